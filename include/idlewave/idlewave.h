@@ -1,0 +1,28 @@
+/* idlewave/idlewave.h - everything. Reading order: status, log, time, net, noise, program, sim, stats,
+ * result.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef IW_IDLEWAVE_H
+#define IW_IDLEWAVE_H
+
+#include <idlewave/log.h>
+#include <idlewave/net.h>
+#include <idlewave/noise.h>
+#include <idlewave/program.h>
+#include <idlewave/result.h>
+#include <idlewave/sim.h>
+#include <idlewave/stats.h>
+#include <idlewave/status.h>
+#include <idlewave/time.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** The version of the library, "0.1.0". */
+IW_API const char *iw_version(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,43 @@
+/* idlewave/result.h - results of simulations as text for people and as JSON, CSV for programs.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef IW_RESULT_H
+#define IW_RESULT_H
+
+#include <stdio.h>
+
+#include <idlewave/sim.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** What a result was made from, for its origin. Strings are borrowed. */
+typedef struct iw_origin {
+    const char *what;    /* "allreduce:dissemination" or the file's name */
+    const char *command; /* the command line */
+    const iw_net *net;
+    const iw_noise *noise; /* NULL: none */
+    size_t delay_count;    /* injected delays: what the noiseless time leaves out besides noise */
+} iw_origin;
+
+/** One JSON object, schema "idlewave.simulate/1" (docs/formats/simulate-json.md), and a newline. */
+IW_API IW_NODISCARD iw_status iw_result_write_json(const iw_log *log, const iw_sim_result *result,
+                                                   const iw_origin *origin, FILE *out);
+
+/** For people: the verdict, the numbers, how sure we are. 80 columns. */
+IW_API IW_NODISCARD iw_status iw_result_write_text(const iw_log *log, const iw_sim_result *result,
+                                                   const iw_origin *origin, FILE *out);
+
+/** A header line and one line a trial: trial,makespan_ns,slowdown. */
+IW_API IW_NODISCARD iw_status iw_result_write_csv(const iw_log *log, const iw_sim_result *result,
+                                                  const iw_origin *origin, FILE *out);
+
+/** A header line and one line a rank (and trial, if there are several): [trial,]rank,end_ns. */
+IW_API IW_NODISCARD iw_status iw_result_write_end_times(const iw_log *log, const iw_sim_result *result,
+                                                        const char *path);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,120 @@
+/* idlewave/sim.h - run a program under LogGOPS with noise. Read idlewave/program.h, net.h, noise.h first.
+ * SPDX-License-Identifier: BSD-3-Clause
+ *
+ *     iw_sim_opts opts = IW_SIM_OPTS_INIT;
+ *     iw_sim_result *result;
+ *     st = iw_simulate(log, program, net, noise, &opts, &result);
+ *     ...  iw_sim_result_free(result);
+ *
+ * The same program, network, noise and seed give the same times, to the picosecond, for any engine and any
+ * number of lanes and threads.
+ */
+#ifndef IW_SIM_H
+#define IW_SIM_H
+
+#include <stdbool.h>
+
+#include <idlewave/net.h>
+#include <idlewave/noise.h>
+#include <idlewave/program.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum iw_engine { IW_ENGINE_AUTO, IW_ENGINE_EVENT, IW_ENGINE_FLOW } iw_engine;
+typedef enum iw_rules { IW_RULES_IDLEWAVE, IW_RULES_LOGGOPSIM } iw_rules;
+typedef enum iw_rendezvous { IW_RENDEZVOUS_IDEAL, IW_RENDEZVOUS_RTS_CTS } iw_rendezvous;
+
+/** Called now and then from one thread at a time, with units of work done so far. */
+typedef struct iw_progress {
+    void (*update)(void *arg, uint64_t done, uint64_t total);
+    void *arg;
+} iw_progress;
+
+typedef struct iw_sim_opts {
+    iw_engine engine;
+    iw_rules rules;
+    iw_rendezvous rendezvous;
+    uint64_t seed;
+    uint64_t trials;      /* at least 1 */
+    uint64_t first_trial; /* trial numbers start here, so that runs can be split and joined */
+    uint32_t lanes;       /* trials evaluated side by side: 1, 2, 4, 8; 0: chosen */
+    uint32_t threads;     /* 0: as many as CPUs allowed */
+    bool want_explain;    /* fill result->explain (of the trial with the median makespan) */
+    bool want_end_times;  /* fill result->end_ps */
+    iw_progress progress; /* update may be NULL */
+} iw_sim_opts;
+
+#define IW_SIM_OPTS_INIT                                                                                    \
+    {                                                                                                       \
+        .engine = IW_ENGINE_AUTO, .rules = IW_RULES_IDLEWAVE, .rendezvous = IW_RENDEZVOUS_IDEAL, .seed = 1, \
+        .trials = 1, .first_trial = 0, .lanes = 0, .threads = 0, .want_explain = false,                     \
+        .want_end_times = false, .progress = {                                                              \
+            NULL,                                                                                           \
+            NULL                                                                                            \
+        }                                                                                                   \
+    }
+
+/** Where the time on a critical path went. */
+typedef enum iw_part {
+    IW_PART_COMPUTE,    /* computation and reductions */
+    IW_PART_DELAY,      /* injected delays */
+    IW_PART_OVERHEAD,   /* o and O */
+    IW_PART_LATENCY,    /* L */
+    IW_PART_GAP,        /* g */
+    IW_PART_BYTES,      /* G */
+    IW_PART_RENDEZVOUS, /* control messages of rts-cts */
+    IW_PART_NOISE,      /* + source number */
+    IW_PARTS = IW_PART_NOISE + IW_NOISE_MAX_SOURCES
+} iw_part;
+
+typedef struct iw_split {
+    iw_time part_ps[IW_PARTS]; /* sums to the time that it explains, to the picosecond */
+    uint64_t hops;             /* messages on the path */
+} iw_split;
+
+typedef struct iw_explain {
+    uint64_t trial;     /* the trial explained */
+    uint32_t last_rank; /* the rank that ends last (lowest if several) */
+    iw_time makespan_ps;
+    iw_split last;            /* the path to its end */
+    double mean_ps[IW_PARTS]; /* the same split averaged over all ranks' own paths */
+    double mean_hops;
+} iw_explain;
+
+typedef struct iw_sim_result {
+    uint32_t ranks;
+    uint64_t trials, seed;
+    uint64_t first_trial;  /* number of the first trial */
+    iw_engine engine;      /* the one that ran */
+    char engine_note[160]; /* why auto fell back to event; else "" */
+    uint32_t lanes, threads;
+    uint64_t messages;       /* of one trial */
+    iw_time noiseless_ps;    /* makespan without noise and delays */
+    iw_time *makespan_ps;    /* one per trial */
+    iw_time *end_ps;         /* trials x ranks, or NULL */
+    iw_explain *explain;     /* or NULL */
+    double engine_seconds;   /* wall time of all trials; not of the noiseless run, nor of explaining */
+    uint64_t peak_rss_bytes; /* of the process */
+} iw_sim_result;
+
+/** Runs `program` on `net` with `noise` (NULL: none), opts->trials times.
+ *  IW_ERR_DEADLOCK: some ranks can never go on; they and their operations are logged.
+ *  IW_ERR_UNSUPPORTED: the named engine cannot run this program (auto can). IW_ERR_RANGE, IW_ERR_NOMEM.
+ *  *result_p is set only on IW_OK and then owned by the caller. */
+IW_API IW_NODISCARD iw_status iw_simulate(const iw_log *log, const iw_program *program, const iw_net *net,
+                                          const iw_noise *noise, const iw_sim_opts *opts,
+                                          iw_sim_result **result_p);
+
+IW_API void iw_sim_result_free(iw_sim_result *result);
+
+IW_API const char *iw_engine_name(iw_engine engine);
+
+/** "compute", "o", "L", ...; noise parts: the source's name comes from the noise. */
+IW_API const char *iw_part_name(iw_part part);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
