@@ -1,0 +1,130 @@
+/* What the files of this folder share: a noise source, what it can do, and the list of them.
+ * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A new kind of source is one file with one iwi_source_ops, one line in iwi_source_kinds[] (noise.c), and its
+ * parameters in the union below.
+ */
+#ifndef IWI_SOURCE_H
+#define IWI_SOURCE_H
+
+#include "base/rng.h"
+#include "noise/duration.h"
+#include "noise/stream.h"
+
+/* Later than this (53 days) no finish() is exact: results stop there, so that sums cannot overflow. */
+#define IWI_LATEST (INT64_MAX / 2)
+
+enum { IWI_SOURCE_MAX_WORDS = 2 };
+
+struct iwi_periodic {
+    iw_time period_ps, duration_ps; /* duration < period */
+};
+
+struct iwi_poisson {
+    iw_time mean_gap_ps;
+    struct iwi_duration duration;
+};
+
+/* Disjoint pieces within [0, length), sorted, neither empty nor touching. */
+struct iwi_trace {
+    iw_time *start_ps, *duration_ps;
+    iw_time *free_before_ps; /* undisturbed time in [0, start) */
+    size_t count;
+    iw_time length_ps; /* 0 only when count is */
+    iw_time free_ps;   /* undisturbed time in [0, length), above 0 when count is */
+};
+
+struct iwi_bernoulli {
+    double probability;
+    iw_time extra_ps;
+};
+
+struct iwi_source {
+    const struct iwi_source_ops *ops;
+    char *name; /* the spec or the file */
+    union {
+        struct iwi_periodic periodic;
+        struct iwi_poisson poisson;
+        struct iwi_trace trace;
+        struct iwi_bernoulli bernoulli;
+        double phase_share;
+    } u;
+};
+
+/* Where a timeline of detours begins. */
+struct iwi_origin {
+    struct iwi_draw_id draw; /* purpose: IWI_DRAW_OFFSET (from time 0), or IWI_DRAW_PHASE (a restart) */
+    uint64_t index;          /* 0, or the number of the compute phase */
+    iw_time at_ps;           /* the timeline's time 0 in wall-clock time */
+    iw_time shift_ps;        /* skew: everything happens so much later; >= 0 */
+};
+
+/* Sources in wall-clock time are walked detour by detour, in order of their starts. The place of a walk is
+ * the start of one detour (IWI_NEVER: no more) and `words` further words. */
+struct iwi_source_ops {
+    const char *name; /* of the spec, before ':'; NULL: takes what no other name fits, a file */
+    const char *usage, *example;
+    /* Fills source->u; `arguments` is the text behind "name:". On failure nothing is held. */
+    iw_status (*parse)(const iw_log *log, const char *spec, const char *arguments, struct iwi_source *source);
+    void (*release)(struct iwi_source *source); /* NULL: nothing to free */
+    double (*share)(const struct iwi_source *source);
+    bool is_recorded; /* ranks of a node see it at one offset */
+
+    size_t words;
+    /* The first detour that ends after origin->at_ps. NULL in per-phase sources. */
+    iw_time (*begin)(const struct iwi_source *source, const struct iwi_origin *origin, int64_t *words);
+    /* The detour after this one. */
+    iw_time (*step)(const struct iwi_source *source, struct iwi_draw_id draw, int64_t *words, iw_time start);
+    /* The first detour from this one on that ends after t. */
+    iw_time (*seek)(const struct iwi_source *source, struct iwi_draw_id draw, int64_t *words, iw_time start,
+                    iw_time t);
+    iw_time (*end)(const struct iwi_source *source, const int64_t *words, iw_time start);
+    /* NULL, or iwi_noise_finish() of this source alone, better than detour by detour. */
+    iw_time (*finish)(const struct iwi_source *source, int64_t *words, iw_time *next, iw_time t, iw_time d);
+
+    /* Extra work on a compute phase. NULL in wall-clock sources. */
+    iw_time (*extra)(const struct iwi_source *source, struct iwi_draw_id draw, uint64_t phase,
+                     iw_time work_ps);
+};
+
+extern const struct iwi_source_ops iwi_source_periodic;
+extern const struct iwi_source_ops iwi_source_poisson;
+extern const struct iwi_source_ops iwi_source_phase_exp;
+extern const struct iwi_source_ops iwi_source_bernoulli;
+extern const struct iwi_source_ops iwi_source_trace;
+
+/* All kinds, NULL after the last. */
+extern const struct iwi_source_ops *const iwi_source_kinds[];
+
+struct iw_noise {
+    struct iwi_source sources[IW_NOISE_MAX_SOURCES];
+    size_t count;
+    iw_sync sync;
+    iw_time skew_ps;
+    uint32_t ranks_per_node;
+    /* derived: */
+    uint32_t clocked[IW_NOISE_MAX_SOURCES]; /* numbers of the sources in wall-clock time */
+    size_t clocked_count;
+    size_t words;
+    const struct iwi_source *closed_form; /* the only clocked source, if it has finish(); else NULL */
+};
+
+/* Which random numbers source `number` uses on a rank; the caller sets the purpose. */
+struct iwi_draw_id iwi_source_draw(const iw_noise *noise, uint32_t number, struct iwi_stream_id id);
+
+/* How much later than others a rank's synchronised node sees everything. */
+iw_time iwi_noise_shift(const iw_noise *noise, struct iwi_stream_id id);
+
+/* A nonnegative real number of picoseconds as a time: rounded, at most IW_TIME_INPUT_MAX. */
+iw_time iwi_round_ps(double ps);
+
+/* Sorts and merges (trace.c): see iw_noise_add_trace(). `name` is for messages. */
+IW_NODISCARD iw_status iwi_trace_build(const iw_log *log, const char *name, const iw_time *start_ps,
+                                       const iw_time *duration_ps, size_t count, iw_time length_ps,
+                                       struct iwi_trace *trace_p);
+
+/* The parse() of recorded traces: reads a file (trace.c). */
+IW_NODISCARD iw_status iwi_trace_load(const iw_log *log, const char *path, const char *arguments,
+                                      struct iwi_source *source);
+
+#endif

@@ -1,0 +1,115 @@
+/* Periodic noise, "periodic:RATE,DURATION": detours begin at phase + n * period for all integers n.
+ * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The start of any one detour says where all others are, so no words are needed.
+ */
+#include <idlewave/noise.h>
+
+#include "base/base.h"
+#include "noise/source.h"
+#include "noise/spec.h"
+
+static iw_status parse(const iw_log *log, const char *spec, const char *arguments, struct iwi_source *source)
+{
+    struct iwi_periodic *p = &source->u.periodic;
+    char fields[2][IWI_FIELD_SIZE], period[24];
+
+    IW_TRY(iwi_spec_split(log, spec, arguments, source->ops->usage, source->ops->example, 2, fields));
+    IW_TRY(iwi_spec_rate(log, spec, fields[0], &p->period_ps));
+    IW_TRY(iwi_spec_time(log, spec, fields[1], &p->duration_ps));
+    if (p->duration_ps >= p->period_ps) {
+        return iwi_fail(log, IW_ERR_RANGE,
+                        "'%s': the detours fill the whole period of %s, so no time is left to work: write a "
+                        "duration below it, or a lower rate",
+                        spec, iw_format_time(p->period_ps, period, sizeof period));
+    }
+    return IW_OK;
+}
+
+static double share(const struct iwi_source *source)
+{
+    return (double)source->u.periodic.duration_ps / (double)source->u.periodic.period_ps;
+}
+
+static iw_time begin(const struct iwi_source *source, const struct iwi_origin *origin, int64_t *words)
+{
+    const struct iwi_periodic p = source->u.periodic;
+    iw_time phase = (iw_time)iwi_draw_below(origin->draw, origin->index, (uint64_t)p.period_ps);
+
+    (void)words;
+    if (origin->shift_ps > 0) {
+        phase = (phase + origin->shift_ps % p.period_ps) % p.period_ps;
+    }
+    /* the detour before may still be under way */
+    return origin->at_ps + phase - (phase + p.duration_ps > p.period_ps ? p.period_ps : 0);
+}
+
+static iw_time step(const struct iwi_source *source, struct iwi_draw_id draw, int64_t *words, iw_time start)
+{
+    (void)draw;
+    (void)words;
+    return start + source->u.periodic.period_ps;
+}
+
+static iw_time end(const struct iwi_source *source, const int64_t *words, iw_time start)
+{
+    (void)words;
+    return start + source->u.periodic.duration_ps;
+}
+
+static inline iw_time first_ending_after(struct iwi_periodic p, iw_time start, iw_time t)
+{
+    const iw_time behind = t - (start + p.duration_ps);
+
+    if (behind < 0) {
+        return start;
+    }
+    if (behind < p.period_ps) { /* spares the division in the common case */
+        return start + p.period_ps;
+    }
+    return start + (behind / p.period_ps + 1) * p.period_ps;
+}
+
+static iw_time seek(const struct iwi_source *source, struct iwi_draw_id draw, int64_t *words, iw_time start,
+                    iw_time t)
+{
+    (void)draw;
+    (void)words;
+    return first_ending_after(source->u.periodic, start, t);
+}
+
+/* The work left when a detour begins at `start` meets it and, after each further (period - duration) of work,
+ * one more: k = ceil(left / free) detours, and the end is start + k * duration + left. */
+static iw_time finish(const struct iwi_source *source, int64_t *words, iw_time *next, iw_time t, iw_time d)
+{
+    const struct iwi_periodic p = source->u.periodic;
+    const iw_time start = first_ending_after(p, *next, t), free = p.period_ps - p.duration_ps;
+    iw_time left = d, lost = p.duration_ps, done;
+
+    (void)words;
+    *next = start;
+    if (t + d <= start) {
+        return t + d;
+    }
+    if (start > t) {
+        left -= start - t;
+    }
+    if ((left > free && __builtin_mul_overflow((left - 1) / free + 1, p.duration_ps, &lost)) ||
+        __builtin_add_overflow(start + left, lost, &done)) {
+        return iwi_max(t + d, IWI_LATEST);
+    }
+    return done;
+}
+
+const struct iwi_source_ops iwi_source_periodic = {
+    .name = "periodic",
+    .usage = "periodic:RATE,DURATION",
+    .example = "periodic:10Hz,220us",
+    .parse = parse,
+    .share = share,
+    .begin = begin,
+    .step = step,
+    .seek = seek,
+    .end = end,
+    .finish = finish,
+};

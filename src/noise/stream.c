@@ -1,0 +1,222 @@
+/* The noise of one rank: one source by its closed form, several by merging their detours.
+ * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The place of a source is the start of its first detour that ends after the latest t, and its words. State
+ * of a source alone: its words; the start is `next`. Of several: start and words, one source after the other.
+ */
+#include "noise/stream.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "noise/source.h"
+
+/* One source on its way through its detours. */
+struct cursor {
+    const struct iwi_source *source;
+    uint32_t number;
+    struct iwi_draw_id draw;
+    iw_time start;
+    int64_t words[IWI_SOURCE_MAX_WORDS];
+};
+
+iw_time iwi_round_ps(double ps)
+{
+    return ps < (double)IW_TIME_INPUT_MAX ? llround(ps) : IW_TIME_INPUT_MAX;
+}
+
+static uint32_t draw_rank(const iw_noise *noise, uint32_t number, uint32_t rank)
+{
+    if (noise->sync != IW_SYNC_NONE) {
+        return 0;
+    }
+    return noise->sources[number].ops->is_recorded ? rank / noise->ranks_per_node : rank;
+}
+
+struct iwi_draw_id iwi_source_draw(const iw_noise *noise, uint32_t number, struct iwi_stream_id id)
+{
+    return (struct iwi_draw_id){
+        .seed = id.seed, .trial = id.trial, .source = number, .rank = draw_rank(noise, number, id.rank)};
+}
+
+iw_time iwi_noise_shift(const iw_noise *noise, struct iwi_stream_id id)
+{
+    struct iwi_draw_id draw = {.seed = id.seed, .trial = id.trial, .purpose = IWI_DRAW_SKEW};
+
+    if (noise->sync == IW_SYNC_NONE || noise->skew_ps <= 0) {
+        return 0;
+    }
+    draw.rank = id.rank / noise->ranks_per_node;
+    return (iw_time)iwi_draw_below(draw, 0, (uint64_t)noise->skew_ps);
+}
+
+size_t iwi_noise_words(const iw_noise *noise)
+{
+    return noise->words;
+}
+
+bool iwi_noise_has_phases(const iw_noise *noise)
+{
+    return noise->clocked_count < noise->count || (noise->sync == IW_SYNC_PHASE && noise->clocked_count > 0);
+}
+
+static iw_time start_one(const iw_noise *noise, uint32_t number, const struct iwi_stream_id *id,
+                         struct iwi_origin *origin, int64_t *words)
+{
+    const struct iwi_source *source = &noise->sources[number];
+
+    /* field by field, and ids by pointer: what is written in parts and copied as a whole stalls the CPU */
+    origin->draw.seed = id->seed;
+    origin->draw.trial = id->trial;
+    origin->draw.source = number;
+    origin->draw.rank = draw_rank(noise, number, id->rank);
+    return source->ops->begin(source, origin, words);
+}
+
+/* Starts all timelines at origin->at_ps; returns `next`. Fills in the rest of origin. */
+static iw_time start_all(const iw_noise *noise, const struct iwi_stream_id *id, int64_t *state,
+                         struct iwi_origin *origin)
+{
+    iw_time next = IWI_NEVER;
+
+    origin->shift_ps = noise->skew_ps > 0 ? iwi_noise_shift(noise, *id) : 0;
+    if (noise->clocked_count == 1) {
+        return start_one(noise, noise->clocked[0], id, origin, state);
+    }
+    for (size_t i = 0; i < noise->clocked_count; i++) {
+        const uint32_t number = noise->clocked[i];
+
+        state[0] = start_one(noise, number, id, origin, state + 1);
+        next = iwi_min(next, state[0]);
+        state += 1 + noise->sources[number].ops->words;
+    }
+    return next;
+}
+
+iw_time iwi_noise_begin(const iw_noise *noise, struct iwi_stream_id id, int64_t *state)
+{
+    struct iwi_origin origin;
+
+    origin.draw.purpose = IWI_DRAW_OFFSET;
+    origin.index = 0;
+    origin.at_ps = 0;
+    return start_all(noise, &id, state, &origin);
+}
+
+/* Moves every source on to its first detour that ends after t, in the state and in `cursors`. */
+static void seek_all(const iw_noise *noise, struct iwi_stream_id id, int64_t *state, iw_time *next, iw_time t,
+                     struct cursor *cursors)
+{
+    const bool is_alone = noise->clocked_count == 1;
+    iw_time earliest = IWI_NEVER;
+
+    for (size_t i = 0; i < noise->clocked_count; i++) {
+        const uint32_t number = noise->clocked[i];
+        const struct iwi_source *source = &noise->sources[number];
+        int64_t *start = is_alone ? next : state++;
+
+        cursors[i].source = source;
+        cursors[i].number = number;
+        cursors[i].draw = iwi_source_draw(noise, number, id);
+        *start = source->ops->seek(source, cursors[i].draw, state, *start, t);
+        cursors[i].start = *start;
+        memcpy(cursors[i].words, state, source->ops->words * sizeof *state);
+        state += source->ops->words;
+        earliest = iwi_min(earliest, cursors[i].start);
+    }
+    *next = earliest;
+}
+
+/* Ties go to the source that was added first. */
+static struct cursor *earliest_of(struct cursor *cursors, size_t count)
+{
+    struct cursor *earliest = &cursors[0];
+
+    for (size_t i = 1; i < count; i++) {
+        if (cursors[i].start < earliest->start) {
+            earliest = &cursors[i];
+        }
+    }
+    return earliest;
+}
+
+/* Works from t on until d is done, through the detours in the order of their starts: so an instant is lost to
+ * the one that took it first. */
+static iw_time walk(struct cursor *cursors, size_t count, iw_time t, iw_time d, iw_time *by_source)
+{
+    iw_time now = t, left = d;
+
+    while (now < IWI_LATEST) {
+        struct cursor *c = earliest_of(cursors, count);
+        const struct iwi_source_ops *ops = c->source->ops;
+        iw_time end;
+
+        if (c->start >= now + left) {
+            break;
+        }
+        if (c->start > now) {
+            left -= c->start - now;
+            now = c->start;
+        }
+        end = ops->end(c->source, c->words, c->start);
+        if (end > now) {
+            if (by_source != NULL) {
+                by_source[c->number] += end - now;
+            }
+            now = end;
+        }
+        c->start = ops->step(c->source, c->draw, c->words, c->start);
+    }
+    return now + left;
+}
+
+iw_time iwi_noise_finish(const iw_noise *noise, struct iwi_stream_id id, int64_t *state, iw_time *next,
+                         iw_time t, iw_time d, iw_time *by_source)
+{
+    struct cursor cursors[IW_NOISE_MAX_SOURCES];
+
+    if (noise->closed_form != NULL) {
+        const struct iwi_source *source = noise->closed_form;
+        const iw_time end = source->ops->finish(source, state, next, t, d);
+
+        if (by_source != NULL) {
+            by_source[noise->clocked[0]] += end - t - d;
+        }
+        return end;
+    }
+    if (noise->clocked_count == 0) {
+        return t + d;
+    }
+    seek_all(noise, id, state, next, t, cursors);
+    return walk(cursors, noise->clocked_count, t, d, by_source);
+}
+
+iw_time iwi_noise_phase(const iw_noise *noise, struct iwi_stream_id id, int64_t *state, iw_time *next,
+                        uint64_t phase, iw_time t, iw_time work_ps, iw_time *by_source)
+{
+    iw_time sum = 0;
+
+    if (noise->sync == IW_SYNC_PHASE) {
+        struct iwi_origin origin = {.draw = {.purpose = IWI_DRAW_PHASE}, .index = phase, .at_ps = t};
+
+        *next = start_all(noise, &id, state, &origin);
+    }
+    for (uint32_t i = 0; i < noise->count && noise->clocked_count < noise->count; i++) {
+        const struct iwi_source *source = &noise->sources[i];
+        struct iwi_draw_id draw;
+        iw_time extra;
+
+        if (source->ops->extra == NULL) {
+            continue;
+        }
+        draw = iwi_source_draw(noise, i, id);
+        draw.purpose = IWI_DRAW_PHASE;
+        extra = source->ops->extra(source, draw, phase, work_ps);
+        sum += extra;
+        if (by_source != NULL) {
+            by_source[i] += extra;
+        }
+    }
+    return sum;
+}

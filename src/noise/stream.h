@@ -1,0 +1,51 @@
+/* The noise that one rank meets: finish(t, d) of docs/semantics.md.
+ * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * An engine keeps for each rank and trial one `next` (the start of the first detour that has not ended yet;
+ * hot, compared at every operation) and iwi_noise_words() words of state (touched only when a detour is hit).
+ * Detours of several sources may overlap: an instant counts as lost once, to the source that took it first.
+ */
+#ifndef IWI_STREAM_H
+#define IWI_STREAM_H
+
+#include <idlewave/noise.h>
+
+#define IWI_NEVER INT64_MAX
+
+/* Which of all random sequences: the same numbers for any engine, thread or process count. */
+struct iwi_stream_id {
+    uint64_t seed, trial;
+    uint32_t rank;
+};
+
+/* Words of state per stream; 0 where `next` says it all (a periodic source alone). */
+size_t iwi_noise_words(const iw_noise *noise);
+
+/* Has sources that act on compute phases (phase-exp, bernoulli), or restarts at phases (IW_SYNC_PHASE). */
+bool iwi_noise_has_phases(const iw_noise *noise);
+
+/* Sets a stream up at time 0; returns `next`. */
+iw_time iwi_noise_begin(const iw_noise *noise, struct iwi_stream_id id, int64_t *state);
+
+/* The slow path of iwi_finish(): exact for any t >= all earlier t of this stream, d > 0.
+ * Adds the time lost to by_source[source] unless NULL. */
+iw_time iwi_noise_finish(const iw_noise *noise, struct iwi_stream_id id, int64_t *state, iw_time *next,
+                         iw_time t, iw_time d, iw_time *by_source);
+
+/* A compute phase (0 = first) of `work_ps` starts at t: with IW_SYNC_PHASE the detours restart at a common
+ * random offset, as if the phase had begun there. Returns the extra work that per-phase sources put on it
+ * (added to by_source unless NULL). Call before iwi_finish() of the phase's work. */
+iw_time iwi_noise_phase(const iw_noise *noise, struct iwi_stream_id id, int64_t *state, iw_time *next,
+                        uint64_t phase, iw_time t, iw_time work_ps, iw_time *by_source);
+
+/* First instant by which d >= 0 of undisturbed CPU time has passed since t. */
+static inline iw_time iwi_finish(const iw_noise *noise, struct iwi_stream_id id, int64_t *state,
+                                 iw_time *next, iw_time t, iw_time d, iw_time *by_source)
+{
+    if (t + d <= *next || d == 0) {
+        return t + d;
+    }
+    return iwi_noise_finish(noise, id, state, next, t, d, by_source);
+}
+
+#endif
