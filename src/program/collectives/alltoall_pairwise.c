@@ -1,0 +1,37 @@
+/* Alltoall in P - 1 rounds: in round i to the rank i + 1 ahead, from the rank i + 1 behind.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "program/collectives/rounds.h"
+
+static uint64_t round_count(const struct iwi_operation *op)
+{
+    return op->ranks - 1;
+}
+
+static uint64_t message_count(const struct iwi_operation *op)
+{
+    return op->ranks * round_count(op);
+}
+
+static void fill_round(const struct iwi_operation *op, uint64_t index, struct iwi_round *round)
+{
+    iwi_round_shift(round, op->ranks, (uint32_t)index + 1, op->bytes, 0);
+}
+
+static void fill_part(const struct iwi_operation *op, uint64_t index, uint32_t rank, struct iwi_part *part)
+{
+    struct iwi_round round;
+
+    fill_round(op, index, &round);
+    iwi_part_of_shift(part, &round, op->ranks, rank);
+}
+
+const struct iwi_algorithm iwi_alltoall_pairwise = {
+    .kind = IWI_ALLTOALL,
+    .name = "pairwise",
+    .summary = "to the rank i ahead in round i",
+    .round_count = round_count,
+    .message_count = message_count,
+    .round = fill_round,
+    .part = fill_part,
+};

@@ -1,0 +1,41 @@
+/* Exclusive scan by recursive doubling (MPICH).
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "program/collectives/scan.h"
+
+static uint64_t round_count(const struct iwi_operation *op)
+{
+    return iwi_ceil_log2(op->ranks);
+}
+
+static uint64_t message_count(const struct iwi_operation *op)
+{
+    return iwi_scan_doubling_messages(op->ranks);
+}
+
+static void fill_round(const struct iwi_operation *op, uint64_t index, struct iwi_round *round)
+{
+    (void)index;
+    iwi_round_all(round, op->ranks);
+}
+
+static void fill_part(const struct iwi_operation *op, uint64_t index, uint32_t rank, struct iwi_part *part)
+{
+    const bool is_upper = (rank >> index & 1) != 0;
+    const bool is_first_prefix = (rank & ((UINT32_C(1) << index) - 1)) == 0;
+
+    if (iwi_scan_doubling_part(op, index, rank, part)) {
+        /* the prefix starts as a copy of the first data from below, which costs no reduction */
+        part->reduce_bytes = is_upper && !is_first_prefix ? 2 * op->bytes : op->bytes;
+    }
+}
+
+const struct iwi_algorithm iwi_exscan_recursive_doubling = {
+    .kind = IWI_EXSCAN,
+    .name = "recursive-doubling",
+    .summary = "partial results with the rank 2^k away in round k",
+    .round_count = round_count,
+    .message_count = message_count,
+    .round = fill_round,
+    .part = fill_part,
+};

@@ -1,0 +1,17 @@
+/* Exchange with the neighbours in a grid of 1 to 3 dimensions; the last dimension is numbered fastest.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef IWI_HALO_H
+#define IWI_HALO_H
+
+#include "program/collectives/rounds.h"
+
+/* Sends go out in the order: dimension, towards higher before towards lower coordinates. */
+uint64_t iwi_halo_rounds(const struct iwi_operation *op, uint32_t dimensions);
+uint64_t iwi_halo_messages(const struct iwi_operation *op, uint32_t dimensions);
+void iwi_halo_round(const struct iwi_operation *op, uint32_t dimensions, uint64_t index,
+                    struct iwi_round *round);
+void iwi_halo_part(const struct iwi_operation *op, uint32_t dimensions, uint64_t index, uint32_t rank,
+                   struct iwi_part *part);
+
+#endif

@@ -1,0 +1,165 @@
+/* Small pieces that the algorithms share: logarithms, rounds, parts, blocks of data.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef IWI_ROUNDS_H
+#define IWI_ROUNDS_H
+
+#include "program/collectives/list.h"
+#include "program/program.h"
+
+/* ---- numbers; n >= 1 ---- */
+
+static inline uint32_t iwi_floor_log2(uint32_t n)
+{
+    return 31U - (uint32_t)__builtin_clz(n);
+}
+
+static inline uint32_t iwi_ceil_log2(uint32_t n)
+{
+    return n > 1 ? iwi_floor_log2(n - 1) + 1 : 0;
+}
+
+static inline bool iwi_is_power_of_two(uint32_t n)
+{
+    return (n & (n - 1)) == 0;
+}
+
+/* Ranks are numbered from the root on in rooted operations. */
+static inline uint32_t iwi_rank_of_virtual(uint32_t ranks, uint32_t root, uint32_t virtual_rank)
+{
+    return (uint32_t)(((uint64_t)virtual_rank + root) % ranks);
+}
+
+static inline uint32_t iwi_virtual_of_rank(uint32_t ranks, uint32_t root, uint32_t rank)
+{
+    return rank >= root ? rank - root : rank + (ranks - root);
+}
+
+/* How many of the numbers in [0, n) have bit k set. */
+static inline uint32_t iwi_count_with_bit(uint32_t n, uint32_t k)
+{
+    const uint32_t bit = UINT32_C(1) << k;
+    const uint32_t rest = n & (2 * bit - 1);
+
+    return (n - rest) / 2 + (rest > bit ? rest - bit : 0);
+}
+
+/* ---- data cut into `parts` blocks, the first (bytes mod parts) of them one byte larger ---- */
+
+static inline uint64_t iwi_block_start(uint64_t bytes, uint32_t parts, uint32_t block)
+{
+    const uint64_t larger = bytes % parts;
+
+    return bytes / parts * block + (block < larger ? block : larger);
+}
+
+static inline uint64_t iwi_block_bytes(uint64_t bytes, uint32_t parts, uint32_t block)
+{
+    return bytes / parts + (block < bytes % parts);
+}
+
+/* ---- data cut into segments of segment_bytes (0: not cut); the last one is the rest ---- */
+
+static inline uint64_t iwi_segment_count(uint64_t bytes, uint64_t segment_bytes)
+{
+    if (segment_bytes == 0 || bytes <= segment_bytes) {
+        return 1;
+    }
+    return bytes / segment_bytes + (bytes % segment_bytes != 0);
+}
+
+static inline uint64_t iwi_segment_size(uint64_t bytes, uint64_t segment_bytes, uint64_t segment)
+{
+    const uint64_t start = segment_bytes * segment;
+
+    if (segment_bytes == 0) {
+        return bytes;
+    }
+    return bytes - start < segment_bytes ? bytes - start : segment_bytes;
+}
+
+/* ---- parts ---- */
+
+static inline void iwi_part_clear(struct iwi_part *part)
+{
+    part->send_count = 0;
+    part->recv_count = 0;
+    part->reduce_bytes = 0;
+    part->work_ps = 0;
+    part->is_phase = false;
+}
+
+static inline void iwi_part_send(struct iwi_part *part, uint32_t peer, uint64_t bytes)
+{
+    part->sends[part->send_count] = (struct iwi_msg){peer, part->send_count, bytes};
+    part->send_count++;
+}
+
+static inline void iwi_part_recv(struct iwi_part *part, uint32_t peer, uint32_t slot, uint64_t bytes)
+{
+    part->recvs[part->recv_count++] = (struct iwi_msg){peer, slot, bytes};
+}
+
+/* ---- rounds ---- */
+
+/* Nobody is active. */
+static inline void iwi_round_clear(struct iwi_round *round)
+{
+    *round = (struct iwi_round){.fan = 1};
+}
+
+/* Adds the ranks (first + i * stride) mod P. */
+static inline void iwi_round_add(struct iwi_round *round, uint32_t first, uint32_t count, int64_t stride)
+{
+    if (count > 0) {
+        round->active[round->range_count++] = (struct iwi_range){first, count, stride};
+    }
+}
+
+static inline void iwi_round_all(struct iwi_round *round, uint32_t ranks)
+{
+    iwi_round_clear(round);
+    iwi_round_add(round, 0, ranks, 1);
+}
+
+static inline void iwi_round_shift(struct iwi_round *round, uint32_t ranks, uint32_t shift, uint64_t bytes,
+                                   uint64_t reduce_bytes)
+{
+    iwi_round_all(round, ranks);
+    round->is_shift = true;
+    round->shift = shift;
+    round->bytes = bytes;
+    round->reduce_bytes = reduce_bytes;
+}
+
+/* Everybody exchanges with the rank whose number differs in the bits of `flip`; P is a power of two. */
+static inline void iwi_round_flip(struct iwi_round *round, uint32_t ranks, uint32_t flip, uint64_t bytes,
+                                  uint64_t reduce_bytes)
+{
+    iwi_round_all(round, ranks);
+    round->is_flip = true;
+    round->flip = flip;
+    round->bytes = bytes;
+    round->reduce_bytes = reduce_bytes;
+}
+
+/* What one rank does in a shift round. */
+static inline void iwi_part_of_shift(struct iwi_part *part, const struct iwi_round *round, uint32_t ranks,
+                                     uint32_t rank)
+{
+    iwi_part_clear(part);
+    iwi_part_send(part, iwi_rank_of_virtual(ranks, round->shift, rank), round->bytes);
+    iwi_part_recv(part, iwi_virtual_of_rank(ranks, round->shift, rank), 0, round->bytes);
+    part->reduce_bytes = round->reduce_bytes;
+}
+
+/* One step around the ring with blocks that may differ in size. */
+static inline void iwi_part_ring(struct iwi_part *part, uint32_t ranks, uint32_t rank, uint64_t send_bytes,
+                                 uint64_t recv_bytes)
+{
+    iwi_part_clear(part);
+    iwi_part_send(part, iwi_rank_of_virtual(ranks, 1, rank), send_bytes);
+    iwi_part_recv(part, iwi_virtual_of_rank(ranks, 1, rank), 0, recv_bytes);
+}
+
+#endif

@@ -1,0 +1,37 @@
+/* Inclusive scan from rank to rank (Open MPI).
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "program/collectives/scan.h"
+
+static uint64_t round_count(const struct iwi_operation *op)
+{
+    return op->ranks - 1;
+}
+
+static uint64_t message_count(const struct iwi_operation *op)
+{
+    return op->ranks - 1;
+}
+
+static void fill_round(const struct iwi_operation *op, uint64_t index, struct iwi_round *round)
+{
+    (void)op;
+    iwi_scan_linear_round(index, round);
+}
+
+static void fill_part(const struct iwi_operation *op, uint64_t index, uint32_t rank, struct iwi_part *part)
+{
+    if (iwi_scan_linear_part(op, index, rank, part)) {
+        part->reduce_bytes = op->bytes;
+    }
+}
+
+const struct iwi_algorithm iwi_scan_linear = {
+    .kind = IWI_SCAN,
+    .name = "linear",
+    .summary = "each rank passes its prefix to the next",
+    .round_count = round_count,
+    .message_count = message_count,
+    .round = fill_round,
+    .part = fill_part,
+};

@@ -1,0 +1,201 @@
+/* What ranks run, as the engines see it: patterns made of rounds, and stored schedules.
+ * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A pattern is a list of operations (collectives, halos, ...), run `repeat` times. Every operation is a
+ * sequence of rounds. In one round each active rank, in this order,
+ *   1. posts its receives,
+ *   2. issues its sends, one after the other (nonblocking),
+ *   3. waits for all of them (receives are served in the order of arrival),
+ *   4. works: a reduction of `reduce_bytes`, and `work_ps`.
+ * Each message is sent and received in the same round. So engines may evaluate round after round over
+ * arrays of ranks, and nothing is stored per message.
+ */
+#ifndef IWI_PROGRAM_H
+#define IWI_PROGRAM_H
+
+#include <idlewave/program.h>
+
+/* ---- rounds ---- */
+
+struct iwi_msg {
+    uint32_t peer;
+    uint32_t slot; /* of a receive: which of the peer's sends in this round it is (0 = first) */
+    uint64_t bytes;
+};
+
+/* What one rank does in one round. The caller provides arrays of iwi_round.fan elements. */
+struct iwi_part {
+    uint32_t send_count, recv_count;
+    struct iwi_msg *sends, *recvs;
+    uint64_t reduce_bytes;
+    iw_time work_ps;
+    bool is_phase; /* work_ps is a compute phase (it may be 0): sweep2d's work; noise and delays act on it */
+};
+
+/* Ranks (first + i * stride) mod P for i in [0, count). */
+struct iwi_range {
+    uint32_t first, count;
+    int64_t stride;
+};
+
+/* The i-th rank of a range, i < count. */
+static inline uint32_t iwi_range_rank(const struct iwi_range *range, uint32_t ranks, uint64_t i)
+{
+    const int64_t at = ((int64_t)range->first + (int64_t)i * range->stride) % (int64_t)ranks;
+
+    return (uint32_t)(at < 0 ? at + (int64_t)ranks : at);
+}
+
+struct iwi_round {
+    struct iwi_range active[2]; /* disjoint; ranks in neither do nothing in this round */
+    uint32_t range_count;       /* 0, 1 or 2 */
+    uint32_t fan;               /* most sends or receives of any rank in this round */
+    /* The streaming cases: every rank r sends `bytes`, receives as much and reduces `reduce_bytes`; part()
+     * must agree. Shift: to (r + shift) mod P, from (r - shift) mod P; 0 < shift < P. Flip: to and from r ^
+     * flip; P is a power of two. */
+    bool is_shift, is_flip;
+    uint32_t shift, flip;
+    uint64_t bytes, reduce_bytes;
+};
+
+/* ---- operations ---- */
+
+enum iwi_op_kind {
+    IWI_BARRIER,
+    IWI_BCAST,
+    IWI_REDUCE,
+    IWI_ALLREDUCE,
+    IWI_GATHER,
+    IWI_SCATTER,
+    IWI_ALLGATHER,
+    IWI_ALLTOALL,
+    IWI_REDUCE_SCATTER,
+    IWI_SCAN,
+    IWI_EXSCAN,
+    IWI_PINGPONG,
+    IWI_RING,
+    IWI_HALO1D,
+    IWI_HALO2D,
+    IWI_HALO3D,
+    IWI_SWEEP2D,
+    IWI_OP_KINDS
+};
+
+struct iwi_algorithm;
+
+/* One operation with its arguments. Plain data; algorithms compute everything else from it. */
+struct iwi_operation {
+    const struct iwi_algorithm *algorithm;
+    uint32_t ranks, root;
+    uint64_t bytes, segment_bytes;
+    iw_time compute_ps; /* only sweep2d places the work itself */
+    uint32_t dims[IW_MAX_DIMS];
+    uint32_t distance;
+    bool is_periodic, is_one_way, is_split;
+};
+
+/* One algorithm: one file in collectives/, one line in collectives/list.h. */
+struct iwi_algorithm {
+    enum iwi_op_kind kind;
+    const char *name, *summary;
+    /* NULL, or refuses what the algorithm cannot do (logged). */
+    iw_status (*check)(const iw_log *log, const struct iwi_operation *op);
+    uint64_t (*round_count)(const struct iwi_operation *op);   /* 0 for one rank (sweep2d: 1, its work) */
+    uint64_t (*message_count)(const struct iwi_operation *op); /* of all rounds and ranks */
+    void (*round)(const struct iwi_operation *op, uint64_t index, struct iwi_round *round);
+    void (*part)(const struct iwi_operation *op, uint64_t index, uint32_t rank, struct iwi_part *part);
+    bool places_compute; /* the operation does iw_pattern.compute_ps itself */
+};
+
+extern const char *const iwi_op_kind_names[IWI_OP_KINDS];
+
+/* ---- stored schedules ---- */
+
+#define IWI_ANY UINT32_MAX /* any source, any tag */
+
+enum iwi_node_kind { IWI_CALC = 1, IWI_SEND, IWI_RECV, IWI_WAIT };
+
+enum {
+    IWI_NODE_NONBLOCKING = 1, /* in-order schedules: the next operation need not wait for this one's end */
+    IWI_NODE_PHASE = 2        /* calc: the start of a compute phase (steps of delays, per-phase noise) */
+};
+
+struct iwi_node {
+    uint8_t kind, flags, cpu, nic;
+    uint32_t peer, tag;
+    uint64_t amount; /* calc: picoseconds; send, recv: bytes; wait: unused */
+};
+
+/* `node` is an index within the rank. */
+struct iwi_dep {
+    uint32_t node;
+    bool is_start; /* GOAL's irequires: the other's start is enough */
+};
+
+/* Operations of rank r: nodes[first_node[r]] to nodes[first_node[r + 1] - 1]. Global node n depends on
+ * deps[first_dep[n]] to deps[first_dep[n + 1] - 1].
+ *   is_in_order: each rank runs its nodes in program order on one CPU; only waits have deps: the nonblocking
+ *                operations of the same rank that they complete; each of those is waited for exactly once.
+ *   otherwise:   the deps are all there is (a GOAL DAG); there are no waits and no flags but PHASE. */
+struct iwi_schedule {
+    uint32_t ranks;
+    uint8_t cpu_count,
+        nic_count; /* highest id + 1, at least 1; more than 255: 255 is the highest id accepted - 1 */
+    bool is_in_order;
+    uint64_t *first_node; /* ranks + 1 */
+    struct iwi_node *nodes;
+    uint64_t *first_dep; /* nodes + 1 */
+    struct iwi_dep *deps;
+};
+
+void iwi_schedule_free(struct iwi_schedule *schedule);
+
+/* ---- programs ---- */
+
+struct iw_program {
+    /* a pattern: */
+    struct iwi_operation *operations;
+    size_t operation_count;
+    uint64_t repeat;
+    iw_time compute_ps;
+    iw_fs_per_byte reduce;
+    /* or a schedule (operations is NULL then): */
+    struct iwi_schedule *schedule;
+    /* both: */
+    uint32_t ranks;
+    iw_delay *delays; /* sorted by (rank, step) */
+    size_t delay_count;
+};
+
+/* Wraps a schedule, which it takes over, also on failure. */
+IW_NODISCARD iw_status iwi_program_from_schedule(const iw_log *log, struct iwi_schedule *schedule,
+                                                 iw_program **program_p);
+
+/* Each repetition of the pattern begins with a compute phase of compute_ps (which may be 0) on every rank.
+ * False where the operations place the work, and where there is neither work nor any delay. */
+bool iwi_program_starts_with_phase(const iw_program *program);
+
+/* The delay of that rank in that compute phase (1 = first), 0 if none; several add up. */
+iw_time iwi_program_delay(const iw_program *program, uint32_t rank, uint64_t step);
+
+/* Stores a pattern as an in-order schedule: for engines that need one, and for GOAL. */
+IW_NODISCARD iw_status iwi_program_unroll(const iw_log *log, const iw_program *program,
+                                          struct iwi_schedule **schedule_p);
+
+/* The same program as a GOAL DAG: each node requires the one before it (only its start if that is
+ * nonblocking), a wait becomes a calc of 0 that also requires the operations it completes. */
+IW_NODISCARD iw_status iwi_schedule_to_dag(const iw_log *log, const struct iwi_schedule *in_order,
+                                           struct iwi_schedule **dag_p);
+
+/* A schedule with zeroed arrays for so many ranks, nodes and deps. */
+IW_NODISCARD iw_status iwi_schedule_new(const iw_log *log, uint32_t ranks, uint64_t nodes, uint64_t deps,
+                                        struct iwi_schedule **schedule_p);
+
+/* Looks an algorithm up by "op" or "op:algorithm"; unknown names are logged with the known ones. */
+IW_NODISCARD iw_status iwi_algorithm_find(const iw_log *log, const char *name, size_t name_length,
+                                          const struct iwi_algorithm **algorithm_p);
+
+/* CPU time of `bytes` at a cost per byte, rounded to the nearest picosecond. */
+iw_time iwi_bytes_cost(iw_fs_per_byte per_byte, uint64_t bytes);
+
+#endif

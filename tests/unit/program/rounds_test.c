@@ -1,0 +1,300 @@
+/* Every algorithm, many shapes: each send meets one receive of the same round, and rounds describe their
+ * parts. SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "unit/program/rounds_support.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static char place[160]; /* what is being checked, for messages */
+
+#define CHECK(condition)                                   \
+    do {                                                   \
+        if (!(condition)) {                                \
+            fail_msg("%s: not so: %s", place, #condition); \
+        }                                                  \
+    } while (0)
+
+static void check_slots_rise(const struct iwi_part *part)
+{
+    for (uint32_t i = 0; i < part->recv_count; i++) {
+        for (uint32_t j = 0; j < i && part->recv_count <= 8; j++) {
+            CHECK(part->recvs[i].peer != part->recvs[j].peer || part->recvs[i].slot > part->recvs[j].slot);
+        }
+    }
+}
+
+/* Each receive names an existing send of its peer to it; no send is named twice; as many sends as receives.
+ */
+static uint64_t check_matching(const struct iwt_round *r)
+{
+    uint8_t *is_taken = calloc((size_t)r->ranks * r->capacity, 1);
+    uint64_t sends = 0;
+    uint64_t recvs = 0;
+
+    for (uint32_t rank = 0; rank < r->ranks; rank++) {
+        const struct iwi_part *part = &r->parts[rank];
+
+        sends += part->send_count;
+        recvs += part->recv_count;
+        check_slots_rise(part);
+        for (uint32_t i = 0; i < part->recv_count; i++) {
+            const struct iwi_msg *m = &part->recvs[i];
+
+            CHECK(m->peer < r->ranks);
+            CHECK(m->peer != rank);
+            CHECK(m->slot < r->parts[m->peer].send_count);
+            CHECK(r->parts[m->peer].sends[m->slot].peer == rank);
+            CHECK(r->parts[m->peer].sends[m->slot].bytes == m->bytes);
+            CHECK(is_taken[(size_t)m->peer * r->capacity + m->slot]++ == 0);
+        }
+    }
+    CHECK(sends == recvs);
+    free(is_taken);
+    return sends;
+}
+
+static void check_activity(const struct iwt_round *r)
+{
+    for (uint32_t rank = 0; rank < r->ranks; rank++) {
+        const struct iwi_part *part = &r->parts[rank];
+        const bool is_empty = part->send_count == 0 && part->recv_count == 0 && part->reduce_bytes == 0 &&
+                              part->work_ps == 0 && !part->is_phase;
+
+        CHECK(r->times_active[rank] <= 1);
+        CHECK(is_empty || r->times_active[rank] == 1);
+        CHECK(part->send_count <= r->round.fan && part->recv_count <= r->round.fan);
+    }
+}
+
+static void check_shift(const struct iwt_round *r)
+{
+    CHECK(r->round.shift > 0 && r->round.shift < r->ranks);
+    for (uint32_t rank = 0; rank < r->ranks; rank++) {
+        const struct iwi_part *part = &r->parts[rank];
+
+        CHECK(part->send_count == 1 && part->recv_count == 1);
+        CHECK(part->sends[0].peer == (rank + r->round.shift) % r->ranks);
+        CHECK(part->sends[0].bytes == r->round.bytes);
+        CHECK(part->recvs[0].peer == (rank + r->ranks - r->round.shift) % r->ranks);
+        CHECK(part->reduce_bytes == r->round.reduce_bytes);
+    }
+}
+
+static void check_flip(const struct iwt_round *r)
+{
+    CHECK(r->round.flip > 0 && r->round.flip < r->ranks && (r->ranks & (r->ranks - 1)) == 0);
+    for (uint32_t rank = 0; rank < r->ranks; rank++) {
+        const struct iwi_part *part = &r->parts[rank];
+
+        CHECK(part->send_count == 1 && part->recv_count == 1);
+        CHECK(part->sends[0].peer == (rank ^ r->round.flip) && part->recvs[0].peer == part->sends[0].peer);
+        CHECK(part->sends[0].bytes == r->round.bytes && part->recvs[0].bytes == r->round.bytes);
+        CHECK(part->reduce_bytes == r->round.reduce_bytes);
+    }
+}
+
+static void check_operation(const char *name, const iw_pattern *pattern)
+{
+    const struct iwi_operation *op;
+    iw_program *program = iwt_make(name, pattern, &op);
+    struct iwt_round *r = iwt_round_new(op);
+    const uint64_t rounds = op->algorithm->round_count(op);
+    uint64_t messages = 0;
+    uint64_t visits = 0;
+
+    CHECK(pattern->ranks > 1 || rounds == op->algorithm->places_compute);
+    for (uint64_t index = 0; index < rounds; index++) {
+        snprintf(place, sizeof place, "%s P=%u root=%u bytes=%" PRIu64 " segment=%" PRIu64 " round=%" PRIu64,
+                 name, pattern->ranks, pattern->root, pattern->bytes, pattern->segment_bytes, index);
+        iwt_round_fill(r, op, index);
+        messages += check_matching(r);
+        check_activity(r);
+        CHECK(!(r->round.is_shift && r->round.is_flip));
+        if (r->round.is_shift) {
+            check_shift(r);
+        }
+        if (r->round.is_flip) {
+            check_flip(r);
+        }
+        visits += (r->round.range_count > 0 ? r->round.active[0].count : 0) +
+                  (r->round.range_count > 1 ? r->round.active[1].count : 0);
+    }
+    CHECK(messages == iw_program_messages(program));
+    /* engines pay for visited ranks: no more than in proportion to the work that there is */
+    CHECK(visits <= 6 * messages + 4 * rounds + 2 * pattern->ranks);
+    iwt_round_free(r);
+    iw_program_free(program);
+}
+
+static bool is_rooted(const char *op)
+{
+    return strcmp(op, "bcast") == 0 || strcmp(op, "reduce") == 0 || strcmp(op, "gather") == 0 ||
+           strcmp(op, "scatter") == 0 || strcmp(op, "ring") == 0;
+}
+
+static bool is_pipelined(const char *algorithm)
+{
+    return strcmp(algorithm, "binary") == 0 || strcmp(algorithm, "chain") == 0 ||
+           strcmp(algorithm, "double-tree") == 0;
+}
+
+/* root, bytes and segments that make a difference for this algorithm */
+static void check_shapes(const char *op, const char *algorithm, uint32_t ranks)
+{
+    const uint32_t roots[] = {0, 1, ranks / 2, ranks - 1};
+    const uint64_t sizes[] = {0, 1, 5, 200, UINT64_C(4) * ranks};
+    const uint64_t segments[] = {0, 7, 64};
+    char name[80];
+
+    snprintf(name, sizeof name, "%s:%s", op, algorithm);
+    for (size_t i = 0; i<(is_rooted(op) ? 4 : 1); i += ranks> 40 ? 3 : 1) {
+        for (size_t b = 0; b<5; b += ranks> 40 ? 2 : 1) {
+            for (size_t s = 0; s < (is_pipelined(algorithm) ? 3 : 1); s++) {
+                iw_pattern pattern = IW_PATTERN_INIT;
+
+                pattern.ranks = ranks;
+                pattern.root = roots[i] % ranks;
+                pattern.bytes = sizes[b];
+                pattern.segment_bytes = segments[s];
+                check_operation(name, &pattern);
+            }
+        }
+    }
+}
+
+static void every_send_meets_one_receive_of_its_round(void **state)
+{
+    const char *op;
+    const char *algorithm;
+    const char *summary;
+
+    (void)state;
+    for (size_t i = 0; iw_algorithm_info(i, &op, &algorithm, &summary); i++) {
+        for (size_t p = 0; iwt_rank_counts[p] != 0; p++) {
+            check_shapes(op, algorithm, iwt_rank_counts[p]);
+        }
+    }
+}
+
+static void every_kind_of_halo_meets_its_partners(void **state)
+{
+    const char *const names[] = {"halo1d", "halo2d", "halo3d"};
+
+    (void)state;
+    for (size_t p = 0; iwt_rank_counts[p] != 0; p++) {
+        for (unsigned flags = 0; flags < 8; flags++) {
+            iw_pattern pattern = IW_PATTERN_INIT;
+
+            pattern.ranks = iwt_rank_counts[p];
+            pattern.is_periodic = flags & 1;
+            pattern.is_one_way = (flags & 2) != 0;
+            pattern.is_split = (flags & 4) != 0;
+            for (size_t n = 0; n < 3; n++) {
+                check_operation(names[n], &pattern);
+            }
+            for (uint32_t distance = 2; distance <= 5 && distance < pattern.ranks; distance++) {
+                pattern.distance = distance;
+                check_operation("halo1d", &pattern);
+            }
+        }
+    }
+}
+
+/* Ranks up to 2^30 must neither overflow nor loop: first, middle and last round, some ranks of each range. */
+static void check_huge(const char *name, uint32_t ranks)
+{
+    iw_pattern pattern = IW_PATTERN_INIT;
+    struct iwi_msg messages[2][8];
+    struct iwi_part part = {.sends = messages[0], .recvs = messages[1]};
+    const struct iwi_operation *op;
+    iw_program *program;
+
+    pattern.ranks = ranks;
+    pattern.root = ranks - 1;
+    pattern.bytes = 1 << 20;
+    program = iwt_make(name, &pattern, &op);
+    for (uint64_t i = 0; i < 5; i++) {
+        const uint64_t last = op->algorithm->round_count(op) - 1;
+        const uint64_t index = i == 4 ? last : last / 4 * i;
+        struct iwi_round round;
+
+        snprintf(place, sizeof place, "%s P=%u round=%" PRIu64, name, ranks, index);
+        op->algorithm->round(op, index, &round);
+        CHECK(round.range_count <= 2);
+        for (uint32_t k = 0; k < 4 && round.fan <= 8; k++) {
+            for (uint32_t a = 0; a < round.range_count; a++) {
+                const uint32_t at = (uint32_t)((uint64_t)(round.active[a].count - 1) * k / 3);
+                const uint32_t rank = iwi_range_rank(&round.active[a], ranks, at);
+
+                CHECK(rank < ranks);
+                op->algorithm->part(op, index, rank, &part);
+                CHECK(part.send_count == 0 || (part.sends[0].peer < ranks && part.sends[0].peer != rank));
+                CHECK(part.recv_count == 0 || (part.recvs[0].peer < ranks && part.recvs[0].peer != rank));
+            }
+        }
+    }
+    CHECK(iw_program_messages(program) >= ranks - 1);
+    iw_program_free(program);
+}
+
+static void algorithms_stand_a_billion_ranks(void **state)
+{
+    const char *op;
+    const char *algorithm;
+    const char *summary;
+    char name[80];
+
+    (void)state;
+    for (size_t i = 0; iw_algorithm_info(i, &op, &algorithm, &summary); i++) {
+        snprintf(name, sizeof name, "%s:%s", op, algorithm);
+        check_huge(name, UINT32_C(1) << 30);
+        check_huge(name, (UINT32_C(1) << 30) - 1);
+        check_huge(name, (UINT32_C(1) << 29) + 1);
+    }
+}
+
+static void ring_like_rounds_stream(void **state)
+{
+    const char *const names[] = {"barrier",
+                                 "allreduce:dissemination",
+                                 "allreduce:ring",
+                                 "allgather",
+                                 "allgather:ring",
+                                 "alltoall:pairwise",
+                                 "alltoall:bruck",
+                                 "reduce_scatter:ring",
+                                 "reduce_scatter:pairwise",
+                                 "ring"};
+
+    (void)state;
+    for (size_t n = 0; n < sizeof names / sizeof names[0]; n++) {
+        iw_pattern pattern = IW_PATTERN_INIT;
+        const struct iwi_operation *op;
+        iw_program *program;
+        struct iwi_round round;
+
+        pattern.ranks = 12;
+        pattern.bytes = 24;
+        program = iwt_make(names[n], &pattern, &op);
+        for (uint64_t index = 0; index < op->algorithm->round_count(op); index++) {
+            op->algorithm->round(op, index, &round);
+            assert_true(round.is_shift);
+        }
+        iw_program_free(program);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_send_meets_one_receive_of_its_round),
+        cmocka_unit_test(every_kind_of_halo_meets_its_partners),
+        cmocka_unit_test(algorithms_stand_a_billion_ranks),
+        cmocka_unit_test(ring_like_rounds_stream),
+    };
+
+    return cmocka_run_group_tests_name("rounds", tests, NULL, NULL);
+}
