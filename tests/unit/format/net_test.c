@@ -1,0 +1,131 @@
+/* Built-in networks, scaling, checking.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "support/support.h"
+
+#include <math.h>
+#include <string.h>
+
+#include <idlewave/net.h>
+
+static void the_built_in_networks_are_those_of_table_3(void **state)
+{
+    static const struct {
+        const char *name;
+        iw_time L, o, g;
+        iw_fs_per_byte G;
+    } table[] = {
+        {"chic", 5330000, 770000, 1560000, 1250000}, {"altix", 1640000, 990000, 900000, 1230000},
+        {"cnl", 4770000, 2870000, 2040000, 2670000}, {"zeptoos", 8670000, 3420000, 2810000, 2690000},
+        {"xt4", 9900000, 1750000, 3400000, 580000},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+        const iw_net *net = iw_net_builtin(table[i].name);
+
+        assert_string_equal(iw_net_builtin_name(i), table[i].name);
+        assert_non_null(net);
+        assert_string_equal(net->name, table[i].name);
+        assert_int_equal(net->L_ps, table[i].L);
+        assert_int_equal(net->o_send_ps, table[i].o);
+        assert_int_equal(net->o_recv_ps, table[i].o);
+        assert_int_equal(net->g_ps, table[i].g);
+        assert_int_equal(net->G, table[i].G);
+        assert_int_equal(net->O, 0);
+        assert_int_equal(net->S_bytes, 66560);
+        assert_ok(iw_net_check(NULL, net));
+    }
+    assert_null(iw_net_builtin_name(sizeof table / sizeof table[0]));
+}
+
+static void an_unknown_name_gives_null(void **state)
+{
+    (void)state;
+    assert_null(iw_net_builtin("CHiC"));
+    assert_null(iw_net_builtin(""));
+}
+
+static void scaling_divides_L_g_and_G_only(void **state)
+{
+    iw_net net = *iw_net_builtin("chic");
+
+    (void)state;
+    net.O = 77;
+    assert_ok(iw_net_scale(NULL, &net, 10));
+    assert_int_equal(net.L_ps, 533000);
+    assert_int_equal(net.g_ps, 156000);
+    assert_int_equal(net.G, 125000);
+    assert_int_equal(net.o_send_ps, 770000);
+    assert_int_equal(net.o_recv_ps, 770000);
+    assert_int_equal(net.O, 77);
+    assert_int_equal(net.S_bytes, 66560);
+}
+
+static void scaling_rounds_to_nearest(void **state)
+{
+    iw_net net = {.name = "n", .L_ps = 5, .g_ps = 4, .G = 1};
+
+    (void)state;
+    assert_ok(iw_net_scale(NULL, &net, 3));
+    assert_int_equal(net.L_ps, 2);
+    assert_int_equal(net.g_ps, 1);
+    assert_int_equal(net.G, 0);
+}
+
+static void factors_that_make_no_sense_are_refused(void **state)
+{
+    const double factors[] = {0, -1, NAN, INFINITY, 1e-300};
+    iw_net net = *iw_net_builtin("chic");
+
+    (void)state;
+    for (size_t i = 0; i < sizeof factors / sizeof factors[0]; i++) {
+        struct iwt_log l;
+
+        iwt_log_init(&l);
+        assert_status(iw_net_scale(&l.log, &net, factors[i]), IW_ERR_RANGE);
+        assert_int_equal(l.errors, 1);
+        assert_int_equal(net.L_ps, 5330000);
+    }
+}
+
+static void negative_and_absurd_values_are_named(void **state)
+{
+    const iw_net good = *iw_net_builtin("chic");
+    iw_net nets[] = {good, good, good, good, good, good, good};
+    static const char *const messages[] = {
+        "network 'chic': L is negative",     "network 'chic': o_s is negative",
+        "network 'chic': o_r is negative",   "network 'chic': g is negative",
+        "network 'chic': G is negative",     "network 'chic': O is negative",
+        "network 'chic': L is more than 1 h"};
+
+    (void)state;
+    nets[0].L_ps = -1;
+    nets[1].o_send_ps = -1;
+    nets[2].o_recv_ps = -1;
+    nets[3].g_ps = -1;
+    nets[4].G = -1;
+    nets[5].O = -1;
+    nets[6].L_ps = INT64_MAX;
+    for (size_t i = 0; i < sizeof nets / sizeof nets[0]; i++) {
+        struct iwt_log l;
+
+        iwt_log_init(&l);
+        assert_status(iw_net_check(&l.log, &nets[i]), IW_ERR_RANGE);
+        iwt_assert_logged(&l, messages[i]);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_built_in_networks_are_those_of_table_3),
+        cmocka_unit_test(an_unknown_name_gives_null),
+        cmocka_unit_test(scaling_divides_L_g_and_G_only),
+        cmocka_unit_test(scaling_rounds_to_nearest),
+        cmocka_unit_test(factors_that_make_no_sense_are_refused),
+        cmocka_unit_test(negative_and_absurd_values_are_named),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
