@@ -1,0 +1,199 @@
+/* Runs trials in batches of lanes over threads. Which thread runs which batch never changes a result.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/base.h"
+#include "sim/plan.h"
+
+struct iwi_ticker {
+    iw_progress progress;
+    uint64_t total;
+    atomic_uint_fast64_t done;
+    pthread_mutex_t lock; /* held while reporting */
+    struct timespec last;
+};
+
+struct iwi_ticker *iwi_ticker_new(const iw_log *log, iw_progress progress, uint64_t total)
+{
+    struct iwi_ticker *ticker = iwi_new_array(log, 1, sizeof *ticker);
+
+    if (ticker != NULL) {
+        ticker->progress = progress;
+        ticker->total = total;
+        pthread_mutex_init(&ticker->lock, NULL);
+    }
+    return ticker;
+}
+
+void iwi_ticker_free(struct iwi_ticker *ticker)
+{
+    if (ticker != NULL) {
+        pthread_mutex_destroy(&ticker->lock);
+        free(ticker);
+    }
+}
+
+static bool is_due(struct iwi_ticker *ticker)
+{
+    const int64_t interval_ns = 100000000;
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    if ((now.tv_sec - ticker->last.tv_sec) * INT64_C(1000000000) + (now.tv_nsec - ticker->last.tv_nsec) <
+        interval_ns) {
+        return false;
+    }
+    ticker->last = now;
+    return true;
+}
+
+void iwi_tick(struct iwi_ticker *ticker, uint64_t units)
+{
+    uint64_t done;
+
+    if (ticker == NULL || ticker->progress.update == NULL) {
+        return;
+    }
+    done = atomic_fetch_add(&ticker->done, units) + units;
+    if (pthread_mutex_trylock(&ticker->lock) == 0) { /* whoever comes second need not report too */
+        if (is_due(ticker) || done >= ticker->total) {
+            ticker->progress.update(ticker->progress.arg, done < ticker->total ? done : ticker->total,
+                                    ticker->total);
+        }
+        pthread_mutex_unlock(&ticker->lock);
+    }
+}
+
+/* ---- workers ---- */
+
+struct pool {
+    const struct iwi_batches *batches;
+    const iw_log *log;    /* the caller's */
+    pthread_mutex_t lock; /* of the fields below, and of writing to the log */
+    uint64_t next_trial;
+    iw_status status;
+};
+
+static void write_locked(void *arg, iw_log_level level, const char *text)
+{
+    struct pool *pool = arg;
+
+    pthread_mutex_lock(&pool->lock);
+    pool->log->write(pool->log->arg, level, text);
+    pthread_mutex_unlock(&pool->lock);
+}
+
+/* Keeps the results of a batch: element r * lanes + l of `end` is rank r's end in lane l. */
+static void keep(const struct iwi_batches *batches, uint64_t first, uint32_t lanes, const iw_time *end)
+{
+    const uint32_t ranks = batches->job.program->ranks;
+
+    for (uint32_t lane = 0; lane < lanes && first + lane < batches->trials; lane++) {
+        iw_time makespan = 0;
+
+        for (size_t rank = 0; rank < ranks; rank++) {
+            makespan = iwi_max(makespan, end[rank * lanes + lane]);
+            if (batches->end_ps != NULL) {
+                batches->end_ps[(size_t)(first + lane) * ranks + rank] = end[rank * lanes + lane];
+            }
+        }
+        batches->makespan_ps[first + lane] = makespan;
+    }
+}
+
+static iw_status run_batch(struct iwi_flow *flow, const struct iwi_batches *batches, const iw_log *log,
+                           struct iwi_job *job, uint64_t first)
+{
+    job->first_trial = batches->job.first_trial + first;
+    if (flow == NULL) {
+        IW_TRY(batches->plan->rules == IW_RULES_LOGGOPSIM ? iwi_loggopsim_run(log, job)
+                                                          : iwi_event_run(log, job));
+        keep(batches, first, 1, job->end_ps);
+    } else {
+        iwi_flow_restart(flow, job);
+        IW_TRY(batches->plan->match != NULL ? iwi_flow_schedule(flow, batches->plan->match)
+                                            : iwi_flow_pattern(flow));
+        keep(batches, first, job->lanes, flow->cpu);
+        if (job->split != NULL) {
+            memcpy(job->split, flow->cpu_split, job->program->ranks * sizeof *job->split);
+        }
+    }
+    return IW_OK;
+}
+
+/* Takes the next batch; false when there is none, or somebody failed. */
+static bool take(struct pool *pool, uint64_t *first_p)
+{
+    bool has_work;
+
+    pthread_mutex_lock(&pool->lock);
+    has_work = pool->status == IW_OK && pool->next_trial < pool->batches->trials;
+    *first_p = pool->next_trial;
+    pool->next_trial += has_work ? pool->batches->lanes : 0;
+    pthread_mutex_unlock(&pool->lock);
+    return has_work;
+}
+
+static iw_status work_on(struct pool *pool, const iw_log *log, struct iwi_job *job)
+{
+    struct iwi_flow *flow = NULL;
+    iw_status status = IW_OK;
+    uint64_t first;
+
+    if (pool->batches->plan->engine == IW_ENGINE_FLOW) {
+        IW_TRY(iwi_flow_new(log, job, &flow));
+    }
+    while (status == IW_OK && take(pool, &first)) {
+        status = run_batch(flow, pool->batches, log, job, first);
+    }
+    iwi_flow_free(flow);
+    return status;
+}
+
+static void *worker(void *arg)
+{
+    struct pool *pool = arg;
+    const iw_log log = {pool->log != NULL ? write_locked : NULL, pool};
+    struct iwi_job job = pool->batches->job;
+    iw_status status = IW_ERR_NOMEM;
+
+    job.lanes = pool->batches->lanes;
+    job.end_ps = NULL;
+    if (pool->batches->plan->engine == IW_ENGINE_FLOW ||
+        (job.end_ps = iwi_new_array(&log, job.program->ranks, sizeof *job.end_ps)) != NULL) {
+        status = work_on(pool, &log, &job);
+    }
+    free(job.end_ps);
+    if (status != IW_OK) {
+        pthread_mutex_lock(&pool->lock);
+        pool->status = status;
+        pthread_mutex_unlock(&pool->lock);
+    }
+    return NULL;
+}
+
+iw_status iwi_batches_run(const iw_log *log, const struct iwi_batches *batches)
+{
+    struct pool pool = {.batches = batches, .log = log, .lock = PTHREAD_MUTEX_INITIALIZER, .status = IW_OK};
+    pthread_t *threads = iwi_new_array(log, batches->threads, sizeof *threads);
+    uint32_t started = 0;
+
+    if (threads == NULL) {
+        return IW_ERR_NOMEM;
+    }
+    while (started + 1 < batches->threads && pthread_create(&threads[started], NULL, worker, &pool) == 0) {
+        started++;
+    }
+    (void)worker(&pool);
+    for (uint32_t t = 0; t < started; t++) {
+        pthread_join(threads[t], NULL);
+    }
+    free(threads);
+    pthread_mutex_destroy(&pool.lock);
+    return pool.status;
+}

@@ -1,0 +1,58 @@
+/* What a message of k bytes costs under LogGOPS (docs/semantics.md, rules 2, 3 and 5).
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef IWI_COST_H
+#define IWI_COST_H
+
+#include <idlewave/sim.h>
+
+#include "program/program.h"
+
+struct iwi_cost {
+    iw_time send_cpu, recv_cpu; /* o + (k-1)O */
+    iw_time gap;                /* g + (k-1)G */
+    iw_time wire;               /* L + (k-1)G */
+    iw_time bytes_part;         /* (k-1)G alone, for explaining */
+    bool is_rendezvous;
+};
+
+/* A message of 0 bytes costs as one of 1 byte: there is an envelope to carry. */
+static inline struct iwi_cost iwi_cost_of(const iw_net *net, uint64_t bytes)
+{
+    const uint64_t further = bytes > 0 ? bytes - 1 : 0;
+    const iw_time overhead = iwi_bytes_cost(net->O, further);
+    const iw_time transfer = iwi_bytes_cost(net->G, further);
+
+    return (struct iwi_cost){.send_cpu = net->o_send_ps + overhead,
+                             .recv_cpu = net->o_recv_ps + overhead,
+                             .gap = net->g_ps + transfer,
+                             .wire = net->L_ps + transfer,
+                             .bytes_part = transfer,
+                             .is_rendezvous = bytes > net->S_bytes};
+}
+
+/* What rendezvous adds between the later of "RTS is there" and "receive posted", and the start of the
+ * transfer: nothing if ideal; else handling the RTS, and the CTS on its way back. */
+static inline iw_time iwi_cost_handshake(const iw_net *net, iw_rendezvous rendezvous)
+{
+    return rendezvous == IW_RENDEZVOUS_IDEAL ? 0
+                                             : net->o_recv_ps + net->o_send_ps + net->L_ps + net->o_recv_ps;
+}
+
+/* How long after the end of the send's CPU part the receiver knows of it: the RTS travels. */
+static inline iw_time iwi_cost_notice(const iw_net *net, iw_rendezvous rendezvous)
+{
+    return rendezvous == IW_RENDEZVOUS_IDEAL ? 0 : net->L_ps;
+}
+
+/* Start of a rendezvous transfer (rule 5): the send's CPU part ended at `sent`, the receive was posted at
+ * `posted`. */
+static inline iw_time iwi_cost_transfer_start(const iw_net *net, iw_rendezvous rendezvous, iw_time sent,
+                                              iw_time posted)
+{
+    const iw_time known = sent + iwi_cost_notice(net, rendezvous);
+
+    return (known > posted ? known : posted) + iwi_cost_handshake(net, rendezvous);
+}
+
+#endif

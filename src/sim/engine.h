@@ -1,0 +1,42 @@
+/* What the engines share: one job in, end times out.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef IWI_ENGINE_H
+#define IWI_ENGINE_H
+
+#include <idlewave/sim.h>
+
+#include "program/program.h"
+
+/* Counts work done, from any thread. */
+struct iwi_ticker;
+void iwi_tick(struct iwi_ticker *ticker, uint64_t units);
+
+/* One evaluation of a program: `lanes` trials, numbered from first_trial on. */
+struct iwi_job {
+    const iw_program *program;
+    const struct iwi_schedule *schedule; /* NULL: the program is a pattern and the engine takes rounds */
+    const iw_net *net;
+    const iw_noise *noise; /* NULL: none */
+    bool has_delays;       /* false: the program's delays are left out (noiseless reference) */
+    bool want_warnings;    /* of questionable programs: once per simulation is enough */
+    iw_rendezvous rendezvous;
+    uint64_t seed, first_trial;
+    uint32_t lanes;
+    struct iwi_ticker *ticker; /* NULL: not counted. A pattern counts its rounds, a schedule 1. */
+    iw_time *end_ps;           /* out: end of each rank (event engines; the flow engine keeps its own) */
+    iw_split *split;           /* out, or NULL: one per rank; lanes is 1 then */
+};
+
+/* The reference: everything, one lane, rules of docs/semantics.md. */
+IW_NODISCARD iw_status iwi_event_run(const iw_log *log, const struct iwi_job *job);
+
+/* LogGOPSim's rules; the schedule is a DAG; one lane. */
+IW_NODISCARD iw_status iwi_loggopsim_run(const iw_log *log, const struct iwi_job *job);
+
+/* Logs which operations can never run and returns IW_ERR_DEADLOCK. `nodes` are global node numbers, at most
+ * one per rank is needed. "3 ranks cannot go on: rank 0 op 2 (recv 8 B from rank 1, tag 7), ..." */
+iw_status iwi_report_stuck(const iw_log *log, const struct iwi_schedule *schedule, const uint64_t *nodes,
+                           size_t count);
+
+#endif

@@ -1,0 +1,38 @@
+/* Events in the order (time, kind, rank, sequence): a binary heap.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef IWI_EVENT_QUEUE_H
+#define IWI_EVENT_QUEUE_H
+
+#include <stdbool.h>
+
+#include <idlewave/time.h>
+
+/* At one instant messages are seen first, then operations become ready, then CPUs choose what to do next. */
+enum iwi_event_kind {
+    IWI_EVENT_NOTICE,  /* `object` is a message that a rank with wildcards can see now; rank = its source */
+    IWI_EVENT_RELEASE, /* `object` is a node that has one dependence less */
+    IWI_EVENT_ARRIVED, /* `object` is a receive whose message is there, or a send whose transfer started */
+    IWI_EVENT_DISPATCH /* `object` is a CPU that may be free */
+};
+
+struct iwi_event {
+    iw_time time;
+    uint32_t kind, rank;
+    uint64_t sequence, object;
+};
+
+struct iwi_event_queue {
+    struct iwi_event *heap;
+    size_t count, capacity;
+};
+
+IW_NODISCARD iw_status iwi_event_push(const iw_log *log, struct iwi_event_queue *queue,
+                                      struct iwi_event event);
+
+/* Takes the first event; false if there is none. */
+bool iwi_event_pop(struct iwi_event_queue *queue, struct iwi_event *event_p);
+
+void iwi_event_queue_release(struct iwi_event_queue *queue);
+
+#endif

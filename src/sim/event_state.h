@@ -1,0 +1,92 @@
+/* The state of one run of the event engine: shared by engine_event.c (time) and event_match.c (messages).
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef IWI_EVENT_STATE_H
+#define IWI_EVENT_STATE_H
+
+#include "noise/stream.h"
+#include "sim/cost.h"
+#include "sim/engine.h"
+#include "sim/event_queue.h"
+
+#define IWI_NO_NODE UINT64_MAX
+#define IWI_NO_MESSAGE SIZE_MAX
+
+struct event_node {
+    iw_time ready;   /* when it entered its CPU's queue */
+    iw_time posted;  /* receive */
+    iw_time sent;    /* send: end of its CPU part */
+    iw_time known;   /* receive: arrival; send: start of the transfer */
+    uint64_t link;   /* next in the CPU's queue, or in the list of posted receives */
+    uint64_t waiter; /* in-order, nonblocking: the wait that completes it */
+    uint64_t bytes;  /* of the message: a receive learns it when it meets one */
+    uint32_t
+        open; /* dependences not yet satisfied; of a wait in an in-order schedule: requests not yet known */
+    bool is_known, is_done;
+};
+
+struct event_message {
+    uint64_t send; /* node */
+    uint32_t source, tag;
+    iw_time notice;  /* from when on a receive can meet it */
+    iw_time arrival; /* eager: the last byte is there */
+    size_t link;     /* next unexpected one */
+};
+
+struct event_cpu {
+    uint64_t queue_head, queue_tail; /* ready nodes by (ready, program order) */
+    iw_time free;
+    uint64_t waiting; /* the wait that holds it, or IWI_NO_NODE */
+    iw_time waiting_since;
+    iw_time next_detour;
+};
+
+struct event_rank {
+    uint64_t posted_head, posted_tail;       /* receives without a message, in the order of posting */
+    size_t unexpected_head, unexpected_tail; /* messages without a receive, in the order of notice */
+    bool has_wildcards;                      /* posts receives with any source or any tag somewhere */
+    uint64_t phases;                         /* compute phases begun */
+    iw_time end;
+};
+
+/* Last notice from `source` to `destination`: messages of one pair don't overtake. Only kept for wildcards.
+ */
+struct event_pair {
+    uint64_t key; /* source * ranks + destination + 1; 0: empty */
+    iw_time notice;
+};
+
+struct event_run {
+    const iw_log *log;
+    const struct iwi_job *job;
+    const struct iwi_schedule *schedule;
+    struct iwi_event_queue queue;
+    iw_time now;
+    struct event_node *nodes;
+    struct event_rank *ranks;
+    struct event_cpu *cpus;       /* ranks x cpu_count */
+    iw_time *send_gap, *recv_gap; /* ranks x nic_count: free from then on */
+    int64_t *noise_words;         /* ranks x cpu_count x words */
+    size_t words;
+    struct event_message *messages;
+    size_t message_count, message_capacity;
+    struct event_pair *pairs; /* open addressing, a power of two */
+    size_t pair_count, pair_capacity;
+    uint64_t *first_successor;  /* DAG: nodes + 1 */
+    struct iwi_dep *successors; /* by global node; is_start as in the dependence */
+    uint32_t *rank_of;          /* of each node */
+};
+
+/* Runs all events; engine_event.c. */
+IW_NODISCARD iw_status iwi_event_loop(struct event_run *run);
+
+/* A send's CPU part ends at nodes[send].sent: its message goes to the receiver's side. */
+IW_NODISCARD iw_status iwi_event_message(struct event_run *run, uint64_t send);
+
+/* A receive is posted now. */
+IW_NODISCARD iw_status iwi_event_post(struct event_run *run, uint64_t recv);
+
+/* A message can be seen now. */
+IW_NODISCARD iw_status iwi_event_notice(struct event_run *run, size_t message);
+
+#endif

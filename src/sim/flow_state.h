@@ -1,0 +1,75 @@
+/* The state of the flow engine: arrays over ranks and lanes, element rank * lanes + lane.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef IWI_FLOW_STATE_H
+#define IWI_FLOW_STATE_H
+
+#include "noise/stream.h"
+#include "sim/cost.h"
+#include "sim/engine.h"
+
+struct iwi_flow {
+    const iw_log *log;
+    const struct iwi_job *job;
+    uint32_t ranks, lanes, lane_shift; /* lanes == 1 << lane_shift */
+    size_t count;                      /* ranks * lanes */
+    iw_time *cpu;                      /* free from then on */
+    iw_time *send_gap, *recv_gap;      /* free from then on */
+    iw_time *next_detour;              /* start of the first detour that is not over */
+    /* made when first used: */
+    iw_time *sent,
+        *sent_other; /* streaming rounds: end of the CPU part of the send of this round, the next */
+    iw_time *slots;  /* other rounds: the same for each send of a rank; slot_count x count */
+    iw_time *posted; /* rendezvous: when the receives of this round were posted */
+    size_t slot_count;
+    size_t words; /* of noise state per element */
+    int64_t *noise_words;
+    /* explaining only (lanes == 1): how each of the times above came about */
+    iw_split *cpu_split, *send_gap_split, *recv_gap_split, *slot_split, *posted_split;
+    /* scratch of one rank's part of a round */
+    struct iwi_msg *sends, *recvs;
+    struct iwi_arrival *arrivals;
+    uint32_t fan;
+    /* the costs of the size used last */
+    uint64_t cost_bytes;
+    struct iwi_cost cost;
+};
+
+/* What a streaming round keeps per rank and lane: cpu, both gaps, next_detour, sent, sent_other. */
+enum { IWI_FLOW_BYTES = 6 * sizeof(iw_time) };
+_Static_assert(IWI_FLOW_BYTES <= 64, "2^28 ranks must fit into 24 GiB");
+
+struct iwi_arrival {
+    iw_time time;
+    uint32_t index; /* of the receive in its wait */
+};
+
+IW_NODISCARD iw_status iwi_flow_new(const iw_log *log, const struct iwi_job *job, struct iwi_flow **flow_p);
+void iwi_flow_free(struct iwi_flow *flow);
+
+/* Back to time 0 for the trials of `job`, which differs from the one before only in trial and noise. */
+void iwi_flow_restart(struct iwi_flow *flow, const struct iwi_job *job);
+
+/* Room for streaming rounds. */
+IW_NODISCARD iw_status iwi_flow_reserve_stream(struct iwi_flow *flow);
+
+/* Room for rounds in which a rank has up to `fan` sends or receives, and for rendezvous. */
+IW_NODISCARD iw_status iwi_flow_reserve(struct iwi_flow *flow, uint32_t fan, bool has_rendezvous);
+
+/* Room for waits of up to `fan` receives. */
+IW_NODISCARD iw_status iwi_flow_reserve_scratch(struct iwi_flow *flow, uint32_t fan);
+
+/* The detour is hit: exact, for element i of `rank`. */
+iw_time iwi_flow_work_slow(struct iwi_flow *flow, uint32_t rank, size_t i, iw_time t, iw_time d,
+                           iw_time *by_source);
+
+/* A compute phase of `work` on rank r begins: its delay and noise included. */
+void iwi_flow_phase(struct iwi_flow *flow, uint32_t rank, uint64_t phase, iw_time work);
+
+/* Patterns, round by round. */
+IW_NODISCARD iw_status iwi_flow_pattern(struct iwi_flow *flow);
+
+/* A streaming run of rounds first ... end - 1 of an operation: all are shifts or flips of eager messages. */
+void iwi_flow_stream(struct iwi_flow *flow, const struct iwi_operation *op, uint64_t first, uint64_t end);
+
+#endif

@@ -1,0 +1,108 @@
+/* Chooses the engine and brings the program into the form it needs.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "sim/plan.h"
+
+#include <stdio.h>
+
+#include "base/base.h"
+
+/* LogGOPSim's rules know graphs only. */
+static iw_status plan_loggopsim(const iw_log *log, const iw_program *program, struct iwi_plan *plan)
+{
+    struct iwi_schedule *in_order = NULL;
+    iw_status status;
+
+    if (program->schedule != NULL && !program->schedule->is_in_order) {
+        plan->schedule = program->schedule;
+        return IW_OK;
+    }
+    if (program->schedule == NULL) {
+        IW_TRY(iwi_program_unroll(log, program, &in_order));
+    }
+    status = iwi_schedule_to_dag(log, in_order != NULL ? in_order : program->schedule, &plan->own_schedule);
+    iwi_schedule_free(in_order);
+    plan->schedule = plan->own_schedule;
+    return status;
+}
+
+static iw_status plan_event(const iw_log *log, const iw_program *program, struct iwi_plan *plan)
+{
+    if (program->schedule == NULL) {
+        IW_TRY(iwi_program_unroll(log, program, &plan->own_schedule));
+    }
+    plan->schedule = program->schedule != NULL ? program->schedule : plan->own_schedule;
+    return IW_OK;
+}
+
+/* Sets plan->note, and no schedule, if the flow engine cannot run it. */
+static iw_status plan_flow(const iw_log *log, const iw_program *program, struct iwi_plan *plan)
+{
+    const struct iwi_schedule *schedule = program->schedule;
+    const char *refusal;
+
+    if (schedule == NULL) {
+        return IW_OK;
+    }
+    if (!schedule->is_in_order) {
+        IW_TRY(iwi_schedule_from_chain(log, schedule, &plan->own_schedule));
+        schedule = plan->own_schedule != NULL ? plan->own_schedule : schedule;
+    }
+    refusal = iwi_flow_refusal(schedule);
+    if (refusal != NULL) {
+        (void)snprintf(plan->note, sizeof plan->note, "%s", refusal);
+        iwi_schedule_free(plan->own_schedule);
+        plan->own_schedule = NULL;
+        return IW_OK;
+    }
+    plan->schedule = schedule;
+    return iwi_match_new(log, schedule, &plan->match);
+}
+
+static iw_status plan_engine(const iw_log *log, const iw_program *program, const iw_sim_opts *opts,
+                             struct iwi_plan *plan)
+{
+    if (opts->rules == IW_RULES_LOGGOPSIM) {
+        if (opts->engine == IW_ENGINE_FLOW) {
+            return iwi_fail(log, IW_ERR_UNSUPPORTED, "LogGOPSim's rules need the event engine");
+        }
+        plan->engine = IW_ENGINE_EVENT;
+        return plan_loggopsim(log, program, plan);
+    }
+    if (opts->engine != IW_ENGINE_EVENT) {
+        IW_TRY(plan_flow(log, program, plan));
+        if (plan->note[0] == '\0') {
+            plan->engine = IW_ENGINE_FLOW;
+            return IW_OK;
+        }
+        if (opts->engine == IW_ENGINE_FLOW) {
+            return iwi_fail(log, IW_ERR_UNSUPPORTED,
+                            "the flow engine cannot run this: %s; the event engine can", plan->note);
+        }
+    }
+    plan->engine = IW_ENGINE_EVENT;
+    return plan_event(log, program, plan);
+}
+
+iw_status iwi_plan_init(const iw_log *log, const iw_program *program, const iw_sim_opts *opts,
+                        struct iwi_plan *plan)
+{
+    iw_status status;
+
+    *plan = (struct iwi_plan){.rules = opts->rules};
+    status = plan_engine(log, program, opts, plan);
+    if (status == IW_OK && plan->match != NULL && plan->match->unreceived > 0) {
+        iwi_warn(log, "%" PRIu64 " messages are sent but never received", plan->match->unreceived);
+    }
+    if (status != IW_OK) {
+        iwi_plan_release(plan);
+    }
+    return status;
+}
+
+void iwi_plan_release(struct iwi_plan *plan)
+{
+    iwi_match_free(plan->match);
+    iwi_schedule_free(plan->own_schedule);
+    *plan = (struct iwi_plan){.engine = IW_ENGINE_AUTO};
+}

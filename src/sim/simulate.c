@@ -1,0 +1,310 @@
+/* The simulator's front: checks, the noiseless reference, the trials, the explanation.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include <idlewave/sim.h>
+
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#include "base/base.h"
+#include "sim/plan.h"
+
+enum { MAX_LANES = 8, MAX_THREADS = 1024 };
+
+const char *iw_engine_name(iw_engine engine)
+{
+    static const char *const names[] = {"auto", "event", "flow"};
+
+    return names[engine];
+}
+
+const char *iw_part_name(iw_part part)
+{
+    static const char *const names[] = {"compute", "delay", "o", "L", "g", "G", "rendezvous", "noise"};
+
+    return names[part < IW_PART_NOISE ? part : IW_PART_NOISE];
+}
+
+static double seconds_now(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static uint64_t peak_rss_bytes(void)
+{
+    struct rusage usage;
+
+    return getrusage(RUSAGE_SELF, &usage) == 0 ? (uint64_t)usage.ru_maxrss * 1024 : 0;
+}
+
+static iw_status check_opts(const iw_log *log, const iw_sim_opts *opts)
+{
+    if (opts->trials < 1) {
+        return iwi_fail(log, IW_ERR_RANGE, "at least 1 trial is needed");
+    }
+    if (opts->lanes > MAX_LANES || (opts->lanes & (opts->lanes - 1)) != 0) {
+        return iwi_fail(log, IW_ERR_RANGE, "%u lanes are not possible: 1, 2, 4 or 8 are", opts->lanes);
+    }
+    if (opts->threads > MAX_THREADS) {
+        return iwi_fail(log, IW_ERR_RANGE, "%u threads are not possible: at most %d are", opts->threads,
+                        MAX_THREADS);
+    }
+    return IW_OK;
+}
+
+static uint32_t allowed_cpus(void)
+{
+    cpu_set_t set;
+
+    return sched_getaffinity(0, sizeof set, &set) == 0 ? (uint32_t)CPU_COUNT(&set) : 1;
+}
+
+/* Lanes share the decoding of operations; streaming rounds have nothing to decode and run best in cache. */
+static uint32_t choose_lanes(const iw_program *program, const struct iwi_plan *plan, const iw_sim_opts *opts)
+{
+    const uint32_t cache_elements = 1U << 19;
+    uint32_t lanes = opts->lanes;
+
+    if (plan->engine != IW_ENGINE_FLOW) {
+        return 1;
+    }
+    if (lanes == 0) {
+        lanes = MAX_LANES;
+        while (lanes > 1 && (lanes > opts->trials || (uint64_t)program->ranks * lanes > cache_elements)) {
+            lanes /= 2;
+        }
+    }
+    return lanes;
+}
+
+static uint32_t choose_threads(const iw_sim_opts *opts, uint32_t lanes)
+{
+    const uint64_t batches = (opts->trials + lanes - 1) / lanes;
+    const uint32_t threads = opts->threads != 0 ? opts->threads : allowed_cpus();
+
+    return threads < batches ? threads : (uint32_t)batches;
+}
+
+static uint64_t rounds_of(const iw_program *program)
+{
+    uint64_t rounds = 0;
+
+    for (size_t k = 0; k < program->operation_count; k++) {
+        rounds += program->operations[k].algorithm->round_count(&program->operations[k]);
+    }
+    return rounds * program->repeat + 1;
+}
+
+/* One trial without lanes and threads, for reference and explanation. */
+static iw_status run_single(const iw_log *log, const struct iwi_batches *like, iw_time *makespan_p)
+{
+    struct iwi_batches single = *like;
+
+    single.trials = 1;
+    single.lanes = single.threads = 1;
+    single.makespan_ps = makespan_p;
+    single.end_ps = NULL;
+    return iwi_batches_run(log, &single);
+}
+
+static bool is_noiseless(const struct iwi_batches *batches)
+{
+    return batches->job.noise == NULL && batches->job.program->delay_count == 0;
+}
+
+static iw_status run_noiseless(const iw_log *log, const struct iwi_batches *batches, iw_time *makespan_p)
+{
+    struct iwi_batches noiseless = *batches;
+
+    noiseless.job.noise = NULL;
+    noiseless.job.has_delays = false;
+    noiseless.job.want_warnings = true;
+    noiseless.job.ticker = NULL;
+    return run_single(log, &noiseless, makespan_p);
+}
+
+/* Pointers into the array of makespans: by time, then by trial. */
+static int compare_trials(const void *left, const void *right)
+{
+    const iw_time *a = *(const iw_time *const *)left;
+    const iw_time *b = *(const iw_time *const *)right;
+
+    return *a != *b ? (*a > *b) - (*a < *b) : (a > b) - (a < b);
+}
+
+/* The trial whose makespan is the lower median. */
+static iw_status median_trial(const iw_log *log, const iw_sim_result *result, uint64_t *trial_p)
+{
+    const iw_time **order = iwi_new_array(log, (size_t)result->trials, sizeof(iw_time *));
+
+    if (order == NULL) {
+        return IW_ERR_NOMEM;
+    }
+    for (uint64_t t = 0; t < result->trials; t++) {
+        order[t] = &result->makespan_ps[t];
+    }
+    qsort(order, (size_t)result->trials, sizeof *order, compare_trials);
+    *trial_p = (uint64_t)(order[(result->trials - 1) / 2] - result->makespan_ps);
+    free(order);
+    return IW_OK;
+}
+
+static void summarize_splits(const struct iwi_batches *batches, const iw_split *split, const iw_time *end,
+                             iw_explain *explain)
+{
+    const uint32_t ranks = batches->job.program->ranks;
+
+    for (uint32_t rank = 0; rank < ranks; rank++) {
+        if (end[rank] > end[explain->last_rank]) {
+            explain->last_rank = rank;
+        }
+        for (size_t part = 0; part < IW_PARTS; part++) {
+            explain->mean_ps[part] += (double)split[rank].part_ps[part] / ranks;
+        }
+        explain->mean_hops += (double)split[rank].hops / ranks;
+    }
+    explain->last = split[explain->last_rank];
+}
+
+static iw_status run_explain(const iw_log *log, const struct iwi_batches *batches, iw_sim_result *result)
+{
+    const uint32_t ranks = result->ranks;
+    struct iwi_batches explaining = *batches;
+    uint64_t trial = 0;
+    iw_status status = IW_ERR_NOMEM;
+
+    IW_TRY(median_trial(log, result, &trial));
+    result->explain = iwi_new_array(log, 1, sizeof *result->explain);
+    explaining.job.first_trial += trial;
+    explaining.job.ticker = NULL;
+    explaining.trials = 1;
+    explaining.lanes = explaining.threads = 1;
+    explaining.end_ps = iwi_new_array(log, ranks, sizeof(iw_time));
+    explaining.job.split = iwi_new_array(log, ranks, sizeof(iw_split));
+    if (result->explain != NULL && explaining.end_ps != NULL && explaining.job.split != NULL) {
+        explaining.makespan_ps = &result->explain->makespan_ps;
+        status = iwi_batches_run(log, &explaining);
+    }
+    if (status == IW_OK) {
+        result->explain->trial = explaining.job.first_trial;
+        summarize_splits(batches, explaining.job.split, explaining.end_ps, result->explain);
+    }
+    free(explaining.end_ps);
+    free(explaining.job.split);
+    return status;
+}
+
+/* Everything of a result that is known before the trials. */
+static iw_status new_result(const iw_log *log, const iw_program *program, const iw_sim_opts *opts,
+                            const struct iwi_plan *plan, const struct iwi_batches *batches,
+                            iw_sim_result **result_p)
+{
+    iw_sim_result *result = iwi_new_array(log, 1, sizeof *result);
+
+    if (result == NULL) {
+        return IW_ERR_NOMEM;
+    }
+    result->ranks = program->ranks;
+    result->trials = opts->trials;
+    result->seed = opts->seed;
+    result->first_trial = opts->first_trial;
+    result->engine = plan->engine;
+    (void)snprintf(result->engine_note, sizeof result->engine_note, "%s", plan->note);
+    result->lanes = batches->lanes;
+    result->threads = batches->threads;
+    result->messages = iw_program_messages(program);
+    result->makespan_ps = iwi_new_array(log, (size_t)opts->trials, sizeof(iw_time));
+    if (opts->want_end_times) {
+        result->end_ps = iwi_new_array(log, (size_t)opts->trials * program->ranks, sizeof(iw_time));
+    }
+    if (result->makespan_ps == NULL || (opts->want_end_times && result->end_ps == NULL)) {
+        iw_sim_result_free(result);
+        return IW_ERR_NOMEM;
+    }
+    *result_p = result;
+    return IW_OK;
+}
+
+static iw_status run_trials(const iw_log *log, struct iwi_batches *batches, const iw_sim_opts *opts,
+                            iw_sim_result *result)
+{
+    const uint64_t batch_count = (batches->trials + batches->lanes - 1) / batches->lanes;
+    double begin;
+    iw_status status;
+
+    batches->job.want_warnings = is_noiseless(batches);
+    if (!is_noiseless(batches)) {
+        IW_TRY(run_noiseless(log, batches, &result->noiseless_ps));
+    }
+    if (opts->progress.update != NULL) {
+        batches->job.ticker =
+            iwi_ticker_new(log, opts->progress, batch_count * rounds_of(batches->job.program));
+        if (batches->job.ticker == NULL) {
+            return IW_ERR_NOMEM;
+        }
+    }
+    batches->makespan_ps = result->makespan_ps;
+    batches->end_ps = result->end_ps;
+    begin = seconds_now();
+    status = iwi_batches_run(log, batches);
+    result->engine_seconds = seconds_now() - begin;
+    if (is_noiseless(batches)) {
+        result->noiseless_ps = result->makespan_ps[0];
+    }
+    iwi_ticker_free(batches->job.ticker);
+    if (status == IW_OK && opts->want_explain) {
+        status = run_explain(log, batches, result);
+    }
+    result->peak_rss_bytes = peak_rss_bytes();
+    return status;
+}
+
+iw_status iw_simulate(const iw_log *log, const iw_program *program, const iw_net *net, const iw_noise *noise,
+                      const iw_sim_opts *opts, iw_sim_result **result_p)
+{
+    struct iwi_plan plan;
+    struct iwi_batches batches = {.plan = &plan, .trials = opts->trials};
+    iw_sim_result *result = NULL;
+    iw_status status;
+
+    IW_TRY(check_opts(log, opts));
+    IW_TRY(iw_net_check(log, net));
+    IW_TRY(iwi_plan_init(log, program, opts, &plan));
+    batches.job = (struct iwi_job){.program = program,
+                                   .schedule = plan.schedule,
+                                   .net = net,
+                                   .has_delays = true,
+                                   .noise = noise != NULL && iw_noise_source_count(noise) > 0 ? noise : NULL,
+                                   .rendezvous = opts->rendezvous,
+                                   .seed = opts->seed,
+                                   .first_trial = opts->first_trial};
+    batches.lanes = choose_lanes(program, &plan, opts);
+    batches.threads = choose_threads(opts, batches.lanes);
+    status = new_result(log, program, opts, &plan, &batches, &result);
+    if (status == IW_OK) {
+        status = run_trials(log, &batches, opts, result);
+    }
+    iwi_plan_release(&plan);
+    if (status != IW_OK) {
+        iw_sim_result_free(result);
+        return status;
+    }
+    *result_p = result;
+    return IW_OK;
+}
+
+void iw_sim_result_free(iw_sim_result *result)
+{
+    if (result != NULL) {
+        free(result->makespan_ps);
+        free(result->end_ps);
+        free(result->explain);
+        free(result);
+    }
+}

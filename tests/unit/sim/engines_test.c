@@ -1,0 +1,243 @@
+/* Every algorithm: the flow engine's rounds give what the event engine gives on the unrolled program, and the
+ * explanation of every rank's path sums to its end.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "sim/plan.h"
+#include "support/support.h"
+#include "unit/sim/random_program.h"
+
+static iw_program *pattern_program(const char *operations, const iw_pattern *pattern)
+{
+    iw_program *program = NULL;
+    struct iwt_log l;
+
+    iwt_log_init(&l);
+    if (iw_program_from_pattern(&l.log, operations, pattern, &program) != IW_OK) {
+        fail_msg("'%s' for %u ranks: %s", operations, pattern->ranks, l.text);
+    }
+    return program;
+}
+
+/* Same ends on both engines, with lanes, for this program and noise. */
+static void compare_engines(const char *operations, const iw_pattern *pattern, struct iwt_random *random)
+{
+    iw_program *program = pattern_program(operations, pattern);
+    const iw_net net = iwt_random_net(random);
+    iw_noise *noise = iwt_random_noise(random);
+    iw_sim_opts opts = IW_SIM_OPTS_INIT;
+    iw_sim_result *event, *flow;
+
+    opts.trials = 3;
+    opts.threads = 1;
+    opts.rendezvous = iwt_below(random, 2) ? IW_RENDEZVOUS_IDEAL : IW_RENDEZVOUS_RTS_CTS;
+    opts.engine = IW_ENGINE_EVENT;
+    event = iwt_run(program, &net, noise, &opts);
+    opts.engine = IW_ENGINE_FLOW;
+    opts.lanes = 1U << iwt_below(random, 4);
+    flow = iwt_run(program, &net, noise, &opts);
+    for (uint64_t i = 0; i < event->trials * event->ranks; i++) {
+        if (event->end_ps[i] != flow->end_ps[i]) {
+            fail_msg("'%s' on %u ranks, %llu bytes, lanes %u, trial %llu rank %llu: event %lld, flow %lld ps",
+                     operations, event->ranks, (unsigned long long)pattern->bytes, opts.lanes,
+                     (unsigned long long)(i / event->ranks), (unsigned long long)(i % event->ranks),
+                     (long long)event->end_ps[i], (long long)flow->end_ps[i]);
+        }
+    }
+    iw_sim_result_free(event);
+    iw_sim_result_free(flow);
+    iw_noise_free(noise);
+    iw_program_free(program);
+}
+
+static iw_pattern random_pattern(struct iwt_random *random, uint32_t ranks)
+{
+    iw_pattern pattern = IW_PATTERN_INIT;
+
+    pattern.ranks = ranks;
+    pattern.bytes = iwt_below(random, 600);
+    pattern.segment_bytes = iwt_below(random, 2) * (1 + iwt_below(random, 100));
+    pattern.root = (uint32_t)iwt_below(random, ranks);
+    pattern.repeat = 1 + iwt_below(random, 3);
+    pattern.compute_ps = (iw_time)(iwt_below(random, 2) * iwt_below(random, 50000));
+    pattern.reduce = (iw_fs_per_byte)iwt_below(random, 20000);
+    pattern.distance = 1;
+    pattern.is_periodic = iwt_below(random, 2) == 0;
+    pattern.is_one_way = iwt_below(random, 2) == 0;
+    pattern.is_split = iwt_below(random, 2) == 0;
+    return pattern;
+}
+
+static void every_algorithm_is_the_same_on_both_engines(void **state)
+{
+    static const uint32_t sizes[] = {1, 2, 3, 4, 5, 7, 8, 9, 12, 16, 17, 31, 32, 33};
+    const char *op, *algorithm, *summary;
+
+    (void)state;
+    for (size_t index = 0; iw_algorithm_info(index, &op, &algorithm, &summary); index++) {
+        char name[64];
+
+        (void)snprintf(name, sizeof name, "%s:%s", op, algorithm);
+        for (size_t k = 0; k < sizeof sizes / sizeof sizes[0]; k++) {
+            struct iwt_random random = {index * 1000 + k, 0};
+            iw_pattern pattern = random_pattern(&random, sizes[k]);
+            const iw_delay delay = {.rank = sizes[k] - 1, .step = 1, .time_ps = 77777};
+
+            if (strcmp(op, "pingpong") == 0 && sizes[k] % 2 == 1) {
+                continue;
+            }
+            if (iwt_below(&random, 2)) {
+                pattern.delays = &delay;
+                pattern.delay_count = 1;
+            }
+            compare_engines(name, &pattern, &random);
+        }
+    }
+}
+
+static void sequences_of_operations_are_the_same_on_both_engines(void **state)
+{
+    static const char *const sequences[] = {"halo2d+allreduce", "barrier+bcast:chain+reduce:binary",
+                                            "sweep2d+allreduce:recursive-doubling",
+                                            "allreduce:dissemination+allreduce:dissemination"};
+
+    (void)state;
+    for (uint64_t seed = 0; seed < 40; seed++) {
+        struct iwt_random random = {seed, 0};
+        iw_pattern pattern = random_pattern(&random, seed % 8 < 4 ? 24 : 32);
+
+        compare_engines(sequences[seed % 4], &pattern, &random);
+    }
+}
+
+static void halo1d_reaches_further_partners_on_both_engines(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < 30; seed++) {
+        struct iwt_random random = {seed, 0};
+        iw_pattern pattern = random_pattern(&random, 11);
+
+        pattern.distance = 1 + (uint32_t)iwt_below(&random, 4);
+        compare_engines("halo1d", &pattern, &random);
+    }
+}
+
+/* The explained run itself, for the split of every rank. */
+static void assert_splits_sum(const iw_program *program, const iw_net *net, const iw_noise *noise,
+                              iw_rendezvous rendezvous, const char *what)
+{
+    const iw_sim_opts opts = {.engine = IW_ENGINE_FLOW, .rules = IW_RULES_IDLEWAVE};
+    struct iwi_plan plan;
+    iw_split split[64];
+    iw_time end[64];
+    iw_time makespan = 0;
+    struct iwi_batches batches = {
+        .plan = &plan, .trials = 1, .lanes = 1, .threads = 1, .makespan_ps = &makespan, .end_ps = end};
+
+    assert_ok(iwi_plan_init(NULL, program, &opts, &plan));
+    batches.job = (struct iwi_job){.program = program,
+                                   .schedule = plan.schedule,
+                                   .net = net,
+                                   .noise = noise,
+                                   .has_delays = true,
+                                   .rendezvous = rendezvous,
+                                   .seed = 5,
+                                   .split = split};
+    assert_ok(iwi_batches_run(NULL, &batches));
+    for (uint32_t rank = 0; rank < iw_program_ranks(program); rank++) {
+        iw_time sum = 0;
+
+        for (size_t part = 0; part < IW_PARTS; part++) {
+            assert_true(split[rank].part_ps[part] >= 0);
+            sum += split[rank].part_ps[part];
+        }
+        if (sum != end[rank]) {
+            fail_msg("%s: rank %u ends at %lld ps, explained are %lld ps", what, rank, (long long)end[rank],
+                     (long long)sum);
+        }
+    }
+    iwi_plan_release(&plan);
+}
+
+static void explanations_sum_to_the_end_of_every_rank(void **state)
+{
+    const char *op, *algorithm, *summary;
+
+    (void)state;
+    for (size_t index = 0; iw_algorithm_info(index, &op, &algorithm, &summary); index++) {
+        struct iwt_random random = {index, 0};
+        const iw_delay delay = {.rank = 3, .step = 1, .time_ps = 77777};
+        iw_pattern pattern = random_pattern(&random, 26);
+        const iw_net net = iwt_random_net(&random);
+        iw_noise *noise = iwt_random_noise(&random);
+        iw_program *program;
+        char name[64];
+
+        (void)snprintf(name, sizeof name, "%s:%s", op, algorithm);
+        pattern.delays = &delay;
+        pattern.delay_count = 1;
+        program = pattern_program(name, &pattern);
+        assert_splits_sum(program, &net, noise, index % 2 ? IW_RENDEZVOUS_IDEAL : IW_RENDEZVOUS_RTS_CTS,
+                          name);
+        iw_program_free(program);
+        iw_noise_free(noise);
+    }
+}
+
+static void explanations_of_schedules_sum_up_too(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < 500; seed++) {
+        struct iwt_random random = {seed, 0};
+        const iw_net net = iwt_random_net(&random);
+        iw_noise *noise = iwt_random_noise(&random);
+        struct iwt_builder b;
+        iw_program *program;
+
+        iwt_random_program(&random, IWT_MIXED_SIZES, &b);
+        program = iwt_program(&b);
+        assert_splits_sum(program, &net, noise, seed % 2 ? IW_RENDEZVOUS_IDEAL : IW_RENDEZVOUS_RTS_CTS,
+                          "schedule");
+        iw_program_free(program);
+        iw_noise_free(noise);
+        iwt_builder_release(&b);
+    }
+}
+
+/* Dissemination on 8 ranks of 1 byte, o = 2, L = 10, g = 5: 3 rounds of o + L + o, all of it explained. */
+static void a_noiseless_dissemination_is_overhead_and_latency(void **state)
+{
+    iw_pattern pattern = IW_PATTERN_INIT;
+    iw_sim_opts opts = IW_SIM_OPTS_INIT;
+    const iw_net net = iwt_example_net();
+    iw_program *program;
+    iw_sim_result *result;
+
+    (void)state;
+    pattern.ranks = 8;
+    program = pattern_program("barrier:dissemination", &pattern);
+    opts.want_explain = true;
+    result = iwt_run(program, &net, NULL, &opts);
+    assert_int_equal(result->explain->makespan_ps, IWT_NS(3 * 14));
+    assert_int_equal(result->explain->last.part_ps[IW_PART_OVERHEAD], IWT_NS(3 * 4));
+    assert_int_equal(result->explain->last.part_ps[IW_PART_LATENCY], IWT_NS(3 * 10));
+    assert_int_equal(result->explain->last.hops, 3);
+    iw_sim_result_free(result);
+    iw_program_free(program);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_algorithm_is_the_same_on_both_engines),
+        cmocka_unit_test(sequences_of_operations_are_the_same_on_both_engines),
+        cmocka_unit_test(halo1d_reaches_further_partners_on_both_engines),
+        cmocka_unit_test(explanations_sum_to_the_end_of_every_rank),
+        cmocka_unit_test(explanations_of_schedules_sum_up_too),
+        cmocka_unit_test(a_noiseless_dissemination_is_overhead_and_latency),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "unit/sim/random_program.h"
+
+#include <stdio.h>
+
+#include "base/rng.h"
+#include "support/support.h"
+
+uint64_t iwt_below(struct iwt_random *random, uint64_t n)
+{
+    return iwi_draw_below((struct iwi_draw_id){.seed = random->seed, .purpose = IWI_DRAW_TEST},
+                          random->index++, n);
+}
+
+static void random_message(struct iwt_random *random, uint64_t bytes, struct iwt_builder *b)
+{
+    const uint32_t from = (uint32_t)iwt_below(random, b->ranks);
+    const uint32_t to = (from + 1 + (uint32_t)iwt_below(random, b->ranks - 1)) % b->ranks;
+    const uint32_t tag = (uint32_t)iwt_below(random, 3);
+
+    (iwt_below(random, 2) ? iwt_send : iwt_isend)(b, from, to, bytes, tag);
+    (iwt_below(random, 2) ? iwt_recv : iwt_irecv)(b, to, from, bytes, tag);
+}
+
+void iwt_random_program(struct iwt_random *random, enum iwt_sizes sizes, struct iwt_builder *b)
+{
+    const uint64_t steps = 5 + iwt_below(random, 100);
+    const uint64_t one_size = iwt_below(random, 300);
+
+    iwt_builder_init(b, 2 + (uint32_t)iwt_below(random, 7));
+    for (uint64_t step = 0; step < steps; step++) {
+        const uint32_t rank = (uint32_t)iwt_below(random, b->ranks);
+
+        switch (iwt_below(random, 6)) {
+        case 0: iwt_calc(b, rank, (iw_time)iwt_below(random, 60000)); break;
+        case 1: iwt_wait(b, rank); break;
+        default: random_message(random, sizes == IWT_ONE_SIZE ? one_size : iwt_below(random, 300), b); break;
+        }
+    }
+    for (uint32_t rank = 0; rank < b->ranks; rank++) {
+        iwt_wait(b, rank);
+    }
+}
+
+void iwt_rename(const struct iwt_builder *b, const uint32_t *name, struct iwt_builder *renamed)
+{
+    iwt_builder_init(renamed, b->ranks);
+    for (uint32_t rank = 0; rank < b->ranks; rank++) {
+        for (size_t n = 0; n < b->node_count[rank]; n++) {
+            const struct iwi_node *node = &b->nodes[rank][n];
+            const bool is_nonblocking = (node->flags & IWI_NODE_NONBLOCKING) != 0;
+
+            switch (node->kind) {
+            case IWI_CALC: iwt_calc(renamed, name[rank], (iw_time)node->amount); break;
+            case IWI_WAIT: iwt_wait(renamed, name[rank]); break;
+            case IWI_SEND:
+                (is_nonblocking ? iwt_isend : iwt_send)(renamed, name[rank], name[node->peer], node->amount,
+                                                        node->tag);
+                break;
+            default:
+                (is_nonblocking ? iwt_irecv : iwt_recv)(renamed, name[rank], name[node->peer], node->amount,
+                                                        node->tag);
+                break;
+            }
+        }
+    }
+}
+
+static void add_trace(struct iwt_random *random, iw_noise *noise)
+{
+    iw_time start[20];
+    iw_time duration[20];
+    const size_t count = 1 + (size_t)iwt_below(random, 20);
+
+    for (size_t k = 0; k < count; k++) {
+        start[k] = (iw_time)iwt_below(random, 500000);
+        duration[k] = (iw_time)iwt_below(random, 20000);
+    }
+    assert_ok(iw_noise_add_trace(NULL, noise, "trace", start, duration, count, 600000));
+}
+
+iw_noise *iwt_random_noise(struct iwt_random *random)
+{
+    static const char *const specs[] = {"periodic:10000kHz,20ns",   "poisson:5000kHz,fixed:30ns",
+                                        "poisson:8000kHz,exp:15ns", "phase-exp:20%",
+                                        "bernoulli:0.3,25ns",       "poisson:2000kHz,pareto:1.5,10ns"};
+    static const iw_sync syncs[] = {IW_SYNC_NONE, IW_SYNC_NONE, IW_SYNC_START, IW_SYNC_PHASE};
+    const uint64_t sources = 1 + iwt_below(random, 3);
+    iw_noise *noise = NULL;
+
+    assert_ok(iw_noise_new(NULL, &noise));
+    for (uint64_t k = 0; k < sources; k++) {
+        const uint64_t which = iwt_below(random, 7);
+
+        if (which == 6) {
+            add_trace(random, noise);
+        } else {
+            assert_ok(iw_noise_add(NULL, noise, specs[which]));
+        }
+    }
+    iw_noise_align(noise, syncs[iwt_below(random, 4)], (iw_time)iwt_below(random, 2) * 30000,
+                   1 + (uint32_t)iwt_below(random, 3));
+    return noise;
+}
+
+iw_net iwt_random_net(struct iwt_random *random)
+{
+    return (iw_net){.name = "random",
+                    .L_ps = (iw_time)iwt_below(random, 20000),
+                    .o_send_ps = (iw_time)iwt_below(random, 5000),
+                    .o_recv_ps = (iw_time)iwt_below(random, 5000),
+                    .g_ps = (iw_time)iwt_below(random, 10000),
+                    .G = (iw_fs_per_byte)iwt_below(random, 1000000),
+                    .O = (iw_fs_per_byte)(iwt_below(random, 2) * iwt_below(random, 50000)),
+                    .S_bytes = iwt_below(random, 300)};
+}

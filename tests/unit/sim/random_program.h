@@ -1,0 +1,32 @@
+/* Random programs that cannot deadlock, and random noise, for property tests.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef IWT_RANDOM_PROGRAM_H
+#define IWT_RANDOM_PROGRAM_H
+
+#include "unit/sim/builder.h"
+
+struct iwt_random {
+    uint64_t seed, index;
+};
+
+uint64_t iwt_below(struct iwt_random *random, uint64_t n);
+
+enum iwt_sizes {
+    IWT_MIXED_SIZES, /* 0 to 300 bytes: eager and rendezvous under the example network */
+    IWT_ONE_SIZE     /* all messages alike: waits are monotone then (docs/semantics.md, 9) */
+};
+
+/* Messages in one global order, each added to both its ranks: blocking or not, waits now and then. */
+void iwt_random_program(struct iwt_random *random, enum iwt_sizes sizes, struct iwt_builder *b);
+
+/* The same program with rank r renamed to name[r]. */
+void iwt_rename(const struct iwt_builder *b, const uint32_t *name, struct iwt_builder *renamed);
+
+/* One to three sources that hit programs of this size often. */
+iw_noise *iwt_random_noise(struct iwt_random *random);
+
+/* Parameters of the order of the example network's, fractions of G and O included. */
+iw_net iwt_random_net(struct iwt_random *random);
+
+#endif

@@ -1,0 +1,349 @@
+/* The worked examples of docs/semantics.md, on both engines.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "noise/trace_view.h"
+#include "support/support.h"
+#include "unit/sim/builder.h"
+
+static iw_sim_opts plain(void)
+{
+    return (iw_sim_opts)IW_SIM_OPTS_INIT;
+}
+
+/* Runs on both engines and compares the end of each rank, in nanoseconds. Noise: rank-independent traces. */
+static void expect(const struct iwt_builder *b, const iw_noise *noise, iw_sim_opts opts,
+                   const iw_time *end_ns)
+{
+    static const iw_engine engines[] = {IW_ENGINE_EVENT, IW_ENGINE_FLOW};
+    iw_program *program = iwt_program(b);
+    const iw_net net = iwt_example_net();
+
+    for (size_t e = 0; e < 2; e++) {
+        iw_sim_result *result;
+
+        opts.engine = engines[e];
+        result = iwt_run(program, &net, noise, &opts);
+        for (uint32_t r = 0; r < b->ranks; r++) {
+            if (result->end_ps[r] != IWT_NS(end_ns[r])) {
+                fail_msg("%s engine, rank %u: %lld ps instead of %lld ns", iw_engine_name(engines[e]), r,
+                         (long long)result->end_ps[r], (long long)end_ns[r]);
+            }
+        }
+        iw_sim_result_free(result);
+    }
+    iw_program_free(program);
+}
+
+/* Detours on all ranks at the same times; the examples are such that only one rank meets them at work.
+ * Synchronised noise starts at one random offset, so the test turns the trace by it. */
+struct detour {
+    iw_time start_ns, end_ns;
+};
+
+static iw_noise *noise_of(const struct detour *detours, size_t count)
+{
+    const iw_time length = IWT_NS(1000000);
+    iw_time start[8];
+    iw_time duration[8];
+    struct iwi_stream_id id = {1, 0, 0};
+    iw_noise *noise = NULL;
+    iw_time offset;
+
+    for (size_t k = 0; k < count; k++) {
+        start[k] = IWT_NS(detours[k].start_ns);
+        duration[k] = IWT_NS(detours[k].end_ns - detours[k].start_ns);
+    }
+    assert_ok(iw_noise_new(NULL, &noise));
+    assert_ok(iw_noise_add_trace(NULL, noise, "probe", start, duration, count, length));
+    iw_noise_align(noise, IW_SYNC_START, 0, 1);
+    offset = iwi_noise_trace_offset(noise, id);
+    iw_noise_free(noise);
+    for (size_t k = 0; k < count; k++) {
+        start[k] = (start[k] + offset) % length;
+        assert_true(start[k] + duration[k] <= length); /* seed 1 must not cut a detour */
+    }
+    assert_ok(iw_noise_new(NULL, &noise));
+    assert_ok(iw_noise_add_trace(NULL, noise, "test", start, duration, count, length));
+    iw_noise_align(noise, IW_SYNC_START, 0, 1);
+    return noise;
+}
+
+static void expect_noisy(const struct iwt_builder *b, const struct detour *detours, size_t count,
+                         const iw_time *end_ns)
+{
+    iw_noise *noise = noise_of(detours, count);
+
+    expect(b, noise, plain(), end_ns);
+    iw_noise_free(noise);
+}
+
+static void one_message(struct iwt_builder *b, iw_time sender_first_ns, iw_time receiver_first_ns,
+                        uint64_t bytes)
+{
+    iwt_builder_init(b, 2);
+    if (sender_first_ns > 0) {
+        iwt_calc(b, 0, IWT_NS(sender_first_ns));
+    }
+    if (receiver_first_ns > 0) {
+        iwt_calc(b, 1, IWT_NS(receiver_first_ns));
+    }
+    iwt_send(b, 0, 1, bytes, 7);
+    iwt_recv(b, 1, 0, bytes, 7);
+}
+
+static void an_early_receiver_waits_for_the_message(void **state)
+{
+    struct iwt_builder b;
+
+    (void)state;
+    one_message(&b, 0, 0, 11);
+    expect(&b, NULL, plain(), (iw_time[]){2, 24});
+    iwt_builder_release(&b);
+}
+
+static void a_late_receiver_starts_when_it_gets_there(void **state)
+{
+    struct iwt_builder b;
+
+    (void)state;
+    one_message(&b, 0, 30, 11);
+    expect(&b, NULL, plain(), (iw_time[]){2, 32});
+    iwt_builder_release(&b);
+}
+
+static void the_gap_limits_a_second_send(void **state)
+{
+    struct iwt_builder b;
+
+    (void)state;
+    one_message(&b, 0, 0, 11);
+    iwt_send(&b, 0, 1, 11, 7);
+    iwt_recv(&b, 1, 0, 11, 7);
+    expect(&b, NULL, plain(), (iw_time[]){17, 39});
+    iwt_builder_release(&b);
+}
+
+static void zero_bytes_cost_as_one(void **state)
+{
+    struct iwt_builder b;
+
+    (void)state;
+    one_message(&b, 0, 0, 0);
+    expect(&b, NULL, plain(), (iw_time[]){2, 14});
+    iwt_builder_release(&b);
+    one_message(&b, 0, 0, 1);
+    expect(&b, NULL, plain(), (iw_time[]){2, 14});
+    iwt_builder_release(&b);
+}
+
+static void a_rendezvous_send_waits_for_a_late_receiver(void **state)
+{
+    struct iwt_builder b;
+    iw_sim_opts opts = plain();
+
+    (void)state;
+    one_message(&b, 0, 50, 201);
+    expect(&b, NULL, opts, (iw_time[]){50, 262});
+    opts.rendezvous = IW_RENDEZVOUS_RTS_CTS;
+    expect(&b, NULL, opts, (iw_time[]){66, 278});
+    iwt_builder_release(&b);
+}
+
+static void a_rendezvous_receive_waits_for_a_late_sender(void **state)
+{
+    struct iwt_builder b;
+    iw_sim_opts opts = plain();
+
+    (void)state;
+    one_message(&b, 50, 0, 201);
+    expect(&b, NULL, opts, (iw_time[]){52, 264});
+    opts.rendezvous = IW_RENDEZVOUS_RTS_CTS;
+    expect(&b, NULL, opts, (iw_time[]){78, 290});
+    iwt_builder_release(&b);
+}
+
+/* x = 50: the next send starts at 50 + 5 + 200 = 255, is sent at 257 and arrives at 267. */
+static void the_send_gap_counts_from_the_transfer(void **state)
+{
+    struct iwt_builder b;
+
+    (void)state;
+    one_message(&b, 0, 50, 201);
+    iwt_send(&b, 0, 1, 1, 8);
+    iwt_recv(&b, 1, 0, 1, 8);
+    /* the receive gap of the first: 260 + 5 + 200 = 465 */
+    expect(&b, NULL, plain(), (iw_time[]){257, 467});
+    iwt_builder_release(&b);
+}
+
+static void nonblocking_operations_overlap_with_work(void **state)
+{
+    struct iwt_builder b;
+
+    (void)state;
+    iwt_builder_init(&b, 2);
+    iwt_isend(&b, 0, 1, 11, 7);
+    iwt_calc(&b, 0, IWT_NS(30));
+    iwt_wait(&b, 0);
+    iwt_irecv(&b, 1, 0, 11, 7);
+    iwt_calc(&b, 1, IWT_NS(30));
+    iwt_wait(&b, 1);
+    expect(&b, NULL, plain(), (iw_time[]){32, 32});
+    iwt_builder_release(&b);
+}
+
+static void a_wait_serves_in_the_order_of_arrival(void **state)
+{
+    struct iwt_builder b;
+
+    (void)state;
+    iwt_builder_init(&b, 3);
+    iwt_calc(&b, 0, IWT_NS(10));
+    iwt_send(&b, 0, 1, 1, 7);
+    iwt_send(&b, 2, 1, 1, 7);
+    iwt_irecv(&b, 1, 0, 1, 7);
+    iwt_irecv(&b, 1, 2, 1, 7);
+    iwt_wait(&b, 1);
+    expect(&b, NULL, plain(), (iw_time[]){12, 24, 2});
+    iwt_builder_release(&b);
+}
+
+/* The receiver posts at 0 and computes; the transfer starts in the background at e = 2. */
+static void a_nonblocking_rendezvous_overlaps_too(void **state)
+{
+    struct iwt_builder b;
+
+    (void)state;
+    iwt_builder_init(&b, 2);
+    iwt_isend(&b, 0, 1, 201, 7);
+    iwt_calc(&b, 0, IWT_NS(300));
+    iwt_wait(&b, 0);
+    iwt_irecv(&b, 1, 0, 201, 7);
+    iwt_calc(&b, 1, IWT_NS(300));
+    iwt_wait(&b, 1);
+    expect(&b, NULL, plain(), (iw_time[]){302, 302});
+    iwt_builder_release(&b);
+}
+
+static void a_detour_during_waiting_is_absorbed(void **state)
+{
+    struct iwt_builder b;
+
+    (void)state;
+    one_message(&b, 0, 0, 11);
+    expect_noisy(&b, (struct detour[]){{5, 15}}, 1, (iw_time[]){2, 24});
+    iwt_builder_release(&b);
+}
+
+static void a_detour_on_the_sender_delays_its_message(void **state)
+{
+    struct iwt_builder b;
+
+    (void)state;
+    one_message(&b, 0, 0, 11);
+    expect_noisy(&b, (struct detour[]){{1, 11}}, 1, (iw_time[]){12, 34});
+    iwt_builder_release(&b);
+}
+
+static void a_detour_under_way_at_arrival_must_end_first(void **state)
+{
+    struct iwt_builder b;
+
+    (void)state;
+    one_message(&b, 0, 0, 11);
+    expect_noisy(&b, (struct detour[]){{20, 40}}, 1, (iw_time[]){2, 42});
+    iwt_builder_release(&b);
+}
+
+static void detours_in_stretched_time_count(void **state)
+{
+    struct iwt_builder b;
+
+    (void)state;
+    iwt_builder_init(&b, 1);
+    iwt_calc(&b, 0, IWT_NS(10));
+    expect_noisy(&b, (struct detour[]){{4, 10}, {12, 15}}, 2, (iw_time[]){19});
+    iwt_builder_release(&b);
+}
+
+static void a_detour_during_a_detour_counts_once(void **state)
+{
+    struct iwt_builder b;
+
+    (void)state;
+    iwt_builder_init(&b, 1);
+    iwt_calc(&b, 0, IWT_NS(10));
+    expect_noisy(&b, (struct detour[]){{4, 10}, {6, 14}}, 2, (iw_time[]){20});
+    iwt_builder_release(&b);
+}
+
+static void the_kth_send_meets_the_kth_receive_of_its_tag(void **state)
+{
+    struct iwt_builder b;
+
+    (void)state;
+    iwt_builder_init(&b, 2);
+    iwt_send(&b, 0, 1, 1, 1); /* arrival 12 */
+    iwt_send(&b, 0, 1, 1, 2); /* starts at 5, arrival 17 */
+    iwt_recv(&b, 1, 0, 1, 2); /* served at 17, ends 19, gap until 22 */
+    iwt_recv(&b, 1, 0, 1, 1); /* served at 22 */
+    expect(&b, NULL, plain(), (iw_time[]){7, 24});
+    iwt_builder_release(&b);
+}
+
+static void blocking_rendezvous_sends_to_each_other_deadlock(void **state)
+{
+    static const iw_engine engines[] = {IW_ENGINE_EVENT, IW_ENGINE_FLOW};
+    const iw_net net = iwt_example_net();
+    struct iwt_builder b;
+    iw_program *program;
+
+    (void)state;
+    iwt_builder_init(&b, 3);
+    iwt_send(&b, 0, 1, 201, 7);
+    iwt_recv(&b, 0, 1, 201, 7);
+    iwt_send(&b, 1, 0, 201, 7);
+    iwt_recv(&b, 1, 0, 201, 7);
+    iwt_calc(&b, 2, 5);
+    program = iwt_program(&b);
+    for (size_t e = 0; e < 2; e++) {
+        iw_sim_opts opts = plain();
+        iw_sim_result *result = NULL;
+        struct iwt_log l;
+
+        iwt_log_init(&l);
+        opts.engine = engines[e];
+        assert_status(iw_simulate(&l.log, program, &net, NULL, &opts, &result), IW_ERR_DEADLOCK);
+        iwt_assert_logged(&l, "2 ranks");
+        iwt_assert_logged(&l, "rank 0 op 0");
+        iwt_assert_logged(&l, "rank 1 op 0");
+        assert_int_equal(l.errors, 1);
+    }
+    iw_program_free(program);
+    iwt_builder_release(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_early_receiver_waits_for_the_message),
+        cmocka_unit_test(a_late_receiver_starts_when_it_gets_there),
+        cmocka_unit_test(the_gap_limits_a_second_send),
+        cmocka_unit_test(zero_bytes_cost_as_one),
+        cmocka_unit_test(a_rendezvous_send_waits_for_a_late_receiver),
+        cmocka_unit_test(a_rendezvous_receive_waits_for_a_late_sender),
+        cmocka_unit_test(the_send_gap_counts_from_the_transfer),
+        cmocka_unit_test(nonblocking_operations_overlap_with_work),
+        cmocka_unit_test(a_wait_serves_in_the_order_of_arrival),
+        cmocka_unit_test(a_nonblocking_rendezvous_overlaps_too),
+        cmocka_unit_test(a_detour_during_waiting_is_absorbed),
+        cmocka_unit_test(a_detour_on_the_sender_delays_its_message),
+        cmocka_unit_test(a_detour_under_way_at_arrival_must_end_first),
+        cmocka_unit_test(detours_in_stretched_time_count),
+        cmocka_unit_test(a_detour_during_a_detour_counts_once),
+        cmocka_unit_test(the_kth_send_meets_the_kth_receive_of_its_tag),
+        cmocka_unit_test(blocking_rendezvous_sends_to_each_other_deadlock),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
