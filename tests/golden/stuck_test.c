@@ -1,0 +1,79 @@
+/* What the user reads when a program cannot go on.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "support/support.h"
+
+#include "golden/dag.h"
+#include "sim/engine.h"
+
+static void operations_are_named_with_rank_and_number(void **state)
+{
+    const uint64_t stuck[] = {1, 2, 3};
+    struct iwt_dag d = {.ranks = 0};
+    struct iwt_log l;
+
+    (void)state;
+    iwt_log_init(&l);
+    iwt_dag_rank(&d);
+    iwt_dag_calc(&d, 1);
+    iwt_dag_recv(&d, IWI_ANY, 8, IWI_ANY);
+    iwt_dag_rank(&d); /* has nothing to do */
+    iwt_dag_rank(&d);
+    iwt_dag_send(&d, 0, 100000, 5);
+    iwt_dag_rank(&d);
+    iwt_dag_calc(&d, 1);
+    d.nodes[3].kind = IWI_WAIT;
+    iwt_dag_end(&d);
+    assert_status(iwi_report_stuck(&l.log, &d.schedule, stuck, 3), IW_ERR_DEADLOCK);
+    assert_int_equal(l.errors, 1);
+    iwt_assert_logged(&l,
+                      "error: 3 ranks cannot go on: rank 0 op 1 (recv 8 B from any rank, any tag), "
+                      "rank 2 op 0 (send 100000 B to rank 0, tag 5, never received), rank 3 op 0 (wait)\n");
+}
+
+static void after_eight_operations_the_rest_is_counted(void **state)
+{
+    uint64_t stuck[11];
+    struct iwt_dag d = {.ranks = 0};
+    struct iwt_log l;
+
+    (void)state;
+    iwt_log_init(&l);
+    for (uint64_t i = 0; i < 11; i++) {
+        iwt_dag_rank(&d);
+        iwt_dag_recv(&d, 4294967294, UINT64_MAX, 4294967294); /* the longest there is */
+        stuck[i] = i;
+    }
+    iwt_dag_end(&d);
+    assert_status(iwi_report_stuck(&l.log, &d.schedule, stuck, 11), IW_ERR_DEADLOCK);
+    iwt_assert_logged(&l, "11 ranks cannot go on: ");
+    iwt_assert_logged(
+        &l, "rank 7 op 0 (recv 18446744073709551615 B from rank 4294967294, tag 4294967294) and 3 more\n");
+}
+
+static void several_operations_of_one_rank_are_one_rank(void **state)
+{
+    const uint64_t stuck[] = {0, 1};
+    struct iwt_dag d = {.ranks = 0};
+    struct iwt_log l;
+
+    (void)state;
+    iwt_log_init(&l);
+    iwt_dag_rank(&d);
+    iwt_dag_recv(&d, 1, 1, 0);
+    iwt_dag_recv(&d, 1, 1, 0);
+    iwt_dag_end(&d);
+    assert_status(iwi_report_stuck(&l.log, &d.schedule, stuck, 2), IW_ERR_DEADLOCK);
+    iwt_assert_logged(&l, "1 rank cannot go on: rank 0 op 0");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(operations_are_named_with_rank_and_number),
+        cmocka_unit_test(after_eight_operations_the_rest_is_counted),
+        cmocka_unit_test(several_operations_of_one_rank_are_one_rank),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
