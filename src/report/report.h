@@ -1,0 +1,66 @@
+/* What the writers of results share.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef IWI_REPORT_H
+#define IWI_REPORT_H
+
+#include <idlewave/result.h>
+#include <idlewave/stats.h>
+
+enum { IWI_NS_TEXT_SIZE = 24, IWI_PART_LABEL_SIZE = 256 };
+
+/* Times as nanoseconds without loss: "130200", "0.58"; returns `buf`. */
+char *iwi_ns_text(iw_time ps, char buf[IWI_NS_TEXT_SIZE]);
+
+/* Summary of all makespans in picoseconds. */
+IW_NODISCARD iw_status iwi_summarize_makespans(const iw_log *log, const iw_sim_result *result,
+                                               iw_summary *summary_p);
+
+/* T/T0 - 1; NaN when nothing takes time without noise. */
+double iwi_slowdown(double makespan_ps, iw_time noiseless_ps);
+
+/* The summary of the slowdowns, from that of the makespans: quantiles, means and percentile bootstraps
+ * commute with the linear T -> T/T0 - 1. */
+iw_summary iwi_slowdown_summary(const iw_summary *makespan, iw_time noiseless_ps);
+
+/* Number of noise sources, 0 without noise. */
+size_t iwi_source_count(const iw_origin *origin);
+
+const char *iwi_sync_name(iw_sync sync);
+
+/* "compute", "L", "noise periodic:10Hz,1us"; a source that is given twice gets a number, so that labels
+ * differ. False: there is no such part (fewer noise sources). */
+bool iwi_part_label(const iw_origin *origin, int part, char buf[IWI_PART_LABEL_SIZE]);
+
+/* An error if something could not be written to `out` ("cannot write the result: No space left on device").
+ */
+IW_NODISCARD iw_status iwi_check_written(const iw_log *log, FILE *out, const char *what);
+
+/* ---- text ---- */
+
+enum { IWI_TEXT_COLUMNS = 80, IWI_PARAGRAPH_SIZE = 1024, IWI_NUMBER_SIZE = 32, IWI_ROW_LABEL_COLUMNS = 11 };
+
+/* There is noise or a delay, so the noiseless time is another one. */
+bool iwi_is_disturbed(const iw_origin *origin);
+
+/* Appends to what the paragraph holds already. */
+void iwi_append(char paragraph[IWI_PARAGRAPH_SIZE], const char *format, ...) IW_PRINTF(2, 3);
+
+/* Writes `text` wrapped at spaces. */
+void iwi_write_wrapped(FILE *out, const char *text);
+
+/* Numbers for people, in `buf`: "3.20 %"; "147.8"; "225 M" (with a space behind a number without prefix);
+ * "1.234 ms". */
+const char *iwi_percent_text(double share, char buf[IWI_NUMBER_SIZE]);
+const char *iwi_factor_text(double factor, char buf[IWI_NUMBER_SIZE]);
+const char *iwi_si_text(double value, char buf[IWI_NUMBER_SIZE]);
+const char *iwi_time_text(double ps, char buf[IWI_NUMBER_SIZE]);
+
+/* The parts of the text in their order. */
+void iwi_write_verdict_text(const iw_sim_result *result, const iw_origin *origin, const iw_summary *makespan,
+                            const iw_summary *slowdown, FILE *out);
+void iwi_write_certainty_text(const iw_sim_result *result, const iw_origin *origin,
+                              const iw_summary *makespan, FILE *out);
+void iwi_write_explain_text(const iw_sim_result *result, const iw_origin *origin, FILE *out);
+
+#endif

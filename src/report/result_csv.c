@@ -1,0 +1,83 @@
+/* Results as CSV: one line a trial, or one line a rank.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include <idlewave/result.h>
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "report/report.h"
+
+/* A locale's decimal comma would be read as a separator. */
+static void write_real(FILE *out, double value)
+{
+    char digits[32];
+    char *comma;
+
+    snprintf(digits, sizeof digits, "%.15g", value);
+    comma = strchr(digits, ',');
+    if (comma != NULL) {
+        *comma = '.';
+    }
+    (void)fputs(digits, out);
+}
+
+iw_status iw_result_write_csv(const iw_log *log, const iw_sim_result *result, const iw_origin *origin,
+                              FILE *out)
+{
+    char ns[IWI_NS_TEXT_SIZE];
+
+    (void)origin;
+    (void)fputs("trial,makespan_ns,slowdown\n", out);
+    for (uint64_t i = 0; i < result->trials; i++) {
+        const double slowdown = iwi_slowdown((double)result->makespan_ps[i], result->noiseless_ps);
+
+        (void)fprintf(out, "%" PRIu64 ",%s,", result->first_trial + i,
+                      iwi_ns_text(result->makespan_ps[i], ns));
+        if (isfinite(slowdown)) {
+            write_real(out, slowdown);
+        }
+        (void)fputc('\n', out);
+    }
+    return iwi_check_written(log, out, "the CSV result");
+}
+
+static void write_trial(const iw_sim_result *result, uint64_t index, FILE *out)
+{
+    const iw_time *end_ps = &result->end_ps[index * result->ranks];
+    char ns[IWI_NS_TEXT_SIZE];
+
+    for (uint32_t rank = 0; rank < result->ranks; rank++) {
+        if (result->trials > 1) {
+            (void)fprintf(out, "%" PRIu64 ",", result->first_trial + index);
+        }
+        (void)fprintf(out, "%" PRIu32 ",%s\n", rank, iwi_ns_text(end_ps[rank], ns));
+    }
+}
+
+iw_status iw_result_write_end_times(const iw_log *log, const iw_sim_result *result, const char *path)
+{
+    char what[1024];
+    iw_status status;
+    FILE *out;
+
+    if (result->end_ps == NULL) {
+        return iwi_fail(log, IW_ERR_USAGE, "the end times were not kept: set want_end_times");
+    }
+    out = fopen(path, "we");
+    if (out == NULL) {
+        return iwi_fail(log, IW_ERR_IO, "cannot create '%s': %s", path, strerror(errno));
+    }
+    (void)fputs(result->trials > 1 ? "trial,rank,end_ns\n" : "rank,end_ns\n", out);
+    for (uint64_t i = 0; i < result->trials; i++) {
+        write_trial(result, i, out);
+    }
+    snprintf(what, sizeof what, "'%.1000s'", path);
+    status = iwi_check_written(log, out, what);
+    if (fclose(out) != 0 && status == IW_OK) {
+        status = iwi_fail(log, IW_ERR_IO, "cannot write '%s': %s", path, strerror(errno));
+    }
+    return status;
+}

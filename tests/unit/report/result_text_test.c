@@ -1,0 +1,192 @@
+/* The text for people: verdicts in words, and nothing wider than a terminal.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include <idlewave/result.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include "support/support.h"
+
+#include "report/report.h"
+#include "sample.h"
+
+static void assert_contains(const char *text, const char *part)
+{
+    if (strstr(text, part) == NULL) {
+        fail_msg("no '%s' in:\n%s", part, text);
+    }
+}
+
+/* Wrapping may put a line break where the sentence has a space. */
+static void assert_says(struct sample *s, const char *part)
+{
+    char unwrapped[SAMPLE_TEXT_SIZE];
+
+    sample_write(s, iw_result_write_text);
+    snprintf(unwrapped, sizeof unwrapped, "%s", s->text);
+    for (char *c = unwrapped; *c != '\0'; c++) {
+        *c = *c == '\n' ? ' ' : *c;
+    }
+    assert_contains(unwrapped, part);
+}
+
+static void verdict_of(const double *factors, size_t count, const char *part)
+{
+    struct sample s;
+
+    sample_init(&s);
+    sample_add_noise(&s, "periodic:10Hz,1us");
+    sample_set_trials(&s, factors, count);
+    assert_says(&s, part);
+    sample_release(&s);
+}
+
+static void without_noise_the_time_is_the_verdict(void **state)
+{
+    struct sample s;
+
+    (void)state;
+    sample_init(&s);
+    assert_says(&s, "allreduce on 8 ranks takes 130.2 us (no noise given).");
+    assert_null(strstr(s.text, "noiseless"));
+    assert_null(strstr(s.text, "trial"));
+    sample_release(&s);
+}
+
+static void large_slowdowns_are_factors(void **state)
+{
+    const double factors[] = {147.8, 147.8, 147.8};
+
+    (void)state;
+    verdict_of(factors, 3,
+               "allreduce on 8 ranks takes 147.8 times as long as without noise (slowdown 146.8; median of 3 "
+               "trials; "
+               "95 % CI 147.8 to 147.8 times).");
+}
+
+static void small_slowdowns_are_percentages(void **state)
+{
+    const double small[] = {1.0041, 1.0041}, medium[] = {1.032, 1.032}, large[] = {1.875, 1.875};
+
+    (void)state;
+    verdict_of(small, 2,
+               "is 0.41 % slower than without noise (median of 2 trials; 95 % CI 0.41 % to 0.41 %).");
+    verdict_of(medium, 2, "is 3.20 % slower than without noise");
+    verdict_of(large, 2, "is 87.5 % slower than without noise");
+}
+
+static void no_slowdown_is_said_so(void **state)
+{
+    const double same[] = {1.0, 1.0}, faster[] = {0.97, 0.97};
+
+    (void)state;
+    verdict_of(same, 2, "is not slower than without noise (+0.00 %; median of 2 trials;");
+    verdict_of(faster, 2, "is 3.00 % faster than without noise");
+}
+
+static void delays_are_named_as_the_cause(void **state)
+{
+    const double factor = 1.5;
+    struct sample s;
+
+    (void)state;
+    sample_init(&s);
+    sample_set_trials(&s, &factor, 1);
+    s.origin.delay_count = 1;
+    assert_says(&s, "allreduce on 8 ranks is 50.0 % slower than without the delay.");
+    s.origin.delay_count = 2;
+    assert_says(&s, "slower than without the delays.");
+    sample_add_noise(&s, "periodic:10Hz,1us");
+    assert_says(&s, "slower than without noise and delays (one trial).");
+    sample_release(&s);
+}
+
+static void uncertain_results_advise_more_trials(void **state)
+{
+    const double wide[] = {2.0, 6.0, 4.0}, narrow[] = {2.0, 2.0};
+
+    (void)state;
+    verdict_of(wide, 1, "1 trial, seed 7. One trial says little: add --trials 100.");
+    verdict_of(wide, 3,
+               "3 trials, seed 7; 95 % CI of the median makespan: 260.4 us to 781.2 us. That is +-50 %: more "
+               "--trials narrow it.");
+    verdict_of(narrow, 2, "2 trials, seed 7; 95 % CI of the median makespan: 260.4 us to 260.4 us. ");
+}
+
+static void explanation_splits_the_path_by_cause(void **state)
+{
+    struct sample s;
+
+    (void)state;
+    sample_init(&s);
+    sample_add_noise(&s, "periodic:10Hz,1us");
+    sample_add_explain(&s);
+    assert_says(
+        &s,
+        "on the path to the end of rank 5, which ends last (trial 3, 6 messages), and on average over the "
+        "paths of all ranks (5.5 messages):");
+    assert_contains(s.text, "computation                        100.0 us  76.8 % ");
+    assert_contains(s.text, "noise periodic:10Hz,1us            200.0 ns   0.2 % ");
+    assert_contains(s.text, "total                              130.2 us 100.0 % ");
+    assert_null(strstr(s.text, "gap"));
+    sample_release(&s);
+}
+
+static void no_line_is_wider_than_80_columns(void **state)
+{
+    const double factors[] = {1.0, 200.0, 3000.0};
+    struct sample s;
+
+    (void)state;
+    sample_init(&s);
+    sample_add_noise(&s, "periodic:10Hz,1us");
+    sample_set_trials(&s, factors, 3);
+    sample_add_explain(&s);
+    s.origin.what = "a/very/long/path/to/some/application/with/a/long/name/that/nobody/types.goal";
+    s.result.ranks = 1U << 31;
+    sample_write(&s, iw_result_write_text);
+    for (const char *line = s.text; *line != '\0';) {
+        size_t columns = 0;
+
+        for (; *line != '\n'; line++) {
+            columns += ((unsigned char)*line & 0xc0) != 0x80;
+        }
+        assert_in_range(columns, 0, 80);
+        line++;
+    }
+    sample_release(&s);
+}
+
+static void words_wider_than_a_line_are_not_broken(void **state)
+{
+    char text[256] = "", word[101];
+    FILE *out = fmemopen(text, sizeof text, "w");
+
+    (void)state;
+    assert_non_null(out);
+    memset(word, 'x', 100);
+    word[100] = '\0';
+    iwi_write_wrapped(out, word);
+    iwi_write_wrapped(out, "a b");
+    assert_int_equal(fclose(out), 0);
+    assert_int_equal(strcspn(text, "\n"), 100);
+    assert_string_equal(text + 101, "a b\n");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(without_noise_the_time_is_the_verdict),
+        cmocka_unit_test(large_slowdowns_are_factors),
+        cmocka_unit_test(small_slowdowns_are_percentages),
+        cmocka_unit_test(no_slowdown_is_said_so),
+        cmocka_unit_test(delays_are_named_as_the_cause),
+        cmocka_unit_test(uncertain_results_advise_more_trials),
+        cmocka_unit_test(explanation_splits_the_path_by_cause),
+        cmocka_unit_test(no_line_is_wider_than_80_columns),
+        cmocka_unit_test(words_wider_than_a_line_are_not_broken),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

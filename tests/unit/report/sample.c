@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "sample.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "support/support.h"
+
+void sample_init(struct sample *s)
+{
+    memset(s, 0, sizeof *s);
+    s->net = (iw_net){.name = "quick",
+                      .L_ps = 5330000,
+                      .o_send_ps = 770000,
+                      .o_recv_ps = 770000,
+                      .g_ps = 1560500,
+                      .G = 1250000,
+                      .S_bytes = 65536};
+    assert_ok(iw_noise_new(NULL, &s->noise));
+    s->makespan_ps[0] = 130200 * IW_PS_PER_NS;
+    s->result = (iw_sim_result){.ranks = 8,
+                                .trials = 1,
+                                .seed = 7,
+                                .engine = IW_ENGINE_FLOW,
+                                .lanes = 1,
+                                .threads = 1,
+                                .messages = 24,
+                                .noiseless_ps = 130200 * IW_PS_PER_NS,
+                                .makespan_ps = s->makespan_ps,
+                                .engine_seconds = 0.5,
+                                .peak_rss_bytes = 4 << 20};
+    s->origin = (iw_origin){
+        .what = "allreduce", .command = "idlewave simulate 'it''s'", .net = &s->net, .noise = s->noise};
+}
+
+void sample_release(struct sample *s)
+{
+    iw_noise_free(s->noise);
+}
+
+void sample_add_noise(struct sample *s, const char *spec)
+{
+    assert_ok(iw_noise_add(NULL, s->noise, spec));
+}
+
+void sample_set_trials(struct sample *s, const double *factors, size_t count)
+{
+    s->result.trials = count;
+    for (size_t i = 0; i < count; i++) {
+        s->makespan_ps[i] = (iw_time)llround(factors[i] * (double)s->result.noiseless_ps);
+    }
+}
+
+void sample_add_explain(struct sample *s)
+{
+    s->explain = (iw_explain){.trial = 3,
+                              .last_rank = 5,
+                              .makespan_ps = 130200 * IW_PS_PER_NS,
+                              .last = {.hops = 6,
+                                       .part_ps = {[IW_PART_COMPUTE] = 100 * IW_PS_PER_US,
+                                                   [IW_PART_LATENCY] = 30 * IW_PS_PER_US,
+                                                   [IW_PART_NOISE] = 200 * IW_PS_PER_NS}},
+                              .mean_ps = {[IW_PART_COMPUTE] = 1e8, [IW_PART_LATENCY] = 2.5e7},
+                              .mean_hops = 5.5};
+    s->result.explain = &s->explain;
+}
+
+void sample_write(struct sample *s, sample_writer writer)
+{
+    FILE *out = fmemopen(s->text, sizeof s->text, "w");
+    struct iwt_log l;
+
+    assert_non_null(out);
+    iwt_log_init(&l);
+    assert_ok(writer(&l.log, &s->result, &s->origin, out));
+    assert_int_equal(fclose(out), 0);
+    assert_string_equal(l.text, "");
+}

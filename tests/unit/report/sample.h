@@ -1,0 +1,37 @@
+/* A result made by hand, and what a writer makes of it.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef IWT_SAMPLE_H
+#define IWT_SAMPLE_H
+
+#include <idlewave/result.h>
+
+enum { SAMPLE_MOST_TRIALS = 16, SAMPLE_TEXT_SIZE = 16384 };
+
+struct sample {
+    iw_sim_result result;
+    iw_origin origin;
+    iw_net net;
+    iw_noise *noise;
+    iw_time makespan_ps[SAMPLE_MOST_TRIALS];
+    iw_explain explain;
+    char text[SAMPLE_TEXT_SIZE]; /* what the last writer wrote */
+};
+
+typedef iw_status (*sample_writer)(const iw_log *, const iw_sim_result *, const iw_origin *, FILE *);
+
+/* An allreduce on 8 ranks: one trial of 130.2 us, no noise. */
+void sample_init(struct sample *s);
+void sample_release(struct sample *s);
+
+/* Noise 'periodic:10Hz,1us'; `count` trials whose makespans are these multiples of the noiseless time. */
+void sample_set_trials(struct sample *s, const double *factors, size_t count);
+void sample_add_noise(struct sample *s, const char *spec);
+
+/* Fills sample.explain: 100 us of computation, 30 us of latency, the rest of 130.2 us noise. */
+void sample_add_explain(struct sample *s);
+
+/* Runs the writer on sample.text; asserts success. */
+void sample_write(struct sample *s, sample_writer writer);
+
+#endif
