@@ -1,0 +1,112 @@
+/* Shell completion from the tables: `idlewave __complete bash` writes a script. The build runs it.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "verbs.h"
+
+static void write_verb_names(void)
+{
+    for (size_t i = 0; verbs[i] != NULL; i++) {
+        if (verbs[i]->summary != NULL) {
+            (void)printf("%s ", verbs[i]->name);
+        }
+    }
+}
+
+/* What may follow one option: its choices, known values, files; or nothing that could be listed. */
+static void write_value_case(const struct verb *verb, const struct opt *opt)
+{
+    (void)printf("    '%s --%s'", verb->name, opt->name);
+    if (opt->letter != '\0') {
+        (void)printf("|'%s -%c'", verb->name, opt->letter);
+    }
+    (void)fputs(") COMPREPLY=($(compgen -W '", stdout);
+    for (size_t i = 0; opt->type == OPT_CHOICE && opt->choices[i] != NULL; i++) {
+        (void)printf("%s ", opt->choices[i]);
+    }
+    for (size_t i = 0; opt->known != NULL && opt->known(i) != NULL; i++) {
+        (void)printf("%s ", opt->known(i));
+    }
+    (void)printf("'%s -- \"$current\")); return ;;\n", strstr(opt->metavar, "FILE") != NULL ? " -f" : "");
+}
+
+static void write_option_names(const struct verb *verb)
+{
+    (void)printf("    %s) options='--help ", verb->name);
+    for (size_t g = 0; g < verb->group_count; g++) {
+        for (size_t i = 0; i < verb->groups[g].count; i++) {
+            (void)printf("--%s ", verb->groups[g].rows[i].name);
+        }
+    }
+    (void)fputs("' ;;\n", stdout);
+}
+
+static void write_value_cases(const struct verb *verb)
+{
+    for (size_t g = 0; g < verb->group_count; g++) {
+        for (size_t i = 0; i < verb->groups[g].count; i++) {
+            if (verb->groups[g].rows[i].type != OPT_FLAG) {
+                write_value_case(verb, &verb->groups[g].rows[i]);
+            }
+        }
+    }
+}
+
+static void write_bash(void)
+{
+    (void)fputs("# bash completion for idlewave; written by 'idlewave __complete bash'\n"
+                "_idlewave() {\n"
+                "    local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}\n"
+                "    local verb=${COMP_WORDS[1]} options=\n"
+                "    COMPREPLY=()\n"
+                "    if [ \"$COMP_CWORD\" -eq 1 ] || [ \"$verb\" = help ]; then\n"
+                "        COMPREPLY=($(compgen -W '--help --version ",
+                stdout);
+    write_verb_names();
+    (void)fputs("' -- \"$current\"))\n"
+                "        return\n"
+                "    fi\n"
+                "    case \"$verb $previous\" in\n",
+                stdout);
+    for (size_t i = 0; verbs[i] != NULL; i++) {
+        write_value_cases(verbs[i]);
+    }
+    (void)fputs("    esac\n"
+                "    case $verb in\n",
+                stdout);
+    for (size_t i = 0; verbs[i] != NULL; i++) {
+        if (verbs[i]->group_count > 0) {
+            write_option_names(verbs[i]);
+        }
+    }
+    (void)fputs("    esac\n"
+                "    case $current in\n"
+                "    -*) COMPREPLY=($(compgen -W \"$options\" -- \"$current\")) ;;\n"
+                "    *) COMPREPLY=($(compgen -f -- \"$current\")) ;;\n"
+                "    esac\n"
+                "}\n"
+                "complete -o filenames -F _idlewave idlewave\n",
+                stdout);
+}
+
+static int run(struct ui *ui, const void *values, const struct opt_args *args)
+{
+    (void)values;
+    if (args->count != 1 || strcmp(args->values[0], "bash") != 0) {
+        return ui_usage(ui, "completion is written for bash only: idlewave __complete bash");
+    }
+    write_bash();
+    return UI_DONE;
+}
+
+static const char *const synopsis[] = {"bash", NULL};
+
+const struct verb verb_complete = {
+    .name = "__complete",
+    .synopsis = synopsis,
+    .description = "Writes completion for a shell.",
+    .most_arguments = 1,
+    .run = run,
+};

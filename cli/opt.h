@@ -1,0 +1,90 @@
+/* Options as rows of tables: parsing, range checks, help, man pages and completion all come from them.
+ * SPDX-License-Identifier: BSD-3-Clause
+ *
+ *     static const struct opt rows[] = {
+ *         OPT_ROW(struct mine, "ranks", OPT_COUNT, ranks, "N", "number of ranks", .min = 1, .max = 1000),
+ *     };
+ *     static const struct opt_group groups[] = {OPT_GROUP("What runs", rows, 0)};
+ *
+ * An option that was not given leaves its target alone, so the defaults are what the values began with.
+ */
+#ifndef IW_CLI_OPT_H
+#define IW_CLI_OPT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ui.h"
+
+enum opt_type {               /* the target's type, what people write */
+                OPT_FLAG,     /* bool; --explain */
+                OPT_TIME,     /* iw_time; 220us */
+                OPT_COUNT,    /* uint64_t within [min, max]; 64KiB */
+                OPT_PER_BYTE, /* iw_fs_per_byte; 1.25ns */
+                OPT_FACTOR,   /* double above 0; 10 */
+                OPT_CHOICE,   /* int, the index in `choices` */
+                OPT_STRING,   /* const char * */
+                OPT_LIST      /* struct opt_list; may be repeated */
+};
+
+struct opt_list {
+    const char **items;
+    size_t count;
+};
+
+/* Targets that are still so were not given. */
+#define OPT_UNSET_COUNT UINT64_MAX
+#define OPT_UNSET_TIME INT64_C(-1) /* OPT_TIME and OPT_PER_BYTE */
+#define OPT_UNSET_CHOICE (-1)
+
+struct opt {
+    const char *name; /* without "--" */
+    enum opt_type type;
+    size_t offset; /* of the target in the group's struct */
+    const char *metavar, *help;
+    char letter;                        /* '\0': no short form */
+    uint64_t min, max;                  /* OPT_COUNT; max 0: no limit */
+    const char *const *choices;         /* OPT_CHOICE; NULL after the last */
+    const char *(*known)(size_t index); /* values that completion offers besides files; NULL past the last */
+};
+
+/* One row; behind the help text may follow .letter, .min, .max, .choices, .known. */
+#define OPT_ROW(values, option, kind, field, meta, ...)                                   \
+    {                                                                                     \
+        .name = option, .type = kind, .offset = offsetof(values, field), .metavar = meta, \
+        .help = __VA_ARGS__                                                               \
+    }
+
+/* Rows that belong together in help texts; verbs that share rows place them at different offsets. */
+struct opt_group {
+    const char *title;
+    const struct opt *rows;
+    size_t count;
+    size_t offset; /* of the group's struct in the verb's values */
+};
+
+#define OPT_GROUP(title, rows, offset)                      \
+    {                                                       \
+        title, rows, sizeof(rows) / sizeof(rows)[0], offset \
+    }
+
+struct opt_args { /* what is not an option, in order */
+    size_t count;
+    const char **values;
+};
+
+enum opt_outcome { OPT_PARSED, OPT_HELP, OPT_WRONG /* has been reported */ };
+
+/* Reads argv[0..argc) into `values`. Lists and `args` are to be released, whatever the outcome. */
+enum opt_outcome opt_parse(struct ui *ui, const struct opt_group *groups, size_t group_count, int argc,
+                           char **argv, void *values, struct opt_args *args);
+void opt_release(const struct opt_group *groups, size_t group_count, void *values, struct opt_args *args);
+
+/* "--pattern OP[:ALGORITHM]", "--sync none|start|phase", "-o, --output FILE": how help writes a row. */
+void opt_usage(const struct opt *opt, char *buf, size_t size);
+
+/* The index of `text` in NULL-ended `names`, or -1. */
+int opt_index(const char *const *names, const char *text);
+
+#endif

@@ -1,0 +1,52 @@
+/* Options that say what the ranks run; shared by simulate and schedule.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef IW_CLI_PROGRAM_OPTS_H
+#define IW_CLI_PROGRAM_OPTS_H
+
+#include <idlewave/program.h>
+
+#include "opt.h"
+
+struct program_opts {
+    struct opt_list patterns;
+    uint64_t ranks, bytes, repeat, root, segment_bytes;
+    iw_time compute_ps;
+    iw_fs_per_byte reduce;
+    struct opt_list delays;
+    iw_time goal_unit_ps;
+    /* halo and sweep patterns */
+    const char *dims;
+    int boundary, direction, exchange;
+    uint64_t distance;
+};
+
+#define PROGRAM_OPTS_INIT                                                                        \
+    {                                                                                            \
+        .ranks = OPT_UNSET_COUNT, .bytes = OPT_UNSET_COUNT, .repeat = OPT_UNSET_COUNT,           \
+        .root = OPT_UNSET_COUNT, .segment_bytes = OPT_UNSET_COUNT, .compute_ps = OPT_UNSET_TIME, \
+        .reduce = OPT_UNSET_TIME, .goal_unit_ps = OPT_UNSET_TIME, .boundary = OPT_UNSET_CHOICE,  \
+        .direction = OPT_UNSET_CHOICE, .exchange = OPT_UNSET_CHOICE, .distance = OPT_UNSET_COUNT \
+    }
+
+/* Rows whose targets are in a struct program_opts. */
+extern const struct opt program_rows[], halo_rows[];
+enum { PROGRAM_ROW_COUNT = 10, HALO_ROW_COUNT = 5 };
+
+/* What to run, once options and arguments have been checked against each other. */
+struct program_source {
+    const char *path; /* a GOAL file, or NULL */
+    char *operations; /* or the patterns joined by '+' */
+    iw_delay *delays;
+    size_t delay_count;
+};
+
+/* Makes the program. Returns UI_DONE or an exit code; `source` is to be released in any case. */
+int program_make(struct ui *ui, const struct program_opts *opts, const struct opt_args *args,
+                 struct program_source *source, iw_program **program_p);
+void program_source_release(struct program_source *source);
+
+/* The unit of calc lengths in GOAL files: as given, or LogGOPSim's nanosecond. */
+iw_time program_goal_unit(const struct program_opts *opts);
+
+#endif

@@ -1,0 +1,29 @@
+/* A bar with rate and remaining time on stderr: only on a terminal, and only once the work lasts over a
+ * second. SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef IW_CLI_PROGRESS_H
+#define IW_CLI_PROGRESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct progress {
+    bool is_shown;       /* stderr is a terminal that can redraw a line */
+    bool is_drawn;       /* a bar stands in the current line */
+    double total_amount; /* what all of the work amounts to, in `unit`, for the rate */
+    const char *unit;
+    double start_s, drawn_s;
+};
+
+void progress_begin(struct progress *progress, double total_amount, const char *unit);
+
+/* For iw_progress.update; arg is the struct progress. */
+void progress_update(void *arg, uint64_t done, uint64_t total);
+
+/* Clears the line, so that something else can be written there. */
+void progress_wipe(struct progress *progress);
+
+/* The bar's text for a share done after so many seconds, without line control; at most 79 columns. */
+void progress_format(const struct progress *progress, double share, double elapsed_s, char *buf, int size);
+
+#endif

@@ -1,0 +1,114 @@
+/* The network and the noise of a simulation, from the options.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "simulate_opts.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char default_net[] = "chic";
+
+static int find_net(struct ui *ui, const char *name_or_path, iw_net *net)
+{
+    const iw_net *known = iw_net_builtin(name_or_path);
+
+    if (known != NULL) {
+        *net = *known;
+        return UI_DONE;
+    }
+    if (access(name_or_path, F_OK) != 0) {
+        char names[256] = "";
+        size_t used = 0;
+
+        for (size_t i = 0; iw_net_builtin_name(i) != NULL && used < sizeof names; i++) {
+            used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", i > 0 ? ", " : "",
+                                     iw_net_builtin_name(i));
+        }
+        return ui_usage(ui, "--net: '%s' is neither a file nor one of %s", name_or_path, names);
+    }
+    return ui_exit_of(iw_net_load(&ui->log, name_or_path, net));
+}
+
+/* Sets a parameter that was given; true if so. */
+static bool override(int64_t *parameter, int64_t given)
+{
+    if (given == OPT_UNSET_TIME) {
+        return false;
+    }
+    *parameter = given;
+    return true;
+}
+
+static bool override_all(iw_net *net, const struct net_opts *opts)
+{
+    bool is_changed = override(&net->L_ps, opts->L_ps);
+
+    is_changed |= override(&net->o_send_ps, opts->o_ps);
+    is_changed |= override(&net->o_recv_ps, opts->o_ps);
+    is_changed |= override(&net->o_send_ps, opts->o_send_ps);
+    is_changed |= override(&net->o_recv_ps, opts->o_recv_ps);
+    is_changed |= override(&net->g_ps, opts->g_ps);
+    is_changed |= override(&net->G, opts->G);
+    is_changed |= override(&net->O, opts->O);
+    if (opts->S_bytes != OPT_UNSET_COUNT) {
+        net->S_bytes = opts->S_bytes;
+        is_changed = true;
+    }
+    return is_changed;
+}
+
+/* A changed network must not pass for the one that it came from. */
+static void append_to_name(iw_net *net, const char *text)
+{
+    const size_t used = strlen(net->name);
+
+    snprintf(net->name + used, sizeof net->name - used, "%s", text);
+}
+
+int simulate_make_net(struct ui *ui, const struct net_opts *opts, iw_net *net)
+{
+    int code = find_net(ui, opts->name_or_path != NULL ? opts->name_or_path : default_net, net);
+
+    if (code == UI_DONE && opts->scale > 0.0) {
+        char text[32];
+
+        code = ui_exit_of_value(ui, iw_net_scale(&ui->log, net, opts->scale));
+        snprintf(text, sizeof text, " / %g", opts->scale);
+        append_to_name(net, text);
+    }
+    if (code == UI_DONE && override_all(net, opts)) {
+        append_to_name(net, ", changed");
+        code = ui_exit_of_value(ui, iw_net_check(&ui->log, net));
+    }
+    return code;
+}
+
+/* What is no file was meant as a SPEC, so a mistake in it is one of usage. */
+static int add_noise(struct ui *ui, iw_noise *noise, const char *spec_or_path)
+{
+    const bool is_file = access(spec_or_path, F_OK) == 0;
+    iw_status status;
+
+    ui->option = is_file ? NULL : "--noise";
+    status = iw_noise_add(&ui->log, noise, spec_or_path);
+    ui->option = NULL;
+    if (status != IW_OK && status != IW_ERR_NOMEM && !is_file) {
+        ui_see_help(ui);
+        return UI_USAGE;
+    }
+    return ui_exit_of(status);
+}
+
+int simulate_make_noise(struct ui *ui, const struct noise_opts *opts, iw_noise **noise_p)
+{
+    int code = ui_exit_of(iw_noise_new(&ui->log, noise_p));
+
+    for (size_t i = 0; i < opts->specs.count && code == UI_DONE; i++) {
+        code = add_noise(ui, *noise_p, opts->specs.items[i]);
+    }
+    if (code == UI_DONE) {
+        iw_noise_align(*noise_p, (iw_sync)opts->sync, opts->skew_ps, (uint32_t)opts->ranks_per_node);
+    }
+    return code;
+}

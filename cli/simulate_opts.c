@@ -1,0 +1,139 @@
+/* The option tables of `simulate`.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "simulate_opts.h"
+
+/* In the order of the enums in idlewave/noise.h and idlewave/sim.h. */
+static const char *const syncs[] = {"none", "start", "phase", NULL};
+static const char *const engines[] = {"auto", "event", "flow", NULL};
+static const char *const rule_names[] = {"idlewave", "loggopsim", NULL};
+static const char *const rendezvous_names[] = {"ideal", "rts-cts", NULL};
+static const char *const formats[] = {"text", "json", "csv", NULL};
+
+#define ROW(...) OPT_ROW(struct net_opts, __VA_ARGS__)
+static const struct opt net_rows[] = {
+    ROW("net", OPT_STRING, name_or_path, "NAME|FILE",
+        "the network: chic, altix, cnl, zeptoos, xt4, or a YAML file (default chic)",
+        .known = iw_net_builtin_name),
+    ROW("net-scale", OPT_FACTOR, scale, "FACTOR", "make it FACTOR times faster: divides L, g and G"),
+    ROW("L", OPT_TIME, L_ps, "TIME", "latency"),
+    ROW("o", OPT_TIME, o_ps, "TIME", "CPU time of a send and of a receive"),
+    ROW("o-send", OPT_TIME, o_send_ps, "TIME", "CPU time of a send"),
+    ROW("o-recv", OPT_TIME, o_recv_ps, "TIME", "CPU time of a receive"),
+    ROW("g", OPT_TIME, g_ps, "TIME", "least time between two messages"),
+    ROW("G", OPT_PER_BYTE, G, "TIME", "further gap for each byte"),
+    ROW("O", OPT_PER_BYTE, O, "TIME", "further CPU time for each byte"),
+    ROW("S", OPT_COUNT, S_bytes, "SIZE", "larger messages use rendezvous"),
+    ROW("rendezvous", OPT_CHOICE, rendezvous, "",
+        "rendezvous for free, or with control messages that cost o and L (default ideal)",
+        .choices = rendezvous_names),
+};
+#undef ROW
+
+static const char *noise_beginning(size_t index)
+{
+    static const char *const beginnings[] = {
+        "periodic:", "poisson:", "phase-exp:", "bernoulli:", "none", NULL};
+
+    return beginnings[index];
+}
+
+#define ROW(...) OPT_ROW(struct noise_opts, __VA_ARGS__)
+static const struct opt noise_rows[] = {
+    ROW("noise", OPT_LIST, specs, "SPEC|FILE|none",
+        "periodic:RATE,TIME; poisson:RATE,DIST with DIST of fixed:TIME, exp:MEAN, pareto:A,MIN, "
+        "lognormal:MEDIAN,SIGMA; phase-exp:SHARE; bernoulli:P,TIME; or a noise file. May be "
+        "repeated: sources add up",
+        .known = noise_beginning),
+    ROW("sync", OPT_CHOICE, sync, "",
+        "a random phase for each rank, one for all, or one for all drawn anew in each compute phase "
+        "(default none)",
+        .choices = syncs),
+    ROW("skew", OPT_TIME, skew_ps, "TIME", "shift synchronised nodes by up to TIME (default 0)"),
+    ROW("ranks-per-node", OPT_COUNT, ranks_per_node, "N",
+        "ranks of a node share its offset into recorded noise (default 1)", .min = 1, .max = UINT32_MAX),
+};
+#undef ROW
+
+#define ROW(...) OPT_ROW(struct run_opts, __VA_ARGS__)
+static const struct opt run_rows[] = {
+    ROW("trials", OPT_COUNT, trials, "N", "simulate N times with different noise (default 1)", .min = 1,
+        .max = UINT64_C(1) << 40),
+    ROW("seed", OPT_COUNT, seed, "N", "all random choices follow from it (default 1)", .max = INT64_MAX),
+    ROW("first-trial", OPT_COUNT, first_trial, "N",
+        "number of the first trial, to split and join runs (default 0)", .max = INT64_MAX),
+    ROW("engine", OPT_CHOICE, engine, "", "flow is fast, event takes everything (default auto)",
+        .choices = engines),
+    ROW("rules", OPT_CHOICE, rules, "", "loggopsim: follow LogGOPSim to the letter (default idlewave)",
+        .choices = rule_names),
+    ROW("threads", OPT_COUNT, threads, "N", "threads, 0: one for each CPU (default 0)", .max = 1024),
+    ROW("lanes", OPT_COUNT, lanes, "N", "trials side by side: 1, 2, 4, 8; 0: chosen (default 0)", .max = 8),
+};
+#undef ROW
+
+#define ROW(...) OPT_ROW(struct output_opts, __VA_ARGS__)
+static const struct opt output_rows[] = {
+    ROW("format", OPT_CHOICE, format, "", "for people, or for programs (default text)", .choices = formats),
+    ROW("explain", OPT_FLAG, wants_explain, "", "split the critical path of the median trial by cause"),
+    ROW("end-times", OPT_STRING, end_times_path, "FILE", "write when each rank ends, as CSV"),
+};
+#undef ROW
+
+const struct opt_group simulate_groups[SIMULATE_GROUP_COUNT] = {
+    {"What runs", program_rows, PROGRAM_ROW_COUNT, offsetof(struct simulate_opts, program)},
+    {"Halo and sweep patterns", halo_rows, HALO_ROW_COUNT, offsetof(struct simulate_opts, program)},
+    OPT_GROUP("Network", net_rows, offsetof(struct simulate_opts, net)),
+    OPT_GROUP("Noise", noise_rows, offsetof(struct simulate_opts, noise)),
+    OPT_GROUP("How it runs", run_rows, offsetof(struct simulate_opts, run)),
+    OPT_GROUP("Output", output_rows, offsetof(struct simulate_opts, output)),
+};
+
+const struct simulate_opts simulate_defaults = {
+    .program = PROGRAM_OPTS_INIT,
+    .net = {.L_ps = OPT_UNSET_TIME,
+            .o_ps = OPT_UNSET_TIME,
+            .o_send_ps = OPT_UNSET_TIME,
+            .o_recv_ps = OPT_UNSET_TIME,
+            .g_ps = OPT_UNSET_TIME,
+            .G = OPT_UNSET_TIME,
+            .O = OPT_UNSET_TIME,
+            .S_bytes = OPT_UNSET_COUNT},
+    .noise = {.ranks_per_node = 1},
+    .run = {.trials = 1, .seed = 1},
+};
+
+int simulate_check(const struct ui *ui, const struct simulate_opts *opts)
+{
+    const uint64_t lanes = opts->run.lanes;
+
+    if (lanes != 0 && (lanes & (lanes - 1)) != 0) {
+        return ui_usage(ui, "--lanes %llu: lanes are 1, 2, 4 or 8", (unsigned long long)lanes);
+    }
+    if (opts->run.rules == IW_RULES_LOGGOPSIM && opts->run.engine == IW_ENGINE_FLOW) {
+        return ui_usage(ui, "--rules loggopsim needs --engine event");
+    }
+    if (opts->noise.skew_ps > 0 && opts->noise.sync == IW_SYNC_NONE) {
+        return ui_usage(ui, "--skew shifts synchronised nodes: add --sync start or --sync phase");
+    }
+    if (opts->output.wants_explain && opts->output.format == OUTPUT_CSV) {
+        return ui_usage(ui, "--explain has no CSV form: use --format text or json");
+    }
+    if (opts->program.patterns.count > 0 && opts->program.goal_unit_ps != OPT_UNSET_TIME) {
+        return ui_usage(ui, "--goal-unit is for GOAL files; a pattern has units of its own");
+    }
+    return UI_DONE;
+}
+
+void simulate_fill_opts(const struct simulate_opts *opts, iw_sim_opts *sim)
+{
+    sim->engine = (iw_engine)opts->run.engine;
+    sim->rules = (iw_rules)opts->run.rules;
+    sim->rendezvous = (iw_rendezvous)opts->net.rendezvous;
+    sim->seed = opts->run.seed;
+    sim->trials = opts->run.trials;
+    sim->first_trial = opts->run.first_trial;
+    sim->lanes = (uint32_t)opts->run.lanes;
+    sim->threads = (uint32_t)opts->run.threads;
+    sim->want_explain = opts->output.wants_explain;
+    sim->want_end_times = opts->output.end_times_path != NULL;
+}

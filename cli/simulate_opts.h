@@ -1,0 +1,62 @@
+/* Options of `simulate`, and what they make: a network, noise, and settings of the simulator.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef IW_CLI_SIMULATE_OPTS_H
+#define IW_CLI_SIMULATE_OPTS_H
+
+#include <idlewave/idlewave.h>
+
+#include "opt.h"
+#include "program_opts.h"
+
+enum output_format { OUTPUT_TEXT, OUTPUT_JSON, OUTPUT_CSV };
+
+struct net_opts {
+    const char *name_or_path;
+    double scale; /* 0: not scaled */
+    iw_time L_ps, o_ps, o_send_ps, o_recv_ps, g_ps;
+    iw_fs_per_byte G, O;
+    uint64_t S_bytes;
+    int rendezvous;
+};
+
+struct noise_opts {
+    struct opt_list specs;
+    int sync;
+    iw_time skew_ps;
+    uint64_t ranks_per_node;
+};
+
+struct run_opts {
+    uint64_t trials, seed, first_trial, threads, lanes;
+    int engine, rules;
+};
+
+struct output_opts {
+    int format;
+    bool wants_explain;
+    const char *end_times_path;
+};
+
+struct simulate_opts {
+    struct program_opts program;
+    struct net_opts net;
+    struct noise_opts noise;
+    struct run_opts run;
+    struct output_opts output;
+};
+
+extern const struct simulate_opts simulate_defaults;
+enum { SIMULATE_GROUP_COUNT = 6 };
+extern const struct opt_group simulate_groups[SIMULATE_GROUP_COUNT];
+
+/* Refuses options that make no sense together. Returns UI_DONE or UI_USAGE. */
+int simulate_check(const struct ui *ui, const struct simulate_opts *opts);
+
+/* Return UI_DONE or an exit code. */
+int simulate_make_net(struct ui *ui, const struct net_opts *opts, iw_net *net);
+int simulate_make_noise(struct ui *ui, const struct noise_opts *opts, iw_noise **noise_p);
+
+void simulate_fill_opts(const struct simulate_opts *opts, iw_sim_opts *sim);
+
+#endif

@@ -1,0 +1,118 @@
+/* Messages on stderr, and exit codes.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "ui.h"
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "progress.h"
+
+static void write_prefix(const struct ui *ui)
+{
+    if (ui->progress != NULL) {
+        progress_wipe(ui->progress);
+    }
+    (void)fputs("idlewave: ", stderr);
+    if (ui->verb != NULL) {
+        (void)fprintf(stderr, "%s: ", ui->verb);
+    }
+    if (ui->option != NULL) {
+        (void)fprintf(stderr, "%s: ", ui->option);
+    }
+}
+
+static void write_message(void *arg, iw_log_level level, const char *text)
+{
+    static const char *const words[] = {
+        [IW_LOG_ERROR] = "", [IW_LOG_WARN] = "warning: ", [IW_LOG_INFO] = "note: "};
+
+    write_prefix(arg);
+    (void)fprintf(stderr, "%s%s\n", words[level], text);
+}
+
+void ui_init(struct ui *ui, const char *verb, const char *command)
+{
+    *ui = (struct ui){.log = {write_message, ui}, .verb = verb, .command = command};
+}
+
+static void write_line(const struct ui *ui, const char *format, va_list args) IW_PRINTF(2, 0);
+
+static void write_line(const struct ui *ui, const char *format, va_list args)
+{
+    write_prefix(ui);
+    (void)vfprintf(stderr, format, args);
+    (void)fputc('\n', stderr);
+}
+
+void ui_error(const struct ui *ui, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    write_line(ui, format, args);
+    va_end(args);
+}
+
+void ui_hint(const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    (void)fputs("hint: ", stderr);
+    (void)vfprintf(stderr, format, args);
+    (void)fputc('\n', stderr);
+    va_end(args);
+}
+
+void ui_see_help(const struct ui *ui)
+{
+    if (ui->verb != NULL) {
+        ui_hint("'idlewave %s --help' lists all options", ui->verb);
+    } else {
+        ui_hint("'idlewave --help' lists all verbs");
+    }
+}
+
+int ui_usage(const struct ui *ui, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    write_line(ui, format, args);
+    va_end(args);
+    ui_see_help(ui);
+    return UI_USAGE;
+}
+
+int ui_exit_of(iw_status status)
+{
+    switch (status) {
+    case IW_OK: return UI_DONE;
+    case IW_ERR_DEADLOCK: return UI_NEGATIVE;
+    case IW_ERR_USAGE: return UI_USAGE;
+    default: return UI_ERROR;
+    }
+}
+
+int ui_exit_of_value(const struct ui *ui, iw_status status)
+{
+    if (status == IW_ERR_FORMAT || status == IW_ERR_RANGE || status == IW_ERR_USAGE) {
+        ui_see_help(ui);
+        return UI_USAGE;
+    }
+    return ui_exit_of(status);
+}
+
+void *ui_grow(void *array, size_t count, size_t element_size)
+{
+    void *grown = count <= SIZE_MAX / element_size ? realloc(array, count * element_size) : NULL;
+
+    if (grown == NULL) {
+        (void)fputs("idlewave: out of memory\n", stderr);
+        exit(UI_ERROR);
+    }
+    return grown;
+}

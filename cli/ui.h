@@ -1,0 +1,51 @@
+/* What people see besides results: messages on stderr, and exit codes.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef IW_CLI_UI_H
+#define IW_CLI_UI_H
+
+#include <stddef.h>
+
+#include <idlewave/log.h>
+
+enum ui_exit {
+    UI_DONE = 0,
+    UI_ERROR = 1,
+    UI_NEGATIVE = 2, /* ran, but the verdict is negative */
+    UI_USAGE = 64    /* EX_USAGE of sysexits.h */
+};
+
+struct progress;
+
+struct ui {
+    iw_log log;                /* hand &ui->log to the library */
+    const char *verb;          /* "simulate", or NULL outside of verbs */
+    const char *option;        /* the option whose value is being read: "--ranks", or NULL */
+    const char *command;       /* the whole command line, quoted for a shell */
+    struct progress *progress; /* a bar to wipe before a message, or NULL */
+};
+
+void ui_init(struct ui *ui, const char *verb, const char *command);
+
+/* "idlewave: simulate: TEXT" */
+void ui_error(const struct ui *ui, const char *format, ...) IW_PRINTF(2, 3);
+
+/* "hint: TEXT": what to do next. */
+void ui_hint(const char *format, ...) IW_PRINTF(1, 2);
+
+/* An error in how the command was called; names the help to read. Returns UI_USAGE. */
+int ui_usage(const struct ui *ui, const char *format, ...) IW_PRINTF(2, 3);
+
+/* The line that ends every usage error. */
+void ui_see_help(const struct ui *ui);
+
+/* The exit code for a status that has been logged. */
+int ui_exit_of(iw_status status);
+
+/* As ui_exit_of(), for values that came straight from the command line: bad ones are usage errors. */
+int ui_exit_of_value(const struct ui *ui, iw_status status);
+
+/* realloc() that ends the program with a message when there is no memory. */
+void *ui_grow(void *array, size_t count, size_t element_size);
+
+#endif

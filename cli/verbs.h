@@ -1,0 +1,42 @@
+/* The verbs: one row of a table each. To add one: write cmd_<verb>.c with a `const struct verb verb_<verb>`,
+ * declare it here, list it in verbs.c and in CMakeLists.txt, and add tests/cli/<verb>/.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef IW_CLI_VERBS_H
+#define IW_CLI_VERBS_H
+
+#include "opt.h"
+
+struct example {
+    const char *text;    /* "An allreduce on a million ranks, twenty times" */
+    const char *command; /* continued lines end with a backslash */
+};
+
+struct verb {
+    const char *name;
+    const char *summary;         /* a clause for lists, "runs a ... "; NULL: hidden */
+    const char *const *synopsis; /* what follows "idlewave VERB", one form each; NULL after the last */
+    const char *description;     /* paragraphs, separated by '\n' */
+    const char *argument_name, *argument_help; /* of the one positional argument, or NULL */
+    const struct opt_group *groups;
+    size_t group_count;
+    const struct example *examples; /* .command is NULL after the last */
+    const void *defaults;           /* what the values begin with */
+    size_t values_size;
+    size_t most_arguments;
+    /* Returns an exit code. `values` has been parsed. */
+    int (*run)(struct ui *ui, const void *values, const struct opt_args *args);
+};
+
+extern const struct verb verb_simulate, verb_schedule, verb_help, verb_man, verb_complete;
+
+/* All verbs, also the hidden ones; NULL after the last. */
+extern const struct verb *const verbs[];
+
+/* NULL for an unknown name. */
+const struct verb *verb_find(const char *name);
+
+/* Reports an unknown verb with the nearest one. Returns UI_USAGE. */
+int verb_unknown(const struct ui *ui, const char *name);
+
+#endif

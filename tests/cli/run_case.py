@@ -1,0 +1,148 @@
+#!/usr/bin/env python3
+"""Runs command-line cases and compares exit code, stdout and stderr with what the case says.
+
+SPDX-License-Identifier: BSD-3-Clause
+
+Usage: run_case.py --idlewave PATH [--bless] CASE.test...
+    --bless    write the stdout that came instead of complaining about it; read the diff before committing
+
+A case is text before the first section (what it is for), then sections that begin with "--- NAME":
+  --- needs         optional: programs or paths, one a line; the case is skipped if one is missing
+  --- file NAME     optional: an input file, made in the empty folder where the command runs
+  --- command       for sh; `idlewave` is the command under test
+  --- exit          the exit code
+  --- stdout        exact, after hiding what differs from run to run; a line "<...>" stands for any lines;
+                    without this section stdout is not looked at
+  --- stderr        each line must occur in stderr; without this section stderr must be empty
+
+Exit code: 0 all as expected, 1 some not, 77 skipped.
+"""
+
+import argparse
+import difflib
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+SKIPPED = 77
+TIMEOUT_SECONDS = 60
+
+# what differs from run to run or from machine to machine
+VOLATILE = [
+    (re.compile(r'("(?:engine_seconds|messages_per_second|peak_rss_bytes|threads|lanes)": )[^,\n]+'), r"\1<volatile>"),
+    (re.compile(r"^(  engine +\w+), .*$", re.MULTILINE), r"\1, <volatile>"),
+    (re.compile(r"\bidlewave \d+\.\d+\.\d+"), "idlewave <version>"),
+    (re.compile(r'("version": )"[^"]+"'), r"\1<volatile>"),
+]
+
+
+class Case:
+    def __init__(self, path):
+        self.path = path
+        self.sections = {}
+        self.files = {}
+        name = "purpose"
+        lines = []
+        for line in path.read_text(encoding="utf-8").splitlines(keepends=True) + ["--- end\n"]:
+            if not line.startswith("--- "):
+                lines.append(line)
+                continue
+            if name.startswith("file "):
+                self.files[name.removeprefix("file ")] = "".join(lines)
+            else:
+                self.sections[name] = "".join(lines)
+            name, lines = line[4:].strip(), []
+
+    def missing_need(self):
+        for need in self.sections.get("needs", "").split():
+            if not (os.path.exists(need) if "/" in need else shutil.which(need)):
+                return need
+        return None
+
+    def run(self, idlewave):
+        with tempfile.TemporaryDirectory(prefix="iw_cli_") as folder:
+            for name, text in self.files.items():
+                pathlib.Path(folder, name).write_text(text, encoding="utf-8")
+            environment = dict(os.environ, PATH=f"{idlewave.parent}:{os.environ['PATH']}", LC_ALL="C.UTF-8",
+                               MANWIDTH="80")
+            done = subprocess.run(["sh", "-c", self.sections["command"]], cwd=folder, env=environment,
+                                  stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                                  timeout=TIMEOUT_SECONDS, check=False)
+        return done.returncode, hide_volatile(done.stdout), done.stderr
+
+    def bless(self, stdout):
+        text = self.path.read_text(encoding="utf-8")
+        head, mark, rest = text.partition("--- stdout\n")
+        following = rest.find("\n--- ") if not rest.startswith("--- ") else -1
+        tail = rest if rest.startswith("--- ") else rest[following + 1:] if following >= 0 else ""
+        self.path.write_text(head + mark + stdout + tail, encoding="utf-8")
+
+
+def hide_volatile(text):
+    for pattern, replacement in VOLATILE:
+        text = pattern.sub(replacement, text)
+    return text
+
+
+def matches(expected, actual):
+    """Exact, but a line "<...>" stands for any lines."""
+    pieces = [re.escape(piece) for piece in re.split(r"^<\.\.\.>\n", expected, flags=re.MULTILINE)]
+    return re.fullmatch(r"(?:.*\n)*?".join(pieces), actual) is not None
+
+
+def stderr_faults(expected, actual):
+    if expected is None:
+        return [f"stderr should be empty, but is:\n{actual}"] if actual else []
+    wanted = [line for line in expected.splitlines() if line]
+    if not wanted and actual:
+        return [f"stderr should be empty, but is:\n{actual}"]
+    return [f"stderr lacks '{line}'; it is:\n{actual}" for line in wanted if line not in actual]
+
+
+def check(case, idlewave, is_blessing):
+    """The faults of one case, as texts."""
+    code, stdout, stderr = case.run(idlewave)
+    faults = stderr_faults(case.sections.get("stderr"), stderr)
+    expected_code = int(case.sections["exit"])
+    if code != expected_code:
+        faults.append(f"exit code {code} instead of {expected_code}; stderr:\n{stderr}")
+    expected = case.sections.get("stdout")
+    if expected is not None and not matches(expected, stdout):
+        if is_blessing and "<...>\n" not in expected:
+            case.bless(stdout)
+            print(f"{case.path}: blessed")
+        else:
+            faults += ["stdout differs:\n" + "".join(difflib.unified_diff(
+                expected.splitlines(keepends=True), stdout.splitlines(keepends=True), "expected", "actual"))]
+    return faults
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Runs command-line cases.")
+    parser.add_argument("--idlewave", required=True, type=pathlib.Path)
+    parser.add_argument("--bless", action="store_true")
+    parser.add_argument("cases", nargs="+", type=pathlib.Path)
+    arguments = parser.parse_args()
+    failed = skipped = 0
+    for path in arguments.cases:
+        case = Case(path)
+        need = case.missing_need()
+        if need:
+            print(f"{path}: skipped, there is no {need}")
+            skipped += 1
+            continue
+        faults = check(case, arguments.idlewave.resolve(), arguments.bless)
+        for fault in faults:
+            print(f"{path}: {fault}")
+        failed += bool(faults)
+    if failed:
+        return 1
+    return SKIPPED if skipped == len(arguments.cases) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

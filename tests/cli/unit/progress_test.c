@@ -1,0 +1,66 @@
+/* The progress bar's text.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "progress.h"
+
+#include <string.h>
+
+#include "support/support.h"
+
+static void assert_bar(double share, double elapsed_s, const char *expected)
+{
+    const struct progress progress = {.total_amount = 2e9, .unit = "messages"};
+    char text[160];
+
+    progress_format(&progress, share, elapsed_s, text, sizeof text);
+    assert_string_equal(text, expected);
+    assert_in_range(strlen(text), 1, 79);
+}
+
+static void bar_shows_share_rate_and_remaining_time(void **state)
+{
+    (void)state;
+    assert_bar(0.0, 1.0, "[                              ]   0 %  0 messages/s  0:00 left");
+    assert_bar(0.5, 10.0, "[###############               ]  50 %  100 M messages/s  0:10 left");
+    assert_bar(0.1, 60.0, "[###                           ]  10 %  3.33 M messages/s  9:00 left");
+    assert_bar(1.0, 0.5, "[##############################] 100 %  4 G messages/s  0:00 left");
+}
+
+static void nothing_is_drawn_where_there_is_no_terminal(void **state)
+{
+    struct progress progress;
+
+    (void)state;
+    progress_begin(&progress, 1.0, "messages");
+    progress.is_shown = false;
+    progress.start_s -= 10.0;
+    progress_update(&progress, 1, 2);
+    assert_false(progress.is_drawn);
+}
+
+static void nothing_is_drawn_within_the_first_second(void **state)
+{
+    struct progress progress;
+
+    (void)state;
+    progress_begin(&progress, 1.0, "messages");
+    progress.is_shown = true;
+    progress_update(&progress, 1, 2);
+    assert_false(progress.is_drawn);
+    progress.start_s -= 10.0;
+    progress_update(&progress, 1, 2);
+    assert_true(progress.is_drawn);
+    progress_wipe(&progress);
+    assert_false(progress.is_drawn);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bar_shows_share_rate_and_remaining_time),
+        cmocka_unit_test(nothing_is_drawn_where_there_is_no_terminal),
+        cmocka_unit_test(nothing_is_drawn_within_the_first_second),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
