@@ -1,0 +1,97 @@
+"""Shows that tools/check_docs.py runs blocks, matches ellipses, and fails on documents that lie.
+
+SPDX-License-Identifier: BSD-3-Clause
+"""
+
+import contextlib
+import io
+import pathlib
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools"))
+import check_docs  # noqa: E402
+
+
+class CheckDocs(unittest.TestCase):
+    def setUp(self):
+        holder = tempfile.TemporaryDirectory()
+        self.addCleanup(holder.cleanup)
+        self.root = pathlib.Path(holder.name)
+        (self.root / "bin").mkdir()
+        (self.root / "examples").mkdir()
+        (self.root / "examples" / "small.txt").write_text("from the examples\n", encoding="utf-8")
+        tool = self.root / "bin" / "idlewave"
+        tool.write_text("#!/bin/sh\necho one; echo two; echo three\necho warned >&2\nexit ${1:-0}\n", encoding="utf-8")
+        tool.chmod(0o755)
+
+    def run_on(self, text):
+        """(exit code, output) of check_docs.py on a README.md with this text."""
+        (self.root / "README.md").write_text(text, encoding="utf-8")
+        out = io.StringIO()
+        with contextlib.redirect_stdout(out):
+            code = check_docs.main(["--root", str(self.root), "--bin", str(self.root / "bin"),
+                                    "--scratch", str(self.root)])
+        return code, out.getvalue()
+
+    def run_block(self, lines):
+        return self.run_on("# Title\n\n```console\n" + lines + "```\n")
+
+    def assert_fails(self, lines, part):
+        code, output = self.run_block(lines)
+        self.assertEqual(code, 1, output)
+        self.assertIn(part, output)
+
+    def test_accepts_exact_output_with_stderr(self):
+        code, output = self.run_block("$ idlewave\none\ntwo\nthree\nwarned\n")
+        self.assertEqual(code, 0, output)
+
+    def test_accepts_ellipses_for_lines_and_within_lines(self):
+        for lines in ("...\n", "one\n...\n", "...\nthree\nwarned\n", "o...\n...w...\n...\nwarn...\n",
+                      "one\n...\ntwo\n...\n"):
+            code, output = self.run_block("$ idlewave\n" + lines)
+            self.assertEqual(code, 0, output)
+
+    def test_refuses_other_output(self):
+        self.assert_fails("$ idlewave\none\ntwo\n", "README.md:4: 'idlewave': prints something else")
+        self.assert_fails("$ idlewave\n...\nfour\n...\n", "prints something else")
+        self.assert_fails("$ idlewave\n", "prints something else")
+
+    def test_an_ellipsis_within_a_line_stays_in_the_line(self):
+        self.assert_fails("$ idlewave\none...three\nwarned\n", "prints something else")
+
+    def test_refuses_another_exit_code(self):
+        self.assert_fails("$ idlewave 2\n...\n", "exit code 2, expected 0")
+        self.assert_fails("# exits 2\n$ idlewave\n...\n", "exit code 0, expected 2")
+
+    def test_accepts_the_exit_code_that_the_block_announces(self):
+        code, output = self.run_block("# exits 2\n$ true\n$ idlewave 2\n...\n")
+        self.assertEqual(code, 0, output)
+
+    def test_commands_of_a_block_share_a_directory_and_go_on_over_lines(self):
+        code, output = self.run_block("$ echo a \\\n> b > kept\n$ cat kept examples/small.txt\na b\nfrom the examples\n")
+        self.assertEqual(code, 0, output)
+
+    def test_blocks_do_not_share_a_directory(self):
+        code, output = self.run_on("```console\n$ touch kept\n```\n```console\n$ ls\nexamples\n```\n")
+        self.assertEqual(code, 0, output)
+
+    def test_other_blocks_are_not_run(self):
+        code, output = self.run_on("```sh\n$ false\n```\n```console\n$ true\n```\n")
+        self.assertEqual(code, 0, output)
+
+    def test_refuses_documents_without_commands_and_broken_blocks(self):
+        self.assertEqual(self.run_on("no block\n")[0], 1)
+        self.assert_fails("text first\n$ true\n", "begins with a line")
+        self.assertIn("has no end", self.run_on("```console\n$ true\n")[1])
+
+    def test_refuses_links_that_lead_nowhere(self):
+        code, output = self.run_on("[a](bin/idlewave) [b](docs/none.md#x)\n```console\n$ true\n```\n")
+        self.assertEqual(code, 1)
+        self.assertIn("'docs/none.md#x' does not exist", output)
+        self.assertNotIn("bin/idlewave", output)
+
+
+if __name__ == "__main__":
+    unittest.main()
