@@ -87,7 +87,7 @@ static int check(const struct ui *ui, const struct schedule_opts *opts)
 
 static int write_schedule(struct ui *ui, const struct schedule_opts *opts, const iw_program *program)
 {
-    const char *path = opts->output.path != NULL ? opts->output.path : "/dev/stdout";
+    const char *path = opts->output.path != NULL ? opts->output.path : "-";
 
     return ui_exit_of(iw_program_write_goal(&ui->log, program, path, opts->output.format == FORMAT_GOAL_BIN,
                                             program_goal_unit(&opts->program)));

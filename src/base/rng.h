@@ -25,20 +25,39 @@ struct iwi_draw_id {
     uint32_t purpose, source, rank; /* source: number of the noise source, or 0 */
 };
 
-/* 64 random bits. Four neighbouring trials share one evaluation of the block function's counter. */
-static inline uint64_t iwi_draw(struct iwi_draw_id id, uint64_t index)
+/* The draws of so many neighbouring trials come from one evaluation of the block function. */
+enum { IWI_DRAW_TRIALS = 4 };
+
+struct iwi_draw_block {
+    uint64_t v[IWI_DRAW_TRIALS]; /* of trials that equal id.trial but for its lowest bits */
+};
+
+static inline struct iwi_draw_block iwi_draw_block(struct iwi_draw_id id, uint64_t index)
 {
     const philox4x64_ctr_t counter = {
-        {index, id.rank, id.trial >> 2, ((uint64_t)id.purpose << 32) | id.source}};
+        {index, id.rank, id.trial / IWI_DRAW_TRIALS, ((uint64_t)id.purpose << 32) | id.source}};
     const philox4x64_key_t key = {{id.seed, UINT64_C(0x69646c6577617665)}}; /* "idlewave" */
+    const philox4x64_ctr_t drawn = philox4x64(counter, key);
 
-    return philox4x64(counter, key).v[id.trial & 3];
+    return (struct iwi_draw_block){{drawn.v[0], drawn.v[1], drawn.v[2], drawn.v[3]}};
 }
 
-/* Uniform integer in [0, n), n > 0, without measurable bias: the high half of a 64x64 product. */
+/* 64 random bits. */
+static inline uint64_t iwi_draw(struct iwi_draw_id id, uint64_t index)
+{
+    return iwi_draw_block(id, index).v[id.trial % IWI_DRAW_TRIALS];
+}
+
+/* 64 random bits to a uniform integer in [0, n), n > 0: the high half of the product, without measurable
+ * bias. */
+static inline uint64_t iwi_scale_below(uint64_t bits, uint64_t n)
+{
+    return (uint64_t)(((unsigned __int128)bits * n) >> 64);
+}
+
 static inline uint64_t iwi_draw_below(struct iwi_draw_id id, uint64_t index, uint64_t n)
 {
-    return (uint64_t)(((unsigned __int128)iwi_draw(id, index) * n) >> 64);
+    return iwi_scale_below(iwi_draw(id, index), n);
 }
 
 /* Uniform in the open interval (0, 1): 52 bits and a half, so neither 0 nor 1. */

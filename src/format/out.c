@@ -28,7 +28,8 @@ iw_status iwi_out_open_file(const iw_log *log, const char *path, struct iwi_out 
 {
     IW_TRY(open_buffer(log, out));
     out->path = path;
-    out->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    out->fd = strcmp(path, "-") == 0 ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0)
+                                     : open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (out->fd < 0) {
         const int cause = errno;
 
@@ -75,7 +76,7 @@ static void remove_partial(const struct iwi_out *out)
 {
     struct stat info;
 
-    if (stat(out->path, &info) == 0 && S_ISREG(info.st_mode)) {
+    if (strcmp(out->path, "-") != 0 && stat(out->path, &info) == 0 && S_ISREG(info.st_mode)) {
         (void)unlink(out->path);
     }
 }

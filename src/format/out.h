@@ -20,6 +20,7 @@ struct iwi_out {
     iw_status status; /* the first failure, logged; later output is dropped */
 };
 
+/* `path` "-": standard output, where it stands. */
 IW_NODISCARD iw_status iwi_out_open_file(const iw_log *log, const char *path, struct iwi_out *out);
 
 /* Everything stays in buffer[0 .. used - 1] until iwi_out_close(). */

@@ -73,6 +73,11 @@ struct iwi_source_ops {
     size_t words;
     /* The first detour that ends after origin->at_ps. NULL in per-phase sources. */
     iw_time (*begin)(const struct iwi_source *source, const struct iwi_origin *origin, int64_t *words);
+    /* NULL, or begin() from time 0 without skew for `rank_count` ranks and `lanes` trials from those of
+     * `draw` on: element r * lanes + l of `next`. Only for sources without words that are drawn for each
+     * rank. */
+    void (*begin_all)(const struct iwi_source *source, struct iwi_draw_id draw, uint32_t rank_count,
+                      uint32_t lanes, iw_time *next);
     /* The detour after this one. */
     iw_time (*step)(const struct iwi_source *source, struct iwi_draw_id draw, int64_t *words, iw_time start);
     /* The first detour from this one on that ends after t. */

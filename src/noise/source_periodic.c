@@ -31,6 +31,13 @@ static double share(const struct iwi_source *source)
     return (double)source->u.periodic.duration_ps / (double)source->u.periodic.period_ps;
 }
 
+/* The first detour that ends after 0, of those that begin at phase + n * period: the one before phase may
+ * still be under way. */
+static inline iw_time first_from(struct iwi_periodic p, iw_time phase)
+{
+    return phase - (phase + p.duration_ps > p.period_ps ? p.period_ps : 0);
+}
+
 static iw_time begin(const struct iwi_source *source, const struct iwi_origin *origin, int64_t *words)
 {
     const struct iwi_periodic p = source->u.periodic;
@@ -40,8 +47,29 @@ static iw_time begin(const struct iwi_source *source, const struct iwi_origin *o
     if (origin->shift_ps > 0) {
         phase = (phase + origin->shift_ps % p.period_ps) % p.period_ps;
     }
-    /* the detour before may still be under way */
-    return origin->at_ps + phase - (phase + p.duration_ps > p.period_ps ? p.period_ps : 0);
+    return origin->at_ps + first_from(p, phase);
+}
+
+static void begin_all(const struct iwi_source *source, struct iwi_draw_id draw, uint32_t rank_count,
+                      uint32_t lanes, iw_time *next)
+{
+    const struct iwi_periodic p = source->u.periodic;
+
+    for (uint32_t r = 0; r < rank_count; r++) {
+        const struct iwi_draw_id id = {draw.seed, draw.trial, draw.purpose, draw.source, draw.rank + r};
+        struct iwi_draw_block block = iwi_draw_block(id, 0);
+
+        for (uint32_t lane = 0; lane < lanes; lane++) {
+            const uint64_t trial = draw.trial + lane;
+
+            if (lane > 0 && trial % IWI_DRAW_TRIALS == 0) {
+                block =
+                    iwi_draw_block((struct iwi_draw_id){id.seed, trial, id.purpose, id.source, id.rank}, 0);
+            }
+            *next++ = first_from(
+                p, (iw_time)iwi_scale_below(block.v[trial % IWI_DRAW_TRIALS], (uint64_t)p.period_ps));
+        }
+    }
 }
 
 static iw_time step(const struct iwi_source *source, struct iwi_draw_id draw, int64_t *words, iw_time start)
@@ -108,6 +136,7 @@ const struct iwi_source_ops iwi_source_periodic = {
     .parse = parse,
     .share = share,
     .begin = begin,
+    .begin_all = begin_all,
     .step = step,
     .seek = seek,
     .end = end,

@@ -104,6 +104,28 @@ iw_time iwi_noise_begin(const iw_noise *noise, struct iwi_stream_id id, int64_t 
     return start_all(noise, &id, state, &origin);
 }
 
+void iwi_noise_begin_all(const iw_noise *noise, struct iwi_stream_id id, uint32_t rank_count, uint32_t lanes,
+                         int64_t *state, iw_time *next)
+{
+    const struct iwi_source *alone = noise->clocked_count == 1 ? &noise->sources[noise->clocked[0]] : NULL;
+
+    if (alone != NULL && alone->ops->begin_all != NULL && noise->sync == IW_SYNC_NONE) {
+        struct iwi_draw_id draw = iwi_source_draw(noise, noise->clocked[0], id);
+
+        draw.purpose = IWI_DRAW_OFFSET;
+        alone->ops->begin_all(alone, draw, rank_count, lanes, next);
+        return;
+    }
+    for (uint32_t rank = 0; rank < rank_count; rank++) {
+        for (uint32_t lane = 0; lane < lanes; lane++) {
+            const struct iwi_stream_id one = {id.seed, id.trial + lane, id.rank + rank};
+
+            *next++ = iwi_noise_begin(noise, one, state);
+            state += noise->words;
+        }
+    }
+}
+
 /* Moves every source on to its first detour that ends after t, in the state and in `cursors`. */
 static void seek_all(const iw_noise *noise, struct iwi_stream_id id, int64_t *state, iw_time *next, iw_time t,
                      struct cursor *cursors)

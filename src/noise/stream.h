@@ -27,6 +27,11 @@ bool iwi_noise_has_phases(const iw_noise *noise);
 /* Sets a stream up at time 0; returns `next`. */
 iw_time iwi_noise_begin(const iw_noise *noise, struct iwi_stream_id id, int64_t *state);
 
+/* The same for ranks id.rank ... id.rank + rank_count - 1 and trials id.trial ... id.trial + lanes - 1:
+ * element r * lanes + l of `next`, and as many times iwi_noise_words() of `state`. */
+void iwi_noise_begin_all(const iw_noise *noise, struct iwi_stream_id id, uint32_t rank_count, uint32_t lanes,
+                         int64_t *state, iw_time *next);
+
 /* The slow path of iwi_finish(): exact for any t >= all earlier t of this stream, d > 0.
  * Adds the time lost to by_source[source] unless NULL. */
 iw_time iwi_noise_finish(const iw_noise *noise, struct iwi_stream_id id, int64_t *state, iw_time *next,

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "base/base.h"
-#include "sim/event_state.h"
+#include "sim/event_path.h"
 
 static bool accepts(const struct iwi_node *recv, const struct event_message *message)
 {
@@ -27,6 +27,37 @@ static iw_status push_arrived(struct event_run *run, uint64_t node, iw_time time
     return iwi_event_push(run->log, &run->queue, event);
 }
 
+/* The path to the instant at which the message of `send` can be seen. */
+static iw_split path_to_notice(const struct event_run *run, uint64_t send)
+{
+    const struct iwi_job *job = run->job;
+    const struct iwi_cost cost = iwi_cost_of(job->net, run->schedule->nodes[send].amount);
+    iw_split path = run->paths->sent[send];
+
+    if (!cost.is_rendezvous) {
+        return path_over_wire(&path, &cost);
+    }
+    path.part_ps[IW_PART_RENDEZVOUS] += iwi_cost_notice(job->net, job->rendezvous);
+    return path;
+}
+
+/* How sender and receiver got to know what meet() tells them. */
+static void explain_meeting(struct event_run *run, uint64_t recv, const struct event_message *message,
+                            const struct iwi_cost *cost)
+{
+    const bool is_late_receive = run->nodes[recv].posted > message->notice;
+    iw_split path = path_to_notice(run, message->noticed_with);
+
+    if (cost->is_rendezvous) {
+        path = is_late_receive ? run->paths->ready[recv] : path;
+        path.part_ps[IW_PART_RENDEZVOUS] += iwi_cost_handshake(run->job->net, run->job->rendezvous);
+        run->paths->known[message->send] = path;
+        run->paths->known[message->send].hops += is_late_receive; /* the receiver's readiness came across */
+        path = path_over_wire(&path, cost);
+    }
+    run->paths->known[recv] = path;
+}
+
 /* Receive and message have found each other: both sides learn the rest. */
 static iw_status meet(struct event_run *run, uint64_t recv, const struct event_message *message)
 {
@@ -36,6 +67,9 @@ static iw_status meet(struct event_run *run, uint64_t recv, const struct event_m
     struct event_node *send = &run->nodes[message->send];
 
     receive->bytes = bytes;
+    if (run->paths != NULL) {
+        explain_meeting(run, recv, message, &cost);
+    }
     if (cost.is_rendezvous) {
         send->known = iwi_max(message->notice, receive->posted) +
                       iwi_cost_handshake(run->job->net, run->job->rendezvous);
@@ -162,9 +196,13 @@ static iw_status keep_pair_order(struct event_run *run, struct event_message *me
         pair->notice = INT64_MIN;
         run->pair_count++;
     }
-    message->notice = iwi_max(message->notice, pair->notice);
+    if (message->notice < pair->notice) {
+        message->notice = pair->notice;
+        message->noticed_with = pair->noticed_with;
+    }
     message->arrival = iwi_max(message->arrival, message->notice);
     pair->notice = message->notice;
+    pair->noticed_with = message->noticed_with;
     return IW_OK;
 }
 
@@ -174,8 +212,11 @@ iw_status iwi_event_message(struct event_run *run, uint64_t send)
     const struct iwi_cost cost = iwi_cost_of(run->job->net, node->amount);
     const iw_time sent = run->nodes[send].sent;
     const size_t index = run->message_count;
-    struct event_message message = {
-        .send = send, .source = run->rank_of[send], .tag = node->tag, .arrival = sent + cost.wire};
+    struct event_message message = {.send = send,
+                                    .source = run->rank_of[send],
+                                    .tag = node->tag,
+                                    .arrival = sent + cost.wire,
+                                    .noticed_with = send};
     void *messages = run->messages;
 
     message.notice =

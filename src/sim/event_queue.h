@@ -20,6 +20,7 @@ struct iwi_event {
     iw_time time;
     uint32_t kind, rank;
     uint64_t sequence, object;
+    uint64_t cause; /* release: what let the node go, for explaining (event_path.h) */
 };
 
 struct iwi_event_queue {

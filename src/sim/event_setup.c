@@ -81,6 +81,7 @@ static void start_cpus(struct event_run *run)
     for (uint32_t rank = 0; rank < run->schedule->ranks; rank++) {
         run->ranks[rank].posted_head = IWI_NO_NODE;
         run->ranks[rank].unexpected_head = IWI_NO_MESSAGE;
+        run->ranks[rank].last = IWI_NO_NODE;
         for (size_t c = 0; c < run->schedule->cpu_count; c++) {
             const size_t cpu = (size_t)rank * run->schedule->cpu_count + c;
             const struct iwi_stream_id id = {run->job->seed, run->job->first_trial, rank};
@@ -118,8 +119,50 @@ static iw_status allocate(struct event_run *run)
                : IW_ERR_NOMEM;
 }
 
+static iw_status allocate_paths(struct event_run *run)
+{
+    const struct iwi_schedule *schedule = run->schedule;
+    const size_t nodes = (size_t)schedule->first_node[schedule->ranks];
+    const size_t cpus = (size_t)schedule->ranks * schedule->cpu_count;
+    const size_t nics = (size_t)schedule->ranks * schedule->nic_count;
+    struct event_paths *paths = run->paths = iwi_new_array(run->log, 1, sizeof *paths);
+
+    if (paths == NULL) {
+        return IW_ERR_NOMEM;
+    }
+    paths->ready = iwi_new_array(run->log, nodes, sizeof(iw_split));
+    paths->start = iwi_new_array(run->log, nodes, sizeof(iw_split));
+    paths->sent = iwi_new_array(run->log, nodes, sizeof(iw_split));
+    paths->known = iwi_new_array(run->log, nodes, sizeof(iw_split));
+    paths->end = iwi_new_array(run->log, nodes, sizeof(iw_split));
+    paths->cpu = iwi_new_array(run->log, cpus, sizeof(iw_split));
+    paths->send_gap = iwi_new_array(run->log, nics, sizeof(iw_split));
+    paths->recv_gap = iwi_new_array(run->log, nics, sizeof(iw_split));
+    return paths->ready != NULL && paths->start != NULL && paths->sent != NULL && paths->known != NULL &&
+                   paths->end != NULL && paths->cpu != NULL && paths->send_gap != NULL &&
+                   paths->recv_gap != NULL
+               ? IW_OK
+               : IW_ERR_NOMEM;
+}
+
+static void release_paths(struct event_paths *paths)
+{
+    if (paths != NULL) {
+        free(paths->ready);
+        free(paths->start);
+        free(paths->sent);
+        free(paths->known);
+        free(paths->end);
+        free(paths->cpu);
+        free(paths->send_gap);
+        free(paths->recv_gap);
+        free(paths);
+    }
+}
+
 static void release(struct event_run *run)
 {
+    release_paths(run->paths);
     iwi_event_queue_release(&run->queue);
     free(run->nodes);
     free(run->rank_of);
@@ -139,6 +182,9 @@ iw_status iwi_event_run(const iw_log *log, const struct iwi_job *job)
     struct event_run run = {.log = log, .job = job, .schedule = job->schedule};
     iw_status status = allocate(&run);
 
+    if (status == IW_OK && job->split != NULL) {
+        status = allocate_paths(&run);
+    }
     if (status == IW_OK) {
         set_ranks_of_nodes(&run);
         count_dependences(&run);

@@ -1,4 +1,4 @@
-/* The state of one run of the event engine: shared by engine_event.c (time) and event_match.c (messages).
+/* The state of one run of the event engine: shared by the event_*.c files.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #ifndef IWI_EVENT_STATE_H
@@ -28,9 +28,10 @@ struct event_node {
 struct event_message {
     uint64_t send; /* node */
     uint32_t source, tag;
-    iw_time notice;  /* from when on a receive can meet it */
-    iw_time arrival; /* eager: the last byte is there */
-    size_t link;     /* next unexpected one */
+    iw_time notice;        /* from when on a receive can meet it */
+    iw_time arrival;       /* eager: the last byte is there */
+    size_t link;           /* next unexpected one */
+    uint64_t noticed_with; /* the send whose path leads to the notice: an earlier one if that came later */
 };
 
 struct event_cpu {
@@ -47,6 +48,7 @@ struct event_rank {
     bool has_wildcards;                      /* posts receives with any source or any tag somewhere */
     uint64_t phases;                         /* compute phases begun */
     iw_time end;
+    uint64_t last; /* the node that ends then, or IWI_NO_NODE */
 };
 
 /* Last notice from `source` to `destination`: messages of one pair don't overtake. Only kept for wildcards.
@@ -54,9 +56,18 @@ struct event_rank {
 struct event_pair {
     uint64_t key; /* source * ranks + destination + 1; 0: empty */
     iw_time notice;
+    uint64_t noticed_with;
+};
+
+/* When explaining: how times came about, each as the path that won every maximum on its way. NULL otherwise.
+ */
+struct event_paths {
+    iw_split *ready, *start, *sent, *known, *end; /* of each node; ready of a receive: posted */
+    iw_split *cpu, *send_gap, *recv_gap;          /* of each CPU and NIC */
 };
 
 struct event_run {
+    struct event_paths *paths;
     const iw_log *log;
     const struct iwi_job *job;
     const struct iwi_schedule *schedule;
@@ -77,8 +88,44 @@ struct event_run {
     uint32_t *rank_of;          /* of each node */
 };
 
-/* Runs all events; engine_event.c. */
+/* Index of the CPU that runs a node. */
+static inline size_t iwi_event_cpu(const struct event_run *run, uint64_t node)
+{
+    return (size_t)run->rank_of[node] * run->schedule->cpu_count + run->schedule->nodes[node].cpu;
+}
+
+static inline bool iwi_event_is_nonblocking(const struct event_run *run, uint64_t node)
+{
+    return run->schedule->is_in_order && (run->schedule->nodes[node].flags & IWI_NODE_NONBLOCKING) != 0;
+}
+
+/* ---- engine_event.c: the order of things ---- */
+
 IW_NODISCARD iw_status iwi_event_loop(struct event_run *run);
+IW_NODISCARD iw_status iwi_event_at(struct event_run *run, iw_time time, enum iwi_event_kind kind,
+                                    uint32_t rank, uint64_t object);
+
+/* The node's start lets others go: GOAL's irequires. */
+IW_NODISCARD iw_status iwi_event_started(struct event_run *run, uint64_t node, iw_time time);
+IW_NODISCARD iw_status iwi_event_ended(struct event_run *run, uint64_t node, iw_time time);
+
+/* In-order schedules: the next operation of the rank may start. */
+IW_NODISCARD iw_status iwi_event_release_next(struct event_run *run, uint64_t node, iw_time time);
+
+/* ---- event_ops.c: operations, on their CPU now ---- */
+
+IW_NODISCARD iw_status iwi_event_calc(struct event_run *run, uint64_t node, size_t cpu);
+IW_NODISCARD iw_status iwi_event_send(struct event_run *run, uint64_t node, size_t cpu);
+IW_NODISCARD iw_status iwi_event_receive(struct event_run *run, uint64_t node, size_t cpu);
+IW_NODISCARD iw_status iwi_event_wait(struct event_run *run, uint64_t node, size_t cpu);
+
+/* The transfer of a blocking send has started. */
+IW_NODISCARD iw_status iwi_event_send_done(struct event_run *run, uint64_t node);
+
+/* A nonblocking operation needs nothing of others any more. */
+IW_NODISCARD iw_status iwi_event_request_known(struct event_run *run, uint64_t node);
+
+/* ---- event_match.c: messages ---- */
 
 /* A send's CPU part ends at nodes[send].sent: its message goes to the receiver's side. */
 IW_NODISCARD iw_status iwi_event_message(struct event_run *run, uint64_t send);

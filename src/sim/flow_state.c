@@ -120,14 +120,12 @@ void iwi_flow_restart(struct iwi_flow *flow, const struct iwi_job *job)
         memset(flow->send_gap_split, 0, flow->count * sizeof(iw_split));
         memset(flow->recv_gap_split, 0, flow->count * sizeof(iw_split));
     }
-    for (uint32_t rank = 0; rank < flow->ranks; rank++) {
-        for (uint32_t lane = 0; lane < flow->lanes; lane++) {
-            const size_t i = ((size_t)rank << flow->lane_shift) + lane;
-            const struct iwi_stream_id id = {job->seed, job->first_trial + lane, rank};
-
-            flow->next_detour[i] = job->noise == NULL
-                                       ? IWI_NEVER
-                                       : iwi_noise_begin(job->noise, id, flow->noise_words + i * flow->words);
+    if (job->noise != NULL) {
+        iwi_noise_begin_all(job->noise, (struct iwi_stream_id){job->seed, job->first_trial, 0}, flow->ranks,
+                            flow->lanes, flow->noise_words, flow->next_detour);
+    } else {
+        for (size_t i = 0; i < flow->count; i++) {
+            flow->next_detour[i] = IWI_NEVER;
         }
     }
 }

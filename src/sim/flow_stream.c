@@ -40,53 +40,57 @@ static void pass_element(struct iwi_flow *flow, const struct stream_pass *pass, 
     }
 }
 
-/* Elements i ... i + BLOCK - 1, which receive what was sent at sent[0] ... */
-IWI_STEP void pass_block(struct iwi_flow *flow, const struct stream_pass *pass, size_t i, const iw_time *sent)
+/* Elements i ... i + BLOCK - 1, which receive what was sent at sent[0] ...; the last two are constants in
+ * every caller and equal to those of the pass. */
+IWI_STEP void pass_block(struct iwi_flow *flow, const struct stream_pass *pass, size_t i, const iw_time *sent,
+                         const bool has_receive, const bool has_send)
 {
     iw_time *cpu = flow->cpu + i;
     iw_time *send_gap = flow->send_gap + i;
     iw_time *recv_gap = flow->recv_gap + i;
     iw_time *out = flow->sent_other + i;
     const iw_time *next = flow->next_detour + i;
-    const iw_time wire = pass->in.wire;
     const iw_time receive = pass->in.recv_cpu + pass->reduce;
     iw_time served[BLOCK], start[BLOCK], done[BLOCK];
     iw_time slack = 0; /* negative as soon as one element meets a detour */
 
     for (size_t k = 0; k < BLOCK; k++) {
-        served[k] = iwi_max(iwi_max(cpu[k], sent[k] + wire), recv_gap[k]);
-        start[k] = iwi_max(served[k] + receive, send_gap[k]);
-        done[k] = start[k] + pass->out.send_cpu;
+        done[k] = cpu[k];
+        if (has_receive) {
+            served[k] = iwi_max(iwi_max(done[k], sent[k] + pass->in.wire), recv_gap[k]);
+            done[k] = served[k] + receive;
+        }
+        if (has_send) {
+            start[k] = iwi_max(done[k], send_gap[k]);
+            done[k] = start[k] + pass->out.send_cpu;
+        }
         slack |= next[k] - done[k];
     }
-    if (slack >= 0) {
-        for (size_t k = 0; k < BLOCK; k++) {
-            recv_gap[k] = served[k] + pass->in.gap;
-            send_gap[k] = start[k] + pass->out.gap;
-            cpu[k] = out[k] = done[k];
-        }
-        return;
-    }
     for (size_t k = 0; k < BLOCK; k++) {
-        if (next[k] < done[k]) {
+        if (slack < 0 && next[k] < done[k]) {
             pass_element(flow, pass, i + k, sent[k]);
-        } else {
-            recv_gap[k] = served[k] + pass->in.gap;
-            send_gap[k] = start[k] + pass->out.gap;
-            cpu[k] = out[k] = done[k];
+            continue;
         }
+        if (has_receive) {
+            recv_gap[k] = served[k] + pass->in.gap;
+        }
+        if (has_send) {
+            send_gap[k] = start[k] + pass->out.gap;
+            out[k] = done[k];
+        }
+        cpu[k] = done[k];
     }
 }
 
 /* Elements begin ... end - 1 receive from `distance` elements before them (negative: behind). */
-VECTOR_VERSIONS static void shift_both(struct iwi_flow *flow, const struct stream_pass *pass, size_t begin,
-                                       size_t end, ptrdiff_t distance)
+IWI_STEP void pass_shifted(struct iwi_flow *flow, const struct stream_pass *pass, size_t begin, size_t end,
+                           ptrdiff_t distance, const bool has_receive, const bool has_send)
 {
     const iw_time *sent = flow->sent - distance;
     size_t i = begin;
 
     for (; i + BLOCK <= end; i += BLOCK) {
-        pass_block(flow, pass, i, sent + i);
+        pass_block(flow, pass, i, sent + i, has_receive, has_send);
     }
     for (; i < end; i++) {
         pass_element(flow, pass, i, sent[i]);
@@ -94,57 +98,65 @@ VECTOR_VERSIONS static void shift_both(struct iwi_flow *flow, const struct strea
 }
 
 /* Element i receives from element i ^ flip. The number of elements is a power of two. */
-VECTOR_VERSIONS static void flip_both(struct iwi_flow *flow, const struct stream_pass *pass, size_t flip)
+IWI_STEP void pass_flipped(struct iwi_flow *flow, const struct stream_pass *pass, size_t flip,
+                           const bool has_send)
 {
     size_t i = 0;
 
     for (; i + BLOCK <= flow->count; i += BLOCK) {
-        if (flip >= BLOCK) {
-            pass_block(flow, pass, i, flow->sent + (i ^ flip));
-        } else {
-            iw_time sent[BLOCK];
+        iw_time near[BLOCK];
+        const iw_time *sent = flow->sent + (i ^ flip);
 
+        if (flip < BLOCK) {
             for (size_t k = 0; k < BLOCK; k++) {
-                sent[k] = flow->sent[(i + k) ^ flip];
+                near[k] = flow->sent[(i + k) ^ flip];
             }
-            pass_block(flow, pass, i, sent);
+            sent = near;
         }
+        pass_block(flow, pass, i, sent, true, has_send);
     }
     for (; i < flow->count; i++) {
         pass_element(flow, pass, i, flow->sent[i ^ flip]);
     }
 }
 
-/* The last pass of a run only receives. */
-static void receive_all(struct iwi_flow *flow, const struct stream_pass *pass, const struct iwi_round *round)
+/* The first pass of a run only sends, the last only receives. */
+VECTOR_VERSIONS static void send_only(struct iwi_flow *flow, const struct stream_pass *pass)
 {
-    const size_t flip = (size_t)round->flip << flow->lane_shift;
-    size_t from = round->is_shift ? flow->count - ((size_t)round->shift << flow->lane_shift) : 0;
-
-    for (size_t i = 0; i < flow->count; i++) {
-        pass_element(flow, pass, i, flow->sent[round->is_shift ? from : i ^ flip]);
-        from = from + 1 == flow->count ? 0 : from + 1;
-    }
+    pass_shifted(flow, pass, 0, flow->count, 0, false, true);
 }
 
-/* The first pass only sends. */
-static void send_all(struct iwi_flow *flow, const struct stream_pass *pass)
+VECTOR_VERSIONS static void shift_both(struct iwi_flow *flow, const struct stream_pass *pass, size_t shift)
 {
-    for (size_t i = 0; i < flow->count; i++) {
-        pass_element(flow, pass, i, 0);
-    }
+    pass_shifted(flow, pass, 0, shift, (ptrdiff_t)shift - (ptrdiff_t)flow->count, true, true);
+    pass_shifted(flow, pass, shift, flow->count, (ptrdiff_t)shift, true, true);
 }
 
-static void receive_and_send(struct iwi_flow *flow, const struct stream_pass *pass,
-                             const struct iwi_round *round)
+VECTOR_VERSIONS static void shift_last(struct iwi_flow *flow, const struct stream_pass *pass, size_t shift)
+{
+    pass_shifted(flow, pass, 0, shift, (ptrdiff_t)shift - (ptrdiff_t)flow->count, true, false);
+    pass_shifted(flow, pass, shift, flow->count, (ptrdiff_t)shift, true, false);
+}
+
+VECTOR_VERSIONS static void flip_both(struct iwi_flow *flow, const struct stream_pass *pass, size_t flip)
+{
+    pass_flipped(flow, pass, flip, true);
+}
+
+VECTOR_VERSIONS static void flip_last(struct iwi_flow *flow, const struct stream_pass *pass, size_t flip)
+{
+    pass_flipped(flow, pass, flip, false);
+}
+
+static void pass_all(struct iwi_flow *flow, const struct stream_pass *pass, const struct iwi_round *round)
 {
     const size_t shift = (size_t)round->shift << flow->lane_shift;
+    const size_t flip = (size_t)round->flip << flow->lane_shift;
 
     if (round->is_shift) {
-        shift_both(flow, pass, 0, shift, (ptrdiff_t)shift - (ptrdiff_t)flow->count);
-        shift_both(flow, pass, shift, flow->count, (ptrdiff_t)shift);
+        (pass->has_send ? shift_both : shift_last)(flow, pass, shift);
     } else {
-        flip_both(flow, pass, (size_t)round->flip << flow->lane_shift);
+        (pass->has_send ? flip_both : flip_last)(flow, pass, flip);
     }
 }
 
@@ -164,7 +176,7 @@ void iwi_flow_stream(struct iwi_flow *flow, const struct iwi_operation *op, uint
 
     op->algorithm->round(op, first, &out);
     pass.out = iwi_cost_of(net, out.bytes);
-    send_all(flow, &pass);
+    send_only(flow, &pass);
     swap_sent(flow);
     pass.has_receive = true;
     for (uint64_t index = first; index < end; index++) {
@@ -175,11 +187,9 @@ void iwi_flow_stream(struct iwi_flow *flow, const struct iwi_operation *op, uint
         if (pass.has_send) {
             op->algorithm->round(op, index + 1, &out);
             pass.out = iwi_cost_of(net, out.bytes);
-            receive_and_send(flow, &pass, &in);
-            swap_sent(flow);
-        } else {
-            receive_all(flow, &pass, &in);
         }
+        pass_all(flow, &pass, &in);
+        swap_sent(flow);
         iwi_tick(flow->job->ticker, 1);
     }
 }

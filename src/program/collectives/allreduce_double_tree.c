@@ -133,7 +133,7 @@ static uint64_t round_count(const struct iwi_operation *op)
 {
     const struct half half = half_of(op, false);
 
-    return op->ranks > 1 ? 2 * (half.segments + 2 * half.top - 1) : 0;
+    return op->ranks > 1 ? 2 * (half.segments + 2 * (uint64_t)half.top - 1) : 0;
 }
 
 static uint64_t message_count(const struct iwi_operation *op)

@@ -14,7 +14,7 @@ struct place {
 
 static struct place place_of(const struct iwi_operation *op, uint32_t dimensions, uint32_t rank)
 {
-    struct place place;
+    struct place place = {{0}, {0}};
     uint32_t stride = 1;
     uint32_t rest = rank;
 

@@ -4,6 +4,8 @@
 #ifndef IWI_ROUNDS_H
 #define IWI_ROUNDS_H
 
+#include <assert.h>
+
 #include "program/collectives/list.h"
 #include "program/program.h"
 
@@ -16,6 +18,7 @@ static inline uint32_t iwi_floor_log2(uint32_t n)
 
 static inline uint32_t iwi_ceil_log2(uint32_t n)
 {
+    assert(n > 0);
     return n > 1 ? iwi_floor_log2(n - 1) + 1 : 0;
 }
 

@@ -125,10 +125,10 @@ static void halo1d_reaches_further_partners_on_both_engines(void **state)
 }
 
 /* The explained run itself, for the split of every rank. */
-static void assert_splits_sum(const iw_program *program, const iw_net *net, const iw_noise *noise,
-                              iw_rendezvous rendezvous, const char *what)
+static void assert_engine_splits_sum(iw_engine engine, const iw_program *program, const iw_net *net,
+                                     const iw_noise *noise, iw_rendezvous rendezvous, const char *what)
 {
-    const iw_sim_opts opts = {.engine = IW_ENGINE_FLOW, .rules = IW_RULES_IDLEWAVE};
+    const iw_sim_opts opts = {.engine = engine, .rules = IW_RULES_IDLEWAVE};
     struct iwi_plan plan;
     iw_split split[64];
     iw_time end[64];
@@ -159,6 +159,13 @@ static void assert_splits_sum(const iw_program *program, const iw_net *net, cons
         }
     }
     iwi_plan_release(&plan);
+}
+
+static void assert_splits_sum(const iw_program *program, const iw_net *net, const iw_noise *noise,
+                              iw_rendezvous rendezvous, const char *what)
+{
+    assert_engine_splits_sum(IW_ENGINE_FLOW, program, net, noise, rendezvous, what);
+    assert_engine_splits_sum(IW_ENGINE_EVENT, program, net, noise, rendezvous, what);
 }
 
 static void explanations_sum_to_the_end_of_every_rank(void **state)

@@ -5,8 +5,8 @@
 
 #include <idlewave/noise.h>
 
-#include "golden/dag.h"
 #include "sim/engine.h"
+#include "unit/sim/dag.h"
 
 /* Picoseconds: L = 10, o = 2, g = 5, G = 1 per byte, O = 0, S = 100. */
 static const iw_net net = {

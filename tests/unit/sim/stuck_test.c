@@ -3,8 +3,8 @@
  */
 #include "support/support.h"
 
-#include "golden/dag.h"
 #include "sim/engine.h"
+#include "unit/sim/dag.h"
 
 static void operations_are_named_with_rank_and_number(void **state)
 {

@@ -1,7 +1,7 @@
 /* Small GOAL graphs for tests.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "golden/dag.h"
+#include "unit/sim/dag.h"
 
 #include "support/support.h"
 

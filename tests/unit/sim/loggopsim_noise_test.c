@@ -3,9 +3,9 @@
  */
 #include "support/support.h"
 
-#include "golden/dag.h"
 #include "sim/engine.h"
 #include "sim/loggopsim_noise.h"
+#include "unit/sim/dag.h"
 
 enum { DETOURS = 5, LENGTH = 500 };
 
