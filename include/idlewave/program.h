@@ -68,8 +68,9 @@ IW_API IW_NODISCARD iw_status iw_program_from_pattern(const iw_log *log, const c
 IW_API IW_NODISCARD iw_status iw_program_from_goal(const iw_log *log, const char *path, iw_time unit_ps,
                                                    iw_program **program_p);
 
-/** Writes a program as GOAL to a file, or to standard output for "-"; a pattern is unrolled first. Calc lengths are written in units of `unit_ps`,
- *  rounded to nearest; a warning tells when a length was not a whole number of units. */
+/** Writes a program as GOAL to a file, or to standard output for "-"; a pattern is unrolled first. Calc
+ * lengths are written in units of `unit_ps`, rounded to nearest; a warning tells when a length was not a
+ * whole number of units. */
 IW_API IW_NODISCARD iw_status iw_program_write_goal(const iw_log *log, const iw_program *program,
                                                     const char *path, bool is_binary, iw_time unit_ps);
 
