@@ -22,6 +22,7 @@ struct schedule_run {
     bool *is_marked;         /* nodes */
     uint64_t *cursor;        /* ranks: the operation to run next */
     uint64_t *phases;        /* ranks: compute phases begun */
+    uint64_t *satisfied;     /* ranks: so many requests of its wait need nothing more */
     uint64_t *awaited;       /* ranks: the node of another rank that this one waits for, or NO_NODE */
     uint32_t *work;          /* ranks that can go on */
     size_t work_count;
@@ -166,17 +167,22 @@ IWI_STEP void complete_wait(struct schedule_run *run, uint32_t rank, uint64_t wa
     }
 }
 
-static uint64_t missing_of_wait(const struct schedule_run *run, uint32_t rank, uint64_t wait)
+/* What a wait still needs. Requests that need nothing more are not looked at again when the rank comes back.
+ */
+static uint64_t missing_of_wait(struct schedule_run *run, uint32_t rank, uint64_t wait)
 {
     const struct iwi_schedule *schedule = run->schedule;
+    const uint64_t count = schedule->first_dep[wait + 1] - schedule->first_dep[wait];
 
-    for (uint64_t d = schedule->first_dep[wait]; d < schedule->first_dep[wait + 1]; d++) {
-        const uint64_t node = missing(run, schedule->first_node[rank] + schedule->deps[d].node);
+    for (; run->satisfied[rank] < count; run->satisfied[rank]++) {
+        const struct iwi_dep *dep = &schedule->deps[schedule->first_dep[wait] + run->satisfied[rank]];
+        const uint64_t node = missing(run, schedule->first_node[rank] + dep->node);
 
         if (node != NO_NODE) {
             return node;
         }
     }
+    run->satisfied[rank] = 0;
     return NO_NODE;
 }
 
@@ -294,11 +300,12 @@ static iw_status allocate(struct schedule_run *run, size_t nodes)
     run->is_marked = iwi_new_array(log, nodes, sizeof *run->is_marked);
     run->cursor = iwi_new_array(log, flow->ranks, sizeof *run->cursor);
     run->phases = iwi_new_array(log, flow->ranks, sizeof *run->phases);
+    run->satisfied = iwi_new_array(log, flow->ranks, sizeof *run->satisfied);
     run->awaited = iwi_new_array(log, flow->ranks, sizeof *run->awaited);
     run->work = iwi_new_array(log, flow->ranks, sizeof *run->work);
     run->mark_split = flow->job->split == NULL ? NULL : iwi_new_array(log, nodes, sizeof *run->mark_split);
     return run->mark == NULL || run->is_marked == NULL || run->cursor == NULL || run->phases == NULL ||
-                   run->awaited == NULL || run->work == NULL ||
+                   run->awaited == NULL || run->satisfied == NULL || run->work == NULL ||
                    (flow->job->split != NULL && run->mark_split == NULL)
                ? IW_ERR_NOMEM
                : IW_OK;
@@ -334,6 +341,7 @@ iw_status iwi_flow_schedule(struct iwi_flow *flow, const struct iwi_match *match
     free(run.cursor);
     free(run.phases);
     free(run.awaited);
+    free(run.satisfied);
     free(run.work);
     return status;
 }
