@@ -90,6 +90,7 @@ static void write_net(FILE *out, const iw_net *net)
 static void write_engine(FILE *out, const iw_sim_result *result)
 {
     const double messages = (double)result->messages * (double)result->trials;
+    const double rss_mib = (double)result->peak_rss_bytes / 0x1p20;
     char number[IWI_NUMBER_SIZE];
 
     write_label(out, "messages");
@@ -102,7 +103,8 @@ static void write_engine(FILE *out, const iw_sim_result *result)
     if (messages > 0 && result->engine_seconds > 0) {
         (void)fprintf(out, ", %smessages/s", iwi_si_text(messages / result->engine_seconds, number));
     }
-    (void)fprintf(out, ", %.3g MiB\n", (double)result->peak_rss_bytes / 0x1p20);
+    (void)fprintf(out, rss_mib < 1000 ? ", %.3g MiB\n" : ", %.1f GiB\n",
+                  rss_mib < 1000 ? rss_mib : rss_mib / 1024);
     if (result->engine_note[0] != '\0') {
         write_label(out, "");
         (void)fprintf(out, " (%s)\n", result->engine_note);

@@ -65,6 +65,24 @@ static uint32_t allowed_cpus(void)
     return sched_getaffinity(0, sizeof set, &set) == 0 ? (uint32_t)CPU_COUNT(&set) : 1;
 }
 
+/* Times that the flow engine holds at once per lane: of each rank, or of each message of the largest round.
+ */
+static uint64_t elements_per_lane(const iw_program *program)
+{
+    uint64_t largest_fan = 1;
+
+    for (size_t k = 0; k < program->operation_count; k++) {
+        const struct iwi_operation *op = &program->operations[k];
+        struct iwi_round round = {.fan = 1};
+
+        if (op->algorithm->round_count(op) > 0) {
+            op->algorithm->round(op, 0, &round); /* only alltoall:linear has many, and only this round */
+        }
+        largest_fan = round.fan > largest_fan ? round.fan : largest_fan;
+    }
+    return largest_fan * program->ranks;
+}
+
 /* Lanes share the decoding of operations; streaming rounds have nothing to decode and run best in cache. */
 static uint32_t choose_lanes(const iw_program *program, const struct iwi_plan *plan, const iw_sim_opts *opts)
 {
@@ -76,7 +94,7 @@ static uint32_t choose_lanes(const iw_program *program, const struct iwi_plan *p
     }
     if (lanes == 0) {
         lanes = MAX_LANES;
-        while (lanes > 1 && (lanes > opts->trials || (uint64_t)program->ranks * lanes > cache_elements)) {
+        while (lanes > 1 && (lanes > opts->trials || elements_per_lane(program) * lanes > cache_elements)) {
             lanes /= 2;
         }
     }
