@@ -107,6 +107,15 @@ struct iwi_algorithm {
     bool places_compute; /* the operation does iw_pattern.compute_ps itself */
 };
 
+/* A message may carry the blocks of several ranks; else none is larger than op->bytes (1 for a barrier). */
+static inline bool iwi_operation_joins_blocks(const struct iwi_operation *op)
+{
+    const enum iwi_op_kind kind = op->algorithm->kind;
+
+    return kind == IWI_GATHER || kind == IWI_SCATTER || kind == IWI_ALLGATHER || kind == IWI_ALLTOALL ||
+           kind == IWI_REDUCE_SCATTER;
+}
+
 extern const char *const iwi_op_kind_names[IWI_OP_KINDS];
 
 /* ---- stored schedules ---- */

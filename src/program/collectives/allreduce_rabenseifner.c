@@ -4,63 +4,62 @@
  */
 #include "program/collectives/fold.h"
 
+static void make_fold(const struct iwi_operation *op, struct iwi_fold *fold)
+{
+    iwi_fold_init(fold, op->ranks, 0, 1);
+    fold->core_rounds = 2 * fold->steps;
+    fold->in_bytes = op->bytes;
+    fold->out_bytes = op->bytes;
+}
+
 static uint64_t round_count(const struct iwi_operation *op)
 {
-    const struct iwi_fold fold = iwi_fold_make(op->ranks, 0, 1);
+    struct iwi_fold fold;
 
-    return iwi_fold_rounds(&fold, UINT64_C(2) * fold.steps, true);
+    make_fold(op, &fold);
+    return iwi_fold_rounds(&fold);
 }
 
 static uint64_t message_count(const struct iwi_operation *op)
 {
-    const struct iwi_fold fold = iwi_fold_make(op->ranks, 0, 1);
+    struct iwi_fold fold;
 
-    return UINT64_C(2) * fold.core * fold.steps + UINT64_C(2) * fold.extras;
+    make_fold(op, &fold);
+    return iwi_fold_messages(&fold);
 }
 
 static void fill_round(const struct iwi_operation *op, uint64_t index, struct iwi_round *round)
 {
-    const struct iwi_fold fold = iwi_fold_make(op->ranks, 0, 1);
-    uint32_t step;
+    struct iwi_fold fold;
 
-    if (iwi_fold_phase(&fold, UINT64_C(2) * fold.steps, index, &step) == IWI_FOLD_CORE) {
-        iwi_fold_core(&fold, fold.core, round);
-    } else {
-        iwi_fold_pairs(&fold, round);
-    }
+    make_fold(op, &fold);
+    iwi_fold_round(&fold, index, round);
 }
 
-static void core_part(const struct iwi_fold *fold, uint64_t bytes, uint32_t step, uint32_t core_rank,
-                      struct iwi_part *part)
+/* The allgather undoes the halvings, the last one first. */
+static void doubling_part(const struct iwi_fold *fold, uint64_t bytes, uint32_t core_rank, uint32_t bit,
+                          struct iwi_part *part)
 {
-    const bool is_halving = step < fold->steps;
-    const uint32_t bit = is_halving ? step : 2 * fold->steps - 1 - step;
-    const uint64_t kept = iwi_halved_bytes(fold, bytes, core_rank, bit + 1);
-    const uint64_t given = iwi_halved_bytes(fold, bytes, core_rank, bit) - kept;
+    const uint64_t known = iwi_halved_bytes(fold, bytes, core_rank, bit + 1);
+    const uint64_t missing = iwi_halved_bytes(fold, bytes, core_rank, bit) - known;
 
-    if (is_halving) {
-        iwi_fold_exchange(fold, core_rank, bit, given, kept, part);
-        part->reduce_bytes = kept;
-    } else {
-        iwi_fold_exchange(fold, core_rank, bit, kept, given, part);
-    }
+    iwi_fold_exchange(fold, core_rank, bit, known, missing, part);
 }
 
 static void fill_part(const struct iwi_operation *op, uint64_t index, uint32_t rank, struct iwi_part *part)
 {
-    const struct iwi_fold fold = iwi_fold_make(op->ranks, 0, 1);
+    struct iwi_fold fold;
     uint32_t step;
     uint32_t core_rank;
 
-    switch (iwi_fold_phase(&fold, UINT64_C(2) * fold.steps, index, &step)) {
-    case IWI_FOLD_IN: iwi_fold_in_part(&fold, op->bytes, rank, part); break;
-    case IWI_FOLD_OUT: iwi_fold_out_part(&fold, op->bytes, rank, part); break;
-    case IWI_FOLD_CORE:
-        iwi_part_clear(part);
-        if (iwi_fold_core_of_rank(&fold, rank, &core_rank)) {
-            core_part(&fold, op->bytes, step, core_rank, part);
-        }
-        break;
+    make_fold(op, &fold);
+    if (!iwi_fold_part(&fold, index, rank, part, &step, &core_rank)) {
+        return;
+    }
+    if (step < fold.steps) {
+        iwi_fold_halve(&fold, op->bytes, core_rank, step, part);
+    } else {
+        doubling_part(&fold, op->bytes, core_rank, 2 * fold.steps - 1 - step, part);
     }
 }
 

@@ -4,50 +4,52 @@
  */
 #include "program/collectives/fold.h"
 
+static void make_fold(const struct iwi_operation *op, struct iwi_fold *fold)
+{
+    iwi_fold_init(fold, op->ranks, 0, 1);
+    fold->core_rounds = fold->steps;
+    fold->in_bytes = op->bytes;
+    fold->out_bytes = op->bytes;
+}
+
 static uint64_t round_count(const struct iwi_operation *op)
 {
-    const struct iwi_fold fold = iwi_fold_make(op->ranks, 0, 1);
+    struct iwi_fold fold;
 
-    return iwi_fold_rounds(&fold, fold.steps, true);
+    make_fold(op, &fold);
+    return iwi_fold_rounds(&fold);
 }
 
 static uint64_t message_count(const struct iwi_operation *op)
 {
-    const struct iwi_fold fold = iwi_fold_make(op->ranks, 0, 1);
+    struct iwi_fold fold;
 
-    return (uint64_t)fold.core * fold.steps + UINT64_C(2) * fold.extras;
+    make_fold(op, &fold);
+    return iwi_fold_messages(&fold);
 }
 
 static void fill_round(const struct iwi_operation *op, uint64_t index, struct iwi_round *round)
 {
-    const struct iwi_fold fold = iwi_fold_make(op->ranks, 0, 1);
-    uint32_t step;
+    struct iwi_fold fold;
 
+    make_fold(op, &fold);
     if (fold.extras == 0) {
         iwi_round_flip(round, op->ranks, UINT32_C(1) << index, op->bytes, op->bytes);
-    } else if (iwi_fold_phase(&fold, fold.steps, index, &step) == IWI_FOLD_CORE) {
-        iwi_fold_core(&fold, fold.core, round);
     } else {
-        iwi_fold_pairs(&fold, round);
+        iwi_fold_round(&fold, index, round);
     }
 }
 
 static void fill_part(const struct iwi_operation *op, uint64_t index, uint32_t rank, struct iwi_part *part)
 {
-    const struct iwi_fold fold = iwi_fold_make(op->ranks, 0, 1);
+    struct iwi_fold fold;
     uint32_t step;
     uint32_t core_rank;
 
-    switch (iwi_fold_phase(&fold, fold.steps, index, &step)) {
-    case IWI_FOLD_IN: iwi_fold_in_part(&fold, op->bytes, rank, part); break;
-    case IWI_FOLD_OUT: iwi_fold_out_part(&fold, op->bytes, rank, part); break;
-    case IWI_FOLD_CORE:
-        iwi_part_clear(part);
-        if (iwi_fold_core_of_rank(&fold, rank, &core_rank)) {
-            iwi_fold_exchange(&fold, core_rank, step, op->bytes, op->bytes, part);
-            part->reduce_bytes = op->bytes;
-        }
-        break;
+    make_fold(op, &fold);
+    if (iwi_fold_part(&fold, index, rank, part, &step, &core_rank)) {
+        iwi_fold_exchange(&fold, core_rank, step, op->bytes, op->bytes, part);
+        part->reduce_bytes = op->bytes;
     }
 }
 

@@ -9,11 +9,6 @@ static uint64_t round_count(const struct iwi_operation *op)
     return UINT64_C(2) * (op->ranks - 1);
 }
 
-static uint64_t message_count(const struct iwi_operation *op)
-{
-    return op->ranks * round_count(op);
-}
-
 static bool is_reducing(const struct iwi_operation *op, uint64_t index)
 {
     return index < op->ranks - 1;
@@ -50,7 +45,7 @@ const struct iwi_algorithm iwi_allreduce_ring = {
     .name = "ring",
     .summary = "blocks around a ring: reduce-scatter, then allgather",
     .round_count = round_count,
-    .message_count = message_count,
+    .message_count = iwi_all_send_messages,
     .round = fill_round,
     .part = fill_part,
 };

@@ -3,16 +3,6 @@
  */
 #include "program/collectives/rounds.h"
 
-static uint64_t round_count(const struct iwi_operation *op)
-{
-    return iwi_ceil_log2(op->ranks);
-}
-
-static uint64_t message_count(const struct iwi_operation *op)
-{
-    return op->ranks * round_count(op);
-}
-
 static void fill_round(const struct iwi_operation *op, uint64_t index, struct iwi_round *round)
 {
     const uint32_t blocks = iwi_count_with_bit(op->ranks, (uint32_t)index);
@@ -20,20 +10,12 @@ static void fill_round(const struct iwi_operation *op, uint64_t index, struct iw
     iwi_round_shift(round, op->ranks, UINT32_C(1) << index, op->bytes * blocks, 0);
 }
 
-static void fill_part(const struct iwi_operation *op, uint64_t index, uint32_t rank, struct iwi_part *part)
-{
-    struct iwi_round round;
-
-    fill_round(op, index, &round);
-    iwi_part_of_shift(part, &round, op->ranks, rank);
-}
-
 const struct iwi_algorithm iwi_alltoall_bruck = {
     .kind = IWI_ALLTOALL,
     .name = "bruck",
     .summary = "forwards blocks to the rank 2^k ahead in round k",
-    .round_count = round_count,
-    .message_count = message_count,
+    .round_count = iwi_log2_ranks,
+    .message_count = iwi_all_send_messages,
     .round = fill_round,
-    .part = fill_part,
+    .part = iwi_streaming_part,
 };

@@ -28,11 +28,6 @@ static uint64_t span_bytes(const struct iwi_operation *op, uint32_t first, uint3
     return (end < op->bytes ? end : op->bytes) - (begin < op->bytes ? begin : op->bytes);
 }
 
-static struct iwi_tree_args scatter_args(const struct iwi_operation *op)
-{
-    return (struct iwi_tree_args){.ranks = op->ranks, .root = op->root};
-}
-
 static uint32_t scatter_rounds(const struct iwi_operation *op)
 {
     return iwi_ceil_log2(op->ranks);
@@ -52,10 +47,8 @@ static uint64_t message_count(const struct iwi_operation *op)
 
 static void fill_round(const struct iwi_operation *op, uint64_t index, struct iwi_round *round)
 {
-    const struct iwi_tree_args args = scatter_args(op);
-
     if (index < scatter_rounds(op)) {
-        iwi_tree_down_round(&iwi_binomial, &args, index, round);
+        iwi_binomial_round(op, index, round);
     } else if (!is_doubling(op) && op->bytes % op->ranks == 0) {
         iwi_round_shift(round, op->ranks, 1, block_bytes(op), 0);
     } else {
@@ -64,19 +57,17 @@ static void fill_round(const struct iwi_operation *op, uint64_t index, struct iw
 }
 
 /* Bytes that the scatter brings to `child` for itself and all ranks below it. */
-static uint64_t subtree_bytes(const struct iwi_operation *op, const struct iwi_tree_args *args,
-                              uint32_t child)
+static uint64_t subtree_bytes(const struct iwi_operation *op, uint32_t child)
 {
     const uint32_t v = iwi_virtual_of_rank(op->ranks, op->root, child);
 
-    return span_bytes(op, v, iwi_binomial.subtree(args, v));
+    return span_bytes(op, v, iwi_binomial_subtree(op->ranks, v));
 }
 
 static void scatter_part(const struct iwi_operation *op, uint64_t index, uint32_t rank, struct iwi_part *part)
 {
-    const struct iwi_tree_args args = scatter_args(op);
-    const struct iwi_links links = iwi_tree_links(&iwi_binomial, &args, index, rank);
-    const uint64_t bytes = subtree_bytes(op, &args, links.has_child ? links.child : rank);
+    const struct iwi_links links = iwi_binomial_links(op, index, rank);
+    const uint64_t bytes = subtree_bytes(op, links.has_child ? links.child : rank);
 
     iwi_part_clear(part);
     if (links.has_child && bytes > 0) {

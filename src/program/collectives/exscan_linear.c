@@ -3,22 +3,6 @@
  */
 #include "program/collectives/scan.h"
 
-static uint64_t round_count(const struct iwi_operation *op)
-{
-    return op->ranks - 1;
-}
-
-static uint64_t message_count(const struct iwi_operation *op)
-{
-    return op->ranks - 1;
-}
-
-static void fill_round(const struct iwi_operation *op, uint64_t index, struct iwi_round *round)
-{
-    (void)op;
-    iwi_scan_linear_round(index, round);
-}
-
 static void fill_part(const struct iwi_operation *op, uint64_t index, uint32_t rank, struct iwi_part *part)
 {
     if (iwi_scan_linear_part(op, index, rank, part) && rank + 1 < op->ranks) {
@@ -30,8 +14,8 @@ const struct iwi_algorithm iwi_exscan_linear = {
     .kind = IWI_EXSCAN,
     .name = "linear",
     .summary = "each rank passes its prefix to the next",
-    .round_count = round_count,
-    .message_count = message_count,
-    .round = fill_round,
+    .round_count = iwi_other_ranks,
+    .message_count = iwi_other_ranks,
+    .round = iwi_scan_linear_round,
     .part = fill_part,
 };

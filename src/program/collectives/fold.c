@@ -3,25 +3,22 @@
  */
 #include "program/collectives/fold.h"
 
-uint64_t iwi_fold_rounds(const struct iwi_fold *fold, uint64_t core_rounds, bool has_out)
+uint64_t iwi_fold_rounds(const struct iwi_fold *fold)
 {
-    return core_rounds + (fold->extras > 0 ? 1U + has_out : 0U);
+    return (uint64_t)fold->core_rounds + (fold->extras > 0 ? 2 : 0);
 }
 
-enum iwi_fold_phase iwi_fold_phase(const struct iwi_fold *fold, uint64_t core_rounds, uint64_t index,
-                                   uint32_t *step_p)
+uint64_t iwi_fold_messages(const struct iwi_fold *fold)
+{
+    return (uint64_t)fold->core * fold->core_rounds + UINT64_C(2) * fold->extras;
+}
+
+bool iwi_fold_is_core(const struct iwi_fold *fold, uint64_t index, uint32_t *step_p)
 {
     const uint64_t first = fold->extras > 0;
 
-    *step_p = 0;
-    if (index < first) {
-        return IWI_FOLD_IN;
-    }
-    if (index - first >= core_rounds) {
-        return IWI_FOLD_OUT;
-    }
     *step_p = (uint32_t)(index - first);
-    return IWI_FOLD_CORE;
+    return index >= first && index - first < fold->core_rounds;
 }
 
 void iwi_fold_pairs(const struct iwi_fold *fold, struct iwi_round *round)
@@ -40,61 +37,58 @@ void iwi_fold_core(const struct iwi_fold *fold, uint32_t count, struct iwi_round
     iwi_round_add(round, iwi_rank_of_virtual(fold->ranks, fold->root, 2 * fold->extras), count - keepers, 1);
 }
 
-static bool is_paired(const struct iwi_fold *fold, uint32_t rank, uint32_t *partner_p, bool *is_keeper_p)
+void iwi_fold_round(const struct iwi_fold *fold, uint64_t index, struct iwi_round *round)
+{
+    uint32_t step;
+
+    if (iwi_fold_is_core(fold, index, &step)) {
+        iwi_fold_core(fold, fold->core, round);
+    } else {
+        iwi_fold_pairs(fold, round);
+    }
+}
+
+/* Number in the core of a rank; false for an extra. */
+static bool find_core_rank(const struct iwi_fold *fold, uint32_t rank, uint32_t *core_rank_p)
 {
     const uint32_t v = iwi_virtual_of_rank(fold->ranks, fold->root, rank);
 
     if (v >= 2 * fold->extras) {
-        return false;
-    }
-    *partner_p = iwi_rank_of_virtual(fold->ranks, fold->root, v ^ 1);
-    *is_keeper_p = (v & 1) == fold->keeper;
-    return true;
-}
-
-void iwi_fold_in_part(const struct iwi_fold *fold, uint64_t bytes, uint32_t rank, struct iwi_part *part)
-{
-    uint32_t partner;
-    bool is_keeper;
-
-    iwi_part_clear(part);
-    if (!is_paired(fold, rank, &partner, &is_keeper)) {
-        return;
-    }
-    if (is_keeper) {
-        iwi_part_recv(part, partner, 0, bytes);
-        part->reduce_bytes = bytes;
-    } else {
-        iwi_part_send(part, partner, bytes);
-    }
-}
-
-void iwi_fold_out_part(const struct iwi_fold *fold, uint64_t bytes, uint32_t rank, struct iwi_part *part)
-{
-    uint32_t partner;
-    bool is_keeper;
-
-    iwi_part_clear(part);
-    if (!is_paired(fold, rank, &partner, &is_keeper)) {
-        return;
-    }
-    if (is_keeper) {
-        iwi_part_send(part, partner, bytes);
-    } else {
-        iwi_part_recv(part, partner, 0, bytes);
-    }
-}
-
-bool iwi_fold_core_of_rank(const struct iwi_fold *fold, uint32_t rank, uint32_t *core_p)
-{
-    const uint32_t v = iwi_virtual_of_rank(fold->ranks, fold->root, rank);
-
-    if (v >= 2 * fold->extras) {
-        *core_p = v - fold->extras;
+        *core_rank_p = v - fold->extras;
         return true;
     }
-    *core_p = v / 2;
+    *core_rank_p = v / 2;
     return (v & 1) == fold->keeper;
+}
+
+/* The extra gives (is_in), or gets back. */
+static void pair_part(const struct iwi_fold *fold, bool is_in, uint32_t rank, struct iwi_part *part)
+{
+    const uint32_t v = iwi_virtual_of_rank(fold->ranks, fold->root, rank);
+    const uint32_t partner = iwi_rank_of_virtual(fold->ranks, fold->root, v ^ 1);
+    const bool is_keeper = (v & 1) == fold->keeper;
+    const uint64_t bytes = is_in ? fold->in_bytes : fold->out_bytes;
+
+    if (v >= 2 * fold->extras) {
+        return;
+    }
+    if (is_keeper == is_in) {
+        iwi_part_recv(part, partner, 0, bytes);
+        part->reduce_bytes = is_in ? bytes : 0;
+    } else {
+        iwi_part_send(part, partner, bytes);
+    }
+}
+
+bool iwi_fold_part(const struct iwi_fold *fold, uint64_t index, uint32_t rank, struct iwi_part *part,
+                   uint32_t *step_p, uint32_t *core_rank_p)
+{
+    iwi_part_clear(part);
+    if (iwi_fold_is_core(fold, index, step_p)) {
+        return find_core_rank(fold, rank, core_rank_p);
+    }
+    pair_part(fold, index == 0, rank, part);
+    return false;
 }
 
 uint32_t iwi_fold_rank_of_core(const struct iwi_fold *fold, uint32_t core_rank)
@@ -109,7 +103,6 @@ void iwi_fold_exchange(const struct iwi_fold *fold, uint32_t core_rank, uint32_t
 {
     const uint32_t partner = iwi_fold_rank_of_core(fold, core_rank ^ (UINT32_C(1) << bit));
 
-    iwi_part_clear(part);
     iwi_part_send(part, partner, send_bytes);
     iwi_part_recv(part, partner, 0, recv_bytes);
 }
@@ -124,4 +117,14 @@ uint64_t iwi_halved_bytes(const struct iwi_fold *fold, uint64_t bytes, uint32_t 
         first += (core_rank >> k & 1) * count;
     }
     return iwi_block_start(bytes, fold->core, first + count) - iwi_block_start(bytes, fold->core, first);
+}
+
+void iwi_fold_halve(const struct iwi_fold *fold, uint64_t bytes, uint32_t core_rank, uint32_t bit,
+                    struct iwi_part *part)
+{
+    const uint64_t kept = iwi_halved_bytes(fold, bytes, core_rank, bit + 1);
+
+    assert(bit < fold->steps);
+    iwi_fold_exchange(fold, core_rank, bit, iwi_halved_bytes(fold, bytes, core_rank, bit) - kept, kept, part);
+    part->reduce_bytes = kept;
 }

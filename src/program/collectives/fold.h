@@ -15,43 +15,53 @@ struct iwi_fold {
     uint32_t core, steps; /* core == 2^steps */
     uint32_t extras;      /* rem */
     uint32_t keeper;      /* 1: the odd rank of a pair stays, 0: the even one */
+    /* set by the algorithm: */
+    uint32_t core_rounds;         /* rounds in which only the core works */
+    uint64_t in_bytes, out_bytes; /* an extra gives so much to its keeper first, and gets so much back last */
 };
 
-enum iwi_fold_phase { IWI_FOLD_IN, IWI_FOLD_CORE, IWI_FOLD_OUT };
-
-static inline struct iwi_fold iwi_fold_make(uint32_t ranks, uint32_t root, uint32_t keeper)
+/* All but what the algorithm sets. In place: part() is hot, a copy would wait for what was just written. */
+static inline void iwi_fold_init(struct iwi_fold *fold, uint32_t ranks, uint32_t root, uint32_t keeper)
 {
-    const uint32_t steps = iwi_floor_log2(ranks);
-    const uint32_t core = UINT32_C(1) << steps;
-
-    return (struct iwi_fold){ranks, root, core, steps, ranks - core, keeper};
+    fold->ranks = ranks;
+    fold->root = root;
+    fold->steps = iwi_floor_log2(ranks);
+    fold->core = UINT32_C(1) << fold->steps;
+    fold->extras = ranks - fold->core;
+    fold->keeper = keeper;
 }
 
-/* Rounds of an operation with `core_rounds` in the core. */
-uint64_t iwi_fold_rounds(const struct iwi_fold *fold, uint64_t core_rounds, bool has_out);
+/* Rounds: one in which the extras give, the core's, one in which they get back. */
+uint64_t iwi_fold_rounds(const struct iwi_fold *fold);
 
-/* The phase of round `index`; *step_p counts from 0 in the core. */
-enum iwi_fold_phase iwi_fold_phase(const struct iwi_fold *fold, uint64_t core_rounds, uint64_t index,
-                                   uint32_t *step_p);
+/* Messages if the whole core exchanges in each of its rounds. */
+uint64_t iwi_fold_messages(const struct iwi_fold *fold);
 
-/* Active: the pairs, or the core ranks below `count`. */
-void iwi_fold_pairs(const struct iwi_fold *fold, struct iwi_round *round);
+/* Is round `index` one of the core's? *step_p counts those from 0. */
+bool iwi_fold_is_core(const struct iwi_fold *fold, uint64_t index, uint32_t *step_p);
+
+/* Active: the core ranks below `count`, the pairs, or what round `index` needs if the whole core works. */
 void iwi_fold_core(const struct iwi_fold *fold, uint32_t count, struct iwi_round *round);
+void iwi_fold_pairs(const struct iwi_fold *fold, struct iwi_round *round);
+void iwi_fold_round(const struct iwi_fold *fold, uint64_t index, struct iwi_round *round);
 
-/* The extra gives `bytes` to its keeper, which combines them (in), or gets `bytes` back (out). */
-void iwi_fold_in_part(const struct iwi_fold *fold, uint64_t bytes, uint32_t rank, struct iwi_part *part);
-void iwi_fold_out_part(const struct iwi_fold *fold, uint64_t bytes, uint32_t rank, struct iwi_part *part);
+/* What extras give is combined by their keepers. True: the rank works in the core in this round; its part is
+ * left empty for the algorithm, which gets the step and the number in the core. */
+bool iwi_fold_part(const struct iwi_fold *fold, uint64_t index, uint32_t rank, struct iwi_part *part,
+                   uint32_t *step_p, uint32_t *core_rank_p);
 
-/* Number in the core of a rank; false for an extra. */
-bool iwi_fold_core_of_rank(const struct iwi_fold *fold, uint32_t rank, uint32_t *core_p);
 uint32_t iwi_fold_rank_of_core(const struct iwi_fold *fold, uint32_t core_rank);
 
-/* Both partners send `send_bytes`, receive `recv_bytes`; no reduction. */
+/* With the partner whose number in the core differs in `bit`; no reduction. */
 void iwi_fold_exchange(const struct iwi_fold *fold, uint32_t core_rank, uint32_t bit, uint64_t send_bytes,
                        uint64_t recv_bytes, struct iwi_part *part);
 
 /* Distance doubling, vector halving (Rabenseifner): bytes that the core rank still works on after `steps`
  * halvings of a vector of `bytes` cut into fold->core blocks. */
 uint64_t iwi_halved_bytes(const struct iwi_fold *fold, uint64_t bytes, uint32_t core_rank, uint32_t steps);
+
+/* Halving number `bit`: one half goes to the partner, whose other half is combined. */
+void iwi_fold_halve(const struct iwi_fold *fold, uint64_t bytes, uint32_t core_rank, uint32_t bit,
+                    struct iwi_part *part);
 
 #endif

@@ -3,52 +3,28 @@
  */
 #include "program/collectives/tree.h"
 
-static struct iwi_tree_args args_of(const struct iwi_operation *op)
-{
-    return (struct iwi_tree_args){
-        .ranks = op->ranks, .root = op->root, .bytes = op->bytes, .is_personal = true};
-}
-
-static uint64_t round_count(const struct iwi_operation *op)
-{
-    const struct iwi_tree_args args = args_of(op);
-
-    return iwi_tree_rounds(&iwi_star, &args);
-}
-
-static uint64_t message_count(const struct iwi_operation *op)
-{
-    const struct iwi_tree_args args = args_of(op);
-
-    return iwi_tree_messages(&args);
-}
-
-/* The way up runs backwards: the highest rank first. Turned once more. */
+/* The way up takes the highest rank first. Turned once more. */
 static uint64_t in_rank_order(const struct iwi_operation *op, uint64_t index)
 {
-    return round_count(op) - 1 - index;
+    return iwi_star_rounds(op) - 1 - index;
 }
 
 static void fill_round(const struct iwi_operation *op, uint64_t index, struct iwi_round *round)
 {
-    const struct iwi_tree_args args = args_of(op);
-
-    iwi_tree_up_round(&iwi_star, &args, in_rank_order(op, index), round);
+    iwi_star_round(op, in_rank_order(op, index), round);
 }
 
 static void fill_part(const struct iwi_operation *op, uint64_t index, uint32_t rank, struct iwi_part *part)
 {
-    const struct iwi_tree_args args = args_of(op);
-
-    iwi_tree_up_part(&iwi_star, &args, in_rank_order(op, index), rank, part);
+    iwi_star_part(op, in_rank_order(op, index), rank, part);
 }
 
 const struct iwi_algorithm iwi_gather_linear = {
     .kind = IWI_GATHER,
     .name = "linear",
     .summary = "the root receives from each rank",
-    .round_count = round_count,
-    .message_count = message_count,
+    .round_count = iwi_star_rounds,
+    .message_count = iwi_star_messages,
     .round = fill_round,
     .part = fill_part,
 };

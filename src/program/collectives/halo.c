@@ -12,13 +12,18 @@ struct place {
     uint32_t stride[IW_MAX_DIMS]; /* ranks between neighbours in that dimension */
 };
 
-static struct place place_of(const struct iwi_operation *op, uint32_t dimensions, uint32_t rank)
+static uint32_t dimensions_of(const struct iwi_operation *op)
+{
+    return op->algorithm->kind == IWI_HALO3D ? 3 : 2;
+}
+
+static struct place place_of(const struct iwi_operation *op, uint32_t rank)
 {
     struct place place = {{0}, {0}};
     uint32_t stride = 1;
     uint32_t rest = rank;
 
-    for (uint32_t d = dimensions; d-- > 0;) {
+    for (uint32_t d = dimensions_of(op); d-- > 0;) {
         place.at[d] = rest % op->dims[d];
         place.stride[d] = stride;
         rest /= op->dims[d];
@@ -48,27 +53,27 @@ static uint32_t next_at(const struct iwi_operation *op, uint32_t direction, uint
 }
 
 /* Round `index` serves the directions from *first_p on, every *step_p-th, below *end_p. */
-static void directions_of(const struct iwi_operation *op, uint32_t dimensions, uint64_t index,
-                          uint32_t *first_p, uint32_t *step_p, uint32_t *end_p)
+static void directions_of(const struct iwi_operation *op, uint64_t index, uint32_t *first_p, uint32_t *step_p,
+                          uint32_t *end_p)
 {
     *step_p = op->is_one_way ? 2 : 1;
     *first_p = op->is_split ? (uint32_t)index * *step_p : 0;
-    *end_p = op->is_split ? *first_p + 1 : 2 * dimensions;
+    *end_p = op->is_split ? *first_p + 1 : 2 * dimensions_of(op);
 }
 
-uint64_t iwi_halo_rounds(const struct iwi_operation *op, uint32_t dimensions)
+uint64_t iwi_halo_rounds(const struct iwi_operation *op)
 {
     if (op->ranks == 1) {
         return 0;
     }
-    return op->is_split ? dimensions * (op->is_one_way ? 1U : 2U) : 1;
+    return op->is_split ? dimensions_of(op) * (op->is_one_way ? 1U : 2U) : 1;
 }
 
-uint64_t iwi_halo_messages(const struct iwi_operation *op, uint32_t dimensions)
+uint64_t iwi_halo_messages(const struct iwi_operation *op)
 {
     uint64_t count = 0;
 
-    for (uint32_t d = 0; d < dimensions; d++) {
+    for (uint32_t d = 0; d < dimensions_of(op); d++) {
         const uint64_t borders = op->is_periodic && op->dims[d] > 1 ? 0 : op->ranks / op->dims[d];
 
         count += (op->ranks - borders) * (op->is_one_way ? 1 : 2);
@@ -76,15 +81,14 @@ uint64_t iwi_halo_messages(const struct iwi_operation *op, uint32_t dimensions)
     return count;
 }
 
-void iwi_halo_round(const struct iwi_operation *op, uint32_t dimensions, uint64_t index,
-                    struct iwi_round *round)
+void iwi_halo_round(const struct iwi_operation *op, uint64_t index, struct iwi_round *round)
 {
-    const uint32_t directions = dimensions * (op->is_one_way ? 1 : 2);
+    const uint32_t directions = dimensions_of(op) * (op->is_one_way ? 1 : 2);
     uint32_t first;
     uint32_t step;
     uint32_t end;
 
-    directions_of(op, dimensions, index, &first, &step, &end);
+    directions_of(op, index, &first, &step, &end);
     iwi_round_all(round, op->ranks);
     round->fan = op->is_split ? 1 : directions;
     /* along the slowest dimension all ranks move by the same distance, also across the border */
@@ -108,15 +112,14 @@ static uint32_t slot_of(const struct iwi_operation *op, const struct place *plac
     return slot;
 }
 
-void iwi_halo_part(const struct iwi_operation *op, uint32_t dimensions, uint64_t index, uint32_t rank,
-                   struct iwi_part *part)
+void iwi_halo_part(const struct iwi_operation *op, uint64_t index, uint32_t rank, struct iwi_part *part)
 {
-    const struct place place = place_of(op, dimensions, rank);
+    const struct place place = place_of(op, rank);
     uint32_t first;
     uint32_t step;
     uint32_t end;
 
-    directions_of(op, dimensions, index, &first, &step, &end);
+    directions_of(op, index, &first, &step, &end);
     iwi_part_clear(part);
     for (uint32_t direction = first; direction < end; direction += step) {
         const uint32_t at = place.at[direction / 2];

@@ -1,4 +1,5 @@
-/* Exchange with the neighbours in a grid of 1 to 3 dimensions; the last dimension is numbered fastest.
+/* Exchange with the neighbours in a grid; the last dimension is numbered fastest. The kind of op->algorithm
+ * says how many dimensions there are: halo2d, halo3d.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #ifndef IWI_HALO_H
@@ -7,11 +8,9 @@
 #include "program/collectives/rounds.h"
 
 /* Sends go out in the order: dimension, towards higher before towards lower coordinates. */
-uint64_t iwi_halo_rounds(const struct iwi_operation *op, uint32_t dimensions);
-uint64_t iwi_halo_messages(const struct iwi_operation *op, uint32_t dimensions);
-void iwi_halo_round(const struct iwi_operation *op, uint32_t dimensions, uint64_t index,
-                    struct iwi_round *round);
-void iwi_halo_part(const struct iwi_operation *op, uint32_t dimensions, uint64_t index, uint32_t rank,
-                   struct iwi_part *part);
+uint64_t iwi_halo_rounds(const struct iwi_operation *op);
+uint64_t iwi_halo_messages(const struct iwi_operation *op);
+void iwi_halo_round(const struct iwi_operation *op, uint64_t index, struct iwi_round *round);
+void iwi_halo_part(const struct iwi_operation *op, uint64_t index, uint32_t rank, struct iwi_part *part);
 
 #endif

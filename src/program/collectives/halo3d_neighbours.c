@@ -3,32 +3,12 @@
  */
 #include "program/collectives/halo.h"
 
-static uint64_t round_count(const struct iwi_operation *op)
-{
-    return iwi_halo_rounds(op, 3);
-}
-
-static uint64_t message_count(const struct iwi_operation *op)
-{
-    return iwi_halo_messages(op, 3);
-}
-
-static void fill_round(const struct iwi_operation *op, uint64_t index, struct iwi_round *round)
-{
-    iwi_halo_round(op, 3, index, round);
-}
-
-static void fill_part(const struct iwi_operation *op, uint64_t index, uint32_t rank, struct iwi_part *part)
-{
-    iwi_halo_part(op, 3, index, rank, part);
-}
-
 const struct iwi_algorithm iwi_halo3d_neighbours = {
     .kind = IWI_HALO3D,
     .name = "neighbours",
     .summary = "neighbours in a 3-dimensional grid",
-    .round_count = round_count,
-    .message_count = message_count,
-    .round = fill_round,
-    .part = fill_part,
+    .round_count = iwi_halo_rounds,
+    .message_count = iwi_halo_messages,
+    .round = iwi_halo_round,
+    .part = iwi_halo_part,
 };

@@ -3,49 +3,12 @@
  */
 #include "program/collectives/tree.h"
 
-static struct iwi_tree_args args_of(const struct iwi_operation *op)
-{
-    return (struct iwi_tree_args){.ranks = op->ranks,
-                                  .root = op->root,
-                                  .bytes = op->bytes,
-                                  .segment_bytes = op->segment_bytes,
-                                  .is_reducing = true};
-}
-
-static uint64_t round_count(const struct iwi_operation *op)
-{
-    const struct iwi_tree_args args = args_of(op);
-
-    return iwi_tree_rounds(&iwi_binary, &args);
-}
-
-static uint64_t message_count(const struct iwi_operation *op)
-{
-    const struct iwi_tree_args args = args_of(op);
-
-    return iwi_tree_messages(&args);
-}
-
-static void fill_round(const struct iwi_operation *op, uint64_t index, struct iwi_round *round)
-{
-    const struct iwi_tree_args args = args_of(op);
-
-    iwi_tree_up_round(&iwi_binary, &args, index, round);
-}
-
-static void fill_part(const struct iwi_operation *op, uint64_t index, uint32_t rank, struct iwi_part *part)
-{
-    const struct iwi_tree_args args = args_of(op);
-
-    iwi_tree_up_part(&iwi_binary, &args, index, rank, part);
-}
-
 const struct iwi_algorithm iwi_reduce_binary = {
     .kind = IWI_REDUCE,
     .name = "binary",
     .summary = "binary tree, pipelined by segments",
-    .round_count = round_count,
-    .message_count = message_count,
-    .round = fill_round,
-    .part = fill_part,
+    .round_count = iwi_binary_rounds,
+    .message_count = iwi_binary_messages,
+    .round = iwi_binary_round,
+    .part = iwi_binary_part,
 };

@@ -4,22 +4,27 @@
  */
 #include "program/collectives/fold.h"
 
-static struct iwi_fold fold_of(const struct iwi_operation *op)
+static void make_fold(const struct iwi_operation *op, struct iwi_fold *fold)
 {
-    return iwi_fold_make(op->ranks, op->root, 0);
+    iwi_fold_init(fold, op->ranks, op->root, 0);
+    fold->core_rounds = 2 * fold->steps;
+    fold->in_bytes = op->bytes;
+    fold->out_bytes = 0;
 }
 
 static uint64_t round_count(const struct iwi_operation *op)
 {
-    const struct iwi_fold fold = fold_of(op);
+    struct iwi_fold fold;
 
-    return iwi_fold_rounds(&fold, UINT64_C(2) * fold.steps, false);
+    make_fold(op, &fold);
+    return (uint64_t)fold.core_rounds + (fold.extras > 0); /* extras get nothing back */
 }
 
 static uint64_t message_count(const struct iwi_operation *op)
 {
-    const struct iwi_fold fold = fold_of(op);
+    struct iwi_fold fold;
 
+    make_fold(op, &fold);
     return fold.extras + (uint64_t)fold.core * fold.steps + fold.core - 1;
 }
 
@@ -31,10 +36,11 @@ static uint32_t gather_bit(const struct iwi_fold *fold, uint32_t step)
 
 static void fill_round(const struct iwi_operation *op, uint64_t index, struct iwi_round *round)
 {
-    const struct iwi_fold fold = fold_of(op);
+    struct iwi_fold fold;
     uint32_t step;
 
-    if (iwi_fold_phase(&fold, UINT64_C(2) * fold.steps, index, &step) == IWI_FOLD_IN) {
+    make_fold(op, &fold);
+    if (!iwi_fold_is_core(&fold, index, &step)) {
         iwi_fold_pairs(&fold, round);
     } else if (step < fold.steps) {
         iwi_fold_core(&fold, fold.core, round);
@@ -43,16 +49,7 @@ static void fill_round(const struct iwi_operation *op, uint64_t index, struct iw
     }
 }
 
-static void halving_part(const struct iwi_fold *fold, uint64_t bytes, uint32_t bit, uint32_t core_rank,
-                         struct iwi_part *part)
-{
-    const uint64_t kept = iwi_halved_bytes(fold, bytes, core_rank, bit + 1);
-
-    iwi_fold_exchange(fold, core_rank, bit, iwi_halved_bytes(fold, bytes, core_rank, bit) - kept, kept, part);
-    part->reduce_bytes = kept;
-}
-
-static void gather_part(const struct iwi_fold *fold, uint64_t bytes, uint32_t bit, uint32_t core_rank,
+static void gather_part(const struct iwi_fold *fold, uint64_t bytes, uint32_t core_rank, uint32_t bit,
                         struct iwi_part *part)
 {
     const uint32_t half = UINT32_C(1) << bit;
@@ -71,22 +68,18 @@ static void gather_part(const struct iwi_fold *fold, uint64_t bytes, uint32_t bi
 
 static void fill_part(const struct iwi_operation *op, uint64_t index, uint32_t rank, struct iwi_part *part)
 {
-    const struct iwi_fold fold = fold_of(op);
+    struct iwi_fold fold;
     uint32_t step;
     uint32_t core_rank;
 
-    if (iwi_fold_phase(&fold, UINT64_C(2) * fold.steps, index, &step) == IWI_FOLD_IN) {
-        iwi_fold_in_part(&fold, op->bytes, rank, part);
-        return;
-    }
-    iwi_part_clear(part);
-    if (!iwi_fold_core_of_rank(&fold, rank, &core_rank)) {
+    make_fold(op, &fold);
+    if (!iwi_fold_part(&fold, index, rank, part, &step, &core_rank)) {
         return;
     }
     if (step < fold.steps) {
-        halving_part(&fold, op->bytes, step, core_rank, part);
+        iwi_fold_halve(&fold, op->bytes, core_rank, step, part);
     } else {
-        gather_part(&fold, op->bytes, gather_bit(&fold, step), core_rank, part);
+        gather_part(&fold, op->bytes, core_rank, gather_bit(&fold, step), part);
     }
 }
 

@@ -146,16 +146,6 @@ static inline void iwi_round_flip(struct iwi_round *round, uint32_t ranks, uint3
     round->reduce_bytes = reduce_bytes;
 }
 
-/* What one rank does in a shift round. */
-static inline void iwi_part_of_shift(struct iwi_part *part, const struct iwi_round *round, uint32_t ranks,
-                                     uint32_t rank)
-{
-    iwi_part_clear(part);
-    iwi_part_send(part, iwi_rank_of_virtual(ranks, round->shift, rank), round->bytes);
-    iwi_part_recv(part, iwi_virtual_of_rank(ranks, round->shift, rank), 0, round->bytes);
-    part->reduce_bytes = round->reduce_bytes;
-}
-
 /* One step around the ring with blocks that may differ in size. */
 static inline void iwi_part_ring(struct iwi_part *part, uint32_t ranks, uint32_t rank, uint64_t send_bytes,
                                  uint64_t recv_bytes)
@@ -164,5 +154,17 @@ static inline void iwi_part_ring(struct iwi_part *part, uint32_t ranks, uint32_t
     iwi_part_send(part, iwi_rank_of_virtual(ranks, 1, rank), send_bytes);
     iwi_part_recv(part, iwi_virtual_of_rank(ranks, 1, rank), 0, recv_bytes);
 }
+
+/* ---- functions of struct iwi_algorithm that many algorithms share ---- */
+
+/* round_count, message_count: P - 1, and ceil(log2 P). */
+uint64_t iwi_other_ranks(const struct iwi_operation *op);
+uint64_t iwi_log2_ranks(const struct iwi_operation *op);
+
+/* message_count: every rank sends one message in every round. */
+uint64_t iwi_all_send_messages(const struct iwi_operation *op);
+
+/* part: all rounds are shifts or flips, which say what each rank does. */
+void iwi_streaming_part(const struct iwi_operation *op, uint64_t index, uint32_t rank, struct iwi_part *part);
 
 #endif

@@ -3,22 +3,6 @@
  */
 #include "program/collectives/scan.h"
 
-static uint64_t round_count(const struct iwi_operation *op)
-{
-    return iwi_ceil_log2(op->ranks);
-}
-
-static uint64_t message_count(const struct iwi_operation *op)
-{
-    return iwi_scan_doubling_messages(op->ranks);
-}
-
-static void fill_round(const struct iwi_operation *op, uint64_t index, struct iwi_round *round)
-{
-    (void)index;
-    iwi_round_all(round, op->ranks);
-}
-
 static void fill_part(const struct iwi_operation *op, uint64_t index, uint32_t rank, struct iwi_part *part)
 {
     const bool is_upper = (rank >> index & 1) != 0;
@@ -33,8 +17,8 @@ const struct iwi_algorithm iwi_scan_recursive_doubling = {
     .kind = IWI_SCAN,
     .name = "recursive-doubling",
     .summary = "partial results with the rank 2^k away in round k",
-    .round_count = round_count,
-    .message_count = message_count,
-    .round = fill_round,
+    .round_count = iwi_log2_ranks,
+    .message_count = iwi_scan_doubling_messages,
+    .round = iwi_scan_doubling_round,
     .part = fill_part,
 };

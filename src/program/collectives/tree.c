@@ -3,244 +3,335 @@
  */
 #include "program/collectives/tree.h"
 
+/* ---- what operations do on trees ---- */
+
+struct use {
+    bool goes_up, goes_down; /* both: first up, then down */
+    bool is_rooted;          /* at op->root; others at rank 0 */
+    bool is_personal;        /* a message carries the bytes of each rank below its edge */
+    bool is_reducing;        /* up: receivers combine */
+    bool is_signal;          /* messages of 1 byte */
+};
+
+/* Only of operations with an algorithm on trees. */
+static const struct use uses[IWI_OP_KINDS] = {
+    [IWI_BARRIER] = {.goes_up = true, .goes_down = true, .is_signal = true},
+    [IWI_BCAST] = {.goes_down = true, .is_rooted = true},
+    [IWI_REDUCE] = {.goes_up = true, .is_rooted = true, .is_reducing = true},
+    [IWI_ALLREDUCE] = {.goes_up = true, .goes_down = true, .is_reducing = true},
+    [IWI_GATHER] = {.goes_up = true, .is_rooted = true, .is_personal = true},
+    [IWI_SCATTER] = {.goes_down = true, .is_rooted = true, .is_personal = true},
+};
+
+/* ---- an operation on a tree of some shape ---- */
+
+struct tree {
+    const struct shape *shape;
+    const struct use *use;
+    uint32_t ranks, root;
+    uint64_t bytes, segment_bytes, segments; /* segment_bytes 0: one segment */
+};
+
+/* Ranks are virtual here: numbered from the root on. Rounds are those of the way down. */
+struct shape {
+    bool is_pipelined;                               /* data is cut into segments */
+    uint64_t (*way_rounds)(const struct tree *tree); /* of one way; at least 2 ranks */
+    void (*active)(const struct tree *tree, uint64_t index, struct iwi_range *range);
+    void (*links)(const struct tree *tree, uint64_t index, uint32_t v, struct iwi_links *links);
+    uint32_t (*subtree)(uint32_t ranks, uint32_t v); /* ranks below and with v; NULL: 1 */
+};
+
+static struct tree tree_of(const struct shape *shape, const struct iwi_operation *op)
+{
+    const struct use *use = &uses[op->algorithm->kind];
+    const uint64_t bytes = use->is_signal ? 1 : op->bytes;
+    const uint64_t segment_bytes = shape->is_pipelined ? op->segment_bytes : 0;
+
+    return (struct tree){.shape = shape,
+                         .use = use,
+                         .ranks = op->ranks,
+                         .root = use->is_rooted ? op->root : 0,
+                         .bytes = bytes,
+                         .segment_bytes = segment_bytes,
+                         .segments = iwi_segment_count(bytes, segment_bytes)};
+}
+
+static uint64_t ways(const struct tree *tree)
+{
+    return (uint64_t)tree->use->goes_up + tree->use->goes_down;
+}
+
+static uint64_t tree_rounds(const struct shape *shape, const struct iwi_operation *op)
+{
+    const struct tree tree = tree_of(shape, op);
+
+    return op->ranks > 1 ? ways(&tree) * shape->way_rounds(&tree) : 0;
+}
+
+static uint64_t tree_messages(const struct shape *shape, const struct iwi_operation *op)
+{
+    const struct tree tree = tree_of(shape, op);
+
+    return ways(&tree) * (op->ranks - 1) * tree.segments;
+}
+
+/* The round of the way down that round `index` is, or is the mirror image of. */
+static uint64_t find_round(const struct tree *tree, uint64_t index, bool *is_up_p)
+{
+    const uint64_t up_rounds = tree->use->goes_up ? tree->shape->way_rounds(tree) : 0;
+
+    *is_up_p = index < up_rounds;
+    return *is_up_p ? up_rounds - 1 - index : index - up_rounds;
+}
+
+static void tree_round(const struct shape *shape, const struct iwi_operation *op, uint64_t index,
+                       struct iwi_round *round)
+{
+    const struct tree tree = tree_of(shape, op);
+    struct iwi_range range;
+    bool is_up;
+
+    shape->active(&tree, find_round(&tree, index, &is_up), &range);
+    iwi_round_clear(round);
+    iwi_round_add(round, iwi_rank_of_virtual(tree.ranks, tree.root, range.first), range.count, range.stride);
+}
+
+/* Parent and child as real ranks. */
+static struct iwi_links tree_links(const struct tree *tree, uint64_t index, uint32_t rank)
+{
+    struct iwi_links links = {0};
+
+    tree->shape->links(tree, index, iwi_virtual_of_rank(tree->ranks, tree->root, rank), &links);
+    links.parent = iwi_rank_of_virtual(tree->ranks, tree->root, links.parent);
+    links.child = iwi_rank_of_virtual(tree->ranks, tree->root, links.child);
+    return links;
+}
+
+/* Bytes on the edge above `child`, a real rank. */
+static uint64_t edge_bytes(const struct tree *tree, uint32_t child, uint64_t segment)
+{
+    const uint64_t size = iwi_segment_size(tree->bytes, tree->segment_bytes, segment);
+
+    if (!tree->use->is_personal || tree->shape->subtree == NULL) {
+        return size;
+    }
+    return size * tree->shape->subtree(tree->ranks, iwi_virtual_of_rank(tree->ranks, tree->root, child));
+}
+
+static void down_part(const struct tree *tree, const struct iwi_links *links, uint32_t rank,
+                      struct iwi_part *part)
+{
+    if (links->has_parent) {
+        iwi_part_recv(part, links->parent, 0, edge_bytes(tree, rank, links->parent_segment));
+    }
+    if (links->has_child) {
+        iwi_part_send(part, links->child, edge_bytes(tree, links->child, links->child_segment));
+    }
+}
+
+/* Backwards the last segment comes first; data takes the same edges the other way. */
+static void up_part(const struct tree *tree, const struct iwi_links *links, uint32_t rank,
+                    struct iwi_part *part)
+{
+    const uint64_t last = tree->segments - 1;
+
+    if (links->has_child) {
+        const uint64_t bytes = edge_bytes(tree, links->child, last - links->child_segment);
+
+        iwi_part_recv(part, links->child, 0, bytes);
+        part->reduce_bytes = tree->use->is_reducing ? bytes : 0;
+    }
+    if (links->has_parent) {
+        iwi_part_send(part, links->parent, edge_bytes(tree, rank, last - links->parent_segment));
+    }
+}
+
+static void tree_part(const struct shape *shape, const struct iwi_operation *op, uint64_t index,
+                      uint32_t rank, struct iwi_part *part)
+{
+    const struct tree tree = tree_of(shape, op);
+    bool is_up;
+    const uint64_t down_index = find_round(&tree, index, &is_up);
+    const struct iwi_links links = tree_links(&tree, down_index, rank);
+
+    iwi_part_clear(part);
+    if (is_up) {
+        up_part(&tree, &links, rank, part);
+    } else {
+        down_part(&tree, &links, rank, part);
+    }
+}
+
+/* iwi_SHAPE_rounds(), _messages(), _round() and _part(): what a struct iwi_algorithm needs. */
+#define ALGORITHM_FUNCTIONS(shape)                                                                    \
+    uint64_t iwi_##shape##_rounds(const struct iwi_operation *op)                                     \
+    {                                                                                                 \
+        return tree_rounds(&(shape), op);                                                             \
+    }                                                                                                 \
+    uint64_t iwi_##shape##_messages(const struct iwi_operation *op)                                   \
+    {                                                                                                 \
+        return tree_messages(&(shape), op);                                                           \
+    }                                                                                                 \
+    void iwi_##shape##_round(const struct iwi_operation *op, uint64_t index, struct iwi_round *round) \
+    {                                                                                                 \
+        tree_round(&(shape), op, index, round);                                                       \
+    }                                                                                                 \
+    void iwi_##shape##_part(const struct iwi_operation *op, uint64_t index, uint32_t rank,            \
+                            struct iwi_part *part)                                                    \
+    {                                                                                                 \
+        tree_part(&(shape), op, index, rank, part);                                                   \
+    }
+
 /* ---- binomial: v takes from v without its lowest set bit; long distances first ---- */
 
-static uint32_t binomial_mask(const struct iwi_tree_args *args, uint64_t index)
+static uint32_t binomial_mask(const struct tree *tree, uint64_t index)
 {
-    return UINT32_C(1) << (iwi_ceil_log2(args->ranks) - 1 - (uint32_t)index);
+    return UINT32_C(1) << (iwi_ceil_log2(tree->ranks) - 1 - (uint32_t)index);
 }
 
-static uint64_t binomial_round_count(const struct iwi_tree_args *args, uint64_t segments)
+static uint64_t binomial_way_rounds(const struct tree *tree)
 {
-    (void)segments;
-    return iwi_ceil_log2(args->ranks);
+    return iwi_ceil_log2(tree->ranks);
 }
 
-static void binomial_active(const struct iwi_tree_args *args, uint64_t segments, uint64_t index,
-                            struct iwi_range *range)
+static void binomial_active(const struct tree *tree, uint64_t index, struct iwi_range *range)
 {
-    const uint32_t mask = binomial_mask(args, index);
+    const uint32_t mask = binomial_mask(tree, index);
 
-    (void)segments;
-    *range = (struct iwi_range){0, (args->ranks - 1) / mask + 1, mask};
+    *range = (struct iwi_range){0, (tree->ranks - 1) / mask + 1, mask};
 }
 
-static void binomial_links(const struct iwi_tree_args *args, uint64_t segments, uint64_t index, uint32_t v,
-                           struct iwi_links *links)
+static void binomial_links(const struct tree *tree, uint64_t index, uint32_t v, struct iwi_links *links)
 {
-    const uint32_t mask = binomial_mask(args, index);
+    const uint32_t mask = binomial_mask(tree, index);
     const uint32_t low = v & (2 * mask - 1);
 
-    (void)segments;
     links->has_parent = low == mask;
     links->parent = v - mask;
-    links->has_child = low == 0 && v + mask < args->ranks;
+    links->has_child = low == 0 && v + mask < tree->ranks;
     links->child = v + mask;
 }
 
-static uint32_t binomial_subtree(const struct iwi_tree_args *args, uint32_t v)
+uint32_t iwi_binomial_subtree(uint32_t ranks, uint32_t virtual_rank)
 {
-    const uint32_t lowest_bit = v & (~v + 1);
+    const uint32_t lowest_bit = virtual_rank & (~virtual_rank + 1);
+    const uint32_t higher = ranks - virtual_rank;
 
-    return v == 0 || args->ranks - v < lowest_bit ? args->ranks - v : lowest_bit;
+    return virtual_rank == 0 || higher < lowest_bit ? higher : lowest_bit;
 }
 
-const struct iwi_tree_shape iwi_binomial = {binomial_round_count, binomial_active, binomial_links,
-                                            binomial_subtree};
+static const struct shape binomial = {false, binomial_way_rounds, binomial_active, binomial_links,
+                                      iwi_binomial_subtree};
+
+struct iwi_links iwi_binomial_links(const struct iwi_operation *op, uint64_t index, uint32_t rank)
+{
+    const struct tree tree = tree_of(&binomial, op);
+
+    return tree_links(&tree, index, rank);
+}
+
+ALGORITHM_FUNCTIONS(binomial)
 
 /* ---- binary: children of v are 2v+1 and 2v+2; depth d passes segment s to its left child in round 2(s+d),
  *      to its right child in round 2(s+d)+1 ---- */
 
-static uint64_t binary_round_count(const struct iwi_tree_args *args, uint64_t segments)
+static uint64_t binary_way_rounds(const struct tree *tree)
 {
-    const uint32_t deepest = iwi_floor_log2(args->ranks);
-    const bool is_last_right_empty = iwi_is_power_of_two(args->ranks);
+    const uint32_t deepest = iwi_floor_log2(tree->ranks);
+    const bool is_last_right_empty = iwi_is_power_of_two(tree->ranks);
 
-    return 2 * (segments + deepest - 1) - is_last_right_empty;
+    return 2 * (tree->segments + deepest - 1) - is_last_right_empty;
 }
 
-static void binary_active(const struct iwi_tree_args *args, uint64_t segments, uint64_t index,
-                          struct iwi_range *range)
+static void binary_active(const struct tree *tree, uint64_t index, struct iwi_range *range)
 {
     const uint64_t time = index / 2;
-    const uint32_t deepest_sender = iwi_floor_log2(args->ranks) - 1;
-    const uint32_t low = (uint32_t)(time >= segments ? time - segments + 1 : 0);
+    const uint32_t deepest_sender = iwi_floor_log2(tree->ranks) - 1;
+    const uint32_t low = (uint32_t)(time >= tree->segments ? time - tree->segments + 1 : 0);
     const uint32_t high = time < deepest_sender ? (uint32_t)time : deepest_sender;
     const uint64_t begin = (UINT64_C(1) << low) - 1;
     const uint64_t end = (UINT64_C(1) << (high + 2)) - 1;
 
     *range =
-        (struct iwi_range){(uint32_t)begin, (uint32_t)((end < args->ranks ? end : args->ranks) - begin), 1};
+        (struct iwi_range){(uint32_t)begin, (uint32_t)((end < tree->ranks ? end : tree->ranks) - begin), 1};
 }
 
-static void binary_links(const struct iwi_tree_args *args, uint64_t segments, uint64_t index, uint32_t v,
-                         struct iwi_links *links)
+static void binary_links(const struct tree *tree, uint64_t index, uint32_t v, struct iwi_links *links)
 {
     const uint64_t time = index / 2;
     const uint32_t side = (uint32_t)(index % 2); /* 0: left */
     const uint32_t depth = iwi_floor_log2(v + 1);
     const uint64_t child = 2 * (uint64_t)v + 1 + side;
 
-    links->has_child = child < args->ranks && time >= depth && time - depth < segments;
+    links->has_child = child < tree->ranks && time >= depth && time - depth < tree->segments;
     links->child = (uint32_t)child;
     links->child_segment = time - depth;
-    links->has_parent = v > 0 && (v - 1) % 2 == side && time + 1 >= depth && time + 1 - depth < segments;
+    links->has_parent =
+        v > 0 && (v - 1) % 2 == side && time + 1 >= depth && time + 1 - depth < tree->segments;
     links->parent = v > 0 ? (v - 1) / 2 : 0;
     links->parent_segment = time + 1 - depth;
 }
 
-const struct iwi_tree_shape iwi_binary = {binary_round_count, binary_active, binary_links, NULL};
+static const struct shape binary = {true, binary_way_rounds, binary_active, binary_links, NULL};
+
+ALGORITHM_FUNCTIONS(binary)
 
 /* ---- chain: v passes segment i - v to v + 1 in round i ---- */
 
-static uint64_t chain_round_count(const struct iwi_tree_args *args, uint64_t segments)
+static uint64_t chain_way_rounds(const struct tree *tree)
 {
-    return args->ranks + segments - 2;
+    return tree->ranks + tree->segments - 2;
 }
 
-static void chain_active(const struct iwi_tree_args *args, uint64_t segments, uint64_t index,
-                         struct iwi_range *range)
+static void chain_active(const struct tree *tree, uint64_t index, struct iwi_range *range)
 {
-    const uint32_t first = (uint32_t)(index >= segments ? index - segments + 1 : 0);
-    const uint32_t last_sender = index < args->ranks - 2 ? (uint32_t)index : args->ranks - 2;
+    const uint32_t first = (uint32_t)(index >= tree->segments ? index - tree->segments + 1 : 0);
+    const uint32_t last_sender = index < tree->ranks - 2 ? (uint32_t)index : tree->ranks - 2;
 
     *range = (struct iwi_range){first, last_sender + 2 - first, 1};
 }
 
-static void chain_links(const struct iwi_tree_args *args, uint64_t segments, uint64_t index, uint32_t v,
-                        struct iwi_links *links)
+static void chain_links(const struct tree *tree, uint64_t index, uint32_t v, struct iwi_links *links)
 {
-    links->has_child = v + 1 < args->ranks && index >= v && index - v < segments;
+    links->has_child = v + 1 < tree->ranks && index >= v && index - v < tree->segments;
     links->child = v + 1;
     links->child_segment = index - v;
-    links->has_parent = v > 0 && index + 1 >= v && index + 1 - v < segments;
+    links->has_parent = v > 0 && index + 1 >= v && index + 1 - v < tree->segments;
     links->parent = v - 1;
     links->parent_segment = index + 1 - v;
 }
 
-const struct iwi_tree_shape iwi_chain = {chain_round_count, chain_active, chain_links, NULL};
+static const struct shape chain = {true, chain_way_rounds, chain_active, chain_links, NULL};
+
+ALGORITHM_FUNCTIONS(chain)
 
 /* ---- star: the root serves one rank a round, in the order of real ranks ---- */
 
-static uint32_t star_leaf(const struct iwi_tree_args *args, uint64_t index)
+static uint32_t star_leaf(const struct tree *tree, uint64_t index)
 {
-    const uint32_t rank = (uint32_t)(index < args->root ? index : index + 1);
+    const uint32_t rank = (uint32_t)(index < tree->root ? index : index + 1);
 
-    return iwi_virtual_of_rank(args->ranks, args->root, rank);
+    return iwi_virtual_of_rank(tree->ranks, tree->root, rank);
 }
 
-static uint64_t star_round_count(const struct iwi_tree_args *args, uint64_t segments)
+static uint64_t star_way_rounds(const struct tree *tree)
 {
-    (void)segments;
-    return args->ranks - 1;
+    return tree->ranks - 1;
 }
 
-static void star_active(const struct iwi_tree_args *args, uint64_t segments, uint64_t index,
-                        struct iwi_range *range)
+static void star_active(const struct tree *tree, uint64_t index, struct iwi_range *range)
 {
-    (void)segments;
-    *range = (struct iwi_range){0, 2, star_leaf(args, index)};
+    *range = (struct iwi_range){0, 2, star_leaf(tree, index)};
 }
 
-static void star_links(const struct iwi_tree_args *args, uint64_t segments, uint64_t index, uint32_t v,
-                       struct iwi_links *links)
+static void star_links(const struct tree *tree, uint64_t index, uint32_t v, struct iwi_links *links)
 {
-    (void)segments;
     links->has_child = v == 0;
-    links->child = star_leaf(args, index);
+    links->child = star_leaf(tree, index);
     links->has_parent = v == links->child;
     links->parent = 0;
 }
 
-const struct iwi_tree_shape iwi_star = {star_round_count, star_active, star_links, NULL};
+static const struct shape star = {false, star_way_rounds, star_active, star_links, NULL};
 
-/* ---- all shapes ---- */
-
-static uint64_t segments_of(const struct iwi_tree_args *args)
-{
-    return iwi_segment_count(args->bytes, args->segment_bytes);
-}
-
-/* Bytes on the edge above `child`, a real rank. */
-static uint64_t edge_bytes(const struct iwi_tree_shape *shape, const struct iwi_tree_args *args,
-                           uint32_t child, uint64_t segment)
-{
-    const uint64_t size = iwi_segment_size(args->bytes, args->segment_bytes, segment);
-
-    if (!args->is_personal || shape->subtree == NULL) {
-        return size;
-    }
-    return size * shape->subtree(args, iwi_virtual_of_rank(args->ranks, args->root, child));
-}
-
-uint64_t iwi_tree_rounds(const struct iwi_tree_shape *shape, const struct iwi_tree_args *args)
-{
-    return args->ranks > 1 ? shape->round_count(args, segments_of(args)) : 0;
-}
-
-uint64_t iwi_tree_messages(const struct iwi_tree_args *args)
-{
-    return (args->ranks - 1) * segments_of(args);
-}
-
-struct iwi_links iwi_tree_links(const struct iwi_tree_shape *shape, const struct iwi_tree_args *args,
-                                uint64_t index, uint32_t rank)
-{
-    const uint32_t v = iwi_virtual_of_rank(args->ranks, args->root, rank);
-    struct iwi_links links = {0};
-
-    shape->links(args, segments_of(args), index, v, &links);
-    links.parent = iwi_rank_of_virtual(args->ranks, args->root, links.parent);
-    links.child = iwi_rank_of_virtual(args->ranks, args->root, links.child);
-    return links;
-}
-
-void iwi_tree_down_round(const struct iwi_tree_shape *shape, const struct iwi_tree_args *args, uint64_t index,
-                         struct iwi_round *round)
-{
-    struct iwi_range range;
-
-    iwi_round_clear(round);
-    shape->active(args, segments_of(args), index, &range);
-    iwi_round_add(round, iwi_rank_of_virtual(args->ranks, args->root, range.first), range.count,
-                  range.stride);
-}
-
-void iwi_tree_down_part(const struct iwi_tree_shape *shape, const struct iwi_tree_args *args, uint64_t index,
-                        uint32_t rank, struct iwi_part *part)
-{
-    const struct iwi_links links = iwi_tree_links(shape, args, index, rank);
-
-    iwi_part_clear(part);
-    if (links.has_parent) {
-        iwi_part_recv(part, links.parent, 0, edge_bytes(shape, args, rank, links.parent_segment));
-    }
-    if (links.has_child) {
-        iwi_part_send(part, links.child, edge_bytes(shape, args, links.child, links.child_segment));
-    }
-}
-
-void iwi_tree_up_round(const struct iwi_tree_shape *shape, const struct iwi_tree_args *args, uint64_t index,
-                       struct iwi_round *round)
-{
-    iwi_tree_down_round(shape, args, iwi_tree_rounds(shape, args) - 1 - index, round);
-}
-
-void iwi_tree_up_part(const struct iwi_tree_shape *shape, const struct iwi_tree_args *args, uint64_t index,
-                      uint32_t rank, struct iwi_part *part)
-{
-    const uint64_t mirrored = iwi_tree_rounds(shape, args) - 1 - index;
-    const struct iwi_links links = iwi_tree_links(shape, args, mirrored, rank);
-    const uint64_t last = segments_of(args) - 1;
-
-    iwi_part_clear(part);
-    if (links.has_child) {
-        const uint64_t bytes = edge_bytes(shape, args, links.child, last - links.child_segment);
-
-        iwi_part_recv(part, links.child, 0, bytes);
-        part->reduce_bytes = args->is_reducing ? bytes : 0;
-    }
-    if (links.has_parent) {
-        iwi_part_send(part, links.parent, edge_bytes(shape, args, rank, last - links.parent_segment));
-    }
-}
+ALGORITHM_FUNCTIONS(star)

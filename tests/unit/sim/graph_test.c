@@ -83,15 +83,21 @@ static void cpus_of_a_rank_work_side_by_side(void **state)
     expect(&d, (iw_time[]){30});
 }
 
+/* A rank with 30 ns of work on CPU 0 and 5 ns on CPU 1. */
+static void add_work_on_two_cpus(struct iwt_dag *d)
+{
+    iwt_dag_rank(d);
+    iwt_dag_calc(d, IWT_NS(30));
+    iwt_dag_calc(d, IWT_NS(5));
+    iwt_dag_on_cpu(d, 1);
+}
+
 static void dependences_between_cpus_are_timed(void **state)
 {
     struct iwt_dag d = {.ranks = 0};
 
     (void)state;
-    iwt_dag_rank(&d);
-    iwt_dag_calc(&d, IWT_NS(30));
-    iwt_dag_calc(&d, IWT_NS(5));
-    iwt_dag_on_cpu(&d, 1);
+    add_work_on_two_cpus(&d);
     iwt_dag_requires(&d, 0);
     expect(&d, (iw_time[]){35});
 }
@@ -101,10 +107,7 @@ static void a_start_is_enough_for_irequires(void **state)
     struct iwt_dag d = {.ranks = 0};
 
     (void)state;
-    iwt_dag_rank(&d);
-    iwt_dag_calc(&d, IWT_NS(30));
-    iwt_dag_calc(&d, IWT_NS(5));
-    iwt_dag_on_cpu(&d, 1);
+    add_work_on_two_cpus(&d);
     iwt_dag_irequires(&d, 0);
     expect(&d, (iw_time[]){30});
 }
@@ -180,45 +183,45 @@ static void any_tag_does_not_overtake(void **state)
     expect(&d, (iw_time[]){97, 199});
 }
 
-static void a_circle_of_dependences_is_a_deadlock(void **state)
+/* Runs with the example network, for what it logs. */
+static iw_status run_logged(struct iwt_dag *d, struct iwt_log *l)
 {
     const iw_net net = iwt_example_net();
+    iw_time end[IWT_DAG_MAX];
+    struct iwi_job job = {.net = &net, .lanes = 1, .seed = 1, .end_ps = end, .want_warnings = true};
+
+    iwt_log_init(l);
+    iwt_dag_end(d);
+    job.program = &d->program;
+    job.schedule = &d->schedule;
+    return iwi_event_run(&l->log, &job);
+}
+
+static void a_circle_of_dependences_is_a_deadlock(void **state)
+{
     struct iwt_dag d = {.ranks = 0};
     struct iwt_log l;
-    iw_time end[1];
-    struct iwi_job job = {.net = &net, .lanes = 1, .seed = 1, .end_ps = end};
 
     (void)state;
-    iwt_log_init(&l);
     iwt_dag_rank(&d);
     iwt_dag_calc(&d, 1);
     iwt_dag_requires(&d, 1);
     iwt_dag_calc(&d, 1);
     iwt_dag_requires(&d, 0);
-    iwt_dag_end(&d);
-    job.program = &d.program;
-    job.schedule = &d.schedule;
-    assert_status(iwi_event_run(&l.log, &job), IW_ERR_DEADLOCK);
+    assert_status(run_logged(&d, &l), IW_ERR_DEADLOCK);
     iwt_assert_logged(&l, "rank 0 op 0");
 }
 
 static void a_message_nobody_receives_is_warned_about(void **state)
 {
-    const iw_net net = iwt_example_net();
     struct iwt_dag d = {.ranks = 0};
     struct iwt_log l;
-    iw_time end[2];
-    struct iwi_job job = {.net = &net, .lanes = 1, .seed = 1, .end_ps = end, .want_warnings = true};
 
     (void)state;
-    iwt_log_init(&l);
     iwt_dag_rank(&d);
     iwt_dag_send(&d, 1, 1, 0);
     iwt_dag_rank(&d);
-    iwt_dag_end(&d);
-    job.program = &d.program;
-    job.schedule = &d.schedule;
-    assert_ok(iwi_event_run(&l.log, &job));
+    assert_ok(run_logged(&d, &l));
     iwt_assert_logged(&l, "1 messages are sent but never received");
 }
 

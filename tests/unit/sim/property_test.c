@@ -8,13 +8,52 @@
 
 enum { PROGRAMS = 3000 };
 
-static void assert_same_ends(const iw_sim_result *a, const iw_sim_result *b, uint64_t seed, const char *what)
+/* A random program with what a run of it needs. */
+struct fixture {
+    uint64_t seed;
+    struct iwt_random random;
+    iw_net net;
+    iw_noise *noise;
+    struct iwt_builder builder;
+    iw_program *program;
+    iw_sim_opts opts;
+};
+
+enum noise_choice { RANDOM_NOISE, OWN_NOISE /* empty; the test adds sources */ };
+
+static void set_up(struct fixture *f, uint64_t seed, enum iwt_sizes sizes, enum noise_choice choice)
+{
+    *f = (struct fixture){.seed = seed, .random = {seed, 0}, .opts = IW_SIM_OPTS_INIT};
+    f->net = iwt_random_net(&f->random);
+    if (choice == RANDOM_NOISE) {
+        f->noise = iwt_random_noise(&f->random);
+    } else {
+        assert_ok(iw_noise_new(NULL, &f->noise));
+    }
+    iwt_random_program(&f->random, sizes, &f->builder);
+    f->program = iwt_program(&f->builder);
+}
+
+static void tear_down(struct fixture *f)
+{
+    iw_program_free(f->program);
+    iw_noise_free(f->noise);
+    iwt_builder_release(&f->builder);
+}
+
+static iw_sim_result *run(const struct fixture *f)
+{
+    return iwt_run(f->program, &f->net, f->noise, &f->opts);
+}
+
+static void assert_same_ends(const struct fixture *f, const iw_sim_result *a, const iw_sim_result *b,
+                             const char *what)
 {
     assert_int_equal(a->trials, b->trials);
     for (uint64_t i = 0; i < a->trials * a->ranks; i++) {
         if (a->end_ps[i] != b->end_ps[i]) {
             fail_msg("%s, program %llu, trial %llu rank %llu: %lld ps and %lld ps", what,
-                     (unsigned long long)seed, (unsigned long long)(i / a->ranks),
+                     (unsigned long long)f->seed, (unsigned long long)(i / a->ranks),
                      (unsigned long long)(i % a->ranks), (long long)a->end_ps[i], (long long)b->end_ps[i]);
         }
     }
@@ -24,29 +63,21 @@ static void event_and_flow_agree_on_random_programs(void **state)
 {
     (void)state;
     for (uint64_t seed = 0; seed < PROGRAMS; seed++) {
-        struct iwt_random random = {seed, 0};
-        struct iwt_builder b;
-        iw_sim_opts opts = IW_SIM_OPTS_INIT;
-        const iw_net net = iwt_random_net(&random);
-        iw_noise *noise = iwt_random_noise(&random);
-        iw_program *program;
+        struct fixture f;
         iw_sim_result *event, *flow;
 
-        iwt_random_program(&random, IWT_MIXED_SIZES, &b);
-        program = iwt_program(&b);
-        opts.trials = 2;
-        opts.rendezvous = iwt_below(&random, 2) ? IW_RENDEZVOUS_IDEAL : IW_RENDEZVOUS_RTS_CTS;
-        opts.engine = IW_ENGINE_EVENT;
-        event = iwt_run(program, &net, noise, &opts);
-        opts.engine = IW_ENGINE_FLOW;
-        flow = iwt_run(program, &net, noise, &opts);
-        assert_same_ends(event, flow, seed, "event and flow");
+        set_up(&f, seed, IWT_MIXED_SIZES, RANDOM_NOISE);
+        f.opts.trials = 2;
+        f.opts.rendezvous = iwt_below(&f.random, 2) ? IW_RENDEZVOUS_IDEAL : IW_RENDEZVOUS_RTS_CTS;
+        f.opts.engine = IW_ENGINE_EVENT;
+        event = run(&f);
+        f.opts.engine = IW_ENGINE_FLOW;
+        flow = run(&f);
+        assert_same_ends(&f, event, flow, "event and flow");
         assert_int_equal(event->noiseless_ps, flow->noiseless_ps);
         iw_sim_result_free(event);
         iw_sim_result_free(flow);
-        iw_program_free(program);
-        iw_noise_free(noise);
-        iwt_builder_release(&b);
+        tear_down(&f);
     }
 }
 
@@ -56,32 +87,24 @@ static void lanes_and_threads_change_nothing(void **state)
 
     (void)state;
     for (uint64_t seed = 0; seed < PROGRAMS / 10; seed++) {
-        struct iwt_random random = {seed, 0};
-        struct iwt_builder b;
-        iw_sim_opts opts = IW_SIM_OPTS_INIT;
-        const iw_net net = iwt_random_net(&random);
-        iw_noise *noise = iwt_random_noise(&random);
-        iw_program *program;
+        struct fixture f;
         iw_sim_result *one;
 
-        iwt_random_program(&random, IWT_MIXED_SIZES, &b);
-        program = iwt_program(&b);
-        opts.trials = 11;
-        opts.lanes = opts.threads = 1;
-        one = iwt_run(program, &net, noise, &opts);
+        set_up(&f, seed, IWT_MIXED_SIZES, RANDOM_NOISE);
+        f.opts.trials = 11;
+        f.opts.lanes = f.opts.threads = 1;
+        one = run(&f);
         for (size_t k = 0; k < sizeof shapes / sizeof shapes[0]; k++) {
             iw_sim_result *other;
 
-            opts.lanes = shapes[k][0];
-            opts.threads = shapes[k][1];
-            other = iwt_run(program, &net, noise, &opts);
-            assert_same_ends(one, other, seed, "lanes and threads");
+            f.opts.lanes = shapes[k][0];
+            f.opts.threads = shapes[k][1];
+            other = run(&f);
+            assert_same_ends(&f, one, other, "lanes and threads");
             iw_sim_result_free(other);
         }
         iw_sim_result_free(one);
-        iw_program_free(program);
-        iw_noise_free(noise);
-        iwt_builder_release(&b);
+        tear_down(&f);
     }
 }
 
@@ -90,34 +113,21 @@ static void more_noise_never_ends_earlier(void **state)
 {
     (void)state;
     for (uint64_t seed = 0; seed < PROGRAMS / 3; seed++) {
-        struct iwt_random random = {seed, 0};
-        struct iwt_builder b;
-        iw_sim_opts opts = IW_SIM_OPTS_INIT;
-        const iw_net net = iwt_random_net(&random);
-        iw_noise *some = NULL;
-        iw_noise *more = NULL;
-        iw_program *program;
+        struct fixture f;
         iw_sim_result *less_noisy, *noisier;
 
-        iwt_random_program(&random, IWT_ONE_SIZE, &b);
-        program = iwt_program(&b);
-        assert_ok(iw_noise_new(NULL, &some));
-        assert_ok(iw_noise_new(NULL, &more));
-        assert_ok(iw_noise_add(NULL, some, "periodic:10000kHz,20ns"));
-        assert_ok(iw_noise_add(NULL, more, "periodic:10000kHz,20ns"));
-        assert_ok(iw_noise_add(NULL, more, seed % 2 ? "poisson:9000kHz,exp:30ns" : "phase-exp:30%"));
-        less_noisy = iwt_run(program, &net, some, &opts);
-        noisier = iwt_run(program, &net, more, &opts);
+        set_up(&f, seed, IWT_ONE_SIZE, OWN_NOISE);
+        assert_ok(iw_noise_add(NULL, f.noise, "periodic:10000kHz,20ns"));
+        less_noisy = run(&f);
+        assert_ok(iw_noise_add(NULL, f.noise, seed % 2 ? "poisson:9000kHz,exp:30ns" : "phase-exp:30%"));
+        noisier = run(&f);
         for (uint32_t rank = 0; rank < less_noisy->ranks; rank++) {
             assert_true(noisier->end_ps[rank] >= less_noisy->end_ps[rank]);
         }
         assert_true(less_noisy->makespan_ps[0] >= less_noisy->noiseless_ps);
         iw_sim_result_free(less_noisy);
         iw_sim_result_free(noisier);
-        iw_program_free(program);
-        iw_noise_free(some);
-        iw_noise_free(more);
-        iwt_builder_release(&b);
+        tear_down(&f);
     }
 }
 
@@ -128,26 +138,28 @@ static void detours_of_no_length_are_no_noise(void **state)
 
     (void)state;
     for (uint64_t seed = 0; seed < 200; seed++) {
-        struct iwt_random random = {seed, 0};
-        struct iwt_builder b;
-        iw_sim_opts opts = IW_SIM_OPTS_INIT;
-        const iw_net net = iwt_random_net(&random);
-        iw_noise *empty = NULL;
-        iw_program *program;
+        struct fixture f;
         iw_sim_result *without, *with;
 
-        iwt_random_program(&random, IWT_MIXED_SIZES, &b);
-        program = iwt_program(&b);
-        assert_ok(iw_noise_new(NULL, &empty));
-        assert_ok(iw_noise_add_trace(NULL, empty, "empty", start, duration, 3, 100000));
-        without = iwt_run(program, &net, NULL, &opts);
-        with = iwt_run(program, &net, empty, &opts);
-        assert_same_ends(without, with, seed, "no noise and empty noise");
+        set_up(&f, seed, IWT_MIXED_SIZES, OWN_NOISE);
+        assert_ok(iw_noise_add_trace(NULL, f.noise, "empty", start, duration, 3, 100000));
+        without = iwt_run(f.program, &f.net, NULL, &f.opts);
+        with = run(&f);
+        assert_same_ends(&f, without, with, "no noise and empty noise");
         iw_sim_result_free(without);
         iw_sim_result_free(with);
-        iw_program_free(program);
-        iw_noise_free(empty);
-        iwt_builder_release(&b);
+        tear_down(&f);
+    }
+}
+
+/* A random order of the ranks. */
+static void shuffle_names(struct iwt_random *random, uint32_t ranks, uint32_t *name)
+{
+    for (uint32_t r = 0; r < ranks; r++) {
+        const uint32_t other = (uint32_t)iwt_below(random, r + 1);
+
+        name[r] = name[other];
+        name[other] = r;
     }
 }
 
@@ -156,41 +168,29 @@ static void renaming_ranks_renames_the_results(void **state)
 {
     (void)state;
     for (uint64_t seed = 0; seed < PROGRAMS / 10; seed++) {
-        struct iwt_random random = {seed, 0};
-        struct iwt_builder b, renamed;
-        iw_sim_opts opts = IW_SIM_OPTS_INIT;
-        const iw_net net = iwt_random_net(&random);
+        struct fixture f;
         uint32_t name[IWT_MAX_RANKS];
-        iw_noise *noise = NULL;
-        iw_program *program, *renamed_program;
+        struct iwt_builder renamed;
+        iw_program *renamed_program;
         iw_sim_result *result, *renamed_result;
 
-        iwt_random_program(&random, IWT_MIXED_SIZES, &b);
-        for (uint32_t r = 0; r < b.ranks; r++) {
-            const uint32_t other = (uint32_t)iwt_below(&random, r + 1);
-
-            name[r] = name[other];
-            name[other] = r;
-        }
-        iwt_rename(&b, name, &renamed);
-        program = iwt_program(&b);
+        set_up(&f, seed, IWT_MIXED_SIZES, OWN_NOISE);
+        shuffle_names(&f.random, f.builder.ranks, name);
+        iwt_rename(&f.builder, name, &renamed);
         renamed_program = iwt_program(&renamed);
-        assert_ok(iw_noise_new(NULL, &noise));
-        assert_ok(iw_noise_add(NULL, noise, "poisson:10000kHz,exp:30ns"));
-        iw_noise_align(noise, IW_SYNC_START, 0, 1);
-        opts.engine = seed % 2 ? IW_ENGINE_EVENT : IW_ENGINE_FLOW;
-        result = iwt_run(program, &net, noise, &opts);
-        renamed_result = iwt_run(renamed_program, &net, noise, &opts);
-        for (uint32_t r = 0; r < b.ranks; r++) {
+        assert_ok(iw_noise_add(NULL, f.noise, "poisson:10000kHz,exp:30ns"));
+        iw_noise_align(f.noise, IW_SYNC_START, 0, 1);
+        f.opts.engine = seed % 2 ? IW_ENGINE_EVENT : IW_ENGINE_FLOW;
+        result = run(&f);
+        renamed_result = iwt_run(renamed_program, &f.net, f.noise, &f.opts);
+        for (uint32_t r = 0; r < f.builder.ranks; r++) {
             assert_int_equal(result->end_ps[r], renamed_result->end_ps[name[r]]);
         }
         iw_sim_result_free(result);
         iw_sim_result_free(renamed_result);
-        iw_program_free(program);
         iw_program_free(renamed_program);
-        iw_noise_free(noise);
-        iwt_builder_release(&b);
         iwt_builder_release(&renamed);
+        tear_down(&f);
     }
 }
 
