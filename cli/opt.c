@@ -73,6 +73,10 @@ static bool read_count(const struct parse *p, const struct opt *opt, const char 
         ui_error(p->ui, "'%s' is too small: at least %llu", text, (unsigned long long)opt->min);
         return false;
     }
+    if (value == OPT_UNSET_COUNT) {
+        ui_error(p->ui, "'%s' is too large", text);
+        return false;
+    }
     if (opt->max != 0 && value > opt->max) {
         ui_error(p->ui, "'%s' is too large: at most %llu", text, (unsigned long long)opt->max);
         return false;

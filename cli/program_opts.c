@@ -38,7 +38,7 @@ const struct opt program_rows[] = {
         "run "
         "one after the other ('idlewave schedule --list' lists all)",
         .known = operation_name),
-    ROW("ranks", OPT_COUNT, ranks, "N", "number of ranks of the pattern", .min = 1, .max = UINT64_C(1) << 31),
+    ROW("ranks", OPT_COUNT, ranks, "N", "number of ranks of the pattern", .min = 1, .max = UINT64_C(1) << 30),
     ROW("bytes", OPT_COUNT, bytes, "SIZE", "data of each rank, as MPI's count x type (default 1)"),
     ROW("repeat", OPT_COUNT, repeat, "N", "run the operations N times (default 1)", .min = 1),
     ROW("compute", OPT_TIME, compute_ps, "TIME", "work on every rank before each repetition (default 0)"),

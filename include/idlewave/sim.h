@@ -86,7 +86,9 @@ typedef struct iw_explain {
 typedef struct iw_sim_result {
     uint32_t ranks;
     uint64_t trials, seed;
-    uint64_t first_trial;  /* number of the first trial */
+    uint64_t first_trial; /* number of the first trial */
+    iw_rules rules;
+    iw_rendezvous rendezvous;
     iw_engine engine;      /* the one that ran */
     char engine_note[160]; /* why auto fell back to event; else "" */
     uint32_t lanes, threads;
@@ -101,6 +103,7 @@ typedef struct iw_sim_result {
 
 /** Runs `program` on `net` with `noise` (NULL: none), opts->trials times.
  *  IW_ERR_DEADLOCK: some ranks can never go on; they and their operations are logged.
+ *  IW_ERR_RANGE: simulated time passes 53 days.
  *  IW_ERR_UNSUPPORTED: the named engine cannot run this program (auto can). IW_ERR_RANGE, IW_ERR_NOMEM.
  *  *result_p is set only on IW_OK and then owned by the caller. */
 IW_API IW_NODISCARD iw_status iw_simulate(const iw_log *log, const iw_program *program, const iw_net *net,

@@ -4,7 +4,6 @@
 #include "base/arena.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/base.h"
 
@@ -49,16 +48,6 @@ void *iwi_arena_alloc(const iw_log *log, struct iwi_arena *arena, size_t bytes)
     memory = (char *)arena->blocks->memory + arena->used;
     arena->used += rounded;
     return memory;
-}
-
-char *iwi_arena_strndup(const iw_log *log, struct iwi_arena *arena, const char *text, size_t length)
-{
-    char *copy = iwi_arena_alloc(log, arena, length + 1);
-
-    if (copy != NULL) {
-        memcpy(copy, text, length);
-    }
-    return copy;
 }
 
 void iwi_arena_release(struct iwi_arena *arena)

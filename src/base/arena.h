@@ -23,9 +23,6 @@ struct iwi_arena {
 /* Zeroed memory aligned for any type, valid until iwi_arena_release(); NULL with the failure logged. */
 void *iwi_arena_alloc(const iw_log *log, struct iwi_arena *arena, size_t bytes);
 
-/* A copy of `length` characters with a NUL behind them. */
-char *iwi_arena_strndup(const iw_log *log, struct iwi_arena *arena, const char *text, size_t length);
-
 void iwi_arena_release(struct iwi_arena *arena);
 
 #endif

@@ -16,7 +16,6 @@
 #define iwi_fail(log, status, ...) (iwi_error(log, __VA_ARGS__), (status))
 void iwi_error(const iw_log *log, const char *format, ...) IW_PRINTF(2, 3);
 void iwi_warn(const iw_log *log, const char *format, ...) IW_PRINTF(2, 3);
-void iwi_info(const iw_log *log, const char *format, ...) IW_PRINTF(2, 3);
 
 /* Zeroed array, or NULL with the failure logged. count may be 0 (a valid pointer is returned). */
 void *iwi_new_array(const iw_log *log, size_t count, size_t element_size);

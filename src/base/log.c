@@ -38,12 +38,3 @@ void iwi_warn(const iw_log *log, const char *format, ...)
     emit(log, IW_LOG_WARN, format, args);
     va_end(args);
 }
-
-void iwi_info(const iw_log *log, const char *format, ...)
-{
-    va_list args;
-
-    va_start(args, format);
-    emit(log, IW_LOG_INFO, format, args);
-    va_end(args);
-}

@@ -172,14 +172,15 @@ static iw_status read_node(struct reader *reader, const struct rank_view *view, 
                        "rank %" PRIu32 ": unknown operation type %u", view->rank, type);
     }
     node.kind = kinds[type];
-    if (node.kind == IWI_CALC) { /* the other fields mean nothing then */
-        node.flags = IWI_NODE_PHASE;
-    } else {
+    if (node.kind != IWI_CALC) { /* the fields mean nothing then */
         node.peer = iwi_goal_get_u32(p + IWI_GOAL_NODE_PEER);
         node.tag = iwi_goal_get_u32(p + IWI_GOAL_NODE_TAG);
         node.nic = (uint8_t)p[IWI_GOAL_NODE_NIC];
     }
     IW_TRY(read_amount(reader, p + IWI_GOAL_NODE_SIZE, &node));
+    if (node.kind == IWI_CALC && node.amount > 0) { /* calc 0 stands for a wait */
+        node.flags = IWI_NODE_PHASE;
+    }
     IW_TRY(check_node(reader, view, p, &node));
     return iwi_goal_add_node(reader->log, &reader->builder, &node);
 }

@@ -161,7 +161,7 @@ static iw_status read_operation(struct iwi_goal_text *text, uint8_t kind)
 
         IW_TRY(iwi_goal_read_number(&text->scan, "the length of the calc", text->calc_max, &length));
         node.amount = length * (uint64_t)text->unit_ps;
-        node.flags = IWI_NODE_PHASE;
+        node.flags = length > 0 ? IWI_NODE_PHASE : 0; /* calc 0 stands for a wait */
     } else {
         IW_TRY(read_message(text, &node));
     }

@@ -11,9 +11,6 @@
 #include "noise/duration.h"
 #include "noise/stream.h"
 
-/* Later than this (53 days) no finish() is exact: results stop there, so that sums cannot overflow. */
-#define IWI_LATEST (INT64_MAX / 2)
-
 enum { IWI_SOURCE_MAX_WORDS = 2 };
 
 struct iwi_periodic {

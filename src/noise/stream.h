@@ -10,6 +10,11 @@
 
 #include <idlewave/noise.h>
 
+/* No simulated time passes this (53 days) exactly: who gets there stays there, so that sums cannot overflow,
+ * and engines refuse the run. */
+#define IWI_LATEST (INT64_MAX / 2)
+
+/* The start of a detour that does not come. */
 #define IWI_NEVER INT64_MAX
 
 /* Which of all random sequences: the same numbers for any engine, thread or process count. */

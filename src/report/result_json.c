@@ -123,6 +123,10 @@ static json_t *run_object(const iw_sim_result *result)
     if (result->engine_note[0] != '\0') {
         (void)json_object_set_new(object, "engine_note", text(result->engine_note));
     }
+    (void)json_object_set_new(object, "rules",
+                              text(result->rules == IW_RULES_LOGGOPSIM ? "loggopsim" : "idlewave"));
+    (void)json_object_set_new(object, "rendezvous",
+                              text(result->rendezvous == IW_RENDEZVOUS_IDEAL ? "ideal" : "rts-cts"));
     (void)json_object_set_new(object, "lanes", count(result->lanes));
     (void)json_object_set_new(object, "threads", count(result->threads));
     (void)json_object_set_new(object, "messages", count(result->messages));

@@ -96,9 +96,9 @@ static void write_engine(FILE *out, const iw_sim_result *result)
     write_label(out, "messages");
     (void)fprintf(out, " %" PRIu64 "%s\n", result->messages, result->trials > 1 ? " per trial" : "");
     write_label(out, "engine");
-    (void)fprintf(out, " %s, %" PRIu32 " lane%s, %" PRIu32 " thread%s: %s", iw_engine_name(result->engine),
-                  result->lanes, result->lanes == 1 ? "" : "s", result->threads,
-                  result->threads == 1 ? "" : "s",
+    (void)fprintf(out, " %s%s, %" PRIu32 " lane%s, %" PRIu32 " thread%s: %s", iw_engine_name(result->engine),
+                  result->rules == IW_RULES_LOGGOPSIM ? " by LogGOPSim's rules" : "", result->lanes,
+                  result->lanes == 1 ? "" : "s", result->threads, result->threads == 1 ? "" : "s",
                   iwi_time_text(result->engine_seconds * (double)IW_PS_PER_S, number));
     if (messages > 0 && result->engine_seconds > 0) {
         (void)fprintf(out, ", %smessages/s", iwi_si_text(messages / result->engine_seconds, number));

@@ -77,6 +77,7 @@ struct pool {
     pthread_mutex_t lock; /* of the fields below, and of writing to the log */
     uint64_t next_trial;
     iw_status status;
+    bool has_failed; /* an error was logged */
 };
 
 static void write_locked(void *arg, iw_log_level level, const char *text)
@@ -84,7 +85,10 @@ static void write_locked(void *arg, iw_log_level level, const char *text)
     struct pool *pool = arg;
 
     pthread_mutex_lock(&pool->lock);
-    pool->log->write(pool->log->arg, level, text);
+    if (level != IW_LOG_ERROR || !pool->has_failed) { /* trials fail alike: one error says it */
+        pool->log->write(pool->log->arg, level, text);
+    }
+    pool->has_failed |= level == IW_LOG_ERROR;
     pthread_mutex_unlock(&pool->lock);
 }
 
@@ -118,10 +122,16 @@ static iw_status run_batch(struct iwi_flow *flow, const struct iwi_batches *batc
         iwi_flow_restart(flow, job);
         IW_TRY(batches->plan->match != NULL ? iwi_flow_schedule(flow, batches->plan->match)
                                             : iwi_flow_pattern(flow));
+        if (flow->is_too_late) {
+            return iwi_fail_too_late(log);
+        }
         keep(batches, first, job->lanes, flow->cpu);
         if (job->split != NULL) {
             memcpy(job->split, flow->cpu_split, job->program->ranks * sizeof *job->split);
         }
+    }
+    if (batches->plan->schedule != NULL) {
+        iwi_tick(job->ticker, 1);
     }
     return IW_OK;
 }

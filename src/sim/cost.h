@@ -45,14 +45,4 @@ static inline iw_time iwi_cost_notice(const iw_net *net, iw_rendezvous rendezvou
     return rendezvous == IW_RENDEZVOUS_IDEAL ? 0 : net->L_ps;
 }
 
-/* Start of a rendezvous transfer (rule 5): the send's CPU part ended at `sent`, the receive was posted at
- * `posted`. */
-static inline iw_time iwi_cost_transfer_start(const iw_net *net, iw_rendezvous rendezvous, iw_time sent,
-                                              iw_time posted)
-{
-    const iw_time known = sent + iwi_cost_notice(net, rendezvous);
-
-    return (known > posted ? known : posted) + iwi_cost_handshake(net, rendezvous);
-}
-
 #endif

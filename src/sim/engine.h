@@ -12,6 +12,15 @@
 struct iwi_ticker;
 void iwi_tick(struct iwi_ticker *ticker, uint64_t units);
 
+/* A message for a wait. */
+struct iwi_arrival {
+    iw_time time;
+    uint32_t index; /* of the receive in its wait */
+};
+
+/* By time, ties by index. */
+void iwi_sort_arrivals(struct iwi_arrival *arrivals, size_t count);
+
 /* One evaluation of a program: `lanes` trials, numbered from first_trial on. */
 struct iwi_job {
     const iw_program *program;
@@ -33,6 +42,9 @@ IW_NODISCARD iw_status iwi_event_run(const iw_log *log, const struct iwi_job *jo
 
 /* LogGOPSim's rules; the schedule is a DAG; one lane. */
 IW_NODISCARD iw_status iwi_loggopsim_run(const iw_log *log, const struct iwi_job *job);
+
+/* Logs that simulated time ran out and returns IW_ERR_RANGE. */
+iw_status iwi_fail_too_late(const iw_log *log);
 
 /* Logs which operations can never run and returns IW_ERR_DEADLOCK. `nodes` are global node numbers, at most
  * one per rank is needed. "3 ranks cannot go on: rank 0 op 2 (recv 8 B from rank 1, tag 7), ..." */

@@ -263,8 +263,11 @@ iw_status iwi_event_loop(struct event_run *run)
     struct iwi_event event;
 
     IW_TRY(start_all(run));
-    while (iwi_event_pop(&run->queue, &event)) {
+    while (!run->is_too_late && iwi_event_pop(&run->queue, &event)) {
         IW_TRY(handle(run, &event));
+    }
+    if (run->is_too_late) {
+        return iwi_fail_too_late(run->log);
     }
     IW_TRY(report_stuck(run));
     warn_unreceived(run);

@@ -24,12 +24,18 @@ static iw_time work(struct event_run *run, size_t cpu, uint32_t rank, iw_time t,
                     iw_part part)
 {
     const struct iwi_stream_id id = {run->job->seed, run->job->first_trial, rank};
+    iw_time end = IWI_LATEST;
 
     if (path != NULL) {
         path->part_ps[part] += d;
     }
-    return iwi_finish(run->job->noise, id, run->noise_words + cpu * run->words, &run->cpus[cpu].next_detour,
-                      t, d, path == NULL ? NULL : &path->part_ps[IW_PART_NOISE]);
+    if (t + d <= IWI_LATEST) {
+        end =
+            iwi_finish(run->job->noise, id, run->noise_words + cpu * run->words, &run->cpus[cpu].next_detour,
+                       t, d, path == NULL ? NULL : &path->part_ps[IW_PART_NOISE]);
+    }
+    run->is_too_late |= end >= IWI_LATEST;
+    return end;
 }
 
 static void free_cpu(struct event_run *run, size_t cpu, iw_time time, const iw_split *path)
@@ -45,7 +51,7 @@ static iw_time extra_work(struct event_run *run, uint64_t node, size_t cpu, iw_s
 {
     const struct iwi_job *job = run->job;
     const uint32_t rank = run->rank_of[node];
-    const uint64_t phase = run->ranks[rank].phases++;
+    const uint64_t phase = run->nodes[node].phase;
     const struct iwi_stream_id id = {job->seed, job->first_trial, rank};
     const iw_time delay = job->has_delays ? iwi_program_delay(job->program, rank, phase + 1) : 0;
     iw_time extra = 0;
@@ -162,23 +168,27 @@ iw_status iwi_event_send_done(struct event_run *run, uint64_t node)
 
 /* ---- waiting ---- */
 
-/* The request that a wait serves next: a receive, earliest arrival first, ties in the order of posting. */
-static uint64_t next_arrival(const struct event_run *run, uint64_t wait)
+/* The receives of a wait, in the order in which it serves them, in run->arrivals. */
+static iw_status sort_arrivals(struct event_run *run, uint64_t wait, size_t *count_p)
 {
     const struct iwi_schedule *schedule = run->schedule;
     const uint64_t base = schedule->first_node[run->rank_of[wait]];
-    uint64_t best = IWI_NO_NODE;
+    void *arrivals = run->arrivals;
 
+    *count_p = 0;
+    IW_TRY(iwi_grow(run->log, &arrivals, &run->arrival_capacity,
+                    (size_t)(schedule->first_dep[wait + 1] - schedule->first_dep[wait]),
+                    sizeof *run->arrivals));
+    run->arrivals = arrivals;
     for (uint64_t i = schedule->first_dep[wait]; i < schedule->first_dep[wait + 1]; i++) {
-        const uint64_t node = base + schedule->deps[i].node;
+        const uint32_t node = schedule->deps[i].node;
 
-        if (schedule->nodes[node].kind == IWI_RECV && !run->nodes[node].is_done &&
-            (best == IWI_NO_NODE || run->nodes[node].known < run->nodes[best].known ||
-             (run->nodes[node].known == run->nodes[best].known && node < best))) {
-            best = node;
+        if (schedule->nodes[base + node].kind == IWI_RECV) {
+            run->arrivals[(*count_p)++] = (struct iwi_arrival){run->nodes[base + node].known, node};
         }
     }
-    return best;
+    iwi_sort_arrivals(run->arrivals, *count_p);
+    return IW_OK;
 }
 
 /* All requests are known: the CPU has been waiting since `t`. */
@@ -188,8 +198,12 @@ static iw_status finish_wait(struct event_run *run, uint64_t wait, size_t cpu)
     const uint64_t base = schedule->first_node[run->rank_of[wait]];
     iw_split *path = run->paths == NULL ? NULL : &run->paths->end[wait];
     iw_time t = run->cpus[cpu].waiting_since;
+    size_t count;
 
-    for (uint64_t recv = next_arrival(run, wait); recv != IWI_NO_NODE; recv = next_arrival(run, wait)) {
+    IW_TRY(sort_arrivals(run, wait, &count));
+    for (size_t k = 0; k < count; k++) {
+        const uint64_t recv = base + run->arrivals[k].index;
+
         t = serve(run, recv, cpu, t, path);
         run->nodes[recv].is_done = true;
     }

@@ -11,11 +11,15 @@ static void set_ranks_of_nodes(struct event_run *run)
     const struct iwi_schedule *schedule = run->schedule;
 
     for (uint32_t rank = 0; rank < schedule->ranks; rank++) {
+        uint64_t phases = 0;
+
         for (uint64_t node = schedule->first_node[rank]; node < schedule->first_node[rank + 1]; node++) {
             const struct iwi_node *op = &schedule->nodes[node];
 
             run->rank_of[node] = rank;
             run->nodes[node].waiter = IWI_NO_NODE;
+            run->nodes[node].phase = phases;
+            phases += op->kind == IWI_CALC && (op->flags & IWI_NODE_PHASE) != 0;
             run->ranks[rank].has_wildcards |=
                 op->kind == IWI_RECV && (op->peer == IWI_ANY || op->tag == IWI_ANY);
             if (op->kind == IWI_SEND && op->tag == IWI_ANY) {
@@ -104,17 +108,15 @@ static iw_status allocate(struct event_run *run)
     const size_t nic_count = (size_t)schedule->ranks * schedule->nic_count;
 
     run->words = run->job->noise == NULL ? 0 : iwi_noise_words(run->job->noise);
-    run->nodes = iwi_new_array(run->log, node_count, sizeof *run->nodes);
-    run->rank_of = iwi_new_array(run->log, node_count, sizeof *run->rank_of);
-    run->ranks = iwi_new_array(run->log, schedule->ranks, sizeof *run->ranks);
-    run->cpus = iwi_new_array(run->log, cpu_count, sizeof *run->cpus);
-    run->send_gap = iwi_new_array(run->log, nic_count, sizeof *run->send_gap);
-    run->recv_gap = iwi_new_array(run->log, nic_count, sizeof *run->recv_gap);
-    run->noise_words = iwi_new_array(run->log, cpu_count * run->words, sizeof *run->noise_words);
-    run->first_successor = iwi_new_array(run->log, node_count + 1, sizeof *run->first_successor);
-    return run->nodes != NULL && run->rank_of != NULL && run->ranks != NULL && run->cpus != NULL &&
-                   run->send_gap != NULL && run->recv_gap != NULL && run->noise_words != NULL &&
-                   run->first_successor != NULL
+    return (run->nodes = iwi_new_array(run->log, node_count, sizeof *run->nodes)) != NULL &&
+                   (run->rank_of = iwi_new_array(run->log, node_count, sizeof *run->rank_of)) != NULL &&
+                   (run->ranks = iwi_new_array(run->log, schedule->ranks, sizeof *run->ranks)) != NULL &&
+                   (run->cpus = iwi_new_array(run->log, cpu_count, sizeof *run->cpus)) != NULL &&
+                   (run->send_gap = iwi_new_array(run->log, nic_count, sizeof *run->send_gap)) != NULL &&
+                   (run->recv_gap = iwi_new_array(run->log, nic_count, sizeof *run->recv_gap)) != NULL &&
+                   (run->noise_words = iwi_new_array(run->log, cpu_count * run->words, sizeof(int64_t))) !=
+                       NULL &&
+                   (run->first_successor = iwi_new_array(run->log, node_count + 1, sizeof(uint64_t))) != NULL
                ? IW_OK
                : IW_ERR_NOMEM;
 }
@@ -173,6 +175,7 @@ static void release(struct event_run *run)
     free(run->noise_words);
     free(run->messages);
     free(run->pairs);
+    free(run->arrivals);
     free(run->first_successor);
     free(run->successors);
 }

@@ -20,8 +20,8 @@ struct event_node {
     uint64_t link;   /* next in the CPU's queue, or in the list of posted receives */
     uint64_t waiter; /* in-order, nonblocking: the wait that completes it */
     uint64_t bytes;  /* of the message: a receive learns it when it meets one */
-    uint32_t
-        open; /* dependences not yet satisfied; of a wait in an in-order schedule: requests not yet known */
+    uint64_t phase;  /* compute phase: how many the rank has before it, in program order */
+    uint32_t open;   /* dependences not satisfied; of a wait in an in-order schedule: requests not known */
     bool is_known, is_done;
 };
 
@@ -46,7 +46,6 @@ struct event_rank {
     uint64_t posted_head, posted_tail;       /* receives without a message, in the order of posting */
     size_t unexpected_head, unexpected_tail; /* messages without a receive, in the order of notice */
     bool has_wildcards;                      /* posts receives with any source or any tag somewhere */
-    uint64_t phases;                         /* compute phases begun */
     iw_time end;
     uint64_t last; /* the node that ends then, or IWI_NO_NODE */
 };
@@ -68,6 +67,7 @@ struct event_paths {
 
 struct event_run {
     struct event_paths *paths;
+    bool is_too_late; /* some time passed IWI_LATEST and was cut there */
     const iw_log *log;
     const struct iwi_job *job;
     const struct iwi_schedule *schedule;
@@ -83,9 +83,11 @@ struct event_run {
     size_t message_count, message_capacity;
     struct event_pair *pairs; /* open addressing, a power of two */
     size_t pair_count, pair_capacity;
-    uint64_t *first_successor;  /* DAG: nodes + 1 */
-    struct iwi_dep *successors; /* by global node; is_start as in the dependence */
-    uint32_t *rank_of;          /* of each node */
+    uint64_t *first_successor;    /* DAG: nodes + 1 */
+    struct iwi_dep *successors;   /* by global node; is_start as in the dependence */
+    struct iwi_arrival *arrivals; /* scratch of one wait */
+    size_t arrival_capacity;
+    uint32_t *rank_of; /* of each node */
 };
 
 /* Index of the CPU that runs a node. */

@@ -115,6 +115,9 @@ IWI_STEP void wait_for_sends(struct iwi_flow *flow, const struct iwi_part *part,
                 flow, flow->slots[at], is_explaining ? &flow->slot_split[at] : NULL, flow->posted[peer],
                 is_explaining ? &flow->posted_split[peer] : NULL, &split, is_explaining);
 
+            if (is_explaining) {
+                split.hops += step_is_late_receive(flow, flow->slots[at], flow->posted[peer]);
+            }
             step_send_done(flow, i, cost, transfer, &split, is_explaining);
         }
     }
@@ -187,16 +190,12 @@ static bool is_streamable(const struct iwi_flow *flow, const struct iwi_round *r
            flow->job->split == NULL;
 }
 
-/* Some message of this operation may be larger than S: most carry at most a rank's data, some that of all
- * ranks. */
+/* Some message of this operation may be larger than S. */
 static bool may_rendezvous(const struct iwi_flow *flow, const struct iwi_operation *op)
 {
-    const enum iwi_op_kind kind = op->algorithm->kind;
-    const bool joins_blocks = kind == IWI_GATHER || kind == IWI_SCATTER || kind == IWI_ALLGATHER ||
-                              kind == IWI_ALLTOALL || kind == IWI_REDUCE_SCATTER;
-    const uint64_t limit = joins_blocks ? flow->job->net->S_bytes / op->ranks : flow->job->net->S_bytes;
+    const uint64_t S_bytes = flow->job->net->S_bytes;
 
-    return op->bytes > limit || flow->job->net->S_bytes == 0;
+    return op->bytes > (iwi_operation_joins_blocks(op) ? S_bytes / op->ranks : S_bytes) || S_bytes == 0;
 }
 
 static iw_status run_operation(struct iwi_flow *flow, const struct iwi_operation *op, uint64_t phase)

@@ -130,6 +130,9 @@ IWI_STEP void complete_send(struct schedule_run *run, uint32_t rank, uint64_t se
     if (cost->is_rendezvous) {
         const iw_time transfer = departure(run, send, run->partner[send], true, lane, &split, is_explaining);
 
+        if (is_explaining) {
+            split.hops += step_is_late_receive(flow, run->mark[send], run->mark[run->partner[send]]);
+        }
         step_send_done(flow, ((size_t)rank << flow->lane_shift) + lane, cost, transfer, &split,
                        is_explaining);
     }

@@ -112,6 +112,7 @@ void iwi_flow_restart(struct iwi_flow *flow, const struct iwi_job *job)
     const size_t bytes = flow->count * sizeof(iw_time);
 
     flow->job = job;
+    flow->is_too_late = false;
     memset(flow->cpu, 0, bytes);
     memset(flow->send_gap, 0, bytes);
     memset(flow->recv_gap, 0, bytes);
@@ -123,10 +124,9 @@ void iwi_flow_restart(struct iwi_flow *flow, const struct iwi_job *job)
     if (job->noise != NULL) {
         iwi_noise_begin_all(job->noise, (struct iwi_stream_id){job->seed, job->first_trial, 0}, flow->ranks,
                             flow->lanes, flow->noise_words, flow->next_detour);
-    } else {
-        for (size_t i = 0; i < flow->count; i++) {
-            flow->next_detour[i] = IWI_NEVER;
-        }
+    }
+    for (size_t i = 0; i < flow->count; i++) {
+        flow->next_detour[i] = job->noise == NULL ? IWI_LATEST : iwi_min(flow->next_detour[i], IWI_LATEST);
     }
 }
 
@@ -193,8 +193,15 @@ iw_time iwi_flow_work_slow(struct iwi_flow *flow, uint32_t rank, size_t i, iw_ti
     const struct iwi_job *job = flow->job;
     const struct iwi_stream_id id = {job->seed, job->first_trial + (i & (flow->lanes - 1)), rank};
 
-    return iwi_finish(job->noise, id, flow->noise_words + i * flow->words, &flow->next_detour[i], t, d,
-                      by_source);
+    iw_time end = IWI_LATEST;
+
+    if (t + d <= IWI_LATEST) {
+        end = iwi_finish(job->noise, id, flow->noise_words + i * flow->words, &flow->next_detour[i], t, d,
+                         by_source);
+        flow->next_detour[i] = iwi_min(flow->next_detour[i], IWI_LATEST);
+    }
+    flow->is_too_late |= end >= IWI_LATEST;
+    return end;
 }
 
 void iwi_flow_phase(struct iwi_flow *flow, uint32_t rank, uint64_t phase, iw_time work)
@@ -214,33 +221,10 @@ void iwi_flow_phase(struct iwi_flow *flow, uint32_t rank, uint64_t phase, iw_tim
             extra = iwi_noise_phase(job->noise, id, flow->noise_words + i * flow->words,
                                     &flow->next_detour[i], phase, flow->cpu[i], work, by_source);
         }
-        flow->cpu[i] = iwi_finish(job->noise, id, flow->noise_words + i * flow->words, &flow->next_detour[i],
-                                  flow->cpu[i], work + extra + delay, by_source);
+        flow->cpu[i] = step_work(flow, rank, i, flow->cpu[i], work + extra + delay, split, split != NULL);
         if (split != NULL) {
             split->part_ps[IW_PART_COMPUTE] += work;
             split->part_ps[IW_PART_DELAY] += delay;
         }
-    }
-}
-
-static int compare_arrivals(const void *left, const void *right)
-{
-    const struct iwi_arrival *a = left;
-    const struct iwi_arrival *b = right;
-
-    if (a->time != b->time) {
-        return a->time < b->time ? -1 : 1;
-    }
-    return (a->index > b->index) - (a->index < b->index);
-}
-
-void iwi_sort_arrivals(struct iwi_arrival *arrivals, uint32_t count)
-{
-    enum { FEW = 24 };
-
-    if (count <= FEW) {
-        sort_few_arrivals(arrivals, count);
-    } else {
-        qsort(arrivals, count, sizeof *arrivals, compare_arrivals);
     }
 }

@@ -15,7 +15,7 @@ struct iwi_flow {
     size_t count;                      /* ranks * lanes */
     iw_time *cpu;                      /* free from then on */
     iw_time *send_gap, *recv_gap;      /* free from then on */
-    iw_time *next_detour;              /* start of the first detour that is not over */
+    iw_time *next_detour;              /* start of the first detour that is not over; at most IWI_LATEST */
     /* made when first used: */
     iw_time *sent,
         *sent_other; /* streaming rounds: end of the CPU part of the send of this round, the next */
@@ -30,6 +30,7 @@ struct iwi_flow {
     struct iwi_msg *sends, *recvs;
     struct iwi_arrival *arrivals;
     uint32_t fan;
+    bool is_too_late; /* some time passed IWI_LATEST and was cut there */
     /* the costs of the size used last */
     uint64_t cost_bytes;
     struct iwi_cost cost;
@@ -38,11 +39,6 @@ struct iwi_flow {
 /* What a streaming round keeps per rank and lane: cpu, both gaps, next_detour, sent, sent_other. */
 enum { IWI_FLOW_BYTES = 6 * sizeof(iw_time) };
 _Static_assert(IWI_FLOW_BYTES <= 64, "2^28 ranks must fit into 24 GiB");
-
-struct iwi_arrival {
-    iw_time time;
-    uint32_t index; /* of the receive in its wait */
-};
 
 IW_NODISCARD iw_status iwi_flow_new(const iw_log *log, const struct iwi_job *job, struct iwi_flow **flow_p);
 void iwi_flow_free(struct iwi_flow *flow);

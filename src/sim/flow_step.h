@@ -105,6 +105,13 @@ IWI_STEP void step_receive(struct iwi_flow *flow, uint32_t rank, size_t i, const
     }
 }
 
+/* The receiver's readiness came across, when it was what the transfer waited for: a hop on the sender's path.
+ */
+IWI_STEP bool step_is_late_receive(const struct iwi_flow *flow, iw_time sent, iw_time posted)
+{
+    return posted > sent + iwi_cost_notice(flow->job->net, flow->job->rendezvous);
+}
+
 /* Rule 5, the sender's side: its wait ends at the start of the transfer, from which the gap counts. */
 IWI_STEP void step_send_done(struct iwi_flow *flow, size_t i, const struct iwi_cost *cost, iw_time transfer,
                              const iw_split *transfer_split, const bool is_explaining)
@@ -113,7 +120,6 @@ IWI_STEP void step_send_done(struct iwi_flow *flow, size_t i, const struct iwi_c
         flow->send_gap[i] = transfer + cost->gap;
         if (is_explaining) {
             flow->send_gap_split[i] = *transfer_split;
-            flow->send_gap_split[i].hops++;
             flow->send_gap_split[i].part_ps[IW_PART_GAP] += cost->gap - cost->bytes_part;
             flow->send_gap_split[i].part_ps[IW_PART_BYTES] += cost->bytes_part;
         }
@@ -122,7 +128,6 @@ IWI_STEP void step_send_done(struct iwi_flow *flow, size_t i, const struct iwi_c
         flow->cpu[i] = transfer;
         if (is_explaining) {
             flow->cpu_split[i] = *transfer_split;
-            flow->cpu_split[i].hops++; /* the receiver's readiness came across */
         }
     }
 }
@@ -134,26 +139,6 @@ IWI_STEP void step_onto_wire(const struct iwi_flow *flow, const struct iwi_cost 
     split->part_ps[IW_PART_BYTES] += cost->bytes_part;
     split->hops++;
 }
-
-/* Orders arrivals by (time, index): insertion for the usual few. */
-IWI_STEP void sort_few_arrivals(struct iwi_arrival *arrivals, uint32_t count)
-{
-    for (uint32_t k = 1; k < count; k++) {
-        const struct iwi_arrival moving = arrivals[k];
-        uint32_t hole = k;
-
-        while (hole > 0 &&
-               (arrivals[hole - 1].time > moving.time ||
-                (arrivals[hole - 1].time == moving.time && arrivals[hole - 1].index > moving.index))) {
-            arrivals[hole] = arrivals[hole - 1];
-            hole--;
-        }
-        arrivals[hole] = moving;
-    }
-}
-
-/* Any number; in flow_state.c. */
-void iwi_sort_arrivals(struct iwi_arrival *arrivals, uint32_t count);
 
 /* CPU work that is no compute phase: reductions, and the work of a round. */
 IWI_STEP void step_local_work(struct iwi_flow *flow, uint32_t rank, size_t i, iw_time d,

@@ -82,18 +82,19 @@ IWI_STEP void pass_block(struct iwi_flow *flow, const struct stream_pass *pass, 
     }
 }
 
-/* Elements begin ... end - 1 receive from `distance` elements before them (negative: behind). */
+/* Elements begin ... end - 1 receive from elements `from` ... */
 IWI_STEP void pass_shifted(struct iwi_flow *flow, const struct stream_pass *pass, size_t begin, size_t end,
-                           ptrdiff_t distance, const bool has_receive, const bool has_send)
+                           size_t from, const bool has_receive, const bool has_send)
 {
-    const iw_time *sent = flow->sent - distance;
+    const iw_time *sent = flow->sent + from;
     size_t i = begin;
 
     for (; i + BLOCK <= end; i += BLOCK) {
-        pass_block(flow, pass, i, sent + i, has_receive, has_send);
+        pass_block(flow, pass, i, sent, has_receive, has_send);
+        sent += BLOCK;
     }
     for (; i < end; i++) {
-        pass_element(flow, pass, i, sent[i]);
+        pass_element(flow, pass, i, *sent++);
     }
 }
 
@@ -128,14 +129,14 @@ VECTOR_VERSIONS static void send_only(struct iwi_flow *flow, const struct stream
 
 VECTOR_VERSIONS static void shift_both(struct iwi_flow *flow, const struct stream_pass *pass, size_t shift)
 {
-    pass_shifted(flow, pass, 0, shift, (ptrdiff_t)shift - (ptrdiff_t)flow->count, true, true);
-    pass_shifted(flow, pass, shift, flow->count, (ptrdiff_t)shift, true, true);
+    pass_shifted(flow, pass, 0, shift, flow->count - shift, true, true);
+    pass_shifted(flow, pass, shift, flow->count, 0, true, true);
 }
 
 VECTOR_VERSIONS static void shift_last(struct iwi_flow *flow, const struct stream_pass *pass, size_t shift)
 {
-    pass_shifted(flow, pass, 0, shift, (ptrdiff_t)shift - (ptrdiff_t)flow->count, true, false);
-    pass_shifted(flow, pass, shift, flow->count, (ptrdiff_t)shift, true, false);
+    pass_shifted(flow, pass, 0, shift, flow->count - shift, true, false);
+    pass_shifted(flow, pass, shift, flow->count, 0, true, false);
 }
 
 VECTOR_VERSIONS static void flip_both(struct iwi_flow *flow, const struct stream_pass *pass, size_t flip)

@@ -13,6 +13,10 @@ static iw_status check_job(const iw_log *log, const struct iwi_job *job)
                         "LogGOPSim's rules run GOAL schedules only: write the program as GOAL first, or use "
                         "'--rules idlewave'");
     }
+    if (job->noise != NULL && iw_noise_sync(job->noise) == IW_SYNC_PHASE) {
+        return iwi_fail(log, IW_ERR_UNSUPPORTED,
+                        "LogGOPSim's rules know no phases: use --sync none or start");
+    }
     if (job->split != NULL) {
         return iwi_fail(log, IW_ERR_UNSUPPORTED,
                         "LogGOPSim's rules cannot explain critical paths: use '--rules idlewave' for that");

@@ -8,11 +8,16 @@
 #include "base/base.h"
 
 /* LogGOPSim's rules know graphs only. */
-static iw_status plan_loggopsim(const iw_log *log, const iw_program *program, struct iwi_plan *plan)
+static iw_status plan_loggopsim(const iw_log *log, const iw_program *program, iw_rendezvous rendezvous,
+                                struct iwi_plan *plan)
 {
     struct iwi_schedule *in_order = NULL;
     iw_status status;
 
+    if (rendezvous != IW_RENDEZVOUS_IDEAL) {
+        return iwi_fail(log, IW_ERR_UNSUPPORTED,
+                        "LogGOPSim's rules have no control messages: leave --rendezvous out");
+    }
     if (program->schedule != NULL && !program->schedule->is_in_order) {
         plan->schedule = program->schedule;
         return IW_OK;
@@ -67,7 +72,7 @@ static iw_status plan_engine(const iw_log *log, const iw_program *program, const
             return iwi_fail(log, IW_ERR_UNSUPPORTED, "LogGOPSim's rules need the event engine");
         }
         plan->engine = IW_ENGINE_EVENT;
-        return plan_loggopsim(log, program, plan);
+        return plan_loggopsim(log, program, opts->rendezvous, plan);
     }
     if (opts->engine != IW_ENGINE_EVENT) {
         IW_TRY(plan_flow(log, program, plan));

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/base.h"
 #include "sim/plan.h"
@@ -101,22 +102,95 @@ static uint32_t choose_lanes(const iw_program *program, const struct iwi_plan *p
     return lanes;
 }
 
-static uint32_t choose_threads(const iw_sim_opts *opts, uint32_t lanes)
+/* Each thread has its own state: no more of them than three quarters of the memory hold. */
+static uint32_t choose_threads(const iw_program *program, const iw_sim_opts *opts, uint32_t lanes)
 {
     const uint64_t batches = (opts->trials + lanes - 1) / lanes;
-    const uint32_t threads = opts->threads != 0 ? opts->threads : allowed_cpus();
+    const double memory = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+    const double state = (double)elements_per_lane(program) * lanes * IWI_FLOW_BYTES;
+    uint32_t threads = opts->threads != 0 ? opts->threads : allowed_cpus();
 
+    if (opts->threads == 0 && state * threads > 0.75 * memory) {
+        threads = state < 0.75 * memory ? (uint32_t)(0.75 * memory / state) : 1;
+    }
     return threads < batches ? threads : (uint32_t)batches;
 }
 
-static uint64_t rounds_of(const iw_program *program)
+/* Units of progress of one batch: rounds, or 1 for a schedule. */
+static uint64_t ticks_of(const iw_program *program, const struct iwi_plan *plan)
 {
     uint64_t rounds = 0;
+
+    if (plan->schedule != NULL) {
+        return 1;
+    }
 
     for (size_t k = 0; k < program->operation_count; k++) {
         rounds += program->operations[k].algorithm->round_count(&program->operations[k]);
     }
-    return rounds * program->repeat + 1;
+    return rounds * program->repeat;
+}
+
+static bool has_compute_phases(const iw_program *program)
+{
+    const struct iwi_schedule *schedule = program->schedule;
+
+    if (schedule == NULL) {
+        bool places_compute = false;
+
+        for (size_t k = 0; k < program->operation_count; k++) {
+            places_compute |= program->operations[k].algorithm->places_compute;
+        }
+        return places_compute || iwi_program_starts_with_phase(program);
+    }
+    for (uint64_t node = 0; node < schedule->first_node[schedule->ranks]; node++) {
+        if (schedule->nodes[node].flags & IWI_NODE_PHASE) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void warn_of_idle_noise(const iw_log *log, const iw_program *program, const iw_noise *noise)
+{
+    if (noise != NULL && iwi_noise_has_phases(noise) && !has_compute_phases(program)) {
+        iwi_warn(log,
+                 "phase-exp, bernoulli and synchronising by phase act on compute phases, but the program has "
+                 "none: give it work, for instance --compute 1ms");
+    }
+}
+
+/* At least as large as any message: some operations join the blocks of all ranks. */
+static uint64_t largest_message(const iw_program *program)
+{
+    const struct iwi_schedule *schedule = program->schedule;
+    uint64_t largest = 0;
+
+    for (size_t k = 0; k < program->operation_count; k++) {
+        const struct iwi_operation *op = &program->operations[k];
+        const uint64_t bytes = iwi_operation_joins_blocks(op) ? op->bytes * op->ranks : op->bytes;
+
+        largest = bytes > largest ? bytes : largest;
+    }
+    for (uint64_t node = 0; schedule != NULL && node < schedule->first_node[schedule->ranks]; node++) {
+        const struct iwi_node *op = &schedule->nodes[node];
+
+        largest = op->kind == IWI_SEND && op->amount > largest ? op->amount : largest;
+    }
+    return largest;
+}
+
+static iw_status check_message_costs(const iw_log *log, const iw_program *program, const iw_net *net)
+{
+    const uint64_t largest = largest_message(program);
+
+    if (iwi_bytes_cost(net->G, largest) > IW_TIME_INPUT_MAX ||
+        iwi_bytes_cost(net->O, largest) > IW_TIME_INPUT_MAX) {
+        return iwi_fail(log, IW_ERR_RANGE,
+                        "messages of up to %" PRIu64 " bytes take more than 10 days on this network",
+                        largest);
+    }
+    return IW_OK;
 }
 
 /* One trial without lanes and threads, for reference and explanation. */
@@ -233,12 +307,14 @@ static iw_status new_result(const iw_log *log, const iw_program *program, const 
     result->seed = opts->seed;
     result->first_trial = opts->first_trial;
     result->engine = plan->engine;
+    result->rules = opts->rules;
+    result->rendezvous = opts->rendezvous;
     (void)snprintf(result->engine_note, sizeof result->engine_note, "%s", plan->note);
     result->lanes = batches->lanes;
     result->threads = batches->threads;
     result->messages = iw_program_messages(program);
     result->makespan_ps = iwi_new_array(log, (size_t)opts->trials, sizeof(iw_time));
-    if (opts->want_end_times) {
+    if (opts->want_end_times && opts->trials <= SIZE_MAX / program->ranks) {
         result->end_ps = iwi_new_array(log, (size_t)opts->trials * program->ranks, sizeof(iw_time));
     }
     if (result->makespan_ps == NULL || (opts->want_end_times && result->end_ps == NULL)) {
@@ -262,7 +338,7 @@ static iw_status run_trials(const iw_log *log, struct iwi_batches *batches, cons
     }
     if (opts->progress.update != NULL) {
         batches->job.ticker =
-            iwi_ticker_new(log, opts->progress, batch_count * rounds_of(batches->job.program));
+            iwi_ticker_new(log, opts->progress, batch_count * ticks_of(batches->job.program, batches->plan));
         if (batches->job.ticker == NULL) {
             return IW_ERR_NOMEM;
         }
@@ -293,6 +369,8 @@ iw_status iw_simulate(const iw_log *log, const iw_program *program, const iw_net
 
     IW_TRY(check_opts(log, opts));
     IW_TRY(iw_net_check(log, net));
+    IW_TRY(check_message_costs(log, program, net));
+    warn_of_idle_noise(log, program, noise);
     IW_TRY(iwi_plan_init(log, program, opts, &plan));
     batches.job = (struct iwi_job){.program = program,
                                    .schedule = plan.schedule,
@@ -303,7 +381,7 @@ iw_status iw_simulate(const iw_log *log, const iw_program *program, const iw_net
                                    .seed = opts->seed,
                                    .first_trial = opts->first_trial};
     batches.lanes = choose_lanes(program, &plan, opts);
-    batches.threads = choose_threads(opts, batches.lanes);
+    batches.threads = choose_threads(program, opts, batches.lanes);
     status = new_result(log, program, opts, &plan, &batches, &result);
     if (status == IW_OK) {
         status = run_trials(log, &batches, opts, result);

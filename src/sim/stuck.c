@@ -84,3 +84,10 @@ iw_status iwi_report_stuck(const iw_log *log, const struct iwi_schedule *schedul
     return iwi_fail(log, IW_ERR_DEADLOCK, "%zu rank%s cannot go on: %s%s", ranks, ranks == 1 ? "" : "s", text,
                     rest);
 }
+
+iw_status iwi_fail_too_late(const iw_log *log)
+{
+    return iwi_fail(
+        log, IW_ERR_RANGE,
+        "the simulated time passes 53 days, the most that can be simulated: compute or repeat less");
+}

@@ -60,7 +60,8 @@ static void keys_are_those_of_the_contract_in_their_order(void **state)
     sample_init(&s);
     object = written(&s);
     assert_keys(object,
-                "schema ranks trials first_trial seed engine lanes threads messages noiseless_ns makespan_ns "
+                "schema ranks trials first_trial seed engine rules rendezvous lanes threads messages "
+                "noiseless_ns makespan_ns "
                 "slowdown noise sync net engine_seconds messages_per_second peak_rss_bytes version command "
                 "what");
     assert_keys(json_object_get(object, "makespan_ns"), "min q1 median q3 max mean ci95");

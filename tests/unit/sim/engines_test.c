@@ -126,7 +126,8 @@ static void halo1d_reaches_further_partners_on_both_engines(void **state)
 
 /* The explained run itself, for the split of every rank. */
 static void assert_engine_splits_sum(iw_engine engine, const iw_program *program, const iw_net *net,
-                                     const iw_noise *noise, iw_rendezvous rendezvous, const char *what)
+                                     const iw_noise *noise, iw_rendezvous rendezvous, const char *what,
+                                     uint64_t *hops)
 {
     const iw_sim_opts opts = {.engine = engine, .rules = IW_RULES_IDLEWAVE};
     struct iwi_plan plan;
@@ -149,6 +150,7 @@ static void assert_engine_splits_sum(iw_engine engine, const iw_program *program
     for (uint32_t rank = 0; rank < iw_program_ranks(program); rank++) {
         iw_time sum = 0;
 
+        hops[rank] = split[rank].hops;
         for (size_t part = 0; part < IW_PARTS; part++) {
             assert_true(split[rank].part_ps[part] >= 0);
             sum += split[rank].part_ps[part];
@@ -164,8 +166,17 @@ static void assert_engine_splits_sum(iw_engine engine, const iw_program *program
 static void assert_splits_sum(const iw_program *program, const iw_net *net, const iw_noise *noise,
                               iw_rendezvous rendezvous, const char *what)
 {
-    assert_engine_splits_sum(IW_ENGINE_FLOW, program, net, noise, rendezvous, what);
-    assert_engine_splits_sum(IW_ENGINE_EVENT, program, net, noise, rendezvous, what);
+    uint64_t flow_hops[64];
+    uint64_t event_hops[64];
+
+    assert_engine_splits_sum(IW_ENGINE_FLOW, program, net, noise, rendezvous, what, flow_hops);
+    assert_engine_splits_sum(IW_ENGINE_EVENT, program, net, noise, rendezvous, what, event_hops);
+    for (uint32_t rank = 0; rank < iw_program_ranks(program); rank++) {
+        if (flow_hops[rank] != event_hops[rank]) {
+            fail_msg("%s: rank %u: %llu hops by flow, %llu by event", what, rank,
+                     (unsigned long long)flow_hops[rank], (unsigned long long)event_hops[rank]);
+        }
+    }
 }
 
 static void explanations_sum_to_the_end_of_every_rank(void **state)

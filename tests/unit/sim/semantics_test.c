@@ -323,6 +323,36 @@ static void blocking_rendezvous_sends_to_each_other_deadlock(void **state)
     iwt_builder_release(&b);
 }
 
+/* 9 days of work a dozen times: an error on both engines, not an overflow. */
+static void simulated_time_has_an_end(void **state)
+{
+    static const iw_engine engines[] = {IW_ENGINE_EVENT, IW_ENGINE_FLOW};
+    const iw_net net = iwt_example_net();
+    struct iwt_builder b;
+    iw_program *program;
+
+    (void)state;
+    iwt_builder_init(&b, 2);
+    for (int k = 0; k < 12; k++) {
+        iwt_calc(&b, 0, INT64_C(9) * 86400 * IW_PS_PER_S);
+        iwt_send(&b, 0, 1, 8, 0);
+        iwt_recv(&b, 1, 0, 8, 0);
+    }
+    program = iwt_program(&b);
+    for (size_t e = 0; e < 2; e++) {
+        iw_sim_opts opts = plain();
+        iw_sim_result *result = NULL;
+        struct iwt_log l;
+
+        iwt_log_init(&l);
+        opts.engine = engines[e];
+        assert_status(iw_simulate(&l.log, program, &net, NULL, &opts, &result), IW_ERR_RANGE);
+        iwt_assert_logged(&l, "passes 53 days");
+    }
+    iw_program_free(program);
+    iwt_builder_release(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -343,6 +373,7 @@ int main(void)
         cmocka_unit_test(a_detour_during_a_detour_counts_once),
         cmocka_unit_test(the_kth_send_meets_the_kth_receive_of_its_tag),
         cmocka_unit_test(blocking_rendezvous_sends_to_each_other_deadlock),
+        cmocka_unit_test(simulated_time_has_an_end),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
