@@ -6,9 +6,12 @@
 #define IW_IDLEWAVE_H
 
 #include <idlewave/log.h>
+#include <idlewave/measure.h>
 #include <idlewave/net.h>
 #include <idlewave/noise.h>
+#include <idlewave/noise_report.h>
 #include <idlewave/program.h>
+#include <idlewave/recording.h>
 #include <idlewave/result.h>
 #include <idlewave/sim.h>
 #include <idlewave/stats.h>

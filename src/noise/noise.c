@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "noise/recording_noise.h"
 #include "noise/source.h"
 #include "noise/spec.h"
 
@@ -47,37 +48,34 @@ void iw_noise_free(iw_noise *noise)
     free(noise);
 }
 
-/* Prepares the next free place, which stays free until commit_source(). */
+/* A source with a name and nothing else, if there is room for it. */
 static iw_status prepare_source(const iw_log *log, iw_noise *noise, const char *name,
-                                struct iwi_source **source_p)
+                                const struct iwi_source_ops *ops, struct iwi_source *source)
 {
-    struct iwi_source *source = &noise->sources[noise->count];
-    const size_t size = strlen(name) + 1;
-
-    if (noise->count == IW_NOISE_MAX_SOURCES) {
+    if (noise->count == IW_NOISE_MAX_SOURCES && !iwi_recorded_fold(noise)) {
         return iwi_fail(log, IW_ERR_RANGE, "'%s' is one noise source too many: at most %d can be added up",
                         name, IW_NOISE_MAX_SOURCES);
     }
     memset(source, 0, sizeof *source);
-    source->name = iwi_new_array(log, size, 1);
+    source->ops = ops;
+    source->name = strdup(name);
     if (source->name == NULL) {
-        return IW_ERR_NOMEM;
+        return iwi_fail(log, IW_ERR_NOMEM, "out of memory for the name of a noise source");
     }
-    memcpy(source->name, name, size);
-    *source_p = source;
     return IW_OK;
 }
 
 /* A source alone keeps its place in `next`; of several, each has a word more for it. */
-static void commit_source(iw_noise *noise)
+void iwi_source_commit(iw_noise *noise, const struct iwi_source *source)
 {
-    const struct iwi_source *source = &noise->sources[noise->count];
     size_t words = 0;
 
     if (source->ops->begin != NULL) {
         noise->clocked[noise->clocked_count++] = (uint32_t)noise->count;
+    } else if (source->ops->extra != NULL) {
+        noise->phased_count++;
     }
-    noise->count++;
+    noise->sources[noise->count++] = *source;
     for (size_t i = 0; i < noise->clocked_count; i++) {
         words += noise->sources[noise->clocked[i]].ops->words;
     }
@@ -92,7 +90,7 @@ iw_status iw_noise_add(const iw_log *log, iw_noise *noise, const char *spec_or_p
 {
     const char *arguments = spec_or_path;
     const struct iwi_source_ops *ops;
-    struct iwi_source *source;
+    struct iwi_source source;
     iw_status status;
     size_t i = 0;
 
@@ -105,31 +103,29 @@ iw_status iw_noise_add(const iw_log *log, iw_noise *noise, const char *spec_or_p
             break;
         }
     }
-    IW_TRY(prepare_source(log, noise, spec_or_path, &source));
-    source->ops = ops;
-    status = ops->parse(log, spec_or_path, arguments, source);
+    IW_TRY(prepare_source(log, noise, spec_or_path, ops, &source));
+    status = ops->parse(log, spec_or_path, arguments, &source);
     if (status != IW_OK) {
-        free(source->name);
+        free(source.name);
         return status;
     }
-    commit_source(noise);
+    iwi_source_commit(noise, &source);
     return IW_OK;
 }
 
 iw_status iw_noise_add_trace(const iw_log *log, iw_noise *noise, const char *name, const iw_time *start_ps,
                              const iw_time *duration_ps, size_t count, iw_time length_ps)
 {
-    struct iwi_source *source;
+    struct iwi_source source;
     iw_status status;
 
-    IW_TRY(prepare_source(log, noise, name, &source));
-    source->ops = &iwi_source_trace;
-    status = iwi_trace_build(log, name, start_ps, duration_ps, count, length_ps, &source->u.trace);
+    IW_TRY(prepare_source(log, noise, name, &iwi_source_trace, &source));
+    status = iwi_trace_build(log, name, start_ps, duration_ps, count, length_ps, &source.u.trace);
     if (status != IW_OK) {
-        free(source->name);
+        free(source.name);
         return status;
     }
-    commit_source(noise);
+    iwi_source_commit(noise, &source);
     return IW_OK;
 }
 
@@ -152,7 +148,9 @@ const char *iw_noise_source_name(const iw_noise *noise, size_t source)
 
 double iw_noise_source_share(const iw_noise *noise, size_t source)
 {
-    return source < noise->count ? noise->sources[source].ops->share(&noise->sources[source]) : 0;
+    return source < noise->count
+               ? noise->sources[source].ops->share(&noise->sources[source], noise->ranks_per_node)
+               : 0;
 }
 
 iw_sync iw_noise_sync(const iw_noise *noise)

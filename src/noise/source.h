@@ -22,13 +22,34 @@ struct iwi_poisson {
     struct iwi_duration duration;
 };
 
-/* Disjoint pieces within [0, length), sorted, neither empty nor touching. */
+/* Disjoint pieces within [0, length), sorted, not empty; those that touch have different labels. */
 struct iwi_trace {
     iw_time *start_ps, *duration_ps;
     iw_time *free_before_ps; /* undisturbed time in [0, start) */
     size_t count;
     iw_time length_ps; /* 0 only when count is */
     iw_time free_ps;   /* undisturbed time in [0, length), above 0 when count is */
+};
+
+/* One CPU of a recording. */
+struct iwi_recorded_cpu {
+    struct iwi_trace trace;
+    uint8_t *label; /* of each piece: its source among those told apart */
+};
+
+/* A recording: traces of one length. */
+struct iwi_recorded {
+    struct iwi_recorded_cpu *cpus;
+    size_t cpu_count, label_count;
+    iw_time *busy_ps; /* by CPU and label: element cpu * IW_NOISE_MAX_SOURCES + label */
+    iw_time length_ps;
+};
+
+/* The source of label 0 owns the recording and is walked for all of them; those of the other labels follow
+ * it in the list and only have a name and a share. */
+struct iwi_recorded_source {
+    struct iwi_recorded *recorded;
+    size_t label;
 };
 
 struct iwi_bernoulli {
@@ -43,6 +64,7 @@ struct iwi_source {
         struct iwi_periodic periodic;
         struct iwi_poisson poisson;
         struct iwi_trace trace;
+        struct iwi_recorded_source recorded;
         struct iwi_bernoulli bernoulli;
         double phase_share;
     } u;
@@ -52,6 +74,7 @@ struct iwi_source {
 struct iwi_origin {
     struct iwi_draw_id draw; /* purpose: IWI_DRAW_OFFSET (from time 0), or IWI_DRAW_PHASE (a restart) */
     uint64_t index;          /* 0, or the number of the compute phase */
+    uint32_t seat;           /* recorded sources: number of the rank on its node */
     iw_time at_ps;           /* the timeline's time 0 in wall-clock time */
     iw_time shift_ps;        /* skew: everything happens so much later; >= 0 */
 };
@@ -64,11 +87,12 @@ struct iwi_source_ops {
     /* Fills source->u; `arguments` is the text behind "name:". On failure nothing is held. */
     iw_status (*parse)(const iw_log *log, const char *spec, const char *arguments, struct iwi_source *source);
     void (*release)(struct iwi_source *source); /* NULL: nothing to free */
-    double (*share)(const struct iwi_source *source);
+    double (*share)(const struct iwi_source *source, uint32_t ranks_per_node);
     bool is_recorded; /* ranks of a node see it at one offset */
 
     size_t words;
-    /* The first detour that ends after origin->at_ps. NULL in per-phase sources. */
+    /* The first detour that ends after origin->at_ps. NULL in per-phase sources and where another source
+     * walks. */
     iw_time (*begin)(const struct iwi_source *source, const struct iwi_origin *origin, int64_t *words);
     /* NULL, or begin() from time 0 without skew for `rank_count` ranks and `lanes` trials from those of
      * `draw` on: element r * lanes + l of `next`. Only for sources without words that are drawn for each
@@ -81,10 +105,12 @@ struct iwi_source_ops {
     iw_time (*seek)(const struct iwi_source *source, struct iwi_draw_id draw, int64_t *words, iw_time start,
                     iw_time t);
     iw_time (*end)(const struct iwi_source *source, const int64_t *words, iw_time start);
+    /* NULL, or whose the detour is: added to the number of the source. */
+    size_t (*label)(const struct iwi_source *source, const int64_t *words);
     /* NULL, or iwi_noise_finish() of this source alone, better than detour by detour. */
     iw_time (*finish)(const struct iwi_source *source, int64_t *words, iw_time *next, iw_time t, iw_time d);
 
-    /* Extra work on a compute phase. NULL in wall-clock sources. */
+    /* Extra work on a compute phase. NULL in all but per-phase sources. */
     iw_time (*extra)(const struct iwi_source *source, struct iwi_draw_id draw, uint64_t phase,
                      iw_time work_ps);
 };
@@ -94,8 +120,10 @@ extern const struct iwi_source_ops iwi_source_poisson;
 extern const struct iwi_source_ops iwi_source_phase_exp;
 extern const struct iwi_source_ops iwi_source_bernoulli;
 extern const struct iwi_source_ops iwi_source_trace;
+extern const struct iwi_source_ops iwi_source_recording;      /* of label 0; made by recording_noise.c */
+extern const struct iwi_source_ops iwi_source_recording_part; /* of the other labels */
 
-/* All kinds, NULL after the last. */
+/* All kinds that have a spec, and files; NULL after the last. */
 extern const struct iwi_source_ops *const iwi_source_kinds[];
 
 struct iw_noise {
@@ -107,9 +135,13 @@ struct iw_noise {
     /* derived: */
     uint32_t clocked[IW_NOISE_MAX_SOURCES]; /* numbers of the sources in wall-clock time */
     size_t clocked_count;
+    size_t phased_count; /* sources that act on compute phases */
     size_t words;
     const struct iwi_source *closed_form; /* the only clocked source, if it has finish(); else NULL */
 };
+
+/* Takes over a source, its name and all; there must be room. */
+void iwi_source_commit(iw_noise *noise, const struct iwi_source *source);
 
 /* Which random numbers source `number` uses on a rank; the caller sets the purpose. */
 struct iwi_draw_id iwi_source_draw(const iw_noise *noise, uint32_t number, struct iwi_stream_id id);
@@ -128,5 +160,7 @@ IW_NODISCARD iw_status iwi_trace_build(const iw_log *log, const char *name, cons
 /* The parse() of recorded traces: reads a file (trace.c). */
 IW_NODISCARD iw_status iwi_trace_load(const iw_log *log, const char *path, const char *arguments,
                                       struct iwi_source *source);
+
+void iwi_trace_release(struct iwi_trace *trace);
 
 #endif

@@ -58,7 +58,7 @@ size_t iwi_noise_words(const iw_noise *noise)
 
 bool iwi_noise_has_phases(const iw_noise *noise)
 {
-    return noise->clocked_count < noise->count || (noise->sync == IW_SYNC_PHASE && noise->clocked_count > 0);
+    return noise->phased_count > 0 || (noise->sync == IW_SYNC_PHASE && noise->clocked_count > 0);
 }
 
 static iw_time start_one(const iw_noise *noise, uint32_t number, const struct iwi_stream_id *id,
@@ -71,6 +71,9 @@ static iw_time start_one(const iw_noise *noise, uint32_t number, const struct iw
     origin->draw.trial = id->trial;
     origin->draw.source = number;
     origin->draw.rank = draw_rank(noise, number, id->rank);
+    if (source->ops->is_recorded) {
+        origin->seat = id->rank % noise->ranks_per_node;
+    }
     return source->ops->begin(source, origin, words);
 }
 
@@ -163,6 +166,14 @@ static struct cursor *earliest_of(struct cursor *cursors, size_t count)
     return earliest;
 }
 
+/* Number of the source that the detour counts for. */
+static size_t owner_of(const struct cursor *c)
+{
+    const struct iwi_source_ops *ops = c->source->ops;
+
+    return c->number + (ops->label != NULL ? ops->label(c->source, c->words) : 0);
+}
+
 /* Works from t on until d is done, through the detours in the order of their starts: so an instant is lost to
  * the one that took it first. */
 static iw_time walk(struct cursor *cursors, size_t count, iw_time t, iw_time d, iw_time *by_source)
@@ -184,7 +195,7 @@ static iw_time walk(struct cursor *cursors, size_t count, iw_time t, iw_time d, 
         end = ops->end(c->source, c->words, c->start);
         if (end > now) {
             if (by_source != NULL) {
-                by_source[c->number] += end - now;
+                by_source[owner_of(c)] += end - now;
             }
             now = end;
         }
@@ -198,7 +209,8 @@ iw_time iwi_noise_finish(const iw_noise *noise, struct iwi_stream_id id, int64_t
 {
     struct cursor cursors[IW_NOISE_MAX_SOURCES];
 
-    if (noise->closed_form != NULL) {
+    /* the closed form does not tell recorded sources apart */
+    if (noise->closed_form != NULL && (by_source == NULL || noise->closed_form->ops->label == NULL)) {
         const struct iwi_source *source = noise->closed_form;
         const iw_time end = source->ops->finish(source, state, next, t, d);
 
@@ -224,7 +236,7 @@ iw_time iwi_noise_phase(const iw_noise *noise, struct iwi_stream_id id, int64_t 
 
         *next = start_all(noise, &id, state, &origin);
     }
-    for (uint32_t i = 0; i < noise->count && noise->clocked_count < noise->count; i++) {
+    for (uint32_t i = 0; i < noise->count && noise->phased_count > 0; i++) {
         const struct iwi_source *source = &noise->sources[i];
         struct iwi_draw_id draw;
         iw_time extra;

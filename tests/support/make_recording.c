@@ -1,0 +1,186 @@
+/* Writes noise files for the tests of the command: iw_make_recording KIND FILE. The same on every machine.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "base/rng.h"
+#include "support/made_recording.h"
+
+static const int64_t SECOND_NS = 1000000000;
+
+/* Uniform in (0, 1): draw `index` of a stream. */
+static double unit(uint32_t stream, uint64_t index)
+{
+    return iwi_draw_unit((struct iwi_draw_id){1, 0, IWI_DRAW_TEST, stream, 0}, index);
+}
+
+/* Four detours that one can count on one's fingers. */
+static iw_recording *make_tiny(void)
+{
+    iw_recording *recording = iwt_recording(2, SECOND_NS);
+    const uint32_t tick = iwt_source(recording, IW_CLASS_IRQ, "local_timer");
+    const uint32_t thread = iwt_source(recording, IW_CLASS_THREAD, "cron, \"daily\"");
+
+    iwt_attribute(recording, "host", "node07");
+    iwt_attribute(recording, "kernel", "6.1.0-18-amd64");
+    iwt_attribute(recording, "clock", "tsc");
+    recording->cpus[1].cpu = 5;
+    iwt_detour(recording, 0, 100000000, 2000, tick);
+    iwt_detour(recording, 0, 500000000, 2000000, thread);
+    iwt_part(recording, 0, thread, 1990000);
+    iwt_part(recording, 0, tick, 10000);
+    iwt_detour(recording, 0, 900000000, 3000, tick);
+    iwt_detour(recording, 1, 250000000, 1000, tick);
+    return recording;
+}
+
+/* Detours of one CPU of a virtual machine, before they are put in order. */
+struct raw {
+    int64_t start_ns, duration_ns;
+    uint32_t source;
+};
+
+static int compare_raw(const void *a, const void *b)
+{
+    const struct raw *x = a, *y = b;
+
+    return (x->start_ns > y->start_ns) - (x->start_ns < y->start_ns);
+}
+
+/* Appends what does not overlap with what is there. */
+static void put_in_order(iw_recording *recording, size_t cpu, struct raw *raw, size_t count)
+{
+    int64_t free_ns = 0;
+
+    qsort(raw, count, sizeof *raw, compare_raw);
+    for (size_t i = 0; i < count; i++) {
+        if (raw[i].start_ns >= free_ns &&
+            raw[i].start_ns + raw[i].duration_ns < recording->cpus[cpu].length_ns) {
+            iwt_detour(recording, cpu, raw[i].start_ns, raw[i].duration_ns, raw[i].source);
+            free_ns = raw[i].start_ns + raw[i].duration_ns + 1;
+        }
+    }
+}
+
+enum { TICKS = 60 * 250, WORKERS = 60 * 12, STEALS = 60, DAEMONS = 60 };
+
+static void fill_node_cpu(iw_recording *recording, size_t cpu, const uint32_t sources[4], struct raw *raw)
+{
+    const uint32_t stream = (uint32_t)cpu + 1;
+    size_t n = 0;
+
+    for (uint64_t i = 0; i < TICKS; i++) {
+        raw[n++] =
+            (struct raw){(int64_t)i * 4000000 + (int64_t)cpu * 1300000 + (int64_t)(20000 * unit(stream, i)),
+                         (int64_t)(1500 * pow(unit(stream + 10, i), -0.4)), sources[0]};
+    }
+    for (uint64_t i = 0; i < WORKERS; i++) {
+        raw[n++] = (struct raw){(int64_t)(6e10 * unit(stream + 20, i)),
+                                (int64_t)(4000 + 30000 * unit(stream + 30, i)), sources[1]};
+    }
+    for (uint64_t i = 0; i < STEALS; i++) {
+        raw[n++] = (struct raw){(int64_t)(6e10 * unit(stream + 40, i)),
+                                (int64_t)(100000 * pow(unit(stream + 50, i), -0.8)), sources[2]};
+    }
+    for (uint64_t i = 0; i < DAEMONS; i++) {
+        if ((unit(60, i) < 0.5) == (cpu == 0)) {
+            raw[n++] = (struct raw){(int64_t)i * SECOND_NS + 777, 250000, sources[3]};
+        }
+    }
+    put_in_order(recording, cpu, raw, n);
+}
+
+/* A minute of two CPUs of a virtual machine: ticks, workers, its host, and a daemon that changes CPUs. */
+static iw_recording *make_node(void)
+{
+    iw_recording *recording = iwt_recording(2, 60 * SECOND_NS);
+    const uint32_t sources[4] = {iwt_source(recording, IW_CLASS_IRQ, "local_timer"),
+                                 iwt_source(recording, IW_CLASS_THREAD, "kworker/1:2-events_power_efficient"),
+                                 iwt_source(recording, IW_CLASS_HARDWARE, ""),
+                                 iwt_source(recording, IW_CLASS_THREAD, "collectd")};
+    struct raw *raw = calloc(TICKS + WORKERS + STEALS + DAEMONS, sizeof *raw);
+
+    iwt_attribute(recording, "host", "node07");
+    iwt_attribute(recording, "kernel", "6.1.0-18-amd64");
+    iwt_attribute(recording, "clock", "tsc");
+    iwt_attribute(recording, "date", "2026-11-15T01:02:03Z");
+    iwt_attribute(recording, "hypervisor", "KVMKVMKVM");
+    iwt_attribute(recording, "governor", "powersave");
+    iwt_attribute(recording, "steal_ms", "0:120,1:90");
+    for (size_t cpu = 0; raw != NULL && cpu < 2; cpu++) {
+        fill_node_cpu(recording, cpu, sources, raw);
+    }
+    free(raw);
+    return recording;
+}
+
+/* Sixty-four CPUs, each noisier than the one before; twenty sources. */
+static iw_recording *make_many(void)
+{
+    iw_recording *recording = iwt_recording(64, SECOND_NS);
+    char name[16];
+
+    for (size_t cpu = 0; cpu < 64; cpu++) {
+        snprintf(name, sizeof name, "thread%zu", cpu % 20);
+        for (size_t i = 0; i < cpu; i++) {
+            iwt_detour(recording, cpu, (int64_t)(i * 15000000), 50000,
+                       iwt_source(recording, IW_CLASS_THREAD, name));
+        }
+    }
+    recording->cpus[3].dropped = 17;
+    return recording;
+}
+
+/* A hundred quanta of about 1 ms on each of two CPUs. */
+static iw_recording *make_quanta(iw_probe probe)
+{
+    iw_recording *recording = iwt_recording(2, SECOND_NS / 10);
+
+    recording->probe = probe;
+    recording->rung = IW_RUNG_NONE;
+    recording->quantum_ns = 1000000;
+    for (size_t cpu = 0; cpu < 2; cpu++) {
+        for (int64_t i = 0; i < 100; i++) {
+            const double loss_ns = i % 10 == 0 ? 5000.0 * pow(unit((uint32_t)cpu, (uint64_t)i), -1.0) : 0.0;
+
+            iwt_sample(recording, cpu, i * 1000000,
+                       probe == IW_PROBE_FWQ ? 1000000.0 + loss_ns : floor(5000.0 - loss_ns / 200.0));
+        }
+    }
+    return recording;
+}
+
+static iw_recording *make(const char *kind)
+{
+    if (strcmp(kind, "tiny") == 0) {
+        return make_tiny();
+    }
+    if (strcmp(kind, "node") == 0) {
+        return make_node();
+    }
+    if (strcmp(kind, "many") == 0) {
+        return make_many();
+    }
+    if (strcmp(kind, "fwq") == 0 || strcmp(kind, "ftq") == 0) {
+        return make_quanta(strcmp(kind, "fwq") == 0 ? IW_PROBE_FWQ : IW_PROBE_FTQ);
+    }
+    return strcmp(kind, "quiet") == 0 ? iwt_recording(1, 60 * SECOND_NS) : NULL;
+}
+
+int main(int argc, char **argv)
+{
+    iw_recording *recording = argc == 3 ? make(argv[1]) : NULL;
+    iw_status status;
+
+    if (recording == NULL) {
+        (void)fputs("usage: iw_make_recording tiny|node|many|fwq|ftq|quiet FILE\n", stderr);
+        return 64;
+    }
+    status = iw_recording_save(NULL, recording, argv[2]);
+    iw_recording_free(recording);
+    return status == IW_OK ? 0 : 1;
+}
