@@ -1,0 +1,109 @@
+/* What the reader and the writer of noise files share: names and types of everything in them.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef IWI_NOISE_HDF5_LAYOUT_H
+#define IWI_NOISE_HDF5_LAYOUT_H
+
+#include <hdf5.h>
+
+#include <idlewave/recording.h>
+
+#include "base/base.h"
+
+#define IWI_H5_FORMAT "idlewave.noise/1"
+#define IWI_H5_NO_ID ((hid_t)-1)
+
+/* Bytes that one byte of deflate's output can stand for: 258 in two bits. */
+#define IWI_H5_MAX_PACKING 1032
+
+/* A file and where to complain about it. */
+struct iwi_h5 {
+    const iw_log *log;
+    const char *path; /* as people know it */
+    hid_t file;
+    uint64_t budget_bytes; /* reading: so much memory may its content still take */
+};
+
+/* Element types, in the file always little-endian. */
+enum iwi_h5_kind { IWI_H5_I64, IWI_H5_U32, IWI_H5_U64, IWI_H5_F64 };
+
+struct iwi_h5_kind_info {
+    const char *name;
+    size_t bytes;
+};
+
+extern const struct iwi_h5_kind_info iwi_h5_kinds[];
+
+hid_t iwi_h5_file_type(enum iwi_h5_kind kind);
+hid_t iwi_h5_memory_type(enum iwi_h5_kind kind);
+
+/* Columns of one CPU come in three tables. */
+enum iwi_h5_table { IWI_H5_DETOURS, IWI_H5_PARTS, IWI_H5_SAMPLES, IWI_H5_TABLES };
+
+struct iwi_h5_column {
+    const char *name;
+    enum iwi_h5_kind kind;
+    enum iwi_h5_table table;
+    size_t offset; /* of the array in iw_detours */
+};
+
+enum { IWI_H5_COLUMNS = 8, IWI_H5_PART_DETOUR = 3 };
+
+extern const struct iwi_h5_column iwi_h5_columns[IWI_H5_COLUMNS];
+
+void *iwi_h5_column_get(const iw_detours *detours, const struct iwi_h5_column *column);
+void iwi_h5_column_set(iw_detours *detours, const struct iwi_h5_column *column, void *array);
+
+/* A row of /sources, the same in memory and in the file. */
+struct iwi_h5_source {
+    uint8_t kind;
+    char name[IW_SOURCE_NAME_SIZE];
+};
+
+_Static_assert(sizeof(struct iwi_h5_source) == 1 + IW_SOURCE_NAME_SIZE, "no padding in the file");
+
+/* HDF5 tells apart how the end of a text of fixed length is marked; to us it is the same. */
+struct iwi_h5_text_style {
+    H5T_str_t padding;
+    H5T_cset_t charset;
+};
+
+#define IWI_H5_OUR_STYLE ((struct iwi_h5_text_style){H5T_STR_NULLTERM, H5T_CSET_UTF8})
+
+/* The type of such a row, to be closed; negative: failed. */
+hid_t iwi_h5_source_type(struct iwi_h5_text_style style);
+
+/* Logs "'path': TEXT: HDF5's own reason" and gives `status`. Call before anything else of HDF5 is called. */
+iw_status iwi_h5_fail(const struct iwi_h5 *h5, iw_status status, const char *format, ...) IW_PRINTF(3, 4);
+
+/* ---- attributes of the object `where` (a path); `values` are `count` of them, 1 is a scalar ---- */
+
+IW_NODISCARD iw_status iwi_h5_create_numbers(const struct iwi_h5 *h5, const char *where, const char *name,
+                                             enum iwi_h5_kind kind, size_t count, const void *values);
+IW_NODISCARD iw_status iwi_h5_change_numbers(const struct iwi_h5 *h5, const char *where, const char *name,
+                                             enum iwi_h5_kind kind, const void *values);
+IW_NODISCARD iw_status iwi_h5_create_text(const struct iwi_h5 *h5, const char *where, const char *name,
+                                          const char *text);
+
+/* IW_ERR_FORMAT unless there is exactly such an attribute. */
+IW_NODISCARD iw_status iwi_h5_read_numbers(const struct iwi_h5 *h5, const char *where, const char *name,
+                                           enum iwi_h5_kind kind, size_t count, void *values);
+/* The text is freed by the caller. */
+IW_NODISCARD iw_status iwi_h5_read_text(struct iwi_h5 *h5, const char *where, const char *name,
+                                        char **text_p);
+
+/* ---- reading datasets ---- */
+
+/* Takes so much from the budget, or says that the file cannot hold `what`. */
+IW_NODISCARD iw_status iwi_h5_spend(struct iwi_h5 *h5, uint64_t bytes, const char *what);
+
+/* The first `count` elements of the one-dimensional dataset `where`, which must have at least so many;
+ * UINT64_MAX: all, told in *count_p. `type` is what the file must hold, `memory_type` what is wanted. */
+IW_NODISCARD iw_status iwi_h5_read_dataset(struct iwi_h5 *h5, const char *where, hid_t type,
+                                           hid_t memory_type, const char *type_name, uint64_t count,
+                                           void **array_p, uint64_t *count_p);
+
+/* IW_ERR_FORMAT unless `where` is in this file itself, not behind a link to elsewhere. */
+IW_NODISCARD iw_status iwi_h5_require(const struct iwi_h5 *h5, const char *where);
+
+#endif

@@ -1,0 +1,347 @@
+/* Writes noise files piece by piece.
+ * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A live file is in HDF5's single-writer-multiple-readers mode, in which metadata reach the file in an order
+ * that always makes sense. That says nothing about data, so how many rows count (attribute `written`) is
+ * changed only when the rows themselves have reached the file.
+ */
+#include "format/noise_hdf5.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/noise_hdf5_create.h"
+#include "format/noise_hdf5_layout.h"
+#include "format/replace.h"
+
+enum { PATH_BYTES = 64 };
+
+struct cpu_out {
+    uint32_t cpu;
+    hid_t columns[IWI_H5_COLUMNS]; /* IWI_H5_NO_ID: not open */
+    uint64_t rows[IWI_H5_TABLES];
+    int64_t length_ns;
+    uint64_t dropped;
+    bool is_changed; /* since the attributes were written */
+};
+
+struct iwi_noise_writer {
+    struct iwi_h5 h5;
+    struct iwi_replace replace;
+    struct iwi_h5_image image; /* not live */
+    bool is_live;
+    iw_status status; /* the first failure */
+    size_t source_count, cpu_count;
+    struct cpu_out *cpus;
+};
+
+/* ---- rows ---- */
+
+/* Appends `count` elements behind the `old_count` that the dataset `where` has. */
+static iw_status append_elements(const struct iwi_h5 *h5, const char *where, hid_t dataset, hid_t memory_type,
+                                 hsize_t old_count, hsize_t count, const void *elements)
+{
+    const hsize_t new_count = old_count + count;
+    const hid_t memory_space = H5Screate_simple(1, &count, NULL);
+    hid_t file_space = IWI_H5_NO_ID;
+    iw_status status = IW_OK;
+
+    if (H5Dset_extent(dataset, &new_count) < 0 || (file_space = H5Dget_space(dataset)) < 0 ||
+        H5Sselect_hyperslab(file_space, H5S_SELECT_SET, &old_count, NULL, &count, NULL) < 0 ||
+        H5Dwrite(dataset, memory_type, memory_space, file_space, H5P_DEFAULT, elements) < 0) {
+        status = iwi_h5_fail(h5, IW_ERR_IO, "cannot write %s", where);
+    }
+    (void)H5Sclose(file_space);
+    (void)H5Sclose(memory_space);
+    return status;
+}
+
+static iw_status append_column(struct iwi_noise_writer *writer, struct cpu_out *out, size_t number,
+                               size_t count, const void *elements)
+{
+    const struct iwi_h5_column *column = &iwi_h5_columns[number];
+    hid_t *dataset = &out->columns[number];
+    char where[PATH_BYTES];
+
+    snprintf(where, sizeof where, "/cpu/%" PRIu32 "/%s", out->cpu, column->name);
+    if (*dataset < 0) {
+        *dataset = H5Dopen2(writer->h5.file, where, H5P_DEFAULT);
+    }
+    IW_TRY(append_elements(&writer->h5, where, *dataset, iwi_h5_memory_type(column->kind),
+                           out->rows[column->table], count, elements));
+    if (!writer->is_live) { /* else the chunk that is not full stays in memory for the next rows */
+        const herr_t result = H5Dclose(*dataset);
+
+        *dataset = IWI_H5_NO_ID;
+        if (result < 0) {
+            return iwi_h5_fail(&writer->h5, IW_ERR_IO, "cannot write %s", where);
+        }
+    }
+    return IW_OK;
+}
+
+/* Detours are numbered through the whole recording in the file. */
+static iw_status append_part_detours(struct iwi_noise_writer *writer, struct cpu_out *out,
+                                     const iw_detours *batch)
+{
+    uint64_t *numbers = iwi_new_array(writer->h5.log, batch->part_count, sizeof *numbers);
+    iw_status status;
+
+    if (numbers == NULL) {
+        return IW_ERR_NOMEM;
+    }
+    for (size_t i = 0; i < batch->part_count; i++) {
+        numbers[i] = batch->part_detour[i] + out->rows[IWI_H5_DETOURS];
+    }
+    status = append_column(writer, out, IWI_H5_PART_DETOUR, batch->part_count, numbers);
+    free(numbers);
+    return status;
+}
+
+static iw_status append(struct iwi_noise_writer *writer, struct cpu_out *out, const iw_detours *batch)
+{
+    const size_t counts[IWI_H5_TABLES] = {batch->count, batch->part_count, batch->sample_count};
+
+    for (size_t i = 0; i < IWI_H5_COLUMNS; i++) {
+        const size_t count = counts[iwi_h5_columns[i].table];
+
+        if (count == 0) {
+            continue;
+        }
+        if (i == IWI_H5_PART_DETOUR) {
+            IW_TRY(append_part_detours(writer, out, batch));
+        } else {
+            IW_TRY(append_column(writer, out, i, count, iwi_h5_column_get(batch, &iwi_h5_columns[i])));
+        }
+    }
+    for (size_t i = 0; i < IWI_H5_TABLES; i++) {
+        out->rows[i] += counts[i];
+    }
+    out->length_ns = batch->length_ns;
+    out->dropped = batch->dropped;
+    out->is_changed = true;
+    return IW_OK;
+}
+
+/* ---- what counts ---- */
+
+static iw_status flush_file(const struct iwi_noise_writer *writer)
+{
+    if (writer->is_live && H5Fflush(writer->h5.file, H5F_SCOPE_LOCAL) < 0) {
+        return iwi_h5_fail(&writer->h5, IW_ERR_IO, "cannot write");
+    }
+    return IW_OK;
+}
+
+static iw_status commit_cpu(struct iwi_noise_writer *writer, struct cpu_out *out)
+{
+    const struct iwi_h5 *h5 = &writer->h5;
+    char where[PATH_BYTES];
+
+    snprintf(where, sizeof where, "/cpu/%" PRIu32, out->cpu);
+    IW_TRY(iwi_h5_change_numbers(h5, where, "length_ns", IWI_H5_I64, &out->length_ns));
+    IW_TRY(iwi_h5_change_numbers(h5, where, "dropped", IWI_H5_U64, &out->dropped));
+    IW_TRY(iwi_h5_change_numbers(h5, where, "written", IWI_H5_U64, out->rows));
+    out->is_changed = false;
+    return IW_OK;
+}
+
+static iw_status commit(struct iwi_noise_writer *writer)
+{
+    IW_TRY(flush_file(writer));
+    for (size_t i = 0; i < writer->cpu_count; i++) {
+        if (writer->cpus[i].is_changed) {
+            IW_TRY(commit_cpu(writer, &writer->cpus[i]));
+        }
+    }
+    return flush_file(writer);
+}
+
+/* ---- sources ---- */
+
+static iw_status append_sources(struct iwi_noise_writer *writer, const iw_source *sources, size_t count)
+{
+    struct iwi_h5_source *rows = iwi_new_array(writer->h5.log, count, sizeof *rows);
+    const hid_t type = iwi_h5_source_type(IWI_H5_OUR_STYLE);
+    const hid_t dataset = H5Dopen2(writer->h5.file, "/sources", H5P_DEFAULT);
+    iw_status status = rows == NULL ? IW_ERR_NOMEM : IW_OK;
+
+    for (size_t i = 0; status == IW_OK && i < count; i++) {
+        rows[i].kind = (uint8_t)sources[i].kind;
+        memcpy(rows[i].name, sources[i].name, strnlen(sources[i].name, sizeof rows[i].name - 1));
+    }
+    if (status == IW_OK) {
+        status = append_elements(&writer->h5, "/sources", dataset, type, writer->source_count, count, rows);
+    }
+    (void)H5Dclose(dataset);
+    (void)H5Tclose(type);
+    free(rows);
+    return status;
+}
+
+/* Before any detour of theirs counts, the sources themselves must. */
+static iw_status add_sources(struct iwi_noise_writer *writer, const iw_source *sources, size_t count)
+{
+    const uint64_t new_count = count;
+
+    if (count <= writer->source_count) {
+        return IW_OK;
+    }
+    IW_TRY(append_sources(writer, sources + writer->source_count, count - writer->source_count));
+    IW_TRY(flush_file(writer));
+    IW_TRY(iwi_h5_change_numbers(&writer->h5, "/sources", "written", IWI_H5_U64, &new_count));
+    writer->source_count = count;
+    return flush_file(writer);
+}
+
+/* ---- the writer ---- */
+
+static iw_status go_live(struct iwi_noise_writer *writer)
+{
+    if (H5Fflush(writer->h5.file, H5F_SCOPE_GLOBAL) < 0 || H5Fstart_swmr_write(writer->h5.file) < 0) {
+        return iwi_h5_fail(&writer->h5, IW_ERR_IO, "cannot be written while others read it");
+    }
+    return iwi_replace_commit(writer->h5.log, &writer->replace);
+}
+
+static iw_status start(struct iwi_noise_writer *writer, const iw_recording *head)
+{
+    IW_TRY(iwi_h5_create_file(&writer->h5, writer->replace.temporary, head,
+                              writer->is_live ? NULL : &writer->image));
+    IW_TRY(add_sources(writer, head->sources, head->source_count));
+    return writer->is_live ? go_live(writer) : IW_OK;
+}
+
+static void close_columns(struct iwi_noise_writer *writer)
+{
+    for (size_t i = 0; i < writer->cpu_count; i++) {
+        for (size_t j = 0; j < IWI_H5_COLUMNS; j++) {
+            if (writer->cpus[i].columns[j] >= 0) {
+                (void)H5Dclose(writer->cpus[i].columns[j]);
+            }
+        }
+    }
+}
+
+/* A file in memory goes to disk under its temporary name first. */
+static iw_status write_image(struct iwi_noise_writer *writer)
+{
+    const iw_log *log = writer->h5.log;
+
+    if (writer->image.bytes == NULL) {
+        return iwi_fail(log, IW_ERR_NOMEM, "'%s': HDF5 gave no content to write", writer->h5.path);
+    }
+    IW_TRY(iwi_replace_write(log, &writer->replace, writer->image.bytes, iwi_h5_image_size(&writer->image)));
+    return iwi_replace_commit(log, &writer->replace);
+}
+
+static iw_status finish(struct iwi_noise_writer *writer)
+{
+    iw_status status = writer->status;
+
+    if (status == IW_OK) {
+        status = commit(writer);
+    }
+    close_columns(writer);
+    if (writer->h5.file >= 0 && H5Fclose(writer->h5.file) < 0 && status == IW_OK) {
+        status = iwi_h5_fail(&writer->h5, IW_ERR_IO, "cannot write");
+    }
+    if (status == IW_OK && !writer->is_live) {
+        status = write_image(writer);
+    }
+    iwi_replace_release(&writer->replace);
+    free(writer->image.bytes);
+    free(writer->cpus);
+    free(writer);
+    return status;
+}
+
+static iw_status make(const iw_log *log, const char *path, const iw_recording *head, bool is_live,
+                      struct iwi_noise_writer **writer_p)
+{
+    struct iwi_noise_writer *writer = iwi_new_array(log, 1, sizeof *writer);
+
+    if (writer == NULL) {
+        return IW_ERR_NOMEM;
+    }
+    *writer = (struct iwi_noise_writer){.h5 = {log, path, IWI_H5_NO_ID, 0}, .is_live = is_live};
+    writer->cpus = iwi_new_array(log, head->cpu_count, sizeof *writer->cpus);
+    if (writer->cpus == NULL) {
+        free(writer);
+        return IW_ERR_NOMEM;
+    }
+    for (size_t i = 0; i < head->cpu_count; i++) {
+        writer->cpus[i].cpu = head->cpus[i].cpu;
+        for (size_t j = 0; j < IWI_H5_COLUMNS; j++) {
+            writer->cpus[i].columns[j] = IWI_H5_NO_ID;
+        }
+    }
+    writer->cpu_count = head->cpu_count;
+    writer->status = iwi_replace_open(log, path, &writer->replace);
+    if (writer->status == IW_OK) {
+        writer->h5.path = writer->replace.path;
+        writer->status = start(writer, head);
+    }
+    if (writer->status != IW_OK) {
+        return finish(writer);
+    }
+    *writer_p = writer;
+    return IW_OK;
+}
+
+iw_status iwi_noise_writer_open(const iw_log *log, const char *path, const iw_recording *head, bool is_live,
+                                struct iwi_noise_writer **writer_p)
+{
+    iw_status status;
+
+    H5E_BEGIN_TRY
+    {
+        status = make(log, path, head, is_live, writer_p);
+    }
+    H5E_END_TRY
+    return status;
+}
+
+iw_status iwi_noise_writer_sources(struct iwi_noise_writer *writer, const iw_source *sources, size_t count)
+{
+    H5E_BEGIN_TRY
+    {
+        writer->status = writer->status == IW_OK ? add_sources(writer, sources, count) : writer->status;
+    }
+    H5E_END_TRY
+    return writer->status;
+}
+
+iw_status iwi_noise_writer_append(struct iwi_noise_writer *writer, size_t index, const iw_detours *batch)
+{
+    H5E_BEGIN_TRY
+    {
+        writer->status =
+            writer->status == IW_OK ? append(writer, &writer->cpus[index], batch) : writer->status;
+    }
+    H5E_END_TRY
+    return writer->status;
+}
+
+iw_status iwi_noise_writer_flush(struct iwi_noise_writer *writer)
+{
+    H5E_BEGIN_TRY
+    {
+        writer->status = writer->status == IW_OK ? commit(writer) : writer->status;
+    }
+    H5E_END_TRY
+    return writer->status;
+}
+
+iw_status iwi_noise_writer_close(struct iwi_noise_writer *writer)
+{
+    iw_status status;
+
+    H5E_BEGIN_TRY
+    {
+        status = finish(writer);
+    }
+    H5E_END_TRY
+    return status;
+}

@@ -1,0 +1,127 @@
+/* Writes files aside and renames them when they are whole.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "format/replace.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static iw_status fail(const iw_log *log, const char *path)
+{
+    return iwi_fail(log, IW_ERR_IO, "cannot write '%s': %s", path, strerror(errno));
+}
+
+/* "PATH.tmp-0123456789abcdef" */
+static iw_status name_temporary(const iw_log *log, struct iwi_replace *replace)
+{
+    const size_t size = strlen(replace->path) + sizeof ".tmp-0123456789abcdef";
+    uint64_t number = (uint64_t)getpid();
+
+    (void)getrandom(&number, sizeof number, GRND_NONBLOCK); /* if it fails, the process number will do */
+    replace->temporary = iwi_new_array(log, size, 1);
+    if (replace->temporary == NULL) {
+        return IW_ERR_NOMEM;
+    }
+    snprintf(replace->temporary, size, "%s.tmp-%016" PRIx64, replace->path, number);
+    return IW_OK;
+}
+
+static iw_status create_temporary(const iw_log *log, struct iwi_replace *replace)
+{
+    int fd;
+
+    IW_TRY(name_temporary(log, replace));
+    fd = open(replace->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (fd < 0) {
+        return fail(log, replace->path);
+    }
+    (void)close(fd);
+    return IW_OK;
+}
+
+iw_status iwi_replace_open(const iw_log *log, const char *path, struct iwi_replace *replace)
+{
+    struct stat info;
+    iw_status status;
+
+    *replace = (struct iwi_replace){.path = NULL};
+    if (stat(path, &info) == 0 && !S_ISREG(info.st_mode)) {
+        return iwi_fail(log, IW_ERR_IO, "cannot write '%s': it is not a regular file", path);
+    }
+    replace->path = realpath(path, NULL);
+    if (replace->path == NULL && errno == ENOENT) {
+        replace->path = strdup(path);
+    }
+    if (replace->path == NULL) {
+        return fail(log, path);
+    }
+    status = create_temporary(log, replace);
+    if (status != IW_OK) {
+        iwi_replace_release(replace);
+    }
+    return status;
+}
+
+/* Gives errno. */
+static int write_all(int fd, const char *bytes, size_t count)
+{
+    while (count > 0) {
+        const ssize_t written = write(fd, bytes, count);
+
+        if (written > 0) {
+            bytes += written;
+            count -= (size_t)written;
+        } else if (written == 0 || errno != EINTR) {
+            return written == 0 ? ENOSPC : errno;
+        }
+    }
+    return 0;
+}
+
+iw_status iwi_replace_write(const iw_log *log, const struct iwi_replace *replace, const void *bytes,
+                            size_t count)
+{
+    const int fd = open(replace->temporary, O_WRONLY | O_CLOEXEC);
+    int error = fd < 0 ? errno : write_all(fd, bytes, count);
+
+    if (fd >= 0 && close(fd) != 0 && error == 0) {
+        error = errno;
+    }
+    return error == 0 ? IW_OK
+                      : iwi_fail(log, IW_ERR_IO, "cannot write '%s': %s", replace->path, strerror(error));
+}
+
+iw_status iwi_replace_commit(const iw_log *log, struct iwi_replace *replace)
+{
+    const int fd = open(replace->temporary, O_RDONLY | O_CLOEXEC);
+    const bool is_on_disk = fd >= 0 && fsync(fd) == 0;
+
+    if (!is_on_disk || rename(replace->temporary, replace->path) != 0) {
+        const iw_status status = fail(log, replace->path);
+
+        if (fd >= 0) {
+            (void)close(fd);
+        }
+        return status;
+    }
+    (void)close(fd);
+    free(replace->temporary);
+    replace->temporary = NULL;
+    return IW_OK;
+}
+
+void iwi_replace_release(struct iwi_replace *replace)
+{
+    if (replace->temporary != NULL) {
+        (void)unlink(replace->temporary);
+    }
+    free(replace->temporary);
+    free(replace->path);
+    *replace = (struct iwi_replace){.path = NULL};
+}
