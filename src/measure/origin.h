@@ -1,0 +1,27 @@
+/* Where a recording comes from, as its attributes.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef IWI_ORIGIN_H
+#define IWI_ORIGIN_H
+
+#include <time.h>
+
+#include "measure/crew.h"
+
+/* What must be noted before measuring. */
+struct iwi_origin {
+    const char *root; /* /proc and /sys are below it */
+    time_t date;
+    uint64_t *steal_ticks; /* of each CPU */
+};
+
+IW_NODISCARD iw_status iwi_origin_begin(const iw_log *log, const char *root, const struct iwi_cpus *cpus,
+                                        struct iwi_origin *origin);
+void iwi_origin_release(struct iwi_origin *origin);
+
+/* All attributes, once the recording has its detours; docs/formats/noise-hdf5.md lists them. */
+IW_NODISCARD iw_status iwi_origin_set(const iw_log *log, const struct iwi_origin *origin,
+                                      const iw_measure_opts *opts, const struct iwi_crew *crew,
+                                      const struct iwi_clock *clock, iw_recording *recording);
+
+#endif

@@ -1,0 +1,91 @@
+/* Fixed work quantum: the same work again and again; what it takes longer than at best is a detour.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "base/base.h"
+#include "measure/probe.h"
+
+static const int64_t STEP_NS = 1000000;
+enum { TRIES = 20, FIRST_WORK = 1000, LEAST_ROOM = 16 };
+
+/* The clock of a CPU may rise after the calibration, so twice as many as it says. */
+static uint64_t room(const iw_measure_opts *opts)
+{
+    return 2 * (uint64_t)(opts->duration_ns / opts->quantum_ns) + LEAST_ROOM;
+}
+
+/* Ticks that so much work takes at best. */
+static uint64_t least_time(struct iwi_probe *probe, uint64_t work)
+{
+    const struct iwi_window now = {.zero = 0, .end = UINT64_MAX};
+    int64_t start[TRIES], value[TRIES];
+    struct iwi_marks marks = {.start = start, .value = value, .room = TRIES};
+    int64_t least = INT64_MAX;
+
+    probe->clock->ops->fwq(probe->clock->state, &now, work, &marks);
+    for (size_t i = 0; i < marks.count; i++) {
+        least = iwi_min(least, value[i]);
+    }
+    return (uint64_t)iwi_max(least, 1);
+}
+
+/* In two steps: work of about a millisecond is timed well, also where a quantum is much longer. */
+static void prepare(struct iwi_probe *probe)
+{
+    const uint64_t step = iwi_clock_ticks(probe->clock, STEP_NS);
+    const uint64_t targets[] = {probe->quantum < step ? probe->quantum : step, probe->quantum};
+
+    probe->work = FIRST_WORK;
+    for (size_t i = 0; i < sizeof targets / sizeof targets[0]; i++) {
+        const double factor = (double)targets[i] / (double)least_time(probe, probe->work);
+
+        probe->work = (uint64_t)iwi_max((int64_t)((double)probe->work * factor), 1);
+    }
+}
+
+static void run(struct iwi_probe *probe)
+{
+    probe->clock->ops->fwq(probe->clock->state, probe->window, probe->work, &probe->marks);
+}
+
+static int64_t least_value(const struct iwi_marks *marks)
+{
+    int64_t least = INT64_MAX;
+
+    for (size_t i = 0; i < marks->count; i++) {
+        least = iwi_min(least, marks->value[i]);
+    }
+    return least;
+}
+
+/* A detour is set to the beginning of its quantum: where it was in it cannot be known. */
+static void find_detours(const struct iwi_probe *probe, int64_t least, int64_t tolerance, iw_detours *detours)
+{
+    const struct iwi_marks *marks = &probe->marks;
+
+    for (size_t i = 0; i < marks->count; i++) {
+        const uint64_t start = (uint64_t)marks->start[i];
+
+        if (marks->value[i] - least > tolerance) {
+            const uint64_t end = start + (uint64_t)(marks->value[i] - least);
+            const int64_t start_ns = iwi_clock_whole_ns(probe->clock, start);
+
+            detours->start_ns[detours->count] = start_ns;
+            detours->duration_ns[detours->count++] = iwi_clock_whole_ns(probe->clock, end) - start_ns;
+        }
+    }
+}
+
+static iw_status finish(const iw_log *log, struct iwi_probe *probe, iw_detours *detours)
+{
+    const int64_t least = least_value(&probe->marks);
+    const int64_t tolerance = (int64_t)(probe->threshold * probe->t_min);
+
+    IW_TRY(iwi_samples_new(log, detours, probe->marks.count));
+    find_detours(probe, least, tolerance, detours);
+    iwi_samples_take(probe, iwi_clock_ns(probe->clock, 1.0), detours);
+    detours->t_min_ns = iwi_clock_ns(probe->clock, (double)least);
+    detours->threshold_ns = iwi_clock_ns(probe->clock, (double)(least + tolerance));
+    return IW_OK;
+}
+
+const struct iwi_probe_ops iwi_probe_fwq = {room, prepare, run, finish};

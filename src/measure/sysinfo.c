@@ -1,0 +1,173 @@
+/* Reads what /proc and /sys tell about this machine.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "measure/sysinfo.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
+#include "base/base.h"
+#include "measure/sysfile.h"
+
+enum { FLAGS_SIZE = 8192, PATH_SIZE = 128 };
+static const char unknown[] = "unknown", cpuinfo[] = "/proc/cpuinfo";
+
+static void set(char buf[IWI_FACT_SIZE], const char *text)
+{
+    snprintf(buf, IWI_FACT_SIZE, "%s", text);
+}
+
+static void read_line(const char *root, const char *path, char buf[IWI_FACT_SIZE])
+{
+    if (!iwi_sysfile_line(root, path, buf, IWI_FACT_SIZE)) {
+        set(buf, unknown);
+    }
+}
+
+/* A list of CPUs; the kernel writes nothing or "(null)" for none. */
+static void read_list(const char *root, const char *path, char buf[IWI_FACT_SIZE])
+{
+    read_line(root, path, buf);
+    if (buf[0] == '\0' || strcmp(buf, "(null)") == 0) {
+        set(buf, "none");
+    }
+}
+
+/* Each architecture has its own name for it. */
+static void read_cpu_model(const char *root, char buf[IWI_FACT_SIZE])
+{
+    static const char *const keys[] = {"model name", "Model", "cpu model", "Hardware", "cpu", "CPU part"};
+
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+        if (iwi_sysfile_value(root, cpuinfo, keys[i], ':', buf, IWI_FACT_SIZE)) {
+            return;
+        }
+    }
+    set(buf, unknown);
+}
+
+static void read_smt(const char *root, char buf[IWI_FACT_SIZE])
+{
+    char active[IWI_FACT_SIZE];
+
+    read_line(root, "/sys/devices/system/cpu/smt/active", active);
+    set(buf, strcmp(active, "1") == 0 ? "on" : (strcmp(active, "0") == 0 ? "off" : unknown));
+}
+
+/* Signature of the hypervisor, of this very machine; "" without one. */
+static void ask_cpu_for_vendor(char vendor[IWI_FACT_SIZE])
+{
+    vendor[0] = '\0';
+#if defined(__x86_64__)
+    const unsigned features_leaf = 1, hypervisor_bit = 1u << 31, vendor_leaf = 0x40000000;
+    unsigned a, b, c, d, signature[3];
+
+    if (__get_cpuid(features_leaf, &a, &b, &c, &d) != 0 && (c & hypervisor_bit) != 0) {
+        __cpuid(vendor_leaf, a, signature[0], signature[1], signature[2]);
+        memcpy(vendor, signature, sizeof signature);
+        vendor[sizeof signature] = '\0';
+    }
+#endif
+}
+
+static bool has_hypervisor_flag(const char *root)
+{
+    char flags[FLAGS_SIZE];
+
+    return iwi_sysfile_value(root, cpuinfo, "flags", ':', flags, sizeof flags) &&
+           strstr(flags, "hypervisor") != NULL;
+}
+
+static void read_hypervisor(const char *root, char buf[IWI_FACT_SIZE])
+{
+    if (iwi_sysfile_line(root, "/sys/hypervisor/type", buf, IWI_FACT_SIZE) && buf[0] != '\0') {
+        return;
+    }
+    if (!has_hypervisor_flag(root)) {
+        set(buf, "none");
+        return;
+    }
+    if (root[0] == '\0') {
+        ask_cpu_for_vendor(buf);
+    }
+    if (buf[0] == '\0' && !iwi_sysfile_line(root, "/sys/class/dmi/id/sys_vendor", buf, IWI_FACT_SIZE)) {
+        set(buf, "unknown vendor");
+    }
+}
+
+/* Distributions put the kernel's configuration there. */
+static void read_tick_hz(const char *root, const char *kernel, char buf[IWI_FACT_SIZE])
+{
+    char path[IWI_FACT_SIZE + PATH_SIZE];
+
+    snprintf(path, sizeof path, "/boot/config-%s", kernel);
+    if (!iwi_sysfile_value(root, path, "CONFIG_HZ", '=', buf, IWI_FACT_SIZE)) {
+        set(buf, unknown);
+    }
+}
+
+void iwi_sysinfo_read(const char *root, struct iwi_sysinfo *info)
+{
+    struct utsname name;
+
+    if (uname(&name) == 0) {
+        set(info->host, name.nodename);
+        set(info->kernel, name.release);
+    } else {
+        set(info->host, unknown);
+        set(info->kernel, unknown);
+    }
+    read_cpu_model(root, info->cpu_model);
+    read_smt(root, info->smt);
+    read_hypervisor(root, info->hypervisor);
+    read_line(root, "/sys/devices/system/clocksource/clocksource0/current_clocksource", info->clocksource);
+    read_list(root, "/sys/devices/system/cpu/isolated", info->isolated);
+    read_list(root, "/sys/devices/system/cpu/nohz_full", info->nohz_full);
+    read_tick_hz(root, info->kernel, info->tick_hz);
+}
+
+void iwi_sysinfo_governor(const char *root, uint32_t cpu, char buf[IWI_FACT_SIZE])
+{
+    char path[PATH_SIZE];
+
+    snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%" PRIu32 "/cpufreq/scaling_governor", cpu);
+    read_line(root, path, buf);
+}
+
+uint64_t iwi_sysinfo_steal(const char *root, uint32_t cpu)
+{
+    const int field = 8; /* user nice system idle iowait irq softirq steal */
+    char key[PATH_SIZE], values[IWI_FACT_SIZE], *next = values;
+    uint64_t ticks = 0;
+
+    snprintf(key, sizeof key, "cpu%" PRIu32, cpu);
+    if (!iwi_sysfile_value(root, "/proc/stat", key, ' ', values, sizeof values)) {
+        return 0;
+    }
+    for (int i = 0; i < field; i++) {
+        const char *number = next;
+
+        ticks = strtoull(number, &next, 10);
+        if (next == number) {
+            return 0;
+        }
+    }
+    return ticks;
+}
+
+uint64_t iwi_sysinfo_available_bytes(const char *root)
+{
+    char value[IWI_FACT_SIZE], *end;
+    uint64_t kib;
+
+    if (!iwi_sysfile_value(root, "/proc/meminfo", "MemAvailable", ':', value, sizeof value)) {
+        return UINT64_MAX;
+    }
+    kib = strtoull(value, &end, 10);
+    return strcmp(end, " kB") == 0 && kib <= UINT64_MAX / 1024 ? kib * 1024 : UINT64_MAX;
+}
