@@ -36,6 +36,9 @@ bool iwi_part_label(const iw_origin *origin, int part, char buf[IWI_PART_LABEL_S
  */
 IW_NODISCARD iw_status iwi_check_written(const iw_log *log, FILE *out, const char *what);
 
+/* Fifteen digits, with a point whatever the locale: its comma would be read as a separator. */
+void iwi_write_real(FILE *out, double value);
+
 /* ---- text ---- */
 
 enum { IWI_TEXT_COLUMNS = 80, IWI_PARAGRAPH_SIZE = 1024, IWI_NUMBER_SIZE = 32, IWI_ROW_LABEL_COLUMNS = 11 };
@@ -46,8 +49,9 @@ bool iwi_is_disturbed(const iw_origin *origin);
 /* Appends to what the paragraph holds already. */
 void iwi_append(char paragraph[IWI_PARAGRAPH_SIZE], const char *format, ...) IW_PRINTF(2, 3);
 
-/* Writes `text` wrapped at spaces. */
+/* Writes `text` wrapped at spaces; as an item of a list, "- " before it and its further lines indented. */
 void iwi_write_wrapped(FILE *out, const char *text);
+void iwi_write_item(FILE *out, const char *text);
 
 /* Numbers for people, in `buf`: "3.20 %"; "147.8"; "225 M" (with a space behind a number without prefix);
  * "1.234 ms". */

@@ -114,3 +114,16 @@ iw_status iwi_check_written(const iw_log *log, FILE *out, const char *what)
     }
     return IW_OK;
 }
+
+void iwi_write_real(FILE *out, double value)
+{
+    char digits[32];
+    char *comma;
+
+    snprintf(digits, sizeof digits, "%.15g", value);
+    comma = strchr(digits, ',');
+    if (comma != NULL) {
+        *comma = '.';
+    }
+    (void)fputs(digits, out);
+}

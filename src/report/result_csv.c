@@ -10,20 +10,6 @@
 #include "base/base.h"
 #include "report/report.h"
 
-/* A locale's decimal comma would be read as a separator. */
-static void write_real(FILE *out, double value)
-{
-    char digits[32];
-    char *comma;
-
-    snprintf(digits, sizeof digits, "%.15g", value);
-    comma = strchr(digits, ',');
-    if (comma != NULL) {
-        *comma = '.';
-    }
-    (void)fputs(digits, out);
-}
-
 iw_status iw_result_write_csv(const iw_log *log, const iw_sim_result *result, const iw_origin *origin,
                               FILE *out)
 {
@@ -37,7 +23,7 @@ iw_status iw_result_write_csv(const iw_log *log, const iw_sim_result *result, co
         (void)fprintf(out, "%" PRIu64 ",%s,", result->first_trial + i,
                       iwi_ns_text(result->makespan_ps[i], ns));
         if (isfinite(slowdown)) {
-            write_real(out, slowdown);
+            iwi_write_real(out, slowdown);
         }
         (void)fputc('\n', out);
     }

@@ -4,14 +4,13 @@
 #include <idlewave/result.h>
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include <jansson.h>
 
 #include <idlewave/idlewave.h>
 
 #include "base/base.h"
+#include "report/json_util.h"
 #include "report/report.h"
 
 /* Fifteen digits show every decimal fraction as it was meant (130.2, not 130.19999999999999) and are exact
@@ -21,44 +20,9 @@ static size_t real_digits(double largest_ps)
     return largest_ps < 1e15 ? 15 : 17;
 }
 
-/* Whole numbers are written without a decimal point, what is no number as null. */
-static json_t *number(double value)
-{
-    if (!isfinite(value)) {
-        return json_null();
-    }
-    if (value == floor(value) && fabs(value) < 0x1p53) {
-        return json_integer((json_int_t)value);
-    }
-    return json_real(value);
-}
-
-/* Paths need not be UTF-8, JSON must be: bytes that are not ASCII are replaced where the whole is no UTF-8.
- */
-static json_t *text(const char *string)
-{
-    json_t *value = json_string(string);
-    char *ascii;
-
-    if (value != NULL || (ascii = strdup(string)) == NULL) {
-        return value;
-    }
-    for (char *c = ascii; *c != '\0'; c++) {
-        *c = (unsigned char)*c < 0x80 ? *c : '?';
-    }
-    value = json_string(ascii);
-    free(ascii);
-    return value;
-}
-
-static json_t *count(uint64_t value)
-{
-    return value <= INT64_MAX ? json_integer((json_int_t)value) : json_real((double)value);
-}
-
 static json_t *nanoseconds(double ps)
 {
-    return isfinite(ps) ? number(round(ps) / 1000.0) : json_null();
+    return isfinite(ps) ? iwi_json_number(round(ps) / 1000.0) : json_null();
 }
 
 static json_t *interval(const iw_summary *s, json_t *(*write)(double))
@@ -77,11 +41,11 @@ static json_t *net_object(const iw_net *net)
 {
     const double fs_per_ns = 1e6;
 
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "name", text(net->name), "L_ns",
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "name", iwi_json_text(net->name), "L_ns",
                      nanoseconds((double)net->L_ps), "o_send_ns", nanoseconds((double)net->o_send_ps),
                      "o_recv_ns", nanoseconds((double)net->o_recv_ps), "g_ns", nanoseconds((double)net->g_ps),
-                     "G_ns_per_byte", number((double)net->G / fs_per_ns), "O_ns_per_byte",
-                     number((double)net->O / fs_per_ns), "S_bytes", count(net->S_bytes));
+                     "G_ns_per_byte", iwi_json_number((double)net->G / fs_per_ns), "O_ns_per_byte",
+                     iwi_json_number((double)net->O / fs_per_ns), "S_bytes", iwi_json_count(net->S_bytes));
 }
 
 static json_t *noise_array(const iw_origin *origin)
@@ -89,8 +53,9 @@ static json_t *noise_array(const iw_origin *origin)
     json_t *array = json_array();
 
     for (size_t i = 0; i < iwi_source_count(origin); i++) {
-        json_t *source = json_pack("{s:o, s:o}", "spec", text(iw_noise_source_name(origin->noise, i)),
-                                   "share", number(iw_noise_source_share(origin->noise, i)));
+        json_t *source =
+            json_pack("{s:o, s:o}", "spec", iwi_json_text(iw_noise_source_name(origin->noise, i)), "share",
+                      iwi_json_number(iw_noise_source_share(origin->noise, i)));
 
         (void)json_array_append_new(array, source);
     }
@@ -106,30 +71,31 @@ static json_t *explain_object(const iw_explain *explain, const iw_origin *origin
         (void)json_object_set_new(parts, label, nanoseconds((double)explain->last.part_ps[i]));
         (void)json_object_set_new(mean, label, nanoseconds(explain->mean_ps[i]));
     }
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "trial", count(explain->trial), "last_rank",
-                     count(explain->last_rank), "makespan_ns", nanoseconds((double)explain->makespan_ps),
-                     "parts", parts, "hops", count(explain->last.hops), "mean_parts", mean, "mean_hops",
-                     number(explain->mean_hops));
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "trial", iwi_json_count(explain->trial),
+                     "last_rank", iwi_json_count(explain->last_rank), "makespan_ns",
+                     nanoseconds((double)explain->makespan_ps), "parts", parts, "hops",
+                     iwi_json_count(explain->last.hops), "mean_parts", mean, "mean_hops",
+                     iwi_json_number(explain->mean_hops));
 }
 
 /* What ran: the part of the object before the times. */
 static json_t *run_object(const iw_sim_result *result)
 {
     json_t *object = json_pack("{s:s, s:o, s:o, s:o, s:o, s:s}", "schema", "idlewave.simulate/1", "ranks",
-                               count(result->ranks), "trials", count(result->trials), "first_trial",
-                               count(result->first_trial), "seed", count(result->seed), "engine",
-                               iw_engine_name(result->engine));
+                               iwi_json_count(result->ranks), "trials", iwi_json_count(result->trials),
+                               "first_trial", iwi_json_count(result->first_trial), "seed",
+                               iwi_json_count(result->seed), "engine", iw_engine_name(result->engine));
 
     if (result->engine_note[0] != '\0') {
-        (void)json_object_set_new(object, "engine_note", text(result->engine_note));
+        (void)json_object_set_new(object, "engine_note", iwi_json_text(result->engine_note));
     }
     (void)json_object_set_new(object, "rules",
-                              text(result->rules == IW_RULES_LOGGOPSIM ? "loggopsim" : "idlewave"));
+                              iwi_json_text(result->rules == IW_RULES_LOGGOPSIM ? "loggopsim" : "idlewave"));
     (void)json_object_set_new(object, "rendezvous",
-                              text(result->rendezvous == IW_RENDEZVOUS_IDEAL ? "ideal" : "rts-cts"));
-    (void)json_object_set_new(object, "lanes", count(result->lanes));
-    (void)json_object_set_new(object, "threads", count(result->threads));
-    (void)json_object_set_new(object, "messages", count(result->messages));
+                              iwi_json_text(result->rendezvous == IW_RENDEZVOUS_IDEAL ? "ideal" : "rts-cts"));
+    (void)json_object_set_new(object, "lanes", iwi_json_count(result->lanes));
+    (void)json_object_set_new(object, "threads", iwi_json_count(result->threads));
+    (void)json_object_set_new(object, "messages", iwi_json_count(result->messages));
     return object;
 }
 
@@ -138,8 +104,9 @@ static json_t *cost_object(const iw_sim_result *result)
     const double messages = (double)result->messages * (double)result->trials;
     const double rate = result->engine_seconds > 0 ? round(messages / result->engine_seconds) : NAN;
 
-    return json_pack("{s:o, s:o, s:o}", "engine_seconds", number(round(result->engine_seconds * 1e9) / 1e9),
-                     "messages_per_second", number(rate), "peak_rss_bytes", count(result->peak_rss_bytes));
+    return json_pack("{s:o, s:o, s:o}", "engine_seconds",
+                     iwi_json_number(round(result->engine_seconds * 1e9) / 1e9), "messages_per_second",
+                     iwi_json_number(rate), "peak_rss_bytes", iwi_json_count(result->peak_rss_bytes));
 }
 
 static json_t *result_object(const iw_sim_result *result, const iw_origin *origin, const iw_summary *makespan)
@@ -147,12 +114,12 @@ static json_t *result_object(const iw_sim_result *result, const iw_origin *origi
     const iw_summary slowdown = iwi_slowdown_summary(makespan, result->noiseless_ps);
     const iw_sync sync = origin->noise != NULL ? iw_noise_sync(origin->noise) : IW_SYNC_NONE;
     json_t *object = run_object(result), *cost = cost_object(result);
-    json_t *times =
-        json_pack("{s:o, s:o, s:o, s:o, s:s, s:o}", "noiseless_ns", nanoseconds((double)result->noiseless_ps),
-                  "makespan_ns", summary(makespan, nanoseconds), "slowdown", summary(&slowdown, number),
-                  "noise", noise_array(origin), "sync", iwi_sync_name(sync), "net", net_object(origin->net));
-    json_t *rest = json_pack("{s:s, s:o, s:o}", "version", iw_version(), "command", text(origin->command),
-                             "what", text(origin->what));
+    json_t *times = json_pack(
+        "{s:o, s:o, s:o, s:o, s:s, s:o}", "noiseless_ns", nanoseconds((double)result->noiseless_ps),
+        "makespan_ns", summary(makespan, nanoseconds), "slowdown", summary(&slowdown, iwi_json_number),
+        "noise", noise_array(origin), "sync", iwi_sync_name(sync), "net", net_object(origin->net));
+    json_t *rest = json_pack("{s:s, s:o, s:o}", "version", iw_version(), "command",
+                             iwi_json_text(origin->command), "what", iwi_json_text(origin->what));
 
     (void)json_object_update(object, times);
     (void)json_object_update(object, cost);

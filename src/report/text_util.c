@@ -20,18 +20,20 @@ static size_t columns_of(const char *text, size_t length)
     return columns;
 }
 
-void iwi_write_wrapped(FILE *out, const char *text)
+/* Lines begin at column `from`; something has been written up to there already. */
+static void write_wrapped_from(FILE *out, const char *text, int from)
 {
-    size_t column = 0;
+    const size_t first = (size_t)from;
+    size_t column = first;
 
     while (*text != '\0') {
         const size_t length = strcspn(text, " ");
         const size_t columns = columns_of(text, length);
 
-        if (column > 0 && column + 1 + columns > IWI_TEXT_COLUMNS) {
-            (void)fputc('\n', out);
-            column = 0;
-        } else if (column > 0) {
+        if (column > first && column + 1 + columns > IWI_TEXT_COLUMNS) {
+            (void)fprintf(out, "\n%*s", from, "");
+            column = first;
+        } else if (column > first) {
             (void)fputc(' ', out);
             column++;
         }
@@ -40,6 +42,17 @@ void iwi_write_wrapped(FILE *out, const char *text)
         text += length + (text[length] == ' ');
     }
     (void)fputc('\n', out);
+}
+
+void iwi_write_wrapped(FILE *out, const char *text)
+{
+    write_wrapped_from(out, text, 0);
+}
+
+void iwi_write_item(FILE *out, const char *text)
+{
+    (void)fputs("- ", out);
+    write_wrapped_from(out, text, 2);
 }
 
 /* Three significant digits, and no fewer than two decimals below 10 %: "0.41 %", "3.20 %", "87.5 %". */

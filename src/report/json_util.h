@@ -1,0 +1,19 @@
+/* Values of JSON that all writers make alike.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef IWI_JSON_UTIL_H
+#define IWI_JSON_UTIL_H
+
+#include <stdint.h>
+
+#include <jansson.h>
+
+/* Whole numbers are written without a decimal point, what is no number as null. */
+json_t *iwi_json_number(double value);
+json_t *iwi_json_count(uint64_t value);
+
+/* Paths need not be UTF-8, JSON must be: bytes that are not ASCII are replaced where the whole is no UTF-8.
+ */
+json_t *iwi_json_text(const char *string);
+
+#endif

@@ -1,0 +1,26 @@
+/* Quantiles without sorting.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "stats/recording_stats.h"
+
+#include <math.h>
+
+#include <gsl/gsl_statistics_double.h>
+
+#include "base/base.h"
+
+double iwi_select_quantile(double *values, size_t count, double q)
+{
+    const double position = q * (double)(count - 1);
+    const size_t index = (size_t)position;
+    const double low = gsl_stats_select(values, 1, count, index);
+    double high = INFINITY;
+
+    if (position == (double)index) {
+        return low;
+    }
+    for (size_t i = index + 1; i < count; i++) { /* what is not smaller stands behind what was selected */
+        high = fmin(high, values[i]);
+    }
+    return low + (position - (double)index) * (high - low);
+}

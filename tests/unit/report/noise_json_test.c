@@ -1,0 +1,157 @@
+/* The JSON of a recording: all keys in their order, exact numbers.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include <idlewave/noise_report.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include "support/made_recording.h"
+#include "support/support.h"
+
+#include "noise_sample.h"
+
+static json_t *written(const iw_recording *recording)
+{
+    char *text = noise_json(recording);
+    json_error_t error;
+    json_t *object = json_loads(text, 0, &error);
+
+    if (object == NULL) {
+        fail_msg("%s in:\n%s", error.text, text);
+    }
+    free(text);
+    return object;
+}
+
+static void assert_keys(json_t *object, const char *expected)
+{
+    char keys[1024] = "";
+    const char *key;
+    json_t *value;
+    size_t used = 0;
+
+    json_object_foreach(object, key, value)
+    {
+        used += (size_t)snprintf(keys + used, sizeof keys - used, "%s%s", used > 0 ? " " : "", key);
+    }
+    assert_string_equal(keys, expected);
+}
+
+static void assert_number(json_t *object, const char *key, double expected)
+{
+    json_t *value = json_object_get(object, key);
+
+    if (!json_is_number(value) || json_number_value(value) != expected) {
+        fail_msg("%s is %.17g, not %.17g", key, json_number_value(value), expected);
+    }
+}
+
+static const char *string_at(json_t *object, const char *key)
+{
+    return json_string_value(json_object_get(object, key));
+}
+
+static void keys_are_those_of_the_contract_in_their_order(void **state)
+{
+    iw_recording *recording = noise_sample();
+    json_t *object = written(recording);
+
+    (void)state;
+    assert_keys(object,
+                "schema name probe rung quantum_ns watched_ns count rate_hz share median_ns p99_ns max_ns "
+                "dropped long_ns critical_ranks rare_limit_ns sources cpus warnings attributes version");
+    assert_string_equal(string_at(object, "schema"), "idlewave.noise/1");
+    assert_string_equal(string_at(object, "name"), "node.h5");
+    assert_string_equal(string_at(object, "probe"), "selfish");
+    assert_string_equal(string_at(object, "rung"), "tracefs");
+    assert_true(json_is_null(json_object_get(object, "quantum_ns")));
+    assert_number(object, "watched_ns", 120e9);
+    assert_number(object, "count", 3);
+    assert_number(object, "rate_hz", 0.025);
+    assert_number(object, "max_ns", 1e7);
+    assert_number(object, "critical_ranks", 12000);
+    assert_number(object, "long_ns", 20000);
+    assert_number(object, "rare_limit_ns", 20e9);
+    json_decref(object);
+    iw_recording_free(recording);
+}
+
+static void sources_and_cpus_have_rows(void **state)
+{
+    iw_recording *recording = noise_sample();
+    json_t *object = written(recording);
+    json_t *sources = json_object_get(object, "sources"), *cpus = json_object_get(object, "cpus");
+
+    (void)state;
+    assert_int_equal(json_array_size(sources), 2); /* the unknown source has no detours */
+    assert_keys(json_array_get(sources, 0),
+                "class name count rate_hz share median_ns p99_ns max_ns period_ns");
+    assert_string_equal(string_at(json_array_get(sources, 0), "class"), "irq");
+    assert_string_equal(string_at(json_array_get(sources, 1), "name"), "cron");
+    assert_number(json_array_get(sources, 1), "median_ns", 5002500);
+    assert_true(json_is_null(json_object_get(json_array_get(sources, 1), "period_ns")));
+    assert_int_equal(json_array_size(cpus), 2);
+    assert_keys(json_array_get(cpus, 1),
+                "cpu length_ns t_min_ns threshold_ns dropped count rate_hz share median_ns p99_ns max_ns");
+    assert_number(json_array_get(cpus, 1), "cpu", 5);
+    assert_number(json_array_get(cpus, 1), "length_ns", 60e9);
+    json_decref(object);
+    iw_recording_free(recording);
+}
+
+static void warnings_and_attributes_are_there(void **state)
+{
+    iw_recording *recording = noise_sample();
+    json_t *object;
+
+    (void)state;
+    recording->cpus[0].dropped = 3;
+    object = written(recording);
+    assert_number(object, "dropped", 3);
+    assert_int_equal(json_array_size(json_object_get(object, "warnings")), 2);
+    assert_string_equal(string_at(json_object_get(object, "attributes"), "host"), "node07");
+    json_decref(object);
+    iw_recording_free(recording);
+}
+
+static void what_does_not_exist_is_null(void **state)
+{
+    iw_recording *recording = iwt_recording(1, 1000);
+    json_t *object = written(recording);
+
+    (void)state;
+    assert_true(json_is_null(json_object_get(object, "critical_ranks")));
+    assert_int_equal(json_array_size(json_object_get(object, "sources")), 0);
+    json_decref(object);
+    iw_recording_free(recording);
+}
+
+static void names_that_are_no_utf8_are_made_so(void **state)
+{
+    iw_recording *recording = iwt_recording(1, 1000);
+    json_t *object;
+
+    (void)state;
+    iwt_detour(recording, 0, 0, 10, iwt_source(recording, IW_CLASS_THREAD, "x\xff"));
+    object = written(recording);
+    assert_string_equal(string_at(json_array_get(json_object_get(object, "sources"), 0), "name"), "x?");
+    json_decref(object);
+    iw_recording_free(recording);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(keys_are_those_of_the_contract_in_their_order),
+        cmocka_unit_test(sources_and_cpus_have_rows),
+        cmocka_unit_test(warnings_and_attributes_are_there),
+        cmocka_unit_test(what_does_not_exist_is_null),
+        cmocka_unit_test(names_that_are_no_utf8_are_made_so),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

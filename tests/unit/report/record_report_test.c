@@ -1,0 +1,182 @@
+/* What is said about a fresh recording, as text and as JSON.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include <idlewave/measure.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/made_recording.h"
+#include "support/support.h"
+
+typedef iw_status (*writer)(const iw_log *log, const iw_recording *recording, const char *path, FILE *out);
+
+/* What `write` writes; to be freed. */
+static char *written(writer write, const iw_recording *recording)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+
+    assert_non_null(out);
+    assert_ok(write(NULL, recording, "node.h5", out));
+    assert_int_equal(fclose(out), 0);
+    return text;
+}
+
+static void assert_has(const char *text, const char *part)
+{
+    if (strstr(text, part) == NULL) {
+        fail_msg("lacks '%s':\n%s", part, text);
+    }
+}
+
+/* Two CPUs for a second, 1 % lost: 100 detours of 100 us on each. */
+static iw_recording *sample(void)
+{
+    iw_recording *recording = iwt_recording(2, 1000000000);
+
+    recording->rung = IW_RUNG_NONE;
+    iwt_attribute(recording, "host", "node7");
+    iwt_attribute(recording, "command", "idlewave record");
+    iwt_attribute(recording, "clock", "tsc");
+    for (int64_t i = 0; i < 100; i++) {
+        iwt_detour(recording, 0, 10000000 * i, 100000, 0);
+        iwt_detour(recording, 1, 10000000 * i + 5, 100000, 0);
+    }
+    return recording;
+}
+
+static void the_verdict_comes_first_and_the_next_step_last(void **state)
+{
+    iw_recording *recording = sample();
+    char *text = written(iw_measure_write_text, recording);
+
+    (void)state;
+    assert_int_equal(strncmp(text, "node7 loses 1.00 % of its CPUs to noise (2 CPUs, 1 s); ", 55), 0);
+    assert_has(text, "the longest detour took\n100 us.");
+    assert_has(text, "\n"
+                     "  detours     200, 100/s on each CPU\n"
+                     "  t_min       20.0 ns: detours shorter than 180 ns are not seen,\n"
+                     "              nor is noise faster than 25 MHz\n"
+                     "  dropped     none\n"
+                     "  sources     unknown: attribution is not available yet\n"
+                     "  file        node.h5\n"
+                     "\n"
+                     "Next: idlewave noise show node.h5\n"
+                     "      idlewave simulate --pattern allreduce --ranks 1Ki --noise node.h5\n");
+    free(text);
+    iw_recording_free(recording);
+}
+
+static void dropped_detours_are_told_with_a_remedy(void **state)
+{
+    iw_recording *recording = sample();
+    char *text;
+
+    (void)state;
+    recording->cpus[1].dropped = 17;
+    recording->cpus[1].length_ns = 995000000;
+    text = written(iw_measure_write_text, recording);
+    assert_has(text, "  dropped     17: room ended after 995 ms, later detours do not count;\n"
+                     "              more --events or a higher --threshold help\n");
+    free(text);
+    iw_recording_free(recording);
+}
+
+static void samples_of_work_are_told_as_such(void **state)
+{
+    iw_recording *recording = iwt_recording(1, 3000000);
+    char *text;
+
+    (void)state;
+    recording->probe = IW_PROBE_FWQ;
+    recording->quantum_ns = 1000000;
+    recording->cpus[0].t_min_ns = 980000.0;
+    iwt_sample(recording, 0, 0, 980000.0);
+    iwt_sample(recording, 0, 980000, 1040000.0);
+    iwt_sample(recording, 0, 2020000, 980000.0);
+    text = written(iw_measure_write_text, recording);
+    assert_has(text, "  samples     3\n"
+                     "  t_min       980 us, the work of a quantum at its best\n");
+    free(text);
+    iw_recording_free(recording);
+}
+
+static void json_says_the_same(void **state)
+{
+    iw_recording *recording = sample();
+    char *text = written(iw_measure_write_json, recording);
+
+    (void)state;
+    assert_string_equal(text, "{\n"
+                              "  \"schema\": \"idlewave.record/1\",\n"
+                              "  \"file\": \"node.h5\",\n"
+                              "  \"host\": \"node7\",\n"
+                              "  \"cpus\": [\n"
+                              "    0,\n"
+                              "    1\n"
+                              "  ],\n"
+                              "  \"probe\": \"selfish\",\n"
+                              "  \"rung\": \"none\",\n"
+                              "  \"clock\": \"tsc\",\n"
+                              "  \"command\": \"idlewave record\",\n"
+                              "  \"version\": \"" IW_VERSION "\",\n"
+                              "  \"watched_ns\": 2000000000,\n"
+                              "  \"share\": 0.01,\n"
+                              "  \"count\": 200,\n"
+                              "  \"rate_hz\": 100,\n"
+                              "  \"max_ns\": 100000,\n"
+                              "  \"dropped\": 0,\n"
+                              "  \"t_min_ns\": 20,\n"
+                              "  \"threshold_ns\": 180,\n"
+                              "  \"detection_limit_hz\": 25000000\n"
+                              "}\n");
+    free(text);
+    iw_recording_free(recording);
+}
+
+static void json_has_null_for_what_is_not_known(void **state)
+{
+    iw_recording *recording = iwt_recording(1, 1000);
+    char *text = written(iw_measure_write_json, recording);
+
+    (void)state;
+    assert_has(text, "\"host\": null");
+    assert_has(text, "\"share\": 0,");
+    free(text);
+    iw_recording_free(recording);
+}
+
+static void a_full_disk_is_an_error(void **state)
+{
+    iw_recording *recording = sample();
+    struct iwt_log log;
+    FILE *out = fopen("/dev/full", "w");
+
+    (void)state;
+    if (out == NULL) {
+        iw_recording_free(recording);
+        skip();
+    }
+    iwt_log_init(&log);
+    assert_status(iw_measure_write_text(&log.log, recording, "node.h5", out), IW_ERR_IO);
+    assert_int_equal(log.errors, 1);
+    (void)fclose(out);
+    iw_recording_free(recording);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_verdict_comes_first_and_the_next_step_last),
+        cmocka_unit_test(dropped_detours_are_told_with_a_remedy),
+        cmocka_unit_test(samples_of_work_are_told_as_such),
+        cmocka_unit_test(json_says_the_same),
+        cmocka_unit_test(json_has_null_for_what_is_not_known),
+        cmocka_unit_test(a_full_disk_is_an_error),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

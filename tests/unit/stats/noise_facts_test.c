@@ -1,0 +1,307 @@
+/* Facts about recordings made by hand: every number can be computed in the head.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include <idlewave/noise_report.h>
+
+#include <math.h>
+
+#include "support/made_recording.h"
+#include "support/support.h"
+
+#include "base/base.h"
+#include "base/rng.h"
+
+static const int64_t SECOND_NS = 1000000000;
+
+static iw_noise_facts *facts_of(const iw_recording *recording, double long_ns)
+{
+    iw_noise_facts *facts = NULL;
+
+    assert_ok(iw_noise_facts_new(NULL, recording, long_ns, &facts));
+    return facts;
+}
+
+static void assert_near(double actual, double expected)
+{
+    if (!(fabs(actual - expected) <= 1e-9 * fabs(expected))) {
+        fail_msg("%.17g instead of %.17g", actual, expected);
+    }
+}
+
+static void assert_row(const iw_noise_row *row, uint64_t count, double rate_hz, double share,
+                       double median_ns, double p99_ns, double max_ns)
+{
+    assert_int_equal(row->count, count);
+    assert_near(row->rate_hz, rate_hz);
+    assert_near(row->share, share);
+    assert_near(row->median_ns, median_ns);
+    assert_near(row->p99_ns, p99_ns);
+    assert_near(row->max_ns, max_ns);
+}
+
+/* CPU 0: 1, 2, 3 us of a thread and 10 us of an interrupt in 1 s; CPU 1: 4 us of the thread in 1 s. */
+static iw_recording *make_small(void)
+{
+    iw_recording *recording = iwt_recording(2, SECOND_NS);
+    const uint32_t thread = iwt_source(recording, IW_CLASS_THREAD, "kworker/0:1");
+    const uint32_t irq = iwt_source(recording, IW_CLASS_IRQ, "eth0");
+
+    iwt_detour(recording, 0, 100, 1000, thread);
+    iwt_detour(recording, 0, 5000, 3000, thread);
+    iwt_detour(recording, 0, 10000, 2000, thread);
+    iwt_detour(recording, 0, 20000, 10000, irq);
+    iwt_detour(recording, 1, 700, 4000, thread);
+    return recording;
+}
+
+static void rows_count_rate_share_and_quantiles(void **state)
+{
+    iw_recording *recording = make_small();
+    iw_noise_facts *facts = facts_of(recording, 20000.0);
+
+    (void)state;
+    assert_near(facts->watched_ns, 2e9);
+    /* 1 2 3 4 10 us in 2 s; p99 at position 3.96: 4 + 0.96 x 6 */
+    assert_row(&facts->all, 5, 2.5, 20000.0 / 2e9, 3000.0, 9760.0, 10000.0);
+    assert_row(&facts->by_source[0], 0, 0.0, 0.0, 0.0, 0.0, 0.0);
+    assert_row(&facts->by_source[1], 4, 2.0, 10000.0 / 2e9, 2500.0, 3970.0, 4000.0);
+    assert_row(&facts->by_source[2], 1, 0.5, 10000.0 / 2e9, 10000.0, 10000.0, 10000.0);
+    /* CPU 0: 1 2 3 10 us in 1 s; p99 at position 2.97 */
+    assert_row(&facts->by_cpu[0], 4, 4.0, 16000.0 / 1e9, 2500.0, 9790.0, 10000.0);
+    assert_row(&facts->by_cpu[1], 1, 1.0, 4000.0 / 1e9, 4000.0, 4000.0, 4000.0);
+    iw_noise_facts_free(facts);
+    iw_recording_free(recording);
+}
+
+static void parts_count_for_their_own_source(void **state)
+{
+    iw_recording *recording = iwt_recording(1, SECOND_NS);
+    const uint32_t tick = iwt_source(recording, IW_CLASS_IRQ, "local_timer");
+    const uint32_t softirq = iwt_source(recording, IW_CLASS_SOFTIRQ, "timer");
+    iw_noise_facts *facts;
+
+    (void)state;
+    iwt_detour(recording, 0, 0, 9000, tick);
+    iwt_part(recording, 0, tick, 4000);
+    iwt_part(recording, 0, softirq, 2000);
+    iwt_part(recording, 0, tick, 1000); /* the same source again: still one detour */
+    iwt_detour(recording, 0, 20000, 3000, softirq);
+    facts = facts_of(recording, 20000.0);
+    /* 2 us of the first detour are nobody's part and fall to the tick: 4 + 1 + 2 */
+    assert_row(&facts->by_source[tick], 1, 1.0, 7e-6, 7000.0, 7000.0, 7000.0);
+    assert_row(&facts->by_source[softirq], 2, 2.0, 5e-6, 2500.0, 2990.0, 3000.0);
+    assert_near(facts->by_source[tick].share + facts->by_source[softirq].share, facts->all.share);
+    iw_noise_facts_free(facts);
+    iw_recording_free(recording);
+}
+
+static void critical_ranks_are_one_over_the_share_of_long_detours(void **state)
+{
+    iw_recording *recording = iwt_recording(1, 2 * SECOND_NS);
+    iw_noise_facts *facts;
+
+    (void)state;
+    iwt_detour(recording, 0, 0, 19999, 0);
+    iwt_detour(recording, 0, 100000, 20000, 0);
+    iwt_detour(recording, 0, 1000000, 980000, 0);
+    facts = facts_of(recording, 20000.0); /* 1 ms of 2 s */
+    assert_near(facts->critical_ranks, 2000.0);
+    assert_near(facts->long_ns, 20000.0);
+    iw_noise_facts_free(facts);
+    facts = facts_of(recording, 980001.0);
+    assert_true(facts->critical_ranks == 0.0);
+    iw_noise_facts_free(facts);
+    iw_recording_free(recording);
+}
+
+/* papers.md: 0.375 Hz x 5.6 ms = 0.21 %, and CHiC does not scale well beyond 512. */
+static void chic_is_critical_at_476_ranks(void **state)
+{
+    iw_recording *recording = iwt_recording(1, 400 * SECOND_NS);
+    iw_noise_facts *facts;
+
+    (void)state;
+    for (int64_t i = 0; i < 150; i++) {
+        iwt_detour(recording, 0, i * 400 * SECOND_NS / 150, 5600000, 0);
+    }
+    facts = facts_of(recording, 20000.0);
+    assert_near(facts->critical_ranks, 1.0 / 0.0021);
+    assert_near(facts->by_source[0].period_ns, 1e9 / 0.375);
+    iw_noise_facts_free(facts);
+    iw_recording_free(recording);
+}
+
+static void rare_limit_is_a_third_of_the_shortest_length(void **state)
+{
+    iw_recording *recording = iwt_recording(2, 60 * SECOND_NS);
+    iw_noise_facts *facts;
+
+    (void)state;
+    recording->cpus[1].length_ns = 66 * SECOND_NS;
+    facts = facts_of(recording, 20000.0);
+    assert_near(facts->rare_limit_ns, 20e9);
+    iw_noise_facts_free(facts);
+    iw_recording_free(recording);
+}
+
+static void dropped_detours_are_summed(void **state)
+{
+    iw_recording *recording = make_small();
+    iw_noise_facts *facts;
+
+    (void)state;
+    recording->cpus[0].dropped = 7;
+    recording->cpus[1].dropped = 5;
+    facts = facts_of(recording, 20000.0);
+    assert_int_equal(facts->dropped, 12);
+    iw_noise_facts_free(facts);
+    iw_recording_free(recording);
+}
+
+static void nothing_recorded_is_all_zero(void **state)
+{
+    iw_recording *recording = iwt_recording(0, 0), *unwatched = iwt_recording(1, 0);
+    iw_noise_facts *facts = facts_of(recording, 20000.0);
+
+    (void)state;
+    assert_row(&facts->all, 0, 0.0, 0.0, 0.0, 0.0, 0.0);
+    assert_true(facts->critical_ranks == 0.0);
+    assert_true(facts->rare_limit_ns == 0.0);
+    iw_noise_facts_free(facts);
+    facts = facts_of(unwatched, 20000.0);
+    assert_row(&facts->by_cpu[0], 0, 0.0, 0.0, 0.0, 0.0, 0.0);
+    iw_noise_facts_free(facts);
+    iw_recording_free(unwatched);
+    iw_recording_free(recording);
+}
+
+static void ticks_of_each_cpu_have_one_period(void **state)
+{
+    iw_recording *recording = iwt_recording(3, SECOND_NS);
+    const uint32_t tick = iwt_source(recording, IW_CLASS_IRQ, "local_timer");
+    const uint32_t other = iwt_source(recording, IW_CLASS_THREAD, "bash");
+    iw_noise_facts *facts;
+
+    (void)state;
+    for (size_t cpu = 0; cpu < 3; cpu++) {
+        for (int64_t i = 0; i < 250; i++) {
+            iwt_detour(recording, cpu, i * 4000000 + (int64_t)cpu * 1234567 + i % 3 * 10000, 2000, tick);
+        }
+    }
+    iwt_detour(recording, 0, SECOND_NS - 5000, 5000, other);
+    facts = facts_of(recording, 20000.0);
+    assert_true(fabs(facts->by_source[tick].period_ns - 4e6) < 1e3);
+    assert_true(facts->by_source[other].period_ns == 0.0);
+    iw_noise_facts_free(facts);
+    iw_recording_free(recording);
+}
+
+static void a_daemon_on_changing_cpus_has_a_period(void **state)
+{
+    iw_recording *recording = iwt_recording(4, 60 * SECOND_NS);
+    const uint32_t daemon = iwt_source(recording, IW_CLASS_THREAD, "collectd");
+    const struct iwi_draw_id id = {1, 0, IWI_DRAW_TEST, 0, 0};
+    iw_noise_facts *facts;
+
+    (void)state;
+    for (int64_t i = 0; i < 60; i++) {
+        iwt_detour(recording, (size_t)iwi_draw_below(id, (uint64_t)i, 4), i * SECOND_NS + 500, 80000, daemon);
+    }
+    facts = facts_of(recording, 20000.0);
+    assert_true(fabs(facts->by_source[daemon].period_ns - 1e9) < 1e6);
+    iw_noise_facts_free(facts);
+    iw_recording_free(recording);
+}
+
+static void different_periods_on_different_cpus_are_none(void **state)
+{
+    iw_recording *recording = iwt_recording(2, SECOND_NS);
+    iw_noise_facts *facts;
+
+    (void)state;
+    for (int64_t i = 0; i < 100; i++) {
+        iwt_detour(recording, 0, i * 1000000, 2000, 0);
+        iwt_detour(recording, 1, i * 1618034, 2000, 0);
+    }
+    facts = facts_of(recording, 20000.0);
+    assert_true(facts->by_source[0].period_ns == 0.0);
+    iw_noise_facts_free(facts);
+    iw_recording_free(recording);
+}
+
+static void fwq_loses_what_quanta_take_beyond_the_shortest(void **state)
+{
+    static const double samples[] = {1000000.0, 1200000.0, 1000000.0, 1800000.0};
+    iw_recording *recording = iwt_recording(1, SECOND_NS);
+    iw_noise_facts *facts;
+
+    (void)state;
+    recording->probe = IW_PROBE_FWQ;
+    recording->quantum_ns = 1000000;
+    for (size_t i = 0; i < 4; i++) {
+        iwt_sample(recording, 0, (int64_t)i * 2000000, samples[i]);
+    }
+    facts = facts_of(recording, 500000.0);
+    assert_near(facts->watched_ns, 5e6);
+    /* lost: 0, 0.2, 0, 0.8 ms; 1 - min / mean = 1 - 1 / 1.25 */
+    assert_row(&facts->all, 4, 800.0, 0.2, 100000.0, 782000.0, 800000.0);
+    assert_row(&facts->by_source[0], 4, 800.0, 0.2, 100000.0, 782000.0, 800000.0);
+    assert_true(facts->by_source[0].period_ns == 0.0);
+    assert_near(facts->critical_ranks, 6.25);
+    iw_noise_facts_free(facts);
+    iw_recording_free(recording);
+}
+
+static void ftq_loses_the_work_that_quanta_lack(void **state)
+{
+    static const double work[2][3] = {{500.0, 400.0, 500.0}, {250.0, 0.0, 125.0}};
+    iw_recording *recording = iwt_recording(2, SECOND_NS);
+    iw_noise_facts *facts;
+
+    (void)state;
+    recording->probe = IW_PROBE_FTQ;
+    recording->quantum_ns = 1000000;
+    for (size_t i = 0; i < 6; i++) {
+        iwt_sample(recording, i / 3, (int64_t)(i % 3) * 1000000, work[i / 3][i % 3]);
+    }
+    facts = facts_of(recording, 20000.0);
+    assert_row(&facts->by_cpu[0], 3, 1000.0, 0.2 / 3.0, 0.0, 196000.0, 200000.0);
+    assert_row(&facts->by_cpu[1], 3, 1000.0, 1.5 / 3.0, 500000.0, 990000.0, 1000000.0);
+    assert_near(facts->all.share, 1.7 / 6.0);
+    iw_noise_facts_free(facts);
+    iw_recording_free(recording);
+}
+
+static void quanta_without_samples_are_no_noise(void **state)
+{
+    iw_recording *recording = iwt_recording(1, SECOND_NS);
+    iw_noise_facts *facts;
+
+    (void)state;
+    recording->probe = IW_PROBE_FTQ;
+    facts = facts_of(recording, 20000.0);
+    assert_row(&facts->all, 0, 0.0, 0.0, 0.0, 0.0, 0.0);
+    iw_noise_facts_free(facts);
+    iw_recording_free(recording);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rows_count_rate_share_and_quantiles),
+        cmocka_unit_test(parts_count_for_their_own_source),
+        cmocka_unit_test(critical_ranks_are_one_over_the_share_of_long_detours),
+        cmocka_unit_test(chic_is_critical_at_476_ranks),
+        cmocka_unit_test(rare_limit_is_a_third_of_the_shortest_length),
+        cmocka_unit_test(dropped_detours_are_summed),
+        cmocka_unit_test(nothing_recorded_is_all_zero),
+        cmocka_unit_test(ticks_of_each_cpu_have_one_period),
+        cmocka_unit_test(a_daemon_on_changing_cpus_has_a_period),
+        cmocka_unit_test(different_periods_on_different_cpus_are_none),
+        cmocka_unit_test(fwq_loses_what_quanta_take_beyond_the_shortest),
+        cmocka_unit_test(ftq_loses_the_work_that_quanta_lack),
+        cmocka_unit_test(quanta_without_samples_are_no_noise),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
