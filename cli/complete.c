@@ -34,7 +34,7 @@ static void write_value_case(const struct verb *verb, const struct opt *opt)
 
 static void write_option_names(const struct verb *verb)
 {
-    (void)printf("    %s) options='--help ", verb->name);
+    (void)printf("    '%s') options='--help ", verb->name);
     for (size_t g = 0; g < verb->group_count; g++) {
         for (size_t i = 0; i < verb->groups[g].count; i++) {
             (void)printf("--%s ", verb->groups[g].rows[i].name);
@@ -54,6 +54,36 @@ static void write_value_cases(const struct verb *verb)
     }
 }
 
+/* The second word of verbs with subverbs; from there on both words together are the verb. */
+static void write_subverb_case(const struct verb *verb)
+{
+    (void)printf("    %s)\n"
+                 "        if [ \"$COMP_CWORD\" -eq 2 ]; then\n"
+                 "            COMPREPLY=($(compgen -W '--help ",
+                 verb->name);
+    for (size_t i = 0; verb->subverbs[i] != NULL; i++) {
+        (void)printf("%s ", verb_last_word(verb->subverbs[i]));
+    }
+    (void)fputs("' -- \"$current\"))\n"
+                "            return\n"
+                "        fi\n"
+                "        verb=\"$verb ${COMP_WORDS[2]}\" ;;\n",
+                stdout);
+}
+
+/* Calls `write` for each verb with options, also for subverbs. */
+static void each_with_options(void (*write)(const struct verb *verb))
+{
+    for (size_t i = 0; verbs[i] != NULL; i++) {
+        for (size_t k = 0; verbs[i]->subverbs != NULL && verbs[i]->subverbs[k] != NULL; k++) {
+            write(verbs[i]->subverbs[k]);
+        }
+        if (verbs[i]->group_count > 0) {
+            write(verbs[i]);
+        }
+    }
+}
+
 static void write_bash(void)
 {
     (void)fputs("# bash completion for idlewave; written by 'idlewave __complete bash'\n"
@@ -68,19 +98,21 @@ static void write_bash(void)
     (void)fputs("' -- \"$current\"))\n"
                 "        return\n"
                 "    fi\n"
-                "    case \"$verb $previous\" in\n",
-                stdout);
-    for (size_t i = 0; verbs[i] != NULL; i++) {
-        write_value_cases(verbs[i]);
-    }
-    (void)fputs("    esac\n"
                 "    case $verb in\n",
                 stdout);
     for (size_t i = 0; verbs[i] != NULL; i++) {
-        if (verbs[i]->group_count > 0) {
-            write_option_names(verbs[i]);
+        if (verbs[i]->subverbs != NULL) {
+            write_subverb_case(verbs[i]);
         }
     }
+    (void)fputs("    esac\n"
+                "    case \"$verb $previous\" in\n",
+                stdout);
+    each_with_options(write_value_cases);
+    (void)fputs("    esac\n"
+                "    case $verb in\n",
+                stdout);
+    each_with_options(write_option_names);
     (void)fputs("    esac\n"
                 "    case $current in\n"
                 "    -*) COMPREPLY=($(compgen -W \"$options\" -- \"$current\")) ;;\n"

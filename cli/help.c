@@ -102,6 +102,15 @@ void help_overview(FILE *out)
                 out);
 }
 
+static void write_subverbs(FILE *out, const struct verb *verb)
+{
+    (void)fputc('\n', out);
+    for (size_t i = 0; verb->subverbs[i] != NULL; i++) {
+        help_row(out, HELP_COLUMN, verb_last_word(verb->subverbs[i]), verb->subverbs[i]->summary);
+    }
+    (void)fprintf(out, "\n'idlewave help %s' lists the options.\n", verb->subverbs[0]->name);
+}
+
 static void write_groups(FILE *out, const struct verb *verb)
 {
     char left[LEFT_SIZE];
@@ -126,6 +135,9 @@ void help_verb(FILE *out, const struct verb *verb)
     }
     (void)fputc('\n', out);
     write_text(out, verb->description, 0, 0);
+    if (verb->subverbs != NULL) {
+        write_subverbs(out, verb);
+    }
     write_groups(out, verb);
     if (verb->examples != NULL) {
         (void)fputs("\nExamples:\n", out);
@@ -150,7 +162,10 @@ static int run_help(struct ui *ui, const void *values, const struct opt_args *ar
         ui->verb = NULL;
         return verb_unknown(ui, args->values[0]);
     }
-    help_verb(stdout, verb);
+    if (args->count > 1 && (verb->subverbs == NULL || verb_find_sub(verb, args->values[1]) == NULL)) {
+        return ui_usage(ui, "there is no '%s %s'", verb->name, args->values[1]);
+    }
+    help_verb(stdout, args->count > 1 ? verb_find_sub(verb, args->values[1]) : verb);
     return UI_DONE;
 }
 
@@ -162,6 +177,6 @@ const struct verb verb_help = {
     .synopsis = help_synopsis,
     .description = "Explains a verb and all its options; without a verb, lists them all.",
     .argument_name = "VERB",
-    .most_arguments = 1,
+    .most_arguments = 2,
     .run = run_help,
 };

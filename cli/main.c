@@ -82,6 +82,27 @@ static int run_verb(struct ui *ui, const struct verb *verb, int argc, char **arg
     return code;
 }
 
+/* argv[0], if there is one, should be the subverb. */
+static int run_subverb(struct ui *ui, const struct verb *verb, int argc, char **argv)
+{
+    const struct verb *sub;
+
+    if (argc == 0) {
+        help_verb(stderr, verb);
+        return UI_USAGE;
+    }
+    if (strcmp(argv[0], "--help") == 0 || strcmp(argv[0], "-h") == 0) {
+        help_verb(stdout, verb);
+        return UI_DONE;
+    }
+    sub = verb_find_sub(verb, argv[0]);
+    if (sub == NULL) {
+        return verb_unknown_sub(ui, verb, argv[0]);
+    }
+    ui->verb = sub->name;
+    return run_verb(ui, sub, argc - 1, argv + 1);
+}
+
 static int run(struct ui *ui, int argc, char **argv)
 {
     const char *first = argc > 1 ? argv[1] : "";
@@ -107,7 +128,7 @@ static int run(struct ui *ui, int argc, char **argv)
         return verb_unknown(ui, first);
     }
     ui->verb = verb->name;
-    return run_verb(ui, verb, argc - 2, argv + 2);
+    return (verb->subverbs != NULL ? run_subverb : run_verb)(ui, verb, argc - 2, argv + 2);
 }
 
 /* A full disk is never a success, however late it shows. */

@@ -116,11 +116,20 @@ static void write_overview(void)
     write_see_also(NULL);
 }
 
-static void write_options(const struct verb *verb)
+/* One form of the call a line. */
+static void write_synopsis(const struct verb *verb)
+{
+    for (size_t i = 0; verb->synopsis[i] != NULL; i++) {
+        (void)printf("%s\\fBidlewave %s\\fR ", i > 0 ? ".br\n" : "", verb->name);
+        write_text(verb->synopsis[i]);
+        (void)fputc('\n', stdout);
+    }
+}
+
+static void write_groups(const struct verb *verb)
 {
     char usage[USAGE_SIZE];
 
-    (void)fputs("\n.SH OPTIONS\n", stdout);
     for (size_t g = 0; g < verb->group_count; g++) {
         (void)printf(".SS \"%s\"\n", verb->groups[g].title);
         if (g == 0 && verb->argument_help != NULL) {
@@ -133,30 +142,51 @@ static void write_options(const struct verb *verb)
     }
 }
 
+/* A section for each subverb: what it does, how it is called, its options. */
+static void write_subverbs(const struct verb *verb)
+{
+    for (size_t i = 0; verb->subverbs[i] != NULL; i++) {
+        const struct verb *sub = verb->subverbs[i];
+
+        (void)printf("\n.SH \"%s\"\n", sub->name);
+        write_synopsis(sub);
+        (void)fputs(".PP\n", stdout);
+        write_text(sub->description);
+        (void)fputc('\n', stdout);
+        write_groups(sub);
+    }
+}
+
+static void write_examples(const struct verb *verb)
+{
+    for (const struct example *e = verb->examples; e != NULL && e->command != NULL; e++) {
+        (void)fputs(".PP\n", stdout);
+        write_text(e->text);
+        (void)fputs(":\n.PP\n.nf\n.RS\n", stdout);
+        write_verbatim(e->command);
+        (void)fputs(".RE\n.fi\n", stdout);
+    }
+}
+
 static void write_verb(const struct verb *verb)
 {
     char name[64];
 
     snprintf(name, sizeof name, "idlewave-%s", verb->name);
     write_head(name, verb->summary);
-    for (size_t i = 0; verb->synopsis[i] != NULL; i++) {
-        (void)printf("%s\\fBidlewave %s\\fR ", i > 0 ? ".br\n" : "", verb->name);
-        write_text(verb->synopsis[i]);
-        (void)fputc('\n', stdout);
-    }
+    write_synopsis(verb);
     (void)fputs(".SH DESCRIPTION\n", stdout);
     write_text(verb->description);
-    write_options(verb);
+    if (verb->subverbs != NULL) {
+        write_subverbs(verb);
+    } else {
+        (void)fputs("\n.SH OPTIONS\n", stdout);
+        write_groups(verb);
+    }
     write_values_and_exits();
     if (verb->examples != NULL) {
         (void)fputs(".SH EXAMPLES\n", stdout);
-        for (const struct example *e = verb->examples; e->command != NULL; e++) {
-            (void)fputs(".PP\n", stdout);
-            write_text(e->text);
-            (void)fputs(":\n.PP\n.nf\n.RS\n", stdout);
-            write_verbatim(e->command);
-            (void)fputs(".RE\n.fi\n", stdout);
-        }
+        write_examples(verb);
     }
     write_see_also(verb);
 }

@@ -56,6 +56,11 @@ void progress_format(const struct progress *progress, double share, double elaps
     memset(bar, ' ', BAR_COLUMNS);
     memset(bar, '#', (size_t)filled);
     bar[BAR_COLUMNS] = '\0';
+    if (progress->unit == NULL) {
+        snprintf(buf, (size_t)size, "[%s] %3.0f %%  %ld:%02ld left", bar, 100.0 * share, left / 60,
+                 left % 60);
+        return;
+    }
     format_rate(elapsed_s > 0.0 ? share * progress->total_amount / elapsed_s : 0.0, rate, sizeof rate);
     snprintf(buf, (size_t)size, "[%s] %3.0f %%  %s%s/s  %ld:%02ld left", bar, 100.0 * share, rate,
              progress->unit, left / 60, left % 60);

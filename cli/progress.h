@@ -11,7 +11,7 @@ struct progress {
     bool is_shown;       /* stderr is a terminal that can redraw a line */
     bool is_drawn;       /* a bar stands in the current line */
     double total_amount; /* what all of the work amounts to, in `unit`, for the rate */
-    const char *unit;
+    const char *unit;    /* NULL: the rate is not shown */
     double start_s, drawn_s;
 };
 

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <idlewave/recording.h>
+
 static const char default_net[] = "chic";
 
 static int find_net(struct ui *ui, const char *name_or_path, iw_net *net)
@@ -91,7 +93,7 @@ static int add_noise(struct ui *ui, iw_noise *noise, const char *spec_or_path)
     iw_status status;
 
     ui->option = is_file ? NULL : "--noise";
-    status = iw_noise_add(&ui->log, noise, spec_or_path);
+    status = iw_noise_add_file(&ui->log, noise, spec_or_path);
     ui->option = NULL;
     if (status != IW_OK && status != IW_ERR_NOMEM && !is_file) {
         ui_see_help(ui);

@@ -8,8 +8,8 @@
 #include "suggest.h"
 
 const struct verb *const verbs[] = {
-    &verb_simulate, &verb_schedule, &verb_help, /* in the order of help texts */
-    &verb_man,      &verb_complete, NULL,       /* for the build */
+    &verb_record, &verb_noise,    &verb_simulate, &verb_schedule, &verb_help, /* in the order of help texts */
+    &verb_man,    &verb_complete, NULL,                                       /* for the build */
 };
 
 const struct verb *verb_find(const char *name)
@@ -17,6 +17,23 @@ const struct verb *verb_find(const char *name)
     for (size_t i = 0; verbs[i] != NULL; i++) {
         if (strcmp(verbs[i]->name, name) == 0) {
             return verbs[i];
+        }
+    }
+    return NULL;
+}
+
+const char *verb_last_word(const struct verb *verb)
+{
+    const char *space = strrchr(verb->name, ' ');
+
+    return space != NULL ? space + 1 : verb->name;
+}
+
+const struct verb *verb_find_sub(const struct verb *verb, const char *word)
+{
+    for (size_t i = 0; verb->subverbs[i] != NULL; i++) {
+        if (strcmp(verb_last_word(verb->subverbs[i]), word) == 0) {
+            return verb->subverbs[i];
         }
     }
     return NULL;
@@ -36,4 +53,22 @@ int verb_unknown(const struct ui *ui, const char *name)
         return ui_usage(ui, "there is no verb '%s': did you mean '%s'?", name, suggestion.best);
     }
     return ui_usage(ui, "there is no verb '%s'", name);
+}
+
+int verb_unknown_sub(const struct ui *ui, const struct verb *verb, const char *word)
+{
+    struct suggestion suggestion;
+
+    suggest_begin(&suggestion, word);
+    for (size_t i = 0; verb->subverbs[i] != NULL; i++) {
+        suggest_offer(&suggestion, verb_last_word(verb->subverbs[i]));
+    }
+    if (suggestion.best != NULL) {
+        ui_error(ui, "there is no '%s %s': did you mean '%s %s'?", verb->name, word, verb->name,
+                 suggestion.best);
+    } else {
+        ui_error(ui, "there is no '%s %s'", verb->name, word);
+    }
+    ui_hint("'idlewave %s --help' lists what there is", verb->name);
+    return UI_USAGE;
 }

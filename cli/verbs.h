@@ -1,5 +1,6 @@
 /* The verbs: one row of a table each. To add one: write cmd_<verb>.c with a `const struct verb verb_<verb>`,
- * declare it here, list it in verbs.c and in CMakeLists.txt, and add tests/cli/<verb>/.
+ * declare it here, list it in verbs.c and in CMakeLists.txt, and add tests/cli/<verb>/. Verbs with subverbs
+ * (`noise show`) list them in a table of the same kind; each is found, parsed and explained as a verb is.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #ifndef IW_CLI_VERBS_H
@@ -13,7 +14,7 @@ struct example {
 };
 
 struct verb {
-    const char *name;
+    const char *name;            /* of a subverb the whole, "noise show" */
     const char *summary;         /* a clause for lists, "runs a ... "; NULL: hidden */
     const char *const *synopsis; /* what follows "idlewave VERB", one form each; NULL after the last */
     const char *description;     /* paragraphs, separated by '\n' */
@@ -24,11 +25,14 @@ struct verb {
     const void *defaults;           /* what the values begin with */
     size_t values_size;
     size_t most_arguments;
+    /* NULL after the last, or NULL; a verb that has them has no options, arguments and `run` of its own. */
+    const struct verb *const *subverbs;
     /* Returns an exit code. `values` has been parsed. */
     int (*run)(struct ui *ui, const void *values, const struct opt_args *args);
 };
 
-extern const struct verb verb_simulate, verb_schedule, verb_help, verb_man, verb_complete;
+extern const struct verb verb_record, verb_simulate, verb_schedule, verb_noise, verb_help, verb_man,
+    verb_complete;
 
 /* All verbs, also the hidden ones; NULL after the last. */
 extern const struct verb *const verbs[];
@@ -36,7 +40,16 @@ extern const struct verb *const verbs[];
 /* NULL for an unknown name. */
 const struct verb *verb_find(const char *name);
 
+/* The subverb of that last word ("show"), or NULL. */
+const struct verb *verb_find_sub(const struct verb *verb, const char *word);
+
+/* "show" of "noise show". */
+const char *verb_last_word(const struct verb *verb);
+
 /* Reports an unknown verb with the nearest one. Returns UI_USAGE. */
 int verb_unknown(const struct ui *ui, const char *name);
+
+/* The same for a word that is no subverb, with a list of those that are. */
+int verb_unknown_sub(const struct ui *ui, const struct verb *verb, const char *word);
 
 #endif

@@ -23,8 +23,9 @@ import sys
 ARROWS = {
     "base": ((), ("Random123",)),
     "noise": (("base",), ("GSL",)),
+    "measure": (("base", "noise"), ("hwloc",)),
     "program": (("base",), ()),
-    "format": (("base", "noise", "program"), ("libyaml",)),
+    "format": (("base", "noise", "program"), ("HDF5", "libyaml")),
     "sim": (("base", "noise", "program"), ()),
     "stats": (("base",), ("GSL",)),
     "report": (("base", "format", "stats"), ("jansson",)),
@@ -32,6 +33,8 @@ ARROWS = {
 
 THIRD_PARTY = {  # how the header's name begins: library
     "gsl/": "GSL",
+    "hdf5.h": "HDF5",
+    "hwloc": "hwloc",
     "jansson.h": "jansson",
     "Random123/": "Random123",
     "yaml.h": "libyaml",

@@ -15,7 +15,7 @@ static iw_status check_job(const iw_log *log, const struct iwi_job *job)
     }
     if (job->noise != NULL && iw_noise_sync(job->noise) == IW_SYNC_PHASE) {
         return iwi_fail(log, IW_ERR_UNSUPPORTED,
-                        "LogGOPSim's rules know no phases: use --sync none or start");
+                        "LogGOPSim's rules know no phases: use --sync none or start, or '--rules idlewave'");
     }
     if (job->split != NULL) {
         return iwi_fail(log, IW_ERR_UNSUPPORTED,

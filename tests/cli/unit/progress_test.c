@@ -26,6 +26,16 @@ static void bar_shows_share_rate_and_remaining_time(void **state)
     assert_bar(1.0, 0.5, "[##############################] 100 %  4 G messages/s  0:00 left");
 }
 
+static void without_a_unit_no_rate_is_shown(void **state)
+{
+    const struct progress progress = {.unit = NULL};
+    char text[160];
+
+    (void)state;
+    progress_format(&progress, 0.5, 30.0, text, sizeof text);
+    assert_string_equal(text, "[###############               ]  50 %  0:30 left");
+}
+
 static void nothing_is_drawn_where_there_is_no_terminal(void **state)
 {
     struct progress progress;
@@ -58,6 +68,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bar_shows_share_rate_and_remaining_time),
+        cmocka_unit_test(without_a_unit_no_rate_is_shown),
         cmocka_unit_test(nothing_is_drawn_where_there_is_no_terminal),
         cmocka_unit_test(nothing_is_drawn_within_the_first_second),
     };

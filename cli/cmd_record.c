@@ -1,0 +1,289 @@
+/* `idlewave record`: measures the noise of this node into a noise file.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <idlewave/idlewave.h>
+
+#include "cpu_list.h"
+#include "progress.h"
+#include "under.h"
+#include "verbs.h"
+
+enum record_format { RECORD_TEXT, RECORD_JSON };
+
+struct record_opts {
+    const char *path, *cpus, *under;
+    int probe, format;
+    iw_time duration_ps, quantum_ps;
+    uint64_t events;
+    double threshold;
+};
+
+/* In the order of iw_probe and of enum record_format. */
+static const char *const probes[] = {"selfish", "fwq", "ftq", NULL};
+static const char *const formats[] = {"text", "json", NULL};
+
+#define ROW(...) OPT_ROW(struct record_opts, __VA_ARGS__)
+static const struct opt measure_rows[] = {
+    ROW("probe", OPT_CHOICE, probe, "",
+        "gaps in a loop that reads the clock, the time of fixed work, or the work in a fixed time (default "
+        "selfish)",
+        .choices = probes),
+    ROW("cpus", OPT_STRING, cpus, "LIST", "CPUs to measure, all at once: 0-3,8 (default all allowed)"),
+    ROW("duration", OPT_TIME, duration_ps, "TIME", "how long (default 60s)"),
+    ROW("events", OPT_COUNT, events, "N",
+        "room for detours or samples of each CPU; further ones are only counted (default by duration)",
+        .min = 1, .max = UINT64_C(1) << 40),
+    ROW("threshold", OPT_FACTOR, threshold, "FACTOR",
+        "keep gaps above FACTOR times that of the undisturbed loop, at least 2 (default 9)"),
+    ROW("quantum", OPT_TIME, quantum_ps, "TIME", "fwq, ftq: time of one sample (default 1ms)"),
+    ROW("under", OPT_STRING, under, "COMMAND",
+        "run a shell command meanwhile; it is ended with the recording"),
+};
+
+static const struct opt output_rows[] = {
+    ROW("output", OPT_STRING, path, "FILE", "the noise file, HDF5 (default noise-HOST.h5)", .letter = 'o'),
+    ROW("format", OPT_CHOICE, format, "", "for people, or for programs (default text)", .choices = formats),
+};
+#undef ROW
+
+static const struct opt_group groups[] = {
+    OPT_GROUP("How to measure", measure_rows, 0),
+    OPT_GROUP("Output", output_rows, 0),
+};
+
+static const struct record_opts defaults = {
+    .duration_ps = 60 * IW_PS_PER_S, .quantum_ps = IW_PS_PER_MS, .threshold = 9.0};
+
+static const char *const synopsis[] = {"[options]", NULL};
+
+static const char description[] =
+    "Measures when the operating system, the hypervisor or the hardware take the CPUs of this node away, on "
+    "all chosen CPUs at once and on one clock, and writes each detour into a noise file.\n"
+    "One thread is pinned to each CPU and keeps it busy. Nothing else on the machine is changed, and no "
+    "privileges are needed. An interrupt (Ctrl-C) ends the recording early; the file is written all the "
+    "same.";
+
+static const struct example examples[] = {
+    {"this node as it is, for a minute", "idlewave record"},
+    {"two CPUs for ten minutes", "idlewave record --cpus 2,3 --duration 10min -o node.h5"},
+    {"while a file system is busy", "idlewave record --under 'find / -xdev > /dev/null'"},
+    {"samples of fixed work, for spectra", "idlewave record --probe fwq --quantum 500us -o fwq.h5"},
+    {NULL, NULL},
+};
+
+/* ---- ending early ---- */
+
+static volatile sig_atomic_t is_interrupted;
+
+static void note_signal(int number)
+{
+    (void)number;
+    is_interrupted = 1;
+}
+
+static const int ending_signals[] = {SIGINT, SIGTERM};
+enum { ENDING_SIGNALS = 2 };
+
+static void catch_signals(struct sigaction before[ENDING_SIGNALS])
+{
+    const struct sigaction action = {.sa_handler = note_signal}; /* no SA_RESTART: sleeping ends */
+
+    for (int i = 0; i < ENDING_SIGNALS; i++) {
+        (void)sigaction(ending_signals[i], &action, &before[i]);
+    }
+}
+
+static void release_signals(const struct sigaction before[ENDING_SIGNALS])
+{
+    for (int i = 0; i < ENDING_SIGNALS; i++) {
+        (void)sigaction(ending_signals[i], &before[i], NULL);
+    }
+}
+
+static bool is_stopped(void *arg)
+{
+    (void)arg;
+    return is_interrupted != 0;
+}
+
+static void show_progress(void *arg, int64_t done_ns, int64_t total_ns)
+{
+    progress_update(arg, (uint64_t)done_ns, (uint64_t)total_ns);
+}
+
+/* ---- what is asked for ---- */
+
+static int check(const struct ui *ui, const struct record_opts *opts)
+{
+    if (opts->duration_ps < IW_PS_PER_NS) {
+        return ui_usage(ui, "--duration must be above zero");
+    }
+    if (opts->threshold < 2.0) {
+        return ui_usage(ui, "--threshold %g: at least 2 times the undisturbed loop", opts->threshold);
+    }
+    if (opts->probe != IW_PROBE_SELFISH &&
+        (opts->quantum_ps < IW_PS_PER_US || opts->quantum_ps > opts->duration_ps)) {
+        return ui_usage(ui, "--quantum: a sample takes between 1us and the whole --duration");
+    }
+    return UI_DONE;
+}
+
+static int read_cpus(const struct ui *ui, const char *text, struct cpu_list *list)
+{
+    char fault[CPU_LIST_FAULT_SIZE];
+
+    list->count = 0;
+    if (text != NULL && !cpu_list_parse(text, list, fault)) {
+        return ui_usage(ui, "--cpus: %s", fault);
+    }
+    return UI_DONE;
+}
+
+/* `buf` has room for it. */
+static const char *choose_path(const char *given, char *buf, size_t size)
+{
+    char host[256] = "";
+
+    if (given != NULL) {
+        return given;
+    }
+    (void)gethostname(host, sizeof host - 1);
+    snprintf(buf, size, "noise-%s.h5", host[0] != '\0' ? host : "node");
+    return buf;
+}
+
+static bool can_write(const char *path)
+{
+    const int file = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+    const char *slash = strrchr(path, '/');
+    char folder[PATH_MAX];
+
+    if (file >= 0) {
+        (void)close(file);
+        return true;
+    }
+    if (errno != ENOENT) {
+        return false;
+    }
+    snprintf(folder, sizeof folder, "%.*s", slash != NULL ? (int)(slash - path) + 1 : 1,
+             slash != NULL ? path : ".");
+    return access(folder, W_OK | X_OK) == 0;
+}
+
+/* Whether the file can be written is to be known before an hour of measuring, not after. */
+static int check_path(const struct ui *ui, const char *path)
+{
+    if (!can_write(path)) {
+        ui_error(ui, "'%s' cannot be written: %s", path, strerror(errno));
+        return UI_ERROR;
+    }
+    return UI_DONE;
+}
+
+/* ---- what is done ---- */
+
+static int measure(struct ui *ui, const struct record_opts *opts, const struct cpu_list *cpus,
+                   iw_recording **recording_p)
+{
+    iw_measure_opts measure_opts = IW_MEASURE_OPTS_INIT;
+    struct sigaction before[ENDING_SIGNALS];
+    struct progress progress;
+    struct under under;
+    int code = UI_ERROR;
+
+    measure_opts.probe = (iw_probe)opts->probe;
+    measure_opts.duration_ns = opts->duration_ps / IW_PS_PER_NS;
+    measure_opts.max_events = opts->events;
+    measure_opts.threshold = opts->threshold;
+    measure_opts.quantum_ns = opts->quantum_ps / IW_PS_PER_NS;
+    measure_opts.cpus = cpus->count > 0 ? cpus->numbers : NULL;
+    measure_opts.cpu_count = cpus->count;
+    measure_opts.is_stopped = is_stopped;
+    measure_opts.progress = show_progress;
+    measure_opts.arg = &progress;
+    progress_begin(&progress, 0.0, NULL);
+    ui->progress = &progress;
+    catch_signals(before);
+    if (under_start(ui, opts->under, &under)) {
+        code = ui_exit_of_value(ui, iw_measure(&ui->log, &measure_opts, recording_p));
+        under_stop(ui, &under);
+    }
+    release_signals(before);
+    ui->progress = NULL;
+    progress_wipe(&progress);
+    return code;
+}
+
+static int write_recording(struct ui *ui, const struct record_opts *opts, iw_recording *recording,
+                           const char *path)
+{
+    iw_status status = iw_recording_set(&ui->log, recording, "command", ui->command);
+
+    if (status == IW_OK && opts->under != NULL) {
+        status = iw_recording_set(&ui->log, recording, "under", opts->under);
+    }
+    if (status == IW_OK) {
+        status = iw_recording_save(&ui->log, recording, path);
+    }
+    if (status == IW_OK) {
+        status = opts->format == RECORD_JSON ? iw_measure_write_json(&ui->log, recording, path, stdout)
+                                             : iw_measure_write_text(&ui->log, recording, path, stdout);
+    }
+    return ui_exit_of(status);
+}
+
+static int record(struct ui *ui, const struct record_opts *opts, const struct cpu_list *cpus,
+                  const char *path)
+{
+    iw_recording *recording = NULL;
+    int code = measure(ui, opts, cpus, &recording);
+
+    if (code == UI_DONE) {
+        code = write_recording(ui, opts, recording, path);
+    }
+    iw_recording_free(recording);
+    return code;
+}
+
+static int run(struct ui *ui, const void *values, const struct opt_args *args)
+{
+    const struct record_opts *opts = values;
+    char default_path[300];
+    const char *path = choose_path(opts->path, default_path, sizeof default_path);
+    struct cpu_list cpus;
+    int code = check(ui, opts);
+
+    (void)args;
+    if (code == UI_DONE) {
+        code = read_cpus(ui, opts->cpus, &cpus);
+    }
+    if (code == UI_DONE) {
+        code = check_path(ui, path);
+    }
+    if (code == UI_DONE) {
+        code = record(ui, opts, &cpus, path);
+    }
+    return code;
+}
+
+const struct verb verb_record = {
+    .name = "record",
+    .summary = "measures the noise of this node",
+    .synopsis = synopsis,
+    .description = description,
+    .groups = groups,
+    .group_count = sizeof groups / sizeof groups[0],
+    .examples = examples,
+    .defaults = &defaults,
+    .values_size = sizeof(struct record_opts),
+    .most_arguments = 0,
+    .run = run,
+};

@@ -1,0 +1,12 @@
+/* The subverbs of `noise`, one file each. To add one: write cmd_noise_<subverb>.c, declare it here, list it
+ * in cmd_noise.c and in CMakeLists.txt, and add cases to tests/cli/noise/.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef IW_CLI_NOISE_VERBS_H
+#define IW_CLI_NOISE_VERBS_H
+
+#include "verbs.h"
+
+extern const struct verb verb_noise_show;
+
+#endif
