@@ -3,6 +3,7 @@
  */
 #include "help.h"
 
+#include <assert.h>
 #include <string.h>
 
 enum { COLUMNS = 80, HELP_COLUMN = 26, LEFT_SIZE = 200 };
@@ -104,6 +105,7 @@ void help_overview(FILE *out)
 
 static void write_subverbs(FILE *out, const struct verb *verb)
 {
+    assert(verb->subverbs[0] != NULL);
     (void)fputc('\n', out);
     for (size_t i = 0; verb->subverbs[i] != NULL; i++) {
         help_row(out, HELP_COLUMN, verb_last_word(verb->subverbs[i]), verb->subverbs[i]->summary);

@@ -66,7 +66,7 @@ static bool is_hdf5(const struct head *head)
 
 bool iwi_noise_hdf5_matches(const char *path)
 {
-    struct head head;
+    struct head head = {.size = 0};
 
     return read_head(path, &head) == NULL && is_hdf5(&head);
 }
@@ -262,7 +262,7 @@ static void expect_complaint_at_exit(void)
 static iw_status load(const iw_log *log, const char *path, iw_recording **recording_p)
 {
     struct iwi_h5 h5 = {.log = log, .path = path, .file = IWI_H5_NO_ID};
-    struct head head;
+    struct head head = {.size = 0};
     iw_status status;
 
     IW_TRY(check_head(log, path, &head));

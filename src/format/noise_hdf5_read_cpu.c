@@ -66,9 +66,10 @@ static struct iwi_h5_text_style source_style(const struct iwi_h5 *h5)
 
 iw_status iwi_h5_read_sources(struct iwi_h5 *h5, iw_recording *recording)
 {
-    uint64_t written, count;
+    uint64_t written = 0;
+    uint64_t count = 0;
     iw_status status;
-    void *rows;
+    void *rows = NULL;
     hid_t type;
 
     IW_TRY(iwi_h5_require(h5, "/sources"));

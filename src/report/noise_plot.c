@@ -98,9 +98,9 @@ static double decade_at(const struct canvas *canvas, size_t row_from_below)
 {
     const double decades = canvas->axes.high_decade - canvas->axes.low_decade;
 
-    for (double decade = 0.0; decade <= decades; decade++) {
-        if (step_of(decade / decades, ROWS) == row_from_below) {
-            return canvas->axes.low_decade + decade;
+    for (size_t decade = 0; (double)decade <= decades; decade++) {
+        if (step_of((double)decade / decades, ROWS) == row_from_below) {
+            return canvas->axes.low_decade + (double)decade;
         }
     }
     return NAN;
@@ -148,7 +148,7 @@ static void write_time_axis(FILE *out, double length_ns)
 {
     const double step_ns = tick_step(length_ns);
     char labels[COLUMNS + TICK_SIZE + 1], label[IWI_NUMBER_SIZE];
-    size_t next_tick = 0, used = 0;
+    size_t next_tick = 0, used = 0, length;
 
     (void)fprintf(out, "%*s\xe2\x94\x94", LABEL_COLUMNS, "");
     memset(labels, ' ', sizeof labels);
@@ -164,13 +164,9 @@ static void write_time_axis(FILE *out, double length_ns)
             snprintf(label, sizeof label, "0");
         }
         next_tick++;
-        if (column + strlen(label) <= COLUMNS) {
-            memcpy(&labels[column], label, strlen(label));
-            used = column + strlen(label);
-        } else {
-            memcpy(&labels[COLUMNS - strlen(label)], label, strlen(label));
-            used = COLUMNS;
-        }
+        length = strlen(label);
+        used = column + length <= COLUMNS ? column + length : COLUMNS;
+        memcpy(&labels[used - length], label, length);
     }
     (void)fprintf(out, "\n%*s%.*s\n", LABEL_COLUMNS + 1, "", (int)used, labels);
 }

@@ -116,9 +116,9 @@ static void append_attribute(char *paragraph, const iw_recording *recording, con
 static const char *range_text(double low_ns, double high_ns, char buf[2 * IWI_NUMBER_SIZE])
 {
     if (round(10.0 * low_ns) == round(10.0 * high_ns)) {
-        snprintf(buf, 2 * IWI_NUMBER_SIZE, "%.1f ns", low_ns);
+        snprintf(buf, (size_t)2 * IWI_NUMBER_SIZE, "%.1f ns", low_ns);
     } else {
-        snprintf(buf, 2 * IWI_NUMBER_SIZE, "%.1f to %.1f ns", low_ns, high_ns);
+        snprintf(buf, (size_t)2 * IWI_NUMBER_SIZE, "%.1f to %.1f ns", low_ns, high_ns);
     }
     return buf;
 }
