@@ -11,8 +11,8 @@ enum { PATH_BYTES = 64, CORE_STEP_BYTES = 1 << 20 };
 /* Where the superblock (version 3) says at which address the file ends, little-endian. */
 enum { END_ADDRESS_BYTE = 28 };
 
-/* Elements of a chunk. Large ones pack better; each column that is open keeps one in memory. */
-enum { MAX_CHUNK = 64 * 1024, LIVE_CHUNK = 16 * 1024, SMALL_CHUNK = 256 };
+/* Elements of a chunk of which it is not known how many there will be. */
+enum { LIVE_CHUNK = 16 * 1024, SMALL_CHUNK = 256 };
 
 enum { DEFLATE_LEVEL = 1 }; /* higher ones save little of shuffled numbers and take several times as long */
 
@@ -21,7 +21,7 @@ static hsize_t chunk_for(size_t expected, bool is_live)
     if (expected == 0) {
         return is_live ? LIVE_CHUNK : SMALL_CHUNK;
     }
-    return expected < MAX_CHUNK ? expected : MAX_CHUNK;
+    return expected < IWI_H5_MAX_OWN_CHUNK ? expected : IWI_H5_MAX_OWN_CHUNK;
 }
 
 static iw_status create_dataset(const struct iwi_h5 *h5, const char *where, hid_t type, hsize_t chunk)

@@ -24,6 +24,10 @@ struct iwi_h5 {
     uint64_t budget_bytes; /* reading: so much memory may its content still take */
 };
 
+/* Elements of the largest chunks that we write. Large ones pack better; each column that is open keeps one in
+ * memory. */
+enum { IWI_H5_MAX_OWN_CHUNK = 64 * 1024 };
+
 /* Element types, in the file always little-endian. */
 enum iwi_h5_kind { IWI_H5_I64, IWI_H5_U32, IWI_H5_U64, IWI_H5_F64 };
 

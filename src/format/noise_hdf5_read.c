@@ -41,6 +41,7 @@ static const char *read_head(const char *path, struct head *head)
     ssize_t got;
     int fd;
 
+    *head = (struct head){.size = 0};
     if (stat(path, &info) != 0) {
         return strerror(errno);
     }
@@ -286,6 +287,6 @@ iw_status iw_recording_load(const iw_log *log, const char *path, iw_recording **
     {
         status = load(log, path, recording_p);
     }
-    H5E_END_TRY
+    H5E_END_TRY;
     return status;
 }

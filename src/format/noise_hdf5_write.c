@@ -17,6 +17,9 @@
 
 enum { PATH_BYTES = 64 };
 
+/* Room for the structure of a file of many CPUs, and for what is written when it is closed. */
+enum { STRUCTURE_BYTES = 1 << 20, STRUCTURE_BYTES_PER_CPU = 1 << 14, MAX_ELEMENT_BYTES = 8 };
+
 struct cpu_out {
     uint32_t cpu;
     hid_t columns[IWI_H5_COLUMNS]; /* IWI_H5_NO_ID: not open */
@@ -35,6 +38,33 @@ struct iwi_noise_writer {
     size_t source_count, cpu_count;
     struct cpu_out *cpus;
 };
+
+/* ---- room ---- */
+
+/* HDF5 1.10 does not survive a full disk, so a live file asks for room first. */
+static iw_status reserve(const struct iwi_noise_writer *writer, uint64_t bytes)
+{
+    const struct iwi_replace *replace = &writer->replace;
+
+    return writer->is_live
+               ? iwi_reserve(writer->h5.log, replace->path,
+                             replace->temporary != NULL ? replace->temporary : replace->path,
+                             bytes + STRUCTURE_BYTES + writer->cpu_count * STRUCTURE_BYTES_PER_CPU)
+               : IW_OK;
+}
+
+/* What a flush writes at most: of each column a chunk that is not full. */
+static uint64_t flush_bytes(const struct cpu_out *out)
+{
+    uint64_t bytes = 0;
+
+    for (size_t i = 0; i < IWI_H5_COLUMNS; i++) {
+        const uint64_t rows = out->rows[iwi_h5_columns[i].table];
+
+        bytes += (rows < IWI_H5_MAX_OWN_CHUNK ? rows : IWI_H5_MAX_OWN_CHUNK) * MAX_ELEMENT_BYTES;
+    }
+    return bytes;
+}
 
 /* ---- rows ---- */
 
@@ -103,6 +133,7 @@ static iw_status append(struct iwi_noise_writer *writer, struct cpu_out *out, co
 {
     const size_t counts[IWI_H5_TABLES] = {batch->count, batch->part_count, batch->sample_count};
 
+    IW_TRY(reserve(writer, flush_bytes(out) + (counts[0] + counts[1] + counts[2]) * 3 * MAX_ELEMENT_BYTES));
     for (size_t i = 0; i < IWI_H5_COLUMNS; i++) {
         const size_t count = counts[iwi_h5_columns[i].table];
 
@@ -149,6 +180,12 @@ static iw_status commit_cpu(struct iwi_noise_writer *writer, struct cpu_out *out
 
 static iw_status commit(struct iwi_noise_writer *writer)
 {
+    uint64_t bytes = 0;
+
+    for (size_t i = 0; i < writer->cpu_count; i++) {
+        bytes += writer->cpus[i].is_changed ? flush_bytes(&writer->cpus[i]) : 0;
+    }
+    IW_TRY(reserve(writer, bytes));
     IW_TRY(flush_file(writer));
     for (size_t i = 0; i < writer->cpu_count; i++) {
         if (writer->cpus[i].is_changed) {
@@ -188,6 +225,7 @@ static iw_status add_sources(struct iwi_noise_writer *writer, const iw_source *s
     if (count <= writer->source_count) {
         return IW_OK;
     }
+    IW_TRY(reserve(writer, count * sizeof(struct iwi_h5_source)));
     IW_TRY(append_sources(writer, sources + writer->source_count, count - writer->source_count));
     IW_TRY(flush_file(writer));
     IW_TRY(iwi_h5_change_numbers(&writer->h5, "/sources", "written", IWI_H5_U64, &new_count));
@@ -207,6 +245,7 @@ static iw_status go_live(struct iwi_noise_writer *writer)
 
 static iw_status start(struct iwi_noise_writer *writer, const iw_recording *head)
 {
+    IW_TRY(reserve(writer, 0));
     IW_TRY(iwi_h5_create_file(&writer->h5, writer->replace.temporary, head,
                               writer->is_live ? NULL : &writer->image));
     IW_TRY(add_sources(writer, head->sources, head->source_count));
@@ -247,7 +286,9 @@ static iw_status finish(struct iwi_noise_writer *writer)
     if (writer->h5.file >= 0 && H5Fclose(writer->h5.file) < 0 && status == IW_OK) {
         status = iwi_h5_fail(&writer->h5, IW_ERR_IO, "cannot write");
     }
-    if (status == IW_OK && !writer->is_live) {
+    if (writer->is_live && writer->replace.path != NULL) {
+        iwi_unreserve(writer->replace.path);
+    } else if (status == IW_OK) {
         status = write_image(writer);
     }
     iwi_replace_release(&writer->replace);
@@ -299,7 +340,7 @@ iw_status iwi_noise_writer_open(const iw_log *log, const char *path, const iw_re
     {
         status = make(log, path, head, is_live, writer_p);
     }
-    H5E_END_TRY
+    H5E_END_TRY;
     return status;
 }
 
@@ -309,7 +350,7 @@ iw_status iwi_noise_writer_sources(struct iwi_noise_writer *writer, const iw_sou
     {
         writer->status = writer->status == IW_OK ? add_sources(writer, sources, count) : writer->status;
     }
-    H5E_END_TRY
+    H5E_END_TRY;
     return writer->status;
 }
 
@@ -320,7 +361,7 @@ iw_status iwi_noise_writer_append(struct iwi_noise_writer *writer, size_t index,
         writer->status =
             writer->status == IW_OK ? append(writer, &writer->cpus[index], batch) : writer->status;
     }
-    H5E_END_TRY
+    H5E_END_TRY;
     return writer->status;
 }
 
@@ -330,7 +371,7 @@ iw_status iwi_noise_writer_flush(struct iwi_noise_writer *writer)
     {
         writer->status = writer->status == IW_OK ? commit(writer) : writer->status;
     }
-    H5E_END_TRY
+    H5E_END_TRY;
     return writer->status;
 }
 
@@ -342,6 +383,6 @@ iw_status iwi_noise_writer_close(struct iwi_noise_writer *writer)
     {
         status = finish(writer);
     }
-    H5E_END_TRY
+    H5E_END_TRY;
     return status;
 }

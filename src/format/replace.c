@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -66,6 +67,45 @@ iw_status iwi_replace_open(const iw_log *log, const char *path, struct iwi_repla
         iwi_replace_release(replace);
     }
     return status;
+}
+
+/* Gives errno. */
+static int reserve(int fd, uint64_t bytes)
+{
+    struct rlimit limit;
+    struct stat info;
+
+    if (fstat(fd, &info) != 0) {
+        return errno;
+    }
+    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+        (uint64_t)info.st_size + bytes > limit.rlim_cur) {
+        return EFBIG;
+    }
+    if (fallocate(fd, FALLOC_FL_KEEP_SIZE, info.st_size, (off_t)bytes) != 0) {
+        return errno == ENOSPC || errno == EDQUOT || errno == EFBIG ? errno : 0;
+    }
+    return 0;
+}
+
+iw_status iwi_reserve(const iw_log *log, const char *path, const char *name, uint64_t bytes)
+{
+    const int fd = open(name, O_WRONLY | O_CLOEXEC);
+    const int error = fd < 0 ? errno : reserve(fd, bytes);
+
+    if (fd >= 0) {
+        (void)close(fd);
+    }
+    return error == 0 ? IW_OK : iwi_fail(log, IW_ERR_IO, "cannot write '%s': %s", path, strerror(error));
+}
+
+void iwi_unreserve(const char *name)
+{
+    struct stat info;
+
+    if (stat(name, &info) == 0 && S_ISREG(info.st_mode)) {
+        (void)!truncate(name, info.st_size); /* at worst some blocks stay with the file */
+    }
 }
 
 /* Gives errno. */

@@ -15,6 +15,13 @@ struct iwi_replace {
  * file. */
 IW_NODISCARD iw_status iwi_replace_open(const iw_log *log, const char *path, struct iwi_replace *replace);
 
+/* Makes sure that the file `name` can grow by so many bytes, for writers that do not survive a full disk;
+ * where the file system cannot tell, nothing is done. `path` is for messages. IW_ERR_IO. */
+IW_NODISCARD iw_status iwi_reserve(const iw_log *log, const char *path, const char *name, uint64_t bytes);
+
+/* Gives back what was reserved and not used. */
+void iwi_unreserve(const char *name);
+
 /* Writes all of the file. IW_ERR_IO. */
 IW_NODISCARD iw_status iwi_replace_write(const iw_log *log, const struct iwi_replace *replace,
                                          const void *bytes, size_t count);

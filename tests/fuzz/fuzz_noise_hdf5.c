@@ -224,7 +224,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         {
             write_file(path, &in);
         }
-        H5E_END_TRY
+        H5E_END_TRY;
     }
     read_file(path);
     (void)unlink(path);

@@ -4,6 +4,7 @@
 #include "noise_hdf5_testing.h"
 
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 
@@ -202,6 +203,56 @@ static void a_killed_writer_leaves_a_file_of_whole_detours(void **state)
     assert_true(most >= 2 * BATCH);
 }
 
+/* In a process of its own: the limit cannot be lifted again, and HDF5 must come to its end as well. */
+static void write_until_full(const char *path, rlim_t bytes)
+{
+    const struct rlimit limit = {bytes, bytes};
+    iw_recording *head = new_head();
+    struct iwi_noise_writer *writer;
+    struct iwt_log log;
+    iw_status status;
+
+    signal(SIGXFSZ, SIG_IGN);
+    iwt_log_init(&log);
+    if (setrlimit(RLIMIT_FSIZE, &limit) != 0 || freopen("/dev/null", "w", stdout) == NULL) {
+        _exit(2);
+    }
+    status = iwi_noise_writer_open(&log.log, path, head, true, &writer);
+    if (status == IW_OK) {
+        status = write_batches(writer, head, UINT64_MAX);
+        status = iwi_noise_writer_close(writer) == status ? status : IW_OK;
+    }
+    iw_recording_free(head);
+    exit(status == IW_ERR_IO && log.errors == 1 ? 0 : 1);
+}
+
+static void a_full_disk_leaves_what_was_flushed(void **state)
+{
+    const struct iwt_folder *folder = *state;
+    size_t most = 0;
+
+    for (rlim_t bytes = 0; bytes < 4000000; bytes += 650000) {
+        const pid_t child = fork();
+        iw_recording *seen;
+        int result;
+
+        assert_true(child >= 0);
+        if (child == 0) {
+            write_until_full(folder->file, bytes);
+        }
+        assert_int_equal(waitpid(child, &result, 0), child);
+        assert_int_equal(result, 0);
+        if (access(folder->file, F_OK) == 0) {
+            seen = load(folder->file);
+            assert_whole_detours(seen);
+            most = seen->cpus[0].count > most ? seen->cpus[0].count : most;
+            iw_recording_free(seen);
+        }
+        (void)each_file(folder->path, remove_file);
+    }
+    assert_true(most >= 2 * BATCH);
+}
+
 static void closing_without_flush_keeps_everything(void **state)
 {
     const struct iwt_folder *folder = *state;
@@ -226,6 +277,7 @@ int main(void)
         FILE_TEST(a_file_holds_what_was_flushed_while_it_is_written),
         FILE_TEST(a_closed_file_holds_all_batches),
         FILE_TEST(a_killed_writer_leaves_a_file_of_whole_detours),
+        FILE_TEST(a_full_disk_leaves_what_was_flushed),
         FILE_TEST(closing_without_flush_keeps_everything),
     };
 
