@@ -141,7 +141,6 @@ static iw_status on_release(struct event_run *run, uint64_t node, uint64_t cause
 
 static iw_status on_arrived(struct event_run *run, uint64_t node)
 {
-    run->nodes[node].is_known = true;
     if (iwi_event_is_nonblocking(run, node)) {
         return iwi_event_request_known(run, node);
     }

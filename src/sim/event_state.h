@@ -22,7 +22,7 @@ struct event_node {
     uint64_t bytes;  /* of the message: a receive learns it when it meets one */
     uint64_t phase;  /* compute phase: how many the rank has before it, in program order */
     uint32_t open;   /* dependences not satisfied; of a wait in an in-order schedule: requests not known */
-    bool is_known, is_done;
+    bool is_done;
 };
 
 struct event_message {
