@@ -5,10 +5,23 @@
 
 static const struct verb *const subverbs[] = {
     &verb_noise_show, /* in the order of help texts */
+    &verb_noise_compare,
+    &verb_noise_spectrum,
+    &verb_noise_convert,
+    &verb_noise_synth,
+    &verb_noise_cut,
+    &verb_noise_merge,
     NULL,
 };
 
-static const char *const synopsis[] = {"show [options] FILE", NULL};
+static const char *const synopsis[] = {"show [options] FILE",
+                                       "compare [options] A B",
+                                       "spectrum [options] FILE",
+                                       "convert [options] IN OUT",
+                                       "synth [options] SPEC... -o FILE",
+                                       "cut [options] FILE -o FILE",
+                                       "merge [options] FILE... -o FILE",
+                                       NULL};
 
 static const struct example examples[] = {
     {"what a recording says", "idlewave noise show node.h5"},
@@ -17,7 +30,7 @@ static const struct example examples[] = {
 
 const struct verb verb_noise = {
     .name = "noise",
-    .summary = "shows what recorded noise is made of",
+    .summary = "shows, compares, converts and makes noise files",
     .synopsis = synopsis,
     .description = "Works on noise files, the recordings of 'idlewave record'.",
     .examples = examples,

@@ -12,6 +12,7 @@
 #include <idlewave/idlewave.h>
 
 #include "cpu_list.h"
+#include "live.h"
 #include "progress.h"
 #include "under.h"
 #include "verbs.h"
@@ -20,14 +21,15 @@ enum record_format { RECORD_TEXT, RECORD_JSON };
 
 struct record_opts {
     const char *path, *cpus, *under;
-    int probe, format;
+    int probe, attribution, format;
     iw_time duration_ps, quantum_ps;
     uint64_t events;
     double threshold;
 };
 
-/* In the order of iw_probe and of enum record_format. */
+/* In the order of iw_probe, iw_attribution and enum record_format. */
 static const char *const probes[] = {"selfish", "fwq", "ftq", NULL};
+static const char *const attributions[] = {"auto", "none", "switches", "perf", "tracefs", "osnoise", NULL};
 static const char *const formats[] = {"text", "json", NULL};
 
 #define ROW(...) OPT_ROW(struct record_opts, __VA_ARGS__)
@@ -44,6 +46,10 @@ static const struct opt measure_rows[] = {
     ROW("threshold", OPT_FACTOR, threshold, "FACTOR",
         "keep gaps above FACTOR times that of the undisturbed loop, at least 2 (default 9)"),
     ROW("quantum", OPT_TIME, quantum_ps, "TIME", "fwq, ftq: time of one sample (default 1ms)"),
+    ROW("attribution", OPT_CHOICE, attribution, "",
+        "who tells the sources: context switches of the own threads, perf's or tracefs's kernel events, the "
+        "osnoise tracer (default auto: the best that works)",
+        .choices = attributions),
     ROW("under", OPT_STRING, under, "COMMAND",
         "run a shell command meanwhile; it is ended with the recording"),
 };
@@ -67,9 +73,11 @@ static const char *const synopsis[] = {"[options]", NULL};
 static const char description[] =
     "Measures when the operating system, the hypervisor or the hardware take the CPUs of this node away, on "
     "all chosen CPUs at once and on one clock, and writes each detour into a noise file.\n"
-    "One thread is pinned to each CPU and keeps it busy. Nothing else on the machine is changed, and no "
-    "privileges are needed. An interrupt (Ctrl-C) ends the recording early; the file is written all the "
-    "same.";
+    "One thread is pinned to each CPU and keeps it busy. No privileges are needed: without them sources are "
+    "told apart less well, root sees them all. What the kernel is asked to trace meanwhile goes to a private "
+    "place and is put back at the end, also if the recording is killed.\n"
+    "An interrupt (Ctrl-C) ends the recording early; the file is written all the same. It holds what has "
+    "been measured so far from the first seconds on.";
 
 static const struct example examples[] = {
     {"this node as it is, for a minute", "idlewave record"},
@@ -128,6 +136,10 @@ static int check(const struct ui *ui, const struct record_opts *opts)
     }
     if (opts->threshold < 2.0) {
         return ui_usage(ui, "--threshold %g: at least 2 times the undisturbed loop", opts->threshold);
+    }
+    if (opts->probe != IW_PROBE_SELFISH && opts->attribution > IW_ATTRIBUTION_NONE) {
+        return ui_usage(ui, "--attribution %s: only the probe selfish says when something happened",
+                        attributions[opts->attribution]);
     }
     if (opts->probe != IW_PROBE_SELFISH &&
         (opts->quantum_ps < IW_PS_PER_US || opts->quantum_ps > opts->duration_ps)) {
@@ -190,14 +202,9 @@ static int check_path(const struct ui *ui, const char *path)
 
 /* ---- what is done ---- */
 
-static int measure(struct ui *ui, const struct record_opts *opts, const struct cpu_list *cpus,
-                   iw_recording **recording_p)
+static iw_measure_opts measure_opts_of(const struct record_opts *opts, const struct cpu_list *cpus)
 {
     iw_measure_opts measure_opts = IW_MEASURE_OPTS_INIT;
-    struct sigaction before[ENDING_SIGNALS];
-    struct progress progress;
-    struct under under;
-    int code = UI_ERROR;
 
     measure_opts.probe = (iw_probe)opts->probe;
     measure_opts.duration_ns = opts->duration_ps / IW_PS_PER_NS;
@@ -206,8 +213,21 @@ static int measure(struct ui *ui, const struct record_opts *opts, const struct c
     measure_opts.quantum_ns = opts->quantum_ps / IW_PS_PER_NS;
     measure_opts.cpus = cpus->count > 0 ? cpus->numbers : NULL;
     measure_opts.cpu_count = cpus->count;
+    measure_opts.attribution = (iw_attribution)opts->attribution;
     measure_opts.is_stopped = is_stopped;
     measure_opts.progress = show_progress;
+    return measure_opts;
+}
+
+static int measure(struct ui *ui, const struct record_opts *opts, const iw_measure_opts *how,
+                   iw_recording **recording_p)
+{
+    iw_measure_opts measure_opts = *how;
+    struct sigaction before[ENDING_SIGNALS];
+    struct progress progress;
+    struct under under;
+    int code = UI_ERROR;
+
     measure_opts.arg = &progress;
     progress_begin(&progress, 0.0, NULL);
     ui->progress = &progress;
@@ -222,17 +242,11 @@ static int measure(struct ui *ui, const struct record_opts *opts, const struct c
     return code;
 }
 
-static int write_recording(struct ui *ui, const struct record_opts *opts, iw_recording *recording,
+static int write_recording(struct ui *ui, const struct record_opts *opts, const iw_recording *recording,
                            const char *path)
 {
-    iw_status status = iw_recording_set(&ui->log, recording, "command", ui->command);
+    iw_status status = iw_recording_save(&ui->log, recording, path);
 
-    if (status == IW_OK && opts->under != NULL) {
-        status = iw_recording_set(&ui->log, recording, "under", opts->under);
-    }
-    if (status == IW_OK) {
-        status = iw_recording_save(&ui->log, recording, path);
-    }
     if (status == IW_OK) {
         status = opts->format == RECORD_JSON ? iw_measure_write_json(&ui->log, recording, path, stdout)
                                              : iw_measure_write_text(&ui->log, recording, path, stdout);
@@ -243,9 +257,17 @@ static int write_recording(struct ui *ui, const struct record_opts *opts, iw_rec
 static int record(struct ui *ui, const struct record_opts *opts, const struct cpu_list *cpus,
                   const char *path)
 {
+    iw_measure_opts measure_opts = measure_opts_of(opts, cpus);
     iw_recording *recording = NULL;
-    int code = measure(ui, opts, cpus, &recording);
+    struct live live;
+    int code;
 
+    live_begin(&live, &ui->log, path);
+    measure_opts.sink = &live.sink;
+    measure_opts.command = ui->command;
+    measure_opts.under = opts->under;
+    code = measure(ui, opts, &measure_opts, &recording);
+    live_end(&live);
     if (code == UI_DONE) {
         code = write_recording(ui, opts, recording, path);
     }

@@ -7,7 +7,7 @@
 #include <string.h>
 
 _Static_assert(CPU_LIST_MOST == 8192, "a message says so");
-enum { SHOWN = 40 }; /* characters of a faulty item */
+enum { SHOWN = 40, WHY_SIZE = 64 }; /* characters of a faulty item, and of what is wrong with it */
 
 struct item {
     const char *text;
@@ -69,7 +69,7 @@ static bool read_item(struct item *item)
         return refuse(item, "is not a CPU or a range of CPUs: write 0-3,8");
     }
     if (item->last < item->first) {
-        char why[SHOWN];
+        char why[WHY_SIZE];
 
         snprintf(why, sizeof why, "runs backwards: write %u-%u", item->last, item->first);
         return refuse(item, why);

@@ -1,4 +1,4 @@
-/* Runs a shell command in a process group of its own.
+/* Runs a shell command in a process group of its own, guarded by a process that outlives idlewave.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include "under.h"
@@ -6,79 +6,132 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { POLLS = 100 }; /* from the request to end until it is enforced */
-static const long POLL_NS = 10000000;
+/* From the request to end until it is enforced. */
+static const struct timespec GRACE = {.tv_sec = 1};
+
+enum { NOT_FOUND = 127, SIGNALLED = 128 }; /* exit codes as shells give them */
+
+/* ---- the command, a process group of its own ---- */
 
 static void become(const char *command)
 {
     const int null = open("/dev/null", O_RDONLY);
+    sigset_t none;
 
     (void)setpgid(0, 0);
-    (void)prctl(PR_SET_PDEATHSIG, SIGTERM); /* should idlewave be killed */
+    (void)sigemptyset(&none);
+    (void)sigprocmask(SIG_SETMASK, &none, NULL);
     if (null >= 0) {
         (void)dup2(null, STDIN_FILENO);
     }
     (void)dup2(STDERR_FILENO, STDOUT_FILENO);
     (void)execl("/bin/sh", "sh", "-c", command, (char *)NULL);
-    _exit(127); /* as shells do */
+    _exit(NOT_FOUND);
+}
+
+/* ---- its guard: ends the whole group when it is told to, or when idlewave has ended in any way ---- */
+
+static int exit_code_of(int status)
+{
+    return WIFSIGNALED(status) ? SIGNALLED + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+/* All that the command started and that did not leave its group. */
+static void end_group(pid_t group, const sigset_t *awaited)
+{
+    pid_t ended;
+
+    (void)kill(-group, SIGTERM);
+    while ((ended = waitpid(-1, NULL, WNOHANG)) >= 0) {
+        if (ended == 0 && sigtimedwait(awaited, NULL, &GRACE) != SIGCHLD) {
+            (void)kill(-group, SIGKILL);
+            return;
+        }
+    }
+}
+
+/* Gives the command's exit code if it ended before it was told to, else 0. */
+static int guard_group(pid_t group, const sigset_t *awaited)
+{
+    int code = 0, status;
+
+    while (sigwaitinfo(awaited, NULL) != SIGTERM) {
+        pid_t ended;
+
+        while ((ended = waitpid(-1, &status, WNOHANG)) > 0) {
+            code = ended == group ? exit_code_of(status) : code;
+        }
+    }
+    end_group(group, awaited);
+    return code;
+}
+
+/* In a session of its own: what kills idlewave's process group must not reach it. */
+static void guard(const char *command, pid_t parent)
+{
+    sigset_t awaited;
+    pid_t group;
+
+    (void)setsid();
+    (void)sigemptyset(&awaited);
+    (void)sigaddset(&awaited, SIGTERM);
+    (void)sigaddset(&awaited, SIGCHLD);
+    (void)sigprocmask(SIG_BLOCK, &awaited, NULL);
+    (void)prctl(PR_SET_CHILD_SUBREAPER, 1); /* to know when the last of them has ended */
+    (void)prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (getppid() != parent) { /* ended before it was asked to tell */
+        _exit(EXIT_SUCCESS);
+    }
+    group = fork();
+    if (group == 0) {
+        become(command);
+    }
+    if (group < 0) {
+        _exit(NOT_FOUND);
+    }
+    (void)setpgid(group, group); /* whoever is first */
+    _exit(guard_group(group, &awaited));
 }
 
 bool under_start(const struct ui *ui, const char *command, struct under *under)
 {
+    const pid_t parent = getpid();
+
     *under = (struct under){.command = command};
     if (command == NULL) {
         return true;
     }
     under->pid = fork();
     if (under->pid == 0) {
-        become(command);
+        guard(command, parent);
     }
     if (under->pid < 0) {
         under->pid = 0;
         ui_error(ui, "'%s' cannot be started: %s", command, strerror(errno));
         return false;
     }
-    (void)setpgid(under->pid, under->pid); /* whoever is first */
     return true;
-}
-
-static void warn_if_failed(const struct ui *ui, const struct under *under, int status)
-{
-    if (WIFSIGNALED(status)) {
-        ui_error(ui, "warning: '%s' was ended by signal %d while measuring", under->command,
-                 WTERMSIG(status));
-    } else if (WEXITSTATUS(status) != 0) {
-        ui_error(ui, "warning: '%s' ended with exit code %d while measuring", under->command,
-                 WEXITSTATUS(status));
-    }
 }
 
 void under_stop(const struct ui *ui, struct under *under)
 {
-    const struct timespec pause = {.tv_nsec = POLL_NS};
-    int status;
+    int status = 0;
 
     if (under->pid == 0) {
         return;
     }
-    if (waitpid(under->pid, &status, WNOHANG) == under->pid) {
-        warn_if_failed(ui, under, status);
-        (void)kill(-under->pid, SIGTERM); /* what it left in the background */
-        return;
+    (void)kill(under->pid, SIGTERM);
+    while (waitpid(under->pid, &status, 0) < 0 && errno == EINTR) {
     }
-    (void)kill(-under->pid, SIGTERM);
-    for (int i = 0; i < POLLS; i++) {
-        if (waitpid(under->pid, &status, WNOHANG) == under->pid) {
-            return;
-        }
-        (void)nanosleep(&pause, NULL);
+    if (exit_code_of(status) != 0) {
+        ui_error(ui, "warning: '%s' ended with exit code %d while measuring", under->command,
+                 exit_code_of(status));
     }
-    (void)kill(-under->pid, SIGKILL);
-    (void)waitpid(under->pid, &status, 0);
 }

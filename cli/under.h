@@ -12,10 +12,11 @@
 
 struct under {
     const char *command;
-    pid_t pid; /* also its process group; 0: none */
+    pid_t pid; /* of its guard; 0: none */
 };
 
-/* Runs `command` by /bin/sh; what it writes to stdout goes to stderr, stdin is empty. False: reported. */
+/* Runs `command` by /bin/sh; what it writes to stdout goes to stderr, stdin is empty. It ends with this
+ * process, however that ends. False: reported. */
 bool under_start(const struct ui *ui, const char *command, struct under *under);
 
 /* Ends the command if it still runs; warns if it had failed before. */

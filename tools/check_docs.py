@@ -5,11 +5,12 @@ SPDX-License-Identifier: BSD-3-Clause
 
 Usage: check_docs.py --bin DIR [--root ROOT] [--scratch DIR] [FILE ...]
 
-A block opens with ```console. A line "$ COMMAND" is run by bash in a scratch directory of its own for each block, with
-DIR first on PATH and ROOT/examples as examples/; a command that ends in a backslash goes on in the next line. The lines
-below it are what it must print, stdout and stderr together. "..." stands for anything: within a line for any text, alone
-on a line for any number of lines. A block whose first line is "# exits N" must end with that code; all other commands
-must exit with 0. Without FILE: README.md, CONTRIBUTING.md, examples/README.md and docs/**/*.md.
+A block opens with ```console. A line "$ COMMAND" is run by bash, with DIR first on PATH and ROOT/examples as examples/, in
+a scratch directory that all blocks of a document share: a reader goes through them one after another too. A command that
+ends in a backslash goes on in the next line. The lines below it are what it must print, stdout and stderr together. "..."
+stands for anything: within a line for any text, alone on a line for any number of lines. A block whose first line is
+"# exits N" must end with that code; all other commands must exit with 0. Without FILE: README.md, CONTRIBUTING.md,
+examples/README.md and docs/**/*.md.
 """
 
 import argparse
@@ -101,20 +102,21 @@ def run_command(command, directory, environment):
     return None
 
 
-def run_block(place, commands, options, environment):
-    """Errors of one block, run in a directory of its own."""
+def run_block(place, commands, directory, environment):
+    """Errors of one block."""
+    for command in commands:
+        problem = run_command(command, directory, environment)
+        if problem:
+            return [f"{place}:{command.line_number}: '{command.text}': {problem}"]
+    return []
+
+
+def make_directory(options):
     directory = tempfile.mkdtemp(prefix="docs-", dir=options.scratch)
     examples = options.root / "examples"
     if examples.is_dir():
         os.symlink(examples.resolve(), os.path.join(directory, "examples"))
-    try:
-        for command in commands:
-            problem = run_command(command, directory, environment)
-            if problem:
-                return [f"{place}:{command.line_number}: '{command.text}': {problem}"]
-        return []
-    finally:
-        shutil.rmtree(directory, ignore_errors=True)
+    return directory
 
 
 def check_links(place, path, text):
@@ -131,14 +133,17 @@ def check_file(path, options, environment):
     place = os.path.relpath(path, options.root)
     text = path.read_text(encoding="utf-8")
     errors, count = check_links(place, path, text), 0
+    directory = make_directory(options)
     try:
         for start, info, lines in fenced_blocks(text):
             if info == "console":
                 commands = parse_commands(start, lines)
                 count += len(commands)
-                errors += run_block(place, commands, options, environment)
+                errors += run_block(place, commands, directory, environment)
     except ValueError as problem:
         errors.append(f"{place}: {problem}")
+    finally:
+        shutil.rmtree(directory, ignore_errors=True)
     return count, errors
 
 

@@ -23,20 +23,23 @@ import sys
 ARROWS = {
     "base": ((), ("Random123",)),
     "noise": (("base",), ("GSL",)),
-    "measure": (("base", "noise"), ("hwloc",)),
+    "measure": (("base", "noise"), ("hwloc", "libtraceevent")),
     "program": (("base",), ()),
-    "format": (("base", "noise", "program"), ("HDF5", "libyaml")),
+    "format": (("base", "noise", "program"), ("HDF5", "libtracecmd", "libyaml")),
     "sim": (("base", "noise", "program"), ()),
     "stats": (("base",), ("GSL",)),
     "report": (("base", "format", "stats"), ("jansson",)),
 }
 
 THIRD_PARTY = {  # how the header's name begins: library
+    "event-parse.h": "libtraceevent",
     "gsl/": "GSL",
     "hdf5.h": "HDF5",
     "hwloc": "hwloc",
     "jansson.h": "jansson",
+    "kbuffer.h": "libtraceevent",
     "Random123/": "Random123",
+    "trace-cmd.h": "libtracecmd",
     "yaml.h": "libyaml",
 }
 

@@ -9,9 +9,13 @@
 #include <idlewave/measure.h>
 #include <idlewave/net.h>
 #include <idlewave/noise.h>
+#include <idlewave/noise_compare.h>
 #include <idlewave/noise_report.h>
+#include <idlewave/noise_spectrum.h>
 #include <idlewave/program.h>
 #include <idlewave/recording.h>
+#include <idlewave/recording_convert.h>
+#include <idlewave/recording_edit.h>
 #include <idlewave/result.h>
 #include <idlewave/sim.h>
 #include <idlewave/stats.h>

@@ -13,6 +13,29 @@
 extern "C" {
 #endif
 
+/** Which rung of the attribution ladder to use. */
+typedef enum iw_attribution {
+    IW_ATTRIBUTION_AUTO, /* the best that works */
+    IW_ATTRIBUTION_NONE,
+    IW_ATTRIBUTION_SWITCHES, /* this one or fail; as iw_rung */
+    IW_ATTRIBUTION_PERF,
+    IW_ATTRIBUTION_TRACEFS,
+    IW_ATTRIBUTION_OSNOISE
+} iw_attribution;
+
+/** Takes a recording piece by piece while it is measured, so that what has been measured survives whatever
+ * happens later. Called from the thread that called iw_measure(), every few seconds. */
+typedef struct iw_measure_sink {
+    /* Once, before anything is measured: CPUs, t_min, threshold and attributes are known. */
+    iw_status (*begin)(void *arg, const iw_recording *head);
+    /* Detours, parts and samples of recording->cpus[index]; part_detour counts from the batch's first detour.
+     * recording->sources has all that they name. */
+    iw_status (*append)(void *arg, const iw_recording *recording, size_t index, const iw_detours *batch);
+    /* All CPUs are on the same level. */
+    iw_status (*flush)(void *arg);
+    void *arg;
+} iw_measure_sink;
+
 typedef struct iw_measure_opts {
     iw_probe probe;
     int64_t duration_ns;  /* stop after this */
@@ -22,22 +45,28 @@ typedef struct iw_measure_opts {
     int64_t quantum_ns;   /* FWQ, FTQ */
     const uint32_t *cpus; /* NULL: all that the process may use */
     size_t cpu_count;
+    iw_attribution attribution;
+    const char *command, *under; /* for the recording's attributes: what was typed, and what ran beside; may
+                                  * be NULL */
+    const iw_measure_sink *sink; /* may be NULL */
     bool (*is_stopped)(
         void *arg); /* asked a few times a second, may be NULL; true ends the recording early */
     void (*progress)(void *arg, int64_t done_ns, int64_t total_ns); /* may be NULL */
     void *arg;
 } iw_measure_opts;
 
-#define IW_MEASURE_OPTS_INIT                                                                       \
-    {                                                                                              \
-        .probe = IW_PROBE_SELFISH, .duration_ns = 60000000000, .max_events = 0, .threshold = 9.0,  \
-        .quantum_ns = 1000000, .cpus = NULL, .cpu_count = 0, .is_stopped = NULL, .progress = NULL, \
-        .arg = NULL                                                                                \
+#define IW_MEASURE_OPTS_INIT                                                                            \
+    {                                                                                                   \
+        .probe = IW_PROBE_SELFISH, .duration_ns = 60000000000, .max_events = 0, .threshold = 9.0,       \
+        .quantum_ns = 1000000, .cpus = NULL, .cpu_count = 0, .attribution = IW_ATTRIBUTION_AUTO,        \
+        .command = NULL, .under = NULL, .sink = NULL, .is_stopped = NULL, .progress = NULL, .arg = NULL \
     }
 
 /** Measures all chosen CPUs at once, one pinned thread each, on one clock. The calling thread sleeps
- * meanwhile; its affinity and those of others are as before when it returns. Attributes of the machine are
- * filled in. IW_ERR_RANGE (a CPU that may not be used: which ones may is logged), IW_ERR_NOMEM, IW_ERR_IO. */
+ * meanwhile, and now and then fetches what the kernel reports and feeds the sink; its affinity and those of
+ * others are as before when it returns, and so is everything else that attribution needed, also if the
+ * process is killed. Attributes of the machine are filled in. IW_ERR_RANGE (a CPU that may not be used: which
+ * ones may is logged), IW_ERR_NOMEM, IW_ERR_IO. */
 IW_API IW_NODISCARD iw_status iw_measure(const iw_log *log, const iw_measure_opts *opts,
                                          iw_recording **recording_p);
 

@@ -49,6 +49,9 @@ typedef enum iw_class {
 
 #define IW_SOURCE_NAME_SIZE 64
 
+/** Name of the source of class hardware: time that nothing the kernel reported explains. */
+#define IW_SOURCE_UNSEEN "no kernel event"
+
 typedef struct iw_source {
     iw_class kind;
     char name[IW_SOURCE_NAME_SIZE]; /* comm, interrupt or vector name; "" for unknown */
@@ -118,6 +121,23 @@ IW_API IW_NODISCARD iw_status iw_recording_load(const iw_log *log, const char *p
 /** Writes all of it. */
 IW_API IW_NODISCARD iw_status iw_recording_save(const iw_log *log, const iw_recording *recording,
                                                 const char *path);
+
+/** A noise file that is written while it is measured: it has its name from the start, and holds what was
+ * appended up to the last flush even if this process is killed. */
+typedef struct iw_live_file iw_live_file;
+
+/** Writes what `head` says of the CPUs, and its attributes. `log` is used until the file is closed. */
+IW_API IW_NODISCARD iw_status iw_live_file_open(const iw_log *log, const char *path, const iw_recording *head,
+                                                iw_live_file **file_p);
+
+/** Appends detours, parts and samples to CPU number `index` of the recording, which lists their sources.
+ * part_detour counts from the batch's first detour; length_ns and dropped are those of all so far. */
+IW_API IW_NODISCARD iw_status iw_live_file_append(iw_live_file *file, const iw_recording *recording,
+                                                  size_t index, const iw_detours *batch);
+IW_API IW_NODISCARD iw_status iw_live_file_flush(iw_live_file *file);
+
+/** Ends it; returns the first failure there was. NULL is fine. */
+IW_API IW_NODISCARD iw_status iw_live_file_close(iw_live_file *file);
 
 /** Adds the recording to what a simulation meets: rank r sees CPU (r mod ranks_per_node) mod cpu_count of the
  * recording, all at the offset of its node. The largest recorded sources become sources of their own, the

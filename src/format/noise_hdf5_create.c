@@ -31,8 +31,8 @@ static iw_status create_dataset(const struct iwi_h5 *h5, const char *where, hid_
     hid_t dataset = IWI_H5_NO_ID;
     iw_status status = IW_OK;
 
-    if (H5Pset_chunk(properties, 1, &chunk) < 0 || H5Pset_shuffle(properties) < 0 ||
-        H5Pset_deflate(properties, DEFLATE_LEVEL) < 0 ||
+    if (H5Pset_obj_track_times(properties, false) < 0 || H5Pset_chunk(properties, 1, &chunk) < 0 ||
+        H5Pset_shuffle(properties) < 0 || H5Pset_deflate(properties, DEFLATE_LEVEL) < 0 ||
         (dataset = H5Dcreate2(h5->file, where, type, space, H5P_DEFAULT, properties, H5P_DEFAULT)) < 0) {
         status = iwi_h5_fail(h5, IW_ERR_IO, "cannot create %s", where);
     }
@@ -50,7 +50,8 @@ static iw_status create_group(const struct iwi_h5 *h5, const char *where)
     hid_t group = IWI_H5_NO_ID;
     iw_status status = IW_OK;
 
-    if (H5Pset_link_creation_order(properties, tracked) < 0 ||
+    if (H5Pset_obj_track_times(properties, false) < 0 ||
+        H5Pset_link_creation_order(properties, tracked) < 0 ||
         H5Pset_attr_creation_order(properties, tracked) < 0 ||
         (group = H5Gcreate2(h5->file, where, H5P_DEFAULT, properties, H5P_DEFAULT)) < 0) {
         status = iwi_h5_fail(h5, IW_ERR_IO, "cannot create %s", where);
@@ -162,16 +163,19 @@ static herr_t keep_in_memory(hid_t access, struct iwi_h5_image *image)
 iw_status iwi_h5_create_file(struct iwi_h5 *h5, const char *name, const iw_recording *head,
                              struct iwi_h5_image *image)
 {
-    const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
+    const hid_t access = H5Pcreate(H5P_FILE_ACCESS), creation = H5Pcreate(H5P_FILE_CREATE);
     iw_status status = IW_OK;
 
     h5->file = IWI_H5_NO_ID;
-    /* no locks: nobody else writes the file, and some parallel file systems have none */
-    if (H5Pset_libver_bounds(access, H5F_LIBVER_V110, H5F_LIBVER_V110) < 0 ||
+    /* no times of creation, here and below: the same recording is the same bytes;
+     * no locks: nobody else writes the file, and some parallel file systems have none */
+    if (H5Pset_obj_track_times(creation, false) < 0 ||
+        H5Pset_libver_bounds(access, H5F_LIBVER_V110, H5F_LIBVER_V110) < 0 ||
         (image != NULL ? keep_in_memory(access, image) : H5Pset_file_locking(access, false, true)) < 0 ||
-        (h5->file = H5Fcreate(name, H5F_ACC_TRUNC, H5P_DEFAULT, access)) < 0) {
+        (h5->file = H5Fcreate(name, H5F_ACC_TRUNC, creation, access)) < 0) {
         status = iwi_h5_fail(h5, IW_ERR_IO, "cannot be created");
     }
+    (void)H5Pclose(creation);
     (void)H5Pclose(access);
     return status == IW_OK ? create_content(h5, head, image == NULL) : status;
 }

@@ -80,7 +80,11 @@ static iw_status check_head(const iw_log *log, const char *path, struct head *he
         return iwi_fail(log, IW_ERR_IO, "cannot read '%s': %s", path, fault);
     }
     if (!is_hdf5(head)) {
-        return iwi_fail(log, IW_ERR_FORMAT, "'%s' is not an HDF5 file, so it holds no recording", path);
+        return iwi_fail(
+            log, IW_ERR_FORMAT,
+            "'%s' is not an HDF5 file, so it holds no recording: convert it first, with 'idlewave noise "
+            "convert IN OUT.h5'",
+            path);
     }
     if (head->size < HEAD_BYTES) {
         return iwi_fail(log, IW_ERR_FORMAT, "'%s' ends within its first %d bytes", path, HEAD_BYTES);

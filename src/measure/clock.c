@@ -32,8 +32,8 @@ static int64_t raw_now_ns(void)
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-/* The tightest of several attempts: interruptions between the readings only widen the others. */
-static struct iwi_tie tie(const struct iwi_clock *clock)
+/* Interruptions between the readings only widen an attempt, so the tightest is the best. */
+struct iwi_tie iwi_clock_tie(const struct iwi_clock *clock)
 {
     struct iwi_tie best = {.width_ticks = UINT64_MAX};
 
@@ -78,10 +78,10 @@ void iwi_clock_open(const char *root, struct iwi_clock *clock)
         clock->hz = clock->ops->hz();
         return;
     }
-    clock->first = tie(clock);
+    clock->first = iwi_clock_tie(clock);
     do { /* a signal may cut the pause short */
         (void)clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
-        last = tie(clock);
+        last = iwi_clock_tie(clock);
     } while (last.raw_ns - clock->first.raw_ns < FIRST_CALIBRATION_NS);
     calibrate(clock, &last);
 }
@@ -89,7 +89,7 @@ void iwi_clock_open(const char *root, struct iwi_clock *clock)
 void iwi_clock_refine(struct iwi_clock *clock)
 {
     if (clock->ops->hz == NULL) {
-        const struct iwi_tie last = tie(clock);
+        const struct iwi_tie last = iwi_clock_tie(clock);
 
         calibrate(clock, &last);
     }

@@ -50,6 +50,9 @@ struct iwi_clock {
 /* The best usable clock, calibrated over a few milliseconds where it must be. */
 void iwi_clock_open(const char *root, struct iwi_clock *clock);
 
+/* Now, on the clock and on CLOCK_MONOTONIC_RAW: the tightest of several attempts. */
+struct iwi_tie iwi_clock_tie(const struct iwi_clock *clock);
+
 /* Calibrates again, over the time since iwi_clock_open(): the longer, the better. */
 void iwi_clock_refine(struct iwi_clock *clock);
 

@@ -15,6 +15,7 @@ struct iwi_worker {
     struct iwi_crew *crew;
     uint32_t cpu;
     pthread_t thread;
+    pid_t tid; /* as the kernel names the thread, once it is pinned */
     bool is_started;
     struct iwi_probe probe;
     iw_status status;        /* of pinning and preparing */
@@ -28,16 +29,26 @@ struct iwi_crew {
     size_t room; /* marks of each */
     size_t count;
     struct iwi_worker *workers;
-    _Atomic size_t ready; /* prepared, or failed */
+    _Atomic size_t pinned, ready; /* so many are, or have failed to be */
+    _Atomic bool may_prepare;
 };
 
-/* Threads with `probe` on all CPUs; they prepare and wait for the window. `crew` must stay where it is. */
+/* Threads with `probe`, pinned to all CPUs. `crew` must stay where it is. */
 IW_NODISCARD iw_status iwi_crew_start(const iw_log *log, const struct iwi_cpus *cpus,
                                       const struct iwi_probe *probe, size_t room, struct iwi_crew *crew);
 
-/* Opens the window once all wait, and sleeps until it is over or `opts` want it to end. */
-IW_NODISCARD iw_status iwi_crew_measure(const iw_log *log, const iw_measure_opts *opts,
-                                        const struct iwi_clock *clock, struct iwi_crew *crew);
+/* Has all find their t_min and touch their memory. Whatever makes another process must be done before: its
+ * first writes to memory that the two share would be detours. */
+IW_NODISCARD iw_status iwi_crew_prepare(const iw_log *log, struct iwi_crew *crew);
+
+/* Has all measure from an instant soon to come, which is returned, for so long. */
+uint64_t iwi_crew_open_window(struct iwi_crew *crew, const struct iwi_clock *clock, int64_t duration_ns);
+
+/* Ends the window early. */
+void iwi_crew_stop(struct iwi_crew *crew);
+
+/* Waits for all threads to end. */
+void iwi_crew_join(struct iwi_crew *crew);
 
 /* Ends what has not ended, waits for all threads, frees their memory. */
 void iwi_crew_release(struct iwi_crew *crew);

@@ -28,9 +28,11 @@ struct iwi_window {
 struct iwi_marks {
     int64_t *start;
     int64_t *value; /* selfish: the gap; FWQ: how long the work took; FTQ: units of work */
-    size_t room, count;
-    uint64_t dropped, first_dropped; /* selfish: gaps without room, and the start of the first of them */
-    uint64_t last;                   /* watched until here */
+    size_t room;
+    _Atomic size_t count;     /* others may read so many while the loop runs */
+    _Atomic uint64_t dropped; /* selfish: gaps without room, */
+    uint64_t first_dropped;   /* and the start of the first of them, set before they are counted */
+    uint64_t last;            /* watched until here */
 };
 
 struct iwi_least {
@@ -90,14 +92,31 @@ IWI_LOOP uint64_t iwi_least_read_loop(iwi_read read, void *state, uint64_t itera
     return least;
 }
 
+IWI_LOOP size_t iwi_marks_count(const struct iwi_marks *marks)
+{
+    return atomic_load_explicit(&marks->count, memory_order_relaxed);
+}
+
+/* There must be room. */
+IWI_LOOP void iwi_mark(struct iwi_marks *marks, uint64_t start, uint64_t value)
+{
+    const size_t count = iwi_marks_count(marks);
+
+    marks->start[count] = (int64_t)start;
+    marks->value[count] = (int64_t)value;
+    atomic_store_explicit(&marks->count, count + 1, memory_order_release);
+}
+
 IWI_LOOP void iwi_keep_gap(struct iwi_marks *marks, uint64_t start, uint64_t gap)
 {
-    if (marks->count < marks->room) {
-        marks->start[marks->count] = (int64_t)start;
-        marks->value[marks->count++] = (int64_t)gap;
-    } else if (marks->dropped++ == 0) {
-        marks->first_dropped = start;
+    const uint64_t dropped = atomic_load_explicit(&marks->dropped, memory_order_relaxed);
+
+    if (iwi_marks_count(marks) < marks->room) {
+        iwi_mark(marks, start, gap);
+        return;
     }
+    marks->first_dropped = dropped == 0 ? start : marks->first_dropped;
+    atomic_store_explicit(&marks->dropped, dropped + 1, memory_order_release);
 }
 
 /* Keeps gaps longer than the threshold. A detour under way at zero counts from there. */
@@ -135,13 +154,12 @@ IWI_LOOP void iwi_fwq_loop(iwi_read read, void *state, const struct iwi_window *
 {
     uint64_t zero, last = iwi_wait_loop(read, state, window, &zero), x = last;
 
-    while (marks->count < marks->room) {
+    while (iwi_marks_count(marks) < marks->room) {
         uint64_t now;
 
         x = iwi_work(x, work);
         now = read(state);
-        marks->start[marks->count] = (int64_t)(last - zero);
-        marks->value[marks->count++] = (int64_t)(now - last);
+        iwi_mark(marks, last - zero, now - last);
         last = now;
         if (now >= atomic_load_explicit(&window->end, memory_order_relaxed)) {
             break;
@@ -151,21 +169,21 @@ IWI_LOOP void iwi_fwq_loop(iwi_read read, void *state, const struct iwi_window *
 }
 
 /* Units of work done in each quantum. Quanta follow a fixed grid from zero: a long detour leaves quanta with
- * no work at all. A unit counts where it began, and the last quantum is a whole one. */
+ * no work at all. A unit counts where it began; quanta whose middle lies before the end are measured whole.
+ */
 IWI_LOOP void iwi_ftq_loop(iwi_read read, void *state, const struct iwi_window *window, uint64_t work,
                            uint64_t quantum, struct iwi_marks *marks)
 {
     uint64_t zero, now = iwi_wait_loop(read, state, window, &zero), x = now, units = 0, next;
 
     next = zero + quantum;
-    while (marks->count < marks->room) {
-        while (IWI_RARE(now >= next) && marks->count < marks->room) {
-            marks->start[marks->count] = (int64_t)(next - quantum - zero);
-            marks->value[marks->count++] = (int64_t)units;
+    while (iwi_marks_count(marks) < marks->room) {
+        while (IWI_RARE(now >= next) && iwi_marks_count(marks) < marks->room) {
+            iwi_mark(marks, next - quantum - zero, units);
             units = 0;
             next += quantum;
         }
-        if (IWI_RARE(now >= atomic_load_explicit(&window->end, memory_order_relaxed))) {
+        if (IWI_RARE(next - quantum / 2 >= atomic_load_explicit(&window->end, memory_order_relaxed))) {
             break;
         }
         x = iwi_work(x, work);

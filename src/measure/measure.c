@@ -4,17 +4,27 @@
 #include <idlewave/measure.h>
 
 #include <math.h>
+#include <time.h>
 
 #include <idlewave/time.h>
 
 #include "base/base.h"
-#include "measure/crew.h"
 #include "measure/origin.h"
 #include "measure/sysinfo.h"
 
 static const char root[] = ""; /* this machine's own /proc and /sys */
 
 static const int64_t LEAST_QUANTUM_NS = 1000;
+
+/* The caller asks a few times a second whether to end: each asking is a small detour on some CPU. */
+static const int64_t ASK_NS = 250000000;
+
+/* Detours are brought in after 1, 2, 4, 8 and 16 s, then every 10 s: each time is a detour of some
+ * milliseconds, and what is not brought in yet is lost when the process is killed. */
+static const int64_t FIRST_STEP_NS = 1000000000, LONGEST_STEP_NS = 10000000000;
+
+/* The kernel's events are fetched more often: their rings are small. */
+static const int64_t DRAIN_NS = 2000000000;
 
 /* At most this part of the free memory becomes room for events. */
 static const double MEMORY_PART = 0.5;
@@ -33,6 +43,11 @@ static iw_status check_opts(const iw_log *log, const iw_measure_opts *opts)
     }
     if (opts->probe == IW_PROBE_SELFISH) {
         return IW_OK;
+    }
+    if (opts->attribution > IW_ATTRIBUTION_NONE) {
+        return iwi_fail(log, IW_ERR_RANGE,
+                        "attribution is for the probe selfish: quanta do not say when in them something "
+                        "happened");
     }
     if (opts->quantum_ns < LEAST_QUANTUM_NS || opts->quantum_ns > opts->duration_ns) {
         return iwi_fail(log, IW_ERR_RANGE,
@@ -63,43 +78,145 @@ static iw_status choose_room(const iw_log *log, const iw_measure_opts *opts, siz
     return IW_OK;
 }
 
-static iw_status fill(const iw_log *log, struct iwi_crew *crew, iw_recording *recording)
-{
-    for (size_t i = 0; i < crew->count; i++) {
-        struct iwi_worker *worker = &crew->workers[i];
+/* ---- while it is measured ---- */
 
-        recording->cpus[i].cpu = worker->cpu;
-        IW_TRY(worker->probe.ops->finish(log, &worker->probe, &recording->cpus[i]));
-        if (recording->cpus[i].length_ns <= 0) {
-            return iwi_fail(log, IW_ERR_IO, "CPU %" PRIu32 ": ended before anything was measured",
-                            worker->cpu);
-        }
+static void sleep_ns(int64_t ns)
+{
+    const struct timespec pause = {.tv_sec = (time_t)(ns / 1000000000), .tv_nsec = (long)(ns % 1000000000)};
+
+    (void)clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL); /* signals may end it: then ask earlier */
+}
+
+static bool wants_end(const iw_measure_opts *opts)
+{
+    return opts->is_stopped != NULL && opts->is_stopped(opts->arg);
+}
+
+static void tell(const iw_measure_opts *opts, int64_t done_ns)
+{
+    if (opts->progress != NULL && done_ns > 0) {
+        opts->progress(opts->arg, iwi_min(done_ns, opts->duration_ns), opts->duration_ns);
+    }
+}
+
+/* When what is to be done next. */
+struct agenda {
+    int64_t step_ns, drain_ns;
+};
+
+/* Brings in what there is, if it is time for that. */
+static iw_status follow(struct agenda *agenda, int64_t done_ns, struct iwi_harvest *harvest)
+{
+    if (done_ns >= agenda->step_ns) {
+        agenda->step_ns += iwi_min(agenda->step_ns, LONGEST_STEP_NS);
+        agenda->drain_ns = done_ns + DRAIN_NS;
+        return iwi_harvest_step(harvest);
+    }
+    if (done_ns >= agenda->drain_ns) {
+        agenda->drain_ns = done_ns + DRAIN_NS;
+        return iwi_attribution_drain(harvest->attribution);
     }
     return IW_OK;
 }
 
-/* Measures, and makes the recording. */
-static iw_status measure(const iw_log *log, const iw_measure_opts *opts, struct iwi_clock *clock,
-                         const struct iwi_origin *origin, struct iwi_crew *crew, iw_recording **recording_p)
+/* Sleeps through the window but for that. */
+static iw_status watch(const iw_measure_opts *opts, struct iwi_harvest *harvest)
 {
-    iw_recording *recording;
+    const struct iwi_clock *clock = harvest->clock;
+    struct agenda agenda = {FIRST_STEP_NS, DRAIN_NS};
+    int64_t done_ns = -1;
+
+    while (done_ns < opts->duration_ns) {
+        const uint64_t now = iwi_clock_now(clock);
+
+        if (wants_end(opts)) {
+            iwi_crew_stop(harvest->crew);
+            return IW_OK;
+        }
+        done_ns = now > harvest->zero ? iwi_clock_whole_ns(clock, now - harvest->zero) : 0;
+        tell(opts, done_ns);
+        if (done_ns < opts->duration_ns) {
+            IW_TRY(follow(&agenda, done_ns, harvest));
+        }
+        sleep_ns(iwi_max(iwi_min(ASK_NS, opts->duration_ns - done_ns), 0));
+    }
+    return IW_OK;
+}
+
+static iw_status measure(const iw_log *log, const iw_measure_opts *opts, const struct iwi_origin *origin,
+                         struct iwi_harvest *harvest)
+{
     iw_status status;
 
-    IW_TRY(iwi_crew_measure(log, opts, clock, crew));
-    iwi_clock_refine(clock);
-    IW_TRY(iw_recording_new(log, crew->count, &recording));
-    recording->probe = opts->probe;
-    recording->rung = IW_RUNG_NONE;
-    recording->quantum_ns = opts->probe != IW_PROBE_SELFISH ? opts->quantum_ns : 0;
-    status = fill(log, crew, recording);
-    if (status == IW_OK) {
-        status = iwi_origin_set(log, origin, opts, crew, clock, recording);
-    }
+    harvest->zero = iwi_crew_open_window(harvest->crew, harvest->clock, opts->duration_ns);
+    status = watch(opts, harvest);
     if (status != IW_OK) {
-        iw_recording_free(recording);
+        iwi_crew_stop(harvest->crew);
+    }
+    iwi_crew_join(harvest->crew);
+    IW_TRY(status);
+    IW_TRY(iwi_harvest_finish(harvest));
+    return iwi_origin_complete(log, origin, opts, harvest);
+}
+
+/* ---- before and after ---- */
+
+static iw_status open_attribution(const iw_log *log, const iw_measure_opts *opts,
+                                  const struct iwi_clock *clock, const struct iwi_crew *crew,
+                                  iw_recording *recording, struct iwi_attribution *attribution)
+{
+    struct iwi_watched *watched = iwi_new_array(log, crew->count, sizeof *watched);
+
+    *attribution = (struct iwi_attribution){0};
+    if (watched == NULL) {
+        return IW_ERR_NOMEM;
+    }
+    for (size_t i = 0; i < crew->count; i++) {
+        watched[i] = (struct iwi_watched){crew->workers[i].cpu, crew->workers[i].tid};
+    }
+    return iwi_attribution_open(log, root, opts, clock, watched, crew->count, recording, attribution);
+}
+
+/* The recording with all that is known of it before. */
+static iw_status prepare(const iw_log *log, const iw_measure_opts *opts, const struct iwi_origin *origin,
+                         struct iwi_clock *clock, struct iwi_harvest *harvest)
+{
+    IW_TRY(iw_recording_new(log, harvest->crew->count, &harvest->recording));
+    harvest->recording->probe = opts->probe;
+    harvest->recording->quantum_ns = opts->probe != IW_PROBE_SELFISH ? opts->quantum_ns : 0;
+    IW_TRY(open_attribution(log, opts, clock, harvest->crew, harvest->recording, harvest->attribution));
+    IW_TRY(iwi_crew_prepare(log, harvest->crew));
+    iwi_clock_refine(clock);
+    IW_TRY(iwi_harvest_begin(harvest));
+    IW_TRY(iwi_origin_set(log, origin, opts, harvest));
+    return harvest->sink != NULL ? harvest->sink->begin(harvest->sink->arg, harvest->recording) : IW_OK;
+}
+
+static iw_status measure_crew(const iw_log *log, const iw_measure_opts *opts, const struct iwi_cpus *cpus,
+                              struct iwi_clock *clock, struct iwi_crew *crew, iw_recording **recording_p)
+{
+    struct iwi_attribution attribution = {0};
+    struct iwi_origin origin;
+    struct iwi_harvest harvest = {
+        .log = log, .clock = clock, .crew = crew, .attribution = &attribution, .sink = opts->sink};
+    iw_status status = iwi_origin_begin(log, root, cpus, &origin);
+
+    if (status == IW_OK) {
+        status = prepare(log, opts, &origin, clock, &harvest);
+    }
+    if (status == IW_OK) {
+        status = measure(log, opts, &origin, &harvest);
+    }
+    iwi_attribution_close(&attribution);
+    iwi_harvest_release(&harvest);
+    iwi_origin_release(&origin);
+    if (status != IW_OK) {
+        iwi_crew_stop(crew); /* it writes into the recording */
+        iwi_crew_join(crew);
+        iw_recording_free(harvest.recording);
         return status;
     }
-    *recording_p = recording;
+    *recording_p = harvest.recording;
     return IW_OK;
 }
 
@@ -108,22 +225,19 @@ static iw_status measure_cpus(const iw_log *log, const iw_measure_opts *opts, co
 {
     struct iwi_probe probe = {.ops = iwi_probe_ops_of(opts->probe), .threshold = opts->threshold};
     struct iwi_clock clock;
-    struct iwi_origin origin;
     struct iwi_crew crew;
     iw_status status;
     size_t room = 0;
 
     IW_TRY(choose_room(log, opts, cpus->count, &room));
-    IW_TRY(iwi_origin_begin(log, root, cpus, &origin));
     iwi_clock_open(root, &clock);
     probe.clock = &clock;
     probe.quantum = iwi_clock_ticks(&clock, opts->quantum_ns);
     status = iwi_crew_start(log, cpus, &probe, room, &crew);
     if (status == IW_OK) {
-        status = measure(log, opts, &clock, &origin, &crew, recording_p);
+        status = measure_crew(log, opts, cpus, &clock, &crew, recording_p);
     }
     iwi_crew_release(&crew);
-    iwi_origin_release(&origin);
     return status;
 }
 

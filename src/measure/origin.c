@@ -51,11 +51,12 @@ iw_status iwi_origin_begin(const iw_log *log, const char *root, const struct iwi
     for (size_t i = 0; i < cpus->count; i++) {
         origin->steal_ticks[i] = iwi_sysinfo_steal(root, cpus->numbers[i]);
     }
-    return IW_OK;
+    return iwi_proc_counts_read(log, root, cpus->numbers, cpus->count, &origin->counts);
 }
 
 void iwi_origin_release(struct iwi_origin *origin)
 {
+    iwi_proc_counts_release(&origin->counts);
     free(origin->steal_ticks);
 }
 
@@ -168,22 +169,73 @@ static void put_date(struct writer *w, time_t date)
 }
 
 iw_status iwi_origin_set(const iw_log *log, const struct iwi_origin *origin, const iw_measure_opts *opts,
-                         const struct iwi_crew *crew, const struct iwi_clock *clock, iw_recording *recording)
+                         const struct iwi_harvest *harvest)
 {
-    struct writer w = {log, recording, IW_OK};
+    struct writer w = {log, harvest->recording, IW_OK};
+    const struct iwi_crew *crew = harvest->crew;
+    const char *note = harvest->attribution->note;
     struct iwi_sysinfo info;
 
     iwi_sysinfo_read(origin->root, &info);
     put(&w, "host", info.host);
     put(&w, "kernel", info.kernel);
-    put(&w, "command", "unknown"); /* the caller knows it; this keeps its place */
-    put_clock(&w, clock);
-    put_probe(&w, opts, crew, clock);
+    put(&w, "command", opts->command != NULL ? opts->command : "unknown");
+    put_clock(&w, harvest->clock);
+    put_probe(&w, opts, crew, harvest->clock);
     put_date(&w, origin->date);
     put(&w, "version", iw_version());
     put_machine(&w, &info);
     put_each(&w, "governor", origin, crew, governor_of);
-    put_each(&w, "steal_ms", origin, crew, steal_ms_of);
-    put_each(&w, "involuntary_switches", origin, crew, switches_of);
+    if (opts->under != NULL) {
+        put(&w, "under", opts->under);
+    }
+    if (note[0] != '\0') {
+        put(&w, "attribution_note", note);
+    }
+    return w.status;
+}
+
+/* What /proc counted meanwhile. */
+static iw_status put_interrupts(struct writer *w, const struct iwi_origin *origin)
+{
+    const struct iwi_proc_counts *before = &origin->counts;
+    struct iwi_proc_counts after;
+    char *text = NULL;
+    iw_status status = iwi_proc_counts_read(w->log, origin->root, before->cpus, before->cpu_count, &after);
+
+    if (status == IW_OK) {
+        status = iwi_proc_counts_text(w->log, before, &after, &text);
+    }
+    if (status == IW_OK && text[0] != '\0') {
+        put(w, "interrupts", text);
+    }
+    free(text);
+    iwi_proc_counts_release(&after);
+    return status;
+}
+
+/* Of what the kernel reported, how much met a detour. */
+static void put_kernel_events(struct writer *w, const struct iwi_attribution *attribution)
+{
+    if (attribution->rung.ops != NULL) {
+        put_number(w, "kernel_events", "%.0f", (double)attribution->shares);
+        put_number(w, "kernel_events_matched", "%.0f", (double)attribution->matched);
+        put_number(w, "kernel_events_lost", "%.0f", (double)attribution->rung.lost);
+    }
+}
+
+iw_status iwi_origin_complete(const iw_log *log, const struct iwi_origin *origin, const iw_measure_opts *opts,
+                              const struct iwi_harvest *harvest)
+{
+    struct writer w = {log, harvest->recording, IW_OK};
+    const struct iwi_tie tie = iwi_clock_tie(harvest->clock);
+    const double before_ns = iwi_clock_ns(harvest->clock, (double)(tie.ticks - harvest->zero));
+
+    put_probe(&w, opts, harvest->crew, harvest->clock); /* quanta: t_min is known only now */
+    put_number(&w, "start_raw_ns", "%.0f", (double)tie.raw_ns - before_ns);
+    put_each(&w, "steal_ms", origin, harvest->crew, steal_ms_of);
+    put_each(&w, "involuntary_switches", origin, harvest->crew, switches_of);
+    put_kernel_events(&w, harvest->attribution);
+    IW_TRY(put_interrupts(&w, origin));
     return w.status;
 }

@@ -6,22 +6,28 @@
 
 #include <time.h>
 
-#include "measure/crew.h"
+#include "measure/harvest.h"
+#include "measure/proc_counts.h"
 
 /* What must be noted before measuring. */
 struct iwi_origin {
     const char *root; /* /proc and /sys are below it */
     time_t date;
     uint64_t *steal_ticks; /* of each CPU */
+    struct iwi_proc_counts counts;
 };
 
+/* To be released also if it fails. */
 IW_NODISCARD iw_status iwi_origin_begin(const iw_log *log, const char *root, const struct iwi_cpus *cpus,
                                         struct iwi_origin *origin);
 void iwi_origin_release(struct iwi_origin *origin);
 
-/* All attributes, once the recording has its detours; docs/formats/noise-hdf5.md lists them. */
+/* Attributes that are known before measuring, and those of `opts`; docs/formats/noise-hdf5.md lists them. */
 IW_NODISCARD iw_status iwi_origin_set(const iw_log *log, const struct iwi_origin *origin,
-                                      const iw_measure_opts *opts, const struct iwi_crew *crew,
-                                      const struct iwi_clock *clock, iw_recording *recording);
+                                      const iw_measure_opts *opts, const struct iwi_harvest *harvest);
+
+/* Those that are known only at the end. */
+IW_NODISCARD iw_status iwi_origin_complete(const iw_log *log, const struct iwi_origin *origin,
+                                           const iw_measure_opts *opts, const struct iwi_harvest *harvest);
 
 #endif

@@ -66,41 +66,75 @@ iw_status iwi_probe_prepare(struct iwi_probe *probe, size_t room)
 
 void iwi_probe_release(struct iwi_probe *probe)
 {
-    free(probe->marks.start);
-    free(probe->marks.value);
+    if (!probe->is_start_lent) {
+        free(probe->marks.start);
+    }
+    if (!probe->is_value_lent) {
+        free(probe->marks.value);
+    }
     probe->marks.start = probe->marks.value = NULL;
 }
 
-int64_t *iwi_marks_take(int64_t **array_p, size_t count)
+void *iwi_trim(void *array, size_t count, size_t element_size)
 {
-    int64_t *array = *array_p;
-    int64_t *cut = realloc(array, (count > 0 ? count : 1) * sizeof *array);
+    void *trimmed = realloc(array, (count > 0 ? count : 1) * element_size);
 
-    *array_p = NULL;
-    return cut != NULL ? cut : array;
+    return trimmed != NULL ? trimmed : array;
 }
 
-iw_status iwi_samples_new(const iw_log *log, iw_detours *detours, size_t count)
+iw_status iwi_samples_begin(const iw_log *log, struct iwi_probe *probe, iw_detours *detours)
 {
+    detours->sample = iwi_new_array(log, probe->marks.room, sizeof *detours->sample);
+    detours->sample_start_ns = probe->marks.start;
+    probe->is_start_lent = true;
+    detours->t_min_ns = iwi_clock_ns(probe->clock, probe->t_min); /* finish() knows better */
+    return detours->sample != NULL ? IW_OK : IW_ERR_NOMEM;
+}
+
+void iwi_samples_take(const struct iwi_probe *probe, size_t first, size_t end, double scale,
+                      iw_detours *detours)
+{
+    for (size_t i = first; i < end; i++) {
+        detours->sample[i] = scale * (double)probe->marks.value[i];
+        detours->sample_start_ns[i] = iwi_clock_whole_ns(probe->clock, (uint64_t)detours->sample_start_ns[i]);
+    }
+    detours->sample_count = end;
+}
+
+/* A detour is set to the beginning of its quantum: where it was in it cannot be known. */
+static void find_detours(const struct iwi_probe *probe, double tolerance, iwi_lost_fn lost_of, int64_t best,
+                         iw_detours *detours)
+{
+    const size_t count = detours->sample_count;
+
+    for (size_t i = 0; i < count; i++) {
+        const double lost = lost_of(probe, probe->marks.value[i], best);
+        const int64_t start_ns = detours->sample_start_ns[i];
+        const int64_t next_ns = i + 1 < count ? detours->sample_start_ns[i + 1] : detours->length_ns;
+
+        if (lost > tolerance) {
+            const int64_t lost_ns = iwi_clock_whole_ns(probe->clock, (uint64_t)lost);
+
+            detours->start_ns[detours->count] = start_ns;
+            detours->duration_ns[detours->count++] = iwi_min(lost_ns, next_ns - start_ns);
+        }
+    }
+}
+
+iw_status iwi_samples_finish(const iw_log *log, const struct iwi_probe *probe, double tolerance,
+                             iwi_lost_fn lost_of, int64_t best, iw_detours *detours)
+{
+    const size_t count = detours->sample_count;
+
+    detours->length_ns = iwi_clock_whole_ns(probe->clock, probe->marks.last);
     detours->start_ns = iwi_new_array(log, count, sizeof *detours->start_ns);
     detours->duration_ns = iwi_new_array(log, count, sizeof *detours->duration_ns);
     detours->source = iwi_new_array(log, count, sizeof *detours->source);
-    detours->sample = iwi_new_array(log, count, sizeof *detours->sample);
-    return detours->start_ns != NULL && detours->duration_ns != NULL && detours->source != NULL &&
-                   detours->sample != NULL
-               ? IW_OK
-               : IW_ERR_NOMEM;
-}
-
-void iwi_samples_take(struct iwi_probe *probe, double scale, iw_detours *detours)
-{
-    struct iwi_marks *marks = &probe->marks;
-
-    for (size_t i = 0; i < marks->count; i++) {
-        detours->sample[i] = scale * (double)marks->value[i];
-        marks->start[i] = iwi_clock_whole_ns(probe->clock, (uint64_t)marks->start[i]);
+    if (detours->start_ns == NULL || detours->duration_ns == NULL || detours->source == NULL) {
+        return IW_ERR_NOMEM;
     }
-    detours->sample_count = marks->count;
-    detours->sample_start_ns = iwi_marks_take(&marks->start, marks->count);
-    detours->length_ns = iwi_clock_whole_ns(probe->clock, marks->last);
+    find_detours(probe, tolerance, lost_of, best, detours);
+    detours->sample = iwi_trim(detours->sample, count, sizeof *detours->sample);
+    detours->sample_start_ns = iwi_trim(detours->sample_start_ns, count, sizeof *detours->sample_start_ns);
+    return IW_OK;
 }

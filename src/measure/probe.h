@@ -23,6 +23,7 @@ struct iwi_probe {
     uint64_t work;      /* iterations of a piece of work */
     uint64_t tolerance; /* selfish: longer gaps are kept */
     struct iwi_marks marks;
+    bool is_start_lent, is_value_lent; /* these arrays of the marks belong to the recording now */
 };
 
 struct iwi_probe_ops {
@@ -31,7 +32,13 @@ struct iwi_probe_ops {
     /* Finds what the loop needs to know; the thread is pinned. */
     void (*prepare)(struct iwi_probe *probe);
     void (*run)(struct iwi_probe *probe);
-    /* Marks to detours; takes over the arrays of the marks it needs. */
+    /* Before the window: what is known already, and arrays with room for all marks; those of the marks are
+     * lent where they can serve. */
+    iw_status (*begin)(const iw_log *log, struct iwi_probe *probe, iw_detours *detours);
+    /* Marks first..end-1 become detours or samples, in the clock's ticks no more but in ns. Called while the
+     * loop runs, and once after it. */
+    void (*take)(const struct iwi_probe *probe, size_t first, size_t end, iw_detours *detours);
+    /* After all marks have been taken: what only the whole says. */
     iw_status (*finish)(const iw_log *log, struct iwi_probe *probe, iw_detours *detours);
 };
 
@@ -40,8 +47,8 @@ extern const struct iwi_probe_ops iwi_probe_selfish, iwi_probe_fwq, iwi_probe_ft
 /* Never NULL for the values of the enum. */
 const struct iwi_probe_ops *iwi_probe_ops_of(iw_probe probe);
 
-/* Bytes of one mark. */
-enum { IWI_MARK_BYTES = 16 };
+/* Bytes of one mark and of what becomes of it. */
+enum { IWI_MARK_BYTES = 48 };
 
 /* On the pinned thread: room for so many marks, touched so that it is near this CPU and nothing is paged in
  * later; t_min; what the probe needs besides. Nothing is logged; IW_ERR_NOMEM. */
@@ -49,13 +56,19 @@ IW_NODISCARD iw_status iwi_probe_prepare(struct iwi_probe *probe, size_t room);
 
 void iwi_probe_release(struct iwi_probe *probe);
 
-/* Hands an array of the marks over, cut to `count` elements. */
-int64_t *iwi_marks_take(int64_t **array_p, size_t count);
+/* Gives back what `count` elements do not need; the array itself if that fails. */
+void *iwi_trim(void *array, size_t count, size_t element_size);
 
-/* For probes that take a sample in each quantum: room for them and for as many detours of unknown source, */
-IW_NODISCARD iw_status iwi_samples_new(const iw_log *log, iw_detours *detours, size_t count);
+/* ---- for probes that take a sample in each quantum: their begin(), take() with values times `scale`, ----
+ */
 
-/* and once the detours have been found, the samples, values times `scale`. */
-void iwi_samples_take(struct iwi_probe *probe, double scale, iw_detours *detours);
+IW_NODISCARD iw_status iwi_samples_begin(const iw_log *log, struct iwi_probe *probe, iw_detours *detours);
+void iwi_samples_take(const struct iwi_probe *probe, size_t first, size_t end, double scale,
+                      iw_detours *detours);
+
+/* and finish(): quanta that lost more than `tolerance` ticks against the best become detours. */
+typedef double (*iwi_lost_fn)(const struct iwi_probe *probe, int64_t value, int64_t best);
+IW_NODISCARD iw_status iwi_samples_finish(const iw_log *log, const struct iwi_probe *probe, double tolerance,
+                                          iwi_lost_fn lost_of, int64_t best, iw_detours *detours);
 
 #endif

@@ -32,36 +32,25 @@ static int64_t most_units(const struct iwi_marks *marks)
     return most;
 }
 
-/* Quanta that lack more units than the tolerance; the time of the units that lack, set to the beginning. */
-static void find_detours(const struct iwi_probe *probe, int64_t most, double tolerance, iw_detours *detours)
+static void take(const struct iwi_probe *probe, size_t first, size_t end, iw_detours *detours)
 {
-    const struct iwi_marks *marks = &probe->marks;
+    iwi_samples_take(probe, first, end, 1.0, detours);
+}
 
-    for (size_t i = 0; i < marks->count; i++) {
-        const int64_t lacking = most - marks->value[i];
-
-        if ((double)lacking > tolerance) {
-            const double lost = (double)probe->quantum * (double)lacking / (double)most;
-            const uint64_t start = (uint64_t)marks->start[i];
-            const int64_t start_ns = iwi_clock_whole_ns(probe->clock, start);
-
-            detours->start_ns[detours->count] = start_ns;
-            detours->duration_ns[detours->count++] =
-                iwi_clock_whole_ns(probe->clock, start + (uint64_t)lost) - start_ns;
-        }
-    }
+/* The time of the units that lack to the most. */
+static double lost_of(const struct iwi_probe *probe, int64_t value, int64_t most)
+{
+    return (double)probe->quantum * (double)(most - value) / (double)most;
 }
 
 static iw_status finish(const iw_log *log, struct iwi_probe *probe, iw_detours *detours)
 {
     const int64_t most = most_units(&probe->marks);
+    const double unit = (double)probe->quantum / (double)most;
 
-    IW_TRY(iwi_samples_new(log, detours, probe->marks.count));
-    find_detours(probe, most, probe->threshold, detours);
-    iwi_samples_take(probe, 1.0, detours);
-    detours->t_min_ns = iwi_clock_ns(probe->clock, (double)probe->quantum / (double)most);
+    detours->t_min_ns = iwi_clock_ns(probe->clock, unit);
     detours->threshold_ns = probe->threshold * detours->t_min_ns;
-    return IW_OK;
+    return iwi_samples_finish(log, probe, probe->threshold * unit, lost_of, most, detours);
 }
 
-const struct iwi_probe_ops iwi_probe_ftq = {room, prepare, run, finish};
+const struct iwi_probe_ops iwi_probe_ftq = {room, prepare, run, iwi_samples_begin, take, finish};

@@ -1,6 +1,8 @@
 /* Fixed work quantum: the same work again and again; what it takes longer than at best is a detour.
  * SPDX-License-Identifier: BSD-3-Clause
  */
+#include <math.h>
+
 #include "base/base.h"
 #include "measure/probe.h"
 
@@ -57,35 +59,25 @@ static int64_t least_value(const struct iwi_marks *marks)
     return least;
 }
 
-/* A detour is set to the beginning of its quantum: where it was in it cannot be known. */
-static void find_detours(const struct iwi_probe *probe, int64_t least, int64_t tolerance, iw_detours *detours)
+static void take(const struct iwi_probe *probe, size_t first, size_t end, iw_detours *detours)
 {
-    const struct iwi_marks *marks = &probe->marks;
+    iwi_samples_take(probe, first, end, iwi_clock_ns(probe->clock, 1.0), detours);
+}
 
-    for (size_t i = 0; i < marks->count; i++) {
-        const uint64_t start = (uint64_t)marks->start[i];
-
-        if (marks->value[i] - least > tolerance) {
-            const uint64_t end = start + (uint64_t)(marks->value[i] - least);
-            const int64_t start_ns = iwi_clock_whole_ns(probe->clock, start);
-
-            detours->start_ns[detours->count] = start_ns;
-            detours->duration_ns[detours->count++] = iwi_clock_whole_ns(probe->clock, end) - start_ns;
-        }
-    }
+static double lost_of(const struct iwi_probe *probe, int64_t value, int64_t best)
+{
+    (void)probe;
+    return (double)(value - best);
 }
 
 static iw_status finish(const iw_log *log, struct iwi_probe *probe, iw_detours *detours)
 {
     const int64_t least = least_value(&probe->marks);
-    const int64_t tolerance = (int64_t)(probe->threshold * probe->t_min);
+    const double tolerance = floor(probe->threshold * probe->t_min);
 
-    IW_TRY(iwi_samples_new(log, detours, probe->marks.count));
-    find_detours(probe, least, tolerance, detours);
-    iwi_samples_take(probe, iwi_clock_ns(probe->clock, 1.0), detours);
     detours->t_min_ns = iwi_clock_ns(probe->clock, (double)least);
-    detours->threshold_ns = iwi_clock_ns(probe->clock, (double)(least + tolerance));
-    return IW_OK;
+    detours->threshold_ns = iwi_clock_ns(probe->clock, (double)least + tolerance);
+    return iwi_samples_finish(log, probe, tolerance, lost_of, least, detours);
 }
 
-const struct iwi_probe_ops iwi_probe_fwq = {room, prepare, run, finish};
+const struct iwi_probe_ops iwi_probe_fwq = {room, prepare, run, iwi_samples_begin, take, finish};

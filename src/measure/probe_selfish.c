@@ -28,39 +28,45 @@ static void run(struct iwi_probe *probe)
     probe->clock->ops->selfish(probe->clock->state, probe->window, probe->tolerance, &probe->marks);
 }
 
-/* Ticks to nanoseconds in place. Both ends are rounded, so what did not overlap does not afterwards. */
-static void convert(const struct iwi_probe *probe)
+static iw_status begin(const iw_log *log, struct iwi_probe *probe, iw_detours *detours)
 {
-    const struct iwi_marks *marks = &probe->marks;
+    detours->source = iwi_new_array(log, probe->marks.room, sizeof *detours->source);
+    detours->start_ns = probe->marks.start;
+    detours->duration_ns = probe->marks.value;
+    probe->is_start_lent = probe->is_value_lent = true;
+    detours->t_min_ns = iwi_clock_ns(probe->clock, probe->t_min);
+    detours->threshold_ns = iwi_clock_ns(probe->clock, (double)probe->tolerance);
+    return detours->source != NULL ? IW_OK : IW_ERR_NOMEM;
+}
+
+/* Both ends are rounded, so what did not overlap does not afterwards. */
+static void take(const struct iwi_probe *probe, size_t first, size_t end, iw_detours *detours)
+{
     const uint64_t t_min = (uint64_t)probe->t_min;
 
-    for (size_t i = 0; i < marks->count; i++) {
-        const uint64_t start = (uint64_t)marks->start[i], duration = (uint64_t)marks->value[i] - t_min;
+    for (size_t i = first; i < end; i++) {
+        const uint64_t start = (uint64_t)detours->start_ns[i];
+        const uint64_t duration = (uint64_t)detours->duration_ns[i] - t_min;
 
-        marks->start[i] = iwi_clock_whole_ns(probe->clock, start);
-        marks->value[i] = iwi_clock_whole_ns(probe->clock, start + duration) - marks->start[i];
+        detours->start_ns[i] = iwi_clock_whole_ns(probe->clock, start);
+        detours->duration_ns[i] = iwi_clock_whole_ns(probe->clock, start + duration) - detours->start_ns[i];
     }
+    detours->count = end;
 }
 
 /* After the first detour without room nothing is known any more: the recording counts until there. */
 static iw_status finish(const iw_log *log, struct iwi_probe *probe, iw_detours *detours)
 {
-    struct iwi_marks *marks = &probe->marks;
-    const uint64_t length = marks->dropped > 0 ? marks->first_dropped : marks->last;
+    const struct iwi_marks *marks = &probe->marks;
 
-    detours->source = iwi_new_array(log, marks->count, sizeof *detours->source);
-    if (detours->source == NULL) {
-        return IW_ERR_NOMEM;
-    }
-    convert(probe);
-    detours->count = marks->count;
-    detours->start_ns = iwi_marks_take(&marks->start, marks->count);
-    detours->duration_ns = iwi_marks_take(&marks->value, marks->count);
+    (void)log;
     detours->dropped = marks->dropped;
-    detours->length_ns = iwi_clock_whole_ns(probe->clock, length);
-    detours->t_min_ns = iwi_clock_ns(probe->clock, probe->t_min);
-    detours->threshold_ns = iwi_clock_ns(probe->clock, (double)probe->tolerance);
+    detours->length_ns =
+        iwi_clock_whole_ns(probe->clock, marks->dropped > 0 ? marks->first_dropped : marks->last);
+    detours->start_ns = iwi_trim(detours->start_ns, detours->count, sizeof *detours->start_ns);
+    detours->duration_ns = iwi_trim(detours->duration_ns, detours->count, sizeof *detours->duration_ns);
+    detours->source = iwi_trim(detours->source, detours->count, sizeof *detours->source);
     return IW_OK;
 }
 
-const struct iwi_probe_ops iwi_probe_selfish = {room, prepare, run, finish};
+const struct iwi_probe_ops iwi_probe_selfish = {room, prepare, run, begin, take, finish};

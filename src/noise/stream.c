@@ -226,6 +226,33 @@ iw_time iwi_noise_finish(const iw_noise *noise, struct iwi_stream_id id, int64_t
     return walk(cursors, noise->clocked_count, t, d, by_source);
 }
 
+void iwi_noise_walk(const iw_noise *noise, struct iwi_stream_id id, iw_time until, iwi_busy_fn take,
+                    void *arg)
+{
+    struct cursor cursors[IW_NOISE_MAX_SOURCES];
+    int64_t state[IW_NOISE_MAX_SOURCES * (1 + IWI_SOURCE_MAX_WORDS)];
+    iw_time next = iwi_noise_begin(noise, id, state), now = 0;
+
+    if (noise->clocked_count == 0) {
+        return;
+    }
+    seek_all(noise, id, state, &next, 0, cursors);
+    for (;;) {
+        struct cursor *c = earliest_of(cursors, noise->clocked_count);
+        const struct iwi_source_ops *ops = c->source->ops;
+        const iw_time start = iwi_max(c->start, now);
+
+        if (c->start >= until) {
+            return;
+        }
+        now = iwi_max(now, iwi_min(ops->end(c->source, c->words, c->start), until));
+        if (!take(arg, (uint32_t)owner_of(c), start, now)) {
+            return;
+        }
+        c->start = ops->step(c->source, c->draw, c->words, c->start);
+    }
+}
+
 iw_time iwi_noise_phase(const iw_noise *noise, struct iwi_stream_id id, int64_t *state, iw_time *next,
                         uint64_t phase, iw_time t, iw_time work_ps, iw_time *by_source)
 {

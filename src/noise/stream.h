@@ -42,6 +42,15 @@ void iwi_noise_begin_all(const iw_noise *noise, struct iwi_stream_id id, uint32_
 iw_time iwi_noise_finish(const iw_noise *noise, struct iwi_stream_id id, int64_t *state, iw_time *next,
                          iw_time t, iw_time d, iw_time *by_source);
 
+/* Takes the busy time [start, end) of a source; start = end where others had all of a detour before. False
+ * ends the walk. */
+typedef bool (*iwi_busy_fn)(void *arg, uint32_t source, iw_time start, iw_time end);
+
+/* All detours of a stream in [0, until), in the order of their starts: what each takes of the time that none
+ * before it has taken, as iwi_noise_finish() counts it. */
+void iwi_noise_walk(const iw_noise *noise, struct iwi_stream_id id, iw_time until, iwi_busy_fn take,
+                    void *arg);
+
 /* A compute phase (0 = first) of `work_ps` starts at t: with IW_SYNC_PHASE the detours restart at a common
  * random offset, as if the phase had begun there. Returns the extra work that per-phase sources put on it
  * (added to by_source unless NULL). Call before iwi_finish() of the phase's work. */

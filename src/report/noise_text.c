@@ -47,6 +47,7 @@ iw_status iw_noise_write_text(const iw_log *log, const iw_recording *recording, 
     iwi_write_noise_verdict(out, recording, facts, name);
     iwi_write_noise_origin(out, recording, facts);
     status = iwi_write_noise_tables(log, out, recording, facts);
+    iwi_write_interrupts(out, recording, facts);
     iwi_noise_warnings(recording, facts, write_warning, &warnings);
     if (facts->all.max_ns > 0.0) {
         write_pictures(out, detours);

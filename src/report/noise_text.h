@@ -10,6 +10,9 @@ void iwi_write_noise_verdict(FILE *out, const iw_recording *recording, const iw_
                              const char *name);
 void iwi_write_noise_origin(FILE *out, const iw_recording *recording, const iw_noise_facts *facts);
 
+/* Rates of interrupts, where nothing better tells the sources. */
+void iwi_write_interrupts(FILE *out, const iw_recording *recording, const iw_noise_facts *facts);
+
 /* Tables of sources (selfish only) and of CPUs (if there are several). */
 IW_NODISCARD iw_status iwi_write_noise_tables(const iw_log *log, FILE *out, const iw_recording *recording,
                                               const iw_noise_facts *facts);

@@ -36,11 +36,36 @@ static void warn_of_dropped(const struct warner *w)
     }
 }
 
+/* The rung that was used is not the best: what it does not tell, and why no better one was used. */
 static void warn_of_unknown_sources(const struct warner *w)
 {
-    if (w->recording->probe == IW_PROBE_SELFISH && w->recording->rung == IW_RUNG_NONE &&
-        w->facts->all.count > 0) {
-        w->warn(w->arg, "What took the CPUs is unknown: the recording names no sources.");
+    const char *note = iw_recording_get(w->recording, "attribution_note");
+    char text[IWI_PARAGRAPH_SIZE] = "";
+
+    if (w->recording->probe != IW_PROBE_SELFISH || w->recording->rung > IW_RUNG_SWITCHES ||
+        w->facts->all.count == 0 ||
+        iw_recording_get(w->recording, "specs") != NULL) { /* synthetic: nothing had to be told apart */
+        return;
+    }
+    iwi_append(text, w->recording->rung == IW_RUNG_NONE
+                         ? "What took the CPUs is unknown: the recording names no sources."
+                         : "Only preemptions were told apart: interrupts, the hypervisor and the hardware "
+                           "count as unknown.");
+    if (note != NULL) {
+        iwi_append(text, " What did not work there: %s.", note);
+    }
+    w->warn(w->arg, text);
+}
+
+static void warn_of_lost_events(const struct warner *w)
+{
+    const char *lost = iw_recording_get(w->recording, "kernel_events_lost");
+    char text[IWI_PARAGRAPH_SIZE] = "", name[IWI_NAME_SIZE];
+
+    if (lost != NULL && strtod(lost, NULL) > 0.0) {
+        iwi_append(text, "%s kernel events were lost: some detours lack their source.",
+                   iwi_plain_name(lost, VALUE_COLUMNS, name));
+        w->warn(w->arg, text);
     }
 }
 
@@ -176,6 +201,7 @@ void iwi_noise_warnings(const iw_recording *recording, const iw_noise_facts *fac
 
     warn_of_dropped(&w);
     warn_of_unknown_sources(&w);
+    warn_of_lost_events(&w);
     warn_of_hypervisor(&w);
     warn_of_frequency(&w);
     warn_of_slow_clock(&w);

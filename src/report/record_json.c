@@ -47,11 +47,12 @@ static json_t *cpu_numbers(const iw_recording *recording)
 
 static json_t *origin(const iw_recording *recording, const char *path)
 {
-    return json_pack("{s:s, s:o, s:o, s:o, s:s, s:s, s:o, s:o, s:s}", "schema", "idlewave.record/1", "file",
-                     iwi_json_text(path), "host", attribute(recording, "host"), "cpus",
+    return json_pack("{s:s, s:o, s:o, s:o, s:s, s:s, s:o, s:o, s:o, s:s}", "schema", "idlewave.record/1",
+                     "file", iwi_json_text(path), "host", attribute(recording, "host"), "cpus",
                      cpu_numbers(recording), "probe", iw_probe_name(recording->probe), "rung",
-                     iw_rung_name(recording->rung), "clock", attribute(recording, "clock"), "command",
-                     attribute(recording, "command"), "version", iw_version());
+                     iw_rung_name(recording->rung), "attribution_note",
+                     attribute(recording, "attribution_note"), "clock", attribute(recording, "clock"),
+                     "command", attribute(recording, "command"), "version", iw_version());
 }
 
 static json_t *verdict(const iw_recording *recording, const iw_noise_facts *facts)

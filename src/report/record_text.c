@@ -4,6 +4,7 @@
 #include <idlewave/measure.h>
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "base/base.h"
 #include "report/noise_text.h"
@@ -66,6 +67,70 @@ static void write_dropped(FILE *out, const iw_recording *recording, const iw_noi
     (void)fputs("more --events or a higher --threshold help\n", out);
 }
 
+static double attribute_number(const iw_recording *recording, const char *name)
+{
+    const char *value = iw_recording_get(recording, name);
+
+    return value != NULL ? strtod(value, NULL) : 0.0;
+}
+
+/* Who told the sources, and how much of what was told met a detour. */
+static void write_rung(FILE *out, const iw_recording *recording)
+{
+    const double events = attribute_number(recording, "kernel_events");
+    const double matched = attribute_number(recording, "kernel_events_matched");
+    char percent[IWI_NUMBER_SIZE];
+
+    write_label(out, "sources");
+    if (recording->rung == IW_RUNG_NONE) {
+        (void)fputs("unknown: nothing told them\n", out);
+        return;
+    }
+    (void)fprintf(out, "told by %s", iw_rung_name(recording->rung));
+    if (events > 0.0) {
+        (void)fprintf(out, ": %.0f events, %s of them in detours", events,
+                      iwi_percent_text(matched / events, percent));
+    }
+    (void)fputc('\n', out);
+}
+
+/* The sources that took most. */
+static iw_status write_largest(const iw_log *log, FILE *out, const iw_recording *recording,
+                               const iw_noise_facts *facts)
+{
+    enum { LARGEST = 3, NAME_COLUMNS = 24 };
+    size_t *order = iwi_new_array(log, recording->source_count, sizeof *order), count;
+
+    if (order == NULL) {
+        return IW_ERR_NOMEM;
+    }
+    count = iwi_order_rows(facts->by_source, recording->source_count, order);
+    for (size_t i = 0; recording->rung != IW_RUNG_NONE && i < count && i < LARGEST; i++) {
+        const iw_source *source = &recording->sources[order[i]];
+        char percent[IWI_NUMBER_SIZE], name[IWI_NAME_SIZE];
+
+        write_label(out, i == 0 ? "largest" : "");
+        (void)fprintf(out, "%s of the time: %s%s%s\n",
+                      iwi_share_text(facts->by_source[order[i]].share, percent), iw_class_name(source->kind),
+                      source->name[0] != '\0' ? " " : "", iwi_plain_name(source->name, NAME_COLUMNS, name));
+    }
+    free(order);
+    return IW_OK;
+}
+
+/* Why a better rung was not used, where there is one. */
+static void write_note(FILE *out, const iw_recording *recording)
+{
+    const char *note = iw_recording_get(recording, "attribution_note");
+    char paragraph[IWI_PARAGRAPH_SIZE] = "";
+
+    if (note != NULL && recording->rung < IW_RUNG_TRACEFS) {
+        iwi_append(paragraph, "Sources could be told better. What did not work here: %s.", note);
+        (void)fputc('\n', out);
+        iwi_write_wrapped(out, paragraph);
+    }
+}
+
 static void write_next(FILE *out, const char *path)
 {
     (void)fprintf(out,
@@ -77,6 +142,7 @@ static void write_next(FILE *out, const char *path)
 iw_status iw_measure_write_text(const iw_log *log, const iw_recording *recording, const char *path, FILE *out)
 {
     iw_noise_facts *facts;
+    iw_status status;
 
     IW_TRY(iw_noise_facts_new(log, recording, IWI_RECORD_LONG_NS, &facts));
     iwi_write_noise_verdict(out, recording, facts, path);
@@ -84,13 +150,14 @@ iw_status iw_measure_write_text(const iw_log *log, const iw_recording *recording
     write_rate(out, recording, facts);
     write_resolution(out, recording);
     write_dropped(out, recording, facts);
-    write_label(out, "sources");
-    (void)fprintf(out, "%s\n",
-                  recording->rung == IW_RUNG_NONE ? "unknown: attribution is not available yet"
-                                                  : iw_rung_name(recording->rung));
+    if (recording->probe == IW_PROBE_SELFISH) {
+        write_rung(out, recording);
+    }
+    status = write_largest(log, out, recording, facts);
     write_label(out, "file");
     (void)fprintf(out, "%s\n", path);
+    write_note(out, recording);
     write_next(out, path);
     iw_noise_facts_free(facts);
-    return iwi_check_written(log, out, "the result");
+    return status == IW_OK ? iwi_check_written(log, out, "the result") : status;
 }

@@ -73,8 +73,8 @@ class CheckDocs(unittest.TestCase):
         code, output = self.run_block("$ echo a \\\n> b > kept\n$ cat kept examples/small.txt\na b\nfrom the examples\n")
         self.assertEqual(code, 0, output)
 
-    def test_blocks_do_not_share_a_directory(self):
-        code, output = self.run_on("```console\n$ touch kept\n```\n```console\n$ ls\nexamples\n```\n")
+    def test_blocks_of_a_document_share_a_directory(self):
+        code, output = self.run_on("```console\n$ echo a > kept\n```\n\ntext\n\n```console\n$ cat kept\na\n```\n")
         self.assertEqual(code, 0, output)
 
     def test_other_blocks_are_not_run(self):

@@ -66,9 +66,9 @@ static void put_in_order(iw_recording *recording, size_t cpu, struct raw *raw, s
     }
 }
 
-enum { TICKS = 60 * 250, WORKERS = 60 * 12, STEALS = 60, DAEMONS = 60 };
+enum { TICKS = 60 * 250, WORKERS = 60 * 12, STEALS = 60, DAEMONS = 60, BACKUPS = 60 * 5 };
 
-static void fill_node_cpu(iw_recording *recording, size_t cpu, const uint32_t sources[4], struct raw *raw)
+static void fill_node_cpu(iw_recording *recording, size_t cpu, const uint32_t sources[5], struct raw *raw)
 {
     const uint32_t stream = (uint32_t)cpu + 1;
     size_t n = 0;
@@ -91,18 +91,24 @@ static void fill_node_cpu(iw_recording *recording, size_t cpu, const uint32_t so
             raw[n++] = (struct raw){(int64_t)i * SECOND_NS + 777, 250000, sources[3]};
         }
     }
+    for (uint64_t i = 0; i < BACKUPS && sources[4] != 0; i++) {
+        raw[n++] = (struct raw){(int64_t)(6e10 * unit(stream + 60, i)),
+                                (int64_t)(200000 + 100000 * unit(stream + 70, i)), sources[4]};
+    }
     put_in_order(recording, cpu, raw, n);
 }
 
-/* A minute of two CPUs of a virtual machine: ticks, workers, its host, and a daemon that changes CPUs. */
-static iw_recording *make_node(void)
+/* A minute of two CPUs of a virtual machine: ticks, workers, its host, and a daemon that changes CPUs; if
+ * wanted, a backup too. */
+static iw_recording *make_node(bool has_backup)
 {
     iw_recording *recording = iwt_recording(2, 60 * SECOND_NS);
-    const uint32_t sources[4] = {iwt_source(recording, IW_CLASS_IRQ, "local_timer"),
+    const uint32_t sources[5] = {iwt_source(recording, IW_CLASS_IRQ, "local_timer"),
                                  iwt_source(recording, IW_CLASS_THREAD, "kworker/1:2-events_power_efficient"),
                                  iwt_source(recording, IW_CLASS_HARDWARE, ""),
-                                 iwt_source(recording, IW_CLASS_THREAD, "collectd")};
-    struct raw *raw = calloc(TICKS + WORKERS + STEALS + DAEMONS, sizeof *raw);
+                                 iwt_source(recording, IW_CLASS_THREAD, "collectd"),
+                                 has_backup ? iwt_source(recording, IW_CLASS_THREAD, "backup") : 0};
+    struct raw *raw = calloc(TICKS + WORKERS + STEALS + DAEMONS + BACKUPS, sizeof *raw);
 
     iwt_attribute(recording, "host", "node07");
     iwt_attribute(recording, "kernel", "6.1.0-18-amd64");
@@ -159,8 +165,8 @@ static iw_recording *make(const char *kind)
     if (strcmp(kind, "tiny") == 0) {
         return make_tiny();
     }
-    if (strcmp(kind, "node") == 0) {
-        return make_node();
+    if (strcmp(kind, "node") == 0 || strcmp(kind, "backup") == 0) {
+        return make_node(strcmp(kind, "backup") == 0);
     }
     if (strcmp(kind, "many") == 0) {
         return make_many();
@@ -177,7 +183,7 @@ int main(int argc, char **argv)
     iw_status status;
 
     if (recording == NULL) {
-        (void)fputs("usage: iw_make_recording tiny|node|many|fwq|ftq|quiet FILE\n", stderr);
+        (void)fputs("usage: iw_make_recording tiny|node|backup|many|fwq|ftq|quiet FILE\n", stderr);
         return 64;
     }
     status = iw_recording_save(NULL, recording, argv[2]);

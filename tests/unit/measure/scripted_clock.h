@@ -71,8 +71,12 @@ static inline void bench_init(struct bench *bench, const struct iwi_probe_ops *o
 
 static inline void bench_run(struct bench *bench)
 {
-    bench->probe.ops->run(&bench->probe);
-    assert_ok(bench->probe.ops->finish(NULL, &bench->probe, &bench->detours));
+    const struct iwi_probe_ops *ops = bench->probe.ops;
+
+    assert_ok(ops->begin(NULL, &bench->probe, &bench->detours));
+    ops->run(&bench->probe);
+    ops->take(&bench->probe, 0, bench->probe.marks.count, &bench->detours);
+    assert_ok(ops->finish(NULL, &bench->probe, &bench->detours));
 }
 
 static inline void bench_release(struct bench *bench)

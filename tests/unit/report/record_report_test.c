@@ -61,11 +61,39 @@ static void the_verdict_comes_first_and_the_next_step_last(void **state)
                      "  t_min       20.0 ns: detours shorter than 180 ns are not seen,\n"
                      "              nor is noise faster than 25 MHz\n"
                      "  dropped     none\n"
-                     "  sources     unknown: attribution is not available yet\n"
+                     "  sources     unknown: nothing told them\n"
                      "  file        node.h5\n"
                      "\n"
                      "Next: idlewave noise show node.h5\n"
                      "      idlewave simulate --pattern allreduce --ranks 1Ki --noise node.h5\n");
+    free(text);
+    iw_recording_free(recording);
+}
+
+static void sources_are_told_with_who_told_them(void **state)
+{
+    iw_recording *recording = sample();
+    uint32_t tick;
+    char *text;
+
+    (void)state;
+    recording->rung = IW_RUNG_SWITCHES;
+    iwt_attribute(recording, "kernel_events", "400");
+    iwt_attribute(recording, "kernel_events_matched", "396");
+    iwt_attribute(recording, "attribution_note", "osnoise, tracefs (needs root)");
+    assert_ok(iw_recording_source(NULL, recording, IW_CLASS_THREAD, "daemon", &tick));
+    for (size_t i = 0; i < recording->cpus[0].count; i++) {
+        recording->cpus[0].source[i] = tick;
+    }
+    for (size_t i = 0; i < 20; i++) {
+        recording->cpus[1].source[i] = tick;
+    }
+    text = written(iw_measure_write_text, recording);
+    assert_has(text, "  sources     told by switches: 400 events, 99.0 % of them in detours\n"
+                     "  largest     0.60 % of the time: thread daemon\n"
+                     "              0.40 % of the time: unknown\n");
+    assert_has(text, "\n\nSources could be told better. What did not work here: osnoise, tracefs (needs\n"
+                     "root).\n\nNext: ");
     free(text);
     iw_recording_free(recording);
 }
@@ -120,6 +148,7 @@ static void json_says_the_same(void **state)
                               "  ],\n"
                               "  \"probe\": \"selfish\",\n"
                               "  \"rung\": \"none\",\n"
+                              "  \"attribution_note\": null,\n"
                               "  \"clock\": \"tsc\",\n"
                               "  \"command\": \"idlewave record\",\n"
                               "  \"version\": \"" IW_VERSION "\",\n"
@@ -171,6 +200,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_verdict_comes_first_and_the_next_step_last),
+        cmocka_unit_test(sources_are_told_with_who_told_them),
         cmocka_unit_test(dropped_detours_are_told_with_a_remedy),
         cmocka_unit_test(samples_of_work_are_told_as_such),
         cmocka_unit_test(json_says_the_same),

@@ -1,0 +1,20 @@
+/* Recordings as CSV: what its reader and its writer share.
+ * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The rows are those of `noise show --format csv`. Lines "# key: value" before them hold what has no column;
+ * they may be missing.
+ */
+#ifndef IWI_CONVERT_CSV_H
+#define IWI_CONVERT_CSV_H
+
+#include "format/convert.h"
+#include "format/convert_text.h"
+
+/* The first line that is no comment, by probe. */
+extern const char *const iwi_csv_heads[];
+
+bool iwi_csv_matches(const char *data, size_t size);
+
+IW_NODISCARD iw_status iwi_csv_read(const struct iwi_import *in, iw_recording **recording_p);
+
+#endif

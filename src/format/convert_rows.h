@@ -1,0 +1,49 @@
+/* Rows of a file, in any order, to the CPUs of a recording.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef IWI_CONVERT_ROWS_H
+#define IWI_CONVERT_ROWS_H
+
+#include <idlewave/recording.h>
+
+#include "base/base.h"
+
+/* A detour, or with probes of quanta a quantum. */
+struct iwi_row {
+    uint32_t cpu, source;
+    int64_t start_ns, duration_ns;
+    double sample; /* of a quantum */
+};
+
+/* What a file says about a CPU besides its rows. */
+struct iwi_cpu_facts {
+    uint32_t cpu;
+    int64_t length_ns; /* 0: it does not say */
+    double t_min_ns, threshold_ns;
+    uint64_t dropped;
+};
+
+/* Zeroed to begin with. */
+struct iwi_rows {
+    struct iwi_row *rows;
+    size_t count, capacity;
+    struct iwi_cpu_facts *facts;
+    size_t fact_count, fact_capacity;
+    bool is_quanta;
+    bool want_union; /* detours that overlap become one */
+};
+
+IW_NODISCARD iw_status iwi_rows_add(const iw_log *log, struct iwi_rows *rows, const struct iwi_row *row);
+IW_NODISCARD iw_status iwi_rows_add_facts(const iw_log *log, struct iwi_rows *rows,
+                                          const struct iwi_cpu_facts *facts);
+
+/* Gives the recording, which has no CPUs yet, those of the rows and facts, ascending. Where no length is told
+ * it is that of the CPU that ends last. Sorts the rows. */
+IW_NODISCARD iw_status iwi_rows_fill(const iw_log *log, struct iwi_rows *rows, iw_recording *recording);
+
+void iwi_rows_release(struct iwi_rows *rows);
+
+/* Makes `count` CPUs without detours for a recording that has none. */
+IW_NODISCARD iw_status iwi_recording_set_cpus(const iw_log *log, iw_recording *recording, size_t count);
+
+#endif

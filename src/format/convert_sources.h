@@ -1,0 +1,25 @@
+/* Finds the number of a source among many, for readers that meet names line by line.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef IWI_CONVERT_SOURCES_H
+#define IWI_CONVERT_SOURCES_H
+
+#include <idlewave/recording.h>
+
+#include "format/convert_text.h"
+
+/* A hash table over recording->sources. Zeroed to begin with. */
+struct iwi_sources {
+    iw_recording *recording; /* its list of sources grows */
+    uint32_t *slots;         /* number + 1; 0: free */
+    size_t slot_count;       /* a power of two, at least twice the sources */
+    size_t capacity;         /* of recording->sources */
+};
+
+/* Number of that source, added if new; longer names are cut. */
+IW_NODISCARD iw_status iwi_sources_find(const iw_log *log, struct iwi_sources *sources, iw_class kind,
+                                        struct iwi_piece name, uint32_t *number_p);
+
+void iwi_sources_release(struct iwi_sources *sources);
+
+#endif

@@ -1,0 +1,140 @@
+/* Takes marks while the crew goes on making them.
+ * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Marks are read before the kernel's events are fetched: whatever happened in a detour that has ended is then
+ * among them.
+ */
+#include "measure/harvest.h"
+
+#include <stdlib.h>
+
+#include "base/base.h"
+
+iw_status iwi_harvest_begin(struct iwi_harvest *harvest)
+{
+    harvest->swaths = iwi_new_array(harvest->log, harvest->crew->count, sizeof *harvest->swaths);
+    if (harvest->swaths == NULL) {
+        return IW_ERR_NOMEM;
+    }
+    for (size_t i = 0; i < harvest->crew->count; i++) {
+        struct iwi_worker *worker = &harvest->crew->workers[i];
+        iw_detours *cpu = &harvest->recording->cpus[i];
+
+        cpu->cpu = worker->cpu;
+        IW_TRY(worker->probe.ops->begin(harvest->log, &worker->probe, cpu));
+    }
+    return IW_OK;
+}
+
+/* Known up to here; unless room has ended before. */
+static int64_t length_so_far_ns(const struct iwi_harvest *harvest, const struct iwi_marks *marks)
+{
+    const uint64_t now = iwi_clock_now(harvest->clock) - harvest->zero;
+    const bool is_full = atomic_load_explicit(&marks->dropped, memory_order_acquire) > 0;
+
+    return iwi_clock_whole_ns(harvest->clock, is_full ? marks->first_dropped : now);
+}
+
+/* Part numbers counted from the batch's first detour. */
+static uint64_t *relative_numbers(const struct iwi_harvest *harvest, const iw_detours *cpu, size_t first_part,
+                                  size_t first_detour)
+{
+    const size_t count = cpu->part_count - first_part;
+    uint64_t *numbers = iwi_new_array(harvest->log, count, sizeof *numbers);
+
+    for (size_t i = 0; numbers != NULL && i < count; i++) {
+        numbers[i] = cpu->part_detour[first_part + i] - first_detour;
+    }
+    return numbers;
+}
+
+/* What the sink has not got yet of a CPU; `from`: what it has. */
+static iw_status send(const struct iwi_harvest *harvest, size_t place, const struct iwi_swath *from)
+{
+    const struct iwi_marks *marks = &harvest->crew->workers[place].probe.marks;
+    const iw_detours *cpu = &harvest->recording->cpus[place];
+    iw_detours batch = *cpu;
+    iw_status status;
+
+    batch.length_ns = length_so_far_ns(harvest, marks);
+    batch.dropped = atomic_load(&marks->dropped);
+    if (cpu->count > 0) {
+        batch.count -= from->marks;
+        batch.start_ns += from->marks;
+        batch.duration_ns += from->marks;
+        batch.source += from->marks;
+    }
+    if (cpu->sample_count > 0) {
+        batch.sample_count -= from->marks;
+        batch.sample_start_ns += from->marks;
+        batch.sample += from->marks;
+    }
+    if (cpu->part_count > 0) {
+        batch.part_count -= from->parts;
+        batch.part_source += from->parts;
+        batch.part_ns += from->parts;
+    }
+    batch.part_detour = relative_numbers(harvest, cpu, from->parts, from->marks);
+    status = batch.part_detour != NULL
+                 ? harvest->sink->append(harvest->sink->arg, harvest->recording, place, &batch)
+                 : IW_ERR_NOMEM;
+    free(batch.part_detour);
+    return status;
+}
+
+static iw_status take(struct iwi_harvest *harvest, size_t place)
+{
+    const struct iwi_probe *probe = &harvest->crew->workers[place].probe;
+    iw_detours *cpu = &harvest->recording->cpus[place];
+    struct iwi_swath *swath = &harvest->swaths[place];
+    const struct iwi_swath from = *swath;
+
+    probe->ops->take(probe, swath->marks, swath->visible, cpu);
+    if (harvest->recording->probe == IW_PROBE_SELFISH) {
+        IW_TRY(iwi_attribution_lay(harvest->attribution, place, harvest->zero, swath->marks, swath->visible));
+    }
+    swath->marks = swath->visible;
+    swath->parts = cpu->part_count;
+    if (harvest->sink != NULL && send(harvest, place, &from) != IW_OK) {
+        harvest->sink = NULL;
+    }
+    return IW_OK;
+}
+
+iw_status iwi_harvest_step(struct iwi_harvest *harvest)
+{
+    for (size_t i = 0; i < harvest->crew->count; i++) {
+        const struct iwi_marks *marks = &harvest->crew->workers[i].probe.marks;
+
+        harvest->swaths[i].visible = atomic_load_explicit(&marks->count, memory_order_acquire);
+    }
+    IW_TRY(iwi_attribution_drain(harvest->attribution));
+    for (size_t i = 0; i < harvest->crew->count; i++) {
+        IW_TRY(take(harvest, i));
+    }
+    if (harvest->sink != NULL && harvest->sink->flush(harvest->sink->arg) != IW_OK) {
+        harvest->sink = NULL;
+    }
+    return IW_OK;
+}
+
+iw_status iwi_harvest_finish(struct iwi_harvest *harvest)
+{
+    IW_TRY(iwi_harvest_step(harvest));
+    for (size_t i = 0; i < harvest->crew->count; i++) {
+        struct iwi_worker *worker = &harvest->crew->workers[i];
+        iw_detours *cpu = &harvest->recording->cpus[i];
+
+        IW_TRY(worker->probe.ops->finish(harvest->log, &worker->probe, cpu));
+        if (cpu->length_ns <= 0) {
+            return iwi_fail(harvest->log, IW_ERR_IO, "CPU %" PRIu32 ": ended before anything was measured",
+                            worker->cpu);
+        }
+    }
+    return IW_OK;
+}
+
+void iwi_harvest_release(struct iwi_harvest *harvest)
+{
+    free(harvest->swaths);
+}

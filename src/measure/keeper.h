@@ -1,0 +1,36 @@
+/* Puts things back whatever happens to this process: a small process that waits for its end.
+ * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The keeper is in a session of its own, so that what ends a terminal's or a batch step's process group does
+ * not reach it; it sleeps in a read of a pipe whose other end only this process holds. When that closes, be
+ * it by iwi_keeper_release() or because the process was killed, it undoes what it was told, and ends.
+ */
+#ifndef IWI_KEEPER_H
+#define IWI_KEEPER_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+enum { IWI_KEEPER_STEPS = 8 };
+
+/* One thing to put back: a text into a file (`text` not NULL), or a folder to be removed. */
+struct iwi_undo {
+    int folder; /* open; the keeper has its own copy */
+    char path[96];
+    char text[32];
+    bool is_removal;
+};
+
+struct iwi_keeper {
+    pid_t pid;
+    int pipe; /* -1: no keeper */
+};
+
+/* Undoes `steps` in their reverse order at the end. The change itself is made after this, so that there is no
+ * moment in which it would stay. False with errno: no process or pipe could be had. */
+bool iwi_keeper_start(struct iwi_keeper *keeper, const struct iwi_undo *steps, size_t count);
+
+/* Has everything put back now, and waits for it; false: something could not be. */
+bool iwi_keeper_release(struct iwi_keeper *keeper);
+
+#endif

@@ -1,0 +1,156 @@
+/* Kernel tracepoints through perf: who ran on the CPU of a thread that others preempt.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include <stdio.h>
+
+#include "preempted.h"
+
+static void open_or_skip(struct rung_bench *bench)
+{
+    if (iwi_rung_perf.open(&bench->rung) != IW_OK) {
+        print_message("refused here: %s\n", bench->rung.reason);
+        assert_null(bench->rung.state);
+        assert_true(bench->rung.reason[0] != '\0');
+        rung_bench_release(bench);
+        skip();
+    }
+}
+
+static bool names_burner(void)
+{
+    const uint32_t cpu = some_cpu();
+    const double burnt_ms = BURNS * BURN_NS / 1e6;
+    struct spinner spinner;
+    struct rung_bench bench;
+    size_t count, explained;
+    double ms;
+
+    assert_true(rung_bench_init(&bench, cpu, 0));
+    assert_true(spinner_start(&spinner, cpu, &bench.clock));
+    bench.watched.tid = spinner.tid;
+    if (iwi_rung_perf.open(&bench.rung) != IW_OK) {
+        spinner_stop(&spinner);
+    } else {
+        atomic_store(&spinner.phase, 1);
+        assert_true(run_burner(cpu));
+        spinner_stop(&spinner);
+        assert_ok(iwi_rung_perf.drain(&bench.rung));
+        iwi_rung_perf.close(&bench.rung);
+    }
+    if (bench.rung.reason[0] != '\0') {
+        print_message("refused here: %s\n", bench.rung.reason);
+        rung_bench_release(&bench);
+        skip();
+    }
+    count = shares_of(&bench, BURNER_NAME, &ms);
+    explained = explained_gaps(&bench, &spinner);
+    print_message("%zu shares of %s, %.1f of %.1f ms; %zu sources, %zu shares; %zu of %zu gaps explained\n",
+                  count, BURNER_NAME, ms, burnt_ms, bench.rung.recording->source_count, bench.shares.count,
+                  explained, spinner.gap_count);
+    for (size_t i = 1; i < bench.shares.count; i++) {
+        assert_true(bench.shares.array[i].at >= bench.shares.array[i - 1].at);
+    }
+    rung_bench_release(&bench);
+    return count >= BURNS * 95 / 100 && ms > 0.9 * burnt_ms && ms < 1.5 * burnt_ms &&
+           explained >= BURNS / 2 && 2 * explained >= spinner.gap_count;
+}
+
+static void who_preempts_is_named(void **state)
+{
+    bool has_passed = false;
+
+    (void)state;
+    for (int i = 0; i < TRIES && !has_passed; i++) {
+        has_passed = names_burner();
+    }
+    assert_true(has_passed);
+}
+
+static void interrupts_are_named(void **state)
+{
+    struct spinner spinner;
+    struct rung_bench bench;
+    size_t interrupts = 0;
+
+    (void)state;
+    assert_true(rung_bench_init(&bench, some_cpu(), 0));
+    open_or_skip(&bench);
+    iwi_rung_perf.close(&bench.rung);
+    assert_true(spinner_start(&spinner, bench.watched.cpu, &bench.clock));
+    bench.watched.tid = spinner.tid;
+    assert_ok(iwi_rung_perf.open(&bench.rung));
+    pause_ns(200000000);
+    spinner_stop(&spinner);
+    assert_ok(iwi_rung_perf.drain(&bench.rung));
+    iwi_rung_perf.close(&bench.rung);
+    for (size_t i = 0; i < bench.shares.count; i++) {
+        const iw_source *source = &bench.rung.recording->sources[bench.shares.array[i].source];
+
+        interrupts += source->kind == IW_CLASS_IRQ || source->kind == IW_CLASS_SOFTIRQ;
+    }
+    print_message("%zu of %zu shares are interrupts\n", interrupts, bench.shares.count);
+    assert_true(interrupts >= 10); /* a tick of 100 Hz at least */
+    rung_bench_release(&bench);
+}
+
+/* A ring holds some ten thousand records. */
+static void after_lost_records_it_goes_on(void **state)
+{
+    const uint32_t cpu = some_cpu();
+    struct rung_bench bench;
+    double ms;
+
+    (void)state;
+    assert_true(rung_bench_init(&bench, cpu, gettid()));
+    open_or_skip(&bench);
+    switch_often(cpu, 20000);
+    assert_ok(iwi_rung_perf.drain(&bench.rung));
+    assert_true(run_burner(cpu));
+    assert_ok(iwi_rung_perf.drain(&bench.rung));
+    print_message("%llu records lost\n", (unsigned long long)bench.rung.lost);
+    assert_true(bench.rung.lost > 1000);
+    assert_true(shares_of(&bench, BURNER_NAME, &ms) >= BURNS / 2);
+    iwi_rung_perf.close(&bench.rung);
+    rung_bench_release(&bench);
+}
+
+struct refusal {
+    bool is_refused, is_clean;
+    char reason[IWI_REASON_SIZE];
+};
+
+static void try_to_open(void *arg)
+{
+    struct refusal *refusal = arg;
+    struct rung_bench bench;
+
+    if (rung_bench_init(&bench, 0, gettid())) {
+        refusal->is_refused = iwi_rung_perf.open(&bench.rung) == IW_ERR_IO;
+        refusal->is_clean = bench.rung.state == NULL;
+        snprintf(refusal->reason, sizeof refusal->reason, "%s", bench.rung.reason);
+    }
+}
+
+static void nobody_is_refused_with_a_reason(void **state)
+{
+    struct refusal refusal;
+
+    (void)state;
+    skip_unless_root();
+    in_child(try_to_open, true, &refusal, sizeof refusal);
+    print_message("%s\n", refusal.reason);
+    assert_true(refusal.is_refused && refusal.is_clean);
+    assert_true(refusal.reason[0] != '\0');
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(who_preempts_is_named),
+        cmocka_unit_test(interrupts_are_named),
+        cmocka_unit_test(after_lost_records_it_goes_on),
+        cmocka_unit_test(nobody_is_refused_with_a_reason),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,246 @@
+/* Comparisons in words: verdicts, what makes the difference, and how sure it is.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include <idlewave/noise_compare.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include "support/made_recording.h"
+#include "support/support.h"
+
+enum { TICK = 1, CRON = 2 };
+
+/* 40 s of one CPU, a detour of that duration every 10 ms, of 2 us each 20 ms from cron in between. */
+static iw_recording *made(int64_t duration_ns, bool has_cron)
+{
+    iw_recording *recording = iwt_recording(1, INT64_C(40000000000));
+
+    assert_int_equal(iwt_source(recording, IW_CLASS_IRQ, "tick"), TICK);
+    assert_int_equal(iwt_source(recording, IW_CLASS_THREAD, "cron\033, daily"), CRON);
+    for (int64_t i = 0; i < 4000; i++) {
+        iwt_detour(recording, 0, i * 10000000, duration_ns, TICK);
+        if (has_cron && i % 2 == 0) {
+            iwt_detour(recording, 0, i * 10000000 + 5000000, 2000, CRON);
+        }
+    }
+    return recording;
+}
+
+typedef iw_status (*writer)(const iw_log *log, const iw_compared *compared, FILE *out);
+
+static char *written(writer write, const iw_recording *a, const iw_recording *b, const iw_compare_opts *opts)
+{
+    static const iw_compare_opts usual = IW_COMPARE_OPTS_INIT;
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    iw_compared compared = {a, b, "a.h5", "b.h5", NULL};
+    iw_noise_comparison *comparison = NULL;
+    struct iwt_log l;
+
+    iwt_log_init(&l);
+    assert_non_null(out);
+    assert_ok(iw_noise_compare(&l.log, a, b, opts != NULL ? opts : &usual, &comparison));
+    compared.comparison = comparison;
+    assert_ok(write(&l.log, &compared, out));
+    iw_noise_comparison_free(comparison);
+    assert_int_equal(fclose(out), 0);
+    assert_string_equal(l.text, "");
+    return text;
+}
+
+/* The text with its lines joined, and single spaces. */
+static char *unwrapped(const iw_recording *a, const iw_recording *b, const iw_compare_opts *opts)
+{
+    char *text = written(iw_compare_write_text, a, b, opts), *to = text;
+
+    for (const char *from = text; *from != '\0'; from++) {
+        const char c = *from == '\n' ? ' ' : *from;
+
+        if (c != ' ' || to == text || to[-1] != ' ') {
+            *to++ = c;
+        }
+    }
+    *to = '\0';
+    return text;
+}
+
+static void assert_says(const iw_recording *a, const iw_recording *b, const char *part)
+{
+    char *text = unwrapped(a, b, NULL);
+
+    if (strstr(text, part) == NULL) {
+        fail_msg("no '%s' in:\n%s", part, text);
+    }
+    free(text);
+}
+
+static void release(iw_recording *a, iw_recording *b)
+{
+    iw_recording_free(a);
+    iw_recording_free(b);
+}
+
+static void the_verdict_names_what_makes_the_difference(void **state)
+{
+    iw_recording *a = made(1000, false), *b = made(5000, false);
+
+    (void)state;
+    assert_says(a, b,
+                "b.h5 is noisier than a.h5: 0.050 % of the time against 0.010 % (difference +0.040 %, 95 % "
+                "interval +0.040 % to +0.040 %). The largest part is irq tick: +0.040 %. ");
+    assert_says(b, a, "a.h5: 0.010 % of the time against 0.050 % (difference -0.040 %");
+    release(a, b);
+}
+
+static void sources_that_only_one_has_are_said_to_be_so(void **state)
+{
+    iw_recording *a = made(1000, false), *b = made(1000, true);
+
+    (void)state;
+    assert_says(a, b, "The largest part is thread cron?, daily: +0.010 %, which A does not have.");
+    assert_says(b, a, "The largest part is thread cron?, daily: -0.010 %, which B does not have.");
+    release(a, b);
+}
+
+static void no_difference_is_said_to_be_none(void **state)
+{
+    iw_recording *a = made(1000, true);
+    char *text = unwrapped(a, a, NULL);
+
+    (void)state;
+    assert_non_null(strstr(text, "b.h5 does not differ beyond chance from a.h5: "));
+    assert_null(strstr(text, "The largest part"));
+    free(text);
+    iw_recording_free(a);
+}
+
+static void tolerances_are_told(void **state)
+{
+    iw_recording *a = made(1000, false), *b = made(5000, false);
+    iw_compare_opts opts = IW_COMPARE_OPTS_INIT;
+    char *text;
+
+    (void)state;
+    opts.tolerance = 0.01;
+    text = unwrapped(a, b, &opts);
+    assert_non_null(strstr(text, "That may be within the tolerance of 1.00 %."));
+    free(text);
+    release(a, b);
+}
+
+static void what_else_differs_is_told(void **state)
+{
+    iw_recording *a = made(1000, false), *b = made(1000, false);
+
+    (void)state;
+    iwt_attribute(a, "kernel", "6.1");
+    iwt_attribute(b, "kernel", "6.12");
+    iwt_attribute(a, "host", "n1");
+    iwt_attribute(b, "host", "n1");
+    iwt_attribute(a, "governor", "performance"); /* unknown of the other one */
+    b->rung = IW_RUNG_PERF;
+    b->cpus[0].threshold_ns = 1500.0;
+    b->cpus[0].dropped = 17;
+    assert_says(a, b, "They also differ in kernel (6.1, 6.12).");
+    assert_says(a, b, "those of A were told by 'tracefs', those of B by 'perf'");
+    assert_says(
+        a, b, "Detours shorter than 1.50 us do not count, as B could not see them: 4000 of A and 4000 of B");
+    assert_says(a, b, "(0 of A, 17 of B)");
+    release(a, b);
+}
+
+static void short_recordings_are_warned_of(void **state)
+{
+    iw_recording *a = iwt_recording(1, 1000000000);
+
+    (void)state;
+    iwt_detour(a, 0, 1000, 1000, 0);
+    assert_says(a, a, "Bursts longer than 50 ms make intervals too narrow");
+    assert_says(a, a, "too few detours to judge");
+    iw_recording_free(a);
+}
+
+static void unknown_sources_are_told(void **state)
+{
+    iw_recording *a = iwt_recording(1, 1000000000);
+
+    (void)state;
+    a->rung = IW_RUNG_NONE;
+    assert_says(a, a, "the recordings name no sources");
+    iw_recording_free(a);
+}
+
+static void lines_have_80_columns_at_most(void **state)
+{
+    iw_recording *a = made(1000, false), *b = made(123456, true);
+    char *text = written(iw_compare_write_text, a, b, NULL);
+
+    (void)state;
+    for (const char *line = strtok(text, "\n"); line != NULL; line = strtok(NULL, "\n")) {
+        assert_true(strlen(line) <= 80);
+    }
+    free(text);
+    release(a, b);
+}
+
+static void json_has_the_numbers_and_nulls(void **state)
+{
+    iw_recording *a = made(1000, false), *b = made(1000, true);
+    char *text = written(iw_compare_write_json, a, b, NULL);
+    json_t *object = json_loads(text, 0, NULL);
+    double share = 0.0;
+    const char *verdict = NULL, *name = NULL;
+    json_t *low = NULL;
+    int in_a = 1;
+
+    (void)state;
+    assert_int_equal(json_unpack(object, "{s:s, s:{s:F}, s:{s:[o, o]}, s:[{s:s, s:b}, o]}", "verdict",
+                                 &verdict, "share", "b", &share, "longest_ns", "ci95", &low, &low, "sources",
+                                 "name", &name, "in_a", &in_a, &low),
+                     0);
+    assert_string_equal(verdict, "worse");
+    assert_true(fabs(share - 2e-4) < 1e-12);
+    assert_string_equal(name, "cron\033, daily");
+    assert_false(in_a);
+    json_decref(object);
+    free(text);
+    release(a, b);
+}
+
+static void csv_quotes_names(void **state)
+{
+    iw_recording *a = made(1000, false), *b = made(1000, true);
+    char *text = written(iw_compare_write_csv, a, b, NULL);
+
+    (void)state;
+    assert_int_equal(
+        strncmp(
+            text, "class,source,share_a,share_b,difference,low,high\nthread,\"cron\033, daily\",0,0.0001,",
+            strlen("class,source,share_a,share_b,difference,low,high\nthread,\"cron\033, daily\",0,0.0001,")),
+        0);
+    free(text);
+    release(a, b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_verdict_names_what_makes_the_difference),
+        cmocka_unit_test(sources_that_only_one_has_are_said_to_be_so),
+        cmocka_unit_test(no_difference_is_said_to_be_none),
+        cmocka_unit_test(tolerances_are_told),
+        cmocka_unit_test(what_else_differs_is_told),
+        cmocka_unit_test(short_recordings_are_warned_of),
+        cmocka_unit_test(unknown_sources_are_told),
+        cmocka_unit_test(lines_have_80_columns_at_most),
+        cmocka_unit_test(json_has_the_numbers_and_nulls),
+        cmocka_unit_test(csv_quotes_names),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
