@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -98,12 +99,16 @@ static bool undo(const struct iwi_undo *step)
     return false;
 }
 
-static void sleep_until_closed(int pipe)
+/* One byte from the other side; false: that has closed, or is gone. */
+static bool await_byte(int pipe)
 {
+    ssize_t got;
     char byte;
 
-    while (read(pipe, &byte, 1) < 0 && errno == EINTR) {
-    }
+    do {
+        got = read(pipe, &byte, 1);
+    } while (got < 0 && errno == EINTR);
+    return got == 1;
 }
 
 /* All signals are blocked, and stay so: what can be blocked does not end a keeper. */
@@ -119,7 +124,8 @@ static _Noreturn void keep(int pipe, const struct iwi_undo *steps, size_t count,
     (void)prctl(PR_SET_NAME, "idlewave-keeper");
     close_all_but(kept, count + 1, fd_limit);
     (void)!chdir("/");
-    sleep_until_closed(pipe);
+    (void)!write(pipe, "", 1); /* out of reach of what is sent to the process's group */
+    (void)await_byte(pipe);
     for (size_t i = count; i > 0; i--) {
         is_undone = undo(&steps[i - 1]) && is_undone;
     }
@@ -166,7 +172,7 @@ bool iwi_keeper_start(struct iwi_keeper *keeper, const struct iwi_undo *steps, s
         errno = E2BIG;
         return false;
     }
-    if (pipe2(ends, O_CLOEXEC) != 0) {
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
         return false;
     }
     pid = fork_keeper(ends[0], steps, count);
@@ -178,6 +184,11 @@ bool iwi_keeper_start(struct iwi_keeper *keeper, const struct iwi_undo *steps, s
         return false;
     }
     *keeper = (struct iwi_keeper){.pid = pid, .pipe = ends[1]};
+    if (!await_byte(ends[1])) {
+        (void)iwi_keeper_release(keeper);
+        errno = ECHILD;
+        return false;
+    }
     return true;
 }
 

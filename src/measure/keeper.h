@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * The keeper is in a session of its own, so that what ends a terminal's or a batch step's process group does
- * not reach it; it sleeps in a read of a pipe whose other end only this process holds. When that closes, be
+ * not reach it; it sleeps in a read of a socket whose other end only this process holds. When that closes, be
  * it by iwi_keeper_release() or because the process was killed, it undoes what it was told, and ends.
  */
 #ifndef IWI_KEEPER_H
@@ -23,7 +23,7 @@ struct iwi_undo {
 
 struct iwi_keeper {
     pid_t pid;
-    int pipe; /* -1: no keeper */
+    int pipe; /* our end of the socket; -1: no keeper */
 };
 
 /* Undoes `steps` in their reverse order at the end. The change itself is made after this, so that there is no

@@ -117,31 +117,26 @@ static void a_quiet_synthesis_and_one_with_a_threshold(void **state)
 static void json_has_all_numbers(void **state)
 {
     iw_recording *recording = sample();
-    char *text = written(iw_edit_write_json, &sample_cut, recording);
-    const char *end = strstr(text, "  \"version\"");
 
     (void)state;
-    assert_non_null(end);
-    text[end - text] = '\0';
-    assert_string_equal(text,
-                        "{\n"
-                        "  \"schema\": \"idlewave.noise-edit/1\",\n"
-                        "  \"edit\": \"cut\",\n"
-                        "  \"file\": \"part.h5\",\n"
-                        "  \"probe\": \"selfish\",\n"
-                        "  \"cpus\": [\n    0,\n    1\n  ],\n"
-                        "  \"watched_ns\": 2000000000,\n"
-                        "  \"count\": 10,\n"
-                        "  \"share\": 0.005,\n"
-                        "  \"max_ns\": 1000000,\n"
-                        "  \"sources\": [\n    {\n      \"class\": \"irq\",\n      \"name\": \"tick\",\n"
-                        "      \"count\": 10,\n      \"share\": 0.005\n    }\n  ],\n"
-                        "  \"before\": {\n    \"recordings\": 1,\n    \"cpus\": 4,\n"
-                        "    \"count\": 1234567,\n    \"share\": 0.05\n  },\n"
-                        "  \"too_short\": 0,\n"
-                        "  \"renumbered\": 0,\n"
-                        "  \"merged\": null,\n");
-    free(text);
+    assert_says(iw_edit_write_json, &sample_cut, recording,
+                "{\n"
+                "  \"schema\": \"idlewave.noise-edit/1\",\n"
+                "  \"edit\": \"cut\",\n"
+                "  \"file\": \"part.h5\",\n"
+                "  \"probe\": \"selfish\",\n"
+                "  \"cpus\": [\n    0,\n    1\n  ],\n"
+                "  \"watched_ns\": 2000000000,\n"
+                "  \"count\": 10,\n"
+                "  \"share\": 0.005,\n"
+                "  \"max_ns\": 1000000,\n"
+                "  \"sources\": [\n    {\n      \"class\": \"irq\",\n      \"name\": \"tick\",\n"
+                "      \"count\": 10,\n      \"share\": 0.005\n    }\n  ],\n"
+                "  \"before\": {\n    \"recordings\": 1,\n    \"cpus\": 4,\n"
+                "    \"count\": 1234567,\n    \"share\": 0.05\n  },\n"
+                "  \"too_short\": 0,\n"
+                "  \"renumbered\": 0,\n"
+                "  \"merged\": null,\n");
     iw_recording_free(recording);
 }
 
