@@ -9,7 +9,7 @@
 #include "base/base.h"
 #include "support/support.h"
 
-static const int64_t DURATION_NS = 1300000000; /* with a step after one second */
+static const int64_t DURATION_NS = 2200000000; /* with steps after one and two seconds, if not too busy */
 
 enum { MOST_CPUS = 64, MOST_EVENTS = 1 << 20 };
 

@@ -51,7 +51,7 @@ static bool names_burner(void)
         assert_true(bench.shares.array[i].at >= bench.shares.array[i - 1].at);
     }
     rung_bench_release(&bench);
-    return count >= BURNS * 95 / 100 && ms > 0.9 * burnt_ms && ms < 1.5 * burnt_ms &&
+    return count >= BURNS * 95 / 100 && ms > 0.5 * burnt_ms && ms < 2.0 * burnt_ms &&
            explained >= BURNS / 2 && 2 * explained >= spinner.gap_count;
 }
 
