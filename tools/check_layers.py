@@ -25,9 +25,10 @@ ARROWS = {
     "noise": (("base",), ("GSL",)),
     "measure": (("base", "noise"), ("hwloc",)),
     "program": (("base",), ()),
-    "format": (("base", "noise", "program"), ("HDF5", "libyaml")),
+    "format": (("base", "noise", "program"), ("HDF5", "jansson", "libyaml")),
     "sim": (("base", "noise", "program"), ()),
     "stats": (("base",), ("GSL",)),
+    "study": (("base", "format", "noise", "program", "sim", "stats"), ("jansson",)),
     "report": (("base", "format", "stats"), ("jansson",)),
 }
 

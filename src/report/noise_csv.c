@@ -8,8 +8,7 @@
 #include "base/base.h"
 #include "report/report.h"
 
-/* RFC 4180: in quotes where there is a comma, a quote or a line break; quotes are doubled. */
-static void write_field(FILE *out, const char *text)
+void iwi_write_csv_field(FILE *out, const char *text)
 {
     if (strpbrk(text, ",\"\r\n") == NULL) {
         (void)fputs(text, out);
@@ -32,7 +31,7 @@ static void write_detours(FILE *out, const iw_recording *recording, const iw_det
 
         (void)fprintf(out, "%" PRIu32 ",%" PRId64 ",%" PRId64 ",%s,", cpu->cpu, cpu->start_ns[i],
                       cpu->duration_ns[i], iw_class_name(source->kind));
-        write_field(out, source->name);
+        iwi_write_csv_field(out, source->name);
         (void)fputc('\n', out);
     }
 }

@@ -39,6 +39,9 @@ IW_NODISCARD iw_status iwi_check_written(const iw_log *log, FILE *out, const cha
 /* Fifteen digits, with a point whatever the locale: its comma would be read as a separator. */
 void iwi_write_real(FILE *out, double value);
 
+/* RFC 4180: in quotes where there is a comma, a quote or a line break; quotes are doubled. */
+void iwi_write_csv_field(FILE *out, const char *text);
+
 /* ---- text ---- */
 
 enum { IWI_TEXT_COLUMNS = 80, IWI_PARAGRAPH_SIZE = 1024, IWI_NUMBER_SIZE = 32, IWI_ROW_LABEL_COLUMNS = 11 };

@@ -3,14 +3,13 @@
  */
 #include <idlewave/sim.h>
 
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/base.h"
+#include "sim/choose.h"
 #include "sim/plan.h"
 
 enum { MAX_LANES = 8, MAX_THREADS = 1024 };
@@ -57,63 +56,6 @@ static iw_status check_opts(const iw_log *log, const iw_sim_opts *opts)
                         MAX_THREADS);
     }
     return IW_OK;
-}
-
-static uint32_t allowed_cpus(void)
-{
-    cpu_set_t set;
-
-    return sched_getaffinity(0, sizeof set, &set) == 0 ? (uint32_t)CPU_COUNT(&set) : 1;
-}
-
-/* Times that the flow engine holds at once per lane: of each rank, or of each message of the largest round.
- */
-static uint64_t elements_per_lane(const iw_program *program)
-{
-    uint64_t largest_fan = 1;
-
-    for (size_t k = 0; k < program->operation_count; k++) {
-        const struct iwi_operation *op = &program->operations[k];
-        struct iwi_round round = {.fan = 1};
-
-        if (op->algorithm->round_count(op) > 0) {
-            op->algorithm->round(op, 0, &round); /* only alltoall:linear has many, and only this round */
-        }
-        largest_fan = round.fan > largest_fan ? round.fan : largest_fan;
-    }
-    return largest_fan * program->ranks;
-}
-
-/* Lanes share the decoding of operations; streaming rounds have nothing to decode and run best in cache. */
-static uint32_t choose_lanes(const iw_program *program, const struct iwi_plan *plan, const iw_sim_opts *opts)
-{
-    const uint32_t cache_elements = 1U << 19;
-    uint32_t lanes = opts->lanes;
-
-    if (plan->engine != IW_ENGINE_FLOW) {
-        return 1;
-    }
-    if (lanes == 0) {
-        lanes = MAX_LANES;
-        while (lanes > 1 && (lanes > opts->trials || elements_per_lane(program) * lanes > cache_elements)) {
-            lanes /= 2;
-        }
-    }
-    return lanes;
-}
-
-/* Each thread has its own state: no more of them than three quarters of the memory hold. */
-static uint32_t choose_threads(const iw_program *program, const iw_sim_opts *opts, uint32_t lanes)
-{
-    const uint64_t batches = (opts->trials + lanes - 1) / lanes;
-    const double memory = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
-    const double state = (double)elements_per_lane(program) * lanes * IWI_FLOW_BYTES;
-    uint32_t threads = opts->threads != 0 ? opts->threads : allowed_cpus();
-
-    if (opts->threads == 0 && state * threads > 0.75 * memory) {
-        threads = state < 0.75 * memory ? (uint32_t)(0.75 * memory / state) : 1;
-    }
-    return threads < batches ? threads : (uint32_t)batches;
 }
 
 /* Units of progress of one batch: rounds, or 1 for a schedule. */
@@ -380,8 +322,8 @@ iw_status iw_simulate(const iw_log *log, const iw_program *program, const iw_net
                                    .rendezvous = opts->rendezvous,
                                    .seed = opts->seed,
                                    .first_trial = opts->first_trial};
-    batches.lanes = choose_lanes(program, &plan, opts);
-    batches.threads = choose_threads(program, opts, batches.lanes);
+    batches.lanes = iwi_choose_lanes(program, plan.engine, opts);
+    batches.threads = iwi_choose_threads(program, opts, batches.lanes);
     status = new_result(log, program, opts, &plan, &batches, &result);
     if (status == IW_OK) {
         status = run_trials(log, &batches, opts, result);

@@ -1,0 +1,99 @@
+/* Chooses lanes and threads by what runs fast and fits into memory.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "sim/choose.h"
+
+#include <sched.h>
+#include <unistd.h>
+
+#include "base/base.h"
+#include "program/program.h"
+#include "sim/flow_state.h"
+
+enum { MOST_LANES = 8 };
+
+/* Elements of streaming rounds that stay in the cache. */
+static const double CACHE_ELEMENTS = 1 << 19;
+
+/* Of the memory, at most: by all threads, and by the lanes of one of them. */
+static const double THREADS_PART = 0.75, LANES_PART = 0.125;
+
+static uint32_t allowed_cpus(void)
+{
+    cpu_set_t set;
+
+    return sched_getaffinity(0, sizeof set, &set) == 0 ? (uint32_t)CPU_COUNT(&set) : 1;
+}
+
+static double memory_bytes(void)
+{
+    return (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+}
+
+/* The first round of an operation; .fan 1 if it has none. Of later ones only alltoall:linear's differ. */
+static struct iwi_round first_round(const struct iwi_operation *op)
+{
+    struct iwi_round round = {.fan = 1};
+
+    if (op->algorithm->round_count(op) > 0) {
+        op->algorithm->round(op, 0, &round);
+    }
+    return round;
+}
+
+uint64_t iwi_elements_per_lane(const iw_program *program)
+{
+    uint64_t largest_fan = 1;
+
+    for (size_t k = 0; k < program->operation_count; k++) {
+        const struct iwi_round round = first_round(&program->operations[k]);
+
+        largest_fan = round.fan > largest_fan ? round.fan : largest_fan;
+    }
+    return largest_fan * program->ranks;
+}
+
+static bool is_streaming(const iw_program *program)
+{
+    for (size_t k = 0; k < program->operation_count; k++) {
+        const struct iwi_round round = first_round(&program->operations[k]);
+
+        if (!round.is_shift && !round.is_flip) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Lanes share the decoding of operations; streaming rounds have nothing to decode and run best in cache. */
+uint32_t iwi_choose_lanes(const iw_program *program, iw_engine engine, const iw_sim_opts *opts)
+{
+    const double fitting = LANES_PART * memory_bytes() / IWI_FLOW_BYTES;
+    const double most = is_streaming(program) ? CACHE_ELEMENTS : fitting;
+    uint32_t lanes = opts->lanes;
+
+    if (engine != IW_ENGINE_FLOW) {
+        return 1;
+    }
+    if (lanes == 0) {
+        lanes = MOST_LANES;
+        while (lanes > 1 && (lanes > opts->trials || (double)iwi_elements_per_lane(program) * lanes > most)) {
+            lanes /= 2;
+        }
+    }
+    return lanes;
+}
+
+/* Each thread has its own state: no more of them than the memory holds. */
+uint32_t iwi_choose_threads(const iw_program *program, const iw_sim_opts *opts, uint32_t lanes)
+{
+    const uint64_t batches = (opts->trials + lanes - 1) / lanes;
+    const double room = THREADS_PART * memory_bytes();
+    const double state = (double)iwi_elements_per_lane(program) * lanes * IWI_FLOW_BYTES;
+    uint32_t threads = opts->threads != 0 ? opts->threads : allowed_cpus();
+
+    if (opts->threads == 0 && state * threads > room) {
+        threads = state < room ? (uint32_t)(room / state) : 1;
+    }
+    return threads < batches ? threads : (uint32_t)batches;
+}
