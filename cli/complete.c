@@ -54,6 +54,27 @@ static void write_value_cases(const struct verb *verb)
     }
 }
 
+/* The second word of verbs that take either a subverb or arguments. */
+static void write_optional_subverb_case(const struct verb *verb)
+{
+    (void)printf("    %s)\n        case ${COMP_WORDS[2]} in\n", verb->name);
+    for (size_t i = 0; verb->subverbs[i] != NULL; i++) {
+        (void)printf("        %s) [ \"$COMP_CWORD\" -eq 2 ] || verb='%s' ;;\n",
+                     verb_last_word(verb->subverbs[i]), verb->subverbs[i]->name);
+    }
+    (void)fputs("        esac\n"
+                "        if [ \"$COMP_CWORD\" -eq 2 ] && [ \"${current#-}\" = \"$current\" ]; then\n"
+                "            COMPREPLY=($(compgen -f -W '",
+                stdout);
+    for (size_t i = 0; verb->subverbs[i] != NULL; i++) {
+        (void)printf("%s ", verb_last_word(verb->subverbs[i]));
+    }
+    (void)fputs("' -- \"$current\"))\n"
+                "            return\n"
+                "        fi ;;\n",
+                stdout);
+}
+
 /* The second word of verbs with subverbs; from there on both words together are the verb. */
 static void write_subverb_case(const struct verb *verb)
 {
@@ -102,7 +123,7 @@ static void write_bash(void)
                 stdout);
     for (size_t i = 0; verbs[i] != NULL; i++) {
         if (verbs[i]->subverbs != NULL) {
-            write_subverb_case(verbs[i]);
+            (verbs[i]->run != NULL ? write_optional_subverb_case : write_subverb_case)(verbs[i]);
         }
     }
     (void)fputs("    esac\n"

@@ -85,8 +85,11 @@ static int run_verb(struct ui *ui, const struct verb *verb, int argc, char **arg
 /* argv[0], if there is one, should be the subverb. */
 static int run_subverb(struct ui *ui, const struct verb *verb, int argc, char **argv)
 {
-    const struct verb *sub;
+    const struct verb *sub = argc > 0 ? verb_find_sub(verb, argv[0]) : NULL;
 
+    if (sub == NULL && verb->run != NULL) {
+        return run_verb(ui, verb, argc, argv);
+    }
     if (argc == 0) {
         help_verb(stderr, verb);
         return UI_USAGE;
@@ -95,7 +98,6 @@ static int run_subverb(struct ui *ui, const struct verb *verb, int argc, char **
         help_verb(stdout, verb);
         return UI_DONE;
     }
-    sub = verb_find_sub(verb, argv[0]);
     if (sub == NULL) {
         return verb_unknown_sub(ui, verb, argv[0]);
     }

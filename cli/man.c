@@ -177,11 +177,12 @@ static void write_verb(const struct verb *verb)
     write_synopsis(verb);
     (void)fputs(".SH DESCRIPTION\n", stdout);
     write_text(verb->description);
-    if (verb->subverbs != NULL) {
-        write_subverbs(verb);
-    } else {
+    if (verb->run != NULL) {
         (void)fputs("\n.SH OPTIONS\n", stdout);
         write_groups(verb);
+    }
+    if (verb->subverbs != NULL) {
+        write_subverbs(verb);
     }
     write_values_and_exits();
     if (verb->examples != NULL) {

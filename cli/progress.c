@@ -56,6 +56,11 @@ void progress_format(const struct progress *progress, double share, double elaps
     memset(bar, ' ', BAR_COLUMNS);
     memset(bar, '#', (size_t)filled);
     bar[BAR_COLUMNS] = '\0';
+    if (progress->detail[0] != '\0') {
+        snprintf(buf, (size_t)size, "[%s] %3.0f %%  %s  %ld:%02ld left", bar, 100.0 * share, progress->detail,
+                 left / 60, left % 60);
+        return;
+    }
     if (progress->unit == NULL) {
         snprintf(buf, (size_t)size, "[%s] %3.0f %%  %ld:%02ld left", bar, 100.0 * share, left / 60,
                  left % 60);

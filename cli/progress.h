@@ -12,6 +12,7 @@ struct progress {
     bool is_drawn;       /* a bar stands in the current line */
     double total_amount; /* what all of the work amounts to, in `unit`, for the rate */
     const char *unit;    /* NULL: the rate is not shown */
+    char detail[40];     /* shown in its place, unless "" */
     double start_s, drawn_s;
 };
 

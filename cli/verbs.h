@@ -25,14 +25,15 @@ struct verb {
     const void *defaults;           /* what the values begin with */
     size_t values_size;
     size_t most_arguments;
-    /* NULL after the last, or NULL; a verb that has them has no options, arguments and `run` of its own. */
+    /* NULL after the last, or NULL. A verb that has them and `run` too runs itself if its first argument is
+     * none of them; without `run` it has no options and arguments of its own. */
     const struct verb *const *subverbs;
     /* Returns an exit code. `values` has been parsed. */
     int (*run)(struct ui *ui, const void *values, const struct opt_args *args);
 };
 
-extern const struct verb verb_record, verb_simulate, verb_schedule, verb_noise, verb_help, verb_man,
-    verb_complete;
+extern const struct verb verb_record, verb_simulate, verb_schedule, verb_study, verb_report, verb_noise,
+    verb_help, verb_man, verb_complete;
 
 /* All verbs, also the hidden ones; NULL after the last. */
 extern const struct verb *const verbs[];

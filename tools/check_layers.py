@@ -25,9 +25,10 @@ ARROWS = {
     "noise": (("base",), ("GSL",)),
     "measure": (("base", "noise"), ("hwloc", "libtraceevent")),
     "program": (("base",), ()),
-    "format": (("base", "noise", "program"), ("HDF5", "libtracecmd", "libyaml")),
+    "format": (("base", "noise", "program"), ("HDF5", "jansson", "libtracecmd", "libyaml")),
     "sim": (("base", "noise", "program"), ()),
     "stats": (("base",), ("GSL",)),
+    "study": (("base", "format", "noise", "program", "sim", "stats"), ("jansson",)),
     "report": (("base", "format", "stats"), ("jansson",)),
 }
 

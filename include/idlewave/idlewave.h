@@ -20,6 +20,7 @@
 #include <idlewave/sim.h>
 #include <idlewave/stats.h>
 #include <idlewave/status.h>
+#include <idlewave/study.h>
 #include <idlewave/time.h>
 
 #ifdef __cplusplus

@@ -54,6 +54,10 @@ IW_API IW_NODISCARD iw_status iw_noise_write_json(const iw_log *log, const iw_re
  * quantum, cpu,start_ns,duration_ns or cpu,start_ns,work. */
 IW_API IW_NODISCARD iw_status iw_noise_write_csv(const iw_log *log, const iw_recording *recording, FILE *out);
 
+/** One HTML page, nothing from elsewhere: verdict, sources, plots with the tables behind them, origin. */
+IW_API IW_NODISCARD iw_status iw_noise_write_html(const iw_log *log, const iw_recording *recording,
+                                                  const iw_noise_facts *facts, const char *name, FILE *out);
+
 /** Detours over time and their distribution by source, drawn by gnuplot into `path` (.svg, .png or .pdf).
  * IW_ERR_USAGE (another suffix), IW_ERR_IO (no gnuplot, or it failed). */
 IW_API IW_NODISCARD iw_status iw_noise_plot(const iw_log *log, const iw_recording *recording,

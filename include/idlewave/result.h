@@ -37,6 +37,10 @@ IW_API IW_NODISCARD iw_status iw_result_write_csv(const iw_log *log, const iw_si
 IW_API IW_NODISCARD iw_status iw_result_write_end_times(const iw_log *log, const iw_sim_result *result,
                                                         const char *path);
 
+/** One HTML page, nothing from elsewhere, of a file that iw_result_write_json() has written. IW_ERR_IO,
+ * IW_ERR_FORMAT (logged as 'file:line'). */
+IW_API IW_NODISCARD iw_status iw_result_write_html(const iw_log *log, const char *path, FILE *out);
+
 #ifdef __cplusplus
 }
 #endif

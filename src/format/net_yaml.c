@@ -6,8 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <yaml.h>
-
 #include "base/base.h"
 #include "format/input.h"
 
@@ -15,9 +13,6 @@
 #define DEFAULT_S_BYTES (UINT64_C(65) * 1024) /* as in the paper's Table III */
 
 enum key {
-    KEY_FORMAT,
-    KEY_NAME,
-    KEY_ORIGIN,
     KEY_L,
     KEY_O_BOTH,
     KEY_O_SEND,
@@ -26,15 +21,13 @@ enum key {
     KEY_GG,
     KEY_OO,
     KEY_S,
+    KEY_NAME,
+    KEY_FORMAT,
+    KEY_ORIGIN,
     KEYS
 };
 
-static const struct {
-    const char *name, *alias;
-} keys[KEYS] = {
-    [KEY_FORMAT] = {"format", NULL},
-    [KEY_NAME] = {"name", NULL},
-    [KEY_ORIGIN] = {"origin", NULL},
+static const struct iwi_yaml_key keys[KEYS] = {
     [KEY_L] = {"L", NULL},
     [KEY_O_BOTH] = {"o", NULL},
     [KEY_O_SEND] = {"o_s", "o_send"},
@@ -43,68 +36,25 @@ static const struct {
     [KEY_GG] = {"G", NULL},
     [KEY_OO] = {"O", NULL},
     [KEY_S] = {"S", NULL},
+    [KEY_NAME] = {"name", NULL},
+    [KEY_FORMAT] = {"format", NULL},
+    [KEY_ORIGIN] = {"origin", NULL},
 };
 
-struct reader {
-    const iw_log *log;
-    const char *file;
-    iw_net net;
-    size_t line[KEYS]; /* where each key was seen; 0: not yet */
-};
-
-/* Keeps the one message of a parser of base, to be logged again with its place. */
-struct kept {
-    char text[256];
-};
-
-static void keep_message(void *arg, iw_log_level level, const char *text)
+static iw_status read_name(const struct iwi_yaml *yaml, const char *text, size_t line, iw_net *net)
 {
-    struct kept *kept = arg;
-
-    (void)level;
-    snprintf(kept->text, sizeof kept->text, "%s", text);
-}
-
-static size_t line_of(const yaml_node_t *node)
-{
-    return node->start_mark.line + 1;
-}
-
-static iw_status find_key(const struct reader *reader, const yaml_node_t *node, enum key *key_p)
-{
-    const char *text;
-
-    if (node->type != YAML_SCALAR_NODE) {
-        return iwi_fail(reader->log, IW_ERR_FORMAT, "'%s:%zu': expected a key", reader->file, line_of(node));
+    if (strlen(text) >= sizeof net->name || text[0] == '\0') {
+        return iwi_yaml_fail(yaml, line, IW_ERR_RANGE, "the name must have 1 to %zu bytes",
+                             sizeof net->name - 1);
     }
-    text = (const char *)node->data.scalar.value;
-    for (size_t i = 0; i < KEYS; i++) {
-        if (strcmp(text, keys[i].name) == 0 || (keys[i].alias != NULL && strcmp(text, keys[i].alias) == 0)) {
-            *key_p = (enum key)i;
-            return IW_OK;
-        }
-    }
-    return iwi_fail(
-        reader->log, IW_ERR_FORMAT,
-        "'%s:%zu': unknown key '%.60s'; known are L, o, o_s, o_r, g, G, O, S, name, format, origin",
-        reader->file, line_of(node), text);
-}
-
-static iw_status read_name(struct reader *reader, const char *text, size_t line)
-{
-    if (strlen(text) >= sizeof reader->net.name || text[0] == '\0') {
-        return iwi_fail(reader->log, IW_ERR_RANGE, "'%s:%zu': the name must have 1 to %zu bytes",
-                        reader->file, line, sizeof reader->net.name - 1);
-    }
-    snprintf(reader->net.name, sizeof reader->net.name, "%s", text);
+    snprintf(net->name, sizeof net->name, "%s", text);
     return IW_OK;
 }
 
-static iw_status read_format(const struct reader *reader, const char *text, size_t line)
+static iw_status check_format(const struct iwi_yaml *yaml, const char *text, size_t line)
 {
     if (strcmp(text, FORMAT) != 0) {
-        return iwi_fail(reader->log, IW_ERR_FORMAT, "'%s:%zu': format '%.60s' is not '" FORMAT "'",
-                        reader->file, line, text);
+        return iwi_yaml_fail(yaml, line, IW_ERR_FORMAT, "format '%.60s' is not '" FORMAT "'", text);
     }
     return IW_OK;
 }
@@ -126,165 +76,91 @@ static iw_status parse_value(const iw_log *log, enum key key, const char *text, 
     return IW_OK;
 }
 
-static iw_status read_value(struct reader *reader, enum key key, const yaml_node_t *node)
+static iw_status read_value(const struct iwi_yaml *yaml, enum key key, const yaml_node_t *node, iw_net *net)
 {
-    struct kept kept = {""};
-    const iw_log keeper = {keep_message, &kept};
-    const char *text = (const char *)node->data.scalar.value;
+    const size_t line = iwi_yaml_line(node);
+    struct iwi_keeper keeper;
+    const char *text;
     iw_status status;
 
-    if (node->type != YAML_SCALAR_NODE || strlen(text) != node->data.scalar.length) {
-        return iwi_fail(reader->log, IW_ERR_FORMAT, "'%s:%zu': key '%s' needs a single value", reader->file,
-                        line_of(node), keys[key].name);
-    }
+    IW_TRY(iwi_yaml_text(yaml, node, keys[key].name, &text));
     if (key == KEY_NAME) {
-        return read_name(reader, text, line_of(node));
+        return read_name(yaml, text, line, net);
     }
     if (key == KEY_FORMAT) {
-        return read_format(reader, text, line_of(node));
+        return check_format(yaml, text, line);
     }
-    status = parse_value(&keeper, key, text, &reader->net);
+    iwi_keeper_init(&keeper, yaml->log);
+    status = parse_value(&keeper.log, key, text, net);
     if (status != IW_OK) {
-        return iwi_fail(reader->log, status, "'%s:%zu': key '%s': %s", reader->file, line_of(node),
-                        keys[key].name, kept.text);
+        return iwi_yaml_fail(yaml, line, status, "key '%s': %s", keys[key].name, keeper.text);
     }
     return IW_OK;
 }
 
-static iw_status read_pair(struct reader *reader, yaml_document_t *document, const yaml_node_pair_t *pair)
+static iw_status check_keys(const struct iwi_yaml *yaml, size_t line, const struct iwi_yaml_entry *entries)
 {
-    const yaml_node_t *key_node = yaml_document_get_node(document, pair->key);
-    const yaml_node_t *value_node = yaml_document_get_node(document, pair->value);
-    enum key key;
-
-    IW_TRY(find_key(reader, key_node, &key));
-    if (reader->line[key] != 0) {
-        return iwi_fail(reader->log, IW_ERR_FORMAT, "'%s:%zu': key '%s' is given again, first in line %zu",
-                        reader->file, line_of(key_node), keys[key].name, reader->line[key]);
-    }
-    reader->line[key] = line_of(key_node);
-    return key == KEY_ORIGIN ? IW_OK : read_value(reader, key, value_node);
-}
-
-static iw_status check_keys(const struct reader *reader)
-{
-    const bool has_both = reader->line[KEY_O_BOTH] != 0;
-    const bool has_send = reader->line[KEY_O_SEND] != 0, has_recv = reader->line[KEY_O_RECV] != 0;
-    const char *missing = reader->line[KEY_L] == 0    ? "L"
-                          : reader->line[KEY_G] == 0  ? "g"
-                          : reader->line[KEY_GG] == 0 ? "G"
+    const bool has_both = entries[KEY_O_BOTH].value != NULL;
+    const bool has_send = entries[KEY_O_SEND].value != NULL, has_recv = entries[KEY_O_RECV].value != NULL;
+    const char *missing = entries[KEY_L].value == NULL    ? "L"
+                          : entries[KEY_G].value == NULL  ? "g"
+                          : entries[KEY_GG].value == NULL ? "G"
                           : has_both || (has_send && has_recv)
                               ? NULL
                               : (has_send ? "o_r" : (has_recv ? "o_s" : "o"));
 
     if (has_both && (has_send || has_recv)) {
-        return iwi_fail(reader->log, IW_ERR_FORMAT, "'%s:%zu': key 'o' excludes 'o_s' and 'o_r'",
-                        reader->file, reader->line[KEY_O_BOTH]);
+        return iwi_yaml_fail(yaml, entries[KEY_O_BOTH].line, IW_ERR_FORMAT,
+                             "key 'o' excludes 'o_s' and 'o_r'");
     }
     if (missing != NULL) {
-        return iwi_fail(reader->log, IW_ERR_FORMAT,
-                        "'%s:1': key '%s' is missing; needed are L, o (or o_s and o_r), g, G", reader->file,
-                        missing);
+        return iwi_yaml_fail(yaml, line, IW_ERR_FORMAT,
+                             "key '%s' is missing; needed are L, o (or o_s and o_r), g, G", missing);
     }
     return IW_OK;
 }
 
-static iw_status read_document(struct reader *reader, yaml_document_t *document)
+/* The limits of iw_net_check(), told with the place. */
+static iw_status check_net(const struct iwi_yaml *yaml, size_t line, const iw_net *net)
 {
-    const yaml_node_t *root = yaml_document_get_root_node(document);
-
-    if (root == NULL) {
-        return iwi_fail(reader->log, IW_ERR_TRUNCATED, "'%s:1': the file is empty", reader->file);
-    }
-    if (root->type != YAML_MAPPING_NODE) {
-        return iwi_fail(reader->log, IW_ERR_FORMAT, "'%s:%zu': expected a mapping such as 'L: 5us'",
-                        reader->file, line_of(root));
-    }
-    for (const yaml_node_pair_t *pair = root->data.mapping.pairs.start; pair < root->data.mapping.pairs.top;
-         pair++) {
-        IW_TRY(read_pair(reader, document, pair));
-    }
-    return check_keys(reader);
-}
-
-static iw_status fail_yaml(const struct reader *reader, const yaml_parser_t *parser)
-{
-    const iw_status status = parser->error == YAML_MEMORY_ERROR ? IW_ERR_NOMEM : IW_ERR_FORMAT;
-    const char *problem = parser->problem != NULL ? parser->problem : iw_status_text(status);
-
-    return iwi_fail(reader->log, status, "'%s:%zu': %s", reader->file, parser->problem_mark.line + 1,
-                    problem);
-}
-
-static iw_status read_stream(struct reader *reader, yaml_parser_t *parser)
-{
-    yaml_document_t document;
+    struct iwi_keeper keeper;
     iw_status status;
-    size_t line;
-    bool is_last;
 
-    if (!yaml_parser_load(parser, &document)) {
-        return fail_yaml(reader, parser);
-    }
-    status = read_document(reader, &document);
-    yaml_document_delete(&document);
-    IW_TRY(status);
-    if (!yaml_parser_load(parser, &document)) {
-        return fail_yaml(reader, parser);
-    }
-    is_last = yaml_document_get_root_node(&document) == NULL;
-    line = document.start_mark.line + 1;
-    yaml_document_delete(&document);
-    if (!is_last) {
-        return iwi_fail(reader->log, IW_ERR_FORMAT, "'%s:%zu': more than one YAML document", reader->file,
-                        line);
-    }
-    return IW_OK;
+    iwi_keeper_init(&keeper, yaml->log);
+    status = iw_net_check(&keeper.log, net);
+    return status == IW_OK ? IW_OK : iwi_yaml_fail(yaml, line, status, "%s", keeper.text);
 }
 
-/* "dir/my.yaml" gives "my". */
-static void name_after_file(iw_net *net, const char *file)
+iw_status iwi_net_read_node(struct iwi_yaml *yaml, const yaml_node_t *node, const char *name, iw_net *net_p)
 {
-    const char *slash = strrchr(file, '/');
-    const char *base = slash != NULL ? slash + 1 : file;
-    const char *dot = strrchr(base, '.');
-    const size_t length = dot != NULL && dot > base ? (size_t)(dot - base) : strlen(base);
+    iw_net net = {.S_bytes = DEFAULT_S_BYTES};
+    struct iwi_yaml_entry entries[KEYS];
 
-    snprintf(net->name, sizeof net->name, "%.*s",
-             (int)(length < sizeof net->name ? length : sizeof net->name - 1), base);
-}
-
-/* The limits of iw_net_check(), told with the file's name. */
-static iw_status check_net(const struct reader *reader)
-{
-    struct kept kept = {""};
-    const iw_log keeper = {keep_message, &kept};
-    const iw_status status = iw_net_check(&keeper, &reader->net);
-
-    if (status != IW_OK) {
-        return iwi_fail(reader->log, status, "'%s:1': %s", reader->file, kept.text);
+    snprintf(net.name, sizeof net.name, "%s", name);
+    IW_TRY(iwi_yaml_mapping(yaml, node, keys, KEYS, entries));
+    for (size_t key = 0; key < KEYS; key++) {
+        if (entries[key].value != NULL && key != KEY_ORIGIN) {
+            IW_TRY(read_value(yaml, (enum key)key, entries[key].value, &net));
+        }
     }
+    IW_TRY(check_keys(yaml, iwi_yaml_line(node), entries));
+    IW_TRY(check_net(yaml, iwi_yaml_line(node), &net));
+    *net_p = net;
     return IW_OK;
 }
 
 iw_status iwi_net_read_memory(const iw_log *log, const char *name, const char *data, size_t size,
                               iw_net *net_p)
 {
-    struct reader reader = {.log = log, .file = name, .net = {.S_bytes = DEFAULT_S_BYTES}};
-    yaml_parser_t parser;
+    char net_name[sizeof net_p->name];
+    struct iwi_yaml yaml;
     iw_status status;
 
-    name_after_file(&reader.net, name);
-    if (!yaml_parser_initialize(&parser)) {
-        return iwi_fail(log, IW_ERR_NOMEM, "out of memory for reading '%s'", name);
-    }
-    yaml_parser_set_input_string(&parser, (const unsigned char *)data, size);
-    status = read_stream(&reader, &parser);
-    yaml_parser_delete(&parser);
-    IW_TRY(status);
-    IW_TRY(check_net(&reader));
-    *net_p = reader.net;
-    return IW_OK;
+    iwi_name_of_path(name, net_name, sizeof net_name);
+    IW_TRY(iwi_yaml_open(log, name, data, size, "L: 5us", &yaml));
+    status = iwi_net_read_node(&yaml, iwi_yaml_root(&yaml), net_name, net_p);
+    iwi_yaml_close(&yaml);
+    return status;
 }
 
 iw_status iw_net_load(const iw_log *log, const char *path, iw_net *net_p)

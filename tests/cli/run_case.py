@@ -9,7 +9,7 @@ Usage: run_case.py --idlewave PATH [--bless] CASE.test...
 A case is text before the first section (what it is for), then sections that begin with "--- NAME":
   --- needs         optional: programs or paths, one a line; the case is skipped if one is missing
   --- file NAME     optional: an input file, made in the empty folder where the command runs
-  --- command       for sh; `idlewave` is the command under test
+  --- command       for sh; `idlewave` is the command under test, $IW_TEST_DATA the folder tests/data
   --- exit          the exit code
   --- stdout        exact, after hiding what differs from run to run; a line "<...>" stands for any lines;
                     without this section stdout is not looked at
@@ -30,6 +30,7 @@ import tempfile
 
 SKIPPED = 77
 TIMEOUT_SECONDS = 60
+TEST_DATA = pathlib.Path(__file__).resolve().parent.parent / "data"
 
 # what differs from run to run or from machine to machine
 VOLATILE = [
@@ -68,7 +69,7 @@ class Case:
             for name, text in self.files.items():
                 pathlib.Path(folder, name).write_text(text, encoding="utf-8")
             environment = dict(os.environ, PATH=f"{idlewave.parent}:{os.environ['PATH']}", LC_ALL="C.UTF-8",
-                               MANWIDTH="80")
+                               MANWIDTH="80", IW_TEST_DATA=str(TEST_DATA))
             done = subprocess.run(["sh", "-c", self.sections["command"]], cwd=folder, env=environment,
                                   stdin=subprocess.DEVNULL, capture_output=True, text=True,
                                   timeout=TIMEOUT_SECONDS, check=False)

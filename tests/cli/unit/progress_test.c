@@ -36,6 +36,16 @@ static void without_a_unit_no_rate_is_shown(void **state)
     assert_string_equal(text, "[###############               ]  50 %  0:30 left");
 }
 
+static void a_detail_is_shown_instead_of_a_rate(void **state)
+{
+    const struct progress progress = {.unit = NULL, .detail = "72/160 cells, 3.1/s"};
+    char text[160];
+
+    (void)state;
+    progress_format(&progress, 0.5, 30.0, text, sizeof text);
+    assert_string_equal(text, "[###############               ]  50 %  72/160 cells, 3.1/s  0:30 left");
+}
+
 static void nothing_is_drawn_where_there_is_no_terminal(void **state)
 {
     struct progress progress;
@@ -69,6 +79,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bar_shows_share_rate_and_remaining_time),
         cmocka_unit_test(without_a_unit_no_rate_is_shown),
+        cmocka_unit_test(a_detail_is_shown_instead_of_a_rate),
         cmocka_unit_test(nothing_is_drawn_where_there_is_no_terminal),
         cmocka_unit_test(nothing_is_drawn_within_the_first_second),
     };

@@ -1,0 +1,248 @@
+/* `idlewave report`: results as a page, in the terminal, as CSV, or as figures for papers.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <idlewave/idlewave.h>
+
+#include "report_kinds.h"
+#include "verbs.h"
+
+struct report_opts {
+    const char *output;
+    int format;
+};
+
+static const char *const formats[] = {[REPORT_TEXT] = "text",
+                                      [REPORT_HTML] = "html",
+                                      [REPORT_CSV] = "csv",
+                                      [REPORT_GNUPLOT] = "gnuplot",
+                                      [REPORT_FORMATS] = NULL};
+
+static const struct report_kind *const kinds[] = {&report_study, &report_noise, &report_result};
+
+#define ROW(...) OPT_ROW(struct report_opts, __VA_ARGS__)
+static const struct opt output_rows[] = {
+    ROW("output", OPT_STRING, output, "FILE|DIR",
+        "where it goes: a file, or a folder for gnuplot (default the terminal)", .letter = 'o'),
+    ROW("format", OPT_CHOICE, format, "",
+        "default by the ending of FILE: .html, .txt, .csv; gnuplot for a folder; text in the terminal",
+        .choices = formats),
+};
+#undef ROW
+
+static const struct opt_group groups[] = {OPT_GROUP("Output", output_rows, 0)};
+
+static const struct report_opts defaults = {.format = OPT_UNSET_CHOICE};
+
+static const char *const synopsis[] = {"[options] DIR|FILE", NULL};
+
+static const char description[] =
+    "Shows the results of a study, finished or not: from how many ranks on noise dominates on which system "
+    "and how sure that is, box plots over ranks with the time without noise, and the numbers behind them.\n"
+    "Noise files and the JSON of single simulations have pages too.\n"
+    "html is one page that needs nothing from elsewhere. gnuplot writes plot.gp and its data into a folder; "
+    "'gnuplot plot.gp' there makes a PDF of each figure.";
+
+static const struct example examples[] = {
+    {"In the terminal", "idlewave report four-systems"},
+    {"A page for the browser", "idlewave report four-systems -o report.html"},
+    {"A page of a noise file", "idlewave report node.h5 -o node.html"},
+    {"Figures for a paper", "idlewave report four-systems --format gnuplot -o figures && \\\n"
+                            "    (cd figures && gnuplot plot.gp)"},
+    {NULL, NULL},
+};
+
+/* ---- the format ---- */
+
+static bool is_folder(const char *path)
+{
+    struct stat facts;
+    const size_t length = strlen(path);
+
+    return (length > 0 && path[length - 1] == '/') || (stat(path, &facts) == 0 && S_ISDIR(facts.st_mode));
+}
+
+/* By the ending of the file; REPORT_FORMATS: it does not tell. */
+static enum report_format format_of(const char *output)
+{
+    static const struct {
+        const char *ending;
+        enum report_format format;
+    } endings[] = {
+        {".html", REPORT_HTML}, {".htm", REPORT_HTML}, {".txt", REPORT_TEXT}, {".csv", REPORT_CSV}};
+    const char *slash = output != NULL ? strrchr(output, '/') : NULL;
+    const char *ending = output != NULL ? strrchr(slash != NULL ? slash : output, '.') : NULL;
+
+    if (output == NULL) {
+        return REPORT_TEXT;
+    }
+    if (is_folder(output)) {
+        return REPORT_GNUPLOT;
+    }
+    for (size_t i = 0; ending != NULL && i < sizeof endings / sizeof endings[0]; i++) {
+        if (strcmp(ending, endings[i].ending) == 0) {
+            return endings[i].format;
+        }
+    }
+    return REPORT_FORMATS;
+}
+
+/* UI_DONE, or it has been reported. */
+static int choose_format(const struct ui *ui, const struct report_opts *opts, const struct report_kind *kind,
+                         enum report_format *format_p)
+{
+    const enum report_format format =
+        opts->format != OPT_UNSET_CHOICE ? (enum report_format)opts->format : format_of(opts->output);
+
+    if (format == REPORT_FORMATS) {
+        return ui_usage(ui, "'%s' does not tell the format: .html, .txt or .csv do; or give --format",
+                        opts->output);
+    }
+    if (!kind->has_format[format]) {
+        return ui_usage(ui, "there is no --format %s for %s", formats[format], kind->what);
+    }
+    if (format == REPORT_GNUPLOT && opts->output == NULL) {
+        return ui_usage(ui, "into which folder? --format gnuplot -o DIR");
+    }
+    if (format == REPORT_HTML && opts->output == NULL && isatty(STDOUT_FILENO)) {
+        return ui_usage(ui, "a page is not for the terminal: -o report.html");
+    }
+    *format_p = format;
+    return UI_DONE;
+}
+
+/* ---- the input ---- */
+
+/* NULL: it has been reported. */
+static const struct report_kind *find_kind(const struct ui *ui, const char *path)
+{
+    const char *ending = strrchr(path, '.');
+
+    if (access(path, F_OK) != 0) {
+        ui_error(ui, "cannot open '%s': %s", path, strerror(errno));
+        return NULL;
+    }
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        if (kinds[i]->is_it(path)) {
+            return kinds[i];
+        }
+    }
+    ui_error(ui, "'%s' is nothing that can be shown", path);
+    if (ending != NULL && (strcmp(ending, ".yaml") == 0 || strcmp(ending, ".yml") == 0)) {
+        ui_hint("run the study first: idlewave study %s -o DIR", path);
+    }
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        ui_hint("what can be: %s", kinds[i]->what);
+    }
+    return NULL;
+}
+
+/* ---- writing ---- */
+
+/* NO_COLOR: https://no-color.org */
+static bool has_colour(void)
+{
+    const char *no_colour = getenv("NO_COLOR"), *terminal = getenv("TERM");
+
+    return isatty(STDOUT_FILENO) && (no_colour == NULL || no_colour[0] == '\0') && terminal != NULL &&
+           strcmp(terminal, "dumb") != 0;
+}
+
+/* A file that failed half-way is removed: nobody shall take it for the whole. */
+static iw_status write_file(struct ui *ui, const struct report_kind *kind, const void *input,
+                            struct report_target *target, const char *path)
+{
+    struct stat facts;
+    iw_status status;
+
+    target->out = fopen(path, "we");
+    if (target->out == NULL) {
+        ui_error(ui, "cannot create '%s': %s", path, strerror(errno));
+        return IW_ERR_IO;
+    }
+    status = kind->write(&ui->log, input, target);
+    if (fclose(target->out) != 0 && status == IW_OK) {
+        ui_error(ui, "cannot write '%s': %s", path, strerror(errno));
+        status = IW_ERR_IO;
+    }
+    if (status != IW_OK && stat(path, &facts) == 0 && S_ISREG(facts.st_mode)) {
+        (void)unlink(path);
+    }
+    return status;
+}
+
+static iw_status write_report(struct ui *ui, const struct report_kind *kind, const void *input,
+                              struct report_target *target, const char *output)
+{
+    iw_status status;
+
+    if (target->format == REPORT_GNUPLOT) {
+        target->dir = output;
+        status = kind->write(&ui->log, input, target);
+        if (status == IW_OK) {
+            (void)printf("Wrote plot.gp and its data into '%s'.\nNext: cd %s && gnuplot plot.gp\n", output,
+                         output);
+        }
+        return status;
+    }
+    if (output != NULL) {
+        status = write_file(ui, kind, input, target, output);
+        if (status == IW_OK) {
+            (void)printf("Wrote '%s'.\n", output);
+        }
+        return status;
+    }
+    target->out = stdout;
+    target->has_colour = has_colour();
+    return kind->write(&ui->log, input, target);
+}
+
+static int run(struct ui *ui, const void *values, const struct opt_args *args)
+{
+    const struct report_opts *opts = values;
+    const struct report_kind *kind;
+    struct report_target target = {.out = NULL};
+    void *input = NULL;
+    iw_status status;
+    int code;
+
+    if (args->count == 0) {
+        return ui_usage(ui, "a report of what? idlewave report DIR, or FILE");
+    }
+    target.name = args->values[0];
+    kind = find_kind(ui, target.name);
+    if (kind == NULL) {
+        return UI_ERROR;
+    }
+    code = choose_format(ui, opts, kind, &target.format);
+    if (code != UI_DONE) {
+        return code;
+    }
+    status = kind->load(&ui->log, target.name, &input);
+    if (status == IW_OK) {
+        status = write_report(ui, kind, input, &target, opts->output);
+        kind->free(input);
+    }
+    return ui_exit_of(status);
+}
+
+const struct verb verb_report = {
+    .name = "report",
+    .summary = "shows results: HTML page, terminal, CSV, figures for papers",
+    .synopsis = synopsis,
+    .description = description,
+    .argument_name = "DIR|FILE",
+    .argument_help = "the folder of a study, a noise file, or the JSON of a simulation",
+    .groups = groups,
+    .group_count = sizeof groups / sizeof groups[0],
+    .examples = examples,
+    .defaults = &defaults,
+    .values_size = sizeof(struct report_opts),
+    .most_arguments = 1,
+    .run = run,
+};

@@ -1,0 +1,289 @@
+/* `idlewave study`: one YAML file in, a folder of results out; goes on where it was interrupted.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include <idlewave/idlewave.h>
+
+#include "interrupt.h"
+#include "progress.h"
+#include "study_verbs.h"
+
+struct study_opts {
+    const char *dir, *shard;
+    uint64_t threads;
+    bool is_dry_run;
+    int format;
+};
+
+enum { FORMAT_TEXT, FORMAT_JSON };
+static const char *const formats[] = {"text", "json", NULL};
+
+#define ROW(...) OPT_ROW(struct study_opts, __VA_ARGS__)
+static const struct opt run_rows[] = {
+    ROW("dry-run", OPT_FLAG, is_dry_run, "", "only say which cells there are, and what they will take"),
+    ROW("shard", OPT_STRING, shard, "I/N",
+        "run the I-th of N even parts (default all; in a Slurm job array its task's part)"),
+    ROW("threads", OPT_COUNT, threads, "N", "threads (default as many as CPUs allowed)", .min = 1,
+        .max = 1024),
+};
+static const struct opt output_rows[] = {
+    ROW("output", OPT_STRING, dir, "DIR", "the folder of results (default the name of FILE without .yaml)",
+        .letter = 'o'),
+    ROW("format", OPT_CHOICE, format, "", "for people, or for programs (default text)", .choices = formats),
+};
+#undef ROW
+
+static const struct opt_group groups[] = {
+    OPT_GROUP("What runs", run_rows, 0),
+    OPT_GROUP("Output", output_rows, 0),
+};
+
+static const struct study_opts defaults = {.threads = 0};
+
+static const char *const synopsis[] = {"[options] FILE", "merge [options] DIR...", NULL};
+
+static const char description[] =
+    "Runs all cells of a study: a YAML file that lists systems (network and noise), patterns or schedules, "
+    "numbers of ranks, sizes and so on. Each finished cell is one line in the folder of results, on the disk "
+    "before the next one begins.\n"
+    "Interrupted at any moment, the same command goes on with what is missing, and ends with the same lines "
+    "as "
+    "if nothing had happened. After a change of the file only cells that changed are run.";
+
+static const struct example examples[] = {
+    {"what would it take?", "idlewave study four-systems.yaml --dry-run"},
+    {"run it, and look at it",
+     "idlewave study four-systems.yaml -o four\n  idlewave report four -o four.html"},
+    {"on eight nodes of a cluster, in a folder that all see",
+     "sbatch --array=1-8 --wrap 'idlewave study four-systems.yaml -o four'"},
+    {"on two machines that share nothing", "idlewave study four-systems.yaml -o part1 --shard 1/2\n"
+                                           "  idlewave study four-systems.yaml -o part2 --shard 2/2\n"
+                                           "  idlewave study merge part1 part2 -o four"},
+    {NULL, NULL},
+};
+
+static const struct verb *const subverbs[] = {&verb_study_merge, NULL};
+
+/* ---- what is asked for ---- */
+
+static int read_shard(struct ui *ui, const char *text, struct shard *shard)
+{
+    const struct shard_slurm slurm = shard_slurm_variables();
+    char fault[SHARD_FAULT_SIZE];
+
+    *shard = (struct shard){0, 1};
+    if (text != NULL) {
+        return shard_parse(text, shard, fault) ? UI_DONE : ui_usage(ui, "--shard: %s", fault);
+    }
+    if (slurm.id == NULL) {
+        return UI_DONE;
+    }
+    if (!shard_of_slurm(&slurm, shard, fault)) {
+        ui_error(ui, "%s", fault);
+        return UI_ERROR;
+    }
+    ui_error(ui, "note: shard %u of %u, as task %s of the Slurm array (--shard 1/1 would run all)",
+             (unsigned)shard->index + 1, (unsigned)shard->count, slurm.id);
+    return UI_DONE;
+}
+
+/* The folder that was given, or the file's name without folders and suffix; to be freed. */
+static char *choose_dir(const char *given, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    const char *name = given != NULL ? given : (slash != NULL ? slash + 1 : path);
+    const char *dot = given == NULL ? strrchr(name, '.') : NULL;
+    const size_t length = dot != NULL && dot > name && (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0)
+                              ? (size_t)(dot - name)
+                              : strlen(name);
+    char *dir = ui_grow(NULL, length + 1, 1);
+
+    memcpy(dir, name, length);
+    dir[length] = '\0';
+    return dir;
+}
+
+static int check_dir(const struct ui *ui, const char *given, const char *dir)
+{
+    struct stat info;
+
+    if (given == NULL && stat(dir, &info) == 0 && !S_ISDIR(info.st_mode)) {
+        return ui_usage(ui, "'%s' is a file: where shall the results go? -o DIR", dir);
+    }
+    return UI_DONE;
+}
+
+/* ---- running ---- */
+
+struct watcher {
+    struct progress *progress;
+    struct timespec begin;
+    size_t cells_before;
+    bool has_begun, has_told;
+};
+
+/* "72/160 cells, 3.1/s": the rate is that of this run. */
+static void describe_rate(const struct watcher *watcher, const iw_study_progress *now, char *buf, size_t size)
+{
+    struct timespec time;
+    double elapsed_s, rate;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &time);
+    elapsed_s = (double)(time.tv_sec - watcher->begin.tv_sec) +
+                1e-9 * (double)(time.tv_nsec - watcher->begin.tv_nsec);
+    rate = elapsed_s > 0.0 ? (double)(now->cells_done - watcher->cells_before) / elapsed_s : 0.0;
+    snprintf(buf, size, "%zu/%zu cells, %.2g/%s", now->cells_done, now->cells_total,
+             rate >= 1.0 ? rate : 60.0 * rate, rate >= 1.0 ? "s" : "min");
+}
+
+static void show_progress(void *arg, const iw_study_progress *now)
+{
+    const double parts = 1e6;
+    struct watcher *watcher = arg;
+
+    if (!watcher->has_begun) {
+        watcher->has_begun = true;
+        watcher->cells_before = now->cells_done;
+        (void)clock_gettime(CLOCK_MONOTONIC, &watcher->begin);
+    }
+    describe_rate(watcher, now, watcher->progress->detail, sizeof watcher->progress->detail);
+    if (now->work_total > 0.0) {
+        progress_update(watcher->progress, (uint64_t)(parts * now->work_done / now->work_total),
+                        (uint64_t)parts);
+    }
+}
+
+static bool is_stopped(void *arg)
+{
+    struct watcher *watcher = arg;
+
+    if (interrupt_has_come() && !watcher->has_told) {
+        watcher->has_told = true;
+        progress_wipe(watcher->progress);
+        ui_hint("ends with the cells that are running; interrupt again to end at once");
+    }
+    return interrupt_has_come();
+}
+
+static iw_status run_study(struct ui *ui, const iw_study *study, const char *dir,
+                           const iw_study_opts *run_opts, iw_study_outcome *outcome)
+{
+    iw_study_opts watched = *run_opts;
+    struct progress progress;
+    struct watcher watcher = {.progress = &progress};
+    struct interrupt interrupt;
+    iw_status status;
+
+    progress_begin(&progress, 0.0, NULL);
+    ui->progress = &progress;
+    watched.command = ui->command;
+    watched.is_stopped = is_stopped;
+    watched.progress = show_progress;
+    watched.arg = &watcher;
+    interrupt_catch(&interrupt);
+    status = iw_study_run(&ui->log, study, dir, &watched, outcome);
+    interrupt_release(&interrupt);
+    ui->progress = NULL;
+    progress_wipe(&progress);
+    return status;
+}
+
+static int run_and_tell(struct ui *ui, const struct study_opts *opts, const iw_study *study, const char *dir,
+                        const struct shard *shard, const iw_study_opts *run_opts)
+{
+    iw_study_outcome outcome;
+    const iw_status status = run_study(ui, study, dir, run_opts, &outcome);
+
+    if (status != IW_OK) {
+        return ui_exit_of(status);
+    }
+    if (opts->format == FORMAT_JSON) {
+        study_write_outcome_json(&outcome, shard, dir, stdout);
+    } else if (!outcome.is_stopped) {
+        study_write_outcome_text(&outcome, shard, dir, stdout);
+    }
+    if (outcome.is_stopped) {
+        ui_error(ui, "interrupted: %zu of %zu cells are done; the same command goes on",
+                 outcome.found + outcome.run, outcome.cells);
+        return UI_ERROR;
+    }
+    return UI_DONE;
+}
+
+static int estimate(struct ui *ui, const struct study_opts *opts, const iw_study *study, const char *dir,
+                    const struct shard *shard, const iw_study_opts *run_opts)
+{
+    iw_study_estimate *estimate = NULL;
+    const iw_status status = iw_study_estimate_new(&ui->log, study, dir, run_opts, &estimate);
+
+    if (status == IW_OK) {
+        (opts->format == FORMAT_JSON ? study_write_estimate_json : study_write_estimate_text)(study, estimate,
+                                                                                              shard, stdout);
+    }
+    iw_study_estimate_free(estimate);
+    return ui_exit_of(status);
+}
+
+static int load_and_run(struct ui *ui, const struct study_opts *opts, const char *path, const char *dir,
+                        const struct shard *shard)
+{
+    iw_study_opts run_opts = IW_STUDY_OPTS_INIT;
+    iw_study *study = NULL;
+    iw_status status = iw_study_load(&ui->log, path, &study);
+    int code;
+
+    if (status != IW_OK) {
+        return ui_exit_of(status);
+    }
+    run_opts.threads = (uint32_t)opts->threads;
+    run_opts.shard = shard->index;
+    run_opts.shards = shard->count;
+    code = (opts->is_dry_run ? estimate(ui, opts, study, dir, shard, &run_opts)
+                             : run_and_tell(ui, opts, study, dir, shard, &run_opts));
+    iw_study_free(study);
+    return code;
+}
+
+static int run(struct ui *ui, const void *values, const struct opt_args *args)
+{
+    const struct study_opts *opts = values;
+    struct shard shard;
+    char *dir;
+    int code;
+
+    if (args->count == 0) {
+        return ui_usage(ui, "which study? idlewave study FILE.yaml");
+    }
+    dir = choose_dir(opts->dir, args->values[0]);
+    code = check_dir(ui, opts->dir, dir);
+    if (code == UI_DONE) {
+        code = read_shard(ui, opts->shard, &shard);
+    }
+    if (code == UI_DONE) {
+        code = load_and_run(ui, opts, args->values[0], dir, &shard);
+    }
+    free(dir);
+    return code;
+}
+
+const struct verb verb_study = {
+    .name = "study",
+    .summary = "runs many simulations from one YAML file, and goes on after interruptions",
+    .synopsis = synopsis,
+    .description = description,
+    .argument_name = "FILE",
+    .argument_help = "the study (YAML)",
+    .groups = groups,
+    .group_count = sizeof groups / sizeof groups[0],
+    .examples = examples,
+    .defaults = &defaults,
+    .values_size = sizeof(struct study_opts),
+    .most_arguments = 1,
+    .subverbs = subverbs,
+    .run = run,
+};

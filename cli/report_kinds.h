@@ -1,0 +1,35 @@
+/* What `idlewave report` can show: one row of a table each. To add one: a file report_<kind>.c with a
+ * `const struct report_kind report_<kind>`, its line here and in cmd_report.c's table.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef IW_CLI_REPORT_KINDS_H
+#define IW_CLI_REPORT_KINDS_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include <idlewave/log.h>
+
+enum report_format { REPORT_TEXT, REPORT_HTML, REPORT_CSV, REPORT_GNUPLOT, REPORT_FORMATS };
+
+/* Where a report goes. */
+struct report_target {
+    enum report_format format;
+    const char *name; /* of the input, as given */
+    FILE *out;        /* NULL for gnuplot */
+    const char *dir;  /* for gnuplot; else NULL */
+    bool has_colour;  /* text only */
+};
+
+struct report_kind {
+    const char *what; /* "the folder of a study" */
+    bool has_format[REPORT_FORMATS];
+    bool (*is_it)(const char *path); /* by a look at the path; `load` says what is wrong with it */
+    iw_status (*load)(const iw_log *log, const char *path, void **input_p);
+    iw_status (*write)(const iw_log *log, const void *input, const struct report_target *target);
+    void (*free)(void *input);
+};
+
+extern const struct report_kind report_study, report_noise, report_result;
+
+#endif

@@ -1,0 +1,49 @@
+/* The JSON of one simulation as input of `idlewave report`.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <idlewave/idlewave.h>
+
+#include "report_kinds.h"
+
+/* A regular file whose first character that is no blank is a brace. */
+static bool is_json(const char *path)
+{
+    FILE *file = fopen(path, "re");
+    int first;
+
+    if (file == NULL) {
+        return false;
+    }
+    do {
+        first = fgetc(file);
+    } while (first != EOF && isspace(first));
+    (void)fclose(file);
+    return first == '{';
+}
+
+/* The page is written from the file itself; here it only has to be there. */
+static iw_status load(const iw_log *log, const char *path, void **input_p)
+{
+    (void)log;
+    *input_p = strdup(path);
+    return *input_p != NULL ? IW_OK : IW_ERR_NOMEM;
+}
+
+static iw_status write(const iw_log *log, const void *input, const struct report_target *target)
+{
+    return iw_result_write_html(log, input, target->out);
+}
+
+const struct report_kind report_result = {
+    .what = "the JSON of a simulation",
+    .has_format = {[REPORT_HTML] = true},
+    .is_it = is_json,
+    .load = load,
+    .write = write,
+    .free = free,
+};

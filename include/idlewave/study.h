@@ -1,0 +1,196 @@
+/* idlewave/study.h - many simulations from one YAML file, and what they gave.
+ * SPDX-License-Identifier: BSD-3-Clause
+ *
+ *     st = iw_study_load(log, "four-systems.yaml", &study);
+ *     st = iw_study_run(log, study, "out", &opts, &outcome);
+ *     st = iw_study_results_load(log, "out", &results);
+ *
+ * A study is a grid: systems x works x ranks x bytes x sync x net-scale; each point is a cell, simulated
+ * `trials` times. Plain data, filled by the reader, changed by nobody afterwards.
+ */
+#ifndef IW_STUDY_H
+#define IW_STUDY_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include <idlewave/net.h>
+#include <idlewave/noise.h>
+#include <idlewave/program.h>
+#include <idlewave/stats.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** A machine: its network and its noise. */
+typedef struct iw_study_system {
+    char *name;
+    iw_net net;   /* as read; not scaled */
+    char **noise; /* SPECs and paths, paths resolved against the study's folder */
+    size_t noise_count;
+    iw_time skew_ps;
+    uint32_t ranks_per_node;
+} iw_study_system;
+
+/** What runs on it: a pattern (ranks and bytes come from the cell), or a schedule. */
+typedef struct iw_study_work {
+    char *name;
+    char *operations;   /* "allreduce:dissemination", or NULL for a schedule */
+    iw_pattern pattern; /* compute, repeat, root, ... */
+    char *goal_path;    /* or NULL */
+    iw_time goal_unit_ps;
+} iw_study_work;
+
+#define IW_CELL_ID_SIZE 17
+
+/** One simulation. */
+typedef struct iw_cell {
+    size_t system, work; /* numbers in the study */
+    uint32_t ranks;
+    uint64_t bytes;
+    iw_sync sync;
+    double net_scale;
+    uint64_t trials, seed;
+    /* 16 hexadecimal digits, a digest of everything that the result depends on: parameters of the network,
+     * noise (of files: their content), work, and the numbers above. Names do not count. */
+    char id[IW_CELL_ID_SIZE];
+} iw_cell;
+
+typedef struct iw_study {
+    char *path, *name, *title; /* title: one line for people; may be "" */
+    char *text;                /* the YAML, byte for byte */
+    size_t system_count, work_count, cell_count;
+    iw_study_system *systems;
+    iw_study_work *works;
+    iw_cell *cells;   /* in the order of the file: systems outermost, ranks innermost */
+    double threshold; /* slowdown above which noise dominates, for the inflection; default 1 */
+} iw_study;
+
+/** Reads and checks it all: networks, noise, patterns; docs/formats/study.md. Errors are logged as
+ * 'file:line'. IW_ERR_IO, IW_ERR_FORMAT, IW_ERR_RANGE, IW_ERR_NOMEM. */
+IW_API IW_NODISCARD iw_status iw_study_load(const iw_log *log, const char *path, iw_study **study_p);
+IW_API void iw_study_free(iw_study *study);
+
+/* ---- running ---- */
+
+typedef struct iw_study_progress {
+    size_t cells_done, cells_total; /* of this shard; those found done count as done */
+    double work_done, work_total;   /* in expected seconds of one core */
+} iw_study_progress;
+
+typedef struct iw_study_opts {
+    uint32_t threads;       /* cells side by side; 0: as many as CPUs allowed */
+    uint32_t shard, shards; /* this one, from 0, of so many; cells are dealt so that their costs are even */
+    const char *command;    /* the command line, for the origin; may be NULL */
+    bool (*is_stopped)(void *arg);                             /* may be NULL */
+    void (*progress)(void *arg, const iw_study_progress *now); /* may be NULL */
+    void *arg;
+} iw_study_opts;
+
+#define IW_STUDY_OPTS_INIT                                                                            \
+    {                                                                                                 \
+        .threads = 0, .shard = 0, .shards = 1, .command = NULL, .is_stopped = NULL, .progress = NULL, \
+        .arg = NULL                                                                                   \
+    }
+
+typedef struct iw_study_outcome {
+    size_t cells, found, run; /* of this shard; found: finished before */
+    bool is_stopped;
+    double seconds;
+} iw_study_outcome;
+
+/** Runs the cells that `dir` does not hold yet, and appends each to its results file when it has ended, one
+ * JSON line, on the disk before the next begins. Whatever happens, what is there stays, and a later call goes
+ * on. The lines are the same for any number of threads, shards and interruptions, their order aside. */
+IW_API IW_NODISCARD iw_status iw_study_run(const iw_log *log, const iw_study *study, const char *dir,
+                                           const iw_study_opts *opts, iw_study_outcome *outcome_p);
+
+/** What a run would take. */
+typedef struct iw_study_estimate {
+    size_t cells, found;   /* of this shard */
+    uint32_t threads;      /* that would be used */
+    double core_seconds;   /* for what is not found, by a short calibration on this machine */
+    uint64_t memory_bytes; /* with opts->threads of the largest side by side */
+    double *cell_seconds;  /* study->cell_count; 0: not of this shard, or found */
+    uint64_t *cell_bytes;
+} iw_study_estimate;
+
+/** `dir` may be NULL or not exist. */
+IW_API IW_NODISCARD iw_status iw_study_estimate_new(const iw_log *log, const iw_study *study, const char *dir,
+                                                    const iw_study_opts *opts,
+                                                    iw_study_estimate **estimate_p);
+IW_API void iw_study_estimate_free(iw_study_estimate *estimate);
+
+/** Joins the results of `count` folders (shards of one study) into `dir`, which may be one of them. Cells
+ * that several hold must be equal. */
+IW_API IW_NODISCARD iw_status iw_study_merge(const iw_log *log, const char *const *dirs, size_t count,
+                                             const char *dir);
+
+/* ---- results ---- */
+
+typedef struct iw_cell_result {
+    char id[IW_CELL_ID_SIZE];
+    char *system, *work, *net, *noise; /* names; net and noise as text for people */
+    uint32_t ranks;
+    uint64_t bytes, trials, seed, messages;
+    iw_sync sync;
+    double net_scale;
+    double noise_share; /* of the CPU time, all sources; NaN where it depends on the work */
+    double noiseless_ns;
+    iw_summary makespan_ns; /* slowdown = makespan / noiseless - 1 */
+    double p5_ns, p95_ns;
+} iw_cell_result;
+
+typedef struct iw_study_results {
+    char *name, *title, *text; /* the YAML */
+    double threshold;
+    size_t expected; /* cells of the study */
+    size_t count;
+    iw_cell_result *cells; /* in the order of the study */
+    size_t attribute_count;
+    struct iw_study_attribute {
+        char *name, *value;
+    } * attributes; /* host, version, date of the first run, ... */
+} iw_study_results;
+
+/** Reads a folder that iw_study_run() has filled, finished or not. */
+IW_API IW_NODISCARD iw_status iw_study_results_load(const iw_log *log, const char *dir,
+                                                    iw_study_results **results_p);
+IW_API void iw_study_results_free(iw_study_results *results);
+
+/* ---- series, and where noise takes over ---- */
+
+/** Cells that differ in nothing but their ranks, ascending. */
+typedef struct iw_series {
+    size_t count;
+    const iw_cell_result **cells;
+    /* The fewest ranks from which on the median slowdown stays at or above the threshold: 0, none up to the
+     * largest. Interpolated in log(ranks) between cells; the interval comes from the bounds of the medians.
+     */
+    double inflection, inflection_low, inflection_high; /* low, high: 0 where there is none */
+} iw_series;
+
+IW_API IW_NODISCARD iw_status iw_series_new(const iw_log *log, const iw_study_results *results,
+                                            iw_series **series_p, size_t *count_p);
+IW_API void iw_series_free(iw_series *series, size_t count);
+
+/* ---- reports of studies ---- */
+
+/** Verdict, box plots, tables; 80 columns. `has_colour`: for a terminal that shows colours. */
+IW_API IW_NODISCARD iw_status iw_study_write_text(const iw_log *log, const iw_study_results *results,
+                                                  bool has_colour, FILE *out);
+/** A line a cell. */
+IW_API IW_NODISCARD iw_status iw_study_write_csv(const iw_log *log, const iw_study_results *results,
+                                                 FILE *out);
+/** One page, nothing from elsewhere. */
+IW_API IW_NODISCARD iw_status iw_study_write_html(const iw_log *log, const iw_study_results *results,
+                                                  FILE *out);
+/** Data and a script for gnuplot, in the folder `dir`, which is made. */
+IW_API IW_NODISCARD iw_status iw_study_write_gnuplot(const iw_log *log, const iw_study_results *results,
+                                                     const char *dir);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

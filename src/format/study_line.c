@@ -1,0 +1,325 @@
+/* One finished cell as one line of JSON, and back.
+ * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The writer is our own, so that the same cell gives the same bytes with any version of the library that
+ * reads them: keys in one order, each number with the fewest digits that give it back exactly.
+ */
+#include "format/study_line.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include "base/base.h"
+#include "format/study_yaml.h"
+
+#define SCHEMA "idlewave.cell/1"
+
+enum { NUMBER_SIZE = 40 };
+
+/* ---- the members ---- */
+
+/* Keys of real numbers, in the line and in the object "makespan_ns" of it, with their places. */
+struct real_member {
+    const char *key;
+    size_t offset;
+    bool may_be_null; /* NaN */
+};
+
+#define REAL(key, member, may_be_null)                     \
+    {                                                      \
+        key, offsetof(iw_cell_result, member), may_be_null \
+    }
+static const struct real_member outer_reals[] = {REAL("noise_share", noise_share, true),
+                                                 REAL("noiseless_ns", noiseless_ns, false)};
+static const struct real_member makespan_reals[] = {
+    REAL("min", makespan_ns.min, false),
+    REAL("p5", p5_ns, false),
+    REAL("q1", makespan_ns.q1, false),
+    REAL("median", makespan_ns.median, false),
+    REAL("q3", makespan_ns.q3, false),
+    REAL("p95", p95_ns, false),
+    REAL("max", makespan_ns.max, false),
+    REAL("mean", makespan_ns.mean, false),
+    REAL("ci95_low", makespan_ns.ci95_low, true),
+    REAL("ci95_high", makespan_ns.ci95_high, true),
+};
+#undef REAL
+
+#define COUNT(table) (sizeof(table) / sizeof(table)[0])
+
+void iwi_cell_result_release(iw_cell_result *cell)
+{
+    free(cell->system);
+    free(cell->work);
+    free(cell->net);
+    free(cell->noise);
+    *cell = (iw_cell_result){.system = NULL};
+}
+
+/* ---- writing ---- */
+
+/* The fewest digits that are read back as the same number; a point whatever the locale has. */
+static void format_number(double value, char text[NUMBER_SIZE])
+{
+    char *to = text;
+
+    if (!isfinite(value)) {
+        snprintf(text, NUMBER_SIZE, "null");
+        return;
+    }
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(text, NUMBER_SIZE, "%.*g", digits, value);
+        if (strtod(text, NULL) == value) {
+            break;
+        }
+    }
+    for (const char *from = text; *from != '\0'; from++) {
+        if (strchr("0123456789+-e", *from) != NULL) {
+            *to++ = *from;
+        } else if (to > text && to[-1] != '.') {
+            *to++ = '.';
+        }
+    }
+    *to = '\0';
+}
+
+static void write_reals(FILE *out, const iw_cell_result *cell, const struct real_member *members,
+                        size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        char number[NUMBER_SIZE];
+        double value;
+
+        memcpy(&value, (const char *)cell + members[i].offset, sizeof value);
+        format_number(value, number);
+        fprintf(out, ",\"%s\":%s", members[i].key, number);
+    }
+}
+
+static iw_status write_text(const iw_log *log, FILE *out, const char *key, const char *text)
+{
+    json_t *string = json_string(text);
+    char *quoted = string != NULL ? json_dumps(string, JSON_ENCODE_ANY) : NULL;
+
+    json_decref(string);
+    if (quoted == NULL) {
+        return iwi_fail(log, IW_ERR_FORMAT, "the %s of a cell is not UTF-8, or memory is out", key);
+    }
+    fprintf(out, ",\"%s\":%s", key, quoted);
+    free(quoted);
+    return IW_OK;
+}
+
+static iw_status write_cell(const iw_log *log, const iw_cell_result *cell, FILE *out)
+{
+    char scale[NUMBER_SIZE];
+
+    format_number(cell->net_scale, scale);
+    fprintf(out, "{\"schema\":\"" SCHEMA "\",\"id\":\"%s\"", cell->id);
+    IW_TRY(write_text(log, out, "system", cell->system));
+    IW_TRY(write_text(log, out, "work", cell->work));
+    fprintf(out,
+            ",\"ranks\":%" PRIu32 ",\"bytes\":%" PRIu64
+            ",\"sync\":\"%s\",\"net_scale\":%s,\"trials\":%" PRIu64 ",\"seed\":%" PRIu64,
+            cell->ranks, cell->bytes, iwi_study_sync_name(cell->sync), scale, cell->trials, cell->seed);
+    IW_TRY(write_text(log, out, "net", cell->net));
+    IW_TRY(write_text(log, out, "noise", cell->noise));
+    fprintf(out, ",\"messages\":%" PRIu64, cell->messages);
+    write_reals(out, cell, outer_reals, COUNT(outer_reals));
+    fprintf(out, ",\"makespan_ns\":{\"count\":%zu", cell->makespan_ns.count);
+    write_reals(out, cell, makespan_reals, COUNT(makespan_reals));
+    fputs("}}\n", out);
+    return IW_OK;
+}
+
+/* What JSON's readers hold exactly. */
+static iw_status check_counts(const iw_log *log, const iw_cell_result *cell)
+{
+    const uint64_t counts[] = {cell->bytes, cell->trials, cell->seed, cell->messages};
+
+    for (size_t i = 0; i < COUNT(counts); i++) {
+        if (counts[i] > INT64_MAX) {
+            return iwi_fail(log, IW_ERR_RANGE, "cell %s: %" PRIu64 " is too large to be written", cell->id,
+                            counts[i]);
+        }
+    }
+    if (iwi_study_sync_name(cell->sync) == NULL || !isfinite(cell->net_scale)) {
+        return iwi_fail(log, IW_ERR_RANGE, "cell %s cannot be written: sync %d, net-scale %g", cell->id,
+                        (int)cell->sync, cell->net_scale);
+    }
+    return IW_OK;
+}
+
+iw_status iwi_cell_line_new(const iw_log *log, const iw_cell_result *cell, char **line_p)
+{
+    char *line = NULL;
+    size_t size = 0;
+    iw_status status;
+    FILE *out;
+
+    IW_TRY(check_counts(log, cell));
+    out = open_memstream(&line, &size);
+    if (out == NULL) {
+        return iwi_fail(log, IW_ERR_NOMEM, "out of memory for the result of a cell");
+    }
+    status = write_cell(log, cell, out);
+    if (fclose(out) != 0 && status == IW_OK) {
+        status = iwi_fail(log, IW_ERR_NOMEM, "out of memory for the result of a cell");
+    }
+    if (status != IW_OK) {
+        free(line);
+        return status;
+    }
+    *line_p = line;
+    return IW_OK;
+}
+
+/* ---- reading ---- */
+
+struct line_reader {
+    const iw_log *log;
+    const char *path;
+    size_t number;
+};
+
+static iw_status fail_member(const struct line_reader *r, const char *key, const char *what)
+{
+    return iwi_fail(r->log, IW_ERR_FORMAT, "'%s:%zu': member '%s' is not %s", r->path, r->number, key, what);
+}
+
+static iw_status read_text(const struct line_reader *r, const json_t *object, const char *key, char **text_p)
+{
+    const char *text = json_string_value(json_object_get(object, key));
+
+    if (text == NULL || strlen(text) != json_string_length(json_object_get(object, key))) {
+        return fail_member(r, key, "a text");
+    }
+    return iwi_copy_text(r->log, text, text_p);
+}
+
+static iw_status read_count(const struct line_reader *r, const json_t *object, const char *key, uint64_t min,
+                            uint64_t max, uint64_t *value_p)
+{
+    const json_t *value = json_object_get(object, key);
+    const json_int_t number = json_integer_value(value);
+
+    if (!json_is_integer(value) || number < 0 || (uint64_t)number < min || (uint64_t)number > max) {
+        return fail_member(r, key, "a count, or out of range");
+    }
+    *value_p = (uint64_t)number;
+    return IW_OK;
+}
+
+static iw_status read_reals(const struct line_reader *r, const json_t *object,
+                            const struct real_member *members, size_t count, iw_cell_result *cell)
+{
+    for (size_t i = 0; i < count; i++) {
+        const json_t *value = json_object_get(object, members[i].key);
+        double number = json_number_value(value);
+
+        if (json_is_null(value) && members[i].may_be_null) {
+            number = NAN;
+        } else if (!json_is_number(value) || number < 0) {
+            return fail_member(r, members[i].key, "a number from 0 on");
+        }
+        memcpy((char *)cell + members[i].offset, &number, sizeof number);
+    }
+    return IW_OK;
+}
+
+static iw_status read_id(const struct line_reader *r, const json_t *object, iw_cell_result *cell)
+{
+    const char *id = json_string_value(json_object_get(object, "id"));
+
+    if (id == NULL || strlen(id) != IW_CELL_ID_SIZE - 1 ||
+        strspn(id, "0123456789abcdef") != IW_CELL_ID_SIZE - 1) {
+        return fail_member(r, "id", "16 hexadecimal digits");
+    }
+    memcpy(cell->id, id, IW_CELL_ID_SIZE);
+    return IW_OK;
+}
+
+static iw_status read_sync(const struct line_reader *r, const json_t *object, iw_cell_result *cell)
+{
+    const char *text = json_string_value(json_object_get(object, "sync"));
+
+    for (size_t sync = 0; text != NULL && iwi_study_sync_name(sync) != NULL; sync++) {
+        if (strcmp(text, iwi_study_sync_name(sync)) == 0) {
+            cell->sync = (iw_sync)sync;
+            return IW_OK;
+        }
+    }
+    return fail_member(r, "sync", "none, start or phase");
+}
+
+static iw_status read_counts(const struct line_reader *r, const json_t *object, iw_cell_result *cell)
+{
+    const json_t *scale = json_object_get(object, "net_scale");
+    uint64_t ranks = 0;
+
+    IW_TRY(read_count(r, object, "ranks", 1, UINT32_MAX, &ranks));
+    cell->ranks = (uint32_t)ranks;
+    IW_TRY(read_count(r, object, "bytes", 0, INT64_MAX, &cell->bytes));
+    IW_TRY(read_count(r, object, "trials", 1, INT64_MAX, &cell->trials));
+    IW_TRY(read_count(r, object, "seed", 0, INT64_MAX, &cell->seed));
+    IW_TRY(read_count(r, object, "messages", 0, INT64_MAX, &cell->messages));
+    cell->net_scale = json_number_value(scale);
+    return cell->net_scale > 0 ? IW_OK : fail_member(r, "net_scale", "a number above 0");
+}
+
+static iw_status read_makespan(const struct line_reader *r, const json_t *object, iw_cell_result *cell)
+{
+    const json_t *makespan = json_object_get(object, "makespan_ns");
+    uint64_t count = 0;
+
+    if (!json_is_object(makespan)) {
+        return fail_member(r, "makespan_ns", "an object");
+    }
+    IW_TRY(read_count(r, makespan, "count", 1, INT64_MAX, &count));
+    cell->makespan_ns.count = (size_t)count;
+    return read_reals(r, makespan, makespan_reals, COUNT(makespan_reals), cell);
+}
+
+static iw_status read_cell(const struct line_reader *r, const json_t *object, iw_cell_result *cell)
+{
+    const char *schema = json_string_value(json_object_get(object, "schema"));
+
+    if (schema == NULL || strcmp(schema, SCHEMA) != 0) {
+        return fail_member(r, "schema", "'" SCHEMA "'");
+    }
+    IW_TRY(read_id(r, object, cell));
+    IW_TRY(read_counts(r, object, cell));
+    IW_TRY(read_sync(r, object, cell));
+    IW_TRY(read_reals(r, object, outer_reals, COUNT(outer_reals), cell));
+    IW_TRY(read_makespan(r, object, cell));
+    IW_TRY(read_text(r, object, "system", &cell->system));
+    IW_TRY(read_text(r, object, "work", &cell->work));
+    IW_TRY(read_text(r, object, "net", &cell->net));
+    return read_text(r, object, "noise", &cell->noise);
+}
+
+iw_status iwi_cell_line_read(const iw_log *log, const char *path, size_t number, const char *line,
+                             size_t length, iw_cell_result *cell)
+{
+    const struct line_reader reader = {log, path, number};
+    iw_cell_result read = {.system = NULL};
+    json_error_t error;
+    json_t *object = json_loadb(line, length, JSON_REJECT_DUPLICATES, &error);
+    iw_status status;
+
+    if (object == NULL) {
+        return iwi_fail(log, IW_ERR_FORMAT, "'%s:%zu': not JSON: %s", path, number, error.text);
+    }
+    status = read_cell(&reader, object, &read);
+    json_decref(object);
+    if (status != IW_OK) {
+        iwi_cell_result_release(&read);
+        return status;
+    }
+    *cell = read;
+    return IW_OK;
+}

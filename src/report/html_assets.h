@@ -1,0 +1,19 @@
+/* What pages carry with them: the files of web/ and the chart library, compiled in (cmake/Web.cmake).
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef IWI_HTML_ASSETS_H
+#define IWI_HTML_ASSETS_H
+
+#include <stddef.h>
+
+struct iwi_asset {
+    const unsigned char *bytes;
+    size_t size;
+};
+
+extern const struct iwi_asset iwi_asset_report_css, iwi_asset_report_js, iwi_asset_plots_js;
+
+/* Empty in a build without npm: pages then have static plots. */
+extern const struct iwi_asset iwi_asset_chart_js, iwi_asset_chart_licences;
+
+#endif

@@ -1,0 +1,25 @@
+/* The parts of a recording's page.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef IWI_HTML_NOISE_H
+#define IWI_HTML_NOISE_H
+
+#include "report/html.h"
+#include "report/noise_parts.h"
+
+struct iwi_noise_page {
+    const iw_recording *recording;
+    const iw_noise_facts *facts;
+    const char *name;
+};
+
+/* Detours over time, and how many took how long. */
+IW_NODISCARD iw_status iwi_html_noise_scatter(struct iwi_html *html, const struct iwi_noise_page *page,
+                                              const iw_recording *detours);
+IW_NODISCARD iw_status iwi_html_noise_histogram(struct iwi_html *html, const struct iwi_noise_page *page,
+                                                const iw_recording *detours);
+
+IW_NODISCARD iw_status iwi_noise_html(const iw_log *log, const struct iwi_noise_page *page,
+                                      enum iwi_html_plots plots, FILE *out);
+
+#endif

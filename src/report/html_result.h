@@ -1,0 +1,20 @@
+/* The parts of the page of one simulation.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef IWI_HTML_RESULT_H
+#define IWI_HTML_RESULT_H
+
+#include "report/html.h"
+
+/* A number of the object, NaN if there is none. */
+double iwi_result_number(const json_t *object, const char *key);
+
+/* How the makespans are distributed, and what the critical path is made of. */
+IW_NODISCARD iw_status iwi_html_result_spread(struct iwi_html *html, const json_t *result);
+IW_NODISCARD iw_status iwi_html_result_split(struct iwi_html *html, const json_t *explain);
+
+/* `result`: an object of schema "idlewave.simulate/1". */
+IW_NODISCARD iw_status iwi_result_html(const iw_log *log, const json_t *result, enum iwi_html_plots plots,
+                                       FILE *out);
+
+#endif

@@ -1,0 +1,160 @@
+/* Simulates one cell and writes what came out as a line.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "study/cell_run.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "format/study_line.h"
+
+enum { NET_TEXT_SIZE = 256 };
+
+/* ---- text for people ---- */
+
+/* "chic: L 5.330 us, o 770.0 ns, g 1.560 us, G 1.25 ns/B": as it was read, before scaling. */
+static void describe_net(const iw_net *net, char buf[NET_TEXT_SIZE])
+{
+    const double fs_per_ns = 1e6;
+    char L[24], o_send[24], o_recv[24], g[24], rest[40] = "";
+
+    (void)iw_format_time(net->o_recv_ps, o_recv, sizeof o_recv);
+    if (net->O > 0) {
+        snprintf(rest, sizeof rest, ", O %.4g ns/B", (double)net->O / fs_per_ns);
+    }
+    snprintf(buf, NET_TEXT_SIZE, "%s: L %s, o %s%s%s, g %s, G %.4g ns/B%s", net->name,
+             iw_format_time(net->L_ps, L, sizeof L), iw_format_time(net->o_send_ps, o_send, sizeof o_send),
+             net->o_recv_ps != net->o_send_ps ? " and " : "", net->o_recv_ps != net->o_send_ps ? o_recv : "",
+             iw_format_time(net->g_ps, g, sizeof g), (double)net->G / fs_per_ns, rest);
+}
+
+/* "periodic:10Hz,1us + node.h5". Of paths the last part: the line shall not depend on where the study lies.
+ */
+static char *new_noise_text(const iw_log *log, const iw_study_system *system)
+{
+    size_t size = sizeof "none", used = 0;
+    char *text;
+
+    for (size_t i = 0; i < system->noise_count; i++) {
+        size += strlen(system->noise[i]) + strlen(" + ");
+    }
+    text = iwi_new_array(log, size, 1);
+    for (size_t i = 0; text != NULL && i < system->noise_count; i++) {
+        const char *slash = strrchr(system->noise[i], '/');
+
+        used += (size_t)snprintf(text + used, size - used, "%s%s", i > 0 ? " + " : "",
+                                 slash != NULL ? slash + 1 : system->noise[i]);
+    }
+    if (text != NULL && used == 0) {
+        snprintf(text, size, "none");
+    }
+    return text;
+}
+
+/* ---- numbers ---- */
+
+static int compare_doubles(const void *left, const void *right)
+{
+    const double a = *(const double *)left, b = *(const double *)right;
+
+    return (a > b) - (a < b);
+}
+
+static iw_status sum_up(const iw_log *log, const iw_sim_result *simulated, iw_cell_result *result)
+{
+    const size_t count = (size_t)simulated->trials;
+    double *values = iwi_new_array(log, count, sizeof *values);
+    iw_status status;
+
+    if (values == NULL) {
+        return IW_ERR_NOMEM;
+    }
+    for (size_t i = 0; i < count; i++) {
+        values[i] = (double)simulated->makespan_ps[i] / (double)IW_PS_PER_NS;
+    }
+    qsort(values, count, sizeof *values, compare_doubles);
+    result->p5_ns = iw_quantile_sorted(values, count, 0.05);
+    result->p95_ns = iw_quantile_sorted(values, count, 0.95);
+    result->noiseless_ns = (double)simulated->noiseless_ps / (double)IW_PS_PER_NS;
+    result->messages = simulated->messages;
+    status = iw_summarize(log, values, count, simulated->seed, &result->makespan_ns);
+    free(values);
+    return status;
+}
+
+static double noise_share(const iw_noise *noise)
+{
+    double share = 0.0;
+
+    for (size_t i = 0; i < iw_noise_source_count(noise); i++) {
+        share += iw_noise_source_share(noise, i);
+    }
+    return share;
+}
+
+/* ---- the cell ---- */
+
+static iw_status simulate(const iw_log *log, const struct iwi_inputs *inputs, const iw_cell *cell,
+                          uint32_t threads, iw_progress progress, iw_sim_result **simulated_p)
+{
+    iw_net net = inputs->study->systems[cell->system].net;
+    iw_sim_opts opts = IW_SIM_OPTS_INIT;
+    struct iwi_cell_program program;
+    iw_status status;
+
+    opts.seed = cell->seed;
+    opts.trials = cell->trials;
+    opts.threads = threads;
+    opts.progress = progress;
+    IW_TRY(iw_net_scale(log, &net, cell->net_scale));
+    IW_TRY(iwi_cell_program_init(log, inputs, cell, &program));
+    status = iw_simulate(log, program.program, &net, iwi_inputs_noise(inputs, cell), &opts, simulated_p);
+    iwi_cell_program_release(&program);
+    return status;
+}
+
+static iw_status write_line(const iw_log *log, const struct iwi_inputs *inputs, const iw_cell *cell,
+                            const iw_sim_result *simulated, char **line_p)
+{
+    const iw_study_system *system = &inputs->study->systems[cell->system];
+    char net_text[NET_TEXT_SIZE];
+    iw_cell_result result = {
+        .system = system->name,
+        .work = inputs->study->works[cell->work].name,
+        .net = net_text,
+        .noise = new_noise_text(log, system),
+        .ranks = simulated->ranks,
+        .bytes = cell->bytes,
+        .trials = cell->trials,
+        .seed = cell->seed,
+        .sync = cell->sync,
+        .net_scale = cell->net_scale,
+        .noise_share = noise_share(iwi_inputs_noise(inputs, cell)),
+    };
+    iw_status status = result.noise != NULL ? IW_OK : IW_ERR_NOMEM;
+
+    memcpy(result.id, cell->id, sizeof result.id);
+    describe_net(&system->net, net_text);
+    if (status == IW_OK) {
+        status = sum_up(log, simulated, &result);
+    }
+    if (status == IW_OK) {
+        status = iwi_cell_line_new(log, &result, line_p);
+    }
+    free(result.noise);
+    return status;
+}
+
+iw_status iwi_cell_run(const iw_log *log, const struct iwi_inputs *inputs, const iw_cell *cell,
+                       uint32_t threads, iw_progress progress, char **line_p)
+{
+    iw_sim_result *simulated = NULL;
+    iw_status status;
+
+    IW_TRY(simulate(log, inputs, cell, threads, progress, &simulated));
+    status = write_line(log, inputs, cell, simulated, line_p);
+    iw_sim_result_free(simulated);
+    return status;
+}

@@ -1,0 +1,15 @@
+/* One cell: simulated, summed up, written as a line.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef IWI_CELL_RUN_H
+#define IWI_CELL_RUN_H
+
+#include <idlewave/sim.h>
+
+#include "study/tasks.h"
+
+/* The line (with its newline, to be freed) depends on the cell only, not on `threads`. */
+IW_NODISCARD iw_status iwi_cell_run(const iw_log *log, const struct iwi_inputs *inputs, const iw_cell *cell,
+                                    uint32_t threads, iw_progress progress, char **line_p);
+
+#endif

@@ -1,0 +1,101 @@
+/* What a run would take: time and memory of the cells that are not there yet.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include <stdlib.h>
+
+#include "base/base.h"
+#include "study/available.h"
+#include "study/tasks.h"
+
+static int compare_bytes(const void *left, const void *right)
+{
+    const struct iwi_task *a = left, *b = right;
+
+    return (a->bytes < b->bytes) - (a->bytes > b->bytes);
+}
+
+/* The largest side by side, as far as a run would: up to half of what is available. Sorts the tasks anew. */
+static uint64_t most_memory(struct iwi_tasks *tasks, uint32_t threads)
+{
+    const uint64_t budget = iwi_available_bytes() / 2;
+    uint64_t sum = 0;
+
+    qsort(tasks->items, tasks->count, sizeof *tasks->items, compare_bytes);
+    for (size_t i = 0; i < tasks->count && i < threads; i++) {
+        const uint64_t bytes = tasks->items[i].bytes;
+
+        sum += i == 0 || sum + bytes <= budget ? bytes : 0;
+    }
+    return sum;
+}
+
+static void fill(struct iwi_tasks *tasks, iw_study_estimate *estimate)
+{
+    estimate->cells = tasks->count;
+    estimate->found = tasks->found;
+    for (size_t i = 0; i < tasks->count; i++) {
+        const struct iwi_task *task = &tasks->items[i];
+
+        if (!task->is_found) {
+            estimate->core_seconds += task->seconds;
+            estimate->cell_seconds[task->cell] = task->seconds;
+            estimate->cell_bytes[task->cell] = task->bytes;
+        }
+    }
+    estimate->memory_bytes = most_memory(tasks, estimate->threads);
+}
+
+static iw_status price(const iw_log *log, const iw_study *study, const char *dir, const iw_study_opts *opts,
+                       iw_study_estimate *estimate)
+{
+    struct iwi_inputs inputs;
+    struct iwi_tasks tasks;
+    iw_status status;
+
+    IW_TRY(iwi_inputs_init(log, study, &inputs));
+    status = iwi_tasks_init(log, &inputs, opts->shard, opts->shards, &tasks);
+    if (status == IW_OK) {
+        status = dir != NULL ? iwi_tasks_find(log, study, dir, &tasks) : IW_OK;
+        if (status == IW_OK) {
+            status = iwi_tasks_price(log, &inputs, &tasks);
+        }
+        if (status == IW_OK) {
+            fill(&tasks, estimate);
+        }
+        iwi_tasks_release(&tasks);
+    }
+    iwi_inputs_release(&inputs);
+    return status;
+}
+
+iw_status iw_study_estimate_new(const iw_log *log, const iw_study *study, const char *dir,
+                                const iw_study_opts *opts, iw_study_estimate **estimate_p)
+{
+    iw_study_estimate *estimate = iwi_new_array(log, 1, sizeof *estimate);
+    iw_status status = IW_ERR_NOMEM;
+
+    if (estimate == NULL) {
+        return IW_ERR_NOMEM;
+    }
+    estimate->threads = opts->threads != 0 ? opts->threads : iwi_available_cpus();
+    estimate->cell_seconds = iwi_new_array(log, study->cell_count, sizeof *estimate->cell_seconds);
+    estimate->cell_bytes = iwi_new_array(log, study->cell_count, sizeof *estimate->cell_bytes);
+    if (estimate->cell_seconds != NULL && estimate->cell_bytes != NULL) {
+        status = price(log, study, dir, opts, estimate);
+    }
+    if (status != IW_OK) {
+        iw_study_estimate_free(estimate);
+        return status;
+    }
+    *estimate_p = estimate;
+    return IW_OK;
+}
+
+void iw_study_estimate_free(iw_study_estimate *estimate)
+{
+    if (estimate != NULL) {
+        free(estimate->cell_seconds);
+        free(estimate->cell_bytes);
+        free(estimate);
+    }
+}

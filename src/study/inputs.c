@@ -1,0 +1,108 @@
+/* Makes the noise and the schedules that cells share, each once.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "study/inputs.h"
+
+#include <stdlib.h>
+
+#include <idlewave/recording.h>
+
+#include "base/base.h"
+
+enum { SYNCS = IW_SYNC_PHASE + 1 };
+
+iw_status iwi_inputs_init(const iw_log *log, const iw_study *study, struct iwi_inputs *inputs)
+{
+    *inputs = (struct iwi_inputs){.study = study};
+    inputs->noise = iwi_new_array(log, study->system_count * SYNCS, sizeof(iw_noise *));
+    inputs->schedules = iwi_new_array(log, study->work_count, sizeof(iw_program *));
+    if (inputs->noise == NULL || inputs->schedules == NULL) {
+        iwi_inputs_release(inputs);
+        return IW_ERR_NOMEM;
+    }
+    return IW_OK;
+}
+
+void iwi_inputs_release(struct iwi_inputs *inputs)
+{
+    for (size_t i = 0; inputs->noise != NULL && i < inputs->study->system_count * SYNCS; i++) {
+        iw_noise_free(inputs->noise[i]);
+    }
+    for (size_t i = 0; inputs->schedules != NULL && i < inputs->study->work_count; i++) {
+        iw_program_free(inputs->schedules[i]);
+    }
+    free(inputs->noise);
+    free(inputs->schedules);
+    *inputs = (struct iwi_inputs){.study = NULL};
+}
+
+iw_status iwi_inputs_add_schedule(const iw_log *log, struct iwi_inputs *inputs, const iw_cell *cell)
+{
+    const iw_study_work *work = &inputs->study->works[cell->work];
+
+    if (work->goal_path == NULL || inputs->schedules[cell->work] != NULL) {
+        return IW_OK;
+    }
+    return iw_program_from_goal(log, work->goal_path, work->goal_unit_ps, &inputs->schedules[cell->work]);
+}
+
+static size_t noise_index(const iw_cell *cell)
+{
+    return cell->system * SYNCS + (size_t)cell->sync;
+}
+
+iw_status iwi_inputs_add_noise(const iw_log *log, struct iwi_inputs *inputs, const iw_cell *cell)
+{
+    const iw_study_system *system = &inputs->study->systems[cell->system];
+    iw_noise *noise = NULL;
+    iw_status status;
+
+    if (inputs->noise[noise_index(cell)] != NULL) {
+        return IW_OK;
+    }
+    status = iw_noise_new(log, &noise);
+    for (size_t i = 0; status == IW_OK && i < system->noise_count; i++) {
+        status = iw_noise_add_file(log, noise, system->noise[i]);
+    }
+    if (status != IW_OK) {
+        iw_noise_free(noise);
+        return status;
+    }
+    iw_noise_align(noise, cell->sync, system->skew_ps, system->ranks_per_node);
+    inputs->noise[noise_index(cell)] = noise;
+    return IW_OK;
+}
+
+const iw_noise *iwi_inputs_noise(const struct iwi_inputs *inputs, const iw_cell *cell)
+{
+    return inputs->noise[noise_index(cell)];
+}
+
+iw_pattern iwi_cell_pattern(const iw_study *study, const iw_cell *cell)
+{
+    iw_pattern pattern = study->works[cell->work].pattern;
+
+    pattern.ranks = cell->ranks;
+    pattern.bytes = cell->bytes;
+    return pattern;
+}
+
+iw_status iwi_cell_program_init(const iw_log *log, const struct iwi_inputs *inputs, const iw_cell *cell,
+                                struct iwi_cell_program *program)
+{
+    const iw_study_work *work = &inputs->study->works[cell->work];
+
+    *program = (struct iwi_cell_program){.program = inputs->schedules[cell->work]};
+    if (program->program == NULL) {
+        const iw_pattern pattern = iwi_cell_pattern(inputs->study, cell);
+
+        IW_TRY(iw_program_from_pattern(log, work->operations, &pattern, &program->own));
+        program->program = program->own;
+    }
+    return IW_OK;
+}
+
+void iwi_cell_program_release(struct iwi_cell_program *program)
+{
+    iw_program_free(program->own);
+}

@@ -1,0 +1,353 @@
+/* What cells will cost: time by running a little of each kind, memory by what the engines keep.
+ * SPDX-License-Identifier: BSD-3-Clause
+ *
+ *     seconds = messages x (trials + 1 without noise) x seconds a message + summing up + touching memory
+ *
+ * Cells of one kind differ in their ranks and trials only. How long a message takes is measured on the
+ * largest of them, made smaller (fewer repetitions, then fewer ranks) until it is a small part of the work.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include <idlewave/sim.h>
+
+#include "base/base.h"
+#include "noise/stream.h"
+#include "program/program.h"
+#include "sim/choose.h"
+#include "sim/flow_state.h"
+#include "sim/plan.h"
+#include "study/tasks.h"
+
+enum {
+    SCHEDULE_BYTES = 200, /* of a stored operation: both engines keep less */
+    SUMMED_TRIALS = 256   /* to see how long summing up takes */
+};
+
+/* Messages of all samples together, and of one: seconds at worst. */
+static const double MOST_SAMPLED = 0x1p24, LEAST_SAMPLE = 0x1p12, LARGEST_SAMPLE = 0x1p21;
+static const double SAMPLED_SHARE = 1.0 / 64; /* of the work of a kind, at most */
+
+/* Where a sample would take too long (schedules cannot be made smaller); docs/performance.md. */
+static const double FLOW_SCHEDULE_S = 100e-9, EVENT_S = 2.6e-6;
+
+static const double TRIAL_S = 0.5e-6;           /* starting a trial */
+static const double TOUCH_S_PER_BYTE = 0.25e-9; /* the system clears new pages */
+
+/* CPU time of this thread: what others do on the machine now need not go on. */
+static double cpu_s(void)
+{
+    struct timespec now;
+
+    (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* ---- memory ---- */
+
+static uint32_t lanes_of(const iw_program *program, uint64_t trials)
+{
+    iw_sim_opts opts = IW_SIM_OPTS_INIT;
+
+    opts.trials = trials;
+    return iwi_choose_lanes(program, IW_ENGINE_FLOW, &opts);
+}
+
+/* Of each rank and lane the streaming state or, beyond its six times, one for each further send; and the
+ * noise's words. */
+static uint64_t bytes_of(const iw_program *program, const iw_noise *noise, uint64_t trials)
+{
+    const uint64_t words = iwi_noise_words(noise) + iwi_elements_per_lane(program) / program->ranks;
+    const uint64_t state = (IWI_FLOW_BYTES + words * sizeof(int64_t)) * program->ranks;
+    uint64_t stored = 0;
+
+    if (program->schedule != NULL) {
+        stored = SCHEDULE_BYTES * program->schedule->first_node[program->ranks];
+    }
+    return state * lanes_of(program, trials) + stored + trials * 4 * sizeof(double);
+}
+
+/* ---- time ---- */
+
+/* One kind: the tasks from `first` to `end` of an array of pointers. */
+struct kind {
+    struct iwi_task *const *tasks;
+    size_t count;
+    const struct iwi_task *largest;
+    double work; /* messages of all trials */
+};
+
+static void halve_pattern(iw_pattern *pattern)
+{
+    if (pattern->repeat > 1) {
+        pattern->repeat /= 2;
+    } else {
+        pattern->ranks /= 2;
+        pattern->root %= pattern->ranks;
+    }
+}
+
+/* The pattern of a task, made smaller until a trial on all lanes has at most `most_messages`; where it cannot
+ * be (a grid of given dimensions), as small as it gets. */
+static iw_status make_sample(const iw_log *log, const struct iwi_inputs *inputs, const iw_cell *cell,
+                             double most_messages, iw_program **program_p)
+{
+    const char *operations = inputs->study->works[cell->work].operations;
+    iw_pattern pattern = iwi_cell_pattern(inputs->study, cell);
+    iw_program *program = NULL;
+
+    pattern.delay_count = 0; /* they name ranks and steps that a smaller one may not have */
+    IW_TRY(iw_program_from_pattern(log, operations, &pattern, &program));
+    while ((double)iw_program_messages(program) * lanes_of(program, cell->trials) > most_messages &&
+           (pattern.repeat > 1 || pattern.ranks > 2)) {
+        iw_program *smaller = NULL;
+
+        halve_pattern(&pattern);
+        if (iw_program_from_pattern(NULL, operations, &pattern, &smaller) != IW_OK) {
+            break;
+        }
+        iw_program_free(program);
+        program = smaller;
+    }
+    *program_p = program;
+    return IW_OK;
+}
+
+static iw_status scale_net(const iw_log *log, const iw_study *study, const iw_cell *cell, iw_net *net_p)
+{
+    *net_p = study->systems[cell->system].net;
+    return iw_net_scale(log, net_p, cell->net_scale);
+}
+
+/* Of the trials and the one without noise, the fastest of three: whatever else goes on only adds. */
+static iw_status time_program(const struct iwi_inputs *inputs, const iw_cell *cell, const iw_program *program,
+                              double *message_s_p)
+{
+    const double messages = fmax(1.0, (double)iw_program_messages(program));
+    const double enough_s = 2e-3;
+    iw_sim_opts opts = IW_SIM_OPTS_INIT;
+    double best_s = HUGE_VAL, spent_s = 0.0;
+    iw_net net;
+
+    opts.seed = cell->seed;
+    opts.trials = lanes_of(program, cell->trials);
+    opts.threads = 1; /* this one */
+    IW_TRY(scale_net(NULL, inputs->study, cell, &net));
+    for (int run = 0; run < 3 && spent_s < enough_s; run++) {
+        const double begin_s = cpu_s();
+        iw_sim_result *result = NULL;
+
+        IW_TRY(iw_simulate(NULL, program, &net, iwi_inputs_noise(inputs, cell), &opts, &result));
+        iw_sim_result_free(result);
+        best_s = fmin(best_s, cpu_s() - begin_s);
+        spent_s += cpu_s() - begin_s;
+    }
+    *message_s_p = best_s / (messages * (double)(opts.trials + 1));
+    return IW_OK;
+}
+
+static double guess_schedule(const iw_program *program)
+{
+    const iw_sim_opts opts = IW_SIM_OPTS_INIT;
+    struct iwi_plan plan;
+    double message_s = EVENT_S;
+
+    if (iwi_plan_init(NULL, program, &opts, &plan) == IW_OK) {
+        message_s = plan.engine == IW_ENGINE_FLOW ? FLOW_SCHEDULE_S : EVENT_S;
+        iwi_plan_release(&plan);
+    }
+    return message_s;
+}
+
+/* What fails here will fail, and be told, when the cell is run. */
+static iw_status sample_kind(const iw_log *log, const struct iwi_inputs *inputs, const struct kind *kind,
+                             double most_messages, double *message_s_p)
+{
+    const iw_cell *cell = &inputs->study->cells[kind->largest->cell];
+    const iw_program *schedule = inputs->schedules[cell->work];
+    iw_program *sample = NULL;
+
+    *message_s_p = EVENT_S;
+    if (schedule != NULL && (double)kind->largest->messages * EVENT_S > LARGEST_SAMPLE * FLOW_SCHEDULE_S) {
+        *message_s_p = guess_schedule(schedule);
+        return IW_OK;
+    }
+    if (schedule == NULL) {
+        IW_TRY(make_sample(log, inputs, cell, most_messages, &sample));
+    }
+    if (time_program(inputs, cell, sample != NULL ? sample : schedule, message_s_p) != IW_OK) {
+        *message_s_p = EVENT_S;
+    }
+    iw_program_free(sample);
+    return IW_OK;
+}
+
+/* Summing up draws 2,000 resamples of all trials, if they are fewer than 2,048; of more only their medians.
+ */
+static double summing_s_per_trial(void)
+{
+    double values[SUMMED_TRIALS];
+    iw_summary summary;
+    double begin_s;
+
+    for (size_t i = 0; i < SUMMED_TRIALS; i++) {
+        values[i] = (double)(i * 7919 % SUMMED_TRIALS);
+    }
+    begin_s = cpu_s();
+    if (iw_summarize(NULL, values, SUMMED_TRIALS, 1, &summary) != IW_OK) {
+        return 0.0;
+    }
+    return (cpu_s() - begin_s) / SUMMED_TRIALS;
+}
+
+static double seconds_of(const iw_cell *cell, const struct iwi_task *task, double message_s, double summing_s)
+{
+    const double trials = (double)cell->trials;
+    const double summed = trials < 2048.0 ? trials : SUMMED_TRIALS + 0.02 * trials;
+
+    return ((double)task->messages * message_s + TRIAL_S) * (trials + 1.0) + summing_s * summed +
+           2.0 * TOUCH_S_PER_BYTE * (double)task->bytes;
+}
+
+static iw_status price_kind(const iw_log *log, const struct iwi_inputs *inputs, const struct kind *kind,
+                            size_t kinds, double summing_s)
+{
+    const double fair = fmin(LARGEST_SAMPLE, MOST_SAMPLED / (double)kinds);
+    const double most = fmax(LEAST_SAMPLE, fmin(fair, SAMPLED_SHARE * kind->work));
+    double message_s = 0.0;
+
+    IW_TRY(sample_kind(log, inputs, kind, most, &message_s));
+    for (size_t i = 0; i < kind->count; i++) {
+        struct iwi_task *task = kind->tasks[i];
+
+        task->seconds = seconds_of(&inputs->study->cells[task->cell], task, message_s, summing_s);
+    }
+    return IW_OK;
+}
+
+/* ---- kinds ---- */
+
+struct keyed {
+    const iw_cell *cell;
+    struct iwi_task *task;
+};
+
+static int compare_kinds(const iw_cell *a, const iw_cell *b)
+{
+    if (a->system != b->system) {
+        return a->system < b->system ? -1 : 1;
+    }
+    if (a->work != b->work) {
+        return a->work < b->work ? -1 : 1;
+    }
+    if (a->bytes != b->bytes) {
+        return a->bytes < b->bytes ? -1 : 1;
+    }
+    if (a->sync != b->sync) {
+        return a->sync < b->sync ? -1 : 1;
+    }
+    return (a->net_scale > b->net_scale) - (a->net_scale < b->net_scale);
+}
+
+static int compare_keyed(const void *left, const void *right)
+{
+    return compare_kinds(((const struct keyed *)left)->cell, ((const struct keyed *)right)->cell);
+}
+
+/* Fills `order` with the tasks that are not found, those of one kind side by side; returns their number. */
+static size_t sort_by_kind(const iw_study *study, struct iwi_tasks *tasks, struct keyed *keyed,
+                           struct iwi_task **order)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < tasks->count; i++) {
+        if (!tasks->items[i].is_found) {
+            keyed[count++] = (struct keyed){&study->cells[tasks->items[i].cell], &tasks->items[i]};
+        }
+    }
+    qsort(keyed, count, sizeof *keyed, compare_keyed);
+    for (size_t i = 0; i < count; i++) {
+        order[i] = keyed[i].task;
+    }
+    return count;
+}
+
+/* The kind that begins at tasks[0], of the `count` that are left. */
+static struct kind next_kind(const iw_study *study, struct iwi_task *const *tasks, size_t count)
+{
+    const iw_cell *first = &study->cells[tasks[0]->cell];
+    struct kind kind = {.tasks = tasks, .largest = tasks[0]};
+
+    while (kind.count < count && compare_kinds(first, &study->cells[tasks[kind.count]->cell]) == 0) {
+        const struct iwi_task *task = tasks[kind.count++];
+
+        kind.largest = task->messages > kind.largest->messages ? task : kind.largest;
+        kind.work += (double)task->messages * (double)study->cells[task->cell].trials;
+    }
+    return kind;
+}
+
+static iw_status price_all(const iw_log *log, const struct iwi_inputs *inputs, struct iwi_task *const *order,
+                           size_t count)
+{
+    const double summing_s = summing_s_per_trial();
+    size_t kinds = 0;
+
+    for (size_t i = 0; i < count; i += next_kind(inputs->study, order + i, count - i).count) {
+        kinds++;
+    }
+    for (size_t i = 0; i < count;) {
+        const struct kind kind = next_kind(inputs->study, order + i, count - i);
+
+        IW_TRY(price_kind(log, inputs, &kind, kinds, summing_s));
+        i += kind.count;
+    }
+    return IW_OK;
+}
+
+static iw_status weigh_memory(const iw_log *log, struct iwi_inputs *inputs, struct iwi_task *task)
+{
+    const iw_cell *cell = &inputs->study->cells[task->cell];
+    struct iwi_cell_program program;
+    struct iwi_task_log task_log;
+
+    iwi_task_log_init(log, inputs->study, task, &task_log);
+    IW_TRY(iwi_inputs_add_noise(&task_log.log, inputs, cell));
+    IW_TRY(iwi_cell_program_init(&task_log.log, inputs, cell, &program));
+    task->bytes = bytes_of(program.program, iwi_inputs_noise(inputs, cell), cell->trials);
+    iwi_cell_program_release(&program);
+    return IW_OK;
+}
+
+static int compare_seconds(const void *left, const void *right)
+{
+    const struct iwi_task *a = left, *b = right;
+
+    if (a->seconds != b->seconds) {
+        return a->seconds < b->seconds ? 1 : -1;
+    }
+    return (a->cell > b->cell) - (a->cell < b->cell);
+}
+
+iw_status iwi_tasks_price(const iw_log *log, struct iwi_inputs *inputs, struct iwi_tasks *tasks)
+{
+    struct keyed *keyed = iwi_new_array(log, tasks->count, sizeof *keyed);
+    struct iwi_task **order = iwi_new_array(log, tasks->count, sizeof(struct iwi_task *));
+    iw_status status = keyed != NULL && order != NULL ? IW_OK : IW_ERR_NOMEM;
+
+    for (size_t i = 0; status == IW_OK && i < tasks->count; i++) {
+        if (!tasks->items[i].is_found) {
+            status = weigh_memory(log, inputs, &tasks->items[i]);
+        }
+    }
+    if (status == IW_OK) {
+        const size_t count = sort_by_kind(inputs->study, tasks, keyed, order);
+
+        status = price_all(log, inputs, order, count);
+        qsort(tasks->items, tasks->count, sizeof *tasks->items, compare_seconds);
+    }
+    free(keyed);
+    free(order);
+    return status;
+}

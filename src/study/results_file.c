@@ -1,0 +1,201 @@
+/* A results file that grows by whole lines: locked, appended, synced.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/base.h"
+#include "study/folder.h"
+
+static iw_status fail(const iw_log *log, const char *path, int error)
+{
+    return iwi_fail(log, IW_ERR_IO, "cannot write '%s': %s", path, strerror(error));
+}
+
+/* ---- locking ---- */
+
+/* Between opening and locking, a merge may have put another file in its place. */
+static bool is_still_there(const struct iwi_results_file *file)
+{
+    struct stat opened, named;
+
+    return fstat(file->fd, &opened) == 0 && stat(file->path, &named) == 0 && opened.st_ino == named.st_ino &&
+           opened.st_dev == named.st_dev;
+}
+
+static iw_status lock(const iw_log *log, const struct iwi_results_file *file)
+{
+    if (flock(file->fd, LOCK_EX | LOCK_NB) == 0) {
+        return IW_OK;
+    }
+    if (errno == EWOULDBLOCK) {
+        return iwi_fail(log, IW_ERR_IO,
+                        "another process is writing '%s': wait for it, or run another shard (--shard I/N)",
+                        file->path);
+    }
+    iwi_warn(log, "'%s' cannot be locked (%s): make sure that no other process writes it", file->path,
+             strerror(errno)); /* some network file systems have no locks */
+    return IW_OK;
+}
+
+static iw_status open_regular(const iw_log *log, struct iwi_results_file *file)
+{
+    struct stat info;
+
+    file->fd = open(file->path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0666);
+    if (file->fd < 0 || fstat(file->fd, &info) != 0) {
+        return fail(log, file->path, errno);
+    }
+    if (!S_ISREG(info.st_mode)) {
+        return iwi_fail(log, IW_ERR_IO, "cannot write '%s': it is not a regular file", file->path);
+    }
+    return IW_OK;
+}
+
+static iw_status open_and_lock(const iw_log *log, struct iwi_results_file *file)
+{
+    for (int attempt = 0; attempt < 10; attempt++) {
+        IW_TRY(open_regular(log, file));
+        IW_TRY(lock(log, file));
+        if (is_still_there(file)) {
+            return IW_OK;
+        }
+        (void)close(file->fd);
+        file->fd = -1;
+    }
+    return iwi_fail(log, IW_ERR_IO, "'%s' is being replaced again and again: try later", file->path);
+}
+
+/* ---- cut-off lines ---- */
+
+/* The end of the last whole line; -1: errno. */
+static off_t end_of_lines(int fd)
+{
+    char chunk[4096];
+    off_t end = lseek(fd, 0, SEEK_END);
+
+    while (end > 0) {
+        const off_t begin = end > (off_t)sizeof chunk ? end - (off_t)sizeof chunk : 0;
+        const ssize_t got = pread(fd, chunk, (size_t)(end - begin), begin);
+        const char *newline;
+
+        if (got != (ssize_t)(end - begin)) {
+            errno = got < 0 ? errno : EIO;
+            return -1;
+        }
+        newline = memrchr(chunk, '\n', (size_t)got);
+        if (newline != NULL) {
+            return begin + (newline - chunk) + 1;
+        }
+        end = begin;
+    }
+    return end;
+}
+
+static iw_status cut_last_line(const iw_log *log, struct iwi_results_file *file)
+{
+    file->size = end_of_lines(file->fd);
+    if (file->size < 0 || ftruncate(file->fd, file->size) != 0) {
+        return fail(log, file->path, errno);
+    }
+    return IW_OK;
+}
+
+/* That the file exists shall be on the disk too, as far as the file system can. */
+static void sync_folder(const char *dir)
+{
+    const int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    if (fd >= 0) {
+        (void)fsync(fd);
+        (void)close(fd);
+    }
+}
+
+iw_status iwi_results_file_open(const iw_log *log, const char *dir, const char *name,
+                                struct iwi_results_file *file)
+{
+    iw_status status;
+
+    *file = (struct iwi_results_file){.path = iwi_path_join(log, dir, name), .fd = -1};
+    status = file->path != NULL ? open_and_lock(log, file) : IW_ERR_NOMEM;
+    if (status == IW_OK) {
+        status = cut_last_line(log, file);
+    }
+    if (status != IW_OK) {
+        iwi_results_file_close(file);
+        return status;
+    }
+    sync_folder(dir);
+    return IW_OK;
+}
+
+void iwi_results_file_close(struct iwi_results_file *file)
+{
+    if (file->fd >= 0) {
+        (void)close(file->fd);
+    }
+    free(file->path);
+    *file = (struct iwi_results_file){.fd = -1};
+}
+
+/* ---- appending ---- */
+
+/* Gives errno. The first write() takes all unless something is wrong; the next one tells what. */
+static int write_all(int fd, const char *bytes, size_t count)
+{
+    while (count > 0) {
+        const ssize_t written = write(fd, bytes, count);
+
+        if (written < 0 && errno != EINTR) {
+            return errno;
+        }
+        bytes += written > 0 ? written : 0;
+        count -= written > 0 ? (size_t)written : 0;
+    }
+    return 0;
+}
+
+/* Gives errno. Beyond the limit of a file's size, write() would not only fail but also end the process. */
+static int write_without_signal(int fd, const char *bytes, size_t count)
+{
+    const struct timespec at_once = {0, 0};
+    sigset_t too_large, before;
+    int error;
+
+    (void)sigemptyset(&too_large);
+    (void)sigaddset(&too_large, SIGXFSZ);
+    (void)pthread_sigmask(SIG_BLOCK, &too_large, &before);
+    error = write_all(fd, bytes, count);
+    if (error == EFBIG && sigismember(&before, SIGXFSZ) == 0) {
+        (void)sigtimedwait(&too_large, NULL, &at_once);
+    }
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return error;
+}
+
+iw_status iwi_results_file_append(const iw_log *log, struct iwi_results_file *file, const char *line)
+{
+    const size_t length = strlen(line);
+    int error = write_without_signal(file->fd, line, length);
+
+    if (error == 0 && fdatasync(file->fd) != 0) {
+        error = errno;
+    }
+    if (error != 0) {
+        (void)!ftruncate(file->fd, file->size); /* a part that stays is cut off by the next run */
+        return iwi_fail(log, IW_ERR_IO,
+                        "cannot write '%s': %s; what is done stays, and the same command goes on", file->path,
+                        strerror(error));
+    }
+    file->size += (off_t)length;
+    return IW_OK;
+}

@@ -1,0 +1,309 @@
+/* Finished cells as lines, and back, exactly.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "study_testing.h"
+
+#include <math.h>
+
+#include "format/study_line.h"
+
+static iw_cell_result make_cell(void)
+{
+    return (iw_cell_result){.id = "0123456789abcdef",
+                            .system = strdup("chic"),
+                            .work = strdup("say \"h\xc3\xa4\"\\"),
+                            .net = strdup("chic / 10"),
+                            .noise = strdup("periodic:10Hz,1us"),
+                            .ranks = 1u << 20,
+                            .bytes = UINT64_C(1) << 40,
+                            .trials = 1000,
+                            .seed = INT64_MAX,
+                            .messages = UINT64_C(20) << 20,
+                            .sync = IW_SYNC_PHASE,
+                            .net_scale = 0.1,
+                            .noise_share = 1.0 / 3,
+                            .noiseless_ns = 12345.678,
+                            .makespan_ns = {.count = 1000,
+                                            .min = 12345.678,
+                                            .q1 = 0x1.fffffffffffffp+60,
+                                            .median = 1e-300,
+                                            .q3 = 5e-324,
+                                            .max = 1.7976931348623157e308,
+                                            .mean = 2.0 / 3,
+                                            .ci95_low = 1e22,
+                                            .ci95_high = 123456789012345680},
+                            .p5_ns = 0,
+                            .p95_ns = 9007199254740993.0};
+}
+
+static char *line_of(const iw_cell_result *cell)
+{
+    struct iwt_log l;
+    char *line = NULL;
+
+    iwt_log_init(&l);
+    assert_ok(iwi_cell_line_new(&l.log, cell, &line));
+    assert_string_equal(l.text, "");
+    return line;
+}
+
+static iw_cell_result cell_of(const char *line, size_t length)
+{
+    struct iwt_log l;
+    iw_cell_result cell;
+
+    iwt_log_init(&l);
+    if (iwi_cell_line_read(&l.log, "r.jsonl", 1, line, length, &cell) != IW_OK) {
+        fail_msg("%s%s", l.text, line);
+    }
+    return cell;
+}
+
+static void assert_same(const iw_cell_result *a, const iw_cell_result *b)
+{
+    assert_string_equal(a->id, b->id);
+    assert_string_equal(a->system, b->system);
+    assert_string_equal(a->work, b->work);
+    assert_string_equal(a->net, b->net);
+    assert_string_equal(a->noise, b->noise);
+    assert_int_equal(a->ranks, b->ranks);
+    assert_int_equal(a->bytes, b->bytes);
+    assert_int_equal(a->trials, b->trials);
+    assert_int_equal(a->seed, b->seed);
+    assert_int_equal(a->messages, b->messages);
+    assert_int_equal(a->sync, b->sync);
+    assert_memory_equal(&a->net_scale, &b->net_scale, sizeof a->net_scale);
+    assert_memory_equal(&a->noise_share, &b->noise_share, sizeof a->noise_share);
+    assert_memory_equal(&a->noiseless_ns, &b->noiseless_ns, sizeof a->noiseless_ns);
+    assert_memory_equal(&a->makespan_ns, &b->makespan_ns, sizeof a->makespan_ns);
+    assert_memory_equal(&a->p5_ns, &b->p5_ns, sizeof a->p5_ns);
+    assert_memory_equal(&a->p95_ns, &b->p95_ns, sizeof a->p95_ns);
+}
+
+static void a_line_looks_as_documented(void **state)
+{
+    static const char expected[] =
+        "{\"schema\":\"idlewave.cell/"
+        "1\",\"id\":\"0123456789abcdef\",\"system\":\"a\",\"work\":\"w\",\"ranks\":2,"
+        "\"bytes\":8,\"sync\":\"none\",\"net_scale\":0.1,\"trials\":3,\"seed\":1,\"net\":\"chic\",\"noise\":"
+        "\"none\","
+        "\"messages\":2,\"noise_share\":null,\"noiseless_ns\":12345.678,\"makespan_ns\":{\"count\":3,\"min\":"
+        "1,"
+        "\"p5\":1.1,\"q1\":1.5,\"median\":2,\"q3\":2.5,\"p95\":2.9,\"max\":3,\"mean\":2,\"ci95_low\":null,"
+        "\"ci95_high\":null}}\n";
+    iw_cell_result cell = {.id = "0123456789abcdef",
+                           .system = strdup("a"),
+                           .work = strdup("w"),
+                           .net = strdup("chic"),
+                           .noise = strdup("none"),
+                           .ranks = 2,
+                           .bytes = 8,
+                           .trials = 3,
+                           .seed = 1,
+                           .messages = 2,
+                           .net_scale = 0.1,
+                           .noise_share = NAN,
+                           .noiseless_ns = 12345.678,
+                           .makespan_ns = {3, 1, 1.5, 2, 2.5, 3, 2, NAN, NAN},
+                           .p5_ns = 1.1,
+                           .p95_ns = 2.9};
+    char *line = line_of(&cell);
+
+    (void)state;
+    assert_string_equal(line, expected);
+    free(line);
+    iwi_cell_result_release(&cell);
+}
+
+static void lines_are_read_back_exactly(void **state)
+{
+    iw_cell_result cell = make_cell(), again;
+    char *line = line_of(&cell), *line_again;
+
+    (void)state;
+    assert_int_equal(line[strlen(line) - 1], '\n');
+    assert_ptr_equal(strchr(line, '\n'), line + strlen(line) - 1);
+    again = cell_of(line, strlen(line) - 1);
+    assert_same(&again, &cell);
+    line_again = line_of(&again);
+    assert_string_equal(line_again, line);
+    free(line);
+    free(line_again);
+    iwi_cell_result_release(&cell);
+    iwi_cell_result_release(&again);
+}
+
+/* Random bit patterns: every finite number from 0 on must survive. */
+static void any_number_is_read_back_exactly(void **state)
+{
+    iw_cell_result cell = make_cell();
+    uint64_t x = 88172645463325252;
+
+    (void)state;
+    for (int i = 0; i < 2000; i++) {
+        iw_cell_result again;
+        uint64_t bits;
+        char *line;
+
+        x ^= x << 13;
+        x ^= x >> 7;
+        x ^= x << 17;
+        bits = x & (UINT64_MAX >> 1);
+        memcpy(&cell.noiseless_ns, &bits, sizeof bits);
+        if (!isfinite(cell.noiseless_ns)) {
+            continue;
+        }
+        line = line_of(&cell);
+        again = cell_of(line, strlen(line) - 1);
+        assert_same(&again, &cell);
+        free(line);
+        iwi_cell_result_release(&again);
+    }
+    iwi_cell_result_release(&cell);
+}
+
+static void a_line_cut_at_any_byte_is_refused(void **state)
+{
+    iw_cell_result cell = make_cell();
+    char *line = line_of(&cell);
+
+    (void)state;
+    for (size_t length = 0; length < strlen(line) - 1; length++) {
+        char *cut = malloc(length + 1); /* exactly so long, for the sanitizers */
+        iw_cell_result read;
+        struct iwt_log l;
+
+        assert_non_null(cut);
+        memcpy(cut, line, length);
+        iwt_log_init(&l);
+        assert_status(iwi_cell_line_read(&l.log, "r.jsonl", 7, cut, length, &read), IW_ERR_FORMAT);
+        iwt_assert_logged(&l, "'r.jsonl:7': not JSON: ");
+        assert_int_equal(l.errors, 1);
+        free(cut);
+    }
+    free(line);
+    iwi_cell_result_release(&cell);
+}
+
+/* Replaces the first `from` of the line; false: it is not there. */
+static bool replaced(const char *line, const char *from, const char *to, char *buf, size_t size)
+{
+    const char *at = strstr(line, from);
+
+    if (at == NULL) {
+        return false;
+    }
+    snprintf(buf, size, "%.*s%s%s", (int)(at - line), line, to, at + strlen(from));
+    return true;
+}
+
+static void faults_of_lines_are_told(void **state)
+{
+    static const struct {
+        const char *from, *to, *message;
+    } faults[] = {
+        {"cell/1", "cell/2", "'r.jsonl:3': member 'schema' is not 'idlewave.cell/1'"},
+        {"\"schema\":", "\"scheme\":", "member 'schema' is not"},
+        {"0123456789abcdef", "0123456789abcdeF", "member 'id' is not 16 hexadecimal digits"},
+        {"0123456789abcdef", "0123", "member 'id' is not 16 hexadecimal digits"},
+        {"\"system\":\"chic\"", "\"system\":5", "member 'system' is not a text"},
+        {"\"work\":", "\"wrok\":", "member 'work' is not a text"},
+        {"\"net\":\"chic", "\"net\":\"ch\\u0000c", "not JSON"},
+        {"\"noise\":", "\"nose\":", "member 'noise' is not a text"},
+        {"\"ranks\":1048576", "\"ranks\":0", "member 'ranks' is not a count, or out of range"},
+        {"\"ranks\":1048576", "\"ranks\":4294967296", "member 'ranks' is not a count, or out of range"},
+        {"\"ranks\":1048576", "\"ranks\":2.5", "member 'ranks' is not a count"},
+        {"\"bytes\":", "\"bytes\":-", "member 'bytes' is not a count"},
+        {"\"trials\":1000", "\"trials\":0", "member 'trials' is not a count"},
+        {"\"seed\":", "\"seed\":9", "not JSON"},
+        {"\"messages\":", "\"message\":", "member 'messages' is not a count"},
+        {"\"phase\"", "\"fase\"", "member 'sync' is not none, start or phase"},
+        {"\"net_scale\":0.1", "\"net_scale\":0", "member 'net_scale' is not a number above 0"},
+        {"\"noiseless_ns\":", "\"noiseless_ns\":-", "member 'noiseless_ns' is not a number from 0 on"},
+        {"12345.678", "null", "member 'noiseless_ns' is not a number from 0 on"},
+        {"12345.678", "1e999", "not JSON"},
+        {"\"makespan_ns\":{", "\"makespan_ns\":5,\"other\":{", "member 'makespan_ns' is not an object"},
+        {"\"count\":1000", "\"count\":\"x\"", "member 'count' is not a count"},
+        {"\"median\":", "\"medium\":", "member 'median' is not a number from 0 on"},
+        {"\"system\":", "\"system\":\"x\",\"system\":", "not JSON"},
+    };
+    iw_cell_result cell = make_cell();
+    char *line = line_of(&cell);
+
+    (void)state;
+    for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {
+        char bad[2048];
+        iw_cell_result read;
+        struct iwt_log l;
+
+        assert_true(replaced(line, faults[i].from, faults[i].to, bad, sizeof bad));
+        iwt_log_init(&l);
+        assert_status(iwi_cell_line_read(&l.log, "r.jsonl", 3, bad, strlen(bad), &read), IW_ERR_FORMAT);
+        iwt_assert_logged(&l, faults[i].message);
+        assert_int_equal(l.errors, 1);
+    }
+    free(line);
+    iwi_cell_result_release(&cell);
+}
+
+static void members_of_later_versions_are_left_out(void **state)
+{
+    iw_cell_result cell = make_cell(), again;
+    char *line = line_of(&cell);
+    char more[2048];
+
+    (void)state;
+    assert_true(replaced(line, "{\"schema\"", "{\"energy\":[1],\"schema\"", more, sizeof more));
+    again = cell_of(more, strlen(more) - 1);
+    assert_same(&again, &cell);
+    free(line);
+    iwi_cell_result_release(&cell);
+    iwi_cell_result_release(&again);
+}
+
+static void what_json_cannot_hold_is_not_written(void **state)
+{
+    iw_cell_result cell = make_cell();
+    struct iwt_log l;
+    char *line = NULL;
+
+    (void)state;
+    cell.seed = UINT64_MAX;
+    iwt_log_init(&l);
+    assert_status(iwi_cell_line_new(&l.log, &cell, &line), IW_ERR_RANGE);
+    iwt_assert_logged(&l, "cell 0123456789abcdef: 18446744073709551615 is too large");
+    cell.seed = 1;
+    cell.net[0] = '\xff';
+    iwt_log_init(&l);
+    assert_status(iwi_cell_line_new(&l.log, &cell, &line), IW_ERR_FORMAT);
+    iwt_assert_logged(&l, "the net of a cell is not UTF-8");
+    assert_null(line);
+    iwi_cell_result_release(&cell);
+}
+
+static void results_files_are_called_after_their_shard(void **state)
+{
+    char name[64];
+
+    (void)state;
+    iwi_results_file_name(0, 1, name);
+    assert_string_equal(name, "results.jsonl");
+    iwi_results_file_name(1, 8, name);
+    assert_string_equal(name, "results-2-of-8.jsonl");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_line_looks_as_documented),
+        cmocka_unit_test(lines_are_read_back_exactly),
+        cmocka_unit_test(any_number_is_read_back_exactly),
+        cmocka_unit_test(a_line_cut_at_any_byte_is_refused),
+        cmocka_unit_test(faults_of_lines_are_told),
+        cmocka_unit_test(members_of_later_versions_are_left_out),
+        cmocka_unit_test(what_json_cannot_hold_is_not_written),
+        cmocka_unit_test(results_files_are_called_after_their_shard),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,131 @@
+#!/usr/bin/env python3
+"""Pages in headless Chromium, opened from file:// with the network off.
+
+SPDX-License-Identifier: BSD-3-Clause
+
+Usage: report_test.py IW_MAKE_PAGE CHROMIUM OUT_DIR [--pictures]
+
+Pages and PDFs go to OUT_DIR; with --pictures screenshots (light, dark, narrow) too, to be looked at. Exit 77: there is
+no Chromium.
+"""
+
+import functools
+import pathlib
+import subprocess
+import sys
+import unittest
+
+from chromium import Browser
+
+WANT_PICTURES = "--pictures" in sys.argv
+MAKE_PAGE, CHROMIUM, OUT = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3])
+KINDS = ("study", "single", "odd", "noise", "result")
+RENDER_MS = 2000
+NARROW = 360
+
+PLOTS_WITHOUT_SHAPES = """[...document.querySelectorAll('.plot')].filter(
+    (p) => !p.querySelector('svg path, svg rect, svg line') || p.textContent.includes('could not be drawn')).length"""
+CLIPPED = """[...document.querySelectorAll('.plot > svg')].filter((s) => {
+    const r = s.getBoundingClientRect(); return r.right > document.documentElement.clientWidth + 1 || r.height < 80;
+}).length"""
+FOCUSED_SUMMARY = "[...document.querySelectorAll('summary')].indexOf(document.activeElement)"
+
+
+@functools.lru_cache(maxsize=None)
+def make(kind, plots="best"):
+    path = OUT / f"{kind}-{plots}.html"
+    subprocess.run([MAKE_PAGE, kind, plots, path], check=True)
+    return path
+
+
+class InTheBrowser(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        OUT.mkdir(parents=True, exist_ok=True)
+        cls.has_library = 'id="data"' in make("single").read_text(encoding="utf-8")
+        cls.browser = Browser(CHROMIUM).__enter__()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.browser.__exit__()
+
+    def assert_quiet(self):
+        self.assertEqual(self.browser.complaints(), [])
+        self.assertEqual(self.browser.requests(), [])
+
+    def test_pages_draw_everything_without_a_word(self):
+        for kind in KINDS:
+            for plots in ("best", "static"):
+                for scheme, width in (("light", 1280), ("dark", 1280), ("light", NARROW)):
+                    with self.subTest(kind=kind, plots=plots, scheme=scheme, width=width):
+                        self.browser.open(make(kind, plots), width=width, scheme=scheme)
+                        name = "narrow" if width == NARROW else scheme
+                        if WANT_PICTURES:
+                            self.browser.screenshot(OUT / f"{kind}-{plots}-{name}.png")
+                        self.assert_quiet()
+                        self.assertEqual(self.browser.evaluate(PLOTS_WITHOUT_SHAPES), 0)
+                        self.assertEqual(self.browser.evaluate(CLIPPED), 0)
+                        self.assertLessEqual(self.browser.evaluate("document.documentElement.scrollWidth"), width)
+
+    def test_dark_is_dark(self):
+        path = make("study")
+        grounds = []
+        for scheme in ("light", "dark"):
+            self.browser.open(path, scheme=scheme)
+            grounds.append(self.browser.evaluate("getComputedStyle(document.body).backgroundColor"))
+        self.assertEqual(grounds, ["rgb(255, 255, 255)", "rgb(20, 24, 29)"])
+
+    def test_pages_print(self):
+        for kind in ("study", "noise"):
+            for scheme in ("light", "dark"):
+                self.browser.open(make(kind), scheme=scheme)
+                path = OUT / f"{kind}-{scheme}.pdf"
+                self.browser.print(path)
+                self.assertTrue(path.read_bytes().startswith(b"%PDF"))
+                self.assert_quiet()
+
+    def need_library(self):
+        if not self.has_library:
+            self.skipTest("no chart library in this build")
+
+    def test_200_cells_are_drawn_in_two_seconds(self):
+        self.need_library()
+        path = make("study")
+        times = []
+        for _ in range(3):  # others may be at work on this machine
+            self.browser.open(path)
+            times.append(float(self.browser.evaluate("document.documentElement.dataset.renderMs")))
+        print(f"200 cells drawn in {min(times):.0f} ms", file=sys.stderr)
+        self.assertLess(min(times), RENDER_MS)
+        self.assertGreater(int(self.browser.evaluate("document.documentElement.dataset.plots")), 10)
+
+    def test_plots_follow_the_width_of_the_window(self):
+        self.need_library()
+        self.browser.open(make("single"))
+        wide = self.browser.evaluate("document.querySelector('.plot svg').getBoundingClientRect().width")
+        self.browser.call("Emulation.setDeviceMetricsOverride", width=500, height=900, deviceScaleFactor=1, mobile=False)
+        self.browser.evaluate("new Promise((done) => setTimeout(done, 500))")
+        narrow = self.browser.evaluate("document.querySelector('.plot svg').viewBox.baseVal.width")
+        self.assertGreater(wide, 900)
+        self.assertLess(narrow, 500)
+
+    def test_the_keyboard_reaches_and_opens_every_table(self):
+        self.browser.open(make("study"))
+        figures = self.browser.evaluate("document.querySelectorAll('figure').length")
+        reached = set()
+        for _ in range(4 * figures + 40):
+            self.browser.press("Tab")
+            summary = self.browser.evaluate(FOCUSED_SUMMARY)
+            if summary in reached:  # round the page once
+                break
+            if summary >= 0:
+                reached.add(summary)
+                self.browser.press("Enter")
+        self.assertEqual(len(reached), figures)
+        self.assertEqual(self.browser.evaluate("document.querySelectorAll('figure details[open] table').length"), figures)
+
+
+if __name__ == "__main__":
+    if not pathlib.Path(CHROMIUM).exists():
+        sys.exit(77)
+    unittest.main(argv=sys.argv[:1])

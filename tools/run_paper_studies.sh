@@ -1,0 +1,31 @@
+#!/bin/sh
+# Runs the studies of examples/paper and prints how long each took.
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# Usage: run_paper_studies.sh IDLEWAVE DIR [TRIALS]
+#   IDLEWAVE   the command, build/release/cli/idlewave
+#   DIR        where the results go, a folder for each study; started again, it goes on where it was
+#   TRIALS     simulations of each cell, instead of what the studies say: a shorter run with wider intervals
+set -eu
+
+if [ $# -lt 2 ] || [ $# -gt 3 ]; then
+    sed -n '5,8s/^# //p' "$0" >&2
+    exit 2
+fi
+idlewave=$1 dir=$2 trials=${3:-}
+studies=$(cd "$(dirname "$0")/../examples/paper" && pwd)
+mkdir -p "$dir"
+
+all_began=$(date +%s)
+for study in "$studies"/*.yaml; do
+    name=$(basename "$study" .yaml)
+    if [ -n "$trials" ]; then
+        sed "s/^trials: .*/trials: $trials/" "$study" > "$dir/$name.yaml"
+        study=$dir/$name.yaml
+    fi
+    began=$(date +%s)
+    "$idlewave" study "$study" -o "$dir/$name" > "$dir/$name.log" || { cat "$dir/$name.log"; exit 1; }
+    "$idlewave" report "$dir/$name" -o "$dir/$name.txt" >> "$dir/$name.log" 2>&1
+    printf '%-16s %5d s  %s\n' "$name" $(($(date +%s) - began)) "$dir/$name"
+done
+printf '%-16s %5d s\n' all $(($(date +%s) - all_began))
