@@ -4,7 +4,7 @@
 #
 # Usage: run_paper_studies.sh IDLEWAVE DIR [TRIALS]
 #   IDLEWAVE   the command, build/release/cli/idlewave
-#   DIR        where the results go, a folder for each study; started again, it goes on where it was
+#   DIR        where the results and text reports go, a folder for each study; started again, it goes on
 #   TRIALS     simulations of each cell, instead of what the studies say: a shorter run with wider intervals
 set -eu
 
