@@ -46,18 +46,18 @@ static const char *const synopsis[] = {"[options] A B", NULL};
 
 static const char description[] =
     "Says whether recording B (another node, another kernel, after a change) is noisier than recording A, "
-    "and "
-    "which sources make the difference.\n"
+    "and which sources make the difference.\n"
     "Detours come in bursts, so chance is judged by blocks of time: each recording is cut into blocks of a "
     "hundredth of its length (at least 100 ms, at least 20 blocks), with all CPUs, which are drawn anew 2000 "
     "times.\n"
     "Exits with 2 if B is worse: the whole 95 % interval of the difference lies above 0 and above the "
-    "tolerance. Otherwise with 0.";
+    "tolerance. With 1 if that cannot be told, since there are too few detours for a percentile. Otherwise "
+    "with 0.";
 
 static const struct example examples[] = {
     {"did isolating the CPUs help?", "idlewave noise compare before.h5 after.h5"},
     {"fail a check if a node has lost 0.1 % more of its time",
-     "idlewave noise compare good.h5 node07.h5 --tolerance 0.1% || echo look at node07"},
+     "idlewave noise compare good.h5 node07.h5 --tolerance 0.1% || echo look there"},
     {NULL, NULL},
 };
 
@@ -102,6 +102,11 @@ static int compare(struct ui *ui, const struct compare_opts *opts, double tolera
     verdict = comparison->verdict;
     status = write_report(ui, opts->format, &compared);
     iw_noise_comparison_free(comparison);
+    if (status == IW_OK && verdict == IW_COMPARE_UNKNOWN) {
+        ui_error(ui, "cannot tell which is worse by %s: too few detours; judge by --metric share or rate",
+                 metric_names[opts->metric]);
+        return UI_ERROR;
+    }
     return status == IW_OK && verdict == IW_COMPARE_WORSE ? UI_NEGATIVE : ui_exit_of(status);
 }
 

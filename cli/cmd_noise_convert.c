@@ -71,9 +71,12 @@ static void tell(const iw_recording *recording)
         detours += recording->cpus[i].count;
         quanta += recording->cpus[i].sample_count;
     }
-    printf("converted %" PRIu64 " %s of %zu CPU%s", recording->probe == IW_PROBE_SELFISH ? detours : quanta,
-           recording->probe == IW_PROBE_SELFISH ? "detours" : "quanta", recording->cpu_count,
-           recording->cpu_count == 1 ? "" : "s");
+    if (recording->probe == IW_PROBE_SELFISH) {
+        printf("converted %" PRIu64 " detour%s", detours, detours == 1 ? "" : "s");
+    } else {
+        printf("converted %" PRIu64 " quant%s", quanta, quanta == 1 ? "um" : "a");
+    }
+    printf(" of %zu CPU%s", recording->cpu_count, recording->cpu_count == 1 ? "" : "s");
     printf(", watched for %s\n", iw_format_time(first->length_ns * IW_PS_PER_NS, length, sizeof length));
 }
 

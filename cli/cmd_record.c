@@ -3,15 +3,17 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include <idlewave/idlewave.h>
 
 #include "cpu_list.h"
+#include "interrupt.h"
 #include "live.h"
 #include "progress.h"
 #include "under.h"
@@ -76,8 +78,8 @@ static const char description[] =
     "One thread is pinned to each CPU and keeps it busy. No privileges are needed: without them sources are "
     "told apart less well, root sees them all. What the kernel is asked to trace meanwhile goes to a private "
     "place and is put back at the end, also if the recording is killed.\n"
-    "An interrupt (Ctrl-C) ends the recording early; the file is written all the same. It holds what has "
-    "been measured so far from the first seconds on.";
+    "An interrupt (Ctrl-C), SIGTERM or SIGHUP ends the recording early; the file is written all the same. A "
+    "second one ends it at once: the file holds what had been measured so far, from the first seconds on.";
 
 static const struct example examples[] = {
     {"this node as it is, for a minute", "idlewave record"},
@@ -87,39 +89,10 @@ static const struct example examples[] = {
     {NULL, NULL},
 };
 
-/* ---- ending early ---- */
-
-static volatile sig_atomic_t is_interrupted;
-
-static void note_signal(int number)
-{
-    (void)number;
-    is_interrupted = 1;
-}
-
-static const int ending_signals[] = {SIGINT, SIGTERM};
-enum { ENDING_SIGNALS = 2 };
-
-static void catch_signals(struct sigaction before[ENDING_SIGNALS])
-{
-    const struct sigaction action = {.sa_handler = note_signal}; /* no SA_RESTART: sleeping ends */
-
-    for (int i = 0; i < ENDING_SIGNALS; i++) {
-        (void)sigaction(ending_signals[i], &action, &before[i]);
-    }
-}
-
-static void release_signals(const struct sigaction before[ENDING_SIGNALS])
-{
-    for (int i = 0; i < ENDING_SIGNALS; i++) {
-        (void)sigaction(ending_signals[i], &before[i], NULL);
-    }
-}
-
 static bool is_stopped(void *arg)
 {
     (void)arg;
-    return is_interrupted != 0;
+    return interrupt_has_come();
 }
 
 static void show_progress(void *arg, int64_t done_ns, int64_t total_ns)
@@ -219,24 +192,73 @@ static iw_measure_opts measure_opts_of(const struct record_opts *opts, const str
     return measure_opts;
 }
 
+static int64_t length_ns_of(const iw_recording *recording)
+{
+    int64_t longest_ns = 0;
+
+    for (size_t i = 0; i < recording->cpu_count; i++) {
+        longest_ns = recording->cpus[i].length_ns > longest_ns ? recording->cpus[i].length_ns : longest_ns;
+    }
+    return longest_ns;
+}
+
+/* The command ended before the recording: the file says when, too. */
+static iw_status tell_early_end(const struct ui *ui, const char *command, const char *how, int64_t ended_ns,
+                                iw_recording *recording)
+{
+    char ended[24], length[24], value[24];
+
+    if (ended_ns <= 0) {
+        ui_error(ui, "warning: '%s' ended%s before the measuring began: all was measured without it", command,
+                 how);
+    } else {
+        ui_error(ui, "warning: '%s' ended%s after %s of %s; the rest was measured without it", command, how,
+                 iw_format_time(ended_ns * IW_PS_PER_NS, ended, sizeof ended),
+                 iw_format_time(length_ns_of(recording) * IW_PS_PER_NS, length, sizeof length));
+    }
+    snprintf(value, sizeof value, "%" PRId64, ended_ns > 0 ? ended_ns : 0);
+    return iw_recording_set(&ui->log, recording, "under_ended_ns", value);
+}
+
+/* Warns if the command has failed or did not run all the time. */
+static iw_status tell_end(const struct ui *ui, const char *command, const struct under_end *end,
+                          iw_recording *recording)
+{
+    const char *start = iw_recording_get(recording, "start_raw_ns");
+    const int64_t ended_ns = start != NULL ? end->raw_ns - strtoll(start, NULL, 10) : 0;
+    char how[40] = "";
+
+    if (end->code != 0) {
+        snprintf(how, sizeof how, " with exit code %d", end->code);
+    }
+    if (end->is_early && ended_ns < length_ns_of(recording)) {
+        return tell_early_end(ui, command, how, ended_ns, recording);
+    }
+    if (end->code != 0) {
+        ui_error(ui, "warning: '%s' ended%s while measuring", command, how);
+    }
+    return IW_OK;
+}
+
 static int measure(struct ui *ui, const struct record_opts *opts, const iw_measure_opts *how,
                    iw_recording **recording_p)
 {
     iw_measure_opts measure_opts = *how;
-    struct sigaction before[ENDING_SIGNALS];
     struct progress progress;
+    struct under_end end;
     struct under under;
     int code = UI_ERROR;
 
     measure_opts.arg = &progress;
     progress_begin(&progress, 0.0, NULL);
     ui->progress = &progress;
-    catch_signals(before);
     if (under_start(ui, opts->under, &under)) {
         code = ui_exit_of_value(ui, iw_measure(&ui->log, &measure_opts, recording_p));
-        under_stop(ui, &under);
+        end = under_stop(&under);
+        if (code == UI_DONE) {
+            code = ui_exit_of(tell_end(ui, opts->under, &end, *recording_p));
+        }
     }
-    release_signals(before);
     ui->progress = NULL;
     progress_wipe(&progress);
     return code;
@@ -259,6 +281,7 @@ static int record(struct ui *ui, const struct record_opts *opts, const struct cp
 {
     iw_measure_opts measure_opts = measure_opts_of(opts, cpus);
     iw_recording *recording = NULL;
+    struct interrupt interrupt;
     struct live live;
     int code;
 
@@ -266,11 +289,13 @@ static int record(struct ui *ui, const struct record_opts *opts, const struct cp
     measure_opts.sink = &live.sink;
     measure_opts.command = ui->command;
     measure_opts.under = opts->under;
+    interrupt_catch(&interrupt);
     code = measure(ui, opts, &measure_opts, &recording);
     live_end(&live);
     if (code == UI_DONE) {
         code = write_recording(ui, opts, recording, path);
     }
+    interrupt_release(&interrupt);
     iw_recording_free(recording);
     return code;
 }

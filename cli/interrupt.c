@@ -5,7 +5,7 @@
 
 #include <time.h>
 
-static const int numbers[INTERRUPT_SIGNALS] = {SIGINT, SIGTERM};
+static const int numbers[INTERRUPT_SIGNALS] = {SIGINT, SIGTERM, SIGHUP};
 static volatile sig_atomic_t has_come;
 static struct timespec first; /* written by the handler only, before has_come */
 
@@ -40,7 +40,10 @@ void interrupt_catch(struct interrupt *interrupt)
     }
     has_come = 0;
     for (int i = 0; i < INTERRUPT_SIGNALS; i++) {
-        (void)sigaction(numbers[i], &action, &interrupt->before[i]);
+        (void)sigaction(numbers[i], NULL, &interrupt->before[i]);
+        if (interrupt->before[i].sa_handler != SIG_IGN) {
+            (void)sigaction(numbers[i], &action, NULL);
+        }
     }
 }
 

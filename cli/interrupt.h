@@ -7,14 +7,14 @@
 #include <signal.h>
 #include <stdbool.h>
 
-enum { INTERRUPT_SIGNALS = 2 };
+enum { INTERRUPT_SIGNALS = 3 };
 
 struct interrupt {
     struct sigaction before[INTERRUPT_SIGNALS];
 };
 
-/* From now on the first SIGINT or SIGTERM is only noted; one that comes half a second later or more ends the
- * process. */
+/* From now on the first SIGINT, SIGTERM or SIGHUP is only noted; one that comes half a second later or more
+ * ends the process. Those that were ignored, as in background jobs and by nohup, stay so. */
 void interrupt_catch(struct interrupt *interrupt);
 void interrupt_release(const struct interrupt *interrupt);
 

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,9 @@
 
 /* From the request to end until it is enforced. */
 static const struct timespec GRACE = {.tv_sec = 1};
+
+/* A command that the shell does not know is found out within this time. */
+enum { START_MS = 100 };
 
 enum { NOT_FOUND = 127, SIGNALLED = 128 }; /* exit codes as shells give them */
 
@@ -57,8 +61,18 @@ static void end_group(pid_t group, const sigset_t *awaited)
     }
 }
 
+static void tell_early_end(int pipe, int code)
+{
+    struct under_end end = {.is_early = true, .code = code};
+    struct timespec now;
+
+    (void)clock_gettime(CLOCK_MONOTONIC_RAW, &now);
+    end.raw_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+    (void)!write(pipe, &end, sizeof end);
+}
+
 /* Gives the command's exit code if it ended before it was told to, else 0. */
-static int guard_group(pid_t group, const sigset_t *awaited)
+static int guard_group(pid_t group, const sigset_t *awaited, int pipe)
 {
     int code = 0, status;
 
@@ -68,22 +82,28 @@ static int guard_group(pid_t group, const sigset_t *awaited)
         while ((ended = waitpid(-1, &status, WNOHANG)) > 0) {
             code = ended == group ? exit_code_of(status) : code;
         }
+        if (ended < 0) { /* none is left */
+            tell_early_end(pipe, code);
+            return code;
+        }
     }
     end_group(group, awaited);
     return code;
 }
 
 /* In a session of its own: what kills idlewave's process group must not reach it. */
-static void guard(const char *command, pid_t parent)
+static void guard(const char *command, pid_t parent, int pipe)
 {
-    sigset_t awaited;
+    sigset_t awaited, all;
     pid_t group;
 
     (void)setsid();
     (void)sigemptyset(&awaited);
     (void)sigaddset(&awaited, SIGTERM);
     (void)sigaddset(&awaited, SIGCHLD);
-    (void)sigprocmask(SIG_BLOCK, &awaited, NULL);
+    (void)sigfillset(&all);
+    (void)sigprocmask(SIG_SETMASK, &all, NULL);
+    (void)signal(SIGCHLD, SIG_DFL);         /* where children are ignored, their exit codes are lost */
     (void)prctl(PR_SET_CHILD_SUBREAPER, 1); /* to know when the last of them has ended */
     (void)prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (getppid() != parent) { /* ended before it was asked to tell */
@@ -97,41 +117,86 @@ static void guard(const char *command, pid_t parent)
         _exit(NOT_FOUND);
     }
     (void)setpgid(group, group); /* whoever is first */
-    _exit(guard_group(group, &awaited));
+    _exit(guard_group(group, &awaited, pipe));
 }
 
-bool under_start(const struct ui *ui, const char *command, struct under *under)
+/* ---- in idlewave ---- */
+
+static void read_end(struct under *under)
+{
+    struct under_end end;
+
+    if (read(under->pipe, &end, sizeof end) == (ssize_t)sizeof end) {
+        under->end = end;
+    }
+}
+
+static bool start_guard(const char *command, struct under *under)
 {
     const pid_t parent = getpid();
+    int ends[2], error;
 
-    *under = (struct under){.command = command};
-    if (command == NULL) {
-        return true;
+    if (pipe2(ends, O_CLOEXEC) != 0) {
+        return false;
     }
     under->pid = fork();
     if (under->pid == 0) {
-        guard(command, parent);
+        guard(command, parent, ends[1]);
     }
+    error = errno;
+    (void)close(ends[1]);
+    under->pipe = ends[0];
     if (under->pid < 0) {
+        (void)close(ends[0]);
         under->pid = 0;
-        ui_error(ui, "'%s' cannot be started: %s", command, strerror(errno));
+        errno = error;
         return false;
     }
     return true;
 }
 
-void under_stop(const struct ui *ui, struct under *under)
+bool under_start(const struct ui *ui, const char *command, struct under *under)
+{
+    struct pollfd told;
+
+    *under = (struct under){.pid = 0};
+    if (command == NULL) {
+        return true;
+    }
+    if (!start_guard(command, under)) {
+        ui_error(ui, "'%s' cannot be started: %s", command, strerror(errno));
+        return false;
+    }
+    told = (struct pollfd){.fd = under->pipe, .events = POLLIN};
+    if (poll(&told, 1, START_MS) == 1) {
+        read_end(under);
+    }
+    if (under->end.code == NOT_FOUND) {
+        ui_error(ui, "'%s' ended at once with exit code %d: the shell does not know a command of it", command,
+                 NOT_FOUND);
+        (void)under_stop(under);
+        return false;
+    }
+    return true;
+}
+
+struct under_end under_stop(struct under *under)
 {
     int status = 0;
 
     if (under->pid == 0) {
-        return;
+        return under->end;
     }
     (void)kill(under->pid, SIGTERM);
     while (waitpid(under->pid, &status, 0) < 0 && errno == EINTR) {
     }
-    if (exit_code_of(status) != 0) {
-        ui_error(ui, "warning: '%s' ended with exit code %d while measuring", under->command,
-                 exit_code_of(status));
+    if (!under->end.is_early) {
+        read_end(under);
     }
+    if (!under->end.is_early) {
+        under->end.code = exit_code_of(status);
+    }
+    (void)close(under->pipe);
+    under->pid = 0;
+    return under->end;
 }

@@ -5,21 +5,30 @@
 #define IW_CLI_UNDER_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include <sys/types.h>
 
 #include "ui.h"
 
+/* How the command ended. */
+struct under_end {
+    bool is_early;  /* it, and all that it started, before it was told to */
+    int code;       /* its exit code if it had ended by itself, as shells give it; else 0 */
+    int64_t raw_ns; /* is_early: when, on CLOCK_MONOTONIC_RAW */
+};
+
 struct under {
-    const char *command;
     pid_t pid; /* of its guard; 0: none */
+    int pipe;  /* on which the guard tells an early end */
+    struct under_end end;
 };
 
 /* Runs `command` by /bin/sh; what it writes to stdout goes to stderr, stdin is empty. It ends with this
- * process, however that ends. False: reported. */
+ * process, however that ends. False: reported; also if the shell does not know the command. */
 bool under_start(const struct ui *ui, const char *command, struct under *under);
 
-/* Ends the command if it still runs; warns if it had failed before. */
-void under_stop(const struct ui *ui, struct under *under);
+/* Ends the command if it still runs. */
+struct under_end under_stop(struct under *under);
 
 #endif

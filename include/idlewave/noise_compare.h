@@ -61,7 +61,8 @@ typedef enum iw_compare_verdict {
     IW_COMPARE_SAME,   /* no difference beyond chance */
     IW_COMPARE_BETTER, /* b is better */
     IW_COMPARE_SLIGHT, /* b is worse, but perhaps not by more than the tolerance */
-    IW_COMPARE_WORSE
+    IW_COMPARE_WORSE,
+    IW_COMPARE_UNKNOWN /* cannot tell: too few detours for a percentile */
 } iw_compare_verdict;
 
 typedef struct iw_compare_opts {
@@ -87,6 +88,8 @@ typedef struct iw_noise_comparison {
     bool has_sources;                   /* both recordings name sources, and by the same means */
     size_t source_count;                /* of both, the largest difference first; 0 without sources */
     iw_compare_source *sources;
+    size_t stretch_count; /* 1 to 3: so few stretches of one recording carry the difference; else 0 */
+    int64_t stretch_ns;   /* their length together */
 } iw_noise_comparison;
 
 /** IW_ERR_UNSUPPORTED: one has detours and the other one quanta. IW_ERR_RANGE: one watched no time, or the

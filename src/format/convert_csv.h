@@ -13,6 +13,10 @@
 /* The first line that is no comment, by probe. */
 extern const char *const iwi_csv_heads[];
 
+/* Whether a field must stand in quotes: it has a comma, a quote, or a control character such as a line break.
+ */
+bool iwi_csv_needs_quotes(const char *text);
+
 bool iwi_csv_matches(const char *data, size_t size);
 
 IW_NODISCARD iw_status iwi_csv_read(const struct iwi_import *in, iw_recording **recording_p);

@@ -13,6 +13,7 @@ struct iwi_row {
     uint32_t cpu, source;
     int64_t start_ns, duration_ns;
     double sample; /* of a quantum */
+    size_t line;   /* where it stands; 0: the reader does not say */
 };
 
 /* What a file says about a CPU besides its rows. */

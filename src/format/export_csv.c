@@ -1,6 +1,7 @@
 /* Writes recordings as CSV, with what has no column in comments before the rows.
  * SPDX-License-Identifier: BSD-3-Clause
  */
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,12 +31,20 @@ static void write_real(struct iwi_out *out, double value)
     iwi_out_bytes(out, digits, strlen(digits));
 }
 
-/* RFC 4180: in quotes where there is a comma, a quote or a line break; quotes are doubled. */
+bool iwi_csv_needs_quotes(const char *text)
+{
+    bool is_odd = false;
+
+    for (; *text != '\0' && !is_odd; text++) {
+        is_odd = *text == ',' || *text == '"' || iscntrl((unsigned char)*text);
+    }
+    return is_odd;
+}
+
+/* RFC 4180: in quotes where they are needed; quotes are doubled. */
 static void write_field(struct iwi_out *out, const char *text)
 {
-    const bool is_quoted = strpbrk(text, ",\"\r\n") != NULL;
-
-    if (!is_quoted) {
+    if (!iwi_csv_needs_quotes(text)) {
         iwi_out_bytes(out, text, strlen(text));
         return;
     }

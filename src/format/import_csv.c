@@ -3,11 +3,12 @@
  */
 #include "format/convert_csv.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "format/convert_rows.h"
-#include "format/convert_sources.h"
+#include "noise/source_table.h"
 
 struct reader {
     const struct iwi_import *in;
@@ -158,7 +159,7 @@ static bool take_name(struct reader *r, struct iwi_piece field, char buffer[IW_S
                       struct iwi_piece *name_p)
 {
     const char *at = field.at + 1;
-    size_t length = 0;
+    size_t length = 0, breaks = 0;
 
     if (field.at == field.end || *field.at != '"') {
         *name_p = field;
@@ -172,6 +173,7 @@ static bool take_name(struct reader *r, struct iwi_piece field, char buffer[IW_S
             break;
         }
         at += *at == '"';
+        breaks += *at == '\n';
         if (length < IW_SOURCE_NAME_SIZE - 1) {
             buffer[length++] = *at;
         }
@@ -181,9 +183,21 @@ static bool take_name(struct reader *r, struct iwi_piece field, char buffer[IW_S
         struct iwi_piece rest = {at, r->lines.rest.end};
 
         r->lines.rest = rest;
+        r->lines.number += breaks - 1; /* the next line is the last of them */
         return iwi_next_line(&r->lines, &rest) && iwi_piece_size(rest) == 1;
     }
     return at + 1 == field.end;
+}
+
+/* Control characters are part of a name only in quotes, and a zero byte would end it. */
+static bool is_clean(struct iwi_piece name, bool is_quoted)
+{
+    for (const char *c = name.at; c < name.end; c++) {
+        if (is_quoted ? *c == '\0' : iscntrl((unsigned char)*c)) {
+            return false;
+        }
+    }
+    return true;
 }
 
 static bool find_class(struct iwi_piece text, iw_class *kind_p)
@@ -199,7 +213,7 @@ static bool find_class(struct iwi_piece text, iw_class *kind_p)
 
 static iw_status read_row(struct reader *r, struct iwi_piece line)
 {
-    struct iwi_row row = {.cpu = 0};
+    struct iwi_row row = {.line = r->lines.number};
     struct iwi_piece cpu, start, duration, kind, name;
     char buffer[IW_SOURCE_NAME_SIZE];
     iw_class class_of_it = IW_CLASS_UNKNOWN;
@@ -217,7 +231,11 @@ static iw_status read_row(struct reader *r, struct iwi_piece line)
         !take_name(r, line, buffer, &name)) {
         return fail(r, "expected CPU, start and duration in ns (at most 240h), class, source");
     }
-    IW_TRY(iwi_sources_find(r->in->log, &r->sources, class_of_it, name, &row.source));
+    if (!is_clean(name, name.at == buffer)) {
+        return fail(r, "the name of the source has a zero byte, or a control character and no quotes");
+    }
+    IW_TRY(
+        iwi_sources_find(r->in->log, &r->sources, class_of_it, name.at, iwi_piece_size(name), &row.source));
     return iwi_rows_add(r->in->log, &r->rows, &row);
 }
 
@@ -228,6 +246,9 @@ static iw_status read_lines(struct reader *r)
     while (iwi_next_line(&r->lines, &line)) {
         if (line.at == line.end) {
             continue;
+        }
+        if (memchr(line.at, '\0', iwi_piece_size(line)) != NULL) {
+            return fail(r, "there is a zero byte: this is no text");
         }
         if (*line.at == '#') {
             IW_TRY(read_comment(r, (struct iwi_piece){line.at + 1, line.end}));
@@ -256,6 +277,22 @@ static iw_status check_end(const struct reader *r)
     return IW_OK;
 }
 
+/* Of rows in order. */
+static iw_status check_overlaps(const struct reader *r)
+{
+    for (size_t i = 1; !r->rows.is_quanta && i < r->rows.count; i++) {
+        const struct iwi_row *before = &r->rows.rows[i - 1], *row = &r->rows.rows[i];
+
+        if (row->cpu == before->cpu && row->start_ns < before->start_ns + before->duration_ns) {
+            return iwi_fail(r->in->log, IW_ERR_FORMAT,
+                            "'%s:%zu': this detour of CPU %" PRIu32
+                            " starts before the end of that of line %zu",
+                            r->in->path, row->line, row->cpu, before->line);
+        }
+    }
+    return IW_OK;
+}
+
 iw_status iwi_csv_read(const struct iwi_import *in, iw_recording **recording_p)
 {
     struct reader r = {.in = in, .lines = iwi_lines_of(in->data, in->size), .said_rows = UINT64_MAX};
@@ -266,6 +303,7 @@ iw_status iwi_csv_read(const struct iwi_import *in, iw_recording **recording_p)
     status = read_lines(&r);
     status = status == IW_OK ? check_end(&r) : status;
     status = status == IW_OK ? iwi_rows_fill(in->log, &r.rows, r.recording) : status;
+    status = status == IW_OK ? check_overlaps(&r) : status;
     iwi_rows_release(&r.rows);
     iwi_sources_release(&r.sources);
     if (status != IW_OK) {

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "format/convert.h"
+#include "format/convert_text.h"
 #include "format/osnoise_detours.h"
 
 /* Behind the time. */
@@ -31,6 +32,10 @@ enum { EVENT_NAMES = sizeof event_names / sizeof event_names[0] };
 
 /* Columns of the summary of a period; those behind that of hardware count noise events. */
 enum { PERIOD_HARDWARE = 4, PERIOD_COLUMNS = 9 };
+
+/* Name, numbers of thread and process, CPU, flags, time and event with the blanks between them take about 100
+ * bytes: what lies further behind is no head, however long the line is. */
+enum { MOST_HEAD_BYTES = 200 };
 
 struct reader {
     const struct iwi_import *in;
@@ -107,11 +112,12 @@ static bool read_head_at(const char *at, const char *end, struct head *head)
 
 static bool find_head(struct iwi_piece line, struct head *head)
 {
-    const char *at = line.at;
+    const char *at = line.at, *end = line.at + iwi_min(line.end - line.at, MOST_HEAD_BYTES);
 
-    while ((at = memchr(at, '[', (size_t)(line.end - at))) != NULL) {
+    while ((at = memchr(at, '[', (size_t)(end - at))) != NULL) {
         at++;
-        if (read_head_at(at, line.end, head)) {
+        if (read_head_at(at, end, head)) {
+            head->fields.end = line.end;
             return true;
         }
     }
@@ -172,10 +178,9 @@ static iw_status read_event(struct reader *r, const struct head *head)
         return fail(r, "expected 'start SECONDS duration NUMBER ns' in an event of osnoise");
     }
     if (event.kind == IWI_OSNOISE_NOISE) {
-        IW_TRY(iwi_sources_find(r->in->log, &r->osnoise.sources, head->name->class_of_it,
-                                head->name->is_named ? without_number(name)
-                                                     : (struct iwi_piece){name.at, name.at},
-                                &event.source));
+        name = head->name->is_named ? without_number(name) : (struct iwi_piece){name.at, name.at};
+        IW_TRY(iwi_sources_find(r->in->log, &r->osnoise.sources, head->name->class_of_it, name.at,
+                                iwi_piece_size(name), &event.source));
     }
     return iwi_osnoise_add(&r->osnoise, &event);
 }

@@ -216,14 +216,12 @@ static iw_status add_records(struct iwi_osnoise *osnoise, const struct iwi_child
 
     for (size_t i = 0; i < count; i++) {
         struct record record;
-        struct iwi_piece name;
 
         memcpy(&record, (const char *)result->bytes + i * sizeof record, sizeof record);
-        name = (struct iwi_piece){record.name, record.name + strnlen(record.name, sizeof record.name)};
         osnoise->lost += record.lost;
         if (record.event.kind == IWI_OSNOISE_NOISE) {
-            IW_TRY(iwi_sources_find(osnoise->log, &osnoise->sources, record.class_of_it, name,
-                                    &record.event.source));
+            IW_TRY(iwi_sources_find(osnoise->log, &osnoise->sources, record.class_of_it, record.name,
+                                    strnlen(record.name, sizeof record.name), &record.event.source));
         }
         IW_TRY(iwi_osnoise_add(osnoise, &record.event));
     }

@@ -345,15 +345,14 @@ static iw_status survey(struct builder *b)
 static iw_status build(struct builder *b)
 {
     struct iwi_osnoise *osnoise = b->osnoise;
-    static const char name[] = IW_SOURCE_UNSEEN;
-    const struct iwi_piece unseen = {name, name + strlen(name)};
 
     if (osnoise->count > 0) {
         qsort(osnoise->events, osnoise->count, sizeof *osnoise->events, by_start);
     }
     IW_TRY(survey(b));
     if (b->has_samples) {
-        IW_TRY(iwi_sources_find(osnoise->log, &osnoise->sources, IW_CLASS_HARDWARE, unseen, &b->unseen));
+        IW_TRY(iwi_sources_find(osnoise->log, &osnoise->sources, IW_CLASS_HARDWARE, IW_SOURCE_UNSEEN,
+                                strlen(IW_SOURCE_UNSEEN), &b->unseen));
     }
     b->part_of = iwi_new_array(osnoise->log, osnoise->recording->source_count, sizeof *b->part_of);
     if (b->part_of == NULL) {

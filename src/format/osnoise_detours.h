@@ -9,7 +9,8 @@
 #ifndef IWI_OSNOISE_DETOURS_H
 #define IWI_OSNOISE_DETOURS_H
 
-#include "format/convert_sources.h"
+#include "base/base.h"
+#include "noise/source_table.h"
 
 enum iwi_osnoise_kind {
     IWI_OSNOISE_PERIOD, /* the tracer was at work, from start on */

@@ -5,13 +5,19 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
+
+/* As the kernel has it. */
+enum { MOST_LINKS = 40 };
 
 static iw_status fail(const iw_log *log, const char *path)
 {
@@ -46,23 +52,92 @@ static iw_status create_temporary(const iw_log *log, struct iwi_replace *replace
     return IW_OK;
 }
 
+/* The folder of `path`, with its last slash; free it. */
+static char *folder_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash != NULL ? strndup(path, (size_t)(slash + 1 - path)) : strdup("");
+}
+
+/* Whether `folder` holds open files of processes, such as /proc/self/fd, where /dev/stdout leads. */
+static bool is_of_open_files(const char *folder)
+{
+    struct statfs info;
+
+    return statfs(folder[0] != '\0' ? folder : ".", &info) == 0 && info.f_type == PROC_SUPER_MAGIC;
+}
+
+/* *path_p becomes where it leads, if it is a link, which counts from its folder. `named` is for messages. */
+static iw_status follow_link(const iw_log *log, const char *named, char **path_p, bool *is_link_p)
+{
+    char *folder = folder_of(*path_p), *next = NULL;
+    char target[PATH_MAX];
+    ssize_t length;
+    int printed = 0;
+
+    if (folder != NULL && is_of_open_files(folder)) {
+        free(folder);
+        return iwi_fail(log, IW_ERR_IO,
+                        "cannot write '%s': a noise file cannot go to standard output or another open file; "
+                        "name a file",
+                        named);
+    }
+    length = readlink(*path_p, target, sizeof target);
+    *is_link_p = length >= 0 && length < (ssize_t)sizeof target;
+    if (*is_link_p && folder != NULL) {
+        printed = asprintf(&next, "%s%.*s", target[0] == '/' ? "" : folder, (int)length, target);
+    }
+    free(folder);
+    if (folder == NULL || printed < 0) {
+        return iwi_fail(log, IW_ERR_NOMEM, "out of memory for a path");
+    }
+    if (next != NULL) {
+        free(*path_p);
+        *path_p = next;
+    }
+    return IW_OK;
+}
+
+/* replace->path becomes the file that `path` leads to, also where that does not exist yet. */
+static iw_status follow_links(const iw_log *log, const char *path, struct iwi_replace *replace)
+{
+    bool is_link = true;
+    char *whole;
+
+    replace->path = strdup(path);
+    if (replace->path == NULL) {
+        return fail(log, path);
+    }
+    for (size_t i = 0; i < MOST_LINKS && is_link; i++) {
+        IW_TRY(follow_link(log, path, &replace->path, &is_link));
+    }
+    if (is_link) {
+        errno = ELOOP;
+        return fail(log, path);
+    }
+    whole = realpath(replace->path, NULL);
+    if (whole == NULL) {
+        return errno == ENOENT ? IW_OK : fail(log, path);
+    }
+    free(replace->path);
+    replace->path = whole;
+    return IW_OK;
+}
+
 iw_status iwi_replace_open(const iw_log *log, const char *path, struct iwi_replace *replace)
 {
     struct stat info;
     iw_status status;
 
     *replace = (struct iwi_replace){.path = NULL};
-    if (stat(path, &info) == 0 && !S_ISREG(info.st_mode)) {
-        return iwi_fail(log, IW_ERR_IO, "cannot write '%s': it is not a regular file", path);
+    status = follow_links(log, path, replace);
+    if (status == IW_OK && stat(replace->path, &info) == 0 && !S_ISREG(info.st_mode)) {
+        status = iwi_fail(log, IW_ERR_IO, "cannot write '%s': it is not a regular file", path);
     }
-    replace->path = realpath(path, NULL);
-    if (replace->path == NULL && errno == ENOENT) {
-        replace->path = strdup(path);
+    if (status == IW_OK) {
+        status = create_temporary(log, replace);
     }
-    if (replace->path == NULL) {
-        return fail(log, path);
-    }
-    status = create_temporary(log, replace);
     if (status != IW_OK) {
         iwi_replace_release(replace);
     }

@@ -162,8 +162,9 @@ iw_status iwi_attribution_open(const iw_log *log, const char *root, const iw_mea
                                                      .count = count,
                                                      .recording = recording}};
     attribution->part_capacity = iwi_new_array(log, count, sizeof *attribution->part_capacity);
+    attribution->blind_until_ns = iwi_new_array(log, count, sizeof *attribution->blind_until_ns);
     rung->shares = iwi_new_array(log, count, sizeof *rung->shares);
-    if (attribution->part_capacity == NULL || rung->shares == NULL) {
+    if (attribution->part_capacity == NULL || attribution->blind_until_ns == NULL || rung->shares == NULL) {
         return IW_ERR_NOMEM;
     }
     IW_TRY(open_chosen(attribution, opts));
@@ -172,6 +173,22 @@ iw_status iwi_attribution_open(const iw_log *log, const char *root, const iw_mea
                ? iw_recording_source(log, recording, IW_CLASS_HARDWARE, IW_SOURCE_UNSEEN,
                                      &attribution->unseen)
                : IW_OK;
+}
+
+void iwi_attribution_forget(struct iwi_attribution *attribution, size_t place)
+{
+    attribution->rung.shares[place].count = 0;
+}
+
+iw_status iwi_attribution_begin(struct iwi_attribution *attribution)
+{
+    IW_TRY(iwi_attribution_drain(attribution));
+    for (size_t i = 0; i < attribution->rung.count; i++) {
+        iwi_attribution_forget(attribution, i);
+        attribution->blind_until_ns[i] = -1.0;
+    }
+    attribution->lost_before = attribution->rung.lost;
+    return IW_OK;
 }
 
 iw_status iwi_attribution_drain(struct iwi_attribution *attribution)
@@ -194,5 +211,6 @@ void iwi_attribution_close(struct iwi_attribution *attribution)
     free(rung->shares);
     free(attribution->watched);
     free(attribution->part_capacity);
+    free(attribution->blind_until_ns);
     free(attribution->takers);
 }

@@ -14,6 +14,10 @@
 
 #include "measure/clock.h"
 
+/* The number of no source. In a stack: the measuring thread itself runs. In a share: events were lost, so
+ * nothing is known of that time. */
+#define IWI_NO_SOURCE UINT32_MAX
+
 /* Of one source, nested ones not included. */
 struct iwi_share {
     uint64_t at;    /* tick of the clock, after the interruption has begun and before it is over */
@@ -90,6 +94,8 @@ struct iwi_attribution {
     struct iwi_watched *watched;
     char note[IWI_ATTRIBUTION_NOTE_SIZE]; /* which better rungs did not work and why; "" if none */
     uint32_t unseen;          /* source of what no event explains; 0, unknown, where not all is reported */
+    double *blind_until_ns;   /* of each place: events were lost up to here */
+    uint64_t lost_before;     /* events lost before the recording began */
     size_t *part_capacity;    /* of each place, for the arrays of its detours */
     struct iwi_taker *takers; /* of the detour at hand */
     size_t taker_capacity;
@@ -102,6 +108,12 @@ IW_NODISCARD iw_status iwi_attribution_open(const iw_log *log, const char *root,
                                             const struct iwi_clock *clock, struct iwi_watched *watched,
                                             size_t count, iw_recording *recording,
                                             struct iwi_attribution *attribution);
+
+/* The recording begins: forgets what the kernel has reported until now. */
+IW_NODISCARD iw_status iwi_attribution_begin(struct iwi_attribution *attribution);
+
+/* Forgets what has been reported for a place and is not laid yet: it will see no further detours. */
+void iwi_attribution_forget(struct iwi_attribution *attribution, size_t place);
 
 /* Fetches what the kernel has reported until now. */
 IW_NODISCARD iw_status iwi_attribution_drain(struct iwi_attribution *attribution);

@@ -4,6 +4,7 @@
 #include "measure/crew.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,6 +57,7 @@ static void *work(void *arg)
     atomic_fetch_add(&worker->crew->ready, 1);
     if (worker->status == IW_OK) {
         worker->probe.ops->run(&worker->probe);
+        worker->last_cpu = sched_getcpu();
         worker->forced_switches = forced_switches() - before;
     }
     return NULL;
@@ -108,7 +110,7 @@ iw_status iwi_crew_start(const iw_log *log, const struct iwi_cpus *cpus, const s
         struct iwi_worker *worker = &crew->workers[i];
         int error;
 
-        *worker = (struct iwi_worker){.crew = crew, .cpu = cpus->numbers[i], .probe = *probe};
+        *worker = (struct iwi_worker){.crew = crew, .cpu = cpus->numbers[i], .probe = *probe, .last_cpu = -1};
         worker->probe.window = &crew->window;
         error = create_thread(worker);
         if (error != 0) {
@@ -122,10 +124,24 @@ iw_status iwi_crew_start(const iw_log *log, const struct iwi_cpus *cpus, const s
     return check_workers(log, crew);
 }
 
-iw_status iwi_crew_prepare(const iw_log *log, struct iwi_crew *crew)
+bool iwi_wants_end(const iw_measure_opts *opts)
+{
+    return opts->is_stopped != NULL && opts->is_stopped(opts->arg);
+}
+
+iw_status iwi_ended_too_early(const iw_log *log)
+{
+    return iwi_fail(log, IW_ERR_IO, "ended before anything was measured");
+}
+
+iw_status iwi_crew_prepare(const iw_log *log, const iw_measure_opts *opts, struct iwi_crew *crew)
 {
     atomic_store(&crew->may_prepare, true);
     while (atomic_load(&crew->ready) < crew->count) {
+        if (iwi_wants_end(opts)) {
+            iwi_crew_stop(crew);
+            return iwi_ended_too_early(log);
+        }
         poll_pause();
     }
     return check_workers(log, crew);
@@ -155,6 +171,21 @@ void iwi_crew_join(struct iwi_crew *crew)
         if (crew->workers[i].is_started) {
             (void)pthread_join(crew->workers[i].thread, NULL);
             crew->workers[i].is_started = false;
+        }
+    }
+}
+
+/* The kernel moves pinned threads when their CPU goes offline or leaves the cpuset. */
+void iwi_crew_warn_of_moved(const iw_log *log, const struct iwi_crew *crew)
+{
+    for (size_t i = 0; i < crew->count; i++) {
+        const struct iwi_worker *worker = &crew->workers[i];
+
+        if (worker->last_cpu >= 0 && (uint32_t)worker->last_cpu != worker->cpu) {
+            iwi_warn(log,
+                     "the thread of CPU %" PRIu32 " ended on CPU %d: CPU %" PRIu32 " went offline or out of "
+                     "the cpuset meanwhile, and its detours from then on are those of another CPU",
+                     worker->cpu, worker->last_cpu, worker->cpu);
         }
     }
 }

@@ -21,6 +21,7 @@ struct iwi_worker {
     iw_status status;        /* of pinning and preparing */
     int error;               /* errno of pinning */
     int64_t forced_switches; /* involuntary context switches while measuring */
+    int last_cpu;            /* where it ran at the end of measuring; -1: not known */
 };
 
 struct iwi_crew {
@@ -39,7 +40,13 @@ IW_NODISCARD iw_status iwi_crew_start(const iw_log *log, const struct iwi_cpus *
 
 /* Has all find their t_min and touch their memory. Whatever makes another process must be done before: its
  * first writes to memory that the two share would be detours. */
-IW_NODISCARD iw_status iwi_crew_prepare(const iw_log *log, struct iwi_crew *crew);
+IW_NODISCARD iw_status iwi_crew_prepare(const iw_log *log, const iw_measure_opts *opts,
+                                        struct iwi_crew *crew);
+
+bool iwi_wants_end(const iw_measure_opts *opts);
+
+/* The failure of a recording that is ended before its window opens. */
+iw_status iwi_ended_too_early(const iw_log *log);
 
 /* Has all measure from an instant soon to come, which is returned, for so long. */
 uint64_t iwi_crew_open_window(struct iwi_crew *crew, const struct iwi_clock *clock, int64_t duration_ns);
@@ -49,6 +56,9 @@ void iwi_crew_stop(struct iwi_crew *crew);
 
 /* Waits for all threads to end. */
 void iwi_crew_join(struct iwi_crew *crew);
+
+/* After that: warns of each thread that was not on its CPU any more, naming that. */
+void iwi_crew_warn_of_moved(const iw_log *log, const struct iwi_crew *crew);
 
 /* Ends what has not ended, waits for all threads, frees their memory. */
 void iwi_crew_release(struct iwi_crew *crew);

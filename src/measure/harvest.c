@@ -93,6 +93,9 @@ static iw_status take(struct iwi_harvest *harvest, size_t place)
     if (harvest->recording->probe == IW_PROBE_SELFISH) {
         IW_TRY(iwi_attribution_lay(harvest->attribution, place, harvest->zero, swath->marks, swath->visible));
     }
+    if (atomic_load(&probe->marks.dropped) > 0) {
+        iwi_attribution_forget(harvest->attribution, place);
+    }
     swath->marks = swath->visible;
     swath->parts = cpu->part_count;
     if (harvest->sink != NULL && send(harvest, place, &from) != IW_OK) {

@@ -6,6 +6,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +14,6 @@
 #include <unistd.h>
 
 #include "base/base.h"
-#include "measure/sysfile.h"
 #include "measure/tracefs.h"
 
 static const char NAME_START[] = "idlewave-";
@@ -25,15 +25,35 @@ enum { PATH_SIZE = 160, MOST_NAMES = 100 };
 
 /* ---- those that were left ---- */
 
-static bool is_idlewave(const char *root, long pid)
+/* The process that made an instance, by a name as choose_path() gives it; 0: others named it. */
+static pid_t maker_of(const char *name)
 {
-    char path[64], comm[32];
+    static const char DIGITS[] = "0123456789";
+    const size_t length = strlen(NAME_START);
+    size_t digits;
+    long pid;
 
-    snprintf(path, sizeof path, "/proc/%ld/comm", pid);
-    return iwi_sysfile_line(root, path, comm, sizeof comm) && strcmp(comm, "idlewave") == 0;
+    if (strncmp(name, NAME_START, length) != 0) {
+        return 0;
+    }
+    name += length;
+    digits = strspn(name, DIGITS);
+    if (name[digits] == '.' && name[digits + 1] != '\0') {
+        digits += 1 + strspn(name + digits + 1, DIGITS);
+    }
+    pid = strtol(name, NULL, 10);
+    return name[digits] == '\0' && pid > 0 && pid <= INT32_MAX ? (pid_t)pid : 0;
 }
 
-/* Only a killed keeper leaves one. Those that are used are busy, and stay. */
+static bool is_stale(const char *name)
+{
+    const pid_t maker = maker_of(name);
+
+    return maker > 0 && kill(maker, 0) != 0 && errno == ESRCH;
+}
+
+/* Only who is killed together with his keeper leaves one. Those of other PID namespaces look stale too, but
+ * what is in use is busy, and stays. */
 static void remove_stale(const struct iwi_instance *instance)
 {
     const int fd = openat(instance->tracing, "instances", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -47,8 +67,7 @@ static void remove_stale(const struct iwi_instance *instance)
         return;
     }
     while ((entry = readdir(folder)) != NULL) {
-        if (strncmp(entry->d_name, NAME_START, strlen(NAME_START)) == 0 &&
-            !is_idlewave(instance->rung->root, strtol(entry->d_name + strlen(NAME_START), NULL, 10))) {
+        if (is_stale(entry->d_name)) {
             (void)unlinkat(fd, entry->d_name, AT_REMOVEDIR);
         }
     }

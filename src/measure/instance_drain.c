@@ -52,7 +52,7 @@ static iw_status take_page(struct iwi_instance *instance, size_t place)
     data = kbuffer_read_event(kbuffer, &stamp);
     if (missed != 0) {
         count_lost(instance, place, missed);
-        iwi_kernel_events_reset(instance->events, place, data != NULL ? tick_of(instance, stamp) : 0);
+        IW_TRY(iwi_kernel_events_reset(instance->events, place, data != NULL ? tick_of(instance, stamp) : 0));
     }
     while (data != NULL) {
         IW_TRY(iwi_kernel_events_take(instance->events, place, tick_of(instance, stamp), data,

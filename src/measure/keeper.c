@@ -64,6 +64,8 @@ static void close_all_but(const int *kept, size_t count, int fd_limit)
     }
 }
 
+/* ---- in the keeper, or in the process where the keeper was killed ---- */
+
 static bool write_back(const struct iwi_undo *step)
 {
     const size_t length = strlen(step->text);
@@ -99,6 +101,17 @@ static bool undo(const struct iwi_undo *step)
     return false;
 }
 
+/* The last first; false: some could not be. */
+static bool undo_all(const struct iwi_undo *steps, size_t count)
+{
+    bool is_undone = true;
+
+    for (size_t i = count; i > 0; i--) {
+        is_undone = undo(&steps[i - 1]) && is_undone;
+    }
+    return is_undone;
+}
+
 /* One byte from the other side; false: that has closed, or is gone. */
 static bool await_byte(int pipe)
 {
@@ -115,7 +128,6 @@ static bool await_byte(int pipe)
 static _Noreturn void keep(int pipe, const struct iwi_undo *steps, size_t count, int fd_limit)
 {
     int kept[IWI_KEEPER_STEPS + 1] = {pipe};
-    bool is_undone = true;
 
     for (size_t i = 0; i < count; i++) {
         kept[i + 1] = steps[i].folder;
@@ -126,10 +138,7 @@ static _Noreturn void keep(int pipe, const struct iwi_undo *steps, size_t count,
     (void)!chdir("/");
     (void)!write(pipe, "", 1); /* out of reach of what is sent to the process's group */
     (void)await_byte(pipe);
-    for (size_t i = count; i > 0; i--) {
-        is_undone = undo(&steps[i - 1]) && is_undone;
-    }
-    _exit(is_undone ? 0 : 1);
+    _exit(undo_all(steps, count) ? 0 : 1);
 }
 
 /* ---- in the process ---- */
@@ -183,7 +192,10 @@ bool iwi_keeper_start(struct iwi_keeper *keeper, const struct iwi_undo *steps, s
         errno = error;
         return false;
     }
-    *keeper = (struct iwi_keeper){.pid = pid, .pipe = ends[1]};
+    *keeper = (struct iwi_keeper){.pid = pid, .pipe = ends[1], .count = count};
+    for (size_t i = 0; i < count; i++) {
+        keeper->steps[i] = steps[i];
+    }
     if (!await_byte(ends[1])) {
         (void)iwi_keeper_release(keeper);
         errno = ECHILD;
@@ -194,6 +206,7 @@ bool iwi_keeper_start(struct iwi_keeper *keeper, const struct iwi_undo *steps, s
 
 bool iwi_keeper_release(struct iwi_keeper *keeper)
 {
+    bool is_undone;
     int state = 0;
     pid_t pid;
 
@@ -204,7 +217,10 @@ bool iwi_keeper_release(struct iwi_keeper *keeper)
     do {
         pid = waitpid(keeper->pid, &state, 0);
     } while (pid < 0 && errno == EINTR);
+    /* where this process ignores its children (SIGCHLD), it is only known that the keeper has ended: undoing
+     * twice does no harm */
+    is_undone =
+        (pid > 0 && WIFEXITED(state) && WEXITSTATUS(state) == 0) || undo_all(keeper->steps, keeper->count);
     *keeper = (struct iwi_keeper){.pid = -1, .pipe = -1};
-    /* where this process ignores its children (SIGCHLD), it is only known that the keeper has ended */
-    return pid < 0 || (WIFEXITED(state) && WEXITSTATUS(state) == 0);
+    return is_undone;
 }

@@ -3,7 +3,8 @@
  *
  * The keeper is in a session of its own, so that what ends a terminal's or a batch step's process group does
  * not reach it; it sleeps in a read of a socket whose other end only this process holds. When that closes, be
- * it by iwi_keeper_release() or because the process was killed, it undoes what it was told, and ends.
+ * it by iwi_keeper_release() or because the process was killed, it undoes what it was told, and ends. Should
+ * the keeper itself be killed, iwi_keeper_release() undoes it.
  */
 #ifndef IWI_KEEPER_H
 #define IWI_KEEPER_H
@@ -15,7 +16,7 @@ enum { IWI_KEEPER_STEPS = 8 };
 
 /* One thing to put back: a text into a file (`text` not NULL), or a folder to be removed. */
 struct iwi_undo {
-    int folder; /* open; the keeper has its own copy */
+    int folder; /* open until the release; the keeper has its own copy */
     char path[96];
     char text[32];
     bool is_removal;
@@ -24,6 +25,8 @@ struct iwi_undo {
 struct iwi_keeper {
     pid_t pid;
     int pipe; /* our end of the socket; -1: no keeper */
+    struct iwi_undo steps[IWI_KEEPER_STEPS];
+    size_t count;
 };
 
 /* Undoes `steps` in their reverse order at the end. The change itself is made after this, so that there is no

@@ -275,7 +275,7 @@ iw_status iwi_kernel_events_take(struct iwi_kernel_events *events, size_t place,
     return record.event != NULL ? record.event->point->take(&record) : IW_OK;
 }
 
-void iwi_kernel_events_reset(struct iwi_kernel_events *events, size_t place, uint64_t tick)
+iw_status iwi_kernel_events_reset(struct iwi_kernel_events *events, size_t place, uint64_t tick)
 {
-    iwi_nesting_reset(&events->nestings[place], tick);
+    return iwi_nesting_reset(&events->nestings[place], tick);
 }

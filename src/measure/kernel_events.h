@@ -27,6 +27,6 @@ IW_NODISCARD iw_status iwi_kernel_events_take(struct iwi_kernel_events *events, 
                                               void *data, size_t size);
 
 /* Events of that place were lost at `tick`. */
-void iwi_kernel_events_reset(struct iwi_kernel_events *events, size_t place, uint64_t tick);
+IW_NODISCARD iw_status iwi_kernel_events_reset(struct iwi_kernel_events *events, size_t place, uint64_t tick);
 
 #endif

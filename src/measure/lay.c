@@ -52,7 +52,7 @@ static size_t largest_taker(const struct tally *tally)
 
 /* Makes the takers' times add up to the detour: what is missing belongs to the entries or was not seen; too
  * much comes from clocks that do not quite agree. */
-static iw_status balance(struct tally *tally, double duration_ns)
+static iw_status balance(struct tally *tally, double duration_ns, uint32_t unseen)
 {
     struct iwi_taker *takers = tally->attribution->takers;
     const double missing_ns = duration_ns - tally->sum_ns;
@@ -67,9 +67,8 @@ static iw_status balance(struct tally *tally, double duration_ns)
     if (tally->count > 0) {
         takers[largest_taker(tally)].ns += entry_ns;
     }
-    return missing_ns > entry_ns || tally->count == 0
-               ? count_share(tally, tally->attribution->unseen, missing_ns - entry_ns)
-               : IW_OK;
+    return missing_ns > entry_ns || tally->count == 0 ? count_share(tally, unseen, missing_ns - entry_ns)
+                                                      : IW_OK;
 }
 
 static iw_status add_part(struct iwi_attribution *attribution, size_t place, size_t detour, uint32_t source,
@@ -125,7 +124,8 @@ static iw_status write_parts(const struct tally *tally, size_t place, size_t det
     return IW_OK;
 }
 
-/* Counts the shares of one detour, from number *next_p on. */
+/* Counts the shares of one detour, from number *next_p on. Where events were lost, what nobody explains may
+ * have been among them, so its source is unknown. */
 static iw_status lay_one(struct iwi_attribution *attribution, size_t place, uint64_t zero, size_t detour,
                          size_t *next_p)
 {
@@ -134,6 +134,7 @@ static iw_status lay_one(struct iwi_attribution *attribution, size_t place, uint
     const struct iwi_clock *clock = attribution->rung.clock;
     const double start_ns = (double)cpu->start_ns[detour], duration_ns = (double)cpu->duration_ns[detour];
     const double end_ns = start_ns + duration_ns + ceil(cpu->t_min_ns); /* the next reading */
+    double *blind_ns = &attribution->blind_until_ns[place];
     struct tally tally = {.attribution = attribution};
 
     for (; *next_p < shares->count; ++*next_p) {
@@ -143,6 +144,10 @@ static iw_status lay_one(struct iwi_attribution *attribution, size_t place, uint
         if (at_ns > end_ns) {
             break;
         }
+        if (share->source == IWI_NO_SOURCE) {
+            *blind_ns = fmax(*blind_ns, at_ns + iwi_clock_ns(clock, (double)share->ticks));
+            continue;
+        }
         attribution->shares += at_ns >= 0.0;
         if (at_ns >= start_ns) {
             attribution->matched++;
@@ -150,7 +155,7 @@ static iw_status lay_one(struct iwi_attribution *attribution, size_t place, uint
             IW_TRY(count_share(&tally, share->source, iwi_clock_ns(clock, (double)share->ticks)));
         }
     }
-    IW_TRY(balance(&tally, duration_ns));
+    IW_TRY(balance(&tally, duration_ns, start_ns <= *blind_ns ? 0 : attribution->unseen));
     return write_parts(&tally, place, detour);
 }
 

@@ -26,8 +26,8 @@ static const int64_t FIRST_STEP_NS = 1000000000, LONGEST_STEP_NS = 10000000000;
 /* The kernel's events are fetched more often: their rings are small. */
 static const int64_t DRAIN_NS = 2000000000;
 
-/* At most this part of the free memory becomes room for events. */
-static const double MEMORY_PART = 0.5;
+/* At most this part of the free memory becomes room for events: of as many as wanted, and as chosen. */
+static const double MEMORY_PART = 0.5, CHOSEN_PART = 0.125;
 
 static iw_status check_opts(const iw_log *log, const iw_measure_opts *opts)
 {
@@ -61,11 +61,12 @@ static iw_status check_opts(const iw_log *log, const iw_measure_opts *opts)
 static iw_status choose_room(const iw_log *log, const iw_measure_opts *opts, size_t cpu_count, size_t *room_p)
 {
     const uint64_t free_bytes = iwi_sysinfo_available_bytes(root);
-    const double fitting = MEMORY_PART * (double)free_bytes / IWI_MARK_BYTES / (double)cpu_count;
+    const double per_byte = 1.0 / IWI_MARK_BYTES / (double)cpu_count;
+    const double fitting = MEMORY_PART * (double)free_bytes * per_byte;
     const uint64_t chosen = iwi_probe_ops_of(opts->probe)->room(opts);
 
     if (opts->max_events == 0) {
-        *room_p = (double)chosen <= fitting ? chosen : (size_t)fitting;
+        *room_p = (size_t)fmin((double)chosen, CHOSEN_PART * (double)free_bytes * per_byte);
         return IW_OK;
     }
     if ((double)opts->max_events > fitting) {
@@ -87,11 +88,6 @@ static void sleep_ns(int64_t ns)
     (void)clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL); /* signals may end it: then ask earlier */
 }
 
-static bool wants_end(const iw_measure_opts *opts)
-{
-    return opts->is_stopped != NULL && opts->is_stopped(opts->arg);
-}
-
 static void tell(const iw_measure_opts *opts, int64_t done_ns)
 {
     if (opts->progress != NULL && done_ns > 0) {
@@ -108,7 +104,7 @@ struct agenda {
 static iw_status follow(struct agenda *agenda, int64_t done_ns, struct iwi_harvest *harvest)
 {
     if (done_ns >= agenda->step_ns) {
-        agenda->step_ns += iwi_min(agenda->step_ns, LONGEST_STEP_NS);
+        agenda->step_ns = done_ns + iwi_min(done_ns, LONGEST_STEP_NS);
         agenda->drain_ns = done_ns + DRAIN_NS;
         return iwi_harvest_step(harvest);
     }
@@ -129,9 +125,9 @@ static iw_status watch(const iw_measure_opts *opts, struct iwi_harvest *harvest)
     while (done_ns < opts->duration_ns) {
         const uint64_t now = iwi_clock_now(clock);
 
-        if (wants_end(opts)) {
+        if (iwi_wants_end(opts)) {
             iwi_crew_stop(harvest->crew);
-            return IW_OK;
+            return now > harvest->zero ? IW_OK : iwi_ended_too_early(harvest->log);
         }
         done_ns = now > harvest->zero ? iwi_clock_whole_ns(clock, now - harvest->zero) : 0;
         tell(opts, done_ns);
@@ -155,6 +151,7 @@ static iw_status measure(const iw_log *log, const iw_measure_opts *opts, const s
     }
     iwi_crew_join(harvest->crew);
     IW_TRY(status);
+    iwi_crew_warn_of_moved(log, harvest->crew);
     IW_TRY(iwi_harvest_finish(harvest));
     return iwi_origin_complete(log, origin, opts, harvest);
 }
@@ -185,11 +182,14 @@ static iw_status prepare(const iw_log *log, const iw_measure_opts *opts, const s
     harvest->recording->probe = opts->probe;
     harvest->recording->quantum_ns = opts->probe != IW_PROBE_SELFISH ? opts->quantum_ns : 0;
     IW_TRY(open_attribution(log, opts, clock, harvest->crew, harvest->recording, harvest->attribution));
-    IW_TRY(iwi_crew_prepare(log, harvest->crew));
+    IW_TRY(iwi_crew_prepare(log, opts, harvest->crew));
     iwi_clock_refine(clock);
     IW_TRY(iwi_harvest_begin(harvest));
     IW_TRY(iwi_origin_set(log, origin, opts, harvest));
-    return harvest->sink != NULL ? harvest->sink->begin(harvest->sink->arg, harvest->recording) : IW_OK;
+    if (harvest->sink != NULL) {
+        IW_TRY(harvest->sink->begin(harvest->sink->arg, harvest->recording));
+    }
+    return iwi_attribution_begin(harvest->attribution);
 }
 
 static iw_status measure_crew(const iw_log *log, const iw_measure_opts *opts, const struct iwi_cpus *cpus,

@@ -50,9 +50,17 @@ iw_status iwi_nesting_switch(struct iwi_nesting *nesting, uint64_t at, uint32_t 
     return IW_OK;
 }
 
-void iwi_nesting_reset(struct iwi_nesting *nesting, uint64_t at)
+iw_status iwi_nesting_reset(struct iwi_nesting *nesting, uint64_t at)
 {
+    const struct iwi_shares *shares = &nesting->rung->shares[nesting->place];
+    uint64_t from = nesting->since;
+
+    if (shares->count > 0 && shares->array[shares->count - 1].at > from) {
+        from = shares->array[shares->count - 1].at;
+    }
+    at = at > from ? at : from;
     nesting->since = at;
     nesting->depth = 0;
     nesting->stack[0] = IWI_NO_SOURCE;
+    return at > from ? iwi_rung_add(nesting->rung, nesting->place, from, at - from, IWI_NO_SOURCE) : IW_OK;
 }

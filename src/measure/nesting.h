@@ -8,9 +8,6 @@
 
 enum { IWI_NESTING_DEPTH = 16 };
 
-/* The number of no source: the measuring thread itself runs. */
-#define IWI_NO_SOURCE UINT32_MAX
-
 struct iwi_nesting {
     struct iwi_rung *rung;
     size_t place;
@@ -31,7 +28,7 @@ IW_NODISCARD iw_status iwi_nesting_leave(struct iwi_nesting *nesting, uint64_t a
 /* Another thread runs from now on; IWI_NO_SOURCE: the measuring one. Interrupts have ended. */
 IW_NODISCARD iw_status iwi_nesting_switch(struct iwi_nesting *nesting, uint64_t at, uint32_t source);
 
-/* Events were lost: nothing is known any more. */
-void iwi_nesting_reset(struct iwi_nesting *nesting, uint64_t at);
+/* Events before `at` were lost: nothing is known since the last one. */
+IW_NODISCARD iw_status iwi_nesting_reset(struct iwi_nesting *nesting, uint64_t at);
 
 #endif

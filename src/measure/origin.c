@@ -220,7 +220,8 @@ static void put_kernel_events(struct writer *w, const struct iwi_attribution *at
     if (attribution->rung.ops != NULL) {
         put_number(w, "kernel_events", "%.0f", (double)attribution->shares);
         put_number(w, "kernel_events_matched", "%.0f", (double)attribution->matched);
-        put_number(w, "kernel_events_lost", "%.0f", (double)attribution->rung.lost);
+        put_number(w, "kernel_events_lost", "%.0f",
+                   (double)(attribution->rung.lost - attribution->lost_before));
     }
 }
 

@@ -40,12 +40,18 @@ static double find_t_min(const struct iwi_clock *clock)
     return gap > 0 ? (double)gap : mean;
 }
 
-static int64_t *new_touched(size_t count)
+/* The window may be ended before it opens: then nothing more needs to be prepared. */
+static bool is_ended(const struct iwi_probe *probe)
+{
+    return atomic_load_explicit(&probe->window->end, memory_order_relaxed) == 0;
+}
+
+static int64_t *new_touched(const struct iwi_probe *probe, size_t count)
 {
     const size_t step = TOUCH_STEP_BYTES / sizeof(int64_t);
     int64_t *array = calloc(count > 0 ? count : 1, sizeof *array);
 
-    for (size_t i = 0; array != NULL && i < count; i += step) {
+    for (size_t i = 0; array != NULL && i < count && !is_ended(probe); i += step) {
         ((volatile int64_t *)array)[i] = 0;
     }
     return array;
@@ -53,7 +59,8 @@ static int64_t *new_touched(size_t count)
 
 iw_status iwi_probe_prepare(struct iwi_probe *probe, size_t room)
 {
-    probe->marks = (struct iwi_marks){.start = new_touched(room), .value = new_touched(room), .room = room};
+    probe->marks = (struct iwi_marks){
+        .start = new_touched(probe, room), .value = new_touched(probe, room), .room = room};
     if (probe->marks.start == NULL || probe->marks.value == NULL) {
         iwi_probe_release(probe);
         return IW_ERR_NOMEM;

@@ -198,7 +198,8 @@ static iw_status drain_perf(struct iwi_rung *rung)
             if (record->type == PERF_RECORD_SAMPLE) {
                 IW_TRY(take_sample(state, i, record));
             } else if (record->type == PERF_RECORD_LOST) {
-                iwi_kernel_events_reset(state->events, i, tick_of(state, i, iwi_perf_record_ns(record)));
+                IW_TRY(
+                    iwi_kernel_events_reset(state->events, i, tick_of(state, i, iwi_perf_record_ns(record))));
             }
         }
         rung->lost += ring->lost;

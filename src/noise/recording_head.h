@@ -9,7 +9,8 @@
 #include <idlewave/recording_edit.h>
 
 /* Whether an attribute is about a recording as a whole, such as a count of events or the instant of its
- * start, and so wrong for a part of it or for several. */
+ * start, and so wrong for a part of it or for several. That kernel events were lost stays: it tells that
+ * sources may be missing, also in a part. */
 bool iwi_is_of_the_whole(const char *attribute);
 
 /* Adds what a recording amounts to. */

@@ -10,9 +10,12 @@
 #include "base/base.h"
 #include "noise/recording_check.h"
 #include "noise/recording_head.h"
+#include "noise/source_table.h"
 
 /* Longer lists of values are of no use to anybody. */
 enum { MOST_VALUE_BYTES = 4096 };
+
+static const char LOST_EVENTS[] = "kernel_events_lost";
 
 static iw_status check_inputs(const struct iwi_join *j)
 {
@@ -42,28 +45,38 @@ static iw_status check_inputs(const struct iwi_join *j)
     return IW_OK;
 }
 
+static iw_status join_sources_of(struct iwi_join *j, size_t input, struct iwi_sources *table)
+{
+    const iw_recording *from = j->inputs[input].recording;
+    uint32_t *map = iwi_new_array(j->log, from->source_count, sizeof *map);
+
+    if (map == NULL) {
+        return IW_ERR_NOMEM;
+    }
+    j->maps[input] = map;
+    for (size_t s = 0; s < from->source_count; s++) {
+        const iw_source *source = &from->sources[s];
+
+        IW_TRY(iwi_sources_find(j->log, table, source->kind, source->name, strlen(source->name), &map[s]));
+    }
+    return IW_OK;
+}
+
 static iw_status join_sources(struct iwi_join *j)
 {
+    struct iwi_sources table = {.recording = j->joined};
+    iw_status status = IW_OK;
+
     j->maps = iwi_new_array(j->log, j->count, sizeof *j->maps);
     if (j->maps == NULL) {
         return IW_ERR_NOMEM;
     }
     j->map_count = j->count;
-    for (size_t i = 0; i < j->count; i++) {
-        const iw_recording *from = j->inputs[i].recording;
-        uint32_t *map = iwi_new_array(j->log, from->source_count, sizeof *map);
-
-        if (map == NULL) {
-            return IW_ERR_NOMEM;
-        }
-        j->maps[i] = map;
-        for (size_t s = 0; s < from->source_count; s++) {
-            const iw_source *source = &from->sources[s];
-
-            IW_TRY(iw_recording_source(j->log, j->joined, source->kind, source->name, &map[s]));
-        }
+    for (size_t i = 0; i < j->count && status == IW_OK; i++) {
+        status = join_sources_of(j, i, &table);
     }
-    return IW_OK;
+    iwi_sources_release(&table);
+    return status;
 }
 
 /* Whether an input before number `end` has this value of the attribute too. */
@@ -117,6 +130,21 @@ static iw_status join_attribute(struct iwi_join *j, const char *name)
     return status;
 }
 
+/* The sum: how many events were lost in all that this was made from. */
+static iw_status join_lost_events(struct iwi_join *j)
+{
+    char text[32];
+    double sum = 0.0;
+
+    for (size_t i = 0; i < j->count; i++) {
+        const char *value = iw_recording_get(j->inputs[i].recording, LOST_EVENTS);
+
+        sum += value != NULL ? strtod(value, NULL) : 0.0;
+    }
+    snprintf(text, sizeof text, "%.15g", sum);
+    return iw_recording_set(j->log, j->joined, LOST_EVENTS, text);
+}
+
 static iw_status join_attributes(struct iwi_join *j)
 {
     for (size_t i = 0; i < j->count; i++) {
@@ -126,7 +154,7 @@ static iw_status join_attributes(struct iwi_join *j)
             const char *name = from->attributes[a].name;
 
             if (iw_recording_get(j->joined, name) == NULL && (j->count == 1 || !iwi_is_of_the_whole(name))) {
-                IW_TRY(join_attribute(j, name));
+                IW_TRY(strcmp(name, LOST_EVENTS) == 0 ? join_lost_events(j) : join_attribute(j, name));
             }
         }
     }

@@ -72,7 +72,8 @@ static json_t *comparison_object(const iw_compared *compared)
     static const char *const verdicts[] = {[IW_COMPARE_SAME] = "same",
                                            [IW_COMPARE_BETTER] = "better",
                                            [IW_COMPARE_SLIGHT] = "slight",
-                                           [IW_COMPARE_WORSE] = "worse"};
+                                           [IW_COMPARE_WORSE] = "worse",
+                                           [IW_COMPARE_UNKNOWN] = "unknown"};
     const iw_noise_comparison *c = compared->comparison;
 
     return json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "

@@ -48,6 +48,24 @@ static void note_shortness(const struct noter *n)
     }
 }
 
+static void note_stretches(const struct noter *n)
+{
+    const iw_noise_comparison *c = n->comparison;
+    char text[IWI_PARAGRAPH_SIZE] = "", time[IWI_NUMBER_SIZE];
+
+    (void)iwi_ns_round_text((double)c->stretch_ns, time);
+    if (c->stretch_count == 1) {
+        iwi_append(text, "The difference comes from one stretch of %s: it may not come again.", time);
+    } else if (c->stretch_count > 1) {
+        iwi_append(text, "The difference comes from %zu stretches of %s together: they may not come again.",
+                   c->stretch_count, time);
+    } else {
+        return;
+    }
+    iwi_append(text, " Chance is judged as if blocks of time were independent; record longer, or again.");
+    n->note(n->arg, text);
+}
+
 static void note_threshold(const struct noter *n)
 {
     const iw_noise_comparison *c = n->comparison;
@@ -136,6 +154,7 @@ void iwi_compare_notes(const iw_compared *compared, iwi_note_fn note, void *arg)
 {
     const struct noter n = {compared, compared->comparison, note, arg};
 
+    note_stretches(&n);
     note_threshold(&n);
     note_sources(&n);
     note_quanta(&n);

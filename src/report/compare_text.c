@@ -164,13 +164,33 @@ static void append_numbers(char *paragraph, const iw_noise_comparison *c)
         high[IWI_NUMBER_SIZE];
 
     iwi_append(paragraph, ": %s%s against %s", value_text(m, value->b, b),
-               m == IW_COMPARE_SHARE ? " of the time" : "", value_text(m, value->a, a));
+               m == IW_COMPARE_SHARE ? " of the time" : "",
+               isnan(value->a) ? "none, as there are no detours" : value_text(m, value->a, a));
     if (isfinite(value->low)) {
         iwi_append(paragraph, " (difference %s, 95 %% interval %s to %s)",
                    change_text(m, value->b - value->a, change), change_text(m, value->low, low),
                    change_text(m, value->high, high));
     }
     iwi_append(paragraph, ".");
+}
+
+/* Only percentiles can be missing: of no detours, or of so few that draws of blocks meet none. */
+static void write_doubt(FILE *out, const iw_compared *compared)
+{
+    const iw_noise_comparison *c = compared->comparison;
+    char paragraph[IWI_PARAGRAPH_SIZE] = "", a[IWI_NAME_SIZE], b[IWI_NAME_SIZE];
+
+    (void)iwi_plain_name(compared->name_a, FILE_COLUMNS, a);
+    (void)iwi_plain_name(compared->name_b, FILE_COLUMNS, b);
+    iwi_append(paragraph, "Cannot tell whether %s has a longer tail (p99) than %s: ", b, a);
+    if (c->b.count == 0) {
+        iwi_append(paragraph, "%s no detours", c->a.count == 0 ? "neither has" : "it has");
+    } else {
+        iwi_append(paragraph, "there are too few detours (%" PRIu64 " against %" PRIu64 ")", c->b.count,
+                   c->a.count);
+    }
+    iwi_append(paragraph, ", so there is no percentile to judge by. Judge by --metric share or rate.");
+    iwi_write_wrapped(out, paragraph);
 }
 
 static void write_verdict(FILE *out, const iw_compared *compared)
@@ -186,6 +206,10 @@ static void write_verdict(FILE *out, const iw_compared *compared)
     char paragraph[IWI_PARAGRAPH_SIZE] = "", a[IWI_NAME_SIZE], b[IWI_NAME_SIZE], percent[IWI_NUMBER_SIZE];
     const char *relation = "does not differ beyond chance from";
 
+    if (c->verdict == IW_COMPARE_UNKNOWN) {
+        write_doubt(out, compared);
+        return;
+    }
     if (c->verdict != IW_COMPARE_SAME) {
         relation = c->verdict == IW_COMPARE_BETTER ? better[c->opts.metric] : worse[c->opts.metric];
     }

@@ -3,14 +3,13 @@
  */
 #include <idlewave/noise_report.h>
 
-#include <string.h>
-
 #include "base/base.h"
+#include "format/convert_csv.h"
 #include "report/report.h"
 
 void iwi_write_csv_field(FILE *out, const char *text)
 {
-    if (strpbrk(text, ",\"\r\n") == NULL) {
+    if (!iwi_csv_needs_quotes(text)) {
         (void)fputs(text, out);
         return;
     }

@@ -39,17 +39,33 @@ static void count_item(const char *item, size_t length, struct count counts[MOST
     counts[i].sum += strtod(equals + 1, NULL);
 }
 
-/* "0:LOC=7500,RES=12;1:LOC=7400", summed over CPUs. */
-static size_t read_counts(const char *text, struct count counts[MOST_NAMES])
+/* "LOC=7500,RES=12": the counts of one CPU. */
+static void count_cpu(const char *text, size_t length, struct count counts[MOST_NAMES], size_t *used_p)
+{
+    const char *end = text + length;
+
+    while (text < end) {
+        const char *comma = memchr(text, ',', (size_t)(end - text));
+        const char *item_end = comma != NULL ? comma : end;
+
+        count_item(text, (size_t)(item_end - text), counts, used_p);
+        text = item_end + (comma != NULL);
+    }
+}
+
+/* "0:LOC=7500,RES=12;1:LOC=7400", summed over the CPUs of the recording: it may show some of them only. */
+static size_t read_counts(const char *text, const iw_recording *recording, struct count counts[MOST_NAMES])
 {
     size_t used = 0;
 
     while (*text != '\0') {
-        const size_t length = strcspn(text, ",;");
-        const char *colon = memchr(text, ':', length);
-        const char *item = colon != NULL ? colon + 1 : text;
+        const size_t length = strcspn(text, ";");
+        char *colon;
+        const unsigned long cpu = strtoul(text, &colon, 10);
 
-        count_item(item, length - (size_t)(item - text), counts, &used);
+        if (colon != text && *colon == ':' && iwi_has_cpu(recording, cpu)) {
+            count_cpu(colon + 1, length - (size_t)(colon + 1 - text), counts, &used);
+        }
         text += length + (text[length] != '\0');
     }
     return used;
@@ -72,7 +88,7 @@ void iwi_write_interrupts(FILE *out, const iw_recording *recording, const iw_noi
     if (text == NULL || recording->rung > IW_RUNG_SWITCHES || facts->watched_ns <= 0.0) {
         return;
     }
-    used = read_counts(text, counts);
+    used = read_counts(text, recording, counts);
     qsort(counts, used, sizeof counts[0], compare_counts);
     for (size_t i = 0; i < used && i < SHOWN; i++) {
         iwi_append(paragraph, "%s%s %s", i == 0 ? "Interrupts meanwhile on each CPU, by /proc: " : ", ",

@@ -31,6 +31,9 @@ const char *iwi_host_name(const iw_recording *recording, const char *name);
 /* Numbers of the rows with detours, the largest share first. Returns how many; `order` has room for all. */
 size_t iwi_order_rows(const iw_noise_row *rows, size_t row_count, size_t *order);
 
+/* Whether that CPU is in the recording, or among those that are shown of it. */
+bool iwi_has_cpu(const iw_recording *recording, unsigned long cpu);
+
 /* What one should know before believing the numbers, one sentence or two each. */
 typedef void (*iwi_warning_fn)(void *arg, const char *text);
 void iwi_noise_warnings(const iw_recording *recording, const iw_noise_facts *facts, iwi_warning_fn warn,

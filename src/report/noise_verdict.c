@@ -4,6 +4,7 @@
 #include "report/noise_text.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/base.h"
@@ -112,6 +113,21 @@ static void append_attribute(char *paragraph, const iw_recording *recording, con
     }
 }
 
+/* The command that ran beside, and until when if not all the time. */
+static void append_under(char *paragraph, const iw_recording *recording)
+{
+    const char *under = iw_recording_get(recording, "under");
+    const char *ended = iw_recording_get(recording, "under_ended_ns");
+    char plain[IWI_NAME_SIZE], number[IWI_NUMBER_SIZE];
+
+    if (under != NULL) {
+        iwi_append(paragraph, ", under '%s'", iwi_plain_name(under, VALUE_COLUMNS, plain));
+        if (ended != NULL) {
+            iwi_append(paragraph, " until %s", iwi_ns_short_text(strtod(ended, NULL), number));
+        }
+    }
+}
+
 /* The range of a number of all CPUs: "20.0 ns", "18.0 ns to 21.0 ns". */
 static const char *range_text(double low_ns, double high_ns, char buf[2 * IWI_NUMBER_SIZE])
 {
@@ -148,6 +164,7 @@ void iwi_write_noise_origin(FILE *out, const iw_recording *recording, const iw_n
     append_attribute(paragraph, recording, "clock", ", clock ");
     append_attribute(paragraph, recording, "kernel", ", kernel ");
     append_attribute(paragraph, recording, "date", ", ");
+    append_under(paragraph, recording);
     if (!is_quanta && recording->rung != IW_RUNG_NONE) {
         iwi_append(paragraph, "; sources told by %s", iw_rung_name(recording->rung));
     }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "stats/recording_stats.h"
 
 /* Reading the clock costs 4 to 40 ns where it is an instruction, and far more where it is a system call. */
 static const double HIGH_T_MIN_NS = 100.0;
@@ -43,7 +44,7 @@ static void warn_of_unknown_sources(const struct warner *w)
     char text[IWI_PARAGRAPH_SIZE] = "";
 
     if (w->recording->probe != IW_PROBE_SELFISH || w->recording->rung > IW_RUNG_SWITCHES ||
-        w->facts->all.count == 0 ||
+        w->facts->all.count == 0 || (w->recording->rung == IW_RUNG_NONE && iwi_names_sources(w->recording)) ||
         iw_recording_get(w->recording, "specs") != NULL) { /* synthetic: nothing had to be told apart */
         return;
     }
@@ -85,7 +86,7 @@ static bool is_said(const char *value)
     return value != NULL && value[0] != '\0' && strcmp(value, "none") != 0 && strcmp(value, "unknown") != 0;
 }
 
-static bool is_recorded(const iw_recording *recording, unsigned long cpu)
+bool iwi_has_cpu(const iw_recording *recording, unsigned long cpu)
 {
     for (size_t c = 0; c < recording->cpu_count; c++) {
         if (recording->cpus[c].cpu == cpu) {
@@ -111,7 +112,7 @@ static double steal_share(const struct warner *w)
         char *end;
         const unsigned long cpu = strtoul(item, &end, 10);
 
-        sum_ms += *end == ':' && is_recorded(w->recording, cpu) ? strtod(end + 1, NULL) : 0.0;
+        sum_ms += *end == ':' && iwi_has_cpu(w->recording, cpu) ? strtod(end + 1, NULL) : 0.0;
         item = strchr(item, ',');
         item = item != NULL ? item + 1 : NULL;
     }

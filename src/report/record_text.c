@@ -79,6 +79,7 @@ static void write_rung(FILE *out, const iw_recording *recording)
 {
     const double events = attribute_number(recording, "kernel_events");
     const double matched = attribute_number(recording, "kernel_events_matched");
+    const double lost = attribute_number(recording, "kernel_events_lost");
     char percent[IWI_NUMBER_SIZE];
 
     write_label(out, "sources");
@@ -92,6 +93,10 @@ static void write_rung(FILE *out, const iw_recording *recording)
                       iwi_percent_text(matched / events, percent));
     }
     (void)fputc('\n', out);
+    if (lost > 0.0) {
+        write_label(out, "");
+        (void)fprintf(out, "%.0f more were lost: what they would explain is unknown\n", lost);
+    }
 }
 
 /* The sources that took most. */

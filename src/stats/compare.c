@@ -169,6 +169,23 @@ static void scale(iw_compare_value *value, double factor)
     value->high *= factor;
 }
 
+static iw_compare_verdict judge(const iw_noise_comparison *comparison)
+{
+    const iw_compare_value *value = &comparison->metrics[comparison->opts.metric];
+    const double unit = comparison->opts.metric == IW_COMPARE_SHARE ? 1.0 : value->a;
+
+    if (isnan(value->low) || isnan(value->high)) { /* quantiles of nothing */
+        return comparison->a.count == 0 && comparison->b.count > 0 ? IW_COMPARE_WORSE : IW_COMPARE_UNKNOWN;
+    }
+    if (value->high < 0.0) {
+        return IW_COMPARE_BETTER;
+    }
+    if (value->low > 0.0) {
+        return value->low > comparison->opts.tolerance * unit ? IW_COMPARE_WORSE : IW_COMPARE_SLIGHT;
+    }
+    return IW_COMPARE_SAME;
+}
+
 static iw_status compare_sides(const iw_log *log, const struct iwi_compared_side *a,
                                const struct iwi_compared_side *b, iw_noise_comparison *comparison)
 {
@@ -180,21 +197,9 @@ static iw_status compare_sides(const iw_log *log, const struct iwi_compared_side
         scale(rate, 1e9);
     }
     IW_TRY(iwi_compare_durations(log, a, b, comparison));
+    comparison->verdict = judge(comparison);
+    iwi_compare_stretches(a, b, comparison);
     return comparison->has_sources ? iwi_compare_sources(log, a, b, comparison) : IW_OK;
-}
-
-static iw_compare_verdict judge(const iw_noise_comparison *comparison)
-{
-    const iw_compare_value *value = &comparison->metrics[comparison->opts.metric];
-    const double unit = comparison->opts.metric == IW_COMPARE_SHARE ? 1.0 : value->a;
-
-    if (value->high < 0.0) {
-        return IW_COMPARE_BETTER;
-    }
-    if (value->low > 0.0) {
-        return value->low > comparison->opts.tolerance * unit ? IW_COMPARE_WORSE : IW_COMPARE_SLIGHT;
-    }
-    return IW_COMPARE_SAME;
 }
 
 static iw_status check(const iw_log *log, const iw_recording *a, const iw_recording *b,
@@ -222,12 +227,6 @@ static iw_status check(const iw_log *log, const iw_recording *a, const iw_record
     return IW_OK;
 }
 
-/* Synthetic recordings have sources that nobody had to tell apart. */
-static bool names_sources(const iw_recording *recording)
-{
-    return recording->rung != IW_RUNG_NONE || recording->source_count > 1;
-}
-
 /* What is known before the detours are looked at. Quanta have no threshold. */
 static void begin(const iw_recording *a, const iw_recording *b, const iw_compare_opts *opts,
                   iw_noise_comparison *comparison)
@@ -235,7 +234,8 @@ static void begin(const iw_recording *a, const iw_recording *b, const iw_compare
     const bool is_selfish = a->probe == IW_PROBE_SELFISH;
 
     comparison->opts = *opts;
-    comparison->has_sources = is_selfish && a->rung == b->rung && (names_sources(a) || names_sources(b));
+    comparison->has_sources =
+        is_selfish && a->rung == b->rung && (iwi_names_sources(a) || iwi_names_sources(b));
     comparison->a.threshold_ns = is_selfish ? coarsest_threshold(a) : 0.0;
     comparison->b.threshold_ns = is_selfish ? coarsest_threshold(b) : 0.0;
     if (comparison->a.threshold_ns != comparison->b.threshold_ns) {
@@ -272,7 +272,6 @@ iw_status iw_noise_compare(const iw_log *log, const iw_recording *a, const iw_re
         iw_noise_comparison_free(comparison);
         return status;
     }
-    comparison->verdict = judge(comparison);
     *comparison_p = comparison;
     return IW_OK;
 }

@@ -40,6 +40,10 @@ IW_NODISCARD iw_status iwi_compare_durations(const iw_log *log, const struct iwi
                                              const struct iwi_compared_side *b,
                                              iw_noise_comparison *comparison);
 
+/* comparison->stretch_count and stretch_ns; the verdict is known already. */
+void iwi_compare_stretches(const struct iwi_compared_side *a, const struct iwi_compared_side *b,
+                           iw_noise_comparison *comparison);
+
 /* comparison->sources. */
 IW_NODISCARD iw_status iwi_compare_sources(const iw_log *log, const struct iwi_compared_side *a,
                                            const struct iwi_compared_side *b,

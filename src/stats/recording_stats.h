@@ -4,7 +4,16 @@
 #ifndef IWI_RECORDING_STATS_H
 #define IWI_RECORDING_STATS_H
 
+#include <stdbool.h>
+
 #include <idlewave/recording.h>
+
+/* Whether the detours have known sources. Synthetic and converted recordings may list sources that no rung
+ * had to tell apart. */
+static inline bool iwi_names_sources(const iw_recording *recording)
+{
+    return recording->rung != IW_RUNG_NONE || recording->source_count > 1;
+}
 
 /* FWQ and FTQ as detours, one a quantum: what it lost against the best one of its CPU. FWQ: its duration less
  * the shortest; FTQ: the part of the quantum that does the work missing to the most. The watched time is that

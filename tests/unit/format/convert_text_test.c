@@ -38,6 +38,7 @@ static iw_recording *make_recording(void)
     iw_recording *recording = iwt_recording(2, 1000000);
     const uint32_t timer = iwt_source(recording, IW_CLASS_IRQ, "local_timer");
     const uint32_t odd = iwt_source(recording, IW_CLASS_THREAD, "a,\"b\"\nc");
+    const uint32_t colored = iwt_source(recording, IW_CLASS_THREAD, "\033[31mred\t");
 
     iwt_attribute(recording, "host", "node17");
     recording->cpus[1].cpu = 5;
@@ -47,6 +48,7 @@ static iw_recording *make_recording(void)
     iwt_detour(recording, 0, 10, 500, odd);
     iwt_detour(recording, 0, 900000, 100000, 0);
     iwt_detour(recording, 1, 77, 1, odd);
+    iwt_detour(recording, 1, 99, 1, colored);
     return recording;
 }
 
@@ -204,8 +206,36 @@ static void csv_that_overlaps_or_is_malformed_is_refused(void **state)
         expect_refused(&iwi_convert_csv, text, IW_ERR_FORMAT, "'in:2'");
     }
     snprintf(text, sizeof text, "%s0,1,10,irq,x\n0,5,1,irq,x\n", head);
-    expect_refused(&iwi_convert_csv, text, IW_ERR_FORMAT, "before the end of the one before it");
+    expect_refused(&iwi_convert_csv, text, IW_ERR_FORMAT,
+                   "'in:3': this detour of CPU 0 starts before the end of that of line 2");
+    snprintf(text, sizeof text, "%s0,5,1,irq,x\n1,7,1,irq,\"a\nb\nc\"\n0,1,10,irq,x\n", head);
+    expect_refused(&iwi_convert_csv, text, IW_ERR_FORMAT,
+                   "'in:2': this detour of CPU 0 starts before the end of that of line 6");
     expect_refused(&iwi_convert_csv, head, IW_ERR_FORMAT, "has no rows");
+}
+
+static void csv_names_with_control_characters_need_quotes(void **state)
+{
+    static const char head[] = "cpu,start_ns,duration_ns,class,source\n";
+    static const char in_name[] = "cpu,start_ns,duration_ns,class,source\n0,1,2,irq,a\0b\n";
+    static const char in_quotes[] = "cpu,start_ns,duration_ns,class,source\n0,1,2,irq,\"a\nb\0c\"\n";
+    iw_recording *recording = NULL;
+    struct iwt_log log;
+    char text[256];
+
+    (void)state;
+    assert_status(import_bytes(&log, &iwi_convert_csv, in_name, sizeof in_name - 1, &recording),
+                  IW_ERR_FORMAT);
+    iwt_assert_logged(&log, "'in:2': there is a zero byte");
+    assert_status(import_bytes(&log, &iwi_convert_csv, in_quotes, sizeof in_quotes - 1, &recording),
+                  IW_ERR_FORMAT);
+    iwt_assert_logged(&log, "'in:3': the name of the source has a zero byte");
+    snprintf(text, sizeof text, "%s0,1,2,irq,a\033[31mb\n", head);
+    expect_refused(&iwi_convert_csv, text, IW_ERR_FORMAT, "'in:2': the name of the source has");
+    snprintf(text, sizeof text, "%s0,1,2,irq,\"a\033[31mb\"\n", head);
+    recording = import_text(&iwi_convert_csv, text);
+    assert_string_equal(recording->sources[1].name, "a\033[31mb");
+    iw_recording_free(recording);
 }
 
 static void csv_cut_off_between_rows_is_noticed(void **state)
@@ -306,6 +336,7 @@ int main(void)
         cmocka_unit_test(csv_gives_facts_and_sources),
         cmocka_unit_test(csv_needs_no_comments),
         cmocka_unit_test(csv_that_overlaps_or_is_malformed_is_refused),
+        cmocka_unit_test(csv_names_with_control_characters_need_quotes),
         cmocka_unit_test(csv_cut_off_between_rows_is_noticed),
         cmocka_unit_test(csv_keeps_all_but_parts),
         cmocka_unit_test(csv_keeps_quanta),

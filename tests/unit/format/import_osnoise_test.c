@@ -3,6 +3,8 @@
  */
 #include "convert_testing.h"
 
+#include <time.h>
+
 #define HEAD "       osnoise/0-113     [000] d..h1..     6.538218: "
 
 static iw_recording *import(const char *text)
@@ -222,6 +224,40 @@ static void what_is_malformed_is_refused_with_its_line(void **state)
 
 /* ---- a real one ---- */
 
+/* Heads are looked for where they can be: 300 kB of brackets took half a minute once. */
+static void long_lines_are_passed_over_soon(void **state)
+{
+    enum { BRACKETS = 100000 };
+    char *text = malloc(3 * BRACKETS + 2);
+    const clock_t begin = clock();
+
+    (void)state;
+    assert_non_null(text);
+    for (size_t i = 0; i < BRACKETS; i++) {
+        memcpy(&text[3 * i], "[0]", 3);
+    }
+    memcpy(&text[3 * BRACKETS], "\n", 2);
+    assert_false(iwi_import_osnoise.matches(text, strlen(text)));
+    assert_true((double)(clock() - begin) < 2.0 * CLOCKS_PER_SEC);
+    free(text);
+}
+
+/* Names of interrupts are as long as the driver wants. */
+static void fields_may_be_longer_than_any_head(void **state)
+{
+    char text[600], name[300];
+    iw_recording *recording;
+
+    (void)state;
+    memset(name, 'x', sizeof name - 1);
+    name[sizeof name - 1] = '\0';
+    snprintf(text, sizeof text, HEAD "irq_noise: %s:7 start 1.000000100 duration 300 ns\n", name);
+    recording = import(text);
+    assert_int_equal(recording->cpus[0].count, 1);
+    assert_int_equal(recording->cpus[0].duration_ns[0], 300);
+    iw_recording_free(recording);
+}
+
 static void a_trace_of_linux_6_1_is_read(void **state)
 {
     struct iwi_input input;
@@ -267,6 +303,8 @@ int main(void)
         cmocka_unit_test(periods_on_another_clock_do_not_count),
         cmocka_unit_test(lost_events_are_told),
         cmocka_unit_test(what_is_malformed_is_refused_with_its_line),
+        cmocka_unit_test(long_lines_are_passed_over_soon),
+        cmocka_unit_test(fields_may_be_longer_than_any_head),
         cmocka_unit_test(a_trace_of_linux_6_1_is_read),
     };
 

@@ -3,6 +3,7 @@
  */
 #include "noise_hdf5_testing.h"
 
+#include <fcntl.h>
 #include <math.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -191,6 +192,25 @@ static void a_link_stays_a_link(void **state)
     iw_recording_free(recording);
 }
 
+static void a_link_to_nothing_yet_is_followed(void **state)
+{
+    const struct iwt_folder *folder = *state;
+    iw_recording *recording = small_recording();
+    char link[IWT_PATH_SIZE], other[IWT_PATH_SIZE];
+    struct stat info;
+
+    snprintf(link, sizeof link, "%s/link.h5", folder->path);
+    snprintf(other, sizeof other, "%s/other.h5", folder->path);
+    assert_int_equal(symlink(other, link), 0);
+    assert_int_equal(symlink("node.h5", other), 0);
+    assert_comes_back(recording, link);
+    assert_int_equal(lstat(link, &info), 0);
+    assert_true(S_ISLNK(info.st_mode));
+    assert_int_equal(lstat(folder->file, &info), 0);
+    assert_true(S_ISREG(info.st_mode));
+    iw_recording_free(recording);
+}
+
 static void expect_not_saved(const iw_recording *recording, const char *path, iw_status expected,
                              const char *advice)
 {
@@ -213,6 +233,25 @@ static void what_is_no_regular_file_is_not_replaced(void **state)
     expect_not_saved(recording, "/nowhere/node.h5", IW_ERR_IO, "'/nowhere/node.h5': No such file");
     assert_int_equal(stat("/dev/null", &info), 0);
     assert_true(S_ISCHR(info.st_mode));
+    iw_recording_free(recording);
+}
+
+static void open_files_and_circles_of_links_are_refused(void **state)
+{
+    const struct iwt_folder *folder = *state;
+    iw_recording *recording = small_recording();
+    char path[IWT_PATH_SIZE];
+    const int fd = open(folder->file, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+
+    assert_true(fd >= 0);
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    expect_not_saved(recording, path, IW_ERR_IO, "name a file");
+    snprintf(path, sizeof path, "/dev/fd/%d", fd);
+    expect_not_saved(recording, path, IW_ERR_IO, "cannot go to standard output");
+    (void)close(fd);
+    snprintf(path, sizeof path, "%s/circle", folder->path);
+    assert_int_equal(symlink("circle", path), 0);
+    expect_not_saved(recording, path, IW_ERR_IO, "Too many levels of symbolic links");
     iw_recording_free(recording);
 }
 
@@ -297,6 +336,8 @@ int main(void)
         FILE_TEST(an_older_file_is_replaced),
         FILE_TEST(a_link_stays_a_link),
         FILE_TEST(what_is_no_regular_file_is_not_replaced),
+        FILE_TEST(a_link_to_nothing_yet_is_followed),
+        FILE_TEST(open_files_and_circles_of_links_are_refused),
         FILE_TEST(a_recording_that_breaks_its_promises_is_not_written),
         FILE_TEST(a_full_disk_leaves_the_older_file_as_it_was),
         FILE_TEST(what_others_set_in_hdf5_stays),

@@ -45,6 +45,16 @@ static inline void fake_rung_end(struct fake_rung *fake)
     iw_recording_free(fake->rung.recording);
 }
 
+/* Share number `i` of a place says that events were lost. */
+static inline void fake_rung_expect_lost(const struct fake_rung *fake, size_t place, size_t i, uint64_t at,
+                                         uint64_t ticks)
+{
+    assert_true(i < fake->shares[place].count);
+    assert_int_equal(fake->shares[place].array[i].at, at);
+    assert_int_equal(fake->shares[place].array[i].ticks, ticks);
+    assert_int_equal(fake->shares[place].array[i].source, IWI_NO_SOURCE);
+}
+
 static inline void fake_rung_expect(const struct fake_rung *fake, size_t place, size_t i, uint64_t at,
                                     uint64_t ticks, iw_class kind, const char *name)
 {

@@ -254,6 +254,21 @@ static void a_keeper_outlives_signals_that_others_send_it(void **state)
     end(&bench);
 }
 
+static void what_a_killed_keeper_leaves_is_undone_by_release(void **state)
+{
+    struct iwi_keeper keeper;
+    struct bench bench;
+
+    (void)state;
+    begin(&bench);
+    assert_true(iwi_keeper_start(&keeper, bench.steps, 2));
+    change(&bench);
+    assert_int_equal(kill(keeper.pid, SIGKILL), 0);
+    assert_true(iwi_keeper_release(&keeper));
+    assert_true(is_as_before(&bench));
+    end(&bench);
+}
+
 static void wait_for_name(pid_t pid, const char *name)
 {
     char path[64], comm[32] = "";
@@ -317,6 +332,11 @@ static void ignored_children_do_not_confuse_release(void **state)
     assert_true(iwi_keeper_start(&keeper, bench.steps, 2));
     change(&bench);
     assert_true(iwi_keeper_release(&keeper));
+    assert_true(is_as_before(&bench));
+    assert_true(iwi_keeper_start(&keeper, bench.steps, 2));
+    change(&bench);
+    assert_int_equal(kill(keeper.pid, SIGKILL), 0);
+    assert_true(iwi_keeper_release(&keeper));
     (void)signal(SIGCHLD, SIG_DFL);
     assert_true(is_as_before(&bench));
     end(&bench);
@@ -335,6 +355,7 @@ int main(void)
         cmocka_unit_test(a_crash_puts_back),
         cmocka_unit_test(an_interrupt_of_the_process_group_puts_back),
         cmocka_unit_test(a_keeper_outlives_signals_that_others_send_it),
+        cmocka_unit_test(what_a_killed_keeper_leaves_is_undone_by_release),
         cmocka_unit_test(a_keeper_has_a_name_a_session_and_holds_nothing_else_open),
         cmocka_unit_test(a_second_keeper_does_not_hold_up_the_first),
         cmocka_unit_test(ignored_children_do_not_confuse_release),

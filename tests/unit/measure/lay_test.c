@@ -40,6 +40,7 @@ static void begin(struct bench *bench, size_t count, const int64_t detours[][2])
     }
     bench->attribution.unseen = 1;
     bench->attribution.part_capacity = calloc(1, sizeof *bench->attribution.part_capacity);
+    bench->attribution.blind_until_ns = calloc(1, sizeof *bench->attribution.blind_until_ns);
     bench->attribution.rung = (struct iwi_rung){.ops = &bench->ops,
                                                 .clock = &bench->clock,
                                                 .count = 1,
@@ -52,6 +53,7 @@ static void end(struct bench *bench)
     free(bench->attribution.rung.shares[0].array);
     free(bench->attribution.rung.shares);
     free(bench->attribution.part_capacity);
+    free(bench->attribution.blind_until_ns);
     free(bench->attribution.takers);
     iw_recording_free(bench->recording);
 }
@@ -136,6 +138,25 @@ static void where_not_all_is_reported_the_rest_is_unknown(void **state)
     bench.attribution.unseen = 0;
     lay(&bench, 0, 1);
     assert_int_equal(bench.recording->cpus[0].source[0], 0);
+    end(&bench);
+}
+
+static void where_events_were_lost_the_rest_is_unknown(void **state)
+{
+    const int64_t detours[][2] = {{1000, 9000}, {20000, 9000}, {40000, 9000}};
+    struct bench bench;
+
+    (void)state;
+    begin(&bench, 3, detours);
+    add(&bench, 19000, 5000, IWI_NO_SOURCE); /* up to the middle of the second */
+    add(&bench, 27000, 1000, 2);
+    lay(&bench, 0, 3);
+    assert_int_equal(bench.recording->cpus[0].source[0], 1);
+    assert_int_equal(bench.recording->cpus[0].source[1], 0);
+    expect_part(&bench, 0, 1, 2, 3000);
+    expect_part(&bench, 1, 1, 0, 6000);
+    assert_int_equal(bench.recording->cpus[0].source[2], 1);
+    assert_int_equal(bench.attribution.shares, 1);
     end(&bench);
 }
 
@@ -246,6 +267,7 @@ int main(void)
         cmocka_unit_test(nested_sources_get_their_shares),
         cmocka_unit_test(what_nobody_explains_is_a_source_of_its_own),
         cmocka_unit_test(where_not_all_is_reported_the_rest_is_unknown),
+        cmocka_unit_test(where_events_were_lost_the_rest_is_unknown),
         cmocka_unit_test(shares_meet_their_detour_in_any_batching),
         cmocka_unit_test(shares_before_the_recording_do_not_count),
         cmocka_unit_test(shares_longer_than_their_detour_are_scaled),

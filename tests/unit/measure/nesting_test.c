@@ -100,11 +100,12 @@ static void after_lost_events_nothing_is_assumed(void **state)
     (void)state;
     begin(&bench);
     assert_ok(iwi_nesting_enter(&bench.nesting, 100, TICK));
-    iwi_nesting_reset(&bench.nesting, 5000);
+    assert_ok(iwi_nesting_reset(&bench.nesting, 5000));
     assert_ok(iwi_nesting_enter(&bench.nesting, 6000, SOFTIRQ));
     assert_ok(iwi_nesting_leave(&bench.nesting, 6010));
-    assert_int_equal(bench.shares.count, 1);
-    expect_share(&bench, 0, 6000, 10, SOFTIRQ);
+    assert_int_equal(bench.shares.count, 2);
+    expect_share(&bench, 0, 100, 4900, IWI_NO_SOURCE);
+    expect_share(&bench, 1, 6000, 10, SOFTIRQ);
     free(bench.shares.array);
 }
 

@@ -65,6 +65,7 @@ struct gap {
 
 struct spinner {
     pthread_t thread;
+    bool is_started;
     uint32_t cpu;
     const struct iwi_clock *clock;
     _Atomic pid_t tid;
@@ -106,12 +107,14 @@ static inline void *spin(void *arg)
     return NULL;
 }
 
+/* A test that fails leaves its stack frame: *spinner must outlive that, and be stopped by a teardown. */
 static inline bool spinner_start(struct spinner *spinner, uint32_t cpu, const struct iwi_clock *clock)
 {
     *spinner = (struct spinner){.cpu = cpu, .clock = clock};
     if (pthread_create(&spinner->thread, NULL, spin, spinner) != 0) {
         return false;
     }
+    spinner->is_started = true;
     while (atomic_load(&spinner->tid) == 0) {
         pause_ns(PAUSE_NS);
     }
@@ -120,8 +123,11 @@ static inline bool spinner_start(struct spinner *spinner, uint32_t cpu, const st
 
 static inline void spinner_stop(struct spinner *spinner)
 {
-    atomic_store(&spinner->phase, 2);
-    (void)pthread_join(spinner->thread, NULL);
+    if (spinner->is_started) {
+        atomic_store(&spinner->phase, 2);
+        (void)pthread_join(spinner->thread, NULL);
+        spinner->is_started = false;
+    }
 }
 
 /* ---- the process ---- */
@@ -246,6 +252,15 @@ static inline void rung_bench_release(struct rung_bench *bench)
 {
     iw_recording_free(bench->rung.recording);
     free(bench->shares.array);
+    *bench = (struct rung_bench){.shares = {.array = NULL}};
+}
+
+/* Of a share; that of a time of which nothing is known is class unknown. */
+static inline const iw_source *source_of(const struct rung_bench *bench, const struct iwi_share *share)
+{
+    static const iw_source unknown = {.kind = IW_CLASS_UNKNOWN};
+
+    return share->source != IWI_NO_SOURCE ? &bench->rung.recording->sources[share->source] : &unknown;
 }
 
 /* How many shares, and how long all together; of the source of that name. */
@@ -256,7 +271,7 @@ static inline size_t shares_of(const struct rung_bench *bench, const char *name,
     *ms_p = 0.0;
     for (size_t i = 0; i < bench->shares.count; i++) {
         const struct iwi_share *share = &bench->shares.array[i];
-        const iw_source *source = &bench->rung.recording->sources[share->source];
+        const iw_source *source = source_of(bench, share);
 
         if (source->kind == IW_CLASS_THREAD && strcmp(source->name, name) == 0) {
             count++;

@@ -5,6 +5,15 @@
 
 #include "preempted.h"
 
+static struct spinner spinner;
+
+static int stop_spinner(void **state)
+{
+    (void)state;
+    spinner_stop(&spinner);
+    return 0;
+}
+
 static void open_or_skip(struct rung_bench *bench)
 {
     if (iwi_rung_perf.open(&bench->rung) != IW_OK) {
@@ -20,7 +29,6 @@ static bool names_burner(void)
 {
     const uint32_t cpu = some_cpu();
     const double burnt_ms = BURNS * BURN_NS / 1e6;
-    struct spinner spinner;
     struct rung_bench bench;
     size_t count, explained;
     double ms;
@@ -68,7 +76,6 @@ static void who_preempts_is_named(void **state)
 
 static void interrupts_are_named(void **state)
 {
-    struct spinner spinner;
     struct rung_bench bench;
     size_t interrupts = 0;
 
@@ -84,7 +91,7 @@ static void interrupts_are_named(void **state)
     assert_ok(iwi_rung_perf.drain(&bench.rung));
     iwi_rung_perf.close(&bench.rung);
     for (size_t i = 0; i < bench.shares.count; i++) {
-        const iw_source *source = &bench.rung.recording->sources[bench.shares.array[i].source];
+        const iw_source *source = source_of(&bench, &bench.shares.array[i]);
 
         interrupts += source->kind == IW_CLASS_IRQ || source->kind == IW_CLASS_SOFTIRQ;
     }
@@ -146,8 +153,8 @@ static void nobody_is_refused_with_a_reason(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(who_preempts_is_named),
-        cmocka_unit_test(interrupts_are_named),
+        cmocka_unit_test_teardown(who_preempts_is_named, stop_spinner),
+        cmocka_unit_test_teardown(interrupts_are_named, stop_spinner),
         cmocka_unit_test(after_lost_records_it_goes_on),
         cmocka_unit_test(nobody_is_refused_with_a_reason),
     };

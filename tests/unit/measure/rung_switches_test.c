@@ -151,29 +151,34 @@ static void *wait_for_byte(void *arg)
 static void a_wait_across_a_drain_is_one_share_of_its_whole_length(void **state)
 {
     struct waiter waiter = {.pipe = {-1, -1}};
+    iw_status status = IW_OK;
     struct rung_bench bench;
+    size_t early = 0;
     pthread_t thread;
     double ms;
 
     (void)state;
     assert_int_equal(pipe(waiter.pipe), 0);
+    /* nothing is asserted while the thread runs: it uses this stack frame */
     assert_int_equal(pthread_create(&thread, NULL, wait_for_byte, &waiter), 0);
     while (atomic_load(&waiter.tid) == 0) {
         pause_ns(PAUSE_NS);
     }
-    assert_true(rung_bench_init(&bench, 0, waiter.tid));
+    (void)rung_bench_init(&bench, 0, waiter.tid);
     if (iwi_rung_switches.open(&bench.rung) != IW_OK) {
         print_message("refused here: %s\n", bench.rung.reason);
         atomic_store(&waiter.is_watched, true);
     } else {
         atomic_store(&waiter.is_watched, true);
         pause_ns(50000000);
-        assert_ok(iwi_rung_switches.drain(&bench.rung));
-        assert_int_equal(shares_of(&bench, "wait", &ms), 0);
+        status = iwi_rung_switches.drain(&bench.rung);
+        early = shares_of(&bench, "wait", &ms);
         pause_ns(50000000);
     }
-    assert_int_equal(write(waiter.pipe[1], "x", 1), 1);
+    (void)close(waiter.pipe[1]); /* ends the read */
     (void)pthread_join(thread, NULL);
+    assert_ok(status);
+    assert_int_equal(early, 0);
     if (bench.rung.state != NULL) {
         assert_ok(iwi_rung_switches.drain(&bench.rung));
         assert_int_equal(shares_of(&bench, "wait", &ms), 1);
@@ -182,7 +187,6 @@ static void a_wait_across_a_drain_is_one_share_of_its_whole_length(void **state)
     }
     rung_bench_release(&bench);
     (void)close(waiter.pipe[0]);
-    (void)close(waiter.pipe[1]);
 }
 
 static int64_t all_switches_now(void)

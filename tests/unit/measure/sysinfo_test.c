@@ -178,6 +178,25 @@ static void long_lines_are_cut(void **state)
     fake_root_remove(root);
 }
 
+static void a_control_group_may_leave_less(void **state)
+{
+    char root[FAKE_ROOT_SIZE];
+
+    (void)state;
+    fake_root_make(root);
+    fake_root_file(root, "/proc/meminfo", "MemTotal: 9000 kB\nMemAvailable:    8192 kB\n");
+    fake_root_file(root, "/proc/self/cgroup", "0::/slurm/job_7/step_0\n");
+    assert_int_equal(iwi_sysinfo_available_bytes(root), 8192 * 1024);
+    fake_root_file(root, "/sys/fs/cgroup/slurm/job_7/step_0/memory.max", "max\n");
+    fake_root_file(root, "/sys/fs/cgroup/slurm/job_7/memory.max", "4194304\n");
+    fake_root_file(root, "/sys/fs/cgroup/slurm/job_7/memory.current", "1048576\n");
+    assert_int_equal(iwi_sysinfo_available_bytes(root), 3 * 1048576);
+    fake_root_file(root, "/sys/fs/cgroup/slurm/memory.max", "2097152\n");
+    fake_root_file(root, "/sys/fs/cgroup/slurm/memory.current", "99999999\n");
+    assert_int_equal(iwi_sysinfo_available_bytes(root), 0);
+    fake_root_remove(root);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -189,6 +208,7 @@ int main(void)
         cmocka_unit_test(governors_are_of_single_cpus),
         cmocka_unit_test(steal_is_the_eighth_number_of_the_cpu),
         cmocka_unit_test(available_memory_is_in_kib),
+        cmocka_unit_test(a_control_group_may_leave_less),
         cmocka_unit_test(long_lines_are_cut),
     };
 

@@ -358,12 +358,16 @@ static void facts_about_the_whole_do_not_describe_a_part(void **state)
     (void)state;
     iwt_attribute(recording, "kernel", "6.1");
     iwt_attribute(recording, "steal_ms", "2:12,5:0");
+    iwt_attribute(recording, "interrupts", "2:LOC=100;5:LOC=90");
+    iwt_attribute(recording, "kernel_events_lost", "7");
     recording->cpus[0].dropped = 3;
     opts.to_ns = 999;
     part = cut(recording, &opts);
     assert_string_equal(iw_recording_get(part, "kernel"), "6.1");
     assert_null(iw_recording_get(part, "steal_ms"));
-    assert_int_equal(part->cpus[0].dropped, 0); /* they lie behind the end */
+    assert_null(iw_recording_get(part, "interrupts"));
+    assert_string_equal(iw_recording_get(part, "kernel_events_lost"), "7"); /* sources may still be missing */
+    assert_int_equal(part->cpus[0].dropped, 0);                             /* they lie behind the end */
     iw_recording_free(part);
     iw_recording_free(recording);
 }

@@ -3,6 +3,8 @@
  */
 #include "owners.h"
 
+#include <time.h>
+
 enum { CASES = 200, MOST_INPUTS = 3 };
 
 static void assert_refused(const iw_merge_input *inputs, size_t count, bool is_append, iw_status status,
@@ -139,6 +141,9 @@ static void sources_are_joined_and_attributes_listed(void **state)
     iwt_attribute(b, "kernel", "6.1");
     iwt_attribute(b, "governor", "powersave");
     iwt_attribute(a, "steal_ms", "1");
+    iwt_attribute(a, "interrupts", "0:LOC=100");
+    iwt_attribute(a, "kernel_events_lost", "7");
+    iwt_attribute(b, "kernel_events_lost", "1000000");
     assert_ok(iw_recording_merge(NULL, inputs, 3, &merged, &edit));
     assert_int_equal(merged->source_count, 3);
     assert_int_equal(merged->cpus[0].source[0], merged->cpus[1].source[0]);
@@ -148,6 +153,46 @@ static void sources_are_joined_and_attributes_listed(void **state)
     assert_string_equal(iw_recording_get(merged, "kernel"), "6.1");
     assert_string_equal(iw_recording_get(merged, "governor"), "powersave");
     assert_null(iw_recording_get(merged, "steal_ms"));
+    assert_null(iw_recording_get(merged, "interrupts"));
+    assert_string_equal(iw_recording_get(merged, "kernel_events_lost"), "1000014"); /* a is there twice */
+    iw_recording_free(merged);
+    iw_recording_free(a);
+    iw_recording_free(b);
+}
+
+/* Numbers of sources 1 to `count`; the list is laid out by hand, since adding one looks at all before it. */
+static iw_recording *with_sources(size_t count, size_t first_name)
+{
+    iw_recording *recording = iwt_recording(1, 1000);
+
+    recording->sources = realloc(recording->sources, (count + 1) * sizeof *recording->sources);
+    assert_non_null(recording->sources);
+    for (size_t i = 1; i <= count; i++) {
+        recording->sources[i] = (iw_source){.kind = IW_CLASS_THREAD};
+        snprintf(recording->sources[i].name, sizeof recording->sources[i].name, "task%zu", first_name + i);
+    }
+    recording->source_count = count + 1;
+    return recording;
+}
+
+/* As many as there are threads on a busy node in a day; looking for each among all would take 10^10 steps. */
+static void many_sources_are_joined_soon(void **state)
+{
+    enum { SOURCES = 60000, SHARED = 1000 };
+    iw_recording *a = with_sources(SOURCES, 0), *b = with_sources(SOURCES, SOURCES - SHARED), *merged;
+    const iw_merge_input inputs[] = {{"a", a}, {"b", b}};
+    clock_t begin;
+    iw_edit edit;
+
+    (void)state;
+    iwt_detour(b, 0, 10, 5, 1);
+    iwt_detour(b, 0, 20, 5, SOURCES);
+    begin = clock();
+    assert_ok(iw_recording_merge(NULL, inputs, 2, &merged, &edit));
+    assert_true((double)(clock() - begin) < 5.0 * CLOCKS_PER_SEC);
+    assert_int_equal(merged->source_count, 1 + 2 * SOURCES - SHARED);
+    assert_int_equal(merged->cpus[1].source[0], SOURCES - SHARED + 1);
+    assert_int_equal(merged->cpus[1].source[1], 2 * SOURCES - SHARED);
     iw_recording_free(merged);
     iw_recording_free(a);
     iw_recording_free(b);
@@ -316,6 +361,7 @@ int main(void)
         cmocka_unit_test(clashing_numbers_get_the_lowest_free_ones),
         cmocka_unit_test(numbers_that_do_not_clash_stay),
         cmocka_unit_test(sources_are_joined_and_attributes_listed),
+        cmocka_unit_test(many_sources_are_joined_soon),
         cmocka_unit_test(long_lists_of_values_end),
         cmocka_unit_test(only_like_is_joined_with_like),
         cmocka_unit_test(too_many_cpus_are_refused),

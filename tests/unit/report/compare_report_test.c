@@ -165,6 +165,36 @@ static void short_recordings_are_warned_of(void **state)
     iw_recording_free(a);
 }
 
+static void stretches_that_carry_the_difference_are_told(void **state)
+{
+    iw_recording *a = made(1000, false), *b = made(1000, false);
+
+    (void)state;
+    for (size_t i = 1000; i < 1500; i++) {
+        b->cpus[0].duration_ns[i] = 2000000;
+    }
+    assert_says(a, b, "- The difference comes from one stretch of 5.2 s: it may not come again.");
+    release(a, b);
+}
+
+static void what_cannot_be_told_is_said_to_be_so(void **state)
+{
+    iw_recording *quiet = iwt_recording(1, INT64_C(40000000000)), *noisy = made(1000, false);
+    iw_compare_opts opts = IW_COMPARE_OPTS_INIT;
+    char *text;
+
+    (void)state;
+    opts.metric = IW_COMPARE_P99;
+    text = unwrapped(noisy, quiet, &opts);
+    assert_non_null(
+        strstr(text, "Cannot tell whether b.h5 has a longer tail (p99) than a.h5: it has no detours"));
+    free(text);
+    text = unwrapped(quiet, noisy, &opts);
+    assert_non_null(strstr(text, "b.h5 has a longer tail (p99) than a.h5: 1.00 us against none"));
+    free(text);
+    release(quiet, noisy);
+}
+
 static void unknown_sources_are_told(void **state)
 {
     iw_recording *a = iwt_recording(1, 1000000000);
@@ -236,6 +266,8 @@ int main(void)
         cmocka_unit_test(tolerances_are_told),
         cmocka_unit_test(what_else_differs_is_told),
         cmocka_unit_test(short_recordings_are_warned_of),
+        cmocka_unit_test(stretches_that_carry_the_difference_are_told),
+        cmocka_unit_test(what_cannot_be_told_is_said_to_be_so),
         cmocka_unit_test(unknown_sources_are_told),
         cmocka_unit_test(lines_have_80_columns_at_most),
         cmocka_unit_test(json_has_the_numbers_and_nulls),

@@ -176,11 +176,13 @@ static void how_it_was_measured_is_told(void **state)
                       "(t_min 20.0 ns). Those of 20 us or more count for the barrier.");
     iwt_attribute(recording, "clock", "tsc");
     iwt_attribute(recording, "kernel", "6.1.0");
+    iwt_attribute(recording, "under", "make");
+    iwt_attribute(recording, "under_ended_ns", "300000000");
     recording->cpus[1].t_min_ns = 22.0;
     recording->rung = IW_RUNG_NONE;
     noise_assert_says(recording,
-                      "Probe selfish, clock tsc, kernel 6.1.0. Detours shorter than 180 ns are not seen "
-                      "(t_min 20.0 to 22.0 ns).");
+                      "Probe selfish, clock tsc, kernel 6.1.0, under 'make' until 300 ms. Detours shorter "
+                      "than 180 ns are not seen (t_min 20.0 to 22.0 ns).");
     iw_recording_free(recording);
 }
 
@@ -221,11 +223,36 @@ static void dropped_detours_are_told(void **state)
 
 static void unknown_sources_come_with_advice(void **state)
 {
+    iw_recording *recording = iwt_recording(1, INT64_C(60000000000));
+
+    (void)state;
+    iwt_detour(recording, 0, 1000000, 2000, 0);
+    recording->rung = IW_RUNG_NONE;
+    noise_assert_says(recording, "- What took the CPUs is unknown: the recording");
+    iw_recording_free(recording);
+}
+
+static void sources_are_known_where_a_file_names_them(void **state)
+{
+    iw_recording *recording = noise_sample();
+
+    (void)state;
+    recording->rung = IW_RUNG_NONE; /* as of CSV that does not say who told them */
+    noise_assert_says(recording, "Keep in mind: - Sources rarer");
+    iw_recording_free(recording);
+}
+
+/* "noise show --cpu 1" has one CPU left, but all attributes. */
+static void interrupts_are_those_of_the_cpus_shown(void **state)
+{
     iw_recording *recording = noise_sample();
 
     (void)state;
     recording->rung = IW_RUNG_NONE;
-    noise_assert_says(recording, "- What took the CPUs is unknown: the recording");
+    iwt_attribute(recording, "interrupts", "0:LOC=60000,25 a[0:1]=120;5:LOC=600,25 a[0:1]=120");
+    noise_assert_says(recording, "by /proc: LOC 505/s, 25 a[0:1] 2.00/s.");
+    recording->cpus[0].cpu = 8;
+    noise_assert_says(recording, "by /proc: LOC 5.00/s, 25 a[0:1] 1.00/s.");
     iw_recording_free(recording);
 }
 
@@ -385,6 +412,8 @@ int main(void)
         cmocka_unit_test(a_sound_recording_has_no_other_warning),
         cmocka_unit_test(dropped_detours_are_told),
         cmocka_unit_test(unknown_sources_come_with_advice),
+        cmocka_unit_test(sources_are_known_where_a_file_names_them),
+        cmocka_unit_test(interrupts_are_those_of_the_cpus_shown),
         cmocka_unit_test(virtual_machines_are_told),
         cmocka_unit_test(stolen_time_is_told),
         cmocka_unit_test(changing_frequencies_are_told),

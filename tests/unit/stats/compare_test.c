@@ -296,6 +296,32 @@ static void silence_can_be_compared(void **state)
     iw_recording_free(noisy);
 }
 
+static void percentiles_of_nothing_are_judged_by_who_has_detours(void **state)
+{
+    iw_recording *quiet = iwt_recording(1, 4 * SECOND_NS), *noisy = regular(400, 1000),
+                 *once = regular(1, 1000);
+    const struct {
+        const iw_recording *a, *b;
+        iw_compare_verdict verdict;
+    } cases[] = {{quiet, noisy, IW_COMPARE_WORSE},
+                 {noisy, quiet, IW_COMPARE_UNKNOWN},
+                 {quiet, quiet, IW_COMPARE_UNKNOWN},
+                 {once, noisy, IW_COMPARE_UNKNOWN}}; /* draws without any detour */
+    iw_compare_opts opts = IW_COMPARE_OPTS_INIT;
+
+    (void)state;
+    opts.metric = IW_COMPARE_P99;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        iw_noise_comparison *c = compared(cases[i].a, cases[i].b, &opts);
+
+        assert_int_equal(c->verdict, cases[i].verdict);
+        iw_noise_comparison_free(c);
+    }
+    iw_recording_free(quiet);
+    iw_recording_free(noisy);
+    iw_recording_free(once);
+}
+
 static void one_detour_proves_nothing(void **state)
 {
     iw_recording *quiet = iwt_recording(1, 4 * SECOND_NS), *once = regular(1, 100000000);
@@ -366,6 +392,7 @@ int main(void)
         cmocka_unit_test(equal_thresholds_leave_nothing_out),
         cmocka_unit_test(quanta_compare_with_quanta_only),
         cmocka_unit_test(silence_can_be_compared),
+        cmocka_unit_test(percentiles_of_nothing_are_judged_by_who_has_detours),
         cmocka_unit_test(one_detour_proves_nothing),
         cmocka_unit_test(nothing_watched_is_refused),
         cmocka_unit_test(cpus_are_drawn_together),

@@ -1,12 +1,10 @@
-/* Finds the number of a source among many, for readers that meet names line by line.
+/* Finds the number of a source among many, for readers and joiners that meet name after name.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#ifndef IWI_CONVERT_SOURCES_H
-#define IWI_CONVERT_SOURCES_H
+#ifndef IWI_SOURCE_TABLE_H
+#define IWI_SOURCE_TABLE_H
 
 #include <idlewave/recording.h>
-
-#include "format/convert_text.h"
 
 /* A hash table over recording->sources. Zeroed to begin with. */
 struct iwi_sources {
@@ -18,7 +16,7 @@ struct iwi_sources {
 
 /* Number of that source, added if new; longer names are cut. */
 IW_NODISCARD iw_status iwi_sources_find(const iw_log *log, struct iwi_sources *sources, iw_class kind,
-                                        struct iwi_piece name, uint32_t *number_p);
+                                        const char *name, size_t name_bytes, uint32_t *number_p);
 
 void iwi_sources_release(struct iwi_sources *sources);
 

@@ -1,10 +1,12 @@
-/* A hash table over the sources of a recording that is being read.
+/* A hash table over the sources of a recording that is being made.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "format/convert_sources.h"
+#include "noise/source_table.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/base.h"
 
 enum { FIRST_SLOTS = 64 };
 
@@ -71,14 +73,13 @@ static iw_status append(const iw_log *log, struct iwi_sources *sources, const iw
     return IW_OK;
 }
 
-iw_status iwi_sources_find(const iw_log *log, struct iwi_sources *sources, iw_class kind,
-                           struct iwi_piece name, uint32_t *number_p)
+iw_status iwi_sources_find(const iw_log *log, struct iwi_sources *sources, iw_class kind, const char *name,
+                           size_t name_bytes, uint32_t *number_p)
 {
-    const size_t size = iwi_piece_size(name);
     iw_source source = {.kind = kind};
     uint32_t *slot;
 
-    memcpy(source.name, name.at, size < sizeof source.name ? size : sizeof source.name - 1);
+    memcpy(source.name, name, name_bytes < sizeof source.name ? name_bytes : sizeof source.name - 1);
     IW_TRY(make_room(log, sources));
     slot = find_slot(sources, &source);
     if (*slot == 0) {
