@@ -138,14 +138,14 @@ static void expect_that_stay(int tracing, char (*names)[NAME_SIZE], size_t count
     char path[96];
 
     for (size_t i = 0; i < count; i++) {
-        snprintf(path, sizeof path, "instances/%s", names[i]);
+        snprintf(path, sizeof path, "instances/%.*s", NAME_SIZE - 1, names[i]);
         assert_int_equal(mkdirat(tracing, path, 0700), 0);
     }
     begin();
     (void)end(NULL);
     for (size_t i = 0; i < count; i++) {
         stayed |= (unsigned)has_folder(tracing, names[i]) << i;
-        snprintf(path, sizeof path, "instances/%s", names[i]);
+        snprintf(path, sizeof path, "instances/%.*s", NAME_SIZE - 1, names[i]);
         (void)unlinkat(tracing, path, AT_REMOVEDIR);
     }
     assert_int_equal(stayed, staying);
