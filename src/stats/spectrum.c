@@ -46,6 +46,23 @@ static size_t nearest_line(const iw_noise_spectrum *spectrum, double frequency_h
     return nearest;
 }
 
+/* The line that a source of this frequency carries: its own, or else one that it is a multiple of. */
+static size_t line_of(const iw_noise_spectrum *spectrum, double frequency_hz)
+{
+    size_t line = nearest_line(spectrum, frequency_hz);
+
+    for (size_t i = 0; i < spectrum->line_count && line == spectrum->line_count; i++) {
+        const double multiple = round(frequency_hz / spectrum->lines[i].frequency_hz);
+        const double wanted_hz = multiple * spectrum->lines[i].frequency_hz;
+
+        if (multiple >= 2.0 && multiple <= (double)spectrum->lines[i].harmonics + 1.0 &&
+            fabs(wanted_hz / frequency_hz - 1.0) <= SAME_FREQUENCY / multiple) {
+            line = i;
+        }
+    }
+    return line;
+}
+
 /* Larger shares first. */
 static int compare_sources(const void *x, const void *y)
 {
@@ -71,7 +88,7 @@ static iw_status find_sources(const iw_log *log, const iw_recording *recording, 
 
         if (row->period_ns > 0.0) {
             spectrum->sources[spectrum->source_count++] = (iw_spectral_source){
-                (uint32_t)s, row->period_ns, row->share, nearest_line(spectrum, 1e9 / row->period_ns)};
+                (uint32_t)s, row->period_ns, row->share, line_of(spectrum, 1e9 / row->period_ns)};
         }
     }
     qsort(spectrum->sources, spectrum->source_count, sizeof *spectrum->sources, compare_sources);

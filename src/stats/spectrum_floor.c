@@ -28,6 +28,9 @@ static const double ROUNDING = 1e-9;
 /* Below this a line would be of no interest however sure it is. */
 static const double LEAST_RATIO = 4.0;
 
+/* Between two lines the power falls below this many times the floor. */
+static const double VALLEY_RATIO = 2.0;
+
 /* Windows that overlap by half are not independent: 1 / (1 + 2/36) for Hann's (Welch 1967). */
 static const double INDEPENDENT = 36.0 / 38.0;
 
@@ -138,11 +141,26 @@ iw_status iwi_find_floor(const iw_log *log, iw_noise_spectrum *spectrum)
     return IW_OK;
 }
 
+/* Goes from `bin` on by `step` as long as the power stays above the valleys; true if it meets more. */
+static bool rises_beyond(const iw_noise_spectrum *spectrum, size_t bin, size_t step)
+{
+    for (size_t i = bin + step; i < spectrum->count && ratio_at(spectrum, i) > VALLEY_RATIO; i += step) {
+        if (spectrum->power[i] > spectrum->power[bin]) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A broad hump has many maxima, and a strong line with jitter has some beside it: only the highest counts
+ * unless there is a valley between them. */
 static bool is_peak(const iw_noise_spectrum *spectrum, size_t bin)
 {
     const double *p = &spectrum->power[bin];
+    const size_t back = (size_t)-1;
 
-    return p[0] > p[-1] && p[0] >= p[1] && ratio_at(spectrum, bin) >= spectrum->least_ratio;
+    return p[0] > p[-1] && p[0] >= p[1] && ratio_at(spectrum, bin) >= spectrum->least_ratio &&
+           !rises_beyond(spectrum, bin, 1) && !rises_beyond(spectrum, bin, back);
 }
 
 /* The top of the parabola through the logarithms of three values, in bins from the middle one. */
