@@ -38,7 +38,8 @@ static void count_lost(struct iwi_instance *instance, size_t place, int missed)
     }
 }
 
-static iw_status take_page(struct iwi_instance *instance, size_t place)
+/* *last_p: tick of the last event in it, unchanged if there is none. */
+static iw_status take_page(struct iwi_instance *instance, size_t place, uint64_t *last_p)
 {
     struct kbuffer *kbuffer = instance->kbuffer;
     unsigned long long stamp;
@@ -55,19 +56,23 @@ static iw_status take_page(struct iwi_instance *instance, size_t place)
         IW_TRY(iwi_kernel_events_reset(instance->events, place, data != NULL ? tick_of(instance, stamp) : 0));
     }
     while (data != NULL) {
-        IW_TRY(iwi_kernel_events_take(instance->events, place, tick_of(instance, stamp), data,
+        *last_p = tick_of(instance, stamp);
+        IW_TRY(iwi_kernel_events_take(instance->events, place, *last_p, data,
                                       (size_t)kbuffer_event_size(kbuffer)));
         data = kbuffer_next_event(kbuffer, &stamp);
     }
     return IW_OK;
 }
 
-/* read() gives also the page that the kernel is still filling, as far as it is. */
+/* read() gives also the page that the kernel is still filling, as far as it is. What happens from now on is
+ * left for the next time: on a busy CPU there would be no end. */
 static iw_status drain_place(struct iwi_instance *instance, size_t place)
 {
     const struct iwi_rung *rung = instance->rung;
+    const uint64_t now = iwi_clock_now(rung->clock);
+    uint64_t last = 0;
 
-    for (;;) {
+    while (last < now) {
         const ssize_t got = read(instance->pipes[place], instance->page, instance->page_size);
 
         if (got == 0 || (got < 0 && errno == EAGAIN)) {
@@ -75,12 +80,13 @@ static iw_status drain_place(struct iwi_instance *instance, size_t place)
         }
         if (got > 0) {
             memset(instance->page + got, 0, instance->page_size - (size_t)got);
-            IW_TRY(take_page(instance, place));
+            IW_TRY(take_page(instance, place, &last));
         } else if (errno != EINTR) {
             return iwi_fail(rung->log, IW_ERR_IO, "kernel events of CPU %" PRIu32 " cannot be read: %s",
                             rung->watched[place].cpu, strerror(errno));
         }
     }
+    return IW_OK;
 }
 
 iw_status iwi_instance_drain(struct iwi_rung *rung)
