@@ -61,13 +61,6 @@ static const struct example examples[] = {
     {NULL, NULL},
 };
 
-static const char *last_part(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash != NULL ? slash + 1 : path;
-}
-
 static iw_status write_report(struct ui *ui, int format, const iw_compared *compared)
 {
     switch (format) {
@@ -80,8 +73,8 @@ static iw_status write_report(struct ui *ui, int format, const iw_compared *comp
 static int compare(struct ui *ui, const struct compare_opts *opts, double tolerance, const char *const *paths,
                    const iw_recording *a, const iw_recording *b)
 {
-    const bool is_same_name = strcmp(last_part(paths[0]), last_part(paths[1])) == 0;
-    iw_compared compared = {a, b, last_part(paths[0]), last_part(paths[1]), NULL};
+    const bool is_same_name = strcmp(ui_file_name(paths[0]), ui_file_name(paths[1])) == 0;
+    iw_compared compared = {a, b, ui_file_name(paths[0]), ui_file_name(paths[1]), NULL};
     iw_compare_opts wanted = IW_COMPARE_OPTS_INIT;
     iw_noise_comparison *comparison = NULL;
     iw_compare_verdict verdict;

@@ -83,8 +83,7 @@ static iw_status write_report(struct ui *ui, int format, const iw_recording *rec
 /* A picture that fails (no gnuplot) does not keep the numbers back. */
 static int show(struct ui *ui, const struct show_opts *opts, const iw_recording *recording, const char *path)
 {
-    const char *slash = strrchr(path, '/');
-    const char *name = slash != NULL ? slash + 1 : path;
+    const char *name = ui_file_name(path);
     iw_noise_facts *facts = NULL;
     iw_status status, drawn = IW_OK;
 

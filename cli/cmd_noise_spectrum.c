@@ -69,8 +69,7 @@ static iw_status write_report(struct ui *ui, int format, const iw_recording *rec
 static int show(struct ui *ui, const struct spectrum_opts *opts, const iw_spectrum_opts *wanted,
                 const iw_recording *recording, const char *path)
 {
-    const char *slash = strrchr(path, '/');
-    const char *name = slash != NULL ? slash + 1 : path;
+    const char *name = ui_file_name(path);
     iw_noise_spectrum *spectrum = NULL;
     iw_status status, drawn = IW_OK;
 

@@ -95,8 +95,7 @@ static int read_shard(struct ui *ui, const char *text, struct shard *shard)
 /* The folder that was given, or the file's name without folders and suffix; to be freed. */
 static char *choose_dir(const char *given, const char *path)
 {
-    const char *slash = strrchr(path, '/');
-    const char *name = given != NULL ? given : (slash != NULL ? slash + 1 : path);
+    const char *name = given != NULL ? given : ui_file_name(path);
     const char *dot = given == NULL ? strrchr(name, '.') : NULL;
     const size_t length = dot != NULL && dot > name && (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0)
                               ? (size_t)(dot - name)

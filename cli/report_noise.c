@@ -7,6 +7,7 @@
 #include <idlewave/idlewave.h>
 
 #include "report_kinds.h"
+#include "ui.h"
 
 /* As `noise show` counts them by default. */
 static const double LONG_NS = 20000.0;
@@ -38,8 +39,7 @@ static iw_status load(const iw_log *log, const char *path, void **input_p)
 
 static iw_status write(const iw_log *log, const void *input, const struct report_target *target)
 {
-    const char *slash = strrchr(target->name, '/');
-    const char *name = slash != NULL ? slash + 1 : target->name;
+    const char *name = ui_file_name(target->name);
     iw_noise_facts *facts;
     iw_status status;
 

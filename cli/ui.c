@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "progress.h"
 
@@ -115,4 +116,11 @@ void *ui_grow(void *array, size_t count, size_t element_size)
         exit(UI_ERROR);
     }
     return grown;
+}
+
+const char *ui_file_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash != NULL ? slash + 1 : path;
 }

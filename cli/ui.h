@@ -42,6 +42,9 @@ void ui_see_help(const struct ui *ui);
 /* The exit code for a status that has been logged. */
 int ui_exit_of(iw_status status);
 
+/* The path without its folders. */
+const char *ui_file_name(const char *path);
+
 /* As ui_exit_of(), for values that came straight from the command line: bad ones are usage errors. */
 int ui_exit_of_value(const struct ui *ui, iw_status status);
 

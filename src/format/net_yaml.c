@@ -79,7 +79,7 @@ static iw_status parse_value(const iw_log *log, enum key key, const char *text, 
 static iw_status read_value(const struct iwi_yaml *yaml, enum key key, const yaml_node_t *node, iw_net *net)
 {
     const size_t line = iwi_yaml_line(node);
-    struct iwi_keeper keeper;
+    struct iwi_log_keeper keeper;
     const char *text;
     iw_status status;
 
@@ -90,7 +90,7 @@ static iw_status read_value(const struct iwi_yaml *yaml, enum key key, const yam
     if (key == KEY_FORMAT) {
         return check_format(yaml, text, line);
     }
-    iwi_keeper_init(&keeper, yaml->log);
+    iwi_log_keeper_init(&keeper, yaml->log);
     status = parse_value(&keeper.log, key, text, net);
     if (status != IW_OK) {
         return iwi_yaml_fail(yaml, line, status, "key '%s': %s", keys[key].name, keeper.text);
@@ -123,10 +123,10 @@ static iw_status check_keys(const struct iwi_yaml *yaml, size_t line, const stru
 /* The limits of iw_net_check(), told with the place. */
 static iw_status check_net(const struct iwi_yaml *yaml, size_t line, const iw_net *net)
 {
-    struct iwi_keeper keeper;
+    struct iwi_log_keeper keeper;
     iw_status status;
 
-    iwi_keeper_init(&keeper, yaml->log);
+    iwi_log_keeper_init(&keeper, yaml->log);
     status = iw_net_check(&keeper.log, net);
     return status == IW_OK ? IW_OK : iwi_yaml_fail(yaml, line, status, "%s", keeper.text);
 }

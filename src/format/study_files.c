@@ -183,7 +183,7 @@ static uint32_t read_number(const char *text, const char **end_p)
     return number;
 }
 
-static int is_results_file(const struct dirent *entry)
+int iwi_is_results_file(const struct dirent *entry)
 {
     static const char start[] = "results-", middle[] = "-of-";
     const char *at = entry->d_name;
@@ -209,7 +209,7 @@ iw_status iwi_cell_results_load(const iw_log *log, const char *dir, iw_cell_resu
 {
     struct collection c = {.log = log};
     struct dirent **entries = NULL;
-    const int entry_count = scandir(dir, &entries, is_results_file, alphasort);
+    const int entry_count = scandir(dir, &entries, iwi_is_results_file, alphasort);
     iw_status status = IW_OK;
 
     if (entry_count < 0 && errno != ENOENT) {

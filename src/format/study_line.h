@@ -13,6 +13,8 @@
 #ifndef IWI_STUDY_LINE_H
 #define IWI_STUDY_LINE_H
 
+#include <dirent.h>
+
 #include <idlewave/study.h>
 
 /* The line with its newline, to be freed. The same cell gives the same bytes. */
@@ -25,6 +27,9 @@ void iwi_cell_result_release(iw_cell_result *cell);
 
 /* Name of the results file of a shard (from 0) of so many: "results.jsonl" if there is only one. */
 void iwi_results_file_name(uint32_t shard, uint32_t shards, char buf[64]);
+
+/* Whether a folder's entry is a results file: exactly such a name. For scandir(). */
+int iwi_is_results_file(const struct dirent *entry);
 
 /* All whole lines of all results files of `dir` (docs/formats/study.md), each id once; equal ids with other
  * content are IW_ERR_FORMAT. A folder that does not exist has none. To be freed with

@@ -104,10 +104,10 @@ static iw_status check_scales(const struct iwi_study_reader *reader, const struc
 
     for (size_t i = 0; i < scales->count && part->has_digest; i++) {
         iw_net net = reader->study->systems[crossing->system].net;
-        struct iwi_keeper keeper;
+        struct iwi_log_keeper keeper;
         iw_status status;
 
-        iwi_keeper_init(&keeper, reader->yaml.log);
+        iwi_log_keeper_init(&keeper, reader->yaml.log);
         status = iw_net_scale(&keeper.log, &net, scales->values[i]);
         if (status != IW_OK) {
             return iwi_yaml_fail(&reader->yaml, part->line, status, "with net-scale %g: %s",
@@ -122,13 +122,13 @@ static iw_status check_program(const struct iwi_study_reader *reader, size_t wor
 {
     const iw_study_work *work = &reader->study->works[work_index];
     iw_pattern pattern = work->pattern;
-    struct iwi_keeper keeper;
+    struct iwi_log_keeper keeper;
     iw_program *program = NULL;
     iw_status status;
 
     pattern.bytes = (uint64_t)bytes;
     pattern.ranks = (uint32_t)ranks;
-    iwi_keeper_init(&keeper, reader->yaml.log);
+    iwi_log_keeper_init(&keeper, reader->yaml.log);
     status = iw_program_from_pattern(&keeper.log, work->operations, &pattern, &program);
     if (status != IW_OK) {
         return iwi_yaml_fail(&reader->yaml, reader->works[work_index].line,

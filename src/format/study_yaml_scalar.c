@@ -10,7 +10,7 @@
 
 /* What a parser of base said, with its place. */
 static iw_status fail_kept(const struct iwi_study_reader *reader, const yaml_node_t *node, const char *key,
-                           iw_status status, const struct iwi_keeper *keeper)
+                           iw_status status, const struct iwi_log_keeper *keeper)
 {
     return iwi_yaml_fail(&reader->yaml, iwi_yaml_line(node), status, "key '%s': %s", key, keeper->text);
 }
@@ -18,13 +18,13 @@ static iw_status fail_kept(const struct iwi_study_reader *reader, const yaml_nod
 iw_status iwi_study_count(const struct iwi_study_reader *reader, const yaml_node_t *node, const char *key,
                           uint64_t min, uint64_t max, uint64_t *value_p)
 {
-    struct iwi_keeper keeper;
+    struct iwi_log_keeper keeper;
     const char *text;
     uint64_t value = 0;
     iw_status status;
 
     IW_TRY(iwi_yaml_text(&reader->yaml, node, key, &text));
-    iwi_keeper_init(&keeper, reader->yaml.log);
+    iwi_log_keeper_init(&keeper, reader->yaml.log);
     status = iw_parse_count(&keeper.log, text, &value);
     if (status != IW_OK) {
         return fail_kept(reader, node, key, status, &keeper);
@@ -50,12 +50,12 @@ iw_status iwi_study_count32(const struct iwi_study_reader *reader, const yaml_no
 iw_status iwi_study_time(const struct iwi_study_reader *reader, const yaml_node_t *node, const char *key,
                          iw_time *ps_p)
 {
-    struct iwi_keeper keeper;
+    struct iwi_log_keeper keeper;
     const char *text;
     iw_status status;
 
     IW_TRY(iwi_yaml_text(&reader->yaml, node, key, &text));
-    iwi_keeper_init(&keeper, reader->yaml.log);
+    iwi_log_keeper_init(&keeper, reader->yaml.log);
     status = iw_parse_time(&keeper.log, text, ps_p);
     return status == IW_OK ? IW_OK : fail_kept(reader, node, key, status, &keeper);
 }
@@ -63,12 +63,12 @@ iw_status iwi_study_time(const struct iwi_study_reader *reader, const yaml_node_
 iw_status iwi_study_per_byte(const struct iwi_study_reader *reader, const yaml_node_t *node, const char *key,
                              iw_fs_per_byte *fs_p)
 {
-    struct iwi_keeper keeper;
+    struct iwi_log_keeper keeper;
     const char *text;
     iw_status status;
 
     IW_TRY(iwi_yaml_text(&reader->yaml, node, key, &text));
-    iwi_keeper_init(&keeper, reader->yaml.log);
+    iwi_log_keeper_init(&keeper, reader->yaml.log);
     status = iw_parse_per_byte(&keeper.log, text, fs_p);
     return status == IW_OK ? IW_OK : fail_kept(reader, node, key, status, &keeper);
 }
@@ -76,12 +76,12 @@ iw_status iwi_study_per_byte(const struct iwi_study_reader *reader, const yaml_n
 iw_status iwi_study_share(const struct iwi_study_reader *reader, const yaml_node_t *node, const char *key,
                           double *share_p)
 {
-    struct iwi_keeper keeper;
+    struct iwi_log_keeper keeper;
     const char *text;
     iw_status status;
 
     IW_TRY(iwi_yaml_text(&reader->yaml, node, key, &text));
-    iwi_keeper_init(&keeper, reader->yaml.log);
+    iwi_log_keeper_init(&keeper, reader->yaml.log);
     status = iw_parse_share(&keeper.log, text, share_p);
     return status == IW_OK ? IW_OK : fail_kept(reader, node, key, status, &keeper);
 }

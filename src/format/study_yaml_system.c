@@ -128,10 +128,10 @@ static bool is_cut_spec(const struct subject *s, const char *text)
 
 static iw_status add_source(struct subject *s, iw_noise *noise, size_t line, const char *spec_or_path)
 {
-    struct iwi_keeper keeper;
+    struct iwi_log_keeper keeper;
     iw_status status;
 
-    iwi_keeper_init(&keeper, s->reader->yaml.log);
+    iwi_log_keeper_init(&keeper, s->reader->yaml.log);
     status = iw_noise_add_file(&keeper.log, noise, spec_or_path);
     if (status != IW_OK) {
         return iwi_yaml_fail(

@@ -66,10 +66,10 @@ static iw_status append(const struct item *item, double value)
 
 static iw_status parse_count(const struct item *item, const char *text, uint64_t *value_p)
 {
-    struct iwi_keeper keeper;
+    struct iwi_log_keeper keeper;
     iw_status status;
 
-    iwi_keeper_init(&keeper, item->reader->yaml.log);
+    iwi_log_keeper_init(&keeper, item->reader->yaml.log);
     status = iw_parse_count(&keeper.log, text, value_p);
     return status == IW_OK ? IW_OK : item_fail(item, status, "key '%s': %s", item->key, keeper.text);
 }

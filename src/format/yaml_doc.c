@@ -200,7 +200,7 @@ const yaml_node_t *iwi_yaml_item(struct iwi_yaml *yaml, const yaml_node_t *node,
 
 static void keep(void *arg, iw_log_level level, const char *text)
 {
-    struct iwi_keeper *keeper = arg;
+    struct iwi_log_keeper *keeper = arg;
 
     if (level == IW_LOG_ERROR) {
         snprintf(keeper->text, sizeof keeper->text, "%s", text);
@@ -209,9 +209,9 @@ static void keep(void *arg, iw_log_level level, const char *text)
     }
 }
 
-void iwi_keeper_init(struct iwi_keeper *keeper, const iw_log *outer)
+void iwi_log_keeper_init(struct iwi_log_keeper *keeper, const iw_log *outer)
 {
-    *keeper = (struct iwi_keeper){.log = {keep, keeper}, .outer = outer};
+    *keeper = (struct iwi_log_keeper){.log = {keep, keeper}, .outer = outer};
 }
 
 void iwi_name_of_path(const char *path, char *buf, size_t size)

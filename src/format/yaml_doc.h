@@ -60,13 +60,13 @@ const yaml_node_t *iwi_yaml_item(struct iwi_yaml *yaml, const yaml_node_t *node,
 /* ---- messages of others ---- */
 
 /* A log that keeps the last error of a parser that knows no place, and passes everything else on. */
-struct iwi_keeper {
+struct iwi_log_keeper {
     iw_log log; /* pass &keeper.log */
     const iw_log *outer;
     char text[512];
 };
 
-void iwi_keeper_init(struct iwi_keeper *keeper, const iw_log *outer);
+void iwi_log_keeper_init(struct iwi_log_keeper *keeper, const iw_log *outer);
 
 /* "dir/my.yaml" gives "my", cut to `size` - 1 bytes. */
 void iwi_name_of_path(const char *path, char *buf, size_t size);

@@ -8,6 +8,7 @@
 
 #include <idlewave/time.h>
 
+#include "base/available.h"
 #include "base/base.h"
 #include "measure/origin.h"
 #include "measure/sysinfo.h"
@@ -60,7 +61,7 @@ static iw_status check_opts(const iw_log *log, const iw_measure_opts *opts)
 /* Events of each CPU that there is room for: as many as wanted, or what the duration may need. */
 static iw_status choose_room(const iw_log *log, const iw_measure_opts *opts, size_t cpu_count, size_t *room_p)
 {
-    const uint64_t free_bytes = iwi_sysinfo_available_bytes(root);
+    const uint64_t free_bytes = iwi_available_bytes(root);
     const double per_byte = 1.0 / IWI_MARK_BYTES / (double)cpu_count;
     const double fitting = MEMORY_PART * (double)free_bytes * per_byte;
     const uint64_t chosen = iwi_probe_ops_of(opts->probe)->room(opts);

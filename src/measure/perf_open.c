@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/base.h"
-#include "measure/sysfile.h"
+#include "base/sysfile.h"
 
 struct perf_event_attr iwi_perf_attr(uint32_t type, uint64_t config)
 {

@@ -12,7 +12,7 @@
 #endif
 
 #include "base/base.h"
-#include "measure/sysfile.h"
+#include "base/sysfile.h"
 
 enum { FLAGS_SIZE = 8192, PATH_SIZE = 128 };
 static const char unknown[] = "unknown", cpuinfo[] = "/proc/cpuinfo";
@@ -158,61 +158,4 @@ uint64_t iwi_sysinfo_steal(const char *root, uint32_t cpu)
         }
     }
     return ticks;
-}
-
-/* Memory that is free on the machine, whatever this process may have of it. */
-static uint64_t machine_available_bytes(const char *root)
-{
-    char value[IWI_FACT_SIZE], *end;
-    uint64_t kib;
-
-    if (!iwi_sysfile_value(root, "/proc/meminfo", "MemAvailable", ':', value, sizeof value)) {
-        return UINT64_MAX;
-    }
-    kib = strtoull(value, &end, 10);
-    return strcmp(end, " kB") == 0 && kib <= UINT64_MAX / 1024 ? kib * 1024 : UINT64_MAX;
-}
-
-static uint64_t number_in(const char *root, const char *folder, const char *name, uint64_t otherwise)
-{
-    char path[512], text[IWI_FACT_SIZE], *end;
-    uint64_t number;
-
-    if (snprintf(path, sizeof path, "%s/%s", folder, name) >= (int)sizeof path ||
-        !iwi_sysfile_line(root, path, text, sizeof text)) {
-        return otherwise;
-    }
-    number = strtoull(text, &end, 10);
-    return end != text && *end == '\0' ? number : otherwise; /* "max" is no number */
-}
-
-/* What the control groups of this process leave it: the least that a group from its own up to the root does
- * (of version 2; jobs of batch systems and containers are in such groups). */
-static uint64_t group_available_bytes(const char *root)
-{
-    static const char top[] = "/sys/fs/cgroup";
-    char group[IWI_FACT_SIZE], folder[sizeof top + sizeof group];
-    uint64_t least = UINT64_MAX;
-
-    if (!iwi_sysfile_value(root, "/proc/self/cgroup", "0", ':', group, sizeof group) || group[0] != ':') {
-        return least;
-    }
-    snprintf(folder, sizeof folder, "%s%s", top, group + 1);
-    while (strlen(folder) >= sizeof top) {
-        const uint64_t most = number_in(root, folder, "memory.max", UINT64_MAX);
-        const uint64_t used = number_in(root, folder, "memory.current", 0);
-
-        least = most != UINT64_MAX && most - (used < most ? used : most) < least
-                    ? most - (used < most ? used : most)
-                    : least;
-        *strrchr(folder, '/') = '\0';
-    }
-    return least;
-}
-
-uint64_t iwi_sysinfo_available_bytes(const char *root)
-{
-    const uint64_t machine = machine_available_bytes(root), group = group_available_bytes(root);
-
-    return machine < group ? machine : group;
 }

@@ -28,8 +28,4 @@ void iwi_sysinfo_governor(const char *root, uint32_t cpu, char buf[IWI_FACT_SIZE
 /* Ticks of sysconf(_SC_CLK_TCK) that the hypervisor took from a CPU so far; 0 where it does not tell. */
 uint64_t iwi_sysinfo_steal(const char *root, uint32_t cpu);
 
-/* Memory that can be had without swapping and within the limits of the process's control groups; UINT64_MAX
- * where it is not told. */
-uint64_t iwi_sysinfo_available_bytes(const char *root);
-
 #endif

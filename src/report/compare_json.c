@@ -9,8 +9,6 @@
 #include "report/compare_parts.h"
 #include "report/json_util.h"
 
-enum { REAL_DIGITS = 15 };
-
 static json_t *value_object(const iw_compare_value *value)
 {
     return json_pack("{s:o, s:o, s:o, s:[o, o]}", "a", iwi_json_number(value->a), "b",
@@ -94,16 +92,7 @@ static json_t *comparison_object(const iw_compared *compared)
 
 iw_status iw_compare_write_json(const iw_log *log, const iw_compared *compared, FILE *out)
 {
-    json_t *object = comparison_object(compared);
-
-    if (object == NULL) {
-        return iwi_fail(log, IW_ERR_NOMEM, "out of memory for the JSON report");
-    }
-    if (json_dumpf(object, out, JSON_INDENT(2) | JSON_REAL_PRECISION(REAL_DIGITS)) == 0) {
-        (void)fputc('\n', out);
-    }
-    json_decref(object);
-    return iwi_check_written(log, out, "the JSON report");
+    return iwi_json_write(log, comparison_object(compared), out, "the JSON report");
 }
 
 iw_status iw_compare_write_csv(const iw_log *log, const iw_compared *compared, FILE *out)

@@ -13,8 +13,6 @@
 #include "report/edit.h"
 #include "report/json_util.h"
 
-enum { REAL_DIGITS = 15 };
-
 iw_edit iwi_edit_after(const iw_recording *recording)
 {
     iw_edit after = {.recording_count = 1, .cpu_count = recording->cpu_count};
@@ -97,18 +95,9 @@ iw_status iw_edit_write_json(const iw_log *log, const iw_edit *edit, const iw_re
 {
     iw_noise_facts *facts;
     json_t *object;
-    int failed;
 
     IW_TRY(iw_noise_facts_new(log, recording, IWI_EDIT_LONG_NS, &facts));
     object = edit_object(edit, recording, facts, path);
     iw_noise_facts_free(facts);
-    if (object == NULL) {
-        return iwi_fail(log, IW_ERR_NOMEM, "out of memory for the JSON result");
-    }
-    failed = json_dumpf(object, out, JSON_INDENT(2) | JSON_REAL_PRECISION(REAL_DIGITS));
-    json_decref(object);
-    if (failed == 0) {
-        (void)fputc('\n', out);
-    }
-    return iwi_check_written(log, out, "the JSON result");
+    return iwi_json_write(log, object, out, "the JSON result");
 }

@@ -8,6 +8,9 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "report/report.h"
+
+enum { REAL_DIGITS = 15 };
 
 json_t *iwi_json_number(double value)
 {
@@ -39,4 +42,16 @@ json_t *iwi_json_text(const char *string)
 json_t *iwi_json_count(uint64_t value)
 {
     return value <= INT64_MAX ? json_integer((json_int_t)value) : json_real((double)value);
+}
+
+iw_status iwi_json_write(const iw_log *log, json_t *object, FILE *out, const char *what)
+{
+    if (object == NULL) {
+        return iwi_fail(log, IW_ERR_NOMEM, "out of memory for %s", what);
+    }
+    if (json_dumpf(object, out, JSON_INDENT(2) | JSON_REAL_PRECISION(REAL_DIGITS)) == 0) {
+        (void)fputc('\n', out);
+    }
+    json_decref(object);
+    return iwi_check_written(log, out, what);
 }

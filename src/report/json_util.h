@@ -5,8 +5,11 @@
 #define IWI_JSON_UTIL_H
 
 #include <stdint.h>
+#include <stdio.h>
 
 #include <jansson.h>
+
+#include <idlewave/log.h>
 
 /* Whole numbers are written without a decimal point, what is no number as null. */
 json_t *iwi_json_number(double value);
@@ -15,5 +18,8 @@ json_t *iwi_json_count(uint64_t value);
 /* Paths need not be UTF-8, JSON must be: bytes that are not ASCII are replaced where the whole is no UTF-8.
  */
 json_t *iwi_json_text(const char *string);
+
+/* Writes an object and a newline, and lets it go; NULL: there was no memory for it. `what`: for messages. */
+IW_NODISCARD iw_status iwi_json_write(const iw_log *log, json_t *object, FILE *out, const char *what);
 
 #endif

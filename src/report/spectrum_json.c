@@ -9,8 +9,6 @@
 #include "report/json_util.h"
 #include "report/spectrum_parts.h"
 
-enum { REAL_DIGITS = 15 };
-
 static json_t *source_object(const iw_recording *recording, const iw_spectral_source *source)
 {
     const iw_source *s = &recording->sources[source->source];
@@ -79,16 +77,7 @@ static json_t *spectrum_object(const iw_recording *recording, const iw_noise_spe
 iw_status iw_spectrum_write_json(const iw_log *log, const iw_recording *recording,
                                  const iw_noise_spectrum *spectrum, const char *name, FILE *out)
 {
-    json_t *object = spectrum_object(recording, spectrum, name);
-
-    if (object == NULL) {
-        return iwi_fail(log, IW_ERR_NOMEM, "out of memory for the JSON report");
-    }
-    if (json_dumpf(object, out, JSON_INDENT(2) | JSON_REAL_PRECISION(REAL_DIGITS)) == 0) {
-        (void)fputc('\n', out);
-    }
-    json_decref(object);
-    return iwi_check_written(log, out, "the JSON report");
+    return iwi_json_write(log, spectrum_object(recording, spectrum, name), out, "the JSON report");
 }
 
 iw_status iw_spectrum_write_csv(const iw_log *log, const iw_noise_spectrum *spectrum, FILE *out)

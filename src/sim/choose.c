@@ -3,9 +3,9 @@
  */
 #include "sim/choose.h"
 
-#include <sched.h>
 #include <unistd.h>
 
+#include "base/available.h"
 #include "base/base.h"
 #include "program/program.h"
 #include "sim/flow_state.h"
@@ -17,13 +17,6 @@ static const double CACHE_ELEMENTS = 1 << 19;
 
 /* Of the memory, at most: by all threads, and by the lanes of one of them. */
 static const double THREADS_PART = 0.75, LANES_PART = 0.125;
-
-static uint32_t allowed_cpus(void)
-{
-    cpu_set_t set;
-
-    return sched_getaffinity(0, sizeof set, &set) == 0 ? (uint32_t)CPU_COUNT(&set) : 1;
-}
 
 static double memory_bytes(void)
 {
@@ -90,7 +83,7 @@ uint32_t iwi_choose_threads(const iw_program *program, const iw_sim_opts *opts, 
     const uint64_t batches = (opts->trials + lanes - 1) / lanes;
     const double room = THREADS_PART * memory_bytes();
     const double state = (double)iwi_elements_per_lane(program) * lanes * IWI_FLOW_BYTES;
-    uint32_t threads = opts->threads != 0 ? opts->threads : allowed_cpus();
+    uint32_t threads = opts->threads != 0 ? opts->threads : iwi_available_cpus();
 
     if (opts->threads == 0 && state * threads > room) {
         threads = state < room ? (uint32_t)(room / state) : 1;

@@ -3,8 +3,8 @@
  */
 #include <stdlib.h>
 
+#include "base/available.h"
 #include "base/base.h"
-#include "study/available.h"
 #include "study/tasks.h"
 
 static int compare_bytes(const void *left, const void *right)
@@ -17,7 +17,7 @@ static int compare_bytes(const void *left, const void *right)
 /* The largest side by side, as far as a run would: up to half of what is available. Sorts the tasks anew. */
 static uint64_t most_memory(struct iwi_tasks *tasks, uint32_t threads)
 {
-    const uint64_t budget = iwi_available_bytes() / 2;
+    const uint64_t budget = iwi_study_budget_bytes();
     uint64_t sum = 0;
 
     qsort(tasks->items, tasks->count, sizeof *tasks->items, compare_bytes);

@@ -107,25 +107,10 @@ iw_status iwi_folder_make(const iw_log *log, const char *dir)
                       : iwi_fail(log, IW_ERR_IO, "cannot make the folder '%s': %s", dir, strerror(error));
 }
 
-/* Exactly what iwi_results_file_name() gives. */
-static int is_results_name(const struct dirent *entry)
-{
-    static const char begin[] = "results-", middle[] = "-of-";
-    unsigned long shard = 1, shards = 1;
-    char name[64], *rest;
-
-    if (strncmp(entry->d_name, begin, strlen(begin)) == 0) {
-        shard = strtoul(entry->d_name + strlen(begin), &rest, 10);
-        shards = strncmp(rest, middle, strlen(middle)) == 0 ? strtoul(rest + strlen(middle), NULL, 10) : 1;
-    }
-    iwi_results_file_name((uint32_t)shard - 1, (uint32_t)shards, name);
-    return shard >= 1 && shards >= 1 && strcmp(entry->d_name, name) == 0;
-}
-
 iw_status iwi_folder_each_results(const iw_log *log, const char *dir, iwi_visit_results visit, void *arg)
 {
     struct dirent **names = NULL;
-    const int count = scandir(dir, &names, is_results_name, alphasort);
+    const int count = scandir(dir, &names, iwi_is_results_file, alphasort);
     iw_status status = IW_OK;
 
     if (count < 0 && errno != ENOENT) {

@@ -7,9 +7,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/available.h"
 #include "base/base.h"
 #include "format/study_line.h"
-#include "study/available.h"
 #include "study/pool.h"
 
 enum { MOST_THREADS = 1024, NOTE_SIZE = 256 };
@@ -71,7 +71,7 @@ static iw_status run_tasks(const iw_log *log, struct iwi_inputs *inputs, const c
     iw_status status;
 
     IW_TRY(iwi_tasks_price(log, inputs, tasks));
-    job.budget_bytes = iwi_available_bytes() / 2;
+    job.budget_bytes = iwi_study_budget_bytes();
     job.timings_fd = open_timings(log, dir);
     status = iwi_pool_run(log, &job, &outcome->run, &outcome->is_stopped);
     if (job.timings_fd >= 0) {

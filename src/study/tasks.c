@@ -6,7 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/available.h"
 #include "base/base.h"
 #include "format/study_line.h"
 
@@ -198,4 +200,12 @@ iw_status iwi_tasks_find(const iw_log *log, const iw_study *study, const char *d
     status = mark_found(log, study, results, count, tasks);
     iwi_cell_results_free(results, count);
     return status;
+}
+
+uint64_t iwi_study_budget_bytes(void)
+{
+    const uint64_t told = iwi_available_bytes("");
+    const uint64_t half = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE) / 2;
+
+    return (told != UINT64_MAX ? told : half) / 2;
 }

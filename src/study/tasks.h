@@ -48,4 +48,7 @@ struct iwi_task_log {
 void iwi_task_log_init(const iw_log *to, const iw_study *study, const struct iwi_task *task,
                        struct iwi_task_log *task_log);
 
+/* Memory that the cells of a study may take together: half of what is available. */
+uint64_t iwi_study_budget_bytes(void);
+
 #endif

@@ -11,8 +11,8 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
+#include "base/sysfile.h"
 #include "fake_root.h"
-#include "measure/sysfile.h"
 
 enum { PATIENCE_STEPS = 1000, PATIENCE_STEP_MS = 10 };
 

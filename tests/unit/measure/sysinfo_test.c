@@ -3,12 +3,14 @@
  */
 #include "measure/sysinfo.h"
 
+#include "base/available.h"
+
 #include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
 
+#include "base/sysfile.h"
 #include "fake_root.h"
-#include "measure/sysfile.h"
 #include "support/support.h"
 
 static void x86_server(const char *root)
@@ -68,7 +70,7 @@ static void what_a_machine_does_not_tell_is_unknown(void **state)
     iwi_sysinfo_governor(root, 0, governor);
     assert_string_equal(governor, "unknown");
     assert_int_equal(iwi_sysinfo_steal(root, 0), 0);
-    assert_true(iwi_sysinfo_available_bytes(root) == UINT64_MAX);
+    assert_true(iwi_available_bytes(root) == UINT64_MAX);
     fake_root_remove(root);
 }
 
@@ -158,9 +160,9 @@ static void available_memory_is_in_kib(void **state)
     (void)state;
     fake_root_make(root);
     fake_root_file(root, "/proc/meminfo", "MemTotal:       9 kB\nMemAvailable:    2048 kB\n");
-    assert_int_equal(iwi_sysinfo_available_bytes(root), 2048 * 1024);
+    assert_int_equal(iwi_available_bytes(root), 2048 * 1024);
     fake_root_file(root, "/proc/meminfo", "MemAvailable:    2048 pages\n");
-    assert_true(iwi_sysinfo_available_bytes(root) == UINT64_MAX);
+    assert_true(iwi_available_bytes(root) == UINT64_MAX);
     fake_root_remove(root);
 }
 
@@ -186,14 +188,14 @@ static void a_control_group_may_leave_less(void **state)
     fake_root_make(root);
     fake_root_file(root, "/proc/meminfo", "MemTotal: 9000 kB\nMemAvailable:    8192 kB\n");
     fake_root_file(root, "/proc/self/cgroup", "0::/slurm/job_7/step_0\n");
-    assert_int_equal(iwi_sysinfo_available_bytes(root), 8192 * 1024);
+    assert_int_equal(iwi_available_bytes(root), 8192 * 1024);
     fake_root_file(root, "/sys/fs/cgroup/slurm/job_7/step_0/memory.max", "max\n");
     fake_root_file(root, "/sys/fs/cgroup/slurm/job_7/memory.max", "4194304\n");
     fake_root_file(root, "/sys/fs/cgroup/slurm/job_7/memory.current", "1048576\n");
-    assert_int_equal(iwi_sysinfo_available_bytes(root), 3 * 1048576);
+    assert_int_equal(iwi_available_bytes(root), 3 * 1048576);
     fake_root_file(root, "/sys/fs/cgroup/slurm/memory.max", "2097152\n");
     fake_root_file(root, "/sys/fs/cgroup/slurm/memory.current", "99999999\n");
-    assert_int_equal(iwi_sysinfo_available_bytes(root), 0);
+    assert_int_equal(iwi_available_bytes(root), 0);
     fake_root_remove(root);
 }
 

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/available.h"
 #include "made_study.h"
-#include "study/available.h"
 #include "support/support.h"
 
 static iw_study_estimate *estimate(const iw_study *study, const char *dir, uint32_t threads)
@@ -158,7 +158,7 @@ static void a_large_collective_takes_some_fifty_bytes_a_rank(void **state)
 static void there_is_some_memory_and_a_cpu(void **state)
 {
     (void)state;
-    assert_true(iwi_available_bytes() > UINT64_C(1) << 20);
+    assert_true(iwi_available_bytes("") > UINT64_C(1) << 20);
     assert_true(iwi_available_cpus() >= 1);
 }
 

@@ -1,7 +1,7 @@
 /* Reads small files of /proc and /sys.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "measure/sysfile.h"
+#include "base/sysfile.h"
 
 #include <limits.h>
 #include <stdio.h>

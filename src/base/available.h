@@ -6,9 +6,9 @@
 
 #include <stdint.h>
 
-/* Memory that is free or can be freed, also within the limits of a batch system (control groups, version 2).
- */
-uint64_t iwi_available_bytes(void);
+/* Memory that can be had without swapping, also within the limits of a batch system (control groups, version
+ * 2); UINT64_MAX where it is not told. /proc and /sys are below `root`, "" but in tests. */
+uint64_t iwi_available_bytes(const char *root);
 
 /* CPUs that this process may run on, at least 1. */
 uint32_t iwi_available_cpus(void);
