@@ -107,6 +107,22 @@ iw_time iwi_noise_begin(const iw_noise *noise, struct iwi_stream_id id, int64_t 
     return start_all(noise, &id, state, &origin);
 }
 
+bool iwi_noise_is_common(const iw_noise *noise)
+{
+    bool is_by_seat = false; /* the CPUs of a recorded node differ */
+
+    for (size_t i = 0; i < noise->clocked_count; i++) {
+        is_by_seat |= noise->sources[noise->clocked[i]].ops->is_recorded;
+    }
+    return noise->sync != IW_SYNC_NONE && noise->skew_ps <= 0 && !is_by_seat;
+}
+
+bool iwi_noise_begins_together(const iw_noise *noise)
+{
+    return noise->clocked_count == 1 && noise->sync == IW_SYNC_NONE && noise->words == 0 &&
+           noise->sources[noise->clocked[0]].ops->begin_all != NULL;
+}
+
 void iwi_noise_begin_all(const iw_noise *noise, struct iwi_stream_id id, uint32_t rank_count, uint32_t lanes,
                          int64_t *state, iw_time *next)
 {

@@ -37,6 +37,12 @@ iw_time iwi_noise_begin(const iw_noise *noise, struct iwi_stream_id id, int64_t 
 void iwi_noise_begin_all(const iw_noise *noise, struct iwi_stream_id id, uint32_t rank_count, uint32_t lanes,
                          int64_t *state, iw_time *next);
 
+/* All ranks meet the same detours at the same times. */
+bool iwi_noise_is_common(const iw_noise *noise);
+
+/* IWI_DRAW_TRIALS neighbouring trials are begun at the price of one, and have no words of state. */
+bool iwi_noise_begins_together(const iw_noise *noise);
+
 /* The slow path of iwi_finish(): exact for any t >= all earlier t of this stream, d > 0.
  * Adds the time lost to by_source[source] unless NULL. */
 iw_time iwi_noise_finish(const iw_noise *noise, struct iwi_stream_id id, int64_t *state, iw_time *next,

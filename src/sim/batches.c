@@ -75,7 +75,8 @@ struct pool {
     const struct iwi_batches *batches;
     const iw_log *log;    /* the caller's */
     pthread_mutex_t lock; /* of the fields below, and of writing to the log */
-    uint64_t next_trial;
+    uint64_t next_trial,
+        at_once; /* trials that a thread takes at once: a batch, or neighbours begun together */
     iw_status status;
     bool has_failed; /* an error was logged */
 };
@@ -92,21 +93,27 @@ static void write_locked(void *arg, iw_log_level level, const char *text)
     pthread_mutex_unlock(&pool->lock);
 }
 
-/* Keeps the results of a batch: element r * lanes + l of `end` is rank r's end in lane l. */
-static void keep(const struct iwi_batches *batches, uint64_t first, uint32_t lanes, const iw_time *end)
+/* Keeps the results of a batch: element r * lanes + l of `end` is rank r's end in lane l, or rank 0's is
+ * all's. */
+static void keep(const struct iwi_batches *batches, uint64_t first, uint32_t lanes, const iw_time *end,
+                 bool is_alike)
 {
     const uint32_t ranks = batches->job.program->ranks;
 
-    for (uint32_t lane = 0; lane < lanes && first + lane < batches->trials; lane++) {
-        iw_time makespan = 0;
+    const uint64_t left = batches->trials - first;
+    const uint32_t used = left < lanes ? (uint32_t)left : lanes;
+    iw_time *makespan = batches->makespan_ps + first;
 
-        for (size_t rank = 0; rank < ranks; rank++) {
-            makespan = iwi_max(makespan, end[rank * lanes + lane]);
+    memset(makespan, 0, used * sizeof *makespan);
+    for (size_t rank = 0; rank < ranks; rank++) {
+        const iw_time *at = end + (is_alike ? 0 : rank) * lanes;
+
+        for (uint32_t lane = 0; lane < used; lane++) {
+            makespan[lane] = iwi_max(makespan[lane], at[lane]);
             if (batches->end_ps != NULL) {
-                batches->end_ps[(size_t)(first + lane) * ranks + rank] = end[rank * lanes + lane];
+                batches->end_ps[(size_t)(first + lane) * ranks + rank] = at[lane];
             }
         }
-        batches->makespan_ps[first + lane] = makespan;
     }
 }
 
@@ -117,7 +124,7 @@ static iw_status run_batch(struct iwi_flow *flow, const struct iwi_batches *batc
     if (flow == NULL) {
         IW_TRY(batches->plan->rules == IW_RULES_LOGGOPSIM ? iwi_loggopsim_run(log, job)
                                                           : iwi_event_run(log, job));
-        keep(batches, first, 1, job->end_ps);
+        keep(batches, first, 1, job->end_ps, false);
     } else {
         iwi_flow_restart(flow, job);
         IW_TRY(batches->plan->match != NULL ? iwi_flow_schedule(flow, batches->plan->match)
@@ -125,7 +132,7 @@ static iw_status run_batch(struct iwi_flow *flow, const struct iwi_batches *batc
         if (flow->is_too_late) {
             return iwi_fail_too_late(log);
         }
-        keep(batches, first, job->lanes, flow->cpu);
+        keep(batches, first, job->lanes, flow->cpu, flow->is_alike);
         if (job->split != NULL) {
             memcpy(job->split, flow->cpu_split, job->program->ranks * sizeof *job->split);
         }
@@ -144,7 +151,7 @@ static bool take(struct pool *pool, uint64_t *first_p)
     pthread_mutex_lock(&pool->lock);
     has_work = pool->status == IW_OK && pool->next_trial < pool->batches->trials;
     *first_p = pool->next_trial;
-    pool->next_trial += has_work ? pool->batches->lanes : 0;
+    pool->next_trial += has_work ? pool->at_once : 0;
     pthread_mutex_unlock(&pool->lock);
     return has_work;
 }
@@ -159,7 +166,12 @@ static iw_status work_on(struct pool *pool, const iw_log *log, struct iwi_job *j
         IW_TRY(iwi_flow_new(log, job, &flow));
     }
     while (status == IW_OK && take(pool, &first)) {
-        status = run_batch(flow, pool->batches, log, job, first);
+        const uint64_t left = pool->batches->trials - first;
+        const uint64_t end = first + (left < pool->at_once ? left : pool->at_once);
+
+        for (; status == IW_OK && first < end; first += job->lanes) {
+            status = run_batch(flow, pool->batches, log, job, first);
+        }
     }
     iwi_flow_free(flow);
     return status;
@@ -173,6 +185,7 @@ static void *worker(void *arg)
     iw_status status = IW_ERR_NOMEM;
 
     job.lanes = pool->batches->lanes;
+    job.begins_ahead = pool->at_once > job.lanes;
     job.end_ps = NULL;
     if (pool->batches->plan->engine == IW_ENGINE_FLOW ||
         (job.end_ps = iwi_new_array(&log, job.program->ranks, sizeof *job.end_ps)) != NULL) {
@@ -187,9 +200,24 @@ static void *worker(void *arg)
     return NULL;
 }
 
+/* Threads take several neighbouring trials, whose noise is begun together, if there are enough for all of
+ * them. */
+static bool begins_ahead(const struct iwi_batches *batches)
+{
+    const struct iwi_job *job = &batches->job;
+
+    return batches->plan->engine == IW_ENGINE_FLOW && batches->lanes == 1 && job->noise != NULL &&
+           iwi_noise_begins_together(job->noise) && job->first_trial % IWI_DRAW_TRIALS == 0 &&
+           batches->trials >= (uint64_t)batches->threads * IWI_DRAW_TRIALS;
+}
+
 iw_status iwi_batches_run(const iw_log *log, const struct iwi_batches *batches)
 {
-    struct pool pool = {.batches = batches, .log = log, .lock = PTHREAD_MUTEX_INITIALIZER, .status = IW_OK};
+    struct pool pool = {.batches = batches,
+                        .log = log,
+                        .at_once = begins_ahead(batches) ? IWI_DRAW_TRIALS : batches->lanes,
+                        .lock = PTHREAD_MUTEX_INITIALIZER,
+                        .status = IW_OK};
     pthread_t *threads = iwi_new_array(log, batches->threads, sizeof *threads);
     uint32_t started = 0;
 

@@ -51,7 +51,7 @@ static bool is_streaming(const iw_program *program)
     for (size_t k = 0; k < program->operation_count; k++) {
         const struct iwi_round round = first_round(&program->operations[k]);
 
-        if (!round.is_shift && !round.is_flip) {
+        if (!round.is_shift && !round.is_flip && !round.is_pairs) {
             return false;
         }
     }

@@ -32,6 +32,8 @@ struct iwi_job {
     iw_rendezvous rendezvous;
     uint64_t seed, first_trial;
     uint32_t lanes;
+    bool begins_ahead; /* the same thread runs neighbouring trials next: their noise may be begun with this
+                          one's */
     struct iwi_ticker *ticker; /* NULL: not counted. A pattern counts its rounds, a schedule 1. */
     iw_time *end_ps;           /* out: end of each rank (event engines; the flow engine keeps its own) */
     iw_split *split;           /* out, or NULL: one per rank; lanes is 1 then */

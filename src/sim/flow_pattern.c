@@ -184,10 +184,9 @@ static void for_each_active(struct iwi_flow *flow, const struct round_run *run, 
     }
 }
 
-static bool is_streamable(const struct iwi_flow *flow, const struct iwi_round *round)
+bool iwi_flow_streams(const struct iwi_job *job, const struct iwi_round *round)
 {
-    return (round->is_shift || round->is_flip) && round->bytes <= flow->job->net->S_bytes &&
-           flow->job->split == NULL;
+    return (round->is_shift || round->is_flip) && job->split == NULL;
 }
 
 /* Some message of this operation may be larger than S. */
@@ -198,6 +197,24 @@ static bool may_rendezvous(const struct iwi_flow *flow, const struct iwi_operati
     return op->bytes > (iwi_operation_joins_blocks(op) ? S_bytes / op->ranks : S_bytes) || S_bytes == 0;
 }
 
+/* Rounds index ... end - 1 stream, all of them eager or all by rendezvous; returns end. */
+static uint64_t streaming_until(const struct iwi_flow *flow, const struct iwi_operation *op, uint64_t index,
+                                uint64_t round_count)
+{
+    const uint64_t S_bytes = flow->job->net->S_bytes;
+    struct iwi_round first, round;
+    uint64_t end = index;
+
+    op->algorithm->round(op, index, &first);
+    for (round = first; end < round_count && iwi_flow_streams(flow->job, &round) &&
+                        (round.bytes > S_bytes) == (first.bytes > S_bytes);) {
+        if (++end < round_count) {
+            op->algorithm->round(op, end, &round);
+        }
+    }
+    return end;
+}
+
 static iw_status run_operation(struct iwi_flow *flow, const struct iwi_operation *op, uint64_t phase)
 {
     const bool is_explaining = flow->job->split != NULL;
@@ -205,21 +222,19 @@ static iw_status run_operation(struct iwi_flow *flow, const struct iwi_operation
     struct round_run run = {.op = op, .phase = phase, .has_rendezvous = may_rendezvous(flow, op)};
 
     for (uint64_t index = 0; index < round_count; index++) {
-        uint64_t end = index;
+        const uint64_t end = streaming_until(flow, op, index, round_count);
 
-        op->algorithm->round(op, index, &run.round);
-        while (end < round_count && is_streamable(flow, &run.round)) {
-            if (++end < round_count) {
-                op->algorithm->round(op, end, &run.round);
-            }
-        }
         if (end > index) {
-            IW_TRY(iwi_flow_reserve_stream(flow));
-            iwi_flow_stream(flow, op, index, end);
+            IW_TRY(iwi_flow_stream(flow, op, index, end));
             index = end - 1;
             continue;
         }
+        op->algorithm->round(op, index, &run.round);
         iwi_tick(flow->job->ticker, 1);
+        if (run.round.is_pairs && run.round.bytes <= flow->job->net->S_bytes && !is_explaining) {
+            iwi_flow_pairs(flow, &run.round);
+            continue;
+        }
         run.index = index;
         IW_TRY(iwi_flow_reserve(flow, run.round.fan, run.has_rendezvous));
         for_each_active(flow, &run, is_explaining ? send_explaining : send_plain);
@@ -241,6 +256,7 @@ iw_status iwi_flow_pattern(struct iwi_flow *flow)
             phase++;
         }
         for (size_t k = 0; k < program->operation_count; k++) {
+            flow->is_last_operation = repetition + 1 == program->repeat && k + 1 == program->operation_count;
             IW_TRY(run_operation(flow, &program->operations[k], phase));
             phase += program->operations[k].algorithm->places_compute ? 1 : 0;
         }

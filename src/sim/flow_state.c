@@ -13,7 +13,7 @@
 enum { HUGE_PAGE = 2 << 20 };
 
 /* Large arrays get huge pages where the kernel gives them: streaming over them is what this engine does. */
-static void *new_times(const iw_log *log, size_t count, size_t element_size)
+void *iwi_flow_new_array(const iw_log *log, size_t count, size_t element_size)
 {
     const size_t bytes = count * element_size;
     void *memory;
@@ -32,15 +32,17 @@ static void *new_times(const iw_log *log, size_t count, size_t element_size)
 
 static iw_status allocate(struct iwi_flow *flow)
 {
-    iw_time **times[] = {&flow->cpu, &flow->send_gap, &flow->recv_gap, &flow->next_detour};
+    iw_time **times[3 + IWI_DRAW_TRIALS] = {&flow->cpu,      &flow->send_gap, &flow->recv_gap,
+                                            &flow->begun[0], &flow->begun[1], &flow->begun[2],
+                                            &flow->begun[3]};
 
-    for (size_t k = 0; k < sizeof times / sizeof times[0]; k++) {
-        *times[k] = new_times(flow->log, flow->count, sizeof(iw_time));
+    for (size_t k = 0; k < (flow->job->begins_ahead ? sizeof times / sizeof times[0] : 4); k++) {
+        *times[k] = iwi_flow_new_array(flow->log, flow->count, sizeof(iw_time));
         if (*times[k] == NULL) {
             return IW_ERR_NOMEM;
         }
     }
-    flow->noise_words = new_times(flow->log, flow->count * flow->words, sizeof(int64_t));
+    flow->noise_words = iwi_flow_new_array(flow->log, flow->count * flow->words, sizeof(int64_t));
     if (flow->noise_words == NULL) {
         return IW_ERR_NOMEM;
     }
@@ -48,13 +50,42 @@ static iw_status allocate(struct iwi_flow *flow)
         iw_split **splits[] = {&flow->cpu_split, &flow->send_gap_split, &flow->recv_gap_split};
 
         for (size_t k = 0; k < sizeof splits / sizeof splits[0]; k++) {
-            *splits[k] = new_times(flow->log, flow->count, sizeof(iw_split));
+            *splits[k] = iwi_flow_new_array(flow->log, flow->count, sizeof(iw_split));
             if (*splits[k] == NULL) {
                 return IW_ERR_NOMEM;
             }
         }
     }
     return IW_OK;
+}
+
+/* All ranks do the same at the same time: each pass is a round of shifts or flips, and no rank is delayed
+ * alone. */
+static bool is_alike(const struct iwi_job *job)
+{
+    const uint64_t most_rounds = 1 << 16; /* more take long to look through */
+    const iw_program *program = job->program;
+    struct iwi_round round;
+
+    if (job->schedule != NULL || job->split != NULL || (job->has_delays && program->delay_count > 0) ||
+        (job->noise != NULL && !iwi_noise_is_common(job->noise))) {
+        return false;
+    }
+    for (size_t k = 0; k < program->operation_count; k++) {
+        const struct iwi_operation *op = &program->operations[k];
+        const uint64_t rounds = op->algorithm->round_count(op);
+
+        for (uint64_t index = 0; index < rounds && rounds <= most_rounds; index++) {
+            op->algorithm->round(op, index, &round);
+            if (!iwi_flow_streams(job, &round)) {
+                return false;
+            }
+        }
+        if (rounds > most_rounds) {
+            return false;
+        }
+    }
+    return true;
 }
 
 iw_status iwi_flow_new(const iw_log *log, const struct iwi_job *job, struct iwi_flow **flow_p)
@@ -66,7 +97,8 @@ iw_status iwi_flow_new(const iw_log *log, const struct iwi_job *job, struct iwi_
     }
     flow->log = log;
     flow->job = job;
-    flow->ranks = job->program->ranks;
+    flow->is_alike = is_alike(job);
+    flow->ranks = flow->is_alike ? 1 : job->program->ranks;
     flow->lanes = job->lanes;
     while ((1U << flow->lane_shift) < flow->lanes) {
         flow->lane_shift++;
@@ -90,9 +122,12 @@ void iwi_flow_free(struct iwi_flow *flow)
     free(flow->cpu);
     free(flow->send_gap);
     free(flow->recv_gap);
-    free(flow->next_detour);
-    free(flow->sent);
-    free(flow->sent_other);
+    for (size_t k = 0; k < IWI_DRAW_TRIALS; k++) {
+        free(flow->begun[k]);
+    }
+    free(flow->other);
+    free(flow->posted_other);
+    iwi_stream_free(flow->stream);
     free(flow->slots);
     free(flow->posted);
     free(flow->noise_words);
@@ -105,6 +140,49 @@ void iwi_flow_free(struct iwi_flow *flow)
     free(flow->recvs);
     free(flow->arrivals);
     free(flow);
+}
+
+/* The noise of neighbouring trials, stretch by stretch of ranks: drawn together, kept apart. */
+static void begin_ahead(struct iwi_flow *flow)
+{
+    enum { STRETCH = 512 };
+    const struct iwi_job *job = flow->job;
+    iw_time drawn[STRETCH][IWI_DRAW_TRIALS];
+
+    flow->begun_trial = job->first_trial - job->first_trial % IWI_DRAW_TRIALS;
+    flow->begun_count = IWI_DRAW_TRIALS;
+    for (uint32_t rank = 0; rank < flow->ranks; rank += STRETCH) {
+        const struct iwi_stream_id id = {job->seed, flow->begun_trial, rank};
+        const uint32_t count = flow->ranks - rank < STRETCH ? flow->ranks - rank : STRETCH;
+
+        iwi_noise_begin_all(job->noise, id, count, IWI_DRAW_TRIALS, NULL, drawn[0]);
+        for (size_t k = 0; k < IWI_DRAW_TRIALS; k++) {
+            for (size_t r = 0; r < count; r++) {
+                flow->begun[k][rank + r] = iwi_min(drawn[r][k], IWI_LATEST);
+            }
+        }
+    }
+}
+
+static void begin_noise(struct iwi_flow *flow)
+{
+    const struct iwi_job *job = flow->job;
+
+    if (job->begins_ahead) {
+        if (job->first_trial - flow->begun_trial >= flow->begun_count) {
+            begin_ahead(flow);
+        }
+        flow->next_detour = flow->begun[job->first_trial % IWI_DRAW_TRIALS];
+        return;
+    }
+    flow->next_detour = flow->begun[0];
+    if (job->noise != NULL) {
+        iwi_noise_begin_all(job->noise, (struct iwi_stream_id){job->seed, job->first_trial, 0}, flow->ranks,
+                            flow->lanes, flow->noise_words, flow->next_detour);
+    }
+    for (size_t i = 0; i < flow->count; i++) {
+        flow->next_detour[i] = job->noise == NULL ? IWI_LATEST : iwi_min(flow->next_detour[i], IWI_LATEST);
+    }
 }
 
 void iwi_flow_restart(struct iwi_flow *flow, const struct iwi_job *job)
@@ -121,24 +199,7 @@ void iwi_flow_restart(struct iwi_flow *flow, const struct iwi_job *job)
         memset(flow->send_gap_split, 0, flow->count * sizeof(iw_split));
         memset(flow->recv_gap_split, 0, flow->count * sizeof(iw_split));
     }
-    if (job->noise != NULL) {
-        iwi_noise_begin_all(job->noise, (struct iwi_stream_id){job->seed, job->first_trial, 0}, flow->ranks,
-                            flow->lanes, flow->noise_words, flow->next_detour);
-    }
-    for (size_t i = 0; i < flow->count; i++) {
-        flow->next_detour[i] = job->noise == NULL ? IWI_LATEST : iwi_min(flow->next_detour[i], IWI_LATEST);
-    }
-}
-
-iw_status iwi_flow_reserve_stream(struct iwi_flow *flow)
-{
-    if (flow->sent == NULL) {
-        flow->sent = new_times(flow->log, flow->count, sizeof(iw_time));
-    }
-    if (flow->sent_other == NULL) {
-        flow->sent_other = new_times(flow->log, flow->count, sizeof(iw_time));
-    }
-    return flow->sent == NULL || flow->sent_other == NULL ? IW_ERR_NOMEM : IW_OK;
+    begin_noise(flow);
 }
 
 static iw_status reserve_slots(struct iwi_flow *flow, size_t slots)
@@ -147,17 +208,18 @@ static iw_status reserve_slots(struct iwi_flow *flow, size_t slots)
 
     free(flow->slots);
     free(flow->slot_split);
-    flow->slots = new_times(flow->log, flow->count * slots, sizeof(iw_time));
-    flow->slot_split = is_explaining ? new_times(flow->log, flow->count * slots, sizeof(iw_split)) : NULL;
+    flow->slots = iwi_flow_new_array(flow->log, flow->count * slots, sizeof(iw_time));
+    flow->slot_split =
+        is_explaining ? iwi_flow_new_array(flow->log, flow->count * slots, sizeof(iw_split)) : NULL;
     flow->slot_count = slots;
     return flow->slots == NULL || (is_explaining && flow->slot_split == NULL) ? IW_ERR_NOMEM : IW_OK;
 }
 
 static iw_status reserve_posted(struct iwi_flow *flow)
 {
-    flow->posted = new_times(flow->log, flow->count, sizeof(iw_time));
+    flow->posted = iwi_flow_new_array(flow->log, flow->count, sizeof(iw_time));
     if (flow->posted != NULL && flow->job->split != NULL) {
-        flow->posted_split = new_times(flow->log, flow->count, sizeof(iw_split));
+        flow->posted_split = iwi_flow_new_array(flow->log, flow->count, sizeof(iw_split));
     }
     return flow->posted == NULL || (flow->job->split != NULL && flow->posted_split == NULL) ? IW_ERR_NOMEM
                                                                                             : IW_OK;
@@ -187,8 +249,8 @@ iw_status iwi_flow_reserve(struct iwi_flow *flow, uint32_t fan, bool has_rendezv
     return has_rendezvous && flow->posted == NULL ? reserve_posted(flow) : IW_OK;
 }
 
-iw_time iwi_flow_work_slow(struct iwi_flow *flow, uint32_t rank, size_t i, iw_time t, iw_time d,
-                           iw_time *by_source)
+iw_time iwi_flow_work_slow(struct iwi_flow *flow, uint32_t rank, size_t i, iw_time *next, iw_time t,
+                           iw_time d, iw_time *by_source)
 {
     const struct iwi_job *job = flow->job;
     const struct iwi_stream_id id = {job->seed, job->first_trial + (i & (flow->lanes - 1)), rank};
@@ -196,9 +258,8 @@ iw_time iwi_flow_work_slow(struct iwi_flow *flow, uint32_t rank, size_t i, iw_ti
     iw_time end = IWI_LATEST;
 
     if (t + d <= IWI_LATEST) {
-        end = iwi_finish(job->noise, id, flow->noise_words + i * flow->words, &flow->next_detour[i], t, d,
-                         by_source);
-        flow->next_detour[i] = iwi_min(flow->next_detour[i], IWI_LATEST);
+        end = iwi_finish(job->noise, id, flow->noise_words + i * flow->words, next, t, d, by_source);
+        *next = iwi_min(*next, IWI_LATEST);
     }
     flow->is_too_late |= end >= IWI_LATEST;
     return end;

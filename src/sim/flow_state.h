@@ -4,23 +4,32 @@
 #ifndef IWI_FLOW_STATE_H
 #define IWI_FLOW_STATE_H
 
+#include "base/rng.h"
 #include "noise/stream.h"
 #include "sim/cost.h"
 #include "sim/engine.h"
 
+struct iwi_stream;
+
 struct iwi_flow {
     const iw_log *log;
     const struct iwi_job *job;
-    uint32_t ranks, lanes, lane_shift; /* lanes == 1 << lane_shift */
-    size_t count;                      /* ranks * lanes */
-    iw_time *cpu;                      /* free from then on */
-    iw_time *send_gap, *recv_gap;      /* free from then on */
-    iw_time *next_detour;              /* start of the first detour that is not over; at most IWI_LATEST */
+    uint32_t ranks, lanes,
+        lane_shift; /* lanes == 1 << lane_shift; ranks: 1 if all would do the same (is_alike) */
+    bool is_alike;
+    size_t count;                    /* ranks * lanes */
+    iw_time *cpu;                    /* free from then on */
+    iw_time *send_gap, *recv_gap;    /* free from then on */
+    iw_time *next_detour;            /* start of the first detour that is not over; at most IWI_LATEST */
+    iw_time *begun[IWI_DRAW_TRIALS]; /* next_detour of neighbouring trials at time 0; NULL but for [0] unless
+                                        begun ahead */
+    uint64_t begun_trial, begun_count; /* the first of them; how many: 0 or all */
     /* made when first used: */
-    iw_time *sent,
-        *sent_other; /* streaming rounds: end of the CPU part of the send of this round, the next */
-    iw_time *slots;  /* other rounds: the same for each send of a rank; slot_count x count */
-    iw_time *posted; /* rendezvous: when the receives of this round were posted */
+    iw_time *posted_other;     /* rendezvous in streaming rounds: what `posted` becomes */
+    iw_time *other;            /* streaming rounds: what `cpu` becomes in this pass */
+    struct iwi_stream *stream; /* the same: room for working in the cache */
+    iw_time *slots;            /* other rounds: the same for each send of a rank; slot_count x count */
+    iw_time *posted;           /* rendezvous: when the receives of this round were posted */
     size_t slot_count;
     size_t words; /* of noise state per element */
     int64_t *noise_words;
@@ -30,14 +39,15 @@ struct iwi_flow {
     struct iwi_msg *sends, *recvs;
     struct iwi_arrival *arrivals;
     uint32_t fan;
-    bool is_too_late; /* some time passed IWI_LATEST and was cut there */
+    bool is_last_operation; /* nothing comes after the operation that runs now */
+    bool is_too_late;       /* some time passed IWI_LATEST and was cut there */
     /* the costs of the size used last */
     uint64_t cost_bytes;
     struct iwi_cost cost;
 };
 
-/* What a streaming round keeps per rank and lane: cpu, both gaps, next_detour, sent, sent_other. */
-enum { IWI_FLOW_BYTES = 6 * sizeof(iw_time) };
+/* What a streaming round keeps per rank and lane: cpu, other, both gaps, next_detour. */
+enum { IWI_FLOW_BYTES = 5 * sizeof(iw_time) };
 _Static_assert(IWI_FLOW_BYTES <= 64, "2^28 ranks must fit into 24 GiB");
 
 IW_NODISCARD iw_status iwi_flow_new(const iw_log *log, const struct iwi_job *job, struct iwi_flow **flow_p);
@@ -46,8 +56,8 @@ void iwi_flow_free(struct iwi_flow *flow);
 /* Back to time 0 for the trials of `job`, which differs from the one before only in trial and noise. */
 void iwi_flow_restart(struct iwi_flow *flow, const struct iwi_job *job);
 
-/* Room for streaming rounds. */
-IW_NODISCARD iw_status iwi_flow_reserve_stream(struct iwi_flow *flow);
+/* An array over ranks or more: on huge pages if it is large. */
+void *iwi_flow_new_array(const iw_log *log, size_t count, size_t element_size);
 
 /* Room for rounds in which a rank has up to `fan` sends or receives, and for rendezvous. */
 IW_NODISCARD iw_status iwi_flow_reserve(struct iwi_flow *flow, uint32_t fan, bool has_rendezvous);
@@ -55,17 +65,27 @@ IW_NODISCARD iw_status iwi_flow_reserve(struct iwi_flow *flow, uint32_t fan, boo
 /* Room for waits of up to `fan` receives. */
 IW_NODISCARD iw_status iwi_flow_reserve_scratch(struct iwi_flow *flow, uint32_t fan);
 
-/* The detour is hit: exact, for element i of `rank`. */
-iw_time iwi_flow_work_slow(struct iwi_flow *flow, uint32_t rank, size_t i, iw_time t, iw_time d,
-                           iw_time *by_source);
+/* The detour is hit: exact, for element i of `rank`. `next` is its next_detour, or a copy that stands for it.
+ */
+iw_time iwi_flow_work_slow(struct iwi_flow *flow, uint32_t rank, size_t i, iw_time *next, iw_time t,
+                           iw_time d, iw_time *by_source);
 
 /* A compute phase of `work` on rank r begins: its delay and noise included. */
 void iwi_flow_phase(struct iwi_flow *flow, uint32_t rank, uint64_t phase, iw_time work);
+
+/* This round streams: every rank does the same, and nothing is explained. */
+bool iwi_flow_streams(const struct iwi_job *job, const struct iwi_round *round);
 
 /* Patterns, round by round. */
 IW_NODISCARD iw_status iwi_flow_pattern(struct iwi_flow *flow);
 
 /* A streaming run of rounds first ... end - 1 of an operation: all are shifts or flips of eager messages. */
-void iwi_flow_stream(struct iwi_flow *flow, const struct iwi_operation *op, uint64_t first, uint64_t end);
+IW_NODISCARD iw_status iwi_flow_stream(struct iwi_flow *flow, const struct iwi_operation *op, uint64_t first,
+                                       uint64_t end);
+
+/* A round of pairs of eager messages. */
+void iwi_flow_pairs(struct iwi_flow *flow, const struct iwi_round *round);
+
+void iwi_stream_free(struct iwi_stream *stream);
 
 #endif

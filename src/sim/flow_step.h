@@ -27,7 +27,8 @@ IWI_STEP iw_time step_work(struct iwi_flow *flow, uint32_t rank, size_t i, iw_ti
     if (t + d <= flow->next_detour[i]) {
         return t + d;
     }
-    return iwi_flow_work_slow(flow, rank, i, t, d, is_explaining ? &split->part_ps[IW_PART_NOISE] : NULL);
+    return iwi_flow_work_slow(flow, rank, i, &flow->next_detour[i], t, d,
+                              is_explaining ? &split->part_ps[IW_PART_NOISE] : NULL);
 }
 
 /* Rule 2: a send starts at max(CPU free, send gap free). */

@@ -49,6 +49,7 @@ static void fill_round(const struct iwi_operation *op, uint64_t index, struct iw
 {
     if (index < scatter_rounds(op)) {
         iwi_binomial_round(op, index, round);
+        round->is_pairs = false; /* its edges carry blocks, not the whole */
     } else if (!is_doubling(op) && op->bytes % op->ranks == 0) {
         iwi_round_shift(round, op->ranks, 1, block_bytes(op), 0);
     } else {

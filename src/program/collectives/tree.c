@@ -39,6 +39,8 @@ struct shape {
     void (*active)(const struct tree *tree, uint64_t index, struct iwi_range *range);
     void (*links)(const struct tree *tree, uint64_t index, uint32_t v, struct iwi_links *links);
     uint32_t (*subtree)(uint32_t ranks, uint32_t v); /* ranks below and with v; NULL: 1 */
+    /* The parents of a round, whose children are all at the distance returned; NULL: not so. */
+    uint32_t (*pairs)(const struct tree *tree, uint64_t index, struct iwi_range *parents);
 };
 
 static struct tree tree_of(const struct shape *shape, const struct iwi_operation *op)
@@ -94,6 +96,17 @@ static void tree_round(const struct shape *shape, const struct iwi_operation *op
     shape->active(&tree, find_round(&tree, index, &is_up), &range);
     iwi_round_clear(round);
     iwi_round_add(round, iwi_rank_of_virtual(tree.ranks, tree.root, range.first), range.count, range.stride);
+    if (shape->pairs != NULL && !tree.use->is_personal) {
+        const uint32_t distance = shape->pairs(&tree, find_round(&tree, index, &is_up), &range);
+
+        round->is_pairs = true;
+        round->senders = range;
+        round->senders.first =
+            iwi_rank_of_virtual(tree.ranks, tree.root, is_up ? range.first + distance : range.first);
+        round->shift = is_up ? tree.ranks - distance : distance;
+        round->bytes = tree.bytes;
+        round->reduce_bytes = is_up && tree.use->is_reducing ? tree.bytes : 0;
+    }
 }
 
 /* Parent and child as real ranks. */
@@ -212,6 +225,14 @@ static void binomial_links(const struct tree *tree, uint64_t index, uint32_t v, 
     links->child = v + mask;
 }
 
+static uint32_t binomial_pairs(const struct tree *tree, uint64_t index, struct iwi_range *parents)
+{
+    const uint32_t mask = binomial_mask(tree, index);
+
+    *parents = (struct iwi_range){0, (tree->ranks - 1 - mask) / (2 * mask) + 1, 2 * (int64_t)mask};
+    return mask;
+}
+
 uint32_t iwi_binomial_subtree(uint32_t ranks, uint32_t virtual_rank)
 {
     const uint32_t lowest_bit = virtual_rank & (~virtual_rank + 1);
@@ -220,8 +241,11 @@ uint32_t iwi_binomial_subtree(uint32_t ranks, uint32_t virtual_rank)
     return virtual_rank == 0 || higher < lowest_bit ? higher : lowest_bit;
 }
 
-static const struct shape binomial = {false, binomial_way_rounds, binomial_active, binomial_links,
-                                      iwi_binomial_subtree};
+static const struct shape binomial = {.way_rounds = binomial_way_rounds,
+                                      .active = binomial_active,
+                                      .links = binomial_links,
+                                      .subtree = iwi_binomial_subtree,
+                                      .pairs = binomial_pairs};
 
 struct iwi_links iwi_binomial_links(const struct iwi_operation *op, uint64_t index, uint32_t rank)
 {
@@ -272,7 +296,8 @@ static void binary_links(const struct tree *tree, uint64_t index, uint32_t v, st
     links->parent_segment = time + 1 - depth;
 }
 
-static const struct shape binary = {true, binary_way_rounds, binary_active, binary_links, NULL};
+static const struct shape binary = {
+    .is_pipelined = true, .way_rounds = binary_way_rounds, .active = binary_active, .links = binary_links};
 
 ALGORITHM_FUNCTIONS(binary)
 
@@ -301,7 +326,8 @@ static void chain_links(const struct tree *tree, uint64_t index, uint32_t v, str
     links->parent_segment = index + 1 - v;
 }
 
-static const struct shape chain = {true, chain_way_rounds, chain_active, chain_links, NULL};
+static const struct shape chain = {
+    .is_pipelined = true, .way_rounds = chain_way_rounds, .active = chain_active, .links = chain_links};
 
 ALGORITHM_FUNCTIONS(chain)
 
@@ -332,6 +358,6 @@ static void star_links(const struct tree *tree, uint64_t index, uint32_t v, stru
     links->parent = 0;
 }
 
-static const struct shape star = {false, star_way_rounds, star_active, star_links, NULL};
+static const struct shape star = {.way_rounds = star_way_rounds, .active = star_active, .links = star_links};
 
 ALGORITHM_FUNCTIONS(star)

@@ -83,6 +83,22 @@ static void check_shift(const struct iwt_round *r)
     }
 }
 
+static void check_pairs(const struct iwt_round *r)
+{
+    const struct iwi_range *senders = &r->round.senders;
+
+    for (uint32_t i = 0; i < senders->count; i++) {
+        const uint32_t sender = iwi_range_rank(senders, r->ranks, i);
+        const struct iwi_part *from = &r->parts[sender],
+                              *to = &r->parts[(sender + r->round.shift) % r->ranks];
+
+        CHECK(from->send_count == 1 && from->recv_count == 0 && to->send_count == 0 && to->recv_count == 1);
+        CHECK(to->recvs[0].peer == sender && to->recvs[0].bytes == r->round.bytes);
+        CHECK(from->reduce_bytes == 0 && to->reduce_bytes == r->round.reduce_bytes);
+        CHECK(!from->is_phase && !to->is_phase && from->work_ps == 0 && to->work_ps == 0);
+    }
+}
+
 static void check_flip(const struct iwt_round *r)
 {
     CHECK(r->round.flip > 0 && r->round.flip < r->ranks && (r->ranks & (r->ranks - 1)) == 0);
@@ -102,7 +118,7 @@ static void check_operation(const char *name, const iw_pattern *pattern)
     iw_program *program = iwt_make(name, pattern, &op);
     struct iwt_round *r = iwt_round_new(op);
     const uint64_t rounds = op->algorithm->round_count(op);
-    uint64_t messages = 0;
+    uint64_t round_messages, messages = 0;
     uint64_t visits = 0;
 
     CHECK(pattern->ranks > 1 || rounds == op->algorithm->places_compute);
@@ -110,7 +126,9 @@ static void check_operation(const char *name, const iw_pattern *pattern)
         snprintf(place, sizeof place, "%s P=%u root=%u bytes=%" PRIu64 " segment=%" PRIu64 " round=%" PRIu64,
                  name, pattern->ranks, pattern->root, pattern->bytes, pattern->segment_bytes, index);
         iwt_round_fill(r, op, index);
-        messages += check_matching(r);
+        round_messages = check_matching(r);
+
+        messages += round_messages;
         check_activity(r);
         CHECK(!(r->round.is_shift && r->round.is_flip));
         if (r->round.is_shift) {
@@ -118,6 +136,10 @@ static void check_operation(const char *name, const iw_pattern *pattern)
         }
         if (r->round.is_flip) {
             check_flip(r);
+        }
+        if (r->round.is_pairs) {
+            CHECK(round_messages == r->round.senders.count);
+            check_pairs(r);
         }
         visits += (r->round.range_count > 0 ? r->round.active[0].count : 0) +
                   (r->round.range_count > 1 ? r->round.active[1].count : 0);

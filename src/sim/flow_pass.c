@@ -1,0 +1,207 @@
+/* Passes of streaming rounds over vectors of elements.
+ * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * In blocks all is computed as if there were no detour; only elements whose work would pass their next detour
+ * take the slow path. The work of one element is one chain in time, so one comparison at its end covers all
+ * of it. Compilers make vector code of the two loops of a block, which is why they are two.
+ */
+#include "sim/flow_pass.h"
+
+#include "base/base.h"
+#include "sim/flow_step.h"
+
+enum { BLOCK = 32 };
+
+iw_time iwi_span_work(struct iwi_flow *flow, const struct iwi_span *span, size_t k, iw_time t, iw_time d)
+{
+    const size_t row = k >> span->width_shift;
+    const size_t i = span->first + row * span->stride + (k - (row << span->width_shift));
+
+    if (t + d <= span->next_detour[k]) {
+        return t + d;
+    }
+    return iwi_flow_work_slow(flow, (uint32_t)(i >> flow->lane_shift), i, &span->next_detour[k], t, d, NULL);
+}
+
+/* Of a block, if there were no detour: when each receive is served, each send starts, and all is done. */
+struct block {
+    iw_time served[BLOCK], start[BLOCK], done[BLOCK];
+};
+
+/* One element, exactly. */
+static void pass_element(struct iwi_flow *flow, const struct iwi_span *span, const struct iwi_pass *pass,
+                         size_t k, iw_time now, iw_time from, iw_time *out)
+{
+    if (pass->has_receive) {
+        iw_time served = iwi_max(now, from + pass->in.wire);
+
+        if (pass->has_gaps) {
+            served = iwi_max(served, span->recv_gap[k]);
+            span->recv_gap[k] = served + pass->in.gap;
+        }
+        now = iwi_span_work(flow, span, k, served, pass->in.recv_cpu);
+        now = iwi_span_work(flow, span, k, now, pass->reduce);
+    }
+    if (pass->has_send) {
+        if (pass->has_gaps) {
+            now = iwi_max(now, span->send_gap[k]);
+            span->send_gap[k] = now + pass->out.gap;
+        }
+        now = iwi_span_work(flow, span, k, now, pass->out.send_cpu);
+    }
+    *out = now;
+}
+
+/* A block of which some elements meet a detour. */
+static void pass_some(struct iwi_flow *flow, const struct iwi_span *span, const struct iwi_pass *pass,
+                      size_t k, const iw_time *now, const iw_time *from, const struct block *block,
+                      iw_time *out)
+{
+    for (size_t n = 0; n < BLOCK; n++) {
+        if (span->next_detour[k + n] < block->done[n]) {
+            pass_element(flow, span, pass, k + n, now[n], from[n], &out[n]);
+            continue;
+        }
+        if (pass->has_receive && pass->has_gaps) {
+            span->recv_gap[k + n] = block->served[n] + pass->in.gap;
+        }
+        if (pass->has_send && pass->has_gaps) {
+            span->send_gap[k + n] = block->start[n] + pass->out.gap;
+        }
+        out[n] = block->done[n];
+    }
+}
+
+/* Elements k ... k + BLOCK - 1. The last two arguments are constants in every caller and equal to those of
+ * the pass. */
+IWI_STEP void pass_block(struct iwi_flow *flow, const struct iwi_span *span, const struct iwi_pass *pass,
+                         size_t k, const iw_time *restrict now, const iw_time *restrict from,
+                         iw_time *restrict out, const bool has_receive, const bool has_send,
+                         const bool has_gaps)
+{
+    iw_time *restrict send_gap = span->send_gap + k;
+    iw_time *restrict recv_gap = span->recv_gap + k;
+    const iw_time *next = span->next_detour + k;
+    const iw_time receive = pass->in.recv_cpu + pass->reduce, send = pass->out.send_cpu;
+    const iw_time wire = pass->in.wire, in_gap = pass->in.gap, out_gap = pass->out.gap;
+    struct block block;
+    iw_time slack = 0; /* negative as soon as one element meets a detour */
+
+    for (size_t n = 0; n < BLOCK; n++) {
+        iw_time at = now[n];
+
+        if (has_receive) {
+            block.served[n] = iwi_max(at, from[n] + wire);
+            block.served[n] = has_gaps ? iwi_max(block.served[n], recv_gap[n]) : block.served[n];
+            at = block.served[n] + receive;
+        }
+        if (has_send) {
+            block.start[n] = has_gaps ? iwi_max(at, send_gap[n]) : at;
+            at = block.start[n] + send;
+        }
+        block.done[n] = at;
+        slack |= next[n] - at;
+    }
+    if (slack < 0) {
+        pass_some(flow, span, pass, k, now, from, &block, out);
+        return;
+    }
+    for (size_t n = 0; n < BLOCK; n++) {
+        if (has_receive && has_gaps) {
+            recv_gap[n] = block.served[n] + in_gap;
+        }
+        if (has_send && has_gaps) {
+            send_gap[n] = block.start[n] + out_gap;
+        }
+        out[n] = block.done[n];
+    }
+}
+
+#define PASS_ARGUMENTS                                                                             \
+    struct iwi_flow *flow, const struct iwi_span *span, const struct iwi_pass *pass, size_t begin, \
+        size_t end, const iw_time *now, const iw_time *from, iw_time *out
+
+IWI_STEP void pass_stretch(PASS_ARGUMENTS, const bool has_receive, const bool has_send, const bool has_gaps)
+{
+    size_t k = begin;
+
+    for (; k + BLOCK <= end; k += BLOCK) {
+        pass_block(flow, span, pass, k, now + k, from + (k - begin), out + k, has_receive, has_send,
+                   has_gaps);
+    }
+    for (; k < end; k++) {
+        pass_element(flow, span, pass, k, now[k], from[k - begin], &out[k]);
+    }
+}
+
+/* has_receive, has_send, has_gaps as constants; a pass that only sends is the first of a run and has gaps */
+IWI_VECTOR_VERSIONS static void send_only(PASS_ARGUMENTS)
+{
+    pass_stretch(flow, span, pass, begin, end, now, from, out, false, true, true);
+}
+
+IWI_VECTOR_VERSIONS static void receive_and_send(PASS_ARGUMENTS)
+{
+    pass_stretch(flow, span, pass, begin, end, now, from, out, true, true, true);
+}
+
+IWI_VECTOR_VERSIONS static void receive_and_send_without_gaps(PASS_ARGUMENTS)
+{
+    pass_stretch(flow, span, pass, begin, end, now, from, out, true, true, false);
+}
+
+IWI_VECTOR_VERSIONS static void receive_only(PASS_ARGUMENTS)
+{
+    pass_stretch(flow, span, pass, begin, end, now, from, out, true, false, true);
+}
+
+IWI_VECTOR_VERSIONS static void receive_only_without_gaps(PASS_ARGUMENTS)
+{
+    pass_stretch(flow, span, pass, begin, end, now, from, out, true, false, false);
+}
+
+void iwi_pass_run(PASS_ARGUMENTS)
+{
+    void (*run)(PASS_ARGUMENTS) = send_only;
+
+    if (pass->has_receive && pass->has_send) {
+        run = pass->has_gaps ? receive_and_send : receive_and_send_without_gaps;
+    } else if (pass->has_receive) {
+        run = pass->has_gaps ? receive_only : receive_only_without_gaps;
+    }
+    run(flow, span, pass, begin, end, now, from, out);
+}
+
+/* Flips swap neighbouring stretches of `flip` elements; short ones are laid out first. */
+static void pass_flipped(struct iwi_flow *flow, const struct iwi_span *span, const struct iwi_pass *pass,
+                         const iw_time *now, iw_time *out)
+{
+    const size_t stretch = pass->flip >= BLOCK ? pass->flip : BLOCK;
+    iw_time near[BLOCK];
+
+    for (size_t k = 0; k < span->count; k += stretch) {
+        const size_t end = k + stretch < span->count ? k + stretch : span->count;
+        const iw_time *from = now + (k ^ pass->flip);
+
+        if (pass->flip < BLOCK) {
+            for (size_t n = k; n < end; n++) {
+                near[n - k] = now[n ^ pass->flip];
+            }
+            from = near;
+        }
+        iwi_pass_run(flow, span, pass, k, end, now, from, out);
+    }
+}
+
+void iwi_pass_closed(struct iwi_flow *flow, const struct iwi_span *span, const struct iwi_pass *pass,
+                     const iw_time *now, iw_time *out)
+{
+    if (pass->has_receive && pass->is_flip) {
+        pass_flipped(flow, span, pass, now, out);
+        return;
+    }
+    if (pass->has_receive) {
+        iwi_pass_run(flow, span, pass, 0, pass->shift, now, now + span->count - pass->shift, out);
+    }
+    iwi_pass_run(flow, span, pass, pass->has_receive ? pass->shift : 0, span->count, now, now, out);
+}

@@ -1,0 +1,55 @@
+/* Passes of streaming rounds: the receive of one round and the send of the next, over elements side by side.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef IWI_FLOW_PASS_H
+#define IWI_FLOW_PASS_H
+
+#include "sim/flow_state.h"
+
+struct iwi_pass {
+    bool has_receive, has_send;
+    bool has_gaps;           /* false: neither gap can delay anything here, and nobody looks at them later */
+    struct iwi_cost in, out; /* of the message received and of the one sent */
+    iw_time reduce;          /* work after the receive */
+    /* Where the message comes from: element k - shift, or k ^ flip (if is_flip). In elements, not ranks. */
+    bool is_flip;
+    size_t shift, flip;
+    bool is_rendezvous;        /* all messages of the pass are */
+    iw_time notice, handshake; /* docs/semantics.md, rule 5 */
+};
+
+/* Elements side by side: the flow's own, or a copy of some columns of them. Element k is element
+ * first + (k >> width_shift) * stride + (k mod width) of the flow. */
+struct iwi_span {
+    size_t count;
+    iw_time *send_gap, *recv_gap, *next_detour;
+    size_t first, stride;
+    uint32_t width_shift;
+};
+
+/* Elements begin ... end - 1: out[k] is when element k's CPU is free after the pass, now[k] before it;
+ * from[k - begin] is when the CPU part of the send that it receives ended. Since a send is the last thing
+ * that a pass does, `out` of one pass is `now` and `from` of the next. */
+void iwi_pass_run(struct iwi_flow *flow, const struct iwi_span *span, const struct iwi_pass *pass,
+                  size_t begin, size_t end, const iw_time *now, const iw_time *from, iw_time *out);
+
+/* All elements of a span that is closed in itself: element 0 follows the last one, or flips stay inside. */
+void iwi_pass_closed(struct iwi_flow *flow, const struct iwi_span *span, const struct iwi_pass *pass,
+                     const iw_time *now, iw_time *out);
+
+/* The same for messages by rendezvous: posted[k] is when element k posted its receive of this round. */
+void iwi_pass_rendezvous(struct iwi_flow *flow, const struct iwi_span *span, const struct iwi_pass *pass,
+                         const iw_time *now, const iw_time *posted, iw_time *out, iw_time *posted_out);
+
+/* Work of d on element k of the span from t on, as rule 1 has it. */
+iw_time iwi_span_work(struct iwi_flow *flow, const struct iwi_span *span, size_t k, iw_time t, iw_time d);
+
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && \
+    !defined(__SANITIZE_THREAD__)
+/* 64-bit maxima are one instruction from AVX-512 on; picked at run time. */
+#define IWI_VECTOR_VERSIONS __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#else
+#define IWI_VECTOR_VERSIONS
+#endif
+
+#endif
