@@ -15,7 +15,8 @@ enum { BLOCK = 32 };
 iw_time iwi_span_work(struct iwi_flow *flow, const struct iwi_span *span, size_t k, iw_time t, iw_time d)
 {
     const size_t row = k >> span->width_shift;
-    const size_t i = span->first + row * span->stride + (k - (row << span->width_shift));
+    const size_t at = span->first + row * span->stride + (k - (row << span->width_shift));
+    const size_t i = at < flow->count ? at : at - flow->count;
 
     if (t + d <= span->next_detour[k]) {
         return t + d;

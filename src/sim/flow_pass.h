@@ -18,8 +18,8 @@ struct iwi_pass {
     iw_time notice, handshake; /* docs/semantics.md, rule 5 */
 };
 
-/* Elements side by side: the flow's own, or a copy of some columns of them. Element k is element
- * first + (k >> width_shift) * stride + (k mod width) of the flow. */
+/* Elements side by side: the flow's own, or a copy of some of them. Element k is element
+ * first + (k >> width_shift) * stride + (k mod width) of the flow, around its end. */
 struct iwi_span {
     size_t count;
     iw_time *send_gap, *recv_gap, *next_detour;

@@ -1,0 +1,120 @@
+/* Passes with short shifts, several at once, stretch after stretch of the elements.
+ * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A pass needs, besides the stretch, the elements just before it as they were after the pass before: the edge
+ * that the stretch before has left. The first stretch follows the last one, whose edges are computed ahead on
+ * a copy.
+ */
+#include <string.h>
+
+#include "base/base.h"
+#include "sim/flow_stream.h"
+
+static struct iwi_span stretch_of(const struct iwi_flow *flow, size_t first, size_t count)
+{
+    return (struct iwi_span){.count = count,
+                             .send_gap = flow->send_gap + first,
+                             .recv_gap = flow->recv_gap + first,
+                             .next_detour = flow->next_detour + first,
+                             .first = first,
+                             .width_shift = 63};
+}
+
+/* Elements first ... first + count - 1 through all passes; edges in and out. */
+static void pass_stretch(struct iwi_flow *flow, const struct iwi_pass *passes, size_t pass_count,
+                         size_t first, size_t count)
+{
+    struct iwi_stream *stream = flow->stream;
+    const struct iwi_span span = stretch_of(flow, first, count);
+    const iw_time *now = flow->cpu + first;
+    iw_time *edge = stream->edges;
+
+    for (size_t p = 0; p < pass_count; p++) {
+        iw_time *out = p + 1 < pass_count ? stream->now[p & 1] + IWI_EDGES : flow->cpu + first;
+        iw_time *before = stream->now[(p + 1) & 1] + IWI_EDGES; /* where `now` is, unless p is 0 */
+        const size_t shift = passes[p].shift;
+
+        if (p == 0 && passes[0].has_receive) {
+            memcpy(before, now, count * sizeof *now);
+            now = before;
+        }
+        if (passes[p].has_receive && !passes[p].is_flip) {
+            memcpy(before - shift, edge, shift * sizeof *edge);
+            memcpy(edge, before + count - (shift < count ? shift : count),
+                   (shift < count ? shift : count) * sizeof *edge);
+            edge += shift;
+            iwi_pass_run(flow, &span, &passes[p], 0, count, now, before - shift, out);
+        } else {
+            iwi_pass_closed(flow, &span, &passes[p], now, out);
+        }
+        now = out;
+    }
+}
+
+/* What a stretch changes, to and fro. */
+static void keep_end(struct iwi_flow *flow, size_t count, bool is_back)
+{
+    struct iwi_stream *stream = flow->stream;
+    const size_t first = flow->count - count;
+    iw_time *arrays[] = {flow->cpu, flow->send_gap, flow->recv_gap, flow->next_detour};
+
+    for (size_t a = 0; a < sizeof arrays / sizeof arrays[0]; a++) {
+        iw_time *in_place = arrays[a] + first;
+
+        memcpy(is_back ? in_place : stream->kept[a], is_back ? stream->kept[a] : in_place,
+               count * sizeof *in_place);
+    }
+    if (flow->words > 0) {
+        int64_t *in_place = flow->noise_words + first * flow->words;
+
+        memcpy(is_back ? in_place : stream->kept_words, is_back ? stream->kept_words : in_place,
+               count * flow->words * sizeof *in_place);
+    }
+}
+
+static void pass_all(struct iwi_flow *flow, const struct iwi_pass *passes, size_t pass_count, size_t edges)
+{
+    if (edges > 0) {
+        memset(flow->stream->edges, 0,
+               edges * sizeof(iw_time)); /* too early, and used only where it does not matter */
+        keep_end(flow, edges, false);
+        pass_stretch(flow, passes, pass_count, flow->count - edges, edges);
+        keep_end(flow, edges, true);
+    }
+    for (size_t first = 0; first < flow->count; first += IWI_TILE) {
+        pass_stretch(flow, passes, pass_count, first,
+                     flow->count - first < IWI_TILE ? flow->count - first : IWI_TILE);
+    }
+}
+
+/* How many passes from `number` on can be made on tiles, and the sum of their shifts. */
+static size_t tile_passes(const struct iwi_run *run, uint64_t number, struct iwi_pass *passes,
+                          size_t *edges_p)
+{
+    size_t count = 0;
+
+    *edges_p = 0;
+    while (count < IWI_PASSES && number + count <= run->last_pass) {
+        passes[count] = iwi_run_pass(run, number + count);
+        if (passes[count].is_flip ? passes[count].flip >= IWI_TILE
+                                  : *edges_p + passes[count].shift > IWI_EDGES) {
+            break;
+        }
+        *edges_p += passes[count].shift;
+        count++;
+    }
+    return count;
+}
+
+size_t iwi_pass_tiles(const struct iwi_run *run, uint64_t number)
+{
+    struct iwi_pass passes[IWI_PASSES];
+    size_t edges;
+    const size_t count = tile_passes(run, number, passes, &edges);
+
+    if (count < 2) {
+        return 0;
+    }
+    pass_all(run->flow, passes, count, edges);
+    return count;
+}
