@@ -24,6 +24,15 @@ void *iwi_new_array(const iw_log *log, size_t count, size_t element_size);
 IW_NODISCARD iw_status iwi_grow(const iw_log *log, void **array_p, size_t *capacity_p, size_t need,
                                 size_t element_size);
 
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && \
+    !defined(__SANITIZE_THREAD__)
+/* Before a function: compiled for several generations of vectors (64-bit maxima are one instruction from
+ * AVX-512 on), picked at run time. */
+#define IWI_VECTOR_VERSIONS __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#else
+#define IWI_VECTOR_VERSIONS
+#endif
+
 static inline int64_t iwi_max(int64_t a, int64_t b)
 {
     return a > b ? a : b;

@@ -104,6 +104,8 @@ struct iwi_source_ops {
     /* The first detour from this one on that ends after t. */
     iw_time (*seek)(const struct iwi_source *source, struct iwi_draw_id draw, int64_t *words, iw_time start,
                     iw_time t);
+    /* NULL, or seek() of `count` detours, each to its own t. Only for sources without words. */
+    void (*seek_all)(const struct iwi_source *source, iw_time *starts, const iw_time *ts, size_t count);
     iw_time (*end)(const struct iwi_source *source, const int64_t *words, iw_time start);
     /* NULL, or whose the detour is: added to the number of the source. */
     size_t (*label)(const struct iwi_source *source, const int64_t *words);

@@ -107,6 +107,23 @@ static iw_time seek(const struct iwi_source *source, struct iwi_draw_id draw, in
     return first_ending_after(source->u.periodic, start, t);
 }
 
+/* The quotient by floating point is at most 1 off; so vectors of them take no division. */
+IWI_VECTOR_VERSIONS static void seek_all(const struct iwi_source *source, iw_time *starts, const iw_time *ts,
+                                         size_t count)
+{
+    const struct iwi_periodic p = source->u.periodic;
+    const double periods_per_ps = 1 / (double)p.period_ps;
+
+    for (size_t k = 0; k < count; k++) {
+        const iw_time behind = ts[k] - (starts[k] + p.duration_ps);
+        iw_time passed = (iw_time)((double)behind * periods_per_ps);
+
+        passed -= passed * p.period_ps > behind;
+        passed += (passed + 1) * p.period_ps <= behind;
+        starts[k] += behind < 0 ? 0 : (passed + 1) * p.period_ps;
+    }
+}
+
 /* The work left when a detour begins at `start` meets it and, after each further (period - duration) of work,
  * one more: k = ceil(left / free) detours, and the end is start + k * duration + left. */
 static iw_time finish(const struct iwi_source *source, int64_t *words, iw_time *next, iw_time t, iw_time d)
@@ -140,6 +157,7 @@ const struct iwi_source_ops iwi_source_periodic = {
     .begin_all = begin_all,
     .step = step,
     .seek = seek,
+    .seek_all = seek_all,
     .end = end,
     .finish = finish,
 };

@@ -220,6 +220,25 @@ static iw_time walk(struct cursor *cursors, size_t count, iw_time t, iw_time d, 
     return now + left;
 }
 
+bool iwi_noise_has_closed_form(const iw_noise *noise)
+{
+    return noise->closed_form != NULL;
+}
+
+iw_time iwi_noise_finish_closed(const iw_noise *noise, int64_t *state, iw_time *next, iw_time t, iw_time d)
+{
+    return noise->closed_form->ops->finish(noise->closed_form, state, next, t, d);
+}
+
+void iwi_noise_seek_all(const iw_noise *noise, iw_time *nexts, const iw_time *ts, size_t count)
+{
+    const struct iwi_source *source = noise->closed_form;
+
+    if (source != NULL && source->ops->seek_all != NULL) {
+        source->ops->seek_all(source, nexts, ts, count);
+    }
+}
+
 iw_time iwi_noise_finish(const iw_noise *noise, struct iwi_stream_id id, int64_t *state, iw_time *next,
                          iw_time t, iw_time d, iw_time *by_source)
 {
@@ -227,8 +246,7 @@ iw_time iwi_noise_finish(const iw_noise *noise, struct iwi_stream_id id, int64_t
 
     /* the closed form does not tell recorded sources apart */
     if (noise->closed_form != NULL && (by_source == NULL || noise->closed_form->ops->label == NULL)) {
-        const struct iwi_source *source = noise->closed_form;
-        const iw_time end = source->ops->finish(source, state, next, t, d);
+        const iw_time end = iwi_noise_finish_closed(noise, state, next, t, d);
 
         if (by_source != NULL) {
             by_source[noise->clocked[0]] += end - t - d;

@@ -48,6 +48,14 @@ bool iwi_noise_begins_together(const iw_noise *noise);
 iw_time iwi_noise_finish(const iw_noise *noise, struct iwi_stream_id id, int64_t *state, iw_time *next,
                          iw_time t, iw_time d, iw_time *by_source);
 
+/* The same for noise that is one source with a closed form: needs no id. */
+bool iwi_noise_has_closed_form(const iw_noise *noise);
+iw_time iwi_noise_finish_closed(const iw_noise *noise, int64_t *state, iw_time *next, iw_time t, iw_time d);
+
+/* Moves each of `count` nexts on to the first detour that ends after its t, as finish(t, d) would; does
+ * nothing where that takes more than the nexts. */
+void iwi_noise_seek_all(const iw_noise *noise, iw_time *nexts, const iw_time *ts, size_t count);
+
 /* Takes the busy time [start, end) of a source; start = end where others had all of a detour before. False
  * ends the walk. */
 typedef bool (*iwi_busy_fn)(void *arg, uint32_t source, iw_time start, iw_time end);

@@ -104,6 +104,10 @@ IWI_STEP void pass_block(struct iwi_flow *flow, const struct iwi_span *span, con
         slack |= next[n] - at;
     }
     if (slack < 0) {
+        if (flow->job->noise != NULL) { /* most detours were over before the work began */
+            iwi_noise_seek_all(flow->job->noise, span->next_detour + k,
+                               has_receive ? block.served : block.start, BLOCK);
+        }
         pass_some(flow, span, pass, k, now, from, &block, out);
         return;
     }

@@ -44,12 +44,4 @@ void iwi_pass_rendezvous(struct iwi_flow *flow, const struct iwi_span *span, con
 /* Work of d on element k of the span from t on, as rule 1 has it. */
 iw_time iwi_span_work(struct iwi_flow *flow, const struct iwi_span *span, size_t k, iw_time t, iw_time d);
 
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && \
-    !defined(__SANITIZE_THREAD__)
-/* 64-bit maxima are one instruction from AVX-512 on; picked at run time. */
-#define IWI_VECTOR_VERSIONS __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
-#else
-#define IWI_VECTOR_VERSIONS
-#endif
-
 #endif

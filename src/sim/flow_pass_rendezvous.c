@@ -104,6 +104,27 @@ IWI_STEP void keep_block(const struct iwi_span *span, const struct iwi_pass *pas
     }
 }
 
+/* A block of which some elements meet a detour, unless it was over before their work began. */
+static void pass_some(struct iwi_flow *flow, const struct iwi_span *span, const struct iwi_pass *pass,
+                      size_t k, const struct lines *lines, size_t first, const struct block *block)
+{
+    if (flow->job->noise != NULL && pass->has_receive) {
+        iwi_noise_seek_all(flow->job->noise, span->next_detour + k, block->served, BLOCK);
+    }
+    for (size_t n = 0; n < BLOCK; n++) {
+        if (span->next_detour[k + n] < block->done[n]) {
+            pass_element(flow, span, pass, k + n, lines, first + n);
+            continue;
+        }
+        if (pass->has_receive) {
+            span->recv_gap[k + n] = block->served[n] + pass->in.gap;
+        }
+        span->send_gap[k + n] = block->send_gap[n];
+        lines->posted_out[first + n] = block->posted[n];
+        lines->out[first + n] = block->done[n];
+    }
+}
+
 #define PASS_ARGUMENTS                                                                                     \
     struct iwi_flow *flow, const struct iwi_span *span, const struct iwi_pass *pass, size_t k, size_t end, \
         const struct lines *lines
@@ -113,16 +134,15 @@ IWI_STEP void pass_stretch(PASS_ARGUMENTS, const bool has_receive, const bool ha
     struct block block;
     size_t n = 0;
 
-    while (k < end) {
-        if (k + BLOCK <= end && compute_block(span, pass, k, lines, n, &block, has_receive, has_send)) {
+    for (; k + BLOCK <= end; k += BLOCK, n += BLOCK) {
+        if (compute_block(span, pass, k, lines, n, &block, has_receive, has_send)) {
             keep_block(span, pass, k, lines, n, &block, has_receive);
-            k += BLOCK;
-            n += BLOCK;
-            continue;
+        } else {
+            pass_some(flow, span, pass, k, lines, n, &block);
         }
-        for (const size_t stop = k + BLOCK < end ? k + BLOCK : end; k < stop; k++) {
-            pass_element(flow, span, pass, k, lines, n++);
-        }
+    }
+    for (; k < end; k++, n++) {
+        pass_element(flow, span, pass, k, lines, n);
     }
 }
 

@@ -39,6 +39,7 @@ struct iwi_flow {
     struct iwi_msg *sends, *recvs;
     struct iwi_arrival *arrivals;
     uint32_t fan;
+    bool has_closed_form;   /* of its noise */
     bool is_last_operation; /* nothing comes after the operation that runs now */
     bool is_too_late;       /* some time passed IWI_LATEST and was cut there */
     /* the costs of the size used last */
