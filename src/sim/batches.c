@@ -93,26 +93,23 @@ static void write_locked(void *arg, iw_log_level level, const char *text)
     pthread_mutex_unlock(&pool->lock);
 }
 
-/* Keeps the results of a batch: element r * lanes + l of `end` is rank r's end in lane l, or rank 0's is
- * all's. */
+/* Keeps the results of a batch: element r * lanes + l of `end` is rank r's end in lane l; of ranks that are
+ * all alike there is one. */
 static void keep(const struct iwi_batches *batches, uint64_t first, uint32_t lanes, const iw_time *end,
                  bool is_alike)
 {
-    const uint32_t ranks = batches->job.program->ranks;
+    const size_t ranks = batches->job.program->ranks, count = (is_alike ? 1 : ranks) * lanes;
 
-    const uint64_t left = batches->trials - first;
-    const uint32_t used = left < lanes ? (uint32_t)left : lanes;
-    iw_time *makespan = batches->makespan_ps + first;
+    for (uint32_t lane = 0; lane < lanes && first + lane < batches->trials; lane++) {
+        iw_time makespan = 0;
 
-    memset(makespan, 0, used * sizeof *makespan);
-    for (size_t rank = 0; rank < ranks; rank++) {
-        const iw_time *at = end + (is_alike ? 0 : rank) * lanes;
-
-        for (uint32_t lane = 0; lane < used; lane++) {
-            makespan[lane] = iwi_max(makespan[lane], at[lane]);
-            if (batches->end_ps != NULL) {
-                batches->end_ps[(size_t)(first + lane) * ranks + rank] = at[lane];
-            }
+        for (size_t i = lane; i < count; i += lanes) {
+            makespan = iwi_max(makespan, end[i]);
+        }
+        batches->makespan_ps[first + lane] = makespan;
+        for (size_t rank = 0; rank < ranks && batches->end_ps != NULL; rank++) {
+            batches->end_ps[(size_t)(first + lane) * ranks + rank] =
+                end[(is_alike ? 0 : rank) * lanes + lane];
         }
     }
 }
