@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs the studies of examples/paper and prints how long each took.
+# Runs the studies of examples/paper and prints how long each took, and how much CPU time.
 # SPDX-License-Identifier: BSD-3-Clause
 #
 # Usage: run_paper_studies.sh IDLEWAVE DIR [TRIALS]
@@ -16,6 +16,18 @@ idlewave=$1 dir=$2 trials=${3:-}
 studies=$(cd "$(dirname "$0")/../examples/paper" && pwd)
 mkdir -p "$dir"
 
+# Sets cpu: seconds of CPU time of all commands so far. `times` tells it only in this shell, not in $(...).
+measure_cpu() {
+    times > "$dir/times"
+    cpu=$(sed -n 2p "$dir/times" | tr 'ms' '  ' | awk '{ printf "%d", $1 * 60 + $2 + $3 * 60 + $4 }')
+}
+
+report() { # NAME BEGAN CPU_BEFORE
+    measure_cpu
+    printf '%-16s %5d s  %5d s of CPU time\n' "$1" $(($(date +%s) - $2)) $((cpu - $3))
+}
+
+measure_cpu
 all_began=$(date +%s)
 for study in "$studies"/*.yaml; do
     name=$(basename "$study" .yaml)
@@ -23,9 +35,9 @@ for study in "$studies"/*.yaml; do
         sed "s/^trials: .*/trials: $trials/" "$study" > "$dir/$name.yaml"
         study=$dir/$name.yaml
     fi
-    began=$(date +%s)
+    began=$(date +%s) cpu_before=$cpu
     "$idlewave" study "$study" -o "$dir/$name" > "$dir/$name.log" || { cat "$dir/$name.log"; exit 1; }
     "$idlewave" report "$dir/$name" -o "$dir/$name.txt" >> "$dir/$name.log" 2>&1
-    printf '%-16s %5d s  %s\n' "$name" $(($(date +%s) - began)) "$dir/$name"
+    report "$name" "$began" "$cpu_before"
 done
-printf '%-16s %5d s\n' all $(($(date +%s) - all_began))
+report all "$all_began" 0
