@@ -44,7 +44,9 @@ static const char *const synopsis[] = {"[options] DIR|FILE", NULL};
 static const char description[] =
     "Shows the results of a study, finished or not: from how many ranks on noise dominates on which system "
     "and how sure that is, box plots over ranks with the time without noise, and the numbers behind them.\n"
-    "Noise files and the JSON of single simulations have pages too.\n"
+    "Of a noise file: how much, from where, how long, at which frequencies. Of the JSON of one simulation: "
+    "when "
+    "its trials or ranks end, and, with --explain, what its critical path is made of.\n"
     "html is one page that needs nothing from elsewhere. gnuplot writes plot.gp and its data into a folder; "
     "'gnuplot plot.gp' there makes a PDF of each figure.";
 
@@ -52,6 +54,9 @@ static const struct example examples[] = {
     {"In the terminal", "idlewave report four-systems"},
     {"A page for the browser", "idlewave report four-systems -o report.html"},
     {"A page of a noise file", "idlewave report node.h5 -o node.html"},
+    {"One simulation", "idlewave simulate --pattern allreduce --ranks 4Ki --trials 100 --explain \\\n"
+                       "    --noise poisson:100Hz,exp:50us --format json > one.json\n"
+                       "  idlewave report one.json -o one.html"},
     {"Figures for a paper", "idlewave report four-systems --format gnuplot -o figures && \\\n"
                             "    (cd figures && gnuplot plot.gp)"},
     {NULL, NULL},

@@ -60,6 +60,9 @@ static int set_up(struct ui *ui, const struct simulate_opts *opts, const struct 
     return code;
 }
 
+/* The JSON of a single trial tells when its ranks end; their times are kept up to so many ranks. */
+static const uint32_t MOST_RANKS_KEPT = UINT32_C(1) << 24;
+
 static int simulate(struct ui *ui, const struct simulate_opts *opts, struct simulation *s)
 {
     iw_sim_opts sim = IW_SIM_OPTS_INIT;
@@ -67,6 +70,8 @@ static int simulate(struct ui *ui, const struct simulate_opts *opts, struct simu
     iw_status status;
 
     simulate_fill_opts(opts, &sim);
+    sim.want_end_times |= opts->output.format == OUTPUT_JSON && sim.trials == 1 &&
+                          iw_program_ranks(s->program) <= MOST_RANKS_KEPT;
     progress_begin(&progress, (double)iw_program_messages(s->program) * (double)sim.trials, "messages");
     sim.progress = (iw_progress){progress_update, &progress};
     ui->progress = &progress;

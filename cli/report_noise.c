@@ -50,7 +50,7 @@ static iw_status write(const iw_log *log, const void *input, const struct report
     if (target->format == REPORT_HTML) {
         status = iw_noise_write_html(log, input, facts, name, target->out);
     } else {
-        status = iw_noise_write_text(log, input, facts, name, target->out);
+        status = iw_noise_write_report(log, input, facts, name, target->out);
     }
     iw_noise_facts_free(facts);
     return status;

@@ -26,7 +26,7 @@ static bool is_json(const char *path)
     return first == '{';
 }
 
-/* The page is written from the file itself; here it only has to be there. */
+/* Reports are written from the file itself; here it only has to be there. */
 static iw_status load(const iw_log *log, const char *path, void **input_p)
 {
     (void)log;
@@ -36,12 +36,17 @@ static iw_status load(const iw_log *log, const char *path, void **input_p)
 
 static iw_status write(const iw_log *log, const void *input, const struct report_target *target)
 {
-    return iw_result_write_html(log, input, target->out);
+    switch (target->format) {
+    case REPORT_HTML: return iw_result_write_html(log, input, target->out);
+    case REPORT_CSV: return iw_result_report_csv(log, input, target->out);
+    case REPORT_GNUPLOT: return iw_result_report_gnuplot(log, input, target->dir);
+    default: return iw_result_report_text(log, input, target->out);
+    }
 }
 
 const struct report_kind report_result = {
     .what = "the JSON of a simulation",
-    .has_format = {[REPORT_HTML] = true},
+    .has_format = {[REPORT_TEXT] = true, [REPORT_HTML] = true, [REPORT_CSV] = true, [REPORT_GNUPLOT] = true},
     .is_it = is_json,
     .load = load,
     .write = write,

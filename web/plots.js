@@ -287,6 +287,44 @@ const plotKinds = (() => {
     ]);
   };
 
+  // ---- power over frequency ----
+
+  const frequencyText = (hz) => (hz < 1000 ? `${digits(hz, 4)} Hz` : `${digits(hz / 1000, 4)} kHz`);
+
+  // The strongest lines, each with its frequency, as far as there is room for the texts.
+  const lineMarks = (lines, { domain: [low, high] }, width) => {
+    const ROOM = 80;
+    const placed = [];
+    const labelled = lines.filter(([hz]) => {
+      const place = Math.log(hz / low) / Math.log(high / low) * (width - 82);
+      const isFree = placed.every((other) => Math.abs(other - place) > ROOM);
+      placed.push(...(isFree ? [place] : []));
+      return isFree;
+    });
+    const at = { x: (l) => l[0], y: (l) => l[1] };
+    return [
+      Chart.dot(lines, { ...at, symbol: "triangle", rotate: 180, r: 5, fill: "var(--mark)", stroke: "var(--ground)", dy: -7 }),
+      Chart.text(labelled, { ...at, text: (l) => l[2], fill: "var(--mark)", dy: -19 }),
+    ];
+  };
+
+  const spectrum = ({ points, lines, frequencies, powers }, width) => {
+    const height = Math.round(Math.min(Math.max(width * 0.45, 280), 420));
+    const [low, high] = powers;
+    const rows = points.map(([x, y, floor]) => ({ x, y: Math.max(y, low), floor: Math.max(floor, low) }));
+    const yDomain = [low, high * (high / low) ** 0.1]; // room for the marks
+    const x = { type: "log", domain: frequencies, ticks: logTicks(frequencies, Math.max(3, width / 110)),
+      text: frequencyText, label: "Frequency" };
+    const y = { type: "log", domain: yDomain, ticks: logTicks(powers, 7), text: (v) => v.toExponential(0),
+      label: "Power of the share of time lost [1/Hz]" };
+    return frame(width, height, x, y, [
+      Chart.line(rows, { x: "x", y: "y", stroke: "var(--series-0)", strokeWidth: 1.2 }),
+      Chart.line(rows, { x: "x", y: "floor", stroke: "var(--series-6)", strokeWidth: 2 }),
+      ...lineMarks(lines, x, width),
+      hint(rows, (r) => `${frequencyText(r.x)}: ${digits(r.y / r.floor, 3)} times the floor`),
+    ]);
+  };
+
   // ---- one simulation ----
 
   const timeAxis = (low, high, width) => {
@@ -295,23 +333,31 @@ const plotKinds = (() => {
       label: "Time" };
   };
 
-  const spread = ({ values, noiseless }, width) => {
-    const [min, q1, median, q3, max] = values;
-    const low = Math.min(min, noiseless ?? min);
-    const room = (max - low) * 0.05 || max * 0.01;
-    const x = timeAxis(Math.max(low - room, 0), max + room, width);
-    const y = { domain: [0, 1], ticks: [], axis: null };
-    const box = { x1: [q1], x2: [q3], y1: [0.25], y2: [0.75] };
-    const colour = "var(--series-0)";
-    return frame(width, 150, x, y, [
+  // Shares of the trials or ranks that have ended, over time: steps where each of them is known.
+  const ecdf = ({ points, noiseless, interval, log, label, steps }, width) => {
+    const height = Math.round(Math.min(Math.max(width * 0.42, 250), 380));
+    let low = Math.min(...points.map(([time]) => time), noiseless ?? Infinity);
+    let high = Math.max(...points.map(([time]) => time));
+    if (!(high > low)) {
+      [low, high] = [low * 0.9, high * 1.1 || 1];
+    }
+    const room = (high - low) * 0.03;
+    const domain = log ? logDomain([low, high]) : [Math.max(low - room, 0), high + room];
+    const x = log
+      ? { type: "log", domain, ticks: logTicks(domain, Math.max(3, width / 110)), text: (v) => timeText(v), label: "Time" }
+      : timeAxis(...domain, width);
+    const y = { domain: [0, 1], ticks: [0, 0.25, 0.5, 0.75, 1], text: (v) => `${digits(100 * v, 3)} %`, label };
+    const rows = points.map(([time, share]) => ({ x: time, y: share }));
+    return frame(width, height, x, y, [
+      ...(interval
+        ? [Chart.rect([0], { x1: [interval[0]], x2: [interval[1]], y1: [0], y2: [1], fill: "var(--mark)", fillOpacity: 0.2 })]
+        : []),
       ...(noiseless > 0
         ? [Chart.ruleX([noiseless], { stroke: "var(--ink)", strokeWidth: 1.5, strokeDasharray: "2,3" }),
-          Chart.text(["without noise"], { x: [noiseless], y: [1], textAnchor: "start", dx: 5, dy: -6 })]
+          Chart.text(["without noise"], { x: [noiseless], y: [0], textAnchor: "start", dx: 5, dy: -9 })]
         : []),
-      Chart.link([0], { x1: [min], x2: [max], y1: [0.5], y2: [0.5], stroke: colour, strokeWidth: 1.5 }),
-      Chart.rect([0], { ...box, fill: "var(--ground)" }),
-      Chart.rect([0], { ...box, fill: colour, fillOpacity: 0.35, stroke: colour }),
-      Chart.link([0], { x1: [median], x2: [median], y1: [0.25], y2: [0.75], stroke: colour, strokeWidth: 3 }),
+      Chart.line(rows, { x: "x", y: "y", stroke: "var(--series-0)", strokeWidth: 2, curve: steps ? "step-after" : "linear" }),
+      hint(rows, (r) => `${digits(100 * r.y, 4)} % by ${timeText(r.x, 4)}`),
     ]);
   };
 
@@ -336,5 +382,5 @@ const plotKinds = (() => {
     ]);
   };
 
-  return { curves, boxes, scatter, histogram, spread, split, tools: { colourOf, dashOf, symbolOf } };
+  return { curves, boxes, scatter, histogram, spectrum, ecdf, split, tools: { colourOf, dashOf, symbolOf } };
 })();

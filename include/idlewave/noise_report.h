@@ -46,6 +46,11 @@ IW_API void iw_noise_facts_free(iw_noise_facts *facts);
 IW_API IW_NODISCARD iw_status iw_noise_write_text(const iw_log *log, const iw_recording *recording,
                                                   const iw_noise_facts *facts, const char *name, FILE *out);
 
+/** The same, and the spectrum, with what carries its lines; a sentence where a recording is too short for
+ * one. */
+IW_API IW_NODISCARD iw_status iw_noise_write_report(const iw_log *log, const iw_recording *recording,
+                                                    const iw_noise_facts *facts, const char *name, FILE *out);
+
 /** One JSON object, schema "idlewave.noise/1". */
 IW_API IW_NODISCARD iw_status iw_noise_write_json(const iw_log *log, const iw_recording *recording,
                                                   const iw_noise_facts *facts, const char *name, FILE *out);
@@ -54,7 +59,8 @@ IW_API IW_NODISCARD iw_status iw_noise_write_json(const iw_log *log, const iw_re
  * quantum, cpu,start_ns,duration_ns or cpu,start_ns,work. */
 IW_API IW_NODISCARD iw_status iw_noise_write_csv(const iw_log *log, const iw_recording *recording, FILE *out);
 
-/** One HTML page, nothing from elsewhere: verdict, sources, plots with the tables behind them, origin. */
+/** One HTML page, nothing from elsewhere: verdict, sources, plots with the tables behind them, spectrum,
+ * origin. */
 IW_API IW_NODISCARD iw_status iw_noise_write_html(const iw_log *log, const iw_recording *recording,
                                                   const iw_noise_facts *facts, const char *name, FILE *out);
 

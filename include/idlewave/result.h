@@ -37,8 +37,18 @@ IW_API IW_NODISCARD iw_status iw_result_write_csv(const iw_log *log, const iw_si
 IW_API IW_NODISCARD iw_status iw_result_write_end_times(const iw_log *log, const iw_sim_result *result,
                                                         const char *path);
 
-/** One HTML page, nothing from elsewhere, of a file that iw_result_write_json() has written. IW_ERR_IO,
- * IW_ERR_FORMAT (logged as 'file:line'). */
+/* ---- reports of a file that iw_result_write_json() has written; IW_ERR_IO, IW_ERR_FORMAT ---- */
+
+/** What iw_result_write_text() says, and when the trials, or the ranks of a single one, end. */
+IW_API IW_NODISCARD iw_status iw_result_report_text(const iw_log *log, const char *path, FILE *out);
+
+/** All its times: kind,name,time_ns,slowdown (docs/formats/simulate-json.md). */
+IW_API IW_NODISCARD iw_status iw_result_report_csv(const iw_log *log, const char *path, FILE *out);
+
+/** Data and a script for gnuplot, in the folder `dir`, which is made. */
+IW_API IW_NODISCARD iw_status iw_result_report_gnuplot(const iw_log *log, const char *path, const char *dir);
+
+/** One HTML page, nothing from elsewhere. */
 IW_API IW_NODISCARD iw_status iw_result_write_html(const iw_log *log, const char *path, FILE *out);
 
 #ifdef __cplusplus

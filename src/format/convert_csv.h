@@ -17,6 +17,11 @@ extern const char *const iwi_csv_heads[];
  */
 bool iwi_csv_needs_quotes(const char *text);
 
+/* How many rows a CPU has, and its rows `begin` to `end` - 1. */
+size_t iwi_csv_row_count(const iw_recording *recording, const iw_detours *cpu);
+void iwi_csv_write_rows(const iw_recording *recording, const iw_detours *cpu, size_t begin, size_t end,
+                        struct iwi_out *out);
+
 bool iwi_csv_matches(const char *data, size_t size);
 
 IW_NODISCARD iw_status iwi_csv_read(const struct iwi_import *in, iw_recording **recording_p);

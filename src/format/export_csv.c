@@ -84,7 +84,7 @@ static void write_head(const iw_recording *recording, struct iwi_out *out)
     size_t rows = 0;
 
     for (size_t i = 0; i < recording->cpu_count; i++) {
-        rows += is_quanta ? recording->cpus[i].sample_count : recording->cpus[i].count;
+        rows += iwi_csv_row_count(recording, &recording->cpus[i]);
     }
     iwi_out_print(out, "# rows: %zu\n# rung: %s\n", rows, iw_rung_name(recording->rung));
     if (is_quanta) {
@@ -99,24 +99,37 @@ static void write_head(const iw_recording *recording, struct iwi_out *out)
     iwi_out_print(out, "%s\n", iwi_csv_heads[recording->probe]);
 }
 
-static void write_detours(const iw_recording *recording, const iw_detours *cpu, struct iwi_out *out)
+static void write_detour(const iw_recording *recording, const iw_detours *cpu, size_t i, struct iwi_out *out)
 {
-    for (size_t i = 0; i < cpu->count; i++) {
-        const iw_source *source = &recording->sources[cpu->source[i]];
+    const iw_source *source = &recording->sources[cpu->source[i]];
 
-        iwi_out_print(out, "%" PRIu32 ",%" PRId64 ",%" PRId64 ",%s,", cpu->cpu, cpu->start_ns[i],
-                      cpu->duration_ns[i], iw_class_name(source->kind));
-        write_field(out, source->name);
-        iwi_out_bytes(out, "\n", 1);
-    }
+    iwi_out_print(out, "%" PRIu32 ",%" PRId64 ",%" PRId64 ",%s,", cpu->cpu, cpu->start_ns[i],
+                  cpu->duration_ns[i], iw_class_name(source->kind));
+    write_field(out, source->name);
+    iwi_out_bytes(out, "\n", 1);
 }
 
-static void write_quanta(const iw_detours *cpu, struct iwi_out *out)
+static void write_quantum(const iw_detours *cpu, size_t i, struct iwi_out *out)
 {
-    for (size_t i = 0; i < cpu->sample_count; i++) {
-        iwi_out_print(out, "%" PRIu32 ",%" PRId64 ",", cpu->cpu, cpu->sample_start_ns[i]);
-        write_real(out, cpu->sample[i]);
-        iwi_out_bytes(out, "\n", 1);
+    iwi_out_print(out, "%" PRIu32 ",%" PRId64 ",", cpu->cpu, cpu->sample_start_ns[i]);
+    write_real(out, cpu->sample[i]);
+    iwi_out_bytes(out, "\n", 1);
+}
+
+size_t iwi_csv_row_count(const iw_recording *recording, const iw_detours *cpu)
+{
+    return recording->probe == IW_PROBE_SELFISH ? cpu->count : cpu->sample_count;
+}
+
+void iwi_csv_write_rows(const iw_recording *recording, const iw_detours *cpu, size_t begin, size_t end,
+                        struct iwi_out *out)
+{
+    for (size_t i = begin; i < end; i++) {
+        if (recording->probe == IW_PROBE_SELFISH) {
+            write_detour(recording, cpu, i, out);
+        } else {
+            write_quantum(cpu, i, out);
+        }
     }
 }
 
@@ -124,11 +137,9 @@ static void write_csv(const iw_recording *recording, struct iwi_out *out)
 {
     write_head(recording, out);
     for (size_t i = 0; i < recording->cpu_count; i++) {
-        if (recording->probe == IW_PROBE_SELFISH) {
-            write_detours(recording, &recording->cpus[i], out);
-        } else {
-            write_quanta(&recording->cpus[i], out);
-        }
+        const iw_detours *cpu = &recording->cpus[i];
+
+        iwi_csv_write_rows(recording, cpu, 0, iwi_csv_row_count(recording, cpu), out);
     }
 }
 

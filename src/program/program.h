@@ -56,8 +56,8 @@ struct iwi_round {
     bool is_shift, is_flip;
     uint32_t shift, flip;
     uint64_t bytes, reduce_bytes;
-    /* Pairs: each of `senders` sends `bytes` to the rank `shift` after it, which reduces `reduce_bytes`; nobody
-     * does both. */
+    /* Pairs: each of `senders` sends `bytes` to the rank `shift` after it, which reduces `reduce_bytes`;
+     * nobody does both. */
     bool is_pairs;
     struct iwi_range senders;
 };

@@ -1,28 +1,14 @@
 /* Where the time on the critical path went, as a table with bars.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "report/report.h"
+#include "report/result_parts.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "base/base.h"
 
-enum { LABEL_COLUMNS = 32, BAR_COLUMNS = 12, TIME_SIZE = 24 };
-
-/* Eighths of a character cell: U+2588 is a full block, U+258F one eighth. */
-static void write_bar(FILE *out, double share)
-{
-    const int eighths = (int)lround(fmin(fmax(share, 0.0), 1.0) * BAR_COLUMNS * 8);
-
-    for (int i = 0; i < eighths / 8; i++) {
-        (void)fputs("\xe2\x96\x88", out);
-    }
-    if (eighths % 8 > 0) {
-        (void)fprintf(out, "\xe2\x96%c", 0x90 - eighths % 8);
-    }
-    (void)fprintf(out, "%*s", BAR_COLUMNS - (eighths + 7) / 8, "");
-}
+enum { LABEL_COLUMNS = 32, BAR_COLUMNS = 12 };
 
 /* Long labels (paths) keep their end, which tells them apart. */
 static void write_label(FILE *out, const char *label)
@@ -36,49 +22,64 @@ static void write_label(FILE *out, const char *label)
     }
 }
 
-static void write_row(FILE *out, const char *label, iw_time part_ps, iw_time total_ps, double mean_ps)
+static void write_row(FILE *out, const char *label, double part_ns, double total_ns, double mean_ns)
 {
-    const double share = total_ps > 0 ? (double)part_ps / (double)total_ps : 0.0;
-    char time[TIME_SIZE], mean[TIME_SIZE];
+    const double share = total_ns > 0.0 ? part_ns / total_ns : 0.0;
+    char time[IWI_NUMBER_SIZE], mean[IWI_NUMBER_SIZE];
 
     write_label(out, label);
-    (void)fprintf(out, " %10s %5.1f %% ", iw_format_time(part_ps, time, sizeof time), 100.0 * share);
-    write_bar(out, share);
-    (void)fprintf(out, " %10s\n", iw_format_time((iw_time)llround(mean_ps), mean, sizeof mean));
+    (void)fprintf(out, " %10s %5.1f %% ", iwi_ns_time_text(part_ns, time), 100.0 * share);
+    (void)fprintf(out, "%*s %10s\n", BAR_COLUMNS - iwi_write_bar(out, share, BAR_COLUMNS), "",
+                  iwi_ns_time_text(mean_ns, mean));
 }
 
-/* Parts in words; noise goes by the names of its sources. */
-static const char *const part_texts[IW_PART_NOISE] = {
-    [IW_PART_COMPUTE] = "computation",
-    [IW_PART_DELAY] = "injected delays",
-    [IW_PART_OVERHEAD] = "overhead (o, O)",
-    [IW_PART_LATENCY] = "latency (L)",
-    [IW_PART_GAP] = "gap (g)",
-    [IW_PART_BYTES] = "bytes (G)",
-    [IW_PART_RENDEZVOUS] = "rendezvous control messages",
-};
-
-void iwi_write_explain_text(const iw_sim_result *result, const iw_origin *origin, FILE *out)
+const char *iwi_part_words(const char *name)
 {
-    const iw_explain *explain = result->explain;
-    char label[IWI_PART_LABEL_SIZE], paragraph[IWI_PARAGRAPH_SIZE] = "";
-    double mean_ps = 0.0;
+    static const char *const words[IW_PART_NOISE] = {
+        [IW_PART_COMPUTE] = "computation",
+        [IW_PART_DELAY] = "injected delays",
+        [IW_PART_OVERHEAD] = "overhead (o, O)",
+        [IW_PART_LATENCY] = "latency (L)",
+        [IW_PART_GAP] = "gap (g)",
+        [IW_PART_BYTES] = "bytes (G)",
+        [IW_PART_RENDEZVOUS] = "rendezvous control messages",
+    };
+
+    for (int i = 0; i < IW_PART_NOISE; i++) {
+        if (strcmp(name, iw_part_name((iw_part)i)) == 0) {
+            return words[i];
+        }
+    }
+    return name;
+}
+
+void iwi_write_explain_text(const json_t *explain, FILE *out)
+{
+    const double total_ns = iwi_result_number(explain, "makespan_ns");
+    json_t *parts = json_object_get(explain, "parts"), *means = json_object_get(explain, "mean_parts"),
+           *value;
+    char paragraph[IWI_PARAGRAPH_SIZE] = "";
+    double mean_sum_ns = 0.0;
+    const char *name;
 
     iwi_append(paragraph,
-               "Where the time goes on the path to the end of rank %" PRIu32
+               "Where the time goes on the path to the end of rank %" PRIu64
                ", which ends last (trial %" PRIu64 ", %" PRIu64
                " messages), and on average over the paths of all ranks (%.1f messages):",
-               explain->last_rank, explain->trial, explain->last.hops, explain->mean_hops);
+               iwi_result_count(explain, "last_rank"), iwi_result_count(explain, "trial"),
+               iwi_result_count(explain, "hops"), iwi_result_number(explain, "mean_hops"));
     (void)fputc('\n', out);
     iwi_write_wrapped(out, paragraph);
     (void)fprintf(out, "\n  %-*s %10s %7s %-*s %10s\n", LABEL_COLUMNS, "", "last rank", "share", BAR_COLUMNS,
                   "", "mean");
-    for (int i = 0; i < IW_PARTS && iwi_part_label(origin, i, label); i++) {
-        mean_ps += explain->mean_ps[i];
-        if (explain->last.part_ps[i] != 0 || explain->mean_ps[i] > 0.0) {
-            write_row(out, i < IW_PART_NOISE ? part_texts[i] : label, explain->last.part_ps[i],
-                      explain->makespan_ps, explain->mean_ps[i]);
+    json_object_foreach(parts, name, value)
+    {
+        const double part_ns = json_number_value(value), mean_ns = iwi_result_number(means, name);
+
+        mean_sum_ns += isnan(mean_ns) ? 0.0 : mean_ns;
+        if (part_ns != 0.0 || mean_ns > 0.0) {
+            write_row(out, iwi_part_words(name), part_ns, total_ns, mean_ns);
         }
     }
-    write_row(out, "total", explain->makespan_ps, explain->makespan_ps, mean_ps);
+    write_row(out, "total", total_ns, total_ns, mean_sum_ns);
 }

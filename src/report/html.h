@@ -67,10 +67,6 @@ void iwi_html_row_begin(FILE *out);
 void iwi_html_row_end(FILE *out);
 void iwi_html_cell(FILE *out, enum iwi_html_cell kind, const char *format, ...) IW_PRINTF(3, 4);
 
-/* A time of so many nanoseconds as the content of a table: four digits, "-" for none. */
-enum { IWI_HTML_TIME_SIZE = 32 };
-const char *iwi_html_time(double ns, char buf[IWI_HTML_TIME_SIZE]);
-
 /* ---- figures ---- */
 
 struct iwi_figure {

@@ -18,8 +18,8 @@ json_t *iwi_html_number(double value)
 /* Where the plot is, or will be drawn; its message is all that some readers get of it. */
 static void write_place(struct iwi_html *page, const struct iwi_figure *figure)
 {
-    (void)fprintf(page->out, "<div class=\"plot\" id=\"plot-%u\" role=\"img\" aria-label=\"",
-                  page->figure_count);
+    (void)fprintf(page->out, "<div class=\"plot%s\" id=\"plot-%u\" role=\"img\" aria-label=\"",
+                  page->is_static ? " static" : "", page->figure_count);
     iwi_html_text(page->out, figure->message);
     (void)fputs("\">\n", page->out);
     if (page->is_static) {

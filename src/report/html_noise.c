@@ -208,6 +208,7 @@ static iw_status write_body(struct iwi_html *html, const void *subject)
     free(order);
     IW_TRY(status);
     IW_TRY(write_figures(html, page));
+    IW_TRY(iwi_html_noise_spectrum(html, page));
     write_cpus(out, page);
     write_origin(out, page->recording);
     (void)fputs("</main>\n", out);

@@ -43,8 +43,10 @@ static void fill(struct histogram *h, const iw_recording *detours)
             const double ns = (double)detours->cpus[c].duration_ns[i];
 
             if (ns >= 1.0) {
-                h->count[bin_of(ns)]++;
-                h->time_ns[bin_of(ns)] += ns;
+                const size_t bin = bin_of(ns);
+
+                h->count[bin]++;
+                h->time_ns[bin] += ns;
                 h->all_ns += ns;
             }
         }

@@ -5,12 +5,10 @@
 #define IWI_HTML_RESULT_H
 
 #include "report/html.h"
+#include "report/result_parts.h"
 
-/* A number of the object, NaN if there is none. */
-double iwi_result_number(const json_t *object, const char *key);
-
-/* How the makespans are distributed, and what the critical path is made of. */
-IW_NODISCARD iw_status iwi_html_result_spread(struct iwi_html *html, const json_t *result);
+/* How the end times are distributed, and what the critical path is made of. */
+IW_NODISCARD iw_status iwi_html_result_times(struct iwi_html *html, const json_t *result);
 IW_NODISCARD iw_status iwi_html_result_split(struct iwi_html *html, const json_t *explain);
 
 /* `result`: an object of schema "idlewave.simulate/1". */

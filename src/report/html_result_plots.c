@@ -4,79 +4,165 @@
 #include "report/html_result.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "base/base.h"
 #include "report/json_util.h"
-#include "report/noise_parts.h"
-#include "report/report.h"
 
 /* ---- distribution ---- */
 
-static const char *const quantiles[] = {"min", "q1", "median", "q3", "max"};
-enum { QUANTILES = 5 };
+/* Where the longest time is so many times the shortest, the axis is logarithmic. */
+static const double WIDE_RANGE = 10.0;
 
-static json_t *spread_data(const json_t *result)
+static int compare_numbers(const void *a, const void *b)
 {
-    const json_t *time = json_object_get(result, "makespan_ns"), *interval = json_object_get(time, "ci95");
-    json_t *values = json_array();
+    const double x = *(const double *)a, y = *(const double *)b;
 
-    for (size_t i = 0; i < QUANTILES; i++) {
-        (void)json_array_append_new(values, iwi_html_number(iwi_result_number(time, quantiles[i])));
-    }
-    return json_pack("{s:s, s:o, s:o, s:o}", "kind", "spread", "noiseless",
-                     iwi_html_number(iwi_result_number(result, "noiseless_ns")), "values", values, "interval",
-                     json_is_array(interval) ? json_deep_copy(interval) : json_null());
+    return (x > y) - (x < y);
 }
 
-static void write_quantile(FILE *out, const char *name, double ns, double slowdown)
+static void add_point(json_t *points, double time_ns, double share)
 {
-    char time[IWI_HTML_TIME_SIZE], factor[IWI_NUMBER_SIZE];
+    (void)json_array_append_new(points,
+                                json_pack("[o, o]", iwi_html_number(time_ns), iwi_html_number(share)));
+}
+
+/* [time, share of the trials that take no longer]: all trials where they are known, else the quantiles. */
+static json_t *points_of(const iw_log *log, const struct iwi_distribution *d)
+{
+    const size_t count = json_array_size(d->values_ns);
+    double *sorted_ns = iwi_new_array(log, count, sizeof *sorted_ns);
+    json_t *points = json_array();
+
+    if (d->is_of_ranks || count < 2 || sorted_ns == NULL) {
+        for (size_t i = 0; i < d->count; i++) {
+            add_point(points, d->time_ns[i], d->percent[i] / 100.0);
+        }
+    } else {
+        for (size_t i = 0; i < count; i++) {
+            sorted_ns[i] = json_number_value(json_array_get(d->values_ns, i));
+        }
+        qsort(sorted_ns, count, sizeof *sorted_ns, compare_numbers);
+        add_point(points, sorted_ns[0], 0.0);
+        for (size_t i = 0; i < count; i++) {
+            add_point(points, sorted_ns[i], (double)(i + 1) / (double)count);
+        }
+    }
+    free(sorted_ns);
+    return points;
+}
+
+static json_t *times_data(const iw_log *log, const json_t *result, const struct iwi_distribution *d)
+{
+    const json_t *interval = json_object_get(json_object_get(result, "makespan_ns"), "ci95");
+    const double noiseless_ns =
+        iwi_result_is_disturbed(result) ? iwi_result_number(result, "noiseless_ns") : NAN;
+    const double low_ns = fmin(d->time_ns[0], isnan(noiseless_ns) ? INFINITY : noiseless_ns);
+    const double high_ns = d->time_ns[d->count - 1];
+    const bool is_steps = !d->is_of_ranks && json_array_size(d->values_ns) > 1;
+
+    return json_pack("{s:s, s:s, s:b, s:b, s:o, s:o, s:o}", "kind", "ecdf", "label",
+                     d->is_of_ranks ? "Ranks that have ended" : "Trials that have ended", "steps", is_steps,
+                     "log", low_ns > 0.0 && high_ns > WIDE_RANGE * low_ns, "noiseless",
+                     iwi_html_number(noiseless_ns), "interval",
+                     json_is_array(interval) && !d->is_of_ranks ? json_deep_copy(interval) : json_null(),
+                     "points", points_of(log, d));
+}
+
+struct times_table {
+    const json_t *result;
+    const struct iwi_distribution *distribution;
+};
+
+static void write_time(FILE *out, const json_t *result, const char *name, double ns)
+{
+    const double slowdown = iwi_result_slowdown(result, ns);
+    char number[IWI_NUMBER_SIZE];
 
     iwi_html_row_begin(out);
     iwi_html_cell(out, IWI_CELL_ROW_HEAD_WORDS, "%s", name);
-    iwi_html_cell(out, IWI_CELL_NUMBER, "%s", iwi_html_time(ns, time));
+    iwi_html_cell(out, IWI_CELL_NUMBER, "%s", iwi_ns_time_text(ns, number));
     iwi_html_cell(out, IWI_CELL_NUMBER, "%s",
-                  isnan(slowdown) ? "-" : iwi_factor_text(1.0 + slowdown, factor));
+                  isnan(slowdown) ? "-" : iwi_factor_text(1.0 + slowdown, number));
     iwi_html_row_end(out);
 }
 
-static void write_spread_table(FILE *out, const void *arg)
+static void write_times_table(FILE *out, const void *arg)
 {
-    static const char *const names[QUANTILES] = {"Least", "Quarter", "Median", "3 quarters", "Most"};
-    const json_t *result = arg, *time = json_object_get(result, "makespan_ns");
-    const json_t *slowdown = json_object_get(result, "slowdown");
+    const struct times_table *table = arg;
+    const struct iwi_distribution *d = table->distribution;
+    const char *of = d->is_of_ranks ? "ranks" : "trials";
+    char name[IWI_NUMBER_SIZE];
 
-    iwi_html_head(out, true, "Trials");
-    iwi_html_head(out, false, "Time");
-    iwi_html_head(out, false, "Times as long as without noise");
+    iwi_html_head(out, true, "Have ended");
+    iwi_html_head(out, false, "By then");
+    iwi_html_head(out, false, "Times the noiseless makespan");
     iwi_html_table_body(out);
-    write_quantile(out, "Without noise", iwi_result_number(result, "noiseless_ns"), 0.0);
-    for (size_t i = 0; i < QUANTILES; i++) {
-        write_quantile(out, names[i], iwi_result_number(time, quantiles[i]),
-                       iwi_result_number(slowdown, quantiles[i]));
+    write_time(out, table->result, "without noise", iwi_result_number(table->result, "noiseless_ns"));
+    for (size_t i = 0; i < d->count; i++) {
+        if (d->percent[i] <= 0.0 || d->percent[i] >= 100.0) {
+            snprintf(name, sizeof name, "the %s of the %s", d->percent[i] <= 0.0 ? "first" : "last", of);
+        } else {
+            snprintf(name, sizeof name, "%g %% of the %s", d->percent[i], of);
+        }
+        write_time(out, table->result, name, d->time_ns[i]);
     }
-    write_quantile(out, "Mean", iwi_result_number(time, "mean"), iwi_result_number(slowdown, "mean"));
+    if (!d->is_of_ranks) {
+        write_time(out, table->result, "mean",
+                   iwi_result_number(json_object_get(table->result, "makespan_ns"), "mean"));
+    }
 }
 
-iw_status iwi_html_result_spread(struct iwi_html *html, const json_t *result)
+/* The time at which so many percent have ended; NaN if no quantile tells. */
+static double time_at(const struct iwi_distribution *d, double percent)
 {
-    const json_t *time = json_object_get(result, "makespan_ns");
-    char message[IWI_PARAGRAPH_SIZE] = "", text[4][IWI_HTML_TIME_SIZE];
+    for (size_t i = 0; i < d->count; i++) {
+        if (d->percent[i] == percent) {
+            return d->time_ns[i];
+        }
+    }
+    return NAN;
+}
 
-    iwi_append(
-        message,
-        "Half of the trials take %s to %s, all of them %s to %s. Box: the middle half with the median; "
-        "line: from the shortest to the longest; dotted: without noise.",
-        iwi_html_time(iwi_result_number(time, "q1"), text[0]),
-        iwi_html_time(iwi_result_number(time, "q3"), text[1]),
-        iwi_html_time(iwi_result_number(time, "min"), text[2]),
-        iwi_html_time(iwi_result_number(time, "max"), text[3]));
-    return iwi_html_figure(html, &(struct iwi_figure){.title = "Times of the trials",
-                                                      .message = message,
-                                                      .data = spread_data(result),
-                                                      .table_caption = "Times of the trials",
-                                                      .write_table = write_spread_table,
-                                                      .arg = result});
+static void write_times_message(const json_t *result, const struct iwi_distribution *d, char *message)
+{
+    const char *of = d->is_of_ranks ? "ranks" : "trials";
+    const double first_ns = d->time_ns[0], last_ns = d->time_ns[d->count - 1];
+    char text[2][IWI_NUMBER_SIZE];
+
+    if (first_ns == last_ns) {
+        iwi_append(message, "All %s end after %s.", of, iwi_ns_time_text(last_ns, text[0]));
+    } else {
+        iwi_append(message, "Half of the %s have ended by %s, ", of,
+                   iwi_ns_time_text(time_at(d, 50.0), text[0]));
+        iwi_append(message, "all of them between %s and %s.", iwi_ns_time_text(first_ns, text[0]),
+                   iwi_ns_time_text(last_ns, text[1]));
+    }
+    if (iwi_result_is_disturbed(result)) {
+        iwi_append(message, " Dotted: without noise, %s.",
+                   iwi_ns_time_text(iwi_result_number(result, "noiseless_ns"), text[0]));
+    }
+    if (!d->is_of_ranks && json_is_array(json_object_get(json_object_get(result, "makespan_ns"), "ci95"))) {
+        iwi_append(message, " Band: 95 %% CI of the median.");
+    }
+}
+
+iw_status iwi_html_result_times(struct iwi_html *html, const json_t *result)
+{
+    struct iwi_distribution d;
+    const struct times_table table = {result, &d};
+    char message[IWI_PARAGRAPH_SIZE] = "";
+
+    iwi_result_distribution(result, &d);
+    write_times_message(result, &d, message);
+    return iwi_html_figure(
+        html, &(struct iwi_figure){.title = d.is_of_ranks ? "When the ranks end" : "When the trials end",
+                                   .message = message,
+                                   .data = times_data(html->log, result, &d),
+                                   .table_caption =
+                                       d.is_of_ranks ? "End times of the ranks" : "End times of the trials",
+                                   .write_table = write_times_table,
+                                   .arg = &table});
 }
 
 /* ---- critical path ---- */
@@ -113,8 +199,9 @@ static json_t *split_data(const json_t *explain)
     json_object_foreach(parts, name, value)
     {
         if (is_used(explain, name)) {
-            (void)json_array_append_new(series, json_pack("{s:o, s:I}", "label", iwi_json_text(name), "style",
-                                                          (json_int_t)json_array_size(series)));
+            (void)json_array_append_new(series,
+                                        json_pack("{s:o, s:I}", "label", iwi_json_text(iwi_part_words(name)),
+                                                  "style", (json_int_t)json_array_size(series)));
         }
     }
     return json_pack("{s:s, s:o, s:[o, o]}", "kind", "split", "series", series, "bars",
@@ -139,7 +226,7 @@ static void write_split_table(FILE *out, const void *arg)
 {
     json_t *parts = json_object_get(arg, "parts"), *means = json_object_get(arg, "mean_parts");
     const double sum = sum_of(parts), mean_sum = sum_of(means);
-    char text[IWI_HTML_TIME_SIZE];
+    char text[IWI_NUMBER_SIZE];
     const char *name;
     json_t *value;
 
@@ -154,10 +241,10 @@ static void write_split_table(FILE *out, const void *arg)
         const double ns = json_number_value(value), mean_ns = iwi_result_number(means, name);
 
         iwi_html_row_begin(out);
-        iwi_html_cell(out, IWI_CELL_ROW_HEAD_WORDS, "%s", name);
-        iwi_html_cell(out, IWI_CELL_NUMBER, "%s", iwi_html_time(ns, text));
+        iwi_html_cell(out, IWI_CELL_ROW_HEAD_WORDS, "%s", iwi_part_words(name));
+        iwi_html_cell(out, IWI_CELL_NUMBER, "%s", iwi_ns_time_text(ns, text));
         iwi_html_cell(out, IWI_CELL_NUMBER, "%s", iwi_percent_text(ns / sum, text));
-        iwi_html_cell(out, IWI_CELL_NUMBER, "%s", iwi_html_time(mean_ns, text));
+        iwi_html_cell(out, IWI_CELL_NUMBER, "%s", iwi_ns_time_text(mean_ns, text));
         iwi_html_cell(out, IWI_CELL_NUMBER, "%s", iwi_percent_text(mean_ns / mean_sum, text));
         iwi_html_row_end(out);
     }
@@ -178,12 +265,12 @@ static void write_split_message(const json_t *explain, char *message)
             largest = name;
         }
     }
-    iwi_append(
-        message,
-        "The path of dependences that ends with the last rank, rank %.0f, in the trial with the median "
-        "time: most of it, %s, is %.120s; it has %.0f messages.",
-        iwi_result_number(explain, "last_rank"), iwi_percent_text(most / sum_of(parts), number), largest,
-        iwi_result_number(explain, "hops"));
+    iwi_append(message,
+               "The path of dependences that ends with the last rank, rank %" PRIu64
+               ", in the trial with the median "
+               "time: most of it, %s, is %.120s; it has %" PRIu64 " messages.",
+               iwi_result_count(explain, "last_rank"), iwi_percent_text(most / sum_of(parts), number),
+               iwi_part_words(largest), iwi_result_count(explain, "hops"));
 }
 
 iw_status iwi_html_result_split(struct iwi_html *html, const json_t *explain)

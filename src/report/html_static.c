@@ -14,8 +14,9 @@ static const struct {
     const char *kind;
     void (*write)(FILE *out, const json_t *data);
 } kinds[] = {
-    {"curves", iwi_static_curves},       {"boxes", iwi_static_boxes},   {"scatter", iwi_static_scatter},
-    {"histogram", iwi_static_histogram}, {"spread", iwi_static_spread}, {"split", iwi_static_split},
+    {"curves", iwi_static_curves},       {"boxes", iwi_static_boxes}, {"scatter", iwi_static_scatter},
+    {"histogram", iwi_static_histogram}, {"ecdf", iwi_static_ecdf},   {"split", iwi_static_split},
+    {"spectrum", iwi_static_spectrum},
 };
 
 double iwi_static_number(const json_t *value)

@@ -18,7 +18,8 @@ void iwi_static_curves(FILE *out, const json_t *data);
 void iwi_static_boxes(FILE *out, const json_t *data);
 void iwi_static_scatter(FILE *out, const json_t *data);
 void iwi_static_histogram(FILE *out, const json_t *data);
-void iwi_static_spread(FILE *out, const json_t *data);
+void iwi_static_ecdf(FILE *out, const json_t *data);
+void iwi_static_spectrum(FILE *out, const json_t *data);
 void iwi_static_split(FILE *out, const json_t *data);
 
 #endif

@@ -88,31 +88,130 @@ void iwi_static_histogram(FILE *out, const json_t *data)
     iwi_svg_end(&svg);
 }
 
-/* ---- single simulations ---- */
-
-void iwi_static_spread(FILE *out, const json_t *data)
+/* The curve that item `item` of the points makes. */
+static void write_powers(struct iwi_svg *svg, const json_t *points, size_t item, const char *attributes)
 {
-    const json_t *values = json_object_get(data, "values");
-    const double least = iwi_static_item(values, 0), median = iwi_static_item(values, 2);
-    const double most = iwi_static_item(values, 4);
-    const double noiseless = iwi_static_number(json_object_get(data, "noiseless"));
-    const char *colour = iwi_svg_colour(0);
+    bool is_first = true;
+
+    iwi_svg_path_begin(svg);
+    for (size_t i = 0; i < json_array_size(points); i++) {
+        const json_t *point = json_array_get(points, i);
+        const double power = iwi_static_item(point, item);
+
+        if (power > 0.0) {
+            iwi_svg_path_point(svg, is_first ? 'M' : 'L', iwi_static_item(point, 0), fmax(power, svg->y.low));
+            is_first = false;
+        }
+    }
+    iwi_svg_path_end(svg, attributes);
+}
+
+/* The strongest lines, each with its frequency, as far as there is room for the texts. */
+static void write_line_marks(struct iwi_svg *svg, const json_t *lines)
+{
+    enum { MOST_LABELS = 8 };
+    const double room = 130.0;
+    double placed[MOST_LABELS];
+    size_t labels = 0;
+
+    for (size_t i = 0; i < json_array_size(lines); i++) {
+        const json_t *line = json_array_get(lines, i);
+        const double hz = iwi_static_item(line, 0), power = iwi_static_item(line, 1);
+        const double place = iwi_axis_at(&svg->x, hz);
+        bool is_free = labels < MOST_LABELS;
+
+        for (size_t k = 0; k < labels; k++) {
+            is_free = is_free && fabs(placed[k] - place) > room;
+        }
+        iwi_svg_mark(svg, hz, power, "var(--mark)");
+        if (is_free) {
+            placed[labels++] = place;
+            iwi_svg_name_mark(svg, hz, power, "var(--mark)", json_string_value(json_array_get(line, 2)));
+        }
+    }
+}
+
+void iwi_static_spectrum(FILE *out, const json_t *data)
+{
+    const json_t *frequencies = json_object_get(data, "frequencies"),
+                 *powers = json_object_get(data, "powers");
+    const json_t *points = json_object_get(data, "points"), *lines = json_object_get(data, "lines");
     struct iwi_svg svg = {
         .out = out,
-        .x = {.label = "Time", .low = fmin(least, noiseless), .high = most, .tick_text = iwi_tick_time},
-        .y = {.label = "", .high = 1.0},
+        .x = {.label = "Frequency",
+              .low = iwi_static_item(frequencies, 0),
+              .high = iwi_static_item(frequencies, 1),
+              .is_log = true,
+              .tick_text = iwi_tick_frequency},
+        .y = {.label = "Power of the share of time lost [1/Hz]",
+              .low = iwi_static_item(powers, 0),
+              .high = iwi_static_item(powers, 1),
+              .is_log = true,
+              .tick_text = iwi_tick_power},
+    };
+
+    svg.y.high *= pow(svg.y.high / svg.y.low, 0.08); /* room for the marks */
+    iwi_svg_begin(&svg, 350);
+    write_powers(&svg, points, 1, "fill=\"none\" stroke=\"var(--series-0)\" stroke-width=\"1.2\"");
+    write_powers(&svg, points, 2, "fill=\"none\" stroke=\"var(--series-6)\" stroke-width=\"2\"");
+    write_line_marks(&svg, lines);
+    iwi_svg_end(&svg);
+}
+
+/* ---- single simulations ---- */
+
+/* Shares of trials or ranks over time, as steps where each of them is known. */
+static void write_shares(struct iwi_svg *svg, const json_t *points, bool is_steps)
+{
+    double before = 0.0;
+
+    iwi_svg_path_begin(svg);
+    for (size_t i = 0; i < json_array_size(points); i++) {
+        const json_t *point = json_array_get(points, i);
+        const double time = iwi_static_item(point, 0), share = iwi_static_item(point, 1);
+
+        if (is_steps && i > 0) {
+            iwi_svg_path_point(svg, 'L', time, before);
+        }
+        iwi_svg_path_point(svg, i == 0 ? 'M' : 'L', time, share);
+        before = share;
+    }
+    iwi_svg_path_end(svg, "fill=\"none\" stroke=\"var(--series-0)\" stroke-width=\"2\"");
+}
+
+void iwi_static_ecdf(FILE *out, const json_t *data)
+{
+    const json_t *points = json_object_get(data, "points"), *interval = json_object_get(data, "interval");
+    const double noiseless = iwi_static_number(json_object_get(data, "noiseless"));
+    const double first = iwi_static_item(json_array_get(points, 0), 0);
+    struct iwi_svg svg = {
+        .out = out,
+        .x = {.label = "Time",
+              .low = fmin(first, isnan(noiseless) ? first : noiseless),
+              .high = iwi_static_item(json_array_get(points, json_array_size(points) - 1), 0),
+              .is_log = json_is_true(json_object_get(data, "log")),
+              .tick_text = iwi_tick_time},
+        .y = {.label = json_string_value(json_object_get(data, "label")),
+              .high = 1.0,
+              .tick_text = iwi_tick_percent},
     };
 
     if (!(svg.x.high > svg.x.low)) {
-        svg.x.high = svg.x.low + 1.0;
+        svg.x.high = svg.x.low + fmax(svg.x.low * 0.1, 1.0);
+        svg.x.low = fmax(svg.x.low * 0.9, 0.0);
     }
-    iwi_axis_widen(&svg.x, 0.05);
-    iwi_svg_begin(&svg, 160);
-    iwi_svg_line(&svg, noiseless, 0.0, noiseless, 1.0, "stroke=\"currentColor\" stroke-dasharray=\"2,3\"");
-    iwi_svg_text(&svg, noiseless, 1.0, "currentColor", "without noise");
-    iwi_svg_line(&svg, least, 0.5, most, 0.5, "stroke=\"var(--series-0)\"");
-    iwi_svg_box(&svg, iwi_static_item(values, 1), 0.25, iwi_static_item(values, 3), 0.75, colour, 0.3);
-    iwi_svg_line(&svg, median, 0.25, median, 0.75, "stroke=\"var(--series-0)\" stroke-width=\"3\"");
+    iwi_axis_widen(&svg.x, 0.03);
+    iwi_svg_begin(&svg, 300);
+    if (json_is_array(interval)) {
+        iwi_svg_box(&svg, iwi_static_item(interval, 0), 0.0, iwi_static_item(interval, 1), 1.0, "var(--mark)",
+                    0.2);
+    }
+    if (!isnan(noiseless)) {
+        iwi_svg_line(&svg, noiseless, 0.0, noiseless, 1.0,
+                     "stroke=\"currentColor\" stroke-dasharray=\"2,3\"");
+        iwi_svg_text(&svg, noiseless, 0.02, "currentColor", "without noise");
+    }
+    write_shares(&svg, points, json_is_true(json_object_get(data, "steps")));
     iwi_svg_end(&svg);
 }
 

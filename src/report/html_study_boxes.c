@@ -55,15 +55,15 @@ static void write_message(const struct box_plot *p, char *message)
 {
     const iw_cell_result *cell = iwi_last_cell(p->series);
     const iw_summary *time = &cell->makespan_ns;
-    char text[5][IWI_HTML_TIME_SIZE], at[IWI_PHRASE_SIZE], interval[IWI_PHRASE_SIZE];
+    char text[5][IWI_NUMBER_SIZE], at[IWI_PHRASE_SIZE], interval[IWI_PHRASE_SIZE];
 
     iwi_append(message, "At %s ranks the median is %s, against %s without noise",
-               iwi_ranks_text(cell->ranks, text[0]), iwi_html_time(time->median, text[1]),
-               iwi_html_time(cell->noiseless_ns, text[2]));
+               iwi_ranks_text(cell->ranks, text[0]), iwi_ns_time_text(time->median, text[1]),
+               iwi_ns_time_text(cell->noiseless_ns, text[2]));
     if (cell->trials > 1) {
         iwi_append(message, "; the middle half of %s trials takes %s to %s",
-                   iwi_ranks_text(cell->trials, text[0]), iwi_html_time(time->q1, text[3]),
-                   iwi_html_time(time->q3, text[4]));
+                   iwi_ranks_text(cell->trials, text[0]), iwi_ns_time_text(time->q1, text[3]),
+                   iwi_ns_time_text(time->q3, text[4]));
     }
     if (p->series->inflection <= 0.0) {
         iwi_append(message, ". Noise does not take over up to %s ranks.",
@@ -82,18 +82,18 @@ static void write_row(FILE *out, const iw_cell_result *cell)
     const double times_ns[] = {cell->noiseless_ns, time->min, cell->p5_ns,  time->q1,
                                time->median,       time->q3,  cell->p95_ns, time->max};
     const double slowdown = iwi_median_slowdown(cell);
-    char text[IWI_HTML_TIME_SIZE], high[IWI_HTML_TIME_SIZE];
+    char text[IWI_NUMBER_SIZE], high[IWI_NUMBER_SIZE];
 
     iwi_html_row_begin(out);
     iwi_html_cell(out, IWI_CELL_ROW_HEAD, "%s", iwi_ranks_text(cell->ranks, text));
     for (size_t i = 0; i < sizeof times_ns / sizeof times_ns[0]; i++) {
-        iwi_html_cell(out, IWI_CELL_NUMBER, "%s", iwi_html_time(times_ns[i], text));
+        iwi_html_cell(out, IWI_CELL_NUMBER, "%s", iwi_ns_time_text(times_ns[i], text));
     }
     if (isnan(time->ci95_low)) {
         iwi_html_cell(out, IWI_CELL_NUMBER, "-");
     } else {
-        iwi_html_cell(out, IWI_CELL_NUMBER, "%s to %s", iwi_html_time(time->ci95_low, text),
-                      iwi_html_time(time->ci95_high, high));
+        iwi_html_cell(out, IWI_CELL_NUMBER, "%s to %s", iwi_ns_time_text(time->ci95_low, text),
+                      iwi_ns_time_text(time->ci95_high, high));
     }
     iwi_html_cell(out, IWI_CELL_NUMBER, "%s", isnan(slowdown) ? "-" : iwi_factor_text(1.0 + slowdown, text));
     iwi_html_row_end(out);

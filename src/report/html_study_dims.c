@@ -116,10 +116,10 @@ const iw_cell_result *iwi_last_cell(const iw_series *series)
 const char *iwi_outcome_text(const iw_cell_result *cell, char buf[IWI_PHRASE_SIZE])
 {
     const double slowdown = iwi_median_slowdown(cell);
-    char time[IWI_HTML_TIME_SIZE], slower[IWI_PHRASE_SIZE];
+    char time[IWI_NUMBER_SIZE], slower[IWI_PHRASE_SIZE];
 
     if (isnan(slowdown)) {
-        snprintf(buf, IWI_PHRASE_SIZE, "takes %s", iwi_html_time(cell->makespan_ns.median, time));
+        snprintf(buf, IWI_PHRASE_SIZE, "takes %s", iwi_ns_time_text(cell->makespan_ns.median, time));
     } else {
         snprintf(buf, IWI_PHRASE_SIZE, "%.200s without noise", iwi_slower_text(slowdown, slower));
     }

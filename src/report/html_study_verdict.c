@@ -283,8 +283,8 @@ static void write_overview_row(const struct iwi_study_page *page, const iw_serie
     write_inflection_cells(out, series);
     iwi_html_cell(out, IWI_CELL_NUMBER, "%s", isnan(slowdown) ? "-" : iwi_factor_text(1.0 + slowdown, text));
     iwi_html_cell(out, IWI_CELL_NUMBER, "%s", iwi_ranks_text(cell->ranks, text));
-    iwi_html_cell(out, IWI_CELL_NUMBER, "%s", iwi_html_time(cell->makespan_ns.median, text));
-    iwi_html_cell(out, IWI_CELL_NUMBER, "%s", iwi_html_time(cell->noiseless_ns, text));
+    iwi_html_cell(out, IWI_CELL_NUMBER, "%s", iwi_ns_time_text(cell->makespan_ns.median, text));
+    iwi_html_cell(out, IWI_CELL_NUMBER, "%s", iwi_ns_time_text(cell->noiseless_ns, text));
     iwi_html_cell(out, IWI_CELL_NUMBER, "%s",
                   isnan(cell->noise_share) ? "-" : iwi_share_text(cell->noise_share, text));
     iwi_html_cell(out, IWI_CELL_WORDS, "%s", cell->noise);

@@ -135,6 +135,23 @@ void iwi_tick_times(double factor, char buf[IWI_SVG_TEXT_SIZE])
     snprintf(buf, IWI_SVG_TEXT_SIZE, "%.4g\xc3\x97", factor);
 }
 
+void iwi_tick_percent(double share, char buf[IWI_SVG_TEXT_SIZE])
+{
+    snprintf(buf, IWI_SVG_TEXT_SIZE, "%.4g %%", 100.0 * share + 0.0);
+}
+
+void iwi_tick_frequency(double hz, char buf[IWI_SVG_TEXT_SIZE])
+{
+    snprintf(buf, IWI_SVG_TEXT_SIZE, hz < 1000.0 ? "%.4g Hz" : "%.4g kHz", hz < 1000.0 ? hz : hz / 1000.0);
+}
+
+void iwi_tick_power(double power, char buf[IWI_SVG_TEXT_SIZE])
+{
+    const double decade = floor(log10(power) + 1e-9);
+
+    snprintf(buf, IWI_SVG_TEXT_SIZE, "%.2ge%.0f", power / pow(10.0, decade), decade);
+}
+
 /* ---- shapes ---- */
 
 /* A tenth of a pixel is enough, and no locale writes it with a comma. */
@@ -243,6 +260,18 @@ void iwi_svg_text(struct iwi_svg *svg, double x, double y, const char *colour, c
     write_text(svg->out, iwi_axis_at(&svg->x, x) + 5.0, iwi_axis_at(&svg->y, y) - 5.0, attributes, text);
 }
 
+void iwi_svg_name_mark(struct iwi_svg *svg, double x, double y, const char *colour, const char *text)
+{
+    const double at = iwi_axis_at(&svg->x, x), height = iwi_axis_at(&svg->y, y);
+    const char *anchor = at < LEFT + 60 ? "start" : at > IWI_SVG_WIDTH - RIGHT - 60 ? "end" : "middle";
+    char attributes[96];
+
+    if (!isnan(at) && !isnan(height)) {
+        snprintf(attributes, sizeof attributes, "fill=\"%s\" text-anchor=\"%s\"", colour, anchor);
+        write_text(svg->out, at, height - 15.0, attributes, text);
+    }
+}
+
 void iwi_svg_path_begin(struct iwi_svg *svg)
 {
     (void)fputs("<path d=\"", svg->out);
@@ -269,6 +298,7 @@ void iwi_svg_path_end(struct iwi_svg *svg, const char *attributes)
 
 static const char GRID[] = "stroke=\"var(--rule)\"";
 
+/* Texts of class "spare" are left out where there is no room: web/report.css. */
 static void write_x_axis(const struct iwi_svg *svg, int height)
 {
     double ticks[IWI_SVG_TICKS];
@@ -280,7 +310,8 @@ static void write_x_axis(const struct iwi_svg *svg, int height)
 
         write_line(svg->out, at, svg->y.from, at, svg->y.to, GRID);
         svg->x.tick_text(ticks[i], text);
-        write_text(svg->out, at, height - BELOW + 18, "text-anchor=\"middle\"", text);
+        write_text(svg->out, at, height - BELOW + 18,
+                   i % 2 == 0 ? "text-anchor=\"middle\"" : "text-anchor=\"middle\" class=\"spare\"", text);
     }
     write_text(svg->out, (LEFT + IWI_SVG_WIDTH - RIGHT) / 2.0, height - 8, "text-anchor=\"middle\"",
                svg->x.label);

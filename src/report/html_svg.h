@@ -40,6 +40,9 @@ void iwi_svg_end(struct iwi_svg *svg);
 void iwi_tick_time(double ns, char buf[IWI_SVG_TEXT_SIZE]);
 void iwi_tick_ranks(double ranks, char buf[IWI_SVG_TEXT_SIZE]);
 void iwi_tick_plain(double value, char buf[IWI_SVG_TEXT_SIZE]);
+void iwi_tick_percent(double share, char buf[IWI_SVG_TEXT_SIZE]);
+void iwi_tick_frequency(double hz, char buf[IWI_SVG_TEXT_SIZE]);
+void iwi_tick_power(double power, char buf[IWI_SVG_TEXT_SIZE]);
 void iwi_tick_times(double factor, char buf[IWI_SVG_TEXT_SIZE]);
 
 /* ---- shapes, in values of the axes; what lies nowhere is left out ---- */
@@ -53,6 +56,7 @@ void iwi_svg_box(struct iwi_svg *svg, double x1, double y1, double x2, double y2
 void iwi_svg_dot(struct iwi_svg *svg, double x, double y, double radius, const char *colour);
 /* A triangle that stands on its tip at (x, y). */
 void iwi_svg_mark(struct iwi_svg *svg, double x, double y, const char *colour);
+void iwi_svg_name_mark(struct iwi_svg *svg, double x, double y, const char *colour, const char *text);
 void iwi_svg_text(struct iwi_svg *svg, double x, double y, const char *colour, const char *text);
 
 /* A path: begin, points ("M" first, then "L"), end. */

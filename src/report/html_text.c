@@ -195,14 +195,3 @@ void iwi_html_cell(FILE *out, enum iwi_html_cell kind, const char *format, ...)
     va_end(args);
     (void)fputs(kind == IWI_CELL_NUMBER || kind == IWI_CELL_WORDS ? "</td>" : "</th>", out);
 }
-
-const char *iwi_html_time(double ns, char buf[IWI_HTML_TIME_SIZE])
-{
-    const double ps = round(ns * 1e3);
-
-    if (!(fabs(ps) < 9e18)) {
-        snprintf(buf, IWI_HTML_TIME_SIZE, "-");
-        return buf;
-    }
-    return iw_format_time((iw_time)ps, buf, IWI_HTML_TIME_SIZE);
-}

@@ -93,6 +93,22 @@ const char *iwi_count_text(uint64_t count, char buf[IWI_NUMBER_SIZE])
     return buf;
 }
 
+static char plain(char c)
+{
+    return (char)(c >= ' ' && c <= '~' ? c : '?');
+}
+
+const char *iwi_plain_text(const char *text, char buf[IWI_PARAGRAPH_SIZE])
+{
+    size_t used = 0;
+
+    for (; *text != '\0' && used + 1 < IWI_PARAGRAPH_SIZE; text++) {
+        buf[used++] = plain(*text);
+    }
+    buf[used] = '\0';
+    return buf;
+}
+
 const char *iwi_plain_name(const char *name, size_t columns, char buf[IWI_NAME_SIZE])
 {
     const size_t room = columns < IWI_NAME_SIZE ? columns : IWI_NAME_SIZE - 1;
@@ -100,7 +116,7 @@ const char *iwi_plain_name(const char *name, size_t columns, char buf[IWI_NAME_S
     const size_t used = length <= room ? length : room;
 
     for (size_t i = 0; i < used; i++) {
-        buf[i] = name[i] >= ' ' && name[i] <= '~' ? name[i] : '?';
+        buf[i] = plain(name[i]);
     }
     if (length > room && room > 2) {
         memset(&buf[room - 2], '.', 2);

@@ -23,42 +23,28 @@ void iwi_write_csv_field(FILE *out, const char *text)
     (void)fputc('"', out);
 }
 
-static void write_detours(FILE *out, const iw_recording *recording, const iw_detours *cpu)
+/* Through memory, since `out` need not be a file; so many rows at a time. */
+static void write_cpu(FILE *out, const iw_recording *recording, const iw_detours *cpu, struct iwi_out *memory)
 {
-    for (size_t i = 0; i < cpu->count; i++) {
-        const iw_source *source = &recording->sources[cpu->source[i]];
+    enum { ROWS = 4096 };
+    const size_t count = iwi_csv_row_count(recording, cpu);
 
-        (void)fprintf(out, "%" PRIu32 ",%" PRId64 ",%" PRId64 ",%s,", cpu->cpu, cpu->start_ns[i],
-                      cpu->duration_ns[i], iw_class_name(source->kind));
-        iwi_write_csv_field(out, source->name);
-        (void)fputc('\n', out);
-    }
-}
-
-static void write_quanta(FILE *out, const iw_detours *cpu)
-{
-    for (size_t i = 0; i < cpu->sample_count; i++) {
-        (void)fprintf(out, "%" PRIu32 ",%" PRId64 ",", cpu->cpu, cpu->sample_start_ns[i]);
-        iwi_write_real(out, cpu->sample[i]);
-        (void)fputc('\n', out);
+    for (size_t i = 0; i < count && memory->status == IW_OK; i += ROWS) {
+        iwi_csv_write_rows(recording, cpu, i, i + ROWS < count ? i + ROWS : count, memory);
+        (void)fwrite(memory->buffer, 1, memory->used, out);
+        memory->used = 0;
     }
 }
 
 iw_status iw_noise_write_csv(const iw_log *log, const iw_recording *recording, FILE *out)
 {
-    static const char *const heads[] = {
-        [IW_PROBE_SELFISH] = "cpu,start_ns,duration_ns,class,source\n",
-        [IW_PROBE_FWQ] = "cpu,start_ns,duration_ns\n",
-        [IW_PROBE_FTQ] = "cpu,start_ns,work\n",
-    };
+    struct iwi_out memory;
 
-    (void)fputs(heads[recording->probe], out);
+    IW_TRY(iwi_out_open_memory(log, &memory));
+    (void)fprintf(out, "%s\n", iwi_csv_heads[recording->probe]);
     for (size_t c = 0; c < recording->cpu_count; c++) {
-        if (recording->probe == IW_PROBE_SELFISH) {
-            write_detours(out, recording, &recording->cpus[c]);
-        } else {
-            write_quanta(out, &recording->cpus[c]);
-        }
+        write_cpu(out, recording, &recording->cpus[c], &memory);
     }
+    IW_TRY(iwi_out_close(&memory));
     return iwi_check_written(log, out, "the detours");
 }

@@ -66,29 +66,16 @@ static void add_cpu(struct histogram *h, const iw_detours *cpu)
     }
 }
 
-/* Lengths are logarithmic; one detour still shows. */
-static void write_bar(FILE *out, uint64_t count, uint64_t most)
-{
-    const double share = log2(1.0 + (double)count) / log2(1.0 + (double)most);
-    const int eighths = (int)lround(share * BAR_COLUMNS * 8);
-
-    for (int i = 0; i < eighths / 8; i++) {
-        (void)fputs("\xe2\x96\x88", out);
-    }
-    if (eighths % 8 > 0) {
-        (void)fprintf(out, "\xe2\x96%c", 0x90 - eighths % 8);
-    }
-}
-
 static void write_bin(FILE *out, const struct histogram *h, size_t bin)
 {
     char low[IWI_NUMBER_SIZE], high[IWI_NUMBER_SIZE], count[IWI_NUMBER_SIZE], share[IWI_NUMBER_SIZE];
 
     (void)fprintf(out, "%6s to %-6s %8s", iwi_ns_round_text(h->begin_ns[bin], low),
                   iwi_ns_round_text(h->begin_ns[bin + 1], high), iwi_count_text(h->count[bin], count));
-    if (h->count[bin] > 0) {
+    if (h->count[bin] > 0) { /* lengths are logarithmic; one detour still shows */
         (void)fprintf(out, " %8s  ", iwi_share_text(h->time_ns[bin] / h->all_ns, share));
-        write_bar(out, h->count[bin], h->most);
+        (void)iwi_write_bar(out, log2(1.0 + (double)h->count[bin]) / log2(1.0 + (double)h->most),
+                            BAR_COLUMNS);
     }
     (void)fputc('\n', out);
 }

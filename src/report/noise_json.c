@@ -11,8 +11,6 @@
 #include "report/json_util.h"
 #include "report/noise_parts.h"
 
-enum { REAL_DIGITS = 15 };
-
 /* Adds all of `more`, which is used up; nothing if either is missing. */
 static json_t *joined(json_t *object, json_t *more)
 {
@@ -122,16 +120,5 @@ static json_t *recording_object(const iw_recording *recording, const iw_noise_fa
 iw_status iw_noise_write_json(const iw_log *log, const iw_recording *recording, const iw_noise_facts *facts,
                               const char *name, FILE *out)
 {
-    json_t *object = recording_object(recording, facts, name);
-    int failed;
-
-    if (object == NULL) {
-        return iwi_fail(log, IW_ERR_NOMEM, "out of memory for the JSON report");
-    }
-    failed = json_dumpf(object, out, JSON_INDENT(2) | JSON_REAL_PRECISION(REAL_DIGITS));
-    json_decref(object);
-    if (failed == 0) {
-        (void)fputc('\n', out);
-    }
-    return iwi_check_written(log, out, "the JSON report");
+    return iwi_json_write(log, recording_object(recording, facts, name), out, "the JSON report");
 }

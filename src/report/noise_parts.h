@@ -22,6 +22,9 @@ const char *iwi_ns_round_text(double ns, char buf[IWI_NUMBER_SIZE]);
 enum { IWI_NAME_SIZE = 80 };
 const char *iwi_plain_name(const char *name, size_t columns, char buf[IWI_NAME_SIZE]);
 
+/* All of it, to be wrapped. */
+const char *iwi_plain_text(const char *text, char buf[IWI_PARAGRAPH_SIZE]);
+
 /* Name of a source: its class where it has none. */
 const char *iwi_source_name(const iw_source *source);
 

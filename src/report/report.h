@@ -46,9 +46,6 @@ void iwi_write_csv_field(FILE *out, const char *text);
 
 enum { IWI_TEXT_COLUMNS = 80, IWI_PARAGRAPH_SIZE = 1024, IWI_NUMBER_SIZE = 32, IWI_ROW_LABEL_COLUMNS = 11 };
 
-/* There is noise or a delay, so the noiseless time is another one. */
-bool iwi_is_disturbed(const iw_origin *origin);
-
 /* Appends to what the paragraph holds already. */
 void iwi_append(char paragraph[IWI_PARAGRAPH_SIZE], const char *format, ...) IW_PRINTF(2, 3);
 
@@ -56,18 +53,18 @@ void iwi_append(char paragraph[IWI_PARAGRAPH_SIZE], const char *format, ...) IW_
 void iwi_write_wrapped(FILE *out, const char *text);
 void iwi_write_item(FILE *out, const char *text);
 
+/* Goes on with a line of which so many columns are written; further lines are indented. Words that are wider
+ * than a line are broken, which others are not: they may be paths to be copied. */
+void iwi_write_wrapped_after(FILE *out, const char *text, size_t columns, size_t indent);
+
 /* Numbers for people, in `buf`: "3.20 %"; "147.8"; "225 M" (with a space behind a number without prefix);
- * "1.234 ms". */
+ * "1.234 ms", with "-" for no time. */
 const char *iwi_percent_text(double share, char buf[IWI_NUMBER_SIZE]);
 const char *iwi_factor_text(double factor, char buf[IWI_NUMBER_SIZE]);
 const char *iwi_si_text(double value, char buf[IWI_NUMBER_SIZE]);
-const char *iwi_time_text(double ps, char buf[IWI_NUMBER_SIZE]);
+const char *iwi_ns_time_text(double ns, char buf[IWI_NUMBER_SIZE]);
 
-/* The parts of the text in their order. */
-void iwi_write_verdict_text(const iw_sim_result *result, const iw_origin *origin, const iw_summary *makespan,
-                            const iw_summary *slowdown, FILE *out);
-void iwi_write_certainty_text(const iw_sim_result *result, const iw_origin *origin,
-                              const iw_summary *makespan, FILE *out);
-void iwi_write_explain_text(const iw_sim_result *result, const iw_origin *origin, FILE *out);
+/* A bar of up to `columns` columns for a share of 1, in eighths of a column; returns how many it takes. */
+int iwi_write_bar(FILE *out, double share, int columns);
 
 #endif

@@ -67,11 +67,6 @@ size_t iwi_source_count(const iw_origin *origin)
     return origin->noise != NULL ? iw_noise_source_count(origin->noise) : 0;
 }
 
-bool iwi_is_disturbed(const iw_origin *origin)
-{
-    return iwi_source_count(origin) > 0 || origin->delay_count > 0;
-}
-
 const char *iwi_sync_name(iw_sync sync)
 {
     static const char *const names[] = {

@@ -3,156 +3,27 @@
  */
 #include <idlewave/result.h>
 
-#include <math.h>
-
-#include <jansson.h>
-
-#include <idlewave/idlewave.h>
-
 #include "base/base.h"
-#include "report/json_util.h"
-#include "report/report.h"
+#include "report/result_parts.h"
 
 /* Fifteen digits show every decimal fraction as it was meant (130.2, not 130.19999999999999) and are exact
  * to the picosecond below 1000 s; longer times take all seventeen. */
-static size_t real_digits(double largest_ps)
+static size_t real_digits(double largest_ns)
 {
-    return largest_ps < 1e15 ? 15 : 17;
-}
-
-static json_t *nanoseconds(double ps)
-{
-    return isfinite(ps) ? iwi_json_number(round(ps) / 1000.0) : json_null();
-}
-
-static json_t *interval(const iw_summary *s, json_t *(*write)(double))
-{
-    return isnan(s->ci95_low) ? json_null() : json_pack("[o, o]", write(s->ci95_low), write(s->ci95_high));
-}
-
-static json_t *summary(const iw_summary *s, json_t *(*write)(double))
-{
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "min", write(s->min), "q1", write(s->q1),
-                     "median", write(s->median), "q3", write(s->q3), "max", write(s->max), "mean",
-                     write(s->mean), "ci95", interval(s, write));
-}
-
-static json_t *net_object(const iw_net *net)
-{
-    const double fs_per_ns = 1e6;
-
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "name", iwi_json_text(net->name), "L_ns",
-                     nanoseconds((double)net->L_ps), "o_send_ns", nanoseconds((double)net->o_send_ps),
-                     "o_recv_ns", nanoseconds((double)net->o_recv_ps), "g_ns", nanoseconds((double)net->g_ps),
-                     "G_ns_per_byte", iwi_json_number((double)net->G / fs_per_ns), "O_ns_per_byte",
-                     iwi_json_number((double)net->O / fs_per_ns), "S_bytes", iwi_json_count(net->S_bytes));
-}
-
-static json_t *noise_array(const iw_origin *origin)
-{
-    json_t *array = json_array();
-
-    for (size_t i = 0; i < iwi_source_count(origin); i++) {
-        json_t *source =
-            json_pack("{s:o, s:o}", "spec", iwi_json_text(iw_noise_source_name(origin->noise, i)), "share",
-                      iwi_json_number(iw_noise_source_share(origin->noise, i)));
-
-        (void)json_array_append_new(array, source);
-    }
-    return array;
-}
-
-static json_t *explain_object(const iw_explain *explain, const iw_origin *origin)
-{
-    json_t *parts = json_object(), *mean = json_object();
-    char label[IWI_PART_LABEL_SIZE];
-
-    for (int i = 0; i < IW_PARTS && iwi_part_label(origin, i, label); i++) {
-        (void)json_object_set_new(parts, label, nanoseconds((double)explain->last.part_ps[i]));
-        (void)json_object_set_new(mean, label, nanoseconds(explain->mean_ps[i]));
-    }
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "trial", iwi_json_count(explain->trial),
-                     "last_rank", iwi_json_count(explain->last_rank), "makespan_ns",
-                     nanoseconds((double)explain->makespan_ps), "parts", parts, "hops",
-                     iwi_json_count(explain->last.hops), "mean_parts", mean, "mean_hops",
-                     iwi_json_number(explain->mean_hops));
-}
-
-/* What ran: the part of the object before the times. */
-static json_t *run_object(const iw_sim_result *result)
-{
-    json_t *object = json_pack("{s:s, s:o, s:o, s:o, s:o, s:s}", "schema", "idlewave.simulate/1", "ranks",
-                               iwi_json_count(result->ranks), "trials", iwi_json_count(result->trials),
-                               "first_trial", iwi_json_count(result->first_trial), "seed",
-                               iwi_json_count(result->seed), "engine", iw_engine_name(result->engine));
-
-    if (result->engine_note[0] != '\0') {
-        (void)json_object_set_new(object, "engine_note", iwi_json_text(result->engine_note));
-    }
-    (void)json_object_set_new(object, "rules",
-                              iwi_json_text(result->rules == IW_RULES_LOGGOPSIM ? "loggopsim" : "idlewave"));
-    (void)json_object_set_new(object, "rendezvous",
-                              iwi_json_text(result->rendezvous == IW_RENDEZVOUS_IDEAL ? "ideal" : "rts-cts"));
-    (void)json_object_set_new(object, "lanes", iwi_json_count(result->lanes));
-    (void)json_object_set_new(object, "threads", iwi_json_count(result->threads));
-    (void)json_object_set_new(object, "messages", iwi_json_count(result->messages));
-    return object;
-}
-
-static json_t *cost_object(const iw_sim_result *result)
-{
-    const double messages = (double)result->messages * (double)result->trials;
-    const double rate = result->engine_seconds > 0 ? round(messages / result->engine_seconds) : NAN;
-
-    return json_pack("{s:o, s:o, s:o}", "engine_seconds",
-                     iwi_json_number(round(result->engine_seconds * 1e9) / 1e9), "messages_per_second",
-                     iwi_json_number(rate), "peak_rss_bytes", iwi_json_count(result->peak_rss_bytes));
-}
-
-static json_t *result_object(const iw_sim_result *result, const iw_origin *origin, const iw_summary *makespan)
-{
-    const iw_summary slowdown = iwi_slowdown_summary(makespan, result->noiseless_ps);
-    const iw_sync sync = origin->noise != NULL ? iw_noise_sync(origin->noise) : IW_SYNC_NONE;
-    json_t *object = run_object(result), *cost = cost_object(result);
-    json_t *times = json_pack(
-        "{s:o, s:o, s:o, s:o, s:s, s:o}", "noiseless_ns", nanoseconds((double)result->noiseless_ps),
-        "makespan_ns", summary(makespan, nanoseconds), "slowdown", summary(&slowdown, iwi_json_number),
-        "noise", noise_array(origin), "sync", iwi_sync_name(sync), "net", net_object(origin->net));
-    json_t *rest = json_pack("{s:s, s:o, s:o}", "version", iw_version(), "command",
-                             iwi_json_text(origin->command), "what", iwi_json_text(origin->what));
-
-    (void)json_object_update(object, times);
-    (void)json_object_update(object, cost);
-    (void)json_object_update(object, rest);
-    if (result->explain != NULL) {
-        (void)json_object_set_new(object, "explain", explain_object(result->explain, origin));
-    }
-    if (times == NULL || cost == NULL || rest == NULL) {
-        json_decref(object);
-        object = NULL;
-    }
-    json_decref(rest);
-    json_decref(cost);
-    json_decref(times);
-    return object;
+    return largest_ns < 1e12 ? 15 : 17;
 }
 
 iw_status iw_result_write_json(const iw_log *log, const iw_sim_result *result, const iw_origin *origin,
                                FILE *out)
 {
-    iw_summary makespan;
     json_t *object;
-    int failed;
+    size_t digits;
 
-    IW_TRY(iwi_summarize_makespans(log, result, &makespan));
-    object = result_object(result, origin, &makespan);
-    if (object == NULL) {
-        return iwi_fail(log, IW_ERR_NOMEM, "out of memory for the JSON result");
-    }
-    failed = json_dumpf(object, out, JSON_INDENT(2) | JSON_REAL_PRECISION(real_digits(makespan.max)));
-    json_decref(object);
-    if (failed == 0) {
+    IW_TRY(iwi_result_new(log, result, origin, &object));
+    digits = real_digits(iwi_result_summary(object, "makespan_ns").max);
+    if (json_dumpf(object, out, JSON_INDENT(2) | JSON_REAL_PRECISION(digits)) == 0) {
         (void)fputc('\n', out);
     }
+    json_decref(object);
     return iwi_check_written(log, out, "the JSON result");
 }

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "report/report.h"
+#include "report/result_parts.h"
 
 static void write_label(FILE *out, const char *label)
 {
@@ -26,7 +26,7 @@ static void write_quartiles(FILE *out, const iw_summary *makespan, const iw_summ
     (void)fprintf(out, " %10s %10s %10s %10s %10s\n", "min", "q1", "median", "q3", "max");
     write_label(out, "makespan");
     for (size_t i = 0; i < 5; i++) {
-        (void)fprintf(out, " %10s", iwi_time_text(times[i], number));
+        (void)fprintf(out, " %10s", iwi_ns_time_text(times[i], number));
     }
     (void)fputc('\n', out);
     if (isnan(slowdown->median)) {
@@ -39,47 +39,52 @@ static void write_quartiles(FILE *out, const iw_summary *makespan, const iw_summ
     (void)fputc('\n', out);
 }
 
-static void write_noise(FILE *out, const iw_origin *origin)
+static void write_noise(FILE *out, const json_t *result)
 {
+    const json_t *sources = json_object_get(result, "noise");
+    const uint64_t delays = iwi_result_count(result, "delays");
     char percent[IWI_NUMBER_SIZE];
 
-    for (size_t i = 0; i < iwi_source_count(origin); i++) {
-        const double share = iw_noise_source_share(origin->noise, i);
+    for (size_t i = 0; i < json_array_size(sources); i++) {
+        const json_t *source = json_array_get(sources, i);
+        const double share = iwi_result_number(source, "share");
 
         write_label(out, i == 0 ? "noise" : "");
-        (void)fprintf(out, " %s (%s)\n", iw_noise_source_name(origin->noise, i),
+        (void)fprintf(out, " %s (%s)\n", iwi_result_text(source, "spec"),
                       isnan(share) ? "its share depends on the work" : iwi_percent_text(share, percent));
     }
-    if (iwi_source_count(origin) > 0 && iw_noise_sync(origin->noise) != IW_SYNC_NONE) {
+    if (json_array_size(sources) > 0 && strcmp(iwi_result_text(result, "sync"), "none") != 0) {
         write_label(out, "");
-        (void)fprintf(out, " synchronised: %s\n", iwi_sync_name(iw_noise_sync(origin->noise)));
+        (void)fprintf(out, " synchronised: %s\n", iwi_result_text(result, "sync"));
     }
-    if (origin->delay_count > 0) {
+    if (delays > 0) {
         write_label(out, "delays");
-        (void)fprintf(out, " %zu injected\n", origin->delay_count);
+        (void)fprintf(out, " %" PRIu64 " injected\n", delays);
     }
 }
 
 /* The parameters stand behind the name, or below it if they would not fit. */
-static void write_net(FILE *out, const iw_net *net)
+static void write_net(FILE *out, const json_t *net)
 {
-    const double fs_per_ns = 1e6;
+    const double o_send_ns = iwi_result_number(net, "o_send_ns"),
+                 o_recv_ns = iwi_result_number(net, "o_recv_ns");
+    const char *name = iwi_result_text(net, "name");
     char number[IWI_NUMBER_SIZE], parameters[IWI_PARAGRAPH_SIZE] = "";
     size_t columns;
 
-    iwi_append(parameters, "L %s, ", iwi_time_text((double)net->L_ps, number));
-    iwi_append(parameters, "o %s", iwi_time_text((double)net->o_send_ps, number));
-    if (net->o_recv_ps != net->o_send_ps) {
-        iwi_append(parameters, " and %s", iwi_time_text((double)net->o_recv_ps, number));
+    iwi_append(parameters, "L %s, ", iwi_ns_time_text(iwi_result_number(net, "L_ns"), number));
+    iwi_append(parameters, "o %s", iwi_ns_time_text(o_send_ns, number));
+    if (o_recv_ns != o_send_ns) {
+        iwi_append(parameters, " and %s", iwi_ns_time_text(o_recv_ns, number));
     }
-    iwi_append(parameters, ", g %s, G %.4g ns/B", iwi_time_text((double)net->g_ps, number),
-               (double)net->G / fs_per_ns);
-    if (net->O > 0) {
-        iwi_append(parameters, ", O %.4g ns/B", (double)net->O / fs_per_ns);
+    iwi_append(parameters, ", g %s, G %.4g ns/B", iwi_ns_time_text(iwi_result_number(net, "g_ns"), number),
+               iwi_result_number(net, "G_ns_per_byte"));
+    if (iwi_result_number(net, "O_ns_per_byte") > 0.0) {
+        iwi_append(parameters, ", O %.4g ns/B", iwi_result_number(net, "O_ns_per_byte"));
     }
-    columns = 2 + IWI_ROW_LABEL_COLUMNS + 1 + strlen(net->name) + 2 + strlen(parameters);
+    columns = 2 + IWI_ROW_LABEL_COLUMNS + 1 + strlen(name) + 2 + strlen(parameters);
     write_label(out, "network");
-    (void)fprintf(out, " %s:", net->name);
+    (void)fprintf(out, " %s:", name);
     if (columns > IWI_TEXT_COLUMNS) {
         (void)fputc('\n', out);
         write_label(out, "");
@@ -87,56 +92,80 @@ static void write_net(FILE *out, const iw_net *net)
     (void)fprintf(out, " %s\n", parameters);
 }
 
-static void write_engine(FILE *out, const iw_sim_result *result)
+static void write_engine(FILE *out, const json_t *result)
 {
-    const double messages = (double)result->messages * (double)result->trials;
-    const double rss_mib = (double)result->peak_rss_bytes / 0x1p20;
+    const uint64_t lanes = iwi_result_count(result, "lanes"), threads = iwi_result_count(result, "threads");
+    const double rss_mib = (double)iwi_result_count(result, "peak_rss_bytes") / 0x1p20;
+    const double rate_hz = iwi_result_number(result, "messages_per_second");
     char number[IWI_NUMBER_SIZE];
 
     write_label(out, "messages");
-    (void)fprintf(out, " %" PRIu64 "%s\n", result->messages, result->trials > 1 ? " per trial" : "");
+    (void)fprintf(out, " %" PRIu64 "%s\n", iwi_result_count(result, "messages"),
+                  iwi_result_count(result, "trials") > 1 ? " per trial" : "");
     write_label(out, "engine");
-    (void)fprintf(out, " %s%s, %" PRIu32 " lane%s, %" PRIu32 " thread%s: %s", iw_engine_name(result->engine),
-                  result->rules == IW_RULES_LOGGOPSIM ? " by LogGOPSim's rules" : "", result->lanes,
-                  result->lanes == 1 ? "" : "s", result->threads, result->threads == 1 ? "" : "s",
-                  iwi_time_text(result->engine_seconds * (double)IW_PS_PER_S, number));
-    if (messages > 0 && result->engine_seconds > 0) {
-        (void)fprintf(out, ", %smessages/s", iwi_si_text(messages / result->engine_seconds, number));
+    (void)fprintf(out, " %s%s, %" PRIu64 " lane%s, %" PRIu64 " thread%s: %s",
+                  iwi_result_text(result, "engine"),
+                  strcmp(iwi_result_text(result, "rules"), "loggopsim") == 0 ? " by LogGOPSim's rules" : "",
+                  lanes, lanes == 1 ? "" : "s", threads, threads == 1 ? "" : "s",
+                  iwi_ns_time_text(iwi_result_number(result, "engine_seconds") * 1e9, number));
+    if (rate_hz > 0.0) {
+        (void)fprintf(out, ", %smessages/s", iwi_si_text(rate_hz, number));
     }
     (void)fprintf(out, rss_mib < 1000 ? ", %.3g MiB\n" : ", %.1f GiB\n",
                   rss_mib < 1000 ? rss_mib : rss_mib / 1024);
-    if (result->engine_note[0] != '\0') {
+    if (json_is_string(json_object_get(result, "engine_note"))) {
         write_label(out, "");
-        (void)fprintf(out, " (%s)\n", result->engine_note);
+        (void)fprintf(out, " (%s)\n", iwi_result_text(result, "engine_note"));
+    }
+}
+
+static void write_numbers(const json_t *result, FILE *out)
+{
+    const iw_summary makespan = iwi_result_summary(result, "makespan_ns");
+    const iw_summary slowdown = iwi_result_summary(result, "slowdown");
+    char number[IWI_NUMBER_SIZE];
+
+    if (makespan.count > 1 && iwi_result_sources(result) > 0) {
+        write_quartiles(out, &makespan, &slowdown);
+    } else {
+        write_label(out, "makespan");
+        (void)fprintf(out, " %s\n", iwi_ns_time_text(makespan.median, number));
+    }
+    if (iwi_result_is_disturbed(result)) {
+        write_label(out, "noiseless");
+        (void)fprintf(out, " %s\n", iwi_ns_time_text(iwi_result_number(result, "noiseless_ns"), number));
+    }
+    write_noise(out, result);
+    write_net(out, json_object_get(result, "net"));
+    write_engine(out, result);
+}
+
+void iwi_write_result_text(const json_t *result, FILE *out)
+{
+    const json_t *explain = json_object_get(result, "explain");
+    char verdict[IWI_PARAGRAPH_SIZE] = "", certainty[IWI_PARAGRAPH_SIZE] = "";
+
+    iwi_result_verdict(result, verdict);
+    iwi_write_wrapped(out, verdict);
+    (void)fputc('\n', out);
+    write_numbers(result, out);
+    iwi_result_certainty(result, certainty);
+    if (certainty[0] != '\0') {
+        (void)fputc('\n', out);
+        iwi_write_wrapped(out, certainty);
+    }
+    if (json_is_object(explain)) {
+        iwi_write_explain_text(explain, out);
     }
 }
 
 iw_status iw_result_write_text(const iw_log *log, const iw_sim_result *result, const iw_origin *origin,
                                FILE *out)
 {
-    iw_summary makespan, slowdown;
-    char number[IWI_NUMBER_SIZE];
+    json_t *object;
 
-    IW_TRY(iwi_summarize_makespans(log, result, &makespan));
-    slowdown = iwi_slowdown_summary(&makespan, result->noiseless_ps);
-    iwi_write_verdict_text(result, origin, &makespan, &slowdown, out);
-    (void)fputc('\n', out);
-    if (result->trials > 1 && iwi_source_count(origin) > 0) {
-        write_quartiles(out, &makespan, &slowdown);
-    } else {
-        write_label(out, "makespan");
-        (void)fprintf(out, " %s\n", iwi_time_text(makespan.median, number));
-    }
-    if (iwi_is_disturbed(origin)) {
-        write_label(out, "noiseless");
-        (void)fprintf(out, " %s\n", iwi_time_text((double)result->noiseless_ps, number));
-    }
-    write_noise(out, origin);
-    write_net(out, origin->net);
-    write_engine(out, result);
-    iwi_write_certainty_text(result, origin, &makespan, out);
-    if (result->explain != NULL) {
-        iwi_write_explain_text(result, origin, out);
-    }
+    IW_TRY(iwi_result_new(log, result, origin, &object));
+    iwi_write_result_text(object, out);
+    json_decref(object);
     return iwi_check_written(log, out, "the result");
 }

@@ -30,6 +30,27 @@ struct iwi_spectrum_column iwi_spectrum_column(const iw_noise_spectrum *spectrum
     return c;
 }
 
+bool iwi_spectrum_decades(const iw_noise_spectrum *spectrum, size_t columns, double *low_p, double *high_p)
+{
+    double lowest = INFINITY, highest = 0.0;
+
+    for (size_t i = 0; i < columns; i++) {
+        const struct iwi_spectrum_column column = iwi_spectrum_column(spectrum, i, columns);
+
+        highest = fmax(highest, column.power);
+        if (column.floor > 0.0) {
+            lowest = fmin(lowest, column.floor);
+        }
+    }
+    if (highest <= 0.0) {
+        return false;
+    }
+    *high_p = ceil(log10(highest));
+    *low_p = fmax(floor(log10(fmin(lowest, highest))), *high_p - MOST_DECADES);
+    *high_p = fmax(*high_p, *low_p + 1.0);
+    return true;
+}
+
 struct axes {
     double low, high; /* logarithms of power */
     struct iwi_spectrum_column columns[COLUMNS];
@@ -37,22 +58,10 @@ struct axes {
 
 static bool find_axes(const iw_noise_spectrum *spectrum, struct axes *axes)
 {
-    double lowest = INFINITY, highest = 0.0;
-
     for (size_t i = 0; i < COLUMNS; i++) {
         axes->columns[i] = iwi_spectrum_column(spectrum, i, COLUMNS);
-        highest = fmax(highest, axes->columns[i].power);
-        if (axes->columns[i].floor > 0.0) {
-            lowest = fmin(lowest, axes->columns[i].floor);
-        }
     }
-    if (highest <= 0.0) {
-        return false;
-    }
-    axes->high = ceil(log10(highest));
-    axes->low = fmax(floor(log10(fmin(lowest, highest))), axes->high - MOST_DECADES);
-    axes->high = fmax(axes->high, axes->low + 1.0);
-    return true;
+    return iwi_spectrum_decades(spectrum, COLUMNS, &axes->low, &axes->high);
 }
 
 /* Height on the axis in rows. */

@@ -40,8 +40,7 @@ double iwi_tick_of(const iw_recording *recording, const iw_spectral_line *line, 
     return 0.0;
 }
 
-/* "1385x": over a million only that it is. */
-static const char *ratio_text(double ratio, char buf[IWI_NUMBER_SIZE])
+const char *iwi_ratio_text(double ratio, char buf[IWI_NUMBER_SIZE])
 {
     if (ratio >= 1e6) {
         snprintf(buf, IWI_NUMBER_SIZE, ">10^6");
@@ -51,28 +50,15 @@ static const char *ratio_text(double ratio, char buf[IWI_NUMBER_SIZE])
     return buf;
 }
 
-static void write_verdict(FILE *out, const iw_recording *recording, const iw_noise_spectrum *spectrum,
-                          const char *name)
+/* "The noise of node07 beats at 1000.0 Hz ...": the strongest line. */
+static void append_strongest(char *text, const iw_recording *recording, const iw_noise_spectrum *spectrum,
+                             const char *host)
 {
-    char text[IWI_PARAGRAPH_SIZE] = "", host[IWI_NAME_SIZE], number[IWI_NUMBER_SIZE];
     const iw_spectral_line *line = spectrum->lines;
     bool is_known = false;
-    double tick_hz;
+    const double tick_hz = iwi_tick_of(recording, line, &is_known);
+    char number[IWI_NUMBER_SIZE];
 
-    iwi_plain_name(iwi_host_name(recording, name), HOST_COLUMNS, host);
-    if (spectrum->highest_ratio <= 0.0) {
-        iwi_append(text, "%s shows no noise at all, so there is no line either.", host);
-        iwi_write_wrapped(out, text);
-        return;
-    }
-    if (spectrum->line_count == 0) {
-        iwi_append(text, "No line stands out of the noise of %s: none above %.1f times the floor", host,
-                   spectrum->least_ratio);
-        iwi_append(text, " (the highest has %s).", ratio_text(spectrum->highest_ratio, number));
-        iwi_write_wrapped(out, text);
-        return;
-    }
-    tick_hz = iwi_tick_of(recording, line, &is_known);
     iwi_append(text, "The noise of %s beats at %s", host,
                iwi_frequency_text(spectrum, line->frequency_hz, number));
     if (line->harmonics > 0) {
@@ -87,7 +73,23 @@ static void write_verdict(FILE *out, const iw_recording *recording, const iw_noi
         iwi_append(text, " %zu more line%s out.", spectrum->line_count - 1,
                    spectrum->line_count == 2 ? " stands" : "s stand");
     }
-    iwi_write_wrapped(out, text);
+}
+
+void iwi_spectrum_verdict(const iw_recording *recording, const iw_noise_spectrum *spectrum, const char *name,
+                          char text[IWI_PARAGRAPH_SIZE])
+{
+    char host[IWI_NAME_SIZE], number[IWI_NUMBER_SIZE];
+
+    iwi_plain_name(iwi_host_name(recording, name), HOST_COLUMNS, host);
+    if (spectrum->highest_ratio <= 0.0) {
+        iwi_append(text, "%s shows no noise at all, so there is no line either.", host);
+    } else if (spectrum->line_count == 0) {
+        iwi_append(text, "No line stands out of the noise of %s: none above %.1f times the floor", host,
+                   spectrum->least_ratio);
+        iwi_append(text, " (the highest has %s).", iwi_ratio_text(spectrum->highest_ratio, number));
+    } else {
+        append_strongest(text, recording, spectrum, host);
+    }
 }
 
 static void append_source(char *text, const iw_recording *recording, const iw_spectral_source *source)
@@ -99,9 +101,8 @@ static void append_source(char *text, const iw_recording *recording, const iw_sp
                iwi_plain_name(s->name, NAME_COLUMNS, plain));
 }
 
-/* "irq local_timer, softirq TIMER, ..": the periodic sources with that frequency. */
-static void append_carriers(char *text, const iw_recording *recording, const iw_noise_spectrum *spectrum,
-                            size_t line)
+void iwi_spectrum_carriers(const iw_recording *recording, const iw_noise_spectrum *spectrum, size_t line,
+                           char text[IWI_PARAGRAPH_SIZE])
 {
     size_t count = 0;
 
@@ -127,10 +128,10 @@ static void write_lines(FILE *out, const iw_recording *recording, const iw_noise
         const iw_spectral_line *line = &spectrum->lines[i];
         char carriers[IWI_PARAGRAPH_SIZE] = "", plain[IWI_NAME_SIZE];
 
-        append_carriers(carriers, recording, spectrum, i);
+        iwi_spectrum_carriers(recording, spectrum, i, carriers);
         (void)fprintf(out, "%14s %8s %8s %9zu %8s",
                       iwi_frequency_text(spectrum, line->frequency_hz, frequency),
-                      iwi_ns_short_text(1e9 / line->frequency_hz, period), ratio_text(line->ratio, ratio),
+                      iwi_ns_short_text(1e9 / line->frequency_hz, period), iwi_ratio_text(line->ratio, ratio),
                       line->harmonics, iwi_share_text(line->share, share));
         if (carriers[0] != '\0') {
             (void)fprintf(out, "  %s", iwi_plain_name(carriers, CARRIER_COLUMNS, plain));
@@ -140,7 +141,8 @@ static void write_lines(FILE *out, const iw_recording *recording, const iw_noise
 }
 
 /* Periodic sources that show no line, and why. */
-static void write_silent_sources(FILE *out, const iw_recording *recording, const iw_noise_spectrum *spectrum)
+static void note_silent_sources(const iw_recording *recording, const iw_noise_spectrum *spectrum,
+                                iwi_warning_fn note, void *arg)
 {
     for (size_t i = 0; i < spectrum->source_count; i++) {
         const iw_spectral_source *source = &spectrum->sources[i];
@@ -156,26 +158,18 @@ static void write_silent_sources(FILE *out, const iw_recording *recording, const
         if (frequency_hz < spectrum->lowest_hz) {
             iwi_append(text, "too slow for so short a recording.");
         } else if (frequency_hz > spectrum->opts.max_frequency_hz) {
-            iwi_append(text, "too fast, see --max-frequency.");
+            iwi_append(text, "too fast, see --max-frequency of noise spectrum.");
         } else {
             iwi_append(text, "its period drifts, it is too weak, or it falls on multiples of another line.");
         }
-        iwi_write_item(out, text);
+        note(arg, text);
     }
 }
 
-static void write_certainty(FILE *out, const iw_recording *recording, const iw_noise_spectrum *spectrum)
+static void note_windows(const iw_noise_spectrum *spectrum, iwi_warning_fn note, void *arg)
 {
     char text[IWI_PARAGRAPH_SIZE] = "", number[IWI_NUMBER_SIZE];
 
-    (void)fputs("\nHow sure:\n", out);
-    write_silent_sources(out, recording, spectrum);
-    iwi_append(text,
-               "Lines must rise %.1f times above the floor; noise without lines does so once in %.0f "
-               "recordings. Shares are rough where beats vary or CPUs differ.",
-               spectrum->least_ratio, 1.0 / spectrum->false_alarm);
-    iwi_write_item(out, text);
-    text[0] = '\0';
     iwi_append(text, "Mean of %zu windows of %s, on %zu CPU%s", spectrum->windows,
                iwi_ns_round_text(spectrum->window_ns, number), spectrum->cpu_count,
                spectrum->cpu_count == 1 ? "" : "s");
@@ -184,21 +178,43 @@ static void write_certainty(FILE *out, const iw_recording *recording, const iw_n
     }
     iwi_append(text, ": from %.3g Hz to %.5g Hz, resolution %.2g Hz.", spectrum->lowest_hz,
                spectrum->opts.max_frequency_hz, spectrum->resolution_hz);
-    iwi_write_item(out, text);
+    note(arg, text);
+}
+
+void iwi_spectrum_notes(const iw_recording *recording, const iw_noise_spectrum *spectrum, iwi_warning_fn note,
+                        void *arg)
+{
+    char text[IWI_PARAGRAPH_SIZE] = "";
+
+    note_silent_sources(recording, spectrum, note, arg);
+    iwi_append(text,
+               "Lines must rise %.1f times above the floor; noise without lines does so once in %.0f "
+               "recordings. Shares are rough where beats vary or CPUs differ.",
+               spectrum->least_ratio, 1.0 / spectrum->false_alarm);
+    note(arg, text);
+    note_windows(spectrum, note, arg);
     if (spectrum->quanta_hz > 0.0) {
         text[0] = '\0';
         iwi_append(text,
                    "There are %.4g quanta a second: what is faster than %.4g Hz shows up at a lower "
                    "frequency. Use shorter quanta, or the selfish probe.",
                    spectrum->quanta_hz, 0.5 * spectrum->quanta_hz);
-        iwi_write_item(out, text);
+        note(arg, text);
     }
+}
+
+static void write_note(void *arg, const char *text)
+{
+    iwi_write_item(arg, text);
 }
 
 iw_status iw_spectrum_write_text(const iw_log *log, const iw_recording *recording,
                                  const iw_noise_spectrum *spectrum, const char *name, FILE *out)
 {
-    write_verdict(out, recording, spectrum, name);
+    char verdict[IWI_PARAGRAPH_SIZE] = "";
+
+    iwi_spectrum_verdict(recording, spectrum, name, verdict);
+    iwi_write_wrapped(out, verdict);
     write_lines(out, recording, spectrum);
     if (spectrum->highest_ratio > 0.0) {
         (void)fputs("\nPower of the time lost, 1/Hz (\xe2\x96\x91 floor, \xe2\x96\x88 above it), over "
@@ -206,6 +222,7 @@ iw_status iw_spectrum_write_text(const iw_log *log, const iw_recording *recordin
                     out);
         iwi_write_spectrum_plot(out, spectrum);
     }
-    write_certainty(out, recording, spectrum);
+    (void)fputs("\nHow sure:\n", out);
+    iwi_spectrum_notes(recording, spectrum, write_note, out);
     return iwi_check_written(log, out, "the spectrum");
 }

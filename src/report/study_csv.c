@@ -30,30 +30,14 @@ static void write_texts(FILE *out, const iw_cell_result *cell)
 
 static void write_cell(FILE *out, const iw_cell_result *cell)
 {
-    const iw_summary *ns = &cell->makespan_ns;
-    const double numbers[] = {
-        cell->noise_share,
-        cell->noiseless_ns,
-        ns->min,
-        cell->p5_ns,
-        ns->q1,
-        ns->median,
-        ns->q3,
-        cell->p95_ns,
-        ns->max,
-        ns->mean,
-        ns->ci95_low,
-        ns->ci95_high,
-        iwi_median_slowdown(cell),
-        iwi_cell_slowdown(cell, ns->ci95_low),
-        iwi_cell_slowdown(cell, ns->ci95_high),
-    };
+    double numbers[IWI_CELL_COLUMNS];
 
+    iwi_cell_numbers(cell, numbers);
     write_texts(out, cell);
     (void)fprintf(out, ",%" PRIu32 ",%" PRIu64 ",%s", cell->ranks, cell->bytes, iwi_sync_name(cell->sync));
     write_number(out, cell->net_scale);
     (void)fprintf(out, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64, cell->trials, cell->seed, cell->messages);
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+    for (size_t i = 0; i < IWI_CELL_COLUMNS; i++) {
         write_number(out, numbers[i]);
     }
     (void)fputc('\n', out);
@@ -61,10 +45,11 @@ static void write_cell(FILE *out, const iw_cell_result *cell)
 
 iw_status iw_study_write_csv(const iw_log *log, const iw_study_results *results, FILE *out)
 {
-    (void)fputs("id,system,work,net,noise,ranks,bytes,sync,net_scale,trials,seed,messages,noise_share,"
-                "noiseless_ns,min_ns,p5_ns,q1_ns,median_ns,q3_ns,p95_ns,max_ns,mean_ns,ci95_low_ns,"
-                "ci95_high_ns,slowdown,slowdown_ci95_low,slowdown_ci95_high\n",
-                out);
+    (void)fputs("id,system,work,net,noise,ranks,bytes,sync,net_scale,trials,seed,messages", out);
+    for (size_t i = 0; i < IWI_CELL_COLUMNS; i++) {
+        (void)fprintf(out, ",%s", iwi_cell_columns[i]);
+    }
+    (void)fputc('\n', out);
     for (size_t i = 0; i < results->count; i++) {
         write_cell(out, &results->cells[i]);
     }

@@ -17,6 +17,12 @@ struct iwi_figure {
     bool is_flat; /* one number of ranks: systems stand side by side in one plot */
 };
 
+/* The column of the data, from 1, that has this number of a cell: x and the ranks come first. */
+static inline int iwi_figure_column(enum iwi_cell_column column)
+{
+    return (int)column + 3;
+}
+
 /* Where a cell stands on the x axis: log2(ranks), or its system's number from 1. */
 double iwi_figure_x(const struct iwi_figure *figure, const iw_cell_result *cell, size_t series);
 
@@ -52,9 +58,6 @@ void iwi_write_x_axis(const struct iwi_figure *figure, const struct iwi_layout *
 void iwi_write_log_tics(FILE *script, struct iwi_range range, const char *(*text)(double, char *));
 
 /* ---- the script ---- */
-
-/* What comes before all figures of the script. */
-void iwi_write_figure_prelude(FILE *script);
 
 void iwi_write_figure_script(const struct iwi_figure *figure);
 

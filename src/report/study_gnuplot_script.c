@@ -60,27 +60,30 @@ static void write_boxes(const struct iwi_figure *figure, size_t index, const cha
 {
     FILE *script = figure->script;
     const char *colour = colours[index % MOST_COLOURS];
+    const int median = iwi_figure_column(IWI_COLUMN_MEDIAN);
     const char *noiseless = figure->is_flat ? "points pointtype 2 pointsize dot*0.8 linecolor rgb 'black'"
                                             : "lines dashtype 2 linewidth 1.5 linecolor rgb 'black'";
 
     (void)fprintf(script,
-                  "%s'%s.dat' index %zu using 1:4 with points pointtype 6 pointsize dot*0.25 "
+                  "%s'%s.dat' index %zu using 1:%d with points pointtype 6 pointsize dot*0.25 "
                   "linecolor rgb '#999999', \\\n",
-                  separator, figure->name, index);
+                  separator, figure->name, index, iwi_figure_column(IWI_COLUMN_MIN));
     (void)fprintf(script,
-                  "     '' index %zu using 1:10 with points pointtype 6 pointsize dot*0.25 "
+                  "     '' index %zu using 1:%d with points pointtype 6 pointsize dot*0.25 "
                   "linecolor rgb '#999999', \\\n",
-                  index);
+                  index, iwi_figure_column(IWI_COLUMN_MAX));
     (void)fprintf(script,
-                  "     '' index %zu using 1:6:5:9:8 with candlesticks whiskerbars 0.6 "
+                  "     '' index %zu using 1:%d:%d:%d:%d with candlesticks whiskerbars 0.6 "
                   "linecolor rgb '%s' "
                   "fillstyle solid 0.35 border linecolor rgb '%s', \\\n",
-                  index, colour, colour);
+                  index, iwi_figure_column(IWI_COLUMN_Q1), iwi_figure_column(IWI_COLUMN_P5),
+                  iwi_figure_column(IWI_COLUMN_P95), iwi_figure_column(IWI_COLUMN_Q3), colour, colour);
     (void)fprintf(script,
-                  "     '' index %zu using 1:7:7:7:7 with candlesticks linewidth 2 "
+                  "     '' index %zu using 1:%d:%d:%d:%d with candlesticks linewidth 2 "
                   "linecolor rgb '%s', \\\n",
-                  index, colour);
-    (void)fprintf(script, "     '' index %zu using 1:3 with %s", index, noiseless);
+                  index, median, median, median, median, colour);
+    (void)fprintf(script, "     '' index %zu using 1:%d with %s", index,
+                  iwi_figure_column(IWI_COLUMN_NOISELESS), noiseless);
 }
 
 static void write_title(const struct iwi_figure *figure, size_t plot)
@@ -176,9 +179,10 @@ static void write_band(const struct iwi_figure *figure, size_t index, const char
     }
     (void)fprintf(figure->script, "'%s.dat' index %zu using 1:", figure->name, index);
     if (figure->is_flat) {
-        (void)fprintf(figure->script, "(%s$13):", f);
+        (void)fprintf(figure->script, "(%s$%d):", f, iwi_figure_column(IWI_COLUMN_SLOWDOWN));
     }
-    (void)fprintf(figure->script, "(%s$14):(%s$15) with %s linecolor rgb '%s' notitle, \\\n     ", f, f,
+    (void)fprintf(figure->script, "(%s$%d):(%s$%d) with %s linecolor rgb '%s' notitle, \\\n     ", f,
+                  iwi_figure_column(IWI_COLUMN_SLOWDOWN_LOW), f, iwi_figure_column(IWI_COLUMN_SLOWDOWN_HIGH),
                   style, colours[index % MOST_COLOURS]);
 }
 
@@ -189,9 +193,10 @@ static void write_curve(const struct iwi_figure *figure, size_t index, bool is_p
 
     write_band(figure, index, f);
     (void)fprintf(figure->script,
-                  "'%s.dat' index %zu using 1:(%s$13) with linespoints linewidth 2 pointtype %zu "
+                  "'%s.dat' index %zu using 1:(%s$%d) with linespoints linewidth 2 pointtype %zu "
                   "pointsize dot*0.5 linecolor rgb '%s' ",
-                  figure->name, index, f, 5 + 2 * (index % 5), colours[index % MOST_COLOURS]);
+                  figure->name, index, f, iwi_figure_column(IWI_COLUMN_SLOWDOWN), 5 + 2 * (index % 5),
+                  colours[index % MOST_COLOURS]);
     if (figure->is_flat) {
         (void)fputs("notitle", figure->script);
         return;
@@ -293,45 +298,12 @@ static void write_curves(const struct iwi_figure *figure, const struct iwi_layou
 
 /* ---- the whole ---- */
 
-void iwi_write_figure_prelude(FILE *script)
-{
-    (void)fputs("# Figures of a study by idlewave. In this folder: gnuplot plot.gp\n"
-                "# Other formats: gnuplot -e \"format='png'\" plot.gp (pdf, png, svg)\n"
-                "if (!exists(\"format\")) format = 'pdf'\n",
-                script);
-}
-
-/* The same size on paper in all three formats. */
-static void write_terminal(const struct iwi_figure *figure, const struct iwi_layout *layout)
-{
-    const double png_per_cm = 80.0, svg_per_cm = 48.0;
-
-    (void)fprintf(
-        figure->script,
-        "\n# ---- %s ----\nreset\nset encoding utf8\nset datafile missing 'NaN'\n"
-        "set grid ytics linetype 1 linewidth 0.5 linecolor rgb '#dddddd'\n"
-        "set border linewidth 0.8\nset tics scale 0.6\nset boxwidth 0.5 absolute\n"
-        "dot = format eq 'pdf' ? 0.5 : 1\nsmall = format eq 'png' ? 15 : format eq 'svg' ? 10 : 8\n",
-        figure->name);
-    (void)fprintf(figure->script,
-                  "if (format eq 'png') set terminal pngcairo size %.0f,%.0f background 'white' "
-                  "font 'sans,20'\n"
-                  "if (format eq 'svg') set terminal svg size %.0f,%.0f dynamic background 'white' "
-                  "font 'sans,13'\n"
-                  "if (format eq 'pdf') set terminal pdfcairo size %.1fcm,%.1fcm font 'sans,9' fontscale 0.8 "
-                  "linewidth 0.6\n"
-                  "set output '%s.'.format\n",
-                  IWI_FIGURE_WIDTH_CM * png_per_cm, layout->height_cm * png_per_cm,
-                  IWI_FIGURE_WIDTH_CM * svg_per_cm, layout->height_cm * svg_per_cm, IWI_FIGURE_WIDTH_CM,
-                  layout->height_cm, figure->name);
-}
-
 void iwi_write_figure_script(const struct iwi_figure *figure)
 {
     const struct iwi_layout layout = iwi_figure_layout(figure);
     char title[IWI_PHRASE_SIZE];
 
-    write_terminal(figure, &layout);
+    iwi_gnuplot_figure(figure->script, figure->name, IWI_FIGURE_WIDTH_CM, layout.height_cm);
     (void)fputs("set multiplot title ", figure->script);
     iwi_gnuplot_quote(figure->script, iwi_panel_title(figure->panel, title));
     (void)fputs(" noenhanced\n", figure->script);

@@ -33,6 +33,29 @@ bool iwi_panel_is_flat(const struct iwi_panel *panel);
 double iwi_cell_slowdown(const iw_cell_result *cell, double makespan_ns);
 double iwi_median_slowdown(const iw_cell_result *cell);
 
+/* The numbers of a cell as files have them: times in ns, slowdowns as T/T0 - 1, of the median and of the
+ * bounds of its 95 % interval. */
+enum iwi_cell_column {
+    IWI_COLUMN_NOISE_SHARE,
+    IWI_COLUMN_NOISELESS,
+    IWI_COLUMN_MIN,
+    IWI_COLUMN_P5,
+    IWI_COLUMN_Q1,
+    IWI_COLUMN_MEDIAN,
+    IWI_COLUMN_Q3,
+    IWI_COLUMN_P95,
+    IWI_COLUMN_MAX,
+    IWI_COLUMN_MEAN,
+    IWI_COLUMN_CI95_LOW,
+    IWI_COLUMN_CI95_HIGH,
+    IWI_COLUMN_SLOWDOWN,
+    IWI_COLUMN_SLOWDOWN_LOW,
+    IWI_COLUMN_SLOWDOWN_HIGH,
+    IWI_CELL_COLUMNS
+};
+extern const char *const iwi_cell_columns[IWI_CELL_COLUMNS]; /* their names */
+void iwi_cell_numbers(const iw_cell_result *cell, double numbers[IWI_CELL_COLUMNS]);
+
 /* The cell with the largest median slowdown, or NULL if none of them has one. */
 const iw_cell_result *iwi_worst_of_series(const iw_series *series);
 

@@ -18,7 +18,8 @@
 enum {
     MOST_ROWS = 20, /* of a system; more are thinned out */
     MOST_LABEL_COLUMNS = 20,
-    RANKS_COLUMNS = 9, /* "1,048,576" */
+    SYSTEM_COLUMNS = 63, /* names are no longer */
+    RANKS_COLUMNS = 9,   /* "1,048,576" */
     NUMBERS_COLUMNS = 42,
     MOST_PLOT_COLUMNS = IWI_TEXT_COLUMNS - RANKS_COLUMNS - 1 - NUMBERS_COLUMNS,
     LEAST_TICKS = 3
@@ -232,20 +233,18 @@ static void write_row(const struct block *block, const char *label, const iw_cel
 /* "chic: noise periodic:0.375Hz,5.6ms (0.21 %)" */
 static void write_system(const struct block *block, const iw_cell_result *cell)
 {
-    char name[IWI_NAME_SIZE], noise[IWI_NAME_SIZE], percent[IWI_NUMBER_SIZE];
-    char share[IWI_NUMBER_SIZE + 4] = "";
-    const size_t most_columns = IWI_TEXT_COLUMNS - 20;
+    char name[IWI_NAME_SIZE], noise[IWI_PARAGRAPH_SIZE], percent[IWI_NUMBER_SIZE];
+    char text[IWI_PARAGRAPH_SIZE] = "";
 
-    iwi_plain_name(cell->system, most_columns / 2, name);
-    if (cell->noise_share > 0.0) {
-        snprintf(share, sizeof share, " (%s)", iwi_share_text(cell->noise_share, percent));
-    }
     (void)fputc('\n', block->page->out);
     iwi_ink(block->page, "1");
-    (void)fputs(name, block->page->out);
+    (void)fputs(iwi_plain_name(cell->system, SYSTEM_COLUMNS, name), block->page->out);
     iwi_ink(block->page, "");
-    (void)fprintf(block->page->out, ": noise %s%s\n",
-                  iwi_plain_name(cell->noise, most_columns - strlen(name), noise), share);
+    iwi_append(text, ": noise %.900s", iwi_plain_text(cell->noise, noise));
+    if (cell->noise_share > 0.0) {
+        iwi_append(text, " (%s)", iwi_share_text(cell->noise_share, percent));
+    }
+    iwi_write_wrapped_after(block->page->out, text, strlen(name), 2);
 }
 
 /* The number of the row-th of `rows` rows out of `count`: evenly spaced, the first and the last among them.

@@ -7,14 +7,13 @@
 #include "report/noise_parts.h"
 #include "report/study_parts.h"
 
-enum { TITLE_COLUMNS = 79 };
-
 static void write_title(const struct iwi_page *page, const iw_study_results *results)
 {
     const char *title = results->title != NULL && results->title[0] != '\0' ? results->title : results->name;
-    char plain[IWI_NAME_SIZE];
+    char plain[IWI_PARAGRAPH_SIZE];
 
-    (void)fprintf(page->out, "%s\n\n", iwi_plain_name(title, TITLE_COLUMNS, plain));
+    iwi_write_wrapped_after(page->out, iwi_plain_text(title, plain), 0, 0);
+    (void)fputc('\n', page->out);
 }
 
 /* The command that began the study goes on with it. */

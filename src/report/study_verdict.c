@@ -9,7 +9,7 @@
 #include "base/base.h"
 #include "report/noise_parts.h"
 
-enum { NAME_COLUMNS = 40, SYSTEM_COLUMNS = 16, WHERE_COLUMNS = 26, INTERVAL_COLUMNS = 18 };
+enum { NAME_COLUMNS = 63, SYSTEM_COLUMNS = 16, WHERE_COLUMNS = 26, INTERVAL_COLUMNS = 18 };
 
 /* ---- the first paragraph ---- */
 
@@ -110,8 +110,12 @@ static void write_series(const struct iwi_page *page, const iw_series *series)
     const iw_cell_result *worst = iwi_worst_of_series(series);
     char name[IWI_NAME_SIZE], where[IWI_PHRASE_SIZE], interval[IWI_PHRASE_SIZE], number[IWI_NUMBER_SIZE];
 
-    (void)fprintf(page->out, "  %-*s ", SYSTEM_COLUMNS,
-                  iwi_plain_name(series->cells[0]->system, SYSTEM_COLUMNS, name));
+    iwi_plain_name(series->cells[0]->system, NAME_COLUMNS, name);
+    if (strlen(name) > SYSTEM_COLUMNS) { /* on a line of its own, so that it need not be cut */
+        (void)fprintf(page->out, "  %s\n", name);
+        name[0] = '\0';
+    }
+    (void)fprintf(page->out, "  %-*s ", SYSTEM_COLUMNS, name);
     iwi_ink(page, series->inflection > 0.0 ? "31" : "32");
     (void)fprintf(page->out, "%-*s", WHERE_COLUMNS, iwi_inflection_text(series, where));
     iwi_ink(page, "");

@@ -15,7 +15,7 @@ static const double NO_SLOWDOWN = 5e-5;
 /* From here on estimates and exact numbers are told in millions, so that tables stay narrow. */
 static const double MANY_ABOUT = 1e6, MANY_EXACT = 1e7;
 
-enum { WORK_COLUMNS = 60 };
+enum { WORK_COLUMNS = 63 }; /* names are no longer */
 
 const char *iwi_ranks_text(uint64_t ranks, char buf[IWI_NUMBER_SIZE])
 {

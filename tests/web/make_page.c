@@ -97,43 +97,65 @@ static iw_recording *made_recording(void)
     return recording;
 }
 
+static iw_status write_noise(const iw_recording *recording, const char *name, enum iwi_html_plots plots,
+                             FILE *out)
+{
+    struct iwi_noise_page page = {.recording = recording, .name = name};
+    iw_noise_facts *facts;
+    iw_status status;
+
+    IW_TRY(iw_noise_facts_new(NULL, recording, 20000.0, &facts));
+    page.facts = facts;
+    status = iwi_noise_html(NULL, &page, plots, out);
+    iw_noise_facts_free(facts);
+    return status;
+}
+
 static iw_status make_noise(enum iwi_html_plots plots, FILE *out)
 {
     iw_recording *recording = made_recording();
-    struct iwi_noise_page page = {.recording = recording, .name = "node<17>.h5"};
-    iw_noise_facts *facts;
-    iw_status status = iw_noise_facts_new(NULL, recording, 20000.0, &facts);
+    const iw_status status = write_noise(recording, "node<17>.h5", plots, out);
 
-    if (status == IW_OK) {
-        page.facts = facts;
-        status = iwi_noise_html(NULL, &page, plots, out);
-        iw_noise_facts_free(facts);
-    }
     iw_recording_free(recording);
     return status;
 }
 
-static iw_status make_result(enum iwi_html_plots plots, FILE *out)
+/* Too short for a spectrum: a CPU that was watched for 1 ms. */
+static iw_status make_short(enum iwi_html_plots plots, FILE *out)
 {
-    static const char text[] =
-        "{'schema': 'idlewave.simulate/1', 'ranks': 65536, 'trials': 200, 'seed': 1, 'engine': 'flow', "
+    iw_recording *recording = iwt_recording(1, 1000000);
+    iw_status status;
+
+    iwt_detour(recording, 0, 5000, 2000, iwt_source(recording, IW_CLASS_IRQ, "local_timer"));
+    status = write_noise(recording, "short.h5", plots, out);
+    iw_recording_free(recording);
+    return status;
+}
+
+/* Writes the page of a result; apostrophes in `format` stand for quotes. `distribution` is its own. */
+static iw_status write_result(const char *distribution, const char *explain, enum iwi_html_plots plots,
+                              FILE *out)
+{
+    static const char format[] =
+        "{'schema': 'idlewave.simulate/1', 'ranks': 65536, 'trials': %s, 'seed': 1, 'engine': 'flow', "
         "'noiseless_ns': 96000, 'makespan_ns': {'min': 210000, 'q1': 260000, 'median': 301500.5, 'q3': "
-        "350000, "
-        "'max': 811000, 'mean': 320000, 'ci95': [290000, 310000]}, 'slowdown': {'min': 1.19, 'q1': 1.7, "
-        "'median': 2.14, 'q3': 2.65, 'max': 7.45, 'mean': 2.33, 'ci95': [2.02, 2.23]}, 'noise': [{'spec': "
-        "'poisson:100Hz,20us', 'share': 0.002}], 'net': {'name': '<chic>', 'L_ns': 4000}, 'what': "
-        "'allreduce:dissemination & <more>', 'command': 'idlewave simulate', 'explain': {'trial': 7, "
-        "'last_rank': 411, 'makespan_ns': 301500, 'parts': {'compute': 40000, 'o': 20000, 'L': 36000, 'noise "
-        "poisson:100Hz,20us': 205500}, 'hops': 16, 'mean_parts': {'compute': 40000, 'o': 20000, 'L': 36000, "
-        "'noise poisson:100Hz,20us': 150000}, 'mean_hops': 16}}";
-    char json[sizeof text];
+        "350000, 'max': 811000, 'mean': 320000, 'ci95': [290000, 310000]}, 'slowdown': {'min': 1.19, 'q1': "
+        "1.7, 'median': 2.14, 'q3': 2.65, 'max': 7.45, 'mean': 2.33, 'ci95': [2.02, 2.23]}, 'noise': "
+        "[{'spec': 'poisson:100Hz,20us', 'share': 0.002}], 'net': {'name': '<chic>', 'L_ns': 4000}, 'what': "
+        "'allreduce:dissemination & <more>', 'command': 'idlewave simulate'%s%s}";
+    char *text = NULL;
     json_t *result;
     iw_status status = IW_ERR_FORMAT;
 
-    for (size_t i = 0; i < sizeof text; i++) {
-        json[i] = (char)(text[i] == '\'' ? '"' : text[i]);
+    if (asprintf(&text, format, strstr(distribution, "ranks") != NULL ? "1" : "200", distribution, explain) <
+        0) {
+        return IW_ERR_NOMEM;
     }
-    result = json_loads(json, 0, NULL);
+    for (char *c = text; *c != '\0'; c++) {
+        *c = (char)(*c == '\'' ? '"' : *c);
+    }
+    result = json_loads(text, 0, NULL);
+    free(text);
     if (result != NULL) {
         status = iwi_result_html(NULL, result, plots, out);
         json_decref(result);
@@ -141,12 +163,48 @@ static iw_status make_result(enum iwi_html_plots plots, FILE *out)
     return status;
 }
 
+static iw_status make_result(enum iwi_html_plots plots, FILE *out)
+{
+    char distribution[8192] = ", 'distribution': {'of': 'trials', 'trials_ns': [";
+    size_t used = strlen(distribution);
+
+    for (int i = 0; i < 200; i++) {
+        used += (size_t)snprintf(distribution + used, sizeof distribution - used, "%s%d", i > 0 ? ", " : "",
+                                 210000 + i * 7919 % 200 * (i * 7919 % 200) * 15);
+    }
+    (void)snprintf(distribution + used, sizeof distribution - used, "]}");
+    return write_result(
+        distribution,
+        ", 'explain': {'trial': 7, 'last_rank': 411, 'makespan_ns': 301500, 'parts': {'compute': "
+        "40000, 'o': 20000, 'L': 36000, 'noise poisson:100Hz,20us': 205500}, 'hops': 16, "
+        "'mean_parts': {'compute': 40000, 'o': 20000, 'L': 36000, 'noise poisson:100Hz,20us': "
+        "180000}, 'mean_hops': 15.5}",
+        plots, out);
+}
+
+/* One trial: when its ranks end. */
+static iw_status make_ranks(enum iwi_html_plots plots, FILE *out)
+{
+    return write_result(
+        ", 'distribution': {'of': 'ranks', 'quantiles_ns': {'p0': 100000, 'p1': 120000, 'p5': "
+        "150000, 'p10': 160000, 'p25': 200000, 'p50': 260000, 'p75': 270000, 'p90': 280000, 'p95': "
+        "290000, 'p99': 900000, 'p100': 1301500.5}}",
+        "", plots, out);
+}
+
+/* As written before results told their distribution. */
+static iw_status make_older(enum iwi_html_plots plots, FILE *out)
+{
+    return write_result("", "", plots, out);
+}
+
 static const struct {
     const char *name;
     iw_status (*make)(enum iwi_html_plots plots, FILE *out);
 } kinds[] = {
-    {"study", make_study}, {"large", make_large}, {"single", make_single},
-    {"odd", make_odd},     {"noise", make_noise}, {"result", make_result},
+    {"study", make_study},   {"large", make_large}, {"single", make_single},
+    {"odd", make_odd},       {"noise", make_noise}, {"short", make_short},
+    {"result", make_result}, {"ranks", make_ranks}, {"older", make_older},
 };
 
 int main(int argc, char **argv)

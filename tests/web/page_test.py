@@ -15,7 +15,7 @@ import unittest
 import page_check
 
 MAKE_PAGE = sys.argv[1]
-KINDS = ("study", "large", "single", "odd", "noise", "result")
+KINDS = ("study", "large", "single", "odd", "noise", "short", "result", "ranks", "older")
 
 
 def make(kind, plots):

@@ -19,15 +19,27 @@ from chromium import Browser
 
 WANT_PICTURES = "--pictures" in sys.argv
 MAKE_PAGE, CHROMIUM, OUT = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3])
-KINDS = ("study", "single", "odd", "noise", "result")
+KINDS = ("study", "single", "odd", "noise", "short", "result", "ranks", "older")
 RENDER_MS = 2000
-NARROW = 360
+NARROW = 390
+LEAST_LETTERS_PX = 9.9
 
 PLOTS_WITHOUT_SHAPES = """[...document.querySelectorAll('.plot')].filter(
     (p) => !p.querySelector('svg path, svg rect, svg line') || p.textContent.includes('could not be drawn')).length"""
 CLIPPED = """[...document.querySelectorAll('.plot > svg')].filter((s) => {
     const r = s.getBoundingClientRect(); return r.right > document.documentElement.clientWidth + 1 || r.height < 80;
 }).length"""
+# Letters as they are on the screen, in pixels: the size of the smallest text of all plots.
+LEAST_LETTERS = """Math.min(...[...document.querySelectorAll('.plot > svg text')].map((t) =>
+    parseFloat(getComputedStyle(t).fontSize) * Math.abs(t.getScreenCTM().a)))"""
+# Texts of an axis that lie on each other: pairs of ticks, by their boxes.
+CROWDED = """[...document.querySelectorAll('.plot.static > svg')].flatMap((svg) => {
+    const boxes = [...svg.querySelectorAll('text[text-anchor="middle"]')].map((t) => t.getBoundingClientRect())
+      .filter((b) => b.width > 0);
+    return boxes.filter((a, i) => boxes.some((b, k) => k > i && a.left < b.right && b.left < a.right &&
+      a.top < b.bottom - 4 && b.top < a.bottom - 4));
+}).length"""
+OPEN_TABLES = "document.querySelectorAll('figure details[open] table').length"
 FOCUSED_SUMMARY = "[...document.querySelectorAll('summary')].indexOf(document.activeElement)"
 
 
@@ -66,6 +78,8 @@ class InTheBrowser(unittest.TestCase):
                         self.assertEqual(self.browser.evaluate(PLOTS_WITHOUT_SHAPES), 0)
                         self.assertEqual(self.browser.evaluate(CLIPPED), 0)
                         self.assertLessEqual(self.browser.evaluate("document.documentElement.scrollWidth"), width)
+                        self.assertGreaterEqual(self.browser.evaluate(LEAST_LETTERS), LEAST_LETTERS_PX)
+                        self.assertEqual(self.browser.evaluate(CROWDED), 0)
 
     def test_dark_is_dark(self):
         path = make("study")
@@ -76,7 +90,7 @@ class InTheBrowser(unittest.TestCase):
         self.assertEqual(grounds, ["rgb(255, 255, 255)", "rgb(20, 24, 29)"])
 
     def test_pages_print(self):
-        for kind in ("study", "noise"):
+        for kind in ("study", "noise", "result"):
             for scheme in ("light", "dark"):
                 self.browser.open(make(kind), scheme=scheme)
                 path = OUT / f"{kind}-{scheme}.pdf"
@@ -110,19 +124,26 @@ class InTheBrowser(unittest.TestCase):
         self.assertLess(narrow, 500)
 
     def test_the_keyboard_reaches_and_opens_every_table(self):
-        self.browser.open(make("study"))
-        figures = self.browser.evaluate("document.querySelectorAll('figure').length")
+        for kind, plots in (("study", "best"), ("noise", "best"), ("noise", "static"), ("result", "static")):
+            with self.subTest(kind=kind, plots=plots):
+                self.browser.open(make(kind, plots))
+                figures = self.browser.evaluate("document.querySelectorAll('figure').length")
+                self.assertGreater(figures, 1)
+                self.assertEqual(self.open_tables(figures), figures)
+                self.assertEqual(self.browser.evaluate(OPEN_TABLES), figures)
+
+    def open_tables(self, figures):
+        """Goes round the page with Tab, opens what can be opened; returns how many there were."""
         reached = set()
         for _ in range(4 * figures + 40):
             self.browser.press("Tab")
             summary = self.browser.evaluate(FOCUSED_SUMMARY)
-            if summary in reached:  # round the page once
+            if summary in reached:
                 break
             if summary >= 0:
                 reached.add(summary)
                 self.browser.press("Enter")
-        self.assertEqual(len(reached), figures)
-        self.assertEqual(self.browser.evaluate("document.querySelectorAll('figure details[open] table').length"), figures)
+        return len(reached)
 
 
 if __name__ == "__main__":

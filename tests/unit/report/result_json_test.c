@@ -62,8 +62,8 @@ static void keys_are_those_of_the_contract_in_their_order(void **state)
     assert_keys(object,
                 "schema ranks trials first_trial seed engine rules rendezvous lanes threads messages "
                 "noiseless_ns makespan_ns "
-                "slowdown noise sync net engine_seconds messages_per_second peak_rss_bytes version command "
-                "what");
+                "slowdown noise sync delays net engine_seconds messages_per_second peak_rss_bytes version "
+                "command what distribution");
     assert_keys(json_object_get(object, "makespan_ns"), "min q1 median q3 max mean ci95");
     assert_keys(json_object_get(object, "slowdown"), "min q1 median q3 max mean ci95");
     assert_keys(json_object_get(object, "net"),

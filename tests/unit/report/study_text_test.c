@@ -167,6 +167,29 @@ static void no_line_is_wider_than_a_terminal(void **state)
     }
 }
 
+/* Nothing of what somebody has written is lost. */
+static void long_titles_are_wrapped_not_cut(void **state)
+{
+    static const char title[] =
+        "How much longer an allreduce and a broadcast take on the four systems of the old "
+        "paper, and on the three new ones";
+    static const char noise[] = "periodic:100Hz,5us + periodic:1000Hz,1us + poisson:10Hz,exp:200us + "
+                                "/recordings/of/the/new/cluster/node0017.h5";
+    static const char system[] = "the new cluster with its old and busy fabric";
+    iw_study_results *results = study_one_series(2);
+
+    (void)state;
+    study_sample_rename(&results->title, title);
+    for (size_t i = 0; i < results->count; i++) {
+        study_sample_rename(&results->cells[i].noise, noise);
+        study_sample_rename(&results->cells[i].system, system);
+    }
+    study_assert_says(results, title);
+    study_assert_says(results, noise);
+    study_assert_says(results, "worst slowdown the new cluster with its old and busy fabric ");
+    iw_study_results_free(results);
+}
+
 static void names_cannot_command_the_terminal(void **state)
 {
     iw_study_results *results = study_one_series(2);
@@ -269,6 +292,7 @@ int main(void)
         cmocka_unit_test(one_number_of_ranks_is_no_beginning),
         cmocka_unit_test(what_sets_panels_apart_is_in_their_titles),
         cmocka_unit_test(no_line_is_wider_than_a_terminal),
+        cmocka_unit_test(long_titles_are_wrapped_not_cut),
         cmocka_unit_test(names_cannot_command_the_terminal),
         cmocka_unit_test(colours_change_nothing_else),
         cmocka_unit_test(missing_cells_are_counted),

@@ -1,0 +1,122 @@
+/* Reads the JSON of one simulation, and its values.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "report/result_parts.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "format/input.h"
+
+/* ---- values ---- */
+
+double iwi_result_number(const json_t *object, const char *key)
+{
+    const json_t *value = json_object_get(object, key);
+
+    return json_is_number(value) ? json_number_value(value) : NAN;
+}
+
+uint64_t iwi_result_count(const json_t *object, const char *key)
+{
+    const double value = iwi_result_number(object, key);
+
+    return value >= 0.0 && value < 0x1p64 ? (uint64_t)value : 0;
+}
+
+const char *iwi_result_text(const json_t *object, const char *key)
+{
+    const char *text = json_string_value(json_object_get(object, key));
+
+    return text != NULL ? text : "-";
+}
+
+iw_summary iwi_result_summary(const json_t *result, const char *key)
+{
+    const json_t *object = json_object_get(result, key), *interval = json_object_get(object, "ci95");
+    const bool has_interval =
+        json_is_number(json_array_get(interval, 0)) && json_is_number(json_array_get(interval, 1));
+
+    return (iw_summary){
+        .count = (size_t)iwi_result_count(result, "trials"),
+        .min = iwi_result_number(object, "min"),
+        .q1 = iwi_result_number(object, "q1"),
+        .median = iwi_result_number(object, "median"),
+        .q3 = iwi_result_number(object, "q3"),
+        .max = iwi_result_number(object, "max"),
+        .mean = iwi_result_number(object, "mean"),
+        .ci95_low = has_interval ? json_number_value(json_array_get(interval, 0)) : NAN,
+        .ci95_high = has_interval ? json_number_value(json_array_get(interval, 1)) : NAN,
+    };
+}
+
+size_t iwi_result_sources(const json_t *result)
+{
+    return json_array_size(json_object_get(result, "noise"));
+}
+
+bool iwi_result_is_disturbed(const json_t *result)
+{
+    return iwi_result_sources(result) > 0 || iwi_result_count(result, "delays") > 0;
+}
+
+double iwi_result_slowdown(const json_t *result, double time_ns)
+{
+    const double noiseless_ns = iwi_result_number(result, "noiseless_ns");
+
+    return noiseless_ns > 0.0 ? (time_ns - noiseless_ns) / noiseless_ns : NAN;
+}
+
+/* ---- files ---- */
+
+static iw_status need_number(const iw_log *log, const char *path, const json_t *object, const char *within,
+                             const char *key)
+{
+    if (json_is_number(json_object_get(object, key))) {
+        return IW_OK;
+    }
+    return iwi_fail(log, IW_ERR_FORMAT, "'%s' is no whole result of a simulation: no number '%s%s' in it",
+                    path, within, key);
+}
+
+static iw_status check(const iw_log *log, const char *path, const json_t *result)
+{
+    static const char *const needed[] = {"ranks", "trials", "noiseless_ns"};
+    static const char *const times[] = {"min", "q1", "median", "q3", "max", "mean"};
+    const char *schema = json_string_value(json_object_get(result, "schema"));
+
+    if (schema == NULL || strcmp(schema, "idlewave.simulate/1") != 0) {
+        return iwi_fail(log, IW_ERR_FORMAT,
+                        "'%s' is no result of a simulation: its schema is not \"idlewave.simulate/1\"", path);
+    }
+    for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++) {
+        IW_TRY(need_number(log, path, result, "", needed[i]));
+    }
+    for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
+        IW_TRY(need_number(log, path, json_object_get(result, "makespan_ns"), "makespan_ns.", times[i]));
+    }
+    return IW_OK;
+}
+
+iw_status iwi_result_load(const iw_log *log, const char *path, json_t **object_p)
+{
+    struct iwi_input input;
+    json_error_t error;
+    json_t *result;
+    iw_status status;
+
+    IW_TRY(iwi_input_open(log, path, &input));
+    result = json_loadb(input.data, input.size, 0, &error);
+    iwi_input_close(&input);
+    if (result == NULL) {
+        return iwi_fail(log, IW_ERR_FORMAT, "'%s:%d': %s", path, error.line, error.text);
+    }
+    status = check(log, path, result);
+    if (status == IW_OK) {
+        *object_p = result;
+    } else {
+        json_decref(result);
+    }
+    return status;
+}

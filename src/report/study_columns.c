@@ -1,0 +1,43 @@
+/* The numbers of a cell, for CSV and for figures: one table.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "report/study_parts.h"
+
+const char *const iwi_cell_columns[IWI_CELL_COLUMNS] = {
+    [IWI_COLUMN_NOISE_SHARE] = "noise_share",
+    [IWI_COLUMN_NOISELESS] = "noiseless_ns",
+    [IWI_COLUMN_MIN] = "min_ns",
+    [IWI_COLUMN_P5] = "p5_ns",
+    [IWI_COLUMN_Q1] = "q1_ns",
+    [IWI_COLUMN_MEDIAN] = "median_ns",
+    [IWI_COLUMN_Q3] = "q3_ns",
+    [IWI_COLUMN_P95] = "p95_ns",
+    [IWI_COLUMN_MAX] = "max_ns",
+    [IWI_COLUMN_MEAN] = "mean_ns",
+    [IWI_COLUMN_CI95_LOW] = "ci95_low_ns",
+    [IWI_COLUMN_CI95_HIGH] = "ci95_high_ns",
+    [IWI_COLUMN_SLOWDOWN] = "slowdown",
+    [IWI_COLUMN_SLOWDOWN_LOW] = "slowdown_ci95_low",
+    [IWI_COLUMN_SLOWDOWN_HIGH] = "slowdown_ci95_high",
+};
+
+void iwi_cell_numbers(const iw_cell_result *cell, double numbers[IWI_CELL_COLUMNS])
+{
+    const iw_summary *ns = &cell->makespan_ns;
+
+    numbers[IWI_COLUMN_NOISE_SHARE] = cell->noise_share;
+    numbers[IWI_COLUMN_NOISELESS] = cell->noiseless_ns;
+    numbers[IWI_COLUMN_MIN] = ns->min;
+    numbers[IWI_COLUMN_P5] = cell->p5_ns;
+    numbers[IWI_COLUMN_Q1] = ns->q1;
+    numbers[IWI_COLUMN_MEDIAN] = ns->median;
+    numbers[IWI_COLUMN_Q3] = ns->q3;
+    numbers[IWI_COLUMN_P95] = cell->p95_ns;
+    numbers[IWI_COLUMN_MAX] = ns->max;
+    numbers[IWI_COLUMN_MEAN] = ns->mean;
+    numbers[IWI_COLUMN_CI95_LOW] = ns->ci95_low;
+    numbers[IWI_COLUMN_CI95_HIGH] = ns->ci95_high;
+    numbers[IWI_COLUMN_SLOWDOWN] = iwi_median_slowdown(cell);
+    numbers[IWI_COLUMN_SLOWDOWN_LOW] = iwi_cell_slowdown(cell, ns->ci95_low);
+    numbers[IWI_COLUMN_SLOWDOWN_HIGH] = iwi_cell_slowdown(cell, ns->ci95_high);
+}

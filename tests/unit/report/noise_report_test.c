@@ -1,0 +1,125 @@
+/* Reports of recordings with their spectrum: as text and as a page; recordings too short for one.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include <idlewave/noise_report.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/html_noise.h"
+#include "support/made_recording.h"
+#include "support/support.h"
+
+static const int64_t SECOND_NS = 1000000000;
+static const double LONG_NS = 20000.0;
+
+/* 10 us every millisecond, for so long. */
+static iw_recording *ticking(int64_t length_ns)
+{
+    iw_recording *recording = iwt_recording(1, length_ns);
+    const uint32_t tick = iwt_source(recording, IW_CLASS_IRQ, "local_timer");
+
+    for (int64_t start_ns = 1000; start_ns < length_ns - 20000; start_ns += 1000000) {
+        iwt_detour(recording, 0, start_ns, 10000, tick);
+    }
+    return recording;
+}
+
+/* Nothing may be logged: what is too short is no error. */
+static char *written(const iw_recording *recording, bool is_page)
+{
+    struct iwi_noise_page page = {.recording = recording, .name = "node.h5"};
+    iw_noise_facts *facts = NULL;
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    struct iwt_log l;
+
+    iwt_log_init(&l);
+    assert_non_null(out);
+    assert_ok(iw_noise_facts_new(&l.log, recording, LONG_NS, &facts));
+    page.facts = facts;
+    if (is_page) {
+        assert_ok(iwi_noise_html(&l.log, &page, IWI_HTML_STATIC, out));
+    } else {
+        assert_ok(iw_noise_write_report(&l.log, recording, facts, "node.h5", out));
+    }
+    iw_noise_facts_free(facts);
+    assert_int_equal(fclose(out), 0);
+    assert_string_equal(l.text, "");
+    return text;
+}
+
+static void assert_says(iw_recording *recording, bool is_page, const char *part)
+{
+    char *text = written(recording, is_page);
+
+    for (char *c = text; *c != '\0'; c++) {
+        *c = (char)(*c == '\n' ? ' ' : *c);
+    }
+    if (strstr(text, part) == NULL) {
+        fail_msg("no '%s' in:\n%s", part, text);
+    }
+    free(text);
+}
+
+static void the_text_ends_with_the_spectrum(void **state)
+{
+    iw_recording *recording = ticking(10 * SECOND_NS);
+
+    (void)state;
+    assert_says(recording, false, "node.h5 loses 1.00 % of its CPU");
+    assert_says(recording, false, "The noise of node.h5 beats at 1000.0 Hz (+ 3 harmonics)");
+    assert_says(recording, false, "1.00 %  irq local_timer");
+    iw_recording_free(recording);
+}
+
+static void the_page_has_lines_plot_and_table(void **state)
+{
+    iw_recording *recording = ticking(10 * SECOND_NS);
+
+    (void)state;
+    assert_says(recording, true, "<p>The noise of node.h5 beats at 1000.0 Hz (+ 3 harmonics)");
+    assert_says(recording, true, "<td class=\"words\">irq local_timer</td></tr> </tbody>");
+    assert_says(recording, true, "<h3>Spectrum</h3>");
+    assert_says(recording, true, "<summary>Table: Spectrum</summary>");
+    assert_says(recording, true, ">1000.0 Hz</text>");
+    iw_recording_free(recording);
+}
+
+static void too_short_is_a_sentence(void **state)
+{
+    static const char sentence[] = "Which frequencies it has cannot be told: too short for a spectrum up to ";
+    iw_recording *recording = ticking(5000000);
+
+    (void)state;
+    assert_says(recording, false, sentence);
+    assert_says(recording, true, sentence);
+    iw_recording_free(recording);
+}
+
+static void silence_has_no_plot(void **state)
+{
+    iw_recording *recording = iwt_recording(1, SECOND_NS);
+    char *page;
+
+    (void)state;
+    assert_says(recording, false, "node.h5 shows no noise at all");
+    assert_says(recording, true, "node.h5 shows no noise at all");
+    page = written(recording, true);
+    assert_null(strstr(page, "<figure>"));
+    free(page);
+    iw_recording_free(recording);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_text_ends_with_the_spectrum),
+        cmocka_unit_test(the_page_has_lines_plot_and_table),
+        cmocka_unit_test(too_short_is_a_sentence),
+        cmocka_unit_test(silence_has_no_plot),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
