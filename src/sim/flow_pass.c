@@ -10,7 +10,7 @@
 #include "base/base.h"
 #include "sim/flow_step.h"
 
-enum { BLOCK = 32 };
+enum { BLOCK = 64 };
 
 iw_time iwi_span_work(struct iwi_flow *flow, const struct iwi_span *span, size_t k, iw_time t, iw_time d)
 {
@@ -29,45 +29,53 @@ struct block {
     iw_time served[BLOCK], start[BLOCK], done[BLOCK];
 };
 
-/* One element, exactly. */
+/* Element k, exactly: what becomes of place n of the block. */
 static void pass_element(struct iwi_flow *flow, const struct iwi_span *span, const struct iwi_pass *pass,
-                         size_t k, iw_time now, iw_time from, iw_time *out)
+                         size_t k, iw_time now, iw_time from, struct block *block, size_t n)
 {
     if (pass->has_receive) {
-        iw_time served = iwi_max(now, from + pass->in.wire);
+        const iw_time arrived = iwi_max(now, from + pass->in.wire);
 
-        if (pass->has_gaps) {
-            served = iwi_max(served, span->recv_gap[k]);
-            span->recv_gap[k] = served + pass->in.gap;
-        }
-        now = iwi_span_work(flow, span, k, served, pass->in.recv_cpu);
+        block->served[n] = pass->has_gaps ? iwi_max(arrived, span->recv_gap[k]) : arrived;
+        now = iwi_span_work(flow, span, k, block->served[n], pass->in.recv_cpu);
         now = iwi_span_work(flow, span, k, now, pass->reduce);
     }
     if (pass->has_send) {
-        if (pass->has_gaps) {
-            now = iwi_max(now, span->send_gap[k]);
-            span->send_gap[k] = now + pass->out.gap;
-        }
-        now = iwi_span_work(flow, span, k, now, pass->out.send_cpu);
+        block->start[n] = pass->has_gaps ? iwi_max(now, span->send_gap[k]) : now;
+        now = iwi_span_work(flow, span, k, block->start[n], pass->out.send_cpu);
     }
-    *out = now;
+    block->done[n] = now;
 }
 
-/* A block of which some elements meet a detour. */
+/* A block of which some elements meet a detour, unless it was over before their work began. */
 static void pass_some(struct iwi_flow *flow, const struct iwi_span *span, const struct iwi_pass *pass,
-                      size_t k, const iw_time *now, const iw_time *from, const struct block *block,
-                      iw_time *out)
+                      size_t k, const iw_time *now, const iw_time *from, struct block *block)
 {
+    if (flow->job->noise != NULL) {
+        iwi_noise_seek_all(flow->job->noise, span->next_detour + k,
+                           pass->has_receive ? block->served : block->start, BLOCK);
+    }
     for (size_t n = 0; n < BLOCK; n++) {
         if (span->next_detour[k + n] < block->done[n]) {
-            pass_element(flow, span, pass, k + n, now[n], from[n], &out[n]);
-            continue;
+            pass_element(flow, span, pass, k + n, now[n], from[n], block, n);
         }
-        if (pass->has_receive && pass->has_gaps) {
-            span->recv_gap[k + n] = block->served[n] + pass->in.gap;
+    }
+}
+
+IWI_STEP void keep_block(const struct iwi_span *span, const struct iwi_pass *pass, size_t k,
+                         iw_time *restrict out, const struct block *block, const bool has_receive,
+                         const bool has_send, const bool has_gaps, const size_t count)
+{
+    iw_time *restrict send_gap = span->send_gap + k;
+    iw_time *restrict recv_gap = span->recv_gap + k;
+    const iw_time in_gap = pass->in.gap, out_gap = pass->out.gap;
+
+    for (size_t n = 0; n < count; n++) {
+        if (has_receive && has_gaps) {
+            recv_gap[n] = block->served[n] + in_gap;
         }
-        if (pass->has_send && pass->has_gaps) {
-            span->send_gap[k + n] = block->start[n] + pass->out.gap;
+        if (has_send && has_gaps) {
+            send_gap[n] = block->start[n] + out_gap;
         }
         out[n] = block->done[n];
     }
@@ -80,11 +88,10 @@ IWI_STEP void pass_block(struct iwi_flow *flow, const struct iwi_span *span, con
                          iw_time *restrict out, const bool has_receive, const bool has_send,
                          const bool has_gaps)
 {
-    iw_time *restrict send_gap = span->send_gap + k;
-    iw_time *restrict recv_gap = span->recv_gap + k;
-    const iw_time *next = span->next_detour + k;
+    const iw_time *restrict send_gap = span->send_gap + k, *restrict recv_gap = span->recv_gap + k;
+    const iw_time *restrict next = span->next_detour + k;
     const iw_time receive = pass->in.recv_cpu + pass->reduce, send = pass->out.send_cpu;
-    const iw_time wire = pass->in.wire, in_gap = pass->in.gap, out_gap = pass->out.gap;
+    const iw_time wire = pass->in.wire;
     struct block block;
     iw_time slack = 0; /* negative as soon as one element meets a detour */
 
@@ -104,22 +111,9 @@ IWI_STEP void pass_block(struct iwi_flow *flow, const struct iwi_span *span, con
         slack |= next[n] - at;
     }
     if (slack < 0) {
-        if (flow->job->noise != NULL) { /* most detours were over before the work began */
-            iwi_noise_seek_all(flow->job->noise, span->next_detour + k,
-                               has_receive ? block.served : block.start, BLOCK);
-        }
-        pass_some(flow, span, pass, k, now, from, &block, out);
-        return;
+        pass_some(flow, span, pass, k, now, from, &block);
     }
-    for (size_t n = 0; n < BLOCK; n++) {
-        if (has_receive && has_gaps) {
-            recv_gap[n] = block.served[n] + in_gap;
-        }
-        if (has_send && has_gaps) {
-            send_gap[n] = block.start[n] + out_gap;
-        }
-        out[n] = block.done[n];
-    }
+    keep_block(span, pass, k, out, &block, has_receive, has_send, has_gaps, BLOCK);
 }
 
 #define PASS_ARGUMENTS                                                                             \
@@ -135,7 +129,10 @@ IWI_STEP void pass_stretch(PASS_ARGUMENTS, const bool has_receive, const bool ha
                    has_gaps);
     }
     for (; k < end; k++) {
-        pass_element(flow, span, pass, k, now[k], from[k - begin], &out[k]);
+        struct block one;
+
+        pass_element(flow, span, pass, k, now[k], from[k - begin], &one, 0);
+        keep_block(span, pass, k, out + k, &one, has_receive, has_send, has_gaps, 1);
     }
 }
 

@@ -8,7 +8,7 @@
 #include "sim/flow_pass.h"
 #include "sim/flow_step.h"
 
-enum { BLOCK = 32 };
+enum { BLOCK = 64 };
 
 /* Stretches of arrays, of which the first element is that of the stretch. */
 struct lines {
@@ -21,30 +21,30 @@ struct block {
     iw_time served[BLOCK], send_gap[BLOCK], posted[BLOCK], done[BLOCK];
 };
 
-/* One element, exactly; n is its place in the stretch, k in the span. */
+/* Element k, exactly: what becomes of place n of the block; `at` is its place in the lines. */
 static void pass_element(struct iwi_flow *flow, const struct iwi_span *span, const struct iwi_pass *pass,
-                         size_t k, const struct lines *lines, size_t n)
+                         size_t k, const struct lines *lines, size_t at, struct block *block, size_t n)
 {
-    iw_time at = lines->now[n];
+    iw_time now = lines->now[at], gap = span->send_gap[k];
 
     if (pass->has_receive) {
         const iw_time arrival =
-            iwi_max(lines->from[n] + pass->notice, lines->posted[n]) + pass->handshake + pass->in.wire;
-        const iw_time transfer = iwi_max(at + pass->notice, lines->to[n]) + pass->handshake;
-        const iw_time served = iwi_max(iwi_max(at, arrival), span->recv_gap[k]);
+            iwi_max(lines->from[at] + pass->notice, lines->posted[at]) + pass->handshake + pass->in.wire;
+        const iw_time transfer = iwi_max(now + pass->notice, lines->to[at]) + pass->handshake;
 
-        span->recv_gap[k] = served + pass->in.gap;
-        span->send_gap[k] = iwi_max(span->send_gap[k], transfer + pass->in.gap);
-        at = iwi_max(iwi_span_work(flow, span, k, served, pass->in.recv_cpu), transfer);
-        at = iwi_span_work(flow, span, k, at, pass->reduce);
+        block->served[n] = iwi_max(iwi_max(now, arrival), span->recv_gap[k]);
+        gap = iwi_max(gap, transfer + pass->in.gap);
+        now = iwi_max(iwi_span_work(flow, span, k, block->served[n], pass->in.recv_cpu), transfer);
+        now = iwi_span_work(flow, span, k, now, pass->reduce);
     }
-    lines->posted_out[n] = at;
+    block->posted[n] = now;
     if (pass->has_send) {
-        at = iwi_max(at, span->send_gap[k]);
-        span->send_gap[k] = at + pass->out.gap;
-        at = iwi_span_work(flow, span, k, at, pass->out.send_cpu);
+        now = iwi_max(now, gap);
+        gap = now + pass->out.gap;
+        now = iwi_span_work(flow, span, k, now, pass->out.send_cpu);
     }
-    lines->out[n] = at;
+    block->send_gap[n] = gap;
+    block->done[n] = now;
 }
 
 /* A block as if there were no detour; false if there is one. The last two arguments are constants in every
@@ -88,13 +88,13 @@ IWI_STEP bool compute_block(const struct iwi_span *span, const struct iwi_pass *
 
 IWI_STEP void keep_block(const struct iwi_span *span, const struct iwi_pass *pass, size_t k,
                          const struct lines *lines, size_t first, const struct block *block,
-                         const bool has_receive)
+                         const bool has_receive, const size_t count)
 {
     iw_time *restrict send_gap = span->send_gap + k, *restrict recv_gap = span->recv_gap + k;
     iw_time *restrict out = lines->out + first, *restrict posted_out = lines->posted_out + first;
     const iw_time in_gap = pass->in.gap;
 
-    for (size_t n = 0; n < BLOCK; n++) {
+    for (size_t n = 0; n < count; n++) {
         if (has_receive) {
             recv_gap[n] = block->served[n] + in_gap;
         }
@@ -106,22 +106,15 @@ IWI_STEP void keep_block(const struct iwi_span *span, const struct iwi_pass *pas
 
 /* A block of which some elements meet a detour, unless it was over before their work began. */
 static void pass_some(struct iwi_flow *flow, const struct iwi_span *span, const struct iwi_pass *pass,
-                      size_t k, const struct lines *lines, size_t first, const struct block *block)
+                      size_t k, const struct lines *lines, size_t first, struct block *block)
 {
     if (flow->job->noise != NULL && pass->has_receive) {
         iwi_noise_seek_all(flow->job->noise, span->next_detour + k, block->served, BLOCK);
     }
     for (size_t n = 0; n < BLOCK; n++) {
         if (span->next_detour[k + n] < block->done[n]) {
-            pass_element(flow, span, pass, k + n, lines, first + n);
-            continue;
+            pass_element(flow, span, pass, k + n, lines, first + n, block, n);
         }
-        if (pass->has_receive) {
-            span->recv_gap[k + n] = block->served[n] + pass->in.gap;
-        }
-        span->send_gap[k + n] = block->send_gap[n];
-        lines->posted_out[first + n] = block->posted[n];
-        lines->out[first + n] = block->done[n];
     }
 }
 
@@ -135,14 +128,14 @@ IWI_STEP void pass_stretch(PASS_ARGUMENTS, const bool has_receive, const bool ha
     size_t n = 0;
 
     for (; k + BLOCK <= end; k += BLOCK, n += BLOCK) {
-        if (compute_block(span, pass, k, lines, n, &block, has_receive, has_send)) {
-            keep_block(span, pass, k, lines, n, &block, has_receive);
-        } else {
+        if (!compute_block(span, pass, k, lines, n, &block, has_receive, has_send)) {
             pass_some(flow, span, pass, k, lines, n, &block);
         }
+        keep_block(span, pass, k, lines, n, &block, has_receive, BLOCK);
     }
     for (; k < end; k++, n++) {
-        pass_element(flow, span, pass, k, lines, n);
+        pass_element(flow, span, pass, k, lines, n, &block, 0);
+        keep_block(span, pass, k, lines, n, &block, has_receive, 1);
     }
 }
 
