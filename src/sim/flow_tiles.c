@@ -32,7 +32,7 @@ static void pass_stretch(struct iwi_flow *flow, const struct iwi_pass *passes, s
     for (size_t p = 0; p < pass_count; p++) {
         iw_time *out = p + 1 < pass_count ? stream->now[p & 1] + IWI_EDGES : flow->cpu + first;
         iw_time *before = stream->now[(p + 1) & 1] + IWI_EDGES; /* where `now` is, unless p is 0 */
-        const size_t shift = passes[p].shift;
+        const size_t shift = passes[p].shift, left = shift < count ? shift : count;
 
         if (p == 0 && passes[0].has_receive) {
             memcpy(before, now, count * sizeof *now);
@@ -40,8 +40,7 @@ static void pass_stretch(struct iwi_flow *flow, const struct iwi_pass *passes, s
         }
         if (passes[p].has_receive && !passes[p].is_flip) {
             memcpy(before - shift, edge, shift * sizeof *edge);
-            memcpy(edge, before + count - (shift < count ? shift : count),
-                   (shift < count ? shift : count) * sizeof *edge);
+            memcpy(edge, before + count - left, left * sizeof *edge);
             edge += shift;
             iwi_pass_run(flow, &span, &passes[p], 0, count, now, before - shift, out);
         } else {
@@ -75,8 +74,8 @@ static void keep_end(struct iwi_flow *flow, size_t count, bool is_back)
 static void pass_all(struct iwi_flow *flow, const struct iwi_pass *passes, size_t pass_count, size_t edges)
 {
     if (edges > 0) {
-        memset(flow->stream->edges, 0,
-               edges * sizeof(iw_time)); /* too early, and used only where it does not matter */
+        /* too early, and used only for elements that nobody looks at */
+        memset(flow->stream->edges, 0, edges * sizeof(iw_time));
         keep_end(flow, edges, false);
         pass_stretch(flow, passes, pass_count, flow->count - edges, edges);
         keep_end(flow, edges, true);
