@@ -29,19 +29,24 @@ struct block {
     iw_time served[BLOCK], start[BLOCK], done[BLOCK];
 };
 
+/* The same as in the pass; a constant where it matters. */
+struct kind {
+    bool has_receive, has_send, has_gaps;
+};
+
 /* Element k, exactly: what becomes of place n of the block. */
 static void pass_element(struct iwi_flow *flow, const struct iwi_span *span, const struct iwi_pass *pass,
-                         size_t k, iw_time now, iw_time from, struct block *block, size_t n)
+                         size_t k, iw_time now, iw_time from, struct block *block, size_t n, struct kind kind)
 {
-    if (pass->has_receive) {
+    if (kind.has_receive) {
         const iw_time arrived = iwi_max(now, from + pass->in.wire);
 
-        block->served[n] = pass->has_gaps ? iwi_max(arrived, span->recv_gap[k]) : arrived;
+        block->served[n] = kind.has_gaps ? iwi_max(arrived, span->recv_gap[k]) : arrived;
         now = iwi_span_work(flow, span, k, block->served[n], pass->in.recv_cpu);
         now = iwi_span_work(flow, span, k, now, pass->reduce);
     }
-    if (pass->has_send) {
-        block->start[n] = pass->has_gaps ? iwi_max(now, span->send_gap[k]) : now;
+    if (kind.has_send) {
+        block->start[n] = kind.has_gaps ? iwi_max(now, span->send_gap[k]) : now;
         now = iwi_span_work(flow, span, k, block->start[n], pass->out.send_cpu);
     }
     block->done[n] = now;
@@ -49,44 +54,43 @@ static void pass_element(struct iwi_flow *flow, const struct iwi_span *span, con
 
 /* A block of which some elements meet a detour, unless it was over before their work began. */
 static void pass_some(struct iwi_flow *flow, const struct iwi_span *span, const struct iwi_pass *pass,
-                      size_t k, const iw_time *now, const iw_time *from, struct block *block)
+                      size_t k, const iw_time *now, const iw_time *from, struct block *block,
+                      struct kind kind)
 {
     if (flow->job->noise != NULL) {
         iwi_noise_seek_all(flow->job->noise, span->next_detour + k,
-                           pass->has_receive ? block->served : block->start, BLOCK);
+                           kind.has_receive ? block->served : block->start, BLOCK);
     }
     for (size_t n = 0; n < BLOCK; n++) {
         if (span->next_detour[k + n] < block->done[n]) {
-            pass_element(flow, span, pass, k + n, now[n], from[n], block, n);
+            pass_element(flow, span, pass, k + n, now[n], from[n], block, n, kind);
         }
     }
 }
 
 IWI_STEP void keep_block(const struct iwi_span *span, const struct iwi_pass *pass, size_t k,
-                         iw_time *restrict out, const struct block *block, const bool has_receive,
-                         const bool has_send, const bool has_gaps, const size_t count)
+                         iw_time *restrict out, const struct block *block, const struct kind kind,
+                         const size_t count)
 {
     iw_time *restrict send_gap = span->send_gap + k;
     iw_time *restrict recv_gap = span->recv_gap + k;
     const iw_time in_gap = pass->in.gap, out_gap = pass->out.gap;
 
     for (size_t n = 0; n < count; n++) {
-        if (has_receive && has_gaps) {
+        if (kind.has_receive && kind.has_gaps) {
             recv_gap[n] = block->served[n] + in_gap;
         }
-        if (has_send && has_gaps) {
+        if (kind.has_send && kind.has_gaps) {
             send_gap[n] = block->start[n] + out_gap;
         }
         out[n] = block->done[n];
     }
 }
 
-/* Elements k ... k + BLOCK - 1. The last two arguments are constants in every caller and equal to those of
- * the pass. */
+/* Elements k ... k + BLOCK - 1. `kind` is a constant in every caller. */
 IWI_STEP void pass_block(struct iwi_flow *flow, const struct iwi_span *span, const struct iwi_pass *pass,
                          size_t k, const iw_time *restrict now, const iw_time *restrict from,
-                         iw_time *restrict out, const bool has_receive, const bool has_send,
-                         const bool has_gaps)
+                         iw_time *restrict out, const struct kind kind)
 {
     const iw_time *restrict send_gap = span->send_gap + k, *restrict recv_gap = span->recv_gap + k;
     const iw_time *restrict next = span->next_detour + k;
@@ -98,68 +102,67 @@ IWI_STEP void pass_block(struct iwi_flow *flow, const struct iwi_span *span, con
     for (size_t n = 0; n < BLOCK; n++) {
         iw_time at = now[n];
 
-        if (has_receive) {
+        if (kind.has_receive) {
             block.served[n] = iwi_max(at, from[n] + wire);
-            block.served[n] = has_gaps ? iwi_max(block.served[n], recv_gap[n]) : block.served[n];
+            block.served[n] = kind.has_gaps ? iwi_max(block.served[n], recv_gap[n]) : block.served[n];
             at = block.served[n] + receive;
         }
-        if (has_send) {
-            block.start[n] = has_gaps ? iwi_max(at, send_gap[n]) : at;
+        if (kind.has_send) {
+            block.start[n] = kind.has_gaps ? iwi_max(at, send_gap[n]) : at;
             at = block.start[n] + send;
         }
         block.done[n] = at;
         slack |= next[n] - at;
     }
     if (slack < 0) {
-        pass_some(flow, span, pass, k, now, from, &block);
+        pass_some(flow, span, pass, k, now, from, &block, kind);
     }
-    keep_block(span, pass, k, out, &block, has_receive, has_send, has_gaps, BLOCK);
+    keep_block(span, pass, k, out, &block, kind, BLOCK);
 }
 
 #define PASS_ARGUMENTS                                                                             \
     struct iwi_flow *flow, const struct iwi_span *span, const struct iwi_pass *pass, size_t begin, \
         size_t end, const iw_time *now, const iw_time *from, iw_time *out
 
-IWI_STEP void pass_stretch(PASS_ARGUMENTS, const bool has_receive, const bool has_send, const bool has_gaps)
+IWI_STEP void pass_stretch(PASS_ARGUMENTS, const struct kind kind)
 {
     size_t k = begin;
 
     for (; k + BLOCK <= end; k += BLOCK) {
-        pass_block(flow, span, pass, k, now + k, from + (k - begin), out + k, has_receive, has_send,
-                   has_gaps);
+        pass_block(flow, span, pass, k, now + k, from + (k - begin), out + k, kind);
     }
     for (; k < end; k++) {
         struct block one;
 
-        pass_element(flow, span, pass, k, now[k], from[k - begin], &one, 0);
-        keep_block(span, pass, k, out + k, &one, has_receive, has_send, has_gaps, 1);
+        pass_element(flow, span, pass, k, now[k], from[k - begin], &one, 0, kind);
+        keep_block(span, pass, k, out + k, &one, kind, 1);
     }
 }
 
-/* has_receive, has_send, has_gaps as constants; a pass that only sends is the first of a run and has gaps */
+/* The kinds as constants; a pass that only sends is the first of a run and has gaps */
 IWI_VECTOR_VERSIONS static void send_only(PASS_ARGUMENTS)
 {
-    pass_stretch(flow, span, pass, begin, end, now, from, out, false, true, true);
+    pass_stretch(flow, span, pass, begin, end, now, from, out, (struct kind){false, true, true});
 }
 
 IWI_VECTOR_VERSIONS static void receive_and_send(PASS_ARGUMENTS)
 {
-    pass_stretch(flow, span, pass, begin, end, now, from, out, true, true, true);
+    pass_stretch(flow, span, pass, begin, end, now, from, out, (struct kind){true, true, true});
 }
 
 IWI_VECTOR_VERSIONS static void receive_and_send_without_gaps(PASS_ARGUMENTS)
 {
-    pass_stretch(flow, span, pass, begin, end, now, from, out, true, true, false);
+    pass_stretch(flow, span, pass, begin, end, now, from, out, (struct kind){true, true, false});
 }
 
 IWI_VECTOR_VERSIONS static void receive_only(PASS_ARGUMENTS)
 {
-    pass_stretch(flow, span, pass, begin, end, now, from, out, true, false, true);
+    pass_stretch(flow, span, pass, begin, end, now, from, out, (struct kind){true, false, true});
 }
 
 IWI_VECTOR_VERSIONS static void receive_only_without_gaps(PASS_ARGUMENTS)
 {
-    pass_stretch(flow, span, pass, begin, end, now, from, out, true, false, false);
+    pass_stretch(flow, span, pass, begin, end, now, from, out, (struct kind){true, false, false});
 }
 
 void iwi_pass_run(PASS_ARGUMENTS)
