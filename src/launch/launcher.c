@@ -1,0 +1,19 @@
+/* The MPI of the launcher, if idlewave has a part for it.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "launch/launcher.h"
+
+#include "base/base.h"
+#include "launch/parts.h"
+
+iw_status iw_launcher_detect(const iw_log *log, iw_launcher *launcher_p)
+{
+    iw_launcher launcher;
+
+    iwi_launcher_read(&launcher);
+    if (launcher.name != NULL) {
+        IW_TRY(iwi_mpi_check_name(log, launcher.name, &launcher.name));
+    }
+    *launcher_p = launcher;
+    return IW_OK;
+}

@@ -1,0 +1,154 @@
+/* Launchers told apart by the variables they set, as seen on real systems.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include <stdlib.h>
+
+#include <idlewave/mpi.h>
+
+#include "launch/launcher.h"
+#include "made_elf.h"
+#include "support/support.h"
+
+static int set_up(void **state)
+{
+    (void)state;
+    iwt_clean_environment();
+    return 0;
+}
+
+static void set(const char *name, const char *value)
+{
+    assert_int_equal(setenv(name, value, 1), 0);
+}
+
+static void assert_launcher(const char *name, uint32_t size, uint32_t rank)
+{
+    iw_launcher launcher;
+
+    iwi_launcher_read(&launcher);
+    if (name != NULL) {
+        assert_non_null(launcher.name);
+        assert_string_equal(launcher.name, name);
+    } else {
+        assert_null(launcher.name);
+    }
+    assert_int_equal(launcher.size, size);
+    assert_int_equal(launcher.rank, rank);
+}
+
+static void sees_none_in_a_plain_shell(void **state)
+{
+    (void)state;
+    assert_launcher(NULL, 0, 0);
+}
+
+static void sees_none_in_the_script_of_a_slurm_job(void **state)
+{
+    (void)state;
+    set("SLURM_PROCID", "0");
+    set("SLURM_NTASKS", "64");
+    assert_launcher(NULL, 0, 0);
+    assert_int_equal(unsetenv("SLURM_NTASKS"), 0);
+}
+
+static void knows_open_mpi_s_mpirun_also_inside_a_step_of_slurm(void **state)
+{
+    (void)state;
+    set("OMPI_COMM_WORLD_RANK", "3");
+    set("OMPI_COMM_WORLD_SIZE", "64");
+    set("PMIX_RANK", "3");
+    set("PMIX_NAMESPACE", "1539375105");
+    set("SLURM_STEP_ID", "0"); /* of the daemons that mpirun started by srun, one a node */
+    set("SLURM_STEP_NUM_TASKS", "2");
+    set("SLURM_PROCID", "1");
+    assert_launcher("openmpi", 64, 3);
+}
+
+static void knows_hydra(void **state)
+{
+    (void)state;
+    set("PMI_RANK", "2");
+    set("PMI_SIZE", "4");
+    assert_launcher("mpich", 4, 2);
+}
+
+static void knows_srun_with_pmix_and_with_pmi2(void **state)
+{
+    (void)state;
+    set("SLURM_STEP_ID", "7");
+    set("SLURM_STEP_NUM_TASKS", "16");
+    set("SLURM_PROCID", "5");
+    set("PMIX_RANK", "5");
+    set("PMIX_NAMESPACE", "slurm.pmix.12.7");
+    assert_launcher("openmpi", 16, 5);
+    set("PMI_RANK", "5");
+    set("PMI_SIZE", "16");
+    assert_int_equal(unsetenv("PMIX_RANK"), 0);
+    assert_launcher("mpich", 16, 5);
+}
+
+static void knows_that_srun_alone_connects_nothing(void **state)
+{
+    (void)state;
+    set("SLURM_STEP_ID", "7");
+    set("SLURM_STEP_NUM_TASKS", "16");
+    set("SLURM_PROCID", "5");
+    assert_launcher(NULL, 16, 5);
+    set("SLURM_STEP_NUM_TASKS", "1");
+    assert_launcher(NULL, 0, 0);
+}
+
+static void takes_variables_that_are_no_numbers_as_not_there(void **state)
+{
+    static const char *const values[] = {"", "-1", "four", "4x", "99999999999999999999"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
+        set("PMI_RANK", "0");
+        set("PMI_SIZE", values[i]);
+        assert_launcher(NULL, 0, 0);
+    }
+}
+
+static void refuses_to_be_alone_where_more_were_started(void **state)
+{
+    struct iwt_log log;
+
+    (void)state;
+    iwt_log_init(&log);
+    set("SLURM_STEP_ID", "7");
+    set("SLURM_STEP_NUM_TASKS", "2");
+    set("PMIX_NAMESPACE", "slurm.pmix.12.7");
+    set("PMIX_RANK", "1");
+    assert_status(iwi_launcher_check_size(&log.log, "mpich", 1), IW_ERR_USAGE);
+    assert_int_equal(log.errors, 0); /* rank 0 tells it for all */
+    set("PMIX_RANK", "0");
+    assert_status(iwi_launcher_check_size(&log.log, "mpich", 1), IW_ERR_USAGE);
+    assert_int_equal(log.errors, 1);
+    iwt_assert_logged(&log, "the launcher started 2 processes, but mpich sees 1 of them");
+    iwt_assert_logged(&log, "srun --mpi=pmi2");
+    assert_ok(iwi_launcher_check_size(&log.log, "openmpi", 2));
+}
+
+static void lets_one_process_be_alone_without_a_launcher(void **state)
+{
+    (void)state;
+    assert_ok(iwi_launcher_check_size(NULL, "mpich", 1));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(sees_none_in_a_plain_shell, set_up),
+        cmocka_unit_test_setup(sees_none_in_the_script_of_a_slurm_job, set_up),
+        cmocka_unit_test_setup(knows_open_mpi_s_mpirun_also_inside_a_step_of_slurm, set_up),
+        cmocka_unit_test_setup(knows_hydra, set_up),
+        cmocka_unit_test_setup(knows_srun_with_pmix_and_with_pmi2, set_up),
+        cmocka_unit_test_setup(knows_that_srun_alone_connects_nothing, set_up),
+        cmocka_unit_test_setup(takes_variables_that_are_no_numbers_as_not_there, set_up),
+        cmocka_unit_test_setup(refuses_to_be_alone_where_more_were_started, set_up),
+        cmocka_unit_test_setup(lets_one_process_be_alone_without_a_launcher, set_up),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
