@@ -1,0 +1,83 @@
+/* idlewave/trace.h - traces of MPI programs, and the programs made of them. docs/formats/trace.md.
+ * SPDX-License-Identifier: BSD-3-Clause
+ *
+ *     iw_trace *trace;
+ *     st = iw_trace_open(log, "run/traces.otf2", &trace);
+ *     iw_trace_opts opts = IW_TRACE_OPTS_INIT;
+ *     opts.ranks = 32768;
+ *     st = iw_program_from_trace(log, trace, &opts, &program);
+ *     ...  iw_program_free(program);  iw_trace_free(trace);
+ */
+#ifndef IW_TRACE_H
+#define IW_TRACE_H
+
+#include <idlewave/program.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct iw_trace iw_trace;
+
+/** Opens an OTF2 anchor file (or the folder it is in), or a set of liballprof text files (the file of any
+ *  rank, or their folder); told apart by content. Reads all of it. What the trace lacks and could not be
+ *  reconstructed is logged as warnings, once for each kind, with the first place and the number of cases.
+ *  IW_ERR_IO, IW_ERR_FORMAT (with file, rank and number of the event), IW_ERR_TRUNCATED, IW_ERR_UNSUPPORTED
+ *  (built without OTF2), IW_ERR_NOMEM. */
+IW_API IW_NODISCARD iw_status iw_trace_open(const iw_log *log, const char *path, iw_trace **trace_p);
+IW_API void iw_trace_free(iw_trace *trace);
+
+/** True if `path` looks like something that iw_trace_open() takes (it may still be damaged). */
+IW_API bool iw_trace_is_trace(const char *path);
+
+/** What is in it. */
+typedef struct iw_trace_info {
+    const char *origin; /* "idlewave", "eztrace", "scorep", "liballprof", "otf2" */
+    uint32_t ranks;
+    uint64_t calls, sends, receives, collectives, waits, opaque; /* of all ranks */
+    uint64_t communicators;                                      /* world included */
+    bool has_cpu_time;                                           /* compute time is also known as CPU time */
+    iw_time wall_ps;                                             /* longest rank, first call to last */
+    iw_time compute_wall_ps, compute_cpu_ps;                     /* sums over ranks */
+} iw_trace_info;
+
+IW_API void iw_trace_describe(const iw_trace *trace, iw_trace_info *info_p);
+
+typedef enum iw_compute_clock {
+    IW_COMPUTE_AUTO, /* CPU time where the trace has it */
+    IW_COMPUTE_WALL, /* the noise of the traced run stays in */
+    IW_COMPUTE_CPU   /* time that others had the CPU is taken out */
+} iw_compute_clock;
+
+/** How a trace becomes a program. */
+typedef struct iw_trace_opts {
+    uint32_t ranks;    /* 0: as traced; else a multiple of the traced number: replicas */
+    const char *rules; /* "ompi-4.1", "mpich", "nccl-ring", "paper"; or the path of an Open MPI rules file */
+    const char *const
+        *algorithms; /* "allreduce=ring", "bcast>64KiB=pipeline": before the rules; NULL-ended, or NULL */
+    bool drops_p2p, drops_collectives;
+    double compute_scale; /* compute times are multiplied by it */
+    iw_compute_clock clock;
+    iw_fs_per_byte reduce; /* CPU time of a reduction per byte */
+} iw_trace_opts;
+
+#define IW_TRACE_OPTS_INIT                                                                                \
+    {                                                                                                     \
+        .ranks = 0, .rules = "paper", .algorithms = NULL, .drops_p2p = false, .drops_collectives = false, \
+        .compute_scale = 1, .clock = IW_COMPUTE_AUTO, .reduce = 0                                         \
+    }
+
+/** A program of `trace`, which it borrows: free the trace after the program. Messages and collectives are
+ *  generated while it runs, never stored (docs/extrapolation.md says what is replicated how).
+ *  IW_ERR_USAGE (unknown rules or algorithm: the known ones are logged), IW_ERR_RANGE (ranks is no multiple),
+ *  IW_ERR_FORMAT (ranks disagree on their collectives: logged with rank and call). */
+IW_API IW_NODISCARD iw_status iw_program_from_trace(const iw_log *log, const iw_trace *trace,
+                                                    const iw_trace_opts *opts, iw_program **program_p);
+
+/** The rule sets, for help texts; NULL past the last. */
+IW_API const char *iw_rules_name(size_t index);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,13 @@
+/* What the part of an MPI offers to `net`: measuring message times between ranks.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef IWI_MPI_NET_H
+#define IWI_MPI_NET_H
+
+#include <idlewave/mpi.h>
+
+/* Collective over all processes; iw_mpi_part.net_measure. */
+IW_NODISCARD iw_status iwi_net_measure(const iw_log *log, const struct iw_net_plan *plan,
+                                       struct iw_net_samples **samples_p);
+
+#endif

@@ -1,0 +1,69 @@
+/* Two ranks that exchange messages: one asks for batches of exchanges and times them, the other answers.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef IWI_NET_PAIR_H
+#define IWI_NET_PAIR_H
+
+#include <idlewave/net_measure.h>
+
+#include <mpi.h>
+
+struct iwi_pair {
+    MPI_Comm comm;
+    int peer;
+    uint64_t largest_bytes;
+    bool is_nonblocking; /* both sides alike */
+    char *send_buffer, *recv_buffer;
+    double clock_cost_ns; /* of one reading of the clock */
+};
+
+enum iwi_batch_kind {
+    IWI_BATCH_ROUND_TRIP = IW_NET_ROUND_TRIP,
+    IWI_BATCH_TRAIN = IW_NET_TRAIN,
+    IWI_BATCH_SEND = IW_NET_SEND,
+    IWI_BATCH_RECV = IW_NET_RECV,
+    IWI_BATCH_EXCHANGE = IW_NET_EXCHANGE,
+    IWI_BATCH_SEND_POLLED,
+    IWI_BATCH_RECV_POLLED,
+    IWI_BATCH_EAGER_COMPUTING, /* 1 if the send ended in time, else 0 */
+    IWI_BATCH_EAGER_INSIDE,
+    IWI_BATCH_FRESH, /* new buffers: other pages, other places in caches */
+    IWI_BATCH_END,
+    IWI_BATCH_KINDS
+};
+
+struct iwi_batch {
+    uint32_t kind, n, repetitions;
+    uint32_t is_rendezvous; /* trains are sent by nonblocking calls: else each message would wait for the one
+                               before */
+    uint64_t bytes;
+    int64_t pause_ns; /* d of SEND and RECV, between polls, or how long a receiver stays away */
+};
+
+#define IWI_BATCH_MOST 200 /* repetitions */
+#define IWI_TRAIN_MOST 16
+#define IWI_TRAIN_BYTES (UINT64_C(1) << 19) /* of a whole train, unless two messages are larger */
+
+/* Allocates the buffers. IW_ERR_NOMEM, logged; nothing is exchanged. */
+IW_NODISCARD iw_status iwi_pair_init(const iw_log *log, MPI_Comm comm, int peer, uint64_t largest_bytes,
+                                     struct iwi_pair *pair);
+void iwi_pair_release(struct iwi_pair *pair);
+
+/* Asks for a batch and runs it; `values` gets batch->repetitions values, after one that is not counted. */
+void iwi_pair_ask(struct iwi_pair *pair, const struct iwi_batch *batch, double *values);
+
+/* Answers until IWI_BATCH_END. */
+void iwi_pair_answer(struct iwi_pair *pair);
+
+/* The median of up to 200 values; changes their order. */
+double iwi_pair_median(double *values, size_t count);
+
+/* How large a message may be that is sent although the receiver does not receive; net_eager.c. */
+iw_net_eager iwi_pair_eager(struct iwi_pair *pair, enum iwi_batch_kind question);
+
+int64_t iwi_net_now_ns(void);
+
+/* Of one reading of that clock. */
+double iwi_net_clock_cost_ns(void);
+
+#endif

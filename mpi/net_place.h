@@ -1,0 +1,27 @@
+/* Where ranks run: hosts and CPUs.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef IWI_NET_PLACE_H
+#define IWI_NET_PLACE_H
+
+#include <idlewave/net_measure.h>
+
+#define IWI_PLACE_WORDS 16 /* 1024 CPUs */
+
+struct iwi_place {
+    char host[64];
+    uint64_t cpus[IWI_PLACE_WORDS]; /* that this process may run on */
+};
+
+/* Of this process. */
+void iwi_place_here(struct iwi_place *place);
+
+bool iwi_place_is_same_host(const struct iwi_place *a, const struct iwi_place *b);
+
+/* How many hosts there are. `places` are of all ranks. */
+uint32_t iwi_place_hosts(const struct iwi_place *places, uint32_t ranks);
+
+/* Writes why the numbers are not valid if ranks have to share CPUs, else "". */
+void iwi_place_warn(const struct iwi_place *places, uint32_t ranks, char *buf, size_t size);
+
+#endif

@@ -1,0 +1,40 @@
+/* Communicators: a number and the world ranks of the members for each, told from its handle by a cached
+ * attribute.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef IWI_TRACE_COMMS_H
+#define IWI_TRACE_COMMS_H
+
+#include "mpi/trace/tracer.h"
+
+struct iwi_comm {
+    uint32_t id;
+    bool is_inter;
+    uint64_t global; /* the same in all members, made without asking them */
+    int rank, size, remote_size;
+    /* World ranks: of the local group, then of the remote one; -1: not in MPI_COMM_WORLD. Only rank 0 of each
+     * group keeps them. */
+    int32_t *members;
+    _Atomic uint64_t made_count; /* communicators made from it: the same number in all members */
+    int in_degree, out_degree;   /* of neighbour collectives; -1: not asked yet */
+};
+
+/* World and self; false: no memory, or MPI refuses. */
+bool iwi_comms_init(void);
+void iwi_comms_release(void);
+
+/* NULL: no memory (the recording has ended). An unknown one is made known. */
+struct iwi_comm *iwi_comm_find(struct iwi_thread *thread, MPI_Comm handle);
+
+/* After a communicator was made, by the members. */
+struct iwi_comm *iwi_comm_made(struct iwi_thread *thread, enum iwi_makers makers, MPI_Comm parent, int tag,
+                               MPI_Comm made);
+/* The two halves of the above, for Comm_idup: the key when it is called, the communicator when it is there.
+ */
+uint64_t iwi_comm_next_key(struct iwi_thread *thread, MPI_Comm parent);
+struct iwi_comm *iwi_comm_adopt(struct iwi_thread *thread, uint64_t key, MPI_Comm made);
+
+/* All of this process, by id. */
+struct iwi_comm *const *iwi_comms_all(uint32_t *count_p);
+
+#endif

@@ -1,0 +1,329 @@
+/* From the records of a thread to the OTF2 events of its location.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "mpi/trace/archive.h"
+
+/* Pages behind the reading place are given back, so that memory stays bounded however long the trace is. */
+#define GIVE_BACK_BYTES ((size_t)4 << 20)
+
+struct converter {
+    OTF2_EvtWriter *writer;
+    OTF2_AttributeList *attributes;
+    struct iwi_comm_map map;
+    const struct iwi_clock_model *clock;
+    struct iwi_archive_place *place;
+    uint64_t enter_ns, leave_ns; /* of the call, corrected */
+    uint64_t last_ns;            /* OTF2 wants times that do not decrease */
+    struct iwi_record_message posted;
+    bool has_posted, is_fine;
+};
+
+static void check(struct converter *c, OTF2_ErrorCode code)
+{
+    c->place->events++;
+    if (code != OTF2_SUCCESS) {
+        c->is_fine = false;
+    }
+}
+
+static uint64_t corrected(struct converter *c, uint64_t local_ns)
+{
+    int64_t ns = iwi_clock_to_reference(c->clock, (int64_t)local_ns);
+
+    if (ns > 0 && (uint64_t)ns > c->last_ns) {
+        c->last_ns = (uint64_t)ns;
+    }
+    if (c->place->first_ns == 0) {
+        c->place->first_ns = c->last_ns;
+    }
+    c->place->last_ns = c->last_ns;
+    return c->last_ns;
+}
+
+static OTF2_CommRef comm_of(const struct converter *c, uint32_t comm)
+{
+    uint32_t id = comm < c->map.count ? c->map.ids[comm] : UINT32_MAX;
+
+    return id != UINT32_MAX ? id : OTF2_UNDEFINED_COMM;
+}
+
+static uint32_t root_of(uint32_t root)
+{
+    switch (root) {
+    case IWI_NO_ROOT: return OTF2_UNDEFINED_UINT32;
+    case IWI_ROOT_SELF: return (uint32_t)OTF2_COLLECTIVE_ROOT_SELF;
+    case IWI_ROOT_OTHER: return (uint32_t)OTF2_COLLECTIVE_ROOT_THIS_GROUP;
+    default: return root;
+    }
+}
+
+static void add_u64(struct converter *c, enum iwi_attribute attribute, uint64_t value)
+{
+    (void)OTF2_AttributeList_AddUint64(c->attributes, attribute, value);
+}
+
+static void add_mode(struct converter *c, uint8_t mode)
+{
+    if (mode != IWI_SEND_STANDARD) {
+        (void)OTF2_AttributeList_AddUint8(c->attributes, IWI_ATTRIBUTE_MODE, mode);
+    }
+}
+
+static void add_posted(struct converter *c, const struct iwi_record_message *posted)
+{
+    (void)OTF2_AttributeList_AddInt32(c->attributes, IWI_ATTRIBUTE_POSTED_SOURCE, posted->peer);
+    (void)OTF2_AttributeList_AddInt32(c->attributes, IWI_ATTRIBUTE_POSTED_TAG, posted->tag);
+    add_u64(c, IWI_ATTRIBUTE_POSTED_BYTES, posted->bytes);
+}
+
+static void add_some_posted(struct converter *c, const struct iwi_record_message *came)
+{
+    if (!c->has_posted) {
+        return;
+    }
+    if (c->posted.peer < 0 || c->posted.tag < 0) {
+        (void)OTF2_AttributeList_AddInt32(c->attributes, IWI_ATTRIBUTE_POSTED_SOURCE, c->posted.peer);
+        (void)OTF2_AttributeList_AddInt32(c->attributes, IWI_ATTRIBUTE_POSTED_TAG, c->posted.tag);
+    }
+    if (c->posted.bytes != came->bytes) {
+        add_u64(c, IWI_ATTRIBUTE_POSTED_BYTES, c->posted.bytes);
+    }
+    c->has_posted = false;
+}
+
+static void convert_message(struct converter *c, const struct iwi_record_message *m)
+{
+    OTF2_AttributeList *list = c->attributes;
+    OTF2_CommRef comm = comm_of(c, m->comm);
+    uint32_t peer = (uint32_t)m->peer;
+    uint32_t tag = (uint32_t)m->tag;
+
+    switch (m->kind) {
+    case IWI_RECORD_SEND:
+        add_mode(c, m->mode);
+        check(c, OTF2_EvtWriter_MpiSend(c->writer, list, c->enter_ns, peer, comm, tag, m->bytes));
+        break;
+    case IWI_RECORD_ISEND:
+        add_mode(c, m->mode);
+        check(c,
+              OTF2_EvtWriter_MpiIsend(c->writer, list, c->enter_ns, peer, comm, tag, m->bytes, m->request));
+        break;
+    case IWI_RECORD_IRECV_REQUEST:
+        add_posted(c, m);
+        (void)OTF2_AttributeList_AddCommRef(list, IWI_ATTRIBUTE_COMM, comm);
+        check(c, OTF2_EvtWriter_MpiIrecvRequest(c->writer, list, c->enter_ns, m->request));
+        break;
+    case IWI_RECORD_IRECV:
+        check(c,
+              OTF2_EvtWriter_MpiIrecv(c->writer, list, c->leave_ns, peer, comm, tag, m->bytes, m->request));
+        break;
+    case IWI_RECORD_RECV_POSTED:
+        c->posted = *m;
+        c->has_posted = true;
+        break;
+    default:
+        add_some_posted(c, m);
+        check(c, OTF2_EvtWriter_MpiRecv(c->writer, list, c->leave_ns, peer, comm, tag, m->bytes));
+        break;
+    }
+}
+
+static void add_made(struct converter *c, const struct iwi_record_collective *r)
+{
+    if (r->new_comm != IWI_NO_NEW_COMM) {
+        (void)OTF2_AttributeList_AddCommRef(c->attributes, IWI_ATTRIBUTE_NEW_COMM, comm_of(c, r->new_comm));
+    }
+}
+
+static void add_bytes(struct converter *c, const struct iwi_record_collective *r)
+{
+    if (r->bytes > 0) {
+        add_u64(c, IWI_ATTRIBUTE_BYTES, r->bytes);
+    }
+}
+
+static void convert_collective(struct converter *c, const struct iwi_record_collective *r)
+{
+    OTF2_AttributeList *list = c->attributes;
+    OTF2_CommRef comm = comm_of(c, r->comm);
+    uint32_t root = root_of(r->root);
+
+    switch (r->kind) {
+    case IWI_RECORD_COLLECTIVE:
+        check(c, OTF2_EvtWriter_MpiCollectiveBegin(c->writer, list, c->enter_ns));
+        add_bytes(c, r);
+        add_made(c, r);
+        check(c, OTF2_EvtWriter_MpiCollectiveEnd(c->writer, list, c->leave_ns, r->op, comm, root, r->sent,
+                                                 r->received));
+        break;
+    case IWI_RECORD_ICOLLECTIVE:
+        (void)OTF2_AttributeList_AddCommRef(list, IWI_ATTRIBUTE_COMM, comm);
+        (void)OTF2_AttributeList_AddUint8(list, IWI_ATTRIBUTE_OP, r->is_neighbor ? IWI_OP_NEIGHBOR : r->op);
+        if (root != OTF2_UNDEFINED_UINT32) {
+            (void)OTF2_AttributeList_AddUint32(list, IWI_ATTRIBUTE_ROOT, root);
+        }
+        add_bytes(c, r);
+        check(c, OTF2_EvtWriter_NonBlockingCollectiveRequest(c->writer, list, c->enter_ns, r->request));
+        break;
+    default:
+        add_made(c, r);
+        check(c, OTF2_EvtWriter_NonBlockingCollectiveComplete(c->writer, list, c->leave_ns, r->op, comm, root,
+                                                              r->sent, r->received, r->request));
+        break;
+    }
+}
+
+/* Anything but ENTER and LEAVE. */
+static void convert_item(struct converter *c, const uint64_t *word)
+{
+    uint64_t value = iwi_record_value_of(*word);
+
+    switch (iwi_record_kind_of(*word)) {
+    case IWI_RECORD_ON_OFF:
+        c->leave_ns = c->enter_ns = corrected(c, value);
+        check(c, OTF2_EvtWriter_MeasurementOnOff(c->writer, c->attributes, c->enter_ns,
+                                                 word[1] != 0 ? OTF2_MEASUREMENT_ON : OTF2_MEASUREMENT_OFF));
+        break;
+    case IWI_RECORD_ISEND_COMPLETE:
+        check(c, OTF2_EvtWriter_MpiIsendComplete(c->writer, c->attributes, c->leave_ns, value));
+        break;
+    case IWI_RECORD_CANCELLED:
+        check(c, OTF2_EvtWriter_MpiRequestCancelled(c->writer, c->attributes, c->leave_ns, value));
+        break;
+    case IWI_RECORD_COLLECTIVE:
+    case IWI_RECORD_ICOLLECTIVE:
+    case IWI_RECORD_ICOLLECTIVE_COMPLETE:
+        convert_collective(c, (const struct iwi_record_collective *)(const void *)word);
+        break;
+    case IWI_RECORD_COMM:
+    case IWI_RECORD_POLLS: break;
+    default: convert_message(c, (const struct iwi_record_message *)(const void *)word); break;
+    }
+}
+
+/* The LEAVE of the call whose first item is at `at`: its offset; `bytes` if the run died inside the call. */
+static size_t find_leave(const unsigned char *records, size_t at, size_t bytes)
+{
+    while (at < bytes) {
+        const uint64_t *word = (const uint64_t *)(const void *)(records + at);
+        size_t size = iwi_record_size(word, bytes - at);
+        unsigned kind = size > 0 ? iwi_record_kind_of(*word) : IWI_RECORD_END;
+        if (kind == IWI_RECORD_LEAVE) {
+            return at;
+        }
+        if (kind == IWI_RECORD_END || kind == IWI_RECORD_ENTER) {
+            return bytes;
+        }
+        at += size;
+    }
+    return bytes;
+}
+
+static void convert_enter(struct converter *c, const unsigned char *records, size_t at, size_t bytes)
+{
+    const struct iwi_record_enter *enter = (const struct iwi_record_enter *)(const void *)(records + at);
+    size_t items = at + sizeof *enter;
+    size_t leave = find_leave(records, items, bytes);
+    unsigned call = (unsigned)(enter->call_and_cpu_ns >> 48);
+
+    c->enter_ns = corrected(c, iwi_record_value_of(enter->word));
+    add_u64(c, IWI_ATTRIBUTE_CPU_NS, enter->call_and_cpu_ns & IWI_RECORD_CPU_MASK);
+    if (items + sizeof(struct iwi_record_pair) <= bytes) {
+        const struct iwi_record_pair *polls = (const struct iwi_record_pair *)(const void *)(records + items);
+        if (iwi_record_kind_of(polls->word) == IWI_RECORD_POLLS) {
+            add_u64(c, IWI_ATTRIBUTE_POLLS, iwi_record_value_of(polls->word));
+            add_u64(c, IWI_ATTRIBUTE_POLL_NS, polls->value);
+        }
+    }
+    check(c, OTF2_EvtWriter_Enter(c->writer, c->attributes, c->enter_ns, call));
+    c->place->calls++;
+    c->place->opaque_calls += call < iwi_call_count && iwi_calls[call].opaque != NULL;
+    c->leave_ns = c->enter_ns;
+    if (leave < bytes) {
+        c->leave_ns = corrected(c, iwi_record_value_of(*(const uint64_t *)(const void *)(records + leave)));
+    }
+}
+
+static void convert_records(struct converter *c, unsigned char *records, size_t bytes)
+{
+    size_t given_back = 0;
+    unsigned call = 0;
+    bool is_inside = false;
+    size_t at = sizeof(struct iwi_spool_head);
+
+    while (at < bytes) {
+        const uint64_t *word = (const uint64_t *)(const void *)(records + at);
+        size_t size = iwi_record_size(word, bytes - at);
+        unsigned kind = size > 0 ? iwi_record_kind_of(*word) : IWI_RECORD_END;
+        if (kind == IWI_RECORD_END) {
+            break;
+        }
+        if ((kind == IWI_RECORD_ENTER || kind == IWI_RECORD_LEAVE) && is_inside) {
+            check(c, OTF2_EvtWriter_Leave(c->writer, c->attributes, c->leave_ns, call));
+            is_inside = false;
+        }
+        if (kind == IWI_RECORD_ENTER) {
+            call = (unsigned)(word[1] >> 48);
+            convert_enter(c, records, at, bytes);
+            is_inside = true;
+        } else if (kind != IWI_RECORD_LEAVE) {
+            convert_item(c, word);
+        }
+        at += size;
+        if (at - given_back > 2 * GIVE_BACK_BYTES) {
+            (void)madvise(records + given_back, GIVE_BACK_BYTES, MADV_DONTNEED);
+            given_back += GIVE_BACK_BYTES;
+        }
+    }
+    if (is_inside) {
+        check(c, OTF2_EvtWriter_Leave(c->writer, c->attributes, c->leave_ns, call));
+    }
+}
+
+static bool map_and_convert(struct converter *c, int fd)
+{
+    struct stat info;
+
+    if (fstat(fd, &info) != 0 || (size_t)info.st_size < sizeof(struct iwi_spool_head)) {
+        return false;
+    }
+    size_t bytes = (size_t)info.st_size;
+    void *records = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (records == MAP_FAILED) {
+        return false;
+    }
+    (void)madvise(records, bytes, MADV_SEQUENTIAL);
+    convert_records(c, records, bytes);
+    (void)munmap(records, bytes);
+    return c->is_fine;
+}
+
+bool iwi_archive_write_thread(OTF2_Archive *archive, const char *path, struct iwi_comm_map map,
+                              const struct iwi_clock_model *clock, struct iwi_archive_place *place)
+{
+    struct converter converter = {.map = map, .clock = clock, .place = place, .is_fine = true};
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+    converter.writer = OTF2_Archive_GetEvtWriter(archive, (uint64_t)place->thread << 32 | place->rank);
+    converter.attributes = OTF2_AttributeList_New();
+    bool is_fine = fd >= 0 && converter.writer != NULL && converter.attributes != NULL;
+    if (is_fine) {
+        is_fine = map_and_convert(&converter, fd);
+    }
+    if (converter.writer != NULL && OTF2_Archive_CloseEvtWriter(archive, converter.writer) != OTF2_SUCCESS) {
+        is_fine = false;
+    }
+    if (converter.attributes != NULL) {
+        (void)OTF2_AttributeList_Delete(converter.attributes);
+    }
+    if (fd >= 0) {
+        (void)close(fd);
+    }
+    return is_fine;
+}

@@ -1,0 +1,378 @@
+/* Recording collectives and the making of communicators: docs/formats/trace.md says what is counted.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include <errno.h>
+
+#include <otf2/OTF2_Events.h>
+
+#include "mpi/trace/comms.h"
+#include "mpi/trace/tracer.h"
+
+struct volume {
+    uint64_t sent, received, bytes;
+};
+
+/* MPI would end the program for what is no datatype. */
+static uint64_t size_of(MPI_Datatype type)
+{
+    MPI_Count size = 0;
+
+    return type != MPI_DATATYPE_NULL && PMPI_Type_size_x(type, &size) == MPI_SUCCESS && size > 0
+               ? (uint64_t)size
+               : 0;
+}
+
+static uint64_t bytes_of(MPI_Count count, MPI_Datatype type)
+{
+    return count > 0 ? (uint64_t)count * size_of(type) : 0;
+}
+
+static uint64_t count_at(struct iwi_counts counts, int i)
+{
+    MPI_Count count = counts.large != NULL ? counts.large[i] : counts.ints != NULL ? counts.ints[i] : 0;
+
+    return count > 0 ? (uint64_t)count : 0;
+}
+
+static uint64_t bytes_at(struct iwi_counts counts, int i, MPI_Datatype type)
+{
+    uint64_t count = count_at(counts, i);
+
+    return count > 0 ? count * size_of(type) : 0;
+}
+
+static uint64_t sum_of(struct iwi_counts counts, int n, MPI_Datatype type)
+{
+    uint64_t sum = 0;
+
+    for (int i = 0; i < n; i++) {
+        sum += count_at(counts, i);
+    }
+    return sum > 0 ? sum * size_of(type) : 0;
+}
+
+static uint64_t sum_of_each(struct iwi_counts counts, struct iwi_types types, int n)
+{
+    uint64_t sum = 0;
+
+    for (int i = 0; i < n; i++) {
+        MPI_Datatype type = types.f != NULL ? MPI_Type_f2c(types.f[i]) : types.c[i];
+        sum += bytes_at(counts, i, type);
+    }
+    return sum;
+}
+
+static uint64_t mean(uint64_t sum, int n)
+{
+    return n > 0 ? (sum + (uint64_t)n - 1) / (uint64_t)n : 0;
+}
+
+/* What the root of a gather or scatter says of all parts, and of its own. Only its arguments mean something:
+ * others may pass counts that point nowhere and no datatype. */
+struct parts {
+    uint64_t all, own;
+};
+
+static struct parts parts_of_root(bool is_v, MPI_Count count, struct iwi_counts counts, MPI_Datatype type,
+                                  const struct iwi_comm *comm, int n)
+{
+    if (!is_v) {
+        uint64_t each = bytes_of(count, type);
+        return (struct parts){(uint64_t)n * each, comm->is_inter ? 0 : each};
+    }
+    return (struct parts){sum_of(counts, n, type), comm->is_inter ? 0 : bytes_at(counts, comm->rank, type)};
+}
+
+static struct volume of_gather(const struct iwi_collective_args *args, const struct iwi_comm *comm,
+                               bool is_root, int n)
+{
+    bool is_v = args->form == IWI_FORM_gatherv;
+
+    if (!is_root) {
+        uint64_t own = bytes_of(args->count, args->type);
+        return (struct volume){own, 0, own};
+    }
+    struct parts parts = parts_of_root(is_v, args->rcount, args->rcounts, args->rtype, comm, n);
+    uint64_t sent = comm->is_inter || args->is_sbuf_in_place ? parts.own : bytes_of(args->count, args->type);
+    return (struct volume){sent, parts.all, is_v || comm->is_inter ? mean(parts.all, n) : sent};
+}
+
+static struct volume of_scatter(const struct iwi_collective_args *args, const struct iwi_comm *comm,
+                                bool is_root, int n)
+{
+    bool is_v = args->form == IWI_FORM_scatterv;
+
+    if (!is_root) {
+        uint64_t own = bytes_of(args->rcount, args->rtype);
+        return (struct volume){0, own, own};
+    }
+    struct parts parts = parts_of_root(is_v, args->count, args->counts, args->type, comm, n);
+    uint64_t received =
+        comm->is_inter || args->is_rbuf_in_place ? parts.own : bytes_of(args->rcount, args->rtype);
+    return (struct volume){parts.all, received, is_v || comm->is_inter ? mean(parts.all, n) : received};
+}
+
+static struct volume of_allgather(const struct iwi_collective_args *args, const struct iwi_comm *comm, int n)
+{
+    bool is_v = args->form == IWI_FORM_allgatherv || args->form == IWI_FORM_neighbor_allgatherv;
+    bool is_neighbor =
+        args->form == IWI_FORM_neighbor_allgather || args->form == IWI_FORM_neighbor_allgatherv;
+    struct volume volume = {0, 0, 0};
+
+    volume.received =
+        is_v ? sum_of(args->rcounts, n, args->rtype) : (uint64_t)n * bytes_of(args->rcount, args->rtype);
+    if (!args->is_sbuf_in_place) {
+        volume.sent = bytes_of(args->count, args->type);
+    } else {
+        volume.sent =
+            is_v ? bytes_at(args->rcounts, comm->rank, args->rtype) : bytes_of(args->rcount, args->rtype);
+    }
+    volume.bytes = is_v && !is_neighbor ? mean(volume.received, n) : volume.sent;
+    return volume;
+}
+
+static struct volume of_alltoall(const struct iwi_collective_args *args, int n_to, int n_from)
+{
+    struct volume volume = {0, 0, 0};
+
+    switch (args->form) {
+    case IWI_FORM_alltoall:
+    case IWI_FORM_neighbor_alltoall:
+        volume.received = (uint64_t)n_from * bytes_of(args->rcount, args->rtype);
+        volume.sent =
+            args->is_sbuf_in_place ? volume.received : (uint64_t)n_to * bytes_of(args->count, args->type);
+        break;
+    case IWI_FORM_alltoallv:
+    case IWI_FORM_neighbor_alltoallv:
+        volume.received = sum_of(args->rcounts, n_from, args->rtype);
+        volume.sent = args->is_sbuf_in_place ? volume.received : sum_of(args->counts, n_to, args->type);
+        break;
+    default:
+        volume.received = sum_of_each(args->rcounts, args->rtypes, n_from);
+        volume.sent = args->is_sbuf_in_place ? volume.received : sum_of_each(args->counts, args->types, n_to);
+        break;
+    }
+    volume.bytes = mean(volume.sent, n_to);
+    return volume;
+}
+
+static struct volume of_reduction(const struct iwi_collective_args *args, const struct iwi_comm *comm,
+                                  bool is_root, int n)
+{
+    uint64_t bytes = bytes_of(args->count, args->type);
+
+    switch (args->form) {
+    case IWI_FORM_bcast: return (struct volume){is_root ? (uint64_t)n * bytes : 0, bytes, bytes};
+    case IWI_FORM_reduce: return (struct volume){bytes, is_root ? (uint64_t)n * bytes : 0, bytes};
+    case IWI_FORM_reduce_scatter: {
+        uint64_t all = sum_of(args->rcounts, comm->size, args->type);
+        return (struct volume){all, bytes_at(args->rcounts, comm->rank, args->type), mean(all, comm->size)};
+    }
+    case IWI_FORM_reduce_scatter_block: return (struct volume){(uint64_t)comm->size * bytes, bytes, bytes};
+    default: return (struct volume){bytes, bytes, bytes};
+    }
+}
+
+/* Neighbours are asked once: a topology does not change. */
+static void ask_degrees(struct iwi_comm *comm, MPI_Comm handle)
+{
+    int topology = MPI_UNDEFINED;
+    int is_weighted = 0;
+    int count = 0;
+
+    if (comm->in_degree >= 0) {
+        return;
+    }
+    comm->in_degree = comm->out_degree = 0;
+    (void)PMPI_Topo_test(handle, &topology);
+    if (topology == MPI_CART) {
+        (void)PMPI_Cartdim_get(handle, &count);
+        comm->in_degree = comm->out_degree = 2 * count;
+    } else if (topology == MPI_GRAPH) {
+        (void)PMPI_Graph_neighbors_count(handle, comm->rank, &count);
+        comm->in_degree = comm->out_degree = count;
+    } else if (topology == MPI_DIST_GRAPH) {
+        (void)PMPI_Dist_graph_neighbors_count(handle, &comm->in_degree, &comm->out_degree, &is_weighted);
+    }
+}
+
+static const uint8_t OTF2_OPS[] = {
+    [IWI_FORM_barrier] = OTF2_COLLECTIVE_OP_BARRIER,
+    [IWI_FORM_bcast] = OTF2_COLLECTIVE_OP_BCAST,
+    [IWI_FORM_gather] = OTF2_COLLECTIVE_OP_GATHER,
+    [IWI_FORM_gatherv] = OTF2_COLLECTIVE_OP_GATHERV,
+    [IWI_FORM_scatter] = OTF2_COLLECTIVE_OP_SCATTER,
+    [IWI_FORM_scatterv] = OTF2_COLLECTIVE_OP_SCATTERV,
+    [IWI_FORM_allgather] = OTF2_COLLECTIVE_OP_ALLGATHER,
+    [IWI_FORM_allgatherv] = OTF2_COLLECTIVE_OP_ALLGATHERV,
+    [IWI_FORM_alltoall] = OTF2_COLLECTIVE_OP_ALLTOALL,
+    [IWI_FORM_alltoallv] = OTF2_COLLECTIVE_OP_ALLTOALLV,
+    [IWI_FORM_alltoallw] = OTF2_COLLECTIVE_OP_ALLTOALLW,
+    [IWI_FORM_reduce] = OTF2_COLLECTIVE_OP_REDUCE,
+    [IWI_FORM_allreduce] = OTF2_COLLECTIVE_OP_ALLREDUCE,
+    [IWI_FORM_reduce_scatter] = OTF2_COLLECTIVE_OP_REDUCE_SCATTER,
+    [IWI_FORM_reduce_scatter_block] = OTF2_COLLECTIVE_OP_REDUCE_SCATTER_BLOCK,
+    [IWI_FORM_scan] = OTF2_COLLECTIVE_OP_SCAN,
+    [IWI_FORM_exscan] = OTF2_COLLECTIVE_OP_EXSCAN,
+    [IWI_FORM_neighbor_allgather] = OTF2_COLLECTIVE_OP_ALLGATHER,
+    [IWI_FORM_neighbor_allgatherv] = OTF2_COLLECTIVE_OP_ALLGATHERV,
+    [IWI_FORM_neighbor_alltoall] = OTF2_COLLECTIVE_OP_ALLTOALL,
+    [IWI_FORM_neighbor_alltoallv] = OTF2_COLLECTIVE_OP_ALLTOALLV,
+    [IWI_FORM_neighbor_alltoallw] = OTF2_COLLECTIVE_OP_ALLTOALLW,
+};
+
+static bool has_root(enum iwi_form form)
+{
+    return form == IWI_FORM_bcast || form == IWI_FORM_reduce || form == IWI_FORM_gather ||
+           form == IWI_FORM_gatherv || form == IWI_FORM_scatter || form == IWI_FORM_scatterv;
+}
+
+static struct volume measure(const struct iwi_collective_args *args, struct iwi_comm *comm)
+{
+    int n = comm->is_inter ? comm->remote_size : comm->size;
+    bool is_root = comm->is_inter ? args->root == MPI_ROOT : args->root == comm->rank;
+
+    if (comm->is_inter && has_root(args->form) && args->root == MPI_PROC_NULL) {
+        return (struct volume){0, 0, 0};
+    }
+    switch (args->form) {
+    case IWI_FORM_barrier: return (struct volume){0, 0, 0};
+    case IWI_FORM_gather:
+    case IWI_FORM_gatherv: return of_gather(args, comm, is_root, n);
+    case IWI_FORM_scatter:
+    case IWI_FORM_scatterv: return of_scatter(args, comm, is_root, n);
+    case IWI_FORM_allgather:
+    case IWI_FORM_allgatherv: return of_allgather(args, comm, n);
+    case IWI_FORM_alltoall:
+    case IWI_FORM_alltoallv:
+    case IWI_FORM_alltoallw: return of_alltoall(args, n, n);
+    case IWI_FORM_neighbor_allgather:
+    case IWI_FORM_neighbor_allgatherv:
+        ask_degrees(comm, args->comm);
+        return of_allgather(args, comm, comm->in_degree);
+    case IWI_FORM_neighbor_alltoall:
+    case IWI_FORM_neighbor_alltoallv:
+    case IWI_FORM_neighbor_alltoallw:
+        ask_degrees(comm, args->comm);
+        return of_alltoall(args, comm->out_degree, comm->in_degree);
+    default: return of_reduction(args, comm, is_root, n);
+    }
+}
+
+static uint32_t root_of(const struct iwi_collective_args *args)
+{
+    if (!has_root(args->form)) {
+        return IWI_NO_ROOT;
+    }
+    if (args->root == MPI_ROOT) {
+        return IWI_ROOT_SELF;
+    }
+    return args->root == MPI_PROC_NULL ? IWI_ROOT_OTHER : (uint32_t)args->root;
+}
+
+static void write_collective(struct iwi_thread *thread, const struct iwi_record_collective *collective)
+{
+    struct iwi_record_collective *room = iwi_record(thread, sizeof *room);
+
+    if (room != NULL) {
+        *room = *collective;
+    }
+}
+
+void iwi_on_collective(struct iwi_thread *thread, const struct iwi_collective_args *args)
+{
+    struct iwi_comm *comm = thread->is_writing ? iwi_comm_find(thread, args->comm) : NULL;
+
+    if (comm == NULL) {
+        return;
+    }
+    struct volume volume = measure(args, comm);
+    const struct iwi_record_collective collective = {.kind = IWI_RECORD_COLLECTIVE,
+                                                     .op = OTF2_OPS[args->form],
+                                                     .comm = comm->id,
+                                                     .root = root_of(args),
+                                                     .new_comm = IWI_NO_NEW_COMM,
+                                                     .sent = volume.sent,
+                                                     .received = volume.received,
+                                                     .bytes = volume.bytes};
+    write_collective(thread, &collective);
+}
+
+/* Writes that it began (unless it is persistent: MPI_Start does), and follows its request. */
+static void begin(struct iwi_thread *thread, struct iwi_op *op, MPI_Request request)
+{
+    if (thread->is_writing && !op->is_persistent) {
+        op->request = atomic_fetch_add_explicit(&iwi_tracer.request_count, 1, memory_order_relaxed) + 1;
+        const struct iwi_record_collective collective = {.kind = IWI_RECORD_ICOLLECTIVE,
+                                                         .op = op->collective,
+                                                         .is_neighbor = op->is_neighbor,
+                                                         .comm = op->comm,
+                                                         .root = op->root,
+                                                         .new_comm = IWI_NO_NEW_COMM,
+                                                         .sent = op->sent,
+                                                         .received = op->received,
+                                                         .bytes = op->bytes,
+                                                         .request = op->request};
+        write_collective(thread, &collective);
+    }
+    op->is_active = !op->is_persistent;
+    op->handle = iwi_request_key(request);
+    if (request != MPI_REQUEST_NULL && iwi_requests_add(&iwi_tracer.requests, op) == NULL) {
+        iwi_tracer_fail(ENOMEM, "following a request");
+    }
+}
+
+void iwi_on_icollective(struct iwi_thread *thread, const struct iwi_collective_args *args,
+                        MPI_Request request, bool is_persistent)
+{
+    struct iwi_comm *comm = iwi_comm_find(thread, args->comm);
+
+    if (comm == NULL) {
+        return;
+    }
+    struct volume volume = measure(args, comm);
+    struct iwi_op op = {.kind = IWI_OP_COLLECTIVE,
+                        .collective = OTF2_OPS[args->form],
+                        .is_neighbor = args->form >= IWI_FORM_neighbor_allgather,
+                        .comm = comm->id,
+                        .root = root_of(args),
+                        .sent = volume.sent,
+                        .received = volume.received,
+                        .bytes = volume.bytes,
+                        .is_persistent = is_persistent};
+    begin(thread, &op, request);
+}
+
+void iwi_on_comm(struct iwi_thread *thread, enum iwi_makers makers, MPI_Comm parent, int tag, MPI_Comm made)
+{
+    struct iwi_comm *comm = iwi_comm_made(thread, makers, parent, tag, made);
+    struct iwi_comm *over = makers == IWI_MADE_BY_parent ? iwi_comm_find(thread, parent) : comm;
+
+    if (!thread->is_writing || makers == IWI_MADE_BY_foreign || over == NULL) {
+        return;
+    }
+    const struct iwi_record_collective collective = {.kind = IWI_RECORD_COLLECTIVE,
+                                                     .op = OTF2_COLLECTIVE_OP_CREATE_HANDLE,
+                                                     .comm = over->id,
+                                                     .root = IWI_NO_ROOT,
+                                                     .new_comm = comm != NULL ? comm->id : IWI_NO_NEW_COMM};
+    write_collective(thread, &collective);
+}
+
+void iwi_on_icomm(struct iwi_thread *thread, MPI_Comm parent, const MPI_Comm *made, const MPI_Fint *made_f,
+                  MPI_Request request)
+{
+    struct iwi_comm *comm = iwi_comm_find(thread, parent);
+
+    if (comm == NULL) {
+        return;
+    }
+    struct iwi_op op = {.kind = IWI_OP_COMM,
+                        .collective = OTF2_COLLECTIVE_OP_CREATE_HANDLE,
+                        .comm = comm->id,
+                        .root = IWI_NO_ROOT,
+                        .made = made != NULL ? (const void *)made : (const void *)made_f,
+                        .mode = made == NULL,
+                        .comm_key = iwi_comm_next_key(thread, parent)};
+    begin(thread, &op, request);
+}

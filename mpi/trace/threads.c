@@ -1,0 +1,181 @@
+/* The threads of a traced process: beginning, ending, switching.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "mpi/trace/archive.h"
+#include "mpi/trace/folder.h"
+#include "mpi/trace/tracer.h"
+
+static pthread_key_t thread_end;
+static bool has_thread_end;
+
+static void write_head(struct iwi_thread *thread, struct iwi_spool_head *head)
+{
+    struct timespec now;
+
+    if (head == NULL) {
+        return;
+    }
+    memset(head, 0, sizeof *head);
+    head->magic = IWI_SPOOL_MAGIC;
+    head->rank = (uint32_t)iwi_tracer.rank;
+    head->world_size = (uint32_t)iwi_tracer.size;
+    head->thread = thread->index;
+    head->version = IWI_SPOOL_VERSION;
+    head->call_digest = iwi_call_digest;
+    (void)clock_gettime(CLOCK_REALTIME, &now);
+    head->realtime_ns = now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+    head->monotonic_ns = (int64_t)iwi_wall_ns();
+    (void)gethostname(head->host, sizeof head->host - 1);
+    (void)snprintf(head->mpi, sizeof head->mpi, "%s", IW_MPI_NAME);
+    (void)snprintf(head->cpu_clock, sizeof head->cpu_clock, "%s", iwi_cpu_clock_name(&thread->cpu));
+}
+
+/* Only a thread with a file that has a head gets a number: the archive is made of all of them. Gives 0 or
+ * errno; caller holds the mutex. */
+static int list_thread(struct iwi_thread *thread)
+{
+    thread->index = iwi_tracer.thread_count;
+    iwi_spool_path(iwi_tracer.folder, (uint32_t)iwi_tracer.rank, thread->index, thread->path,
+                   sizeof thread->path);
+    int error = iwi_spool_open(&thread->spool, thread->path, iwi_tracer.window_bytes);
+    if (error != 0) {
+        return error;
+    }
+    write_head(thread, iwi_spool_room(&thread->spool, sizeof(struct iwi_spool_head)));
+    thread->next = iwi_tracer.threads;
+    iwi_tracer.threads = thread;
+    iwi_tracer.thread_count++;
+    return 0;
+}
+
+struct iwi_thread *iwi_thread_new(void)
+{
+    struct iwi_thread *thread = calloc(1, sizeof *thread);
+
+    if (thread == NULL) {
+        iwi_tracer_fail(ENOMEM, "a new thread");
+        return NULL;
+    }
+    iwi_cpu_clock_init(&thread->cpu);
+    (void)pthread_mutex_lock(&iwi_tracer.mutex);
+    int error = list_thread(thread);
+    (void)pthread_mutex_unlock(&iwi_tracer.mutex);
+    if (error != 0) {
+        iwi_tracer_fail(error, thread->path);
+        free(thread);
+        return NULL;
+    }
+    thread->is_writing = iwi_tracer.is_on;
+    if (!thread->is_writing) {
+        iwi_record_two(thread, IWI_RECORD_ON_OFF, iwi_wall_ns(), 0);
+    }
+    thread->leave_cpu_ns = iwi_cpu_ns(&thread->cpu, iwi_wall_ns());
+    return thread;
+}
+
+void iwi_thread_free(struct iwi_thread *thread)
+{
+    iwi_spool_close(&thread->spool);
+    free(thread->batch.ops);
+    free(thread->batch.statuses);
+    free(thread->batch.handles);
+    free(thread);
+}
+
+static void end_thread(void *arg)
+{
+    struct iwi_thread *thread = arg;
+
+    (void)pthread_mutex_lock(&iwi_tracer.mutex); /* MPI_Finalize may be closing it */
+    if (iwi_tracer.state == IWI_TRACER_RUNNING) {
+        thread->is_ended = true;
+    }
+    (void)pthread_mutex_unlock(&iwi_tracer.mutex);
+    iwi_self = NULL;
+}
+
+/* A thread that has ended leaves its file to the next one that begins: programs that start threads again and
+ * again need no more files and windows than threads at a time. NULL: there is none. */
+static struct iwi_thread *take_over(void)
+{
+    (void)pthread_mutex_lock(&iwi_tracer.mutex);
+    struct iwi_thread *thread = iwi_tracer.threads;
+    while (thread != NULL && !thread->is_ended) {
+        thread = thread->next;
+    }
+    if (thread != NULL) {
+        thread->is_ended = false;
+    }
+    (void)pthread_mutex_unlock(&iwi_tracer.mutex);
+    if (thread != NULL) {
+        iwi_cpu_clock_init(&thread->cpu);
+        thread->is_inside = false;
+        thread->gap_cpu_ns = 0;
+        thread->leave_cpu_ns = iwi_cpu_ns(&thread->cpu, iwi_wall_ns());
+    }
+    return thread;
+}
+
+struct iwi_thread *iwi_thread_begin(void)
+{
+    int is_initialized = 0;
+    int is_finalized = 0;
+
+    if (iwi_tracer.state == IWI_TRACER_NEW) {
+        (void)PMPI_Initialized(&is_initialized);
+        (void)PMPI_Finalized(&is_finalized);
+        if (!is_initialized || is_finalized) {
+            iwi_tracer.was_called_before_init = true;
+            return NULL;
+        }
+        iwi_tracer_start(false, true, 0, 0);
+        return iwi_self;
+    }
+    if (iwi_tracer.state != IWI_TRACER_RUNNING || iwi_tracer.failure != 0) {
+        return NULL;
+    }
+    iwi_self = take_over();
+    if (iwi_self == NULL) {
+        iwi_self = iwi_thread_new();
+    }
+    if (iwi_self != NULL && has_thread_end) {
+        (void)pthread_setspecific(thread_end, iwi_self);
+    }
+    return iwi_self;
+}
+
+void iwi_thread_switch(struct iwi_thread *thread, uint64_t now_ns)
+{
+    thread->is_writing = iwi_tracer.is_on;
+    if (iwi_tracer.failure != 0) {
+        thread->is_writing = false;
+        return;
+    }
+    iwi_record_two(thread, IWI_RECORD_ON_OFF, now_ns, thread->is_writing);
+    thread->gap_cpu_ns = thread->polls = thread->poll_ns = 0;
+}
+
+void iwi_tracer_switch(bool is_on)
+{
+    if (iwi_tracer.failure != 0) {
+        return;
+    }
+    iwi_tracer.is_on = is_on;
+    struct iwi_thread *thread = iwi_self != NULL ? iwi_self : iwi_thread_begin();
+    if (thread != NULL && !thread->is_inside && thread->is_writing != is_on) {
+        uint64_t now_ns = iwi_wall_ns();
+        iwi_thread_switch(thread, now_ns);
+        thread->leave_cpu_ns = iwi_cpu_ns(&thread->cpu, now_ns);
+    }
+}
+
+void iwi_threads_init(void)
+{
+    has_thread_end = pthread_key_create(&thread_end, end_thread) == 0;
+}
