@@ -1,0 +1,235 @@
+/* Writes a measured network as YAML (docs/formats/net.md).
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include <idlewave/net_measure.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/base.h"
+#include "format/replace.h"
+
+enum { NUMBER_SIZE = 40 };
+
+const char *iw_net_calls_name(iw_net_calls calls)
+{
+    static const char *const names[] = {"blocking", "nonblocking", "exchange"};
+
+    return names[calls];
+}
+
+/* ---- values ---- */
+
+/* Millionths of a unit without loss: "0.2134us" for 213400 ps. */
+static const char *millionths(int64_t value, const char *unit, char buf[NUMBER_SIZE])
+{
+    char digits[NUMBER_SIZE];
+    size_t length;
+
+    if (value == 0) {
+        return "0";
+    }
+    snprintf(digits, sizeof digits, "%" PRId64 ".%06" PRId64, value / 1000000, value % 1000000);
+    length = strlen(digits);
+    while (digits[length - 1] == '0') {
+        length--;
+    }
+    length -= digits[length - 1] == '.' ? 1 : 0;
+    snprintf(buf, NUMBER_SIZE, "%.*s%s", (int)length, digits, unit);
+    return buf;
+}
+
+static void write_text(FILE *out, const char *key, const char *text)
+{
+    (void)fprintf(out, "  %s: \"", key);
+    for (; *text != '\0'; text++) {
+        const unsigned char c = (unsigned char)*text;
+
+        if (c == '"' || c == '\\') {
+            (void)fputc('\\', out);
+        }
+        (void)fputc(c < ' ' || c == 0x7f ? '?' : c, out);
+    }
+    (void)fputs("\"\n", out);
+}
+
+static void write_value(FILE *out, const iw_net_value *value)
+{
+    (void)fprintf(out, ", [%.1f, %.1f, %.1f]", value->median_ns, value->low_ns, value->high_ns);
+}
+
+/* ---- levels ---- */
+
+static void write_head(FILE *out, const iw_net_level *level)
+{
+    const iw_net *net = &level->net;
+    const bool has_exchange = level->exchange.median_ns > 0;
+    const iw_time half_ps = has_exchange ? llround(1e3 * level->half_round_trip.median_ns)
+                                         : net->L_ps + net->o_send_ps + net->o_recv_ps;
+    char number[NUMBER_SIZE];
+
+    (void)fprintf(out, "  - name: %s\n", level->samples->name);
+    (void)fprintf(out, "    L: %s # without overheads: a message of 1 byte takes o_s + L + o_r\n",
+                  millionths(net->L_ps, "us", number));
+    (void)fprintf(out, "    L_half_round_trip: %s # %s; simulate does not use it\n",
+                  millionths(half_ps, "us", number),
+                  has_exchange ? "of messages to and fro, not both ways at once" : "the same with overheads");
+    (void)fprintf(out, "    o_s: %s\n", millionths(net->o_send_ps, "us", number));
+    (void)fprintf(out, "    o_r: %s\n", millionths(net->o_recv_ps, "us", number));
+    (void)fprintf(out, "    g: %s\n", millionths(net->g_ps, "us", number));
+    (void)fprintf(out, "    G: %s\n", millionths(net->G, "ns", number));
+    (void)fprintf(out, "    O: %s\n", millionths(net->O, "ns", number));
+    (void)fprintf(out, "    S: %" PRIu64 " # the receiver computes%s\n", net->S_bytes,
+                  level->samples->eager_computing.is_at_most ? "" : "; no limit was found up to this size");
+    (void)fprintf(out, "    S_receiver_in_mpi: %" PRIu64 " # the receiver is in another MPI call%s\n",
+                  level->samples->eager_inside.bytes,
+                  level->samples->eager_inside.is_at_most ? "" : "; no limit was found up to this size");
+}
+
+static void write_segments(FILE *out, const iw_net *net)
+{
+    if (net->segment_count > 0) {
+        (void)fputs(
+            "    segments: # costs of a message of 'from' bytes, and what each byte after that adds\n", out);
+    }
+    for (uint32_t i = 0; i < net->segment_count; i++) {
+        const iw_net_segment *segment = &net->segments[i];
+        char L[NUMBER_SIZE], o_send[NUMBER_SIZE], o_recv[NUMBER_SIZE], g[NUMBER_SIZE], G[NUMBER_SIZE],
+            O[NUMBER_SIZE];
+
+        (void)fprintf(out, "      - {from: %" PRIu64 ", L: %s, o_s: %s, o_r: %s, g: %s, G: %s, O: %s}\n",
+                      segment->from_bytes, millionths(segment->L_ps, "us", L),
+                      millionths(segment->o_send_ps, "us", o_send),
+                      millionths(segment->o_recv_ps, "us", o_recv), millionths(segment->g_ps, "us", g),
+                      millionths(segment->G, "ns", G), millionths(segment->O, "ns", O));
+    }
+}
+
+/* The evidence. */
+static void write_points(FILE *out, const iw_net_level *level)
+{
+    (void)fprintf(out, "    measured:\n      pair: [%u, %u]\n      eager_votes: %u\n",
+                  level->samples->ranks[0], level->samples->ranks[1],
+                  level->samples->eager_computing.votes + level->samples->eager_inside.votes);
+    (void)fprintf(out,
+                  "      # bytes, samples, then half round trip, gap, o_s%s: [median, low, high] in ns,\n"
+                  "      # low and high being the 95 %% interval of the median\n"
+                  "      points:\n",
+                  level->exchange.median_ns > 0 ? ", o_r and exchange" : " and o_r");
+    for (size_t i = 0; i < level->point_count; i++) {
+        const iw_net_point *point = &level->points[i];
+
+        (void)fprintf(out, "        - [%" PRIu64 ", %" PRIu64, point->bytes, point->samples);
+        write_value(out, &point->half_round_trip);
+        write_value(out, &point->gap);
+        write_value(out, &point->o_send);
+        write_value(out, &point->o_recv);
+        if (level->exchange.median_ns > 0) {
+            write_value(out, &point->exchange);
+        }
+        (void)fputs("]\n", out);
+    }
+}
+
+/* ---- origin ---- */
+
+static uint64_t all_samples(const iw_net_measured *measured)
+{
+    uint64_t samples = 0;
+
+    for (size_t i = 0; i < measured->level_count; i++) {
+        for (size_t k = 0; k < measured->levels[i].point_count; k++) {
+            samples += measured->levels[i].points[k].samples;
+        }
+    }
+    return samples;
+}
+
+static void write_slow_links(FILE *out, const iw_net_measured *measured)
+{
+    for (size_t i = 0; i < measured->slow_count; i++) {
+        const iw_net_slow_link *slow = &measured->slow[i];
+
+        (void)fprintf(out, "%s    - {ranks: [%u, %u], small_factor: %.2f, large_factor: %.2f}\n",
+                      i == 0 ? "  slow_links:\n" : "", slow->link->ranks[0], slow->link->ranks[1],
+                      slow->small_factor, slow->large_factor);
+    }
+}
+
+static void write_origin(FILE *out, const iw_net_measured *measured, const char *command)
+{
+    const iw_net_samples *samples = measured->samples;
+    const time_t now = time(NULL);
+    struct tm utc;
+    char date[40] = "unknown";
+
+    if (gmtime_r(&now, &utc) != NULL) {
+        (void)strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", &utc);
+    }
+    (void)fputs("origin:\n", out);
+    write_text(out, "command", command);
+    (void)fprintf(out, "  idlewave: %s\n  date: %s\n", IW_VERSION, date);
+    write_text(out, "host", samples->host_names[0]);
+    (void)fprintf(out, "  hosts: %u\n  ranks: %u\n", samples->hosts, samples->ranks);
+    write_text(out, "mpi", samples->mpi_version);
+    (void)fprintf(out, "  calls: %s\n", iw_net_calls_name(samples->calls));
+    write_text(out, "clock", samples->clock);
+    (void)fprintf(out, "  samples: %" PRIu64 "\n  seconds: %.1f\n", all_samples(measured), samples->seconds);
+    if (samples->warning[0] != '\0') {
+        write_text(out, "not_valid", samples->warning);
+    }
+    (void)fprintf(out, "  links_looked_at: %zu # of %" PRIu64 " pairs of ranks\n", samples->link_count,
+                  samples->pair_count);
+    write_slow_links(out, measured);
+}
+
+/* ---- the file ---- */
+
+static void write_all(FILE *out, const iw_net_measured *measured, const char *name, const char *command)
+{
+    (void)fputs("# Measured by 'idlewave net'. docs/formats/net.md explains the keys.\n"
+                "format: idlewave.net/1\n",
+                out);
+    (void)fprintf(out, "name: '%.63s'\n", name);
+    (void)fputs(
+        "levels: # from the inside out; simulate takes the last one, unless --net-level names another\n",
+        out);
+    for (size_t i = 0; i < measured->level_count; i++) {
+        write_head(out, &measured->levels[i]);
+        write_segments(out, &measured->levels[i].net);
+        write_points(out, &measured->levels[i]);
+    }
+    write_origin(out, measured, command);
+}
+
+iw_status iw_net_write_yaml(const iw_log *log, const iw_net_measured *measured, const char *name,
+                            const char *command, const char *path)
+{
+    struct iwi_replace replace;
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    iw_status status = IW_OK;
+
+    if (out == NULL) {
+        return iwi_fail(log, IW_ERR_NOMEM, "no memory to write '%s'", path);
+    }
+    write_all(out, measured, name, command);
+    if (fclose(out) != 0) {
+        free(text);
+        return iwi_fail(log, IW_ERR_NOMEM, "no memory to write '%s'", path);
+    }
+    status = iwi_replace_open(log, path, &replace);
+    if (status == IW_OK) {
+        status = iwi_replace_write(log, &replace, text, size);
+        if (status == IW_OK) {
+            status = iwi_replace_commit(log, &replace);
+        }
+        iwi_replace_release(&replace);
+    }
+    free(text);
+    return status;
+}
