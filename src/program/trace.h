@@ -1,0 +1,95 @@
+/* A trace of an MPI program in memory: the calls of each rank, in order. Readers fill it, programs are made
+ * of it.
+ * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Receives are resolved: the source and tag are those of the message that came. Composite calls are split:
+ * Sendrecv is IRECV + ISEND + WAIT, Start of a persistent request is ISEND or IRECV, Testsome is a WAIT for
+ * what it completed. Polls that completed nothing and probes are not calls; their time is waiting.
+ */
+#ifndef IWI_TRACE_H
+#define IWI_TRACE_H
+
+#include <idlewave/trace.h>
+
+#define IWI_NO_COMM UINT32_MAX
+
+enum iwi_call_kind {
+    IWI_CALL_SEND = 1, /* blocking; ends when the buffer may be used again */
+    IWI_CALL_ISEND,
+    IWI_CALL_RECV,
+    IWI_CALL_IRECV,
+    IWI_CALL_WAIT, /* completes requests: trace->ranks[r].completed[first_request ... + request_count - 1] */
+    IWI_CALL_COLLECTIVE,  /* blocking */
+    IWI_CALL_ICOLLECTIVE, /* completed by a WAIT */
+    IWI_CALL_OPAQUE       /* one-sided, I/O, intercommunicator collectives, ...: its time is kept as work */
+};
+
+/* Which collective; the v- and w-forms and neighbour collectives have their own names in the trace and fall
+ * together here. */
+enum iwi_trace_op {
+    IWI_TRACE_BARRIER,
+    IWI_TRACE_BCAST,
+    IWI_TRACE_REDUCE,
+    IWI_TRACE_ALLREDUCE,
+    IWI_TRACE_GATHER,
+    IWI_TRACE_SCATTER,
+    IWI_TRACE_ALLGATHER,
+    IWI_TRACE_ALLTOALL,
+    IWI_TRACE_REDUCE_SCATTER,
+    IWI_TRACE_SCAN,
+    IWI_TRACE_EXSCAN,
+    IWI_TRACE_COMM_CREATE, /* dup, split, ...: synchronises like an allgather of 8 bytes over the parent */
+    IWI_TRACE_NEIGHBOR,    /* neighbour collectives: counted, simulated as a barrier among the members */
+    IWI_TRACE_OPS
+};
+
+enum {
+    IWI_CALL_SYNCHRONOUS = 1 /* Ssend and friends: rendezvous at any size */
+};
+
+struct iwi_call {
+    uint8_t kind, op, flags;
+    uint32_t comm; /* index into comms */
+    uint32_t peer; /* world rank of the partner; rooted collectives: rank of the root in comm */
+    int32_t tag;
+    uint64_t bytes;          /* p2p: of the message; collectives: per rank as MPI's count x type (bcast: the
+                              * message; gather, allgather: what this rank contributes; scatter: what it
+                              * receives; alltoall: to each; v-forms: the mean, rounded up) */
+    uint32_t request;        /* ISEND, IRECV, ICOLLECTIVE: its number within the rank; WAIT: first_request */
+    uint32_t request_count;  /* WAIT */
+    iw_time compute_wall_ps; /* between the end of the call before and the start of this one */
+    iw_time compute_cpu_ps;  /* the same by the thread's CPU clock; -1: not known */
+    iw_time call_ps;         /* from start to end of this call, by the wall clock */
+};
+
+struct iwi_trace_rank {
+    struct iwi_call *calls;
+    uint64_t call_count;
+    uint32_t *completed; /* request numbers, in the order of the waits */
+    uint64_t completed_count;
+    uint32_t request_count;       /* requests made: numbers 0 ... request_count - 1 */
+    iw_time last_compute_wall_ps; /* after the last call; usually 0 */
+    iw_time wall_ps;
+};
+
+struct iwi_comm {
+    uint32_t size;
+    uint32_t *members; /* world ranks, by rank in the communicator; NULL: world, or a duplicate of it */
+};
+
+struct iw_trace {
+    char origin[16];
+    uint32_t rank_count;
+    struct iwi_trace_rank *ranks;
+    struct iwi_comm *comms; /* 0 is world */
+    uint32_t comm_count;
+    bool has_cpu_time;
+    void *mapping;       /* calls and completed requests of all ranks lie in it; NULL: each array by itself */
+    size_t mapping_size; /* bytes */
+};
+
+/* Refuses what no reader may hand on: bad indices, requests completed twice or never made. Logged with rank
+ * and call. */
+IW_NODISCARD iw_status iwi_trace_check(const iw_log *log, const struct iw_trace *trace);
+
+#endif

@@ -1,0 +1,197 @@
+/* Which algorithm a collective gets: the rule sets, and what users want instead.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "program/rules.h"
+
+#include <idlewave/trace.h>
+
+#include <string.h>
+
+#include "support/support.h"
+
+static const struct iwi_wishes no_wishes = {NULL, 0};
+
+static const char *chosen_with(const char *set, const struct iwi_wishes *wishes, enum iwi_op_kind kind,
+                               uint32_t ranks, uint64_t bytes)
+{
+    struct iwi_operation op = {.ranks = ranks, .bytes = bytes};
+
+    iwi_rules_choose(iwi_rules_find(set), wishes, kind, &op);
+    assert_int_equal(op.algorithm->kind, kind);
+    return op.algorithm->name;
+}
+
+static const char *chosen(const char *set, enum iwi_op_kind kind, uint32_t ranks, uint64_t bytes)
+{
+    return chosen_with(set, &no_wishes, kind, ranks, bytes);
+}
+
+static void the_paper_takes_dissemination_and_binomial_trees_at_every_size(void **state)
+{
+    (void)state;
+    assert_string_equal(chosen("paper", IWI_ALLREDUCE, 2, 1), "dissemination");
+    assert_string_equal(chosen("paper", IWI_ALLREDUCE, 32768, 1 << 20), "dissemination");
+    assert_string_equal(chosen("paper", IWI_BARRIER, 100, 0), "dissemination");
+    assert_string_equal(chosen("paper", IWI_BCAST, 32768, 1 << 20), "binomial");
+    assert_string_equal(chosen("paper", IWI_REDUCE, 3, 8), "binomial");
+}
+
+/* Of Open MPI 4.1.4's decisions, each side of a boundary. */
+static void ompi_changes_at_its_boundaries(void **state)
+{
+    (void)state;
+    assert_string_equal(chosen("ompi-4.1", IWI_ALLREDUCE, 64, 262143), "recursive-doubling");
+    assert_string_equal(chosen("ompi-4.1", IWI_ALLREDUCE, 64, 262144), "rabenseifner");
+    assert_string_equal(chosen("ompi-4.1", IWI_ALLREDUCE, 128, 8), "reduce-bcast");
+    assert_string_equal(chosen("ompi-4.1", IWI_ALLREDUCE, 4095, 2048), "ring");
+    assert_string_equal(chosen("ompi-4.1", IWI_ALLREDUCE, 4096, 16384), "recursive-doubling");
+    assert_string_equal(chosen("ompi-4.1", IWI_ALLREDUCE, 4096, 32768), "rabenseifner");
+    assert_string_equal(chosen("ompi-4.1", IWI_BARRIER, 3, 0), "recursive-doubling");
+    assert_string_equal(chosen("ompi-4.1", IWI_BARRIER, 7, 0), "linear");
+    assert_string_equal(chosen("ompi-4.1", IWI_BARRIER, 255, 0), "dissemination");
+    assert_string_equal(chosen("ompi-4.1", IWI_BARRIER, 256, 0), "tree");
+    assert_string_equal(chosen("ompi-4.1", IWI_BARRIER, 32768, 0), "dissemination");
+    assert_string_equal(chosen("ompi-4.1", IWI_BCAST, 1024, 524287), "binomial");
+    assert_string_equal(chosen("ompi-4.1", IWI_BCAST, 1024, 524288), "scatter-allgather");
+    assert_string_equal(chosen("ompi-4.1", IWI_ALLTOALL, 64, 1023), "bruck");
+    assert_string_equal(chosen("ompi-4.1", IWI_ALLTOALL, 64, 1024), "linear");
+    assert_string_equal(chosen("ompi-4.1", IWI_SCATTER, 64, 511), "binomial");
+    assert_string_equal(chosen("ompi-4.1", IWI_SCATTER, 64, 512), "linear");
+    assert_string_equal(chosen("ompi-4.1", IWI_SCAN, 64, 512), "linear");
+}
+
+static void mpich_asks_for_powers_of_two_and_for_all_ranks_bytes(void **state)
+{
+    (void)state;
+    assert_string_equal(chosen("mpich", IWI_ALLGATHER, 64, 8 * 1024 - 1), "recursive-doubling");
+    assert_string_equal(chosen("mpich", IWI_ALLGATHER, 64, 8 * 1024), "ring"); /* 64 x 8 KiB = 512 KiB */
+    assert_string_equal(chosen("mpich", IWI_ALLGATHER, 63, 8), "bruck");
+    assert_string_equal(chosen("mpich", IWI_ALLGATHER, 80, 1024), "ring"); /* 80 KiB */
+    assert_string_equal(chosen("mpich", IWI_BCAST, 7, 1 << 20), "binomial");
+    assert_string_equal(chosen("mpich", IWI_BCAST, 8, 12288), "binomial");
+    assert_string_equal(chosen("mpich", IWI_BCAST, 8, 12289), "scatter-allgather");
+    assert_string_equal(chosen("mpich", IWI_REDUCE, 8, 2048), "binomial");
+    assert_string_equal(chosen("mpich", IWI_REDUCE, 8, 2049), "rabenseifner");
+}
+
+static void nccl_goes_around_rings(void **state)
+{
+    struct iwi_operation op = {.ranks = 16, .bytes = 1 << 22};
+
+    (void)state;
+    assert_string_equal(chosen("nccl-ring", IWI_ALLREDUCE, 16, 8), "ring");
+    iwi_rules_choose(iwi_rules_find("nccl-ring"), &no_wishes, IWI_BCAST, &op);
+    assert_string_equal(op.algorithm->name, "chain");
+    assert_int_equal(op.segment_bytes, 512 << 10);
+}
+
+static void every_set_has_a_rule_for_every_collective(void **state)
+{
+    static const uint32_t ranks[] = {1, 2, 3, 4, 7, 8, 31, 100, 128, 1000, 4096, 32768};
+
+    (void)state;
+    for (size_t s = 0; iw_rules_name(s) != NULL; s++) {
+        const struct iwi_rule_set *set = iwi_rules_find(iw_rules_name(s));
+
+        assert_non_null(set);
+        for (uint32_t kind = IWI_BARRIER; kind <= IWI_EXSCAN; kind++) {
+            bool has_rule = false;
+
+            for (size_t i = 0; i < set->count; i++) {
+                has_rule |= set->rules[i].algorithm->kind == kind;
+            }
+            assert_true(has_rule);
+            for (size_t r = 0; r < sizeof ranks / sizeof ranks[0]; r++) {
+                (void)chosen(set->name, (enum iwi_op_kind)kind, ranks[r], 0);
+                (void)chosen(set->name, (enum iwi_op_kind)kind, ranks[r], UINT64_C(1) << 40);
+            }
+        }
+    }
+    assert_null(iwi_rules_find("mpi"));
+}
+
+static void wishes_come_before_rules_from_their_size_on(void **state)
+{
+    static const char *const texts[] = {"bcast>64KiB=scatter_allgather", "bcast>1MiB=pipeline/8KiB",
+                                        "reduce-scatter=ring", NULL};
+    struct iwi_operation op = {.ranks = 16, .bytes = (1 << 20) + 1};
+    struct iwi_wishes wishes;
+
+    (void)state;
+    assert_ok(iwi_wishes_parse(NULL, texts, &wishes));
+    assert_string_equal(chosen_with("paper", &wishes, IWI_BCAST, 16, 64 << 10), "binomial");
+    assert_string_equal(chosen_with("paper", &wishes, IWI_BCAST, 16, (64 << 10) + 1), "scatter-allgather");
+    assert_string_equal(chosen_with("paper", &wishes, IWI_REDUCE_SCATTER, 16, 1), "ring");
+    assert_string_equal(chosen_with("paper", &wishes, IWI_ALLREDUCE, 16, 1), "dissemination");
+    iwi_rules_choose(&iwi_rules_paper, &wishes, IWI_BCAST, &op);
+    assert_string_equal(op.algorithm->name, "chain");
+    assert_int_equal(op.segment_bytes, 8 << 10);
+    iwi_wishes_release(&wishes);
+}
+
+static void a_later_wish_replaces_an_earlier_one(void **state)
+{
+    static const char *const texts[] = {"allreduce=ring", "allreduce=rabenseifner", NULL};
+    struct iwi_wishes wishes;
+
+    (void)state;
+    assert_ok(iwi_wishes_parse(NULL, texts, &wishes));
+    assert_string_equal(chosen_with("paper", &wishes, IWI_ALLREDUCE, 16, 8), "rabenseifner");
+    iwi_wishes_release(&wishes);
+}
+
+static void open_mpis_names_are_known(void **state)
+{
+    static const char *const texts[] = {"allreduce=nonoverlapping", "barrier=bruck", "allgather=bruck", NULL};
+    struct iwi_wishes wishes;
+
+    (void)state;
+    assert_ok(iwi_wishes_parse(NULL, texts, &wishes));
+    assert_string_equal(wishes.rules[0].algorithm->name, "reduce-bcast");
+    assert_string_equal(wishes.rules[1].algorithm->name, "dissemination");
+    assert_string_equal(wishes.rules[2].algorithm->name, "bruck");
+    iwi_wishes_release(&wishes);
+}
+
+static void assert_refused(const char *text, const char *message)
+{
+    const char *const texts[] = {text, NULL};
+    struct iwi_wishes wishes;
+    struct iwt_log l;
+
+    iwt_log_init(&l);
+    assert_status(iwi_wishes_parse(&l.log, texts, &wishes), IW_ERR_USAGE);
+    assert_int_equal(l.errors, 1);
+    iwt_assert_logged(&l, message);
+}
+
+static void bad_wishes_are_refused_with_what_would_do(void **state)
+{
+    (void)state;
+    assert_refused("ring", "write OP=ALGORITHM");
+    assert_refused("=ring", "write OP=ALGORITHM");
+    assert_refused("bcast=", "write OP=ALGORITHM");
+    assert_refused("", "write OP=ALGORITHM");
+    assert_refused("bcast=hexagonal", "known are binomial");
+    assert_refused("brcast=binomial", "known are barrier");
+    assert_refused("halo2d=neighbours", "no collective operation");
+    assert_refused("bcast>many=chain", "many");
+    assert_refused("bcast=chain/", "''");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_paper_takes_dissemination_and_binomial_trees_at_every_size),
+        cmocka_unit_test(ompi_changes_at_its_boundaries),
+        cmocka_unit_test(mpich_asks_for_powers_of_two_and_for_all_ranks_bytes),
+        cmocka_unit_test(nccl_goes_around_rings),
+        cmocka_unit_test(every_set_has_a_rule_for_every_collective),
+        cmocka_unit_test(wishes_come_before_rules_from_their_size_on),
+        cmocka_unit_test(a_later_wish_replaces_an_earlier_one),
+        cmocka_unit_test(open_mpis_names_are_known),
+        cmocka_unit_test(bad_wishes_are_refused_with_what_would_do),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,328 @@
+/* Traces as programs: what each call becomes, what is refused.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "program/trace_program.h"
+
+#include "support/made_trace.h"
+#include "support/support.h"
+
+static iw_program *program_of(const struct iwt_made_trace *t, const iw_trace_opts *opts)
+{
+    iw_program *program = NULL;
+
+    assert_ok(iwi_program_from_trace(NULL, &t->trace, opts, &iwi_rules_paper, &program));
+    return program;
+}
+
+static void assert_refused(const struct iwt_made_trace *t, const iw_trace_opts *opts, iw_status status,
+                           const char *message)
+{
+    iw_program *program = NULL;
+    struct iwt_log l;
+
+    iwt_log_init(&l);
+    assert_status(iwi_program_from_trace(&l.log, &t->trace, opts, &iwi_rules_paper, &program), status);
+    assert_int_equal(l.errors, 1);
+    iwt_assert_logged(&l, message);
+}
+
+/* The kinds of a base rank's operations: c compute, w work, s send, r receive, W wait, C collective. */
+static void assert_nodes(const iw_program *program, uint32_t rank, const char *kinds)
+{
+    const struct iwi_schedule *schedule = program->trace->schedule;
+    char found[64] = "";
+    size_t length = 0;
+
+    for (uint64_t n = schedule->first_node[rank]; n < schedule->first_node[rank + 1] && length < 63; n++) {
+        const struct iwi_node *node = &schedule->nodes[n];
+
+        found[length++] = node->kind == IWI_CALC   ? (node->flags & IWI_NODE_PHASE ? 'c' : 'w')
+                          : node->kind == IWI_SEND ? 's'
+                          : node->kind == IWI_RECV ? 'r'
+                          : node->kind == IWI_WAIT ? 'W'
+                                                   : 'C';
+    }
+    assert_string_equal(found, kinds);
+}
+
+/* Computes, sends to 1, waits, barrier; opaque. */
+static void make_small(struct iwt_made_trace *t)
+{
+    uint32_t request;
+
+    iwt_made_trace_init(t, 2);
+    iwt_trace_compute(t, 0, 1000, 600);
+    request = iwt_trace_message(t, 0, IWI_CALL_ISEND, 1, 0, 5, 8);
+    iwt_trace_wait(t, 0, &request, 1);
+    (void)iwt_trace_message(t, 1, IWI_CALL_RECV, 0, 0, 5, 8);
+    iwt_trace_collective_all(t, IWI_TRACE_BARRIER, 0, 0, 0);
+    iwt_trace_opaque(t, 0, 70);
+    t->trace.ranks[1].last_compute_wall_ps = 5;
+}
+
+static void each_call_becomes_its_operations(void **state)
+{
+    iw_trace_opts opts = IW_TRACE_OPTS_INIT;
+    struct iwt_made_trace t;
+    iw_program *program;
+
+    (void)state;
+    make_small(&t);
+    program = program_of(&t, &opts);
+    assert_nodes(program, 0, "csWCw");
+    assert_nodes(program, 1, "rCc");
+    assert_int_equal(iw_program_ranks(program), 2);
+    assert_int_equal(iw_program_messages(program), 1 + 2); /* dissemination among 2: one each way */
+    assert_int_equal(program->trace->schedule->call_of[2], 1);
+    assert_int_equal(program->trace->schedule->nodes[0].amount, 600); /* CPU time where it is known */
+    iw_program_free(program);
+    iwt_made_trace_release(&t);
+}
+
+static void messages_and_collectives_can_be_left_out(void **state)
+{
+    iw_trace_opts opts = IW_TRACE_OPTS_INIT;
+    struct iwt_made_trace t;
+    iw_program *program;
+
+    (void)state;
+    make_small(&t);
+    opts.drops_p2p = true;
+    program = program_of(&t, &opts);
+    assert_nodes(program, 0, "cCw");
+    assert_int_equal(iw_program_messages(program), 2);
+    iw_program_free(program);
+    opts.drops_p2p = false;
+    opts.drops_collectives = true;
+    program = program_of(&t, &opts);
+    assert_nodes(program, 0, "csWw");
+    assert_int_equal(iw_program_messages(program), 1);
+    iw_program_free(program);
+    iwt_made_trace_release(&t);
+}
+
+static void computation_is_scaled_by_the_clock_asked_for(void **state)
+{
+    iw_trace_opts opts = IW_TRACE_OPTS_INIT;
+    struct iwt_made_trace t;
+    iw_program *program;
+
+    (void)state;
+    make_small(&t);
+    opts.clock = IW_COMPUTE_WALL;
+    opts.compute_scale = 0.5;
+    program = program_of(&t, &opts);
+    assert_int_equal(program->trace->schedule->nodes[0].amount, 500);
+    assert_nodes(program, 0, "csWCw");
+    assert_int_equal(program->trace->schedule->nodes[4].amount, 70); /* opaque calls are not computation */
+    iw_program_free(program);
+    opts.compute_scale = 0;
+    program = program_of(&t, &opts);
+    assert_nodes(program, 0, "sWCw");
+    iw_program_free(program);
+    opts.compute_scale = -1;
+    assert_refused(&t, &opts, IW_ERR_RANGE, "-1");
+    iwt_made_trace_release(&t);
+}
+
+static void cpu_time_that_was_not_traced_cannot_be_had(void **state)
+{
+    iw_trace_opts opts = IW_TRACE_OPTS_INIT;
+    struct iwt_made_trace t;
+
+    (void)state;
+    iwt_made_trace_init(&t, 2);
+    iwt_trace_compute(&t, 0, 1000, -1);
+    iwt_trace_collective_all(&t, IWI_TRACE_BARRIER, 0, 0, 0);
+    opts.clock = IW_COMPUTE_CPU;
+    assert_refused(&t, &opts, IW_ERR_USAGE, "no CPU times");
+    iwt_made_trace_release(&t);
+}
+
+static void the_same_tag_on_two_communicators_is_not_the_same(void **state)
+{
+    iw_trace_opts opts = IW_TRACE_OPTS_INIT;
+    struct iwt_made_trace t;
+    iw_program *program;
+    const struct iwi_node *nodes;
+    uint32_t copy;
+
+    (void)state;
+    iwt_made_trace_init(&t, 2);
+    copy = iwt_trace_comm(&t, NULL, 0);
+    (void)iwt_trace_message(&t, 0, IWI_CALL_SEND, 1, 0, 9, 8);
+    (void)iwt_trace_message(&t, 0, IWI_CALL_SEND, 1, copy, 9, 8);
+    (void)iwt_trace_message(&t, 1, IWI_CALL_RECV, 0, copy, 9, 8);
+    (void)iwt_trace_message(&t, 1, IWI_CALL_RECV, 0, 0, 9, 8);
+    program = program_of(&t, &opts);
+    nodes = program->trace->schedule->nodes;
+    assert_int_not_equal(nodes[0].tag, nodes[1].tag);
+    assert_int_equal(nodes[0].tag, nodes[3].tag);
+    assert_int_equal(program->trace->tags[nodes[1].tag].comm, copy);
+    assert_int_equal(program->trace->tags[nodes[1].tag].tag, 9);
+    iw_program_free(program);
+    iwt_made_trace_release(&t);
+}
+
+/* ibarrier, iallreduce, blocking bcast: the bcast runs both first; the waits find nothing left. */
+static void collectives_run_in_the_order_they_were_started(void **state)
+{
+    iw_trace_opts opts = IW_TRACE_OPTS_INIT;
+    struct iwt_made_trace t;
+    iw_program *program;
+
+    (void)state;
+    iwt_made_trace_init(&t, 2);
+    for (uint32_t rank = 0; rank < 2; rank++) {
+        uint32_t requests[2];
+
+        requests[0] = iwt_trace_collective(&t, rank, IWI_CALL_ICOLLECTIVE, IWI_TRACE_BARRIER, 0, 0, 0);
+        requests[1] = iwt_trace_collective(&t, rank, IWI_CALL_ICOLLECTIVE, IWI_TRACE_ALLREDUCE, 0, 0, 8);
+        if (rank == 0) { /* waits for the second only */
+            iwt_trace_wait(&t, rank, &requests[1], 1);
+        }
+        (void)iwt_trace_collective(&t, rank, IWI_CALL_COLLECTIVE, IWI_TRACE_BCAST, 0, 0, 8);
+        iwt_trace_wait(&t, rank, requests, rank == 0 ? 1 : 2);
+    }
+    program = program_of(&t, &opts);
+    for (uint32_t rank = 0; rank < 2; rank++) {
+        const struct iwi_node *nodes =
+            &program->trace->schedule->nodes[program->trace->schedule->first_node[rank]];
+
+        assert_nodes(program, rank, "CCC");
+        for (uint64_t i = 0; i < 3; i++) {
+            assert_int_equal(nodes[i].amount, i);
+        }
+    }
+    iw_program_free(program);
+    iwt_made_trace_release(&t);
+}
+
+static void what_is_never_waited_for_ends_with_the_rank(void **state)
+{
+    iw_trace_opts opts = IW_TRACE_OPTS_INIT;
+    struct iwt_made_trace t;
+    struct iwt_log l;
+    iw_program *program;
+
+    (void)state;
+    iwt_made_trace_init(&t, 2);
+    (void)iwt_trace_message(&t, 0, IWI_CALL_ISEND, 1, 0, 1, 8);
+    (void)iwt_trace_message(&t, 1, IWI_CALL_RECV, 0, 0, 1, 8);
+    (void)iwt_trace_message(&t, 1, IWI_CALL_IRECV, 0, 0, 2, 8);
+    (void)iwt_trace_collective(&t, 0, IWI_CALL_ICOLLECTIVE, IWI_TRACE_BARRIER, 0, 0, 0);
+    (void)iwt_trace_collective(&t, 1, IWI_CALL_ICOLLECTIVE, IWI_TRACE_BARRIER, 0, 0, 0);
+    iwt_log_init(&l);
+    assert_ok(iwi_program_from_trace(&l.log, &t.trace, &opts, &iwi_rules_paper, &program));
+    iwt_assert_logged(&l, "1 receives were posted but never completed");
+    assert_nodes(program, 0, "sCW");
+    assert_nodes(program, 1, "rC");
+    iw_program_free(program);
+    iwt_made_trace_release(&t);
+}
+
+static void uneven_blocks_count_with_their_mean(void **state)
+{
+    iw_trace_opts opts = IW_TRACE_OPTS_INIT;
+    struct iwt_made_trace t;
+    iw_program *program;
+
+    (void)state;
+    iwt_made_trace_init(&t, 3);
+    for (uint32_t rank = 0; rank < 3; rank++) {
+        (void)iwt_trace_collective(&t, rank, IWI_CALL_COLLECTIVE, IWI_TRACE_ALLGATHER, 0, 0, 10 + 7 * rank);
+    }
+    program = program_of(&t, &opts);
+    assert_int_equal(program->trace->operation_count, 1);
+    assert_int_equal(program->trace->operations[0].bytes, 17);
+    iw_program_free(program);
+    iwt_made_trace_release(&t);
+}
+
+static void equal_collectives_are_one_operation(void **state)
+{
+    iw_trace_opts opts = IW_TRACE_OPTS_INIT;
+    struct iwt_made_trace t;
+    iw_program *program;
+
+    (void)state;
+    iwt_made_trace_init(&t, 3);
+    for (uint32_t i = 0; i < 100; i++) {
+        iwt_trace_collective_all(&t, IWI_TRACE_BCAST, 0, i % 2, 8);
+        iwt_trace_collective_all(&t, IWI_TRACE_ALLREDUCE, 0, 0, i % 3);
+    }
+    program = program_of(&t, &opts);
+    assert_int_equal(program->trace->collective_count, 200);
+    assert_int_equal(program->trace->operation_count, 2 + 3);
+    iw_program_free(program);
+    iwt_made_trace_release(&t);
+}
+
+/* Rank 1 has another collective, another root, one too many, one too few. */
+static void ranks_that_disagree_are_named(void **state)
+{
+    static const struct {
+        enum iwi_trace_op op;
+        uint32_t root, count;
+        const char *message;
+    } cases[] = {
+        {IWI_TRACE_ALLREDUCE, 0, 1, "rank 1, call 0: allreduce on communicator 0, where rank 0 has bcast"},
+        {IWI_TRACE_BCAST, 1, 1, "where rank 0 has another root"},
+        {IWI_TRACE_BCAST, 0, 2, "rank 1, call 1: bcast on communicator 0, on which another rank has no"},
+        {IWI_TRACE_BCAST, 0, 0,
+         "only 1 of the 2 ranks of communicator 0 have its collective number 1 (bcast"},
+        {IWI_TRACE_BCAST, 9, 1, "the root of bcast is 9"},
+    };
+
+    (void)state;
+    for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
+        iw_trace_opts opts = IW_TRACE_OPTS_INIT;
+        struct iwt_made_trace t;
+        iw_program *program;
+
+        iwt_made_trace_init(&t, 2);
+        (void)iwt_trace_collective(&t, 0, IWI_CALL_COLLECTIVE, IWI_TRACE_BCAST, 0, 0, 8);
+        for (uint32_t i = 0; i < cases[k].count; i++) {
+            (void)iwt_trace_collective(&t, 1, IWI_CALL_COLLECTIVE, cases[k].op, 0, cases[k].root, 8);
+        }
+        assert_refused(&t, &opts, IW_ERR_FORMAT, cases[k].message);
+        opts.drops_collectives = true;
+        program = program_of(&t, &opts);
+        iw_program_free(program);
+        iwt_made_trace_release(&t);
+    }
+}
+
+static void a_rank_outside_a_communicator_cannot_use_it(void **state)
+{
+    static const uint32_t members[] = {0};
+    iw_trace_opts opts = IW_TRACE_OPTS_INIT;
+    struct iwt_made_trace t;
+    uint32_t comm;
+
+    (void)state;
+    iwt_made_trace_init(&t, 2);
+    comm = iwt_trace_comm(&t, members, 1);
+    (void)iwt_trace_collective(&t, 1, IWI_CALL_COLLECTIVE, IWI_TRACE_BARRIER, comm, 0, 0);
+    assert_refused(&t, &opts, IW_ERR_FORMAT, "to which the rank does not belong");
+    iwt_made_trace_release(&t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_call_becomes_its_operations),
+        cmocka_unit_test(messages_and_collectives_can_be_left_out),
+        cmocka_unit_test(computation_is_scaled_by_the_clock_asked_for),
+        cmocka_unit_test(cpu_time_that_was_not_traced_cannot_be_had),
+        cmocka_unit_test(the_same_tag_on_two_communicators_is_not_the_same),
+        cmocka_unit_test(collectives_run_in_the_order_they_were_started),
+        cmocka_unit_test(what_is_never_waited_for_ends_with_the_rank),
+        cmocka_unit_test(uneven_blocks_count_with_their_mean),
+        cmocka_unit_test(equal_collectives_are_one_operation),
+        cmocka_unit_test(ranks_that_disagree_are_named),
+        cmocka_unit_test(a_rank_outside_a_communicator_cannot_use_it),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
