@@ -1,0 +1,109 @@
+/* idlewave/model.h - closed forms: how long a phase of work and a barrier take on N ranks under noise.
+ * SPDX-License-Identifier: BSD-3-Clause
+ *
+ *     iw_model_question question = {.work_ns = 1e6, .latency_ns = 2e3, .barrier = IW_MODEL_TREE};
+ *     iw_law *law;
+ *     st = iw_law_new(log, "exp:1%", question.work_ns, &law);
+ *     st = iw_model_answer(log, law, &question, 1023, &row);
+ *     iw_law_free(law);
+ *
+ * Theory: Agarwal, Garg, Vishnoi, HiPC'05. Times are nanoseconds in doubles: answers are expectations.
+ */
+#ifndef IW_MODEL_H
+#define IW_MODEL_H
+
+#include <stdint.h>
+
+#include <idlewave/log.h>
+#include <idlewave/net.h>
+#include <idlewave/recording.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** A value and its 95 % interval; low = high = value where it is exact. */
+typedef struct iw_estimate {
+    double value, low, high;
+} iw_estimate;
+
+/** What a number rests on; later ones on less. */
+typedef enum iw_support {
+    IW_SUPPORT_EXACT,     /* a closed form of a known law */
+    IW_SUPPORT_RECURSION, /* the cone recursion, an approximation */
+    IW_SUPPORT_OBSERVED,  /* order statistics of a recording */
+    IW_SUPPORT_TAIL,      /* the fitted tail of a recording, behind what was seen */
+    IW_SUPPORT_REFUSED    /* nothing honest can be said */
+} iw_support;
+
+IW_API const char *iw_support_name(iw_support support);
+
+/** The law of the time that noise adds to a phase of work on one rank. */
+typedef struct iw_law iw_law;
+
+/** A law by its spec, for phases of `work_ns`: "exp:F", "pareto:F,A" (F: share of all time, as in the
+ * papers), "bernoulli:P,TIME", and the specs of simulations: "phase-exp:SHARE", "phase-pareto:SHARE,A" (share
+ * of the work), "periodic:RATE,TIME", "poisson:RATE,DIST". */
+IW_API IW_NODISCARD iw_status iw_law_new(const iw_log *log, const char *spec, double work_ns, iw_law **law_p);
+
+/** The empirical law of `count` > 0 values. */
+IW_API IW_NODISCARD iw_status iw_law_new_empirical(const iw_log *log, const double *values_ns, size_t count,
+                                                   iw_law **law_p);
+IW_API void iw_law_free(iw_law *law);
+
+/** E[largest of n draws], n >= 1: 1e-10 relative for exp and pareto up to 10^9. INFINITY where it has no
+ * mean. */
+IW_API double iw_law_mean_max_ns(const iw_law *law, double n);
+
+/** The SPEC of iw_noise_add() that draws from the law of `spec`: itself, or one in `buf` (96 bytes are
+ * enough). NULL for an empirical law. */
+IW_API const char *iw_law_noise_spec(const iw_law *law, const char *spec, char *buf, size_t size);
+
+/** P(one draw <= x). */
+IW_API double iw_law_cdf(const iw_law *law, double x_ns);
+
+typedef enum iw_model_barrier {
+    IW_MODEL_TREE,         /* up and down a complete binary tree: bounds of theorem 1 */
+    IW_MODEL_DISSEMINATION /* log2(N) rounds: the slowest rank and all rounds */
+} iw_model_barrier;
+
+typedef struct iw_model_question {
+    double work_ns, latency_ns; /* of a phase; one way */
+    iw_model_barrier barrier;
+} iw_model_question;
+
+/** What the model says of one number of ranks. Phase: work and barrier. */
+typedef struct iw_model_row {
+    uint64_t ranks;
+    double noiseless_ns;
+    iw_estimate slowest_ns;      /* E[what noise adds on the slowest rank] */
+    iw_estimate low_ns, high_ns; /* bounds of the mean phase time; the same where the form is exact */
+    double median_ns;            /* of the phase time; NaN where it is not known */
+    iw_support support;
+} iw_model_row;
+
+IW_API IW_NODISCARD iw_status iw_model_answer(const iw_log *log, const iw_law *law,
+                                              const iw_model_question *question, uint64_t ranks,
+                                              iw_model_row *row_p);
+
+/** N_1/2: the fewest ranks on which a phase takes twice as long as on one, by the papers' formulas. */
+IW_API IW_NODISCARD iw_status iw_model_half_ranks(const iw_log *log, const iw_law *law,
+                                                  const iw_model_question *question, double *ranks_p);
+
+/** The fewest ranks on which a phase may take twice as long as on one, by the upper bound, and on which it
+ * must, by the lower one. INFINITY: never. */
+IW_API IW_NODISCARD iw_status iw_model_doubled(const iw_log *log, const iw_law *law,
+                                               const iw_model_question *question, double *first_p,
+                                               double *last_p);
+
+/** Work (or 0) and a dissemination barrier of messages of 1 byte, under "periodic:RATE,TIME" or
+ * "poisson:RATE,fixed:TIME" that hits work and messages, on each of `count` numbers of ranks: mean and
+ * median, by recursion over the rounds (docs/models.md). IW_ERR_UNSUPPORTED: what it is not made for. */
+IW_API IW_NODISCARD iw_status iw_model_cone(const iw_log *log, const char *spec, const iw_net *net,
+                                            double work_ns, const uint64_t *ranks, size_t count,
+                                            iw_model_row *rows);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

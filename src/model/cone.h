@@ -1,0 +1,37 @@
+/* The recursion over rounds of a dissemination barrier under detours in wall-clock time.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef IWI_CONE_H
+#define IWI_CONE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <idlewave/model.h>
+
+/* Detours of one duration that begin 1/period often in the mean. */
+struct iwi_cone_noise {
+    double period_ns, duration_ns;
+    bool is_under_way; /* without work: at time 0, as likely as at any other time; else none is */
+};
+
+/* What a message costs. */
+struct iwi_cone_net {
+    double send_ns, latency_ns, receive_ns;
+};
+
+struct iwi_cone;
+
+/* Of up to `rounds` rounds, after work that loses by a law at most `most_lost` detours; NULL: no work. */
+IW_NODISCARD iw_status iwi_cone_new(const iw_log *log, const struct iwi_cone_noise *noise,
+                                    const struct iwi_cone_net *net, const iw_law *work, double most_lost,
+                                    unsigned rounds, struct iwi_cone **cone_p);
+void iwi_cone_free(struct iwi_cone *cone);
+
+/* One round more. */
+void iwi_cone_step(struct iwi_cone *cone);
+
+/* Mean and median of what noise adds to the time of the slowest of `ranks` after the rounds so far. */
+void iwi_cone_slowest(struct iwi_cone *cone, double ranks, double *mean_ns_p, double *median_ns_p);
+
+#endif

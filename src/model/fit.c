@@ -1,0 +1,70 @@
+/* Fits laws to the detours of a recording: groups, specs, how well they agree.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "model/fit.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/base.h"
+
+static iw_status look_at(const iw_log *log, const iw_recording *recording, iw_noise_fit *fit)
+{
+    if (recording->probe != IW_PROBE_SELFISH) {
+        return iwi_fail(
+            log, IW_ERR_UNSUPPORTED,
+            "this recording has quanta (%s), which may hold several detours each: laws are fitted "
+            "to single detours, so record with 'idlewave record --probe selfish'",
+            iw_probe_name(recording->probe));
+    }
+    for (size_t i = 0; i < recording->cpu_count; i++) {
+        fit->watched_ns += (double)recording->cpus[i].length_ns;
+        fit->threshold_ns = fmax(fit->threshold_ns, recording->cpus[i].threshold_ns);
+        fit->dropped += recording->cpus[i].dropped;
+    }
+    if (!(fit->watched_ns > 0.0)) {
+        return iwi_fail(log, IW_ERR_RANGE, "this recording watched no time, so there is nothing to fit");
+    }
+    return IW_OK;
+}
+
+static iw_status fill(const iw_log *log, const iw_recording *recording, iw_noise_fit *fit)
+{
+    IW_TRY(look_at(log, recording, fit));
+    IW_TRY(iwi_fit_groups(log, recording, fit));
+    iwi_fit_specs(fit);
+    return iwi_fit_agreement(log, recording, fit);
+}
+
+iw_status iw_noise_fit_new(const iw_log *log, const iw_recording *recording, const iw_fit_opts *opts,
+                           iw_noise_fit **fit_p)
+{
+    iw_noise_fit *fit = iwi_new_array(log, 1, sizeof *fit);
+    iw_status status;
+
+    if (fit == NULL) {
+        return IW_ERR_NOMEM;
+    }
+    fit->opts = *opts;
+    status = fill(log, recording, fit);
+    if (status != IW_OK) {
+        iw_noise_fit_free(fit);
+        return status;
+    }
+    *fit_p = fit;
+    return IW_OK;
+}
+
+void iw_noise_fit_free(iw_noise_fit *fit)
+{
+    if (fit == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < fit->group_count; i++) {
+        iwi_durations_release(&fit->groups[i].durations);
+        iwi_durations_release(&fit->groups[i].beats);
+        iwi_durations_release(&fit->groups[i].others);
+    }
+    free(fit->groups);
+    free(fit);
+}

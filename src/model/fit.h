@@ -1,0 +1,85 @@
+/* Between the parts of iw_noise_fit_new().
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef IWI_FIT_H
+#define IWI_FIT_H
+
+#include <idlewave/noise_fit.h>
+
+/* ---- laws (fit_law.c) ---- */
+
+/* What the likelihoods need to know of durations x >= cut. */
+struct iwi_fit_sample {
+    double count;
+    double cut_ns;
+    double least_ns, most_ns, mean_ns;
+    double log_mean, log_variance; /* of ln(x / ns) */
+};
+
+/* Fits a law that is not IW_FIT_FIXED: all but distance and p. */
+void iwi_fit_law(iw_fit_law law, const struct iwi_fit_sample *sample, iw_duration_fit *fit);
+
+/* P(X > x) of the whole law. */
+double iwi_law_above(iw_fit_law law, double scale_ns, double shape, double ns);
+
+/* INFINITY: has none. */
+double iwi_law_mean_ns(iw_fit_law law, double scale_ns, double shape);
+
+/* x with P(X > x | X > cut) = u. */
+double iwi_law_exceeded_ns(iw_fit_law law, const iw_duration_fit *fit, double cut_ns, double u);
+
+/* The beginning of a spec's DIST. */
+const char *iwi_law_spec_name(iw_fit_law law);
+
+/* ---- durations (fit_durations.c, fit_goodness.c) ---- */
+
+struct iwi_fit_sample iwi_fit_sample(const int64_t *sorted_ns, size_t count, double cut_ns);
+
+double iwi_fit_distance(iw_fit_law law, const iw_duration_fit *fit, double cut_ns, const int64_t *sorted_ns,
+                        size_t count);
+
+/* fit->p of a fit to `count` values, whose distance is known. */
+IW_NODISCARD iw_status iwi_fit_goodness(const iw_log *log, iw_fit_law law, const iw_fit_opts *opts,
+                                        double cut_ns, size_t count, iw_duration_fit *fit);
+
+/* Fits all laws; sorts the durations. */
+IW_NODISCARD iw_status iwi_fit_durations(const iw_log *log, const iw_fit_opts *opts, double threshold_ns,
+                                         int64_t *duration_ns, size_t count, iw_durations *durations);
+void iwi_durations_release(iw_durations *durations);
+
+/* ---- arrivals (fit_arrivals.c, fit_beats.c) ---- */
+
+/* Detours of a group: CPU by CPU, each in the order of time. */
+struct iwi_fit_events {
+    size_t count;
+    int64_t *start_ns, *duration_ns;
+    uint8_t *is_beat;
+    size_t cpu_count;
+    size_t *end; /* of each CPU */
+};
+
+/* Marks the beats of one CPU: events that follow each other at the period. With `tolerance`, a share of the
+ * period, a beat may be early or late. `is_among_others`: most events may be no beats. Returns how many. */
+size_t iwi_mark_beats(const int64_t *start_ns, size_t count, double period_ns, double tolerance,
+                      bool is_among_others, uint8_t *is_beat);
+
+/* Fills arrivals and events->is_beat. `recording`: NULL, or whose spectrum to look for a period in that few
+ * of the events have. */
+IW_NODISCARD iw_status iwi_fit_arrivals(const iw_log *log, const iw_fit_opts *opts,
+                                        const iw_recording *recording, double watched_ns,
+                                        struct iwi_fit_events *events, iw_arrivals *arrivals);
+
+/* ---- groups (fit_group.c) ---- */
+
+/* fit->groups; threshold_ns and watched_ns are known. */
+IW_NODISCARD iw_status iwi_fit_groups(const iw_log *log, const iw_recording *recording, iw_noise_fit *fit);
+
+/* ---- what comes of it (fit_spec.c, fit_agreement.c) ---- */
+
+/* fit->specs, left_out_share. */
+void iwi_fit_specs(iw_noise_fit *fit);
+
+/* fit->agreement. */
+IW_NODISCARD iw_status iwi_fit_agreement(const iw_log *log, const iw_recording *recording, iw_noise_fit *fit);
+
+#endif

@@ -1,0 +1,218 @@
+/* How long detours last: all laws fitted, the best chosen, its tail held against the recorded one.
+ * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The best is the one with the lowest BIC: the question is which law it is, so a further parameter must pay
+ * more the more detours there are.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "model/fit.h"
+#include "stats/compare.h"
+
+/* Of the largest values each is a point; then they are thinned to so many in a factor of e. */
+enum { POINTS_PER_E = 24, MOST_POINTS = 1024 };
+
+/* The tail: what one of a thousand exceeds, but at least ten detours. */
+static const double TAIL_SHARE = 1e-3, TAIL_COUNT = 10.0;
+enum { LEAST_FOR_TAIL = 100 };
+
+/* Lengths are the same up to this, and fixed if so few are others. */
+static const double SAME_LENGTH = 0.01, MOST_OTHER_LENGTHS = 0.05;
+
+struct iwi_fit_sample iwi_fit_sample(const int64_t *sorted_ns, size_t count, double cut_ns)
+{
+    struct iwi_fit_sample s = {.count = (double)count,
+                               .cut_ns = cut_ns,
+                               .least_ns = (double)sorted_ns[0],
+                               .most_ns = (double)sorted_ns[count - 1]};
+    double squares = 0.0;
+
+    for (size_t i = 0; i < count; i++) { /* running means: exact enough for any count */
+        const double ns = (double)sorted_ns[i], y = log(ns), off = y - s.log_mean;
+
+        s.mean_ns += (ns - s.mean_ns) / (double)(i + 1);
+        s.log_mean += off / (double)(i + 1);
+        squares += off * (y - s.log_mean);
+    }
+    s.log_variance = squares / s.count;
+    return s;
+}
+
+static void choose_best(iw_durations *d)
+{
+    double best = INFINITY;
+
+    for (int law = 0; law < IW_FIT_LAWS; law++) {
+        if (d->laws[law].is_fitted && d->laws[law].bic < best) {
+            best = d->laws[law].bic;
+            d->best = (iw_fit_law)law;
+            d->is_fitted = true;
+        }
+    }
+}
+
+/* The same up to rounding, or nearly all of them: the continuous laws have no form for that. Its likelihood
+ * is no density, so that no criterion compares it with the others. The distance is the share on one side. */
+static void fit_fixed(const iw_fit_opts *opts, const int64_t *sorted_ns, size_t count, iw_durations *d)
+{
+    const size_t middle = count / 2;
+    const double middle_ns = (double)sorted_ns[middle], within_ns = fmax(SAME_LENGTH * middle_ns, 1.0);
+    size_t shorter = 0, longer = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        shorter += (double)sorted_ns[i] < middle_ns - within_ns;
+        longer += (double)sorted_ns[i] > middle_ns + within_ns;
+    }
+    if ((double)(shorter + longer) > MOST_OTHER_LENGTHS * (double)count) {
+        return;
+    }
+    d->best = IW_FIT_FIXED;
+    d->is_fitted = true;
+    d->laws[IW_FIT_FIXED] = (iw_duration_fit){
+        .is_fitted = true,
+        .scale_ns = {middle_ns, (double)sorted_ns[shorter], (double)sorted_ns[count - 1 - longer]},
+        .shape = {NAN, NAN, NAN},
+        .log_likelihood = NAN,
+        .aic = NAN,
+        .bic = NAN,
+        .distance = (double)(shorter > longer ? shorter : longer) / (double)count,
+        .p = shorter + longer == 0 ? 1.0 : 1.0 / ((double)opts->replicates + 1.0),
+        .seen = 1.0,
+    };
+}
+
+static iw_status fit_laws(const iw_log *log, const iw_fit_opts *opts, const int64_t *sorted_ns, size_t count,
+                          iw_durations *d)
+{
+    const struct iwi_fit_sample sample = iwi_fit_sample(sorted_ns, count, d->cut_ns);
+
+    if (sorted_ns[count - 1] - sorted_ns[0] > 1 && count >= IW_FIT_LEAST) {
+        for (iw_fit_law law = IW_FIT_EXP; law < IW_FIT_LAWS; law++) {
+            iwi_fit_law(law, &sample, &d->laws[law]);
+            d->laws[law].distance = iwi_fit_distance(law, &d->laws[law], d->cut_ns, sorted_ns, count);
+            IW_TRY(iwi_fit_goodness(log, law, opts, d->cut_ns, count, &d->laws[law]));
+        }
+    }
+    choose_best(d);
+    fit_fixed(opts, sorted_ns, count, d);
+    return IW_OK;
+}
+
+static void compare_tails(const int64_t *sorted_ns, size_t count, iw_durations *d)
+{
+    const iw_duration_fit *fit = &d->laws[d->best];
+
+    d->expected_as_long = NAN;
+    if (!d->is_fitted || d->best == IW_FIT_FIXED) {
+        return;
+    }
+    d->expected_as_long = (double)count * iw_durations_above(d, d->best, d->longest_ns - 0.5);
+    if (count >= LEAST_FOR_TAIL) {
+        const double longer = fmax(floor(TAIL_SHARE * (double)count), TAIL_COUNT);
+
+        d->tail_share = longer / (double)count;
+        d->tail_recorded_ns = (double)sorted_ns[count - (size_t)longer];
+        d->tail_fitted_ns = iwi_law_exceeded_ns(d->best, fit, d->cut_ns, d->tail_share);
+    }
+}
+
+/* From the longest on, ever further apart. */
+static iw_status take_points(const iw_log *log, const int64_t *sorted_ns, size_t count, iw_durations *d)
+{
+    size_t longer = 1;
+
+    d->point_ns = iwi_new_array(log, MOST_POINTS, sizeof *d->point_ns);
+    d->point_above = iwi_new_array(log, MOST_POINTS, sizeof *d->point_above);
+    if (d->point_ns == NULL || d->point_above == NULL) {
+        return IW_ERR_NOMEM;
+    }
+    while (longer <= count && d->point_count < MOST_POINTS) {
+        const double ns = (double)sorted_ns[count - longer];
+
+        if (d->point_count > 0 && d->point_ns[d->point_count - 1] == ns) {
+            d->point_count--; /* of equal ones the last has all of them */
+        }
+        d->point_ns[d->point_count] = ns;
+        d->point_above[d->point_count++] = (double)longer / (double)count;
+        if (longer == count) {
+            break;
+        }
+        longer += longer / POINTS_PER_E + 1;
+        longer = longer < count ? longer : count;
+    }
+    for (size_t i = 0; i < d->point_count / 2; i++) {
+        const size_t j = d->point_count - 1 - i;
+        const double ns = d->point_ns[i], above = d->point_above[i];
+
+        d->point_ns[i] = d->point_ns[j];
+        d->point_above[i] = d->point_above[j];
+        d->point_ns[j] = ns;
+        d->point_above[j] = above;
+    }
+    return IW_OK;
+}
+
+/* Shorter ones are left out: `duration_ns` is sorted. */
+static size_t leave_out(const int64_t *duration_ns, size_t count, double cut_ns)
+{
+    size_t first = 0;
+
+    while (first < count && (double)duration_ns[first] < cut_ns) {
+        first++;
+    }
+    return first;
+}
+
+iw_status iwi_fit_durations(const iw_log *log, const iw_fit_opts *opts, double threshold_ns,
+                            int64_t *duration_ns, size_t count, iw_durations *durations)
+{
+    int64_t *scratch = iwi_new_array(log, count, sizeof *scratch);
+    iw_durations d = {.cut_ns = fmax(ceil(threshold_ns) - 0.5, 0.0), .best = IW_FIT_FIXED};
+    iw_status status = IW_OK;
+    size_t first;
+
+    if (scratch == NULL) {
+        return IW_ERR_NOMEM;
+    }
+    iwi_sort_ns(duration_ns, scratch, count);
+    free(scratch);
+    first = leave_out(duration_ns, count, fmax(d.cut_ns, 0.5));
+    d.left_out = first;
+    d.count = count - first;
+    for (size_t i = 0; i < count; i++) {
+        *(i < first ? &d.left_out_ns : &d.total_ns) += (double)duration_ns[i];
+    }
+    if (d.count > 0) {
+        d.longest_ns = (double)duration_ns[count - 1];
+        status = fit_laws(log, opts, &duration_ns[first], (size_t)d.count, &d);
+    }
+    if (status == IW_OK) {
+        compare_tails(&duration_ns[first], (size_t)d.count, &d);
+        status = take_points(log, &duration_ns[first], (size_t)d.count, &d);
+    }
+    if (status != IW_OK) {
+        iwi_durations_release(&d);
+        return status;
+    }
+    *durations = d;
+    return IW_OK;
+}
+
+void iwi_durations_release(iw_durations *durations)
+{
+    free(durations->point_ns);
+    free(durations->point_above);
+    *durations = (iw_durations){.count = 0};
+}
+
+double iw_durations_above(const iw_durations *durations, iw_fit_law law, double ns)
+{
+    const iw_duration_fit *fit = &durations->laws[law];
+
+    return ns <= durations->cut_ns
+               ? 1.0
+               : iwi_law_above(law, fit->scale_ns.value, fit->shape.value, ns) / fit->seen;
+}

@@ -1,0 +1,179 @@
+/* Fitted laws as specs of simulations: periodic:RATE,DURATION and poisson:RATE,DIST.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/base.h"
+#include "model/fit.h"
+
+/* Beats may be missing at the ends of recordings; if more are, the rate is that of those that are there. */
+static const double FEW_MISSING = 0.02;
+
+enum { SPECS_PER_GROUP = 2, NUMBER_SIZE = 32 };
+
+/* ---- words ---- */
+
+/* In the unit that makes it 1 to 1000, so that no exponent is written. */
+static const char *time_text(double ns, char buf[NUMBER_SIZE])
+{
+    static const char *const units[] = {"ns", "us", "ms", "s"};
+    size_t i = 0;
+
+    while (ns >= 999.95 && i < 3) {
+        ns /= 1000.0;
+        i++;
+    }
+    snprintf(buf, NUMBER_SIZE, ns < 1000.0 ? "%.4g%s" : "%.0f%s", ns, units[i]);
+    return buf;
+}
+
+static const char *rate_text(double rate_hz, int digits, char buf[NUMBER_SIZE])
+{
+    if (rate_hz >= 1e6) {
+        snprintf(buf, NUMBER_SIZE, "%.*gMHz", digits, rate_hz / 1e6);
+    } else if (rate_hz >= 1e3) {
+        snprintf(buf, NUMBER_SIZE, "%.*gkHz", digits, rate_hz / 1e3);
+    } else if (rate_hz >= 1e-3) {
+        snprintf(buf, NUMBER_SIZE, "%.*gHz", digits, rate_hz);
+    } else {
+        snprintf(buf, NUMBER_SIZE, "%.9fHz", rate_hz);
+    }
+    return buf;
+}
+
+/* Specs take up to 10^6; such shapes are as good as a fixed length. */
+static const char *shape_text(double shape, char buf[NUMBER_SIZE])
+{
+    if (shape >= 1e3) {
+        snprintf(buf, NUMBER_SIZE, "%.0f", fmin(shape, 1e6));
+    } else {
+        snprintf(buf, NUMBER_SIZE, shape >= 1e-3 ? "%.4g" : "%.6f", shape);
+    }
+    return buf;
+}
+
+static void write_text(iw_fit_spec *spec)
+{
+    char rate[NUMBER_SIZE], time[NUMBER_SIZE], shape[NUMBER_SIZE];
+
+    rate_text(spec->rate_hz, spec->is_periodic ? 5 : 4, rate);
+    time_text(spec->scale_ns, time);
+    shape_text(spec->shape, shape);
+    if (spec->is_periodic) {
+        snprintf(spec->text, sizeof spec->text, "periodic:%s,%s", rate, time);
+    } else if (spec->law == IW_FIT_PARETO) {
+        snprintf(spec->text, sizeof spec->text, "poisson:%s,pareto:%s,%s", rate, shape, time);
+    } else if (spec->law == IW_FIT_LOGNORMAL) {
+        snprintf(spec->text, sizeof spec->text, "poisson:%s,lognormal:%s,%s", rate, time, shape);
+    } else {
+        snprintf(spec->text, sizeof spec->text, "poisson:%s,%s:%s", rate, iwi_law_spec_name(spec->law), time);
+    }
+}
+
+/* ---- one spec ---- */
+
+static iw_fit_spec periodic(const iw_noise_fit *fit, size_t number)
+{
+    const iw_fit_group *group = &fit->groups[number];
+    const iw_arrivals *a = &group->arrivals;
+    const iw_durations *d = group->has_parts ? &group->beats : &group->durations;
+    iw_fit_spec spec = {.group = number, .is_periodic = true, .law = IW_FIT_FIXED, .seen = 1.0};
+
+    spec.rate_hz = 1e9 / a->period_ns;
+    if (a->missing > FEW_MISSING) {
+        spec.rate_hz *= 1.0 - a->missing;
+    }
+    spec.scale_ns = (d->total_ns + d->left_out_ns) / (double)a->beats;
+    spec.share = spec.rate_hz * spec.scale_ns * 1e-9;
+    return spec;
+}
+
+/* What is drawn overlaps, and then is one detour: the rate is higher, so that all together take as much time.
+ */
+static iw_fit_spec random_arrivals(const iw_noise_fit *fit, size_t number, const iw_durations *d)
+{
+    const double share = fmin(fit->groups[0].share, 0.999);
+    const double overlap = share > 0.0 ? -log1p(-share) / share : 1.0;
+    iw_fit_spec spec = {.group = number, .law = d->is_fitted ? d->best : IW_FIT_FIXED, .seen = 1.0};
+
+    if (d->is_fitted && d->best != IW_FIT_FIXED) {
+        const iw_duration_fit *best = &d->laws[d->best];
+
+        spec.scale_ns = best->scale_ns.value;
+        spec.shape = best->shape.value;
+        spec.seen = best->seen;
+    } else {
+        spec.scale_ns = d->total_ns / (double)d->count;
+    }
+    spec.rate_hz = (double)d->count / (fit->watched_ns * spec.seen) * overlap * 1e9;
+    spec.share = spec.rate_hz * iwi_law_mean_ns(spec.law, spec.scale_ns, spec.shape) * 1e-9;
+    return spec;
+}
+
+static size_t specs_of(const iw_noise_fit *fit, size_t number, iw_fit_spec *specs)
+{
+    const iw_fit_group *group = &fit->groups[number];
+    size_t count = 0;
+
+    if (group->arrivals.beats > 0) {
+        specs[count++] = periodic(fit, number);
+    }
+    if (group->has_parts && group->others.count > 0) {
+        specs[count++] = random_arrivals(fit, number, &group->others);
+    } else if (group->arrivals.beats == 0 && group->durations.count > 0) {
+        specs[count++] = random_arrivals(fit, number, &group->durations);
+    }
+    return count;
+}
+
+/* ---- all ---- */
+
+/* The spec with the smallest share goes. */
+static void drop_smallest(iw_fit_spec *specs, size_t *count_p, double *dropped_p)
+{
+    size_t smallest = 0;
+
+    for (size_t i = 1; i < *count_p; i++) {
+        smallest = specs[i].share < specs[smallest].share ? i : smallest;
+    }
+    *dropped_p += specs[smallest].share;
+    for (size_t i = smallest + 1; i < *count_p; i++) {
+        specs[i - 1] = specs[i];
+    }
+    --*count_p;
+}
+
+void iwi_fit_specs(iw_noise_fit *fit)
+{
+    iw_fit_spec specs[SPECS_PER_GROUP * (IW_NOISE_MAX_SOURCES + 1)];
+    size_t count = 0;
+
+    fit->left_out_share = 0.0;
+    for (size_t g = fit->has_sources ? 1 : 0; g < fit->group_count; g++) {
+        count += specs_of(fit, g, &specs[count]);
+    }
+    while (count > IW_NOISE_MAX_SOURCES) {
+        drop_smallest(specs, &count, &fit->left_out_share);
+    }
+    for (size_t i = 0; i < count; i++) {
+        write_text(&specs[i]);
+        fit->specs[i] = specs[i];
+    }
+    fit->spec_count = count;
+}
+
+double iw_noise_fit_above(const iw_noise_fit *fit, double ns)
+{
+    const double cut_ns = fit->groups[0].durations.cut_ns;
+    double all = 0.0, above = 0.0;
+
+    for (size_t i = 0; i < fit->spec_count; i++) {
+        const iw_fit_spec *s = &fit->specs[i];
+
+        all += s->rate_hz * iwi_law_above(s->law, s->scale_ns, s->shape, cut_ns);
+        above += s->rate_hz * iwi_law_above(s->law, s->scale_ns, s->shape, fmax(ns, cut_ns));
+    }
+    return all > 0.0 ? above / all : 0.0;
+}
