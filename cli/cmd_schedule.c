@@ -1,4 +1,4 @@
-/* `idlewave schedule`: patterns and GOAL files in, GOAL text or binary out.
+/* `idlewave schedule`: patterns, traces and GOAL files in, GOAL text or binary out.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include <stdio.h>
@@ -35,20 +35,25 @@ static const struct opt output_rows[] = {
 static const struct opt_group groups[] = {
     {"What runs", program_rows, PROGRAM_ROW_COUNT, offsetof(struct schedule_opts, program)},
     {"Halo and sweep patterns", halo_rows, HALO_ROW_COUNT, offsetof(struct schedule_opts, program)},
+    {"Traces", trace_rows, TRACE_ROW_COUNT, offsetof(struct schedule_opts, program)},
     OPT_GROUP("Output", output_rows, offsetof(struct schedule_opts, output)),
 };
 
 static const struct schedule_opts defaults = {.program = PROGRAM_OPTS_INIT};
 
 static const char *const synopsis[] = {"[options] --pattern OP[:ALGORITHM] --ranks N", "[options] FILE",
-                                       "--list", NULL};
+                                       "[options] TRACE [--ranks N]", "--list", NULL};
 
-static const char description[] = "Writes what the ranks run as a GOAL schedule, the format of LogGOPSim: a "
-                                  "pattern is unrolled, a GOAL file is "
-                                  "converted between text and binary.";
+static const char description[] =
+    "Writes what the ranks run as a GOAL schedule, the format of LogGOPSim: a "
+    "pattern is unrolled, a trace is too (with its "
+    "collectives as messages, replicated to more ranks if wanted), a GOAL file is "
+    "converted between text and binary.";
 
 static const struct example examples[] = {
     {"the schedule of a broadcast", "idlewave schedule --pattern bcast:binomial --ranks 8 --bytes 64KiB"},
+    {"a traced program, four times as large",
+     "idlewave schedule run --ranks 256 --collectives mpich -o app.goal"},
     {"GOAL text to binary", "idlewave schedule app.goal --format goal-bin -o app.bin"},
     {"all operations and algorithms", "idlewave schedule --list"},
     {NULL, NULL},
@@ -117,11 +122,11 @@ static int run(struct ui *ui, const void *values, const struct opt_args *args)
 
 const struct verb verb_schedule = {
     .name = "schedule",
-    .summary = "writes patterns and schedules as GOAL, text or binary",
+    .summary = "writes patterns, traces and schedules as GOAL, text or binary",
     .synopsis = synopsis,
     .description = description,
     .argument_name = "FILE",
-    .argument_help = "a GOAL schedule to convert, text or binary",
+    .argument_help = "a GOAL schedule to convert, text or binary, or a trace: the folder or a file of it",
     .groups = groups,
     .group_count = sizeof groups / sizeof groups[0],
     .examples = examples,

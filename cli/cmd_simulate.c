@@ -10,14 +10,15 @@
 #include "verbs.h"
 
 static const char *const synopsis[] = {"[options] --pattern OP[:ALGORITHM] --ranks N", "[options] FILE",
-                                       NULL};
+                                       "[options] TRACE [--ranks N]", NULL};
 
-static const char description[] = "Runs a pattern or a schedule under the LogGOPS model with "
-                                  "operating-system noise and injected delays, and "
-                                  "says how much slower it is than without them.\n"
-                                  "The same options and seed give the same times, to the picosecond, for any "
-                                  "engine and any number of threads "
-                                  "and lanes.";
+static const char description[] =
+    "Runs a pattern, a schedule or the trace of an MPI program under the LogGOPS model with "
+    "operating-system noise and injected delays, and "
+    "says how much slower it is than without them.\n"
+    "The same options and seed give the same times, to the picosecond, for any "
+    "engine and any number of threads "
+    "and lanes.";
 
 static const struct example examples[] = {
     {"an allreduce of a million ranks under 0.21 % of noise",
@@ -29,6 +30,8 @@ static const struct example examples[] = {
     {"a delay of 13.5 ms that travels along a ring of ranks",
      "idlewave simulate --pattern halo1d --ranks 40 --repeat 30 --compute 3ms \\\n"
      "      --delay rank=5,time=13.5ms --end-times ends.csv"},
+    {"a traced program on more ranks, with Open MPI's algorithms",
+     "idlewave simulate run --ranks 32768 --collectives ompi-4.1 --noise node.h5"},
     {"a GOAL file, as JSON", "idlewave simulate app.goal --net my.yaml --noise node.txt --trials 100 \\\n"
                              "      --format json"},
     {NULL, NULL},
@@ -81,10 +84,21 @@ static int simulate(struct ui *ui, const struct simulate_opts *opts, struct simu
     return ui_exit_of(status);
 }
 
+/* "allreduce:ring", "app.goal", "run (256 replicas of 128 traced ranks)" */
+static const char *name_of(const struct program_source *source, char *text, size_t size)
+{
+    if (source->note == NULL) {
+        return source->path != NULL ? source->path : source->operations;
+    }
+    (void)snprintf(text, size, "%s (%s)", source->path, source->note);
+    return text;
+}
+
 static int write_result(struct ui *ui, const struct simulate_opts *opts, const struct simulation *s)
 {
+    char what[512];
     const iw_origin origin = {
-        .what = s->source.path != NULL ? s->source.path : s->source.operations,
+        .what = name_of(&s->source, what, sizeof what),
         .command = ui->command,
         .net = &s->net,
         .noise = s->noise,
@@ -126,11 +140,11 @@ static int run(struct ui *ui, const void *values, const struct opt_args *args)
 
 const struct verb verb_simulate = {
     .name = "simulate",
-    .summary = "runs a pattern or a schedule with noise and delays",
+    .summary = "runs a pattern, a schedule or a trace with noise and delays",
     .synopsis = synopsis,
     .description = description,
     .argument_name = "FILE",
-    .argument_help = "a GOAL schedule, text or binary",
+    .argument_help = "a GOAL schedule, text or binary, or a trace: the folder or a file of it",
     .groups = simulate_groups,
     .group_count = SIMULATE_GROUP_COUNT,
     .examples = examples,

@@ -69,7 +69,7 @@ static int run_verb(struct ui *ui, const struct verb *verb, int argc, char **arg
     if (verb->values_size > 0) {
         memcpy(values, verb->defaults, verb->values_size);
     }
-    switch (opt_parse(ui, verb->groups, verb->group_count, argc, argv, values, &args)) {
+    switch (opt_parse(ui, verb->groups, verb->group_count, argc, argv, verb->takes_command, values, &args)) {
     case OPT_PARSED: code = run_parsed(ui, verb, values, &args); break;
     case OPT_HELP:
         help_verb(stdout, verb);

@@ -257,7 +257,7 @@ static enum opt_outcome read_dashed(struct parse *p, const char *argument)
 }
 
 enum opt_outcome opt_parse(struct ui *ui, const struct opt_group *groups, size_t group_count, int argc,
-                           char **argv, void *values, struct opt_args *args)
+                           char **argv, bool is_command, void *values, struct opt_args *args)
 {
     struct parse p = {ui, groups, group_count, argv, argc, 0, values};
     bool are_options_over = false;
@@ -280,6 +280,7 @@ enum opt_outcome opt_parse(struct ui *ui, const struct opt_group *groups, size_t
         } else {
             args->values = ui_grow(args->values, args->count + 1, sizeof *args->values);
             args->values[args->count++] = argument;
+            are_options_over = are_options_over || is_command;
         }
     }
     return OPT_PARSED;

@@ -76,9 +76,10 @@ struct opt_args { /* what is not an option, in order */
 
 enum opt_outcome { OPT_PARSED, OPT_HELP, OPT_WRONG /* has been reported */ };
 
-/* Reads argv[0..argc) into `values`. Lists and `args` are to be released, whatever the outcome. */
+/* Reads argv[0..argc) into `values`; with `is_command`, options end at the first argument that is none.
+ * Lists and `args` are to be released, whatever the outcome. */
 enum opt_outcome opt_parse(struct ui *ui, const struct opt_group *groups, size_t group_count, int argc,
-                           char **argv, void *values, struct opt_args *args);
+                           char **argv, bool is_command, void *values, struct opt_args *args);
 void opt_release(const struct opt_group *groups, size_t group_count, void *values, struct opt_args *args);
 
 /* "--pattern OP[:ALGORITHM]", "--sync none|start|phase", "-o, --output FILE": how help writes a row. */

@@ -38,7 +38,9 @@ const struct opt program_rows[] = {
         "run "
         "one after the other ('idlewave schedule --list' lists all)",
         .known = operation_name),
-    ROW("ranks", OPT_COUNT, ranks, "N", "number of ranks of the pattern", .min = 1, .max = UINT64_C(1) << 30),
+    ROW("ranks", OPT_COUNT, ranks, "N",
+        "number of ranks of the pattern; of a trace: a multiple of those traced (see docs/extrapolation.md)",
+        .min = 1, .max = UINT64_C(1) << 30),
     ROW("bytes", OPT_COUNT, bytes, "SIZE", "data of each rank, as MPI's count x type (default 1)"),
     ROW("repeat", OPT_COUNT, repeat, "N", "run the operations N times (default 1)", .min = 1),
     ROW("compute", OPT_TIME, compute_ps, "TIME", "work on every rank before each repetition (default 0)"),
@@ -72,16 +74,20 @@ iw_time program_goal_unit(const struct program_opts *opts)
 }
 
 /* The first given option that only patterns have, or NULL. */
-static const char *given_pattern_option(const struct program_opts *o)
+/* Traces take --ranks and --reduce-cost too. */
+static const char *given_pattern_option(const struct program_opts *o, bool is_trace)
 {
     const struct {
         bool is_given;
         const char *name;
     } options[] = {
-        {o->ranks != OPT_UNSET_COUNT, "--ranks"},           {o->bytes != OPT_UNSET_COUNT, "--bytes"},
-        {o->repeat != OPT_UNSET_COUNT, "--repeat"},         {o->root != OPT_UNSET_COUNT, "--root"},
-        {o->segment_bytes != OPT_UNSET_COUNT, "--segment"}, {o->compute_ps != OPT_UNSET_TIME, "--compute"},
-        {o->reduce != OPT_UNSET_TIME, "--reduce-cost"},
+        {o->ranks != OPT_UNSET_COUNT && !is_trace, "--ranks"},
+        {o->bytes != OPT_UNSET_COUNT, "--bytes"},
+        {o->repeat != OPT_UNSET_COUNT, "--repeat"},
+        {o->root != OPT_UNSET_COUNT, "--root"},
+        {o->segment_bytes != OPT_UNSET_COUNT, "--segment"},
+        {o->compute_ps != OPT_UNSET_TIME, "--compute"},
+        {o->reduce != OPT_UNSET_TIME && !is_trace, "--reduce-cost"},
     };
 
     for (size_t i = 0; i < sizeof options / sizeof options[0]; i++) {
@@ -109,9 +115,17 @@ static const char *given_halo_option(const struct program_opts *o)
     return o->exchange != OPT_UNSET_CHOICE ? "--exchange" : NULL;
 }
 
-static int check_file(const struct ui *ui, const struct program_opts *opts, const char *path)
+/* Traces have options that nothing else has. */
+static int check_no_trace(const struct ui *ui, const struct program_opts *opts, const char *what)
 {
-    const char *option = given_pattern_option(opts);
+    const char *option = program_given_trace_option(&opts->trace);
+
+    return option == NULL ? UI_DONE : ui_usage(ui, "%s is for traces, but '%s' is none", option, what);
+}
+
+static int check_file(const struct ui *ui, const struct program_opts *opts, const char *path, bool is_trace)
+{
+    const char *option = given_pattern_option(opts, is_trace);
 
     if (opts->patterns.count > 0) {
         return ui_usage(ui, "'%s' and --pattern: give a file or a pattern, not both", path);
@@ -123,7 +137,7 @@ static int check_file(const struct ui *ui, const struct program_opts *opts, cons
     if (opts->goal_unit_ps == 0) {
         return ui_usage(ui, "--goal-unit must be above zero");
     }
-    return UI_DONE;
+    return is_trace ? UI_DONE : check_no_trace(ui, opts, path);
 }
 
 static int check_pattern(const struct ui *ui, const struct program_opts *opts, const char *operations)
@@ -140,7 +154,7 @@ static int check_pattern(const struct ui *ui, const struct program_opts *opts, c
         return ui_usage(ui, "--root %llu: the last of %llu ranks is %llu", (unsigned long long)opts->root,
                         (unsigned long long)opts->ranks, (unsigned long long)opts->ranks - 1);
     }
-    return UI_DONE;
+    return check_no_trace(ui, opts, operations);
 }
 
 /* Collects what runs from options and arguments. */
@@ -150,20 +164,24 @@ static int find_source(struct ui *ui, const struct program_opts *opts, const str
     *source = (struct program_source){.path = args->count > 0 ? args->values[0] : NULL};
     source->operations = program_join(&opts->patterns);
     if (source->path == NULL && opts->patterns.count == 0) {
-        return ui_usage(ui, "nothing to run: give a GOAL file, or --pattern OP --ranks N");
+        return ui_usage(ui, "nothing to run: give a trace or a GOAL file, or --pattern OP --ranks N");
     }
     return program_parse_delays(ui, &opts->delays, &source->delays, &source->delay_count);
 }
 
-static int make_from_file(struct ui *ui, const struct program_opts *opts, const struct program_source *source,
+static int make_from_file(struct ui *ui, const struct program_opts *opts, struct program_source *source,
                           iw_program **program_p)
 {
-    const int code = check_file(ui, opts, source->path);
+    const bool is_trace = iw_trace_is_trace(source->path);
+    const int code = check_file(ui, opts, source->path, is_trace);
     iw_program *program;
     iw_status status;
 
     if (code != UI_DONE) {
         return code;
+    }
+    if (is_trace) {
+        return program_make_from_trace(ui, opts, source, program_p);
     }
     status = iw_program_from_goal(&ui->log, source->path, program_goal_unit(opts), &program);
     if (status != IW_OK) {
@@ -250,6 +268,8 @@ int program_make(struct ui *ui, const struct program_opts *opts, const struct op
 
 void program_source_release(struct program_source *source)
 {
+    iw_trace_free(source->trace);
     free(source->operations);
     free(source->delays);
+    free(source->note);
 }

@@ -7,6 +7,7 @@
 #include <idlewave/program.h>
 
 #include "opt.h"
+#include "trace_opts.h"
 
 struct program_opts {
     struct opt_list patterns;
@@ -19,6 +20,7 @@ struct program_opts {
     const char *dims;
     int boundary, direction, exchange;
     uint64_t distance;
+    struct trace_opts trace;
 };
 
 #define PROGRAM_OPTS_INIT                                                                        \
@@ -35,13 +37,16 @@ enum { PROGRAM_ROW_COUNT = 10, HALO_ROW_COUNT = 5 };
 
 /* What to run, once options and arguments have been checked against each other. */
 struct program_source {
-    const char *path; /* a GOAL file, or NULL */
+    const char *path; /* a GOAL file or a trace, or NULL */
     char *operations; /* or the patterns joined by '+' */
+    iw_trace *trace;  /* the program's, or NULL */
+    char *note;       /* what was made of the trace, or NULL */
     iw_delay *delays;
     size_t delay_count;
 };
 
-/* Makes the program. Returns UI_DONE or an exit code; `source` is to be released in any case. */
+/* Makes the program. Returns UI_DONE or an exit code; `source` is to be released in any case, after the
+ * program. */
 int program_make(struct ui *ui, const struct program_opts *opts, const struct opt_args *args,
                  struct program_source *source, iw_program **program_p);
 void program_source_release(struct program_source *source);

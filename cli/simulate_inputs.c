@@ -11,10 +11,13 @@
 
 static const char default_net[] = "chic";
 
-static int find_net(struct ui *ui, const char *name_or_path, iw_net *net)
+static int find_net(struct ui *ui, const char *name_or_path, const char *level, iw_net *net)
 {
     const iw_net *known = iw_net_builtin(name_or_path);
 
+    if (known != NULL && level != NULL) {
+        return ui_usage(ui, "--net-level: '%s' has no levels; files of 'idlewave net' have", name_or_path);
+    }
     if (known != NULL) {
         *net = *known;
         return UI_DONE;
@@ -29,7 +32,7 @@ static int find_net(struct ui *ui, const char *name_or_path, iw_net *net)
         }
         return ui_usage(ui, "--net: '%s' is neither a file nor one of %s", name_or_path, names);
     }
-    return ui_exit_of(iw_net_load(&ui->log, name_or_path, net));
+    return ui_exit_of(iw_net_load_level(&ui->log, name_or_path, level, net));
 }
 
 /* Sets a parameter that was given; true if so. */
@@ -53,6 +56,10 @@ static bool override_all(iw_net *net, const struct net_opts *opts)
     is_changed |= override(&net->g_ps, opts->g_ps);
     is_changed |= override(&net->G, opts->G);
     is_changed |= override(&net->O, opts->O);
+    if (is_changed) {
+        net->segment_count =
+            0; /* one line for all sizes: who changes a cost does not mean that of small messages */
+    }
     if (opts->S_bytes != OPT_UNSET_COUNT) {
         net->S_bytes = opts->S_bytes;
         is_changed = true;
@@ -70,7 +77,7 @@ static void append_to_name(iw_net *net, const char *text)
 
 int simulate_make_net(struct ui *ui, const struct net_opts *opts, iw_net *net)
 {
-    int code = find_net(ui, opts->name_or_path != NULL ? opts->name_or_path : default_net, net);
+    int code = find_net(ui, opts->name_or_path != NULL ? opts->name_or_path : default_net, opts->level, net);
 
     if (code == UI_DONE && opts->scale > 0.0) {
         char text[32];

@@ -15,6 +15,8 @@ static const struct opt net_rows[] = {
     ROW("net", OPT_STRING, name_or_path, "NAME|FILE",
         "the network: chic, altix, cnl, zeptoos, xt4, or a YAML file (default chic)",
         .known = iw_net_builtin_name),
+    ROW("net-level", OPT_STRING, level, "NAME",
+        "the level of a measured network: node or network (default the outermost)"),
     ROW("net-scale", OPT_FACTOR, scale, "FACTOR", "make it FACTOR times faster: divides L, g and G"),
     ROW("L", OPT_TIME, L_ps, "TIME", "latency"),
     ROW("o", OPT_TIME, o_ps, "TIME", "CPU time of a send and of a receive"),
@@ -33,7 +35,7 @@ static const struct opt net_rows[] = {
 static const char *noise_beginning(size_t index)
 {
     static const char *const beginnings[] = {
-        "periodic:", "poisson:", "phase-exp:", "bernoulli:", "none", NULL};
+        "periodic:", "poisson:", "phase-exp:", "phase-pareto:", "bernoulli:", "none", NULL};
 
     return beginnings[index];
 }
@@ -42,7 +44,8 @@ static const char *noise_beginning(size_t index)
 static const struct opt noise_rows[] = {
     ROW("noise", OPT_LIST, specs, "SPEC|FILE|none",
         "periodic:RATE,TIME; poisson:RATE,DIST with DIST of fixed:TIME, exp:MEAN, pareto:A,MIN, "
-        "lognormal:MEDIAN,SIGMA; phase-exp:SHARE; bernoulli:P,TIME; or a noise file. May be "
+        "lognormal:MEDIAN,SIGMA; phase-exp:SHARE; phase-pareto:SHARE,A; bernoulli:P,TIME; or a noise file. "
+        "May be "
         "repeated: sources add up",
         .known = noise_beginning),
     ROW("sync", OPT_CHOICE, sync, "",
@@ -82,6 +85,7 @@ static const struct opt output_rows[] = {
 const struct opt_group simulate_groups[SIMULATE_GROUP_COUNT] = {
     {"What runs", program_rows, PROGRAM_ROW_COUNT, offsetof(struct simulate_opts, program)},
     {"Halo and sweep patterns", halo_rows, HALO_ROW_COUNT, offsetof(struct simulate_opts, program)},
+    {"Traces", trace_rows, TRACE_ROW_COUNT, offsetof(struct simulate_opts, program)},
     OPT_GROUP("Network", net_rows, offsetof(struct simulate_opts, net)),
     OPT_GROUP("Noise", noise_rows, offsetof(struct simulate_opts, noise)),
     OPT_GROUP("How it runs", run_rows, offsetof(struct simulate_opts, run)),
@@ -90,14 +94,7 @@ const struct opt_group simulate_groups[SIMULATE_GROUP_COUNT] = {
 
 const struct simulate_opts simulate_defaults = {
     .program = PROGRAM_OPTS_INIT,
-    .net = {.L_ps = OPT_UNSET_TIME,
-            .o_ps = OPT_UNSET_TIME,
-            .o_send_ps = OPT_UNSET_TIME,
-            .o_recv_ps = OPT_UNSET_TIME,
-            .g_ps = OPT_UNSET_TIME,
-            .G = OPT_UNSET_TIME,
-            .O = OPT_UNSET_TIME,
-            .S_bytes = OPT_UNSET_COUNT},
+    .net = NET_OPTS_INIT,
     .noise = {.ranks_per_node = 1},
     .run = {.trials = 1, .seed = 1},
 };

@@ -12,13 +12,21 @@
 enum output_format { OUTPUT_TEXT, OUTPUT_JSON, OUTPUT_CSV };
 
 struct net_opts {
-    const char *name_or_path;
+    const char *name_or_path, *level;
     double scale; /* 0: not scaled */
     iw_time L_ps, o_ps, o_send_ps, o_recv_ps, g_ps;
     iw_fs_per_byte G, O;
     uint64_t S_bytes;
     int rendezvous;
 };
+
+/* Nothing is given. */
+#define NET_OPTS_INIT                                                                                  \
+    {                                                                                                  \
+        .L_ps = OPT_UNSET_TIME, .o_ps = OPT_UNSET_TIME, .o_send_ps = OPT_UNSET_TIME,                   \
+        .o_recv_ps = OPT_UNSET_TIME, .g_ps = OPT_UNSET_TIME, .G = OPT_UNSET_TIME, .O = OPT_UNSET_TIME, \
+        .S_bytes = OPT_UNSET_COUNT                                                                     \
+    }
 
 struct noise_opts {
     struct opt_list specs;
@@ -47,7 +55,7 @@ struct simulate_opts {
 };
 
 extern const struct simulate_opts simulate_defaults;
-enum { SIMULATE_GROUP_COUNT = 6 };
+enum { SIMULATE_GROUP_COUNT = 7 };
 extern const struct opt_group simulate_groups[SIMULATE_GROUP_COUNT];
 
 /* Refuses options that make no sense together. Returns UI_DONE or UI_USAGE. */

@@ -8,9 +8,9 @@
 #include "suggest.h"
 
 const struct verb *const verbs[] = {
-    &verb_record, &verb_noise,    &verb_simulate, &verb_study,
-    &verb_report, &verb_schedule, &verb_help, /* as help lists them */
-    &verb_man,    &verb_complete, NULL,       /* for the build */
+    &verb_record, &verb_noise,    &verb_net,    &verb_trace,    &verb_simulate,
+    &verb_study,  &verb_model,    &verb_report, &verb_schedule, &verb_help, /* as help lists them */
+    &verb_man,    &verb_complete, NULL,                                     /* for the build */
 };
 
 const struct verb *verb_find(const char *name)

@@ -25,6 +25,7 @@ struct verb {
     const void *defaults;           /* what the values begin with */
     size_t values_size;
     size_t most_arguments;
+    bool takes_command; /* the first argument and all behind it are a command: options end there */
     /* NULL after the last, or NULL. A verb that has them and `run` too runs itself if its first argument is
      * none of them; without `run` it has no options and arguments of its own. */
     const struct verb *const *subverbs;
@@ -33,7 +34,7 @@ struct verb {
 };
 
 extern const struct verb verb_record, verb_simulate, verb_schedule, verb_study, verb_report, verb_noise,
-    verb_help, verb_man, verb_complete;
+    verb_net, verb_model, verb_trace, verb_help, verb_man, verb_complete;
 
 /* All verbs, also the hidden ones; NULL after the last. */
 extern const struct verb *const verbs[];

@@ -6,14 +6,17 @@ set(CMAKE_C_EXTENSIONS ON) # POSIX functions
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_C_VISIBILITY_PRESET hidden)
 
+# iw_plain_flags: for what is loaded into programs of others (mpi/), where sanitizers cannot go.
+add_library(iw_plain_flags INTERFACE)
 add_library(iw_flags INTERFACE)
-target_compile_options(iw_flags INTERFACE
+target_link_libraries(iw_flags INTERFACE iw_plain_flags)
+target_compile_options(iw_plain_flags INTERFACE
   -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wundef
   -Wpointer-arith -Wwrite-strings $<$<BOOL:${IW_WERROR}>:-Werror>)
 # Integer times must not wrap silently in tests, floating point must not be contracted differently per machine.
-target_compile_options(iw_flags INTERFACE -ffp-contract=off)
-target_compile_definitions(iw_flags INTERFACE _GNU_SOURCE IW_VERSION="${PROJECT_VERSION}")
-target_include_directories(iw_flags INTERFACE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
+target_compile_options(iw_plain_flags INTERFACE -ffp-contract=off)
+target_compile_definitions(iw_plain_flags INTERFACE _GNU_SOURCE IW_VERSION="${PROJECT_VERSION}")
+target_include_directories(iw_plain_flags INTERFACE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
 if(IW_SANITIZE)
   target_compile_options(iw_flags INTERFACE -fsanitize=${IW_SANITIZE} -fno-omit-frame-pointer
                          -fno-sanitize-recover=all -UNDEBUG) # asserts too: RelWithDebInfo would drop them

@@ -23,11 +23,13 @@ import sys
 ARROWS = {
     "base": ((), ("Random123",)),
     "noise": (("base",), ("GSL",)),
+    "launch": (("base",), ()),
     "measure": (("base", "noise"), ("hwloc", "libtraceevent")),
     "program": (("base",), ()),
-    "format": (("base", "noise", "program"), ("HDF5", "jansson", "libtracecmd", "libyaml")),
+    "format": (("base", "noise", "program"), ("HDF5", "jansson", "libtracecmd", "libyaml", "OTF2")),
     "sim": (("base", "noise", "program"), ()),
     "stats": (("base",), ("GSL",)),
+    "model": (("base", "noise", "stats"), ("GSL",)),
     "study": (("base", "format", "noise", "program", "sim", "stats"), ("jansson",)),
     "report": (("base", "format", "stats"), ("jansson",)),
 }
@@ -39,6 +41,7 @@ THIRD_PARTY = {  # how the header's name begins: library
     "hwloc": "hwloc",
     "jansson.h": "jansson",
     "kbuffer.h": "libtraceevent",
+    "otf2/": "OTF2",
     "Random123/": "Random123",
     "trace-cmd.h": "libtracecmd",
     "yaml.h": "libyaml",

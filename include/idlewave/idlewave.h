@@ -7,9 +7,15 @@
 
 #include <idlewave/log.h>
 #include <idlewave/measure.h>
+#include <idlewave/model.h>
+#include <idlewave/model_recording.h>
+#include <idlewave/model_report.h>
+#include <idlewave/mpi.h>
 #include <idlewave/net.h>
+#include <idlewave/net_measure.h>
 #include <idlewave/noise.h>
 #include <idlewave/noise_compare.h>
+#include <idlewave/noise_fit.h>
 #include <idlewave/noise_report.h>
 #include <idlewave/noise_spectrum.h>
 #include <idlewave/program.h>

@@ -10,6 +10,16 @@
 extern "C" {
 #endif
 
+/** What messages of `from_bytes` and more cost, up to the next segment: the parameters of a message of
+ * `from_bytes`, and what each byte after that adds. */
+typedef struct iw_net_segment {
+    uint64_t from_bytes; /* at least 2 */
+    iw_time L_ps, o_send_ps, o_recv_ps, g_ps;
+    iw_fs_per_byte G, O;
+} iw_net_segment;
+
+#define IW_NET_SEGMENTS_MAX 24
+
 typedef struct iw_net {
     char name[64];
     iw_time L_ps;      /* latency */
@@ -19,6 +29,10 @@ typedef struct iw_net {
     iw_fs_per_byte G;  /* further gap for each byte after the first */
     iw_fs_per_byte O;  /* further CPU time for each byte after the first */
     uint64_t S_bytes;  /* larger messages use rendezvous */
+    /* Measured networks: messages of segments[0].from_bytes and more cost as their segment says, smaller ones
+     * and the control messages of a rendezvous as said above. Most networks have none. */
+    uint32_t segment_count;
+    iw_net_segment segments[IW_NET_SEGMENTS_MAX]; /* by from_bytes */
 } iw_net;
 
 /** Table III of the 2010 paper: chic, altix, cnl, zeptoos, xt4. NULL for an unknown name. */
@@ -30,10 +44,17 @@ IW_API const char *iw_net_builtin_name(size_t index);
 /** Reads a YAML file (docs/formats/net.md); IW_ERR_IO, IW_ERR_FORMAT, IW_ERR_RANGE logged as 'file:line'. */
 IW_API IW_NODISCARD iw_status iw_net_load(const iw_log *log, const char *path, iw_net *net_p);
 
-/** A network `factor` times faster: L, g and G are divided by it, o and O stay. */
+/** The same for one of the levels of a measured file ("node", "network"); NULL: the outermost, as
+ * iw_net_load(). IW_ERR_USAGE: the file has no such level; those that it has are logged. */
+IW_API IW_NODISCARD iw_status iw_net_load_level(const iw_log *log, const char *path, const char *level,
+                                                iw_net *net_p);
+
+/** A network `factor` times faster: L, g and G are divided by it, o and O stay. Where segments meet, L and g
+ * are raised as far as it takes that no larger message takes less time than a smaller one. */
 IW_API IW_NODISCARD iw_status iw_net_scale(const iw_log *log, iw_net *net, double factor);
 
-/** Refuses negative or absurd parameters. */
+/** Refuses negative or absurd parameters, and segments out of order or at whose begin a message takes less
+ * time (o_s + L + o_r, or g) than one that is a byte smaller. */
 IW_API IW_NODISCARD iw_status iw_net_check(const iw_log *log, const iw_net *net);
 
 #ifdef __cplusplus

@@ -90,7 +90,7 @@ typedef struct iw_sim_result {
     iw_rules rules;
     iw_rendezvous rendezvous;
     iw_engine engine;      /* the one that ran */
-    char engine_note[160]; /* why auto fell back to event; else "" */
+    char engine_note[160]; /* why auto fell back to event, or a trace had to be stored; else "" */
     uint32_t lanes, threads;
     uint64_t messages;       /* of one trial */
     iw_time noiseless_ps;    /* makespan without noise and delays */

@@ -18,6 +18,7 @@
 #include <idlewave/noise.h>
 #include <idlewave/program.h>
 #include <idlewave/stats.h>
+#include <idlewave/trace.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -33,13 +34,25 @@ typedef struct iw_study_system {
     uint32_t ranks_per_node;
 } iw_study_system;
 
-/** What runs on it: a pattern (ranks and bytes come from the cell), or a schedule. */
+/** A trace that works are made of. */
+typedef struct iw_study_trace {
+    char *path;      /* resolved against the study's folder */
+    iw_trace *trace; /* NULL: files were not to be read */
+    uint64_t digest; /* of its calls */
+} iw_study_trace;
+
+/** What runs on it: a pattern (ranks and bytes come from the cell), a schedule, or a trace (ranks come from
+ * the cell). */
 typedef struct iw_study_work {
     char *name;
-    char *operations;   /* "allreduce:dissemination", or NULL for a schedule */
+    char *operations;   /* "allreduce:dissemination", or NULL for a schedule or a trace */
     iw_pattern pattern; /* compute, repeat, root, ... */
     char *goal_path;    /* or NULL */
     iw_time goal_unit_ps;
+    bool is_trace;
+    const iw_trace *trace;    /* the study's */
+    iw_trace_opts trace_opts; /* points into the next two; the ranks are the cell's */
+    char *rules, **algorithms;
 } iw_study_work;
 
 #define IW_CELL_ID_SIZE 17
@@ -60,11 +73,12 @@ typedef struct iw_cell {
 typedef struct iw_study {
     char *path, *name, *title; /* title: one line for people; may be "" */
     char *text;                /* the YAML, byte for byte */
-    size_t system_count, work_count, cell_count;
+    size_t system_count, work_count, trace_count, cell_count;
     iw_study_system *systems;
     iw_study_work *works;
-    iw_cell *cells;   /* in the order of the file: systems outermost, ranks innermost */
-    double threshold; /* slowdown above which noise dominates, for the inflection; default 1 */
+    iw_study_trace *traces; /* each file once, however many works are made of it */
+    iw_cell *cells;         /* in the order of the file: systems outermost, ranks innermost */
+    double threshold;       /* slowdown above which noise dominates, for the inflection; default 1 */
 } iw_study;
 
 /** Reads and checks it all: networks, noise, patterns; docs/formats/study.md. Errors are logged as

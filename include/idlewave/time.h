@@ -36,6 +36,11 @@ IW_API IW_NODISCARD iw_status iw_parse_time(const iw_log *log, const char *text,
  *  "2^20" is accepted too. */
 IW_API IW_NODISCARD iw_status iw_parse_count(const iw_log *log, const char *text, uint64_t *value_p);
 
+/** One count, or all of a range: "2^1..2^20" (powers of 2), "16..256 step x2", "3..9 step 2"; each within
+ *  [min, max], at most 10,000. *values_p is to be freed by free(). */
+IW_API IW_NODISCARD iw_status iw_parse_counts(const iw_log *log, const char *text, uint64_t min, uint64_t max,
+                                              uint64_t **values_p, size_t *count_p);
+
 /** "10Hz", "0.375Hz", "1kHz" to the period in picoseconds, rounded to nearest. */
 IW_API IW_NODISCARD iw_status iw_parse_rate(const iw_log *log, const char *text, iw_time *period_ps_p);
 

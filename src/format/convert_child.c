@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 /* Exit codes from here on are a status of ours; libraries and sanitizers end with smaller ones. */
-enum { EXIT_BASE = 64, STATUS_COUNT = 9, MESSAGE_SIZE = 1024, SECONDS_MAX = 120 };
+enum { EXIT_BASE = 64, STATUS_COUNT = 9, MESSAGE_SIZE = 1024, SECONDS_USUAL = 120 };
 
 struct child {
     pid_t pid;
@@ -36,9 +36,9 @@ static void send_error(void *arg, iw_log_level level, const char *text)
 }
 
 /* Nothing to type at, nothing to see, no core dump, and an end. */
-static void seclude(void)
+static void seclude(unsigned seconds_max)
 {
-    const struct rlimit no_core = {0, 0}, time = {SECONDS_MAX, SECONDS_MAX};
+    const struct rlimit no_core = {0, 0}, time = {seconds_max, seconds_max};
     const int null = open("/dev/null", O_RDWR);
 
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
@@ -51,14 +51,15 @@ static void seclude(void)
     (void)signal(SIGTERM, SIG_DFL);
 }
 
-static _Noreturn void run_child(const struct iwi_import *in, iwi_child_work work, int records, int message)
+static _Noreturn void run_child(const struct iwi_import *in, iwi_child_work work, unsigned seconds_max,
+                                int records, int message)
 {
     const iw_log log = {send_error, &message};
     struct iwi_import own = *in;
     FILE *out = fdopen(records, "wb");
     iw_status status = IW_ERR_NOMEM;
 
-    seclude();
+    seclude(seconds_max);
     own.log = &log;
     if (out != NULL) {
         status = work(&own, out);
@@ -82,7 +83,8 @@ static int above_standard(int fd)
     return moved;
 }
 
-static iw_status start(const struct iwi_import *in, iwi_child_work work, struct child *child)
+static iw_status start(const struct iwi_import *in, iwi_child_work work, unsigned seconds_max,
+                       struct child *child)
 {
     int ends[2] = {-1, -1};
 
@@ -94,7 +96,7 @@ static iw_status start(const struct iwi_import *in, iwi_child_work work, struct 
     ends[1] = above_standard(ends[1]);
     child->pid = fork();
     if (child->pid == 0) {
-        run_child(in, work, child->records, ends[1]);
+        run_child(in, work, seconds_max, child->records, ends[1]);
     }
     (void)close(ends[1]);
     return child->pid > 0 ? IW_OK
@@ -156,7 +158,7 @@ static iw_status map_records(const struct iwi_import *in, int fd, struct iwi_chi
     }
     result.size = (size_t)info.st_size;
     if (result.size > 0) {
-        result.bytes = mmap(NULL, result.size, PROT_READ, MAP_PRIVATE, fd, 0);
+        result.bytes = mmap(NULL, result.size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
         if (result.bytes == MAP_FAILED) {
             return iwi_fail(in->log, IW_ERR_NOMEM, "out of memory for what '%s' holds", in->path);
         }
@@ -168,8 +170,14 @@ static iw_status map_records(const struct iwi_import *in, int fd, struct iwi_chi
 iw_status iwi_child_run(const struct iwi_import *in, const char *library, iwi_child_work work,
                         struct iwi_child_result *result_p)
 {
+    return iwi_child_run_for(in, library, work, SECONDS_USUAL, result_p);
+}
+
+iw_status iwi_child_run_for(const struct iwi_import *in, const char *library, iwi_child_work work,
+                            unsigned seconds_max, struct iwi_child_result *result_p)
+{
     struct child child = {.pid = -1, .records = -1, .message = -1};
-    iw_status status = start(in, work, &child);
+    iw_status status = start(in, work, seconds_max, &child);
 
     if (status == IW_OK) {
         status = wait_for(in, library, &child);

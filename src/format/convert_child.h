@@ -12,7 +12,7 @@
 typedef iw_status (*iwi_child_work)(const struct iwi_import *in, FILE *out);
 
 struct iwi_child_result {
-    void *bytes; /* what was written; NULL if nothing */
+    void *bytes; /* what was written, and may be changed; NULL if nothing */
     size_t size;
 };
 
@@ -20,6 +20,11 @@ struct iwi_child_result {
  * the `library`. On success release the result. */
 IW_NODISCARD iw_status iwi_child_run(const struct iwi_import *in, const char *library, iwi_child_work work,
                                      struct iwi_child_result *result_p);
+
+/* The same with another limit, of CPU time. */
+IW_NODISCARD iw_status iwi_child_run_for(const struct iwi_import *in, const char *library,
+                                         iwi_child_work work, unsigned seconds_max,
+                                         struct iwi_child_result *result_p);
 
 void iwi_child_release(struct iwi_child_result *result);
 

@@ -1,4 +1,4 @@
-/* Reads a network from YAML: one flat mapping (docs/formats/net.md).
+/* Reads a network from YAML: parameters, their segments, and levels of measured files (docs/formats/net.md).
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include "format/net_yaml.h"
@@ -11,6 +11,7 @@
 
 #define FORMAT "idlewave.net/1"
 #define DEFAULT_S_BYTES (UINT64_C(65) * 1024) /* as in the paper's Table III */
+#define LEVELS_MAX 8
 
 enum key {
     KEY_L,
@@ -24,7 +25,14 @@ enum key {
     KEY_NAME,
     KEY_FORMAT,
     KEY_ORIGIN,
-    KEYS
+    KEY_SEGMENTS,
+    KEY_LEVELS,
+    KEY_HALF, /* what follows is for people */
+    KEY_S_INSIDE,
+    KEY_MEASURED,
+    KEYS,
+    SEGMENT_KEYS = KEY_S + 1,
+    KEY_FROM = KEY_S /* in its place in segments */
 };
 
 static const struct iwi_yaml_key keys[KEYS] = {
@@ -39,6 +47,22 @@ static const struct iwi_yaml_key keys[KEYS] = {
     [KEY_NAME] = {"name", NULL},
     [KEY_FORMAT] = {"format", NULL},
     [KEY_ORIGIN] = {"origin", NULL},
+    [KEY_SEGMENTS] = {"segments", NULL},
+    [KEY_LEVELS] = {"levels", NULL},
+    [KEY_HALF] = {"L_half_round_trip", NULL},
+    [KEY_S_INSIDE] = {"S_receiver_in_mpi", NULL},
+    [KEY_MEASURED] = {"measured", NULL},
+};
+
+static const struct iwi_yaml_key segment_keys[SEGMENT_KEYS] = {
+    [KEY_L] = {"L", NULL},
+    [KEY_O_BOTH] = {"o", NULL},
+    [KEY_O_SEND] = {"o_s", "o_send"},
+    [KEY_O_RECV] = {"o_r", "o_recv"},
+    [KEY_G] = {"g", NULL},
+    [KEY_GG] = {"G", NULL},
+    [KEY_OO] = {"O", NULL},
+    [KEY_FROM] = {"from", NULL},
 };
 
 static iw_status read_name(const struct iwi_yaml *yaml, const char *text, size_t line, iw_net *net)
@@ -76,14 +100,15 @@ static iw_status parse_value(const iw_log *log, enum key key, const char *text, 
     return IW_OK;
 }
 
-static iw_status read_value(const struct iwi_yaml *yaml, enum key key, const yaml_node_t *node, iw_net *net)
+static iw_status read_value(const struct iwi_yaml *yaml, enum key key, const char *key_name,
+                            const yaml_node_t *node, iw_net *net)
 {
     const size_t line = iwi_yaml_line(node);
     struct iwi_log_keeper keeper;
     const char *text;
     iw_status status;
 
-    IW_TRY(iwi_yaml_text(yaml, node, keys[key].name, &text));
+    IW_TRY(iwi_yaml_text(yaml, node, key_name, &text));
     if (key == KEY_NAME) {
         return read_name(yaml, text, line, net);
     }
@@ -93,7 +118,7 @@ static iw_status read_value(const struct iwi_yaml *yaml, enum key key, const yam
     iwi_log_keeper_init(&keeper, yaml->log);
     status = parse_value(&keeper.log, key, text, net);
     if (status != IW_OK) {
-        return iwi_yaml_fail(yaml, line, status, "key '%s': %s", keys[key].name, keeper.text);
+        return iwi_yaml_fail(yaml, line, status, "key '%s': %s", key_name, keeper.text);
     }
     return IW_OK;
 }
@@ -131,26 +156,184 @@ static iw_status check_net(const struct iwi_yaml *yaml, size_t line, const iw_ne
     return status == IW_OK ? IW_OK : iwi_yaml_fail(yaml, line, status, "%s", keeper.text);
 }
 
-iw_status iwi_net_read_node(struct iwi_yaml *yaml, const yaml_node_t *node, const char *name, iw_net *net_p)
+/* ---- segments ---- */
+
+static iw_status read_segment(struct iwi_yaml *yaml, const yaml_node_t *node, iw_net_segment *segment)
+{
+    struct iwi_yaml_entry entries[SEGMENT_KEYS];
+    iw_net net = {.O = 0};
+
+    IW_TRY(iwi_yaml_mapping(yaml, node, segment_keys, SEGMENT_KEYS, entries));
+    for (size_t key = 0; key < SEGMENT_KEYS; key++) {
+        if (entries[key].value != NULL) {
+            IW_TRY(read_value(yaml, (enum key)key, segment_keys[key].name, entries[key].value, &net));
+        }
+    }
+    if (entries[KEY_FROM].value == NULL) {
+        return iwi_yaml_fail(yaml, iwi_yaml_line(node), IW_ERR_FORMAT, "a segment needs the key 'from'");
+    }
+    IW_TRY(check_keys(yaml, iwi_yaml_line(node), entries));
+    *segment = (iw_net_segment){.from_bytes = net.S_bytes,
+                                .L_ps = net.L_ps,
+                                .o_send_ps = net.o_send_ps,
+                                .o_recv_ps = net.o_recv_ps,
+                                .g_ps = net.g_ps,
+                                .G = net.G,
+                                .O = net.O};
+    return IW_OK;
+}
+
+static iw_status read_segments(struct iwi_yaml *yaml, const yaml_node_t *node, iw_net *net)
+{
+    const size_t count = iwi_yaml_item_count(node);
+
+    if (count > IW_NET_SEGMENTS_MAX) {
+        return iwi_yaml_fail(yaml, iwi_yaml_line(node), IW_ERR_RANGE, "%zu segments are more than %d", count,
+                             IW_NET_SEGMENTS_MAX);
+    }
+    for (size_t i = 0; i < count; i++) {
+        IW_TRY(read_segment(yaml, iwi_yaml_item(yaml, node, i), &net->segments[i]));
+    }
+    net->segment_count = (uint32_t)count;
+    return IW_OK;
+}
+
+/* ---- a mapping of parameters ---- */
+
+static iw_status read_entries(struct iwi_yaml *yaml, const yaml_node_t *node,
+                              const struct iwi_yaml_entry *entries, iw_net *net)
+{
+    for (size_t key = 0; key < KEY_ORIGIN; key++) {
+        if (entries[key].value != NULL) {
+            IW_TRY(read_value(yaml, (enum key)key, keys[key].name, entries[key].value, net));
+        }
+    }
+    if (entries[KEY_SEGMENTS].value != NULL) {
+        IW_TRY(read_segments(yaml, entries[KEY_SEGMENTS].value, net));
+    }
+    IW_TRY(check_keys(yaml, iwi_yaml_line(node), entries));
+    return check_net(yaml, iwi_yaml_line(node), net);
+}
+
+/* ---- levels ---- */
+
+struct levels {
+    const char *wanted; /* NULL: the last */
+    const char *file_name;
+    iw_net net; /* the wanted one */
+    bool is_found;
+    char names[LEVELS_MAX][sizeof((iw_net *)NULL)->name];
+};
+
+static iw_status read_level(struct iwi_yaml *yaml, const yaml_node_t *node, size_t index,
+                            struct levels *levels)
+{
+    struct iwi_yaml_entry entries[KEYS];
+    iw_net net = {.S_bytes = DEFAULT_S_BYTES};
+    char *name = levels->names[index];
+
+    IW_TRY(iwi_yaml_mapping(yaml, node, keys, KEYS, entries));
+    if (entries[KEY_NAME].value == NULL || entries[KEY_LEVELS].value != NULL) {
+        return iwi_yaml_fail(yaml, iwi_yaml_line(node), IW_ERR_FORMAT,
+                             "a level needs the key 'name' and has no levels of its own");
+    }
+    IW_TRY(read_entries(yaml, node, entries, &net));
+    memcpy(name, net.name, sizeof net.name);
+    for (size_t i = 0; i < index; i++) {
+        if (strcmp(levels->names[i], name) == 0) {
+            return iwi_yaml_fail(yaml, iwi_yaml_line(node), IW_ERR_FORMAT, "level '%s' is given again", name);
+        }
+    }
+    if (levels->wanted == NULL || strcmp(levels->wanted, name) == 0) {
+        snprintf(net.name, sizeof net.name, "%.40s/%.20s", levels->file_name, name);
+        levels->net = net;
+        levels->is_found = true;
+    }
+    return IW_OK;
+}
+
+static iw_status unknown_level(const struct iwi_yaml *yaml, size_t line, const struct levels *levels,
+                               size_t count)
+{
+    char known[256] = "";
+    size_t used = 0;
+
+    for (size_t i = 0; i < count && used < sizeof known; i++) {
+        used +=
+            (size_t)snprintf(known + used, sizeof known - used, "%s%s", i > 0 ? ", " : "", levels->names[i]);
+    }
+    return iwi_yaml_fail(yaml, line, IW_ERR_USAGE, "there is no level '%.60s' in this network; it has %s",
+                         levels->wanted, known);
+}
+
+static iw_status read_levels(struct iwi_yaml *yaml, const yaml_node_t *node, const char *level, iw_net *net)
+{
+    struct levels levels = {.wanted = level, .file_name = net->name};
+    const size_t count = iwi_yaml_item_count(node), line = iwi_yaml_line(node);
+
+    if (count == 0 || count > LEVELS_MAX) {
+        return iwi_yaml_fail(yaml, line, IW_ERR_RANGE, "there are %zu levels; 1 to %d are read", count,
+                             LEVELS_MAX);
+    }
+    for (size_t i = 0; i < count; i++) {
+        IW_TRY(read_level(yaml, iwi_yaml_item(yaml, node, i), i, &levels));
+    }
+    if (!levels.is_found) {
+        return unknown_level(yaml, line, &levels, count);
+    }
+    *net = levels.net;
+    return IW_OK;
+}
+
+/* A file has levels, or parameters of its own. */
+static iw_status check_no_parameters(const struct iwi_yaml *yaml, const struct iwi_yaml_entry *entries)
+{
+    for (size_t key = 0; key < KEYS; key++) {
+        if (entries[key].value != NULL && key != KEY_NAME && key != KEY_FORMAT && key != KEY_ORIGIN &&
+            key != KEY_LEVELS) {
+            return iwi_yaml_fail(yaml, entries[key].line, IW_ERR_FORMAT,
+                                 "key '%s' belongs into one of the levels", keys[key].name);
+        }
+    }
+    return IW_OK;
+}
+
+/* ---- files ---- */
+
+static iw_status read_net(struct iwi_yaml *yaml, const yaml_node_t *node, const char *name, const char *level,
+                          iw_net *net_p)
 {
     iw_net net = {.S_bytes = DEFAULT_S_BYTES};
     struct iwi_yaml_entry entries[KEYS];
 
     snprintf(net.name, sizeof net.name, "%s", name);
     IW_TRY(iwi_yaml_mapping(yaml, node, keys, KEYS, entries));
-    for (size_t key = 0; key < KEYS; key++) {
-        if (entries[key].value != NULL && key != KEY_ORIGIN) {
-            IW_TRY(read_value(yaml, (enum key)key, entries[key].value, &net));
+    if (entries[KEY_LEVELS].value != NULL) {
+        IW_TRY(check_no_parameters(yaml, entries));
+        for (size_t key = KEY_NAME; key <= KEY_FORMAT; key++) {
+            if (entries[key].value != NULL) {
+                IW_TRY(read_value(yaml, (enum key)key, keys[key].name, entries[key].value, &net));
+            }
+        }
+        IW_TRY(read_levels(yaml, entries[KEY_LEVELS].value, level, &net));
+    } else {
+        IW_TRY(read_entries(yaml, node, entries, &net));
+        if (level != NULL) {
+            return iwi_yaml_fail(yaml, iwi_yaml_line(node), IW_ERR_USAGE,
+                                 "there is no level '%.60s': this network has no levels", level);
         }
     }
-    IW_TRY(check_keys(yaml, iwi_yaml_line(node), entries));
-    IW_TRY(check_net(yaml, iwi_yaml_line(node), &net));
     *net_p = net;
     return IW_OK;
 }
 
+iw_status iwi_net_read_node(struct iwi_yaml *yaml, const yaml_node_t *node, const char *name, iw_net *net_p)
+{
+    return read_net(yaml, node, name, NULL, net_p);
+}
+
 iw_status iwi_net_read_memory(const iw_log *log, const char *name, const char *data, size_t size,
-                              iw_net *net_p)
+                              const char *level, iw_net *net_p)
 {
     char net_name[sizeof net_p->name];
     struct iwi_yaml yaml;
@@ -158,18 +341,23 @@ iw_status iwi_net_read_memory(const iw_log *log, const char *name, const char *d
 
     iwi_name_of_path(name, net_name, sizeof net_name);
     IW_TRY(iwi_yaml_open(log, name, data, size, "L: 5us", &yaml));
-    status = iwi_net_read_node(&yaml, iwi_yaml_root(&yaml), net_name, net_p);
+    status = read_net(&yaml, iwi_yaml_root(&yaml), net_name, level, net_p);
     iwi_yaml_close(&yaml);
     return status;
 }
 
-iw_status iw_net_load(const iw_log *log, const char *path, iw_net *net_p)
+iw_status iw_net_load_level(const iw_log *log, const char *path, const char *level, iw_net *net_p)
 {
     struct iwi_input input;
     iw_status status;
 
     IW_TRY(iwi_input_open(log, path, &input));
-    status = iwi_net_read_memory(log, path, input.data, input.size, net_p);
+    status = iwi_net_read_memory(log, path, input.data, input.size, level, net_p);
     iwi_input_close(&input);
     return status;
+}
+
+iw_status iw_net_load(const iw_log *log, const char *path, iw_net *net_p)
+{
+    return iw_net_load_level(log, path, NULL, net_p);
 }

@@ -8,9 +8,10 @@
 
 #include "format/yaml_doc.h"
 
-/* `name` stands for the text in messages, and its last part is the network's name unless the text has one. */
+/* `name` stands for the text in messages, and its last part is the network's name unless the text has one.
+ * `level`: as of iw_net_load_level(). */
 IW_NODISCARD iw_status iwi_net_read_memory(const iw_log *log, const char *name, const char *data, size_t size,
-                                           iw_net *net_p);
+                                           const char *level, iw_net *net_p);
 
 /* A network as a mapping within another document; called `name` unless it has one of its own. */
 IW_NODISCARD iw_status iwi_net_read_node(struct iwi_yaml *yaml, const yaml_node_t *node, const char *name,

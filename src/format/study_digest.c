@@ -10,6 +10,7 @@
 #include "base/digest.h"
 #include "format/study_yaml.h"
 #include "noise/source.h"
+#include "program/trace.h"
 
 static void add(struct iwi_digest *digest, const char *name, uint64_t value)
 {
@@ -42,6 +43,17 @@ static void add_net(struct iwi_digest *digest, const iw_net *net)
     add(digest, "G", (uint64_t)net->G);
     add(digest, "O", (uint64_t)net->O);
     add(digest, "S", net->S_bytes);
+    for (uint32_t i = 0; i < net->segment_count; i++) {
+        const iw_net_segment *segment = &net->segments[i];
+
+        add(digest, "from", segment->from_bytes);
+        add(digest, "L", (uint64_t)segment->L_ps);
+        add(digest, "o_s", (uint64_t)segment->o_send_ps);
+        add(digest, "o_r", (uint64_t)segment->o_recv_ps);
+        add(digest, "g", (uint64_t)segment->g_ps);
+        add(digest, "G", (uint64_t)segment->G);
+        add(digest, "O", (uint64_t)segment->O);
+    }
 }
 
 static void add_trace(struct iwi_digest *digest, const struct iwi_trace *trace)
@@ -80,6 +92,9 @@ static void add_source(struct iwi_digest *digest, const struct iwi_source *sourc
         add(digest, "duration", (uint64_t)source->u.periodic.duration_ps);
     } else if (source->ops == &iwi_source_phase_exp) {
         add_real(digest, "phase-exp", source->u.phase_share);
+    } else if (source->ops == &iwi_source_phase_pareto) {
+        add_real(digest, "phase-pareto", source->u.phase_pareto.share);
+        add_real(digest, "shape", source->u.phase_pareto.shape);
     } else if (source->ops == &iwi_source_bernoulli) {
         add_real(digest, "bernoulli", source->u.bernoulli.probability);
         add(digest, "extra", (uint64_t)source->u.bernoulli.extra_ps);
@@ -169,6 +184,82 @@ uint64_t iwi_digest_of_schedule(const iw_study_work *work, const char *data, siz
     add(&digest, "unit", (uint64_t)work->goal_unit_ps);
     add(&digest, "bytes", size);
     iwi_digest_add(&digest, data, size);
+    return iwi_digest_value(&digest);
+}
+
+/* ---- traces ---- */
+
+/* Times inside calls are simulated anew, but for opaque ones. */
+static void add_call(struct iwi_digest *digest, const struct iwi_call *call)
+{
+    iwi_digest_add_u64(digest, (uint64_t)call->kind << 48 | (uint64_t)call->op << 40 |
+                                   (uint64_t)call->flags << 32 | call->comm);
+    iwi_digest_add_u64(digest, (uint64_t)call->peer << 32 | (uint32_t)call->tag);
+    iwi_digest_add_u64(digest, call->bytes);
+    iwi_digest_add_u64(digest, (uint64_t)call->request << 32 | call->request_count);
+    iwi_digest_add_u64(digest, (uint64_t)call->compute_wall_ps);
+    iwi_digest_add_u64(digest, (uint64_t)call->compute_cpu_ps);
+    if (call->kind == IWI_CALL_OPAQUE) {
+        iwi_digest_add_u64(digest, (uint64_t)call->call_ps);
+    }
+}
+
+static void add_traced_rank(struct iwi_digest *digest, const struct iwi_trace_rank *rank)
+{
+    add(digest, "calls", rank->call_count);
+    for (uint64_t i = 0; i < rank->call_count; i++) {
+        add_call(digest, &rank->calls[i]);
+    }
+    add(digest, "completed", rank->completed_count);
+    for (uint64_t i = 0; i < rank->completed_count; i++) {
+        iwi_digest_add_u64(digest, rank->completed[i]);
+    }
+    add(digest, "last", (uint64_t)rank->last_compute_wall_ps);
+}
+
+uint64_t iwi_digest_of_calls(const struct iw_trace *trace)
+{
+    struct iwi_digest digest;
+
+    begin(&digest, "calls");
+    add(&digest, "ranks", trace->rank_count);
+    for (uint32_t i = 0; i < trace->rank_count; i++) {
+        add_traced_rank(&digest, &trace->ranks[i]);
+    }
+    for (uint32_t i = 0; i < trace->comm_count; i++) {
+        const struct iwi_comm *comm = &trace->comms[i];
+
+        add(&digest, "communicator", comm->size);
+        for (uint32_t k = 0; comm->members != NULL && k < comm->size; k++) {
+            iwi_digest_add_u64(&digest, comm->members[k]);
+        }
+    }
+    return iwi_digest_value(&digest);
+}
+
+uint64_t iwi_digest_of_traced(const iw_study_work *work, uint64_t calls_digest, const char *rules,
+                              size_t rules_size)
+{
+    const iw_trace_opts *opts = &work->trace_opts;
+    struct iwi_digest digest;
+
+    begin(&digest, "trace");
+    add(&digest, "calls", calls_digest);
+    add(&digest, "rules", rules != NULL ? rules_size : 0);
+    if (rules != NULL) {
+        iwi_digest_add(&digest, rules, rules_size);
+    } else {
+        iwi_digest_add_text(&digest, opts->rules);
+    }
+    for (size_t i = 0; opts->algorithms != NULL && opts->algorithms[i] != NULL; i++) {
+        add(&digest, "algorithm", i);
+        iwi_digest_add_text(&digest, opts->algorithms[i]);
+    }
+    add(&digest, "no-p2p", opts->drops_p2p);
+    add(&digest, "no-collectives", opts->drops_collectives);
+    add(&digest, "clock", opts->clock);
+    add_real(&digest, "compute-scale", opts->compute_scale);
+    add(&digest, "reduce-cost", (uint64_t)opts->reduce);
     return iwi_digest_value(&digest);
 }
 

@@ -50,6 +50,11 @@ static void free_work(iw_study_work *work)
     free(work->name);
     free(work->operations);
     free(work->goal_path);
+    free(work->rules);
+    for (size_t i = 0; work->algorithms != NULL && work->algorithms[i] != NULL; i++) {
+        free(work->algorithms[i]);
+    }
+    free(work->algorithms);
 }
 
 void iw_study_free(iw_study *study)
@@ -63,6 +68,11 @@ void iw_study_free(iw_study *study)
     for (size_t i = 0; i < study->work_count; i++) {
         free_work(&study->works[i]);
     }
+    for (size_t i = 0; i < study->trace_count; i++) {
+        iw_trace_free(study->traces[i].trace);
+        free(study->traces[i].path);
+    }
+    free(study->traces);
     free(study->systems);
     free(study->works);
     free(study->cells);

@@ -30,7 +30,7 @@ struct iwi_study_part {
     struct iwi_grid grid;
     bool has_digest;
     uint64_t digest;
-    uint32_t ranks; /* of a schedule; 0: the file was not read */
+    uint32_t ranks; /* of a schedule or traced; 0: the file was not read */
 };
 
 struct iwi_study_reader {
@@ -103,6 +103,15 @@ IW_NODISCARD iw_status iwi_study_read_system(struct iwi_study_reader *reader, co
 /* One item of `patterns` or of `schedules`. */
 IW_NODISCARD iw_status iwi_study_read_pattern(struct iwi_study_reader *reader, const yaml_node_t *node);
 IW_NODISCARD iw_status iwi_study_read_schedule(struct iwi_study_reader *reader, const yaml_node_t *node);
+/* An item of `patterns` that is a mapping with the key `trace`. */
+bool iwi_study_is_trace(struct iwi_study_reader *reader, const yaml_node_t *node);
+IW_NODISCARD iw_status iwi_study_read_trace(struct iwi_study_reader *reader, const yaml_node_t *node);
+
+/* Makes room for the work that `node` tells of; returns its number. */
+size_t iwi_study_begin_work(struct iwi_study_reader *reader, const yaml_node_t *node);
+/* Names the last work: by `node`, or without it as `otherwise`. */
+IW_NODISCARD iw_status iwi_study_name_work(struct iwi_study_reader *reader, const yaml_node_t *node,
+                                           const char *otherwise);
 
 /* Makes and checks all cells. */
 IW_NODISCARD iw_status iwi_study_make_cells(struct iwi_study_reader *reader);
@@ -112,6 +121,11 @@ IW_NODISCARD iw_status iwi_study_make_cells(struct iwi_study_reader *reader);
 uint64_t iwi_digest_of_system(const iw_study_system *system, const iw_noise *noise);
 uint64_t iwi_digest_of_pattern(const iw_study_work *work);
 uint64_t iwi_digest_of_schedule(const iw_study_work *work, const char *data, size_t size);
+struct iw_trace;
+uint64_t iwi_digest_of_calls(const struct iw_trace *trace);
+/* `rules`: the bytes of a file of rules, or NULL. */
+uint64_t iwi_digest_of_traced(const iw_study_work *work, uint64_t calls_digest, const char *rules,
+                              size_t rules_size);
 
 /* Sets cell->id. */
 void iwi_cell_identify(iw_cell *cell, uint64_t system_digest, uint64_t work_digest, iw_time skew_ps);

@@ -4,6 +4,7 @@
  * A list in a system or in a work stands in for that of the study. Where both have one, what is in both
  * counts.
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,7 +55,8 @@ static iw_status choose_axis(const struct iwi_study_reader *reader, size_t axis,
     crossing->axes[axis] = of_work->line != 0     ? of_work
                            : of_system->line != 0 ? of_system
                                                   : &reader->grid.axes[axis];
-    if (axis == IWI_AXIS_RANKS && crossing->axes[axis]->count == 0) {
+    if (axis == IWI_AXIS_RANKS && crossing->axes[axis]->count == 0 &&
+        !reader->study->works[crossing->work].is_trace) {
         return iwi_yaml_fail(&reader->yaml, reader->works[crossing->work].line, IW_ERR_FORMAT,
                              "'%s' has no numbers of ranks: add 'ranks: 2^1..2^10' to the study, or to it",
                              reader->study->works[crossing->work].name);
@@ -69,30 +71,41 @@ static void crossing_release(struct crossing *crossing)
     }
 }
 
-/* A schedule has one number of ranks, and no size of messages. */
-static iw_status fix_schedule(const struct iwi_study_reader *reader, struct crossing *crossing)
+static iw_status fix_axis(const struct iwi_study_reader *reader, size_t axis, double value,
+                          struct crossing *crossing)
 {
-    IW_TRY(iwi_values_append(reader->yaml.log, &crossing->own[IWI_AXIS_BYTES], 0));
-    IW_TRY(iwi_values_append(reader->yaml.log, &crossing->own[IWI_AXIS_RANKS],
-                             reader->works[crossing->work].ranks));
-    crossing->axes[IWI_AXIS_BYTES] = &crossing->own[IWI_AXIS_BYTES];
-    crossing->axes[IWI_AXIS_RANKS] = &crossing->own[IWI_AXIS_RANKS];
-    return IW_OK;
+    crossing->axes[axis] = &crossing->own[axis];
+    return iwi_values_append(reader->yaml.log, &crossing->own[axis], value);
+}
+
+/* A schedule or a trace has sizes of messages of its own, a schedule also its number of ranks; a trace has
+ * one if nobody says more. */
+static iw_status choose_ranks_and_bytes(const struct iwi_study_reader *reader, struct crossing *crossing)
+{
+    const iw_study_work *work = &reader->study->works[crossing->work];
+    const struct iwi_values *of_study = &reader->grid.axes[IWI_AXIS_RANKS];
+    bool is_known = work->goal_path != NULL;
+
+    if (!is_known) {
+        IW_TRY(choose_axis(reader, IWI_AXIS_RANKS, crossing));
+        is_known = work->is_trace && of_study->count == 0 && crossing->axes[IWI_AXIS_RANKS] == of_study;
+    }
+    if (is_known) {
+        IW_TRY(fix_axis(reader, IWI_AXIS_RANKS, reader->works[crossing->work].ranks, crossing));
+    }
+    return work->operations != NULL ? choose_axis(reader, IWI_AXIS_BYTES, crossing)
+                                    : fix_axis(reader, IWI_AXIS_BYTES, 0, crossing);
 }
 
 static iw_status crossing_fill(const struct iwi_study_reader *reader, struct crossing *crossing)
 {
-    const bool is_schedule = reader->study->works[crossing->work].goal_path != NULL;
     const uint64_t of_system = reader->systems[crossing->system].grid.trials;
     const uint64_t of_work = reader->works[crossing->work].grid.trials;
 
-    for (size_t axis = 0; axis < IWI_AXES; axis++) {
-        if (!is_schedule || axis == IWI_AXIS_SYNC || axis == IWI_AXIS_SCALE) {
-            IW_TRY(choose_axis(reader, axis, crossing));
-        }
-    }
     crossing->trials = of_work != 0 ? of_work : (of_system != 0 ? of_system : reader->grid.trials);
-    return is_schedule ? fix_schedule(reader, crossing) : IW_OK;
+    IW_TRY(choose_axis(reader, IWI_AXIS_SYNC, crossing));
+    IW_TRY(choose_axis(reader, IWI_AXIS_SCALE, crossing));
+    return choose_ranks_and_bytes(reader, crossing);
 }
 
 /* ---- checks ---- */
@@ -139,6 +152,23 @@ static iw_status check_program(const struct iwi_study_reader *reader, size_t wor
     return IW_OK;
 }
 
+/* Of a trace the program was tried when it was read. */
+static iw_status check_replicas(const struct iwi_study_reader *reader, const struct crossing *crossing)
+{
+    const struct iwi_values *ranks = crossing->axes[IWI_AXIS_RANKS];
+    const struct iwi_study_part *part = &reader->works[crossing->work];
+
+    for (size_t i = 0; i < ranks->count && part->ranks != 0; i++) {
+        if (fmod(ranks->values[i], part->ranks) != 0) {
+            return iwi_yaml_fail(&reader->yaml, ranks->line != 0 ? ranks->line : part->line, IW_ERR_RANGE,
+                                 "'%s' was traced on %" PRIu32 " ranks, which can be replicated to a "
+                                 "multiple of that, not to %.0f; give it 'ranks' of its own",
+                                 reader->study->works[crossing->work].name, part->ranks, ranks->values[i]);
+        }
+    }
+    return IW_OK;
+}
+
 /* Every number of ranks, since some shapes fit some only; of the sizes the ends are enough. */
 static iw_status check_programs(const struct iwi_study_reader *reader, const struct crossing *crossing)
 {
@@ -146,6 +176,9 @@ static iw_status check_programs(const struct iwi_study_reader *reader, const str
     const struct iwi_values *ranks = crossing->axes[IWI_AXIS_RANKS];
     double least, most;
 
+    if (reader->study->works[crossing->work].is_trace) {
+        return check_replicas(reader, crossing);
+    }
     if (reader->study->works[crossing->work].goal_path != NULL || bytes->count == 0) {
         return IW_OK;
     }

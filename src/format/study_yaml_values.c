@@ -7,7 +7,7 @@
 
 #include "format/study_yaml.h"
 
-enum { MAX_VALUES = 10000, WORD_SIZE = 64 };
+enum { MAX_VALUES = 10000 };
 
 #define MAX_RANKS (UINT64_C(1) << 30)
 #define MAX_BYTES (UINT64_C(1) << 40)
@@ -62,143 +62,24 @@ static iw_status append(const struct item *item, double value)
     return iwi_values_append(item->reader->yaml.log, item->values, value);
 }
 
-/* ---- counts and ranges of counts ---- */
-
-static iw_status parse_count(const struct item *item, const char *text, uint64_t *value_p)
+/* "64KiB", "2^1..2^20", "16..256 step x2" */
+static iw_status read_counts(const struct item *item)
 {
     struct iwi_log_keeper keeper;
+    uint64_t *counts;
+    size_t count;
     iw_status status;
 
     iwi_log_keeper_init(&keeper, item->reader->yaml.log);
-    status = iw_parse_count(&keeper.log, text, value_p);
-    return status == IW_OK ? IW_OK : item_fail(item, status, "key '%s': %s", item->key, keeper.text);
-}
-
-static iw_status parse_bounded(const struct item *item, const char *text, uint64_t *value_p)
-{
-    IW_TRY(parse_count(item, text, value_p));
-    if (*value_p < item->min) {
-        return item_fail(item, IW_ERR_RANGE, "key '%s': '%s' is too small; the least is %" PRIu64, item->key,
-                         text, item->min);
+    status = iw_parse_counts(&keeper.log, item->text, item->min, item->max, &counts, &count);
+    if (status != IW_OK) {
+        return item_fail(item, status, "key '%s': %s", item->key, keeper.text);
     }
-    if (*value_p > item->max) {
-        return item_fail(item, IW_ERR_RANGE, "key '%s': '%s' is too large; at most 2^%d is possible",
-                         item->key, text, 63 - __builtin_clzll(item->max));
+    for (size_t i = 0; i < count && status == IW_OK; i++) {
+        status = append(item, (double)counts[i]);
     }
-    return IW_OK;
-}
-
-/* From one value to the next: times `factor`, plus `summand`. */
-struct step {
-    uint64_t factor, summand;
-};
-
-/* "16..256 step x2" cut into its words. */
-struct range {
-    char first[WORD_SIZE], last[WORD_SIZE], step[WORD_SIZE];
-};
-
-/* Copies without the blanks around it; false: too long. */
-static bool copy_word(const char *from, const char *to, char word[WORD_SIZE])
-{
-    while (from < to && *from == ' ') {
-        from++;
-    }
-    while (from < to && to[-1] == ' ') {
-        to--;
-    }
-    if ((size_t)(to - from) >= WORD_SIZE) {
-        return false;
-    }
-    memcpy(word, from, (size_t)(to - from));
-    word[to - from] = '\0';
-    return true;
-}
-
-static bool split_range(const char *text, const char *dots, struct range *range)
-{
-    static const char keyword[] = " step ";
-    const char *step = strstr(dots, keyword);
-    const char *end = text + strlen(text);
-
-    return copy_word(text, dots, range->first) &&
-           copy_word(dots + 2, step != NULL ? step : end, range->last) &&
-           copy_word(step != NULL ? step + strlen(keyword) : end, end, range->step);
-}
-
-/* Both ends of "2^1..2^20" say how to get from one to the next: the common base, or 0. */
-static iw_status common_base(const struct item *item, const struct range *range, uint64_t *base_p)
-{
-    const size_t length = strcspn(range->first, "^");
-    char base[WORD_SIZE];
-
-    *base_p = 0;
-    if (range->first[length] != '^' || strncmp(range->first, range->last, length + 1) != 0) {
-        return IW_OK;
-    }
-    (void)copy_word(range->first, range->first + length, base);
-    return parse_count(item, base, base_p);
-}
-
-static iw_status find_step(const struct item *item, const struct range *range, struct step *step)
-{
-    *step = (struct step){1, 0};
-    if (range->step[0] == 'x') {
-        IW_TRY(parse_count(item, range->step + 1, &step->factor));
-    } else if (range->step[0] != '\0') {
-        IW_TRY(parse_count(item, range->step, &step->summand));
-    } else {
-        IW_TRY(common_base(item, range, &step->factor));
-        if (step->factor == 0) {
-            return item_fail(item, IW_ERR_FORMAT,
-                             "key '%s': '%s' has no step: write '%s..%s step x2' to double, "
-                             "'%s..%s step 2' to count by 2",
-                             item->key, item->text, range->first, range->last, range->first, range->last);
-        }
-    }
-    if (step->factor < 2 && step->summand == 0) {
-        return item_fail(item, IW_ERR_RANGE, "key '%s': the steps of '%s' lead nowhere; write 'step x2'",
-                         item->key, item->text);
-    }
-    return IW_OK;
-}
-
-static iw_status read_range(const struct item *item, const char *dots)
-{
-    struct range range;
-    struct step step;
-    uint64_t first, last;
-
-    if (!split_range(item->text, dots, &range)) {
-        return item_fail(item, IW_ERR_FORMAT, "key '%s': '%.40s...' is too long for a range", item->key,
-                         item->text);
-    }
-    IW_TRY(parse_bounded(item, range.first, &first));
-    IW_TRY(parse_bounded(item, range.last, &last));
-    IW_TRY(find_step(item, &range, &step));
-    if (first > last || (first == 0 && step.summand == 0)) {
-        return item_fail(item, IW_ERR_RANGE, "key '%s': '%s' never gets to its end", item->key, item->text);
-    }
-    for (uint64_t value = first; value <= last;) {
-        IW_TRY(append(item, (double)value));
-        if (__builtin_mul_overflow(value, step.factor, &value) ||
-            __builtin_add_overflow(value, step.summand, &value)) {
-            break;
-        }
-    }
-    return IW_OK;
-}
-
-static iw_status read_counts(const struct item *item)
-{
-    const char *dots = strstr(item->text, "..");
-    uint64_t value;
-
-    if (dots != NULL) {
-        return read_range(item, dots);
-    }
-    IW_TRY(parse_bounded(item, item->text, &value));
-    return append(item, (double)value);
+    free(counts);
+    return status;
 }
 
 /* ---- other items ---- */

@@ -63,39 +63,52 @@ struct subject {
 };
 _Static_assert((int)SCHEDULE_KEYS <= (int)PATTERN_KEYS, "entries have room for both");
 
-static void begin_work(struct iwi_study_reader *reader, const yaml_node_t *node, struct subject *s)
+size_t iwi_study_begin_work(struct iwi_study_reader *reader, const yaml_node_t *node)
 {
     const size_t index = reader->study->work_count;
 
+    reader->works[index].line = iwi_yaml_line(node);
+    reader->study->works[index].pattern = (iw_pattern)IW_PATTERN_INIT;
+    reader->study->work_count++; /* from here on it is released with the study */
+    return index;
+}
+
+static void begin_work(struct iwi_study_reader *reader, const yaml_node_t *node, struct subject *s)
+{
+    const size_t index = iwi_study_begin_work(reader, node);
+
     *s = (struct subject){
         .reader = reader, .work = &reader->study->works[index], .part = &reader->works[index]};
-    s->part->line = iwi_yaml_line(node);
-    s->work->pattern = (iw_pattern)IW_PATTERN_INIT;
-    reader->study->work_count++; /* from here on it is released with the study */
+}
+
+iw_status iwi_study_name_work(struct iwi_study_reader *reader, const yaml_node_t *node, const char *otherwise)
+{
+    const iw_study *study = reader->study;
+    const size_t last = study->work_count - 1, line = reader->works[last].line;
+    iw_study_work *work = &study->works[last];
+
+    if (node != NULL) {
+        IW_TRY(iwi_study_line(reader, node, "name", IWI_STUDY_NAME_BYTES, &work->name));
+    } else if (strlen(otherwise) > IWI_STUDY_NAME_BYTES) {
+        return iwi_yaml_fail(&reader->yaml, line, IW_ERR_RANGE,
+                             "'%.40s...' is too long for a name: write {name: NAME, ...}", otherwise);
+    } else {
+        IW_TRY(iwi_copy_text(reader->yaml.log, otherwise, &work->name));
+    }
+    for (size_t i = 0; i < last; i++) {
+        if (strcmp(study->works[i].name, work->name) == 0) {
+            return iwi_yaml_fail(&reader->yaml, line, IW_ERR_FORMAT,
+                                 "'%s' is there already, in line %zu; give it another name: {name: NAME, "
+                                 "...}",
+                                 work->name, reader->works[i].line);
+        }
+    }
+    return IW_OK;
 }
 
 static iw_status read_name(struct subject *s, const char *otherwise)
 {
-    const yaml_node_t *node = s->entries[KEY_NAME].value;
-    const iw_study *study = s->reader->study;
-
-    if (node != NULL) {
-        IW_TRY(iwi_study_line(s->reader, node, "name", IWI_STUDY_NAME_BYTES, &s->work->name));
-    } else if (strlen(otherwise) > IWI_STUDY_NAME_BYTES) {
-        return iwi_yaml_fail(&s->reader->yaml, s->part->line, IW_ERR_RANGE,
-                             "'%.40s...' is too long for a name: write {name: NAME, ...}", otherwise);
-    } else {
-        IW_TRY(iwi_copy_text(s->reader->yaml.log, otherwise, &s->work->name));
-    }
-    for (size_t i = 0; i + 1 < study->work_count; i++) {
-        if (strcmp(study->works[i].name, s->work->name) == 0) {
-            return iwi_yaml_fail(
-                &s->reader->yaml, s->part->line, IW_ERR_FORMAT,
-                "'%s' is there already, in line %zu; give it another name: {name: NAME, ...}", s->work->name,
-                s->reader->works[i].line);
-        }
-    }
-    return IW_OK;
+    return iwi_study_name_work(s->reader, s->entries[KEY_NAME].value, otherwise);
 }
 
 /* ---- patterns ---- */
@@ -241,8 +254,10 @@ static iw_status read_pattern_mapping(struct subject *s, const yaml_node_t *node
 {
     IW_TRY(iwi_yaml_mapping(&s->reader->yaml, node, pattern_keys, PATTERN_KEYS, s->entries));
     if (s->entries[KEY_PATTERN].value == NULL) {
-        return iwi_yaml_fail(&s->reader->yaml, s->part->line, IW_ERR_FORMAT,
-                             "the pattern has no operations: add 'pattern: allreduce:dissemination'");
+        return iwi_yaml_fail(
+            &s->reader->yaml, s->part->line, IW_ERR_FORMAT,
+            "the pattern has no operations: add 'pattern: allreduce:dissemination', or 'trace: "
+            "run'");
     }
     *text_p = s->entries[KEY_PATTERN].value;
     return IW_OK;
@@ -254,6 +269,9 @@ iw_status iwi_study_read_pattern(struct iwi_study_reader *reader, const yaml_nod
     const char *text;
     struct subject s;
 
+    if (iwi_study_is_trace(reader, node)) {
+        return iwi_study_read_trace(reader, node);
+    }
     begin_work(reader, node, &s);
     if (node->type == YAML_MAPPING_NODE) {
         IW_TRY(read_pattern_mapping(&s, node, &text_node));

@@ -15,6 +15,7 @@ const struct iwi_source_ops *const iwi_source_kinds[] = {
     &iwi_source_periodic,
     &iwi_source_poisson,
     &iwi_source_phase_exp,
+    &iwi_source_phase_pareto,
     &iwi_source_bernoulli,
     &iwi_source_trace, /* last: it takes any text */
     NULL,

@@ -57,6 +57,10 @@ struct iwi_bernoulli {
     iw_time extra_ps;
 };
 
+struct iwi_phase_pareto {
+    double share, shape;
+};
+
 struct iwi_source {
     const struct iwi_source_ops *ops;
     char *name; /* the spec or the file */
@@ -66,6 +70,7 @@ struct iwi_source {
         struct iwi_trace trace;
         struct iwi_recorded_source recorded;
         struct iwi_bernoulli bernoulli;
+        struct iwi_phase_pareto phase_pareto;
         double phase_share;
     } u;
 };
@@ -120,6 +125,7 @@ struct iwi_source_ops {
 extern const struct iwi_source_ops iwi_source_periodic;
 extern const struct iwi_source_ops iwi_source_poisson;
 extern const struct iwi_source_ops iwi_source_phase_exp;
+extern const struct iwi_source_ops iwi_source_phase_pareto;
 extern const struct iwi_source_ops iwi_source_bernoulli;
 extern const struct iwi_source_ops iwi_source_trace;
 extern const struct iwi_source_ops iwi_source_recording;      /* of label 0; made by recording_noise.c */

@@ -26,7 +26,8 @@ struct iwi_stream_id {
 /* Words of state per stream; 0 where `next` says it all (a periodic source alone). */
 size_t iwi_noise_words(const iw_noise *noise);
 
-/* Has sources that act on compute phases (phase-exp, bernoulli), or restarts at phases (IW_SYNC_PHASE). */
+/* Has sources that act on compute phases (phase-exp, phase-pareto, bernoulli), or restarts at phases
+ * (IW_SYNC_PHASE). */
 bool iwi_noise_has_phases(const iw_noise *noise);
 
 /* Sets a stream up at time 0; returns `next`. */

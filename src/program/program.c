@@ -1,4 +1,4 @@
-/* Programs, whether pattern or schedule: made from schedules, asked, freed.
+/* Programs, whether pattern, schedule or trace: made from schedules, asked, freed.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include "program/program.h"
@@ -7,6 +7,7 @@
 
 #include "base/base.h"
 #include "program/delays.h"
+#include "program/trace_program.h"
 
 iw_status iwi_program_from_schedule(const iw_log *log, struct iwi_schedule *schedule, iw_program **program_p)
 {
@@ -29,6 +30,7 @@ void iw_program_free(iw_program *program)
         return;
     }
     iwi_schedule_free(program->schedule);
+    iwi_trace_program_free(program->trace);
     free(program->operations);
     free(program->delays);
     free(program);
@@ -43,6 +45,9 @@ uint64_t iw_program_messages(const iw_program *program)
 {
     uint64_t count = 0;
 
+    if (program->trace != NULL) {
+        return program->trace->messages;
+    }
     if (program->schedule != NULL) {
         for (uint64_t n = 0; n < program->schedule->first_node[program->ranks]; n++) {
             count += program->schedule->nodes[n].kind == IWI_SEND;
@@ -65,10 +70,14 @@ bool iwi_program_starts_with_phase(const iw_program *program)
     return program->operation_count > 0 && (program->compute_ps > 0 || program->delay_count > 0);
 }
 
-static uint64_t count_phases(const struct iwi_schedule *schedule, uint32_t rank)
+static uint64_t count_phases(const iw_program *program, uint32_t rank)
 {
+    const struct iwi_schedule *schedule = program->schedule;
     uint64_t count = 0;
 
+    if (program->trace != NULL) {
+        return iwi_trace_phases(program->trace, rank);
+    }
     for (uint64_t n = schedule->first_node[rank]; n < schedule->first_node[rank + 1]; n++) {
         count += schedule->nodes[n].kind == IWI_CALC && (schedule->nodes[n].flags & IWI_NODE_PHASE) != 0;
     }
@@ -77,18 +86,18 @@ static uint64_t count_phases(const struct iwi_schedule *schedule, uint32_t rank)
 
 iw_status iw_program_set_delays(const iw_log *log, iw_program *program, const iw_delay *delays, size_t count)
 {
-    if (program->schedule == NULL) {
+    if (program->operations != NULL) {
         return iwi_fail(log, IW_ERR_USAGE, "delays of a pattern are given with the pattern");
     }
     for (size_t i = 0; i < count; i++) {
         const uint64_t phases =
-            delays[i].rank < program->ranks ? count_phases(program->schedule, delays[i].rank) : UINT64_MAX;
+            delays[i].rank < program->ranks ? count_phases(program, delays[i].rank) : UINT64_MAX;
 
         if (delays[i].step > phases) {
-            return iwi_fail(log, IW_ERR_RANGE,
-                            "the delay on rank %" PRIu32 " is in step %" PRIu64
-                            ", but the rank has only %" PRIu64 " calcs",
-                            delays[i].rank, delays[i].step, phases);
+            return iwi_fail(
+                log, IW_ERR_RANGE,
+                "the delay on rank %" PRIu32 " is in step %" PRIu64 ", but the rank has only %" PRIu64 " %s",
+                delays[i].rank, delays[i].step, phases, program->trace != NULL ? "computations" : "calcs");
         }
     }
     return iwi_delays_set(log, program, delays, count);

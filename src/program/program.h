@@ -1,4 +1,4 @@
-/* What ranks run, as the engines see it: patterns made of rounds, and stored schedules.
+/* What ranks run, as the engines see it: patterns made of rounds, stored schedules, and traces.
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * A pattern is a list of operations (collectives, halos, ...), run `repeat` times. Every operation is a
@@ -126,11 +126,19 @@ extern const char *const iwi_op_kind_names[IWI_OP_KINDS];
 
 #define IWI_ANY UINT32_MAX /* any source, any tag */
 
-enum iwi_node_kind { IWI_CALC = 1, IWI_SEND, IWI_RECV, IWI_WAIT };
+enum iwi_node_kind {
+    IWI_CALC = 1,
+    IWI_SEND,
+    IWI_RECV,
+    IWI_WAIT,
+    IWI_COLLECTIVE /* only in the base schedule of a trace program (trace_program.h), never in what engines
+                      get */
+};
 
 enum {
     IWI_NODE_NONBLOCKING = 1, /* in-order schedules: the next operation need not wait for this one's end */
-    IWI_NODE_PHASE = 2        /* calc: the start of a compute phase (steps of delays, per-phase noise) */
+    IWI_NODE_PHASE = 2,       /* calc: the start of a compute phase (steps of delays, per-phase noise) */
+    IWI_NODE_SYNCHRONOUS = 4  /* send: by rendezvous at any size (MPI_Ssend) */
 };
 
 struct iwi_node {
@@ -149,7 +157,8 @@ struct iwi_dep {
  * deps[first_dep[n]] to deps[first_dep[n + 1] - 1].
  *   is_in_order: each rank runs its nodes in program order on one CPU; only waits have deps: the nonblocking
  *                operations of the same rank that they complete; each of those is waited for exactly once.
- *   otherwise:   the deps are all there is (a GOAL DAG); there are no waits and no flags but PHASE. */
+ *   otherwise:   the deps are all there is (a GOAL DAG); there are no waits and no flags but PHASE and
+ *                SYNCHRONOUS. */
 struct iwi_schedule {
     uint32_t ranks;
     uint8_t cpu_count,
@@ -159,11 +168,14 @@ struct iwi_schedule {
     struct iwi_node *nodes;
     uint64_t *first_dep; /* nodes + 1 */
     struct iwi_dep *deps;
+    uint32_t *call_of; /* made of a trace: the call that each node comes from; else NULL */
 };
 
 void iwi_schedule_free(struct iwi_schedule *schedule);
 
 /* ---- programs ---- */
+
+struct iwi_trace_program;
 
 struct iw_program {
     /* a pattern: */
@@ -171,10 +183,12 @@ struct iw_program {
     size_t operation_count;
     uint64_t repeat;
     iw_time compute_ps;
-    iw_fs_per_byte reduce;
+    iw_fs_per_byte reduce; /* also of traces */
     /* or a schedule (operations is NULL then): */
     struct iwi_schedule *schedule;
-    /* both: */
+    /* or a trace (both are NULL then): */
+    struct iwi_trace_program *trace;
+    /* all: */
     uint32_t ranks;
     iw_delay *delays; /* sorted by (rank, step) */
     size_t delay_count;
@@ -191,7 +205,7 @@ bool iwi_program_starts_with_phase(const iw_program *program);
 /* The delay of that rank in that compute phase (1 = first), 0 if none; several add up. */
 iw_time iwi_program_delay(const iw_program *program, uint32_t rank, uint64_t step);
 
-/* Stores a pattern as an in-order schedule: for engines that need one, and for GOAL. */
+/* Stores a pattern or a trace as an in-order schedule: for engines that need one, and for GOAL. */
 IW_NODISCARD iw_status iwi_program_unroll(const iw_log *log, const iw_program *program,
                                           struct iwi_schedule **schedule_p);
 
@@ -207,6 +221,9 @@ IW_NODISCARD iw_status iwi_schedule_new(const iw_log *log, uint32_t ranks, uint6
 /* Looks an algorithm up by "op" or "op:algorithm"; unknown names are logged with the known ones. */
 IW_NODISCARD iw_status iwi_algorithm_find(const iw_log *log, const char *name, size_t name_length,
                                           const struct iwi_algorithm **algorithm_p);
+
+/* The first algorithm of an operation. */
+const struct iwi_algorithm *iwi_algorithm_default(enum iwi_op_kind kind);
 
 /* CPU time of `bytes` at a cost per byte, rounded to the nearest picosecond. */
 iw_time iwi_bytes_cost(iw_fs_per_byte per_byte, uint64_t bytes);

@@ -93,3 +93,13 @@ iw_status iwi_algorithm_find(const iw_log *log, const char *name, size_t name_le
     }
     return unknown_algorithm(log, kind, wanted, wanted_length);
 }
+
+const struct iwi_algorithm *iwi_algorithm_default(enum iwi_op_kind kind)
+{
+    size_t i = 0;
+
+    while (algorithms[i]->kind != kind) { /* every operation has one */
+        i++;
+    }
+    return algorithms[i];
+}

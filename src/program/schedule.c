@@ -15,6 +15,7 @@ void iwi_schedule_free(struct iwi_schedule *schedule)
     free(schedule->nodes);
     free(schedule->first_dep);
     free(schedule->deps);
+    free(schedule->call_of);
     free(schedule);
 }
 
@@ -88,7 +89,7 @@ static struct iwi_node dag_node(struct iwi_node node)
         node.kind = IWI_CALC;
         node.amount = 0;
     }
-    node.flags &= IWI_NODE_PHASE;
+    node.flags &= IWI_NODE_PHASE | IWI_NODE_SYNCHRONOUS;
     return node;
 }
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "base/base.h"
-#include "program/program.h"
+#include "program/trace_program.h"
 
 /* Matching needs no tags, as messages between two ranks are posted in the same order on both; they tell
  * operations apart for people. MPI promises tags up to this. */
@@ -195,9 +195,12 @@ iw_status iwi_program_unroll(const iw_log *log, const iw_program *program, struc
     struct unroller u = {.program = program};
     iw_status status;
 
+    if (program->trace != NULL) {
+        return iwi_trace_unroll(log, program, schedule_p);
+    }
     if (program->operations == NULL) {
         return iwi_fail(log, IW_ERR_USAGE,
-                        "only a pattern can be unrolled; this program is a schedule already");
+                        "only a pattern or a trace can be unrolled; this program is a schedule already");
     }
     status = unroll(log, &u, schedule_p);
     free(u.cursors);

@@ -27,15 +27,40 @@ static json_t *summary(const iw_summary *s, json_t *(*write)(double))
                      write(s->mean), "ci95", interval(s, write));
 }
 
+/* Only measured networks have them. */
+static json_t *segments_array(const iw_net *net)
+{
+    const double fs_per_ns = 1e6;
+    json_t *array = json_array();
+
+    for (uint32_t i = 0; i < net->segment_count; i++) {
+        const iw_net_segment *s = &net->segments[i];
+
+        (void)json_array_append_new(
+            array,
+            json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "from_bytes", iwi_json_count(s->from_bytes),
+                      "L_ns", iwi_json_ns((double)s->L_ps), "o_send_ns", iwi_json_ns((double)s->o_send_ps),
+                      "o_recv_ns", iwi_json_ns((double)s->o_recv_ps), "g_ns", iwi_json_ns((double)s->g_ps),
+                      "G_ns_per_byte", iwi_json_number((double)s->G / fs_per_ns), "O_ns_per_byte",
+                      iwi_json_number((double)s->O / fs_per_ns)));
+    }
+    return array;
+}
+
 static json_t *net_object(const iw_net *net)
 {
     const double fs_per_ns = 1e6;
+    json_t *object =
+        json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "name", iwi_json_text(net->name), "L_ns",
+                  iwi_json_ns((double)net->L_ps), "o_send_ns", iwi_json_ns((double)net->o_send_ps),
+                  "o_recv_ns", iwi_json_ns((double)net->o_recv_ps), "g_ns", iwi_json_ns((double)net->g_ps),
+                  "G_ns_per_byte", iwi_json_number((double)net->G / fs_per_ns), "O_ns_per_byte",
+                  iwi_json_number((double)net->O / fs_per_ns), "S_bytes", iwi_json_count(net->S_bytes));
 
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "name", iwi_json_text(net->name), "L_ns",
-                     iwi_json_ns((double)net->L_ps), "o_send_ns", iwi_json_ns((double)net->o_send_ps),
-                     "o_recv_ns", iwi_json_ns((double)net->o_recv_ps), "g_ns", iwi_json_ns((double)net->g_ps),
-                     "G_ns_per_byte", iwi_json_number((double)net->G / fs_per_ns), "O_ns_per_byte",
-                     iwi_json_number((double)net->O / fs_per_ns), "S_bytes", iwi_json_count(net->S_bytes));
+    if (net->segment_count > 0) {
+        (void)json_object_set_new(object, "segments", segments_array(net));
+    }
+    return object;
 }
 
 static json_t *noise_array(const iw_origin *origin)

@@ -69,6 +69,7 @@ static void write_net(FILE *out, const json_t *net)
     const double o_send_ns = iwi_result_number(net, "o_send_ns"),
                  o_recv_ns = iwi_result_number(net, "o_recv_ns");
     const char *name = iwi_result_text(net, "name");
+    const json_t *segments = json_object_get(net, "segments");
     char number[IWI_NUMBER_SIZE], parameters[IWI_PARAGRAPH_SIZE] = "";
     size_t columns;
 
@@ -90,6 +91,12 @@ static void write_net(FILE *out, const json_t *net)
         write_label(out, "");
     }
     (void)fprintf(out, " %s\n", parameters);
+    if (json_array_size(segments) > 0) {
+        write_label(out, "");
+        (void)fprintf(out, " from %.0f bytes on other costs, in %zu segment%s\n",
+                      iwi_result_number(json_array_get(segments, 0), "from_bytes"), json_array_size(segments),
+                      json_array_size(segments) == 1 ? "" : "s");
+    }
 }
 
 static void write_engine(FILE *out, const json_t *result)

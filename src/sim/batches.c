@@ -114,6 +114,14 @@ static void keep(const struct iwi_batches *batches, uint64_t first, uint32_t lan
     }
 }
 
+static iw_status run_flow(struct iwi_flow *flow, const struct iwi_plan *plan)
+{
+    if (plan->code != NULL) {
+        return iwi_flow_trace(flow, plan->code);
+    }
+    return plan->match != NULL ? iwi_flow_schedule(flow, plan->match) : iwi_flow_pattern(flow);
+}
+
 static iw_status run_batch(struct iwi_flow *flow, const struct iwi_batches *batches, const iw_log *log,
                            struct iwi_job *job, uint64_t first)
 {
@@ -124,8 +132,7 @@ static iw_status run_batch(struct iwi_flow *flow, const struct iwi_batches *batc
         keep(batches, first, 1, job->end_ps, false);
     } else {
         iwi_flow_restart(flow, job);
-        IW_TRY(batches->plan->match != NULL ? iwi_flow_schedule(flow, batches->plan->match)
-                                            : iwi_flow_pattern(flow));
+        IW_TRY(run_flow(flow, batches->plan));
         if (flow->is_too_late) {
             return iwi_fail_too_late(log);
         }

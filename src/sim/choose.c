@@ -7,7 +7,7 @@
 
 #include "base/available.h"
 #include "base/base.h"
-#include "program/program.h"
+#include "program/trace_program.h"
 #include "sim/flow_state.h"
 
 enum { MOST_LANES = 8 };
@@ -34,10 +34,27 @@ static struct iwi_round first_round(const struct iwi_operation *op)
     return round;
 }
 
+/* As large as all ranks, or the largest round of a collective. */
+static uint64_t elements_of_trace(const struct iwi_trace_program *trace)
+{
+    uint64_t largest = (uint64_t)trace->base * trace->replicas;
+
+    for (size_t k = 0; k < trace->operation_count; k++) {
+        const uint64_t elements =
+            (uint64_t)first_round(&trace->operations[k]).fan * trace->operations[k].ranks;
+
+        largest = elements > largest ? elements : largest;
+    }
+    return largest;
+}
+
 uint64_t iwi_elements_per_lane(const iw_program *program)
 {
     uint64_t largest_fan = 1;
 
+    if (program->trace != NULL) {
+        return elements_of_trace(program->trace);
+    }
     for (size_t k = 0; k < program->operation_count; k++) {
         const struct iwi_round round = first_round(&program->operations[k]);
 
@@ -48,6 +65,9 @@ uint64_t iwi_elements_per_lane(const iw_program *program)
 
 static bool is_streaming(const iw_program *program)
 {
+    if (program->trace != NULL) {
+        return false;
+    }
     for (size_t k = 0; k < program->operation_count; k++) {
         const struct iwi_round round = first_round(&program->operations[k]);
 

@@ -1,4 +1,4 @@
-/* What a message of k bytes costs under LogGOPS (docs/semantics.md, rules 2, 3 and 5).
+/* What a message of k bytes costs under LogGOPS (docs/semantics.md, rules 2, 3, 5 and 10).
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #ifndef IWI_COST_H
@@ -12,13 +12,35 @@ struct iwi_cost {
     iw_time send_cpu, recv_cpu; /* o + (k-1)O */
     iw_time gap;                /* g + (k-1)G */
     iw_time wire;               /* L + (k-1)G */
-    iw_time bytes_part;         /* (k-1)G alone, for explaining */
+    iw_time bytes_part;         /* (k-1)G alone, or (k-from)G of a segment, for explaining */
     bool is_rendezvous;
 };
+
+/* The segment of a measured network that this size falls into. */
+static inline struct iwi_cost iwi_cost_of_segment(const iw_net *net, uint64_t bytes)
+{
+    const iw_net_segment *segment = &net->segments[net->segment_count - 1];
+    iw_time overhead, transfer;
+
+    while (bytes < segment->from_bytes) {
+        segment--;
+    }
+    overhead = iwi_bytes_cost(segment->O, bytes - segment->from_bytes);
+    transfer = iwi_bytes_cost(segment->G, bytes - segment->from_bytes);
+    return (struct iwi_cost){.send_cpu = segment->o_send_ps + overhead,
+                             .recv_cpu = segment->o_recv_ps + overhead,
+                             .gap = segment->g_ps + transfer,
+                             .wire = segment->L_ps + transfer,
+                             .bytes_part = transfer,
+                             .is_rendezvous = bytes > net->S_bytes};
+}
 
 /* A message of 0 bytes costs as one of 1 byte: there is an envelope to carry. */
 static inline struct iwi_cost iwi_cost_of(const iw_net *net, uint64_t bytes)
 {
+    if (net->segment_count > 0 && bytes >= net->segments[0].from_bytes) {
+        return iwi_cost_of_segment(net, bytes);
+    }
     const uint64_t further = bytes > 0 ? bytes - 1 : 0;
     const iw_time overhead = iwi_bytes_cost(net->O, further);
     const iw_time transfer = iwi_bytes_cost(net->G, further);
@@ -29,6 +51,15 @@ static inline struct iwi_cost iwi_cost_of(const iw_net *net, uint64_t bytes)
                              .wire = net->L_ps + transfer,
                              .bytes_part = transfer,
                              .is_rendezvous = bytes > net->S_bytes};
+}
+
+/* Of the message that a send carries: a synchronous one goes by rendezvous at any size. */
+static inline struct iwi_cost iwi_cost_of_send(const iw_net *net, const struct iwi_node *send)
+{
+    struct iwi_cost cost = iwi_cost_of(net, send->amount);
+
+    cost.is_rendezvous |= (send->flags & IWI_NODE_SYNCHRONOUS) != 0;
+    return cost;
 }
 
 /* What rendezvous adds between the later of "RTS is there" and "receive posted", and the start of the

@@ -31,7 +31,7 @@ static iw_status push_arrived(struct event_run *run, uint64_t node, iw_time time
 static iw_split path_to_notice(const struct event_run *run, uint64_t send)
 {
     const struct iwi_job *job = run->job;
-    const struct iwi_cost cost = iwi_cost_of(job->net, run->schedule->nodes[send].amount);
+    const struct iwi_cost cost = iwi_cost_of_send(job->net, &run->schedule->nodes[send]);
     iw_split path = run->paths->sent[send];
 
     if (!cost.is_rendezvous) {
@@ -62,7 +62,7 @@ static void explain_meeting(struct event_run *run, uint64_t recv, const struct e
 static iw_status meet(struct event_run *run, uint64_t recv, const struct event_message *message)
 {
     const uint64_t bytes = run->schedule->nodes[message->send].amount;
-    const struct iwi_cost cost = iwi_cost_of(run->job->net, bytes);
+    const struct iwi_cost cost = iwi_cost_of_send(run->job->net, &run->schedule->nodes[message->send]);
     struct event_node *receive = &run->nodes[recv];
     struct event_node *send = &run->nodes[message->send];
 
@@ -209,7 +209,7 @@ static iw_status keep_pair_order(struct event_run *run, struct event_message *me
 iw_status iwi_event_message(struct event_run *run, uint64_t send)
 {
     const struct iwi_node *node = &run->schedule->nodes[send];
-    const struct iwi_cost cost = iwi_cost_of(run->job->net, node->amount);
+    const struct iwi_cost cost = iwi_cost_of_send(run->job->net, node);
     const iw_time sent = run->nodes[send].sent;
     const size_t index = run->message_count;
     struct event_message message = {.send = send,

@@ -84,7 +84,7 @@ iw_status iwi_event_calc(struct event_run *run, uint64_t node, size_t cpu)
 iw_status iwi_event_send(struct event_run *run, uint64_t node, size_t cpu)
 {
     const struct iwi_node *send = &run->schedule->nodes[node];
-    const struct iwi_cost cost = iwi_cost_of(run->job->net, send->amount);
+    const struct iwi_cost cost = iwi_cost_of_send(run->job->net, send);
     const uint32_t rank = run->rank_of[node];
     const size_t nic = (size_t)rank * run->schedule->nic_count + send->nic;
     const iw_time start = iwi_max(run->now, run->send_gap[nic]);
@@ -145,7 +145,7 @@ iw_status iwi_event_receive(struct event_run *run, uint64_t node, size_t cpu)
 static void shift_send_gap(struct event_run *run, uint64_t node)
 {
     const struct iwi_node *send = &run->schedule->nodes[node];
-    const struct iwi_cost cost = iwi_cost_of(run->job->net, send->amount);
+    const struct iwi_cost cost = iwi_cost_of_send(run->job->net, send);
     const size_t nic = (size_t)run->rank_of[node] * run->schedule->nic_count + send->nic;
     const iw_time free = run->nodes[node].known + cost.gap;
 

@@ -71,13 +71,20 @@ IWI_STEP void issue(struct schedule_run *run, uint32_t rank, uint64_t node, cons
     set_mark(run, node);
 }
 
+static bool is_rendezvous(const struct schedule_run *run, uint64_t send)
+{
+    const struct iwi_node *op = &run->schedule->nodes[send];
+
+    return op->amount > run->flow->job->net->S_bytes || (op->flags & IWI_NODE_SYNCHRONOUS) != 0;
+}
+
 /* What the completion of `node` still needs of its partner: NO_NODE if nothing. */
 static uint64_t missing(const struct schedule_run *run, uint64_t node)
 {
     const struct iwi_node *op = &run->schedule->nodes[node];
     const uint64_t partner = run->partner[node];
 
-    if (op->kind == IWI_SEND && op->amount <= run->flow->job->net->S_bytes) {
+    if (op->kind == IWI_SEND && !is_rendezvous(run, node)) {
         return NO_NODE;
     }
     if (partner != NO_NODE && run->is_marked[partner]) {
@@ -87,13 +94,13 @@ static uint64_t missing(const struct schedule_run *run, uint64_t node)
 }
 
 /* Transfer start (rendezvous) or departure (eager) of the message that `send` carries to `recv`. */
-IWI_STEP iw_time departure(const struct schedule_run *run, uint64_t send, uint64_t recv, bool is_rendezvous,
-                           uint32_t lane, iw_split *split, const bool is_explaining)
+IWI_STEP iw_time departure(const struct schedule_run *run, uint64_t send, uint64_t recv, uint32_t lane,
+                           iw_split *split, const bool is_explaining)
 {
     const struct iwi_flow *flow = run->flow;
     const iw_time sent = run->mark[((size_t)send << flow->lane_shift) + lane];
 
-    if (!is_rendezvous) {
+    if (!is_rendezvous(run, send)) {
         if (is_explaining) {
             *split = run->mark_split[send];
         }
@@ -111,10 +118,10 @@ IWI_STEP void serve(struct schedule_run *run, uint32_t rank, uint64_t recv, uint
     const uint64_t send = run->partner[recv];
     const struct iwi_cost *cost = flow_cost(flow, run->schedule->nodes[send].amount);
     iw_split split;
-    const iw_time left = departure(run, send, recv, cost->is_rendezvous, lane, &split, is_explaining);
+    const iw_time left = departure(run, send, recv, lane, &split, is_explaining);
 
     if (is_explaining) {
-        step_onto_wire(flow, cost, &split);
+        step_onto_wire(cost, &split);
     }
     step_receive(flow, rank, ((size_t)rank << flow->lane_shift) + lane, cost, left + cost->wire, &split,
                  is_explaining);
@@ -127,8 +134,8 @@ IWI_STEP void complete_send(struct schedule_run *run, uint32_t rank, uint64_t se
     const struct iwi_cost *cost = flow_cost(flow, run->schedule->nodes[send].amount);
     iw_split split;
 
-    if (cost->is_rendezvous) {
-        const iw_time transfer = departure(run, send, run->partner[send], true, lane, &split, is_explaining);
+    if (is_rendezvous(run, send)) {
+        const iw_time transfer = departure(run, send, run->partner[send], lane, &split, is_explaining);
 
         if (is_explaining) {
             split.hops += step_is_late_receive(flow, run->mark[send], run->mark[run->partner[send]]);
@@ -154,8 +161,7 @@ IWI_STEP void complete_wait(struct schedule_run *run, uint32_t rank, uint64_t wa
             const uint64_t send = run->partner[node];
             const struct iwi_cost *cost = flow_cost(flow, schedule->nodes[send].amount);
 
-            flow->arrivals[count].time =
-                departure(run, send, node, cost->is_rendezvous, lane, NULL, false) + cost->wire;
+            flow->arrivals[count].time = departure(run, send, node, lane, NULL, false) + cost->wire;
             flow->arrivals[count++].index = schedule->deps[d].node;
         }
     }

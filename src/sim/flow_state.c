@@ -67,7 +67,8 @@ static bool is_alike(const struct iwi_job *job)
     const iw_program *program = job->program;
     struct iwi_round round;
 
-    if (job->schedule != NULL || job->split != NULL || (job->has_delays && program->delay_count > 0) ||
+    if (job->schedule != NULL || program->trace != NULL || job->split != NULL ||
+        (job->has_delays && program->delay_count > 0) ||
         (job->noise != NULL && !iwi_noise_is_common(job->noise))) {
         return false;
     }
@@ -241,10 +242,12 @@ iw_status iwi_flow_reserve_scratch(struct iwi_flow *flow, uint32_t fan)
     return flow->sends == NULL || flow->recvs == NULL || flow->arrivals == NULL ? IW_ERR_NOMEM : IW_OK;
 }
 
-iw_status iwi_flow_reserve(struct iwi_flow *flow, uint32_t fan, bool has_rendezvous)
+iw_status iwi_flow_reserve(struct iwi_flow *flow, uint32_t ranks, uint32_t fan, bool has_rendezvous)
 {
-    if (fan > flow->slot_count) {
-        IW_TRY(reserve_slots(flow, fan));
+    const uint64_t slots = ((uint64_t)fan * ranks + flow->ranks - 1) / flow->ranks;
+
+    if (slots > flow->slot_count) {
+        IW_TRY(reserve_slots(flow, (size_t)slots));
     }
     IW_TRY(iwi_flow_reserve_scratch(flow, fan));
     return has_rendezvous && flow->posted == NULL ? reserve_posted(flow) : IW_OK;

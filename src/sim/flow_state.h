@@ -60,8 +60,9 @@ void iwi_flow_restart(struct iwi_flow *flow, const struct iwi_job *job);
 /* An array over ranks or more: on huge pages if it is large. */
 void *iwi_flow_new_array(const iw_log *log, size_t count, size_t element_size);
 
-/* Room for rounds in which a rank has up to `fan` sends or receives, and for rendezvous. */
-IW_NODISCARD iw_status iwi_flow_reserve(struct iwi_flow *flow, uint32_t fan, bool has_rendezvous);
+/* Room for rounds of `ranks` ranks in which one has up to `fan` sends or receives, and for rendezvous. */
+IW_NODISCARD iw_status iwi_flow_reserve(struct iwi_flow *flow, uint32_t ranks, uint32_t fan,
+                                        bool has_rendezvous);
 
 /* Room for waits of up to `fan` receives. */
 IW_NODISCARD iw_status iwi_flow_reserve_scratch(struct iwi_flow *flow, uint32_t fan);
@@ -73,6 +74,25 @@ iw_time iwi_flow_work_slow(struct iwi_flow *flow, uint32_t rank, size_t i, iw_ti
 
 /* A compute phase of `work` on rank r begins: its delay and noise included. */
 void iwi_flow_phase(struct iwi_flow *flow, uint32_t rank, uint64_t phase, iw_time work);
+
+/* Ranks of the program that an operation runs over: its rank i is members[i] + offset; where there are more
+ * of them than members, those follow again from offset + base on. */
+struct iwi_flow_group {
+    const uint32_t *members;
+    uint32_t count, offset, base;
+};
+
+static inline uint32_t iwi_flow_group_rank(const struct iwi_flow_group *group, uint32_t i)
+{
+    return i < group->count
+               ? group->offset + group->members[i]
+               : group->offset + i / group->count * group->base + group->members[i % group->count];
+}
+
+/* All rounds of one operation; `group` NULL: over all ranks in their order, streaming where it can. `phase`
+ * is the number of the first compute phase that it places. */
+IW_NODISCARD iw_status iwi_flow_operation(struct iwi_flow *flow, const struct iwi_operation *op,
+                                          const struct iwi_flow_group *group, uint64_t phase);
 
 /* This round streams: every rank does the same, and nothing is explained. */
 bool iwi_flow_streams(const struct iwi_job *job, const struct iwi_round *round);

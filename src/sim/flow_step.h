@@ -134,9 +134,9 @@ IWI_STEP void step_send_done(struct iwi_flow *flow, size_t i, const struct iwi_c
 }
 
 /* From the path of `sent` (eager) or of the transfer's start to that of the arrival. */
-IWI_STEP void step_onto_wire(const struct iwi_flow *flow, const struct iwi_cost *cost, iw_split *split)
+IWI_STEP void step_onto_wire(const struct iwi_cost *cost, iw_split *split)
 {
-    split->part_ps[IW_PART_LATENCY] += flow->job->net->L_ps;
+    split->part_ps[IW_PART_LATENCY] += cost->wire - cost->bytes_part;
     split->part_ps[IW_PART_BYTES] += cost->bytes_part;
     split->hops++;
 }

@@ -40,12 +40,29 @@ static iw_status plan_event(const iw_log *log, const iw_program *program, struct
     return IW_OK;
 }
 
+/* As steps or, where these cannot order it, stored message by message. */
+static iw_status plan_trace(const iw_log *log, const iw_program *program, const iw_net *net,
+                            struct iwi_plan *plan)
+{
+    IW_TRY(iwi_trace_compile(log, program->trace, net, plan->note, sizeof plan->note, &plan->code));
+    if (plan->code != NULL) {
+        return IW_OK;
+    }
+    IW_TRY(iwi_program_unroll(log, program, &plan->own_schedule));
+    plan->schedule = plan->own_schedule;
+    return iwi_match_new(log, plan->schedule, &plan->match);
+}
+
 /* Sets plan->note, and no schedule, if the flow engine cannot run it. */
-static iw_status plan_flow(const iw_log *log, const iw_program *program, struct iwi_plan *plan)
+static iw_status plan_flow(const iw_log *log, const iw_program *program, const iw_net *net,
+                           struct iwi_plan *plan)
 {
     const struct iwi_schedule *schedule = program->schedule;
     const char *refusal;
 
+    if (program->trace != NULL) {
+        return plan_trace(log, program, net, plan);
+    }
     if (schedule == NULL) {
         return IW_OK;
     }
@@ -64,8 +81,8 @@ static iw_status plan_flow(const iw_log *log, const iw_program *program, struct 
     return iwi_match_new(log, schedule, &plan->match);
 }
 
-static iw_status plan_engine(const iw_log *log, const iw_program *program, const iw_sim_opts *opts,
-                             struct iwi_plan *plan)
+static iw_status plan_engine(const iw_log *log, const iw_program *program, const iw_net *net,
+                             const iw_sim_opts *opts, struct iwi_plan *plan)
 {
     if (opts->rules == IW_RULES_LOGGOPSIM) {
         if (opts->engine == IW_ENGINE_FLOW) {
@@ -75,8 +92,8 @@ static iw_status plan_engine(const iw_log *log, const iw_program *program, const
         return plan_loggopsim(log, program, opts->rendezvous, plan);
     }
     if (opts->engine != IW_ENGINE_EVENT) {
-        IW_TRY(plan_flow(log, program, plan));
-        if (plan->note[0] == '\0') {
+        IW_TRY(plan_flow(log, program, net, plan));
+        if (plan->note[0] == '\0' || plan->schedule != NULL) {
             plan->engine = IW_ENGINE_FLOW;
             return IW_OK;
         }
@@ -89,15 +106,20 @@ static iw_status plan_engine(const iw_log *log, const iw_program *program, const
     return plan_event(log, program, plan);
 }
 
-iw_status iwi_plan_init(const iw_log *log, const iw_program *program, const iw_sim_opts *opts,
-                        struct iwi_plan *plan)
+static uint64_t unreceived(const struct iwi_plan *plan)
+{
+    return plan->match != NULL ? plan->match->unreceived : plan->code != NULL ? plan->code->unreceived : 0;
+}
+
+iw_status iwi_plan_init(const iw_log *log, const iw_program *program, const iw_net *net,
+                        const iw_sim_opts *opts, struct iwi_plan *plan)
 {
     iw_status status;
 
     *plan = (struct iwi_plan){.rules = opts->rules};
-    status = plan_engine(log, program, opts, plan);
-    if (status == IW_OK && plan->match != NULL && plan->match->unreceived > 0) {
-        iwi_warn(log, "%" PRIu64 " messages are sent but never received", plan->match->unreceived);
+    status = plan_engine(log, program, net, opts, plan);
+    if (status == IW_OK && unreceived(plan) > 0) {
+        iwi_warn(log, "%" PRIu64 " messages are sent but never received", unreceived(plan));
     }
     if (status != IW_OK) {
         iwi_plan_release(plan);
@@ -108,6 +130,7 @@ iw_status iwi_plan_init(const iw_log *log, const iw_program *program, const iw_s
 void iwi_plan_release(struct iwi_plan *plan)
 {
     iwi_match_free(plan->match);
+    iwi_trace_code_free(plan->code);
     iwi_schedule_free(plan->own_schedule);
     *plan = (struct iwi_plan){.engine = IW_ENGINE_AUTO};
 }

@@ -6,19 +6,22 @@
 
 #include "sim/engine.h"
 #include "sim/flow_match.h"
+#include "sim/flow_trace.h"
 
 struct iwi_plan {
     iw_engine engine;
     iw_rules rules;
-    const struct iwi_schedule *schedule; /* NULL: rounds of a pattern */
+    const struct iwi_schedule *schedule; /* NULL: rounds of a pattern, steps of a trace */
     struct iwi_schedule *own_schedule;   /* made for this plan, or NULL */
     struct iwi_match *match;             /* flow on a schedule, or NULL */
-    char note[160];                      /* why auto took event */
+    struct iwi_trace_code *code;         /* flow on a trace, or NULL */
+    char note[160];                      /* why auto took event, or a trace had to be stored */
 };
 
-/* IW_ERR_UNSUPPORTED (logged) if the wanted engine cannot run the program. */
-IW_NODISCARD iw_status iwi_plan_init(const iw_log *log, const iw_program *program, const iw_sim_opts *opts,
-                                     struct iwi_plan *plan);
+/* IW_ERR_UNSUPPORTED (logged) if the wanted engine cannot run the program; `net` tells which messages of a
+ * trace go by rendezvous. */
+IW_NODISCARD iw_status iwi_plan_init(const iw_log *log, const iw_program *program, const iw_net *net,
+                                     const iw_sim_opts *opts, struct iwi_plan *plan);
 void iwi_plan_release(struct iwi_plan *plan);
 
 /* A chain as an in-order schedule; *chain_p is NULL if the graph is no chain. */

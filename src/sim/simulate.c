@@ -58,13 +58,16 @@ static iw_status check_opts(const iw_log *log, const iw_sim_opts *opts)
     return IW_OK;
 }
 
-/* Units of progress of one batch: rounds, or 1 for a schedule. */
+/* Units of progress of one batch: rounds, and segments of a trace; or 1 for a schedule. */
 static uint64_t ticks_of(const iw_program *program, const struct iwi_plan *plan)
 {
     uint64_t rounds = 0;
 
     if (plan->schedule != NULL) {
         return 1;
+    }
+    if (plan->code != NULL) {
+        return iwi_trace_ticks(program->trace, plan->code);
     }
 
     for (size_t k = 0; k < program->operation_count; k++) {
@@ -73,9 +76,15 @@ static uint64_t ticks_of(const iw_program *program, const struct iwi_plan *plan)
     return rounds * program->repeat;
 }
 
+/* Those that are stored: all of a schedule, those of a trace's base ranks. NULL: a pattern. */
+static const struct iwi_schedule *stored_nodes(const iw_program *program)
+{
+    return program->trace != NULL ? program->trace->schedule : program->schedule;
+}
+
 static bool has_compute_phases(const iw_program *program)
 {
-    const struct iwi_schedule *schedule = program->schedule;
+    const struct iwi_schedule *schedule = stored_nodes(program);
 
     if (schedule == NULL) {
         bool places_compute = false;
@@ -96,20 +105,24 @@ static bool has_compute_phases(const iw_program *program)
 static void warn_of_idle_noise(const iw_log *log, const iw_program *program, const iw_noise *noise)
 {
     if (noise != NULL && iwi_noise_has_phases(noise) && !has_compute_phases(program)) {
-        iwi_warn(log,
-                 "phase-exp, bernoulli and synchronising by phase act on compute phases, but the program has "
-                 "none: give it work, for instance --compute 1ms");
+        iwi_warn(
+            log,
+            "phase-exp, phase-pareto, bernoulli and synchronising by phase act on compute phases, but the "
+            "program has none: give it work, for instance --compute 1ms");
     }
 }
 
 /* At least as large as any message: some operations join the blocks of all ranks. */
 static uint64_t largest_message(const iw_program *program)
 {
-    const struct iwi_schedule *schedule = program->schedule;
+    const struct iwi_schedule *schedule = stored_nodes(program);
+    const struct iwi_operation *operations =
+        program->trace != NULL ? program->trace->operations : program->operations;
+    const size_t count = program->trace != NULL ? program->trace->operation_count : program->operation_count;
     uint64_t largest = 0;
 
-    for (size_t k = 0; k < program->operation_count; k++) {
-        const struct iwi_operation *op = &program->operations[k];
+    for (size_t k = 0; k < count; k++) {
+        const struct iwi_operation *op = &operations[k];
         const uint64_t bytes = iwi_operation_joins_blocks(op) ? op->bytes * op->ranks : op->bytes;
 
         largest = bytes > largest ? bytes : largest;
@@ -126,8 +139,12 @@ static iw_status check_message_costs(const iw_log *log, const iw_program *progra
 {
     const uint64_t largest = largest_message(program);
 
-    if (iwi_bytes_cost(net->G, largest) > IW_TIME_INPUT_MAX ||
-        iwi_bytes_cost(net->O, largest) > IW_TIME_INPUT_MAX) {
+    iw_fs_per_byte dearest = net->G > net->O ? net->G : net->O;
+
+    for (uint32_t i = 0; i < net->segment_count; i++) {
+        dearest = iwi_max(dearest, iwi_max(net->segments[i].G, net->segments[i].O));
+    }
+    if (iwi_bytes_cost(dearest, largest) > IW_TIME_INPUT_MAX) {
         return iwi_fail(log, IW_ERR_RANGE,
                         "messages of up to %" PRIu64 " bytes take more than 10 days on this network",
                         largest);
@@ -311,9 +328,16 @@ iw_status iw_simulate(const iw_log *log, const iw_program *program, const iw_net
 
     IW_TRY(check_opts(log, opts));
     IW_TRY(iw_net_check(log, net));
+    if (opts->rules == IW_RULES_LOGGOPSIM && net->segment_count > 0) {
+        return iwi_fail(
+            log, IW_ERR_UNSUPPORTED,
+            "network '%s' has size segments, which LogGOPSim's rules do not know; use the rules of "
+            "idlewave, or give --L, --o, --g and --G for one line over all sizes",
+            net->name);
+    }
     IW_TRY(check_message_costs(log, program, net));
     warn_of_idle_noise(log, program, noise);
-    IW_TRY(iwi_plan_init(log, program, opts, &plan));
+    IW_TRY(iwi_plan_init(log, program, net, opts, &plan));
     batches.job = (struct iwi_job){.program = program,
                                    .schedule = plan.schedule,
                                    .net = net,

@@ -24,8 +24,8 @@ static uint32_t rank_of(const struct iwi_schedule *schedule, uint64_t node)
     return low;
 }
 
-/* "rank 1, tag 7", "any rank, any tag" */
-static void describe_peer(const struct iwi_node *node, char *text, size_t size)
+/* "rank 1, tag 7", "any rank, any tag"; "rank 1" in a trace, whose tags have been renumbered */
+static void describe_peer(const struct iwi_node *node, bool is_traced, char *text, size_t size)
 {
     char peer[24] = "any rank", tag[24] = "any tag";
 
@@ -35,20 +35,21 @@ static void describe_peer(const struct iwi_node *node, char *text, size_t size)
     if (node->tag != IWI_ANY) {
         snprintf(tag, sizeof tag, "tag %" PRIu32, node->tag);
     }
-    snprintf(text, size, "%s, %s", peer, tag);
+    snprintf(text, size, "%s%s%s", peer, is_traced ? "" : ", ", is_traced ? "" : tag);
 }
 
-static void describe(const struct iwi_node *node, char *text, size_t size)
+static void describe(const struct iwi_node *node, bool is_traced, char *text, size_t size)
 {
     char peer[64];
 
-    describe_peer(node, peer, sizeof peer);
+    describe_peer(node, is_traced, peer, sizeof peer);
     switch (node->kind) {
     case IWI_SEND:
         snprintf(text, size, "send %" PRIu64 " B to %s, never received", node->amount, peer);
         break;
     case IWI_RECV: snprintf(text, size, "recv %" PRIu64 " B from %s", node->amount, peer); break;
     case IWI_WAIT: snprintf(text, size, "wait"); break;
+    case IWI_COLLECTIVE: snprintf(text, size, "collective"); break;
     default: snprintf(text, size, "calc"); break;
     }
 }
@@ -74,9 +75,12 @@ iw_status iwi_report_stuck(const iw_log *log, const struct iwi_schedule *schedul
         const uint32_t rank = rank_of(schedule, nodes[i]);
         char what[96];
 
-        describe(&schedule->nodes[nodes[i]], what, sizeof what);
-        used += (size_t)snprintf(text + used, sizeof text - used, "%srank %" PRIu32 " op %" PRIu64 " (%s)",
-                                 i == 0 ? "" : ", ", rank, nodes[i] - schedule->first_node[rank], what);
+        describe(&schedule->nodes[nodes[i]], schedule->call_of != NULL, what, sizeof what);
+        used += (size_t)snprintf(text + used, sizeof text - used, "%srank %" PRIu32 " %s %" PRIu64 " (%s)",
+                                 i == 0 ? "" : ", ", rank, schedule->call_of != NULL ? "call" : "op",
+                                 schedule->call_of != NULL ? schedule->call_of[nodes[i]]
+                                                           : nodes[i] - schedule->first_node[rank],
+                                 what);
     }
     if (count > named) {
         snprintf(rest, sizeof rest, " and %zu more", count - named);

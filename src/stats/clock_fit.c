@@ -90,8 +90,8 @@ static void bound_error(const struct iwi_clock_point *points, size_t count, stru
     model->error_ns = (int64_t)ceil(value);
 }
 
-void iwi_clock_fit(const struct iwi_clock_point *points, size_t count,
-                   const struct iwi_clock_doubt *doubt, struct iwi_clock_model *model_p)
+void iwi_clock_fit(const struct iwi_clock_point *points, size_t count, const struct iwi_clock_doubt *doubt,
+                   struct iwi_clock_model *model_p)
 {
     struct iwi_clock_model model = {.drift = 0};
 

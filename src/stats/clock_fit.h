@@ -46,8 +46,8 @@ struct iwi_clock_point iwi_clock_best(const struct iwi_clock_ping *pings, size_t
 /* Fits a line through points in the order of time; count > 0. The doubt goes into the model's errors. One
  * point, or points over less than IWI_CLOCK_DRIFT_NS: no drift is fitted, and
  * drift_error says what clocks of real machines do. */
-void iwi_clock_fit(const struct iwi_clock_point *points, size_t count,
-                   const struct iwi_clock_doubt *doubt, struct iwi_clock_model *model_p);
+void iwi_clock_fit(const struct iwi_clock_point *points, size_t count, const struct iwi_clock_doubt *doubt,
+                   struct iwi_clock_model *model_p);
 
 #define IWI_CLOCK_DRIFT_NS INT64_C(20000000)
 #define IWI_CLOCK_USUAL_DRIFT 1e-4 /* 100 ppm: twice what crystals are allowed */

@@ -18,11 +18,16 @@ enum { NET_TEXT_SIZE = 256 };
 static void describe_net(const iw_net *net, char buf[NET_TEXT_SIZE])
 {
     const double fs_per_ns = 1e6;
-    char L[24], o_send[24], o_recv[24], g[24], rest[40] = "";
+    char L[24], o_send[24], o_recv[24], g[24], rest[64] = "";
 
     (void)iw_format_time(net->o_recv_ps, o_recv, sizeof o_recv);
     if (net->O > 0) {
         snprintf(rest, sizeof rest, ", O %.4g ns/B", (double)net->O / fs_per_ns);
+    }
+    if (net->segment_count > 0) {
+        const size_t used = strlen(rest);
+
+        snprintf(rest + used, sizeof rest - used, ", %u segments", net->segment_count);
     }
     snprintf(buf, NET_TEXT_SIZE, "%s: L %s, o %s%s%s, g %s, G %.4g ns/B%s", net->name,
              iw_format_time(net->L_ps, L, sizeof L), iw_format_time(net->o_send_ps, o_send, sizeof o_send),

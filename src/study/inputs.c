@@ -87,13 +87,37 @@ iw_pattern iwi_cell_pattern(const iw_study *study, const iw_cell *cell)
     return pattern;
 }
 
+/* Of programs made of traces: what is not an error was told when the study was read. */
+static void pass_errors(void *arg, iw_log_level level, const char *text)
+{
+    const iw_log *log = arg;
+
+    if (level == IW_LOG_ERROR && log->write != NULL) {
+        log->write(log->arg, level, text);
+    }
+}
+
+static iw_status make_from_trace(const iw_log *log, const iw_study_work *work, uint32_t ranks,
+                                 iw_program **program_p)
+{
+    iw_trace_opts opts = work->trace_opts;
+    iw_log outer = log != NULL ? *log : (iw_log){NULL, NULL};
+    const iw_log errors = {pass_errors, &outer};
+
+    opts.ranks = ranks;
+    return iw_program_from_trace(&errors, work->trace, &opts, program_p);
+}
+
 iw_status iwi_cell_program_init(const iw_log *log, const struct iwi_inputs *inputs, const iw_cell *cell,
                                 struct iwi_cell_program *program)
 {
     const iw_study_work *work = &inputs->study->works[cell->work];
 
     *program = (struct iwi_cell_program){.program = inputs->schedules[cell->work]};
-    if (program->program == NULL) {
+    if (work->is_trace) {
+        IW_TRY(make_from_trace(log, work, cell->ranks, &program->own));
+        program->program = program->own;
+    } else if (program->program == NULL) {
         const iw_pattern pattern = iwi_cell_pattern(inputs->study, cell);
 
         IW_TRY(iw_program_from_pattern(log, work->operations, &pattern, &program->own));

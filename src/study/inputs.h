@@ -24,7 +24,7 @@ IW_NODISCARD iw_status iwi_inputs_add_noise(const iw_log *log, struct iwi_inputs
 /* The noise that was made for the cell. */
 const iw_noise *iwi_inputs_noise(const struct iwi_inputs *inputs, const iw_cell *cell);
 
-/* The program of a cell: a pattern of its own, or a schedule that was made. */
+/* The program of a cell: a pattern or a trace of its own, or a schedule that was made. */
 struct iwi_cell_program {
     const iw_program *program;
     iw_program *own; /* or NULL */

@@ -15,6 +15,7 @@
 #include "base/base.h"
 #include "noise/stream.h"
 #include "program/program.h"
+#include "program/trace_program.h"
 #include "sim/choose.h"
 #include "sim/flow_state.h"
 #include "sim/plan.h"
@@ -22,6 +23,7 @@
 
 enum {
     SCHEDULE_BYTES = 200, /* of a stored operation: both engines keep less */
+    TRACED_BYTES = 100,   /* of an operation of a trace: as stored, and as steps while these are made */
     SUMMED_TRIALS = 256   /* to see how long summing up takes */
 };
 
@@ -31,6 +33,9 @@ static const double SAMPLED_SHARE = 1.0 / 64; /* of the work of a kind, at most 
 
 /* Where a sample would take too long (schedules cannot be made smaller); docs/performance.md. */
 static const double FLOW_SCHEDULE_S = 100e-9, EVENT_S = 2.6e-6;
+
+/* The smallest sample of a trace is the whole of it, and most of that would go into ordering its steps. */
+static const double TRACE_S = 10e-9;
 
 static const double TRIAL_S = 0.5e-6;           /* starting a trial */
 static const double TOUCH_S_PER_BYTE = 0.25e-9; /* the system clears new pages */
@@ -64,6 +69,8 @@ static uint64_t bytes_of(const iw_program *program, const iw_noise *noise, uint6
 
     if (program->schedule != NULL) {
         stored = SCHEDULE_BYTES * program->schedule->first_node[program->ranks];
+    } else if (program->trace != NULL) {
+        stored = TRACED_BYTES * program->trace->schedule->first_node[program->trace->base];
     }
     return state * lanes_of(program, trials) + stored + trials * 4 * sizeof(double);
 }
@@ -153,7 +160,7 @@ static double guess_schedule(const iw_program *program)
     struct iwi_plan plan;
     double message_s = EVENT_S;
 
-    if (iwi_plan_init(NULL, program, &opts, &plan) == IW_OK) {
+    if (iwi_plan_init(NULL, program, iw_net_builtin("chic"), &opts, &plan) == IW_OK) { /* any will do */
         message_s = plan.engine == IW_ENGINE_FLOW ? FLOW_SCHEDULE_S : EVENT_S;
         iwi_plan_release(&plan);
     }
@@ -169,6 +176,10 @@ static iw_status sample_kind(const iw_log *log, const struct iwi_inputs *inputs,
     iw_program *sample = NULL;
 
     *message_s_p = EVENT_S;
+    if (inputs->study->works[cell->work].is_trace) {
+        *message_s_p = TRACE_S;
+        return IW_OK;
+    }
     if (schedule != NULL && (double)kind->largest->messages * EVENT_S > LARGEST_SAMPLE * FLOW_SCHEDULE_S) {
         *message_s_p = guess_schedule(schedule);
         return IW_OK;
@@ -306,17 +317,37 @@ static iw_status price_all(const iw_log *log, const struct iwi_inputs *inputs, s
     return IW_OK;
 }
 
-static iw_status weigh_memory(const iw_log *log, struct iwi_inputs *inputs, struct iwi_task *task)
+/* The program of a cell, kept for those that differ from it in other things: tasks of one weight are side by
+ * side. */
+struct kept_program {
+    const iw_cell *cell; /* NULL: none yet */
+    struct iwi_cell_program program;
+};
+
+static iw_status keep_program(const iw_log *log, const struct iwi_inputs *inputs, const iw_cell *cell,
+                              struct kept_program *kept)
+{
+    if (kept->cell != NULL && kept->cell->work == cell->work && kept->cell->ranks == cell->ranks &&
+        kept->cell->bytes == cell->bytes) {
+        return IW_OK;
+    }
+    iwi_cell_program_release(&kept->program);
+    *kept = (struct kept_program){.cell = NULL};
+    IW_TRY(iwi_cell_program_init(log, inputs, cell, &kept->program));
+    kept->cell = cell;
+    return IW_OK;
+}
+
+static iw_status weigh_memory(const iw_log *log, struct iwi_inputs *inputs, struct iwi_task *task,
+                              struct kept_program *kept)
 {
     const iw_cell *cell = &inputs->study->cells[task->cell];
-    struct iwi_cell_program program;
     struct iwi_task_log task_log;
 
     iwi_task_log_init(log, inputs->study, task, &task_log);
     IW_TRY(iwi_inputs_add_noise(&task_log.log, inputs, cell));
-    IW_TRY(iwi_cell_program_init(&task_log.log, inputs, cell, &program));
-    task->bytes = bytes_of(program.program, iwi_inputs_noise(inputs, cell), cell->trials);
-    iwi_cell_program_release(&program);
+    IW_TRY(keep_program(&task_log.log, inputs, cell, kept));
+    task->bytes = bytes_of(kept->program.program, iwi_inputs_noise(inputs, cell), cell->trials);
     return IW_OK;
 }
 
@@ -334,13 +365,15 @@ iw_status iwi_tasks_price(const iw_log *log, struct iwi_inputs *inputs, struct i
 {
     struct keyed *keyed = iwi_new_array(log, tasks->count, sizeof *keyed);
     struct iwi_task **order = iwi_new_array(log, tasks->count, sizeof(struct iwi_task *));
+    struct kept_program kept = {.cell = NULL};
     iw_status status = keyed != NULL && order != NULL ? IW_OK : IW_ERR_NOMEM;
 
     for (size_t i = 0; status == IW_OK && i < tasks->count; i++) {
         if (!tasks->items[i].is_found) {
-            status = weigh_memory(log, inputs, &tasks->items[i]);
+            status = weigh_memory(log, inputs, &tasks->items[i], &kept);
         }
     }
+    iwi_cell_program_release(&kept.program);
     if (status == IW_OK) {
         const size_t count = sort_by_kind(inputs->study, tasks, keyed, order);
 

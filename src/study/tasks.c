@@ -43,12 +43,32 @@ void iwi_task_log_init(const iw_log *to, const iw_study *study, const struct iwi
 
 /* ---- dealing ---- */
 
-static iw_status count_messages(const iw_log *log, struct iwi_inputs *inputs, struct iwi_task *task)
+/* Programs of traces take a while to make. Tasks are in the order of the cells still. */
+static const struct iwi_task *find_same_trace(const iw_study *study, const struct iwi_task *tasks,
+                                              const iw_cell *cell)
+{
+    const iw_cell *cells = study->cells;
+
+    for (size_t i = 0; study->works[cell->work].is_trace && &cells[i] < cell; i++) {
+        if (cells[i].work == cell->work && cells[i].ranks == cell->ranks) {
+            return &tasks[i];
+        }
+    }
+    return NULL;
+}
+
+static iw_status count_messages(const iw_log *log, struct iwi_inputs *inputs, struct iwi_task *tasks,
+                                struct iwi_task *task)
 {
     const iw_cell *cell = &inputs->study->cells[task->cell];
+    const struct iwi_task *same = find_same_trace(inputs->study, tasks, cell);
     struct iwi_cell_program program;
     struct iwi_task_log task_log;
 
+    if (same != NULL) {
+        task->messages = same->messages;
+        return IW_OK;
+    }
     iwi_task_log_init(log, inputs->study, task, &task_log);
     IW_TRY(iwi_inputs_add_schedule(&task_log.log, inputs, cell));
     IW_TRY(iwi_cell_program_init(&task_log.log, inputs, cell, &program));
@@ -143,7 +163,7 @@ iw_status iwi_tasks_init(const iw_log *log, struct iwi_inputs *inputs, uint32_t 
     status = tasks->items != NULL ? IW_OK : IW_ERR_NOMEM;
     for (size_t i = 0; status == IW_OK && i < tasks->count; i++) {
         tasks->items[i].cell = i;
-        status = count_messages(log, inputs, &tasks->items[i]);
+        status = count_messages(log, inputs, tasks->items, &tasks->items[i]);
     }
     if (status == IW_OK) {
         status = deal(log, inputs->study, shard, shards, tasks);

@@ -46,7 +46,7 @@ static iw_status parse(const iw_log *log, unsigned char which, const char *text)
     uint64_t count;
     double share;
 
-    switch (which % 10) {
+    switch (which % 11) {
     case 0: return iw_parse_time(log, text, &time);
     case 1: return iw_parse_count(log, text, &count);
     case 2: return iw_parse_rate(log, text, &time);
@@ -56,6 +56,7 @@ static iw_status parse(const iw_log *log, unsigned char which, const char *text)
     case 6: return add_noise(log, "poisson", text);
     case 7: return add_noise(log, "phase-exp", text);
     case 8: return add_noise(log, "bernoulli", text);
+    case 9: return add_noise(log, "phase-pareto", text);
     default: return make_program(log, text);
     }
 }

@@ -256,13 +256,15 @@ struct iwi_links iwi_binomial_links(const struct iwi_operation *op, uint64_t ind
 
 ALGORITHM_FUNCTIONS(binomial)
 
-/* ---- binary: children of v are 2v+1 and 2v+2; depth d passes segment s to its left child in round 2(s+d),
- *      to its right child in round 2(s+d)+1 ---- */
+/* ---- binary, numbered as by Open MPI: depth d holds the 2^d ranks from 2^d - 1 on; children of v there are
+ *      v + 2^d and v + 2*2^d; depth d passes segment s to its left child in round 2(s+d), to its right child
+ *      in round 2(s+d)+1 ---- */
 
 static uint64_t binary_way_rounds(const struct tree *tree)
 {
     const uint32_t deepest = iwi_floor_log2(tree->ranks);
-    const bool is_last_right_empty = iwi_is_power_of_two(tree->ranks);
+    /* up to half of the deepest level are left children */
+    const bool is_last_right_empty = tree->ranks < UINT64_C(3) << (deepest - 1);
 
     return 2 * (tree->segments + deepest - 1) - is_last_right_empty;
 }
@@ -285,14 +287,15 @@ static void binary_links(const struct tree *tree, uint64_t index, uint32_t v, st
     const uint64_t time = index / 2;
     const uint32_t side = (uint32_t)(index % 2); /* 0: left */
     const uint32_t depth = iwi_floor_log2(v + 1);
-    const uint64_t child = 2 * (uint64_t)v + 1 + side;
+    const uint64_t child = v + (UINT64_C(1) << depth) * (1 + side);
+    const uint32_t parents = (UINT32_C(1) << depth) / 2; /* ranks at depth - 1 */
+    const uint32_t own_side = v + 1 >= 3 * parents;
 
     links->has_child = child < tree->ranks && time >= depth && time - depth < tree->segments;
     links->child = (uint32_t)child;
     links->child_segment = time - depth;
-    links->has_parent =
-        v > 0 && (v - 1) % 2 == side && time + 1 >= depth && time + 1 - depth < tree->segments;
-    links->parent = v > 0 ? (v - 1) / 2 : 0;
+    links->has_parent = v > 0 && own_side == side && time + 1 >= depth && time + 1 - depth < tree->segments;
+    links->parent = v - parents * (1 + own_side);
     links->parent_segment = time + 1 - depth;
 }
 

@@ -116,6 +116,89 @@ static void negative_and_absurd_values_are_named(void **state)
     }
 }
 
+/* ---- segments ---- */
+
+/* At 100 bytes the head costs 1000 + 99 * 4 = 1396 on the way, its gap is 500 + 99 = 599; all in ps and fs.
+ */
+static iw_net with_segment(void)
+{
+    return (iw_net){.name = "n",
+                    .L_ps = 600,
+                    .o_send_ps = 200,
+                    .o_recv_ps = 200,
+                    .g_ps = 500,
+                    .G = 1000,
+                    .O = 1500,
+                    .S_bytes = 100,
+                    .segment_count = 1,
+                    .segments = {{.from_bytes = 101,
+                                  .L_ps = 1300,
+                                  .o_send_ps = 50,
+                                  .o_recv_ps = 60,
+                                  .g_ps = 650,
+                                  .G = 2000,
+                                  .O = 0}}};
+}
+
+static void segments_out_of_order_or_absurd_are_named(void **state)
+{
+    iw_net nets[5];
+    static const char *const messages[] = {
+        "network 'n': segments must begin at rising sizes of at least 2 bytes, but number 1 begins at 1",
+        "but number 2 begins at 101",
+        "network 'n': L is negative",
+        "network 'n': a message of 101 bytes, where segment 1 begins, must not take less time",
+        "network 'n': 25 segments are more than 24",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < 5; i++) {
+        nets[i] = with_segment();
+    }
+    assert_ok(iw_net_check(NULL, &nets[0]));
+    nets[0].segments[0].from_bytes = 1;
+    nets[1].segments[1] = nets[1].segments[0];
+    nets[1].segment_count = 2;
+    nets[2].segments[0].L_ps = -5;
+    nets[3].segments[0].L_ps = 1000; /* 50 + 1000 + 60 < 1396 */
+    nets[4].segment_count = 25;
+    for (size_t i = 0; i < 5; i++) {
+        struct iwt_log l;
+
+        iwt_log_init(&l);
+        assert_status(iw_net_check(&l.log, &nets[i]), IW_ERR_RANGE);
+        iwt_assert_logged(&l, messages[i]);
+        assert_int_equal(l.errors, 1);
+    }
+}
+
+static void a_gap_that_falls_between_segments_is_refused(void **state)
+{
+    iw_net net = with_segment();
+
+    (void)state;
+    net.segments[0].g_ps = 598; /* one less than at 100 bytes */
+    assert_status(iw_net_check(NULL, &net), IW_ERR_RANGE);
+    net.segments[0].g_ps = 599;
+    assert_ok(iw_net_check(NULL, &net));
+}
+
+/* Ten times faster, 100 bytes take 60 + 9.9 -> 10 of G, and 2 * (200 + 148.5 -> 149) of CPU: 768. 101 bytes
+ * would take 130 + 110 = 240, so L is raised by 528. The gap of 100 bytes is 60; 65 is above it. */
+static void scaling_keeps_times_rising_with_the_size(void **state)
+{
+    iw_net net = with_segment();
+
+    (void)state;
+    assert_ok(iw_net_scale(NULL, &net, 10));
+    assert_int_equal(net.L_ps, 60);
+    assert_int_equal(net.segments[0].L_ps, 658);
+    assert_int_equal(net.segments[0].g_ps, 65);
+    assert_int_equal(net.segments[0].G, 200);
+    assert_int_equal(net.segments[0].o_send_ps, 50);
+    assert_ok(iw_net_check(NULL, &net));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -125,6 +208,9 @@ int main(void)
         cmocka_unit_test(scaling_rounds_to_nearest),
         cmocka_unit_test(factors_that_make_no_sense_are_refused),
         cmocka_unit_test(negative_and_absurd_values_are_named),
+        cmocka_unit_test(segments_out_of_order_or_absurd_are_named),
+        cmocka_unit_test(a_gap_that_falls_between_segments_is_refused),
+        cmocka_unit_test(scaling_keeps_times_rising_with_the_size),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

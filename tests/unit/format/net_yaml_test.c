@@ -13,7 +13,7 @@
 static iw_status read_net(struct iwt_log *l, const char *text, iw_net *net)
 {
     iwt_log_init(l);
-    return iwi_net_read_memory(&l->log, "dir/my.net.yaml", text, strlen(text), net);
+    return iwi_net_read_memory(&l->log, "dir/my.net.yaml", text, strlen(text), NULL, net);
 }
 
 static void a_whole_file_is_read(void **state)
@@ -69,7 +69,7 @@ static void faults_are_told_with_file_and_line(void **state)
         {"just text", IW_ERR_FORMAT, "expected a mapping"},
         {NEEDED "latency: 1us\n", IW_ERR_FORMAT,
          "'dir/my.net.yaml:5': unknown key 'latency'; known are L, o, o_s, o_r, g, G, O, S, name, format, "
-         "origin"},
+         "origin, segments, levels, L_half_round_trip, S_receiver_in_mpi, measured"},
         {NEEDED "[a, b]: 1us\n", IW_ERR_FORMAT, "'dir/my.net.yaml:5': expected a key"},
         {NEEDED "g: 2us\n", IW_ERR_FORMAT, "'dir/my.net.yaml:5': key 'g' is given again, first in line 3"},
         {"L: 1us\no_s: 1us\no_send: 1us\n", IW_ERR_FORMAT, "my.net.yaml:3': key 'o_s' is given again"},
@@ -123,7 +123,7 @@ static void a_file_cut_at_any_byte_is_survived(void **state)
         iw_status status;
 
         iwt_log_init(&l);
-        status = iwi_net_read_memory(&l.log, "t.yaml", text, size, &net);
+        status = iwi_net_read_memory(&l.log, "t.yaml", text, size, NULL, &net);
         assert_int_equal(l.errors, status == IW_OK ? 0 : 1);
     }
 }
@@ -157,6 +157,126 @@ static void a_file_is_loaded_by_path(void **state)
     iwt_assert_logged(&l, "No such file or directory");
 }
 
+/* ---- segments and levels ---- */
+
+#define SEGMENTED                                                                                \
+    NEEDED "segments:\n  - {from: 2KiB, L: 9us, o_s: 2us, o_r: 3us, g: 4us, G: 2ns, O: 0.5ns}\n" \
+           "  - {from: 1MiB, L: 4ms, o: 1us, g: 4ms, G: 1ns}\n"
+
+static void segments_are_read(void **state)
+{
+    struct iwt_log l;
+    iw_net net;
+
+    (void)state;
+    assert_ok(read_net(&l, SEGMENTED, &net));
+    assert_int_equal(net.segment_count, 2);
+    assert_int_equal(net.segments[0].from_bytes, 2048);
+    assert_int_equal(net.segments[0].L_ps, 9000000);
+    assert_int_equal(net.segments[0].o_send_ps, 2000000);
+    assert_int_equal(net.segments[0].o_recv_ps, 3000000);
+    assert_int_equal(net.segments[0].g_ps, 4000000);
+    assert_int_equal(net.segments[0].G, 2000000);
+    assert_int_equal(net.segments[0].O, 500000);
+    assert_int_equal(net.segments[1].from_bytes, 1 << 20);
+    assert_int_equal(net.segments[1].o_recv_ps, 1000000);
+    assert_int_equal(net.segments[1].O, 0);
+}
+
+#define LEVELS                                                                                             \
+    "format: idlewave.net/1\nname: my\nlevels:\n"                                                          \
+    "  - {name: node, L: 1us, L_half_round_trip: 3us, o: 1us, g: 1us, G: 1ns, S: 256, S_receiver_in_mpi: " \
+    "4000,\n"                                                                                              \
+    "     segments: [{from: 300, L: 2us, o: 1us, g: 2us, G: 1ns}], measured: {pair: [0, 1], x: [[y]]}}\n"  \
+    "  - {name: network, L: 7us, o: 1us, g: 1us, G: 1ns}\n"                                                \
+    "origin: {a: b}\n"
+
+static iw_status read_level(struct iwt_log *l, const char *text, const char *level, iw_net *net)
+{
+    iwt_log_init(l);
+    return iwi_net_read_memory(&l->log, "dir/other.yaml", text, strlen(text), level, net);
+}
+
+static void the_outermost_level_is_taken_unless_another_is_named(void **state)
+{
+    struct iwt_log l;
+    iw_net net;
+
+    (void)state;
+    assert_ok(read_level(&l, LEVELS, NULL, &net));
+    assert_int_equal(net.L_ps, 7000000);
+    assert_int_equal(net.S_bytes, 66560);
+    assert_int_equal(net.segment_count, 0);
+    assert_string_equal(net.name, "my/network");
+    assert_ok(read_level(&l, LEVELS, "node", &net));
+    assert_int_equal(net.L_ps, 1000000);
+    assert_int_equal(net.S_bytes, 256);
+    assert_int_equal(net.segment_count, 1);
+    assert_string_equal(net.name, "my/node");
+}
+
+static void a_level_that_is_not_there_is_told_with_those_that_are(void **state)
+{
+    struct iwt_log l;
+    iw_net net;
+
+    (void)state;
+    assert_status(read_level(&l, LEVELS, "rack", &net), IW_ERR_USAGE);
+    iwt_assert_logged(&l, "there is no level 'rack' in this network; it has node, network");
+    assert_status(read_level(&l, NEEDED, "node", &net), IW_ERR_USAGE);
+    iwt_assert_logged(&l, "there is no level 'node': this network has no levels");
+}
+
+static void faults_of_segments_and_levels_are_told_with_file_and_line(void **state)
+{
+    static const struct fault faults[] = {
+        {NEEDED "segments:\n  - {L: 1us, o: 1us, g: 1us, G: 1ns}\n", IW_ERR_FORMAT,
+         "'dir/my.net.yaml:6': a segment needs the key 'from'"},
+        {NEEDED "segments: [{from: 5, L: 1us, g: 1us, G: 1ns}]\n", IW_ERR_FORMAT, ":5': key 'o' is missing"},
+        {NEEDED "segments: [{from: 5, S: 1, L: 1us, o: 1us, g: 1us, G: 1ns}]\n", IW_ERR_FORMAT,
+         ":5': unknown key 'S'; known are L, o, o_s, o_r, g, G, O, from"},
+        {NEEDED "segments: [{from: many, L: 1us, o: 1us, g: 1us, G: 1ns}]\n", IW_ERR_FORMAT,
+         ":5': key 'from': "},
+        {NEEDED "segments: [{from: 5, L: 0, o: 1us, g: 1us, G: 1ns}]\n", IW_ERR_RANGE,
+         "a message of 5 bytes, where segment 1 begins, must not take less time"},
+        {NEEDED "segments:\n", IW_ERR_FORMAT, ":5': a segment needs the key 'from'"},
+        {"levels: []\n", IW_ERR_RANGE, ":1': there are 0 levels; 1 to 8 are read"},
+        {"levels: [{L: 1us}]\n", IW_ERR_FORMAT, ":1': a level needs the key 'name'"},
+        {"levels: [{name: a, levels: []}]\n", IW_ERR_FORMAT, "has no levels of its own"},
+        {"levels:\n  - {name: a, L: 1us, o: 1us, g: 1us}\n", IW_ERR_FORMAT, ":2': key 'G' is missing"},
+        {"levels:\n  - {name: a, L: 1us, o: 1us, g: 1us, G: 1ns}\n  - {name: a, L: 1us, o: 1us, g: 1us, G: "
+         "1ns}\n",
+         IW_ERR_FORMAT, ":3': level 'a' is given again"},
+        {"L: 1us\nlevels: [{name: a}]\n", IW_ERR_FORMAT, ":1': key 'L' belongs into one of the levels"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {
+        struct iwt_log l;
+        iw_net net;
+
+        assert_status(read_net(&l, faults[i].text, &net), faults[i].status);
+        iwt_assert_logged(&l, faults[i].message);
+        assert_int_equal(l.errors, 1);
+    }
+}
+
+static void a_file_with_levels_cut_at_any_byte_is_survived(void **state)
+{
+    static const char text[] = LEVELS;
+
+    (void)state;
+    for (size_t size = 0; size < sizeof text; size++) {
+        struct iwt_log l;
+        iw_net net;
+        iw_status status;
+
+        iwt_log_init(&l);
+        status = iwi_net_read_memory(&l.log, "t.yaml", text, size, NULL, &net);
+        assert_int_equal(l.errors, status == IW_OK ? 0 : 1);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -166,6 +286,11 @@ int main(void)
         cmocka_unit_test(a_file_cut_at_any_byte_is_survived),
         cmocka_unit_test(a_net_is_not_touched_on_failure),
         cmocka_unit_test(a_file_is_loaded_by_path),
+        cmocka_unit_test(segments_are_read),
+        cmocka_unit_test(the_outermost_level_is_taken_unless_another_is_named),
+        cmocka_unit_test(a_level_that_is_not_there_is_told_with_those_that_are),
+        cmocka_unit_test(faults_of_segments_and_levels_are_told_with_file_and_line),
+        cmocka_unit_test(a_file_with_levels_cut_at_any_byte_is_survived),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

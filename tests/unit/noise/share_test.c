@@ -135,6 +135,38 @@ static void phase_exp_adds_exponential_work_in_proportion(void **unused)
     iw_noise_free(noise);
 }
 
+static void phase_pareto_adds_heavy_tailed_work_in_proportion(void **unused)
+{
+    iw_noise *noise = new_noise();
+    double square, mean;
+
+    (void)unused;
+    add_spec(noise, "phase-pareto:20%,6");
+    assert_true(fabs(iw_noise_source_share(noise, 0) - 0.2) < 1e-12);
+    mean = mean_extra(noise, &square) / (double)work;
+    /* E[X] = 6/5 and E[X^2] = 6/4 of X with minimum 1: a standard deviation of sqrt(1.5 - 1.44) * 5/6 * 20 %;
+     * E[X^4] = 3, so squares have one of sqrt(3 - 2.25) * (5/6 * 20 %)^2 */
+    assert_true(fabs(mean - 0.2) < 5 * sqrt(0.06 / PHASES) / 6);
+    assert_true(fabs(square / (double)work / (double)work - 1.5 / 36) < 5 * sqrt(0.75 / PHASES) / 36);
+    iw_noise_free(noise);
+}
+
+static void phase_pareto_never_adds_less_than_its_minimum(void **unused)
+{
+    iw_noise *noise = new_noise();
+    const double least = 0.2 * 0.5 / 1.5 * (double)work; /* SHARE (A-1)/A w */
+
+    (void)unused;
+    add_spec(noise, "phase-pareto:20%,1.5");
+    for (uint64_t phase = 0; phase < 1000; phase++) {
+        const iw_time extra = iwi_noise_phase(noise, (struct iwi_stream_id){1, 0, 0}, NULL,
+                                              &(iw_time){IWI_NEVER}, phase, 0, work, NULL);
+
+        assert_true((double)extra > least - 1);
+    }
+    iw_noise_free(noise);
+}
+
 static void bernoulli_adds_its_time_with_its_probability(void **unused)
 {
     iw_noise *noise = new_noise();
@@ -221,6 +253,8 @@ int main(void)
         cmocka_unit_test(durations_are_at_most_ten_days),
         cmocka_unit_test(a_fixed_duration_is_exact),
         cmocka_unit_test(phase_exp_adds_exponential_work_in_proportion),
+        cmocka_unit_test(phase_pareto_adds_heavy_tailed_work_in_proportion),
+        cmocka_unit_test(phase_pareto_never_adds_less_than_its_minimum),
         cmocka_unit_test(bernoulli_adds_its_time_with_its_probability),
         cmocka_unit_test(bernoulli_with_probability_0_or_1_is_certain),
         cmocka_unit_test(extra_work_is_drawn_per_rank_and_phase_unless_synchronised),

@@ -51,6 +51,7 @@ static void every_documented_spec_is_accepted(void **unused)
     expect_accepted("poisson:10Hz,lognormal:5us,0.8");
     expect_accepted("poisson:10Hz,lognormal:5us,0");
     expect_accepted("phase-exp:0.5%");
+    expect_accepted("phase-pareto:0.5%,1.5");
     expect_accepted("bernoulli:0,1s");
     expect_accepted("bernoulli:100%,1s");
 }
@@ -65,6 +66,9 @@ static void incomplete_specs_are_refused_with_an_example(void **unused)
     expect_refused("poisson:10Hz", IW_ERR_FORMAT, "write poisson:RATE,DIST");
     expect_refused("poisson:10Hz,pareto:1.5", IW_ERR_FORMAT, "write pareto:A,MIN");
     expect_refused("phase-exp:", IW_ERR_FORMAT, "write phase-exp:SHARE");
+    expect_refused("phase-pareto:1%", IW_ERR_FORMAT, "write phase-pareto:SHARE,A");
+    expect_refused("phase-pareto:1%,1", IW_ERR_RANGE, "A is '1', not a number above 1");
+    expect_refused("phase-pareto:1%,2%", IW_ERR_RANGE, "A is '2%', not a number above 1");
     expect_refused("bernoulli:0.5", IW_ERR_FORMAT, "write bernoulli:P,T");
 }
 
@@ -139,7 +143,8 @@ static void a_pareto_tail_without_mean_is_accepted_with_a_warning(void **unused)
 
 static void what_is_neither_file_nor_spec_is_refused_with_the_specs(void **unused)
 {
-    const char *all = "periodic:RATE,DURATION, poisson:RATE,DIST, phase-exp:SHARE, bernoulli:P,T";
+    const char *all =
+        "periodic:RATE,DURATION, poisson:RATE,DIST, phase-exp:SHARE, phase-pareto:SHARE,A, bernoulli:P,T";
 
     (void)unused;
     expect_refused("perodic:10Hz,1us", IW_ERR_IO, all);

@@ -309,6 +309,34 @@ static void ring_like_rounds_stream(void **state)
     }
 }
 
+static void note_parent(void *arg, uint64_t index, uint32_t from, uint32_t to, uint64_t bytes,
+                        bool is_reduced)
+{
+    uint32_t *parents = arg;
+
+    (void)index;
+    (void)bytes;
+    (void)is_reduced;
+    parents[to] = from;
+}
+
+/* 0 - 1 2 - 3 4 5 6 - 7 8 9: from each level to the next in steps of its size. */
+static void binary_trees_are_numbered_as_by_open_mpi(void **state)
+{
+    static const uint32_t expected[] = {0, 0, 0, 1, 2, 1, 2, 3, 4, 5};
+    uint32_t parents[10] = {0};
+    iw_pattern pattern = IW_PATTERN_INIT;
+    const struct iwi_operation *op;
+    iw_program *program;
+
+    (void)state;
+    pattern.ranks = 10;
+    program = iwt_make("bcast:binary", &pattern, &op);
+    iwt_for_messages(op, note_parent, parents);
+    assert_memory_equal(parents, expected, sizeof expected);
+    iw_program_free(program);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -316,6 +344,7 @@ int main(void)
         cmocka_unit_test(every_kind_of_halo_meets_its_partners),
         cmocka_unit_test(algorithms_stand_a_billion_ranks),
         cmocka_unit_test(ring_like_rounds_stream),
+        cmocka_unit_test(binary_trees_are_numbered_as_by_open_mpi),
     };
 
     return cmocka_run_group_tests_name("rounds", tests, NULL, NULL);

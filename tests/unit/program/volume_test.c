@@ -36,7 +36,7 @@ FORMULA(twice_others, 2 * (s.p - 1))
 FORMULA(one_if_many, s.p > 1)
 FORMULA(two_if_many, s.p > 1 ? 2 : 0)
 FORMULA(each_if_many, s.p > 1 ? s.p : 0)
-FORMULA(binary_rounds, s.p > 1 ? 2 * s.low - (s.rest == 0) : 0)
+FORMULA(binary_rounds, s.p > 1 ? 2 * s.low - (2 * s.rest < s.core) : 0)
 FORMULA(double_tree_rounds, s.p > 1 ? 4 * s.high : 0)
 
 FORMULA(log_messages, s.p *s.high)

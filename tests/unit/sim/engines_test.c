@@ -26,7 +26,7 @@ static iw_program *pattern_program(const char *operations, const iw_pattern *pat
 static void compare_engines(const char *operations, const iw_pattern *pattern, struct iwt_random *random)
 {
     iw_program *program = pattern_program(operations, pattern);
-    const iw_net net = iwt_random_net(random);
+    const iw_net net = iwt_random_segmented_net(random);
     iw_noise *noise = iwt_random_noise(random);
     iw_sim_opts opts = IW_SIM_OPTS_INIT;
     iw_sim_result *event, *flow;
@@ -103,7 +103,7 @@ static void compare_with_explained(const char *operations, const iw_pattern *pat
                                    struct iwt_random *random)
 {
     iw_program *program = pattern_program(operations, pattern);
-    const iw_net net = iwt_random_net(random);
+    const iw_net net = iwt_random_segmented_net(random);
     iw_noise *noise = iwt_random_noise(random);
     iw_sim_opts opts = IW_SIM_OPTS_INIT;
     iw_sim_result *result;
@@ -193,7 +193,7 @@ static void assert_engine_splits_sum(iw_engine engine, const iw_program *program
     struct iwi_batches batches = {
         .plan = &plan, .trials = 1, .lanes = 1, .threads = 1, .makespan_ps = &makespan, .end_ps = end};
 
-    assert_ok(iwi_plan_init(NULL, program, &opts, &plan));
+    assert_ok(iwi_plan_init(NULL, program, net, &opts, &plan));
     batches.job = (struct iwi_job){.program = program,
                                    .schedule = plan.schedule,
                                    .net = net,
@@ -244,7 +244,7 @@ static void explanations_sum_to_the_end_of_every_rank(void **state)
         struct iwt_random random = {index, 0};
         const iw_delay delay = {.rank = 3, .step = 1, .time_ps = 77777};
         iw_pattern pattern = random_pattern(&random, 26);
-        const iw_net net = iwt_random_net(&random);
+        const iw_net net = iwt_random_segmented_net(&random);
         iw_noise *noise = iwt_random_noise(&random);
         iw_program *program;
         char name[64];
@@ -265,7 +265,7 @@ static void explanations_of_schedules_sum_up_too(void **state)
     (void)state;
     for (uint64_t seed = 0; seed < 500; seed++) {
         struct iwt_random random = {seed, 0};
-        const iw_net net = iwt_random_net(&random);
+        const iw_net net = iwt_random_segmented_net(&random);
         iw_noise *noise = iwt_random_noise(&random);
         struct iwt_builder b;
         iw_program *program;

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/rng.h"
+#include "sim/cost.h"
 #include "support/support.h"
 
 uint64_t iwt_below(struct iwt_random *random, uint64_t n)
@@ -83,16 +84,17 @@ iw_noise *iwt_random_noise(struct iwt_random *random)
 {
     static const char *const specs[] = {"periodic:10000kHz,20ns",   "poisson:5000kHz,fixed:30ns",
                                         "poisson:8000kHz,exp:15ns", "phase-exp:20%",
-                                        "bernoulli:0.3,25ns",       "poisson:2000kHz,pareto:1.5,10ns"};
+                                        "bernoulli:0.3,25ns",       "poisson:2000kHz,pareto:1.5,10ns",
+                                        "phase-pareto:20%,1.5"};
     static const iw_sync syncs[] = {IW_SYNC_NONE, IW_SYNC_NONE, IW_SYNC_START, IW_SYNC_PHASE};
     const uint64_t sources = 1 + iwt_below(random, 3);
     iw_noise *noise = NULL;
 
     assert_ok(iw_noise_new(NULL, &noise));
     for (uint64_t k = 0; k < sources; k++) {
-        const uint64_t which = iwt_below(random, 7);
+        const uint64_t which = iwt_below(random, 8);
 
-        if (which == 6) {
+        if (which == 7) {
             add_trace(random, noise);
         } else {
             assert_ok(iw_noise_add(NULL, noise, specs[which]));
@@ -113,4 +115,27 @@ iw_net iwt_random_net(struct iwt_random *random)
                     .G = (iw_fs_per_byte)iwt_below(random, 1000000),
                     .O = (iw_fs_per_byte)(iwt_below(random, 2) * iwt_below(random, 50000)),
                     .S_bytes = iwt_below(random, 300)};
+}
+
+iw_net iwt_random_segmented_net(struct iwt_random *random)
+{
+    iw_net net = iwt_random_net(random);
+    const uint32_t count = (uint32_t)iwt_below(random, 4);
+    uint64_t from = 1;
+
+    for (uint32_t i = 0; i < count; i++) {
+        const struct iwi_cost before = iwi_cost_of(&net, from += 1 + iwt_below(random, 150));
+
+        net.segments[i] =
+            (iw_net_segment){.from_bytes = from,
+                             .o_send_ps = (iw_time)iwt_below(random, 5000),
+                             .o_recv_ps = (iw_time)iwt_below(random, 5000),
+                             .G = (iw_fs_per_byte)iwt_below(random, 1000000),
+                             .O = (iw_fs_per_byte)(iwt_below(random, 2) * iwt_below(random, 50000))};
+        net.segments[i].L_ps = before.send_cpu + before.wire + before.recv_cpu +
+                               (iw_time)iwt_below(random, 9000); /* rises surely */
+        net.segments[i].g_ps = before.gap + (iw_time)iwt_below(random, 9000);
+        net.segment_count = i + 1;
+    }
+    return net;
 }

@@ -29,4 +29,7 @@ iw_noise *iwt_random_noise(struct iwt_random *random);
 /* Parameters of the order of the example network's, fractions of G and O included. */
 iw_net iwt_random_net(struct iwt_random *random);
 
+/* The same with up to three segments below 500 bytes. */
+iw_net iwt_random_segmented_net(struct iwt_random *random);
+
 #endif

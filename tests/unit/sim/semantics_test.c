@@ -11,18 +11,17 @@ static iw_sim_opts plain(void)
 }
 
 /* Runs on both engines and compares the end of each rank, in nanoseconds. Noise: rank-independent traces. */
-static void expect(const struct iwt_builder *b, const iw_noise *noise, iw_sim_opts opts,
-                   const iw_time *end_ns)
+static void expect_on(const iw_net *net, const struct iwt_builder *b, const iw_noise *noise, iw_sim_opts opts,
+                      const iw_time *end_ns)
 {
     static const iw_engine engines[] = {IW_ENGINE_EVENT, IW_ENGINE_FLOW};
     iw_program *program = iwt_program(b);
-    const iw_net net = iwt_example_net();
 
     for (size_t e = 0; e < 2; e++) {
         iw_sim_result *result;
 
         opts.engine = engines[e];
-        result = iwt_run(program, &net, noise, &opts);
+        result = iwt_run(program, net, noise, &opts);
         for (uint32_t r = 0; r < b->ranks; r++) {
             if (result->end_ps[r] != IWT_NS(end_ns[r])) {
                 fail_msg("%s engine, rank %u: %lld ps instead of %lld ns", iw_engine_name(engines[e]), r,
@@ -32,6 +31,14 @@ static void expect(const struct iwt_builder *b, const iw_noise *noise, iw_sim_op
         iw_sim_result_free(result);
     }
     iw_program_free(program);
+}
+
+static void expect(const struct iwt_builder *b, const iw_noise *noise, iw_sim_opts opts,
+                   const iw_time *end_ns)
+{
+    const iw_net net = iwt_example_net();
+
+    expect_on(&net, b, noise, opts, end_ns);
 }
 
 /* Detours on all ranks at the same times; the examples are such that only one rank meets them at work.
@@ -291,6 +298,79 @@ static void the_kth_send_meets_the_kth_receive_of_its_tag(void **state)
     iwt_builder_release(&b);
 }
 
+/* ---- rule 10 ---- */
+
+static iw_net segmented_net(void)
+{
+    iw_net net = iwt_example_net();
+
+    net.segment_count = 1;
+    net.segments[0] = (iw_net_segment){.from_bytes = 51,
+                                       .L_ps = IWT_NS(90),
+                                       .o_send_ps = IWT_NS(4),
+                                       .o_recv_ps = IWT_NS(6),
+                                       .g_ps = IWT_NS(80),
+                                       .G = 1000000,
+                                       .O = 0};
+    return net;
+}
+
+static void messages_of_a_segment_cost_as_it_says(void **state)
+{
+    const iw_net net = segmented_net();
+    struct iwt_builder b;
+
+    (void)state;
+    iwt_builder_init(&b, 2);
+    iwt_send(&b, 0, 1, 61, 0);
+    iwt_send(&b, 0, 1, 61, 0);
+    iwt_recv(&b, 1, 0, 61, 0);
+    iwt_recv(&b, 1, 0, 61, 0);
+    expect_on(&net, &b, NULL, plain(), (iw_time[]){94, 200});
+    iwt_builder_release(&b);
+    iwt_builder_init(&b, 2);
+    iwt_send(&b, 0, 1, 201, 0);
+    iwt_recv(&b, 1, 0, 201, 0);
+    expect_on(&net, &b, NULL, plain(), (iw_time[]){4, 250});
+    iwt_builder_release(&b);
+}
+
+static void messages_below_the_first_segment_cost_as_without(void **state)
+{
+    const iw_net net = segmented_net();
+    struct iwt_builder b;
+
+    (void)state;
+    iwt_builder_init(&b, 2);
+    iwt_send(&b, 0, 1, 50, 0); /* e = 2, arrival 2 + 10 + 49 */
+    iwt_recv(&b, 1, 0, 50, 0);
+    expect_on(&net, &b, NULL, plain(), (iw_time[]){2, 63});
+    iwt_builder_release(&b);
+}
+
+static void the_rules_of_loggopsim_refuse_segments(void **state)
+{
+    const iw_net net = segmented_net();
+    iw_sim_opts opts = plain();
+    iw_sim_result *result = NULL;
+    struct iwt_builder b;
+    struct iwt_log l;
+    iw_program *program;
+
+    (void)state;
+    iwt_builder_init(&b, 2);
+    iwt_send(&b, 0, 1, 1, 0);
+    iwt_recv(&b, 1, 0, 1, 0);
+    program = iwt_program(&b);
+    opts.rules = IW_RULES_LOGGOPSIM;
+    iwt_log_init(&l);
+    assert_status(iw_simulate(&l.log, program, &net, NULL, &opts, &result), IW_ERR_UNSUPPORTED);
+    iwt_assert_logged(&l, "has size segments, which LogGOPSim's rules do not know");
+    assert_int_equal(l.errors, 1);
+    iw_program_free(program);
+    iwt_builder_release(&b);
+}
+
 static void blocking_rendezvous_sends_to_each_other_deadlock(void **state)
 {
     static const iw_engine engines[] = {IW_ENGINE_EVENT, IW_ENGINE_FLOW};
@@ -372,6 +452,9 @@ int main(void)
         cmocka_unit_test(detours_in_stretched_time_count),
         cmocka_unit_test(a_detour_during_a_detour_counts_once),
         cmocka_unit_test(the_kth_send_meets_the_kth_receive_of_its_tag),
+        cmocka_unit_test(messages_of_a_segment_cost_as_it_says),
+        cmocka_unit_test(messages_below_the_first_segment_cost_as_without),
+        cmocka_unit_test(the_rules_of_loggopsim_refuse_segments),
         cmocka_unit_test(blocking_rendezvous_sends_to_each_other_deadlock),
         cmocka_unit_test(simulated_time_has_an_end),
     };

@@ -1,0 +1,200 @@
+/* `idlewave net`: measures the network between the ranks of an MPI job.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <idlewave/idlewave.h>
+#include <idlewave/mpi.h>
+#include <idlewave/net_measure.h>
+
+#include "progress.h"
+#include "verbs.h"
+
+struct net_measure_opts {
+    const char *path, *name;
+    iw_time duration_ps;
+    uint64_t largest_bytes;
+    int calls, links, format;
+};
+
+enum { FORMAT_TEXT, FORMAT_JSON };
+static const char *const formats[] = {"text", "json", NULL};
+static const char *const call_names[] = {"blocking", "nonblocking", "exchange", NULL}; /* as iw_net_calls */
+static const char *const link_names[] = {"auto", "all", "none", NULL};                 /* as iw_net_links */
+
+#define ROW(...) OPT_ROW(struct net_measure_opts, __VA_ARGS__)
+static const struct opt what_rows[] = {
+    ROW("duration", OPT_TIME, duration_ps, "TIME",
+        "measure for so long; less if all is known to 1 % before (default 10s)"),
+    ROW("max-size", OPT_COUNT, largest_bytes, "BYTES", "messages from 1 byte up to this size (default 4MiB)",
+        .min = 64, .max = UINT64_C(1) << 30),
+    ROW("calls", OPT_CHOICE, calls, "",
+        "send and receive as your program does: MPI_Send and MPI_Recv; Isend, Irecv and Wait; or these on "
+        "both "
+        "sides at once, as halo exchanges and allreduces do (default blocking)",
+        .choices = call_names),
+    ROW("links", OPT_CHOICE, links, "",
+        "look for slow pairs of ranks: among all, none, or all of up to 64 ranks and some of more (default "
+        "auto)",
+        .choices = link_names),
+};
+static const struct opt output_rows[] = {
+    ROW("output", OPT_STRING, path, "FILE", "write the network as YAML, for simulate --net", .letter = 'o'),
+    ROW("name", OPT_STRING, name, "NAME", "its name (default that of the file)"),
+    ROW("format", OPT_CHOICE, format, "", "for people, or for programs (default text)", .choices = formats),
+};
+#undef ROW
+
+static const struct opt_group groups[] = {
+    OPT_GROUP("What is measured", what_rows, 0),
+    OPT_GROUP("Output", output_rows, 0),
+};
+
+static const struct net_measure_opts defaults = {.duration_ps = 10 * IW_PS_PER_S,
+                                                 .largest_bytes = UINT64_C(4) << 20};
+
+static const char *const synopsis[] = {"[options]", NULL};
+
+static const char description[] = "Run it under the launcher of Open MPI or MPICH, on 2 ranks or more. "
+                                  "Measures the LogGOPS parameters L, o_s, "
+                                  "o_r, g, G, O and S with their confidence intervals, for small and large "
+                                  "messages, inside a node and between "
+                                  "nodes, and finds pairs of ranks that are slower than others.\n"
+                                  "Each rank needs a core of its own: where ranks share one, the numbers are "
+                                  "not valid, and the result says so. "
+                                  "Nothing is pinned; use the launcher's options for that.";
+
+static const struct example examples[] = {
+    {"two ranks of this node", "mpirun -n 2 idlewave net -o node.yaml"},
+    {"then a collective on 1024 such ranks",
+     "idlewave simulate --pattern allreduce --ranks 1024 --net node.yaml"},
+    {"levels inside a node and between two", "mpirun -n 4 --host a:2,b:2 idlewave net -o cluster.yaml"},
+    {"with the level inside a node",
+     "idlewave simulate --pattern barrier --ranks 64 --net cluster.yaml --net-level node"},
+    {NULL, NULL},
+};
+
+/* One process of each host tells what all of them meet. */
+static bool is_speaker(void)
+{
+    static const char *const variables[] = {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID"};
+
+    for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++) {
+        const char *value = getenv(variables[i]);
+
+        if (value != NULL) {
+            return strcmp(value, "0") == 0;
+        }
+    }
+    return true;
+}
+
+static void show_progress(void *arg, double share)
+{
+    progress_update(arg, (uint64_t)(share * 1000), 1000);
+}
+
+/* "my" of "dir/my.yaml". */
+static void name_of(const struct net_measure_opts *opts, char *buf, size_t size)
+{
+    const char *text =
+        opts->name != NULL ? opts->name : (opts->path != NULL ? ui_file_name(opts->path) : "net");
+    const char *dot = opts->name != NULL ? NULL : strrchr(text, '.');
+    const size_t length = dot != NULL && dot > text ? (size_t)(dot - text) : strlen(text);
+
+    snprintf(buf, size, "%.*s", (int)length, text);
+}
+
+static iw_status write_result(struct ui *ui, const struct net_measure_opts *opts,
+                              const iw_net_samples *samples)
+{
+    iw_net_measured *measured = NULL;
+    char name[64];
+    iw_status status, written = IW_OK;
+
+    status = iw_net_evaluate(&ui->log, samples, &measured);
+    if (status != IW_OK) {
+        return status;
+    }
+    name_of(opts, name, sizeof name);
+    if (opts->path != NULL) {
+        written = iw_net_write_yaml(&ui->log, measured, name, ui->command, opts->path);
+    }
+    status = opts->format == FORMAT_JSON
+                 ? iw_net_write_json(&ui->log, measured, stdout)
+                 : iw_net_write_text(&ui->log, measured, written == IW_OK ? opts->path : NULL, stdout);
+    if (samples->warning[0] != '\0') {
+        ui_error(ui, "the numbers are not valid: %s", samples->warning);
+        ui_hint("start at most one rank for each core");
+    }
+    iw_net_measured_free(measured);
+    return status != IW_OK ? status : written;
+}
+
+static iw_status measure(struct ui *ui, const struct net_measure_opts *opts, const iw_mpi_part *part)
+{
+    iw_net_plan plan = IW_NET_PLAN_INIT;
+    iw_net_samples *samples = NULL;
+    struct progress progress;
+    uint32_t rank, size;
+    iw_status status = part->start(&ui->log, &rank, &size);
+
+    if (status == IW_OK) {
+        plan.largest_bytes = opts->largest_bytes;
+        plan.duration_seconds = (double)opts->duration_ps / (double)IW_PS_PER_S;
+        plan.calls = (iw_net_calls)opts->calls;
+        plan.links = (iw_net_links)opts->links;
+        progress_begin(&progress, 0.0, NULL);
+        if (rank == 0) {
+            plan.progress = show_progress;
+            plan.progress_arg = &progress;
+            ui->progress = &progress;
+        }
+        status = part->net_measure(&ui->log, &plan, &samples);
+        ui->progress = NULL;
+        progress_wipe(&progress);
+    }
+    if (status == IW_OK && samples != NULL) {
+        status = write_result(ui, opts, samples);
+    }
+    iw_net_samples_free(samples);
+    part->stop();
+    return status;
+}
+
+static int run(struct ui *ui, const void *values, const struct opt_args *args)
+{
+    const struct net_measure_opts *opts = values;
+    const iw_log *log = is_speaker() ? &ui->log : NULL;
+    const iw_mpi_part *part = NULL;
+    iw_launcher launcher;
+    iw_status status;
+
+    (void)args;
+    status = iw_launcher_detect(log, &launcher);
+    if (status == IW_OK && launcher.name == NULL) {
+        return ui_usage(ui, "start it by the launcher of an MPI: mpirun -n 2 idlewave net -o my.yaml");
+    }
+    if (status == IW_OK) {
+        status = iw_mpi_load(log, launcher.name, &part);
+    }
+    if (status == IW_OK) {
+        status = measure(ui, opts, part);
+    }
+    return ui_exit_of(status);
+}
+
+const struct verb verb_net = {
+    .name = "net",
+    .summary = "measures the network between MPI ranks",
+    .synopsis = synopsis,
+    .description = description,
+    .groups = groups,
+    .group_count = sizeof groups / sizeof groups[0],
+    .examples = examples,
+    .defaults = &defaults,
+    .values_size = sizeof(struct net_measure_opts),
+    .run = run,
+};

@@ -1,0 +1,396 @@
+/* `idlewave trace`: between an MPI's launcher and a program, has each process of it recorded.
+ * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Every process that the launcher starts runs this, which then becomes the program (exec): signals, exit code
+ * and the launcher's connections are the program's own. All else is the preloaded tracer's work (mpi/trace).
+ */
+#include <errno.h>
+#include <ftw.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <idlewave/idlewave.h>
+
+#include "verbs.h"
+
+struct trace_opts {
+    const char *dir;
+    uint64_t buffer_bytes;
+    int start, mpi;
+    bool wants_overwrite, is_quiet, is_shown;
+};
+
+enum { START_ON, START_OFF };
+static const char *const starts[] = {"on", "off", NULL};
+enum { MPI_AUTO };
+static const char *const mpis[] = {"auto", "openmpi", "mpich", NULL};
+
+static const char tracer_file[] = "libidlewave-trace.so";
+
+#define ROW(...) OPT_ROW(struct trace_opts, __VA_ARGS__)
+static const struct opt record_rows[] = {
+    ROW("start", OPT_CHOICE, start, "",
+        "record from the beginning, or from the program's first MPI_Pcontrol(1) on (default on)",
+        .choices = starts),
+    ROW("buffer", OPT_COUNT, buffer_bytes, "BYTES",
+        "memory of each thread for what it records (default 1MiB)", .min = 64 << 10,
+        .max = UINT64_C(1) << 40),
+    ROW("mpi", OPT_CHOICE, mpi, "",
+        "the MPI of the program, unchecked (default auto: by its libraries, else the launcher's)",
+        .choices = mpis),
+};
+static const struct opt output_rows[] = {
+    ROW("output", OPT_STRING, dir, "DIR", "the folder of the trace (default trace-PROGRAM)", .letter = 'o'),
+    ROW("overwrite", OPT_FLAG, wants_overwrite, "",
+        "a trace that is there already, or what a run left of one, is removed first"),
+    ROW("quiet", OPT_FLAG, is_quiet, "", "no summary at the end", .letter = 'q'),
+    ROW("show", OPT_FLAG, is_shown, "",
+        "make the folder and print the variables to set, for use without this command"),
+};
+#undef ROW
+
+static const struct opt_group groups[] = {
+    OPT_GROUP("What is recorded", record_rows, 0),
+    OPT_GROUP("Output", output_rows, 0),
+};
+
+static const struct trace_opts defaults = {.buffer_bytes = 1 << 20, .start = START_ON, .mpi = MPI_AUTO};
+
+static const char *const synopsis[] = {"[options] [--] PROGRAM [ARGUMENT...]", NULL};
+
+static const char description[] =
+    "Records the MPI calls of a program while it runs, and the time it computes between them, as an OTF2 "
+    "trace. It stands "
+    "between the launcher and the program: mpirun -n 64 idlewave trace -o run -- ./app. Programs in C, C++ "
+    "and "
+    "Fortran are traced as they are, without being linked or compiled again, for Open MPI and MPICH.\n"
+    "The program's exit code, output and signals are its own. If something fails that is ours, the program "
+    "goes on "
+    "untraced. Started without a launcher, a program runs and is traced as one rank.";
+
+static const struct example examples[] = {
+    {"64 ranks, then what they would take with noise",
+     "mpirun -n 64 idlewave trace -o run -- ./app input.dat\n  idlewave simulate run --noise node.h5"},
+    {"in a Slurm job", "srun --mpi=pmix idlewave trace -o run -- ./app"},
+    {"only between MPI_Pcontrol(1) and MPI_Pcontrol(0)", "mpirun -n 4 idlewave trace --start off -- ./app"},
+    {"without this command, Open MPI: the same by hand",
+     "mpirun -n 4 $(idlewave trace --show ./app | sed 's/^/-x /') ./app"},
+    {NULL, NULL},
+};
+
+/* ---- messages ---- */
+
+/* All processes of a node usually meet the same error at about the same time: one of them tells it. */
+struct speaker {
+    const struct ui *ui;
+    bool is_one_of_many, has_spoken;
+    uint32_t rank;
+    iw_log log;
+};
+
+/* FNV-1a: different errors have different numbers. */
+static uint32_t number_of(const char *text)
+{
+    uint32_t number = 2166136261u;
+
+    for (; *text != '\0'; text++) {
+        number = (number ^ (unsigned char)*text) * 16777619u;
+    }
+    return number;
+}
+
+/* True for the first of the launcher's processes on this node to say it. Who takes the name of a socket keeps
+ * it until it ends. */
+static bool is_first_to_say(const char *text)
+{
+    struct sockaddr_un name = {.sun_family = AF_UNIX}; /* the path begins with '\0': a name without a file */
+    const int length = snprintf(name.sun_path + 1, sizeof name.sun_path - 1, "idlewave-trace-%ld-%" PRIx32,
+                                (long)getppid(), number_of(text));
+    const int taken = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+    return taken < 0 || bind(taken, (const struct sockaddr *)&name,
+                             (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)length)) == 0;
+}
+
+static void speak(void *arg, iw_log_level level, const char *text)
+{
+    static const struct timespec a_while = {.tv_nsec = 500000000};
+    struct speaker *speaker = arg;
+
+    if (!speaker->is_one_of_many) {
+        speaker->ui->log.write(speaker->ui->log.arg, level, text);
+    } else if (is_first_to_say(text)) {
+        speaker->ui->log.write(speaker->ui->log.arg, level, text);
+        (void)nanosleep(&a_while, NULL); /* keeps the name while the others come */
+    } else {
+        return;
+    }
+    speaker->has_spoken = true;
+}
+
+static void speaker_init(struct speaker *speaker, const struct ui *ui)
+{
+    iw_launcher launcher = {.name = NULL};
+
+    *speaker = (struct speaker){.ui = ui, .log = {speak, speaker}};
+    if (iw_launcher_detect(NULL, &launcher) == IW_OK) {
+        speaker->is_one_of_many = launcher.size > 1;
+        speaker->rank = launcher.rank;
+    }
+}
+
+static int fail(struct speaker *speaker, const char *format, ...) IW_PRINTF(2, 3);
+
+static int fail(struct speaker *speaker, const char *format, ...)
+{
+    char text[2 * PATH_MAX];
+    va_list args;
+
+    va_start(args, format);
+    (void)vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    speak(speaker, IW_LOG_ERROR, text);
+    return UI_ERROR;
+}
+
+/* ---- checks ---- */
+
+static bool is_launcher(const char *program)
+{
+    static const char *const beginnings[] = {"mpirun", "mpiexec", "orterun", "prterun",
+                                             "srun",   "aprun",   "jsrun"};
+    const char *name = ui_file_name(program);
+
+    for (size_t i = 0; i < sizeof beginnings / sizeof beginnings[0]; i++) {
+        const size_t length = strlen(beginnings[i]);
+
+        if (strncmp(name, beginnings[i], length) == 0 && strchr(".", name[length]) != NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static int check(const struct ui *ui, const struct opt_args *args)
+{
+    if (args->count == 0) {
+        return ui_usage(ui, "no PROGRAM was given: mpirun -n 4 idlewave trace -- ./app");
+    }
+    if (is_launcher(args->values[0])) {
+        return ui_usage(ui, "the launcher comes first: %s ... idlewave trace -- PROGRAM", args->values[0]);
+    }
+    return UI_DONE;
+}
+
+/* The library to preload for the program. */
+static int find_tracer(struct speaker *speaker, const struct trace_opts *opts, const char *program,
+                       char *path, size_t size)
+{
+    const char *mpi = mpis[opts->mpi];
+    iw_status status = IW_OK;
+
+    if (opts->mpi == MPI_AUTO) {
+        status = iw_mpi_choose(&speaker->log, program, tracer_file, &mpi);
+        if (status == IW_ERR_UNSUPPORTED && speaker->has_spoken) {
+            ui_hint("--mpi openmpi or --mpi mpich takes that MPI's tracer without asking");
+        }
+    }
+    if (status == IW_OK) {
+        status = iw_mpi_part_path(&speaker->log, mpi, tracer_file, path, size);
+    }
+    if (status == IW_OK && strpbrk(path, " :") != NULL) {
+        return fail(
+            speaker,
+            "'%s' cannot be preloaded: the loader ends names at blanks and colons; IDLEWAVE_PARTS can "
+            "name another folder with the parts",
+            path);
+    }
+    return ui_exit_of(status);
+}
+
+/* ---- the folder ---- */
+
+enum { FILE_SIZE = PATH_MAX + 16 }; /* a file of the trace, in a folder of any name */
+
+static int remove_entry(const char *path, const struct stat *facts, int kind, struct FTW *walk)
+{
+    (void)facts;
+    (void)kind;
+    (void)walk;
+    return remove(path);
+}
+
+/* One process does it for all. None can have begun to write: that needs all of them to have started MPI. */
+static bool remove_old(const struct speaker *speaker, const char *dir)
+{
+    static const char *const parts[] = {"traces.otf2", "traces.def", "traces", "spool"};
+    char path[FILE_SIZE];
+
+    for (size_t i = 0; speaker->rank == 0 && i < sizeof parts / sizeof parts[0]; i++) {
+        (void)snprintf(path, sizeof path, "%s/%s", dir, parts[i]);
+        if (nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS) != 0 && errno != ENOENT) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* What another run has left would keep the tracer from starting. */
+static int check_empty(struct speaker *speaker, const char *name, const char *dir, const char *tracer)
+{
+    const int length = (int)(ui_file_name(tracer) - tracer);
+    char path[FILE_SIZE];
+
+    (void)snprintf(path, sizeof path, "%s/traces.otf2", dir);
+    if (access(path, F_OK) == 0) {
+        return fail(speaker, "'%s' holds a trace already: name another folder with -o, or say --overwrite",
+                    name);
+    }
+    (void)snprintf(path, sizeof path, "%s/spool", dir);
+    if (access(path, F_OK) == 0) {
+        return fail(
+            speaker,
+            "'%s' holds what a run left that did not end: '%.*sidlewave-trace-finish %s' makes a trace "
+            "of it; or name another folder with -o, or say --overwrite",
+            name, length, tracer, name);
+    }
+    return UI_DONE;
+}
+
+/* Makes it; its full name into `dir`, as programs may go elsewhere before they end. */
+static int make_folder(struct speaker *speaker, const struct trace_opts *opts, const char *name,
+                       const char *tracer, char *dir)
+{
+    if (mkdir(name, 0777) != 0 && errno != EEXIST) {
+        return fail(speaker, "the folder '%s' cannot be made: %s", name, strerror(errno));
+    }
+    if (realpath(name, dir) == NULL || access(dir, W_OK | X_OK) != 0) {
+        return fail(speaker, "'%s' cannot be written into: %s", name, strerror(errno));
+    }
+    if (opts->wants_overwrite) {
+        return remove_old(speaker, dir)
+                   ? UI_DONE
+                   : fail(speaker, "the trace in '%s' cannot be removed: %s", name, strerror(errno));
+    }
+    return check_empty(speaker, name, dir, tracer);
+}
+
+/* ---- the environment: what the tracer reads (mpi/trace) ---- */
+
+static const char *const variables[] = {
+    "LD_PRELOAD",           "IDLEWAVE_TRACE_DIR",   "IDLEWAVE_TRACE_BUFFER",
+    "IDLEWAVE_TRACE_START", "IDLEWAVE_TRACE_QUIET", NULL};
+
+/* What is preloaded already stays, behind ours. */
+static bool set_preload(const char *tracer)
+{
+    const char *before = getenv("LD_PRELOAD");
+    char *value = NULL;
+    bool is_set;
+
+    if (before != NULL && strstr(before, tracer) != NULL) {
+        return true;
+    }
+    if (before == NULL || before[0] == '\0') {
+        return setenv("LD_PRELOAD", tracer, 1) == 0;
+    }
+    is_set = asprintf(&value, "%s:%s", tracer, before) >= 0 && setenv("LD_PRELOAD", value, 1) == 0;
+    free(value);
+    return is_set;
+}
+
+static bool set_environment(const struct trace_opts *opts, const char *tracer, const char *dir)
+{
+    char bytes[24];
+
+    (void)snprintf(bytes, sizeof bytes, "%" PRIu64, opts->buffer_bytes);
+    return set_preload(tracer) && setenv("IDLEWAVE_TRACE_DIR", dir, 1) == 0 &&
+           setenv("IDLEWAVE_TRACE_BUFFER", bytes, 1) == 0 &&
+           setenv("IDLEWAVE_TRACE_START", starts[opts->start], 1) == 0 &&
+           (opts->is_shown || setenv("IDLEWAVE_TRACE_STRICT", "1", 1) == 0) &&
+           (!opts->is_quiet || setenv("IDLEWAVE_TRACE_QUIET", "1", 1) == 0);
+}
+
+static void show_environment(void)
+{
+    for (size_t i = 0; variables[i] != NULL; i++) {
+        if (getenv(variables[i]) != NULL) {
+            (void)printf("%s=%s\n", variables[i], getenv(variables[i]));
+        }
+    }
+}
+
+/* ---- the program ---- */
+
+/* Returns only if it cannot be. */
+static int become(struct speaker *speaker, const struct opt_args *args)
+{
+    char **argv = ui_grow(NULL, args->count + 1, sizeof *argv);
+    int error;
+
+    for (size_t i = 0; i < args->count; i++) {
+        argv[i] = (char *)(uintptr_t)args->values[i]; /* execvp() does not write to them */
+    }
+    argv[args->count] = NULL;
+    (void)execvp(argv[0], argv);
+    error = errno;
+    free(argv);
+    return fail(speaker, "'%s' cannot be started: %s", args->values[0], strerror(error));
+}
+
+static int trace(struct speaker *speaker, const struct trace_opts *opts, const struct opt_args *args)
+{
+    char tracer[PATH_MAX], dir[PATH_MAX], name[NAME_MAX + 1];
+    int code = find_tracer(speaker, opts, args->values[0], tracer, sizeof tracer);
+
+    if (code == UI_DONE) {
+        (void)snprintf(name, sizeof name, "trace-%s", ui_file_name(args->values[0]));
+        code = make_folder(speaker, opts, opts->dir != NULL ? opts->dir : name, tracer, dir);
+    }
+    if (code == UI_DONE && !set_environment(opts, tracer, dir)) {
+        code = fail(speaker, "the environment cannot be set: %s", strerror(errno));
+    }
+    if (code == UI_DONE && opts->is_shown) {
+        show_environment();
+        return UI_DONE;
+    }
+    return code == UI_DONE ? become(speaker, args) : code;
+}
+
+static int run(struct ui *ui, const void *values, const struct opt_args *args)
+{
+    const struct trace_opts *opts = values;
+    struct speaker speaker;
+    const int code = check(ui, args);
+
+    if (code != UI_DONE) {
+        return code;
+    }
+    speaker_init(&speaker, ui);
+    return trace(&speaker, opts, args);
+}
+
+const struct verb verb_trace = {
+    .name = "trace",
+    .summary = "records an MPI program while it runs",
+    .synopsis = synopsis,
+    .description = description,
+    .groups = groups,
+    .group_count = sizeof groups / sizeof groups[0],
+    .examples = examples,
+    .defaults = &defaults,
+    .values_size = sizeof(struct trace_opts),
+    .most_arguments = (size_t)-1,
+    .takes_command = true,
+    .run = run,
+};

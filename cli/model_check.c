@@ -1,0 +1,107 @@
+/* `model --check`: the simulator on the same question.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "model_opts.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "progress.h"
+
+/* 95 % of a normal law lie within so many standard deviations. */
+static const double NORMAL_95 = 1.959964;
+
+static int make_noise(struct ui *ui, const struct model_opts *opts, const struct model_run *run,
+                      iw_noise **noise_p)
+{
+    char buf[128];
+    const char *spec =
+        run->law != NULL ? iw_law_noise_spec(run->law, opts->noise, buf, sizeof buf) : opts->noise;
+    iw_status status = iw_noise_new(&ui->log, noise_p);
+
+    if (status == IW_OK) {
+        status = iw_noise_add_file(&ui->log, *noise_p, spec);
+    }
+    return ui_exit_of(status);
+}
+
+/* The mean of the trials, and its interval by their variance. */
+static iw_estimate mean_of(const iw_sim_result *result)
+{
+    const double count = (double)result->trials;
+    double sum = 0, squares = 0, mean, half;
+
+    for (uint64_t i = 0; i < result->trials; i++) {
+        sum += (double)result->makespan_ps[i];
+    }
+    mean = sum / count;
+    for (uint64_t i = 0; i < result->trials; i++) {
+        const double away = (double)result->makespan_ps[i] - mean;
+
+        squares += away * away;
+    }
+    half = NORMAL_95 * sqrt(squares / (count - 1) / count);
+    mean /= (double)IW_PS_PER_NS;
+    half /= (double)IW_PS_PER_NS;
+    return (iw_estimate){mean, mean - half, mean + half};
+}
+
+/* The theorem's barrier is a reduction up a complete binary tree and a broadcast down it. */
+static iw_status simulate_row(struct ui *ui, const struct model_opts *opts, const struct model_run *run,
+                              const iw_noise *noise, size_t i, iw_model_check *check)
+{
+    const bool is_tree = run->report.question.barrier == IW_MODEL_TREE;
+    iw_sim_opts sim = IW_SIM_OPTS_INIT;
+    iw_pattern pattern = IW_PATTERN_INIT;
+    iw_program *program = NULL;
+    iw_sim_result *result = NULL;
+    iw_status status;
+
+    pattern.ranks = (uint32_t)run->ranks[i];
+    pattern.compute_ps = opts->work_ps == OPT_UNSET_TIME ? 0 : opts->work_ps;
+    sim.trials = opts->trials;
+    sim.seed = opts->seed;
+    status = iw_program_from_pattern(
+        &ui->log, is_tree ? "reduce:binary+bcast:binary" : "barrier:dissemination", &pattern, &program);
+    if (status == IW_OK) {
+        status = iw_simulate(&ui->log, program, &run->net, noise, &sim, &result);
+    }
+    if (status == IW_OK) {
+        *check = (iw_model_check){opts->trials, mean_of(result)};
+    }
+    iw_sim_result_free(result);
+    iw_program_free(program);
+    return status;
+}
+
+int model_check(struct ui *ui, const struct model_opts *opts, struct model_run *run)
+{
+    struct progress progress;
+    iw_noise *noise = NULL;
+    iw_status status = IW_OK;
+    int code;
+
+    if (run->ranks[0] > opts->check_ranks) {
+        return ui_usage(ui,
+                        "--check simulates up to %" PRIu64 " ranks, fewer than any asked: write a larger "
+                        "--check-ranks, or smaller --ranks",
+                        opts->check_ranks);
+    }
+    code = make_noise(ui, opts, run, &noise);
+    run->checks = ui_grow(NULL, run->count, sizeof *run->checks);
+    memset(run->checks, 0, run->count * sizeof *run->checks);
+    run->report.checks = run->checks;
+    progress_begin(&progress, (double)run->count, NULL);
+    ui->progress = &progress;
+    for (size_t i = 0; i < run->count && code == UI_DONE && status == IW_OK; i++) {
+        if (run->ranks[i] <= opts->check_ranks) {
+            status = simulate_row(ui, opts, run, noise, i, &run->checks[i]);
+        }
+        progress_update(&progress, i + 1, run->count);
+    }
+    ui->progress = NULL;
+    progress_wipe(&progress);
+    iw_noise_free(noise);
+    return code != UI_DONE ? code : ui_exit_of(status);
+}

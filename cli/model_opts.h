@@ -1,0 +1,43 @@
+/* Options of `model`, and what answers them: numbers of ranks, rows of a model, and a simulation of the same.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef IW_CLI_MODEL_OPTS_H
+#define IW_CLI_MODEL_OPTS_H
+
+#include <idlewave/idlewave.h>
+
+#include "simulate_opts.h"
+
+struct model_opts {
+    const char *noise;
+    iw_time work_ps, latency_ps, rarest_ps;
+    int barrier; /* iw_model_barrier, or OPT_UNSET_CHOICE */
+    struct opt_list ranks;
+    struct net_opts net;
+    bool wants_check;
+    uint64_t trials, seed, check_ranks;
+    int format;
+};
+
+/* What one run holds; zeroed at the start. */
+struct model_run {
+    uint64_t *ranks;
+    iw_model_row *rows;
+    size_t *dominant;
+    iw_model_check *checks;
+    size_t count;
+    iw_net net;
+    bool has_net; /* else messages cost nothing but latency */
+    iw_law *law;
+    iw_recording *recording;
+    iw_window_model *window;
+    iw_model_report report;
+};
+
+/* Return UI_DONE or an exit code. */
+int model_answer(struct ui *ui, const struct model_opts *opts, struct model_run *run);
+int model_check(struct ui *ui, const struct model_opts *opts, struct model_run *run);
+
+void model_release(struct model_run *run);
+
+#endif

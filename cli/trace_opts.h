@@ -1,0 +1,33 @@
+/* Options of traces, shared by simulate and schedule, and the programs made of them.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef IW_CLI_TRACE_OPTS_H
+#define IW_CLI_TRACE_OPTS_H
+
+#include <idlewave/trace.h>
+
+#include "opt.h"
+
+struct program_opts;
+struct program_source;
+
+struct trace_opts {
+    const char *rules;          /* NULL: not given */
+    struct opt_list algorithms; /* OP[>SIZE]=ALGORITHM */
+    bool drops_p2p, drops_collectives;
+    double compute_scale; /* 0: not given */
+    int clock;
+};
+
+/* Rows whose targets are in a struct program_opts. */
+extern const struct opt trace_rows[];
+enum { TRACE_ROW_COUNT = 6 };
+
+/* An option that only traces take and that was given, or NULL. */
+const char *program_given_trace_option(const struct trace_opts *opts);
+
+/* Opens source->path and makes a program of it. Returns UI_DONE or an exit code. */
+int program_make_from_trace(struct ui *ui, const struct program_opts *opts, struct program_source *source,
+                            iw_program **program_p);
+
+#endif

@@ -1,0 +1,104 @@
+#!/usr/bin/env python3
+"""Runs a command under the launcher of one MPI; for tests, also as a module.
+
+SPDX-License-Identifier: BSD-3-Clause
+
+Usage: run_mpi.py --mpi openmpi|mpich [-n RANKS] [--] COMMAND...
+    ends with the launcher's exit code; 77 ("skipped"), with a word why, if that MPI's launcher is missing.
+
+As a module:
+    run_mpi.require("mpich")                            ends the test with 77 if it is missing
+    done = run_mpi.launch("mpich", 4, [program, "x"])   done.returncode, done.stdout, done.stderr
+    arguments = run_mpi.test_arguments(__doc__)         what iw_mpi_test() of tests/mpi/CMakeLists.txt hands over
+
+Works as root, with more ranks than cores, and under sanitizers. IW_MPIRUN_<mpi> names the launcher if it is not
+mpirun.<mpi>.
+"""
+
+import argparse
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+
+SKIPPED = 77
+MPIS = ("openmpi", "mpich")
+TIMEOUT_SECONDS = 60
+
+SETTINGS = {
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "OMPI_MCA_rmaps_base_oversubscribe": "1",
+    "OMPI_MCA_mpi_yield_when_idle": "1",  # ranks that wait leave the cores to those that work
+    "OMPI_MCA_hwloc_base_binding_policy": "none",
+}
+
+
+def launcher(mpi):
+    """The path of the MPI's mpirun, or None."""
+    return shutil.which(os.environ.get(f"IW_MPIRUN_{mpi}") or f"mpirun.{mpi}")
+
+
+def require(mpi):
+    if launcher(mpi) is None:
+        print(f"skipped: there is no launcher of {mpi} (mpirun.{mpi})")
+        sys.exit(SKIPPED)
+
+
+def environment(extra=None):
+    """Ours, fit for MPI. MPIs leave memory behind when they end: that is not ours to find."""
+    result = dict(os.environ, **SETTINGS)
+    options = result.get("ASAN_OPTIONS", "")
+    result["ASAN_OPTIONS"] = f"{options}:detect_leaks=0".lstrip(":")
+    result.update(extra or {})
+    return result
+
+
+def launch(mpi, ranks, command, env=None, cwd=None, timeout=TIMEOUT_SECONDS, options=()):
+    """Runs `command` on so many ranks. `options` go to the launcher, `env` is added to the environment."""
+    line = [launcher(mpi), *options, "-n", str(ranks), *map(str, command)]
+    return run(line, env, cwd, timeout)
+
+
+def run(line, env=None, cwd=None, timeout=TIMEOUT_SECONDS):
+    """Runs a command line; when its time is over, all of its processes end."""
+    with subprocess.Popen(line, env=environment(env), cwd=cwd, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True, start_new_session=True) as process:
+        try:
+            stdout, stderr = process.communicate(timeout=timeout)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            stdout, stderr = process.communicate()
+            stderr += f"\nrun_mpi: killed after {timeout} s: {' '.join(line)}\n"
+    return subprocess.CompletedProcess(line, process.returncode, stdout, stderr)
+
+
+def test_arguments(description):
+    """Options of a test: --mpi, --idlewave (the command), --programs (the folder of iw_mpi_program())."""
+    parser = argparse.ArgumentParser(description=description.splitlines()[0])
+    parser.add_argument("--mpi", required=True, choices=MPIS)
+    parser.add_argument("--idlewave", required=True, type=pathlib.Path)
+    parser.add_argument("--programs", required=True, type=pathlib.Path)
+    arguments = parser.parse_args()
+    require(arguments.mpi)
+    return arguments
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Runs a command under the launcher of one MPI.")
+    parser.add_argument("--mpi", required=True, choices=MPIS)
+    parser.add_argument("-n", type=int, default=2, dest="ranks")
+    parser.add_argument("command", nargs=argparse.REMAINDER)
+    arguments = parser.parse_args()
+    require(arguments.mpi)
+    command = arguments.command[1:] if arguments.command[:1] == ["--"] else arguments.command
+    done = launch(arguments.mpi, arguments.ranks, command)
+    sys.stdout.write(done.stdout)
+    sys.stderr.write(done.stderr)
+    return done.returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())
