@@ -1,0 +1,311 @@
+/* Tests of the text, JSON, CSV and page of benchmarks.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include <idlewave/bench.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <jansson.h>
+
+#include "support/made_bench.h"
+#include "support/support.h"
+
+static const char *const noises[] = {"periodic:100Hz,1ms", "poisson:10Hz,exp:1ms"};
+static const iw_bench_origin origin = {.command = "idlewave bench barrier",
+                                       .noises = noises,
+                                       .noise_count = 2,
+                                       .back_end = "timer",
+                                       .sync = "start"};
+
+struct made {
+    iw_bench_samples *samples;
+    iw_bench_result *result;
+};
+
+static void make(struct made *made, bool has_noise)
+{
+    made->samples = iwt_made_bench(40, has_noise);
+    assert_ok(iw_bench_evaluate(NULL, made->samples, 1.0, &made->result));
+}
+
+static void make_simulated(struct made *made, double share)
+{
+    const iw_bench_simulated simulated = {.net = "of the measured operation",
+                                          .trials = 400,
+                                          .phases = 50,
+                                          .noiseless_ns = 1.01e6,
+                                          .noisy_ns = 1.01e6 * (1.0 + share),
+                                          .slowdown = {share, share - 0.01, share + 0.01}};
+
+    make(made, true);
+    iw_bench_set_simulated(made->result, &simulated);
+}
+
+static void release(struct made *made)
+{
+    iw_bench_result_free(made->result);
+    iw_bench_samples_free(made->samples);
+}
+
+static char *written(const struct made *made, iw_status (*write)(const iw_log *, const iw_bench_result *,
+                                                                 const iw_bench_origin *, FILE *))
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+
+    assert_non_null(out);
+    assert_ok(write(NULL, made->result, &origin, out));
+    assert_int_equal(fclose(out), 0);
+    return text;
+}
+
+static void assert_has(const char *text, const char *part)
+{
+    if (strstr(text, part) == NULL) {
+        print_message("'%s' is not in\n%s", part, text);
+    }
+    assert_non_null(strstr(text, part));
+}
+
+/* Lines of a paragraph become one. */
+static void join_lines(char *text)
+{
+    for (char *c = text; *c != '\0'; c++) {
+        *c = *c == '\n' && c[1] != '\n' ? ' ' : *c;
+    }
+}
+
+static void the_verdict_comes_first_and_lines_fit_a_terminal(void **state)
+{
+    struct made made;
+    char *text;
+
+    (void)state;
+    make_simulated(&made, 0.11);
+    text = written(&made, iw_bench_write_text);
+    assert_ptr_equal(strstr(text, "A phase of 1.000 ms and a barrier takes 1.020 ms on 2 ranks"), text);
+    for (const char *line = text; *line != '\0'; line = strchr(line, '\n') + 1) {
+        assert_true(strcspn(line, "\n") <= 80);
+    }
+    free(text);
+    release(&made);
+}
+
+static void the_three_stand_side_by_side(void **state)
+{
+    static const char *const parts[] = {
+        "2.00 % longer than its work undisturbed",
+        "With injected noise (periodic:100Hz,1ms + poisson:10Hz,exp:1ms, sync start) it takes 1.122 ms: "
+        "10.00 % longer [10.00 %, 10.00 %] than without.",
+        "says 11.00 % longer [10.00 %, 12.00 %]: measured and simulated are 1.00 points apart, a factor of "
+        "0.909. They agree",
+        "A phase, by the times of whole blocks",
+        "simulated with           1.121 ms      11.00 %  [10.00 %, 12.00 %]",
+        "Of the noise's detours 50.0 %, of their time 100.0 % kept place and duration;",
+        "is a slowdown of 10.00 %.",
+        "400 trials of 50 phases each with the noise as it was planned",
+        "4.00 % of the time was injected as noise, 5.00 % was planned",
+    };
+    struct made made;
+    char *text;
+
+    (void)state;
+    make_simulated(&made, 0.11);
+    text = written(&made, iw_bench_write_text);
+    join_lines(text);
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        assert_has(text, parts[i]);
+    }
+    assert_null(strstr(text, "own noise is larger"));
+    assert_null(strstr(text, "skipped"));
+    assert_null(strstr(text, "was ended"));
+    free(text);
+    release(&made);
+}
+
+static void what_does_not_agree_or_cannot_is_said(void **state)
+{
+    struct made made;
+    char *text;
+
+    (void)state;
+    make_simulated(&made, 0.2);
+    made.result->own_share = 0.5;
+    text = written(&made, iw_bench_write_text);
+    join_lines(text);
+    assert_has(text, "They do not agree");
+    assert_has(text, "The host's own noise is larger than what was injected");
+    free(text);
+    release(&made);
+}
+
+static void wide_intervals_skipped_and_cut_detours_are_told(void **state)
+{
+    struct made made;
+    char *text;
+
+    (void)state;
+    make_simulated(&made, 0.11);
+    made.result->agreement = IW_BENCH_UNCLEAR;
+    made.samples->of_rank[1].injected.skipped_ns = 2e7; /* of 100 ms that were planned on both ranks */
+    made.samples->of_rank[1].injected.cut_short_count = 3;
+    text = written(&made, iw_bench_write_text);
+    join_lines(text);
+    assert_has(text, "Whether they agree (within 20 % or 2 points) cannot be told");
+    assert_has(text, "time was skipped");
+    assert_has(text, "In 3 blocks");
+    free(text);
+    text = written(&made, iw_bench_write_json);
+    assert_has(text, "\"agrees\": null");
+    assert_has(text, "\"skipped_share\": 0.2");
+    free(text);
+    release(&made);
+}
+
+static void shared_cpus_make_the_verdict_not_valid(void **state)
+{
+    struct made made;
+    char *text;
+
+    (void)state;
+    make(&made, false);
+    snprintf(made.samples->warning, sizeof made.samples->warning, "2 ranks share 1 CPU on host alpha");
+    text = written(&made, iw_bench_write_text);
+    assert_ptr_equal(strstr(text, "NOT VALID: 2 ranks share 1 CPU on host alpha"), text);
+    assert_null(strstr(text, "with injected noise"));
+    free(text);
+    release(&made);
+}
+
+static void the_json_has_what_the_text_says(void **state)
+{
+    struct made made;
+    json_t *bench;
+    char *text;
+
+    (void)state;
+    make_simulated(&made, 0.11);
+    text = written(&made, iw_bench_write_json);
+    bench = json_loads(text, 0, NULL);
+    assert_non_null(bench);
+    assert_string_equal(json_string_value(json_object_get(bench, "schema")), "idlewave.bench/1");
+    assert_int_equal(json_integer_value(json_object_get(bench, "phases")), 2000);
+    assert_int_equal(json_array_size(json_object_get(bench, "per_rank")), 2);
+    assert_int_equal(json_array_size(json_object_get(json_object_get(bench, "quiet"), "histogram")),
+                     IW_BENCH_BINS);
+    assert_true(json_is_true(json_object_get(json_object_get(bench, "simulated"), "agrees")));
+    assert_true(json_is_null(json_object_get(bench, "baseline")));
+    assert_true(json_is_null(json_object_get(bench, "warning")));
+    assert_int_equal(json_array_size(json_object_get(json_object_get(bench, "noise"), "sources")), 2);
+    json_decref(bench);
+    free(text);
+    release(&made);
+}
+
+/* ---- files ---- */
+
+static void write_file(const char *path, const char *text)
+{
+    FILE *file = fopen(path, "w");
+
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+}
+
+static void a_file_can_be_read_again_as_baseline_text_and_page(void **state)
+{
+    char path[] = "/tmp/iw_bench_XXXXXX", *page = NULL, *text, *again = NULL;
+    iw_bench_baseline baseline;
+    struct made made;
+    size_t size;
+    FILE *out;
+
+    (void)state;
+    assert_int_not_equal(close(mkstemp(path)), -1);
+    make_simulated(&made, 0.11);
+    text = written(&made, iw_bench_write_json);
+    write_file(path, text);
+    free(text);
+    assert_true(iw_bench_is_result(path));
+    assert_ok(iw_bench_load_baseline(NULL, path, &baseline));
+    assert_string_equal(baseline.op, "barrier");
+    assert_true(baseline.qtbt_ns > 1.0199e6 && baseline.qtbt_ns < 1.0201e6 && baseline.ranks == 2);
+    out = open_memstream(&page, &size);
+    assert_ok(iw_bench_write_html(NULL, path, out));
+    assert_int_equal(fclose(out), 0);
+    assert_has(page, "simulated with the same noise");
+    assert_has(page, "Phases with injected noise");
+    out = open_memstream(&again, &size);
+    assert_ok(iw_bench_report_text(NULL, path, out));
+    assert_int_equal(fclose(out), 0);
+    text = written(&made, iw_bench_write_text);
+    assert_string_equal(text, again);
+    free(text);
+    free(again);
+    free(page);
+    release(&made);
+    assert_int_equal(unlink(path), 0);
+}
+
+static void other_files_are_refused(void **state)
+{
+    char path[] = "/tmp/iw_bench_XXXXXX";
+    iw_bench_baseline baseline;
+
+    (void)state;
+    assert_int_not_equal(close(mkstemp(path)), -1);
+    write_file(path, "{\"schema\": \"idlewave.simulate/1\"}");
+    assert_false(iw_bench_is_result(path));
+    assert_int_equal(iw_bench_load_baseline(NULL, path, &baseline), IW_ERR_FORMAT);
+    write_file(path, "{\"schema\": \"idlewave.bench/1\", \"ranks\": 2, \"quantum_ns\": 5, \"phases\": 7}");
+    assert_true(iw_bench_is_result(path));
+    assert_int_equal(iw_bench_load_baseline(NULL, path, &baseline), IW_ERR_FORMAT);
+    write_file(path, "no JSON");
+    assert_false(iw_bench_is_result(path));
+    assert_int_equal(iw_bench_load_baseline(NULL, path, &baseline), IW_ERR_FORMAT);
+    assert_int_equal(unlink(path), 0);
+}
+
+static void the_csv_has_a_line_for_each_phase(void **state)
+{
+    iw_bench_samples *samples = iwt_made_bench(2, true);
+    char *text = NULL, *line;
+    size_t size, lines = 0;
+    FILE *out = open_memstream(&text, &size);
+
+    (void)state;
+    samples->stride = 4;
+    assert_ok(iw_bench_write_csv(NULL, samples, out));
+    assert_int_equal(fclose(out), 0);
+    assert_has(text,
+               "phase,block,noise,qt_ns,bt_ns,qtbt_ns,op_ns\n0,0,0,1000000,10000,1010000,10000\n4,0,0,");
+    assert_has(text, "\n200,1,1,2020000,1030000,2030000,10000\n");
+    for (line = strchr(text, '\n'); line != NULL; line = strchr(line + 1, '\n')) {
+        lines++;
+    }
+    assert_int_equal(lines, 101);
+    free(text);
+    iw_bench_samples_free(samples);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_verdict_comes_first_and_lines_fit_a_terminal),
+        cmocka_unit_test(the_three_stand_side_by_side),
+        cmocka_unit_test(what_does_not_agree_or_cannot_is_said),
+        cmocka_unit_test(wide_intervals_skipped_and_cut_detours_are_told),
+        cmocka_unit_test(shared_cpus_make_the_verdict_not_valid),
+        cmocka_unit_test(the_json_has_what_the_text_says),
+        cmocka_unit_test(a_file_can_be_read_again_as_baseline_text_and_page),
+        cmocka_unit_test(other_files_are_refused),
+        cmocka_unit_test(the_csv_has_a_line_for_each_phase),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
