@@ -1,0 +1,31 @@
+/* The work of a phase, and the operation behind it.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef IWI_BENCH_WORK_H
+#define IWI_BENCH_WORK_H
+
+#include <idlewave/bench.h>
+
+#include <mpi.h>
+
+/* So many steps of x <- (a x + b) mod p, each of which needs the one before; the result is used. */
+uint64_t iwi_bench_work(uint64_t x, uint64_t iterations);
+
+/* The number of them that takes so long undisturbed: the shortest of many short runs tells. Takes 0.3 s. */
+uint64_t iwi_bench_calibrate(double quantum_ns);
+
+struct iwi_bench_op {
+    iw_bench_op op;
+    MPI_Comm comm;
+    int count, left, right; /* bytes; neighbours in the ring of ranks */
+    unsigned char *out, *in, *in_too;
+};
+
+IW_NODISCARD iw_status iwi_bench_op_init(const iw_log *log, const iw_bench_plan *plan, MPI_Comm comm,
+                                         struct iwi_bench_op *op);
+void iwi_bench_op_release(struct iwi_bench_op *op);
+
+/* By its MPI_ name: libraries that are preloaded see it as one of a program. */
+void iwi_bench_op_run(const struct iwi_bench_op *op);
+
+#endif

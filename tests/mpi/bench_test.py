@@ -1,0 +1,173 @@
+"""`idlewave bench` on one host: phases, files, baselines, injected noise against its simulation.
+
+SPDX-License-Identifier: BSD-3-Clause
+"""
+
+import csv
+import io
+import json
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import net_support
+import run_mpi
+
+TIMEOUT_SECONDS = 120
+QUANTUM_NS = 1e6
+
+
+def bench(arguments, ranks, options, env=None):
+    """Runs it; the launcher's end, with both outputs."""
+    line = [run_mpi.launcher(arguments.mpi), *net_support.BINDING[arguments.mpi], "-n", str(ranks),
+            *net_support.before_others([str(arguments.idlewave), "bench", *options])]
+    return run_mpi.run(line, dict(net_support.QUIET, **(env or {})), timeout=TIMEOUT_SECONDS)
+
+
+def attempts(count, attempt):
+    """Each when others leave the machine alone, if they ever do."""
+    def quiet_attempt():
+        net_support.wait_until_quiet(most_seconds=15)
+        return attempt()
+    net_support.attempts(count, quiet_attempt)
+
+
+def result_of(arguments, options, ranks=2):
+    done = bench(arguments, ranks, [*options, "--format", "json"])
+    assert done.returncode == 0, f"{options}: {done.returncode}: {done.stdout}\n{done.stderr}"
+    return json.loads(done.stdout)
+
+
+def check_phases(result, phases):
+    """What holds whatever else runs on the machine."""
+    assert result["schema"] == "idlewave.bench/1" and result["ranks"] == 2, result
+    assert result["phases"] == phases == result["kept"], result["phases"]
+    assert [rank["phases"] for rank in result["per_rank"]] == [phases, phases], "all ranks stop at the same phase"
+    for kind in ("quiet", "noisy"):
+        times = result[kind]
+        if times is not None:
+            assert times["qtbt_ns"]["mean"] >= max(times["qt_ns"]["mean"], times["bt_ns"]["mean"]), times
+            assert times["operation_ns"]["mean"] <= times["bt_ns"]["mean"], times
+            assert times["phase_ns"]["mean"] <= 1.0001 * times["qtbt_ns"]["mean"], "a delay counts once"
+            assert times["phase_ns"]["mean"] >= 0.9999 * max(rank[kind]["qt_ns"] + rank[kind]["bt_ns"]
+                                                             for rank in result["per_rank"]), times["phase_ns"]
+            assert sum(row[2] for row in times["histogram"]) == times["phases"], times["histogram"]
+    for rank in result["per_rank"]:
+        assert rank["iterations"] > 1000, rank
+
+
+def check_operations(arguments, folder):
+    for operation in ("barrier", "allreduce", "halo"):
+        path = folder / f"{operation}.json"
+        result = result_of(arguments, [operation, "--phases", "300", "--bytes", "1KiB", "-o", str(path)])
+        check_phases(result, 300)
+        assert result["operation"] == operation and result["noisy"] is None and result["simulated"] is None, result
+        assert result["bytes"] == (0 if operation == "barrier" else 1024), result["bytes"]
+        assert json.loads(path.read_text(encoding="utf-8"))["quiet"] == result["quiet"], "the file has the same"
+
+
+def check_quantum(arguments):
+    """Roughly: the speed of shared machines changes. bench_accuracy_test asks for more."""
+    result = result_of(arguments, ["barrier", "--quantum", "500us", "--duration", "1s"])
+    for rank in result["per_rank"]:
+        assert 0.5 * 5e5 <= rank["undisturbed_ns"] <= 2 * 5e5, rank
+    assert result["quiet"]["qtbt_ns"]["ci95"] is not None, "a second is enough for an interval"
+
+
+def check_duration(arguments):
+    result = result_of(arguments, ["barrier", "--duration", "500ms"])
+    phases = {rank["phases"] for rank in result["per_rank"]}
+    assert len(phases) == 1 and result["phases"] in phases and 10 <= result["phases"] <= 600, (phases, result["phases"])
+
+
+def check_csv(arguments):
+    done = bench(arguments, 2, ["halo", "--phases", "50", "--format", "csv"])
+    assert done.returncode == 0, done.stderr
+    rows = list(csv.DictReader(io.StringIO(done.stdout)))
+    assert [int(row["phase"]) for row in rows] == list(range(50)), done.stdout
+    assert all(row["noise"] == "0" and float(row["qtbt_ns"]) >= float(row["qt_ns"]) for row in rows), done.stdout
+
+
+def check_baseline(arguments, folder):
+    path = folder / "barrier.json"
+    quiet_ns = json.loads(path.read_text(encoding="utf-8"))["quiet"]["qtbt_ns"]
+    result = result_of(arguments, ["barrier", "--phases", "400", "--baseline", path])
+    baseline = result["baseline"]
+    assert baseline["file"] == str(path) and baseline["ranks"] == 2, baseline
+    assert baseline["qtbt_ns"] == quiet_ns["mean"] and baseline["qtbt_ci95_ns"] == quiet_ns["ci95"], (baseline, quiet_ns)
+    low, high = baseline["slowdown"]["ci95"]
+    assert low < baseline["slowdown"]["share"] < high, baseline
+    assert abs(baseline["slowdown"]["share"] - (result["quiet"]["qtbt_ns"]["mean"] / quiet_ns["mean"] - 1)) < 1e-9, baseline
+    done = bench(arguments, 2, ["halo", "--baseline", str(path)])
+    assert done.returncode != 0 and "is no baseline for this" in done.stderr and not done.stdout, done.stderr
+    done = bench(arguments, 2, ["barrier", "--baseline", "/nowhere.json"])
+    assert done.returncode != 0 and done.stderr.count("cannot read '/nowhere.json'") == 1, done.stderr
+
+
+def check_report(arguments, folder):
+    page = folder / "noisy.html"
+    subprocess.run([arguments.idlewave, "report", folder / "noisy.json", "-o", page], check=True, capture_output=True)
+    assert "simulated with the same noise" in page.read_text(encoding="utf-8")
+    done = subprocess.run([arguments.idlewave, "report", folder / "noisy.json"], check=True, capture_output=True, text=True)
+    assert done.stdout.startswith("A phase of 1.000 ms and a barrier takes"), done.stdout
+
+
+def check_replay(arguments, folder):
+    """What holds whatever else runs on the machine."""
+    path = folder / "noisy.json"
+    result = result_of(arguments, ["barrier", "--duration", "2s", "--replay", "periodic:100Hz,1ms", "-o", str(path)])
+    check_phases(result, result["phases"])
+    assert result["quiet"]["phases"] == result["noisy"]["phases"], "as many with noise as without"
+    assert abs(result["noise"]["planned_share"] - 0.1) < 0.002, result["noise"]
+    assert all(rank["injected"]["made"] > 10 for rank in result["per_rank"]), result["per_rank"]
+    assert 0.2 < result["simulated"]["slowdown"]["share"] < 0.24, result["simulated"]
+
+
+def check_time_scale(arguments):
+    """Stretched and scaled back."""
+    result = result_of(arguments, ["barrier", "--phases", "100", "--quantum", "250us", "--time-scale", "4", "--replay",
+                                   "periodic:400Hz,250us", "--sync", "phase"])
+    assert result["quantum_ns"] == 2.5e5 and result["time_scale"] == 4, result["quantum_ns"]
+    assert 0.5 * 2.5e5 <= result["quiet"]["qt_ns"]["quantiles"]["p0"] <= 2 * 2.5e5, result["quiet"]["qt_ns"]
+
+
+def check_errors(arguments):
+    for option, words in ((["--replay", "periodic:100Hz"], "periodic"), (["--replay", "nowhere.h5"], "nowhere.h5"),
+                          (["--replay", "periodic:100Hz,1ms", "--net", "nonet"], "'nonet' is neither a file nor one of")):
+        done = bench(arguments, 2, ["barrier", *option])
+        assert done.returncode != 0 and words in done.stderr and "phase of" not in done.stdout, (option, done.stderr)
+
+
+def check_shared_cpu(arguments, folder):
+    if shutil.which("taskset") is None:
+        return
+    line = ["taskset", "-c", "0", run_mpi.launcher(arguments.mpi), "-n", "2", str(arguments.idlewave), "bench", "barrier",
+            "--phases", "20", "-o", str(folder / "shared.json")]
+    done = run_mpi.run(line, timeout=TIMEOUT_SECONDS)
+    assert done.returncode == 0, f"{done.returncode}: {done.stdout}\n{done.stderr}"
+    assert done.stdout.startswith("NOT VALID: 2 ranks share 1 CPU on host"), done.stdout
+    assert "the numbers are not valid" in done.stderr, done.stderr
+    assert "share 1 CPU" in json.loads((folder / "shared.json").read_text(encoding="utf-8"))["warning"]
+
+
+def main():
+    arguments = run_mpi.test_arguments(__doc__)
+    with tempfile.TemporaryDirectory(prefix="iw_bench_") as name:
+        folder = pathlib.Path(name)
+        check_errors(arguments)
+        check_operations(arguments, folder)
+        check_baseline(arguments, folder)
+        check_duration(arguments)
+        check_csv(arguments)
+        check_shared_cpu(arguments, folder)
+        attempts(3, lambda: check_quantum(arguments))
+        attempts(3, lambda: check_time_scale(arguments))
+        attempts(3, lambda: check_replay(arguments, folder))
+        check_report(arguments, folder)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,124 @@
+"""Running programs under `idlewave replay`, for the tests of it.
+
+SPDX-License-Identifier: BSD-3-Clause
+"""
+
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+import uuid
+
+import run_mpi
+
+ARGUMENTS = run_mpi.test_arguments("Tests of replay.")
+MPI = ARGUMENTS.mpi
+IDLEWAVE = ARGUMENTS.idlewave.resolve()
+PROGRAMS = ARGUMENTS.programs.resolve()
+PARTS = IDLEWAVE.parent.parent / "lib/idlewave"
+LIBRARY = PARTS / MPI / "libidlewave-replay.so"
+PLAIN = PROGRAMS.parent / "plain"
+BINDING = {"openmpi": ["--bind-to", "core:overload-allowed"], "mpich": ["-bind-to", "core"]}[MPI]
+MADE = re.compile(r"(\d+) detours made on (\d+) of (\d+) ranks")
+
+
+def may_use_fifo():
+    """Does this machine let us?"""
+    try:
+        policy, parameter = os.sched_getscheduler(0), os.sched_getparam(0)
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
+        os.sched_setscheduler(0, policy, parameter)
+        return True
+    except OSError:
+        return False
+
+
+BACK_ENDS = ("timer", "fifo") if may_use_fifo() else ("timer",)
+
+
+class Case(unittest.TestCase):
+    """Every process that a test starts carries a mark in its environment, and none is left."""
+
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory(prefix="iw_replay_")
+        self.addCleanup(scratch.cleanup)
+        self.folder = pathlib.Path(scratch.name)
+        self.mark = f"IW_TEST_MARK={uuid.uuid4()}"
+        self.addCleanup(self.end_all)
+
+    def program(self, name):
+        path = PROGRAMS / name
+        if not path.exists():
+            self.skipTest(f"there is no {path}")
+        return str(path)
+
+    def line(self, command, *options, noise="periodic:1kHz,50us"):
+        return ["env", self.mark, IDLEWAVE, "replay", "--calibrate", "50ms", "--noise", noise, *options, "--", *command]
+
+    def binding(self, options):
+        """fifo takes CPUs away: each rank has one."""
+        return BINDING if "fifo" in options else []
+
+    def replay(self, ranks, command, *options, noise="periodic:1kHz,50us", timeout=60):
+        return run_mpi.launch(MPI, ranks, self.line(command, *options, noise=noise), cwd=self.folder, timeout=timeout,
+                              options=self.binding(options))
+
+    def begin(self, ranks, command, *options, noise="periodic:1kHz,50us"):
+        """Under the launcher, not waited for."""
+        line = [run_mpi.launcher(MPI), *self.binding(options), "-n", str(ranks),
+                *map(str, self.line(command, *options, noise=noise))]
+        process = subprocess.Popen(line, env=run_mpi.environment(dict([self.mark.split("=")])), cwd=self.folder,
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                   start_new_session=True)
+        self.addCleanup(process.stdout.close)
+        self.addCleanup(process.stderr.close)
+        self.addCleanup(process.wait)
+        return process
+
+    def marked(self):
+        """{pid: name} of all processes of this test that run."""
+        found = {}
+        for folder in pathlib.Path("/proc").glob("[0-9]*"):
+            try:
+                if self.mark.encode() in (folder / "environ").read_bytes().split(b"\0"):
+                    if (folder / "stat").read_text().rsplit(")", 1)[1].split()[0] != "Z":
+                        found[int(folder.name)] = (folder / "comm").read_text().strip()
+            except OSError:
+                pass  # it has ended
+        return found
+
+    def end_all(self):
+        for pid in self.marked():
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+
+    def wait_until(self, condition, seconds=10):
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            if condition():
+                return True
+            time.sleep(0.02)
+        return condition()
+
+    def made(self, done):
+        """How many detours were made, and how many were to be."""
+        match = re.search(r"(\d+) detours made.*; (\d+) skipped", done.stderr)
+        self.assertIsNotNone(match, done.stderr)
+        return int(match[1]), int(match[1]) + int(match[2])
+
+    def assert_noisy(self, done, ranks, least=1):
+        match = MADE.search(done.stderr)
+        self.assertIsNotNone(match, done.stderr)
+        self.assertEqual((int(match[2]), int(match[3])), (ranks, ranks), done.stderr)
+        self.assertGreaterEqual(int(match[1]), least, done.stderr)
+
+
+def main():
+    unittest.main(argv=[sys.argv[0]])
