@@ -1,0 +1,148 @@
+#!/usr/bin/env python3
+"""Remakes the measured tables of docs/emulation.md: detours made against detours asked for, and the slowdown of a real
+benchmark on 2 ranks against the simulated one.
+
+SPDX-License-Identifier: BSD-3-Clause
+
+Usage: make_emulation.py BUILD_DIR [--duration 10s] [--page FILE]
+    BUILD_DIR is a release build without sanitizers. Needs Open MPI, two cores that nobody else uses, and for the back end
+    fifo the right to use SCHED_FIFO. Takes about 10 minutes. Text between "<!-- begin NAME -->" and "<!-- end NAME -->"
+    is replaced; all else stays.
+"""
+
+import argparse
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "tests" / "mpi"))
+import net_support  # noqa: E402
+import run_mpi  # noqa: E402
+
+NOISES = ("periodic:100Hz,1ms", "periodic:250Hz,400us", "periodic:1kHz,50us", "poisson:200Hz,exp:300us", "node.h5")
+SYNCS = ("none", "start", "phase")
+CHECKS = ("periodic:500Hz,60us", "poisson:500Hz,lognormal:50us,0.7")
+SUB_FLOOR = ("poisson:600Hz,lognormal:4us,0.5", "9")  # mostly below the floor, and the time scale that lifts it
+
+
+def table(head, rows):
+    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+    return "\n".join(lines + ["| " + " | ".join(map(str, row)) + " |" for row in rows])
+
+
+def percent(share):
+    return f"{100 * share:.2f}"
+
+
+def interval(ci):
+    return f" ({percent(ci[0])} to {percent(ci[1])})" if ci else ""
+
+
+def self_check(arguments, noise, back_end, *more):
+    """The JSON of a self-check, or None: the back end is not allowed here. Verdicts are exit codes too (2: not right)."""
+    line = [arguments.idlewave, "replay", "--self-check", "--noise", noise, "--back-end", back_end, "--duration",
+            arguments.duration, "--format", "json", *more]
+    done = subprocess.run(net_support.before_others([str(word) for word in line]), capture_output=True, text=True,
+                          timeout=600, check=False)
+    print(" ".join(map(str, line[1:])), done.returncode, done.stderr[-200:], flush=True)
+    return json.loads(done.stdout) if done.stdout.startswith("{") else None
+
+
+def verdict(fidelity):
+    return "yes" if fidelity["right"] else "**no**" if fidelity["can_tell"] else "cannot tell"
+
+
+def fidelity_row(noise, back_end, result):
+    fidelity, costs = result["fidelity"], result["costs"]
+    power, count = fidelity["power"], fidelity["count"]
+    quantiles = fidelity["durations"]["quantiles"]
+    worst = max(quantiles, key=lambda q: abs(q["observed_ns"] / q["expected_ns"] - 1))
+    return (f"`{noise}`", back_end, f"{costs['floor_ns'] / 1e3:.1f}", f"{costs['late_p50_ns'] / 1e3:.1f}, {costs['late_p99_ns'] / 1e3:.1f}",
+            f"{100 * (power['observed'] / power['expected'] - 1):+.1f}", f"{count['observed']} of {count['expected']}",
+            f"p{100 * worst['q']:.0f}: {worst['observed_ns'] / 1e3:.1f} for {worst['expected_ns'] / 1e3:.1f} us", verdict(fidelity))
+
+
+def fidelity_table(arguments):
+    rows = []
+    for noise in CHECKS:
+        for back_end in ("timer", "fifo"):
+            result = self_check(arguments, noise, back_end)
+            if result is not None:
+                rows.append(fidelity_row(noise, back_end, result))
+    return table(("noise", "back end", "floor, us", "late, us (p50, p99)", "power, %", "detours", "duration that is off most",
+                  "as asked for"), rows)
+
+
+def scaling_table(arguments):
+    rows = []
+    for _ in range(3):
+        result = self_check(arguments, SUB_FLOOR[0], "timer", "--naive", "--time-scale", SUB_FLOOR[1])
+        if result is not None and result["naive"] is not None:
+            naive, ratio = result["naive"], result["kl_ratio"]
+            rows.append((f"{naive['kl']:.3g}" if isinstance(naive, dict) and "kl" in naive else f"{naive['durations']['kl']:.3g}",
+                         f"{result['fidelity']['durations']['kl']:.3g}", f"{ratio:.0f}" if ratio else "cannot tell"))
+    return table(("KL, as a naive injector makes it", f"KL, compensated and scaled by {SUB_FLOOR[1]}", "ratio"), rows)
+
+
+def bench(arguments, noise, sync, back_end):
+    line = [run_mpi.launcher("openmpi"), "-n", "2", *net_support.before_others(
+        [str(arguments.idlewave), "bench", "barrier", "--replay", str(noise), "--sync", sync, "--back-end", back_end,
+         "--duration", arguments.duration, "--format", "json"])]
+    done = subprocess.run(line, env=run_mpi.environment(net_support.QUIET), capture_output=True, text=True, timeout=600,
+                          check=False)
+    print("bench", noise, sync, back_end, done.returncode, done.stderr[-200:], flush=True)
+    return json.loads(done.stdout) if done.stdout.startswith("{") else None
+
+
+def bench_row(noise, sync, back_end, result):
+    simulated = result["simulated"]
+    return (f"`{noise}`", sync, back_end, percent(result["noise"]["injected_share"]), percent(result["own_noise_share"]),
+            percent(result["slowdown"]["share"]) + interval(result["slowdown"].get("ci95")),
+            percent(simulated["slowdown"]["share"]) + interval(simulated["slowdown"].get("ci95")),
+            {True: "yes", False: "**no**", None: "cannot tell"}[simulated["agrees"]])
+
+
+def bench_table(arguments, folder):
+    node = folder / "node.h5"
+    subprocess.run([arguments.idlewave, "record", "-o", node, "--duration", "60s"], check=True, capture_output=True)
+    rows = []
+    for noise in NOISES:
+        for sync in SYNCS:
+            for back_end in ("timer", "fifo") if noise == NOISES[0] else ("timer",):
+                result = bench(arguments, node if noise == "node.h5" else noise, sync, back_end)
+                if result is not None:
+                    rows.append(bench_row(noise, sync, back_end, result))
+    return rows
+
+
+def replace(page, name, text):
+    pattern = re.compile(f"(<!-- begin {name} -->\n).*?(<!-- end {name} -->)", re.S)
+    assert pattern.search(page), f"the page has no place for '{name}'"
+    return pattern.sub(lambda found: found.group(1) + text + "\n" + found.group(2), page)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("build", type=pathlib.Path)
+    parser.add_argument("--duration", default="10s")
+    parser.add_argument("--page", type=pathlib.Path, default=ROOT / "docs" / "emulation.md")
+    arguments = parser.parse_args()
+    arguments.idlewave = arguments.build.resolve() / "cli" / "idlewave"
+    page = arguments.page.read_text(encoding="utf-8")
+    with tempfile.TemporaryDirectory(prefix="iw_emulation_") as name:
+        rows = bench_table(arguments, pathlib.Path(name))
+    agreed = sum(row[-1] == "yes" for row in rows)
+    page = replace(page, "bench", f"{agreed} of {len(rows)} agree within 20 % or 2 points.\n\n" + table(
+        ("noise", "sync", "back end", "injected, %", "host's own, %", "SD measured, %", "SD simulated, %", "agree"), rows))
+    page = replace(page, "fidelity", fidelity_table(arguments))
+    page = replace(page, "scaling", scaling_table(arguments))
+    arguments.page.write_text(page, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
