@@ -2,7 +2,6 @@
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <idlewave/idlewave.h>
@@ -10,6 +9,7 @@
 #include <idlewave/net_measure.h>
 
 #include "progress.h"
+#include "speaker.h"
 #include "verbs.h"
 
 struct net_measure_opts {
@@ -75,21 +75,6 @@ static const struct example examples[] = {
      "idlewave simulate --pattern barrier --ranks 64 --net cluster.yaml --net-level node"},
     {NULL, NULL},
 };
-
-/* One process of each host tells what all of them meet. */
-static bool is_speaker(void)
-{
-    static const char *const variables[] = {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID"};
-
-    for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++) {
-        const char *value = getenv(variables[i]);
-
-        if (value != NULL) {
-            return strcmp(value, "0") == 0;
-        }
-    }
-    return true;
-}
 
 static void show_progress(void *arg, double share)
 {
@@ -167,18 +152,19 @@ static iw_status measure(struct ui *ui, const struct net_measure_opts *opts, con
 static int run(struct ui *ui, const void *values, const struct opt_args *args)
 {
     const struct net_measure_opts *opts = values;
-    const iw_log *log = is_speaker() ? &ui->log : NULL;
+    struct speaker speaker;
     const iw_mpi_part *part = NULL;
     iw_launcher launcher;
     iw_status status;
 
     (void)args;
-    status = iw_launcher_detect(log, &launcher);
+    speaker_init(&speaker, ui);
+    status = iw_launcher_detect(&speaker.log, &launcher);
     if (status == IW_OK && launcher.name == NULL) {
         return ui_usage(ui, "start it by the launcher of an MPI: mpirun -n 2 idlewave net -o my.yaml");
     }
     if (status == IW_OK) {
-        status = iw_mpi_load(log, launcher.name, &part);
+        status = iw_mpi_load(&speaker.log, launcher.name, &part);
     }
     if (status == IW_OK) {
         status = measure(ui, opts, part);

@@ -23,7 +23,8 @@ static const char *const formats[] = {[REPORT_TEXT] = "text",
                                       [REPORT_GNUPLOT] = "gnuplot",
                                       [REPORT_FORMATS] = NULL};
 
-static const struct report_kind *const kinds[] = {&report_study, &report_noise, &report_result};
+static const struct report_kind *const kinds[] = {&report_study, &report_noise, &report_bench,
+                                                  &report_result};
 
 #define ROW(...) OPT_ROW(struct report_opts, __VA_ARGS__)
 static const struct opt output_rows[] = {
@@ -46,7 +47,9 @@ static const char description[] =
     "and how sure that is, box plots over ranks with the time without noise, and the numbers behind them.\n"
     "Of a noise file: how much, from where, how long, at which frequencies. Of the JSON of one simulation: "
     "when "
-    "its trials or ranks end, and, with --explain, what its critical path is made of.\n"
+    "its trials or ranks end, and, with --explain, what its critical path is made of. Of the JSON of bench: "
+    "how "
+    "long phases take, without and with noise.\n"
     "html is one page that needs nothing from elsewhere. gnuplot writes plot.gp and its data into a folder; "
     "'gnuplot plot.gp' there makes a PDF of each figure.";
 
@@ -242,7 +245,7 @@ const struct verb verb_report = {
     .synopsis = synopsis,
     .description = description,
     .argument_name = "DIR|FILE",
-    .argument_help = "the folder of a study, a noise file, or the JSON of a simulation",
+    .argument_help = "the folder of a study, a noise file, or the JSON of a simulation or a benchmark",
     .groups = groups,
     .group_count = sizeof groups / sizeof groups[0],
     .examples = examples,

@@ -8,19 +8,16 @@
 #include <ftw.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <idlewave/idlewave.h>
 
+#include "become.h"
+#include "speaker.h"
 #include "verbs.h"
 
 struct trace_opts {
@@ -88,109 +85,7 @@ static const struct example examples[] = {
     {NULL, NULL},
 };
 
-/* ---- messages ---- */
-
-/* All processes of a node usually meet the same error at about the same time: one of them tells it. */
-struct speaker {
-    const struct ui *ui;
-    bool is_one_of_many, has_spoken;
-    uint32_t rank;
-    iw_log log;
-};
-
-/* FNV-1a: different errors have different numbers. */
-static uint32_t number_of(const char *text)
-{
-    uint32_t number = 2166136261u;
-
-    for (; *text != '\0'; text++) {
-        number = (number ^ (unsigned char)*text) * 16777619u;
-    }
-    return number;
-}
-
-/* True for the first of the launcher's processes on this node to say it. Who takes the name of a socket keeps
- * it until it ends. */
-static bool is_first_to_say(const char *text)
-{
-    struct sockaddr_un name = {.sun_family = AF_UNIX}; /* the path begins with '\0': a name without a file */
-    const int length = snprintf(name.sun_path + 1, sizeof name.sun_path - 1, "idlewave-trace-%ld-%" PRIx32,
-                                (long)getppid(), number_of(text));
-    const int taken = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-
-    return taken < 0 || bind(taken, (const struct sockaddr *)&name,
-                             (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)length)) == 0;
-}
-
-static void speak(void *arg, iw_log_level level, const char *text)
-{
-    static const struct timespec a_while = {.tv_nsec = 500000000};
-    struct speaker *speaker = arg;
-
-    if (!speaker->is_one_of_many) {
-        speaker->ui->log.write(speaker->ui->log.arg, level, text);
-    } else if (is_first_to_say(text)) {
-        speaker->ui->log.write(speaker->ui->log.arg, level, text);
-        (void)nanosleep(&a_while, NULL); /* keeps the name while the others come */
-    } else {
-        return;
-    }
-    speaker->has_spoken = true;
-}
-
-static void speaker_init(struct speaker *speaker, const struct ui *ui)
-{
-    iw_launcher launcher = {.name = NULL};
-
-    *speaker = (struct speaker){.ui = ui, .log = {speak, speaker}};
-    if (iw_launcher_detect(NULL, &launcher) == IW_OK) {
-        speaker->is_one_of_many = launcher.size > 1;
-        speaker->rank = launcher.rank;
-    }
-}
-
-static int fail(struct speaker *speaker, const char *format, ...) IW_PRINTF(2, 3);
-
-static int fail(struct speaker *speaker, const char *format, ...)
-{
-    char text[2 * PATH_MAX];
-    va_list args;
-
-    va_start(args, format);
-    (void)vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    speak(speaker, IW_LOG_ERROR, text);
-    return UI_ERROR;
-}
-
-/* ---- checks ---- */
-
-static bool is_launcher(const char *program)
-{
-    static const char *const beginnings[] = {"mpirun", "mpiexec", "orterun", "prterun",
-                                             "srun",   "aprun",   "jsrun"};
-    const char *name = ui_file_name(program);
-
-    for (size_t i = 0; i < sizeof beginnings / sizeof beginnings[0]; i++) {
-        const size_t length = strlen(beginnings[i]);
-
-        if (strncmp(name, beginnings[i], length) == 0 && strchr(".", name[length]) != NULL) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static int check(const struct ui *ui, const struct opt_args *args)
-{
-    if (args->count == 0) {
-        return ui_usage(ui, "no PROGRAM was given: mpirun -n 4 idlewave trace -- ./app");
-    }
-    if (is_launcher(args->values[0])) {
-        return ui_usage(ui, "the launcher comes first: %s ... idlewave trace -- PROGRAM", args->values[0]);
-    }
-    return UI_DONE;
-}
+/* ---- the tracer ---- */
 
 /* The library to preload for the program. */
 static int find_tracer(struct speaker *speaker, const struct trace_opts *opts, const char *program,
@@ -208,14 +103,7 @@ static int find_tracer(struct speaker *speaker, const struct trace_opts *opts, c
     if (status == IW_OK) {
         status = iw_mpi_part_path(&speaker->log, mpi, tracer_file, path, size);
     }
-    if (status == IW_OK && strpbrk(path, " :") != NULL) {
-        return fail(
-            speaker,
-            "'%s' cannot be preloaded: the loader ends names at blanks and colons; IDLEWAVE_PARTS can "
-            "name another folder with the parts",
-            path);
-    }
-    return ui_exit_of(status);
+    return status == IW_OK ? become_check_library(speaker, path) : ui_exit_of(status);
 }
 
 /* ---- the folder ---- */
@@ -253,12 +141,12 @@ static int check_empty(struct speaker *speaker, const char *name, const char *di
 
     (void)snprintf(path, sizeof path, "%s/traces.otf2", dir);
     if (access(path, F_OK) == 0) {
-        return fail(speaker, "'%s' holds a trace already: name another folder with -o, or say --overwrite",
-                    name);
+        return speaker_fail(
+            speaker, "'%s' holds a trace already: name another folder with -o, or say --overwrite", name);
     }
     (void)snprintf(path, sizeof path, "%s/spool", dir);
     if (access(path, F_OK) == 0) {
-        return fail(
+        return speaker_fail(
             speaker,
             "'%s' holds what a run left that did not end: '%.*sidlewave-trace-finish %s' makes a trace "
             "of it; or name another folder with -o, or say --overwrite",
@@ -272,15 +160,15 @@ static int make_folder(struct speaker *speaker, const struct trace_opts *opts, c
                        const char *tracer, char *dir)
 {
     if (mkdir(name, 0777) != 0 && errno != EEXIST) {
-        return fail(speaker, "the folder '%s' cannot be made: %s", name, strerror(errno));
+        return speaker_fail(speaker, "the folder '%s' cannot be made: %s", name, strerror(errno));
     }
     if (realpath(name, dir) == NULL || access(dir, W_OK | X_OK) != 0) {
-        return fail(speaker, "'%s' cannot be written into: %s", name, strerror(errno));
+        return speaker_fail(speaker, "'%s' cannot be written into: %s", name, strerror(errno));
     }
     if (opts->wants_overwrite) {
         return remove_old(speaker, dir)
                    ? UI_DONE
-                   : fail(speaker, "the trace in '%s' cannot be removed: %s", name, strerror(errno));
+                   : speaker_fail(speaker, "the trace in '%s' cannot be removed: %s", name, strerror(errno));
     }
     return check_empty(speaker, name, dir, tracer);
 }
@@ -291,30 +179,12 @@ static const char *const variables[] = {
     "LD_PRELOAD",           "IDLEWAVE_TRACE_DIR",   "IDLEWAVE_TRACE_BUFFER",
     "IDLEWAVE_TRACE_START", "IDLEWAVE_TRACE_QUIET", NULL};
 
-/* What is preloaded already stays, behind ours. */
-static bool set_preload(const char *tracer)
-{
-    const char *before = getenv("LD_PRELOAD");
-    char *value = NULL;
-    bool is_set;
-
-    if (before != NULL && strstr(before, tracer) != NULL) {
-        return true;
-    }
-    if (before == NULL || before[0] == '\0') {
-        return setenv("LD_PRELOAD", tracer, 1) == 0;
-    }
-    is_set = asprintf(&value, "%s:%s", tracer, before) >= 0 && setenv("LD_PRELOAD", value, 1) == 0;
-    free(value);
-    return is_set;
-}
-
 static bool set_environment(const struct trace_opts *opts, const char *tracer, const char *dir)
 {
     char bytes[24];
 
     (void)snprintf(bytes, sizeof bytes, "%" PRIu64, opts->buffer_bytes);
-    return set_preload(tracer) && setenv("IDLEWAVE_TRACE_DIR", dir, 1) == 0 &&
+    return become_preload(tracer) && setenv("IDLEWAVE_TRACE_DIR", dir, 1) == 0 &&
            setenv("IDLEWAVE_TRACE_BUFFER", bytes, 1) == 0 &&
            setenv("IDLEWAVE_TRACE_START", starts[opts->start], 1) == 0 &&
            (opts->is_shown || setenv("IDLEWAVE_TRACE_STRICT", "1", 1) == 0) &&
@@ -332,22 +202,6 @@ static void show_environment(void)
 
 /* ---- the program ---- */
 
-/* Returns only if it cannot be. */
-static int become(struct speaker *speaker, const struct opt_args *args)
-{
-    char **argv = ui_grow(NULL, args->count + 1, sizeof *argv);
-    int error;
-
-    for (size_t i = 0; i < args->count; i++) {
-        argv[i] = (char *)(uintptr_t)args->values[i]; /* execvp() does not write to them */
-    }
-    argv[args->count] = NULL;
-    (void)execvp(argv[0], argv);
-    error = errno;
-    free(argv);
-    return fail(speaker, "'%s' cannot be started: %s", args->values[0], strerror(error));
-}
-
 static int trace(struct speaker *speaker, const struct trace_opts *opts, const struct opt_args *args)
 {
     char tracer[PATH_MAX], dir[PATH_MAX], name[NAME_MAX + 1];
@@ -358,7 +212,7 @@ static int trace(struct speaker *speaker, const struct trace_opts *opts, const s
         code = make_folder(speaker, opts, opts->dir != NULL ? opts->dir : name, tracer, dir);
     }
     if (code == UI_DONE && !set_environment(opts, tracer, dir)) {
-        code = fail(speaker, "the environment cannot be set: %s", strerror(errno));
+        code = speaker_fail(speaker, "the environment cannot be set: %s", strerror(errno));
     }
     if (code == UI_DONE && opts->is_shown) {
         show_environment();
@@ -371,7 +225,7 @@ static int run(struct ui *ui, const void *values, const struct opt_args *args)
 {
     const struct trace_opts *opts = values;
     struct speaker speaker;
-    const int code = check(ui, args);
+    const int code = become_check(ui, args);
 
     if (code != UI_DONE) {
         return code;

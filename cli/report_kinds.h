@@ -30,6 +30,6 @@ struct report_kind {
     void (*free)(void *input);
 };
 
-extern const struct report_kind report_study, report_noise, report_result;
+extern const struct report_kind report_study, report_noise, report_bench, report_result;
 
 #endif

@@ -50,6 +50,16 @@ uint32_t iwi_place_hosts(const struct iwi_place *places, uint32_t ranks)
     return hosts;
 }
 
+uint32_t iwi_place_host_number(const struct iwi_place *places, uint32_t rank)
+{
+    uint32_t lowest = 0;
+
+    while (!iwi_place_is_same_host(&places[lowest], &places[rank])) {
+        lowest++;
+    }
+    return iwi_place_hosts(places, lowest);
+}
+
 static uint32_t cpu_count(const uint64_t *cpus)
 {
     uint32_t count = 0;

@@ -21,6 +21,9 @@ bool iwi_place_is_same_host(const struct iwi_place *a, const struct iwi_place *b
 /* How many hosts there are. `places` are of all ranks. */
 uint32_t iwi_place_hosts(const struct iwi_place *places, uint32_t ranks);
 
+/* The number of a rank's host: hosts are counted in the order of their lowest ranks. */
+uint32_t iwi_place_host_number(const struct iwi_place *places, uint32_t rank);
+
 /* Writes why the numbers are not valid if ranks have to share CPUs, else "". */
 void iwi_place_warn(const struct iwi_place *places, uint32_t ranks, char *buf, size_t size);
 

@@ -7,6 +7,7 @@
 
 #include "base/base.h"
 #include "launch/launcher.h"
+#include "mpi/bench.h"
 #include "mpi/net.h"
 
 /* SINGLE, as most programs have it: with FUNNELED, Open MPI takes locks that add 100 ns to a message. */
@@ -43,4 +44,5 @@ IW_API const iw_mpi_part iw_mpi_this_part = {
     .start = start,
     .stop = stop,
     .net_measure = iwi_net_measure,
+    .bench_measure = iwi_bench_measure,
 };

@@ -23,6 +23,7 @@ import sys
 ARROWS = {
     "base": ((), ("Random123",)),
     "noise": (("base",), ("GSL",)),
+    "inject": (("base", "noise"), ()),
     "launch": (("base",), ()),
     "measure": (("base", "noise"), ("hwloc", "libtraceevent")),
     "program": (("base",), ()),

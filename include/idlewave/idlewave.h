@@ -5,6 +5,8 @@
 #ifndef IW_IDLEWAVE_H
 #define IW_IDLEWAVE_H
 
+#include <idlewave/bench.h>
+#include <idlewave/inject.h>
 #include <idlewave/log.h>
 #include <idlewave/measure.h>
 #include <idlewave/model.h>

@@ -2,7 +2,8 @@
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * Nothing here needs <mpi.h>. Parts live in <libdir>/idlewave/<name>/ (name: "openmpi", "mpich"):
- * libidlewave-mpi.so, loaded by `net` and `bench`; libidlewave-trace.so, preloaded into programs.
+ * libidlewave-mpi.so, loaded by `net` and `bench`; libidlewave-trace.so and libidlewave-replay.so, preloaded
+ * into programs. The part named "plain" has only the latter, for programs without MPI.
  */
 #ifndef IW_MPI_H
 #define IW_MPI_H
@@ -29,6 +30,7 @@ IW_API const char *iw_mpi_name(size_t index);
 typedef struct iw_launcher {
     const char *name; /* "openmpi", "mpich", or NULL */
     uint32_t size, rank;
+    uint32_t local_size, local_rank; /* on this node; size 0: the launcher does not tell */
 } iw_launcher;
 IW_API IW_NODISCARD iw_status iw_launcher_detect(const iw_log *log, iw_launcher *launcher_p);
 
@@ -43,7 +45,10 @@ IW_API IW_NODISCARD iw_status iw_mpi_of_program(const iw_log *log, const char *p
 IW_API IW_NODISCARD iw_status iw_mpi_choose(const iw_log *log, const char *program, const char *part_file,
                                             const char **name_p);
 
-/** The path of a file of the part of that MPI. Looked for beside the running command (build tree), in its
+#define IW_PART_PLAIN "plain"
+
+/** The path of a file of the part of that MPI, or of IW_PART_PLAIN. Looked for beside the running command
+ * (build tree), in its
  *  ../lib/idlewave/<name>, and in the installed place; IDLEWAVE_PARTS names another folder. */
 IW_API IW_NODISCARD iw_status iw_mpi_part_path(const iw_log *log, const char *name, const char *file,
                                                char *path, size_t size);
@@ -52,6 +57,8 @@ IW_API IW_NODISCARD iw_status iw_mpi_part_path(const iw_log *log, const char *na
  * unless told otherwise; failures are logged by the process that sees them and returned on all. */
 struct iw_net_plan;
 struct iw_net_samples;
+struct iw_bench_plan;
+struct iw_bench_samples;
 typedef struct iw_mpi_part {
     uint32_t version; /* IW_MPI_PART_VERSION */
     const char *mpi;  /* "openmpi", "mpich" */
@@ -61,9 +68,12 @@ typedef struct iw_mpi_part {
     /* net: measures and hands all samples to rank 0 (the others get NULL). */
     iw_status (*net_measure)(const iw_log *log, const struct iw_net_plan *plan,
                              struct iw_net_samples **samples_p);
+    /* bench: the same. */
+    iw_status (*bench_measure)(const iw_log *log, const struct iw_bench_plan *plan,
+                               struct iw_bench_samples **samples_p);
 } iw_mpi_part;
 
-#define IW_MPI_PART_VERSION 1
+#define IW_MPI_PART_VERSION 2
 
 /** Loads the part of that MPI (RTLD_GLOBAL, as Open MPI's own components need). */
 IW_API IW_NODISCARD iw_status iw_mpi_load(const iw_log *log, const char *name, const iw_mpi_part **part_p);

@@ -23,6 +23,15 @@ static const struct way ways[] = {
     {NULL, "SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_STEP_ID", true},     /* srun --mpi=none */
 };
 
+/* The same for the processes of this node; what is not in them the launcher does not tell. */
+static const struct {
+    const char *rank, *size;
+} local_ways[] = {
+    {"OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE"},
+    {"MPI_LOCALRANKID", "MPI_LOCALNRANKS"}, /* hydra */
+    {"SLURM_LOCALID", "SLURM_NTASKS_PER_NODE"},
+};
+
 static bool read_number(const char *variable, uint32_t *number_p)
 {
     const char *text = getenv(variable);
@@ -57,11 +66,22 @@ static bool is_way(const struct way *way, iw_launcher *launcher_p)
     return true;
 }
 
+static void read_local(iw_launcher *launcher)
+{
+    for (size_t i = 0; i < sizeof local_ways / sizeof local_ways[0]; i++) {
+        if (read_number(local_ways[i].rank, &launcher->local_rank)) {
+            (void)read_number(local_ways[i].size, &launcher->local_size);
+            return;
+        }
+    }
+}
+
 void iwi_launcher_read(iw_launcher *launcher_p)
 {
     *launcher_p = (iw_launcher){.name = NULL};
     for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
         if (is_way(&ways[i], launcher_p)) {
+            read_local(launcher_p);
             return;
         }
     }

@@ -83,7 +83,9 @@ iw_status iw_mpi_part_path(const iw_log *log, const char *name, const char *file
     const char *given = getenv("IDLEWAVE_PARTS");
     char folder[PATH_MAX];
 
-    IW_TRY(iwi_mpi_check_name(log, name, &name));
+    if (strcmp(name, IW_PART_PLAIN) != 0) {
+        IW_TRY(iwi_mpi_check_name(log, name, &name));
+    }
     if (given != NULL && given[0] != '\0') {
         return is_there(given, "", name, file, path, size)
                    ? IW_OK

@@ -47,11 +47,16 @@ static void pin(struct iwi_worker *worker)
 static void *work(void *arg)
 {
     struct iwi_worker *worker = arg;
+    const struct iwi_crew *crew = worker->crew;
+    const size_t index = (size_t)(worker - crew->workers);
     int64_t before;
 
     pin(worker);
     if (worker->status == IW_OK) {
-        worker->status = iwi_probe_prepare(&worker->probe, worker->crew->room);
+        worker->status = iwi_probe_prepare(&worker->probe, crew->room);
+    }
+    if (worker->status == IW_OK && crew->on_thread_start != NULL) {
+        crew->on_thread_start(crew->arg, index);
     }
     before = forced_switches();
     atomic_fetch_add(&worker->crew->ready, 1);
@@ -59,6 +64,9 @@ static void *work(void *arg)
         worker->probe.ops->run(&worker->probe);
         worker->last_cpu = sched_getcpu();
         worker->forced_switches = forced_switches() - before;
+        if (crew->on_thread_stop != NULL) {
+            crew->on_thread_stop(crew->arg, index);
+        }
     }
     return NULL;
 }
@@ -95,10 +103,15 @@ static iw_status check_workers(const iw_log *log, const struct iwi_crew *crew)
     return IW_OK;
 }
 
-iw_status iwi_crew_start(const iw_log *log, const struct iwi_cpus *cpus, const struct iwi_probe *probe,
-                         size_t room, struct iwi_crew *crew)
+iw_status iwi_crew_start(const iw_log *log, const iw_measure_opts *opts, const struct iwi_cpus *cpus,
+                         const struct iwi_probe *probe, size_t room, struct iwi_crew *crew)
 {
-    *crew = (struct iwi_crew){.cpus = cpus, .room = room, .count = cpus->count};
+    *crew = (struct iwi_crew){.cpus = cpus,
+                              .room = room,
+                              .on_thread_start = opts->on_thread_start,
+                              .on_thread_stop = opts->on_thread_stop,
+                              .arg = opts->arg,
+                              .count = cpus->count};
     atomic_init(&crew->window.zero, UINT64_MAX);
     atomic_init(&crew->window.end, UINT64_MAX);
     crew->workers = iwi_new_array(log, crew->count, sizeof *crew->workers);

@@ -27,7 +27,10 @@ struct iwi_worker {
 struct iwi_crew {
     struct iwi_window window;
     const struct iwi_cpus *cpus;
-    size_t room; /* marks of each */
+    size_t room;                                      /* marks of each */
+    void (*on_thread_start)(void *arg, size_t index); /* as in iw_measure_opts */
+    void (*on_thread_stop)(void *arg, size_t index);
+    void *arg;
     size_t count;
     struct iwi_worker *workers;
     _Atomic size_t pinned, ready; /* so many are, or have failed to be */
@@ -35,8 +38,9 @@ struct iwi_crew {
 };
 
 /* Threads with `probe`, pinned to all CPUs. `crew` must stay where it is. */
-IW_NODISCARD iw_status iwi_crew_start(const iw_log *log, const struct iwi_cpus *cpus,
-                                      const struct iwi_probe *probe, size_t room, struct iwi_crew *crew);
+IW_NODISCARD iw_status iwi_crew_start(const iw_log *log, const iw_measure_opts *opts,
+                                      const struct iwi_cpus *cpus, const struct iwi_probe *probe, size_t room,
+                                      struct iwi_crew *crew);
 
 /* Has all find their t_min and touch their memory. Whatever makes another process must be done before: its
  * first writes to memory that the two share would be detours. */

@@ -234,7 +234,7 @@ static iw_status measure_cpus(const iw_log *log, const iw_measure_opts *opts, co
     iwi_clock_open(root, &clock);
     probe.clock = &clock;
     probe.quantum = iwi_clock_ticks(&clock, opts->quantum_ns);
-    status = iwi_crew_start(log, cpus, &probe, room, &crew);
+    status = iwi_crew_start(log, opts, cpus, &probe, room, &crew);
     if (status == IW_OK) {
         status = measure_crew(log, opts, cpus, &clock, &crew, recording_p);
     }

@@ -200,29 +200,27 @@ static void measure_replicate(const struct histograms *h, struct spread *spread,
 }
 
 /* Exact, by one walk over the durations of both. */
-static void measure_distances(const struct iwi_compared_side *a, const struct iwi_compared_side *b,
-                              double *ks_p, double *wasserstein_ns_p)
+void iwi_sorted_distances(const int64_t *a_ns, size_t count_a, const int64_t *b_ns, size_t count_b,
+                          double *ks_p, double *wasserstein_ns_p)
 {
-    const double count_a = (double)a->sorted_count, count_b = (double)b->sorted_count;
     size_t i = 0, j = 0;
     double ks = 0.0, area = 0.0;
 
-    while (i < a->sorted_count || j < b->sorted_count) {
-        const int64_t next_a = i < a->sorted_count ? a->sorted_ns[i] : INT64_MAX;
-        const int64_t next_b = j < b->sorted_count ? b->sorted_ns[j] : INT64_MAX;
+    while (i < count_a || j < count_b) {
+        const int64_t next_a = i < count_a ? a_ns[i] : INT64_MAX;
+        const int64_t next_b = j < count_b ? b_ns[j] : INT64_MAX;
         const int64_t here = iwi_min(next_a, next_b);
         double apart;
         int64_t next;
 
-        while (i < a->sorted_count && a->sorted_ns[i] == here) {
+        while (i < count_a && a_ns[i] == here) {
             i++;
         }
-        while (j < b->sorted_count && b->sorted_ns[j] == here) {
+        while (j < count_b && b_ns[j] == here) {
             j++;
         }
-        apart = fabs((double)i / count_a - (double)j / count_b);
-        next = iwi_min(i < a->sorted_count ? a->sorted_ns[i] : INT64_MAX,
-                       j < b->sorted_count ? b->sorted_ns[j] : INT64_MAX);
+        apart = fabs((double)i / (double)count_a - (double)j / (double)count_b);
+        next = iwi_min(i < count_a ? a_ns[i] : INT64_MAX, j < count_b ? b_ns[j] : INT64_MAX);
         ks = fmax(ks, apart);
         area += next < INT64_MAX ? apart * (double)(next - here) : 0.0;
     }
@@ -304,7 +302,8 @@ static iw_status compare_by_replicates(const iw_log *log, const struct iwi_compa
     double ks, wasserstein_ns;
 
     IW_TRY(measure_spread(log, sides, &spread, n));
-    measure_distances(sides[0], sides[1], &ks, &wasserstein_ns);
+    iwi_sorted_distances(sides[0]->sorted_ns, sides[0]->sorted_count, sides[1]->sorted_ns,
+                         sides[1]->sorted_count, &ks, &wasserstein_ns);
     set_quantile(&comparison->metrics[IW_COMPARE_MEDIAN], sides, 0.5, spread.median, spread.binned_median);
     set_quantile(&comparison->metrics[IW_COMPARE_P99], sides, 0.99, spread.p99, spread.binned_p99);
     comparison->ks = judge_distance(ks, spread.ks, n);

@@ -5,9 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/bench_parts.h"
 #include "report/html_noise.h"
 #include "report/html_result.h"
 #include "report/html_study.h"
+#include "support/made_bench.h"
 #include "support/made_recording.h"
 #include "unit/report/study_sample.h"
 
@@ -198,13 +200,44 @@ static iw_status make_older(enum iwi_html_plots plots, FILE *out)
     return write_result("", "", plots, out);
 }
 
+/* Prediction against reality. */
+static iw_status make_bench(enum iwi_html_plots plots, FILE *out)
+{
+    static const char *const noises[] = {"periodic:100Hz,1ms"};
+    const iw_bench_origin origin = {.command = "idlewave bench barrier --replay periodic:100Hz,1ms",
+                                    .noises = noises,
+                                    .noise_count = 1,
+                                    .back_end = "timer",
+                                    .sync = "none"};
+    const iw_bench_simulated simulated = {.net = "of the measured operation",
+                                          .trials = 400,
+                                          .phases = 50,
+                                          .noiseless_ns = 1.01e6,
+                                          .noisy_ns = 1.12e6,
+                                          .slowdown = {0.11, 0.105, 0.115}};
+    iw_bench_samples *samples = iwt_made_bench(40, true);
+    iw_bench_result *result = NULL;
+    iw_status status = iw_bench_evaluate(NULL, samples, 1.0, &result);
+    json_t *bench;
+
+    if (status == IW_OK) {
+        iw_bench_set_simulated(result, &simulated);
+        bench = iwi_bench_object(result, &origin);
+        status = iwi_bench_html(NULL, bench, plots, out);
+        json_decref(bench);
+    }
+    iw_bench_result_free(result);
+    iw_bench_samples_free(samples);
+    return status;
+}
+
 static const struct {
     const char *name;
     iw_status (*make)(enum iwi_html_plots plots, FILE *out);
 } kinds[] = {
-    {"study", make_study},   {"large", make_large}, {"single", make_single},
-    {"odd", make_odd},       {"noise", make_noise}, {"short", make_short},
-    {"result", make_result}, {"ranks", make_ranks}, {"older", make_older},
+    {"study", make_study}, {"large", make_large}, {"single", make_single}, {"odd", make_odd},
+    {"noise", make_noise}, {"short", make_short}, {"result", make_result}, {"ranks", make_ranks},
+    {"older", make_older}, {"bench", make_bench},
 };
 
 int main(int argc, char **argv)

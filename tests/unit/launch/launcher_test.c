@@ -87,6 +87,31 @@ static void knows_srun_with_pmix_and_with_pmi2(void **state)
     assert_launcher("mpich", 16, 5);
 }
 
+static void assert_local(uint32_t size, uint32_t rank)
+{
+    iw_launcher launcher;
+
+    iwi_launcher_read(&launcher);
+    assert_int_equal(launcher.local_size, size);
+    assert_int_equal(launcher.local_rank, rank);
+}
+
+static void knows_which_process_of_the_node_this_is(void **state)
+{
+    (void)state;
+    set("PMI_RANK", "6");
+    set("PMI_SIZE", "8");
+    assert_local(0, 0); /* not told */
+    set("SLURM_LOCALID", "3");
+    assert_local(0, 3);
+    set("MPI_LOCALRANKID", "2");
+    set("MPI_LOCALNRANKS", "4");
+    assert_local(4, 2);
+    set("OMPI_COMM_WORLD_LOCAL_RANK", "1");
+    set("OMPI_COMM_WORLD_LOCAL_SIZE", "2");
+    assert_local(2, 1);
+}
+
 static void knows_that_srun_alone_connects_nothing(void **state)
 {
     (void)state;
@@ -144,6 +169,7 @@ int main(void)
         cmocka_unit_test_setup(knows_open_mpi_s_mpirun_also_inside_a_step_of_slurm, set_up),
         cmocka_unit_test_setup(knows_hydra, set_up),
         cmocka_unit_test_setup(knows_srun_with_pmix_and_with_pmi2, set_up),
+        cmocka_unit_test_setup(knows_which_process_of_the_node_this_is, set_up),
         cmocka_unit_test_setup(knows_that_srun_alone_connects_nothing, set_up),
         cmocka_unit_test_setup(takes_variables_that_are_no_numbers_as_not_there, set_up),
         cmocka_unit_test_setup(refuses_to_be_alone_where_more_were_started, set_up),

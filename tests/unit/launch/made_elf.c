@@ -152,9 +152,23 @@ void iwt_write_elf(const char *path, const struct iwt_elf *elf)
 void iwt_clean_environment(void)
 {
     static const char *const variables[] = {
-        "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "PMI_RANK",      "PMI_SIZE",        "PMIX_RANK",
-        "PMIX_NAMESPACE",       "SLURM_PROCID",         "SLURM_STEP_ID", "LD_LIBRARY_PATH", "IDLEWAVE_PARTS",
+        "OMPI_COMM_WORLD_RANK",
+        "OMPI_COMM_WORLD_SIZE",
+        "PMI_RANK",
+        "PMI_SIZE",
+        "PMIX_RANK",
+        "PMIX_NAMESPACE",
+        "SLURM_PROCID",
+        "SLURM_STEP_ID",
+        "LD_LIBRARY_PATH",
+        "IDLEWAVE_PARTS",
         "SLURM_STEP_NUM_TASKS",
+        "SLURM_LOCALID",
+        "SLURM_NTASKS_PER_NODE",
+        "MPI_LOCALRANKID",
+        "MPI_LOCALNRANKS",
+        "OMPI_COMM_WORLD_LOCAL_RANK",
+        "OMPI_COMM_WORLD_LOCAL_SIZE",
     };
 
     for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++) {

@@ -27,7 +27,7 @@ static void begin(void)
     iwt_log_init(&bench.log);
     iwi_clock_open("", &bench.clock);
     assert_ok(iwi_cpus_choose(&bench.log.log, NULL, 0, &bench.cpus));
-    assert_ok(iwi_crew_start(&bench.log.log, &bench.cpus, &probe, ROOM, &bench.crew));
+    assert_ok(iwi_crew_start(&bench.log.log, &opts, &bench.cpus, &probe, ROOM, &bench.crew));
     assert_ok(iwi_crew_prepare(&bench.log.log, &opts, &bench.crew));
 }
 

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "support/support.h"
 
@@ -295,6 +296,54 @@ static void ended_while_preparing_there_is_no_recording(void **state)
     expect_refused(&opts, IW_ERR_IO, "ended before anything was measured");
 }
 
+struct hooked {
+    int started, stopped, cpu_at_start, cpu_at_stop;
+    pid_t tid;
+    bool is_same_thread;
+};
+
+static void note_start(void *arg, size_t index)
+{
+    struct hooked *hooked = arg;
+
+    hooked[index].started++;
+    hooked[index].cpu_at_start = sched_getcpu();
+    hooked[index].tid = gettid();
+}
+
+static void note_stop(void *arg, size_t index)
+{
+    struct hooked *hooked = arg;
+
+    hooked[index].stopped++;
+    hooked[index].cpu_at_stop = sched_getcpu();
+    hooked[index].is_same_thread = hooked[index].tid == gettid();
+}
+
+static void each_measuring_thread_calls_back_on_its_cpu_before_and_after(void **state)
+{
+    iw_measure_opts opts = IW_MEASURE_OPTS_INIT;
+    struct hooked hooked[CPU_SETSIZE] = {{0}};
+    iw_recording *recording;
+
+    (void)state;
+    opts.duration_ns = DURATION_NS / 10;
+    opts.attribution = IW_ATTRIBUTION_NONE;
+    opts.on_thread_start = note_start;
+    opts.on_thread_stop = note_stop;
+    opts.arg = hooked;
+    recording = measured(&opts);
+    for (size_t i = 0; i < recording->cpu_count; i++) {
+        assert_int_equal(hooked[i].started, 1);
+        assert_int_equal(hooked[i].stopped, 1);
+        assert_true(hooked[i].is_same_thread);
+        assert_true(hooked[i].tid != gettid());
+        assert_int_equal(hooked[i].cpu_at_start, recording->cpus[i].cpu);
+        assert_int_equal(hooked[i].cpu_at_stop, recording->cpus[i].cpu);
+    }
+    iw_recording_free(recording);
+}
+
 static void bad_options_are_refused(void **state)
 {
     const uint32_t no_cpu = 8191;
@@ -336,6 +385,7 @@ int main(void)
         cmocka_unit_test(ended_while_preparing_there_is_no_recording),
         cmocka_unit_test(progress_ends_with_all_of_it),
         cmocka_unit_test(with_little_room_detours_are_dropped),
+        cmocka_unit_test(each_measuring_thread_calls_back_on_its_cpu_before_and_after),
         cmocka_unit_test(bad_options_are_refused),
     };
 
