@@ -4,11 +4,11 @@
  */
 #include "bench_noise.h"
 
-#include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include <idlewave/fidelity.h>
+
+#include "injected_noise.h"
 
 static int64_t now_ns(void)
 {
@@ -20,37 +20,14 @@ static int64_t now_ns(void)
 
 /* ---- reading it ---- */
 
-static bool is_file(const char *spec_or_path)
-{
-    return access(spec_or_path, F_OK) == 0 || strchr(spec_or_path, ':') == NULL;
-}
-
-static int synthesise(struct ui *ui, struct bench_noise *noise)
-{
-    iw_synth_opts synth = IW_SYNTH_OPTS_INIT;
-    iw_edit edit;
-    int code;
-
-    synth.specs = noise->opts->replay.items;
-    synth.spec_count = noise->opts->replay.count;
-    synth.cpu_count = noise->ranks_per_node;
-    synth.seed = noise->opts->seed;
-    synth.sync = noise->opts->sync == IW_SYNC_NONE ? IW_SYNC_NONE : IW_SYNC_START;
-    ui->option = "--replay";
-    code = ui_exit_of_value(ui, iw_recording_synth(noise->log, &synth, &noise->recording, &edit));
-    ui->option = NULL;
-    return code;
-}
-
 int bench_noise_load(struct ui *ui, struct speaker *speaker, const struct bench_opts *opts,
                      struct bench_noise *noise)
 {
     const iw_inject_opts inject = IW_INJECT_OPTS_INIT;
+    int code;
 
     *noise = (struct bench_noise){.opts = opts, .speaker = speaker, .log = &speaker->log, .inject = inject};
-    for (size_t i = 0; i < opts->replay.count; i++) {
-        noise->is_of_file |= is_file(opts->replay.items[i]);
-    }
+    noise->is_of_file = injected_has_file(&opts->replay);
     if (noise->is_of_file && opts->replay.count > 1) {
         return ui_usage(ui, "--replay takes one file, or any number of SPECs");
     }
@@ -59,9 +36,11 @@ int bench_noise_load(struct ui *ui, struct speaker *speaker, const struct bench_
     noise->inject.skew_ns = opts->skew_ps / IW_PS_PER_NS;
     noise->inject.time_scale = opts->time_scale;
     noise->inject.most_share = 0.0; /* simulations go through traces again and again, too */
-    return noise->is_of_file
-               ? ui_exit_of(iw_recording_load(noise->log, opts->replay.items[0], &noise->recording))
-               : synthesise(ui, noise);
+    ui->option = noise->is_of_file ? NULL : "--replay";
+    code = injected_load(ui, noise->log, &opts->replay, (iw_sync)opts->sync, opts->seed,
+                         noise->ranks_per_node, &noise->recording);
+    ui->option = NULL;
+    return code;
 }
 
 void bench_noise_release(struct bench_noise *noise)

@@ -5,19 +5,11 @@
 
 #include <string.h>
 
+#include "injected_noise.h"
 #include "suggest.h"
 
-/* In the order of the enums in idlewave/noise.h, idlewave/inject.h and bench_opts.h. */
-const char *const bench_syncs[] = {"none", "start", "phase", NULL};
-const char *const bench_back_ends[] = {"timer", "fifo", NULL};
+/* In the order of enum bench_format. */
 static const char *const formats[] = {"text", "json", "csv", NULL};
-
-static const char *noise_beginning(size_t index)
-{
-    static const char *const beginnings[] = {"periodic:", "poisson:", NULL};
-
-    return beginnings[index];
-}
 
 #define ROW(...) OPT_ROW(struct bench_opts, __VA_ARGS__)
 static const struct opt what_rows[] = {
@@ -32,11 +24,11 @@ static const struct opt noise_rows[] = {
     ROW("replay", OPT_LIST, replay, "FILE|SPEC",
         "inject noise into every other block of phases: a noise file; or periodic:RATE,TIME, "
         "poisson:RATE,DIST as simulate takes them, which may be repeated: they add up",
-        .known = noise_beginning),
+        .known = injected_known),
     ROW("sync", OPT_CHOICE, sync, "",
         "a place in the trace for each node, one for all, or one for all drawn anew in each phase (default "
         "none)",
-        .choices = bench_syncs),
+        .choices = injected_syncs),
     ROW("skew", OPT_TIME, skew_ps, "TIME", "shift synchronised nodes by up to TIME (default 0)"),
     ROW("time-scale", OPT_FACTOR, time_scale, "K",
         "noise and quantum times K, at least 1, to lift short detours over the floor; results are divided "
@@ -49,7 +41,7 @@ static const struct opt noise_rows[] = {
     ROW("back-end", OPT_CHOICE, back_end, "",
         "who takes the CPU: a timer signal, or a real-time thread, which needs the right to use SCHED_FIFO "
         "(default timer)",
-        .choices = bench_back_ends),
+        .choices = injected_back_ends),
     ROW("block", OPT_TIME, block_ps, "TIME",
         "phases without and with noise alternate in blocks of so long (default 250ms)"),
     ROW("seed", OPT_COUNT, seed, "N", "all random choices follow from it (default 1)", .max = INT64_MAX),

@@ -31,7 +31,6 @@ enum bench_format { BENCH_TEXT, BENCH_JSON, BENCH_CSV };
 enum { BENCH_GROUP_COUNT = 4 };
 extern const struct opt_group bench_groups[BENCH_GROUP_COUNT];
 extern const struct bench_opts bench_defaults;
-extern const char *const bench_syncs[], *const bench_back_ends[];
 
 /* Which operation the arguments name, and whether the options go together. Returns UI_DONE or UI_USAGE. */
 int bench_check(struct ui *ui, const struct bench_opts *opts, const struct opt_args *args, iw_bench_op *op_p);

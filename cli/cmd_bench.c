@@ -11,6 +11,7 @@
 
 #include "bench_noise.h"
 #include "bench_opts.h"
+#include "injected_noise.h"
 #include "progress.h"
 #include "simulate_opts.h"
 #include "speaker.h"
@@ -78,8 +79,8 @@ static int write_result(struct ui *ui, const struct bench_opts *opts, const iw_b
     const iw_bench_origin origin = {.command = ui->command,
                                     .noises = opts->replay.items,
                                     .noise_count = opts->replay.count,
-                                    .back_end = bench_back_ends[opts->back_end],
-                                    .sync = bench_syncs[opts->sync],
+                                    .back_end = iw_back_end_name((iw_back_end)opts->back_end),
+                                    .sync = injected_syncs[opts->sync],
                                     .skew_ns = (double)opts->skew_ps / (double)IW_PS_PER_NS};
     iw_status status, written = IW_OK;
 

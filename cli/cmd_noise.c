@@ -19,6 +19,14 @@ static const struct example examples[] = {
     {NULL, NULL},
 };
 
+int noise_exit(const struct ui *ui, iw_status written, iw_status drawn)
+{
+    if (drawn == IW_ERR_USAGE) {
+        return ui_exit_of_value(ui, drawn);
+    }
+    return ui_exit_of(written != IW_OK ? written : drawn);
+}
+
 const struct verb verb_noise = {
     .name = "noise",
     .summary = "shows, compares, converts and makes noise files",

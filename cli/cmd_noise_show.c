@@ -95,10 +95,7 @@ static int show(struct ui *ui, const struct show_opts *opts, const iw_recording 
         status = write_report(ui, opts->format, recording, facts, name);
     }
     iw_noise_facts_free(facts);
-    if (drawn == IW_ERR_USAGE) {
-        return ui_exit_of_value(ui, drawn);
-    }
-    return ui_exit_of(status != IW_OK ? status : drawn);
+    return noise_exit(ui, status, drawn);
 }
 
 static int run(struct ui *ui, const void *values, const struct opt_args *args)

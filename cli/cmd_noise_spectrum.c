@@ -81,10 +81,7 @@ static int show(struct ui *ui, const struct spectrum_opts *opts, const iw_spectr
         status = write_report(ui, opts->format, recording, spectrum, name);
     }
     iw_noise_spectrum_free(spectrum);
-    if (drawn == IW_ERR_USAGE) {
-        return ui_exit_of_value(ui, drawn);
-    }
-    return ui_exit_of(status != IW_OK ? status : drawn);
+    return noise_exit(ui, status, drawn);
 }
 
 /* Nine digits: the period has been rounded to picoseconds. */

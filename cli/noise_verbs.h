@@ -12,4 +12,8 @@ extern const struct verb verb_noise_compare, verb_noise_spectrum, verb_noise_fit
 extern const struct verb verb_noise_convert;
 extern const struct verb verb_noise_synth, verb_noise_cut, verb_noise_merge;
 
+/* How a subverb ends that wrote a report and may have drawn a picture: a picture that fails (no gnuplot) does
+ * not keep the numbers back. */
+int noise_exit(const struct ui *ui, iw_status written, iw_status drawn);
+
 #endif

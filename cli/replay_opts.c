@@ -3,32 +3,25 @@
  */
 #include "replay_opts.h"
 
-/* In the order of the enums in idlewave/inject.h, idlewave/noise.h and replay_opts.h. */
-static const char *const back_ends[] = {"timer", "fifo", NULL};
-static const char *const syncs[] = {"none", "start", "phase", NULL};
+#include "injected_noise.h"
+
+/* In the order of the enums in replay_opts.h. */
 static const char *const threads[] = {"main", "all", NULL};
 static const char *const check_formats[] = {"text", "json", NULL}; /* as in replay_check.h */
 static const char *const mpi_choices[] = {"auto", "none", "openmpi", "mpich", NULL};
 const char *const replay_mpis[] = {"auto", IW_PART_PLAIN, "openmpi", "mpich"};
-
-static const char *noise_beginning(size_t index)
-{
-    static const char *const beginnings[] = {"periodic:", "poisson:", NULL};
-
-    return beginnings[index];
-}
 
 #define ROW(...) OPT_ROW(struct replay_opts, __VA_ARGS__)
 static const struct opt noise_rows[] = {
     ROW("noise", OPT_LIST, noise, "FILE|SPEC",
         "a noise file; or periodic:RATE,TIME, poisson:RATE,DIST with DIST of fixed:TIME, exp:MEAN, "
         "pareto:A,MIN, lognormal:MEDIAN,SIGMA, which may be repeated: they add up",
-        .known = noise_beginning),
+        .known = injected_known),
     ROW("sync", OPT_CHOICE, sync, "",
         "a place in the trace for each node, one for all, or one for all drawn anew at each collective of "
         "all "
         "ranks and each MPI_Pcontrol (default none)",
-        .choices = syncs),
+        .choices = injected_syncs),
     ROW("skew", OPT_TIME, skew_ps, "TIME", "shift synchronised nodes by up to TIME (default 0)"),
     ROW("time-scale", OPT_FACTOR, time_scale, "K",
         "starts, durations and the length of the trace times K, at least 1, to lift short detours over the "
@@ -43,7 +36,7 @@ static const struct opt make_rows[] = {
     ROW("back-end", OPT_CHOICE, back_end, "",
         "who takes the CPU: a timer signal in the program, or a real-time thread beside it, which needs the "
         "right to use SCHED_FIFO (default timer)",
-        .choices = back_ends),
+        .choices = injected_back_ends),
     ROW("threads", OPT_CHOICE, threads, "",
         "which threads of the program meet noise; with fifo it is the CPU that does (default main)",
         .choices = threads),

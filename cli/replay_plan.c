@@ -11,33 +11,20 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "injected_noise.h"
+
 enum { MORE_ATTEMPTS = 2 };
 #define MOST_CALIBRATE_NS INT64_C(60000000000)
 #define MOST_TURN_NS INT64_C(20000000000) /* to wait for the turn to calibrate */
 
 /* ---- options ---- */
 
-static bool is_file(const char *spec_or_path)
-{
-    return access(spec_or_path, F_OK) == 0 || strchr(spec_or_path, ':') == NULL;
-}
-
-static bool has_file(const struct replay_opts *opts)
-{
-    for (size_t i = 0; i < opts->noise.count; i++) {
-        if (is_file(opts->noise.items[i])) {
-            return true;
-        }
-    }
-    return false;
-}
-
 int replay_check(struct ui *ui, const struct replay_opts *opts)
 {
     if (opts->noise.count == 0) {
         return ui_usage(ui, "which noise? --noise node.h5, or --noise periodic:1kHz,20us");
     }
-    if (opts->noise.count > 1 && has_file(opts)) {
+    if (opts->noise.count > 1 && injected_has_file(&opts->noise)) {
         return ui_usage(ui, "--noise takes one file, or any number of SPECs");
     }
     if (opts->time_scale < 1.0) {
@@ -71,7 +58,7 @@ static int parse_most(struct ui *ui, const struct replay_opts *opts, double *sha
     iw_status status;
 
     if (opts->most == NULL) {
-        *share_p = has_file(opts) ? 1.0 / 3.0 : 0.0;
+        *share_p = injected_has_file(&opts->noise) ? 1.0 / 3.0 : 0.0;
         return UI_DONE;
     }
     if (strcmp(opts->most, "all") == 0) {
@@ -121,29 +108,6 @@ static size_t cpus_needed(const struct replay *replay)
         threads = threads < IW_REPLAY_MOST_PLANS ? threads : IW_REPLAY_MOST_PLANS;
     }
     return replay->launcher.local_rank + (threads - 1) * step + 1;
-}
-
-/* Without a synchronisation its CPUs are as different as CPUs are. */
-static iw_status synthesise(const iw_log *log, const struct replay *replay, iw_recording **recording_p)
-{
-    iw_synth_opts synth = IW_SYNTH_OPTS_INIT;
-    iw_edit edit;
-
-    synth.specs = replay->opts->noise.items;
-    synth.spec_count = replay->opts->noise.count;
-    synth.cpu_count = cpus_needed(replay);
-    synth.seed = replay->opts->seed;
-    synth.sync = replay->opts->sync == IW_SYNC_NONE ? IW_SYNC_NONE : IW_SYNC_START;
-    return iw_recording_synth(log, &synth, recording_p, &edit);
-}
-
-static int load_noise(struct ui *ui, struct speaker *speaker, struct replay *replay)
-{
-    replay->is_of_file = has_file(replay->opts);
-    if (replay->is_of_file) {
-        return ui_exit_of(iw_recording_load(&speaker->log, replay->opts->noise.items[0], &replay->recording));
-    }
-    return ui_exit_of_value(ui, synthesise(&speaker->log, replay, &replay->recording));
 }
 
 /* ---- plans ---- */
@@ -229,7 +193,9 @@ int replay_prepare(struct ui *ui, struct speaker *speaker, const struct replay_o
     replay->inject.seed = opts->seed;
     code = parse_most(ui, opts, &replay->inject.most_share);
     if (code == UI_DONE) {
-        code = load_noise(ui, speaker, replay);
+        replay->is_of_file = injected_has_file(&opts->noise);
+        code = injected_load(ui, &speaker->log, &opts->noise, (iw_sync)opts->sync, opts->seed,
+                             cpus_needed(replay), &replay->recording);
     }
     if (code == UI_DONE) {
         replay->inject.node = node_number(replay->launcher.local_rank / replay->recording->cpu_count);
