@@ -1,0 +1,223 @@
+/* Idle waves in a timeline: delays, the waves that they send, their ends and speeds.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include <idlewave/wave.h>
+
+#include <stdlib.h>
+
+#include "base/base.h"
+#include "wave/wave_view.h"
+
+/* By step and rank of the delay, dimension, then upwards first. */
+static int compare_waves(const void *a, const void *b)
+{
+    const iw_wave *x = a, *y = b;
+
+    if (x->origin_step != y->origin_step) {
+        return x->origin_step > y->origin_step ? 1 : -1;
+    }
+    if (x->origin_rank != y->origin_rank) {
+        return x->origin_rank > y->origin_rank ? 1 : -1;
+    }
+    if (x->dimension != y->dimension) {
+        return x->dimension > y->dimension ? 1 : -1;
+    }
+    return (x->direction < y->direction) - (x->direction > y->direction);
+}
+
+/* Whether the first rank that a wave reaches is one of this longer delay's. */
+static bool is_part_of(const iw_wave *wave, const iw_wave *longer)
+{
+    if (wave->dimension != longer->dimension || wave->direction != longer->direction) {
+        return false;
+    }
+    for (size_t i = 0; i < longer->front_count; i++) {
+        if (longer->fronts[i].rank == wave->fronts[0].rank &&
+            longer->fronts[i].step == wave->fronts[0].step) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A wave that is there already, sent by a longer delay, is not told twice. It is the nearer delay's if it
+ * begins with this one: of two neighbours that are equally late each sends a wave away from the other. */
+static bool is_new(iw_waves *waves, iw_wave *wave)
+{
+    for (size_t i = 0; i < waves->wave_count; i++) {
+        iw_wave *longer = &waves->waves[i];
+
+        if (is_part_of(wave, longer)) {
+            if (longer->fronts[0].rank == wave->fronts[0].rank &&
+                longer->fronts[0].distance > wave->fronts[0].distance) {
+                const iw_wave farther = *longer;
+
+                *longer = *wave;
+                *wave = farther;
+            }
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Delays that have waves, which are sorted. */
+static size_t count_origins(const iw_waves *waves)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < waves->wave_count; i++) {
+        const iw_wave *wave = &waves->waves[i];
+
+        count +=
+            i == 0 || wave->origin_rank != wave[-1].origin_rank || wave->origin_step != wave[-1].origin_step;
+    }
+    return count;
+}
+
+/* All waves of one delay, as far as there is room. */
+static iw_status follow_origin(const iw_log *log, const struct iwi_wave_view *view,
+                               const struct iwi_wave_origin *origin, size_t max_waves, iw_waves *waves,
+                               bool *is_cut_p)
+{
+    for (uint32_t i = 0; i < 2 * view->dimensions; i++) {
+        iw_wave wave;
+        bool has_one;
+
+        IW_TRY(iwi_wave_follow(log, view, origin, i / 2, i % 2 == 0 ? 1 : -1, &wave));
+        has_one = wave.front_count > 0 && is_new(waves, &wave);
+        if (has_one && waves->wave_count < max_waves) {
+            waves->waves[waves->wave_count++] = wave;
+            continue;
+        }
+        *is_cut_p = *is_cut_p || has_one;
+        free(wave.fronts);
+    }
+    return IW_OK;
+}
+
+struct followed {
+    size_t delays;
+    bool is_cut; /* the last of these sends more waves than there is room for */
+};
+
+/* The longest delays first, as far as there is room for their waves. */
+static iw_status follow_all(const iw_log *log, const struct iwi_wave_view *view, size_t max_waves,
+                            iw_waves *waves, struct followed *followed_p)
+{
+    struct iwi_wave_origin *origins = NULL;
+    iw_status status = iwi_wave_origins(log, view, &origins, &waves->delay_count);
+    struct followed followed = {0, false};
+
+    while (status == IW_OK && followed.delays < waves->delay_count && waves->wave_count < max_waves) {
+        status = follow_origin(log, view, &origins[followed.delays++], max_waves, waves, &followed.is_cut);
+    }
+    free(origins);
+    if (status == IW_OK && waves->wave_count > 0) {
+        qsort(waves->waves, waves->wave_count, sizeof *waves->waves, compare_waves);
+    }
+    waves->quiet_count = followed.delays - count_origins(waves);
+    *followed_p = followed;
+    return status;
+}
+
+static void clear(iw_waves *waves)
+{
+    for (size_t i = 0; i < waves->wave_count; i++) {
+        free(waves->waves[i].fronts);
+        waves->waves[i].fronts = NULL;
+    }
+    waves->wave_count = waves->delay_count = waves->quiet_count = 0;
+}
+
+static void describe(const struct iwi_wave_view *view, const iw_wave_opts *opts, iw_waves *waves)
+{
+    const iw_timeline_about *about = iw_timeline_describe(view->timeline);
+    const uint32_t distance = opts->distance > 0 ? opts->distance : about->distance;
+    const uint32_t sigma = opts->sigma > 0 ? opts->sigma : about->sigma;
+
+    waves->exec_ps = view->exec_ps;
+    waves->period_ps = view->period_ps;
+    waves->comm_ps = view->period_ps - view->exec_ps;
+    waves->threshold_ps = view->threshold_ps;
+    waves->least_delay_ps = view->least_delay_ps;
+    waves->makespan_ps = iw_timeline_end(view->timeline);
+    if (view->period_ps > 0) {
+        waves->expected_speed = (double)sigma * distance / ((double)view->period_ps / (double)IW_PS_PER_S);
+    }
+}
+
+/* Twice: what is ordinary ahead of waves can be told when they are known. */
+static iw_status follow_twice(const iw_log *log, struct iwi_wave_view *view, size_t max_waves,
+                              iw_waves *waves)
+{
+    struct followed followed;
+
+    IW_TRY(follow_all(log, view, max_waves, waves, &followed));
+    if (waves->wave_count > 0) {
+        IW_TRY(iwi_wave_refine(log, waves, view));
+        clear(waves);
+        IW_TRY(follow_all(log, view, max_waves, waves, &followed));
+        iwi_wave_touch(view, waves);
+    }
+    if (followed.delays < waves->delay_count) {
+        iwi_warn(log, "only the waves of the %zu longest of %zu delays are followed", followed.delays,
+                 waves->delay_count);
+    } else if (followed.is_cut) {
+        iwi_warn(log, "there are more waves than the %zu that are followed", max_waves);
+    }
+    return IW_OK;
+}
+
+static iw_status find(const iw_log *log, struct iwi_wave_view *view, const iw_wave_opts *opts,
+                      iw_waves *waves)
+{
+    const size_t max_waves = opts->max_waves > 0 ? opts->max_waves : 1;
+
+    waves->waves = iwi_new_array(log, max_waves, sizeof *waves->waves);
+    if (waves->waves == NULL) {
+        return IW_ERR_NOMEM;
+    }
+    IW_TRY(follow_twice(log, view, max_waves, waves));
+    describe(view, opts, waves);
+    iwi_wave_ends(view, waves);
+    IW_TRY(iwi_wave_fits(log, view, waves));
+    return iwi_wave_desync(log, view, waves);
+}
+
+iw_status iw_waves_find(const iw_log *log, const iw_timeline *timeline, const iw_wave_opts *opts,
+                        iw_waves **waves_p)
+{
+    iw_waves *waves = iwi_new_array(log, 1, sizeof *waves);
+    struct iwi_wave_view view;
+    iw_status status;
+
+    if (waves == NULL) {
+        return IW_ERR_NOMEM;
+    }
+    status = iwi_wave_view_init(log, timeline, opts, &view);
+    if (status == IW_OK) {
+        status = iwi_wave_ordinary(log, opts, &view);
+        if (status == IW_OK) {
+            status = find(log, &view, opts, waves);
+        }
+        iwi_wave_view_release(&view);
+    }
+    if (status != IW_OK) {
+        iw_waves_free(waves);
+        return status;
+    }
+    *waves_p = waves;
+    return IW_OK;
+}
+
+void iw_waves_free(iw_waves *waves)
+{
+    if (waves == NULL) {
+        return;
+    }
+    clear(waves);
+    free(waves->waves);
+    free(waves->desync);
+    free(waves);
+}

@@ -1,0 +1,160 @@
+/* Speed and decay of waves: lines through their fronts.
+ * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Speed: distance over the time at which idle time begins, one point a step: the first rank that is reached
+ * in it (of the last step, which a border may cut short, the last one would say less). Of the trailing edge
+ * the same over the time at which idle time ends. Decay: idle time over distance, one point a rank, counted
+ * positive if it is lost.
+ *
+ * A wave that has run over a weaker one goes on with the difference, among ranks that are late already and
+ * need not be in step: the lines go up to the first rank that another wave reached before, if that leaves
+ * three points; if not, such ranks are pieces of their own, and all pieces share the slope. The last ranks of
+ * an open chain have fewer partners, so other times; they are left out too if two points remain (a line,
+ * though without interval).
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/base.h"
+#include "stats/line_fit.h"
+#include "wave/wave_view.h"
+
+enum { LEAST_POINTS = 3 };
+
+static double seconds(iw_time ps)
+{
+    return (double)ps / (double)IW_PS_PER_S;
+}
+
+struct points {
+    double *x, *y;
+    uint32_t *group; /* of the points */
+    uint32_t *piece; /* of the fronts */
+};
+
+static void points_release(struct points *points)
+{
+    free(points->x);
+    free(points->y);
+    free(points->group);
+    free(points->piece);
+}
+
+static iw_status points_init(const iw_log *log, struct points *points, size_t count)
+{
+    points->x = iwi_new_array(log, count, sizeof *points->x);
+    points->y = iwi_new_array(log, count, sizeof *points->y);
+    points->group = iwi_new_array(log, count, sizeof *points->group);
+    points->piece = iwi_new_array(log, count, sizeof *points->piece);
+    if (points->x == NULL || points->y == NULL || points->group == NULL || points->piece == NULL) {
+        points_release(points);
+        return IW_ERR_NOMEM;
+    }
+    return IW_OK;
+}
+
+/* Pieces change where the wave comes to ranks that another one, or a delay, has reached before, and where it
+ * leaves them. */
+static void set_pieces(const struct iwi_wave_view *view, const iw_wave *wave, uint32_t *piece)
+{
+    bool was_before = false;
+
+    for (size_t i = 0; i < wave->front_count; i++) {
+        const iw_front *front = &wave->fronts[i];
+        const bool is_before = iwi_view_rank(view, front->rank)->touched < front->step;
+
+        piece[i] = (i > 0 ? piece[i - 1] : 0) + (is_before != was_before);
+        was_before = is_before;
+    }
+}
+
+/* Steps in which the first `front_count` fronts come. */
+static size_t count_steps(const iw_wave *wave, size_t front_count)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < front_count; i++) {
+        count += i == 0 || wave->fronts[i].step != wave->fronts[i - 1].step;
+    }
+    return count;
+}
+
+/* How many of the fronts lines go through. */
+static size_t count_usable(const struct iwi_wave_view *view, const iw_wave *wave, const uint32_t *piece)
+{
+    size_t usable = wave->front_count, first = 0;
+
+    while (first < usable && piece[first] == 0) {
+        first++;
+    }
+    if (count_steps(wave, first) >= LEAST_POINTS) {
+        usable = first;
+    }
+    if (wave->end == IW_WAVE_BORDER && usable == wave->front_count && usable > view->distance &&
+        count_steps(wave, usable - view->distance) >= 2) {
+        usable -= view->distance;
+    }
+    return usable;
+}
+
+/* The first front of each step: distance over lead or trail, which are taken from the wave's first for the
+ * sake of digits. */
+static iw_estimate fit_speed(const iw_wave *wave, size_t front_count, bool is_trail, struct points *points)
+{
+    const iw_front *fronts = wave->fronts;
+    size_t count = 0;
+
+    for (size_t i = 0; i < front_count; i++) {
+        if (i > 0 && fronts[i].step == fronts[i - 1].step) {
+            continue;
+        }
+        points->x[count] = is_trail ? seconds(fronts[i].trail_ps - fronts[0].trail_ps)
+                                    : seconds(fronts[i].lead_ps - fronts[0].lead_ps);
+        points->y[count] = (double)fronts[i].distance;
+        points->group[count++] = points->piece[i];
+    }
+    return iwi_fit_slope(points->x, points->y, points->group, count);
+}
+
+/* The rank on which two waves meet waits as long as the stronger one makes it: it is left out. */
+static size_t count_decaying(const iw_wave *wave, size_t usable)
+{
+    return wave->end == IW_WAVE_MET && usable == wave->front_count && usable > LEAST_POINTS ? usable - 1
+                                                                                            : usable;
+}
+
+static iw_estimate fit_decay(const iw_wave *wave, size_t front_count, struct points *points)
+{
+    iw_estimate slope;
+
+    for (size_t i = 0; i < front_count; i++) {
+        points->x[i] = (double)wave->fronts[i].distance;
+        points->y[i] = seconds(wave->fronts[i].idle_ps);
+    }
+    slope = iwi_fit_slope(points->x, points->y, points->piece, front_count);
+    return (iw_estimate){0.0 - slope.value, 0.0 - slope.high, 0.0 - slope.low}; /* no negative zero */
+}
+
+iw_status iwi_wave_fits(const iw_log *log, const struct iwi_wave_view *view, iw_waves *waves)
+{
+    const double period_s = seconds(view->period_ps);
+
+    for (size_t i = 0; i < waves->wave_count; i++) {
+        iw_wave *wave = &waves->waves[i];
+        struct points points;
+        size_t usable;
+
+        IW_TRY(points_init(log, &points, wave->front_count));
+        set_pieces(view, wave, points.piece);
+        usable = count_usable(view, wave, points.piece);
+        wave->speed = fit_speed(wave, usable, false, &points);
+        wave->trail_speed = fit_speed(wave, usable, true, &points);
+        wave->speed_points = count_steps(wave, usable);
+        wave->decay_points = count_decaying(wave, usable);
+        wave->decay_s = fit_decay(wave, wave->decay_points, &points);
+        wave->ranks_per_step = (iw_estimate){wave->speed.value * period_s, wave->speed.low * period_s,
+                                             wave->speed.high * period_s};
+        points_release(&points);
+    }
+    return IW_OK;
+}

@@ -1,0 +1,92 @@
+/* Where waves begin: delays that were injected, or in traces one rank that computes far longer than usual.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include <stdlib.h>
+
+#include "base/base.h"
+#include "stats/recording_stats.h"
+#include "wave/wave_view.h"
+
+struct origins {
+    struct iwi_wave_origin *list;
+    size_t count, capacity;
+};
+
+/* Longest first, then in the order of steps and ranks. */
+static int compare(const void *a, const void *b)
+{
+    const struct iwi_wave_origin *x = a, *y = b;
+
+    if (x->delay_ps != y->delay_ps) {
+        return x->delay_ps < y->delay_ps ? 1 : -1;
+    }
+    if (x->step != y->step) {
+        return x->step > y->step ? 1 : -1;
+    }
+    return (x->rank > y->rank) - (x->rank < y->rank);
+}
+
+/* Computation that is long on half of the ranks is the program's and delays nobody against the others. */
+static bool is_common(const struct iwi_wave_view *view, uint64_t number, iw_time delay_ps)
+{
+    uint32_t known = 0, as_long = 0;
+
+    for (uint32_t i = 0; i < view->rank_count; i++) {
+        const struct iwi_wave_rank *rank = &view->rank[i];
+
+        if (number >= rank->first && number - rank->first < rank->count) {
+            known++;
+            as_long += iwi_step_delay(view, &rank->steps[number - rank->first]) >= delay_ps / 2;
+        }
+    }
+    return as_long > 1 && as_long * UINT64_C(2) >= known;
+}
+
+/* Delays in successive steps of a rank are one. */
+static iw_status add_rank(const iw_log *log, const struct iwi_wave_view *view, uint32_t index,
+                          struct origins *origins)
+{
+    const struct iwi_wave_rank *rank = &view->rank[index];
+    bool is_going_on = false;
+
+    for (size_t k = 0; k < rank->count; k++) {
+        const iw_time delay_ps = iwi_step_delay(view, &rank->steps[k]);
+
+        if (delay_ps < view->least_delay_ps ||
+            (view->is_traced && is_common(view, rank->first + k, delay_ps))) {
+            is_going_on = false;
+            continue;
+        }
+        if (is_going_on) {
+            origins->list[origins->count - 1].delay_ps += delay_ps;
+            continue;
+        }
+        IW_TRY(iwi_grow(log, (void **)&origins->list, &origins->capacity, origins->count + 1,
+                        sizeof *origins->list));
+        origins->list[origins->count++] = (struct iwi_wave_origin){
+            iw_timeline_exact_rank(view->timeline, index), rank->first + k, delay_ps};
+        is_going_on = true;
+    }
+    return IW_OK;
+}
+
+iw_status iwi_wave_origins(const iw_log *log, const struct iwi_wave_view *view,
+                           struct iwi_wave_origin **origins_p, size_t *count_p)
+{
+    struct origins origins = {NULL, 0, 0};
+    iw_status status = IW_OK;
+
+    for (uint32_t i = 0; i < view->rank_count && status == IW_OK; i++) {
+        status = add_rank(log, view, i, &origins);
+    }
+    if (status != IW_OK) {
+        free(origins.list);
+        return status;
+    }
+    if (origins.count > 0) {
+        qsort(origins.list, origins.count, sizeof *origins.list, compare);
+    }
+    *origins_p = origins.list;
+    *count_p = origins.count;
+    return IW_OK;
+}

@@ -1,0 +1,138 @@
+/* The exact steps of a timeline as a matrix of ranks and steps, on the grid of the ranks.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "wave/wave_view.h"
+
+/* A grid that does not hold just the ranks is taken for a line. */
+static void set_grid(struct iwi_wave_view *view, const iw_timeline_about *about)
+{
+    uint64_t product = 1;
+
+    view->dimensions = 0;
+    while (view->dimensions < IW_TIMELINE_DIMS && about->dims[view->dimensions] > 0 &&
+           product <= view->ranks) {
+        view->extents[view->dimensions] = about->dims[view->dimensions];
+        product *= about->dims[view->dimensions++];
+    }
+    if (product != view->ranks || view->dimensions == 0) {
+        view->dimensions = 1;
+        view->extents[0] = view->ranks;
+    }
+    for (uint32_t i = view->dimensions, stride = 1; i-- > 0; stride *= view->extents[i]) {
+        view->strides[i] = stride;
+    }
+}
+
+/* Where sigma is not known the wave may go two ranks in a step: looking too far does less harm than losing
+ * it. */
+static void set_reach(struct iwi_wave_view *view, const iw_timeline_about *about, const iw_wave_opts *opts)
+{
+    const uint32_t distance = opts->distance > 0 ? opts->distance : about->distance;
+    const uint32_t sigma = opts->sigma > 0 ? opts->sigma : about->sigma;
+    uint64_t reach;
+
+    view->distance = distance > 0 ? distance : 1;
+    reach = (uint64_t)view->distance * (sigma > 0 ? sigma : 2);
+    view->reach = reach < view->rank_count ? (uint32_t)reach : view->rank_count; /* others are not known */
+}
+
+static iw_status set_ranks(const iw_log *log, struct iwi_wave_view *view)
+{
+    size_t most = 0;
+
+    view->rank = iwi_new_array(log, view->rank_count, sizeof *view->rank);
+    if (view->rank == NULL) {
+        return IW_ERR_NOMEM;
+    }
+    for (uint32_t i = 0; i < view->rank_count; i++) {
+        struct iwi_wave_rank *rank = &view->rank[i];
+
+        rank->steps = iw_timeline_steps(view->timeline, i, &rank->count, &rank->first);
+        rank->touched = UINT64_MAX;
+        view->step_count += rank->count;
+        most = rank->count > most ? rank->count : most;
+    }
+    if (most < 3) {
+        iwi_wave_view_release(view);
+        return iwi_fail(log, IW_ERR_UNSUPPORTED,
+                        "no rank has more than %zu step%s, too few to tell a wave from what is ordinary%s",
+                        most, most == 1 ? "" : "s",
+                        view->is_traced ? "; a shorter --step-gap finds more" : "");
+    }
+    return IW_OK;
+}
+
+iw_status iwi_wave_view_init(const iw_log *log, const iw_timeline *timeline, const iw_wave_opts *opts,
+                             struct iwi_wave_view *view_p)
+{
+    const iw_timeline_about *about = iw_timeline_describe(timeline);
+    struct iwi_wave_view view;
+
+    memset(&view, 0, sizeof view);
+    view.timeline = timeline;
+    view.ranks = about->ranks;
+    view.rank_count = iw_timeline_exact_ranks(timeline);
+    if (view.rank_count == 0) {
+        return iwi_fail(log, IW_ERR_UNSUPPORTED,
+                        "the timeline holds no exact steps, only its raster: waves cannot be measured");
+    }
+    if (opts->distance > 1 && opts->distance > view.ranks / 2) {
+        return iwi_fail(log, IW_ERR_RANGE,
+                        "partners cannot be up to %" PRIu32 " ranks away: of %" PRIu32
+                        " ranks half is %" PRIu32,
+                        opts->distance, view.ranks, view.ranks / 2);
+    }
+    view.first_rank = iw_timeline_exact_rank(timeline, 0);
+    view.is_periodic = about->is_periodic;
+    view.is_traced = strcmp(about->origin, "traced") == 0;
+    set_grid(&view, about);
+    set_reach(&view, about, opts);
+    IW_TRY(set_ranks(log, &view));
+    *view_p = view;
+    return IW_OK;
+}
+
+void iwi_wave_view_release(struct iwi_wave_view *view)
+{
+    free(view->rank);
+    view->rank = NULL;
+}
+
+const struct iwi_wave_rank *iwi_view_rank(const struct iwi_wave_view *view, uint32_t rank)
+{
+    const uint32_t place =
+        rank >= view->first_rank ? rank - view->first_rank : rank + (view->ranks - view->first_rank);
+
+    return place < view->rank_count ? &view->rank[place] : NULL;
+}
+
+const iw_step *iwi_view_step(const struct iwi_wave_view *view, uint32_t rank, uint64_t number)
+{
+    const struct iwi_wave_rank *of_rank = iwi_view_rank(view, rank);
+
+    if (of_rank == NULL || number < of_rank->first || number - of_rank->first >= of_rank->count) {
+        return NULL;
+    }
+    return &of_rank->steps[number - of_rank->first];
+}
+
+bool iwi_view_neighbour(const struct iwi_wave_view *view, uint32_t rank, uint32_t dimension, int64_t offset,
+                        uint32_t *rank_p)
+{
+    const int64_t extent = view->extents[dimension], stride = view->strides[dimension];
+    const int64_t place = rank / stride % extent;
+    int64_t moved = place + offset;
+
+    if (view->is_periodic) {
+        moved = (moved % extent + extent) % extent;
+    }
+    if (moved < 0 || moved >= extent) {
+        return false;
+    }
+    *rank_p = (uint32_t)(rank + (moved - place) * stride);
+    return true;
+}

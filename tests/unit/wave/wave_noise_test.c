@@ -1,0 +1,243 @@
+/* Waves in noise: they decay, the leading edge keeps its speed, and noise alone makes none.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include <idlewave/wave.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "support/made_halo.h"
+#include "support/support.h"
+
+#include "base/base.h"
+
+enum { RUNS = 15 };
+
+static iw_waves *find(const struct iwt_halo *halo)
+{
+    iw_timeline *timeline = iwt_made_halo(halo, NULL);
+    const iw_wave_opts opts = IW_WAVE_OPTS_INIT;
+    iw_waves *waves = NULL;
+    struct iwt_log log;
+
+    iwt_log_init(&log);
+    assert_ok(iw_waves_find(&log.log, timeline, &opts, &waves));
+    iw_timeline_free(timeline);
+    return waves;
+}
+
+static int compare(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* One delay on rank 10 of 100, both ways, eager. */
+static struct iwt_halo noisy(const struct iwt_delay *delay, double noise, uint64_t seed)
+{
+    struct iwt_halo halo = IWT_HALO_INIT;
+
+    halo.ranks = 100;
+    halo.steps = 100;
+    halo.is_bidirectional = halo.is_split = true;
+    halo.noise = noise;
+    halo.seed = seed;
+    halo.delays = delay;
+    halo.delay_count = delay != NULL;
+    return halo;
+}
+
+struct decay {
+    double median_s, low_s, high_s; /* of the runs; medians of the ends of their intervals */
+};
+
+static struct decay measure_decay(iw_time delay_ps, double noise)
+{
+    const struct iwt_delay delay = {10, 2, delay_ps};
+    double values[RUNS], lows[RUNS], highs[RUNS];
+
+    for (uint64_t seed = 0; seed < RUNS; seed++) {
+        const uint64_t other = seed * 1000 + (uint64_t)(delay_ps / IW_PS_PER_MS); /* lengths share none */
+        const struct iwt_halo halo = noisy(&delay, noise, other);
+        iw_waves *waves = find(&halo);
+
+        assert_true(waves->wave_count >= 1);
+        assert_int_equal(waves->waves[0].direction, 1);
+        values[seed] = waves->waves[0].decay_s.value;
+        lows[seed] = waves->waves[0].decay_s.low;
+        highs[seed] = waves->waves[0].decay_s.high;
+        iw_waves_free(waves);
+    }
+    qsort(values, RUNS, sizeof values[0], compare);
+    qsort(lows, RUNS, sizeof lows[0], compare);
+    qsort(highs, RUNS, sizeof highs[0], compare);
+    print_message("delay %g ms, noise %g %%: decay %.1f us/rank (%.1f to %.1f)\n", (double)delay_ps * 1e-9,
+                  100.0 * noise, values[RUNS / 2] * 1e6, lows[RUNS / 2] * 1e6, highs[RUNS / 2] * 1e6);
+    return (struct decay){values[RUNS / 2], lows[RUNS / 2], highs[RUNS / 2]};
+}
+
+static void decay_grows_with_noise_from_nothing(void **state)
+{
+    const double levels[] = {0.02, 0.05, 0.1};
+    double before_s = measure_decay(90 * IW_PS_PER_MS, 0.0).median_s;
+
+    (void)state;
+    assert_true(fabs(before_s) < 1e-12);
+    for (size_t i = 0; i < sizeof levels / sizeof levels[0]; i++) {
+        const struct decay decay = measure_decay(90 * IW_PS_PER_MS, levels[i]);
+
+        assert_true(decay.median_s > before_s + 5e-6);
+        before_s = decay.median_s;
+    }
+}
+
+static void decay_does_not_depend_on_the_length_of_the_delay(void **state)
+{
+    const struct decay first = measure_decay(30 * IW_PS_PER_MS, 0.05);
+
+    (void)state;
+    for (iw_time ms = 60; ms <= 180; ms += 60) {
+        const struct decay decay = measure_decay(ms * IW_PS_PER_MS, 0.05);
+
+        assert_true(decay.low_s <= first.high_s && decay.high_s >= first.low_s);
+        assert_true(fabs(decay.median_s - first.median_s) < 0.3 * first.median_s);
+    }
+}
+
+static void the_leading_edge_keeps_its_speed(void **state)
+{
+    const struct iwt_delay delay = {10, 2, 90 * IW_PS_PER_MS};
+
+    (void)state;
+    for (uint64_t seed = 0; seed < RUNS; seed++) {
+        const struct iwt_halo halo = noisy(&delay, 0.1, seed);
+        iw_waves *waves = find(&halo);
+        const iw_wave *wave = &waves->waves[0];
+
+        print_message("ranks/step %.4f (%.4f to %.4f), trail %.1f lead %.1f ranks/s, %zu ranks, %s\n",
+                      wave->ranks_per_step.value, wave->ranks_per_step.low, wave->ranks_per_step.high,
+                      wave->trail_speed.value, wave->speed.value, wave->front_count,
+                      iw_wave_end_text(wave->end));
+        assert_true(fabs(wave->ranks_per_step.value - 1.0) < 0.03);
+        assert_true(wave->trail_speed.value > wave->speed.value); /* it is eaten from behind */
+        iw_waves_free(waves);
+    }
+}
+
+static void noise_alone_makes_no_wave(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < RUNS; seed++) {
+        struct iwt_halo halo = noisy(NULL, 0.1, seed);
+        iw_waves *waves = find(&halo);
+
+        assert_int_equal(waves->wave_count, 0);
+        assert_int_equal(waves->delay_count, 0);
+        iw_waves_free(waves);
+        halo.is_traced = true;
+        waves = find(&halo);
+        assert_int_equal(waves->wave_count, 0);
+        iw_waves_free(waves);
+    }
+}
+
+/* Eager, one way: below the delay nobody waits for it, whatever noise makes them wait for. */
+static void noise_makes_no_wave_of_the_wrong_direction(void **state)
+{
+    const struct iwt_delay delay = {50, 5, 27 * IW_PS_PER_MS / 2};
+
+    (void)state;
+    for (uint64_t seed = 0; seed < 4 * RUNS; seed++) {
+        struct iwt_halo halo = noisy(&delay, 0.1, seed);
+        iw_waves *waves;
+
+        halo.is_bidirectional = false;
+        waves = find(&halo);
+        assert_int_equal(waves->wave_count, 1);
+        assert_int_equal(waves->waves[0].direction, 1);
+        assert_true(waves->waves[0].front_count > 10);
+        iw_waves_free(waves);
+    }
+}
+
+/* 1 ms against 10 % of 3 ms in each of 100 phases: it is lost within a few ranks, or at once. */
+static void a_short_delay_is_lost_in_noise(void **state)
+{
+    const struct iwt_delay delay = {50, 5, IW_PS_PER_MS};
+    size_t quiet = 0;
+
+    (void)state;
+    for (uint64_t seed = 0; seed < RUNS; seed++) {
+        const struct iwt_halo halo = noisy(&delay, 0.1, seed);
+        iw_waves *waves = find(&halo);
+
+        quiet += waves->wave_count == 0;
+        for (size_t i = 0; i < waves->wave_count; i++) {
+            assert_int_equal(waves->waves[i].end, IW_WAVE_DECAYED);
+        }
+        iw_waves_free(waves);
+    }
+    assert_true(quiet > RUNS / 2);
+}
+
+static void in_a_trace_long_computation_is_the_delay(void **state)
+{
+    const struct iwt_delay delay = {3, 10, 30 * IW_PS_PER_MS};
+    struct iwt_halo halo = noisy(&delay, 0.02, 1);
+    iw_waves *waves;
+
+    (void)state;
+    halo.ranks = 8;
+    halo.is_periodic = true;
+    halo.is_traced = true;
+    waves = find(&halo);
+    assert_int_equal(waves->wave_count, 2);
+    assert_true(waves->expected_speed == 0.0); /* nobody knows sigma and d */
+    for (size_t i = 0; i < 2; i++) {
+        assert_int_equal(waves->waves[i].origin_rank, 3);
+        assert_int_equal(waves->waves[i].origin_step, 10);
+        assert_true(fabs((double)waves->waves[i].delay_ps / 30e9 - 1.0) < 0.02);
+        assert_true(fabs(waves->waves[i].ranks_per_step.value - 1.0) < 0.1);
+        assert_int_equal(waves->waves[i].end, IW_WAVE_MET);
+        assert_int_equal(waves->waves[i].end_rank, 7);
+    }
+    iw_waves_free(waves);
+}
+
+/* All ranks compute long in step 10, as when they write a file: nobody waits for anybody. */
+static void computation_that_is_long_everywhere_is_no_delay(void **state)
+{
+    struct iwt_delay delays[8];
+    struct iwt_halo halo = noisy(delays, 0.0, 1);
+    iw_waves *waves;
+
+    (void)state;
+    for (uint32_t i = 0; i < 8; i++) {
+        delays[i] = (struct iwt_delay){i, 10, 30 * IW_PS_PER_MS + i * IW_PS_PER_MS};
+    }
+    halo.ranks = 8;
+    halo.delay_count = 8;
+    halo.is_traced = true;
+    waves = find(&halo);
+    assert_int_equal(waves->delay_count, 0);
+    assert_int_equal(waves->wave_count, 0);
+    iw_waves_free(waves);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(decay_grows_with_noise_from_nothing),
+        cmocka_unit_test(decay_does_not_depend_on_the_length_of_the_delay),
+        cmocka_unit_test(the_leading_edge_keeps_its_speed),
+        cmocka_unit_test(noise_alone_makes_no_wave),
+        cmocka_unit_test(noise_makes_no_wave_of_the_wrong_direction),
+        cmocka_unit_test(a_short_delay_is_lost_in_noise),
+        cmocka_unit_test(in_a_trace_long_computation_is_the_delay),
+        cmocka_unit_test(computation_that_is_long_everywhere_is_no_delay),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
