@@ -1,0 +1,94 @@
+#!/usr/bin/env python3
+"""Beyond the paper: grids of two and three dimensions, an allreduce now and then, the noise of four systems.
+
+SPDX-License-Identifier: BSD-3-Clause
+"""
+
+import lab
+
+WORK_NS, BYTES = 3000000, 16384
+SYSTEMS = {"chic": "periodic:0.375Hz,5.6ms", "altix": "periodic:0.5Hz,220us", "zeptoos": "periodic:16Hz,50us",
+           "xt4": "periodic:0.03Hz,3.3ms"}
+
+
+class GoalRank:
+    """The operations of one rank, as text; what comes next requires what was last."""
+
+    def __init__(self, rank):
+        self.lines, self.count, self.last = [f"rank {rank} {{"], 0, []
+
+    def add(self, operation, after):
+        self.count += 1
+        label = f"l{self.count}"
+        self.lines.append(f"{label}: {operation}")
+        self.lines += [f"{label} requires {other}" for other in after]
+        return label
+
+    def exchange(self, sends, receives, tag):
+        """Messages to some and from others, all at once; sizes as given."""
+        after = self.last
+        self.last = [self.add(f"send {size}b to {peer} tag {tag}", after) for peer, size in sends]
+        self.last += [self.add(f"recv {size}b from {peer} tag {tag}", after) for peer, size in receives]
+
+
+def write_goal(path, ranks, steps, every):
+    """A periodic chain, with a dissemination over all ranks after each `every` steps."""
+    with open(path, "w", encoding="utf-8") as out:
+        out.write(f"num_ranks {ranks}\n")
+        for rank in range(ranks):
+            goal = GoalRank(rank)
+            for step in range(steps):
+                goal.last = [goal.add(f"calc {WORK_NS}", goal.last)]
+                neighbours = [((rank + way) % ranks, BYTES) for way in (1, -1)]
+                goal.exchange(neighbours, neighbours, 0)
+                far = 1
+                while (step + 1) % every == 0 and far < ranks:
+                    goal.exchange([((rank + far) % ranks, 8)], [((rank - far) % ranks, 8)], 1)
+                    far *= 2
+            out.write("\n".join(goal.lines) + "\n}\n")
+
+
+def speed_of(wave):
+    per_step = wave["ranks_per_step"]["value"]
+    return "too short for a speed" if per_step is None else f"{per_step:.3f} a step"
+
+
+def told(found):
+    """speed and reach of each wave, in words"""
+    return "; ".join(f"dimension {wave['dimension']} {'up' if wave['direction'] > 0 else 'down'} {speed_of(wave)}, "
+                     f"{len(wave['fronts'])} ranks, {wave['end']}" for wave in found["waves"]) or "none"
+
+
+def grids(bench):
+    for pattern, dims in (("halo2d", "24x24"), ("halo3d", "10x10x10")):
+        ranks = 576 if pattern == "halo2d" else 1000
+        origin = 12 * 24 + 12 if pattern == "halo2d" else 555
+        options = ["--pattern", pattern, "--ranks", ranks, "--dims", dims, "--repeat", 20, "--compute", "3ms", "--bytes", lab.EAGER,
+                   "--boundary", "open", *lab.delay(origin, "20ms")]
+        yield [f"{pattern} {dims}", told(bench.waves(pattern, options, has_picture=True))]
+
+
+def collectives(bench):
+    for every in (1, 5, 15):
+        path, timeline = bench.folder / f"allreduce-{every}.goal", bench.folder / f"allreduce-{every}.h5"
+        write_goal(path, 64, 40, every)
+        bench.call("simulate", path, *lab.SYSTEM, *lab.delay(20, "13.5ms", 2), "--timeline", timeline)
+        yield [f"allreduce after each {every} steps", told(bench.waves_of(timeline))]
+
+
+def systems(bench):
+    for name, noise in SYSTEMS.items():
+        options = ["--net", name, *lab.chain(1000, 400, lab.EAGER, split=False), *lab.delay(500, "90ms"), "--noise", noise]
+        found = bench.waves("noise-" + name, options, has_picture=True)
+        decay = [f"{wave['decay_ns_per_rank']['value'] / 1e3:.3g} ({wave['decay_ns_per_rank']['ci95'][0] / 1e3:.3g} to "
+                 f"{wave['decay_ns_per_rank']['ci95'][1] / 1e3:.3g})" for wave in found["waves"][:2]]
+        yield [f"noise of {name}", f"decay {'; '.join(decay)} us/rank, of {len(found['waves'])} waves"]
+
+
+def main():
+    bench = lab.parse(__doc__.splitlines()[0])
+    lab.print_table(["what", "waves"], [*grids(bench), *collectives(bench), *systems(bench)])
+
+
+if __name__ == "__main__":
+    main()
