@@ -11,28 +11,32 @@
 
 #include "report_kinds.h"
 #include "verbs.h"
+#include "window.h"
 
 struct report_opts {
-    const char *output;
+    const char *output, *ranks, *time;
     int format;
 };
 
-static const char *const formats[] = {[REPORT_TEXT] = "text",
-                                      [REPORT_HTML] = "html",
-                                      [REPORT_CSV] = "csv",
-                                      [REPORT_GNUPLOT] = "gnuplot",
-                                      [REPORT_FORMATS] = NULL};
+static const char *const formats[] = {
+    [REPORT_TEXT] = "text", [REPORT_HTML] = "html", [REPORT_CSV] = "csv", [REPORT_GNUPLOT] = "gnuplot",
+    [REPORT_PNG] = "png",   [REPORT_SVG] = "svg",   [REPORT_PDF] = "pdf", [REPORT_PERFETTO] = "perfetto",
+    [REPORT_OTF2] = "otf2", [REPORT_FORMATS] = NULL};
 
-static const struct report_kind *const kinds[] = {&report_study, &report_noise, &report_bench,
-                                                  &report_result};
+static const struct report_kind *const kinds[] = {&report_timeline, &report_study, &report_noise,
+                                                  &report_bench, &report_result};
 
 #define ROW(...) OPT_ROW(struct report_opts, __VA_ARGS__)
 static const struct opt output_rows[] = {
     ROW("output", OPT_STRING, output, "FILE|DIR",
-        "where it goes: a file, or a folder for gnuplot (default the terminal)", .letter = 'o'),
+        "where it goes: a file, or a folder for gnuplot and otf2 (default the terminal)", .letter = 'o'),
     ROW("format", OPT_CHOICE, format, "",
-        "default by the ending of FILE: .html, .txt, .csv; gnuplot for a folder; text in the terminal",
+        "default by the ending of FILE: .html, .txt, .csv, .png, .svg, .pdf, .json (perfetto); gnuplot for a "
+        "folder; text in the terminal",
         .choices = formats),
+    ROW("ranks", OPT_STRING, ranks, "A-B",
+        "of a timeline only these, in text, pictures and exports; 5: only rank 5"),
+    ROW("time", OPT_STRING, time, "FROM-TO", "of a timeline only this: 10ms-250ms"),
 };
 #undef ROW
 
@@ -50,6 +54,10 @@ static const char description[] =
     "its trials or ranks end, and, with --explain, what its critical path is made of. Of the JSON of bench: "
     "how "
     "long phases take, without and with noise.\n"
+    "Of a timeline (simulate --timeline) or a trace: who works, waits and is delayed when, and the idle "
+    "waves "
+    "in it: white work, blue delay, red waiting. Its formats are text, html, csv (fronts of the waves), png, "
+    "svg, pdf, and for other viewers perfetto (ui.perfetto.dev) and otf2.\n"
     "html is one page that needs nothing from elsewhere. gnuplot writes plot.gp and its data into a folder; "
     "'gnuplot plot.gp' there makes a PDF of each figure.";
 
@@ -60,6 +68,7 @@ static const struct example examples[] = {
     {"One simulation", "idlewave simulate --pattern allreduce --ranks 4Ki --trials 100 --explain \\\n"
                        "    --noise poisson:100Hz,exp:50us --format json > one.json\n"
                        "  idlewave report one.json -o one.html"},
+    {"Where an idle wave goes", "idlewave report run.h5 -o wave.png --ranks 0-63 --time 0s-80ms"},
     {"Figures for a paper", "idlewave report four-systems --format gnuplot -o figures && \\\n"
                             "    (cd figures && gnuplot plot.gp)"},
     {NULL, NULL},
@@ -75,14 +84,32 @@ static bool is_folder(const char *path)
     return (length > 0 && path[length - 1] == '/') || (stat(path, &facts) == 0 && S_ISDIR(facts.st_mode));
 }
 
+static bool is_folder_format(enum report_format format)
+{
+    return format == REPORT_GNUPLOT || format == REPORT_OTF2;
+}
+
+/* gnuplot goes by the ending of the file. */
+static bool is_picture(enum report_format format)
+{
+    return format == REPORT_PNG || format == REPORT_SVG || format == REPORT_PDF;
+}
+
+/* Not written through a stream. */
+static bool is_by_path(enum report_format format)
+{
+    return is_folder_format(format) || is_picture(format);
+}
+
 /* By the ending of the file; REPORT_FORMATS: it does not tell. */
 static enum report_format format_of(const char *output)
 {
     static const struct {
         const char *ending;
         enum report_format format;
-    } endings[] = {
-        {".html", REPORT_HTML}, {".htm", REPORT_HTML}, {".txt", REPORT_TEXT}, {".csv", REPORT_CSV}};
+    } endings[] = {{".html", REPORT_HTML}, {".htm", REPORT_HTML},     {".txt", REPORT_TEXT},
+                   {".csv", REPORT_CSV},   {".png", REPORT_PNG},      {".svg", REPORT_SVG},
+                   {".pdf", REPORT_PDF},   {".json", REPORT_PERFETTO}};
     const char *slash = output != NULL ? strrchr(output, '/') : NULL;
     const char *ending = output != NULL ? strrchr(slash != NULL ? slash : output, '.') : NULL;
 
@@ -108,20 +135,53 @@ static int choose_format(const struct ui *ui, const struct report_opts *opts, co
         opts->format != OPT_UNSET_CHOICE ? (enum report_format)opts->format : format_of(opts->output);
 
     if (format == REPORT_FORMATS) {
-        return ui_usage(ui, "'%s' does not tell the format: .html, .txt or .csv do; or give --format",
+        return ui_usage(ui,
+                        "'%s' does not tell the format: .html, .txt, .csv, .png, .svg, .pdf or .json do; "
+                        "or give --format",
                         opts->output);
     }
     if (!kind->has_format[format]) {
         return ui_usage(ui, "there is no --format %s for %s", formats[format], kind->what);
     }
-    if (format == REPORT_GNUPLOT && opts->output == NULL) {
-        return ui_usage(ui, "into which folder? --format gnuplot -o DIR");
+    if (is_by_path(format) && opts->output == NULL) {
+        return ui_usage(ui, "into which %s? --format %s -o %s", is_folder_format(format) ? "folder" : "file",
+                        formats[format], is_folder_format(format) ? "DIR" : "FILE");
+    }
+    if (is_picture(format) && format_of(opts->output) != format) {
+        return ui_usage(ui, "--format %s goes into a file that ends in .%s, not into '%s'", formats[format],
+                        formats[format], opts->output);
+    }
+    if ((opts->ranks != NULL || opts->time != NULL) && !kind->has_window[format]) {
+        return ui_usage(ui, "--ranks and --time do not belong to --format %s for %s", formats[format],
+                        kind->what);
     }
     if (format == REPORT_HTML && opts->output == NULL && isatty(STDOUT_FILENO)) {
         return ui_usage(ui, "a page is not for the terminal: -o report.html");
     }
     *format_p = format;
     return UI_DONE;
+}
+
+/* ---- the window ---- */
+
+static int parse_window(struct ui *ui, const struct report_opts *opts, enum report_format format,
+                        struct window *window)
+{
+    int code = UI_DONE;
+
+    *window = (struct window){.has_ranks = false};
+    if (opts->ranks != NULL) {
+        code = window_parse_ranks(ui, "--ranks", opts->ranks, window);
+    }
+    if (code == UI_DONE && opts->time != NULL) {
+        code = window_parse_time(ui, "--time", opts->time, window);
+    }
+    if (code == UI_DONE && window->last_rank < window->first_rank && format != REPORT_PERFETTO &&
+        format != REPORT_OTF2) {
+        return ui_usage(ui, "--ranks %s: only exports go around the end of the ranks, pictures do not",
+                        opts->ranks);
+    }
+    return code;
 }
 
 /* ---- the input ---- */
@@ -189,12 +249,14 @@ static iw_status write_report(struct ui *ui, const struct report_kind *kind, con
 {
     iw_status status;
 
-    if (target->format == REPORT_GNUPLOT) {
-        target->dir = output;
+    if (is_by_path(target->format)) {
+        target->path = output;
         status = kind->write(&ui->log, input, target);
-        if (status == IW_OK) {
+        if (status == IW_OK && target->format == REPORT_GNUPLOT) {
             (void)printf("Wrote plot.gp and its data into '%s'.\nNext: cd %s && gnuplot plot.gp\n", output,
                          output);
+        } else if (status == IW_OK) {
+            (void)printf("Wrote '%s'.\n", output);
         }
         return status;
     }
@@ -215,6 +277,7 @@ static int run(struct ui *ui, const void *values, const struct opt_args *args)
     const struct report_opts *opts = values;
     const struct report_kind *kind;
     struct report_target target = {.out = NULL};
+    struct window window;
     void *input = NULL;
     iw_status status;
     int code;
@@ -228,9 +291,13 @@ static int run(struct ui *ui, const void *values, const struct opt_args *args)
         return UI_ERROR;
     }
     code = choose_format(ui, opts, kind, &target.format);
+    if (code == UI_DONE) {
+        code = parse_window(ui, opts, target.format, &window);
+    }
     if (code != UI_DONE) {
         return code;
     }
+    target.window = opts->ranks != NULL || opts->time != NULL ? &window : NULL;
     status = kind->load(&ui->log, target.name, &input);
     if (status == IW_OK) {
         status = write_report(ui, kind, input, &target, opts->output);
@@ -245,7 +312,9 @@ const struct verb verb_report = {
     .synopsis = synopsis,
     .description = description,
     .argument_name = "DIR|FILE",
-    .argument_help = "the folder of a study, a noise file, or the JSON of a simulation or a benchmark",
+    .argument_help =
+        "the folder of a study, a noise file, a timeline, a trace, or the JSON of a simulation or a "
+        "benchmark",
     .groups = groups,
     .group_count = sizeof groups / sizeof groups[0],
     .examples = examples,

@@ -7,6 +7,7 @@
 
 #include "progress.h"
 #include "simulate_opts.h"
+#include "simulate_timeline.h"
 #include "verbs.h"
 
 static const char *const synopsis[] = {"[options] --pattern OP[:ALGORITHM] --ranks N", "[options] FILE",
@@ -29,7 +30,7 @@ static const struct example examples[] = {
      "      --compute 1ms --repeat 100 --noise poisson:100Hz,exp:50us --explain"},
     {"a delay of 13.5 ms that travels along a ring of ranks",
      "idlewave simulate --pattern halo1d --ranks 40 --repeat 30 --compute 3ms \\\n"
-     "      --delay rank=5,time=13.5ms --end-times ends.csv"},
+     "      --delay rank=5,time=13.5ms --timeline run.h5"},
     {"a traced program on more ranks, with Open MPI's algorithms",
      "idlewave simulate run --ranks 32768 --collectives ompi-4.1 --noise node.h5"},
     {"a GOAL file, as JSON", "idlewave simulate app.goal --net my.yaml --noise node.txt --trials 100 \\\n"
@@ -44,6 +45,7 @@ struct simulation {
     iw_net net;
     iw_noise *noise;
     iw_sim_result *result;
+    iw_timeline *timeline; /* NULL: not wanted */
 };
 
 static int set_up(struct ui *ui, const struct simulate_opts *opts, const struct opt_args *args,
@@ -59,6 +61,9 @@ static int set_up(struct ui *ui, const struct simulate_opts *opts, const struct 
     }
     if (code == UI_DONE) {
         code = program_make(ui, &opts->program, args, &s->source, &s->program);
+    }
+    if (code == UI_DONE && opts->output.timeline_path != NULL) {
+        code = simulate_new_timeline(ui, opts, s->program, &s->net, &s->source, &s->timeline);
     }
     return code;
 }
@@ -76,6 +81,9 @@ static int simulate(struct ui *ui, const struct simulate_opts *opts, struct simu
     sim.want_end_times |= opts->output.format == OUTPUT_JSON && sim.trials == 1 &&
                           iw_program_ranks(s->program) <= MOST_RANKS_KEPT;
     progress_begin(&progress, (double)iw_program_messages(s->program) * (double)sim.trials, "messages");
+    if (s->timeline != NULL) {
+        sim.steps = iw_timeline_sink(s->timeline);
+    }
     sim.progress = (iw_progress){progress_update, &progress};
     ui->progress = &progress;
     status = iw_simulate(&ui->log, s->program, &s->net, s->noise, &sim, &s->result);
@@ -92,6 +100,22 @@ static const char *name_of(const struct program_source *source, char *text, size
     }
     (void)snprintf(text, size, "%s (%s)", source->path, source->note);
     return text;
+}
+
+static int write_text(struct ui *ui, const struct simulate_opts *opts, const struct simulation *s,
+                      const iw_origin *origin)
+{
+    const bool ends_with_paragraph =
+        iw_noise_source_count(s->noise) > 0 || opts->run.trials > 1 || opts->output.wants_explain;
+    const iw_status status = iw_result_write_text(&ui->log, s->result, origin, stdout);
+
+    if (status == IW_OK && s->timeline != NULL) {
+        if (ends_with_paragraph) {
+            (void)putchar('\n');
+        }
+        simulate_print_timeline(s->timeline, opts->output.timeline_path);
+    }
+    return ui_exit_of(status);
 }
 
 static int write_result(struct ui *ui, const struct simulate_opts *opts, const struct simulation *s)
@@ -112,10 +136,17 @@ static int write_result(struct ui *ui, const struct simulate_opts *opts, const s
             return ui_exit_of(status);
         }
     }
+    if (s->timeline != NULL) {
+        const int code = simulate_write_timeline(ui, s->timeline, opts->output.timeline_path);
+
+        if (code != UI_DONE) {
+            return code;
+        }
+    }
     switch (opts->output.format) {
     case OUTPUT_JSON: return ui_exit_of(iw_result_write_json(&ui->log, s->result, &origin, stdout));
     case OUTPUT_CSV: return ui_exit_of(iw_result_write_csv(&ui->log, s->result, &origin, stdout));
-    default: return ui_exit_of(iw_result_write_text(&ui->log, s->result, &origin, stdout));
+    default: return write_text(ui, opts, s, &origin);
     }
 }
 
@@ -131,6 +162,7 @@ static int run(struct ui *ui, const void *values, const struct opt_args *args)
     if (code == UI_DONE) {
         code = write_result(ui, opts, &s);
     }
+    iw_timeline_free(s.timeline);
     iw_sim_result_free(s.result);
     iw_program_free(s.program);
     iw_noise_free(s.noise);

@@ -8,28 +8,40 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include <idlewave/log.h>
+#include "window.h"
 
-enum report_format { REPORT_TEXT, REPORT_HTML, REPORT_CSV, REPORT_GNUPLOT, REPORT_FORMATS };
+enum report_format {
+    REPORT_TEXT,
+    REPORT_HTML,
+    REPORT_CSV,
+    REPORT_GNUPLOT,
+    REPORT_PNG,
+    REPORT_SVG,
+    REPORT_PDF,
+    REPORT_PERFETTO,
+    REPORT_OTF2,
+    REPORT_FORMATS
+};
 
 /* Where a report goes. */
 struct report_target {
     enum report_format format;
-    const char *name; /* of the input, as given */
-    FILE *out;        /* NULL for gnuplot */
-    const char *dir;  /* for gnuplot; else NULL */
-    bool has_colour;  /* text only */
+    const char *name;            /* of the input, as given */
+    FILE *out;                   /* for text, html, csv, perfetto; else NULL */
+    const char *path;            /* a folder for gnuplot and otf2, a file for pictures; else NULL */
+    bool has_colour;             /* text only */
+    const struct window *window; /* NULL: all of it */
 };
 
 struct report_kind {
     const char *what; /* "the folder of a study" */
-    bool has_format[REPORT_FORMATS];
+    bool has_format[REPORT_FORMATS], has_window[REPORT_FORMATS];
     bool (*is_it)(const char *path); /* by a look at the path; `load` says what is wrong with it */
     iw_status (*load)(const iw_log *log, const char *path, void **input_p);
     iw_status (*write)(const iw_log *log, const void *input, const struct report_target *target);
     void (*free)(void *input);
 };
 
-extern const struct report_kind report_study, report_noise, report_bench, report_result;
+extern const struct report_kind report_timeline, report_study, report_noise, report_bench, report_result;
 
 #endif

@@ -39,7 +39,7 @@ static iw_status write(const iw_log *log, const void *input, const struct report
     switch (target->format) {
     case REPORT_HTML: return iw_result_write_html(log, input, target->out);
     case REPORT_CSV: return iw_result_report_csv(log, input, target->out);
-    case REPORT_GNUPLOT: return iw_result_report_gnuplot(log, input, target->dir);
+    case REPORT_GNUPLOT: return iw_result_report_gnuplot(log, input, target->path);
     default: return iw_result_report_text(log, input, target->out);
     }
 }

@@ -30,7 +30,7 @@ static iw_status write(const iw_log *log, const void *input, const struct report
     switch (target->format) {
     case REPORT_HTML: return iw_study_write_html(log, results, target->out);
     case REPORT_CSV: return iw_study_write_csv(log, results, target->out);
-    case REPORT_GNUPLOT: return iw_study_write_gnuplot(log, results, target->dir);
+    case REPORT_GNUPLOT: return iw_study_write_gnuplot(log, results, target->path);
     default: return iw_study_write_text(log, results, target->has_colour, target->out);
     }
 }

@@ -79,6 +79,13 @@ static const struct opt output_rows[] = {
     ROW("format", OPT_CHOICE, format, "", "for people, or for programs (default text)", .choices = formats),
     ROW("explain", OPT_FLAG, wants_explain, "", "split the critical path of the median trial by cause"),
     ROW("end-times", OPT_STRING, end_times_path, "FILE", "write when each rank ends, as CSV"),
+    ROW("timeline", OPT_STRING, timeline_path, "FILE",
+        "write what each rank does when, of the first trial, as HDF5: for 'wave' and 'report'"),
+    ROW("timeline-ranks", OPT_STRING, timeline_ranks, "A-B",
+        "keep the steps of ranks A to B exactly (default: all, or as many as fit with the first delay's rank "
+        "among them)"),
+    ROW("timeline-time", OPT_STRING, timeline_time, "FROM-TO",
+        "keep the steps that begin from FROM on and before TO exactly, for instance 10ms-1s (default all)"),
 };
 #undef ROW
 
@@ -114,6 +121,14 @@ int simulate_check(const struct ui *ui, const struct simulate_opts *opts)
     }
     if (opts->output.wants_explain && opts->output.format == OUTPUT_CSV) {
         return ui_usage(ui, "--explain has no CSV form: use --format text or json");
+    }
+    if (opts->output.timeline_path == NULL &&
+        (opts->output.timeline_ranks != NULL || opts->output.timeline_time != NULL)) {
+        return ui_usage(ui, "%s is part of a timeline: add --timeline FILE",
+                        opts->output.timeline_ranks != NULL ? "--timeline-ranks" : "--timeline-time");
+    }
+    if (opts->output.timeline_path != NULL && opts->run.rules == IW_RULES_LOGGOPSIM) {
+        return ui_usage(ui, "--timeline: LogGOPSim's rules tell no steps of ranks, those of idlewave do");
     }
     if (opts->program.patterns.count > 0 && opts->program.goal_unit_ps != OPT_UNSET_TIME) {
         return ui_usage(ui, "--goal-unit is for GOAL files; a pattern has units of its own");

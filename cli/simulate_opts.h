@@ -44,6 +44,7 @@ struct output_opts {
     int format;
     bool wants_explain;
     const char *end_times_path;
+    const char *timeline_path, *timeline_ranks, *timeline_time;
 };
 
 struct simulate_opts {

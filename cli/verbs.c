@@ -8,9 +8,24 @@
 #include "suggest.h"
 
 const struct verb *const verbs[] = {
-    &verb_record, &verb_noise,    &verb_net,    &verb_trace,    &verb_replay, &verb_bench, &verb_simulate,
-    &verb_study,  &verb_model,    &verb_report, &verb_schedule, &verb_help, /* as help lists them */
-    &verb_man,    &verb_complete, NULL,                                     /* for the build */
+    /* as help lists them */
+    &verb_record,
+    &verb_noise,
+    &verb_net,
+    &verb_trace,
+    &verb_replay,
+    &verb_bench,
+    &verb_simulate,
+    &verb_study,
+    &verb_model,
+    &verb_wave,
+    &verb_report,
+    &verb_schedule,
+    &verb_help,
+    /* for the build */
+    &verb_man,
+    &verb_complete,
+    NULL,
 };
 
 const struct verb *verb_find(const char *name)

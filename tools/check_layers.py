@@ -27,10 +27,11 @@ ARROWS = {
     "launch": (("base",), ()),
     "measure": (("base", "noise"), ("hwloc", "libtraceevent")),
     "program": (("base",), ()),
-    "format": (("base", "noise", "program"), ("HDF5", "jansson", "libtracecmd", "libyaml", "OTF2")),
+    "format": (("base", "noise", "program", "wave"), ("HDF5", "jansson", "libtracecmd", "libyaml", "OTF2")),
     "sim": (("base", "noise", "program"), ()),
     "stats": (("base",), ("GSL",)),
     "model": (("base", "noise", "stats"), ("GSL",)),
+    "wave": (("base", "stats"), ()),
     "study": (("base", "format", "noise", "program", "sim", "stats"), ("jansson",)),
     "report": (("base", "format", "stats"), ("jansson",)),
 }

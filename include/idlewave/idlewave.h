@@ -28,8 +28,11 @@
 #include <idlewave/sim.h>
 #include <idlewave/stats.h>
 #include <idlewave/status.h>
+#include <idlewave/step.h>
 #include <idlewave/study.h>
 #include <idlewave/time.h>
+#include <idlewave/timeline.h>
+#include <idlewave/wave.h>
 
 #ifdef __cplusplus
 extern "C" {

@@ -17,15 +17,11 @@
 #include <idlewave/log.h>
 #include <idlewave/net.h>
 #include <idlewave/recording.h>
+#include <idlewave/stats.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/** A value and its 95 % interval; low = high = value where it is exact. */
-typedef struct iw_estimate {
-    double value, low, high;
-} iw_estimate;
 
 /** What a number rests on; later ones on less. */
 typedef enum iw_support {

@@ -81,6 +81,10 @@ IW_API uint32_t iw_program_ranks(const iw_program *program);
 /** Messages of one run. */
 IW_API uint64_t iw_program_messages(const iw_program *program);
 
+/** What the first halo of a pattern was made of, in *halo_p: dims as chosen ({ranks, 0, 0} of halo1d, the
+ * last one fastest); its delays are left out. *is_alone_p: nothing else runs. False: there is no halo. */
+IW_API bool iw_program_halo(const iw_program *program, iw_pattern *halo_p, bool *is_alone_p);
+
 /** Delays for a stored schedule (patterns carry theirs): step n is the rank's n-th calc. Copies the array. */
 IW_API IW_NODISCARD iw_status iw_program_set_delays(const iw_log *log, iw_program *program,
                                                     const iw_delay *delays, size_t count);

@@ -17,6 +17,7 @@
 #include <idlewave/net.h>
 #include <idlewave/noise.h>
 #include <idlewave/program.h>
+#include <idlewave/step.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -43,6 +44,8 @@ typedef struct iw_sim_opts {
     uint32_t threads;     /* 0: as many as CPUs allowed */
     bool want_explain;    /* fill result->explain (of the trial with the median makespan) */
     bool want_end_times;  /* fill result->end_ps */
+    iw_step_sink steps;   /* gets all steps of the first trial; .step NULL: not wanted. Ranks with several
+                             CPUs and LogGOPSim's rules have no steps: IW_ERR_UNSUPPORTED */
     iw_progress progress; /* update may be NULL */
 } iw_sim_opts;
 
@@ -50,7 +53,7 @@ typedef struct iw_sim_opts {
     {                                                                                                       \
         .engine = IW_ENGINE_AUTO, .rules = IW_RULES_IDLEWAVE, .rendezvous = IW_RENDEZVOUS_IDEAL, .seed = 1, \
         .trials = 1, .first_trial = 0, .lanes = 0, .threads = 0, .want_explain = false,                     \
-        .want_end_times = false, .progress = {                                                              \
+        .want_end_times = false, .steps = {NULL, NULL}, .progress = {                                       \
             NULL,                                                                                           \
             NULL                                                                                            \
         }                                                                                                   \

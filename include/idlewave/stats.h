@@ -13,6 +13,11 @@
 extern "C" {
 #endif
 
+/** A value and its 95 % interval; low = high = value where it is exact. */
+typedef struct iw_estimate {
+    double value, low, high;
+} iw_estimate;
+
 typedef struct iw_summary {
     size_t count;
     double min, q1, median, q3, max, mean;

@@ -24,7 +24,7 @@ static hsize_t chunk_for(size_t expected, bool is_live)
     return expected < IWI_H5_MAX_OWN_CHUNK ? expected : IWI_H5_MAX_OWN_CHUNK;
 }
 
-static iw_status create_dataset(const struct iwi_h5 *h5, const char *where, hid_t type, hsize_t chunk)
+iw_status iwi_h5_create_dataset(const struct iwi_h5 *h5, const char *where, hid_t type, hsize_t chunk)
 {
     const hsize_t none = 0, unlimited = H5S_UNLIMITED;
     const hid_t space = H5Screate_simple(1, &none, &unlimited), properties = H5Pcreate(H5P_DATASET_CREATE);
@@ -42,8 +42,7 @@ static iw_status create_dataset(const struct iwi_h5 *h5, const char *where, hid_
     return status;
 }
 
-/* The order in which members and attributes were made can be asked for. */
-static iw_status create_group(const struct iwi_h5 *h5, const char *where)
+iw_status iwi_h5_create_group(const struct iwi_h5 *h5, const char *where)
 {
     const unsigned tracked = H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED;
     const hid_t properties = H5Pcreate(H5P_GROUP_CREATE);
@@ -68,7 +67,7 @@ static iw_status create_cpu(const struct iwi_h5 *h5, const iw_detours *detours, 
     char where[PATH_BYTES];
 
     snprintf(where, sizeof where, "/cpu/%" PRIu32, detours->cpu);
-    IW_TRY(create_group(h5, where));
+    IW_TRY(iwi_h5_create_group(h5, where));
     IW_TRY(iwi_h5_create_numbers(h5, where, "length_ns", IWI_H5_I64, 1, &detours->length_ns));
     IW_TRY(iwi_h5_create_numbers(h5, where, "t_min_ns", IWI_H5_F64, 1, &detours->t_min_ns));
     IW_TRY(iwi_h5_create_numbers(h5, where, "threshold_ns", IWI_H5_F64, 1, &detours->threshold_ns));
@@ -78,8 +77,8 @@ static iw_status create_cpu(const struct iwi_h5 *h5, const iw_detours *detours, 
         const struct iwi_h5_column *column = &iwi_h5_columns[i];
 
         snprintf(where, sizeof where, "/cpu/%" PRIu32 "/%s", detours->cpu, column->name);
-        IW_TRY(create_dataset(h5, where, iwi_h5_file_type(column->kind),
-                              chunk_for(expected[column->table], is_live)));
+        IW_TRY(iwi_h5_create_dataset(h5, where, iwi_h5_file_type(column->kind),
+                                     chunk_for(expected[column->table], is_live)));
     }
     return IW_OK;
 }
@@ -87,7 +86,7 @@ static iw_status create_cpu(const struct iwi_h5 *h5, const iw_detours *detours, 
 static iw_status create_sources(const struct iwi_h5 *h5)
 {
     const hid_t type = iwi_h5_source_type(IWI_H5_OUR_STYLE);
-    const iw_status status = create_dataset(h5, "/sources", type, SMALL_CHUNK);
+    const iw_status status = iwi_h5_create_dataset(h5, "/sources", type, SMALL_CHUNK);
     const uint64_t none = 0;
 
     (void)H5Tclose(type);
@@ -101,12 +100,12 @@ static iw_status create_content(const struct iwi_h5 *h5, const iw_recording *hea
     IW_TRY(iwi_h5_create_text(h5, "/", "probe", iw_probe_name(head->probe)));
     IW_TRY(iwi_h5_create_text(h5, "/", "rung", iw_rung_name(head->rung)));
     IW_TRY(iwi_h5_create_numbers(h5, "/", "quantum_ns", IWI_H5_I64, 1, &head->quantum_ns));
-    IW_TRY(create_group(h5, "/origin"));
+    IW_TRY(iwi_h5_create_group(h5, "/origin"));
     for (size_t i = 0; i < head->attribute_count; i++) {
         IW_TRY(iwi_h5_create_text(h5, "/origin", head->attributes[i].name, head->attributes[i].value));
     }
     IW_TRY(create_sources(h5));
-    IW_TRY(create_group(h5, "/cpu"));
+    IW_TRY(iwi_h5_create_group(h5, "/cpu"));
     for (size_t i = 0; i < head->cpu_count; i++) {
         IW_TRY(create_cpu(h5, &head->cpus[i], is_live));
     }
@@ -160,8 +159,7 @@ static herr_t keep_in_memory(hid_t access, struct iwi_h5_image *image)
     return H5Pset_file_image_callbacks(access, &callbacks);
 }
 
-iw_status iwi_h5_create_file(struct iwi_h5 *h5, const char *name, const iw_recording *head,
-                             struct iwi_h5_image *image)
+iw_status iwi_h5_new_file(struct iwi_h5 *h5, const char *name, struct iwi_h5_image *image)
 {
     const hid_t access = H5Pcreate(H5P_FILE_ACCESS), creation = H5Pcreate(H5P_FILE_CREATE);
     iw_status status = IW_OK;
@@ -177,7 +175,14 @@ iw_status iwi_h5_create_file(struct iwi_h5 *h5, const char *name, const iw_recor
     }
     (void)H5Pclose(creation);
     (void)H5Pclose(access);
-    return status == IW_OK ? create_content(h5, head, image == NULL) : status;
+    return status;
+}
+
+iw_status iwi_h5_create_file(struct iwi_h5 *h5, const char *name, const iw_recording *head,
+                             struct iwi_h5_image *image)
+{
+    IW_TRY(iwi_h5_new_file(h5, name, image));
+    return create_content(h5, head, image == NULL);
 }
 
 size_t iwi_h5_image_size(const struct iwi_h5_image *image)

@@ -16,6 +16,16 @@ struct iwi_h5_image {
 IW_NODISCARD iw_status iwi_h5_create_file(struct iwi_h5 *h5, const char *name, const iw_recording *head,
                                           struct iwi_h5_image *image);
 
+/* The same without anything in it. */
+IW_NODISCARD iw_status iwi_h5_new_file(struct iwi_h5 *h5, const char *name, struct iwi_h5_image *image);
+
+/* The order in which members and attributes are made can be asked for. */
+IW_NODISCARD iw_status iwi_h5_create_group(const struct iwi_h5 *h5, const char *where);
+
+/* Empty; grows in packed chunks of so many elements. */
+IW_NODISCARD iw_status iwi_h5_create_dataset(const struct iwi_h5 *h5, const char *where, hid_t type,
+                                             hsize_t chunk);
+
 /* Of a file that has been closed. */
 size_t iwi_h5_image_size(const struct iwi_h5_image *image);
 

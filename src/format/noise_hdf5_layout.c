@@ -12,6 +12,7 @@ const struct iwi_h5_kind_info iwi_h5_kinds[] = {
     [IWI_H5_U32] = {"unsigned 32-bit integers", sizeof(uint32_t)},
     [IWI_H5_U64] = {"unsigned 64-bit integers", sizeof(uint64_t)},
     [IWI_H5_F64] = {"64-bit floating-point numbers", sizeof(double)},
+    [IWI_H5_U16] = {"unsigned 16-bit integers", sizeof(uint16_t)},
 };
 
 #define COLUMN(field, kind, table)                       \
@@ -49,6 +50,7 @@ hid_t iwi_h5_file_type(enum iwi_h5_kind kind)
     case IWI_H5_I64: return H5T_STD_I64LE;
     case IWI_H5_U32: return H5T_STD_U32LE;
     case IWI_H5_U64: return H5T_STD_U64LE;
+    case IWI_H5_U16: return H5T_STD_U16LE;
     default: return H5T_IEEE_F64LE;
     }
 }
@@ -59,6 +61,7 @@ hid_t iwi_h5_memory_type(enum iwi_h5_kind kind)
     case IWI_H5_I64: return H5T_NATIVE_INT64;
     case IWI_H5_U32: return H5T_NATIVE_UINT32;
     case IWI_H5_U64: return H5T_NATIVE_UINT64;
+    case IWI_H5_U16: return H5T_NATIVE_UINT16;
     default: return H5T_NATIVE_DOUBLE;
     }
 }

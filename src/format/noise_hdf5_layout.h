@@ -1,4 +1,5 @@
-/* What the reader and the writer of noise files share: names and types of everything in them.
+/* What the reader and the writer of noise files share: names and types of everything in them. Timelines use
+ * the same attributes and datasets.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #ifndef IWI_NOISE_HDF5_LAYOUT_H
@@ -29,7 +30,7 @@ struct iwi_h5 {
 enum { IWI_H5_MAX_OWN_CHUNK = 64 * 1024 };
 
 /* Element types, in the file always little-endian. */
-enum iwi_h5_kind { IWI_H5_I64, IWI_H5_U32, IWI_H5_U64, IWI_H5_F64 };
+enum iwi_h5_kind { IWI_H5_I64, IWI_H5_U32, IWI_H5_U64, IWI_H5_F64, IWI_H5_U16 };
 
 struct iwi_h5_kind_info {
     const char *name;

@@ -23,6 +23,12 @@ enum { FLAG_OPEN_FOR_WRITING = 1 };
  * attempt, from 1 ns on; its own limit of 100 would be for ever. */
 enum { READ_ATTEMPTS = 20 };
 
+static const struct iwi_h5_words noise_words = {
+    .format = IWI_H5_FORMAT,
+    .kind = "noise",
+    .not_hdf5 = "recording: convert it first, with 'idlewave noise convert IN OUT.h5'",
+};
+
 static const unsigned char signature[SIGNATURE_BYTES] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
 
 /* ---- the file ---- */
@@ -72,7 +78,8 @@ bool iwi_noise_hdf5_matches(const char *path)
     return read_head(path, &head) == NULL && is_hdf5(&head);
 }
 
-static iw_status check_head(const iw_log *log, const char *path, struct head *head)
+static iw_status check_head(const iw_log *log, const char *path, const struct iwi_h5_words *words,
+                            struct head *head)
 {
     const char *fault = read_head(path, head);
 
@@ -80,22 +87,18 @@ static iw_status check_head(const iw_log *log, const char *path, struct head *he
         return iwi_fail(log, IW_ERR_IO, "cannot read '%s': %s", path, fault);
     }
     if (!is_hdf5(head)) {
-        return iwi_fail(
-            log, IW_ERR_FORMAT,
-            "'%s' is not an HDF5 file, so it holds no recording: convert it first, with 'idlewave noise "
-            "convert IN OUT.h5'",
-            path);
+        return iwi_fail(log, IW_ERR_FORMAT, "'%s' is not an HDF5 file, so it holds no %s", path,
+                        words->not_hdf5);
     }
     if (head->size < HEAD_BYTES) {
         return iwi_fail(log, IW_ERR_FORMAT, "'%s' ends within its first %d bytes", path, HEAD_BYTES);
     }
     if (head->bytes[VERSION_BYTE] != VERSION) {
-        return iwi_fail(
-            log, IW_ERR_FORMAT,
-            "'%s' is in HDF5's file format version %d, but noise files are in version %d, which has "
-            "checksums: convert it with 'h5repack --low=2 OLD NEW', or write it with "
-            "libver='v110' in h5py",
-            path, head->bytes[VERSION_BYTE], VERSION);
+        return iwi_fail(log, IW_ERR_FORMAT,
+                        "'%s' is in HDF5's file format version %d, but %s files are in version %d, which has "
+                        "checksums: convert it with 'h5repack --low=2 OLD NEW', or write it with "
+                        "libver='v110' in h5py",
+                        path, head->bytes[VERSION_BYTE], words->kind, VERSION);
     }
     return IW_OK;
 }
@@ -147,7 +150,7 @@ static iw_status read_choice(struct iwi_h5 *h5, const char *attribute, const cha
     return status;
 }
 
-static iw_status check_format(struct iwi_h5 *h5)
+static iw_status check_format(struct iwi_h5 *h5, const struct iwi_h5_words *words)
 {
     const htri_t exists = H5Aexists(h5->file, "format");
     iw_status status = IW_OK;
@@ -158,14 +161,13 @@ static iw_status check_format(struct iwi_h5 *h5)
     }
     if (exists == 0) {
         return iwi_fail(h5->log, IW_ERR_FORMAT,
-                        "'%s' is an HDF5 file, but not a noise file: its root has no attribute 'format'",
-                        h5->path);
+                        "'%s' is an HDF5 file, but not a %s file: its root has no attribute 'format'",
+                        h5->path, words->kind);
     }
     IW_TRY(iwi_h5_read_text(h5, "/", "format", &text));
-    if (strcmp(text, IWI_H5_FORMAT) != 0) {
-        status =
-            iwi_fail(h5->log, IW_ERR_FORMAT,
-                     "'%s' is of format '%.80s', but only '" IWI_H5_FORMAT "' can be read", h5->path, text);
+    if (strcmp(text, words->format) != 0) {
+        status = iwi_fail(h5->log, IW_ERR_FORMAT, "'%s' is of format '%.80s', but only '%s' can be read",
+                          h5->path, text, words->format);
     }
     free(text);
     return status;
@@ -233,12 +235,12 @@ static iw_status read_origin(struct iwi_h5 *h5, iw_recording *recording)
 
 /* ---- load ---- */
 
-static iw_status read_content(struct iwi_h5 *h5, iw_recording **recording_p)
+static iw_status read_content(struct iwi_h5 *h5, void *arg)
 {
+    iw_recording **recording_p = arg;
     iw_recording *recording;
     iw_status status;
 
-    IW_TRY(check_format(h5));
     IW_TRY(iwi_h5_read_cpus(h5, &recording));
     status = read_root(h5, recording);
     status = status == IW_OK ? read_origin(h5, recording) : status;
@@ -264,17 +266,19 @@ static void expect_complaint_at_exit(void)
     (void)atexit(silence_hdf5);
 }
 
-static iw_status load(const iw_log *log, const char *path, iw_recording **recording_p)
+iw_status iwi_h5_read_file(const iw_log *log, const char *path, const struct iwi_h5_words *words,
+                           iw_status (*read)(struct iwi_h5 *h5, void *arg), void *arg)
 {
     struct iwi_h5 h5 = {.log = log, .path = path, .file = IWI_H5_NO_ID};
     struct head head = {.size = 0};
     iw_status status;
 
-    IW_TRY(check_head(log, path, &head));
+    IW_TRY(check_head(log, path, words, &head));
     h5.budget_bytes = head.file_bytes * IWI_H5_MAX_PACKING;
     status = open_file(&h5, &head);
     if (status == IW_OK) {
-        status = read_content(&h5, recording_p);
+        status = check_format(&h5, words);
+        status = status == IW_OK ? read(&h5, arg) : status;
         (void)H5Fclose(h5.file);
     }
     if (status != IW_OK) {
@@ -289,7 +293,7 @@ iw_status iw_recording_load(const iw_log *log, const char *path, iw_recording **
 
     H5E_BEGIN_TRY
     {
-        status = load(log, path, recording_p);
+        status = iwi_h5_read_file(log, path, &noise_words, read_content, recording_p);
     }
     H5E_END_TRY;
     return status;

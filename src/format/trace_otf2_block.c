@@ -93,7 +93,8 @@ static bool is_sane_call(const struct iw_trace *trace, const struct iwi_trace_ra
            (!is_message || call->peer < trace->rank_count ||
             (is_receive && call->peer == IWI_PEER_UNKNOWN)) &&
            call->compute_wall_ps >= 0 && call->compute_wall_ps <= IW_TIME_INPUT_MAX && call->call_ps >= 0 &&
-           call->call_ps <= IW_TIME_INPUT_MAX;
+           call->call_ps <= IW_TIME_INPUT_MAX && call->enter_ps >= -IW_TIME_INPUT_MAX &&
+           call->enter_ps <= IW_TIME_INPUT_MAX;
 }
 
 static bool take_rank(struct cursor *cursor, struct iw_trace *trace, uint32_t r)

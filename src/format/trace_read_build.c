@@ -67,8 +67,10 @@ iw_status iwi_build_call(struct iwi_builder *builder, uint8_t kind, struct iwi_c
     IW_TRY(iwi_grow(builder->log, (void **)&builder->calls, &builder->call_capacity, builder->call_count + 1,
                     sizeof *builder->calls));
     call = &builder->calls[builder->call_count++];
-    *call = (struct iwi_call){
-        .kind = kind, .compute_wall_ps = builder->wall_ps, .compute_cpu_ps = builder->cpu_ps};
+    *call = (struct iwi_call){.kind = kind,
+                              .compute_wall_ps = builder->wall_ps,
+                              .compute_cpu_ps = builder->cpu_ps,
+                              .enter_ps = builder->enter_ps};
     builder->wall_ps = 0;
     builder->cpu_ps = 0;
     *call_p = call;

@@ -229,3 +229,29 @@ iw_status iw_program_from_pattern(const iw_log *log, const char *operations, con
     *program_p = program;
     return IW_OK;
 }
+
+bool iw_program_halo(const iw_program *program, iw_pattern *halo_p, bool *is_alone_p)
+{
+    for (size_t i = 0; i < program->operation_count; i++) {
+        const struct iwi_operation *op = &program->operations[i];
+        const enum iwi_op_kind kind = op->algorithm->kind;
+
+        if (kind == IWI_HALO1D || kind == IWI_HALO2D || kind == IWI_HALO3D) {
+            *halo_p = (iw_pattern){.ranks = op->ranks,
+                                   .bytes = op->bytes,
+                                   .repeat = program->repeat,
+                                   .compute_ps = program->compute_ps,
+                                   .reduce = program->reduce,
+                                   .dims = {kind == IWI_HALO1D ? op->ranks : op->dims[0],
+                                            kind == IWI_HALO1D ? 0 : op->dims[1],
+                                            kind == IWI_HALO3D ? op->dims[2] : 0},
+                                   .distance = kind == IWI_HALO1D ? op->distance : 1,
+                                   .is_periodic = op->is_periodic,
+                                   .is_one_way = op->is_one_way,
+                                   .is_split = op->is_split};
+            *is_alone_p = program->operation_count == 1;
+            return true;
+        }
+    }
+    return false;
+}

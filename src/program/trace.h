@@ -60,6 +60,7 @@ struct iwi_call {
     iw_time compute_wall_ps; /* between the end of the call before and the start of this one */
     iw_time compute_cpu_ps;  /* the same by the thread's CPU clock; -1: not known */
     iw_time call_ps;         /* from start to end of this call, by the wall clock */
+    iw_time enter_ps;        /* its start, on a clock that is the same for all ranks in OTF2 */
 };
 
 struct iwi_trace_rank {

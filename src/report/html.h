@@ -15,6 +15,8 @@
 
 #include <idlewave/log.h>
 
+#include "report/html_assets.h"
+
 /* How plots get into a page. */
 enum iwi_html_plots {
     IWI_HTML_BEST,  /* the chart library where this build has it, else static */
@@ -33,6 +35,7 @@ struct iwi_html_kind {
     const char *name;                                    /* "study": the class of the body */
     void (*write_title)(FILE *out, const void *subject); /* as text, escaped by the page */
     iw_status (*write_body)(struct iwi_html *page, const void *subject);
+    const struct iwi_asset *style, *scripts[2]; /* of its own, behind those of all pages; or NULL */
 };
 
 IW_NODISCARD iw_status iwi_html_write(const iw_log *log, const struct iwi_html_kind *kind,

@@ -56,6 +56,9 @@ static iw_status write_head(const struct iwi_html *page, const struct iwi_html_k
     IW_TRY(write_title(page, kind, subject));
     (void)fputs("</title>\n<style>\n", out);
     write_asset(out, &iwi_asset_report_css);
+    if (kind->style != NULL) {
+        write_asset(out, kind->style);
+    }
     (void)fprintf(out, "</style>\n</head>\n<body class=\"%s\">\n", kind->name);
     return IW_OK;
 }
@@ -111,6 +114,11 @@ static iw_status write_page(struct iwi_html *page, const struct iwi_html_kind *k
             "Plots are drawn by Observable Plot, whose licence is in the source of this page.</p></footer>\n",
             page->out);
         IW_TRY(write_scripts(page));
+    }
+    for (size_t i = 0; i < sizeof kind->scripts / sizeof kind->scripts[0] && kind->scripts[i] != NULL; i++) {
+        (void)fputs("<script>\n", page->out);
+        write_asset(page->out, kind->scripts[i]);
+        (void)fputs("</script>\n", page->out);
     }
     (void)fputs("</body>\n</html>\n", page->out);
     return iwi_check_written(page->log, page->out, "the page");

@@ -136,6 +136,7 @@ static iw_status run_batch(struct iwi_flow *flow, const struct iwi_batches *batc
         if (flow->is_too_late) {
             return iwi_fail_too_late(log);
         }
+        iwi_flow_end_steps(flow);
         keep(batches, first, job->lanes, flow->cpu, flow->is_alike);
         if (job->split != NULL) {
             memcpy(job->split, flow->cpu_split, job->program->ranks * sizeof *job->split);

@@ -37,6 +37,8 @@ struct iwi_job {
     struct iwi_ticker *ticker; /* NULL: not counted. A pattern counts its rounds, a schedule 1. */
     iw_time *end_ps;           /* out: end of each rank (event engines; the flow engine keeps its own) */
     iw_split *split;           /* out, or NULL: one per rank; lanes is 1 then */
+    const iw_step_sink *steps; /* gets the steps, or NULL; lanes is 1 then */
+    bool has_few_steps;        /* rounds that could stream do not: what noise takes of them is told */
 };
 
 /* The reference: everything, one lane, rules of docs/semantics.md. */

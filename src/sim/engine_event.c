@@ -272,6 +272,9 @@ iw_status iwi_event_loop(struct event_run *run)
     warn_unreceived(run);
     for (uint32_t rank = 0; rank < run->schedule->ranks; rank++) {
         run->job->end_ps[rank] = run->ranks[rank].end;
+        if (run->watch.open != NULL) {
+            iwi_step_end(&run->watch, rank, run->ranks[rank].end);
+        }
         if (run->paths != NULL && run->ranks[rank].last != IWI_NO_NODE) {
             run->job->split[rank] = run->paths->end[run->ranks[rank].last];
         }

@@ -19,9 +19,9 @@ static iw_split *begin_path(struct event_run *run, uint64_t node, size_t cpu)
     return &paths->end[node];
 }
 
-/* d of work from t on; `path` leads to t, and then to the end. */
-static iw_time work(struct event_run *run, size_t cpu, uint32_t rank, iw_time t, iw_time d, iw_split *path,
-                    iw_part part)
+/* d of undisturbed CPU from t on; `path` leads to t, and then to the end. */
+static iw_time finish(struct event_run *run, size_t cpu, uint32_t rank, iw_time t, iw_time d, iw_split *path,
+                      iw_part part)
 {
     const struct iwi_stream_id id = {run->job->seed, run->job->first_trial, rank};
     iw_time end = IWI_LATEST;
@@ -35,7 +35,20 @@ static iw_time work(struct event_run *run, size_t cpu, uint32_t rank, iw_time t,
                        t, d, path == NULL ? NULL : &path->part_ps[IW_PART_NOISE]);
     }
     run->is_too_late |= end >= IWI_LATEST;
+    if (run->watch.open != NULL) {
+        iwi_step_lost(&run->watch, rank, end - t - d);
+    }
     return end;
+}
+
+/* The same for what is no compute phase: part of the step that the rank is in. */
+static iw_time work(struct event_run *run, size_t cpu, uint32_t rank, iw_time t, iw_time d, iw_split *path,
+                    iw_part part)
+{
+    if (run->watch.open != NULL) {
+        iwi_step_busy(&run->watch, rank, d);
+    }
+    return finish(run, cpu, rank, t, d, path, part);
 }
 
 static void free_cpu(struct event_run *run, size_t cpu, iw_time time, const iw_split *path)
@@ -46,35 +59,39 @@ static void free_cpu(struct event_run *run, size_t cpu, iw_time time, const iw_s
     }
 }
 
-/* What delays and per-phase noise add to a compute phase that starts now. */
-static iw_time extra_work(struct event_run *run, uint64_t node, size_t cpu, iw_split *path)
+/* A compute phase that starts now, with its delay and noise; returns its end. */
+static iw_time compute_phase(struct event_run *run, uint64_t node, size_t cpu, iw_split *path)
 {
     const struct iwi_job *job = run->job;
     const uint32_t rank = run->rank_of[node];
     const uint64_t phase = run->nodes[node].phase;
     const struct iwi_stream_id id = {job->seed, job->first_trial, rank};
     const iw_time delay = job->has_delays ? iwi_program_delay(job->program, rank, phase + 1) : 0;
+    const iw_time amount = (iw_time)run->schedule->nodes[node].amount;
     iw_time extra = 0;
 
     if (job->noise != NULL) {
-        extra = iwi_noise_phase(
-            job->noise, id, run->noise_words + cpu * run->words, &run->cpus[cpu].next_detour, phase, run->now,
-            (iw_time)run->schedule->nodes[node].amount, path == NULL ? NULL : &path->part_ps[IW_PART_NOISE]);
+        extra =
+            iwi_noise_phase(job->noise, id, run->noise_words + cpu * run->words, &run->cpus[cpu].next_detour,
+                            phase, run->now, amount, path == NULL ? NULL : &path->part_ps[IW_PART_NOISE]);
     }
     if (path != NULL) {
         path->part_ps[IW_PART_DELAY] += delay;
-        path->part_ps[IW_PART_COMPUTE] -= delay + extra; /* work() counts all as computation */
+        path->part_ps[IW_PART_COMPUTE] -= delay + extra; /* finish() counts all as computation */
     }
-    return delay + extra;
+    if (run->watch.open != NULL) {
+        iwi_step_phase(&run->watch, rank, run->now, delay, amount, extra);
+    }
+    return finish(run, cpu, rank, run->now, amount + extra + delay, path, IW_PART_COMPUTE);
 }
 
 iw_status iwi_event_calc(struct event_run *run, uint64_t node, size_t cpu)
 {
     const struct iwi_node *calc = &run->schedule->nodes[node];
     iw_split *path = begin_path(run, node, cpu);
-    const iw_time extra = calc->flags & IWI_NODE_PHASE ? extra_work(run, node, cpu, path) : 0;
-    const iw_time end =
-        work(run, cpu, run->rank_of[node], run->now, (iw_time)calc->amount + extra, path, IW_PART_COMPUTE);
+    const iw_time end = calc->flags & IWI_NODE_PHASE ? compute_phase(run, node, cpu, path)
+                                                     : work(run, cpu, run->rank_of[node], run->now,
+                                                            (iw_time)calc->amount, path, IW_PART_COMPUTE);
 
     free_cpu(run, cpu, end, path);
     IW_TRY(iwi_event_started(run, node, run->now));

@@ -165,6 +165,7 @@ static void release_paths(struct event_paths *paths)
 static void release(struct event_run *run)
 {
     release_paths(run->paths);
+    iwi_step_watch_release(&run->watch);
     iwi_event_queue_release(&run->queue);
     free(run->nodes);
     free(run->rank_of);
@@ -187,6 +188,9 @@ iw_status iwi_event_run(const iw_log *log, const struct iwi_job *job)
 
     if (status == IW_OK && job->split != NULL) {
         status = allocate_paths(&run);
+    }
+    if (status == IW_OK) {
+        status = iwi_step_watch_init(log, job->steps, job->schedule->ranks, &run.watch);
     }
     if (status == IW_OK) {
         set_ranks_of_nodes(&run);

@@ -8,6 +8,7 @@
 #include "sim/cost.h"
 #include "sim/engine.h"
 #include "sim/event_queue.h"
+#include "sim/step_watch.h"
 
 #define IWI_NO_NODE UINT64_MAX
 #define IWI_NO_MESSAGE SIZE_MAX
@@ -87,7 +88,8 @@ struct event_run {
     struct iwi_dep *successors;   /* by global node; is_start as in the dependence */
     struct iwi_arrival *arrivals; /* scratch of one wait */
     size_t arrival_capacity;
-    uint32_t *rank_of; /* of each node */
+    uint32_t *rank_of;           /* of each node */
+    struct iwi_step_watch watch; /* watch.open is NULL unless steps are wanted */
 };
 
 /* Index of the CPU that runs a node. */

@@ -203,7 +203,8 @@ static void for_each_active(struct iwi_flow *flow, const struct round_run *run, 
 
 bool iwi_flow_streams(const struct iwi_job *job, const struct iwi_round *round)
 {
-    return (round->is_shift || round->is_flip) && job->split == NULL;
+    return (round->is_shift || round->is_flip) && job->split == NULL &&
+           !(job->steps != NULL && job->has_few_steps);
 }
 
 /* Some message of this operation may be larger than S. */

@@ -67,7 +67,7 @@ static bool is_alike(const struct iwi_job *job)
     const iw_program *program = job->program;
     struct iwi_round round;
 
-    if (job->schedule != NULL || program->trace != NULL || job->split != NULL ||
+    if (job->schedule != NULL || program->trace != NULL || job->split != NULL || job->steps != NULL ||
         (job->has_delays && program->delay_count > 0) ||
         (job->noise != NULL && !iwi_noise_is_common(job->noise))) {
         return false;
@@ -108,7 +108,7 @@ iw_status iwi_flow_new(const iw_log *log, const struct iwi_job *job, struct iwi_
     flow->words = job->noise == NULL ? 0 : iwi_noise_words(job->noise);
     flow->has_closed_form = job->noise != NULL && iwi_noise_has_closed_form(job->noise);
     flow->cost_bytes = UINT64_MAX;
-    if (allocate(flow) != IW_OK) {
+    if (allocate(flow) != IW_OK || iwi_step_watch_init(log, job->steps, flow->ranks, &flow->watch) != IW_OK) {
         iwi_flow_free(flow);
         return IW_ERR_NOMEM;
     }
@@ -141,6 +141,7 @@ void iwi_flow_free(struct iwi_flow *flow)
     free(flow->sends);
     free(flow->recvs);
     free(flow->arrivals);
+    iwi_step_watch_release(&flow->watch);
     free(flow);
 }
 
@@ -201,6 +202,7 @@ void iwi_flow_restart(struct iwi_flow *flow, const struct iwi_job *job)
         memset(flow->send_gap_split, 0, flow->count * sizeof(iw_split));
         memset(flow->recv_gap_split, 0, flow->count * sizeof(iw_split));
     }
+    iwi_step_watch_restart(&flow->watch);
     begin_noise(flow);
 }
 
@@ -281,6 +283,17 @@ iw_time iwi_flow_work_slow(struct iwi_flow *flow, uint32_t rank, size_t i, iw_ti
     return end;
 }
 
+iw_time iwi_flow_work_hit(struct iwi_flow *flow, uint32_t rank, size_t i, iw_time t, iw_time d,
+                          iw_time *by_source)
+{
+    const iw_time end = iwi_flow_work_slow(flow, rank, i, &flow->next_detour[i], t, d, by_source);
+
+    if (flow->watch.open != NULL) {
+        iwi_step_lost(&flow->watch, rank, end - t - d);
+    }
+    return end;
+}
+
 void iwi_flow_phase(struct iwi_flow *flow, uint32_t rank, uint64_t phase, iw_time work)
 {
     const struct iwi_job *job = flow->job;
@@ -298,10 +311,20 @@ void iwi_flow_phase(struct iwi_flow *flow, uint32_t rank, uint64_t phase, iw_tim
             extra = iwi_noise_phase(job->noise, id, flow->noise_words + i * flow->words,
                                     &flow->next_detour[i], phase, flow->cpu[i], work, by_source);
         }
-        flow->cpu[i] = step_work(flow, rank, i, flow->cpu[i], work + extra + delay, split, split != NULL);
+        if (flow->watch.open != NULL && !flow->is_too_late) {
+            iwi_step_phase(&flow->watch, rank, flow->cpu[i], delay, work, extra);
+        }
+        flow->cpu[i] = step_finish(flow, rank, i, flow->cpu[i], work + extra + delay, split, split != NULL);
         if (split != NULL) {
             split->part_ps[IW_PART_COMPUTE] += work;
             split->part_ps[IW_PART_DELAY] += delay;
         }
+    }
+}
+
+void iwi_flow_end_steps(struct iwi_flow *flow)
+{
+    for (uint32_t rank = 0; rank < flow->ranks && flow->watch.open != NULL; rank++) {
+        iwi_step_end(&flow->watch, rank, flow->cpu[rank]);
     }
 }

@@ -8,6 +8,7 @@
 #include "noise/stream.h"
 #include "sim/cost.h"
 #include "sim/engine.h"
+#include "sim/step_watch.h"
 
 struct iwi_stream;
 
@@ -39,9 +40,10 @@ struct iwi_flow {
     struct iwi_msg *sends, *recvs;
     struct iwi_arrival *arrivals;
     uint32_t fan;
-    bool has_closed_form;   /* of its noise */
-    bool is_last_operation; /* nothing comes after the operation that runs now */
-    bool is_too_late;       /* some time passed IWI_LATEST and was cut there */
+    bool has_closed_form;        /* of its noise */
+    bool is_last_operation;      /* nothing comes after the operation that runs now */
+    bool is_too_late;            /* some time passed IWI_LATEST and was cut there */
+    struct iwi_step_watch watch; /* watch.open is NULL unless steps are wanted; lanes == 1 then */
     /* the costs of the size used last */
     uint64_t cost_bytes;
     struct iwi_cost cost;
@@ -72,8 +74,15 @@ IW_NODISCARD iw_status iwi_flow_reserve_scratch(struct iwi_flow *flow, uint32_t 
 iw_time iwi_flow_work_slow(struct iwi_flow *flow, uint32_t rank, size_t i, iw_time *next, iw_time t,
                            iw_time d, iw_time *by_source);
 
+/* The same where steps are watched: what the detour takes is noise of the step that the rank is in. */
+iw_time iwi_flow_work_hit(struct iwi_flow *flow, uint32_t rank, size_t i, iw_time t, iw_time d,
+                          iw_time *by_source);
+
 /* A compute phase of `work` on rank r begins: its delay and noise included. */
 void iwi_flow_phase(struct iwi_flow *flow, uint32_t rank, uint64_t phase, iw_time work);
+
+/* All ranks are at their end: so are their last steps. */
+void iwi_flow_end_steps(struct iwi_flow *flow);
 
 /* Ranks of the program that an operation runs over: its rank i is members[i] + offset; where there are more
  * of them than members, those follow again from offset + base on. */
@@ -94,7 +103,7 @@ static inline uint32_t iwi_flow_group_rank(const struct iwi_flow_group *group, u
 IW_NODISCARD iw_status iwi_flow_operation(struct iwi_flow *flow, const struct iwi_operation *op,
                                           const struct iwi_flow_group *group, uint64_t phase);
 
-/* This round streams: every rank does the same, and nothing is explained. */
+/* This round streams: every rank does the same, and nothing is explained or told exactly. */
 bool iwi_flow_streams(const struct iwi_job *job, const struct iwi_round *round);
 
 /* Patterns, round by round. */

@@ -21,14 +21,23 @@ IWI_STEP const struct iwi_cost *flow_cost(struct iwi_flow *flow, uint64_t bytes)
 }
 
 /* d of undisturbed CPU from t on; noise is added to `split` when explaining. */
-IWI_STEP iw_time step_work(struct iwi_flow *flow, uint32_t rank, size_t i, iw_time t, iw_time d,
-                           iw_split *split, const bool is_explaining)
+IWI_STEP iw_time step_finish(struct iwi_flow *flow, uint32_t rank, size_t i, iw_time t, iw_time d,
+                             iw_split *split, const bool is_explaining)
 {
     if (t + d <= flow->next_detour[i]) {
         return t + d;
     }
-    return iwi_flow_work_slow(flow, rank, i, &flow->next_detour[i], t, d,
-                              is_explaining ? &split->part_ps[IW_PART_NOISE] : NULL);
+    return iwi_flow_work_hit(flow, rank, i, t, d, is_explaining ? &split->part_ps[IW_PART_NOISE] : NULL);
+}
+
+/* The same for what is no compute phase: part of the step that the rank is in. */
+IWI_STEP iw_time step_work(struct iwi_flow *flow, uint32_t rank, size_t i, iw_time t, iw_time d,
+                           iw_split *split, const bool is_explaining)
+{
+    if (flow->watch.open != NULL) {
+        iwi_step_busy(&flow->watch, rank, d);
+    }
+    return step_finish(flow, rank, i, t, d, split, is_explaining);
 }
 
 /* Rule 2: a send starts at max(CPU free, send gap free). */

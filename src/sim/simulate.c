@@ -11,6 +11,7 @@
 #include "base/base.h"
 #include "sim/choose.h"
 #include "sim/plan.h"
+#include "sim/step_watch.h"
 
 enum { MAX_LANES = 8, MAX_THREADS = 1024 };
 
@@ -174,6 +175,7 @@ static iw_status run_noiseless(const iw_log *log, const struct iwi_batches *batc
     struct iwi_batches noiseless = *batches;
 
     noiseless.job.noise = NULL;
+    noiseless.job.steps = NULL;
     noiseless.job.has_delays = false;
     noiseless.job.want_warnings = true;
     noiseless.job.ticker = NULL;
@@ -234,6 +236,7 @@ static iw_status run_explain(const iw_log *log, const struct iwi_batches *batche
     result->explain = iwi_new_array(log, 1, sizeof *result->explain);
     explaining.job.first_trial += trial;
     explaining.job.ticker = NULL;
+    explaining.job.steps = NULL;
     explaining.trials = 1;
     explaining.lanes = explaining.threads = 1;
     explaining.end_ps = iwi_new_array(log, ranks, sizeof(iw_time));
@@ -249,6 +252,17 @@ static iw_status run_explain(const iw_log *log, const struct iwi_batches *batche
     free(explaining.end_ps);
     free(explaining.job.split);
     return status;
+}
+
+/* The first of several trials once more, to tell its steps. */
+static iw_status run_steps(const iw_log *log, const struct iwi_batches *batches, const iw_step_sink *steps)
+{
+    struct iwi_batches telling = *batches;
+    iw_time makespan;
+
+    telling.job.ticker = NULL;
+    telling.job.steps = steps;
+    return run_single(log, &telling, &makespan);
 }
 
 /* Everything of a result that is known before the trials. */
@@ -311,6 +325,9 @@ static iw_status run_trials(const iw_log *log, struct iwi_batches *batches, cons
         result->noiseless_ps = result->makespan_ps[0];
     }
     iwi_ticker_free(batches->job.ticker);
+    if (status == IW_OK && opts->steps.step != NULL && batches->job.steps == NULL) {
+        status = run_steps(log, batches, &opts->steps);
+    }
     if (status == IW_OK && opts->want_explain) {
         status = run_explain(log, batches, result);
     }
@@ -323,6 +340,7 @@ iw_status iw_simulate(const iw_log *log, const iw_program *program, const iw_net
 {
     struct iwi_plan plan;
     struct iwi_batches batches = {.plan = &plan, .trials = opts->trials};
+    const bool tells_steps = opts->steps.step != NULL && opts->trials == 1;
     iw_sim_result *result = NULL;
     iw_status status;
 
@@ -345,10 +363,15 @@ iw_status iw_simulate(const iw_log *log, const iw_program *program, const iw_net
                                    .noise = noise != NULL && iw_noise_source_count(noise) > 0 ? noise : NULL,
                                    .rendezvous = opts->rendezvous,
                                    .seed = opts->seed,
-                                   .first_trial = opts->first_trial};
-    batches.lanes = iwi_choose_lanes(program, plan.engine, opts);
+                                   .first_trial = opts->first_trial,
+                                   .steps = tells_steps ? &opts->steps : NULL,
+                                   .has_few_steps = opts->steps.step != NULL && iwi_steps_are_few(program)};
+    batches.lanes = tells_steps ? 1 : iwi_choose_lanes(program, plan.engine, opts);
     batches.threads = iwi_choose_threads(program, opts, batches.lanes);
-    status = new_result(log, program, opts, &plan, &batches, &result);
+    status = opts->steps.step != NULL ? iwi_steps_check(log, opts->rules, plan.schedule) : IW_OK;
+    if (status == IW_OK) {
+        status = new_result(log, program, opts, &plan, &batches, &result);
+    }
     if (status == IW_OK) {
         status = run_trials(log, &batches, opts, result);
     }

@@ -11,6 +11,7 @@
 #include "report/html_study.h"
 #include "support/made_bench.h"
 #include "support/made_recording.h"
+#include "support/made_timeline.h"
 #include "unit/report/study_sample.h"
 
 static iw_status write_study(const struct study_sample *sample, enum iwi_html_plots plots, FILE *out)
@@ -231,13 +232,72 @@ static iw_status make_bench(enum iwi_html_plots plots, FILE *out)
     return status;
 }
 
+/* ---- timelines ---- */
+
+static iw_status write_timeline(const struct iwt_run *run, bool has_waves, FILE *out)
+{
+    iw_timeline *timeline = iwt_made_timeline(run);
+    iw_waves *waves = iwt_made_waves(run);
+    const iw_status status =
+        iw_timeline_write_html(NULL, timeline, has_waves ? waves : NULL, "<run> & \"more\".h5", out);
+
+    iwt_free_waves(waves);
+    iw_timeline_free(timeline);
+    return status;
+}
+
+/* As in the paper, every step known. */
+static iw_status make_timeline(enum iwi_html_plots plots, FILE *out)
+{
+    const struct iwt_run run = IWT_RUN_INIT;
+
+    (void)plots;
+    return write_timeline(&run, true, out);
+}
+
+/* 4,096 ranks and 200 steps with noise: cells, and steps around the wave. */
+static iw_status make_timeline_large(enum iwi_html_plots plots, FILE *out)
+{
+    struct iwt_run run = IWT_RUN_INIT;
+
+    (void)plots;
+    run.ranks = 4096;
+    run.steps = 200;
+    run.late_rank = 1365;
+    run.most_noise_ps = IWT_WORK_PS / 15;
+    return write_timeline(&run, true, out);
+}
+
+/* Only cells: 100,000 ranks, one late for a while. */
+static iw_status make_timeline_raster(enum iwi_html_plots plots, FILE *out)
+{
+    struct iwt_run run = IWT_RUN_INIT;
+
+    (void)plots;
+    run.ranks = 100000;
+    run.late_rank = 50000;
+    run.rows = run.columns = 512;
+    run.max_steps = 0;
+    return write_timeline(&run, false, out);
+}
+
 static const struct {
     const char *name;
     iw_status (*make)(enum iwi_html_plots plots, FILE *out);
 } kinds[] = {
-    {"study", make_study}, {"large", make_large}, {"single", make_single}, {"odd", make_odd},
-    {"noise", make_noise}, {"short", make_short}, {"result", make_result}, {"ranks", make_ranks},
-    {"older", make_older}, {"bench", make_bench},
+    {"study", make_study},
+    {"large", make_large},
+    {"single", make_single},
+    {"odd", make_odd},
+    {"noise", make_noise},
+    {"short", make_short},
+    {"result", make_result},
+    {"ranks", make_ranks},
+    {"older", make_older},
+    {"bench", make_bench},
+    {"timeline", make_timeline},
+    {"timeline-large", make_timeline_large},
+    {"timeline-raster", make_timeline_raster},
 };
 
 int main(int argc, char **argv)

@@ -244,6 +244,41 @@ static void the_registry_lists_algorithms_with_defaults_first(void **state)
     assert_int_equal(count, 44);
 }
 
+static void the_halo_of_a_pattern_is_told(void **state)
+{
+    iw_pattern pattern = IW_PATTERN_INIT, halo;
+    iw_program *program;
+    bool is_alone = true;
+
+    (void)state;
+    pattern.ranks = 24;
+    pattern.bytes = 99;
+    pattern.is_split = true;
+    program = make("barrier+halo3d", &pattern);
+    assert_true(iw_program_halo(program, &halo, &is_alone));
+    assert_false(is_alone);
+    assert_true(halo.is_split && halo.is_periodic && !halo.is_one_way);
+    assert_int_equal(halo.bytes, 99);
+    assert_int_equal(halo.distance, 1);
+    assert_int_equal(halo.dims[0], 4); /* 24 as cubic as possible */
+    assert_int_equal(halo.dims[1], 3);
+    assert_int_equal(halo.dims[2], 2);
+    iw_program_free(program);
+    pattern.distance = 2;
+    pattern.is_periodic = false;
+    program = make("halo1d", &pattern);
+    assert_true(iw_program_halo(program, &halo, &is_alone));
+    assert_true(is_alone);
+    assert_false(halo.is_periodic);
+    assert_int_equal(halo.distance, 2);
+    assert_int_equal(halo.dims[0], 24);
+    assert_int_equal(halo.dims[1], 0);
+    iw_program_free(program);
+    program = make("sweep2d", &pattern);
+    assert_false(iw_program_halo(program, &halo, &is_alone));
+    iw_program_free(program);
+}
+
 static void ranges_wrap_around_in_both_directions(void **state)
 {
     const struct iwi_range forward = {8, 3, 5};
@@ -273,6 +308,7 @@ int main(void)
         cmocka_unit_test(work_comes_first_unless_the_operation_places_it),
         cmocka_unit_test(costs_per_byte_are_rounded_to_the_nearest_picosecond),
         cmocka_unit_test(the_registry_lists_algorithms_with_defaults_first),
+        cmocka_unit_test(the_halo_of_a_pattern_is_told),
         cmocka_unit_test(ranges_wrap_around_in_both_directions),
     };
 

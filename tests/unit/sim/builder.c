@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "noise/trace_view.h"
 #include "support/support.h"
 
 enum { MAX_NODES = 4096 };
@@ -135,4 +136,32 @@ iw_sim_result *iwt_run(const iw_program *program, const iw_net *net, const iw_no
         fail_msg("simulation failed:\n%s", l.text);
     }
     return result;
+}
+
+iw_noise *iwt_noise_at(const struct iwt_detour *detours, size_t count)
+{
+    const iw_time length = IWT_NS(1000000);
+    iw_time start[8];
+    iw_time duration[8];
+    struct iwi_stream_id id = {1, 0, 0};
+    iw_noise *noise = NULL;
+    iw_time offset;
+
+    for (size_t k = 0; k < count; k++) {
+        start[k] = IWT_NS(detours[k].start_ns);
+        duration[k] = IWT_NS(detours[k].end_ns - detours[k].start_ns);
+    }
+    assert_ok(iw_noise_new(NULL, &noise));
+    assert_ok(iw_noise_add_trace(NULL, noise, "probe", start, duration, count, length));
+    iw_noise_align(noise, IW_SYNC_START, 0, 1);
+    offset = iwi_noise_trace_offset(noise, id);
+    iw_noise_free(noise);
+    for (size_t k = 0; k < count; k++) {
+        start[k] = (start[k] + offset) % length;
+        assert_true(start[k] + duration[k] <= length); /* seed 1 must not cut a detour */
+    }
+    assert_ok(iw_noise_new(NULL, &noise));
+    assert_ok(iw_noise_add_trace(NULL, noise, "test", start, duration, count, length));
+    iw_noise_align(noise, IW_SYNC_START, 0, 1);
+    return noise;
 }

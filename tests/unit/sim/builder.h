@@ -39,6 +39,13 @@ iw_net iwt_example_net(void);
 iw_sim_result *iwt_run(const iw_program *program, const iw_net *net, const iw_noise *noise,
                        const iw_sim_opts *opts);
 
+/* Detours on all ranks at the same times. Synchronised noise starts at one random offset, so the trace is
+ * turned by it; for seed 1, up to 8 of them. */
+struct iwt_detour {
+    iw_time start_ns, end_ns;
+};
+iw_noise *iwt_noise_at(const struct iwt_detour *detours, size_t count);
+
 #define IWT_NS(x) ((iw_time)(x)*1000)
 
 #endif

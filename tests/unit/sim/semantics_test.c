@@ -1,7 +1,6 @@
 /* The worked examples of docs/semantics.md, on both engines.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "noise/trace_view.h"
 #include "support/support.h"
 #include "unit/sim/builder.h"
 
@@ -41,44 +40,10 @@ static void expect(const struct iwt_builder *b, const iw_noise *noise, iw_sim_op
     expect_on(&net, b, noise, opts, end_ns);
 }
 
-/* Detours on all ranks at the same times; the examples are such that only one rank meets them at work.
- * Synchronised noise starts at one random offset, so the test turns the trace by it. */
-struct detour {
-    iw_time start_ns, end_ns;
-};
-
-static iw_noise *noise_of(const struct detour *detours, size_t count)
-{
-    const iw_time length = IWT_NS(1000000);
-    iw_time start[8];
-    iw_time duration[8];
-    struct iwi_stream_id id = {1, 0, 0};
-    iw_noise *noise = NULL;
-    iw_time offset;
-
-    for (size_t k = 0; k < count; k++) {
-        start[k] = IWT_NS(detours[k].start_ns);
-        duration[k] = IWT_NS(detours[k].end_ns - detours[k].start_ns);
-    }
-    assert_ok(iw_noise_new(NULL, &noise));
-    assert_ok(iw_noise_add_trace(NULL, noise, "probe", start, duration, count, length));
-    iw_noise_align(noise, IW_SYNC_START, 0, 1);
-    offset = iwi_noise_trace_offset(noise, id);
-    iw_noise_free(noise);
-    for (size_t k = 0; k < count; k++) {
-        start[k] = (start[k] + offset) % length;
-        assert_true(start[k] + duration[k] <= length); /* seed 1 must not cut a detour */
-    }
-    assert_ok(iw_noise_new(NULL, &noise));
-    assert_ok(iw_noise_add_trace(NULL, noise, "test", start, duration, count, length));
-    iw_noise_align(noise, IW_SYNC_START, 0, 1);
-    return noise;
-}
-
-static void expect_noisy(const struct iwt_builder *b, const struct detour *detours, size_t count,
+static void expect_noisy(const struct iwt_builder *b, const struct iwt_detour *detours, size_t count,
                          const iw_time *end_ns)
 {
-    iw_noise *noise = noise_of(detours, count);
+    iw_noise *noise = iwt_noise_at(detours, count);
 
     expect(b, noise, plain(), end_ns);
     iw_noise_free(noise);
@@ -238,7 +203,7 @@ static void a_detour_during_waiting_is_absorbed(void **state)
 
     (void)state;
     one_message(&b, 0, 0, 11);
-    expect_noisy(&b, (struct detour[]){{5, 15}}, 1, (iw_time[]){2, 24});
+    expect_noisy(&b, (struct iwt_detour[]){{5, 15}}, 1, (iw_time[]){2, 24});
     iwt_builder_release(&b);
 }
 
@@ -248,7 +213,7 @@ static void a_detour_on_the_sender_delays_its_message(void **state)
 
     (void)state;
     one_message(&b, 0, 0, 11);
-    expect_noisy(&b, (struct detour[]){{1, 11}}, 1, (iw_time[]){12, 34});
+    expect_noisy(&b, (struct iwt_detour[]){{1, 11}}, 1, (iw_time[]){12, 34});
     iwt_builder_release(&b);
 }
 
@@ -258,7 +223,7 @@ static void a_detour_under_way_at_arrival_must_end_first(void **state)
 
     (void)state;
     one_message(&b, 0, 0, 11);
-    expect_noisy(&b, (struct detour[]){{20, 40}}, 1, (iw_time[]){2, 42});
+    expect_noisy(&b, (struct iwt_detour[]){{20, 40}}, 1, (iw_time[]){2, 42});
     iwt_builder_release(&b);
 }
 
@@ -269,7 +234,7 @@ static void detours_in_stretched_time_count(void **state)
     (void)state;
     iwt_builder_init(&b, 1);
     iwt_calc(&b, 0, IWT_NS(10));
-    expect_noisy(&b, (struct detour[]){{4, 10}, {12, 15}}, 2, (iw_time[]){19});
+    expect_noisy(&b, (struct iwt_detour[]){{4, 10}, {12, 15}}, 2, (iw_time[]){19});
     iwt_builder_release(&b);
 }
 
@@ -280,7 +245,7 @@ static void a_detour_during_a_detour_counts_once(void **state)
     (void)state;
     iwt_builder_init(&b, 1);
     iwt_calc(&b, 0, IWT_NS(10));
-    expect_noisy(&b, (struct detour[]){{4, 10}, {6, 14}}, 2, (iw_time[]){20});
+    expect_noisy(&b, (struct iwt_detour[]){{4, 10}, {6, 14}}, 2, (iw_time[]){20});
     iwt_builder_release(&b);
 }
 

@@ -7,6 +7,7 @@
 #include "program/trace_program.h"
 #include "support/support.h"
 #include "unit/sim/random_trace.h"
+#include "unit/sim/step_log.h"
 
 enum { TRACES = 800, MOST_DELAYS = 5 };
 
@@ -112,6 +113,25 @@ static void steps_and_the_unrolled_program_agree(void **state)
     }
 }
 
+static void both_tell_the_same_steps(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < TRACES / 2; seed++) {
+        struct fixture f;
+        struct iwt_step_log event = {.count = 0}, flow = {.count = 0};
+
+        set_up(&f, seed);
+        f.opts.engine = IW_ENGINE_EVENT;
+        iw_sim_result_free(iwt_run_steps(f.program, &f.net, f.noise, &f.opts, &event));
+        f.opts.engine = IW_ENGINE_FLOW;
+        iw_sim_result_free(iwt_run_steps(f.program, &f.net, f.noise, &f.opts, &flow));
+        iwt_assert_same_steps(&event, &flow, "trace", seed);
+        iwt_step_log_release(&event);
+        iwt_step_log_release(&flow);
+        tear_down(&f);
+    }
+}
+
 static void lanes_and_threads_change_nothing(void **state)
 {
     (void)state;
@@ -192,6 +212,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(steps_and_the_unrolled_program_agree),
+        cmocka_unit_test(both_tell_the_same_steps),
         cmocka_unit_test(lanes_and_threads_change_nothing),
         cmocka_unit_test(as_many_messages_are_unrolled_as_were_counted),
         cmocka_unit_test(the_explained_path_sums_to_the_makespan),
