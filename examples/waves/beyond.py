@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Beyond the paper: grids of two and three dimensions, an allreduce now and then, the noise of four systems.
+"""Beyond the paper: grids, an allreduce now and then, slow links between nodes, the noise of four systems.
 
 SPDX-License-Identifier: BSD-3-Clause
 """
@@ -7,6 +7,7 @@ SPDX-License-Identifier: BSD-3-Clause
 import lab
 
 WORK_NS, BYTES = 3000000, 16384
+NODE, NEAR, FAR = 8, 1024, 131072  # ranks of a node; messages inside of one, and between: the size stands for a slower link
 SYSTEMS = {"chic": "periodic:0.375Hz,5.6ms", "altix": "periodic:0.5Hz,220us", "zeptoos": "periodic:16Hz,50us",
            "xt4": "periodic:0.03Hz,3.3ms"}
 
@@ -31,15 +32,23 @@ class GoalRank:
         self.last += [self.add(f"recv {size}b from {peer} tag {tag}", after) for peer, size in receives]
 
 
-def write_goal(path, ranks, steps, every):
-    """A periodic chain, with a dissemination over all ranks after each `every` steps."""
+def one_size(rank, peer):
+    return BYTES
+
+
+def by_node(rank, peer):
+    return NEAR if rank // NODE == peer // NODE else FAR
+
+
+def write_goal(path, ranks, steps, every, size=one_size):
+    """An open chain, with a dissemination over all ranks after each `every` steps."""
     with open(path, "w", encoding="utf-8") as out:
         out.write(f"num_ranks {ranks}\n")
         for rank in range(ranks):
             goal = GoalRank(rank)
             for step in range(steps):
                 goal.last = [goal.add(f"calc {WORK_NS}", goal.last)]
-                neighbours = [((rank + way) % ranks, BYTES) for way in (1, -1)]
+                neighbours = [(peer, size(rank, peer)) for peer in (rank + 1, rank - 1) if 0 <= peer < ranks]
                 goal.exchange(neighbours, neighbours, 0)
                 far = 1
                 while (step + 1) % every == 0 and far < ranks:
@@ -68,12 +77,22 @@ def grids(bench):
         yield [f"{pattern} {dims}", told(bench.waves(pattern, options, has_picture=True))]
 
 
+def goal_waves(bench, name, every, size=one_size):
+    path, timeline = bench.folder / f"{name}.goal", bench.folder / f"{name}.h5"
+    write_goal(path, 64, 40, every, size)
+    bench.call("simulate", path, *lab.SYSTEM, *lab.delay(20, "13.5ms", 2), "--timeline", timeline)
+    return bench.waves_of(timeline)
+
+
 def collectives(bench):
     for every in (1, 5, 15):
-        path, timeline = bench.folder / f"allreduce-{every}.goal", bench.folder / f"allreduce-{every}.h5"
-        write_goal(path, 64, 40, every)
-        bench.call("simulate", path, *lab.SYSTEM, *lab.delay(20, "13.5ms", 2), "--timeline", timeline)
-        yield [f"allreduce after each {every} steps", told(bench.waves_of(timeline))]
+        yield [f"allreduce after each {every} steps", told(goal_waves(bench, f"allreduce-{every}", every))]
+
+
+def levels(bench):
+    never = 1000
+    found = goal_waves(bench, "levels", never, by_node)
+    yield [f"nodes of {NODE}, slower between them", f"{told(found)}; T_comm {found['comm_ns'] / 1e3:.1f} us"]
 
 
 def systems(bench):
@@ -87,7 +106,7 @@ def systems(bench):
 
 def main():
     bench = lab.parse(__doc__.splitlines()[0])
-    lab.print_table(["what", "waves"], [*grids(bench), *collectives(bench), *systems(bench)])
+    lab.print_table(["what", "waves"], [*grids(bench), *collectives(bench), *levels(bench), *systems(bench)])
 
 
 if __name__ == "__main__":
