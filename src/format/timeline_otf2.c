@@ -3,6 +3,7 @@
  */
 #include <idlewave/timeline.h>
 
+#include "format/otf2_quiet.h"
 #include "format/timeline_window.h"
 
 #if IW_HAVE_OTF2
@@ -47,19 +48,6 @@ static OTF2_FlushType flush_when_full(void *arg, OTF2_FileType type, OTF2_Locati
 
 static const OTF2_FlushCallbacks flush_callbacks = {.otf2_pre_flush = flush_when_full,
                                                     .otf2_post_flush = NULL};
-
-/* OTF2 would print each error; what failed is told once. */
-static OTF2_ErrorCode keep_quiet(void *arg, const char *file, uint64_t line, const char *function,
-                                 OTF2_ErrorCode code, const char *format, va_list args)
-{
-    (void)arg;
-    (void)file;
-    (void)line;
-    (void)function;
-    (void)format;
-    (void)args;
-    return code;
-}
 
 /* ---- events ---- */
 
@@ -176,7 +164,7 @@ iw_status iw_timeline_write_otf2(const iw_log *log, const iw_timeline *timeline,
     if (mkdir(path, 0777) != 0) {
         return iwi_fail(log, IW_ERR_IO, "cannot make the folder '%s': %s", path, strerror(errno));
     }
-    (void)OTF2_Error_RegisterCallback(keep_quiet, NULL);
+    (void)OTF2_Error_RegisterCallback(iwi_otf2_quiet, NULL);
     out.archive =
         OTF2_Archive_Open(path, "traces", OTF2_FILEMODE_WRITE, OTF2_CHUNK_SIZE_EVENTS_DEFAULT,
                           OTF2_CHUNK_SIZE_DEFINITIONS_DEFAULT, OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE);

@@ -11,20 +11,8 @@
 #include <sys/stat.h>
 
 #include "format/convert_child.h"
+#include "format/otf2_quiet.h"
 #include "format/trace_otf2_read.h"
-
-/* libotf2 prints its errors if nobody takes them. */
-static OTF2_ErrorCode take_error(void *user, const char *file, uint64_t line, const char *function,
-                                 OTF2_ErrorCode code, const char *format, va_list args)
-{
-    (void)user;
-    (void)file;
-    (void)line;
-    (void)function;
-    (void)format;
-    (void)args;
-    return code;
-}
 
 /* Local definitions hold the translation of numbers that events need; they may be missing. */
 static void read_local_definitions(struct iwi_otf2 *in)
@@ -140,7 +128,7 @@ static iw_status work(const struct iwi_import *import, FILE *out)
     struct iwi_otf2 in = {.log = import->log, .path = import->path};
     iw_status status;
 
-    (void)OTF2_Error_RegisterCallback(take_error, NULL);
+    (void)OTF2_Error_RegisterCallback(iwi_otf2_quiet, NULL);
     in.reader = OTF2_Reader_Open(import->path);
     if (in.reader == NULL) {
         return iwi_fail(in.log, IW_ERR_FORMAT, "'%s' is damaged: it is no anchor file of an OTF2 archive",

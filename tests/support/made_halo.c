@@ -149,3 +149,17 @@ iw_timeline *iwt_made_halo(const struct iwt_halo *halo, const iw_timeline_opts *
     free(times);
     return timeline;
 }
+
+iw_waves *iwt_find_waves(const struct iwt_halo *halo, struct iwt_log *log)
+{
+    iw_timeline *timeline = iwt_made_halo(halo, NULL);
+    const iw_wave_opts opts = IW_WAVE_OPTS_INIT;
+    iw_waves *waves = NULL;
+    struct iwt_log own;
+
+    log = log != NULL ? log : &own;
+    iwt_log_init(log);
+    assert_ok(iw_waves_find(&log->log, timeline, &opts, &waves));
+    iw_timeline_free(timeline);
+    return waves;
+}

@@ -7,6 +7,9 @@
 #include <stdbool.h>
 
 #include <idlewave/timeline.h>
+#include <idlewave/wave.h>
+
+#include "support/support.h"
 
 struct iwt_delay {
     uint32_t rank;
@@ -42,5 +45,8 @@ uint32_t iwt_halo_sigma(const struct iwt_halo *halo);
 
 /* The finished timeline; opts->about is set, the rest is taken (NULL: the usual). */
 iw_timeline *iwt_made_halo(const struct iwt_halo *halo, const iw_timeline_opts *opts);
+
+/* Its waves, found by default options; what was said meanwhile in `log` (may be NULL). */
+iw_waves *iwt_find_waves(const struct iwt_halo *halo, struct iwt_log *log);
 
 #endif

@@ -14,17 +14,13 @@
 /* Delay of 4.5 phases on rank 5 in the first step. */
 static const struct iwt_delay delay = {5, 0, 27 * IW_PS_PER_MS / 2};
 
+/* Nothing is to be said meanwhile. */
 static iw_waves *find(const struct iwt_halo *halo)
 {
-    iw_timeline *timeline = iwt_made_halo(halo, NULL);
-    const iw_wave_opts opts = IW_WAVE_OPTS_INIT;
-    iw_waves *waves = NULL;
     struct iwt_log log;
+    iw_waves *waves = iwt_find_waves(halo, &log);
 
-    iwt_log_init(&log);
-    assert_ok(iw_waves_find(&log.log, timeline, &opts, &waves));
     assert_string_equal(log.text, "");
-    iw_timeline_free(timeline);
     return waves;
 }
 

@@ -31,19 +31,6 @@ static struct iwt_halo sockets(struct iwt_delay delays[SOCKETS], const int lengt
     return halo;
 }
 
-static iw_waves *find(const struct iwt_halo *halo)
-{
-    iw_timeline *timeline = iwt_made_halo(halo, NULL);
-    const iw_wave_opts opts = IW_WAVE_OPTS_INIT;
-    iw_waves *waves = NULL;
-    struct iwt_log log;
-
-    iwt_log_init(&log);
-    assert_ok(iw_waves_find(&log.log, timeline, &opts, &waves));
-    iw_timeline_free(timeline);
-    return waves;
-}
-
 static void assert_end(const iw_wave *wave, iw_wave_end end, uint32_t rank, int met)
 {
     assert_string_equal(iw_wave_end_text(wave->end), iw_wave_end_text(end));
@@ -67,7 +54,7 @@ static void equal_waves_cancel(void **state)
     static const int equal[SOCKETS] = {15, 15, 15, 15, 15, 15, 15, 15, 15, 15};
     struct iwt_delay delays[SOCKETS];
     const struct iwt_halo halo = sockets(delays, equal);
-    iw_waves *waves = find(&halo);
+    iw_waves *waves = iwt_find_waves(&halo, NULL);
 
     (void)state;
     assert_int_equal(waves->wave_count, 2 * SOCKETS);
@@ -93,7 +80,7 @@ static void half_as_long_ones_are_eaten(void **state)
     static const int halves[SOCKETS] = {30, 15, 30, 15, 30, 15, 30, 15, 30, 15};
     struct iwt_delay delays[SOCKETS];
     const struct iwt_halo halo = sockets(delays, halves);
-    iw_waves *waves = find(&halo);
+    iw_waves *waves = iwt_find_waves(&halo, NULL);
 
     (void)state;
     assert_int_equal(waves->wave_count, 2 * SOCKETS);
@@ -129,7 +116,7 @@ static void of_random_ones_the_longer_goes_on(void **state)
     static const int random[SOCKETS] = {17, 4, 29, 11, 8, 23, 2, 14, 26, 20};
     struct iwt_delay delays[SOCKETS];
     const struct iwt_halo halo = sockets(delays, random);
-    iw_waves *waves = find(&halo);
+    iw_waves *waves = iwt_find_waves(&halo, NULL);
 
     (void)state;
     assert_int_equal(waves->wave_count, 2 * SOCKETS);
@@ -165,7 +152,7 @@ static void twice_as_fast_they_meet_at_the_same_ranks(void **state)
 
     (void)state;
     halo.is_rendezvous = halo.is_split = true;
-    waves = find(&halo);
+    waves = iwt_find_waves(&halo, NULL);
     assert_int_equal(waves->wave_count, 2 * SOCKETS);
     for (uint32_t i = 0; i < SOCKETS; i += 2) {
         assert_end(down(waves, i + 1), IW_WAVE_MET, (i + 1) * SOCKET_RANKS + 1, (int)(2 * i));
@@ -189,7 +176,7 @@ static void a_wave_that_runs_into_a_delay_ends_there(void **state)
     halo.steps = 40;
     halo.delays = delays;
     halo.delay_count = 2;
-    waves = find(&halo);
+    waves = iwt_find_waves(&halo, NULL);
     assert_int_equal(waves->wave_count, 2);
     assert_end(&waves->waves[0], IW_WAVE_MET, 14, 1);
     assert_end(&waves->waves[1], IW_WAVE_BORDER, 29, -1);
@@ -208,7 +195,7 @@ static void a_rank_stays_late_if_nobody_waits_for_it(void **state)
     halo.steps = 60;
     halo.delays = delays;
     halo.delay_count = 2;
-    waves = find(&halo);
+    waves = iwt_find_waves(&halo, NULL);
     assert_int_equal(waves->wave_count, 2);
     assert_end(&waves->waves[1], IW_WAVE_MET, 14, 0);
     iw_waves_free(waves);
@@ -226,7 +213,7 @@ static void a_delay_of_long_ago_meets_nobody(void **state)
     halo.is_bidirectional = true;
     halo.delays = delays;
     halo.delay_count = 2;
-    waves = find(&halo);
+    waves = iwt_find_waves(&halo, NULL);
     assert_int_equal(waves->wave_count, 4);
     assert_end(&waves->waves[2], IW_WAVE_RUNS, 9, -1);
     iw_waves_free(waves);
@@ -245,7 +232,7 @@ static void a_wave_is_told_once_and_is_the_longer_delay_s(void **state)
     halo.is_bidirectional = true;
     halo.delays = delays;
     halo.delay_count = 2;
-    waves = find(&halo);
+    waves = iwt_find_waves(&halo, NULL);
     assert_int_equal(waves->wave_count, 2);
     assert_int_equal(waves->delay_count, 2);
     assert_int_equal(waves->quiet_count, 1);
@@ -267,7 +254,7 @@ static void neighbours_that_are_equally_late_share_the_waves(void **state)
     halo.is_bidirectional = true;
     halo.delays = delays;
     halo.delay_count = 2;
-    waves = find(&halo);
+    waves = iwt_find_waves(&halo, NULL);
     assert_int_equal(waves->wave_count, 2);
     assert_int_equal(waves->quiet_count, 0);
     assert_int_equal(waves->waves[0].origin_rank, 20);
@@ -289,7 +276,7 @@ static void delays_of_successive_steps_are_one(void **state)
     (void)state;
     halo.delays = delays;
     halo.delay_count = 3;
-    waves = find(&halo);
+    waves = iwt_find_waves(&halo, NULL);
     assert_int_equal(waves->wave_count, 1);
     assert_int_equal(waves->delay_count, 1);
     assert_int_equal(waves->waves[0].delay_ps, 24 * IW_PS_PER_MS);

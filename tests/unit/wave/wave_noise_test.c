@@ -14,19 +14,6 @@
 
 enum { RUNS = 15 };
 
-static iw_waves *find(const struct iwt_halo *halo)
-{
-    iw_timeline *timeline = iwt_made_halo(halo, NULL);
-    const iw_wave_opts opts = IW_WAVE_OPTS_INIT;
-    iw_waves *waves = NULL;
-    struct iwt_log log;
-
-    iwt_log_init(&log);
-    assert_ok(iw_waves_find(&log.log, timeline, &opts, &waves));
-    iw_timeline_free(timeline);
-    return waves;
-}
-
 static int compare(const void *a, const void *b)
 {
     const double x = *(const double *)a, y = *(const double *)b;
@@ -61,7 +48,7 @@ static struct decay measure_decay(iw_time delay_ps, double noise)
     for (uint64_t seed = 0; seed < RUNS; seed++) {
         const uint64_t other = seed * 1000 + (uint64_t)(delay_ps / IW_PS_PER_MS); /* lengths share none */
         const struct iwt_halo halo = noisy(&delay, noise, other);
-        iw_waves *waves = find(&halo);
+        iw_waves *waves = iwt_find_waves(&halo, NULL);
 
         assert_true(waves->wave_count >= 1);
         assert_int_equal(waves->waves[0].direction, 1);
@@ -113,7 +100,7 @@ static void the_leading_edge_keeps_its_speed(void **state)
     (void)state;
     for (uint64_t seed = 0; seed < RUNS; seed++) {
         const struct iwt_halo halo = noisy(&delay, 0.1, seed);
-        iw_waves *waves = find(&halo);
+        iw_waves *waves = iwt_find_waves(&halo, NULL);
         const iw_wave *wave = &waves->waves[0];
 
         print_message("ranks/step %.4f (%.4f to %.4f), trail %.1f lead %.1f ranks/s, %zu ranks, %s\n",
@@ -131,13 +118,13 @@ static void noise_alone_makes_no_wave(void **state)
     (void)state;
     for (uint64_t seed = 0; seed < RUNS; seed++) {
         struct iwt_halo halo = noisy(NULL, 0.1, seed);
-        iw_waves *waves = find(&halo);
+        iw_waves *waves = iwt_find_waves(&halo, NULL);
 
         assert_int_equal(waves->wave_count, 0);
         assert_int_equal(waves->delay_count, 0);
         iw_waves_free(waves);
         halo.is_traced = true;
-        waves = find(&halo);
+        waves = iwt_find_waves(&halo, NULL);
         assert_int_equal(waves->wave_count, 0);
         iw_waves_free(waves);
     }
@@ -154,7 +141,7 @@ static void noise_makes_no_wave_of_the_wrong_direction(void **state)
         iw_waves *waves;
 
         halo.is_bidirectional = false;
-        waves = find(&halo);
+        waves = iwt_find_waves(&halo, NULL);
         assert_int_equal(waves->wave_count, 1);
         assert_int_equal(waves->waves[0].direction, 1);
         assert_true(waves->waves[0].front_count > 10);
@@ -171,7 +158,7 @@ static void a_short_delay_is_lost_in_noise(void **state)
     (void)state;
     for (uint64_t seed = 0; seed < RUNS; seed++) {
         const struct iwt_halo halo = noisy(&delay, 0.1, seed);
-        iw_waves *waves = find(&halo);
+        iw_waves *waves = iwt_find_waves(&halo, NULL);
 
         quiet += waves->wave_count == 0;
         for (size_t i = 0; i < waves->wave_count; i++) {
@@ -192,7 +179,7 @@ static void in_a_trace_long_computation_is_the_delay(void **state)
     halo.ranks = 8;
     halo.is_periodic = true;
     halo.is_traced = true;
-    waves = find(&halo);
+    waves = iwt_find_waves(&halo, NULL);
     assert_int_equal(waves->wave_count, 2);
     assert_true(waves->expected_speed == 0.0); /* nobody knows sigma and d */
     for (size_t i = 0; i < 2; i++) {
@@ -220,7 +207,7 @@ static void computation_that_is_long_everywhere_is_no_delay(void **state)
     halo.ranks = 8;
     halo.delay_count = 8;
     halo.is_traced = true;
-    waves = find(&halo);
+    waves = iwt_find_waves(&halo, NULL);
     assert_int_equal(waves->delay_count, 0);
     assert_int_equal(waves->wave_count, 0);
     iw_waves_free(waves);
