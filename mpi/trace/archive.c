@@ -3,24 +3,13 @@
  */
 #include "mpi/trace/archive.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static OTF2_FlushType flush_when_full(void *arg, OTF2_FileType type, OTF2_LocationRef location, void *caller,
-                                      bool is_final)
-{
-    (void)arg;
-    (void)type;
-    (void)location;
-    (void)caller;
-    (void)is_final;
-    return OTF2_FLUSH;
-}
+#include "format/otf2_callbacks.h"
 
-/* Without a post-flush callback no record of the flush is among the events. */
-static const OTF2_FlushCallbacks FLUSH = {.otf2_pre_flush = flush_when_full, .otf2_post_flush = NULL};
+static const OTF2_FlushCallbacks FLUSH = {.otf2_pre_flush = iwi_otf2_flush, .otf2_post_flush = NULL};
 
 /* OTF2 keeps everything in memory until it gets no more: of event files it gets so many chunks. */
 #define EVENT_CHUNKS 4
@@ -83,22 +72,9 @@ static void take_chunks(void *arg, OTF2_FileType type, OTF2_LocationRef location
 
 static const OTF2_MemoryCallbacks MEMORY = {.otf2_allocate = give_chunk, .otf2_free_all = take_chunks};
 
-/* OTF2 would print each error; what failed is told once, by who called. */
-static OTF2_ErrorCode keep_quiet(void *arg, const char *file, uint64_t line, const char *function,
-                                 OTF2_ErrorCode code, const char *format, va_list args)
-{
-    (void)arg;
-    (void)file;
-    (void)line;
-    (void)function;
-    (void)format;
-    (void)args;
-    return code;
-}
-
 OTF2_Archive *iwi_archive_open(const char *folder)
 {
-    (void)OTF2_Error_RegisterCallback(keep_quiet, NULL);
+    (void)OTF2_Error_RegisterCallback(iwi_otf2_quiet, NULL);
     OTF2_Archive *archive =
         OTF2_Archive_Open(folder, "traces", OTF2_FILEMODE_WRITE, OTF2_CHUNK_SIZE_EVENTS_DEFAULT,
                           OTF2_CHUNK_SIZE_DEFINITIONS_DEFAULT, OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE);

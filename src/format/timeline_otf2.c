@@ -3,15 +3,15 @@
  */
 #include <idlewave/timeline.h>
 
-#include "format/otf2_quiet.h"
 #include "format/timeline_window.h"
 
 #if IW_HAVE_OTF2
 #include <errno.h>
-#include <otf2/otf2.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+
+#include "format/otf2_callbacks.h"
 
 /* Numbers of strings. */
 enum {
@@ -35,18 +35,7 @@ static void check(struct archive_out *out, OTF2_ErrorCode code)
     out->is_fine = out->is_fine && code == OTF2_SUCCESS;
 }
 
-static OTF2_FlushType flush_when_full(void *arg, OTF2_FileType type, OTF2_LocationRef location, void *caller,
-                                      bool is_final)
-{
-    (void)arg;
-    (void)type;
-    (void)location;
-    (void)caller;
-    (void)is_final;
-    return OTF2_FLUSH;
-}
-
-static const OTF2_FlushCallbacks flush_callbacks = {.otf2_pre_flush = flush_when_full,
+static const OTF2_FlushCallbacks flush_callbacks = {.otf2_pre_flush = iwi_otf2_flush,
                                                     .otf2_post_flush = NULL};
 
 /* ---- events ---- */

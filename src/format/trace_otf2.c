@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 
 #include "format/convert_child.h"
-#include "format/otf2_quiet.h"
+#include "format/otf2_callbacks.h"
 #include "format/trace_otf2_read.h"
 
 /* Local definitions hold the translation of numbers that events need; they may be missing. */
