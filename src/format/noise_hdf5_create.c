@@ -185,7 +185,7 @@ iw_status iwi_h5_create_file(struct iwi_h5 *h5, const char *name, const iw_recor
     return create_content(h5, head, image == NULL);
 }
 
-size_t iwi_h5_image_size(const struct iwi_h5_image *image)
+static size_t image_size(const struct iwi_h5_image *image)
 {
     const unsigned char *bytes = image->bytes;
     size_t size = 0;
@@ -194,4 +194,14 @@ size_t iwi_h5_image_size(const struct iwi_h5_image *image)
         size = size << 8 | bytes[END_ADDRESS_BYTE + i - 1];
     }
     return size;
+}
+
+iw_status iwi_h5_write_image(const struct iwi_h5 *h5, const struct iwi_h5_image *image,
+                             struct iwi_replace *replace)
+{
+    if (image->bytes == NULL) {
+        return iwi_fail(h5->log, IW_ERR_NOMEM, "'%s': HDF5 gave no content to write", h5->path);
+    }
+    IW_TRY(iwi_replace_write(h5->log, replace, image->bytes, image_size(image)));
+    return iwi_replace_commit(h5->log, replace);
 }

@@ -5,6 +5,7 @@
 #define IWI_NOISE_HDF5_CREATE_H
 
 #include "format/noise_hdf5_layout.h"
+#include "format/replace.h"
 
 /* A file in memory. So no disk can be full under HDF5, which does not always recover from that. */
 struct iwi_h5_image {
@@ -26,7 +27,8 @@ IW_NODISCARD iw_status iwi_h5_create_group(const struct iwi_h5 *h5, const char *
 IW_NODISCARD iw_status iwi_h5_create_dataset(const struct iwi_h5 *h5, const char *where, hid_t type,
                                              hsize_t chunk);
 
-/* Of a file that has been closed. */
-size_t iwi_h5_image_size(const struct iwi_h5_image *image);
+/* A file that has been closed goes to disk, under its temporary name first. */
+IW_NODISCARD iw_status iwi_h5_write_image(const struct iwi_h5 *h5, const struct iwi_h5_image *image,
+                                          struct iwi_replace *replace);
 
 #endif

@@ -263,18 +263,6 @@ static void close_columns(struct iwi_noise_writer *writer)
     }
 }
 
-/* A file in memory goes to disk under its temporary name first. */
-static iw_status write_image(struct iwi_noise_writer *writer)
-{
-    const iw_log *log = writer->h5.log;
-
-    if (writer->image.bytes == NULL) {
-        return iwi_fail(log, IW_ERR_NOMEM, "'%s': HDF5 gave no content to write", writer->h5.path);
-    }
-    IW_TRY(iwi_replace_write(log, &writer->replace, writer->image.bytes, iwi_h5_image_size(&writer->image)));
-    return iwi_replace_commit(log, &writer->replace);
-}
-
 static iw_status finish(struct iwi_noise_writer *writer)
 {
     iw_status status = writer->status;
@@ -289,7 +277,7 @@ static iw_status finish(struct iwi_noise_writer *writer)
     if (writer->is_live && writer->replace.path != NULL) {
         iwi_unreserve(writer->replace.path);
     } else if (status == IW_OK) {
-        status = write_image(writer);
+        status = iwi_h5_write_image(&writer->h5, &writer->image, &writer->replace);
     }
     iwi_replace_release(&writer->replace);
     free(writer->image.bytes);

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 
 #include "format/noise_hdf5_create.h"
-#include "format/replace.h"
 #include "format/timeline_hdf5.h"
 #include "wave/timeline.h"
 
@@ -148,13 +147,7 @@ static iw_status write_file(const iw_log *log, const iw_timeline *timeline, cons
     if (h5.file >= 0 && H5Fclose(h5.file) < 0 && status == IW_OK) {
         status = iwi_h5_fail(&h5, IW_ERR_IO, "cannot write");
     }
-    if (status == IW_OK && image.bytes == NULL) {
-        status = iwi_fail(log, IW_ERR_NOMEM, "'%s': HDF5 gave no content to write", path);
-    }
-    if (status == IW_OK) {
-        status = iwi_replace_write(log, &replace, image.bytes, iwi_h5_image_size(&image));
-    }
-    status = status == IW_OK ? iwi_replace_commit(log, &replace) : status;
+    status = status == IW_OK ? iwi_h5_write_image(&h5, &image, &replace) : status;
     iwi_replace_release(&replace);
     free(image.bytes);
     return status;
