@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -148,19 +147,12 @@ static const char *choose_path(const char *given, char *buf, size_t size)
 static bool can_write(const char *path)
 {
     const int file = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
-    const char *slash = strrchr(path, '/');
-    char folder[PATH_MAX];
 
     if (file >= 0) {
         (void)close(file);
         return true;
     }
-    if (errno != ENOENT) {
-        return false;
-    }
-    snprintf(folder, sizeof folder, "%.*s", slash != NULL ? (int)(slash - path) + 1 : 1,
-             slash != NULL ? path : ".");
-    return access(folder, W_OK | X_OK) == 0;
+    return errno == ENOENT && ui_can_make_file(path);
 }
 
 /* Whether the file can be written is to be known before an hour of measuring, not after. */

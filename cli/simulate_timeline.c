@@ -21,8 +21,6 @@ static const uint64_t MOST_STEPS_ASKED = UINT64_C(1) << 23;
  * place of the old one, so the folder is what must be writable. Returns NULL or what is wrong. */
 static const char *why_not_writable(const char *path)
 {
-    const char *slash = strrchr(path, '/');
-    char folder[4096] = ".";
     struct stat there;
 
     if (stat(path, &there) == 0) {
@@ -33,10 +31,7 @@ static const char *why_not_writable(const char *path)
             return strerror(errno);
         }
     }
-    if (slash != NULL && (size_t)(slash - path) + 1 < sizeof folder) {
-        (void)snprintf(folder, sizeof folder, "%.*s", slash == path ? 1 : (int)(slash - path), path);
-    }
-    return access(folder, W_OK | X_OK) == 0 ? NULL : strerror(errno);
+    return ui_can_make_file(path) ? NULL : strerror(errno);
 }
 
 /* ---- what is known ---- */

@@ -3,11 +3,13 @@
  */
 #include "ui.h"
 
+#include <limits.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "progress.h"
 
@@ -123,4 +125,13 @@ const char *ui_file_name(const char *path)
     const char *slash = strrchr(path, '/');
 
     return slash != NULL ? slash + 1 : path;
+}
+
+bool ui_can_make_file(const char *path)
+{
+    const int length = (int)(ui_file_name(path) - path);
+    char folder[PATH_MAX];
+
+    (void)snprintf(folder, sizeof folder, "%.*s", length > 0 ? length : 1, length > 0 ? path : ".");
+    return access(folder, W_OK | X_OK) == 0;
 }
