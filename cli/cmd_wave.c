@@ -103,7 +103,6 @@ static iw_status load(struct ui *ui, const struct wave_opts *opts, const char *p
         ui_hint("a timeline comes from 'idlewave simulate --timeline FILE'");
         return IW_ERR_FORMAT;
     }
-    (void)snprintf(made.about.origin, sizeof made.about.origin, "traced");
     made.about.is_periodic = opts->is_periodic;
     return iw_timeline_from_trace(&ui->log, path, chosen_or(opts->gap_ps), &made, timeline_p);
 }

@@ -34,7 +34,8 @@ typedef struct iw_timeline_about {
     char origin[16]; /* "simulated" or "traced" */
     char title[256]; /* what ran: the command line, or the trace's path */
     uint32_t ranks;
-    uint32_t dims[IW_TIMELINE_DIMS]; /* grid of the ranks, the last one fastest; {ranks, 0, 0}: a line */
+    uint32_t dims[IW_TIMELINE_DIMS]; /* grid of the ranks, the last one fastest; {ranks, 0, 0}, and all that
+                                        does not hold just the ranks: a line */
     bool is_periodic;                /* the ends of each dimension are neighbours */
     uint32_t distance;               /* d: partners are up to so many ranks away; 0: not known */
     uint32_t sigma;                  /* expected speed is sigma d ranks a step; 0: not known */
@@ -79,6 +80,9 @@ IW_API iw_time iw_timeline_end(const iw_timeline *timeline);
 IW_API uint32_t iw_timeline_exact_ranks(const iw_timeline *timeline);
 IW_API uint32_t iw_timeline_exact_rank(const iw_timeline *timeline, uint32_t index);
 
+/** The other way round: where in the window a rank of the program is; false if it is not there. */
+IW_API bool iw_timeline_exact_index(const iw_timeline *timeline, uint32_t rank, uint32_t *index_p);
+
 /** Steps of the window's i-th rank, in their order; the first has number *first_step_p of its rank (from 0).
  */
 IW_API const iw_step *iw_timeline_steps(const iw_timeline *timeline, uint32_t index, size_t *count_p,
@@ -115,7 +119,8 @@ IW_API bool iw_timeline_is_file(const char *path);
 
 /** Steps of a traced run (anything that iw_trace_open() takes), from its time stamps. A step begins where a
  *  rank computes for at least `gap_ps` between two MPI calls; 0: chosen from the gaps themselves.
- *  about_p (may be NULL) gets ranks and title. Errors as iw_trace_open(). */
+ *  opts->about.origin becomes "traced", ranks are those of the trace, and so are title and expected_ps where
+ *  they are empty. Errors as iw_trace_open(). */
 IW_API IW_NODISCARD iw_status iw_timeline_from_trace(const iw_log *log, const char *path, iw_time gap_ps,
                                                      const iw_timeline_opts *opts, iw_timeline **timeline_p);
 

@@ -83,6 +83,9 @@ typedef struct iw_waves {
     size_t desync_count;
 } iw_waves;
 
+/** Delays that sent waves. */
+IW_API size_t iw_waves_origins(const iw_waves *waves);
+
 typedef struct iw_wave_opts {
     iw_time threshold_ps;     /* 0: chosen */
     iw_time least_delay_ps;   /* shorter delays begin no wave; 0: chosen */

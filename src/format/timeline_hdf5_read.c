@@ -54,20 +54,6 @@ static iw_status read_short_text(struct iwi_h5 *h5, const char *name, char *text
     return IW_OK;
 }
 
-/* A grid that has another number of ranks is none: then it is a line. */
-static bool is_grid(const iw_timeline_about *about)
-{
-    uint64_t ranks = 1;
-
-    for (int i = 0; i < IW_TIMELINE_DIMS; i++) {
-        ranks *= about->dims[i] != 0 ? about->dims[i] : 1;
-        if (ranks > about->ranks) {
-            return false;
-        }
-    }
-    return about->dims[0] != 0 && (about->dims[1] != 0 || about->dims[2] == 0) && ranks == about->ranks;
-}
-
 static iw_status read_about(struct iwi_h5 *h5, iw_timeline *timeline)
 {
     iw_timeline_about *about = &timeline->about;
@@ -89,10 +75,7 @@ static iw_status read_about(struct iwi_h5 *h5, iw_timeline *timeline)
     if (timeline->end_ps > IWI_TIMELINE_MAX_END_PS || timeline->step_count > MOST_STEPS) {
         return bad(h5, "it is longer than 40 hours, or has more steps than can be counted");
     }
-    if (!is_grid(about)) {
-        memset(about->dims, 0, sizeof about->dims);
-        about->dims[0] = about->ranks;
-    }
+    iwi_about_set_grid(about);
     return IW_OK;
 }
 

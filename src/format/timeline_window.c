@@ -24,8 +24,7 @@ static iw_status choose_ranks(const iw_log *log, const iw_timeline_window *wante
         return iwi_fail(log, IW_ERR_RANGE, "there is no rank %" PRIu32 ": the timeline has %" PRIu32 " ranks",
                         wanted->first_rank, ranks);
     }
-    window->first =
-        wanted->first_rank >= begin ? wanted->first_rank - begin : wanted->first_rank + (ranks - begin);
+    (void)iw_timeline_exact_index(window->timeline, wanted->first_rank, &window->first);
     window->count = wanted->rank_count;
     if ((uint64_t)window->first + window->count > exact && (exact < ranks || window->count > ranks)) {
         return iwi_fail(log, IW_ERR_RANGE,

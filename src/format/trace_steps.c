@@ -197,9 +197,6 @@ static void fill(const char *path, const struct iw_trace *trace, iw_timeline_opt
         (void)snprintf(opts->about.title, sizeof opts->about.title, "%s", path);
     }
     opts->about.ranks = trace->rank_count;
-    if (opts->about.dims[0] == 0) {
-        opts->about.dims[0] = trace->rank_count;
-    }
     if (opts->expected_ps == 0) {
         opts->expected_ps = iwi_trace_end(trace);
     }

@@ -238,7 +238,7 @@ static void choose_ranks(const struct iwi_timeline_page *page, uint32_t *first_p
         return;
     }
     if (page->waves != NULL && page->waves->wave_count > 0 &&
-        !iwi_timeline_exact_index(page->timeline, page->waves->waves[0].origin_rank, &middle)) {
+        !iw_timeline_exact_index(page->timeline, page->waves->waves[0].origin_rank, &middle)) {
         middle = known / 2;
     }
     *count_p = (uint32_t)(MOST_STEPS * (uint64_t)known / total);

@@ -32,18 +32,6 @@ iw_status iwi_timeline_clip(const iw_log *log, const iw_timeline *timeline, cons
     return IW_OK;
 }
 
-bool iwi_timeline_exact_index(const iw_timeline *timeline, uint32_t rank, uint32_t *index_p)
-{
-    const uint32_t ranks = iw_timeline_describe(timeline)->ranks, known = iw_timeline_exact_ranks(timeline);
-
-    if (known == 0) {
-        return false;
-    }
-    *index_p =
-        (uint32_t)(((uint64_t)rank + ranks - iw_timeline_exact_rank(timeline, 0)) % ranks); /* wraps around */
-    return *index_p < known;
-}
-
 /* ---- from the raster ---- */
 
 /* Ranks or picoseconds that [a, a + a_size) and [b, b + b_size) have in common. */

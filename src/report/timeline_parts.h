@@ -33,9 +33,6 @@ IW_NODISCARD iw_status iwi_grid_add_steps(const iw_log *log, const iw_timeline *
 /* Steps of the exact window that touch `window`. */
 uint64_t iwi_timeline_count_steps(const iw_timeline *timeline, const iw_timeline_window *window);
 
-/* The index of a rank in the exact window; false: it is not there. */
-bool iwi_timeline_exact_index(const iw_timeline *timeline, uint32_t rank, uint32_t *index_p);
-
 /* Whether cells should show their most disturbed rank, so that one of a million stays visible; if most cells
  * have such a rank, the mean of all tells more. */
 bool iwi_raster_prefers_max(const iw_raster *raster);

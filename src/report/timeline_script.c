@@ -128,7 +128,7 @@ static bool has_boxes(const struct plot *plot)
     for (uint32_t i = 0; i < plot->window.rank_count; i++) {
         const iw_step *steps;
 
-        if (!iwi_timeline_exact_index(plot->timeline, plot->window.first_rank + i, &index)) {
+        if (!iw_timeline_exact_index(plot->timeline, plot->window.first_rank + i, &index)) {
             return false;
         }
         if (iw_timeline_is_whole(plot->timeline)) {

@@ -82,7 +82,7 @@ static bool known_columns(const iw_timeline *timeline, const struct iwi_grid *gr
         size_t count;
         const iw_step *steps;
 
-        if (!iwi_timeline_exact_index(timeline, rank, &index)) {
+        if (!iw_timeline_exact_index(timeline, rank, &index)) {
             return false;
         }
         steps = iw_timeline_steps(timeline, index, &count, &number);
@@ -138,7 +138,7 @@ static void add_row(const iw_timeline *timeline, const struct iwi_grid *grid, ui
         size_t count;
         const iw_step *steps;
 
-        (void)iwi_timeline_exact_index(timeline, rank, &index); /* all are known */
+        (void)iw_timeline_exact_index(timeline, rank, &index); /* all are known */
         steps = iw_timeline_steps(timeline, index, &count, &number);
         memset(sums->time_ps, 0, values * sizeof *sums->time_ps);
         add_rank(grid, steps, count, sums->time_ps);

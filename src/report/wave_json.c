@@ -8,6 +8,7 @@
 
 #include "base/base.h"
 #include "report/json_util.h"
+#include "report/wave_parts.h"
 
 static json_t *ns(iw_time ps)
 {
@@ -20,8 +21,7 @@ static json_t *estimate_object(const iw_estimate *estimate, double scale)
                      iwi_json_number(estimate->low * scale), iwi_json_number(estimate->high * scale));
 }
 
-/* Keys of the table in docs/formats/wave-json.md. */
-static const char *end_key(iw_wave_end end)
+const char *iwi_wave_end_key(iw_wave_end end)
 {
     static const char *const keys[] = {
         [IW_WAVE_RUNS] = "runs",    [IW_WAVE_BORDER] = "border",   [IW_WAVE_ORIGIN] = "origin",
@@ -54,7 +54,7 @@ static json_t *wave_object(const iw_wave *wave)
                      "direction", wave->direction, "speed_ranks_per_s", estimate_object(&wave->speed, 1.0),
                      "trail_speed_ranks_per_s", estimate_object(&wave->trail_speed, 1.0), "ranks_per_step",
                      estimate_object(&wave->ranks_per_step, 1.0), "decay_ns_per_rank",
-                     estimate_object(&wave->decay_s, 1e9), "end", end_key(wave->end), "end_rank",
+                     estimate_object(&wave->decay_s, 1e9), "end", iwi_wave_end_key(wave->end), "end_rank",
                      iwi_json_count(wave->end_rank), "end_ns", ns(wave->end_ps), "met",
                      wave->met >= 0 ? json_integer(wave->met) : json_null(), "fronts", fronts_array(wave));
 }

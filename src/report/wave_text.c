@@ -11,11 +11,6 @@ enum { MOST_WAVES = 12 };
 
 #define LEAST_DECAY_S 1e-12 /* times are whole picoseconds */
 
-static const char *time_text(iw_time ps, char buf[IWI_NUMBER_SIZE])
-{
-    return iw_format_time(ps, buf, IWI_NUMBER_SIZE);
-}
-
 /* ---- the table ---- */
 
 /* "3.3e-4", "1e7": no zeros and no plus in the exponent. */
@@ -117,19 +112,15 @@ static void write_ratio(FILE *out, double value)
 static void write_wave(FILE *out, const iw_timeline_about *about, const iw_waves *waves, size_t index,
                        struct unit unit)
 {
-    static const char *const ends[] = {
-        [IW_WAVE_RUNS] = "runs",    [IW_WAVE_BORDER] = "border",   [IW_WAVE_ORIGIN] = "origin",
-        [IW_WAVE_MET] = "met",      [IW_WAVE_DECAYED] = "decayed", [IW_WAVE_WINDOW] = "window",
-        [IW_WAVE_SYNCED] = "synced"};
     const iw_wave *wave = &waves->waves[index];
     char delay[IWI_NUMBER_SIZE], direction[IWI_NUMBER_SIZE];
 
     (void)fprintf(out, "%2zu %7" PRIu32 " %8s %-4s", index + 1, wave->origin_rank,
-                  time_text(wave->delay_ps, delay), iwi_wave_direction(about, wave, direction));
+                  iwi_time_text(wave->delay_ps, delay), iwi_wave_direction(about, wave, direction));
     write_estimate(out, &wave->speed, 1.0, 0.0);
     write_ratio(out, wave->ranks_per_step.value);
     write_estimate(out, &wave->decay_s, unit.per_s, LEAST_DECAY_S * unit.per_s);
-    (void)fprintf(out, " %6" PRIu32 " %s", wave->end_rank, ends[wave->end]);
+    (void)fprintf(out, " %6" PRIu32 " %s", wave->end_rank, iwi_wave_end_key(wave->end));
     if (wave->met >= 0) {
         (void)fprintf(out, " %d", wave->met + 1);
     }
@@ -169,8 +160,8 @@ static void write_ordinary(FILE *out, const iw_waves *waves)
         text,
         "Ordinary step: %s, of which %s computation and %s messages, noise and waiting. Waiting longer "
         "than usual by %s or more counts as idle time of a wave.",
-        time_text(waves->period_ps, period), time_text(waves->exec_ps, exec), time_text(waves->comm_ps, comm),
-        time_text(waves->threshold_ps, threshold));
+        iwi_time_text(waves->period_ps, period), iwi_time_text(waves->exec_ps, exec),
+        iwi_time_text(waves->comm_ps, comm), iwi_time_text(waves->threshold_ps, threshold));
     (void)fputc('\n', out);
     iwi_write_wrapped(out, text);
 }
@@ -191,8 +182,8 @@ static void write_desync(FILE *out, const iw_waves *waves)
                "Desynchronisation: ranks begin a step %s apart at first (step %" PRIu64
                "), %s at most (step %" PRIu64 "), %s at last (step %" PRIu64
                "); order parameter %.3f, %.3f, %.3f (1: in step, 0: evenly spread).",
-               time_text(first->spread_ps, begin), first->step, time_text(worst->spread_ps, most),
-               worst->step, time_text(last->spread_ps, end), last->step, first->order, worst->order,
+               iwi_time_text(first->spread_ps, begin), first->step, iwi_time_text(worst->spread_ps, most),
+               worst->step, iwi_time_text(last->spread_ps, end), last->step, first->order, worst->order,
                last->order);
     iwi_write_wrapped(out, text);
 }
@@ -265,9 +256,9 @@ static void write_looked_at(FILE *out, const iw_timeline *timeline, const iw_wav
     const uint32_t ranks = iw_timeline_exact_ranks(timeline);
     char text[IWI_PARAGRAPH_SIZE] = "", least[IWI_NUMBER_SIZE];
 
-    iwi_append(text,
-               "Looked at %" PRIu32 " rank%s over %zu steps, for delays of %s and longer (--least-delay).",
-               ranks, ranks == 1 ? "" : "s", waves->desync_count, time_text(waves->least_delay_ps, least));
+    iwi_append(
+        text, "Looked at %" PRIu32 " rank%s over %zu steps, for delays of %s and longer (--least-delay).",
+        ranks, ranks == 1 ? "" : "s", waves->desync_count, iwi_time_text(waves->least_delay_ps, least));
     iwi_write_item(out, text);
 }
 

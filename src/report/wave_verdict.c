@@ -11,11 +11,6 @@
 #define ALIKE 0.02       /* two waves that differ by less share a speed */
 #define AS_EXPECTED 0.01 /* closer than that nobody calls it a difference */
 
-static const char *time_text(iw_time ps, char buf[IWI_NUMBER_SIZE])
-{
-    return iw_format_time(ps, buf, IWI_NUMBER_SIZE);
-}
-
 /* Three digits that count, of slow waves too. */
 static const char *speed_text(double speed, char buf[IWI_NUMBER_SIZE])
 {
@@ -67,20 +62,6 @@ static struct range delay_range(const iw_waves *waves)
     return range;
 }
 
-/* Delays that have waves; waves are sorted by them. */
-static size_t origin_count(const iw_waves *waves)
-{
-    size_t count = 0;
-
-    for (size_t i = 0; i < waves->wave_count; i++) {
-        const iw_wave *wave = &waves->waves[i];
-
-        count +=
-            i == 0 || wave->origin_rank != wave[-1].origin_rank || wave->origin_step != wave[-1].origin_step;
-    }
-    return count;
-}
-
 static bool holds(const iw_estimate *estimate, double value)
 {
     return estimate->low <= value && value <= estimate->high;
@@ -125,8 +106,7 @@ static void append_expected(char *text, const iw_waves *waves, const iw_estimate
         return;
     }
     (void)speed_text(waves->expected_speed, expected);
-    if (fabs(ratio) <= AS_EXPECTED ||
-        (speed->low <= waves->expected_speed && waves->expected_speed <= speed->high)) {
+    if (fabs(ratio) <= AS_EXPECTED || holds(speed, waves->expected_speed)) {
         iwi_append(text, ", as expected (sigma d / T = %s)", expected);
     } else {
         iwi_append(text, ", %s %s than expected (sigma d / T = %s)", iwi_percent_text(fabs(ratio), percent),
@@ -141,7 +121,7 @@ static void append_end(char *text, const iw_wave *wave)
 {
     char at[IWI_NUMBER_SIZE];
 
-    (void)time_text(wave->end_ps, at);
+    (void)iwi_time_text(wave->end_ps, at);
     switch (wave->end) {
     case IW_WAVE_RUNS:
         iwi_append(text, "still runs on rank %" PRIu32 " when the run ends", wave->end_rank);
@@ -207,8 +187,8 @@ static void append_none(char *text, const iw_timeline *timeline, const iw_waves 
     const bool is_traced = strcmp(iw_timeline_describe(timeline)->origin, "traced") == 0;
     char least[IWI_NUMBER_SIZE], threshold[IWI_NUMBER_SIZE];
 
-    (void)time_text(waves->least_delay_ps, least);
-    (void)time_text(waves->threshold_ps, threshold);
+    (void)iwi_time_text(waves->least_delay_ps, least);
+    (void)iwi_time_text(waves->threshold_ps, threshold);
     if (waves->delay_count == 0 && is_traced) {
         iwi_append(text, "No idle wave: no rank alone computes longer than usual by %s or more.", least);
     } else if (waves->delay_count == 0) {
@@ -251,7 +231,7 @@ static void append_few(char *text, const iw_timeline *timeline, const iw_waves *
         iwi_append(text, "they meet on rank");
         iwi_append(text, first->end_rank == second->end_rank ? " %" PRIu32 : "s %" PRIu32 " and %" PRIu32,
                    first->end_rank, second->end_rank);
-        iwi_append(text, " at %s and cancel.", time_text(first->end_ps, at));
+        iwi_append(text, " at %s and cancel.", iwi_time_text(first->end_ps, at));
         return;
     }
     iwi_append(text, "%s ", second != NULL ? "the first" : "it");
@@ -283,7 +263,7 @@ static void append_many(char *text, const iw_waves *waves)
 
 void iwi_waves_write_verdict(const iw_timeline *timeline, const iw_waves *waves, FILE *out)
 {
-    const size_t origins = origin_count(waves);
+    const size_t origins = iw_waves_origins(waves);
     const struct range delays = delay_range(waves);
     char text[IWI_PARAGRAPH_SIZE] = "", shortest[IWI_NUMBER_SIZE], longest[IWI_NUMBER_SIZE];
 
@@ -292,8 +272,8 @@ void iwi_waves_write_verdict(const iw_timeline *timeline, const iw_waves *waves,
         iwi_write_wrapped(out, text);
         return;
     }
-    (void)time_text((iw_time)delays.low, shortest);
-    (void)time_text((iw_time)delays.high, longest);
+    (void)iwi_time_text((iw_time)delays.low, shortest);
+    (void)iwi_time_text((iw_time)delays.high, longest);
     iwi_append(text, "%zu wave%s from ", waves->wave_count, waves->wave_count == 1 ? "" : "s");
     if (origins == 1) {
         iwi_append(text, "a delay of %s on rank %" PRIu32, longest, waves->waves[0].origin_rank);

@@ -4,6 +4,7 @@
 #include "wave/timeline.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "wave/timeline_raster.h"
 
@@ -42,6 +43,20 @@ static iw_status check_opts(const iw_log *log, const iw_timeline_opts *opts)
     return IW_OK;
 }
 
+void iwi_about_set_grid(iw_timeline_about *about)
+{
+    const bool has_gap = about->dims[0] == 0 || (about->dims[1] == 0 && about->dims[2] != 0);
+    uint64_t ranks = 1;
+
+    for (int i = 0; i < IW_TIMELINE_DIMS && ranks <= about->ranks; i++) {
+        ranks *= about->dims[i] != 0 ? about->dims[i] : 1;
+    }
+    if (has_gap || ranks != about->ranks) {
+        memset(about->dims, 0, sizeof about->dims);
+        about->dims[0] = about->ranks;
+    }
+}
+
 iw_status iw_timeline_new(const iw_log *log, const iw_timeline_opts *opts, iw_timeline **timeline_p)
 {
     iw_timeline *timeline;
@@ -53,6 +68,7 @@ iw_status iw_timeline_new(const iw_log *log, const iw_timeline_opts *opts, iw_ti
         return IW_ERR_NOMEM;
     }
     timeline->about = opts->about;
+    iwi_about_set_grid(&timeline->about);
     timeline->status = IW_OK;
     status = iwi_exact_open(log, opts, &timeline->exact);
     status = status == IW_OK ? iwi_raster_new(log, opts, &timeline->raster) : status;
@@ -182,6 +198,12 @@ uint32_t iw_timeline_exact_ranks(const iw_timeline *timeline)
 uint32_t iw_timeline_exact_rank(const iw_timeline *timeline, uint32_t index)
 {
     return (uint32_t)(((uint64_t)timeline->exact.first_rank + index) % timeline->about.ranks);
+}
+
+bool iw_timeline_exact_index(const iw_timeline *timeline, uint32_t rank, uint32_t *index_p)
+{
+    *index_p = iwi_exact_index(&timeline->exact, timeline->about.ranks, rank);
+    return rank < timeline->about.ranks && *index_p < timeline->exact.rank_count;
 }
 
 const iw_step *iw_timeline_steps(const iw_timeline *timeline, uint32_t index, size_t *count_p,

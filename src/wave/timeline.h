@@ -60,6 +60,9 @@ struct iw_timeline {
     size_t level_count;
 };
 
+/* A grid that does not hold just the ranks is none: then they are a line. */
+void iwi_about_set_grid(iw_timeline_about *about);
+
 /* ---- timeline_exact.c ---- */
 
 IW_NODISCARD iw_status iwi_exact_open(const iw_log *log, const iw_timeline_opts *opts,

@@ -61,8 +61,7 @@ static bool is_new(iw_waves *waves, iw_wave *wave)
     return true;
 }
 
-/* Delays that have waves, which are sorted. */
-static size_t count_origins(const iw_waves *waves)
+size_t iw_waves_origins(const iw_waves *waves)
 {
     size_t count = 0;
 
@@ -116,7 +115,7 @@ static iw_status follow_all(const iw_log *log, const struct iwi_wave_view *view,
     if (status == IW_OK && waves->wave_count > 0) {
         qsort(waves->waves, waves->wave_count, sizeof *waves->waves, compare_waves);
     }
-    waves->quiet_count = followed.delays - count_origins(waves);
+    waves->quiet_count = followed.delays - iw_waves_origins(waves);
     *followed_p = followed;
     return status;
 }
@@ -130,12 +129,8 @@ static void clear(iw_waves *waves)
     waves->wave_count = waves->delay_count = waves->quiet_count = 0;
 }
 
-static void describe(const struct iwi_wave_view *view, const iw_wave_opts *opts, iw_waves *waves)
+static void describe(const struct iwi_wave_view *view, iw_waves *waves)
 {
-    const iw_timeline_about *about = iw_timeline_describe(view->timeline);
-    const uint32_t distance = opts->distance > 0 ? opts->distance : about->distance;
-    const uint32_t sigma = opts->sigma > 0 ? opts->sigma : about->sigma;
-
     waves->exec_ps = view->exec_ps;
     waves->period_ps = view->period_ps;
     waves->comm_ps = view->period_ps - view->exec_ps;
@@ -143,7 +138,8 @@ static void describe(const struct iwi_wave_view *view, const iw_wave_opts *opts,
     waves->least_delay_ps = view->least_delay_ps;
     waves->makespan_ps = iw_timeline_end(view->timeline);
     if (view->period_ps > 0) {
-        waves->expected_speed = (double)sigma * distance / ((double)view->period_ps / (double)IW_PS_PER_S);
+        waves->expected_speed =
+            (double)view->expected_reach / ((double)view->period_ps / (double)IW_PS_PER_S);
     }
 }
 
@@ -179,7 +175,7 @@ static iw_status find(const iw_log *log, struct iwi_wave_view *view, const iw_wa
         return IW_ERR_NOMEM;
     }
     IW_TRY(follow_twice(log, view, max_waves, waves));
-    describe(view, opts, waves);
+    describe(view, waves);
     iwi_wave_ends(view, waves);
     IW_TRY(iwi_wave_fits(log, view, waves));
     return iwi_wave_desync(log, view, waves);

@@ -94,10 +94,9 @@ static bool is_synced(const struct iwi_wave_view *view, uint64_t number)
 
     for (uint32_t i = 0; i < view->rank_count; i++) {
         const struct iwi_wave_rank *rank = &view->rank[i];
+        const iw_step *step = iwi_rank_step(rank, number);
 
-        idle += number >= rank->first && number - rank->first < rank->count &&
-                rank->steps[number - rank->first].state_ps[IW_STATE_WAIT] - rank->ordinary_ps >
-                    view->threshold_ps;
+        idle += step != NULL && step->state_ps[IW_STATE_WAIT] - rank->ordinary_ps > view->threshold_ps;
     }
     return idle > view->rank_count / 2 && idle > 4 * view->reach;
 }

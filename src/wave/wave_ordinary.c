@@ -81,8 +81,7 @@ static bool pick_length(const struct iwi_wave_view *view, const struct iwi_wave_
                         const iw_step *step, double *value_p)
 {
     *value_p = (double)(iw_step_end(step) - step->begin_ps);
-    return iwi_step_delay(view, step) < view->least_delay_ps &&
-           step->state_ps[IW_STATE_WAIT] - rank->ordinary_ps <= view->threshold_ps;
+    return iwi_step_is_ordinary(view, rank, step);
 }
 
 static bool pick_delay(const struct iwi_wave_view *view, const struct iwi_wave_rank *rank,
@@ -99,6 +98,13 @@ iw_time iwi_step_delay(const struct iwi_wave_view *view, const iw_step *step)
 {
     return view->is_traced ? (iw_time)iwi_max(step->state_ps[IW_STATE_COMPUTE] - view->exec_ps, 0)
                            : step->state_ps[IW_STATE_DELAY];
+}
+
+bool iwi_step_is_ordinary(const struct iwi_wave_view *view, const struct iwi_wave_rank *rank,
+                          const iw_step *step)
+{
+    return iwi_step_delay(view, step) < view->least_delay_ps &&
+           step->state_ps[IW_STATE_WAIT] - rank->ordinary_ps <= view->threshold_ps;
 }
 
 /* At least 1 ps, so that no delay is none. In traces what computation spreads by itself is no delay. */

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "base/base.h"
-#include "stats/recording_stats.h"
 #include "wave/wave_view.h"
 
 struct origins {
@@ -32,11 +31,11 @@ static bool is_common(const struct iwi_wave_view *view, uint64_t number, iw_time
     uint32_t known = 0, as_long = 0;
 
     for (uint32_t i = 0; i < view->rank_count; i++) {
-        const struct iwi_wave_rank *rank = &view->rank[i];
+        const iw_step *step = iwi_rank_step(&view->rank[i], number);
 
-        if (number >= rank->first && number - rank->first < rank->count) {
+        if (step != NULL) {
             known++;
-            as_long += iwi_step_delay(view, &rank->steps[number - rank->first]) >= delay_ps / 2;
+            as_long += iwi_step_delay(view, step) >= delay_ps / 2;
         }
     }
     return as_long > 1 && as_long * UINT64_C(2) >= known;

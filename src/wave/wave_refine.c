@@ -19,9 +19,7 @@ enum {
 
 static void touch(const struct iwi_wave_view *view, uint32_t number, uint64_t step)
 {
-    const uint32_t place =
-        number >= view->first_rank ? number - view->first_rank : number + (view->ranks - view->first_rank);
-    struct iwi_wave_rank *rank = &view->rank[place];
+    struct iwi_wave_rank *rank = iwi_view_rank(view, number);
 
     rank->touched = step < rank->touched ? step : rank->touched;
 }
@@ -51,8 +49,7 @@ static size_t collect_ahead(const struct iwi_wave_view *view, const struct iwi_w
          k++) {
         const iw_step *step = &rank->steps[k];
 
-        if (iwi_step_delay(view, step) < view->least_delay_ps &&
-            step->state_ps[IW_STATE_WAIT] - rank->ordinary_ps <= view->threshold_ps) {
+        if (iwi_step_is_ordinary(view, rank, step)) {
             lengths[count] = (double)(iw_step_end(step) - step->begin_ps);
             waits[count++] = (double)step->state_ps[IW_STATE_WAIT];
         }

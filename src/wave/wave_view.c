@@ -7,20 +7,11 @@
 #include "base/base.h"
 #include "wave/wave_view.h"
 
-/* A grid that does not hold just the ranks is taken for a line. */
 static void set_grid(struct iwi_wave_view *view, const iw_timeline_about *about)
 {
-    uint64_t product = 1;
-
-    view->dimensions = 0;
-    while (view->dimensions < IW_TIMELINE_DIMS && about->dims[view->dimensions] > 0 &&
-           product <= view->ranks) {
+    while (view->dimensions < IW_TIMELINE_DIMS && about->dims[view->dimensions] > 0) {
         view->extents[view->dimensions] = about->dims[view->dimensions];
-        product *= about->dims[view->dimensions++];
-    }
-    if (product != view->ranks || view->dimensions == 0) {
-        view->dimensions = 1;
-        view->extents[0] = view->ranks;
+        view->dimensions++;
     }
     for (uint32_t i = view->dimensions, stride = 1; i-- > 0; stride *= view->extents[i]) {
         view->strides[i] = stride;
@@ -35,6 +26,7 @@ static void set_reach(struct iwi_wave_view *view, const iw_timeline_about *about
     const uint32_t sigma = opts->sigma > 0 ? opts->sigma : about->sigma;
     uint64_t reach;
 
+    view->expected_reach = (uint64_t)sigma * distance;
     view->distance = distance > 0 ? distance : 1;
     reach = (uint64_t)view->distance * (sigma > 0 ? sigma : 2);
     view->reach = reach < view->rank_count ? (uint32_t)reach : view->rank_count; /* others are not known */
@@ -86,7 +78,6 @@ iw_status iwi_wave_view_init(const iw_log *log, const iw_timeline *timeline, con
                         " ranks half is %" PRIu32,
                         opts->distance, view.ranks, view.ranks / 2);
     }
-    view.first_rank = iw_timeline_exact_rank(timeline, 0);
     view.is_periodic = about->is_periodic;
     view.is_traced = strcmp(about->origin, "traced") == 0;
     set_grid(&view, about);
@@ -102,22 +93,18 @@ void iwi_wave_view_release(struct iwi_wave_view *view)
     view->rank = NULL;
 }
 
-const struct iwi_wave_rank *iwi_view_rank(const struct iwi_wave_view *view, uint32_t rank)
+struct iwi_wave_rank *iwi_view_rank(const struct iwi_wave_view *view, uint32_t rank)
 {
-    const uint32_t place =
-        rank >= view->first_rank ? rank - view->first_rank : rank + (view->ranks - view->first_rank);
+    uint32_t index;
 
-    return place < view->rank_count ? &view->rank[place] : NULL;
+    return iw_timeline_exact_index(view->timeline, rank, &index) ? &view->rank[index] : NULL;
 }
 
 const iw_step *iwi_view_step(const struct iwi_wave_view *view, uint32_t rank, uint64_t number)
 {
     const struct iwi_wave_rank *of_rank = iwi_view_rank(view, rank);
 
-    if (of_rank == NULL || number < of_rank->first || number - of_rank->first >= of_rank->count) {
-        return NULL;
-    }
-    return &of_rank->steps[number - of_rank->first];
+    return of_rank != NULL ? iwi_rank_step(of_rank, number) : NULL;
 }
 
 bool iwi_view_neighbour(const struct iwi_wave_view *view, uint32_t rank, uint32_t dimension, int64_t offset,

@@ -12,20 +12,20 @@
 struct iwi_wave_view {
     const iw_timeline *timeline;
     uint32_t ranks;      /* of the program */
-    uint32_t first_rank; /* of the window, which goes on around the end */
     uint32_t rank_count; /* of the window */
     uint32_t dimensions; /* of the grid */
     uint32_t extents[IW_TIMELINE_DIMS], strides[IW_TIMELINE_DIMS];
     bool is_periodic, is_traced;
-    uint32_t distance; /* d: partners are up to so far away, or a guess */
-    uint32_t reach;    /* ranks that a wave can go in a step: sigma d, or a guess */
+    uint32_t distance;       /* d: partners are up to so far away, or a guess */
+    uint32_t reach;          /* ranks that a wave can go in a step: sigma d, or a guess */
+    uint64_t expected_reach; /* sigma d; 0: one of them is not known */
     struct iwi_wave_rank {
         const iw_step *steps;
         size_t count;
         uint64_t first;      /* number of the first one */
         uint64_t touched;    /* number of that in which a delay or a wave first comes, or UINT64_MAX */
         iw_time ordinary_ps; /* waiting in an ordinary step */
-    } * rank;                /* by place in the window */
+    } * rank;                /* by index in the window */
     size_t step_count;       /* of all ranks of the window */
     iw_time exec_ps, period_ps, least_delay_ps;
     iw_time threshold_ps; /* waiting beyond the ordinary by more is idle time */
@@ -40,8 +40,15 @@ IW_NODISCARD iw_status iwi_wave_view_init(const iw_log *log, const iw_timeline *
 void iwi_wave_view_release(struct iwi_wave_view *view);
 
 /* NULL outside of the window. */
-const struct iwi_wave_rank *iwi_view_rank(const struct iwi_wave_view *view, uint32_t rank);
+struct iwi_wave_rank *iwi_view_rank(const struct iwi_wave_view *view, uint32_t rank);
 const iw_step *iwi_view_step(const struct iwi_wave_view *view, uint32_t rank, uint64_t number);
+
+/* NULL: the window does not have it. */
+static inline const iw_step *iwi_rank_step(const struct iwi_wave_rank *rank, uint64_t number)
+{
+    return number >= rank->first && number - rank->first < rank->count ? &rank->steps[number - rank->first]
+                                                                       : NULL;
+}
 
 /* The rank `offset` further along a dimension; false: there is none, beyond the end of an open one. */
 bool iwi_view_neighbour(const struct iwi_wave_view *view, uint32_t rank, uint32_t dimension, int64_t offset,
@@ -80,6 +87,10 @@ IW_NODISCARD iw_status iwi_wave_origins(const iw_log *log, const struct iwi_wave
 
 /* The delay of a step in the eyes of this view: injected, or in traces computation beyond the ordinary. */
 iw_time iwi_step_delay(const struct iwi_wave_view *view, const iw_step *step);
+
+/* Neither delayed nor waiting for a wave. */
+bool iwi_step_is_ordinary(const struct iwi_wave_view *view, const struct iwi_wave_rank *rank,
+                          const iw_step *step);
 
 /* Follows the wave that `origin` sends along a dimension into a direction. front_count 0: there is none. */
 IW_NODISCARD iw_status iwi_wave_follow(const iw_log *log, const struct iwi_wave_view *view,

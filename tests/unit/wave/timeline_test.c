@@ -90,6 +90,45 @@ static void a_window_of_time_counts_the_steps_before_it(void **state)
     iw_timeline_free(timeline);
 }
 
+static void a_rank_is_found_in_a_window_around_the_end(void **state)
+{
+    iw_timeline_opts opts = made_opts(RANKS);
+    iw_timeline *timeline;
+    uint32_t index;
+
+    (void)state;
+    opts.first_rank = RANKS - 2;
+    opts.rank_count = 4;
+    timeline = made(&opts, STEPS, 0);
+    for (uint32_t i = 0; i < opts.rank_count; i++) {
+        assert_true(iw_timeline_exact_index(timeline, iw_timeline_exact_rank(timeline, i), &index));
+        assert_int_equal(index, i);
+    }
+    assert_false(iw_timeline_exact_index(timeline, 2, &index));
+    assert_false(iw_timeline_exact_index(timeline, RANKS - 3, &index));
+    assert_false(iw_timeline_exact_index(timeline, RANKS, &index)); /* there is no such rank */
+    iw_timeline_free(timeline);
+}
+
+static void a_grid_that_does_not_hold_just_the_ranks_is_a_line(void **state)
+{
+    static const uint32_t wrong[][IW_TIMELINE_DIMS] = {
+        {0, 0, 0}, {3, 4, 0}, {0, RANKS, 0}, {RANKS, 0, 1}, {UINT32_MAX, UINT32_MAX, UINT32_MAX}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        iw_timeline_opts opts = made_opts(RANKS);
+        iw_timeline *timeline;
+
+        memcpy(opts.about.dims, wrong[i], sizeof opts.about.dims);
+        timeline = made(&opts, 1, 0);
+        assert_int_equal(iw_timeline_describe(timeline)->dims[0], RANKS);
+        assert_int_equal(iw_timeline_describe(timeline)->dims[1], 0);
+        assert_int_equal(iw_timeline_describe(timeline)->dims[2], 0);
+        iw_timeline_free(timeline);
+    }
+}
+
 /* 4 ranks of 40 steps fit 163, 5 do not. */
 static void steps_that_do_not_fit_leave_out_the_last_ranks_in_any_order(void **state)
 {
@@ -219,6 +258,8 @@ int main(void)
         cmocka_unit_test(a_small_run_is_kept_as_a_whole),
         cmocka_unit_test(a_window_goes_around_the_end),
         cmocka_unit_test(a_window_of_time_counts_the_steps_before_it),
+        cmocka_unit_test(a_rank_is_found_in_a_window_around_the_end),
+        cmocka_unit_test(a_grid_that_does_not_hold_just_the_ranks_is_a_line),
         cmocka_unit_test(steps_that_do_not_fit_leave_out_the_last_ranks_in_any_order),
         cmocka_unit_test(nothing_exact_on_request),
         cmocka_unit_test(a_run_without_steps_has_an_empty_raster),
