@@ -85,69 +85,62 @@ static void computation_between_calls_begins_steps(void **state)
     assert_int_equal(iwi_trace_end(&trace), US(360));
 }
 
-/* 1, 2, 2 | 100, 110, 150: the border is 50 times higher than the time below. */
-static void the_border_is_where_times_jump(void **state)
+/* The border that is found for one rank that computes for such times between its calls. */
+static iw_time gap_of(const iw_time *times_us, size_t count)
 {
-    static const iw_time times_us[6] = {2, 100, 1, 2, 110, 150};
-    struct iwi_call calls[6];
-    struct iwi_trace_rank rank = {.calls = calls, .call_count = 6};
+    struct iwi_call calls[100];
+    struct iwi_trace_rank rank = {.calls = calls, .call_count = count};
     struct iw_trace trace = {.rank_count = 1, .ranks = &rank};
     iw_time gap_ps = 0;
 
-    (void)state;
-    for (size_t i = 0; i < 6; i++) {
+    for (size_t i = 0; i < count; i++) {
         calls[i] = call_at(IWI_CALL_WAIT, 0, times_us[i], 0);
     }
     assert_ok(iwi_trace_step_gap(NULL, &trace, &gap_ps));
-    assert_int_equal(gap_ps, US(100));
+    return gap_ps;
+}
+
+/* Steps of 110 after some work of 35 each, and one delay among them. */
+static iw_time gap_with_delay(iw_time delay_us)
+{
+    iw_time times_us[100];
+
+    for (size_t i = 0; i < 100; i++) {
+        times_us[i] = i == 50 ? delay_us : i % 2 ? 110 : 35;
+    }
+    return gap_of(times_us, 100);
+}
+
+/* 1, 2, 2 | 100, 110, 150: the border is 50 times higher than the time below. */
+static void the_border_is_where_times_jump(void **state)
+{
+    static const iw_time times_us[] = {2, 100, 1, 2, 110, 150};
+
+    (void)state;
+    assert_int_equal(gap_of(times_us, 6), US(100));
 }
 
 /* One delay of 5000 is 45 times longer than the steps of 110, which are 3.1 times longer than some work of
  * 35: the jump to the delay would leave more than half of all below. */
 static void a_single_delay_is_no_border(void **state)
 {
-    struct iwi_call calls[100];
-    struct iwi_trace_rank rank = {.calls = calls, .call_count = 100};
-    struct iw_trace trace = {.rank_count = 1, .ranks = &rank};
-    iw_time gap_ps = 0;
-
     (void)state;
-    for (size_t i = 0; i < 100; i++) {
-        calls[i] = call_at(IWI_CALL_WAIT, 0, i == 50 ? 5000 : i % 2 ? 110 : 35, 0);
-    }
-    assert_ok(iwi_trace_step_gap(NULL, &trace, &gap_ps));
-    assert_int_equal(gap_ps, US(110));
+    assert_int_equal(gap_with_delay(5000), US(110));
 }
 
 /* The same with one that is longer than all other work: one step a rank is none. */
 static void a_delay_longer_than_all_other_work_is_no_border(void **state)
 {
-    struct iwi_call calls[100];
-    struct iwi_trace_rank rank = {.calls = calls, .call_count = 100};
-    struct iw_trace trace = {.rank_count = 1, .ranks = &rank};
-    iw_time gap_ps = 0;
-
     (void)state;
-    for (size_t i = 0; i < 100; i++) {
-        calls[i] = call_at(IWI_CALL_WAIT, 0, i == 50 ? 50000 : i % 2 ? 110 : 35, 0);
-    }
-    assert_ok(iwi_trace_step_gap(NULL, &trace, &gap_ps));
-    assert_int_equal(gap_ps, US(110));
+    assert_int_equal(gap_with_delay(50000), US(110));
 }
 
 static void times_of_one_kind_all_begin_steps(void **state)
 {
-    struct iwi_call calls[4];
-    struct iwi_trace_rank rank = {.calls = calls, .call_count = 4};
-    struct iw_trace trace = {.rank_count = 1, .ranks = &rank};
-    iw_time gap_ps = 0;
+    static const iw_time times_us[] = {100, 120, 140, 160};
 
     (void)state;
-    for (size_t i = 0; i < 4; i++) {
-        calls[i] = call_at(IWI_CALL_WAIT, 0, 100 + 20 * (iw_time)i, 0);
-    }
-    assert_ok(iwi_trace_step_gap(NULL, &trace, &gap_ps));
-    assert_int_equal(gap_ps, US(100));
+    assert_int_equal(gap_of(times_us, 4), US(100));
 }
 
 /* ---- files ---- */
