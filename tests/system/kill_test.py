@@ -26,6 +26,8 @@ END_SECONDS = 90  # on an overloaded machine the kernel itself takes long to rem
 SIGNALS = (signal.SIGKILL, signal.SIGSEGV, signal.SIGINT, signal.SIGTERM)
 OPTIONS = ([], ["--attribution", "switches"], ["--under", "sleep 100 & sleep 100"],
            ["--attribution", "switches", "--under", "sleep 100 & sleep 100"])
+# The sanitizer's own handler may wait for ever for a lock of the thread that it interrupts.
+SANITIZER = {"ASAN_OPTIONS": f"{os.environ.get('ASAN_OPTIONS', '')}:handle_segv=0".lstrip(":")}
 MARK = "IW_KILL_TEST"  # an environment variable by which all that we start is known, whatever becomes of it
 
 
@@ -48,7 +50,7 @@ def start(idlewave, folder, number):
     process = subprocess.Popen([idlewave, "record", "--duration", "60s", "--cpus", str(cpus[number % len(cpus)]),
                                 "-o", output, *options],
                                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
-                               env=dict(os.environ, **{MARK: str(os.getpid())}),
+                               env={**os.environ, **SANITIZER, MARK: str(os.getpid())},
                                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CORE, (0, 0)))
     return Victim(number, process, output)
 
