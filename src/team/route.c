@@ -1,0 +1,174 @@
+/* Members of other processes: who has how many, the channels to them, and waiting for the link.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include <sched.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/base.h"
+#include "team/seat.h"
+
+/* ---- meeting ---- */
+
+/* What each process says of itself. */
+struct greeting {
+    uint32_t threads, most_threads, node;
+};
+
+static iw_status finish_request(const iw_log *log, const struct iwi_team *team, iw_link_request *request)
+{
+    const iw_link *link = team->link;
+    bool is_done = false;
+
+    for (uint32_t looks = 0; !is_done; looks++) {
+        iwi_pause_after(team, looks);
+        IW_TRY(link->test(link->arg, log, request, &is_done));
+    }
+    return IW_OK;
+}
+
+static iw_status tell(const iw_log *log, const struct iwi_team *team, uint32_t to, const void *data,
+                      size_t bytes)
+{
+    const iw_link *link = team->link;
+    iw_link_request *request;
+
+    IW_TRY(link->send(link->arg, log, to, 0, data, bytes, &request));
+    return finish_request(log, team, request);
+}
+
+static iw_status hear(const iw_log *log, const struct iwi_team *team, uint32_t from, void *data, size_t bytes)
+{
+    const iw_link *link = team->link;
+    iw_link_request *request;
+
+    IW_TRY(link->receive(link->arg, log, from, 0, data, bytes, &request));
+    return finish_request(log, team, request);
+}
+
+/* Every process tells the first one, which tells all of them everything. */
+static iw_status greet(const iw_log *log, const struct iwi_team *team, struct greeting *all)
+{
+    const iw_link *link = team->link;
+    const size_t bytes = link->size * sizeof *all;
+
+    if (link->rank != 0) {
+        IW_TRY(tell(log, team, 0, &all[link->rank], sizeof *all));
+        return hear(log, team, 0, all, bytes);
+    }
+    for (uint32_t p = 1; p < link->size; p++) {
+        IW_TRY(hear(log, team, p, &all[p], sizeof *all));
+    }
+    for (uint32_t p = 1; p < link->size; p++) {
+        IW_TRY(tell(log, team, p, all, bytes));
+    }
+    return IW_OK;
+}
+
+/* All processes come to the same end: what they look at is the same. */
+static iw_status seat_all(const iw_log *log, struct iwi_team *team, const struct greeting *all)
+{
+    uint32_t most_at_once = UINT32_MAX;
+    uint64_t count = 0, here = 0;
+
+    for (uint32_t p = 0; p < team->processes; p++) {
+        count += all[p].threads;
+        here += all[p].node == team->link->node ? all[p].threads : 0;
+        team->first_of[p + 1] = (uint32_t)count;
+        team->most_threads = (uint32_t)iwi_max(team->most_threads, all[p].threads);
+        most_at_once = (uint32_t)iwi_min(most_at_once, all[p].most_threads);
+    }
+    if (team->most_threads > most_at_once) {
+        return iwi_fail(log, IW_ERR_UNSUPPORTED,
+                        "this MPI takes calls of one thread only: use 1 thread for each process");
+    }
+    if (count > UINT32_MAX || (uint64_t)team->most_threads * team->most_threads > team->link->most_channels) {
+        return iwi_fail(log, IW_ERR_UNSUPPORTED,
+                        "%" PRIu32 " threads in %" PRIu32
+                        " processes are more than the link between them can tell apart",
+                        team->most_threads, team->processes);
+    }
+    iwi_team_set_crowd(team, here);
+    team->first = team->first_of[team->link->rank];
+    team->count = (uint32_t)count;
+    return IW_OK;
+}
+
+iw_status iwi_team_meet(const iw_log *log, struct iwi_team *team)
+{
+    struct greeting *all = iwi_new_array(log, team->processes, sizeof *all);
+    iw_status status;
+
+    if (all == NULL) {
+        return IW_ERR_NOMEM;
+    }
+    all[team->link->rank] = (struct greeting){team->threads, team->link->most_threads, team->link->node};
+    status = greet(log, team, all);
+    if (status == IW_OK) {
+        status = seat_all(log, team, all);
+    }
+    free(all);
+    return status;
+}
+
+/* ---- routes ---- */
+
+static uint32_t process_of(const struct iwi_team *team, uint32_t number)
+{
+    uint32_t low = 0, high = team->processes;
+
+    while (high - low > 1) { /* first_of[low] <= number < first_of[high] */
+        const uint32_t middle = low + (high - low) / 2;
+
+        *(team->first_of[middle] <= number ? &low : &high) = middle;
+    }
+    return low;
+}
+
+struct iwi_route iwi_route_to(const struct iwi_member *member, uint32_t to)
+{
+    const struct iwi_team *team = member->team;
+    const uint32_t process = process_of(team, to);
+
+    return (struct iwi_route){process, (member->number - team->first) * team->most_threads +
+                                           (to - team->first_of[process])};
+}
+
+struct iwi_route iwi_route_from(const struct iwi_member *member, uint32_t from)
+{
+    const struct iwi_team *team = member->team;
+    const uint32_t process = process_of(team, from);
+
+    return (struct iwi_route){process, (from - team->first_of[process]) * team->most_threads +
+                                           (member->number - team->first)};
+}
+
+/* ---- waiting ---- */
+
+void iwi_relax(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#endif
+}
+
+/* Yielding may be in vain: kernels that group tasks by session let a task yield to others of its group only,
+ * and MPICH's launcher makes a session for each process. Where members wait for each other's CPU, they sleep
+ * soon. */
+void iwi_pause_after(const struct iwi_team *team, uint32_t looks)
+{
+    enum { YIELDS = 200, YIELDS_IF_CROWDED = 30, SHORTEST_NS = 5000, LONGEST_NS = 100000 };
+    const uint32_t spins = team->spins / 4; /* looking at the link takes longer than at memory */
+    const uint32_t yields = team->is_crowded ? YIELDS_IF_CROWDED : YIELDS;
+
+    if (looks < spins) {
+        iwi_relax();
+    } else if (looks < spins + yields) {
+        (void)sched_yield();
+    } else {
+        const int64_t sleep_ns = iwi_min(LONGEST_NS, SHORTEST_NS * (int64_t)(looks - spins - yields + 1));
+        const struct timespec a_while = {.tv_nsec = sleep_ns};
+
+        (void)nanosleep(&a_while, NULL);
+    }
+}

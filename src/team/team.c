@@ -1,0 +1,156 @@
+/* Forms a team, and runs work as its members.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "team/team.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/available.h"
+#include "base/base.h"
+#include "team/seat.h"
+
+/* About a millisecond, by which the rounds of members differ on a shared machine: who sleeps is woken late,
+ * often on the CPU of who wakes it. Next to none where members wait for each other's CPU. */
+enum { SPINS = 20000, SPINS_IF_CROWDED = 40 };
+
+void iwi_team_set_crowd(struct iwi_team *team, uint64_t members)
+{
+    const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+
+    team->is_crowded = team->threads > iwi_available_cpus() || (cpus > 0 && members > (uint64_t)cpus);
+    team->spins = team->is_crowded ? SPINS_IF_CROWDED : SPINS;
+}
+
+iw_status iwi_team_new(const iw_log *log, const iw_link *link, uint32_t threads, struct iwi_team **team_p)
+{
+    struct iwi_team *team = iwi_new_array(log, 1, sizeof *team);
+    iw_status status = IW_OK;
+
+    if (team == NULL) {
+        return IW_ERR_NOMEM;
+    }
+    pthread_mutex_init(&team->log_lock, NULL);
+    team->link = link != NULL && link->size > 1 ? link : NULL;
+    team->processes = team->link != NULL ? link->size : 1;
+    team->threads = team->count = team->most_threads = threads;
+    iwi_team_set_crowd(team, threads);
+    team->first_of = iwi_new_array(log, (size_t)team->processes + 1, sizeof *team->first_of);
+    team->seats = iwi_new_array(log, threads, sizeof *team->seats);
+    if (team->first_of == NULL || team->seats == NULL) {
+        status = IW_ERR_NOMEM;
+    }
+    for (uint32_t t = 0; status == IW_OK && t < threads; t++) {
+        status = iwi_seat_init(log, &team->seats[t], threads);
+    }
+    if (status == IW_OK) {
+        team->first_of[1] = threads;
+        status = team->link != NULL ? iwi_team_meet(log, team) : IW_OK;
+    }
+    if (status != IW_OK) {
+        iwi_team_free(team);
+        return status;
+    }
+    *team_p = team;
+    return IW_OK;
+}
+
+void iwi_team_free(struct iwi_team *team)
+{
+    if (team == NULL) {
+        return;
+    }
+    for (uint32_t t = 0; team->seats != NULL && t < team->threads; t++) {
+        iwi_seat_release(&team->seats[t]);
+    }
+    pthread_mutex_destroy(&team->log_lock);
+    free(team->seats);
+    free(team->first_of);
+    free(team);
+}
+
+uint32_t iwi_team_size(const struct iwi_team *team)
+{
+    return team->count;
+}
+
+uint32_t iwi_team_threads(const struct iwi_team *team)
+{
+    return team->threads;
+}
+
+uint32_t iwi_team_first(const struct iwi_team *team)
+{
+    return team->first;
+}
+
+void iwi_bytes_release(struct iwi_bytes *bytes)
+{
+    free(bytes->data);
+    *bytes = (struct iwi_bytes){.data = NULL};
+}
+
+/* ---- running ---- */
+
+/* One error says why the team ended. */
+static void write_locked(void *arg, iw_log_level level, const char *text)
+{
+    struct iwi_team *team = arg;
+
+    pthread_mutex_lock(&team->log_lock);
+    if (level != IW_LOG_ERROR || !team->has_told) {
+        team->log->write(team->log->arg, level, text);
+    }
+    team->has_told |= level == IW_LOG_ERROR;
+    pthread_mutex_unlock(&team->log_lock);
+}
+
+struct runner {
+    pthread_t thread;
+    struct iwi_member member;
+    iwi_member_work work;
+    void *arg;
+};
+
+static void *run_member(void *arg)
+{
+    struct runner *runner = arg;
+    const iw_status status = runner->work(&runner->member, runner->arg);
+
+    if (status != IW_OK) {
+        iwi_team_fail(runner->member.team, status);
+    }
+    return NULL;
+}
+
+iw_status iwi_team_run(struct iwi_team *team, const iw_log *log, iwi_member_work work, void *arg)
+{
+    const iw_log shared = {log != NULL && log->write != NULL ? write_locked : NULL, team};
+    struct runner *runners = iwi_new_array(log, team->threads, sizeof *runners);
+    uint32_t started = 1;
+
+    if (runners == NULL) {
+        iwi_team_fail(team, IW_ERR_NOMEM);
+        return IW_ERR_NOMEM;
+    }
+    team->log = log;
+    for (uint32_t t = 0; t < team->threads; t++) {
+        runners[t] = (struct runner){
+            .member = {team, &shared, team->first + t, team->count}, .work = work, .arg = arg};
+    }
+    while (started < team->threads &&
+           pthread_create(&runners[started].thread, NULL, run_member, &runners[started]) == 0) {
+        started++;
+    }
+    if (started < team->threads) {
+        iwi_error(&shared, "only %" PRIu32 " of %" PRIu32 " threads could be started", started,
+                  team->threads);
+        iwi_team_fail(team, IW_ERR_NOMEM);
+    }
+    (void)run_member(&runners[0]);
+    for (uint32_t t = 1; t < started; t++) {
+        pthread_join(runners[t].thread, NULL);
+    }
+    free(runners);
+    return iwi_team_status(team);
+}
