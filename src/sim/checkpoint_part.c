@@ -1,0 +1,193 @@
+/* The files of a restart point that hold the state of a block of ranks, in this machine's byte order.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "sim/checkpoint.h"
+#include "sim/checkpoint_stream.h"
+#include "sim/flow_state.h"
+
+enum { ARRAYS = 7, POSTED = 5, KEPT = 6, CHUNK_BYTES = 1 << 20 };
+
+static const uint64_t PART_MAGIC = UINT64_C(0x3174726170707769); /* "iwppart1" */
+
+struct part_header {
+    uint64_t magic, digest, generation;
+    uint64_t is_trials, done; /* as in the point: parts of other moments do not fit */
+    struct iwi_position at;
+    uint32_t first_rank, ranks, lanes, unused;
+    uint64_t unit_bytes[ARRAYS]; /* 0: not there */
+    uint32_t unit_ranks[ARRAYS], also_unused;
+};
+
+/* So many bytes for each unit of ranks. */
+struct array {
+    void *data; /* NULL: not there */
+    size_t unit_bytes;
+    uint32_t unit_ranks;
+};
+
+/* In the order of the file. */
+static void list_arrays(const struct iwi_flow *flow, struct array arrays[ARRAYS])
+{
+    const size_t time_bytes = flow->lanes * sizeof(iw_time);
+    const struct array all[ARRAYS] = {{flow->cpu, time_bytes, 1},
+                                      {flow->send_gap, time_bytes, 1},
+                                      {flow->recv_gap, time_bytes, 1},
+                                      {flow->next_detour, time_bytes, 1},
+                                      {flow->noise_words, flow->words * time_bytes, 1},
+                                      [POSTED] = {flow->posted, time_bytes, 1},
+                                      [KEPT] = {flow->kept, flow->kept_bytes, flow->kept_base}};
+
+    memcpy(arrays, all, sizeof all);
+}
+
+bool iwi_part_write(const struct iwi_checkpoint *checkpoint, const struct iwi_point *point,
+                    const struct iwi_flow *flow)
+{
+    struct part_header header = {.magic = PART_MAGIC,
+                                 .digest = checkpoint->digest,
+                                 .generation = point->generation,
+                                 .is_trials = point->is_trials,
+                                 .done = point->done,
+                                 .at = point->at,
+                                 .first_rank = flow->first_rank,
+                                 .ranks = flow->ranks,
+                                 .lanes = flow->lanes};
+    struct array arrays[ARRAYS];
+    char path[IWI_FILE_PATH_SIZE];
+    struct iwi_file_stream stream;
+    bool is_good;
+
+    list_arrays(flow, arrays);
+    for (size_t a = 0; a < ARRAYS; a++) {
+        header.unit_bytes[a] = arrays[a].data == NULL ? 0 : arrays[a].unit_bytes;
+        header.unit_ranks[a] = header.unit_bytes[a] == 0 ? 1 : arrays[a].unit_ranks;
+    }
+    if (!iwi_file_part_path(path, checkpoint->dir, point->generation, flow->first_rank) ||
+        !iwi_file_open(&stream, path, O_WRONLY | O_CREAT | O_TRUNC)) {
+        return false;
+    }
+    is_good = iwi_file_put(&stream, &header, sizeof header);
+    for (size_t a = 0; a < ARRAYS; a++) {
+        const size_t bytes = flow->ranks / header.unit_ranks[a] * (size_t)header.unit_bytes[a];
+
+        for (size_t at = 0; is_good && at < bytes; at += CHUNK_BYTES) { /* written while it is in the cache */
+            is_good = iwi_file_put(&stream, (const char *)arrays[a].data + at,
+                                   bytes - at < CHUNK_BYTES ? bytes - at : CHUNK_BYTES);
+        }
+    }
+    return iwi_file_end_writing(&stream, is_good);
+}
+
+/* Bytes [from, to) of one array of the file go to `data`; all others are only read. */
+static bool read_array(struct iwi_file_stream *stream, size_t bytes, size_t from, size_t to, char *data,
+                       char *chunk)
+{
+    for (size_t at = 0; at < bytes; at += CHUNK_BYTES) {
+        const size_t count = bytes - at < CHUNK_BYTES ? bytes - at : CHUNK_BYTES;
+        const size_t begin = from > at ? from : at, end = to < at + count ? to : at + count;
+
+        if (!iwi_file_get(stream, chunk, count)) {
+            return false;
+        }
+        if (begin < end) {
+            memcpy(data + (begin - from), chunk + (begin - at), end - begin);
+        }
+    }
+    return true;
+}
+
+/* Makes room for what only some positions have. */
+static bool make_room(const iw_log *log, const struct part_header *header, struct iwi_flow *flow)
+{
+    const uint32_t base = header->unit_ranks[KEPT];
+
+    if (header->unit_bytes[POSTED] != 0 && flow->posted == NULL) {
+        flow->posted = iwi_flow_new_array(log, flow->count, sizeof(iw_time));
+    }
+    if (header->unit_bytes[KEPT] != 0 && flow->kept_found == NULL && base != 0) {
+        flow->kept_found = iwi_new_array(log, flow->ranks / base, (size_t)header->unit_bytes[KEPT]);
+        flow->kept_bytes = (size_t)header->unit_bytes[KEPT];
+        flow->kept_base = base;
+    }
+    return (header->unit_bytes[POSTED] == 0 || flow->posted != NULL) &&
+           (header->unit_bytes[KEPT] == 0 || flow->kept_found != NULL);
+}
+
+/* Of a part, where `flow` has room for it. */
+static bool fits(const struct part_header *header, const struct iwi_flow *flow, struct array arrays[ARRAYS])
+{
+    list_arrays(flow, arrays);
+    arrays[KEPT].data = flow->kept_found;
+    for (size_t a = 0; a < ARRAYS; a++) {
+        const uint32_t unit = header->unit_ranks[a];
+
+        if (header->unit_bytes[a] != 0 &&
+            (arrays[a].data == NULL || header->unit_bytes[a] != arrays[a].unit_bytes ||
+             unit != arrays[a].unit_ranks || flow->first_rank % unit != 0 || flow->ranks % unit != 0 ||
+             header->first_rank % unit != 0 || header->ranks % unit != 0)) {
+            return false;
+        }
+    }
+    return header->lanes == flow->lanes;
+}
+
+static bool read_arrays(struct iwi_file_stream *stream, const struct part_header *header,
+                        const struct iwi_flow *flow, const struct array arrays[ARRAYS], char *chunk)
+{
+    const uint64_t own_end = (uint64_t)flow->first_rank + flow->ranks;
+    const uint64_t part_end = (uint64_t)header->first_rank + header->ranks;
+    const uint64_t begin = flow->first_rank > header->first_rank ? flow->first_rank : header->first_rank;
+    const uint64_t end = own_end < part_end ? own_end : part_end;
+
+    if (begin >= end) {
+        return false;
+    }
+    for (size_t a = 0; a < ARRAYS; a++) {
+        const size_t bytes = (size_t)header->unit_bytes[a];
+        const uint32_t unit = header->unit_ranks[a];
+
+        if (bytes != 0 &&
+            !read_array(stream, header->ranks / unit * bytes, (begin - header->first_rank) / unit * bytes,
+                        (end - header->first_rank) / unit * bytes,
+                        (char *)arrays[a].data + (begin - flow->first_rank) / unit * bytes, chunk)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool is_of_point(const struct part_header *header, const struct iwi_point *point)
+{
+    return header->generation == point->generation && header->is_trials == point->is_trials &&
+           header->done == point->done && memcmp(&header->at, &point->at, sizeof point->at) == 0;
+}
+
+iw_status iwi_part_read(const iw_log *log, const struct iwi_checkpoint *checkpoint, uint32_t first_rank,
+                        struct iwi_flow *flow)
+{
+    const struct iwi_point *found = &checkpoint->found;
+    char path[IWI_FILE_PATH_SIZE], *chunk;
+    struct array arrays[ARRAYS];
+    struct part_header header;
+    struct iwi_file_stream stream;
+    bool is_good;
+
+    if (!iwi_file_part_path(path, checkpoint->dir, found->generation, first_rank) ||
+        !iwi_file_open(&stream, path, O_RDONLY)) {
+        return iwi_fail(log, IW_ERR_IO, "cannot read '%s': %s", path, strerror(errno));
+    }
+    chunk = iwi_new_array(log, CHUNK_BYTES, 1);
+    is_good = chunk != NULL && iwi_file_get(&stream, &header, sizeof header) && header.magic == PART_MAGIC &&
+              header.digest == checkpoint->digest && is_of_point(&header, found) &&
+              header.first_rank == first_rank && make_room(log, &header, flow) &&
+              fits(&header, flow, arrays) && read_arrays(&stream, &header, flow, arrays, chunk);
+    is_good = iwi_file_end_reading(&stream, is_good);
+    free(chunk);
+    return is_good ? IW_OK : iwi_file_refuse(log, path);
+}
