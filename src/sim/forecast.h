@@ -1,0 +1,32 @@
+/* Which way of splitting a simulation is the fastest that fits.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef IWI_FORECAST_H
+#define IWI_FORECAST_H
+
+#include <idlewave/forecast.h>
+
+#include "sim/plan.h"
+
+/* By constants of docs/scale.md; `speed`: how many times faster this machine is. Fills all but `room_bytes`.
+ */
+void iwi_forecast_fill(const struct iwi_plan *plan, const iw_program *program, const iw_noise *noise,
+                       const iw_sim_opts *opts, double speed, iw_forecast *forecast);
+
+/* Refuses (logged) what cannot be split as it has to be. */
+IW_NODISCARD iw_status iwi_forecast_check(const iw_log *log, const iw_sim_opts *opts,
+                                          const iw_forecast *forecast);
+
+/* Of `program` on `members` members in one trial and lane: values that leave the block of the member that
+ * sends most, the exchanges that carry them, and the share of all messages that the busiest member has. */
+struct iwi_crossing {
+    double values;
+    uint64_t exchanges;
+    double share;
+};
+struct iwi_crossing iwi_forecast_crossing(const iw_program *program, uint32_t members);
+
+/* Seconds of one core for a message of the program, on the machine of docs/scale.md; mean of all. */
+double iwi_forecast_message_s(const struct iwi_plan *plan, const iw_program *program);
+
+#endif
