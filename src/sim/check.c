@@ -1,0 +1,123 @@
+/* What a simulation refuses or warns of before it runs.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "sim/check.h"
+
+#include "base/base.h"
+#include "noise/stream.h"
+#include "program/trace_program.h"
+
+enum { MAX_LANES = 8, MAX_THREADS = 1024 };
+
+static iw_status check_opts(const iw_log *log, const iw_sim_opts *opts)
+{
+    if (opts->trials < 1) {
+        return iwi_fail(log, IW_ERR_RANGE, "at least 1 trial is needed");
+    }
+    if (opts->lanes > MAX_LANES || (opts->lanes & (opts->lanes - 1)) != 0) {
+        return iwi_fail(log, IW_ERR_RANGE, "%u lanes are not possible: 1, 2, 4 or 8 are", opts->lanes);
+    }
+    if (opts->checkpoint_dir != NULL && opts->want_end_times && opts->trials > 1) {
+        return iwi_fail(log, IW_ERR_UNSUPPORTED,
+                        "restart points do not hold when ranks ended in trials before: leave out the end "
+                        "times, or run one trial");
+    }
+    if (opts->threads > MAX_THREADS) {
+        return iwi_fail(log, IW_ERR_RANGE, "%u threads are not possible: at most %d are", opts->threads,
+                        MAX_THREADS);
+    }
+    return IW_OK;
+}
+
+/* Those that are stored: all of a schedule, those of a trace's base ranks. NULL: a pattern. */
+static const struct iwi_schedule *stored_nodes(const iw_program *program)
+{
+    return program->trace != NULL ? program->trace->schedule : program->schedule;
+}
+
+static bool has_compute_phases(const iw_program *program)
+{
+    const struct iwi_schedule *schedule = stored_nodes(program);
+
+    if (schedule == NULL) {
+        bool places_compute = false;
+
+        for (size_t k = 0; k < program->operation_count; k++) {
+            places_compute |= program->operations[k].algorithm->places_compute;
+        }
+        return places_compute || iwi_program_starts_with_phase(program);
+    }
+    for (uint64_t node = 0; node < schedule->first_node[schedule->ranks]; node++) {
+        if (schedule->nodes[node].flags & IWI_NODE_PHASE) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void warn_of_idle_noise(const iw_log *log, const iw_program *program, const iw_noise *noise)
+{
+    if (noise != NULL && iwi_noise_has_phases(noise) && !has_compute_phases(program)) {
+        iwi_warn(
+            log,
+            "phase-exp, phase-pareto, bernoulli and synchronising by phase act on compute phases, but the "
+            "program has none: give it work, for instance --compute 1ms");
+    }
+}
+
+/* At least as large as any message: some operations join the blocks of all ranks. */
+static uint64_t largest_message(const iw_program *program)
+{
+    const struct iwi_schedule *schedule = stored_nodes(program);
+    const struct iwi_operation *operations =
+        program->trace != NULL ? program->trace->operations : program->operations;
+    const size_t count = program->trace != NULL ? program->trace->operation_count : program->operation_count;
+    uint64_t largest = 0;
+
+    for (size_t k = 0; k < count; k++) {
+        const struct iwi_operation *op = &operations[k];
+        const uint64_t bytes = iwi_operation_joins_blocks(op) ? op->bytes * op->ranks : op->bytes;
+
+        largest = bytes > largest ? bytes : largest;
+    }
+    for (uint64_t node = 0; schedule != NULL && node < schedule->first_node[schedule->ranks]; node++) {
+        const struct iwi_node *op = &schedule->nodes[node];
+
+        largest = op->kind == IWI_SEND && op->amount > largest ? op->amount : largest;
+    }
+    return largest;
+}
+
+static iw_status check_message_costs(const iw_log *log, const iw_program *program, const iw_net *net)
+{
+    const uint64_t largest = largest_message(program);
+
+    iw_fs_per_byte dearest = net->G > net->O ? net->G : net->O;
+
+    for (uint32_t i = 0; i < net->segment_count; i++) {
+        dearest = iwi_max(dearest, iwi_max(net->segments[i].G, net->segments[i].O));
+    }
+    if (iwi_bytes_cost(dearest, largest) > IW_TIME_INPUT_MAX) {
+        return iwi_fail(log, IW_ERR_RANGE,
+                        "messages of up to %" PRIu64 " bytes take more than 10 days on this network",
+                        largest);
+    }
+    return IW_OK;
+}
+
+iw_status iwi_check_simulation(const iw_log *log, const iw_program *program, const iw_net *net,
+                               const iw_noise *noise, const iw_sim_opts *opts)
+{
+    IW_TRY(check_opts(log, opts));
+    IW_TRY(iw_net_check(log, net));
+    if (opts->rules == IW_RULES_LOGGOPSIM && net->segment_count > 0) {
+        return iwi_fail(
+            log, IW_ERR_UNSUPPORTED,
+            "network '%s' has size segments, which LogGOPSim's rules do not know; use the rules of "
+            "idlewave, or give --L, --o, --g and --G for one line over all sizes",
+            net->name);
+    }
+    IW_TRY(check_message_costs(log, program, net));
+    warn_of_idle_noise(log, program, noise);
+    return IW_OK;
+}

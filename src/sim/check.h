@@ -1,0 +1,12 @@
+/* What a simulation refuses or warns of before it runs.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef IWI_CHECK_H
+#define IWI_CHECK_H
+
+#include <idlewave/sim.h>
+
+IW_NODISCARD iw_status iwi_check_simulation(const iw_log *log, const iw_program *program, const iw_net *net,
+                                            const iw_noise *noise, const iw_sim_opts *opts);
+
+#endif
