@@ -1,0 +1,31 @@
+#!/usr/bin/env python3
+"""simulate under MPI at 2^20 ranks: {1, 2, 3, 4, 7} processes x {1, 2} threads x {1, 8} lanes, all bytes as without MPI.
+
+SPDX-License-Identifier: BSD-3-Clause
+"""
+
+import itertools
+import sys
+
+import run_mpi
+import simulate_matrix
+from simulate_matrix import RARE_NOISE, TRACE, Case, Way, pattern
+
+RANKS = 1 << 20
+CASES = [
+    pattern("dissemination", RANKS, ["barrier:dissemination"]),
+    pattern("allreduces", RANKS, ["allreduce:recursive-doubling", "allreduce:reduce-bcast"], "--bytes", "100KiB",
+            noise=RARE_NOISE),
+    pattern("halo and allreduce", RANKS, ["halo2d", "allreduce"], "--bytes", "8KiB"),
+    pattern("sweep", RANKS, ["sweep2d"], "--bytes", "80KiB", noise=RARE_NOISE),
+    Case("extrapolated trace", RANKS, (TRACE,), RARE_NOISE),
+]
+
+
+def ways_of(_case):
+    return [Way(*way) for way in itertools.product((1, 2, 3, 4, 7), (1, 2), (1, 8))]
+
+
+if __name__ == "__main__":
+    simulate_matrix.compare(run_mpi.test_arguments(__doc__), CASES, ways_of, 2, timeout=300)
+    sys.exit(0)
