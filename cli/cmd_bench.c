@@ -94,7 +94,7 @@ static int write_result(struct ui *ui, const struct bench_opts *opts, const iw_b
     }
     if (result->samples->warning[0] != '\0') {
         ui_error(ui, "the numbers are not valid: %s", result->samples->warning);
-        ui_hint("start at most one rank for each CPU");
+        ui_hint(ui, "start at most one rank for each CPU");
     }
     return ui_exit_of(status != IW_OK ? status : written);
 }
@@ -114,7 +114,7 @@ static int evaluate(struct ui *ui, const struct inputs *inputs, const iw_bench_s
     if (baseline->path[0] != '\0') {
         iw_bench_set_baseline(result, baseline);
         if (baseline->ranks != samples->ranks || baseline->quantum_ns != result->quantum_ns) {
-            ui_hint("'%s' has %u ranks and a quantum of %g us: other phases than these", baseline->path,
+            ui_hint(ui, "'%s' has %u ranks and a quantum of %g us: other phases than these", baseline->path,
                     baseline->ranks, baseline->quantum_ns / 1e3);
         }
     }

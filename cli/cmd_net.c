@@ -112,7 +112,7 @@ static iw_status write_result(struct ui *ui, const struct net_measure_opts *opts
                  : iw_net_write_text(&ui->log, measured, written == IW_OK ? opts->path : NULL, stdout);
     if (samples->warning[0] != '\0') {
         ui_error(ui, "the numbers are not valid: %s", samples->warning);
-        ui_hint("start at most one rank for each core");
+        ui_hint(ui, "start at most one rank for each core");
     }
     iw_net_measured_free(measured);
     return status != IW_OK ? status : written;

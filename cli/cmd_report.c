@@ -202,10 +202,10 @@ static const struct report_kind *find_kind(const struct ui *ui, const char *path
     }
     ui_error(ui, "'%s' is nothing that can be shown", path);
     if (ending != NULL && (strcmp(ending, ".yaml") == 0 || strcmp(ending, ".yml") == 0)) {
-        ui_hint("run the study first: idlewave study %s -o DIR", path);
+        ui_hint(ui, "run the study first: idlewave study %s -o DIR", path);
     }
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
-        ui_hint("what can be: %s", kinds[i]->what);
+        ui_hint(ui, "what can be: %s", kinds[i]->what);
     }
     return NULL;
 }

@@ -5,6 +5,7 @@
 
 #include <idlewave/idlewave.h>
 
+#include "fleet.h"
 #include "progress.h"
 #include "simulate_opts.h"
 #include "simulate_timeline.h"
@@ -18,8 +19,8 @@ static const char description[] =
     "operating-system noise and injected delays, and "
     "says how much slower it is than without them.\n"
     "The same options and seed give the same times, to the picosecond, for any "
-    "engine and any number of threads "
-    "and lanes.";
+    "engine and any number of threads, "
+    "lanes and processes. Started by the launcher of Open MPI or MPICH, its processes share one simulation.";
 
 static const struct example examples[] = {
     {"an allreduce of a million ranks under 0.21 % of noise",
@@ -35,11 +36,15 @@ static const struct example examples[] = {
      "idlewave simulate run --ranks 32768 --collectives ompi-4.1 --noise node.h5"},
     {"a GOAL file, as JSON", "idlewave simulate app.goal --net my.yaml --noise node.txt --trials 100 \\\n"
                              "      --format json"},
+    {"the ranks of one simulation on four nodes, or on four cores",
+     "mpirun -n 4 idlewave simulate --pattern barrier --ranks 16Mi \\\n"
+     "      --noise periodic:0.5Hz,220us --net altix"},
     {NULL, NULL},
 };
 
 /* Everything one simulation holds. */
 struct simulation {
+    struct fleet fleet;
     struct program_source source;
     iw_program *program;
     iw_net net;
@@ -51,11 +56,8 @@ struct simulation {
 static int set_up(struct ui *ui, const struct simulate_opts *opts, const struct opt_args *args,
                   struct simulation *s)
 {
-    int code = simulate_check(ui, opts);
+    int code = simulate_make_net(ui, &opts->net, &s->net);
 
-    if (code == UI_DONE) {
-        code = simulate_make_net(ui, &opts->net, &s->net);
-    }
     if (code == UI_DONE) {
         code = simulate_make_noise(ui, &opts->noise, &s->noise);
     }
@@ -71,21 +73,46 @@ static int set_up(struct ui *ui, const struct simulate_opts *opts, const struct 
 /* The JSON of a single trial tells when its ranks end; their times are kept up to so many ranks. */
 static const uint32_t MOST_RANKS_KEPT = UINT32_C(1) << 24;
 
+static void fill_opts(const struct simulate_opts *opts, const struct simulation *s, iw_sim_opts *sim)
+{
+    simulate_fill_opts(opts, sim);
+    sim->link = s->fleet.link;
+    sim->threads = sim->threads != 0 ? sim->threads : fleet_threads(&s->fleet);
+}
+
+/* --dry-run */
+static int forecast(struct ui *ui, const struct simulate_opts *opts, const struct simulation *s)
+{
+    iw_sim_opts sim = IW_SIM_OPTS_INIT;
+    iw_forecast all;
+    iw_status status;
+
+    fill_opts(opts, s, &sim);
+    status = iw_forecast_make(&ui->log, s->program, &s->net, s->noise, &sim, &all);
+    if (status == IW_OK) {
+        status = opts->output.format == OUTPUT_JSON ? iw_forecast_write_json(&ui->log, &all, stdout)
+                                                    : iw_forecast_write_text(&ui->log, &all, stdout);
+    }
+    return ui_exit_of(status);
+}
+
 static int simulate(struct ui *ui, const struct simulate_opts *opts, struct simulation *s)
 {
     iw_sim_opts sim = IW_SIM_OPTS_INIT;
     struct progress progress;
     iw_status status;
 
-    simulate_fill_opts(opts, &sim);
+    fill_opts(opts, s, &sim);
     sim.want_end_times |= opts->output.format == OUTPUT_JSON && sim.trials == 1 &&
                           iw_program_ranks(s->program) <= MOST_RANKS_KEPT;
     progress_begin(&progress, (double)iw_program_messages(s->program) * (double)sim.trials, "messages");
     if (s->timeline != NULL) {
         sim.steps = iw_timeline_sink(s->timeline);
     }
-    sim.progress = (iw_progress){progress_update, &progress};
-    ui->progress = &progress;
+    if (fleet_is_first(&s->fleet)) {
+        sim.progress = (iw_progress){progress_update, &progress};
+        ui->progress = &progress;
+    }
     status = iw_simulate(&ui->log, s->program, &s->net, s->noise, &sim, &s->result);
     ui->progress = NULL;
     progress_wipe(&progress);
@@ -150,18 +177,39 @@ static int write_result(struct ui *ui, const struct simulate_opts *opts, const s
     }
 }
 
+static int run_and_write(struct ui *ui, const struct simulate_opts *opts, struct simulation *s)
+{
+    int code = simulate(ui, opts, s);
+
+    if (code != UI_DONE) {
+        fleet_abort(&s->fleet, code);
+    } else if (fleet_is_first(&s->fleet)) {
+        code = write_result(ui, opts, s);
+        if (code == UI_DONE && opts->run.checkpoint_dir != NULL) {
+            iw_checkpoint_remove(opts->run.checkpoint_dir);
+        }
+    }
+    return code;
+}
+
 static int run(struct ui *ui, const void *values, const struct opt_args *args)
 {
     const struct simulate_opts *opts = values;
     struct simulation s = {.program = NULL};
-    int code = set_up(ui, opts, args, &s);
+    int code;
 
-    if (code == UI_DONE) {
-        code = simulate(ui, opts, &s);
+    fleet_begin(&s.fleet, ui);
+    code = simulate_check(ui, opts);
+    if (code != UI_DONE) { /* all processes say so, none has to be told */
+        return fleet_end(&s.fleet, code);
     }
-    if (code == UI_DONE) {
-        code = write_result(ui, opts, &s);
+    code = fleet_open(&s.fleet, set_up(ui, opts, args, &s));
+    if (code == UI_DONE && opts->run.is_dry) {
+        code = fleet_is_first(&s.fleet) ? forecast(ui, opts, &s) : UI_DONE;
+    } else if (code == UI_DONE) {
+        code = run_and_write(ui, opts, &s);
     }
+    code = fleet_end(&s.fleet, code);
     iw_timeline_free(s.timeline);
     iw_sim_result_free(s.result);
     iw_program_free(s.program);

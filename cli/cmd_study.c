@@ -11,6 +11,7 @@
 
 #include "interrupt.h"
 #include "progress.h"
+#include "study_share.h"
 #include "study_verbs.h"
 
 struct study_opts {
@@ -27,9 +28,9 @@ static const char *const formats[] = {"text", "json", NULL};
 static const struct opt run_rows[] = {
     ROW("dry-run", OPT_FLAG, is_dry_run, "", "only say which cells there are, and what they will take"),
     ROW("shard", OPT_STRING, shard, "I/N",
-        "run the I-th of N even parts (default all; in a Slurm job array its task's part)"),
-    ROW("threads", OPT_COUNT, threads, "N", "threads (default as many as CPUs allowed)", .min = 1,
-        .max = 1024),
+        "run the I-th of N even parts, for folders or machines that share nothing (default all)"),
+    ROW("threads", OPT_COUNT, threads, "N", "threads of each process (default as many as CPUs allowed)",
+        .min = 1, .max = 1024),
 };
 static const struct opt output_rows[] = {
     ROW("output", OPT_STRING, dir, "DIR", "the folder of results (default the name of FILE without .yaml)",
@@ -53,14 +54,19 @@ static const char description[] =
     "before the next one begins.\n"
     "Interrupted at any moment, the same command goes on with what is missing, and ends with the same lines "
     "as "
-    "if nothing had happened. After a change of the file only cells that changed are run.";
+    "if nothing had happened. After a change of the file only cells that changed are run.\n"
+    "Any number of processes may run one study in one folder, started by mpirun or srun, as a job array, or "
+    "by "
+    "hand: each takes the next cell that nobody has, and those of processes that died.";
 
 static const struct example examples[] = {
     {"what would it take?", "idlewave study four-systems.yaml --dry-run"},
     {"run it, and look at it",
      "idlewave study four-systems.yaml -o four\n  idlewave report four -o four.html"},
-    {"on eight nodes of a cluster, in a folder that all see",
-     "sbatch --array=1-8 --wrap 'idlewave study four-systems.yaml -o four'"},
+    {"on all cores of eight nodes, in a folder that all see",
+     "mpirun -n 8 --map-by node idlewave study four-systems.yaml -o four\n"
+     "  srun -N 8 idlewave study four-systems.yaml -o four\n"
+     "  sbatch --array=1-8 --wrap 'idlewave study four-systems.yaml -o four'"},
     {"on two machines that share nothing", "idlewave study four-systems.yaml -o part1 --shard 1/2\n"
                                            "  idlewave study four-systems.yaml -o part2 --shard 2/2\n"
                                            "  idlewave study merge part1 part2 -o four"},
@@ -70,27 +76,6 @@ static const struct example examples[] = {
 static const struct verb *const subverbs[] = {&verb_study_merge, NULL};
 
 /* ---- what is asked for ---- */
-
-static int read_shard(struct ui *ui, const char *text, struct shard *shard)
-{
-    const struct shard_slurm slurm = shard_slurm_variables();
-    char fault[SHARD_FAULT_SIZE];
-
-    *shard = (struct shard){0, 1};
-    if (text != NULL) {
-        return shard_parse(text, shard, fault) ? UI_DONE : ui_usage(ui, "--shard: %s", fault);
-    }
-    if (slurm.id == NULL) {
-        return UI_DONE;
-    }
-    if (!shard_of_slurm(&slurm, shard, fault)) {
-        ui_error(ui, "%s", fault);
-        return UI_ERROR;
-    }
-    ui_error(ui, "note: shard %u of %u, as task %s of the Slurm array (--shard 1/1 would run all)",
-             (unsigned)shard->index + 1, (unsigned)shard->count, slurm.id);
-    return UI_DONE;
-}
 
 /* The folder that was given, or the file's name without folders and suffix; to be freed. */
 static char *choose_dir(const char *given, const char *path)
@@ -164,17 +149,17 @@ static bool is_stopped(void *arg)
     if (interrupt_has_come() && !watcher->has_told) {
         watcher->has_told = true;
         progress_wipe(watcher->progress);
-        ui_hint("ends with the cells that are running; interrupt again to end at once");
+        ui_hint(NULL, "ends with the cells that are running; interrupt again to end at once");
     }
     return interrupt_has_come();
 }
 
-static iw_status run_study(struct ui *ui, const iw_study *study, const char *dir,
+static iw_status run_study(struct ui *ui, const iw_study *study, const char *dir, bool is_first,
                            const iw_study_opts *run_opts, iw_study_outcome *outcome)
 {
     iw_study_opts watched = *run_opts;
     struct progress progress;
-    struct watcher watcher = {.progress = &progress};
+    struct watcher watcher = {.progress = &progress, .has_told = !is_first};
     struct interrupt interrupt;
     iw_status status;
 
@@ -182,7 +167,7 @@ static iw_status run_study(struct ui *ui, const iw_study *study, const char *dir
     ui->progress = &progress;
     watched.command = ui->command;
     watched.is_stopped = is_stopped;
-    watched.progress = show_progress;
+    watched.progress = is_first ? show_progress : NULL;
     watched.arg = &watcher;
     interrupt_catch(&interrupt);
     status = iw_study_run(&ui->log, study, dir, &watched, outcome);
@@ -192,58 +177,73 @@ static iw_status run_study(struct ui *ui, const iw_study *study, const char *dir
     return status;
 }
 
-static int run_and_tell(struct ui *ui, const struct study_opts *opts, const iw_study *study, const char *dir,
-                        const struct shard *shard, const iw_study_opts *run_opts)
+static void tell_outcome(struct ui *ui, int format, const iw_study_outcome *outcome,
+                         const struct shard *shard, const char *dir)
 {
-    iw_study_outcome outcome;
-    const iw_status status = run_study(ui, study, dir, run_opts, &outcome);
+    if (format == FORMAT_JSON) {
+        study_write_outcome_json(outcome, shard, dir, stdout);
+    } else if (!outcome->is_stopped) {
+        study_write_outcome_text(outcome, shard, dir, stdout);
+    }
+    if (outcome->is_stopped) {
+        ui_error(ui, "interrupted: %zu of %zu cells are done; the same command goes on",
+                 outcome->found + outcome->run + outcome->others, outcome->cells);
+    }
+}
 
+static int run_and_tell(struct study_share *share, const struct study_opts *opts, const iw_study *study,
+                        const char *dir, const iw_study_opts *run_opts)
+{
+    const bool is_first = study_share_is_first(share);
+    iw_study_outcome outcome;
+    iw_status status;
+
+    share->is_running = true;
+    status = run_study(share->ui, study, dir, is_first, run_opts, &outcome);
+    share->is_running = false;
     if (status != IW_OK) {
         return ui_exit_of(status);
     }
-    if (opts->format == FORMAT_JSON) {
-        study_write_outcome_json(&outcome, shard, dir, stdout);
-    } else if (!outcome.is_stopped) {
-        study_write_outcome_text(&outcome, shard, dir, stdout);
+    if (is_first) {
+        tell_outcome(share->ui, opts->format, &outcome, &share->shard, dir);
     }
-    if (outcome.is_stopped) {
-        ui_error(ui, "interrupted: %zu of %zu cells are done; the same command goes on",
-                 outcome.found + outcome.run, outcome.cells);
-        return UI_ERROR;
-    }
-    return UI_DONE;
+    return outcome.is_stopped ? UI_ERROR : UI_DONE;
 }
 
-static int estimate(struct ui *ui, const struct study_opts *opts, const iw_study *study, const char *dir,
-                    const struct shard *shard, const iw_study_opts *run_opts)
+/* One process tells it for all. */
+static int estimate(const struct study_share *share, const struct study_opts *opts, const iw_study *study,
+                    const char *dir, const iw_study_opts *run_opts)
 {
     iw_study_estimate *estimate = NULL;
-    const iw_status status = iw_study_estimate_new(&ui->log, study, dir, run_opts, &estimate);
+    iw_status status;
 
+    if (!study_share_is_first(share)) {
+        return UI_DONE;
+    }
+    status = iw_study_estimate_new(&share->ui->log, study, dir, run_opts, &estimate);
     if (status == IW_OK) {
-        (opts->format == FORMAT_JSON ? study_write_estimate_json : study_write_estimate_text)(study, estimate,
-                                                                                              shard, stdout);
+        (opts->format == FORMAT_JSON ? study_write_estimate_json
+                                     : study_write_estimate_text)(study, estimate, &share->shard, stdout);
     }
     iw_study_estimate_free(estimate);
     return ui_exit_of(status);
 }
 
-static int load_and_run(struct ui *ui, const struct study_opts *opts, const char *path, const char *dir,
-                        const struct shard *shard)
+static int load_and_run(struct study_share *share, const struct study_opts *opts, const char *path,
+                        const char *dir)
 {
     iw_study_opts run_opts = IW_STUDY_OPTS_INIT;
     iw_study *study = NULL;
-    iw_status status = iw_study_load(&ui->log, path, &study);
+    const iw_status status = iw_study_load(&share->ui->log, path, &study);
     int code;
 
     if (status != IW_OK) {
         return ui_exit_of(status);
     }
     run_opts.threads = (uint32_t)opts->threads;
-    run_opts.shard = shard->index;
-    run_opts.shards = shard->count;
-    code = (opts->is_dry_run ? estimate(ui, opts, study, dir, shard, &run_opts)
-                             : run_and_tell(ui, opts, study, dir, shard, &run_opts));
+    study_share_fill(share, &run_opts);
+    code = (opts->is_dry_run ? estimate(share, opts, study, dir, &run_opts)
+                             : run_and_tell(share, opts, study, dir, &run_opts));
     iw_study_free(study);
     return code;
 }
@@ -251,21 +251,21 @@ static int load_and_run(struct ui *ui, const struct study_opts *opts, const char
 static int run(struct ui *ui, const void *values, const struct opt_args *args)
 {
     const struct study_opts *opts = values;
-    struct shard shard;
-    char *dir;
-    int code;
+    struct study_share share;
+    char *dir = NULL;
+    int code = study_share_begin(&share, ui, opts->shard);
 
-    if (args->count == 0) {
-        return ui_usage(ui, "which study? idlewave study FILE.yaml");
-    }
-    dir = choose_dir(opts->dir, args->values[0]);
-    code = check_dir(ui, opts->dir, dir);
-    if (code == UI_DONE) {
-        code = read_shard(ui, opts->shard, &shard);
+    if (code == UI_DONE && args->count == 0) {
+        code = ui_usage(ui, "which study? idlewave study FILE.yaml");
     }
     if (code == UI_DONE) {
-        code = load_and_run(ui, opts, args->values[0], dir, &shard);
+        dir = choose_dir(opts->dir, args->values[0]);
+        code = check_dir(ui, opts->dir, dir);
     }
+    if (code == UI_DONE) {
+        code = load_and_run(&share, opts, args->values[0], dir);
+    }
+    study_share_end(&share);
     free(dir);
     return code;
 }

@@ -97,7 +97,7 @@ static int find_tracer(struct speaker *speaker, const struct trace_opts *opts, c
     if (opts->mpi == MPI_AUTO) {
         status = iw_mpi_choose(&speaker->log, program, tracer_file, &mpi);
         if (status == IW_ERR_UNSUPPORTED && speaker->has_spoken) {
-            ui_hint("--mpi openmpi or --mpi mpich takes that MPI's tracer without asking");
+            ui_hint(NULL, "--mpi openmpi or --mpi mpich takes that MPI's tracer without asking");
         }
     }
     if (status == IW_OK) {

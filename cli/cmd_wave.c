@@ -100,7 +100,7 @@ static iw_status load(struct ui *ui, const struct wave_opts *opts, const char *p
     }
     if (!iw_trace_is_trace(path)) {
         ui_error(ui, "'%s' is neither a timeline nor a trace", path);
-        ui_hint("a timeline comes from 'idlewave simulate --timeline FILE'");
+        ui_hint(ui, "a timeline comes from 'idlewave simulate --timeline FILE'");
         return IW_ERR_FORMAT;
     }
     made.about.is_periodic = opts->is_periodic;

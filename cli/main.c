@@ -11,6 +11,7 @@
 
 #include "help.h"
 #include "opt.h"
+#include "speaker.h"
 #include "ui.h"
 #include "verbs.h"
 
@@ -52,27 +53,40 @@ static char *join_command(int argc, char **argv)
     return fclose(out) == 0 ? command : NULL;
 }
 
-static int run_parsed(struct ui *ui, const struct verb *verb, const void *values, const struct opt_args *args)
+/* Of the processes of a launcher one tells what can be no error of any of them. */
+static bool is_first(const struct speaker *speaker)
+{
+    return !speaker->is_one_of_many || speaker->rank == 0;
+}
+
+/* The speaker has the ui until the verb runs. */
+static int run_parsed(struct ui *ui, struct speaker *speaker, const struct verb *verb, const void *values,
+                      const struct opt_args *args)
 {
     if (args->count > verb->most_arguments) {
         return ui_usage(ui, "'%s' is one argument too many", args->values[verb->most_arguments]);
     }
+    speaker_leave_ui(speaker, ui);
     return verb->run(ui, values, args);
 }
 
-static int run_verb(struct ui *ui, const struct verb *verb, int argc, char **argv)
+static int run_verb(struct ui *ui, struct speaker *speaker, const struct verb *verb, int argc, char **argv)
 {
     void *values = ui_grow(NULL, verb->values_size + 1, 1);
     struct opt_args args;
+    enum opt_outcome outcome;
     int code = UI_USAGE;
 
     if (verb->values_size > 0) {
         memcpy(values, verb->defaults, verb->values_size);
     }
-    switch (opt_parse(ui, verb->groups, verb->group_count, argc, argv, verb->takes_command, values, &args)) {
-    case OPT_PARSED: code = run_parsed(ui, verb, values, &args); break;
+    outcome = opt_parse(ui, verb->groups, verb->group_count, argc, argv, verb->takes_command, values, &args);
+    switch (outcome) {
+    case OPT_PARSED: code = run_parsed(ui, speaker, verb, values, &args); break;
     case OPT_HELP:
-        help_verb(stdout, verb);
+        if (is_first(speaker)) {
+            help_verb(stdout, verb);
+        }
         code = UI_DONE;
         break;
     case OPT_WRONG: break;
@@ -83,29 +97,31 @@ static int run_verb(struct ui *ui, const struct verb *verb, int argc, char **arg
 }
 
 /* argv[0], if there is one, should be the subverb. */
-static int run_subverb(struct ui *ui, const struct verb *verb, int argc, char **argv)
+static int run_subverb(struct ui *ui, struct speaker *speaker, const struct verb *verb, int argc, char **argv)
 {
     const struct verb *sub = argc > 0 ? verb_find_sub(verb, argv[0]) : NULL;
 
     if (sub == NULL && verb->run != NULL) {
-        return run_verb(ui, verb, argc, argv);
+        return run_verb(ui, speaker, verb, argc, argv);
     }
     if (argc == 0) {
         help_verb(stderr, verb);
         return UI_USAGE;
     }
     if (strcmp(argv[0], "--help") == 0 || strcmp(argv[0], "-h") == 0) {
-        help_verb(stdout, verb);
+        if (is_first(speaker)) {
+            help_verb(stdout, verb);
+        }
         return UI_DONE;
     }
     if (sub == NULL) {
         return verb_unknown_sub(ui, verb, argv[0]);
     }
     ui->verb = sub->name;
-    return run_verb(ui, sub, argc - 1, argv + 1);
+    return run_verb(ui, speaker, sub, argc - 1, argv + 1);
 }
 
-static int run(struct ui *ui, int argc, char **argv)
+static int run(struct ui *ui, struct speaker *speaker, int argc, char **argv)
 {
     const char *first = argc > 1 ? argv[1] : "";
     const struct verb *verb;
@@ -115,11 +131,15 @@ static int run(struct ui *ui, int argc, char **argv)
         return UI_USAGE;
     }
     if (strcmp(first, "--help") == 0 || strcmp(first, "-h") == 0) {
-        help_overview(stdout);
+        if (is_first(speaker)) {
+            help_overview(stdout);
+        }
         return UI_DONE;
     }
     if (strcmp(first, "--version") == 0 || strcmp(first, "-V") == 0) {
-        (void)printf("idlewave %s\n", iw_version());
+        if (is_first(speaker)) {
+            (void)printf("idlewave %s\n", iw_version());
+        }
         return UI_DONE;
     }
     if (first[0] == '-') {
@@ -130,7 +150,7 @@ static int run(struct ui *ui, int argc, char **argv)
         return verb_unknown(ui, first);
     }
     ui->verb = verb->name;
-    return (verb->subverbs != NULL ? run_subverb : run_verb)(ui, verb, argc - 2, argv + 2);
+    return (verb->subverbs != NULL ? run_subverb : run_verb)(ui, speaker, verb, argc - 2, argv + 2);
 }
 
 /* A full disk is never a success, however late it shows. */
@@ -152,11 +172,16 @@ static int close_stdout(const struct ui *ui, int code)
 int main(int argc, char **argv)
 {
     char *command = join_command(argc, argv);
+    struct speaker speaker;
     struct ui ui;
     int code;
 
     ui_init(&ui, NULL, command != NULL ? command : "idlewave");
-    code = close_stdout(&ui, run(&ui, argc, argv));
+    speaker_init(&speaker, &ui);
+    speaker_take_ui(&speaker, &ui);
+    code = run(&ui, &speaker, argc, argv);
+    speaker_leave_ui(&speaker, &ui);
+    code = close_stdout(&ui, code);
     free(command);
     return code;
 }

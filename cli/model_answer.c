@@ -144,7 +144,7 @@ static int answer_recording(struct ui *ui, const struct model_opts *opts, struct
     iw_status status = iw_recording_import(&ui->log, opts->noise, &import, &run->recording);
 
     if (status == IW_ERR_USAGE) {
-        ui_hint("'idlewave noise convert' makes noise files of other formats");
+        ui_hint(ui, "'idlewave noise convert' makes noise files of other formats");
     }
     if (status == IW_OK) {
         status = iw_window_model_new(&ui->log, run->recording, &window, &run->window);

@@ -246,7 +246,7 @@ static int make_from_pattern(struct ui *ui, const struct program_opts *opts,
     pattern.delay_count = source->delay_count;
     status = iw_program_from_pattern(&ui->log, source->operations, &pattern, program_p);
     if (status == IW_ERR_USAGE) {
-        ui_hint("'idlewave schedule --list' lists all operations and algorithms");
+        ui_hint(ui, "'idlewave schedule --list' lists all operations and algorithms");
         return UI_USAGE;
     }
     return ui_exit_of_value(ui, status);

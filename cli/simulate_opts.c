@@ -7,6 +7,7 @@
 static const char *const syncs[] = {"none", "start", "phase", NULL};
 static const char *const engines[] = {"auto", "event", "flow", NULL};
 static const char *const rule_names[] = {"idlewave", "loggopsim", NULL};
+static const char *const parallels[] = {"auto", "trials", "ranks", NULL};
 static const char *const rendezvous_names[] = {"ideal", "rts-cts", NULL};
 static const char *const formats[] = {"text", "json", "csv", NULL};
 
@@ -69,7 +70,18 @@ static const struct opt run_rows[] = {
         .choices = engines),
     ROW("rules", OPT_CHOICE, rules, "", "loggopsim: follow LogGOPSim to the letter (default idlewave)",
         .choices = rule_names),
-    ROW("threads", OPT_COUNT, threads, "N", "threads, 0: one for each CPU (default 0)", .max = 1024),
+    ROW("threads", OPT_COUNT, threads, "N", "threads of each process, 0: one for each CPU (default 0)",
+        .max = 1024),
+    ROW("parallel", OPT_CHOICE, parallel, "",
+        "what is split over threads and processes: the trials, or the ranks of each trial (default auto: "
+        "whichever takes less time)",
+        .choices = parallels),
+    ROW("dry-run", OPT_FLAG, is_dry, "", "only tell what it would take, and how it would be split"),
+    ROW("checkpoint", OPT_STRING, checkpoint_dir, "FOLDER",
+        "write restart points there, and go on from the one that is there; gone when the simulation has "
+        "ended"),
+    ROW("checkpoint-every", OPT_TIME, checkpoint_every_ps, "TIME",
+        "between restart points (default 10min); longer where writing them would take over 5 % of the time"),
     ROW("lanes", OPT_COUNT, lanes, "N", "trials side by side: 1, 2, 4, 8; 0: chosen (default 0)", .max = 8),
 };
 #undef ROW
@@ -103,7 +115,7 @@ const struct simulate_opts simulate_defaults = {
     .program = PROGRAM_OPTS_INIT,
     .net = NET_OPTS_INIT,
     .noise = {.ranks_per_node = 1},
-    .run = {.trials = 1, .seed = 1},
+    .run = {.trials = 1, .seed = 1, .checkpoint_every_ps = OPT_UNSET_TIME},
 };
 
 int simulate_check(const struct ui *ui, const struct simulate_opts *opts)
@@ -130,6 +142,16 @@ int simulate_check(const struct ui *ui, const struct simulate_opts *opts)
     if (opts->output.timeline_path != NULL && opts->run.rules == IW_RULES_LOGGOPSIM) {
         return ui_usage(ui, "--timeline: LogGOPSim's rules tell no steps of ranks, those of idlewave do");
     }
+    if (opts->run.checkpoint_dir == NULL && opts->run.checkpoint_every_ps != OPT_UNSET_TIME) {
+        return ui_usage(
+            ui, "--checkpoint-every is how often restart points are written: add --checkpoint FOLDER");
+    }
+    if (opts->run.checkpoint_dir != NULL && opts->run.parallel == IW_PARALLEL_TRIALS) {
+        return ui_usage(ui, "--checkpoint needs --parallel ranks, or auto");
+    }
+    if (opts->run.is_dry && opts->output.format == OUTPUT_CSV) {
+        return ui_usage(ui, "--dry-run has no CSV form: use --format text or json");
+    }
     if (opts->program.patterns.count > 0 && opts->program.goal_unit_ps != OPT_UNSET_TIME) {
         return ui_usage(ui, "--goal-unit is for GOAL files; a pattern has units of its own");
     }
@@ -146,6 +168,11 @@ void simulate_fill_opts(const struct simulate_opts *opts, iw_sim_opts *sim)
     sim->first_trial = opts->run.first_trial;
     sim->lanes = (uint32_t)opts->run.lanes;
     sim->threads = (uint32_t)opts->run.threads;
+    sim->parallel = (iw_parallel)opts->run.parallel;
+    sim->checkpoint_dir = opts->run.checkpoint_dir;
+    if (opts->run.checkpoint_every_ps != OPT_UNSET_TIME) {
+        sim->checkpoint_s = (double)opts->run.checkpoint_every_ps / (double)IW_PS_PER_S;
+    }
     sim->want_explain = opts->output.wants_explain;
     sim->want_end_times = opts->output.end_times_path != NULL;
 }

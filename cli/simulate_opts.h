@@ -37,7 +37,10 @@ struct noise_opts {
 
 struct run_opts {
     uint64_t trials, seed, first_trial, threads, lanes;
-    int engine, rules;
+    bool is_dry;
+    const char *checkpoint_dir;
+    iw_time checkpoint_every_ps;
+    int engine, rules, parallel;
 };
 
 struct output_opts {

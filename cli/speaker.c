@@ -40,15 +40,16 @@ static bool is_first_to_say(const char *text)
 /* All processes of a node usually meet the same error at about the same time: one of them tells it. */
 static void speak(void *arg, iw_log_level level, const char *text)
 {
-    static const struct timespec a_while = {.tv_nsec = 500000000};
+    static const struct timespec a_while = {.tv_nsec = 500000000}, longer = {.tv_nsec = 600000000};
     struct speaker *speaker = arg;
 
     if (!speaker->is_one_of_many) {
-        speaker->ui->log.write(speaker->ui->log.arg, level, text);
+        speaker->below.write(speaker->below.arg, level, text);
     } else if (is_first_to_say(text)) {
-        speaker->ui->log.write(speaker->ui->log.arg, level, text);
+        speaker->below.write(speaker->below.arg, level, text);
         (void)nanosleep(&a_while, NULL); /* keeps the name while the others come */
     } else {
+        (void)nanosleep(&longer, NULL); /* launchers end all processes when the first one ends */
         return;
     }
     speaker->has_spoken = true;
@@ -58,11 +59,25 @@ void speaker_init(struct speaker *speaker, const struct ui *ui)
 {
     iw_launcher launcher = {.name = NULL};
 
-    *speaker = (struct speaker){.ui = ui, .log = {speak, speaker}};
+    *speaker = (struct speaker){.below = ui->log, .log = {speak, speaker}};
     if (iw_launcher_detect(NULL, &launcher) == IW_OK) {
         speaker->is_one_of_many = launcher.size > 1;
         speaker->rank = launcher.rank;
     }
+}
+
+void speaker_take_ui(struct speaker *speaker, struct ui *ui)
+{
+    if (speaker->is_one_of_many) {
+        ui->log = speaker->log;
+        ui->is_heard = &speaker->has_spoken;
+    }
+}
+
+void speaker_leave_ui(struct speaker *speaker, struct ui *ui)
+{
+    ui->log = speaker->below;
+    ui->is_heard = NULL;
 }
 
 int speaker_fail(struct speaker *speaker, const char *format, ...)

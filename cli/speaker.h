@@ -13,13 +13,17 @@
 
 /* Stays where it was begun: its log points to it. */
 struct speaker {
-    const struct ui *ui;
+    iw_log below; /* of the ui, as it was */
     bool is_one_of_many, has_spoken;
     uint32_t rank; /* as the launcher says; 0 without one */
     iw_log log;    /* for calls of the library */
 };
 
 void speaker_init(struct speaker *speaker, const struct ui *ui);
+
+/* From here on, and until it leaves, it says what the ui is told to say. */
+void speaker_take_ui(struct speaker *speaker, struct ui *ui);
+void speaker_leave_ui(struct speaker *speaker, struct ui *ui);
 
 /* Says why; returns UI_ERROR. */
 int speaker_fail(struct speaker *speaker, const char *format, ...) IW_PRINTF(2, 3);

@@ -36,7 +36,7 @@ static const char *memory(uint64_t bytes, char buf[STUDY_NUMBER_SIZE])
 /* As many threads as there are share the work; how well depends on the cells. */
 static double wall_seconds(const iw_study_estimate *estimate)
 {
-    return estimate->core_seconds / estimate->threads;
+    return estimate->core_seconds / ((double)estimate->threads * estimate->processes);
 }
 
 /* ---- the table ---- */
@@ -135,7 +135,7 @@ void study_write_estimate_text(const iw_study *study, const iw_study_estimate *e
                                const struct shard *shard, FILE *out)
 {
     const size_t left = estimate->cells - estimate->found;
-    char wall[STUDY_NUMBER_SIZE], core[STUDY_NUMBER_SIZE], bytes[STUDY_NUMBER_SIZE];
+    char wall[STUDY_NUMBER_SIZE], core[STUDY_NUMBER_SIZE], bytes[STUDY_NUMBER_SIZE], processes[32] = "";
 
     if (shard->count > 1) {
         (void)fprintf(out, "Shard %u of %u. ", (unsigned)shard->index + 1, (unsigned)shard->count);
@@ -144,10 +144,13 @@ void study_write_estimate_text(const iw_study *study, const iw_study_estimate *e
         (void)fprintf(out, "Nothing is left to do: all cells (%zu) are there.\n", estimate->cells);
         return;
     }
-    (void)fprintf(out, "%zu cell%s about %s on %u thread%s and %s of memory.\n", left,
-                  left == 1 ? " takes" : "s take", study_duration(wall_seconds(estimate), wall),
+    if (estimate->processes > 1) {
+        snprintf(processes, sizeof processes, "%u processes with ", (unsigned)estimate->processes);
+    }
+    (void)fprintf(out, "%zu cell%s about %s on %s%u thread%s and %s of memory%s.\n", left,
+                  left == 1 ? " takes" : "s take", study_duration(wall_seconds(estimate), wall), processes,
                   (unsigned)estimate->threads, estimate->threads == 1 ? "" : "s",
-                  memory(estimate->memory_bytes, bytes));
+                  memory(estimate->memory_bytes, bytes), estimate->processes > 1 ? " each" : "");
     if (estimate->found > 0) {
         (void)fprintf(out, "%zu more %s there already.\n", estimate->found,
                       estimate->found == 1 ? "is" : "are");
@@ -207,35 +210,54 @@ static void write_json_rows(const iw_study *study, const iw_study_estimate *esti
 void study_write_estimate_json(const iw_study *study, const iw_study_estimate *estimate,
                                const struct shard *shard, FILE *out)
 {
-    (void)fprintf(out,
-                  "{\n  \"schema\": \"idlewave.study-estimate/1\",\n"
-                  "  \"shard\": %u,\n  \"shards\": %u,\n  \"cells\": %zu,\n  \"found\": %zu,\n"
-                  "  \"threads\": %u,\n  \"core_seconds\": %.6g,\n  \"wall_seconds\": %.6g,\n"
-                  "  \"memory_bytes\": %llu,\n",
-                  (unsigned)shard->index + 1, (unsigned)shard->count, estimate->cells, estimate->found,
-                  (unsigned)estimate->threads, estimate->core_seconds, wall_seconds(estimate),
-                  (unsigned long long)estimate->memory_bytes);
+    (void)fprintf(
+        out,
+        "{\n  \"schema\": \"idlewave.study-estimate/1\",\n"
+        "  \"shard\": %u,\n  \"shards\": %u,\n  \"cells\": %zu,\n  \"found\": %zu,\n"
+        "  \"processes\": %u,\n  \"threads\": %u,\n  \"core_seconds\": %.6g,\n  \"wall_seconds\": %.6g,\n"
+        "  \"memory_bytes\": %llu,\n",
+        (unsigned)shard->index + 1, (unsigned)shard->count, estimate->cells, estimate->found,
+        (unsigned)estimate->processes, (unsigned)estimate->threads, estimate->core_seconds,
+        wall_seconds(estimate), (unsigned long long)estimate->memory_bytes);
     write_json_rows(study, estimate, out);
 }
 
 /* ---- the outcome ---- */
 
+/* Cells of a shard are told as such. */
+static const char *of_shard(const struct shard *shard, char buf[64])
+{
+    buf[0] = '\0';
+    if (shard->count > 1) {
+        snprintf(buf, 64, " of shard %u of %u", (unsigned)shard->index + 1, (unsigned)shard->count);
+    }
+    return buf;
+}
+
 void study_write_outcome_text(const iw_study_outcome *outcome, const struct shard *shard, const char *dir,
                               FILE *out)
 {
-    char time[STUDY_NUMBER_SIZE], of_shard[64] = "";
+    const char *next = shard->count > 1 ? ", after all shards" : "";
+    char time[STUDY_NUMBER_SIZE], part[64];
 
-    if (shard->count > 1) {
-        snprintf(of_shard, sizeof of_shard, " of shard %u of %u", (unsigned)shard->index + 1,
-                 (unsigned)shard->count);
+    if (outcome->elsewhere > 0) {
+        (void)fprintf(
+            out, "Done here: %zu of %zu cells%s are there, and other processes run the rest (%zu).\n",
+            outcome->cells - outcome->elsewhere, outcome->cells, of_shard(shard, part), outcome->elsewhere);
+        next = ", after all processes";
+    } else {
+        (void)fprintf(out, "Done: %zu cell%s%s in %s", outcome->cells, outcome->cells == 1 ? "" : "s",
+                      of_shard(shard, part), study_duration(outcome->seconds, time));
+        if (outcome->others > 0) {
+            (void)fprintf(out, ", %zu of them by other processes", outcome->others);
+        }
+        if (outcome->found > 0) {
+            (void)fprintf(out, " (%zu %s there already)", outcome->found,
+                          outcome->found == 1 ? "was" : "were");
+        }
+        (void)fputs(".\n", out);
     }
-    (void)fprintf(out, "Done: %zu cell%s%s in %s", outcome->cells, outcome->cells == 1 ? "" : "s", of_shard,
-                  study_duration(outcome->seconds, time));
-    if (outcome->found > 0) {
-        (void)fprintf(out, " (%zu %s there already)", outcome->found, outcome->found == 1 ? "was" : "were");
-    }
-    (void)fprintf(out, ".\nNext%s: idlewave report %s -o report.html\n",
-                  shard->count > 1 ? ", after all shards" : "", dir);
+    (void)fprintf(out, "Next%s: idlewave report %s -o report.html\n", next, dir);
 }
 
 void study_write_outcome_json(const iw_study_outcome *outcome, const struct shard *shard, const char *dir,
@@ -245,7 +267,9 @@ void study_write_outcome_json(const iw_study_outcome *outcome, const struct shar
     write_json_string(dir, out);
     (void)fprintf(out,
                   ",\n  \"shard\": %u,\n  \"shards\": %u,\n  \"cells\": %zu,\n  \"found\": %zu,\n"
-                  "  \"run\": %zu,\n  \"is_stopped\": %s,\n  \"seconds\": %.3f\n}\n",
+                  "  \"run\": %zu,\n  \"others\": %zu,\n  \"elsewhere\": %zu,\n  \"is_stopped\": %s,\n"
+                  "  \"seconds\": %.3f\n}\n",
                   (unsigned)shard->index + 1, (unsigned)shard->count, outcome->cells, outcome->found,
-                  outcome->run, outcome->is_stopped ? "true" : "false", outcome->seconds);
+                  outcome->run, outcome->others, outcome->elsewhere, outcome->is_stopped ? "true" : "false",
+                  outcome->seconds);
 }

@@ -45,6 +45,13 @@ static void write_line(const struct ui *ui, const char *format, va_list args) IW
 
 static void write_line(const struct ui *ui, const char *format, va_list args)
 {
+    char *text = NULL;
+
+    if (ui->log.write != write_message && vasprintf(&text, format, args) >= 0) {
+        ui->log.write(ui->log.arg, IW_LOG_ERROR, text); /* whoever took the log knows who says it */
+        free(text);
+        return;
+    }
     write_prefix(ui);
     (void)vfprintf(stderr, format, args);
     (void)fputc('\n', stderr);
@@ -59,10 +66,13 @@ void ui_error(const struct ui *ui, const char *format, ...)
     va_end(args);
 }
 
-void ui_hint(const char *format, ...)
+void ui_hint(const struct ui *ui, const char *format, ...)
 {
     va_list args;
 
+    if (ui != NULL && ui->is_heard != NULL && !*ui->is_heard) {
+        return;
+    }
     va_start(args, format);
     (void)fputs("hint: ", stderr);
     (void)vfprintf(stderr, format, args);
@@ -73,9 +83,9 @@ void ui_hint(const char *format, ...)
 void ui_see_help(const struct ui *ui)
 {
     if (ui->verb != NULL) {
-        ui_hint("'idlewave %s --help' lists all options", ui->verb);
+        ui_hint(ui, "'idlewave %s --help' lists all options", ui->verb);
     } else {
-        ui_hint("'idlewave --help' lists all verbs");
+        ui_hint(ui, "'idlewave --help' lists all verbs");
     }
 }
 

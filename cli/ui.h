@@ -24,6 +24,7 @@ struct ui {
     const char *option;        /* the option whose value is being read: "--ranks", or NULL */
     const char *command;       /* the whole command line, quoted for a shell */
     struct progress *progress; /* a bar to wipe before a message, or NULL */
+    const bool *is_heard;      /* NULL, or whether this process, of many alike, told an error */
 };
 
 void ui_init(struct ui *ui, const char *verb, const char *command);
@@ -31,8 +32,9 @@ void ui_init(struct ui *ui, const char *verb, const char *command);
 /* "idlewave: simulate: TEXT" */
 void ui_error(const struct ui *ui, const char *format, ...) IW_PRINTF(2, 3);
 
-/* "hint: TEXT": what to do next. */
-void ui_hint(const char *format, ...) IW_PRINTF(1, 2);
+/* "hint: TEXT": what to do next; of many processes alike only those say it that told the error, and with a ui
+ * of NULL all of them. */
+void ui_hint(const struct ui *ui, const char *format, ...) IW_PRINTF(2, 3);
 
 /* An error in how the command was called; names the help to read. Returns UI_USAGE. */
 int ui_usage(const struct ui *ui, const char *format, ...) IW_PRINTF(2, 3);

@@ -85,6 +85,6 @@ int verb_unknown_sub(const struct ui *ui, const struct verb *verb, const char *w
     } else {
         ui_error(ui, "there is no '%s %s'", verb->name, word);
     }
-    ui_hint("'idlewave %s --help' lists what there is", verb->name);
+    ui_hint(ui, "'idlewave %s --help' lists what there is", verb->name);
     return UI_USAGE;
 }

@@ -1,13 +1,17 @@
-/* What an MPI's part offers to the command: starting and ending MPI, and what is measured with it.
+/* What an MPI's part offers to the command: starting and ending MPI, what is measured with it, and the
+ * link between processes.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include <idlewave/mpi.h>
+
+#include <stdlib.h>
 
 #include <mpi.h>
 
 #include "base/base.h"
 #include "launch/launcher.h"
 #include "mpi/bench.h"
+#include "mpi/link.h"
 #include "mpi/net.h"
 
 /* SINGLE, as most programs have it: with FUNNELED, Open MPI takes locks that add 100 ns to a message. */
@@ -27,14 +31,28 @@ static iw_status start(const iw_log *log, uint32_t *rank_p, uint32_t *size_p)
     return IW_OK;
 }
 
-static void stop(void)
+static bool is_running(void)
 {
     int is_started, is_ended;
 
-    if (MPI_Initialized(&is_started) == MPI_SUCCESS && is_started &&
-        MPI_Finalized(&is_ended) == MPI_SUCCESS && !is_ended) {
+    return MPI_Initialized(&is_started) == MPI_SUCCESS && is_started &&
+           MPI_Finalized(&is_ended) == MPI_SUCCESS && !is_ended;
+}
+
+static void stop(void)
+{
+    if (is_running()) {
+        iwi_mpi_link_close();
         (void)MPI_Finalize();
     }
+}
+
+static void end_all(int code)
+{
+    if (is_running()) {
+        (void)MPI_Abort(MPI_COMM_WORLD, code);
+    }
+    _Exit(code);
 }
 
 extern const iw_mpi_part iw_mpi_this_part;
@@ -45,4 +63,6 @@ IW_API const iw_mpi_part iw_mpi_this_part = {
     .stop = stop,
     .net_measure = iwi_net_measure,
     .bench_measure = iwi_bench_measure,
+    .link_open = iwi_mpi_link_open,
+    .abort = end_all,
 };

@@ -6,7 +6,9 @@
 #define IW_IDLEWAVE_H
 
 #include <idlewave/bench.h>
+#include <idlewave/forecast.h>
 #include <idlewave/inject.h>
+#include <idlewave/link.h>
 #include <idlewave/log.h>
 #include <idlewave/measure.h>
 #include <idlewave/model.h>

@@ -2,8 +2,9 @@
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * Nothing here needs <mpi.h>. Parts live in <libdir>/idlewave/<name>/ (name: "openmpi", "mpich"):
- * libidlewave-mpi.so, loaded by `net` and `bench`; libidlewave-trace.so and libidlewave-replay.so, preloaded
- * into programs. The part named "plain" has only the latter, for programs without MPI.
+ * libidlewave-mpi.so, loaded by `net`, `bench` and `simulate`; libidlewave-trace.so and
+ * libidlewave-replay.so, preloaded into programs. The part named "plain" has only the latter, for programs
+ * without MPI.
  */
 #ifndef IW_MPI_H
 #define IW_MPI_H
@@ -34,6 +35,9 @@ typedef struct iw_launcher {
 } iw_launcher;
 IW_API IW_NODISCARD iw_status iw_launcher_detect(const iw_log *log, iw_launcher *launcher_p);
 
+/** The same for work that needs no MPI: whether idlewave has a part for it does not matter. */
+IW_API void iw_launcher_read(iw_launcher *launcher_p);
+
 /** The MPI that the program at `path` (looked up in PATH) needs, by its needed libraries and those of the
  *  libraries it needs; *name_p is NULL if it needs none that can be seen (a script, a static program). */
 IW_API IW_NODISCARD iw_status iw_mpi_of_program(const iw_log *log, const char *path, const char **name_p);
@@ -59,6 +63,7 @@ struct iw_net_plan;
 struct iw_net_samples;
 struct iw_bench_plan;
 struct iw_bench_samples;
+struct iw_link;
 typedef struct iw_mpi_part {
     uint32_t version; /* IW_MPI_PART_VERSION */
     const char *mpi;  /* "openmpi", "mpich" */
@@ -71,9 +76,14 @@ typedef struct iw_mpi_part {
     /* bench: the same. */
     iw_status (*bench_measure)(const iw_log *log, const struct iw_bench_plan *plan,
                                struct iw_bench_samples **samples_p);
+    /* Starts MPI for several threads, if it was not started, and gives the link between all processes. It
+     * stays valid until stop(). */
+    iw_status (*link_open)(const iw_log *log, const struct iw_link **link_p);
+    /* Ends all processes at once, this one too, with that exit code. Not collective; does not return. */
+    void (*abort)(int code);
 } iw_mpi_part;
 
-#define IW_MPI_PART_VERSION 2
+#define IW_MPI_PART_VERSION 3
 
 /** Loads the part of that MPI (RTLD_GLOBAL, as Open MPI's own components need). */
 IW_API IW_NODISCARD iw_status iw_mpi_load(const iw_log *log, const char *name, const iw_mpi_part **part_p);

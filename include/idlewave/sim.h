@@ -7,13 +7,14 @@
  *     ...  iw_sim_result_free(result);
  *
  * The same program, network, noise and seed give the same times, to the picosecond, for any engine and any
- * number of lanes and threads.
+ * number of lanes, threads and processes.
  */
 #ifndef IW_SIM_H
 #define IW_SIM_H
 
 #include <stdbool.h>
 
+#include <idlewave/link.h>
 #include <idlewave/net.h>
 #include <idlewave/noise.h>
 #include <idlewave/program.h>
@@ -25,6 +26,8 @@ extern "C" {
 
 typedef enum iw_engine { IW_ENGINE_AUTO, IW_ENGINE_EVENT, IW_ENGINE_FLOW } iw_engine;
 typedef enum iw_rules { IW_RULES_IDLEWAVE, IW_RULES_LOGGOPSIM } iw_rules;
+/** What is split over threads and processes: the trials, or the ranks of each trial. */
+typedef enum iw_parallel { IW_PARALLEL_AUTO, IW_PARALLEL_TRIALS, IW_PARALLEL_RANKS } iw_parallel;
 typedef enum iw_rendezvous { IW_RENDEZVOUS_IDEAL, IW_RENDEZVOUS_RTS_CTS } iw_rendezvous;
 
 /** Called now and then from one thread at a time, with units of work done so far. */
@@ -41,9 +44,15 @@ typedef struct iw_sim_opts {
     uint64_t trials;      /* at least 1 */
     uint64_t first_trial; /* trial numbers start here, so that runs can be split and joined */
     uint32_t lanes;       /* trials evaluated side by side: 1, 2, 4, 8; 0: chosen */
-    uint32_t threads;     /* 0: as many as CPUs allowed */
-    bool want_explain;    /* fill result->explain (of the trial with the median makespan) */
-    bool want_end_times;  /* fill result->end_ps */
+    uint32_t threads;     /* of this process; 0: as many as CPUs allowed */
+    iw_parallel parallel;
+    const iw_link *link; /* to the other processes of this run, all of which call with the same arguments;
+                            NULL:  there are none */
+    const char *checkpoint_dir; /* a folder for restart points, or NULL; one of the same simulation that is
+                                   there is gone on with. The ranks are split then (IW_PARALLEL_RANKS). */
+    double checkpoint_s;        /* seconds between them; more if writing them takes over 5 % of the time */
+    bool want_explain;          /* fill result->explain (of the trial with the median makespan) */
+    bool want_end_times;        /* fill result->end_ps */
     iw_step_sink steps;   /* gets all steps of the first trial; .step NULL: not wanted. Ranks with several
                              CPUs and LogGOPSim's rules have no steps: IW_ERR_UNSUPPORTED */
     iw_progress progress; /* update may be NULL */
@@ -52,7 +61,8 @@ typedef struct iw_sim_opts {
 #define IW_SIM_OPTS_INIT                                                                                    \
     {                                                                                                       \
         .engine = IW_ENGINE_AUTO, .rules = IW_RULES_IDLEWAVE, .rendezvous = IW_RENDEZVOUS_IDEAL, .seed = 1, \
-        .trials = 1, .first_trial = 0, .lanes = 0, .threads = 0, .want_explain = false,                     \
+        .trials = 1, .first_trial = 0, .lanes = 0, .threads = 0, .parallel = IW_PARALLEL_AUTO,              \
+        .checkpoint_dir = NULL, .checkpoint_s = 600.0, .link = NULL, .want_explain = false,                 \
         .want_end_times = false, .steps = {NULL, NULL}, .progress = {                                       \
             NULL,                                                                                           \
             NULL                                                                                            \
@@ -92,9 +102,12 @@ typedef struct iw_sim_result {
     uint64_t first_trial; /* number of the first trial */
     iw_rules rules;
     iw_rendezvous rendezvous;
-    iw_engine engine;      /* the one that ran */
-    char engine_note[160]; /* why auto fell back to event, or a trace had to be stored; else "" */
-    uint32_t lanes, threads;
+    iw_engine engine;        /* the one that ran */
+    char engine_note[160];   /* why auto fell back to event, or a trace had to be stored; else "" */
+    uint32_t lanes, threads; /* of one process */
+    uint32_t processes;
+    bool is_resumed;         /* from a restart point: engine_seconds are those since then */
+    iw_parallel parallel;    /* what was split: never AUTO */
     uint64_t messages;       /* of one trial */
     iw_time noiseless_ps;    /* makespan without noise and delays */
     iw_time *makespan_ps;    /* one per trial */
@@ -114,6 +127,9 @@ IW_API IW_NODISCARD iw_status iw_simulate(const iw_log *log, const iw_program *p
                                           iw_sim_result **result_p);
 
 IW_API void iw_sim_result_free(iw_sim_result *result);
+
+/** Removes the restart points of a simulation that has ended, and the folder if nothing else is in it. */
+IW_API void iw_checkpoint_remove(const char *dir);
 
 IW_API const char *iw_engine_name(iw_engine engine);
 

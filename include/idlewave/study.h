@@ -89,43 +89,56 @@ IW_API void iw_study_free(iw_study *study);
 /* ---- running ---- */
 
 typedef struct iw_study_progress {
-    size_t cells_done, cells_total; /* of this shard; those found done count as done */
+    size_t cells_done, cells_total; /* of this shard, by whatever process; those found done count as done */
     double work_done, work_total;   /* in expected seconds of one core */
 } iw_study_progress;
 
 typedef struct iw_study_opts {
-    uint32_t threads;       /* cells side by side; 0: as many as CPUs allowed */
+    uint32_t threads; /* cells side by side; 0: as many as CPUs allowed, of this node's processes each */
     uint32_t shard, shards; /* this one, from 0, of so many; cells are dealt so that their costs are even */
-    const char *command;    /* the command line, for the origin; may be NULL */
+    /* Processes that somebody starts together share the cells of the shard: this one, from 0, of so many. Any
+     * others may come and go; they need not know of each other. */
+    uint32_t process, processes;
+    uint32_t local_processes; /* of them on this node, which share its memory and CPUs; 0: this one */
+    bool leaves;              /* ends when no cell is left to begin, though other processes still run some */
+    const char *command;      /* the command line, for the origin; may be NULL */
     bool (*is_stopped)(void *arg);                             /* may be NULL */
     void (*progress)(void *arg, const iw_study_progress *now); /* may be NULL */
     void *arg;
 } iw_study_opts;
 
-#define IW_STUDY_OPTS_INIT                                                                            \
-    {                                                                                                 \
-        .threads = 0, .shard = 0, .shards = 1, .command = NULL, .is_stopped = NULL, .progress = NULL, \
-        .arg = NULL                                                                                   \
+#define IW_STUDY_OPTS_INIT                                                                         \
+    {                                                                                              \
+        .threads = 0, .shard = 0, .shards = 1, .process = 0, .processes = 1, .local_processes = 1, \
+        .leaves = false, .command = NULL, .is_stopped = NULL, .progress = NULL, .arg = NULL        \
     }
 
 typedef struct iw_study_outcome {
-    size_t cells, found, run; /* of this shard; found: finished before */
+    size_t cells, found, run; /* of this shard; found: finished before; run: by this process */
+    size_t others;            /* finished by other processes meanwhile */
+    size_t elsewhere;         /* not finished: other processes run them still */
     bool is_stopped;
     double seconds;
 } iw_study_outcome;
 
 /** Runs the cells that `dir` does not hold yet, and appends each to its results file when it has ended, one
  * JSON line, on the disk before the next begins. Whatever happens, what is there stays, and a later call goes
- * on. The lines are the same for any number of threads, shards and interruptions, their order aside. */
+ * on. The lines are the same for any number of threads, shards, processes and interruptions, their order
+ * aside.
+ *
+ * Processes that run a study in one folder share its cells: each claims a cell before it runs it
+ * (docs/formats/study.md), takes over those of processes that died, and returns when all cells are done. Of
+ * several (`processes`) one in which a cell fails goes on with the others before it returns the failure. */
 IW_API IW_NODISCARD iw_status iw_study_run(const iw_log *log, const iw_study *study, const char *dir,
                                            const iw_study_opts *opts, iw_study_outcome *outcome_p);
 
 /** What a run would take. */
 typedef struct iw_study_estimate {
-    size_t cells, found;   /* of this shard */
-    uint32_t threads;      /* that would be used */
+    size_t cells, found; /* of this shard */
+    uint32_t threads;    /* that would be used, by each process */
+    uint32_t processes;
     double core_seconds;   /* for what is not found, by a short calibration on this machine */
-    uint64_t memory_bytes; /* with opts->threads of the largest side by side */
+    uint64_t memory_bytes; /* of a process, with opts->threads of the largest side by side */
     double *cell_seconds;  /* study->cell_count; 0: not of this shard, or found */
     uint64_t *cell_bytes;
 } iw_study_estimate;

@@ -13,12 +13,19 @@
 
 enum { TEXT_SIZE = 128, GROUP_SIZE = 4096 };
 
-uint32_t iwi_available_cpus(void)
+uint32_t iwi_cpus_of_process(int pid)
 {
     cpu_set_t set;
-    const int count = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+    const int count = sched_getaffinity(pid, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 0;
 
-    return count > 0 ? (uint32_t)count : 1;
+    return (uint32_t)count;
+}
+
+uint32_t iwi_available_cpus(void)
+{
+    const uint32_t count = iwi_cpus_of_process(0);
+
+    return count > 0 ? count : 1;
 }
 
 /* Memory that is free on the machine, whatever this process may have of it. */

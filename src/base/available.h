@@ -13,4 +13,7 @@ uint64_t iwi_available_bytes(const char *root);
 /* CPUs that this process may run on, at least 1. */
 uint32_t iwi_available_cpus(void);
 
+/* The same of another process; 0 where it is not told. */
+uint32_t iwi_cpus_of_process(int pid);
+
 #endif

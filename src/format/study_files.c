@@ -11,8 +11,6 @@
 #include "base/base.h"
 #include "format/study_line.h"
 
-static const char whole_name[] = "results.jsonl";
-
 /* Cells so far, and a table that finds them by their id. */
 struct collection {
     const iw_log *log;
@@ -22,13 +20,17 @@ struct collection {
     size_t slot_count;
 };
 
-void iwi_results_file_name(uint32_t shard, uint32_t shards, char buf[64])
+void iwi_results_file_name(uint32_t shard, uint32_t shards, uint32_t writer, char buf[64])
 {
-    if (shards <= 1) {
-        snprintf(buf, 64, "%s", whole_name);
-    } else {
-        snprintf(buf, 64, "results-%" PRIu32 "-of-%" PRIu32 ".jsonl", shard + 1, shards);
+    char of_shard[32] = "", of_writer[16] = "";
+
+    if (shards > 1) {
+        snprintf(of_shard, sizeof of_shard, "-%" PRIu32 "-of-%" PRIu32, shard + 1, shards);
     }
+    if (writer > 0) {
+        snprintf(of_writer, sizeof of_writer, "-p%" PRIu32, writer + 1);
+    }
+    snprintf(buf, 64, "results%s%s.jsonl", of_shard, of_writer);
 }
 
 void iwi_cell_results_free(iw_cell_result *cells, size_t count)
@@ -183,26 +185,40 @@ static uint32_t read_number(const char *text, const char **end_p)
     return number;
 }
 
+/* Steps over `text` if it is there. */
+static bool skip(const char **at, const char *text)
+{
+    const size_t length = strlen(text);
+    const bool is_there = strncmp(*at, text, length) == 0;
+
+    *at += is_there ? length : 0;
+    return is_there;
+}
+
 int iwi_is_results_file(const struct dirent *entry)
 {
-    static const char start[] = "results-", middle[] = "-of-";
     const char *at = entry->d_name;
-    uint32_t shard, shards;
+    uint32_t shard = 1, shards = 1, writer = 1;
     char name[64];
 
-    if (strcmp(at, whole_name) == 0) {
-        return 1;
-    }
-    if (strncmp(at, start, strlen(start)) != 0) {
+    if (!skip(&at, "results")) {
         return 0;
     }
-    shard = read_number(at + strlen(start), &at);
-    if (shard < 1 || strncmp(at, middle, strlen(middle)) != 0) {
+    if (at[0] == '-' && at[1] != 'p') {
+        shard = read_number(at + 1, &at);
+        if (!skip(&at, "-of-")) {
+            return 0;
+        }
+        shards = read_number(at, &at);
+    }
+    if (skip(&at, "-p")) {
+        writer = read_number(at, &at);
+    }
+    if (shard < 1 || shards < 1 || writer < 1) {
         return 0;
     }
-    shards = read_number(at + strlen(middle), &at);
-    iwi_results_file_name(shard - 1, shards, name); /* nothing else before or behind it */
-    return shards >= 2 && strcmp(entry->d_name, name) == 0;
+    iwi_results_file_name(shard - 1, shards, writer - 1, name); /* nothing else before or behind it */
+    return strcmp(entry->d_name, name) == 0;
 }
 
 iw_status iwi_cell_results_load(const iw_log *log, const char *dir, iw_cell_result **cells_p, size_t *count_p)

@@ -4,7 +4,9 @@
  *     DIR/study.yaml               the study, byte for byte
  *     DIR/origin.json              where it was run first: host, version, date, command
  *     DIR/results.jsonl            one line a finished cell, schema "idlewave.cell/1", in any order
- *     DIR/results-2-of-8.jsonl     the same of one shard (the first is 1)
+ *     DIR/results-p3.jsonl         the same by another process at the same time
+ *     DIR/results-2-of-8.jsonl     the same of one shard (the first is 1); -2-of-8-p3: and by another process
+ *     DIR/claims                   empty; its bytes are locked while cells are run (src/study/claims.h)
  *     DIR/timings.jsonl            one line a finished cell: id, seconds, bytes; differs from run to run
  *
  * A line is written by one write() and synced; a last line without its newline is one that was cut off and
@@ -25,8 +27,9 @@ IW_NODISCARD iw_status iwi_cell_line_read(const iw_log *log, const char *path, s
                                           const char *line, size_t length, iw_cell_result *cell);
 void iwi_cell_result_release(iw_cell_result *cell);
 
-/* Name of the results file of a shard (from 0) of so many: "results.jsonl" if there is only one. */
-void iwi_results_file_name(uint32_t shard, uint32_t shards, char buf[64]);
+/* Name of the results file of a shard (from 0) of so many that its first, second, ... (from 0) process
+ * writes: "results.jsonl" if there is only one. */
+void iwi_results_file_name(uint32_t shard, uint32_t shards, uint32_t writer, char buf[64]);
 
 /* Whether a folder's entry is a results file: exactly such a name. For scandir(). */
 int iwi_is_results_file(const struct dirent *entry);

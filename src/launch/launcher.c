@@ -6,6 +6,11 @@
 #include "base/base.h"
 #include "launch/parts.h"
 
+void iw_launcher_read(iw_launcher *launcher_p)
+{
+    iwi_launcher_read(launcher_p);
+}
+
 iw_status iw_launcher_detect(const iw_log *log, iw_launcher *launcher_p)
 {
     iw_launcher launcher;

@@ -28,8 +28,8 @@ static const struct {
     const char *rank, *size;
 } local_ways[] = {
     {"OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE"},
-    {"MPI_LOCALRANKID", "MPI_LOCALNRANKS"}, /* hydra */
-    {"SLURM_LOCALID", "SLURM_NTASKS_PER_NODE"},
+    {"MPI_LOCALRANKID", "MPI_LOCALNRANKS"},     /* hydra */
+    {"SLURM_LOCALID", "SLURM_NTASKS_PER_NODE"}, /* only if srun was told */
 };
 
 static bool read_number(const char *variable, uint32_t *number_p)
@@ -66,11 +66,37 @@ static bool is_way(const struct way *way, iw_launcher *launcher_p)
     return true;
 }
 
+/* Tasks of the node with that number, from a list such as "4(x3),2": 4 on each of the first three; 0: it does
+ * not tell. */
+static uint32_t tasks_of_node(const char *list, uint32_t node)
+{
+    unsigned long long nodes_before = 0;
+
+    while (list != NULL && *list >= '0' && *list <= '9') {
+        char *end;
+        const unsigned long long tasks = strtoull(list, &end, 10);
+        const unsigned long long nodes = strncmp(end, "(x", 2) == 0 ? strtoull(end + 2, &end, 10) : 1;
+
+        if (node < nodes_before + nodes) {
+            return tasks <= UINT32_MAX ? (uint32_t)tasks : 0;
+        }
+        nodes_before += nodes;
+        end += *end == ')';
+        list = *end == ',' ? end + 1 : NULL;
+    }
+    return 0;
+}
+
 static void read_local(iw_launcher *launcher)
 {
+    uint32_t node = 0;
+
     for (size_t i = 0; i < sizeof local_ways / sizeof local_ways[0]; i++) {
         if (read_number(local_ways[i].rank, &launcher->local_rank)) {
-            (void)read_number(local_ways[i].size, &launcher->local_size);
+            if (!read_number(local_ways[i].size, &launcher->local_size) &&
+                read_number("SLURM_NODEID", &node)) {
+                launcher->local_size = tasks_of_node(getenv("SLURM_STEP_TASKS_PER_NODE"), node);
+            }
             return;
         }
     }

@@ -110,14 +110,20 @@ static json_t *run_object(const iw_sim_result *result)
                               iwi_json_text(result->rendezvous == IW_RENDEZVOUS_IDEAL ? "ideal" : "rts-cts"));
     (void)json_object_set_new(object, "lanes", iwi_json_count(result->lanes));
     (void)json_object_set_new(object, "threads", iwi_json_count(result->threads));
+    (void)json_object_set_new(object, "processes", iwi_json_count(result->processes));
+    (void)json_object_set_new(object, "parallel",
+                              iwi_json_text(result->parallel == IW_PARALLEL_RANKS ? "ranks" : "trials"));
+    (void)json_object_set_new(object, "resumed", json_boolean(result->is_resumed));
     (void)json_object_set_new(object, "messages", iwi_json_count(result->messages));
     return object;
 }
 
+/* The seconds are those since a restart point, the messages all: they make no rate. */
 static json_t *cost_object(const iw_sim_result *result)
 {
     const double messages = (double)result->messages * (double)result->trials;
-    const double rate = result->engine_seconds > 0 ? round(messages / result->engine_seconds) : NAN;
+    const bool is_known = result->engine_seconds > 0 && !result->is_resumed;
+    const double rate = is_known ? round(messages / result->engine_seconds) : NAN;
 
     return json_pack("{s:o, s:o, s:o}", "engine_seconds",
                      iwi_json_number(round(result->engine_seconds * 1e9) / 1e9), "messages_per_second",

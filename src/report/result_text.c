@@ -14,6 +14,16 @@ static void write_label(FILE *out, const char *label)
     (void)fprintf(out, "  %-*s", IWI_ROW_LABEL_COLUMNS, label);
 }
 
+/* In further lines where it is too wide for one. */
+static void write_row(FILE *out, const char *label, const char *text)
+{
+    const size_t column = 2 + IWI_ROW_LABEL_COLUMNS + 1;
+
+    write_label(out, label);
+    (void)fputc(' ', out);
+    iwi_write_wrapped_after(out, text, column, column);
+}
+
 static void write_quartiles(FILE *out, const iw_summary *makespan, const iw_summary *slowdown)
 {
     const double times[] = {makespan->min, makespan->q1, makespan->median, makespan->q3, makespan->max};
@@ -99,27 +109,49 @@ static void write_net(FILE *out, const json_t *net)
     }
 }
 
+/* ", 2 threads", ", 4 processes of 1 thread, each with some of the ranks" */
+static void append_split(char line[IWI_PARAGRAPH_SIZE], const json_t *result)
+{
+    const json_t *parallel = json_object_get(result, "parallel"); /* results of older versions have none */
+    const uint64_t threads = iwi_result_count(result, "threads");
+    const uint64_t processes = parallel != NULL ? iwi_result_count(result, "processes") : 1;
+    const bool are_ranks_split =
+        json_is_string(parallel) && strcmp(json_string_value(parallel), "ranks") == 0;
+
+    if (processes > 1) {
+        iwi_append(line, ", %" PRIu64 " processes of", processes);
+    } else {
+        iwi_append(line, ",");
+    }
+    iwi_append(line, " %" PRIu64 " thread%s", threads, threads == 1 ? "" : "s");
+    if (threads * processes > 1 && (are_ranks_split || processes > 1)) {
+        iwi_append(line, ", each with some of the %s", are_ranks_split ? "ranks" : "trials");
+    }
+}
+
 static void write_engine(FILE *out, const json_t *result)
 {
-    const uint64_t lanes = iwi_result_count(result, "lanes"), threads = iwi_result_count(result, "threads");
+    const uint64_t lanes = iwi_result_count(result, "lanes");
     const double rss_mib = (double)iwi_result_count(result, "peak_rss_bytes") / 0x1p20;
     const double rate_hz = iwi_result_number(result, "messages_per_second");
-    char number[IWI_NUMBER_SIZE];
+    char number[IWI_NUMBER_SIZE], line[IWI_PARAGRAPH_SIZE] = "";
 
     write_label(out, "messages");
     (void)fprintf(out, " %" PRIu64 "%s\n", iwi_result_count(result, "messages"),
                   iwi_result_count(result, "trials") > 1 ? " per trial" : "");
-    write_label(out, "engine");
-    (void)fprintf(out, " %s%s, %" PRIu64 " lane%s, %" PRIu64 " thread%s: %s",
-                  iwi_result_text(result, "engine"),
-                  strcmp(iwi_result_text(result, "rules"), "loggopsim") == 0 ? " by LogGOPSim's rules" : "",
-                  lanes, lanes == 1 ? "" : "s", threads, threads == 1 ? "" : "s",
-                  iwi_ns_time_text(iwi_result_number(result, "engine_seconds") * 1e9, number));
+    iwi_append(line, "%s%s, %" PRIu64 " lane%s", iwi_result_text(result, "engine"),
+               strcmp(iwi_result_text(result, "rules"), "loggopsim") == 0 ? " by LogGOPSim's rules" : "",
+               lanes, lanes == 1 ? "" : "s");
+    append_split(line, result);
+    iwi_append(line, ": %s", iwi_ns_time_text(iwi_result_number(result, "engine_seconds") * 1e9, number));
     if (rate_hz > 0.0) {
-        (void)fprintf(out, ", %smessages/s", iwi_si_text(rate_hz, number));
+        iwi_append(line, ", %smessages/s", iwi_si_text(rate_hz, number));
     }
-    (void)fprintf(out, rss_mib < 1000 ? ", %.3g MiB\n" : ", %.1f GiB\n",
-                  rss_mib < 1000 ? rss_mib : rss_mib / 1024);
+    iwi_append(line, rss_mib < 1000 ? ", %.3g MiB" : ", %.1f GiB", rss_mib < 1000 ? rss_mib : rss_mib / 1024);
+    write_row(out, "engine", line);
+    if (json_is_true(json_object_get(result, "resumed"))) {
+        write_row(out, "", "(went on from a restart point: the time is that since then)");
+    }
     if (json_is_string(json_object_get(result, "engine_note"))) {
         write_label(out, "");
         (void)fprintf(out, " (%s)\n", iwi_result_text(result, "engine_note"));

@@ -1,4 +1,5 @@
-/* Runs trials in batches of lanes over threads. Which thread runs which batch never changes a result.
+/* Runs trials in batches of lanes over threads. Which thread of which process runs which batch never changes
+ * a result.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include <pthread.h>
@@ -9,6 +10,7 @@
 
 #include "base/base.h"
 #include "sim/plan.h"
+#include "sim/shared_log.h"
 
 struct iwi_ticker {
     iw_progress progress;
@@ -73,25 +75,12 @@ void iwi_tick(struct iwi_ticker *ticker, uint64_t units)
 
 struct pool {
     const struct iwi_batches *batches;
-    const iw_log *log;    /* the caller's */
-    pthread_mutex_t lock; /* of the fields below, and of writing to the log */
+    struct iwi_shared_log log;
+    pthread_mutex_t lock; /* of the fields below */
     uint64_t next_trial,
         at_once; /* trials that a thread takes at once: a batch, or neighbours begun together */
     iw_status status;
-    bool has_failed; /* an error was logged */
 };
-
-static void write_locked(void *arg, iw_log_level level, const char *text)
-{
-    struct pool *pool = arg;
-
-    pthread_mutex_lock(&pool->lock);
-    if (level != IW_LOG_ERROR || !pool->has_failed) { /* trials fail alike: one error says it */
-        pool->log->write(pool->log->arg, level, text);
-    }
-    pool->has_failed |= level == IW_LOG_ERROR;
-    pthread_mutex_unlock(&pool->lock);
-}
 
 /* Keeps the results of a batch: element r * lanes + l of `end` is rank r's end in lane l; of ranks that are
  * all alike there is one. */
@@ -114,7 +103,7 @@ static void keep(const struct iwi_batches *batches, uint64_t first, uint32_t lan
     }
 }
 
-static iw_status run_flow(struct iwi_flow *flow, const struct iwi_plan *plan)
+iw_status iwi_plan_run_flow(const struct iwi_plan *plan, struct iwi_flow *flow)
 {
     if (plan->code != NULL) {
         return iwi_flow_trace(flow, plan->code);
@@ -132,7 +121,7 @@ static iw_status run_batch(struct iwi_flow *flow, const struct iwi_batches *batc
         keep(batches, first, 1, job->end_ps, false);
     } else {
         iwi_flow_restart(flow, job);
-        IW_TRY(run_flow(flow, batches->plan));
+        IW_TRY(iwi_plan_run_flow(batches->plan, flow));
         if (flow->is_too_late) {
             return iwi_fail_too_late(log);
         }
@@ -156,7 +145,7 @@ static bool take(struct pool *pool, uint64_t *first_p)
     pthread_mutex_lock(&pool->lock);
     has_work = pool->status == IW_OK && pool->next_trial < pool->batches->trials;
     *first_p = pool->next_trial;
-    pool->next_trial += has_work ? pool->at_once : 0;
+    pool->next_trial += has_work ? pool->at_once * iwi_processes(pool->batches) : 0;
     pthread_mutex_unlock(&pool->lock);
     return has_work;
 }
@@ -185,7 +174,7 @@ static iw_status work_on(struct pool *pool, const iw_log *log, struct iwi_job *j
 static void *worker(void *arg)
 {
     struct pool *pool = arg;
-    const iw_log log = {pool->log != NULL ? write_locked : NULL, pool};
+    const iw_log *log = &pool->log.log;
     struct iwi_job job = pool->batches->job;
     iw_status status = IW_ERR_NOMEM;
 
@@ -193,8 +182,8 @@ static void *worker(void *arg)
     job.begins_ahead = pool->at_once > job.lanes;
     job.end_ps = NULL;
     if (pool->batches->plan->engine == IW_ENGINE_FLOW ||
-        (job.end_ps = iwi_new_array(&log, job.program->ranks, sizeof *job.end_ps)) != NULL) {
-        status = work_on(pool, &log, &job);
+        (job.end_ps = iwi_new_array(log, job.program->ranks, sizeof *job.end_ps)) != NULL) {
+        status = work_on(pool, log, &job);
     }
     free(job.end_ps);
     if (status != IW_OK) {
@@ -205,22 +194,20 @@ static void *worker(void *arg)
     return NULL;
 }
 
-/* Threads take several neighbouring trials, whose noise is begun together, if there are enough for all of
- * them. */
-static bool begins_ahead(const struct iwi_batches *batches)
+bool iwi_batches_begin_ahead(const struct iwi_batches *batches)
 {
     const struct iwi_job *job = &batches->job;
+    const uint32_t workers = batches->team != NULL ? 1 : batches->threads * iwi_processes(batches);
 
     return batches->plan->engine == IW_ENGINE_FLOW && batches->lanes == 1 && job->noise != NULL &&
            iwi_noise_begins_together(job->noise) && job->first_trial % IWI_DRAW_TRIALS == 0 &&
-           batches->trials >= (uint64_t)batches->threads * IWI_DRAW_TRIALS;
+           batches->trials >= (uint64_t)workers * IWI_DRAW_TRIALS;
 }
 
 iw_status iwi_batches_run(const iw_log *log, const struct iwi_batches *batches)
 {
     struct pool pool = {.batches = batches,
-                        .log = log,
-                        .at_once = begins_ahead(batches) ? IWI_DRAW_TRIALS : batches->lanes,
+                        .at_once = iwi_batches_begin_ahead(batches) ? IWI_DRAW_TRIALS : batches->lanes,
                         .lock = PTHREAD_MUTEX_INITIALIZER,
                         .status = IW_OK};
     pthread_t *threads = iwi_new_array(log, batches->threads, sizeof *threads);
@@ -229,6 +216,8 @@ iw_status iwi_batches_run(const iw_log *log, const struct iwi_batches *batches)
     if (threads == NULL) {
         return IW_ERR_NOMEM;
     }
+    pool.next_trial = batches->link == NULL ? 0 : pool.at_once * batches->link->rank;
+    iwi_shared_log_init(&pool.log, log);
     while (started + 1 < batches->threads && pthread_create(&threads[started], NULL, worker, &pool) == 0) {
         started++;
     }
@@ -238,5 +227,6 @@ iw_status iwi_batches_run(const iw_log *log, const struct iwi_batches *batches)
     }
     free(threads);
     pthread_mutex_destroy(&pool.lock);
+    iwi_shared_log_release(&pool.log);
     return pool.status;
 }

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include "base/base.h"
+#include "sim/flow_exchange.h"
 #include "sim/flow_step.h"
 
 /* All lanes of one pair of ranks. `lanes` is a constant in every caller. */
@@ -35,11 +36,15 @@ IWI_STEP void pass_pairs(struct iwi_flow *flow, const struct iwi_round *round, c
     }
 }
 
-void iwi_flow_pairs(struct iwi_flow *flow, const struct iwi_round *round)
+iw_status iwi_flow_pairs(struct iwi_flow *flow, const struct iwi_round *round)
 {
+    if (flow->partition != NULL) {
+        return iwi_exchange_pairs(flow, round);
+    }
     switch (flow->lanes) {
     case 8: pass_pairs(flow, round, 8); break;
     case 1: pass_pairs(flow, round, 1); break;
     default: pass_pairs(flow, round, flow->lanes);
     }
+    return IW_OK;
 }

@@ -21,7 +21,8 @@ iw_time iwi_span_work(struct iwi_flow *flow, const struct iwi_span *span, size_t
     if (t + d <= span->next_detour[k]) {
         return t + d;
     }
-    return iwi_flow_work_slow(flow, (uint32_t)(i >> flow->lane_shift), i, &span->next_detour[k], t, d, NULL);
+    return iwi_flow_work_slow(flow, flow->first_rank + (uint32_t)(i >> flow->lane_shift), i,
+                              &span->next_detour[k], t, d, NULL);
 }
 
 /* Of a block, if there were no detour: when each receive is served, each send starts, and all is done. */
@@ -72,8 +73,8 @@ IWI_STEP void keep_block(const struct iwi_span *span, const struct iwi_pass *pas
                          iw_time *restrict out, const struct block *block, const struct kind kind,
                          const size_t count)
 {
-    iw_time *restrict send_gap = span->send_gap + k;
-    iw_time *restrict recv_gap = span->recv_gap + k;
+    iw_time *restrict send_gap = kind.has_gaps ? span->send_gap + k : NULL;
+    iw_time *restrict recv_gap = kind.has_gaps ? span->recv_gap + k : NULL;
     const iw_time in_gap = pass->in.gap, out_gap = pass->out.gap;
 
     for (size_t n = 0; n < count; n++) {
@@ -89,10 +90,11 @@ IWI_STEP void keep_block(const struct iwi_span *span, const struct iwi_pass *pas
 
 /* Elements k ... k + BLOCK - 1. `kind` is a constant in every caller. */
 IWI_STEP void pass_block(struct iwi_flow *flow, const struct iwi_span *span, const struct iwi_pass *pass,
-                         size_t k, const iw_time *restrict now, const iw_time *restrict from,
-                         iw_time *restrict out, const struct kind kind)
+                         size_t k, const iw_time *now, const iw_time *from, iw_time *out,
+                         const struct kind kind)
 {
-    const iw_time *restrict send_gap = span->send_gap + k, *restrict recv_gap = span->recv_gap + k;
+    const iw_time *restrict send_gap = kind.has_gaps ? span->send_gap + k : NULL;
+    const iw_time *restrict recv_gap = kind.has_gaps ? span->recv_gap + k : NULL;
     const iw_time *restrict next = span->next_detour + k;
     const iw_time receive = pass->in.recv_cpu + pass->reduce, send = pass->out.send_cpu;
     const iw_time wire = pass->in.wire;
@@ -139,10 +141,15 @@ IWI_STEP void pass_stretch(PASS_ARGUMENTS, const struct kind kind)
     }
 }
 
-/* The kinds as constants; a pass that only sends is the first of a run and has gaps */
+/* The kinds as constants. */
 IWI_VECTOR_VERSIONS static void send_only(PASS_ARGUMENTS)
 {
     pass_stretch(flow, span, pass, begin, end, now, from, out, (struct kind){false, true, true});
+}
+
+IWI_VECTOR_VERSIONS static void send_only_without_gaps(PASS_ARGUMENTS)
+{
+    pass_stretch(flow, span, pass, begin, end, now, from, out, (struct kind){false, true, false});
 }
 
 IWI_VECTOR_VERSIONS static void receive_and_send(PASS_ARGUMENTS)
@@ -167,7 +174,7 @@ IWI_VECTOR_VERSIONS static void receive_only_without_gaps(PASS_ARGUMENTS)
 
 void iwi_pass_run(PASS_ARGUMENTS)
 {
-    void (*run)(PASS_ARGUMENTS) = send_only;
+    void (*run)(PASS_ARGUMENTS) = pass->has_gaps ? send_only : send_only_without_gaps;
 
     if (pass->has_receive && pass->has_send) {
         run = pass->has_gaps ? receive_and_send : receive_and_send_without_gaps;

@@ -29,7 +29,7 @@ struct iwi_span {
 
 /* Elements begin ... end - 1: out[k] is when element k's CPU is free after the pass, now[k] before it;
  * from[k - begin] is when the CPU part of the send that it receives ended. Since a send is the last thing
- * that a pass does, `out` of one pass is `now` and `from` of the next. */
+ * that a pass does, `out` of one pass is `now` and `from` of the next. `from` may be `out + begin`. */
 void iwi_pass_run(struct iwi_flow *flow, const struct iwi_span *span, const struct iwi_pass *pass,
                   size_t begin, size_t end, const iw_time *now, const iw_time *from, iw_time *out);
 
@@ -40,6 +40,17 @@ void iwi_pass_closed(struct iwi_flow *flow, const struct iwi_span *span, const s
 /* The same for messages by rendezvous: posted[k] is when element k posted its receive of this round. */
 void iwi_pass_rendezvous(struct iwi_flow *flow, const struct iwi_span *span, const struct iwi_pass *pass,
                          const iw_time *now, const iw_time *posted, iw_time *out, iw_time *posted_out);
+
+/* Stretches of arrays, of which the first element is that of the stretch. */
+struct iwi_lines {
+    const iw_time *now, *posted; /* of the elements themselves */
+    const iw_time *from, *to;    /* the sender's `now`, the receiver's `posted` */
+    iw_time *out, *posted_out;
+};
+
+/* Elements k ... end - 1 of them. Here too, `from` may be `out`, and `to` `posted_out`. */
+void iwi_pass_rendezvous_run(struct iwi_flow *flow, const struct iwi_span *span, const struct iwi_pass *pass,
+                             size_t k, size_t end, const struct iwi_lines *lines);
 
 /* Work of d on element k of the span from t on, as rule 1 has it. */
 iw_time iwi_span_work(struct iwi_flow *flow, const struct iwi_span *span, size_t k, iw_time t, iw_time d);

@@ -10,20 +10,13 @@
 
 enum { BLOCK = 64 };
 
-/* Stretches of arrays, of which the first element is that of the stretch. */
-struct lines {
-    const iw_time *now, *posted; /* of the elements themselves */
-    const iw_time *from, *to;    /* the sender's `now`, the receiver's `posted` */
-    iw_time *out, *posted_out;
-};
-
 struct block {
     iw_time served[BLOCK], send_gap[BLOCK], posted[BLOCK], done[BLOCK];
 };
 
 /* Element k, exactly: what becomes of place n of the block; `at` is its place in the lines. */
 static void pass_element(struct iwi_flow *flow, const struct iwi_span *span, const struct iwi_pass *pass,
-                         size_t k, const struct lines *lines, size_t at, struct block *block, size_t n)
+                         size_t k, const struct iwi_lines *lines, size_t at, struct block *block, size_t n)
 {
     iw_time now = lines->now[at], gap = span->send_gap[k];
 
@@ -50,7 +43,7 @@ static void pass_element(struct iwi_flow *flow, const struct iwi_span *span, con
 /* A block as if there were no detour; false if there is one. The last two arguments are constants in every
  * caller. */
 IWI_STEP bool compute_block(const struct iwi_span *span, const struct iwi_pass *pass, size_t k,
-                            const struct lines *lines, size_t first, struct block *block,
+                            const struct iwi_lines *lines, size_t first, struct block *block,
                             const bool has_receive, const bool has_send)
 {
     const iw_time *restrict now = lines->now + first, *restrict posted = lines->posted + first;
@@ -87,7 +80,7 @@ IWI_STEP bool compute_block(const struct iwi_span *span, const struct iwi_pass *
 }
 
 IWI_STEP void keep_block(const struct iwi_span *span, const struct iwi_pass *pass, size_t k,
-                         const struct lines *lines, size_t first, const struct block *block,
+                         const struct iwi_lines *lines, size_t first, const struct block *block,
                          const bool has_receive, const size_t count)
 {
     iw_time *restrict send_gap = span->send_gap + k, *restrict recv_gap = span->recv_gap + k;
@@ -106,7 +99,7 @@ IWI_STEP void keep_block(const struct iwi_span *span, const struct iwi_pass *pas
 
 /* A block of which some elements meet a detour, unless it was over before their work began. */
 static void pass_some(struct iwi_flow *flow, const struct iwi_span *span, const struct iwi_pass *pass,
-                      size_t k, const struct lines *lines, size_t first, struct block *block)
+                      size_t k, const struct iwi_lines *lines, size_t first, struct block *block)
 {
     if (flow->job->noise != NULL && pass->has_receive) {
         iwi_noise_seek_all(flow->job->noise, span->next_detour + k, block->served, BLOCK);
@@ -120,7 +113,7 @@ static void pass_some(struct iwi_flow *flow, const struct iwi_span *span, const 
 
 #define PASS_ARGUMENTS                                                                                     \
     struct iwi_flow *flow, const struct iwi_span *span, const struct iwi_pass *pass, size_t k, size_t end, \
-        const struct lines *lines
+        const struct iwi_lines *lines
 
 IWI_STEP void pass_stretch(PASS_ARGUMENTS, const bool has_receive, const bool has_send)
 {
@@ -154,7 +147,7 @@ IWI_VECTOR_VERSIONS static void receive_only(PASS_ARGUMENTS)
     pass_stretch(flow, span, pass, k, end, lines, true, false);
 }
 
-static void run(PASS_ARGUMENTS)
+void iwi_pass_rendezvous_run(PASS_ARGUMENTS)
 {
     (!pass->has_receive ? send_only
      : pass->has_send   ? receive_and_send
@@ -163,40 +156,41 @@ static void run(PASS_ARGUMENTS)
 
 /* Element k receives from k - shift and sends to k + shift, around the end. */
 static void pass_shifted(struct iwi_flow *flow, const struct iwi_span *span, const struct iwi_pass *pass,
-                         const struct lines *all)
+                         const struct iwi_lines *all)
 {
     const size_t count = span->count, shift = pass->shift;
     const size_t low = shift < count - shift ? shift : count - shift, stops[] = {low, count - low, count};
     size_t k = 0;
 
     for (size_t s = 0; s < sizeof stops / sizeof stops[0]; s++) {
-        const struct lines lines = {.now = all->now + k,
-                                    .posted = all->posted + k,
-                                    .from = all->now + (k < shift ? k + count - shift : k - shift),
-                                    .to = all->posted + (k + shift < count ? k + shift : k + shift - count),
-                                    .out = all->out + k,
-                                    .posted_out = all->posted_out + k};
+        const struct iwi_lines lines = {.now = all->now + k,
+                                        .posted = all->posted + k,
+                                        .from = all->now + (k < shift ? k + count - shift : k - shift),
+                                        .to =
+                                            all->posted + (k + shift < count ? k + shift : k + shift - count),
+                                        .out = all->out + k,
+                                        .posted_out = all->posted_out + k};
 
-        run(flow, span, pass, k, stops[s], &lines);
+        iwi_pass_rendezvous_run(flow, span, pass, k, stops[s], &lines);
         k = stops[s];
     }
 }
 
 /* Flips swap neighbouring stretches of `flip` elements; short ones are laid out first. */
 static void pass_flipped(struct iwi_flow *flow, const struct iwi_span *span, const struct iwi_pass *pass,
-                         const struct lines *all)
+                         const struct iwi_lines *all)
 {
     const size_t stretch = pass->flip >= BLOCK ? pass->flip : BLOCK;
     iw_time from[BLOCK], to[BLOCK];
 
     for (size_t k = 0; k < span->count; k += stretch) {
         const size_t end = k + stretch < span->count ? k + stretch : span->count;
-        struct lines lines = {.now = all->now + k,
-                              .posted = all->posted + k,
-                              .from = all->now + (k ^ pass->flip),
-                              .to = all->posted + (k ^ pass->flip),
-                              .out = all->out + k,
-                              .posted_out = all->posted_out + k};
+        struct iwi_lines lines = {.now = all->now + k,
+                                  .posted = all->posted + k,
+                                  .from = all->now + (k ^ pass->flip),
+                                  .to = all->posted + (k ^ pass->flip),
+                                  .out = all->out + k,
+                                  .posted_out = all->posted_out + k};
 
         if (pass->flip < BLOCK) {
             for (size_t n = k; n < end; n++) {
@@ -206,18 +200,18 @@ static void pass_flipped(struct iwi_flow *flow, const struct iwi_span *span, con
             lines.from = from;
             lines.to = to;
         }
-        run(flow, span, pass, k, end, &lines);
+        iwi_pass_rendezvous_run(flow, span, pass, k, end, &lines);
     }
 }
 
 void iwi_pass_rendezvous(struct iwi_flow *flow, const struct iwi_span *span, const struct iwi_pass *pass,
                          const iw_time *now, const iw_time *posted, iw_time *out, iw_time *posted_out)
 {
-    const struct lines all = {
+    const struct iwi_lines all = {
         .now = now, .posted = posted, .from = now, .to = posted, .out = out, .posted_out = posted_out};
 
     if (!pass->has_receive) {
-        run(flow, span, pass, 0, span->count, &all);
+        iwi_pass_rendezvous_run(flow, span, pass, 0, span->count, &all);
     } else if (pass->is_flip) {
         pass_flipped(flow, span, pass, &all);
     } else {

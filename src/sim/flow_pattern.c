@@ -5,48 +5,16 @@
  * (when their sends' CPU parts ended, when their receives were posted) is known after the first pass.
  */
 #include "base/base.h"
-#include "sim/flow_step.h"
-
-struct round_run {
-    const struct iwi_operation *op;
-    const struct iwi_flow_group *group; /* NULL: rank r of the operation is rank r of the program */
-    uint64_t index, phase;
-    struct iwi_round round;
-    bool has_rendezvous;
-};
-
-/* Ranks are the operation's; state_at() tells where the rank of the program has its times. */
-IWI_STEP size_t slot_at(const struct iwi_flow *flow, const struct round_run *run, uint32_t slot,
-                        uint32_t rank, uint32_t lane)
-{
-    return (((size_t)slot * run->op->ranks + rank) << flow->lane_shift) + lane;
-}
-
-IWI_STEP uint32_t world_rank(const struct round_run *run, uint32_t rank)
-{
-    return run->group == NULL ? rank : iwi_flow_group_rank(run->group, rank);
-}
-
-IWI_STEP size_t state_at(const struct iwi_flow *flow, const struct round_run *run, uint32_t rank)
-{
-    return (size_t)world_rank(run, rank) << flow->lane_shift;
-}
-
-IWI_STEP struct iwi_part part_of(struct iwi_flow *flow, const struct round_run *run, uint32_t rank)
-{
-    struct iwi_part part = {.sends = flow->sends, .recvs = flow->recvs};
-
-    run->op->algorithm->part(run->op, run->index, rank, &part);
-    return part;
-}
+#include "sim/flow_exchange.h"
+#include "sim/flow_round.h"
 
 /* First pass: post the receives, issue the sends. */
-IWI_STEP void post_and_send(struct iwi_flow *flow, const struct round_run *run, uint32_t rank,
+IWI_STEP void post_and_send(struct iwi_flow *flow, const struct iwi_round_run *run, uint32_t rank,
                             const bool is_explaining)
 {
-    const struct iwi_part part = part_of(flow, run, rank);
-    const uint32_t world = world_rank(run, rank);
-    const size_t base = (size_t)world << flow->lane_shift;
+    const struct iwi_part part = round_part_of(flow, run, rank);
+    const uint32_t world = round_world_rank(run, rank);
+    const size_t base = iwi_flow_at(flow, world);
 
     if (run->has_rendezvous) {
         for (uint32_t lane = 0; lane < flow->lanes; lane++) {
@@ -60,7 +28,7 @@ IWI_STEP void post_and_send(struct iwi_flow *flow, const struct round_run *run, 
         const struct iwi_cost *cost = flow_cost(flow, part.sends[s].bytes);
 
         for (uint32_t lane = 0; lane < flow->lanes; lane++) {
-            const size_t at = slot_at(flow, run, s, rank, lane);
+            const size_t at = round_slot_at(flow, run, s, rank, lane);
 
             step_send(flow, world, base + lane, cost, &flow->slots[at],
                       is_explaining ? &flow->slot_split[at] : NULL, is_explaining);
@@ -69,12 +37,13 @@ IWI_STEP void post_and_send(struct iwi_flow *flow, const struct round_run *run, 
 }
 
 /* Arrival of one message at `rank`; `split` is set if explaining. */
-IWI_STEP iw_time arrival_of(struct iwi_flow *flow, const struct round_run *run, const struct iwi_msg *recv,
-                            uint32_t rank, uint32_t lane, iw_split *split, const bool is_explaining)
+IWI_STEP iw_time arrival_of(struct iwi_flow *flow, const struct iwi_round_run *run,
+                            const struct iwi_msg *recv, uint32_t rank, uint32_t lane, iw_split *split,
+                            const bool is_explaining)
 {
     const struct iwi_cost *cost = flow_cost(flow, recv->bytes);
-    const size_t at = slot_at(flow, run, recv->slot, recv->peer, lane);
-    const size_t i = state_at(flow, run, rank) + lane;
+    const size_t at = round_slot_at(flow, run, recv->slot, recv->peer, lane);
+    const size_t i = round_state_at(flow, run, rank) + lane;
     iw_time left = flow->slots[at];
 
     if (cost->is_rendezvous) {
@@ -89,12 +58,12 @@ IWI_STEP iw_time arrival_of(struct iwi_flow *flow, const struct round_run *run, 
     return left + cost->wire;
 }
 
-IWI_STEP void wait_for_receives(struct iwi_flow *flow, const struct round_run *run,
+IWI_STEP void wait_for_receives(struct iwi_flow *flow, const struct iwi_round_run *run,
                                 const struct iwi_part *part, uint32_t rank, uint32_t lane,
                                 const bool is_explaining)
 {
-    const uint32_t world = world_rank(run, rank);
-    const size_t i = ((size_t)world << flow->lane_shift) + lane;
+    const uint32_t world = round_world_rank(run, rank);
+    const size_t i = iwi_flow_at(flow, world) + lane;
     iw_split split;
 
     for (uint32_t r = 0; r < part->recv_count; r++) {
@@ -115,16 +84,17 @@ IWI_STEP void wait_for_receives(struct iwi_flow *flow, const struct round_run *r
     }
 }
 
-IWI_STEP void wait_for_sends(struct iwi_flow *flow, const struct round_run *run, const struct iwi_part *part,
-                             uint32_t rank, uint32_t lane, const bool is_explaining)
+IWI_STEP void wait_for_sends(struct iwi_flow *flow, const struct iwi_round_run *run,
+                             const struct iwi_part *part, uint32_t rank, uint32_t lane,
+                             const bool is_explaining)
 {
-    const size_t i = state_at(flow, run, rank) + lane;
+    const size_t i = round_state_at(flow, run, rank) + lane;
     iw_split split;
 
     for (uint32_t s = 0; s < part->send_count; s++) {
         const struct iwi_cost *cost = flow_cost(flow, part->sends[s].bytes);
-        const size_t at = slot_at(flow, run, s, rank, lane);
-        const size_t peer = state_at(flow, run, part->sends[s].peer) + lane;
+        const size_t at = round_slot_at(flow, run, s, rank, lane);
+        const size_t peer = round_state_at(flow, run, part->sends[s].peer) + lane;
 
         if (cost->is_rendezvous) {
             const iw_time transfer = step_transfer_start(
@@ -140,11 +110,11 @@ IWI_STEP void wait_for_sends(struct iwi_flow *flow, const struct round_run *run,
 }
 
 /* Second pass: wait for all, then reduce and work. */
-IWI_STEP void wait_and_work(struct iwi_flow *flow, const struct round_run *run, uint32_t rank,
+IWI_STEP void wait_and_work(struct iwi_flow *flow, const struct iwi_round_run *run, uint32_t rank,
                             const bool is_explaining)
 {
-    const struct iwi_part part = part_of(flow, run, rank);
-    const uint32_t world = world_rank(run, rank);
+    const struct iwi_part part = round_part_of(flow, run, rank);
+    const uint32_t world = round_world_rank(run, rank);
     const iw_time reduce =
         part.reduce_bytes > 0 ? iwi_bytes_cost(flow->job->program->reduce, part.reduce_bytes) : 0;
 
@@ -154,7 +124,7 @@ IWI_STEP void wait_and_work(struct iwi_flow *flow, const struct round_run *run, 
             wait_for_sends(flow, run, &part, rank, lane, is_explaining);
         }
         if (reduce > 0) {
-            step_local_work(flow, world, ((size_t)world << flow->lane_shift) + lane, reduce, is_explaining);
+            step_local_work(flow, world, iwi_flow_at(flow, world) + lane, reduce, is_explaining);
         }
     }
     if (part.is_phase) {
@@ -162,29 +132,29 @@ IWI_STEP void wait_and_work(struct iwi_flow *flow, const struct round_run *run, 
     }
 }
 
-typedef void (*rank_pass)(struct iwi_flow *flow, const struct round_run *run, uint32_t rank);
+typedef void (*rank_pass)(struct iwi_flow *flow, const struct iwi_round_run *run, uint32_t rank);
 
-static void send_plain(struct iwi_flow *flow, const struct round_run *run, uint32_t rank)
+static void send_plain(struct iwi_flow *flow, const struct iwi_round_run *run, uint32_t rank)
 {
     post_and_send(flow, run, rank, false);
 }
 
-static void send_explaining(struct iwi_flow *flow, const struct round_run *run, uint32_t rank)
+static void send_explaining(struct iwi_flow *flow, const struct iwi_round_run *run, uint32_t rank)
 {
     post_and_send(flow, run, rank, true);
 }
 
-static void wait_plain(struct iwi_flow *flow, const struct round_run *run, uint32_t rank)
+static void wait_plain(struct iwi_flow *flow, const struct iwi_round_run *run, uint32_t rank)
 {
     wait_and_work(flow, run, rank, false);
 }
 
-static void wait_explaining(struct iwi_flow *flow, const struct round_run *run, uint32_t rank)
+static void wait_explaining(struct iwi_flow *flow, const struct iwi_round_run *run, uint32_t rank)
 {
     wait_and_work(flow, run, rank, true);
 }
 
-static void for_each_active(struct iwi_flow *flow, const struct round_run *run, rank_pass pass)
+static void for_each_active(struct iwi_flow *flow, const struct iwi_round_run *run, rank_pass pass)
 {
     const int64_t ranks = run->op->ranks;
 
@@ -233,50 +203,105 @@ static uint64_t streaming_until(const struct iwi_flow *flow, const struct iwi_op
     return end;
 }
 
+/* Where ranks of the operation may be that are evaluated here. Replica q of a group is somewhere in ranks
+ * offset + q * base and on, so those of a block are some replicas, of which the first and the last may be
+ * partly elsewhere. */
+static void find_own(const struct iwi_flow *flow, struct iwi_round_run *run)
+{
+    const struct iwi_flow_group *group = run->group;
+    const uint64_t first = flow->first_rank, end = first + flow->ranks;
+
+    run->own_first = 0;
+    run->own_end = run->op->ranks;
+    if (flow->partition != NULL && group == NULL) {
+        run->own_first = flow->first_rank;
+        run->own_end = flow->first_rank + flow->ranks;
+    } else if (flow->partition != NULL) {
+        const uint64_t low = first < group->offset ? 0 : (first - group->offset) / group->base;
+        const uint64_t high = end <= group->offset ? 0 : (end - 1 - group->offset) / group->base + 1;
+
+        run->own_end = (uint32_t)iwi_min((int64_t)(high * group->count), run->op->ranks);
+        run->own_first = (uint32_t)iwi_min((int64_t)(low * group->count), run->own_end);
+    }
+}
+
+static iw_status run_round(struct iwi_flow *flow, const struct iwi_round_run *run)
+{
+    const bool is_explaining = flow->job->split != NULL;
+
+    if (run->group == NULL && run->round.is_pairs && run->round.bytes <= flow->job->net->S_bytes &&
+        !is_explaining) {
+        return iwi_flow_pairs(flow, &run->round);
+    }
+    IW_TRY(iwi_flow_reserve(flow, run->own_end - run->own_first, run->round.fan, run->has_rendezvous));
+    if (flow->partition != NULL) {
+        return iwi_exchange_round(flow, run);
+    }
+    for_each_active(flow, run, is_explaining ? send_explaining : send_plain);
+    for_each_active(flow, run, is_explaining ? wait_explaining : wait_plain);
+    return IW_OK;
+}
+
 iw_status iwi_flow_operation(struct iwi_flow *flow, const struct iwi_operation *op,
                              const struct iwi_flow_group *group, uint64_t phase)
 {
-    const bool is_explaining = flow->job->split != NULL;
-    const uint64_t round_count = op->algorithm->round_count(op);
-    struct round_run run = {
+    const uint64_t round_count = op->algorithm->round_count(op), begin = flow->start.round;
+    struct iwi_round_run run = {
         .op = op, .group = group, .phase = phase, .has_rendezvous = may_rendezvous(flow, op)};
 
-    for (uint64_t index = 0; index < round_count; index++) {
+    flow->start.round = 0;
+    find_own(flow, &run);
+    for (uint64_t index = begin; index < round_count; index++) {
         const uint64_t end = group == NULL ? streaming_until(flow, op, index, round_count) : index;
 
         if (end > index) {
             IW_TRY(iwi_flow_stream(flow, op, index, end));
+            IW_TRY(iwi_flow_visit(flow, end, 0));
             index = end - 1;
             continue;
         }
         op->algorithm->round(op, index, &run.round);
-        iwi_tick(op->ranks == flow->ranks ? flow->job->ticker : NULL, 1);
-        if (group == NULL && run.round.is_pairs && run.round.bytes <= flow->job->net->S_bytes &&
-            !is_explaining) {
-            iwi_flow_pairs(flow, &run.round);
-            continue;
-        }
         run.index = index;
-        IW_TRY(iwi_flow_reserve(flow, op->ranks, run.round.fan, run.has_rendezvous));
-        for_each_active(flow, &run, is_explaining ? send_explaining : send_plain);
-        for_each_active(flow, &run, is_explaining ? wait_explaining : wait_plain);
+        IW_TRY(run_round(flow, &run));
+        iwi_tick(op->ranks == flow->job->program->ranks ? flow->job->ticker : NULL, 1);
+        IW_TRY(iwi_flow_visit(flow, index + 1, 0));
     }
     return IW_OK;
+}
+
+/* Compute phases of one repetition before its operation `end`. */
+static uint64_t phases_of(const iw_program *program, uint64_t end)
+{
+    uint64_t phases = iwi_program_starts_with_phase(program);
+
+    for (uint64_t k = 0; k < end; k++) {
+        phases += program->operations[k].algorithm->places_compute;
+    }
+    return phases;
 }
 
 iw_status iwi_flow_pattern(struct iwi_flow *flow)
 {
     const iw_program *program = flow->job->program;
-    uint64_t phase = 0;
+    const struct iwi_position start = flow->start;
+    bool is_behind_phase = start.round > 0 || start.pass > 0; /* points are behind some round or pass */
+    uint64_t phase = start.repetition * phases_of(program, program->operation_count);
 
-    for (uint64_t repetition = 0; repetition < program->repeat; repetition++) {
-        if (iwi_program_starts_with_phase(program)) {
+    for (uint64_t repetition = start.repetition; repetition < program->repeat; repetition++) {
+        const uint64_t first = repetition == start.repetition ? start.operation : 0;
+
+        if (is_behind_phase) {
+            phase += phases_of(program, first);
+            is_behind_phase = false;
+        } else if (iwi_program_starts_with_phase(program)) {
             for (uint32_t rank = 0; rank < flow->ranks; rank++) {
-                iwi_flow_phase(flow, rank, phase, program->compute_ps);
+                iwi_flow_phase(flow, flow->first_rank + rank, phase, program->compute_ps);
             }
             phase++;
         }
-        for (size_t k = 0; k < program->operation_count; k++) {
+        for (size_t k = first; k < program->operation_count; k++) {
+            flow->at = (struct iwi_position){.repetition = repetition, .operation = k};
+            flow->is_first_operation = repetition == 0 && k == 0;
             flow->is_last_operation = repetition + 1 == program->repeat && k + 1 == program->operation_count;
             IW_TRY(iwi_flow_operation(flow, &program->operations[k], NULL, phase));
             phase += program->operations[k].algorithm->places_compute ? 1 : 0;

@@ -8,7 +8,9 @@
 #include <sys/mman.h>
 
 #include "base/base.h"
+#include "sim/flow_exchange.h"
 #include "sim/flow_step.h"
+#include "sim/flow_trace_part.h"
 
 enum { HUGE_PAGE = 2 << 20 };
 
@@ -32,11 +34,16 @@ void *iwi_flow_new_array(const iw_log *log, size_t count, size_t element_size)
 
 static iw_status allocate(struct iwi_flow *flow)
 {
-    iw_time **times[3 + IWI_DRAW_TRIALS] = {&flow->cpu,      &flow->send_gap, &flow->recv_gap,
-                                            &flow->begun[0], &flow->begun[1], &flow->begun[2],
-                                            &flow->begun[3]};
+    iw_time **times[] = {&flow->cpu,      &flow->begun[0], &flow->begun[1], &flow->begun[2],
+                         &flow->begun[3], &flow->send_gap, &flow->recv_gap};
+    const bool has_gaps = !iwi_flow_is_free_of_gaps(flow->job);
 
-    for (size_t k = 0; k < (flow->job->begins_ahead ? sizeof times / sizeof times[0] : 4); k++) {
+    for (size_t k = 0; k < sizeof times / sizeof times[0]; k++) {
+        const bool is_gap = k > IWI_DRAW_TRIALS, is_ahead = k > 1 && !is_gap;
+
+        if ((is_gap && !has_gaps) || (is_ahead && !flow->job->begins_ahead)) {
+            continue;
+        }
         *times[k] = iwi_flow_new_array(flow->log, flow->count, sizeof(iw_time));
         if (*times[k] == NULL) {
             return IW_ERR_NOMEM;
@@ -100,6 +107,14 @@ iw_status iwi_flow_new(const iw_log *log, const struct iwi_job *job, struct iwi_
     flow->job = job;
     flow->is_alike = is_alike(job);
     flow->ranks = flow->is_alike ? 1 : job->program->ranks;
+    if (job->partition != NULL && job->partition->members > 1 && !flow->is_alike) {
+        const uint32_t *first = &job->partition->first[job->member->number];
+
+        flow->partition = job->partition;
+        flow->member = job->member;
+        flow->first_rank = first[0];
+        flow->ranks = first[1] - first[0];
+    }
     flow->lanes = job->lanes;
     while ((1U << flow->lane_shift) < flow->lanes) {
         flow->lane_shift++;
@@ -108,7 +123,8 @@ iw_status iwi_flow_new(const iw_log *log, const struct iwi_job *job, struct iwi_
     flow->words = job->noise == NULL ? 0 : iwi_noise_words(job->noise);
     flow->has_closed_form = job->noise != NULL && iwi_noise_has_closed_form(job->noise);
     flow->cost_bytes = UINT64_MAX;
-    if (allocate(flow) != IW_OK || iwi_step_watch_init(log, job->steps, flow->ranks, &flow->watch) != IW_OK) {
+    if (allocate(flow) != IW_OK || (flow->partition != NULL && iwi_exchange_new(flow) != IW_OK) ||
+        iwi_step_watch_init(log, job->steps, flow->ranks, &flow->watch) != IW_OK) {
         iwi_flow_free(flow);
         return IW_ERR_NOMEM;
     }
@@ -121,6 +137,7 @@ void iwi_flow_free(struct iwi_flow *flow)
     if (flow == NULL) {
         return;
     }
+    iwi_exchange_free(flow);
     free(flow->cpu);
     free(flow->send_gap);
     free(flow->recv_gap);
@@ -130,6 +147,8 @@ void iwi_flow_free(struct iwi_flow *flow)
     free(flow->other);
     free(flow->posted_other);
     iwi_stream_free(flow->stream);
+    free(flow->kept_found);
+    iwi_trace_parts_free(flow->parts);
     free(flow->slots);
     free(flow->posted);
     free(flow->noise_words);
@@ -155,7 +174,7 @@ static void begin_ahead(struct iwi_flow *flow)
     flow->begun_trial = job->first_trial - job->first_trial % IWI_DRAW_TRIALS;
     flow->begun_count = IWI_DRAW_TRIALS;
     for (uint32_t rank = 0; rank < flow->ranks; rank += STRETCH) {
-        const struct iwi_stream_id id = {job->seed, flow->begun_trial, rank};
+        const struct iwi_stream_id id = {job->seed, flow->begun_trial, flow->first_rank + rank};
         const uint32_t count = flow->ranks - rank < STRETCH ? flow->ranks - rank : STRETCH;
 
         iwi_noise_begin_all(job->noise, id, count, IWI_DRAW_TRIALS, NULL, drawn[0]);
@@ -180,8 +199,8 @@ static void begin_noise(struct iwi_flow *flow)
     }
     flow->next_detour = flow->begun[0];
     if (job->noise != NULL) {
-        iwi_noise_begin_all(job->noise, (struct iwi_stream_id){job->seed, job->first_trial, 0}, flow->ranks,
-                            flow->lanes, flow->noise_words, flow->next_detour);
+        iwi_noise_begin_all(job->noise, (struct iwi_stream_id){job->seed, job->first_trial, flow->first_rank},
+                            flow->ranks, flow->lanes, flow->noise_words, flow->next_detour);
     }
     for (size_t i = 0; i < flow->count; i++) {
         flow->next_detour[i] = job->noise == NULL ? IWI_LATEST : iwi_min(flow->next_detour[i], IWI_LATEST);
@@ -194,9 +213,12 @@ void iwi_flow_restart(struct iwi_flow *flow, const struct iwi_job *job)
 
     flow->job = job;
     flow->is_too_late = false;
+    flow->start = (struct iwi_position){0};
     memset(flow->cpu, 0, bytes);
-    memset(flow->send_gap, 0, bytes);
-    memset(flow->recv_gap, 0, bytes);
+    if (flow->send_gap != NULL) {
+        memset(flow->send_gap, 0, bytes);
+        memset(flow->recv_gap, 0, bytes);
+    }
     if (job->split != NULL) {
         memset(flow->cpu_split, 0, flow->count * sizeof(iw_split));
         memset(flow->send_gap_split, 0, flow->count * sizeof(iw_split));
@@ -212,9 +234,9 @@ static iw_status reserve_slots(struct iwi_flow *flow, size_t slots)
 
     free(flow->slots);
     free(flow->slot_split);
-    flow->slots = iwi_flow_new_array(flow->log, flow->count * slots, sizeof(iw_time));
+    flow->slots = iwi_flow_new_array(flow->log, slots << flow->lane_shift, sizeof(iw_time));
     flow->slot_split =
-        is_explaining ? iwi_flow_new_array(flow->log, flow->count * slots, sizeof(iw_split)) : NULL;
+        is_explaining ? iwi_flow_new_array(flow->log, slots << flow->lane_shift, sizeof(iw_split)) : NULL;
     flow->slot_count = slots;
     return flow->slots == NULL || (is_explaining && flow->slot_split == NULL) ? IW_ERR_NOMEM : IW_OK;
 }
@@ -246,10 +268,10 @@ iw_status iwi_flow_reserve_scratch(struct iwi_flow *flow, uint32_t fan)
 
 iw_status iwi_flow_reserve(struct iwi_flow *flow, uint32_t ranks, uint32_t fan, bool has_rendezvous)
 {
-    const uint64_t slots = ((uint64_t)fan * ranks + flow->ranks - 1) / flow->ranks;
+    const size_t slots = (size_t)fan * ranks;
 
     if (slots > flow->slot_count) {
-        IW_TRY(reserve_slots(flow, (size_t)slots));
+        IW_TRY(reserve_slots(flow, slots));
     }
     IW_TRY(iwi_flow_reserve_scratch(flow, fan));
     return has_rendezvous && flow->posted == NULL ? reserve_posted(flow) : IW_OK;
@@ -301,7 +323,7 @@ void iwi_flow_phase(struct iwi_flow *flow, uint32_t rank, uint64_t phase, iw_tim
     const bool has_phase_noise = job->noise != NULL && iwi_noise_has_phases(job->noise);
 
     for (uint32_t lane = 0; lane < flow->lanes; lane++) {
-        const size_t i = ((size_t)rank << flow->lane_shift) + lane;
+        const size_t i = iwi_flow_at(flow, rank) + lane;
         const struct iwi_stream_id id = {job->seed, job->first_trial + lane, rank};
         iw_split *split = flow->cpu_split == NULL ? NULL : &flow->cpu_split[i];
         iw_time *by_source = split == NULL ? NULL : &split->part_ps[IW_PART_NOISE];

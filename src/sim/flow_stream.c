@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "base/base.h"
+#include "sim/flow_exchange.h"
 
 static struct iwi_pass bare_pass_at(const struct iwi_run *run, uint64_t number)
 {
@@ -36,8 +37,8 @@ static struct iwi_pass bare_pass_at(const struct iwi_run *run, uint64_t number)
     return pass;
 }
 
-/* The gaps that began one pass earlier are over before this pass receives and sends: the IWI_COPY_CPU was
- * busy longer.
+/* The gaps that began one pass earlier are over before this pass receives and sends: the CPU was busy
+ * longer.
  */
 static bool is_free_of_gaps(const struct iwi_pass *before, const struct iwi_pass *pass)
 {
@@ -45,16 +46,18 @@ static bool is_free_of_gaps(const struct iwi_pass *before, const struct iwi_pass
            before->out.gap <= before->out.send_cpu + pass->in.recv_cpu + pass->reduce;
 }
 
-/* The first two passes meet the gaps of what was before the run; what is after it meets those of the last
- * two. */
+/* The first two passes meet the gaps of what was before the run, if there was anything; what is after it
+ * meets those of the last two. */
 static bool has_gaps(const struct iwi_run *run, uint64_t number, const struct iwi_pass *pass)
 {
+    const bool is_fresh = run->flow->is_first_operation && run->first == 0;
     const struct iwi_pass before = bare_pass_at(run, number - (number > 0)),
                           after = bare_pass_at(run, number + (number < run->last_pass));
 
-    return number < 2 || pass->is_rendezvous ||
+    return (number < 2 && !is_fresh) || pass->is_rendezvous ||
            (number + 1 >= run->last_pass && !run->flow->is_last_operation) ||
-           !is_free_of_gaps(&before, pass) || (number < run->last_pass && !is_free_of_gaps(pass, &after));
+           (number > 0 && !is_free_of_gaps(&before, pass)) ||
+           (number < run->last_pass && !is_free_of_gaps(pass, &after));
 }
 
 struct iwi_pass iwi_run_pass(const struct iwi_run *run, uint64_t number)
@@ -65,6 +68,28 @@ struct iwi_pass iwi_run_pass(const struct iwi_run *run, uint64_t number)
     return pass;
 }
 
+bool iwi_flow_is_free_of_gaps(const struct iwi_job *job)
+{
+    const uint64_t most_rounds = 1 << 16; /* more take long to look through */
+    const iw_program *program = job->program;
+    struct iwi_flow alone = {.job = job, .is_first_operation = true, .is_last_operation = true};
+    struct iwi_run run = {.flow = &alone, .op = program->operations};
+    struct iwi_round round;
+    bool is_free = job->schedule == NULL && program->trace == NULL && program->operation_count == 1 &&
+                   program->repeat == 1;
+
+    run.last_pass = is_free ? run.op->algorithm->round_count(run.op) : 0;
+    is_free = is_free && run.last_pass <= most_rounds;
+    for (uint64_t index = 0; is_free && index < run.last_pass; index++) {
+        run.op->algorithm->round(run.op, index, &round);
+        is_free = iwi_flow_streams(job, &round);
+    }
+    for (uint64_t number = 0; is_free && number <= run.last_pass && run.last_pass > 0; number++) {
+        is_free = !iwi_run_pass(&run, number).has_gaps;
+    }
+    return is_free;
+}
+
 static void swap(iw_time **a, iw_time **b)
 {
     iw_time *kept = *a;
@@ -73,7 +98,7 @@ static void swap(iw_time **a, iw_time **b)
     *b = kept;
 }
 
-static void plain_pass(struct iwi_flow *flow, const struct iwi_pass *pass)
+static iw_status plain_pass(struct iwi_flow *flow, const struct iwi_pass *pass)
 {
     const struct iwi_span all = {.count = flow->count,
                                  .send_gap = flow->send_gap,
@@ -81,13 +106,18 @@ static void plain_pass(struct iwi_flow *flow, const struct iwi_pass *pass)
                                  .next_detour = flow->next_detour,
                                  .width_shift = 63};
 
-    if (pass->is_rendezvous) {
+    if (flow->partition != NULL) {
+        IW_TRY(iwi_exchange_pass(flow, &all, pass));
+    } else if (pass->is_rendezvous) {
         iwi_pass_rendezvous(flow, &all, pass, flow->cpu, flow->posted, flow->other, flow->posted_other);
-        swap(&flow->posted, &flow->posted_other);
     } else {
         iwi_pass_closed(flow, &all, pass, flow->cpu, flow->other);
     }
+    if (pass->is_rendezvous) {
+        swap(&flow->posted, &flow->posted_other);
+    }
     swap(&flow->cpu, &flow->other);
+    return IW_OK;
 }
 
 static iw_status reserve(struct iwi_flow *flow, bool is_rendezvous)
@@ -122,22 +152,34 @@ void iwi_stream_free(struct iwi_stream *stream)
     }
 }
 
-/* Makes the pass `number` and those after it that can be made with it; returns how many. */
-static size_t make_passes(const struct iwi_run *run, uint64_t number)
+/* Elements of the smallest block: all members decide alike. */
+static size_t least_elements(const struct iwi_flow *flow)
 {
-    struct iwi_pass pass;
-    size_t count = 0;
+    return flow->partition == NULL ? flow->count : (size_t)flow->partition->smallest << flow->lane_shift;
+}
 
-    if (run->flow->count > IWI_WINDOW) {
-        count = run->is_rendezvous ? iwi_pass_windows(run, number) : iwi_pass_tiles(run, number);
-        count = count == 0 ? iwi_pass_columns(run, number) : count;
+/* Makes the pass `number` and those after it that can be made with it, and tells how many. */
+static iw_status make_passes(const struct iwi_run *run, uint64_t number, size_t *count_p)
+{
+    struct iwi_flow *flow = run->flow;
+    const bool is_whole = flow->partition == NULL;
+
+    *count_p = 0;
+    if (least_elements(flow) > IWI_WINDOW) {
+        if (!run->is_rendezvous) {
+            IW_TRY(iwi_pass_tiles(run, number, count_p));
+        } else if (is_whole) {
+            *count_p = iwi_pass_windows(run, number);
+        }
+        *count_p = *count_p == 0 && is_whole ? iwi_pass_columns(run, number) : *count_p;
     }
-    if (count == 0) {
-        pass = iwi_run_pass(run, number);
-        plain_pass(run->flow, &pass);
-        count = 1;
+    if (*count_p == 0) {
+        const struct iwi_pass pass = iwi_run_pass(run, number);
+
+        IW_TRY(plain_pass(flow, &pass));
+        *count_p = 1;
     }
-    return count;
+    return IW_OK;
 }
 
 /* What the passes cost every rank, for its steps. Detours that hit it are not told from waiting: only runs
@@ -161,16 +203,21 @@ static void watch_passes(const struct iwi_run *run)
 iw_status iwi_flow_stream(struct iwi_flow *flow, const struct iwi_operation *op, uint64_t first, uint64_t end)
 {
     struct iwi_run run = {flow, op, first, end - first, false};
-    uint64_t number = 0;
+    uint64_t number = flow->start.pass;
 
+    flow->start.pass = 0;
     run.is_rendezvous = bare_pass_at(&run, 0).is_rendezvous;
     IW_TRY(reserve(flow, run.is_rendezvous));
     while (number <= run.last_pass) {
-        const uint64_t count = make_passes(&run, number);
+        size_t count;
 
+        IW_TRY(make_passes(&run, number, &count));
         iwi_tick(flow->job->ticker, count - (number == 0 ? 1 : 0));
         number += count;
+        if (number <= run.last_pass) {
+            IW_TRY(iwi_flow_visit(flow, first, number));
+        }
     }
     watch_passes(&run);
-    return IW_OK;
+    return flow->partition != NULL ? iwi_exchange_finish_pass(flow) : IW_OK;
 }

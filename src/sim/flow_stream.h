@@ -8,11 +8,14 @@
 
 enum {
     IWI_TILE = 8192,      /* elements of a stretch: a power of two */
-    IWI_EDGES = 2048,     /* at most so many elements of all edges of a stretch */
+    IWI_EDGES = 8192,     /* at most so many elements of all edges of a stretch */
     IWI_PASSES = 32,      /* at most so many at once */
     IWI_COPIED = 1 << 15, /* elements copied together */
     IWI_WINDOW = 1 << 14  /* the same, with all that rendezvous needs: a power of two */
 };
+
+_Static_assert((int)IWI_EDGES <= (int)IWI_TILE && (int)IWI_EDGES <= (int)IWI_WINDOW,
+               "shifts must be no longer than stretches, edges than blocks");
 
 /* Which copy is which; of cpu and posted there are two, for odd and even passes. */
 enum {
@@ -45,10 +48,10 @@ struct iwi_run {
 
 struct iwi_pass iwi_run_pass(const struct iwi_run *run, uint64_t number);
 
-/* Each makes the pass `number` and as many after it as can be made with it, and returns how many: 0 or at
+/* Each makes the pass `number` and as many after it as can be made with it, and tells how many: 0 or at
  * least 2. Tiles and windows: passes with short shifts; columns: with shifts that are multiples of one
- * number. */
-size_t iwi_pass_tiles(const struct iwi_run *run, uint64_t number);
+ * number; only tiles on a partition. */
+IW_NODISCARD iw_status iwi_pass_tiles(const struct iwi_run *run, uint64_t number, size_t *count_p);
 size_t iwi_pass_windows(const struct iwi_run *run, uint64_t number);
 size_t iwi_pass_columns(const struct iwi_run *run, uint64_t number);
 

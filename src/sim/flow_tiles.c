@@ -3,7 +3,7 @@
  *
  * A pass needs, besides the stretch, the elements just before it as they were after the pass before: the edge
  * that the stretch before has left. The first stretch follows the last one, whose edges are computed ahead on
- * a copy.
+ * a copy: on a partition, that of the member before, which sends them.
  */
 #include <string.h>
 
@@ -13,8 +13,8 @@
 static struct iwi_span stretch_of(const struct iwi_flow *flow, size_t first, size_t count)
 {
     return (struct iwi_span){.count = count,
-                             .send_gap = flow->send_gap + first,
-                             .recv_gap = flow->recv_gap + first,
+                             .send_gap = flow->send_gap == NULL ? NULL : flow->send_gap + first,
+                             .recv_gap = flow->recv_gap == NULL ? NULL : flow->recv_gap + first,
                              .next_detour = flow->next_detour + first,
                              .first = first,
                              .width_shift = 63};
@@ -58,10 +58,12 @@ static void keep_end(struct iwi_flow *flow, size_t count, bool is_back)
     iw_time *arrays[] = {flow->cpu, flow->send_gap, flow->recv_gap, flow->next_detour};
 
     for (size_t a = 0; a < sizeof arrays / sizeof arrays[0]; a++) {
-        iw_time *in_place = arrays[a] + first;
+        if (arrays[a] != NULL) {
+            iw_time *in_place = arrays[a] + first;
 
-        memcpy(is_back ? in_place : stream->kept[a], is_back ? stream->kept[a] : in_place,
-               count * sizeof *in_place);
+            memcpy(is_back ? in_place : stream->kept[a], is_back ? stream->kept[a] : in_place,
+                   count * sizeof *in_place);
+        }
     }
     if (flow->words > 0) {
         int64_t *in_place = flow->noise_words + first * flow->words;
@@ -71,8 +73,27 @@ static void keep_end(struct iwi_flow *flow, size_t count, bool is_back)
     }
 }
 
-static void pass_all(struct iwi_flow *flow, const struct iwi_pass *passes, size_t pass_count, size_t edges)
+/* The edges of the end of this block go to the member behind it; those of the member before come. */
+static iw_status exchange_edges(struct iwi_flow *flow, size_t edges, struct iwi_transfer *sent)
 {
+    const uint32_t me = flow->member->number, members = flow->partition->members;
+    struct iwi_stream *stream = flow->stream;
+    struct iwi_transfer received;
+
+    memcpy(stream->first[0], stream->edges, edges * sizeof(iw_time));
+    IW_TRY(iwi_member_receive(flow->member, (me + members - 1) % members, stream->edges,
+                              edges * sizeof(iw_time), &received));
+    IW_TRY(
+        iwi_member_send(flow->member, (me + 1) % members, stream->first[0], edges * sizeof(iw_time), sent));
+    return iwi_member_wait(flow->member, &received, 1);
+}
+
+static iw_status pass_all(struct iwi_flow *flow, const struct iwi_pass *passes, size_t pass_count,
+                          size_t edges)
+{
+    const bool exchanges = flow->partition != NULL && edges > 0;
+    struct iwi_transfer sent;
+
     if (edges > 0) {
         /* too early, and used only for elements that nobody looks at */
         memset(flow->stream->edges, 0, edges * sizeof(iw_time));
@@ -80,22 +101,30 @@ static void pass_all(struct iwi_flow *flow, const struct iwi_pass *passes, size_
         pass_stretch(flow, passes, pass_count, flow->count - edges, edges);
         keep_end(flow, edges, true);
     }
+    if (exchanges) {
+        IW_TRY(exchange_edges(flow, edges, &sent));
+    }
     for (size_t first = 0; first < flow->count; first += IWI_TILE) {
         pass_stretch(flow, passes, pass_count, first,
                      flow->count - first < IWI_TILE ? flow->count - first : IWI_TILE);
     }
+    return exchanges ? iwi_member_wait(flow->member, &sent, 1) : IW_OK;
 }
 
 /* How many passes from `number` on can be made on tiles, and the sum of their shifts. */
 static size_t tile_passes(const struct iwi_run *run, uint64_t number, struct iwi_pass *passes,
                           size_t *edges_p)
 {
+    const struct iwi_flow *flow = run->flow;
+    const size_t granule =
+        flow->partition == NULL ? flow->count : (size_t)flow->partition->granule << flow->lane_shift;
+    const size_t flips = granule < IWI_TILE ? granule : IWI_TILE; /* shorter ones stay inside a stretch */
     size_t count = 0;
 
     *edges_p = 0;
     while (count < IWI_PASSES && number + count <= run->last_pass) {
         passes[count] = iwi_run_pass(run, number + count);
-        if (passes[count].is_flip ? passes[count].flip >= IWI_TILE
+        if (passes[count].is_flip ? passes[count].flip >= flips
                                   : *edges_p + passes[count].shift > IWI_EDGES) {
             break;
         }
@@ -105,15 +134,12 @@ static size_t tile_passes(const struct iwi_run *run, uint64_t number, struct iwi
     return count;
 }
 
-size_t iwi_pass_tiles(const struct iwi_run *run, uint64_t number)
+iw_status iwi_pass_tiles(const struct iwi_run *run, uint64_t number, size_t *count_p)
 {
     struct iwi_pass passes[IWI_PASSES];
     size_t edges;
     const size_t count = tile_passes(run, number, passes, &edges);
 
-    if (count < 2) {
-        return 0;
-    }
-    pass_all(run->flow, passes, count, edges);
-    return count;
+    *count_p = count < 2 ? 0 : count;
+    return *count_p > 0 ? pass_all(run->flow, passes, count, edges) : IW_OK;
 }

@@ -18,9 +18,13 @@ enum iwi_step_kind {
     IWI_STEP_POST,  /* a receive is posted: only of rendezvous messages, others need not know */
     IWI_STEP_SEND,  /* amount: number of the cost; so too of the next two */
     IWI_STEP_RECV,
-    IWI_STEP_SEND_DONE, /* of a rendezvous */
-    IWI_STEP_WAIT,      /* amount: so many RECV steps follow, to be served in the order of arrival */
-    IWI_STEP_COLLECTIVE /* of a communicator inside the replica; amount: its number */
+    IWI_STEP_SEND_DONE,  /* of a rendezvous */
+    IWI_STEP_WAIT,       /* amount: so many RECV steps follow, to be served in the order of arrival */
+    IWI_STEP_COLLECTIVE, /* of a communicator inside the replica; amount: its number */
+    /* only in a member's part of a replica (flow_trace_cut.c): */
+    IWI_STEP_EMIT, /* the value in slot `sent` is for peer `rank` */
+    IWI_STEP_TAKE, /* values of peer `rank` are taken until `amount` of them have come */
+    IWI_STEP_FLUSH /* all that is for others goes out */
 };
 
 struct iwi_trace_step {
@@ -39,6 +43,7 @@ struct iwi_trace_segment {
 };
 
 struct iwi_trace_code {
+    const struct iwi_trace_program *program;
     struct iwi_trace_step *steps;
     uint64_t step_count;
     struct iwi_trace_segment *segments;
@@ -52,18 +57,26 @@ struct iwi_trace_code {
     uint64_t unreceived; /* messages of all replicas */
 };
 
+/* Which of the many possible orders. */
+enum iwi_trace_order {
+    IWI_ORDER_DEEP, /* a rank goes on as far as it can: what it touches stays in the cache */
+    IWI_ORDER_TURNS /* from wait to wait by turns: where members have parts of a replica, none holds the
+                       others up for long. What no order can run is a deadlock of all stuck ranks. */
+};
+
 /* *code_p is NULL, and `note` says why, if segments cannot order the program: then it has to be stored
- * message by message. IW_ERR_DEADLOCK (logged): a receive or rendezvous has no partner. */
+ * message by message. IW_ERR_DEADLOCK (logged): a receive or rendezvous has no partner. The program is the
+ * code's as long as that lives. */
 IW_NODISCARD iw_status iwi_trace_compile(const iw_log *log, const struct iwi_trace_program *program,
-                                         const iw_net *net, char *note, size_t note_size,
-                                         struct iwi_trace_code **code_p);
+                                         const iw_net *net, enum iwi_trace_order order, char *note,
+                                         size_t note_size, struct iwi_trace_code **code_p);
 void iwi_trace_code_free(struct iwi_trace_code *code);
 
 /* Turns the numbers of values (of nodes) in the steps into slots. */
 IW_NODISCARD iw_status iwi_trace_assign_slots(const iw_log *log, uint64_t node_count,
                                               struct iwi_trace_code *code);
 
-/* Runs it from the state that iwi_flow_restart() left. */
+/* Runs it from the state that iwi_flow_restart() left; always the same code on one flow. */
 IW_NODISCARD iw_status iwi_flow_trace(struct iwi_flow *flow, const struct iwi_trace_code *code);
 
 /* Units of progress of one run: segments, and rounds over all ranks. */

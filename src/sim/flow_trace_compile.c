@@ -47,8 +47,9 @@ static void start_all(struct iwi_trace_compiler *c, bool is_behind_cut)
     for (uint32_t rank = 0; rank < c->program->base; rank++) {
         c->cursor[rank] += is_behind_cut;
         c->at_cut[rank] = IWI_NO_COLLECTIVE;
-        c->work[c->program->base - 1 - rank] = rank; /* taken from the end: rank 0 first */
+        c->work[rank] = rank;
     }
+    c->work_first = 0;
     c->work_count = c->program->base;
     c->cut_count = 0;
 }
@@ -66,7 +67,8 @@ static bool is_hopeless(const struct iwi_trace_compiler *c)
     return false;
 }
 
-static iw_status report_stuck(const struct iwi_trace_compiler *c)
+/* Those without a partner are the cause; if all are asked for, those that wait for them too. */
+static iw_status report_stuck(const struct iwi_trace_compiler *c, bool is_all)
 {
     uint64_t *stuck = iwi_new_array(c->log, c->program->base, sizeof *stuck);
     size_t count = 0;
@@ -75,10 +77,10 @@ static iw_status report_stuck(const struct iwi_trace_compiler *c)
     if (stuck == NULL) {
         return IW_ERR_NOMEM;
     }
-    for (uint32_t rank = 0; rank < c->program->base; rank++) { /* those without a partner are the cause */
+    for (uint32_t rank = 0; rank < c->program->base; rank++) {
         const uint64_t node = c->awaited[rank];
 
-        if (node != IWI_NO_PARTNER && c->match->partner[node] == IWI_NO_PARTNER) {
+        if (node != IWI_NO_PARTNER && (is_all || c->match->partner[node] == IWI_NO_PARTNER)) {
             stuck[count++] = c->cursor[rank];
         }
     }
@@ -107,20 +109,30 @@ static void explain_refusal(const struct iwi_trace_compiler *c, char *note, size
                    "different orders");
 }
 
+static iw_status run_queue(struct iwi_trace_compiler *c)
+{
+    while (c->work_count > 0) {
+        const uint32_t rank = c->work[c->work_first];
+
+        c->work_first = (c->work_first + 1) % c->program->base;
+        c->work_count--;
+        IW_TRY(iwi_trace_run_rank(c, rank));
+    }
+    return IW_OK;
+}
+
 static iw_status run_segments(struct iwi_trace_compiler *c, char *note, size_t note_size)
 {
     start_all(c, false);
     for (;;) {
-        while (c->work_count > 0) {
-            IW_TRY(iwi_trace_run_rank(c, c->work[--c->work_count]));
-        }
+        IW_TRY(run_queue(c));
         if (is_cut(c)) {
             IW_TRY(end_segment(c, c->at_cut[0]));
             start_all(c, true);
         } else if (is_done(c)) {
             return end_segment(c, IWI_NO_COLLECTIVE);
-        } else if (is_hopeless(c)) {
-            return report_stuck(c);
+        } else if (is_hopeless(c) || c->order == IWI_ORDER_TURNS) {
+            return report_stuck(c, c->order == IWI_ORDER_TURNS);
         } else {
             explain_refusal(c, note, note_size);
             return IW_OK;
@@ -150,6 +162,7 @@ static iw_status allocate(struct iwi_trace_compiler *c)
         c->arrived == NULL) {
         return IW_ERR_NOMEM;
     }
+    c->code->program = c->program;
     for (uint32_t rank = 0; rank < c->program->base; rank++) {
         c->cursor[rank] = c->schedule->first_node[rank];
         c->awaited[rank] = IWI_NO_PARTNER;
@@ -183,9 +196,11 @@ static iw_status compile(struct iwi_trace_compiler *c, char *note, size_t note_s
 }
 
 iw_status iwi_trace_compile(const iw_log *log, const struct iwi_trace_program *program, const iw_net *net,
-                            char *note, size_t note_size, struct iwi_trace_code **code_p)
+                            enum iwi_trace_order order, char *note, size_t note_size,
+                            struct iwi_trace_code **code_p)
 {
-    struct iwi_trace_compiler c = {.log = log, .program = program, .schedule = program->schedule, .net = net};
+    struct iwi_trace_compiler c = {
+        .log = log, .program = program, .schedule = program->schedule, .net = net, .order = order};
     iw_status status;
 
     note[0] = '\0';

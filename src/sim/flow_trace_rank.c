@@ -9,6 +9,9 @@
 
 enum progress { GOES_ON, WAITS_FOR_NODE, WAITS_FOR_MEMBERS, WAITS_FOR_ALL };
 
+/* Of operations without a receive among them: a pipeline's first rank would run to its end. */
+enum { LONGEST_TURN = 16 };
+
 /* ---- steps ---- */
 
 static iw_status put_step(struct iwi_trace_compiler *c, struct iwi_trace_step step)
@@ -69,7 +72,7 @@ static void set_mark(struct iwi_trace_compiler *c, uint64_t node)
 
         if (c->awaited[rank] == node) {
             c->awaited[rank] = IWI_NO_PARTNER;
-            c->work[c->work_count++] = rank;
+            iwi_trace_wake(c, rank);
         }
     }
 }
@@ -220,21 +223,34 @@ static iw_status run_collective(struct iwi_trace_compiler *c, uint32_t rank, uin
     for (uint32_t i = 0; i < members->size; i++) {
         if (members->members[i] != rank) {
             c->cursor[members->members[i]]++;
-            c->work[c->work_count++] = members->members[i];
+            iwi_trace_wake(c, members->members[i]);
         }
     }
     return put_step(c, (struct iwi_trace_step){.kind = IWI_STEP_COLLECTIVE, .rank = rank, .amount = index});
 }
 
+/* Receives come first in a turn: what they need has had the turns of all others to come. */
+static bool is_end_of_turn(const struct iwi_trace_compiler *c, const struct iwi_node *node, uint64_t done)
+{
+    const bool receives =
+        node->kind == IWI_WAIT || (node->kind == IWI_RECV && (node->flags & IWI_NODE_NONBLOCKING) == 0);
+
+    return c->order == IWI_ORDER_TURNS && done > 0 && (receives || done >= LONGEST_TURN);
+}
+
 iw_status iwi_trace_run_rank(struct iwi_trace_compiler *c, uint32_t rank)
 {
-    const uint64_t end = c->schedule->first_node[rank + 1];
+    const uint64_t end = c->schedule->first_node[rank + 1], begin = c->cursor[rank];
     enum progress progress = GOES_ON;
 
     while (c->cursor[rank] < end) {
         const uint64_t at = c->cursor[rank];
         const struct iwi_node *node = &c->schedule->nodes[at];
 
+        if (is_end_of_turn(c, node, at - begin)) {
+            iwi_trace_wake(c, rank);
+            return IW_OK;
+        }
         switch (node->kind) {
         case IWI_CALC: IW_TRY(run_calc(c, rank, node)); break;
         case IWI_WAIT: IW_TRY(run_wait(c, rank, at, &progress)); break;

@@ -26,11 +26,27 @@ struct iwi_trace_compiler {
     uint64_t *awaited;      /* ranks: the node that it waits for, or IWI_NO_PARTNER */
     uint64_t *at_cut;       /* ranks: the collective over all that it has come to, or IWI_NO_COLLECTIVE */
     uint32_t *arrived;      /* collectives: members that have come */
-    uint32_t *work;         /* ranks that can go on */
-    size_t work_count, cut_count;
+    enum iwi_trace_order order;
+    uint32_t *work; /* ranks that can go on: a ring, the first of them at work_first */
+    size_t work_first, work_count, cut_count;
 };
 
-/* Goes on with one rank until it needs what another has not done, comes to a collective over all, or ends. */
+/* Rank `rank` can go on: after all others, or next. */
+static inline void iwi_trace_wake(struct iwi_trace_compiler *c, uint32_t rank)
+{
+    const uint32_t ranks = c->program->base;
+
+    if (c->order == IWI_ORDER_DEEP) {
+        c->work_first = (c->work_first + ranks - 1) % ranks;
+        c->work[c->work_first] = rank;
+    } else {
+        c->work[(c->work_first + c->work_count) % ranks] = rank;
+    }
+    c->work_count++;
+}
+
+/* Goes on with one rank until it needs what another has not done, comes to a collective over all, ends its
+ * turn, or ends. */
 IW_NODISCARD iw_status iwi_trace_run_rank(struct iwi_trace_compiler *c, uint32_t rank);
 
 #endif

@@ -4,6 +4,7 @@
 #include "sim/plan.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/base.h"
 
@@ -44,7 +45,8 @@ static iw_status plan_event(const iw_log *log, const iw_program *program, struct
 static iw_status plan_trace(const iw_log *log, const iw_program *program, const iw_net *net,
                             struct iwi_plan *plan)
 {
-    IW_TRY(iwi_trace_compile(log, program->trace, net, plan->note, sizeof plan->note, &plan->code));
+    IW_TRY(iwi_trace_compile(log, program->trace, net, IWI_ORDER_DEEP, plan->note, sizeof plan->note,
+                             &plan->code));
     if (plan->code != NULL) {
         return IW_OK;
     }
@@ -131,6 +133,49 @@ void iwi_plan_release(struct iwi_plan *plan)
 {
     iwi_match_free(plan->match);
     iwi_trace_code_free(plan->code);
+    free(plan->own_trace);
     iwi_schedule_free(plan->own_schedule);
     *plan = (struct iwi_plan){.engine = IW_ENGINE_AUTO};
+}
+
+const char *iwi_partition_refusal(const struct iwi_plan *plan)
+{
+    if (plan->engine == IW_ENGINE_FLOW) {
+        return NULL;
+    }
+    if (plan->rules == IW_RULES_LOGGOPSIM) {
+        return "LogGOPSim's rules take all ranks in the order of time";
+    }
+    return plan->note[0] != '\0' ? plan->note : "the event engine takes all ranks in the order of time";
+}
+
+/* A stored schedule as a trace program of one replica without collectives. */
+static iw_status wrap_schedule(const iw_log *log, const iw_program *program, struct iwi_plan *plan)
+{
+    plan->own_trace = iwi_new_array(log, 1, sizeof *plan->own_trace);
+    if (plan->own_trace == NULL) {
+        return IW_ERR_NOMEM;
+    }
+    plan->own_trace->base = plan->schedule->ranks;
+    plan->own_trace->replicas = 1;
+    plan->own_trace->schedule = plan->own_schedule != NULL ? plan->own_schedule : program->schedule;
+    return IW_OK;
+}
+
+iw_status iwi_plan_for_members(const iw_log *log, const iw_program *program, const iw_net *net,
+                               uint32_t members, struct iwi_plan *plan)
+{
+    const bool is_cut = program->trace != NULL && plan->code != NULL && members > program->trace->replicas;
+    char note[sizeof plan->note];
+
+    if (members == 1 || (plan->match == NULL && !is_cut)) {
+        return IW_OK;
+    }
+    iwi_trace_code_free(plan->code);
+    plan->code = NULL;
+    if (!is_cut) {
+        IW_TRY(wrap_schedule(log, program, plan));
+    }
+    return iwi_trace_compile(log, is_cut ? program->trace : plan->own_trace, net, IWI_ORDER_TURNS, note,
+                             sizeof note, &plan->code);
 }

@@ -4,6 +4,7 @@
 #ifndef IWI_PLAN_H
 #define IWI_PLAN_H
 
+#include "sim/checkpoint.h"
 #include "sim/engine.h"
 #include "sim/flow_match.h"
 #include "sim/flow_trace.h"
@@ -14,7 +15,8 @@ struct iwi_plan {
     const struct iwi_schedule *schedule; /* NULL: rounds of a pattern, steps of a trace */
     struct iwi_schedule *own_schedule;   /* made for this plan, or NULL */
     struct iwi_match *match;             /* flow on a schedule, or NULL */
-    struct iwi_trace_code *code;         /* flow on a trace, or NULL */
+    struct iwi_trace_code *code;         /* flow on a trace, or by members on a schedule; or NULL */
+    struct iwi_trace_program *own_trace; /* the schedule as a trace, for members, or NULL */
     char note[160];                      /* why auto took event, or a trace had to be stored */
 };
 
@@ -23,6 +25,14 @@ struct iwi_plan {
 IW_NODISCARD iw_status iwi_plan_init(const iw_log *log, const iw_program *program, const iw_net *net,
                                      const iw_sim_opts *opts, struct iwi_plan *plan);
 void iwi_plan_release(struct iwi_plan *plan);
+
+/* Why the ranks of this cannot be dealt to several members; NULL: they can. */
+const char *iwi_partition_refusal(const struct iwi_plan *plan);
+
+/* Before a partition of that many members runs: members that share a replica, or a stored schedule, need an
+ * order of steps. IW_ERR_DEADLOCK (logged) where iwi_flow_schedule() would find one. */
+IW_NODISCARD iw_status iwi_plan_for_members(const iw_log *log, const iw_program *program, const iw_net *net,
+                                            uint32_t members, struct iwi_plan *plan);
 
 /* A chain as an in-order schedule; *chain_p is NULL if the graph is no chain. */
 IW_NODISCARD iw_status iwi_schedule_from_chain(const iw_log *log, const struct iwi_schedule *dag,
@@ -35,9 +45,36 @@ struct iwi_batches {
     struct iwi_job job;
     uint64_t trials;
     uint32_t lanes, threads;
+    const iw_link *link;   /* splits the trials: this process runs every link->size-th batch; NULL: all */
+    struct iwi_team *team; /* splits the ranks of each trial; NULL: it does not */
     iw_time *makespan_ps, *end_ps;
+    struct iwi_checkpoint *checkpoint; /* of runs by a team; NULL: no restart points */
+    uint32_t trial_lanes;              /* as `lanes`, also where that is the run without noise */
+    bool is_reference;                 /* the run without noise */
+    iw_time noiseless_ps;              /* known once that has ended */
+    bool wants_ends;                   /* end_ps is to be filled: it is there on the first process */
 };
 IW_NODISCARD iw_status iwi_batches_run(const iw_log *log, const struct iwi_batches *batches);
+
+/* The same by the team, of which all members have to call: each evaluates its block of ranks. All processes
+ * get the makespans, the first of them the end times. */
+IW_NODISCARD iw_status iwi_members_run(const iw_log *log, const struct iwi_batches *batches);
+
+static inline uint32_t iwi_processes(const struct iwi_batches *batches)
+{
+    return batches->link == NULL ? 1 : batches->link->size;
+}
+
+/* Several neighbouring trials, whose noise is begun together, are taken at once: if there are enough for all
+ * who take some. */
+bool iwi_batches_begin_ahead(const struct iwi_batches *batches);
+
+/* One run from the state that iwi_flow_restart() left. */
+IW_NODISCARD iw_status iwi_plan_run_flow(const struct iwi_plan *plan, struct iwi_flow *flow);
+
+/* The trial whose makespan is the median, once more, for result->explain. */
+IW_NODISCARD iw_status iwi_explain_run(const iw_log *log, const struct iwi_batches *batches,
+                                       iw_sim_result *result);
 
 /* Progress over all threads: reports at most ten times a second. */
 struct iwi_ticker *iwi_ticker_new(const iw_log *log, iw_progress progress, uint64_t total);

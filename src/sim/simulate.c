@@ -9,11 +9,10 @@
 #include <time.h>
 
 #include "base/base.h"
-#include "sim/choose.h"
+#include "sim/check.h"
+#include "sim/parallel.h"
 #include "sim/plan.h"
 #include "sim/step_watch.h"
-
-enum { MAX_LANES = 8, MAX_THREADS = 1024 };
 
 const char *iw_engine_name(iw_engine engine)
 {
@@ -44,21 +43,6 @@ static uint64_t peak_rss_bytes(void)
     return getrusage(RUSAGE_SELF, &usage) == 0 ? (uint64_t)usage.ru_maxrss * 1024 : 0;
 }
 
-static iw_status check_opts(const iw_log *log, const iw_sim_opts *opts)
-{
-    if (opts->trials < 1) {
-        return iwi_fail(log, IW_ERR_RANGE, "at least 1 trial is needed");
-    }
-    if (opts->lanes > MAX_LANES || (opts->lanes & (opts->lanes - 1)) != 0) {
-        return iwi_fail(log, IW_ERR_RANGE, "%u lanes are not possible: 1, 2, 4 or 8 are", opts->lanes);
-    }
-    if (opts->threads > MAX_THREADS) {
-        return iwi_fail(log, IW_ERR_RANGE, "%u threads are not possible: at most %d are", opts->threads,
-                        MAX_THREADS);
-    }
-    return IW_OK;
-}
-
 /* Units of progress of one batch: rounds, and segments of a trace; or 1 for a schedule. */
 static uint64_t ticks_of(const iw_program *program, const struct iwi_plan *plan)
 {
@@ -77,92 +61,18 @@ static uint64_t ticks_of(const iw_program *program, const struct iwi_plan *plan)
     return rounds * program->repeat;
 }
 
-/* Those that are stored: all of a schedule, those of a trace's base ranks. NULL: a pattern. */
-static const struct iwi_schedule *stored_nodes(const iw_program *program)
-{
-    return program->trace != NULL ? program->trace->schedule : program->schedule;
-}
-
-static bool has_compute_phases(const iw_program *program)
-{
-    const struct iwi_schedule *schedule = stored_nodes(program);
-
-    if (schedule == NULL) {
-        bool places_compute = false;
-
-        for (size_t k = 0; k < program->operation_count; k++) {
-            places_compute |= program->operations[k].algorithm->places_compute;
-        }
-        return places_compute || iwi_program_starts_with_phase(program);
-    }
-    for (uint64_t node = 0; node < schedule->first_node[schedule->ranks]; node++) {
-        if (schedule->nodes[node].flags & IWI_NODE_PHASE) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static void warn_of_idle_noise(const iw_log *log, const iw_program *program, const iw_noise *noise)
-{
-    if (noise != NULL && iwi_noise_has_phases(noise) && !has_compute_phases(program)) {
-        iwi_warn(
-            log,
-            "phase-exp, phase-pareto, bernoulli and synchronising by phase act on compute phases, but the "
-            "program has none: give it work, for instance --compute 1ms");
-    }
-}
-
-/* At least as large as any message: some operations join the blocks of all ranks. */
-static uint64_t largest_message(const iw_program *program)
-{
-    const struct iwi_schedule *schedule = stored_nodes(program);
-    const struct iwi_operation *operations =
-        program->trace != NULL ? program->trace->operations : program->operations;
-    const size_t count = program->trace != NULL ? program->trace->operation_count : program->operation_count;
-    uint64_t largest = 0;
-
-    for (size_t k = 0; k < count; k++) {
-        const struct iwi_operation *op = &operations[k];
-        const uint64_t bytes = iwi_operation_joins_blocks(op) ? op->bytes * op->ranks : op->bytes;
-
-        largest = bytes > largest ? bytes : largest;
-    }
-    for (uint64_t node = 0; schedule != NULL && node < schedule->first_node[schedule->ranks]; node++) {
-        const struct iwi_node *op = &schedule->nodes[node];
-
-        largest = op->kind == IWI_SEND && op->amount > largest ? op->amount : largest;
-    }
-    return largest;
-}
-
-static iw_status check_message_costs(const iw_log *log, const iw_program *program, const iw_net *net)
-{
-    const uint64_t largest = largest_message(program);
-
-    iw_fs_per_byte dearest = net->G > net->O ? net->G : net->O;
-
-    for (uint32_t i = 0; i < net->segment_count; i++) {
-        dearest = iwi_max(dearest, iwi_max(net->segments[i].G, net->segments[i].O));
-    }
-    if (iwi_bytes_cost(dearest, largest) > IW_TIME_INPUT_MAX) {
-        return iwi_fail(log, IW_ERR_RANGE,
-                        "messages of up to %" PRIu64 " bytes take more than 10 days on this network",
-                        largest);
-    }
-    return IW_OK;
-}
-
-/* One trial without lanes and threads, for reference and explanation. */
+/* One trial for reference, without lanes; by the team if there is one, else by each process for itself. */
 static iw_status run_single(const iw_log *log, const struct iwi_batches *like, iw_time *makespan_p)
 {
     struct iwi_batches single = *like;
 
     single.trials = 1;
     single.lanes = single.threads = 1;
+    single.link = NULL;
     single.makespan_ps = makespan_p;
     single.end_ps = NULL;
-    return iwi_batches_run(log, &single);
+    single.wants_ends = false;
+    return iwi_parallel_run(log, &single);
 }
 
 static bool is_noiseless(const struct iwi_batches *batches)
@@ -179,79 +89,15 @@ static iw_status run_noiseless(const iw_log *log, const struct iwi_batches *batc
     noiseless.job.has_delays = false;
     noiseless.job.want_warnings = true;
     noiseless.job.ticker = NULL;
+    noiseless.is_reference = true;
     return run_single(log, &noiseless, makespan_p);
 }
 
-/* Pointers into the array of makespans: by time, then by trial. */
-static int compare_trials(const void *left, const void *right)
+/* A restart point has been found behind it. */
+static bool is_past_reference(const struct iwi_batches *batches)
 {
-    const iw_time *a = *(const iw_time *const *)left;
-    const iw_time *b = *(const iw_time *const *)right;
-
-    return *a != *b ? (*a > *b) - (*a < *b) : (a > b) - (a < b);
-}
-
-/* The trial whose makespan is the lower median. */
-static iw_status median_trial(const iw_log *log, const iw_sim_result *result, uint64_t *trial_p)
-{
-    const iw_time **order = iwi_new_array(log, (size_t)result->trials, sizeof(iw_time *));
-
-    if (order == NULL) {
-        return IW_ERR_NOMEM;
-    }
-    for (uint64_t t = 0; t < result->trials; t++) {
-        order[t] = &result->makespan_ps[t];
-    }
-    qsort(order, (size_t)result->trials, sizeof *order, compare_trials);
-    *trial_p = (uint64_t)(order[(result->trials - 1) / 2] - result->makespan_ps);
-    free(order);
-    return IW_OK;
-}
-
-static void summarize_splits(const struct iwi_batches *batches, const iw_split *split, const iw_time *end,
-                             iw_explain *explain)
-{
-    const uint32_t ranks = batches->job.program->ranks;
-
-    for (uint32_t rank = 0; rank < ranks; rank++) {
-        if (end[rank] > end[explain->last_rank]) {
-            explain->last_rank = rank;
-        }
-        for (size_t part = 0; part < IW_PARTS; part++) {
-            explain->mean_ps[part] += (double)split[rank].part_ps[part] / ranks;
-        }
-        explain->mean_hops += (double)split[rank].hops / ranks;
-    }
-    explain->last = split[explain->last_rank];
-}
-
-static iw_status run_explain(const iw_log *log, const struct iwi_batches *batches, iw_sim_result *result)
-{
-    const uint32_t ranks = result->ranks;
-    struct iwi_batches explaining = *batches;
-    uint64_t trial = 0;
-    iw_status status = IW_ERR_NOMEM;
-
-    IW_TRY(median_trial(log, result, &trial));
-    result->explain = iwi_new_array(log, 1, sizeof *result->explain);
-    explaining.job.first_trial += trial;
-    explaining.job.ticker = NULL;
-    explaining.job.steps = NULL;
-    explaining.trials = 1;
-    explaining.lanes = explaining.threads = 1;
-    explaining.end_ps = iwi_new_array(log, ranks, sizeof(iw_time));
-    explaining.job.split = iwi_new_array(log, ranks, sizeof(iw_split));
-    if (result->explain != NULL && explaining.end_ps != NULL && explaining.job.split != NULL) {
-        explaining.makespan_ps = &result->explain->makespan_ps;
-        status = iwi_batches_run(log, &explaining);
-    }
-    if (status == IW_OK) {
-        result->explain->trial = explaining.job.first_trial;
-        summarize_splits(batches, explaining.job.split, explaining.end_ps, result->explain);
-    }
-    free(explaining.end_ps);
-    free(explaining.job.split);
-    return status;
+    return batches->checkpoint != NULL && batches->checkpoint->found.generation > 0 &&
+           batches->checkpoint->found.is_trials != 0;
 }
 
 /* The first of several trials once more, to tell its steps. */
@@ -260,6 +106,7 @@ static iw_status run_steps(const iw_log *log, const struct iwi_batches *batches,
     struct iwi_batches telling = *batches;
     iw_time makespan;
 
+    telling.team = NULL;
     telling.job.ticker = NULL;
     telling.job.steps = steps;
     return run_single(log, &telling, &makespan);
@@ -270,6 +117,9 @@ static iw_status new_result(const iw_log *log, const iw_program *program, const 
                             const struct iwi_plan *plan, const struct iwi_batches *batches,
                             iw_sim_result **result_p)
 {
+    /* a team sends them to the first process; where trials are split, each process has some */
+    const bool keeps_ends =
+        opts->want_end_times && (batches->team == NULL || opts->link == NULL || opts->link->rank == 0);
     iw_sim_result *result = iwi_new_array(log, 1, sizeof *result);
 
     if (result == NULL) {
@@ -285,12 +135,15 @@ static iw_status new_result(const iw_log *log, const iw_program *program, const 
     (void)snprintf(result->engine_note, sizeof result->engine_note, "%s", plan->note);
     result->lanes = batches->lanes;
     result->threads = batches->threads;
+    result->processes = opts->link == NULL ? 1 : opts->link->size;
+    result->is_resumed = batches->checkpoint != NULL && batches->checkpoint->found.generation > 0;
+    result->parallel = batches->team != NULL ? IW_PARALLEL_RANKS : IW_PARALLEL_TRIALS;
     result->messages = iw_program_messages(program);
     result->makespan_ps = iwi_new_array(log, (size_t)opts->trials, sizeof(iw_time));
-    if (opts->want_end_times && opts->trials <= SIZE_MAX / program->ranks) {
+    if (keeps_ends && opts->trials <= SIZE_MAX / program->ranks) {
         result->end_ps = iwi_new_array(log, (size_t)opts->trials * program->ranks, sizeof(iw_time));
     }
-    if (result->makespan_ps == NULL || (opts->want_end_times && result->end_ps == NULL)) {
+    if (result->makespan_ps == NULL || (keeps_ends && result->end_ps == NULL)) {
         iw_sim_result_free(result);
         return IW_ERR_NOMEM;
     }
@@ -302,37 +155,98 @@ static iw_status run_trials(const iw_log *log, struct iwi_batches *batches, cons
                             iw_sim_result *result)
 {
     const uint64_t batch_count = (batches->trials + batches->lanes - 1) / batches->lanes;
+    const uint64_t own_batches = (batch_count + iwi_processes(batches) - 1) / iwi_processes(batches);
+    const bool is_first = opts->link == NULL || opts->link->rank == 0;
     double begin;
     iw_status status;
 
     batches->job.want_warnings = is_noiseless(batches);
-    if (!is_noiseless(batches)) {
+    if (is_past_reference(batches)) {
+        result->noiseless_ps = batches->checkpoint->found.noiseless_ps;
+    } else if (!is_noiseless(batches)) {
         IW_TRY(run_noiseless(log, batches, &result->noiseless_ps));
     }
+    batches->noiseless_ps = result->noiseless_ps;
     if (opts->progress.update != NULL) {
         batches->job.ticker =
-            iwi_ticker_new(log, opts->progress, batch_count * ticks_of(batches->job.program, batches->plan));
+            iwi_ticker_new(log, opts->progress, own_batches * ticks_of(batches->job.program, batches->plan));
         if (batches->job.ticker == NULL) {
             return IW_ERR_NOMEM;
         }
     }
     batches->makespan_ps = result->makespan_ps;
     batches->end_ps = result->end_ps;
+    batches->wants_ends = opts->want_end_times;
     begin = seconds_now();
-    status = iwi_batches_run(log, batches);
+    status = iwi_parallel_run(log, batches);
     result->engine_seconds = seconds_now() - begin;
     if (is_noiseless(batches)) {
         result->noiseless_ps = result->makespan_ps[0];
     }
     iwi_ticker_free(batches->job.ticker);
-    if (status == IW_OK && opts->steps.step != NULL && batches->job.steps == NULL) {
+    /* one process tells and explains: it sees all ranks */
+    if (status == IW_OK && is_first && opts->steps.step != NULL && batches->job.steps == NULL) {
         status = run_steps(log, batches, &opts->steps);
     }
-    if (status == IW_OK && opts->want_explain) {
-        status = run_explain(log, batches, result);
+    if (status == IW_OK && is_first && opts->want_explain) {
+        status = iwi_explain_run(log, batches, result);
     }
     result->peak_rss_bytes = peak_rss_bytes();
     return status;
+}
+
+/* Reads the restart point, if there is one; it says how many lanes the run has. */
+static iw_status open_checkpoint(const iw_log *log, const iw_sim_opts *opts, struct iwi_batches *batches,
+                                 struct iwi_checkpoint *checkpoint)
+{
+    const bool is_first = opts->link == NULL || opts->link->rank == 0;
+    const struct iwi_point *found = &checkpoint->found;
+    int64_t seen[6];
+
+    IW_TRY(iwi_checkpoint_init(log, opts->checkpoint_dir, opts->checkpoint_s, &batches->job, opts->trials,
+                               is_first, checkpoint));
+    batches->checkpoint = checkpoint;
+    if (opts->link != NULL) {
+        const int64_t own[3] = {(int64_t)found->generation, (int64_t)found->done, (int64_t)found->is_trials};
+
+        for (size_t k = 0; k < 3; k++) {
+            seen[k] = own[k];
+            seen[3 + k] = -own[k];
+        }
+        IW_TRY(iwi_parallel_join(log, opts->link, seen, 6));
+        if (seen[0] != -seen[3] || seen[1] != -seen[4] || seen[2] != -seen[5]) {
+            return iwi_fail(log, IW_ERR_IO,
+                            "not all processes see the same restart points in '%s': name a folder that all "
+                            "nodes share",
+                            opts->checkpoint_dir);
+        }
+    }
+    if (found->generation > 0 && opts->lanes != 0 && found->lanes != opts->lanes) {
+        return iwi_fail(log, IW_ERR_USAGE, "the restart point in '%s' has --lanes %" PRIu64,
+                        opts->checkpoint_dir, found->lanes);
+    }
+    batches->lanes = found->generation > 0 ? (uint32_t)found->lanes : batches->lanes;
+    return IW_OK;
+}
+
+/* `checkpoint` is filled if restart points are wanted. */
+static iw_status split_work(const iw_log *log, const iw_noise *noise, const iw_sim_opts *opts,
+                            struct iwi_batches *batches, struct iwi_checkpoint *checkpoint)
+{
+    struct iwi_split_work split;
+
+    IW_TRY(iwi_parallel_settle(log, batches->plan, batches->job.program, noise, opts, &split));
+    batches->lanes = split.lanes;
+    batches->threads = split.threads;
+    batches->link = split.parallel == IW_PARALLEL_TRIALS ? opts->link : NULL;
+    if (split.parallel == IW_PARALLEL_RANKS) {
+        IW_TRY(iwi_team_new(log, opts->link, split.threads, &batches->team));
+    }
+    if (opts->checkpoint_dir != NULL) {
+        IW_TRY(open_checkpoint(log, opts, batches, checkpoint));
+    }
+    batches->trial_lanes = batches->lanes;
+    return IW_OK;
 }
 
 iw_status iw_simulate(const iw_log *log, const iw_program *program, const iw_net *net, const iw_noise *noise,
@@ -341,20 +255,11 @@ iw_status iw_simulate(const iw_log *log, const iw_program *program, const iw_net
     struct iwi_plan plan;
     struct iwi_batches batches = {.plan = &plan, .trials = opts->trials};
     const bool tells_steps = opts->steps.step != NULL && opts->trials == 1;
+    struct iwi_checkpoint checkpoint = {.dir = NULL, .lock = -1};
     iw_sim_result *result = NULL;
     iw_status status;
 
-    IW_TRY(check_opts(log, opts));
-    IW_TRY(iw_net_check(log, net));
-    if (opts->rules == IW_RULES_LOGGOPSIM && net->segment_count > 0) {
-        return iwi_fail(
-            log, IW_ERR_UNSUPPORTED,
-            "network '%s' has size segments, which LogGOPSim's rules do not know; use the rules of "
-            "idlewave, or give --L, --o, --g and --G for one line over all sizes",
-            net->name);
-    }
-    IW_TRY(check_message_costs(log, program, net));
-    warn_of_idle_noise(log, program, noise);
+    IW_TRY(iwi_check_simulation(log, program, net, noise, opts));
     IW_TRY(iwi_plan_init(log, program, net, opts, &plan));
     batches.job = (struct iwi_job){.program = program,
                                    .schedule = plan.schedule,
@@ -366,15 +271,21 @@ iw_status iw_simulate(const iw_log *log, const iw_program *program, const iw_net
                                    .first_trial = opts->first_trial,
                                    .steps = tells_steps ? &opts->steps : NULL,
                                    .has_few_steps = opts->steps.step != NULL && iwi_steps_are_few(program)};
-    batches.lanes = tells_steps ? 1 : iwi_choose_lanes(program, plan.engine, opts);
-    batches.threads = iwi_choose_threads(program, opts, batches.lanes);
     status = opts->steps.step != NULL ? iwi_steps_check(log, opts->rules, plan.schedule) : IW_OK;
+    if (status == IW_OK) {
+        status = split_work(log, noise, opts, &batches, &checkpoint);
+    }
+    if (status == IW_OK && batches.team != NULL) {
+        status = iwi_plan_for_members(log, program, net, iwi_team_size(batches.team), &plan);
+    }
     if (status == IW_OK) {
         status = new_result(log, program, opts, &plan, &batches, &result);
     }
     if (status == IW_OK) {
         status = run_trials(log, &batches, opts, result);
     }
+    iwi_team_free(batches.team);
+    iwi_checkpoint_release(&checkpoint);
     iwi_plan_release(&plan);
     if (status != IW_OK) {
         iw_sim_result_free(result);

@@ -3,8 +3,8 @@
  */
 #include <stdlib.h>
 
-#include "base/available.h"
 #include "base/base.h"
+#include "study/share.h"
 #include "study/tasks.h"
 
 static int compare_bytes(const void *left, const void *right)
@@ -15,9 +15,9 @@ static int compare_bytes(const void *left, const void *right)
 }
 
 /* The largest side by side, as far as a run would: up to half of what is available. Sorts the tasks anew. */
-static uint64_t most_memory(struct iwi_tasks *tasks, uint32_t threads)
+static uint64_t most_memory(struct iwi_tasks *tasks, const iw_study_opts *opts, uint32_t threads)
 {
-    const uint64_t budget = iwi_study_budget_bytes();
+    const uint64_t budget = iwi_study_budget_bytes(opts);
     uint64_t sum = 0;
 
     qsort(tasks->items, tasks->count, sizeof *tasks->items, compare_bytes);
@@ -29,7 +29,7 @@ static uint64_t most_memory(struct iwi_tasks *tasks, uint32_t threads)
     return sum;
 }
 
-static void fill(struct iwi_tasks *tasks, iw_study_estimate *estimate)
+static void fill(struct iwi_tasks *tasks, const iw_study_opts *opts, iw_study_estimate *estimate)
 {
     estimate->cells = tasks->count;
     estimate->found = tasks->found;
@@ -42,7 +42,7 @@ static void fill(struct iwi_tasks *tasks, iw_study_estimate *estimate)
             estimate->cell_bytes[task->cell] = task->bytes;
         }
     }
-    estimate->memory_bytes = most_memory(tasks, estimate->threads);
+    estimate->memory_bytes = most_memory(tasks, opts, estimate->threads);
 }
 
 static iw_status price(const iw_log *log, const iw_study *study, const char *dir, const iw_study_opts *opts,
@@ -60,7 +60,7 @@ static iw_status price(const iw_log *log, const iw_study *study, const char *dir
             status = iwi_tasks_price(log, &inputs, &tasks);
         }
         if (status == IW_OK) {
-            fill(&tasks, estimate);
+            fill(&tasks, opts, estimate);
         }
         iwi_tasks_release(&tasks);
     }
@@ -77,7 +77,8 @@ iw_status iw_study_estimate_new(const iw_log *log, const iw_study *study, const 
     if (estimate == NULL) {
         return IW_ERR_NOMEM;
     }
-    estimate->threads = opts->threads != 0 ? opts->threads : iwi_available_cpus();
+    estimate->threads = iwi_study_threads(opts);
+    estimate->processes = opts->processes > 1 ? opts->processes : 1;
     estimate->cell_seconds = iwi_new_array(log, study->cell_count, sizeof *estimate->cell_seconds);
     estimate->cell_bytes = iwi_new_array(log, study->cell_count, sizeof *estimate->cell_bytes);
     if (estimate->cell_seconds != NULL && estimate->cell_bytes != NULL) {

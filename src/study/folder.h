@@ -18,14 +18,26 @@ IW_NODISCARD iw_status iwi_folder_make(const iw_log *log, const char *dir);
 struct iwi_results_file {
     char *path;
     int fd;
-    off_t size; /* whole lines */
+    off_t size;    /* whole lines */
+    bool is_extra; /* not the first of its shard */
 };
 
 /* Opens or makes it, locks it, and cuts a last line off that has no end. IW_ERR_IO, also if another process
  * has the lock. */
 IW_NODISCARD iw_status iwi_results_file_open(const iw_log *log, const char *dir, const char *name,
                                              struct iwi_results_file *file);
+/* The same for a shard (from 0) of so many with the first file that no other process writes: that of `writer`
+ * (from 0), or one of those after it. `has_locks` false: the writer's own, unlocked. */
+IW_NODISCARD iw_status iwi_results_file_take(const iw_log *log, const char *dir, uint32_t shard,
+                                             uint32_t shards, uint32_t writer, bool has_locks,
+                                             struct iwi_results_file *file);
 void iwi_results_file_close(struct iwi_results_file *file);
+
+/* Closes it, and removes it if it is extra and holds nothing. */
+void iwi_results_file_leave(struct iwi_results_file *file);
+
+/* The end of the last whole line of a file; -1: errno. */
+off_t iwi_end_of_lines(int fd);
 
 /* Appends one line by one write() and waits until it is on the disk. If that fails, the file is as before. */
 IW_NODISCARD iw_status iwi_results_file_append(const iw_log *log, struct iwi_results_file *file,

@@ -278,7 +278,7 @@ static iw_status write_target(const iw_log *log, const char *from, const char *d
     char name[64], *path;
     iw_status status;
 
-    iwi_results_file_name(0, 1, name);
+    iwi_results_file_name(0, 1, 0, name);
     path = iwi_path_join(log, dir, name);
     status = path != NULL ? write_lines(log, g, path) : IW_ERR_NOMEM;
     if (status == IW_OK) {

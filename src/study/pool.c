@@ -1,15 +1,12 @@
-/* Threads that take tasks, largest first, as far as CPUs and memory go.
+/* Threads that run tasks, and the calling thread, which watches them.
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * A task counts as begun from the moment a thread takes it; nothing is begun after a failure or a stop. Which
  * thread runs which task, and with how many threads of its own, never changes a line.
  */
-#include "study/pool.h"
-
 #include <math.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,138 +15,19 @@
 
 #include "base/base.h"
 #include "study/cell_run.h"
-#include "study/messages.h"
+#include "study/pool_state.h"
 
-enum state { WAITING, RUNNING, ENDED };
+enum { MOST_RETRIES = 16 }; /* claims tried anew at a time: many processes may wait for few cells */
 
-struct slot {
-    const struct iwi_task *task;
-    enum state state;
-    uint32_t threads;             /* while running */
-    atomic_uint_fast32_t permill; /* of its work done, while running */
-};
-
-struct pool {
-    const struct iwi_pool_job *job;
-    struct iwi_messages messages;
-    struct slot *slots; /* largest first */
-    size_t slot_count;
-    double all_seconds;
-    pthread_mutex_t file_lock; /* of the results file */
-    /* under `lock`: */
-    pthread_mutex_t lock;
-    pthread_cond_t changed;
-    size_t workers, waiting, running, cells_ended;
-    size_t first_waiting; /* no slot before it waits */
-    uint32_t free_threads;
-    uint64_t used_bytes;
-    iw_status status; /* the first failure */
-    bool is_stopping;
-};
-
-/* What a task writes to while it runs. */
-struct task_log {
-    iw_log log;
-    struct iwi_messages *messages;
-    char name[IWI_TASK_NAME_SIZE];
-};
-
-static void keep_message(void *arg, iw_log_level level, const char *text)
-{
-    struct task_log *task_log = arg;
-
-    iwi_messages_add(task_log->messages, level, task_log->name, text);
-}
+/* Others are looked after that often while they matter, by how long this lasts already. */
+static const double LEAST_LOOK_S = 0.1, MOST_LOOK_S = 1.0, LOOK_SHARE = 0.05;
 
 static void note_progress(void *arg, uint64_t done, uint64_t total)
 {
-    struct slot *slot = arg;
+    struct iwi_slot *slot = arg;
 
     atomic_store(&slot->permill, total > 0 ? (uint_fast32_t)(1000.0 * (double)done / (double)total) : 0);
 }
-
-uint32_t iwi_pool_threads(double task_seconds, double all_seconds, uint32_t threads)
-{
-    const double fair = all_seconds > 0.0 ? round(task_seconds * threads / all_seconds) : 1.0;
-
-    return fair <= 1.0 ? 1 : (fair >= threads ? threads : (uint32_t)fair);
-}
-
-/* ---- taking ---- */
-
-/* As many threads as it should get, are free, and have room for their state; 0: it has to wait. */
-static uint32_t threads_for(const struct pool *pool, const struct iwi_task *task)
-{
-    const uint64_t budget = pool->job->budget_bytes;
-    uint32_t threads = iwi_pool_threads(task->seconds, pool->all_seconds, pool->job->threads);
-
-    threads = threads < pool->free_threads ? threads : pool->free_threads;
-    while (threads > 1 && pool->used_bytes + task->bytes * threads > budget) {
-        threads--;
-    }
-    if (pool->running > 0 && pool->used_bytes + task->bytes > budget) {
-        return 0;
-    }
-    return threads;
-}
-
-/* NULL: none can begin now. */
-static struct slot *find_slot(struct pool *pool)
-{
-    while (pool->first_waiting < pool->slot_count && pool->slots[pool->first_waiting].state != WAITING) {
-        pool->first_waiting++;
-    }
-    for (size_t i = pool->first_waiting; i < pool->slot_count && pool->free_threads > 0; i++) {
-        struct slot *slot = &pool->slots[i];
-
-        if (slot->state == WAITING) {
-            slot->threads = threads_for(pool, slot->task);
-            if (slot->threads > 0) {
-                return slot;
-            }
-        }
-    }
-    return NULL;
-}
-
-static bool is_over(const struct pool *pool)
-{
-    return pool->waiting == 0 || pool->is_stopping || pool->status != IW_OK;
-}
-
-/* Waits until a task can begin; NULL: there is nothing more to do. `lock` is held. */
-static struct slot *take(struct pool *pool)
-{
-    struct slot *slot = NULL;
-
-    while (!is_over(pool) && (slot = find_slot(pool)) == NULL) {
-        (void)pthread_cond_wait(&pool->changed, &pool->lock);
-    }
-    if (slot != NULL) {
-        slot->state = RUNNING;
-        pool->waiting--;
-        pool->running++;
-        pool->free_threads -= slot->threads;
-        pool->used_bytes += slot->task->bytes * slot->threads;
-    }
-    return slot;
-}
-
-static void give_back(struct pool *pool, struct slot *slot, iw_status status)
-{
-    slot->state = ENDED;
-    pool->running--;
-    pool->free_threads += slot->threads;
-    pool->used_bytes -= slot->task->bytes * slot->threads;
-    if (status == IW_OK) {
-        pool->cells_ended++;
-    } else if (pool->status == IW_OK) {
-        pool->status = status;
-    }
-    (void)pthread_cond_broadcast(&pool->changed);
-}
-
-/* ---- running ---- */
 
 static double now_s(void)
 {
@@ -158,6 +36,8 @@ static double now_s(void)
     (void)clock_gettime(CLOCK_MONOTONIC, &now);
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
+
+/* ---- running ---- */
 
 /* Nobody's result depends on it: that it cannot be written is not worth a word. */
 static void write_timing(int fd, const char *id, double seconds, uint64_t bytes)
@@ -172,14 +52,16 @@ static void write_timing(int fd, const char *id, double seconds, uint64_t bytes)
     }
 }
 
-static iw_status write_line(struct pool *pool, const struct slot *slot, const char *line, double seconds)
+static iw_status write_line(struct iwi_pool *pool, const struct iwi_slot *slot, const char *line,
+                            double seconds)
 {
-    const iw_cell *cell = &pool->job->inputs->study->cells[slot->task->cell];
-    struct task_log file_log = {{keep_message, &file_log}, &pool->messages, ""};
+    const iw_cell *cell = iwi_pool_cell(pool, slot);
+    struct iwi_task_messages messages;
     iw_status status;
 
+    iwi_task_messages_init(pool, &messages);
     (void)pthread_mutex_lock(&pool->file_lock);
-    status = iwi_results_file_append(&file_log.log, pool->job->results, line);
+    status = iwi_results_file_append(&messages.log, pool->job->results, line);
     if (status == IW_OK) {
         write_timing(pool->job->timings_fd, cell->id, seconds, slot->task->bytes);
     }
@@ -187,23 +69,31 @@ static iw_status write_line(struct pool *pool, const struct slot *slot, const ch
     return status;
 }
 
-static iw_status run_task(struct pool *pool, struct slot *slot)
+/* Where locks do not reach all nodes, another process may have run it meanwhile. */
+static bool is_found(struct iwi_pool *pool, const struct iwi_slot *slot)
 {
-    const iw_study *study = pool->job->inputs->study;
-    const iw_cell *cell = &study->cells[slot->task->cell];
+    bool found;
+
+    (void)pthread_mutex_lock(&pool->lock);
+    found = slot->is_found;
+    (void)pthread_mutex_unlock(&pool->lock);
+    return found;
+}
+
+static iw_status run_task(struct iwi_pool *pool, struct iwi_slot *slot)
+{
+    const iw_cell *cell = iwi_pool_cell(pool, slot);
     const iw_progress progress = {note_progress, slot};
-    struct task_log task_log = {{keep_message, &task_log}, &pool->messages, ""};
+    struct iwi_task_messages messages;
     const double begin_s = now_s();
     char *line = NULL;
     iw_status status;
 
-    iwi_task_name(study, slot->task, task_log.name);
-    status = iwi_cell_run(&task_log.log, pool->job->inputs, cell, slot->threads, progress, &line);
-    if (status == IW_OK) {
+    iwi_task_messages_init(pool, &messages);
+    iwi_task_name(pool->job->inputs->study, slot->task, messages.name);
+    status = iwi_cell_run(&messages.log, pool->job->inputs, cell, slot->threads, progress, &line);
+    if (status == IW_OK && !is_found(pool, slot)) {
         status = write_line(pool, slot, line, (now_s() - begin_s) * slot->threads);
-    }
-    if (status == IW_OK) {
-        atomic_store(&slot->permill, 1000);
     }
     free(line);
     return status;
@@ -211,17 +101,17 @@ static iw_status run_task(struct pool *pool, struct slot *slot)
 
 static void *work(void *arg)
 {
-    struct pool *pool = arg;
-    struct slot *slot;
+    struct iwi_pool *pool = arg;
+    struct iwi_slot *slot;
 
     (void)pthread_mutex_lock(&pool->lock);
-    while ((slot = take(pool)) != NULL) {
+    while ((slot = iwi_pool_take(pool)) != NULL) {
         iw_status status;
 
         (void)pthread_mutex_unlock(&pool->lock);
         status = run_task(pool, slot);
         (void)pthread_mutex_lock(&pool->lock);
-        give_back(pool, slot, status);
+        iwi_pool_end(pool, slot, status);
     }
     pool->workers--;
     (void)pthread_cond_broadcast(&pool->changed);
@@ -231,24 +121,49 @@ static void *work(void *arg)
 
 /* ---- the calling thread ---- */
 
-static void report(const struct pool *pool, size_t cells_ended)
+static void report(struct iwi_pool *pool)
 {
     const iw_study_opts *opts = pool->job->opts;
-    iw_study_progress now = {.cells_done = pool->job->tasks->found + cells_ended,
-                             .cells_total = pool->job->tasks->count,
-                             .work_total = pool->all_seconds};
+    const size_t *in = pool->slots.in;
+    iw_study_progress now = {.cells_total = pool->job->tasks->count, .work_total = pool->slots.all_seconds};
 
     if (opts->progress == NULL) {
         return;
     }
-    for (size_t i = 0; i < pool->slot_count; i++) {
-        now.work_done += pool->slots[i].task->seconds * 1e-3 * (double)atomic_load(&pool->slots[i].permill);
-    }
+    (void)pthread_mutex_lock(&pool->lock);
+    now.cells_done = pool->job->tasks->found + in[IWI_ENDED] + in[IWI_FOUND];
+    (void)pthread_mutex_unlock(&pool->lock);
+    now.work_done = iwi_slots_work_done(&pool->slots);
     opts->progress(opts->arg, &now);
 }
 
+/* Sees what other processes have done, and whether claims of theirs have become free. */
+static void look_around(struct iwi_pool *pool)
+{
+    const double now = now_s(), pause_s = LOOK_SHARE * (now - pool->begin_s);
+    bool is_wanted;
+    iw_status status;
+
+    if (now < pool->look_s || pool->job->claims->fault != 0) {
+        return;
+    }
+    pool->look_s = now + fmin(fmax(pause_s, LEAST_LOOK_S), MOST_LOOK_S);
+    (void)pthread_mutex_lock(&pool->lock);
+    is_wanted = pool->slots.in[IWI_HELD] > 0 || pool->job->opts->progress != NULL;
+    (void)pthread_mutex_unlock(&pool->lock);
+    status = is_wanted ? iwi_pool_read_others(pool) : IW_OK;
+    (void)pthread_mutex_lock(&pool->lock);
+    pool->status = pool->status == IW_OK ? status : pool->status;
+    if (pool->slots.in[IWI_WAITING] == 0 && pool->slots.in[IWI_CLAIMING] == 0) {
+        iwi_pool_give_failed_back(pool);
+        iwi_slots_retry_held(&pool->slots, MOST_RETRIES);
+    }
+    (void)pthread_cond_broadcast(&pool->changed);
+    (void)pthread_mutex_unlock(&pool->lock);
+}
+
 /* Sleeps until something changes, at most a tenth of a second. */
-static void wait_a_little(struct pool *pool)
+static void wait_a_little(struct iwi_pool *pool)
 {
     const long ns_per_s = 1000000000;
     struct timespec until;
@@ -262,18 +177,18 @@ static void wait_a_little(struct pool *pool)
     (void)pthread_cond_timedwait(&pool->changed, &pool->lock, &until);
 }
 
-static void watch(const iw_log *log, struct pool *pool)
+static void watch(const iw_log *log, struct iwi_pool *pool)
 {
     const iw_study_opts *opts = pool->job->opts;
 
     (void)pthread_mutex_lock(&pool->lock);
     while (pool->workers > 0) {
-        const size_t cells_ended = pool->cells_ended;
         bool is_stopped;
 
         (void)pthread_mutex_unlock(&pool->lock);
         iwi_messages_hand_on(&pool->messages, log);
-        report(pool, cells_ended);
+        look_around(pool);
+        report(pool);
         is_stopped = opts->is_stopped != NULL && opts->is_stopped(opts->arg);
         (void)pthread_mutex_lock(&pool->lock);
         pool->is_stopping |= is_stopped;
@@ -285,12 +200,12 @@ static void watch(const iw_log *log, struct pool *pool)
         }
     }
     (void)pthread_mutex_unlock(&pool->lock);
-    report(pool, pool->cells_ended);
+    report(pool);
     iwi_messages_hand_on(&pool->messages, log);
 }
 
 /* Signals stay with the calling thread. Fewer threads than wanted will do. */
-static uint32_t start(struct pool *pool, pthread_t *threads, uint32_t wanted)
+static uint32_t start(struct iwi_pool *pool, pthread_t *threads, uint32_t wanted)
 {
     sigset_t all, before;
     uint32_t started = 0;
@@ -307,10 +222,10 @@ static uint32_t start(struct pool *pool, pthread_t *threads, uint32_t wanted)
     return started;
 }
 
-static iw_status run_threads(const iw_log *log, struct pool *pool)
+static iw_status run_threads(const iw_log *log, struct iwi_pool *pool)
 {
     const uint32_t threads = pool->job->threads;
-    const uint32_t wanted = pool->slot_count < threads ? (uint32_t)pool->slot_count : threads;
+    const uint32_t wanted = pool->slots.count < threads ? (uint32_t)pool->slots.count : threads;
     pthread_t *handles = iwi_new_array(log, wanted, sizeof *handles);
     uint32_t started;
 
@@ -327,48 +242,41 @@ static iw_status run_threads(const iw_log *log, struct pool *pool)
         (void)pthread_join(handles[i], NULL);
     }
     free(handles);
-    return pool->status;
+    return pool->status != IW_OK ? pool->status : pool->failure;
 }
 
-static iw_status fill_slots(const iw_log *log, struct pool *pool)
+static void fill_outcome(const struct iwi_pool *pool, iw_study_outcome *outcome)
 {
-    const struct iwi_tasks *tasks = pool->job->tasks;
+    const size_t *in = pool->slots.in;
 
-    pool->slots = iwi_new_array(log, tasks->count, sizeof *pool->slots);
-    if (pool->slots == NULL) {
-        return IW_ERR_NOMEM;
-    }
-    for (size_t i = 0; i < tasks->count; i++) {
-        if (!tasks->items[i].is_found) {
-            pool->slots[pool->slot_count++].task = &tasks->items[i];
-            pool->all_seconds += tasks->items[i].seconds;
-        }
-    }
-    pool->waiting = pool->slot_count;
-    return IW_OK;
+    outcome->run = in[IWI_ENDED];
+    outcome->others = in[IWI_FOUND];
+    outcome->elsewhere = in[IWI_HELD];
+    outcome->is_stopped = pool->is_stopping && in[IWI_WAITING] + in[IWI_HELD] > 0;
 }
 
-iw_status iwi_pool_run(const iw_log *log, const struct iwi_pool_job *job, size_t *run_p, bool *is_stopped_p)
+iw_status iwi_pool_run(const iw_log *log, const struct iwi_pool_job *job, iw_study_outcome *outcome)
 {
-    struct pool pool = {.job = job, .free_threads = job->threads};
+    struct iwi_pool pool = {.job = job, .free_threads = job->threads, .begin_s = now_s()};
     pthread_condattr_t monotonic;
     iw_status status;
 
-    IW_TRY(fill_slots(log, &pool));
+    IW_TRY(iwi_slots_init(log, job->inputs->study, job->tasks, &pool.slots));
     iwi_messages_init(&pool.messages);
     (void)pthread_mutex_init(&pool.lock, NULL);
     (void)pthread_mutex_init(&pool.file_lock, NULL);
+    (void)pthread_mutex_init(&pool.others_lock, NULL);
     (void)pthread_condattr_init(&monotonic);
     (void)pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     (void)pthread_cond_init(&pool.changed, &monotonic);
     status = run_threads(log, &pool);
-    *run_p += pool.cells_ended;
-    *is_stopped_p = pool.is_stopping && pool.waiting > 0;
+    fill_outcome(&pool, outcome);
     (void)pthread_cond_destroy(&pool.changed);
     (void)pthread_condattr_destroy(&monotonic);
     (void)pthread_mutex_destroy(&pool.lock);
     (void)pthread_mutex_destroy(&pool.file_lock);
+    (void)pthread_mutex_destroy(&pool.others_lock);
     iwi_messages_release(&pool.messages);
-    free(pool.slots);
+    iwi_slots_release(&pool.slots);
     return status;
 }

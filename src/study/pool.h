@@ -4,7 +4,8 @@
 #ifndef IWI_POOL_H
 #define IWI_POOL_H
 
-#include "study/folder.h"
+#include "study/claims.h"
+#include "study/others.h"
 #include "study/tasks.h"
 
 struct iwi_pool_job {
@@ -13,14 +14,17 @@ struct iwi_pool_job {
     const iw_study_opts *opts;
     uint32_t threads;      /* at least 1 */
     uint64_t budget_bytes; /* tasks run side by side as far as they fit into it; one runs in any case */
+    const struct iwi_claims *claims;
+    struct iwi_others *others;
     struct iwi_results_file *results;
     int timings_fd; /* or -1 */
 };
 
-/* The callbacks of `opts` and the log are called by the calling thread. Adds what ended to *run_p, whether
- * all went well or not. *is_stopped_p: some were not begun because the caller said so. */
-IW_NODISCARD iw_status iwi_pool_run(const iw_log *log, const struct iwi_pool_job *job, size_t *run_p,
-                                    bool *is_stopped_p);
+/* The callbacks of `opts` and the log are called by the calling thread. Fills `run`, `others`, `elsewhere`
+ * and `is_stopped` of *outcome, whether all went well or not. One process alone begins nothing after a
+ * failure; of several each goes on with other tasks after one that failed, unless it cannot write. */
+IW_NODISCARD iw_status iwi_pool_run(const iw_log *log, const struct iwi_pool_job *job,
+                                    iw_study_outcome *outcome);
 
 /* How many threads a task should get: more than one only if it would outlast all others together. */
 uint32_t iwi_pool_threads(double task_seconds, double all_seconds, uint32_t threads);

@@ -13,7 +13,10 @@
 #include <unistd.h>
 
 #include "base/base.h"
+#include "format/study_line.h"
 #include "study/folder.h"
+
+enum { MOST_WRITERS = 100000 };
 
 static iw_status fail(const iw_log *log, const char *path, int error)
 {
@@ -31,19 +34,16 @@ static bool is_still_there(const struct iwi_results_file *file)
            opened.st_dev == named.st_dev;
 }
 
-static iw_status lock(const iw_log *log, const struct iwi_results_file *file)
+/* *is_taken_p: another process has it. */
+static void lock(const iw_log *log, const struct iwi_results_file *file, bool *is_taken_p)
 {
-    if (flock(file->fd, LOCK_EX | LOCK_NB) == 0) {
-        return IW_OK;
+    const int error = flock(file->fd, LOCK_EX | LOCK_NB) == 0 ? 0 : errno;
+
+    *is_taken_p = error == EWOULDBLOCK;
+    if (error != 0 && !*is_taken_p) { /* some network file systems have no locks */
+        iwi_warn(log, "'%s' cannot be locked (%s): make sure that no other process writes it", file->path,
+                 strerror(error));
     }
-    if (errno == EWOULDBLOCK) {
-        return iwi_fail(log, IW_ERR_IO,
-                        "another process is writing '%s': wait for it, or run another shard (--shard I/N)",
-                        file->path);
-    }
-    iwi_warn(log, "'%s' cannot be locked (%s): make sure that no other process writes it", file->path,
-             strerror(errno)); /* some network file systems have no locks */
-    return IW_OK;
 }
 
 static iw_status open_regular(const iw_log *log, struct iwi_results_file *file)
@@ -60,12 +60,12 @@ static iw_status open_regular(const iw_log *log, struct iwi_results_file *file)
     return IW_OK;
 }
 
-static iw_status open_and_lock(const iw_log *log, struct iwi_results_file *file)
+static iw_status open_and_lock(const iw_log *log, struct iwi_results_file *file, bool *is_taken_p)
 {
     for (int attempt = 0; attempt < 10; attempt++) {
         IW_TRY(open_regular(log, file));
-        IW_TRY(lock(log, file));
-        if (is_still_there(file)) {
+        lock(log, file, is_taken_p);
+        if (*is_taken_p || is_still_there(file)) {
             return IW_OK;
         }
         (void)close(file->fd);
@@ -76,8 +76,7 @@ static iw_status open_and_lock(const iw_log *log, struct iwi_results_file *file)
 
 /* ---- cut-off lines ---- */
 
-/* The end of the last whole line; -1: errno. */
-static off_t end_of_lines(int fd)
+off_t iwi_end_of_lines(int fd)
 {
     char chunk[4096];
     off_t end = lseek(fd, 0, SEEK_END);
@@ -102,7 +101,7 @@ static off_t end_of_lines(int fd)
 
 static iw_status cut_last_line(const iw_log *log, struct iwi_results_file *file)
 {
-    file->size = end_of_lines(file->fd);
+    file->size = iwi_end_of_lines(file->fd);
     if (file->size < 0 || ftruncate(file->fd, file->size) != 0) {
         return fail(log, file->path, errno);
     }
@@ -120,22 +119,54 @@ static void sync_folder(const char *dir)
     }
 }
 
-iw_status iwi_results_file_open(const iw_log *log, const char *dir, const char *name,
-                                struct iwi_results_file *file)
+/* *is_taken_p: another process writes it, and it is not opened. */
+static iw_status try_open(const iw_log *log, const char *dir, const char *name, bool has_locks,
+                          struct iwi_results_file *file, bool *is_taken_p)
 {
     iw_status status;
 
+    *is_taken_p = false;
     *file = (struct iwi_results_file){.path = iwi_path_join(log, dir, name), .fd = -1};
-    status = file->path != NULL ? open_and_lock(log, file) : IW_ERR_NOMEM;
-    if (status == IW_OK) {
+    if (file->path == NULL) {
+        return IW_ERR_NOMEM;
+    }
+    status = has_locks ? open_and_lock(log, file, is_taken_p) : open_regular(log, file);
+    if (status == IW_OK && !*is_taken_p) {
         status = cut_last_line(log, file);
     }
-    if (status != IW_OK) {
+    if (status != IW_OK || *is_taken_p) {
         iwi_results_file_close(file);
         return status;
     }
     sync_folder(dir);
     return IW_OK;
+}
+
+iw_status iwi_results_file_open(const iw_log *log, const char *dir, const char *name,
+                                struct iwi_results_file *file)
+{
+    bool is_taken;
+
+    IW_TRY(try_open(log, dir, name, true, file, &is_taken));
+    return is_taken ? iwi_fail(log, IW_ERR_IO, "another process is writing '%s/%s': wait for it", dir, name)
+                    : IW_OK;
+}
+
+iw_status iwi_results_file_take(const iw_log *log, const char *dir, uint32_t shard, uint32_t shards,
+                                uint32_t writer, bool has_locks, struct iwi_results_file *file)
+{
+    for (uint32_t attempt = 0; attempt < MOST_WRITERS; attempt++) {
+        bool is_taken;
+        char name[64];
+
+        iwi_results_file_name(shard, shards, (writer + attempt) % MOST_WRITERS, name);
+        IW_TRY(try_open(log, dir, name, has_locks, file, &is_taken));
+        if (!is_taken) {
+            file->is_extra = writer + attempt > 0;
+            return IW_OK;
+        }
+    }
+    return iwi_fail(log, IW_ERR_IO, "%d processes write into '%s' already", MOST_WRITERS, dir);
 }
 
 void iwi_results_file_close(struct iwi_results_file *file)
@@ -145,6 +176,14 @@ void iwi_results_file_close(struct iwi_results_file *file)
     }
     free(file->path);
     *file = (struct iwi_results_file){.fd = -1};
+}
+
+void iwi_results_file_leave(struct iwi_results_file *file)
+{
+    if (file->is_extra && file->size == 0) {
+        (void)unlink(file->path);
+    }
+    iwi_results_file_close(file);
 }
 
 /* ---- appending ---- */

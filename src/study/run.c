@@ -4,13 +4,14 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "base/available.h"
 #include "base/base.h"
 #include "format/study_line.h"
 #include "study/pool.h"
+#include "study/share.h"
 
 enum { MOST_THREADS = 1024, NOTE_SIZE = 256 };
 
@@ -57,23 +58,32 @@ static int open_timings(const iw_log *log, const char *dir)
     return fd;
 }
 
-static iw_status run_tasks(const iw_log *log, struct iwi_inputs *inputs, const char *dir,
-                           const iw_study_opts *opts, struct iwi_tasks *tasks, struct iwi_results_file *file,
-                           iw_study_outcome *outcome)
+/* What is open while a study runs. */
+struct opened {
+    const char *dir;
+    struct iwi_claims claims;
+    struct iwi_results_file results;
+    struct iwi_others others;
+};
+
+static iw_status run_tasks(const iw_log *log, struct iwi_inputs *inputs, struct opened *opened,
+                           const iw_study_opts *opts, struct iwi_tasks *tasks, iw_study_outcome *outcome)
 {
     struct iwi_pool_job job = {
         .inputs = inputs,
         .tasks = tasks,
         .opts = opts,
-        .threads = opts->threads != 0 ? opts->threads : iwi_available_cpus(),
-        .results = file,
+        .threads = iwi_study_threads(opts),
+        .claims = &opened->claims,
+        .others = &opened->others,
+        .results = &opened->results,
     };
     iw_status status;
 
     IW_TRY(iwi_tasks_price(log, inputs, tasks));
-    job.budget_bytes = iwi_study_budget_bytes();
-    job.timings_fd = open_timings(log, dir);
-    status = iwi_pool_run(log, &job, &outcome->run, &outcome->is_stopped);
+    job.budget_bytes = iwi_study_budget_bytes(opts);
+    job.timings_fd = open_timings(log, opened->dir);
+    status = iwi_pool_run(log, &job, outcome);
     if (job.timings_fd >= 0) {
         (void)close(job.timings_fd);
     }
@@ -81,30 +91,79 @@ static iw_status run_tasks(const iw_log *log, struct iwi_inputs *inputs, const c
 }
 
 /* The results file is locked. */
-static iw_status run_rest(const iw_log *log, struct iwi_inputs *inputs, const char *dir,
-                          const iw_study_opts *opts, struct iwi_tasks *tasks, struct iwi_results_file *file,
-                          iw_study_outcome *outcome)
+static iw_status run_rest(const iw_log *log, struct iwi_inputs *inputs, struct opened *opened,
+                          const iw_study_opts *opts, struct iwi_tasks *tasks, iw_study_outcome *outcome)
 {
-    IW_TRY(iwi_tasks_find(log, inputs->study, dir, tasks));
-    IW_TRY(describe_folder(log, inputs->study, dir, opts, tasks));
-    outcome->cells = tasks->count;
-    outcome->found = tasks->found;
-    return run_tasks(log, inputs, dir, opts, tasks, file, outcome);
+    iw_status status;
+
+    IW_TRY(iwi_others_init(log, opened->dir, opened->results.path, &opened->others));
+    status = iwi_tasks_find(log, inputs->study, opened->dir, tasks);
+    if (status == IW_OK) {
+        status = describe_folder(log, inputs->study, opened->dir, opts, tasks);
+    }
+    if (status == IW_OK) {
+        outcome->cells = tasks->count;
+        outcome->found = tasks->found;
+        status = run_tasks(log, inputs, opened, opts, tasks, outcome);
+    }
+    iwi_others_release(&opened->others);
+    return status;
+}
+
+/* Without locks nothing can be claimed: each process has a part of its own. */
+static iw_status deal_instead(const iw_log *log, const iw_study *study, const struct opened *opened,
+                              const iw_study_opts *opts, struct iwi_tasks *tasks)
+{
+    const char *why = strerror(opened->claims.fault);
+    const uint32_t processes = opts->processes > 1 ? opts->processes : 1;
+
+    if (opts->process >= processes) {
+        return iwi_fail(log, IW_ERR_UNSUPPORTED,
+                        "the file system of '%s' has no locks (%s), so processes cannot share the cells, and "
+                        "it is not known how many there are: give each its part (--shard I/N)",
+                        opened->dir, why);
+    }
+    if (processes == 1) {
+        iwi_warn(log,
+                 "the file system of '%s' has no locks (%s): make sure that no other process writes there",
+                 opened->dir, why);
+        return IW_OK;
+    }
+    iwi_warn(
+        log,
+        "the file system of '%s' has no locks (%s): cells are dealt to the processes beforehand, and those "
+        "of a process that is lost are left to the next run",
+        opened->dir, why);
+    return iwi_tasks_keep_part(log, study, opts->process, processes, tasks);
+}
+
+static iw_status run_claiming(const iw_log *log, struct iwi_inputs *inputs, struct opened *opened,
+                              const iw_study_opts *opts, struct iwi_tasks *tasks, iw_study_outcome *outcome)
+{
+    const bool has_locks = opened->claims.fault == 0;
+    iw_status status;
+
+    if (!has_locks) {
+        IW_TRY(deal_instead(log, inputs->study, opened, opts, tasks));
+    }
+    IW_TRY(iwi_results_file_take(log, opened->dir, opts->shard, opts->shards, opts->process, has_locks,
+                                 &opened->results));
+    status = run_rest(log, inputs, opened, opts, tasks, outcome);
+    iwi_results_file_leave(&opened->results);
+    return status;
 }
 
 static iw_status run_in_folder(const iw_log *log, struct iwi_inputs *inputs, const char *dir,
                                const iw_study_opts *opts, struct iwi_tasks *tasks, iw_study_outcome *outcome)
 {
-    struct iwi_results_file file;
-    char name[64];
+    struct opened opened = {.dir = dir};
     iw_status status;
 
     IW_TRY(iwi_folder_make(log, dir));
     IW_TRY(iwi_folder_check_owner(log, dir, inputs->study));
-    iwi_results_file_name(opts->shard, opts->shards, name);
-    IW_TRY(iwi_results_file_open(log, dir, name, &file));
-    status = run_rest(log, inputs, dir, opts, tasks, &file, outcome);
-    iwi_results_file_close(&file);
+    IW_TRY(iwi_claims_open(log, dir, &opened.claims));
+    status = run_claiming(log, inputs, &opened, opts, tasks, outcome);
+    iwi_claims_close(&opened.claims);
     return status;
 }
 

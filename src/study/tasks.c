@@ -6,9 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "base/available.h"
 #include "base/base.h"
 #include "format/study_line.h"
 
@@ -174,6 +172,12 @@ iw_status iwi_tasks_init(const iw_log *log, struct iwi_inputs *inputs, uint32_t 
     return status;
 }
 
+iw_status iwi_tasks_keep_part(const iw_log *log, const iw_study *study, uint32_t part, uint32_t parts,
+                              struct iwi_tasks *tasks)
+{
+    return deal(log, study, part, parts, tasks);
+}
+
 void iwi_tasks_release(struct iwi_tasks *tasks)
 {
     free(tasks->items);
@@ -220,12 +224,4 @@ iw_status iwi_tasks_find(const iw_log *log, const iw_study *study, const char *d
     status = mark_found(log, study, results, count, tasks);
     iwi_cell_results_free(results, count);
     return status;
-}
-
-uint64_t iwi_study_budget_bytes(void)
-{
-    const uint64_t told = iwi_available_bytes("");
-    const uint64_t half = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE) / 2;
-
-    return (told != UINT64_MAX ? told : half) / 2;
 }

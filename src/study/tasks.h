@@ -27,6 +27,10 @@ IW_NODISCARD iw_status iwi_tasks_init(const iw_log *log, struct iwi_inputs *inpu
                                       uint32_t shards, struct iwi_tasks *tasks);
 void iwi_tasks_release(struct iwi_tasks *tasks);
 
+/* Deals them once more, and keeps one part (from 0) of so many. */
+IW_NODISCARD iw_status iwi_tasks_keep_part(const iw_log *log, const iw_study *study, uint32_t part,
+                                           uint32_t parts, struct iwi_tasks *tasks);
+
 /* Marks the tasks whose results are in the folder. */
 IW_NODISCARD iw_status iwi_tasks_find(const iw_log *log, const iw_study *study, const char *dir,
                                       struct iwi_tasks *tasks);
@@ -47,8 +51,5 @@ struct iwi_task_log {
 };
 void iwi_task_log_init(const iw_log *to, const iw_study *study, const struct iwi_task *task,
                        struct iwi_task_log *task_log);
-
-/* Memory that the cells of a study may take together: half of what is available. */
-uint64_t iwi_study_budget_bytes(void);
 
 #endif

@@ -282,15 +282,44 @@ static void what_json_cannot_hold_is_not_written(void **state)
     iwi_cell_result_release(&cell);
 }
 
-static void results_files_are_called_after_their_shard(void **state)
+static void assert_results_name(uint32_t shard, uint32_t shards, uint32_t writer, const char *expected)
 {
+    struct dirent entry;
     char name[64];
 
+    iwi_results_file_name(shard, shards, writer, name);
+    assert_string_equal(name, expected);
+    snprintf(entry.d_name, sizeof entry.d_name, "%s", name);
+    assert_int_equal(iwi_is_results_file(&entry), 1);
+}
+
+static void results_files_are_called_after_their_shard_and_writer(void **state)
+{
+    static const char *const others[] = {"results",
+                                         "results.json",
+                                         "results-.jsonl",
+                                         "results-p.jsonl",
+                                         "results-p1.jsonl",
+                                         "results-p02.jsonl",
+                                         "results-1-of-1.jsonl",
+                                         "results-2-of-8-p1.jsonl",
+                                         "results-p2p.jsonl",
+                                         "results-p2-of-8.jsonl",
+                                         "results.jsonl~",
+                                         "my-results.jsonl",
+                                         "results-0-of-8.jsonl",
+                                         "results-p99999999999.jsonl"};
+    struct dirent entry;
+
     (void)state;
-    iwi_results_file_name(0, 1, name);
-    assert_string_equal(name, "results.jsonl");
-    iwi_results_file_name(1, 8, name);
-    assert_string_equal(name, "results-2-of-8.jsonl");
+    assert_results_name(0, 1, 0, "results.jsonl");
+    assert_results_name(1, 8, 0, "results-2-of-8.jsonl");
+    assert_results_name(0, 1, 2, "results-p3.jsonl");
+    assert_results_name(1, 8, 99999, "results-2-of-8-p100000.jsonl");
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        snprintf(entry.d_name, sizeof entry.d_name, "%s", others[i]);
+        assert_int_equal(iwi_is_results_file(&entry), 0);
+    }
 }
 
 int main(void)
@@ -303,7 +332,7 @@ int main(void)
         cmocka_unit_test(faults_of_lines_are_told),
         cmocka_unit_test(members_of_later_versions_are_left_out),
         cmocka_unit_test(what_json_cannot_hold_is_not_written),
-        cmocka_unit_test(results_files_are_called_after_their_shard),
+        cmocka_unit_test(results_files_are_called_after_their_shard_and_writer),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -112,6 +112,29 @@ static void knows_which_process_of_the_node_this_is(void **state)
     assert_local(2, 1);
 }
 
+static void counts_the_tasks_of_slurm_s_nodes(void **state)
+{
+    (void)state;
+    set("SLURM_STEP_ID", "0");
+    set("SLURM_STEP_NUM_TASKS", "15");
+    set("SLURM_PROCID", "9");
+    set("SLURM_LOCALID", "1");
+    set("SLURM_STEP_TASKS_PER_NODE", "4(x2),1,3(x2)");
+    set("SLURM_NODEID", "1");
+    assert_local(4, 1);
+    set("SLURM_NODEID", "2");
+    assert_local(1, 1);
+    set("SLURM_NODEID", "4");
+    assert_local(3, 1);
+    set("SLURM_NODEID", "5");
+    assert_local(0, 1);
+    set("SLURM_STEP_TASKS_PER_NODE", "4(x");
+    set("SLURM_NODEID", "0");
+    assert_local(0, 1);
+    set("SLURM_NTASKS_PER_NODE", "2");
+    assert_local(2, 1);
+}
+
 static void knows_that_srun_alone_connects_nothing(void **state)
 {
     (void)state;
@@ -170,6 +193,7 @@ int main(void)
         cmocka_unit_test_setup(knows_hydra, set_up),
         cmocka_unit_test_setup(knows_srun_with_pmix_and_with_pmi2, set_up),
         cmocka_unit_test_setup(knows_which_process_of_the_node_this_is, set_up),
+        cmocka_unit_test_setup(counts_the_tasks_of_slurm_s_nodes, set_up),
         cmocka_unit_test_setup(knows_that_srun_alone_connects_nothing, set_up),
         cmocka_unit_test_setup(takes_variables_that_are_no_numbers_as_not_there, set_up),
         cmocka_unit_test_setup(refuses_to_be_alone_where_more_were_started, set_up),

@@ -165,6 +165,8 @@ void iwt_clean_environment(void)
         "SLURM_STEP_NUM_TASKS",
         "SLURM_LOCALID",
         "SLURM_NTASKS_PER_NODE",
+        "SLURM_NODEID",
+        "SLURM_STEP_TASKS_PER_NODE",
         "MPI_LOCALRANKID",
         "MPI_LOCALNRANKS",
         "OMPI_COMM_WORLD_LOCAL_RANK",

@@ -59,11 +59,12 @@ static void keys_are_those_of_the_contract_in_their_order(void **state)
     (void)state;
     sample_init(&s);
     object = written(&s);
-    assert_keys(object,
-                "schema ranks trials first_trial seed engine rules rendezvous lanes threads messages "
-                "noiseless_ns makespan_ns "
-                "slowdown noise sync delays net engine_seconds messages_per_second peak_rss_bytes version "
-                "command what distribution");
+    assert_keys(
+        object,
+        "schema ranks trials first_trial seed engine rules rendezvous lanes threads processes parallel "
+        "resumed messages noiseless_ns makespan_ns "
+        "slowdown noise sync delays net engine_seconds messages_per_second peak_rss_bytes version "
+        "command what distribution");
     assert_keys(json_object_get(object, "makespan_ns"), "min q1 median q3 max mean ci95");
     assert_keys(json_object_get(object, "slowdown"), "min q1 median q3 max mean ci95");
     assert_keys(json_object_get(object, "net"),
@@ -180,6 +181,25 @@ static void what_cannot_be_known_is_null(void **state)
     sample_release(&s);
 }
 
+static void a_resumed_run_has_no_rate(void **state)
+{
+    struct sample s;
+    json_t *object;
+
+    (void)state;
+    sample_init(&s);
+    object = written(&s);
+    assert_true(json_is_false(json_object_get(object, "resumed")));
+    json_decref(object);
+    s.result.is_resumed = true;
+    object = written(&s);
+    assert_true(json_is_true(json_object_get(object, "resumed")));
+    assert_true(number_at(object, "engine_seconds", NULL) == 0.5);
+    assert_true(json_is_null(json_object_get(object, "messages_per_second")));
+    json_decref(object);
+    sample_release(&s);
+}
+
 static void noise_is_listed_with_its_share_and_alignment(void **state)
 {
     struct sample s;
@@ -246,6 +266,7 @@ int main(void)
         cmocka_unit_test(long_times_survive_reading_back),
         cmocka_unit_test(slowdown_is_the_ratio_less_one),
         cmocka_unit_test(what_cannot_be_known_is_null),
+        cmocka_unit_test(a_resumed_run_has_no_rate),
         cmocka_unit_test(noise_is_listed_with_its_share_and_alignment),
         cmocka_unit_test(names_that_are_not_utf8_are_still_valid_json),
         cmocka_unit_test(a_full_disk_is_an_error),

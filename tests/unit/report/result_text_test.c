@@ -158,6 +158,34 @@ static void no_line_is_wider_than_80_columns(void **state)
     sample_release(&s);
 }
 
+static void many_processes_take_two_lines(void **state)
+{
+    struct sample s;
+
+    (void)state;
+    sample_init(&s);
+    s.result.processes = 128;
+    s.result.threads = 64;
+    s.result.parallel = IW_PARALLEL_RANKS;
+    sample_write(&s, iw_result_write_text);
+    assert_contains(s.text, "  engine      flow, 1 lane, 128 processes of 64 threads, each with some of the\n"
+                            "              ranks: 500.0 ms, 48 messages/s, 4 MiB\n");
+    sample_release(&s);
+}
+
+static void a_resumed_run_says_so_and_tells_no_rate(void **state)
+{
+    struct sample s;
+
+    (void)state;
+    sample_init(&s);
+    s.result.is_resumed = true;
+    sample_write(&s, iw_result_write_text);
+    assert_contains(s.text, "  engine      flow, 1 lane, 1 thread: 500.0 ms, 4 MiB\n"
+                            "              (went on from a restart point: the time is that since then)\n");
+    sample_release(&s);
+}
+
 static void words_wider_than_a_line_are_not_broken(void **state)
 {
     char text[256] = "", word[101];
@@ -185,6 +213,8 @@ int main(void)
         cmocka_unit_test(uncertain_results_advise_more_trials),
         cmocka_unit_test(explanation_splits_the_path_by_cause),
         cmocka_unit_test(no_line_is_wider_than_80_columns),
+        cmocka_unit_test(many_processes_take_two_lines),
+        cmocka_unit_test(a_resumed_run_says_so_and_tells_no_rate),
         cmocka_unit_test(words_wider_than_a_line_are_not_broken),
     };
 

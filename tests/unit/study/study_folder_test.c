@@ -99,12 +99,11 @@ static void a_study_of_somebody_else_is_not_overwritten(void **state)
     iwt_folder_remove(dir);
 }
 
-static void two_processes_cannot_run_one_shard(void **state)
+static void a_file_that_another_process_writes_is_left_to_it(void **state)
 {
     const iw_study *study = iwt_made_study(1, 2);
-    const iw_study_opts opts = IW_STUDY_OPTS_INIT;
-    iw_study_outcome outcome;
-    char dir[64], path[100];
+    char dir[64], path[100], *lines;
+    const char *dirs[] = {dir};
     struct iwt_log l;
     int fd;
 
@@ -115,11 +114,19 @@ static void two_processes_cannot_run_one_shard(void **state)
     fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
     assert_true(fd >= 0);
     assert_int_equal(flock(fd, LOCK_EX), 0);
-    assert_status(iw_study_run(&l.log, study, dir, &opts, &outcome), IW_ERR_IO);
-    iwt_assert_logged(&l, "another process is writing");
+    (void)run(study, dir, 1);
+    assert_status(iw_study_merge(&l.log, dirs, 1, dir), IW_ERR_IO);
+    iwt_assert_logged(&l, "/results.jsonl': wait for it");
     assert_int_equal(l.errors, 1);
     assert_int_equal(close(fd), 0);
-    (void)run(study, dir, 1);
+    lines = iwt_read_file(dir, "results.jsonl");
+    assert_string_equal(lines, "");
+    free(lines);
+    lines = iwt_read_file(dir, "results-p2.jsonl");
+    assert_non_null(strstr(lines, study->cells[0].id));
+    free(lines);
+    assert_ok(iw_study_merge(NULL, dirs, 1, dir));
+    assert_null(iwt_read_file(dir, "results-p2.jsonl"));
     iwt_folder_remove(dir);
 }
 
@@ -147,7 +154,7 @@ int main(void)
         cmocka_unit_test(the_folder_holds_the_study_and_its_origin),
         cmocka_unit_test(another_version_of_the_study_keeps_the_cells_that_are_the_same),
         cmocka_unit_test(a_study_of_somebody_else_is_not_overwritten),
-        cmocka_unit_test(two_processes_cannot_run_one_shard),
+        cmocka_unit_test(a_file_that_another_process_writes_is_left_to_it),
         cmocka_unit_test(what_is_no_regular_file_is_not_written),
     };
 

@@ -122,11 +122,12 @@ static void too_little_memory_slows_down_but_does_not_stop(void **state)
     const iw_study *study = iwt_made_study(3, 4);
     const iw_study_opts opts = IW_STUDY_OPTS_INIT;
     struct iwi_pool_job job = {.opts = &opts, .threads = 3, .budget_bytes = 1, .timings_fd = -1};
+    iw_study_outcome outcome = {.is_stopped = true};
     struct iwi_results_file file;
+    struct iwi_claims claims;
+    struct iwi_others others;
     struct iwi_inputs inputs;
     struct iwi_tasks tasks;
-    bool is_stopped = true;
-    size_t run = 0;
     char dir[64];
 
     (void)state;
@@ -138,9 +139,16 @@ static void too_little_memory_slows_down_but_does_not_stop(void **state)
     job.inputs = &inputs;
     job.tasks = &tasks;
     job.results = &file;
-    assert_ok(iwi_pool_run(NULL, &job, &run, &is_stopped));
-    assert_int_equal(run, 54);
-    assert_false(is_stopped);
+    assert_ok(iwi_claims_open(NULL, dir, &claims));
+    assert_ok(iwi_others_init(NULL, dir, file.path, &others));
+    job.claims = &claims;
+    job.others = &others;
+    assert_ok(iwi_pool_run(NULL, &job, &outcome));
+    assert_int_equal(outcome.run, 54);
+    assert_int_equal(outcome.others + outcome.elsewhere, 0);
+    assert_false(outcome.is_stopped);
+    iwi_others_release(&others);
+    iwi_claims_close(&claims);
     iwi_results_file_close(&file);
     iwi_tasks_release(&tasks);
     iwi_inputs_release(&inputs);
