@@ -149,13 +149,15 @@ void iwi_point_clean(const char *dir, uint64_t generation, bool has_ended)
     DIR *folder = opendir(dir);
     const struct dirent *entry;
 
+    if (folder != NULL && has_ended) { /* first: a point without its parts would be taken for a damaged one */
+        (void)unlinkat(dirfd(folder), IWI_POINT_NAME, 0);
+    }
     while (folder != NULL && (entry = readdir(folder)) != NULL) {
         const uint64_t of = generation_of(entry->d_name);
-        const bool is_point = strcmp(entry->d_name, IWI_POINT_NAME) == 0 ||
-                              strcmp(entry->d_name, IWI_NEW_POINT_NAME) == 0 ||
-                              strcmp(entry->d_name, IWI_LOCK_NAME) == 0;
+        const bool is_other =
+            strcmp(entry->d_name, IWI_NEW_POINT_NAME) == 0 || strcmp(entry->d_name, IWI_LOCK_NAME) == 0;
 
-        if ((of != 0 && of != generation) || (has_ended && is_point)) {
+        if ((of != 0 && of != generation) || (has_ended && is_other)) {
             (void)unlinkat(dirfd(folder), entry->d_name, 0);
         }
     }

@@ -18,10 +18,14 @@ static double leaving(const struct iwi_operation *op, uint64_t index, const stru
     const uint32_t count = end - first, few = SAMPLED_SENDS / fan;
     const uint32_t most = few < SAMPLED_RANKS ? few : SAMPLED_RANKS, samples = count < most ? count : most;
     struct iwi_msg *messages = calloc(2 * (size_t)fan, sizeof *messages);
-    struct iwi_part part = {.sends = messages, .recvs = messages + fan};
+    struct iwi_part part = {.sends = messages};
     double left = 0.0;
 
-    for (uint32_t n = 0; messages != NULL && n < samples; n++) {
+    if (messages == NULL) {
+        return 0.0;
+    }
+    part.recvs = messages + fan;
+    for (uint32_t n = 0; n < samples; n++) {
         const uint32_t rank = first + (uint32_t)((uint64_t)n * count / samples);
 
         op->algorithm->part(op, index, rank, &part);

@@ -11,7 +11,7 @@
 /* By constants of docs/scale.md; `speed`: how many times faster this machine is. Fills all but `room_bytes`.
  */
 void iwi_forecast_fill(const struct iwi_plan *plan, const iw_program *program, const iw_noise *noise,
-                       const iw_sim_opts *opts, double speed, iw_forecast *forecast);
+                       const iw_sim_opts *opts, double speed, iw_forecast *all);
 
 /* Refuses (logged) what cannot be split as it has to be. */
 IW_NODISCARD iw_status iwi_forecast_check(const iw_log *log, const iw_sim_opts *opts,

@@ -136,7 +136,7 @@ static iw_status run_batch(struct iwi_member *member, const struct members_run *
                            struct iwi_job *job, uint64_t first)
 {
     const struct iwi_batches *batches = run->batches;
-    iw_time makespans[MOST_LANES];
+    iw_time makespans[MOST_LANES] = {0};
 
     job->first_trial = batches->job.first_trial + first;
     iwi_flow_restart(flow, job);
