@@ -26,7 +26,8 @@ class Hpcc(app_run.Case):
     def test_all_calls_are_traced_and_simulated(self):
         traced, counted = self.run_traced_and_counted([HPCC])
         self.assertIn("Success=1", (self.folder / "hpccoutf.txt").read_text())
-        self.assertGreater(counted[0]["MPI_Waitany"], 0)
+        # how often a rank waits, and which, is a matter of timing
+        self.assertGreater(sum(calls.get("MPI_Waitany", 0) for calls in counted), 0)
         self.assert_all_calls_are_traced(traced, counted)
         self.assert_all_polls_are_traced(traced, counted)
         self.assert_simulates(traced)
