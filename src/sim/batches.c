@@ -9,8 +9,8 @@
 #include <time.h>
 
 #include "base/base.h"
+#include "base/shared_log.h"
 #include "sim/plan.h"
-#include "sim/shared_log.h"
 
 struct iwi_ticker {
     iw_progress progress;

@@ -6,15 +6,16 @@
 #include "base/base.h"
 #include "noise/stream.h"
 #include "program/trace_program.h"
+#include "sim/engine.h"
 
-enum { MAX_LANES = 8, MAX_THREADS = 1024 };
+enum { MAX_THREADS = 1024 };
 
 static iw_status check_opts(const iw_log *log, const iw_sim_opts *opts)
 {
     if (opts->trials < 1) {
         return iwi_fail(log, IW_ERR_RANGE, "at least 1 trial is needed");
     }
-    if (opts->lanes > MAX_LANES || (opts->lanes & (opts->lanes - 1)) != 0) {
+    if (opts->lanes > IWI_MOST_LANES || (opts->lanes & (opts->lanes - 1)) != 0) {
         return iwi_fail(log, IW_ERR_RANGE, "%u lanes are not possible: 1, 2, 4 or 8 are", opts->lanes);
     }
     if (opts->checkpoint_dir != NULL && opts->want_end_times && opts->trials > 1) {

@@ -104,7 +104,7 @@ static struct iwi_point point_at(const struct iwi_keeper *keeper, const struct i
                               .part_count = flow != NULL ? keeper->partition->members : 0,
                               .part_first = keeper->partition->first,
                               .makespan_ps = (iw_time *)keeper->makespan_ps,
-                              .lanes = keeper->lanes};
+                              .lanes = keeper->checkpoint->lanes};
 }
 
 /* A point that cannot be written ends no simulation: there are no more of them, and the last one stays. */

@@ -40,6 +40,7 @@ struct iwi_checkpoint {
     uint64_t digest; /* of all that the result depends on */
     struct iwi_point found;
     uint64_t generation; /* of the last point that was begun; each has files of its own */
+    uint32_t lanes;      /* of the trials */
     int lock;            /* held by the first process; -1: not */
 };
 
@@ -57,7 +58,7 @@ struct iwi_keeper {
     bool is_trials;
     iw_time noiseless_ps;
     const iw_time *makespan_ps; /* of trials that have ended */
-    uint64_t done, lanes;
+    uint64_t done;
     /* when to write: */
     uint64_t generation;
     uint64_t visits, next_visit;    /* so far; the one at which all are asked again */

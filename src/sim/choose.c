@@ -10,8 +10,6 @@
 #include "program/trace_program.h"
 #include "sim/flow_state.h"
 
-enum { MOST_LANES = 8 };
-
 /* Elements of streaming rounds that stay in the cache. */
 static const double CACHE_ELEMENTS = 1 << 19;
 
@@ -23,8 +21,7 @@ static double memory_bytes(void)
     return (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
 }
 
-/* The first round of an operation; .fan 1 if it has none. Of later ones only alltoall:linear's differ. */
-static struct iwi_round first_round(const struct iwi_operation *op)
+struct iwi_round iwi_first_round(const struct iwi_operation *op)
 {
     struct iwi_round round = {.fan = 1};
 
@@ -41,7 +38,7 @@ static uint64_t elements_of_trace(const struct iwi_trace_program *trace)
 
     for (size_t k = 0; k < trace->operation_count; k++) {
         const uint64_t elements =
-            (uint64_t)first_round(&trace->operations[k]).fan * trace->operations[k].ranks;
+            (uint64_t)iwi_first_round(&trace->operations[k]).fan * trace->operations[k].ranks;
 
         largest = elements > largest ? elements : largest;
     }
@@ -56,11 +53,19 @@ uint64_t iwi_elements_per_lane(const iw_program *program)
         return elements_of_trace(program->trace);
     }
     for (size_t k = 0; k < program->operation_count; k++) {
-        const struct iwi_round round = first_round(&program->operations[k]);
+        const struct iwi_round round = iwi_first_round(&program->operations[k]);
 
         largest_fan = round.fan > largest_fan ? round.fan : largest_fan;
     }
     return largest_fan * program->ranks;
+}
+
+uint64_t iwi_rank_bytes(const iw_program *program, const iw_noise *noise)
+{
+    const uint64_t words =
+        (noise == NULL ? 0 : iwi_noise_words(noise)) + iwi_elements_per_lane(program) / program->ranks;
+
+    return IWI_FLOW_BYTES + words * sizeof(int64_t);
 }
 
 static bool is_streaming(const iw_program *program)
@@ -69,7 +74,7 @@ static bool is_streaming(const iw_program *program)
         return false;
     }
     for (size_t k = 0; k < program->operation_count; k++) {
-        const struct iwi_round round = first_round(&program->operations[k]);
+        const struct iwi_round round = iwi_first_round(&program->operations[k]);
 
         if (!round.is_shift && !round.is_flip && !round.is_pairs) {
             return false;
@@ -89,7 +94,7 @@ uint32_t iwi_choose_lanes(const iw_program *program, iw_engine engine, const iw_
         return 1;
     }
     if (lanes == 0) {
-        lanes = MOST_LANES;
+        lanes = IWI_MOST_LANES;
         while (lanes > 1 && (lanes > opts->trials || (double)iwi_elements_per_lane(program) * lanes > most)) {
             lanes /= 2;
         }

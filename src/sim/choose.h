@@ -6,9 +6,18 @@
 
 #include <idlewave/sim.h>
 
+#include "program/program.h"
+
+/* The first round of an operation; .fan 1 if it has none. Of later ones only alltoall:linear's differ. */
+struct iwi_round iwi_first_round(const struct iwi_operation *op);
+
 /* Times that the flow engine holds at once per lane: of each rank, or of each message of the largest round.
  */
 uint64_t iwi_elements_per_lane(const iw_program *program);
+
+/* What the flow engine keeps for each rank and lane: its streaming state or, beyond the six times of that,
+ * one for each further send; and the words of the noise (NULL: none). */
+uint64_t iwi_rank_bytes(const iw_program *program, const iw_noise *noise);
 
 /* `engine`: the one that will run. */
 uint32_t iwi_choose_lanes(const iw_program *program, iw_engine engine, const iw_sim_opts *opts);

@@ -15,6 +15,20 @@ struct iwi_keeper;
 struct iwi_ticker;
 void iwi_tick(struct iwi_ticker *ticker, uint64_t units);
 
+enum { IWI_MOST_LANES = 8 };
+
+/* A single trial tells its steps while it runs; else the first of several is run once more for that. */
+static inline bool iwi_tells_steps(const iw_sim_opts *opts)
+{
+    return opts->steps.step != NULL && opts->trials == 1;
+}
+
+/* Of all processes of the run: who chooses, tells and explains. */
+static inline bool iwi_is_first(const iw_sim_opts *opts)
+{
+    return opts->link == NULL || opts->link->rank == 0;
+}
+
 /* A message for a wait. */
 struct iwi_arrival {
     iw_time time;

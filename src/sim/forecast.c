@@ -32,15 +32,13 @@ static const double WORTH = 1.1;
 
 static double operation_s(const struct iwi_operation *op)
 {
-    struct iwi_round round = {.fan = 1};
+    const struct iwi_round round = iwi_first_round(op);
 
-    if (op->algorithm->round_count(op) > 0) {
-        op->algorithm->round(op, 0, &round);
-    }
     return round.is_shift || round.is_flip ? STREAM_S : round.is_pairs ? PAIR_S : ROUND_S;
 }
 
-double iwi_forecast_message_s(const struct iwi_plan *plan, const iw_program *program)
+/* Of all operations, the mean. */
+static double message_s(const struct iwi_plan *plan, const iw_program *program)
 {
     double messages = 0.0, seconds = 0.0;
 
@@ -59,14 +57,6 @@ double iwi_forecast_message_s(const struct iwi_plan *plan, const iw_program *pro
     return messages > 0.0 ? seconds / messages : STREAM_S;
 }
 
-static uint64_t rank_bytes(const iw_program *program, const iw_noise *noise, uint32_t lanes)
-{
-    const uint64_t words = noise == NULL ? 0 : iwi_noise_words(noise);
-
-    return (IWI_FLOW_BYTES + (words + iwi_elements_per_lane(program) / program->ranks) * sizeof(int64_t)) *
-           lanes;
-}
-
 static void fill_trials_split(const iw_program *program, const iw_noise *noise, const iw_sim_opts *opts,
                               const iw_forecast *all, iw_way *way)
 {
@@ -78,7 +68,7 @@ static void fill_trials_split(const iw_program *program, const iw_noise *noise, 
     way->batches = (batches + way->workers - 1) / way->workers;
     way->messages = (double)all->messages;
     way->compute_s = (double)way->batches * way->messages * way->lanes * all->message_s;
-    way->process_bytes = rank_bytes(program, noise, way->lanes) * program->ranks * threads;
+    way->process_bytes = iwi_rank_bytes(program, noise) * way->lanes * program->ranks * threads;
 }
 
 static void fill_ranks_split(const iw_program *program, const iw_noise *noise, const iw_sim_opts *opts,
@@ -98,18 +88,13 @@ static void fill_ranks_split(const iw_program *program, const iw_noise *noise, c
         (double)way->batches * ((double)way->exchanges * (is_one_node ? NODE_LATENCY_S : NET_LATENCY_S) +
                                 way->bytes_sent / (is_one_node ? NODE_BYTES_PER_S : NET_BYTES_PER_S)) +
         MEMBER_S * all->threads;
-    way->process_bytes =
-        rank_bytes(program, noise, way->lanes) * program->ranks / all->processes; /* of all its threads */
+    way->process_bytes = iwi_rank_bytes(program, noise) * way->lanes * program->ranks /
+                         all->processes; /* of all its threads */
 }
 
 static double seconds_of(const iw_way *way)
 {
     return way->compute_s + way->exchange_s;
-}
-
-static bool tells_steps(const iw_sim_opts *opts)
-{
-    return opts->steps.step != NULL && opts->trials == 1;
 }
 
 /* Ranks have to be split: asked for, or by restart points. */
@@ -189,8 +174,8 @@ static uint32_t threads_of(const iw_sim_opts *opts, const iw_forecast *all)
 void iwi_forecast_fill(const struct iwi_plan *plan, const iw_program *program, const iw_noise *noise,
                        const iw_sim_opts *opts, double speed, iw_forecast *all)
 {
-    const char *refusal =
-        tells_steps(opts) ? "the steps of a timeline are told by one thread" : iwi_partition_refusal(plan);
+    const char *refusal = iwi_tells_steps(opts) ? "the steps of a timeline are told by one thread"
+                                                : iwi_partition_refusal(plan);
 
     *all = (iw_forecast){.engine = plan->engine,
                          .ranks = program->ranks,
@@ -198,12 +183,12 @@ void iwi_forecast_fill(const struct iwi_plan *plan, const iw_program *program, c
                          .nodes = opts->link != NULL ? opts->link->nodes : 1,
                          .trials = opts->trials,
                          .messages = iw_program_messages(program),
-                         .message_s = iwi_forecast_message_s(plan, program) / speed,
+                         .message_s = message_s(plan, program) / speed,
                          .room_bytes = room_for(opts)};
     all->threads = threads_of(opts, all);
     (void)snprintf(all->engine_note, sizeof all->engine_note, "%s", plan->note);
     all->trials_split.lanes = all->ranks_split.lanes =
-        tells_steps(opts) ? 1 : iwi_choose_lanes(program, plan->engine, opts);
+        iwi_tells_steps(opts) ? 1 : iwi_choose_lanes(program, plan->engine, opts);
     fill_trials_split(program, noise, opts, all, &all->trials_split);
     if (refusal != NULL) {
         (void)snprintf(all->ranks_split.refusal, sizeof all->ranks_split.refusal, "%s", refusal);

@@ -26,7 +26,4 @@ struct iwi_crossing {
 };
 struct iwi_crossing iwi_forecast_crossing(const iw_program *program, uint32_t members);
 
-/* Seconds of one core for a message of the program, on the machine of docs/scale.md; mean of all. */
-double iwi_forecast_message_s(const struct iwi_plan *plan, const iw_program *program);
-
 #endif

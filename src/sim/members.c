@@ -7,9 +7,8 @@
 #include "base/base.h"
 #include "program/trace_program.h"
 #include "sim/plan.h"
-#include "sim/shared_log.h"
 
-enum { MOST_LANES = 8, SENT_AT_ONCE = 1 << 20 /* times: 8 MiB */ };
+enum { SENT_AT_ONCE = 1 << 20 /* times: 8 MiB */ };
 
 struct members_run {
     const struct iwi_batches *batches;
@@ -97,7 +96,7 @@ static iw_status keep_ends(struct iwi_member *member, const struct members_run *
 /* The makespans of all lanes, and whether simulated time ran out: the same for all members. */
 static iw_status join(struct iwi_member *member, const struct iwi_flow *flow, iw_time *makespans)
 {
-    iw_time values[MOST_LANES + 1] = {0};
+    iw_time values[IWI_MOST_LANES + 1] = {0};
 
     for (size_t i = 0; i < flow->count; i++) {
         iw_time *value = &values[i & (flow->lanes - 1)];
@@ -136,7 +135,7 @@ static iw_status run_batch(struct iwi_member *member, const struct members_run *
                            struct iwi_job *job, uint64_t first)
 {
     const struct iwi_batches *batches = run->batches;
-    iw_time makespans[MOST_LANES] = {0};
+    iw_time makespans[IWI_MOST_LANES] = {0};
 
     job->first_trial = batches->job.first_trial + first;
     iwi_flow_restart(flow, job);
@@ -179,7 +178,6 @@ static iw_status work(struct iwi_member *member, void *arg)
         iwi_keeper_init(batches->checkpoint, member, run->partition, &keeper);
         keeper.is_trials = !batches->is_reference;
         keeper.noiseless_ps = batches->noiseless_ps;
-        keeper.lanes = batches->trial_lanes;
         keeper.makespan_ps = batches->makespan_ps;
         keeper.done = begin;
         job.keeper = &keeper;
@@ -211,7 +209,6 @@ iw_status iwi_members_run(const iw_log *log, const struct iwi_batches *batches)
 {
     struct iwi_partition *partition = NULL;
     struct members_run run = {.batches = batches};
-    struct iwi_shared_log shared;
     iw_status status;
 
     IW_TRY(iwi_partition_new(log, batches->job.program, iwi_team_size(batches->team), &partition));
@@ -220,9 +217,7 @@ iw_status iwi_members_run(const iw_log *log, const struct iwi_batches *batches)
     if (run.found != NULL) {
         memcpy(batches->makespan_ps, run.found->makespan_ps, run.found->done * sizeof(iw_time));
     }
-    iwi_shared_log_init(&shared, log);
-    status = iwi_team_run(batches->team, &shared.log, work, &run);
-    iwi_shared_log_release(&shared);
+    status = iwi_team_run(batches->team, log, work, &run);
     iwi_partition_free(partition);
     return status;
 }

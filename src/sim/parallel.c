@@ -46,13 +46,12 @@ iw_status iwi_parallel_join(const iw_log *log, const iw_link *link, int64_t *of,
 static iw_status choose(const iw_log *log, const struct iwi_plan *plan, const iw_program *program,
                         const iw_noise *noise, const iw_sim_opts *opts, struct iwi_split_work *split)
 {
-    const bool tells_steps = opts->steps.step != NULL && opts->trials == 1;
     iw_forecast forecast;
 
     if (opts->threads == 1 && opts->link == NULL && opts->parallel != IW_PARALLEL_RANKS &&
         opts->checkpoint_dir == NULL) { /* nothing to choose: studies have many such runs, small ones too */
-        *split = (struct iwi_split_work){IW_PARALLEL_TRIALS,
-                                         tells_steps ? 1 : iwi_choose_lanes(program, plan->engine, opts), 1};
+        *split = (struct iwi_split_work){
+            IW_PARALLEL_TRIALS, iwi_tells_steps(opts) ? 1 : iwi_choose_lanes(program, plan->engine, opts), 1};
         return IW_OK;
     }
     iwi_forecast_fill(plan, program, noise, opts, 1.0, &forecast);
@@ -67,7 +66,7 @@ static iw_status choose(const iw_log *log, const struct iwi_plan *plan, const iw
 iw_status iwi_parallel_settle(const iw_log *log, const struct iwi_plan *plan, const iw_program *program,
                               const iw_noise *noise, const iw_sim_opts *opts, struct iwi_split_work *split_p)
 {
-    const bool is_first = opts->link == NULL || opts->link->rank == 0;
+    const bool is_first = iwi_is_first(opts);
     int64_t agreed[2];
 
     IW_TRY(choose(log, plan, program, noise, opts, split_p));

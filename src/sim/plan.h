@@ -49,7 +49,6 @@ struct iwi_batches {
     struct iwi_team *team; /* splits the ranks of each trial; NULL: it does not */
     iw_time *makespan_ps, *end_ps;
     struct iwi_checkpoint *checkpoint; /* of runs by a team; NULL: no restart points */
-    uint32_t trial_lanes;              /* as `lanes`, also where that is the run without noise */
     bool is_reference;                 /* the run without noise */
     iw_time noiseless_ps;              /* known once that has ended */
     bool wants_ends;                   /* end_ps is to be filled: it is there on the first process */

@@ -118,8 +118,7 @@ static iw_status new_result(const iw_log *log, const iw_program *program, const 
                             iw_sim_result **result_p)
 {
     /* a team sends them to the first process; where trials are split, each process has some */
-    const bool keeps_ends =
-        opts->want_end_times && (batches->team == NULL || opts->link == NULL || opts->link->rank == 0);
+    const bool keeps_ends = opts->want_end_times && (batches->team == NULL || iwi_is_first(opts));
     iw_sim_result *result = iwi_new_array(log, 1, sizeof *result);
 
     if (result == NULL) {
@@ -156,7 +155,7 @@ static iw_status run_trials(const iw_log *log, struct iwi_batches *batches, cons
 {
     const uint64_t batch_count = (batches->trials + batches->lanes - 1) / batches->lanes;
     const uint64_t own_batches = (batch_count + iwi_processes(batches) - 1) / iwi_processes(batches);
-    const bool is_first = opts->link == NULL || opts->link->rank == 0;
+    const bool is_first = iwi_is_first(opts);
     double begin;
     iw_status status;
 
@@ -199,12 +198,11 @@ static iw_status run_trials(const iw_log *log, struct iwi_batches *batches, cons
 static iw_status open_checkpoint(const iw_log *log, const iw_sim_opts *opts, struct iwi_batches *batches,
                                  struct iwi_checkpoint *checkpoint)
 {
-    const bool is_first = opts->link == NULL || opts->link->rank == 0;
     const struct iwi_point *found = &checkpoint->found;
     int64_t seen[6];
 
     IW_TRY(iwi_checkpoint_init(log, opts->checkpoint_dir, opts->checkpoint_s, &batches->job, opts->trials,
-                               is_first, checkpoint));
+                               iwi_is_first(opts), checkpoint));
     batches->checkpoint = checkpoint;
     if (opts->link != NULL) {
         const int64_t own[3] = {(int64_t)found->generation, (int64_t)found->done, (int64_t)found->is_trials};
@@ -226,6 +224,7 @@ static iw_status open_checkpoint(const iw_log *log, const iw_sim_opts *opts, str
                         opts->checkpoint_dir, found->lanes);
     }
     batches->lanes = found->generation > 0 ? (uint32_t)found->lanes : batches->lanes;
+    checkpoint->lanes = batches->lanes;
     return IW_OK;
 }
 
@@ -245,7 +244,6 @@ static iw_status split_work(const iw_log *log, const iw_noise *noise, const iw_s
     if (opts->checkpoint_dir != NULL) {
         IW_TRY(open_checkpoint(log, opts, batches, checkpoint));
     }
-    batches->trial_lanes = batches->lanes;
     return IW_OK;
 }
 
@@ -254,7 +252,6 @@ iw_status iw_simulate(const iw_log *log, const iw_program *program, const iw_net
 {
     struct iwi_plan plan;
     struct iwi_batches batches = {.plan = &plan, .trials = opts->trials};
-    const bool tells_steps = opts->steps.step != NULL && opts->trials == 1;
     struct iwi_checkpoint checkpoint = {.dir = NULL, .lock = -1};
     iw_sim_result *result = NULL;
     iw_status status;
@@ -269,7 +266,7 @@ iw_status iw_simulate(const iw_log *log, const iw_program *program, const iw_net
                                    .rendezvous = opts->rendezvous,
                                    .seed = opts->seed,
                                    .first_trial = opts->first_trial,
-                                   .steps = tells_steps ? &opts->steps : NULL,
+                                   .steps = iwi_tells_steps(opts) ? &opts->steps : NULL,
                                    .has_few_steps = opts->steps.step != NULL && iwi_steps_are_few(program)};
     status = opts->steps.step != NULL ? iwi_steps_check(log, opts->rules, plan.schedule) : IW_OK;
     if (status == IW_OK) {

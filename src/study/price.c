@@ -59,12 +59,9 @@ static uint32_t lanes_of(const iw_program *program, uint64_t trials)
     return iwi_choose_lanes(program, IW_ENGINE_FLOW, &opts);
 }
 
-/* Of each rank and lane the streaming state or, beyond its six times, one for each further send; and the
- * noise's words. */
 static uint64_t bytes_of(const iw_program *program, const iw_noise *noise, uint64_t trials)
 {
-    const uint64_t words = iwi_noise_words(noise) + iwi_elements_per_lane(program) / program->ranks;
-    const uint64_t state = (IWI_FLOW_BYTES + words * sizeof(int64_t)) * program->ranks;
+    const uint64_t state = iwi_rank_bytes(program, noise) * program->ranks;
     uint64_t stored = 0;
 
     if (program->schedule != NULL) {

@@ -45,15 +45,12 @@ struct iwi_team {
     uint32_t threads;      /* members of this process */
     uint32_t first, count; /* the first of this process; all */
     uint32_t processes;
-    uint32_t most_threads;    /* of any process */
-    bool is_crowded;          /* more members on this node than CPUs */
-    uint32_t spins;           /* looks before a member goes to sleep */
-    uint32_t *first_of;       /* processes + 1: the first member of each */
-    struct iwi_seat *seats;   /* `threads` of them */
-    atomic_int status;        /* iw_status: the first failure */
-    pthread_mutex_t log_lock; /* of the fields below */
-    const iw_log *log;        /* of who runs the team */
-    bool has_told;            /* an error was logged */
+    uint32_t most_threads;  /* of any process */
+    bool is_crowded;        /* more members on this node than CPUs */
+    uint32_t spins;         /* looks before a member goes to sleep */
+    uint32_t *first_of;     /* processes + 1: the first member of each */
+    struct iwi_seat *seats; /* `threads` of them */
+    atomic_int status;      /* iw_status: the first failure */
 };
 
 static inline struct iwi_seat *iwi_seat_of(const struct iwi_member *member)

@@ -8,6 +8,7 @@
 
 #include "base/available.h"
 #include "base/base.h"
+#include "base/shared_log.h"
 #include "team/seat.h"
 
 /* About a millisecond, by which the rounds of members differ on a shared machine: who sleeps is woken late,
@@ -30,7 +31,6 @@ iw_status iwi_team_new(const iw_log *log, const iw_link *link, uint32_t threads,
     if (team == NULL) {
         return IW_ERR_NOMEM;
     }
-    pthread_mutex_init(&team->log_lock, NULL);
     team->link = link != NULL && link->size > 1 ? link : NULL;
     team->processes = team->link != NULL ? link->size : 1;
     team->threads = team->count = team->most_threads = threads;
@@ -63,7 +63,6 @@ void iwi_team_free(struct iwi_team *team)
     for (uint32_t t = 0; team->seats != NULL && t < team->threads; t++) {
         iwi_seat_release(&team->seats[t]);
     }
-    pthread_mutex_destroy(&team->log_lock);
     free(team->seats);
     free(team->first_of);
     free(team);
@@ -92,19 +91,6 @@ void iwi_bytes_release(struct iwi_bytes *bytes)
 
 /* ---- running ---- */
 
-/* One error says why the team ended. */
-static void write_locked(void *arg, iw_log_level level, const char *text)
-{
-    struct iwi_team *team = arg;
-
-    pthread_mutex_lock(&team->log_lock);
-    if (level != IW_LOG_ERROR || !team->has_told) {
-        team->log->write(team->log->arg, level, text);
-    }
-    team->has_told |= level == IW_LOG_ERROR;
-    pthread_mutex_unlock(&team->log_lock);
-}
-
 struct runner {
     pthread_t thread;
     struct iwi_member member;
@@ -125,7 +111,7 @@ static void *run_member(void *arg)
 
 iw_status iwi_team_run(struct iwi_team *team, const iw_log *log, iwi_member_work work, void *arg)
 {
-    const iw_log shared = {log != NULL && log->write != NULL ? write_locked : NULL, team};
+    struct iwi_shared_log shared; /* one error says why the team ended */
     struct runner *runners = iwi_new_array(log, team->threads, sizeof *runners);
     uint32_t started = 1;
 
@@ -133,17 +119,17 @@ iw_status iwi_team_run(struct iwi_team *team, const iw_log *log, iwi_member_work
         iwi_team_fail(team, IW_ERR_NOMEM);
         return IW_ERR_NOMEM;
     }
-    team->log = log;
+    iwi_shared_log_init(&shared, log);
     for (uint32_t t = 0; t < team->threads; t++) {
         runners[t] = (struct runner){
-            .member = {team, &shared, team->first + t, team->count}, .work = work, .arg = arg};
+            .member = {team, &shared.log, team->first + t, team->count}, .work = work, .arg = arg};
     }
     while (started < team->threads &&
            pthread_create(&runners[started].thread, NULL, run_member, &runners[started]) == 0) {
         started++;
     }
     if (started < team->threads) {
-        iwi_error(&shared, "only %" PRIu32 " of %" PRIu32 " threads could be started", started,
+        iwi_error(&shared.log, "only %" PRIu32 " of %" PRIu32 " threads could be started", started,
                   team->threads);
         iwi_team_fail(team, IW_ERR_NOMEM);
     }
@@ -151,6 +137,7 @@ iw_status iwi_team_run(struct iwi_team *team, const iw_log *log, iwi_member_work
     for (uint32_t t = 1; t < started; t++) {
         pthread_join(runners[t].thread, NULL);
     }
+    iwi_shared_log_release(&shared);
     free(runners);
     return iwi_team_status(team);
 }

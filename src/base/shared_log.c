@@ -1,7 +1,7 @@
 /* One log for several threads.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "sim/shared_log.h"
+#include "base/shared_log.h"
 
 static void write_locked(void *arg, iw_log_level level, const char *text)
 {
