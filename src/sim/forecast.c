@@ -20,7 +20,7 @@
 static const double STREAM_S = 3.2e-9, PAIR_S = 13e-9, ROUND_S = 38e-9, TRACE_S = 8e-9, SCHEDULE_S = 100e-9,
                     EVENT_S = 2.6e-6;
 
-/* Between members: of one node, and of several. */
+/* Between members: of one node, and of several. Assumed, of the order that such machines have. */
 static const double NODE_LATENCY_S = 5e-6, NODE_BYTES_PER_S = 3e9, NET_LATENCY_S = 20e-6,
                     NET_BYTES_PER_S = 1e9;
 
