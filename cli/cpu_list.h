@@ -1,21 +1,19 @@
-/* Lists of CPUs as people and Linux write them: "0-3,8", "0-31:2".
+/* Lists of CPUs as options have them, as arrays of numbers.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #ifndef IW_CLI_CPU_LIST_H
 #define IW_CLI_CPU_LIST_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <idlewave/cpu_set.h>
 
-enum { CPU_LIST_MOST = 8192, CPU_LIST_FAULT_SIZE = 160 }; /* Linux has no more CPUs either */
+enum { CPU_LIST_MOST = IW_CPU_SET_MOST, CPU_LIST_FAULT_SIZE = IW_CPU_FAULT_SIZE };
 
 struct cpu_list {
     size_t count;
     uint32_t numbers[CPU_LIST_MOST]; /* ascending, each once */
 };
 
-/* False: `fault` says what is wrong, and where. */
+/* As iw_cpu_set_parse(). */
 bool cpu_list_parse(const char *text, struct cpu_list *list, char fault[CPU_LIST_FAULT_SIZE]);
 
 #endif

@@ -17,7 +17,8 @@ enum iwi_purpose {
     IWI_DRAW_DURATION,   /* length of a detour */
     IWI_DRAW_PHASE,      /* per-phase noise, phase offsets */
     IWI_DRAW_BOOTSTRAP,  /* resampling */
-    IWI_DRAW_TEST        /* test programs */
+    IWI_DRAW_TEST,       /* test programs */
+    IWI_DRAW_NODE        /* which recorded node a simulated one meets */
 };
 
 struct iwi_draw_id {

@@ -3,21 +3,44 @@
  */
 #include "base/sysfile.h"
 
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/base.h"
 
-static FILE *open_below(const char *root, const char *path)
+/* A value is looked for in lines of at most this many bytes, and in no more of a file: /proc/cpuinfo of 8192
+ * CPUs has 16 MB. */
+enum { LINE_SIZE = 16384, MOST_BYTES = 1 << 26 };
+
+/* False: it does not fit. */
+static bool join(const char *root, const char *path, char whole[PATH_MAX])
+{
+    return snprintf(whole, PATH_MAX, "%s%s", root, path) < PATH_MAX;
+}
+
+/* A pipe in a copied tree would wait for ever. */
+FILE *iwi_sysfile_open(const char *root, const char *path)
 {
     char whole[PATH_MAX];
+    const int fd = join(root, path, whole) ? open(whole, O_RDONLY | O_NONBLOCK | O_CLOEXEC) : -1;
+    struct stat facts;
+    FILE *in = NULL;
 
-    if (snprintf(whole, sizeof whole, "%s%s", root, path) >= (int)sizeof whole) {
-        return NULL;
+    if (fd >= 0 && fstat(fd, &facts) == 0 && S_ISREG(facts.st_mode)) {
+        in = fdopen(fd, "r");
     }
-    return fopen(whole, "re");
+    if (fd >= 0 && in == NULL) {
+        (void)close(fd);
+    }
+    return in;
 }
 
 /* Where the text without blanks around it begins; what is behind it is cut off. */
@@ -37,20 +60,20 @@ static char *trim(char *text)
 
 bool iwi_sysfile_line(const char *root, const char *path, char *buf, size_t size)
 {
-    FILE *in = open_below(root, path);
-    char *line = NULL;
-    size_t capacity = 0;
+    FILE *in = iwi_sysfile_open(root, path);
+    const char *text;
     bool is_read;
 
     buf[0] = '\0';
     if (in == NULL) {
         return false;
     }
-    if (getline(&line, &capacity, in) >= 0) {
-        snprintf(buf, size, "%s", trim(line));
+    if (fgets(buf, (int)size, in) == NULL) { /* empty files are read, too */
+        buf[0] = '\0';
     }
-    is_read = ferror(in) == 0; /* empty files are read, too */
-    free(line);
+    is_read = ferror(in) == 0;
+    text = is_read ? trim(buf) : "";
+    memmove(buf, text, strlen(text) + 1);
     (void)fclose(in);
     return is_read;
 }
@@ -71,21 +94,78 @@ static char *value_of(char *line, const char *key, char separator)
 bool iwi_sysfile_value(const char *root, const char *path, const char *key, char separator, char *buf,
                        size_t size)
 {
-    FILE *in = open_below(root, path);
-    char *line = NULL, *value = NULL;
-    size_t capacity = 0;
+    FILE *in = iwi_sysfile_open(root, path);
+    char line[LINE_SIZE], *value = NULL;
+    bool is_begin = true;
+    size_t bytes = 0;
 
     buf[0] = '\0';
     if (in == NULL) {
         return false;
     }
-    while (value == NULL && getline(&line, &capacity, in) >= 0) {
-        value = value_of(line, key, separator);
+    while (value == NULL && bytes < MOST_BYTES && fgets(line, sizeof line, in) != NULL) {
+        const size_t length = strlen(line);
+        const bool is_end = length > 0 && line[length - 1] == '\n';
+
+        value = is_begin ? value_of(line, key, separator) : NULL;
+        is_begin = is_end;
+        bytes += sizeof line; /* NUL bytes hide how many there were */
+        bytes -= is_end ? sizeof line - length : 0;
     }
     if (value != NULL) {
         snprintf(buf, size, "%s", value);
     }
-    free(line);
     (void)fclose(in);
     return value != NULL;
+}
+
+long iwi_sysfile_whole(const char *root, const char *path, char *buf, size_t size)
+{
+    FILE *in = iwi_sysfile_open(root, path);
+    size_t length = 0;
+    bool is_read;
+
+    buf[0] = '\0';
+    if (in == NULL) {
+        return -1;
+    }
+    length = fread(buf, 1, size - 1, in);
+    is_read = ferror(in) == 0;
+    buf[is_read ? length : 0] = '\0';
+    (void)fclose(in);
+    return is_read ? (long)length : -1;
+}
+
+bool iwi_sysfile_exists(const char *root, const char *path)
+{
+    char whole[PATH_MAX];
+
+    return join(root, path, whole) && access(whole, F_OK) == 0;
+}
+
+bool iwi_sysfile_is_hidden(const char *root, const char *path)
+{
+    char whole[PATH_MAX];
+
+    return join(root, path, whole) && access(whole, R_OK) != 0 && errno == EACCES;
+}
+
+void iwi_sysfile_each_number(const char *root, const char *path,
+                             void (*take)(void *arg, unsigned long number), void *arg)
+{
+    char whole[PATH_MAX];
+    DIR *folder = join(root, path, whole) ? opendir(whole) : NULL;
+
+    if (folder == NULL) {
+        return;
+    }
+    for (const struct dirent *entry = readdir(folder); entry != NULL; entry = readdir(folder)) {
+        char *end;
+        const unsigned long number = strtoul(entry->d_name, &end, 10);
+
+        if (isdigit((unsigned char)entry->d_name[0]) != 0 && *end == '\0') {
+            take(arg, number);
+        }
+    }
+    (void)closedir(folder);
 }

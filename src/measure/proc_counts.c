@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "base/sysfile.h"
 
 enum { MOST_LINES = 12 };
 
@@ -167,14 +168,9 @@ static iw_status read_file(const iw_log *log, const char *root, const char *path
                            struct iwi_proc_counts *counts)
 {
     struct table table = {.log = log, .prefix = prefix, .counts = counts};
-    char whole[PATH_MAX];
+    FILE *in = iwi_sysfile_open(root, path);
     iw_status status;
-    FILE *in;
 
-    if (snprintf(whole, sizeof whole, "%s%s", root, path) >= (int)sizeof whole) {
-        return IW_OK;
-    }
-    in = fopen(whole, "re");
     if (in == NULL) {
         return IW_OK;
     }
@@ -238,6 +234,14 @@ static uint64_t difference(uint64_t before, uint64_t after)
     return before <= UINT32_MAX && round <= INT32_MAX ? round : 0;
 }
 
+uint64_t iwi_proc_counts_rise(const struct iwi_proc_counts *before, const struct iwi_proc_counts *after,
+                              size_t row, size_t place, size_t *from_p)
+{
+    const uint64_t *old = find_row(before, after->names[row], from_p);
+
+    return difference(old != NULL ? old[place] : 0, after->counts[row * after->cpu_count + place]);
+}
+
 static int by_count(const void *a, const void *b)
 {
     const struct rise *left = a, *right = b;
@@ -254,9 +258,7 @@ static void write_cpu(const struct iwi_proc_counts *before, const struct iwi_pro
     size_t count = 0, from = 0;
 
     for (size_t row = 0; row < after->row_count; row++) {
-        const uint64_t *old = find_row(before, after->names[row], &from);
-        const uint64_t rise =
-            difference(old != NULL ? old[place] : 0, after->counts[row * after->cpu_count + place]);
+        const uint64_t rise = iwi_proc_counts_rise(before, after, row, place, &from);
 
         if (rise > 0) {
             rises[count++] = (struct rise){row, rise};

@@ -27,6 +27,11 @@ IW_NODISCARD iw_status iwi_proc_counts_read(const iw_log *log, const char *root,
                                             size_t cpu_count, struct iwi_proc_counts *counts);
 void iwi_proc_counts_release(struct iwi_proc_counts *counts);
 
+/* How much row `row` of the later reading rose on CPU number `place`; `*from_p` begins with 0 and helps where
+ * rows are asked for in their order. */
+uint64_t iwi_proc_counts_rise(const struct iwi_proc_counts *before, const struct iwi_proc_counts *after,
+                              size_t row, size_t place, size_t *from_p);
+
 /* What rose on each CPU between two readings of the same CPUs, the largest first, at most 12 a CPU:
  * "0:LOC=7500,RES=12,softirq TIMER=3000;1:LOC=7400". "" if nothing did. To be freed. */
 IW_NODISCARD iw_status iwi_proc_counts_text(const iw_log *log, const struct iwi_proc_counts *before,

@@ -111,17 +111,23 @@ static void read_tick_hz(const char *root, const char *kernel, char buf[IWI_FACT
     }
 }
 
-void iwi_sysinfo_read(const char *root, struct iwi_sysinfo *info)
+/* Another machine's, as far as its files tell; this machine's are asked for if they do not. */
+static void read_names(const char *root, struct iwi_sysinfo *info)
 {
     struct utsname name;
+    const bool is_told = root[0] == '\0' && uname(&name) == 0;
 
-    if (uname(&name) == 0) {
-        set(info->host, name.nodename);
-        set(info->kernel, name.release);
-    } else {
-        set(info->host, unknown);
-        set(info->kernel, unknown);
+    if (!iwi_sysfile_line(root, "/proc/sys/kernel/hostname", info->host, IWI_FACT_SIZE)) {
+        set(info->host, is_told ? name.nodename : unknown);
     }
+    if (!iwi_sysfile_line(root, "/proc/sys/kernel/osrelease", info->kernel, IWI_FACT_SIZE)) {
+        set(info->kernel, is_told ? name.release : unknown);
+    }
+}
+
+void iwi_sysinfo_read(const char *root, struct iwi_sysinfo *info)
+{
+    read_names(root, info);
     read_cpu_model(root, info->cpu_model);
     read_smt(root, info->smt);
     read_hypervisor(root, info->hypervisor);
