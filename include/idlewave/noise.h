@@ -35,7 +35,9 @@ IW_API void iw_noise_free(iw_noise *noise);
 
 /** Adds one source: a SPEC ("periodic:RATE,DURATION", "poisson:RATE,DIST", "phase-exp:SHARE",
  *  "phase-pareto:SHARE,A", "bernoulli:P,T") or else the path of a noise file (docs/formats/noise-text.md).
- *  IW_ERR_FORMAT, IW_ERR_RANGE, IW_ERR_IO; at most IW_NOISE_MAX_SOURCES sources. "none" adds nothing. */
+ *  IW_ERR_FORMAT, IW_ERR_RANGE, IW_ERR_IO; at most IW_NOISE_MAX_SOURCES sources. "none" adds nothing,
+ *  but keeps the place: random numbers follow the number of the call, so "none" instead of one source leaves
+ *  the detours of all others where they were. */
 IW_API IW_NODISCARD iw_status iw_noise_add(const iw_log *log, iw_noise *noise, const char *spec_or_path);
 
 /** Adds a source from detours in memory: (start, duration) pairs in picoseconds, any order, overlaps allowed;
@@ -56,6 +58,14 @@ IW_API const char *iw_noise_source_name(const iw_noise *noise, size_t source);
 IW_API double iw_noise_source_share(const iw_noise *noise, size_t source);
 
 IW_API iw_sync iw_noise_sync(const iw_noise *noise);
+IW_API uint32_t iw_noise_ranks_per_node(const iw_noise *noise);
+
+/** A detour, or the noise of a compute phase, as it took time of a rank. */
+typedef struct iw_hit {
+    iw_time at_ps;   /* when it began to take: a detour may have begun while the rank waited */
+    iw_time lost_ps; /* 0: there is none */
+    uint32_t rank, source;
+} iw_hit;
 
 #ifdef __cplusplus
 }

@@ -145,7 +145,13 @@ IW_API IW_NODISCARD iw_status iw_live_file_close(iw_live_file *file);
 IW_API IW_NODISCARD iw_status iw_noise_add_recording(const iw_log *log, iw_noise *noise,
                                                      const iw_recording *recording);
 
-/** As iw_noise_add(), and HDF5 noise files too (told by their content). */
+/** The recordings of several nodes: each simulated node meets another one of them, drawn anew for each trial;
+ * only when all are in use one is used again. All are cut to the length of the shortest; sources are told
+ * apart by class and name over all of them. IW_ERR_RANGE: count is 0. */
+IW_API IW_NODISCARD iw_status iw_noise_add_recordings(const iw_log *log, iw_noise *noise,
+                                                      const iw_recording *const *recordings, size_t count);
+
+/** As iw_noise_add(), and HDF5 noise files (told by their content) and folders of them, one a node. */
 IW_API IW_NODISCARD iw_status iw_noise_add_file(const iw_log *log, iw_noise *noise, const char *spec_or_path);
 
 #ifdef __cplusplus

@@ -59,7 +59,7 @@ typedef struct iw_cut_opts {
     const uint32_t *cpus;   /* NULL: all */
     size_t cpu_count;
     /* Sources: a name, a class, or "class/name"; '*', '?' and [] as in file names. What has been kept (none
-     * given: all) loses the time of the dropped ones: what is left of a detour begins where it began. */
+     * given: all) loses the time of the dropped ones: what is left of a detour stays where it was. */
     const char *const *keep, *const *drop;
     size_t keep_count, drop_count;
     int64_t at_least_ns; /* shorter detours go; the threshold is raised to this */
@@ -77,6 +77,17 @@ typedef struct iw_cut_opts {
 IW_API IW_NODISCARD iw_status iw_recording_cut(const iw_log *log, const char *name,
                                                const iw_recording *recording, const iw_cut_opts *opts,
                                                iw_recording **recording_p, iw_edit *edit_p);
+
+/* ---- drawing anew ---- */
+
+/** Another recording that this node might have given: `block_count` stretches of it (at least 2), drawn with
+ * replacement, one behind the other; the same stretches for all CPUs, so that what they share stays together.
+ * It is as long as the shortest CPU, but for less than block_count ns. Detours that straddle the end of a
+ * stretch are clipped. The draw follows from `seed` and `replicate`. Samples of FWQ and FTQ: IW_ERR_USAGE. */
+IW_API IW_NODISCARD iw_status iw_recording_resample(const iw_log *log, const char *name,
+                                                    const iw_recording *recording, size_t block_count,
+                                                    uint64_t seed, uint64_t replicate,
+                                                    iw_recording **recording_p);
 
 /* ---- joining ---- */
 

@@ -1,7 +1,7 @@
 /* Noise files as users see them: written whole, and added to a simulation by their path.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include <idlewave/recording.h>
+#include <idlewave/fleet.h>
 
 #include "base/base.h"
 #include "format/noise_hdf5.h"
@@ -21,11 +21,31 @@ iw_status iw_recording_save(const iw_log *log, const iw_recording *recording, co
     return iwi_noise_writer_close(writer); /* the same status, if there was a failure */
 }
 
+static iw_status add_folder(const iw_log *log, iw_noise *noise, const char *path)
+{
+    iw_recording **recordings = NULL;
+    iw_folder *folder;
+    iw_status status;
+
+    IW_TRY(iw_folder_list(log, path, &folder));
+    status = iw_folder_load(log, folder, &recordings);
+    if (status == IW_OK) {
+        status = iwi_noise_take_recordings(log, noise, path, (const char *const *)folder->paths, recordings,
+                                           folder->count);
+        iw_recordings_free(recordings, folder->count);
+    }
+    iw_folder_free(folder);
+    return status;
+}
+
 iw_status iw_noise_add_file(const iw_log *log, iw_noise *noise, const char *spec_or_path)
 {
     iw_recording *recording;
     iw_status status;
 
+    if (iw_is_folder(spec_or_path)) {
+        return add_folder(log, noise, spec_or_path);
+    }
     if (!iwi_noise_hdf5_matches(spec_or_path)) {
         return iw_noise_add(log, noise, spec_or_path);
     }

@@ -69,6 +69,9 @@ static void add_trace(struct iwi_digest *digest, const struct iwi_trace *trace)
 /* What took the CPU away matters to explanations only, so labels are left out. */
 static void add_recorded(struct iwi_digest *digest, const struct iwi_recorded *recorded)
 {
+    for (size_t i = 1; i < recorded->node_count; i++) { /* nothing for one node: results of old are known */
+        add(digest, "node", recorded->first_cpu[i]);
+    }
     add(digest, "cpus", recorded->cpu_count);
     for (size_t i = 0; i < recorded->cpu_count; i++) {
         add_trace(digest, &recorded->cpus[i].trace);

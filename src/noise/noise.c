@@ -76,7 +76,8 @@ void iwi_source_commit(iw_noise *noise, const struct iwi_source *source)
     } else if (source->ops->extra != NULL) {
         noise->phased_count++;
     }
-    noise->sources[noise->count++] = *source;
+    noise->sources[noise->count] = *source;
+    noise->sources[noise->count++].input = noise->input_count;
     for (size_t i = 0; i < noise->clocked_count; i++) {
         words += noise->sources[noise->clocked[i]].ops->words;
     }
@@ -96,6 +97,7 @@ iw_status iw_noise_add(const iw_log *log, iw_noise *noise, const char *spec_or_p
     size_t i = 0;
 
     if (strcmp(spec_or_path, "none") == 0) {
+        noise->input_count++; /* so "none" in place of a source leaves the others as they were */
         return IW_OK;
     }
     for (; (ops = iwi_source_kinds[i])->name != NULL; i++) {
@@ -111,6 +113,7 @@ iw_status iw_noise_add(const iw_log *log, iw_noise *noise, const char *spec_or_p
         return status;
     }
     iwi_source_commit(noise, &source);
+    noise->input_count++;
     return IW_OK;
 }
 
@@ -127,6 +130,7 @@ iw_status iw_noise_add_trace(const iw_log *log, iw_noise *noise, const char *nam
         return status;
     }
     iwi_source_commit(noise, &source);
+    noise->input_count++;
     return IW_OK;
 }
 
@@ -152,6 +156,11 @@ double iw_noise_source_share(const iw_noise *noise, size_t source)
     return source < noise->count
                ? noise->sources[source].ops->share(&noise->sources[source], noise->ranks_per_node)
                : 0;
+}
+
+uint32_t iw_noise_ranks_per_node(const iw_noise *noise)
+{
+    return noise->ranks_per_node;
 }
 
 iw_sync iw_noise_sync(const iw_noise *noise)

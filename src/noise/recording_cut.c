@@ -1,7 +1,7 @@
 /* Takes a part of a recording: some time, some CPUs, some sources, long detours.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include <idlewave/recording_edit.h>
+#include "noise/recording_cut.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -20,10 +20,10 @@ struct cutter {
     const char *name;
     const iw_recording *from;
     const iw_cut_opts *opts;
-    bool *is_dropped;  /* by source; NULL: none */
-    uint32_t *map;     /* by source: its new number */
-    int64_t *total_ns; /* of the builders */
-    bool *is_taken;    /* by CPU */
+    const bool *is_dropped; /* by source; NULL: none */
+    uint32_t *map;          /* by source: its new number */
+    int64_t *total_ns;      /* of the builders */
+    bool *is_taken;         /* by CPU */
     iw_recording *cut;
     struct iwi_detour_builder builder; /* of the CPU that is being cut */
 };
@@ -125,7 +125,6 @@ static iw_status make_head(struct cutter *c)
 {
     size_t cpu_count;
 
-    IW_TRY(iwi_source_filter(c->log, c->name, c->from, c->opts, &c->is_dropped));
     c->map = iwi_new_array(c->log, c->from->source_count, sizeof *c->map);
     c->total_ns = iwi_new_array(c->log, c->from->source_count, sizeof *c->total_ns);
     c->is_taken = iwi_new_array(c->log, c->from->cpu_count, sizeof *c->is_taken);
@@ -143,13 +142,15 @@ static iw_status make_head(struct cutter *c)
 
 /* ---- detours ---- */
 
-/* Takes what lies within the time, of sources that stay. */
+/* Takes what lies within the time, of sources that stay; what is dropped leaves a hole in its place. */
 static iw_status take_piece(void *arg, int64_t start_ns, int64_t end_ns, uint32_t source)
 {
     struct cutter *c = arg;
     const int64_t from_ns = iwi_max(start_ns, c->opts->from_ns), to_ns = iwi_min(end_ns, c->opts->to_ns);
 
     if (c->is_dropped != NULL && c->is_dropped[source]) {
+        IW_TRY(iwi_detour_close(&c->builder));
+        iwi_detour_open(&c->builder, iwi_max(end_ns, c->opts->from_ns) - c->opts->from_ns);
         return IW_OK;
     }
     return iwi_detour_add(&c->builder, c->map[source], to_ns - from_ns);
@@ -263,7 +264,7 @@ static iw_status check_rest(const struct cutter *c, const iw_edit *before)
                     before->detour_count, c->name, iwi_list_sources(c->from, list, sizeof list));
 }
 
-static iw_status cut_all(struct cutter *c, const iw_edit *before)
+static iw_status cut_all(struct cutter *c)
 {
     iw_detours *to;
 
@@ -274,7 +275,21 @@ static iw_status cut_all(struct cutter *c, const iw_edit *before)
             IW_TRY(cut_cpu(c, &c->from->cpus[i], to++));
         }
     }
-    return check_rest(c, before);
+    return IW_OK;
+}
+
+/* What was made goes to the caller, or away if there was a failure. */
+static iw_status end(struct cutter *c, iw_status status, iw_recording **recording_p)
+{
+    free(c->map);
+    free(c->total_ns);
+    free(c->is_taken);
+    if (status != IW_OK) {
+        iw_recording_free(c->cut);
+        return status;
+    }
+    *recording_p = c->cut;
+    return IW_OK;
 }
 
 iw_status iw_recording_cut(const iw_log *log, const char *name, const iw_recording *recording,
@@ -282,20 +297,28 @@ iw_status iw_recording_cut(const iw_log *log, const char *name, const iw_recordi
 {
     struct cutter c = {.log = log, .name = name, .from = recording, .opts = opts};
     iw_edit before = {.kind = IW_EDIT_CUT};
+    bool *is_dropped;
     iw_status status;
 
     IW_TRY(check_opts(&c));
     iwi_edit_count(&before, recording);
-    status = cut_all(&c, &before);
-    free(c.is_dropped);
-    free(c.map);
-    free(c.total_ns);
-    free(c.is_taken);
-    if (status != IW_OK) {
-        iw_recording_free(c.cut);
-        return status;
+    IW_TRY(iwi_source_filter(log, name, recording, opts, &is_dropped));
+    c.is_dropped = is_dropped;
+    status = cut_all(&c);
+    if (status == IW_OK) {
+        status = check_rest(&c, &before);
     }
-    *recording_p = c.cut;
+    free(is_dropped);
+    IW_TRY(end(&c, status, recording_p));
     *edit_p = before;
     return IW_OK;
+}
+
+iw_status iwi_recording_drop(const iw_log *log, const iw_recording *recording, const bool *is_dropped,
+                             iw_recording **recording_p)
+{
+    const iw_cut_opts opts = IW_CUT_OPTS_INIT;
+    struct cutter c = {.log = log, .from = recording, .opts = &opts, .is_dropped = is_dropped};
+
+    return end(&c, cut_all(&c), recording_p);
 }

@@ -1,159 +1,35 @@
-/* Makes noise of a recording: one trace a CPU, its pieces labelled with the sources that took the time.
+/* Makes noise of recordings: one trace a CPU, its pieces labelled with the sources that took the time.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include "noise/recording_noise.h"
 
-#include <ctype.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/base.h"
 #include "noise/recording_check.h"
+#include "noise/recording_labels.h"
+#include "noise/recording_pieces.h"
 #include "noise/source.h"
-
-enum { LABEL_NAME_SIZE = IW_SOURCE_NAME_SIZE + 16, NO_LABEL = UINT8_MAX };
-
-static const char other_name[] = "other";
 
 struct builder {
     const iw_log *log;
-    const char *name;
-    const iw_recording *recording;
-    int64_t length_ns;  /* the same for all CPUs */
-    double *total_ns;   /* by recorded source */
-    uint8_t *label;     /* by recorded source; those without one of their own share the last */
-    size_t label_count; /* with "other", if there is one */
-    char *label_names[IW_NOISE_MAX_SOURCES];
+    const char *name; /* of the input */
+    const char *const *names;
+    const iw_recording *const *recordings;
+    iw_recording **owned; /* the same, each freed as soon as it is not needed any more; or NULL */
+    size_t count;
+    int64_t most_ns;   /* 0: no limit */
+    int64_t length_ns; /* the same for all CPUs */
+    struct iwi_labels labels;
     struct iwi_recorded *recorded;
 };
-
-/* ---- detours to pieces ---- */
-
-/* Takes [start, end) of one recorded source; never empty, ascending, disjoint. */
-typedef void (*piece_fn)(void *arg, int64_t start_ns, int64_t end_ns, uint32_t source);
-
-struct piece_sink {
-    piece_fn take;
-    void *arg;
-    int64_t length_ns;
-};
-
-/* Cuts at the length; returns where the piece ends. */
-static int64_t give_piece(const struct piece_sink *sink, int64_t start_ns, int64_t end_ns, uint32_t source)
-{
-    const int64_t cut_ns = iwi_min(end_ns, sink->length_ns);
-
-    if (cut_ns > start_ns) {
-        sink->take(sink->arg, start_ns, cut_ns, source);
-    }
-    return end_ns;
-}
-
-/* Parts come first, in the order of their rows; what is left of a detour belongs to its main source. */
-static void cut_detours(const iw_detours *detours, const struct piece_sink *sink)
-{
-    size_t part = 0;
-
-    for (size_t i = 0; i < detours->count && detours->start_ns[i] < sink->length_ns; i++) {
-        const int64_t end_ns = detours->start_ns[i] + detours->duration_ns[i];
-        int64_t at_ns = detours->start_ns[i];
-
-        for (; part < detours->part_count && detours->part_detour[part] == i; part++) {
-            at_ns = give_piece(sink, at_ns, iwi_min(end_ns, at_ns + detours->part_ns[part]),
-                               detours->part_source[part]);
-        }
-        (void)give_piece(sink, at_ns, end_ns, detours->source[i]);
-    }
-}
-
-/* ---- which sources get labels of their own ---- */
-
-static void add_to_total(void *arg, int64_t start_ns, int64_t end_ns, uint32_t source)
-{
-    double *total_ns = arg;
-
-    total_ns[source] += (double)(end_ns - start_ns);
-}
-
-static iw_status sum_totals(struct builder *b)
-{
-    b->total_ns = iwi_new_array(b->log, b->recording->source_count, sizeof *b->total_ns);
-    b->label = iwi_new_array(b->log, b->recording->source_count, sizeof *b->label);
-    if (b->total_ns == NULL || b->label == NULL) {
-        return IW_ERR_NOMEM;
-    }
-    memset(b->label, NO_LABEL, b->recording->source_count);
-    for (size_t i = 0; i < b->recording->cpu_count; i++) {
-        cut_detours(&b->recording->cpus[i], &(struct piece_sink){add_to_total, b->total_ns, b->length_ns});
-    }
-    return IW_OK;
-}
-
-static iw_status name_label(struct builder *b, size_t label, const iw_source *source)
-{
-    char text[LABEL_NAME_SIZE];
-
-    if (source == NULL) {
-        snprintf(text, sizeof text, "%s", other_name);
-    } else {
-        snprintf(text, sizeof text, "%s%s%s", iw_class_name(source->kind), source->name[0] != '\0' ? " " : "",
-                 source->name);
-    }
-    for (char *c = text; *c != '\0'; c++) {
-        *c = iscntrl((unsigned char)*c) ? '?' : *c; /* threads choose their names, terminals obey them */
-    }
-    b->label_names[label] = strdup(text);
-    if (b->label_names[label] == NULL) {
-        return iwi_fail(b->log, IW_ERR_NOMEM, "out of memory for the name of a noise source");
-    }
-    return IW_OK; /* NOLINT(clang-analyzer-unix.Malloc): hand_over() or discard() takes the name */
-}
-
-/* The largest source without a label; source_count if all that took time have one. */
-static size_t largest_source(const struct builder *b)
-{
-    size_t largest = b->recording->source_count;
-
-    for (size_t i = 0; i < b->recording->source_count; i++) {
-        if (b->label[i] == NO_LABEL && b->total_ns[i] > 0 &&
-            (largest == b->recording->source_count || b->total_ns[i] > b->total_ns[largest])) {
-            largest = i;
-        }
-    }
-    return largest;
-}
-
-static iw_status choose_labels(struct builder *b, size_t room)
-{
-    const size_t source_count = b->recording->source_count;
-    size_t with_time = 0, own;
-
-    for (size_t i = 0; i < source_count; i++) {
-        with_time += b->total_ns[i] > 0;
-    }
-    own = with_time <= room ? with_time : room - 1;
-    for (size_t label = 0; label < own; label++) {
-        const size_t source = largest_source(b);
-
-        b->label[source] = (uint8_t)label;
-        IW_TRY(name_label(b, label, &b->recording->sources[source]));
-    }
-    for (size_t i = 0; i < source_count; i++) {
-        b->label[i] = b->label[i] == NO_LABEL ? (uint8_t)own : b->label[i];
-    }
-    b->label_count = own;
-    if (own < with_time) {
-        IW_TRY(name_label(b, own, NULL));
-        b->label_count = own + 1;
-    }
-    return IW_OK;
-}
 
 /* ---- pieces to traces ---- */
 
 struct trace_filler {
-    const struct builder *builder;
+    const struct iwi_labels *labels;
+    const uint32_t *number; /* of the recording's sources */
     struct iwi_recorded_cpu *cpu;
     iw_time *busy_ps; /* by label */
 };
@@ -161,7 +37,7 @@ struct trace_filler {
 static void add_to_trace(void *arg, int64_t start_ns, int64_t end_ns, uint32_t source)
 {
     const struct trace_filler *filler = arg;
-    const uint8_t label = filler->builder->label[source];
+    const uint8_t label = filler->labels->label[filler->number[source]];
     const iw_time start_ps = start_ns * IW_PS_PER_NS, duration_ps = (end_ns - start_ns) * IW_PS_PER_NS;
     struct iwi_recorded_cpu *cpu = filler->cpu;
     struct iwi_trace *trace = &cpu->trace;
@@ -181,12 +57,13 @@ static void add_to_trace(void *arg, int64_t start_ns, int64_t end_ns, uint32_t s
     trace->count++;
 }
 
-static iw_status build_cpu(struct builder *b, size_t index)
+/* CPU `index` among those of all nodes. */
+static iw_status build_cpu(struct builder *b, size_t node, const iw_detours *detours, size_t index)
 {
-    const iw_detours *detours = &b->recording->cpus[index];
     const size_t most = detours->count + detours->part_count;
     struct iwi_recorded_cpu *cpu = &b->recorded->cpus[index];
-    struct trace_filler filler = {b, cpu, &b->recorded->busy_ps[index * IW_NOISE_MAX_SOURCES]};
+    struct trace_filler filler = {&b->labels, b->labels.number[node], cpu,
+                                  &b->recorded->busy_ps[index * IW_NOISE_MAX_SOURCES]};
 
     cpu->trace = (struct iwi_trace){.start_ps = iwi_new_array(b->log, most, sizeof(iw_time)),
                                     .duration_ps = iwi_new_array(b->log, most, sizeof(iw_time)),
@@ -198,35 +75,54 @@ static iw_status build_cpu(struct builder *b, size_t index)
         cpu->label == NULL) {
         return IW_ERR_NOMEM;
     }
-    cut_detours(detours, &(struct piece_sink){add_to_trace, &filler, b->length_ns});
+    iwi_cut_detours(detours, &(struct iwi_piece_sink){add_to_trace, &filler, b->length_ns});
     if (cpu->trace.count > 0 && cpu->trace.free_ps == 0) {
         return iwi_fail(b->log, IW_ERR_RANGE,
                         "'%s': the detours of CPU %" PRIu32 " fill the whole length of %" PRId64
                         " ns, so no time is left to work",
-                        b->name, detours->cpu, b->length_ns);
+                        b->names[node], detours->cpu, b->length_ns);
     }
     return IW_OK;
 }
 
-static iw_status build_traces(struct builder *b)
+static iw_status new_recorded(struct builder *b, size_t cpu_count)
 {
-    const size_t cpu_count = b->recording->cpu_count;
     struct iwi_recorded *recorded = iwi_new_array(b->log, 1, sizeof *recorded);
 
     if (recorded == NULL) {
         return IW_ERR_NOMEM;
     }
     b->recorded = recorded;
-    recorded->label_count = b->label_count;
+    recorded->label_count = b->labels.count;
     recorded->length_ps = b->length_ns * IW_PS_PER_NS;
+    recorded->first_cpu = iwi_new_array(b->log, b->count + 1, sizeof *recorded->first_cpu);
     recorded->cpus = iwi_new_array(b->log, cpu_count, sizeof *recorded->cpus);
     recorded->busy_ps = iwi_new_array(b->log, cpu_count, IW_NOISE_MAX_SOURCES * sizeof(iw_time));
-    if (recorded->cpus == NULL || recorded->busy_ps == NULL) {
+    if (recorded->first_cpu == NULL || recorded->cpus == NULL || recorded->busy_ps == NULL) {
         return IW_ERR_NOMEM;
     }
+    recorded->node_count = b->count;
     recorded->cpu_count = cpu_count;
-    for (size_t i = 0; i < cpu_count; i++) {
-        IW_TRY(build_cpu(b, i));
+    return IW_OK;
+}
+
+static iw_status build_traces(struct builder *b)
+{
+    size_t cpu_count = 0, index = 0;
+
+    for (size_t node = 0; node < b->count; node++) {
+        cpu_count += b->recordings[node]->cpu_count;
+    }
+    IW_TRY(new_recorded(b, cpu_count));
+    for (size_t node = 0; node < b->count; node++) {
+        for (size_t i = 0; i < b->recordings[node]->cpu_count; i++, index++) {
+            IW_TRY(build_cpu(b, node, &b->recordings[node]->cpus[i], index));
+        }
+        b->recorded->first_cpu[node + 1] = index;
+        if (b->owned != NULL) {
+            iw_recording_free(b->owned[node]);
+            b->owned[node] = NULL;
+        }
     }
     return IW_OK;
 }
@@ -241,6 +137,7 @@ void iwi_recorded_free(struct iwi_recorded *recorded)
         free(recorded->cpus[i].label);
     }
     free(recorded->cpus);
+    free(recorded->first_cpu);
     free(recorded->busy_ps);
     free(recorded);
 }
@@ -257,10 +154,57 @@ static int64_t common_length_ns(const iw_recording *recording)
     return length_ns;
 }
 
+static iw_status check_recording(const iw_log *log, const char *name, const iw_recording *recording)
+{
+    if (recording->probe == IW_PROBE_FTQ) {
+        return iwi_fail(log, IW_ERR_UNSUPPORTED,
+                        "'%s' was recorded with FTQ, which tells how much work was done but not when detours "
+                        "began and ended, so there is nothing to replay: record with selfish or fwq",
+                        name);
+    }
+    return iwi_recording_check(log, name, recording, IW_ERR_RANGE);
+}
+
+/* One length for all, that of the shortest. One that was not watched at all would leave nothing of the
+ * others. */
+static iw_status choose_length(struct builder *b)
+{
+    int64_t longest_ns = 0;
+    size_t shortest = 0;
+
+    b->length_ns = INT64_MAX;
+    for (size_t i = 0; i < b->count; i++) {
+        int64_t length_ns;
+
+        IW_TRY(check_recording(b->log, b->names[i], b->recordings[i]));
+        length_ns = common_length_ns(b->recordings[i]);
+        if (length_ns == 0 && b->count > 1) {
+            return iwi_fail(
+                b->log, IW_ERR_RANGE,
+                "'%s' was recorded for no time at all on one of its CPUs, and all nodes are cut to "
+                "the shortest: take it out, or record that node again",
+                b->names[i]);
+        }
+        shortest = length_ns < b->length_ns ? i : shortest;
+        b->length_ns = iwi_min(b->length_ns, length_ns);
+        longest_ns = iwi_max(longest_ns, length_ns);
+    }
+    if (b->most_ns > 0) {
+        b->length_ns = iwi_min(b->length_ns, b->most_ns);
+    } else if (b->length_ns < longest_ns / 2) {
+        iwi_warn(b->log,
+                 "'%s' was recorded for %.3g s only, and all nodes are cut to the shortest; the longest has "
+                 "%.3g s",
+                 b->names[shortest], (double)b->length_ns / 1e9, (double)longest_ns / 1e9);
+    }
+    return IW_OK;
+}
+
 static iw_status build(struct builder *b, iw_noise *noise)
 {
-    IW_TRY(sum_totals(b));
-    if (largest_source(b) == b->recording->source_count) {
+    IW_TRY(choose_length(b));
+    IW_TRY(iwi_labels_init(b->log, &b->labels, b->recordings, b->count, b->length_ns));
+    if (!iwi_labels_have_time(&b->labels)) {
         iwi_warn(b->log, "'%s' holds no detours, so it adds no noise", b->name);
         return IW_OK;
     }
@@ -268,58 +212,96 @@ static iw_status build(struct builder *b, iw_noise *noise)
         return iwi_fail(b->log, IW_ERR_RANGE, "'%s' is one noise source too many: at most %d can be added up",
                         b->name, IW_NOISE_MAX_SOURCES);
     }
-    IW_TRY(choose_labels(b, IW_NOISE_MAX_SOURCES - noise->count));
+    IW_TRY(iwi_labels_choose(b->log, &b->labels, IW_NOISE_MAX_SOURCES - noise->count));
     return build_traces(b);
 }
 
 static void hand_over(struct builder *b, iw_noise *noise)
 {
-    for (size_t label = 0; label < b->label_count; label++) {
+    for (size_t label = 0; label < b->labels.count; label++) {
         const struct iwi_source source = {.ops =
                                               label == 0 ? &iwi_source_recording : &iwi_source_recording_part,
-                                          .name = b->label_names[label],
+                                          .name = b->labels.names[label],
                                           .u.recorded = {b->recorded, label}};
 
         iwi_source_commit(noise, &source);
+        b->labels.names[label] = NULL;
     }
 }
 
-static void discard(struct builder *b)
+static iw_status add(struct builder *b, iw_noise *noise)
 {
-    for (size_t label = 0; label < IW_NOISE_MAX_SOURCES; label++) {
-        free(b->label_names[label]);
+    iw_status status;
+
+    if (b->count == 0) {
+        return iwi_fail(b->log, IW_ERR_RANGE, "'%s' holds no recording of any node", b->name);
     }
-    iwi_recorded_free(b->recorded);
+    status = build(b, noise);
+    if (status == IW_OK) {
+        hand_over(b, noise);
+        noise->input_count++;
+    } else {
+        iwi_recorded_free(b->recorded);
+    }
+    iwi_labels_release(&b->labels);
+    return status;
+}
+
+iw_status iwi_noise_add_recordings(const iw_log *log, iw_noise *noise, const char *name,
+                                   const char *const *names, const iw_recording *const *recordings,
+                                   size_t count, int64_t most_ns)
+{
+    struct builder b = {.log = log,
+                        .name = name,
+                        .names = names,
+                        .recordings = recordings,
+                        .count = count,
+                        .most_ns = most_ns};
+
+    return add(&b, noise);
+}
+
+iw_status iwi_noise_take_recordings(const iw_log *log, iw_noise *noise, const char *name,
+                                    const char *const *names, iw_recording **recordings, size_t count)
+{
+    struct builder b = {.log = log,
+                        .name = name,
+                        .names = names,
+                        .recordings = (const iw_recording *const *)recordings,
+                        .owned = recordings,
+                        .count = count};
+
+    return add(&b, noise);
 }
 
 iw_status iwi_noise_add_recording(const iw_log *log, iw_noise *noise, const char *name,
                                   const iw_recording *recording)
 {
-    struct builder b = {
-        .log = log, .name = name, .recording = recording, .length_ns = common_length_ns(recording)};
-    iw_status status;
-
-    if (recording->probe == IW_PROBE_FTQ) {
-        return iwi_fail(log, IW_ERR_UNSUPPORTED,
-                        "'%s' was recorded with FTQ, which tells how much work was done but not when detours "
-                        "began and ended, so there is nothing to replay: record with selfish or fwq",
-                        name);
-    }
-    IW_TRY(iwi_recording_check(log, name, recording, IW_ERR_RANGE));
-    status = build(&b, noise);
-    if (status == IW_OK) {
-        hand_over(&b, noise);
-    } else {
-        discard(&b);
-    }
-    free(b.total_ns);
-    free(b.label); /* NOLINT(clang-analyzer-unix.Malloc): hand_over() gave the names to the noise */
-    return status;
+    return iwi_noise_add_recordings(log, noise, name, &name, &recording, 1, 0);
 }
 
 iw_status iw_noise_add_recording(const iw_log *log, iw_noise *noise, const iw_recording *recording)
 {
     return iwi_noise_add_recording(log, noise, "recording", recording);
+}
+
+iw_status iw_noise_add_recordings(const iw_log *log, iw_noise *noise, const iw_recording *const *recordings,
+                                  size_t count)
+{
+    const char **names = iwi_new_array(log, count, sizeof *names);
+    iw_status status;
+
+    if (names == NULL) {
+        return IW_ERR_NOMEM;
+    }
+    for (size_t i = 0; i < count; i++) {
+        const char *host = iw_recording_get(recordings[i], "host");
+
+        names[i] = host != NULL ? host : "recording";
+    }
+    status = iwi_noise_add_recordings(log, noise, "recordings", names, recordings, count, 0);
+    free(names);
+    return status;
 }
 
 /* ---- making room ---- */
@@ -358,7 +340,7 @@ bool iwi_recorded_fold(iw_noise *noise)
     while (number > 0 && noise->sources[number - 1].ops != &iwi_source_recording_part) {
         number--;
     }
-    name = number > 0 ? strdup(other_name) : NULL;
+    name = number > 0 ? strdup(iwi_other_sources) : NULL;
     if (name == NULL) {
         return false;
     }

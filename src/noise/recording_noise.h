@@ -14,6 +14,19 @@ struct iwi_recorded;
 IW_NODISCARD iw_status iwi_noise_add_recording(const iw_log *log, iw_noise *noise, const char *name,
                                                const iw_recording *recording);
 
+/* As iw_noise_add_recordings(), with names for messages: of the input, and of each recording. `most_ns`: no
+ * more of them is used; 0: as much as the shortest has. */
+IW_NODISCARD iw_status iwi_noise_add_recordings(const iw_log *log, iw_noise *noise, const char *name,
+                                                const char *const *names,
+                                                const iw_recording *const *recordings, size_t count,
+                                                int64_t most_ns);
+
+/* The same; recordings are freed and become NULL as soon as they are not needed any more, so that there is
+ * room for many. The caller frees those that are left. */
+IW_NODISCARD iw_status iwi_noise_take_recordings(const iw_log *log, iw_noise *noise, const char *name,
+                                                 const char *const *names, iw_recording **recordings,
+                                                 size_t count);
+
 /* Makes room for one more source: the two smallest of a recording become one, "other". False if no recording
  * has two. */
 bool iwi_recorded_fold(iw_noise *noise);

@@ -37,11 +37,12 @@ struct iwi_recorded_cpu {
     uint8_t *label; /* of each piece: its source among those told apart */
 };
 
-/* A recording: traces of one length. */
+/* Recordings of one or several nodes: traces of one length. */
 struct iwi_recorded {
-    struct iwi_recorded_cpu *cpus;
+    struct iwi_recorded_cpu *cpus; /* of all nodes, one node after the other */
     size_t cpu_count, label_count;
-    iw_time *busy_ps; /* by CPU and label: element cpu * IW_NOISE_MAX_SOURCES + label */
+    size_t node_count, *first_cpu; /* by node, and cpu_count after the last */
+    iw_time *busy_ps;              /* by CPU and label: element cpu * IW_NOISE_MAX_SOURCES + label */
     iw_time length_ps;
 };
 
@@ -63,7 +64,8 @@ struct iwi_phase_pareto {
 
 struct iwi_source {
     const struct iwi_source_ops *ops;
-    char *name; /* the spec or the file */
+    char *name;     /* the spec or the file */
+    uint32_t input; /* number of the call that added it, which its random numbers belong to */
     union {
         struct iwi_periodic periodic;
         struct iwi_poisson poisson;
@@ -79,7 +81,7 @@ struct iwi_source {
 struct iwi_origin {
     struct iwi_draw_id draw; /* purpose: IWI_DRAW_OFFSET (from time 0), or IWI_DRAW_PHASE (a restart) */
     uint64_t index;          /* 0, or the number of the compute phase */
-    uint32_t seat;           /* recorded sources: number of the rank on its node */
+    uint32_t node, seat;     /* recorded sources: the rank's node, and its number there */
     iw_time at_ps;           /* the timeline's time 0 in wall-clock time */
     iw_time shift_ps;        /* skew: everything happens so much later; >= 0 */
 };
@@ -137,6 +139,7 @@ extern const struct iwi_source_ops *const iwi_source_kinds[];
 struct iw_noise {
     struct iwi_source sources[IW_NOISE_MAX_SOURCES];
     size_t count;
+    uint32_t input_count; /* specs and files added, those that add nothing among them */
     iw_sync sync;
     iw_time skew_ps;
     uint32_t ranks_per_node;
@@ -148,7 +151,7 @@ struct iw_noise {
     const struct iwi_source *closed_form; /* the only clocked source, if it has finish(); else NULL */
 };
 
-/* Takes over a source, its name and all; there must be room. */
+/* Takes over a source, its name and all, as one of the next input; there must be room. */
 void iwi_source_commit(iw_noise *noise, const struct iwi_source *source);
 
 /* Which random numbers source `number` uses on a rank; the caller sets the purpose. */

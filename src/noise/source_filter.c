@@ -19,7 +19,7 @@ static bool fits_text(const char *pattern, const char *text)
     return strcmp(pattern, text) == 0 || fnmatch(pattern, text, 0) == 0;
 }
 
-static bool fits(const char *pattern, const iw_source *source)
+bool iwi_source_fits(const char *pattern, const iw_source *source)
 {
     const char *class_name = iw_class_name(source->kind);
     char whole[IWI_SOURCE_TEXT_SIZE];
@@ -36,7 +36,7 @@ static iw_status mark(const iw_log *log, const char *name, const iw_recording *r
     bool is_found = false;
 
     for (size_t i = 0; i < recording->source_count; i++) {
-        if (fits(pattern, &recording->sources[i])) {
+        if (iwi_source_fits(pattern, &recording->sources[i])) {
             is_dropped[i] = value;
             is_found = true;
         }

@@ -1,7 +1,8 @@
-/* A recording as a source of noise: each rank walks through the trace of its CPU, at the offset of its node.
+/* Recordings as a source of noise: each rank walks through the trace of its CPU, at the offset of its node;
+ * of several recorded nodes, each simulated one meets another.
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * Words: the number of the current piece, the CPU.
+ * Words: the number of the current piece, the CPU among those of all recorded nodes.
  */
 #include <idlewave/noise.h>
 
@@ -21,24 +22,80 @@ static void release(struct iwi_source *source)
     iwi_recorded_free(source->u.recorded.recorded);
 }
 
-/* Over the CPUs that the ranks of a node use, each as often as ranks do. */
+/* Over the CPUs of a node that its ranks use, each as often as ranks do. */
+static double busy_ps_of_node(const struct iwi_source *source, size_t node, uint32_t ranks_per_node)
+{
+    const struct iwi_recorded *recorded = source->u.recorded.recorded;
+    const size_t first = recorded->first_cpu[node];
+    const uint32_t cpu_count = (uint32_t)(recorded->first_cpu[node + 1] - first);
+    const uint32_t per_cpu = ranks_per_node / cpu_count, more_on = ranks_per_node % cpu_count;
+    double busy_ps = 0;
+
+    for (size_t cpu = 0; cpu < cpu_count; cpu++) {
+        busy_ps +=
+            (double)recorded->busy_ps[(first + cpu) * IW_NOISE_MAX_SOURCES + source->u.recorded.label] *
+            (double)(per_cpu + (cpu < more_on));
+    }
+    return busy_ps;
+}
+
 static double share(const struct iwi_source *source, uint32_t ranks_per_node)
 {
     const struct iwi_recorded *recorded = source->u.recorded.recorded;
-    const uint32_t per_cpu = ranks_per_node / (uint32_t)recorded->cpu_count,
-                   more_on = ranks_per_node % (uint32_t)recorded->cpu_count;
     double busy_ps = 0;
 
-    for (size_t cpu = 0; cpu < recorded->cpu_count; cpu++) {
-        busy_ps += (double)recorded->busy_ps[cpu * IW_NOISE_MAX_SOURCES + source->u.recorded.label] *
-                   (double)(per_cpu + (cpu < more_on));
+    for (size_t node = 0; node < recorded->node_count; node++) {
+        busy_ps += busy_ps_of_node(source, node, ranks_per_node);
     }
-    return busy_ps / ((double)ranks_per_node * (double)recorded->length_ps);
+    return busy_ps / ((double)recorded->node_count * (double)ranks_per_node * (double)recorded->length_ps);
+}
+
+/* 64 well mixed bits (splitmix64's last steps). */
+static uint64_t mix(uint64_t bits)
+{
+    bits = (bits ^ (bits >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    bits = (bits ^ (bits >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return bits ^ (bits >> 31);
+}
+
+/* A permutation of 0 ... count - 1 that `key` chooses, evaluated at one place without storing it: in each
+ * round numbers are paired by x + y = sum mod count, and a pair changes places or not by a random bit of its
+ * larger number ("swap or not", Hoang, Morris and Rogaway 2012). */
+static uint64_t permute(uint64_t at, uint64_t count, uint64_t key)
+{
+    const unsigned bits = 64U - (unsigned)__builtin_clzll(count);
+
+    for (unsigned round = 0; round < 8 + 3 * bits; round++) {
+        const uint64_t own = mix(key += UINT64_C(0x9e3779b97f4a7c15)), sum = iwi_scale_below(own, count);
+        const uint64_t partner = sum >= at ? sum - at : sum + count - at;
+
+        if (mix(own ^ (uint64_t)iwi_max((int64_t)at, (int64_t)partner)) >> 63) {
+            at = partner;
+        }
+    }
+    return at;
+}
+
+/* Nodes 0 ... K - 1 of the simulated ones meet all K recorded ones, the next K again in another order. */
+static size_t recorded_node(const struct iwi_recorded *recorded, const struct iwi_origin *origin)
+{
+    const uint64_t count = recorded->node_count;
+    struct iwi_draw_id draw = origin->draw;
+
+    if (count == 1) {
+        return 0;
+    }
+    draw.purpose = IWI_DRAW_NODE;
+    draw.rank = 0;
+    return (size_t)permute(origin->node % count, count, iwi_draw(draw, origin->node / count));
 }
 
 static iw_time begin(const struct iwi_source *source, const struct iwi_origin *origin, int64_t *words)
 {
-    words[CPU] = (int64_t)(origin->seat % source->u.recorded.recorded->cpu_count);
+    const struct iwi_recorded *recorded = source->u.recorded.recorded;
+    const size_t node = recorded_node(recorded, origin), first = recorded->first_cpu[node];
+
+    words[CPU] = (int64_t)(first + origin->seat % (recorded->first_cpu[node + 1] - first));
     return iwi_trace_begin(&cpu_of(source, words)->trace, origin, &words[PIECE]);
 }
 

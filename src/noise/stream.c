@@ -36,8 +36,10 @@ static uint32_t draw_rank(const iw_noise *noise, uint32_t number, uint32_t rank)
 
 struct iwi_draw_id iwi_source_draw(const iw_noise *noise, uint32_t number, struct iwi_stream_id id)
 {
-    return (struct iwi_draw_id){
-        .seed = id.seed, .trial = id.trial, .source = number, .rank = draw_rank(noise, number, id.rank)};
+    return (struct iwi_draw_id){.seed = id.seed,
+                                .trial = id.trial,
+                                .source = noise->sources[number].input,
+                                .rank = draw_rank(noise, number, id.rank)};
 }
 
 iw_time iwi_noise_shift(const iw_noise *noise, struct iwi_stream_id id)
@@ -69,9 +71,10 @@ static iw_time start_one(const iw_noise *noise, uint32_t number, const struct iw
     /* field by field, and ids by pointer: what is written in parts and copied as a whole stalls the CPU */
     origin->draw.seed = id->seed;
     origin->draw.trial = id->trial;
-    origin->draw.source = number;
+    origin->draw.source = source->input;
     origin->draw.rank = draw_rank(noise, number, id->rank);
     if (source->ops->is_recorded) {
+        origin->node = id->rank / noise->ranks_per_node;
         origin->seat = id->rank % noise->ranks_per_node;
     }
     return source->ops->begin(source, origin, words);
@@ -190,9 +193,38 @@ static size_t owner_of(const struct cursor *c)
     return c->number + (ops->label != NULL ? ops->label(c->source, c->words) : 0);
 }
 
+/* Whether `a` comes before `b` in a list of what took most. */
+static bool is_worse(const iw_hit *a, const iw_hit *b)
+{
+    if (a->lost_ps != b->lost_ps) {
+        return a->lost_ps > b->lost_ps;
+    }
+    if (a->at_ps != b->at_ps) {
+        return a->at_ps < b->at_ps;
+    }
+    return a->rank != b->rank ? a->rank < b->rank : a->source < b->source;
+}
+
+void iwi_lost_add(const struct iwi_lost *lost, iw_hit hit)
+{
+    size_t at = lost->worst_count;
+
+    lost->by_source[hit.source] += hit.lost_ps;
+    while (at > 0 && is_worse(&hit, &lost->worst[at - 1])) {
+        at--;
+        if (at + 1 < lost->worst_count) {
+            lost->worst[at + 1] = lost->worst[at];
+        }
+    }
+    if (at < lost->worst_count) {
+        lost->worst[at] = hit;
+    }
+}
+
 /* Works from t on until d is done, through the detours in the order of their starts: so an instant is lost to
  * the one that took it first. */
-static iw_time walk(struct cursor *cursors, size_t count, iw_time t, iw_time d, iw_time *by_source)
+static iw_time walk(struct cursor *cursors, size_t count, uint32_t rank, iw_time t, iw_time d,
+                    const struct iwi_lost *lost)
 {
     iw_time now = t, left = d;
 
@@ -210,8 +242,8 @@ static iw_time walk(struct cursor *cursors, size_t count, iw_time t, iw_time d, 
         }
         end = ops->end(c->source, c->words, c->start);
         if (end > now) {
-            if (by_source != NULL) {
-                by_source[owner_of(c)] += end - now;
+            if (lost != NULL) {
+                iwi_lost_add(lost, (iw_hit){now, end - now, rank, (uint32_t)owner_of(c)});
             }
             now = end;
         }
@@ -240,24 +272,18 @@ void iwi_noise_seek_all(const iw_noise *noise, iw_time *nexts, const iw_time *ts
 }
 
 iw_time iwi_noise_finish(const iw_noise *noise, struct iwi_stream_id id, int64_t *state, iw_time *next,
-                         iw_time t, iw_time d, iw_time *by_source)
+                         iw_time t, iw_time d, const struct iwi_lost *lost)
 {
     struct cursor cursors[IW_NOISE_MAX_SOURCES];
 
-    /* the closed form does not tell recorded sources apart */
-    if (noise->closed_form != NULL && (by_source == NULL || noise->closed_form->ops->label == NULL)) {
-        const iw_time end = iwi_noise_finish_closed(noise, state, next, t, d);
-
-        if (by_source != NULL) {
-            by_source[noise->clocked[0]] += end - t - d;
-        }
-        return end;
+    if (noise->closed_form != NULL && lost == NULL) { /* it does not tell detours apart */
+        return iwi_noise_finish_closed(noise, state, next, t, d);
     }
     if (noise->clocked_count == 0) {
         return t + d;
     }
     seek_all(noise, id, state, next, t, cursors);
-    return walk(cursors, noise->clocked_count, t, d, by_source);
+    return walk(cursors, noise->clocked_count, id.rank, t, d, lost);
 }
 
 void iwi_noise_walk(const iw_noise *noise, struct iwi_stream_id id, iw_time until, iwi_busy_fn take,
@@ -288,7 +314,7 @@ void iwi_noise_walk(const iw_noise *noise, struct iwi_stream_id id, iw_time unti
 }
 
 iw_time iwi_noise_phase(const iw_noise *noise, struct iwi_stream_id id, int64_t *state, iw_time *next,
-                        uint64_t phase, iw_time t, iw_time work_ps, iw_time *by_source)
+                        uint64_t phase, iw_time t, iw_time work_ps, const struct iwi_lost *lost)
 {
     iw_time sum = 0;
 
@@ -309,8 +335,8 @@ iw_time iwi_noise_phase(const iw_noise *noise, struct iwi_stream_id id, int64_t 
         draw.purpose = IWI_DRAW_PHASE;
         extra = source->ops->extra(source, draw, phase, work_ps);
         sum += extra;
-        if (by_source != NULL) {
-            by_source[i] += extra;
+        if (lost != NULL) {
+            iwi_lost_add(lost, (iw_hit){t, extra, id.rank, i});
         }
     }
     return sum;

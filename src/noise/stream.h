@@ -23,6 +23,16 @@ struct iwi_stream_id {
     uint32_t rank;
 };
 
+/* Where lost time is put down. */
+struct iwi_lost {
+    iw_time *by_source;
+    iw_hit *worst; /* the worst_count that took most, the most first; ties: by time, rank, source */
+    size_t worst_count;
+};
+
+/* Puts down one of them. */
+void iwi_lost_add(const struct iwi_lost *lost, iw_hit hit);
+
 /* Words of state per stream; 0 where `next` says it all (a periodic source alone). */
 size_t iwi_noise_words(const iw_noise *noise);
 
@@ -45,9 +55,9 @@ bool iwi_noise_is_common(const iw_noise *noise);
 bool iwi_noise_begins_together(const iw_noise *noise);
 
 /* The slow path of iwi_finish(): exact for any t >= all earlier t of this stream, d > 0.
- * Adds the time lost to by_source[source] unless NULL. */
+ * Adds the time lost to `lost` unless NULL. */
 iw_time iwi_noise_finish(const iw_noise *noise, struct iwi_stream_id id, int64_t *state, iw_time *next,
-                         iw_time t, iw_time d, iw_time *by_source);
+                         iw_time t, iw_time d, const struct iwi_lost *lost);
 
 /* The same for noise that is one source with a closed form: needs no id. */
 bool iwi_noise_has_closed_form(const iw_noise *noise);
@@ -68,18 +78,18 @@ void iwi_noise_walk(const iw_noise *noise, struct iwi_stream_id id, iw_time unti
 
 /* A compute phase (0 = first) of `work_ps` starts at t: with IW_SYNC_PHASE the detours restart at a common
  * random offset, as if the phase had begun there. Returns the extra work that per-phase sources put on it
- * (added to by_source unless NULL). Call before iwi_finish() of the phase's work. */
+ * (added to `lost` unless NULL). Call before iwi_finish() of the phase's work. */
 iw_time iwi_noise_phase(const iw_noise *noise, struct iwi_stream_id id, int64_t *state, iw_time *next,
-                        uint64_t phase, iw_time t, iw_time work_ps, iw_time *by_source);
+                        uint64_t phase, iw_time t, iw_time work_ps, const struct iwi_lost *lost);
 
 /* First instant by which d >= 0 of undisturbed CPU time has passed since t. */
 static inline iw_time iwi_finish(const iw_noise *noise, struct iwi_stream_id id, int64_t *state,
-                                 iw_time *next, iw_time t, iw_time d, iw_time *by_source)
+                                 iw_time *next, iw_time t, iw_time d, const struct iwi_lost *lost)
 {
     if (t + d <= *next || d == 0) {
         return t + d;
     }
-    return iwi_noise_finish(noise, id, state, next, t, d, by_source);
+    return iwi_noise_finish(noise, id, state, next, t, d, lost);
 }
 
 #endif

@@ -186,7 +186,7 @@ static void replay(const iw_recording *recording)
     status = iw_noise_add_recording(&log, noise, recording);
     iwt_fuzz_check_log(status, errors);
     next = iwi_noise_begin(noise, id, state);
-    end = iwi_finish(noise, id, state, &next, 0, 50000, by_source);
+    end = iwi_finish(noise, id, state, &next, 0, 50000, &(struct iwi_lost){.by_source = by_source});
     for (size_t i = 0; i < IW_NOISE_MAX_SOURCES; i++) {
         lost += by_source[i];
     }

@@ -216,9 +216,8 @@ static void phase_sync_restarts_the_timeline_at_each_phase(void **unused)
         for (uint64_t phase = 0; phase < 10; phase++) {
             const iw_time at = (iw_time)phase * 350 + pick(&picker, 0, 300);
             struct stream from_here;
-            iw_time lost[IW_NOISE_MAX_SOURCES] = {0};
 
-            assert_int_equal(iwi_noise_phase(noise, id, s.state, &s.next, phase, at, 100, lost), 0);
+            assert_int_equal(iwi_noise_phase(noise, id, s.state, &s.next, phase, at, 100, NULL), 0);
             synchronised_timeline(id, IWI_DRAW_PHASE, phase, at, node_shift(id, skew, 2));
             from_here = s;
             compare_stream(&from_here, &line, &picker, at, 200);

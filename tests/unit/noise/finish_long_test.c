@@ -14,14 +14,13 @@ static void many_whole_periods_take_their_closed_form(void **unused)
     const iw_time period = 1000000, duration = 123457, n = 5000000;
     iw_noise *noise = new_noise();
     struct stream s;
-    iw_time t, lost[1] = {0};
+    iw_time t;
 
     (void)unused;
     add_periodic(noise, period, duration);
     s = open_stream(noise, some_id);
     t = s.next + 3 * period; /* the start of a detour */
-    assert_int_equal(stream_finish(&s, t, n * (period - duration), lost), t + n * period);
-    assert_int_equal(lost[0], n * duration);
+    assert_int_equal(stream_finish(&s, t, n * (period - duration), NULL), t + n * period);
     assert_int_equal(stream_finish(&s, t, n * (period - duration) + 1, NULL), t + n * period + duration + 1);
     iw_noise_free(noise);
 }
@@ -151,11 +150,11 @@ static void compare_with_walk(iw_noise *closed, iw_noise *walked, iw_time longes
     b = open_stream(walked, some_id);
     for (int i = 0; i < 300; i++) {
         const iw_time d = pick(&picker, 1, pick(&picker, 1, longest));
-        iw_time lost_a[2] = {0}, lost_b[2] = {0};
-        const iw_time end = stream_finish(&a, t, d, lost_a);
+        iw_time lost[2] = {0};
+        const iw_time end = stream_finish(&a, t, d, NULL);
 
-        assert_int_equal(stream_finish(&b, t, d, lost_b), end);
-        assert_memory_equal(lost_a, lost_b, sizeof lost_a);
+        assert_int_equal(stream_finish(&b, t, d, lost), end);
+        assert_int_equal(lost[0], end - t - d);
         t = pick(&picker, 0, 1) > 0 ? end : pick(&picker, t, 2 * end - t);
     }
     iw_noise_free(closed);

@@ -109,7 +109,8 @@ static double mean_extra(const iw_noise *noise, double *square_p)
     for (uint64_t i = 0; i < PHASES; i++) {
         const struct iwi_stream_id id = {1, i / 1000, (uint32_t)(i / 100 % 10)};
         iw_time next = iwi_noise_begin(noise, id, NULL), by_source[1] = {0};
-        const iw_time extra = iwi_noise_phase(noise, id, NULL, &next, i % 100, 500, work, by_source);
+        const iw_time extra = iwi_noise_phase(noise, id, NULL, &next, i % 100, 500, work,
+                                              &(struct iwi_lost){.by_source = by_source});
 
         assert_int_equal(by_source[0], extra);
         assert_int_equal(iwi_finish(noise, id, NULL, &next, 500, work, NULL), 500 + work);
@@ -232,7 +233,8 @@ static void per_phase_and_wall_clock_sources_keep_their_own_accounts(void **unus
     add_spec(noise, "periodic:1MHz,100ns");
     add_spec(noise, "phase-exp:50%");
     s = open_stream(noise, id);
-    extra = iwi_noise_phase(noise, id, s.state, &s.next, 0, 0, work, by_source);
+    extra =
+        iwi_noise_phase(noise, id, s.state, &s.next, 0, 0, work, &(struct iwi_lost){.by_source = by_source});
     assert_int_equal(by_source[0], 5 * IW_PS_PER_US);
     assert_int_equal(by_source[1], 0);
     assert_int_equal(by_source[2], extra - by_source[0]);

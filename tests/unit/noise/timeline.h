@@ -231,14 +231,17 @@ static inline struct stream open_stream(const iw_noise *noise, struct iwi_stream
 
 static inline iw_time stream_finish(struct stream *s, iw_time t, iw_time d, iw_time *by_source)
 {
-    return iwi_finish(s->noise, s->id, s->state, &s->next, t, d, by_source);
+    return iwi_finish(s->noise, s->id, s->state, &s->next, t, d,
+                      by_source == NULL ? NULL : &(struct iwi_lost){.by_source = by_source});
 }
 
-/* Works and waits at random from t on. The next start may lie before the end of the last work (another CPU of
- * the rank), never before its start. Returns how many operations were compared. */
+/* Works and waits at random from t on, with and without counting what each source takes. The next start may
+ * lie before the end of the last work (another CPU of the rank), never before its start. Returns how many
+ * operations were compared. */
 static inline int compare_stream(struct stream *s, const struct timeline *line, struct picker *picker,
                                  iw_time t, int64_t longest)
 {
+    struct stream quick = *s;
     int compared = 0;
 
     for (;;) {
@@ -250,6 +253,7 @@ static inline int compare_stream(struct stream *s, const struct timeline *line, 
             return compared;
         }
         assert_int_equal(stream_finish(s, t, d, got), end);
+        assert_int_equal(stream_finish(&quick, t, d, NULL), end);
         assert_memory_equal(got, expected, sizeof got);
         for (int i = 0; i < IW_NOISE_MAX_SOURCES; i++) {
             sum += got[i];

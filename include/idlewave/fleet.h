@@ -1,0 +1,191 @@
+/* idlewave/fleet.h - the noise of many nodes: folders of noise files, one a node, and which nodes stand out.
+ * SPDX-License-Identifier: BSD-3-Clause
+ *
+ *     srun idlewave record -o noise/$(hostname).h5
+ *
+ *     iw_folder *folder;
+ *     st = iw_folder_list(log, "noise", &folder);
+ *     ... iw_recording_load(log, folder->paths[0], &recording) ...
+ *     iw_folder_free(folder);
+ */
+#ifndef IW_FLEET_H
+#define IW_FLEET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <idlewave/log.h>
+#include <idlewave/recording.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- folders of noise files ---- */
+
+/** The noise files of a folder, sorted by name. */
+typedef struct iw_folder {
+    size_t count;   /* at least 1 */
+    char **paths;   /* with the folder */
+    size_t skipped; /* other files and folders in it */
+} iw_folder;
+
+/** Whether the path is a folder. */
+IW_API bool iw_is_folder(const char *path);
+
+/** Files that begin as HDF5 files do, and those named *.h5 (what is wrong with them is told when they are
+ * read); hidden ones and those that are being written (*.tmp-*) are left out. A warning says how many others
+ * there are. IW_ERR_IO: there is no such folder, or it cannot be read; IW_ERR_FORMAT: no noise file is in it.
+ */
+IW_API IW_NODISCARD iw_status iw_folder_list(const iw_log *log, const char *path, iw_folder **folder_p);
+IW_API void iw_folder_free(iw_folder *folder);
+
+/** Loads all of them: folder->count recordings in a new array. The first that cannot be read is an error. */
+IW_API IW_NODISCARD iw_status iw_folder_load(const iw_log *log, const iw_folder *folder,
+                                             iw_recording ***recordings_p);
+
+/** Frees that array and what is in it. NULL is fine. */
+IW_API void iw_recordings_free(iw_recording **recordings, size_t count);
+
+/* ---- which nodes stand out ---- */
+
+typedef enum iw_fleet_metric {
+    IW_FLEET_SHARE,   /* of the time of the average CPU, or of one */
+    IW_FLEET_RATE,    /* detours a second, of the average CPU, or of one */
+    IW_FLEET_LONGEST, /* detour in ns, of all CPUs, or of one */
+    IW_FLEET_METRICS
+} iw_fleet_metric;
+
+/** Over nodes. */
+typedef struct iw_spread {
+    double min, q1, median, q3, p95, max;
+} iw_spread;
+
+typedef struct iw_fleet_node {
+    char *name; /* the file's, without its folder and ".h5" */
+    size_t cpu_count;
+    double watched_ns; /* summed over CPUs */
+    double value[IW_FLEET_METRICS];
+    size_t finding_count; /* 0: nothing stands out */
+} iw_fleet_node;
+
+/** A source over the fleet: names that differ only in numbers (kworker/0:1, kworker/3:2) are one. */
+typedef struct iw_fleet_source {
+    iw_source source;  /* numbers that differ are '*' */
+    size_t node_count; /* that have it */
+    iw_spread share;   /* over all nodes */
+} iw_fleet_source;
+
+/** One source on one node that is noisier than on the others, by more than chance and by enough to matter. */
+typedef struct iw_fleet_finding {
+    size_t node;
+    bool is_all;      /* all sources together: no single one stands out */
+    iw_source source; /* as that node has it: the largest, where several names are one source */
+    bool has_cpu;     /* one CPU has most of it; the numbers are about this one */
+    uint32_t cpu;
+    iw_fleet_metric metric; /* that stands out: share before rate before longest */
+    double value, median;   /* of the fleet; 0: most nodes do not have it */
+    double limit;           /* values from here on stand out; NaN where it was judged by its occurrences */
+    double others_max;      /* the largest of the nodes that do not stand out with this source */
+    size_t others_count;
+    size_t having_count; /* nodes with this source there */
+    double excess_share; /* of CPU time, above the median */
+} iw_fleet_finding;
+
+typedef enum iw_fleet_difference_kind {
+    IW_FLEET_MISSING, /* a source that nearly all others have */
+    IW_FLEET_QUIETER  /* all sources together take less than can be chance */
+} iw_fleet_difference_kind;
+
+/** Not noisier, but different. */
+typedef struct iw_fleet_difference {
+    iw_fleet_difference_kind kind;
+    size_t node;
+    iw_source source; /* of IW_FLEET_MISSING */
+    double value, median;
+} iw_fleet_difference;
+
+/** Nodes that agree on a fact that not all agree on. */
+typedef struct iw_fleet_group {
+    const char *fact; /* "kernel", "governor", "cpus", ... */
+    char *value;      /* "" where it is not said */
+    size_t node_count;
+    size_t first_nodes[4]; /* numbers of the first so many */
+} iw_fleet_group;
+
+/** A file that could not be used. */
+typedef struct iw_fleet_unreadable {
+    char *name, *reason;
+} iw_fleet_unreadable;
+
+typedef struct iw_fleet_opts {
+    double false_alarms; /* of so many fleets of equal nodes at most one gets any alarm: 0.01 is 1 in 100 */
+    double matters;      /* share of CPU time above the median that is worth an alarm */
+} iw_fleet_opts;
+
+#define IW_FLEET_OPTS_INIT                      \
+    {                                           \
+        .false_alarms = 0.01, .matters = 0.0002 \
+    }
+
+/** Fewer nodes have no distribution to stand out of. */
+enum { IW_FLEET_LEAST_NODES = 12 };
+
+struct iwi_fleet_cells; /* sums by node, CPU and source */
+
+typedef struct iw_fleet {
+    size_t node_count;
+    iw_fleet_node *nodes; /* in the order of adding */
+    size_t unreadable_count;
+    iw_fleet_unreadable *unreadable;
+    /* since iw_fleet_judge(): */
+    iw_fleet_opts opts;
+    uint64_t tests; /* among so many comparisons */
+    iw_spread spread[IW_FLEET_METRICS];
+    double watched_ns; /* summed over nodes */
+    size_t source_count;
+    iw_fleet_source *sources; /* the largest mean share first */
+    size_t finding_count, outlier_count;
+    iw_fleet_finding *findings; /* the largest excess first, those of a node together */
+    size_t difference_count;
+    iw_fleet_difference *differences;
+    size_t group_count;
+    iw_fleet_group *groups; /* by fact, the largest first */
+    struct iwi_fleet_cells *cells;
+} iw_fleet;
+
+IW_API IW_NODISCARD iw_status iw_fleet_new(const iw_log *log, iw_fleet **fleet_p);
+IW_API void iw_fleet_free(iw_fleet *fleet);
+
+/** Adds the sums of a node; nothing of the recording is kept. `path`: its file. */
+IW_API IW_NODISCARD iw_status iw_fleet_add(const iw_log *log, iw_fleet *fleet, const char *path,
+                                           const iw_recording *recording);
+
+/** Notes that a file could not be read. */
+IW_API IW_NODISCARD iw_status iw_fleet_add_unreadable(const iw_log *log, iw_fleet *fleet, const char *path,
+                                                      const char *reason);
+
+/** Finds what stands out; once, when all nodes are added. IW_ERR_RANGE: no node, or options out of range. */
+IW_API IW_NODISCARD iw_status iw_fleet_judge(const iw_log *log, iw_fleet *fleet, const iw_fleet_opts *opts);
+
+/** "share", "rate", "longest". */
+IW_API const char *iw_fleet_metric_name(iw_fleet_metric metric);
+
+/** The verdict, what stands out and why, the distribution, what differs; 80 columns. */
+IW_API IW_NODISCARD iw_status iw_fleet_write_text(const iw_log *log, const iw_fleet *fleet, const char *name,
+                                                  FILE *out);
+/** One JSON object, schema "idlewave.fleet/1" (docs/formats/fleet-json.md). */
+IW_API IW_NODISCARD iw_status iw_fleet_write_json(const iw_log *log, const iw_fleet *fleet, const char *name,
+                                                  FILE *out);
+/** A line a node: node,cpus,watched_s,share,rate_hz,longest_ns,findings,largest. */
+IW_API IW_NODISCARD iw_status iw_fleet_write_csv(const iw_log *log, const iw_fleet *fleet, FILE *out);
+/** A self-contained page. */
+IW_API IW_NODISCARD iw_status iw_fleet_write_html(const iw_log *log, const iw_fleet *fleet, const char *name,
+                                                  FILE *out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
