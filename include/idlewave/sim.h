@@ -51,7 +51,8 @@ typedef struct iw_sim_opts {
     const char *checkpoint_dir; /* a folder for restart points, or NULL; one of the same simulation that is
                                    there is gone on with. The ranks are split then (IW_PARALLEL_RANKS). */
     double checkpoint_s;        /* seconds between them; more if writing them takes over 5 % of the time */
-    bool want_explain;          /* fill result->explain (of the trial with the median makespan) */
+    bool want_explain;          /* fill result->explain */
+    uint64_t explain_trials;    /* paths that it holds; 0: chosen, by how long explaining takes */
     bool want_end_times;        /* fill result->end_ps */
     iw_step_sink steps;   /* gets all steps of the first trial; .step NULL: not wanted. Ranks with several
                              CPUs and LogGOPSim's rules have no steps: IW_ERR_UNSUPPORTED */
@@ -63,7 +64,7 @@ typedef struct iw_sim_opts {
         .engine = IW_ENGINE_AUTO, .rules = IW_RULES_IDLEWAVE, .rendezvous = IW_RENDEZVOUS_IDEAL, .seed = 1, \
         .trials = 1, .first_trial = 0, .lanes = 0, .threads = 0, .parallel = IW_PARALLEL_AUTO,              \
         .checkpoint_dir = NULL, .checkpoint_s = 600.0, .link = NULL, .want_explain = false,                 \
-        .want_end_times = false, .steps = {NULL, NULL}, .progress = {                                       \
+        .explain_trials = 0, .want_end_times = false, .steps = {NULL, NULL}, .progress = {                  \
             NULL,                                                                                           \
             NULL                                                                                            \
         }                                                                                                   \
@@ -82,18 +83,28 @@ typedef enum iw_part {
     IW_PARTS = IW_PART_NOISE + IW_NOISE_MAX_SOURCES
 } iw_part;
 
+enum { IW_HITS = 4 };
+
 typedef struct iw_split {
     iw_time part_ps[IW_PARTS]; /* sums to the time that it explains, to the picosecond */
     uint64_t hops;             /* messages on the path */
+    iw_hit worst[IW_HITS];     /* what took most time of it, the most first; ties: by time, rank, source */
 } iw_split;
 
-typedef struct iw_explain {
-    uint64_t trial;     /* the trial explained */
-    uint32_t last_rank; /* the rank that ends last (lowest if several) */
+/** A critical path: that to the end of the rank that ends last (the lowest if several do). */
+typedef struct iw_path {
+    uint64_t trial;
+    uint32_t last_rank;
     iw_time makespan_ps;
-    iw_split last;            /* the path to its end */
+    iw_split split;
+} iw_path;
+
+typedef struct iw_explain {
+    iw_path median;           /* of the trial with the median makespan */
     double mean_ps[IW_PARTS]; /* the same split averaged over all ranks' own paths */
     double mean_hops;
+    uint64_t path_count; /* trials explained, from the first on: they are chosen before anything is known */
+    iw_path *paths;      /* one for each of them, in their order */
 } iw_explain;
 
 typedef struct iw_sim_result {

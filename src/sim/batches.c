@@ -131,6 +131,9 @@ static iw_status run_batch(struct iwi_flow *flow, const struct iwi_batches *batc
             memcpy(job->split, flow->cpu_split, job->program->ranks * sizeof *job->split);
         }
     }
+    if (batches->paths.take != NULL) {
+        batches->paths.take(batches->paths.arg, first, job->split, flow == NULL ? job->end_ps : flow->cpu);
+    }
     if (batches->plan->schedule != NULL) {
         iwi_tick(job->ticker, 1);
     }
@@ -171,21 +174,32 @@ static iw_status work_on(struct pool *pool, const iw_log *log, struct iwi_job *j
     return status;
 }
 
+/* What each worker has for itself: room for ends, and for the paths of a trial. */
+static bool has_room(const iw_log *log, const struct iwi_batches *batches, struct iwi_job *job)
+{
+    const bool needs_ends = batches->plan->engine != IW_ENGINE_FLOW;
+    const bool needs_paths = batches->paths.take != NULL;
+    const size_t ranks = job->program->ranks;
+
+    job->end_ps = needs_ends ? iwi_new_array(log, ranks, sizeof *job->end_ps) : NULL;
+    job->split = needs_paths ? iwi_new_array(log, ranks, sizeof *job->split) : job->split;
+    return (!needs_ends || job->end_ps != NULL) && (!needs_paths || job->split != NULL);
+}
+
 static void *worker(void *arg)
 {
     struct pool *pool = arg;
     const iw_log *log = &pool->log.log;
     struct iwi_job job = pool->batches->job;
-    iw_status status = IW_ERR_NOMEM;
+    iw_status status;
 
     job.lanes = pool->batches->lanes;
     job.begins_ahead = pool->at_once > job.lanes;
-    job.end_ps = NULL;
-    if (pool->batches->plan->engine == IW_ENGINE_FLOW ||
-        (job.end_ps = iwi_new_array(log, job.program->ranks, sizeof *job.end_ps)) != NULL) {
-        status = work_on(pool, log, &job);
-    }
+    status = has_room(log, pool->batches, &job) ? work_on(pool, log, &job) : IW_ERR_NOMEM;
     free(job.end_ps);
+    if (pool->batches->paths.take != NULL) {
+        free(job.split);
+    }
     if (status != IW_OK) {
         pthread_mutex_lock(&pool->lock);
         pool->status = status;

@@ -29,6 +29,12 @@ static inline bool iwi_is_first(const iw_sim_opts *opts)
     return opts->link == NULL || opts->link->rank == 0;
 }
 
+/* Where noise on a path is put down. */
+#define IWI_LOST_OF(split)                                        \
+    {                                                             \
+        &(split)->part_ps[IW_PART_NOISE], (split)->worst, IW_HITS \
+    }
+
 /* A message for a wait. */
 struct iwi_arrival {
     iw_time time;

@@ -32,7 +32,7 @@ static iw_time finish(struct event_run *run, size_t cpu, uint32_t rank, iw_time 
     if (t + d <= IWI_LATEST) {
         end =
             iwi_finish(run->job->noise, id, run->noise_words + cpu * run->words, &run->cpus[cpu].next_detour,
-                       t, d, path == NULL ? NULL : &path->part_ps[IW_PART_NOISE]);
+                       t, d, path == NULL ? NULL : &(struct iwi_lost)IWI_LOST_OF(path));
     }
     run->is_too_late |= end >= IWI_LATEST;
     if (run->watch.open != NULL) {
@@ -71,9 +71,9 @@ static iw_time compute_phase(struct event_run *run, uint64_t node, size_t cpu, i
     iw_time extra = 0;
 
     if (job->noise != NULL) {
-        extra =
-            iwi_noise_phase(job->noise, id, run->noise_words + cpu * run->words, &run->cpus[cpu].next_detour,
-                            phase, run->now, amount, path == NULL ? NULL : &path->part_ps[IW_PART_NOISE]);
+        extra = iwi_noise_phase(job->noise, id, run->noise_words + cpu * run->words,
+                                &run->cpus[cpu].next_detour, phase, run->now, amount,
+                                path == NULL ? NULL : &(struct iwi_lost)IWI_LOST_OF(path));
     }
     if (path != NULL) {
         path->part_ps[IW_PART_DELAY] += delay;

@@ -4,10 +4,11 @@
  * Elements that differ by multiples of Q are closed in themselves: some such columns are copied together,
  * passed, and copied back.
  */
+#include "sim/flow_columns.h"
+
 #include <string.h>
 
 #include "base/base.h"
-#include "sim/flow_stream.h"
 
 enum { MIN_WIDTH = 8 /* columns side by side: a line of the cache */ };
 
@@ -16,14 +17,9 @@ static size_t reach(const struct iwi_pass *pass)
     return !pass->has_receive ? 0 : pass->is_flip ? pass->flip : pass->shift;
 }
 
-struct columns {
-    size_t rows, width, stride; /* of elements */
-    bool has_gaps, is_rendezvous;
-};
-
-static void copy_array(iw_time *array, iw_time *copy, struct columns shape, bool is_back)
+void iwi_columns_copy(iw_time *array, iw_time *copy, struct iwi_columns shape, size_t rows, bool is_back)
 {
-    for (size_t row = 0; row < shape.rows; row++) {
+    for (size_t row = 0; row < rows; row++) {
         memcpy(is_back ? array : copy, is_back ? copy : array, shape.width * sizeof *copy);
         array += shape.stride;
         copy += shape.width;
@@ -31,22 +27,24 @@ static void copy_array(iw_time *array, iw_time *copy, struct columns shape, bool
 }
 
 /* Columns `first` and on; `odd` is 1 after an odd number of passes. */
-static void copy_columns(struct iwi_flow *flow, struct columns shape, size_t first, size_t odd, bool is_back)
+static void copy_columns(struct iwi_flow *flow, struct iwi_columns shape, size_t first, size_t odd,
+                         bool is_back)
 {
     iw_time(*copies)[IWI_COPIED] = flow->stream->copies;
 
-    copy_array(flow->cpu + first, copies[IWI_COPY_CPU + odd], shape, is_back);
-    copy_array(flow->next_detour + first, copies[IWI_COPY_NEXT_DETOUR], shape, is_back);
+    iwi_columns_copy(flow->cpu + first, copies[IWI_COPY_CPU + odd], shape, shape.rows, is_back);
+    iwi_columns_copy(flow->next_detour + first, copies[IWI_COPY_NEXT_DETOUR], shape, shape.rows, is_back);
     if (shape.has_gaps) {
-        copy_array(flow->send_gap + first, copies[IWI_COPY_SEND_GAP], shape, is_back);
-        copy_array(flow->recv_gap + first, copies[IWI_COPY_RECV_GAP], shape, is_back);
+        iwi_columns_copy(flow->send_gap + first, copies[IWI_COPY_SEND_GAP], shape, shape.rows, is_back);
+        iwi_columns_copy(flow->recv_gap + first, copies[IWI_COPY_RECV_GAP], shape, shape.rows, is_back);
     }
     if (shape.is_rendezvous) {
-        copy_array(flow->posted + first, copies[IWI_COPY_POSTED + odd], shape, is_back);
+        iwi_columns_copy(flow->posted + first, copies[IWI_COPY_POSTED + odd], shape, shape.rows, is_back);
     }
 }
 
-static void pass_all(struct iwi_flow *flow, struct iwi_pass *passes, size_t pass_count, struct columns shape)
+static void pass_all(struct iwi_flow *flow, struct iwi_pass *passes, size_t pass_count,
+                     struct iwi_columns shape)
 {
     iw_time(*copies)[IWI_COPIED] = flow->stream->copies;
     struct iwi_span span = {.count = shape.rows * shape.width,
@@ -56,10 +54,6 @@ static void pass_all(struct iwi_flow *flow, struct iwi_pass *passes, size_t pass
                             .stride = shape.stride,
                             .width_shift = (uint32_t)__builtin_ctzll(shape.width)};
 
-    for (size_t p = 0; p < pass_count; p++) {
-        passes[p].shift = passes[p].shift / shape.stride * shape.width;
-        passes[p].flip = passes[p].flip / shape.stride * shape.width;
-    }
     for (span.first = 0; span.first < shape.stride; span.first += shape.width) {
         copy_columns(flow, shape, span.first, 0, false);
         for (size_t p = 0; p < pass_count; p++) {
@@ -78,14 +72,12 @@ static void pass_all(struct iwi_flow *flow, struct iwi_pass *passes, size_t pass
     }
 }
 
-/* How many passes from `number` on can be made on columns, and their shape. */
-static size_t column_passes(const struct iwi_run *run, uint64_t number, struct iwi_pass *passes,
-                            struct columns *shape)
+size_t iwi_columns_find(const struct iwi_run *run, uint64_t number, size_t elements, struct iwi_pass *passes,
+                        struct iwi_columns *shape)
 {
-    const size_t elements = run->flow->count;
     size_t count = 0;
 
-    *shape = (struct columns){0};
+    *shape = (struct iwi_columns){0};
     while (count < IWI_PASSES && number + count <= run->last_pass) {
         passes[count] = iwi_run_pass(run, number + count);
         if (!passes[count].has_receive) {
@@ -111,14 +103,18 @@ static size_t column_passes(const struct iwi_run *run, uint64_t number, struct i
     while (shape->width * 2 <= shape->stride && shape->rows * shape->width * 2 <= IWI_COPIED) {
         shape->width *= 2;
     }
+    for (size_t p = 0; p < count; p++) {
+        passes[p].shift = passes[p].shift / shape->stride * shape->width;
+        passes[p].flip = passes[p].flip / shape->stride * shape->width;
+    }
     return count;
 }
 
 size_t iwi_pass_columns(const struct iwi_run *run, uint64_t number)
 {
     struct iwi_pass passes[IWI_PASSES];
-    struct columns shape;
-    const size_t count = column_passes(run, number, passes, &shape);
+    struct iwi_columns shape;
+    const size_t count = iwi_columns_find(run, number, run->flow->count, passes, &shape);
 
     if (count < 2) {
         return 0;

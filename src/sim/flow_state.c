@@ -280,23 +280,23 @@ iw_status iwi_flow_reserve(struct iwi_flow *flow, uint32_t ranks, uint32_t fan, 
 /* Passing an id costs more than the closed form of most sources: it is written in parts and read as a whole.
  */
 static iw_time finish_by_id(struct iwi_flow *flow, uint32_t rank, size_t i, iw_time *next, iw_time t,
-                            iw_time d, iw_time *by_source)
+                            iw_time d, const struct iwi_lost *lost)
 {
     const struct iwi_job *job = flow->job;
     const struct iwi_stream_id id = {job->seed, job->first_trial + (i & (flow->lanes - 1)), rank};
 
-    return iwi_finish(job->noise, id, flow->noise_words + i * flow->words, next, t, d, by_source);
+    return iwi_finish(job->noise, id, flow->noise_words + i * flow->words, next, t, d, lost);
 }
 
 iw_time iwi_flow_work_slow(struct iwi_flow *flow, uint32_t rank, size_t i, iw_time *next, iw_time t,
-                           iw_time d, iw_time *by_source)
+                           iw_time d, const struct iwi_lost *lost)
 {
     iw_time end = IWI_LATEST;
 
     if (t + d <= IWI_LATEST && d > 0) {
-        end = flow->has_closed_form && by_source == NULL
+        end = flow->has_closed_form && lost == NULL
                   ? iwi_noise_finish_closed(flow->job->noise, flow->noise_words + i * flow->words, next, t, d)
-                  : finish_by_id(flow, rank, i, next, t, d, by_source);
+                  : finish_by_id(flow, rank, i, next, t, d, lost);
         *next = iwi_min(*next, IWI_LATEST);
     } else if (d == 0) {
         end = iwi_min(t, IWI_LATEST);
@@ -306,9 +306,9 @@ iw_time iwi_flow_work_slow(struct iwi_flow *flow, uint32_t rank, size_t i, iw_ti
 }
 
 iw_time iwi_flow_work_hit(struct iwi_flow *flow, uint32_t rank, size_t i, iw_time t, iw_time d,
-                          iw_time *by_source)
+                          const struct iwi_lost *lost)
 {
-    const iw_time end = iwi_flow_work_slow(flow, rank, i, &flow->next_detour[i], t, d, by_source);
+    const iw_time end = iwi_flow_work_slow(flow, rank, i, &flow->next_detour[i], t, d, lost);
 
     if (flow->watch.open != NULL) {
         iwi_step_lost(&flow->watch, rank, end - t - d);
@@ -326,12 +326,12 @@ void iwi_flow_phase(struct iwi_flow *flow, uint32_t rank, uint64_t phase, iw_tim
         const size_t i = iwi_flow_at(flow, rank) + lane;
         const struct iwi_stream_id id = {job->seed, job->first_trial + lane, rank};
         iw_split *split = flow->cpu_split == NULL ? NULL : &flow->cpu_split[i];
-        iw_time *by_source = split == NULL ? NULL : &split->part_ps[IW_PART_NOISE];
         iw_time extra = 0;
 
         if (has_phase_noise) {
             extra = iwi_noise_phase(job->noise, id, flow->noise_words + i * flow->words,
-                                    &flow->next_detour[i], phase, flow->cpu[i], work, by_source);
+                                    &flow->next_detour[i], phase, flow->cpu[i], work,
+                                    split == NULL ? NULL : &(struct iwi_lost)IWI_LOST_OF(split));
         }
         if (flow->watch.open != NULL && !flow->is_too_late) {
             iwi_step_phase(&flow->watch, rank, flow->cpu[i], delay, work, extra);

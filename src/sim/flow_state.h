@@ -95,11 +95,11 @@ IW_NODISCARD iw_status iwi_flow_reserve_scratch(struct iwi_flow *flow, uint32_t 
 /* The detour is hit: exact, for element i of `rank`. `next` is its next_detour, or a copy that stands for it.
  */
 iw_time iwi_flow_work_slow(struct iwi_flow *flow, uint32_t rank, size_t i, iw_time *next, iw_time t,
-                           iw_time d, iw_time *by_source);
+                           iw_time d, const struct iwi_lost *lost);
 
 /* The same where steps are watched: what the detour takes is noise of the step that the rank is in. */
 iw_time iwi_flow_work_hit(struct iwi_flow *flow, uint32_t rank, size_t i, iw_time t, iw_time d,
-                          iw_time *by_source);
+                          const struct iwi_lost *lost);
 
 /* A compute phase of `work` on rank r begins: its delay and noise included. */
 void iwi_flow_phase(struct iwi_flow *flow, uint32_t rank, uint64_t phase, iw_time work);

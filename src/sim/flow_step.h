@@ -27,7 +27,10 @@ IWI_STEP iw_time step_finish(struct iwi_flow *flow, uint32_t rank, size_t i, iw_
     if (t + d <= flow->next_detour[i]) {
         return t + d;
     }
-    return iwi_flow_work_hit(flow, rank, i, t, d, is_explaining ? &split->part_ps[IW_PART_NOISE] : NULL);
+    if (!is_explaining) {
+        return iwi_flow_work_hit(flow, rank, i, t, d, NULL);
+    }
+    return iwi_flow_work_hit(flow, rank, i, t, d, &(struct iwi_lost)IWI_LOST_OF(split));
 }
 
 /* The same for what is no compute phase: part of the step that the rank is in. */

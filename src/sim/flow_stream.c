@@ -171,7 +171,11 @@ static iw_status make_passes(const struct iwi_run *run, uint64_t number, size_t 
         } else if (is_whole) {
             *count_p = iwi_pass_windows(run, number);
         }
-        *count_p = *count_p == 0 && is_whole ? iwi_pass_columns(run, number) : *count_p;
+        if (*count_p == 0 && is_whole) {
+            *count_p = iwi_pass_columns(run, number);
+        } else if (*count_p == 0) {
+            IW_TRY(iwi_exchange_columns(run, number, count_p));
+        }
     }
     if (*count_p == 0) {
         const struct iwi_pass pass = iwi_run_pass(run, number);

@@ -38,6 +38,12 @@ IW_NODISCARD iw_status iwi_plan_for_members(const iw_log *log, const iw_program 
 IW_NODISCARD iw_status iwi_schedule_from_chain(const iw_log *log, const struct iwi_schedule *dag,
                                                struct iwi_schedule **chain_p);
 
+/* Takes the paths of all ranks of a trial (from 0 on) and their ends; called by several threads. */
+struct iwi_path_sink {
+    void (*take)(void *arg, uint64_t trial, const iw_split *split, const iw_time *end_ps);
+    void *arg;
+};
+
 /* All trials over lanes and threads. `job` is the template of each batch. Fills makespan_ps[trials] and, if
  * not NULL, end_ps[trials x ranks]. */
 struct iwi_batches {
@@ -52,6 +58,7 @@ struct iwi_batches {
     bool is_reference;                 /* the run without noise */
     iw_time noiseless_ps;              /* known once that has ended */
     bool wants_ends;                   /* end_ps is to be filled: it is there on the first process */
+    struct iwi_path_sink paths;        /* .take NULL: nothing is explained; lanes is 1 then */
 };
 IW_NODISCARD iw_status iwi_batches_run(const iw_log *log, const struct iwi_batches *batches);
 
@@ -71,9 +78,14 @@ bool iwi_batches_begin_ahead(const struct iwi_batches *batches);
 /* One run from the state that iwi_flow_restart() left. */
 IW_NODISCARD iw_status iwi_plan_run_flow(const struct iwi_plan *plan, struct iwi_flow *flow);
 
-/* The trial whose makespan is the median, once more, for result->explain. */
-IW_NODISCARD iw_status iwi_explain_run(const iw_log *log, const struct iwi_batches *batches,
+/* Trials once more, for result->explain: the one whose makespan is the median, and `trials` from the first on
+ * (0: chosen). */
+IW_NODISCARD iw_status iwi_explain_run(const iw_log *log, const struct iwi_batches *batches, uint64_t trials,
                                        iw_sim_result *result);
+void iwi_explain_free(iw_explain *explain);
+
+/* How many of `trials` with so many messages are explained; `wanted` 0: what takes a few seconds. */
+uint64_t iwi_explain_trials(uint64_t messages, uint32_t ranks, uint64_t trials, uint64_t wanted);
 
 /* Progress over all threads: reports at most ten times a second. */
 struct iwi_ticker *iwi_ticker_new(const iw_log *log, iw_progress progress, uint64_t total);

@@ -188,7 +188,7 @@ static iw_status run_trials(const iw_log *log, struct iwi_batches *batches, cons
         status = run_steps(log, batches, &opts->steps);
     }
     if (status == IW_OK && is_first && opts->want_explain) {
-        status = iwi_explain_run(log, batches, result);
+        status = iwi_explain_run(log, batches, opts->explain_trials, result);
     }
     result->peak_rss_bytes = peak_rss_bytes();
     return status;
@@ -297,7 +297,7 @@ void iw_sim_result_free(iw_sim_result *result)
     if (result != NULL) {
         free(result->makespan_ps);
         free(result->end_ps);
-        free(result->explain);
+        iwi_explain_free(result->explain);
         free(result);
     }
 }

@@ -220,6 +220,30 @@ static void passes_on_tiles_are_the_same_on_blocks(void **state)
     }
 }
 
+/* Long shifts, several at once: members pass each other columns where nothing but the next detour counts (a
+ * sixth of these), and make the passes one by one elsewhere. */
+static void passes_on_columns_are_the_same_on_blocks(void **state)
+{
+    static const char *const operations[] = {"allreduce:dissemination", "allreduce:recursive-doubling",
+                                             "barrier:dissemination+barrier:dissemination"};
+    static const struct {
+        uint32_t ranks, members, lanes;
+    } shapes[] = {{1 << 18, 2, 1}, {3 << 15, 2, 2}, {1 << 15, 3, 8}, {1 << 17, 5, 1}, {5 << 15, 4, 1}};
+    const uint64_t rounds = 3;
+
+    (void)state;
+    for (uint64_t k = 0; k < rounds * 3; k++) {
+        for (size_t n = 0; n < sizeof shapes / sizeof shapes[0]; n++) {
+            struct iwt_random random = {k * 100 + n, 1};
+            iw_pattern pattern = IW_PATTERN_INIT;
+
+            pattern.ranks = shapes[n].ranks;
+            assert_true(pattern.ranks / shapes[n].members * shapes[n].lanes > IWI_WINDOW);
+            compare(operations[k % 3], &pattern, &random, shapes[n].members, shapes[n].lanes);
+        }
+    }
+}
+
 /* More times than one message takes. */
 static void long_blocks_go_in_several_messages(void **state)
 {
@@ -322,6 +346,7 @@ int main(void)
         cmocka_unit_test(every_halo_is_the_same_on_blocks),
         cmocka_unit_test(every_root_is_the_same_on_blocks),
         cmocka_unit_test(passes_on_tiles_are_the_same_on_blocks),
+        cmocka_unit_test(passes_on_columns_are_the_same_on_blocks),
         cmocka_unit_test(long_blocks_go_in_several_messages),
     };
 

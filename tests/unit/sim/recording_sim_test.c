@@ -112,7 +112,7 @@ static iw_sim_result *explained(const iw_program *program, const iw_net *net, co
     opts.want_explain = true;
     result = iwt_run(program, net, noise, &opts);
     for (size_t part = 0; part < IW_PARTS; part++) {
-        sum += result->explain->last.part_ps[part];
+        sum += result->explain->median.split.part_ps[part];
     }
     assert_int_equal(sum, result->makespan_ps[0]); /* the explained run ends when the plain one does */
     return result;
@@ -158,11 +158,11 @@ static void each_source_is_charged_what_it_took(void **state)
     result = explained(program, &net, noise, IW_ENGINE_FLOW);
     assert_int_equal(result->makespan_ps[0], IWT_NS(10000));
     assert_string_equal(iw_noise_source_name(noise, 0), "unknown");
-    assert_int_equal(result->explain->last.part_ps[IW_PART_NOISE + 0], IWT_NS(700));
+    assert_int_equal(result->explain->median.split.part_ps[IW_PART_NOISE + 0], IWT_NS(700));
     assert_string_equal(iw_noise_source_name(noise, 1), "irq timer");
-    assert_int_equal(result->explain->last.part_ps[IW_PART_NOISE + 1], IWT_NS(200));
+    assert_int_equal(result->explain->median.split.part_ps[IW_PART_NOISE + 1], IWT_NS(200));
     assert_string_equal(iw_noise_source_name(noise, 2), "thread worker");
-    assert_int_equal(result->explain->last.part_ps[IW_PART_NOISE + 2], IWT_NS(100));
+    assert_int_equal(result->explain->median.split.part_ps[IW_PART_NOISE + 2], IWT_NS(100));
     iw_sim_result_free(result);
     iw_program_free(program);
     iwt_builder_release(&b);

@@ -114,9 +114,9 @@ static void the_explained_path_sums_to_the_makespan(void **state)
         f.opts.want_explain = true;
         flow = iwt_trace_run(&f, IW_ENGINE_FLOW, 1);
         event = iwt_trace_run(&f, IW_ENGINE_EVENT, 1);
-        assert_int_equal(sum_of(&flow->explain->last), flow->explain->makespan_ps);
-        assert_int_equal(flow->explain->makespan_ps, event->explain->makespan_ps);
-        assert_int_equal(flow->explain->last_rank, event->explain->last_rank);
+        assert_int_equal(sum_of(&flow->explain->median.split), flow->explain->median.makespan_ps);
+        assert_int_equal(flow->explain->median.makespan_ps, event->explain->median.makespan_ps);
+        assert_int_equal(flow->explain->median.last_rank, event->explain->median.last_rank);
         iw_sim_result_free(flow);
         iw_sim_result_free(event);
         iwt_trace_tear_down(&f);
