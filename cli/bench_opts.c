@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "injected_noise.h"
+#include "simulate_opts.h"
 #include "suggest.h"
 
 /* In the order of enum bench_format. */
@@ -20,7 +21,7 @@ static const struct opt what_rows[] = {
     ROW("phases", OPT_COUNT, phases, "N", "measure so many phases instead; with noise, so many of each kind",
         .min = 1, .max = UINT64_C(1) << 40),
 };
-static const struct opt noise_rows[] = {
+static const struct opt injected_rows[] = {
     ROW("replay", OPT_LIST, replay, "FILE|SPEC",
         "inject noise into every other block of phases: a noise file; or periodic:RATE,TIME, "
         "poisson:RATE,DIST as simulate takes them, which may be repeated: they add up",
@@ -66,7 +67,7 @@ static const struct opt output_rows[] = {
 
 const struct opt_group bench_groups[BENCH_GROUP_COUNT] = {
     OPT_GROUP("What is measured", what_rows, 0),
-    OPT_GROUP("Injected noise", noise_rows, 0),
+    OPT_GROUP("Injected noise", injected_rows, 0),
     OPT_GROUP("Prediction", prediction_rows, 0),
     OPT_GROUP("Output", output_rows, 0),
 };
@@ -141,8 +142,8 @@ static int check_noise(const struct ui *ui, const struct bench_opts *opts)
     if (opts->time_scale < 1.0) {
         return ui_usage(ui, "--time-scale %g: times can be stretched, not shrunk", opts->time_scale);
     }
-    if (opts->skew_ps > 0 && opts->sync == IW_SYNC_NONE) {
-        return ui_usage(ui, "--skew shifts synchronised nodes: add --sync start or --sync phase");
+    if (simulate_check_skew(ui, opts->sync, opts->skew_ps) != UI_DONE) {
+        return UI_USAGE;
     }
     if (opts->block_ps < 10 * IW_PS_PER_MS) {
         return ui_usage(ui, "--block needs 10 ms at least");

@@ -119,16 +119,6 @@ static int simulate(struct ui *ui, const struct simulate_opts *opts, struct simu
     return ui_exit_of(status);
 }
 
-/* "allreduce:ring", "app.goal", "run (256 replicas of 128 traced ranks)" */
-static const char *name_of(const struct program_source *source, char *text, size_t size)
-{
-    if (source->note == NULL) {
-        return source->path != NULL ? source->path : source->operations;
-    }
-    (void)snprintf(text, size, "%s (%s)", source->path, source->note);
-    return text;
-}
-
 static int write_text(struct ui *ui, const struct simulate_opts *opts, const struct simulation *s,
                       const iw_origin *origin)
 {
@@ -147,9 +137,9 @@ static int write_text(struct ui *ui, const struct simulate_opts *opts, const str
 
 static int write_result(struct ui *ui, const struct simulate_opts *opts, const struct simulation *s)
 {
-    char what[512];
+    char what[PROGRAM_NAME_SIZE];
     const iw_origin origin = {
-        .what = name_of(&s->source, what, sizeof what),
+        .what = program_name(&s->source, what),
         .command = ui->command,
         .net = &s->net,
         .noise = s->noise,

@@ -162,7 +162,7 @@ static int find_source(struct ui *ui, const struct program_opts *opts, const str
                        struct program_source *source)
 {
     *source = (struct program_source){.path = args->count > 0 ? args->values[0] : NULL};
-    source->operations = program_join(&opts->patterns);
+    source->operations = program_join(&opts->patterns, "+");
     if (source->path == NULL && opts->patterns.count == 0) {
         return ui_usage(ui, "nothing to run: give a trace or a GOAL file, or --pattern OP --ranks N");
     }
@@ -264,6 +264,15 @@ int program_make(struct ui *ui, const struct program_opts *opts, const struct op
         return make_from_file(ui, opts, source, program_p);
     }
     return make_from_pattern(ui, opts, source, program_p);
+}
+
+const char *program_name(const struct program_source *source, char buf[PROGRAM_NAME_SIZE])
+{
+    if (source->note == NULL) {
+        return source->path != NULL ? source->path : source->operations;
+    }
+    (void)snprintf(buf, PROGRAM_NAME_SIZE, "%s (%s)", source->path, source->note);
+    return buf;
 }
 
 void program_source_release(struct program_source *source)

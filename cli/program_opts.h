@@ -51,6 +51,10 @@ int program_make(struct ui *ui, const struct program_opts *opts, const struct op
                  struct program_source *source, iw_program **program_p);
 void program_source_release(struct program_source *source);
 
+/* "allreduce:ring", "app.goal", "run (256 replicas of 128 traced ranks)", in `buf` or as it is kept. */
+enum { PROGRAM_NAME_SIZE = 512 };
+const char *program_name(const struct program_source *source, char buf[PROGRAM_NAME_SIZE]);
+
 /* The unit of calc lengths in GOAL files: as given, or LogGOPSim's nanosecond. */
 iw_time program_goal_unit(const struct program_opts *opts);
 

@@ -9,18 +9,18 @@
 
 enum { WORD_SIZE = 64 };
 
-char *program_join(const struct opt_list *patterns)
+char *program_join(const struct opt_list *items, const char *separator)
 {
     size_t size = 1, used = 0;
     char *joined;
 
-    for (size_t i = 0; i < patterns->count; i++) {
-        size += strlen(patterns->items[i]) + 1;
+    for (size_t i = 0; i < items->count; i++) {
+        size += strlen(items->items[i]) + strlen(separator);
     }
     joined = ui_grow(NULL, size, 1);
     joined[0] = '\0';
-    for (size_t i = 0; i < patterns->count; i++) {
-        used += (size_t)snprintf(joined + used, size - used, "%s%s", i > 0 ? "+" : "", patterns->items[i]);
+    for (size_t i = 0; i < items->count; i++) {
+        used += (size_t)snprintf(joined + used, size - used, "%s%s", i > 0 ? separator : "", items->items[i]);
     }
     return joined;
 }

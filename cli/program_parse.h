@@ -8,8 +8,8 @@
 
 #include "opt.h"
 
-/* "halo2d+allreduce": the items joined by '+'; to be freed. */
-char *program_join(const struct opt_list *patterns);
+/* "halo2d+allreduce": the items with the separator between them; to be freed. */
+char *program_join(const struct opt_list *items, const char *separator);
 
 /* "16x16x16" into dims[]; the rest stays 0. NULL sets nothing. Returns UI_DONE or UI_USAGE. */
 int program_parse_dims(struct ui *ui, const char *text, uint32_t dims[IW_MAX_DIMS]);

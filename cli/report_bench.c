@@ -2,19 +2,10 @@
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include <idlewave/bench.h>
 
 #include "report_kinds.h"
-
-/* Reports are written from the file itself; here it only has to be there. */
-static iw_status load(const iw_log *log, const char *path, void **input_p)
-{
-    (void)log;
-    *input_p = strdup(path);
-    return *input_p != NULL ? IW_OK : IW_ERR_NOMEM;
-}
 
 static iw_status write(const iw_log *log, const void *input, const struct report_target *target)
 {
@@ -26,7 +17,7 @@ const struct report_kind report_bench = {
     .what = "the JSON of a benchmark",
     .has_format = {[REPORT_TEXT] = true, [REPORT_HTML] = true},
     .is_it = iw_bench_is_result,
-    .load = load,
+    .load = report_keep_path,
     .write = write,
     .free = free,
 };

@@ -4,7 +4,6 @@
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include <idlewave/idlewave.h>
 
@@ -26,14 +25,6 @@ static bool is_json(const char *path)
     return first == '{';
 }
 
-/* Reports are written from the file itself; here it only has to be there. */
-static iw_status load(const iw_log *log, const char *path, void **input_p)
-{
-    (void)log;
-    *input_p = strdup(path);
-    return *input_p != NULL ? IW_OK : IW_ERR_NOMEM;
-}
-
 static iw_status write(const iw_log *log, const void *input, const struct report_target *target)
 {
     switch (target->format) {
@@ -48,7 +39,7 @@ const struct report_kind report_result = {
     .what = "the JSON of a simulation",
     .has_format = {[REPORT_TEXT] = true, [REPORT_HTML] = true, [REPORT_CSV] = true, [REPORT_GNUPLOT] = true},
     .is_it = is_json,
-    .load = load,
+    .load = report_keep_path,
     .write = write,
     .free = free,
 };

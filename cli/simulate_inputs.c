@@ -94,13 +94,13 @@ int simulate_make_net(struct ui *ui, const struct net_opts *opts, iw_net *net)
 }
 
 /* What is no file was meant as a SPEC, so a mistake in it is one of usage. */
-static int add_noise(struct ui *ui, iw_noise *noise, const char *spec_or_path)
+static int add_noise(struct ui *ui, const char *spec_or_path, noise_adder add, void *noise)
 {
     const bool is_file = access(spec_or_path, F_OK) == 0;
     iw_status status;
 
     ui->option = is_file ? NULL : "--noise";
-    status = iw_noise_add_file(&ui->log, noise, spec_or_path);
+    status = add(&ui->log, noise, spec_or_path);
     ui->option = NULL;
     if (status != IW_OK && status != IW_ERR_NOMEM && !is_file) {
         ui_see_help(ui);
@@ -109,12 +109,27 @@ static int add_noise(struct ui *ui, iw_noise *noise, const char *spec_or_path)
     return ui_exit_of(status);
 }
 
+int simulate_add_noise(struct ui *ui, const struct opt_list *specs, noise_adder add, void *noise)
+{
+    int code = UI_DONE;
+
+    for (size_t i = 0; i < specs->count && code == UI_DONE; i++) {
+        code = add_noise(ui, specs->items[i], add, noise);
+    }
+    return code;
+}
+
+static iw_status add_to_noise(const iw_log *log, void *noise, const char *spec_or_path)
+{
+    return iw_noise_add_file(log, noise, spec_or_path);
+}
+
 int simulate_make_noise(struct ui *ui, const struct noise_opts *opts, iw_noise **noise_p)
 {
     int code = ui_exit_of(iw_noise_new(&ui->log, noise_p));
 
-    for (size_t i = 0; i < opts->specs.count && code == UI_DONE; i++) {
-        code = add_noise(ui, *noise_p, opts->specs.items[i]);
+    if (code == UI_DONE) {
+        code = simulate_add_noise(ui, &opts->specs, add_to_noise, *noise_p);
     }
     if (code == UI_DONE) {
         iw_noise_align(*noise_p, (iw_sync)opts->sync, opts->skew_ps, (uint32_t)opts->ranks_per_node);

@@ -12,7 +12,7 @@ static const char *const rendezvous_names[] = {"ideal", "rts-cts", NULL};
 static const char *const formats[] = {"text", "json", "csv", NULL};
 
 #define ROW(...) OPT_ROW(struct net_opts, __VA_ARGS__)
-static const struct opt net_rows[] = {
+const struct opt net_rows[NET_ROW_COUNT] = {
     ROW("net", OPT_STRING, name_or_path, "NAME|FILE",
         "the network: chic, altix, cnl, zeptoos, xt4, or a YAML file (default chic)",
         .known = iw_net_builtin_name),
@@ -42,12 +42,12 @@ static const char *noise_beginning(size_t index)
 }
 
 #define ROW(...) OPT_ROW(struct noise_opts, __VA_ARGS__)
-static const struct opt noise_rows[] = {
-    ROW("noise", OPT_LIST, specs, "SPEC|FILE|none",
+const struct opt noise_rows[NOISE_ROW_COUNT] = {
+    ROW("noise", OPT_LIST, specs, "SPEC|FILE|DIR|none",
         "periodic:RATE,TIME; poisson:RATE,DIST with DIST of fixed:TIME, exp:MEAN, pareto:A,MIN, "
-        "lognormal:MEDIAN,SIGMA; phase-exp:SHARE; phase-pareto:SHARE,A; bernoulli:P,TIME; or a noise file. "
-        "May be "
-        "repeated: sources add up",
+        "lognormal:MEDIAN,SIGMA; phase-exp:SHARE; phase-pareto:SHARE,A; bernoulli:P,TIME; or a noise file; "
+        "or a folder of recordings, one a node: each simulated node meets another one. May be repeated: "
+        "sources add up",
         .known = noise_beginning),
     ROW("sync", OPT_CHOICE, sync, "",
         "a random phase for each rank, one for all, or one for all drawn anew in each compute phase "
@@ -89,7 +89,10 @@ static const struct opt run_rows[] = {
 #define ROW(...) OPT_ROW(struct output_opts, __VA_ARGS__)
 static const struct opt output_rows[] = {
     ROW("format", OPT_CHOICE, format, "", "for people, or for programs (default text)", .choices = formats),
-    ROW("explain", OPT_FLAG, wants_explain, "", "split the critical path of the median trial by cause"),
+    ROW("explain", OPT_FLAG, wants_explain, "",
+        "split the critical path by cause, of the median trial and on average, and tell which detours hurt"),
+    ROW("explain-trials", OPT_COUNT, explain_trials, "N",
+        "average over N trials, 0: as many as take a few seconds (default 0)", .max = UINT64_C(1) << 40),
     ROW("end-times", OPT_STRING, end_times_path, "FILE", "write when each rank ends, as CSV"),
     ROW("timeline", OPT_STRING, timeline_path, "FILE",
         "write what each rank does when, of the first trial, as HDF5: for 'wave' and 'report'"),
@@ -118,6 +121,13 @@ const struct simulate_opts simulate_defaults = {
     .run = {.trials = 1, .seed = 1, .checkpoint_every_ps = OPT_UNSET_TIME},
 };
 
+int simulate_check_skew(const struct ui *ui, int sync, iw_time skew_ps)
+{
+    return skew_ps <= 0 || sync != IW_SYNC_NONE
+               ? UI_DONE
+               : ui_usage(ui, "--skew shifts synchronised nodes: add --sync start or --sync phase");
+}
+
 int simulate_check(const struct ui *ui, const struct simulate_opts *opts)
 {
     const uint64_t lanes = opts->run.lanes;
@@ -128,11 +138,14 @@ int simulate_check(const struct ui *ui, const struct simulate_opts *opts)
     if (opts->run.rules == IW_RULES_LOGGOPSIM && opts->run.engine == IW_ENGINE_FLOW) {
         return ui_usage(ui, "--rules loggopsim needs --engine event");
     }
-    if (opts->noise.skew_ps > 0 && opts->noise.sync == IW_SYNC_NONE) {
-        return ui_usage(ui, "--skew shifts synchronised nodes: add --sync start or --sync phase");
+    if (simulate_check_skew(ui, opts->noise.sync, opts->noise.skew_ps) != UI_DONE) {
+        return UI_USAGE;
     }
     if (opts->output.wants_explain && opts->output.format == OUTPUT_CSV) {
         return ui_usage(ui, "--explain has no CSV form: use --format text or json");
+    }
+    if (!opts->output.wants_explain && opts->output.explain_trials != 0) {
+        return ui_usage(ui, "--explain-trials is how many trials are explained: add --explain");
     }
     if (opts->output.timeline_path == NULL &&
         (opts->output.timeline_ranks != NULL || opts->output.timeline_time != NULL)) {
@@ -174,5 +187,6 @@ void simulate_fill_opts(const struct simulate_opts *opts, iw_sim_opts *sim)
         sim->checkpoint_s = (double)opts->run.checkpoint_every_ps / (double)IW_PS_PER_S;
     }
     sim->want_explain = opts->output.wants_explain;
+    sim->explain_trials = opts->output.explain_trials;
     sim->want_end_times = opts->output.end_times_path != NULL;
 }

@@ -46,6 +46,7 @@ struct run_opts {
 struct output_opts {
     int format;
     bool wants_explain;
+    uint64_t explain_trials;
     const char *end_times_path;
     const char *timeline_path, *timeline_ranks, *timeline_time;
 };
@@ -58,6 +59,10 @@ struct simulate_opts {
     struct output_opts output;
 };
 
+/* Rows whose targets are in a struct net_opts and in a struct noise_opts. */
+extern const struct opt net_rows[], noise_rows[];
+enum { NET_ROW_COUNT = 12, NOISE_ROW_COUNT = 4 };
+
 extern const struct simulate_opts simulate_defaults;
 enum { SIMULATE_GROUP_COUNT = 7 };
 extern const struct opt_group simulate_groups[SIMULATE_GROUP_COUNT];
@@ -65,9 +70,16 @@ extern const struct opt_group simulate_groups[SIMULATE_GROUP_COUNT];
 /* Refuses options that make no sense together. Returns UI_DONE or UI_USAGE. */
 int simulate_check(const struct ui *ui, const struct simulate_opts *opts);
 
+/* The same of how noise is synchronised. */
+int simulate_check_skew(const struct ui *ui, int sync, iw_time skew_ps);
+
 /* Return UI_DONE or an exit code. */
 int simulate_make_net(struct ui *ui, const struct net_opts *opts, iw_net *net);
 int simulate_make_noise(struct ui *ui, const struct noise_opts *opts, iw_noise **noise_p);
+
+/* Adds each SPEC or file by `add`; mistakes in a SPEC are those of usage. */
+typedef iw_status (*noise_adder)(const iw_log *log, void *noise, const char *spec_or_path);
+int simulate_add_noise(struct ui *ui, const struct opt_list *specs, noise_adder add, void *noise);
 
 void simulate_fill_opts(const struct simulate_opts *opts, iw_sim_opts *sim);
 

@@ -211,10 +211,8 @@ static void write_ranks(FILE *out, const json_t *bench)
 
 /* ---- page ---- */
 
-static void write_origin(FILE *out, json_t *bench)
+static void write_origin(FILE *out, const json_t *bench)
 {
-    const char *name;
-    json_t *value;
     char text[IWI_PARAGRAPH_SIZE];
 
     for (int i = 0; i < IWI_BENCH_NOTES; i++) {
@@ -222,24 +220,7 @@ static void write_origin(FILE *out, json_t *bench)
             iwi_html_paragraph(out, NULL, "%s", text);
         }
     }
-    iwi_html_table_begin(out, "How this was made");
-    iwi_html_head(out, true, "What");
-    iwi_html_head(out, true, "Value");
-    iwi_html_table_body(out);
-    json_object_foreach(bench, name, value)
-    {
-        if (json_is_string(value) || json_is_number(value)) {
-            iwi_html_row_begin(out);
-            iwi_html_cell(out, IWI_CELL_ROW_HEAD_WORDS, "%s", name);
-            if (json_is_string(value)) {
-                iwi_html_cell(out, IWI_CELL_WORDS, "%s", json_string_value(value));
-            } else {
-                iwi_html_cell(out, IWI_CELL_WORDS, "%.6g", json_number_value(value));
-            }
-            iwi_html_row_end(out);
-        }
-    }
-    iwi_html_table_end(out);
+    iwi_html_values(out, "How this was made", bench);
 }
 
 static iw_status write_body(struct iwi_html *html, const void *subject)
@@ -267,7 +248,7 @@ static iw_status write_body(struct iwi_html *html, const void *subject)
     iwi_html_section(out, "ranks", "Ranks");
     write_ranks(out, bench);
     iwi_html_section(out, "origin", "How sure that is");
-    write_origin(out, (json_t *)(uintptr_t)subject);
+    write_origin(out, bench);
     (void)fputs("</main>\n", out);
     return IW_OK;
 }

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "format/input.h"
 #include "report/bench_parts.h"
+#include "report/json_util.h"
 
 static const char schema_name[] = "idlewave.bench/1";
 
@@ -43,17 +43,10 @@ static iw_status check(const iw_log *log, const char *path, const json_t *bench)
 
 iw_status iwi_bench_load(const iw_log *log, const char *path, json_t **object_p)
 {
-    struct iwi_input input;
-    json_error_t error;
     json_t *bench;
     iw_status status;
 
-    IW_TRY(iwi_input_open(log, path, &input));
-    bench = json_loadb(input.data, input.size, 0, &error);
-    iwi_input_close(&input);
-    if (bench == NULL) {
-        return iwi_fail(log, IW_ERR_FORMAT, "'%s:%d': %s", path, error.line, error.text);
-    }
+    IW_TRY(iwi_json_load(log, path, &bench));
     status = check(log, path, bench);
     if (status == IW_OK) {
         *object_p = bench;
@@ -65,12 +58,7 @@ iw_status iwi_bench_load(const iw_log *log, const char *path, json_t **object_p)
 
 bool iw_bench_is_result(const char *path)
 {
-    json_t *bench = json_load_file(path, 0, NULL);
-    const char *schema = json_string_value(json_object_get(bench, "schema"));
-    const bool is_result = schema != NULL && strncmp(schema, schema_name, sizeof "idlewave.bench/" - 1) == 0;
-
-    json_decref(bench);
-    return is_result;
+    return iwi_json_has_schema(path, "idlewave.bench/");
 }
 
 iw_status iw_bench_load_baseline(const iw_log *log, const char *path, iw_bench_baseline *baseline_p)

@@ -1,4 +1,4 @@
-/* Where the time on the critical path went, as a table with bars.
+/* Where the time on the critical path went, as a table with bars; its average; what hurt most.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include "report/result_parts.h"
@@ -53,7 +53,9 @@ const char *iwi_part_words(const char *name)
     return name;
 }
 
-void iwi_write_explain_text(const json_t *explain, FILE *out)
+/* ---- the median trial ---- */
+
+static void write_median(const json_t *explain, FILE *out)
 {
     const double total_ns = iwi_result_number(explain, "makespan_ns");
     json_t *parts = json_object_get(explain, "parts"), *means = json_object_get(explain, "mean_parts"),
@@ -82,4 +84,70 @@ void iwi_write_explain_text(const json_t *explain, FILE *out)
         }
     }
     write_row(out, "total", total_ns, total_ns, mean_sum_ns);
+}
+
+static void write_worst(const json_t *worst, FILE *out)
+{
+    if (json_array_size(worst) > 0) {
+        (void)fputs("\nWhat hurt most on this path:\n", out);
+    }
+    for (size_t i = 0; i < json_array_size(worst); i++) {
+        char paragraph[IWI_PARAGRAPH_SIZE] = "";
+
+        iwi_hit_words(json_array_get(worst, i), paragraph);
+        iwi_write_item(out, paragraph);
+    }
+}
+
+/* ---- the average ---- */
+
+static void write_mean(FILE *out, const char *label, const json_t *mean, double total_ns)
+{
+    const double mean_ns = iwi_result_number(mean, "mean");
+    const json_t *interval = json_object_get(mean, "ci95");
+    char time[IWI_NUMBER_SIZE], low[IWI_NUMBER_SIZE], high[IWI_NUMBER_SIZE];
+
+    write_label(out, label);
+    (void)fprintf(out, " %10s %5.1f %%", iwi_ns_time_text(mean_ns, time), 100.0 * mean_ns / total_ns);
+    (void)fprintf(out, " %11s to %s\n", iwi_ns_time_text(json_number_value(json_array_get(interval, 0)), low),
+                  iwi_ns_time_text(json_number_value(json_array_get(interval, 1)), high));
+}
+
+static void write_average(const json_t *result, const json_t *average, FILE *out)
+{
+    const json_t *makespan = json_object_get(average, "makespan_ns");
+    const double total_ns = fmax(iwi_result_number(makespan, "mean"), 1e-3);
+    char paragraph[IWI_PARAGRAPH_SIZE] = "", largest[IWI_PARAGRAPH_SIZE] = "";
+    json_t *parts = json_object_get(average, "parts_ns"), *value;
+    const char *name;
+
+    iwi_average_words(result, paragraph);
+    (void)fputc('\n', out);
+    iwi_write_wrapped(out, paragraph);
+    (void)fprintf(out, "\n  %-*s %10s %7s     %s\n", LABEL_COLUMNS, "", "mean", "share",
+                  "95 % CI of the mean");
+    json_object_foreach(parts, name, value)
+    {
+        if (iwi_result_number(value, "mean") > 0.0) {
+            write_mean(out, iwi_part_words(name), value, total_ns);
+        }
+    }
+    write_mean(out, "total", makespan, total_ns);
+    iwi_largest_words(average, largest);
+    if (largest[0] != '\0') {
+        (void)fputc('\n', out);
+        iwi_write_wrapped(out, largest);
+    }
+}
+
+void iwi_write_explain_text(const json_t *result, FILE *out)
+{
+    const json_t *explain = json_object_get(result, "explain");
+    const json_t *average = json_object_get(explain, "average");
+
+    write_median(explain, out);
+    write_worst(json_object_get(explain, "worst"), out);
+    if (json_is_object(average)) {
+        write_average(result, average, out);
+    }
 }

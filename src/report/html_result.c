@@ -30,44 +30,6 @@ static void write_verdict(FILE *out, const json_t *result)
 
 /* ---- what it was made from ---- */
 
-static void write_value(FILE *out, const char *name, const json_t *value)
-{
-    iwi_html_row_begin(out);
-    iwi_html_cell(out, IWI_CELL_ROW_HEAD_WORDS, "%s", name);
-    if (json_is_string(value)) {
-        iwi_html_cell(out, IWI_CELL_WORDS, "%s", json_string_value(value));
-    } else if (json_is_integer(value)) {
-        iwi_html_cell(out, IWI_CELL_WORDS, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
-    } else {
-        iwi_html_cell(out, IWI_CELL_WORDS, "%.6g", json_number_value(value));
-    }
-    iwi_html_row_end(out);
-}
-
-static void begin_values(FILE *out, const char *caption)
-{
-    iwi_html_table_begin(out, caption);
-    iwi_html_head(out, true, "What");
-    iwi_html_head(out, true, "Value");
-    iwi_html_table_body(out);
-}
-
-/* All that is one text or number. */
-static void write_values(FILE *out, const char *caption, json_t *object)
-{
-    const char *name;
-    json_t *value;
-
-    begin_values(out, caption);
-    json_object_foreach(object, name, value)
-    {
-        if (json_is_string(value) || json_is_number(value)) {
-            write_value(out, name, value);
-        }
-    }
-    iwi_html_table_end(out);
-}
-
 static void write_noise(FILE *out, const json_t *noise)
 {
     char share[IWI_NUMBER_SIZE];
@@ -107,6 +69,7 @@ static iw_status write_figures(struct iwi_html *html, const json_t *result)
                            "With --explain, simulate also tells what the critical path is made of.");
     }
     (void)fputs("</div>\n", html->out);
+    iwi_html_result_worst(html->out, explain);
     return IW_OK;
 }
 
@@ -124,8 +87,8 @@ static iw_status write_body(struct iwi_html *html, const void *subject)
     IW_TRY(write_figures(html, result));
     iwi_html_section(out, "origin", "Origin");
     write_noise(out, json_object_get(result, "noise"));
-    write_values(out, "Network", json_object_get(result, "net"));
-    write_values(out, "How this was made", (json_t *)subject);
+    iwi_html_values(out, "Network", json_object_get(result, "net"));
+    iwi_html_values(out, "How this was made", result);
     (void)fputs("</main>\n", out);
     return IW_OK;
 }

@@ -58,19 +58,40 @@ void iwi_static_scatter(FILE *out, const json_t *data)
     iwi_svg_end(&svg);
 }
 
+static const char *text_or(const json_t *data, const char *key, const char *other)
+{
+    const char *text = json_string_value(json_object_get(data, key));
+
+    return text != NULL ? text : other;
+}
+
+/* Item `item` of a bin is its count, or how many of it are marked. */
+static void write_bar(struct iwi_svg *svg, const json_t *bin, size_t item, const char *colour, double opacity)
+{
+    if (iwi_static_item(bin, item) > 0.0) {
+        iwi_svg_box(svg, iwi_static_item(bin, 0), svg->y.low, iwi_static_item(bin, 1),
+                    iwi_static_item(bin, item), colour, opacity);
+    }
+}
+
 void iwi_static_histogram(FILE *out, const json_t *data)
 {
     const double least = 0.7; /* so that a bar of one still has a height */
+    const bool is_share = json_is_true(json_object_get(data, "is_share"));
     const json_t *bins = json_object_get(data, "bins");
     const size_t count = json_array_size(bins);
     struct iwi_svg svg = {
         .out = out,
-        .x = {.label = "Length",
+        .x = {.label = text_or(data, "label", "Length"),
               .low = iwi_static_item(json_array_get(bins, 0), 0),
               .high = iwi_static_item(json_array_get(bins, count - 1), 1),
               .is_log = true,
-              .tick_text = iwi_tick_time},
-        .y = {.label = "Count", .low = least, .high = 1.3, .is_log = true, .tick_text = iwi_tick_plain},
+              .tick_text = is_share ? iwi_tick_percent : iwi_tick_time},
+        .y = {.label = text_or(data, "count_label", "Count"),
+              .low = least,
+              .high = 1.3,
+              .is_log = true,
+              .tick_text = iwi_tick_plain},
     };
 
     for (size_t i = 0; i < count; i++) {
@@ -78,12 +99,8 @@ void iwi_static_histogram(FILE *out, const json_t *data)
     }
     iwi_svg_begin(&svg, 280);
     for (size_t i = 0; i < count; i++) {
-        const json_t *bin = json_array_get(bins, i);
-
-        if (iwi_static_item(bin, 2) > 0.0) {
-            iwi_svg_box(&svg, iwi_static_item(bin, 0), least, iwi_static_item(bin, 1),
-                        iwi_static_item(bin, 2), iwi_svg_colour(0), 0.5);
-        }
+        write_bar(&svg, json_array_get(bins, i), 2, iwi_svg_colour(0), 0.5);
+        write_bar(&svg, json_array_get(bins, i), 3, "var(--mark)", 1.0);
     }
     iwi_svg_end(&svg);
 }

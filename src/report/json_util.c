@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "format/input.h"
 #include "report/report.h"
 
 enum { REAL_DIGITS = 15 };
@@ -54,4 +55,26 @@ iw_status iwi_json_write(const iw_log *log, json_t *object, FILE *out, const cha
     }
     json_decref(object);
     return iwi_check_written(log, out, what);
+}
+
+iw_status iwi_json_load(const iw_log *log, const char *path, json_t **object_p)
+{
+    struct iwi_input input;
+    json_error_t error;
+
+    IW_TRY(iwi_input_open(log, path, &input));
+    *object_p = json_loadb(input.data, input.size, 0, &error);
+    iwi_input_close(&input);
+    return *object_p != NULL ? IW_OK
+                             : iwi_fail(log, IW_ERR_FORMAT, "'%s:%d': %s", path, error.line, error.text);
+}
+
+bool iwi_json_has_schema(const char *path, const char *beginning)
+{
+    json_t *object = json_load_file(path, 0, NULL);
+    const char *schema = json_string_value(json_object_get(object, "schema"));
+    const bool has_it = schema != NULL && strncmp(schema, beginning, strlen(beginning)) == 0;
+
+    json_decref(object);
+    return has_it;
 }

@@ -4,6 +4,7 @@
 #ifndef IWI_JSON_UTIL_H
 #define IWI_JSON_UTIL_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -21,5 +22,11 @@ json_t *iwi_json_text(const char *string);
 
 /* Writes an object and a newline, and lets it go; NULL: there was no memory for it. `what`: for messages. */
 IW_NODISCARD iw_status iwi_json_write(const iw_log *log, json_t *object, FILE *out, const char *what);
+
+/* Reads a file of JSON. IW_ERR_IO, IW_ERR_FORMAT. */
+IW_NODISCARD iw_status iwi_json_load(const iw_log *log, const char *path, json_t **object_p);
+
+/* Whether there is a file of JSON whose "schema" begins so: "idlewave.bench/". */
+bool iwi_json_has_schema(const char *path, const char *beginning);
 
 #endif

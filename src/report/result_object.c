@@ -77,22 +77,6 @@ static json_t *noise_array(const iw_origin *origin)
     return array;
 }
 
-static json_t *explain_object(const iw_explain *explain, const iw_origin *origin)
-{
-    json_t *parts = json_object(), *mean = json_object();
-    char label[IWI_PART_LABEL_SIZE];
-
-    for (int i = 0; i < IW_PARTS && iwi_part_label(origin, i, label); i++) {
-        (void)json_object_set_new(parts, label, iwi_json_ns((double)explain->last.part_ps[i]));
-        (void)json_object_set_new(mean, label, iwi_json_ns(explain->mean_ps[i]));
-    }
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "trial", iwi_json_count(explain->trial),
-                     "last_rank", iwi_json_count(explain->last_rank), "makespan_ns",
-                     iwi_json_ns((double)explain->makespan_ps), "parts", parts, "hops",
-                     iwi_json_count(explain->last.hops), "mean_parts", mean, "mean_hops",
-                     iwi_json_number(explain->mean_hops));
-}
-
 /* What ran: the part of the object before the times. */
 static json_t *run_object(const iw_sim_result *result)
 {
@@ -151,21 +135,22 @@ static bool add_all(json_t *object, json_t *more)
     return is_there;
 }
 
-static bool fill(const iw_log *log, const iw_sim_result *result, const iw_origin *origin,
-                 const iw_summary *makespan, json_t *object)
+static iw_status fill(const iw_log *log, const iw_sim_result *result, const iw_origin *origin,
+                      const iw_summary *makespan, json_t *object)
 {
     json_t *rest =
         json_pack("{s:s, s:o, s:o, s:o}", "version", iw_version(), "command", iwi_json_text(origin->command),
                   "what", iwi_json_text(origin->what), "distribution", iwi_distribution_object(log, result));
+    json_t *explain = NULL;
     bool is_whole = add_all(object, times_object(result, origin, makespan));
 
     is_whole = add_all(object, cost_object(result)) && is_whole;
     is_whole = add_all(object, rest) && is_whole;
     if (result->explain != NULL) {
-        is_whole =
-            json_object_set_new(object, "explain", explain_object(result->explain, origin)) == 0 && is_whole;
+        IW_TRY(iwi_explain_object(log, result, origin, &explain));
+        is_whole = json_object_set_new(object, "explain", explain) == 0 && is_whole;
     }
-    return is_whole;
+    return is_whole ? IW_OK : iwi_fail(log, IW_ERR_NOMEM, "out of memory for the result");
 }
 
 iw_status iwi_result_new(const iw_log *log, const iw_sim_result *result, const iw_origin *origin,
@@ -173,12 +158,14 @@ iw_status iwi_result_new(const iw_log *log, const iw_sim_result *result, const i
 {
     iw_summary makespan;
     json_t *object;
+    iw_status status;
 
     IW_TRY(iwi_summarize_makespans(log, result, &makespan));
     object = run_object(result);
-    if (!fill(log, result, origin, &makespan, object)) {
+    status = fill(log, result, origin, &makespan, object);
+    if (status != IW_OK) {
         json_decref(object);
-        return iwi_fail(log, IW_ERR_NOMEM, "out of memory for the result");
+        return status;
     }
     *object_p = object;
     return IW_OK;

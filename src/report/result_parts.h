@@ -13,6 +13,10 @@
 IW_NODISCARD iw_status iwi_result_new(const iw_log *log, const iw_sim_result *result, const iw_origin *origin,
                                       json_t **object_p);
 
+/* Its member "explain"; result->explain is there. */
+IW_NODISCARD iw_status iwi_explain_object(const iw_log *log, const iw_sim_result *result,
+                                          const iw_origin *origin, json_t **object_p);
+
 /* What iw_result_write_json() has written; the numbers that all writers need are there. IW_ERR_IO,
  * IW_ERR_FORMAT. */
 IW_NODISCARD iw_status iwi_result_load(const iw_log *log, const char *path, json_t **object_p);
@@ -67,8 +71,14 @@ void iwi_result_certainty(const json_t *result, char paragraph[IWI_PARAGRAPH_SIZ
 /* A part of the critical path in words: "latency (L)" for "L"; others are what they are called. */
 const char *iwi_part_words(const char *name);
 
+/* Of the member "explain": what one of its "worst" did ("irq eno1 took 1.2 ms of rank 17 at 34.5 ms"); which
+ * trials its "average" is of; what their largest detours have in common. */
+void iwi_hit_words(const json_t *hit, char paragraph[IWI_PARAGRAPH_SIZE]);
+void iwi_average_words(const json_t *result, char paragraph[IWI_PARAGRAPH_SIZE]);
+void iwi_largest_words(const json_t *average, char paragraph[IWI_PARAGRAPH_SIZE]);
+
 /* Where the time goes: for results with an explanation. */
-void iwi_write_explain_text(const json_t *explain, FILE *out);
+void iwi_write_explain_text(const json_t *result, FILE *out);
 
 /* What `simulate` prints. */
 void iwi_write_result_text(const json_t *result, FILE *out);

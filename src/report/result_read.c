@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "format/input.h"
+#include "report/json_util.h"
 
 /* ---- values ---- */
 
@@ -101,17 +101,10 @@ static iw_status check(const iw_log *log, const char *path, const json_t *result
 
 iw_status iwi_result_load(const iw_log *log, const char *path, json_t **object_p)
 {
-    struct iwi_input input;
-    json_error_t error;
     json_t *result;
     iw_status status;
 
-    IW_TRY(iwi_input_open(log, path, &input));
-    result = json_loadb(input.data, input.size, 0, &error);
-    iwi_input_close(&input);
-    if (result == NULL) {
-        return iwi_fail(log, IW_ERR_FORMAT, "'%s:%d': %s", path, error.line, error.text);
-    }
+    IW_TRY(iwi_json_load(log, path, &result));
     status = check(log, path, result);
     if (status == IW_OK) {
         *object_p = result;

@@ -114,7 +114,9 @@ static void write_parts(FILE *out, const char *kind, json_t *parts)
 
     json_object_foreach(parts, name, value)
     {
-        write_row(out, kind, name, json_is_number(value) ? json_number_value(value) : NAN, NAN);
+        const json_t *time = json_is_object(value) ? json_object_get(value, "mean") : value;
+
+        write_row(out, kind, name, json_is_number(time) ? json_number_value(time) : NAN, NAN);
     }
 }
 
@@ -129,6 +131,8 @@ iw_status iw_result_report_csv(const iw_log *log, const char *path, FILE *out)
     write_times(out, result);
     write_parts(out, "part of the last rank", json_object_get(explain, "parts"));
     write_parts(out, "part of the average rank", json_object_get(explain, "mean_parts"));
+    write_parts(out, "part of the average trial",
+                json_object_get(json_object_get(explain, "average"), "parts_ns"));
     json_decref(result);
     return iwi_check_written(log, out, "the CSV report");
 }

@@ -194,7 +194,7 @@ void iwi_write_result_text(const json_t *result, FILE *out)
         iwi_write_wrapped(out, certainty);
     }
     if (json_is_object(explain)) {
-        iwi_write_explain_text(explain, out);
+        iwi_write_explain_text(result, out);
     }
 }
 

@@ -90,10 +90,35 @@ static void optional_keys_appear_only_when_they_say_something(void **state)
     assert_string_equal(json_string_value(json_object_get(object, "engine_note")),
                         "wildcards need the event engine");
     assert_keys(json_object_get(object, "explain"),
-                "trial last_rank makespan_ns parts hops mean_parts mean_hops");
+                "trial last_rank makespan_ns parts hops mean_parts mean_hops worst");
     assert_true(number_at(json_object_get(object, "explain"), "parts", "compute") == 100000.0);
     assert_true(number_at(json_object_get(object, "explain"), "parts", "noise periodic:10Hz,1us") == 200.0);
     assert_true(number_at(json_object_get(object, "explain"), "mean_parts", "L") == 25000.0);
+    json_decref(object);
+    sample_release(&s);
+}
+
+static void paths_of_several_trials_are_averaged(void **state)
+{
+    struct sample s;
+    json_t *object, *average, *rank;
+
+    (void)state;
+    sample_init(&s);
+    sample_add_noise(&s, "periodic:10Hz,1us");
+    sample_add_explain(&s);
+    sample_add_paths(&s);
+    object = written(&s);
+    average = json_object_get(json_object_get(object, "explain"), "average");
+    assert_keys(average, "trials makespan_ns parts_ns hops worst_share largest");
+    assert_true(number_at(json_object_get(average, "parts_ns"), "compute", "mean") == 900.0);
+    assert_true(json_number_value(json_object_get(average, "worst_share")) == 0.8);
+    assert_keys(json_object_get(average, "largest"), "sources ranks tenths");
+    rank = json_array_get(json_object_get(json_object_get(average, "largest"), "ranks"), 0);
+    assert_int_equal(json_integer_value(json_object_get(rank, "rank")), 6);
+    assert_int_equal(json_integer_value(json_object_get(rank, "trials")), 10);
+    assert_int_equal(json_integer_value(json_object_get(rank, "of")), 10);
+    assert_true(json_is_true(json_object_get(rank, "stands_out")));
     json_decref(object);
     sample_release(&s);
 }
@@ -262,6 +287,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(keys_are_those_of_the_contract_in_their_order),
         cmocka_unit_test(optional_keys_appear_only_when_they_say_something),
+        cmocka_unit_test(paths_of_several_trials_are_averaged),
         cmocka_unit_test(times_are_exact_to_the_picosecond_and_readable),
         cmocka_unit_test(long_times_survive_reading_back),
         cmocka_unit_test(slowdown_is_the_ratio_less_one),

@@ -133,6 +133,26 @@ static void explanation_splits_the_path_by_cause(void **state)
     sample_release(&s);
 }
 
+static void explanation_names_what_hurt_and_what_stands_out(void **state)
+{
+    struct sample s;
+
+    (void)state;
+    sample_init(&s);
+    sample_add_noise(&s, "periodic:10Hz,1us");
+    sample_add_explain(&s);
+    assert_says(&s, "What hurt most on this path:");
+    assert_says(&s, "- periodic:10Hz,1us took 150.0 ns of rank 2 at 50.00 us");
+    assert_null(strstr(s.text, "On average over all"));
+    sample_add_paths(&s);
+    assert_says(&s,
+                "The largest detours of each path, up to four, make up 80.0 % of its noise. The largest one "
+                "hits rank 6 in 10 of 10 trials; it comes in the fourth tenth of the run in 10 of 10 "
+                "trials.");
+    assert_contains(s.text, "noise periodic:10Hz,1us            100.0 ns  10.0 %    100.0 ns to 100.0 ns");
+    sample_release(&s);
+}
+
 static void no_line_is_wider_than_80_columns(void **state)
 {
     const double factors[] = {1.0, 200.0, 3000.0};
@@ -143,6 +163,7 @@ static void no_line_is_wider_than_80_columns(void **state)
     sample_add_noise(&s, "periodic:10Hz,1us");
     sample_set_trials(&s, factors, 3);
     sample_add_explain(&s);
+    sample_add_paths(&s);
     s.origin.what = "a/very/long/path/to/some/application/with/a/long/name/that/nobody/types.goal";
     s.result.ranks = 1U << 31;
     sample_write(&s, iw_result_write_text);
@@ -212,6 +233,7 @@ int main(void)
         cmocka_unit_test(delays_are_named_as_the_cause),
         cmocka_unit_test(uncertain_results_advise_more_trials),
         cmocka_unit_test(explanation_splits_the_path_by_cause),
+        cmocka_unit_test(explanation_names_what_hurt_and_what_stands_out),
         cmocka_unit_test(no_line_is_wider_than_80_columns),
         cmocka_unit_test(many_processes_take_two_lines),
         cmocka_unit_test(a_resumed_run_says_so_and_tells_no_rate),

@@ -54,16 +54,33 @@ void sample_set_trials(struct sample *s, const double *factors, size_t count)
 
 void sample_add_explain(struct sample *s)
 {
-    s->explain = (iw_explain){.trial = 3,
-                              .last_rank = 5,
-                              .makespan_ps = 130200 * IW_PS_PER_NS,
-                              .last = {.hops = 6,
-                                       .part_ps = {[IW_PART_COMPUTE] = 100 * IW_PS_PER_US,
-                                                   [IW_PART_LATENCY] = 30 * IW_PS_PER_US,
-                                                   [IW_PART_NOISE] = 200 * IW_PS_PER_NS}},
+    s->path = (iw_path){
+        .trial = 3,
+        .last_rank = 5,
+        .makespan_ps = 130200 * IW_PS_PER_NS,
+        .split = {.hops = 6,
+                  .part_ps = {[IW_PART_COMPUTE] = 100 * IW_PS_PER_US,
+                              [IW_PART_LATENCY] = 30 * IW_PS_PER_US,
+                              [IW_PART_NOISE] = 200 * IW_PS_PER_NS},
+                  .worst = {{.at_ps = 50 * IW_PS_PER_US, .lost_ps = 150 * IW_PS_PER_NS, .rank = 2}}}};
+    s->explain = (iw_explain){.median = s->path,
                               .mean_ps = {[IW_PART_COMPUTE] = 1e8, [IW_PART_LATENCY] = 2.5e7},
-                              .mean_hops = 5.5};
+                              .mean_hops = 5.5,
+                              .path_count = 1,
+                              .paths = &s->path};
     s->result.explain = &s->explain;
+}
+
+void sample_add_paths(struct sample *s)
+{
+    for (size_t i = 0; i < 10; i++) {
+        s->paths[i] = (iw_path){.trial = i, .makespan_ps = 1000000};
+        s->paths[i].split.part_ps[IW_PART_COMPUTE] = 900000;
+        s->paths[i].split.part_ps[IW_PART_NOISE] = 100000;
+        s->paths[i].split.worst[0] = (iw_hit){.at_ps = 350000, .lost_ps = 80000, .rank = 6};
+    }
+    s->explain.paths = s->paths;
+    s->explain.path_count = 10;
 }
 
 void sample_write(struct sample *s, sample_writer writer)

@@ -1,0 +1,170 @@
+/* Critical paths of several trials: their average, and where the largest detours of each were.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "stats/path_stats.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include <gsl/gsl_cdf.h>
+
+#include "base/base.h"
+
+static const double LEAST_CHANCE = 0.01;
+
+iw_estimate iwi_mean_estimate(const double *values, size_t count)
+{
+    double mean = 0.0, squares = 0.0, half;
+
+    for (size_t i = 0; i < count; i++) {
+        mean += values[i] / (double)count;
+    }
+    for (size_t i = 0; i < count; i++) {
+        squares += (values[i] - mean) * (values[i] - mean);
+    }
+    if (count < 2) {
+        return (iw_estimate){mean, NAN, NAN};
+    }
+    half =
+        gsl_cdf_tdist_Pinv(0.975, (double)(count - 1)) * sqrt(squares / (double)(count - 1) / (double)count);
+    return (iw_estimate){mean, mean - half, mean + half};
+}
+
+static void fill_shares(const iw_path *paths, size_t count, struct iwi_path_means *means)
+{
+    double noise_ps = 0.0, worst_ps = 0.0;
+
+    for (size_t i = 0; i < count; i++) {
+        const iw_split *split = &paths[i].split;
+
+        for (size_t part = IW_PART_NOISE; part < IW_PARTS; part++) {
+            noise_ps += (double)split->part_ps[part];
+        }
+        for (size_t h = 0; h < IW_HITS; h++) {
+            worst_ps += (double)split->worst[h].lost_ps;
+        }
+        means->hit_count += split->worst[0].lost_ps > 0;
+        means->hops += (double)split->hops / (double)count;
+    }
+    means->worst_share = noise_ps > 0.0 ? worst_ps / noise_ps : NAN;
+}
+
+iw_status iwi_path_means(const iw_log *log, const iw_path *paths, size_t count,
+                         struct iwi_path_means *means_p)
+{
+    double *values = iwi_new_array(log, count, sizeof *values);
+    struct iwi_path_means means = {.hops = 0.0};
+
+    if (values == NULL) {
+        return IW_ERR_NOMEM;
+    }
+    for (size_t part = 0; part < IW_PARTS; part++) {
+        for (size_t i = 0; i < count; i++) {
+            values[i] = (double)paths[i].split.part_ps[part];
+        }
+        means.part_ps[part] = iwi_mean_estimate(values, count);
+        if (means.part_ps[part].low < 0.0) { /* intervals of skewed ones reach below */
+            means.part_ps[part].low = 0.0;
+        }
+    }
+    for (size_t i = 0; i < count; i++) {
+        values[i] = (double)paths[i].makespan_ps;
+    }
+    means.makespan_ps = iwi_mean_estimate(values, count);
+    free(values);
+    fill_shares(paths, count, &means);
+    *means_p = means;
+    return IW_OK;
+}
+
+/* ---- places ---- */
+
+uint32_t iwi_place_rank(const iw_path *path, uint32_t unused)
+{
+    (void)unused;
+    return path->split.worst[0].rank;
+}
+
+uint32_t iwi_place_source(const iw_path *path, uint32_t unused)
+{
+    (void)unused;
+    return path->split.worst[0].source;
+}
+
+uint32_t iwi_place_seat(const iw_path *path, uint32_t ranks_per_node)
+{
+    return path->split.worst[0].rank % ranks_per_node;
+}
+
+uint32_t iwi_place_tenth(const iw_path *path, uint32_t unused)
+{
+    const iw_hit *worst = path->split.worst;
+    const double share = (double)worst[0].at_ps / (double)path->makespan_ps;
+
+    (void)unused;
+    if (worst[0].lost_ps == worst[1].lost_ps) {
+        return IWI_NO_PLACE;
+    }
+    return share < 1.0 ? (uint32_t)(10.0 * share) : 9;
+}
+
+static int compare_numbers(const void *left, const void *right)
+{
+    const uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+
+    return (a > b) - (a < b);
+}
+
+/* Into the list by trials; the numbers come in rising order. */
+static size_t insert_place(struct iwi_place *places, size_t found, struct iwi_place place)
+{
+    size_t at = found;
+
+    while (at > 0 && places[at - 1].trials < place.trials) {
+        if (at < IWI_MOST_PLACES) {
+            places[at] = places[at - 1];
+        }
+        at--;
+    }
+    if (at < IWI_MOST_PLACES) {
+        places[at] = place;
+    }
+    return found < IWI_MOST_PLACES ? found + 1 : found;
+}
+
+/* Bonferroni: over all places at most LEAST_CHANCE. */
+static bool stands_out(uint64_t trials, size_t all, uint32_t place_count)
+{
+    const double chance = gsl_cdf_binomial_Q((unsigned)trials - 1, 1.0 / (double)place_count, (unsigned)all);
+
+    return place_count > 1 && (double)place_count * chance < LEAST_CHANCE;
+}
+
+iw_status iwi_count_places(const iw_log *log, const iw_path *paths, size_t count, iwi_place_fn place_of,
+                           uint32_t arg, uint32_t place_count, struct iwi_place places[IWI_MOST_PLACES],
+                           size_t *found_p)
+{
+    uint32_t *numbers = iwi_new_array(log, count, sizeof *numbers);
+    size_t used = 0, found = 0;
+
+    if (numbers == NULL) {
+        return IW_ERR_NOMEM;
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (paths[i].split.worst[0].lost_ps > 0) {
+            numbers[used] = place_of(&paths[i], arg);
+            used += numbers[used] != IWI_NO_PLACE;
+        }
+    }
+    qsort(numbers, used, sizeof *numbers, compare_numbers);
+    for (size_t begin = 0, end; begin < used; begin = end) {
+        for (end = begin + 1; end < used && numbers[end] == numbers[begin]; end++) {
+        }
+        found = insert_place(places, found,
+                             (struct iwi_place){numbers[begin], end - begin, used,
+                                                stands_out(end - begin, used, place_count)});
+    }
+    free(numbers);
+    *found_p = found;
+    return IW_OK;
+}
