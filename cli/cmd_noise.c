@@ -5,14 +5,21 @@
 
 static const struct verb *const subverbs[] = {
     &verb_noise_show, /* in the order of help texts */
-    &verb_noise_compare, &verb_noise_spectrum, &verb_noise_fit,   &verb_noise_convert,
-    &verb_noise_synth,   &verb_noise_cut,      &verb_noise_merge, NULL,
+    &verb_noise_compare, &verb_noise_fleet,   &verb_noise_spectrum,
+    &verb_noise_fit,     &verb_noise_convert, &verb_noise_synth,
+    &verb_noise_cut,     &verb_noise_merge,   NULL,
 };
 
-static const char *const synopsis[] = {
-    "show [options] FILE",        "compare [options] A B",           "spectrum [options] FILE",
-    "fit [options] FILE",         "convert [options] IN OUT",        "synth [options] SPEC... -o FILE",
-    "cut [options] FILE -o FILE", "merge [options] FILE... -o FILE", NULL};
+static const char *const synopsis[] = {"show [options] FILE",
+                                       "compare [options] A B",
+                                       "fleet [options] DIR",
+                                       "spectrum [options] FILE",
+                                       "fit [options] FILE",
+                                       "convert [options] IN OUT",
+                                       "synth [options] SPEC... -o FILE",
+                                       "cut [options] FILE -o FILE",
+                                       "merge [options] FILE... -o FILE",
+                                       NULL};
 
 static const struct example examples[] = {
     {"what a recording says", "idlewave noise show node.h5"},

@@ -8,7 +8,7 @@
 #include "verbs.h"
 
 extern const struct verb verb_noise_show;
-extern const struct verb verb_noise_compare, verb_noise_spectrum, verb_noise_fit;
+extern const struct verb verb_noise_compare, verb_noise_fleet, verb_noise_spectrum, verb_noise_fit;
 extern const struct verb verb_noise_convert;
 extern const struct verb verb_noise_synth, verb_noise_cut, verb_noise_merge;
 

@@ -1,0 +1,135 @@
+/* `idlewave noise fleet`: which of many nodes stand out, and with what?
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include <stdio.h>
+
+#include <idlewave/idlewave.h>
+
+#include "noise_fleet.h"
+#include "noise_verbs.h"
+
+struct fleet_opts {
+    const char *false_alarms, *matters;
+    int format;
+};
+
+enum { FORMAT_TEXT, FORMAT_JSON, FORMAT_CSV };
+static const char *const formats[] = {"text", "json", "csv", NULL};
+
+#define ROW(...) OPT_ROW(struct fleet_opts, __VA_ARGS__)
+static const struct opt verdict_rows[] = {
+    ROW("false-alarms", OPT_STRING, false_alarms, "SHARE",
+        "so many fleets of nodes that are alike may get any alarm at all (default 1%)"),
+    ROW("matters", OPT_STRING, matters, "SHARE",
+        "noise above the median that is worth an alarm, as a share of CPU time (default 0.02%)"),
+};
+static const struct opt output_rows[] = {
+    ROW("format", OPT_CHOICE, format, "", "for people, or for programs: csv has a line a node (default text)",
+        .choices = formats),
+};
+#undef ROW
+
+static const struct opt_group groups[] = {
+    OPT_GROUP("Verdict", verdict_rows, 0),
+    OPT_GROUP("Output", output_rows, 0),
+};
+
+static const struct fleet_opts defaults = {.false_alarms = "1%", .matters = "0.02%"};
+
+static const char *const synopsis[] = {"[options] DIR", NULL};
+
+static const char description[] =
+    "Reads the noise files of a folder, one a node, and says which nodes and which of their CPUs are noisier "
+    "than the others, because of what, and what to do; and what the fleet is like.\n"
+    "Each source is compared on the nodes as a whole and CPU by CPU, by its share of time, its rate and its "
+    "longest detours. The fleet itself says how much nodes differ: an alarm needs a value beyond its tail. "
+    "Single bursts do not count. Below 12 nodes there is no verdict, only the numbers.\n"
+    "Nodes that are not noisier but different (a source that all others have is missing, another kernel, "
+    "another governor) are listed apart. Files that cannot be read are listed and do not stop the rest.\n"
+    "Exits with 2 if a node stands out, with 0 if none does.";
+
+static const struct example examples[] = {
+    {"record on all nodes, then look", "srun --ntasks-per-node 1 sh -c 'idlewave record -o "
+                                       "noise/$(hostname).h5'\n"
+                                       "  idlewave noise fleet noise"},
+    {"a page of it", "idlewave report noise -o fleet.html"},
+    {"the nodes, the noisiest last", "idlewave noise fleet noise --format csv | sort -t, -gk4"},
+    {NULL, NULL},
+};
+
+static int parse_share(struct ui *ui, const char *option, const char *text, double *share_p)
+{
+    iw_status status;
+
+    ui->option = option;
+    status = iw_parse_share(&ui->log, text, share_p);
+    ui->option = NULL;
+    return ui_exit_of_value(ui, status);
+}
+
+static iw_status write_report(struct ui *ui, int format, const iw_fleet *fleet, const char *path)
+{
+    switch (format) {
+    case FORMAT_JSON: return iw_fleet_write_json(&ui->log, fleet, path, stdout);
+    case FORMAT_CSV: return iw_fleet_write_csv(&ui->log, fleet, stdout);
+    default: return iw_fleet_write_text(&ui->log, fleet, path, stdout);
+    }
+}
+
+static int judge(struct ui *ui, const struct fleet_opts *opts, const iw_fleet_opts *wanted, const char *path)
+{
+    struct progress progress;
+    iw_fleet *fleet = NULL;
+    iw_status status;
+    int code;
+
+    progress_begin(&progress, 0.0, NULL);
+    ui->progress = &progress;
+    status = noise_fleet_read(&ui->log, path, &progress, &fleet);
+    ui->progress = NULL;
+    progress_wipe(&progress);
+    if (status == IW_OK) {
+        status = iw_fleet_judge(&ui->log, fleet, wanted);
+    }
+    if (status == IW_OK) {
+        status = write_report(ui, opts->format, fleet, path);
+    }
+    code = status == IW_OK && fleet->outlier_count > 0 ? UI_NEGATIVE : ui_exit_of(status);
+    iw_fleet_free(fleet);
+    return code;
+}
+
+static int run(struct ui *ui, const void *values, const struct opt_args *args)
+{
+    const struct fleet_opts *opts = values;
+    iw_fleet_opts wanted = IW_FLEET_OPTS_INIT;
+    int code;
+
+    if (args->count == 0) {
+        return ui_usage(ui, "which folder? idlewave noise fleet DIR");
+    }
+    code = parse_share(ui, "--false-alarms", opts->false_alarms, &wanted.false_alarms);
+    if (code == UI_DONE) {
+        code = parse_share(ui, "--matters", opts->matters, &wanted.matters);
+    }
+    if (code == UI_DONE && !(wanted.false_alarms > 0.0 && wanted.false_alarms <= 0.5)) {
+        return ui_usage(ui, "--false-alarms must be above 0 and at most 50%%, not %s", opts->false_alarms);
+    }
+    return code == UI_DONE ? judge(ui, opts, &wanted, args->values[0]) : code;
+}
+
+const struct verb verb_noise_fleet = {
+    .name = "noise fleet",
+    .summary = "says which of many nodes stand out, and why",
+    .synopsis = synopsis,
+    .description = description,
+    .argument_name = "DIR",
+    .argument_help = "a folder of recordings (HDF5), one a node",
+    .groups = groups,
+    .group_count = sizeof groups / sizeof groups[0],
+    .examples = examples,
+    .defaults = &defaults,
+    .values_size = sizeof(struct fleet_opts),
+    .most_arguments = 1,
+    .run = run,
+};

@@ -1,0 +1,164 @@
+/* Fleets in memory, for tests.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "made_fleet.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "stats/fleet_cells.h"
+#include "support.h"
+
+enum { CPUS = 2, SOURCES = 7 };
+
+/* splitmix64 */
+static double unit(uint64_t *state)
+{
+    uint64_t bits = *state += UINT64_C(0x9e3779b97f4a7c15);
+
+    bits = (bits ^ (bits >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    bits = (bits ^ (bits >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return ((double)((bits ^ (bits >> 31)) >> 12) + 0.5) * 0x1p-52;
+}
+
+static double normal(uint64_t *state)
+{
+    const double radius = sqrt(-2.0 * log(unit(state)));
+
+    return radius * cos(6.283185307179586 * unit(state));
+}
+
+enum law { EXPONENTIAL, POWER, LOGNORMAL };
+
+struct maker {
+    const struct iwt_fleet *wanted;
+    uint64_t state;
+    double length_s;
+    iw_fleet *fleet;
+    struct iwi_fleet_counter all; /* of the CPU */
+};
+
+static double mild(struct maker *m)
+{
+    return exp(m->wanted->spread * normal(&m->state));
+}
+
+static void count(struct maker *m, struct iwi_fleet_counter *counter, double at, double time_ns)
+{
+    iwi_fleet_count(counter, at, time_ns);
+    iwi_fleet_count(&m->all, at, time_ns);
+}
+
+static void add_cell(struct maker *m, iw_class kind, const char *name,
+                     const struct iwi_fleet_counter *counter)
+{
+    iw_source source = {.kind = kind};
+    uint32_t number;
+
+    snprintf(source.name, sizeof source.name, "%s", name);
+    assert_ok(iwi_fleet_find_name(NULL, m->fleet->cells, &source, &number));
+    assert_ok(iwi_fleet_add_cell(NULL, m->fleet, number, counter));
+}
+
+static double duration(struct maker *m, enum law law, double typical_ns)
+{
+    switch (law) {
+    case EXPONENTIAL: return -typical_ns * log(unit(&m->state));
+    case POWER: return typical_ns * pow(unit(&m->state), -1.0 / m->wanted->tail);
+    default: return typical_ns * exp(1.2 * normal(&m->state));
+    }
+}
+
+static void add_random(struct maker *m, iw_class kind, const char *name, double rate_hz, enum law law,
+                       double typical_ns)
+{
+    struct iwi_fleet_counter counter = {.by_stretch = {{.count = 0}}};
+
+    for (double at_s = 0.0;;) {
+        at_s -= log(unit(&m->state)) / rate_hz;
+        if (at_s >= m->length_s) {
+            break;
+        }
+        count(m, &counter, at_s / m->length_s, duration(m, law, typical_ns));
+    }
+    add_cell(m, kind, name, &counter);
+}
+
+/* Counted by stretches: one by one it would take most of the time. */
+static void add_tick(struct maker *m, double rate_hz, double time_ns)
+{
+    const double each = floor(rate_hz * m->length_s / IWI_FLEET_STRETCHES);
+    const struct iwi_fleet_sums sums = {each, each * time_ns, each * time_ns * time_ns, time_ns};
+    struct iwi_fleet_counter counter;
+
+    for (size_t i = 0; i < IWI_FLEET_STRETCHES; i++) {
+        struct iwi_fleet_sums *all = &m->all.by_stretch[i];
+
+        counter.by_stretch[i] = sums;
+        *all = (struct iwi_fleet_sums){all->count + sums.count, all->busy_ns + sums.busy_ns,
+                                       all->square_ns2 + sums.square_ns2,
+                                       fmax(all->longest_ns, sums.longest_ns)};
+    }
+    add_cell(m, IW_CLASS_IRQ, "local_timer", &counter);
+}
+
+static void add_bursts(struct maker *m)
+{
+    struct iwi_fleet_counter counter = {.by_stretch = {{.count = 0}}};
+    const double rate_hz = m->wanted->bursts_an_hour / 3600.0;
+
+    for (double at_s = 0.0; rate_hz > 0.0;) {
+        at_s -= log(unit(&m->state)) / rate_hz;
+        if (at_s >= m->length_s) {
+            break;
+        }
+        for (int i = 0; i < 100; i++) {
+            const double place = (at_s + unit(&m->state)) / m->length_s;
+
+            count(m, &counter, fmin(place, 0.999), duration(m, LOGNORMAL, 100e3));
+        }
+    }
+    add_cell(m, IW_CLASS_THREAD, "cron", &counter);
+}
+
+static void add_cpu(struct maker *m, uint32_t cpu, const double mild_by_source[SOURCES])
+{
+    char name[IW_SOURCE_NAME_SIZE];
+
+    memset(&m->all, 0, sizeof m->all);
+    assert_ok(iwi_fleet_add_cpu(NULL, m->fleet, cpu, m->length_s * 1e9));
+    add_tick(m, 250.0, 2000.0 * (1.0 + 0.2 * (mild_by_source[0] - 1.0)));
+    snprintf(name, sizeof name, "kworker/%u:%d", cpu, (int)(3 * unit(&m->state)));
+    add_random(m, IW_CLASS_THREAD, name, 5.0 * mild_by_source[1], EXPONENTIAL, 10e3);
+    if (cpu == 0) {
+        add_random(m, IW_CLASS_IRQ, "eno1", 10.0 * mild_by_source[2], EXPONENTIAL, 5e3);
+    }
+    add_random(m, IW_CLASS_SOFTIRQ, "RCU", 2.0 * mild_by_source[3], POWER, 3e3);
+    add_random(m, IW_CLASS_THREAD, "slurmd", 0.3 * mild_by_source[4], LOGNORMAL, 100e3);
+    add_random(m, IW_CLASS_HARDWARE, IW_SOURCE_UNSEEN, 0.01 * mild_by_source[5], EXPONENTIAL, 50e3);
+    add_bursts(m);
+    assert_ok(iwi_fleet_add_cell(NULL, m->fleet, 0, &m->all));
+}
+
+iw_fleet *iwt_fleet(const struct iwt_fleet *wanted)
+{
+    struct maker m = {.wanted = wanted, .state = wanted->seed * 1000003};
+
+    assert_ok(iw_fleet_new(NULL, &m.fleet));
+    for (size_t node = 0; node < wanted->node_count; node++) {
+        double mild_by_source[SOURCES];
+        char name[32];
+
+        m.length_s = wanted->has_mixed_lengths ? 20.0 + 40.0 * unit(&m.state) : 60.0;
+        for (size_t i = 0; i < SOURCES; i++) {
+            mild_by_source[i] = mild(&m);
+        }
+        snprintf(name, sizeof name, "n%04zu", node);
+        assert_ok(iwi_fleet_add_node(NULL, m.fleet, name));
+        for (uint32_t cpu = 0; cpu < CPUS; cpu++) {
+            add_cpu(&m, cpu, mild_by_source);
+        }
+    }
+    return m.fleet;
+}

@@ -1,0 +1,205 @@
+/* Fleets in words, JSON, CSV and as a page.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include <idlewave/fleet.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include "report/html_fleet.h"
+#include "support/made_recording.h"
+#include "support/support.h"
+
+/* 10 s of 2 CPUs with a tick; node 5 has a thread with an evil name on CPU 1. */
+static iw_recording *node(size_t number, bool is_bad)
+{
+    iw_recording *recording = iwt_recording(2, INT64_C(10000000000));
+    const uint32_t tick = iwt_source(recording, IW_CLASS_IRQ, "local_timer"),
+                   evil = iwt_source(recording, IW_CLASS_THREAD, "evil<b>\033,\"x");
+
+    iwt_attribute(recording, "kernel", number == 3 ? "6.6 <new>" : "6.1");
+    for (size_t cpu = 0; cpu < 2; cpu++) {
+        for (int64_t i = 0; i < 1000; i++) {
+            iwt_detour(recording, cpu, i * 10000000, 5000 + (int64_t)(number % 7) * 30, tick);
+            if (is_bad && cpu == 1 && i % 5 == 0) {
+                iwt_detour(recording, cpu, i * 10000000 + 1000000, 300000, evil);
+            }
+        }
+    }
+    return recording;
+}
+
+static iw_fleet *made(size_t nodes, bool has_bad)
+{
+    const iw_fleet_opts opts = IW_FLEET_OPTS_INIT;
+    iw_fleet *fleet = NULL;
+
+    assert_ok(iw_fleet_new(NULL, &fleet));
+    for (size_t i = 0; i < nodes; i++) {
+        iw_recording *recording = node(i, has_bad && i == 5);
+        char path[40];
+
+        snprintf(path, sizeof path, "d/n%zu,<i>.h5", i);
+        assert_ok(iw_fleet_add(NULL, fleet, path, recording));
+        iw_recording_free(recording);
+    }
+    assert_ok(iw_fleet_add_unreadable(NULL, fleet, "d/cut.h5", "'d/cut.h5' is cut off & gone"));
+    assert_ok(iw_fleet_judge(NULL, fleet, &opts));
+    return fleet;
+}
+
+enum format { TEXT, JSON, CSV, STATIC_PAGE };
+
+static char *written(iw_fleet *fleet, enum format format)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+
+    assert_non_null(out);
+    switch (format) {
+    case TEXT: assert_ok(iw_fleet_write_text(NULL, fleet, "d", out)); break;
+    case JSON: assert_ok(iw_fleet_write_json(NULL, fleet, "d", out)); break;
+    case CSV: assert_ok(iw_fleet_write_csv(NULL, fleet, out)); break;
+    default: {
+        const struct iwi_fleet_page page = {fleet, "d"};
+
+        assert_ok(iwi_fleet_html(NULL, &page, IWI_HTML_STATIC, out));
+    }
+    }
+    assert_int_equal(fclose(out), 0);
+    iw_fleet_free(fleet);
+    return text;
+}
+
+static void assert_has(const char *text, const char *part)
+{
+    if (strstr(text, part) == NULL) {
+        fail_msg("no '%s' in:\n%s", part, text);
+    }
+}
+
+static void text_tells_the_verdict_first_in_80_columns_without_control_characters(void **state)
+{
+    char *text = written(made(20, true), TEXT);
+
+    (void)state;
+    assert_int_equal(strncmp(text, "1 of 20 nodes stands out: n5,<i>.", 33), 0);
+    assert_has(text, "- n5,<i>, CPU 1: thread/evil<b>?,\"x takes 0.60 % of the time; 1 of 20 nodes has");
+    assert_has(text, "other 19 none");
+    assert_has(text, "Keep it off the application's CPUs");
+    assert_has(text, "kernel: 6.1 on 19 nodes; 6.6 <new> on 1 node (n3,<i>)");
+    assert_has(text, "1 file could not be read");
+    assert_has(text, "- 'd/cut.h5' is cut off & gone");
+    assert_has(text, "at most 1 fleet in 100 gets any false");
+    assert_null(strchr(text, '\033'));
+    for (const char *line = text; *line != '\0'; line = strchr(line, '\n') + 1) {
+        const char *end = strchr(line, '\n');
+        int columns = 0;
+
+        assert_non_null(end);
+        assert_true(end == line || end[-1] != ' ');
+        for (const char *c = line; c < end; c++) {
+            columns += ((unsigned char)*c & 0xc0U) != 0x80U;
+        }
+        assert_true(columns <= 80);
+    }
+    free(text);
+}
+
+static void clean_and_small_fleets_have_their_own_words(void **state)
+{
+    char *clean = written(made(20, false), TEXT), *small = written(made(3, false), TEXT);
+
+    (void)state;
+    assert_int_equal(strncmp(clean, "None of 20 nodes stands out.", 28), 0);
+    assert_null(strstr(clean, "What stands out, and what"));
+    assert_int_equal(strncmp(small, "3 nodes are too few to tell which one stands out: it takes 12.", 62), 0);
+    assert_has(small, "noise compare A B");
+    assert_has(small, "n2,<i>"); /* a table of nodes */
+    assert_null(strstr(small, "Time lost from"));
+    free(clean);
+    free(small);
+}
+
+static void json_has_all_of_it(void **state)
+{
+    char *text = written(made(20, true), JSON);
+    json_t *object = json_loads(text, 0, NULL), *finding;
+
+    (void)state;
+    assert_non_null(object);
+    assert_string_equal(json_string_value(json_object_get(object, "schema")), "idlewave.fleet/1");
+    assert_string_equal(json_string_value(json_object_get(object, "verdict")), "outliers");
+    assert_int_equal(json_array_size(json_object_get(object, "nodes")), 20);
+    assert_int_equal(json_array_size(json_object_get(object, "sources")), 2);
+    assert_int_equal(json_array_size(json_object_get(object, "groups")), 2);
+    assert_int_equal(json_array_size(json_object_get(object, "unreadable")), 1);
+    assert_int_equal(json_array_size(json_object_get(object, "findings")), 1);
+    finding = json_array_get(json_object_get(object, "findings"), 0);
+    assert_int_equal(json_integer_value(json_object_get(finding, "cpu")), 1);
+    assert_string_equal(json_string_value(json_object_get(finding, "metric")), "share");
+    assert_true(json_is_null(json_object_get(finding, "limit")));
+    json_decref(object);
+    free(text);
+}
+
+static void csv_has_a_line_a_node(void **state)
+{
+    char *text = written(made(20, true), CSV);
+    int lines = 0;
+
+    (void)state;
+    for (const char *c = text; *c != '\0'; c++) {
+        lines += *c == '\n';
+    }
+    assert_int_equal(lines, 21);
+    assert_has(text, "node,cpus,watched_s,share,rate_hz,longest_ns,findings,largest\n\"n0,<i>\",2,20,");
+    assert_has(text, ",1,\"thread/evil<b>?,\"\"x\"\n");
+    free(text);
+}
+
+static void the_page_escapes_names_and_has_all_sections(void **state)
+{
+    static const char *const ids[] = {"verdict", "outliers",    "distribution", "sources",
+                                      "nodes",   "differences", "unreadable",   "certainty"};
+    char *text = written(made(20, true), STATIC_PAGE);
+
+    (void)state;
+    for (size_t i = 0; i < sizeof ids / sizeof ids[0]; i++) {
+        char id[40];
+
+        snprintf(id, sizeof id, "id=\"%s\"", ids[i]);
+        assert_has(text, id);
+    }
+    assert_null(strstr(text, "<new>"));
+    assert_null(strstr(text, "<b>?"));
+    assert_has(text, "n5,&lt;i&gt;");
+    assert_has(text, "<svg");
+    free(text);
+}
+
+static void long_lists_of_nodes_are_cut_with_a_note(void **state)
+{
+    char *text = written(made(310, false), STATIC_PAGE);
+
+    (void)state;
+    assert_has(text, "300 of 310");
+    free(text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(text_tells_the_verdict_first_in_80_columns_without_control_characters),
+        cmocka_unit_test(clean_and_small_fleets_have_their_own_words),
+        cmocka_unit_test(json_has_all_of_it),
+        cmocka_unit_test(csv_has_a_line_a_node),
+        cmocka_unit_test(the_page_escapes_names_and_has_all_sections),
+        cmocka_unit_test(long_lists_of_nodes_are_cut_with_a_note),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
