@@ -28,7 +28,7 @@ function(iw_web_assets out)
             ${scripts}/BundleWeb.cmake
     COMMENT "Chart library for HTML pages" VERBATIM)
   set(files report_css=${source}/report.css report_js=${source}/report.js plots_js=${source}/plots.js
-            timeline_css=${source}/timeline.css timeline_cells_js=${source}/timeline_cells.js timeline_js=${source}/timeline.js
+            timeline_css=${source}/timeline.css whatif_css=${source}/whatif.css timeline_cells_js=${source}/timeline_cells.js timeline_js=${source}/timeline.js
             chart_js=${work}/chart.min.js chart_licences=${work}/chart-licences.txt)
   set(paths ${files})
   list(TRANSFORM paths REPLACE "^[^=]*=" "")

@@ -268,22 +268,27 @@ const plotKinds = (() => {
     ]);
   };
 
-  const histogram = ({ bins }, width) => {
+  // Of lengths in ns, or of shares of time; a fourth number of a bin: how many of its count are marked.
+  const histogram = ({ bins, is_share: isShare, label = "Length", count_label: countLabel = "Count" }, width) => {
+    const valueText = isShare ? (v) => `${digits(100 * v, 3)} %` : timeText;
     const height = Math.round(Math.min(Math.max(width * 0.38, 240), 340));
     const LEAST = 0.7; // so that a bar of one still has a height
-    const rows = bins.map(([low, high, count]) => ({ low, high, count, x: Math.sqrt(low * high), y: count }));
+    const rows = bins.map(([low, high, count, marked = 0]) => ({ low, high, count, marked, x: Math.sqrt(low * high), y: count }));
     const most = Math.max(...rows.map((r) => r.count), 1);
     const xDomain = [bins[0][0], bins[bins.length - 1][1]];
     const yDomain = [LEAST, most * 1.3];
     const x = { type: "log", domain: xDomain, ticks: logTicks(xDomain, Math.max(3, width / 90)),
-      text: (v) => timeText(v), label: "Length" };
-    const y = { type: "log", domain: yDomain, ticks: logTicks(yDomain, 6), text: countText, label: "Count" };
+      text: (v) => valueText(v), label };
+    const y = { type: "log", domain: yDomain, ticks: logTicks(yDomain, 6), text: countText, label: countLabel };
     return frame(width, height, x, y, [
       Chart.rect(rows.filter((r) => r.count > 0), {
         x1: "low", x2: "high", y1: LEAST, y2: "count", fill: "var(--series-0)", fillOpacity: 0.6, inset: 0.5,
       }),
+      Chart.rect(rows.filter((r) => r.marked > 0), {
+        x1: "low", x2: "high", y1: LEAST, y2: "marked", fill: "var(--mark)", inset: 0.5,
+      }),
       hint(rows.filter((r) => r.count > 0), (r) =>
-        `${timeText(r.low)} to ${timeText(r.high)}: ${countText(r.count)}`),
+        `${valueText(r.low)} to ${valueText(r.high)}: ${countText(r.count)}${r.marked > 0 ? `, ${countText(r.marked)} marked` : ""}`),
     ]);
   };
 

@@ -1,0 +1,174 @@
+/* The job that a what-if is asked for: its programs, network and noise.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "whatif_question.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "program_parse.h"
+
+/* ---- programs ---- */
+
+/* Whether the job can be made with other ranks or work, without a message. */
+static bool can_make(const struct question *q, uint32_t ranks, double work)
+{
+    const struct program_opts *opts = q->program;
+    const bool is_pattern = opts->patterns.count > 0, is_changed = ranks != 0 || work != 1.0;
+    const bool is_trace = q->made != NULL && q->made->source.trace != NULL;
+    iw_trace_info traced;
+
+    if (!is_changed) {
+        return true;
+    }
+    if (ranks != 0 && (opts->dims != NULL || opts->root != OPT_UNSET_COUNT || opts->delays.count > 0)) {
+        return false;
+    }
+    if (is_pattern) {
+        return work == 1.0 || (opts->compute_ps != OPT_UNSET_TIME && opts->compute_ps > 0);
+    }
+    if (!is_trace) {
+        return false;
+    }
+    iw_trace_describe(q->made->source.trace, &traced);
+    return ranks % traced.ranks == 0;
+}
+
+static void hush(void *arg, iw_log_level level, const char *text)
+{
+    (void)arg;
+    (void)level;
+    (void)text;
+}
+
+/* The last one made comes first. What the user did not ask for, as other ranks, fails without a word. */
+static int make_program(struct question *q, uint32_t ranks, double work)
+{
+    static const bool is_never_heard = false;
+    const bool is_changed = ranks != 0 || work != 1.0;
+    struct program_opts opts = *q->program;
+    struct ui quiet = *q->ui;
+    struct question_program *made = ui_grow(NULL, 1, sizeof *made);
+
+    quiet.log = (iw_log){hush, NULL};
+    quiet.is_heard = &is_never_heard;
+    *made = (struct question_program){.next = q->made};
+    opts.ranks = ranks != 0 ? ranks : opts.ranks;
+    if (work != 1.0 && opts.patterns.count > 0) {
+        opts.compute_ps = (iw_time)((double)opts.compute_ps * work + 0.5);
+    } else if (work != 1.0) {
+        opts.trace.compute_scale = (opts.trace.compute_scale > 0 ? opts.trace.compute_scale : 1.0) * work;
+    }
+    q->made = made;
+    return program_make(is_changed ? &quiet : q->ui, &opts, q->args, &made->source, &made->program);
+}
+
+static void free_program(struct question_program *made)
+{
+    iw_program_free(made->program);
+    program_source_release(&made->source);
+    free(made);
+}
+
+/* The one that was made last. */
+static void drop_first(struct question *q)
+{
+    struct question_program *made = q->made;
+
+    q->made = made->next;
+    free_program(made);
+}
+
+static iw_status make(void *arg, uint32_t ranks, double work, iw_program **program_p)
+{
+    struct question *q = arg;
+    const bool is_changed = ranks != 0 || work != 1.0;
+
+    if (!can_make(q, ranks, work)) {
+        return IW_ERR_UNSUPPORTED;
+    }
+    if (is_changed || q->is_first_used) {
+        const int code = make_program(q, ranks, work);
+
+        if (code != UI_DONE) {
+            drop_first(q);
+            return is_changed ? IW_ERR_UNSUPPORTED : IW_ERR_FORMAT;
+        }
+    }
+    q->is_first_used = true;
+    *program_p = q->made->program;
+    return IW_OK;
+}
+
+static void release(void *arg, iw_program *program)
+{
+    struct question *q = arg;
+
+    for (struct question_program **place = &q->made; *place != NULL; place = &(*place)->next) {
+        struct question_program *made = *place;
+
+        if (made->program == program) {
+            *place = made->next;
+            free_program(made);
+            return;
+        }
+    }
+}
+
+iw_program_maker question_maker(struct question *q)
+{
+    return (iw_program_maker){.make = make, .release = release, .arg = q};
+}
+
+/* ---- noise ---- */
+
+static iw_status add_noise(const iw_log *log, void *noise, const char *spec_or_path)
+{
+    return iw_noise_set_add(log, noise, spec_or_path);
+}
+
+static int make_noise(struct question *q, const struct noise_opts *opts)
+{
+    int code = ui_exit_of(iw_noise_set_new(&q->ui->log, &q->noise));
+
+    if (code == UI_DONE) {
+        code = simulate_add_noise(q->ui, &opts->specs, add_noise, q->noise);
+    }
+    if (code == UI_DONE) {
+        iw_noise_set_align(q->noise, (iw_sync)opts->sync, opts->skew_ps, (uint32_t)opts->ranks_per_node);
+        q->noise_names = program_join(&opts->specs, " + ");
+    }
+    return code;
+}
+
+/* ---- all of it ---- */
+
+int question_init(struct question *q, struct ui *ui, const struct program_opts *program,
+                  const struct net_opts *net, const struct noise_opts *noise, const struct opt_args *args)
+{
+    char name[PROGRAM_NAME_SIZE];
+    int code;
+
+    *q = (struct question){.ui = ui, .program = program, .args = args};
+    code = simulate_make_net(ui, net, &q->net);
+    if (code == UI_DONE) {
+        code = make_noise(q, noise);
+    }
+    if (code == UI_DONE) {
+        code = make_program(q, 0, 1.0);
+    }
+    if (code == UI_DONE) {
+        (void)snprintf(q->what, sizeof q->what, "%s", program_name(&q->made->source, name));
+    }
+    return code;
+}
+
+void question_release(struct question *q)
+{
+    while (q->made != NULL) {
+        drop_first(q);
+    }
+    iw_noise_set_free(q->noise);
+    free(q->noise_names);
+}

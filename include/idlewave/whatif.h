@@ -1,0 +1,202 @@
+/* idlewave/whatif.h - what a job would gain if sources of noise were gone.
+ * SPDX-License-Identifier: BSD-3-Clause
+ *
+ *     iw_noise_set *set;
+ *     iw_whatif *whatif;
+ *     st = iw_noise_set_new(log, &set);
+ *     st = iw_noise_set_add(log, set, "node.h5");
+ *     st = iw_whatif_run(log, set, &question, &opts, &whatif);
+ *     ...  iw_whatif_free(whatif); iw_noise_set_free(set);
+ *
+ * All changes are simulated with the same seeds, phases and trials as the noise as it is, so their
+ * differences are differences of pairs. A source that is removed leaves all detours of others where they
+ * were: the result is, to the picosecond, that of simulating the file without it ('noise cut --drop').
+ */
+#ifndef IW_WHATIF_H
+#define IW_WHATIF_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include <idlewave/recording.h>
+#include <idlewave/remedy.h>
+#include <idlewave/sim.h>
+#include <idlewave/stats.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- noise whose sources can be taken away ---- */
+
+typedef struct iw_noise_set iw_noise_set; /* opaque: specs, recordings, folders of recordings */
+
+typedef struct iw_noise_part {
+    iw_class kind;                       /* unknown for specs */
+    const char *name;                    /* as recordings have it; a spec itself */
+    char text[IW_SOURCE_NAME_SIZE + 16]; /* "irq/eno1"; the spec, cut */
+    bool is_recorded;                    /* a source of recordings; false: a spec or a text trace */
+    double share;       /* of the time of the CPUs that ranks use; NaN where it depends on the work */
+    int64_t longest_ns; /* its longest detour on these CPUs; 0 where it is not recorded */
+    const iw_remedy *remedy;
+} iw_noise_part;
+
+IW_API IW_NODISCARD iw_status iw_noise_set_new(const iw_log *log, iw_noise_set **set_p);
+IW_API void iw_noise_set_free(iw_noise_set *set);
+
+/** A SPEC, a noise file, or a folder of noise files, one a node; as iw_noise_add_file(). Recordings are kept.
+ * The same source in several inputs is one part. */
+IW_API IW_NODISCARD iw_status iw_noise_set_add(const iw_log *log, iw_noise_set *set,
+                                               const char *spec_or_path);
+
+/** The same for a recording in memory, which belongs to the set from then on; `name` is for messages. On
+ * failure it stays the caller's. */
+IW_API IW_NODISCARD iw_status iw_noise_set_add_recording(const iw_log *log, iw_noise_set *set,
+                                                         const char *name, iw_recording *recording);
+
+/** As iw_noise_align(). Parts are numbered anew: which CPUs ranks use tells what took time. */
+IW_API void iw_noise_set_align(iw_noise_set *set, iw_sync sync, iw_time skew_ps, uint32_t ranks_per_node);
+
+/** Those that took time, the largest share first. */
+IW_API size_t iw_noise_set_part_count(const iw_noise_set *set);
+IW_API const iw_noise_part *iw_noise_set_part(const iw_noise_set *set, size_t part);
+
+/** Marks parts that fit a pattern ("irq/eno1", "eno1", "irq", with '*', '?', []; a spec as it was given).
+ * IW_ERR_RANGE: none does; what there is is logged. */
+IW_API IW_NODISCARD iw_status iw_noise_set_mark(const iw_log *log, const iw_noise_set *set,
+                                                const char *pattern, bool *is_marked);
+
+/** Noise without the marked parts (NULL: with all). `replicate` 0: as recorded; k: from the k-th redrawing of
+ * the recordings that follows from `seed` (iw_recording_resample(); of a folder: its nodes drawn anew). */
+IW_API IW_NODISCARD iw_status iw_noise_set_make(const iw_log *log, const iw_noise_set *set,
+                                                const bool *is_removed, uint64_t seed, uint64_t replicate,
+                                                iw_noise **noise_p);
+
+/* ---- the question ---- */
+
+/** Makes what the ranks run: `ranks` of them (0: as the user asked), their computation taking `work` times as
+ * long. IW_ERR_UNSUPPORTED (not logged): it cannot be changed so. The caller frees the program with
+ * `release`.
+ */
+typedef struct iw_program_maker {
+    iw_status (*make)(void *arg, uint32_t ranks, double work, iw_program **program_p);
+    void (*release)(void *arg, iw_program *program);
+    void *arg;
+} iw_program_maker;
+
+/** A set of sources that the user named. */
+typedef struct iw_named_set {
+    const char *name;            /* as it is to be shown */
+    const char *const *patterns; /* of iw_noise_set_mark() */
+    size_t pattern_count;
+} iw_named_set;
+
+typedef struct iw_whatif_opts {
+    iw_sim_opts sim; /* trials, seed, engine, threads, progress; at least 2 trials */
+    const iw_net *net;
+    iw_program_maker program;
+    const iw_named_set *sets; /* may be NULL */
+    size_t set_count;
+    double target;    /* a slowdown, 0.02: find the smallest set that gets there; < 0: none */
+    uint32_t redraws; /* of the recordings, for the intervals, 2 or more; 0: they are the whole truth */
+    bool wants_classes, wants_together; /* classes of sources; all nodes' noise at the same time */
+    uint32_t cores_per_node;            /* of which one could be left to the operating system; 0: not asked */
+    uint32_t most_parts; /* recorded parts that are tried one by one, those that take most time and those with
+                            the longest detours; the rest are one together. 0: all */
+} iw_whatif_opts;
+
+/* ---- the answer ---- */
+
+typedef enum iw_change_kind {
+    IW_CHANGE_SOURCE,
+    IW_CHANGE_REST, /* all parts that were too small to be tried alone */
+    IW_CHANGE_CLASS,
+    IW_CHANGE_SET,      /* one of opts->sets */
+    IW_CHANGE_ALL,      /* no noise is left, recorded or of specs */
+    IW_CHANGE_TOGETHER, /* co-scheduling: nothing is removed, all nodes are hit at the same time */
+    IW_CHANGE_RESERVE   /* one core of each node left to the operating system */
+} iw_change_kind;
+
+typedef struct iw_change {
+    iw_change_kind kind;
+    char name[IW_SOURCE_NAME_SIZE + 16];
+    bool *is_removed; /* by part of the noise set; owned by the iw_whatif */
+    size_t removed_count;
+    double share; /* of CPU time that goes with it */
+    iw_estimate
+        slowdown;       /* that is left: T / T0 - 1, mean of the trials; RESERVE: against T0 with all cores */
+    iw_estimate saving; /* slowdown now minus that */
+    const iw_remedy *remedy; /* of recorded SOURCEs, TOGETHER and RESERVE; else NULL */
+} iw_change;
+
+/** From how many ranks on a reserved core gains more than it costs. */
+typedef struct iw_break_even {
+    bool is_known;                    /* false: not up to most_ranks, or from least_ranks on */
+    bool is_always;                   /* it gains from least_ranks on */
+    double ranks, low, high;          /* low and high are cut to what was looked at */
+    uint32_t least_ranks, most_ranks; /* looked at */
+    double price;                     /* the slowdown that one core less costs without noise */
+} iw_break_even;
+
+typedef struct iw_whatif {
+    uint32_t ranks;
+    uint64_t trials, seed;
+    uint32_t redraws;
+    iw_time noiseless_ps;
+    uint64_t messages;
+    iw_estimate now; /* slowdown as it is */
+    size_t change_count;
+    iw_change *changes;    /* by saving, the largest first */
+    double sum_of_sources; /* savings of SOURCEs and REST added up, to compare with that of all */
+    /* the smallest set for the target */
+    double target;
+    bool has_target_set,
+        is_target_exact; /* none gets there; false: there were too many to try, a smaller one may exist */
+    iw_change target_set;
+    iw_break_even break_even; /* .most_ranks 0: not asked */
+    bool is_reserve_unknown;  /* asked, but the program cannot be made with more work */
+    double recorded_s;        /* length of the shortest recording; 0: none. Rarer sources may be missing */
+    double rare_limit_s;      /* what comes less than once in this on a node may have been missed, 95 % */
+    double engine_seconds;
+} iw_whatif;
+
+IW_API IW_NODISCARD iw_status iw_whatif_run(const iw_log *log, const iw_noise_set *set,
+                                            const iw_whatif_opts *opts, iw_whatif **whatif_p);
+IW_API void iw_whatif_free(iw_whatif *whatif);
+
+/* ---- telling ---- */
+
+typedef struct iw_whatif_origin {
+    const char *what, *command; /* "allreduce:dissemination"; the command line */
+    const char *noise;          /* the inputs, joined by " + " */
+    const iw_net *net;
+    const iw_noise_set *set;
+    uint32_t ranks_per_node;
+} iw_whatif_origin;
+
+/** The verdict, the ranking, the smallest set, what to do; 80 columns. */
+IW_API IW_NODISCARD iw_status iw_whatif_write_text(const iw_log *log, const iw_whatif *whatif,
+                                                   const iw_whatif_origin *origin, FILE *out);
+/** One JSON object, schema "idlewave.whatif/1" (docs/formats/whatif-json.md). */
+IW_API IW_NODISCARD iw_status iw_whatif_write_json(const iw_log *log, const iw_whatif *whatif,
+                                                   const iw_whatif_origin *origin, FILE *out);
+/** A line a change: kind,name,share,slowdown,low,high,saving,low,high. */
+IW_API IW_NODISCARD iw_status iw_whatif_write_csv(const iw_log *log, const iw_whatif *whatif,
+                                                  const iw_whatif_origin *origin, FILE *out);
+
+/* ---- reports of a file that iw_whatif_write_json() has written; IW_ERR_IO, IW_ERR_FORMAT ---- */
+
+/** Whether it looks like one, of whatever version. */
+IW_API bool iw_whatif_is_answer(const char *path);
+
+/** What iw_whatif_write_text() and iw_whatif_write_csv() write. */
+IW_API IW_NODISCARD iw_status iw_whatif_report_text(const iw_log *log, const char *path, FILE *out);
+IW_API IW_NODISCARD iw_status iw_whatif_report_csv(const iw_log *log, const char *path, FILE *out);
+
+/** One HTML page for those who decide: nothing from elsewhere, no scripts, two sheets of paper. */
+IW_API IW_NODISCARD iw_status iw_whatif_write_html(const iw_log *log, const char *path, FILE *out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

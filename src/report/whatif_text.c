@@ -1,0 +1,126 @@
+/* An answer to "what if" for people: the verdict, the ranking, what to do, how sure.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include <math.h>
+#include <string.h>
+
+#include "report/noise_parts.h"
+#include "report/result_parts.h"
+#include "report/whatif_parts.h"
+
+enum { NAME_COLUMNS = 27, LEFT_COLUMNS = 9, SAVING_COLUMNS = 24, BAR_COLUMNS = 10, MOST_ADVICE = 5 };
+
+static void write_change(FILE *out, const json_t *change, double largest)
+{
+    const iw_estimate saving = iwi_whatif_estimate(change, "saving"),
+                      left = iwi_whatif_estimate(change, "slowdown");
+    const double share = iwi_result_number(change, "share");
+    char name[IWI_CHANGE_NAME_SIZE], plain[IWI_NAME_SIZE], number[IWI_NUMBER_SIZE], percent[IWI_NUMBER_SIZE],
+        estimate[IWI_ESTIMATE_SIZE], *points;
+
+    iwi_plain_name(iwi_whatif_change_name(change, name), NAME_COLUMNS, plain);
+    iwi_whatif_points_text(saving, estimate);
+    points = strstr(estimate, " points");
+    memmove(points, points + strlen(" points"), strlen(points + strlen(" points")) + 1);
+    (void)fprintf(out, "  %-*s %7s %*s  %-*s", NAME_COLUMNS, plain,
+                  isnan(share) || share == 0 ? "-" : iwi_share_text(share, number), LEFT_COLUMNS,
+                  isnan(left.value) ? "-" : iwi_percent_text(left.value, percent), SAVING_COLUMNS, estimate);
+    (void)iwi_write_bar(out, largest > 0 && saving.value > 0 ? saving.value / largest : 0, BAR_COLUMNS);
+    (void)fputc('\n', out);
+}
+
+static bool is_alone(const json_t *change)
+{
+    const char *kind = iwi_result_text(change, "kind");
+
+    return strcmp(kind, "source") == 0 || strcmp(kind, "rest") == 0;
+}
+
+/* Sources first, then sets of them and what else can be done. */
+static void write_table(const json_t *whatif, FILE *out)
+{
+    const json_t *change;
+    double largest = 0;
+
+    for (size_t i = 0; (change = iwi_whatif_change(whatif, NULL, i)) != NULL; i++) {
+        largest = fmax(largest, iwi_whatif_estimate(change, "saving").value);
+    }
+    (void)fprintf(out, "  %-*s %7s %*s  %s\n", NAME_COLUMNS, "without", "share", LEFT_COLUMNS, "slowdown",
+                  "saves (points)");
+    for (int pass = 0; pass < 2; pass++) {
+        bool is_first = true;
+
+        for (size_t i = 0; (change = iwi_whatif_change(whatif, NULL, i)) != NULL; i++) {
+            if (is_alone(change) == (pass == 0)) {
+                if (is_first && pass == 1) {
+                    (void)fputc('\n', out);
+                }
+                is_first = false;
+                write_change(out, change, largest);
+            }
+        }
+    }
+}
+
+static void write_paragraph(FILE *out, const json_t *whatif,
+                            void (*tell)(const json_t *, char paragraph[IWI_PARAGRAPH_SIZE]))
+{
+    char paragraph[IWI_PARAGRAPH_SIZE] = "";
+
+    tell(whatif, paragraph);
+    if (paragraph[0] != '\0') {
+        (void)fputc('\n', out);
+        iwi_write_wrapped(out, paragraph);
+    }
+}
+
+/* Of sources that are worth it; the verdict has told of the first already, if that is. */
+static void write_advice(const json_t *whatif, FILE *out)
+{
+    const json_t *change = iwi_whatif_change(whatif, "source", 0);
+    bool is_begun = false;
+
+    for (size_t i = change != NULL && iwi_whatif_is_worth_it(change);
+         i < MOST_ADVICE && (change = iwi_whatif_change(whatif, "source", i)) != NULL; i++) {
+        const json_t *remedy = json_object_get(change, "remedy");
+        char name[IWI_CHANGE_NAME_SIZE], item[IWI_PARAGRAPH_SIZE] = "";
+
+        if (!iwi_whatif_is_worth_it(change) || !json_is_object(remedy)) {
+            continue;
+        }
+        if (!is_begun) {
+            (void)fputs("\nTo do about others:\n", out);
+            is_begun = true;
+        }
+        iwi_append(item, "%s: ", iwi_whatif_change_name(change, name));
+        iwi_whatif_append_remedy(remedy, item);
+        iwi_write_item(out, item);
+    }
+}
+
+void iwi_write_whatif_text(const json_t *whatif, FILE *out)
+{
+    char verdict[IWI_PARAGRAPH_SIZE] = "";
+
+    iwi_whatif_verdict(whatif, verdict);
+    iwi_write_wrapped(out, verdict);
+    (void)fputc('\n', out);
+    write_table(whatif, out);
+    write_paragraph(out, whatif, iwi_whatif_interaction);
+    write_paragraph(out, whatif, iwi_whatif_target);
+    write_paragraph(out, whatif, iwi_whatif_reserve);
+    write_paragraph(out, whatif, iwi_whatif_together);
+    write_advice(whatif, out);
+    write_paragraph(out, whatif, iwi_whatif_certainty);
+}
+
+iw_status iw_whatif_write_text(const iw_log *log, const iw_whatif *whatif, const iw_whatif_origin *origin,
+                               FILE *out)
+{
+    json_t *object;
+
+    IW_TRY(iwi_whatif_new(log, whatif, origin, &object));
+    iwi_write_whatif_text(object, out);
+    json_decref(object);
+    return iwi_check_written(log, out, "the answer");
+}

@@ -1,0 +1,32 @@
+/* What is tried: single sources, classes, sets, all of them, and two remedies for the whole node.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef IWI_CHANGES_H
+#define IWI_CHANGES_H
+
+#include <idlewave/whatif.h>
+
+#include "whatif/scene.h"
+
+struct iwi_changes {
+    iw_change *list;
+    size_t count, room;
+};
+
+/* Everything that the options ask for, without numbers yet. Which sources are tried one by one: a source
+ * costs much because it takes much time, or, on many ranks, because its detours are long, however rare. So
+ * each part gets the better of its places by share and by longest detour, and the first opts->most_parts of
+ * that order are tried (0: all; specs, whose detours are not recorded, always); the others are one change
+ * together. `can_reserve`: a program with one core less can be made. */
+IW_NODISCARD iw_status iwi_changes_list(const iw_log *log, const iw_noise_set *set,
+                                        const iw_whatif_opts *opts, bool can_reserve,
+                                        struct iwi_changes *changes_p);
+void iwi_changes_release(struct iwi_changes *changes);
+
+/* Appends a change that removes these parts; its name is empty. */
+IW_NODISCARD iw_status iwi_changes_add(const iw_log *log, const iw_noise_set *set, iw_change_kind kind,
+                                       const bool *is_removed, struct iwi_changes *changes);
+
+struct iwi_variant iwi_variant_of(const iw_change *change);
+
+#endif

@@ -1,0 +1,25 @@
+/* The 95 % interval of a simulated mean: chance of the trials, and chance of the recording.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef IWI_INTERVAL_H
+#define IWI_INTERVAL_H
+
+#include <stddef.h>
+
+#include <idlewave/stats.h>
+
+/* One number a trial, at least 2. Differences of pairs are such numbers too. */
+struct iwi_sample {
+    const double *trials;
+    size_t trial_count;
+    const double *redraws; /* [redraw][trial]: the same from recordings drawn anew, in trials of their own */
+    size_t redraw_count;   /* fewer than 2: the recording is taken for the whole truth */
+    size_t per_redraw;     /* at least 2 */
+    size_t blocks;         /* pieces that recordings are drawn in, at least 2 */
+    double one_hit;        /* the most that one detour can add to a number; 0: not known */
+    double most_unmet;     /* what hits that no trial met add to the mean at most; used with one_hit */
+};
+
+iw_estimate iwi_interval(const struct iwi_sample *sample);
+
+#endif

@@ -1,0 +1,269 @@
+/* A set of noise inputs that keeps its recordings, so that sources can be taken away.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "whatif/noise_set.h"
+
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "format/noise_hdf5.h"
+#include "noise/source_filter.h"
+
+enum { LIST_SIZE = 400 };
+
+iw_status iw_noise_set_new(const iw_log *log, iw_noise_set **set_p)
+{
+    iw_noise_set *set = iwi_new_array(log, 1, sizeof *set);
+
+    if (set == NULL) {
+        return IW_ERR_NOMEM;
+    }
+    set->ranks_per_node = 1;
+    *set_p = set;
+    return IW_OK;
+}
+
+static void release_input(struct iwi_set_input *input)
+{
+    for (size_t i = 0; input->entries != NULL && i < input->node_count; i++) {
+        free(input->entries[i]);
+    }
+    free(input->entries);
+    iw_recordings_free(input->recordings, input->is_lent ? 0 : input->node_count);
+    iw_folder_free(input->folder);
+    free(input->text);
+}
+
+void iw_noise_set_free(iw_noise_set *set)
+{
+    if (set == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < set->input_count; i++) {
+        release_input(&set->inputs[i]);
+    }
+    for (size_t i = 0; i < set->entry_count; i++) {
+        free(set->entries[i].spec);
+    }
+    free(set->inputs);
+    free(set->entries);
+    free(set->parts);
+    free(set);
+}
+
+/* ---- adding ---- */
+
+/* The samples of FWQ say nothing that its detours do not; without them the recording can be cut and drawn
+ * anew as one of selfish. FTQ has no detours, and was refused before. */
+static void forget_samples(iw_recording *recording)
+{
+    recording->probe = IW_PROBE_SELFISH;
+    recording->quantum_ns = 0;
+    for (size_t i = 0; i < recording->cpu_count; i++) {
+        iw_detours *cpu = &recording->cpus[i];
+
+        free(cpu->sample_start_ns);
+        free(cpu->sample);
+        cpu->sample_start_ns = NULL;
+        cpu->sample = NULL;
+        cpu->sample_count = 0;
+    }
+}
+
+static iw_status load(const iw_log *log, const char *path, struct iwi_set_input *input)
+{
+    if (!iw_is_folder(path)) {
+        input->recordings = iwi_new_array(log, 1, sizeof(iw_recording *));
+        if (input->recordings == NULL) {
+            return IW_ERR_NOMEM;
+        }
+        input->node_count = 1;
+        return iw_recording_load(log, path, &input->recordings[0]);
+    }
+    IW_TRY(iw_folder_list(log, path, &input->folder));
+    IW_TRY(iw_folder_load(log, input->folder, &input->recordings));
+    input->node_count = input->folder->count;
+    return IW_OK;
+}
+
+/* Refuses here and now what the noise would refuse later. */
+static iw_status try_noise(const iw_log *log, const struct iwi_set_input *input)
+{
+    const char *const *names =
+        (const char *const *)(input->folder != NULL ? input->folder->paths : (char **)&input->text);
+    iw_noise *noise;
+    iw_status status;
+
+    IW_TRY(iw_noise_new(log, &noise));
+    status =
+        input->node_count == 0
+            ? iw_noise_add(log, noise, input->text)
+            : iwi_set_add_nodes(log, input, names, (const iw_recording *const *)input->recordings, noise);
+    iw_noise_free(noise);
+    return status;
+}
+
+static iw_status find_entries(const iw_log *log, iw_noise_set *set, struct iwi_set_input *input)
+{
+    input->entries = iwi_new_array(log, input->node_count, sizeof(size_t *));
+    if (input->entries == NULL) {
+        return IW_ERR_NOMEM;
+    }
+    input->length_ns = INT64_MAX;
+    for (size_t node = 0; node < input->node_count; node++) {
+        const iw_recording *recording = input->recordings[node];
+
+        input->entries[node] = iwi_new_array(log, recording->source_count, sizeof(size_t));
+        if (input->entries[node] == NULL) {
+            return IW_ERR_NOMEM;
+        }
+        for (size_t i = 0; i < recording->source_count; i++) {
+            IW_TRY(iwi_set_find(log, set, &recording->sources[i], &input->entries[node][i]));
+        }
+        for (size_t i = 0; i < recording->cpu_count; i++) {
+            input->length_ns = iwi_min(input->length_ns, recording->cpus[i].length_ns);
+        }
+        input->length_ns = recording->cpu_count > 0 ? input->length_ns : 0;
+    }
+    return IW_OK;
+}
+
+static iw_status fill_input(const iw_log *log, iw_noise_set *set, const char *text,
+                            struct iwi_set_input *input)
+{
+    input->text = strdup(text);
+    if (input->text == NULL) {
+        return iwi_fail(log, IW_ERR_NOMEM, "out of memory for the name of a noise source");
+    }
+    if (input->node_count == 0 && (iw_is_folder(text) || iwi_noise_hdf5_matches(text))) {
+        IW_TRY(load(log, text, input));
+    }
+    IW_TRY(try_noise(log, input));
+    if (input->node_count == 0) {
+        return iwi_set_add_spec(log, set, text, &input->entry);
+    }
+    return find_entries(log, set, input);
+}
+
+/* Takes the entries behind the first `count` back. */
+static void forget_entries(iw_noise_set *set, size_t count)
+{
+    while (set->entry_count > count) {
+        free(set->entries[--set->entry_count].spec);
+    }
+}
+
+/* Takes over what the input holds, also on failure. */
+static iw_status add_input(const iw_log *log, iw_noise_set *set, const char *text,
+                           struct iwi_set_input *input)
+{
+    const size_t entries_before = set->entry_count;
+    iw_status status =
+        iwi_grow(log, (void **)&set->inputs, &set->input_room, set->input_count + 1, sizeof *set->inputs);
+
+    if (status == IW_OK) {
+        status = fill_input(log, set, text, input);
+    }
+    if (status == IW_OK) {
+        status = iwi_set_room(log, set);
+    }
+    if (status == IW_OK) {
+        for (size_t i = 0; i < input->node_count; i++) {
+            forget_samples(input->recordings[i]);
+        }
+        set->inputs[set->input_count++] = *input;
+    } else {
+        release_input(input);
+        forget_entries(set, entries_before);
+    }
+    iwi_set_count(set); /* entries may have moved in memory */
+    return status;
+}
+
+iw_status iw_noise_set_add(const iw_log *log, iw_noise_set *set, const char *spec_or_path)
+{
+    struct iwi_set_input input = {.text = NULL};
+
+    return add_input(log, set, spec_or_path, &input);
+}
+
+iw_status iw_noise_set_add_recording(const iw_log *log, iw_noise_set *set, const char *name,
+                                     iw_recording *recording)
+{
+    struct iwi_set_input input = {.node_count = 1, .is_lent = true};
+
+    input.recordings = iwi_new_array(log, 1, sizeof(iw_recording *));
+    if (input.recordings == NULL) {
+        return IW_ERR_NOMEM;
+    }
+    input.recordings[0] = recording;
+    IW_TRY(add_input(log, set, name, &input));
+    set->inputs[set->input_count - 1].is_lent = false;
+    return IW_OK;
+}
+
+void iw_noise_set_align(iw_noise_set *set, iw_sync sync, iw_time skew_ps, uint32_t ranks_per_node)
+{
+    set->sync = sync;
+    set->skew_ps = skew_ps;
+    set->ranks_per_node = ranks_per_node > 0 ? ranks_per_node : 1;
+    iwi_set_count(set);
+}
+
+/* ---- parts ---- */
+
+size_t iw_noise_set_part_count(const iw_noise_set *set)
+{
+    return set->part_count;
+}
+
+const iw_noise_part *iw_noise_set_part(const iw_noise_set *set, size_t part)
+{
+    return part < set->part_count ? &set->parts[part] : NULL;
+}
+
+static bool fits(const struct iwi_set_entry *entry, const char *pattern)
+{
+    if (entry->spec == NULL) {
+        return iwi_source_fits(pattern, &entry->source);
+    }
+    return strcmp(pattern, entry->spec) == 0 || fnmatch(pattern, entry->spec, 0) == 0;
+}
+
+/* "irq/eno1, thread/cron" in `buf`; "..." ends what does not fit. */
+static const char *list_parts(const iw_noise_set *set, char buf[LIST_SIZE])
+{
+    size_t used = 0;
+
+    snprintf(buf, LIST_SIZE, "nothing");
+    for (size_t i = 0; i < set->part_count; i++) {
+        if (used + strlen(set->parts[i].text) + sizeof ", , ..." > LIST_SIZE) {
+            snprintf(buf + used, LIST_SIZE - used, ", ...");
+            break;
+        }
+        used += (size_t)snprintf(buf + used, LIST_SIZE - used, "%s%s", i > 0 ? ", " : "", set->parts[i].text);
+    }
+    return buf;
+}
+
+iw_status iw_noise_set_mark(const iw_log *log, const iw_noise_set *set, const char *pattern, bool *is_marked)
+{
+    char list[LIST_SIZE];
+    bool is_found = false;
+
+    for (size_t i = 0; i < set->entry_count; i++) {
+        if (set->entries[i].part != IWI_NO_PART && fits(&set->entries[i], pattern)) {
+            is_marked[set->entries[i].part] = true;
+            is_found = true;
+        }
+    }
+    if (!is_found) {
+        return iwi_fail(log, IW_ERR_RANGE,
+                        "no source '%s' takes time of the CPUs that ranks use: what does is %s", pattern,
+                        list_parts(set, list));
+    }
+    return IW_OK;
+}

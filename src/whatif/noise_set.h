@@ -1,0 +1,91 @@
+/* Inside a noise set: its inputs, the sources in them, and the parts that users see.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef IWI_NOISE_SET_H
+#define IWI_NOISE_SET_H
+
+#include <idlewave/fleet.h>
+#include <idlewave/whatif.h>
+
+#define IWI_NO_PART SIZE_MAX
+
+/* The recording of one node, its file, and which entry each of its sources is. */
+struct iwi_set_node {
+    const char *name;
+    const iw_recording *recording;
+    const size_t *entry;
+};
+
+/* One spec, file or folder. */
+struct iwi_set_input {
+    char *text;
+    size_t entry;      /* specs and text traces: their own */
+    size_t node_count; /* 0: a spec or a text trace */
+    iw_folder *folder; /* NULL: one file */
+    iw_recording **recordings;
+    bool is_lent;      /* the recording is still the caller's */
+    size_t **entries;  /* by node and source */
+    int64_t length_ns; /* of the shortest CPU; all are used so far */
+};
+
+/* Something that took time, or a source of a recording that did not. */
+struct iwi_set_entry {
+    iw_source source; /* of recordings */
+    char *spec;       /* NULL: a source of recordings */
+    double share;
+    int64_t longest_ns; /* its longest piece; 0 of specs */
+    size_t part;        /* its number among the parts, or IWI_NO_PART */
+};
+
+struct iw_noise_set {
+    struct iwi_set_input *inputs;
+    size_t input_count, input_room;
+    struct iwi_set_entry *entries;
+    size_t entry_count, entry_room;
+    size_t next_entry; /* where to look first: nodes have much the same sources in much the same order */
+    iw_noise_part *parts;
+    size_t part_count, part_room;
+    iw_sync sync;
+    iw_time skew_ps;
+    uint32_t ranks_per_node;
+};
+
+/* Number of that source among the entries, added if new. */
+IW_NODISCARD iw_status iwi_set_find(const iw_log *log, iw_noise_set *set, const iw_source *source,
+                                    size_t *entry_p);
+IW_NODISCARD iw_status iwi_set_add_spec(const iw_log *log, iw_noise_set *set, const char *spec,
+                                        size_t *entry_p);
+
+/* Room for as many parts as there are entries, so that counting them anew cannot fail. */
+IW_NODISCARD iw_status iwi_set_room(const iw_log *log, iw_noise_set *set);
+
+/* Shares by the alignment; the parts are those with a share, the largest first. */
+void iwi_set_count(iw_noise_set *set);
+
+/* ---- drawing recordings anew ---- */
+
+/* The recordings of all inputs as they are, or as they might have been. */
+struct iwi_drawn {
+    struct iwi_set_node **nodes; /* by input; NULL: a spec */
+    iw_recording **made;         /* by input: those drawn anew, else NULL */
+    size_t input_count;
+};
+
+/* `replicate` 0: as recorded. */
+IW_NODISCARD iw_status iwi_drawn_init(const iw_log *log, const iw_noise_set *set, uint64_t seed,
+                                      uint64_t replicate, struct iwi_drawn *drawn_p);
+void iwi_drawn_release(struct iwi_drawn *drawn);
+
+/* In how many independent pieces the recordings can be drawn anew: stretches of a file, nodes of a folder;
+ * the least of all inputs. 0: there is no recording. */
+size_t iwi_set_blocks(const iw_noise_set *set);
+
+/* Adds the recordings of one input, as many as it has; names are for messages. */
+IW_NODISCARD iw_status iwi_set_add_nodes(const iw_log *log, const struct iwi_set_input *input,
+                                         const char *const *names, const iw_recording *const *recordings,
+                                         iw_noise *noise);
+
+IW_NODISCARD iw_status iwi_set_make(const iw_log *log, const iw_noise_set *set, const struct iwi_drawn *drawn,
+                                    const bool *is_removed, iw_noise **noise_p);
+
+#endif

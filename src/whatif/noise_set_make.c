@@ -1,0 +1,244 @@
+/* Makes noise of a noise set: with or without some of its parts, from its recordings or from others that the
+ * same nodes might have given.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "whatif/noise_set.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <idlewave/recording_edit.h>
+
+#include "base/base.h"
+#include "base/rng.h"
+#include "noise/recording_cut.h"
+#include "noise/recording_noise.h"
+#include "stats/block_bootstrap.h"
+
+/* ---- drawing anew ---- */
+
+/* Nodes differ more from each other than a node does from itself. */
+static bool is_drawn_by_nodes(const struct iwi_set_input *input)
+{
+    return input->node_count > 1;
+}
+
+/* 0: it is not recorded, or for no time. */
+static size_t blocks_of(const struct iwi_set_input *input)
+{
+    if (is_drawn_by_nodes(input)) {
+        return input->node_count;
+    }
+    return input->node_count == 1 && input->length_ns > 0 ? iwi_choose_blocks(input->length_ns).count : 0;
+}
+
+size_t iwi_set_blocks(const iw_noise_set *set)
+{
+    size_t least = 0;
+
+    for (size_t i = 0; i < set->input_count; i++) {
+        const size_t blocks = blocks_of(&set->inputs[i]);
+
+        if (blocks > 0 && (least == 0 || blocks < least)) {
+            least = blocks;
+        }
+    }
+    return least;
+}
+
+/* Inputs are drawn independently of each other. */
+static uint64_t seed_of(uint64_t seed, size_t input)
+{
+    return seed + (uint64_t)input * UINT64_C(0x9e3779b97f4a7c15);
+}
+
+/* The nodes of a folder, with replacement. */
+static void draw_nodes(const struct iwi_set_input *input, uint64_t seed, uint64_t replicate,
+                       struct iwi_set_node *nodes)
+{
+    const struct iwi_draw_id draw = {.seed = seed, .trial = replicate, .purpose = IWI_DRAW_BOOTSTRAP};
+
+    for (size_t i = 0; i < input->node_count; i++) {
+        const size_t chosen = replicate > 0 ? (size_t)iwi_draw_below(draw, i, input->node_count) : i;
+
+        nodes[i] = (struct iwi_set_node){input->folder != NULL ? input->folder->paths[chosen] : input->text,
+                                         input->recordings[chosen], input->entries[chosen]};
+    }
+}
+
+static iw_status draw_input(const iw_log *log, const struct iwi_set_input *input, uint64_t seed,
+                            uint64_t replicate, struct iwi_drawn *drawn, size_t index)
+{
+    struct iwi_set_node *nodes = iwi_new_array(log, input->node_count, sizeof *nodes);
+
+    drawn->nodes[index] = nodes;
+    if (nodes == NULL) {
+        return IW_ERR_NOMEM;
+    }
+    draw_nodes(input, seed, is_drawn_by_nodes(input) ? replicate : 0, nodes);
+    if (replicate > 0 && !is_drawn_by_nodes(input) && blocks_of(input) > 1) {
+        IW_TRY(iw_recording_resample(log, input->text, input->recordings[0], blocks_of(input), seed,
+                                     replicate, &drawn->made[index]));
+        nodes[0].recording = drawn->made[index]; /* its sources have the same numbers */
+    }
+    return IW_OK;
+}
+
+iw_status iwi_drawn_init(const iw_log *log, const iw_noise_set *set, uint64_t seed, uint64_t replicate,
+                         struct iwi_drawn *drawn_p)
+{
+    struct iwi_drawn drawn = {.nodes = iwi_new_array(log, set->input_count, sizeof(struct iwi_set_node *)),
+                              .made = iwi_new_array(log, set->input_count, sizeof(iw_recording *)),
+                              .input_count = set->input_count};
+    iw_status status = drawn.nodes != NULL && drawn.made != NULL ? IW_OK : IW_ERR_NOMEM;
+
+    for (size_t i = 0; i < set->input_count && status == IW_OK; i++) {
+        if (set->inputs[i].node_count > 0) {
+            status = draw_input(log, &set->inputs[i], seed_of(seed, i), replicate, &drawn, i);
+        }
+    }
+    if (status != IW_OK) {
+        iwi_drawn_release(&drawn);
+        return status;
+    }
+    *drawn_p = drawn;
+    return IW_OK;
+}
+
+void iwi_drawn_release(struct iwi_drawn *drawn)
+{
+    for (size_t i = 0; i < drawn->input_count; i++) {
+        if (drawn->nodes != NULL) {
+            free(drawn->nodes[i]);
+        }
+        if (drawn->made != NULL) {
+            iw_recording_free(drawn->made[i]);
+        }
+    }
+    free(drawn->nodes);
+    free(drawn->made);
+}
+
+/* ---- taking away ---- */
+
+static bool is_gone(const iw_noise_set *set, size_t entry, const bool *is_removed)
+{
+    const size_t part = set->entries[entry].part;
+
+    return is_removed != NULL && part != IWI_NO_PART && is_removed[part];
+}
+
+static bool holds_detours(const iw_recording *recording)
+{
+    for (size_t i = 0; i < recording->cpu_count; i++) {
+        if (recording->cpus[i].count > 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* *rest_p: the recording without what is removed, to be freed; NULL if nothing of it is. */
+static iw_status take_away(const iw_log *log, const iw_noise_set *set, const struct iwi_set_node *node,
+                           const bool *is_removed, iw_recording **rest_p)
+{
+    bool *is_dropped = iwi_new_array(log, node->recording->source_count, sizeof *is_dropped);
+    bool is_any = false;
+    iw_status status = IW_OK;
+
+    *rest_p = NULL;
+    if (is_dropped == NULL) {
+        return IW_ERR_NOMEM;
+    }
+    for (size_t i = 0; i < node->recording->source_count; i++) {
+        is_dropped[i] = is_gone(set, node->entry[i], is_removed);
+        is_any |= is_dropped[i];
+    }
+    if (is_any) {
+        status = iwi_recording_drop(log, node->recording, is_dropped, rest_p);
+    }
+    free(is_dropped);
+    return status;
+}
+
+/* ---- into the noise ---- */
+
+iw_status iwi_set_add_nodes(const iw_log *log, const struct iwi_set_input *input, const char *const *names,
+                            const iw_recording *const *recordings, iw_noise *noise)
+{
+    return iwi_noise_add_recordings(log, noise, input->text, names, recordings, input->node_count,
+                                    input->length_ns);
+}
+
+/* What is left of nothing holds its place, so that the random numbers of other inputs stay the same. */
+static iw_status add_rest(const iw_log *log, const struct iwi_set_input *input, const char *const *names,
+                          const iw_recording *const *recordings, iw_noise *noise)
+{
+    for (size_t i = 0; i < input->node_count; i++) {
+        if (holds_detours(recordings[i])) {
+            return iwi_set_add_nodes(log, input, names, recordings, noise);
+        }
+    }
+    return iw_noise_add(log, noise, "none");
+}
+
+static iw_status add_recorded(const iw_log *log, const iw_noise_set *set, size_t index,
+                              const struct iwi_set_node *nodes, const bool *is_removed, iw_noise *noise)
+{
+    const struct iwi_set_input *input = &set->inputs[index];
+    const char **names = iwi_new_array(log, input->node_count, sizeof *names);
+    const iw_recording **recordings = iwi_new_array(log, input->node_count, sizeof(iw_recording *));
+    iw_recording **rests = iwi_new_array(log, input->node_count, sizeof(iw_recording *));
+    iw_status status = names != NULL && recordings != NULL && rests != NULL ? IW_OK : IW_ERR_NOMEM;
+
+    for (size_t i = 0; i < input->node_count && status == IW_OK; i++) {
+        names[i] = nodes[i].name;
+        status = take_away(log, set, &nodes[i], is_removed, &rests[i]);
+        recordings[i] = rests[i] != NULL ? rests[i] : nodes[i].recording;
+    }
+    if (status == IW_OK) {
+        status = add_rest(log, input, names, recordings, noise);
+    }
+    iw_recordings_free(rests, input->node_count);
+    free(recordings);
+    free(names);
+    return status;
+}
+
+iw_status iwi_set_make(const iw_log *log, const iw_noise_set *set, const struct iwi_drawn *drawn,
+                       const bool *is_removed, iw_noise **noise_p)
+{
+    iw_noise *noise;
+    iw_status status;
+
+    IW_TRY(iw_noise_new(log, &noise));
+    status = IW_OK;
+    for (size_t i = 0; i < set->input_count && status == IW_OK; i++) {
+        const struct iwi_set_input *input = &set->inputs[i];
+
+        if (input->node_count > 0) {
+            status = add_recorded(log, set, i, drawn->nodes[i], is_removed, noise);
+        } else {
+            status = iw_noise_add(log, noise, is_gone(set, input->entry, is_removed) ? "none" : input->text);
+        }
+    }
+    if (status != IW_OK) {
+        iw_noise_free(noise);
+        return status;
+    }
+    iw_noise_align(noise, set->sync, set->skew_ps, set->ranks_per_node);
+    *noise_p = noise;
+    return IW_OK;
+}
+
+iw_status iw_noise_set_make(const iw_log *log, const iw_noise_set *set, const bool *is_removed, uint64_t seed,
+                            uint64_t replicate, iw_noise **noise_p)
+{
+    struct iwi_drawn drawn;
+    iw_status status;
+
+    IW_TRY(iwi_drawn_init(log, set, seed, replicate, &drawn));
+    status = iwi_set_make(log, set, &drawn, is_removed, noise_p);
+    iwi_drawn_release(&drawn);
+    return status;
+}

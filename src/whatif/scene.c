@@ -1,0 +1,278 @@
+/* Runs the same trials under variants of the noise, and under recordings drawn anew.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "whatif/scene.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/base.h"
+#include "whatif/interval.h"
+
+/* ---- programs ---- */
+
+static iw_status make_reserved(struct iwi_asker *asker, uint32_t ranks, iw_program **reserved_p)
+{
+    const double cores = asker->opts->cores_per_node;
+    const iw_program_maker *maker = &asker->opts->program;
+    iw_status status;
+
+    *reserved_p = NULL;
+    if (cores < 2.0) {
+        return IW_OK;
+    }
+    status = maker->make(maker->arg, ranks, cores / (cores - 1.0), reserved_p);
+    return status == IW_ERR_UNSUPPORTED ? IW_OK : status;
+}
+
+/* Redraws have four times the trials together: the difference of two variances that tells what the recording
+ * adds is noisier than either, and with fewer it would make most intervals far too wide. */
+static uint32_t per_redraw_of(uint64_t trials, uint32_t redraws)
+{
+    return (uint32_t)iwi_max(2, (int64_t)((4 * trials + redraws - 1) / redraws));
+}
+
+iw_status iwi_scene_init(struct iwi_asker *asker, uint32_t ranks, uint64_t trials, uint32_t redraws,
+                         struct iwi_scene *scene_p)
+{
+    const iw_program_maker *maker = &asker->opts->program;
+    struct iwi_scene scene = {
+        .asker = asker, .trials = trials, .redraws = asker->blocks < 2 || redraws < 2 ? 0 : redraws};
+    iw_status status;
+
+    IW_TRY(maker->make(maker->arg, ranks, 1.0, &scene.program));
+    status = make_reserved(asker, ranks, &scene.reserved);
+    if (status != IW_OK) {
+        maker->release(maker->arg, scene.program);
+        return status;
+    }
+    scene.per_redraw = scene.redraws > 0 ? per_redraw_of(trials, scene.redraws) : 0;
+    *scene_p = scene;
+    return IW_OK;
+}
+
+void iwi_scene_release(struct iwi_scene *scene)
+{
+    const iw_program_maker *maker = &scene->asker->opts->program;
+
+    if (scene->reserved != NULL) {
+        maker->release(maker->arg, scene->reserved);
+    }
+    maker->release(maker->arg, scene->program);
+}
+
+/* ---- progress ---- */
+
+size_t iwi_scene_values(const struct iwi_scene *scene)
+{
+    return (size_t)scene->trials + (size_t)scene->redraws * scene->per_redraw;
+}
+
+uint64_t iwi_scene_work(const struct iwi_scene *scene, size_t variant_count)
+{
+    return iw_program_messages(scene->program) * iwi_scene_values(scene) * variant_count;
+}
+
+struct stretch {
+    struct iwi_asker *asker;
+    uint64_t work; /* of the simulation under way */
+};
+
+static void update(void *arg, uint64_t done, uint64_t total)
+{
+    const struct stretch *stretch = arg;
+    const struct iwi_asker *asker = stretch->asker;
+    const double part = total > 0 ? (double)done / (double)total : 1.0;
+
+    asker->opts->sim.progress.update(asker->opts->sim.progress.arg,
+                                     asker->work_done + (uint64_t)(part * (double)stretch->work),
+                                     asker->work_total);
+}
+
+/* ---- one simulation ---- */
+
+/* Trial numbers: first those of the user, then of redraw 1, 2, ...; none is used twice. */
+static uint64_t first_trial(const struct iwi_scene *scene, uint32_t redraw)
+{
+    const uint64_t first = scene->asker->opts->sim.first_trial;
+
+    return redraw == 0 ? first : first + scene->trials + (uint64_t)(redraw - 1) * scene->per_redraw;
+}
+
+static iw_sim_opts sim_opts(const struct iwi_scene *scene, uint32_t redraw, struct stretch *stretch)
+{
+    iw_sim_opts opts = scene->asker->opts->sim;
+
+    opts.trials = redraw == 0 ? scene->trials : scene->per_redraw;
+    opts.first_trial = first_trial(scene, redraw);
+    opts.want_explain = opts.want_end_times = false;
+    opts.steps = (iw_step_sink){NULL, NULL};
+    opts.checkpoint_dir = NULL;
+    if (opts.progress.update != NULL) {
+        opts.progress = (iw_progress){update, stretch};
+    }
+    return opts;
+}
+
+/* A program's warnings are told by its first simulation. */
+static void pass_error(void *arg, iw_log_level level, const char *text)
+{
+    const iw_log *log = arg;
+
+    if (level == IW_LOG_ERROR && log != NULL) {
+        log->write(log->arg, level, text);
+    }
+}
+
+/* Without noise all trials are the same. */
+static iw_status simulate(struct iwi_scene *scene, const iw_program *program, const iw_noise *noise,
+                          uint32_t redraw, double *values)
+{
+    struct iwi_asker *asker = scene->asker;
+    struct stretch stretch = {asker, 0};
+    iw_sim_opts opts = sim_opts(scene, redraw, &stretch);
+    const uint64_t trials = opts.trials;
+    const iw_log errors = {pass_error, (void *)asker->log};
+    iw_sim_result *result;
+
+    opts.trials = iw_noise_source_count(noise) > 0 ? trials : 1;
+    stretch.work = iw_program_messages(program) * trials;
+    IW_TRY(iw_simulate(scene->noiseless_ps == 0 ? asker->log : &errors, program, asker->opts->net, noise,
+                       &opts, &result));
+    asker->engine_seconds += result->engine_seconds;
+    asker->work_done += stretch.work;
+    if (scene->noiseless_ps == 0) {
+        scene->noiseless_ps = result->noiseless_ps;
+    }
+    if (scene->noiseless_ps == 0) {
+        iw_sim_result_free(result);
+        return iwi_fail(asker->log, IW_ERR_RANGE,
+                        "the job takes no time without noise, so nothing can be said in percent: give it "
+                        "some work, as --compute does");
+    }
+    for (uint64_t i = 0; i < trials; i++) {
+        const iw_time makespan_ps = result->makespan_ps[i < opts.trials ? i : 0];
+
+        values[i] = (double)(makespan_ps - scene->noiseless_ps) / (double)scene->noiseless_ps;
+    }
+    iw_sim_result_free(result);
+    return IW_OK;
+}
+
+static iw_status run_variant(struct iwi_scene *scene, const struct iwi_variant *variant,
+                             const struct iwi_drawn *drawn, uint32_t redraw, double *values)
+{
+    const struct iwi_asker *asker = scene->asker;
+    iw_noise *noise;
+    iw_status status;
+
+    IW_TRY(iwi_set_make(asker->log, asker->set, drawn, variant->is_removed, &noise));
+    if (variant->is_together) {
+        iw_noise_align(noise, IW_SYNC_START, 0, asker->set->ranks_per_node);
+    }
+    status = simulate(scene, variant->is_reserved ? scene->reserved : scene->program, noise, redraw, values);
+    iw_noise_free(noise);
+    return status;
+}
+
+/* ---- many ---- */
+
+static iw_status run_redraw(struct iwi_scene *scene, const struct iwi_variant *variants, size_t count,
+                            uint32_t redraw, double *values)
+{
+    const struct iwi_asker *asker = scene->asker;
+    const size_t stride = iwi_scene_values(scene);
+    struct iwi_drawn drawn;
+    iw_status status;
+
+    IW_TRY(iwi_drawn_init(asker->log, asker->set, asker->opts->sim.seed, redraw, &drawn));
+    status = IW_OK;
+    for (size_t i = 0; i < count && status == IW_OK; i++) {
+        double *own = &values[i * stride];
+
+        status =
+            run_variant(scene, &variants[i], &drawn, redraw,
+                        redraw == 0 ? own : &own[scene->trials + (size_t)(redraw - 1) * scene->per_redraw]);
+    }
+    iwi_drawn_release(&drawn);
+    return status;
+}
+
+iw_status iwi_scene_run(struct iwi_scene *scene, const struct iwi_variant *variants, size_t count,
+                        double *values)
+{
+    for (uint32_t redraw = 0; redraw <= scene->redraws; redraw++) {
+        IW_TRY(run_redraw(scene, variants, count, redraw, values));
+    }
+    return IW_OK;
+}
+
+iw_status iwi_scene_run_trials(struct iwi_scene *scene, const struct iwi_variant *variant, double *values)
+{
+    return run_redraw(scene, variant, 1, 0, values);
+}
+
+/* ---- estimates ---- */
+
+/* Recorded parts that may hit a trial. */
+struct hits {
+    int64_t longest_ns;
+    double share;
+};
+
+static struct hits hits_of(const iw_noise_set *set, const bool *is_removed, bool of_removed)
+{
+    struct hits hits = {0, 0.0};
+
+    for (size_t i = 0; i < set->part_count; i++) {
+        const iw_noise_part *part = &set->parts[i];
+
+        if (part->is_recorded && (is_removed != NULL && is_removed[i]) == of_removed) {
+            hits.longest_ns = iwi_max(hits.longest_ns, part->longest_ns);
+            hits.share += part->share;
+        }
+    }
+    return hits;
+}
+
+/* What noise takes of all P ranks, a share s of a run of T0 (1 + slowdown), is the most that it can delay the
+ * run by: slowdown <= x / (1 - x) with x = P s. The share itself comes from a recording: what came once in it
+ * may come 4.7 times as often (Poisson, 95 %). */
+static double most_of(const struct iwi_scene *scene, double share)
+{
+    const double most_often = 4.74, x = most_often * share * (double)iw_program_ranks(scene->program);
+
+    return x < 1.0 ? x / (1.0 - x) : INFINITY;
+}
+
+static iw_estimate estimate(const struct iwi_scene *scene, const double *values, struct hits hits)
+{
+    const double longest_ps = (double)hits.longest_ns * (double)IW_PS_PER_NS;
+
+    return iwi_interval(&(struct iwi_sample){.trials = values,
+                                             .trial_count = (size_t)scene->trials,
+                                             .redraws = values + scene->trials,
+                                             .redraw_count = scene->redraws,
+                                             .per_redraw = scene->per_redraw,
+                                             .blocks = scene->asker->blocks,
+                                             .one_hit = longest_ps / (double)scene->noiseless_ps,
+                                             .most_unmet = most_of(scene, hits.share)});
+}
+
+/* Noise never makes anything faster: a slowdown is not below 0. */
+iw_estimate iwi_scene_slowdown(const struct iwi_scene *scene, const double *values, const bool *is_removed)
+{
+    iw_estimate slowdown = estimate(scene, values, hits_of(scene->asker->set, is_removed, false));
+
+    slowdown.low = fmax(0.0, slowdown.low);
+    return slowdown;
+}
+
+iw_estimate iwi_scene_saving(const struct iwi_scene *scene, const double *before, const double *after,
+                             const bool *is_removed, double *work)
+{
+    for (size_t i = 0; i < iwi_scene_values(scene); i++) {
+        work[i] = before[i] - after[i];
+    }
+    return estimate(scene, work, hits_of(scene->asker->set, is_removed, true));
+}

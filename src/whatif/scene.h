@@ -1,0 +1,65 @@
+/* One program at one number of ranks, simulated under variants of the noise, all in the same trials.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef IWI_SCENE_H
+#define IWI_SCENE_H
+
+#include <idlewave/whatif.h>
+
+#include "whatif/noise_set.h"
+
+/* What all simulations of one question share. */
+struct iwi_asker {
+    const iw_log *log;
+    const iw_noise_set *set;
+    const iw_whatif_opts *opts;
+    size_t blocks;                  /* pieces that the recordings are drawn in; 0: there are none */
+    uint64_t work_done, work_total; /* messages of all trials, for the user's progress */
+    double engine_seconds;
+};
+
+/* What is changed. All false: nothing. */
+struct iwi_variant {
+    const bool *is_removed; /* by part; NULL: none */
+    bool is_together;       /* all nodes are hit at the same time */
+    bool is_reserved;       /* one core of each node does not compute */
+};
+
+struct iwi_scene {
+    struct iwi_asker *asker;
+    iw_program *program, *reserved; /* reserved: with one core less; NULL: not asked, or it cannot be made */
+    iw_time noiseless_ps;           /* of `program`; known after the first simulation */
+    uint64_t trials;
+    uint32_t redraws, per_redraw;
+};
+
+/* Makes the programs for so many ranks (0: as the user asked). IW_ERR_UNSUPPORTED: there are none for them.
+ */
+IW_NODISCARD iw_status iwi_scene_init(struct iwi_asker *asker, uint32_t ranks, uint64_t trials,
+                                      uint32_t redraws, struct iwi_scene *scene_p);
+void iwi_scene_release(struct iwi_scene *scene);
+
+/* Numbers that one variant gives: trials, then trials of each redraw. */
+size_t iwi_scene_values(const struct iwi_scene *scene);
+
+/* Messages of all simulations of so many variants. */
+uint64_t iwi_scene_work(const struct iwi_scene *scene, size_t variant_count);
+
+/* Slowdowns T / T0 - 1 of each variant in each trial; T0 without noise and with all cores. values[v *
+ * iwi_scene_values() + i]; the same i is the same trial under the same recording. */
+IW_NODISCARD iw_status iwi_scene_run(struct iwi_scene *scene, const struct iwi_variant *variants,
+                                     size_t count, double *values);
+
+/* The trials alone, without redraws: scene->trials numbers. */
+IW_NODISCARD iw_status iwi_scene_run_trials(struct iwi_scene *scene, const struct iwi_variant *variant,
+                                            double *values);
+
+/* Of slowdowns; `is_removed` as in the variant that gave them. */
+iw_estimate iwi_scene_slowdown(const struct iwi_scene *scene, const double *values, const bool *is_removed);
+
+/* Of `before` minus `after`, pair by pair. `is_removed`: the parts that make the difference; NULL: more than
+ * that does. `work` has room for iwi_scene_values(). */
+iw_estimate iwi_scene_saving(const struct iwi_scene *scene, const double *before, const double *after,
+                             const bool *is_removed, double *work);
+
+#endif

@@ -1,0 +1,20 @@
+/* The fewest sources whose removal brings the slowdown down to a target.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef IWI_SMALLEST_SET_H
+#define IWI_SMALLEST_SET_H
+
+#include "whatif/changes.h"
+
+struct iwi_smallest {
+    bool is_found, is_exact;
+    bool *is_removed; /* by part, if found; to be freed */
+};
+
+/* Out of the changes of kind SOURCE and REST, which have their numbers, the largest saving first. `all`: the
+ * slowdown without all of them; `now`: with all. */
+IW_NODISCARD iw_status iwi_smallest_set(struct iwi_scene *scene, const struct iwi_changes *changes,
+                                        double now, double all, double target,
+                                        struct iwi_smallest *smallest_p);
+
+#endif

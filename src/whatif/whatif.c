@@ -1,0 +1,275 @@
+/* What a job would gain if sources of noise were gone.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include <idlewave/whatif.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "whatif/break_even.h"
+#include "whatif/changes.h"
+#include "whatif/scene.h"
+#include "whatif/smallest_set.h"
+
+struct run {
+    struct iwi_asker asker;
+    struct iwi_scene scene;
+    struct iwi_changes changes;
+    struct iwi_variant *variants; /* 0: as it is; i + 1: change i */
+    double *values;               /* of the variants, and room for one more */
+    iw_whatif *whatif;
+};
+
+static iw_status check(const iw_log *log, const iw_whatif_opts *opts)
+{
+    if (opts->sim.trials < 2) {
+        return iwi_fail(log, IW_ERR_RANGE, "one trial has no confidence interval: take at least 2");
+    }
+    if (opts->redraws == 1) {
+        return iwi_fail(log, IW_ERR_RANGE, "one redraw has no spread: take at least 2, or 0");
+    }
+    if (opts->cores_per_node == 1) {
+        return iwi_fail(log, IW_ERR_RANGE, "the only core of a node cannot be left to the operating system");
+    }
+    return IW_OK;
+}
+
+/* ---- the changes ---- */
+
+static iw_status run_changes(struct run *run)
+{
+    const struct iwi_asker *asker = &run->asker;
+    const size_t count = run->changes.count + 1;
+
+    run->variants = iwi_new_array(asker->log, count, sizeof *run->variants);
+    run->values = iwi_new_array(asker->log, (count + 1) * iwi_scene_values(&run->scene), sizeof *run->values);
+    if (run->variants == NULL || run->values == NULL) {
+        return IW_ERR_NOMEM;
+    }
+    for (size_t i = 1; i < count; i++) {
+        run->variants[i] = iwi_variant_of(&run->changes.list[i - 1]);
+    }
+    run->asker.work_total += iwi_scene_work(&run->scene, count);
+    return iwi_scene_run(&run->scene, run->variants, count, run->values);
+}
+
+static void estimate_change(struct run *run, const double *values, iw_change *change)
+{
+    const size_t stride = iwi_scene_values(&run->scene);
+    const bool is_reserve = change->kind == IW_CHANGE_RESERVE;
+    double *work = &run->values[(run->changes.count + 1) * stride];
+
+    change->slowdown = iwi_scene_slowdown(&run->scene, values, change->is_removed);
+    change->saving =
+        iwi_scene_saving(&run->scene, run->values, values, is_reserve ? NULL : change->is_removed, work);
+    if (change->kind != IW_CHANGE_TOGETHER && !is_reserve) {
+        change->saving.low = fmax(change->saving.low, 0.0); /* without a detour nothing ends later */
+    }
+}
+
+static void estimate_all(struct run *run)
+{
+    const size_t stride = iwi_scene_values(&run->scene);
+
+    run->whatif->now = iwi_scene_slowdown(&run->scene, run->values, NULL);
+    for (size_t i = 0; i < run->changes.count; i++) {
+        iw_change *change = &run->changes.list[i];
+
+        estimate_change(run, &run->values[(i + 1) * stride], change);
+        if (change->kind == IW_CHANGE_SOURCE || change->kind == IW_CHANGE_REST) {
+            run->whatif->sum_of_sources += change->saving.value;
+        }
+    }
+}
+
+static const iw_change *find_change(const struct run *run, iw_change_kind kind)
+{
+    for (size_t i = 0; i < run->changes.count; i++) {
+        if (run->changes.list[i].kind == kind) {
+            return &run->changes.list[i];
+        }
+    }
+    return NULL;
+}
+
+/* The largest saving first. */
+static int compare_changes(const void *left, const void *right)
+{
+    const iw_change *a = left, *b = right;
+
+    if (a->saving.value != b->saving.value) {
+        return a->saving.value > b->saving.value ? -1 : 1;
+    }
+    return strcmp(a->name, b->name);
+}
+
+/* ---- the smallest set for the target ---- */
+
+/* "irq/eno1 + thread/cron", cut. */
+static void name_set(const iw_noise_set *set, iw_change *change)
+{
+    size_t used = 0;
+
+    snprintf(change->name, sizeof change->name, "nothing");
+    for (size_t i = 0; i < set->part_count && used < sizeof change->name; i++) {
+        if (change->is_removed[i]) {
+            used += (size_t)snprintf(change->name + used, sizeof change->name - used, "%s%s",
+                                     used > 0 ? " + " : "", set->parts[i].text);
+        }
+    }
+}
+
+/* Its numbers with those of the redraws. */
+static iw_status evaluate_set(struct run *run, iw_change *change)
+{
+    const struct iwi_variant variant = iwi_variant_of(change);
+    double *values = iwi_new_array(run->asker.log, iwi_scene_values(&run->scene), sizeof *values);
+    iw_status status = values != NULL ? IW_OK : IW_ERR_NOMEM;
+
+    if (status == IW_OK) {
+        run->asker.work_total += iwi_scene_work(&run->scene, 1);
+        status = iwi_scene_run(&run->scene, &variant, 1, values);
+    }
+    if (status == IW_OK) {
+        estimate_change(run, values, change);
+        name_set(run->asker.set, change);
+    }
+    free(values);
+    return status;
+}
+
+static iw_status find_target_set(struct run *run)
+{
+    const iw_change *all = find_change(run, IW_CHANGE_ALL);
+    const double now = run->whatif->now.value;
+    struct iwi_smallest smallest;
+    struct iwi_changes made = {NULL, 0, 0};
+    iw_status status;
+
+    IW_TRY(iwi_smallest_set(&run->scene, &run->changes, now, all != NULL ? all->slowdown.value : now,
+                            run->asker.opts->target, &smallest));
+    status = iwi_changes_add(run->asker.log, run->asker.set, IW_CHANGE_SET, smallest.is_removed, &made);
+    free(smallest.is_removed);
+    IW_TRY(status);
+    run->whatif->target_set = made.list[0];
+    free(made.list);
+    run->whatif->has_target_set = smallest.is_found;
+    run->whatif->is_target_exact = smallest.is_found && smallest.is_exact;
+    return smallest.is_found ? evaluate_set(run, &run->whatif->target_set) : IW_OK;
+}
+
+/* ---- one core reserved ---- */
+
+static iw_status find_break_even(struct run *run, const iw_change *reserve)
+{
+    const struct iwi_asker *asker = &run->asker;
+    iw_sim_opts opts = asker->opts->sim;
+    iw_sim_result *result;
+
+    opts.trials = 1;
+    opts.progress.update = NULL;
+    opts.checkpoint_dir = NULL;
+    opts.want_explain = opts.want_end_times = false;
+    opts.steps = (iw_step_sink){NULL, NULL};
+    IW_TRY(iw_simulate(NULL, run->scene.reserved, asker->opts->net, NULL, &opts, &result));
+    run->whatif->break_even.price = (double)result->noiseless_ps / (double)run->scene.noiseless_ps - 1.0;
+    iw_sim_result_free(result);
+    return iwi_break_even(&run->asker, reserve, run->whatif->ranks, &run->whatif->break_even);
+}
+
+/* ---- how much was recorded ---- */
+
+/* What comes every T on a node, on whichever of its CPUs, is missed with probability exp(-W/T) in W of
+ * watched time, that of all nodes together: over 5 % if T > W/3. The input that was watched least counts. */
+static void tell_recorded(const iw_noise_set *set, iw_whatif *whatif)
+{
+    for (size_t i = 0; i < set->input_count; i++) {
+        const struct iwi_set_input *input = &set->inputs[i];
+        const double length_s = (double)input->length_ns * 1e-9;
+        const double watched_s = length_s * (double)input->node_count;
+
+        if (input->node_count > 0 && (whatif->recorded_s == 0.0 || length_s < whatif->recorded_s)) {
+            whatif->recorded_s = length_s;
+        }
+        if (input->node_count > 0 &&
+            (whatif->rare_limit_s == 0.0 || watched_s / 3.0 < whatif->rare_limit_s)) {
+            whatif->rare_limit_s = watched_s / 3.0;
+        }
+    }
+}
+
+/* ---- all of it ---- */
+
+static iw_status answer(struct run *run)
+{
+    const iw_whatif_opts *opts = run->asker.opts;
+    iw_whatif *whatif = run->whatif;
+    const iw_change *reserve;
+
+    IW_TRY(
+        iwi_changes_list(run->asker.log, run->asker.set, opts, run->scene.reserved != NULL, &run->changes));
+    IW_TRY(run_changes(run));
+    whatif->ranks = iw_program_ranks(run->scene.program);
+    whatif->trials = run->scene.trials;
+    whatif->seed = opts->sim.seed;
+    whatif->redraws = run->scene.redraws;
+    whatif->noiseless_ps = run->scene.noiseless_ps;
+    whatif->messages = iw_program_messages(run->scene.program);
+    whatif->target = opts->target;
+    whatif->is_reserve_unknown = opts->cores_per_node > 0 && run->scene.reserved == NULL;
+    estimate_all(run);
+    if (run->changes.count > 0) { /* else there may be no array */
+        qsort(run->changes.list, run->changes.count, sizeof(iw_change), compare_changes);
+    }
+    tell_recorded(run->asker.set, whatif);
+    if (opts->target >= 0.0) {
+        IW_TRY(find_target_set(run));
+    }
+    reserve = find_change(run, IW_CHANGE_RESERVE);
+    if (reserve != NULL) {
+        IW_TRY(find_break_even(run, reserve));
+    }
+    whatif->engine_seconds = run->asker.engine_seconds;
+    whatif->changes = run->changes.list;
+    whatif->change_count = run->changes.count;
+    run->changes = (struct iwi_changes){NULL, 0, 0};
+    return IW_OK;
+}
+
+iw_status iw_whatif_run(const iw_log *log, const iw_noise_set *set, const iw_whatif_opts *opts,
+                        iw_whatif **whatif_p)
+{
+    struct run run = {.asker = {.log = log, .set = set, .opts = opts, .blocks = iwi_set_blocks(set)}};
+    iw_status status;
+
+    IW_TRY(check(log, opts));
+    IW_TRY(iwi_scene_init(&run.asker, 0, opts->sim.trials, opts->redraws, &run.scene));
+    run.whatif = iwi_new_array(log, 1, sizeof *run.whatif);
+    status = run.whatif != NULL ? answer(&run) : IW_ERR_NOMEM;
+    iwi_scene_release(&run.scene);
+    iwi_changes_release(&run.changes);
+    free(run.variants);
+    free(run.values);
+    if (status != IW_OK) {
+        iw_whatif_free(run.whatif);
+        return status;
+    }
+    *whatif_p = run.whatif;
+    return IW_OK;
+}
+
+void iw_whatif_free(iw_whatif *whatif)
+{
+    if (whatif == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < whatif->change_count; i++) {
+        free(whatif->changes[i].is_removed);
+    }
+    free(whatif->changes);
+    free(whatif->target_set.is_removed);
+    free(whatif);
+}
