@@ -23,8 +23,10 @@ static const char *const formats[] = {
     [REPORT_PNG] = "png",   [REPORT_SVG] = "svg",   [REPORT_PDF] = "pdf", [REPORT_PERFETTO] = "perfetto",
     [REPORT_OTF2] = "otf2", [REPORT_FORMATS] = NULL};
 
-static const struct report_kind *const kinds[] = {&report_timeline, &report_study, &report_noise,
-                                                  &report_bench, &report_result};
+/* The first that fits: a folder without noise files is that of a study. */
+static const struct report_kind *const kinds[] = {&report_timeline, &report_fleet, &report_study,
+                                                  &report_noise,    &report_bench, &report_whatif,
+                                                  &report_result};
 
 #define ROW(...) OPT_ROW(struct report_opts, __VA_ARGS__)
 static const struct opt output_rows[] = {
@@ -49,11 +51,13 @@ static const char *const synopsis[] = {"[options] DIR|FILE", NULL};
 static const char description[] =
     "Shows the results of a study, finished or not: from how many ranks on noise dominates on which system "
     "and how sure that is, box plots over ranks with the time without noise, and the numbers behind them.\n"
-    "Of a noise file: how much, from where, how long, at which frequencies. Of the JSON of one simulation: "
+    "Of a noise file: how much, from where, how long, at which frequencies. Of a folder of them, one a node: "
+    "which nodes stand out, and why. Of the JSON of one simulation: "
     "when "
     "its trials or ranks end, and, with --explain, what its critical path is made of. Of the JSON of bench: "
     "how "
-    "long phases take, without and with noise.\n"
+    "long phases take, without and with noise. Of the JSON of whatif: what noise costs, what to do, and how "
+    "sure that is, on a page to hand on.\n"
     "Of a timeline (simulate --timeline) or a trace: who works, waits and is delayed when, and the idle "
     "waves "
     "in it: white work, blue delay, red waiting. Its formats are text, html, csv (fronts of the waves), png, "
@@ -65,6 +69,7 @@ static const struct example examples[] = {
     {"In the terminal", "idlewave report four-systems"},
     {"A page for the browser", "idlewave report four-systems -o report.html"},
     {"A page of a noise file", "idlewave report node.h5 -o node.html"},
+    {"A page of the noise files of many nodes", "idlewave report noise -o fleet.html"},
     {"One simulation", "idlewave simulate --pattern allreduce --ranks 4Ki --trials 100 --explain \\\n"
                        "    --noise poisson:100Hz,exp:50us --format json > one.json\n"
                        "  idlewave report one.json -o one.html"},
@@ -312,9 +317,9 @@ const struct verb verb_report = {
     .synopsis = synopsis,
     .description = description,
     .argument_name = "DIR|FILE",
-    .argument_help =
-        "the folder of a study, a noise file, a timeline, a trace, or the JSON of a simulation or a "
-        "benchmark",
+    .argument_help = "the folder of a study, a noise file or a folder of them, a timeline, a trace, or the "
+                     "JSON of a simulation, a "
+                     "benchmark or a what-if",
     .groups = groups,
     .group_count = sizeof groups / sizeof groups[0],
     .examples = examples,

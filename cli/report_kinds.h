@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "window.h"
 
@@ -42,6 +43,15 @@ struct report_kind {
     void (*free)(void *input);
 };
 
-extern const struct report_kind report_timeline, report_study, report_noise, report_bench, report_result;
+/* The `load` of kinds whose reports are written from the file itself: the path, to be freed by free(). */
+static inline iw_status report_keep_path(const iw_log *log, const char *path, void **input_p)
+{
+    (void)log;
+    *input_p = strdup(path);
+    return *input_p != NULL ? IW_OK : IW_ERR_NOMEM;
+}
+
+extern const struct report_kind report_timeline, report_study, report_fleet, report_noise, report_bench,
+    report_whatif, report_result;
 
 #endif

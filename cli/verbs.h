@@ -33,8 +33,9 @@ struct verb {
     int (*run)(struct ui *ui, const void *values, const struct opt_args *args);
 };
 
-extern const struct verb verb_record, verb_simulate, verb_schedule, verb_study, verb_report, verb_noise,
-    verb_net, verb_bench, verb_model, verb_wave, verb_trace, verb_replay, verb_help, verb_man, verb_complete;
+extern const struct verb verb_record, verb_simulate, verb_schedule, verb_study, verb_whatif, verb_report,
+    verb_noise, verb_net, verb_bench, verb_model, verb_wave, verb_trace, verb_replay, verb_verify, verb_help,
+    verb_man, verb_complete;
 
 /* All verbs, also the hidden ones; NULL after the last. */
 extern const struct verb *const verbs[];

@@ -34,6 +34,8 @@ ARROWS = {
     "team": (("base",), ()),
     "wave": (("base", "stats"), ()),
     "study": (("base", "format", "noise", "program", "sim", "stats"), ("jansson",)),
+    "whatif": (("base", "format", "noise", "sim", "stats"), ("GSL",)),
+    "verify": (("base", "noise", "measure", "stats"), ()),
     "report": (("base", "format", "stats"), ("jansson",)),
 }
 

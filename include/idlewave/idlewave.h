@@ -6,6 +6,8 @@
 #define IW_IDLEWAVE_H
 
 #include <idlewave/bench.h>
+#include <idlewave/cpu_set.h>
+#include <idlewave/fleet.h>
 #include <idlewave/forecast.h>
 #include <idlewave/inject.h>
 #include <idlewave/link.h>
@@ -26,6 +28,7 @@
 #include <idlewave/recording.h>
 #include <idlewave/recording_convert.h>
 #include <idlewave/recording_edit.h>
+#include <idlewave/remedy.h>
 #include <idlewave/result.h>
 #include <idlewave/sim.h>
 #include <idlewave/stats.h>
@@ -34,7 +37,9 @@
 #include <idlewave/study.h>
 #include <idlewave/time.h>
 #include <idlewave/timeline.h>
+#include <idlewave/verify.h>
 #include <idlewave/wave.h>
+#include <idlewave/whatif.h>
 
 #ifdef __cplusplus
 extern "C" {

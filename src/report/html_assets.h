@@ -12,6 +12,7 @@ struct iwi_asset {
 };
 
 extern const struct iwi_asset iwi_asset_report_css, iwi_asset_report_js, iwi_asset_plots_js;
+extern const struct iwi_asset iwi_asset_whatif_css;
 extern const struct iwi_asset iwi_asset_timeline_css, iwi_asset_timeline_cells_js, iwi_asset_timeline_js;
 
 /* Empty in a build without npm: pages then have static plots. */

@@ -7,26 +7,22 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "base/interrupt_text.h"
 
-enum { MOST_NAMES = 64, SHOWN = 6, NAME_BYTES = 48, NAME_COLUMNS = 24 };
+enum { MOST_NAMES = 64, SHOWN = 6, NAME_COLUMNS = 24 };
 
 struct count {
-    char name[NAME_BYTES];
+    char name[IWI_INTERRUPT_NAME_SIZE];
     double sum;
 };
 
-/* "NAME=COUNT": counts it under its name; others, and names beyond the most, are passed over. */
-static void count_item(const char *item, size_t length, struct count counts[MOST_NAMES], size_t *used_p)
+/* Counts it under its name; names beyond the most are passed over. */
+static void add_count(const struct iwi_interrupt_reader *item, struct count counts[MOST_NAMES],
+                      size_t *used_p)
 {
-    const char *equals = memchr(item, '=', length);
-    const size_t name_length = equals != NULL ? (size_t)(equals - item) : 0;
     size_t i = 0;
 
-    if (name_length == 0 || name_length >= NAME_BYTES) {
-        return;
-    }
-    while (i < *used_p &&
-           (strncmp(counts[i].name, item, name_length) != 0 || counts[i].name[name_length] != '\0')) {
+    while (i < *used_p && strcmp(counts[i].name, item->name) != 0) {
         i++;
     }
     if (i == MOST_NAMES) {
@@ -34,39 +30,21 @@ static void count_item(const char *item, size_t length, struct count counts[MOST
     }
     if (i == *used_p) {
         counts[(*used_p)++] = (struct count){.sum = 0.0};
-        memcpy(counts[i].name, item, name_length);
+        memcpy(counts[i].name, item->name, sizeof counts[i].name);
     }
-    counts[i].sum += strtod(equals + 1, NULL);
+    counts[i].sum += (double)item->count;
 }
 
-/* "LOC=7500,RES=12": the counts of one CPU. */
-static void count_cpu(const char *text, size_t length, struct count counts[MOST_NAMES], size_t *used_p)
-{
-    const char *end = text + length;
-
-    while (text < end) {
-        const char *comma = memchr(text, ',', (size_t)(end - text));
-        const char *item_end = comma != NULL ? comma : end;
-
-        count_item(text, (size_t)(item_end - text), counts, used_p);
-        text = item_end + (comma != NULL);
-    }
-}
-
-/* "0:LOC=7500,RES=12;1:LOC=7400", summed over the CPUs of the recording: it may show some of them only. */
+/* Summed over the CPUs of the recording: it may show some of them only. */
 static size_t read_counts(const char *text, const iw_recording *recording, struct count counts[MOST_NAMES])
 {
+    struct iwi_interrupt_reader reader = {.next = text};
     size_t used = 0;
 
-    while (*text != '\0') {
-        const size_t length = strcspn(text, ";");
-        char *colon;
-        const unsigned long cpu = strtoul(text, &colon, 10);
-
-        if (colon != text && *colon == ':' && iwi_has_cpu(recording, cpu)) {
-            count_cpu(colon + 1, length - (size_t)(colon + 1 - text), counts, &used);
+    while (iwi_interrupt_next(&reader)) {
+        if (iwi_has_cpu(recording, reader.cpu)) {
+            add_count(&reader, counts, &used);
         }
-        text += length + (text[length] != '\0');
     }
     return used;
 }

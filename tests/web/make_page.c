@@ -1,11 +1,14 @@
 /* Writes pages for the tests in the browser: iw_make_page KIND best|static FILE. The same on every machine.
  * SPDX-License-Identifier: BSD-3-Clause
  */
+#include <idlewave/whatif.h>
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "report/bench_parts.h"
+#include "report/html_fleet.h"
 #include "report/html_noise.h"
 #include "report/html_result.h"
 #include "report/html_study.h"
@@ -114,6 +117,40 @@ static iw_status write_noise(const iw_recording *recording, const char *name, en
     return status;
 }
 
+/* 30 nodes with a tick; on one a thread that would be markup takes CPU 1. */
+static iw_status make_fleet(enum iwi_html_plots plots, FILE *out)
+{
+    const iw_fleet_opts opts = IW_FLEET_OPTS_INIT;
+    struct iwi_fleet_page page = {NULL, "noise & <more>"};
+    iw_fleet *fleet = NULL;
+    iw_status status;
+
+    IW_TRY(iw_fleet_new(NULL, &fleet));
+    status = iw_fleet_add_unreadable(NULL, fleet, "cut.h5", "'cut.h5' is no </script>");
+    for (size_t i = 0; i < 30 && status == IW_OK; i++) {
+        iw_recording *recording = iwt_recording(2, INT64_C(10000000000));
+        char path[32];
+
+        for (int64_t k = 0; k < 2000; k++) {
+            iwt_detour(recording, (size_t)(k % 2), k * 5000000, 4000 + (int64_t)(i * 37 % 100) * 20,
+                       iwt_source(recording, IW_CLASS_IRQ, "local_timer"));
+            if (i == 11 && k % 10 == 1) {
+                iwt_detour(recording, 1, k * 5000000 + 1000000, 400000,
+                           iwt_source(recording, IW_CLASS_THREAD, "<script>throw 1</script>"));
+            }
+        }
+        iwt_attribute(recording, "kernel", i == 3 ? "6.6" : "6.1");
+        snprintf(path, sizeof path, "n%02zu.h5", i);
+        status = iw_fleet_add(NULL, fleet, path, recording);
+        iw_recording_free(recording);
+    }
+    status = status == IW_OK ? iw_fleet_judge(NULL, fleet, &opts) : status;
+    page.fleet = fleet;
+    status = status == IW_OK ? iwi_fleet_html(NULL, &page, plots, out) : status;
+    iw_fleet_free(fleet);
+    return status;
+}
+
 static iw_status make_noise(enum iwi_html_plots plots, FILE *out)
 {
     iw_recording *recording = made_recording();
@@ -181,7 +218,14 @@ static iw_status make_result(enum iwi_html_plots plots, FILE *out)
         ", 'explain': {'trial': 7, 'last_rank': 411, 'makespan_ns': 301500, 'parts': {'compute': "
         "40000, 'o': 20000, 'L': 36000, 'noise poisson:100Hz,20us': 205500}, 'hops': 16, "
         "'mean_parts': {'compute': 40000, 'o': 20000, 'L': 36000, 'noise poisson:100Hz,20us': "
-        "180000}, 'mean_hops': 15.5}",
+        "180000}, 'mean_hops': 15.5, 'worst': [{'source': 'noise poisson:100Hz,20us', 'rank': 17, 'at_ns': "
+        "34500, 'lost_ns': 20000}], 'average': {'trials': 20, 'makespan_ns': {'mean': 300000, 'ci95': "
+        "[290000, "
+        "310000]}, 'parts_ns': {'compute': {'mean': 40000, 'ci95': [40000, 40000]}, 'o': {'mean': 20000, "
+        "'ci95': null}, 'noise poisson:100Hz,20us': {'mean': 240000, 'ci95': [230000, 250000]}}, 'hops': "
+        "16.5, "
+        "'worst_share': 0.4, 'largest': {'sources': [], 'ranks': [{'rank': 17, 'trials': 9, 'of': 20, "
+        "'stands_out': true}], 'tenths': [{'tenth': 77, 'stands_out': true}]}}}",
         plots, out);
 }
 
@@ -199,6 +243,13 @@ static iw_status make_ranks(enum iwi_html_plots plots, FILE *out)
 static iw_status make_older(enum iwi_html_plots plots, FILE *out)
 {
     return write_result("", "", plots, out);
+}
+
+/* The page for those who decide; it has no scripts either way. */
+static iw_status make_whatif(enum iwi_html_plots plots, FILE *out)
+{
+    (void)plots;
+    return iw_whatif_write_html(NULL, IW_TEST_DATA "/whatif/eno1.json", out);
 }
 
 /* Prediction against reality. */
@@ -290,11 +341,13 @@ static const struct {
     {"single", make_single},
     {"odd", make_odd},
     {"noise", make_noise},
+    {"fleet", make_fleet},
     {"short", make_short},
     {"result", make_result},
     {"ranks", make_ranks},
     {"older", make_older},
     {"bench", make_bench},
+    {"whatif", make_whatif},
     {"timeline", make_timeline},
     {"timeline-large", make_timeline_large},
     {"timeline-raster", make_timeline_raster},

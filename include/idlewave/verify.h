@@ -1,0 +1,109 @@
+/* idlewave/verify.h - what a node is set up for against noise, and whether what was seen on it agrees.
+ * SPDX-License-Identifier: BSD-3-Clause
+ *
+ *     iw_verify_opts opts = IW_VERIFY_OPTS_INIT;
+ *     iw_verify *verify;
+ *     opts.recording = recording;
+ *     st = iw_verify_run(log, &opts, &verify);
+ *     ...  verify->counts[IW_MITIGATION_CONTRADICTED] ...
+ *     iw_verify_free(verify);
+ *
+ * Files of /proc, /sys, /etc and /run are read, nothing is ever written.
+ */
+#ifndef IW_VERIFY_H
+#define IW_VERIFY_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include <idlewave/cpu_set.h>
+#include <idlewave/recording.h>
+#include <idlewave/stats.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum iw_mitigation_state {
+    IW_MITIGATION_CONTRADICTED, /* configured, and what was seen says otherwise; or set up against itself */
+    IW_MITIGATION_EFFECTIVE,    /* configured, and what was seen agrees */
+    IW_MITIGATION_CONFIGURED,   /* there was nothing to check it against */
+    IW_MITIGATION_UNKNOWN,      /* cannot tell; the evidence says what would */
+    IW_MITIGATION_ABSENT,       /* not configured */
+    IW_MITIGATION_STATES
+} iw_mitigation_state;
+
+#define IW_MITIGATION_TEXT_SIZE 920
+
+typedef struct iw_mitigation {
+    const char *name;    /* "nohz_full" */
+    const char *removes; /* "the periodic tick" */
+    iw_mitigation_state state;
+    char setting[IW_MITIGATION_TEXT_SIZE];  /* as the node has it: "CPUs 2-7"; may be "" */
+    char evidence[IW_MITIGATION_TEXT_SIZE]; /* what was seen; may be "" */
+    char advice[IW_MITIGATION_TEXT_SIZE];   /* what to do, with commands; "" where nothing is to be done */
+    bool is_felt;                           /* what it removes was seen, beyond what is allowed */
+    double seen_hz; /* what it removes, on the worst CPU that is to be quiet; NaN: not told */
+    double share;   /* of the time of these CPUs; NaN: not told */
+    /* Sources of the recording that it removes, as patterns of iw_noise_set_mark(): "irq/local_timer". */
+    size_t source_count;
+    char **sources;
+    bool has_worth; /* filled by the caller: what the job would gain without these sources */
+    iw_estimate worth;
+} iw_mitigation;
+
+typedef struct iw_verify {
+    size_t count;
+    iw_mitigation *mitigations; /* by state, then the worst first */
+    size_t counts[IW_MITIGATION_STATES];
+    char host[256], kernel[256];
+    iw_cpu_set online, quiet;              /* CPUs; those that are to be quiet */
+    char quiet_origin[64];                 /* what says that they are to be: "as given"; "" if none is */
+    char watched[IW_MITIGATION_TEXT_SIZE]; /* what it was checked against: "a recording of CPUs 2-7, 60 s" */
+    /* Filled by the caller where worths are: the job that they are for, and what noise costs it now. */
+    char job[IW_MITIGATION_TEXT_SIZE]; /* "allreduce:ring on 8192 ranks"; "": none */
+    iw_estimate slowdown;
+    size_t note_count;
+    char (*notes)[IW_MITIGATION_TEXT_SIZE]; /* about the node: virtual machine, container, ... */
+} iw_verify;
+
+typedef struct iw_verify_opts {
+    const char *root;              /* folder that holds the files; "": this machine */
+    const iw_recording *recording; /* to check against; may be NULL */
+    const iw_cpu_set *cpus;        /* of the application; NULL: what the node says */
+    int64_t watch_ns;              /* without a recording: read counters twice, so far apart; 0: do not */
+} iw_verify_opts;
+
+#define IW_VERIFY_OPTS_INIT                                        \
+    {                                                              \
+        .root = "", .recording = NULL, .cpus = NULL, .watch_ns = 0 \
+    }
+
+/** IW_ERR_IO: below the root are neither /proc/cmdline nor a list of CPUs: no node that runs. IW_ERR_RANGE:
+ * it does not have these CPUs. IW_ERR_NOMEM. What cannot be read otherwise is no error but unknown. */
+IW_API IW_NODISCARD iw_status iw_verify_run(const iw_log *log, const iw_verify_opts *opts,
+                                            iw_verify **verify_p);
+IW_API void iw_verify_free(iw_verify *verify);
+
+/** "contradicted", "in effect", "configured", "cannot tell", "not configured". */
+IW_API const char *iw_mitigation_state_name(iw_mitigation_state state);
+
+/** After worths have been filled in: within a state the largest first. */
+IW_API void iw_verify_sort(iw_verify *verify);
+
+/** The verdict, a table of mitigations, what to do, the worst first; 80 columns. */
+IW_API IW_NODISCARD iw_status iw_verify_write_text(const iw_log *log, const iw_verify *verify, FILE *out);
+
+/** A line a contradiction, nothing if there is none. */
+IW_API IW_NODISCARD iw_status iw_verify_write_brief(const iw_log *log, const iw_verify *verify, FILE *out);
+
+/** One JSON object, schema "idlewave.verify/1" (docs/formats/verify-json.md). */
+IW_API IW_NODISCARD iw_status iw_verify_write_json(const iw_log *log, const iw_verify *verify, FILE *out);
+
+/** A line a mitigation: mitigation,state,setting,seen_hz,share,worth,worth_low,worth_high,evidence,advice. */
+IW_API IW_NODISCARD iw_status iw_verify_write_csv(const iw_log *log, const iw_verify *verify, FILE *out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

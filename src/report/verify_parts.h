@@ -1,0 +1,20 @@
+/* What the writers of verify's answers share.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef IWI_VERIFY_PARTS_H
+#define IWI_VERIFY_PARTS_H
+
+#include <idlewave/verify.h>
+
+#include "report/report.h"
+
+/* One sentence: what is contradicted, or that nothing is. */
+void iwi_verify_verdict(const iw_verify *verify, char paragraph[IWI_PARAGRAPH_SIZE]);
+
+/* Mitigations that somebody wanted, whether or not they work. */
+size_t iwi_verify_configured(const iw_verify *verify);
+
+/* Whether its advice is worth a reader's time: contradicted, or absent and felt. */
+bool iwi_verify_is_to_do(const iw_mitigation *m);
+
+#endif

@@ -1,0 +1,269 @@
+/* Device interrupts on CPUs that are to be quiet.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "verify/judge.h"
+
+static const double STRAY_HZ = 1.0 / 60.0, DEVICE_HZ = 1.0;
+enum { SHOWN_IRQS = 4 };
+
+static const char *const any_irq[] = {"irq/*", NULL};
+/* Of the CPU itself. On ARM some have numbers as those of devices do. */
+#define VECTORS                                                                                      \
+    "irq/local_timer*", "irq/arch_timer*", "irq/timer", "irq/reschedule*", "irq/call_func*",         \
+        "irq/irq_work*", "irq/x86_platform*", "irq/*_apic*", "irq/ipi*", "irq/IPI*", "irq/arm-pmu*", \
+        "irq/arm_pmu*"
+static const char *const vectors[] = {VECTORS, NULL};
+/* With managed_irq the kernel has done what it can: a queue of a drive that only quiet CPUs use comes to the
+ * one that reads or writes, and cannot be moved. */
+static const char *const vectors_and_queues[] = {VECTORS, "irq/nvme*q[1-9]*", "irq/virtio*-req*", NULL};
+
+static struct iwi_sources devices_of(const struct iwi_node *node)
+{
+    const bool is_managed = !iw_cpu_set_is_empty(&node->managed_irq.cpus);
+
+    return (struct iwi_sources){any_irq, is_managed ? vectors_and_queues : vectors};
+}
+
+static bool is_of_device(const struct iwi_case *c, const char *name)
+{
+    const struct iwi_sources devices = devices_of(c->node);
+    iw_source source = {.kind = IW_CLASS_IRQ};
+
+    snprintf(source.name, sizeof source.name, "%s", name);
+    return iwi_sources_have(&devices, &source);
+}
+
+static bool are_irqs_watched(const struct iwi_case *c)
+{
+    return c->seen->tells[IW_CLASS_IRQ] && iw_cpu_set_meets(&c->seen->cpus, &c->quiet);
+}
+
+/* Has it been seen on CPUs that are to be quiet? Where they were not watched, what came since the start
+ * counts. */
+static bool has_come(const struct iwi_case *c, const struct iwi_irq *irq)
+{
+    const struct iwi_observed *seen = c->seen;
+
+    if (!is_of_device(c, irq->name)) {
+        return false;
+    }
+    if (!are_irqs_watched(c)) {
+        return iw_cpu_set_meets(&irq->counted, &c->quiet);
+    }
+    for (size_t i = 0; i < seen->row_count; i++) {
+        const struct iwi_seen_row *row = &seen->rows[i];
+
+        if (row->source.kind == IW_CLASS_IRQ && strcmp(row->source.name, irq->name) == 0 &&
+            iw_cpu_set_has(&c->quiet, seen->seen_cpus[row->place].cpu)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Goes to a CPU that is to be quiet, and has come there. */
+static bool is_offender(const struct iwi_case *c, const struct iwi_irq *irq)
+{
+    return iw_cpu_set_meets(&irq->target, &c->quiet) && has_come(c, irq);
+}
+
+static size_t count_offenders(const struct iwi_case *c)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < c->node->irq_count; i++) {
+        count += is_offender(c, &c->node->irqs[i]);
+    }
+    return count;
+}
+
+/* "36 eno1-rx-3 to CPU 3, ...", the first few. */
+static void name_offenders(const struct iwi_case *c, size_t count, iw_mitigation *m)
+{
+    size_t shown = 0;
+
+    for (size_t i = 0; i < c->node->irq_count && shown < SHOWN_IRQS; i++) {
+        const struct iwi_irq *irq = &c->node->irqs[i];
+        char cpus[IWI_CPUS_SIZE];
+
+        if (is_offender(c, irq)) {
+            iwi_say(m->evidence, "%sirq %lu %s goes to %s", shown++ > 0 ? ", " : "", irq->number, irq->name,
+                    iwi_cpus_text(&irq->target, cpus));
+        }
+    }
+    if (count > shown) {
+        iwi_say(m->evidence, " and %zu more", count - shown);
+    }
+}
+
+/* One that came, though it goes elsewhere by now; NULL: none. */
+static const struct iwi_irq *find_moved(const struct iwi_case *c)
+{
+    for (size_t i = 0; i < c->node->irq_count && !iw_cpu_set_is_empty(&c->quiet); i++) {
+        if (c->seen->by != IWI_SEEN_BY_NONE && has_come(c, &c->node->irqs[i])) {
+            return &c->node->irqs[i];
+        }
+    }
+    return NULL;
+}
+
+/* "echo 0-1 > /proc/irq/36/smp_affinity_list", for several in a loop; what to do where no number is known. */
+static void advise_affinity(const struct iwi_case *c, size_t count, const char *rest, iw_mitigation *m)
+{
+    const struct iwi_irq *moved = count == 0 ? find_moved(c) : NULL;
+    char cpus[IWI_CPUS_SIZE];
+    size_t shown = 0;
+
+    for (size_t i = 0; i < c->node->irq_count && shown < SHOWN_IRQS; i++) {
+        if (is_offender(c, &c->node->irqs[i])) {
+            iwi_say(m->advice, "%s%lu", shown++ > 0 ? " " : "for i in ", c->node->irqs[i].number);
+        }
+    }
+    if (count > 0) {
+        iwi_say(m->advice, "; do echo %s > /proc/irq/$i/smp_affinity_list; done", rest);
+    }
+    if (count > shown) {
+        iwi_say(m->advice, "; the same for %zu more", count - shown);
+    }
+    if (moved != NULL) {
+        iwi_say(m->advice,
+                "irq %lu %s goes to %s by now: watch again; if it comes back, somebody moves it "
+                "(systemctl status irqbalance)",
+                moved->number, moved->name, iwi_cpus_text(&moved->target, cpus));
+    } else if (count == 0) {
+        iwi_say(m->advice, "echo %s > /proc/irq/NUMBER/smp_affinity_list", rest);
+    }
+}
+
+static void advise(const struct iwi_case *c, size_t count, iw_mitigation *m)
+{
+    const bool has_rest = !iw_cpu_set_is_empty(&c->rest) && !iw_cpu_set_is_empty(&c->quiet);
+    char rest_list[IWI_LIST_SIZE], quiet_list[IWI_LIST_SIZE];
+    const char *rest = has_rest ? iwi_list_text(&c->rest, "OTHERS", rest_list) : "OTHERS";
+    const char *quiet = has_rest ? iwi_list_text(&c->quiet, "CPUS", quiet_list) : "CPUS";
+
+    advise_affinity(c, count, rest, m);
+    if (iw_cpu_set_is_empty(&c->node->managed_irq.cpus)) {
+        iwi_say(m->advice,
+                "; where that is refused, the kernel manages it: boot with isolcpus=managed_irq,domain,%s",
+                quiet);
+    }
+    if (c->node->has_irqbalance && !c->node->irqbalance_banned.is_known) {
+        iwi_say(m->advice, "; keep irqbalance from moving them back: IRQBALANCE_BANNED_CPULIST=%s", quiet);
+    }
+}
+
+static void say_setting(const struct iwi_node *node, iw_mitigation *m)
+{
+    const struct {
+        const char *name;
+        const struct iwi_cpu_fact *fact;
+    } settings[] = {
+        {"irqaffinity", &node->irq_parameter},
+        {"managed_irq", &node->managed_irq},
+        {"banned in irqbalance", &node->irqbalance_banned},
+        {"default affinity", &node->irq_default},
+    };
+    char list[IWI_CPUS_SIZE];
+
+    for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++) {
+        if (settings[i].fact->is_known && !iw_cpu_set_is_empty(&settings[i].fact->cpus)) {
+            iwi_say(m->setting, "%s%s %s", m->setting[0] != '\0' ? ", " : "", settings[i].name,
+                    iw_cpu_set_text(&settings[i].fact->cpus, list, sizeof list));
+        }
+    }
+}
+
+/* CPUs that a list of those which take interrupts leaves out. */
+static iw_cpu_set left_out(const struct iwi_case *c, const struct iwi_cpu_fact *takers)
+{
+    return takers->is_known && !iw_cpu_set_is_empty(&takers->cpus)
+               ? iw_cpu_set_without(&c->node->online.cpus, &takers->cpus)
+               : (iw_cpu_set){{0}};
+}
+
+/* CPUs from which somebody keeps the interrupts of devices by name. */
+static iw_cpu_set kept_free(const struct iwi_case *c)
+{
+    const iw_cpu_set by_parameter = left_out(c, &c->node->irq_parameter);
+    const iw_cpu_set by_default = left_out(c, &c->node->irq_default);
+    const iw_cpu_set either = iw_cpu_set_or(&by_parameter, &by_default);
+
+    return iw_cpu_set_or(&either, &c->node->irqbalance_banned.cpus);
+}
+
+/* Of the CPUs that are to be quiet those that are set apart: an exclusive job gets the CPUs that take the
+ * interrupts, too. */
+static iw_cpu_set guarded(const struct iwi_case *c)
+{
+    const struct iwi_node *node = c->node;
+    iw_cpu_set cpus = kept_free(c);
+
+    cpus = iw_cpu_set_or(&cpus, &node->isolated.cpus);
+    cpus = iw_cpu_set_or(&cpus, &node->managed_irq.cpus);
+    return iw_cpu_set_and(&cpus, &c->quiet);
+}
+
+/* Settings alone: one goes where it is kept from by name, and has come there. */
+static bool is_sent_there(const struct iwi_case *c)
+{
+    const iw_cpu_set cpus = kept_free(c);
+
+    for (size_t i = 0; c->seen->by == IWI_SEEN_BY_NONE && i < c->node->irq_count; i++) {
+        const struct iwi_irq *irq = &c->node->irqs[i];
+
+        if (is_offender(c, irq) && iw_cpu_set_is_within(&irq->target, &cpus)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void judge_guarded(const struct iwi_case *c, iw_mitigation *m)
+{
+    const struct iwi_sources devices = devices_of(c->node);
+    const struct iwi_check check = {true, &c->quiet, &devices, STRAY_HZ, DEVICE_HZ, false};
+    const size_t offenders = count_offenders(c);
+
+    iwi_conclude(c, &check, m);
+    if (offenders > 0 && m->state != IW_MITIGATION_EFFECTIVE) {
+        iwi_say(m->evidence, "%s", m->evidence[0] != '\0' ? "; " : "");
+        name_offenders(c, offenders, m);
+        m->state = is_sent_there(c) ? IW_MITIGATION_CONTRADICTED : m->state;
+        advise(c, offenders, m);
+    } else if (m->state == IW_MITIGATION_CONFIGURED && c->node->irq_count > 0) {
+        iwi_say(m->evidence, "none of %zu interrupts goes there", c->node->irq_count);
+    } else if (m->state == IW_MITIGATION_CONTRADICTED) {
+        advise(c, 0, m);
+    }
+}
+
+static bool judge_irq_affinity(const struct iwi_case *c, const struct iwi_mitigation_ops *ops,
+                               iw_mitigation *m)
+{
+    const struct iwi_check open = {false, &c->looked_at, &ops->sources, STRAY_HZ, DEVICE_HZ, false};
+    const iw_cpu_set cpus = guarded(c);
+
+    say_setting(c->node, m);
+    if (iw_cpu_set_is_empty(&cpus)) {
+        iwi_conclude(c, &open, m);
+        advise(c, count_offenders(c), m);
+    } else {
+        const struct iwi_case narrow = iwi_case_of(c, &cpus);
+
+        judge_guarded(&narrow, m);
+        iwi_say_outside(c, &cpus, m);
+    }
+    return true;
+}
+
+const struct iwi_mitigation_ops iwi_irq_affinity = {
+    .name = "IRQ affinity",
+    .removes = "interrupts of devices",
+    .sources = {any_irq, vectors},
+    .judge = judge_irq_affinity,
+};

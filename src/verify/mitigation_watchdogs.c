@@ -1,0 +1,74 @@
+/* The kernel's watchdogs.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include <string.h>
+
+#include "base/base.h"
+#include "verify/judge.h"
+
+/* The hard lockup detector comes every ten seconds of busy time. */
+static const double NMI_ALLOWED_HZ = 1.0 / 60.0, NMI_LOUD_HZ = 0.1;
+
+static bool judge_nmi_watchdog(const struct iwi_case *c, const struct iwi_mitigation_ops *ops,
+                               iw_mitigation *m)
+{
+    const long value = c->node->nmi_watchdog;
+    const struct iwi_check check = {value == 0,     &c->looked_at, &ops->sources,
+                                    NMI_ALLOWED_HZ, NMI_LOUD_HZ,   true};
+    char parameter[IWI_NODE_TEXT_SIZE];
+
+    if (value == IWI_NOT_TOLD) {
+        iwi_conclude_setting(m, false, false);
+        return true;
+    }
+    iwi_say(m->setting, "kernel.nmi_watchdog=%ld", value);
+    if (value != 0 && iwi_node_parameter(c->node, "nmi_watchdog", parameter, sizeof parameter) &&
+        strcmp(parameter, "0") == 0) {
+        m->state = IW_MITIGATION_CONTRADICTED;
+        iwi_say(m->evidence, "the command line says nmi_watchdog=0, but somebody has switched it on");
+        return true;
+    }
+    iwi_conclude(c, &check, m);
+    if (m->state == IW_MITIGATION_CONTRADICTED) {
+        iwi_say(m->advice, "other users of NMIs: stop perf and profilers, look for machine checks (mcelog, "
+                           "rasdaemon) and for NMIs that a management controller sends");
+    }
+    return true;
+}
+
+static const char *const nmi[] = {"nmi/*", NULL};
+const struct iwi_mitigation_ops iwi_nmi_watchdog = {
+    .name = "NMI watchdog off",
+    .removes = "NMIs",
+    .sources = {nmi, NULL},
+    .advice = "sysctl kernel.nmi_watchdog=0; to keep it, boot with nmi_watchdog=0",
+    .judge = judge_nmi_watchdog,
+};
+
+static bool judge_soft_watchdog(const struct iwi_case *c, const struct iwi_mitigation_ops *ops,
+                                iw_mitigation *m)
+{
+    const struct iwi_node *node = c->node;
+    const bool is_elsewhere = node->watchdog_cpus.is_known && !iw_cpu_set_is_empty(&c->quiet) &&
+                              !iw_cpu_set_meets(&node->watchdog_cpus.cpus, &c->quiet);
+    char cpus[IWI_CPUS_SIZE];
+
+    (void)ops;
+    iwi_conclude_setting(m, node->watchdog != IWI_NOT_TOLD, node->watchdog == 0 || is_elsewhere);
+    if (node->watchdog != IWI_NOT_TOLD) {
+        iwi_say(m->setting, "kernel.watchdog=%ld", node->watchdog);
+    }
+    if (node->watchdog != 0 && is_elsewhere) {
+        iwi_say(m->setting, " on %s", iwi_cpus_text(&node->watchdog_cpus.cpus, cpus));
+    }
+    return true;
+}
+
+static const char *const watchdog_threads[] = {"thread/watchdog/*", NULL};
+const struct iwi_mitigation_ops iwi_soft_watchdog = {
+    .name = "soft watchdog off",
+    .removes = "a timer and a thread every 4 s",
+    .sources = {watchdog_threads, NULL},
+    .advice = "sysctl kernel.watchdog_cpumask={rest} (or kernel.watchdog=0)",
+    .judge = judge_soft_watchdog,
+};

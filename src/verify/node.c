@@ -1,0 +1,232 @@
+/* Reads what a node is set up for.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "verify/node.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "base/sysfile.h"
+
+enum { LIST_SIZE = 16384, LONG_SIZE = 64 };
+
+/* ---- files ---- */
+
+void iwi_read_cpu_list(const char *root, const char *path, struct iwi_cpu_fact *fact)
+{
+    char text[LIST_SIZE], fault[IW_CPU_FAULT_SIZE];
+
+    *fact = (struct iwi_cpu_fact){.is_known = false};
+    if (!iwi_sysfile_line(root, path, text, sizeof text)) {
+        return;
+    }
+    /* the kernel writes nothing or "(null)" for none */
+    fact->is_known =
+        text[0] == '\0' || strcmp(text, "(null)") == 0 || iw_cpu_set_parse(text, &fact->cpus, fault);
+}
+
+void iwi_read_cpu_mask(const char *root, const char *path, struct iwi_cpu_fact *fact)
+{
+    char text[LIST_SIZE];
+
+    *fact = (struct iwi_cpu_fact){.is_known = false};
+    fact->is_known =
+        iwi_sysfile_line(root, path, text, sizeof text) && iw_cpu_set_parse_mask(text, &fact->cpus);
+}
+
+long iwi_read_number(const char *root, const char *path)
+{
+    char text[LONG_SIZE], *end;
+    long number;
+
+    if (!iwi_sysfile_line(root, path, text, sizeof text)) {
+        return IWI_NOT_TOLD;
+    }
+    number = strtol(text, &end, 10);
+    return end != text && *end == '\0' && number >= 0 ? number : IWI_NOT_TOLD;
+}
+
+/* ---- the command line ---- */
+
+/* Where a parameter's name ends in "name=value name2"; dashes and underscores are the same to the kernel. */
+static const char *match_name(const char *word, const char *name)
+{
+    for (; *name != '\0'; word++, name++) {
+        if (*word != *name && !(*word == '-' && *name == '_')) {
+            return NULL;
+        }
+    }
+    return *word == '=' || *word == ' ' || *word == '\0' ? word : NULL;
+}
+
+bool iwi_node_parameter(const struct iwi_node *node, const char *name, char *buf, size_t size)
+{
+    const char *word = node->cmdline;
+    bool is_found = false;
+
+    buf[0] = '\0';
+    while (*(word += strspn(word, " ")) != '\0') {
+        const size_t length = strcspn(word, " ");
+        const char *end = match_name(word, name);
+
+        if (strncmp(word, "-- ", 3) == 0) { /* the rest is for init */
+            break;
+        }
+        if (end != NULL) {
+            const size_t skipped = (size_t)(end - word) + (*end == '=');
+
+            snprintf(buf, size, "%.*s", (int)(length - skipped), word + skipped);
+            is_found = true;
+        }
+        word += length;
+    }
+    return is_found;
+}
+
+/* "N" is the last CPU: its number is written instead. */
+static bool write_last_cpu(const char *text, uint32_t last, char *buf, size_t size)
+{
+    size_t used = 0;
+
+    for (; *text != '\0' && used < size; text++) {
+        used += (size_t)(*text == 'N' ? snprintf(buf + used, size - used, "%u", last)
+                                      : snprintf(buf + used, size - used, "%c", *text));
+    }
+    return used < size;
+}
+
+void iwi_parse_parameter_cpus(const struct iwi_node *node, const char *text, struct iwi_cpu_fact *fact)
+{
+    char numbers[IWI_CMDLINE_SIZE], fault[IW_CPU_FAULT_SIZE];
+    uint32_t last = 0;
+
+    *fact = (struct iwi_cpu_fact){.is_known = false};
+    if (!node->online.is_known) {
+        return;
+    }
+    if (strcmp(text, "all") == 0) {
+        *fact = node->online;
+        return;
+    }
+    for (uint32_t i = 0; i < IW_CPU_SET_MOST; i++) {
+        last = iw_cpu_set_has(&node->online.cpus, i) ? i : last;
+    }
+    fact->is_known =
+        write_last_cpu(text, last, numbers, sizeof numbers) && iw_cpu_set_parse(numbers, &fact->cpus, fault);
+}
+
+/* ---- all of it ---- */
+
+/* Signatures of hypervisors, as the CPU gives them, in the words of people. */
+static void name_hypervisor(struct iwi_node *node)
+{
+    static const char *const names[][2] = {{"KVMKVMKVM", "KVM"},
+                                           {"Microsoft Hv", "Hyper-V"},
+                                           {"VMwareVMware", "VMware"},
+                                           {"XenVMMXenVMM", "Xen"},
+                                           {"TCGTCGTCGTCG", "QEMU"}};
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (strcmp(node->info.hypervisor, names[i][0]) == 0) {
+            snprintf(node->info.hypervisor, sizeof node->info.hypervisor, "%s", names[i][1]);
+        }
+    }
+}
+
+static void read_kernel(const char *root, struct iwi_node *node)
+{
+    const char *version = node->info.kernel;
+    char *end, text[IWI_NODE_TEXT_SIZE];
+
+    node->tells_hypervisor =
+        iwi_node_is_guest(node) || iwi_sysfile_value(root, "/proc/cpuinfo", "flags", ':', text, sizeof text);
+    node->major = (int)strtol(version, &end, 10);
+    node->minor = *end == '.' ? (int)strtol(end + 1, NULL, 10) : 0;
+    node->is_realtime =
+        iwi_read_number(root, "/sys/kernel/realtime") == 1 ||
+        (iwi_sysfile_line(root, "/proc/version", text, sizeof text) && strstr(text, "PREEMPT_RT") != NULL);
+}
+
+/* "always [madvise] never" */
+static void read_chosen(const char *root, const char *path, char buf[IWI_NODE_TEXT_SIZE])
+{
+    char text[IWI_NODE_TEXT_SIZE];
+    const char *begin;
+
+    buf[0] = '\0';
+    if (iwi_sysfile_line(root, path, text, sizeof text) && (begin = strchr(text, '[')) != NULL) {
+        snprintf(buf, IWI_NODE_TEXT_SIZE, "%.*s", (int)strcspn(begin + 1, "]"), begin + 1);
+    }
+}
+
+static void read_numbers(const char *root, struct iwi_node *node)
+{
+    char text[LONG_SIZE];
+
+    node->timer_migration = iwi_read_number(root, "/proc/sys/kernel/timer_migration");
+    node->nmi_watchdog = iwi_read_number(root, "/proc/sys/kernel/nmi_watchdog");
+    node->watchdog = iwi_read_number(root, "/proc/sys/kernel/watchdog");
+    node->numa_balancing = iwi_read_number(root, "/proc/sys/kernel/numa_balancing");
+    node->compaction = iwi_read_number(root, "/proc/sys/vm/compaction_proactiveness");
+    node->stat_interval = iwi_read_number(root, "/proc/sys/vm/stat_interval");
+    node->ksm_run = iwi_read_number(root, "/sys/kernel/mm/ksm/run");
+    node->skew_tick = node->has_cmdline ? 0 : IWI_NOT_TOLD;
+    if (iwi_node_parameter(node, "skew_tick", text, sizeof text)) {
+        node->skew_tick = strcmp(text, "1") == 0;
+    }
+    iwi_read_cpu_list(root, "/proc/sys/kernel/watchdog_cpumask", &node->watchdog_cpus);
+    read_chosen(root, "/sys/kernel/mm/transparent_hugepage/enabled", node->thp);
+}
+
+void iwi_node_init(struct iwi_node *node)
+{
+    *node = (struct iwi_node){
+        .timer_migration = IWI_NOT_TOLD,
+        .skew_tick = IWI_NOT_TOLD,
+        .nmi_watchdog = IWI_NOT_TOLD,
+        .watchdog = IWI_NOT_TOLD,
+        .numa_balancing = IWI_NOT_TOLD,
+        .compaction = IWI_NOT_TOLD,
+        .stat_interval = IWI_NOT_TOLD,
+        .ksm_run = IWI_NOT_TOLD,
+        .fair_server_ns = IWI_NOT_TOLD,
+        .idle_latency_us = IWI_NOT_TOLD,
+    };
+}
+
+iw_status iwi_node_read(const iw_log *log, const char *root, struct iwi_node *node)
+{
+    iwi_node_init(node);
+    if (!iwi_sysfile_exists(root, "/proc/cmdline") &&
+        !iwi_sysfile_exists(root, "/sys/devices/system/cpu/online")) {
+        return iwi_fail(log, IW_ERR_IO,
+                        "'%s' has neither proc/cmdline nor sys/devices/system/cpu/online: it is no root of a "
+                        "node that runs; an image has no settings before it is started",
+                        root[0] != '\0' ? root : "/");
+    }
+    iwi_sysinfo_read(root, &node->info);
+    name_hypervisor(node);
+    read_kernel(root, node);
+    node->has_cmdline = iwi_sysfile_line(root, "/proc/cmdline", node->cmdline, sizeof node->cmdline);
+    iwi_read_cpu_list(root, "/sys/devices/system/cpu/online", &node->online);
+    iwi_read_isolation(root, node);
+    iwi_read_cgroups(root, node);
+    read_numbers(root, node);
+    iwi_read_frequency(root, node);
+    iwi_read_managers(root, node);
+    return iwi_read_irqs(log, root, node);
+}
+
+void iwi_node_release(struct iwi_node *node)
+{
+    free(node->irqs);
+    node->irqs = NULL;
+    node->irq_count = node->irq_capacity = 0;
+}
+
+bool iwi_node_is_guest(const struct iwi_node *node)
+{
+    return node->info.hypervisor[0] != '\0' && strcmp(node->info.hypervisor, "none") != 0;
+}

@@ -1,0 +1,212 @@
+/* Reads which CPUs are set apart: by the kernel's parameters, by control groups, by the topology.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "base/sysfile.h"
+#include "verify/node.h"
+
+enum { PATH_SIZE = 160 };
+
+/* Takes a flag off the front of "managed_irq,domain,2-7"; false: the list comes next. */
+static bool take_flag(char **text_p, bool *is_managed_irq_p, bool *is_domain_p)
+{
+    const size_t length = strcspn(*text_p, ",");
+    char *flag = *text_p;
+
+    if (flag[0] < 'a' || flag[0] > 'z' || flag[length] == '\0') {
+        return false;
+    }
+    flag[length] = '\0';
+    *is_managed_irq_p |= strcmp(flag, "managed_irq") == 0;
+    *is_domain_p |= strcmp(flag, "domain") == 0;
+    *text_p = flag + length + 1;
+    return true;
+}
+
+/* Without flags isolcpus means domain. */
+static void read_isolcpus(struct iwi_node *node)
+{
+    char text[IWI_CMDLINE_SIZE], *list = text;
+    bool is_managed_irq = false, is_domain = false, has_flags = false;
+
+    node->managed_irq = node->isolated_asked = (struct iwi_cpu_fact){.is_known = node->has_cmdline};
+    if (!iwi_node_parameter(node, "isolcpus", text, sizeof text)) {
+        return;
+    }
+    while (take_flag(&list, &is_managed_irq, &is_domain)) {
+        has_flags = true;
+    }
+    if (is_managed_irq) {
+        iwi_parse_parameter_cpus(node, list, &node->managed_irq);
+    }
+    if (is_domain || !has_flags) {
+        iwi_parse_parameter_cpus(node, list, &node->isolated_asked);
+    }
+}
+
+/* nohz_full takes the callbacks away too. */
+static void read_rcu_nocbs(struct iwi_node *node)
+{
+    char text[IWI_CMDLINE_SIZE];
+
+    node->rcu_nocbs = (struct iwi_cpu_fact){.is_known = node->has_cmdline};
+    if (iwi_node_parameter(node, "rcu_nocbs", text, sizeof text) && text[0] != '\0') {
+        iwi_parse_parameter_cpus(node, text, &node->rcu_nocbs);
+    }
+    if (node->nohz_full.is_known) {
+        node->rcu_nocbs.cpus = iw_cpu_set_or(&node->rcu_nocbs.cpus, &node->nohz_full.cpus);
+    }
+}
+
+static void read_cores(const char *root, struct iwi_node *node)
+{
+    for (uint32_t cpu = 0; cpu < IW_CPU_SET_MOST; cpu++) {
+        char path[PATH_SIZE];
+        struct iwi_cpu_fact core;
+        uint32_t first = 0;
+
+        node->core_of[cpu] = (uint16_t)cpu;
+        if (!iw_cpu_set_has(&node->online.cpus, cpu)) {
+            continue;
+        }
+        snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%" PRIu32 "/topology/thread_siblings_list",
+                 cpu);
+        iwi_read_cpu_list(root, path, &core);
+        if (!core.is_known || !iw_cpu_set_has(&core.cpus, cpu)) {
+            continue;
+        }
+        while (!iw_cpu_set_has(&core.cpus, first)) {
+            first++;
+        }
+        node->core_of[cpu] = (uint16_t)first;
+        node->has_cores = true;
+    }
+}
+
+static void read_fair_server(const char *root, struct iwi_node *node)
+{
+    char path[PATH_SIZE];
+
+    for (uint32_t cpu = 0; cpu < IW_CPU_SET_MOST; cpu++) {
+        if (iw_cpu_set_has(&node->nohz_full.cpus, cpu)) {
+            snprintf(path, sizeof path, "/sys/kernel/debug/sched/fair_server/cpu%" PRIu32 "/runtime", cpu);
+            node->fair_server_ns = iwi_read_number(root, path);
+            node->hides_fair_server = iwi_sysfile_is_hidden(root, path);
+            node->lacks_fair_server = !node->hides_fair_server && !iwi_sysfile_exists(root, path) &&
+                                      iwi_sysfile_exists(root, "/sys/kernel/debug/sched");
+            return;
+        }
+    }
+}
+
+void iwi_read_isolation(const char *root, struct iwi_node *node)
+{
+    char text[IWI_CMDLINE_SIZE];
+
+    iwi_read_cpu_list(root, "/sys/devices/system/cpu/isolated", &node->isolated);
+    iwi_read_cpu_list(root, "/sys/devices/system/cpu/nohz_full", &node->nohz_full);
+    /* kernels that cannot do it have no such file */
+    node->lacks_nohz_full =
+        node->isolated.is_known && !iwi_sysfile_exists(root, "/sys/devices/system/cpu/nohz_full");
+    node->nohz_full.is_known |= node->lacks_nohz_full;
+    if (iwi_node_parameter(node, "nohz_full", text, sizeof text)) {
+        iwi_parse_parameter_cpus(node, text, &node->nohz_full_asked);
+    }
+    read_isolcpus(node);
+    read_rcu_nocbs(node);
+    read_cores(root, node);
+    read_fair_server(root, node);
+    iwi_read_cpu_mask(root, "/sys/devices/virtual/workqueue/cpumask", &node->workqueue);
+}
+
+/* ---- control groups ---- */
+
+/* The path of this process in the hierarchy whose line begins so: "0::/system.slice". */
+static bool own_group(const char *root, const char *mark, char path[PATH_MAX])
+{
+    char text[PATH_MAX * 2], *line;
+
+    if (iwi_sysfile_whole(root, "/proc/self/cgroup", text, sizeof text) <= 0) {
+        return false;
+    }
+    for (line = text; line != NULL && *line != '\0';) {
+        char *end = strchr(line, '\n');
+        const char *found;
+
+        if (end != NULL) {
+            *end = '\0';
+        }
+        found = strstr(line, mark);
+        if (found != NULL) {
+            snprintf(path, PATH_MAX, "%s", found + strlen(mark));
+            return true;
+        }
+        line = end != NULL ? end + 1 : NULL;
+    }
+    return false;
+}
+
+/* "isolated" of this group or one above it counts; "isolated invalid (...)" is a fault. */
+static void read_partition(const char *root, const char *mount, char *path, struct iwi_node *node)
+{
+    char whole[PATH_MAX * 2], text[IWI_NODE_TEXT_SIZE];
+
+    for (;;) {
+        char *slash = strrchr(path, '/');
+
+        snprintf(whole, sizeof whole, "%s%s/cpuset.cpus.partition", mount, path);
+        if (iwi_sysfile_line(root, whole, text, sizeof text) && strncmp(text, "isolated", 8) == 0) {
+            if (text[8] != '\0') {
+                snprintf(node->partition_fault, sizeof node->partition_fault, "%s", text);
+            } else {
+                snprintf(whole, sizeof whole, "%s%s/cpuset.cpus.effective", mount, path);
+                iwi_read_cpu_list(root, whole, &node->own_partition);
+            }
+            return;
+        }
+        if (slash == NULL) {
+            return;
+        }
+        *slash = '\0';
+    }
+}
+
+/* Groups of batch systems. */
+static bool is_job(const char *path)
+{
+    return strstr(path, "/job_") != NULL || strstr(path, "/pbs_jobs") != NULL;
+}
+
+void iwi_read_cgroups(const char *root, struct iwi_node *node)
+{
+    static const char init_status[] = "/proc/1/status";
+    static const char *const mounts[] = {"/sys/fs/cgroup", "/sys/fs/cgroup/unified"};
+    char path[PATH_MAX], whole[PATH_MAX * 2], text[IWI_CMDLINE_SIZE], fault[IW_CPU_FAULT_SIZE];
+
+    node->init.is_known = iwi_sysfile_value(root, init_status, "Cpus_allowed_list", ':', text, sizeof text) &&
+                          iw_cpu_set_parse(text, &node->init.cpus, fault);
+    for (size_t i = 0; i < sizeof mounts / sizeof mounts[0] && !node->partition.is_known; i++) {
+        snprintf(whole, sizeof whole, "%s/cpuset.cpus.isolated", mounts[i]);
+        iwi_read_cpu_list(root, whole, &node->partition);
+        if (own_group(root, "0::", path)) {
+            snprintf(whole, sizeof whole, "%s%s/cpuset.cpus.effective", mounts[i], path);
+            if (is_job(path) && !node->job.is_known) {
+                iwi_read_cpu_list(root, whole, &node->job);
+            }
+            read_partition(root, mounts[i], path, node);
+        }
+        node->partition.is_known |= node->own_partition.is_known;
+    }
+    if (iw_cpu_set_is_empty(&node->partition.cpus)) { /* older kernels do not list all */
+        node->partition.cpus = node->own_partition.cpus;
+    }
+    if (!node->job.is_known && own_group(root, ":cpuset:", path) && is_job(path)) {
+        snprintf(whole, sizeof whole, "/sys/fs/cgroup/cpuset%s/cpuset.effective_cpus", path);
+        iwi_read_cpu_list(root, whole, &node->job);
+    }
+}

@@ -1,0 +1,323 @@
+/* Reads a node, looks at what was seen on it, and judges each mitigation.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include <idlewave/verify.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "verify/judge.h"
+
+enum { MOST_NOTES = 8 };
+
+const char *iw_mitigation_state_name(iw_mitigation_state state)
+{
+    static const char *const names[] = {"contradicted", "in effect", "configured", "cannot tell",
+                                        "not configured"};
+
+    return (unsigned)state < IW_MITIGATION_STATES ? names[state] : "?";
+}
+
+/* ---- sources that a mitigation removes ---- */
+
+/* "irq/eno1" with a backslash before signs that patterns know. */
+static char *pattern_of(const iw_log *log, const iw_source *source)
+{
+    char *text = iwi_new_array(log, 2 * sizeof source->name + 16, 1);
+    size_t used;
+
+    if (text == NULL) {
+        return NULL;
+    }
+    used = (size_t)snprintf(text, 16, "%s/", iw_class_name(source->kind));
+    for (const char *at = source->name; *at != '\0'; at++) {
+        if (strchr("*?[]\\", *at) != NULL) {
+            text[used++] = '\\';
+        }
+        text[used++] = *at;
+    }
+    return text;
+}
+
+/* On CPUs that count. */
+static bool took_time(const struct iwi_case *c, const iw_source *source)
+{
+    const struct iwi_observed *seen = c->seen;
+
+    for (size_t i = 0; i < seen->row_count; i++) {
+        const struct iwi_seen_row *row = &seen->rows[i];
+
+        if (row->source.kind == source->kind && strcmp(row->source.name, source->name) == 0 &&
+            row->busy_ns > 0.0 && iw_cpu_set_has(&c->looked_at, seen->seen_cpus[row->place].cpu)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static iw_status list_sources(const iw_log *log, const struct iwi_case *c, const iw_recording *recording,
+                              const struct iwi_mitigation_ops *ops, iw_mitigation *m)
+{
+    m->sources = iwi_new_array(log, recording->source_count, sizeof *m->sources);
+    if (m->sources == NULL) {
+        return IW_ERR_NOMEM;
+    }
+    for (size_t i = 0; i < recording->source_count; i++) {
+        const iw_source *source = &recording->sources[i];
+
+        if (!iwi_sources_have(&ops->sources, source) || !took_time(c, source)) {
+            continue;
+        }
+        m->sources[m->source_count] = pattern_of(log, source);
+        if (m->sources[m->source_count] == NULL) {
+            return IW_ERR_NOMEM;
+        }
+        m->source_count++;
+    }
+    return IW_OK;
+}
+
+/* ---- about the node ---- */
+
+static char *add_note(iw_verify *verify)
+{
+    return verify->notes[verify->note_count++];
+}
+
+static void describe_node(const struct iwi_node *node, iw_verify *verify)
+{
+    if (iwi_node_is_guest(node)) {
+        iwi_say(add_note(verify),
+                "This is a virtual machine (%.48s): settings of its host count too, and cannot "
+                "be seen from here.",
+                node->info.hypervisor);
+    }
+    if (node->container[0] != '\0') {
+        iwi_say(add_note(verify),
+                "This is a container (%.100s): it sees the settings of its host and cannot "
+                "change them; ask who runs the host.",
+                node->container);
+    }
+    if (node->is_realtime) {
+        iwi_say(add_note(verify), "The kernel is PREEMPT_RT: softirqs run in threads, which is more noise of "
+                                  "threads, not less.");
+    }
+}
+
+/* Settings of one node and what happened on another, or before a change, do not go together. */
+static void compare_origins(const struct iwi_node *node, const iw_recording *recording, iw_verify *verify)
+{
+    const char *host = iw_recording_get(recording, "host"), *kernel = iw_recording_get(recording, "kernel");
+
+    if (iw_recording_get(recording, "specs") != NULL) { /* of no node */
+        return;
+    }
+    if (host != NULL && strcmp(node->info.host, "unknown") != 0 && strcmp(host, node->info.host) != 0) {
+        iwi_say(add_note(verify), "The recording is of '%.64s', the settings are of '%.64s'.", host,
+                node->info.host);
+    }
+    if (kernel != NULL && strcmp(node->info.kernel, "unknown") != 0 &&
+        strcmp(kernel, node->info.kernel) != 0) {
+        iwi_say(add_note(verify),
+                "The recording was made under kernel %.64s, the settings are of %.64s: record again.", kernel,
+                node->info.kernel);
+    }
+}
+
+static void describe_watched(const struct iwi_case *c, iw_verify *verify)
+{
+    const struct iwi_observed *seen = c->seen;
+    double shortest_s = HUGE_VAL;
+    char cpus[IWI_CPUS_SIZE];
+
+    for (size_t i = 0; i < seen->cpu_count; i++) {
+        shortest_s = fmin(shortest_s, seen->seen_cpus[i].seconds);
+    }
+    if (seen->by == IWI_SEEN_BY_RECORDING) {
+        iwi_say(verify->watched, "a recording of %s, %.3g s", iwi_cpus_text(&seen->cpus, cpus), shortest_s);
+        if (seen->rung != IW_RUNG_NONE || !seen->tells[IW_CLASS_THREAD]) { /* made ones name all without */
+            iwi_say(verify->watched, ", rung %s", iw_rung_name(seen->rung));
+        }
+    } else if (seen->by == IWI_SEEN_BY_COUNTERS) {
+        iwi_say(verify->watched, "the kernel's counters over %.3g s", shortest_s);
+    }
+}
+
+static void describe_quiet(const struct iwi_case *c, const iw_cpu_set *cpus, iw_verify *verify)
+{
+    const char *origin =
+        cpus != NULL ? "as given" : (c->is_told ? "the batch job's" : "set apart by the kernel");
+
+    verify->quiet = c->quiet;
+    snprintf(verify->quiet_origin, sizeof verify->quiet_origin, "%s",
+             iw_cpu_set_is_empty(&c->quiet) ? "" : origin);
+}
+
+/* ---- judging ---- */
+
+static iw_status judge_all(const iw_log *log, const struct iwi_case *c, const iw_recording *recording,
+                           iw_verify *verify)
+{
+    for (size_t i = 0; iwi_mitigations[i] != NULL; i++) {
+        iw_mitigation *m = &verify->mitigations[verify->count];
+
+        if (!iwi_judge(c, iwi_mitigations[i], m)) {
+            continue;
+        }
+        verify->count++;
+        verify->counts[m->state]++;
+        if (recording != NULL) {
+            IW_TRY(list_sources(log, c, recording, iwi_mitigations[i], m));
+        }
+    }
+    return IW_OK;
+}
+
+static double weight_of(const iw_mitigation *m)
+{
+    if (m->has_worth) {
+        return m->worth.value;
+    }
+    return isnan(m->share) ? 0.0 : m->share;
+}
+
+static int compare(const void *a, const void *b)
+{
+    const iw_mitigation *x = a, *y = b;
+    const double difference = weight_of(y) - weight_of(x);
+
+    if (x->state != y->state) {
+        return x->state < y->state ? -1 : 1;
+    }
+    if (x->is_felt != y->is_felt) {
+        return x->is_felt ? -1 : 1;
+    }
+    if (difference != 0.0) {
+        return difference > 0.0 ? 1 : -1;
+    }
+    if (x->is_felt && x->seen_hz != y->seen_hz && !isnan(x->seen_hz) && !isnan(y->seen_hz)) {
+        return x->seen_hz < y->seen_hz ? 1 : -1;
+    }
+    return strcmp(x->name, y->name);
+}
+
+void iw_verify_sort(iw_verify *verify)
+{
+    qsort(verify->mitigations, verify->count, sizeof *verify->mitigations, compare);
+}
+
+static iw_status new_verify(const iw_log *log, iw_verify **verify_p)
+{
+    const size_t room = sizeof(iw_mitigation);
+    size_t most = 0;
+    iw_verify *verify = iwi_new_array(log, 1, sizeof *verify);
+
+    while (iwi_mitigations[most] != NULL) {
+        most++;
+    }
+    *verify_p = verify;
+    if (verify == NULL) {
+        return IW_ERR_NOMEM;
+    }
+    verify->mitigations = iwi_new_array(log, most, room);
+    verify->notes = iwi_new_array(log, MOST_NOTES, sizeof *verify->notes);
+    return verify->mitigations != NULL && verify->notes != NULL ? IW_OK : IW_ERR_NOMEM;
+}
+
+static iw_status fill(const iw_log *log, const iw_verify_opts *opts, const struct iwi_node *node,
+                      const struct iwi_observed *seen, iw_verify *verify)
+{
+    struct iwi_case c;
+
+    iwi_case_init(&c, node, seen, opts->cpus);
+    snprintf(verify->host, sizeof verify->host, "%s", node->info.host);
+    snprintf(verify->kernel, sizeof verify->kernel, "%s", node->info.kernel);
+    verify->online = node->online.cpus;
+    describe_quiet(&c, opts->cpus, verify);
+    describe_watched(&c, verify);
+    describe_node(node, verify);
+    if (opts->recording != NULL) {
+        compare_origins(node, opts->recording, verify);
+    }
+    IW_TRY(judge_all(log, &c, opts->recording, verify));
+    iw_verify_sort(verify);
+    return IW_OK;
+}
+
+static iw_status observe(const iw_log *log, const iw_verify_opts *opts, const struct iwi_node *node,
+                         struct iwi_observed *seen)
+{
+    if (opts->recording != NULL) {
+        return iwi_observe_recording(log, opts->recording, seen);
+    }
+    if (opts->watch_ns > 0 || iwi_is_copied_twice(opts->root)) {
+        return iwi_observe_counters(log, opts->root, &node->online.cpus, opts->watch_ns, seen);
+    }
+    return IW_OK;
+}
+
+static iw_status check_cpus(const iw_log *log, const iw_cpu_set *cpus, const struct iwi_node *node)
+{
+    const iw_cpu_set missing =
+        cpus != NULL ? iw_cpu_set_without(cpus, &node->online.cpus) : (iw_cpu_set){{0}};
+    char text[IWI_CPUS_SIZE], online[IWI_CPUS_SIZE];
+
+    if (!node->online.is_known || iw_cpu_set_is_empty(&missing)) {
+        return IW_OK;
+    }
+    return iwi_fail(log, IW_ERR_RANGE, "%s: not on this node, which has %s online",
+                    iwi_cpus_text(&missing, text), iwi_cpus_text(&node->online.cpus, online));
+}
+
+iw_status iw_verify_run(const iw_log *log, const iw_verify_opts *opts, iw_verify **verify_p)
+{
+    struct iwi_node *node = iwi_new_array(log, 1, sizeof *node);
+    struct iwi_observed seen = {.by = IWI_SEEN_BY_NONE};
+    iw_verify *verify = NULL;
+    iw_status status;
+
+    if (node == NULL) {
+        return IW_ERR_NOMEM;
+    }
+    status = iwi_node_read(log, opts->root, node);
+    if (status == IW_OK) {
+        status = check_cpus(log, opts->cpus, node);
+    }
+    if (status == IW_OK) {
+        status = observe(log, opts, node, &seen);
+    }
+    if (status == IW_OK) {
+        status = new_verify(log, &verify);
+    }
+    if (status == IW_OK) {
+        status = fill(log, opts, node, &seen, verify);
+    }
+    iwi_observed_release(&seen);
+    iwi_node_release(node);
+    free(node);
+    if (status != IW_OK) {
+        iw_verify_free(verify);
+        return status;
+    }
+    *verify_p = verify;
+    return IW_OK;
+}
+
+void iw_verify_free(iw_verify *verify)
+{
+    if (verify == NULL) {
+        return;
+    }
+    for (size_t i = 0; verify->mitigations != NULL && i < verify->count; i++) {
+        for (size_t k = 0; k < verify->mitigations[i].source_count; k++) {
+            free(verify->mitigations[i].sources[k]);
+        }
+        free(verify->mitigations[i].sources);
+    }
+    free(verify->mitigations);
+    free(verify->notes);
+    free(verify);
+}
