@@ -137,7 +137,7 @@ class Failures(Case):
     def test_a_process_that_is_killed_ends_all(self):
         """While the others wait for its messages."""
         script = f'[ "${RANK}" = 1 ] && (sleep 1; kill -9 $$) & exec {IDLEWAVE} simulate --pattern allreduce ' \
-                 "--ranks 65536 --repeat 100000 --parallel ranks --threads 1"
+                 "--ranks 65536 --repeat 100000 --noise periodic:1kHz,1us --parallel ranks --threads 1"
         begin = time.monotonic()
         done = run_mpi.launch(ARGUMENTS.mpi, 3, ["sh", "-c", script], cwd=self.folder, timeout=90)
         self.assertNotEqual(done.returncode, 0)
