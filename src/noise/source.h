@@ -96,6 +96,7 @@ struct iwi_source_ops {
     void (*release)(struct iwi_source *source); /* NULL: nothing to free */
     double (*share)(const struct iwi_source *source, uint32_t ranks_per_node);
     bool is_recorded; /* ranks of a node see it at one offset */
+    bool is_even;     /* all its detours take equally long; it has finish() */
 
     size_t words;
     /* The first detour that ends after origin->at_ps. NULL in per-phase sources and where another source

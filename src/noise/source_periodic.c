@@ -153,6 +153,7 @@ const struct iwi_source_ops iwi_source_periodic = {
     .example = "periodic:10Hz,220us",
     .parse = parse,
     .share = share,
+    .is_even = true,
     .begin = begin,
     .begin_all = begin_all,
     .step = step,

@@ -165,7 +165,9 @@ static void seek_all(const iw_noise *noise, struct iwi_stream_id id, int64_t *st
         cursors[i].draw = iwi_source_draw(noise, number, id);
         *start = source->ops->seek(source, cursors[i].draw, state, *start, t);
         cursors[i].start = *start;
-        memcpy(cursors[i].words, state, source->ops->words * sizeof *state);
+        if (source->ops->words > 0) { /* else there may be no state */
+            memcpy(cursors[i].words, state, source->ops->words * sizeof *state);
+        }
         state += source->ops->words;
         earliest = iwi_min(earliest, cursors[i].start);
     }
@@ -221,12 +223,24 @@ void iwi_lost_add(const struct iwi_lost *lost, iw_hit hit)
     }
 }
 
+/* The rest of the way through a source alone whose detours are all alike, without telling them apart: as many
+ * as may be kept have been told of, and later ones are not worse. */
+static iw_time finish_evenly(struct cursor *c, iw_time now, iw_time left, const struct iwi_lost *lost)
+{
+    const iw_time end = c->source->ops->finish(c->source, c->words, &c->start, now, left);
+
+    lost->by_source[c->number] += end - now - left;
+    return end;
+}
+
 /* Works from t on until d is done, through the detours in the order of their starts: so an instant is lost to
  * the one that took it first. */
 static iw_time walk(struct cursor *cursors, size_t count, uint32_t rank, iw_time t, iw_time d,
                     const struct iwi_lost *lost)
 {
+    const bool is_even = lost != NULL && count == 1 && cursors[0].source->ops->is_even;
     iw_time now = t, left = d;
+    size_t told = 0;
 
     while (now < IWI_LATEST) {
         struct cursor *c = earliest_of(cursors, count);
@@ -236,6 +250,9 @@ static iw_time walk(struct cursor *cursors, size_t count, uint32_t rank, iw_time
         if (c->start >= now + left) {
             break;
         }
+        if (is_even && told > lost->worst_count) { /* one more: the first may have been under way */
+            return finish_evenly(c, now, left, lost);
+        }
         if (c->start > now) {
             left -= c->start - now;
             now = c->start;
@@ -243,6 +260,7 @@ static iw_time walk(struct cursor *cursors, size_t count, uint32_t rank, iw_time
         end = ops->end(c->source, c->words, c->start);
         if (end > now) {
             if (lost != NULL) {
+                told++;
                 iwi_lost_add(lost, (iw_hit){now, end - now, rank, (uint32_t)owner_of(c)});
             }
             now = end;

@@ -249,6 +249,34 @@ static void one_periodic_source_needs_no_state(void **unused)
     iw_noise_free(noise);
 }
 
+static bool tell(void *arg, uint32_t source, iw_time start, iw_time end)
+{
+    iwi_lost_add(arg, (iw_hit){start, end - start, 0, source});
+    return true;
+}
+
+/* Of many detours alike only the first are walked through one by one. */
+static void a_periodic_source_tells_its_worst_detours(void **unused)
+{
+    (void)unused;
+    for (uint64_t seed = 1; seed <= CASES; seed++) {
+        const struct iwi_stream_id id = {.seed = seed};
+        iw_noise *noise = new_noise();
+        iw_time by_source[IW_NOISE_MAX_SOURCES] = {0}, expected_by_source[IW_NOISE_MAX_SOURCES] = {0};
+        iw_hit worst[4] = {{0}}, expected[4] = {{0}};
+        struct iwi_lost lost = {by_source, worst, 4}, expected_lost = {expected_by_source, expected, 4};
+        iw_time next, end;
+
+        add_periodic(noise, 100, 10);
+        next = iwi_noise_begin(noise, id, NULL);
+        end = iwi_noise_finish(noise, id, NULL, &next, 0, (iw_time)(seed * 17), &lost);
+        iwi_noise_walk(noise, id, end, tell, &expected_lost);
+        assert_memory_equal(by_source, expected_by_source, sizeof by_source);
+        assert_memory_equal(worst, expected, sizeof worst);
+        iw_noise_free(noise);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -265,6 +293,7 @@ int main(void)
         cmocka_unit_test(detours_of_no_length_are_no_noise),
         cmocka_unit_test(noise_without_sources_never_hits),
         cmocka_unit_test(one_periodic_source_needs_no_state),
+        cmocka_unit_test(a_periodic_source_tells_its_worst_detours),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
