@@ -33,4 +33,12 @@ void iwi_digest_add_u64(struct iwi_digest *digest, uint64_t value);
 /* Of all bytes so far; more may be added afterwards. */
 uint64_t iwi_digest_value(const struct iwi_digest *digest);
 
+/* 64 well mixed bits (splitmix64's last steps), one to one. */
+static inline uint64_t iwi_mix(uint64_t bits)
+{
+    bits = (bits ^ (bits >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    bits = (bits ^ (bits >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return bits ^ (bits >> 31);
+}
+
 #endif

@@ -7,6 +7,7 @@
  */
 #include <stdlib.h>
 
+#include "base/digest.h"
 #include "format/trace_read_replay.h"
 
 /* A send or receive. */
@@ -39,18 +40,11 @@ static bool is_receive(const struct iwi_call *call)
     return call->kind == IWI_CALL_RECV || call->kind == IWI_CALL_IRECV;
 }
 
-static uint64_t mix(uint64_t x)
-{
-    x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return x ^ (x >> 31);
-}
-
 static uint64_t digest(uint32_t src, uint32_t dst, const struct iwi_call *call)
 {
-    const uint64_t envelope = mix(((uint64_t)src << 32 | dst) + UINT64_C(0x9e3779b97f4a7c15));
+    const uint64_t envelope = iwi_mix(((uint64_t)src << 32 | dst) + UINT64_C(0x9e3779b97f4a7c15));
 
-    return mix(mix(envelope ^ ((uint64_t)call->comm << 32 | (uint32_t)call->tag)) + call->bytes);
+    return iwi_mix(iwi_mix(envelope ^ ((uint64_t)call->comm << 32 | (uint32_t)call->tag)) + call->bytes);
 }
 
 /* True if each receive has its send: the sums over both sides are then the same, else all but surely not. */

@@ -6,6 +6,7 @@
  */
 #include <idlewave/noise.h>
 
+#include "base/digest.h"
 #include "noise/recording_noise.h"
 #include "noise/source.h"
 #include "noise/trace_walk.h"
@@ -50,14 +51,6 @@ static double share(const struct iwi_source *source, uint32_t ranks_per_node)
     return busy_ps / ((double)recorded->node_count * (double)ranks_per_node * (double)recorded->length_ps);
 }
 
-/* 64 well mixed bits (splitmix64's last steps). */
-static uint64_t mix(uint64_t bits)
-{
-    bits = (bits ^ (bits >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    bits = (bits ^ (bits >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return bits ^ (bits >> 31);
-}
-
 /* A permutation of 0 ... count - 1 that `key` chooses, evaluated at one place without storing it: in each
  * round numbers are paired by x + y = sum mod count, and a pair changes places or not by a random bit of its
  * larger number ("swap or not", Hoang, Morris and Rogaway 2012). */
@@ -66,10 +59,10 @@ static uint64_t permute(uint64_t at, uint64_t count, uint64_t key)
     const unsigned bits = 64U - (unsigned)__builtin_clzll(count);
 
     for (unsigned round = 0; round < 8 + 3 * bits; round++) {
-        const uint64_t own = mix(key += UINT64_C(0x9e3779b97f4a7c15)), sum = iwi_scale_below(own, count);
+        const uint64_t own = iwi_mix(key += UINT64_C(0x9e3779b97f4a7c15)), sum = iwi_scale_below(own, count);
         const uint64_t partner = sum >= at ? sum - at : sum + count - at;
 
-        if (mix(own ^ (uint64_t)iwi_max((int64_t)at, (int64_t)partner)) >> 63) {
+        if (iwi_mix(own ^ (uint64_t)iwi_max((int64_t)at, (int64_t)partner)) >> 63) {
             at = partner;
         }
     }
