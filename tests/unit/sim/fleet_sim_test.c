@@ -52,21 +52,6 @@ static iw_noise *random_fleet_noise(struct iwt_random *random)
     return noise;
 }
 
-static iw_program *random_pattern(struct iwt_random *random)
-{
-    static const char *const operations[] = {"allreduce:dissemination", "halo2d+allreduce", "sweep2d",
-                                             "bcast:binomial+reduce:binary"};
-    iw_pattern pattern = IW_PATTERN_INIT;
-    iw_program *program = NULL;
-
-    pattern.ranks = RANKS;
-    pattern.bytes = iwt_below(random, 600);
-    pattern.repeat = 3;
-    pattern.compute_ps = (iw_time)iwt_below(random, 2000000);
-    assert_ok(iw_program_from_pattern(NULL, operations[iwt_below(random, 4)], &pattern, &program));
-    return program;
-}
-
 static void assert_same(iw_sim_result *one, iw_sim_result *other)
 {
     assert_memory_equal(one->end_ps, other->end_ps, TRIALS * RANKS * sizeof *one->end_ps);
@@ -78,7 +63,7 @@ static void engines_lanes_and_members_agree(void **state)
     (void)state;
     for (uint64_t seed = 0; seed < CASES; seed++) {
         struct iwt_random random = {seed, 0};
-        iw_program *program = random_pattern(&random);
+        iw_program *program = iwt_random_pattern(&random, RANKS);
         iw_noise *noise = random_fleet_noise(&random);
         const iw_net net = iwt_random_net(&random);
         iw_sim_opts opts = IW_SIM_OPTS_INIT;

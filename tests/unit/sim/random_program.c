@@ -139,3 +139,18 @@ iw_net iwt_random_segmented_net(struct iwt_random *random)
     }
     return net;
 }
+
+iw_program *iwt_random_pattern(struct iwt_random *random, uint32_t ranks)
+{
+    static const char *const operations[] = {"allreduce:dissemination", "halo2d+allreduce", "sweep2d",
+                                             "bcast:binomial+reduce:binary"};
+    iw_pattern pattern = IW_PATTERN_INIT;
+    iw_program *program = NULL;
+
+    pattern.ranks = ranks;
+    pattern.bytes = iwt_below(random, 600);
+    pattern.repeat = 3;
+    pattern.compute_ps = (iw_time)iwt_below(random, 2000000);
+    assert_ok(iw_program_from_pattern(NULL, operations[iwt_below(random, 4)], &pattern, &program));
+    return program;
+}

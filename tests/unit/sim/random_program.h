@@ -23,6 +23,9 @@ void iwt_random_program(struct iwt_random *random, enum iwt_sizes sizes, struct 
 /* The same program with rank r renamed to name[r]. */
 void iwt_rename(const struct iwt_builder *b, const uint32_t *name, struct iwt_builder *renamed);
 
+/* Three repetitions of a pattern of one or two operations, with some work. */
+iw_program *iwt_random_pattern(struct iwt_random *random, uint32_t ranks);
+
 /* One to three sources that hit programs of this size often. */
 iw_noise *iwt_random_noise(struct iwt_random *random);
 

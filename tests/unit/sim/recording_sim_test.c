@@ -60,27 +60,12 @@ static iw_noise *random_recorded_noise(struct iwt_random *random)
     return noise;
 }
 
-static iw_program *random_pattern(struct iwt_random *random)
-{
-    static const char *const operations[] = {"allreduce:dissemination", "halo2d+allreduce", "sweep2d",
-                                             "bcast:binomial+reduce:binary"};
-    iw_pattern pattern = IW_PATTERN_INIT;
-    iw_program *program = NULL;
-
-    pattern.ranks = RANKS;
-    pattern.bytes = iwt_below(random, 600);
-    pattern.repeat = 3;
-    pattern.compute_ps = (iw_time)iwt_below(random, 2000000);
-    assert_ok(iw_program_from_pattern(NULL, operations[iwt_below(random, 4)], &pattern, &program));
-    return program;
-}
-
 static void both_engines_and_all_lanes_agree(void **state)
 {
     (void)state;
     for (uint64_t seed = 0; seed < CASES; seed++) {
         struct iwt_random random = {seed, 0};
-        iw_program *program = random_pattern(&random);
+        iw_program *program = iwt_random_pattern(&random, RANKS);
         iw_noise *noise = random_recorded_noise(&random);
         const iw_net net = iwt_random_net(&random);
         iw_sim_opts opts = IW_SIM_OPTS_INIT;
@@ -123,7 +108,7 @@ static void explanations_sum_up_on_both_engines(void **state)
     (void)state;
     for (uint64_t seed = 0; seed < CASES; seed++) {
         struct iwt_random random = {seed, 0};
-        iw_program *program = random_pattern(&random);
+        iw_program *program = iwt_random_pattern(&random, RANKS);
         iw_noise *noise = random_recorded_noise(&random);
         const iw_net net = iwt_random_net(&random);
 
@@ -174,7 +159,7 @@ static void the_rules_of_loggopsim_refuse_recordings_with_advice(void **state)
 {
     struct iwt_random random = {1, 0};
     iw_noise *noise = random_recorded_noise(&random);
-    iw_program *program = random_pattern(&random);
+    iw_program *program = iwt_random_pattern(&random, RANKS);
     const iw_net net = iwt_example_net();
     iw_sim_opts opts = IW_SIM_OPTS_INIT;
     iw_sim_result *result = NULL;
