@@ -1,32 +1,47 @@
-# What idlewave needs, all from the distribution. A missing one is named with its Debian package.
+# What idlewave needs, all from the distribution, as imported targets: they carry their prefix. A missing one is named with
+# its Debian package.
 find_package(PkgConfig REQUIRED)
 find_package(Threads REQUIRED)
 
-pkg_check_modules(GSL gsl)
-pkg_check_modules(JANSSON jansson)
-pkg_check_modules(YAML yaml-0.1)
-pkg_check_modules(HWLOC hwloc)
-pkg_check_modules(HDF5 hdf5)
-pkg_check_modules(TRACEEVENT libtraceevent)
-pkg_check_modules(TRACECMD libtracecmd libtraceevent)
-find_path(RANDOM123_INCLUDE_DIR Random123/philox.h)
-
-function(iw_require found what package)
-  if(NOT found)
-    message(FATAL_ERROR "${what} was not found; on Debian: apt-get install ${package}")
+# iw_require(JANSSON jansson libjansson-dev): PkgConfig::JANSSON
+function(iw_require name module package)
+  pkg_check_modules(${name} IMPORTED_TARGET GLOBAL ${module})
+  if(NOT ${name}_FOUND)
+    message(FATAL_ERROR "${module} was not found; on Debian: apt-get install ${package}")
   endif()
 endfunction()
-iw_require("${GSL_FOUND}" GSL libgsl-dev)
-iw_require("${JANSSON_FOUND}" jansson libjansson-dev)
-iw_require("${YAML_FOUND}" libyaml libyaml-dev)
-iw_require("${RANDOM123_INCLUDE_DIR}" Random123 librandom123-dev)
-iw_require("${HWLOC_FOUND}" hwloc libhwloc-dev)
-iw_require("${HDF5_FOUND}" HDF5 libhdf5-dev)
-if(NOT TRACEEVENT_FOUND)
-  message(STATUS "libtraceevent was not found: attribution of noise by tracefs and by perf's tracepoints is switched "
-                 "off; on Debian: apt-get install libtraceevent-dev")
+
+# iw_lacks(TEXT): an optional part is missing. In CI (IW_COMPLETE) that is an error.
+function(iw_lacks text)
+  if(IW_COMPLETE)
+    message(FATAL_ERROR "${text} (IW_COMPLETE is ON)")
+  endif()
+  message(STATUS "${text}")
+endfunction()
+
+# iw_optional(OTF2 otf2 libopen-trace-format2-dev "what is off without it"): OTF2_FOUND; IW_OTF2 is what to link, or empty
+macro(iw_optional name modules packages effect)
+  pkg_check_modules(${name} IMPORTED_TARGET GLOBAL ${modules})
+  if(${name}_FOUND)
+    set(IW_${name} PkgConfig::${name})
+  else()
+    set(IW_${name} "")
+    iw_lacks("${modules} was not found: ${effect}; on Debian: apt-get install ${packages}")
+  endif()
+endmacro()
+
+iw_require(GSL gsl libgsl-dev)
+iw_require(JANSSON jansson libjansson-dev)
+iw_require(YAML yaml-0.1 libyaml-dev)
+iw_require(HWLOC hwloc libhwloc-dev)
+iw_require(HDF5 hdf5 libhdf5-dev)
+find_path(RANDOM123_INCLUDE_DIR Random123/philox.h)
+if(NOT RANDOM123_INCLUDE_DIR)
+  message(FATAL_ERROR "Random123 was not found; on Debian: apt-get install librandom123-dev")
 endif()
-if(NOT TRACECMD_FOUND)
-  message(STATUS "libtracecmd was not found: 'noise convert' will not read trace.dat; on Debian: apt-get install "
-                 "libtracecmd-dev")
-endif()
+iw_optional(TRACEEVENT libtraceevent libtraceevent-dev
+            "attribution of noise by tracefs and by perf's tracepoints is switched off")
+# Debian's libtracecmd-dev does not depend on libtracefs-dev, which its .pc file requires
+iw_optional(TRACECMD "libtracecmd;libtraceevent" "libtracecmd-dev libtracefs-dev"
+            "'noise convert' will not read trace.dat")
+iw_optional(OTF2 otf2 libopen-trace-format2-dev "traces are neither written nor read")

@@ -5,6 +5,9 @@ set(CMAKE_C_STANDARD_REQUIRED ON)
 set(CMAKE_C_EXTENSIONS ON) # POSIX functions
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_C_VISIBILITY_PRESET hidden)
+# What is built is what is installed: a path that is rewritten on installing ends in ':' before, the current folder.
+set(CMAKE_BUILD_WITH_INSTALL_RPATH ON)
+set(CMAKE_INSTALL_RPATH_USE_LINK_PATH ON)
 
 # iw_plain_flags: for what is loaded into programs of others (mpi/), where sanitizers cannot go.
 add_library(iw_plain_flags INTERFACE)
@@ -17,10 +20,15 @@ target_compile_options(iw_plain_flags INTERFACE
 target_compile_options(iw_plain_flags INTERFACE -ffp-contract=off)
 target_compile_definitions(iw_plain_flags INTERFACE _GNU_SOURCE IW_VERSION="${PROJECT_VERSION}")
 target_include_directories(iw_plain_flags INTERFACE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
+# Hardening, as distributions build (tools/check_binaries.sh looks at the result).
+target_compile_options(iw_plain_flags INTERFACE -fstack-protector-strong)
+target_link_options(iw_plain_flags INTERFACE -Wl,-z,relro -Wl,-z,now)
 if(IW_SANITIZE)
   target_compile_options(iw_flags INTERFACE -fsanitize=${IW_SANITIZE} -fno-omit-frame-pointer
                          -fno-sanitize-recover=all -UNDEBUG) # asserts too: RelWithDebInfo would drop them
   target_link_options(iw_flags INTERFACE -fsanitize=${IW_SANITIZE})
+elseif(NOT CMAKE_BUILD_TYPE STREQUAL "Debug" AND NOT CMAKE_C_FLAGS MATCHES "_FORTIFY_SOURCE")
+  target_compile_options(iw_plain_flags INTERFACE -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2) # needs optimisation
 endif()
 
 # iw_component(noise SOURCES a.c b.c USES base [LIBRARIES gsl]): one folder of src as a static library.
@@ -32,21 +40,77 @@ function(iw_component name)
   target_include_directories(iw_${name} SYSTEM PUBLIC ${A_INCLUDES})
 endfunction()
 
-# iw_test(noise/finish_test COMPONENTS noise [LONG]): tests/unit/noise/finish_test.c with cmocka.
-function(iw_test path)
-  cmake_parse_arguments(A "LONG" "TIMEOUT" "COMPONENTS;ARGS" ${ARGN})
-  get_filename_component(name ${path} NAME)
-  add_executable(${name} ${CMAKE_CURRENT_SOURCE_DIR}/${path}.c)
-  list(TRANSFORM A_COMPONENTS PREPEND iw_)
-  target_link_libraries(${name} PRIVATE iw_flags ${A_COMPONENTS} iw_testing_support ${CMOCKA_LIBRARIES} m)
-  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
-  target_include_directories(${name} SYSTEM PRIVATE ${CMOCKA_INCLUDE_DIRS})
-  target_compile_definitions(${name} PRIVATE IW_TEST_DATA="${PROJECT_SOURCE_DIR}/tests/data")
-  add_test(NAME ${name} COMMAND ${name} ${A_ARGS})
-  if(A_LONG)
-    set_tests_properties(${name} PROPERTIES LABELS long)
+# iw_tests(noise [CORE] [LIBRARIES iw_noise ...] [SOURCES shared.c ...] TESTS finish_test align_test ...): <test>.c of this folder, all
+# in one program `noise_tests`; each is a ctest of its own by its own name. `noise_tests finish_test` runs one by hand.
+# CORE: .ci/run runs them in the release preset too, where the compiler vectorises; all others in dev only (.ci/run --full: all).
+#
+# A test file keeps its main(), which the preprocessor renames to <test>_main. The program's table of them is made here; a
+# header with their prototypes is included before each, so that a main() that changes its arguments fails to compile until
+# cmake runs again.
+function(iw_tests name)
+  cmake_parse_arguments(A "CORE" "" "TESTS;SOURCES;LIBRARIES" ${ARGN})
+  set(program ${name}_tests)
+  set(header ${CMAKE_CURRENT_BINARY_DIR}/${program}.h)
+  set(prototypes "")
+  set(rows "")
+  set(sources "")
+  foreach(test IN LISTS A_TESTS)
+    file(STRINGS ${test}.c with_arguments REGEX "^int main\\(int")
+    if(with_arguments)
+      string(APPEND prototypes "int ${test}_main(int argc, char **argv);\n")
+      string(APPEND rows "    {\"${test}\", NULL, ${test}_main},\n")
+    else()
+      string(APPEND prototypes "int ${test}_main(void);\n")
+      string(APPEND rows "    {\"${test}\", ${test}_main, NULL},\n")
+    endif()
+    list(APPEND sources ${test}.c)
+    set_source_files_properties(${test}.c PROPERTIES COMPILE_DEFINITIONS main=${test}_main
+                                COMPILE_OPTIONS "-include;${header}" OBJECT_DEPENDS ${header})
+    add_test(NAME ${test} COMMAND ${program} ${test})
+  endforeach()
+  file(CONFIGURE OUTPUT ${header} CONTENT "/* Made by iw_tests(). */\n${prototypes}")
+  file(CONFIGURE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/${program}.c CONTENT
+       "/* Made by iw_tests(). */\n#include \"support/test_program.h\"\n#include \"${header}\"\n\nconst struct iwt_test iwt_tests[] = {\n${rows}    {NULL, NULL, NULL},\n};\n")
+  add_executable(${program} ${CMAKE_CURRENT_BINARY_DIR}/${program}.c ${PROJECT_SOURCE_DIR}/tests/support/test_program.c
+                 ${sources} ${A_SOURCES})
+  target_link_libraries(${program} PRIVATE iw_flags ${A_LIBRARIES} iw_testing_support ${CMOCKA_LIBRARIES} m)
+  target_include_directories(${program} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+  target_include_directories(${program} SYSTEM PRIVATE ${CMOCKA_INCLUDE_DIRS})
+  target_compile_definitions(${program} PRIVATE IW_TEST_DATA="${PROJECT_SOURCE_DIR}/tests/data")
+  if(NOT A_CORE)
+    set_target_properties(${program} PROPERTIES IW_DEV_ONLY TRUE)
+    iw_tests_are(dev ${A_TESTS})
   endif()
-  if(A_TIMEOUT)
-    set_tests_properties(${name} PROPERTIES TIMEOUT ${A_TIMEOUT})
-  endif()
+endfunction()
+
+# iw_tests_are(LABEL TESTS ...): adds a label.
+#   measures  the outcome depends on how quiet this machine is: run_tests.py gives it more tries, and none runs beside it
+#   long      only .ci/run --full runs it
+#   dev       .ci/run runs it in the dev preset only, with sanitizers
+#   release   only in the release preset: it measures, or goes through the command as a person would
+#   threads   .ci/run runs it under the thread sanitizer too
+function(iw_tests_are label)
+  foreach(test IN LISTS ARGN)
+    set_property(TEST ${test} APPEND PROPERTY LABELS ${label})
+    if(label STREQUAL "measures")
+      set_tests_properties(${test} PROPERTIES RUN_SERIAL TRUE)
+    endif()
+  endforeach()
+endfunction()
+
+# iw_everyday(DIR): the target `everyday` is all that DIR and its folders build but what is tested in the dev preset only.
+function(iw_everyday dir)
+  get_property(folders DIRECTORY ${dir} PROPERTY SUBDIRECTORIES)
+  foreach(folder IN LISTS folders)
+    iw_everyday(${folder})
+  endforeach()
+  get_property(targets DIRECTORY ${dir} PROPERTY BUILDSYSTEM_TARGETS)
+  foreach(target IN LISTS targets)
+    get_target_property(type ${target} TYPE)
+    get_target_property(is_dev_only ${target} IW_DEV_ONLY)
+    get_target_property(is_left_out ${target} EXCLUDE_FROM_ALL)
+    if(type MATCHES "EXECUTABLE|MODULE|SHARED|UTILITY" AND NOT is_dev_only AND NOT is_left_out)
+      add_dependencies(everyday ${target})
+    endif()
+  endforeach()
 endfunction()

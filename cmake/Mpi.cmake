@@ -1,4 +1,4 @@
-# The MPIs of this machine, side by side, and what is built once for each of them. OTF2 for traces.
+# The MPIs of this machine, side by side, and what is built once for each of them.
 #
 # IW_MPIS lists the MPIs that were found: openmpi, mpich, both or none.
 set(IW_MPI openmpi mpich CACHE STRING "MPIs to build parts for: openmpi;mpich, one of them, or OFF")
@@ -67,18 +67,12 @@ if(IW_MPI)
       message(STATUS "MPI: ${mpi} by ${IW_MPICC_${mpi}}")
       list(APPEND IW_MPIS ${mpi})
     else()
-      message(STATUS "MPI: ${mpi} was not found: 'net' and 'trace' are not built for it; on Debian: apt-get install "
-                     "${IW_MPI_PACKAGES_${mpi}}")
+      iw_lacks("MPI: ${mpi} was not found: 'net' and 'trace' are not built for it; on Debian: apt-get install \
+${IW_MPI_PACKAGES_${mpi}}")
     endif()
   endforeach()
 else()
   message(STATUS "IW_MPI is OFF: 'net' and 'trace' are not built for any MPI")
-endif()
-
-pkg_check_modules(OTF2 otf2)
-if(NOT OTF2_FOUND)
-  message(STATUS "OTF2 was not found: traces are neither written nor read; on Debian: apt-get install "
-                 "libopen-trace-format2-dev")
 endif()
 
 # iw_mpi_part(mpi SOURCES a.c generated/@MPI@/b.c [LIBRARIES ...] [INCLUDES ...] [DEFINITIONS ...]): for each MPI
@@ -126,7 +120,7 @@ endfunction()
 
 function(iw_mpi_fortran_program name mpi folder sources flags)
   if(NOT IW_MPIF90_${mpi})
-    message(STATUS "MPI: ${mpi} has no Fortran compiler: ${name} is not built; on Debian: apt-get install gfortran")
+    iw_lacks("MPI: ${mpi} has no Fortran compiler: ${name} is not built; on Debian: apt-get install gfortran")
     return()
   endif()
   list(TRANSFORM sources PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)

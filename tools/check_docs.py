@@ -3,7 +3,7 @@
 
 SPDX-License-Identifier: BSD-3-Clause
 
-Usage: check_docs.py --bin DIR [--root ROOT] [--scratch DIR] [FILE ...]
+Usage: check_docs.py --bin DIR [--root ROOT] [--scratch DIR] [--only-links] [FILE ...]
 
 A block opens with ```console. A line "$ COMMAND" is run by bash, with DIR first on PATH and ROOT/examples as examples/, in
 a scratch directory that all blocks of a document share: a reader goes through them one after another too. A command that
@@ -133,6 +133,8 @@ def check_file(path, options, environment):
     place = os.path.relpath(path, options.root)
     text = path.read_text(encoding="utf-8")
     errors, count = check_links(place, path, text), 0
+    if options.only_links:
+        return len(LINK.findall(text)), errors
     directory = make_directory(options)
     try:
         for start, info, lines in fenced_blocks(text):
@@ -158,6 +160,7 @@ def main(arguments):
     parser.add_argument("--bin", type=pathlib.Path, required=True, help="directory of the built idlewave")
     parser.add_argument("--root", type=pathlib.Path, default=here)
     parser.add_argument("--scratch", type=pathlib.Path, default=None)
+    parser.add_argument("--only-links", action="store_true", help="run nothing")
     parser.add_argument("files", nargs="*", type=pathlib.Path)
     options = parser.parse_args(arguments)
 
@@ -170,7 +173,7 @@ def main(arguments):
         errors += problems
     for line in errors:
         print(f"error: {line}")
-    print(f"check_docs: {count} commands, {len(errors)} errors")
+    print(f"check_docs: {count} {'links' if options.only_links else 'commands'}, {len(errors)} errors")
     return 1 if errors or count == 0 else 0
 
 

@@ -8,6 +8,7 @@ Usage: run_case.py --idlewave PATH [--bless] CASE.test...
 
 A case is text before the first section (what it is for), then sections that begin with "--- NAME":
   --- needs         optional: programs or paths, one a line; the case is skipped if one is missing
+  --- measures      optional: why the outcome depends on how quiet the machine is; such a case is a test of its own
   --- file NAME     optional: an input file, made in the empty folder where the command runs
   --- command       for sh; `idlewave` is the command under test, $IW_TEST_DATA the folder tests/data
   --- exit          the exit code
@@ -29,7 +30,7 @@ import sys
 import tempfile
 
 SKIPPED = 77
-TIMEOUT_SECONDS = 60
+TIMEOUT_SECONDS = 240
 TEST_DATA = pathlib.Path(__file__).resolve().parent.parent / "data"
 
 # what differs from run to run or from machine to machine
@@ -128,18 +129,19 @@ def main():
     parser.add_argument("--bless", action="store_true")
     parser.add_argument("cases", nargs="+", type=pathlib.Path)
     arguments = parser.parse_args()
-    failed = skipped = 0
+    failed, skipped = [], 0
     for path in arguments.cases:
         case = Case(path)
         need = case.missing_need()
         if need:
-            print(f"{path}: skipped, there is no {need}")
+            print(f"SKIPPED: {path}: there is no {need}")
             skipped += 1
             continue
         faults = check(case, arguments.idlewave.resolve(), arguments.bless)
         for fault in faults:
             print(f"{path}: {fault}")
-        failed += bool(faults)
+        failed += [str(path)] if faults else []
+    print(f"{len(arguments.cases)} cases, {len(failed)} failed, {skipped} skipped", *failed)
     if failed:
         return 1
     return SKIPPED if skipped == len(arguments.cases) else 0

@@ -137,11 +137,3 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     (void)close(fd);
     return 0;
 }
-
-/* HDF5 1.10 loses the header of an object whose checksum is wrong. */
-IW_API const char *__lsan_default_suppressions(void); /* NOLINT(bugprone-reserved-identifier): its name */
-
-const char *__lsan_default_suppressions(void)
-{
-    return "leak:libhdf5";
-}

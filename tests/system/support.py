@@ -43,7 +43,7 @@ def run_checks(purpose, checks):
                 check(arguments.idlewave.resolve(), arguments.bursts.resolve(), pathlib.Path(folder))
                 print(f"{check.__name__}: passed", flush=True)
             except Skip as reason:
-                print(f"{check.__name__}: skipped, {reason}", flush=True)
+                print(f"SKIPPED: {check.__name__}: {reason}", flush=True)
                 skipped += 1
             except AssertionError as fault:
                 print(f"{check.__name__}: FAILED, {fault}", flush=True)
@@ -61,7 +61,7 @@ def attempts(count, attempt):
         except AssertionError as fault:
             if number + 1 == count:
                 raise
-            print(f"attempt {number + 1}: {fault}", flush=True)
+            print(f"RETRIED: attempt {number + 1} of {count}: {fault}", flush=True)
     return None
 
 

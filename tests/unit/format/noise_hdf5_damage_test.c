@@ -8,14 +8,6 @@
 /* Says what must not happen while a file is prepared. */
 #define MUST(call) assert_true((call) >= 0)
 
-/* HDF5 1.10 loses the header of an object whose checksum is wrong. */
-IW_API const char *__lsan_default_suppressions(void);
-
-const char *__lsan_default_suppressions(void)
-{
-    return "leak:libhdf5";
-}
-
 static void many_names_for_one_cpu_do_not_exhaust_memory(void **state)
 {
     const struct iwt_folder *folder = *state;

@@ -12,14 +12,6 @@
 
 #define MUST(call) assert_true((call) >= 0)
 
-/* HDF5 1.10 loses the header of an object whose checksum is wrong. */
-IW_API const char *__lsan_default_suppressions(void); /* NOLINT(bugprone-reserved-identifier): its name */
-
-const char *__lsan_default_suppressions(void)
-{
-    return "leak:libhdf5";
-}
-
 struct folder {
     char path[64], file[96];
 };

@@ -160,7 +160,7 @@ static void sizes_of_collectives_are_read(void **state)
         "MPI_Alltoallw:13:64:64:3,6:64:0,1:64:64:64:1,2:64:0,1:64:7000,%d,2:14\n"
         "MPI_Iallreduce:15:64:64:8:1,4,4:3:7000,%d,2:1000:16\nMPI_Wait:17:1000:0:18\n";
     const uint64_t bytes[] = {20, 8, 8, 12, 18, 6, 0, 32};
-    char texts[2][sizeof calls];
+    char texts[2][sizeof calls + 80]; /* room for any number in place of the eight "%d" */
     struct iw_trace *trace;
 
     (void)state;

@@ -10,7 +10,7 @@
 #include "support/support.h"
 
 /* Arguments change them: fleets of each kind, and the rate that is asked for. */
-static uint64_t fleets_each = 40;
+static uint64_t fleets_each = 4;
 static double false_alarm_rate = 0.01;
 
 /* How many of the fleets have findings. */

@@ -1,0 +1,36 @@
+#!/bin/sh
+# Programs and libraries are hardened, and look for libraries in absolute folders only.
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# Usage: check_binaries.sh FILE...
+set -eu
+failed=0
+complain() { # FILE TEXT
+    echo "error: $1: $2" >&2
+    failed=1
+}
+
+for file in "$@"; do
+    dynamic=$(readelf -d "$file")
+    # an empty element stands for the current folder
+    path=$(printf '%s\n' "$dynamic" | sed -n 's/.*(R\(UN\)\{0,1\}PATH).*\[\(.*\)\]$/\2/p')
+    case ":${path:-/}:" in
+    *::*) complain "$file" "its run path '$path' names the current folder" ;;
+    esac
+    old_ifs=$IFS
+    IFS=:
+    for folder in $path; do
+        case $folder in
+        /* | \$ORIGIN*) ;;
+        *) complain "$file" "its run path '$path' has a relative folder" ;;
+        esac
+    done
+    IFS=$old_ifs
+    printf '%s\n' "$dynamic" | grep -q 'BIND_NOW\|NOW' || complain "$file" "is not linked with -z now"
+    readelf -lW "$file" | grep -q GNU_RELRO || complain "$file" "is not linked with -z relro"
+    symbols=$(nm -D "$file")
+    printf '%s\n' "$symbols" | grep -q '__stack_chk_fail' || complain "$file" "has no stack protector"
+    printf '%s\n' "$symbols" | grep -q '_chk\(@\|$\)' || complain "$file" "is built without _FORTIFY_SOURCE"
+done
+echo "check_binaries: $# files"
+exit "$failed"

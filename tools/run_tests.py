@@ -1,0 +1,179 @@
+#!/usr/bin/env python3
+"""Runs the tests of a build by ctest and hides nothing: what was tried again, what was skipped, what took long.
+
+SPDX-License-Identifier: BSD-3-Clause
+
+Usage: run_tests.py BUILD [--labels REGEX] [--without REGEX] [--only REGEX] [--skips FILE] [--tables FILE] [--jobs N]
+
+Every test passes at once or fails, but those with the label `measures`, whose outcome depends on how quiet the machine is:
+they have TRIES tries. More than RETRY_BUDGET tests of one build that needed another try fail the run; so does a test that
+skips, or skips a part of itself, unless FILE lists it with a reason. What counts as a skip or as another try:
+  * ctest's "Skipped" (exit code 77), cmocka's "[  SKIPPED ] name" and unittest's "(skipped=N)" inside a program that passes;
+  * a line "SKIPPED: what: why" that a test prints of a part of itself;
+  * a line "RETRIED: what: why" that a test prints when it measures once more.
+FILE has a line "TEST | WHAT | REASON" for each skip that is known, TEST and WHAT as regular expressions; "#" begins a comment.
+
+Tables of the slowest tests, of tries and of skips close the run; --tables FILE appends them to FILE too.
+Exit code: 0 all passed, 1 not, or no test ran.
+"""
+
+import argparse
+import collections
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import xml.etree.ElementTree
+
+TRIES = 3
+RETRY_BUDGET = 8
+SLOWEST = 20
+OUTPUT_BYTES = 4 << 20  # of a passing test that ctest keeps: we look for skips in it
+
+CMOCKA_SKIP = re.compile(r"^\[  SKIPPED \] (\w+)$", re.MULTILINE)
+UNITTEST_SKIP = re.compile(r"^OK \((skipped=\d+)\)$", re.MULTILINE)
+PRINTED_SKIP = re.compile(r"^SKIPPED: (.*)$", re.MULTILINE)
+PRINTED_RETRY = re.compile(r"^RETRIED: (.*)$", re.MULTILINE)
+
+Outcome = collections.namedtuple("Outcome", "name status seconds output")  # status: passed, failed, skipped
+Known = collections.namedtuple("Known", "test what reason")
+
+
+def selection(options):
+    arguments = ["--test-dir", str(options.build)]
+    for flag, value in (("-L", options.labels), ("-LE", options.without), ("-R", options.only)):
+        arguments += [flag, value] if value else []
+    return arguments
+
+
+def measuring(options):
+    """Names of the tests with the label `measures`."""
+    text = subprocess.run(["ctest", "--test-dir", str(options.build), "-L", "^measures$", "--show-only=json-v1"],
+                          capture_output=True, text=True, check=True).stdout
+    return {test["name"] for test in json.loads(text)["tests"]}
+
+
+def read_outcomes(path):
+    """The outcomes in ctest's JUnit file."""
+    outcomes = []
+    for case in xml.etree.ElementTree.parse(path).getroot().iter("testcase"):
+        failed = case.find("failure") is not None
+        skipped = case.find("skipped") is not None
+        status = "failed" if failed else "skipped" if skipped else "passed"
+        if case.get("status") not in ("run", "fail") and not skipped:
+            status = "failed"  # could not be started, or is switched off
+        outcomes.append(Outcome(case.get("name"), status, float(case.get("time") or 0),
+                                case.findtext("system-out") or ""))
+    return outcomes
+
+
+def run_ctest(arguments, jobs):
+    with tempfile.TemporaryDirectory(prefix="iw_ctest_") as folder:
+        report = os.path.join(folder, "tests.xml")
+        subprocess.run(["ctest", *arguments, "-j", str(jobs), "--output-on-failure", "--output-junit", report,
+                        "--test-output-size-passed", str(OUTPUT_BYTES), "--test-output-size-failed", str(OUTPUT_BYTES)],
+                       check=False)
+        return read_outcomes(report) if os.path.exists(report) else []
+
+
+def run(options):
+    """(the last outcome of each test, how often those were tried that were tried again)."""
+    last = {outcome.name: outcome for outcome in run_ctest(selection(options), options.jobs)}
+    tries = {}
+    may_repeat = measuring(options)
+    for number in range(2, TRIES + 1):
+        failed = [name for name, outcome in last.items() if outcome.status == "failed" and name in may_repeat]
+        if not failed:
+            break
+        print(f"\n== try {number} of {', '.join(sorted(failed))}", flush=True)
+        only = "^(" + "|".join(re.escape(name) for name in failed) + ")$"
+        for outcome in run_ctest(["--test-dir", str(options.build), "-R", only], 1):
+            last[outcome.name] = outcome
+            tries[outcome.name] = number
+    return last, tries
+
+
+def read_known(path):
+    known = []
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines() if path else [], 1):
+        if line.strip() and not line.startswith("#"):
+            fields = [field.strip() for field in line.split(" | ", 2)]
+            if len(fields) != 3 or not fields[2]:
+                raise SystemExit(f"{path}:{number}: expected 'TEST | WHAT | REASON'")
+            known.append(Known(*fields))
+    return known
+
+
+def skips_of(outcome):
+    """What one test skipped, as texts."""
+    if outcome.status == "skipped":
+        said = PRINTED_SKIP.findall(outcome.output)
+        return ["the whole test" + (f": {said[0]}" if said else "")]
+    inside = sorted(set(CMOCKA_SKIP.findall(outcome.output))) + PRINTED_SKIP.findall(outcome.output)
+    return inside or UNITTEST_SKIP.findall(outcome.output)
+
+
+def judge_skips(outcomes, known):
+    """Rows (test, what, reason or None) of all skips."""
+    rows = []
+    for outcome in outcomes:
+        for what in skips_of(outcome):
+            reasons = [entry.reason for entry in known
+                       if re.search(entry.test, outcome.name) and re.search(entry.what, what)]
+            rows.append((outcome.name, what, reasons[0] if reasons else None))
+    return rows
+
+
+def table(title, rows):
+    return [f"{title}: {'none' if not rows else ''}".rstrip()] + ["  " + row for row in rows]
+
+
+def tables(options, outcomes, tries, skips):
+    slowest = sorted(outcomes, key=lambda outcome: -outcome.seconds)[:SLOWEST]
+    total = sum(outcome.seconds for outcome in outcomes)
+    lines = [f"-- {options.build}: {len(outcomes)} tests, {total:.0f} s of tests"]
+    lines += table(f"slowest {SLOWEST}", [f"{outcome.seconds:7.1f} s  {outcome.name}" for outcome in slowest])
+    inside = [(outcome.name, text) for outcome in outcomes for text in PRINTED_RETRY.findall(outcome.output)]
+    lines += table(f"tried again (budget {RETRY_BUDGET} tests)",
+                   [f"{name}: {number} tries" for name, number in sorted(tries.items())] +
+                   [f"{name}: measured once more: {text}" for name, text in inside])
+    lines += table("skipped", [f"{name}: {what}: {reason or 'NOT ON THE LIST'}" for name, what, reason in skips])
+    return lines
+
+
+def main(arguments):
+    parser = argparse.ArgumentParser(description="Runs tests and hides nothing.")
+    parser.add_argument("build", type=pathlib.Path)
+    parser.add_argument("--labels")
+    parser.add_argument("--without")
+    parser.add_argument("--only")
+    parser.add_argument("--skips", type=pathlib.Path)
+    parser.add_argument("--tables", type=pathlib.Path)
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    options = parser.parse_args(arguments)
+    known = read_known(options.skips)
+
+    last, tries = run(options)
+    outcomes = list(last.values())
+    skips = judge_skips(outcomes, known)
+    lines = tables(options, outcomes, tries, skips)
+    faults = [f"{outcome.name} failed" for outcome in outcomes if outcome.status == "failed"]
+    faults += [f"{name} skips {what}, which is not on the list" for name, what, reason in skips if reason is None]
+    retried = set(tries) | {outcome.name for outcome in outcomes if PRINTED_RETRY.search(outcome.output)}
+    if len(retried) > RETRY_BUDGET:
+        faults.append(f"{len(retried)} tests needed another try, more than {RETRY_BUDGET}")
+    if not outcomes:
+        faults.append("no test ran")
+    lines += [f"error: {fault}" for fault in faults]
+    print("\n" + "\n".join(lines), flush=True)
+    if options.tables:
+        with options.tables.open("a", encoding="utf-8") as out:
+            out.write("\n".join(lines) + "\n\n")
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
