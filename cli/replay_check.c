@@ -6,6 +6,7 @@
 
 #include <sched.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -20,7 +21,7 @@ struct injection {
     iw_back_end back_end;
     iw_injector *injector;
     iw_inject_counts counts;
-    iw_status status;
+    atomic_int status; /* iw_status: the main thread looks at it while the measuring one starts */
 };
 
 /* Measuring threads keep all signals out; the timer needs one of the real-time ones. */
@@ -41,13 +42,13 @@ static void on_thread_start(void *arg, size_t index)
 
     (void)index;
     let_signals_in();
-    injection->status =
-        iw_injector_start(injection->log, injection->plan, injection->back_end, &injection->injector);
+    atomic_store(&injection->status, (int)iw_injector_start(injection->log, injection->plan,
+                                                            injection->back_end, &injection->injector));
 }
 
 static bool has_failed(void *arg)
 {
-    return ((const struct injection *)arg)->status != IW_OK;
+    return atomic_load(&((const struct injection *)arg)->status) != IW_OK;
 }
 
 static void on_thread_stop(void *arg, size_t index)
@@ -84,11 +85,11 @@ static iw_status watch(const iw_log *log, uint32_t cpu, int64_t duration_ns, str
         opts.arg = injection;
     }
     status = iw_measure(log, &opts, &recording);
-    if (injection != NULL && injection->status != IW_OK) {
+    if (injection != NULL && has_failed(injection)) {
         if (status == IW_OK) {
             iw_recording_free(recording);
         }
-        return injection->status;
+        return (iw_status)atomic_load(&injection->status);
     }
     *recording_p = status == IW_OK ? recording : NULL;
     return status;

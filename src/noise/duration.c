@@ -19,6 +19,7 @@ struct iwi_duration_ops {
     bool is_scale_last;     /* else the shape is */
     double (*mean_ps)(const struct iwi_duration *duration);
     double (*quantile_ps)(const struct iwi_duration *duration, double u); /* NULL: always scale_ps */
+    double (*drawn_mean_ps)(const struct iwi_duration *duration);         /* NULL: mean_ps */
 };
 
 static double scale_as_mean(const struct iwi_duration *duration)
@@ -38,6 +39,16 @@ static double pareto_mean(const struct iwi_duration *duration)
     return a > 1 ? (double)duration->scale_ps * a / (a - 1) : (double)INFINITY;
 }
 
+/* E min(D, T) = MIN (1 + ((T / MIN)^(1 - A) - 1) / (1 - A)), T being the longest that is drawn; for A = 1 its
+ * limit. */
+static double pareto_drawn_mean(const struct iwi_duration *duration)
+{
+    const double least = (double)duration->scale_ps, b = 1 - duration->shape;
+    const double decades = log((double)IW_TIME_INPUT_MAX / least);
+
+    return least * (1 + (fabs(b) > 1e-9 ? expm1(b * decades) / b : decades));
+}
+
 /* P(D > x) = (MIN / x)^A */
 static double pareto_quantile(const struct iwi_duration *duration, double u)
 {
@@ -55,11 +66,11 @@ static double lognormal_quantile(const struct iwi_duration *duration, double u)
 }
 
 static const struct iwi_duration_ops kinds[] = {
-    {"fixed", "fixed:T", "fixed:5us", NULL, false, scale_as_mean, NULL},
-    {"exp", "exp:MEAN", "exp:5us", NULL, false, scale_as_mean, exp_quantile},
-    {"pareto", "pareto:A,MIN", "pareto:1.5,1us", "A", true, pareto_mean, pareto_quantile},
+    {"fixed", "fixed:T", "fixed:5us", NULL, false, scale_as_mean, NULL, NULL},
+    {"exp", "exp:MEAN", "exp:5us", NULL, false, scale_as_mean, exp_quantile, NULL},
+    {"pareto", "pareto:A,MIN", "pareto:1.5,1us", "A", true, pareto_mean, pareto_quantile, pareto_drawn_mean},
     {"lognormal", "lognormal:MEDIAN,SIGMA", "lognormal:5us,0.8", "SIGMA", false, lognormal_mean,
-     lognormal_quantile},
+     lognormal_quantile, NULL},
 };
 
 enum { KIND_COUNT = sizeof kinds / sizeof kinds[0] };
@@ -116,6 +127,13 @@ iw_status iwi_duration_parse(const iw_log *log, const char *spec, const char *te
 double iwi_duration_mean_ps(const struct iwi_duration *duration)
 {
     return duration->ops->mean_ps(duration);
+}
+
+double iwi_duration_drawn_mean_ps(const struct iwi_duration *duration)
+{
+    const struct iwi_duration_ops *ops = duration->ops;
+
+    return ops->drawn_mean_ps != NULL ? ops->drawn_mean_ps(duration) : ops->mean_ps(duration);
 }
 
 iw_time iwi_duration_draw(const struct iwi_duration *duration, struct iwi_draw_id draw, uint64_t index)

@@ -22,6 +22,8 @@ IW_NODISCARD iw_status iwi_duration_parse(const iw_log *log, const char *spec, c
 
 /* INFINITY for pareto with A <= 1. */
 double iwi_duration_mean_ps(const struct iwi_duration *duration);
+/* Of what is drawn: finite for any pareto, since durations are at most IW_TIME_INPUT_MAX. */
+double iwi_duration_drawn_mean_ps(const struct iwi_duration *duration);
 
 /* Duration number `index` of a stream, rounded to the picosecond, at most IW_TIME_INPUT_MAX. */
 iw_time iwi_duration_draw(const struct iwi_duration *duration, struct iwi_draw_id draw, uint64_t index);

@@ -35,16 +35,19 @@ static iw_status parse(const iw_log *log, const char *spec, const char *argument
     IW_TRY(iwi_spec_split(log, spec, arguments, source->ops->usage, source->ops->example, 2, fields));
     IW_TRY(iwi_spec_rate(log, spec, fields[0], &p->mean_gap_ps));
     IW_TRY(iwi_duration_parse(log, spec, fields[1], &p->duration));
-    if (isinf(iwi_duration_mean_ps(&p->duration)) && p->duration.shape <= 1) {
+    if (exp(-iwi_duration_drawn_mean_ps(&p->duration) / (double)p->mean_gap_ps) < least_free_share) {
+        return iwi_fail(log, IW_ERR_RANGE, "'%s': the detours leave less than 0.1%% of the time to work%s",
+                        spec,
+                        isinf(iwi_duration_mean_ps(&p->duration)) && p->duration.shape <= 1
+                            ? ", though none is longer than ten days: write a larger A (above 1 the mean is "
+                              "finite) or a lower rate"
+                            : ": write a lower rate or shorter durations");
+    }
+    if (isinf(iwi_duration_mean_ps(&p->duration))) {
         iwi_warn(log,
                  "'%s': the mean duration is infinite for A <= 1, so the share of time lost grows with the "
                  "length of a run: write A > 1 for a share that settles",
                  spec);
-    } else if (free_share(p) < least_free_share) {
-        return iwi_fail(log, IW_ERR_RANGE,
-                        "'%s': the detours leave less than 0.1%% of the time to work: write a lower rate or "
-                        "shorter durations",
-                        spec);
     }
     return IW_OK;
 }

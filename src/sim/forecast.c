@@ -161,18 +161,19 @@ static double room_for(const iw_sim_opts *opts)
 }
 
 /* Threads of this process where ranks are split. Restart points alone are no reason for more than one. */
-static uint32_t threads_of(const iw_sim_opts *opts, const iw_forecast *all)
+static uint32_t threads_of(const iw_sim_opts *opts, const struct iwi_machine *machine, const iw_forecast *all)
 {
     const bool is_small = (double)all->messages * (double)all->trials * all->message_s < LEAST_S;
+    uint32_t threads = opts->threads;
 
-    if (opts->threads != 0) {
-        return opts->threads;
+    if (threads == 0) {
+        threads = is_small && opts->link == NULL ? 1 : iwi_available_cpus();
     }
-    return is_small && opts->link == NULL ? 1 : iwi_available_cpus();
+    return threads < machine->idle_cpus ? threads : machine->idle_cpus;
 }
 
 void iwi_forecast_fill(const struct iwi_plan *plan, const iw_program *program, const iw_noise *noise,
-                       const iw_sim_opts *opts, double speed, iw_forecast *all)
+                       const iw_sim_opts *opts, const struct iwi_machine *machine, iw_forecast *all)
 {
     const char *refusal = iwi_tells_steps(opts) ? "the steps of a timeline are told by one thread"
                                                 : iwi_partition_refusal(plan);
@@ -183,9 +184,9 @@ void iwi_forecast_fill(const struct iwi_plan *plan, const iw_program *program, c
                          .nodes = opts->link != NULL ? opts->link->nodes : 1,
                          .trials = opts->trials,
                          .messages = iw_program_messages(program),
-                         .message_s = message_s(plan, program) / speed,
+                         .message_s = message_s(plan, program) / machine->speed,
                          .room_bytes = room_for(opts)};
-    all->threads = threads_of(opts, all);
+    all->threads = threads_of(opts, machine, all);
     (void)snprintf(all->engine_note, sizeof all->engine_note, "%s", plan->note);
     all->trials_split.lanes = all->ranks_split.lanes =
         iwi_tells_steps(opts) ? 1 : iwi_choose_lanes(program, plan->engine, opts);
@@ -196,6 +197,21 @@ void iwi_forecast_fill(const struct iwi_plan *plan, const iw_program *program, c
         fill_ranks_split(program, noise, opts, all, &all->ranks_split);
     }
     choose(opts, all);
+}
+
+/* Members wait for each other in every round: one that shares its CPU with another program makes all of them
+ * wait, and the others' CPUs are no gain. Workers that have trials of their own take what they get. */
+void iwi_forecast_now(const struct iwi_plan *plan, const iw_program *program, const iw_noise *noise,
+                      const iw_sim_opts *opts, iw_forecast *all)
+{
+    struct iwi_machine machine = {1.0, UINT32_MAX};
+
+    iwi_forecast_fill(plan, program, noise, opts, &machine, all);
+    if (all->chosen == IW_PARALLEL_RANKS && !has_to_split(opts) && opts->link == NULL &&
+        (double)all->trials_split.process_bytes <= all->room_bytes) {
+        machine.idle_cpus = iwi_idle_cpus("", all->threads);
+        iwi_forecast_fill(plan, program, noise, opts, &machine, all);
+    }
 }
 
 static double cpu_s(void)
@@ -242,11 +258,13 @@ static double measure_speed(void)
 iw_status iw_forecast_make(const iw_log *log, const iw_program *program, const iw_net *net,
                            const iw_noise *noise, const iw_sim_opts *opts, iw_forecast *forecast_p)
 {
+    struct iwi_machine machine = {1.0, UINT32_MAX};
     struct iwi_plan plan;
 
     IW_TRY(iwi_check_simulation(log, program, net, noise, opts));
     IW_TRY(iwi_plan_init(log, program, net, opts, &plan));
-    iwi_forecast_fill(&plan, program, noise, opts, measure_speed(), forecast_p);
+    machine.speed = measure_speed();
+    iwi_forecast_fill(&plan, program, noise, opts, &machine, forecast_p);
     iwi_plan_release(&plan);
     return iwi_forecast_check(log, opts, forecast_p);
 }

@@ -8,10 +8,18 @@
 
 #include "sim/plan.h"
 
-/* By constants of docs/scale.md; `speed`: how many times faster this machine is. Fills all but `room_bytes`.
- */
+struct iwi_machine {
+    double speed;       /* how many times faster it is than that of docs/scale.md */
+    uint32_t idle_cpus; /* where members of this process find a CPU for themselves; UINT32_MAX: not asked */
+};
+
+/* By constants of docs/scale.md. */
 void iwi_forecast_fill(const struct iwi_plan *plan, const iw_program *program, const iw_noise *noise,
-                       const iw_sim_opts *opts, double speed, iw_forecast *all);
+                       const iw_sim_opts *opts, const struct iwi_machine *machine, iw_forecast *all);
+
+/* For a run that begins now: with no more members than there are idle CPUs, where there is a choice. */
+void iwi_forecast_now(const struct iwi_plan *plan, const iw_program *program, const iw_noise *noise,
+                      const iw_sim_opts *opts, iw_forecast *all);
 
 /* Refuses (logged) what cannot be split as it has to be. */
 IW_NODISCARD iw_status iwi_forecast_check(const iw_log *log, const iw_sim_opts *opts,

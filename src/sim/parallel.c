@@ -54,7 +54,7 @@ static iw_status choose(const iw_log *log, const struct iwi_plan *plan, const iw
             IW_PARALLEL_TRIALS, iwi_tells_steps(opts) ? 1 : iwi_choose_lanes(program, plan->engine, opts), 1};
         return IW_OK;
     }
-    iwi_forecast_fill(plan, program, noise, opts, 1.0, &forecast);
+    iwi_forecast_now(plan, program, noise, opts, &forecast);
     IW_TRY(iwi_forecast_check(log, opts, &forecast));
     split->parallel = forecast.chosen;
     split->lanes =

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include <idlewave/forecast.h>
 #include <idlewave/sim.h>
 
 #include "base/base.h"
@@ -82,14 +83,26 @@ struct kind {
     double work; /* messages of all trials */
 };
 
-static void halve_pattern(iw_pattern *pattern)
+/* False: it is as small as it gets. Fewer segments are as large as many. */
+static bool halve_pattern(iw_pattern *pattern)
 {
     if (pattern->repeat > 1) {
         pattern->repeat /= 2;
+    } else if (pattern->segment_bytes > 0 && pattern->bytes / 2 >= pattern->segment_bytes) {
+        pattern->bytes /= 2;
+    } else if (pattern->ranks <= 2) {
+        return false;
     } else {
         pattern->ranks /= 2;
         pattern->root %= pattern->ranks;
     }
+    return true;
+}
+
+/* Of a trial on all lanes. */
+static double sample_messages(const iw_program *program, const iw_cell *cell)
+{
+    return (double)iw_program_messages(program) * lanes_of(program, cell->trials);
 }
 
 /* The pattern of a task, made smaller until a trial on all lanes has at most `most_messages`; where it cannot
@@ -103,11 +116,9 @@ static iw_status make_sample(const iw_log *log, const struct iwi_inputs *inputs,
 
     pattern.delay_count = 0; /* they name ranks and steps that a smaller one may not have */
     IW_TRY(iw_program_from_pattern(log, operations, &pattern, &program));
-    while ((double)iw_program_messages(program) * lanes_of(program, cell->trials) > most_messages &&
-           (pattern.repeat > 1 || pattern.ranks > 2)) {
+    while (sample_messages(program, cell) > most_messages && halve_pattern(&pattern)) {
         iw_program *smaller = NULL;
 
-        halve_pattern(&pattern);
         if (iw_program_from_pattern(NULL, operations, &pattern, &smaller) != IW_OK) {
             break;
         }
@@ -164,6 +175,22 @@ static double guess_schedule(const iw_program *program)
     return message_s;
 }
 
+/* By the model that `simulate --dry-run` has, where even the smallest sample would take too long. */
+static iw_status forecast_program(const struct iwi_inputs *inputs, const iw_cell *cell,
+                                  const iw_program *program, double *message_s_p)
+{
+    iw_sim_opts opts = IW_SIM_OPTS_INIT;
+    iw_forecast forecast;
+    iw_net net;
+
+    opts.trials = cell->trials;
+    opts.threads = 1;
+    IW_TRY(scale_net(NULL, inputs->study, cell, &net));
+    IW_TRY(iw_forecast_make(NULL, program, &net, iwi_inputs_noise(inputs, cell), &opts, &forecast));
+    *message_s_p = forecast.message_s;
+    return IW_OK;
+}
+
 /* What fails here will fail, and be told, when the cell is run. */
 static iw_status sample_kind(const iw_log *log, const struct iwi_inputs *inputs, const struct kind *kind,
                              double most_messages, double *message_s_p)
@@ -171,8 +198,8 @@ static iw_status sample_kind(const iw_log *log, const struct iwi_inputs *inputs,
     const iw_cell *cell = &inputs->study->cells[kind->largest->cell];
     const iw_program *schedule = inputs->schedules[cell->work];
     iw_program *sample = NULL;
+    iw_status status;
 
-    *message_s_p = EVENT_S;
     if (inputs->study->works[cell->work].is_trace) {
         *message_s_p = TRACE_S;
         return IW_OK;
@@ -184,9 +211,12 @@ static iw_status sample_kind(const iw_log *log, const struct iwi_inputs *inputs,
     if (schedule == NULL) {
         IW_TRY(make_sample(log, inputs, cell, most_messages, &sample));
     }
-    if (time_program(inputs, cell, sample != NULL ? sample : schedule, message_s_p) != IW_OK) {
-        *message_s_p = EVENT_S;
+    if (sample != NULL && sample_messages(sample, cell) > MOST_SAMPLED) {
+        status = forecast_program(inputs, cell, sample, message_s_p);
+    } else {
+        status = time_program(inputs, cell, sample != NULL ? sample : schedule, message_s_p);
     }
+    *message_s_p = status == IW_OK ? *message_s_p : EVENT_S;
     iw_program_free(sample);
     return IW_OK;
 }

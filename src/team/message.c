@@ -109,29 +109,31 @@ static iw_status begin_here(struct iwi_member *member, uint32_t from, uint32_t t
     return IW_OK;
 }
 
-/* The n-th look, while there were `seen` rings, was in vain. */
-static void pause_here(struct iwi_member *member, uint32_t looks, unsigned seen)
+/* A look, while there were `seen` rings, was in vain. */
+static void pause_here(struct iwi_member *member, struct iwi_vigil *vigil, unsigned seen)
 {
-    if (looks < member->team->spins) {
-        iwi_relax();
-    } else {
-        iwi_seat_sleep(member->team, iwi_seat_of(member), seen);
+    struct iwi_seat *seat = iwi_seat_of(member);
+
+    if (!iwi_vigil_goes_on(vigil, &seat->patience)) {
+        iwi_seat_sleep(member->team, seat, seen);
     }
 }
 
 static iw_status wait_here(struct iwi_member *member, struct iwi_post *post)
 {
     struct iwi_seat *seat = iwi_seat_of(member);
+    struct iwi_vigil vigil = {0};
 
-    for (uint32_t looks = 0;; looks++) {
+    for (;;) {
         const unsigned seen = atomic_load(&seat->rings);
 
         if (atomic_load(&post->is_done)) {
+            iwi_vigil_end(&vigil, &seat->patience);
             iwi_seat_drop_post(seat, post);
             return IW_OK;
         }
         IW_TRY(iwi_team_check(member->team));
-        pause_here(member, looks, seen);
+        pause_here(member, &vigil, seen);
     }
 }
 
@@ -156,8 +158,9 @@ static iw_status take_here(struct iwi_member *member, uint32_t from, bool may_wa
 {
     struct iwi_seat *seat = iwi_seat_of(member);
     struct iwi_channel *channel = &seat->channels[from - member->team->first];
+    struct iwi_vigil vigil = {0};
 
-    for (uint32_t looks = 0;; looks++) {
+    for (;;) {
         const unsigned seen = atomic_load(&seat->rings);
         struct iwi_post *send;
 
@@ -166,10 +169,11 @@ static iw_status take_here(struct iwi_member *member, uint32_t from, bool may_wa
         send = pop(channel, true);
         pthread_mutex_unlock(&seat->lock);
         if (send != NULL || !may_wait) {
+            iwi_vigil_end(&vigil, &seat->patience);
             *has_p = send != NULL;
             return send != NULL ? copy_to(member, send, message) : IW_OK;
         }
-        pause_here(member, looks, seen);
+        pause_here(member, &vigil, seen);
     }
 }
 
@@ -178,18 +182,22 @@ static iw_status take_here(struct iwi_member *member, uint32_t from, bool may_wa
 static iw_status wait_there(struct iwi_member *member, iw_link_request *request)
 {
     const iw_link *link = member->team->link;
-    bool is_done = false;
+    struct iwi_patience *patience = &iwi_seat_of(member)->patience;
+    struct iwi_vigil vigil = {0};
 
-    for (uint32_t looks = 0; !is_done; looks++) {
+    for (bool is_done = false;;) {
         iw_status status;
 
-        iwi_pause_after(member->team, looks);
         IW_TRY(iwi_seat_enter(member));
         status = link->test(link->arg, member->log, request, &is_done);
         iwi_seat_leave(member);
         IW_TRY(status);
+        if (is_done) {
+            iwi_vigil_end(&vigil, patience);
+            return IW_OK;
+        }
+        iwi_vigil_pause(&vigil, patience);
     }
-    return IW_OK;
 }
 
 static iw_status send_there(struct iwi_member *member, uint32_t to, const void *data, size_t bytes,
@@ -218,27 +226,41 @@ static iw_status receive_there(struct iwi_member *member, uint32_t from, void *d
     return status;
 }
 
-static iw_status take_there(struct iwi_member *member, uint32_t from, bool may_wait,
-                            struct iwi_bytes *message, bool *has_p)
+/* How long the next message of `from` is, if it is there or is waited for. */
+static iw_status probe_there(struct iwi_member *member, uint32_t from, bool may_wait, size_t *bytes_p,
+                             bool *is_there_p)
 {
     const iw_link *link = member->team->link;
     const struct iwi_route route = iwi_route_from(member, from);
+    struct iwi_patience *patience = &iwi_seat_of(member)->patience;
+    struct iwi_vigil vigil = {0};
+
+    for (;;) {
+        iw_status status;
+
+        IW_TRY(iwi_seat_enter(member));
+        status = link->probe(link->arg, member->log, route.process, route.channel, is_there_p, bytes_p);
+        iwi_seat_leave(member);
+        IW_TRY(status);
+        if (*is_there_p || !may_wait) {
+            iwi_vigil_end(&vigil, patience);
+            return IW_OK;
+        }
+        iwi_vigil_pause(&vigil, patience);
+    }
+}
+
+static iw_status take_there(struct iwi_member *member, uint32_t from, bool may_wait,
+                            struct iwi_bytes *message, bool *has_p)
+{
     iw_link_request *request;
     size_t bytes = 0;
     bool is_there = false;
 
-    for (uint32_t looks = 0; !is_there; looks++) {
-        iw_status status;
-
-        iwi_pause_after(member->team, looks);
-        IW_TRY(iwi_seat_enter(member));
-        status = link->probe(link->arg, member->log, route.process, route.channel, &is_there, &bytes);
-        iwi_seat_leave(member);
-        IW_TRY(status);
-        if (!is_there && !may_wait) {
-            *has_p = false;
-            return IW_OK;
-        }
+    IW_TRY(probe_there(member, from, may_wait, &bytes, &is_there));
+    if (!is_there) {
+        *has_p = false;
+        return IW_OK;
     }
     IW_TRY(make_room(member, message, bytes));
     IW_TRY(receive_there(member, from, message->data, bytes, &request));

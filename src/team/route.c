@@ -1,9 +1,7 @@
-/* Members of other processes: who has how many, the channels to them, and waiting for the link.
+/* Members of other processes: who has how many, and the channels to them.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include <sched.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "base/base.h"
 #include "team/seat.h"
@@ -18,13 +16,15 @@ struct greeting {
 static iw_status finish_request(const iw_log *log, const struct iwi_team *team, iw_link_request *request)
 {
     const iw_link *link = team->link;
-    bool is_done = false;
+    struct iwi_vigil vigil = {0};
 
-    for (uint32_t looks = 0; !is_done; looks++) {
-        iwi_pause_after(team, looks);
+    for (bool is_done = false;;) {
         IW_TRY(link->test(link->arg, log, request, &is_done));
+        if (is_done) {
+            return IW_OK;
+        }
+        iwi_vigil_pause(&vigil, &team->seats[0].patience);
     }
-    return IW_OK;
 }
 
 static iw_status tell(const iw_log *log, const struct iwi_team *team, uint32_t to, const void *data,
@@ -141,34 +141,4 @@ struct iwi_route iwi_route_from(const struct iwi_member *member, uint32_t from)
 
     return (struct iwi_route){process, (from - team->first_of[process]) * team->most_threads +
                                            (member->number - team->first)};
-}
-
-/* ---- waiting ---- */
-
-void iwi_relax(void)
-{
-#if defined(__x86_64__) || defined(__i386__)
-    __builtin_ia32_pause();
-#endif
-}
-
-/* Yielding may be in vain: kernels that group tasks by session let a task yield to others of its group only,
- * and MPICH's launcher makes a session for each process. Where members wait for each other's CPU, they sleep
- * soon. */
-void iwi_pause_after(const struct iwi_team *team, uint32_t looks)
-{
-    enum { YIELDS = 200, YIELDS_IF_CROWDED = 30, SHORTEST_NS = 5000, LONGEST_NS = 100000 };
-    const uint32_t spins = team->spins / 4; /* looking at the link takes longer than at memory */
-    const uint32_t yields = team->is_crowded ? YIELDS_IF_CROWDED : YIELDS;
-
-    if (looks < spins) {
-        iwi_relax();
-    } else if (looks < spins + yields) {
-        (void)sched_yield();
-    } else {
-        const int64_t sleep_ns = iwi_min(LONGEST_NS, SHORTEST_NS * (int64_t)(looks - spins - yields + 1));
-        const struct timespec a_while = {.tv_nsec = sleep_ns};
-
-        (void)nanosleep(&a_while, NULL);
-    }
 }

@@ -78,9 +78,9 @@ void iwi_seat_ring(struct iwi_seat *seat)
 {
     atomic_fetch_add(&seat->rings, 1);
     if (atomic_load(&seat->is_asleep)) {
-        pthread_mutex_lock(&seat->lock);
-        pthread_cond_signal(&seat->bell);
+        pthread_mutex_lock(&seat->lock); /* it waits now, or will see the ring */
         pthread_mutex_unlock(&seat->lock);
+        pthread_cond_signal(&seat->bell);
     }
 }
 

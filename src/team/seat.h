@@ -9,6 +9,8 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "team/patience.h"
+
 /* A send or a receive between two members of this process that has not met its other half, or whose owner
  * has not seen that it has. */
 struct iwi_post {
@@ -34,7 +36,8 @@ struct iwi_seat {
     struct iwi_channel *channels; /* one for each member of this process that may send to this one */
     atomic_uint rings;            /* how often somebody had news for this member */
     atomic_bool is_asleep;
-    atomic_bool is_inside;  /* touches memory of others, or is in the link */
+    atomic_bool is_inside; /* touches memory of others, or is in the link */
+    struct iwi_patience patience;
     struct iwi_post *posts; /* unused ones; only its member touches them */
     struct iwi_slab *slabs; /* all of them */
     char apart[128];        /* from the next one's cache lines */
@@ -46,8 +49,6 @@ struct iwi_team {
     uint32_t first, count; /* the first of this process; all */
     uint32_t processes;
     uint32_t most_threads;  /* of any process */
-    bool is_crowded;        /* more members on this node than CPUs */
-    uint32_t spins;         /* looks before a member goes to sleep */
     uint32_t *first_of;     /* processes + 1: the first member of each */
     struct iwi_seat *seats; /* `threads` of them */
     atomic_int status;      /* iw_status: the first failure */
@@ -80,7 +81,7 @@ void iwi_seat_ring(struct iwi_seat *seat);
 /* Sleeps until there are more rings than `seen`, or the team has failed. */
 void iwi_seat_sleep(const struct iwi_team *team, struct iwi_seat *seat, unsigned seen);
 
-/* So many members are on this node. */
+/* So many members are on this node: sets how patient those of this process are at first. */
 void iwi_team_set_crowd(struct iwi_team *team, uint64_t members);
 
 /* Tells every process how many threads each has, and refuses what the link cannot do. Collective. */
@@ -92,9 +93,5 @@ struct iwi_route {
 };
 struct iwi_route iwi_route_to(const struct iwi_member *member, uint32_t to);
 struct iwi_route iwi_route_from(const struct iwi_member *member, uint32_t from);
-
-/* After the n-th look in vain: spins, then yields, then sleeps for up to 0.1 ms. */
-void iwi_pause_after(const struct iwi_team *team, uint32_t looks);
-void iwi_relax(void); /* for an instant */
 
 #endif

@@ -11,16 +11,14 @@
 #include "base/shared_log.h"
 #include "team/seat.h"
 
-/* About a millisecond, by which the rounds of members differ on a shared machine: who sleeps is woken late,
- * often on the CPU of who wakes it. Next to none where members wait for each other's CPU. */
-enum { SPINS = 20000, SPINS_IF_CROWDED = 40 };
-
 void iwi_team_set_crowd(struct iwi_team *team, uint64_t members)
 {
     const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+    const bool is_crowded = team->threads > iwi_available_cpus() || (cpus > 0 && members > (uint64_t)cpus);
 
-    team->is_crowded = team->threads > iwi_available_cpus() || (cpus > 0 && members > (uint64_t)cpus);
-    team->spins = team->is_crowded ? SPINS_IF_CROWDED : SPINS;
+    for (uint32_t t = 0; t < team->threads; t++) {
+        iwi_patience_init(&team->seats[t].patience, is_crowded);
+    }
 }
 
 iw_status iwi_team_new(const iw_log *log, const iw_link *link, uint32_t threads, struct iwi_team **team_p)
@@ -34,7 +32,6 @@ iw_status iwi_team_new(const iw_log *log, const iw_link *link, uint32_t threads,
     team->link = link != NULL && link->size > 1 ? link : NULL;
     team->processes = team->link != NULL ? link->size : 1;
     team->threads = team->count = team->most_threads = threads;
-    iwi_team_set_crowd(team, threads);
     team->first_of = iwi_new_array(log, (size_t)team->processes + 1, sizeof *team->first_of);
     team->seats = iwi_new_array(log, threads, sizeof *team->seats);
     if (team->first_of == NULL || team->seats == NULL) {
@@ -45,6 +42,7 @@ iw_status iwi_team_new(const iw_log *log, const iw_link *link, uint32_t threads,
     }
     if (status == IW_OK) {
         team->first_of[1] = threads;
+        iwi_team_set_crowd(team, threads);
         status = team->link != NULL ? iwi_team_meet(log, team) : IW_OK;
     }
     if (status != IW_OK) {

@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/sysfile.h"
 #include "fake_root.h"
@@ -196,6 +197,55 @@ static void a_control_group_may_leave_less(void **state)
     fake_root_remove(root);
 }
 
+static void a_control_group_of_version_1_may_leave_less(void **state)
+{
+    char root[FAKE_ROOT_SIZE];
+
+    (void)state;
+    fake_root_make(root);
+    fake_root_file(root, "/proc/meminfo", "MemTotal: 90000 kB\nMemAvailable:    81920 kB\n");
+    fake_root_file(
+        root, "/proc/self/cgroup",
+        "12:memory_too:/b\n11:cpu,memory:/slurm/job_7/step_0\n10:cpuset:/a\n1:name=systemd:/a\n0::/a\n");
+    fake_root_file(root, "/sys/fs/cgroup/memory/a/memory.limit_in_bytes",
+                   "1\n"); /* other controllers' groups */
+    fake_root_file(root, "/sys/fs/cgroup/memory/b/memory.limit_in_bytes", "1\n");
+    assert_int_equal(iwi_available_bytes(root), 81920 * 1024);
+    fake_root_file(root, "/sys/fs/cgroup/memory/slurm/job_7/step_0/memory.limit_in_bytes",
+                   "9223372036854771712\n"); /* none */
+    fake_root_file(root, "/sys/fs/cgroup/memory/slurm/job_7/memory.limit_in_bytes", "62914560\n");
+    fake_root_file(root, "/sys/fs/cgroup/memory/slurm/job_7/memory.usage_in_bytes", "10485760\n");
+    assert_int_equal(iwi_available_bytes(root), 50 * 1048576);
+    fake_root_file(root, "/sys/fs/cgroup/a/memory.max", "31457280\n"); /* of version 2, beside it */
+    assert_int_equal(iwi_available_bytes(root), 30 * 1048576);
+    fake_root_file(root, "/sys/fs/cgroup/memory/memory.limit_in_bytes", "20971520\n"); /* of a container */
+    assert_int_equal(iwi_available_bytes(root), 20 * 1048576);
+    fake_root_remove(root);
+}
+
+/* Of as many CPUs as there are here: a machine with none or more than that running. */
+static void cpus_are_idle_that_nobody_uses(void **state)
+{
+    const uint32_t cpus = iwi_available_cpus();
+    char root[FAKE_ROOT_SIZE], text[64];
+
+    (void)state;
+    if ((long)cpus < sysconf(_SC_NPROCESSORS_ONLN)) {
+        skip(); /* bound to some of them */
+    }
+    fake_root_make(root);
+    assert_int_equal(iwi_idle_cpus(root, cpus), cpus); /* it is not told */
+    fake_root_file(root, "/proc/loadavg", "9.00 9.00 9.00 1/200 1234\n");
+    assert_int_equal(iwi_idle_cpus(root, cpus), cpus);
+    assert_int_equal(iwi_idle_cpus(root, 1), 1);
+    (void)snprintf(text, sizeof text, "0.00 0.00 0.00 %u/200 1234\n", cpus);
+    fake_root_file(root, "/proc/loadavg", text);
+    assert_int_equal(iwi_idle_cpus(root, cpus), 1);
+    fake_root_file(root, "/proc/loadavg", "0.00 0.00 0.00 999999/200 1234\n");
+    assert_int_equal(iwi_idle_cpus(root, cpus), 1);
+    fake_root_remove(root);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -208,6 +258,8 @@ int main(void)
         cmocka_unit_test(steal_is_the_eighth_number_of_the_cpu),
         cmocka_unit_test(available_memory_is_in_kib),
         cmocka_unit_test(a_control_group_may_leave_less),
+        cmocka_unit_test(a_control_group_of_version_1_may_leave_less),
+        cmocka_unit_test(cpus_are_idle_that_nobody_uses),
         cmocka_unit_test(long_lines_are_cut),
     };
 

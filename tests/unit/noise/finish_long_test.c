@@ -213,7 +213,7 @@ static void work_that_could_never_end_stops_at_the_latest_time(void **unused)
     add_spec(noise[0], "periodic:1Hz,0.999999999999s");
     assert_ok(iw_noise_add_trace(NULL, noise[1], "trace", start, duration, 1, 0));
     add_spec(noise[2], "periodic:1Hz,0.999999999999s");
-    add_spec(noise[2], "poisson:1mHz,pareto:0.01,1h");
+    add_spec(noise[2], "poisson:1mHz,exp:1h");
     for (int i = 0; i < 3; i++) {
         struct stream s = open_stream(noise[i], some_id);
         iw_time lost[2] = {0}, end, d = IW_TIME_INPUT_MAX;

@@ -108,6 +108,19 @@ static void random_detours_that_leave_no_time_are_refused(void **unused)
     expect_refused("poisson:1kHz,lognormal:1us,5000", IW_ERR_RANGE, "a lower rate or shorter durations");
 }
 
+/* E min(D, 10 days) of pareto:A,1us is 6.9 ms, which leaves 0.1 % at 1 kHz, for A = 0.7255. */
+static void heavy_tails_that_leave_no_time_within_ten_days_are_refused(void **unused)
+{
+    (void)unused;
+    expect_accepted("poisson:1kHz,pareto:0.73,1us");
+    expect_refused("poisson:1kHz,pareto:0.72,1us", IW_ERR_RANGE, "write a larger A");
+    expect_refused("poisson:1kHz,pareto:0.0001,1us", IW_ERR_RANGE, "none is longer than ten days");
+    expect_refused("poisson:1kHz,pareto:1,900us", IW_ERR_RANGE, "write a larger A");
+    expect_accepted("poisson:1kHz,pareto:1,100us");
+    expect_accepted("poisson:1kHz,pareto:1.0001,100us");
+    expect_accepted("poisson:1mHz,pareto:0.6,1us");
+}
+
 static void shapes_out_of_range_are_refused(void **unused)
 {
     (void)unused;
@@ -209,6 +222,7 @@ int main(void)
         cmocka_unit_test(unknown_distributions_are_refused_with_the_known_ones),
         cmocka_unit_test(detours_that_fill_the_period_are_refused),
         cmocka_unit_test(random_detours_that_leave_no_time_are_refused),
+        cmocka_unit_test(heavy_tails_that_leave_no_time_within_ten_days_are_refused),
         cmocka_unit_test(shapes_out_of_range_are_refused),
         cmocka_unit_test(probabilities_above_one_are_refused),
         cmocka_unit_test(a_pareto_tail_without_mean_is_accepted_with_a_warning),

@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "base/base.h"
+#include "team/patience.h"
 #include "team/team.h"
 #include "unit/team/team_work.h"
 
@@ -279,6 +280,81 @@ static void memory_is_left_alone_after_a_failure(void **state)
     }
 }
 
+/* ---- patience ---- */
+
+static int64_t limit_after(struct iwi_patience *patience, int64_t waited_ns, int times)
+{
+    for (int i = 0; i < times; i++) {
+        iwi_patience_learn(patience, waited_ns);
+    }
+    return iwi_patience_limit_ns(patience);
+}
+
+static void looking_lasts_about_twice_as_long_as_waits_do(void **state)
+{
+    struct iwi_patience patience;
+
+    (void)state;
+    iwi_patience_init(&patience, false);
+    assert_in_range(limit_after(&patience, 200000, 100), 390000, 400000);
+    assert_in_range(limit_after(&patience, 1000000, 100), 990000, 1000000); /* never longer than 1 ms */
+    assert_int_equal(limit_after(&patience, 0, 200), 20000);                /* nor shorter than 20 us */
+}
+
+/* Whoever is away for milliseconds has lost its CPU: looking would not help, however often it happens. */
+static void long_waits_make_nobody_look_longer(void **state)
+{
+    struct iwi_patience patience;
+
+    (void)state;
+    iwi_patience_init(&patience, false);
+    assert_int_equal(limit_after(&patience, 3000000, 100), 20000);
+    assert_in_range(limit_after(&patience, 100000, 100), 190000, 200000);
+    iwi_patience_init(&patience, true);
+    assert_int_equal(limit_after(&patience, 200000, 100), 1000); /* more members than CPUs */
+}
+
+static int64_t thread_cpu_ns(void)
+{
+    struct timespec now;
+
+    (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+}
+
+/* Member 1 lets member 0 wait for 5 ms, ten times. */
+static iw_status make_wait(struct iwi_member *member, void *arg)
+{
+    int64_t *waiting_ns = arg, value = 0;
+    const int64_t begin_ns = thread_cpu_ns();
+
+    for (int i = 0; i < 10; i++) {
+        struct iwi_transfer transfer;
+
+        if (member->number == 1) {
+            doze(5000000);
+            IW_TRY(iwi_member_send(member, 0, &value, sizeof value, &transfer));
+        } else {
+            IW_TRY(iwi_member_receive(member, 1, &value, sizeof value, &transfer));
+        }
+        IW_TRY(iwi_member_wait(member, &transfer, 1));
+    }
+    if (member->number == 0) {
+        *waiting_ns = thread_cpu_ns() - begin_ns;
+    }
+    return IW_OK;
+}
+
+/* 50 ms of waiting; spinning for 1 ms each time would take 10 ms. */
+static void who_waits_for_long_leaves_the_cpu_to_others(void **state)
+{
+    int64_t waiting_ns = 0;
+
+    (void)state;
+    assert_int_equal(run(NULL, 2, make_wait, &waiting_ns), IW_OK);
+    assert_in_range(waiting_ns, 1, 5000000);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -293,6 +369,9 @@ int main(void)
         cmocka_unit_test(the_largest_value_of_all_members_is_found),
         cmocka_unit_test(a_failure_wakes_all_and_is_told_once),
         cmocka_unit_test(memory_is_left_alone_after_a_failure),
+        cmocka_unit_test(looking_lasts_about_twice_as_long_as_waits_do),
+        cmocka_unit_test(long_waits_make_nobody_look_longer),
+        cmocka_unit_test(who_waits_for_long_leaves_the_cpu_to_others),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
