@@ -78,7 +78,8 @@ endif()
 # iw_mpi_part(mpi SOURCES a.c generated/@MPI@/b.c [LIBRARIES ...] [INCLUDES ...] [DEFINITIONS ...]): for each MPI
 # lib/idlewave/<MPI>/libidlewave-mpi.so, as target iw_part_mpi_<MPI>. @MPI@ in an argument is the MPI's name;
 # IW_MPI_NAME is defined as its text. They are loaded into programs that are not ours: no sanitizers, and only
-# what is marked IW_API is visible.
+# what is marked IW_API is visible. Where IW_SANITIZE has address, lib/sanitized/<MPI> has them once more, with sanitizers:
+# for the command itself, and for programs of iw_mpi_program(), which then have the sanitizers' libraries.
 function(iw_mpi_part name)
   cmake_parse_arguments(A "" "" "SOURCES;LIBRARIES;INCLUDES;DEFINITIONS" ${ARGN})
   foreach(mpi IN LISTS IW_MPIS)
@@ -86,34 +87,48 @@ function(iw_mpi_part name)
     foreach(list SOURCES LIBRARIES INCLUDES DEFINITIONS)
       string(REPLACE "@MPI@" ${mpi} ${list} "${A_${list}}")
     endforeach()
-    add_library(${target} MODULE ${SOURCES})
     set(folder idlewave/${mpi})
-    set_target_properties(${target} PROPERTIES OUTPUT_NAME idlewave-${name} INSTALL_RPATH_USE_LINK_PATH ON
-                          LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib/${folder})
-    target_compile_definitions(${target} PRIVATE IW_MPI_NAME="${mpi}" ${DEFINITIONS})
-    target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
-    target_include_directories(${target} SYSTEM PRIVATE ${INCLUDES})
-    target_link_libraries(${target} PRIVATE iw_plain_flags iw_plain_base ${LIBRARIES} iw_mpi_${mpi})
-    target_link_options(${target} PRIVATE -Wl,--no-undefined -Wl,--exclude-libs,ALL)
+    iw_mpi_module(${target} ${folder} iw_plain_flags iw_plain_base)
     install(TARGETS ${target} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/${folder})
+    if(IW_SANITIZE MATCHES address)
+      iw_mpi_module(${target}_sanitized sanitized/${mpi} iw_flags iw_base)
+      add_dependencies(${target}_sanitized ${target}) # what is generated is made once
+    endif()
   endforeach()
 endfunction()
 
+# iw_mpi_module(TARGET FOLDER FLAGS BASE): a module of what iw_mpi_part() has taken apart, in a folder of lib.
+macro(iw_mpi_module target folder)
+  add_library(${target} MODULE ${SOURCES})
+  set_target_properties(${target} PROPERTIES OUTPUT_NAME idlewave-${name} INSTALL_RPATH_USE_LINK_PATH ON
+                        LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib/${folder})
+  target_compile_definitions(${target} PRIVATE IW_MPI_NAME="${mpi}" ${DEFINITIONS})
+  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
+  target_include_directories(${target} SYSTEM PRIVATE ${INCLUDES})
+  target_link_libraries(${target} PRIVATE ${ARGN} ${LIBRARIES} iw_mpi_${mpi})
+  target_link_options(${target} PRIVATE -Wl,--no-undefined -Wl,--exclude-libs,ALL)
+endmacro()
+
 # iw_mpi_program(pingpong SOURCES pingpong.c [FLAGS ...]): for each MPI tests/mpi/bin/<MPI>/pingpong, as target
 # pingpong_<MPI>. Fortran sources (.f, .f90) are compiled by the MPI's own wrapper, as users do; without it they
-# are left out. Plain programs: no sanitizers, nothing of idlewave.
+# are left out. Plain programs: nothing of idlewave; of sanitizers only the libraries, for parts that are loaded into them.
 function(iw_mpi_program name)
   cmake_parse_arguments(A "" "" "SOURCES;FLAGS" ${ARGN})
+  set(sanitize "")
+  if(IW_SANITIZE MATCHES address)
+    set(sanitize -fsanitize=${IW_SANITIZE})
+  endif()
   foreach(mpi IN LISTS IW_MPIS)
     set(folder ${PROJECT_BINARY_DIR}/tests/mpi/bin/${mpi})
     if(A_SOURCES MATCHES "\\.[fF](90)?(;|$)")
-      iw_mpi_fortran_program(${name} ${mpi} ${folder} "${A_SOURCES}" "${A_FLAGS}")
+      iw_mpi_fortran_program(${name} ${mpi} ${folder} "${A_SOURCES}" "${A_FLAGS};${sanitize}")
     else()
       add_executable(${name}_${mpi} ${A_SOURCES})
       set_target_properties(${name}_${mpi} PROPERTIES OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY ${folder})
       # gcc takes MPICH's MPI_STATUSES_IGNORE, which is the number 1, for an array without elements
       target_compile_options(${name}_${mpi} PRIVATE -Wno-stringop-overflow ${A_FLAGS})
       target_link_libraries(${name}_${mpi} PRIVATE iw_plain_flags Threads::Threads iw_mpi_${mpi} m)
+      target_link_options(${name}_${mpi} PRIVATE ${sanitize})
     endif()
   endforeach()
 endfunction()

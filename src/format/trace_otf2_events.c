@@ -20,12 +20,41 @@ static iw_status gather(struct iwi_otf2_events *e, struct iwi_otf2_thread *threa
     return IW_OK;
 }
 
+static iw_status start_function(struct iwi_otf2_events *e, struct iwi_otf2_thread *thread)
+{
+    const struct iwi_span span = {thread->span.enter_ps, thread->span.enter_ps, thread->span.cpu_ps,
+                                  thread->span.poll_ps};
+    const size_t count = thread->count;
+
+    thread->count = 0;
+    thread->has_started = true;
+    return iwi_build(e->builder, thread->region->function, thread->region->text, &span, thread->events,
+                     count);
+}
+
+/* The computing before it was told when it started. */
+static iw_status close_started(struct iwi_otf2_events *e, struct iwi_otf2_thread *thread)
+{
+    const struct iwi_function wait = {IWI_FN_WAITALL, 0, 0};
+    const struct iwi_span span = {thread->span.enter_ps, thread->span.leave_ps, 0, 0};
+
+    thread->has_started = false;
+    if (thread->count == 0) {
+        return IW_OK;
+    }
+    e->builder->functions--; /* the same function still */
+    return iwi_build(e->builder, wait, thread->region->text, &span, thread->events, thread->count);
+}
+
 static iw_status close_function(struct iwi_otf2_events *e, struct iwi_otf2_thread *thread, iw_time time_ps)
 {
     const struct iwi_def_region *region = thread->region;
 
     thread->open_depth = 0;
     thread->span.leave_ps = time_ps;
+    if (thread->has_started) {
+        return close_started(e, thread);
+    }
     switch (region->function.kind) {
     case IWI_FN_INIT:
         if (e->builder->call_count == 0) {
@@ -87,6 +116,7 @@ static iw_status handle(struct iwi_otf2_events *e, const struct iwi_otf2_raw *ra
         thread->depth -= thread->depth > 0;
         return closes ? close_function(e, thread, raw->time_ps) : IW_OK;
     }
+    case IWI_RAW_STARTED: return start_function(e, thread);
     case IWI_RAW_ON:
     case IWI_RAW_OFF: switch_recording(e, raw); return IW_OK;
     default:
@@ -145,6 +175,9 @@ static iw_status replay(struct iwi_otf2_events *e)
     e->builder->caps_cpu = is_multithreaded(e);
     if (e->builder->caps_cpu) {
         iwi_build_note(e->builder, IWI_GAP_THREADS, NULL);
+    }
+    if (e->builder->caps_cpu && !e->builder->lacks_completions) {
+        IW_TRY(iwi_otf2_part_calls(e));
     }
     if (e->buffer_count > 1) {
         qsort(e->buffer, e->buffer_count, sizeof *e->buffer, by_time);

@@ -6,7 +6,8 @@
 
 #include "format/trace_otf2_read.h"
 
-enum iwi_raw_type { IWI_RAW_ENTER, IWI_RAW_LEAVE, IWI_RAW_EVENT, IWI_RAW_ON, IWI_RAW_OFF };
+/* STARTED: between Enter and Leave, after what was started and before what was waited for. */
+enum iwi_raw_type { IWI_RAW_ENTER, IWI_RAW_LEAVE, IWI_RAW_EVENT, IWI_RAW_STARTED, IWI_RAW_ON, IWI_RAW_OFF };
 
 struct iwi_otf2_raw {
     iw_time time_ps, cpu_ps, poll_ps;
@@ -17,6 +18,7 @@ struct iwi_otf2_raw {
 
 struct iwi_otf2_thread {
     uint32_t depth, open_depth; /* open_depth: of the MPI function that is open; 0: none */
+    bool has_started;           /* what that one starts is with the builder already */
     const struct iwi_def_region *region;
     struct iwi_span span;
     struct iwi_event *events; /* inside it */
@@ -61,6 +63,10 @@ IW_NODISCARD iw_status iwi_otf2_translate(struct iwi_otf2_events *e, uint32_t re
 
 void iwi_otf2_set_messages(OTF2_EvtReaderCallbacks *callbacks);
 void iwi_otf2_set_collectives(OTF2_EvtReaderCallbacks *callbacks);
+
+/* Parts calls of several threads, whose records are in the buffer one thread after the other, into what they
+ * start and what they wait for. */
+IW_NODISCARD iw_status iwi_otf2_part_calls(struct iwi_otf2_events *e);
 
 /* Reads the events of one location. */
 IW_NODISCARD iw_status iwi_otf2_read_location(struct iwi_otf2_events *e,

@@ -15,7 +15,6 @@ import pathlib
 import re
 import shutil
 import subprocess
-import sys
 import tempfile
 import unittest
 
@@ -33,15 +32,11 @@ def arguments():
     parser = argparse.ArgumentParser()
     parser.add_argument("--idlewave", required=True, type=pathlib.Path)
     parser.add_argument("--counter", required=True, type=pathlib.Path)
+    parser.add_argument("--only", nargs="*", default=[])
     found = parser.parse_args()
     run_mpi.require(MPI)
     need("otf2-print", "otf2-tools")
     return found
-
-
-def skip(why):
-    print(f"skipped: {why}")
-    sys.exit(run_mpi.SKIPPED)
 
 
 def need(path, package):
@@ -51,7 +46,7 @@ def need(path, package):
     else:
         found = shutil.which(path, path=f"{ROOT / 'usr/bin'}:{os.environ['PATH']}")
     if found is None:
-        skip(f"there is no {path}; on Debian: apt-get install {package}")
+        run_mpi.skip(f"tests of {package}", f"there is no {path}; on Debian: apt-get install {package}")
     return pathlib.Path(found)
 
 
@@ -173,4 +168,4 @@ ARGUMENTS = arguments()
 
 
 def main():
-    unittest.main(argv=[sys.argv[0]])
+    run_mpi.run_tests(ARGUMENTS)

@@ -10,6 +10,7 @@ import sys
 import tempfile
 
 import bench_test
+import bench_times_test
 import run_mpi
 
 
@@ -60,8 +61,8 @@ def main():
     arguments = run_mpi.test_arguments(__doc__)
     with tempfile.TemporaryDirectory(prefix="iw_bench_") as name:
         for check in (check_quantum, check_unsynchronised, check_synchronised, check_phase):
-            bench_test.attempts(5, lambda check=check: check(arguments))
-        bench_test.attempts(5, lambda: check_file(arguments, pathlib.Path(name)))
+            bench_times_test.attempts(5, lambda check=check: check(arguments))
+        bench_times_test.attempts(5, lambda: check_file(arguments, pathlib.Path(name)))
     return 0
 
 

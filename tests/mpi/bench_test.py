@@ -1,4 +1,4 @@
-"""`idlewave bench` on one host: phases, files, baselines, injected noise against its simulation.
+"""`idlewave bench` on one host: phases, files, baselines, errors. What holds whatever else runs on the machine.
 
 SPDX-License-Identifier: BSD-3-Clause
 """
@@ -8,7 +8,6 @@ import io
 import json
 import pathlib
 import shutil
-import subprocess
 import sys
 import tempfile
 
@@ -16,7 +15,6 @@ import net_support
 import run_mpi
 
 TIMEOUT_SECONDS = 120
-QUANTUM_NS = 1e6
 
 
 def bench(arguments, ranks, options, env=None):
@@ -24,14 +22,6 @@ def bench(arguments, ranks, options, env=None):
     line = [run_mpi.launcher(arguments.mpi), *net_support.BINDING[arguments.mpi], "-n", str(ranks),
             *net_support.before_others([str(arguments.idlewave), "bench", *options])]
     return run_mpi.run(line, dict(net_support.QUIET, **(env or {})), timeout=TIMEOUT_SECONDS)
-
-
-def attempts(count, attempt):
-    """Each when others leave the machine alone, if they ever do."""
-    def quiet_attempt():
-        net_support.wait_until_quiet(most_seconds=15)
-        return attempt()
-    net_support.attempts(count, quiet_attempt)
 
 
 def result_of(arguments, options, ranks=2):
@@ -68,14 +58,6 @@ def check_operations(arguments, folder):
         assert json.loads(path.read_text(encoding="utf-8"))["quiet"] == result["quiet"], "the file has the same"
 
 
-def check_quantum(arguments):
-    """Roughly: the speed of shared machines changes. bench_accuracy_test asks for more."""
-    result = result_of(arguments, ["barrier", "--quantum", "500us", "--duration", "1s"])
-    for rank in result["per_rank"]:
-        assert 0.5 * 5e5 <= rank["undisturbed_ns"] <= 2 * 5e5, rank
-    assert result["quiet"]["qtbt_ns"]["ci95"] is not None, "a second is enough for an interval"
-
-
 def check_duration(arguments):
     result = result_of(arguments, ["barrier", "--duration", "500ms"])
     phases = {rank["phases"] for rank in result["per_rank"]}
@@ -106,33 +88,6 @@ def check_baseline(arguments, folder):
     assert done.returncode != 0 and done.stderr.count("cannot read '/nowhere.json'") == 1, done.stderr
 
 
-def check_report(arguments, folder):
-    page = folder / "noisy.html"
-    subprocess.run([arguments.idlewave, "report", folder / "noisy.json", "-o", page], check=True, capture_output=True)
-    assert "simulated with the same noise" in page.read_text(encoding="utf-8")
-    done = subprocess.run([arguments.idlewave, "report", folder / "noisy.json"], check=True, capture_output=True, text=True)
-    assert done.stdout.startswith("A phase of 1.000 ms and a barrier takes"), done.stdout
-
-
-def check_replay(arguments, folder):
-    """What holds whatever else runs on the machine."""
-    path = folder / "noisy.json"
-    result = result_of(arguments, ["barrier", "--duration", "2s", "--replay", "periodic:100Hz,1ms", "-o", str(path)])
-    check_phases(result, result["phases"])
-    assert result["quiet"]["phases"] == result["noisy"]["phases"], "as many with noise as without"
-    assert abs(result["noise"]["planned_share"] - 0.1) < 0.002, result["noise"]
-    assert all(rank["injected"]["made"] > 10 for rank in result["per_rank"]), result["per_rank"]
-    assert 0.2 < result["simulated"]["slowdown"]["share"] < 0.24, result["simulated"]
-
-
-def check_time_scale(arguments):
-    """Stretched and scaled back."""
-    result = result_of(arguments, ["barrier", "--phases", "100", "--quantum", "250us", "--time-scale", "4", "--replay",
-                                   "periodic:400Hz,250us", "--sync", "phase"])
-    assert result["quantum_ns"] == 2.5e5 and result["time_scale"] == 4, result["quantum_ns"]
-    assert 0.5 * 2.5e5 <= result["quiet"]["qt_ns"]["quantiles"]["p0"] <= 2 * 2.5e5, result["quiet"]["qt_ns"]
-
-
 def check_errors(arguments):
     for option, words in ((["--replay", "periodic:100Hz"], "periodic"), (["--replay", "nowhere.h5"], "nowhere.h5"),
                           (["--replay", "periodic:100Hz,1ms", "--net", "nonet"], "'nonet' is neither a file nor one of")):
@@ -142,6 +97,7 @@ def check_errors(arguments):
 
 def check_shared_cpu(arguments, folder):
     if shutil.which("taskset") is None:
+        run_mpi.leave_out("ranks that share a CPU", "there is no taskset")
         return
     line = ["taskset", "-c", "0", run_mpi.launcher(arguments.mpi), "-n", "2", str(arguments.idlewave), "bench", "barrier",
             "--phases", "20", "-o", str(folder / "shared.json")]
@@ -162,10 +118,6 @@ def main():
         check_duration(arguments)
         check_csv(arguments)
         check_shared_cpu(arguments, folder)
-        attempts(3, lambda: check_quantum(arguments))
-        attempts(3, lambda: check_time_scale(arguments))
-        attempts(3, lambda: check_replay(arguments, folder))
-        check_report(arguments, folder)
     return 0
 
 

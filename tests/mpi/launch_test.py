@@ -6,9 +6,7 @@ SPDX-License-Identifier: BSD-3-Clause
 What the trace holds is not looked at here. Usage: see run_mpi.test_arguments().
 """
 
-import os
 import pathlib
-import sys
 import tempfile
 import unittest
 
@@ -21,7 +19,7 @@ IDLEWAVE = ARGUMENTS.idlewave.resolve()
 HELLO = ARGUMENTS.programs.resolve() / "hello"
 OTHER_HELLO = HELLO.parent.parent / OTHER / "hello"
 PART_START = IDLEWAVE.parent / "iw_part_start"  # beside the command: it finds the parts as the command does
-PARTS = IDLEWAVE.parent.parent / "lib/idlewave"
+PARTS = run_mpi.parts_beside(IDLEWAVE)
 TRACER = PARTS / MPI / "libidlewave-trace.so"
 OTHER_TRACER = PARTS / OTHER / "libidlewave-trace.so"
 # an interpreter that loads a module which uses MPI, as mpi4py does
@@ -206,4 +204,4 @@ class OfTheOtherMpi(Case):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=[sys.argv[0]], verbosity=os.environ.get("VERBOSE") is not None and 2 or 1)
+    run_mpi.run_tests(ARGUMENTS)

@@ -5,7 +5,6 @@ SPDX-License-Identifier: BSD-3-Clause
 """
 
 import re
-import sys
 import unittest
 
 import run_mpi
@@ -44,4 +43,4 @@ class Link(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1])
+    run_mpi.run_tests(ARGUMENTS)

@@ -30,7 +30,7 @@ def check_agreement(arguments, folder):
 def main():
     arguments = run_mpi.test_arguments(__doc__)
     if net_support.cores() < 2:
-        return run_mpi.SKIPPED
+        run_mpi.skip("agreement of two runs", "two ranks need two cores")
     with tempfile.TemporaryDirectory(prefix="iw_net_") as name:
         net_support.attempts(5, lambda: check_agreement(arguments, pathlib.Path(name)))
     return 0

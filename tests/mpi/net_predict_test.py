@@ -28,8 +28,7 @@ def main():
     arguments = run_mpi.test_arguments(__doc__)
     arguments.programs = arguments.programs.parent
     if net_support.cores() < 2:
-        print("skipped: two ranks need two cores")
-        return run_mpi.SKIPPED
+        run_mpi.skip("predictions of programs", "two ranks need two cores")
     for network in net_support.NETWORKS:
         net_support.attempts(5, lambda name=network: check(arguments, name))
     return 0

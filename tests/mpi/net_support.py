@@ -30,6 +30,17 @@ def cores():
     return len(os.sched_getaffinity(0))
 
 
+def may_use_fifo():
+    """Does this machine let us?"""
+    try:
+        policy, parameter = os.sched_getscheduler(0), os.sched_getparam(0)
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
+        os.sched_setscheduler(0, policy, parameter)
+        return True
+    except OSError:
+        return False
+
+
 def idle_share(seconds):
     """Of all CPUs, in the next so many seconds."""
     def read():
@@ -186,8 +197,7 @@ class Hosts:
             self.connect()
         except subprocess.CalledProcessError as fault:
             self.__exit__(None, None, None)
-            print(f"skipped: no network namespaces here: {fault.stderr}")
-            sys.exit(run_mpi.SKIPPED)
+            run_mpi.skip("two hosts", f"no network namespaces can be made here: {fault.stderr.strip()}")
         return self
 
     def on_signal(self, number, _frame):
@@ -236,3 +246,14 @@ class Hosts:
             options = ["-launcher", "rsh", "-launcher-exec", str(self.agent), "-iface", CABLE, "-hosts", where]
         ranks = ["-n", str(2 * ranks_per_host)]
         return [str(self.agent), self.names[0], launcher, *options, *ranks, *map(str, command)]
+
+
+@contextlib.contextmanager
+def hosts():
+    """Two hosts for a test, which is skipped where they cannot be had; nothing of them is left behind."""
+    if not can_have_hosts():
+        run_mpi.skip("two hosts", "network namespaces need root and iproute2")
+    with Hosts() as made:
+        yield made
+    left = [name for name in namespaces() if name in made.names]
+    assert not left, f"left behind: {left}"

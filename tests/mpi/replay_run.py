@@ -8,37 +8,28 @@ import pathlib
 import re
 import signal
 import subprocess
-import sys
 import tempfile
 import time
 import unittest
 import uuid
 
+import net_support
 import run_mpi
 
 ARGUMENTS = run_mpi.test_arguments("Tests of replay.")
 MPI = ARGUMENTS.mpi
 IDLEWAVE = ARGUMENTS.idlewave.resolve()
 PROGRAMS = ARGUMENTS.programs.resolve()
-PARTS = IDLEWAVE.parent.parent / "lib/idlewave"
+PARTS = run_mpi.parts_beside(IDLEWAVE)
 LIBRARY = PARTS / MPI / "libidlewave-replay.so"
 PLAIN = PROGRAMS.parent / "plain"
 BINDING = {"openmpi": ["--bind-to", "core:overload-allowed"], "mpich": ["-bind-to", "core"]}[MPI]
 MADE = re.compile(r"(\d+) detours made on (\d+) of (\d+) ranks")
 
 
-def may_use_fifo():
-    """Does this machine let us?"""
-    try:
-        policy, parameter = os.sched_getscheduler(0), os.sched_getparam(0)
-        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
-        os.sched_setscheduler(0, policy, parameter)
-        return True
-    except OSError:
-        return False
-
-
-BACK_ENDS = ("timer", "fifo") if may_use_fifo() else ("timer",)
+BACK_ENDS = ("timer", "fifo") if net_support.may_use_fifo() else ("timer",)
+if "fifo" not in BACK_ENDS:
+    run_mpi.leave_out("replay by the back end fifo", "this user has no right to SCHED_FIFO")
 
 
 class Case(unittest.TestCase):
@@ -121,4 +112,4 @@ class Case(unittest.TestCase):
 
 
 def main():
-    unittest.main(argv=[sys.argv[0]])
+    run_mpi.run_tests(ARGUMENTS)

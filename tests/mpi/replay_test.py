@@ -30,9 +30,8 @@ class Replay(replay_run.Case):
         self.assertGreaterEqual(self.made(done)[0], 100, done.stderr)
         self.assertEqual(done.stderr.count("the program has taken signal"), int(back_end == "timer"), done.stderr)
 
+    @run_mpi.only_if(replay_run.MPI == "openmpi" or run_mpi.launcher("openmpi") is None)  # once is enough
     def test_a_program_without_mpi_is_undisturbed(self):
-        if replay_run.MPI != "openmpi" and run_mpi.launcher("openmpi"):
-            self.skipTest("as with Open MPI")
         command = [replay_run.PLAIN / "replay_undisturbed"]
         plain = run_mpi.run(command)
         self.assertEqual(plain.returncode, 0, plain.stderr)

@@ -10,9 +10,11 @@ As a module:
     run_mpi.require("mpich")                            ends the test with 77 if it is missing
     done = run_mpi.launch("mpich", 4, [program, "x"])   done.returncode, done.stdout, done.stderr
     arguments = run_mpi.test_arguments(__doc__)         what iw_mpi_test() of tests/mpi/CMakeLists.txt hands over
+    run_mpi.skip("what", "why")                         ends the test with 77; run_mpi.leave_out() goes on without that part
+    run_mpi.run_tests(arguments)                        runs the unittest classes of the main file
 
-Works as root, with more ranks than cores, and under sanitizers. IW_MPIRUN_<mpi> names the launcher if it is not
-mpirun.<mpi>.
+Works for any user, with more ranks than cores, with the loopback device only, and under sanitizers. IW_MPIRUN_<mpi> names
+the launcher if it is not mpirun.<mpi>, IDLEWAVE_PARTS the folder of other parts than those beside the command.
 """
 
 import argparse
@@ -22,6 +24,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import unittest
 
 SKIPPED = 77
 MPIS = ("openmpi", "mpich")
@@ -33,6 +36,9 @@ SETTINGS = {
     "OMPI_MCA_rmaps_base_oversubscribe": "1",
     "OMPI_MCA_mpi_yield_when_idle": "1",  # ranks that wait leave the cores to those that work
     "OMPI_MCA_hwloc_base_binding_policy": "none",
+    # all ranks are on this machine, which may have no other network; tests with several hosts give options, which count more
+    "OMPI_MCA_btl_tcp_if_include": "lo",
+    "OMPI_MCA_oob_tcp_if_include": "lo",
 }
 
 
@@ -41,10 +47,25 @@ def launcher(mpi):
     return shutil.which(os.environ.get(f"IW_MPIRUN_{mpi}") or f"mpirun.{mpi}")
 
 
+def leave_out(what, why):
+    """Tells of a part that is not tested here. CI looks for lines that begin so."""
+    print(f"SKIPPED: {what}: {why}", flush=True)
+
+
+def skip(what, why):
+    """Ends the whole test."""
+    leave_out(what, why)
+    sys.exit(SKIPPED)
+
+
 def require(mpi):
     if launcher(mpi) is None:
-        print(f"skipped: there is no launcher of {mpi} (mpirun.{mpi})")
-        sys.exit(SKIPPED)
+        skip(f"tests of {mpi}", f"there is no launcher of it (mpirun.{mpi})")
+
+
+def only_if(applies):
+    """Decorates a test that exists only if so: where it makes no sense, which is no matter of what is installed."""
+    return (lambda test: test) if applies else (lambda test: None)
 
 
 def environment(extra=None):
@@ -86,14 +107,38 @@ def run(line, env=None, cwd=None, timeout=TIMEOUT_SECONDS):
 
 
 def test_arguments(description):
-    """Options of a test: --mpi, --idlewave (the command), --programs (the folder of iw_mpi_program())."""
+    """Options of a test: --mpi, --idlewave (the command), --programs (the folder of iw_mpi_program()), --only (names of
+    checks: those of run_tests() are of the form Class or Class.test)."""
     parser = argparse.ArgumentParser(description=description.splitlines()[0])
     parser.add_argument("--mpi", required=True, choices=MPIS)
     parser.add_argument("--idlewave", required=True, type=pathlib.Path)
     parser.add_argument("--programs", required=True, type=pathlib.Path)
+    parser.add_argument("--only", nargs="*", default=[])
     arguments = parser.parse_args()
     require(arguments.mpi)
     return arguments
+
+
+def parts_beside(idlewave):
+    """The folder of the parts that a command loads."""
+    return pathlib.Path(os.environ.get("IDLEWAVE_PARTS") or idlewave.resolve().parent.parent / "lib/idlewave")
+
+
+class Result(unittest.TextTestResult):
+    """Tells what is skipped."""
+
+    def addSkip(self, test, reason):
+        super().addSkip(test, reason)
+        leave_out(test.id().removeprefix("__main__."), reason)
+
+
+def run_tests(arguments):
+    """Runs the tests of the main file, or those of --only; 77 if all of them are skipped."""
+    runner = unittest.TextTestRunner(resultclass=Result, verbosity=2 if os.environ.get("VERBOSE") else 1)
+    result = unittest.main(argv=[sys.argv[0], *arguments.only], testRunner=runner, exit=False).result
+    if result.wasSuccessful() and 0 < result.testsRun <= len(result.skipped):
+        sys.exit(SKIPPED)
+    sys.exit(0 if result.wasSuccessful() else 1)
 
 
 def main():

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """A simulation with restart points, killed at random moments, goes on to the same bytes: a process of two is killed (kill -9), the
-next run has another number of processes.
+next run has another number of processes. --only often: some more times.
 
 SPDX-License-Identifier: BSD-3-Clause
 """
@@ -18,7 +18,7 @@ import time
 import run_mpi
 from simulate_matrix import NOISE, TRACE
 
-CASES = {  # how often each is killed, and what it is
+CASES = {  # how often each is killed with --only often, and what it is
     "dissemination": (10, ["--pattern", "barrier:dissemination", "--ranks", "128Ki", "--repeat", "30", "--compute", "10us"]),
     "halo and allreduce": (5, ["--pattern", "halo2d+allreduce", "--ranks", "4096", "--bytes", "20KiB", "--repeat", "300", "--compute",
                            "10us", "--trials", "2", "--lanes", "2"]),
@@ -81,6 +81,8 @@ def run_and_kill(mpi, processes, command, idlewave, generator, seconds):
 def check(arguments, name, folder, generator):
     idlewave = arguments.idlewave.resolve()
     wanted, options = CASES[name]
+    if "often" not in arguments.only:
+        wanted = 2
     plain = [str(word) for word in (idlewave, "simulate", *options, *NOISE, "--seed", 5, "--threads", 1, "--format", "json")]
     begin = time.monotonic()
     expected = outcome(subprocess.run(plain, check=True, capture_output=True, text=True).stdout)

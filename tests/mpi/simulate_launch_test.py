@@ -8,7 +8,6 @@ import json
 import os
 import pathlib
 import subprocess
-import sys
 import tempfile
 import time
 import unittest
@@ -150,4 +149,4 @@ class Failures(Case):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1])
+    run_mpi.run_tests(ARGUMENTS)

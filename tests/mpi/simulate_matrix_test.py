@@ -5,7 +5,8 @@ SPDX-License-Identifier: BSD-3-Clause
 
 Six programs with two sources of noise and two delays, ranks split: 2 and 3 processes with {1, 2} threads x {1, 8} lanes;
 1, 4 and 7 processes with (1 thread, 8 lanes) and (2 threads, 1 lane). Trials split: 2 and 3 processes. 9 trials: 8 lanes
-and a rest. simulate_matrix_long_test.py has all combinations, at 2^20 ranks.
+and a rest. Without --only full each program is run in a few of these ways only: each program with 2, 3 and another number
+of processes, and each way with one of them. simulate_matrix_long_test.py has all combinations, at 2^20 ranks.
 """
 
 import sys
@@ -28,7 +29,7 @@ CASES = [
 ]
 
 
-def ways_of(case):
+def all_ways(case):
     ways = [Way(processes, threads, lanes) for processes in (2, 3) for threads in (1, 2) for lanes in (1, 8)]
     ways += [Way(processes, threads, lanes) for processes in (1, 4, 7) for threads, lanes in ((1, 8), (2, 1))]
     if case.name in ("allreduces", "extrapolated trace"):
@@ -36,6 +37,21 @@ def ways_of(case):
     return ways
 
 
+SOME_WAYS = {
+    "dissemination": (Way(2, 1, 1), Way(3, 2, 8), Way(7, 1, 8)),
+    "allreduces": (Way(2, 1, 8), Way(3, 2, 1), Way(7, 2, 1), Way(3, 2, 2, "trials")),
+    "collectives": (Way(2, 2, 1), Way(3, 1, 8), Way(1, 1, 8)),
+    "halo and allreduce": (Way(2, 2, 8), Way(3, 1, 1), Way(1, 2, 1)),
+    "sweep": (Way(2, 1, 8), Way(3, 2, 1), Way(4, 1, 8)),
+    "extrapolated trace": (Way(2, 2, 1), Way(3, 1, 8), Way(4, 2, 1), Way(2, 2, 2, "trials")),
+}
+
+
+def some_ways(case):
+    return SOME_WAYS[case.name]
+
+
 if __name__ == "__main__":
-    simulate_matrix.compare(run_mpi.test_arguments(__doc__), CASES, ways_of, 9)
+    ARGUMENTS = run_mpi.test_arguments(__doc__)
+    simulate_matrix.compare(ARGUMENTS, CASES, all_ways if "full" in ARGUMENTS.only else some_ways, 9)
     sys.exit(0)

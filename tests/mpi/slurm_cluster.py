@@ -61,7 +61,7 @@ def search_path():
 
 
 def skip(why):
-    print(f"skipped: {why}")
+    print(f"SKIPPED: studies under Slurm: {why}", flush=True)
     sys.exit(SKIPPED)
 
 

@@ -193,7 +193,8 @@ def main():
     folder = pathlib.Path(tempfile.mkdtemp(prefix="iw_slurmd_"))
     try:
         with slurm_cluster.Cluster(folder / "slurm", NODES) as Case.cluster:
-            done = unittest.main(argv=[sys.argv[0], *arguments.tests], exit=False, verbosity=2)
+            runner = unittest.TextTestRunner(resultclass=run_mpi.Result, verbosity=2)
+            done = unittest.main(argv=[sys.argv[0], *arguments.tests], exit=False, testRunner=runner)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     return 0 if done.result.wasSuccessful() else 1

@@ -10,7 +10,6 @@ import os
 import pathlib
 import signal
 import subprocess
-import sys
 import tempfile
 import time
 import unittest
@@ -154,4 +153,4 @@ class Killed(Case):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=[sys.argv[0]], verbosity=os.environ.get("VERBOSE") is not None and 2 or 1)
+    run_mpi.run_tests(ARGUMENTS)

@@ -19,7 +19,7 @@ MOST_PERCENT = 1.0
 SHARED_CORE_NS = 20_000
 
 
-class Cost(trace_run.Case):
+class Time(trace_run.Case):
     def measure(self, attempt):
         self.trace = self.folder / f"trace{attempt}"
         done = self.run_traced(2, "trace_cost")
@@ -44,6 +44,8 @@ class Cost(trace_run.Case):
         self.assertLess(best["self"], MOST_NS_PER_CALL)
         self.assertLess(best["compute"], MOST_PERCENT)
 
+
+class Memory(trace_run.Case):
     def grown(self, *arguments):
         done = self.run_traced(1, "trace_many", *arguments, timeout=1000)
         self.assertEqual(done.returncode, 0, done.stderr)

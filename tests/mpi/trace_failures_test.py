@@ -9,7 +9,6 @@ Usage: see run_mpi.test_arguments().
 import os
 import pathlib
 import subprocess
-import unittest
 
 import run_mpi
 import trace_events
@@ -106,7 +105,7 @@ class Failures(trace_run.Case):
         self.assertEqual(len(self.warnings(done)), 1, done.stderr)
         self.assertIn("Cannot allocate memory", done.stderr)
 
-    @unittest.skipUnless(trace_run.MPI == "mpich", "Open MPI 4.1 has no sessions")
+    @run_mpi.only_if(trace_run.MPI == "mpich")  # Open MPI 4.1 has no sessions
     def test_sessions_alone_are_not_traced(self):
         done = self.run_traced(2, "trace_processes", "sessions")
         self.assert_unchanged(done)

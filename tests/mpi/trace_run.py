@@ -6,7 +6,6 @@ SPDX-License-Identifier: BSD-3-Clause
 import pathlib
 import shutil
 import subprocess
-import sys
 import tempfile
 import unittest
 
@@ -15,7 +14,7 @@ import run_mpi
 ARGUMENTS = run_mpi.test_arguments("Tests of the tracer.")
 MPI = ARGUMENTS.mpi
 PROGRAMS = ARGUMENTS.programs.resolve()
-PARTS = ARGUMENTS.idlewave.resolve().parent.parent / "lib/idlewave" / MPI
+PARTS = run_mpi.parts_beside(ARGUMENTS.idlewave) / MPI
 TRACER = PARTS / "libidlewave-trace.so"
 FINISH = PARTS / "idlewave-trace-finish"
 
@@ -23,12 +22,10 @@ FINISH = PARTS / "idlewave-trace-finish"
 def require(*tools):
     """Ends the test as skipped without the tracer (built without OTF2) or one of the tools."""
     if not TRACER.exists():
-        print(f"skipped: there is no {TRACER}")
-        sys.exit(run_mpi.SKIPPED)
+        run_mpi.skip("tests of the tracer", f"there is no {TRACER}")
     for tool in tools:
         if shutil.which(tool) is None:
-            print(f"skipped: there is no {tool}")
-            sys.exit(run_mpi.SKIPPED)
+            run_mpi.skip("tests of the tracer", f"there is no {tool}")
 
 
 class Case(unittest.TestCase):
@@ -59,4 +56,4 @@ class Case(unittest.TestCase):
 
 
 def main():
-    unittest.main(argv=[sys.argv[0]])
+    run_mpi.run_tests(ARGUMENTS)

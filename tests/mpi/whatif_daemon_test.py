@@ -110,8 +110,16 @@ def attempt(arguments, folder):
     assert predicted[0] <= measured[2] and measured[0] <= predicted[2], text
 
 
+def require_rights():
+    if net_support.cores() < 2:
+        run_mpi.skip("a daemon's cost", "not tried: two ranks need two cores")
+    if not net_support.may_use_fifo():
+        run_mpi.skip("a daemon's cost", "not tried: this user has no right to SCHED_FIFO, by which the daemon goes first")
+
+
 def main():
     arguments = run_mpi.test_arguments(__doc__)
+    require_rights()
     with tempfile.TemporaryDirectory() as folder:
         net_support.attempts(3, lambda: attempt(arguments, pathlib.Path(folder)))
     return 0

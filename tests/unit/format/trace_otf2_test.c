@@ -211,13 +211,46 @@ static void calls_of_threads_are_put_in_order(void **state)
     iwt_otf2_enter(w, 1 | thread, 100, "omp loop"); /* a thread that only computes needs no warning */
     iwt_otf2_leave(w, 1 | thread, 200);
     trace = finish(w);
-    assert_int_equal(trace->ranks[0].call_count, 3);
+    assert_int_equal(trace->ranks[0].call_count, 4);
     assert_int_equal(trace->ranks[0].calls[1].kind, IWI_CALL_WAIT);
     assert_int_equal(trace->ranks[0].calls[1].request_count, 1);
-    assert_int_equal(trace->ranks[0].calls[1].compute_wall_ps, 90 * IW_PS_PER_NS);
-    assert_call(trace, 0, 2, IWI_CALL_SEND, 1, 2, 8);
+    assert_call(trace, 0, 2, IWI_CALL_ISEND, 1, 2, 8);
+    assert_int_equal(trace->ranks[0].calls[2].compute_wall_ps, 90 * IW_PS_PER_NS);
+    assert_int_equal(trace->ranks[0].calls[3].kind, IWI_CALL_WAIT);
+    assert_int_equal(trace->ranks[0].calls[3].call_ps, 10 * IW_PS_PER_NS);
     iwt_assert_logged(&log_, "ranks that called MPI from several threads: 1 (first: rank 0");
     assert_int_equal(log_.warnings, 1);
+    end(trace);
+}
+
+/* Rank 0's thread 1 has received the answer before the send of thread 0, which brought it about, returns. */
+static void what_a_thread_starts_counts_before_what_another_waits_for(void **state)
+{
+    const uint64_t thread = (uint64_t)1 << 32;
+    struct iwt_otf2 *w = begin(SCOREP, 2, 2);
+    struct iw_trace *trace;
+
+    (void)state;
+    iwt_otf2_enter(w, 0, 100, "MPI_Send");
+    iwt_otf2_send(w, 0, 101, 1, 0, 1, 8);
+    iwt_otf2_leave(w, 0, 400);
+    iwt_otf2_enter(w, thread, 150, "MPI_Recv");
+    iwt_otf2_recv(w, thread, 290, 1, 0, 2, 8);
+    iwt_otf2_leave(w, thread, 300);
+    iwt_otf2_enter(w, 1, 100, "MPI_Recv");
+    iwt_otf2_recv(w, 1, 200, 0, 0, 1, 8);
+    iwt_otf2_leave(w, 1, 200);
+    iwt_otf2_enter(w, 1, 210, "MPI_Send");
+    iwt_otf2_send(w, 1, 210, 0, 0, 2, 8);
+    iwt_otf2_leave(w, 1, 220);
+    trace = finish(w);
+    assert_int_equal(trace->ranks[0].call_count, 4);
+    assert_call(trace, 0, 0, IWI_CALL_ISEND, 1, 1, 8);
+    assert_call(trace, 0, 1, IWI_CALL_IRECV, 1, 2, 8);
+    assert_int_equal(trace->ranks[0].calls[2].kind, IWI_CALL_WAIT);
+    assert_int_equal(trace->ranks[0].calls[3].kind, IWI_CALL_WAIT);
+    assert_int_equal(trace->ranks[0].completed[0], trace->ranks[0].calls[1].request);
+    assert_int_equal(trace->ranks[0].completed[1], trace->ranks[0].calls[0].request);
     end(trace);
 }
 
@@ -367,6 +400,7 @@ int main(void)
         cmocka_unit_test(nonblocking_collectives_are_told_when_complete),
         cmocka_unit_test(ranks_of_communicators_become_world_ranks),
         cmocka_unit_test(calls_of_threads_are_put_in_order),
+        cmocka_unit_test(what_a_thread_starts_counts_before_what_another_waits_for),
         cmocka_unit_test(our_attributes_are_used),
         cmocka_unit_test(a_persistent_neighbour_collective_is_known_by_its_operation),
         cmocka_unit_test(what_was_posted_helps_where_a_receive_never_ends),
