@@ -57,8 +57,9 @@ typedef struct iw_verify {
     iw_mitigation *mitigations; /* by state, then the worst first */
     size_t counts[IW_MITIGATION_STATES];
     char host[256], kernel[256];
-    iw_cpu_set online, quiet;              /* CPUs; those that are to be quiet */
-    char quiet_origin[64];                 /* what says that they are to be: "as given"; "" if none is */
+    char recorded_host[256];  /* the node that the recording is of, where that is another one; else "" */
+    iw_cpu_set online, quiet; /* CPUs; those that are to be quiet */
+    char quiet_origin[64];    /* what says that they are to be: "as given"; "" if none is */
     char watched[IW_MITIGATION_TEXT_SIZE]; /* what it was checked against: "a recording of CPUs 2-7, 60 s" */
     /* Filled by the caller where worths are: the job that they are for, and what noise costs it now. */
     char job[IW_MITIGATION_TEXT_SIZE]; /* "allreduce:ring on 8192 ranks"; "": none */

@@ -87,19 +87,24 @@ static json_t *notes(const iw_verify *verify)
     return array;
 }
 
+static json_t *recorded_host(const iw_verify *verify)
+{
+    return verify->recorded_host[0] != '\0' ? iwi_json_text(verify->recorded_host) : json_null();
+}
+
 iw_status iw_verify_write_json(const iw_log *log, const iw_verify *verify, FILE *out)
 {
     char verdict[IWI_PARAGRAPH_SIZE];
     json_t *object;
 
     iwi_verify_verdict(verify, verdict);
-    object =
-        json_pack("{s:s, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s}", "schema",
-                  "idlewave.verify/1", "verdict", iwi_json_text(verdict), "is_contradicted",
-                  (int)(verify->counts[IW_MITIGATION_CONTRADICTED] > 0), "host", iwi_json_text(verify->host),
-                  "kernel", iwi_json_text(verify->kernel), "cpus", cpus(&verify->online), "quiet_cpus",
-                  cpus(&verify->quiet), "quiet_origin", iwi_json_text(verify->quiet_origin), "watched",
-                  iwi_json_text(verify->watched), "job", job(verify), "counts", counts(verify), "mitigations",
-                  mitigations(verify), "notes", notes(verify), "version", iw_version());
+    object = json_pack("{s:s, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s}",
+                       "schema", "idlewave.verify/1", "verdict", iwi_json_text(verdict), "is_contradicted",
+                       (int)(verify->counts[IW_MITIGATION_CONTRADICTED] > 0), "host",
+                       iwi_json_text(verify->host), "recorded_host", recorded_host(verify), "kernel",
+                       iwi_json_text(verify->kernel), "cpus", cpus(&verify->online), "quiet_cpus",
+                       cpus(&verify->quiet), "quiet_origin", iwi_json_text(verify->quiet_origin), "watched",
+                       iwi_json_text(verify->watched), "job", job(verify), "counts", counts(verify),
+                       "mitigations", mitigations(verify), "notes", notes(verify), "version", iw_version());
     return iwi_json_write(log, object, out, "the JSON result");
 }

@@ -8,7 +8,8 @@
 
 #include "report/report.h"
 
-/* One sentence: what is contradicted, or that nothing is. */
+/* What is contradicted, or that nothing is and how much is not set up; and if the recording is another
+ * node's. */
 void iwi_verify_verdict(const iw_verify *verify, char paragraph[IWI_PARAGRAPH_SIZE]);
 
 /* Mitigations that somebody wanted, whether or not they work. */

@@ -26,15 +26,40 @@ static void append_contradicted(char *paragraph, const iw_verify *verify)
     }
 }
 
-void iwi_verify_verdict(const iw_verify *verify, char paragraph[IWI_PARAGRAPH_SIZE])
+/* "; 10 are not, 2 cannot be told": what an all-clear would hide. */
+static void append_missing(char *paragraph, const iw_verify *verify)
+{
+    const size_t absent = verify->counts[IW_MITIGATION_ABSENT],
+                 unknown = verify->counts[IW_MITIGATION_UNKNOWN];
+
+    if (absent > 0) {
+        iwi_append(paragraph, "; %zu %s not configured", absent, absent == 1 ? "is" : "are");
+    }
+    if (unknown > 0) {
+        iwi_append(paragraph, "%s %zu cannot be told", absent > 0 ? "," : ";", unknown);
+    }
+    iwi_append(paragraph, ".");
+}
+
+static void append_checked(char *paragraph, const iw_verify *verify)
+{
+    const size_t effective = verify->counts[IW_MITIGATION_EFFECTIVE];
+
+    if (verify->watched[0] == '\0') {
+        iwi_append(paragraph, " None was checked against what happens there.");
+    } else if (effective > 0) {
+        iwi_append(paragraph, " %zu %s seen to be in effect.", effective, effective == 1 ? "was" : "were");
+    }
+    if (verify->quiet_origin[0] == '\0') {
+        iwi_append(paragraph, " No CPU is set apart for applications.");
+    }
+}
+
+static void append_judgement(char *paragraph, const iw_verify *verify, const char *host)
 {
     const size_t contradicted = verify->counts[IW_MITIGATION_CONTRADICTED];
     const size_t configured = iwi_verify_configured(verify);
-    char host[IWI_NAME_SIZE];
 
-    paragraph[0] = '\0';
-    (void)iwi_plain_name(strcmp(verify->host, "unknown") == 0 ? "this node" : verify->host, HOST_COLUMNS,
-                         host);
     if (contradicted > 0) {
         iwi_append(paragraph, "%zu of %zu configured mitigations %s contradicted on %s: ", contradicted,
                    configured, contradicted == 1 ? "is" : "are", host);
@@ -46,15 +71,24 @@ void iwi_verify_verdict(const iw_verify *verify, char paragraph[IWI_PARAGRAPH_SI
         iwi_append(paragraph, "As far as can be told, %s is not set up against noise.", host);
         return;
     }
-    iwi_append(paragraph, "Nothing contradicts what %s is set up for: %zu mitigation%s configured", host,
-               configured, configured == 1 ? "" : "s");
-    if (verify->watched[0] == '\0') {
-        iwi_append(paragraph, ", none checked against what happens there");
-    } else if (verify->counts[IW_MITIGATION_EFFECTIVE] > 0) {
-        iwi_append(paragraph, ", %zu of them seen to be in effect", verify->counts[IW_MITIGATION_EFFECTIVE]);
+    iwi_append(paragraph, "%zu of %zu mitigations %s configured on %s, none contradicted", configured,
+               verify->count, configured == 1 ? "is" : "are", host);
+    append_missing(paragraph, verify);
+    append_checked(paragraph, verify);
+}
+
+void iwi_verify_verdict(const iw_verify *verify, char paragraph[IWI_PARAGRAPH_SIZE])
+{
+    char host[IWI_NAME_SIZE], other[IWI_NAME_SIZE];
+
+    paragraph[0] = '\0';
+    (void)iwi_plain_name(strcmp(verify->host, "unknown") == 0 ? "this node" : verify->host, HOST_COLUMNS,
+                         host);
+    append_judgement(paragraph, verify, host);
+    if (verify->recorded_host[0] != '\0') {
+        iwi_append(paragraph, " But the recording is of %s, not of %s: what was seen tells nothing about %s.",
+                   iwi_plain_name(verify->recorded_host, HOST_COLUMNS, other), host, host);
     }
-    iwi_append(paragraph,
-               verify->quiet_origin[0] == '\0' ? "; but no CPU is set apart for applications." : ".");
 }
 
 static void write_basis(FILE *out, const iw_verify *verify)

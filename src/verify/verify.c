@@ -108,7 +108,8 @@ static void describe_node(const struct iwi_node *node, iw_verify *verify)
 }
 
 /* Settings of one node and what happened on another, or before a change, do not go together. */
-static void compare_origins(const struct iwi_node *node, const iw_recording *recording, iw_verify *verify)
+static void compare_origins(const iw_log *log, const struct iwi_node *node, const iw_recording *recording,
+                            iw_verify *verify)
 {
     const char *host = iw_recording_get(recording, "host"), *kernel = iw_recording_get(recording, "kernel");
 
@@ -116,8 +117,9 @@ static void compare_origins(const struct iwi_node *node, const iw_recording *rec
         return;
     }
     if (host != NULL && strcmp(node->info.host, "unknown") != 0 && strcmp(host, node->info.host) != 0) {
-        iwi_say(add_note(verify), "The recording is of '%.64s', the settings are of '%.64s'.", host,
-                node->info.host);
+        snprintf(verify->recorded_host, sizeof verify->recorded_host, "%s", host);
+        iwi_warn(log, "the recording is of '%.64s', the settings are of '%.64s': record on the node itself",
+                 host, node->info.host);
     }
     if (kernel != NULL && strcmp(node->info.kernel, "unknown") != 0 &&
         strcmp(kernel, node->info.kernel) != 0) {
@@ -240,7 +242,7 @@ static iw_status fill(const iw_log *log, const iw_verify_opts *opts, const struc
     describe_watched(&c, verify);
     describe_node(node, verify);
     if (opts->recording != NULL) {
-        compare_origins(node, opts->recording, verify);
+        compare_origins(log, node, opts->recording, verify);
     }
     IW_TRY(judge_all(log, &c, opts->recording, verify));
     iw_verify_sort(verify);
