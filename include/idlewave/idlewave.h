@@ -24,6 +24,7 @@
 #include <idlewave/noise_fit.h>
 #include <idlewave/noise_report.h>
 #include <idlewave/noise_spectrum.h>
+#include <idlewave/output.h>
 #include <idlewave/program.h>
 #include <idlewave/recording.h>
 #include <idlewave/recording_convert.h>
