@@ -26,9 +26,11 @@ static iw_status fail(struct iwi_output *output, int error)
 static iw_status create_temporary(struct iwi_output *output)
 {
     const struct iwi_place *place = &output->place;
-    uint64_t number = (uint64_t)getpid();
+    uint64_t number;
 
-    (void)getrandom(&number, sizeof number, GRND_NONBLOCK); /* if it fails, the process number will do */
+    if (getrandom(&number, sizeof number, GRND_NONBLOCK) != (ssize_t)sizeof number) {
+        number = (uint64_t)getpid(); /* will do */
+    }
     snprintf(output->temporary, sizeof output->temporary, "%.*s.tmp-%016" PRIx64, MOST_KEPT, place->name,
              number);
     output->fd = openat(place->folder, output->temporary,

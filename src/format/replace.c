@@ -28,9 +28,11 @@ static iw_status fail(const iw_log *log, const char *path)
 static iw_status name_temporary(const iw_log *log, struct iwi_replace *replace)
 {
     const size_t size = strlen(replace->path) + sizeof ".tmp-0123456789abcdef";
-    uint64_t number = (uint64_t)getpid();
+    uint64_t number;
 
-    (void)getrandom(&number, sizeof number, GRND_NONBLOCK); /* if it fails, the process number will do */
+    if (getrandom(&number, sizeof number, GRND_NONBLOCK) != (ssize_t)sizeof number) {
+        number = (uint64_t)getpid(); /* will do */
+    }
     replace->temporary = iwi_new_array(log, size, 1);
     if (replace->temporary == NULL) {
         return IW_ERR_NOMEM;
