@@ -14,11 +14,12 @@
 #include <jansson.h>
 
 #include "base/base.h"
+#include "base/digest.h"
 #include "format/study_yaml.h"
 
 #define SCHEMA "idlewave.cell/1"
 
-enum { NUMBER_SIZE = 40 };
+enum { NUMBER_SIZE = 40, DIGEST_SIZE = 17 };
 
 /* ---- the members ---- */
 
@@ -132,7 +133,7 @@ static iw_status write_cell(const iw_log *log, const iw_cell_result *cell, FILE 
     write_reals(out, cell, outer_reals, COUNT(outer_reals));
     fprintf(out, ",\"makespan_ns\":{\"count\":%zu", cell->makespan_ns.count);
     write_reals(out, cell, makespan_reals, COUNT(makespan_reals));
-    fputs("}}\n", out);
+    fputc('}', out);
     return IW_OK;
 }
 
@@ -154,19 +155,33 @@ static iw_status check_counts(const iw_log *log, const iw_cell_result *cell)
     return IW_OK;
 }
 
-iw_status iwi_cell_line_new(const iw_log *log, const iw_cell_result *cell, char **line_p)
+/* Of what has been written, which is what a cell says. */
+static void format_digest(const char *written, size_t size, char text[DIGEST_SIZE])
+{
+    struct iwi_digest digest;
+
+    iwi_digest_init(&digest, iwi_digest_key);
+    iwi_digest_add(&digest, written, size);
+    snprintf(text, DIGEST_SIZE, "%016" PRIx64, iwi_digest_value(&digest));
+}
+
+/* The line, to be freed, and the digest in it. */
+static iw_status new_line(const iw_log *log, const iw_cell_result *cell, char digest[DIGEST_SIZE],
+                          char **line_p)
 {
     char *line = NULL;
     size_t size = 0;
     iw_status status;
-    FILE *out;
+    FILE *out = open_memstream(&line, &size);
 
-    IW_TRY(check_counts(log, cell));
-    out = open_memstream(&line, &size);
     if (out == NULL) {
         return iwi_fail(log, IW_ERR_NOMEM, "out of memory for the result of a cell");
     }
     status = write_cell(log, cell, out);
+    if (status == IW_OK && fflush(out) == 0) {
+        format_digest(line, size, digest);
+        fprintf(out, ",\"digest\":\"%s\"}\n", digest);
+    }
     if (fclose(out) != 0 && status == IW_OK) {
         status = iwi_fail(log, IW_ERR_NOMEM, "out of memory for the result of a cell");
     }
@@ -176,6 +191,14 @@ iw_status iwi_cell_line_new(const iw_log *log, const iw_cell_result *cell, char 
     }
     *line_p = line;
     return IW_OK;
+}
+
+iw_status iwi_cell_line_new(const iw_log *log, const iw_cell_result *cell, char **line_p)
+{
+    char digest[DIGEST_SIZE];
+
+    IW_TRY(check_counts(log, cell));
+    return new_line(log, cell, digest, line_p);
 }
 
 /* ---- reading ---- */
@@ -284,6 +307,43 @@ static iw_status read_makespan(const struct line_reader *r, const json_t *object
     return read_reals(r, makespan, makespan_reals, COUNT(makespan_reals), cell);
 }
 
+/* Lines of versions without digests are believed unless noise makes the work more than twice as fast: orders
+ * of work that noise happens to improve gain at most that (Graham, 1969). */
+static iw_status check_plausible(const struct line_reader *r, const iw_cell_result *cell)
+{
+    return cell->noiseless_ns <= 2 * cell->makespan_ns.min
+               ? IW_OK
+               : iwi_fail(
+                     r->log, IW_ERR_FORMAT,
+                     "'%s:%zu': %g ns without noise, but only %g ns with it: the line was changed; remove "
+                     "it and run the study again",
+                     r->path, r->number, cell->noiseless_ns, cell->makespan_ns.min);
+}
+
+/* Whether the line still says what was written; members that are not known do not matter. */
+static iw_status check_digest(const struct line_reader *r, const json_t *object, const iw_cell_result *cell)
+{
+    const json_t *told = json_object_get(object, "digest");
+    char digest[DIGEST_SIZE] = "", *line;
+
+    if (told == NULL) {
+        return check_plausible(r, cell);
+    }
+    if (!json_is_string(told)) {
+        return fail_member(r, "digest", "a text");
+    }
+    IW_TRY(new_line(r->log, cell, digest, &line));
+    free(line);
+    if (strcmp(json_string_value(told), digest) != 0) {
+        return iwi_fail(
+            r->log, IW_ERR_FORMAT,
+            "'%s:%zu': the line does not match its digest, so it was changed or damaged: remove it "
+            "and run the study again",
+            r->path, r->number);
+    }
+    return IW_OK;
+}
+
 static iw_status read_cell(const struct line_reader *r, const json_t *object, iw_cell_result *cell)
 {
     const char *schema = json_string_value(json_object_get(object, "schema"));
@@ -299,7 +359,8 @@ static iw_status read_cell(const struct line_reader *r, const json_t *object, iw
     IW_TRY(read_text(r, object, "system", &cell->system));
     IW_TRY(read_text(r, object, "work", &cell->work));
     IW_TRY(read_text(r, object, "net", &cell->net));
-    return read_text(r, object, "noise", &cell->noise);
+    IW_TRY(read_text(r, object, "noise", &cell->noise));
+    return check_digest(r, object, cell);
 }
 
 iw_status iwi_cell_line_read(const iw_log *log, const char *path, size_t number, const char *line,

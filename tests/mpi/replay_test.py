@@ -36,7 +36,9 @@ class Replay(replay_run.Case):
         plain = run_mpi.run(command)
         self.assertEqual(plain.returncode, 0, plain.stderr)
         for back_end in replay_run.BACK_ENDS:
-            self.assert_undisturbed(run_mpi.run(self.line(command, "--back-end", back_end)), plain, back_end)
+            done = self.when_calibrated(lambda calibrate, name=back_end: run_mpi.run(
+                self.line(command, "--back-end", name, calibrate=calibrate)))
+            self.assert_undisturbed(done, plain, back_end)
 
     def test_a_timer_of_its_own_may_take_our_signal(self):
         done = self.replay(1, [self.program("replay_undisturbed"), "sends_the_highest_signal"])

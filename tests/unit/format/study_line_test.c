@@ -91,7 +91,7 @@ static void a_line_looks_as_documented(void **state)
         "\"messages\":2,\"noise_share\":null,\"noiseless_ns\":12345.678,\"makespan_ns\":{\"count\":3,\"min\":"
         "1,"
         "\"p5\":1.1,\"q1\":1.5,\"median\":2,\"q3\":2.5,\"p95\":2.9,\"max\":3,\"mean\":2,\"ci95_low\":null,"
-        "\"ci95_high\":null}}\n";
+        "\"ci95_high\":null},\"digest\":\"19144d794d162456\"}\n";
     iw_cell_result cell = {.id = "0123456789abcdef",
                            .system = strdup("a"),
                            .work = strdup("w"),
@@ -227,6 +227,11 @@ static void faults_of_lines_are_told(void **state)
         {"\"count\":1000", "\"count\":\"x\"", "member 'count' is not a count"},
         {"\"median\":", "\"medium\":", "member 'median' is not a number from 0 on"},
         {"\"system\":", "\"system\":\"x\",\"system\":", "not JSON"},
+        {"12345.678", "1234567.8", "'r.jsonl:3': the line does not match its digest"},
+        {"\"min\":12345.678", "\"min\":12345.679", "remove it and run the study again"},
+        {"\"system\":\"chic\"", "\"system\":\"chik\"", "the line does not match its digest"},
+        {"\"digest\":\"", "\"digest\":\"0", "the line does not match its digest"},
+        {"\"digest\":", "\"digest\":5,\"d\":", "member 'digest' is not a text"},
     };
     iw_cell_result cell = make_cell();
     char *line = line_of(&cell);
@@ -243,6 +248,30 @@ static void faults_of_lines_are_told(void **state)
         iwt_assert_logged(&l, faults[i].message);
         assert_int_equal(l.errors, 1);
     }
+    free(line);
+    iwi_cell_result_release(&cell);
+}
+
+/* As earlier versions wrote them. */
+static void lines_without_a_digest_must_be_plausible(void **state)
+{
+    iw_cell_result cell = make_cell(), read;
+    char bare[2048], *line, *end;
+    struct iwt_log l;
+
+    (void)state;
+    cell.makespan_ns.min = cell.noiseless_ns / 2;
+    line = line_of(&cell);
+    end = strstr(line, ",\"digest\"");
+    assert_non_null(end);
+    snprintf(end, strlen(end), "}");
+    read = cell_of(line, strlen(line));
+    assert_same(&read, &cell);
+    iwi_cell_result_release(&read);
+    assert_true(replaced(line, "\"noiseless_ns\":12345.678", "\"noiseless_ns\":12345.68", bare, sizeof bare));
+    iwt_log_init(&l);
+    assert_status(iwi_cell_line_read(&l.log, "r.jsonl", 3, bare, strlen(bare), &read), IW_ERR_FORMAT);
+    iwt_assert_logged(&l, "'r.jsonl:3': 12345.7 ns without noise, but only 6172.84 ns with it");
     free(line);
     iwi_cell_result_release(&cell);
 }
@@ -330,6 +359,7 @@ int main(void)
         cmocka_unit_test(any_number_is_read_back_exactly),
         cmocka_unit_test(a_line_cut_at_any_byte_is_refused),
         cmocka_unit_test(faults_of_lines_are_told),
+        cmocka_unit_test(lines_without_a_digest_must_be_plausible),
         cmocka_unit_test(members_of_later_versions_are_left_out),
         cmocka_unit_test(what_json_cannot_hold_is_not_written),
         cmocka_unit_test(results_files_are_called_after_their_shard_and_writer),

@@ -69,6 +69,31 @@ static void many_trials_are_split_and_one_is_cut(void **state)
     assert_int_equal(forecast_of("barrier:dissemination", 1 << 22, 1, 1).chosen, IW_PARALLEL_TRIALS);
 }
 
+/* One of two CPUs is busy: members would wait for the one that shares it. Trials are split as before. */
+static void ranks_are_split_over_idle_cpus_only(void **state)
+{
+    iw_program *program = make("barrier:dissemination", 1 << 22, 1);
+    struct iwi_machine machine = {1.0, 2};
+    iw_sim_opts opts = IW_SIM_OPTS_INIT;
+    struct iwi_plan plan;
+    iw_forecast forecast;
+
+    (void)state;
+    opts.threads = 4;
+    assert_ok(iwi_plan_init(NULL, program, iw_net_builtin("chic"), &opts, &plan));
+    iwi_forecast_fill(&plan, program, NULL, &opts, &machine, &forecast);
+    assert_int_equal(forecast.chosen, IW_PARALLEL_RANKS);
+    assert_int_equal(forecast.threads, 2);
+    machine.idle_cpus = 1;
+    iwi_forecast_fill(&plan, program, NULL, &opts, &machine, &forecast);
+    assert_int_equal(forecast.chosen, IW_PARALLEL_TRIALS);
+    opts.trials = 4;
+    iwi_forecast_fill(&plan, program, NULL, &opts, &machine, &forecast);
+    assert_int_equal(forecast.trials_split.workers, 4);
+    iwi_plan_release(&plan);
+    iw_program_free(program);
+}
+
 static void the_model_adds_up(void **state)
 {
     const iw_forecast forecast = forecast_of("barrier:dissemination", 1 << 22, 1, 2);
@@ -112,6 +137,7 @@ int main(void)
         cmocka_unit_test(a_ring_crosses_each_border_once_in_each_direction),
         cmocka_unit_test(dissemination_sends_min_of_shift_and_block),
         cmocka_unit_test(many_trials_are_split_and_one_is_cut),
+        cmocka_unit_test(ranks_are_split_over_idle_cpus_only),
         cmocka_unit_test(the_model_adds_up),
         cmocka_unit_test(graphs_are_not_cut),
     };
