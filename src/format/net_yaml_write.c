@@ -9,8 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/base.h"
-#include "format/replace.h"
+#include "base/output.h"
 
 enum { NUMBER_SIZE = 40 };
 
@@ -208,11 +207,10 @@ static void write_all(FILE *out, const iw_net_measured *measured, const char *na
 iw_status iw_net_write_yaml(const iw_log *log, const iw_net_measured *measured, const char *name,
                             const char *command, const char *path)
 {
-    struct iwi_replace replace;
     char *text = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
-    iw_status status = IW_OK;
+    iw_status status;
 
     if (out == NULL) {
         return iwi_fail(log, IW_ERR_NOMEM, "no memory to write '%s'", path);
@@ -222,14 +220,7 @@ iw_status iw_net_write_yaml(const iw_log *log, const iw_net_measured *measured, 
         free(text);
         return iwi_fail(log, IW_ERR_NOMEM, "no memory to write '%s'", path);
     }
-    status = iwi_replace_open(log, path, &replace);
-    if (status == IW_OK) {
-        status = iwi_replace_write(log, &replace, text, size);
-        if (status == IW_OK) {
-            status = iwi_replace_commit(log, &replace);
-        }
-        iwi_replace_release(&replace);
-    }
+    status = iwi_write_bytes(log, path, text, size);
     free(text);
     return status;
 }
