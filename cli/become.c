@@ -4,6 +4,7 @@
 #include "become.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,6 +76,7 @@ int become(struct speaker *speaker, const struct opt_args *args)
         argv[i] = (char *)(uintptr_t)args->values[i]; /* execvp() does not write to them */
     }
     argv[args->count] = NULL;
+    (void)signal(SIGXFSZ, SIG_DFL); /* main() ignores it, programs need not */
     (void)execvp(args->values[0], argv);
     error = errno;
     free(argv);

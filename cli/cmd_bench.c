@@ -1,7 +1,6 @@
 /* `idlewave bench`: phases of work and an operation on all ranks of an MPI job, without and with noise.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -56,22 +55,16 @@ static void show_progress(void *arg, double share)
 
 /* ---- the result ---- */
 
-static iw_status write_json_file(struct ui *ui, const char *path, const iw_bench_result *result,
-                                 const iw_bench_origin *origin)
-{
-    FILE *file = fopen(path, "we");
-    iw_status status;
+struct measured {
+    const iw_bench_result *result;
+    const iw_bench_origin *origin;
+};
 
-    if (file == NULL) {
-        ui_error(ui, "cannot create '%s': %s", path, strerror(errno));
-        return IW_ERR_IO;
-    }
-    status = iw_bench_write_json(&ui->log, result, origin, file);
-    if (fclose(file) != 0 && status == IW_OK) {
-        ui_error(ui, "cannot write '%s': %s", path, strerror(errno));
-        status = IW_ERR_IO;
-    }
-    return status;
+static iw_status write_json(const iw_log *log, void *arg, FILE *out)
+{
+    const struct measured *measured = arg;
+
+    return iw_bench_write_json(log, measured->result, measured->origin, out);
 }
 
 static int write_result(struct ui *ui, const struct bench_opts *opts, const iw_bench_result *result)
@@ -85,7 +78,9 @@ static int write_result(struct ui *ui, const struct bench_opts *opts, const iw_b
     iw_status status, written = IW_OK;
 
     if (opts->path != NULL) {
-        written = write_json_file(ui, opts->path, result, &origin);
+        struct measured measured = {result, &origin};
+
+        written = iw_write_file(&ui->log, opts->path, write_json, &measured);
     }
     switch (opts->format) {
     case BENCH_JSON: status = iw_bench_write_json(&ui->log, result, &origin, stdout); break;

@@ -1,8 +1,6 @@
 /* `idlewave record`: measures the noise of this node into a noise file.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -142,27 +140,6 @@ static const char *choose_path(const char *given, char *buf, size_t size)
     (void)gethostname(host, sizeof host - 1);
     snprintf(buf, size, "noise-%s.h5", host[0] != '\0' ? host : "node");
     return buf;
-}
-
-static bool can_write(const char *path)
-{
-    const int file = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
-
-    if (file >= 0) {
-        (void)close(file);
-        return true;
-    }
-    return errno == ENOENT && ui_can_make_file(path);
-}
-
-/* Whether the file can be written is to be known before an hour of measuring, not after. */
-static int check_path(const struct ui *ui, const char *path)
-{
-    if (!can_write(path)) {
-        ui_error(ui, "'%s' cannot be written: %s", path, strerror(errno));
-        return UI_ERROR;
-    }
-    return UI_DONE;
 }
 
 /* ---- what is done ---- */
@@ -305,7 +282,8 @@ static int run(struct ui *ui, const void *values, const struct opt_args *args)
         code = read_cpus(ui, opts->cpus, &cpus);
     }
     if (code == UI_DONE) {
-        code = check_path(ui, path);
+        /* to be known before an hour of measuring, not after */
+        code = ui_exit_of(iw_output_check(&ui->log, path, true));
     }
     if (code == UI_DONE) {
         code = record(ui, opts, &cpus, path);

@@ -226,27 +226,18 @@ static bool has_colour(void)
            strcmp(terminal, "dumb") != 0;
 }
 
-/* A file that failed half-way is removed: nobody shall take it for the whole. */
-static iw_status write_file(struct ui *ui, const struct report_kind *kind, const void *input,
-                            struct report_target *target, const char *path)
-{
-    struct stat facts;
-    iw_status status;
+struct report {
+    const struct report_kind *kind;
+    const void *input;
+    struct report_target *target;
+};
 
-    target->out = fopen(path, "we");
-    if (target->out == NULL) {
-        ui_error(ui, "cannot create '%s': %s", path, strerror(errno));
-        return IW_ERR_IO;
-    }
-    status = kind->write(&ui->log, input, target);
-    if (fclose(target->out) != 0 && status == IW_OK) {
-        ui_error(ui, "cannot write '%s': %s", path, strerror(errno));
-        status = IW_ERR_IO;
-    }
-    if (status != IW_OK && stat(path, &facts) == 0 && S_ISREG(facts.st_mode)) {
-        (void)unlink(path);
-    }
-    return status;
+static iw_status write_stream(const iw_log *log, void *arg, FILE *out)
+{
+    const struct report *report = arg;
+
+    report->target->out = out;
+    return report->kind->write(log, report->input, report->target);
 }
 
 static iw_status write_report(struct ui *ui, const struct report_kind *kind, const void *input,
@@ -266,7 +257,9 @@ static iw_status write_report(struct ui *ui, const struct report_kind *kind, con
         return status;
     }
     if (output != NULL) {
-        status = write_file(ui, kind, input, target, output);
+        struct report report = {kind, input, target};
+
+        status = iw_write_file(&ui->log, output, write_stream, &report);
         if (status == IW_OK) {
             (void)printf("Wrote '%s'.\n", output);
         }

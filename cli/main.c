@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -176,6 +177,7 @@ int main(int argc, char **argv)
     struct ui ui;
     int code;
 
+    (void)signal(SIGXFSZ, SIG_IGN); /* beyond a limit of file sizes, writing fails with a message instead */
     ui_init(&ui, NULL, command != NULL ? command : "idlewave");
     speaker_init(&speaker, &ui);
     speaker_take_ui(&speaker, &ui);

@@ -3,12 +3,9 @@
  */
 #include "simulate_timeline.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "window.h"
 #include "window_choice.h"
@@ -16,23 +13,6 @@
 /* A window that was asked for may have so many steps: at most 118 bytes each while they are being sorted, 1
  * GB in all. */
 static const uint64_t MOST_STEPS_ASKED = UINT64_C(1) << 23;
-
-/* Nothing is opened: that would empty a file that is there, before anything has run. A new file takes the
- * place of the old one, so the folder is what must be writable. Returns NULL or what is wrong. */
-static const char *why_not_writable(const char *path)
-{
-    struct stat there;
-
-    if (stat(path, &there) == 0) {
-        if (!S_ISREG(there.st_mode)) {
-            return S_ISDIR(there.st_mode) ? strerror(EISDIR) : "it is no regular file";
-        }
-        if (access(path, W_OK) != 0) {
-            return strerror(errno);
-        }
-    }
-    return ui_can_make_file(path) ? NULL : strerror(errno);
-}
 
 /* ---- what is known ---- */
 
@@ -139,13 +119,11 @@ int simulate_new_timeline(struct ui *ui, const struct simulate_opts *opts, const
                           const iw_net *net, const struct program_source *source, iw_timeline **timeline_p)
 {
     const struct guess guess = guess_run(&opts->program, source);
-    const char *why_not = why_not_writable(opts->output.timeline_path);
     iw_timeline_opts timeline = IW_TIMELINE_OPTS_INIT;
-    int code;
+    int code = ui_exit_of(iw_output_check(&ui->log, opts->output.timeline_path, true));
 
-    if (why_not != NULL) {
-        ui_error(ui, "cannot write '%s': %s", opts->output.timeline_path, why_not);
-        return UI_ERROR;
+    if (code != UI_DONE) {
+        return code;
     }
     fill_about(ui->command, program, net, &timeline.about);
     timeline.expected_ps = (iw_time)guess.time_ps;

@@ -136,12 +136,3 @@ const char *ui_file_name(const char *path)
 
     return slash != NULL ? slash + 1 : path;
 }
-
-bool ui_can_make_file(const char *path)
-{
-    const int length = (int)(ui_file_name(path) - path);
-    char folder[PATH_MAX];
-
-    (void)snprintf(folder, sizeof folder, "%.*s", length > 0 ? length : 1, length > 0 ? path : ".");
-    return access(folder, W_OK | X_OK) == 0;
-}

@@ -48,9 +48,6 @@ int ui_exit_of(iw_status status);
 /* The path without its folders. */
 const char *ui_file_name(const char *path);
 
-/* Whether new files can be made where the path is; errno says why not. */
-bool ui_can_make_file(const char *path);
-
 /* As ui_exit_of(), for values that came straight from the command line: bad ones are usage errors. */
 int ui_exit_of_value(const struct ui *ui, iw_status status);
 

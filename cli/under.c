@@ -32,6 +32,7 @@ static void become(const char *command)
     (void)setpgid(0, 0);
     (void)sigemptyset(&none);
     (void)sigprocmask(SIG_SETMASK, &none, NULL);
+    (void)signal(SIGXFSZ, SIG_DFL); /* main() ignores it, programs need not */
     if (null >= 0) {
         (void)dup2(null, STDIN_FILENO);
     }

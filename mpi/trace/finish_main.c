@@ -1,6 +1,7 @@
 /* idlewave-trace-finish FOLDER: makes a trace of what a run left that died.
  * SPDX-License-Identifier: BSD-3-Clause
  */
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -11,6 +12,7 @@ int main(int argc, char **argv)
     struct iwi_recovered recovered = {0};
     char text[8192] = "";
 
+    (void)signal(SIGXFSZ, SIG_IGN); /* beyond a limit of file sizes, writing fails with a message instead */
     if (argc != 2 || argv[1][0] == '-') {
         fprintf(stderr,
                 "usage: idlewave-trace-finish FOLDER\n"

@@ -9,8 +9,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/base.h"
-#include "format/replace.h"
+#include "base/output.h"
+#include "base/utf8.h"
 
 enum { NUMBER_SIZE = 40 };
 
@@ -42,18 +42,48 @@ static const char *millionths(int64_t value, const char *unit, char buf[NUMBER_S
     return buf;
 }
 
-static void write_text(FILE *out, const char *key, const char *text)
+/* Line breaks of all kinds, and what YAML does not take as it is. */
+static bool needs_escape(uint32_t code)
 {
-    (void)fprintf(out, "  %s: \"", key);
-    for (; *text != '\0'; text++) {
-        const unsigned char c = (unsigned char)*text;
+    return code < ' ' || (code >= 0x7f && code < 0xa0) || code == 0x2028 || code == 0x2029 ||
+           code == 0xfeff || code == 0xfffe || code == 0xffff;
+}
 
-        if (c == '"' || c == '\\') {
-            (void)fputc('\\', out);
+static void write_character(FILE *out, const char *bytes, size_t size, uint32_t code)
+{
+    if (code == '"' || code == '\\') {
+        (void)fprintf(out, "\\%c", (char)code);
+    } else if (needs_escape(code)) {
+        (void)fprintf(out, "\\u%04" PRIx32, code);
+    } else {
+        (void)fwrite(bytes, 1, size, out);
+    }
+}
+
+/* "KEY: TEXT", whatever is in the text, of which so many bytes are read back at most. What is no UTF-8 is
+ * replaced: YAML cannot hold it. */
+static void write_text(FILE *out, const char *key, const char *text, size_t most_bytes)
+{
+    (void)fprintf(out, "%s: \"", key);
+    for (size_t done = 0; *text != '\0';) {
+        uint32_t code = 0xfffd;
+        const size_t size = iwi_utf8_size(text, &code);
+        const size_t read_back = size != 0 ? size : sizeof IWI_UTF8_REPLACEMENT - 1;
+
+        done += read_back;
+        if (done > most_bytes) {
+            break;
         }
-        (void)fputc(c < ' ' || c == 0x7f ? '?' : c, out);
+        write_character(out, size != 0 ? text : IWI_UTF8_REPLACEMENT, read_back, code);
+        text += size != 0 ? size : 1;
     }
     (void)fputs("\"\n", out);
+}
+
+static void write_origin_text(FILE *out, const char *key, const char *text)
+{
+    (void)fputs("  ", out);
+    write_text(out, key, text, SIZE_MAX);
 }
 
 static void write_value(FILE *out, const iw_net_value *value)
@@ -170,16 +200,16 @@ static void write_origin(FILE *out, const iw_net_measured *measured, const char 
         (void)strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", &utc);
     }
     (void)fputs("origin:\n", out);
-    write_text(out, "command", command);
+    write_origin_text(out, "command", command);
     (void)fprintf(out, "  idlewave: %s\n  date: %s\n", IW_VERSION, date);
-    write_text(out, "host", samples->host_names[0]);
+    write_origin_text(out, "host", samples->host_names[0]);
     (void)fprintf(out, "  hosts: %u\n  ranks: %u\n", samples->hosts, samples->ranks);
-    write_text(out, "mpi", samples->mpi_version);
+    write_origin_text(out, "mpi", samples->mpi_version);
     (void)fprintf(out, "  calls: %s\n", iw_net_calls_name(samples->calls));
-    write_text(out, "clock", samples->clock);
+    write_origin_text(out, "clock", samples->clock);
     (void)fprintf(out, "  samples: %" PRIu64 "\n  seconds: %.1f\n", all_samples(measured), samples->seconds);
     if (samples->warning[0] != '\0') {
-        write_text(out, "not_valid", samples->warning);
+        write_origin_text(out, "not_valid", samples->warning);
     }
     (void)fprintf(out, "  links_looked_at: %zu # of %" PRIu64 " pairs of ranks\n", samples->link_count,
                   samples->pair_count);
@@ -193,7 +223,7 @@ static void write_all(FILE *out, const iw_net_measured *measured, const char *na
     (void)fputs("# Measured by 'idlewave net'. docs/formats/net.md explains the keys.\n"
                 "format: idlewave.net/1\n",
                 out);
-    (void)fprintf(out, "name: '%.63s'\n", name);
+    write_text(out, "name", name[0] != '\0' ? name : "net", sizeof((iw_net *)NULL)->name - 1);
     (void)fputs(
         "levels: # from the inside out; simulate takes the last one, unless --net-level names another\n",
         out);
@@ -208,11 +238,10 @@ static void write_all(FILE *out, const iw_net_measured *measured, const char *na
 iw_status iw_net_write_yaml(const iw_log *log, const iw_net_measured *measured, const char *name,
                             const char *command, const char *path)
 {
-    struct iwi_replace replace;
     char *text = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
-    iw_status status = IW_OK;
+    iw_status status;
 
     if (out == NULL) {
         return iwi_fail(log, IW_ERR_NOMEM, "no memory to write '%s'", path);
@@ -222,14 +251,7 @@ iw_status iw_net_write_yaml(const iw_log *log, const iw_net_measured *measured, 
         free(text);
         return iwi_fail(log, IW_ERR_NOMEM, "no memory to write '%s'", path);
     }
-    status = iwi_replace_open(log, path, &replace);
-    if (status == IW_OK) {
-        status = iwi_replace_write(log, &replace, text, size);
-        if (status == IW_OK) {
-            status = iwi_replace_commit(log, &replace);
-        }
-        iwi_replace_release(&replace);
-    }
+    status = iwi_write_bytes(log, path, text, size);
     free(text);
     return status;
 }

@@ -197,11 +197,11 @@ static size_t image_size(const struct iwi_h5_image *image)
 }
 
 iw_status iwi_h5_write_image(const struct iwi_h5 *h5, const struct iwi_h5_image *image,
-                             struct iwi_replace *replace)
+                             struct iwi_output *output)
 {
     if (image->bytes == NULL) {
         return iwi_fail(h5->log, IW_ERR_NOMEM, "'%s': HDF5 gave no content to write", h5->path);
     }
-    IW_TRY(iwi_replace_write(h5->log, replace, image->bytes, image_size(image)));
-    return iwi_replace_commit(h5->log, replace);
+    IW_TRY(iwi_output_write(output, image->bytes, image_size(image)));
+    return iwi_output_commit(output);
 }

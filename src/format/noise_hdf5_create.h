@@ -4,8 +4,8 @@
 #ifndef IWI_NOISE_HDF5_CREATE_H
 #define IWI_NOISE_HDF5_CREATE_H
 
+#include "base/output.h"
 #include "format/noise_hdf5_layout.h"
-#include "format/replace.h"
 
 /* A file in memory. So no disk can be full under HDF5, which does not always recover from that. */
 struct iwi_h5_image {
@@ -27,8 +27,8 @@ IW_NODISCARD iw_status iwi_h5_create_group(const struct iwi_h5 *h5, const char *
 IW_NODISCARD iw_status iwi_h5_create_dataset(const struct iwi_h5 *h5, const char *where, hid_t type,
                                              hsize_t chunk);
 
-/* A file that has been closed goes to disk, under its temporary name first. */
+/* A file that has been closed goes to disk. */
 IW_NODISCARD iw_status iwi_h5_write_image(const struct iwi_h5 *h5, const struct iwi_h5_image *image,
-                                          struct iwi_replace *replace);
+                                          struct iwi_output *output);
 
 #endif

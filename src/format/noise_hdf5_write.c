@@ -13,7 +13,6 @@
 
 #include "format/noise_hdf5_create.h"
 #include "format/noise_hdf5_layout.h"
-#include "format/replace.h"
 
 enum { PATH_BYTES = 64 };
 
@@ -31,7 +30,7 @@ struct cpu_out {
 
 struct iwi_noise_writer {
     struct iwi_h5 h5;
-    struct iwi_replace replace;
+    struct iwi_output output;
     struct iwi_h5_image image; /* not live */
     bool is_live;
     iw_status status; /* the first failure */
@@ -42,14 +41,11 @@ struct iwi_noise_writer {
 /* ---- room ---- */
 
 /* HDF5 1.10 does not survive a full disk, so a live file asks for room first. */
-static iw_status reserve(const struct iwi_noise_writer *writer, uint64_t bytes)
+static iw_status reserve(struct iwi_noise_writer *writer, uint64_t bytes)
 {
-    const struct iwi_replace *replace = &writer->replace;
-
     return writer->is_live
-               ? iwi_reserve(writer->h5.log, replace->path,
-                             replace->temporary != NULL ? replace->temporary : replace->path,
-                             bytes + STRUCTURE_BYTES + writer->cpu_count * STRUCTURE_BYTES_PER_CPU)
+               ? iwi_output_reserve(&writer->output,
+                                    bytes + STRUCTURE_BYTES + writer->cpu_count * STRUCTURE_BYTES_PER_CPU)
                : IW_OK;
 }
 
@@ -240,13 +236,20 @@ static iw_status go_live(struct iwi_noise_writer *writer)
     if (H5Fflush(writer->h5.file, H5F_SCOPE_GLOBAL) < 0 || H5Fstart_swmr_write(writer->h5.file) < 0) {
         return iwi_h5_fail(&writer->h5, IW_ERR_IO, "cannot be written while others read it");
     }
-    return iwi_replace_commit(writer->h5.log, &writer->replace);
+    return iwi_output_commit(&writer->output);
 }
 
 static iw_status start(struct iwi_noise_writer *writer, const iw_recording *head)
 {
+    char reopen_name[IWI_OUTPUT_NAME_SIZE];
+
+    if (writer->is_live && !iwi_output_reopen_name(&writer->output, reopen_name)) {
+        iwi_warn(writer->h5.log, "without /proc, '%s' is written only when the recording ends",
+                 writer->h5.path);
+        writer->is_live = false;
+    }
     IW_TRY(reserve(writer, 0));
-    IW_TRY(iwi_h5_create_file(&writer->h5, writer->replace.temporary, head,
+    IW_TRY(iwi_h5_create_file(&writer->h5, writer->is_live ? reopen_name : writer->output.temporary, head,
                               writer->is_live ? NULL : &writer->image));
     IW_TRY(add_sources(writer, head->sources, head->source_count));
     return writer->is_live ? go_live(writer) : IW_OK;
@@ -274,12 +277,12 @@ static iw_status finish(struct iwi_noise_writer *writer)
     if (writer->h5.file >= 0 && H5Fclose(writer->h5.file) < 0 && status == IW_OK) {
         status = iwi_h5_fail(&writer->h5, IW_ERR_IO, "cannot write");
     }
-    if (writer->is_live && writer->replace.path != NULL) {
-        iwi_unreserve(writer->replace.path);
+    if (writer->is_live && writer->output.fd >= 0) {
+        iwi_output_unreserve(&writer->output);
     } else if (status == IW_OK) {
-        status = iwi_h5_write_image(&writer->h5, &writer->image, &writer->replace);
+        status = iwi_h5_write_image(&writer->h5, &writer->image, &writer->output);
     }
-    iwi_replace_release(&writer->replace);
+    iwi_output_release(&writer->output);
     free(writer->image.bytes);
     free(writer->cpus);
     free(writer);
@@ -307,9 +310,9 @@ static iw_status make(const iw_log *log, const char *path, const iw_recording *h
         }
     }
     writer->cpu_count = head->cpu_count;
-    writer->status = iwi_replace_open(log, path, &writer->replace);
+    writer->status = iwi_output_open(log, path, IWI_OUTPUT_REGULAR, &writer->output);
     if (writer->status == IW_OK) {
-        writer->h5.path = writer->replace.path;
+        writer->h5.path = writer->output.path;
         writer->status = start(writer, head);
     }
     if (writer->status != IW_OK) {

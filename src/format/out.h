@@ -6,15 +6,15 @@
 
 #include <string.h>
 
-#include "base/base.h"
+#include "base/output.h"
 
 /* Most bytes that one iwi_out_reserve() may ask for. */
 #define IWI_OUT_RESERVE_MAX 512
 
 struct iwi_out {
     const iw_log *log;
-    const char *path; /* NULL: memory */
-    int fd;
+    bool is_memory;
+    struct iwi_output file;
     char *buffer;
     size_t used, capacity;
     iw_status status; /* the first failure, logged; later output is dropped */
@@ -45,7 +45,7 @@ static inline void iwi_out_bytes(struct iwi_out *out, const void *bytes, size_t 
     out->used += count;
 }
 
-/* Writes the rest, closes and returns what happened; a regular file that failed is removed. */
+/* Writes the rest, closes and returns what happened; after a failure the older file stays. */
 IW_NODISCARD iw_status iwi_out_close(struct iwi_out *out);
 
 #endif

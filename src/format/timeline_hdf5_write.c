@@ -139,16 +139,16 @@ static iw_status write_file(const iw_log *log, const iw_timeline *timeline, cons
 {
     struct iwi_h5 h5 = {.log = log, .path = path, .file = IWI_H5_NO_ID};
     struct iwi_h5_image image = {NULL};
-    struct iwi_replace replace;
+    struct iwi_output output;
     iw_status status;
 
-    IW_TRY(iwi_replace_open(log, path, &replace));
-    status = write_content(&h5, replace.temporary, timeline, &image);
+    IW_TRY(iwi_output_open(log, path, IWI_OUTPUT_REGULAR, &output));
+    status = write_content(&h5, output.temporary, timeline, &image);
     if (h5.file >= 0 && H5Fclose(h5.file) < 0 && status == IW_OK) {
         status = iwi_h5_fail(&h5, IW_ERR_IO, "cannot write");
     }
-    status = status == IW_OK ? iwi_h5_write_image(&h5, &image, &replace) : status;
-    iwi_replace_release(&replace);
+    status = status == IW_OK ? iwi_h5_write_image(&h5, &image, &output) : status;
+    iwi_output_release(&output);
     free(image.bytes);
     return status;
 }

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/base.h"
+#include "base/output.h"
 #include "report/fit_parts.h"
 #include "report/gnuplot.h"
 
@@ -219,26 +219,26 @@ static bool is_script_name(const char *path)
     return suffix != NULL && strcmp(suffix, ".gp") == 0;
 }
 
-static iw_status write_script_file(const iw_log *log, const iw_recording *recording, const iw_noise_fit *fit,
-                                   const char *name, const char *path)
-{
-    FILE *script = fopen(path, "w");
-    iw_status status;
+struct picture {
+    const iw_recording *recording;
+    const iw_noise_fit *fit;
+    const char *name;
+};
 
-    if (script == NULL) {
-        return iwi_fail(log, IW_ERR_IO, "cannot write '%s': %s", path, strerror(errno));
-    }
-    write_script(script, recording, fit, name, "# set terminal pdfcairo; set output 'fit.pdf'\n");
-    status = iwi_check_written(log, script, "the script");
-    if (fclose(script) != 0 && status == IW_OK) {
-        status = iwi_fail(log, IW_ERR_IO, "cannot write '%s': %s", path, strerror(errno));
-    }
-    return status;
+static iw_status write_script_file(const iw_log *log, void *arg, FILE *out)
+{
+    const struct picture *picture = arg;
+
+    (void)log;
+    write_script(out, picture->recording, picture->fit, picture->name,
+                 "# set terminal pdfcairo; set output 'fit.pdf'\n");
+    return IW_OK;
 }
 
 iw_status iw_fit_plot(const iw_log *log, const iw_recording *recording, const iw_noise_fit *fit,
                       const char *name, const char *path)
 {
+    struct picture picture = {recording, fit, name};
     const char *terminal = iwi_gnuplot_terminal(path);
     iw_status status;
     FILE *script;
@@ -250,7 +250,7 @@ iw_status iw_fit_plot(const iw_log *log, const iw_recording *recording, const iw
         return iwi_fail(log, IW_ERR_RANGE, "there is nothing to draw: no detours");
     }
     if (terminal == NULL) {
-        return write_script_file(log, recording, fit, name, path);
+        return iw_write_file(log, path, write_script_file, &picture);
     }
     script = tmpfile();
     if (script == NULL) {

@@ -11,53 +11,48 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include <idlewave/output.h>
+
 #include "base/base.h"
 #include "report/report.h"
 
-/* "DIR/NAME ENDING" opened for writing; *path_p is to be freed, also after failures. */
-static iw_status create(const iw_log *log, const char *dir, const char *name, const char *ending,
-                        char **path_p, FILE **file_p)
+/* Writes "DIR/NAME ENDING". */
+static iw_status write_file(const iw_log *log, const char *dir, const char *name, const char *ending,
+                            iw_write_fn write, void *arg)
 {
     const size_t size = strlen(dir) + strlen(name) + strlen(ending) + 2;
+    char *path = iwi_new_array(log, size, 1);
+    iw_status status;
 
-    *path_p = iwi_new_array(log, size, 1);
-    if (*path_p == NULL) {
+    if (path == NULL) {
         return IW_ERR_NOMEM;
     }
-    snprintf(*path_p, size, "%s/%s%s", dir, name, ending);
-    *file_p = fopen(*path_p, "we");
-    if (*file_p == NULL) {
-        return iwi_fail(log, IW_ERR_IO, "cannot create '%s': %s", *path_p, strerror(errno));
-    }
-    return IW_OK;
+    snprintf(path, size, "%s/%s%s", dir, name, ending);
+    status = iw_write_file(log, path, write, arg);
+    free(path);
+    return status;
 }
 
-/* Closes it; an error if something could not be written, now or before. */
-static iw_status finish(const iw_log *log, const char *path, FILE *file)
-{
-    const bool was_good = !ferror(file);
+struct data {
+    iwi_gnuplot_data_fn write;
+    const void *arg;
+};
 
-    errno = 0;
-    if (fclose(file) != 0 || !was_good) {
-        return iwi_fail(log, IW_ERR_IO, "cannot write '%s': %s", path,
-                        errno != 0 ? strerror(errno) : "write error");
-    }
+static iw_status write_data(const iw_log *log, void *arg, FILE *out)
+{
+    const struct data *data = arg;
+
+    (void)log;
+    data->write(out, data->arg);
     return IW_OK;
 }
 
 iw_status iwi_gnuplot_data(const struct iwi_gnuplot_folder *folder, const char *name,
                            iwi_gnuplot_data_fn write, const void *arg)
 {
-    char *path = NULL;
-    FILE *data = NULL;
-    iw_status status = create(folder->log, folder->dir, name, ".dat", &path, &data);
+    struct data data = {write, arg};
 
-    if (status == IW_OK) {
-        write(data, arg);
-        status = finish(folder->log, path, data);
-    }
-    free(path);
-    return status;
+    return write_file(folder->log, folder->dir, name, ".dat", write_data, &data);
 }
 
 void iwi_gnuplot_comment(FILE *out, const char *text)
@@ -104,29 +99,27 @@ void iwi_gnuplot_figure(FILE *script, const char *name, double width_cm, double 
 
 /* ---- the folder ---- */
 
-static iw_status write_script(const iw_log *log, const char *dir, iwi_gnuplot_fn write, const void *arg)
+struct figures {
+    const char *dir;
+    iwi_gnuplot_fn write;
+    const void *arg;
+};
+
+static iw_status write_script(const iw_log *log, void *arg, FILE *out)
 {
-    struct iwi_gnuplot_folder folder = {.log = log, .dir = dir};
-    char *path = NULL;
-    iw_status status = create(log, dir, "plot", ".gp", &path, &folder.script);
+    const struct figures *figures = arg;
+    const struct iwi_gnuplot_folder folder = {.log = log, .dir = figures->dir, .script = out};
 
-    if (status == IW_OK) {
-        iw_status closed;
-
-        (void)fputs("# Figures by idlewave. In this folder: gnuplot plot.gp\n"
-                    "# Other formats: gnuplot -e \"format='png'\" plot.gp (pdf, png, svg)\n"
-                    "if (!exists(\"format\")) format = 'pdf'\n",
-                    folder.script);
-        status = write(&folder, arg);
-        closed = finish(status == IW_OK ? log : NULL, path, folder.script);
-        status = status == IW_OK ? closed : status;
-    }
-    free(path);
-    return status;
+    (void)fputs("# Figures by idlewave. In this folder: gnuplot plot.gp\n"
+                "# Other formats: gnuplot -e \"format='png'\" plot.gp (pdf, png, svg)\n"
+                "if (!exists(\"format\")) format = 'pdf'\n",
+                out);
+    return figures->write(&folder, figures->arg);
 }
 
 iw_status iwi_gnuplot_folder(const iw_log *log, const char *dir, iwi_gnuplot_fn write, const void *arg)
 {
+    struct figures figures = {dir, write, arg};
     locale_t c_locale, before;
     iw_status status;
 
@@ -138,7 +131,7 @@ iw_status iwi_gnuplot_folder(const iw_log *log, const char *dir, iwi_gnuplot_fn 
         return iwi_fail(log, IW_ERR_NOMEM, "cannot write numbers as gnuplot reads them: %s", strerror(errno));
     }
     before = uselocale(c_locale);
-    status = write_script(log, dir, write, arg);
+    status = write_file(log, dir, "plot", ".gp", write_script, &figures);
     (void)uselocale(before);
     freelocale(c_locale);
     return status;

@@ -9,28 +9,8 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "base/utf8.h"
 #include "report/report.h"
-
-static const char *const REPLACEMENT = "\xef\xbf\xbd";
-
-/* Bytes of the UTF-8 character that begins there; 0: it is none. */
-static size_t character_size(const unsigned char *at)
-{
-    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-    const size_t size = at[0] < 0x80 ? 1 : at[0] < 0xc0 ? 0 : at[0] < 0xe0 ? 2 : at[0] < 0xf0 ? 3 : 4;
-    uint32_t code = size == 1 ? at[0] : at[0] & (0x7fU >> size);
-
-    for (size_t i = 1; i < size; i++) {
-        if ((at[i] & 0xc0) != 0x80) {
-            return 0;
-        }
-        code = code << 6 | (at[i] & 0x3f);
-    }
-    if (size > 1 && (code < least[size] || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff))) {
-        return 0;
-    }
-    return size;
-}
 
 static bool is_control(unsigned char c)
 {
@@ -68,13 +48,14 @@ static void write_text(FILE *out, const char *text, enum breaks breaks)
     const char *at = text;
 
     while (*at != '\0') {
-        const size_t size = character_size((const unsigned char *)at);
+        uint32_t code;
+        const size_t size = iwi_utf8_size(at, &code);
         const char *escaped = entity((unsigned char)*at);
 
         if (escaped != NULL) {
             (void)fputs(escaped, out);
         } else if (size == 0 || is_control((unsigned char)*at)) {
-            (void)fputs(REPLACEMENT, out);
+            (void)fputs(IWI_UTF8_REPLACEMENT, out);
         } else if (is_fixed_space(text, at, breaks)) {
             (void)fputs("&nbsp;", out);
         } else {

@@ -3,9 +3,9 @@
  */
 #include <idlewave/result.h>
 
-#include <errno.h>
 #include <math.h>
-#include <string.h>
+
+#include <idlewave/output.h>
 
 #include "base/base.h"
 #include "report/report.h"
@@ -43,27 +43,22 @@ static void write_trial(const iw_sim_result *result, uint64_t index, FILE *out)
     }
 }
 
-iw_status iw_result_write_end_times(const iw_log *log, const iw_sim_result *result, const char *path)
+static iw_status write_end_times(const iw_log *log, void *arg, FILE *out)
 {
-    char what[1024];
-    iw_status status;
-    FILE *out;
+    const iw_sim_result *result = arg;
 
-    if (result->end_ps == NULL) {
-        return iwi_fail(log, IW_ERR_USAGE, "the end times were not kept: set want_end_times");
-    }
-    out = fopen(path, "we");
-    if (out == NULL) {
-        return iwi_fail(log, IW_ERR_IO, "cannot create '%s': %s", path, strerror(errno));
-    }
+    (void)log;
     (void)fputs(result->trials > 1 ? "trial,rank,end_ns\n" : "rank,end_ns\n", out);
     for (uint64_t i = 0; i < result->trials; i++) {
         write_trial(result, i, out);
     }
-    snprintf(what, sizeof what, "'%.1000s'", path);
-    status = iwi_check_written(log, out, what);
-    if (fclose(out) != 0 && status == IW_OK) {
-        status = iwi_fail(log, IW_ERR_IO, "cannot write '%s': %s", path, strerror(errno));
+    return IW_OK;
+}
+
+iw_status iw_result_write_end_times(const iw_log *log, const iw_sim_result *result, const char *path)
+{
+    if (result->end_ps == NULL) {
+        return iwi_fail(log, IW_ERR_USAGE, "the end times were not kept: set want_end_times");
     }
-    return status;
+    return iw_write_file(log, path, write_end_times, (void *)(uintptr_t)result); /* only read */
 }

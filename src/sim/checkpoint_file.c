@@ -41,30 +41,19 @@ static void numbers_of(const struct iwi_checkpoint *checkpoint, const struct iwi
 
 bool iwi_point_write(const struct iwi_checkpoint *checkpoint, const struct iwi_point *point)
 {
-    char path[IWI_FILE_PATH_SIZE], final[IWI_FILE_PATH_SIZE];
+    char path[IWI_FILE_PATH_SIZE];
     uint64_t numbers[POINT_NUMBERS];
     struct iwi_file_stream stream;
     bool is_good;
-    int dir;
 
     numbers_of(checkpoint, point, numbers);
-    if (!iwi_file_path(path, checkpoint->dir, IWI_NEW_POINT_NAME) ||
-        !iwi_file_path(final, checkpoint->dir, IWI_POINT_NAME) ||
-        !iwi_file_open(&stream, path, O_WRONLY | O_CREAT | O_TRUNC)) {
+    if (!iwi_file_path(path, checkpoint->dir, IWI_POINT_NAME) || !iwi_file_create(&stream, path)) {
         return false;
     }
     is_good = iwi_file_put(&stream, numbers, sizeof numbers) &&
               iwi_file_put(&stream, point->part_first, (point->part_count + 1) * sizeof *point->part_first) &&
               iwi_file_put(&stream, point->makespan_ps, point->done * sizeof *point->makespan_ps);
-    if (!iwi_file_end_writing(&stream, is_good) || rename(path, final) != 0) {
-        return false;
-    }
-    dir = open(checkpoint->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    is_good = dir >= 0 && fsync(dir) == 0;
-    if (dir >= 0) {
-        (void)close(dir);
-    }
-    return is_good;
+    return iwi_file_end_writing(&stream, is_good);
 }
 
 /* Sizes are believed only as far as the file reaches. */
@@ -98,7 +87,7 @@ iw_status iwi_point_read(const iw_log *log, const struct iwi_checkpoint *checkpo
     if (!iwi_file_path(path, checkpoint->dir, IWI_POINT_NAME)) {
         return iwi_fail(log, IW_ERR_IO, "'%s': the name is too long", checkpoint->dir);
     }
-    if (!iwi_file_open(&stream, path, O_RDONLY)) {
+    if (!iwi_file_open(&stream, path)) {
         return errno == ENOENT ? IW_OK
                                : iwi_fail(log, IW_ERR_IO, "cannot read '%s': %s", path, strerror(errno));
     }
@@ -146,6 +135,7 @@ static uint64_t generation_of(const char *name)
 
 void iwi_point_clean(const char *dir, uint64_t generation, bool has_ended)
 {
+    static const char unfinished[] = IWI_POINT_NAME ".tmp-"; /* of a process that was killed */
     DIR *folder = opendir(dir);
     const struct dirent *entry;
 
@@ -154,10 +144,10 @@ void iwi_point_clean(const char *dir, uint64_t generation, bool has_ended)
     }
     while (folder != NULL && (entry = readdir(folder)) != NULL) {
         const uint64_t of = generation_of(entry->d_name);
-        const bool is_other =
-            strcmp(entry->d_name, IWI_NEW_POINT_NAME) == 0 || strcmp(entry->d_name, IWI_LOCK_NAME) == 0;
+        const bool is_unfinished = strncmp(entry->d_name, unfinished, sizeof unfinished - 1) == 0;
+        const bool is_lock = strcmp(entry->d_name, IWI_LOCK_NAME) == 0;
 
-        if ((of != 0 && of != generation) || (has_ended && is_other)) {
+        if ((of != 0 && of != generation) || is_unfinished || (has_ended && is_lock)) {
             (void)unlinkat(dirfd(folder), entry->d_name, 0);
         }
     }
@@ -173,7 +163,7 @@ iw_status iwi_point_lock(const iw_log *log, struct iwi_checkpoint *checkpoint)
     char path[IWI_FILE_PATH_SIZE];
 
     if (!iwi_file_path(path, checkpoint->dir, IWI_LOCK_NAME) ||
-        (checkpoint->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666)) < 0) {
+        (checkpoint->lock = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666)) < 0) {
         return iwi_fail(log, IW_ERR_IO, "cannot write to the folder '%s': %s", checkpoint->dir,
                         strerror(errno));
     }

@@ -2,7 +2,6 @@
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -69,7 +68,7 @@ bool iwi_part_write(const struct iwi_checkpoint *checkpoint, const struct iwi_po
         header.unit_ranks[a] = header.unit_bytes[a] == 0 ? 1 : arrays[a].unit_ranks;
     }
     if (!iwi_file_part_path(path, checkpoint->dir, point->generation, flow->first_rank) ||
-        !iwi_file_open(&stream, path, O_WRONLY | O_CREAT | O_TRUNC)) {
+        !iwi_file_create(&stream, path)) {
         return false;
     }
     is_good = iwi_file_put(&stream, &header, sizeof header);
@@ -179,7 +178,7 @@ iw_status iwi_part_read(const iw_log *log, const struct iwi_checkpoint *checkpoi
     bool is_good;
 
     if (!iwi_file_part_path(path, checkpoint->dir, found->generation, first_rank) ||
-        !iwi_file_open(&stream, path, O_RDONLY)) {
+        !iwi_file_open(&stream, path)) {
         return iwi_fail(log, IW_ERR_IO, "cannot read '%s': %s", path, strerror(errno));
     }
     chunk = iwi_new_array(log, CHUNK_BYTES, 1);

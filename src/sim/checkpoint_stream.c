@@ -10,28 +10,27 @@
 
 #include "base/base.h"
 
-bool iwi_file_open(struct iwi_file_stream *stream, const char *path, int flags)
+bool iwi_file_open(struct iwi_file_stream *stream, const char *path)
 {
     iwi_digest_init(&stream->digest, iwi_digest_key);
-    stream->fd = open(path, flags | O_CLOEXEC, 0666);
+    stream->fd = open(path, O_RDONLY | O_CLOEXEC);
     return stream->fd >= 0;
+}
+
+bool iwi_file_create(struct iwi_file_stream *stream, const char *path)
+{
+    iwi_digest_init(&stream->digest, iwi_digest_key);
+    if (iwi_output_open(NULL, path, IWI_OUTPUT_REGULAR, &stream->output) != IW_OK) {
+        errno = stream->output.error;
+        return false;
+    }
+    return true;
 }
 
 bool iwi_file_put(struct iwi_file_stream *stream, const void *data, size_t bytes)
 {
-    const char *from = data;
-
     iwi_digest_add(&stream->digest, data, bytes);
-    while (bytes > 0) {
-        const ssize_t count = write(stream->fd, from, bytes);
-
-        if (count < 0 && errno != EINTR) {
-            return false;
-        }
-        from += count > 0 ? count : 0;
-        bytes -= count > 0 ? (size_t)count : 0;
-    }
-    return true;
+    return iwi_output_write(&stream->output, data, bytes) == IW_OK;
 }
 
 bool iwi_file_get(struct iwi_file_stream *stream, void *data, size_t bytes)
@@ -56,8 +55,11 @@ bool iwi_file_end_writing(struct iwi_file_stream *stream, bool is_good)
 {
     const uint64_t value = iwi_digest_value(&stream->digest);
 
-    is_good = is_good && iwi_file_put(stream, &value, sizeof value) && fsync(stream->fd) == 0;
-    return close(stream->fd) == 0 && is_good;
+    is_good =
+        is_good && iwi_file_put(stream, &value, sizeof value) && iwi_output_commit(&stream->output) == IW_OK;
+    iwi_output_release(&stream->output);
+    errno = stream->output.error;
+    return is_good;
 }
 
 bool iwi_file_end_reading(struct iwi_file_stream *stream, bool is_good)

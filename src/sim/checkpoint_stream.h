@@ -11,23 +11,25 @@
 #include <idlewave/log.h>
 
 #include "base/digest.h"
+#include "base/output.h"
 
 enum { IWI_FILE_PATH_SIZE = 4096 };
 
 /* Names of the files, which nobody else has: users may name a folder with other things in it. */
 #define IWI_POINT_NAME "idlewave-point"
-#define IWI_NEW_POINT_NAME "idlewave-point.new"
 #define IWI_LOCK_NAME "idlewave-lock"
 #define IWI_PART_PREFIX "idlewave-part-"
 
 /* A file that is written or read once, from its start, with a digest of all its bytes at the end. */
 struct iwi_file_stream {
-    int fd;
+    int fd;                   /* being read */
+    struct iwi_output output; /* being written */
     struct iwi_digest digest;
 };
 
 /* False: errno tells. */
-bool iwi_file_open(struct iwi_file_stream *stream, const char *path, int flags);
+bool iwi_file_open(struct iwi_file_stream *stream, const char *path);
+bool iwi_file_create(struct iwi_file_stream *stream, const char *path);
 bool iwi_file_put(struct iwi_file_stream *stream, const void *data, size_t bytes);
 /* False: the file has ended, or errno tells. */
 bool iwi_file_get(struct iwi_file_stream *stream, void *data, size_t bytes);

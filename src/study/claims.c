@@ -7,10 +7,9 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/base.h"
+#include "base/output.h"
 #include "study/folder.h"
 
 /* Cells have the bytes below, nodes those from here on; offsets of files have 63 bits. */
@@ -34,26 +33,12 @@ static bool is_held(int error)
     return error == EAGAIN || error == EACCES;
 }
 
-static iw_status open_regular(const iw_log *log, struct iwi_claims *claims)
-{
-    struct stat info;
-
-    claims->fd = open(claims->path, O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666);
-    if (claims->fd < 0 || fstat(claims->fd, &info) != 0) {
-        return iwi_fail(log, IW_ERR_IO, "cannot write '%s': %s", claims->path, strerror(errno));
-    }
-    if (!S_ISREG(info.st_mode)) {
-        return iwi_fail(log, IW_ERR_IO, "cannot write '%s': it is not a regular file", claims->path);
-    }
-    return IW_OK;
-}
-
 iw_status iwi_claims_open(const iw_log *log, const char *dir, struct iwi_claims *claims)
 {
     iw_status status;
 
     *claims = (struct iwi_claims){.path = iwi_path_join(log, dir, "claims"), .fd = -1};
-    status = claims->path != NULL ? open_regular(log, claims) : IW_ERR_NOMEM;
+    status = claims->path != NULL ? iwi_open_growing(log, claims->path, O_RDWR, &claims->fd) : IW_ERR_NOMEM;
     if (status != IW_OK) {
         iwi_claims_close(claims);
         return status;

@@ -16,9 +16,8 @@
 
 #include <idlewave/idlewave.h>
 
-#include "base/base.h"
+#include "base/output.h"
 #include "format/input.h"
-#include "format/replace.h"
 #include "format/study_line.h"
 
 static const char study_name[] = "study.yaml", origin_name[] = "origin.json";
@@ -55,24 +54,6 @@ iw_status iwi_read_text(const iw_log *log, const char *path, char **text_p, size
     }
     iwi_input_close(&input);
     return text != NULL ? IW_OK : IW_ERR_NOMEM;
-}
-
-iw_status iwi_write_text(const iw_log *log, const char *path, const char *text, size_t size)
-{
-    struct iwi_replace replace;
-    iw_status status;
-
-    IW_TRY(iwi_replace_open(log, path, &replace));
-    status =
-        iwi_reserve(log, path, replace.temporary, size); /* beyond a limit write() would end the process */
-    if (status == IW_OK) {
-        status = iwi_replace_write(log, &replace, text, size);
-    }
-    if (status == IW_OK) {
-        status = iwi_replace_commit(log, &replace);
-    }
-    iwi_replace_release(&replace);
-    return status;
 }
 
 /* ---- the folder ---- */
@@ -167,7 +148,7 @@ static iw_status write_origin(const iw_log *log, const char *path, const iw_stud
         return iwi_fail(log, IW_ERR_NOMEM, "out of memory for '%s'", path);
     }
     text[length] = '\n'; /* in the place of the NUL: the size says where it ends */
-    status = iwi_write_text(log, path, text, length + 1);
+    status = iwi_write_bytes(log, path, text, length + 1);
     free(text);
     return status;
 }
@@ -222,7 +203,7 @@ static iw_status describe(const iw_log *log, const iw_study *study, const char *
         IW_TRY(write_origin(log, origin_path, study, command));
     }
     if (!is_same) {
-        IW_TRY(iwi_write_text(log, study_path, study->text, strlen(study->text)));
+        IW_TRY(iwi_write_bytes(log, study_path, study->text, strlen(study->text)));
     }
     *is_other_p = is_there && !is_same;
     return IW_OK;
@@ -266,7 +247,7 @@ static iw_status copy_missing(const iw_log *log, const char *from, const char *t
     if (status == IW_OK && access(target, F_OK) != 0) {
         status = iwi_read_text(log, source, &text, &size);
         if (status == IW_OK && text != NULL) {
-            status = iwi_write_text(log, target, text, size);
+            status = iwi_write_bytes(log, target, text, size);
         }
     }
     free(source);

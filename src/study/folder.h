@@ -64,7 +64,4 @@ IW_NODISCARD iw_status iwi_folder_each_results(const iw_log *log, const char *di
 /* The whole of a file with a NUL behind it, to be freed; *text_p is NULL if there is none. */
 IW_NODISCARD iw_status iwi_read_text(const iw_log *log, const char *path, char **text_p, size_t *size_p);
 
-/* Replaces a file by `size` bytes, all or nothing. */
-IW_NODISCARD iw_status iwi_write_text(const iw_log *log, const char *path, const char *text, size_t size);
-
 #endif

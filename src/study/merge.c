@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/base.h"
+#include "base/output.h"
 #include "format/study_line.h"
 #include "study/folder.h"
 
@@ -152,7 +152,7 @@ static iw_status write_lines(const iw_log *log, const struct gathered *g, const 
         memcpy(text + used, g->lines[i].text, g->lines[i].length);
         used += g->lines[i].length;
     }
-    status = iwi_write_text(log, path, text, size);
+    status = iwi_write_bytes(log, path, text, size);
     free(text);
     return status;
 }

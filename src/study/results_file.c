@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/base.h"
+#include "base/output.h"
 #include "format/study_line.h"
 #include "study/folder.h"
 
@@ -48,16 +48,7 @@ static void lock(const iw_log *log, const struct iwi_results_file *file, bool *i
 
 static iw_status open_regular(const iw_log *log, struct iwi_results_file *file)
 {
-    struct stat info;
-
-    file->fd = open(file->path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0666);
-    if (file->fd < 0 || fstat(file->fd, &info) != 0) {
-        return fail(log, file->path, errno);
-    }
-    if (!S_ISREG(info.st_mode)) {
-        return iwi_fail(log, IW_ERR_IO, "cannot write '%s': it is not a regular file", file->path);
-    }
-    return IW_OK;
+    return iwi_open_growing(log, file->path, O_RDWR | O_APPEND, &file->fd);
 }
 
 static iw_status open_and_lock(const iw_log *log, struct iwi_results_file *file, bool *is_taken_p)

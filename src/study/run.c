@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/base.h"
+#include "base/output.h"
 #include "format/study_line.h"
 #include "study/pool.h"
 #include "study/share.h"
@@ -51,9 +51,11 @@ static iw_status describe_folder(const iw_log *log, const iw_study *study, const
 static int open_timings(const iw_log *log, const char *dir)
 {
     char *path = iwi_path_join(log, dir, "timings.jsonl");
-    const int fd =
-        path != NULL ? open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0666) : -1;
+    int fd = -1;
 
+    if (path != NULL && iwi_open_growing(NULL, path, O_WRONLY | O_APPEND, &fd) != IW_OK) {
+        fd = -1;
+    }
     free(path);
     return fd;
 }

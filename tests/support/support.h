@@ -14,6 +14,14 @@
 
 #include <idlewave/log.h>
 
+/* Random cases are divided by this: sanitizers are several times as slow, and look at memory and threads, for
+ * which a part of the cases will do; the release preset runs all of them. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+enum { IWT_FEWER = 4 };
+#else
+enum { IWT_FEWER = 1 };
+#endif
+
 struct iwt_log {
     iw_log log;      /* pass &l.log */
     char text[8192]; /* all messages, one a line, prefixed "error: ", "warning: " or "" */

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/rng.h"
 #include "support/made_net.h"
 #include "support/support.h"
 
@@ -90,7 +91,7 @@ static void the_origin_and_both_conventions_of_latency_are_noted(void **state)
         "    S_receiver_in_mpi: 4040 #",
         "      - {from: 1048576, L: 1000us, o_s: 0, o_r: 0, g: 800us, G: 123.456789ns, O: 0}",
         "        - [1, 1200, [563.5, 507.1, 676.1], ",
-        "  command: \"mpirun \\\"x\\\" ?y\"",
+        "  command: \"mpirun \\\"x\\\" \\u000ay\"",
         "  host: \"alpha\"",
         "  mpi: \"Open MPI v4.1.4\"",
         "  clock: \"CLOCK_MONOTONIC, 25.0 ns a reading\"",
@@ -147,6 +148,126 @@ static void exchanges_are_written_beside_half_round_trips(void **state)
     assert_ok(iw_net_load(NULL, folder->file, &net));
 }
 
+/* ---- names ---- */
+
+/* `name` comes back as `expected`. */
+static void assert_read_back(const struct folder *folder, const char *name, const char *expected)
+{
+    struct iwt_made_net made;
+    struct iwt_log l;
+    char whole[80];
+    iw_net net;
+
+    iwt_made_net_init(&made);
+    iwt_log_init(&l);
+    assert_ok(iw_net_write_yaml(NULL, &made.measured, name, name, folder->file));
+    if (iw_net_load_level(&l.log, folder->file, "node", &net) != IW_OK) {
+        fail_msg("the name '%s' is not read: %s", name, l.text);
+    }
+    snprintf(whole, sizeof whole, "%s/node", expected);
+    assert_string_equal(net.name, whole);
+}
+
+static void any_name_is_read_as_it_was(void **state)
+{
+    static const char *const names[] = {
+        "it's",
+        "'",
+        "''",
+        "\"",
+        "\\",
+        "\\\"'",
+        "a: b # c",
+        "- x",
+        " x ",
+        "%a",
+        "tab\tline\n",
+        "\r",
+        "\x1b[31m\x7f",
+        "null",
+        "J\xc3\xbclich",
+        "\xc2\x85",
+        "~",
+        "!x",
+        "{a}",
+        "@x",
+        "\xe2\x80\xa8",
+        "\xef\xbb\xbf",
+        "\xef\xbf\xbf",
+        "\xf0\x9f\x8c\x8a",
+    };
+    const struct folder *folder = *state;
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        assert_read_back(folder, names[i], names[i]);
+    }
+}
+
+static size_t put_random_character(const struct iwi_draw_id id, uint64_t index, char *at)
+{
+    static const uint32_t most[] = {0x7f, 0x7ff, 0xffff, 0x10ffff};
+    uint32_t code = 1 + (uint32_t)iwi_draw_below(id, 2 * index, most[iwi_draw_below(id, 2 * index + 1, 4)]);
+
+    code = code >= 0xd800 && code <= 0xdfff ? '\'' : code; /* halves of pairs are no characters */
+    if (code < 0x80) {
+        at[0] = (char)code;
+        return 1;
+    }
+    if (code < 0x800) {
+        at[0] = (char)(0xc0 | code >> 6);
+        at[1] = (char)(0x80 | (code & 0x3f));
+        return 2;
+    }
+    if (code < 0x10000) {
+        at[0] = (char)(0xe0 | code >> 12);
+        at[1] = (char)(0x80 | (code >> 6 & 0x3f));
+        at[2] = (char)(0x80 | (code & 0x3f));
+        return 3;
+    }
+    at[0] = (char)(0xf0 | code >> 18);
+    at[1] = (char)(0x80 | (code >> 12 & 0x3f));
+    at[2] = (char)(0x80 | (code >> 6 & 0x3f));
+    at[3] = (char)(0x80 | (code & 0x3f));
+    return 4;
+}
+
+static void random_names_are_read_as_they_were(void **state)
+{
+    enum {
+        NAMES = 300,
+        CHARACTERS = 10
+    }; /* at most 40 bytes: of longer ones less is kept beside the level */
+    const struct folder *folder = *state;
+
+    for (uint64_t i = 0; i < NAMES; i++) {
+        const struct iwi_draw_id id = {.seed = i};
+        char name[4 * CHARACTERS + 1] = "";
+        size_t length = 0;
+
+        for (uint64_t k = 0; k < CHARACTERS; k++) {
+            length += put_random_character(id, k, name + length);
+        }
+        name[length] = '\0';
+        assert_read_back(folder, name, name);
+    }
+}
+
+static void what_is_no_text_is_replaced(void **state)
+{
+    const struct folder *folder = *state;
+    char many[256];
+
+    assert_read_back(folder, "", "net");
+    assert_read_back(folder, "a\xff\xc3", "a\xef\xbf\xbd\xef\xbf\xbd");
+    assert_read_back(folder, "\xed\xa0\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd");
+    memset(many, 0xff, sizeof many - 1);
+    many[sizeof many - 1] = '\0';
+    assert_read_back(folder, many,
+                     "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"
+                     "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"
+                     "\xef\xbf\xbd\xef");
+}
+
 static void a_place_that_cannot_be_written_is_named(void **state)
 {
     struct iwt_made_net made;
@@ -169,6 +290,9 @@ int main(void)
                                         remove_folder),
         cmocka_unit_test_setup_teardown(the_origin_and_both_conventions_of_latency_are_noted, make_folder,
                                         remove_folder),
+        cmocka_unit_test_setup_teardown(any_name_is_read_as_it_was, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(random_names_are_read_as_they_were, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(what_is_no_text_is_replaced, make_folder, remove_folder),
         cmocka_unit_test(a_place_that_cannot_be_written_is_named),
     };
 

@@ -172,6 +172,14 @@ static void sleep_us(uint64_t us)
     (void)nanosleep(&time, NULL);
 }
 
+/* On a busy machine a writer may take long to begin. */
+static void wait_for(const char *path)
+{
+    for (int i = 0; i < 10000 && access(path, F_OK) != 0; i++) {
+        sleep_us(1000);
+    }
+}
+
 static void a_killed_writer_leaves_a_file_of_whole_detours(void **state)
 {
     const struct iwt_folder *folder = *state;
@@ -186,7 +194,10 @@ static void a_killed_writer_leaves_a_file_of_whole_detours(void **state)
         if (child == 0) {
             write_until_killed(folder->file);
         }
-        sleep_us(i % 5 == 0 ? draw(i, 10000) : draw(i, 120000));
+        if (i % 5 != 0) {
+            wait_for(folder->file);
+        }
+        sleep_us(draw(i, i % 5 == 0 ? 10000 : 100000));
         assert_int_equal(kill(child, SIGKILL), 0);
         assert_int_equal(waitpid(child, &result, 0), child);
         assert_true(WIFSIGNALED(result) && WTERMSIG(result) == SIGKILL);

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <idlewave/recording_edit.h>
 
@@ -216,9 +217,10 @@ static void a_script_for_gnuplot_holds_curves_and_data(void **state)
     (void)state;
     iwt_log_init(&l);
     assert_true(fd >= 0);
+    assert_int_equal(close(fd), 0);
     assert_ok(iw_noise_fit_new(&l.log, recording, &opts, &fit));
     assert_ok(iw_fit_plot(&l.log, recording, fit, "node.h5", path));
-    in = fdopen(fd, "r");
+    in = fopen(path, "re");
     assert_non_null(in);
     assert_true(fread(text, 1, sizeof text - 1, in) > 0);
     assert_has(text, "$recorded0 << END");

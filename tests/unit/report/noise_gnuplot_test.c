@@ -119,8 +119,20 @@ static void names_cannot_leave_their_quotes(void **state)
     iwt_detour(recording, 0, 0, 1000, iwt_source(recording, IW_CLASS_THREAD, "x'; system('true')"));
     assert_ok(plot(recording, fake->picture, &l));
     read_picture(fake, text, sizeof text);
-    assert_in(text, "title 'x''; system(''true'')'");
-    assert_in(text, "set multiplot title 'a''?system(''true''): ");
+    assert_in(text, "title 'x'.\"'\".'; system('.\"'\".'true'.\"'\".')'");
+    assert_in(text, "set multiplot title 'a'.\"'\".'?system('.\"'\".'true'.\"'\".'): ");
+}
+
+static void start_files_of_users_are_not_read(void **state)
+{
+    const struct fake *fake = *state;
+    char text[256];
+    struct iwt_log l;
+
+    install(fake, "#!/bin/sh\necho \"arguments: $*\"\n");
+    assert_ok(plot(noise_sample(), fake->picture, &l));
+    read_picture(fake, text, sizeof text);
+    assert_string_equal(text, "arguments: -d\n");
 }
 
 static void the_rest_of_many_sources_is_one_series(void **state)
@@ -201,7 +213,7 @@ static void folders_that_do_not_exist_are_named(void **state)
 
     install(fake, "#!/bin/sh\nexit 0\n");
     assert_status(plot(noise_sample(), "/nowhere/a.png", &l), IW_ERR_IO);
-    iwt_assert_logged(&l, "cannot create '/nowhere/a.png'");
+    iwt_assert_logged(&l, "cannot write '/nowhere/a.png'");
 }
 
 int main(void)
@@ -209,6 +221,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(script_holds_points_rates_and_titles, set_up, tear_down),
         cmocka_unit_test_setup_teardown(names_cannot_leave_their_quotes, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(start_files_of_users_are_not_read, set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_rest_of_many_sources_is_one_series, set_up, tear_down),
         cmocka_unit_test_setup_teardown(missing_gnuplot_is_told, set_up, tear_down),
         cmocka_unit_test_setup_teardown(failing_gnuplot_is_told_and_leaves_nothing, set_up, tear_down),

@@ -68,8 +68,9 @@ static void assert_end_times(struct sample *s, const char *expected)
     FILE *in;
 
     assert_true(fd >= 0);
+    assert_int_equal(close(fd), 0);
     assert_ok(iw_result_write_end_times(NULL, &s->result, path));
-    in = fdopen(fd, "r");
+    in = fopen(path, "re");
     assert_non_null(in);
     length = fread(text, 1, sizeof text - 1, in);
     text[length] = '\0';
@@ -106,7 +107,7 @@ static void end_times_that_cannot_be_written_are_an_error(void **state)
     assert_status(iw_result_write_end_times(&l.log, &s.result, "/tmp/x"), IW_ERR_USAGE);
     s.result.end_ps = end_ps;
     assert_status(iw_result_write_end_times(&l.log, &s.result, "/nowhere/x.csv"), IW_ERR_IO);
-    iwt_assert_logged(&l, "cannot create '/nowhere/x.csv': No such file or directory");
+    iwt_assert_logged(&l, "cannot write '/nowhere/x.csv': No such file or directory");
     if (access("/dev/full", W_OK) == 0) {
         assert_status(iw_result_write_end_times(&l.log, &s.result, "/dev/full"), IW_ERR_IO);
         iwt_assert_logged(&l, "cannot write '/dev/full': No space left on device");

@@ -159,7 +159,7 @@ static void names_are_only_names(void **state)
     }
     assert_ok(iw_study_write_gnuplot(NULL, results, folder));
     script = study_read_file(folder, "plot.gp");
-    assert_non_null(strstr(script, "'it''s?`touch hacked`'"));
+    assert_non_null(strstr(script, "'it'.\"'\".'s?`touch hacked`'"));
     free(script);
     assert_file(folder, "panel-1----a-b----touch-hacked---x---Bold-y-.dat", 100);
     if (has_gnuplot()) {
@@ -170,6 +170,30 @@ static void names_are_only_names(void **state)
         assert_int_not_equal(access(path, F_OK), 0);
     }
     iw_study_results_free(results);
+}
+
+static void quotes_in_names_are_drawn_as_they_are(void **state)
+{
+    static const char *const names[] = {"'", "''", ", a", "ab", "a", "\"'\\'\""};
+    struct study_sample sample = STUDY_SAMPLE_INIT;
+    const char *folder = *state;
+
+    if (!has_gnuplot()) {
+        skip();
+    }
+    sample.systems = sample.works = 1;
+    sample.points = 3;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        iw_study_results *results = study_sample_new(&sample);
+
+        for (size_t k = 0; k < results->count; k++) {
+            study_sample_rename(&results->cells[k].system, names[i]);
+            study_sample_rename(&results->cells[k].work, "panel");
+        }
+        assert_ok(iw_study_write_gnuplot(NULL, results, folder));
+        draw(folder, "svg");
+        iw_study_results_free(results);
+    }
 }
 
 static void a_folder_that_cannot_be_made_is_an_error(void **state)
@@ -195,7 +219,7 @@ static void a_file_in_place_of_the_folder_is_an_error(void **state)
     (void)state;
     iwt_log_init(&l);
     assert_status(iw_study_write_gnuplot(&l.log, results, "/dev/null"), IW_ERR_IO);
-    iwt_assert_logged(&l, "cannot create '/dev/null/plot.gp': Not a directory");
+    iwt_assert_logged(&l, "cannot write '/dev/null/plot.gp': Not a directory");
     assert_int_equal(l.errors, 1);
     iw_study_results_free(results);
 }
@@ -217,6 +241,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(gnuplot_draws_all_panels_in_three_formats, set_up, tear_down),
         cmocka_unit_test_setup_teardown(unusual_studies_are_drawn_too, set_up, tear_down),
         cmocka_unit_test_setup_teardown(names_are_only_names, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(quotes_in_names_are_drawn_as_they_are, set_up, tear_down),
         cmocka_unit_test(a_folder_that_cannot_be_made_is_an_error),
         cmocka_unit_test(a_file_in_place_of_the_folder_is_an_error),
         cmocka_unit_test_setup_teardown(nothing_cannot_be_drawn, set_up, tear_down),

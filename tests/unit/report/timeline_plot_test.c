@@ -136,7 +136,7 @@ static void titles_are_no_commands(void **state)
     (void)state;
     run.title = "it's '; system('x')\n!x \"q\"";
     script = script_of(&run, false, NULL);
-    assert_in(&script, "set title 'it''s ''; system(''x'') !x \"q\"' font");
+    assert_in(&script, "set title 'it'.\"'\".'s '.\"'\".'; system('.\"'\".'x'.\"'\".') !x \"q\"' font");
     free(script.text);
     memset(title, 'x', sizeof title);
     title[sizeof title - 1] = '\0';

@@ -160,7 +160,7 @@ static void sequences_of_operations_are_the_same_on_both_engines(void **state)
                                             "allreduce:dissemination+allreduce:dissemination"};
 
     (void)state;
-    for (uint64_t seed = 0; seed < 40; seed++) {
+    for (uint64_t seed = 0; seed < 40 / IWT_FEWER; seed++) {
         struct iwt_random random = {seed, 0};
         iw_pattern pattern = random_pattern(&random, seed % 8 < 4 ? 24 : 32);
 
@@ -171,7 +171,7 @@ static void sequences_of_operations_are_the_same_on_both_engines(void **state)
 static void halo1d_reaches_further_partners_on_both_engines(void **state)
 {
     (void)state;
-    for (uint64_t seed = 0; seed < 30; seed++) {
+    for (uint64_t seed = 0; seed < 32 / IWT_FEWER; seed++) {
         struct iwt_random random = {seed, 0};
         iw_pattern pattern = random_pattern(&random, 11);
 
@@ -260,7 +260,7 @@ static void explanations_sum_to_the_end_of_every_rank(void **state)
 static void explanations_of_schedules_sum_up_too(void **state)
 {
     (void)state;
-    for (uint64_t seed = 0; seed < 500; seed++) {
+    for (uint64_t seed = 0; seed < 500 / IWT_FEWER; seed++) {
         struct iwt_random random = {seed, 0};
         const iw_net net = iwt_random_segmented_net(&random);
         iw_noise *noise = iwt_random_noise(&random);

@@ -230,7 +230,7 @@ static void compare_engines(const iw_program *program, const iw_net *net, const 
 static void engines_agree_on_random_programs(void **state)
 {
     (void)state;
-    for (uint64_t seed = 0; seed < 600; seed++) {
+    for (uint64_t seed = 0; seed < 600 / IWT_FEWER; seed++) {
         struct iwt_random random = {seed, 0};
         const iw_net net = iwt_random_net(&random);
         iw_noise *noise = iwt_random_noise(&random);
@@ -279,7 +279,7 @@ static iw_program *random_pattern(struct iwt_random *random)
 static void engines_agree_on_random_patterns(void **state)
 {
     (void)state;
-    for (uint64_t seed = 0; seed < 400; seed++) {
+    for (uint64_t seed = 0; seed < 400 / IWT_FEWER; seed++) {
         struct iwt_random random = {seed, 0};
         const iw_net net = iwt_random_net(&random);
         iw_noise *noise = iwt_random_noise(&random);

@@ -9,7 +9,11 @@
 #include "unit/sim/dag.h"
 #include "unit/sim/trace_fixture.h"
 
-enum { TRACES = 200, SCHEDULES = 200, MOST_MEMBERS = 30 /* more than any of these programs has ranks */ };
+enum {
+    TRACES = 200 / IWT_FEWER,
+    SCHEDULES = 200 / IWT_FEWER,
+    MOST_MEMBERS = 30 /* more than any of these programs has ranks */
+};
 
 static const uint32_t members_tried[] = {1, 2, 3, 4, 7, MOST_MEMBERS};
 
