@@ -34,7 +34,7 @@ IW_API const char *iw_wave_end_text(iw_wave_end end);
 typedef struct iw_front {
     uint32_t rank;
     uint32_t distance; /* from the origin, in ranks along the dimension */
-    uint64_t step;     /* in which it arrives */
+    uint64_t step;     /* in which it arrives; from 0, here and below */
     iw_time lead_ps;   /* idle time begins */
     iw_time trail_ps;  /* and ends, maybe several steps later */
     iw_time idle_ps;   /* waiting beyond the ordinary in between */
@@ -114,7 +114,7 @@ IW_API IW_NODISCARD iw_status iw_waves_write_text(const iw_log *log, const iw_ti
 IW_API IW_NODISCARD iw_status iw_waves_write_json(const iw_log *log, const iw_timeline *timeline,
                                                   const iw_waves *waves, FILE *out);
 
-/** One line a front: wave, rank, distance, step, lead_ns, trail_ns, idle_ns. */
+/** One line a front: wave, rank, distance, step, lead_ns, trail_ns, idle_ns; waves and steps from 1. */
 IW_API IW_NODISCARD iw_status iw_waves_write_csv(const iw_log *log, const iw_waves *waves, FILE *out);
 
 /* ---- pictures; `waves` may be NULL: none drawn; `window` too: all is shown ---- */

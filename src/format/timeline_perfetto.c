@@ -57,7 +57,7 @@ static void put_step(FILE *out, uint32_t rank, uint64_t number, const iw_step *s
                     iw_state_name((iw_state)state), colours[state]);
             put_time(out, "ts", at_ps);
             put_time(out, "dur", duration_ps);
-            fprintf(out, ",\"args\":{\"step\":%" PRIu64 "}}", number);
+            fprintf(out, ",\"args\":{\"step\":%" PRIu64 "}}", number + 1 /* for people, as --delay counts */);
         }
         at_ps += duration_ps;
     }

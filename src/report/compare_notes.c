@@ -3,6 +3,7 @@
  */
 #include <string.h>
 
+#include "base/attribute_text.h"
 #include "base/base.h"
 #include "report/compare_parts.h"
 
@@ -141,7 +142,8 @@ static void note_origin(const struct noter *n)
 
         if (a != NULL && b != NULL && strcmp(a, b) != 0) {
             iwi_append(text, "%s%s (%s, %s)", text[0] == '\0' ? "They also differ in " : "; ", told[i],
-                       iwi_plain_name(a, VALUE_COLUMNS, plain_a), iwi_plain_name(b, VALUE_COLUMNS, plain_b));
+                       iwi_plain_name(iwi_attribute_text(told[i], a), VALUE_COLUMNS, plain_a),
+                       iwi_plain_name(iwi_attribute_text(told[i], b), VALUE_COLUMNS, plain_b));
         }
     }
     if (text[0] != '\0') {

@@ -116,8 +116,9 @@ void iwi_largest_words(const json_t *average, char paragraph[IWI_PARAGRAPH_SIZE]
     {
         sources += strncmp(name, "noise ", 6) == 0;
     }
+    /* of the others only the sum is known: that they are many, not whether they are any smaller */
     iwi_append(paragraph, "The largest detours of each path, up to four, make up %s of its noise%s.",
                iwi_percent_text(share, text),
-               share < LEAST_WORST_SHARE ? ": it is many small ones that add up" : "");
+               share < LEAST_WORST_SHARE ? ": it is many that add up, not a few" : "");
     append_largest(paragraph, json_object_get(average, "largest"), sources > 1);
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/attribute_text.h"
 #include "base/base.h"
 #include "report/noise_text.h"
 #include "report/study_parts.h"
@@ -157,7 +158,8 @@ static void write_origin(FILE *out, const iw_recording *recording)
     for (size_t i = 0; i < recording->attribute_count; i++) {
         iwi_html_row_begin(out);
         iwi_html_cell(out, IWI_CELL_ROW_HEAD_WORDS, "%s", recording->attributes[i].name);
-        iwi_html_cell(out, IWI_CELL_WORDS, "%s", recording->attributes[i].value);
+        iwi_html_cell(out, IWI_CELL_WORDS, "%s",
+                      iwi_attribute_text(recording->attributes[i].name, recording->attributes[i].value));
         iwi_html_row_end(out);
     }
     iwi_html_table_end(out);

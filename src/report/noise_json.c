@@ -3,6 +3,8 @@
  */
 #include <idlewave/noise_report.h>
 
+#include <stdlib.h>
+
 #include <jansson.h>
 
 #include <idlewave/idlewave.h>
@@ -54,15 +56,18 @@ static json_t *cpu_object(const iw_detours *cpu, const iw_noise_row *row)
     return joined(object, row_object(row));
 }
 
-static json_t *sources_array(const iw_recording *recording, const iw_noise_facts *facts)
+/* The largest share first, as in the table for people; NULL when out of memory. */
+static json_t *sources_array(const iw_log *log, const iw_recording *recording, const iw_noise_facts *facts)
 {
-    json_t *array = json_array();
+    size_t *order = iwi_new_array(log, recording->source_count, sizeof *order);
+    const size_t count = order != NULL ? iwi_order_rows(facts->by_source, recording->source_count, order) : 0;
+    json_t *array = order != NULL ? json_array() : NULL;
 
-    for (size_t i = 0; i < recording->source_count; i++) {
-        if (facts->by_source[i].count > 0) {
-            (void)json_array_append_new(array, source_object(&recording->sources[i], &facts->by_source[i]));
-        }
+    for (size_t i = 0; i < count; i++) {
+        (void)json_array_append_new(
+            array, source_object(&recording->sources[order[i]], &facts->by_source[order[i]]));
     }
+    free(order);
     return array;
 }
 
@@ -100,7 +105,8 @@ static json_t *warnings_array(const iw_recording *recording, const iw_noise_fact
     return array;
 }
 
-static json_t *recording_object(const iw_recording *recording, const iw_noise_facts *facts, const char *name)
+static json_t *recording_object(const iw_log *log, const iw_recording *recording, const iw_noise_facts *facts,
+                                const char *name)
 {
     json_t *object = json_pack(
         "{s:s, s:o, s:s, s:s, s:o, s:o}", "schema", "idlewave.noise/1", "name", iwi_json_text(name), "probe",
@@ -110,9 +116,10 @@ static json_t *recording_object(const iw_recording *recording, const iw_noise_fa
         json_pack("{s:o, s:o, s:o, s:o}", "dropped", iwi_json_count(facts->dropped), "long_ns",
                   iwi_json_number(facts->long_ns), "critical_ranks", number_or_null(facts->critical_ranks),
                   "rare_limit_ns", iwi_json_number(facts->rare_limit_ns));
-    json_t *rest = json_pack("{s:o, s:o, s:o, s:o, s:s}", "sources", sources_array(recording, facts), "cpus",
-                             cpus_array(recording, facts), "warnings", warnings_array(recording, facts),
-                             "attributes", attributes_object(recording), "version", iw_version());
+    json_t *rest =
+        json_pack("{s:o, s:o, s:o, s:o, s:s}", "sources", sources_array(log, recording, facts), "cpus",
+                  cpus_array(recording, facts), "warnings", warnings_array(recording, facts), "attributes",
+                  attributes_object(recording), "version", iw_version());
 
     return joined(joined(joined(object, row_object(&facts->all)), verdict), rest);
 }
@@ -120,5 +127,5 @@ static json_t *recording_object(const iw_recording *recording, const iw_noise_fa
 iw_status iw_noise_write_json(const iw_log *log, const iw_recording *recording, const iw_noise_facts *facts,
                               const char *name, FILE *out)
 {
-    return iwi_json_write(log, recording_object(recording, facts, name), out, "the JSON report");
+    return iwi_json_write(log, recording_object(log, recording, facts, name), out, "the JSON report");
 }

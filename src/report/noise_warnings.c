@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/attribute_text.h"
 #include "base/base.h"
 #include "stats/recording_stats.h"
 
@@ -130,7 +131,9 @@ static void warn_of_hypervisor(const struct warner *w)
     }
     iwi_append(text, "This is a virtual machine%s%s%s: what its host takes counts as noise",
                is_said(hypervisor) ? " (" : "",
-               is_said(hypervisor) ? iwi_plain_name(hypervisor, VALUE_COLUMNS, name) : "",
+               is_said(hypervisor)
+                   ? iwi_plain_name(iwi_attribute_text("hypervisor", hypervisor), VALUE_COLUMNS, name)
+                   : "",
                is_said(hypervisor) ? ")" : "");
     if (hardware >= NOTABLE_SHARE) {
         iwi_append(text, ", class hardware, %s", iwi_share_text(hardware, percent));

@@ -8,6 +8,7 @@
 #include "base/base.h"
 #include "report/json_util.h"
 #include "report/timeline_html.h"
+#include "report/wave_parts.h"
 
 /* Bytes of text, so that a page stays below 4 MB whatever the run. */
 enum { MOST_CELL_BYTES = 1600000, MOST_DETAIL_BYTES = 800000, MOST_STEP_BYTES = 1100000 };
@@ -271,7 +272,7 @@ static iw_status code_steps(const iw_log *log, const iw_timeline *timeline, uint
         used += text.size;
         (void)json_array_append_new(
             rows, json_pack("[I, I, I, I, o]", (json_int_t)iw_timeline_exact_rank(timeline, i),
-                            (json_int_t)number, (json_int_t)step_count,
+                            (json_int_t)iwi_step_number(number), (json_int_t)step_count,
                             (json_int_t)(step_count > 0 ? (steps[0].begin_ps + unit_ps / 2) / unit_ps : 0),
                             json_stringn(text.bytes, text.size)));
         free(text.bytes);
@@ -317,7 +318,7 @@ struct fits {
 
 static json_t *front_data(const struct fits *fits, const iw_front *front)
 {
-    return json_pack("[I, I, o, o, o, o]", (json_int_t)front->rank, (json_int_t)front->step,
+    return json_pack("[I, I, o, o, o, o]", (json_int_t)front->rank, (json_int_t)iwi_step_number(front->step),
                      iwi_json_number((double)front->lead_ps), iwi_json_number((double)front->trail_ps),
                      iwi_json_number(round(iwi_fit_ps(&fits->lead, front->distance))),
                      iwi_json_number(round(iwi_fit_ps(&fits->trail, front->distance))));

@@ -143,7 +143,7 @@ static void write_wave(FILE *out, size_t index, const iw_wave *wave)
     iwi_html_row_begin(out);
     iwi_html_cell(out, IWI_CELL_ROW_HEAD, "%zu", index + 1);
     iwi_html_cell(out, IWI_CELL_NUMBER, "%" PRIu32, wave->origin_rank);
-    iwi_html_cell(out, IWI_CELL_NUMBER, "%" PRIu64, wave->origin_step);
+    iwi_html_cell(out, IWI_CELL_NUMBER, "%" PRIu64, iwi_step_number(wave->origin_step));
     iwi_html_cell(out, IWI_CELL_WORDS, "%s", wave->direction > 0 ? "higher ranks" : "lower ranks");
     iwi_html_cell(out, IWI_CELL_NUMBER, "%s", iw_format_time(wave->delay_ps, number, sizeof number));
     iwi_html_cell(out, IWI_CELL_NUMBER, "%zu", wave->front_count);

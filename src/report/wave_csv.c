@@ -4,7 +4,7 @@
 #include <idlewave/wave.h>
 
 #include "base/base.h"
-#include "report/report.h"
+#include "report/wave_parts.h"
 
 iw_status iw_waves_write_csv(const iw_log *log, const iw_waves *waves, FILE *out)
 {
@@ -16,7 +16,7 @@ iw_status iw_waves_write_csv(const iw_log *log, const iw_waves *waves, FILE *out
             const iw_front *front = &waves->waves[i].fronts[k];
 
             (void)fprintf(out, "%zu,%" PRIu32 ",%" PRIu32 ",%" PRIu64 ",%s,%s,%s\n", i + 1, front->rank,
-                          front->distance, front->step, iwi_ns_text(front->lead_ps, lead),
+                          front->distance, iwi_step_number(front->step), iwi_ns_text(front->lead_ps, lead),
                           iwi_ns_text(front->trail_ps, trail), iwi_ns_text(front->idle_ps, idle));
         }
     }

@@ -38,10 +38,10 @@ static json_t *fronts_array(const iw_wave *wave)
     for (size_t i = 0; i < wave->front_count; i++) {
         const iw_front *front = &wave->fronts[i];
 
-        (void)json_array_append_new(array,
-                                    json_pack("[o, o, o, o, o, o]", iwi_json_count(front->rank),
-                                              iwi_json_count(front->distance), iwi_json_count(front->step),
-                                              ns(front->lead_ps), ns(front->trail_ps), ns(front->idle_ps)));
+        (void)json_array_append_new(
+            array, json_pack("[o, o, o, o, o, o]", iwi_json_count(front->rank),
+                             iwi_json_count(front->distance), iwi_json_count(iwi_step_number(front->step)),
+                             ns(front->lead_ps), ns(front->trail_ps), ns(front->idle_ps)));
     }
     return array;
 }
@@ -49,10 +49,11 @@ static json_t *fronts_array(const iw_wave *wave)
 static json_t *wave_object(const iw_wave *wave)
 {
     return json_pack("{s:o, s:o, s:o, s:o, s:i, s:o, s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:o}", "origin_rank",
-                     iwi_json_count(wave->origin_rank), "origin_step", iwi_json_count(wave->origin_step),
-                     "delay_ns", ns(wave->delay_ps), "dimension", iwi_json_count(wave->dimension),
-                     "direction", wave->direction, "speed_ranks_per_s", estimate_object(&wave->speed, 1.0),
-                     "trail_speed_ranks_per_s", estimate_object(&wave->trail_speed, 1.0), "ranks_per_step",
+                     iwi_json_count(wave->origin_rank), "origin_step",
+                     iwi_json_count(iwi_step_number(wave->origin_step)), "delay_ns", ns(wave->delay_ps),
+                     "dimension", iwi_json_count(wave->dimension), "direction", wave->direction,
+                     "speed_ranks_per_s", estimate_object(&wave->speed, 1.0), "trail_speed_ranks_per_s",
+                     estimate_object(&wave->trail_speed, 1.0), "ranks_per_step",
                      estimate_object(&wave->ranks_per_step, 1.0), "decay_ns_per_rank",
                      estimate_object(&wave->decay_s, 1e9), "end", iwi_wave_end_key(wave->end), "end_rank",
                      iwi_json_count(wave->end_rank), "end_ns", ns(wave->end_ps), "met",
@@ -76,9 +77,10 @@ static json_t *desync_array(const iw_waves *waves)
     for (size_t i = 0; i < waves->desync_count; i++) {
         const iw_desync *desync = &waves->desync[i];
 
-        (void)json_array_append_new(array, json_pack("[o, o, o, o]", iwi_json_count(desync->step),
-                                                     ns(desync->spread_ps), ns(desync->deviation_ps),
-                                                     iwi_json_number(desync->order)));
+        (void)json_array_append_new(array,
+                                    json_pack("[o, o, o, o]", iwi_json_count(iwi_step_number(desync->step)),
+                                              ns(desync->spread_ps), ns(desync->deviation_ps),
+                                              iwi_json_number(desync->order)));
     }
     return array;
 }

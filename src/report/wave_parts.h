@@ -20,6 +20,12 @@ static inline const char *iwi_time_text(iw_time ps, char buf[IWI_NUMBER_SIZE])
     return iw_format_time(ps, buf, IWI_NUMBER_SIZE);
 }
 
+/* As people count steps, and --delay does: from 1. */
+static inline uint64_t iwi_step_number(uint64_t step)
+{
+    return step + 1;
+}
+
 /* Writes the verdict as a paragraph. */
 void iwi_waves_write_verdict(const iw_timeline *timeline, const iw_waves *waves, FILE *out);
 

@@ -182,8 +182,9 @@ static void write_desync(FILE *out, const iw_waves *waves)
                "Desynchronisation: ranks begin a step %s apart at first (step %" PRIu64
                "), %s at most (step %" PRIu64 "), %s at last (step %" PRIu64
                "); order parameter %.3f, %.3f, %.3f (1: in step, 0: evenly spread).",
-               iwi_time_text(first->spread_ps, begin), first->step, iwi_time_text(worst->spread_ps, most),
-               worst->step, iwi_time_text(last->spread_ps, end), last->step, first->order, worst->order,
+               iwi_time_text(first->spread_ps, begin), iwi_step_number(first->step),
+               iwi_time_text(worst->spread_ps, most), iwi_step_number(worst->step),
+               iwi_time_text(last->spread_ps, end), iwi_step_number(last->step), first->order, worst->order,
                last->order);
     iwi_write_wrapped(out, text);
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/attribute_text.h"
 #include "base/base.h"
 #include "stats/fleet_cells.h"
 
@@ -36,7 +37,7 @@ static void describe(const char *fact, const iw_recording *recording, char buf[V
         snprintf(buf, VALUE_SIZE, "about %.0f ns", pow(10.0, round(log10(fmax(first->threshold_ns, 1.0)))));
     } else {
         value = iw_recording_get(recording, fact);
-        snprintf(buf, VALUE_SIZE, "%s", value != NULL ? value : "");
+        snprintf(buf, VALUE_SIZE, "%s", value != NULL ? iwi_attribute_text(fact, value) : "");
     }
 }
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/attribute_text.h"
 #include "base/base.h"
 #include "base/sysfile.h"
 
@@ -119,20 +120,13 @@ void iwi_parse_parameter_cpus(const struct iwi_node *node, const char *text, str
 
 /* ---- all of it ---- */
 
-/* Signatures of hypervisors, as the CPU gives them, in the words of people. */
 static void name_hypervisor(struct iwi_node *node)
 {
-    static const char *const names[][2] = {{"KVMKVMKVM", "KVM"},
-                                           {"Microsoft Hv", "Hyper-V"},
-                                           {"VMwareVMware", "VMware"},
-                                           {"XenVMMXenVMM", "Xen"},
-                                           {"TCGTCGTCGTCG", "QEMU"}};
+    char signature[sizeof node->info.hypervisor];
 
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        if (strcmp(node->info.hypervisor, names[i][0]) == 0) {
-            snprintf(node->info.hypervisor, sizeof node->info.hypervisor, "%s", names[i][1]);
-        }
-    }
+    memcpy(signature, node->info.hypervisor, sizeof signature);
+    snprintf(node->info.hypervisor, sizeof node->info.hypervisor, "%s",
+             iwi_attribute_text("hypervisor", signature));
 }
 
 static void read_kernel(const char *root, struct iwi_node *node)

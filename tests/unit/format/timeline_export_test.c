@@ -151,7 +151,7 @@ static void slices_carry_time_rank_and_step(void **state)
     assert_string_equal(json_string_value(json_object_get(event, "name")), "wait");
     assert_true(fabs(json_real_value(json_object_get(event, "ts")) - 1.000001) < 1e-12);
     assert_true(fabs(json_real_value(json_object_get(event, "dur")) - 0.000002) < 1e-12);
-    assert_int_equal(json_integer_value(json_object_get(json_object_get(event, "args"), "step")), 1);
+    assert_int_equal(json_integer_value(json_object_get(json_object_get(event, "args"), "step")), 2);
     assert_int_equal(json_array_size(json_object_get(root, "traceEvents")), 4);
     json_decref(root);
     iw_timeline_free(timeline);

@@ -263,7 +263,7 @@ static void virtual_machines_are_told(void **state)
     (void)state;
     iwt_attribute(recording, "hypervisor", "KVMKVMKVM");
     noise_assert_says(recording,
-                      "- This is a virtual machine (KVMKVMKVM): what its host takes counts as noise. Bare");
+                      "- This is a virtual machine (KVM): what its host takes counts as noise. Bare");
     iwt_detour(recording, 0, 50000000000, 120000000, iwt_source(recording, IW_CLASS_HARDWARE, ""));
     noise_assert_says(recording, "counts as noise, class hardware, 0.10 %. Bare");
     iw_recording_free(recording);

@@ -322,8 +322,8 @@ static void csv_has_a_line_a_front(void **state)
     halo.ranks = 8;
     text = written(&halo, CSV);
     assert_string_equal(text, "wave,rank,distance,step,lead_ns,trail_ns,idle_ns\n"
-                              "1,6,1,0,3010000,16550000,13500000\n"
-                              "1,7,2,1,6060000,19600000,13500000\n");
+                              "1,6,1,1,3010000,16550000,13500000\n"
+                              "1,7,2,2,6060000,19600000,13500000\n");
     free(text);
 }
 

@@ -207,7 +207,7 @@ static void passes_on_tiles_are_the_same_on_blocks(void **state)
 
     (void)state;
     for (size_t k = 0; k < sizeof operations / sizeof operations[0]; k++) {
-        for (size_t n = 0; n < sizeof shapes / sizeof shapes[0]; n++) {
+        for (size_t n = k % IWT_FEWER; n < sizeof shapes / sizeof shapes[0]; n += IWT_FEWER) {
             struct iwt_random random = {k * 100 + n, 0};
             iw_pattern pattern = IW_PATTERN_INIT;
 
@@ -229,7 +229,7 @@ static void passes_on_columns_are_the_same_on_blocks(void **state)
     static const struct {
         uint32_t ranks, members, lanes;
     } shapes[] = {{1 << 18, 2, 1}, {3 << 15, 2, 2}, {1 << 15, 3, 8}, {1 << 17, 5, 1}, {5 << 15, 4, 1}};
-    const uint64_t rounds = 3;
+    const uint64_t rounds = IWT_FEWER > 1 ? 1 : 3;
 
     (void)state;
     for (uint64_t k = 0; k < rounds * 3; k++) {
