@@ -19,6 +19,7 @@ struct iwi_otf2_thread {
     uint32_t depth, open_depth; /* open_depth: of the MPI function that is open; 0: none */
     const struct iwi_def_region *region;
     struct iwi_span span;
+    bool calls;               /* MPI, at least once */
     struct iwi_event *events; /* inside it */
     size_t count, capacity;
 };
