@@ -20,6 +20,9 @@ static inline const char *iwi_time_text(iw_time ps, char buf[IWI_NUMBER_SIZE])
     return iw_format_time(ps, buf, IWI_NUMBER_SIZE);
 }
 
+/* Ranks a second, or a step: three or four digits that count, never a power of ten. */
+const char *iwi_speed_text(double speed, char buf[IWI_NUMBER_SIZE]);
+
 /* Writes the verdict as a paragraph. */
 void iwi_waves_write_verdict(const iw_timeline *timeline, const iw_waves *waves, FILE *out);
 
