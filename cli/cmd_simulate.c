@@ -116,6 +116,9 @@ static int simulate(struct ui *ui, const struct simulate_opts *opts, struct simu
     status = iw_simulate(&ui->log, s->program, &s->net, s->noise, &sim, &s->result);
     ui->progress = NULL;
     progress_wipe(&progress);
+    if (status == IW_ERR_DEADLOCK) {
+        program_explain_deadlock(ui, &s->source);
+    }
     return ui_exit_of(status);
 }
 

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <idlewave/fleet.h>
+
 #include "program_parse.h"
 
 #define ROW(...) OPT_ROW(struct program_opts, __VA_ARGS__)
@@ -172,7 +174,7 @@ static int find_source(struct ui *ui, const struct program_opts *opts, const str
 static int make_from_file(struct ui *ui, const struct program_opts *opts, struct program_source *source,
                           iw_program **program_p)
 {
-    const bool is_trace = iw_trace_is_trace(source->path);
+    const bool is_trace = iw_is_folder(source->path) || iw_trace_is_trace(source->path); /* GOAL is a file */
     const int code = check_file(ui, opts, source->path, is_trace);
     iw_program *program;
     iw_status status;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include <idlewave/idlewave.h>
+#include <idlewave/trace_report.h>
 
 #include "report_kinds.h"
 #include "ui.h"
@@ -15,17 +16,47 @@ static bool is_timeline(const char *path)
     return iw_timeline_is_file(path) || iw_trace_is_trace(path);
 }
 
-static iw_status load(const iw_log *log, const char *path, void **input_p)
+/* What is shown. */
+struct shown {
+    iw_timeline *timeline;     /* NULL: ranks of the trace cannot be laid side by side */
+    iw_trace *trace;           /* NULL: of a timeline from a file */
+    iw_trace_summary *summary; /* of the trace */
+};
+
+static void release(void *input)
+{
+    struct shown *shown = input;
+
+    iw_timeline_free(shown->timeline);
+    iw_trace_summary_free(shown->summary);
+    iw_trace_free(shown->trace);
+    free(shown);
+}
+
+static iw_status load_trace(const iw_log *log, const char *path, struct shown *shown)
 {
     const iw_timeline_opts opts = IW_TIMELINE_OPTS_INIT;
-    iw_timeline *timeline = NULL;
+    iw_status status;
 
-    if (iw_timeline_is_file(path)) {
-        IW_TRY(iw_timeline_read(log, path, &timeline));
-    } else {
-        IW_TRY(iw_timeline_from_trace(log, path, 0, &opts, &timeline));
+    IW_TRY(iw_trace_open(log, path, &shown->trace));
+    IW_TRY(iw_trace_summarize(log, shown->trace, &shown->summary));
+    status = iw_timeline_of_trace(NULL, shown->trace, path, 0, &opts, &shown->timeline);
+    return status == IW_ERR_UNSUPPORTED ? IW_OK : status;
+}
+
+static iw_status load(const iw_log *log, const char *path, void **input_p)
+{
+    struct shown *shown = ui_grow(NULL, 1, sizeof *shown);
+    iw_status status;
+
+    *shown = (struct shown){.timeline = NULL};
+    status = iw_timeline_is_file(path) ? iw_timeline_read(log, path, &shown->timeline)
+                                       : load_trace(log, path, shown);
+    if (status != IW_OK) {
+        release(shown);
+        return status;
     }
-    *input_p = timeline;
+    *input_p = shown;
     return IW_OK;
 }
 
@@ -54,23 +85,39 @@ static iw_status write_csv(const iw_log *log, const iw_timeline *timeline, FILE 
     return status;
 }
 
+/* The words: of a trace about the run first. */
+static iw_status write_words(const iw_log *log, const struct shown *shown, const iw_waves *waves, FILE *out)
+{
+    iw_status status = IW_OK;
+
+    if (shown->summary != NULL) {
+        status = iw_trace_write_text(log, shown->summary, shown->timeline, waves, out);
+    } else if (waves != NULL) {
+        status = iw_waves_write_text(log, shown->timeline, waves, out);
+    } else {
+        return IW_OK;
+    }
+    (void)fputc('\n', out);
+    return status;
+}
+
 /* The picture first, aside: if there is nothing to draw, there shall be no verdict above it either. */
-static iw_status write_text(const iw_log *log, const iw_timeline *timeline, const iw_waves *waves,
+static iw_status write_text(const iw_log *log, const struct shown *shown, const iw_waves *waves,
                             const iw_timeline_window *window, const struct report_target *target)
 {
+    const iw_waves *drawn = shown->summary == NULL || iw_waves_are_followed(waves) ? waves : NULL;
     char *picture = NULL;
     size_t size = 0;
     FILE *aside = open_memstream(&picture, &size);
     iw_status status = IW_ERR_NOMEM;
 
     if (aside != NULL) {
-        status = iw_timeline_write_terminal(log, timeline, waves, window, COLUMNS, LINES, target->has_colour,
-                                            aside);
+        status = iw_timeline_write_terminal(log, shown->timeline, drawn, window, COLUMNS, LINES,
+                                            target->has_colour, aside);
         status = fclose(aside) != 0 && status == IW_OK ? IW_ERR_NOMEM : status;
     }
-    if (status == IW_OK && waves != NULL) {
-        status = iw_waves_write_text(log, timeline, waves, target->out);
-        (void)fputc('\n', target->out);
+    if (status == IW_OK) {
+        status = write_words(log, shown, waves, target->out);
     }
     if (status == IW_OK) {
         (void)fwrite(picture, 1, size, target->out);
@@ -79,19 +126,27 @@ static iw_status write_text(const iw_log *log, const iw_timeline *timeline, cons
     return status;
 }
 
-static iw_status write_with_waves(const iw_log *log, const iw_timeline *timeline,
+static iw_status write_page(const iw_log *log, const struct shown *shown, const iw_waves *waves,
+                            const struct report_target *target)
+{
+    const char *name = ui_file_name(target->name);
+
+    return shown->summary != NULL
+               ? iw_trace_write_html(log, shown->summary, shown->timeline, waves, name, target->out)
+               : iw_timeline_write_html(log, shown->timeline, waves, name, target->out);
+}
+
+static iw_status write_with_waves(const iw_log *log, const struct shown *shown,
                                   const iw_timeline_window *window, const struct report_target *target)
 {
     iw_waves *waves = NULL;
-    iw_status status = look_for_waves(log, timeline, &waves);
+    iw_status status = look_for_waves(log, shown->timeline, &waves);
 
     if (status == IW_OK) {
         switch (target->format) {
-        case REPORT_TEXT: status = write_text(log, timeline, waves, window, target); break;
-        case REPORT_HTML:
-            status = iw_timeline_write_html(log, timeline, waves, ui_file_name(target->name), target->out);
-            break;
-        default: status = iw_timeline_plot(log, timeline, waves, window, target->path); break;
+        case REPORT_TEXT: status = write_text(log, shown, waves, window, target); break;
+        case REPORT_HTML: status = write_page(log, shown, waves, target); break;
+        default: status = iw_timeline_plot(log, shown->timeline, waves, window, target->path); break;
         }
     }
     iw_waves_free(waves);
@@ -111,22 +166,35 @@ static iw_timeline_window window_of(const iw_timeline *timeline, const struct wi
                                 within.to_ps};
 }
 
+/* Of a trace whose ranks cannot be laid side by side there are only words; other formats say why. */
+static iw_status write_without_timeline(const iw_log *log, const struct shown *shown,
+                                        const struct report_target *target)
+{
+    const iw_timeline_opts opts = IW_TIMELINE_OPTS_INIT;
+    iw_timeline *timeline = NULL;
+
+    if (target->format == REPORT_TEXT && target->window == NULL) {
+        return iw_trace_write_text(log, shown->summary, NULL, NULL, target->out);
+    }
+    return iw_timeline_of_trace(log, shown->trace, target->name, 0, &opts, &timeline);
+}
+
 static iw_status write(const iw_log *log, const void *input, const struct report_target *target)
 {
     static const struct window all = {.has_ranks = false};
-    const iw_timeline_window window = window_of(input, target->window != NULL ? target->window : &all);
+    const struct shown *shown = input;
+    iw_timeline_window window;
 
-    switch (target->format) {
-    case REPORT_CSV: return write_csv(log, input, target->out);
-    case REPORT_PERFETTO: return iw_timeline_write_perfetto(log, input, &window, target->out);
-    case REPORT_OTF2: return iw_timeline_write_otf2(log, input, &window, target->path);
-    default: return write_with_waves(log, input, &window, target);
+    if (shown->timeline == NULL) {
+        return write_without_timeline(log, shown, target);
     }
-}
-
-static void release(void *input)
-{
-    iw_timeline_free(input);
+    window = window_of(shown->timeline, target->window != NULL ? target->window : &all);
+    switch (target->format) {
+    case REPORT_CSV: return write_csv(log, shown->timeline, target->out);
+    case REPORT_PERFETTO: return iw_timeline_write_perfetto(log, shown->timeline, &window, target->out);
+    case REPORT_OTF2: return iw_timeline_write_otf2(log, shown->timeline, &window, target->path);
+    default: return write_with_waves(log, shown, &window, target);
+    }
 }
 
 const struct report_kind report_timeline = {

@@ -54,16 +54,18 @@ const char *program_given_trace_option(const struct trace_opts *opts)
 /* What the result calls it. */
 static void describe(const iw_trace *trace, const iw_program *program, struct program_source *source)
 {
-    const size_t size = 64;
+    const size_t size = 128;
     iw_trace_info info;
     char *what = ui_grow(NULL, size, 1);
+    const char *joined;
 
     iw_trace_describe(trace, &info);
+    joined = info.threaded_ranks > 0 ? ", calls of several threads in one sequence" : "";
     if (iw_program_ranks(program) > info.ranks) {
-        snprintf(what, size, "%lu replicas of %lu traced ranks",
-                 (unsigned long)(iw_program_ranks(program) / info.ranks), (unsigned long)info.ranks);
+        snprintf(what, size, "%lu replicas of %lu traced ranks%s",
+                 (unsigned long)(iw_program_ranks(program) / info.ranks), (unsigned long)info.ranks, joined);
     } else {
-        snprintf(what, size, "traced");
+        snprintf(what, size, "traced%s", joined);
     }
     source->note = what;
 }
@@ -113,4 +115,17 @@ int program_make_from_trace(struct ui *ui, const struct program_opts *opts, stru
     describe(source->trace, program, source);
     *program_p = program;
     return UI_DONE;
+}
+
+void program_explain_deadlock(const struct ui *ui, const struct program_source *source)
+{
+    iw_trace_info info = {.threaded_ranks = 0};
+
+    if (source->trace != NULL) {
+        iw_trace_describe(source->trace, &info);
+    }
+    if (info.threaded_ranks > 0) {
+        ui_hint(ui, "the likely reason: ranks called MPI from several threads; their calls are put in one "
+                    "sequence, in which a call may wait for one that comes after it");
+    }
 }

@@ -30,4 +30,7 @@ const char *program_given_trace_option(const struct trace_opts *opts);
 int program_make_from_trace(struct ui *ui, const struct program_opts *opts, struct program_source *source,
                             iw_program **program_p);
 
+/* After a deadlock: says so where the way in which the trace was read is the likely reason. */
+void program_explain_deadlock(const struct ui *ui, const struct program_source *source);
+
 #endif

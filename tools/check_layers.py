@@ -27,7 +27,7 @@ ARROWS = {
     "launch": (("base",), ()),
     "measure": (("base", "noise"), ("hwloc", "libtraceevent")),
     "program": (("base",), ()),
-    "format": (("base", "noise", "program", "wave"), ("HDF5", "jansson", "libtracecmd", "libyaml", "OTF2")),
+    "format": (("base", "launch", "noise", "program", "wave"), ("HDF5", "jansson", "libtracecmd", "libyaml", "OTF2")),
     "sim": (("base", "noise", "program", "team"), ()),
     "stats": (("base",), ("GSL",)),
     "model": (("base", "noise", "stats"), ("GSL",)),

@@ -22,12 +22,14 @@ typedef struct iw_trace iw_trace;
 /** Opens an OTF2 anchor file (or the folder it is in), or a set of liballprof text files (the file of any
  *  rank, or their folder); told apart by content. Reads all of it. What the trace lacks and could not be
  *  reconstructed is logged as warnings, once for each kind, with the first place and the number of cases.
- *  IW_ERR_IO, IW_ERR_FORMAT (with file, rank and number of the event), IW_ERR_TRUNCATED, IW_ERR_UNSUPPORTED
- *  (built without OTF2), IW_ERR_NOMEM. */
+ *  IW_ERR_IO, IW_ERR_FORMAT (with file, rank and number of the event), IW_ERR_TRUNCATED
+ *  (also what a run left that did not end), IW_ERR_UNSUPPORTED (built without OTF2; a format of other tools),
+ *  IW_ERR_NOMEM. */
 IW_API IW_NODISCARD iw_status iw_trace_open(const iw_log *log, const char *path, iw_trace **trace_p);
 IW_API void iw_trace_free(iw_trace *trace);
 
-/** True if `path` looks like something that iw_trace_open() takes (it may still be damaged). */
+/** True if `path` looks like a trace. It may still be damaged, left by a run that did not end, or of a format
+ *  that is not read: iw_trace_open() says so, and what to do. */
 IW_API bool iw_trace_is_trace(const char *path);
 
 /** What is in it. */
@@ -39,6 +41,7 @@ typedef struct iw_trace_info {
     bool has_cpu_time;                                           /* compute time is also known as CPU time */
     iw_time wall_ps;                                             /* longest rank, first call to last */
     iw_time compute_wall_ps, compute_cpu_ps;                     /* sums over ranks */
+    uint32_t threaded_ranks; /* that call MPI from several threads, whose calls are put into one sequence */
 } iw_trace_info;
 
 IW_API void iw_trace_describe(const iw_trace *trace, iw_trace_info *info_p);

@@ -17,6 +17,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/spool_head.h"
+
 enum iwi_record_kind {
     IWI_RECORD_END = 0,
     IWI_RECORD_ENTER,  /* struct iwi_record_enter */
@@ -105,22 +107,5 @@ struct iwi_record_comm {
 
 /* Bytes of the record at `word`; 0: there is none (the end, or damaged). `left`: bytes from `word` on. */
 size_t iwi_record_size(const uint64_t *word, size_t left);
-
-/* Head of a spool file; the records follow it. */
-#define IWI_SPOOL_MAGIC UINT64_C(0x314c4f4f50535749) /* "IWSPOOL1" */
-
-struct iwi_spool_head {
-    uint64_t magic;
-    uint32_t rank, world_size;
-    uint32_t thread, version;
-    uint64_t call_digest; /* of the names of calls: the numbers of another build mean other calls */
-    int64_t realtime_ns;  /* CLOCK_REALTIME and CLOCK_MONOTONIC, read together */
-    int64_t monotonic_ns;
-    char host[64];
-    char mpi[16];
-    char cpu_clock[16];
-};
-
-#define IWI_SPOOL_VERSION 1
 
 #endif

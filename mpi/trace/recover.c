@@ -221,6 +221,15 @@ static uint32_t describe_ranks(struct recovery *r)
     return missing;
 }
 
+static void describe_loss(uint32_t missing, uint32_t ranks, char *text, size_t size)
+{
+    if (missing > 0) {
+        (void)snprintf(text, size, "the run died; nothing is known of %u of its %u ranks", missing, ranks);
+    } else {
+        (void)snprintf(text, size, "the run died; what its ranks did until then is all there");
+    }
+}
+
 static bool write_archive(struct recovery *r, uint32_t missing)
 {
     char lost[128];
@@ -231,8 +240,7 @@ static bool write_archive(struct recovery *r, uint32_t missing)
         return fail(r, r->folder, "an archive cannot be made here");
     }
     bool is_fine = write_files(r, archive);
-    (void)snprintf(lost, sizeof lost, "the run died; nothing is known of %u of %u ranks", missing,
-                   r->spool.rank_count);
+    describe_loss(missing, r->spool.rank_count, lost, sizeof lost);
     const struct iwi_archive_definitions defs = {.mpi = head->mpi,
                                                  .cpu_clock = head->cpu_clock,
                                                  .lost = lost,

@@ -108,6 +108,7 @@ static iw_status read_all(struct all *all)
         iw_status status;
 
         iwi_builder_init(&builder, all->log, &all->gaps, r);
+        builder.uses = &all->trace->uses;
         status = read_rank(all->log, &all->texts[r], &builder, &all->ranks[r], &all->trace->ranks[r]);
         iwi_builder_release(&builder);
         IW_TRY(status);

@@ -319,6 +319,12 @@ static iw_status build_collective(struct iwi_allprof_reading *in, const struct i
     return iwi_build(in->builder, line->function, line->name, span, &event, 1);
 }
 
+/* Counts what does not go through iwi_build(). */
+static void use(struct iwi_allprof_reading *in, const struct iwi_span *span)
+{
+    iwi_use_function(in->builder->uses, in->line.name, iwi_max(0, span->leave_ps - span->enter_ps), 0);
+}
+
 iw_status iwi_allprof_build(struct iwi_allprof_reading *in, const struct iwi_span *span)
 {
     const struct iwi_allprof_line *line = &in->line;
@@ -330,7 +336,7 @@ iw_status iwi_allprof_build(struct iwi_allprof_reading *in, const struct iwi_spa
     switch (line->is_understood ? line->function.kind : IWI_FN_NONE) {
     case IWI_FN_P2P:
     case IWI_FN_SENDRECV: return build_message(in, span);
-    case IWI_FN_START: return build_start(in, span);
+    case IWI_FN_START: use(in, span); return build_start(in, span);
     case IWI_FN_REQUEST_FREE:
         iwi_build_local(in->builder, span);
         free_request(in);
@@ -339,7 +345,7 @@ iw_status iwi_allprof_build(struct iwi_allprof_reading *in, const struct iwi_spa
     case IWI_FN_WAITANY:
     case IWI_FN_WAITSOME:
     case IWI_FN_WAITALL:
-    case IWI_FN_TEST: return build_wait(in, span);
+    case IWI_FN_TEST: use(in, span); return build_wait(in, span);
     case IWI_FN_COLLECTIVE:
     case IWI_FN_ICOLLECTIVE: return build_collective(in, span);
     default: break;

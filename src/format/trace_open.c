@@ -15,6 +15,7 @@
 
 #include "format/input.h"
 #include "format/trace_allprof.h"
+#include "format/trace_foreign.h"
 #include "format/trace_otf2.h"
 
 enum kind { KIND_NONE, KIND_OTF2, KIND_ALLPROF };
@@ -100,7 +101,7 @@ bool iw_trace_is_trace(const char *path)
 {
     char found[PATH_MAX];
 
-    return find(path, found) != KIND_NONE;
+    return find(path, found) != KIND_NONE || iwi_trace_is_unfinished(path) || iwi_trace_foreign(path) != NULL;
 }
 
 /* ---- a set of text files ---- */
@@ -244,6 +245,21 @@ static iw_status open_allprof(const iw_log *log, const char *path, struct iw_tra
 
 /* ---- the public functions ---- */
 
+static iw_status refuse(const iw_log *log, const char *path, bool is_dir)
+{
+    const struct iwi_foreign *foreign = iwi_trace_foreign(path);
+
+    if (iwi_trace_is_unfinished(path)) {
+        return iwi_trace_refuse_unfinished(log, path);
+    }
+    if (foreign != NULL) {
+        return iwi_trace_refuse_foreign(log, path, foreign);
+    }
+    return iwi_fail(log, IW_ERR_FORMAT,
+                    "'%s' %s: neither an OTF2 anchor file (.otf2) nor a text of liballprof", path,
+                    is_dir ? "holds no trace of an MPI program" : "is no trace of an MPI program");
+}
+
 iw_status iw_trace_open(const iw_log *log, const char *path, iw_trace **trace_p)
 {
     char found[PATH_MAX];
@@ -255,10 +271,7 @@ iw_status iw_trace_open(const iw_log *log, const char *path, iw_trace **trace_p)
     switch (find(path, found)) {
     case KIND_OTF2: return iwi_trace_otf2(log, found, trace_p);
     case KIND_ALLPROF: return open_allprof(log, found, trace_p);
-    default:
-        return iwi_fail(
-            log, IW_ERR_FORMAT, "'%s' %s: neither an OTF2 anchor file (.otf2) nor a text of liballprof", path,
-            S_ISDIR(info.st_mode) ? "holds no trace of an MPI program" : "is no trace of an MPI program");
+    default: return refuse(log, path, S_ISDIR(info.st_mode));
     }
 }
 
@@ -299,7 +312,8 @@ void iw_trace_describe(const iw_trace *trace, iw_trace_info *info_p)
     iw_trace_info info = {.origin = trace->origin,
                           .ranks = trace->rank_count,
                           .communicators = trace->comm_count,
-                          .has_cpu_time = trace->has_cpu_time};
+                          .has_cpu_time = trace->has_cpu_time,
+                          .threaded_ranks = trace->threaded.ranks};
 
     for (uint32_t r = 0; r < trace->rank_count; r++) {
         const struct iwi_trace_rank *rank = &trace->ranks[r];

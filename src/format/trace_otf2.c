@@ -43,6 +43,7 @@ static iw_status put_rank(struct iwi_otf2 *in, uint32_t rank, FILE *out, struct 
     iw_status status;
 
     iwi_builder_init(&builder, in->log, &in->gaps, rank);
+    builder.uses = &in->uses;
     builder.lacks_completions = is_eztrace;
     builder.lacks_null = strcmp(in->origin, "idlewave") == 0;
     status = iwi_otf2_rank(in, rank, &builder, &end_ps);
@@ -119,6 +120,7 @@ static iw_status put_archive(struct iwi_otf2 *in, FILE *out)
     head.comms_at = comms_at > 0 ? (uint64_t)comms_at : 0;
     head.distrusts_sources = strcmp(in->origin, "eztrace") == 0;
     head.gaps = in->gaps;
+    head.uses = in->uses;
     iwi_otf2_put_head(out, &head);
     return IW_OK;
 }

@@ -21,6 +21,7 @@ struct iwi_otf2_head {
     uint32_t rank_count, comm_count;
     uint64_t comms_at; /* offset of the communicators, behind all ranks */
     struct iwi_gaps gaps;
+    struct iwi_function_uses uses;
     uint32_t has_cpu_time, distrusts_sources;
 };
 

@@ -160,6 +160,11 @@ static iw_status take_all(const iw_log *log, const char *path, struct cursor *cu
     memcpy(trace->origin, head->origin, sizeof trace->origin);
     trace->origin[sizeof trace->origin - 1] = '\0';
     trace->has_cpu_time = head->has_cpu_time != 0;
+    trace->uses = head->uses;
+    trace->uses.count = head->uses.count <= IWI_USES ? head->uses.count : IWI_USES;
+    for (uint32_t i = 0; i < trace->uses.count; i++) {
+        trace->uses.of[i].name[sizeof trace->uses.of[i].name - 1] = '\0';
+    }
     trace->comms = iwi_new_array(log, head->comm_count, sizeof *trace->comms);
     if (trace->comms == NULL) {
         return IW_ERR_NOMEM;

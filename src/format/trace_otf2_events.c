@@ -150,10 +150,10 @@ static int by_time(const void *a, const void *b)
     return (x->sequence > y->sequence) - (x->sequence < y->sequence);
 }
 
-/* Threads that only compute do not count. */
-static bool is_multithreaded(const struct iwi_otf2_events *e)
+/* Marks and counts the threads that call MPI; those that only compute do not count. */
+static uint32_t count_callers(struct iwi_otf2_events *e)
 {
-    uint32_t thread = UINT32_MAX;
+    uint32_t callers = 0;
 
     for (size_t i = 0; i < e->buffer_count; i++) {
         const struct iwi_otf2_raw *raw = &e->buffer[i];
@@ -161,20 +161,20 @@ static bool is_multithreaded(const struct iwi_otf2_events *e)
             raw->type == IWI_RAW_ENTER ? iwi_defs_find(&e->in->regions, raw->region) : NULL;
 
         if (raw->type == IWI_RAW_EVENT || (region != NULL && region->function.kind > IWI_FN_FINALIZE)) {
-            if (thread != UINT32_MAX && thread != raw->thread) {
-                return true;
-            }
-            thread = raw->thread;
+            callers += !e->threads[raw->thread].calls;
+            e->threads[raw->thread].calls = true;
         }
     }
-    return false;
+    return callers;
 }
 
 static iw_status replay(struct iwi_otf2_events *e)
 {
-    e->builder->caps_cpu = is_multithreaded(e);
-    if (e->builder->caps_cpu) {
-        iwi_build_note(e->builder, IWI_GAP_THREADS, NULL);
+    const uint32_t callers = count_callers(e);
+
+    e->builder->caps_cpu = callers > 1;
+    if (callers > 1) {
+        iwi_gap_note(e->builder->gaps, IWI_GAP_THREADS, e->builder->rank, callers, NULL);
     }
     if (e->builder->caps_cpu && !e->builder->lacks_completions) {
         IW_TRY(iwi_otf2_part_calls(e));

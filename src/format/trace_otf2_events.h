@@ -21,6 +21,7 @@ struct iwi_otf2_thread {
     bool has_started;           /* what that one starts is with the builder already */
     const struct iwi_def_region *region;
     struct iwi_span span;
+    bool calls;               /* MPI, at least once */
     struct iwi_event *events; /* inside it */
     size_t count, capacity;
 };

@@ -73,6 +73,7 @@ struct iwi_otf2 {
     OTF2_Reader *reader;
     iw_status status; /* of what went wrong in a callback */
     struct iwi_gaps gaps;
+    struct iwi_function_uses uses;
     char origin[IWI_ORIGIN_SIZE];
     enum iwi_otf2_sizes sizes;
 

@@ -40,15 +40,31 @@ enum iwi_gap {
     IWI_GAPS
 };
 
+enum { IWI_GAP_MESSAGES = 3 };
+
+/* A message that only one side knows. */
+struct iwi_gap_message {
+    uint32_t rank, peer; /* peer: IWI_PEER_UNKNOWN if it is not known */
+    int32_t tag;         /* IWI_TAG_UNKNOWN too */
+    uint64_t call, bytes;
+};
+
 struct iwi_gaps {
     struct {
         uint64_t count;
         uint32_t rank; /* of the first */
-        uint64_t call; /* its place: number of the MPI call within the rank, from 1 */
+        uint64_t call; /* its place: number of the MPI call within the rank, from 1; THREADS: how many call */
         char name[32]; /* of the function; may be empty */
     } of[IWI_GAPS];
-    char note[256]; /* what the tracer itself says is missing */
+    struct iwi_gap_message unsent[IWI_GAP_MESSAGES],
+        unreceived[IWI_GAP_MESSAGES]; /* the first of these gaps */
+    char note[256];                   /* what the tracer itself says is missing */
 };
+
+struct iwi_threaded iwi_gaps_threaded(const struct iwi_gaps *gaps);
+
+/* A receive without a send, or a send without a receive. */
+void iwi_gap_note_message(struct iwi_gaps *gaps, enum iwi_gap gap, const struct iwi_gap_message *message);
 
 void iwi_gap_note(struct iwi_gaps *gaps, enum iwi_gap gap, uint32_t rank, uint64_t call, const char *name);
 
@@ -85,6 +101,9 @@ struct iwi_function {
 
 /* "MPI_Ibcast", in any case; large-count forms ("_c") too. */
 struct iwi_function iwi_function_of(const char *name, size_t length);
+
+/* Counts one call; `name` may be NULL: nothing is counted. */
+void iwi_use_function(struct iwi_function_uses *uses, const char *name, iw_time time_ps, uint64_t bytes);
 
 /* ---- requests that are open ---- */
 
@@ -149,6 +168,7 @@ struct iwi_late {
 struct iwi_builder {
     const iw_log *log;
     struct iwi_gaps *gaps;
+    struct iwi_function_uses *uses; /* of all ranks; NULL: not counted */
     uint32_t rank;
     bool lacks_completions; /* the trace does not tell what a wait completed: taken in order */
     bool caps_cpu;          /* threads side by side: no more CPU time than the time between calls */

@@ -77,6 +77,7 @@ static void compact(struct iwi_trace_rank *rank, uint8_t *is_made)
 
 iw_status iwi_trace_finish(const struct iwi_finish *finish, struct iw_trace *trace)
 {
+    trace->threaded = iwi_gaps_threaded(finish->gaps);
     IW_TRY(iwi_trace_match(finish, trace));
     for (uint32_t r = 0; r < trace->rank_count; r++) {
         uint8_t *is_made = iwi_new_array(finish->log, trace->ranks[r].request_count, 1);

@@ -143,12 +143,30 @@ static iw_status add_without_events(struct iwi_builder *b, struct iwi_function f
     }
 }
 
+/* What the function hands to MPI. */
+static uint64_t bytes_given(const struct iwi_event *events, size_t count)
+{
+    uint64_t bytes = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        const uint8_t type = events[i].type;
+
+        if (type == IWI_EV_SEND || type == IWI_EV_ISEND || type == IWI_EV_COLLECTIVE ||
+            type == IWI_EV_ICOLLECTIVE_POSTED) {
+            bytes += events[i].bytes;
+        }
+    }
+    return bytes;
+}
+
 iw_status iwi_build(struct iwi_builder *builder, struct iwi_function function, const char *name,
                     const struct iwi_span *span, const struct iwi_event *events, size_t count)
 {
     const uint64_t before = builder->call_count;
     bool is_explained = false;
 
+    iwi_use_function(builder->uses, name, iwi_max(0, span->leave_ps - span->enter_ps),
+                     bytes_given(events, count));
     iwi_build_enter(builder, span);
     IW_TRY(add_events(builder, function, events, count, &is_explained));
     if (!is_explained) {

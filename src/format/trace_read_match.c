@@ -206,7 +206,10 @@ static void leave_alone(struct matching *m, enum iwi_gap gap, uint32_t rank, con
 {
     struct iwi_call *call = call_of(m, rank, end);
 
-    iwi_gap_note(m->finish->gaps, gap, rank, end->call + 1, NULL);
+    iwi_gap_note_message(
+        m->finish->gaps, gap,
+        &(struct iwi_gap_message){
+            .rank = rank, .peer = call->peer, .tag = call->tag, .call = end->call + 1, .bytes = call->bytes});
     call->kind = IWI_CALL_OPAQUE;
     call->flags = 0;
     call->bytes = 0;

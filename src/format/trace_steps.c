@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include <idlewave/timeline.h>
+#include <idlewave/trace_report.h>
 
 /* ---- which computations begin a step ---- */
 
@@ -213,28 +214,35 @@ static iw_status make(const iw_log *log, const struct iw_trace *trace, iw_time g
     return iw_timeline_finish(log, timeline);
 }
 
-iw_status iw_timeline_from_trace(const iw_log *log, const char *path, iw_time gap_ps,
-                                 const iw_timeline_opts *opts, iw_timeline **timeline_p)
+iw_status iw_timeline_of_trace(const iw_log *log, const iw_trace *trace, const char *name, iw_time gap_ps,
+                               const iw_timeline_opts *opts, iw_timeline **timeline_p)
 {
     iw_timeline_opts wanted = *opts;
     iw_timeline *timeline = NULL;
-    iw_trace *trace = NULL;
     iw_status status;
 
-    IW_TRY(iw_trace_open(log, path, &trace));
-    status = check(log, path, trace);
-    if (status == IW_OK) {
-        fill(path, trace, &wanted);
-        status = iw_timeline_new(log, &wanted, &timeline);
-    }
+    IW_TRY(check(log, name, trace));
+    fill(name, trace, &wanted);
+    status = iw_timeline_new(log, &wanted, &timeline);
     if (status == IW_OK) {
         status = make(log, trace, gap_ps, timeline);
     }
-    iw_trace_free(trace);
     if (status != IW_OK) {
         iw_timeline_free(timeline);
         return status;
     }
     *timeline_p = timeline;
     return IW_OK;
+}
+
+iw_status iw_timeline_from_trace(const iw_log *log, const char *path, iw_time gap_ps,
+                                 const iw_timeline_opts *opts, iw_timeline **timeline_p)
+{
+    iw_trace *trace = NULL;
+    iw_status status;
+
+    IW_TRY(iw_trace_open(log, path, &trace));
+    status = iw_timeline_of_trace(log, trace, path, gap_ps, opts, timeline_p);
+    iw_trace_free(trace);
+    return status;
 }

@@ -62,11 +62,31 @@ static iw_time finish(const struct iwi_source *source, int64_t *words, iw_time *
     return iwi_trace_finish(&source->u.trace, &words[PIECE], next, t, d);
 }
 
+/* A text, or a recording of one CPU, whose sources of noise stand side by side; else NULL. */
+static const struct iwi_trace *only_trace(const iw_noise *noise)
+{
+    const struct iwi_source *first = &noise->sources[0];
+
+    if (noise->count == 1 && first->ops == &iwi_source_trace) {
+        return &first->u.trace;
+    }
+    if (noise->count == 0 || first->ops != &iwi_source_recording ||
+        first->u.recorded.recorded->node_count != 1 || first->u.recorded.recorded->first_cpu[1] != 1) {
+        return NULL;
+    }
+    for (size_t i = 1; i < noise->count; i++) {
+        if (noise->sources[i].ops != &iwi_source_recording_part) {
+            return NULL;
+        }
+    }
+    return &first->u.recorded.recorded->cpus[0].trace;
+}
+
 bool iwi_noise_trace_view(const iw_noise *noise, struct iwi_trace_view *view_p)
 {
-    const struct iwi_trace *trace = &noise->sources[0].u.trace;
+    const struct iwi_trace *trace = only_trace(noise);
 
-    if (noise->count != 1 || noise->sources[0].ops != &iwi_source_trace) {
+    if (trace == NULL) {
         return false;
     }
     *view_p = (struct iwi_trace_view){trace->start_ps, trace->duration_ps, trace->count, trace->length_ps};
@@ -77,10 +97,10 @@ iw_time iwi_noise_trace_offset(const iw_noise *noise, struct iwi_stream_id id)
 {
     struct iwi_origin origin = {.draw = iwi_source_draw(noise, 0, id),
                                 .shift_ps = iwi_noise_shift(noise, id)};
-    struct iwi_trace_view view;
+    const struct iwi_trace *trace = only_trace(noise);
 
     origin.draw.purpose = IWI_DRAW_OFFSET;
-    return iwi_noise_trace_view(noise, &view) ? iwi_trace_offset(&noise->sources[0].u.trace, &origin) : 0;
+    return trace != NULL ? iwi_trace_offset(trace, &origin) : 0;
 }
 
 const struct iwi_source_ops iwi_source_trace = {

@@ -15,7 +15,8 @@ struct iwi_trace_view {
     iw_time length_ps; /* 0 only when count is */
 };
 
-/* True if the noise is exactly one recorded trace; else *view_p stays as it is. */
+/* True if the noise is exactly one recorded trace, or the recording of one CPU; else *view_p stays as it is.
+ */
 bool iwi_noise_trace_view(const iw_noise *noise, struct iwi_trace_view *view_p);
 
 /* The position in [0, length) at which that trace stands at time 0 on a rank; 0 if there is no such trace. */

@@ -78,6 +78,26 @@ struct iwi_comm {
     uint32_t *members; /* world ranks, by rank in the communicator; NULL: world, or a duplicate of it */
 };
 
+/* One MPI function, over all ranks. */
+struct iwi_function_use {
+    char name[32];
+    uint64_t calls;
+    uint64_t bytes; /* sent by point-to-point calls; of collectives as struct iwi_call has them */
+    iw_time time_ps;
+};
+
+enum { IWI_USES = 96 };
+
+struct iwi_function_uses {
+    uint32_t count;
+    struct iwi_function_use of[IWI_USES]; /* the last one has all that found no room */
+};
+
+/* Ranks that call MPI from several threads: their calls are put into one sequence, by time. */
+struct iwi_threaded {
+    uint32_t ranks, first, threads; /* of the first: how many threads call */
+};
+
 struct iw_trace {
     char origin[16];
     uint32_t rank_count;
@@ -85,6 +105,8 @@ struct iw_trace {
     struct iwi_comm *comms; /* 0 is world */
     uint32_t comm_count;
     bool has_cpu_time;
+    struct iwi_function_uses uses;
+    struct iwi_threaded threaded;
     void *mapping;       /* calls and completed requests of all ranks lie in it; NULL: each array by itself */
     size_t mapping_size; /* bytes */
 };

@@ -55,6 +55,12 @@ static void net_label(double scale, char buf[IWI_PHRASE_SIZE])
     }
 }
 
+/* Traces and schedules have sizes of their own. */
+static bool has_size(const iw_series *series)
+{
+    return series->cells[0]->bytes > 0;
+}
+
 const char *iwi_dim_label(enum iwi_dim dim, const iw_series *series, char buf[IWI_PHRASE_SIZE])
 {
     static const char *const syncs[] = {[IW_SYNC_NONE] = "not synchronised",
@@ -66,7 +72,9 @@ const char *iwi_dim_label(enum iwi_dim dim, const iw_series *series, char buf[IW
     switch (dim) {
     case IWI_DIM_SYSTEM: snprintf(buf, IWI_PHRASE_SIZE, "%s", cell->system); break;
     case IWI_DIM_WORK: snprintf(buf, IWI_PHRASE_SIZE, "%s", cell->work); break;
-    case IWI_DIM_BYTES: snprintf(buf, IWI_PHRASE_SIZE, "%s", iwi_bytes_text(cell->bytes, number)); break;
+    case IWI_DIM_BYTES:
+        snprintf(buf, IWI_PHRASE_SIZE, "%s", has_size(series) ? iwi_bytes_text(cell->bytes, number) : "-");
+        break;
     case IWI_DIM_SYNC: snprintf(buf, IWI_PHRASE_SIZE, "%s", syncs[cell->sync]); break;
     case IWI_DIM_NET:
     default: net_label(cell->net_scale, buf);
@@ -82,7 +90,8 @@ const char *iwi_series_label(const struct iwi_study_page *page, const iw_series 
 
     buf[0] = '\0';
     for (int dim = 0; dim < IWI_DIMS; dim++) {
-        if (page->varies[dim] && dim != (int)but && used < IWI_PHRASE_SIZE) {
+        if (page->varies[dim] && dim != (int)but && used < IWI_PHRASE_SIZE &&
+            (dim != IWI_DIM_BYTES || has_size(series))) {
             used += (size_t)snprintf(buf + used, IWI_PHRASE_SIZE - used, "%s%s", used > 0 ? ", " : "",
                                      iwi_dim_label((enum iwi_dim)dim, series, part));
         }

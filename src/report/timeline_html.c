@@ -9,6 +9,7 @@
 #include "base/base.h"
 #include "report/html.h"
 #include "report/noise_parts.h"
+#include "report/traced_parts.h"
 #include "report/wave_parts.h"
 
 static void write_title(FILE *out, const void *subject)
@@ -38,8 +39,13 @@ static void write_header(FILE *out, const struct iwi_timeline_page *page)
 /* The verdict of `wave` as one line. */
 static void verdict(const struct iwi_timeline_page *page, char text[IWI_PARAGRAPH_SIZE])
 {
-    FILE *out = page->waves != NULL ? fmemopen(text, IWI_PARAGRAPH_SIZE, "w") : NULL;
+    FILE *out;
 
+    if (page->summary != NULL && !iw_waves_are_followed(page->waves)) {
+        iwi_trace_no_waves(page->summary, page->waves, text);
+        return;
+    }
+    out = page->waves != NULL ? fmemopen(text, IWI_PARAGRAPH_SIZE, "w") : NULL;
     if (out == NULL) {
         iwi_append(text, "Nobody looked for waves: too little is known exactly.");
         return;
@@ -58,11 +64,52 @@ static void write_verdict(FILE *out, const struct iwi_timeline_page *page)
 {
     char text[IWI_PARAGRAPH_SIZE] = "";
 
-    verdict(page, text);
     (void)fputs("<section class=\"verdict\" aria-labelledby=\"verdict\">\n<h2 id=\"verdict\">Verdict</h2>\n",
                 out);
+    if (page->summary != NULL) {
+        iwi_trace_verdict(page->summary, text);
+        iwi_html_paragraph(out, NULL, "%s", text);
+        text[0] = '\0';
+    }
+    verdict(page, text);
     iwi_html_paragraph(out, NULL, "%s", text);
     (void)fputs("</section>\n", out);
+}
+
+/* ---- the functions of a trace ---- */
+
+static void write_functions(FILE *out, const iw_trace_summary *summary)
+{
+    static const char *const heads[] = {"Calls", "Sent", "Time", "Of MPI"};
+    const double all_ps = iwi_trace_mpi_ps(summary);
+    char time[IWI_NUMBER_SIZE], share[IWI_NUMBER_SIZE], volume[IWI_NUMBER_SIZE],
+        threads[IWI_PARAGRAPH_SIZE] = "";
+
+    iwi_html_section(out, "functions", "MPI functions");
+    iwi_trace_threads(summary, threads);
+    if (threads[0] != '\0') {
+        iwi_html_paragraph(out, NULL, "%s", threads);
+    }
+    iwi_html_table_begin(out, "Sums over all ranks; of collectives, what is sent is the data of each rank");
+    iwi_html_head(out, true, "Function");
+    for (size_t i = 0; i < sizeof heads / sizeof heads[0]; i++) {
+        iwi_html_head(out, false, "%s", heads[i]);
+    }
+    iwi_html_table_body(out);
+    for (size_t i = 0; i < summary->function_count; i++) {
+        const iw_trace_function *function = &summary->functions[i];
+
+        iwi_html_row_begin(out);
+        iwi_html_cell(out, IWI_CELL_ROW_HEAD_WORDS, "%s", function->name);
+        iwi_html_cell(out, IWI_CELL_NUMBER, "%" PRIu64, function->calls);
+        iwi_html_cell(out, IWI_CELL_NUMBER, "%s",
+                      function->bytes > 0 ? iwi_volume_text(function->bytes, volume) : "-");
+        iwi_html_cell(out, IWI_CELL_NUMBER, "%s", iwi_time_text(function->time_ps, time));
+        iwi_html_cell(out, IWI_CELL_NUMBER, "%s",
+                      all_ps > 0.0 ? iwi_percent_text((double)function->time_ps / all_ps, share) : "-");
+        iwi_html_row_end(out);
+    }
+    iwi_html_table_end(out);
 }
 
 /* ---- the picture ---- */
@@ -123,16 +170,29 @@ static void write_picture(FILE *out, const struct iwi_timeline_page *page)
 
 /* ---- waves ---- */
 
-/* "321.9 (320.1 to 323.4)"; nothing where nothing was fitted. */
-static void write_estimate(FILE *out, const iw_estimate *estimate, double factor)
+/* Seconds as time with its unit: "-1.250 us". */
+static const char *seconds_text(double seconds, char buf[IWI_NUMBER_SIZE])
 {
+    char time[IWI_NUMBER_SIZE];
+
+    snprintf(buf, IWI_NUMBER_SIZE, "%s%s", seconds * (double)IW_PS_PER_S <= -0.5 ? "\xe2\x88\x92" : "",
+             iwi_time_text((iw_time)round(fabs(seconds) * (double)IW_PS_PER_S), time));
+    return buf;
+}
+
+/* "321.9 (320.1 to 323.4)"; nothing where nothing was fitted. */
+static void write_estimate(FILE *out, const iw_estimate *estimate,
+                           const char *(*text)(double value, char buf[IWI_NUMBER_SIZE]))
+{
+    char value[IWI_NUMBER_SIZE], low[IWI_NUMBER_SIZE], high[IWI_NUMBER_SIZE];
+
     if (!isfinite(estimate->value)) {
         iwi_html_cell(out, IWI_CELL_NUMBER, "-");
     } else if (!isfinite(estimate->low) || !isfinite(estimate->high)) {
-        iwi_html_cell(out, IWI_CELL_NUMBER, "%.4g", factor * estimate->value);
+        iwi_html_cell(out, IWI_CELL_NUMBER, "%s", text(estimate->value, value));
     } else {
-        iwi_html_cell(out, IWI_CELL_NUMBER, "%.4g (%.4g to %.4g)", factor * estimate->value,
-                      factor * estimate->low, factor * estimate->high);
+        iwi_html_cell(out, IWI_CELL_NUMBER, "%s (%s to %s)", text(estimate->value, value),
+                      text(estimate->low, low), text(estimate->high, high));
     }
 }
 
@@ -147,9 +207,9 @@ static void write_wave(FILE *out, size_t index, const iw_wave *wave)
     iwi_html_cell(out, IWI_CELL_WORDS, "%s", wave->direction > 0 ? "higher ranks" : "lower ranks");
     iwi_html_cell(out, IWI_CELL_NUMBER, "%s", iw_format_time(wave->delay_ps, number, sizeof number));
     iwi_html_cell(out, IWI_CELL_NUMBER, "%zu", wave->front_count);
-    write_estimate(out, &wave->speed, 1.0);
-    write_estimate(out, &wave->ranks_per_step, 1.0);
-    write_estimate(out, &wave->decay_s, 1e6);
+    write_estimate(out, &wave->speed, iwi_speed_text);
+    write_estimate(out, &wave->ranks_per_step, iwi_speed_text);
+    write_estimate(out, &wave->decay_s, seconds_text);
     iwi_html_cell(out, IWI_CELL_WORDS, "%s, at rank %" PRIu32 ", %s", iw_wave_end_text(wave->end),
                   wave->end_rank, iw_format_time(wave->end_ps, number, sizeof number));
     iwi_html_row_end(out);
@@ -162,7 +222,7 @@ static void write_waves(FILE *out, const iw_waves *waves)
         const char *text;
     } heads[] = {{false, "Wave"},      {false, "From rank"},      {false, "Step"},
                  {true, "Towards"},    {false, "Delay"},          {false, "Ranks"},
-                 {false, "Ranks/s"},   {false, "Ranks per step"}, {false, "Decay [us/rank]"},
+                 {false, "Ranks/s"},   {false, "Ranks per step"}, {false, "Decay per rank"},
                  {true, "How it ends"}};
 
     iwi_html_section(out, "waves", "Waves");
@@ -226,8 +286,10 @@ static void write_facts(FILE *out, const struct iwi_timeline_page *page)
         write_time_fact(out, "Ordinary rest of a step", page->waves->comm_ps);
         write_time_fact(out, "Longer waiting is idle time of a wave", page->waves->threshold_ps);
         if (page->waves->expected_speed > 0.0) {
-            snprintf(number, sizeof number, "%.4g ranks/s", page->waves->expected_speed);
-            write_fact(out, "Expected speed", number);
+            char speed[IWI_NUMBER_SIZE];
+
+            snprintf(text, sizeof text, "%s ranks/s", iwi_speed_text(page->waves->expected_speed, speed));
+            write_fact(out, "Expected speed", text);
         }
     }
     iwi_html_table_end(out);
@@ -244,8 +306,13 @@ static iw_status write_body(struct iwi_html *html, const void *subject)
     IW_TRY(iwi_timeline_data(html->log, page, &data));
     write_header(out, page);
     write_verdict(out, page);
+    if (page->summary != NULL) {
+        write_functions(out, page->summary);
+    }
     write_picture(out, page);
-    write_waves(out, page->waves);
+    if (page->summary == NULL || iw_waves_are_followed(page->waves)) {
+        write_waves(out, page->waves);
+    }
     write_facts(out, page);
     (void)fputs("</main>\n<script type=\"application/json\" id=\"timeline-data\">", out);
     (void)json_dumpf(data, out, JSON_COMPACT); /* has no '<': timeline_code.c */
@@ -254,15 +321,30 @@ static iw_status write_body(struct iwi_html *html, const void *subject)
     return IW_OK;
 }
 
-iw_status iw_timeline_write_html(const iw_log *log, const iw_timeline *timeline, const iw_waves *waves,
-                                 const char *name, FILE *out)
+static iw_status write_page(const iw_log *log, const struct iwi_timeline_page *page, FILE *out)
 {
-    const struct iwi_timeline_page page = {.timeline = timeline, .waves = waves, .name = name};
     const struct iwi_html_kind kind = {.name = "timeline-page",
                                        .write_title = write_title,
                                        .write_body = write_body,
                                        .style = &iwi_asset_timeline_css,
                                        .scripts = {&iwi_asset_timeline_cells_js, &iwi_asset_timeline_js}};
 
-    return iwi_html_write(log, &kind, &page, IWI_HTML_STATIC, out);
+    return iwi_html_write(log, &kind, page, IWI_HTML_STATIC, out);
+}
+
+iw_status iw_timeline_write_html(const iw_log *log, const iw_timeline *timeline, const iw_waves *waves,
+                                 const char *name, FILE *out)
+{
+    const struct iwi_timeline_page page = {.timeline = timeline, .waves = waves, .name = name};
+
+    return write_page(log, &page, out);
+}
+
+iw_status iw_trace_write_html(const iw_log *log, const iw_trace_summary *summary, const iw_timeline *timeline,
+                              const iw_waves *waves, const char *name, FILE *out)
+{
+    const struct iwi_timeline_page page = {
+        .timeline = timeline, .waves = waves, .summary = summary, .name = name};
+
+    return write_page(log, &page, out);
 }

@@ -8,12 +8,15 @@
 
 #include <jansson.h>
 
+#include <idlewave/trace_report.h>
+
 #include "report/timeline_parts.h"
 
 struct iwi_timeline_page {
     const iw_timeline *timeline;
-    const iw_waves *waves; /* or NULL */
-    const char *name;      /* of the file */
+    const iw_waves *waves;           /* or NULL */
+    const iw_trace_summary *summary; /* of a trace, or NULL */
+    const char *name;                /* of the file */
 };
 
 /* Everything that is drawn, for web/timeline.js. No text of the user's is in it. */

@@ -26,6 +26,9 @@ static inline uint64_t iwi_step_number(uint64_t step)
     return step + 1;
 }
 
+/* Ranks a second, or a step: three or four digits that count, never a power of ten. */
+const char *iwi_speed_text(double speed, char buf[IWI_NUMBER_SIZE]);
+
 /* Writes the verdict as a paragraph. */
 void iwi_waves_write_verdict(const iw_timeline *timeline, const iw_waves *waves, FILE *out);
 

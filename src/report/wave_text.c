@@ -13,32 +13,43 @@ enum { MOST_WAVES = 12 };
 
 /* ---- the table ---- */
 
-/* "3.3e-4", "1e7": no zeros and no plus in the exponent. */
-static const char *short_power(double value, int digits, char text[IWI_NUMBER_SIZE])
+/* "12.3k", "1.2M", in so many digits. */
+static const char *large_text(double value, int digits, char text[IWI_NUMBER_SIZE])
 {
-    int exponent = value != 0.0 ? (int)floor(log10(fabs(value))) : 0;
-    double mantissa = value / pow(10.0, exponent);
+    static const char prefixes[] = {'k', 'M', 'G', 'T'};
+    int decimals;
+    size_t i = 0;
 
-    if (fabs(mantissa) >= 10.0 - 0.5 * pow(10.0, -digits)) { /* is rounded up to 10 */
-        mantissa /= 10.0;
-        exponent++;
+    for (value /= 1e3; fabs(value) >= 999.5 && i + 1 < sizeof prefixes; i++) {
+        value /= 1e3;
     }
-    snprintf(text, IWI_NUMBER_SIZE, "%.*fe%d", digits, mantissa, exponent);
+    decimals = digits - (fabs(value) < 9.95 ? 1 : fabs(value) < 99.5 ? 2 : 3);
+    snprintf(text, IWI_NUMBER_SIZE, "%.*f%c", decimals > 0 ? decimals : 0, value, prefixes[i]);
     return text;
 }
 
-/* Digits behind the point with which six characters have three digits that count; -1: that takes a power. */
+/* Digits behind the point with which up to six characters have three digits that count, or as many as fit. */
 static int decimals_of(double value)
 {
     const double size = fabs(value);
 
-    if (size >= 999.95) {
-        return size < 99999.5 ? 0 : -1;
-    }
     if (size >= 9.995) {
-        return 1;
+        return size >= 999.95 ? 0 : 1;
     }
-    return size >= 0.9995 ? 2 : size >= 0.09995 ? 3 : size >= 0.01 && value > 0.0 ? 4 : -1;
+    return size >= 0.9995 ? 2 : size >= 0.09995 || value < 0.0 ? 3 : 4;
+}
+
+/* In six characters. */
+static const char *value_text(double value, int decimals, char text[IWI_NUMBER_SIZE])
+{
+    if (fabs(value) >= 99999.5) {
+        return large_text(value, 3, text);
+    }
+    if (value > 0.0 && value < 0.00005) {
+        return "<.0001";
+    }
+    snprintf(text, IWI_NUMBER_SIZE, "%.*f", decimals, value);
+    return text;
 }
 
 /* Half of the interval in four characters, not finer than the value. */
@@ -46,32 +57,31 @@ static const char *half_text(double half, int decimals, char text[IWI_NUMBER_SIZ
 {
     const int most = half < 9.995 ? 2 : half < 99.95 ? 1 : 0;
 
-    if (half >= 9999.5 || (half < 0.00995 && half > 0.0 && (decimals < 0 || decimals > 2))) {
-        return short_power(half, 0, text);
+    if (half >= 9999.5) {
+        return large_text(half, 2, text);
     }
-    snprintf(text, IWI_NUMBER_SIZE, "%.*f", decimals >= 0 && decimals < most ? decimals : most, half);
+    if (half > 0.0 && half < 0.005) {
+        return "<.01";
+    }
+    snprintf(text, IWI_NUMBER_SIZE, "%.*f", decimals < most ? decimals : most, half);
     return text;
 }
 
-/* "327.9 +- 1.2", with nothing behind the value if its interval is not known. What is below `least` is 0. */
+/* "327.9 +- 1.2", with nothing behind the value if its interval is not known. What is below `least` is 0. A
+ * value that its interval drowns has the digits of that. */
 static void write_estimate(FILE *out, const iw_estimate *estimate, double scale, double least)
 {
     const double half = (estimate->high - estimate->low) / 2.0 * scale;
     const double value = fabs(estimate->value * scale) < least ? 0.0 : estimate->value * scale;
-    const int decimals = value == 0.0 ? 1 : decimals_of(value);
     const bool is_exact = half < least || half < fabs(value) * 1e-6;
+    const int decimals = value == 0.0 ? 1 : decimals_of(!is_exact && half > fabs(value) ? half : value);
     char text[IWI_NUMBER_SIZE];
 
     if (isnan(value)) {
         (void)fprintf(out, " %6s %7s", "-", "");
         return;
     }
-    if (decimals < 0) {
-        (void)short_power(value, value > 0.0 ? 1 : 0, text);
-    } else {
-        snprintf(text, sizeof text, "%.*f", decimals, value);
-    }
-    (void)fprintf(out, " %6s", text);
+    (void)fprintf(out, " %6s", value_text(value, decimals, text));
     if (isnan(half)) {
         (void)fprintf(out, " %7s", "");
     } else {
@@ -87,15 +97,18 @@ struct unit {
 
 static struct unit decay_unit(const iw_waves *waves, size_t shown)
 {
-    static const struct unit units[] = {{"us", 1e6}, {"ms", 1e3}, {"s", 1.0}};
+    static const struct unit units[] = {{"ps", 1e12}, {"ns", 1e9}, {"us", 1e6}, {"ms", 1e3}, {"s", 1.0}};
     double largest_s = 0.0;
-    size_t i = 0;
+    size_t i = 2;
 
     for (size_t k = 0; k < shown; k++) {
         largest_s = fmax(largest_s, fabs(waves->waves[k].decay_s.value)); /* NaN is left out */
     }
-    while (i < 2 && largest_s * units[i].per_s >= 999.95) {
+    while (i < 4 && largest_s * units[i].per_s >= 999.95) {
         i++;
+    }
+    while (i > 0 && largest_s > LEAST_DECAY_S && largest_s * units[i].per_s < 0.00995) {
+        i--;
     }
     return units[i];
 }

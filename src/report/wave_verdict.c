@@ -11,13 +11,22 @@
 #define ALIKE 0.02       /* two waves that differ by less share a speed */
 #define AS_EXPECTED 0.01 /* closer than that nobody calls it a difference */
 
-/* Three digits that count, of slow waves too. */
-static const char *speed_text(double speed, char buf[IWI_NUMBER_SIZE])
+const char *iwi_speed_text(double speed, char buf[IWI_NUMBER_SIZE])
 {
-    if (!(speed > 0.0 && speed < 1.0)) {
-        return iwi_factor_text(speed, buf);
+    const double size = fabs(speed);
+    int decimals = 3;
+
+    if (speed >= 1e7) {
+        iwi_si_text(speed, buf);
+        buf[strlen(buf) - 1] = '\0'; /* the blank behind the prefix */
+        return buf;
     }
-    snprintf(buf, IWI_NUMBER_SIZE, "%.3g", speed);
+    if (size >= 1.0) {
+        decimals = size < 10.0 ? 3 : size < 100.0 ? 2 : size < 1000.0 ? 1 : 0;
+    } else if (size > 0.0) {
+        decimals = (int)fmin(2.0 - floor(log10(size)), 12.0);
+    }
+    snprintf(buf, IWI_NUMBER_SIZE, "%.*f", decimals, speed);
     return buf;
 }
 
@@ -86,12 +95,12 @@ static void append_speed(char *text, const iw_estimate *speed)
         return;
     }
     if (speed->low <= speed->value / 2.0) { /* an interval that says nothing */
-        iwi_append(text, " at about %s ranks/s", speed_text(speed->value, value));
+        iwi_append(text, " at about %s ranks/s", iwi_speed_text(speed->value, value));
         return;
     }
-    iwi_append(text, " at %s ranks/s", speed_text(speed->value, value));
-    (void)speed_text(speed->low, low);
-    (void)speed_text(speed->high, high);
+    iwi_append(text, " at %s ranks/s", iwi_speed_text(speed->value, value));
+    (void)iwi_speed_text(speed->low, low);
+    (void)iwi_speed_text(speed->high, high);
     if (isfinite(speed->low) && (strcmp(low, value) != 0 || strcmp(high, value) != 0)) {
         iwi_append(text, " (%s to %s)", low, high);
     }
@@ -105,7 +114,7 @@ static void append_expected(char *text, const iw_waves *waves, const iw_estimate
     if (!(waves->expected_speed > 0.0) || isnan(ratio)) {
         return;
     }
-    (void)speed_text(waves->expected_speed, expected);
+    (void)iwi_speed_text(waves->expected_speed, expected);
     if (fabs(ratio) <= AS_EXPECTED || holds(speed, waves->expected_speed)) {
         iwi_append(text, ", as expected (sigma d / T = %s)", expected);
     } else {
@@ -249,8 +258,8 @@ static void append_many(char *text, const iw_waves *waves)
     const iw_estimate middle = {(range.low + range.high) / 2.0, range.low, range.high};
     char low[IWI_NUMBER_SIZE], high[IWI_NUMBER_SIZE];
 
-    (void)speed_text(range.low, low);
-    (void)speed_text(range.high, high);
+    (void)iwi_speed_text(range.low, low);
+    (void)iwi_speed_text(range.high, high);
     if (!isnan(range.low)) {
         iwi_append(text, ", %s%s%s ranks/s", low, strcmp(low, high) != 0 ? " to " : "",
                    strcmp(low, high) != 0 ? high : "");

@@ -11,6 +11,7 @@
 
 #include "base/base.h"
 #include "sim/event_path.h"
+#include "sim/unreceived.h"
 
 iw_status iwi_event_at(struct event_run *run, iw_time time, enum iwi_event_kind kind, uint32_t rank,
                        uint64_t object)
@@ -245,16 +246,14 @@ static iw_status report_stuck(struct event_run *run)
 
 static void warn_unreceived(const struct event_run *run)
 {
-    uint64_t count = 0;
+    struct iwi_unreceived unreceived = {.count = 0};
 
-    for (uint32_t rank = 0; rank < run->schedule->ranks; rank++) {
+    for (uint32_t rank = 0; run->job->want_warnings && rank < run->schedule->ranks; rank++) {
         for (size_t m = run->ranks[rank].unexpected_head; m != IWI_NO_MESSAGE; m = run->messages[m].link) {
-            count++;
+            iwi_unreceived_add(&unreceived, run->messages[m].send);
         }
     }
-    if (count > 0 && run->job->want_warnings) {
-        iwi_warn(run->log, "%" PRIu64 " messages are sent but never received", count);
-    }
+    iwi_warn_unreceived(run->log, run->schedule, &unreceived);
 }
 
 iw_status iwi_event_loop(struct event_run *run)

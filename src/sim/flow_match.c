@@ -89,7 +89,7 @@ static void pair_up(struct iwi_match *match, const struct end_point *sends, size
             match->partner[recvs[r].node] = sends[s].node;
             r++;
         } else {
-            match->unreceived++;
+            iwi_unreceived_add(&match->unreceived, sends[s].node);
         }
     }
 }

@@ -6,11 +6,12 @@
 
 #include "program/program.h"
 #include "sim/flow_state.h"
+#include "sim/unreceived.h"
 
 struct iwi_match {
     uint64_t *partner; /* of each global node; UINT64_MAX: none, or neither send nor receive */
     uint32_t *rank_of;
-    uint64_t unreceived; /* sends without a receive */
+    struct iwi_unreceived unreceived;
 };
 
 /* Matches an in-order schedule without wildcards: k-th send with k-th receive on (source, destination, tag).

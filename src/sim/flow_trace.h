@@ -11,6 +11,7 @@
 
 #include "program/trace_program.h"
 #include "sim/flow_state.h"
+#include "sim/unreceived.h"
 
 enum iwi_step_kind {
     IWI_STEP_PHASE, /* amount: picoseconds; `sent` is the number of the phase */
@@ -54,7 +55,7 @@ struct iwi_trace_code {
     uint32_t
         kept_slots; /* of those that live longer: numbered behind the local ones, one set for each replica */
     uint32_t largest_wait;
-    uint64_t unreceived; /* messages of all replicas */
+    struct iwi_unreceived unreceived; /* named of the first replica, counted of all */
 };
 
 /* Which of the many possible orders. */

@@ -189,7 +189,8 @@ static iw_status compile(struct iwi_trace_compiler *c, char *note, size_t note_s
     IW_TRY(allocate(c));
     IW_TRY(iwi_match_new(c->log, c->schedule, &c->match));
     IW_TRY(run_segments(c, note, note_size));
-    c->code->unreceived = c->match->unreceived * c->program->replicas;
+    c->code->unreceived = c->match->unreceived;
+    c->code->unreceived.count *= c->program->replicas;
     return note[0] == '\0'
                ? iwi_trace_assign_slots(c->log, c->schedule->first_node[c->program->base], c->code)
                : IW_OK;

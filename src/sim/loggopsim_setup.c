@@ -5,6 +5,7 @@
 
 #include "base/base.h"
 #include "sim/loggopsim_state.h"
+#include "sim/unreceived.h"
 
 static iw_status check_job(const iw_log *log, const struct iwi_job *job)
 {
@@ -213,16 +214,14 @@ static iw_status report_deadlock(const struct lgs_run *run)
 
 static void warn_unreceived(const struct lgs_run *run)
 {
-    uint64_t count = 0;
+    struct iwi_unreceived unreceived = {.count = 0};
 
-    for (uint32_t rank = 0; rank < run->schedule->ranks; rank++) {
+    for (uint32_t rank = 0; run->job->want_warnings && rank < run->schedule->ranks; rank++) {
         for (uint64_t n = run->unexpected[rank].first; n != IWI_LGS_NONE; n = run->elements[n].next) {
-            count++;
+            iwi_unreceived_add(&unreceived, n);
         }
     }
-    if (count > 0 && run->job->want_warnings) {
-        iwi_warn(run->log, "%" PRIu64 " messages are sent but never received", count);
-    }
+    iwi_warn_unreceived(run->log, run->schedule, &unreceived);
 }
 
 static iw_status take_end_times(const struct lgs_run *run)

@@ -108,9 +108,14 @@ static iw_status plan_engine(const iw_log *log, const iw_program *program, const
     return plan_event(log, program, plan);
 }
 
-static uint64_t unreceived(const struct iwi_plan *plan)
+/* The event engines tell it themselves, when they have run. */
+static void warn_unreceived(const iw_log *log, const struct iwi_plan *plan)
 {
-    return plan->match != NULL ? plan->match->unreceived : plan->code != NULL ? plan->code->unreceived : 0;
+    if (plan->match != NULL) {
+        iwi_warn_unreceived(log, plan->schedule, &plan->match->unreceived);
+    } else if (plan->code != NULL) {
+        iwi_warn_unreceived(log, plan->code->program->schedule, &plan->code->unreceived);
+    }
 }
 
 iw_status iwi_plan_init(const iw_log *log, const iw_program *program, const iw_net *net,
@@ -120,13 +125,12 @@ iw_status iwi_plan_init(const iw_log *log, const iw_program *program, const iw_n
 
     *plan = (struct iwi_plan){.rules = opts->rules};
     status = plan_engine(log, program, net, opts, plan);
-    if (status == IW_OK && unreceived(plan) > 0) {
-        iwi_warn(log, "%" PRIu64 " messages are sent but never received", unreceived(plan));
-    }
     if (status != IW_OK) {
         iwi_plan_release(plan);
+        return status;
     }
-    return status;
+    warn_unreceived(log, plan);
+    return IW_OK;
 }
 
 void iwi_plan_release(struct iwi_plan *plan)

@@ -5,6 +5,7 @@
 
 #include "base/base.h"
 #include "sim/engine.h"
+#include "sim/unreceived.h"
 
 enum { NAMED_MAX = 8, NODE_TEXT_SIZE = 160, TEXT_SIZE = NAMED_MAX * NODE_TEXT_SIZE };
 
@@ -54,6 +55,16 @@ static void describe(const struct iwi_node *node, bool is_traced, char *text, si
     }
 }
 
+/* "rank 0 op 2", "rank 0 call 2" */
+static void describe_place(const struct iwi_schedule *schedule, uint64_t node, char *text, size_t size)
+{
+    const uint32_t rank = rank_of(schedule, node);
+    const bool is_traced = schedule->call_of != NULL;
+
+    (void)snprintf(text, size, "rank %" PRIu32 " %s %" PRIu64, rank, is_traced ? "call" : "op",
+                   is_traced ? schedule->call_of[node] : node - schedule->first_node[rank]);
+}
+
 static size_t count_ranks(const struct iwi_schedule *schedule, const uint64_t *nodes, size_t count)
 {
     size_t ranks = count > 0;
@@ -72,21 +83,63 @@ iw_status iwi_report_stuck(const iw_log *log, const struct iwi_schedule *schedul
     size_t used = 0;
 
     for (size_t i = 0; i < named; i++) {
-        const uint32_t rank = rank_of(schedule, nodes[i]);
-        char what[96];
+        char place[48], what[96];
 
+        describe_place(schedule, nodes[i], place, sizeof place);
         describe(&schedule->nodes[nodes[i]], schedule->call_of != NULL, what, sizeof what);
-        used += (size_t)snprintf(text + used, sizeof text - used, "%srank %" PRIu32 " %s %" PRIu64 " (%s)",
-                                 i == 0 ? "" : ", ", rank, schedule->call_of != NULL ? "call" : "op",
-                                 schedule->call_of != NULL ? schedule->call_of[nodes[i]]
-                                                           : nodes[i] - schedule->first_node[rank],
-                                 what);
+        used +=
+            (size_t)snprintf(text + used, sizeof text - used, "%s%s (%s)", i == 0 ? "" : ", ", place, what);
     }
     if (count > named) {
         snprintf(rest, sizeof rest, " and %zu more", count - named);
     }
     return iwi_fail(log, IW_ERR_DEADLOCK, "%zu rank%s cannot go on: %s%s", ranks, ranks == 1 ? "" : "s", text,
                     rest);
+}
+
+void iwi_unreceived_add(struct iwi_unreceived *unreceived, uint64_t node)
+{
+    uint64_t kept = unreceived->count < IWI_UNRECEIVED_NAMED ? unreceived->count : IWI_UNRECEIVED_NAMED;
+
+    unreceived->count++;
+    for (uint64_t i = 0; i < kept; i++) {
+        if (node < unreceived->first[i]) {
+            const uint64_t higher = unreceived->first[i];
+
+            unreceived->first[i] = node;
+            node = higher;
+        }
+    }
+    if (kept < IWI_UNRECEIVED_NAMED) {
+        unreceived->first[kept] = node;
+    }
+}
+
+void iwi_warn_unreceived(const iw_log *log, const struct iwi_schedule *schedule,
+                         const struct iwi_unreceived *unreceived)
+{
+    const uint64_t count = unreceived->count,
+                   named = count < IWI_UNRECEIVED_NAMED ? count : IWI_UNRECEIVED_NAMED;
+    char text[IWI_UNRECEIVED_NAMED * NODE_TEXT_SIZE] = "", rest[40] = "";
+    size_t used = 0;
+
+    if (count == 0) {
+        return;
+    }
+    for (uint64_t i = 0; i < named; i++) {
+        const struct iwi_node *node = &schedule->nodes[unreceived->first[i]];
+        char place[48], peer[64];
+
+        describe_place(schedule, unreceived->first[i], place, sizeof place);
+        describe_peer(node, schedule->call_of != NULL, peer, sizeof peer);
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%s (%" PRIu64 " B to %s)",
+                                 i == 0 ? "" : ", ", place, node->amount, peer);
+    }
+    if (count > named) {
+        (void)snprintf(rest, sizeof rest, " and %" PRIu64 " more", count - named);
+    }
+    iwi_warn(log, "%" PRIu64 " message%s sent but never received: %s%s", count, count == 1 ? " is" : "s are",
+             text, rest);
 }
 
 iw_status iwi_fail_too_late(const iw_log *log)

@@ -157,9 +157,16 @@ class Deaths(trace_run.Case):
         self.assertNotIn("sum", done.stdout)
         self.assert_recovered("MPI_Barrier: collective BARRIER 0,1 root=- 0 0")
 
+    def idlewave(self, *arguments):
+        command = [str(trace_run.ARGUMENTS.idlewave.resolve()), *map(str, arguments)]
+        return subprocess.run(command, capture_output=True, text=True, check=False)
+
     def test_killed(self):
         self.assertNotEqual(self.run_traced(2, "trace_death", "kill").returncode, 0)
+        self.assertIn(f"'{trace_run.FINISH} {self.trace}' makes a trace of it", self.idlewave("report", self.trace).stderr)
         self.assert_recovered("MPI_Barrier: collective BARRIER 0,1 root=- 0 0")
+        self.assertIn("the run died; what its ranks did until then is all there",
+                      self.idlewave("simulate", self.trace).stderr)
 
     def test_mpi_abort(self):
         done = self.run_traced(2, "trace_death", "abort")

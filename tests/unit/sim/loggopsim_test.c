@@ -208,7 +208,7 @@ static void messages_nobody_receives_are_told_when_wanted(void **state)
     assert_int_equal(f.log.warnings, 0);
     f.job.want_warnings = true;
     assert_ok(run(&f));
-    iwt_assert_logged(&f.log, "1 messages are sent but never received");
+    iwt_assert_logged(&f.log, "1 message is sent but never received: rank 0 op 0 (1 B to rank 1, tag 0)");
 }
 
 static void in_order_schedules_and_explanations_are_refused(void **state)

@@ -4,6 +4,7 @@
 #include "support/support.h"
 
 #include "sim/engine.h"
+#include "sim/unreceived.h"
 #include "unit/sim/dag.h"
 
 static void operations_are_named_with_rank_and_number(void **state)
@@ -67,12 +68,40 @@ static void several_operations_of_one_rank_are_one_rank(void **state)
     iwt_assert_logged(&l, "1 rank cannot go on: rank 0 op 0");
 }
 
+static void messages_that_nobody_receives_are_named_in_the_order_of_ranks(void **state)
+{
+    struct iwi_unreceived unreceived = {.count = 0};
+    struct iwt_dag d = {.ranks = 0};
+    struct iwt_log l;
+
+    (void)state;
+    iwt_log_init(&l);
+    iwt_dag_rank(&d);
+    iwt_dag_send(&d, 1, 16, 7);
+    iwt_dag_send(&d, 1, 32, 8);
+    iwt_dag_rank(&d);
+    iwt_dag_send(&d, 0, 1, 9);
+    iwt_dag_send(&d, 0, 2, 10);
+    iwt_dag_send(&d, 0, 3, 11);
+    iwt_dag_end(&d);
+    iwi_warn_unreceived(&l.log, &d.schedule, &unreceived);
+    assert_int_equal(l.warnings, 0);
+    for (uint64_t node = 5; node-- > 0;) {
+        iwi_unreceived_add(&unreceived, node);
+    }
+    iwi_warn_unreceived(&l.log, &d.schedule, &unreceived);
+    iwt_assert_logged(
+        &l, "5 messages are sent but never received: rank 0 op 0 (16 B to rank 1, tag 7), rank 0 op 1 "
+            "(32 B to rank 1, tag 8), rank 1 op 0 (1 B to rank 0, tag 9) and 2 more\n");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(operations_are_named_with_rank_and_number),
         cmocka_unit_test(after_eight_operations_the_rest_is_counted),
         cmocka_unit_test(several_operations_of_one_rank_are_one_rank),
+        cmocka_unit_test(messages_that_nobody_receives_are_named_in_the_order_of_ranks),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,72 @@
+/* A traced run at a glance: computed by hand.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include <idlewave/trace_report.h>
+
+#include <string.h>
+
+#include "format/trace_read.h"
+#include "support/support.h"
+
+static void shares_functions_and_imbalance_are_those_of_all_ranks(void **state)
+{
+    /* rank 0: 60 of 100 computed; rank 1: 20 + 10 of 100, the last 10 behind its last call */
+    struct iwi_call calls0[] = {
+        {.kind = IWI_CALL_SEND, .compute_wall_ps = 60, .call_ps = 40, .enter_ps = 1060}};
+    struct iwi_call calls1[] = {
+        {.kind = IWI_CALL_RECV, .compute_wall_ps = 20, .call_ps = 70, .enter_ps = 1025}};
+    struct iwi_trace_rank ranks[] = {
+        {.calls = calls0, .call_count = 1, .wall_ps = 100},
+        {.calls = calls1, .call_count = 1, .wall_ps = 100, .last_compute_wall_ps = 10}};
+    struct iw_trace trace = {.origin = "idlewave", .rank_count = 2, .ranks = ranks};
+    iw_trace_summary *summary = NULL;
+
+    (void)state;
+    iwi_use_function(&trace.uses, "MPI_Send", 40, 8);
+    iwi_use_function(&trace.uses, "MPI_Recv", 50, 0);
+    iwi_use_function(&trace.uses, "MPI_Recv", 20, 0);
+    assert_ok(iw_trace_summarize(NULL, &trace, &summary));
+    assert_int_equal(summary->run_ps, 105); /* from 1000 (rank 0 begins) to 1105 (rank 1 ends) */
+    assert_true(summary->mpi_share > 0.5499 && summary->mpi_share < 0.5501); /* 40 + 70 of 200 */
+    assert_true(summary->mpi_least > 0.399 && summary->mpi_least < 0.401);
+    assert_true(summary->mpi_most > 0.699 && summary->mpi_most < 0.701);
+    assert_int_equal(summary->compute_most_ps, 60);
+    assert_int_equal(summary->compute_mean_ps, 45);
+    assert_int_equal(summary->most_rank, 0);
+    assert_int_equal(summary->function_count, 2);
+    assert_string_equal(summary->functions[0].name, "MPI_Recv");
+    assert_int_equal(summary->functions[0].calls, 2);
+    assert_int_equal(summary->functions[0].time_ps, 70);
+    assert_int_equal(summary->functions[1].bytes, 8);
+    assert_int_equal(summary->calls, 3);
+    iw_trace_summary_free(summary);
+}
+
+static void functions_that_find_no_room_are_counted_together(void **state)
+{
+    struct iwi_function_uses uses = {.count = 0};
+    char name[32];
+
+    (void)state;
+    for (int i = 0; i < IWI_USES + 5; i++) {
+        snprintf(name, sizeof name, "MPI_Function_%d", i);
+        iwi_use_function(&uses, name, 1, 2);
+    }
+    iwi_use_function(&uses, "MPI_Function_0", 1, 2);
+    iwi_use_function(&uses, NULL, 1, 2);
+    iwi_use_function(NULL, "MPI_Send", 1, 2);
+    assert_int_equal(uses.count, IWI_USES);
+    assert_int_equal(uses.of[0].calls, 2);
+    assert_string_equal(uses.of[IWI_USES - 1].name, "others");
+    assert_int_equal(uses.of[IWI_USES - 1].calls, 6);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(shares_functions_and_imbalance_are_those_of_all_ranks),
+        cmocka_unit_test(functions_that_find_no_room_are_counted_together),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
