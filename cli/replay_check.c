@@ -70,8 +70,8 @@ static iw_status watch(const iw_log *log, uint32_t cpu, int64_t duration_ns, str
                        iw_recording **recording_p)
 {
     iw_measure_opts opts = IW_MEASURE_OPTS_INIT;
+    iw_status status, injected = IW_OK;
     iw_recording *recording;
-    iw_status status;
 
     opts.duration_ns = duration_ns;
     opts.threshold = THRESHOLD;
@@ -85,11 +85,14 @@ static iw_status watch(const iw_log *log, uint32_t cpu, int64_t duration_ns, str
         opts.arg = injection;
     }
     status = iw_measure(log, &opts, &recording);
-    if (injection != NULL && has_failed(injection)) {
+    if (injection != NULL) {
+        injected = (iw_status)atomic_load(&injection->status);
+    }
+    if (injected != IW_OK) {
         if (status == IW_OK) {
             iw_recording_free(recording);
         }
-        return (iw_status)atomic_load(&injection->status);
+        return injected;
     }
     *recording_p = status == IW_OK ? recording : NULL;
     return status;

@@ -28,15 +28,18 @@ PROGRAMS = {
 }
 
 
+LOOP = "import os; parent = os.getppid()\nwhile os.getppid() == parent: pass"
+
+
 class Loops:
-    """Programs that do nothing but use the CPU."""
+    """Programs that do nothing but use the CPU, and end with whoever started them."""
 
     def __init__(self, count):
         self.count = count
         self.running = []
 
     def __enter__(self):
-        self.running = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(self.count)]
+        self.running = [subprocess.Popen([sys.executable, "-c", LOOP]) for _ in range(self.count)]
         return self
 
     def __exit__(self, *_):
