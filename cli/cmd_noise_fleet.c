@@ -46,14 +46,15 @@ static const char description[] =
     "Single bursts do not count. Below 12 nodes there is no verdict, only the numbers.\n"
     "Nodes that are not noisier but different (a source that all others have is missing, another kernel, "
     "another governor) are listed apart. Files that cannot be read are listed and do not stop the rest.\n"
-    "Exits with 2 if a node stands out, with 0 if none does.";
+    "Exits with 2 if a node stands out; else with 1 if a file could not be read, with 3 if there are too few "
+    "nodes for a verdict, and with 0 if none stands out.";
 
 static const struct example examples[] = {
     {"record on all nodes, then look", "srun --ntasks-per-node 1 sh -c 'idlewave record -o "
                                        "noise/$(hostname).h5'\n"
                                        "  idlewave noise fleet noise"},
     {"a page of it", "idlewave report noise -o fleet.html"},
-    {"the nodes, the noisiest last", "idlewave noise fleet noise --format csv | sort -t, -gk4"},
+    {"the nodes, the noisiest first", "idlewave noise fleet noise --format csv"},
     {NULL, NULL},
 };
 
@@ -76,6 +77,19 @@ static iw_status write_report(struct ui *ui, int format, const iw_fleet *fleet, 
     }
 }
 
+/* A node that stands out is news that no damaged file takes back; that no other does is not known then. */
+static int exit_of_verdict(const struct ui *ui, const iw_fleet *fleet)
+{
+    int code = fleet->node_count < IW_FLEET_LEAST_NODES ? UI_UNDECIDED : UI_DONE;
+
+    if (fleet->unreadable_count > 0) {
+        ui_error(ui, "%zu of %zu files could not be read; the first: %s", fleet->unreadable_count,
+                 fleet->unreadable_count + fleet->node_count, fleet->unreadable[0].reason);
+        code = UI_ERROR;
+    }
+    return fleet->outlier_count > 0 ? UI_NEGATIVE : code;
+}
+
 static int judge(struct ui *ui, const struct fleet_opts *opts, const iw_fleet_opts *wanted, const char *path)
 {
     struct progress progress;
@@ -94,7 +108,7 @@ static int judge(struct ui *ui, const struct fleet_opts *opts, const iw_fleet_op
     if (status == IW_OK) {
         status = write_report(ui, opts->format, fleet, path);
     }
-    code = status == IW_OK && fleet->outlier_count > 0 ? UI_NEGATIVE : ui_exit_of(status);
+    code = status == IW_OK ? exit_of_verdict(ui, fleet) : ui_exit_of(status);
     iw_fleet_free(fleet);
     return code;
 }

@@ -245,6 +245,15 @@ static int write_recording(struct ui *ui, const struct record_opts *opts, const 
     return ui_exit_of(status);
 }
 
+/* Ending it early is a use of it, not a failure: the exit code stays that of a recording. */
+static void tell_interruption(const struct ui *ui, const iw_recording *recording, const char *path)
+{
+    char length[24];
+
+    ui_error(ui, "interrupted after %s: the recording so far is kept in '%s'",
+             iw_format_time(length_ns_of(recording) * IW_PS_PER_NS, length, sizeof length), path);
+}
+
 static int record(struct ui *ui, const struct record_opts *opts, const struct cpu_list *cpus,
                   const char *path)
 {
@@ -263,6 +272,9 @@ static int record(struct ui *ui, const struct record_opts *opts, const struct cp
     live_end(&live);
     if (code == UI_DONE) {
         code = write_recording(ui, opts, recording, path);
+    }
+    if (code == UI_DONE && interrupt_has_come()) {
+        tell_interruption(ui, recording, path);
     }
     interrupt_release(&interrupt);
     iw_recording_free(recording);

@@ -54,6 +54,35 @@ static void write_value_cases(const struct verb *verb)
     }
 }
 
+static void write_subverb_names(const struct verb *verb)
+{
+    for (size_t i = 0; verb->subverbs[i] != NULL; i++) {
+        (void)printf("%s ", verb_last_word(verb->subverbs[i]));
+    }
+}
+
+/* What follows `help`: a verb, then a subverb. */
+static void write_help_case(void)
+{
+    (void)fputs("    if [ \"$verb\" = help ]; then\n"
+                "        case $COMP_CWORD:${COMP_WORDS[2]} in\n"
+                "        2:*) COMPREPLY=($(compgen -W '",
+                stdout);
+    write_verb_names();
+    (void)fputs("' -- \"$current\")) ;;\n", stdout);
+    for (size_t i = 0; verbs[i] != NULL; i++) {
+        if (verbs[i]->subverbs != NULL) {
+            (void)printf("        3:%s) COMPREPLY=($(compgen -W '", verbs[i]->name);
+            write_subverb_names(verbs[i]);
+            (void)fputs("' -- \"$current\")) ;;\n", stdout);
+        }
+    }
+    (void)fputs("        esac\n"
+                "        return\n"
+                "    fi\n",
+                stdout);
+}
+
 /* The second word of verbs that take either a subverb or arguments. */
 static void write_optional_subverb_case(const struct verb *verb)
 {
@@ -66,9 +95,7 @@ static void write_optional_subverb_case(const struct verb *verb)
                 "        if [ \"$COMP_CWORD\" -eq 2 ] && [ \"${current#-}\" = \"$current\" ]; then\n"
                 "            COMPREPLY=($(compgen -f -W '",
                 stdout);
-    for (size_t i = 0; verb->subverbs[i] != NULL; i++) {
-        (void)printf("%s ", verb_last_word(verb->subverbs[i]));
-    }
+    write_subverb_names(verb);
     (void)fputs("' -- \"$current\"))\n"
                 "            return\n"
                 "        fi ;;\n",
@@ -82,9 +109,7 @@ static void write_subverb_case(const struct verb *verb)
                  "        if [ \"$COMP_CWORD\" -eq 2 ]; then\n"
                  "            COMPREPLY=($(compgen -W '--help ",
                  verb->name);
-    for (size_t i = 0; verb->subverbs[i] != NULL; i++) {
-        (void)printf("%s ", verb_last_word(verb->subverbs[i]));
-    }
+    write_subverb_names(verb);
     (void)fputs("' -- \"$current\"))\n"
                 "            return\n"
                 "        fi\n"
@@ -112,15 +137,16 @@ static void write_bash(void)
                 "    local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}\n"
                 "    local verb=${COMP_WORDS[1]} options=\n"
                 "    COMPREPLY=()\n"
-                "    if [ \"$COMP_CWORD\" -eq 1 ] || [ \"$verb\" = help ]; then\n"
+                "    if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
                 "        COMPREPLY=($(compgen -W '--help --version ",
                 stdout);
     write_verb_names();
     (void)fputs("' -- \"$current\"))\n"
                 "        return\n"
-                "    fi\n"
-                "    case $verb in\n",
+                "    fi\n",
                 stdout);
+    write_help_case();
+    (void)fputs("    case $verb in\n", stdout);
     for (size_t i = 0; verbs[i] != NULL; i++) {
         if (verbs[i]->subverbs != NULL) {
             (verbs[i]->run != NULL ? write_optional_subverb_case : write_subverb_case)(verbs[i]);

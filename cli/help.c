@@ -17,6 +17,7 @@ const struct help_exit help_exits[] = {
     {UI_DONE, "done"},
     {UI_ERROR, "an error, told on stderr"},
     {UI_NEGATIVE, "ran, but the verdict is negative: the simulated program deadlocks"},
+    {UI_UNDECIDED, "ran, but there is no verdict: too little to tell"},
     {UI_USAGE, "wrong use of the command"},
     {0, NULL},
 };
@@ -165,7 +166,8 @@ static int run_help(struct ui *ui, const void *values, const struct opt_args *ar
         return verb_unknown(ui, args->values[0]);
     }
     if (args->count > 1 && (verb->subverbs == NULL || verb_find_sub(verb, args->values[1]) == NULL)) {
-        return ui_usage(ui, "there is no '%s %s'", verb->name, args->values[1]);
+        return verb->subverbs != NULL ? verb_unknown_sub(ui, verb, args->values[1])
+                                      : ui_usage(ui, "there is no '%s %s'", verb->name, args->values[1]);
     }
     help_verb(stdout, args->count > 1 ? verb_find_sub(verb, args->values[1]) : verb);
     return UI_DONE;

@@ -12,8 +12,9 @@
 enum ui_exit {
     UI_DONE = 0,
     UI_ERROR = 1,
-    UI_NEGATIVE = 2, /* ran, but the verdict is negative */
-    UI_USAGE = 64    /* EX_USAGE of sysexits.h */
+    UI_NEGATIVE = 2,  /* ran, but the verdict is negative */
+    UI_UNDECIDED = 3, /* ran, but there is too little to tell */
+    UI_USAGE = 64     /* EX_USAGE of sysexits.h */
 };
 
 struct progress;

@@ -1,6 +1,8 @@
 /* Fleets for programs: one JSON object, schema "idlewave.fleet/1", or the nodes as CSV.
  * SPDX-License-Identifier: BSD-3-Clause
  */
+#include <stdlib.h>
+
 #include <jansson.h>
 
 #include <idlewave/idlewave.h>
@@ -43,12 +45,12 @@ static json_t *findings_array(const iw_fleet *fleet)
     return array;
 }
 
-static json_t *nodes_array(const iw_fleet *fleet)
+static json_t *nodes_array(const iw_fleet_node *const *nodes, size_t count)
 {
     json_t *array = json_array();
 
-    for (size_t i = 0; i < fleet->node_count; i++) {
-        const iw_fleet_node *node = &fleet->nodes[i];
+    for (size_t i = 0; i < count; i++) {
+        const iw_fleet_node *node = nodes[i];
 
         (void)json_array_append_new(
             array, json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "name", iwi_json_text(node->name), "cpus",
@@ -134,7 +136,11 @@ static const char *verdict_of(const iw_fleet *fleet)
 
 iw_status iw_fleet_write_json(const iw_log *log, const iw_fleet *fleet, const char *name, FILE *out)
 {
-    json_t *object = json_pack(
+    const iw_fleet_node **nodes;
+    json_t *object;
+
+    IW_TRY(iwi_fleet_order(log, fleet, &nodes));
+    object = json_pack(
         "{s:s, s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
         "schema", "idlewave.fleet/1", "version", iw_version(), "name", iwi_json_text(name), "verdict",
         verdict_of(fleet), "nodes_read", iwi_json_count(fleet->node_count), "nodes_outstanding",
@@ -144,8 +150,8 @@ iw_status iw_fleet_write_json(const iw_log *log, const iw_fleet *fleet, const ch
         spread_object(&fleet->spread[IW_FLEET_RATE]), "longest_ns",
         spread_object(&fleet->spread[IW_FLEET_LONGEST]), "sources", sources_array(fleet), "differences",
         differences_array(fleet), "groups", groups_array(fleet), "unreadable", unreadable_array(fleet),
-        "nodes", nodes_array(fleet));
-
+        "nodes", nodes_array(nodes, fleet->node_count));
+    free(nodes);
     return iwi_json_write(log, object, out, "the fleet");
 }
 
@@ -160,28 +166,36 @@ static const iw_fleet_finding *first_finding(const iw_fleet *fleet, size_t node)
     return NULL;
 }
 
+static void write_csv_node(FILE *out, const iw_fleet *fleet, const iw_fleet_node *node)
+{
+    const iw_fleet_finding *finding =
+        node->finding_count > 0 ? first_finding(fleet, (size_t)(node - fleet->nodes)) : NULL;
+    const double values[] = {node->watched_ns / 1e9, node->value[IW_FLEET_SHARE], node->value[IW_FLEET_RATE],
+                             node->value[IW_FLEET_LONGEST]};
+    char source[IWI_NAME_SIZE];
+
+    iwi_write_csv_field(out, node->name);
+    (void)fprintf(out, ",%zu", node->cpu_count);
+    for (size_t k = 0; k < sizeof values / sizeof values[0]; k++) {
+        (void)fputc(',', out);
+        iwi_write_real(out, values[k]);
+    }
+    (void)fprintf(out, ",%zu,", node->finding_count);
+    if (finding != NULL) {
+        iwi_write_csv_field(out, finding->is_all ? "all" : iwi_fleet_source_text(&finding->source, source));
+    }
+    (void)fputc('\n', out);
+}
+
 iw_status iw_fleet_write_csv(const iw_log *log, const iw_fleet *fleet, FILE *out)
 {
+    const iw_fleet_node **nodes;
+
+    IW_TRY(iwi_fleet_order(log, fleet, &nodes));
     (void)fputs("node,cpus,watched_s,share,rate_hz,longest_ns,findings,largest\n", out);
     for (size_t i = 0; i < fleet->node_count; i++) {
-        const iw_fleet_node *node = &fleet->nodes[i];
-        const iw_fleet_finding *finding = node->finding_count > 0 ? first_finding(fleet, i) : NULL;
-        const double values[] = {node->watched_ns / 1e9, node->value[IW_FLEET_SHARE],
-                                 node->value[IW_FLEET_RATE], node->value[IW_FLEET_LONGEST]};
-        char source[IWI_NAME_SIZE];
-
-        iwi_write_csv_field(out, node->name);
-        (void)fprintf(out, ",%zu", node->cpu_count);
-        for (size_t k = 0; k < sizeof values / sizeof values[0]; k++) {
-            (void)fputc(',', out);
-            iwi_write_real(out, values[k]);
-        }
-        (void)fprintf(out, ",%zu,", node->finding_count);
-        if (finding != NULL) {
-            iwi_write_csv_field(out,
-                                finding->is_all ? "all" : iwi_fleet_source_text(&finding->source, source));
-        }
-        (void)fputc('\n', out);
+        write_csv_node(out, fleet, nodes[i]);
     }
+    free(nodes);
     return iwi_check_written(log, out, "the nodes");
 }

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include <math.h>
+#include <stdlib.h>
 
 #include "base/base.h"
 #include "report/fleet_parts.h"
@@ -63,20 +64,28 @@ static void write_spreads(FILE *out, const iw_fleet *fleet)
     }
 }
 
-static void write_nodes(FILE *out, const iw_fleet *fleet)
+static void write_node(FILE *out, const iw_fleet_node *node)
 {
     char name[IWI_NAME_SIZE], number[IWI_NUMBER_SIZE];
 
-    (void)fprintf(out, "\n%-*s %9s %9s %9s\n", SOURCE_COLUMNS, "node", "time lost", "detours", "longest");
-    for (size_t node = 0; node < fleet->node_count; node++) {
-        (void)fprintf(out, "%-*s", SOURCE_COLUMNS,
-                      iwi_plain_name(fleet->nodes[node].name, SOURCE_COLUMNS, name));
-        for (iw_fleet_metric metric = IW_FLEET_SHARE; metric < IW_FLEET_METRICS; metric++) {
-            (void)fprintf(out, " %9s",
-                          iwi_fleet_value_text(metric, fleet->nodes[node].value[metric], number));
-        }
-        (void)fputc('\n', out);
+    (void)fprintf(out, "%-*s", SOURCE_COLUMNS, iwi_plain_name(node->name, SOURCE_COLUMNS, name));
+    for (iw_fleet_metric metric = IW_FLEET_SHARE; metric < IW_FLEET_METRICS; metric++) {
+        (void)fprintf(out, " %9s", iwi_fleet_value_text(metric, node->value[metric], number));
     }
+    (void)fputc('\n', out);
+}
+
+static iw_status write_nodes(const iw_log *log, FILE *out, const iw_fleet *fleet)
+{
+    const iw_fleet_node **nodes;
+
+    IW_TRY(iwi_fleet_order(log, fleet, &nodes));
+    (void)fprintf(out, "\n%-*s %9s %9s %9s\n", SOURCE_COLUMNS, "node", "time lost", "detours", "longest");
+    for (size_t i = 0; i < fleet->node_count; i++) {
+        write_node(out, nodes[i]);
+    }
+    free(nodes);
+    return IW_OK;
 }
 
 /* A '*' where nodes that stand out are. */
@@ -179,7 +188,7 @@ iw_status iw_fleet_write_text(const iw_log *log, const iw_fleet *fleet, const ch
     iwi_write_wrapped(out, text);
     write_findings(out, fleet);
     if (fleet->node_count < IW_FLEET_LEAST_NODES) {
-        write_nodes(out, fleet);
+        IW_TRY(write_nodes(log, out, fleet));
     } else {
         write_spreads(out, fleet);
         write_histogram(out, fleet);

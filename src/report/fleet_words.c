@@ -3,6 +3,7 @@
  */
 #include <ctype.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/base.h"
@@ -35,6 +36,37 @@ const char *iwi_fleet_value_text(iw_fleet_metric metric, double value, char buf[
 static const char *node_text(const iw_fleet *fleet, size_t node, char buf[IWI_NAME_SIZE])
 {
     return iwi_plain_name(fleet->nodes[node].name, NODE_COLUMNS, buf);
+}
+
+/* ---- the order of nodes ---- */
+
+static int noisiest_first(const void *a, const void *b)
+{
+    const iw_fleet_node *x = *(const iw_fleet_node *const *)a, *y = *(const iw_fleet_node *const *)b;
+    const bool is_x = x->finding_count > 0, is_y = y->finding_count > 0;
+
+    if (is_x != is_y) {
+        return is_x ? -1 : 1;
+    }
+    if (x->value[IW_FLEET_SHARE] != y->value[IW_FLEET_SHARE]) {
+        return x->value[IW_FLEET_SHARE] > y->value[IW_FLEET_SHARE] ? -1 : 1;
+    }
+    return strcmp(x->name, y->name);
+}
+
+iw_status iwi_fleet_order(const iw_log *log, const iw_fleet *fleet, const iw_fleet_node ***nodes_p)
+{
+    const iw_fleet_node **nodes = iwi_new_array(log, fleet->node_count, sizeof *nodes);
+
+    if (nodes == NULL) {
+        return IW_ERR_NOMEM;
+    }
+    for (size_t i = 0; i < fleet->node_count; i++) {
+        nodes[i] = &fleet->nodes[i];
+    }
+    qsort(nodes, fleet->node_count, sizeof *nodes, noisiest_first);
+    *nodes_p = nodes;
+    return IW_OK;
 }
 
 /* ---- the verdict ---- */

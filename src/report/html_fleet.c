@@ -163,18 +163,6 @@ static void write_sources(FILE *out, const iw_fleet *fleet)
     }
 }
 
-static int noisiest_first(const void *a, const void *b)
-{
-    const iw_fleet_node *x = a, *y = b;
-    const bool is_x = x->finding_count > 0, is_y = y->finding_count > 0;
-
-    if (is_x != is_y) {
-        return is_x ? -1 : 1;
-    }
-    return (x->value[IW_FLEET_SHARE] < y->value[IW_FLEET_SHARE]) -
-           (x->value[IW_FLEET_SHARE] > y->value[IW_FLEET_SHARE]);
-}
-
 static void write_node(FILE *out, const iw_fleet_node *node)
 {
     char number[IWI_NUMBER_SIZE];
@@ -194,14 +182,10 @@ static void write_node(FILE *out, const iw_fleet_node *node)
 static iw_status write_nodes(struct iwi_html *html, const iw_fleet *fleet)
 {
     static const char *const heads[] = {"Time lost", "Detours on a CPU", "Longest", "CPUs", "Recorded"};
-    iw_fleet_node *nodes = iwi_new_array(html->log, fleet->node_count, sizeof *nodes);
+    const iw_fleet_node **nodes;
     FILE *out = html->out;
 
-    if (nodes == NULL) {
-        return IW_ERR_NOMEM;
-    }
-    memcpy(nodes, fleet->nodes, fleet->node_count * sizeof *nodes);
-    qsort(nodes, fleet->node_count, sizeof *nodes, noisiest_first);
+    IW_TRY(iwi_fleet_order(html->log, fleet, &nodes));
     iwi_html_section(out, "nodes", "Node by node");
     if (fleet->node_count > MOST_NODES) {
         iwi_html_paragraph(
@@ -218,7 +202,7 @@ static iw_status write_nodes(struct iwi_html *html, const iw_fleet *fleet)
     iwi_html_head(out, true, "Verdict");
     iwi_html_table_body(out);
     for (size_t i = 0; i < fleet->node_count && i < MOST_NODES; i++) {
-        write_node(out, &nodes[i]);
+        write_node(out, nodes[i]);
     }
     iwi_html_table_end(out);
     free(nodes);

@@ -156,7 +156,7 @@ static void csv_has_a_line_a_node(void **state)
         lines += *c == '\n';
     }
     assert_int_equal(lines, 21);
-    assert_has(text, "node,cpus,watched_s,share,rate_hz,longest_ns,findings,largest\n\"n0,<i>\",2,20,");
+    assert_has(text, "node,cpus,watched_s,share,rate_hz,longest_ns,findings,largest\n\"n5,<i>\",2,20,");
     assert_has(text, ",1,\"thread/evil<b>?,\"\"x\"\n");
     free(text);
 }
