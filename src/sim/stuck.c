@@ -99,10 +99,8 @@ iw_status iwi_report_stuck(const iw_log *log, const struct iwi_schedule *schedul
 
 void iwi_unreceived_add(struct iwi_unreceived *unreceived, uint64_t node)
 {
-    uint64_t kept = unreceived->count < IWI_UNRECEIVED_NAMED ? unreceived->count : IWI_UNRECEIVED_NAMED;
-
     unreceived->count++;
-    for (uint64_t i = 0; i < kept; i++) {
+    for (uint32_t i = 0; i < unreceived->named; i++) {
         if (node < unreceived->first[i]) {
             const uint64_t higher = unreceived->first[i];
 
@@ -110,23 +108,22 @@ void iwi_unreceived_add(struct iwi_unreceived *unreceived, uint64_t node)
             node = higher;
         }
     }
-    if (kept < IWI_UNRECEIVED_NAMED) {
-        unreceived->first[kept] = node;
+    if (unreceived->named < IWI_UNRECEIVED_NAMED) {
+        unreceived->first[unreceived->named++] = node;
     }
 }
 
 void iwi_warn_unreceived(const iw_log *log, const struct iwi_schedule *schedule,
                          const struct iwi_unreceived *unreceived)
 {
-    const uint64_t count = unreceived->count,
-                   named = count < IWI_UNRECEIVED_NAMED ? count : IWI_UNRECEIVED_NAMED;
+    const uint64_t count = unreceived->count;
     char text[IWI_UNRECEIVED_NAMED * NODE_TEXT_SIZE] = "", rest[40] = "";
     size_t used = 0;
 
     if (count == 0) {
         return;
     }
-    for (uint64_t i = 0; i < named; i++) {
+    for (uint32_t i = 0; i < unreceived->named; i++) {
         const struct iwi_node *node = &schedule->nodes[unreceived->first[i]];
         char place[48], peer[64];
 
@@ -135,8 +132,8 @@ void iwi_warn_unreceived(const iw_log *log, const struct iwi_schedule *schedule,
         used += (size_t)snprintf(text + used, sizeof text - used, "%s%s (%" PRIu64 " B to %s)",
                                  i == 0 ? "" : ", ", place, node->amount, peer);
     }
-    if (count > named) {
-        (void)snprintf(rest, sizeof rest, " and %" PRIu64 " more", count - named);
+    if (count > unreceived->named) {
+        (void)snprintf(rest, sizeof rest, " and %" PRIu64 " more", count - unreceived->named);
     }
     iwi_warn(log, "%" PRIu64 " message%s sent but never received: %s%s", count, count == 1 ? " is" : "s are",
              text, rest);

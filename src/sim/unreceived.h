@@ -10,7 +10,8 @@ enum { IWI_UNRECEIVED_NAMED = 3 };
 
 /* Sends that no receive takes. */
 struct iwi_unreceived {
-    uint64_t count;
+    uint64_t count; /* may be multiplied: replicas of ranks send the same */
+    uint32_t named;
     uint64_t first[IWI_UNRECEIVED_NAMED]; /* global node numbers, ascending */
 };
 

@@ -72,7 +72,7 @@ static void waves_are_told_and_listed(void **state)
     page = page_of(&run, waves, "run.h5");
     assert_in(page, "at 322.6 ranks/s");
     assert_in(page, "322.6&nbsp;(319.4&nbsp;to 325.8)");
-    assert_in(page, "2.5&nbsp;(2.475&nbsp;to 2.525)");
+    assert_in(page, "2.500&nbsp;us&nbsp;(2.475&nbsp;us&nbsp;to 2.525&nbsp;us)");
     assert_in(page, "reaches the border, at rank 17");
     assert_null(strstr(page, "nan"));
     assert_in(page, "every step of every rank");
