@@ -11,7 +11,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -21,8 +20,8 @@ enum { MOST_LINKS = 40 };
 
 struct walk {
     const iw_log *log;
-    const char *path; /* as it was given, for messages */
-    char *rest;       /* what is left to go, from the place's folder on */
+    const char *path;    /* as it was given, for messages */
+    char rest[PATH_MAX]; /* what is left to go, from the place's folder on */
     size_t links;
     struct iwi_place *place;
     int error;
@@ -85,19 +84,17 @@ static iw_status refuse_link(struct walk *walk, const struct stat *link, const c
                     walk->path, walk->place->name, (unsigned)link->st_uid, target);
 }
 
-/* What is left becomes the link's target and `after`. */
-static iw_status go_by_link(struct walk *walk, const char *target, const char *after)
+/* What is left becomes the link's target and `after`, which is a part of what is left. */
+static iw_status go_by_link(struct walk *walk, const char *target, const char *after, bool is_last)
 {
-    const size_t size = strlen(target) + strlen(after) + 2;
-    char *rest = iwi_new_array(walk->log, size, 1);
+    const size_t target_size = strlen(target), after_size = strlen(after) + 1;
 
-    if (rest == NULL) {
-        walk->error = ENOMEM;
-        return IW_ERR_NOMEM;
+    if (target_size + 1 + after_size > sizeof walk->rest) {
+        return fail(walk, ENAMETOOLONG);
     }
-    snprintf(rest, size, "%s%s%s", target, after[0] != '\0' ? "/" : "", after);
-    free(walk->rest);
-    walk->rest = rest;
+    memmove(walk->rest + target_size + 1, after, after_size);
+    memcpy(walk->rest, target, target_size);
+    walk->rest[target_size] = is_last ? '\0' : '/';
     return target[0] == '/' ? enter_start(walk, target) : IW_OK;
 }
 
@@ -114,7 +111,7 @@ static iw_status follow(struct walk *walk, int link, const struct stat *facts, c
     if (!may_follow(walk, facts, is_last)) {
         return refuse_link(walk, facts, target);
     }
-    return ++walk->links > MOST_LINKS ? fail(walk, ELOOP) : go_by_link(walk, target, after);
+    return ++walk->links > MOST_LINKS ? fail(walk, ELOOP) : go_by_link(walk, target, after, is_last);
 }
 
 /* Links in /proc are the kernel's: what they say is no name, and they lead to the open file itself. */
@@ -220,18 +217,27 @@ static iw_status check_there(struct walk *walk)
     return faccessat(place->folder, place->name, W_OK, AT_EACCESS) == 0 ? IW_OK : fail(walk, errno);
 }
 
+static bool fill_rest(struct walk *walk)
+{
+    const size_t size = strlen(walk->path) + 1;
+
+    if (size > sizeof walk->rest) {
+        return false;
+    }
+    memcpy(walk->rest, walk->path, size);
+    return true;
+}
+
 iw_status iwi_place_find(const iw_log *log, const char *path, struct iwi_place *place, int *error_p)
 {
     struct walk walk = {.log = log, .path = path, .place = place};
     iw_status status;
 
     *place = (struct iwi_place){.folder = -1};
-    walk.rest = strdup(path);
-    status = walk.rest != NULL ? go(&walk) : fail(&walk, ENOMEM);
+    status = fill_rest(&walk) ? go(&walk) : fail(&walk, ENAMETOOLONG);
     if (status == IW_OK && place->is_there && !place->is_open_file) {
         status = check_there(&walk);
     }
-    free(walk.rest);
     if (status != IW_OK) {
         *error_p = walk.error;
         iwi_place_release(place);

@@ -112,12 +112,13 @@ def main():
     arguments = run_mpi.test_arguments(__doc__)
     with tempfile.TemporaryDirectory(prefix="iw_bench_") as name:
         folder = pathlib.Path(name)
-        check_errors(arguments)
-        check_operations(arguments, folder)
-        check_baseline(arguments, folder)
-        check_duration(arguments)
+        if not arguments.only:
+            check_errors(arguments)
+            check_operations(arguments, folder)
+            check_baseline(arguments, folder)
+            check_duration(arguments)
+            check_shared_cpu(arguments, folder)
         check_csv(arguments)
-        check_shared_cpu(arguments, folder)
     return 0
 
 

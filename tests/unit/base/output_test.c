@@ -228,6 +228,8 @@ static void ones_own_links_are_followed_and_stay(void **state)
     assert_true(holds(folder->file, "newer"));
     assert_int_equal(lstat(folder->link, &info), 0);
     assert_true(S_ISLNK(info.st_mode));
+    snprintf(path, sizeof path, "%s/", folder->link);
+    assert_refused(path, "Not a directory");
     snprintf(path, sizeof path, "%s/to_inner", folder->path);
     assert_int_equal(symlink(inner, path), 0);
     snprintf(path, sizeof path, "%s/to_inner/file", folder->path);
