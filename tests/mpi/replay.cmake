@@ -11,7 +11,7 @@ set_target_properties(replay_undisturbed_plain PROPERTIES OUTPUT_NAME replay_und
 target_compile_definitions(replay_undisturbed_plain PRIVATE WITHOUT_MPI)
 target_link_libraries(replay_undisturbed_plain PRIVATE iw_plain_flags Threads::Threads)
 
-iw_mpi_test(replay_test TIMEOUT 300)
-iw_mpi_test(replay_kill_test TIMEOUT 300)
-iw_mpi_test(replay_apps_test TIMEOUT 300)
+iw_mpi_test(replay_test TIMEOUT 900)
+iw_mpi_test(replay_kill_test TIMEOUT 900)
+iw_mpi_test(replay_apps_test TIMEOUT 900)
 iw_mpi_test(replay_kill_long_test LONG TIMEOUT 900)
