@@ -281,7 +281,7 @@ static void recordings_that_break_their_promises_are_refused(void **unused)
     iw_recording_free(broken);
 }
 
-static void a_recording_is_no_plain_trace(void **unused)
+static void the_recording_of_one_cpu_is_a_plain_trace(void **unused)
 {
     iw_recording *recording = recording_of(1);
     iw_noise *noise = new_noise();
@@ -290,8 +290,11 @@ static void a_recording_is_no_plain_trace(void **unused)
     (void)unused;
     assert_ok(iw_noise_add_recording(NULL, noise, recording));
     assert_int_equal(iw_noise_source_count(noise), 1);
-    assert_false(iwi_noise_trace_view(noise, &view));
+    assert_true(iwi_noise_trace_view(noise, &view));
+    assert_int_equal(view.count, recording->cpus[0].count);
     assert_int_equal(iwi_noise_words(noise), 2);
+    assert_ok(iw_noise_add_recording(NULL, noise, recording));
+    assert_false(iwi_noise_trace_view(noise, &view)); /* two of them are not */
     iw_noise_free(noise);
     iw_recording_free(recording);
 }
@@ -309,7 +312,7 @@ int main(void)
         cmocka_unit_test(a_recording_without_detours_is_no_noise),
         cmocka_unit_test(only_recordings_of_detours_can_be_replayed),
         cmocka_unit_test(recordings_that_break_their_promises_are_refused),
-        cmocka_unit_test(a_recording_is_no_plain_trace),
+        cmocka_unit_test(the_recording_of_one_cpu_is_a_plain_trace),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -295,6 +295,7 @@ static void different_results_of_one_cell_are_refused_with_both_files(void **sta
     *(strchr(lines, '\n') + 1) = '\0';
     digit = strstr(lines, "\"noiseless_ns\":") + strlen("\"noiseless_ns\":");
     *digit = *digit == '1' ? '2' : '1';
+    memcpy(strstr(lines, ",\"digest\":"), "}\n", sizeof "}\n"); /* as versions without digests wrote it */
     iwt_write_file(parts->part[1], "results.jsonl", lines);
     free(lines);
     snprintf(name, sizeof name, "%s/results-1-of-3.jsonl", parts->part[0]);
