@@ -8,7 +8,6 @@ what is far apart is compared.
 
 import csv
 import io
-import os
 import pathlib
 import re
 import subprocess

@@ -18,14 +18,15 @@ TIMEOUT_SECONDS = 120
 
 
 def bench(arguments, ranks, options, env=None):
-    """Runs it; the launcher's end, with both outputs."""
+    """Runs it; the launcher's end, with both outputs. `env`: net_support.QUIET where times count; otherwise ranks that wait
+    leave the cores to others."""
     line = [run_mpi.launcher(arguments.mpi), *net_support.BINDING[arguments.mpi], "-n", str(ranks),
             *net_support.before_others([str(arguments.idlewave), "bench", *options])]
-    return run_mpi.run(line, dict(net_support.QUIET, **(env or {})), timeout=TIMEOUT_SECONDS)
+    return run_mpi.run(line, env, timeout=TIMEOUT_SECONDS)
 
 
-def result_of(arguments, options, ranks=2):
-    done = bench(arguments, ranks, [*options, "--format", "json"])
+def result_of(arguments, options, env=None):
+    done = bench(arguments, 2, [*options, "--format", "json"], env)
     assert done.returncode == 0, f"{options}: {done.returncode}: {done.stdout}\n{done.stderr}"
     return json.loads(done.stdout)
 

@@ -16,7 +16,7 @@ def check_shared_core(arguments, folder):
         run_mpi.leave_out("ranks that share a CPU", "there is no taskset")
         return
     line = ["taskset", "-c", "0", run_mpi.launcher(arguments.mpi), "-n", "2", str(arguments.idlewave), "net", "--duration",
-            "100ms", "--max-size", "16", "-o", str(folder / "shared.yaml")]
+            "100ms", "--max-size", "64", "-o", str(folder / "shared.yaml")]
     done = run_mpi.run(line, timeout=200)
     assert done.returncode == 0, f"{done.returncode}: {done.stdout}\n{done.stderr}"
     assert done.stdout.startswith("NOT VALID: 2 ranks share 1 CPU on host"), done.stdout
@@ -34,7 +34,8 @@ def main():
     with tempfile.TemporaryDirectory(prefix="iw_net_") as name:
         folder = pathlib.Path(name)
         check_one_rank(arguments)
-        check_shared_core(arguments, folder)
+        if arguments.mpi == "openmpi" or "shared" in arguments.only:  # MPICH's ranks spin: each message takes a time slice
+            check_shared_core(arguments, folder)
     return 0
 
 

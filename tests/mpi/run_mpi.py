@@ -129,6 +129,7 @@ class Result(unittest.TextTestResult):
 
     def addSkip(self, test, reason):
         super().addSkip(test, reason)
+        print()  # the line before has dots of other tests
         leave_out(test.id().removeprefix("__main__."), reason)
 
 
