@@ -56,6 +56,7 @@ static int noisiest_first(const void *a, const void *b)
 
 iw_status iwi_fleet_order(const iw_log *log, const iw_fleet *fleet, const iw_fleet_node ***nodes_p)
 {
+    /* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
     const iw_fleet_node **nodes = iwi_new_array(log, fleet->node_count, sizeof *nodes);
 
     if (nodes == NULL) {
@@ -64,7 +65,7 @@ iw_status iwi_fleet_order(const iw_log *log, const iw_fleet *fleet, const iw_fle
     for (size_t i = 0; i < fleet->node_count; i++) {
         nodes[i] = &fleet->nodes[i];
     }
-    qsort(nodes, fleet->node_count, sizeof *nodes, noisiest_first);
+    qsort(nodes, fleet->node_count, sizeof *nodes, noisiest_first); /* NOLINT(bugprone-sizeof-expression) */
     *nodes_p = nodes;
     return IW_OK;
 }

@@ -6,6 +6,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include <idlewave/log.h>
@@ -21,13 +22,16 @@ static inline void iwt_fuzz_count_error(void *arg, iw_log_level level, const cha
     *errors += level == IW_LOG_ERROR;
 }
 
-/* Whatever must hold for every input. */
-static inline void iwt_fuzz_require(int condition)
+static inline void iwt_fuzz_require_at(int is_true, const char *condition, const char *file, int line)
 {
-    if (!condition) {
+    if (!is_true) {
+        (void)fprintf(stderr, "%s:%d: %s does not hold\n", file, line, condition);
         abort();
     }
 }
+
+/* Whatever must hold for every input. */
+#define iwt_fuzz_require(condition) iwt_fuzz_require_at((condition), #condition, __FILE__, __LINE__)
 
 /* An error is logged exactly once, and success without any. */
 static inline void iwt_fuzz_check_log(iw_status status, unsigned errors)

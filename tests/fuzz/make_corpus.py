@@ -1,0 +1,145 @@
+#!/usr/bin/env python3
+"""Makes the corpora of the fuzz targets that read what idlewave itself writes.
+
+SPDX-License-Identifier: BSD-3-Clause
+
+Usage: make_corpus.py BUILD_DIR [CORPUS...]
+Needs a build with the command and the parts for Open MPI. Replaces the files real-* of these corpora (of
+all that it knows, if none is named); files of other names show defects that were found, and stay.
+"""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+DATA = HERE.parent / "data"
+COMMAND = pathlib.Path(sys.argv[1]).resolve() / "cli/idlewave"
+ENVIRONMENT = dict(os.environ, ASAN_OPTIONS="detect_leaks=0", OMPI_ALLOW_RUN_AS_ROOT="1",
+                   OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_rmaps_base_oversubscribe="1")
+
+PATTERN = "--pattern allreduce:dissemination --ranks 8 --repeat 2".split()
+RESULTS = {
+    "quiet": PATTERN,
+    "noise": PATTERN + "--noise periodic:1kHz,10us --trials 4".split(),
+    "sources": PATTERN + "--noise poisson:1kHz,exp:5us --noise periodic:100Hz,50us --sync start --trials 9".split(),
+    "explained": "--pattern halo1d --ranks 6 --compute 1ms --noise periodic:1kHz,10us --trials 3 --explain".split(),
+    "delay": "--pattern halo2d --ranks 4 --repeat 3 --compute 1ms --delay rank=1,time=1ms".split(),
+}
+WHATIF = "--pattern allreduce --ranks 16 --repeat 2 --compute 100us --trials 4".split()
+WHATIFS = {
+    "specs": WHATIF + "--noise periodic:1kHz,10us --noise poisson:1kHz,exp:5us".split(),
+    "one": WHATIF + "--noise periodic:1kHz,10us".split(),
+    "target": WHATIF + "--noise periodic:1kHz,10us --noise periodic:100Hz,100us --target 1%".split(),
+}
+BENCHES = {
+    "barrier": "barrier --phases 10 --quantum 100us".split(),
+    "replay": "allreduce --phases 100 --quantum 200us --replay periodic:100Hz,100us --block 10ms --trials 5".split(),
+}
+STUDY = """title: Small
+trials: 3
+systems:
+  - {name: chic, net: chic, noise: 'periodic:1kHz,10us'}
+  - {name: own, net: {L: 2us, o: 0.5us, g: 0.3us, G: 0.1ns}, noise: ['poisson:10Hz,exp:200us']}
+patterns:
+  - barrier:tree
+  - {name: ring, pattern: allreduce:ring, bytes: [8, 64]}
+ranks: [2, 4]
+"""
+STUDY_FILES = ["study.yaml", "origin.json", "results.jsonl", "results-1-of-2.jsonl", "results-2-of-2.jsonl",
+               "results-p2.jsonl", "timings.jsonl", "claims"]
+LOCATIONS = [0, 1, 2, 1 << 32, 536870911, 1073741822, 1610612733]
+TRACE_FILES = [".otf2", ".def"] + [f"/{location}.{ending}" for location in LOCATIONS for ending in ("evt", "def")]
+
+
+def run(arguments, launcher=(), folder=None):
+    """Runs the command; what it prints."""
+    return subprocess.run([*launcher, COMMAND, *arguments], check=True, env=ENVIRONMENT, cwd=folder,
+                          stdout=subprocess.PIPE).stdout
+
+
+def store(corpus, name, data):
+    """One input."""
+    (HERE / "corpus" / corpus / f"real-{name}").write_bytes(data)
+
+
+def pack(paths):
+    """The files that there are as fuzz_folder.h wants them."""
+    return b"".join(f"\n@@{'0123456789abcdefghijklmnopqrstuvwxyz'[i]}\n".encode() + path.read_bytes()
+                    for i, path in enumerate(paths) if path.is_file())
+
+
+def make_results(_):
+    """Of simulations."""
+    for name, options in RESULTS.items():
+        store("result_json", name, run(["simulate", "--format", "json", *options]))
+
+
+def make_whatifs(_):
+    """Of what-ifs; one of a recording is among the data."""
+    for name, options in WHATIFS.items():
+        store("whatif_json", name, run(["whatif", "--format", "json", *options]))
+    answer = json.loads((DATA / "whatif/eno1.json").read_text(encoding="utf-8"))
+    store("whatif_json", "recording", json.dumps(answer).encode())
+
+
+def make_benches(_):
+    """Of benchmarks."""
+    for name, options in BENCHES.items():
+        store("bench_json", name, run(["bench", "--format", "json", *options], ["mpirun", "-n", "2"]))
+
+
+def make_studies(scratch):
+    """Folders of a study: whole, in parts, cut off."""
+    study = scratch / "small.yaml"
+    study.write_text(STUDY, encoding="utf-8")
+
+    def store_folder(name, folder):
+        store("study_folder", name, pack([folder / file for file in STUDY_FILES]))
+
+    run(["study", study, "-o", scratch / "whole"])
+    store_folder("whole", scratch / "whole")
+    for shard in "12":
+        run(["study", study, "-o", scratch / "shards", "--shard", f"{shard}/2"])
+    store_folder("shards", scratch / "shards")
+    results = scratch / "whole/results.jsonl"
+    lines = results.read_bytes().splitlines(keepends=True)
+    results.write_bytes(b"".join(lines[:2]) + lines[2][:50])
+    (scratch / "whole/results-p2.jsonl").write_bytes(lines[0] + lines[4])
+    store_folder("cut", scratch / "whole")
+    store_folder("data", DATA / "study/two-systems")
+
+
+def make_traces(scratch):
+    """Archives of EZTrace, of our own tracer, and of a timeline."""
+    def store_archive(name, anchor):
+        store("trace_otf2", name, pack([pathlib.Path(str(anchor)[:-len(".otf2")] + file) for file in TRACE_FILES]))
+
+    for mpi in ("openmpi", "mpich"):
+        store_archive(f"eztrace-{mpi}", DATA / f"traces/eztrace-{mpi}/eztrace_log.otf2")
+    program = COMMAND.parent.parent / "tests/mpi/bin/openmpi/trace_mpifh"  # writes into its folder, too
+    run(["trace", "-o", scratch / "traced", "--", program], ["mpirun", "-n", "2"], scratch)
+    store_archive("traced", next((scratch / "traced").glob("*.otf2")))
+    run(["simulate", "--pattern", "halo1d", "--ranks", "3", "--repeat", "2", "--compute", "1ms", "--timeline",
+         scratch / "timeline.h5"])
+    run(["report", scratch / "timeline.h5", "--format", "otf2", "-o", scratch / "timeline"])
+    store_archive("timeline", next((scratch / "timeline").glob("*.otf2")))
+
+
+MAKERS = {"result_json": make_results, "whatif_json": make_whatifs, "bench_json": make_benches,
+          "study_folder": make_studies, "trace_otf2": make_traces}
+
+
+def main():
+    """Old ones go first."""
+    for corpus in sys.argv[2:] or MAKERS:
+        (HERE / "corpus" / corpus).mkdir(parents=True, exist_ok=True)
+        for old in (HERE / "corpus" / corpus).glob("real-*"):
+            old.unlink()
+        with tempfile.TemporaryDirectory() as scratch:
+            MAKERS[corpus](pathlib.Path(scratch))
+
+
+main()
