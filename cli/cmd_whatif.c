@@ -1,6 +1,7 @@
 /* `idlewave whatif`: what a job would gain without which source of noise.
  * SPDX-License-Identifier: BSD-3-Clause
  */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,7 @@ struct whatif_opts {
     const char *target;
     uint64_t cores_per_node, top, redraws, trials, seed, threads;
     int engine, format;
+    bool is_dry, is_quiet;
 };
 
 /* In the order of iw_engine and of enum output_format. */
@@ -49,9 +51,11 @@ static const struct opt run_rows[] = {
     ROW("threads", OPT_COUNT, threads, "N", "0: one for each CPU (default 0)", .max = 1024),
     ROW("engine", OPT_CHOICE, engine, "", "flow is fast, event takes everything (default auto)",
         .choices = engines),
+    ROW("dry-run", OPT_FLAG, is_dry, "", "only tell what would be simulated, and what it would take"),
 };
 static const struct opt output_rows[] = {
     ROW("format", OPT_CHOICE, format, "", "for people, or for programs (default text)", .choices = formats),
+    ROW("quiet", OPT_FLAG, is_quiet, "", "no progress and no estimate of the time on stderr", .letter = 'q'),
 };
 #undef ROW
 
@@ -97,6 +101,9 @@ static const struct example examples[] = {
     {"what has to go to lose less than 2 %, and whether a core for the OS would pay",
      "idlewave whatif --noise node.h5 --ranks-per-node 64 --pattern allreduce \\\n"
      "      --ranks 64Ki --compute 500us --repeat 50 --target 2% --cores-per-node 64"},
+    {"how long would that take?",
+     "idlewave whatif --noise node.h5 --pattern allreduce --ranks 64Ki --compute 1ms \\\n"
+     "      --repeat 100 --dry-run"},
     {"two daemons at once, for a traced application",
      "idlewave whatif run --ranks 4096 --noise node.h5 --without nscd,snmpd"},
     {"a page to hand on", "idlewave whatif run --noise node.h5 --format json > whatif.json\n"
@@ -176,6 +183,9 @@ static int check_options(struct ui *ui, const struct whatif_opts *opts, double *
     if (simulate_check_skew(ui, opts->noise.sync, opts->noise.skew_ps) != UI_DONE) {
         return UI_USAGE;
     }
+    if (opts->is_dry && opts->format == OUTPUT_CSV) {
+        return ui_usage(ui, "--dry-run has no CSV form: use --format text or json");
+    }
     for (size_t i = 0; i < opts->without.count; i++) {
         const char *text = opts->without.items[i];
 
@@ -233,17 +243,36 @@ static iw_status write_answer(struct ui *ui, const struct whatif_opts *opts, con
     }
 }
 
-static int answer(struct ui *ui, const struct whatif_opts *opts, struct question *q, double target)
+/* --dry-run */
+static iw_status tell_plan(struct ui *ui, const struct whatif_opts *opts, const iw_whatif_plan *plan)
 {
-    struct named_sets named;
+    return opts->format == OUTPUT_JSON ? iw_whatif_plan_write_json(&ui->log, plan, stdout)
+                                       : iw_whatif_plan_write_text(&ui->log, plan, stdout);
+}
+
+/* Worth a word if one would go and fetch a coffee. */
+static void announce(const struct ui *ui, const iw_whatif_plan *plan)
+{
+    static const double LONG_S = 10.0, MOST_S = 9e6; /* what iw_time can hold */
+    char text[24];
+
+    if (plan->seconds >= LONG_S) {
+        ui_error(ui, "note: that will take about %s (--dry-run tells more)",
+                 iw_format_time((iw_time)(fmin(plan->seconds, MOST_S) * IW_PS_PER_S), text, sizeof text));
+    }
+}
+
+static iw_status simulate(struct ui *ui, const struct whatif_opts *opts, const struct question *q,
+                          const iw_whatif_opts *wanted)
+{
+    iw_whatif_opts whatif_opts = *wanted;
     struct progress progress;
-    iw_whatif_opts whatif_opts;
     iw_whatif *whatif = NULL;
     iw_status status;
 
-    make_sets(&opts->without, q->noise, &named);
-    fill_opts(opts, q, &named, target, &whatif_opts);
     progress_begin(&progress, 0, NULL);
+    progress.is_shown &= !opts->is_quiet;
+    progress_tell(&progress, opts->is_quiet ? NULL : ui->verb);
     whatif_opts.sim.progress = (iw_progress){progress_update, &progress};
     ui->progress = &progress;
     status = iw_whatif_run(&ui->log, q->noise, &whatif_opts, &whatif);
@@ -253,6 +282,29 @@ static int answer(struct ui *ui, const struct whatif_opts *opts, struct question
         status = write_answer(ui, opts, q, whatif);
     }
     iw_whatif_free(whatif);
+    return status;
+}
+
+static int answer(struct ui *ui, const struct whatif_opts *opts, struct question *q, double target)
+{
+    struct named_sets named;
+    iw_whatif_opts whatif_opts;
+    iw_whatif_plan plan;
+    iw_status status = IW_OK;
+
+    make_sets(&opts->without, q->noise, &named);
+    fill_opts(opts, q, &named, target, &whatif_opts);
+    if (opts->is_dry || !opts->is_quiet) {
+        status = iw_whatif_plan_make(&ui->log, q->noise, &whatif_opts, &plan);
+    }
+    if (status == IW_OK && opts->is_dry) {
+        status = tell_plan(ui, opts, &plan);
+    } else if (status == IW_OK) {
+        if (!opts->is_quiet) {
+            announce(ui, &plan);
+        }
+        status = simulate(ui, opts, q, &whatif_opts);
+    }
     release_sets(&named);
     return ui_exit_of(status);
 }

@@ -11,7 +11,7 @@
 
 enum { BAR_COLUMNS = 30, LINE_SIZE = 160 };
 
-static const double FIRST_AFTER_S = 1.0, REDRAW_AFTER_S = 0.1;
+static const double FIRST_AFTER_S = 1.0, REDRAW_AFTER_S = 0.1, LINE_AFTER_S = 10.0;
 
 static double now_s(void)
 {
@@ -33,6 +33,11 @@ void progress_begin(struct progress *progress, double total_amount, const char *
     };
 }
 
+void progress_tell(struct progress *progress, const char *verb)
+{
+    progress->verb = verb;
+}
+
 /* "12.3 M " or "7 ": in front of the unit. */
 static void format_rate(double rate, char *buf, size_t size)
 {
@@ -46,10 +51,21 @@ static void format_rate(double rate, char *buf, size_t size)
     snprintf(buf, size, "%.3g %s", rate, prefixes[i]);
 }
 
+static long seconds_left(double share, double elapsed_s)
+{
+    return (long)((share > 0.0 ? elapsed_s * (1.0 - share) / share : 0.0) + 0.5);
+}
+
+void progress_line(double share, double elapsed_s, char *buf, int size)
+{
+    const long left = seconds_left(share, elapsed_s);
+
+    snprintf(buf, (size_t)size, "%.0f %% done, %ld:%02ld left", 100.0 * share, left / 60, left % 60);
+}
+
 void progress_format(const struct progress *progress, double share, double elapsed_s, char *buf, int size)
 {
-    const double left_s = share > 0.0 ? elapsed_s * (1.0 - share) / share : 0.0;
-    const long left = (long)(left_s + 0.5);
+    const long left = seconds_left(share, elapsed_s);
     const int filled = (int)(share * BAR_COLUMNS);
     char bar[BAR_COLUMNS + 1], rate[24];
 
@@ -71,25 +87,37 @@ void progress_format(const struct progress *progress, double share, double elaps
              progress->unit, left / 60, left % 60);
 }
 
+/* Whether it is time to draw again. */
+static bool is_due(const struct progress *progress, double now)
+{
+    const double last = progress->drawn_s > progress->start_s ? progress->drawn_s : progress->start_s;
+
+    if (progress->is_shown) {
+        return now - progress->start_s >= FIRST_AFTER_S && now - progress->drawn_s >= REDRAW_AFTER_S;
+    }
+    return progress->verb != NULL && now - last >= LINE_AFTER_S;
+}
+
 void progress_update(void *arg, uint64_t done, uint64_t total)
 {
     struct progress *progress = arg;
+    const double now = now_s(),
+                 share = total > 0 ? (double)(done < total ? done : total) / (double)total : 0.0;
     char line[LINE_SIZE];
-    double now;
 
-    if (!progress->is_shown || total == 0) {
+    if (total == 0 || !is_due(progress, now)) {
         return;
     }
-    now = now_s();
-    if (now - progress->start_s < FIRST_AFTER_S || now - progress->drawn_s < REDRAW_AFTER_S) {
-        return;
+    if (progress->is_shown) {
+        progress_format(progress, share, now - progress->start_s, line, sizeof line);
+        (void)fprintf(stderr, "\r%s\033[K", line);
+    } else {
+        progress_line(share, now - progress->start_s, line, sizeof line);
+        (void)fprintf(stderr, "idlewave: %s: %s\n", progress->verb, line);
     }
-    progress_format(progress, (double)(done < total ? done : total) / (double)total, now - progress->start_s,
-                    line, sizeof line);
-    (void)fprintf(stderr, "\r%s\033[K", line);
     (void)fflush(stderr);
     progress->drawn_s = now;
-    progress->is_drawn = true;
+    progress->is_drawn = progress->is_shown;
 }
 
 void progress_wipe(struct progress *progress)

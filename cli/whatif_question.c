@@ -80,6 +80,17 @@ static void drop_first(struct question *q)
     free_program(made);
 }
 
+/* What question_init() made; it stays, so that nothing is read, or warned of, a second time. */
+static struct question_program *first_made(const struct question *q)
+{
+    struct question_program *made = q->made;
+
+    while (made->next != NULL) {
+        made = made->next;
+    }
+    return made;
+}
+
 static iw_status make(void *arg, uint32_t ranks, double work, iw_program **program_p)
 {
     struct question *q = arg;
@@ -96,8 +107,8 @@ static iw_status make(void *arg, uint32_t ranks, double work, iw_program **progr
             return is_changed ? IW_ERR_UNSUPPORTED : IW_ERR_FORMAT;
         }
     }
+    *program_p = is_changed || q->is_first_used ? q->made->program : first_made(q)->program;
     q->is_first_used = true;
-    *program_p = q->made->program;
     return IW_OK;
 }
 
@@ -105,6 +116,10 @@ static void release(void *arg, iw_program *program)
 {
     struct question *q = arg;
 
+    if (first_made(q)->program == program) {
+        q->is_first_used = false;
+        return;
+    }
     for (struct question_program **place = &q->made; *place != NULL; place = &(*place)->next) {
         struct question_program *made = *place;
 

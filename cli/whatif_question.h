@@ -20,7 +20,7 @@ struct question {
     const struct program_opts *program;
     const struct opt_args *args;
     struct question_program *made; /* the last one first */
-    bool is_first_used;            /* what question_init() made has been handed out */
+    bool is_first_used;            /* what question_init() made is handed out; it is kept until the end */
     iw_net net;
     iw_noise_set *noise;
     char *noise_names;            /* joined by " + " */

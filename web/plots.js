@@ -268,14 +268,28 @@ const plotKinds = (() => {
     ]);
   };
 
-  // Of lengths in ns, or of shares of time; a fourth number of a bin: how many of its count are marked.
-  const histogram = ({ bins, is_share: isShare, label = "Length", count_label: countLabel = "Count" }, width) => {
+  // Names of marked bars, as far as there is room for the texts.
+  const barNames = (rows, [low, high], width) => {
+    const ROOM = 90;
+    let last = -ROOM;
+    const named = rows.filter((r) => {
+      const place = Math.log(r.x / low) / Math.log(high / low) * (width - 82);
+      const isFree = r.name !== "" && place - last >= ROOM;
+      last = isFree ? place : last;
+      return isFree;
+    });
+    return Chart.text(named, { x: "x", y: "count", text: "name", fill: "var(--mark)", dy: -9 });
+  };
+
+  // Of lengths in ns, or of shares of time; a fourth number of a bin: how many of its count are marked, and a fifth: a name
+  // for them. The range is that of the axis where several share it.
+  const histogram = ({ bins, range, is_share: isShare, label = "Length", count_label: countLabel = "Count" }, width) => {
     const valueText = isShare ? (v) => `${digits(100 * v, 3)} %` : timeText;
     const height = Math.round(Math.min(Math.max(width * 0.38, 240), 340));
     const LEAST = 0.7; // so that a bar of one still has a height
-    const rows = bins.map(([low, high, count, marked = 0]) => ({ low, high, count, marked, x: Math.sqrt(low * high), y: count }));
+    const rows = bins.map(([low, high, count, marked = 0, name = ""]) => ({ low, high, count, marked, name, x: Math.sqrt(low * high), y: count }));
     const most = Math.max(...rows.map((r) => r.count), 1);
-    const xDomain = [bins[0][0], bins[bins.length - 1][1]];
+    const xDomain = range ?? [bins[0][0], bins[bins.length - 1][1]];
     const yDomain = [LEAST, most * 1.3];
     const x = { type: "log", domain: xDomain, ticks: logTicks(xDomain, Math.max(3, width / 90)),
       text: (v) => valueText(v), label };
@@ -287,6 +301,7 @@ const plotKinds = (() => {
       Chart.rect(rows.filter((r) => r.marked > 0), {
         x1: "low", x2: "high", y1: LEAST, y2: "marked", fill: "var(--mark)", inset: 0.5,
       }),
+      barNames(rows, xDomain, width),
       hint(rows.filter((r) => r.count > 0), (r) =>
         `${valueText(r.low)} to ${valueText(r.high)}: ${countText(r.count)}${r.marked > 0 ? `, ${countText(r.marked)} marked` : ""}`),
     ]);

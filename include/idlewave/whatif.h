@@ -164,6 +164,35 @@ IW_API IW_NODISCARD iw_status iw_whatif_run(const iw_log *log, const iw_noise_se
                                             const iw_whatif_opts *opts, iw_whatif **whatif_p);
 IW_API void iw_whatif_free(iw_whatif *whatif);
 
+/* ---- what that will take ---- */
+
+typedef struct iw_whatif_plan {
+    uint32_t ranks;
+    uint64_t messages;      /* of one simulation */
+    size_t change_count;    /* that are tried, besides the noise as it is */
+    uint64_t trials;        /* of each of them */
+    uint32_t redraws;       /* of the recordings */
+    uint32_t per_redraw;    /* trials of each change under each of them */
+    uint64_t simulations;   /* in all, without those for the target and for fewer ranks */
+    double seconds;         /* that they take here, by a sample */
+    double target_seconds;  /* that the search for the smallest set adds at most; 0: there is none */
+    double reserve_seconds; /* that looking for the ranks from which on a reserved core pays adds at most */
+    uint64_t bytes;         /* memory for the state of ranks */
+    double room_bytes;      /* memory that this process can have */
+    uint32_t sample_ranks;  /* of the sample */
+} iw_whatif_plan;
+
+/** Counts what iw_whatif_run() would simulate, and times a sample of it, on fewer ranks if the job is large.
+ */
+IW_API IW_NODISCARD iw_status iw_whatif_plan_make(const iw_log *log, const iw_noise_set *set,
+                                                  const iw_whatif_opts *opts, iw_whatif_plan *plan_p);
+
+/** For people, 80 columns; or one JSON object, schema "idlewave.whatif-plan/1". */
+IW_API IW_NODISCARD iw_status iw_whatif_plan_write_text(const iw_log *log, const iw_whatif_plan *plan,
+                                                        FILE *out);
+IW_API IW_NODISCARD iw_status iw_whatif_plan_write_json(const iw_log *log, const iw_whatif_plan *plan,
+                                                        FILE *out);
+
 /* ---- telling ---- */
 
 typedef struct iw_whatif_origin {

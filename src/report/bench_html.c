@@ -116,31 +116,58 @@ static void write_quantile_table(FILE *out, const void *arg)
     }
 }
 
-/* The bins from the first to the last that is not empty. */
-static json_t *histogram_data(const json_t *histogram)
+/* Where bins are that are not empty. */
+struct range {
+    double low, high;
+};
+
+static bool is_used(const json_t *bin)
+{
+    return json_number_value(json_array_get(bin, 2)) > 0.0;
+}
+
+static void widen(struct range *range, const json_t *histogram)
+{
+    for (size_t i = 0; i < json_array_size(histogram); i++) {
+        const json_t *bin = json_array_get(histogram, i);
+
+        if (is_used(bin)) {
+            range->low = fmin(range->low, json_number_value(json_array_get(bin, 0)));
+            range->high = fmax(range->high, json_number_value(json_array_get(bin, 1)));
+        }
+    }
+}
+
+/* One for both pictures: they are there to be compared. */
+static struct range range_of(const json_t *bench)
+{
+    struct range range = {INFINITY, 0.0};
+
+    widen(&range, json_object_get(json_object_get(bench, "quiet"), "histogram"));
+    widen(&range, json_object_get(json_object_get(bench, "noisy"), "histogram"));
+    return range;
+}
+
+static json_t *histogram_data(const json_t *histogram, const struct range *range)
 {
     json_t *bins = json_array();
-    size_t last = 0;
 
     for (size_t i = 0; i < json_array_size(histogram); i++) {
         const json_t *bin = json_array_get(histogram, i);
-        const bool is_used = json_number_value(json_array_get(bin, 2)) > 0.0;
 
-        if (is_used || json_array_size(bins) > 0) {
+        if (is_used(bin)) {
             (void)json_array_append_new(
                 bins, json_pack("[o, o, I]", iwi_html_number(json_number_value(json_array_get(bin, 0))),
                                 iwi_html_number(json_number_value(json_array_get(bin, 1))),
                                 (json_int_t)json_number_value(json_array_get(bin, 2))));
         }
-        last = is_used ? json_array_size(bins) : last;
     }
-    while (json_array_size(bins) > last) {
-        (void)json_array_remove(bins, json_array_size(bins) - 1);
-    }
-    return json_pack("{s:s, s:o}", "kind", "histogram", "bins", bins);
+    return json_pack("{s:s, s:o, s:[o, o]}", "kind", "histogram", "bins", bins, "range",
+                     iwi_html_number(range->low), iwi_html_number(range->high));
 }
 
-static iw_status write_histogram(struct iwi_html *html, const char *title, const json_t *times)
+static iw_status write_histogram(struct iwi_html *html, const char *title, const json_t *times,
+                                 const struct range *range)
 {
     const json_t *quantiles = json_object_get(json_object_get(times, "qtbt_ns"), "quantiles");
     char message[IWI_PARAGRAPH_SIZE] = "", number[3][IWI_NUMBER_SIZE];
@@ -154,13 +181,13 @@ static iw_status write_histogram(struct iwi_html *html, const char *title, const
                iwi_ns_time_text(iwi_result_number(quantiles, "p50"), number[0]),
                iwi_ns_time_text(iwi_result_number(quantiles, "p99"), number[1]),
                iwi_ns_time_text(iwi_result_number(quantiles, "p100"), number[2]));
-    return iwi_html_figure(html,
-                           &(struct iwi_figure){.title = title,
-                                                .message = message,
-                                                .data = histogram_data(json_object_get(times, "histogram")),
-                                                .table_caption = "How long phases take",
-                                                .write_table = write_quantile_table,
-                                                .arg = times});
+    return iwi_html_figure(
+        html, &(struct iwi_figure){.title = title,
+                                   .message = message,
+                                   .data = histogram_data(json_object_get(times, "histogram"), range),
+                                   .table_caption = "How long phases take",
+                                   .write_table = write_quantile_table,
+                                   .arg = times});
 }
 
 /* ---- ranks ---- */
@@ -226,6 +253,7 @@ static void write_origin(FILE *out, const json_t *bench)
 static iw_status write_body(struct iwi_html *html, const void *subject)
 {
     const json_t *bench = subject, *noisy = json_object_get(bench, "noisy");
+    const struct range range = range_of(bench);
     FILE *out = html->out;
     char operation[IWI_NUMBER_SIZE];
 
@@ -240,9 +268,9 @@ static iw_status write_body(struct iwi_html *html, const void *subject)
     write_comparison(out, bench);
     (void)fputs("<div class=\"figures\">\n", out);
     IW_TRY(write_histogram(html, json_is_object(noisy) ? "Phases without injected noise" : "Phases",
-                           json_object_get(bench, "quiet")));
+                           json_object_get(bench, "quiet"), &range));
     if (json_is_object(noisy)) {
-        IW_TRY(write_histogram(html, "Phases with injected noise", noisy));
+        IW_TRY(write_histogram(html, "Phases with injected noise", noisy, &range));
     }
     (void)fputs("</div>\n", out);
     iwi_html_section(out, "ranks", "Ranks");

@@ -183,7 +183,7 @@ static void write_head(FILE *script, const iw_recording *recording, const char *
     iwi_gnuplot_quote(script, title);
     (void)fputs("\nset logscale xy\nset grid linetype 1 linecolor rgb '#dddddd'\n"
                 "set xlabel 'duration [us]'\nset ylabel 'share that lasts longer'\n"
-                "set format y '%.0e'\nset format x '%g'\nset key below samplen 1.5\n",
+                "set format y '%.0e'\nset format x '%g'\nset key below Left reverse samplen 1.5\n",
                 script);
 }
 

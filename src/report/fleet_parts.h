@@ -41,14 +41,18 @@ void iwi_fleet_certainty(const iw_fleet *fleet, iwi_warning_fn take, void *arg);
 /* How many nodes have how much: bins of equal ratio. */
 enum { IWI_FLEET_BINS = 64 };
 struct iwi_fleet_histogram {
-    double per_decade, first; /* bin b begins at 10^((first + b) / per_decade) */
-    size_t bin_count;         /* 0: no node has any */
-    size_t zero_count;        /* nodes without any */
+    double per_decade, origin; /* bin b begins at 10^((origin + b) / per_decade) */
+    size_t bin_count;          /* 0: no node has any */
+    size_t zero_count;         /* nodes without any */
     size_t count[IWI_FLEET_BINS], outliers[IWI_FLEET_BINS];
+    size_t first[IWI_FLEET_BINS]; /* the number of the first node that stands out, where one does */
 };
 
 /* In about `most` bins or fewer. */
 struct iwi_fleet_histogram iwi_fleet_histogram(const iw_fleet *fleet, iw_fleet_metric metric, size_t most);
+/* "n0024", or "n0024 +2" where others of the bin stand out too; "" where none does. */
+const char *iwi_fleet_bin_names(const iw_fleet *fleet, const struct iwi_fleet_histogram *histogram,
+                                size_t bin, char buf[IWI_NAME_SIZE]);
 double iwi_fleet_bin_begin(const struct iwi_fleet_histogram *histogram, size_t bin);
 
 #endif

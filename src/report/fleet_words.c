@@ -260,7 +260,24 @@ void iwi_fleet_certainty(const iw_fleet *fleet, iwi_warning_fn take, void *arg)
 
 double iwi_fleet_bin_begin(const struct iwi_fleet_histogram *h, size_t bin)
 {
-    return pow(10.0, (h->first + (double)bin) / h->per_decade);
+    return pow(10.0, (h->origin + (double)bin) / h->per_decade);
+}
+
+const char *iwi_fleet_bin_names(const iw_fleet *fleet, const struct iwi_fleet_histogram *h, size_t bin,
+                                char buf[IWI_NAME_SIZE])
+{
+    enum { LABEL_COLUMNS = 16 };
+    size_t used;
+
+    buf[0] = '\0';
+    if (h->outliers[bin] > 0) {
+        (void)iwi_plain_name(fleet->nodes[h->first[bin]].name, LABEL_COLUMNS, buf);
+        used = strlen(buf);
+        if (h->outliers[bin] > 1) {
+            snprintf(buf + used, IWI_NAME_SIZE - used, " +%zu", h->outliers[bin] - 1);
+        }
+    }
+    return buf;
 }
 
 /* The finest bins of a tenth or more that are no more than `most`. */
@@ -271,8 +288,8 @@ static void choose_bins(struct iwi_fleet_histogram *h, double least, double larg
 
     do {
         h->per_decade = per_decade[i++];
-        h->first = floor(log10(least) * h->per_decade);
-        h->bin_count = (size_t)(floor(log10(largest) * h->per_decade) - h->first) + 1;
+        h->origin = floor(log10(least) * h->per_decade);
+        h->bin_count = (size_t)(floor(log10(largest) * h->per_decade) - h->origin) + 1;
     } while (h->bin_count > most && i < sizeof per_decade / sizeof per_decade[0]);
     h->bin_count = h->bin_count < IWI_FLEET_BINS ? h->bin_count : IWI_FLEET_BINS;
 }
@@ -297,10 +314,12 @@ struct iwi_fleet_histogram iwi_fleet_histogram(const iw_fleet *fleet, iw_fleet_m
         size_t bin;
 
         if (value > 0.0) {
-            bin = (size_t)fmax(floor(log10(value) * h.per_decade) - h.first, 0.0);
+            bin = (size_t)fmax(floor(log10(value) * h.per_decade) - h.origin, 0.0);
             bin = bin < h.bin_count ? bin : h.bin_count - 1;
             h.count[bin]++;
-            h.outliers[bin] += fleet->nodes[node].finding_count > 0;
+            if (fleet->nodes[node].finding_count > 0) {
+                h.first[bin] = h.outliers[bin]++ == 0 ? node : h.first[bin];
+            }
         }
     }
     return h;

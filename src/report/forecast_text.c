@@ -6,10 +6,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "report/report.h"
+#include "report/forecast_parts.h"
 
-/* Also of what nobody will wait for. */
-static const char *seconds_text(double seconds, char buf[IWI_NUMBER_SIZE])
+const char *iwi_seconds_text(double seconds, char buf[IWI_NUMBER_SIZE])
 {
     const double day_s = 86400.0, year_s = 365.25 * 86400.0;
 
@@ -26,7 +25,7 @@ static double seconds_of(const iw_way *way)
     return way->compute_s + way->exchange_s;
 }
 
-static const char *bytes_text(double bytes, char buf[IWI_NUMBER_SIZE])
+const char *iwi_memory_text(double bytes, char buf[IWI_NUMBER_SIZE])
 {
     static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
     size_t unit = 0;
@@ -55,9 +54,9 @@ static void write_way(FILE *out, const char *name, const iw_way *way, bool is_ch
     }
     (void)fprintf(out, "%c %-7s %7" PRIu32 " %5" PRIu32 " %7" PRIu64 "  %8s  %8s  %8s %8s %8s\n",
                   is_chosen ? '*' : ' ', name, way->workers, way->lanes, way->batches,
-                  seconds_text(seconds_of(way), total), seconds_text(way->compute_s, compute),
-                  seconds_text(way->exchange_s, exchange), bytes_text(way->bytes_sent, sent),
-                  bytes_text((double)way->process_bytes, memory));
+                  iwi_seconds_text(seconds_of(way), total), iwi_seconds_text(way->compute_s, compute),
+                  iwi_seconds_text(way->exchange_s, exchange), iwi_memory_text(way->bytes_sent, sent),
+                  iwi_memory_text((double)way->process_bytes, memory));
 }
 
 static void write_verdict(const iw_forecast *forecast, FILE *out)
@@ -66,13 +65,13 @@ static void write_verdict(const iw_forecast *forecast, FILE *out)
     const iw_way *way = are_ranks_split ? &forecast->ranks_split : &forecast->trials_split;
     char text[IWI_PARAGRAPH_SIZE] = "", number[IWI_NUMBER_SIZE];
 
-    iwi_append(text, "It will take about %s and ", seconds_text(seconds_of(way), number));
+    iwi_append(text, "It will take about %s and ", iwi_seconds_text(seconds_of(way), number));
     iwi_append(text, "%s in each process, the %s split over %" PRIu32 " worker%s: %s.",
-               bytes_text((double)way->process_bytes, number), are_ranks_split ? "ranks" : "trials",
+               iwi_memory_text((double)way->process_bytes, number), are_ranks_split ? "ranks" : "trials",
                way->workers, way->workers == 1 ? "" : "s", forecast->reason);
     if ((double)way->process_bytes > forecast->room_bytes) {
         iwi_append(text, " That does not fit: a process can have %s here.",
-                   bytes_text(forecast->room_bytes, number));
+                   iwi_memory_text(forecast->room_bytes, number));
     }
     iwi_write_wrapped(out, text);
 }

@@ -61,6 +61,7 @@ static void write_findings(FILE *out, const iw_fleet *fleet)
 /* ---- figures ---- */
 
 struct bins {
+    const iw_fleet *fleet;
     iw_fleet_metric metric;
     struct iwi_fleet_histogram histogram;
 };
@@ -69,12 +70,14 @@ static json_t *bins_data(const struct bins *b)
 {
     const struct iwi_fleet_histogram *h = &b->histogram;
     json_t *bins = json_array();
+    char names[IWI_NAME_SIZE];
 
     for (size_t bin = 0; bin < h->bin_count; bin++) {
         (void)json_array_append_new(bins,
-                                    json_pack("[o, o, I, I]", iwi_html_number(iwi_fleet_bin_begin(h, bin)),
+                                    json_pack("[o, o, I, I, o]", iwi_html_number(iwi_fleet_bin_begin(h, bin)),
                                               iwi_html_number(iwi_fleet_bin_begin(h, bin + 1)),
-                                              (json_int_t)h->count[bin], (json_int_t)h->outliers[bin]));
+                                              (json_int_t)h->count[bin], (json_int_t)h->outliers[bin],
+                                              iwi_json_text(iwi_fleet_bin_names(b->fleet, h, bin, names))));
     }
     return json_pack("{s:s, s:o, s:b, s:s, s:s}", "kind", "histogram", "bins", bins, "is_share",
                      b->metric == IW_FLEET_SHARE, "label",
@@ -85,11 +88,12 @@ static void write_bins(FILE *out, const void *arg)
 {
     static const char *const heads[] = {"From", "To", "Nodes", "of them stand out"};
     const struct bins *b = arg;
-    char low[IWI_NUMBER_SIZE], high[IWI_NUMBER_SIZE];
+    char low[IWI_NUMBER_SIZE], high[IWI_NUMBER_SIZE], names[IWI_NAME_SIZE];
 
     for (size_t i = 0; i < sizeof heads / sizeof heads[0]; i++) {
         iwi_html_head(out, false, "%s", heads[i]);
     }
+    iwi_html_head(out, true, "Which");
     iwi_html_table_body(out);
     for (size_t bin = 0; bin < b->histogram.bin_count; bin++) {
         iwi_html_row_begin(out);
@@ -99,6 +103,7 @@ static void write_bins(FILE *out, const void *arg)
                       iwi_fleet_value_text(b->metric, iwi_fleet_bin_begin(&b->histogram, bin + 1), high));
         iwi_html_cell(out, IWI_CELL_NUMBER, "%zu", b->histogram.count[bin]);
         iwi_html_cell(out, IWI_CELL_NUMBER, "%zu", b->histogram.outliers[bin]);
+        iwi_html_cell(out, IWI_CELL_WORDS, "%s", iwi_fleet_bin_names(b->fleet, &b->histogram, bin, names));
         iwi_html_row_end(out);
     }
 }
@@ -106,7 +111,7 @@ static void write_bins(FILE *out, const void *arg)
 static iw_status write_figure(struct iwi_html *html, const iw_fleet *fleet, iw_fleet_metric metric,
                               const char *title)
 {
-    const struct bins b = {metric, iwi_fleet_histogram(fleet, metric, MOST_BINS)};
+    const struct bins b = {fleet, metric, iwi_fleet_histogram(fleet, metric, MOST_BINS)};
     const iw_spread *s = &fleet->spread[metric];
     char message[IWI_PARAGRAPH_SIZE] = "", low[IWI_NUMBER_SIZE], high[IWI_NUMBER_SIZE];
 

@@ -74,17 +74,37 @@ static void write_bar(struct iwi_svg *svg, const json_t *bin, size_t item, const
     }
 }
 
+/* What is marked has a name; where there is no room beside the one before, the table below has it. */
+static void write_bin_names(struct iwi_svg *svg, const json_t *bins)
+{
+    const double room = 90.0;
+    double last = -room;
+
+    for (size_t i = 0; i < json_array_size(bins); i++) {
+        const json_t *bin = json_array_get(bins, i);
+        const char *name = json_string_value(json_array_get(bin, 4));
+        const double middle = sqrt(iwi_static_item(bin, 0) * iwi_static_item(bin, 1)),
+                     at = iwi_axis_at(&svg->x, middle);
+
+        if (name != NULL && name[0] != '\0' && at - last >= room) {
+            iwi_svg_name_mark(svg, middle, iwi_static_item(bin, 2), "var(--mark)", name);
+            last = at;
+        }
+    }
+}
+
 void iwi_static_histogram(FILE *out, const json_t *data)
 {
     const double least = 0.7; /* so that a bar of one still has a height */
     const bool is_share = json_is_true(json_object_get(data, "is_share"));
-    const json_t *bins = json_object_get(data, "bins");
+    const json_t *bins = json_object_get(data, "bins"), *range = json_object_get(data, "range");
     const size_t count = json_array_size(bins);
     struct iwi_svg svg = {
         .out = out,
         .x = {.label = text_or(data, "label", "Length"),
-              .low = iwi_static_item(json_array_get(bins, 0), 0),
-              .high = iwi_static_item(json_array_get(bins, count - 1), 1),
+              .low = range != NULL ? iwi_static_item(range, 0) : iwi_static_item(json_array_get(bins, 0), 0),
+              .high = range != NULL ? iwi_static_item(range, 1)
+                                    : iwi_static_item(json_array_get(bins, count - 1), 1),
               .is_log = true,
               .tick_text = is_share ? iwi_tick_percent : iwi_tick_time},
         .y = {.label = text_or(data, "count_label", "Count"),
@@ -102,6 +122,7 @@ void iwi_static_histogram(FILE *out, const json_t *data)
         write_bar(&svg, json_array_get(bins, i), 2, iwi_svg_colour(0), 0.5);
         write_bar(&svg, json_array_get(bins, i), 3, "var(--mark)", 1.0);
     }
+    write_bin_names(&svg, bins);
     iwi_svg_end(&svg);
 }
 

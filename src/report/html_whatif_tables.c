@@ -41,7 +41,8 @@ static double place_of(const struct scale *scale, double value)
 /* The head of the column of bars. */
 static void write_scale(FILE *out, const struct scale *scale)
 {
-    iwi_html_head(out, true, "%.3g to %.3g points", 100.0 * scale->low, 100.0 * scale->high);
+    (void)fprintf(out, "<th scope=\"col\" class=\"bar words\">%.3g to %.3g points</th>", 100.0 * scale->low,
+                  100.0 * scale->high);
 }
 
 static void write_line(FILE *out, double x1, double y1, double x2, double y2)
@@ -56,8 +57,8 @@ static void write_bar(FILE *out, const struct scale *scale, iw_estimate saving)
     const double zero = place_of(scale, 0.0), middle = BAR_HEIGHT / 2.0, cap = 3.5;
     const char *colour = saving.low > 0.0 ? "var(--series-0)" : "var(--series-6)";
 
-    (void)fprintf(out, "<td class=\"words\"><svg width=\"%d\" height=\"%d\" aria-hidden=\"true\">", BAR_WIDTH,
-                  BAR_HEIGHT);
+    (void)fprintf(out, "<td class=\"bar words\"><svg width=\"%d\" height=\"%d\" aria-hidden=\"true\">",
+                  BAR_WIDTH, BAR_HEIGHT);
     if (isfinite(saving.value)) {
         const double end = place_of(scale, saving.value);
 

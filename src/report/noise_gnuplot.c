@@ -183,7 +183,7 @@ static void write_upper(const struct picture *p, const char *what)
     (void)fprintf(p->script,
                   "set lmargin 11\nset rmargin 3\nset grid linetype 1 linecolor rgb '#dddddd'\n"
                   "set logscale y\nset origin 0,0.38\nset size 1,0.56\n"
-                  "set key outside top center horizontal samplen 1\n"
+                  "set key outside top center horizontal Left reverse samplen 1\n"
                   "set xlabel 'time [s]'\nset ylabel '%s'\nset format y '%%.0s %%cs'\n"
                   "set xrange [0:%.0f*1e-9]\nset yrange [1e%.0f:1e%.0f]\n",
                   what, p->axes.length_ns, p->axes.low_decade - NS_DECADE, p->axes.high_decade - NS_DECADE);

@@ -165,7 +165,8 @@ static void write_path_script(FILE *script, const json_t *result)
     }
     (void)fprintf(script, ") noenhanced\nset yrange [%zu.5:0.5]\nset style fill solid 0.7 noborder\n", count);
     write_time_axis(script, 0.0, most_ns);
-    (void)fputs("set xlabel 'time on the critical path'\nset key outside top center horizontal\n"
+    (void)fputs("set xlabel 'time on the critical path'\nset key outside top center horizontal Left reverse "
+                "samplen 2\n"
                 "plot 'path.dat' using ($2/2):($1-0.19):(0):2:($1-0.36):($1-0.02) with boxxyerrorbars "
                 "linecolor rgb '#0072b2' title 'last rank', \\\n"
                 "     '' using ($3/2):($1+0.19):(0):3:($1+0.02):($1+0.36) with boxxyerrorbars "

@@ -79,13 +79,14 @@ static void write_script(FILE *script, const iw_recording *recording, const iw_n
     (void)fputs(terminal, script);
     write_title(script, recording, spectrum, name);
     write_labels(script, spectrum);
-    (void)fprintf(script,
-                  "set tmargin 7\nset logscale xy\nset grid linetype 1 linecolor rgb '#dddddd'\n"
-                  "set xlabel 'frequency [Hz]'\nset ylabel 'power of the share of time lost [1/Hz]'\n"
-                  "set format y '%%.0e'\nset format x '%%g'\nset key bottom left\nset xrange [%.9g:%.9g]\n"
-                  "plot $power with lines linecolor rgb '#0072b2' title 'power', \\\n"
-                  "     $floor with lines linecolor rgb '#888888' linewidth 2 title 'floor'\n",
-                  spectrum->lowest_hz, spectrum->opts.max_frequency_hz);
+    (void)fprintf(
+        script,
+        "set tmargin 7\nset logscale xy\nset grid linetype 1 linecolor rgb '#dddddd'\n"
+        "set xlabel 'frequency [Hz]'\nset ylabel 'power of the share of time lost [1/Hz]'\n"
+        "set format y '%%.0e'\nset format x '%%g'\nset key bottom left Left reverse\nset xrange [%.9g:%.9g]\n"
+        "plot $power with lines linecolor rgb '#0072b2' title 'power', \\\n"
+        "     $floor with lines linecolor rgb '#888888' linewidth 2 title 'floor'\n",
+        spectrum->lowest_hz, spectrum->opts.max_frequency_hz);
 }
 
 iw_status iw_spectrum_plot(const iw_log *log, const iw_recording *recording,

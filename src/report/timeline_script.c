@@ -225,11 +225,12 @@ static void write_setup(const struct plot *plot)
                 (double)plot->window.to_ps / plot->unit_ps);
     write_range(plot, "y", (double)plot->window.first_rank - 0.5,
                 (double)plot->window.first_rank + plot->window.rank_count - 0.5);
-    (void)fputs("set tics out nomirror\nset key outside top center horizontal\nset border 3\n"
-                "set format y '%.0f'\nset style fill solid noborder\n"
-                "set object 1 rectangle from graph 0,0 to graph 1,1 behind fillcolor rgb '#f0f0f0' "
-                "fillstyle solid noborder\n",
-                plot->script);
+    (void)fputs(
+        "set tics out nomirror\nset key outside top center horizontal Left reverse samplen 2\nset border 3\n"
+        "set format y '%.0f'\nset style fill solid noborder\n"
+        "set object 1 rectangle from graph 0,0 to graph 1,1 behind fillcolor rgb '#f0f0f0' "
+        "fillstyle solid noborder\n",
+        plot->script);
     if (plot->window.rank_count <= 20) {
         (void)fputs("set ytics 1\n", plot->script);
     }

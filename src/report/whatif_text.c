@@ -8,24 +8,63 @@
 #include "report/result_parts.h"
 #include "report/whatif_parts.h"
 
-enum { NAME_COLUMNS = 27, LEFT_COLUMNS = 9, SAVING_COLUMNS = 24, BAR_COLUMNS = 10, MOST_ADVICE = 5 };
+enum {
+    NAME_COLUMNS = 26,
+    LEFT_COLUMNS = 9,
+    AFTER_LEFT_COLUMNS = 80 - (2 + NAME_COLUMNS + 1 + 7 + 1 + LEFT_COLUMNS + 2), /* savings and their bars */
+    SAVING_COLUMNS = 24,
+    MOST_ADVICE = 5
+};
 
-static void write_change(FILE *out, const json_t *change, double largest)
+/* "5.40 (4.60 to 6.10)": the column's head says what of. */
+static const char *saving_text(const json_t *change, char buf[IWI_ESTIMATE_SIZE])
+{
+    char *points;
+
+    iwi_whatif_points_text(iwi_whatif_estimate(change, "saving"), buf);
+    points = strstr(buf, " points");
+    memmove(points, points + strlen(" points"), strlen(points + strlen(" points")) + 1);
+    return buf;
+}
+
+/* Columns of savings, and the largest one: bars take what is left. */
+struct scale {
+    int columns;
+    double largest;
+};
+
+static struct scale scale_of(const json_t *whatif)
+{
+    struct scale scale = {SAVING_COLUMNS, 0.0};
+    char text[IWI_ESTIMATE_SIZE];
+    const json_t *change;
+
+    for (size_t i = 0; (change = iwi_whatif_change(whatif, NULL, i)) != NULL; i++) {
+        const int width = (int)strlen(saving_text(change, text)) + 1;
+
+        scale.columns = width > scale.columns ? width : scale.columns;
+        scale.largest = fmax(scale.largest, iwi_whatif_estimate(change, "saving").value);
+    }
+    return scale;
+}
+
+static void write_change(FILE *out, const json_t *change, const struct scale *scale)
 {
     const iw_estimate saving = iwi_whatif_estimate(change, "saving"),
                       left = iwi_whatif_estimate(change, "slowdown");
     const double share = iwi_result_number(change, "share");
+    const int bar_columns = AFTER_LEFT_COLUMNS - scale->columns;
     char name[IWI_CHANGE_NAME_SIZE], plain[IWI_NAME_SIZE], number[IWI_NUMBER_SIZE], percent[IWI_NUMBER_SIZE],
-        estimate[IWI_ESTIMATE_SIZE], *points;
+        estimate[IWI_ESTIMATE_SIZE];
 
     iwi_plain_name(iwi_whatif_change_name(change, name), NAME_COLUMNS, plain);
-    iwi_whatif_points_text(saving, estimate);
-    points = strstr(estimate, " points");
-    memmove(points, points + strlen(" points"), strlen(points + strlen(" points")) + 1);
     (void)fprintf(out, "  %-*s %7s %*s  %-*s", NAME_COLUMNS, plain,
                   isnan(share) || share == 0 ? "-" : iwi_share_text(share, number), LEFT_COLUMNS,
-                  isnan(left.value) ? "-" : iwi_percent_text(left.value, percent), SAVING_COLUMNS, estimate);
-    (void)iwi_write_bar(out, largest > 0 && saving.value > 0 ? saving.value / largest : 0, BAR_COLUMNS);
+                  isnan(left.value) ? "-" : iwi_percent_text(left.value, percent),
+                  bar_columns > 0 ? scale->columns : 0, saving_text(change, estimate));
+    if (bar_columns > 0) {
+        (void)iwi_write_bar(out, saving.value > 0 ? saving.value / scale->largest : 0, bar_columns);
+    }
     (void)fputc('\n', out);
 }
 
@@ -39,12 +78,9 @@ static bool is_alone(const json_t *change)
 /* Sources first, then sets of them and what else can be done. */
 static void write_table(const json_t *whatif, FILE *out)
 {
+    const struct scale scale = scale_of(whatif);
     const json_t *change;
-    double largest = 0;
 
-    for (size_t i = 0; (change = iwi_whatif_change(whatif, NULL, i)) != NULL; i++) {
-        largest = fmax(largest, iwi_whatif_estimate(change, "saving").value);
-    }
     (void)fprintf(out, "  %-*s %7s %*s  %s\n", NAME_COLUMNS, "without", "share", LEFT_COLUMNS, "slowdown",
                   "saves (points)");
     for (int pass = 0; pass < 2; pass++) {
@@ -56,7 +92,7 @@ static void write_table(const json_t *whatif, FILE *out)
                     (void)fputc('\n', out);
                 }
                 is_first = false;
-                write_change(out, change, largest);
+                write_change(out, change, &scale);
             }
         }
     }

@@ -59,6 +59,21 @@ void iwi_break_even_cross(const uint32_t *ranks, const iw_estimate *savings, siz
 
 /* ---- the ladder ---- */
 
+double iwi_break_even_messages(const struct iwi_scene *scene)
+{
+    const double of_a_rank = (double)iw_program_messages(scene->program) / iw_program_ranks(scene->program);
+    const double values =
+        fmax(LEAST_TRIALS, (double)scene->trials) + (scene->redraws > 0 ? 4 * LEAST_TRIALS : 0);
+    double sum = 0.0;
+
+    for (int rung = 1; rung <= RUNGS; rung++) {
+        const double messages = of_a_rank * exp2(2 * rung) * VARIANTS;
+
+        sum += messages * LEAST_TRIALS < MOST_MESSAGES ? fmin(messages * values, MOST_MESSAGES) : 0.0;
+    }
+    return sum;
+}
+
 /* 0: too few fit. */
 static uint64_t trials_for(const struct iwi_scene *scene)
 {

@@ -11,6 +11,9 @@
 IW_NODISCARD iw_status iwi_break_even(struct iwi_asker *asker, const iw_change *reserve, uint32_t ranks,
                                       iw_break_even *break_even_p);
 
+/* About how many messages all of that takes at most, where they grow as the ranks do. */
+double iwi_break_even_messages(const struct iwi_scene *scene);
+
 /* Where savings at ascending ranks turn from loss to gain: interpolated in the logarithm of the ranks. Pure;
  * for iwi_break_even() and its tests. `count` > 0. */
 void iwi_break_even_cross(const uint32_t *ranks, const iw_estimate *savings, size_t count,

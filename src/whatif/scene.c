@@ -114,8 +114,7 @@ static iw_sim_opts sim_opts(const struct iwi_scene *scene, uint32_t redraw, stru
     return opts;
 }
 
-/* A program's warnings are told by its first simulation. */
-static void pass_error(void *arg, iw_log_level level, const char *text)
+void iwi_pass_error(void *arg, iw_log_level level, const char *text)
 {
     const iw_log *log = arg;
 
@@ -132,7 +131,7 @@ static iw_status simulate(struct iwi_scene *scene, const iw_program *program, co
     struct stretch stretch = {asker, 0};
     iw_sim_opts opts = sim_opts(scene, redraw, &stretch);
     const uint64_t trials = opts.trials;
-    const iw_log errors = {pass_error, (void *)asker->log};
+    const iw_log errors = {iwi_pass_error, (void *)asker->log};
     iw_sim_result *result;
 
     opts.trials = iw_noise_source_count(noise) > 0 ? trials : 1;

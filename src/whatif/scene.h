@@ -33,6 +33,13 @@ struct iwi_scene {
     uint32_t redraws, per_redraw;
 };
 
+/* IW_ERR_RANGE: options that contradict each other. */
+IW_NODISCARD iw_status iwi_whatif_check(const iw_log *log, const iw_whatif_opts *opts);
+
+/* For an iw_log of errors alone, with the log to pass them to as its arg; NULL is fine. A program's
+ * warnings are told by its first simulation. */
+void iwi_pass_error(void *arg, iw_log_level level, const char *text);
+
 /* Makes the programs for so many ranks (0: as the user asked). IW_ERR_UNSUPPORTED: there are none for them.
  */
 IW_NODISCARD iw_status iwi_scene_init(struct iwi_asker *asker, uint32_t ranks, uint64_t trials,

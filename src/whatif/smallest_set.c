@@ -303,13 +303,19 @@ static void list_atoms(struct search *s, const struct iwi_changes *changes)
     }
 }
 
+uint64_t iwi_smallest_set_budget(const struct iwi_scene *scene)
+{
+    const double messages = (double)iw_program_messages(scene->program) * (double)scene->trials;
+
+    return (uint64_t)fmin(MOST_SIMULATIONS, MOST_MESSAGES / fmax(messages, 1.0));
+}
+
 static iw_status prepare(struct search *s, const struct iwi_changes *changes)
 {
     const iw_log *log = s->scene->asker->log;
     const size_t part_count = s->scene->asker->set->part_count;
-    const double messages = (double)iw_program_messages(s->scene->program) * (double)s->scene->trials;
 
-    s->left = (uint64_t)fmin(MOST_SIMULATIONS, MOST_MESSAGES / fmax(messages, 1.0));
+    s->left = iwi_smallest_set_budget(s->scene);
     s->atoms = iwi_new_array(log, part_count, sizeof *s->atoms);
     s->is_chosen = iwi_new_array(log, part_count, sizeof *s->is_chosen);
     s->is_needed = iwi_new_array(log, part_count, sizeof *s->is_needed);

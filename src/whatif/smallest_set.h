@@ -11,6 +11,9 @@ struct iwi_smallest {
     bool *is_removed; /* by part, if found; to be freed */
 };
 
+/* Simulations, of all trials each, that the search may take. */
+uint64_t iwi_smallest_set_budget(const struct iwi_scene *scene);
+
 /* Out of the changes of kind SOURCE and REST, which have their numbers, the largest saving first. `all`: the
  * slowdown without all of them; `now`: with all. */
 IW_NODISCARD iw_status iwi_smallest_set(struct iwi_scene *scene, const struct iwi_changes *changes,

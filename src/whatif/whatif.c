@@ -23,7 +23,7 @@ struct run {
     iw_whatif *whatif;
 };
 
-static iw_status check(const iw_log *log, const iw_whatif_opts *opts)
+iw_status iwi_whatif_check(const iw_log *log, const iw_whatif_opts *opts)
 {
     if (opts->sim.trials < 2) {
         return iwi_fail(log, IW_ERR_RANGE, "one trial has no confidence interval: take at least 2");
@@ -245,7 +245,7 @@ iw_status iw_whatif_run(const iw_log *log, const iw_noise_set *set, const iw_wha
     struct run run = {.asker = {.log = log, .set = set, .opts = opts, .blocks = iwi_set_blocks(set)}};
     iw_status status;
 
-    IW_TRY(check(log, opts));
+    IW_TRY(iwi_whatif_check(log, opts));
     IW_TRY(iwi_scene_init(&run.asker, 0, opts->sim.trials, opts->redraws, &run.scene));
     run.whatif = iwi_new_array(log, 1, sizeof *run.whatif);
     status = run.whatif != NULL ? answer(&run) : IW_ERR_NOMEM;

@@ -41,6 +41,9 @@ VOLATILE = [
     (re.compile(r'("version": )"[^"]+"'), r"\1<volatile>"),
 ]
 
+# what a verb tells on stderr of long work, and of how long it will be: only slow machines get it
+PROGRESS = re.compile(r"^idlewave: [a-z ]+: (?:\d+ % done, \d+:\d\d left|note: that will take about .*)\n", re.MULTILINE)
+
 
 class Case:
     def __init__(self, path):
@@ -74,7 +77,7 @@ class Case:
             done = subprocess.run(["sh", "-c", self.sections["command"]], cwd=folder, env=environment,
                                   stdin=subprocess.DEVNULL, capture_output=True, text=True,
                                   timeout=TIMEOUT_SECONDS, check=False)
-        return done.returncode, hide_volatile(done.stdout), done.stderr
+        return done.returncode, hide_volatile(done.stdout), PROGRESS.sub("", done.stderr)
 
     def bless(self, stdout):
         text = self.path.read_text(encoding="utf-8")

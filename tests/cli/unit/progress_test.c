@@ -46,6 +46,37 @@ static void a_detail_is_shown_instead_of_a_rate(void **state)
     assert_string_equal(text, "[###############               ]  50 %  72/160 cells, 3.1/s  0:30 left");
 }
 
+static void a_line_tells_the_share_and_the_time_left(void **state)
+{
+    char text[160];
+
+    (void)state;
+    progress_line(0.25, 60.0, text, sizeof text);
+    assert_string_equal(text, "25 % done, 3:00 left");
+}
+
+/* When the last line was written, after so many seconds of work. */
+static bool is_line_written(double after_s, const char *verb)
+{
+    struct progress progress;
+
+    progress_begin(&progress, 0.0, NULL);
+    progress.is_shown = false;
+    progress_tell(&progress, verb);
+    progress.start_s -= after_s;
+    progress_update(&progress, 1, 4);
+    assert_false(progress.is_drawn);
+    return progress.drawn_s > 0.0;
+}
+
+static void without_a_terminal_lines_come_every_ten_seconds_where_asked_for(void **state)
+{
+    (void)state;
+    assert_false(is_line_written(9.0, "whatif"));
+    assert_true(is_line_written(11.0, "whatif"));
+    assert_false(is_line_written(11.0, NULL));
+}
+
 static void nothing_is_drawn_where_there_is_no_terminal(void **state)
 {
     struct progress progress;
@@ -80,6 +111,8 @@ int main(void)
         cmocka_unit_test(bar_shows_share_rate_and_remaining_time),
         cmocka_unit_test(without_a_unit_no_rate_is_shown),
         cmocka_unit_test(a_detail_is_shown_instead_of_a_rate),
+        cmocka_unit_test(a_line_tells_the_share_and_the_time_left),
+        cmocka_unit_test(without_a_terminal_lines_come_every_ten_seconds_where_asked_for),
         cmocka_unit_test(nothing_is_drawn_where_there_is_no_terminal),
         cmocka_unit_test(nothing_is_drawn_within_the_first_second),
     };

@@ -176,7 +176,7 @@ static void the_page_escapes_names_and_has_all_sections(void **state)
     }
     assert_null(strstr(text, "<new>"));
     assert_null(strstr(text, "<b>?"));
-    assert_has(text, "n5,&lt;i&gt;");
+    assert_has(text, "n5,&lt;i&gt;</text>"); /* above its bar */
     assert_has(text, "<svg");
     free(text);
 }

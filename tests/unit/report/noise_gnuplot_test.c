@@ -102,6 +102,7 @@ static void script_holds_points_rates_and_titles(void **state)
     assert_in(text, "$points0 << END\n30000000000 10000000\n45000000000 5000\nEND\n");
     assert_in(text, "$points1 << END\n1000000 2000\nEND\n");
     assert_in(text, "set multiplot title 'node07: 0.008 % noise, 2 CPUs, 60 s'\n");
+    assert_in(text, "Left reverse"); /* names beside their points */
     assert_in(text, "title 'cron'");
     assert_in(text, "title 'local_timer'");
     assert_in(text, "set terminal svg ");

@@ -77,6 +77,8 @@ static void the_page_says_what_it_costs_then_what_to_do_then_how_sure(void **sta
     assert_contains(page, "2 further sources save, each alone, no more than chance would.");
     assert_contains(page, "Savings do not add up");
     assert_contains(page, "smp_affinity_list");
+    assert_contains(page, "<td class=\"bar words\">"); /* which narrow screens leave out */
+    assert_contains(page, ".whatif .bar");
     assert_contains(page, "idlewave whatif --noise node.h5");
     assert_null(strstr(page, "<script"));
     free(page);
