@@ -45,12 +45,12 @@ static json_t *findings_array(const iw_fleet *fleet)
     return array;
 }
 
-static json_t *nodes_array(const iw_fleet_node *const *nodes, size_t count)
+static json_t *nodes_array(const iw_fleet *fleet, const size_t *order)
 {
     json_t *array = json_array();
 
-    for (size_t i = 0; i < count; i++) {
-        const iw_fleet_node *node = nodes[i];
+    for (size_t i = 0; i < fleet->node_count; i++) {
+        const iw_fleet_node *node = &fleet->nodes[order[i]];
 
         (void)json_array_append_new(
             array, json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "name", iwi_json_text(node->name), "cpus",
@@ -136,10 +136,10 @@ static const char *verdict_of(const iw_fleet *fleet)
 
 iw_status iw_fleet_write_json(const iw_log *log, const iw_fleet *fleet, const char *name, FILE *out)
 {
-    const iw_fleet_node **nodes;
+    size_t *order;
     json_t *object;
 
-    IW_TRY(iwi_fleet_order(log, fleet, &nodes));
+    IW_TRY(iwi_fleet_order(log, fleet, &order));
     object = json_pack(
         "{s:s, s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
         "schema", "idlewave.fleet/1", "version", iw_version(), "name", iwi_json_text(name), "verdict",
@@ -150,8 +150,8 @@ iw_status iw_fleet_write_json(const iw_log *log, const iw_fleet *fleet, const ch
         spread_object(&fleet->spread[IW_FLEET_RATE]), "longest_ns",
         spread_object(&fleet->spread[IW_FLEET_LONGEST]), "sources", sources_array(fleet), "differences",
         differences_array(fleet), "groups", groups_array(fleet), "unreadable", unreadable_array(fleet),
-        "nodes", nodes_array(nodes, fleet->node_count));
-    free(nodes);
+        "nodes", nodes_array(fleet, order));
+    free(order);
     return iwi_json_write(log, object, out, "the fleet");
 }
 
@@ -166,10 +166,10 @@ static const iw_fleet_finding *first_finding(const iw_fleet *fleet, size_t node)
     return NULL;
 }
 
-static void write_csv_node(FILE *out, const iw_fleet *fleet, const iw_fleet_node *node)
+static void write_csv_node(FILE *out, const iw_fleet *fleet, size_t number)
 {
-    const iw_fleet_finding *finding =
-        node->finding_count > 0 ? first_finding(fleet, (size_t)(node - fleet->nodes)) : NULL;
+    const iw_fleet_node *node = &fleet->nodes[number];
+    const iw_fleet_finding *finding = node->finding_count > 0 ? first_finding(fleet, number) : NULL;
     const double values[] = {node->watched_ns / 1e9, node->value[IW_FLEET_SHARE], node->value[IW_FLEET_RATE],
                              node->value[IW_FLEET_LONGEST]};
     char source[IWI_NAME_SIZE];
@@ -189,13 +189,13 @@ static void write_csv_node(FILE *out, const iw_fleet *fleet, const iw_fleet_node
 
 iw_status iw_fleet_write_csv(const iw_log *log, const iw_fleet *fleet, FILE *out)
 {
-    const iw_fleet_node **nodes;
+    size_t *order;
 
-    IW_TRY(iwi_fleet_order(log, fleet, &nodes));
+    IW_TRY(iwi_fleet_order(log, fleet, &order));
     (void)fputs("node,cpus,watched_s,share,rate_hz,longest_ns,findings,largest\n", out);
     for (size_t i = 0; i < fleet->node_count; i++) {
-        write_csv_node(out, fleet, nodes[i]);
+        write_csv_node(out, fleet, order[i]);
     }
-    free(nodes);
+    free(order);
     return iwi_check_written(log, out, "the nodes");
 }

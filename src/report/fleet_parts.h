@@ -12,9 +12,8 @@
 /* "irq/eno1"; the class alone where there is no name; fit for a terminal. */
 const char *iwi_fleet_source_text(const iw_source *source, char buf[IWI_NAME_SIZE]);
 
-/* All nodes, those that stand out first, then by the time that they lose; free() the array. */
-IW_NODISCARD iw_status iwi_fleet_order(const iw_log *log, const iw_fleet *fleet,
-                                       const iw_fleet_node ***nodes_p);
+/* Numbers of all nodes, those that stand out first, then by the time that they lose; free() the array. */
+IW_NODISCARD iw_status iwi_fleet_order(const iw_log *log, const iw_fleet *fleet, size_t **order_p);
 
 /* "0.41 %", "263/s", "2.02 us"; "-" where there is none. */
 const char *iwi_fleet_value_text(iw_fleet_metric metric, double value, char buf[IWI_NUMBER_SIZE]);

@@ -77,14 +77,14 @@ static void write_node(FILE *out, const iw_fleet_node *node)
 
 static iw_status write_nodes(const iw_log *log, FILE *out, const iw_fleet *fleet)
 {
-    const iw_fleet_node **nodes;
+    size_t *order;
 
-    IW_TRY(iwi_fleet_order(log, fleet, &nodes));
+    IW_TRY(iwi_fleet_order(log, fleet, &order));
     (void)fprintf(out, "\n%-*s %9s %9s %9s\n", SOURCE_COLUMNS, "node", "time lost", "detours", "longest");
     for (size_t i = 0; i < fleet->node_count; i++) {
-        write_node(out, nodes[i]);
+        write_node(out, &fleet->nodes[order[i]]);
     }
-    free(nodes);
+    free(order);
     return IW_OK;
 }
 

@@ -40,9 +40,10 @@ static const char *node_text(const iw_fleet *fleet, size_t node, char buf[IWI_NA
 
 /* ---- the order of nodes ---- */
 
-static int noisiest_first(const void *a, const void *b)
+static int noisiest_first(const void *a, const void *b, void *arg)
 {
-    const iw_fleet_node *x = *(const iw_fleet_node *const *)a, *y = *(const iw_fleet_node *const *)b;
+    const iw_fleet *fleet = arg;
+    const iw_fleet_node *x = &fleet->nodes[*(const size_t *)a], *y = &fleet->nodes[*(const size_t *)b];
     const bool is_x = x->finding_count > 0, is_y = y->finding_count > 0;
 
     if (is_x != is_y) {
@@ -54,19 +55,18 @@ static int noisiest_first(const void *a, const void *b)
     return strcmp(x->name, y->name);
 }
 
-iw_status iwi_fleet_order(const iw_log *log, const iw_fleet *fleet, const iw_fleet_node ***nodes_p)
+iw_status iwi_fleet_order(const iw_log *log, const iw_fleet *fleet, size_t **order_p)
 {
-    /* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
-    const iw_fleet_node **nodes = iwi_new_array(log, fleet->node_count, sizeof *nodes);
+    size_t *order = iwi_new_array(log, fleet->node_count, sizeof *order);
 
-    if (nodes == NULL) {
+    if (order == NULL) {
         return IW_ERR_NOMEM;
     }
     for (size_t i = 0; i < fleet->node_count; i++) {
-        nodes[i] = &fleet->nodes[i];
+        order[i] = i;
     }
-    qsort(nodes, fleet->node_count, sizeof *nodes, noisiest_first); /* NOLINT(bugprone-sizeof-expression) */
-    *nodes_p = nodes;
+    qsort_r(order, fleet->node_count, sizeof *order, noisiest_first, (void *)fleet);
+    *order_p = order;
     return IW_OK;
 }
 

@@ -187,10 +187,10 @@ static void write_node(FILE *out, const iw_fleet_node *node)
 static iw_status write_nodes(struct iwi_html *html, const iw_fleet *fleet)
 {
     static const char *const heads[] = {"Time lost", "Detours on a CPU", "Longest", "CPUs", "Recorded"};
-    const iw_fleet_node **nodes;
+    size_t *order;
     FILE *out = html->out;
 
-    IW_TRY(iwi_fleet_order(html->log, fleet, &nodes));
+    IW_TRY(iwi_fleet_order(html->log, fleet, &order));
     iwi_html_section(out, "nodes", "Node by node");
     if (fleet->node_count > MOST_NODES) {
         iwi_html_paragraph(
@@ -207,10 +207,10 @@ static iw_status write_nodes(struct iwi_html *html, const iw_fleet *fleet)
     iwi_html_head(out, true, "Verdict");
     iwi_html_table_body(out);
     for (size_t i = 0; i < fleet->node_count && i < MOST_NODES; i++) {
-        write_node(out, nodes[i]);
+        write_node(out, &fleet->nodes[order[i]]);
     }
     iwi_html_table_end(out);
-    free(nodes);
+    free(order);
     return IW_OK;
 }
 
