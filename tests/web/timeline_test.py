@@ -165,7 +165,7 @@ class Timelines(unittest.TestCase):
         self.open("timeline")
         self.mouse("mouseMoved", *self.on_screen(8 * MS, 5))
         text = self.browser.evaluate("document.getElementById('timeline-tip').textContent")
-        self.assertRegex(text, r"^rank 5, 8\.?\d* ms\nstep 1: 3\.1 ms to 19\.7 ms\n")
+        self.assertRegex(text, r"^rank 5, 8\.?\d* ms\nstep 2: 3\.1 ms to 19\.7 ms\n")
         for part in ("delay 13.5 ms", "work 3 ms", "messages 20 us", "idle 80 us"):
             self.assertIn(part, text)
         self.mouse("mouseMoved", 2, 2)
