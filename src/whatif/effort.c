@@ -153,7 +153,7 @@ static void fill_seconds(struct iwi_scene *scene, const struct sample *sample, i
 static iw_status fill(struct iwi_scene *scene, iw_whatif_plan *plan)
 {
     struct iwi_changes changes = {NULL, 0, 0};
-    struct sample sample;
+    struct sample sample = {0};
     iw_forecast all;
 
     IW_TRY(iwi_changes_list(scene->asker->log, scene->asker->set, scene->asker->opts, scene->reserved != NULL,
