@@ -29,7 +29,7 @@ import tempfile
 import xml.etree.ElementTree
 
 TRIES = 3
-RETRY_BUDGET = 8
+RETRY_BUDGET = 12
 SLOWEST = 20
 OUTPUT_BYTES = 4 << 20  # of a passing test that ctest keeps: we look for skips in it
 

@@ -46,7 +46,7 @@ class RunTests(unittest.TestCase):
 
     def test_passing_tests_pass(self):
         self.add("good", "true")
-        self.expect(0, "tried again (budget 8 tests): none")
+        self.expect(0, "tried again (budget 12 tests): none")
 
     def test_a_failure_fails(self):
         self.add("bad", "false")
@@ -65,9 +65,9 @@ class RunTests(unittest.TestCase):
         self.expect(1, "error: noisy failed")
 
     def test_too_many_retries_fail(self):
-        for number in range(9):
+        for number in range(13):
             self.add_flaky(f"noisy{number}", 2, "measures")
-        self.expect(1, "error: 9 tests needed another try, more than 8")
+        self.expect(1, "error: 13 tests needed another try, more than 12")
 
     def test_a_retry_inside_a_test_is_said(self):
         self.add("again", "echo 'RETRIED: the first look: too busy'")

@@ -2,5 +2,4 @@
 iw_mpi_test(bench_test TIMEOUT 900)
 iw_mpi_test(bench_times_test MEASURES TIMEOUT 900)
 iw_mpi_test(bench_accuracy_test MEASURES LONG TIMEOUT 900)
-iw_mpi_test(whatif_daemon_test MEASURES ONCE TIMEOUT 900) # half a minute of measuring, whichever MPI
-iw_mpi_test(whatif_daemon_mpis_test SCRIPT whatif_daemon_test MEASURES LONG TIMEOUT 900)
+iw_mpi_test(whatif_daemon_test MEASURES LONG TIMEOUT 900) # needs two cores for itself for minutes
