@@ -3,12 +3,13 @@
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * A library that crashes in the child is what the child is for. Whose fault one is, is told by what comes
- * first on the stack: the library, or code that is instrumented for coverage, which is all of ours. Under
- * ctest, without libFuzzer, nothing of this does anything.
+ * first on the stack: the library, or code that is instrumented for coverage, which is all of ours. Without
+ * libFuzzer nothing of this is needed.
  */
 #ifndef IWT_FUZZ_CHILD_H
 #define IWT_FUZZ_CHILD_H
 
+#ifdef IWT_LIBFUZZER
 #include <dlfcn.h>
 #include <execinfo.h>
 #include <pthread.h>
@@ -44,7 +45,7 @@ IW_API void __ubsan_on_report(void);
 IW_API void __sanitizer_set_death_callback(void (*callback)(void)) __attribute__((weak));
 
 static struct {
-    const char *library; /* a part of its file's name; NULL: there is no libFuzzer */
+    const char *library; /* a part of its file's name */
     uintptr_t code_begin, code_end;
     bool is_child;
     /* shared with the child: */
@@ -117,7 +118,7 @@ static inline void iwt_fuzz_child_begin(const char *library)
 {
     void *frame;
 
-    if (iwt_fuzz_child.library != NULL || iwt_counter_count() == 0) {
+    if (iwt_fuzz_child.library != NULL) {
         return;
     }
     iwt_fuzz_child.library = library;
@@ -137,9 +138,6 @@ static inline void iwt_fuzz_child_end(void)
 {
     const size_t size = iwt_counter_count();
 
-    if (iwt_fuzz_child.library == NULL) {
-        return;
-    }
     iwt_fuzz_require(!*iwt_fuzz_child.has_fault);
     for (size_t i = 0; i < size; i++) { /* it began with those of this process */
         iwt_counters[i] =
@@ -147,5 +145,15 @@ static inline void iwt_fuzz_child_end(void)
     }
     memset(iwt_fuzz_child.counters, 0, size);
 }
+#else
+static inline void iwt_fuzz_child_begin(const char *library)
+{
+    (void)library;
+}
+
+static inline void iwt_fuzz_child_end(void)
+{
+}
+#endif
 
 #endif
