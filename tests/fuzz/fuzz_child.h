@@ -64,16 +64,24 @@ _Noreturn void _exit(int code)
     }
 }
 
+static inline bool iwt_fuzz_is_ours(const void *code)
+{
+    return (uintptr_t)code >= iwt_fuzz_child.code_begin && (uintptr_t)code <= iwt_fuzz_child.code_end;
+}
+
 void __asan_on_error(void)
 {
     void *frames[IWT_FUZZ_FRAMES];
     const int count = iwt_fuzz_child.is_child ? backtrace(frames, IWT_FUZZ_FRAMES) : 0;
+    int i = 0;
 
-    for (int i = 1; i < count; i++) { /* the first is this function */
-        const uintptr_t pc = (uintptr_t)frames[i];
+    while (i < count && !iwt_fuzz_is_ours(frames[i])) { /* up to this function */
+        i++;
+    }
+    for (i++; i < count; i++) {
         Dl_info info;
 
-        if (pc >= iwt_fuzz_child.code_begin && pc <= iwt_fuzz_child.code_end) {
+        if (iwt_fuzz_is_ours(frames[i])) {
             *iwt_fuzz_child.has_fault = 1;
             break;
         }
