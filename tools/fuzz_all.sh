@@ -5,7 +5,8 @@
 # Usage: fuzz_all.sh BUILD_DIR SECONDS [JOBS]
 # BUILD_DIR is of the preset 'fuzz', with the targets built; SECONDS are for each of them, JOBS (default 1) run side by
 # side. FUZZ_KEEP: a folder for what is found and the logs (default: a new one below /tmp, removed if nothing is found).
-# FUZZ_ONLY: a pattern of the shell for names of targets, such as 'fuzz_goal_*'.
+# FUZZ_ONLY: a pattern of the shell for names of targets, such as 'fuzz_goal_*'. FUZZ_TIMEOUT: seconds for one input
+# (default 20; more where others keep the machine busy).
 set -eu
 
 # One target, called by xargs below; its row of the table goes to KEEP/rows.
@@ -16,8 +17,9 @@ if [ "${1:-}" = --one ]; then
     work=$(mktemp -d)
     status=0
     # memory that is not given back, and time that does not end, are findings too
-    "$target" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=2560 -print_final_stats=1 \
-        -artifact_prefix="$keep/$name/found/" "$work" "$corpus" >"$keep/$name/log" 2>&1 || status=$?
+    "$target" -max_total_time="$seconds" -timeout="${FUZZ_TIMEOUT:-20}" -rss_limit_mb=2560 \
+        -report_slow_units=1000 -print_final_stats=1 -artifact_prefix="$keep/$name/found/" "$work" "$corpus" \
+        >"$keep/$name/log" 2>&1 || status=$?
     rm -rf "$work"
     findings=$(find "$keep/$name/found" -type f | wc -l)
     [ "$findings" -gt 0 ] || [ "$status" -eq 0 ] || findings=1

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/base.h"
+#include "sim/checkpoint_stream.h"
 #include "sim/flow_state.h"
 
 /* Writing may take so much of the time. */
@@ -31,6 +32,39 @@ static double seconds_now(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
+/* Of a run that this could be: a digest says that nothing was damaged, not that all was right. */
+static bool is_possible(const struct iwi_point *point, const struct iwi_job *job, uint64_t trials)
+{
+    const iw_program *program = job->program;
+    const bool is_pattern = program->schedule == NULL && program->trace == NULL;
+    const uint64_t lanes = point->lanes;
+
+    if (lanes == 0 || lanes > IWI_MOST_LANES || (lanes & (lanes - 1)) != 0 || point->done > trials ||
+        (is_pattern && point->has_state != 0 &&
+         (point->at.repetition >= program->repeat || point->at.operation >= program->operation_count))) {
+        return false;
+    }
+    for (uint64_t part = 0; part < point->part_count; part++) {
+        if (point->part_first[part] > point->part_first[part + 1]) {
+            return false;
+        }
+    }
+    return point->part_count == 0 ||
+           (point->part_first[0] == 0 && point->part_first[point->part_count] == program->ranks);
+}
+
+static iw_status check_found(const iw_log *log, const struct iwi_checkpoint *checkpoint,
+                             const struct iwi_job *job, uint64_t trials)
+{
+    char path[IWI_FILE_PATH_SIZE];
+
+    if (checkpoint->found.generation == 0 || is_possible(&checkpoint->found, job, trials)) {
+        return IW_OK;
+    }
+    (void)iwi_file_path(path, checkpoint->dir, IWI_POINT_NAME); /* has been opened */
+    return iwi_file_refuse(log, path);
+}
+
 iw_status iwi_checkpoint_init(const iw_log *log, const char *dir, double every_s, const struct iwi_job *job,
                               uint64_t trials, bool is_first, struct iwi_checkpoint *checkpoint)
 {
@@ -43,6 +77,7 @@ iw_status iwi_checkpoint_init(const iw_log *log, const char *dir, double every_s
         IW_TRY(iwi_point_lock(log, checkpoint));
     }
     IW_TRY(iwi_point_read(log, checkpoint, &checkpoint->found));
+    IW_TRY(check_found(log, checkpoint, job, trials));
     checkpoint->generation = checkpoint->found.generation;
     return IW_OK;
 }
@@ -167,7 +202,7 @@ iw_status iwi_keeper_load(const struct iwi_keeper *keeper, struct iwi_flow *flow
         const uint32_t first = found->part_first[part], end = found->part_first[part + 1];
 
         if (first < end && first < flow->first_rank + flow->ranks && end > flow->first_rank) {
-            IW_TRY(iwi_part_read(keeper->member->log, keeper->checkpoint, first, flow));
+            IW_TRY(iwi_part_read(keeper->member->log, keeper->checkpoint, part, flow));
         }
     }
     return IW_OK;

@@ -92,7 +92,7 @@ bool iwi_point_write(const struct iwi_checkpoint *checkpoint, const struct iwi_p
 bool iwi_part_write(const struct iwi_checkpoint *checkpoint, const struct iwi_point *point,
                     const struct iwi_flow *flow);
 IW_NODISCARD iw_status iwi_part_read(const iw_log *log, const struct iwi_checkpoint *checkpoint,
-                                     uint32_t first_rank, struct iwi_flow *flow);
+                                     uint64_t part, struct iwi_flow *flow);
 /* Removes parts of other generations than this; has_ended: and the point and the lock. */
 void iwi_point_clean(const char *dir, uint64_t generation, bool has_ended);
 /* For one process of all that work on this run. */

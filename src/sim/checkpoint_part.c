@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/base.h"
 #include "sim/checkpoint.h"
@@ -101,21 +102,48 @@ static bool read_array(struct iwi_file_stream *stream, size_t bytes, size_t from
     return true;
 }
 
+/* The arrays fill the file: sizes are believed only as far as it reaches, before its digest is known. */
+static bool fills_file(const struct part_header *header, int fd)
+{
+    uint64_t left;
+    struct stat info;
+
+    if (fstat(fd, &info) != 0 || (uint64_t)info.st_size < sizeof *header + sizeof(uint64_t)) {
+        return false;
+    }
+    left = (uint64_t)info.st_size - sizeof *header - sizeof(uint64_t);
+    for (size_t a = 0; a < ARRAYS; a++) {
+        const uint64_t bytes = header->unit_bytes[a], unit = header->unit_ranks[a];
+        const uint64_t units = bytes != 0 && unit != 0 ? header->ranks / unit : 0;
+
+        if (bytes != 0 && (units == 0 || bytes > left / units)) {
+            return false;
+        }
+        left -= units * bytes;
+    }
+    return left == 0;
+}
+
 /* Makes room for what only some positions have. */
-static bool make_room(const iw_log *log, const struct part_header *header, struct iwi_flow *flow)
+static iw_status make_room(const iw_log *log, const struct part_header *header, struct iwi_flow *flow)
 {
     const uint32_t base = header->unit_ranks[KEPT];
 
     if (header->unit_bytes[POSTED] != 0 && flow->posted == NULL) {
         flow->posted = iwi_flow_new_array(log, flow->count, sizeof(iw_time));
+        if (flow->posted == NULL) {
+            return IW_ERR_NOMEM;
+        }
     }
-    if (header->unit_bytes[KEPT] != 0 && flow->kept_found == NULL && base != 0) {
+    if (header->unit_bytes[KEPT] != 0 && flow->kept_found == NULL) {
         flow->kept_found = iwi_new_array(log, flow->ranks / base, (size_t)header->unit_bytes[KEPT]);
+        if (flow->kept_found == NULL) {
+            return IW_ERR_NOMEM;
+        }
         flow->kept_bytes = (size_t)header->unit_bytes[KEPT];
         flow->kept_base = base;
     }
-    return (header->unit_bytes[POSTED] == 0 || flow->posted != NULL) &&
-           (header->unit_bytes[KEPT] == 0 || flow->kept_found != NULL);
+    return IW_OK;
 }
 
 /* Of a part, where `flow` has room for it. */
@@ -161,32 +189,56 @@ static bool read_arrays(struct iwi_file_stream *stream, const struct part_header
     return true;
 }
 
-static bool is_of_point(const struct part_header *header, const struct iwi_point *point)
+/* Of this part of the point; where all ranks are alike, one stands for them. */
+static bool is_of_point(const struct part_header *header, const struct iwi_checkpoint *checkpoint,
+                        uint64_t part, const struct iwi_flow *flow)
 {
-    return header->generation == point->generation && header->is_trials == point->is_trials &&
-           header->done == point->done && memcmp(&header->at, &point->at, sizeof point->at) == 0;
+    const struct iwi_point *point = &checkpoint->found;
+    const uint32_t first = point->part_first[part], end = point->part_first[part + 1];
+
+    return header->magic == PART_MAGIC && header->digest == checkpoint->digest &&
+           header->generation == point->generation && header->is_trials == point->is_trials &&
+           header->done == point->done && memcmp(&header->at, &point->at, sizeof point->at) == 0 &&
+           header->first_rank == first && header->ranks == (flow->is_alike ? 1 : end - first);
 }
 
-iw_status iwi_part_read(const iw_log *log, const struct iwi_checkpoint *checkpoint, uint32_t first_rank,
+/* *is_good_p: so far; the digest at the end is still to be compared. */
+static iw_status read_part(const iw_log *log, const struct iwi_checkpoint *checkpoint, uint64_t part,
+                           struct iwi_file_stream *stream, struct iwi_flow *flow, bool *is_good_p)
+{
+    struct array arrays[ARRAYS];
+    struct part_header header;
+    char *chunk;
+
+    *is_good_p = iwi_file_get(stream, &header, sizeof header) && fills_file(&header, stream->fd) &&
+                 is_of_point(&header, checkpoint, part, flow);
+    if (!*is_good_p) {
+        return IW_OK;
+    }
+    IW_TRY(make_room(log, &header, flow));
+    chunk = iwi_new_array(log, CHUNK_BYTES, 1);
+    if (chunk == NULL) {
+        return IW_ERR_NOMEM;
+    }
+    *is_good_p = fits(&header, flow, arrays) && read_arrays(stream, &header, flow, arrays, chunk);
+    free(chunk);
+    return IW_OK;
+}
+
+iw_status iwi_part_read(const iw_log *log, const struct iwi_checkpoint *checkpoint, uint64_t part,
                         struct iwi_flow *flow)
 {
     const struct iwi_point *found = &checkpoint->found;
-    char path[IWI_FILE_PATH_SIZE], *chunk;
-    struct array arrays[ARRAYS];
-    struct part_header header;
+    char path[IWI_FILE_PATH_SIZE];
     struct iwi_file_stream stream;
-    bool is_good;
+    bool is_good = false;
+    iw_status status;
 
-    if (!iwi_file_part_path(path, checkpoint->dir, found->generation, first_rank) ||
+    if (!iwi_file_part_path(path, checkpoint->dir, found->generation, found->part_first[part]) ||
         !iwi_file_open(&stream, path)) {
         return iwi_fail(log, IW_ERR_IO, "cannot read '%s': %s", path, strerror(errno));
     }
-    chunk = iwi_new_array(log, CHUNK_BYTES, 1);
-    is_good = chunk != NULL && iwi_file_get(&stream, &header, sizeof header) && header.magic == PART_MAGIC &&
-              header.digest == checkpoint->digest && is_of_point(&header, found) &&
-              header.first_rank == first_rank && make_room(log, &header, flow) &&
-              fits(&header, flow, arrays) && read_arrays(&stream, &header, flow, arrays, chunk);
+    status = read_part(log, checkpoint, part, &stream, flow, &is_good);
     is_good = iwi_file_end_reading(&stream, is_good);
-    free(chunk);
-    return is_good ? IW_OK : iwi_file_refuse(log, path);
+    return status != IW_OK || is_good ? status : iwi_file_refuse(log, path);
 }

@@ -240,6 +240,12 @@ static iw_status run_segment(struct trace_run *run, size_t s)
     return is_whole_done ? IW_OK : run_whole(run, s);
 }
 
+/* Of one replica, in a restart point. */
+static size_t kept_bytes(const struct trace_run *run)
+{
+    return (run->code->kept_slots << run->flow->lane_shift) * sizeof *run->slots;
+}
+
 /* Between segments, where all replicas are whole, a restart point may be written. */
 static iw_status visit(const struct trace_run *run, size_t segment)
 {
@@ -252,7 +258,7 @@ static iw_status visit(const struct trace_run *run, size_t segment)
     }
     flow->at = (struct iwi_position){.operation = segment};
     flow->kept_base = run->program->base;
-    flow->kept_bytes = (run->code->kept_slots << flow->lane_shift) * sizeof *run->slots;
+    flow->kept_bytes = kept_bytes(run);
     flow->kept =
         flow->kept_bytes == 0 ? NULL : run->slots + ((size_t)run->code->local_slots << flow->lane_shift);
     status = iwi_keeper_visit(flow->job->keeper, flow, &flow->at);
@@ -299,6 +305,26 @@ uint64_t iwi_trace_ticks(const struct iwi_trace_program *program, const struct i
     return ticks;
 }
 
+/* From the restart point, if there is one. */
+static iw_status take_kept(const struct trace_run *run)
+{
+    const struct iwi_flow *flow = run->flow;
+    const size_t found_bytes = flow->kept_found != NULL ? flow->kept_bytes : 0;
+
+    if (flow->start.operation == 0 || flow->ranks == 0) {
+        return IW_OK;
+    }
+    if (found_bytes != kept_bytes(run) || (found_bytes != 0 && flow->kept_base != run->program->base)) {
+        return iwi_fail(flow->log, IW_ERR_FORMAT,
+                        "the restart point is damaged: remove its folder to start again from the beginning");
+    }
+    if (found_bytes != 0) {
+        memcpy(run->slots + ((size_t)run->code->local_slots << flow->lane_shift), flow->kept_found,
+               flow->ranks / run->program->base * found_bytes);
+    }
+    return IW_OK;
+}
+
 static iw_status run_all(struct trace_run *run, size_t slots)
 {
     struct iwi_flow *flow = run->flow;
@@ -316,10 +342,7 @@ static iw_status run_all(struct trace_run *run, size_t slots)
     if (flow->parts != NULL) {
         iwi_values_restart(&flow->parts->values);
     }
-    if (flow->start.operation > 0 && flow->kept_found != NULL) {
-        memcpy(run->slots + ((size_t)code->local_slots << flow->lane_shift), flow->kept_found,
-               flow->ranks / code->program->base * flow->kept_bytes);
-    }
+    IW_TRY(take_kept(run));
     return run_segments(run);
 }
 

@@ -118,7 +118,9 @@ static iw_status join(const iw_log *log, struct gathered *g)
 {
     size_t kept = 0;
 
-    qsort(g->lines, g->line_count, sizeof *g->lines, compare_lines);
+    if (g->line_count > 0) { /* else there is no array */
+        qsort(g->lines, g->line_count, sizeof *g->lines, compare_lines);
+    }
     for (size_t i = 0; i < g->line_count; i++) {
         const struct line *line = &g->lines[i], *last = kept > 0 ? &g->lines[kept - 1] : NULL;
 

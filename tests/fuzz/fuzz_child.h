@@ -3,12 +3,13 @@
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * A library that crashes in the child is what the child is for. Whose fault one is, is told by what comes
- * first on the stack: the library, or code that is instrumented for coverage, which is all of ours. Under
- * ctest, without libFuzzer, nothing of this does anything.
+ * first on the stack: the library, or code that is instrumented for coverage, which is all of ours. Without
+ * libFuzzer nothing of this is needed.
  */
 #ifndef IWT_FUZZ_CHILD_H
 #define IWT_FUZZ_CHILD_H
 
+#ifdef IWT_LIBFUZZER
 #include <dlfcn.h>
 #include <execinfo.h>
 #include <pthread.h>
@@ -16,47 +17,80 @@
 #include <stdbool.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "fuzz.h"
 
 enum { IWT_FUZZ_FRAMES = 64 };
 
-/* Names of the compiler, the linker and the sanitizers. NOLINTBEGIN(bugprone-reserved-identifier) */
-/* Counters of branches; addresses of code, each with a word of flags. */
-extern uint8_t __start___sancov_cntrs[] __attribute__((weak));
-extern uint8_t __stop___sancov_cntrs[] __attribute__((weak));
-extern const uintptr_t __start___sancov_pcs[] __attribute__((weak));
-extern const uintptr_t __stop___sancov_pcs[] __attribute__((weak));
+/* Of libFuzzer: a counter for each branch, and the addresses of branches, each with a word of flags. The
+ * compiler has the sections' symbols for itself, so they need other names here. */
+__asm__(".weakref iwt_counters, __start___sancov_cntrs\n"
+        ".weakref iwt_counters_end, __stop___sancov_cntrs\n"
+        ".weakref iwt_code, __start___sancov_pcs\n"
+        ".weakref iwt_code_end, __stop___sancov_pcs\n");
+extern uint8_t iwt_counters[], iwt_counters_end[];
+extern const uintptr_t iwt_code[], iwt_code_end[];
 
-IW_API void __sanitizer_set_death_callback(void (*callback)(void)) __attribute__((weak));
-/* Called when an error has been found, before the process ends. */
+static inline size_t iwt_counter_count(void)
+{
+    return (size_t)((uintptr_t)iwt_counters_end - (uintptr_t)iwt_counters);
+}
+
+/* What sanitizers call when they have found an error, before they print it. Names are theirs.
+ * NOLINTBEGIN(bugprone-reserved-identifier) */
 IW_API void __asan_on_error(void);
 IW_API void __ubsan_on_report(void);
+IW_API void __sanitizer_set_death_callback(void (*callback)(void)) __attribute__((weak));
 
 static struct {
     const char *library; /* a part of its file's name */
     uintptr_t code_begin, code_end;
     bool is_child;
-    volatile sig_atomic_t *has_fault; /* shared */
+    /* shared with the child: */
+    volatile sig_atomic_t *has_fault;
+    uint8_t *counters;
 } iwt_fuzz_child;
+
+/* Instead of the C library's: the child's branches count. */
+_Noreturn void _exit(int code)
+{
+    if (iwt_fuzz_child.is_child) {
+        memcpy(iwt_fuzz_child.counters, iwt_counters, iwt_counter_count());
+    }
+    for (;;) {
+        (void)syscall(SYS_exit_group, code);
+    }
+}
+
+static inline bool iwt_fuzz_is_ours(const void *code)
+{
+    return (uintptr_t)code >= iwt_fuzz_child.code_begin && (uintptr_t)code <= iwt_fuzz_child.code_end;
+}
 
 void __asan_on_error(void)
 {
     void *frames[IWT_FUZZ_FRAMES];
     const int count = iwt_fuzz_child.is_child ? backtrace(frames, IWT_FUZZ_FRAMES) : 0;
+    int i = 0;
 
-    for (int i = 1; i < count; i++) { /* the first is this function */
-        const uintptr_t pc = (uintptr_t)frames[i];
+    while (i < count && !iwt_fuzz_is_ours(frames[i])) { /* up to this function */
+        i++;
+    }
+    for (i++; i < count; i++) {
         Dl_info info;
 
-        if (pc >= iwt_fuzz_child.code_begin && pc < iwt_fuzz_child.code_end) {
+        if (iwt_fuzz_is_ours(frames[i])) {
             *iwt_fuzz_child.has_fault = 1;
-            return;
+            break;
         }
         if (dladdr(frames[i], &info) != 0 && strstr(info.dli_fname, iwt_fuzz_child.library) != NULL) {
-            return;
+            break;
         }
+    }
+    if (iwt_fuzz_child.is_child) {
+        _exit(1); /* nobody would see what is printed, and it takes long */
     }
 }
 
@@ -64,6 +98,7 @@ void __ubsan_on_report(void)
 {
     if (iwt_fuzz_child.is_child) {
         *iwt_fuzz_child.has_fault = 1;
+        _exit(1);
     }
 }
 
@@ -76,47 +111,57 @@ static inline void iwt_fuzz_be_child(void)
     }
     (void)signal(SIGABRT, SIG_DFL);
 }
-
-/* Whole pages of the counters, so that nothing else is shared. */
-static inline void iwt_fuzz_share_counters(void)
-{
-    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
-    const uintptr_t begin = ((uintptr_t)__start___sancov_cntrs + page - 1) / page * page;
-    const uintptr_t end = (uintptr_t)__stop___sancov_cntrs / page * page;
-
-    if (begin < end) { /* they are 0 so far */
-        iwt_fuzz_require(mmap((void *)begin, end - begin, PROT_READ | PROT_WRITE,
-                              MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED);
-    }
-}
 /* NOLINTEND(bugprone-reserved-identifier) */
+
+static inline void *iwt_fuzz_share(size_t size)
+{
+    void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+    iwt_fuzz_require(memory != MAP_FAILED);
+    return memory;
+}
 
 /* Before the first child. */
 static inline void iwt_fuzz_child_begin(const char *library)
 {
     void *frame;
 
-    if (iwt_fuzz_child.library != NULL || __start___sancov_cntrs == NULL) {
+    if (iwt_fuzz_child.library != NULL) {
         return;
     }
     iwt_fuzz_child.library = library;
     iwt_fuzz_child.code_begin = UINTPTR_MAX;
-    for (const uintptr_t *pc = __start___sancov_pcs; pc < __stop___sancov_pcs; pc += 2) {
+    for (const uintptr_t *pc = iwt_code; pc < iwt_code_end; pc += 2) {
         iwt_fuzz_child.code_begin = *pc < iwt_fuzz_child.code_begin ? *pc : iwt_fuzz_child.code_begin;
         iwt_fuzz_child.code_end = *pc > iwt_fuzz_child.code_end ? *pc : iwt_fuzz_child.code_end;
     }
-    iwt_fuzz_child.has_fault = mmap(NULL, sizeof *iwt_fuzz_child.has_fault, PROT_READ | PROT_WRITE,
-                                    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    iwt_fuzz_require(iwt_fuzz_child.has_fault != MAP_FAILED);
+    iwt_fuzz_child.has_fault = iwt_fuzz_share(sizeof *iwt_fuzz_child.has_fault);
+    iwt_fuzz_child.counters = iwt_fuzz_share(iwt_counter_count());
     (void)backtrace(&frame, 1); /* loads what it needs */
-    iwt_fuzz_share_counters();
     iwt_fuzz_require(pthread_atfork(NULL, NULL, iwt_fuzz_be_child) == 0);
 }
 
 /* After each. */
-static inline void iwt_fuzz_child_check(void)
+static inline void iwt_fuzz_child_end(void)
 {
-    iwt_fuzz_require(iwt_fuzz_child.has_fault == NULL || !*iwt_fuzz_child.has_fault);
+    const size_t size = iwt_counter_count();
+
+    iwt_fuzz_require(!*iwt_fuzz_child.has_fault);
+    for (size_t i = 0; i < size; i++) { /* it began with those of this process */
+        iwt_counters[i] =
+            iwt_fuzz_child.counters[i] > iwt_counters[i] ? iwt_fuzz_child.counters[i] : iwt_counters[i];
+    }
+    memset(iwt_fuzz_child.counters, 0, size);
 }
+#else
+static inline void iwt_fuzz_child_begin(const char *library)
+{
+    (void)library;
+}
+
+static inline void iwt_fuzz_child_end(void)
+{
+}
+#endif
 
 #endif

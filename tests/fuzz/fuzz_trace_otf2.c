@@ -26,7 +26,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     iwt_fuzz_make_folder("t");
     iwt_fuzz_lay_out(data, size, names, sizeof names / sizeof names[0]);
     status = iwi_trace_otf2(&log, iwt_fuzz_path("t.otf2", path), &trace);
-    iwt_fuzz_child_check();
+    iwt_fuzz_child_end();
     iwt_fuzz_check_log(status, errors);
     if (status == IW_OK) { /* it was checked; every message has two sides */
         iw_trace_describe(trace, &info);
