@@ -9,12 +9,16 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "base/available.h"
+#include "base/sysfile.h"
 
 /* Exit codes from here on are a status of ours; libraries and sanitizers end with smaller ones. */
 enum { EXIT_BASE = 64, STATUS_COUNT = 9, MESSAGE_SIZE = 1024, SECONDS_USUAL = 120 };
@@ -35,6 +39,26 @@ static void send_error(void *arg, iw_log_level level, const char *text)
     }
 }
 
+/* Whatever a damaged file makes a library ask for, it gets no more memory than there is: others need theirs.
+ */
+static void limit_memory(void)
+{
+    const uint64_t available = iwi_available_bytes("");
+    struct rlimit limit;
+    char pages[64]; /* first of all, those that it has now */
+    uint64_t bytes;
+
+    if (available == UINT64_MAX || !iwi_sysfile_line("", "/proc/self/statm", pages, sizeof pages) ||
+        getrlimit(RLIMIT_AS, &limit) != 0) {
+        return;
+    }
+    bytes = strtoull(pages, NULL, 10) * (uint64_t)sysconf(_SC_PAGESIZE) + available;
+    if (bytes < limit.rlim_cur) {
+        limit.rlim_cur = bytes;
+        (void)setrlimit(RLIMIT_AS, &limit);
+    }
+}
+
 /* Nothing to type at, nothing to see, no core dump, and an end. */
 static void seclude(unsigned seconds_max)
 {
@@ -46,6 +70,7 @@ static void seclude(unsigned seconds_max)
     }
     (void)setrlimit(RLIMIT_CORE, &no_core);
     (void)setrlimit(RLIMIT_CPU, &time);
+    limit_memory();
     (void)signal(SIGPIPE, SIG_IGN);
     (void)signal(SIGINT, SIG_DFL);
     (void)signal(SIGTERM, SIG_DFL);

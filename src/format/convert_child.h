@@ -16,8 +16,8 @@ struct iwi_child_result {
     size_t size;
 };
 
-/* Runs `work` in a child without terminal and with a limit on its time. A crash is IW_ERR_FORMAT and names
- * the `library`. On success release the result. */
+/* Runs `work` in a child without terminal and with limits on its time and memory. A crash is IW_ERR_FORMAT
+ * and names the `library`. On success release the result. */
 IW_NODISCARD iw_status iwi_child_run(const struct iwi_import *in, const char *library, iwi_child_work work,
                                      struct iwi_child_result *result_p);
 

@@ -17,12 +17,13 @@
 #include <stdbool.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "fuzz.h"
 
-enum { IWT_FUZZ_FRAMES = 64 };
+enum { IWT_FUZZ_FRAMES = 64, IWT_FUZZ_CHILD_BYTES = 1 << 30 };
 
 /* Of libFuzzer: a counter for each branch, and the addresses of branches, each with a word of flags. The
  * compiler has the sections' symbols for itself, so they need other names here. */
@@ -47,6 +48,7 @@ IW_API void __sanitizer_set_death_callback(void (*callback)(void)) __attribute__
 static struct {
     const char *library; /* a part of its file's name */
     uintptr_t code_begin, code_end;
+    rlim_t memory_bytes; /* that a child may have, with what it has from the beginning */
     bool is_child;
     /* shared with the child: */
     volatile sig_atomic_t *has_fault;
@@ -102,10 +104,14 @@ void __ubsan_on_report(void)
     }
 }
 
-/* libFuzzer would take a crash of the child for one of its own, and keep the input. */
+/* libFuzzer would take a crash of the child for one of its own, and keep the input; so too when the child
+ * gets much memory, so that it gets less: a child keeps limits that it has. */
 static inline void iwt_fuzz_be_child(void)
 {
+    const rlim_t bytes = iwt_fuzz_child.memory_bytes;
+
     iwt_fuzz_child.is_child = true;
+    (void)setrlimit(RLIMIT_AS, &(struct rlimit){bytes, RLIM_INFINITY});
     if (__sanitizer_set_death_callback != NULL) {
         __sanitizer_set_death_callback(NULL);
     }
@@ -124,7 +130,9 @@ static inline void *iwt_fuzz_share(size_t size)
 /* Before the first child. */
 static inline void iwt_fuzz_child_begin(const char *library)
 {
+    FILE *file;
     void *frame;
+    unsigned long pages = 0;
 
     if (iwt_fuzz_child.library != NULL) {
         return;
@@ -135,6 +143,9 @@ static inline void iwt_fuzz_child_begin(const char *library)
         iwt_fuzz_child.code_begin = *pc < iwt_fuzz_child.code_begin ? *pc : iwt_fuzz_child.code_begin;
         iwt_fuzz_child.code_end = *pc > iwt_fuzz_child.code_end ? *pc : iwt_fuzz_child.code_end;
     }
+    file = fopen("/proc/self/statm", "re");
+    iwt_fuzz_require(file != NULL && fscanf(file, "%lu", &pages) == 1 && fclose(file) == 0);
+    iwt_fuzz_child.memory_bytes = pages * (rlim_t)sysconf(_SC_PAGESIZE) + IWT_FUZZ_CHILD_BYTES;
     iwt_fuzz_child.has_fault = iwt_fuzz_share(sizeof *iwt_fuzz_child.has_fault);
     iwt_fuzz_child.counters = iwt_fuzz_share(iwt_counter_count());
     (void)backtrace(&frame, 1); /* loads what it needs */

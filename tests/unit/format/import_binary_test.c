@@ -4,6 +4,7 @@
 #include "convert_testing.h"
 
 #include <hdf5.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "format/convert_child.h"
@@ -35,6 +36,16 @@ static iw_status leave(const struct iwi_import *in, FILE *out)
     _exit(1);
 }
 
+/* More than any machine has; without a limit it could be had until it is used. */
+static iw_status ask_for_much(const struct iwi_import *in, FILE *out)
+{
+    const void *memory = mmap(NULL, (size_t)1 << 46, PROT_READ | PROT_WRITE,
+                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+    (void)out;
+    return memory == MAP_FAILED ? iwi_fail(in->log, IW_ERR_NOMEM, "there is not so much") : IW_OK;
+}
+
 static void a_child_gives_back_what_it_wrote(void **state)
 {
     const struct iwi_import in = {NULL, "in", "abcd", 4};
@@ -45,6 +56,18 @@ static void a_child_gives_back_what_it_wrote(void **state)
     assert_int_equal(result.size, 3);
     assert_memory_equal(result.bytes, "abc", 3);
     iwi_child_release(&result);
+}
+
+static void a_child_gets_no_more_memory_than_there_is(void **state)
+{
+    struct iwt_log log;
+    const struct iwi_import in = {&log.log, "in", "", 0};
+    struct iwi_child_result result;
+
+    (void)state;
+    iwt_log_init(&log);
+    assert_status(iwi_child_run(&in, "libx", ask_for_much, &result), IW_ERR_NOMEM);
+    iwt_assert_logged(&log, "there is not so much");
 }
 
 static void an_error_of_a_child_is_passed_on(void **state)
@@ -260,6 +283,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_child_gives_back_what_it_wrote),
+        cmocka_unit_test(a_child_gets_no_more_memory_than_there_is),
         cmocka_unit_test(an_error_of_a_child_is_passed_on),
         cmocka_unit_test(a_crash_of_a_child_is_an_error),
         cmocka_unit_test(trace_dat_gives_what_its_text_gives),
