@@ -15,6 +15,7 @@ enum { THREADS = 3, ROUNDS = 50 };
 static const char *folder;
 static MPI_Request handed_over;
 static int handed_value;
+static pthread_barrier_t all_done; /* a thread that begins after another ended would take over its location */
 
 static void *exchange(void *arg)
 {
@@ -45,6 +46,7 @@ static void *exchange(void *arg)
         fprintf(file, "MPI_Wait: irecv %d 99 4 0,1 #%d\n", other, ROUNDS + 1);
     }
     fclose(file);
+    pthread_barrier_wait(&all_done);
     return NULL;
 }
 
@@ -60,6 +62,7 @@ int main(int argc, char **argv)
     must(provided == MPI_THREAD_MULTIPLE, "level of threads");
     MPI_Irecv(&handed_value, 1, MPI_INT, 1 - rank, 99, W, &handed_over);
     expect("MPI_Irecv: irecv_request %d 99 4 0,1 #1", 1 - rank);
+    must(pthread_barrier_init(&all_done, NULL, THREADS) == 0, "pthread_barrier_init");
     for (int i = 0; i < THREADS; i++) {
         tags[i] = 100 + i;
         must(pthread_create(&threads[i], NULL, exchange, &tags[i]) == 0, "pthread_create");
@@ -69,6 +72,7 @@ int main(int argc, char **argv)
     for (int i = 0; i < THREADS; i++) {
         pthread_join(threads[i], NULL);
     }
+    pthread_barrier_destroy(&all_done);
     must(handed_value == 1 - rank, "request completed by another thread");
     expect_close();
     MPI_Finalize();

@@ -281,23 +281,50 @@ static inline size_t shares_of(const struct rung_bench *bench, const char *name,
     return count;
 }
 
-/* How many of the thread's gaps hold shares that explain most of them and nothing beyond them. */
-static inline size_t explained_gaps(const struct rung_bench *bench, const struct spinner *spinner)
+/* The thread's gaps. Those without a share of some length are the host's, which no kernel here can explain.
+ */
+struct gap_sums {
+    size_t with_share;
+    size_t explained; /* of those: shares cover most of it and nothing beyond */
+    double ms;        /* of all */
+};
+
+static inline struct gap_sums sum_of_gaps(const struct rung_bench *bench, const struct spinner *spinner)
 {
-    size_t count = 0;
+    const uint64_t least = iwi_clock_ticks(&bench->clock, BURN_NS / 4);
+    struct gap_sums sums = {0};
 
     for (size_t i = 0; i < spinner->gap_count; i++) {
         const struct gap *gap = &spinner->gaps[i];
         uint64_t ticks = 0;
+        bool has_share = false;
 
         for (size_t k = 0; k < bench->shares.count; k++) {
             const struct iwi_share *share = &bench->shares.array[k];
 
-            ticks += share->at >= gap->start && share->at <= gap->end ? share->ticks : 0;
+            if (share->at >= gap->start && share->at <= gap->end) {
+                ticks += share->ticks;
+                has_share = has_share || share->ticks >= least;
+            }
         }
-        count += ticks <= gap->end - gap->start && 10 * ticks >= 8 * (gap->end - gap->start);
+        sums.ms += iwi_clock_ns(&bench->clock, (double)(gap->end - gap->start)) / 1e6;
+        sums.with_share += has_share;
+        sums.explained +=
+            has_share && ticks <= gap->end - gap->start && 10 * ticks >= 8 * (gap->end - gap->start);
     }
-    return count;
+    return sums;
+}
+
+/* Whether what was found of the burner fits what it did; where the host takes the CPU, too, a burn is longer.
+ */
+static inline bool is_burner(size_t shares, double ms, const struct gap_sums *gaps)
+{
+    const double burnt_ms = BURNS * BURN_NS / 1e6;
+
+    print_message("%zu shares of %s, %.1f ms of %.1f in gaps, %.1f burnt; %zu of %zu gaps explained\n",
+                  shares, BURNER_NAME, ms, gaps->ms, burnt_ms, gaps->explained, gaps->with_share);
+    return shares >= BURNS * 95 / 100 && ms > 0.5 * burnt_ms &&
+           ms < 2.0 * (gaps->ms > burnt_ms ? gaps->ms : burnt_ms) && 2 * gaps->explained >= gaps->with_share;
 }
 
 #endif

@@ -10,7 +10,7 @@ struct found {
     bool is_refused, is_done;
     size_t count;
     int64_t expected;
-    size_t gaps, explained;
+    struct gap_sums gaps;
     double away_ms, elapsed_ms;
     bool is_in_order;
     uint64_t lost;
@@ -61,8 +61,7 @@ static void watch_preemptions(void *arg)
         iwi_rung_switches.close(&bench.rung);
         found->is_done = status == IW_OK;
         found->expected = spinner.forced_switches;
-        found->gaps = spinner.gap_count;
-        found->explained = explained_gaps(&bench, &spinner);
+        found->gaps = sum_of_gaps(&bench, &spinner);
         found->count = shares_of(&bench, "preemption", &found->away_ms);
         found->elapsed_ms = iwi_clock_ns(&bench.clock, (double)(last - first)) / 1e6;
         found->is_in_order = is_in_order(&bench, first, last);
@@ -89,13 +88,13 @@ static bool is_good(const struct found *found)
     const double burnt_ms = 2.0 * BURNS * BURN_NS / 1e6;
 
     print_message("%zu of %lld preemptions, away %.1f of %.1f ms; %zu of %zu gaps explained\n", found->count,
-                  (long long)found->expected, found->away_ms, found->elapsed_ms, found->explained,
-                  found->gaps);
+                  (long long)found->expected, found->away_ms, found->elapsed_ms, found->gaps.explained,
+                  found->gaps.with_share);
     return found->is_done && found->expected >= BURNS && found->lost == 0 &&
            (double)found->count >= 0.95 * (double)found->expected &&
            (double)found->count <= 1.05 * (double)found->expected + 5.0 && found->away_ms >= 0.8 * burnt_ms &&
-           found->away_ms < found->elapsed_ms && found->explained >= BURNS &&
-           2 * found->explained >= found->gaps;
+           found->away_ms < found->elapsed_ms && found->gaps.explained >= BURNS &&
+           2 * found->gaps.explained >= found->gaps.with_share;
 }
 
 static void preemptions_are_found(void **state)

@@ -66,10 +66,10 @@ static void expect_shares_between(const struct rung_bench *bench, uint64_t befor
 
 static bool names_burner(const struct iwi_clock_ops *clock)
 {
-    const double burnt_ms = BURNS * BURN_NS / 1e6;
     struct bench *bench;
+    struct gap_sums gaps;
     uint64_t before, after;
-    size_t count, gaps, explained;
+    size_t count;
     bool is_complete;
     double ms;
 
@@ -82,17 +82,11 @@ static bool names_burner(const struct iwi_clock_ops *clock)
     assert_ok(iwi_rung_tracefs.drain(&bench->rung.rung));
     iwi_rung_tracefs.close(&bench->rung.rung);
     count = shares_of(&bench->rung, BURNER_NAME, &ms);
-    gaps = bench->spinner.gap_count;
-    explained = explained_gaps(&bench->rung, &bench->spinner);
-    print_message("%zu shares of %s, %.1f of %.1f ms; %zu of %zu gaps explained; %zu sources, %zu shares\n",
-                  count, BURNER_NAME, ms, burnt_ms, explained, gaps, bench->rung.rung.recording->source_count,
-                  bench->rung.shares.count);
+    gaps = sum_of_gaps(&bench->rung, &bench->spinner);
     expect_shares_between(&bench->rung, before, after);
     is_complete = bench->rung.rung.lost == 0;
     rung_bench_release(&bench->rung);
-    /* on a busy machine others preempt the burner too, and the host takes its share of the gaps */
-    return is_complete && count >= BURNS * 95 / 100 && ms > 0.5 * burnt_ms && ms < 2.0 * burnt_ms &&
-           2 * explained >= gaps;
+    return is_complete && is_burner(count, ms, &gaps);
 }
 
 static void expect_burner_is_named(const struct iwi_clock_ops *clock)
