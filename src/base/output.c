@@ -151,18 +151,17 @@ iw_status iw_output_check(const iw_log *log, const char *path, bool needs_regula
 /* ---- writing ---- */
 
 /* Beyond the limit of a file's size write() would not only fail but also end the process. */
-static bool is_beyond_limit(const struct iwi_output *output, uint64_t bytes)
+static bool is_beyond_limit(uint64_t size)
 {
     struct rlimit limit;
 
-    return output->temporary[0] != '\0' && getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
-           limit.rlim_cur != RLIM_INFINITY && output->written + bytes > limit.rlim_cur;
+    return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && size > limit.rlim_cur;
 }
 
 /* Gives errno. */
 static int write_all(struct iwi_output *output, const char *bytes, size_t count)
 {
-    if (is_beyond_limit(output, count)) {
+    if (output->temporary[0] != '\0' && is_beyond_limit(output->written + count)) {
         return EFBIG;
     }
     while (count > 0) {
@@ -338,14 +337,12 @@ bool iwi_output_reopen_name(const struct iwi_output *output, char name[IWI_OUTPU
 /* Gives errno. */
 static int reserve(int fd, uint64_t bytes)
 {
-    struct rlimit limit;
     struct stat info;
 
     if (fstat(fd, &info) != 0) {
         return errno;
     }
-    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
-        (uint64_t)info.st_size + bytes > limit.rlim_cur) {
+    if (is_beyond_limit((uint64_t)info.st_size + bytes)) {
         return EFBIG;
     }
     if (fallocate(fd, FALLOC_FL_KEEP_SIZE, info.st_size, (off_t)bytes) != 0) {

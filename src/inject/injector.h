@@ -11,6 +11,7 @@
 #include <stdatomic.h>
 #include <time.h>
 
+#include "base/monotonic.h"
 #include "inject/pace.h"
 
 /* A detour as it was made, for calibration. */
@@ -48,14 +49,6 @@ struct iw_injector {
     iw_inject_counts counts;
     struct iwi_logbook *logbook; /* or NULL */
 };
-
-static inline int64_t iwi_now_ns(void)
-{
-    struct timespec now;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
 
 static inline struct timespec iwi_timespec(int64_t time_ns)
 {

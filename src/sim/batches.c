@@ -6,9 +6,9 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/base.h"
+#include "base/monotonic.h"
 #include "base/shared_log.h"
 #include "sim/plan.h"
 
@@ -17,7 +17,7 @@ struct iwi_ticker {
     uint64_t total;
     atomic_uint_fast64_t done;
     pthread_mutex_t lock; /* held while reporting */
-    struct timespec last;
+    int64_t last_ns;
 };
 
 struct iwi_ticker *iwi_ticker_new(const iw_log *log, iw_progress progress, uint64_t total)
@@ -43,14 +43,12 @@ void iwi_ticker_free(struct iwi_ticker *ticker)
 static bool is_due(struct iwi_ticker *ticker)
 {
     const int64_t interval_ns = 100000000;
-    struct timespec now;
+    const int64_t now_ns = iwi_now_ns();
 
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    if ((now.tv_sec - ticker->last.tv_sec) * INT64_C(1000000000) + (now.tv_nsec - ticker->last.tv_nsec) <
-        interval_ns) {
+    if (now_ns - ticker->last_ns < interval_ns) {
         return false;
     }
-    ticker->last = now;
+    ticker->last_ns = now_ns;
     return true;
 }
 

@@ -10,10 +10,10 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/base.h"
+#include "base/monotonic.h"
 #include "sim/checkpoint_stream.h"
 #include "sim/flow_state.h"
 
@@ -23,14 +23,6 @@ static const double COST_SHARE = 0.05;
 /* Seconds between questions, and how many visits that are at most: a slow part may follow a fast one. */
 static const double ASK_S = 0.1;
 static const double MOST_VISITS = 1e6;
-
-static double seconds_now(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 /* Of a run that this could be: a digest says that nothing was damaged, not that all was right. */
 static bool is_possible(const struct iwi_point *point, const struct iwi_job *job, uint64_t trials)
@@ -103,8 +95,8 @@ void iwi_keeper_init(struct iwi_checkpoint *checkpoint, struct iwi_member *membe
                                   .member = member,
                                   .partition = partition,
                                   .generation = checkpoint->generation,
-                                  .last_s = seconds_now(),
-                                  .asked_s = seconds_now()};
+                                  .last_s = iwi_now_s(),
+                                  .asked_s = iwi_now_s()};
 }
 
 void iwi_keeper_end(const struct iwi_keeper *keeper)
@@ -117,7 +109,7 @@ void iwi_keeper_end(const struct iwi_keeper *keeper)
 /* The first member's: is a point due, and after how many more visits to ask again? */
 static void answer(struct iwi_keeper *keeper, int64_t answers[2])
 {
-    const double now_s = seconds_now();
+    const double now_s = iwi_now_s();
     const double every_s = keeper->checkpoint->every_s, rest_s = keeper->cost_s / COST_SHARE;
     const double visit_s = (now_s - keeper->asked_s) / (double)keeper->visits;
     const double visits = (every_s / 4 < ASK_S ? every_s / 4 : ASK_S) / (visit_s > 1e-9 ? visit_s : 1e-9);
@@ -146,7 +138,7 @@ static struct iwi_point point_at(const struct iwi_keeper *keeper, const struct i
 static iw_status write_point(struct iwi_keeper *keeper, const struct iwi_flow *flow,
                              const struct iwi_position *at)
 {
-    const double begin_s = seconds_now();
+    const double begin_s = iwi_now_s();
     const uint64_t valid = keeper->generation;
     struct iwi_point point;
     int64_t error = 0;
@@ -170,7 +162,7 @@ static iw_status write_point(struct iwi_keeper *keeper, const struct iwi_flow *f
         iwi_point_clean(keeper->checkpoint->dir, error != 0 ? valid : keeper->generation, false);
     }
     keeper->has_failed = error != 0;
-    keeper->last_s = seconds_now();
+    keeper->last_s = iwi_now_s();
     keeper->cost_s = keeper->last_s - begin_s;
     return IW_OK;
 }

@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
-#include <time.h>
 
 #include "base/base.h"
+#include "base/monotonic.h"
 #include "sim/check.h"
 #include "sim/parallel.h"
 #include "sim/plan.h"
@@ -26,14 +26,6 @@ const char *iw_part_name(iw_part part)
     static const char *const names[] = {"compute", "delay", "o", "L", "g", "G", "rendezvous", "noise"};
 
     return names[part < IW_PART_NOISE ? part : IW_PART_NOISE];
-}
-
-static double seconds_now(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
 static uint64_t peak_rss_bytes(void)
@@ -176,9 +168,9 @@ static iw_status run_trials(const iw_log *log, struct iwi_batches *batches, cons
     batches->makespan_ps = result->makespan_ps;
     batches->end_ps = result->end_ps;
     batches->wants_ends = opts->want_end_times;
-    begin = seconds_now();
+    begin = iwi_now_s();
     status = iwi_parallel_run(log, batches);
-    result->engine_seconds = seconds_now() - begin;
+    result->engine_seconds = iwi_now_s() - begin;
     if (is_noiseless(batches)) {
         result->noiseless_ps = result->makespan_ps[0];
     }

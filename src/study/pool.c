@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/base.h"
+#include "base/monotonic.h"
 #include "study/cell_run.h"
 #include "study/pool_state.h"
 
@@ -27,14 +28,6 @@ static void note_progress(void *arg, uint64_t done, uint64_t total)
     struct iwi_slot *slot = arg;
 
     atomic_store(&slot->permill, total > 0 ? (uint_fast32_t)(1000.0 * (double)done / (double)total) : 0);
-}
-
-static double now_s(void)
-{
-    struct timespec now;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
 /* ---- running ---- */
@@ -85,7 +78,7 @@ static iw_status run_task(struct iwi_pool *pool, struct iwi_slot *slot)
     const iw_cell *cell = iwi_pool_cell(pool, slot);
     const iw_progress progress = {note_progress, slot};
     struct iwi_task_messages messages;
-    const double begin_s = now_s();
+    const double begin_s = iwi_now_s();
     char *line = NULL;
     iw_status status;
 
@@ -93,7 +86,7 @@ static iw_status run_task(struct iwi_pool *pool, struct iwi_slot *slot)
     iwi_task_name(pool->job->inputs->study, slot->task, messages.name);
     status = iwi_cell_run(&messages.log, pool->job->inputs, cell, slot->threads, progress, &line);
     if (status == IW_OK && !is_found(pool, slot)) {
-        status = write_line(pool, slot, line, (now_s() - begin_s) * slot->threads);
+        status = write_line(pool, slot, line, (iwi_now_s() - begin_s) * slot->threads);
     }
     free(line);
     return status;
@@ -140,7 +133,7 @@ static void report(struct iwi_pool *pool)
 /* Sees what other processes have done, and whether claims of theirs have become free. */
 static void look_around(struct iwi_pool *pool)
 {
-    const double now = now_s(), pause_s = LOOK_SHARE * (now - pool->begin_s);
+    const double now = iwi_now_s(), pause_s = LOOK_SHARE * (now - pool->begin_s);
     bool is_wanted;
     iw_status status;
 
@@ -257,7 +250,7 @@ static void fill_outcome(const struct iwi_pool *pool, iw_study_outcome *outcome)
 
 iw_status iwi_pool_run(const iw_log *log, const struct iwi_pool_job *job, iw_study_outcome *outcome)
 {
-    struct iwi_pool pool = {.job = job, .free_threads = job->threads, .begin_s = now_s()};
+    struct iwi_pool pool = {.job = job, .free_threads = job->threads, .begin_s = iwi_now_s()};
     pthread_condattr_t monotonic;
     iw_status status;
 

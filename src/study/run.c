@@ -5,23 +5,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/monotonic.h"
 #include "base/output.h"
 #include "format/study_line.h"
 #include "study/pool.h"
 #include "study/share.h"
 
 enum { MOST_THREADS = 1024, NOTE_SIZE = 256 };
-
-static double now_s(void)
-{
-    struct timespec now;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 static void note_other_study(const iw_log *log, const char *dir, const struct iwi_tasks *tasks)
 {
@@ -172,7 +164,7 @@ static iw_status run_in_folder(const iw_log *log, struct iwi_inputs *inputs, con
 iw_status iw_study_run(const iw_log *log, const iw_study *study, const char *dir, const iw_study_opts *opts,
                        iw_study_outcome *outcome_p)
 {
-    const double begin_s = now_s();
+    const double begin_s = iwi_now_s();
     iw_study_outcome outcome = {.cells = 0};
     struct iwi_inputs inputs;
     struct iwi_tasks tasks;
@@ -189,7 +181,7 @@ iw_status iw_study_run(const iw_log *log, const iw_study *study, const char *dir
         iwi_tasks_release(&tasks);
     }
     iwi_inputs_release(&inputs);
-    outcome.seconds = now_s() - begin_s;
+    outcome.seconds = iwi_now_s() - begin_s;
     if (status == IW_OK) {
         *outcome_p = outcome;
     }

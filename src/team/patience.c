@@ -4,9 +4,9 @@
 #include "team/patience.h"
 
 #include <sched.h>
-#include <time.h>
 
 #include "base/base.h"
+#include "base/monotonic.h"
 
 /* The least is about what it costs to be woken. The most is what the rounds of members that have CPUs of
  * their own differ by; whoever is away for longer has lost its CPU to somebody. */
@@ -32,14 +32,6 @@ void iwi_patience_learn(struct iwi_patience *patience, int64_t waited_ns)
     patience->usual_ns += (useful_ns - patience->usual_ns) / 8;
 }
 
-static int64_t now_ns(void)
-{
-    struct timespec now;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
-}
-
 static void relax(void)
 {
 #if defined(__x86_64__) || defined(__i386__)
@@ -52,8 +44,8 @@ bool iwi_vigil_goes_on(struct iwi_vigil *vigil, const struct iwi_patience *patie
     if (vigil->looks < LOOKS_AT_ONCE) {
         vigil->looks++;
     } else if (vigil->begin_ns == 0) {
-        vigil->begin_ns = now_ns();
-    } else if (now_ns() - vigil->begin_ns >= iwi_patience_limit_ns(patience)) {
+        vigil->begin_ns = iwi_now_ns();
+    } else if (iwi_now_ns() - vigil->begin_ns >= iwi_patience_limit_ns(patience)) {
         return false;
     }
     relax();
@@ -83,6 +75,6 @@ void iwi_vigil_pause(struct iwi_vigil *vigil, const struct iwi_patience *patienc
 void iwi_vigil_end(const struct iwi_vigil *vigil, struct iwi_patience *patience)
 {
     if (vigil->looks > 0) {
-        iwi_patience_learn(patience, vigil->begin_ns == 0 ? 0 : now_ns() - vigil->begin_ns);
+        iwi_patience_learn(patience, vigil->begin_ns == 0 ? 0 : iwi_now_ns() - vigil->begin_ns);
     }
 }

@@ -5,9 +5,9 @@
 #include <idlewave/whatif.h>
 
 #include <math.h>
-#include <time.h>
 
 #include "base/base.h"
+#include "base/monotonic.h"
 #include "whatif/break_even.h"
 #include "whatif/changes.h"
 #include "whatif/scene.h"
@@ -22,14 +22,6 @@ struct sample {
     double message_s;      /* of one trial, the run without noise shared out */
     uint32_t ranks;
 };
-
-static double now_s(void)
-{
-    struct timespec now;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 static uint64_t sample_trials(const struct iwi_scene *scene)
 {
@@ -47,11 +39,9 @@ static iw_status forecast(const struct iwi_scene *scene, const iw_program *progr
     return iw_forecast_make(&errors, program, scene->asker->opts->net, NULL, &opts, forecast_p);
 }
 
-static double forecast_seconds(const iw_forecast *all)
+static const iw_way *chosen_way(const iw_forecast *forecast)
 {
-    const iw_way *way = all->chosen == IW_PARALLEL_RANKS ? &all->ranks_split : &all->trials_split;
-
-    return way->compute_s + way->exchange_s;
+    return forecast->chosen == IW_PARALLEL_RANKS ? &forecast->ranks_split : &forecast->trials_split;
 }
 
 /* ---- the sample ---- */
@@ -61,14 +51,14 @@ static iw_status simulate(const struct iwi_scene *scene, const iw_program *progr
 {
     const iw_log errors = {iwi_pass_error, (void *)scene->asker->log};
     iw_sim_opts opts = scene->asker->opts->sim;
-    const double begin_s = now_s();
+    const double begin_s = iwi_now_s();
     iw_sim_result *result;
 
     opts.trials = sample_trials(scene);
     opts.progress = (iw_progress){NULL, NULL};
     IW_TRY(iw_simulate(&errors, program, scene->asker->opts->net, noise, &opts, &result));
     iw_sim_result_free(result);
-    sample->message_s = (now_s() - begin_s) /
+    sample->message_s = (iwi_now_s() - begin_s) /
                         (fmax(1.0, (double)iw_program_messages(program)) * (double)sample_trials(scene));
     sample->ranks = iw_program_ranks(program);
     return IW_OK;
@@ -80,14 +70,14 @@ static iw_status time_sample(const struct iwi_scene *scene, const iw_program *pr
     const struct iwi_asker *asker = scene->asker;
     struct iwi_drawn drawn;
     iw_noise *noise = NULL;
-    double begin_s = now_s();
+    double begin_s = iwi_now_s();
     iw_status status;
 
     IW_TRY(iwi_drawn_init(asker->log, asker->set, asker->opts->sim.seed, scene->redraws > 0, &drawn));
-    sample->draw_s = now_s() - begin_s;
-    begin_s = now_s();
+    sample->draw_s = iwi_now_s() - begin_s;
+    begin_s = iwi_now_s();
     status = iwi_set_make(asker->log, asker->set, &drawn, NULL, &noise);
-    sample->make_s = now_s() - begin_s;
+    sample->make_s = iwi_now_s() - begin_s;
     if (status == IW_OK) {
         status = simulate(scene, program, noise, sample);
     }
@@ -166,11 +156,10 @@ static iw_status fill(struct iwi_scene *scene, iw_whatif_plan *plan)
                              .per_redraw = scene->per_redraw};
     iwi_changes_release(&changes);
     IW_TRY(forecast(scene, scene->program, scene->trials, &all));
-    plan->bytes =
-        all.chosen == IW_PARALLEL_RANKS ? all.ranks_split.process_bytes : all.trials_split.process_bytes;
+    plan->bytes = chosen_way(&all)->process_bytes;
     plan->room_bytes = all.room_bytes;
     IW_TRY(forecast(scene, scene->program, sample_trials(scene), &all));
-    IW_TRY(take_sample(scene, forecast_seconds(&all), &sample));
+    IW_TRY(take_sample(scene, chosen_way(&all)->compute_s + chosen_way(&all)->exchange_s, &sample));
     fill_seconds(scene, &sample, plan);
     return IW_OK;
 }
