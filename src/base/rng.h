@@ -8,6 +8,8 @@
 #include <stdint.h>
 
 #ifndef __clang_analyzer__
+#define R123_USE_SSE \
+    0 /* only other generators use it, and its headers take most of the time to compile a file */
 #include <Random123/philox.h>
 #endif
 

@@ -3,6 +3,7 @@
  */
 #include "owners.h"
 
+#include <stdlib.h>
 #include <time.h>
 
 enum { CASES = 200, MOST_INPUTS = 3 };

@@ -4,6 +4,7 @@
 #include "stats/clock_fit.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "base/rng.h"
 #include "support/support.h"
