@@ -9,6 +9,7 @@ Usage: run_case.py --idlewave PATH [--bless] CASE.test...
 A case is text before the first section (what it is for), then sections that begin with "--- NAME":
   --- needs         optional: programs or paths, one a line; the case is skipped if one is missing
   --- measures      optional: why the outcome depends on how quiet the machine is; such a case is a test of its own
+  --- large         optional: why it takes long; such a case is a test of its own, without sanitizers
   --- file NAME     optional: an input file, made in the empty folder where the command runs
   --- command       for sh; `idlewave` is the command under test, $IW_TEST_DATA the folder tests/data
   --- exit          the exit code

@@ -16,10 +16,8 @@
 
 /* Random cases are divided by this: sanitizers are several times as slow, and look at memory and threads, for
  * which a part of the cases will do; the release preset runs all of them. */
-#if defined(__SANITIZE_THREAD__)
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
 enum { IWT_FEWER = 8 };
-#elif defined(__SANITIZE_ADDRESS__)
-enum { IWT_FEWER = 4 };
 #else
 enum { IWT_FEWER = 1 };
 #endif

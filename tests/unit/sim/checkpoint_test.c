@@ -133,7 +133,7 @@ static void a_halo_that_is_killed_goes_on(void **state)
     struct fixture f;
 
     (void)state;
-    begin(&f, "halo2d+allreduce:rabenseifner", 600, 200, 1);
+    begin(&f, "halo2d+allreduce:rabenseifner", 600, 200 / IWT_FEWER, 1);
     kill_until_done(&f, 20000);
     end(&f);
 }
@@ -143,7 +143,7 @@ static void a_streaming_collective_that_is_killed_goes_on(void **state)
     struct fixture f;
 
     (void)state;
-    begin(&f, "barrier:dissemination", 50000, 15, 1);
+    begin(&f, "barrier:dissemination", 50000 / IWT_FEWER, 15, 1);
     kill_until_done(&f, 20000);
     end(&f);
 }
@@ -164,7 +164,7 @@ static void many_trials_that_are_killed_go_on(void **state)
     struct fixture f;
 
     (void)state;
-    begin(&f, "halo1d+barrier:tree", 200, 20, 100);
+    begin(&f, "halo1d+barrier:tree", 200, 20, 104 / IWT_FEWER);
     f.opts.lanes = 4;
     kill_until_done(&f, 20000);
     end(&f);
@@ -247,7 +247,7 @@ static void damaged_parts_are_refused(void **state)
     int fd;
 
     (void)state;
-    begin(&f, "barrier:dissemination", 20000, 60, 1);
+    begin(&f, "barrier:dissemination", 20000 / IWT_FEWER, 60, 1);
     for (int attempt = 0; attempt < 20 && path[0] == '\0'; attempt++) {
         (void)run_and_kill(&f, 2, 30000U * (useconds_t)(attempt + 1));
         find_part(f.folder, path, sizeof path);

@@ -230,10 +230,11 @@ static void passes_on_columns_are_the_same_on_blocks(void **state)
         uint32_t ranks, members, lanes;
     } shapes[] = {{1 << 18, 2, 1}, {3 << 15, 2, 2}, {1 << 15, 3, 8}, {1 << 17, 5, 1}, {5 << 15, 4, 1}};
     const uint64_t rounds = IWT_FEWER > 1 ? 1 : 3;
+    const size_t stride = IWT_FEWER > 1 ? 3 : 1;
 
     (void)state;
     for (uint64_t k = 0; k < rounds * 3; k++) {
-        for (size_t n = 0; n < sizeof shapes / sizeof shapes[0]; n++) {
+        for (size_t n = k % stride; n < sizeof shapes / sizeof shapes[0]; n += stride) {
             struct iwt_random random = {k * 100 + n, 1};
             iw_pattern pattern = IW_PATTERN_INIT;
 

@@ -5,8 +5,8 @@
 
 /* Sanitizers make it several times as slow; there it is about memory, and the numbers are the same. */
 #if defined(__SANITIZE_ADDRESS__)
-enum { REPETITIONS = 40 };
-static const double least = 0.85, most = 1.0;
+enum { REPETITIONS = 12 };
+static const double least = 0.80, most = 1.0;
 #else
 enum { REPETITIONS = 200 };
 static const double least = 0.90, most = 0.99;
