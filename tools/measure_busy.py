@@ -22,6 +22,7 @@ import time
 NOISE = ("--noise", "periodic:1kHz,10us", "--net", "chic")
 PROGRAMS = {
     "ring": ("--pattern", "allreduce:ring", "--ranks", "4096", *NOISE),
+    "small ring": ("--pattern", "allreduce:ring", "--ranks", "1024", *NOISE),
     "dissemination": ("--pattern", "barrier:dissemination", "--ranks", "1Mi", *NOISE),
     "halo": ("--pattern", "halo2d+allreduce", "--ranks", "4096", "--bytes", "8", "--compute", "100us", "--repeat", "50", *NOISE),
     "bcast": ("--pattern", "bcast", "--ranks", "64Ki", "--repeat", "100", *NOISE),

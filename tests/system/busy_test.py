@@ -20,7 +20,7 @@ MOST_RATIO = 2.0
 def main():
     command = sys.argv[1]
     ways = {threads: (command, ("--threads", threads)) for threads in ("1", "2")}
-    medians = measure_busy.measure(ways, "ring", 2, 5)
+    medians = measure_busy.measure(ways, "small ring", 2, 5)
     ratio = medians["2"] / medians["1"]
     print(f"1 thread {medians['1']:.3f} s, 2 threads {medians['2']:.3f} s: {ratio:.2f} times as long")
     return 0 if ratio <= MOST_RATIO else 1
