@@ -3,11 +3,11 @@
 find_package(PkgConfig REQUIRED)
 find_package(Threads REQUIRED)
 
-# iw_require(JANSSON jansson libjansson-dev): PkgConfig::JANSSON
-function(iw_require name module package)
-  pkg_check_modules(${name} IMPORTED_TARGET GLOBAL ${module})
+# iw_require(JANSSON jansson libjansson-dev): PkgConfig::JANSSON; the first of several modules that is there
+function(iw_require name modules package)
+  pkg_search_module(${name} IMPORTED_TARGET GLOBAL ${modules})
   if(NOT ${name}_FOUND)
-    message(FATAL_ERROR "${module} was not found; on Debian: apt-get install ${package}")
+    message(FATAL_ERROR "${modules} was not found; on Debian: apt-get install ${package}")
   endif()
 endfunction()
 
@@ -34,7 +34,16 @@ iw_require(GSL gsl libgsl-dev)
 iw_require(JANSSON jansson libjansson-dev)
 iw_require(YAML yaml-0.1 libyaml-dev)
 iw_require(HWLOC hwloc libhwloc-dev)
-iw_require(HDF5 hdf5 libhdf5-dev)
+# Debian's hdf5 is the one with MPI where several are installed
+iw_require(HDF5 "hdf5-serial;hdf5" libhdf5-dev)
+find_file(IW_HDF5_CONFIG NAMES H5pubconf-64.h H5pubconf.h HINTS ${HDF5_INCLUDE_DIRS} NO_CACHE)
+if(IW_HDF5_CONFIG)
+  file(STRINGS ${IW_HDF5_CONFIG} parallel REGEX "^#define H5_HAVE_PARALLEL 1")
+  if(parallel)
+    iw_lacks("HDF5 (${HDF5_INCLUDE_DIRS}) was built with an MPI: the command would have that MPI in it, and fail under launchers of \
+another one; take an HDF5 without MPI; on Debian: apt-get install libhdf5-dev")
+  endif()
+endif()
 find_path(RANDOM123_INCLUDE_DIR Random123/philox.h)
 if(NOT RANDOM123_INCLUDE_DIR)
   message(FATAL_ERROR "Random123 was not found; on Debian: apt-get install librandom123-dev")

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Programs and libraries are hardened, and look for libraries in absolute folders only.
+# Programs and libraries are hardened, look for libraries in absolute folders only, and have no MPI in them unless they are the
+# parts for one.
 # SPDX-License-Identifier: BSD-3-Clause
 #
 # Usage: check_binaries.sh FILE...
@@ -28,6 +29,10 @@ for file in "$@"; do
     IFS=$old_ifs
     printf '%s\n' "$dynamic" | grep -q 'BIND_NOW\|NOW' || complain "$file" "is not linked with -z now"
     readelf -lW "$file" | grep -q GNU_RELRO || complain "$file" "is not linked with -z relro"
+    case $file in
+    */idlewave/openmpi/* | */idlewave/mpich/*) ;;
+    *) ldd "$file" | grep -q 'libmpi' && complain "$file" "needs an MPI, by a library that does" ;;
+    esac
     symbols=$(nm -D "$file")
     printf '%s\n' "$symbols" | grep -q '__stack_chk_fail' || complain "$file" "has no stack protector"
     printf '%s\n' "$symbols" | grep -q '_chk\(@\|$\)' || complain "$file" "is built without _FORTIFY_SOURCE"
