@@ -1,4 +1,4 @@
-/* The time that never goes back: CLOCK_MONOTONIC of this host.
+/* Clocks that never go back: CLOCK_MONOTONIC of this host, and the CPU time of a thread.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #ifndef IWI_MONOTONIC_H
@@ -18,6 +18,15 @@ static inline int64_t iwi_now_ns(void)
 static inline double iwi_now_s(void)
 {
     return 1e-9 * (double)iwi_now_ns();
+}
+
+/* Of this thread: what others do on the machine does not count. */
+static inline double iwi_thread_cpu_s(void)
+{
+    struct timespec used;
+
+    (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+    return (double)used.tv_sec + 1e-9 * (double)used.tv_nsec;
 }
 
 #endif

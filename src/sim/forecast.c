@@ -5,11 +5,11 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/available.h"
 #include "base/base.h"
+#include "base/monotonic.h"
 #include "noise/stream.h"
 #include "program/trace_program.h"
 #include "sim/check.h"
@@ -214,14 +214,6 @@ void iwi_forecast_now(const struct iwi_plan *plan, const iw_program *program, co
     }
 }
 
-static double cpu_s(void)
-{
-    struct timespec now;
-
-    (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 /* How many times faster this machine is than that of docs/scale.md, by a collective of some milliseconds: the
  * fastest of three in CPU time, since what others do here now need not go on. A delay makes its ranks differ:
  * ranks that are all alike would be evaluated as one. */
@@ -242,11 +234,11 @@ static double measure_speed(void)
         const double messages = (double)iw_program_messages(program) * (double)opts.trials;
 
         for (int run = 0; run < 3; run++) {
-            const double begin_s = cpu_s();
+            const double begin_s = iwi_thread_cpu_s();
             iw_sim_result *result = NULL;
 
             if (iw_simulate(NULL, program, iw_net_builtin("chic"), NULL, &opts, &result) == IW_OK) {
-                speed = fmax(speed, STREAM_S * messages / (cpu_s() - begin_s));
+                speed = fmax(speed, STREAM_S * messages / (iwi_thread_cpu_s() - begin_s));
             }
             iw_sim_result_free(result);
         }

@@ -8,12 +8,12 @@
  */
 #include <math.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include <idlewave/forecast.h>
 #include <idlewave/sim.h>
 
 #include "base/base.h"
+#include "base/monotonic.h"
 #include "noise/stream.h"
 #include "program/program.h"
 #include "program/trace_program.h"
@@ -40,15 +40,6 @@ static const double TRACE_S = 10e-9;
 
 static const double TRIAL_S = 0.5e-6;           /* starting a trial */
 static const double TOUCH_S_PER_BYTE = 0.25e-9; /* the system clears new pages */
-
-/* CPU time of this thread: what others do on the machine now need not go on. */
-static double cpu_s(void)
-{
-    struct timespec now;
-
-    (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 /* ---- memory ---- */
 
@@ -150,13 +141,13 @@ static iw_status time_program(const struct iwi_inputs *inputs, const iw_cell *ce
     opts.threads = 1; /* this one */
     IW_TRY(scale_net(NULL, inputs->study, cell, &net));
     for (int run = 0; run < 3 && spent_s < enough_s; run++) {
-        const double begin_s = cpu_s();
+        const double begin_s = iwi_thread_cpu_s();
         iw_sim_result *result = NULL;
 
         IW_TRY(iw_simulate(NULL, program, &net, iwi_inputs_noise(inputs, cell), &opts, &result));
         iw_sim_result_free(result);
-        best_s = fmin(best_s, cpu_s() - begin_s);
-        spent_s += cpu_s() - begin_s;
+        best_s = fmin(best_s, iwi_thread_cpu_s() - begin_s);
+        spent_s += iwi_thread_cpu_s() - begin_s;
     }
     *message_s_p = best_s / (messages * (double)(opts.trials + 1));
     return IW_OK;
@@ -232,11 +223,11 @@ static double summing_s_per_trial(void)
     for (size_t i = 0; i < SUMMED_TRIALS; i++) {
         values[i] = (double)(i * 7919 % SUMMED_TRIALS);
     }
-    begin_s = cpu_s();
+    begin_s = iwi_thread_cpu_s();
     if (iw_summarize(NULL, values, SUMMED_TRIALS, 1, &summary) != IW_OK) {
         return 0.0;
     }
-    return (cpu_s() - begin_s) / SUMMED_TRIALS;
+    return (iwi_thread_cpu_s() - begin_s) / SUMMED_TRIALS;
 }
 
 static double seconds_of(const iw_cell *cell, const struct iwi_task *task, double message_s, double summing_s)
