@@ -147,7 +147,8 @@ static void look_around(struct iwi_pool *pool)
     status = is_wanted ? iwi_pool_read_others(pool) : IW_OK;
     (void)pthread_mutex_lock(&pool->lock);
     pool->status = pool->status == IW_OK ? status : pool->status;
-    if (pool->slots.in[IWI_WAITING] == 0 && pool->slots.in[IWI_CLAIMING] == 0) {
+    /* without a worker nobody would try them: they stay what the outcome counts, held elsewhere */
+    if (pool->workers > 0 && pool->slots.in[IWI_WAITING] == 0 && pool->slots.in[IWI_CLAIMING] == 0) {
         iwi_pool_give_failed_back(pool);
         iwi_slots_retry_held(&pool->slots, MOST_RETRIES);
     }
