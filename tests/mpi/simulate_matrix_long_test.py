@@ -2,6 +2,9 @@
 """simulate under MPI at 2^20 ranks: {1, 2, 3, 4, 7} processes x {1, 2} threads x {1, 8} lanes, all bytes as without MPI.
 
 SPDX-License-Identifier: BSD-3-Clause
+
+Each of these 20 ways runs with one of the five programs, each program with four numbers of processes; with --only all,
+every program in every way (an hour and more). simulate_matrix_test.py --only full has all combinations of fewer ranks.
 """
 
 import itertools
@@ -22,10 +25,18 @@ CASES = [
 ]
 
 
-def ways_of(_case):
-    return [Way(*way) for way in itertools.product((1, 2, 3, 4, 7), (1, 2), (1, 8))]
+WAYS = [Way(*way) for way in itertools.product((1, 2, 3, 4, 7), (1, 2), (1, 8))]
+
+
+def all_ways(_case):
+    return WAYS
+
+
+def some_ways(case):
+    return WAYS[CASES.index(case)::len(CASES)]
 
 
 if __name__ == "__main__":
-    simulate_matrix.compare(run_mpi.test_arguments(__doc__), CASES, ways_of, 2, timeout=300)
+    ARGUMENTS = run_mpi.test_arguments(__doc__)
+    simulate_matrix.compare(ARGUMENTS, CASES, all_ways if "all" in ARGUMENTS.only else some_ways, 2, timeout=300)
     sys.exit(0)
