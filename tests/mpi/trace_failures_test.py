@@ -176,7 +176,9 @@ class Deaths(trace_run.Case):
 
     def test_exit_without_finalize(self):
         done = self.run_traced(2, "trace_death", "exit")
-        self.assertEqual(done.returncode, self.run_plain(2, "trace_death", "exit").returncode)
+        # MPICH's launcher ends the other rank if it is quicker than that one's own end, and says 1 then, traced or not
+        if trace_run.MPI == "openmpi":
+            self.assertEqual(done.returncode, self.run_plain(2, "trace_death", "exit").returncode)
         self.assert_recovered("MPI_Barrier: collective BARRIER 0,1 root=- 0 0")
 
     def test_an_unfinished_trace_is_not_overwritten(self):
