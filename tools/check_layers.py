@@ -34,7 +34,7 @@ ARROWS = {
     "team": (("base",), ()),
     "wave": (("base", "stats"), ()),
     "study": (("base", "format", "noise", "program", "sim", "stats"), ("jansson",)),
-    "whatif": (("base", "format", "noise", "sim", "stats"), ("GSL",)),
+    "whatif": (("base", "format", "model", "noise", "sim", "stats"), ("GSL",)),
     "verify": (("base", "noise", "measure", "stats"), ()),
     "report": (("base", "format", "stats"), ("jansson",)),
 }

@@ -6,6 +6,7 @@
 #define IW_IDLEWAVE_H
 
 #include <idlewave/bench.h>
+#include <idlewave/certainty.h>
 #include <idlewave/cpu_set.h>
 #include <idlewave/fleet.h>
 #include <idlewave/forecast.h>

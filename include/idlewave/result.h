@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 
+#include <idlewave/certainty.h>
 #include <idlewave/sim.h>
 
 #ifdef __cplusplus
@@ -17,8 +18,10 @@ typedef struct iw_origin {
     const char *what;    /* "allreduce:dissemination" or the file's name */
     const char *command; /* the command line */
     const iw_net *net;
-    const iw_noise *noise; /* NULL: none */
-    size_t delay_count;    /* injected delays: what the noiseless time leaves out besides noise */
+    const iw_noise *noise;         /* NULL: none */
+    const iw_noise_set *set;       /* that it was made of, or NULL */
+    const iw_certainty *certainty; /* what recordings in it can say, or NULL */
+    size_t delay_count;            /* injected delays: what the noiseless time leaves out besides noise */
 } iw_origin;
 
 /** One JSON object, schema "idlewave.simulate/1" (docs/formats/simulate-json.md), and a newline. */

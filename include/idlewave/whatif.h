@@ -72,6 +72,33 @@ IW_API IW_NODISCARD iw_status iw_noise_set_make(const iw_log *log, const iw_nois
                                                 const bool *is_removed, uint64_t seed, uint64_t replicate,
                                                 iw_noise **noise_p);
 
+/** Laws fitted to the recordings stand in for them from now on, as `noise fit` finds them: whatever is made
+ * of the set draws from these, also detours longer than any that was seen. IW_ERR_UNSUPPORTED: a folder of
+ * recordings; IW_ERR_RANGE: a recording that no law describes. */
+IW_API IW_NODISCARD iw_status iw_noise_set_extrapolate(const iw_log *log, iw_noise_set *set);
+
+/** The laws that stand in for recordings, "poisson:9.87Hz,exp:19.9us"; NULL behind the last one. */
+IW_API const char *iw_noise_set_law(const iw_noise_set *set, size_t number);
+
+/* ---- what recordings can show ---- */
+
+/** How far the recordings of a set reach. Without any, watched_s is 0. With several, lengths are those of the
+ * one that was watched least. */
+typedef struct iw_reach {
+    double recorded_s;    /* length */
+    uint64_t cpus;        /* of all nodes, those that ranks meet */
+    double watched_s;     /* W: CPU time that ranks can meet */
+    int64_t longest_ns;   /* the longest detour in it */
+    double unseen;        /* what unseen detours add to the slowdown at most, 95 % */
+    bool is_bound;        /* so much that the slowdown is a lower bound */
+    bool is_extrapolated; /* fitted laws stand in; nothing is a bound then */
+    double record_s;      /* is_bound: record about so long for an estimate, on as many CPUs; else 0 */
+} iw_reach;
+
+/** Of a job on so many ranks that takes so long without noise and has that slowdown (docs/statistics.md has
+ * the equations). */
+IW_API iw_reach iw_reach_of(const iw_noise_set *set, uint32_t ranks, iw_time noiseless_ps, double slowdown);
+
 /* ---- the question ---- */
 
 /** Makes what the ranks run: `ranks` of them (0: as the user asked), their computation taking `work` times as
@@ -155,6 +182,7 @@ typedef struct iw_whatif {
     iw_change target_set;
     iw_break_even break_even; /* .most_ranks 0: not asked */
     bool is_reserve_unknown;  /* asked, but the program cannot be made with more work */
+    iw_reach reach;           /* of `now`; estimates beyond it have .high INFINITY */
     double recorded_s;        /* length of the shortest recording; 0: none. Rarer sources may be missing */
     double rare_limit_s;      /* what comes less than once in this on a node may have been missed, 95 % */
     double engine_seconds;

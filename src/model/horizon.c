@@ -5,6 +5,7 @@
 
 #include "base/base.h"
 #include "model/window_model.h"
+#include "stats/longest.h"
 
 /* The mean of the largest of N rests on the losses that one of N phases exceeds. So many independent clusters
  * of them must have been seen: fewer, and resampling them says too little of what might have been. */
@@ -88,6 +89,33 @@ static double supported_ranks(const struct iwi_peaks *peaks, double watched_ns, 
     return fmax(floor(ranks), 1.0);
 }
 
+/* As far as any simulation from this recording gives an estimate (stats/longest.h): what may be unseen is a
+ * small part of what a phase loses. */
+static double reached_ranks(const struct iwi_window_cpus *cpus, const struct iwi_window_law *law,
+                            int64_t work_ns, double ranks)
+{
+    int64_t room[IWI_LONGEST_ROOM];
+    struct iwi_longest longest = {room, IWI_LONGEST_ROOM, 0, 0};
+
+    for (size_t i = 0; i < cpus->count; i++) {
+        for (size_t k = 0; k < cpus->cpus[i].count; k++) {
+            iwi_longest_add(&longest, cpus->cpus[i].duration_ns[k]);
+        }
+    }
+    while (ranks > 1.0) {
+        const double work_s = (double)work_ns * 1e-9;
+        const double longest_s = 1e-9 * iwi_window_mean_max_ns(law, law->share, ranks, HUGE_VAL);
+
+        if (iwi_unseen(&longest, ranks / (cpus->watched_ns * 1e-9),
+                       &(struct iwi_met_job){work_s, 1.0, longest_s}) <=
+            iwi_unseen_allowed(longest_s / work_s)) {
+            break;
+        }
+        ranks = floor(0.95 * ranks);
+    }
+    return fmax(ranks, 1.0);
+}
+
 static void judge(struct iw_window_model *model, const struct iwi_tail_choice *choice, double length_s,
                   double rarest_s, bool names_sources)
 {
@@ -125,7 +153,7 @@ iw_status iwi_window_horizon(const iw_log *log, const struct iwi_window_cpus *cp
 
     IW_TRY(iwi_peaks_new(log, cpus, work_ns, &model->law, blocks, IWI_TAIL_PEAKS, &peaks));
     iwi_tail_choose(&peaks, cpus->watched_ns, blocks->count, &choice);
-    observed = supported_ranks(&peaks, cpus->watched_ns, phases);
+    observed = reached_ranks(cpus, &model->law, work_ns, supported_ranks(&peaks, cpus->watched_ns, phases));
     iwi_peaks_release(&peaks);
     model->horizon = (iw_window_horizon){.phases = phases,
                                          .observed_ranks = observed,

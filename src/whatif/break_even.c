@@ -97,7 +97,8 @@ static iw_status climb(struct iwi_scene *scene, const iw_change *reserve, iw_est
         status = iwi_scene_run(scene, variants, VARIANTS, values);
     }
     if (status == IW_OK) {
-        *saving_p = iwi_scene_saving(scene, values, values + stride, NULL, values + VARIANTS * stride);
+        *saving_p =
+            iwi_scene_saving(scene, values, values + stride, &variants[1], values + VARIANTS * stride);
     }
     free(values);
     return status;

@@ -34,6 +34,7 @@ static void release_input(struct iwi_set_input *input)
     free(input->entries);
     iw_recordings_free(input->recordings, input->is_lent ? 0 : input->node_count);
     iw_folder_free(input->folder);
+    iw_noise_fit_free(input->fit);
     free(input->text);
 }
 

@@ -5,6 +5,7 @@
 #define IWI_NOISE_SET_H
 
 #include <idlewave/fleet.h>
+#include <idlewave/noise_fit.h>
 #include <idlewave/whatif.h>
 
 #define IWI_NO_PART SIZE_MAX
@@ -26,6 +27,7 @@ struct iwi_set_input {
     bool is_lent;      /* the recording is still the caller's */
     size_t **entries;  /* by node and source */
     int64_t length_ns; /* of the shortest CPU; all are used so far */
+    iw_noise_fit *fit; /* laws that stand in for its only recording; NULL: it stands for itself */
 };
 
 /* Something that took time, or a source of a recording that did not. */
@@ -68,6 +70,7 @@ void iwi_set_count(iw_noise_set *set);
 struct iwi_drawn {
     struct iwi_set_node **nodes; /* by input; NULL: a spec */
     iw_recording **made;         /* by input: those drawn anew, else NULL */
+    iw_noise_fit **fits;         /* by input: laws of those drawn anew, else NULL */
     size_t input_count;
 };
 
@@ -87,5 +90,14 @@ IW_NODISCARD iw_status iwi_set_add_nodes(const iw_log *log, const struct iwi_set
 
 IW_NODISCARD iw_status iwi_set_make(const iw_log *log, const iw_noise_set *set, const struct iwi_drawn *drawn,
                                     const bool *is_removed, iw_noise **noise_p);
+
+/* Laws of one recording, without a look at how well they fit. */
+IW_NODISCARD iw_status iwi_fit_anew(const iw_log *log, const iw_recording *recording, iw_noise_fit **fit_p);
+
+/* The laws in place of one input, "none" for each that is removed: so those of others stay where they were.
+ */
+IW_NODISCARD iw_status iwi_set_add_laws(const iw_log *log, const iw_noise_set *set,
+                                        const struct iwi_set_node *node, const iw_noise_fit *fit,
+                                        const bool *is_removed, iw_noise *noise);
 
 #endif

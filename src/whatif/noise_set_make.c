@@ -80,6 +80,9 @@ static iw_status draw_input(const iw_log *log, const struct iwi_set_input *input
         IW_TRY(iw_recording_resample(log, input->text, input->recordings[0], blocks_of(input), seed,
                                      replicate, &drawn->made[index]));
         nodes[0].recording = drawn->made[index]; /* its sources have the same numbers */
+        if (input->fit != NULL) {
+            IW_TRY(iwi_fit_anew(log, drawn->made[index], &drawn->fits[index]));
+        }
     }
     return IW_OK;
 }
@@ -89,8 +92,9 @@ iw_status iwi_drawn_init(const iw_log *log, const iw_noise_set *set, uint64_t se
 {
     struct iwi_drawn drawn = {.nodes = iwi_new_array(log, set->input_count, sizeof(struct iwi_set_node *)),
                               .made = iwi_new_array(log, set->input_count, sizeof(iw_recording *)),
+                              .fits = iwi_new_array(log, set->input_count, sizeof(iw_noise_fit *)),
                               .input_count = set->input_count};
-    iw_status status = drawn.nodes != NULL && drawn.made != NULL ? IW_OK : IW_ERR_NOMEM;
+    iw_status status = drawn.nodes != NULL && drawn.made != NULL && drawn.fits != NULL ? IW_OK : IW_ERR_NOMEM;
 
     for (size_t i = 0; i < set->input_count && status == IW_OK; i++) {
         if (set->inputs[i].node_count > 0) {
@@ -114,9 +118,13 @@ void iwi_drawn_release(struct iwi_drawn *drawn)
         if (drawn->made != NULL) {
             iw_recording_free(drawn->made[i]);
         }
+        if (drawn->fits != NULL) {
+            iw_noise_fit_free(drawn->fits[i]);
+        }
     }
     free(drawn->nodes);
     free(drawn->made);
+    free(drawn->fits);
 }
 
 /* ---- taking away ---- */
@@ -216,7 +224,11 @@ iw_status iwi_set_make(const iw_log *log, const iw_noise_set *set, const struct 
     for (size_t i = 0; i < set->input_count && status == IW_OK; i++) {
         const struct iwi_set_input *input = &set->inputs[i];
 
-        if (input->node_count > 0) {
+        if (input->fit != NULL) {
+            status =
+                iwi_set_add_laws(log, set, &drawn->nodes[i][0],
+                                 drawn->fits[i] != NULL ? drawn->fits[i] : input->fit, is_removed, noise);
+        } else if (input->node_count > 0) {
             status = add_recorded(log, set, i, drawn->nodes[i], is_removed, noise);
         } else {
             status = iw_noise_add(log, noise, is_gone(set, input->entry, is_removed) ? "none" : input->text);

@@ -8,6 +8,7 @@
 
 #include "base/base.h"
 #include "whatif/interval.h"
+#include "whatif/reach.h"
 
 /* ---- programs ---- */
 
@@ -197,13 +198,20 @@ static iw_status run_redraw(struct iwi_scene *scene, const struct iwi_variant *v
     return status;
 }
 
-iw_status iwi_scene_run(struct iwi_scene *scene, const struct iwi_variant *variants, size_t count,
-                        double *values)
+iw_status iwi_scene_run_redraws(struct iwi_scene *scene, const struct iwi_variant *variants, size_t count,
+                                double *values)
 {
-    for (uint32_t redraw = 0; redraw <= scene->redraws; redraw++) {
+    for (uint32_t redraw = 1; redraw <= scene->redraws; redraw++) {
         IW_TRY(run_redraw(scene, variants, count, redraw, values));
     }
     return IW_OK;
+}
+
+iw_status iwi_scene_run(struct iwi_scene *scene, const struct iwi_variant *variants, size_t count,
+                        double *values)
+{
+    IW_TRY(run_redraw(scene, variants, count, 0, values));
+    return iwi_scene_run_redraws(scene, variants, count, values);
 }
 
 iw_status iwi_scene_run_trials(struct iwi_scene *scene, const struct iwi_variant *variant, double *values)
@@ -213,20 +221,26 @@ iw_status iwi_scene_run_trials(struct iwi_scene *scene, const struct iwi_variant
 
 /* ---- estimates ---- */
 
+/* The noise that a number comes from. */
+struct cause {
+    struct iwi_part_filter filter;
+    bool is_together; /* and hits all nodes at the same time */
+};
+
 /* Recorded parts that may hit a trial. */
 struct hits {
     int64_t longest_ns;
     double share;
 };
 
-static struct hits hits_of(const iw_noise_set *set, const bool *is_removed, bool of_removed)
+static struct hits hits_of(const iw_noise_set *set, const struct iwi_part_filter *filter)
 {
     struct hits hits = {0, 0.0};
 
     for (size_t i = 0; i < set->part_count; i++) {
         const iw_noise_part *part = &set->parts[i];
 
-        if (part->is_recorded && (is_removed != NULL && is_removed[i]) == of_removed) {
+        if (part->is_recorded && (filter->is_removed == NULL || filter->is_removed[i] == filter->value)) {
             hits.longest_ns = iwi_max(hits.longest_ns, part->longest_ns);
             hits.share += part->share;
         }
@@ -244,34 +258,55 @@ static double most_of(const struct iwi_scene *scene, double share)
     return x < 1.0 ? x / (1.0 - x) : INFINITY;
 }
 
-static iw_estimate estimate(const struct iwi_scene *scene, const double *values, struct hits hits)
+/* Fitted laws have no longest detour, and nothing of them is unseen. */
+static double unseen_of(const struct iwi_scene *scene, const struct cause *cause, double value)
 {
-    const double longest_ps = (double)hits.longest_ns * (double)IW_PS_PER_NS;
+    const iw_reach reach =
+        iwi_reach(scene->asker->set,
+                  &(struct iwi_exposure){.ranks = iw_program_ranks(scene->program),
+                                         .quiet_s = (double)scene->noiseless_ps / (double)IW_PS_PER_S,
+                                         .is_together = cause->is_together,
+                                         .filter = cause->filter},
+                  value);
 
-    return iwi_interval(&(struct iwi_sample){.trials = values,
-                                             .trial_count = (size_t)scene->trials,
-                                             .redraws = values + scene->trials,
-                                             .redraw_count = scene->redraws,
-                                             .per_redraw = scene->per_redraw,
-                                             .blocks = scene->asker->blocks,
-                                             .one_hit = longest_ps / (double)scene->noiseless_ps,
-                                             .most_unmet = most_of(scene, hits.share)});
+    return reach.is_extrapolated || scene->redraws == 0 ? 0.0 : reach.is_bound ? INFINITY : reach.unseen;
+}
+
+static iw_estimate estimate(const struct iwi_scene *scene, const double *values, const struct cause *cause)
+{
+    const struct hits hits = hits_of(scene->asker->set, &cause->filter);
+    const double longest_ps = (double)hits.longest_ns * (double)IW_PS_PER_NS;
+    iw_estimate e = iwi_interval(&(struct iwi_sample){.trials = values,
+                                                      .trial_count = (size_t)scene->trials,
+                                                      .redraws = values + scene->trials,
+                                                      .redraw_count = scene->redraws,
+                                                      .per_redraw = scene->per_redraw,
+                                                      .blocks = scene->asker->blocks,
+                                                      .one_hit = longest_ps / (double)scene->noiseless_ps,
+                                                      .most_unmet = most_of(scene, hits.share)});
+
+    e.high += unseen_of(scene, cause, e.value);
+    return e;
 }
 
 /* Noise never makes anything faster: a slowdown is not below 0. */
-iw_estimate iwi_scene_slowdown(const struct iwi_scene *scene, const double *values, const bool *is_removed)
+iw_estimate iwi_scene_slowdown(const struct iwi_scene *scene, const double *values,
+                               const struct iwi_variant *variant)
 {
-    iw_estimate slowdown = estimate(scene, values, hits_of(scene->asker->set, is_removed, false));
+    iw_estimate slowdown =
+        estimate(scene, values, &(struct cause){{variant->is_removed, false}, variant->is_together});
 
     slowdown.low = fmax(0.0, slowdown.low);
     return slowdown;
 }
 
 iw_estimate iwi_scene_saving(const struct iwi_scene *scene, const double *before, const double *after,
-                             const bool *is_removed, double *work)
+                             const struct iwi_variant *variant, double *work)
 {
+    const bool is_removal = !variant->is_together && !variant->is_reserved;
+
     for (size_t i = 0; i < iwi_scene_values(scene); i++) {
         work[i] = before[i] - after[i];
     }
-    return estimate(scene, work, hits_of(scene->asker->set, is_removed, true));
+    return estimate(scene, work, &(struct cause){{is_removal ? variant->is_removed : NULL, true}, false});
 }

@@ -57,16 +57,21 @@ uint64_t iwi_scene_work(const struct iwi_scene *scene, size_t variant_count);
 IW_NODISCARD iw_status iwi_scene_run(struct iwi_scene *scene, const struct iwi_variant *variants,
                                      size_t count, double *values);
 
+/* The redraws alone: the first scene->trials numbers of each variant are left as they are. */
+IW_NODISCARD iw_status iwi_scene_run_redraws(struct iwi_scene *scene, const struct iwi_variant *variants,
+                                             size_t count, double *values);
+
 /* The trials alone, without redraws: scene->trials numbers. */
 IW_NODISCARD iw_status iwi_scene_run_trials(struct iwi_scene *scene, const struct iwi_variant *variant,
                                             double *values);
 
-/* Of slowdowns; `is_removed` as in the variant that gave them. */
-iw_estimate iwi_scene_slowdown(const struct iwi_scene *scene, const double *values, const bool *is_removed);
+/* Of the slowdowns that a variant gave. Upper ends count what recordings cannot show: INFINITY beyond their
+ * reach (reach.h). */
+iw_estimate iwi_scene_slowdown(const struct iwi_scene *scene, const double *values,
+                               const struct iwi_variant *variant);
 
-/* Of `before` minus `after`, pair by pair. `is_removed`: the parts that make the difference; NULL: more than
- * that does. `work` has room for iwi_scene_values(). */
+/* Of `before` minus `after`, which the variant gave, pair by pair. `work` has room for iwi_scene_values(). */
 iw_estimate iwi_scene_saving(const struct iwi_scene *scene, const double *before, const double *after,
-                             const bool *is_removed, double *work);
+                             const struct iwi_variant *variant, double *work);
 
 #endif

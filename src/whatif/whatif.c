@@ -59,13 +59,12 @@ static iw_status run_changes(struct run *run)
 static void estimate_change(struct run *run, const double *values, iw_change *change)
 {
     const size_t stride = iwi_scene_values(&run->scene);
-    const bool is_reserve = change->kind == IW_CHANGE_RESERVE;
+    const struct iwi_variant variant = iwi_variant_of(change);
     double *work = &run->values[(run->changes.count + 1) * stride];
 
-    change->slowdown = iwi_scene_slowdown(&run->scene, values, change->is_removed);
-    change->saving =
-        iwi_scene_saving(&run->scene, run->values, values, is_reserve ? NULL : change->is_removed, work);
-    if (change->kind != IW_CHANGE_TOGETHER && !is_reserve) {
+    change->slowdown = iwi_scene_slowdown(&run->scene, values, &variant);
+    change->saving = iwi_scene_saving(&run->scene, run->values, values, &variant, work);
+    if (!variant.is_together && !variant.is_reserved) {
         change->saving.low = fmax(change->saving.low, 0.0); /* without a detour nothing ends later */
     }
 }
@@ -74,7 +73,9 @@ static void estimate_all(struct run *run)
 {
     const size_t stride = iwi_scene_values(&run->scene);
 
-    run->whatif->now = iwi_scene_slowdown(&run->scene, run->values, NULL);
+    run->whatif->now = iwi_scene_slowdown(&run->scene, run->values, &run->variants[0]);
+    run->whatif->reach =
+        iw_reach_of(run->asker.set, run->whatif->ranks, run->scene.noiseless_ps, run->whatif->now.value);
     for (size_t i = 0; i < run->changes.count; i++) {
         iw_change *change = &run->changes.list[i];
 

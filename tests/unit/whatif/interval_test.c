@@ -64,6 +64,19 @@ static void a_recording_that_adds_nothing_leaves_the_trials(void **state)
     assert_near(e.high - e.value, 2.778238, 1e-4);
 }
 
+static void a_variance_that_is_known_is_added(void **state)
+{
+    const double trials[] = {1.0, 2.0, 3.0, 4.0};
+    const iw_estimate e = iwi_interval(&(struct iwi_sample){
+        .trials = trials, .trial_count = 4, .file_variance = 5.0 / 12.0, .file_freedom = 9.0});
+
+    (void)state;
+    /* V1 = 5/12 as well; df = (2 x 5/12)^2 / ((5/12)^2 (1/3 + 1/9)) = 9, t = 2.262157, half width 2.262157 x
+     * sqrt(5/6) */
+    assert_near(e.value - e.low, 2.065058, 1e-5);
+    assert_near(e.high - e.value, 2.065058, 1e-5);
+}
+
 static void what_never_varies_is_exact(void **state)
 {
     const double trials[] = {0.5, 0.5, 0.5}, redraws[] = {0.5, 0.5, 0.5, 0.5};
@@ -157,8 +170,12 @@ static double coverage(double file, uint64_t seed)
                 redraws[k * PER_REDRAW + j] = drawn + normal(&n, 1.0);
             }
         }
-        e = iwi_interval(
-            &(struct iwi_sample){trials, TRIALS, redraws, REDRAWS, PER_REDRAW, BLOCKS, 0.0, 0.0});
+        e = iwi_interval(&(struct iwi_sample){.trials = trials,
+                                              .trial_count = TRIALS,
+                                              .redraws = redraws,
+                                              .redraw_count = REDRAWS,
+                                              .per_redraw = PER_REDRAW,
+                                              .blocks = BLOCKS});
         covered += e.low <= 0.0 && 0.0 <= e.high;
     }
     return (double)covered / REPETITIONS;
@@ -185,6 +202,7 @@ int main(void)
         cmocka_unit_test(trials_alone_are_students_t),
         cmocka_unit_test(the_recording_adds_its_variance),
         cmocka_unit_test(a_recording_that_adds_nothing_leaves_the_trials),
+        cmocka_unit_test(a_variance_that_is_known_is_added),
         cmocka_unit_test(what_never_varies_is_exact),
         cmocka_unit_test(no_hit_at_all_does_not_prove_that_there_is_none),
         cmocka_unit_test(tiny_and_missing_numbers_have_intervals),

@@ -198,8 +198,8 @@ static void what_is_lost_is_what_all_would_save(void **state)
     assert_true(whatif->now.value == 0.0 && whatif->now.low == 0.0);
     assert_true(whatif->now.high == all->saving.high && all->saving.low == 0.0);
     assert_true(all->slowdown.high == 0.0);
-    /* 4 ms in 1 s, were it 4.74 times as often: x = 0.019, and 3 of 30 trials would be 40 % */
-    assert_near(whatif->now.high, 0.01896 / (1.0 - 0.01896), 1e-9);
+    assert_true(whatif->reach.is_bound &&
+                isinf(whatif->now.high)); /* what came once may come thrice, or longer */
     iw_whatif_free(whatif);
     iw_noise_set_free(set);
 }

@@ -1,0 +1,148 @@
+/* The interval of one simulation that counts the recording behind its noise.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include <idlewave/certainty.h>
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/base.h"
+#include "whatif/interval.h"
+#include "whatif/reach.h"
+#include "whatif/scene.h"
+
+/* Redraws have twice the trials together: see iwi_interval(). */
+static uint32_t per_redraw_of(uint64_t trials)
+{
+    return (uint32_t)((2 * trials + IW_CERTAINTY_REDRAWS - 1) / IW_CERTAINTY_REDRAWS);
+}
+
+/* Whether it takes simulations. */
+static bool has_redraws(const iw_noise_set *set, uint64_t trials)
+{
+    return iw_noise_set_law(set, 0) != NULL && trials >= IW_CERTAINTY_LEAST_TRIALS &&
+           iwi_set_blocks(set) >= 2;
+}
+
+uint64_t iw_certainty_trials(const iw_noise_set *set, uint64_t trials)
+{
+    return has_redraws(set, trials) ? (uint64_t)IW_CERTAINTY_REDRAWS * per_redraw_of(trials) : 0;
+}
+
+/* ---- the job again ---- */
+
+static iw_status give_program(void *arg, uint32_t ranks, double work, iw_program **program_p)
+{
+    (void)ranks;
+    (void)work;
+    *program_p = arg;
+    return IW_OK;
+}
+
+static void keep_program(void *arg, iw_program *program)
+{
+    (void)arg;
+    (void)program;
+}
+
+/* Slowdowns of the trials, then room for those of redraws. */
+static iw_status new_values(const iw_log *log, const iw_sim_result *result, size_t room, double **values_p)
+{
+    double *values = iwi_new_array(log, room, sizeof *values);
+
+    if (values == NULL) {
+        return IW_ERR_NOMEM;
+    }
+    for (uint64_t i = 0; i < result->trials; i++) {
+        values[i] = (double)(result->makespan_ps[i] - result->noiseless_ps) / (double)result->noiseless_ps;
+    }
+    *values_p = values;
+    return IW_OK;
+}
+
+static iw_status run_redraws(const iw_log *log, const iw_certainty_question *q, iw_estimate *slowdown_p)
+{
+    const struct iwi_variant as_it_is = {.is_removed = NULL};
+    const iw_whatif_opts opts = {.sim = *q->opts,
+                                 .net = q->net,
+                                 .program = {give_program, keep_program, (void *)q->program},
+                                 .redraws = IW_CERTAINTY_REDRAWS};
+    struct iwi_asker asker = {.log = log, .set = q->set, .opts = &opts, .blocks = iwi_set_blocks(q->set)};
+    struct iwi_scene scene;
+    double *values;
+    iw_status status;
+
+    IW_TRY(iwi_scene_init(&asker, 0, q->result->trials, IW_CERTAINTY_REDRAWS, &scene));
+    scene.per_redraw = per_redraw_of(q->result->trials);
+    scene.noiseless_ps = q->result->noiseless_ps;
+    asker.work_total = iw_program_messages(q->program) * iw_certainty_trials(q->set, q->result->trials);
+    IW_TRY(new_values(log, q->result, iwi_scene_values(&scene), &values));
+    status = iwi_scene_run_redraws(&scene, &as_it_is, 1, values);
+    if (status == IW_OK) {
+        *slowdown_p = iwi_scene_slowdown(&scene, values, &as_it_is);
+    }
+    free(values);
+    return status;
+}
+
+/* ---- by the model ---- */
+
+/* A variance v of a ratio is that of 1/v events that come at random. */
+static double freedom_of(double variance)
+{
+    return fmax(2.0, 1.0 / variance - 1.0);
+}
+
+static iw_status count_recording(const iw_log *log, const iw_certainty_question *q, double mean,
+                                 const iw_reach *reach, iw_estimate *slowdown_p)
+{
+    const iw_sim_result *result = q->result;
+    const struct iwi_exposure exposure = {.ranks = result->ranks,
+                                          .quiet_s = (double)result->noiseless_ps / (double)IW_PS_PER_S};
+    double variance = 0.0, *values;
+
+    IW_TRY(iwi_recording_variance(log, q->set, &exposure, mean, result->seed, &variance));
+    IW_TRY(new_values(log, result, (size_t)result->trials, &values));
+    *slowdown_p =
+        iwi_interval(&(struct iwi_sample){.trials = values,
+                                          .trial_count = (size_t)result->trials,
+                                          .file_variance = variance * mean * mean,
+                                          .file_freedom = freedom_of(variance),
+                                          .one_hit = (double)reach->longest_ns * 1e-9 / exposure.quiet_s,
+                                          .most_unmet = INFINITY});
+    free(values);
+    slowdown_p->low = fmax(0.0, slowdown_p->low); /* noise makes nothing faster */
+    slowdown_p->high += reach->is_bound ? INFINITY : reach->unseen;
+    return IW_OK;
+}
+
+/* ---- both ---- */
+
+static double mean_slowdown(const iw_sim_result *result)
+{
+    double sum = 0.0;
+
+    for (uint64_t i = 0; i < result->trials; i++) {
+        sum += (double)(result->makespan_ps[i] - result->noiseless_ps);
+    }
+    return sum / (double)result->trials / (double)result->noiseless_ps;
+}
+
+iw_status iw_certainty_find(const iw_log *log, const iw_certainty_question *question,
+                            iw_certainty *certainty_p)
+{
+    const iw_sim_result *result = question->result;
+    const double slowdown = result->noiseless_ps > 0 ? mean_slowdown(result) : NAN;
+    iw_certainty certainty = {.reach =
+                                  iw_reach_of(question->set, result->ranks, result->noiseless_ps, slowdown),
+                              .slowdown = {slowdown, NAN, NAN}};
+
+    if (!isnan(slowdown) && has_redraws(question->set, result->trials)) {
+        IW_TRY(run_redraws(log, question, &certainty.slowdown));
+    } else if (!isnan(slowdown) && result->trials >= IW_CERTAINTY_LEAST_TRIALS &&
+               certainty.reach.watched_s > 0.0 && !certainty.reach.is_extrapolated) {
+        IW_TRY(count_recording(log, question, slowdown, &certainty.reach, &certainty.slowdown));
+    }
+    *certainty_p = certainty;
+    return IW_OK;
+}

@@ -1,0 +1,167 @@
+/* How far recordings reach: stats/longest.h and stats/length_bins.h have the equations.
+ * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * In W' the longest detour grows as (W'/W)^xi, so that an estimate takes W' = W (unseen/allowed)^(1/(1 -
+ * xi)).
+ */
+#include <idlewave/certainty.h>
+
+#include <math.h>
+
+#include "base/base.h"
+#include "whatif/met.h"
+
+/* Advice is given for tails up to this index: beyond it lengths would be those of months. */
+static const double MOST_ADVISED_INDEX = 0.5;
+
+/* ---- a job ---- */
+
+/* One recorded input as a job meets it. */
+struct view {
+    double rate_hz;
+    int64_t room[IWI_LONGEST_ROOM];
+    struct iwi_longest longest;
+    struct iwi_length_bins *bins; /* of all inputs */
+};
+
+static void take_detour(void *arg, size_t node, int64_t start_ns, int64_t length_ns)
+{
+    struct view *view = arg;
+
+    (void)node;
+    (void)start_ns;
+    iwi_longest_add(&view->longest, length_ns);
+    iwi_bins_add(view->bins, length_ns, view->rate_hz);
+}
+
+/* Lengths of the input that was watched least. */
+static void tell_watched(const iw_noise_set *set, const struct iwi_set_input *input, iw_reach *reach)
+{
+    const uint64_t cpus = iwi_met_cpus(set, input);
+    const double length_s = (double)input->length_ns * 1e-9, watched_s = length_s * (double)cpus;
+
+    if (watched_s > 0.0 && (reach->watched_s == 0.0 || watched_s < reach->watched_s)) {
+        reach->watched_s = watched_s;
+        reach->recorded_s = length_s;
+        reach->cpus = cpus;
+    }
+}
+
+/* Fills the views of recorded inputs; returns how many there are. */
+static size_t look_at(const iw_noise_set *set, const struct iwi_exposure *exposure,
+                      struct iwi_length_bins *bins, struct view views[IW_NOISE_MAX_SOURCES], iw_reach *reach)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < set->input_count && count < IW_NOISE_MAX_SOURCES; i++) {
+        const struct iwi_set_input *input = &set->inputs[i];
+        struct view *view = &views[count];
+
+        if (input->node_count > 0) {
+            *view = (struct view){.rate_hz = iwi_met_rate_hz(set, input, exposure), .bins = bins};
+            view->longest = (struct iwi_longest){view->room, IWI_LONGEST_ROOM, 0, 0};
+            tell_watched(set, input, reach);
+            iwi_met_detours(set, input, &exposure->filter, take_detour, view);
+            reach->longest_ns = iwi_max(reach->longest_ns, view->longest.count > 0 ? view->room[0] : 0);
+            count++;
+        }
+    }
+    return count;
+}
+
+static struct iwi_met_job job_of(const struct iwi_length_bins *bins, double quiet_s, double slowdown)
+{
+    const double phases = iwi_bins_phases(bins, quiet_s, slowdown);
+
+    return (struct iwi_met_job){quiet_s, phases, iwi_bins_longest_s(bins, quiet_s / phases)};
+}
+
+iw_reach iwi_reach(const iw_noise_set *set, const struct iwi_exposure *exposure, double value)
+{
+    const double allowed = iwi_unseen_allowed(value);
+    iw_reach reach = {.is_extrapolated = iw_noise_set_law(set, 0) != NULL};
+    struct iwi_length_bins bins = {0};
+    struct view views[IW_NOISE_MAX_SOURCES];
+    const size_t count = look_at(set, exposure, &bins, views, &reach);
+    double index = 0.0;
+
+    if (count > 0 && exposure->quiet_s > 0.0) {
+        const struct iwi_met_job job = job_of(&bins, exposure->quiet_s, value);
+
+        for (size_t i = 0; i < count; i++) {
+            reach.unseen += iwi_unseen(&views[i].longest, views[i].rate_hz, &job);
+            index = fmax(index, iwi_tail_index(&views[i].longest));
+        }
+    }
+    reach.is_bound = !reach.is_extrapolated && reach.unseen > allowed;
+    if (reach.is_bound) {
+        reach.record_s =
+            reach.recorded_s * pow(reach.unseen / allowed, 1.0 / (1.0 - fmin(index, MOST_ADVISED_INDEX)));
+    }
+    return reach;
+}
+
+iw_reach iw_reach_of(const iw_noise_set *set, uint32_t ranks, iw_time noiseless_ps, double slowdown)
+{
+    return iwi_reach(
+        set, &(struct iwi_exposure){.ranks = ranks, .quiet_s = (double)noiseless_ps / (double)IW_PS_PER_S},
+        slowdown);
+}
+
+/* ---- ranks that a recording can speak for ---- */
+
+/* A recording, and how long a phase is. */
+struct phase {
+    const struct iwi_longest *longest;
+    const struct iwi_length_bins *once; /* what one place meets */
+    double watched_s, work_s;
+};
+
+static bool is_reached(const struct phase *phase, double ranks)
+{
+    struct iwi_length_bins bins = {0};
+    double longest_s;
+
+    iwi_bins_add_all(&bins, phase->once, ranks);
+    longest_s = iwi_bins_longest_s(&bins, phase->work_s);
+    return iwi_unseen(phase->longest, ranks / phase->watched_s,
+                      &(struct iwi_met_job){phase->work_s, 1.0, longest_s}) <=
+           iwi_unseen_allowed(longest_s / phase->work_s);
+}
+
+static double most_ranks(const struct phase *phase)
+{
+    double low = 0.0, high = 1.0;
+
+    while (high < 1e9 && is_reached(phase, high)) {
+        low = high;
+        high *= 2.0;
+    }
+    while (high < 1e9 && high - low > 0.01 * high) {
+        const double middle = 0.5 * (low + high);
+
+        *(is_reached(phase, middle) ? &low : &high) = middle;
+    }
+    return floor(low);
+}
+
+double iw_reach_ranks(const iw_recording *recording, double work_s)
+{
+    int64_t room[IWI_LONGEST_ROOM];
+    struct iwi_longest longest = {room, IWI_LONGEST_ROOM, 0, 0};
+    struct iwi_length_bins once = {0};
+    double watched_s = 0.0;
+
+    for (size_t i = 0; i < recording->cpu_count; i++) {
+        watched_s += (double)recording->cpus[i].length_ns * 1e-9;
+    }
+    for (size_t i = 0; i < recording->cpu_count && watched_s > 0.0; i++) {
+        const iw_detours *cpu = &recording->cpus[i];
+
+        for (size_t k = 0; k < cpu->count; k++) {
+            iwi_longest_add(&longest, cpu->duration_ns[k]);
+            iwi_bins_add(&once, cpu->duration_ns[k], 1.0 / watched_s);
+        }
+    }
+    return longest.count > 0 ? most_ranks(&(struct phase){&longest, &once, watched_s, work_s}) : 0.0;
+}

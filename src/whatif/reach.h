@@ -1,0 +1,34 @@
+/* Inside of iw_reach_of(): what a job meets of the recordings of a set, and what may be unseen.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef IWI_REACH_H
+#define IWI_REACH_H
+
+#include "stats/length_bins.h"
+#include "stats/longest.h"
+#include "whatif/noise_set.h"
+
+/* Which pieces of detours count: those of parts that `is_removed` has as `value`; NULL: all. */
+struct iwi_part_filter {
+    const bool *is_removed;
+    bool value;
+};
+
+/* A job, as noise meets it. */
+struct iwi_exposure {
+    uint32_t ranks;
+    double quiet_s;   /* its time without noise */
+    bool is_together; /* all nodes are hit at the same time */
+    struct iwi_part_filter filter;
+};
+
+/* For a value, a slowdown or a saving, that comes from what the filter lets pass. */
+iw_reach iwi_reach(const iw_noise_set *set, const struct iwi_exposure *exposure, double value);
+
+/* Relative variance of the slowdown between recordings of the same nodes, by drawing their stretches (of a
+ * folder: its nodes) anew. 0: nothing is recorded. */
+IW_NODISCARD iw_status iwi_recording_variance(const iw_log *log, const iw_noise_set *set,
+                                              const struct iwi_exposure *exposure, double slowdown,
+                                              uint64_t seed, double *variance_p);
+
+#endif
