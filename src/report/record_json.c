@@ -1,6 +1,7 @@
 /* What has just been measured, as one JSON object, schema "idlewave.record/1".
  * SPDX-License-Identifier: BSD-3-Clause
  */
+#include <idlewave/certainty.h>
 #include <idlewave/measure.h>
 
 #include <math.h>
@@ -67,6 +68,20 @@ static json_t *verdict(const iw_recording *recording, const iw_noise_facts *fact
         iwi_json_number(limits.threshold_ns), "detection_limit_hz", iwi_json_number(limits.limit_hz));
 }
 
+/* Ranks that meet after each 1 and 10 ms of work. */
+static json_t *reach(const iw_recording *recording)
+{
+    static const double works_s[] = {1e-3, 10e-3};
+    json_t *array = json_array();
+
+    for (size_t i = 0; i < sizeof works_s / sizeof works_s[0]; i++) {
+        (void)json_array_append_new(array, json_pack("{s:o, s:o}", "work_ns",
+                                                     iwi_json_number(1e9 * works_s[i]), "ranks",
+                                                     iwi_json_number(iw_reach_ranks(recording, works_s[i]))));
+    }
+    return array;
+}
+
 iw_status iw_measure_write_json(const iw_log *log, const iw_recording *recording, const char *path, FILE *out)
 {
     iw_noise_facts *facts;
@@ -77,7 +92,8 @@ iw_status iw_measure_write_json(const iw_log *log, const iw_recording *recording
     object = origin(recording, path);
     numbers = verdict(recording, facts);
     iw_noise_facts_free(facts);
-    is_made = object != NULL && numbers != NULL && json_object_update(object, numbers) == 0;
+    is_made = object != NULL && numbers != NULL && json_object_update(object, numbers) == 0 &&
+              json_object_set_new(object, "reach", reach(recording)) == 0;
     if (is_made && json_dumpf(object, out, JSON_INDENT(2) | JSON_REAL_PRECISION(REAL_DIGITS)) == 0) {
         (void)fputc('\n', out);
     }

@@ -1,6 +1,7 @@
 /* What has just been measured, for people: the verdict, how fine it is, and what to do with it.
  * SPDX-License-Identifier: BSD-3-Clause
  */
+#include <idlewave/certainty.h>
 #include <idlewave/measure.h>
 
 #include <math.h>
@@ -9,6 +10,7 @@
 #include "base/base.h"
 #include "report/noise_text.h"
 #include "report/record.h"
+#include "report/study_parts.h"
 
 /* Rows as those of simulate's result. */
 static void write_label(FILE *out, const char *label)
@@ -136,6 +138,23 @@ static void write_note(FILE *out, const iw_recording *recording)
     }
 }
 
+/* Up to how many ranks it can say what noise costs. */
+static void write_reach(FILE *out, const iw_recording *recording)
+{
+    const double each_ms = iw_reach_ranks(recording, 1e-3), each_10_ms = iw_reach_ranks(recording, 10e-3);
+    char fine[IWI_NUMBER_SIZE], coarse[IWI_NUMBER_SIZE];
+
+    write_label(out, "reach");
+    if (each_ms < 1.0) {
+        (void)fputs("too short for estimates of what noise costs: lower bounds only\n", out);
+        return;
+    }
+    (void)fprintf(out, "estimates for up to %s ranks that meet each ms, or %s each\n",
+                  iwi_about_ranks_text(each_ms, fine), iwi_about_ranks_text(each_10_ms, coarse));
+    write_label(out, "");
+    (void)fputs("10 ms; lower bounds for more\n", out);
+}
+
 static void write_next(FILE *out, const char *path)
 {
     (void)fprintf(out,
@@ -159,6 +178,9 @@ iw_status iw_measure_write_text(const iw_log *log, const iw_recording *recording
         write_rung(out, recording);
     }
     status = write_largest(log, out, recording, facts);
+    if (status == IW_OK && recording->probe != IW_PROBE_FTQ) {
+        write_reach(out, recording);
+    }
     write_label(out, "file");
     (void)fprintf(out, "%s\n", path);
     write_note(out, recording);

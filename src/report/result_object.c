@@ -9,6 +9,7 @@
 
 #include "base/base.h"
 #include "report/json_util.h"
+#include "report/reach_parts.h"
 
 json_t *iwi_json_ns(double ps)
 {
@@ -146,6 +147,11 @@ static iw_status fill(const iw_log *log, const iw_sim_result *result, const iw_o
 
     is_whole = add_all(object, cost_object(result)) && is_whole;
     is_whole = add_all(object, rest) && is_whole;
+    is_whole =
+        json_object_set_new(object, "recording",
+                            origin->certainty != NULL ? iwi_certainty_object(origin->certainty, origin->set)
+                                                      : json_null()) == 0 &&
+        is_whole;
     if (result->explain != NULL) {
         IW_TRY(iwi_explain_object(log, result, origin, &explain));
         is_whole = json_object_set_new(object, "explain", explain) == 0 && is_whole;

@@ -7,6 +7,7 @@
 
 #include "base/base.h"
 #include "report/noise_parts.h"
+#include "report/reach_parts.h"
 #include "report/result_parts.h"
 #include "report/study_parts.h"
 #include "report/whatif_parts.h"
@@ -33,10 +34,20 @@ static void append_interval(iw_estimate e, char buf[IWI_ESTIMATE_SIZE])
     }
 }
 
+/* Beyond the reach of a recording: there is a lower end, and no upper one. */
+static bool is_bound(iw_estimate e)
+{
+    return !isnan(e.low) && isnan(e.high);
+}
+
 const char *iwi_whatif_percent_text(iw_estimate e, char buf[IWI_ESTIMATE_SIZE])
 {
     char number[IWI_NUMBER_SIZE];
 
+    if (is_bound(e)) {
+        snprintf(buf, IWI_ESTIMATE_SIZE, "at least %s", iwi_percent_text(e.low, number));
+        return buf;
+    }
     snprintf(buf, IWI_ESTIMATE_SIZE, "%s", isnan(e.value) ? "-" : iwi_percent_text(e.value, number));
     append_interval(e, buf);
     return buf;
@@ -46,6 +57,10 @@ const char *iwi_whatif_points_text(iw_estimate e, char buf[IWI_ESTIMATE_SIZE])
 {
     char number[IWI_NUMBER_SIZE];
 
+    if (is_bound(e)) {
+        snprintf(buf, IWI_ESTIMATE_SIZE, "at least %s points", points_text(e.low, number));
+        return buf;
+    }
     snprintf(buf, IWI_ESTIMATE_SIZE, "%s points", isnan(e.value) ? "-" : points_text(e.value, number));
     append_interval(e, buf);
     return buf;
@@ -145,9 +160,28 @@ static void append_best(const json_t *best, const json_t *whatif, char paragraph
     }
 }
 
+/* " loses at least 1.20 % to noise: this recording ... cannot show what ..." */
+static void append_bound(const json_t *whatif, iw_estimate now, char paragraph[IWI_PARAGRAPH_SIZE])
+{
+    char number[IWI_NUMBER_SIZE];
+
+    if (isnan(now.low)) { /* no redraws: there is not even a bound */
+        iwi_append(paragraph, " loses %s to noise of the recording: ", iwi_percent_text(now.value, number));
+    } else if (now.low < 1.0) {
+        iwi_append(paragraph, " loses at least %s to noise: ", iwi_percent_text(now.low, number));
+    } else {
+        iwi_append(paragraph, " takes at least %s times as long as without noise: ",
+                   iwi_factor_text(1.0 + now.low, number));
+    }
+    iwi_append_reach(paragraph, json_object_get(whatif, "recording"), iwi_result_count(whatif, "ranks"),
+                     iwi_result_number(whatif, "noiseless_ns"));
+    iwi_append(paragraph, ".");
+}
+
 void iwi_whatif_verdict(const json_t *whatif, char paragraph[IWI_PARAGRAPH_SIZE])
 {
     const iw_estimate now = iwi_whatif_estimate(whatif, "now");
+    const json_t *recording = json_object_get(whatif, "recording");
     const json_t *best = iwi_whatif_change(whatif, "source", 0);
     char estimate[IWI_ESTIMATE_SIZE], phrase[IWI_PHRASE_SIZE], name[IWI_CHANGE_NAME_SIZE];
 
@@ -156,11 +190,18 @@ void iwi_whatif_verdict(const json_t *whatif, char paragraph[IWI_PARAGRAPH_SIZE]
         iwi_append(paragraph, " takes no time without noise, so nothing can be said in percent.");
         return;
     }
-    if (now.value < 1.0) {
+    if (iwi_is_bound(recording)) {
+        append_bound(whatif, now, paragraph);
+    } else if (now.value < 1.0) {
         iwi_append(paragraph, " loses %s to noise.", iwi_whatif_percent_text(now, estimate));
     } else {
         iwi_append(paragraph, " %s without noise: %s slower.", iwi_slower_text(now.value, phrase),
                    iwi_whatif_percent_text(now, estimate));
+    }
+    if (iwi_is_extrapolated(recording)) {
+        iwi_append(paragraph, " That is ");
+        iwi_append_laws(paragraph, recording);
+        iwi_append(paragraph, ".");
     }
     if (best != NULL && iwi_whatif_is_worth_it(best)) {
         append_best(best, whatif, paragraph);
@@ -289,6 +330,21 @@ void iwi_whatif_together(const json_t *whatif, char paragraph[IWI_PARAGRAPH_SIZE
     }
 }
 
+/* What upper ends hold besides: rarer and longer detours than those that were seen. */
+static void append_unseen(const json_t *whatif, char paragraph[IWI_PARAGRAPH_SIZE])
+{
+    const json_t *recording = json_object_get(whatif, "recording");
+    char number[IWI_NUMBER_SIZE];
+
+    if (iwi_is_bound(recording)) {
+        iwi_append(paragraph, " 'At least': what the recording cannot show may add to that.");
+    } else if (json_is_object(recording) && !iwi_is_extrapolated(recording) &&
+               iwi_result_count(whatif, "redraws") > 0) {
+        iwi_append(paragraph, " Upper ends count what may be unseen, up to %s points.",
+                   points_text(iwi_result_number(recording, "unseen"), number));
+    }
+}
+
 void iwi_whatif_certainty(const json_t *whatif, char paragraph[IWI_PARAGRAPH_SIZE])
 {
     const double recorded_s = iwi_result_number(whatif, "recorded_seconds"),
@@ -305,6 +361,7 @@ void iwi_whatif_certainty(const json_t *whatif, char paragraph[IWI_PARAGRAPH_SIZ
         iwi_append(paragraph, "; that the recording is short is not in them (--redraws)");
     }
     iwi_append(paragraph, ".");
+    append_unseen(whatif, paragraph);
     if (rare_s > 0) {
         iwi_append(paragraph,
                    " What comes less than once in %s on a node may be missing in the recording, and then "

@@ -62,6 +62,8 @@ static void the_verdict_comes_first_and_the_next_step_last(void **state)
                      "              nor is noise faster than 25 MHz\n"
                      "  dropped     none\n"
                      "  sources     unknown: nothing told them\n"
+                     "  reach       estimates for up to 133 ranks that meet each ms, or 13 each\n"
+                     "              10 ms; lower bounds for more\n"
                      "  file        node.h5\n"
                      "\n"
                      "Next: idlewave noise show node.h5\n"
