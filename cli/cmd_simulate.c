@@ -48,8 +48,10 @@ struct simulation {
     struct program_source source;
     iw_program *program;
     iw_net net;
-    iw_noise *noise;
+    iw_noise_set *set;
+    iw_noise *noise; /* of the set as it is */
     iw_sim_result *result;
+    iw_certainty certainty;
     iw_timeline *timeline; /* NULL: not wanted */
 };
 
@@ -59,7 +61,10 @@ static int set_up(struct ui *ui, const struct simulate_opts *opts, const struct 
     int code = simulate_make_net(ui, &opts->net, &s->net);
 
     if (code == UI_DONE) {
-        code = simulate_make_noise(ui, &opts->noise, &s->noise);
+        code = simulate_make_set(ui, &opts->noise, &s->set);
+    }
+    if (code == UI_DONE) {
+        code = ui_exit_of(iw_noise_set_make(&ui->log, s->set, NULL, opts->run.seed, 0, &s->noise));
     }
     if (code == UI_DONE) {
         code = program_make(ui, &opts->program, args, &s->source, &s->program);
@@ -122,6 +127,30 @@ static int simulate(struct ui *ui, const struct simulate_opts *opts, struct simu
     return ui_exit_of(status);
 }
 
+/* What the recording behind the noise can say of that. */
+static int find_certainty(struct ui *ui, const struct simulate_opts *opts, struct simulation *s)
+{
+    const uint64_t trials = iw_certainty_trials(s->set, opts->run.trials);
+    iw_sim_opts sim = IW_SIM_OPTS_INIT;
+    struct progress progress;
+    iw_status status;
+
+    fill_opts(opts, s, &sim);
+    progress_begin(&progress, (double)iw_program_messages(s->program) * (double)trials, "messages");
+    if (fleet_is_first(&s->fleet)) {
+        sim.progress = (iw_progress){progress_update, &progress};
+        ui->progress = &progress;
+    }
+    status = iw_certainty_find(
+        &ui->log,
+        &(iw_certainty_question){
+            .set = s->set, .program = s->program, .net = &s->net, .opts = &sim, .result = s->result},
+        &s->certainty);
+    ui->progress = NULL;
+    progress_wipe(&progress);
+    return ui_exit_of(status);
+}
+
 static int write_text(struct ui *ui, const struct simulate_opts *opts, const struct simulation *s,
                       const iw_origin *origin)
 {
@@ -146,6 +175,8 @@ static int write_result(struct ui *ui, const struct simulate_opts *opts, const s
         .command = ui->command,
         .net = &s->net,
         .noise = s->noise,
+        .set = s->set,
+        .certainty = &s->certainty,
         .delay_count = s->source.delay_count,
     };
 
@@ -174,6 +205,9 @@ static int run_and_write(struct ui *ui, const struct simulate_opts *opts, struct
 {
     int code = simulate(ui, opts, s);
 
+    if (code == UI_DONE) {
+        code = find_certainty(ui, opts, s);
+    }
     if (code != UI_DONE) {
         fleet_abort(&s->fleet, code);
     } else if (fleet_is_first(&s->fleet)) {
@@ -207,6 +241,7 @@ static int run(struct ui *ui, const void *values, const struct opt_args *args)
     iw_sim_result_free(s.result);
     iw_program_free(s.program);
     iw_noise_free(s.noise);
+    iw_noise_set_free(s.set);
     program_source_release(&s.source);
     return code;
 }

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <idlewave/recording.h>
+#include <idlewave/whatif.h>
 
 static const char default_net[] = "chic";
 
@@ -119,20 +119,23 @@ int simulate_add_noise(struct ui *ui, const struct opt_list *specs, noise_adder 
     return code;
 }
 
-static iw_status add_to_noise(const iw_log *log, void *noise, const char *spec_or_path)
+static iw_status add_to_set(const iw_log *log, void *set, const char *spec_or_path)
 {
-    return iw_noise_add_file(log, noise, spec_or_path);
+    return iw_noise_set_add(log, set, spec_or_path);
 }
 
-int simulate_make_noise(struct ui *ui, const struct noise_opts *opts, iw_noise **noise_p)
+int simulate_make_set(struct ui *ui, const struct noise_opts *opts, iw_noise_set **set_p)
 {
-    int code = ui_exit_of(iw_noise_new(&ui->log, noise_p));
+    int code = ui_exit_of(iw_noise_set_new(&ui->log, set_p));
 
     if (code == UI_DONE) {
-        code = simulate_add_noise(ui, &opts->specs, add_to_noise, *noise_p);
+        code = simulate_add_noise(ui, &opts->specs, add_to_set, *set_p);
     }
     if (code == UI_DONE) {
-        iw_noise_align(*noise_p, (iw_sync)opts->sync, opts->skew_ps, (uint32_t)opts->ranks_per_node);
+        iw_noise_set_align(*set_p, (iw_sync)opts->sync, opts->skew_ps, (uint32_t)opts->ranks_per_node);
+    }
+    if (code == UI_DONE && opts->is_extrapolated) {
+        code = ui_exit_of(iw_noise_set_extrapolate(&ui->log, *set_p));
     }
     return code;
 }

@@ -56,6 +56,9 @@ const struct opt noise_rows[NOISE_ROW_COUNT] = {
     ROW("skew", OPT_TIME, skew_ps, "TIME", "shift synchronised nodes by up to TIME (default 0)"),
     ROW("ranks-per-node", OPT_COUNT, ranks_per_node, "N",
         "ranks of a node share its offset into recorded noise (default 1)", .min = 1, .max = UINT32_MAX),
+    ROW("extrapolate", OPT_FLAG, is_extrapolated, "",
+        "simulate with the laws that 'noise fit' finds in place of the recording: also detours longer than "
+        "any that was seen"),
 };
 #undef ROW
 

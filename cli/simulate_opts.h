@@ -33,6 +33,7 @@ struct noise_opts {
     int sync;
     iw_time skew_ps;
     uint64_t ranks_per_node;
+    bool is_extrapolated; /* fitted laws stand in for recordings */
 };
 
 struct run_opts {
@@ -61,7 +62,7 @@ struct simulate_opts {
 
 /* Rows whose targets are in a struct net_opts and in a struct noise_opts. */
 extern const struct opt net_rows[], noise_rows[];
-enum { NET_ROW_COUNT = 12, NOISE_ROW_COUNT = 4 };
+enum { NET_ROW_COUNT = 12, NOISE_ROW_COUNT = 5 };
 
 extern const struct simulate_opts simulate_defaults;
 enum { SIMULATE_GROUP_COUNT = 7 };
@@ -75,7 +76,7 @@ int simulate_check_skew(const struct ui *ui, int sync, iw_time skew_ps);
 
 /* Return UI_DONE or an exit code. */
 int simulate_make_net(struct ui *ui, const struct net_opts *opts, iw_net *net);
-int simulate_make_noise(struct ui *ui, const struct noise_opts *opts, iw_noise **noise_p);
+int simulate_make_set(struct ui *ui, const struct noise_opts *opts, iw_noise_set **set_p);
 
 /* Adds each SPEC or file by `add`; mistakes in a SPEC are those of usage. */
 typedef iw_status (*noise_adder)(const iw_log *log, void *noise, const char *spec_or_path);

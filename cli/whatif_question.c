@@ -136,27 +136,6 @@ iw_program_maker question_maker(struct question *q)
     return (iw_program_maker){.make = make, .release = release, .arg = q};
 }
 
-/* ---- noise ---- */
-
-static iw_status add_noise(const iw_log *log, void *noise, const char *spec_or_path)
-{
-    return iw_noise_set_add(log, noise, spec_or_path);
-}
-
-static int make_noise(struct question *q, const struct noise_opts *opts)
-{
-    int code = ui_exit_of(iw_noise_set_new(&q->ui->log, &q->noise));
-
-    if (code == UI_DONE) {
-        code = simulate_add_noise(q->ui, &opts->specs, add_noise, q->noise);
-    }
-    if (code == UI_DONE) {
-        iw_noise_set_align(q->noise, (iw_sync)opts->sync, opts->skew_ps, (uint32_t)opts->ranks_per_node);
-        q->noise_names = program_join(&opts->specs, " + ");
-    }
-    return code;
-}
-
 /* ---- all of it ---- */
 
 int question_init(struct question *q, struct ui *ui, const struct program_opts *program,
@@ -168,9 +147,10 @@ int question_init(struct question *q, struct ui *ui, const struct program_opts *
     *q = (struct question){.ui = ui, .program = program, .args = args};
     code = simulate_make_net(ui, net, &q->net);
     if (code == UI_DONE) {
-        code = make_noise(q, noise);
+        code = simulate_make_set(ui, noise, &q->noise);
     }
     if (code == UI_DONE) {
+        q->noise_names = program_join(&noise->specs, " + ");
         code = make_program(q, 0, 1.0);
     }
     if (code == UI_DONE) {
