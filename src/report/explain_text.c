@@ -150,4 +150,9 @@ void iwi_write_explain_text(const json_t *result, FILE *out)
     if (json_is_object(average)) {
         write_average(result, average, out);
     }
+    if (iwi_result_sources(result) > 0) {
+        (void)fputc('\n', out);
+        iwi_write_wrapped(out, "A share of the path is no saving: without one source another rank may be the "
+                               "last. What removing a source saves, 'idlewave whatif' tells.");
+    }
 }

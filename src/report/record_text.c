@@ -149,6 +149,10 @@ static void write_reach(FILE *out, const iw_recording *recording)
         (void)fputs("too short for estimates of what noise costs: lower bounds only\n", out);
         return;
     }
+    if (each_10_ms >= 1e6) { /* of detours that are all alike */
+        (void)fputs("estimates for a million ranks that meet each 10 ms, and more\n", out);
+        return;
+    }
     (void)fprintf(out, "estimates for up to %s ranks that meet each ms, or %s each\n",
                   iwi_about_ranks_text(each_ms, fine), iwi_about_ranks_text(each_10_ms, coarse));
     write_label(out, "");

@@ -73,19 +73,6 @@ static struct scatter scatter_of(const struct iwi_sample *sample)
     return scatter;
 }
 
-/* t(97.5 %, df) sqrt(V1 + V2); never fewer degrees of freedom than the smaller of the two: squares of tiny
- * variances are 0. */
-static double half_of(double trials, double trial_freedom, double file, double file_freedom)
-{
-    const double freedom =
-        (trials + file) * (trials + file) / (trials * trials / trial_freedom + file * file / file_freedom);
-
-    if (!(trials + file > 0.0)) {
-        return trials + file; /* 0, or not a number */
-    }
-    return gsl_cdf_tdist_Pinv(0.975, fmax(freedom, fmin(trial_freedom, file_freedom))) * sqrt(trials + file);
-}
-
 /* With redraws. */
 static double half_width(const struct iwi_sample *sample, double mean)
 {
@@ -97,8 +84,14 @@ static double half_width(const struct iwi_sample *sample, double mean)
     const double trials = s2 / n, error = s2 / m * sqrt(2.0 / (r - 1.0) + 2.0 / of_trials);
     const double file =
         fmax(LEAST_OF_ERROR * error, (scatter.between / (r - 1.0) - s2) / m) * blocks / (blocks - 1.0);
+    const double freedom =
+        (trials + file) * (trials + file) / (trials * trials / of_trials + file * file / (r - 1.0));
 
-    return half_of(trials, of_trials, file, r - 1.0);
+    if (!(trials + file > 0.0)) {
+        return trials + file; /* 0, or not a number */
+    }
+    /* never below the smaller of the two; squares of tiny variances are 0 */
+    return gsl_cdf_tdist_Pinv(0.975, fmax(freedom, r - 1.0)) * sqrt(trials + file);
 }
 
 iw_estimate iwi_interval(const struct iwi_sample *sample)
@@ -114,13 +107,10 @@ iw_estimate iwi_interval(const struct iwi_sample *sample)
         e.low = e.value - half;
         e.high = e.value + half;
     } else if (sample->file_variance > 0.0) {
-        const double n = (double)sample->trial_count;
-        const double squares = squares_about(sample->trials, sample->trial_count, e.value);
-        const double half =
-            half_of(squares / (n - 1.0) / n, n - 1.0, sample->file_variance, sample->file_freedom);
+        const double file = gsl_cdf_tdist_Pinv(0.975, sample->file_freedom) * sqrt(sample->file_variance);
 
-        e.low = e.value - half;
-        e.high = e.value + half;
+        e.low = e.value - hypot(e.value - e.low, file); /* each side by its own, trials may be skewed */
+        e.high = e.value + hypot(e.high - e.value, file);
     }
     if (unmet > 0.0 && unmet > e.high) {
         e.high = unmet;

@@ -62,12 +62,34 @@ static void the_verdict_comes_first_and_the_next_step_last(void **state)
                      "              nor is noise faster than 25 MHz\n"
                      "  dropped     none\n"
                      "  sources     unknown: nothing told them\n"
-                     "  reach       estimates for up to 133 ranks that meet each ms, or 13 each\n"
-                     "              10 ms; lower bounds for more\n"
+                     "  reach       estimates for a million ranks that meet each 10 ms, and more\n"
                      "  file        node.h5\n"
                      "\n"
                      "Next: idlewave noise show node.h5\n"
                      "      idlewave simulate --pattern allreduce --ranks 1Ki --noise node.h5\n");
+    free(text);
+    iw_recording_free(recording);
+}
+
+/* Lengths that differ end somewhere; two detours say nothing. */
+static void the_reach_is_told(void **state)
+{
+    iw_recording *recording = iwt_recording(1, INT64_C(100000000000));
+    char *text;
+
+    (void)state;
+    iwt_detour(recording, 0, 0, 20000, 0);
+    iwt_detour(recording, 0, 1000000, 900000000, 0);
+    text = written(iw_measure_write_text, recording);
+    assert_has(text, "  reach       too short for estimates of what noise costs: lower bounds only\n");
+    free(text);
+    for (int64_t i = 1; i <= 900; i++) {
+        iwt_detour(recording, 0, 1000000000 + i * 100000000, 1000000 / i, 0);
+    }
+    recording->cpus[0].duration_ns[1] = 1000000;
+    text = written(iw_measure_write_text, recording);
+    assert_has(text, "  reach       estimates for up to ");
+    assert_has(text, "              10 ms; lower bounds for more\n");
     free(text);
     iw_recording_free(recording);
 }
@@ -162,7 +184,17 @@ static void json_says_the_same(void **state)
                               "  \"dropped\": 0,\n"
                               "  \"t_min_ns\": 20,\n"
                               "  \"threshold_ns\": 180,\n"
-                              "  \"detection_limit_hz\": 25000000\n"
+                              "  \"detection_limit_hz\": 25000000,\n"
+                              "  \"reach\": [\n"
+                              "    {\n"
+                              "      \"work_ns\": 1000000,\n"
+                              "      \"ranks\": 536870912\n"
+                              "    },\n"
+                              "    {\n"
+                              "      \"work_ns\": 10000000,\n"
+                              "      \"ranks\": 536870912\n"
+                              "    }\n"
+                              "  ]\n"
                               "}\n");
     free(text);
     iw_recording_free(recording);
@@ -202,6 +234,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_verdict_comes_first_and_the_next_step_last),
+        cmocka_unit_test(the_reach_is_told),
         cmocka_unit_test(sources_are_told_with_who_told_them),
         cmocka_unit_test(dropped_detours_are_told_with_a_remedy),
         cmocka_unit_test(samples_of_work_are_told_as_such),

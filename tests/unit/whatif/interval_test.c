@@ -71,10 +71,9 @@ static void a_variance_that_is_known_is_added(void **state)
         .trials = trials, .trial_count = 4, .file_variance = 5.0 / 12.0, .file_freedom = 9.0});
 
     (void)state;
-    /* V1 = 5/12 as well; df = (2 x 5/12)^2 / ((5/12)^2 (1/3 + 1/9)) = 9, t = 2.262157, half width 2.262157 x
-     * sqrt(5/6) */
-    assert_near(e.value - e.low, 2.065058, 1e-5);
-    assert_near(e.high - e.value, 2.065058, 1e-5);
+    /* Student's half width of the trials is 2.05426; t(97.5 %, 9) sqrt(5/12) = 2.262157 x 0.645497 = 1.460216 */
+    assert_near(e.value - e.low, hypot(2.05426, 1.460216), 1e-4);
+    assert_near(e.high - e.value, hypot(2.05426, 1.460216), 1e-4);
 }
 
 static void what_never_varies_is_exact(void **state)

@@ -1,0 +1,111 @@
+/* What a recording can show of a job, in words and as JSON.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include <math.h>
+#include <string.h>
+
+#include "report/reach_parts.h"
+#include "support/support.h"
+
+static const iw_reach bound = {.recorded_s = 10.0,
+                               .cpus = 2,
+                               .watched_s = 20.0,
+                               .longest_ns = 1500000,
+                               .unseen = 0.7,
+                               .is_bound = true,
+                               .record_s = 2350.0};
+
+static void lengths_have_two_digits(void **state)
+{
+    char buf[IWI_NUMBER_SIZE];
+
+    (void)state;
+    assert_string_equal(iwi_length_text(10.0, buf), "10 s");
+    assert_string_equal(iwi_length_text(90.0, buf), "90 s");
+    assert_string_equal(iwi_length_text(2400.0, buf), "40 min");
+    assert_string_equal(iwi_length_text(10000.0, buf), "2.8 h");
+    assert_string_equal(iwi_length_text(200000.0, buf), "2.3 days");
+}
+
+static void a_bound_says_why_and_what_to_do(void **state)
+{
+    json_t *recording = iwi_reach_object(&bound, NULL);
+    char text[IWI_PARAGRAPH_SIZE] = "";
+
+    (void)state;
+    assert_true(iwi_is_bound(recording) && !iwi_is_extrapolated(recording));
+    iwi_append_reach(text, recording, 10000, 24e6);
+    assert_string_equal(text, "this recording of 10 s on 2 CPUs cannot show what 10,000 ranks meet in 24 ms; "
+                              "record 40 min for an estimate");
+    json_decref(recording);
+}
+
+static void no_recording_of_months_is_advised(void **state)
+{
+    iw_reach reach = bound;
+    char text[IWI_PARAGRAPH_SIZE] = "";
+    json_t *recording;
+
+    (void)state;
+    reach.cpus = 1;
+    reach.record_s = 1e8;
+    recording = iwi_reach_object(&reach, NULL);
+    iwi_append_reach(text, recording, 1, 1e6);
+    assert_non_null(strstr(text, "10 s on 1 CPU cannot show what 1 rank meets in 1 ms; no recording of two weeks"));
+    assert_non_null(strstr(text, "--extrapolate"));
+    json_decref(recording);
+}
+
+/* What is infinite is null in files, and no number when it is read again. */
+static void a_bound_has_no_upper_end(void **state)
+{
+    const iw_certainty certainty = {.reach = bound, .slowdown = {1.5, 1.3, INFINITY}};
+    json_t *recording = iwi_certainty_object(&certainty, NULL);
+    const iw_estimate e = iwi_recorded_slowdown(recording);
+
+    (void)state;
+    assert_true(e.value == 1.5 && e.low == 1.3 && isnan(e.high));
+    assert_true(json_is_null(json_object_get(json_object_get(recording, "slowdown"), "high")));
+    assert_true(json_number_value(json_object_get(recording, "record_seconds")) == 2350.0);
+    json_decref(recording);
+}
+
+static void noise_that_is_not_recorded_is_null(void **state)
+{
+    const iw_certainty certainty = {.slowdown = {1.5, NAN, NAN}};
+    json_t *recording = iwi_certainty_object(&certainty, NULL);
+
+    (void)state;
+    assert_true(json_is_null(recording));
+    assert_false(iwi_is_bound(recording));
+    assert_true(isnan(iwi_recorded_slowdown(recording).low));
+    json_decref(recording);
+}
+
+static void laws_are_named(void **state)
+{
+    json_t *recording = json_pack("{s:b, s:[s,s,s,s]}", "is_extrapolated", 1, "laws", "poisson:1Hz,exp:1us",
+                                  "poisson:2Hz,exp:1us", "poisson:3Hz,exp:1us", "poisson:4Hz,exp:1us");
+    char text[IWI_PARAGRAPH_SIZE] = "";
+
+    (void)state;
+    assert_true(iwi_is_extrapolated(recording));
+    iwi_append_laws(text, recording);
+    assert_string_equal(text, "from laws fitted to the recording (poisson:1Hz,exp:1us + poisson:2Hz,exp:1us + "
+                              "poisson:3Hz,exp:1us and 1 others), not from it");
+    json_decref(recording);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(lengths_have_two_digits),
+        cmocka_unit_test(a_bound_says_why_and_what_to_do),
+        cmocka_unit_test(no_recording_of_months_is_advised),
+        cmocka_unit_test(a_bound_has_no_upper_end),
+        cmocka_unit_test(noise_that_is_not_recorded_is_null),
+        cmocka_unit_test(laws_are_named),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
