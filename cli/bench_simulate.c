@@ -82,26 +82,23 @@ static iw_status make_noise(const iw_log *log, const struct bench_noise *noise, 
     return status;
 }
 
-/* Mean and its interval (normal: there are many trials). */
-static void summarise(const iw_sim_result *simulated, uint64_t phases, iw_bench_simulated *summary)
+static iw_status summarise(const iw_log *log, const iw_sim_result *simulated, uint64_t phases,
+                           iw_bench_simulated *summary)
 {
-    const double noiseless_ps = (double)simulated->noiseless_ps, trials = (double)simulated->trials;
-    double mean_ps = 0.0, squares = 0.0, half;
+    const double noiseless_ns = (double)simulated->noiseless_ps / (double)IW_PS_PER_NS;
+    iw_summary trials;
+    const iw_status status = iw_summarize_trials(log, simulated, &trials);
 
-    for (uint64_t i = 0; i < simulated->trials; i++) {
-        mean_ps += (double)simulated->makespan_ps[i] / trials;
+    if (status == IW_OK) {
+        summary->trials = simulated->trials;
+        summary->phases = phases;
+        summary->noiseless_ns = noiseless_ns / (double)phases;
+        summary->noisy_ns = trials.mean / (double)phases;
+        summary->slowdown =
+            (iw_bench_slowdown){trials.mean / noiseless_ns - 1.0, trials.mean_low / noiseless_ns - 1.0,
+                                trials.mean_high / noiseless_ns - 1.0};
     }
-    for (uint64_t i = 0; i < simulated->trials; i++) {
-        squares += pow((double)simulated->makespan_ps[i] - mean_ps, 2.0);
-    }
-    half = 1.96 * sqrt(squares / (trials - 1.0) / trials) / noiseless_ps;
-    summary->trials = simulated->trials;
-    summary->phases = phases;
-    summary->noiseless_ns = noiseless_ps / (double)phases / (double)IW_PS_PER_NS;
-    summary->noisy_ns = mean_ps / (double)phases / (double)IW_PS_PER_NS;
-    summary->slowdown.share = mean_ps / noiseless_ps - 1.0;
-    summary->slowdown.low = summary->slowdown.share - half;
-    summary->slowdown.high = summary->slowdown.share + half;
+    return status;
 }
 
 static uint64_t trials_of(const struct bench_opts *opts, const iw_program *program)
@@ -144,7 +141,9 @@ int bench_simulate(struct ui *ui, const struct bench_opts *opts, const struct be
     }
     if (code == UI_DONE) {
         (void)snprintf(summary.net, sizeof summary.net, "%s", net.name);
-        summarise(simulated, phases, &summary);
+        code = ui_exit_of(summarise(&ui->log, simulated, phases, &summary));
+    }
+    if (code == UI_DONE) {
         iw_bench_set_simulated(result, &summary);
     }
     iw_sim_result_free(simulated);

@@ -4,13 +4,9 @@
 #include "model_opts.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
 
 #include "progress.h"
-
-/* 95 % of a normal law lie within so many standard deviations. */
-static const double NORMAL_95 = 1.959964;
 
 static int make_noise(struct ui *ui, const struct model_opts *opts, const struct model_run *run,
                       iw_noise **noise_p)
@@ -26,27 +22,6 @@ static int make_noise(struct ui *ui, const struct model_opts *opts, const struct
     return ui_exit_of(status);
 }
 
-/* The mean of the trials, and its interval by their variance. */
-static iw_estimate mean_of(const iw_sim_result *result)
-{
-    const double count = (double)result->trials;
-    double sum = 0, squares = 0, mean, half;
-
-    for (uint64_t i = 0; i < result->trials; i++) {
-        sum += (double)result->makespan_ps[i];
-    }
-    mean = sum / count;
-    for (uint64_t i = 0; i < result->trials; i++) {
-        const double away = (double)result->makespan_ps[i] - mean;
-
-        squares += away * away;
-    }
-    half = NORMAL_95 * sqrt(squares / (count - 1) / count);
-    mean /= (double)IW_PS_PER_NS;
-    half /= (double)IW_PS_PER_NS;
-    return (iw_estimate){mean, mean - half, mean + half};
-}
-
 /* The theorem's barrier is a reduction up a complete binary tree and a broadcast down it. */
 static iw_status simulate_row(struct ui *ui, const struct model_opts *opts, const struct model_run *run,
                               const iw_noise *noise, size_t i, iw_model_check *check)
@@ -56,6 +31,7 @@ static iw_status simulate_row(struct ui *ui, const struct model_opts *opts, cons
     iw_pattern pattern = IW_PATTERN_INIT;
     iw_program *program = NULL;
     iw_sim_result *result = NULL;
+    iw_summary summary;
     iw_status status;
 
     pattern.ranks = (uint32_t)run->ranks[i];
@@ -68,7 +44,10 @@ static iw_status simulate_row(struct ui *ui, const struct model_opts *opts, cons
         status = iw_simulate(&ui->log, program, &run->net, noise, &sim, &result);
     }
     if (status == IW_OK) {
-        *check = (iw_model_check){opts->trials, mean_of(result)};
+        status = iw_summarize_trials(&ui->log, result, &summary);
+    }
+    if (status == IW_OK) {
+        *check = (iw_model_check){opts->trials, {summary.mean, summary.mean_low, summary.mean_high}};
     }
     iw_sim_result_free(result);
     iw_program_free(program);

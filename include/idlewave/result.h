@@ -24,7 +24,7 @@ typedef struct iw_origin {
     size_t delay_count;            /* injected delays: what the noiseless time leaves out besides noise */
 } iw_origin;
 
-/** One JSON object, schema "idlewave.simulate/1" (docs/formats/simulate-json.md), and a newline. */
+/** One JSON object, schema "idlewave.simulate/2" (docs/formats/simulate-json.md), and a newline. */
 IW_API IW_NODISCARD iw_status iw_result_write_json(const iw_log *log, const iw_sim_result *result,
                                                    const iw_origin *origin, FILE *out);
 

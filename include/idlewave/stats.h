@@ -18,18 +18,34 @@ typedef struct iw_estimate {
     double value, low, high;
 } iw_estimate;
 
+/** Fewest trials that have 95 % intervals: six lie on both sides of their median in 96.9 % of cases, five in
+ *  93.8 %. Of fewer the lowest and the highest say what there is to say. */
+enum { IW_LEAST_TRIALS = 6 };
+
+/** What trials say; docs/statistics.md has the definitions and how often the intervals cover. */
 typedef struct iw_summary {
     size_t count;
     double min, q1, median, q3, max, mean;
-    double ci95_low, ci95_high; /* of the median, by bootstrap; NaN for fewer than 2 samples */
+    double median_low, median_high; /* 95 % intervals; NaN for fewer than IW_LEAST_TRIALS values */
+    double mean_low, mean_high;
 } iw_summary;
 
 /** Quantile q of sorted values, linear interpolation between order statistics (R's type 7). count > 0. */
 IW_API double iw_quantile_sorted(const double *sorted, size_t count, double q);
 
-/** Summary of `count` > 0 values (not changed). The bootstrap (2,000 resamples) draws from `seed` only. */
+/** The chance of the interval of a median of `count` values to hold it, whatever their law: 0.95 or a little
+ *  more; NaN for fewer than IW_LEAST_TRIALS. */
+IW_API double iw_median_level(size_t count);
+
+/** Summary of `count` > 0 values (not changed). */
 IW_API IW_NODISCARD iw_status iw_summarize(const iw_log *log, const double *values, size_t count,
-                                           uint64_t seed, iw_summary *summary_p);
+                                           iw_summary *summary_p);
+
+struct iw_sim_result; /* idlewave/sim.h */
+
+/** Summary of the makespans of all trials, in nanoseconds: what every verb that simulates tells. */
+IW_API IW_NODISCARD iw_status iw_summarize_trials(const iw_log *log, const struct iw_sim_result *result,
+                                                  iw_summary *makespan_ns_p);
 
 #ifdef __cplusplus
 }

@@ -87,7 +87,8 @@ static bool is_same_summary(const iw_summary *a, const iw_summary *b)
     return a->count == b->count && is_same_number(a->min, b->min) && is_same_number(a->q1, b->q1) &&
            is_same_number(a->median, b->median) && is_same_number(a->q3, b->q3) &&
            is_same_number(a->max, b->max) && is_same_number(a->mean, b->mean) &&
-           is_same_number(a->ci95_low, b->ci95_low) && is_same_number(a->ci95_high, b->ci95_high);
+           is_same_number(a->median_low, b->median_low) && is_same_number(a->median_high, b->median_high) &&
+           is_same_number(a->mean_low, b->mean_low) && is_same_number(a->mean_high, b->mean_high);
 }
 
 /* Names are for people and do not count. */

@@ -17,8 +17,6 @@
 #include "base/digest.h"
 #include "format/study_yaml.h"
 
-#define SCHEMA "idlewave.cell/1"
-
 enum { NUMBER_SIZE = 40, DIGEST_SIZE = 17 };
 
 /* ---- the members ---- */
@@ -45,8 +43,10 @@ static const struct real_member makespan_reals[] = {
     REAL("p95", p95_ns, false),
     REAL("max", makespan_ns.max, false),
     REAL("mean", makespan_ns.mean, false),
-    REAL("ci95_low", makespan_ns.ci95_low, true),
-    REAL("ci95_high", makespan_ns.ci95_high, true),
+    REAL("median_low", makespan_ns.median_low, true),
+    REAL("median_high", makespan_ns.median_high, true),
+    REAL("mean_low", makespan_ns.mean_low, true),
+    REAL("mean_high", makespan_ns.mean_high, true),
 };
 #undef REAL
 
@@ -120,7 +120,7 @@ static iw_status write_cell(const iw_log *log, const iw_cell_result *cell, FILE 
     char scale[NUMBER_SIZE];
 
     format_number(cell->net_scale, scale);
-    fprintf(out, "{\"schema\":\"" SCHEMA "\",\"id\":\"%s\"", cell->id);
+    fprintf(out, IWI_CELL_LINE_START "%s\"", cell->id);
     IW_TRY(write_text(log, out, "system", cell->system));
     IW_TRY(write_text(log, out, "work", cell->work));
     fprintf(out,
@@ -307,8 +307,8 @@ static iw_status read_makespan(const struct line_reader *r, const json_t *object
     return read_reals(r, makespan, makespan_reals, COUNT(makespan_reals), cell);
 }
 
-/* Lines of versions without digests are believed unless noise makes the work more than twice as fast: orders
- * of work that noise happens to improve gain at most that (Graham, 1969). */
+/* Lines without a digest are believed unless noise makes the work more than twice as fast: orders of work
+ * that noise happens to improve gain at most that (Graham, 1969). */
 static iw_status check_plausible(const struct line_reader *r, const iw_cell_result *cell)
 {
     return cell->noiseless_ns <= 2 * cell->makespan_ns.min
@@ -344,13 +344,25 @@ static iw_status check_digest(const struct line_reader *r, const json_t *object,
     return IW_OK;
 }
 
-static iw_status read_cell(const struct line_reader *r, const json_t *object, iw_cell_result *cell)
+/* Earlier lines have no interval of the mean and another one of the median; cells of both do not compare. */
+static iw_status check_schema(const struct line_reader *r, const json_t *object)
 {
     const char *schema = json_string_value(json_object_get(object, "schema"));
 
-    if (schema == NULL || strcmp(schema, SCHEMA) != 0) {
-        return fail_member(r, "schema", "'" SCHEMA "'");
+    if (schema != NULL && strcmp(schema, "idlewave.cell/1") == 0) {
+        return iwi_fail(r->log, IW_ERR_FORMAT,
+                        "'%s:%zu': an earlier idlewave wrote this line (schema '%s'), with other statistics: "
+                        "run the study again, into a new folder",
+                        r->path, r->number, schema);
     }
+    return schema != NULL && strcmp(schema, IWI_CELL_SCHEMA) == 0
+               ? IW_OK
+               : fail_member(r, "schema", "'" IWI_CELL_SCHEMA "'");
+}
+
+static iw_status read_cell(const struct line_reader *r, const json_t *object, iw_cell_result *cell)
+{
+    IW_TRY(check_schema(r, object));
     IW_TRY(read_id(r, object, cell));
     IW_TRY(read_counts(r, object, cell));
     IW_TRY(read_sync(r, object, cell));

@@ -3,7 +3,7 @@
  *
  *     DIR/study.yaml               the study, byte for byte
  *     DIR/origin.json              where it was run first: host, version, date, command
- *     DIR/results.jsonl            one line a finished cell, schema "idlewave.cell/1", in any order
+ *     DIR/results.jsonl            one line a finished cell, schema "idlewave.cell/2", in any order
  *     DIR/results-p3.jsonl         the same by another process at the same time
  *     DIR/results-2-of-8.jsonl     the same of one shard (the first is 1); -2-of-8-p3: and by another process
  *     DIR/claims                   empty; its bytes are locked while cells are run (src/study/claims.h)
@@ -18,6 +18,11 @@
 #include <dirent.h>
 
 #include <idlewave/study.h>
+
+#define IWI_CELL_SCHEMA "idlewave.cell/2"
+
+/* How each line begins; the cell's id follows. */
+#define IWI_CELL_LINE_START "{\"schema\":\"" IWI_CELL_SCHEMA "\",\"id\":\""
 
 /* The line with its newline, to be freed. The same cell gives the same bytes. */
 IW_NODISCARD iw_status iwi_cell_line_new(const iw_log *log, const iw_cell_result *cell, char **line_p);

@@ -34,11 +34,10 @@ static void write_verdict(FILE *out, const json_t *bench)
 static void write_slowdown_cells(FILE *out, const json_t *slowdown)
 {
     const double share = iwi_result_number(slowdown, "share");
-    char number[2 * IWI_NUMBER_SIZE];
+    char number[IWI_NUMBER_SIZE], interval[IWI_RANGE_SIZE];
 
-    snprintf(number, sizeof number, "%.2f %%", 100.0 * share);
-    iwi_html_cell(out, IWI_CELL_NUMBER, "%s", isnan(share) ? "" : number);
-    iwi_html_cell(out, IWI_CELL_NUMBER, "%s", iwi_bench_interval_text(slowdown, number, sizeof number));
+    iwi_html_cell(out, IWI_CELL_NUMBER, "%s", isnan(share) ? "" : iwi_slowdown_text(share, number));
+    iwi_html_cell(out, IWI_CELL_NUMBER, "%s", iwi_bench_interval_text(slowdown, interval));
 }
 
 static void write_measured_row(FILE *out, const char *name, const json_t *times, const json_t *slowdown)

@@ -24,8 +24,8 @@ const char *iwi_bench_quantile_key(size_t index);
 /* A number of an object in an object: of "quiet", "qtbt_ns", "mean" say. NaN if there is none. */
 double iwi_bench_number(const json_t *object, const char *first, const char *second, const char *key);
 
-/* "[1.2 %, 3.4 %]" of the member "ci95" of a slowdown; "" if there is none. */
-const char *iwi_bench_interval_text(const json_t *slowdown, char *buf, size_t size);
+/* "1.20 % to 3.40 %" of the member "ci95" of a slowdown; "" if there is none. */
+const char *iwi_bench_interval_text(const json_t *slowdown, char buf[IWI_RANGE_SIZE]);
 
 /* "barrier"; "allreduce of 8 bytes"; "halo exchange of 8 bytes". */
 const char *iwi_bench_op_text(const json_t *bench, char buf[IWI_NUMBER_SIZE]);

@@ -34,12 +34,12 @@ static void write_means(FILE *out, const char *name, const json_t *times)
 static void write_phase(FILE *out, const char *name, double ns, const json_t *slowdown)
 {
     const double share = iwi_result_number(slowdown, "share");
-    char number[IWI_NUMBER_SIZE], interval[2 * IWI_NUMBER_SIZE];
+    char number[IWI_NUMBER_SIZE], interval[IWI_RANGE_SIZE];
 
     (void)fprintf(out, "  %-22s %10s", name, iwi_ns_time_text(ns, number));
     if (!isnan(share)) {
-        (void)fprintf(out, " %10.2f %%  %s", 100.0 * share,
-                      iwi_bench_interval_text(slowdown, interval, sizeof interval));
+        (void)fprintf(out, " %12s  %s", iwi_slowdown_text(share, number),
+                      iwi_bench_interval_text(slowdown, interval));
     }
     (void)fputc('\n', out);
 }
@@ -65,7 +65,7 @@ static void write_table(FILE *out, const json_t *bench)
 {
     const json_t *noisy = json_object_get(bench, "noisy");
     const json_t *slowdown = json_object_get(bench, "max_slowdown");
-    char interval[2 * IWI_NUMBER_SIZE];
+    char number[IWI_NUMBER_SIZE], interval[IWI_RANGE_SIZE];
 
     (void)fprintf(out, "\nMeans of the slowest rank of each phase:\n\n  %-22s %10s %10s %10s  %s\n", "",
                   "work", "operation", "both", "95 % interval of both");
@@ -75,9 +75,9 @@ static void write_table(FILE *out, const json_t *bench)
         write_means(out, "with injected noise", noisy);
     }
     if (json_is_object(noisy) && strcmp(iwi_result_text(bench, "operation"), "barrier") == 0) {
-        (void)fprintf(out, "  %-22s %10s %10s %8.2f %%  %s\n", "slowdown", "", "",
-                      100.0 * iwi_result_number(slowdown, "share"),
-                      iwi_bench_interval_text(slowdown, interval, sizeof interval));
+        (void)fprintf(out, "  %-22s %10s %10s %10s  %s\n", "slowdown", "", "",
+                      iwi_slowdown_text(iwi_result_number(slowdown, "share"), number),
+                      iwi_bench_interval_text(slowdown, interval));
     }
 }
 

@@ -7,14 +7,14 @@
 #include "base/base.h"
 #include "report/bench_parts.h"
 
-const char *iwi_bench_interval_text(const json_t *slowdown, char *buf, size_t size)
+const char *iwi_bench_interval_text(const json_t *slowdown, char buf[IWI_RANGE_SIZE])
 {
     const json_t *ends = json_object_get(slowdown, "ci95");
 
     buf[0] = '\0';
     if (json_is_array(ends)) {
-        snprintf(buf, size, "[%.2f %%, %.2f %%]", 100.0 * json_number_value(json_array_get(ends, 0)),
-                 100.0 * json_number_value(json_array_get(ends, 1)));
+        iwi_slowdown_range_text(json_number_value(json_array_get(ends, 0)),
+                                json_number_value(json_array_get(ends, 1)), buf);
     }
     return buf;
 }
@@ -32,15 +32,17 @@ const char *iwi_bench_op_text(const json_t *bench, char buf[IWI_NUMBER_SIZE])
     return buf;
 }
 
-static void append_slowdown(char *paragraph, const json_t *slowdown)
+/* "is 4.31 % slower than without (mean; 95 % CI 3.90 % to 4.70 %)" */
+static void append_slowdown(char *paragraph, const json_t *slowdown, const char *than)
 {
-    const double share = iwi_result_number(slowdown, "share");
-    char interval[2 * IWI_NUMBER_SIZE];
+    char slower[IWI_PHRASE_SIZE], interval[IWI_RANGE_SIZE];
 
-    iwi_append(paragraph, "%.2f %% %s", fabs(100.0 * share), share < 0.0 ? "shorter" : "longer");
-    if (iwi_bench_interval_text(slowdown, interval, sizeof interval)[0] != '\0') {
-        iwi_append(paragraph, " %s", interval);
+    iwi_append(paragraph, "%s %.210s (mean", iwi_slower_text(iwi_result_number(slowdown, "share"), slower),
+               than);
+    if (iwi_bench_interval_text(slowdown, interval)[0] != '\0') {
+        iwi_append(paragraph, "; 95 %% CI %s", interval);
     }
+    iwi_append(paragraph, ")");
 }
 
 static void append_noisy(const json_t *bench, char *paragraph)
@@ -52,10 +54,10 @@ static void append_noisy(const json_t *bench, char *paragraph)
     for (size_t i = 0; i < json_array_size(sources); i++) {
         iwi_append(paragraph, "%s%.100s", i > 0 ? " + " : "", json_string_value(json_array_get(sources, i)));
     }
-    iwi_append(paragraph, ", sync %s) it takes %s: ", iwi_result_text(noise, "sync"),
+    iwi_append(paragraph, ", sync %s) it takes %s: it ", iwi_result_text(noise, "sync"),
                iwi_ns_time_text(iwi_bench_number(bench, "noisy", "phase_ns", "mean"), time));
-    append_slowdown(paragraph, json_object_get(bench, "slowdown"));
-    iwi_append(paragraph, " than without.");
+    append_slowdown(paragraph, json_object_get(bench, "slowdown"), "without");
+    iwi_append(paragraph, ".");
 }
 
 void iwi_bench_verdict(const json_t *bench, char paragraph[IWI_PARAGRAPH_SIZE])
@@ -64,24 +66,25 @@ void iwi_bench_verdict(const json_t *bench, char paragraph[IWI_PARAGRAPH_SIZE])
     const json_t *baseline = json_object_get(bench, "baseline");
     const double quantum_ns = iwi_result_number(bench, "quantum_ns");
     const double mean_ns = iwi_bench_number(bench, "quiet", "phase_ns", "mean");
-    char number[3][IWI_NUMBER_SIZE];
+    char number[3][IWI_NUMBER_SIZE], slower[IWI_PHRASE_SIZE], than[IWI_PHRASE_SIZE];
 
     if (warning != NULL) {
         iwi_append(paragraph, "NOT VALID: %s, so times contain the scheduler. ", warning);
     }
-    iwi_append(
-        paragraph,
-        "A phase of %s and %s %s takes %s on %" PRIu64 " ranks: %.2f %% longer than its work undisturbed.",
-        iwi_ns_time_text(quantum_ns, number[0]), iwi_result_text(bench, "operation")[0] == 'a' ? "an" : "a",
-        iwi_bench_op_text(bench, number[1]), iwi_ns_time_text(mean_ns, number[2]),
-        iwi_result_count(bench, "ranks"), 100.0 * (mean_ns / quantum_ns - 1.0));
+    iwi_append(paragraph,
+               "A phase of %s and %s %s takes %s on %" PRIu64 " ranks (mean): it %s its work undisturbed.",
+               iwi_ns_time_text(quantum_ns, number[0]),
+               iwi_result_text(bench, "operation")[0] == 'a' ? "an" : "a",
+               iwi_bench_op_text(bench, number[1]), iwi_ns_time_text(mean_ns, number[2]),
+               iwi_result_count(bench, "ranks"), iwi_slower_text(mean_ns / quantum_ns - 1.0, slower));
     if (json_is_object(json_object_get(bench, "noisy"))) {
         append_noisy(bench, paragraph);
     }
     if (json_is_object(baseline)) {
-        iwi_append(paragraph, " The slowest ranks of the phases take ");
-        append_slowdown(paragraph, json_object_get(baseline, "slowdown"));
-        iwi_append(paragraph, " than those in '%.200s'.", iwi_result_text(baseline, "file"));
+        snprintf(than, sizeof than, "in '%.200s'", iwi_result_text(baseline, "file"));
+        iwi_append(paragraph, " The slowest rank of a phase ");
+        append_slowdown(paragraph, json_object_get(baseline, "slowdown"), than);
+        iwi_append(paragraph, ".");
     }
 }
 
@@ -96,8 +99,8 @@ void iwi_bench_prediction(const json_t *bench, char paragraph[IWI_PARAGRAPH_SIZE
     if (!json_is_object(simulated)) {
         return;
     }
-    iwi_append(paragraph, "The simulation of the same phases with the same noise says ");
-    append_slowdown(paragraph, json_object_get(simulated, "slowdown"));
+    iwi_append(paragraph, "In the simulation of the same phases with the same noise it ");
+    append_slowdown(paragraph, json_object_get(simulated, "slowdown"), "without");
     iwi_append(paragraph, ": measured and simulated are %.2f points apart",
                100.0 * fabs(iwi_result_number(simulated, "difference")));
     if (isfinite(ratio) && ratio > 0.0) {
@@ -138,15 +141,17 @@ static void note_phases(const json_t *bench, char *text)
 static void note_interval(const json_t *bench, char *text)
 {
     const json_t *value = json_object_get(json_object_get(bench, "quiet"), "qtbt_ns");
+    char number[IWI_NUMBER_SIZE];
 
     if (json_is_array(json_object_get(value, "ci95"))) {
         iwi_append(text,
-                   "Intervals: 95 %%, bootstrap of %sblocks of %" PRIu64 " phases, widened as Student's.",
+                   "Intervals: 95 %% of means, bootstrap of %sblocks of %" PRIu64
+                   " phases, widened as Student's.",
                    json_is_object(json_object_get(bench, "noisy")) ? "pairs of " : "",
                    iwi_result_count(bench, "block_phases"));
         if (isfinite(iwi_result_number(bench, "pair_slowdown"))) {
-            iwi_append(text, " The median of the pairs is a slowdown of %.2f %%.",
-                       100.0 * iwi_result_number(bench, "pair_slowdown"));
+            iwi_append(text, " The median of the pairs is a slowdown of %s.",
+                       iwi_slowdown_text(iwi_result_number(bench, "pair_slowdown"), number));
         }
     } else {
         iwi_append(text, "Too few blocks of phases for intervals: measure longer.");

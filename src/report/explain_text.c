@@ -109,6 +109,10 @@ static void write_mean(FILE *out, const char *label, const json_t *mean, double 
 
     write_label(out, label);
     (void)fprintf(out, " %10s %5.1f %%", iwi_ns_time_text(mean_ns, time), 100.0 * mean_ns / total_ns);
+    if (json_array_size(interval) != 2) { /* too few trials */
+        (void)fprintf(out, " %11s\n", "-");
+        return;
+    }
     (void)fprintf(out, " %11s to %s\n", iwi_ns_time_text(json_number_value(json_array_get(interval, 0)), low),
                   iwi_ns_time_text(json_number_value(json_array_get(interval, 1)), high));
 }

@@ -14,7 +14,7 @@ IW_NODISCARD iw_status iwi_html_result_split(struct iwi_html *html, const json_t
 /* What hurt most on it; nothing if nothing did. */
 void iwi_html_result_worst(FILE *out, const json_t *explain);
 
-/* `result`: an object of schema "idlewave.simulate/1". */
+/* `result`: an object of schema "idlewave.simulate/2". */
 IW_NODISCARD iw_status iwi_result_html(const iw_log *log, const json_t *result, enum iwi_html_plots plots,
                                        FILE *out);
 

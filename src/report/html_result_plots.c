@@ -54,7 +54,7 @@ static json_t *points_of(const iw_log *log, const struct iwi_distribution *d)
 
 static json_t *times_data(const iw_log *log, const json_t *result, const struct iwi_distribution *d)
 {
-    const json_t *interval = json_object_get(json_object_get(result, "makespan_ns"), "ci95");
+    const json_t *interval = json_object_get(json_object_get(result, "makespan_ns"), "mean_ci95");
     const double noiseless_ns =
         iwi_result_is_disturbed(result) ? iwi_result_number(result, "noiseless_ns") : NAN;
     const double low_ns = fmin(d->time_ns[0], isnan(noiseless_ns) ? INFINITY : noiseless_ns);
@@ -82,8 +82,7 @@ static void write_time(FILE *out, const json_t *result, const char *name, double
     iwi_html_row_begin(out);
     iwi_html_cell(out, IWI_CELL_ROW_HEAD_WORDS, "%s", name);
     iwi_html_cell(out, IWI_CELL_NUMBER, "%s", iwi_ns_time_text(ns, number));
-    iwi_html_cell(out, IWI_CELL_NUMBER, "%s",
-                  isnan(slowdown) ? "-" : iwi_factor_text(1.0 + slowdown, number));
+    iwi_html_cell(out, IWI_CELL_NUMBER, "%s", iwi_slowdown_text(slowdown, number));
     iwi_html_row_end(out);
 }
 
@@ -96,7 +95,7 @@ static void write_times_table(FILE *out, const void *arg)
 
     iwi_html_head(out, true, "Have ended");
     iwi_html_head(out, false, "By then");
-    iwi_html_head(out, false, "Times the noiseless makespan");
+    iwi_html_head(out, false, "Slowdown");
     iwi_html_table_body(out);
     write_time(out, table->result, "without noise", iwi_result_number(table->result, "noiseless_ns"));
     for (size_t i = 0; i < d->count; i++) {
@@ -142,8 +141,9 @@ static void write_times_message(const json_t *result, const struct iwi_distribut
         iwi_append(message, " Dotted: without noise, %s.",
                    iwi_ns_time_text(iwi_result_number(result, "noiseless_ns"), text[0]));
     }
-    if (!d->is_of_ranks && json_is_array(json_object_get(json_object_get(result, "makespan_ns"), "ci95"))) {
-        iwi_append(message, " Band: 95 %% CI of the median.");
+    if (!d->is_of_ranks &&
+        json_is_array(json_object_get(json_object_get(result, "makespan_ns"), "mean_ci95"))) {
+        iwi_append(message, " Band: 95 %% CI of the mean.");
     }
 }
 

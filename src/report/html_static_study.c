@@ -108,7 +108,7 @@ void iwi_static_curves(FILE *out, const json_t *data)
     const json_t *all = json_object_get(data, "series");
     const double dominated = 1.0 + iwi_static_number(json_object_get(data, "threshold"));
     struct iwi_svg svg = {
-        .out = out, .x = empty_axis("Ranks"), .y = empty_axis("Time, times that without noise")};
+        .out = out, .x = empty_axis("Ranks"), .y = empty_axis("Time, times that without noise (median)")};
 
     svg.x.is_binary = true;
     svg.x.tick_text = iwi_tick_ranks;

@@ -57,8 +57,9 @@ static void write_message(const struct box_plot *p, char *message)
     const iw_summary *time = &cell->makespan_ns;
     char text[5][IWI_NUMBER_SIZE], at[IWI_PHRASE_SIZE], interval[IWI_PHRASE_SIZE];
 
-    iwi_append(message, "At %s ranks the median is %s, against %s without noise",
-               iwi_ranks_text(cell->ranks, text[0]), iwi_ns_time_text(time->median, text[1]),
+    iwi_append(message, "At %s ranks the mean is %s, ", iwi_ranks_text(cell->ranks, text[0]),
+               iwi_ns_time_text(time->mean, text[1]));
+    iwi_append(message, "the median %s, against %s without noise", iwi_ns_time_text(time->median, text[1]),
                iwi_ns_time_text(cell->noiseless_ns, text[2]));
     if (cell->trials > 1) {
         iwi_append(message, "; the middle half of %s trials takes %s to %s",
@@ -76,34 +77,43 @@ static void write_message(const struct box_plot *p, char *message)
                interval[0] != '\0' ? ")" : "");
 }
 
+static void write_interval(FILE *out, double low_ns, double high_ns)
+{
+    char low[IWI_NUMBER_SIZE], high[IWI_NUMBER_SIZE];
+
+    if (isnan(low_ns)) {
+        iwi_html_cell(out, IWI_CELL_NUMBER, "-");
+    } else {
+        iwi_html_cell(out, IWI_CELL_NUMBER, "%s to %s", iwi_ns_time_text(low_ns, low),
+                      iwi_ns_time_text(high_ns, high));
+    }
+}
+
 static void write_row(FILE *out, const iw_cell_result *cell)
 {
     const iw_summary *time = &cell->makespan_ns;
     const double times_ns[] = {cell->noiseless_ns, time->min, cell->p5_ns,  time->q1,
                                time->median,       time->q3,  cell->p95_ns, time->max};
-    const double slowdown = iwi_median_slowdown(cell);
-    char text[IWI_NUMBER_SIZE], high[IWI_NUMBER_SIZE];
+    char text[IWI_NUMBER_SIZE];
 
     iwi_html_row_begin(out);
     iwi_html_cell(out, IWI_CELL_ROW_HEAD, "%s", iwi_ranks_text(cell->ranks, text));
     for (size_t i = 0; i < sizeof times_ns / sizeof times_ns[0]; i++) {
         iwi_html_cell(out, IWI_CELL_NUMBER, "%s", iwi_ns_time_text(times_ns[i], text));
     }
-    if (isnan(time->ci95_low)) {
-        iwi_html_cell(out, IWI_CELL_NUMBER, "-");
-    } else {
-        iwi_html_cell(out, IWI_CELL_NUMBER, "%s to %s", iwi_ns_time_text(time->ci95_low, text),
-                      iwi_ns_time_text(time->ci95_high, high));
-    }
-    iwi_html_cell(out, IWI_CELL_NUMBER, "%s", isnan(slowdown) ? "-" : iwi_factor_text(1.0 + slowdown, text));
+    write_interval(out, time->median_low, time->median_high);
+    iwi_html_cell(out, IWI_CELL_NUMBER, "%s", iwi_ns_time_text(time->mean, text));
+    write_interval(out, time->mean_low, time->mean_high);
+    iwi_html_cell(out, IWI_CELL_NUMBER, "%s", iwi_slowdown_text(iwi_mean_slowdown(cell), text));
     iwi_html_row_end(out);
 }
 
 static void write_table(FILE *out, const void *arg)
 {
     static const char *const heads[] = {
-        "Ranks", "Without noise",         "Least",        "5 %", "Quarter", "Median", "3 quarters", "95 %",
-        "Most",  "95 % CI of the median", "Times as long"};
+        "Ranks",  "Without noise",       "Least",          "5 %",  "Quarter",
+        "Median", "3 quarters",          "95 %",           "Most", "95 % CI of the median",
+        "Mean",   "95 % CI of the mean", "Slowdown (mean)"};
     const struct box_plot *p = arg;
 
     for (size_t i = 0; i < sizeof heads / sizeof heads[0]; i++) {

@@ -29,8 +29,8 @@ static json_t *points_of(const iw_series *series)
         (void)json_array_append_new(
             points, json_pack("[I, o, o, o]", (json_int_t)cell->ranks,
                               iwi_html_number(1.0 + iwi_median_slowdown(cell)),
-                              iwi_html_number(1.0 + iwi_cell_slowdown(cell, time->ci95_low)),
-                              iwi_html_number(1.0 + iwi_cell_slowdown(cell, time->ci95_high))));
+                              iwi_html_number(1.0 + iwi_cell_slowdown(cell, time->median_low)),
+                              iwi_html_number(1.0 + iwi_cell_slowdown(cell, time->median_high))));
     }
     return points;
 }
@@ -77,8 +77,9 @@ static void append_extremes(const struct comparison *c, char *message)
     if (most == NULL) {
         return;
     }
-    iwi_append(message, "At %s ranks %.80s %s", iwi_ranks_text(iwi_last_cell(most)->ranks, ranks),
-               iwi_dim_label(c->dim, most, label), iwi_outcome_text(iwi_last_cell(most), outcome));
+    iwi_append(message, "By the median, at %s ranks %.80s %s",
+               iwi_ranks_text(iwi_last_cell(most)->ranks, ranks), iwi_dim_label(c->dim, most, label),
+               iwi_outcome_text(iwi_last_cell(most), outcome));
     if (most != least) {
         iwi_append(message, ", the most; %.80s %s, the least", iwi_dim_label(c->dim, least, label),
                    iwi_outcome_text(iwi_last_cell(least), outcome));
@@ -156,23 +157,23 @@ static const iw_cell_result *cell_of(const iw_series *series, uint32_t ranks)
     return NULL;
 }
 
-static void write_factor(FILE *out, const iw_cell_result *cell)
+static void write_slowdown(FILE *out, const iw_cell_result *cell)
 {
     const double slowdown = cell != NULL ? iwi_median_slowdown(cell) : NAN;
-    char median[IWI_NUMBER_SIZE], low[IWI_NUMBER_SIZE], high[IWI_NUMBER_SIZE];
+    char median[IWI_NUMBER_SIZE], range[IWI_RANGE_SIZE];
 
     if (cell == NULL || isnan(slowdown)) {
         iwi_html_cell(out, IWI_CELL_NUMBER, "-");
         iwi_html_cell(out, IWI_CELL_NUMBER, "-");
         return;
     }
-    iwi_html_cell(out, IWI_CELL_NUMBER, "%s", iwi_factor_text(1.0 + slowdown, median));
-    if (isnan(cell->makespan_ns.ci95_low)) {
+    iwi_html_cell(out, IWI_CELL_NUMBER, "%s", iwi_slowdown_text(slowdown, median));
+    if (isnan(cell->makespan_ns.median_low)) {
         iwi_html_cell(out, IWI_CELL_NUMBER, "-");
     } else {
-        iwi_html_cell(out, IWI_CELL_NUMBER, "%s to %s",
-                      iwi_factor_text(1.0 + iwi_cell_slowdown(cell, cell->makespan_ns.ci95_low), low),
-                      iwi_factor_text(1.0 + iwi_cell_slowdown(cell, cell->makespan_ns.ci95_high), high));
+        iwi_html_cell(out, IWI_CELL_NUMBER, "%s",
+                      iwi_slowdown_range_text(iwi_cell_slowdown(cell, cell->makespan_ns.median_low),
+                                              iwi_cell_slowdown(cell, cell->makespan_ns.median_high), range));
     }
 }
 
@@ -193,7 +194,7 @@ static void write_table(FILE *out, const void *arg)
         iwi_html_row_begin(out);
         iwi_html_cell(out, IWI_CELL_ROW_HEAD, "%s", iwi_ranks_text(ranks[r], number));
         for (size_t i = 0; i < c->count; i++) {
-            write_factor(out, cell_of(c->members[i], ranks[r]));
+            write_slowdown(out, cell_of(c->members[i], ranks[r]));
         }
         iwi_html_row_end(out);
     }
@@ -207,8 +208,7 @@ static iw_status write_figure(const struct comparison *c)
     char title[IWI_PHRASE_SIZE], caption[2 * IWI_PHRASE_SIZE], message[IWI_PARAGRAPH_SIZE] = "";
 
     iwi_series_label(c->page, c->members[0], c->dim, title);
-    snprintf(caption, sizeof caption,
-             "%s: median time over the time without noise, and its 95 %% confidence interval", title);
+    snprintf(caption, sizeof caption, "%s: slowdown of the median, and its 95 %% confidence interval", title);
     append_extremes(c, message);
     append_inflections(c, message);
     return iwi_html_figure(c->page->html, &(struct iwi_figure){.title = title,

@@ -18,7 +18,7 @@ struct tally {
 
 static double final_slowdown(const iw_series *series)
 {
-    return iwi_median_slowdown(iwi_last_cell(series));
+    return iwi_mean_slowdown(iwi_last_cell(series));
 }
 
 static void count_in(struct tally *t, const iw_series *series)
@@ -65,7 +65,7 @@ static void append_interval(char *paragraph, const iw_series *series)
     }
 }
 
-/* "113.2 times as long on 1,048,576 ranks", "2.61 % slower on 8 ranks". */
+/* "113.2 times as long on 1,048,576 ranks", "2.61 % slower on 8 ranks": of the mean. */
 static void append_final(char *paragraph, const iw_series *series)
 {
     const iw_cell_result *cell = iwi_last_cell(series);
@@ -123,7 +123,7 @@ static void write_headline(const struct iwi_study_page *page, const struct tally
     if (t->worst != NULL) {
         iwi_append(paragraph, " Hit worst is %.120s: ", iwi_series_label(page, t->worst, IWI_DIMS, label));
         append_final(paragraph, t->worst);
-        iwi_append(paragraph, ", compared with no noise.");
+        iwi_append(paragraph, " in the mean, compared with no noise.");
     }
     iwi_html_paragraph(page->html->out, NULL, "%s", paragraph);
 }
@@ -202,8 +202,9 @@ static void write_certainty(const struct iwi_study_page *page)
                        "Noise takes over where %s reaches %.4g times the time without noise and stays there; "
                        "between the simulated numbers of ranks it is interpolated. %s",
                        trials, 1.0 + results->threshold,
-                       most == 1 ? "One trial does not tell how sure this is."
-                                 : "Intervals are 95 % confidence intervals of medians, by bootstrap.");
+                       most < IW_LEAST_TRIALS
+                           ? "So few trials do not tell how sure this is."
+                           : "Its intervals are those of the medians, of 95 % or a little more.");
     if (results->count < results->expected) {
         iwi_html_paragraph(page->html->out, NULL,
                            "This study is not finished: %zu of %zu cells are here. Run it again to go on.",
@@ -235,11 +236,12 @@ void iwi_html_study_verdict(const struct iwi_study_page *page)
 
 static void write_overview_heads(const struct iwi_study_page *page)
 {
-    static const char *const heads[] = {"Noise takes over, ranks",
+    static const char *const heads[] = {"Noise takes over, ranks (median)",
                                         "95 % CI",
-                                        "Times as long on the most ranks",
+                                        "Mean slowdown on the most ranks",
+                                        "95 % CI",
+                                        "Median slowdown there",
                                         "Most ranks",
-                                        "Median there",
                                         "Without noise"};
     FILE *out = page->html->out;
 
@@ -269,7 +271,6 @@ static void write_inflection_cells(FILE *out, const iw_series *series)
 static void write_overview_row(const struct iwi_study_page *page, const iw_series *series)
 {
     const iw_cell_result *cell = iwi_last_cell(series);
-    const double slowdown = iwi_median_slowdown(cell);
     FILE *out = page->html->out;
     char text[IWI_PHRASE_SIZE];
 
@@ -281,9 +282,12 @@ static void write_overview_row(const struct iwi_study_page *page, const iw_serie
         }
     }
     write_inflection_cells(out, series);
-    iwi_html_cell(out, IWI_CELL_NUMBER, "%s", isnan(slowdown) ? "-" : iwi_factor_text(1.0 + slowdown, text));
+    iwi_html_cell(out, IWI_CELL_NUMBER, "%s", iwi_slowdown_text(iwi_mean_slowdown(cell), text));
+    iwi_html_cell(out, IWI_CELL_NUMBER, "%s",
+                  iwi_slowdown_span_text(iwi_cell_slowdown(cell, cell->makespan_ns.mean_low),
+                                         iwi_cell_slowdown(cell, cell->makespan_ns.mean_high), text));
+    iwi_html_cell(out, IWI_CELL_NUMBER, "%s", iwi_slowdown_text(iwi_median_slowdown(cell), text));
     iwi_html_cell(out, IWI_CELL_NUMBER, "%s", iwi_ranks_text(cell->ranks, text));
-    iwi_html_cell(out, IWI_CELL_NUMBER, "%s", iwi_ns_time_text(cell->makespan_ns.median, text));
     iwi_html_cell(out, IWI_CELL_NUMBER, "%s", iwi_ns_time_text(cell->noiseless_ns, text));
     iwi_html_cell(out, IWI_CELL_NUMBER, "%s",
                   isnan(cell->noise_share) ? "-" : iwi_share_text(cell->noise_share, text));

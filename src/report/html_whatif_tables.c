@@ -173,7 +173,7 @@ void iwi_html_whatif_others(FILE *out, const json_t *whatif)
         write_name(out, change);
         write_saving(out, &scale, change);
         iwi_html_cell(out, IWI_CELL_NUMBER, "%s",
-                      iwi_whatif_percent_text(iwi_whatif_estimate(change, "slowdown"), left));
+                      iwi_whatif_slowdown_text(iwi_whatif_estimate(change, "slowdown"), left));
         iwi_html_row_end(out);
     }
     if (is_begun) {
@@ -200,7 +200,7 @@ void iwi_html_whatif_table(FILE *out, const json_t *whatif)
     iwi_html_cell(out, IWI_CELL_WORDS, "now");
     iwi_html_cell(out, IWI_CELL_NUMBER, "-");
     iwi_html_cell(out, IWI_CELL_NUMBER, "%s",
-                  iwi_whatif_percent_text(iwi_whatif_estimate(whatif, "now"), text));
+                  iwi_whatif_slowdown_text(iwi_whatif_estimate(whatif, "now"), text));
     iwi_html_cell(out, IWI_CELL_NUMBER, "-");
     iwi_html_row_end(out);
     for (size_t i = 0; (change = iwi_whatif_change(whatif, NULL, i)) != NULL; i++) {
@@ -211,7 +211,7 @@ void iwi_html_whatif_table(FILE *out, const json_t *whatif)
         iwi_html_cell(out, IWI_CELL_WORDS, "%s", iwi_result_text(change, "kind"));
         iwi_html_cell(out, IWI_CELL_NUMBER, "%s", taken > 0.0 ? iwi_share_text(taken, share) : "-");
         iwi_html_cell(out, IWI_CELL_NUMBER, "%s",
-                      iwi_whatif_percent_text(iwi_whatif_estimate(change, "slowdown"), text));
+                      iwi_whatif_slowdown_text(iwi_whatif_estimate(change, "slowdown"), text));
         iwi_html_cell(out, IWI_CELL_NUMBER, "%s",
                       iwi_whatif_points_text(iwi_whatif_estimate(change, "saving"), text));
         iwi_html_row_end(out);

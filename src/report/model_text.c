@@ -11,7 +11,7 @@
 #include "report/noise_parts.h"
 #include "report/study_parts.h"
 
-enum { SUPPORT_COLUMNS = 9, SOURCE_COLUMNS = 12, RANGE_SIZE = 2 * IWI_NUMBER_SIZE + 4 };
+enum { SUPPORT_COLUMNS = 9, SOURCE_COLUMNS = 12 };
 
 const char *iwi_any_ranks_text(double ranks, char buf[IWI_NUMBER_SIZE])
 {
@@ -53,19 +53,21 @@ bool iwi_model_is_exact(const iw_model_report *report)
     return true;
 }
 
-/* T/T0 - 1, three digits. */
-static const char *slowdown_text(double time_ns, double noiseless_ns, char buf[IWI_NUMBER_SIZE])
+static double slowdown_at(double time_ns, const iw_model_row *row)
 {
-    const double slowdown = time_ns / noiseless_ns - 1;
+    return time_ns / row->noiseless_ns - 1;
+}
 
-    if (isnan(slowdown) || isinf(slowdown)) {
-        snprintf(buf, IWI_NUMBER_SIZE, isinf(slowdown) ? "inf" : "-");
-    } else if (fabs(slowdown) < 9.995) {
-        snprintf(buf, IWI_NUMBER_SIZE, "%.*f", fabs(slowdown) < 0.9995 ? 3 : 2, fmax(slowdown, 0));
-    } else {
-        snprintf(buf, IWI_NUMBER_SIZE, "%.*f", slowdown < 99.95 ? 1 : 0, slowdown);
+/* Bounds that sampling puts below no slowdown are none. */
+static const char *slowdown_text(double time_ns, const iw_model_row *row, char buf[IWI_NUMBER_SIZE])
+{
+    const double slowdown = slowdown_at(time_ns, row);
+
+    if (isinf(slowdown)) {
+        snprintf(buf, IWI_NUMBER_SIZE, "inf");
+        return buf;
     }
-    return buf;
+    return iwi_slowdown_text(isnan(slowdown) ? slowdown : fmax(slowdown, 0), buf);
 }
 
 static const char *time_text(double ns, char buf[IWI_NUMBER_SIZE])
@@ -106,24 +108,24 @@ static void write_exact_rows(FILE *out, const iw_model_report *report)
         if (has_median) {
             (void)fprintf(out, " %11s", time_text(row->median_ns, median));
         }
-        (void)fprintf(out, " %9s", slowdown_text(row->high_ns.value, row->noiseless_ns, slowdown));
+        (void)fprintf(out, " %9s", slowdown_text(row->high_ns.value, row, slowdown));
         write_support(out, report, i);
     }
 }
 
-/* "0.041-0.062", "0.041 up": the upper bound is refused, "-": both are */
-static const char *slowdowns_text(const iw_model_row *row, char buf[RANGE_SIZE])
+/* "4.10-6.20 %", "4.10 % up": the upper bound is refused, "-": both are */
+static const char *slowdowns_text(const iw_model_row *row, char buf[IWI_RANGE_SIZE])
 {
-    char low[IWI_NUMBER_SIZE], high[IWI_NUMBER_SIZE];
+    const double high = slowdown_at(row->high_ns.high, row);
+    char low[IWI_NUMBER_SIZE];
 
-    slowdown_text(row->low_ns.low, row->noiseless_ns, low);
-    slowdown_text(row->high_ns.high, row->noiseless_ns, high);
+    slowdown_text(row->low_ns.low, row, low);
     if (isnan(row->low_ns.low)) {
-        snprintf(buf, RANGE_SIZE, "-");
-    } else if (isnan(row->high_ns.high)) {
-        snprintf(buf, RANGE_SIZE, "%s up", low);
+        snprintf(buf, IWI_RANGE_SIZE, "-");
+    } else if (!isfinite(high)) {
+        snprintf(buf, IWI_RANGE_SIZE, isnan(high) ? "%s up" : "%s-inf", low);
     } else {
-        snprintf(buf, RANGE_SIZE, "%s-%s", low, high);
+        iwi_slowdown_span_text(fmax(slowdown_at(row->low_ns.low, row), 0), fmax(high, 0), buf);
     }
     return buf;
 }
@@ -132,19 +134,19 @@ static const char *slowdowns_text(const iw_model_row *row, char buf[RANGE_SIZE])
 static void write_bounded_rows(FILE *out, const iw_model_report *report)
 {
     char ranks[IWI_NUMBER_SIZE], noiseless[IWI_NUMBER_SIZE], low[IWI_NUMBER_SIZE], high[IWI_NUMBER_SIZE],
-        slowdowns[RANGE_SIZE];
+        slowdowns[IWI_RANGE_SIZE];
 
-    (void)fprintf(out, "\n%13s %9s %9s %9s %11s  %s%s\n", "ranks", "noiseless", "at least", "at most",
+    (void)fprintf(out, "\n%11s %9s %9s %9s %13s  %s%s\n", "ranks", "noiseless", "at least", "at most",
                   "slowdown", "rests on", report->recording != NULL ? "  worst source" : "");
     for (size_t i = 0; i < report->count; i++) {
         const iw_model_row *row = &report->rows[i];
 
         if (isnan(row->low_ns.low)) {
-            (void)fprintf(out, "%13s%s refused\n", iwi_ranks_text(row->ranks, ranks),
+            (void)fprintf(out, "%11s%s refused\n", iwi_ranks_text(row->ranks, ranks),
                           i + 1 < report->count ? " and more:" : ":");
             return;
         }
-        (void)fprintf(out, "%13s %9s %9s %9s %11s", iwi_ranks_text(row->ranks, ranks),
+        (void)fprintf(out, "%11s %9s %9s %9s %13s", iwi_ranks_text(row->ranks, ranks),
                       time_text(row->noiseless_ns, noiseless), time_text(row->low_ns.low, low),
                       time_text(row->high_ns.high, high), slowdowns_text(row, slowdowns));
         write_support(out, report, i);
@@ -180,7 +182,7 @@ static void write_checks(FILE *out, const iw_model_report *report)
     for (size_t i = 0; i < report->count; i++) {
         const iw_model_row *row = &report->rows[i];
         const iw_model_check *check = &report->checks[i];
-        char model[RANGE_SIZE], interval[RANGE_SIZE];
+        char model[IWI_RANGE_SIZE], interval[IWI_RANGE_SIZE];
 
         if (check->trials == 0 || isnan(row->low_ns.low)) {
             continue;

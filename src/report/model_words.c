@@ -27,22 +27,22 @@ static const iw_model_row *last_answer(const iw_model_report *report)
 static void append_largest(char *text, const iw_model_report *report)
 {
     const iw_model_row *row = last_answer(report);
-    char ranks[IWI_NUMBER_SIZE], low[IWI_NUMBER_SIZE], high[IWI_NUMBER_SIZE];
+    char ranks[IWI_NUMBER_SIZE], range[IWI_RANGE_SIZE], slower[IWI_PHRASE_SIZE];
 
     if (row == NULL) {
         return;
     }
-    iwi_append(text, "On %s rank%s it takes ", iwi_any_ranks_text((double)row->ranks, ranks),
+    iwi_append(text, "On %s rank%s it ", iwi_any_ranks_text((double)row->ranks, ranks),
                row->ranks == 1 ? "" : "s");
     if (isinf(row->high_ns.high)) {
-        iwi_append(text, "a time that has no mean.");
+        iwi_append(text, "takes a time that has no mean.");
     } else if (row->low_ns.low < row->high_ns.high) {
-        iwi_append(text, "%s to %s times as long as without noise.",
-                   iwi_factor_text(fmax(row->low_ns.low / row->noiseless_ns, 1), low),
-                   iwi_factor_text(row->high_ns.high / row->noiseless_ns, high));
+        iwi_append(text, "has a slowdown of %s (mean).",
+                   iwi_slowdown_range_text(fmax(row->low_ns.low / row->noiseless_ns - 1, 0),
+                                           row->high_ns.high / row->noiseless_ns - 1, range));
     } else {
-        iwi_append(text, "%s times as long as without noise.",
-                   iwi_factor_text(row->high_ns.value / row->noiseless_ns, high));
+        iwi_append(text, "%s without noise (mean).",
+                   iwi_slower_text(row->high_ns.value / row->noiseless_ns - 1, slower));
     }
 }
 

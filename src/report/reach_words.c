@@ -99,6 +99,22 @@ static double round_up(double seconds)
     return ceil(seconds / unit) * unit;
 }
 
+void iwi_append_bound(char paragraph[IWI_PARAGRAPH_SIZE], iw_estimate slowdown, const char *without)
+{
+    char number[IWI_NUMBER_SIZE], slower[IWI_PHRASE_SIZE];
+
+    if (isnan(slowdown.low)) {
+        iwi_append(paragraph, " %s without %s with what was recorded: ",
+                   iwi_slower_text(slowdown.value, slower), without);
+    } else if (slowdown.low >= 1.0) {
+        iwi_append(paragraph, " takes at least %s times as long as without %s: ",
+                   iwi_factor_text(1.0 + slowdown.low, number), without);
+    } else {
+        iwi_append(paragraph, " is at least %s slower than without %s: ",
+                   iwi_percent_text(slowdown.low, number), without);
+    }
+}
+
 void iwi_append_reach(char paragraph[IWI_PARAGRAPH_SIZE], const json_t *recording, uint64_t ranks,
                       double time_ns)
 {

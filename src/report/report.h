@@ -12,16 +12,12 @@ enum { IWI_NS_TEXT_SIZE = 24, IWI_PART_LABEL_SIZE = 256 };
 /* Times as nanoseconds without loss: "130200", "0.58"; returns `buf`. */
 char *iwi_ns_text(iw_time ps, char buf[IWI_NS_TEXT_SIZE]);
 
-/* Summary of all makespans in picoseconds. */
-IW_NODISCARD iw_status iwi_summarize_makespans(const iw_log *log, const iw_sim_result *result,
-                                               iw_summary *summary_p);
-
 /* T/T0 - 1; NaN when nothing takes time without noise. */
 double iwi_slowdown(double makespan_ps, iw_time noiseless_ps);
 
-/* The summary of the slowdowns, from that of the makespans: quantiles, means and percentile bootstraps
- * commute with the linear T -> T/T0 - 1. */
-iw_summary iwi_slowdown_summary(const iw_summary *makespan, iw_time noiseless_ps);
+/* The summary of the slowdowns, from that of the makespans: quantiles, means and their intervals commute with
+ * the linear T -> T/T0 - 1. */
+iw_summary iwi_slowdown_summary(const iw_summary *makespan_ns, iw_time noiseless_ps);
 
 /* Number of noise sources, 0 without noise. */
 size_t iwi_source_count(const iw_origin *origin);
@@ -44,7 +40,14 @@ void iwi_write_csv_field(FILE *out, const char *text);
 
 /* ---- text ---- */
 
-enum { IWI_TEXT_COLUMNS = 80, IWI_PARAGRAPH_SIZE = 1024, IWI_NUMBER_SIZE = 32, IWI_ROW_LABEL_COLUMNS = 11 };
+enum {
+    IWI_TEXT_COLUMNS = 80,
+    IWI_PARAGRAPH_SIZE = 1024,
+    IWI_PHRASE_SIZE = 256,
+    IWI_NUMBER_SIZE = 32,
+    IWI_RANGE_SIZE = 2 * IWI_NUMBER_SIZE + 4,
+    IWI_ROW_LABEL_COLUMNS = 11
+};
 
 /* Appends to what the paragraph holds already. */
 void iwi_append(char paragraph[IWI_PARAGRAPH_SIZE], const char *format, ...) IW_PRINTF(2, 3);
@@ -63,6 +66,18 @@ const char *iwi_percent_text(double share, char buf[IWI_NUMBER_SIZE]);
 const char *iwi_factor_text(double factor, char buf[IWI_NUMBER_SIZE]);
 const char *iwi_si_text(double value, char buf[IWI_NUMBER_SIZE]);
 const char *iwi_ns_time_text(double ns, char buf[IWI_NUMBER_SIZE]);
+
+/* How much slower, T/T0 - 1, in the one notation of all reports (docs/statistics.md): "41.0 %" longer below
+ * twice the time, "2.431x" as long from there on, "-" where there is none. */
+const char *iwi_slowdown_text(double slowdown, char buf[IWI_NUMBER_SIZE]);
+
+/* "41.0 % to 2.431x"; where there is little room "41.0-52.3 %", "2.431-2.520x", "-" where an end is missing.
+ */
+const char *iwi_slowdown_range_text(double low, double high, char buf[IWI_RANGE_SIZE]);
+const char *iwi_slowdown_span_text(double low, double high, char buf[IWI_RANGE_SIZE]);
+
+/* "takes 2.431 times as long as", "is 41.0 % slower than", "is not slower than". */
+const char *iwi_slower_text(double slowdown, char buf[IWI_PHRASE_SIZE]);
 
 /* A bar of up to `columns` columns for a share of 1, in eighths of a column; returns how many it takes. */
 int iwi_write_bar(FILE *out, double share, int columns);

@@ -26,40 +26,23 @@ char *iwi_ns_text(iw_time ps, char buf[IWI_NS_TEXT_SIZE])
     return buf;
 }
 
-iw_status iwi_summarize_makespans(const iw_log *log, const iw_sim_result *result, iw_summary *summary_p)
-{
-    double *values = iwi_new_array(log, result->trials, sizeof *values);
-    iw_status status;
-
-    if (values == NULL) {
-        return IW_ERR_NOMEM;
-    }
-    for (uint64_t i = 0; i < result->trials; i++) {
-        values[i] = (double)result->makespan_ps[i];
-    }
-    status = iw_summarize(log, values, result->trials, result->seed, summary_p);
-    free(values);
-    return status;
-}
-
 double iwi_slowdown(double makespan_ps, iw_time noiseless_ps)
 {
     return noiseless_ps > 0 ? (makespan_ps - (double)noiseless_ps) / (double)noiseless_ps : NAN;
 }
 
-iw_summary iwi_slowdown_summary(const iw_summary *makespan, iw_time noiseless_ps)
+iw_summary iwi_slowdown_summary(const iw_summary *makespan_ns, iw_time noiseless_ps)
 {
-    return (iw_summary){
-        .count = makespan->count,
-        .min = iwi_slowdown(makespan->min, noiseless_ps),
-        .q1 = iwi_slowdown(makespan->q1, noiseless_ps),
-        .median = iwi_slowdown(makespan->median, noiseless_ps),
-        .q3 = iwi_slowdown(makespan->q3, noiseless_ps),
-        .max = iwi_slowdown(makespan->max, noiseless_ps),
-        .mean = iwi_slowdown(makespan->mean, noiseless_ps),
-        .ci95_low = iwi_slowdown(makespan->ci95_low, noiseless_ps),
-        .ci95_high = iwi_slowdown(makespan->ci95_high, noiseless_ps),
-    };
+    const double ns[] = {makespan_ns->min,        makespan_ns->q1,          makespan_ns->median,
+                         makespan_ns->q3,         makespan_ns->max,         makespan_ns->mean,
+                         makespan_ns->median_low, makespan_ns->median_high, makespan_ns->mean_low,
+                         makespan_ns->mean_high};
+    double s[sizeof ns / sizeof ns[0]];
+
+    for (size_t i = 0; i < sizeof ns / sizeof ns[0]; i++) {
+        s[i] = iwi_slowdown(ns[i] * (double)IW_PS_PER_NS, noiseless_ps);
+    }
+    return (iw_summary){makespan_ns->count, s[0], s[1], s[2], s[3], s[4], s[5], s[6], s[7], s[8], s[9]};
 }
 
 size_t iwi_source_count(const iw_origin *origin)

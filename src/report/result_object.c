@@ -1,4 +1,4 @@
-/* A result as one JSON object, schema "idlewave.simulate/1"; docs/formats/simulate-json.md.
+/* A result as one JSON object, schema "idlewave.simulate/2"; docs/formats/simulate-json.md.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include "report/result_parts.h"
@@ -16,16 +16,24 @@ json_t *iwi_json_ns(double ps)
     return isfinite(ps) ? iwi_json_number(round(ps) / 1000.0) : json_null();
 }
 
-static json_t *interval(const iw_summary *s, json_t *(*write)(double))
+/* To the picosecond, which is what there is. */
+static json_t *exact_ns(double ns)
 {
-    return isnan(s->ci95_low) ? json_null() : json_pack("[o, o]", write(s->ci95_low), write(s->ci95_high));
+    return iwi_json_ns(ns * (double)IW_PS_PER_NS);
+}
+
+static json_t *interval(double low, double high, json_t *(*write)(double))
+{
+    return isnan(low) || isnan(high) ? json_null() : json_pack("[o, o]", write(low), write(high));
 }
 
 static json_t *summary(const iw_summary *s, json_t *(*write)(double))
 {
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "min", write(s->min), "q1", write(s->q1),
-                     "median", write(s->median), "q3", write(s->q3), "max", write(s->max), "mean",
-                     write(s->mean), "ci95", interval(s, write));
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "mean", write(s->mean), "mean_ci95",
+                     interval(s->mean_low, s->mean_high, write), "median", write(s->median), "median_ci95",
+                     interval(s->median_low, s->median_high, write), "median_level",
+                     iwi_json_number(iw_median_level(s->count)), "min", write(s->min), "q1", write(s->q1),
+                     "q3", write(s->q3), "max", write(s->max));
 }
 
 /* Only measured networks have them. */
@@ -81,7 +89,7 @@ static json_t *noise_array(const iw_origin *origin)
 /* What ran: the part of the object before the times. */
 static json_t *run_object(const iw_sim_result *result)
 {
-    json_t *object = json_pack("{s:s, s:o, s:o, s:o, s:o, s:s}", "schema", "idlewave.simulate/1", "ranks",
+    json_t *object = json_pack("{s:s, s:o, s:o, s:o, s:o, s:s}", "schema", "idlewave.simulate/2", "ranks",
                                iwi_json_count(result->ranks), "trials", iwi_json_count(result->trials),
                                "first_trial", iwi_json_count(result->first_trial), "seed",
                                iwi_json_count(result->seed), "engine", iw_engine_name(result->engine));
@@ -115,13 +123,14 @@ static json_t *cost_object(const iw_sim_result *result)
                      iwi_json_number(rate), "peak_rss_bytes", iwi_json_count(result->peak_rss_bytes));
 }
 
-static json_t *times_object(const iw_sim_result *result, const iw_origin *origin, const iw_summary *makespan)
+static json_t *times_object(const iw_sim_result *result, const iw_origin *origin,
+                            const iw_summary *makespan_ns)
 {
-    const iw_summary slowdown = iwi_slowdown_summary(makespan, result->noiseless_ps);
+    const iw_summary slowdown = iwi_slowdown_summary(makespan_ns, result->noiseless_ps);
     const iw_sync sync = origin->noise != NULL ? iw_noise_sync(origin->noise) : IW_SYNC_NONE;
 
     return json_pack("{s:o, s:o, s:o, s:o, s:s, s:o, s:o}", "noiseless_ns",
-                     iwi_json_ns((double)result->noiseless_ps), "makespan_ns", summary(makespan, iwi_json_ns),
+                     iwi_json_ns((double)result->noiseless_ps), "makespan_ns", summary(makespan_ns, exact_ns),
                      "slowdown", summary(&slowdown, iwi_json_number), "noise", noise_array(origin), "sync",
                      iwi_sync_name(sync), "delays", iwi_json_count(origin->delay_count), "net",
                      net_object(origin->net));
@@ -137,13 +146,13 @@ static bool add_all(json_t *object, json_t *more)
 }
 
 static iw_status fill(const iw_log *log, const iw_sim_result *result, const iw_origin *origin,
-                      const iw_summary *makespan, json_t *object)
+                      const iw_summary *makespan_ns, json_t *object)
 {
     json_t *rest =
         json_pack("{s:s, s:o, s:o, s:o}", "version", iw_version(), "command", iwi_json_text(origin->command),
                   "what", iwi_json_text(origin->what), "distribution", iwi_distribution_object(log, result));
     json_t *explain = NULL;
-    bool is_whole = add_all(object, times_object(result, origin, makespan));
+    bool is_whole = add_all(object, times_object(result, origin, makespan_ns));
 
     is_whole = add_all(object, cost_object(result)) && is_whole;
     is_whole = add_all(object, rest) && is_whole;
@@ -162,13 +171,13 @@ static iw_status fill(const iw_log *log, const iw_sim_result *result, const iw_o
 iw_status iwi_result_new(const iw_log *log, const iw_sim_result *result, const iw_origin *origin,
                          json_t **object_p)
 {
-    iw_summary makespan;
+    iw_summary makespan_ns;
     json_t *object;
     iw_status status;
 
-    IW_TRY(iwi_summarize_makespans(log, result, &makespan));
+    IW_TRY(iw_summarize_trials(log, result, &makespan_ns));
     object = run_object(result);
-    status = fill(log, result, origin, &makespan, object);
+    status = fill(log, result, origin, &makespan_ns, object);
     if (status != IW_OK) {
         json_decref(object);
         return status;

@@ -1,4 +1,4 @@
-/* One simulation as its writers see it: the object of schema "idlewave.simulate/1", made from a result or
+/* One simulation as its writers see it: the object of schema "idlewave.simulate/2", made from a result or
  * read from a file.
  * SPDX-License-Identifier: BSD-3-Clause
  */

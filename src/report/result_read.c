@@ -32,11 +32,17 @@ const char *iwi_result_text(const json_t *object, const char *key)
     return text != NULL ? text : "-";
 }
 
+/* Files of "idlewave.simulate/1" have no such intervals. */
+static double bound_of(const json_t *object, const char *key, size_t index)
+{
+    const json_t *bound = json_array_get(json_object_get(object, key), index);
+
+    return json_is_number(bound) ? json_number_value(bound) : NAN;
+}
+
 iw_summary iwi_result_summary(const json_t *result, const char *key)
 {
-    const json_t *object = json_object_get(result, key), *interval = json_object_get(object, "ci95");
-    const bool has_interval =
-        json_is_number(json_array_get(interval, 0)) && json_is_number(json_array_get(interval, 1));
+    const json_t *object = json_object_get(result, key);
 
     return (iw_summary){
         .count = (size_t)iwi_result_count(result, "trials"),
@@ -46,8 +52,10 @@ iw_summary iwi_result_summary(const json_t *result, const char *key)
         .q3 = iwi_result_number(object, "q3"),
         .max = iwi_result_number(object, "max"),
         .mean = iwi_result_number(object, "mean"),
-        .ci95_low = has_interval ? json_number_value(json_array_get(interval, 0)) : NAN,
-        .ci95_high = has_interval ? json_number_value(json_array_get(interval, 1)) : NAN,
+        .median_low = bound_of(object, "median_ci95", 0),
+        .median_high = bound_of(object, "median_ci95", 1),
+        .mean_low = bound_of(object, "mean_ci95", 0),
+        .mean_high = bound_of(object, "mean_ci95", 1),
     };
 }
 
@@ -86,9 +94,10 @@ static iw_status check(const iw_log *log, const char *path, const json_t *result
     static const char *const times[] = {"min", "q1", "median", "q3", "max", "mean"};
     const char *schema = json_string_value(json_object_get(result, "schema"));
 
-    if (schema == NULL || strcmp(schema, "idlewave.simulate/1") != 0) {
+    if (schema == NULL ||
+        (strcmp(schema, "idlewave.simulate/2") != 0 && strcmp(schema, "idlewave.simulate/1") != 0)) {
         return iwi_fail(log, IW_ERR_FORMAT,
-                        "'%s' is no result of a simulation: its schema is not \"idlewave.simulate/1\"", path);
+                        "'%s' is no result of a simulation: its schema is not \"idlewave.simulate/2\"", path);
     }
     for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++) {
         IW_TRY(need_number(log, path, result, "", needed[i]));

@@ -23,7 +23,7 @@ static void write_quantile(FILE *out, const json_t *result, const struct iwi_dis
     }
     (void)fprintf(out, "  %11s %10s", name, iwi_ns_time_text(d->time_ns[i], number));
     if (iwi_result_is_disturbed(result)) {
-        (void)fprintf(out, " %11s", isnan(slowdown) ? "-" : iwi_factor_text(1.0 + slowdown, number));
+        (void)fprintf(out, " %11s", iwi_slowdown_text(slowdown, number));
     }
     if (d->time_ns[i] > first_ns) {
         (void)fputs("  ", out);
@@ -47,7 +47,7 @@ static void write_distribution(FILE *out, const json_t *result)
         return;
     }
     (void)fprintf(out, "\nWhen the %s end (bars: from the first to the last):\n\n  %11s %10s%s\n", of, of,
-                  "by then", iwi_result_is_disturbed(result) ? " x noiseless" : "");
+                  "by then", iwi_result_is_disturbed(result) ? "    slowdown" : "");
     for (size_t i = 0; i < d.count; i++) {
         write_quantile(out, result, &d, i);
     }

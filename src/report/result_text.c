@@ -24,27 +24,27 @@ static void write_row(FILE *out, const char *label, const char *text)
     iwi_write_wrapped_after(out, text, column, column);
 }
 
-static void write_quartiles(FILE *out, const iw_summary *makespan, const iw_summary *slowdown)
+static void write_summary(FILE *out, const iw_summary *makespan, const iw_summary *slowdown)
 {
-    const double times[] = {makespan->min, makespan->q1, makespan->median, makespan->q3, makespan->max};
-    const double slowdowns[] = {slowdown->min, slowdown->q1, slowdown->median, slowdown->q3, slowdown->max};
-    const char *(*const slowdown_text)(double, char *) =
-        slowdown->median < 1.0 ? iwi_percent_text : iwi_factor_text;
+    const double times[] = {makespan->mean,   makespan->min, makespan->q1,
+                            makespan->median, makespan->q3,  makespan->max};
+    const double slowdowns[] = {slowdown->mean,   slowdown->min, slowdown->q1,
+                                slowdown->median, slowdown->q3,  slowdown->max};
     char number[IWI_NUMBER_SIZE];
 
     write_label(out, "");
-    (void)fprintf(out, " %10s %10s %10s %10s %10s\n", "min", "q1", "median", "q3", "max");
+    (void)fprintf(out, " %10s %10s %10s %10s %10s %10s\n", "mean", "min", "q1", "median", "q3", "max");
     write_label(out, "makespan");
-    for (size_t i = 0; i < 5; i++) {
+    for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
         (void)fprintf(out, " %10s", iwi_ns_time_text(times[i], number));
     }
     (void)fputc('\n', out);
-    if (isnan(slowdown->median)) {
+    if (isnan(slowdown->mean)) {
         return;
     }
     write_label(out, "slowdown");
-    for (size_t i = 0; i < 5; i++) {
-        (void)fprintf(out, " %10s", slowdown_text(slowdowns[i], number));
+    for (size_t i = 0; i < sizeof slowdowns / sizeof slowdowns[0]; i++) {
+        (void)fprintf(out, " %10s", iwi_slowdown_text(slowdowns[i], number));
     }
     (void)fputc('\n', out);
 }
@@ -165,10 +165,10 @@ static void write_numbers(const json_t *result, FILE *out)
     char number[IWI_NUMBER_SIZE];
 
     if (makespan.count > 1 && iwi_result_sources(result) > 0) {
-        write_quartiles(out, &makespan, &slowdown);
+        write_summary(out, &makespan, &slowdown);
     } else {
         write_label(out, "makespan");
-        (void)fprintf(out, " %s\n", iwi_ns_time_text(makespan.median, number));
+        (void)fprintf(out, " %s\n", iwi_ns_time_text(makespan.mean, number));
     }
     if (iwi_result_is_disturbed(result)) {
         write_label(out, "noiseless");

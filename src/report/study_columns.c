@@ -14,11 +14,16 @@ const char *const iwi_cell_columns[IWI_CELL_COLUMNS] = {
     [IWI_COLUMN_P95] = "p95_ns",
     [IWI_COLUMN_MAX] = "max_ns",
     [IWI_COLUMN_MEAN] = "mean_ns",
-    [IWI_COLUMN_CI95_LOW] = "ci95_low_ns",
-    [IWI_COLUMN_CI95_HIGH] = "ci95_high_ns",
-    [IWI_COLUMN_SLOWDOWN] = "slowdown",
-    [IWI_COLUMN_SLOWDOWN_LOW] = "slowdown_ci95_low",
-    [IWI_COLUMN_SLOWDOWN_HIGH] = "slowdown_ci95_high",
+    [IWI_COLUMN_MEAN_LOW] = "mean_ci95_low_ns",
+    [IWI_COLUMN_MEAN_HIGH] = "mean_ci95_high_ns",
+    [IWI_COLUMN_MEDIAN_LOW] = "median_ci95_low_ns",
+    [IWI_COLUMN_MEDIAN_HIGH] = "median_ci95_high_ns",
+    [IWI_COLUMN_MEAN_SLOWDOWN] = "mean_slowdown",
+    [IWI_COLUMN_MEAN_SLOWDOWN_LOW] = "mean_slowdown_ci95_low",
+    [IWI_COLUMN_MEAN_SLOWDOWN_HIGH] = "mean_slowdown_ci95_high",
+    [IWI_COLUMN_MEDIAN_SLOWDOWN] = "median_slowdown",
+    [IWI_COLUMN_MEDIAN_SLOWDOWN_LOW] = "median_slowdown_ci95_low",
+    [IWI_COLUMN_MEDIAN_SLOWDOWN_HIGH] = "median_slowdown_ci95_high",
 };
 
 void iwi_cell_numbers(const iw_cell_result *cell, double numbers[IWI_CELL_COLUMNS])
@@ -35,9 +40,14 @@ void iwi_cell_numbers(const iw_cell_result *cell, double numbers[IWI_CELL_COLUMN
     numbers[IWI_COLUMN_P95] = cell->p95_ns;
     numbers[IWI_COLUMN_MAX] = ns->max;
     numbers[IWI_COLUMN_MEAN] = ns->mean;
-    numbers[IWI_COLUMN_CI95_LOW] = ns->ci95_low;
-    numbers[IWI_COLUMN_CI95_HIGH] = ns->ci95_high;
-    numbers[IWI_COLUMN_SLOWDOWN] = iwi_median_slowdown(cell);
-    numbers[IWI_COLUMN_SLOWDOWN_LOW] = iwi_cell_slowdown(cell, ns->ci95_low);
-    numbers[IWI_COLUMN_SLOWDOWN_HIGH] = iwi_cell_slowdown(cell, ns->ci95_high);
+    numbers[IWI_COLUMN_MEAN_LOW] = ns->mean_low;
+    numbers[IWI_COLUMN_MEAN_HIGH] = ns->mean_high;
+    numbers[IWI_COLUMN_MEDIAN_LOW] = ns->median_low;
+    numbers[IWI_COLUMN_MEDIAN_HIGH] = ns->median_high;
+    numbers[IWI_COLUMN_MEAN_SLOWDOWN] = iwi_mean_slowdown(cell);
+    numbers[IWI_COLUMN_MEAN_SLOWDOWN_LOW] = iwi_cell_slowdown(cell, ns->mean_low);
+    numbers[IWI_COLUMN_MEAN_SLOWDOWN_HIGH] = iwi_cell_slowdown(cell, ns->mean_high);
+    numbers[IWI_COLUMN_MEDIAN_SLOWDOWN] = iwi_median_slowdown(cell);
+    numbers[IWI_COLUMN_MEDIAN_SLOWDOWN_LOW] = iwi_cell_slowdown(cell, ns->median_low);
+    numbers[IWI_COLUMN_MEDIAN_SLOWDOWN_HIGH] = iwi_cell_slowdown(cell, ns->median_high);
 }

@@ -144,7 +144,7 @@ static struct iwi_range slowdown_range(const struct iwi_panel *panel)
             const iw_cell_result *cell = panel->series[s]->cells[i];
 
             iwi_widen(&slowdown, iwi_median_slowdown(cell));
-            iwi_widen(&slowdown, iwi_cell_slowdown(cell, cell->makespan_ns.ci95_high));
+            iwi_widen(&slowdown, iwi_cell_slowdown(cell, cell->makespan_ns.median_high));
         }
     }
     return slowdown;
@@ -156,11 +156,11 @@ static bool is_small(struct iwi_range slowdown, double threshold)
     return slowdown.high < 1.0 && slowdown.high < threshold;
 }
 
-/* Single trials have no intervals. */
+/* A few trials have no intervals. */
 static bool has_intervals(const iw_series *series)
 {
     for (size_t i = 0; i < series->count; i++) {
-        if (isfinite(iwi_cell_slowdown(series->cells[i], series->cells[i]->makespan_ns.ci95_low))) {
+        if (isfinite(iwi_cell_slowdown(series->cells[i], series->cells[i]->makespan_ns.median_low))) {
             return true;
         }
     }
@@ -179,11 +179,11 @@ static void write_band(const struct iwi_figure *figure, size_t index, const char
     }
     (void)fprintf(figure->script, "'%s.dat' index %zu using 1:", figure->name, index);
     if (figure->is_flat) {
-        (void)fprintf(figure->script, "(%s$%d):", f, iwi_figure_column(IWI_COLUMN_SLOWDOWN));
+        (void)fprintf(figure->script, "(%s$%d):", f, iwi_figure_column(IWI_COLUMN_MEDIAN_SLOWDOWN));
     }
     (void)fprintf(figure->script, "(%s$%d):(%s$%d) with %s linecolor rgb '%s' notitle, \\\n     ", f,
-                  iwi_figure_column(IWI_COLUMN_SLOWDOWN_LOW), f, iwi_figure_column(IWI_COLUMN_SLOWDOWN_HIGH),
-                  style, colours[index % MOST_COLOURS]);
+                  iwi_figure_column(IWI_COLUMN_MEDIAN_SLOWDOWN_LOW), f,
+                  iwi_figure_column(IWI_COLUMN_MEDIAN_SLOWDOWN_HIGH), style, colours[index % MOST_COLOURS]);
 }
 
 static void write_curve(const struct iwi_figure *figure, size_t index, bool is_percent)
@@ -195,7 +195,7 @@ static void write_curve(const struct iwi_figure *figure, size_t index, bool is_p
     (void)fprintf(figure->script,
                   "'%s.dat' index %zu using 1:(%s$%d) with linespoints linewidth 2 pointtype %zu "
                   "pointsize dot*0.5 linecolor rgb '%s' ",
-                  figure->name, index, f, iwi_figure_column(IWI_COLUMN_SLOWDOWN), 5 + 2 * (index % 5),
+                  figure->name, index, f, iwi_figure_column(IWI_COLUMN_MEDIAN_SLOWDOWN), 5 + 2 * (index % 5),
                   colours[index % MOST_COLOURS]);
     if (figure->is_flat) {
         (void)fputs("notitle", figure->script);
@@ -246,7 +246,7 @@ static void write_notes(const struct iwi_figure *figure, const struct iwi_layout
                   "%s: without noise.' at screen 0.5,%.4f %s\n",
                   figure->is_flat ? "crosses" : "dashes", 0.75 / layout->height_cm, style);
     (void)fprintf(figure->script,
-                  "set label 2 '%s: 95 %% confidence; dotted: %.4g times as long%s.' "
+                  "set label 2 '%s: 95 %% confidence of the median; dotted: %.4g times as long%s.' "
                   "at screen 0.5,%.4f %s\n",
                   figure->is_flat ? "Bars" : "Bands", 1.0 + figure->threshold,
                   figure->is_flat ? "" : ", circles: noise takes over", 0.3 / layout->height_cm, style);

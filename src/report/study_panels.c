@@ -14,9 +14,19 @@ double iwi_cell_slowdown(const iw_cell_result *cell, double makespan_ns)
     return cell->noiseless_ns > 0.0 ? makespan_ns / cell->noiseless_ns - 1.0 : NAN;
 }
 
+double iwi_mean_slowdown(const iw_cell_result *cell)
+{
+    return iwi_cell_slowdown(cell, cell->makespan_ns.mean);
+}
+
 double iwi_median_slowdown(const iw_cell_result *cell)
 {
     return iwi_cell_slowdown(cell, cell->makespan_ns.median);
+}
+
+bool iwi_is_dominated(const iw_cell_result *cell, double threshold)
+{
+    return iwi_median_slowdown(cell) >= threshold;
 }
 
 const iw_cell_result *iwi_worst_of_series(const iw_series *series)
@@ -24,9 +34,9 @@ const iw_cell_result *iwi_worst_of_series(const iw_series *series)
     const iw_cell_result *worst = NULL;
 
     for (size_t i = 0; i < series->count; i++) {
-        const double slowdown = iwi_median_slowdown(series->cells[i]);
+        const double slowdown = iwi_mean_slowdown(series->cells[i]);
 
-        if (!isnan(slowdown) && (worst == NULL || slowdown > iwi_median_slowdown(worst))) {
+        if (!isnan(slowdown) && (worst == NULL || slowdown > iwi_mean_slowdown(worst))) {
             worst = series->cells[i];
         }
     }

@@ -31,10 +31,14 @@ bool iwi_panel_is_flat(const struct iwi_panel *panel);
 
 /* T/T0 - 1 of a time of this cell; NaN where nothing takes time without noise. */
 double iwi_cell_slowdown(const iw_cell_result *cell, double makespan_ns);
+double iwi_mean_slowdown(const iw_cell_result *cell);
 double iwi_median_slowdown(const iw_cell_result *cell);
 
-/* The numbers of a cell as files have them: times in ns, slowdowns as T/T0 - 1, of the median and of the
- * bounds of its 95 % interval. */
+/* Whether noise has taken over in this cell: a matter of the median (docs/inflection.md). */
+bool iwi_is_dominated(const iw_cell_result *cell, double threshold);
+
+/* The numbers of a cell as files have them: times in ns, slowdowns as T/T0 - 1, of mean and median and of the
+ * bounds of their 95 % intervals. */
 enum iwi_cell_column {
     IWI_COLUMN_NOISE_SHARE,
     IWI_COLUMN_NOISELESS,
@@ -46,25 +50,28 @@ enum iwi_cell_column {
     IWI_COLUMN_P95,
     IWI_COLUMN_MAX,
     IWI_COLUMN_MEAN,
-    IWI_COLUMN_CI95_LOW,
-    IWI_COLUMN_CI95_HIGH,
-    IWI_COLUMN_SLOWDOWN,
-    IWI_COLUMN_SLOWDOWN_LOW,
-    IWI_COLUMN_SLOWDOWN_HIGH,
+    IWI_COLUMN_MEAN_LOW,
+    IWI_COLUMN_MEAN_HIGH,
+    IWI_COLUMN_MEDIAN_LOW,
+    IWI_COLUMN_MEDIAN_HIGH,
+    IWI_COLUMN_MEAN_SLOWDOWN,
+    IWI_COLUMN_MEAN_SLOWDOWN_LOW,
+    IWI_COLUMN_MEAN_SLOWDOWN_HIGH,
+    IWI_COLUMN_MEDIAN_SLOWDOWN,
+    IWI_COLUMN_MEDIAN_SLOWDOWN_LOW,
+    IWI_COLUMN_MEDIAN_SLOWDOWN_HIGH,
     IWI_CELL_COLUMNS
 };
 extern const char *const iwi_cell_columns[IWI_CELL_COLUMNS]; /* their names */
 void iwi_cell_numbers(const iw_cell_result *cell, double numbers[IWI_CELL_COLUMNS]);
 
-/* The cell with the largest median slowdown, or NULL if none of them has one. */
+/* The cell with the largest mean slowdown, or NULL if none of them has one. */
 const iw_cell_result *iwi_worst_of_series(const iw_series *series);
 
 /* A line of the study's origin ("host", "command"), or NULL. */
 const char *iwi_study_attribute(const iw_study_results *results, const char *name);
 
 /* ---- words ---- */
-
-enum { IWI_PHRASE_SIZE = 256 };
 
 /* "allreduce:dissemination, 1 B, one start for all ranks, network 10 times faster". */
 const char *iwi_panel_title(const struct iwi_panel *panel, char buf[IWI_PHRASE_SIZE]);
@@ -79,9 +86,6 @@ const char *iwi_inflection_text(const iw_series *series, char buf[IWI_PHRASE_SIZ
 /* Its 95 % interval: "4,500 to 5,210", "4,500 or more", "up to 40", "" if there is none. */
 const char *iwi_inflection_interval_text(const iw_series *series, char buf[IWI_PHRASE_SIZE]);
 
-/* "takes 2.431 times as long as", "is 41.0 % slower than", "is not slower than". */
-const char *iwi_slower_text(double slowdown, char buf[IWI_PHRASE_SIZE]);
-
 /* ---- numbers ---- */
 
 /* "1,048,576" */
@@ -92,9 +96,6 @@ const char *iwi_about_ranks_text(double ranks, char buf[IWI_NUMBER_SIZE]);
 
 /* "1 B", "64 KiB", "1 MiB", "1000 B" */
 const char *iwi_bytes_text(uint64_t bytes, char buf[IWI_NUMBER_SIZE]);
-
-/* "41.0 %" below 1, "146.6" from there on, "-" if it is none. */
-const char *iwi_slowdown_text(double slowdown, char buf[IWI_NUMBER_SIZE]);
 
 /* ---- for a terminal ---- */
 

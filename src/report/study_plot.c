@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: BSD-3-Clause
  *
  *               10 us       1 ms
- *         ranks ┬───────────┬────────── no noise  median         95 % CI slowdown
- *           256  ┊─▒▒▒▒█▒▒▒▒──── ·        35 us  1.49 ms   1.4-1.6 ms     42.3
+ *         ranks ┬───────────┬────────── no noise    mean         95 % CI   median
+ *           256  ┊─▒▒▒▒█▒▒▒▒──── ·        35 us  43.42x    40.10-46.75x   42.30x
  *
  * All systems of a panel have one axis, so that they can be compared down the page.
  */
@@ -52,7 +52,8 @@ void iwi_write_panel_legend(const struct iwi_page *page)
 {
     (void)fprintf(page->out,
                   "%s median  %s middle half  %s 5 %% to 95 %%  %s least and most  "
-                  "%s without noise\nSlowdown 1: twice as long as without noise.\n",
+                  "%s without noise\nMean, its 95 %% CI, median: 12.3 %% longer than without "
+                  "noise, or 2.345x as long.\n",
                   signs[SIGN_MEDIAN], signs[SIGN_BOX], signs[SIGN_WHISKER], signs[SIGN_EXTREME],
                   signs[SIGN_NOISELESS]);
 }
@@ -147,7 +148,7 @@ static void write_axis(const struct block *block, const char *label)
     for (size_t column = 0; column < axis->columns; column++) {
         (void)fputs(has_tick[column] ? "\xe2\x94\xac" : "\xe2\x94\x80", block->page->out);
     }
-    (void)fprintf(block->page->out, "%9s%8s%16s%9s\n", "no noise", "median", "95 % CI", "slowdown");
+    (void)fprintf(block->page->out, "%9s%8s%16s%9s\n", "no noise", "mean", "95 % CI", "median");
 }
 
 /* ---- rows ---- */
@@ -161,7 +162,7 @@ static void stretch(enum sign *row, const struct axis *axis, double from_ns, dou
 
 static void write_boxes(const struct block *block, const iw_cell_result *cell)
 {
-    const bool is_over = iwi_median_slowdown(cell) >= block->page->threshold;
+    const bool is_over = iwi_is_dominated(cell, block->page->threshold);
     const char *const codes[] = {"", "2", "2", "32", is_over ? "31" : "34", is_over ? "1;31" : "1;34"};
     const iw_summary *ns = &cell->makespan_ns;
     enum sign row[MOST_PLOT_COLUMNS] = {SIGN_NONE}, before = SIGN_NONE;
@@ -187,42 +188,32 @@ static void write_boxes(const struct block *block, const iw_cell_result *cell)
     }
 }
 
-/* "5.21-5.60 ms", or "980 us-1.02 ms". */
-static const char *interval_text(double low_ns, double high_ns, char buf[2 * IWI_NUMBER_SIZE])
+/* Trials that are all alike do not tell how sure that is. */
+static const char *interval_text(const iw_cell_result *cell, char buf[IWI_RANGE_SIZE])
 {
-    char low[IWI_NUMBER_SIZE], high[IWI_NUMBER_SIZE];
-    const char *unit;
+    const iw_summary *ns = &cell->makespan_ns;
 
-    if (isnan(low_ns) || isnan(high_ns)) {
-        return "-";
+    if (cell->trials >= IW_LEAST_TRIALS && ns->min == ns->max) {
+        return "all alike";
     }
-    iwi_ns_short_text(low_ns, low);
-    iwi_ns_short_text(high_ns, high);
-    unit = strchr(low, ' ');
-    if (unit != NULL && strchr(high, ' ') != NULL && strcmp(unit, strchr(high, ' ')) == 0) {
-        low[unit - low] = '\0';
-    }
-    snprintf(buf, (size_t)2 * IWI_NUMBER_SIZE, "%s-%s", low, high);
-    return buf;
+    return iwi_slowdown_span_text(iwi_cell_slowdown(cell, ns->mean_low),
+                                  iwi_cell_slowdown(cell, ns->mean_high), buf);
 }
 
 static void write_row(const struct block *block, const char *label, const iw_cell_result *cell)
 {
-    const iw_summary *ns = &cell->makespan_ns;
-    const double slowdown = iwi_median_slowdown(cell);
-    char noiseless[IWI_NUMBER_SIZE], median[IWI_NUMBER_SIZE], number[IWI_NUMBER_SIZE],
-        interval[2 * IWI_NUMBER_SIZE];
+    const bool is_over = iwi_is_dominated(cell, block->page->threshold);
+    char noiseless[IWI_NUMBER_SIZE], mean[IWI_NUMBER_SIZE], median[IWI_NUMBER_SIZE], interval[IWI_RANGE_SIZE];
 
     (void)fprintf(block->page->out, "%*s ", block->label_columns, label);
     write_boxes(block, cell);
     (void)fprintf(block->page->out, "%9s%8s%16s", iwi_ns_short_text(cell->noiseless_ns, noiseless),
-                  iwi_ns_short_text(ns->median, median),
-                  interval_text(ns->ci95_low, ns->ci95_high, interval));
-    if (slowdown >= block->page->threshold) {
+                  iwi_slowdown_text(iwi_mean_slowdown(cell), mean), interval_text(cell, interval));
+    if (is_over) {
         iwi_ink(block->page, "31");
     }
-    (void)fprintf(block->page->out, "%9s", iwi_slowdown_text(slowdown, number));
-    if (slowdown >= block->page->threshold) {
+    (void)fprintf(block->page->out, "%9s", iwi_slowdown_text(iwi_median_slowdown(cell), median));
+    if (is_over) {
         iwi_ink(block->page, "");
     }
     (void)fputc('\n', block->page->out);

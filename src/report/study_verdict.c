@@ -33,7 +33,7 @@ static struct extremes find_extremes(const struct iwi_panels *panels)
             e.over++;
             e.first = e.first == NULL || series->inflection < e.first->inflection ? series : e.first;
         }
-        if (worst != NULL && (e.worst == NULL || iwi_median_slowdown(worst) > iwi_median_slowdown(e.worst))) {
+        if (worst != NULL && (e.worst == NULL || iwi_mean_slowdown(worst) > iwi_mean_slowdown(e.worst))) {
             e.worst = worst;
         }
         for (size_t i = 0; i < series->count; i++) {
@@ -79,11 +79,14 @@ static void append_worst(char *paragraph, const iw_cell_result *worst)
 {
     char number[IWI_NUMBER_SIZE], slower[IWI_PHRASE_SIZE];
 
-    iwi_append(paragraph, " In the worst case (");
+    iwi_append(paragraph, " The worst case (");
     append_place(paragraph, worst);
-    iwi_append(paragraph, ", %s rank%s) the median trial %s without noise.",
-               iwi_ranks_text(worst->ranks, number), worst->ranks == 1 ? "" : "s",
-               iwi_slower_text(iwi_median_slowdown(worst), slower));
+    iwi_append(paragraph, ", %s rank%s) %s without noise", iwi_ranks_text(worst->ranks, number),
+               worst->ranks == 1 ? "" : "s", iwi_slower_text(iwi_mean_slowdown(worst), slower));
+    if (worst->trials > 1) {
+        iwi_append(paragraph, " (mean; median %s)", iwi_slowdown_text(iwi_median_slowdown(worst), number));
+    }
+    iwi_append(paragraph, ".");
 }
 
 static void write_certainty(const struct iwi_page *page, const iw_study_results *results,
@@ -98,7 +101,7 @@ static void write_certainty(const struct iwi_page *page, const iw_study_results 
     }
     iwi_append(paragraph,
                " trial%s. Noise takes over where the median trial takes at least %.4g times as long as "
-               "without noise, from there on.",
+               "without noise, from there on; what it costs is told by the mean.",
                e->most_trials == 1 ? "" : "s", 1.0 + results->threshold);
     iwi_write_wrapped(page->out, paragraph);
 }
@@ -120,7 +123,7 @@ static void write_series(const struct iwi_page *page, const iw_series *series)
     (void)fprintf(page->out, "%-*s", WHERE_COLUMNS, iwi_inflection_text(series, where));
     iwi_ink(page, "");
     (void)fprintf(page->out, " %-*s %14s\n", INTERVAL_COLUMNS, iwi_inflection_interval_text(series, interval),
-                  iwi_slowdown_text(worst != NULL ? iwi_median_slowdown(worst) : NAN, number));
+                  iwi_slowdown_text(worst != NULL ? iwi_mean_slowdown(worst) : NAN, number));
 }
 
 static void write_panel(const struct iwi_page *page, const struct iwi_panel *panel)
@@ -132,7 +135,7 @@ static void write_panel(const struct iwi_page *page, const struct iwi_panel *pan
     iwi_write_wrapped(page->out, iwi_panel_title(panel, title));
     iwi_ink(page, "");
     (void)fprintf(page->out, "  %-*s %-*s %-*s %14s\n", SYSTEM_COLUMNS, "system", WHERE_COLUMNS,
-                  "noise takes over", INTERVAL_COLUMNS, "95 % CI", "worst slowdown");
+                  "noise takes over", INTERVAL_COLUMNS, "95 % CI", "worst mean");
     for (size_t i = 0; i < panel->count; i++) {
         write_series(page, panel->series[i]);
     }

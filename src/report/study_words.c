@@ -9,9 +9,6 @@
 #include "base/base.h"
 #include "report/noise_parts.h"
 
-/* A median is told as "not slower" below this. */
-static const double NO_SLOWDOWN = 5e-5;
-
 /* From here on estimates and exact numbers are told in millions, so that tables stay narrow. */
 static const double MANY_ABOUT = 1e6, MANY_EXACT = 1e7;
 
@@ -55,30 +52,6 @@ const char *iwi_bytes_text(uint64_t bytes, char buf[IWI_NUMBER_SIZE])
         i++;
     }
     snprintf(buf, IWI_NUMBER_SIZE, "%" PRIu64 " %s", bytes, units[i]);
-    return buf;
-}
-
-const char *iwi_slowdown_text(double slowdown, char buf[IWI_NUMBER_SIZE])
-{
-    if (isnan(slowdown)) {
-        snprintf(buf, IWI_NUMBER_SIZE, "-");
-        return buf;
-    }
-    return slowdown < 1.0 ? iwi_percent_text(slowdown, buf) : iwi_factor_text(slowdown, buf);
-}
-
-const char *iwi_slower_text(double slowdown, char buf[IWI_PHRASE_SIZE])
-{
-    char number[IWI_NUMBER_SIZE];
-
-    if (fabs(slowdown) < NO_SLOWDOWN) {
-        snprintf(buf, IWI_PHRASE_SIZE, "is not slower than");
-    } else if (slowdown >= 1.0) {
-        snprintf(buf, IWI_PHRASE_SIZE, "takes %s times as long as", iwi_factor_text(1.0 + slowdown, number));
-    } else {
-        snprintf(buf, IWI_PHRASE_SIZE, "is %s %s than", iwi_percent_text(fabs(slowdown), number),
-                 slowdown > 0.0 ? "slower" : "faster");
-    }
     return buf;
 }
 

@@ -144,13 +144,12 @@ static void write_row(FILE *out, const iw_mitigation *m)
 
 static void write_job(FILE *out, const iw_verify *verify)
 {
-    char paragraph[IWI_PARAGRAPH_SIZE] = "", value[IWI_NUMBER_SIZE], low[IWI_NUMBER_SIZE],
-         high[IWI_NUMBER_SIZE];
+    char paragraph[IWI_PARAGRAPH_SIZE] = "", slower[IWI_PHRASE_SIZE], range[IWI_RANGE_SIZE];
 
     if (verify->job[0] != '\0') {
-        iwi_append(paragraph, "With this noise %s takes %s longer than without (%s to %s).", verify->job,
-                   iwi_share_text(verify->slowdown.value, value), iwi_share_text(verify->slowdown.low, low),
-                   iwi_share_text(verify->slowdown.high, high));
+        iwi_append(paragraph, "With this noise %s %s without (mean; 95 %% CI %s).", verify->job,
+                   iwi_slower_text(verify->slowdown.value, slower),
+                   iwi_slowdown_range_text(verify->slowdown.low, verify->slowdown.high, range));
         iwi_write_wrapped(out, paragraph);
     }
 }

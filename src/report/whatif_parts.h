@@ -31,8 +31,8 @@ const json_t *iwi_whatif_change(const json_t *whatif, const char *kind, size_t i
 
 enum { IWI_ESTIMATE_SIZE = 96, IWI_CHANGE_NAME_SIZE = 112 };
 
-/* "7.10 % (6.20 to 8.00)", without the brackets where it is exact. */
-const char *iwi_whatif_percent_text(iw_estimate estimate, char buf[IWI_ESTIMATE_SIZE]);
+/* "7.10 % (6.20 % to 8.00 %)", without the brackets where it is exact or has no interval. */
+const char *iwi_whatif_slowdown_text(iw_estimate estimate, char buf[IWI_ESTIMATE_SIZE]);
 
 /* A saving in points of percent: "5.40 points (4.60 to 6.10)". */
 const char *iwi_whatif_points_text(iw_estimate estimate, char buf[IWI_ESTIMATE_SIZE]);

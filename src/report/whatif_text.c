@@ -60,8 +60,8 @@ static void write_change(FILE *out, const json_t *change, const struct scale *sc
     iwi_plain_name(iwi_whatif_change_name(change, name), NAME_COLUMNS, plain);
     (void)fprintf(out, "  %-*s %7s %*s  %-*s", NAME_COLUMNS, plain,
                   isnan(share) || share == 0 ? "-" : iwi_share_text(share, number), LEFT_COLUMNS,
-                  isnan(left.value) ? "-" : iwi_percent_text(left.value, percent),
-                  bar_columns > 0 ? scale->columns : 0, saving_text(change, estimate));
+                  iwi_slowdown_text(left.value, percent), bar_columns > 0 ? scale->columns : 0,
+                  saving_text(change, estimate));
     if (bar_columns > 0) {
         (void)iwi_write_bar(out, saving.value > 0 ? saving.value / scale->largest : 0, bar_columns);
     }

@@ -9,26 +9,9 @@
 #include <gsl/gsl_cdf.h>
 
 #include "base/base.h"
+#include "stats/mean_interval.h"
 
 static const double LEAST_CHANCE = 0.01;
-
-iw_estimate iwi_mean_estimate(const double *values, size_t count)
-{
-    double mean = 0.0, squares = 0.0, half;
-
-    for (size_t i = 0; i < count; i++) {
-        mean += values[i] / (double)count;
-    }
-    for (size_t i = 0; i < count; i++) {
-        squares += (values[i] - mean) * (values[i] - mean);
-    }
-    if (count < 2) {
-        return (iw_estimate){mean, NAN, NAN};
-    }
-    half =
-        gsl_cdf_tdist_Pinv(0.975, (double)(count - 1)) * sqrt(squares / (double)(count - 1) / (double)count);
-    return (iw_estimate){mean, mean - half, mean + half};
-}
 
 static void fill_shares(const iw_path *paths, size_t count, struct iwi_path_means *means)
 {
@@ -63,9 +46,6 @@ iw_status iwi_path_means(const iw_log *log, const iw_path *paths, size_t count,
             values[i] = (double)paths[i].split.part_ps[part];
         }
         means.part_ps[part] = iwi_mean_estimate(values, count);
-        if (means.part_ps[part].low < 0.0) { /* intervals of skewed ones reach below */
-            means.part_ps[part].low = 0.0;
-        }
     }
     for (size_t i = 0; i < count; i++) {
         values[i] = (double)paths[i].makespan_ps;

@@ -14,9 +14,6 @@ struct iwi_path_means {
     uint64_t hit_count; /* paths that any noise is on */
 };
 
-/* Mean of `count` > 0 values (not changed) with its 95 % interval, by Student's t; of one value it is NaN. */
-iw_estimate iwi_mean_estimate(const double *values, size_t count);
-
 IW_NODISCARD iw_status iwi_path_means(const iw_log *log, const iw_path *paths, size_t count,
                                       struct iwi_path_means *means_p);
 

@@ -68,8 +68,8 @@ static double inflection_of(const iw_series *series, struct iwi_curve_point *poi
     for (size_t i = 0; i < series->count; i++) {
         const iw_cell_result *cell = series->cells[i];
         const iw_summary *makespan_ns = &cell->makespan_ns;
-        const double ns = bound == BOUND_LOW    ? makespan_ns->ci95_low
-                          : bound == BOUND_HIGH ? makespan_ns->ci95_high
+        const double ns = bound == BOUND_LOW    ? makespan_ns->median_low
+                          : bound == BOUND_HIGH ? makespan_ns->median_high
                                                 : makespan_ns->median;
 
         points[i] = (struct iwi_curve_point){.ranks = cell->ranks, .slowdown = slowdown_at(cell, ns)};

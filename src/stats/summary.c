@@ -1,6 +1,7 @@
-/* Quantiles of samples, and the bootstrap confidence interval of the median.
+/* Quantiles of samples, and the interval of the median by order statistics.
  * SPDX-License-Identifier: BSD-3-Clause
  */
+#include <idlewave/sim.h>
 #include <idlewave/stats.h>
 
 #include <math.h>
@@ -12,103 +13,112 @@
 #include <gsl/gsl_statistics_double.h>
 
 #include "base/base.h"
-#include "base/rng.h"
+#include "stats/mean_interval.h"
 
-enum { RESAMPLES = 2000, LARGE_SAMPLE = 2048 };
+static const double LEVEL = 0.95;
+
+/* From here on the normal law stands in for the binomial one, and differs by less than a place. */
+enum { MANY = 1000000 };
 
 double iw_quantile_sorted(const double *sorted, size_t count, double q)
 {
     return gsl_stats_quantile_from_sorted_data(sorted, 1, count, q); /* GSL interpolates as type 7 does */
 }
 
-/* The value of the order statistic `index` of a resample, given how often each sorted value was drawn. */
-static double pick(const double *sorted, const uint32_t *drawn, size_t index)
-{
-    size_t i = 0;
+/* ---- the median ---- */
 
-    for (size_t seen = drawn[0]; seen <= index; seen += drawn[i]) {
-        i++;
+/* How likely fewer than `place` of `count` values are below their median. */
+static double chance_below(size_t place, size_t count)
+{
+    if (place == 0) {
+        return 0.0;
     }
-    return sorted[i];
+    if (count > MANY) {
+        const double n = (double)count;
+
+        return gsl_cdf_ugaussian_P(((double)place - 0.5 - 0.5 * n) / (0.5 * sqrt(n)));
+    }
+    return gsl_cdf_binomial_P((unsigned)(place - 1), 0.5, (unsigned)count);
 }
 
-/* Counting how often each of the sorted values is drawn makes sorting the resample needless. Each word of
- * random bits serves two draws: 32 bits choose among fewer than 2^11 values without measurable bias. */
-static double resampled_median(const double *sorted, size_t count, uint64_t seed, uint64_t resample,
-                               uint32_t *drawn)
+/* From the place-th lowest to the place-th highest value: neither end is on the wrong side of the median. */
+static double level_of(size_t place, size_t count)
 {
-    const struct iwi_draw_id id = {seed, resample, IWI_DRAW_BOOTSTRAP, 0, 0};
-    double upper;
+    return 1.0 - 2.0 * chance_below(place, count);
+}
 
-    memset(drawn, 0, count * sizeof *drawn);
-    for (size_t i = 0; i < count; i += 2) {
-        const uint64_t bits = iwi_draw(id, i / 2);
+/* The narrowest that has the level; 0: none has. */
+static size_t place_of(size_t count)
+{
+    size_t low = 0, high = count / 2 + 1; /* `low` has it, `high` has not */
 
-        drawn[((bits >> 32) * count) >> 32]++;
-        if (i + 1 < count) {
-            drawn[((bits & UINT32_MAX) * count) >> 32]++;
+    while (low + 1 < high) {
+        const size_t middle = low + (high - low) / 2;
+
+        if (level_of(middle, count) >= LEVEL) {
+            low = middle;
+        } else {
+            high = middle;
         }
     }
-    upper = pick(sorted, drawn, count / 2);
-    return count % 2 == 1 ? upper : 0.5 * (pick(sorted, drawn, count / 2 - 1) + upper);
+    return low;
 }
 
-/* The same for large samples without drawing them: the median of n uniform numbers is Beta(n/2, n/2), by now
- * a normal of mean 1/2 and variance 1/(4(n+2)); the resample's median is the value at that share of the
- * ranks. */
-static double resampled_median_of_many(const double *sorted, size_t count, uint64_t seed, uint64_t resample)
+double iw_median_level(size_t count)
 {
-    const struct iwi_draw_id id = {seed, resample, IWI_DRAW_BOOTSTRAP, 0, 0};
-    const double deviation = 0.5 / sqrt((double)count + 2.0);
-    const double share = 0.5 + deviation * gsl_cdf_ugaussian_Pinv(iwi_draw_unit(id, 0));
+    const size_t place = count < IW_LEAST_TRIALS ? 0 : place_of(count);
 
-    return sorted[(size_t)(share *
-                           (double)count)]; /* 52 random bits reach 8.3 deviations: never out of [0, 1) */
+    return place > 0 ? level_of(place, count) : NAN;
 }
 
-/* Percentile bootstrap: the 2.5 % and 97.5 % quantiles of the resampled medians. */
-static iw_status bootstrap(const iw_log *log, const double *sorted, size_t count, uint64_t seed,
-                           iw_summary *summary)
+static void fill_median_interval(const double *sorted, iw_summary *s)
 {
-    double *medians = iwi_new_array(log, RESAMPLES, sizeof *medians);
-    uint32_t *drawn = iwi_new_array(log, count < LARGE_SAMPLE ? count : 0, sizeof *drawn);
-    const iw_status status = medians != NULL && drawn != NULL ? IW_OK : IW_ERR_NOMEM;
+    const size_t place = s->count < IW_LEAST_TRIALS ? 0 : place_of(s->count);
 
-    if (status == IW_OK) {
-        for (size_t r = 0; r < RESAMPLES; r++) {
-            medians[r] = count < LARGE_SAMPLE ? resampled_median(sorted, count, seed, r, drawn)
-                                              : resampled_median_of_many(sorted, count, seed, r);
-        }
-        gsl_sort(medians, 1, RESAMPLES);
-        summary->ci95_low = iw_quantile_sorted(medians, RESAMPLES, 0.025);
-        summary->ci95_high = iw_quantile_sorted(medians, RESAMPLES, 0.975);
-    }
-    free(drawn);
-    free(medians);
-    return status;
+    s->median_low = place > 0 ? sorted[place - 1] : NAN;
+    s->median_high = place > 0 ? sorted[s->count - place] : NAN;
 }
 
-iw_status iw_summarize(const iw_log *log, const double *values, size_t count, uint64_t seed,
-                       iw_summary *summary_p)
+/* ---- all ---- */
+
+iw_status iw_summarize(const iw_log *log, const double *values, size_t count, iw_summary *summary_p)
 {
     double *sorted = iwi_new_array(log, count, sizeof *sorted);
-    iw_summary s = {.count = count, .ci95_low = NAN, .ci95_high = NAN};
-    iw_status status = sorted != NULL ? IW_OK : IW_ERR_NOMEM;
+    iw_summary s = {.count = count};
+    iw_estimate mean;
 
-    if (status == IW_OK) {
-        memcpy(sorted, values, count * sizeof *sorted);
-        gsl_sort(sorted, 1, count);
-        s.min = sorted[0];
-        s.q1 = iw_quantile_sorted(sorted, count, 0.25);
-        s.median = iw_quantile_sorted(sorted, count, 0.5);
-        s.q3 = iw_quantile_sorted(sorted, count, 0.75);
-        s.max = sorted[count - 1];
-        s.mean = gsl_stats_mean(sorted, 1, count);
-        status = count < 2 ? IW_OK : bootstrap(log, sorted, count, seed, &s);
+    if (sorted == NULL) {
+        return IW_ERR_NOMEM;
     }
-    if (status == IW_OK) {
-        *summary_p = s;
-    }
+    memcpy(sorted, values, count * sizeof *sorted);
+    gsl_sort(sorted, 1, count);
+    mean = iwi_mean_estimate(sorted, count);
+    s.min = sorted[0];
+    s.q1 = iw_quantile_sorted(sorted, count, 0.25);
+    s.median = iw_quantile_sorted(sorted, count, 0.5);
+    s.q3 = iw_quantile_sorted(sorted, count, 0.75);
+    s.max = sorted[count - 1];
+    s.mean = mean.value;
+    s.mean_low = mean.low;
+    s.mean_high = mean.high;
+    fill_median_interval(sorted, &s);
     free(sorted);
+    *summary_p = s;
+    return IW_OK;
+}
+
+iw_status iw_summarize_trials(const iw_log *log, const iw_sim_result *result, iw_summary *makespan_ns_p)
+{
+    double *values_ns = iwi_new_array(log, result->trials, sizeof *values_ns);
+    iw_status status;
+
+    if (values_ns == NULL) {
+        return IW_ERR_NOMEM;
+    }
+    for (uint64_t i = 0; i < result->trials; i++) {
+        values_ns[i] = (double)result->makespan_ps[i] / (double)IW_PS_PER_NS;
+    }
+    status = iw_summarize(log, values_ns, result->trials, makespan_ns_p);
+    free(values_ns);
     return status;
 }

@@ -84,7 +84,7 @@ static iw_status sum_up(const iw_log *log, const iw_sim_result *simulated, iw_ce
     result->p95_ns = iw_quantile_sorted(values, count, 0.95);
     result->noiseless_ns = (double)simulated->noiseless_ps / (double)IW_PS_PER_NS;
     result->messages = simulated->messages;
-    status = iw_summarize(log, values, count, simulated->seed, &result->makespan_ns);
+    status = iw_summarize(log, values, count, &result->makespan_ns);
     free(values);
     return status;
 }

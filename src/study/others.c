@@ -13,11 +13,11 @@
 #include <unistd.h>
 
 #include "base/base.h"
+#include "format/study_line.h"
 
 enum { CHUNK_SIZE = 1 << 18 /* longer than any line */ };
 
-/* How iwi_cell_line_new() begins a line. */
-static const char line_start[] = "{\"schema\":\"idlewave.cell/1\",\"id\":\"";
+static const char line_start[] = IWI_CELL_LINE_START;
 
 /* NULL: no memory. */
 static struct iwi_others_file *find_file(const iw_log *log, struct iwi_others *others, const char *name)

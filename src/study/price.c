@@ -1,7 +1,7 @@
 /* What cells will cost: time by running a little of each kind, memory by what the engines keep.
  * SPDX-License-Identifier: BSD-3-Clause
  *
- *     seconds = messages x (trials + 1 without noise) x seconds a message + summing up + touching memory
+ *     seconds = messages x (trials + 1 without noise) x seconds a message + touching memory
  *
  * Cells of one kind differ in their ranks and trials only. How long a message takes is measured on the
  * largest of them, made smaller (fewer repetitions, then fewer ranks) until it is a small part of the work.
@@ -24,8 +24,7 @@
 
 enum {
     SCHEDULE_BYTES = 200, /* of a stored operation: both engines keep less */
-    TRACED_BYTES = 100,   /* of an operation of a trace: as stored, and as steps while these are made */
-    SUMMED_TRIALS = 256   /* to see how long summing up takes */
+    TRACED_BYTES = 100    /* of an operation of a trace: as stored, and as steps while these are made */
 };
 
 /* Messages of all samples together, and of one: seconds at worst. */
@@ -38,7 +37,7 @@ static const double FLOW_SCHEDULE_S = 100e-9, EVENT_S = 2.6e-6;
 /* The smallest sample of a trace is the whole of it, and most of that would go into ordering its steps. */
 static const double TRACE_S = 10e-9;
 
-static const double TRIAL_S = 0.5e-6;           /* starting a trial */
+static const double TRIAL_S = 0.5e-6;           /* starting a trial, and summing it up */
 static const double TOUCH_S_PER_BYTE = 0.25e-9; /* the system clears new pages */
 
 /* ---- memory ---- */
@@ -212,35 +211,16 @@ static iw_status sample_kind(const iw_log *log, const struct iwi_inputs *inputs,
     return IW_OK;
 }
 
-/* Summing up draws 2,000 resamples of all trials, if they are fewer than 2,048; of more only their medians.
- */
-static double summing_s_per_trial(void)
-{
-    double values[SUMMED_TRIALS];
-    iw_summary summary;
-    double begin_s;
-
-    for (size_t i = 0; i < SUMMED_TRIALS; i++) {
-        values[i] = (double)(i * 7919 % SUMMED_TRIALS);
-    }
-    begin_s = iwi_thread_cpu_s();
-    if (iw_summarize(NULL, values, SUMMED_TRIALS, 1, &summary) != IW_OK) {
-        return 0.0;
-    }
-    return (iwi_thread_cpu_s() - begin_s) / SUMMED_TRIALS;
-}
-
-static double seconds_of(const iw_cell *cell, const struct iwi_task *task, double message_s, double summing_s)
+static double seconds_of(const iw_cell *cell, const struct iwi_task *task, double message_s)
 {
     const double trials = (double)cell->trials;
-    const double summed = trials < 2048.0 ? trials : SUMMED_TRIALS + 0.02 * trials;
 
-    return ((double)task->messages * message_s + TRIAL_S) * (trials + 1.0) + summing_s * summed +
+    return ((double)task->messages * message_s + TRIAL_S) * (trials + 1.0) +
            2.0 * TOUCH_S_PER_BYTE * (double)task->bytes;
 }
 
 static iw_status price_kind(const iw_log *log, const struct iwi_inputs *inputs, const struct kind *kind,
-                            size_t kinds, double summing_s)
+                            size_t kinds)
 {
     const double fair = fmin(LARGEST_SAMPLE, MOST_SAMPLED / (double)kinds);
     const double most = fmax(LEAST_SAMPLE, fmin(fair, SAMPLED_SHARE * kind->work));
@@ -250,7 +230,7 @@ static iw_status price_kind(const iw_log *log, const struct iwi_inputs *inputs, 
     for (size_t i = 0; i < kind->count; i++) {
         struct iwi_task *task = kind->tasks[i];
 
-        task->seconds = seconds_of(&inputs->study->cells[task->cell], task, message_s, summing_s);
+        task->seconds = seconds_of(&inputs->study->cells[task->cell], task, message_s);
     }
     return IW_OK;
 }
@@ -320,7 +300,6 @@ static struct kind next_kind(const iw_study *study, struct iwi_task *const *task
 static iw_status price_all(const iw_log *log, const struct iwi_inputs *inputs, struct iwi_task *const *order,
                            size_t count)
 {
-    const double summing_s = summing_s_per_trial();
     size_t kinds = 0;
 
     for (size_t i = 0; i < count; i += next_kind(inputs->study, order + i, count - i).count) {
@@ -329,7 +308,7 @@ static iw_status price_all(const iw_log *log, const struct iwi_inputs *inputs, s
     for (size_t i = 0; i < count;) {
         const struct kind kind = next_kind(inputs->study, order + i, count - i);
 
-        IW_TRY(price_kind(log, inputs, &kind, kinds, summing_s));
+        IW_TRY(price_kind(log, inputs, &kind, kinds));
         i += kind.count;
     }
     return IW_OK;

@@ -81,10 +81,10 @@ struct weighed {
     double weight;
 };
 
-/* In messages: starting a rank is like one, summing up a trial (2,000 resamples) like 1,000. */
+/* In messages: starting a rank is like one, starting a trial and summing it up like 30. */
 static double weight_of(const iw_cell *cell, const struct iwi_task *task)
 {
-    return (double)cell->trials * ((double)task->messages + (double)cell->ranks + 1000.0);
+    return (double)cell->trials * ((double)task->messages + (double)cell->ranks + 30.0);
 }
 
 /* Heaviest first; ties by id, not by place in the file. */

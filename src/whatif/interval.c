@@ -1,6 +1,8 @@
 /* The 95 % interval of a simulated mean.
  * SPDX-License-Identifier: BSD-3-Clause
  *
+ * Without redraws it is that of the trials (stats/mean_interval.h), as `simulate` prints it. With them:
+ *
  * The mean over N trials errs for two reasons: other trials would have had other phases, and another
  * recording of the same node would have held other detours. Both variances are estimated and added.
  *
@@ -29,7 +31,7 @@
 
 #include <gsl/gsl_cdf.h>
 
-#include "stats/path_stats.h"
+#include "stats/mean_interval.h"
 
 static const double LEAST_OF_ERROR = 0.15; /* by trial: 91 to 98 % cover, whatever the recording adds */
 

@@ -21,7 +21,7 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "stats/path_stats.h"
+#include "stats/mean_interval.h"
 
 /* Simulations, each of all trials; and messages, some minutes' worth. */
 enum { MOST_SIMULATIONS = 300 };

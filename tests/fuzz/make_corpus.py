@@ -23,9 +23,9 @@ ENVIRONMENT = dict(os.environ, ASAN_OPTIONS="detect_leaks=0", OMPI_ALLOW_RUN_AS_
 PATTERN = "--pattern allreduce:dissemination --ranks 8 --repeat 2".split()
 RESULTS = {
     "quiet": PATTERN,
-    "noise": PATTERN + "--noise periodic:1kHz,10us --trials 4".split(),
+    "noise": PATTERN + "--noise periodic:1kHz,300us --trials 8".split(),
     "sources": PATTERN + "--noise poisson:1kHz,exp:5us --noise periodic:100Hz,50us --sync start --trials 9".split(),
-    "explained": "--pattern halo1d --ranks 6 --compute 1ms --noise periodic:1kHz,10us --trials 3 --explain".split(),
+    "explained": "--pattern halo1d --ranks 6 --compute 1ms --noise periodic:1kHz,10us --trials 8 --explain".split(),
     "delay": "--pattern halo2d --ranks 4 --repeat 3 --compute 1ms --delay rank=1,time=1ms".split(),
 }
 WHATIF = "--pattern allreduce --ranks 16 --repeat 2 --compute 100us --trials 4".split()

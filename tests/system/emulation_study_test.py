@@ -61,7 +61,7 @@ class Emulation(unittest.TestCase):
                                      (r"repeat: \d+", "repeat: 500")]), encoding="utf-8")
         results = cls.folder / "results"
         run("study", study, "-o", results)
-        cls.percent = {(row["system"], int(row["ranks"])): 100 * float(row["slowdown"])
+        cls.percent = {(row["system"], int(row["ranks"])): 100 * float(row["median_slowdown"])
                        for row in csv.DictReader(io.StringIO(run("report", results, "--format", "csv")))}
 
     def test_the_traces_have_exactly_the_two_facts_of_each(self):

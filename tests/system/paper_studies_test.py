@@ -70,7 +70,7 @@ class Small:
         return float(self.cells[work, system, sync, net_scale, ranks][column])
 
     def slowdown(self, *key, **further):
-        return self.value("slowdown", *key, **further)
+        return self.value("median_slowdown", *key, **further)
 
 
 class PaperFigures(unittest.TestCase):

@@ -177,10 +177,11 @@ static iw_status write_result(const char *distribution, const char *explain, enu
                               FILE *out)
 {
     static const char format[] =
-        "{'schema': 'idlewave.simulate/1', 'ranks': 65536, 'trials': %s, 'seed': 1, 'engine': 'flow', "
+        "{'schema': 'idlewave.simulate/2', 'ranks': 65536, 'trials': %s, 'seed': 1, 'engine': 'flow', "
         "'noiseless_ns': 96000, 'makespan_ns': {'min': 210000, 'q1': 260000, 'median': 301500.5, 'q3': "
-        "350000, 'max': 811000, 'mean': 320000, 'ci95': [290000, 310000]}, 'slowdown': {'min': 1.19, 'q1': "
-        "1.7, 'median': 2.14, 'q3': 2.65, 'max': 7.45, 'mean': 2.33, 'ci95': [2.02, 2.23]}, 'noise': "
+        "350000, 'max': 811000, 'mean': 320000, 'mean_ci95': [300000, 345000]}, 'slowdown': {'min': 1.19, "
+        "'q1': "
+        "1.7, 'median': 2.14, 'q3': 2.65, 'max': 7.45, 'mean': 2.33, 'mean_ci95': [2.13, 2.59]}, 'noise': "
         "[{'spec': 'poisson:100Hz,20us', 'share': 0.002}], 'net': {'name': '<chic>', 'L_ns': 4000}, 'what': "
         "'allreduce:dissemination & <more>', 'command': 'idlewave simulate'%s%s}";
     char *text = NULL;

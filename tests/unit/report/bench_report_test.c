@@ -98,15 +98,16 @@ static void the_verdict_comes_first_and_lines_fit_a_terminal(void **state)
 static void the_three_stand_side_by_side(void **state)
 {
     static const char *const parts[] = {
-        "2.00 % longer than its work undisturbed",
+        "(mean): it is 2.00 % slower than its work undisturbed",
         "With injected noise (periodic:100Hz,1ms + poisson:10Hz,exp:1ms, sync start) it takes 1.122 ms: "
-        "10.00 % longer [10.00 %, 10.00 %] than without.",
-        "says 11.00 % longer [10.00 %, 12.00 %]: measured and simulated are 1.00 points apart, a factor of "
+        "it is 10.0 % slower than without (mean; 95 % CI 10.0 % to 10.0 %).",
+        "it is 11.0 % slower than without (mean; 95 % CI 10.0 % to 12.0 %): measured and simulated are 1.00 "
+        "points apart, a factor of "
         "0.909. They agree",
         "A phase, by the times of whole blocks",
-        "simulated with           1.121 ms      11.00 %  [10.00 %, 12.00 %]",
+        "simulated with           1.121 ms       11.0 %  10.0 % to 12.0 %",
         "Of the noise's detours 50.0 %, of their time 100.0 % kept place and duration;",
-        "is a slowdown of 10.00 %.",
+        "is a slowdown of 10.0 %.",
         "400 trials of 50 phases each with the noise as it was planned",
         "4.00 % of the time was injected as noise, 5.00 % was planned",
     };

@@ -130,7 +130,7 @@ static void test_one_trial_claims_no_certainty(void **state)
 
     (void)state;
     sample.trials = 1;
-    assert_says(&sample, "One trial does not tell how sure this is.");
+    assert_says(&sample, "So few trials do not tell how sure this is.");
 }
 
 static void test_what_varies_is_shown_side_by_side(void **state)

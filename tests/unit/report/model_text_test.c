@@ -131,7 +131,7 @@ static void rows_without_answer_are_said_once(void **state)
 
     (void)state;
     assert_says(&horizon, "8,192 and more: refused\n\n");
-    assert_says(&horizon, "1.82 up  refused   daemon\n");
+    assert_says(&horizon, "2.816x up  refused   daemon\n");
 }
 
 static void the_worst_source_is_said_where_it_changes(void **state)

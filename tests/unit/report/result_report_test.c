@@ -155,8 +155,8 @@ static void the_text_begins_as_that_of_simulate(void **state)
     sample_write(&s, iw_result_write_text);
     assert_memory_equal(report, s.text, strlen(s.text));
     assert_contains(report, "When the trials end");
-    assert_contains(report, "\n    the first   130.2 us       1.000\n");
-    assert_contains(report, "\n         50 %   390.6 us       3.000  \xe2\x96\x88");
+    assert_contains(report, "\n    the first   130.2 us      0.00 %\n");
+    assert_contains(report, "\n         50 %   390.6 us      3.000x  \xe2\x96\x88");
     free(report);
     sample_release(&s);
 }

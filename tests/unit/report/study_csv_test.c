@@ -22,7 +22,7 @@ static iw_study_results *one_cell(void)
     cell->noiseless_ns = 1000.0;
     cell->p5_ns = 1100.5;
     cell->p95_ns = 3000.0;
-    cell->makespan_ns = (iw_summary){100, 1000, 1200, 1500, 2000, 4000, 1700, 1400, 1600};
+    cell->makespan_ns = (iw_summary){100, 1000, 1200, 1500, 2000, 4000, 1700, 1400, 1600, 1650, 1800};
     return results;
 }
 
@@ -35,10 +35,13 @@ static void a_cell_is_a_line(void **state)
     assert_string_equal(
         text,
         "id,system,work,net,noise,ranks,bytes,sync,net_scale,trials,seed,messages,noise_share,"
-        "noiseless_ns,min_ns,p5_ns,q1_ns,median_ns,q3_ns,p95_ns,max_ns,mean_ns,ci95_low_ns,ci95_high_ns,"
-        "slowdown,slowdown_ci95_low,slowdown_ci95_high\n"
+        "noiseless_ns,min_ns,p5_ns,q1_ns,median_ns,q3_ns,p95_ns,max_ns,mean_ns,mean_ci95_low_ns,"
+        "mean_ci95_high_ns,median_ci95_low_ns,median_ci95_high_ns,mean_slowdown,mean_slowdown_ci95_low,"
+        "mean_slowdown_ci95_high,median_slowdown,median_slowdown_ci95_low,median_slowdown_ci95_high\n"
         "0000000000000000,chic,allreduce:dissemination,\"L 2 us, o 1 us, g 1 us\",\"poisson:100Hz,20us\","
-        "2,1,none,1,100,1,2,0.002,1000,1000,1100.5,1200,1500,2000,3000,4000,1700,1400,1600,0.5,0.4,0.6\n");
+        "2,1,none,1,100,1,2,0.002,1000,1000,1100.5,1200,1500,2000,3000,4000,1700,1650,1800,1400,1600,0.7,0."
+        "65,0.8,0.5,"
+        "0.4,0.6\n");
     free(text);
     iw_study_results_free(results);
 }
@@ -50,11 +53,11 @@ static void what_is_no_number_is_left_empty(void **state)
 
     (void)state;
     results->cells->noise_share = NAN;
-    results->cells->makespan_ns.ci95_low = NAN;
-    results->cells->makespan_ns.ci95_high = NAN;
+    results->cells->makespan_ns.median_low = results->cells->makespan_ns.median_high = NAN;
+    results->cells->makespan_ns.mean_low = results->cells->makespan_ns.mean_high = NAN;
     text = study_csv(results);
     assert_non_null(strstr(text, ",1,2,,1000,"));
-    assert_non_null(strstr(text, ",1700,,,0.5,,\n"));
+    assert_non_null(strstr(text, ",1700,,,,,0.7,,,0.5,,\n"));
     free(text);
     iw_study_results_free(results);
 }

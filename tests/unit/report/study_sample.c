@@ -58,6 +58,7 @@ static void fill_times(iw_cell_result *cell, size_t system, size_t work)
                         (double)cell->bytes * 0.5;
     const double spread = base * slowdown;
     const double ci = 2.0 / sqrt((double)cell->trials);
+    const bool has_interval = cell->trials >= IW_LEAST_TRIALS;
 
     cell->noiseless_ns = base;
     cell->makespan_ns = (iw_summary){.count = cell->trials,
@@ -67,8 +68,10 @@ static void fill_times(iw_cell_result *cell, size_t system, size_t work)
                                      .q3 = base + 1.4 * spread,
                                      .max = base * 1.01 + 4.0 * spread,
                                      .mean = base + 1.1 * spread,
-                                     .ci95_low = cell->trials > 1 ? base + (1.0 - ci) * spread : NAN,
-                                     .ci95_high = cell->trials > 1 ? base + (1.0 + ci) * spread : NAN};
+                                     .median_low = has_interval ? base + (1.0 - ci) * spread : NAN,
+                                     .median_high = has_interval ? base + (1.0 + ci) * spread : NAN,
+                                     .mean_low = has_interval ? base + (1.1 - ci) * spread : NAN,
+                                     .mean_high = has_interval ? base + (1.1 + 2.0 * ci) * spread : NAN};
     cell->p5_ns = base + 0.4 * spread;
     cell->p95_ns = base + 2.2 * spread;
 }

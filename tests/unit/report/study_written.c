@@ -29,8 +29,9 @@ void study_set_times(iw_cell_result *cell, double noiseless, double min, double 
     cell->makespan_ns.median = median;
     cell->makespan_ns.q3 = q3;
     cell->makespan_ns.max = max;
-    cell->makespan_ns.ci95_low = median;
-    cell->makespan_ns.ci95_high = median;
+    cell->makespan_ns.mean = median;
+    cell->makespan_ns.median_low = cell->makespan_ns.median_high = median;
+    cell->makespan_ns.mean_low = cell->makespan_ns.mean_high = median;
 }
 
 char *study_text(const iw_study_results *results, bool has_colour)

@@ -41,9 +41,9 @@ static iw_cell_result *add(struct made *made, const char *system, uint32_t ranks
                              .bytes = 1,
                              .net_scale = 1.0,
                              .noiseless_ns = 1000.0};
-    cell->makespan_ns.ci95_low = 1000.0 * low;
+    cell->makespan_ns.median_low = 1000.0 * low;
     cell->makespan_ns.median = 1000.0 * median;
-    cell->makespan_ns.ci95_high = 1000.0 * high;
+    cell->makespan_ns.median_high = 1000.0 * high;
     return cell;
 }
 

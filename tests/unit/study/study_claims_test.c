@@ -145,7 +145,7 @@ static void append(const char *dir, const char *name, const char *text)
     assert_int_equal(fclose(file), 0);
 }
 
-#define LINE(id) "{\"schema\":\"idlewave.cell/1\",\"id\":\"" id "\",\"rest\":0}\n"
+#define LINE(id) "{\"schema\":\"idlewave.cell/2\",\"id\":\"" id "\",\"rest\":0}\n"
 
 static void only_whole_new_lines_of_others_are_seen(void **state)
 {
@@ -156,7 +156,7 @@ static void only_whole_new_lines_of_others_are_seen(void **state)
     iwt_folder_make(dir);
     snprintf(own, sizeof own, "%s/results.jsonl", dir);
     append(dir, "results.jsonl", LINE("000000000000000a"));
-    append(dir, "results-p2.jsonl", LINE("000000000000000b") "{\"schema\":\"idlewave.cell/1\",\"id\":\"0000");
+    append(dir, "results-p2.jsonl", LINE("000000000000000b") "{\"schema\":\"idlewave.cell/2\",\"id\":\"0000");
     assert_ok(iwi_others_init(NULL, dir, own, &others));
     assert_news(&others, "");
     append(dir, "results-p2.jsonl", "00000000000c\",\"rest\":0}\n" LINE("000000000000000d"));

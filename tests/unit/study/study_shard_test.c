@@ -322,7 +322,7 @@ static void damaged_lines_are_refused_with_their_place(void **state)
 {
     struct parts *parts = *state;
 
-    iwt_write_file(parts->part[1], "results.jsonl", "{\"schema\":\"idlewave.cell/1\"}\n");
+    iwt_write_file(parts->part[1], "results.jsonl", "{\"schema\":\"idlewave.cell/2\"}\n");
     assert_refused(parts, SHARDS, "results.jsonl:1", parts->part[1]);
 }
 

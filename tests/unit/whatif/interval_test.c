@@ -16,16 +16,16 @@ static void assert_near(double value, double expected, double tolerance)
     }
 }
 
-static void trials_alone_are_students_t(void **state)
+/* As `simulate` has it of the same trials. */
+static void trials_alone_have_the_interval_of_their_mean(void **state)
 {
-    const double trials[] = {1.0, 2.0, 3.0, 4.0};
-    const iw_estimate e = iwi_interval(&(struct iwi_sample){.trials = trials, .trial_count = 4});
+    const double trials[] = {1.0, 2.0, 4.0, 8.0, 16.0, 32.0};
+    const iw_estimate e = iwi_interval(&(struct iwi_sample){.trials = trials, .trial_count = 6});
+    iw_summary s;
 
     (void)state;
-    /* s2 = 5/3, standard error sqrt(5/12) = 0.6455, t(97.5 %, 3) = 3.1824 */
-    assert_near(e.value, 2.5, 1e-12);
-    assert_near(e.low, 2.5 - 2.05426, 1e-4);
-    assert_near(e.high, 2.5 + 2.05426, 1e-4);
+    assert_ok(iw_summarize(NULL, trials, 6, &s));
+    assert_true(e.value == s.mean && e.low == s.mean_low && e.high == s.mean_high);
 }
 
 static void the_recording_adds_its_variance(void **state)
@@ -66,20 +66,21 @@ static void a_recording_that_adds_nothing_leaves_the_trials(void **state)
 
 static void a_variance_that_is_known_is_added(void **state)
 {
-    const double trials[] = {1.0, 2.0, 3.0, 4.0};
+    const double trials[] = {1.0, 2.0, 3.0, 4.0, 5.0, 6.0};
     const iw_estimate e = iwi_interval(&(struct iwi_sample){
-        .trials = trials, .trial_count = 4, .file_variance = 5.0 / 12.0, .file_freedom = 9.0});
+        .trials = trials, .trial_count = 6, .file_variance = 5.0 / 12.0, .file_freedom = 9.0});
 
     (void)state;
-    /* Student's half width of the trials is 2.05426; t(97.5 %, 9) sqrt(5/12) = 2.262157 x 0.645497 = 1.460216 */
-    assert_near(e.value - e.low, hypot(2.05426, 1.460216), 1e-4);
-    assert_near(e.high - e.value, hypot(2.05426, 1.460216), 1e-4);
+    /* Student's half width of the trials is 2.570582 sqrt(3.5/6) = 1.963316, that of the recording t(97.5 %, 9)
+     * sqrt(5/12) = 2.262157 x 0.645497 = 1.460216 */
+    assert_near(e.value - e.low, hypot(1.963316, 1.460216), 1e-4);
+    assert_near(e.high - e.value, hypot(1.963316, 1.460216), 1e-4);
 }
 
 static void what_never_varies_is_exact(void **state)
 {
-    const double trials[] = {0.5, 0.5, 0.5}, redraws[] = {0.5, 0.5, 0.5, 0.5};
-    struct iwi_sample sample = {.trials = trials, .trial_count = 3, .one_hit = 0.5, .most_unmet = 9.0};
+    const double trials[] = {0.5, 0.5, 0.5, 0.5, 0.5, 0.5}, redraws[] = {0.5, 0.5, 0.5, 0.5};
+    struct iwi_sample sample = {.trials = trials, .trial_count = 6, .one_hit = 0.5, .most_unmet = 9.0};
     iw_estimate e = iwi_interval(&sample);
 
     (void)state;
@@ -198,7 +199,7 @@ static void intervals_cover_as_often_as_they_say(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(trials_alone_are_students_t),
+        cmocka_unit_test(trials_alone_have_the_interval_of_their_mean),
         cmocka_unit_test(the_recording_adds_its_variance),
         cmocka_unit_test(a_recording_that_adds_nothing_leaves_the_trials),
         cmocka_unit_test(a_variance_that_is_known_is_added),

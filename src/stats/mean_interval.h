@@ -1,0 +1,15 @@
+/* The 95 % interval of the mean of trials, which are skewed more often than not.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef IWI_MEAN_INTERVAL_H
+#define IWI_MEAN_INTERVAL_H
+
+#include <stddef.h>
+
+#include <idlewave/stats.h>
+
+/* Mean of `count` > 0 values (not changed, in any order) with its interval: NaN for fewer than
+ * IW_LEAST_TRIALS. */
+iw_estimate iwi_mean_estimate(const double *values, size_t count);
+
+#endif
