@@ -14,6 +14,9 @@
 /* Nobody records longer to answer one question. */
 static const double LONGEST_ADVICE_S = 14.0 * 86400.0;
 
+/* Below this a slowdown shows as 0.00 %. */
+static const double NO_SLOWDOWN = 0.00005;
+
 enum { LISTED_LAWS = 3 };
 
 /* ---- JSON ---- */
@@ -106,6 +109,8 @@ void iwi_append_bound(char paragraph[IWI_PARAGRAPH_SIZE], iw_estimate slowdown, 
     if (isnan(slowdown.low)) {
         iwi_append(paragraph, " %s without %s with what was recorded: ",
                    iwi_slower_text(slowdown.value, slower), without);
+    } else if (slowdown.low < NO_SLOWDOWN) {
+        iwi_append(paragraph, " is not known to be slower than without %s: ", without);
     } else if (slowdown.low >= 1.0) {
         iwi_append(paragraph, " takes at least %s times as long as without %s: ",
                    iwi_factor_text(1.0 + slowdown.low, number), without);

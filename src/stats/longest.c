@@ -71,6 +71,11 @@ double iwi_unseen(const struct iwi_longest *longest, double rate_hz, const struc
     return fmax(0.0, job->phases / job->quiet_s * meets * more_s);
 }
 
+double iwi_most_unseen(const struct iwi_longest *longest, double rate_hz)
+{
+    return RULE_OF_THREE * rate_hz * iwi_next_longest_ns(longest) * 1e-9;
+}
+
 double iwi_unseen_allowed(double slowdown)
 {
     return fmax(ALLOWED_SHARE * slowdown, ALLOWED_LEAST);

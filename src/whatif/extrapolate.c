@@ -94,11 +94,27 @@ const char *iw_noise_set_law(const iw_noise_set *set, size_t number)
     return NULL;
 }
 
-iw_status iwi_fit_anew(const iw_log *log, const iw_recording *recording, iw_noise_fit **fit_p)
+/* With a law that has no mean, nothing that is drawn from it has one either. */
+iw_status iwi_fit_anew(const iw_log *log, const char *name, const iw_recording *recording,
+                       iw_noise_fit **fit_p)
 {
     const iw_fit_opts opts = {.seed = 1, .replicates = 0};
+    iw_noise_fit *fit;
 
-    return iw_noise_fit_new(log, recording, &opts, fit_p);
+    IW_TRY(iw_noise_fit_new(log, recording, &opts, &fit));
+    for (size_t i = 0; i < fit->spec_count; i++) {
+        if (!isfinite(fit->specs[i].share)) {
+            const iw_status status = iwi_fail(log, IW_ERR_RANGE,
+                                              "'%s': drawn anew its law is %s, which has no mean, so nothing "
+                                              "can be extrapolated: record longer",
+                                              name, fit->specs[i].text);
+
+            iw_noise_fit_free(fit);
+            return status;
+        }
+    }
+    *fit_p = fit;
+    return IW_OK;
 }
 
 /* ---- in place of recordings ---- */

@@ -83,20 +83,21 @@ iw_reach iwi_reach(const iw_noise_set *set, const struct iwi_exposure *exposure,
     struct iwi_length_bins bins = {0};
     struct view views[IW_NOISE_MAX_SOURCES];
     const size_t count = look_at(set, exposure, &bins, views, &reach);
-    double index = 0.0;
+    double index = 0.0, most_unseen = 0.0;
 
     if (count > 0 && exposure->quiet_s > 0.0) {
         const struct iwi_met_job job = job_of(&bins, exposure->quiet_s, value);
 
         for (size_t i = 0; i < count; i++) {
             reach.unseen += iwi_unseen(&views[i].longest, views[i].rate_hz, &job);
+            most_unseen += iwi_most_unseen(&views[i].longest, views[i].rate_hz);
             index = fmax(index, iwi_tail_index(&views[i].longest));
         }
     }
     reach.is_bound = !reach.is_extrapolated && reach.unseen > allowed;
     if (reach.is_bound) {
         reach.record_s =
-            reach.recorded_s * pow(reach.unseen / allowed, 1.0 / (1.0 - fmin(index, MOST_ADVISED_INDEX)));
+            reach.recorded_s * pow(most_unseen / allowed, 1.0 / (1.0 - fmin(index, MOST_ADVISED_INDEX)));
     }
     return reach;
 }

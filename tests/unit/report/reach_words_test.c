@@ -56,6 +56,24 @@ static void no_recording_of_months_is_advised(void **state)
     json_decref(recording);
 }
 
+static void bounds_are_told_as_such(void **state)
+{
+    char text[IWI_PARAGRAPH_SIZE] = "";
+
+    (void)state;
+    iwi_append_bound(text, (iw_estimate){1.5, 1.3, NAN}, "noise");
+    assert_string_equal(text, " takes at least 2.300 times as long as without noise: ");
+    text[0] = '\0';
+    iwi_append_bound(text, (iw_estimate){0.5, 0.034, NAN}, "noise and delays");
+    assert_string_equal(text, " is at least 3.40 % slower than without noise and delays: ");
+    text[0] = '\0';
+    iwi_append_bound(text, (iw_estimate){0.5, 0.0, NAN}, "noise");
+    assert_string_equal(text, " is not known to be slower than without noise: ");
+    text[0] = '\0';
+    iwi_append_bound(text, (iw_estimate){1.5, NAN, NAN}, "noise"); /* of a few trials */
+    assert_string_equal(text, " takes 2.500 times as long as without noise with what was recorded: ");
+}
+
 /* What is infinite is null in files, and no number when it is read again. */
 static void a_bound_has_no_upper_end(void **state)
 {
@@ -102,6 +120,7 @@ int main(void)
         cmocka_unit_test(lengths_have_two_digits),
         cmocka_unit_test(a_bound_says_why_and_what_to_do),
         cmocka_unit_test(no_recording_of_months_is_advised),
+        cmocka_unit_test(bounds_are_told_as_such),
         cmocka_unit_test(a_bound_has_no_upper_end),
         cmocka_unit_test(noise_that_is_not_recorded_is_null),
         cmocka_unit_test(laws_are_named),

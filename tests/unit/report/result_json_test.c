@@ -64,7 +64,7 @@ static void keys_are_those_of_the_contract_in_their_order(void **state)
         "schema ranks trials first_trial seed engine rules rendezvous lanes threads processes parallel "
         "resumed messages noiseless_ns makespan_ns "
         "slowdown noise sync delays net engine_seconds messages_per_second peak_rss_bytes version "
-        "command what distribution");
+        "command what distribution recording");
     assert_keys(json_object_get(object, "makespan_ns"),
                 "mean mean_ci95 median median_ci95 median_level min q1 q3 max");
     assert_keys(json_object_get(object, "slowdown"),
