@@ -33,7 +33,7 @@ ARROWS = {
     "model": (("base", "noise", "stats"), ("GSL",)),
     "team": (("base",), ()),
     "wave": (("base", "stats"), ()),
-    "study": (("base", "format", "noise", "program", "sim", "stats"), ("jansson",)),
+    "study": (("base", "format", "noise", "program", "sim", "stats", "whatif"), ("jansson",)),
     "whatif": (("base", "format", "model", "noise", "sim", "stats"), ("GSL",)),
     "verify": (("base", "noise", "measure", "stats"), ()),
     "report": (("base", "format", "stats"), ("jansson",)),

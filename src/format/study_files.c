@@ -97,7 +97,9 @@ static bool is_same_result(const iw_cell_result *a, const iw_cell_result *b)
     return a->ranks == b->ranks && a->bytes == b->bytes && a->trials == b->trials && a->seed == b->seed &&
            a->messages == b->messages && a->sync == b->sync && is_same_number(a->net_scale, b->net_scale) &&
            is_same_number(a->noiseless_ns, b->noiseless_ns) && is_same_number(a->p5_ns, b->p5_ns) &&
-           is_same_number(a->p95_ns, b->p95_ns) && is_same_summary(&a->makespan_ns, &b->makespan_ns);
+           is_same_number(a->p95_ns, b->p95_ns) && is_same_summary(&a->makespan_ns, &b->makespan_ns) &&
+           is_same_number(a->recording.slowdown_low, b->recording.slowdown_low) &&
+           is_same_number(a->recording.slowdown_high, b->recording.slowdown_high);
 }
 
 /* Takes the cell over, whatever comes of it. */

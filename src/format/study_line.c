@@ -48,6 +48,13 @@ static const struct real_member makespan_reals[] = {
     REAL("mean_low", makespan_ns.mean_low, true),
     REAL("mean_high", makespan_ns.mean_high, true),
 };
+static const struct real_member recording_reals[] = {
+    REAL("seconds", recording.seconds, false),
+    REAL("unseen", recording.unseen, false),
+    REAL("slowdown_low", recording.slowdown_low, true),
+    REAL("slowdown_high", recording.slowdown_high, true),
+    REAL("record_seconds", recording.record_s, true),
+};
 #undef REAL
 
 #define COUNT(table) (sizeof(table) / sizeof(table)[0])
@@ -134,6 +141,12 @@ static iw_status write_cell(const iw_log *log, const iw_cell_result *cell, FILE 
     fprintf(out, ",\"makespan_ns\":{\"count\":%zu", cell->makespan_ns.count);
     write_reals(out, cell, makespan_reals, COUNT(makespan_reals));
     fputc('}', out);
+    if (cell->recording.seconds > 0.0) {
+        fputs(",\"recording\":{\"is_bound\":", out);
+        fputs(isnan(cell->recording.record_s) ? "false" : "true", out);
+        write_reals(out, cell, recording_reals, COUNT(recording_reals));
+        fputc('}', out);
+    }
     return IW_OK;
 }
 
@@ -307,6 +320,14 @@ static iw_status read_makespan(const struct line_reader *r, const json_t *object
     return read_reals(r, makespan, makespan_reals, COUNT(makespan_reals), cell);
 }
 
+static iw_status read_recording(const struct line_reader *r, const json_t *object, iw_cell_result *cell)
+{
+    const json_t *recording = json_object_get(object, "recording");
+
+    cell->recording = (iw_cell_recording){.seconds = 0.0};
+    return recording != NULL ? read_reals(r, recording, recording_reals, COUNT(recording_reals), cell) : IW_OK;
+}
+
 /* Lines without a digest are believed unless noise makes the work more than twice as fast: orders of work
  * that noise happens to improve gain at most that (Graham, 1969). */
 static iw_status check_plausible(const struct line_reader *r, const iw_cell_result *cell)
@@ -368,6 +389,7 @@ static iw_status read_cell(const struct line_reader *r, const json_t *object, iw
     IW_TRY(read_sync(r, object, cell));
     IW_TRY(read_reals(r, object, outer_reals, COUNT(outer_reals), cell));
     IW_TRY(read_makespan(r, object, cell));
+    IW_TRY(read_recording(r, object, cell));
     IW_TRY(read_text(r, object, "system", &cell->system));
     IW_TRY(read_text(r, object, "work", &cell->work));
     IW_TRY(read_text(r, object, "net", &cell->net));

@@ -5,6 +5,7 @@
 #define IWI_REACH_PARTS_H
 
 #include <idlewave/certainty.h>
+#include <idlewave/study.h>
 #include <jansson.h>
 
 #include "report/report.h"
@@ -36,6 +37,10 @@ void iwi_append_bound(char paragraph[IWI_PARAGRAPH_SIZE], iw_estimate slowdown, 
  * for an estimate". */
 void iwi_append_reach(char paragraph[IWI_PARAGRAPH_SIZE], const json_t *recording, uint64_t ranks,
                       double time_ns);
+
+/* Of a study: " 3 of 12 cells are lower bounds: their recordings cannot show ...; record 40 min for estimates of
+ * all." Nothing where there are none. */
+void iwi_append_bounds(char paragraph[IWI_PARAGRAPH_SIZE], const iw_study_results *results);
 
 /* Of an extrapolation: "from laws fitted to the recording (poisson:9.9Hz,exp:20us), not from it". */
 void iwi_append_laws(char paragraph[IWI_PARAGRAPH_SIZE], const json_t *recording);

@@ -156,3 +156,28 @@ void iwi_append_laws(char paragraph[IWI_PARAGRAPH_SIZE], const json_t *recording
     }
     iwi_append(paragraph, "), not from it");
 }
+
+void iwi_append_bounds(char paragraph[IWI_PARAGRAPH_SIZE], const iw_study_results *results)
+{
+    size_t bounds = 0;
+    double record_s = 0.0;
+    char length[IWI_NUMBER_SIZE];
+
+    for (size_t i = 0; i < results->count; i++) {
+        const iw_cell_recording *recording = &results->cells[i].recording;
+
+        if (recording->seconds > 0.0 && !isnan(recording->record_s)) {
+            bounds++;
+            record_s = fmax(record_s, recording->record_s);
+        }
+    }
+    if (bounds == 0) {
+        return;
+    }
+    iwi_append(paragraph, " %zu of %zu cells %s: %s recording cannot show what so many ranks meet", bounds,
+               results->count, bounds == 1 ? "is a lower bound" : "are lower bounds", bounds == 1 ? "its" : "their");
+    if (record_s <= LONGEST_ADVICE_S) {
+        iwi_append(paragraph, "; record %s for estimates", iwi_length_text(round_up(record_s), length));
+    }
+    iwi_append(paragraph, ".");
+}

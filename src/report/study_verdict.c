@@ -8,6 +8,7 @@
 
 #include "base/base.h"
 #include "report/noise_parts.h"
+#include "report/reach_parts.h"
 
 enum { NAME_COLUMNS = 63, SYSTEM_COLUMNS = 16, WHERE_COLUMNS = 26, INTERVAL_COLUMNS = 18 };
 
@@ -103,6 +104,7 @@ static void write_certainty(const struct iwi_page *page, const iw_study_results 
                " trial%s. Noise takes over where the median trial takes at least %.4g times as long as "
                "without noise, from there on; what it costs is told by the mean.",
                e->most_trials == 1 ? "" : "s", 1.0 + results->threshold);
+    iwi_append_bounds(paragraph, results);
     iwi_write_wrapped(page->out, paragraph);
 }
 

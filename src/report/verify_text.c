@@ -8,6 +8,7 @@
 
 #include "base/base.h"
 #include "report/noise_parts.h"
+#include "report/reach_parts.h"
 #include "report/verify_parts.h"
 
 enum { NAME_COLUMNS = 21, STATE_COLUMNS = 15, HOST_COLUMNS = 40 };
@@ -117,12 +118,15 @@ static const char *digits_text(double share, char buf[IWI_NUMBER_SIZE])
     return buf;
 }
 
-/* "worth 1.20 % (0.90 to 1.52 %)", on a line of its own. */
+/* "worth 1.20 % (0.90 to 1.52 %)", on a line of its own; beyond the reach of the recording "worth at least". */
 static void write_worth(FILE *out, const iw_mitigation *m)
 {
     char value[IWI_NUMBER_SIZE], low[IWI_NUMBER_SIZE], high[IWI_NUMBER_SIZE];
 
-    if (m->has_worth) {
+    if (m->has_worth && isinf(m->worth.high)) {
+        (void)fprintf(out, "%*sworth at least %s %%\n", NAME_COLUMNS + STATE_COLUMNS, "",
+                      digits_text(m->worth.low, low));
+    } else if (m->has_worth) {
         (void)fprintf(out, "%*sworth %s %% (%s to %s %%)\n", NAME_COLUMNS + STATE_COLUMNS, "",
                       digits_text(m->worth.value, value), digits_text(m->worth.low, low),
                       digits_text(m->worth.high, high));
@@ -146,12 +150,19 @@ static void write_job(FILE *out, const iw_verify *verify)
 {
     char paragraph[IWI_PARAGRAPH_SIZE] = "", slower[IWI_PHRASE_SIZE], range[IWI_RANGE_SIZE];
 
-    if (verify->job[0] != '\0') {
+    if (verify->job[0] == '\0') {
+        return;
+    }
+    if (isinf(verify->slowdown.high)) {
+        iwi_append(paragraph, "With this noise %s", verify->job);
+        iwi_append_bound(paragraph, verify->slowdown, "it");
+        iwi_append(paragraph, "the recording cannot show what so many ranks meet; longer ones can.");
+    } else {
         iwi_append(paragraph, "With this noise %s %s without (mean; 95 %% CI %s).", verify->job,
                    iwi_slower_text(verify->slowdown.value, slower),
                    iwi_slowdown_range_text(verify->slowdown.low, verify->slowdown.high, range));
-        iwi_write_wrapped(out, paragraph);
     }
+    iwi_write_wrapped(out, paragraph);
 }
 
 static void write_table(FILE *out, const iw_verify *verify)

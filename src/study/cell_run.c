@@ -3,9 +3,12 @@
  */
 #include "study/cell_run.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <idlewave/certainty.h>
 
 #include "base/base.h"
 #include "format/study_line.h"
@@ -102,7 +105,8 @@ static double noise_share(const iw_noise *noise)
 /* ---- the cell ---- */
 
 static iw_status simulate(const iw_log *log, const struct iwi_inputs *inputs, const iw_cell *cell,
-                          uint32_t threads, iw_progress progress, iw_sim_result **simulated_p)
+                          uint32_t threads, iw_progress progress, iw_sim_result **simulated_p,
+                          iw_certainty *certainty_p)
 {
     iw_net net = inputs->study->systems[cell->system].net;
     iw_sim_opts opts = IW_SIM_OPTS_INIT;
@@ -116,12 +120,33 @@ static iw_status simulate(const iw_log *log, const struct iwi_inputs *inputs, co
     IW_TRY(iw_net_scale(log, &net, cell->net_scale));
     IW_TRY(iwi_cell_program_init(log, inputs, cell, &program));
     status = iw_simulate(log, program.program, &net, iwi_inputs_noise(inputs, cell), &opts, simulated_p);
+    if (status == IW_OK) {
+        status = iw_certainty_find(log,
+                                   &(iw_certainty_question){.set = iwi_inputs_set(inputs, cell),
+                                                            .program = program.program,
+                                                            .net = &net,
+                                                            .opts = &opts,
+                                                            .result = *simulated_p},
+                                   certainty_p);
+    }
     iwi_cell_program_release(&program);
     return status;
 }
 
+/* What is infinite is no number in lines. */
+static iw_cell_recording recording_of(const iw_certainty *certainty)
+{
+    const iw_reach *reach = &certainty->reach;
+
+    return (iw_cell_recording){.seconds = reach->recorded_s,
+                               .unseen = reach->unseen,
+                               .slowdown_low = certainty->slowdown.low,
+                               .slowdown_high = reach->is_bound ? NAN : certainty->slowdown.high,
+                               .record_s = reach->is_bound ? reach->record_s : NAN};
+}
+
 static iw_status write_line(const iw_log *log, const struct iwi_inputs *inputs, const iw_cell *cell,
-                            const iw_sim_result *simulated, char **line_p)
+                            const iw_sim_result *simulated, const iw_certainty *certainty, char **line_p)
 {
     const iw_study_system *system = &inputs->study->systems[cell->system];
     char net_text[NET_TEXT_SIZE];
@@ -137,6 +162,7 @@ static iw_status write_line(const iw_log *log, const struct iwi_inputs *inputs, 
         .sync = cell->sync,
         .net_scale = cell->net_scale,
         .noise_share = noise_share(iwi_inputs_noise(inputs, cell)),
+        .recording = recording_of(certainty),
     };
     iw_status status = result.noise != NULL ? IW_OK : IW_ERR_NOMEM;
 
@@ -156,10 +182,12 @@ iw_status iwi_cell_run(const iw_log *log, const struct iwi_inputs *inputs, const
                        uint32_t threads, iw_progress progress, char **line_p)
 {
     iw_sim_result *simulated = NULL;
-    iw_status status;
+    iw_certainty certainty;
+    iw_status status = simulate(log, inputs, cell, threads, progress, &simulated, &certainty);
 
-    IW_TRY(simulate(log, inputs, cell, threads, progress, &simulated));
-    status = write_line(log, inputs, cell, simulated, line_p);
+    if (status == IW_OK) {
+        status = write_line(log, inputs, cell, simulated, &certainty, line_p);
+    }
     iw_sim_result_free(simulated);
     return status;
 }

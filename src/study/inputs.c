@@ -5,8 +5,6 @@
 
 #include <stdlib.h>
 
-#include <idlewave/recording.h>
-
 #include "base/base.h"
 
 enum { SYNCS = IW_SYNC_PHASE + 1 };
@@ -14,9 +12,10 @@ enum { SYNCS = IW_SYNC_PHASE + 1 };
 iw_status iwi_inputs_init(const iw_log *log, const iw_study *study, struct iwi_inputs *inputs)
 {
     *inputs = (struct iwi_inputs){.study = study};
+    inputs->sets = iwi_new_array(log, study->system_count * SYNCS, sizeof(iw_noise_set *));
     inputs->noise = iwi_new_array(log, study->system_count * SYNCS, sizeof(iw_noise *));
     inputs->schedules = iwi_new_array(log, study->work_count, sizeof(iw_program *));
-    if (inputs->noise == NULL || inputs->schedules == NULL) {
+    if (inputs->sets == NULL || inputs->noise == NULL || inputs->schedules == NULL) {
         iwi_inputs_release(inputs);
         return IW_ERR_NOMEM;
     }
@@ -27,11 +26,13 @@ void iwi_inputs_release(struct iwi_inputs *inputs)
 {
     for (size_t i = 0; inputs->noise != NULL && i < inputs->study->system_count * SYNCS; i++) {
         iw_noise_free(inputs->noise[i]);
+        iw_noise_set_free(inputs->sets[i]);
     }
     for (size_t i = 0; inputs->schedules != NULL && i < inputs->study->work_count; i++) {
         iw_program_free(inputs->schedules[i]);
     }
     free(inputs->noise);
+    free(inputs->sets);
     free(inputs->schedules);
     *inputs = (struct iwi_inputs){.study = NULL};
 }
@@ -54,23 +55,32 @@ static size_t noise_index(const iw_cell *cell)
 iw_status iwi_inputs_add_noise(const iw_log *log, struct iwi_inputs *inputs, const iw_cell *cell)
 {
     const iw_study_system *system = &inputs->study->systems[cell->system];
-    iw_noise *noise = NULL;
+    const size_t index = noise_index(cell);
+    iw_noise_set *set = NULL;
     iw_status status;
 
-    if (inputs->noise[noise_index(cell)] != NULL) {
+    if (inputs->noise[index] != NULL) {
         return IW_OK;
     }
-    status = iw_noise_new(log, &noise);
+    status = iw_noise_set_new(log, &set);
     for (size_t i = 0; status == IW_OK && i < system->noise_count; i++) {
-        status = iw_noise_add_file(log, noise, system->noise[i]);
+        status = iw_noise_set_add(log, set, system->noise[i]);
+    }
+    if (status == IW_OK) {
+        iw_noise_set_align(set, cell->sync, system->skew_ps, system->ranks_per_node);
+        status = iw_noise_set_make(log, set, NULL, cell->seed, 0, &inputs->noise[index]);
     }
     if (status != IW_OK) {
-        iw_noise_free(noise);
+        iw_noise_set_free(set);
         return status;
     }
-    iw_noise_align(noise, cell->sync, system->skew_ps, system->ranks_per_node);
-    inputs->noise[noise_index(cell)] = noise;
+    inputs->sets[index] = set;
     return IW_OK;
+}
+
+const iw_noise_set *iwi_inputs_set(const struct iwi_inputs *inputs, const iw_cell *cell)
+{
+    return inputs->sets[noise_index(cell)];
 }
 
 const iw_noise *iwi_inputs_noise(const struct iwi_inputs *inputs, const iw_cell *cell)

@@ -5,10 +5,12 @@
 #define IWI_INPUTS_H
 
 #include <idlewave/study.h>
+#include <idlewave/whatif.h>
 
 struct iwi_inputs {
     const iw_study *study;
-    iw_noise **noise;       /* by system and alignment; NULL: not needed yet */
+    iw_noise_set **sets;    /* by system and alignment; NULL: not needed yet */
+    iw_noise **noise;       /* of the sets as they are */
     iw_program **schedules; /* by work; NULL: a pattern, or not needed yet */
 };
 
@@ -23,6 +25,7 @@ IW_NODISCARD iw_status iwi_inputs_add_noise(const iw_log *log, struct iwi_inputs
 
 /* The noise that was made for the cell. */
 const iw_noise *iwi_inputs_noise(const struct iwi_inputs *inputs, const iw_cell *cell);
+const iw_noise_set *iwi_inputs_set(const struct iwi_inputs *inputs, const iw_cell *cell);
 
 /* The program of a cell: a pattern or a trace of its own, or a schedule that was made. */
 struct iwi_cell_program {
