@@ -101,12 +101,13 @@ static void add_source(struct iwi_digest *digest, const struct iwi_source *sourc
     } else if (source->ops == &iwi_source_bernoulli) {
         add_real(digest, "bernoulli", source->u.bernoulli.probability);
         add(digest, "extra", (uint64_t)source->u.bernoulli.extra_ps);
+    } else if (source->ops == &iwi_source_poisson) {
+        iwi_digest_add_text(digest, "stationary"); /* results of before, when it began empty, are others */
+        add_spec(digest, source->name);
     } else if (source->ops == &iwi_source_trace) {
         add_trace(digest, &source->u.trace);
     } else if (source->ops == &iwi_source_recording) {
         add_recorded(digest, source->u.recorded.recorded);
-    } else if (source->ops != &iwi_source_recording_part) {
-        add_spec(digest, source->name);
     }
 }
 

@@ -20,6 +20,7 @@ struct iwi_periodic {
 struct iwi_poisson {
     iw_time mean_gap_ps;
     struct iwi_duration duration;
+    double mean_under_way; /* detours at any instant; 0 where durations have no mean */
 };
 
 /* Disjoint pieces within [0, length), sorted, not empty; those that touch have different labels. */
@@ -84,6 +85,7 @@ struct iwi_origin {
     uint32_t node, seat;     /* recorded sources: the rank's node, and its number there */
     iw_time at_ps;           /* the timeline's time 0 in wall-clock time */
     iw_time shift_ps;        /* skew: everything happens so much later; >= 0 */
+    iw_time skew_ps;         /* no shift is longer */
 };
 
 /* Sources in wall-clock time are walked detour by detour, in order of their starts. The place of a walk is
