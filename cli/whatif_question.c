@@ -145,10 +145,19 @@ static iw_status add_noise(const iw_log *log, void *noise, const char *spec_or_p
 
 static int make_noise(struct question *q, const struct noise_opts *opts)
 {
-    int code = ui_exit_of(iw_noise_set_new(&q->ui->log, &q->noise));
+    const iw_cpu_set *chosen;
+    iw_cpu_set cpus;
+    int code = simulate_read_cpus(q->ui, opts->cpus, &cpus, &chosen);
 
     if (code == UI_DONE) {
+        code = ui_exit_of(iw_noise_set_new(&q->ui->log, &q->noise));
+    }
+    if (code == UI_DONE) {
+        iw_noise_set_only_cpus(q->noise, chosen);
         code = simulate_add_noise(q->ui, &opts->specs, add_noise, q->noise);
+    }
+    if (code == UI_DONE) {
+        code = simulate_check_cpus(q->ui, opts->cpus, iw_noise_set_recorded_cpus(q->noise));
     }
     if (code == UI_DONE) {
         iw_noise_set_align(q->noise, (iw_sync)opts->sync, opts->skew_ps, (uint32_t)opts->ranks_per_node);

@@ -117,7 +117,7 @@ uint64_t iwi_digest_of_system(const iw_study_system *system, const iw_noise *noi
 
     begin(&digest, "system");
     add_net(&digest, &system->net);
-    add(&digest, "ranks-per-node", system->ranks_per_node);
+    add(&digest, "ranks-per-node", iw_noise_ranks_per_node(noise));
     for (size_t i = 0; i < noise->count; i++) {
         add(&digest, "source", i); /* the number takes part in the random draws */
         add_source(&digest, &noise->sources[i]);

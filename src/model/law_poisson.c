@@ -1,10 +1,10 @@
 /* What memoryless detours take from a phase of work, "poisson:RATE,fixed:TIME" and "poisson:RATE,exp:MEAN".
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * Detours begin at a Poisson number of places of the work: K. When it begins one is under way with probability
- * p = 1 - exp(-duration / gap), the share of time that detours take, and R of it is left: of a fixed duration D
- * uniform in (0, D), of an exponential one exponential again. The loss is R and K durations. That detours may
- * overlap is left out, so their share of time has to be small.
+ * Detours begin at a Poisson number of places of the work: K. When it begins one is under way with
+ * probability p = 1 - exp(-duration / gap), the share of time that detours take, and R of it is left: of a
+ * fixed duration D uniform in (0, D), of an exponential one exponential again. The loss is R and K durations.
+ * That detours may overlap is left out, so their share of time has to be small.
  */
 #include <math.h>
 
@@ -133,8 +133,8 @@ static double mean_max(const iw_law *law, double n)
         return 0;
     }
     for (unsigned k = 0; term > 1e-17 * sum || k < p->hits; k++) {
-        term = mean_exceeded(n, gsl_cdf_poisson_Q(k, p->hits),
-                             gsl_ran_poisson_pdf(k, p->hits) * p->under_way);
+        term =
+            mean_exceeded(n, gsl_cdf_poisson_Q(k, p->hits), gsl_ran_poisson_pdf(k, p->hits) * p->under_way);
         sum += term;
     }
     return sum * p->duration_ns;

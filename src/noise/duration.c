@@ -192,8 +192,8 @@ struct iwi_under_way iwi_duration_under_way(const struct iwi_duration *duration,
         return (struct iwi_under_way){iwi_round_ps(ops->quantile_ps(duration, u)),
                                       iwi_round_ps(ops->quantile_ps(duration, v))};
     }
-    length_ps = ops->met_quantile_ps != NULL ? iwi_round_ps(ops->met_quantile_ps(duration, u))
-                                             : duration->scale_ps;
+    length_ps =
+        ops->met_quantile_ps != NULL ? iwi_round_ps(ops->met_quantile_ps(duration, u)) : duration->scale_ps;
     age_ps = llround(v * (double)length_ps);
     return (struct iwi_under_way){age_ps, length_ps - age_ps};
 }

@@ -145,14 +145,20 @@ struct iw_noise {
     uint32_t input_count; /* specs and files added, those that add nothing among them */
     iw_sync sync;
     iw_time skew_ps;
-    uint32_t ranks_per_node;
+    uint32_t wanted_per_node; /* ranks of a node; 0: as recorded */
+    iw_cpu_set only_cpus;     /* of recordings; empty: all */
     /* derived: */
+    uint32_t recorded_cpus;                 /* of a node, the most; 0: nothing is recorded */
+    uint32_t ranks_per_node;                /* at least 1 */
     uint32_t clocked[IW_NOISE_MAX_SOURCES]; /* numbers of the sources in wall-clock time */
     size_t clocked_count;
     size_t phased_count; /* sources that act on compute phases */
     size_t words;
     const struct iwi_source *closed_form; /* the only clocked source, if it has finish(); else NULL */
 };
+
+/* A recorded node has so many CPUs. */
+void iwi_noise_met_cpus(iw_noise *noise, size_t cpu_count);
 
 /* Takes over a source, its name and all, as one of the next input; there must be room. */
 void iwi_source_commit(iw_noise *noise, const struct iwi_source *source);

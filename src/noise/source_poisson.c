@@ -4,17 +4,17 @@
  * Detours may overlap; time is lost to their union, so the long-run share is 1 - exp(-mean duration / mean
  * gap) (an instant is free if none of the Poisson many detours that could cover it does).
  *
- * A timeline is stationary: when it begins, a Poisson number of detours is under way, mean duration / mean gap
- * in the mean, each met anywhere in a length that is drawn in proportion to itself (duration.h). Where the mean
- * duration is infinite (pareto with A <= 1) there is no stationary state, and nothing is under way. Synchronised
- * nodes see one timeline, each later by its shift: so it begins where the largest shift reaches back to. Detours
- * after IWI_LATEST are left out.
+ * A timeline is stationary: when it begins, a Poisson number of detours is under way, mean duration / mean
+ * gap in the mean, each met anywhere in a length that is drawn in proportion to itself (duration.h). Where
+ * the mean duration is infinite (pareto with A <= 1) there is no stationary state, and nothing is under way.
+ * Synchronised nodes see one timeline, each later by its shift: so it begins where the largest shift reaches
+ * back to. Detours after IWI_LATEST are left out.
  *
  * Words: the number of the next event to draw, and the end of the current one. Event n of compute phase p
- * (with IW_SYNC_PHASE) is number (p + 1) * 2^32 + n, so that each phase has new ones. While the current detour is
- * the n-th of those that were under way at the beginning, the first word is the complement of that number. These
- * have draws of their own (IWI_DRAW_UNDER_WAY): with the same upper half, index 0 for their number, 2 k - 1 and
- * 2 k for the k-th.
+ * (with IW_SYNC_PHASE) is number (p + 1) * 2^32 + n, so that each phase has new ones. While the current
+ * detour is the n-th of those that were under way at the beginning, the first word is the complement of that
+ * number. These have draws of their own (IWI_DRAW_UNDER_WAY): with the same upper half, index 0 for their
+ * number, 2 k - 1 and 2 k for the k-th.
  */
 #include <idlewave/noise.h>
 
@@ -116,9 +116,8 @@ static uint32_t under_way(const struct iwi_poisson *p, struct iwi_draw_id draw, 
     draw.purpose = IWI_DRAW_UNDER_WAY;
     count = count_under_way(p, draw, first);
     for (uint32_t k = 1; k <= count; k++) {
-        const struct iwi_under_way one =
-            iwi_duration_under_way(&p->duration, iwi_draw_unit(draw, first + 2 * k - 1),
-                                   iwi_draw_unit(draw, first + 2 * k));
+        const struct iwi_under_way one = iwi_duration_under_way(
+            &p->duration, iwi_draw_unit(draw, first + 2 * k - 1), iwi_draw_unit(draw, first + 2 * k));
         uint32_t at = k - 1;
 
         for (; at > 0 && met[at - 1].age_ps < one.age_ps; at--) {

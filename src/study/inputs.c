@@ -61,6 +61,9 @@ iw_status iwi_inputs_add_noise(const iw_log *log, struct iwi_inputs *inputs, con
         return IW_OK;
     }
     status = iw_noise_new(log, &noise);
+    if (status == IW_OK) {
+        iw_noise_only_cpus(noise, &system->noise_cpus);
+    }
     for (size_t i = 0; status == IW_OK && i < system->noise_count; i++) {
         status = iw_noise_add_file(log, noise, system->noise[i]);
     }

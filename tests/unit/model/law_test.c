@@ -257,7 +257,8 @@ static void poisson_maxima_follow_from_the_law_of_one(void **state)
     }
     assert_close(iw_law_mean_max_ns(law, 1000), sum, 1e-6);
     iw_law_free(law);
-    /* the second detour on 5e-7 of all ranks, and behind the first the rest of one under way on 1e-3 x 2e-5 */
+    /* the second detour on 5e-7 of all ranks, and behind the first the rest of one under way on 1e-3 x 2e-5
+     */
     assert_close(mean_max("poisson:1Hz,fixed:20us", MS, 1e6),
                  2e4 * (1 + (1 - exp(-0.5) * (1 - exp(-0.02)) / 0.02)), 1e-3);
 }
@@ -279,7 +280,8 @@ static void maxima_of_fixed_durations_follow_from_the_law_of_one(void **state)
     iw_law_free(law);
 }
 
-/* Detours overlap in simulations, which the law leaves out: 2 % of them here, more of those that lose most. */
+/* Detours overlap in simulations, which the law leaves out: 2 % of them here, more of those that lose most.
+ */
 static void poisson_losses_are_those_that_ranks_meet(void **state)
 {
     static const char *const specs[] = {"poisson:100Hz,fixed:200us", "poisson:100Hz,exp:200us"};

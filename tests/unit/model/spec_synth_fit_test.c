@@ -1,5 +1,5 @@
-/* One law three ways: its spec, a recording made of it, and the specs that are fitted to that recording give the
- * same slowdowns, in the mean and in the median.
+/* One law three ways: its spec, a recording made of it, and the specs that are fitted to that recording give
+ * the same slowdowns, in the mean and in the median.
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * With --large on 10^4 and 10^5 ranks.
@@ -19,14 +19,10 @@ enum { MOST_SPECS = 2, MOST_SCALES = 3, WAYS = 3, CPUS = 16 };
 static const char *const way_names[WAYS] = {"spec", "synth", "fit"};
 
 static const char *const laws[][MOST_SPECS] = {
-    {"periodic:100Hz,50us", NULL},
-    {"periodic:0.375Hz,5.6ms", NULL},
-    {"poisson:0.375Hz,fixed:5.6ms", NULL},
-    {"poisson:100Hz,exp:50us", NULL},
-    {"poisson:500Hz,exp:200us", NULL},
-    {"poisson:10Hz,lognormal:100us,1", NULL},
-    {"poisson:20Hz,pareto:2.5,50us", NULL},
-    {"periodic:250Hz,3us", "poisson:2Hz,fixed:2ms"},
+    {"periodic:100Hz,50us", NULL},          {"periodic:0.375Hz,5.6ms", NULL},
+    {"poisson:0.375Hz,fixed:5.6ms", NULL},  {"poisson:100Hz,exp:50us", NULL},
+    {"poisson:500Hz,exp:200us", NULL},      {"poisson:10Hz,lognormal:100us,1", NULL},
+    {"poisson:20Hz,pareto:2.5,50us", NULL}, {"periodic:250Hz,3us", "poisson:2Hz,fixed:2ms"},
 };
 
 enum { LAWS = sizeof laws / sizeof laws[0] };
@@ -131,10 +127,10 @@ static void make_noises(const char *const specs[MOST_SPECS], iw_noise *noises[WA
     iw_recording_free(recording);
 }
 
-/* A recording of n detours has their rate, and what is fitted to it the mean duration, with a relative error of
- * 1/sqrt(n) each; 16 x 600 s at 0.375 Hz are 3,600. Slowdowns follow at most in proportion. (What is fitted to
- * detours that overlap is off by more: they are recorded as one. At 10 % of the time it finds 475 Hz of 210 us for
- * 500 Hz of 200 us.) */
+/* A recording of n detours has their rate, and what is fitted to it the mean duration, with a relative error
+ * of 1/sqrt(n) each; 16 x 600 s at 0.375 Hz are 3,600. Slowdowns follow at most in proportion. (What is
+ * fitted to detours that overlap is off by more: they are recorded as one. At 10 % of the time it finds 475
+ * Hz of 210 us for 500 Hz of 200 us.) */
 static const double recorded_error = 0.02;
 
 static void assert_means_agree(const char *law, uint32_t ranks, int way, const struct sample *a,
@@ -161,8 +157,8 @@ static void assert_medians_agree(const char *law, uint32_t ranks, int way, const
         up_to += (b->values[i] <= median + rounding) / (double)b->count;
     }
     if (below > 0.5 + tolerance || up_to < 0.5 - tolerance) {
-        fail_msg("%s on %u ranks: median %.4f, by %s %.4f; %.3f of its trials are below, %.3f up to that", law,
-                 ranks, median, way_names[way], b->values[b->count / 2], below, up_to);
+        fail_msg("%s on %u ranks: median %.4f, by %s %.4f; %.3f of its trials are below, %.3f up to that",
+                 law, ranks, median, way_names[way], b->values[b->count / 2], below, up_to);
     }
 }
 
@@ -174,9 +170,8 @@ static void compare(const char *law, iw_noise *noises[WAYS], const struct scale 
         samples[way] = simulate(noises[way], scale, work_ps);
     }
     print_message("  %7u ranks: mean %8.4f %8.4f %8.4f, median %8.4f %8.4f %8.4f\n", scale->ranks,
-                  samples[0].mean, samples[1].mean, samples[2].mean,
-                  samples[0].values[samples[0].count / 2], samples[1].values[samples[1].count / 2],
-                  samples[2].values[samples[2].count / 2]);
+                  samples[0].mean, samples[1].mean, samples[2].mean, samples[0].values[samples[0].count / 2],
+                  samples[1].values[samples[1].count / 2], samples[2].values[samples[2].count / 2]);
     for (int way = 1; way < WAYS; way++) {
         assert_means_agree(law, scale->ranks, way, &samples[0], &samples[way]);
         assert_medians_agree(law, scale->ranks, way, &samples[0], &samples[way]);

@@ -30,8 +30,8 @@ static iw_noise *make_noise(int kind, iw_sync sync, iw_time skew, uint32_t ranks
     return noise;
 }
 
-/* What a synchronised rank should see: everything from `at` on, drawn for rank 0, `shift` later. Poisson noise
- * begins so early that ranks of any shift below `skew` see it from `at` on. */
+/* What a synchronised rank should see: everything from `at` on, drawn for rank 0, `shift` later. Poisson
+ * noise begins so early that ranks of any shift below `skew` see it from `at` on. */
 static void synchronised_timeline(struct iwi_stream_id id, uint32_t purpose, uint64_t phase, iw_time at,
                                   iw_time shift, iw_time skew)
 {

@@ -89,8 +89,8 @@ static double distance(const iw_time *a, const iw_time *b, size_t count)
     return most;
 }
 
-/* What work loses that begins at time 0, and what other ranks lose that begin later: by Kolmogorov and Smirnov
- * a distance of 1.95 sqrt(2 / n) comes once in a thousand cases. */
+/* What work loses that begins at time 0, and what other ranks lose that begin later: by Kolmogorov and
+ * Smirnov a distance of 1.95 sqrt(2 / n) comes once in a thousand cases. */
 static void work_loses_the_same_whenever_it_begins(void **unused)
 {
     static iw_time lost[2][RANKS];
@@ -170,8 +170,8 @@ static void the_rest_of_a_detour_that_is_met_has_the_law_of_renewal(void **unuse
         assert_ok(iwi_duration_parse(NULL, "spec", texts[i], &duration));
         for (uint64_t n = 0; n < DRAWS; n++) {
             const double d = (double)iwi_duration_draw(&duration, draw, n);
-            const struct iwi_under_way met = iwi_duration_under_way(
-                &duration, iwi_draw_unit(draw, 2 * n), iwi_draw_unit(draw, 2 * n + 1));
+            const struct iwi_under_way met =
+                iwi_duration_under_way(&duration, iwi_draw_unit(draw, 2 * n), iwi_draw_unit(draw, 2 * n + 1));
 
             sum += d;
             for (int k = 0; k < LEVELS; k++) {
@@ -196,8 +196,8 @@ static void the_rest_of_a_detour_that_is_met_has_the_law_of_renewal(void **unuse
 }
 
 /* Durations are at most ten days, so their mean is below that of the law, and what is met follows the former.
- * For A = 1.05 and a MIN of 1 us r = (10 days / MIN)^-0.05 = 0.2530, and a share of r (A - 1) / (A - r) = 0.01587
- * of all that is met has that length; by the law without end it would be r. */
+ * For A = 1.05 and a MIN of 1 us r = (10 days / MIN)^-0.05 = 0.2530, and a share of r (A - 1) / (A - r) =
+ * 0.01587 of all that is met has that length; by the law without end it would be r. */
 static void heavy_tails_are_met_as_they_are_drawn(void **unused)
 {
     struct iwi_duration duration;
