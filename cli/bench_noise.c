@@ -9,6 +9,7 @@
 #include <idlewave/fidelity.h>
 
 #include "injected_noise.h"
+#include "simulate_opts.h"
 
 static int64_t now_ns(void)
 {
@@ -24,6 +25,7 @@ int bench_noise_load(struct ui *ui, struct speaker *speaker, const struct bench_
                      struct bench_noise *noise)
 {
     const iw_inject_opts inject = IW_INJECT_OPTS_INIT;
+    struct injected_opts injected;
     int code;
 
     *noise = (struct bench_noise){.opts = opts, .speaker = speaker, .log = &speaker->log, .inject = inject};
@@ -36,9 +38,20 @@ int bench_noise_load(struct ui *ui, struct speaker *speaker, const struct bench_
     noise->inject.skew_ns = opts->skew_ps / IW_PS_PER_NS;
     noise->inject.time_scale = opts->time_scale;
     noise->inject.most_share = 0.0; /* simulations go through traces again and again, too */
+    code = simulate_read_cpus(ui, opts->cpus, &noise->cpu_set, &noise->cpus);
+    if (code == UI_DONE) {
+        code = simulate_check_cpus(ui, opts->cpus, noise->is_of_file ? 1 : 0);
+    }
+    if (code != UI_DONE) {
+        return code;
+    }
+    injected = (struct injected_opts){.noise = &opts->replay,
+                                      .cpus = noise->cpus,
+                                      .sync = (iw_sync)opts->sync,
+                                      .seed = opts->seed,
+                                      .cpu_count = noise->ranks_per_node};
     ui->option = noise->is_of_file ? NULL : "--replay";
-    code = injected_load(ui, noise->log, &opts->replay, (iw_sync)opts->sync, opts->seed,
-                         noise->ranks_per_node, &noise->recording);
+    code = injected_load(ui, noise->log, &injected, &noise->recording);
     ui->option = NULL;
     return code;
 }
@@ -51,18 +64,19 @@ void bench_noise_release(struct bench_noise *noise)
 
 /* ---- making it ---- */
 
-/* Nodes are hosts, or as many ranks as was said. Where these are more than the recording has CPUs, they are
- * several nodes: no two ranks meet one CPU's detours at the same instant. */
+/* As many ranks as the recording has CPUs are a node, or as many as was said. Where that is more than the
+ * recording has CPUs, they are several nodes: no two ranks meet one CPU's detours at the same instant. Hosts
+ * have no clock in common, so ranks of a node that are on several meet its detours apart. */
 static void find_node(struct bench_noise *noise, const iw_bench_place *place)
 {
-    const bool is_by_host = noise->is_of_file && noise->opts->ranks_per_node == OPT_UNSET_COUNT;
-    const uint32_t wanted = is_by_host ? place->most_local_ranks : noise->ranks_per_node;
+    const bool is_as_recorded = noise->is_of_file && noise->opts->ranks_per_node == OPT_UNSET_COUNT;
     const uint32_t cpus = (uint32_t)noise->recording->cpu_count;
-    const uint32_t number = is_by_host ? place->host : place->rank / wanted;
-    const uint32_t within = is_by_host ? place->local_rank : place->rank % wanted;
+    const uint32_t wanted = is_as_recorded ? cpus : noise->ranks_per_node;
+    const uint32_t within = place->rank % wanted;
+    const uint64_t part = is_as_recorded ? place->host : within / cpus;
 
     noise->ranks_per_node = wanted < cpus ? wanted : cpus;
-    noise->inject.node = number + (uint64_t)(within / cpus) * place->ranks; /* numbers are below the ranks */
+    noise->inject.node = place->rank / wanted + part * place->ranks; /* numbers are below the ranks */
     noise->cpu = within % cpus;
 }
 

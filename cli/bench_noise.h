@@ -13,6 +13,8 @@ struct bench_noise {
     const iw_log *log; /* that of the speaker */
     iw_recording *recording;
     bool is_of_file;
+    iw_cpu_set cpu_set;     /* that `cpus` points to */
+    const iw_cpu_set *cpus; /* of the file that are used; NULL: all */
     uint32_t
         ranks_per_node; /* known after the preparation, at most the recording's CPUs; all have the same */
     size_t cpu;         /* of the recording, whose detours happen here */

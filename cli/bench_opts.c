@@ -36,9 +36,11 @@ static const struct opt injected_rows[] = {
         "by it "
         "(default 1)"),
     ROW("ranks-per-node", OPT_COUNT, ranks_per_node, "N",
-        "ranks that share a place in the trace and have a CPU's detours each (default those of a host for a "
-        "file, 1 for SPECs)",
+        "ranks that share a place in the trace and have a CPU's detours each (default as recorded: as many "
+        "as a "
+        "file has CPUs; 1 for SPECs)",
         .min = 1, .max = 65536),
+    ROW("noise-cpus", OPT_STRING, cpus, "LIST", "use only these CPUs of a file, 0,2-5 (default all)"),
     ROW("back-end", OPT_CHOICE, back_end, "",
         "who takes the CPU: a timer signal, or a real-time thread, which needs the right to use SCHED_FIFO "
         "(default timer)",
@@ -113,6 +115,7 @@ static const char *option_of_noise(const struct bench_opts *opts)
         {"--sync", opts->sync != IW_SYNC_NONE},
         {"--skew", opts->skew_ps > 0},
         {"--time-scale", opts->time_scale != 1.0},
+        {"--noise-cpus", opts->cpus != NULL},
         {"--ranks-per-node", opts->ranks_per_node != OPT_UNSET_COUNT},
         {"--back-end", opts->back_end != IW_BACK_END_TIMER},
         {"--seed", opts->seed != bench_defaults.seed},

@@ -18,6 +18,7 @@ struct bench_opts {
     iw_time skew_ps;
     double time_scale;
     uint64_t seed, ranks_per_node; /* OPT_UNSET_COUNT: not given */
+    const char *cpus;              /* of a file; NULL: all */
     /* prediction */
     const char *net, *net_level;
     uint64_t trials; /* OPT_UNSET_COUNT: not given */

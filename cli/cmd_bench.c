@@ -67,14 +67,19 @@ static iw_status write_json(const iw_log *log, void *arg, FILE *out)
     return iw_bench_write_json(log, measured->result, measured->origin, out);
 }
 
-static int write_result(struct ui *ui, const struct bench_opts *opts, const iw_bench_result *result)
+static int write_result(struct ui *ui, const struct bench_opts *opts, const struct bench_noise *noise,
+                        const iw_bench_result *result)
 {
     const iw_bench_origin origin = {.command = ui->command,
                                     .noises = opts->replay.items,
                                     .noise_count = opts->replay.count,
                                     .back_end = iw_back_end_name((iw_back_end)opts->back_end),
                                     .sync = injected_syncs[opts->sync],
-                                    .skew_ns = (double)opts->skew_ps / (double)IW_PS_PER_NS};
+                                    .skew_ns = (double)opts->skew_ps / (double)IW_PS_PER_NS,
+                                    .ranks_per_node = noise->ranks_per_node,
+                                    .recorded_cpus =
+                                        noise->is_of_file ? (uint32_t)noise->recording->cpu_count : 0,
+                                    .cpus = noise->cpus};
     iw_status status, written = IW_OK;
 
     if (opts->path != NULL) {
@@ -116,7 +121,7 @@ static int evaluate(struct ui *ui, const struct inputs *inputs, const iw_bench_s
     if (opts->replay.count > 0) {
         code = bench_simulate(ui, opts, &inputs->noise, opts->net != NULL ? &inputs->net : NULL, result);
     }
-    written = write_result(ui, opts, result);
+    written = write_result(ui, opts, &inputs->noise, result);
     iw_bench_result_free(result);
     return written != UI_DONE ? written : code;
 }

@@ -36,6 +36,7 @@ static const struct opt question_rows[] = {
         "the network instead: chic, altix, cnl, zeptoos, xt4, or a YAML file", .known = iw_net_builtin_name),
     ROW("ranks", OPT_LIST, ranks, "N|RANGE",
         "2^1..2^24, 1023, or '3..3000 step x10'; may be repeated (default 2^1..2^20)"),
+    ROW("noise-cpus", OPT_STRING, cpus, "LIST", "noise files: use only these CPUs, 0,2-5 (default all)"),
     ROW("rarest", OPT_TIME, rarest_ps, "TIME",
         "noise files: no source comes more rarely than this (default 60s)"),
 };

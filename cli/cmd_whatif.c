@@ -73,7 +73,6 @@ static const struct opt_group groups[] = {
 static const struct whatif_opts defaults = {
     .program = PROGRAM_OPTS_INIT,
     .net = NET_OPTS_INIT,
-    .noise = {.ranks_per_node = 1},
     .top = 8,
     .redraws = 24,
     .trials = 40,
@@ -229,12 +228,8 @@ static void fill_opts(const struct whatif_opts *opts, struct question *q, const 
 static iw_status write_answer(struct ui *ui, const struct whatif_opts *opts, const struct question *q,
                               const iw_whatif *whatif)
 {
-    const iw_whatif_origin origin = {.what = q->what,
-                                     .command = ui->command,
-                                     .noise = q->noise_names,
-                                     .net = &q->net,
-                                     .set = q->noise,
-                                     .ranks_per_node = (uint32_t)opts->noise.ranks_per_node};
+    const iw_whatif_origin origin = {
+        .what = q->what, .command = ui->command, .noise = q->noise_names, .net = &q->net, .set = q->noise};
 
     switch (opts->format) {
     case OUTPUT_JSON: return iw_whatif_write_json(&ui->log, whatif, &origin, stdout);

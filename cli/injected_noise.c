@@ -26,19 +26,30 @@ bool injected_has_file(const struct opt_list *noise)
     return false;
 }
 
-int injected_load(const struct ui *ui, const iw_log *log, const struct opt_list *noise, iw_sync sync,
-                  uint64_t seed, size_t cpu_count, iw_recording **recording_p)
+static int load_file(const iw_log *log, const struct injected_opts *opts, iw_recording **recording_p)
+{
+    const char *path = opts->noise->items[0];
+    iw_status status = iw_recording_load(log, path, recording_p);
+
+    if (status == IW_OK) {
+        status = iw_recording_keep_cpus(log, path, opts->cpus, recording_p);
+    }
+    return ui_exit_of(status);
+}
+
+int injected_load(const struct ui *ui, const iw_log *log, const struct injected_opts *opts,
+                  iw_recording **recording_p)
 {
     iw_synth_opts synth = IW_SYNTH_OPTS_INIT;
     iw_edit edit;
 
-    if (injected_has_file(noise)) {
-        return ui_exit_of(iw_recording_load(log, noise->items[0], recording_p));
+    if (injected_has_file(opts->noise)) {
+        return load_file(log, opts, recording_p);
     }
-    synth.specs = noise->items;
-    synth.spec_count = noise->count;
-    synth.cpu_count = cpu_count;
-    synth.seed = seed;
-    synth.sync = sync == IW_SYNC_NONE ? IW_SYNC_NONE : IW_SYNC_START;
+    synth.specs = opts->noise->items;
+    synth.spec_count = opts->noise->count;
+    synth.cpu_count = opts->cpu_count;
+    synth.seed = opts->seed;
+    synth.sync = opts->sync == IW_SYNC_NONE ? IW_SYNC_NONE : IW_SYNC_START;
     return ui_exit_of_value(ui, iw_recording_synth(log, &synth, recording_p, &edit));
 }

@@ -18,9 +18,17 @@ const char *injected_known(size_t index);
 /* A file is among them. */
 bool injected_has_file(const struct opt_list *noise);
 
-/* Reads the file, or has SPECs make `cpu_count` CPUs. Without a synchronisation these are as different as
- * CPUs are. */
-int injected_load(const struct ui *ui, const iw_log *log, const struct opt_list *noise, iw_sync sync,
-                  uint64_t seed, size_t cpu_count, iw_recording **recording_p);
+/* What is asked of it. */
+struct injected_opts {
+    const struct opt_list *noise;
+    const iw_cpu_set *cpus; /* of the file; NULL: all */
+    iw_sync sync;
+    uint64_t seed;
+    size_t cpu_count; /* that SPECs are to make */
+};
+
+/* Reads the file, or has SPECs make CPUs. Without a synchronisation these are as different as CPUs are. */
+int injected_load(const struct ui *ui, const iw_log *log, const struct injected_opts *opts,
+                  iw_recording **recording_p);
 
 #endif

@@ -147,6 +147,9 @@ static int answer_recording(struct ui *ui, const struct model_opts *opts, struct
         ui_hint(ui, "'idlewave noise convert' makes noise files of other formats");
     }
     if (status == IW_OK) {
+        status = iw_recording_keep_cpus(&ui->log, opts->noise, run->report.cpus, &run->recording);
+    }
+    if (status == IW_OK) {
         status = iw_window_model_new(&ui->log, run->recording, &window, &run->window);
     }
     if (status == IW_OK) {
@@ -174,7 +177,13 @@ int model_answer(struct ui *ui, const struct model_opts *opts, struct model_run 
     if (is_alone && is_file) {
         return ui_usage(ui, "a noise file needs the work of a phase: write --work 1ms");
     }
-    code = make_ranks(ui, opts, run);
+    code = simulate_read_cpus(ui, opts->cpus, &run->cpus, &report->cpus);
+    if (code == UI_DONE) {
+        code = simulate_check_cpus(ui, opts->cpus, is_file ? 1 : 0);
+    }
+    if (code == UI_DONE) {
+        code = make_ranks(ui, opts, run);
+    }
     if (code == UI_DONE) {
         code = make_net(ui, opts, run);
     }

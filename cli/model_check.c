@@ -17,6 +17,7 @@ static int make_noise(struct ui *ui, const struct model_opts *opts, const struct
     iw_status status = iw_noise_new(&ui->log, noise_p);
 
     if (status == IW_OK) {
+        iw_noise_only_cpus(*noise_p, run->report.cpus);
         status = iw_noise_add_file(&ui->log, *noise_p, spec);
     }
     return ui_exit_of(status);

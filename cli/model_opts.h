@@ -9,7 +9,7 @@
 #include "simulate_opts.h"
 
 struct model_opts {
-    const char *noise;
+    const char *noise, *cpus;
     iw_time work_ps, latency_ps, rarest_ps;
     int barrier; /* iw_model_barrier, or OPT_UNSET_CHOICE */
     struct opt_list ranks;
@@ -30,6 +30,7 @@ struct model_run {
     bool has_net; /* else messages cost nothing but latency */
     iw_law *law;
     iw_recording *recording;
+    iw_cpu_set cpus; /* that report.cpus points to */
     iw_window_model *window;
     iw_model_report report;
 };

@@ -17,6 +17,8 @@ static const struct opt noise_rows[] = {
         "a noise file; or periodic:RATE,TIME, poisson:RATE,DIST with DIST of fixed:TIME, exp:MEAN, "
         "pareto:A,MIN, lognormal:MEDIAN,SIGMA, which may be repeated: they add up",
         .known = injected_known),
+    ROW("noise-cpus", OPT_STRING, cpus, "LIST",
+        "use only these CPUs of a file, 0,2-5 (default all: ranks of a host meet them in turns)"),
     ROW("sync", OPT_CHOICE, sync, "",
         "a place in the trace for each node, one for all, or one for all drawn anew at each collective of "
         "all "

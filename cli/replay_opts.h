@@ -15,6 +15,7 @@ struct replay_opts {
     iw_time skew_ps, calibrate_ps, check_ps;
     double time_scale;
     const char *most; /* NULL: not given */
+    const char *cpus; /* of a file; NULL: all */
     uint64_t seed;
     bool is_quiet, is_dry, is_check, want_naive;
 };

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "injected_noise.h"
+#include "simulate_opts.h"
 
 enum { MORE_ATTEMPTS = 2 };
 #define MOST_CALIBRATE_NS INT64_C(60000000000)
@@ -110,6 +111,22 @@ static size_t cpus_needed(const struct replay *replay)
     return replay->launcher.local_rank + (threads - 1) * step + 1;
 }
 
+static int load_noise(struct ui *ui, const iw_log *log, const struct replay_opts *opts, struct replay *replay)
+{
+    struct injected_opts injected = {.noise = &opts->noise,
+                                     .sync = (iw_sync)opts->sync,
+                                     .seed = opts->seed,
+                                     .cpu_count = cpus_needed(replay)};
+    iw_cpu_set cpus;
+    int code = simulate_read_cpus(ui, opts->cpus, &cpus, &injected.cpus);
+
+    replay->is_of_file = injected_has_file(&opts->noise);
+    if (code == UI_DONE) {
+        code = simulate_check_cpus(ui, opts->cpus, replay->is_of_file ? 1 : 0);
+    }
+    return code == UI_DONE ? injected_load(ui, log, &injected, &replay->recording) : code;
+}
+
 /* ---- plans ---- */
 
 /* Threads of a rank take the CPUs that no other rank of the node has as its first. */
@@ -193,9 +210,7 @@ int replay_prepare(struct ui *ui, struct speaker *speaker, const struct replay_o
     replay->inject.seed = opts->seed;
     code = parse_most(ui, opts, &replay->inject.most_share);
     if (code == UI_DONE) {
-        replay->is_of_file = injected_has_file(&opts->noise);
-        code = injected_load(ui, &speaker->log, &opts->noise, (iw_sync)opts->sync, opts->seed,
-                             cpus_needed(replay), &replay->recording);
+        code = load_noise(ui, &speaker->log, opts, replay);
     }
     if (code == UI_DONE) {
         replay->inject.node = node_number(replay->launcher.local_rank / replay->recording->cpu_count);

@@ -24,8 +24,9 @@ void replay_summary(const struct replay *replay, char *text, size_t size)
 {
     const iw_inject_facts *facts = iw_inject_plan_facts(replay->plans[0]);
     struct text floor, p50, p99;
+    int used;
 
-    (void)snprintf(
+    used = snprintf(
         text, size,
         "%s: floor %s, deadline error %s (1 of 100 above %s); as recorded %.1f %% of events and "
         "%.1f %% of noise time, the rest merged; %.3g %% of the time is noise",
@@ -33,6 +34,11 @@ void replay_summary(const struct replay *replay, char *text, size_t size)
         time_of(replay->costs.late_p50_ns, &p50), time_of(replay->costs.late_p99_ns, &p99),
         percent((double)facts->as_recorded_count, (double)facts->event_count),
         percent(facts->as_recorded_ns, facts->noise_ns), percent(facts->made_ns, (double)facts->length_ns));
+    if (replay->is_of_file && used > 0 && (size_t)used < size) {
+        (void)snprintf(text + used, size - (size_t)used,
+                       "; recorded CPUs, which ranks of a host meet in turns: %zu",
+                       replay->recording->cpu_count);
+    }
 }
 
 static void describe_use(const struct replay *replay, const iw_inject_facts *facts)
@@ -45,6 +51,10 @@ static void describe_use(const struct replay *replay, const iw_inject_facts *fac
                      time_of((double)facts->length_ns * replay->inject.most_share, &used));
     }
     (void)printf("\n");
+    if (replay->is_of_file) {
+        (void)printf("recorded CPUs    %zu, which ranks of a host meet in turns\n",
+                     replay->recording->cpu_count);
+    }
 }
 
 void replay_describe(const struct replay *replay)

@@ -119,6 +119,29 @@ int simulate_add_noise(struct ui *ui, const struct opt_list *specs, noise_adder 
     return code;
 }
 
+int simulate_read_cpus(const struct ui *ui, const char *text, iw_cpu_set *cpus, const iw_cpu_set **chosen_p)
+{
+    char fault[IW_CPU_FAULT_SIZE];
+
+    *chosen_p = NULL;
+    if (text == NULL) {
+        return UI_DONE;
+    }
+    if (!iw_cpu_set_parse(text, cpus, fault)) {
+        return ui_usage(ui, "--noise-cpus: %s", fault);
+    }
+    *chosen_p = cpus;
+    return UI_DONE;
+}
+
+int simulate_check_cpus(const struct ui *ui, const char *text, uint32_t recorded_cpus)
+{
+    return text == NULL || recorded_cpus > 0
+               ? UI_DONE
+               : ui_usage(ui,
+                          "--noise-cpus are those of a recording: the noise is none that tells CPUs apart");
+}
+
 static iw_status add_to_set(const iw_log *log, void *set, const char *spec_or_path)
 {
     return iw_noise_set_add(log, set, spec_or_path);
@@ -126,10 +149,19 @@ static iw_status add_to_set(const iw_log *log, void *set, const char *spec_or_pa
 
 int simulate_make_set(struct ui *ui, const struct noise_opts *opts, iw_noise_set **set_p)
 {
-    int code = ui_exit_of(iw_noise_set_new(&ui->log, set_p));
+    const iw_cpu_set *chosen;
+    iw_cpu_set cpus;
+    int code = simulate_read_cpus(ui, opts->cpus, &cpus, &chosen);
 
     if (code == UI_DONE) {
+        code = ui_exit_of(iw_noise_set_new(&ui->log, set_p));
+    }
+    if (code == UI_DONE) {
+        iw_noise_set_only_cpus(*set_p, chosen);
         code = simulate_add_noise(ui, &opts->specs, add_to_set, *set_p);
+    }
+    if (code == UI_DONE) {
+        code = simulate_check_cpus(ui, opts->cpus, iw_noise_set_recorded_cpus(*set_p));
     }
     if (code == UI_DONE) {
         iw_noise_set_align(*set_p, (iw_sync)opts->sync, opts->skew_ps, (uint32_t)opts->ranks_per_node);

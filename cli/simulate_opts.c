@@ -55,7 +55,11 @@ const struct opt noise_rows[NOISE_ROW_COUNT] = {
         .choices = syncs),
     ROW("skew", OPT_TIME, skew_ps, "TIME", "shift synchronised nodes by up to TIME (default 0)"),
     ROW("ranks-per-node", OPT_COUNT, ranks_per_node, "N",
-        "ranks of a node share its offset into recorded noise (default 1)", .min = 1, .max = UINT32_MAX),
+        "ranks of a node share its offset into recorded noise and meet its CPUs in turns (default as "
+        "recorded: as "
+        "many as the recording has CPUs)",
+        .min = 1, .max = UINT32_MAX),
+    ROW("noise-cpus", OPT_STRING, cpus, "LIST", "use only these CPUs of recordings, 0,2-5 (default all)"),
     ROW("extrapolate", OPT_FLAG, is_extrapolated, "",
         "simulate with the laws that 'noise fit' finds in place of the recording: also detours longer than "
         "any that was seen"),
@@ -120,7 +124,6 @@ const struct opt_group simulate_groups[SIMULATE_GROUP_COUNT] = {
 const struct simulate_opts simulate_defaults = {
     .program = PROGRAM_OPTS_INIT,
     .net = NET_OPTS_INIT,
-    .noise = {.ranks_per_node = 1},
     .run = {.trials = 1, .seed = 1, .checkpoint_every_ps = OPT_UNSET_TIME},
 };
 

@@ -32,8 +32,9 @@ struct noise_opts {
     struct opt_list specs;
     int sync;
     iw_time skew_ps;
-    uint64_t ranks_per_node;
-    bool is_extrapolated; /* fitted laws stand in for recordings */
+    uint64_t ranks_per_node; /* 0: as recorded */
+    const char *cpus;        /* of recordings; NULL: all */
+    bool is_extrapolated;    /* fitted laws stand in for recordings */
 };
 
 struct run_opts {
@@ -62,7 +63,7 @@ struct simulate_opts {
 
 /* Rows whose targets are in a struct net_opts and in a struct noise_opts. */
 extern const struct opt net_rows[], noise_rows[];
-enum { NET_ROW_COUNT = 12, NOISE_ROW_COUNT = 5 };
+enum { NET_ROW_COUNT = 12, NOISE_ROW_COUNT = 6 };
 
 extern const struct simulate_opts simulate_defaults;
 enum { SIMULATE_GROUP_COUNT = 7 };
@@ -77,6 +78,12 @@ int simulate_check_skew(const struct ui *ui, int sync, iw_time skew_ps);
 /* Return UI_DONE or an exit code. */
 int simulate_make_net(struct ui *ui, const struct net_opts *opts, iw_net *net);
 int simulate_make_set(struct ui *ui, const struct noise_opts *opts, iw_noise_set **set_p);
+
+/* Reads --noise-cpus into `cpus`; *chosen_p is that, or NULL where it was not given. */
+int simulate_read_cpus(const struct ui *ui, const char *text, iw_cpu_set *cpus, const iw_cpu_set **chosen_p);
+
+/* Refuses --noise-cpus where nothing is recorded. */
+int simulate_check_cpus(const struct ui *ui, const char *text, uint32_t recorded_cpus);
 
 /* Adds each SPEC or file by `add`; mistakes in a SPEC are those of usage. */
 typedef iw_status (*noise_adder)(const iw_log *log, void *noise, const char *spec_or_path);

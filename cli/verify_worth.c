@@ -53,8 +53,7 @@ static void take_worths(const iw_whatif *whatif, iw_verify *verify)
     }
 }
 
-static iw_status ask(struct ui *ui, const struct worth_opts *opts, struct question *q,
-                     uint32_t ranks_per_node, iw_verify *verify)
+static iw_status ask(struct ui *ui, const struct worth_opts *opts, struct question *q, iw_verify *verify)
 {
     const iw_sim_opts sim = IW_SIM_OPTS_INIT;
     iw_named_set *sets = ui_grow(NULL, verify->count + 1, sizeof *sets);
@@ -66,6 +65,7 @@ static iw_status ask(struct ui *ui, const struct worth_opts *opts, struct questi
                              .target = -1.0,
                              .redraws = REDRAWS,
                              .most_parts = 1};
+    char nodes[IW_NODES_TEXT_SIZE];
     struct progress progress;
     iw_whatif *whatif = NULL;
     iw_status status;
@@ -83,8 +83,9 @@ static iw_status ask(struct ui *ui, const struct worth_opts *opts, struct questi
     if (status == IW_OK) {
         take_worths(whatif, verify);
         verify->slowdown = whatif->now;
-        (void)snprintf(verify->job, sizeof verify->job, "%s on %u ranks (%u a node)", q->what, whatif->ranks,
-                       ranks_per_node);
+        (void)snprintf(verify->job, sizeof verify->job, "%s on %u ranks (%s)", q->what, whatif->ranks,
+                       iw_nodes_text(iw_noise_set_ranks_per_node(q->noise),
+                                     iw_noise_set_recorded_cpus(q->noise), NULL, nodes));
         iw_verify_sort(verify);
     }
     iw_whatif_free(whatif);
@@ -119,26 +120,23 @@ static int cut_quiet(struct ui *ui, const char *name, const iw_recording *record
 int worth_fill(struct ui *ui, const struct worth_opts *opts, const char *name, const iw_recording *recording,
                iw_verify *verify)
 {
-    const struct noise_opts no_noise = {.ranks_per_node = 1}; /* it is in memory already */
+    const struct noise_opts no_noise = {.ranks_per_node = 0}; /* it is in memory already */
     const struct opt_args none = {0, NULL};
     iw_recording *cut = NULL;
     struct question q = {.ui = ui};
-    uint32_t ranks_per_node;
     int code = cut_quiet(ui, name, recording, verify, &cut);
 
     if (cut == NULL) {
         return code;
     }
-    ranks_per_node =
-        opts->ranks_per_node != OPT_UNSET_COUNT ? (uint32_t)opts->ranks_per_node : (uint32_t)cut->cpu_count;
     code = question_init(&q, ui, &opts->program, &opts->net, &no_noise, &none);
     if (code == UI_DONE) {
         code = ui_exit_of(iw_noise_set_add_recording(&ui->log, q.noise, name, cut));
         cut = code == UI_DONE ? NULL : cut;
     }
     if (code == UI_DONE) {
-        iw_noise_set_align(q.noise, IW_SYNC_NONE, 0, ranks_per_node);
-        code = ui_exit_of(ask(ui, opts, &q, ranks_per_node, verify));
+        iw_noise_set_align(q.noise, IW_SYNC_NONE, 0, (uint32_t)opts->ranks_per_node);
+        code = ui_exit_of(ask(ui, opts, &q, verify));
     }
     iw_recording_free(cut);
     question_release(&q);

@@ -11,17 +11,17 @@
 struct worth_opts {
     struct program_opts program;
     struct net_opts net;
-    uint64_t ranks_per_node, trials, seed;
+    uint64_t ranks_per_node; /* 0: one on each CPU of the recording that is to be quiet */
+    uint64_t trials, seed;
 };
 
 /* The first rows of program_rows: pattern, ranks, bytes, repeat, compute. The next one, --root, is a folder
  * here. */
 enum { WORTH_PROGRAM_ROWS = 5 };
 
-#define WORTH_OPTS_INIT                                                                                      \
-    {                                                                                                        \
-        .program = PROGRAM_OPTS_INIT, .net = NET_OPTS_INIT, .ranks_per_node = OPT_UNSET_COUNT, .trials = 20, \
-        .seed = 1                                                                                            \
+#define WORTH_OPTS_INIT                                                             \
+    {                                                                               \
+        .program = PROGRAM_OPTS_INIT, .net = NET_OPTS_INIT, .trials = 20, .seed = 1 \
     }
 
 /* Whether a job is given. */

@@ -222,6 +222,8 @@ typedef struct iw_bench_origin {
     size_t noise_count;
     const char *back_end, *sync; /* with noise */
     double skew_ns;
+    uint32_t ranks_per_node, recorded_cpus; /* recorded_cpus 0: nothing is recorded */
+    const iw_cpu_set *cpus;                 /* of the recording that were used; NULL: all */
 } iw_bench_origin;
 
 /** One JSON object, schema "idlewave.bench/1" (docs/formats/bench-json.md), and a newline. */

@@ -33,7 +33,8 @@ typedef struct iw_model_report {
     double half_ranks;                  /* iw_model_half_ranks(); NaN without a law */
     double first_doubled, last_doubled; /* iw_model_doubled(); NaN without a law */
     /* noise of a recording, else NULL: */
-    const iw_recording *recording;
+    const iw_recording *recording; /* its CPUs are those that ranks meet */
+    const iw_cpu_set *cpus;        /* the only ones that were to be used, or NULL */
     const iw_window_horizon *horizon;
     const size_t *dominant; /* source of each row */
 } iw_model_report;

@@ -13,6 +13,7 @@
 
 #include <stdbool.h>
 
+#include <idlewave/cpu_set.h>
 #include <idlewave/time.h>
 
 #ifdef __cplusplus
@@ -47,7 +48,9 @@ IW_API IW_NODISCARD iw_status iw_noise_add_trace(const iw_log *log, iw_noise *no
                                                  size_t count, iw_time length_ps);
 
 /** Alignment between ranks; `skew_ps` shifts each synchronised node by a uniform draw from [0, skew_ps);
- *  `ranks_per_node` ranks share a node's offset into recorded traces (1: each rank is a node). */
+ *  `ranks_per_node` ranks share a node's offset into recorded traces and meet its CPUs in turns. 1: each rank
+ *  is a node; 0, which it is unless this is called: as recorded, one rank for each CPU that recordings have
+ * of a node (the most that one has, where they differ; 1 where nothing is recorded). */
 IW_API void iw_noise_align(iw_noise *noise, iw_sync sync, iw_time skew_ps, uint32_t ranks_per_node);
 
 IW_API size_t iw_noise_source_count(const iw_noise *noise);
@@ -59,6 +62,22 @@ IW_API double iw_noise_source_share(const iw_noise *noise, size_t source);
 
 IW_API iw_sync iw_noise_sync(const iw_noise *noise);
 IW_API uint32_t iw_noise_ranks_per_node(const iw_noise *noise);
+
+/** Of recordings that are added from now on only these CPUs are met; NULL: all. One that does not have all of
+ *  them is refused (IW_ERR_RANGE). */
+IW_API void iw_noise_only_cpus(iw_noise *noise, const iw_cpu_set *cpus);
+
+/** These CPUs, or NULL: all. */
+IW_API const iw_cpu_set *iw_noise_cpus(const iw_noise *noise);
+
+/** CPUs that ranks of a node can meet: the most that recordings have of a node; 0: nothing is recorded. */
+IW_API uint32_t iw_noise_recorded_cpus(const iw_noise *noise);
+
+/** "2 ranks a node, as recorded": how ranks meet the CPUs that recordings have of a node; `cpus`: the only
+ * ones that are used, "0,2-5", or NULL. "" where nothing is recorded (recorded_cpus 0). Returns `buf`. */
+#define IW_NODES_TEXT_SIZE 160
+IW_API const char *iw_nodes_text(uint64_t ranks_per_node, uint64_t recorded_cpus, const char *cpus,
+                                 char buf[IW_NODES_TEXT_SIZE]);
 
 /** A detour, or the noise of a compute phase, as it took time of a rank. */
 typedef struct iw_hit {

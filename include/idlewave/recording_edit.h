@@ -1,7 +1,8 @@
 /* idlewave/recording_edit.h - recordings from noise specs, parts of recordings, several recordings as one.
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * Inputs are never changed. What comes out keeps all promises of idlewave/recording.h.
+ * Inputs are never changed, but by iw_recording_keep_cpus(). What comes out keeps all promises of
+ * idlewave/recording.h.
  */
 #ifndef IW_RECORDING_EDIT_H
 #define IW_RECORDING_EDIT_H
@@ -77,6 +78,10 @@ typedef struct iw_cut_opts {
 IW_API IW_NODISCARD iw_status iw_recording_cut(const iw_log *log, const char *name,
                                                const iw_recording *recording, const iw_cut_opts *opts,
                                                iw_recording **recording_p, iw_edit *edit_p);
+
+/** Leaves of a recording the CPUs of a set, all of which it must have (IW_ERR_RANGE); NULL: all it has. */
+IW_API IW_NODISCARD iw_status iw_recording_keep_cpus(const iw_log *log, const char *name,
+                                                     const iw_cpu_set *cpus, iw_recording **recording);
 
 /* ---- drawing anew ---- */
 

@@ -31,7 +31,8 @@ typedef struct iw_study_system {
     char **noise; /* SPECs and paths, paths resolved against the study's folder */
     size_t noise_count;
     iw_time skew_ps;
-    uint32_t ranks_per_node;
+    uint32_t ranks_per_node; /* 0: as recorded */
+    iw_cpu_set noise_cpus;   /* of recordings only these; empty: all */
 } iw_study_system;
 
 /** A trace that works are made of. */

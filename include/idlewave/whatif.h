@@ -54,8 +54,16 @@ IW_API IW_NODISCARD iw_status iw_noise_set_add(const iw_log *log, iw_noise_set *
 IW_API IW_NODISCARD iw_status iw_noise_set_add_recording(const iw_log *log, iw_noise_set *set,
                                                          const char *name, iw_recording *recording);
 
+/** As iw_noise_only_cpus(). */
+IW_API void iw_noise_set_only_cpus(iw_noise_set *set, const iw_cpu_set *cpus);
+
 /** As iw_noise_align(). Parts are numbered anew: which CPUs ranks use tells what took time. */
 IW_API void iw_noise_set_align(iw_noise_set *set, iw_sync sync, iw_time skew_ps, uint32_t ranks_per_node);
+
+/** As those of iw_noise. */
+IW_API uint32_t iw_noise_set_ranks_per_node(const iw_noise_set *set);
+IW_API uint32_t iw_noise_set_recorded_cpus(const iw_noise_set *set);
+IW_API const iw_cpu_set *iw_noise_set_cpus(const iw_noise_set *set);
 
 /** Those that took time, the largest share first. */
 IW_API size_t iw_noise_set_part_count(const iw_noise_set *set);
@@ -228,7 +236,6 @@ typedef struct iw_whatif_origin {
     const char *noise;          /* the inputs, joined by " + " */
     const iw_net *net;
     const iw_noise_set *set;
-    uint32_t ranks_per_node;
 } iw_whatif_origin;
 
 /** The verdict, the ranking, the smallest set, what to do; 80 columns. */

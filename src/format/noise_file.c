@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include <idlewave/fleet.h>
+#include <idlewave/recording_edit.h>
 
 #include "base/base.h"
 #include "format/noise_hdf5.h"
@@ -29,11 +30,14 @@ static iw_status add_folder(const iw_log *log, iw_noise *noise, const char *path
 
     IW_TRY(iw_folder_list(log, path, &folder));
     status = iw_folder_load(log, folder, &recordings);
+    for (size_t i = 0; i < folder->count && status == IW_OK; i++) {
+        status = iw_recording_keep_cpus(log, folder->paths[i], iw_noise_cpus(noise), &recordings[i]);
+    }
     if (status == IW_OK) {
         status = iwi_noise_take_recordings(log, noise, path, (const char *const *)folder->paths, recordings,
                                            folder->count);
-        iw_recordings_free(recordings, folder->count);
     }
+    iw_recordings_free(recordings, folder->count);
     iw_folder_free(folder);
     return status;
 }
@@ -50,7 +54,10 @@ iw_status iw_noise_add_file(const iw_log *log, iw_noise *noise, const char *spec
         return iw_noise_add(log, noise, spec_or_path);
     }
     IW_TRY(iw_recording_load(log, spec_or_path, &recording));
-    status = iwi_noise_add_recording(log, noise, spec_or_path, recording);
+    status = iw_recording_keep_cpus(log, spec_or_path, iw_noise_cpus(noise), &recording);
+    if (status == IW_OK) {
+        status = iwi_noise_add_recording(log, noise, spec_or_path, recording);
+    }
     iw_recording_free(recording);
     return status;
 }

@@ -101,12 +101,13 @@ static void add_source(struct iwi_digest *digest, const struct iwi_source *sourc
     } else if (source->ops == &iwi_source_bernoulli) {
         add_real(digest, "bernoulli", source->u.bernoulli.probability);
         add(digest, "extra", (uint64_t)source->u.bernoulli.extra_ps);
+    } else if (source->ops == &iwi_source_poisson) {
+        iwi_digest_add_text(digest, "stationary"); /* results of before, when it began empty, are others */
+        add_spec(digest, source->name);
     } else if (source->ops == &iwi_source_trace) {
         add_trace(digest, &source->u.trace);
     } else if (source->ops == &iwi_source_recording) {
         add_recorded(digest, source->u.recorded.recorded);
-    } else if (source->ops != &iwi_source_recording_part) {
-        add_spec(digest, source->name);
     }
 }
 
@@ -116,7 +117,7 @@ uint64_t iwi_digest_of_system(const iw_study_system *system, const iw_noise *noi
 
     begin(&digest, "system");
     add_net(&digest, &system->net);
-    add(&digest, "ranks-per-node", system->ranks_per_node);
+    add(&digest, "ranks-per-node", iw_noise_ranks_per_node(noise));
     for (size_t i = 0; i < noise->count; i++) {
         add(&digest, "source", i); /* the number takes part in the random draws */
         add_source(&digest, &noise->sources[i]);

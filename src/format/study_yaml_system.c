@@ -14,13 +14,14 @@
 #include "noise/source.h"
 #include "noise/spec.h"
 
-enum { KEY_NAME = IWI_GRID_KEYS, KEY_NET, KEY_NOISE, KEY_RANKS_PER_NODE, KEY_SKEW, KEYS };
+enum { KEY_NAME = IWI_GRID_KEYS, KEY_NET, KEY_NOISE, KEY_NOISE_CPUS, KEY_RANKS_PER_NODE, KEY_SKEW, KEYS };
 
 static const struct iwi_yaml_key keys[KEYS] = {
     IWI_GRID_KEY_ROWS,
     [KEY_NAME] = {"name", NULL},
     [KEY_NET] = {"net", NULL},
     [KEY_NOISE] = {"noise", NULL},
+    [KEY_NOISE_CPUS] = {"noise-cpus", NULL},
     [KEY_RANKS_PER_NODE] = {"ranks-per-node", NULL},
     [KEY_SKEW] = {"skew", NULL},
 };
@@ -187,6 +188,21 @@ static iw_status read_noise(struct subject *s, const yaml_node_t *node, iw_noise
     return IW_OK;
 }
 
+static iw_status read_cpus(struct subject *s, const yaml_node_t *node)
+{
+    char fault[IW_CPU_FAULT_SIZE];
+    const char *text;
+
+    if (node == NULL) {
+        return IW_OK;
+    }
+    IW_TRY(iwi_yaml_text(&s->reader->yaml, node, "noise-cpus", &text));
+    if (!iw_cpu_set_parse(text, &s->system->noise_cpus, fault)) {
+        return iwi_yaml_fail(&s->reader->yaml, iwi_yaml_line(node), IW_ERR_FORMAT, "noise-cpus: %s", fault);
+    }
+    return IW_OK;
+}
+
 /* ---- the rest ---- */
 
 static iw_status read_numbers(struct subject *s)
@@ -194,7 +210,6 @@ static iw_status read_numbers(struct subject *s)
     const yaml_node_t *ranks_per_node = s->entries[KEY_RANKS_PER_NODE].value;
     const yaml_node_t *skew = s->entries[KEY_SKEW].value;
 
-    s->system->ranks_per_node = 1;
     if (ranks_per_node != NULL) {
         IW_TRY(iwi_study_count32(s->reader, ranks_per_node, "ranks-per-node", 1, UINT32_C(1) << 30,
                                  &s->system->ranks_per_node));
@@ -236,8 +251,11 @@ static iw_status read_parts(struct subject *s, iw_noise *noise)
         IW_TRY(read_name(s));
     }
     IW_TRY(check_name(s));
+    IW_TRY(read_cpus(s, s->entries[KEY_NOISE_CPUS].value));
+    iw_noise_only_cpus(noise, &s->system->noise_cpus);
     IW_TRY(read_noise(s, s->entries[KEY_NOISE].value, noise));
     IW_TRY(read_numbers(s));
+    iw_noise_align(noise, IW_SYNC_NONE, 0, s->system->ranks_per_node);
     IW_TRY(iwi_grid_read(s->reader, s->entries, &s->part->grid));
     s->part->has_digest = !s->needs_files;
     s->part->digest = iwi_digest_of_system(s->system, noise);

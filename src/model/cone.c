@@ -73,10 +73,7 @@ static double before_detour(const double *law, size_t i)
 /* P(late by more than y) before the first round. */
 static double late_at_first(const struct iwi_cone_noise *noise, const iw_law *work, double y)
 {
-    if (work != NULL) {
-        return 1 - iw_law_cdf(work, y);
-    }
-    return noise->is_under_way ? fmax(noise->duration_ns - y, 0) / noise->period_ns : 0.0;
+    return work != NULL ? 1 - iw_law_cdf(work, y) : fmax(noise->duration_ns - y, 0) / noise->period_ns;
 }
 
 static void begin(struct iwi_cone *cone, const iw_law *work)

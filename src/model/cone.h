@@ -9,10 +9,11 @@
 
 #include <idlewave/model.h>
 
-/* Detours of one duration that begin 1/period often in the mean. */
+/* Detours of one duration that begin 1/period often in the mean; one may be under way at time 0, as at any
+ * other. */
 struct iwi_cone_noise {
     double period_ns, duration_ns;
-    bool is_under_way; /* without work: at time 0, as likely as at any other time; else none is */
+    bool is_periodic; /* else at random times: chance decides how many the work meets */
 };
 
 /* What a message costs. */

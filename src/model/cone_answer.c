@@ -98,7 +98,7 @@ static iw_status work_law(const iw_log *log, const char *spec, const struct iwi_
                           double work_ns, iw_law **law_p, double *most_lost_p)
 {
     const double mean = work_ns / (noise->period_ns - noise->duration_ns);
-    const double most = noise->is_under_way ? ceil(mean) + 1 : ceil(mean + 8 * sqrt(mean) + 20);
+    const double most = noise->is_periodic ? ceil(mean) + 1 : ceil(mean + 8 * sqrt(mean) + 20);
 
     *law_p = NULL;
     *most_lost_p = 0;

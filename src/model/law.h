@@ -33,9 +33,10 @@ struct iwi_law_periodic {
     double rest_ns; /* r of work = q (period - duration) + r, 0 < r <= period - duration; 0 without work */
 };
 
-/* Detours that begin at `hits` places of the work in the mean. */
+/* Detours that begin at `hits` places of the work in the mean; one is under way when it begins with that
+ * probability. */
 struct iwi_law_poisson {
-    double hits, duration_ns;
+    double hits, duration_ns, under_way;
     bool is_exp; /* else all are of that duration */
 };
 

@@ -1,10 +1,10 @@
 /* What memoryless detours take from a phase of work, "poisson:RATE,fixed:TIME" and "poisson:RATE,exp:MEAN".
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * Detours begin at a Poisson number of places of the work; nothing is under way when it begins, as in a
- * simulation that begins with it. The loss is the sum of that many durations: of fixed ones a Poisson
- * number, of exponential ones a mixture of gamma laws. That detours may overlap is left out, so their share
- * of time has to be small.
+ * Detours begin at a Poisson number of places of the work: K. When it begins one is under way with
+ * probability p = 1 - exp(-duration / gap), the share of time that detours take, and R of it is left: of a
+ * fixed duration D uniform in (0, D), of an exponential one exponential again. The loss is R and K durations.
+ * That detours may overlap is left out, so their share of time has to be small.
  */
 #include <math.h>
 
@@ -57,28 +57,47 @@ static iw_status parse(const iw_log *log, const char *spec, const char *argument
     gap_ns = (double)gap_ps / (double)IW_PS_PER_NS;
     p->duration_ns = iwi_duration_mean_ps(&duration) / (double)IW_PS_PER_NS;
     p->hits = law->work_ns / gap_ns;
+    p->under_way = -expm1(-p->duration_ns / gap_ns);
     return check(log, spec, p, gap_ns);
 }
 
-/* sum over k >= 1 of P(k detours) P(Gamma(k) > x), x in means; the terms left out are below 1e-16 of those
- * taken, since P(k) falls faster than geometrically on both sides of its place. P(Gamma(k+1) > x) is
- * P(Gamma(k) > x) + x^k exp(-x) / k!. */
+/* x^k exp(-x) / k!, also for x = 0, of which GSL takes the logarithm. */
+static double poisson_term(unsigned k, double x)
+{
+    return x > 0 ? gsl_ran_poisson_pdf(k, x) : (double)(k == 0);
+}
+
+/* sum over k >= 0 of P(K = k) [(1 - p) P(Gamma(k) > x) + p P(Gamma(k+1) > x)], x in means; the terms left out
+ * are below 1e-16 of those taken, since P(k) falls faster than geometrically on both sides of its place.
+ * P(Gamma(k+1) > x) is P(Gamma(k) > x) + x^k exp(-x) / k!, and Gamma(0) is 0. */
 static double exp_tail(const struct iwi_law_poisson *p, double x)
 {
     const double spread = sqrt(p->hits) * sqrt(p->hits + x);
     const double middle = sqrt(p->hits * x); /* where the terms are largest */
     const double margin = 12 * sqrt(spread + 1) + 30;
-    const unsigned first = (unsigned)fmax(1, fmin(p->hits, middle) - margin);
+    const unsigned first = (unsigned)fmax(0, fmin(p->hits, middle) - margin);
     const unsigned last = (unsigned)(fmax(p->hits, middle) + margin);
-    double longer = gsl_cdf_gamma_Q(x, first, 1), sum = 0;
+    double longer = first > 0 ? gsl_cdf_gamma_Q(x, first, 1) : 0.0, sum = 0;
 
     for (unsigned k = first; k <= last; k++) {
-        sum += gsl_ran_poisson_pdf(k, p->hits) * longer;
-        longer += gsl_ran_poisson_pdf(k, x);
+        const double one_more = poisson_term(k, x);
+
+        sum += gsl_ran_poisson_pdf(k, p->hits) * (longer + p->under_way * one_more);
+        longer += one_more;
     }
     return fmin(sum, 1);
 }
 
+/* A loss above kD + y, 0 <= y < D: over k detours, or k and more than y of the one under way. */
+static double fixed_tail(const struct iwi_law_poisson *p, double x)
+{
+    const unsigned k = (unsigned)floor(x);
+
+    return gsl_cdf_poisson_Q(k, p->hits) +
+           gsl_ran_poisson_pdf(k, p->hits) * p->under_way * (1 - (x - floor(x)));
+}
+
+/* No work meets no detour, not even one under way (docs/semantics.md, rule 6: finish(t, 0) = t). */
 static double tail(const iw_law *law, double x_ns)
 {
     const struct iwi_law_poisson *p = &law->u.poisson;
@@ -86,8 +105,19 @@ static double tail(const iw_law *law, double x_ns)
     if (p->hits <= 0 || p->duration_ns <= 0) {
         return 0;
     }
-    return p->is_exp ? exp_tail(p, x_ns / p->duration_ns)
-                     : gsl_cdf_poisson_Q((unsigned)floor(x_ns / p->duration_ns), p->hits);
+    return p->is_exp ? exp_tail(p, x_ns / p->duration_ns) : fixed_tail(p, x_ns / p->duration_ns);
+}
+
+/* Integral over y from 0 to 1 of 1 - (1 - q - b (1 - y))^n = 1 - ((1-q)^(n+1) - (1-q-b)^(n+1)) / ((n+1) b).
+ * Where b is so small that this is a difference of equals, the integrand is a straight line. */
+static double mean_exceeded(double n, double q, double b)
+{
+    const double weight = (n + 1) * b;
+
+    if (weight <= 1e-5 * (1 - q)) {
+        return (iwi_exceeded_by_one_of(n, q) + iwi_exceeded_by_one_of(n, q + b)) / 2;
+    }
+    return 1 - (iwi_exceeded_by_one_of(n + 1, q + b) - iwi_exceeded_by_one_of(n + 1, q)) / weight;
 }
 
 /* A sum over whole numbers of detours where they are of one length. */
@@ -99,8 +129,12 @@ static double mean_max(const iw_law *law, double n)
     if (p->is_exp) {
         return iwi_law_integrate(law, n);
     }
+    if (p->hits <= 0) {
+        return 0;
+    }
     for (unsigned k = 0; term > 1e-17 * sum || k < p->hits; k++) {
-        term = iwi_exceeded_by_one_of(n, tail(law, k * p->duration_ns));
+        term =
+            mean_exceeded(n, gsl_cdf_poisson_Q(k, p->hits), gsl_ran_poisson_pdf(k, p->hits) * p->under_way);
         sum += term;
     }
     return sum * p->duration_ns;

@@ -20,6 +20,9 @@ struct iwi_duration_ops {
     double (*mean_ps)(const struct iwi_duration *duration);
     double (*quantile_ps)(const struct iwi_duration *duration, double u); /* NULL: always scale_ps */
     double (*drawn_mean_ps)(const struct iwi_duration *duration);         /* NULL: mean_ps */
+    /* Of durations met at an instant, whose density is x f(x) / mean; NULL: always scale_ps. */
+    double (*met_quantile_ps)(const struct iwi_duration *duration, double u);
+    bool is_memoryless; /* age and rest of one that is met are independent draws of quantile_ps instead */
 };
 
 static double scale_as_mean(const struct iwi_duration *duration)
@@ -55,6 +58,17 @@ static double pareto_quantile(const struct iwi_duration *duration, double u)
     return (double)duration->scale_ps * pow(u, -1 / duration->shape);
 }
 
+/* With T the longest that is drawn, b = 1 - A and r = (T / MIN)^b, the integral of y f(y) up to x < T is
+ * A MIN ((x / MIN)^b - 1) / b, and the mean MIN (b + r - 1) / b. So P(met > x) = u at (x / MIN)^b =
+ * (r + u (A - r)) / A; above T lies what has the length T. Only for A > 1. */
+static double pareto_met_quantile(const struct iwi_duration *duration, double u)
+{
+    const double least = (double)duration->scale_ps, a = duration->shape, b = 1 - a;
+    const double r = exp(b * log((double)IW_TIME_INPUT_MAX / least));
+
+    return least * pow((r + u * (a - r)) / a, 1 / b);
+}
+
 static double lognormal_mean(const struct iwi_duration *duration)
 {
     return (double)duration->scale_ps * exp(duration->shape * duration->shape / 2);
@@ -65,12 +79,36 @@ static double lognormal_quantile(const struct iwi_duration *duration, double u)
     return (double)duration->scale_ps * exp(duration->shape * gsl_cdf_ugaussian_Pinv(u));
 }
 
+/* x f(x) is again a lognormal density, its logarithm later by SIGMA^2. */
+static double lognormal_met_quantile(const struct iwi_duration *duration, double u)
+{
+    return lognormal_quantile(duration, u) * exp(duration->shape * duration->shape);
+}
+
 static const struct iwi_duration_ops kinds[] = {
-    {"fixed", "fixed:T", "fixed:5us", NULL, false, scale_as_mean, NULL, NULL},
-    {"exp", "exp:MEAN", "exp:5us", NULL, false, scale_as_mean, exp_quantile, NULL},
-    {"pareto", "pareto:A,MIN", "pareto:1.5,1us", "A", true, pareto_mean, pareto_quantile, pareto_drawn_mean},
-    {"lognormal", "lognormal:MEDIAN,SIGMA", "lognormal:5us,0.8", "SIGMA", false, lognormal_mean,
-     lognormal_quantile, NULL},
+    {.name = "fixed", .usage = "fixed:T", .example = "fixed:5us", .mean_ps = scale_as_mean},
+    {.name = "exp",
+     .usage = "exp:MEAN",
+     .example = "exp:5us",
+     .mean_ps = scale_as_mean,
+     .quantile_ps = exp_quantile,
+     .is_memoryless = true},
+    {.name = "pareto",
+     .usage = "pareto:A,MIN",
+     .example = "pareto:1.5,1us",
+     .shape_name = "A",
+     .is_scale_last = true,
+     .mean_ps = pareto_mean,
+     .quantile_ps = pareto_quantile,
+     .drawn_mean_ps = pareto_drawn_mean,
+     .met_quantile_ps = pareto_met_quantile},
+    {.name = "lognormal",
+     .usage = "lognormal:MEDIAN,SIGMA",
+     .example = "lognormal:5us,0.8",
+     .shape_name = "SIGMA",
+     .mean_ps = lognormal_mean,
+     .quantile_ps = lognormal_quantile,
+     .met_quantile_ps = lognormal_met_quantile},
 };
 
 enum { KIND_COUNT = sizeof kinds / sizeof kinds[0] };
@@ -143,4 +181,19 @@ iw_time iwi_duration_draw(const struct iwi_duration *duration, struct iwi_draw_i
     }
     draw.purpose = IWI_DRAW_DURATION;
     return iwi_round_ps(duration->ops->quantile_ps(duration, iwi_draw_unit(draw, index)));
+}
+
+struct iwi_under_way iwi_duration_under_way(const struct iwi_duration *duration, double u, double v)
+{
+    const struct iwi_duration_ops *ops = duration->ops;
+    iw_time length_ps, age_ps;
+
+    if (ops->is_memoryless) {
+        return (struct iwi_under_way){iwi_round_ps(ops->quantile_ps(duration, u)),
+                                      iwi_round_ps(ops->quantile_ps(duration, v))};
+    }
+    length_ps =
+        ops->met_quantile_ps != NULL ? iwi_round_ps(ops->met_quantile_ps(duration, u)) : duration->scale_ps;
+    age_ps = llround(v * (double)length_ps);
+    return (struct iwi_under_way){age_ps, length_ps - age_ps};
 }

@@ -28,4 +28,13 @@ double iwi_duration_drawn_mean_ps(const struct iwi_duration *duration);
 /* Duration number `index` of a stream, rounded to the picosecond, at most IW_TIME_INPUT_MAX. */
 iw_time iwi_duration_draw(const struct iwi_duration *duration, struct iwi_draw_id draw, uint64_t index);
 
+/* How long a detour has been under way at an instant that meets it, and how long it still will be: a longer
+ * one is met more often, in proportion to its length, and is met anywhere in it. From two uniform numbers;
+ * the mean of what is drawn must be finite. */
+struct iwi_under_way {
+    iw_time age_ps, left_ps;
+};
+
+struct iwi_under_way iwi_duration_under_way(const struct iwi_duration *duration, double u, double v);
+
 #endif

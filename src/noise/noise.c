@@ -3,6 +3,7 @@
  */
 #include <idlewave/noise.h>
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -134,11 +135,40 @@ iw_status iw_noise_add_trace(const iw_log *log, iw_noise *noise, const char *nam
     return IW_OK;
 }
 
+static void settle_nodes(iw_noise *noise)
+{
+    const uint32_t recorded = noise->recorded_cpus > 0 ? noise->recorded_cpus : 1;
+
+    noise->ranks_per_node = noise->wanted_per_node > 0 ? noise->wanted_per_node : recorded;
+}
+
 void iw_noise_align(iw_noise *noise, iw_sync sync, iw_time skew_ps, uint32_t ranks_per_node)
 {
     noise->sync = sync;
     noise->skew_ps = skew_ps;
-    noise->ranks_per_node = ranks_per_node > 0 ? ranks_per_node : 1;
+    noise->wanted_per_node = ranks_per_node;
+    settle_nodes(noise);
+}
+
+void iwi_noise_met_cpus(iw_noise *noise, size_t cpu_count)
+{
+    noise->recorded_cpus = cpu_count > noise->recorded_cpus ? (uint32_t)cpu_count : noise->recorded_cpus;
+    settle_nodes(noise);
+}
+
+void iw_noise_only_cpus(iw_noise *noise, const iw_cpu_set *cpus)
+{
+    noise->only_cpus = cpus != NULL ? *cpus : (iw_cpu_set){.words = {0}};
+}
+
+const iw_cpu_set *iw_noise_cpus(const iw_noise *noise)
+{
+    return iw_cpu_set_is_empty(&noise->only_cpus) ? NULL : &noise->only_cpus;
+}
+
+uint32_t iw_noise_recorded_cpus(const iw_noise *noise)
+{
+    return noise->recorded_cpus;
 }
 
 size_t iw_noise_source_count(const iw_noise *noise)
@@ -161,6 +191,39 @@ double iw_noise_source_share(const iw_noise *noise, size_t source)
 uint32_t iw_noise_ranks_per_node(const iw_noise *noise)
 {
     return noise->ranks_per_node;
+}
+
+/* What of the CPUs so many ranks meet: "as recorded", "on the first 2 of 4 recorded CPUs". */
+static void tell_cpus_met(uint64_t ranks, uint64_t recorded, char *buf, size_t size)
+{
+    if (ranks == recorded) {
+        snprintf(buf, size, "as recorded");
+    } else if (ranks == 1) {
+        snprintf(buf, size, "on the first of %" PRIu64 " recorded CPUs", recorded);
+    } else if (ranks < recorded) {
+        snprintf(buf, size, "on the first %" PRIu64 " of %" PRIu64 " recorded CPUs", ranks, recorded);
+    } else if (recorded == 1) {
+        snprintf(buf, size, "all on one recorded CPU");
+    } else {
+        snprintf(buf, size, "in turns on %" PRIu64 " recorded CPUs", recorded);
+    }
+}
+
+const char *iw_nodes_text(uint64_t ranks_per_node, uint64_t recorded_cpus, const char *cpus,
+                          char buf[IW_NODES_TEXT_SIZE])
+{
+    const bool are_several = cpus != NULL && strpbrk(cpus, ",-.") != NULL;
+    char met[80];
+
+    if (recorded_cpus == 0) {
+        buf[0] = '\0';
+        return buf;
+    }
+    tell_cpus_met(ranks_per_node, recorded_cpus, met, sizeof met);
+    snprintf(buf, IW_NODES_TEXT_SIZE, "%" PRIu64 " rank%s a node, %s%s%.40s%s", ranks_per_node,
+             ranks_per_node == 1 ? "" : "s", met, cpus == NULL ? "" : (are_several ? " (CPUs " : " (CPU "),
+             cpus != NULL ? cpus : "", cpus != NULL ? ")" : "");
+    return buf;
 }
 
 iw_sync iw_noise_sync(const iw_noise *noise)

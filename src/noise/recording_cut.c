@@ -322,3 +322,33 @@ iw_status iwi_recording_drop(const iw_log *log, const iw_recording *recording, c
 
     return end(&c, cut_all(&c), recording_p);
 }
+
+iw_status iw_recording_keep_cpus(const iw_log *log, const char *name, const iw_cpu_set *cpus,
+                                 iw_recording **recording)
+{
+    iw_cut_opts opts = IW_CUT_OPTS_INIT;
+    uint32_t *numbers;
+    iw_recording *cut;
+    iw_edit edit;
+    iw_status status;
+
+    if (cpus == NULL) {
+        return IW_OK;
+    }
+    numbers = iwi_new_array(log, iw_cpu_set_count(cpus), sizeof *numbers);
+    if (numbers == NULL) {
+        return IW_ERR_NOMEM;
+    }
+    for (uint32_t cpu = 0; cpu < IW_CPU_SET_MOST; cpu++) {
+        if (iw_cpu_set_has(cpus, cpu)) {
+            numbers[opts.cpu_count++] = cpu;
+        }
+    }
+    opts.cpus = numbers;
+    status = iw_recording_cut(log, name, *recording, &opts, &cut, &edit);
+    free(numbers);
+    IW_TRY(status);
+    iw_recording_free(*recording);
+    *recording = cut;
+    return IW_OK;
+}

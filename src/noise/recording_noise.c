@@ -21,6 +21,7 @@ struct builder {
     size_t count;
     int64_t most_ns;   /* 0: no limit */
     int64_t length_ns; /* the same for all CPUs */
+    size_t most_cpus;  /* of a node */
     struct iwi_labels labels;
     struct iwi_recorded *recorded;
 };
@@ -186,6 +187,8 @@ static iw_status choose_length(struct builder *b)
                 b->names[i]);
         }
         shortest = length_ns < b->length_ns ? i : shortest;
+        b->most_cpus =
+            b->recordings[i]->cpu_count > b->most_cpus ? b->recordings[i]->cpu_count : b->most_cpus;
         b->length_ns = iwi_min(b->length_ns, length_ns);
         longest_ns = iwi_max(longest_ns, length_ns);
     }
@@ -240,6 +243,7 @@ static iw_status add(struct builder *b, iw_noise *noise)
     if (status == IW_OK) {
         hand_over(b, noise);
         noise->input_count++;
+        iwi_noise_met_cpus(noise, b->most_cpus);
     } else {
         iwi_recorded_free(b->recorded);
     }

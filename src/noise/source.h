@@ -20,6 +20,7 @@ struct iwi_periodic {
 struct iwi_poisson {
     iw_time mean_gap_ps;
     struct iwi_duration duration;
+    double mean_under_way; /* detours at any instant; 0 where durations have no mean */
 };
 
 /* Disjoint pieces within [0, length), sorted, not empty; those that touch have different labels. */
@@ -84,6 +85,7 @@ struct iwi_origin {
     uint32_t node, seat;     /* recorded sources: the rank's node, and its number there */
     iw_time at_ps;           /* the timeline's time 0 in wall-clock time */
     iw_time shift_ps;        /* skew: everything happens so much later; >= 0 */
+    iw_time skew_ps;         /* no shift is longer */
 };
 
 /* Sources in wall-clock time are walked detour by detour, in order of their starts. The place of a walk is
@@ -143,14 +145,20 @@ struct iw_noise {
     uint32_t input_count; /* specs and files added, those that add nothing among them */
     iw_sync sync;
     iw_time skew_ps;
-    uint32_t ranks_per_node;
+    uint32_t wanted_per_node; /* ranks of a node; 0: as recorded */
+    iw_cpu_set only_cpus;     /* of recordings; empty: all */
     /* derived: */
+    uint32_t recorded_cpus;                 /* of a node, the most; 0: nothing is recorded */
+    uint32_t ranks_per_node;                /* at least 1 */
     uint32_t clocked[IW_NOISE_MAX_SOURCES]; /* numbers of the sources in wall-clock time */
     size_t clocked_count;
     size_t phased_count; /* sources that act on compute phases */
     size_t words;
     const struct iwi_source *closed_form; /* the only clocked source, if it has finish(); else NULL */
 };
+
+/* A recorded node has so many CPUs. */
+void iwi_noise_met_cpus(iw_noise *noise, size_t cpu_count);
 
 /* Takes over a source, its name and all, as one of the next input; there must be room. */
 void iwi_source_commit(iw_noise *noise, const struct iwi_source *source);

@@ -86,7 +86,8 @@ static iw_time start_all(const iw_noise *noise, const struct iwi_stream_id *id, 
 {
     iw_time next = IWI_NEVER;
 
-    origin->shift_ps = noise->skew_ps > 0 ? iwi_noise_shift(noise, *id) : 0;
+    origin->skew_ps = noise->sync != IW_SYNC_NONE ? noise->skew_ps : 0;
+    origin->shift_ps = origin->skew_ps > 0 ? iwi_noise_shift(noise, *id) : 0;
     if (noise->clocked_count == 1) {
         return start_one(noise, noise->clocked[0], id, origin, state);
     }

@@ -69,7 +69,7 @@ static json_t *slowdown_object(const iw_bench_slowdown *slowdown)
 
 static json_t *noise_object(const iw_bench_result *result, const iw_bench_origin *origin)
 {
-    json_t *sources = json_array();
+    json_t *sources = json_array(), *object;
     double made_ns = 0.0, skipped_ns = 0.0;
     uint64_t cut_short = 0;
 
@@ -87,7 +87,7 @@ static json_t *noise_object(const iw_bench_result *result, const iw_bench_origin
         skipped_ns += injected->skipped_ns;
         cut_short += injected->cut_short_count;
     }
-    return json_pack(
+    object = json_pack(
         "{s:o, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "sources", sources, "back_end",
         origin->back_end, "sync", origin->sync, "skew_ns", iwi_json_number(origin->skew_ns), "planned_share",
         iwi_json_number(result->planned_share), "injected_share", iwi_json_number(result->injected_share),
@@ -96,6 +96,8 @@ static json_t *noise_object(const iw_bench_result *result, const iw_bench_origin
         iwi_json_number(result->samples->of_rank[0].injected.floor_ns / result->time_scale), "skipped_share",
         iwi_json_number(skipped_ns > 0.0 ? skipped_ns / (made_ns + skipped_ns) : 0.0), "cut_short",
         iwi_json_count(cut_short));
+    iwi_json_add_nodes(object, origin->ranks_per_node, origin->recorded_cpus, origin->cpus);
+    return object;
 }
 
 static json_t *baseline_object(const iw_bench_result *result)

@@ -48,11 +48,14 @@ static void append_slowdown(char *paragraph, const json_t *slowdown, const char 
 static void append_noisy(const json_t *bench, char *paragraph)
 {
     const json_t *noise = json_object_get(bench, "noise"), *sources = json_object_get(noise, "sources");
-    char time[IWI_NUMBER_SIZE];
+    char time[IWI_NUMBER_SIZE], nodes[IW_NODES_TEXT_SIZE];
 
     iwi_append(paragraph, " With injected noise (");
     for (size_t i = 0; i < json_array_size(sources); i++) {
         iwi_append(paragraph, "%s%.100s", i > 0 ? " + " : "", json_string_value(json_array_get(sources, i)));
+    }
+    if (iwi_result_nodes(noise, nodes)[0] != '\0') {
+        iwi_append(paragraph, ", %s", nodes);
     }
     iwi_append(paragraph, ", sync %s) it takes %s: it ", iwi_result_text(noise, "sync"),
                iwi_ns_time_text(iwi_bench_number(bench, "noisy", "phase_ns", "mean"), time));

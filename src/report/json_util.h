@@ -10,6 +10,7 @@
 
 #include <jansson.h>
 
+#include <idlewave/cpu_set.h>
 #include <idlewave/log.h>
 
 /* Whole numbers are written without a decimal point, what is no number as null. */
@@ -19,6 +20,11 @@ json_t *iwi_json_count(uint64_t value);
 /* Paths need not be UTF-8, JSON must be: bytes that are not ASCII are replaced where the whole is no UTF-8.
  */
 json_t *iwi_json_text(const char *string);
+
+/* Adds how ranks meet the CPUs of recordings: "ranks_per_node", "recorded_cpus" and, where only some are
+ * used, "noise_cpus"; nothing where nothing is recorded. */
+void iwi_json_add_nodes(json_t *object, uint64_t ranks_per_node, uint64_t recorded_cpus,
+                        const iw_cpu_set *cpus);
 
 /* Writes an object and a newline, and lets it go; NULL: there was no memory for it. `what`: for messages. */
 IW_NODISCARD iw_status iwi_json_write(const iw_log *log, json_t *object, FILE *out, const char *what);

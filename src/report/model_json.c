@@ -75,9 +75,11 @@ static json_t *horizon_object(const iw_window_horizon *horizon)
 
 iw_status iw_model_write_json(const iw_log *log, const iw_model_report *report, FILE *out)
 {
-    json_t *object = json_pack(
-        "{s:s, s:o, s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:s, s:o}", "schema", "idlewave.model/1",
-        "noise", iwi_json_text(report->noise), "net",
+    const size_t cpu_count = report->recording != NULL ? report->recording->cpu_count : 0;
+    json_t *object =
+        json_pack("{s:s, s:o}", "schema", "idlewave.model/1", "noise", iwi_json_text(report->noise));
+    json_t *rest = json_pack(
+        "{s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:s, s:o}", "net",
         report->net != NULL ? iwi_json_text(report->net) : json_null(), "work_ns",
         iwi_json_number(report->question.work_ns), "latency_ns", iwi_json_number(report->question.latency_ns),
         "barrier", barrier_name(report), "half_ranks", iwi_json_number(report->half_ranks), "first_doubled",
@@ -85,6 +87,9 @@ iw_status iw_model_write_json(const iw_log *log, const iw_model_report *report, 
         "horizon", horizon_object(report->horizon), "rows", rows_array(report), "version", iw_version(),
         "command", iwi_json_text(report->command));
 
+    iwi_json_add_nodes(object, cpu_count, cpu_count, report->cpus);
+    (void)json_object_update(object, rest);
+    json_decref(rest);
     return iwi_json_write(log, object, out, "the answers of the model");
 }
 

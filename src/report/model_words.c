@@ -217,7 +217,9 @@ static void write_refusal(FILE *out, const iw_window_horizon *horizon)
 static void write_recording_limits(FILE *out, const iw_model_report *report)
 {
     const iw_window_horizon *horizon = report->horizon;
-    char text[IWI_PARAGRAPH_SIZE] = "", phases[IWI_NUMBER_SIZE], ranks[IWI_NUMBER_SIZE];
+    const size_t cpu_count = report->recording->cpu_count;
+    char text[IWI_PARAGRAPH_SIZE] = "", phases[IWI_NUMBER_SIZE], ranks[IWI_NUMBER_SIZE],
+         nodes[IW_NODES_TEXT_SIZE], cpus[64];
 
     iwi_append(text, "The recording has %s independent phases: by order statistics they support N = %s",
                iwi_any_ranks_text(floor(horizon->phases), phases),
@@ -231,8 +233,14 @@ static void write_recording_limits(FILE *out, const iw_model_report *report)
                "recorded time may be missing.");
     iwi_write_item(out, text);
     write_refusal(out, horizon);
-    iwi_write_item(out, "Bounds hold the 95 % interval of the recording. Ranks are taken to be hit "
-                        "independently, by noise like that of this node, and only while they work.");
+    text[0] = '\0';
+    iwi_append(
+        text,
+        "Bounds hold the 95 %% interval of the recording. Noise is that of this node, %s; ranks are taken "
+        "to be hit independently, and only while they work.",
+        iw_nodes_text(cpu_count, cpu_count,
+                      report->cpus != NULL ? iw_cpu_set_text(report->cpus, cpus, sizeof cpus) : NULL, nodes));
+    iwi_write_item(out, text);
 }
 
 /* "rank 4: tick; from 1,024: kworker": where the source that slows most changes. */

@@ -129,11 +129,18 @@ static json_t *times_object(const iw_sim_result *result, const iw_origin *origin
     const iw_summary slowdown = iwi_slowdown_summary(makespan_ns, result->noiseless_ps);
     const iw_sync sync = origin->noise != NULL ? iw_noise_sync(origin->noise) : IW_SYNC_NONE;
 
-    return json_pack("{s:o, s:o, s:o, s:o, s:s, s:o, s:o}", "noiseless_ns",
-                     iwi_json_ns((double)result->noiseless_ps), "makespan_ns", summary(makespan_ns, exact_ns),
-                     "slowdown", summary(&slowdown, iwi_json_number), "noise", noise_array(origin), "sync",
-                     iwi_sync_name(sync), "delays", iwi_json_count(origin->delay_count), "net",
-                     net_object(origin->net));
+    json_t *object = json_pack(
+        "{s:o, s:o, s:o, s:o, s:s}", "noiseless_ns", iwi_json_ns((double)result->noiseless_ps), "makespan_ns",
+        summary(makespan_ns, exact_ns), "slowdown", summary(&slowdown, iwi_json_number), "noise",
+        noise_array(origin), "sync", iwi_sync_name(sync));
+
+    if (origin->noise != NULL) {
+        iwi_json_add_nodes(object, iw_noise_ranks_per_node(origin->noise),
+                           iw_noise_recorded_cpus(origin->noise), iw_noise_cpus(origin->noise));
+    }
+    (void)json_object_set_new(object, "delays", iwi_json_count(origin->delay_count));
+    (void)json_object_set_new(object, "net", net_object(origin->net));
+    return object;
 }
 
 /* Adds all of `more`, which is used up; false if it is missing. */

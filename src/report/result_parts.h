@@ -35,6 +35,9 @@ const char *iwi_result_text(const json_t *object, const char *key);
 /* Of "makespan_ns" or "slowdown". */
 iw_summary iwi_result_summary(const json_t *result, const char *key);
 
+/* iw_nodes_text() of what iwi_json_add_nodes() has added; "" where it has not. */
+const char *iwi_result_nodes(const json_t *object, char buf[IW_NODES_TEXT_SIZE]);
+
 /* Number of noise sources; whether there is noise or a delay, so that the noiseless time is another one. */
 size_t iwi_result_sources(const json_t *result);
 bool iwi_result_is_disturbed(const json_t *result);

@@ -59,6 +59,13 @@ iw_summary iwi_result_summary(const json_t *result, const char *key)
     };
 }
 
+const char *iwi_result_nodes(const json_t *object, char buf[IW_NODES_TEXT_SIZE])
+{
+    return iw_nodes_text(iwi_result_count(object, "ranks_per_node"),
+                         iwi_result_count(object, "recorded_cpus"),
+                         json_string_value(json_object_get(object, "noise_cpus")), buf);
+}
+
 size_t iwi_result_sources(const json_t *result)
 {
     return json_array_size(json_object_get(result, "noise"));

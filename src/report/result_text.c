@@ -53,7 +53,7 @@ static void write_noise(FILE *out, const json_t *result)
 {
     const json_t *sources = json_object_get(result, "noise");
     const uint64_t delays = iwi_result_count(result, "delays");
-    char percent[IWI_NUMBER_SIZE];
+    char percent[IWI_NUMBER_SIZE], nodes[IW_NODES_TEXT_SIZE];
 
     for (size_t i = 0; i < json_array_size(sources); i++) {
         const json_t *source = json_array_get(sources, i);
@@ -62,6 +62,9 @@ static void write_noise(FILE *out, const json_t *result)
         write_label(out, i == 0 ? "noise" : "");
         (void)fprintf(out, " %s (%s)\n", iwi_result_text(source, "spec"),
                       isnan(share) ? "its share depends on the work" : iwi_percent_text(share, percent));
+    }
+    if (json_array_size(sources) > 0 && iwi_result_nodes(result, nodes)[0] != '\0') {
+        write_row(out, "", nodes);
     }
     if (json_array_size(sources) > 0 && strcmp(iwi_result_text(result, "sync"), "none") != 0) {
         write_label(out, "");

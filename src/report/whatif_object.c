@@ -110,13 +110,20 @@ static json_t *reserve_note(const iw_whatif *whatif)
 /* What was asked. */
 static json_t *question_object(const iw_whatif *whatif, const iw_whatif_origin *origin)
 {
-    return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "schema",
-                     "idlewave.whatif/1", "version", iw_version(), "command", iwi_json_text(origin->command),
-                     "what", iwi_json_text(origin->what), "noise", iwi_json_text(origin->noise), "net",
-                     iwi_json_text(origin->net->name), "ranks", iwi_json_count(whatif->ranks),
-                     "ranks_per_node", iwi_json_count(origin->ranks_per_node), "trials",
-                     iwi_json_count(whatif->trials), "redraws", iwi_json_count(whatif->redraws), "seed",
-                     iwi_json_count(whatif->seed), "messages", iwi_json_count(whatif->messages));
+    const uint32_t ranks_per_node = iw_noise_set_ranks_per_node(origin->set);
+    json_t *object = json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "schema", "idlewave.whatif/1",
+                               "version", iw_version(), "command", iwi_json_text(origin->command), "what",
+                               iwi_json_text(origin->what), "noise", iwi_json_text(origin->noise), "net",
+                               iwi_json_text(origin->net->name), "ranks", iwi_json_count(whatif->ranks),
+                               "ranks_per_node", iwi_json_count(ranks_per_node));
+
+    iwi_json_add_nodes(object, ranks_per_node, iw_noise_set_recorded_cpus(origin->set),
+                       iw_noise_set_cpus(origin->set));
+    (void)json_object_set_new(object, "trials", iwi_json_count(whatif->trials));
+    (void)json_object_set_new(object, "redraws", iwi_json_count(whatif->redraws));
+    (void)json_object_set_new(object, "seed", iwi_json_count(whatif->seed));
+    (void)json_object_set_new(object, "messages", iwi_json_count(whatif->messages));
+    return object;
 }
 
 static json_t *answer_object(const iw_whatif *whatif, const iw_whatif_origin *origin)

@@ -111,18 +111,22 @@ static void append_sources(const json_t *names, char paragraph[IWI_PARAGRAPH_SIZ
     }
 }
 
-/* "allreduce on 8,192 ranks (512 nodes)" */
+/* "allreduce on 8,192 ranks (512 nodes, 16 ranks a node, as recorded)" */
 static void append_job(const json_t *whatif, char paragraph[IWI_PARAGRAPH_SIZE])
 {
     const uint64_t ranks = iwi_result_count(whatif, "ranks"),
                    per_node = iwi_result_count(whatif, "ranks_per_node");
     const uint64_t nodes = per_node > 0 ? (ranks + per_node - 1) / per_node : ranks;
-    char what[IWI_PARAGRAPH_SIZE], number[IWI_NUMBER_SIZE];
+    char what[IWI_PARAGRAPH_SIZE], number[IWI_NUMBER_SIZE], placing[IW_NODES_TEXT_SIZE];
+    const bool is_recorded = iwi_result_nodes(whatif, placing)[0] != '\0';
 
     iwi_append(paragraph, "%s on %s rank%s", iwi_plain_text(iwi_result_text(whatif, "what"), what),
                iwi_ranks_text(ranks, number), ranks == 1 ? "" : "s");
     if (per_node > 1) {
-        iwi_append(paragraph, " (%s node%s)", iwi_ranks_text(nodes, number), nodes == 1 ? "" : "s");
+        iwi_append(paragraph, " (%s node%s%s%s)", iwi_ranks_text(nodes, number), nodes == 1 ? "" : "s",
+                   is_recorded ? ", " : "", placing);
+    } else if (is_recorded) {
+        iwi_append(paragraph, " (%s)", placing);
     }
 }
 

@@ -38,12 +38,13 @@ static void describe_net(const iw_net *net, char buf[NET_TEXT_SIZE])
              iw_format_time(net->g_ps, g, sizeof g), (double)net->G / fs_per_ns, rest);
 }
 
-/* "periodic:10Hz,1us + node.h5". Of paths the last part: the line shall not depend on where the study lies.
- */
-static char *new_noise_text(const iw_log *log, const iw_study_system *system)
+/* "periodic:10Hz,1us + node.h5 (2 ranks a node, as recorded)". Of paths the last part: the line shall not
+ * depend on where the study lies. */
+static char *new_noise_text(const iw_log *log, const iw_study_system *system, const iw_noise *noise)
 {
-    size_t size = sizeof "none", used = 0;
-    char *text;
+    size_t size = sizeof "none" + sizeof " ()" + IW_NODES_TEXT_SIZE, used = 0;
+    const iw_cpu_set *cpus = iw_noise_cpus(noise);
+    char nodes[IW_NODES_TEXT_SIZE], list[64], *text;
 
     for (size_t i = 0; i < system->noise_count; i++) {
         size += strlen(system->noise[i]) + strlen(" + ");
@@ -57,6 +58,10 @@ static char *new_noise_text(const iw_log *log, const iw_study_system *system)
     }
     if (text != NULL && used == 0) {
         snprintf(text, size, "none");
+    } else if (text != NULL && iw_noise_recorded_cpus(noise) > 0) {
+        snprintf(text + used, size - used, " (%s)",
+                 iw_nodes_text(iw_noise_ranks_per_node(noise), iw_noise_recorded_cpus(noise),
+                               cpus != NULL ? iw_cpu_set_text(cpus, list, sizeof list) : NULL, nodes));
     }
     return text;
 }
@@ -154,7 +159,7 @@ static iw_status write_line(const iw_log *log, const struct iwi_inputs *inputs, 
         .system = system->name,
         .work = inputs->study->works[cell->work].name,
         .net = net_text,
-        .noise = new_noise_text(log, system),
+        .noise = new_noise_text(log, system, iwi_inputs_noise(inputs, cell)),
         .ranks = simulated->ranks,
         .bytes = cell->bytes,
         .trials = cell->trials,

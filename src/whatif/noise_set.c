@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <idlewave/recording_edit.h>
+
 #include "base/base.h"
 #include "format/noise_hdf5.h"
 #include "noise/source_filter.h"
@@ -74,19 +76,36 @@ static void forget_samples(iw_recording *recording)
     }
 }
 
-static iw_status load(const iw_log *log, const char *path, struct iwi_set_input *input)
+static iw_status load_file(const iw_log *log, const char *path, struct iwi_set_input *input)
 {
-    if (!iw_is_folder(path)) {
-        input->recordings = iwi_new_array(log, 1, sizeof(iw_recording *));
-        if (input->recordings == NULL) {
-            return IW_ERR_NOMEM;
-        }
-        input->node_count = 1;
-        return iw_recording_load(log, path, &input->recordings[0]);
+    input->recordings = iwi_new_array(log, 1, sizeof(iw_recording *));
+    if (input->recordings == NULL) {
+        return IW_ERR_NOMEM;
     }
+    input->node_count = 1;
+    return iw_recording_load(log, path, &input->recordings[0]);
+}
+
+static iw_status load_folder(const iw_log *log, const char *path, struct iwi_set_input *input)
+{
     IW_TRY(iw_folder_list(log, path, &input->folder));
     IW_TRY(iw_folder_load(log, input->folder, &input->recordings));
     input->node_count = input->folder->count;
+    return IW_OK;
+}
+
+static iw_status load(const iw_log *log, const iw_noise_set *set, const char *path,
+                      struct iwi_set_input *input)
+{
+    const char *const *names = (const char *const *)&path;
+
+    IW_TRY(iw_is_folder(path) ? load_folder(log, path, input) : load_file(log, path, input));
+    if (input->folder != NULL) {
+        names = (const char *const *)input->folder->paths;
+    }
+    for (size_t i = 0; i < input->node_count; i++) {
+        IW_TRY(iw_recording_keep_cpus(log, names[i], iw_noise_set_cpus(set), &input->recordings[i]));
+    }
     return IW_OK;
 }
 
@@ -140,7 +159,7 @@ static iw_status fill_input(const iw_log *log, iw_noise_set *set, const char *te
         return iwi_fail(log, IW_ERR_NOMEM, "out of memory for the name of a noise source");
     }
     if (input->node_count == 0 && (iw_is_folder(text) || iwi_noise_hdf5_matches(text))) {
-        IW_TRY(load(log, text, input));
+        IW_TRY(load(log, set, text, input));
     }
     IW_TRY(try_noise(log, input));
     if (input->node_count == 0) {
@@ -155,6 +174,13 @@ static void forget_entries(iw_noise_set *set, size_t count)
     while (set->entry_count > count) {
         free(set->entries[--set->entry_count].spec);
     }
+}
+
+static void settle_nodes(iw_noise_set *set)
+{
+    const uint32_t recorded = set->recorded_cpus > 0 ? set->recorded_cpus : 1;
+
+    set->ranks_per_node = set->wanted_per_node > 0 ? set->wanted_per_node : recorded;
 }
 
 /* Takes over what the input holds, also on failure. */
@@ -173,6 +199,8 @@ static iw_status add_input(const iw_log *log, iw_noise_set *set, const char *tex
     }
     if (status == IW_OK) {
         for (size_t i = 0; i < input->node_count; i++) {
+            set->recorded_cpus =
+                (uint32_t)iwi_max((int64_t)set->recorded_cpus, (int64_t)input->recordings[i]->cpu_count);
             forget_samples(input->recordings[i]);
         }
         set->inputs[set->input_count++] = *input;
@@ -180,6 +208,7 @@ static iw_status add_input(const iw_log *log, iw_noise_set *set, const char *tex
         release_input(input);
         forget_entries(set, entries_before);
     }
+    settle_nodes(set);
     iwi_set_count(set); /* entries may have moved in memory */
     return status;
 }
@@ -210,8 +239,29 @@ void iw_noise_set_align(iw_noise_set *set, iw_sync sync, iw_time skew_ps, uint32
 {
     set->sync = sync;
     set->skew_ps = skew_ps;
-    set->ranks_per_node = ranks_per_node > 0 ? ranks_per_node : 1;
+    set->wanted_per_node = ranks_per_node;
+    settle_nodes(set);
     iwi_set_count(set);
+}
+
+void iw_noise_set_only_cpus(iw_noise_set *set, const iw_cpu_set *cpus)
+{
+    set->only_cpus = cpus != NULL ? *cpus : (iw_cpu_set){.words = {0}};
+}
+
+uint32_t iw_noise_set_ranks_per_node(const iw_noise_set *set)
+{
+    return set->ranks_per_node;
+}
+
+uint32_t iw_noise_set_recorded_cpus(const iw_noise_set *set)
+{
+    return set->recorded_cpus;
+}
+
+const iw_cpu_set *iw_noise_set_cpus(const iw_noise_set *set)
+{
+    return iw_cpu_set_is_empty(&set->only_cpus) ? NULL : &set->only_cpus;
 }
 
 /* ---- parts ---- */

@@ -49,7 +49,10 @@ struct iw_noise_set {
     size_t part_count, part_room;
     iw_sync sync;
     iw_time skew_ps;
-    uint32_t ranks_per_node;
+    uint32_t wanted_per_node; /* ranks of a node; 0: as recorded */
+    iw_cpu_set only_cpus;     /* of recordings; empty: all */
+    uint32_t recorded_cpus;   /* of a node, the most; 0: nothing is recorded */
+    uint32_t ranks_per_node;  /* at least 1 */
 };
 
 /* Number of that source among the entries, added if new. */

@@ -220,6 +220,7 @@ iw_status iwi_set_make(const iw_log *log, const iw_noise_set *set, const struct 
     iw_status status;
 
     IW_TRY(iw_noise_new(log, &noise));
+    iw_noise_only_cpus(noise, iw_noise_set_cpus(set)); /* which its recordings are cut to already */
     status = IW_OK;
     for (size_t i = 0; i < set->input_count && status == IW_OK; i++) {
         const struct iwi_set_input *input = &set->inputs[i];

@@ -140,6 +140,7 @@ static void faults_of_systems_are_told(void **state)
          AT(2) "9 sources of noise; at most 8 can be added up"},
         {SYSTEM("net: chic, noise: {a: b}"), IW_ERR_FORMAT, AT(2) "key 'noise' needs a single value"},
         {SYSTEM("net: chic, noise: "), IW_ERR_FORMAT, AT(2) "noise '' is neither"},
+        {SYSTEM("net: chic, noise-cpus: 3-"), IW_ERR_FORMAT, AT(2) "noise-cpus: "},
         {SYSTEM("net: chic, ranks-per-node: 0"), IW_ERR_RANGE,
          AT(2) "key 'ranks-per-node': '0' is not between"},
         {SYSTEM("net: chic, skew: 5"), IW_ERR_FORMAT, AT(2) "key 'skew': '5' has no unit"},

@@ -45,6 +45,7 @@ static void the_keys_of_a_system_are_read(void **state)
                                      "    net: {L: 2us, o: 1us, g: 3us, G: 1ns, S: 1MiB}\n"
                                      "    noise: ['periodic:10Hz,100us', none, 'poisson:1kHz,exp:5us']\n"
                                      "    ranks-per-node: 16\n"
+                                     "    noise-cpus: 0,2-5\n"
                                      "    skew: 10us\n"
                                      "  - {net: altix}\n" IWT_PATTERNS "ranks: 4\nsync: start\n");
     const iw_study_system *system = &study->systems[0];
@@ -59,11 +60,14 @@ static void the_keys_of_a_system_are_read(void **state)
     assert_string_equal(system->noise[0], "periodic:10Hz,100us");
     assert_string_equal(system->noise[1], "poisson:1kHz,exp:5us");
     assert_int_equal(system->ranks_per_node, 16);
+    assert_int_equal(iw_cpu_set_count(&system->noise_cpus), 5);
+    assert_false(iw_cpu_set_has(&system->noise_cpus, 1));
     assert_int_equal(system->skew_ps, 10000000);
     assert_string_equal(study->systems[1].name, "altix");
     assert_int_equal(study->systems[1].net.L_ps, iw_net_builtin("altix")->L_ps);
     assert_int_equal(study->systems[1].noise_count, 0);
-    assert_int_equal(study->systems[1].ranks_per_node, 1);
+    assert_int_equal(study->systems[1].ranks_per_node, 0); /* as recorded */
+    assert_true(iw_cpu_set_is_empty(&study->systems[1].noise_cpus));
     iw_study_free(study);
 }
 

@@ -141,6 +141,8 @@ static void it_agrees_with_the_simulator_within_ten_percent(void **state)
     assert_agrees("periodic:0.375Hz,5.6ms", "chic", 1e6, 1 << 11, 100, 0.1);
     assert_agrees("periodic:16Hz,50us", "zeptoos", 0, 1 << 12, 50, 0.1);
     assert_agrees("poisson:0.375Hz,fixed:5.6ms", "chic", 1e6, 1 << 11, 100, 0.1);
+    assert_agrees("poisson:0.375Hz,fixed:5.6ms", "chic", 0, 1 << 10, 400, 0.1);
+    assert_agrees("poisson:0.5Hz,fixed:220us", "altix", 0, 1 << 14, 40, 0.1);
 }
 
 static void ranks_that_are_no_power_of_two_are_answered(void **state)

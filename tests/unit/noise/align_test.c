@@ -30,9 +30,10 @@ static iw_noise *make_noise(int kind, iw_sync sync, iw_time skew, uint32_t ranks
     return noise;
 }
 
-/* What a synchronised rank should see: everything from `at` on, drawn for rank 0, `shift` later. */
+/* What a synchronised rank should see: everything from `at` on, drawn for rank 0, `shift` later. Poisson
+ * noise begins so early that ranks of any shift below `skew` see it from `at` on. */
 static void synchronised_timeline(struct iwi_stream_id id, uint32_t purpose, uint64_t phase, iw_time at,
-                                  iw_time shift)
+                                  iw_time shift, iw_time skew)
 {
     const uint64_t first_event = purpose == IWI_DRAW_PHASE ? (phase + 1) << 32 : 0;
     const int64_t position = (int64_t)draw_below(id, purpose, TRACE, 0, phase, (uint64_t)raw.length);
@@ -40,7 +41,7 @@ static void synchronised_timeline(struct iwi_stream_id id, uint32_t purpose, uin
     line.count = 0;
     periodic_detours(&line, PERIODIC, PERIOD, DURATION,
                      at + shift + (int64_t)draw_below(id, purpose, PERIODIC, 0, phase, PERIOD));
-    poisson_detours(&line, POISSON, GAP, MEAN, id, 0, first_event, at + shift);
+    poisson_detours(&line, POISSON, GAP, MEAN, id, 0, first_event, at + shift - skew);
     /* whole repetitions back, so that the timeline is covered from 0 on */
     trace_detours(&line, TRACE, &raw, position - at - shift + 20 * raw.length);
     timeline_settle(&line);
@@ -168,7 +169,7 @@ static void skew_shifts_the_timeline_of_each_synchronised_node(void **unused)
         struct picker picker = {.seed = rank};
         struct stream s = open_stream(noise, id);
 
-        synchronised_timeline(id, IWI_DRAW_OFFSET, 0, 0, shift);
+        synchronised_timeline(id, IWI_DRAW_OFFSET, 0, 0, shift, skew);
         assert_true(compare_stream(&s, &line, &picker, 0, 300) > 5);
         least = shift < least ? shift : least;
         most = shift > most ? shift : most;
@@ -218,7 +219,7 @@ static void phase_sync_restarts_the_timeline_at_each_phase(void **unused)
             struct stream from_here;
 
             assert_int_equal(iwi_noise_phase(noise, id, s.state, &s.next, phase, at, 100, NULL), 0);
-            synchronised_timeline(id, IWI_DRAW_PHASE, phase, at, node_shift(id, skew, 2));
+            synchronised_timeline(id, IWI_DRAW_PHASE, phase, at, node_shift(id, skew, 2), skew);
             from_here = s;
             compare_stream(&from_here, &line, &picker, at, 200);
         }

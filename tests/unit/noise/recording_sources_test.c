@@ -69,6 +69,7 @@ static void shares_are_those_of_the_cpus_in_use(void **unused)
     iwt_detour(recording, 1, 200, 100, timer);
     assert_ok(iw_noise_add_recording(NULL, noise, recording));
     ASSERT_NAMES(noise, "irq timer", "unknown");
+    iw_noise_align(noise, IW_SYNC_NONE, 0, 1);
     assert_float_equal(iw_noise_source_share(noise, 0), 0, 1e-12);
     assert_float_equal(iw_noise_source_share(noise, 1), 0.01, 1e-12);
     iw_noise_align(noise, IW_SYNC_NONE, 0, 2);

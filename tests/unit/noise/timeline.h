@@ -146,13 +146,26 @@ static inline void add_poisson(iw_noise *noise, int64_t gap, int64_t mean)
     add_spec(noise, spec);
 }
 
+/* A timeline that begins at `origin`; exponential durations have exponential ages and rests. */
 static inline void poisson_detours(struct timeline *line, int source, int64_t gap, int64_t mean,
                                    struct iwi_stream_id id, uint32_t rank, uint64_t first, int64_t origin)
 {
     const struct iwi_draw_id gaps = {id.seed, id.trial, IWI_DRAW_GAP, (uint32_t)source, rank};
     const struct iwi_draw_id durations = {id.seed, id.trial, IWI_DRAW_DURATION, (uint32_t)source, rank};
+    const struct iwi_draw_id under_way = {id.seed, id.trial, IWI_DRAW_UNDER_WAY, (uint32_t)source, rank};
+    const double met = (double)mean / (double)gap, chance = iwi_draw_unit(under_way, first);
+    double up_to = 0;
     int64_t start = origin;
 
+    for (uint64_t k = 0; mean > 0 && k < 50; k++) { /* the k-th is there if P(less than k) < chance */
+        if (k > 0 && up_to < chance) {
+            const double age = -log(iwi_draw_unit(under_way, first + 2 * k - 1)) * (double)mean;
+            const double left = -log(iwi_draw_unit(under_way, first + 2 * k)) * (double)mean;
+
+            timeline_add(line, source, origin - llround(age), origin + llround(left));
+        }
+        up_to += exp(-met + (double)k * log(met) - lgamma((double)k + 1));
+    }
     for (uint64_t n = first; start < HORIZON; n++) {
         start += llround(-log(iwi_draw_unit(gaps, n)) * (double)gap);
         timeline_add(line, source, start, start + llround(-log(iwi_draw_unit(durations, n)) * (double)mean));
