@@ -17,7 +17,7 @@ static const char *const synopsis[] = {"[options] --pattern OP[:ALGORITHM] --ran
 static const char description[] =
     "Runs a pattern, a schedule or the trace of an MPI program under the LogGOPS model with "
     "operating-system noise and injected delays, and "
-    "says how much slower it is than without them.\n"
+    "says how much slower it is than without them: by the mean of the trials, with the median beside it.\n"
     "The same options and seed give the same times, to the picosecond, for any "
     "engine and any number of threads, "
     "lanes and processes. Started by the launcher of Open MPI or MPICH, its processes share one simulation.";

@@ -97,7 +97,7 @@ static const struct example examples[] = {
     {"what to switch off first on the nodes of a job of 8192 ranks, 16 on a node",
      "idlewave whatif --noise node.h5 --ranks-per-node 16 --pattern halo3d+allreduce \\\n"
      "      --ranks 8192 --bytes 8 --compute 1ms --repeat 100"},
-    {"what has to go to lose less than 2 %, and whether a core for the OS would pay",
+    {"what has to go for a slowdown below 2 %, and whether a core for the OS would pay",
      "idlewave whatif --noise node.h5 --ranks-per-node 64 --pattern allreduce \\\n"
      "      --ranks 64Ki --compute 500us --repeat 50 --target 2% --cores-per-node 64"},
     {"how long would that take?",

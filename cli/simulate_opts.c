@@ -68,7 +68,8 @@ const struct opt noise_rows[NOISE_ROW_COUNT] = {
 
 #define ROW(...) OPT_ROW(struct run_opts, __VA_ARGS__)
 static const struct opt run_rows[] = {
-    ROW("trials", OPT_COUNT, trials, "N", "simulate N times with different noise (default 1)", .min = 1,
+    ROW("trials", OPT_COUNT, trials, "N",
+        "simulate N times with different noise (default 1; from 6 on there are 95 % intervals)", .min = 1,
         .max = UINT64_C(1) << 40),
     ROW("seed", OPT_COUNT, seed, "N", "all random choices follow from it (default 1)", .max = INT64_MAX),
     ROW("first-trial", OPT_COUNT, first_trial, "N",
