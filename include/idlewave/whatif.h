@@ -179,14 +179,15 @@ typedef struct iw_whatif {
     uint32_t redraws;
     iw_time noiseless_ps;
     uint64_t messages;
-    iw_estimate now; /* slowdown as it is */
+    bool is_monotone; /* removing noise never makes a trial take longer (docs/semantics.md, 9) */
+    iw_estimate now;  /* slowdown as it is */
     size_t change_count;
     iw_change *changes;    /* by saving, the largest first */
     double sum_of_sources; /* savings of SOURCEs and REST added up, to compare with that of all */
     /* the smallest set for the target */
     double target;
-    bool has_target_set,
-        is_target_exact; /* none gets there; false: there were too many to try, a smaller one may exist */
+    bool has_target_set;  /* false: none gets there, or none of those that were tried */
+    bool is_target_exact; /* false: there were too many to try, a smaller one may exist, or one at all */
     iw_change target_set;
     iw_break_even break_even; /* .most_ranks 0: not asked */
     bool is_reserve_unknown;  /* asked, but the program cannot be made with more work */

@@ -54,7 +54,13 @@ iw_status iw_program_from_goal(const iw_log *log, const char *path, iw_time unit
     source.size = input.size;
     status = iwi_goal_read_memory(log, &source, &schedule);
     iwi_input_close(&input);
-    return status == IW_OK ? iwi_program_from_schedule(log, schedule, program_p) : status;
+    IW_TRY(status);
+    status = iwi_schedule_put_in_order(log, schedule);
+    if (status != IW_OK) {
+        iwi_schedule_free(schedule);
+        return status;
+    }
+    return iwi_program_from_schedule(log, schedule, program_p);
 }
 
 uint64_t iwi_goal_calc_units(struct iwi_goal_sink *sink, uint32_t rank, const struct iwi_node *node,
@@ -71,6 +77,19 @@ uint64_t iwi_goal_calc_units(struct iwi_goal_sink *sink, uint32_t rank, const st
     }
     sink->rounded += length_ps % unit_ps != 0;
     return length_ps / unit_ps + (length_ps % unit_ps >= unit_ps - unit_ps / 2);
+}
+
+static void warn_synchronous(const iw_log *log, const struct iwi_schedule *schedule, const char *path)
+{
+    uint64_t count = 0;
+
+    for (uint64_t node = 0; node < schedule->first_node[schedule->ranks]; node++) {
+        count += (schedule->nodes[node].flags & IWI_NODE_SYNCHRONOUS) != 0;
+    }
+    if (count > 0) {
+        iwi_warn(log, "'%s': %" PRIu64 " synchronous sends became ordinary ones: GOAL has no others", path,
+                 count);
+    }
 }
 
 static iw_status write_schedule(const iw_log *log, const iw_program *program,
@@ -90,6 +109,9 @@ static iw_status write_schedule(const iw_log *log, const iw_program *program,
     if (status == IW_OK && sink.rounded > 0) {
         iwi_warn(log, "'%s': %" PRIu64 " calc lengths were rounded to whole units of %" PRId64 " ps", path,
                  sink.rounded, unit_ps);
+    }
+    if (status == IW_OK) {
+        warn_synchronous(log, schedule, path);
     }
     return status;
 }

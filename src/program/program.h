@@ -214,6 +214,13 @@ IW_NODISCARD iw_status iwi_program_unroll(const iw_log *log, const iw_program *p
 IW_NODISCARD iw_status iwi_schedule_to_dag(const iw_log *log, const struct iwi_schedule *in_order,
                                            struct iwi_schedule **dag_p);
 
+/* A DAG that a program could have become by iwi_schedule_to_dag() becomes that program, in its place
+ * (docs/semantics.md, 8); any other stays as it is. */
+IW_NODISCARD iw_status iwi_schedule_put_in_order(const iw_log *log, struct iwi_schedule *schedule);
+
+/* Nodes of the rank that has most. */
+uint64_t iwi_schedule_largest_rank(const struct iwi_schedule *schedule);
+
 /* A schedule with zeroed arrays for so many ranks, nodes and deps. */
 IW_NODISCARD iw_status iwi_schedule_new(const iw_log *log, uint32_t ranks, uint64_t nodes, uint64_t deps,
                                         struct iwi_schedule **schedule_p);

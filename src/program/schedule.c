@@ -44,76 +44,128 @@ iw_status iwi_schedule_new(const iw_log *log, uint32_t ranks, uint64_t nodes, ui
     return IW_OK;
 }
 
-/* The deps of one node of the DAG: those of the wait, and the node before it unless it is one of them.
- * Writes to `out` unless NULL; returns how many. `at` is the global node number, `local` the one in its rank.
- */
-static uint64_t dag_deps(const struct iwi_schedule *in_order, uint64_t at, uint64_t local,
-                         struct iwi_dep *out)
-{
-    const uint64_t first = in_order->first_dep[at];
-    const uint64_t own = in_order->first_dep[at + 1] - first;
-    bool is_previous_listed = local == 0;
+/* ---- as a graph ---- */
 
-    for (uint64_t i = 0; i < own; i++) {
-        is_previous_listed |= in_order->deps[first + i].node + UINT64_C(1) == local;
-        if (out != NULL) {
-            out[i] = in_order->deps[first + i];
-        }
-    }
-    if (is_previous_listed) {
-        return own;
-    }
-    if (out != NULL) {
-        const bool is_start = (in_order->nodes[at - 1].flags & IWI_NODE_NONBLOCKING) != 0;
+struct dag_writer {
+    const struct iwi_schedule *in_order;
+    struct iwi_schedule *dag; /* NULL: counting */
+    uint64_t nodes, deps;     /* so far */
+    uint64_t first;           /* node of the rank in the DAG */
+    uint32_t *place;          /* by node of the rank in the program: its number in the rank of the DAG */
+};
 
-        out[own] = (struct iwi_dep){(uint32_t)(local - 1), is_start};
-    }
-    return own + 1;
-}
-
-static uint64_t count_dag_deps(const struct iwi_schedule *in_order)
-{
-    uint64_t count = 0;
-
-    for (uint32_t rank = 0; rank < in_order->ranks; rank++) {
-        for (uint64_t at = in_order->first_node[rank]; at < in_order->first_node[rank + 1]; at++) {
-            count += dag_deps(in_order, at, at - in_order->first_node[rank], NULL);
-        }
-    }
-    return count;
-}
-
-static struct iwi_node dag_node(struct iwi_node node)
+static void put_dag_node(struct dag_writer *w, struct iwi_node node)
 {
     if (node.kind == IWI_WAIT) {
         node.kind = IWI_CALC;
         node.amount = 0;
     }
     node.flags &= IWI_NODE_PHASE | IWI_NODE_SYNCHRONOUS;
-    return node;
+    if (w->dag != NULL) {
+        w->dag->nodes[w->nodes] = node;
+        w->dag->first_dep[w->nodes] = w->deps;
+    }
+    w->nodes++;
+}
+
+/* Of the node that was put last. */
+static void put_dag_dep(struct dag_writer *w, uint32_t node, bool is_start)
+{
+    if (w->dag != NULL) {
+        w->dag->deps[w->deps] = (struct iwi_dep){node, is_start};
+    }
+    w->deps++;
+}
+
+static bool is_blocking_message(const struct iwi_node *node)
+{
+    return (node->kind == IWI_SEND || node->kind == IWI_RECV) && (node->flags & IWI_NODE_NONBLOCKING) == 0;
+}
+
+/* What a wait requires counts as one of its requests. So a blocking message that only comes before it gets a
+ * wait of its own: else the graph would be that of another program, in which both go on side by side. */
+static void put_own_wait(struct dag_writer *w, uint64_t at)
+{
+    const struct iwi_schedule *s = w->in_order;
+
+    if (s->nodes[at].kind == IWI_WAIT && s->first_dep[at] < s->first_dep[at + 1] &&
+        is_blocking_message(&s->nodes[at - 1])) {
+        const uint32_t before = (uint32_t)(w->nodes - 1 - w->first);
+
+        put_dag_node(w, (struct iwi_node){.kind = IWI_WAIT});
+        put_dag_dep(w, before, false);
+    }
+}
+
+/* `at` is the global node number, `local` the one in its rank: it requires what the wait completes, and the
+ * node before it unless that is completed here. */
+static void put_dag_part(struct dag_writer *w, uint64_t at, uint64_t local)
+{
+    const struct iwi_schedule *s = w->in_order;
+    bool is_previous_listed = local == 0;
+    uint32_t before;
+
+    if (local > 0) {
+        put_own_wait(w, at);
+    }
+    before = (uint32_t)(w->nodes - w->first) - 1;
+    w->place[local] = before + 1;
+    put_dag_node(w, s->nodes[at]);
+    for (uint64_t d = s->first_dep[at]; d < s->first_dep[at + 1]; d++) {
+        is_previous_listed |= w->place[s->deps[d].node] == before;
+        put_dag_dep(w, w->place[s->deps[d].node], s->deps[d].is_start);
+    }
+    if (!is_previous_listed) {
+        put_dag_dep(w, before, (s->nodes[at - 1].flags & IWI_NODE_NONBLOCKING) != 0);
+    }
+}
+
+static void put_dag(struct dag_writer *w)
+{
+    const struct iwi_schedule *s = w->in_order;
+
+    w->nodes = w->deps = 0;
+    for (uint32_t rank = 0; rank < s->ranks; rank++) {
+        w->first = w->nodes;
+        for (uint64_t at = s->first_node[rank]; at < s->first_node[rank + 1]; at++) {
+            put_dag_part(w, at, at - s->first_node[rank]);
+        }
+        if (w->dag != NULL) {
+            w->dag->first_node[rank + 1] = w->nodes;
+            w->dag->first_dep[w->nodes] = w->deps;
+        }
+    }
+}
+
+uint64_t iwi_schedule_largest_rank(const struct iwi_schedule *schedule)
+{
+    uint64_t largest = 0;
+
+    for (uint32_t rank = 0; rank < schedule->ranks; rank++) {
+        const uint64_t count = schedule->first_node[rank + 1] - schedule->first_node[rank];
+
+        largest = count > largest ? count : largest;
+    }
+    return largest;
 }
 
 iw_status iwi_schedule_to_dag(const iw_log *log, const struct iwi_schedule *in_order,
                               struct iwi_schedule **dag_p)
 {
-    struct iwi_schedule *dag;
-    uint64_t deps = 0;
+    struct dag_writer w = {.in_order = in_order};
+    iw_status status = IW_ERR_NOMEM;
 
-    IW_TRY(iwi_schedule_new(log, in_order->ranks, in_order->first_node[in_order->ranks],
-                            count_dag_deps(in_order), &dag));
-    dag->cpu_count = in_order->cpu_count;
-    dag->nic_count = in_order->nic_count;
-    for (uint32_t rank = 0; rank < in_order->ranks; rank++) {
-        const uint64_t first = in_order->first_node[rank];
-        const uint64_t end = in_order->first_node[rank + 1];
-
-        for (uint64_t at = first; at < end; at++) {
-            dag->nodes[at] = dag_node(in_order->nodes[at]);
-            deps += dag_deps(in_order, at, at - first, dag->deps + deps);
-            dag->first_dep[at + 1] = deps;
-        }
-        dag->first_node[rank + 1] = end;
+    w.place = iwi_new_array(log, (size_t)iwi_schedule_largest_rank(in_order), sizeof *w.place);
+    if (w.place != NULL) {
+        put_dag(&w);
+        status = iwi_schedule_new(log, in_order->ranks, w.nodes, w.deps, &w.dag);
     }
-    *dag_p = dag;
-    return IW_OK;
+    if (status == IW_OK) {
+        put_dag(&w);
+        w.dag->cpu_count = in_order->cpu_count;
+        w.dag->nic_count = in_order->nic_count;
+        *dag_p = w.dag;
+    }
+    free(w.place);
+    return status;
 }

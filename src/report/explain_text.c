@@ -148,15 +148,16 @@ void iwi_write_explain_text(const json_t *result, FILE *out)
 {
     const json_t *explain = json_object_get(result, "explain");
     const json_t *average = json_object_get(explain, "average");
+    char share[IWI_PARAGRAPH_SIZE] = "";
 
     write_median(explain, out);
     write_worst(json_object_get(explain, "worst"), out);
     if (json_is_object(average)) {
         write_average(result, average, out);
     }
-    if (iwi_result_sources(result) > 0) {
+    iwi_share_words(explain, share);
+    if (share[0] != '\0') {
         (void)fputc('\n', out);
-        iwi_write_wrapped(out, "A share of the path is no saving: without one source another rank may be the "
-                               "last. What removing a source saves, 'idlewave whatif' tells.");
+        iwi_write_wrapped(out, share);
     }
 }

@@ -122,3 +122,26 @@ void iwi_largest_words(const json_t *average, char paragraph[IWI_PARAGRAPH_SIZE]
                share < LEAST_WORST_SHARE ? ": it is many that add up, not a few" : "");
     append_largest(paragraph, json_object_get(average, "largest"), sources > 1);
 }
+
+static bool has_noise(const json_t *parts)
+{
+    json_t *value;
+    const char *name;
+
+    json_object_foreach((json_t *)parts, name, value)
+    {
+        if (strncmp(name, "noise ", 6) == 0 && json_number_value(value) > 0.0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void iwi_share_words(const json_t *explain, char paragraph[IWI_PARAGRAPH_SIZE])
+{
+    if (has_noise(json_object_get(explain, "parts"))) {
+        iwi_append(paragraph, "Shares of a path are no savings: without one source another path may be the "
+                              "longest, with other noise on it. 'idlewave whatif' tells what would be gained "
+                              "without each source.");
+    }
+}

@@ -178,7 +178,7 @@ iw_status iwi_html_result_split(struct iwi_html *html, const json_t *explain)
 void iwi_html_result_worst(FILE *out, const json_t *explain)
 {
     const json_t *worst = json_object_get(explain, "worst");
-    char largest[IWI_PARAGRAPH_SIZE] = "";
+    char largest[IWI_PARAGRAPH_SIZE] = "", share[IWI_PARAGRAPH_SIZE] = "";
 
     if (json_array_size(worst) == 0) {
         return;
@@ -199,5 +199,9 @@ void iwi_html_result_worst(FILE *out, const json_t *explain)
     iwi_largest_words(json_object_get(explain, "average"), largest);
     if (largest[0] != '\0') {
         iwi_html_paragraph(out, NULL, "%s", largest);
+    }
+    iwi_share_words(explain, share);
+    if (share[0] != '\0') {
+        iwi_html_paragraph(out, NULL, "%s", share);
     }
 }

@@ -76,6 +76,7 @@ static void write_to_do(FILE *out, const json_t *whatif)
         iwi_html_paragraph(out, "note", "%zu further %s no more than chance would.", tried - worth,
                            tried - worth == 1 ? "source alone saves" : "sources save, each alone,");
     }
+    write_words(out, whatif, iwi_whatif_order);
     write_words(out, whatif, iwi_whatif_target);
 }
 

@@ -80,6 +80,9 @@ void iwi_hit_words(const json_t *hit, char paragraph[IWI_PARAGRAPH_SIZE]);
 void iwi_average_words(const json_t *result, char paragraph[IWI_PARAGRAPH_SIZE]);
 void iwi_largest_words(const json_t *average, char paragraph[IWI_PARAGRAPH_SIZE]);
 
+/* What the shares of its paths do not tell; nothing where no noise is on them. */
+void iwi_share_words(const json_t *explain, char paragraph[IWI_PARAGRAPH_SIZE]);
+
 /* Where the time goes: for results with an explanation. */
 void iwi_write_explain_text(const json_t *result, FILE *out);
 

@@ -76,7 +76,8 @@ static json_t *target_object(const iw_whatif *whatif, const iw_noise_set *set)
         return json_null();
     }
     if (!whatif->has_target_set) {
-        return json_pack("{s:o, s:b}", "slowdown", iwi_json_number(whatif->target), "is_reached", 0);
+        return json_pack("{s:o, s:b, s:b}", "slowdown", iwi_json_number(whatif->target), "is_reached", 0,
+                         "is_exact", whatif->is_target_exact);
     }
     return json_pack(
         "{s:o, s:b, s:b, s:o, s:o, s:o}", "slowdown", iwi_json_number(whatif->target), "is_reached", 1,
@@ -129,8 +130,9 @@ static json_t *question_object(const iw_whatif *whatif, const iw_whatif_origin *
 static json_t *answer_object(const iw_whatif *whatif, const iw_whatif_origin *origin)
 {
     return json_pack(
-        "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "noiseless_ns",
-        iwi_json_number((double)whatif->noiseless_ps / (double)IW_PS_PER_NS), "now",
+        "{s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "noiseless_ns",
+        iwi_json_number((double)whatif->noiseless_ps / (double)IW_PS_PER_NS), "is_monotone",
+        whatif->is_monotone, "now",
         estimate_object(whatif->now), "changes", changes_array(whatif, origin->set), "sum_of_sources",
         iwi_json_number(whatif->sum_of_sources), "target", target_object(whatif, origin->set), "break_even",
         break_even_object(&whatif->break_even), "reserve_note", reserve_note(whatif), "sources",

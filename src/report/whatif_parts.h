@@ -48,6 +48,7 @@ void iwi_whatif_verdict(const json_t *whatif, char paragraph[IWI_PARAGRAPH_SIZE]
 
 /* Sentences on further questions; nothing is added where there is nothing to say. */
 void iwi_whatif_interaction(const json_t *whatif, char paragraph[IWI_PARAGRAPH_SIZE]);
+void iwi_whatif_order(const json_t *whatif, char paragraph[IWI_PARAGRAPH_SIZE]);
 void iwi_whatif_target(const json_t *whatif, char paragraph[IWI_PARAGRAPH_SIZE]);
 void iwi_whatif_reserve(const json_t *whatif, char paragraph[IWI_PARAGRAPH_SIZE]);
 void iwi_whatif_together(const json_t *whatif, char paragraph[IWI_PARAGRAPH_SIZE]);

@@ -143,6 +143,7 @@ void iwi_write_whatif_text(const json_t *whatif, FILE *out)
     (void)fputc('\n', out);
     write_table(whatif, out);
     write_paragraph(out, whatif, iwi_whatif_interaction);
+    write_paragraph(out, whatif, iwi_whatif_order);
     write_paragraph(out, whatif, iwi_whatif_target);
     write_paragraph(out, whatif, iwi_whatif_reserve);
     write_paragraph(out, whatif, iwi_whatif_together);

@@ -232,6 +232,16 @@ void iwi_whatif_interaction(const json_t *whatif, char paragraph[IWI_PARAGRAPH_S
                      "only both do.");
 }
 
+void iwi_whatif_order(const json_t *whatif, char paragraph[IWI_PARAGRAPH_SIZE])
+{
+    if (json_is_false(json_object_get(whatif, "is_monotone"))) {
+        iwi_append(paragraph,
+                   "Less noise can also make this job slower: what comes first decides what its ranks do "
+                   "next (docs/semantics.md, 9). So a saving may be below 0, and nothing is concluded from "
+                   "one set of sources for another.");
+    }
+}
+
 void iwi_whatif_target(const json_t *whatif, char paragraph[IWI_PARAGRAPH_SIZE])
 {
     const json_t *target = json_object_get(whatif, "target"), *removes = json_object_get(target, "removes");
@@ -243,7 +253,12 @@ void iwi_whatif_target(const json_t *whatif, char paragraph[IWI_PARAGRAPH_SIZE])
     }
     iwi_slowdown_text(iwi_result_number(target, "slowdown"), goal);
     if (!json_is_true(json_object_get(target, "is_reached"))) {
-        iwi_append(paragraph, "The slowdown is more than %s whatever is removed.", goal);
+        iwi_append(paragraph,
+                   json_is_false(json_object_get(target, "is_exact"))
+                       ? "The slowdown is more than %s without each of the sets that were tried; there were too "
+                         "many to try all."
+                       : "The slowdown is more than %s whatever is removed.",
+                   goal);
         return;
     }
     if (json_array_size(removes) == 0) {

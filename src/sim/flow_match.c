@@ -17,7 +17,7 @@ const char *iwi_flow_refusal(const struct iwi_schedule *schedule)
     const uint64_t node_count = schedule->first_node[schedule->ranks];
 
     if (!schedule->is_in_order) {
-        return "the schedule is a graph: not each operation requires just the one before it";
+        return "the schedule is a graph whose operations are not in order";
     }
     if (schedule->cpu_count > 1 || schedule->nic_count > 1) {
         return "the schedule uses several CPUs or NICs on a rank";

@@ -68,15 +68,9 @@ static iw_status plan_flow(const iw_log *log, const iw_program *program, const i
     if (schedule == NULL) {
         return IW_OK;
     }
-    if (!schedule->is_in_order) {
-        IW_TRY(iwi_schedule_from_chain(log, schedule, &plan->own_schedule));
-        schedule = plan->own_schedule != NULL ? plan->own_schedule : schedule;
-    }
     refusal = iwi_flow_refusal(schedule);
     if (refusal != NULL) {
         (void)snprintf(plan->note, sizeof plan->note, "%s", refusal);
-        iwi_schedule_free(plan->own_schedule);
-        plan->own_schedule = NULL;
         return IW_OK;
     }
     plan->schedule = schedule;

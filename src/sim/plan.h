@@ -34,10 +34,6 @@ const char *iwi_partition_refusal(const struct iwi_plan *plan);
 IW_NODISCARD iw_status iwi_plan_for_members(const iw_log *log, const iw_program *program, const iw_net *net,
                                             uint32_t members, struct iwi_plan *plan);
 
-/* A chain as an in-order schedule; *chain_p is NULL if the graph is no chain. */
-IW_NODISCARD iw_status iwi_schedule_from_chain(const iw_log *log, const struct iwi_schedule *dag,
-                                               struct iwi_schedule **chain_p);
-
 /* Takes the paths of all ranks of a trial (from 0 on) and their ends; called by several threads. */
 struct iwi_path_sink {
     void (*take)(void *arg, uint64_t trial, const iw_split *split, const iw_time *end_ps);

@@ -49,9 +49,26 @@ static void describe(const struct iwi_node *node, bool is_traced, char *text, si
         snprintf(text, size, "send %" PRIu64 " B to %s, never received", node->amount, peer);
         break;
     case IWI_RECV: snprintf(text, size, "recv %" PRIu64 " B from %s", node->amount, peer); break;
-    case IWI_WAIT: snprintf(text, size, "wait"); break;
     case IWI_COLLECTIVE: snprintf(text, size, "collective"); break;
     default: snprintf(text, size, "calc"); break;
+    }
+}
+
+/* "wait for recv 8 B from rank 1, tag 7", "wait for 3 messages" */
+static void describe_wait(const struct iwi_schedule *schedule, uint64_t first, uint64_t wait, char *text,
+                          size_t size)
+{
+    const uint64_t begin = schedule->first_dep[wait], count = schedule->first_dep[wait + 1] - begin;
+    char what[96];
+
+    if (count == 1) {
+        describe(&schedule->nodes[first + schedule->deps[begin].node], schedule->call_of != NULL, what,
+                 sizeof what);
+        (void)snprintf(text, size, "wait for %s", what);
+    } else if (count > 1) {
+        (void)snprintf(text, size, "wait for %" PRIu64 " messages", count);
+    } else {
+        (void)snprintf(text, size, "wait");
     }
 }
 
@@ -83,10 +100,15 @@ iw_status iwi_report_stuck(const iw_log *log, const struct iwi_schedule *schedul
     size_t used = 0;
 
     for (size_t i = 0; i < named; i++) {
-        char place[48], what[96];
+        char place[48], what[112];
 
         describe_place(schedule, nodes[i], place, sizeof place);
-        describe(&schedule->nodes[nodes[i]], schedule->call_of != NULL, what, sizeof what);
+        if (schedule->nodes[nodes[i]].kind == IWI_WAIT) {
+            describe_wait(schedule, schedule->first_node[rank_of(schedule, nodes[i])], nodes[i], what,
+                          sizeof what);
+        } else {
+            describe(&schedule->nodes[nodes[i]], schedule->call_of != NULL, what, sizeof what);
+        }
         used +=
             (size_t)snprintf(text + used, sizeof text - used, "%s%s (%s)", i == 0 ? "" : ", ", place, what);
     }

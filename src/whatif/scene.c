@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/base.h"
+#include "sim/monotone.h"
 #include "whatif/interval.h"
 #include "whatif/reach.h"
 
@@ -42,7 +43,11 @@ iw_status iwi_scene_init(struct iwi_asker *asker, uint32_t ranks, uint64_t trial
     iw_status status;
 
     IW_TRY(maker->make(maker->arg, ranks, 1.0, &scene.program));
-    status = make_reserved(asker, ranks, &scene.reserved);
+    status = iwi_is_monotone(asker->log, scene.program, asker->opts->sim.rules, asker->set->sync,
+                             &scene.is_monotone);
+    if (status == IW_OK) {
+        status = make_reserved(asker, ranks, &scene.reserved);
+    }
     if (status != IW_OK) {
         maker->release(maker->arg, scene.program);
         return status;
@@ -289,14 +294,14 @@ static iw_estimate estimate(const struct iwi_scene *scene, const double *values,
     return e;
 }
 
-/* Noise never makes anything faster: a slowdown is not below 0. */
+/* Noise makes nothing faster where the program is monotone: a slowdown is not below 0. */
 iw_estimate iwi_scene_slowdown(const struct iwi_scene *scene, const double *values,
                                const struct iwi_variant *variant)
 {
     iw_estimate slowdown =
         estimate(scene, values, &(struct cause){{variant->is_removed, false}, variant->is_together});
 
-    slowdown.low = fmax(0.0, slowdown.low);
+    slowdown.low = scene->is_monotone ? fmax(0.0, slowdown.low) : slowdown.low;
     return slowdown;
 }
 

@@ -28,6 +28,7 @@ struct iwi_variant {
 struct iwi_scene {
     struct iwi_asker *asker;
     iw_program *program, *reserved; /* reserved: with one core less; NULL: not asked, or it cannot be made */
+    bool is_monotone;               /* less noise never ends a trial of `program` later */
     iw_time noiseless_ps;           /* of `program`; known after the first simulation */
     uint64_t trials;
     uint32_t redraws, per_redraw;

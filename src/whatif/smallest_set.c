@@ -1,9 +1,8 @@
 /* Looks for the fewest sources whose removal brings the mean slowdown down to a target.
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * In the same trials, removing more never makes anything later: finish(t, d) does not decrease with what is
- * busy, and every other time is a sum or a maximum of times (but for wildcard receives, whose matches may
- * change). So
+ * Where the program is monotone (sim/monotone.h), removing more never makes anything later in the same
+ * trials. So
  *   - if all sources together do not get there, none do;
  *   - a source without which (all others gone) the target is missed is in every set that reaches it;
  *   - the set of these needed ones, if it suffices, is the smallest.
@@ -13,6 +12,10 @@
  *
  * Sources that were not tried alone are one at first. That gives the least size that any set can have; if
  * they are in the set that was found, the search begins anew with each of them on its own.
+ *
+ * Where it is not monotone nothing follows from one set for another. No source is known to be needed, each is
+ * on its own from the beginning, and only trying all smaller sets tells that a set is the smallest; all of
+ * them, that there is none.
  */
 #include "whatif/smallest_set.h"
 
@@ -40,9 +43,9 @@ struct search {
     bool *is_removed; /* by part, of what is tried */
     double *values;
     double target, best; /* the slowdown of is_best */
-    size_t best_size;
-    size_t least_size; /* in atoms; smaller sets do not reach the target */
-    uint64_t left;     /* simulations */
+    size_t best_size;    /* more than all: none has been found */
+    size_t least_size;   /* in atoms; smaller sets do not reach the target */
+    uint64_t left;       /* simulations */
 };
 
 static size_t count_true(const bool *flags, size_t count)
@@ -177,7 +180,7 @@ static iw_status add_best(struct search *s, double *slowdown_p)
     return IW_OK;
 }
 
-/* From the needed ones on until the target is reached; all together do reach it. */
+/* From the needed ones on until the target is reached; where it is monotone, all together do reach it. */
 static iw_status add_by_greed(struct search *s)
 {
     double slowdown;
@@ -188,7 +191,7 @@ static iw_status add_by_greed(struct search *s)
         const size_t others = s->atom_count - count_true(s->is_chosen, s->atom_count);
 
         if (others == 0) {
-            break; /* but for wildcard receives it does not come to that */
+            return IW_OK; /* it is not monotone */
         }
         IW_TRY(others <= s->left ? add_best(s, &slowdown) : add_in_order(s, &slowdown));
     }
@@ -225,11 +228,11 @@ static double ways(size_t n, size_t k)
 }
 
 /* Sizes from the smallest on; of equally small sets the one that saves most. Whether no smaller one does
- * shows by least_size afterwards. */
+ * shows by least_size afterwards: it is best_size then. */
 static iw_status try_smaller(struct search *s)
 {
     const size_t needed = count_true(s->is_needed, s->atom_count);
-    const size_t most = s->best_size;
+    const size_t most = s->best_size < s->atom_count ? s->best_size : s->atom_count;
 
     s->least_size = s->least_size > needed ? s->least_size : needed;
     for (size_t size = s->least_size; size <= most && s->best_size >= size; size++) {
@@ -238,24 +241,33 @@ static iw_status try_smaller(struct search *s)
             continue; /* greed began with it */
         }
         if (ways(s->atom_count - needed, size - needed) > (double)s->left + 0.5) {
-            break;
+            return IW_OK;
         }
         memcpy(s->is_chosen, s->is_needed, s->atom_count * sizeof *s->is_chosen);
         IW_TRY(try_all(s, 0, size - needed));
     }
+    if (s->best_size > s->atom_count) {
+        s->least_size = s->best_size; /* all sets were tried */
+    }
     return IW_OK;
+}
+
+/* The change's parts, each on its own. */
+static void list_parts(struct search *s, const iw_change *change)
+{
+    for (size_t part = 0; part < s->scene->asker->set->part_count; part++) {
+        if (change->is_removed[part]) {
+            s->is_needed[s->atom_count] = false;
+            s->atoms[s->atom_count++] = part;
+        }
+    }
 }
 
 /* Each source of the rest on its own, behind the others; they come by their shares. */
 static iw_status search_in_rest(struct search *s)
 {
     s->atom_count--;
-    for (size_t part = 0; part < s->scene->asker->set->part_count; part++) {
-        if (s->rest->is_removed[part]) {
-            s->is_needed[s->atom_count] = false;
-            s->atoms[s->atom_count++] = part;
-        }
-    }
+    list_parts(s, s->rest);
     IW_TRY(add_by_greed(s));
     return try_smaller(s);
 }
@@ -265,9 +277,16 @@ static iw_status search(struct search *s, struct iwi_smallest *smallest)
     const size_t part_count = s->scene->asker->set->part_count;
     size_t size;
 
-    IW_TRY(find_needed(s));
+    if (s->scene->is_monotone) {
+        IW_TRY(find_needed(s));
+    }
+    s->best_size = s->atom_count + 1;
     IW_TRY(add_by_greed(s));
     IW_TRY(try_smaller(s));
+    if (s->best_size > s->atom_count) {
+        smallest->is_exact = s->least_size == s->best_size;
+        return IW_OK;
+    }
     mark_parts(s, s->is_best, smallest->is_removed);
     size = count_true(smallest->is_removed, part_count);
     if (has_rest(s, s->is_best)) {
@@ -285,21 +304,20 @@ static iw_status search(struct search *s, struct iwi_smallest *smallest)
 /* The changes come by what they save alone; the rest goes behind. */
 static void list_atoms(struct search *s, const struct iwi_changes *changes)
 {
-    for (size_t i = 0; i < changes->count; i++) {
-        const iw_change *change = &changes->list[i];
+    const iw_change *rest = NULL;
 
-        if (change->kind == IW_CHANGE_REST) {
-            s->rest = change;
-        }
-        for (size_t part = 0; change->kind == IW_CHANGE_SOURCE && part < s->scene->asker->set->part_count;
-             part++) {
-            if (change->is_removed[part]) {
-                s->atoms[s->atom_count++] = part;
-            }
+    for (size_t i = 0; i < changes->count; i++) {
+        if (changes->list[i].kind == IW_CHANGE_SOURCE) {
+            list_parts(s, &changes->list[i]);
+        } else if (changes->list[i].kind == IW_CHANGE_REST) {
+            rest = &changes->list[i];
         }
     }
-    if (s->rest != NULL) {
+    if (rest != NULL && s->scene->is_monotone) {
+        s->rest = rest;
         s->atoms[s->atom_count++] = REST;
+    } else if (rest != NULL) {
+        list_parts(s, rest);
     }
 }
 
@@ -342,7 +360,7 @@ iw_status iwi_smallest_set(struct iwi_scene *scene, const struct iwi_changes *ch
     if (smallest.is_removed == NULL) {
         return IW_ERR_NOMEM;
     }
-    if (now > target && all <= target) {
+    if (now > target && (all <= target || !scene->is_monotone)) {
         status = prepare(&s, changes);
         status = status == IW_OK ? search(&s, &smallest) : status;
     }

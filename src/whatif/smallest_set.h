@@ -7,8 +7,8 @@
 #include "whatif/changes.h"
 
 struct iwi_smallest {
-    bool is_found, is_exact;
-    bool *is_removed; /* by part, if found; to be freed */
+    bool is_found, is_exact; /* is_exact: no smaller one does; if none is found, none at all does */
+    bool *is_removed;        /* by part, if found; to be freed */
 };
 
 /* Simulations, of all trials each, that the search may take. */

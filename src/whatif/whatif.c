@@ -64,7 +64,7 @@ static void estimate_change(struct run *run, const double *values, iw_change *ch
 
     change->slowdown = iwi_scene_slowdown(&run->scene, values, &variant);
     change->saving = iwi_scene_saving(&run->scene, run->values, values, &variant, work);
-    if (!variant.is_together && !variant.is_reserved) {
+    if (!variant.is_together && !variant.is_reserved && run->scene.is_monotone) {
         change->saving.low = fmax(change->saving.low, 0.0); /* without a detour nothing ends later */
     }
 }
@@ -158,7 +158,7 @@ static iw_status find_target_set(struct run *run)
     run->whatif->target_set = made.list[0];
     free(made.list);
     run->whatif->has_target_set = smallest.is_found;
-    run->whatif->is_target_exact = smallest.is_found && smallest.is_exact;
+    run->whatif->is_target_exact = smallest.is_exact;
     return smallest.is_found ? evaluate_set(run, &run->whatif->target_set) : IW_OK;
 }
 
@@ -218,6 +218,7 @@ static iw_status answer(struct run *run)
     whatif->seed = opts->sim.seed;
     whatif->redraws = run->scene.redraws;
     whatif->noiseless_ps = run->scene.noiseless_ps;
+    whatif->is_monotone = run->scene.is_monotone;
     whatif->messages = iw_program_messages(run->scene.program);
     whatif->target = opts->target;
     whatif->is_reserve_unknown = opts->cores_per_node > 0 && run->scene.reserved == NULL;

@@ -33,6 +33,19 @@ static inline void iwt_fuzz_write(const struct iwi_schedule *schedule, bool is_b
     iwt_fuzz_require((is_binary ? iwi_goal_write_binary(&sink) : iwi_goal_write_text(&sink)) == IW_OK);
 }
 
+/* A graph that becomes a program becomes the same graph again. Frees the one that it gets. */
+static inline struct iwi_schedule *iwt_fuzz_in_order_and_back(struct iwi_schedule *schedule)
+{
+    struct iwi_schedule *graph = schedule;
+
+    iwt_fuzz_require(iwi_schedule_put_in_order(NULL, schedule) == IW_OK);
+    if (schedule->is_in_order) {
+        iwt_fuzz_require(iwi_schedule_to_dag(NULL, schedule, &graph) == IW_OK);
+        iwi_schedule_free(schedule);
+    }
+    return graph;
+}
+
 /* What is accepted is written, read again and written again: the same bytes. Frees the schedule. */
 static inline void iwt_fuzz_check_round_trip(struct iwi_schedule *schedule, bool is_binary)
 {
@@ -44,6 +57,7 @@ static inline void iwt_fuzz_check_round_trip(struct iwi_schedule *schedule, bool
     iwi_schedule_free(schedule);
     again = iwt_fuzz_read(iwi_goal_read_memory, other.buffer, other.used);
     iwt_fuzz_require(again != NULL);
+    again = iwt_fuzz_in_order_and_back(again);
     iwt_fuzz_write(again, is_binary, &second);
     iwi_schedule_free(again);
     iwt_fuzz_require(first.used == second.used && memcmp(first.buffer, second.buffer, first.used) == 0);

@@ -72,6 +72,17 @@ static void read_run(const json_t *object, uint32_t ranks, struct golden_run *ru
     }
 }
 
+static struct iwi_schedule *make_graph(const iw_program *program)
+{
+    struct iwi_schedule *graph = NULL;
+
+    if (program->schedule->is_in_order) {
+        assert_ok(iwi_schedule_to_dag(NULL, program->schedule, &graph));
+        assert_int_equal(graph->first_node[graph->ranks], program->schedule->first_node[graph->ranks]);
+    }
+    return graph;
+}
+
 void golden_load(struct golden_case *c, const iw_log *log, const char *dir, unsigned id)
 {
     char path[4096];
@@ -97,6 +108,8 @@ void golden_load(struct golden_case *c, const iw_log *log, const char *dir, unsi
     assert_ok(iw_program_from_goal(log, path, IW_PS_PER_NS, &c->in_ns));
     assert_ok(iw_program_from_goal(log, path, 1, &c->in_ps));
     assert_int_equal(iw_program_ranks(c->in_ns), c->ranks);
+    c->graph_in_ns = make_graph(c->in_ns);
+    c->graph_in_ps = make_graph(c->in_ps);
 }
 
 void golden_free(struct golden_case *c)
@@ -106,9 +119,18 @@ void golden_free(struct golden_case *c)
     }
     iw_program_free(c->in_ns);
     iw_program_free(c->in_ps);
+    iwi_schedule_free(c->graph_in_ns);
+    iwi_schedule_free(c->graph_in_ps);
 }
 
 const iw_program *golden_program(const struct golden_case *c, const struct golden_run *run)
 {
     return run->unit_ps == 1 ? c->in_ps : c->in_ns;
+}
+
+const struct iwi_schedule *golden_graph(const struct golden_case *c, const struct golden_run *run)
+{
+    const struct iwi_schedule *graph = run->unit_ps == 1 ? c->graph_in_ps : c->graph_in_ns;
+
+    return graph != NULL ? graph : golden_program(c, run)->schedule;
 }

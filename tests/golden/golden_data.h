@@ -7,7 +7,8 @@
 #include <stdbool.h>
 
 #include <idlewave/net.h>
-#include <idlewave/program.h>
+
+#include "program/program.h"
 
 enum { GOLDEN_CASES = 72, GOLDEN_RUNS_OF_CASE = 13, GOLDEN_RUNS = GOLDEN_CASES * GOLDEN_RUNS_OF_CASE };
 
@@ -24,8 +25,10 @@ struct golden_case {
     char name[64];
     uint32_t ranks;
     struct golden_run runs[GOLDEN_RUNS_OF_CASE];
-    /* The schedule, calc lengths read as nanoseconds and as picoseconds. */
+    /* The schedule, calc lengths read as nanoseconds and as picoseconds; and as a graph again, where it was
+     * recognised as a program. */
     iw_program *in_ns, *in_ps;
+    struct iwi_schedule *graph_in_ns, *graph_in_ps;
 };
 
 /* Reads case `id` from the folder `dir`; fails the test with a message if it cannot. */
@@ -34,5 +37,8 @@ void golden_free(struct golden_case *c);
 
 /* The schedule with the calc lengths of that run. */
 const iw_program *golden_program(const struct golden_case *c, const struct golden_run *run);
+
+/* The same as a graph: what LogGOPSim's rules run. Its nodes have the numbers of the program's. */
+const struct iwi_schedule *golden_graph(const struct golden_case *c, const struct golden_run *run);
 
 #endif

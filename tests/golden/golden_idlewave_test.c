@@ -21,7 +21,7 @@ struct tally {
     unsigned alone[RULES_MAX];     /* of these, runs that no other rule can touch */
 };
 
-/* The rules that can touch the run, as bits. */
+/* The rules that can touch the run, as bits. `job` is of the graph. */
 static unsigned find_rules(const struct iwi_job *job, struct iwi_lgs_fact *facts)
 {
     const iw_status status = iwi_loggopsim_run_observed(NULL, job, facts);
@@ -29,7 +29,7 @@ static unsigned find_rules(const struct iwi_job *job, struct iwi_lgs_fact *facts
     unsigned rules = 0;
 
     assert_true(status == IW_OK || status == IW_ERR_DEADLOCK);
-    observe(&observed, job->schedule, job->net, facts, status == IW_ERR_DEADLOCK);
+    observe(&observed, job->program->schedule, job->schedule, job->net, facts, status == IW_ERR_DEADLOCK);
     for (size_t i = 0; i < golden_rule_count; i++) {
         if (!(golden_rules[i].needs_facts && observed.is_deadlock) && golden_rules[i].touches(&observed)) {
             rules |= 1U << i;
@@ -78,15 +78,18 @@ static void compare_case(const struct golden_case *c, struct tally *tally)
     for (size_t i = 0; i < GOLDEN_RUNS_OF_CASE; i++) {
         const struct golden_run *run = &c->runs[i];
         const iw_program *program = golden_program(c, run);
-        const struct iwi_job job = {.program = program,
-                                    .schedule = program->schedule,
-                                    .net = &run->net,
-                                    .lanes = 1,
-                                    .end_ps = end_ps};
+        struct iwi_job job = {.program = program,
+                              .schedule = golden_graph(c, run),
+                              .net = &run->net,
+                              .lanes = 1,
+                              .end_ps = end_ps};
         const unsigned rules = find_rules(&job, facts);
-        const iw_status status = iwi_event_run(NULL, &job);
-        const bool equal = is_equal(c, run, status, end_ps);
+        iw_status status;
+        bool equal;
 
+        job.schedule = program->schedule;
+        status = iwi_event_run(NULL, &job);
+        equal = is_equal(c, run, status, end_ps);
         if (rules == 0 && !equal) {
             print_error("%03u %s, %s: differs, but no rule says why\n", c->id, c->name, run->name);
         }

@@ -39,7 +39,7 @@ static unsigned count_equal_runs(const struct golden_case *c)
         const struct golden_run *run = &c->runs[i];
         const iw_program *program = golden_program(c, run);
         const struct iwi_job job = {.program = program,
-                                    .schedule = program->schedule,
+                                    .schedule = golden_graph(c, run),
                                     .net = &run->net,
                                     .lanes = 1,
                                     .end_ps = end_ps};

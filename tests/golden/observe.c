@@ -152,10 +152,12 @@ static void list_occupations(struct observed_run *run)
     qsort(run->by_nic, run->nic_entries, sizeof *run->by_nic, compare_by_nic);
 }
 
-void observe(struct observed_run *run, const struct iwi_schedule *schedule, const iw_net *net,
-             const struct iwi_lgs_fact *facts, bool is_deadlock)
+void observe(struct observed_run *run, const struct iwi_schedule *program,
+             const struct iwi_schedule *schedule, const iw_net *net, const struct iwi_lgs_fact *facts,
+             bool is_deadlock)
 {
     memset(run, 0, sizeof *run);
+    run->program = program;
     run->schedule = schedule;
     run->net = net;
     run->facts = facts;

@@ -157,6 +157,40 @@ static bool touches_cpu_order(const struct observed_run *run)
     return false;
 }
 
+/* When the CPU of a program in order has done what comes before the wait, but for other requests. */
+static iw_time reached_ps(const struct observed_run *run, uint64_t wait)
+{
+    const uint64_t first = run->program->first_node[run->rank_of[wait]];
+    iw_time reached = 0;
+
+    for (uint64_t node = first; node < wait; node++) {
+        if (run->program->nodes[node].kind != IWI_RECV && run->facts[node].end_ps > reached) {
+            reached = run->facts[node].end_ps;
+        }
+    }
+    return reached;
+}
+
+/* A program in order serves messages in the wait for them. LogGOPSim did so before the CPU was there. */
+static bool touches_waits(const struct observed_run *run)
+{
+    const struct iwi_schedule *program = run->program;
+
+    for (uint64_t wait = 0; program->is_in_order && wait < node_count(run); wait++) {
+        const uint64_t first = program->first_node[run->rank_of[wait]];
+
+        for (uint64_t d = program->first_dep[wait]; d < program->first_dep[wait + 1]; d++) {
+            const uint64_t node = first + program->deps[d].node;
+
+            if (program->nodes[node].kind == IWI_RECV &&
+                run->facts[run->facts[node].match].served_ps < reached_ps(run, wait)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 struct pair {
     uint32_t source, destination, tag;
     uint64_t send, recv;
@@ -260,6 +294,7 @@ const struct rule golden_rules[] = {
     {"bytes-on-wire", "(k-1)G passes on the wire, not on the CPU", true, touches_bytes_on_wire},
     {"receive-gap", "the gap begins with the receive", true, touches_receive_gap},
     {"cpu-order", "CPUs serve by (ready, program order)", true, touches_cpu_order},
+    {"waits", "programs in order serve messages in the wait", true, touches_waits},
     {"matching", "k-th send meets k-th receive", false, touches_matching},
 };
 const size_t golden_rule_count = sizeof golden_rules / sizeof golden_rules[0];

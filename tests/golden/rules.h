@@ -21,7 +21,8 @@ struct occupation {
 
 /* A run under LogGOPSim's rules. */
 struct observed_run {
-    const struct iwi_schedule *schedule;
+    const struct iwi_schedule *program;  /* what our rules run: the graph, or in order */
+    const struct iwi_schedule *schedule; /* the graph; the same nodes */
     const iw_net *net;
     const struct iwi_lgs_fact *facts;
     bool is_deadlock; /* facts are incomplete then */
@@ -42,8 +43,9 @@ extern const struct rule golden_rules[];
 extern const size_t golden_rule_count;
 
 /* Fails the test when out of memory. Keeps the pointers. */
-void observe(struct observed_run *run, const struct iwi_schedule *schedule, const iw_net *net,
-             const struct iwi_lgs_fact *facts, bool is_deadlock);
+void observe(struct observed_run *run, const struct iwi_schedule *program,
+             const struct iwi_schedule *schedule, const iw_net *net, const struct iwi_lgs_fact *facts,
+             bool is_deadlock);
 void observe_free(struct observed_run *run);
 
 /* Cost of all bytes but the first, 0 for 0 bytes. */

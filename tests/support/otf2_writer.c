@@ -81,7 +81,7 @@ struct iwt_otf2 *iwt_otf2_new(const char *folder, const char *creator, uint32_t 
     }
     (void)iwt_otf2_comm(w, ranks, world);
     (void)iwt_otf2_comm(w, 0, world);
-    w->archive = OTF2_Archive_Open(folder, "traces", OTF2_FILEMODE_WRITE, 1 << 20, 1 << 20,
+    w->archive = OTF2_Archive_Open(folder, "traces", OTF2_FILEMODE_WRITE, 1 << 18, 1 << 18,
                                    OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE);
     must(w->archive != NULL && w->open != NULL && w->depths != NULL, "the archive cannot be made");
     WRITE(OTF2_Archive_SetFlushCallbacks(w->archive, &flush, NULL));

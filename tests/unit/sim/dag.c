@@ -23,6 +23,11 @@ void iwt_dag_calc(struct iwt_dag *d, iw_time ps)
     add(d, (struct iwi_node){.kind = IWI_CALC, .flags = IWI_NODE_PHASE, .amount = (uint64_t)ps});
 }
 
+void iwt_dag_empty(struct iwt_dag *d)
+{
+    add(d, (struct iwi_node){.kind = IWI_CALC});
+}
+
 void iwt_dag_send(struct iwt_dag *d, uint32_t to, uint64_t bytes, uint32_t tag)
 {
     add(d, (struct iwi_node){.kind = IWI_SEND, .peer = to, .tag = tag, .amount = bytes});

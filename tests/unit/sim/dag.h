@@ -21,6 +21,7 @@ struct iwt_dag {
 /* Start with `struct iwt_dag d = {.ranks = 0};`, a rank, its operations, the next rank, ... */
 void iwt_dag_rank(struct iwt_dag *d);
 void iwt_dag_calc(struct iwt_dag *d, iw_time ps);
+void iwt_dag_empty(struct iwt_dag *d); /* a calc 0, which is no phase: a wait, if it requires messages */
 void iwt_dag_send(struct iwt_dag *d, uint32_t to, uint64_t bytes, uint32_t tag);
 void iwt_dag_recv(struct iwt_dag *d, uint32_t from, uint64_t bytes, uint32_t tag);
 

@@ -80,29 +80,45 @@ static void add_trace(struct iwt_random *random, iw_noise *noise)
     assert_ok(iw_noise_add_trace(NULL, noise, "trace", start, duration, count, 600000));
 }
 
-iw_noise *iwt_random_noise(struct iwt_random *random)
+/* One to three of these, or recorded ones; aligned in one of the first so many ways. */
+static iw_noise *random_sources(struct iwt_random *random, const char *const *specs, uint64_t spec_count,
+                                uint64_t sync_count)
 {
-    static const char *const specs[] = {"periodic:10000kHz,20ns",   "poisson:5000kHz,fixed:30ns",
-                                        "poisson:8000kHz,exp:15ns", "phase-exp:20%",
-                                        "bernoulli:0.3,25ns",       "poisson:2000kHz,pareto:1.5,10ns",
-                                        "phase-pareto:20%,1.5"};
     static const iw_sync syncs[] = {IW_SYNC_NONE, IW_SYNC_NONE, IW_SYNC_START, IW_SYNC_PHASE};
     const uint64_t sources = 1 + iwt_below(random, 3);
     iw_noise *noise = NULL;
 
     assert_ok(iw_noise_new(NULL, &noise));
     for (uint64_t k = 0; k < sources; k++) {
-        const uint64_t which = iwt_below(random, 8);
+        const uint64_t which = iwt_below(random, spec_count + 1);
 
-        if (which == 7) {
+        if (which == spec_count) {
             add_trace(random, noise);
         } else {
             assert_ok(iw_noise_add(NULL, noise, specs[which]));
         }
     }
-    iw_noise_align(noise, syncs[iwt_below(random, 4)], (iw_time)iwt_below(random, 2) * 30000,
+    iw_noise_align(noise, syncs[iwt_below(random, sync_count)], (iw_time)iwt_below(random, 2) * 30000,
                    1 + (uint32_t)iwt_below(random, 3));
     return noise;
+}
+
+iw_noise *iwt_random_noise(struct iwt_random *random)
+{
+    static const char *const specs[] = {"periodic:10000kHz,20ns",   "poisson:5000kHz,fixed:30ns",
+                                        "poisson:8000kHz,exp:15ns", "phase-exp:20%",
+                                        "bernoulli:0.3,25ns",       "poisson:2000kHz,pareto:1.5,10ns",
+                                        "phase-pareto:20%,1.5"};
+
+    return random_sources(random, specs, sizeof specs / sizeof specs[0], 4);
+}
+
+iw_noise *iwt_random_clock_noise(struct iwt_random *random)
+{
+    static const char *const specs[] = {"periodic:10000kHz,20ns", "poisson:5000kHz,fixed:30ns",
+                                        "poisson:8000kHz,exp:15ns", "poisson:2000kHz,pareto:1.5,10ns"};
+
+    return random_sources(random, specs, sizeof specs / sizeof specs[0], 3);
 }
 
 iw_net iwt_random_net(struct iwt_random *random)

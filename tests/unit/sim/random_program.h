@@ -29,6 +29,9 @@ iw_program *iwt_random_pattern(struct iwt_random *random, uint32_t ranks);
 /* One to three sources that hit programs of this size often. */
 iw_noise *iwt_random_noise(struct iwt_random *random);
 
+/* Detours alone: nothing that counts compute phases. */
+iw_noise *iwt_random_clock_noise(struct iwt_random *random);
+
 /* Parameters of the order of the example network's, fractions of G and O included. */
 iw_net iwt_random_net(struct iwt_random *random);
 

@@ -32,6 +32,32 @@ static void operations_are_named_with_rank_and_number(void **state)
                       "rank 2 op 0 (send 100000 B to rank 0, tag 5, never received), rank 3 op 0 (wait)\n");
 }
 
+static void waits_tell_what_they_are_for(void **state)
+{
+    const uint64_t stuck[] = {1, 4};
+    struct iwt_dag d = {.ranks = 0};
+    struct iwt_log l;
+
+    (void)state;
+    iwt_log_init(&l);
+    iwt_dag_rank(&d);
+    iwt_dag_recv(&d, 1, 8, 7);
+    iwt_dag_empty(&d);
+    iwt_dag_requires(&d, 0);
+    iwt_dag_rank(&d);
+    iwt_dag_recv(&d, 0, 8, 6);
+    iwt_dag_recv(&d, 0, 8, 5);
+    iwt_dag_irequires(&d, 0);
+    iwt_dag_empty(&d);
+    iwt_dag_requires(&d, 0);
+    iwt_dag_requires(&d, 1);
+    iwt_dag_end(&d);
+    assert_ok(iwi_schedule_put_in_order(NULL, &d.schedule));
+    assert_status(iwi_report_stuck(&l.log, &d.schedule, stuck, 2), IW_ERR_DEADLOCK);
+    iwt_assert_logged(&l, "2 ranks cannot go on: rank 0 op 1 (wait for recv 8 B from rank 1, tag 7), "
+                          "rank 1 op 2 (wait for 2 messages)\n");
+}
+
 static void after_eight_operations_the_rest_is_counted(void **state)
 {
     uint64_t stuck[11];
@@ -99,6 +125,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(operations_are_named_with_rank_and_number),
+        cmocka_unit_test(waits_tell_what_they_are_for),
         cmocka_unit_test(after_eight_operations_the_rest_is_counted),
         cmocka_unit_test(several_operations_of_one_rank_are_one_rank),
         cmocka_unit_test(messages_that_nobody_receives_are_named_in_the_order_of_ranks),

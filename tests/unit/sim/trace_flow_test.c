@@ -82,7 +82,8 @@ static void waits_in_different_orders_are_a_deadlock_with_rank_and_call(void **s
     program = program_of(&t, 2);
     iwt_log_init(&l);
     assert_status(iw_simulate(&l.log, program, &net, NULL, &opts, &result), IW_ERR_DEADLOCK);
-    iwt_assert_logged(&l, "2 ranks cannot go on: rank 0 call 2 (wait), rank 1 call 2 (wait)");
+    iwt_assert_logged(
+        &l, "2 ranks cannot go on: rank 0 call 2 (wait for 2 messages), rank 1 call 2 (wait for 2 messages)");
     iw_program_free(program);
     iwt_made_trace_release(&t);
 }

@@ -323,6 +323,7 @@ static void what_needs_all_ranks_is_refused(void **state)
     iwt_dag_calc(&chain, 1);
     iwt_dag_requires(&chain, 0);
     iwt_dag_end(&chain);
+    assert_ok(iwi_schedule_put_in_order(NULL, &chain.schedule));
     iwt_dag_rank(&graph);
     iwt_dag_calc(&graph, 1);
     iwt_dag_calc(&graph, 1);
@@ -330,9 +331,10 @@ static void what_needs_all_ranks_is_refused(void **state)
     iwt_dag_rank(&any);
     iwt_dag_recv(&any, IWI_ANY, 8, 1);
     iwt_dag_end(&any);
+    assert_ok(iwi_schedule_put_in_order(NULL, &any.schedule));
     refuse(&chain.program, IW_RULES_IDLEWAVE, IW_ENGINE_AUTO, NULL);
     refuse(&graph.program, IW_RULES_IDLEWAVE, IW_ENGINE_AUTO,
-           "the schedule is a graph: not each operation requires just the one before it");
+           "the schedule is a graph whose operations are not in order");
     refuse(&any.program, IW_RULES_IDLEWAVE, IW_ENGINE_AUTO,
            "the schedule has receives from any source or with any tag");
     refuse(&chain.program, IW_RULES_IDLEWAVE, IW_ENGINE_EVENT,
