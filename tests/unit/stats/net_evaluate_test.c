@@ -117,10 +117,11 @@ static void parameters_without_noise_come_back(void **state)
     assert_near(level->net.G, 100000, 0.01);
     assert_near(level->net.O, 20000, 0.01);
     assert_near(level->net.g_ps, 800000, 0.01);
-    assert_near(level->L.median_ns, 1200, 0.001);
-    assert_near(level->half_round_trip.median_ns, 1950, 0.001);
+    assert_near(level->L.value_ns, 1200, 0.001);
+    assert_near(level->half_round_trip.value_ns, 1950, 0.001);
     assert_true(level->fit_error < 0.001);
     assert_int_equal(level->overlapped_from_bytes, 0);
+    assert_int_equal(level->capped_from_bytes, 0);
     lab_release(&lab, measured);
 }
 
@@ -134,8 +135,8 @@ static void parameters_come_back_from_noisy_samples(void **state)
     lab_init(&lab, &plain, 0.05);
     measured = evaluated(&lab);
     level = &measured->levels[0];
-    assert_near(level->half_round_trip.median_ns, 1950, 0.02);
-    assert_in_range(level->L.median_ns, level->L.low_ns, level->L.high_ns);
+    assert_near(level->half_round_trip.value_ns, 1950, 0.02);
+    assert_in_range(level->L.value_ns, level->L.low_ns, level->L.high_ns);
     assert_true(level->L.low_ns <= 1200 && level->L.high_ns >= 1200);
     assert_true(level->fit_error < 0.05);
     assert_int_equal(level->wide_points, 0);
@@ -240,9 +241,9 @@ static void exchanges_count_instead_of_half_round_trips_if_they_were_measured(vo
     }
     measured = evaluated(&lab);
     level = &measured->levels[0];
-    assert_near(level->half_round_trip.median_ns, 750, 0.001);
-    assert_near(level->exchange.median_ns, 1050, 0.001);
-    assert_near(level->L.median_ns, 300, 0.001);
+    assert_near(level->half_round_trip.value_ns, 750, 0.001);
+    assert_near(level->exchange.value_ns, 1050, 0.001);
+    assert_near(level->L.value_ns, 300, 0.001);
     assert_near(level->net.o_send_ps, 300000, 0.01);
     assert_near(level->net.L_ps, 300000, 0.02);
     assert_near(level->net.G + 2 * level->net.O, 1.4 * 140000, 0.01);
@@ -274,6 +275,33 @@ static void overheads_that_overlap_are_cut_and_told(void **state)
     assert_near(level->least_overlap, 0.65, 0.01);
     assert_near(level->net.o_send_ps + level->net.L_ps + level->net.o_recv_ps, 1950000, 0.01);
     assert_true(level->fit_error < 0.01);
+    lab_release(&lab, measured);
+}
+
+/* Trains of small messages that take three times as long each as one alone: no part of its way takes that. */
+static void gaps_are_cut_to_half_a_round_trip_and_told(void **state)
+{
+    iw_net net = plain;
+    struct lab lab;
+    iw_net_measured *measured;
+    const iw_net_level *level;
+
+    (void)state;
+    net.g_ps = 3 * 1950000;
+    net.G = 0;
+    lab_init(&lab, &net, 0);
+    measured = evaluated(&lab);
+    level = &measured->levels[0];
+    assert_int_equal(level->capped_from_bytes, 1);
+    assert_near(level->most_capped, 3, 0.01);
+    assert_near(level->gap.value_ns, 1950, 0.001);
+    assert_near(level->net.g_ps, 1950000, 0.01);
+    assert_near(level->points[0].gap.value_ns, 3 * 1950, 0.001); /* the evidence stays */
+    for (uint64_t bytes = 1; bytes <= 1 << 22; bytes = bytes * 3 / 2 + 1) {
+        const struct iwi_cost cost = iwi_cost_of(&level->net, bytes);
+
+        assert_true(cost.gap <= cost.send_cpu + cost.wire + cost.recv_cpu);
+    }
     lab_release(&lab, measured);
 }
 
@@ -383,6 +411,7 @@ int main(void)
         cmocka_unit_test(a_jump_between_neighbouring_sizes_does_not_become_a_slope),
         cmocka_unit_test(exchanges_count_instead_of_half_round_trips_if_they_were_measured),
         cmocka_unit_test(overheads_that_overlap_are_cut_and_told),
+        cmocka_unit_test(gaps_are_cut_to_half_a_round_trip_and_told),
         cmocka_unit_test(costs_never_fall_with_the_size),
         cmocka_unit_test(links_that_stay_slow_alone_are_told_the_slowest_first),
         cmocka_unit_test(what_comes_of_chaos_is_still_a_network),
