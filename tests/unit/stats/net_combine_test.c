@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/rng.h"
+#include "sim/cost.h"
 #include "support/made_net.h"
 #include "support/support.h"
 
@@ -176,6 +177,34 @@ static void a_pair_is_slow_if_most_launches_say_so(void **state)
     iw_net_launch_release(&all);
 }
 
+/* Messages in a row that take three times as long each as one alone: no part of its way takes that. */
+static void gaps_are_cut_to_half_a_round_trip_and_told(void **state)
+{
+    struct launches l;
+    iw_net_launch all;
+    const iw_net_level *level;
+
+    (void)state;
+    launches_init(&l, alike);
+    for (size_t i = 0; i < LAUNCHES; i++) {
+        for (size_t k = 1; k < SIZES; k++) {
+            l.points[i][0][k].gap = known(3 * l.points[i][0][k].half_round_trip.value_ns);
+        }
+    }
+    assert_ok(iw_net_combine(NULL, l.of, LAUNCHES, &all));
+    level = &all.measured->levels[0];
+    assert_int_equal(level->capped_from_bytes, 256);
+    assert_true(fabs(level->most_capped - 3) < 1e-9);
+    assert_true(fabs(level->points[2].gap.value_ns - 3 * 66536.0) < 1e-6); /* the evidence stays */
+    for (uint64_t bytes = 1; bytes <= 1 << 20; bytes = bytes * 3 / 2 + 1) {
+        const struct iwi_cost cost = iwi_cost_of(&level->net, bytes);
+
+        assert_true(cost.gap <= cost.send_cpu + cost.wire + cost.recv_cpu);
+    }
+    assert_int_equal(all.measured->levels[1].capped_from_bytes, 0);
+    iw_net_launch_release(&all);
+}
+
 static void a_launch_that_is_not_valid_makes_all_so(void **state)
 {
     struct launches l;
@@ -205,6 +234,7 @@ int main(void)
         cmocka_unit_test(sizes_and_levels_that_not_all_have_are_left_out),
         cmocka_unit_test(the_limit_is_the_median_of_the_launches),
         cmocka_unit_test(a_pair_is_slow_if_most_launches_say_so),
+        cmocka_unit_test(gaps_are_cut_to_half_a_round_trip_and_told),
         cmocka_unit_test(a_launch_that_is_not_valid_makes_all_so),
     };
 

@@ -278,33 +278,6 @@ static void overheads_that_overlap_are_cut_and_told(void **state)
     lab_release(&lab, measured);
 }
 
-/* Trains of small messages that take three times as long each as one alone: no part of its way takes that. */
-static void gaps_are_cut_to_half_a_round_trip_and_told(void **state)
-{
-    iw_net net = plain;
-    struct lab lab;
-    iw_net_measured *measured;
-    const iw_net_level *level;
-
-    (void)state;
-    net.g_ps = 3 * 1950000;
-    net.G = 0;
-    lab_init(&lab, &net, 0);
-    measured = evaluated(&lab);
-    level = &measured->levels[0];
-    assert_int_equal(level->capped_from_bytes, 1);
-    assert_near(level->most_capped, 3, 0.01);
-    assert_near(level->gap.value_ns, 1950, 0.001);
-    assert_near(level->net.g_ps, 1950000, 0.01);
-    assert_near(level->points[0].gap.value_ns, 3 * 1950, 0.001); /* the evidence stays */
-    for (uint64_t bytes = 1; bytes <= 1 << 22; bytes = bytes * 3 / 2 + 1) {
-        const struct iwi_cost cost = iwi_cost_of(&level->net, bytes);
-
-        assert_true(cost.gap <= cost.send_cpu + cost.wire + cost.recv_cpu);
-    }
-    lab_release(&lab, measured);
-}
-
 /* A protocol that is faster than the one before: costs stay level until it has caught up. */
 static void costs_never_fall_with_the_size(void **state)
 {
@@ -411,7 +384,6 @@ int main(void)
         cmocka_unit_test(a_jump_between_neighbouring_sizes_does_not_become_a_slope),
         cmocka_unit_test(exchanges_count_instead_of_half_round_trips_if_they_were_measured),
         cmocka_unit_test(overheads_that_overlap_are_cut_and_told),
-        cmocka_unit_test(gaps_are_cut_to_half_a_round_trip_and_told),
         cmocka_unit_test(costs_never_fall_with_the_size),
         cmocka_unit_test(links_that_stay_slow_alone_are_told_the_slowest_first),
         cmocka_unit_test(what_comes_of_chaos_is_still_a_network),
