@@ -104,7 +104,7 @@ static int by_limit(const void *left, const void *right)
 /* The median of the limits; launches that found none count as the largest. */
 static iw_net_eager limit_of(const struct combination *c, const char *level_name, bool is_inside)
 {
-    iw_net_eager limits[MOST_LAUNCHES];
+    iw_net_eager limits[MOST_LAUNCHES] = {{0, false, 0}};
     uint32_t votes = 0;
 
     for (size_t i = 0; i < c->count; i++) {
