@@ -178,6 +178,7 @@ static int write_result(struct ui *ui, const struct simulate_opts *opts, const s
         .set = s->set,
         .certainty = &s->certainty,
         .delay_count = s->source.delay_count,
+        .traced = s->source.trace != NULL ? &s->source.traced : NULL,
     };
 
     if (opts->output.end_times_path != NULL) {

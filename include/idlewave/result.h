@@ -8,6 +8,7 @@
 
 #include <idlewave/certainty.h>
 #include <idlewave/sim.h>
+#include <idlewave/trace.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -22,6 +23,7 @@ typedef struct iw_origin {
     const iw_noise_set *set;       /* that it was made of, or NULL */
     const iw_certainty *certainty; /* what recordings in it can say, or NULL */
     size_t delay_count;            /* injected delays: what the noiseless time leaves out besides noise */
+    const iw_traced *traced;       /* the run that was traced; NULL: the program is no trace */
 } iw_origin;
 
 /** One JSON object, schema "idlewave.simulate/2" (docs/formats/simulate-json.md), and a newline. */

@@ -83,6 +83,16 @@ void iwi_largest_words(const json_t *average, char paragraph[IWI_PARAGRAPH_SIZE]
 /* What the shares of its paths do not tell; nothing where no noise is on them. */
 void iwi_share_words(const json_t *explain, char paragraph[IWI_PARAGRAPH_SIZE]);
 
+/* The member "traced". */
+json_t *iwi_traced_object(const iw_traced *traced);
+
+/* How long the traced run took, what of it is in the prediction, what replicas can and cannot show; nothing
+ * for programs that are no traces. */
+void iwi_write_traced_text(const json_t *result, FILE *out);
+
+/* "  label      text", in further lines where that is too wide for one. */
+void iwi_write_result_row(FILE *out, const char *label, const char *text);
+
 /* Where the time goes: for results with an explanation. */
 void iwi_write_explain_text(const json_t *result, FILE *out);
 
