@@ -189,6 +189,8 @@ static int write_result(struct ui *ui, const struct simulate_opts *opts, const s
         }
     }
     if (s->timeline != NULL) {
+        iw_timeline_set_noiseless(s->timeline, s->result->noiseless_ps);
+
         const int code = simulate_write_timeline(ui, s->timeline, opts->output.timeline_path);
 
         if (code != UI_DONE) {

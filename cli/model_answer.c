@@ -124,6 +124,7 @@ static int answer_law(struct ui *ui, const struct model_opts *opts, struct model
     if (status != IW_OK) {
         return ui_exit_of_value(ui, status);
     }
+    report->chains = iw_model_chains(run->law, &report->question, run->chains) ? run->chains : NULL;
     status = answer_rows(&ui->log, run);
     if (status == IW_OK) {
         status = iw_model_half_ranks(&ui->log, run->law, &report->question, &report->half_ranks);

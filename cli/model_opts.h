@@ -29,6 +29,7 @@ struct model_run {
     iw_net net;
     bool has_net; /* else messages cost nothing but latency */
     iw_law *law;
+    iw_model_chain chains[2];
     iw_recording *recording;
     iw_cpu_set cpus; /* that report.cpus points to */
     iw_window_model *window;

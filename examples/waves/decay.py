@@ -1,35 +1,66 @@
 #!/usr/bin/env python3
-"""How noise eats waves: decay over noise level, and over the delay's length (figure 8).
+"""How noise eats and slows waves: decay and speed over noise level, decay over the delay's length (figure 8).
 
 SPDX-License-Identifier: BSD-3-Clause
 """
 
+import math
+import statistics
+
 import lab
 
-RANKS, STEPS, SEEDS = 240, 150, 15
+RANKS, WARM_UP, WAY, SEEDS = 401, 100, 150, 40
+WORK_US = 3000
+GROWTH = {"one way": 2.0, "both ways": 2.384}  # of exponential noise: last-passage percolation
 
 
-def decays(bench, level, delay_ms):
-    """us per rank, of the waves up and down, one value a seed."""
-    values = []
-    for seed in range(1, (5 if bench.is_quick else SEEDS) + 1):
-        noise = ["--noise", f"phase-exp:{level}%"] if level > 0 else []
-        options = lab.chain(RANKS, STEPS, lab.EAGER, split=False)
-        found = bench.waves("decay", [*options, *lab.delay(RANKS // 2, f"{delay_ms}ms", 3), *noise, "--seed", seed])
-        slopes = [wave["decay_ns_per_rank"]["value"] for wave in found["waves"]]
-        values.append(sum(slopes) / len(slopes) / 1e3)
-    return values
+def run(bench, ways, level, delay_ms, seed):
+    noise = ["--noise", f"phase-exp:{level}%"] if level > 0 else []
+    options = lab.chain(RANKS, WARM_UP + WAY, lab.EAGER, split=False, periodic=True, uni=ways == "one way")
+    return bench.waves("decay", [*options, *lab.delay(RANKS // 2, f"{delay_ms}ms", WARM_UP), *noise, "--seed", seed])
+
+
+def measure(bench, ways, level, delay_ms, first_seed=1):
+    """Decays in us a rank and speeds as shares of the silent one: one value a wave."""
+    decays, speeds = [], []
+    seeds = 1 if level == 0 else 10 if bench.is_quick else SEEDS
+    for seed in range(first_seed, first_seed + seeds):
+        found = run(bench, ways, level, delay_ms, seed)
+        for wave in found["waves"]:
+            decays.append(wave["decay_ns_per_rank"]["value"] / 1e3)
+            speeds.append(wave["speed_ranks_per_s"]["value"] / found["silent_speed_ranks_per_s"])
+    return decays, speeds
+
+
+def with_error(values):
+    """Mean and its standard error."""
+    if len(values) < 3:
+        return f"{statistics.mean(values):.1f}"
+    return f"{statistics.mean(values):.1f} +- {statistics.stdev(values) / math.sqrt(len(values)):.1f}"
+
+
+def level_rows(bench, ways, levels):
+    rows, silent = [], 0.0
+    for level in levels:
+        decays, speeds = measure(bench, ways, level, 90)
+        if level == 0:
+            silent = statistics.mean(decays)
+        expected = (GROWTH[ways] - 1) * level / 100 * WORK_US
+        rows.append([ways, level, with_error(decays), f"{expected + silent:.1f}",
+                     f"{100 * (statistics.mean(speeds) - 1):.1f}", f"{100 * (1 / (1 + GROWTH[ways] * level / 100) - 1):.1f}"])
+    return rows
 
 
 def main():
     bench = lab.parse(__doc__.splitlines()[0])
-    levels = (0, 2, 10) if bench.is_quick else (0, 1, 2, 4, 6, 8, 10)
-    lengths = (90, 180) if bench.is_quick else (30, 60, 90, 120, 150, 180)
-    lab.print_table(["E, %", "decay, us/rank: median (least to largest)"],
-                    [[level, lab.three(decays(bench, level, 90))] for level in levels])
+    levels = (0, 2, 10) if bench.is_quick else (0, 1, 2, 5, 10)
+    lengths = (90, 180) if bench.is_quick else (60, 90, 120, 150, 180)
+    lab.print_table(["messages", "E, %", "decay, us/rank: mean and its error", "(growth - 1) E T + that of E = 0",
+                     "speed against v_silent, %", "1/(1 + growth E) - 1, %"],
+                    [row for ways in GROWTH for row in level_rows(bench, ways, levels)])
     print()
-    lab.print_table(["delay, ms", "decay at E = 5 %, us/rank: median (least to largest)"],
-                    [[length, lab.three(decays(bench, 5, length))] for length in lengths])
+    lab.print_table(["delay, ms", "decay at E = 5 %, both ways, us/rank: mean and its error"],
+                    [[length, with_error(measure(bench, "both ways", 5, length, 1000 * length)[0])] for length in lengths])
 
 
 if __name__ == "__main__":

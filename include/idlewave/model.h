@@ -12,6 +12,7 @@
 #ifndef IW_MODEL_H
 #define IW_MODEL_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <idlewave/log.h>
@@ -91,6 +92,23 @@ IW_API IW_NODISCARD iw_status iw_model_half_ranks(const iw_log *log, const iw_la
 IW_API IW_NODISCARD iw_status iw_model_doubled(const iw_log *log, const iw_law *law,
                                                const iw_model_question *question, double *first_p,
                                                double *last_p);
+
+/* Growth: where ranks on a line wait for neighbours only, exponential noise makes a step longer by so many
+ * times its mean, however many ranks there are (last-passage percolation: 2 is known exactly, 2.384 by
+ * simulation to 0.001; docs/models.md). */
+#define IW_GROWTH_ONE_WAY 2.0
+#define IW_GROWTH_BOTH_WAYS 2.384
+
+/** A phase without a barrier: each rank goes on when it and its neighbours on a line have done their work. */
+typedef struct iw_model_chain {
+    double growth;
+    double phase_ns;          /* work, latency and growth times the mean of the noise */
+    double decay_ns_per_rank; /* what the idle wave of a delay loses on its way: growth - 1 times the mean */
+} iw_model_chain;
+
+/** chains[0]: each waits for one neighbour, chains[1]: for both. False: there is no formula for the law, it
+ * is not exponential. */
+IW_API bool iw_model_chains(const iw_law *law, const iw_model_question *question, iw_model_chain chains[2]);
 
 /** Work (or 0) and a dissemination barrier of messages of 1 byte, under "periodic:RATE,TIME" or
  * "poisson:RATE,fixed:TIME" that hits work and messages, on each of `count` numbers of ranks: mean and

@@ -32,6 +32,7 @@ typedef struct iw_model_report {
     const iw_model_check *checks;       /* of each row, or NULL */
     double half_ranks;                  /* iw_model_half_ranks(); NaN without a law */
     double first_doubled, last_doubled; /* iw_model_doubled(); NaN without a law */
+    const iw_model_chain *chains;       /* iw_model_chains(), or NULL */
     /* noise of a recording, else NULL: */
     const iw_recording *recording; /* its CPUs are those that ranks meet */
     const iw_cpu_set *cpus;        /* the only ones that were to be used, or NULL */

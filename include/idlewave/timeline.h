@@ -39,6 +39,7 @@ typedef struct iw_timeline_about {
     bool is_periodic;                /* the ends of each dimension are neighbours */
     uint32_t distance;               /* d: partners are up to so many ranks away; 0: not known */
     uint32_t sigma;                  /* expected speed is sigma d ranks a step; 0: not known */
+    iw_time noiseless_ps;            /* how long the run takes without noise and delays; 0: not known */
 } iw_timeline_about;
 
 typedef struct iw_timeline_opts {
@@ -68,6 +69,9 @@ IW_API iw_step_sink iw_timeline_sink(iw_timeline *timeline);
 /** No more steps: makes the levels of the raster. If steps did not fit into max_steps, whole ranks at the end
  *  of the window were left out, and a warning says so. IW_ERR_NOMEM. */
 IW_API IW_NODISCARD iw_status iw_timeline_finish(const iw_log *log, iw_timeline *timeline);
+
+/** about.noiseless_ps, where it is known only after the run; any time before the timeline is written. */
+IW_API void iw_timeline_set_noiseless(iw_timeline *timeline, iw_time noiseless_ps);
 
 /* ---- looking at it ---- */
 

@@ -78,6 +78,13 @@ typedef struct iw_waves {
     size_t delay_count;    /* of at least that length */
     size_t quiet_count;    /* of these, nobody waited for */
     double expected_speed; /* sigma d / period, ranks/s; 0: sigma or d is not known */
+    /* against the same run without noise; NaN where it is not known: */
+    double silent_period_s;  /* length of its steps */
+    double silent_speed;     /* sigma d / silent period, ranks/s: v_silent of the paper */
+    double noise_s;          /* that a rank has in a step, in the mean; 0 in silent runs */
+    double growth;           /* by how much of that steps ahead of the waves are longer than silent ones */
+    double expected_decay_s; /* (growth - 1) noise / (sigma d), seconds per rank */
+    iw_time joined_below_ps; /* steps with less computation are part of the one before; 0: there are none */
     iw_time makespan_ps;
     iw_desync *desync;
     size_t desync_count;

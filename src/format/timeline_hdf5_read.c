@@ -54,6 +54,20 @@ static iw_status read_short_text(struct iwi_h5 *h5, const char *name, char *text
     return IW_OK;
 }
 
+/* Files of idlewave 0.1 do not have it. */
+static iw_status read_noiseless(const struct iwi_h5 *h5, iw_time *noiseless_ps_p)
+{
+    *noiseless_ps_p = 0;
+    if (H5Aexists_by_name(h5->file, "/", "noiseless_ps", H5P_DEFAULT) == 0) {
+        return IW_OK;
+    }
+    IW_TRY(iwi_h5_read_numbers(h5, "/", "noiseless_ps", IWI_H5_I64, 1, noiseless_ps_p));
+    if (*noiseless_ps_p < 0) {
+        return bad(h5, "it would end before it begins without noise");
+    }
+    return IW_OK;
+}
+
 static iw_status read_about(struct iwi_h5 *h5, iw_timeline *timeline)
 {
     iw_timeline_about *about = &timeline->about;
@@ -66,6 +80,7 @@ static iw_status read_about(struct iwi_h5 *h5, iw_timeline *timeline)
     IW_TRY(read_u32(h5, "/", "is_periodic", &is_periodic));
     IW_TRY(read_u32(h5, "/", "distance", &about->distance));
     IW_TRY(read_u32(h5, "/", "sigma", &about->sigma));
+    IW_TRY(read_noiseless(h5, &about->noiseless_ps));
     IW_TRY(iwi_h5_read_numbers(h5, "/", "end_ps", IWI_H5_I64, 1, &timeline->end_ps));
     IW_TRY(iwi_h5_read_numbers(h5, "/", "steps", IWI_H5_U64, 1, &timeline->step_count));
     about->is_periodic = is_periodic != 0;

@@ -118,6 +118,7 @@ static iw_status write_about(const struct iwi_h5 *h5, const iw_timeline *timelin
     IW_TRY(iwi_h5_create_numbers(h5, "/", "is_periodic", IWI_H5_U32, 1, &is_periodic));
     IW_TRY(iwi_h5_create_numbers(h5, "/", "distance", IWI_H5_U32, 1, &about->distance));
     IW_TRY(iwi_h5_create_numbers(h5, "/", "sigma", IWI_H5_U32, 1, &about->sigma));
+    IW_TRY(iwi_h5_create_numbers(h5, "/", "noiseless_ps", IWI_H5_I64, 1, &about->noiseless_ps));
     IW_TRY(iwi_h5_create_numbers(h5, "/", "end_ps", IWI_H5_I64, 1, &timeline->end_ps));
     return iwi_h5_create_numbers(h5, "/", "steps", IWI_H5_U64, 1, &timeline->step_count);
 }

@@ -10,6 +10,8 @@
 #include <idlewave/timeline.h>
 #include <idlewave/trace_report.h>
 
+#include "wave/step_gap.h"
+
 /* ---- which computations begin a step ---- */
 
 static uint64_t count_gaps(const struct iw_trace *trace)
@@ -22,57 +24,27 @@ static uint64_t count_gaps(const struct iw_trace *trace)
     return count;
 }
 
-static int compare_times(const void *left, const void *right)
-{
-    const iw_time *a = left, *b = right;
-
-    return (*a > *b) - (*a < *b);
-}
-
-/* Of sorted times: the first that begins a step. Half of all computation is in steps, and there are at least
- * `least` of them: a few delays, however long, are none. */
-static iw_time choose_gap(const iw_time *gaps, uint64_t count, double total_ps, uint64_t least)
-{
-    double above_ps = 0.0, best_ratio = IWI_CLEAR_RATIO;
-    iw_time best_ps = count > 0 ? gaps[0] : 0;
-
-    for (uint64_t i = count; i-- > 1;) {
-        const double ratio = (double)gaps[i] / (double)gaps[i - 1];
-
-        above_ps += (double)gaps[i];
-        if (count - i >= least && above_ps >= total_ps / 2 && ratio > best_ratio) {
-            best_ratio = ratio;
-            best_ps = gaps[i];
-        }
-    }
-    return best_ps;
-}
-
 iw_status iwi_trace_step_gap(const iw_log *log, const struct iw_trace *trace, iw_time *gap_ps_p)
 {
-    iw_time *gaps = iwi_new_array(log, (size_t)count_gaps(trace), sizeof *gaps);
-    uint64_t count = 0;
-    double total_ps = 0.0;
+    struct iwi_gap *gaps = iwi_new_array(log, (size_t)count_gaps(trace), sizeof *gaps);
+    size_t count = 0;
+    iw_status status;
 
     if (gaps == NULL) {
         return IW_ERR_NOMEM;
     }
     for (uint32_t r = 0; r < trace->rank_count; r++) {
         for (uint64_t i = 0; i < trace->ranks[r].call_count; i++) {
-            const iw_time gap_ps = trace->ranks[r].calls[i].compute_wall_ps;
+            const iw_time time_ps = trace->ranks[r].calls[i].compute_wall_ps;
 
-            if (gap_ps > 0) {
-                gaps[count++] = gap_ps;
-                total_ps += (double)gap_ps;
+            if (time_ps > 0) {
+                gaps[count++] = (struct iwi_gap){time_ps, r};
             }
         }
     }
-    if (count > 1) {
-        qsort(gaps, (size_t)count, sizeof *gaps, compare_times);
-    }
-    *gap_ps_p = choose_gap(gaps, count, total_ps, 2 * (uint64_t)trace->rank_count);
+    status = iwi_step_gap(log, gaps, count, trace->rank_count, gap_ps_p);
     free(gaps);
-    return IW_OK;
+    return status;
 }
 
 /* ---- steps ---- */

@@ -9,13 +9,8 @@
 #include "base/base.h"
 #include "program/trace.h"
 
-/* The shortest computation that begins a step, found in the trace. All times between calls are sorted; the
- * border is where a time is the most times longer than the one before it, among those borders that keep at
- * least half of all computation above them. Where none is even IWI_CLEAR_RATIO times longer, they are all of
- * one kind and each begins a step. 0: nothing is computed. */
+/* The shortest computation that begins a step, found in the trace (wave/step_gap.h). */
 IW_NODISCARD iw_status iwi_trace_step_gap(const iw_log *log, const struct iw_trace *trace, iw_time *gap_ps_p);
-
-enum { IWI_CLEAR_RATIO = 3 };
 
 /* Tells all steps, on a clock that is 0 at the first beginning of a rank (the end of its MPI_Init). A step
  * begins where a rank computes for at least gap_ps. Computing is all time outside of calls, and in calls that

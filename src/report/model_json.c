@@ -73,19 +73,38 @@ static json_t *horizon_object(const iw_window_horizon *horizon)
                      "tail_from_ns", iwi_json_number(horizon->tail_from_ns));
 }
 
+static json_t *chains_object(const iw_model_chain *chains)
+{
+    static const char *const keys[] = {"one_way", "both_ways"};
+    json_t *object;
+
+    if (chains == NULL) {
+        return json_null();
+    }
+    object = json_object();
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+        (void)json_object_set_new(object, keys[i],
+                                  json_pack("{s:o, s:o, s:o}", "growth", iwi_json_number(chains[i].growth),
+                                            "phase_ns", iwi_json_number(chains[i].phase_ns),
+                                            "decay_ns_per_rank",
+                                            iwi_json_number(chains[i].decay_ns_per_rank)));
+    }
+    return object;
+}
+
 iw_status iw_model_write_json(const iw_log *log, const iw_model_report *report, FILE *out)
 {
     const size_t cpu_count = report->recording != NULL ? report->recording->cpu_count : 0;
     json_t *object =
         json_pack("{s:s, s:o}", "schema", "idlewave.model/1", "noise", iwi_json_text(report->noise));
     json_t *rest = json_pack(
-        "{s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:s, s:o}", "net",
+        "{s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:o}", "net",
         report->net != NULL ? iwi_json_text(report->net) : json_null(), "work_ns",
         iwi_json_number(report->question.work_ns), "latency_ns", iwi_json_number(report->question.latency_ns),
         "barrier", barrier_name(report), "half_ranks", iwi_json_number(report->half_ranks), "first_doubled",
         iwi_json_number(report->first_doubled), "last_doubled", iwi_json_number(report->last_doubled),
-        "horizon", horizon_object(report->horizon), "rows", rows_array(report), "version", iw_version(),
-        "command", iwi_json_text(report->command));
+        "neighbours", chains_object(report->chains), "horizon", horizon_object(report->horizon), "rows",
+        rows_array(report), "version", iw_version(), "command", iwi_json_text(report->command));
 
     iwi_json_add_nodes(object, cpu_count, cpu_count, report->cpus);
     (void)json_object_update(object, rest);

@@ -144,6 +144,23 @@ static void write_question(FILE *out, const iw_model_report *report)
     iwi_write_wrapped(out, text);
 }
 
+static void write_chains(FILE *out, const iw_model_chain *chains)
+{
+    char text[IWI_PARAGRAPH_SIZE] = "", one[IWI_NUMBER_SIZE], both[IWI_NUMBER_SIZE],
+         lost_one[IWI_NUMBER_SIZE], lost_both[IWI_NUMBER_SIZE];
+
+    iwi_append(
+        text,
+        "Without a barrier, if each rank waits for a neighbour on a line, a phase takes %s on any number of "
+        "ranks: noise adds %.0f times its mean; %s if it waits for both: %.3f times. The idle wave "
+        "of a delay then loses %s or %s for each rank that it goes on.",
+        iwi_ns_time_text(chains[0].phase_ns, one), chains[0].growth,
+        iwi_ns_time_text(chains[1].phase_ns, both), chains[1].growth,
+        iwi_ns_time_text(chains[0].decay_ns_per_rank, lost_one),
+        iwi_ns_time_text(chains[1].decay_ns_per_rank, lost_both));
+    iwi_write_item(out, text);
+}
+
 static void write_law_limits(FILE *out, const iw_model_report *report)
 {
     char number[IWI_NUMBER_SIZE];
@@ -160,6 +177,9 @@ static void write_law_limits(FILE *out, const iw_model_report *report)
     } else {
         iwi_write_item(out, "The mean is that of the slowest rank and of all rounds; exact where messages "
                             "cost nothing but latency.");
+    }
+    if (report->chains != NULL) {
+        write_chains(out, report->chains);
     }
     if (report->net != NULL && report->question.barrier == IW_MODEL_TREE) {
         iwi_write_item(out, "A message takes o_s + L + o_r of the network. That a rank of the tree has two "

@@ -104,13 +104,18 @@ static json_t *timeline_object(const iw_timeline *timeline)
 static json_t *waves_object(const iw_timeline *timeline, const iw_waves *waves)
 {
     return json_pack(
-        "{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s}", "schema", "idlewave.wave/1",
-        "timeline", timeline_object(timeline), "makespan_ns", ns(waves->makespan_ps), "exec_ns",
-        ns(waves->exec_ps), "comm_ns", ns(waves->comm_ps), "period_ns", ns(waves->period_ps), "threshold_ns",
-        ns(waves->threshold_ps), "least_delay_ns", ns(waves->least_delay_ps), "expected_speed_ranks_per_s",
-        waves->expected_speed > 0.0 ? iwi_json_number(waves->expected_speed) : json_null(), "delays",
-        iwi_json_count(waves->delay_count), "quiet_delays", iwi_json_count(waves->quiet_count), "waves",
-        waves_array(waves), "desync", desync_array(waves), "version", iw_version());
+        "{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s}",
+        "schema", "idlewave.wave/1", "timeline", timeline_object(timeline), "makespan_ns",
+        ns(waves->makespan_ps), "exec_ns", ns(waves->exec_ps), "comm_ns", ns(waves->comm_ps), "period_ns",
+        ns(waves->period_ps), "threshold_ns", ns(waves->threshold_ps), "least_delay_ns",
+        ns(waves->least_delay_ps), "expected_speed_ranks_per_s",
+        waves->expected_speed > 0.0 ? iwi_json_number(waves->expected_speed) : json_null(),
+        "silent_period_ns", iwi_json_number(1e9 * waves->silent_period_s), "silent_speed_ranks_per_s",
+        iwi_json_number(waves->silent_speed), "noise_ns", iwi_json_number(1e9 * waves->noise_s), "growth",
+        iwi_json_number(waves->growth), "expected_decay_ns_per_rank",
+        iwi_json_number(1e9 * waves->expected_decay_s), "delays", iwi_json_count(waves->delay_count),
+        "quiet_delays", iwi_json_count(waves->quiet_count), "waves", waves_array(waves), "desync",
+        desync_array(waves), "version", iw_version());
 }
 
 iw_status iw_waves_write_json(const iw_log *log, const iw_timeline *timeline, const iw_waves *waves,

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include <idlewave/model.h>
+
 #include "base/base.h"
 #include "report/wave_parts.h"
 
@@ -179,6 +181,25 @@ static void write_ordinary(FILE *out, const iw_waves *waves)
     iwi_write_wrapped(out, text);
 }
 
+/* Beside the measured decay: what it should be, and by which constant. */
+static void write_growth(FILE *out, const iw_waves *waves)
+{
+    char text[IWI_PARAGRAPH_SIZE] = "", noise[IWI_NUMBER_SIZE], added[IWI_NUMBER_SIZE], lost[IWI_NUMBER_SIZE];
+
+    if (isnan(waves->expected_decay_s)) {
+        return;
+    }
+    iwi_append(text,
+               "Noise: %s in a step of a rank in the mean, %s in a step of all, since they wait for each "
+               "other: %.2f times as much (exponential noise: %.0f if each waits for one neighbour, %.3f for "
+               "two). So a front should lose %s a rank.",
+               iwi_ns_time_text(1e9 * waves->noise_s, noise),
+               iwi_ns_time_text(1e9 * waves->growth * waves->noise_s, added), waves->growth,
+               IW_GROWTH_ONE_WAY, IW_GROWTH_BOTH_WAYS,
+               iwi_ns_time_text(1e9 * fmax(waves->expected_decay_s, 0.0), lost));
+    iwi_write_wrapped(out, text);
+}
+
 static void write_desync(FILE *out, const iw_waves *waves)
 {
     const iw_desync *first = waves->desync, *last = NULL, *worst = waves->desync;
@@ -239,13 +260,19 @@ static void write_limits(FILE *out, const iw_timeline *timeline, const iw_waves 
 {
     const iw_timeline_about *about = iw_timeline_describe(timeline);
     const uint32_t ranks = iw_timeline_exact_ranks(timeline);
-    char text[IWI_PARAGRAPH_SIZE] = "";
+    char text[IWI_PARAGRAPH_SIZE] = "", below[IWI_NUMBER_SIZE];
 
     if (!iw_timeline_is_whole(timeline) && ranks > 0) {
         iwi_append(text,
                    "Only a window of the run is known exactly: %" PRIu32 " of %" PRIu32
                    " ranks from rank %" PRIu32 " on. Waves and delays outside are not seen.",
                    ranks, about->ranks, iw_timeline_exact_rank(timeline, 0));
+        iwi_write_item(out, text);
+    }
+    if (waves->joined_below_ps > 0) {
+        text[0] = '\0';
+        iwi_append(text, "Steps with less than %s of computation count as part of the one before.",
+                   iwi_time_text(waves->joined_below_ps, below));
         iwi_write_item(out, text);
     }
     if (!(waves->expected_speed > 0.0)) {
@@ -282,6 +309,7 @@ iw_status iw_waves_write_text(const iw_log *log, const iw_timeline *timeline, co
     iwi_waves_write_verdict(timeline, waves, out);
     write_table(out, iw_timeline_describe(timeline), waves);
     write_ordinary(out, waves);
+    write_growth(out, waves);
     write_desync(out, waves);
     (void)fputs("\nHow sure:\n", out);
     write_looked_at(out, timeline, waves);

@@ -106,6 +106,18 @@ static void append_speed(char *text, const iw_estimate *speed)
     }
 }
 
+/* v_silent of the paper: what noise takes of the speed. */
+static void append_silent(char *text, const iw_waves *waves, const iw_estimate *speed)
+{
+    const double share = 1.0 - speed->value / waves->silent_speed;
+    char percent[IWI_NUMBER_SIZE], silent[IWI_NUMBER_SIZE];
+
+    if (waves->noise_s > 0.0 && share > AS_EXPECTED) { /* NaN is neither */
+        iwi_append(text, ", %s slower than without noise (%s)", iwi_percent_text(share, percent),
+                   iwi_speed_text(waves->silent_speed, silent));
+    }
+}
+
 static void append_expected(char *text, const iw_waves *waves, const iw_estimate *speed)
 {
     const double ratio = speed->value / waves->expected_speed - 1.0;
@@ -121,6 +133,7 @@ static void append_expected(char *text, const iw_waves *waves, const iw_estimate
         iwi_append(text, ", %s %s than expected (sigma d / T = %s)", iwi_percent_text(fabs(ratio), percent),
                    ratio > 0.0 ? "faster" : "slower", expected);
     }
+    append_silent(text, waves, speed);
 }
 
 /* ---- ends ---- */

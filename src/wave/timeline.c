@@ -178,6 +178,11 @@ iw_status iw_timeline_finish(const iw_log *log, iw_timeline *timeline)
     return IW_OK;
 }
 
+void iw_timeline_set_noiseless(iw_timeline *timeline, iw_time noiseless_ps)
+{
+    timeline->about.noiseless_ps = noiseless_ps;
+}
+
 /* ---- looking at it ---- */
 
 const iw_timeline_about *iw_timeline_describe(const iw_timeline *timeline)

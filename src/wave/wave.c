@@ -74,23 +74,61 @@ size_t iw_waves_origins(const iw_waves *waves)
     return count;
 }
 
+/* How many fronts of a wave are on ranks that the other one had not reached before. */
+static size_t count_before(const iw_wave *wave, const iw_wave *other)
+{
+    for (size_t i = 0; i < wave->front_count; i++) {
+        for (size_t k = 0; k < other->front_count; k++) {
+            if (other->fronts[k].rank == wave->fronts[i].rank &&
+                other->fronts[k].step < wave->fronts[i].step) {
+                return i;
+            }
+        }
+    }
+    return wave->front_count;
+}
+
+/* Both waves of a delay along a dimension. In a ring they meet halfway. In a trace, where ranks wait for
+ * other reasons too, none goes on behind the other: both are of one delay, so nothing is left. */
+static iw_status follow_both(const iw_log *log, const struct iwi_wave_view *view,
+                             const struct iwi_wave_origin *origin, uint32_t dimension, iw_wave both[2])
+{
+    iw_status status;
+
+    IW_TRY(iwi_wave_follow(log, view, origin, dimension, 1, &both[0]));
+    status = iwi_wave_follow(log, view, origin, dimension, -1, &both[1]);
+    if (status != IW_OK) {
+        free(both[0].fronts);
+        return status;
+    }
+    if (view->is_traced) {
+        const size_t first = count_before(&both[0], &both[1]), second = count_before(&both[1], &both[0]);
+
+        both[0].front_count = first;
+        both[1].front_count = second;
+    }
+    return IW_OK;
+}
+
 /* All waves of one delay, as far as there is room. */
 static iw_status follow_origin(const iw_log *log, const struct iwi_wave_view *view,
                                const struct iwi_wave_origin *origin, size_t max_waves, iw_waves *waves,
                                bool *is_cut_p)
 {
-    for (uint32_t i = 0; i < 2 * view->dimensions; i++) {
-        iw_wave wave;
-        bool has_one;
+    for (uint32_t dimension = 0; dimension < view->dimensions; dimension++) {
+        iw_wave both[2];
 
-        IW_TRY(iwi_wave_follow(log, view, origin, i / 2, i % 2 == 0 ? 1 : -1, &wave));
-        has_one = wave.front_count > 0 && is_new(waves, &wave);
-        if (has_one && waves->wave_count < max_waves) {
-            waves->waves[waves->wave_count++] = wave;
-            continue;
+        IW_TRY(follow_both(log, view, origin, dimension, both));
+        for (size_t i = 0; i < 2; i++) {
+            const bool has_one = both[i].front_count > 0 && is_new(waves, &both[i]);
+
+            if (has_one && waves->wave_count < max_waves) {
+                waves->waves[waves->wave_count++] = both[i];
+                continue;
+            }
+            *is_cut_p = *is_cut_p || has_one;
+            free(both[i].fronts);
         }
-        *is_cut_p = *is_cut_p || has_one;
-        free(wave.fronts);
     }
     return IW_OK;
 }
@@ -137,6 +175,7 @@ static void describe(const struct iwi_wave_view *view, iw_waves *waves)
     waves->threshold_ps = view->threshold_ps;
     waves->least_delay_ps = view->least_delay_ps;
     waves->makespan_ps = iw_timeline_end(view->timeline);
+    waves->joined_below_ps = view->joined_below_ps;
     if (view->period_ps > 0) {
         waves->expected_speed =
             (double)view->expected_reach / ((double)view->period_ps / (double)IW_PS_PER_S);
@@ -176,6 +215,7 @@ static iw_status find(const iw_log *log, struct iwi_wave_view *view, const iw_wa
     }
     IW_TRY(follow_twice(log, view, max_waves, waves));
     describe(view, waves);
+    iwi_wave_silence(view, waves);
     iwi_wave_ends(view, waves);
     IW_TRY(iwi_wave_fits(log, view, waves));
     return iwi_wave_desync(log, view, waves);

@@ -10,16 +10,43 @@
  * For -1 the same the other way round. Where two waves meet on a rank both causes are equally late, or differ
  * by less than a quarter of the waiting, and the rank belongs to both.
  *
+ * Where ranks wait for other reasons too, in noise and in traces, the wave is the one that is followed only
+ * if
+ * - the idle time is comparable: at least a third of that on the rank before (of the delay, at first), and no
+ * more than half as much again as the most so far; where the wave is expected, in the step after that of the
+ * rank before, from a sixth to three times,
+ * - it is explained: the cause is later than this rank by at least half of it,
+ * - and the cause had been reached before this step: on the way into it a rank is late by its own doing.
+ *
+ * `reach` is sigma d. Where nobody has said what sigma is, it is d; and a rank may also be reached in the
+ * step in which the one before it was, by a cause up to 2 d away, if its waiting ends no earlier than that
+ * one's, is about as long, and it is not reached in the next step.
+ *
  * The next rank is reached in the same step (reach above 1) or in the next; later only if the wave has shown
  * in its first two ranks that it is so slow. A rank that is missed may be jumped over: noise of its own may
  * have made it late by itself.
+ *
+ * The idle time of a front is that of the step in which it comes (of as many as the delay was spread over).
+ * What the rank waits for in later steps came by other ways, with the noise of those: on a front the delay is
+ * known to have come by the straight one. Without noise all ways are alike, and idle time of successive steps
+ * is one front's.
  */
 #include <stdlib.h>
 
 #include "base/base.h"
 #include "wave/wave_view.h"
 
-enum { MOST_STEPS_BETWEEN = 4, LEARNING_FRONTS = 2, SMALL_PART = 4 /* less than a quarter */ };
+enum {
+    MOST_STEPS_BETWEEN = 4,
+    MOST_BETWEEN_CHOOSY = 2, /* the more steps, the more other waits */
+    LEARNING_FRONTS = 2,
+    SMALL_PART = 4,      /* less than a quarter */
+    COMPARABLE_PART = 3, /* of the idle time before: less is another wait */
+    EXPECTED_PART = 6,   /* the same in the step in which the wave is expected, */
+    MOST_EXPECTED = 3,   /* and how many times as much may be the wave there */
+    EXPLAINED_PART = 2,  /* of the idle time: by so much the cause has to be later */
+    TRACED_PART = 12     /* of the delay: a threshold for traces whose waiting spreads more than that */
+};
 
 struct follower {
     const struct iwi_wave_view *view;
@@ -27,26 +54,53 @@ struct follower {
     int direction;
     iw_wave *wave;
     size_t capacity;
+    uint32_t reach;
+    uint64_t delay_steps; /* that the delay was spread over */
+    bool is_choosy;       /* there are other reasons to wait */
+    iw_time threshold_ps; /* of the view, or less for this delay */
+    iw_time floor_ps;
+    iw_time last_ps;        /* idle time of the last front, or the delay */
+    iw_time most_ps;        /* of all of them */
     uint64_t last_step;     /* of the last front, or of the origin */
-    uint64_t last_idle;     /* step of its last idle time */
     uint64_t steps_between; /* two fronts, at most */
 };
 
 #define NEVER (INT64_MIN / 2) /* thresholds can be taken from it */
 
-/* The latest of the `reach` ranks on one side; NEVER if none is known. */
-static iw_time latest_ready(const struct follower *f, uint32_t rank, int side, uint64_t number)
+/* A rank at some distance from the origin, in a step of it. */
+struct place {
+    uint32_t distance, rank;
+    uint64_t step;
+};
+
+/* Whether the rank at that distance was reached before the step, or was jumped over, or is the origin. */
+static bool is_behind(const struct follower *f, uint32_t distance, uint64_t number)
 {
+    for (size_t i = f->wave->front_count; i-- > 0 && f->wave->fronts[i].distance >= distance;) {
+        if (f->wave->fronts[i].distance == distance) {
+            return f->wave->fronts[i].step < number;
+        }
+    }
+    return true;
+}
+
+/* The latest of the `reach` ranks on one side; NEVER if none is known. */
+static iw_time latest_ready(const struct follower *f, uint32_t reach, struct place at, int side)
+{
+    const bool is_cause = side != f->direction;
     iw_time latest_ps = NEVER;
 
-    for (uint32_t i = 1; i <= f->view->reach && i < f->view->extents[f->dimension]; i++) {
+    for (uint32_t i = 1; i <= reach && i < f->view->extents[f->dimension]; i++) {
         const iw_step *step;
         uint32_t other;
 
-        if (!iwi_view_neighbour(f->view, rank, f->dimension, (int64_t)side * i, &other)) {
+        if (!iwi_view_neighbour(f->view, at.rank, f->dimension, (int64_t)side * i, &other)) {
             break;
         }
-        step = iwi_view_step(f->view, other, number);
+        if (is_cause && f->is_choosy && i < at.distance && !is_behind(f, at.distance - i, at.step)) {
+            continue;
+        }
+        step = iwi_view_step(f->view, other, at.step);
         if (step != NULL) {
             latest_ps = iwi_max(latest_ps, iwi_step_ready(step));
         }
@@ -59,50 +113,95 @@ static iw_time idle_in(const struct iwi_wave_rank *rank, const iw_step *step)
     return step != NULL ? step->state_ps[IW_STATE_WAIT] - rank->ordinary_ps : 0;
 }
 
-static bool is_reached(const struct follower *f, uint32_t rank, uint64_t number)
+/* Whether so much waiting can be the wave's: neither a stray wait nor a longer wave. */
+static bool is_comparable(const struct follower *f, uint64_t number, iw_time idle_ps)
 {
-    const struct iwi_wave_rank *of_rank = iwi_view_rank(f->view, rank);
-    const iw_step *step = iwi_view_step(f->view, rank, number);
-    const iw_time threshold_ps = f->view->threshold_ps, idle_ps = idle_in(of_rank, step);
+    const bool is_expected = number == f->last_step + (f->wave->front_count > 0);
+
+    if (!f->is_choosy) {
+        return true;
+    }
+    if (is_expected) {
+        return idle_ps >= f->last_ps / EXPECTED_PART && idle_ps / MOST_EXPECTED <= f->most_ps;
+    }
+    return idle_ps >= f->last_ps / COMPARABLE_PART &&
+           idle_ps <= f->most_ps + f->most_ps / 2 + f->threshold_ps;
+}
+
+/* By how much later than the rank its cause has to be done. */
+static iw_time least_lateness(const struct follower *f, iw_time idle_ps)
+{
+    const iw_time least_ps = f->threshold_ps / 2;
+
+    return f->is_choosy ? (iw_time)iwi_max(least_ps, idle_ps / EXPLAINED_PART) : least_ps;
+}
+
+static bool is_reached(const struct follower *f, uint32_t reach, struct place at)
+{
+    const struct iwi_wave_rank *of_rank = iwi_view_rank(f->view, at.rank);
+    const iw_step *step = iwi_view_step(f->view, at.rank, at.step);
+    const iw_time threshold_ps = f->threshold_ps, idle_ps = idle_in(of_rank, step);
     iw_time cause_ps, other_ps;
 
-    if (idle_ps <= threshold_ps ||
-        (number > 0 && idle_ps < idle_in(of_rank, iwi_view_step(f->view, rank, number - 1)) / SMALL_PART)) {
+    if (idle_ps <= threshold_ps || !is_comparable(f, at.step, idle_ps) ||
+        (at.step > 0 && idle_ps < idle_in(of_rank, iwi_rank_step(of_rank, at.step - 1)) / SMALL_PART)) {
         return false;
     }
-    cause_ps = latest_ready(f, rank, -f->direction, number);
-    other_ps = latest_ready(f, rank, f->direction, number);
-    return cause_ps - threshold_ps / 2 > iwi_step_ready(step) &&
+    cause_ps = latest_ready(f, reach, at, -f->direction);
+    other_ps = latest_ready(f, reach, at, f->direction);
+    return cause_ps - least_lateness(f, idle_ps) > iwi_step_ready(step) &&
            cause_ps >= other_ps - iwi_max(threshold_ps, idle_ps / SMALL_PART) &&
            cause_ps <= iw_step_end(step) + threshold_ps;
 }
 
-/* Idle time lasts as long as successive steps have it. False: it begins with what is small against the rest
- * of it, that is, with waiting because of noise in the step before the wave comes. */
-static bool front_of(const struct follower *f, uint32_t rank, uint64_t number, iw_front *front,
-                     uint64_t *last_idle_p)
+/* Two hops in one step, where nobody knows whether the wave does that. */
+static bool is_reached_at_once(const struct follower *f, struct place at)
+{
+    const iw_front *last = f->wave->front_count > 0 ? &f->wave->fronts[f->wave->front_count - 1] : NULL;
+    const iw_step *step = iwi_view_step(f->view, at.rank, at.step);
+    const struct place next = {at.distance, at.rank, at.step + 1};
+    const iw_time idle_ps = idle_in(iwi_view_rank(f->view, at.rank), step);
+
+    return f->reach < f->view->reach && last != NULL && step != NULL && last->step == at.step &&
+           iw_step_end(step) >= last->trail_ps - f->threshold_ps / 2 && 3 * idle_ps >= 2 * last->idle_ps &&
+           2 * idle_ps <= 3 * last->idle_ps && is_reached(f, f->view->reach, at) &&
+           !is_reached(f, f->reach, next);
+}
+
+/* Whether the waiting of that step is small against that of the steps right behind it: noise made the rank
+ * wait in the step before the wave comes. */
+static bool is_before_wave(const struct follower *f, uint32_t rank, uint64_t number)
 {
     const struct iwi_wave_rank *of_rank = iwi_view_rank(f->view, rank);
-    const iw_step *step = iwi_view_step(f->view, rank, number);
-    const iw_time first_ps = idle_in(of_rank, step);
-    iw_time largest_ps = 0;
+    const iw_time first_ps = idle_in(of_rank, iwi_rank_step(of_rank, number));
+    iw_time idle_ps = first_ps, largest_ps = first_ps;
+
+    while (idle_ps > f->floor_ps) {
+        largest_ps = iwi_max(largest_ps, idle_ps);
+        idle_ps = idle_in(of_rank, iwi_rank_step(of_rank, ++number));
+    }
+    return first_ps < largest_ps / SMALL_PART;
+}
+
+static void fill_front(const struct follower *f, uint32_t rank, uint64_t number, iw_front *front)
+{
+    const struct iwi_wave_rank *of_rank = iwi_view_rank(f->view, rank);
+    const iw_step *step = iwi_rank_step(of_rank, number);
 
     front->rank = rank;
     front->step = number;
     front->lead_ps = iwi_step_ready(step) + step->state_ps[IW_STATE_COMM];
-    front->idle_ps = 0;
-    do {
-        const iw_time idle_ps = idle_in(of_rank, step);
+    front->trail_ps = iw_step_end(step);
+    front->idle_ps = idle_in(of_rank, step);
+    for (uint64_t i = 1; f->view->is_silent || i < f->delay_steps; i++) {
+        const iw_time idle_ps = idle_in(of_rank, step = iwi_rank_step(of_rank, number + i));
 
-        front->idle_ps += idle_ps;
-        largest_ps = iwi_max(largest_ps, idle_ps);
-        if (idle_ps > f->view->threshold_ps) {
-            front->trail_ps = iw_step_end(step);
-            *last_idle_p = number;
+        if (idle_ps <= f->floor_ps) {
+            break;
         }
-        step = iwi_view_step(f->view, rank, ++number);
-    } while (idle_in(of_rank, step) > f->view->floor_ps);
-    return first_ps >= largest_ps / SMALL_PART;
+        front->idle_ps += idle_ps;
+        front->trail_ps = idle_ps > f->threshold_ps ? iw_step_end(step) : front->trail_ps;
+    }
 }
 
 static iw_status add_front(const iw_log *log, struct follower *f, const iw_front *front)
@@ -118,30 +217,57 @@ static iw_status add_front(const iw_log *log, struct follower *f, const iw_front
         f->steps_between = f->steps_between > 1 ? f->steps_between : 1;
     }
     f->last_step = front->step;
+    f->last_ps = front->idle_ps;
+    f->most_ps = iwi_max(f->most_ps, front->idle_ps);
     return IW_OK;
 }
 
-/* Whether `distance` is reached in time. */
-static bool find_front(struct follower *f, uint32_t distance, uint32_t jumped, iw_front *front_p)
+/* The first step in which a wave that does not go more than sigma d ranks a step can come so far. */
+static uint64_t earliest_step(const struct follower *f, uint32_t distance, uint32_t jumped)
 {
-    const uint64_t between = f->wave->front_count < LEARNING_FRONTS
-                                 ? MOST_STEPS_BETWEEN
-                                 : f->steps_between * (jumped + UINT64_C(1));
+    const uint32_t reach = jumped > 0 ? f->reach : f->view->reach;
+
+    if (!f->is_choosy) {
+        return f->last_step;
+    }
+    return f->last_step + (f->wave->front_count > 0
+                               ? (distance - f->wave->fronts[f->wave->front_count - 1].distance) / reach
+                               : (distance - 1) / reach);
+}
+
+/* Whether `distance` is reached in time. */
+static bool find_front(const struct follower *f, uint32_t distance, uint32_t jumped, iw_front *front_p)
+{
+    const uint64_t most = f->is_choosy ? MOST_BETWEEN_CHOOSY : MOST_STEPS_BETWEEN;
+    const uint64_t between =
+        f->wave->front_count < LEARNING_FRONTS ? most : f->steps_between * (jumped + UINT64_C(1));
     uint32_t rank;
 
     if (!iwi_view_neighbour(f->view, f->origin_rank, f->dimension, (int64_t)f->direction * distance, &rank)) {
         return false;
     }
     front_p->distance = distance;
-    for (uint64_t step = f->last_step; step <= f->last_idle + between; step++) {
-        uint64_t last_idle = step;
+    for (uint64_t step = earliest_step(f, distance, jumped); step < f->last_step + f->delay_steps + between;
+         step++) {
+        const struct place at = {distance, rank, step};
 
-        if (is_reached(f, rank, step) && front_of(f, rank, step, front_p, &last_idle)) {
-            f->last_idle = last_idle;
+        if ((is_reached(f, f->reach, at) || is_reached_at_once(f, at)) && !is_before_wave(f, rank, step)) {
+            fill_front(f, rank, step, front_p);
             return true;
         }
     }
     return false;
+}
+
+/* In a trace waiting may spread so much that nothing is unusual, and a long delay is seen nevertheless: less
+ * than a part of it counts. */
+static void set_threshold(struct follower *f, iw_time delay_ps)
+{
+    const iw_time most_ps =
+        f->view->is_traced && !f->view->has_threshold ? delay_ps / TRACED_PART : INT64_MAX;
+
+    f->threshold_ps = iwi_min(f->view->threshold_ps, most_ps);
+    f->floor_ps = iwi_min(f->view->floor_ps, most_ps);
 }
 
 iw_status iwi_wave_follow(const iw_log *log, const struct iwi_wave_view *view,
@@ -149,16 +275,28 @@ iw_status iwi_wave_follow(const iw_log *log, const struct iwi_wave_view *view,
                           iw_wave *wave_p)
 {
     const uint32_t extent = view->extents[dimension];
-    struct follower f = {view, origin->rank, dimension, direction, wave_p, 0, origin->step, origin->step, 1};
+    struct follower f = {.view = view,
+                         .origin_rank = origin->rank,
+                         .dimension = dimension,
+                         .direction = direction,
+                         .wave = wave_p,
+                         .reach = view->expected_reach > 0 ? view->reach : view->distance,
+                         .delay_steps = origin->step_count,
+                         .is_choosy = view->is_traced || !view->is_quiet,
+                         .last_ps = origin->delay_ps,
+                         .most_ps = origin->delay_ps,
+                         .last_step = origin->step,
+                         .steps_between = 1};
     uint32_t distance = 1;
 
+    set_threshold(&f, origin->delay_ps);
     *wave_p = (iw_wave){.origin_rank = origin->rank,
                         .origin_step = origin->step,
                         .delay_ps = origin->delay_ps,
                         .dimension = dimension,
                         .direction = direction,
                         .met = -1};
-    for (uint32_t jumped = 0; distance < extent && jumped <= view->reach; distance++) {
+    for (uint32_t jumped = 0; distance < extent && jumped <= f.reach; distance++) {
         iw_front front;
 
         if (!find_front(&f, distance, jumped, &front)) {

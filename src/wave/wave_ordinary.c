@@ -118,7 +118,8 @@ static void set_compute(struct iwi_wave_view *view, const iw_wave_opts *opts, do
     if (opts->least_delay_ps > 0) {
         view->least_delay_ps = opts->least_delay_ps;
     } else if (view->is_traced) {
-        view->least_delay_ps = iwi_max((iw_time)(TRACED_SPREADS * spread_ps), view->exec_ps / 2);
+        view->least_delay_ps =
+            iwi_max(iwi_min((iw_time)(TRACED_SPREADS * spread_ps), view->exec_ps * 3 / 2), view->exec_ps / 2);
     } else {
         view->least_delay_ps = view->exec_ps / 4;
     }
@@ -203,7 +204,8 @@ static void set_thresholds(struct iwi_wave_view *view, const iw_wave_opts *opts,
     const iw_time of_delay_ps = (iw_time)(shortest_delay(view, values) / THRESHOLD_DELAYS);
 
     view->is_quiet = spread_ps * QUIET_PERIODS <= (double)view->period_ps;
-    if (opts->threshold_ps > 0) {
+    view->has_threshold = opts->threshold_ps > 0;
+    if (view->has_threshold) {
         view->threshold_ps = view->floor_ps = iwi_min(opts->threshold_ps, MOST_THRESHOLD_PS);
         return;
     }
@@ -212,12 +214,26 @@ static void set_thresholds(struct iwi_wave_view *view, const iw_wave_opts *opts,
     view->threshold_ps = iwi_max(view->floor_ps, iwi_min(of_delay_ps, view->exec_ps / 4));
 }
 
+static void set_noise(struct iwi_wave_view *view)
+{
+    double sum_ps = 0.0;
+
+    for (uint32_t i = 0; i < view->rank_count; i++) {
+        for (size_t k = 0; k < view->rank[i].count; k++) {
+            sum_ps += (double)view->rank[i].steps[k].state_ps[IW_STATE_NOISE];
+        }
+    }
+    view->noise_ps = sum_ps / (double)view->step_count;
+    view->is_silent = !view->is_traced && sum_ps == 0.0;
+}
+
 iw_status iwi_wave_ordinary(const iw_log *log, const iw_wave_opts *opts, struct iwi_wave_view *view)
 {
     double *values = iwi_new_array(log, view->step_count, sizeof *values);
     double *waits = iwi_new_array(log, view->step_count, sizeof *waits);
 
     if (values != NULL && waits != NULL) {
+        set_noise(view);
         set_compute(view, opts, values);
 
         const double spread_ps = set_waits(view, values, waits);
@@ -231,7 +247,7 @@ iw_status iwi_wave_ordinary(const iw_log *log, const iw_wave_opts *opts, struct 
         if (count > 0) {
             view->period_ps = iwi_period_of(values, count);
         }
-        if (opts->least_delay_ps <= 0) {
+        if (opts->least_delay_ps <= 0 && !view->is_traced) {
             view->least_delay_ps = iwi_max(view->least_delay_ps, view->threshold_ps);
         }
     }

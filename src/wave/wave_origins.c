@@ -6,6 +6,8 @@
 #include "base/base.h"
 #include "wave/wave_view.h"
 
+enum { SMALL_PART = 3 }; /* less than a third */
+
 struct origins {
     struct iwi_wave_origin *list;
     size_t count, capacity;
@@ -41,7 +43,15 @@ static bool is_common(const struct iwi_wave_view *view, uint64_t number, iw_time
     return as_long > 1 && as_long * UINT64_C(2) >= known;
 }
 
-/* Delays in successive steps of a rank are one. */
+/* Delays in successive steps of a rank are one. In traces, where any long computation may be a delay, only if
+ * neither is small beside the other. */
+static bool belongs_to(const struct iwi_wave_view *view, iw_time delay_ps,
+                       const struct iwi_wave_origin *before)
+{
+    return !view->is_traced ||
+           (delay_ps >= before->delay_ps / SMALL_PART && before->delay_ps >= delay_ps / SMALL_PART);
+}
+
 static iw_status add_rank(const iw_log *log, const struct iwi_wave_view *view, uint32_t index,
                           struct origins *origins)
 {
@@ -56,14 +66,15 @@ static iw_status add_rank(const iw_log *log, const struct iwi_wave_view *view, u
             is_going_on = false;
             continue;
         }
-        if (is_going_on) {
+        if (is_going_on && belongs_to(view, delay_ps, &origins->list[origins->count - 1])) {
             origins->list[origins->count - 1].delay_ps += delay_ps;
+            origins->list[origins->count - 1].step_count++;
             continue;
         }
         IW_TRY(iwi_grow(log, (void **)&origins->list, &origins->capacity, origins->count + 1,
                         sizeof *origins->list));
         origins->list[origins->count++] = (struct iwi_wave_origin){
-            iw_timeline_exact_rank(view->timeline, index), rank->first + k, delay_ps};
+            iw_timeline_exact_rank(view->timeline, index), rank->first + k, 1, delay_ps};
         is_going_on = true;
     }
     return IW_OK;

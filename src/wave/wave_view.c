@@ -34,8 +34,6 @@ static void set_reach(struct iwi_wave_view *view, const iw_timeline_about *about
 
 static iw_status set_ranks(const iw_log *log, struct iwi_wave_view *view)
 {
-    size_t most = 0;
-
     view->rank = iwi_new_array(log, view->rank_count, sizeof *view->rank);
     if (view->rank == NULL) {
         return IW_ERR_NOMEM;
@@ -46,10 +44,18 @@ static iw_status set_ranks(const iw_log *log, struct iwi_wave_view *view)
         rank->steps = iw_timeline_steps(view->timeline, i, &rank->count, &rank->first);
         rank->touched = UINT64_MAX;
         view->step_count += rank->count;
-        most = rank->count > most ? rank->count : most;
+    }
+    return IW_OK;
+}
+
+static iw_status check_steps(const iw_log *log, const struct iwi_wave_view *view)
+{
+    size_t most = 0;
+
+    for (uint32_t i = 0; i < view->rank_count; i++) {
+        most = view->rank[i].count > most ? view->rank[i].count : most;
     }
     if (most < 3) {
-        iwi_wave_view_release(view);
         return iwi_fail(log, IW_ERR_UNSUPPORTED,
                         "no rank has more than %zu step%s, too few to tell a wave from what is ordinary%s",
                         most, most == 1 ? "" : "s",
@@ -63,6 +69,7 @@ iw_status iwi_wave_view_init(const iw_log *log, const iw_timeline *timeline, con
 {
     const iw_timeline_about *about = iw_timeline_describe(timeline);
     struct iwi_wave_view view;
+    iw_status status;
 
     memset(&view, 0, sizeof view);
     view.timeline = timeline;
@@ -83,6 +90,14 @@ iw_status iwi_wave_view_init(const iw_log *log, const iw_timeline *timeline, con
     set_grid(&view, about);
     set_reach(&view, about, opts);
     IW_TRY(set_ranks(log, &view));
+    status = check_steps(log, &view);
+    if (status == IW_OK) {
+        status = iwi_wave_join(log, &view);
+    }
+    if (status != IW_OK) {
+        iwi_wave_view_release(&view);
+        return status;
+    }
     *view_p = view;
     return IW_OK;
 }
@@ -90,7 +105,9 @@ iw_status iwi_wave_view_init(const iw_log *log, const iw_timeline *timeline, con
 void iwi_wave_view_release(struct iwi_wave_view *view)
 {
     free(view->rank);
+    free(view->joined);
     view->rank = NULL;
+    view->joined = NULL;
 }
 
 struct iwi_wave_rank *iwi_view_rank(const struct iwi_wave_view *view, uint32_t rank)

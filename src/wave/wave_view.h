@@ -26,11 +26,16 @@ struct iwi_wave_view {
         uint64_t touched;    /* number of that in which a delay or a wave first comes, or UINT64_MAX */
         iw_time ordinary_ps; /* waiting in an ordinary step */
     } * rank;                /* by index in the window */
+    iw_step *joined;         /* steps of all ranks if some were too small to be ones; else NULL */
+    iw_time joined_below_ps; /* of computation; 0: none were */
     size_t step_count;       /* of all ranks of the window */
     iw_time exec_ps, period_ps, least_delay_ps;
     iw_time threshold_ps; /* waiting beyond the ordinary by more is idle time */
+    bool has_threshold;   /* it was asked for */
     iw_time floor_ps;     /* and once there is idle time, what is above this goes on with it */
     bool is_quiet;        /* ordinary waiting hardly varies */
+    double noise_ps;      /* in a step, mean; traces do not tell noise from computation */
+    bool is_silent;       /* simulated without noise: nobody waits but for messages and delays */
 };
 
 /* IW_ERR_UNSUPPORTED: nothing exact, or fewer than 3 steps. IW_ERR_RANGE: a distance above half of the
@@ -38,6 +43,10 @@ struct iwi_wave_view {
 IW_NODISCARD iw_status iwi_wave_view_init(const iw_log *log, const iw_timeline *timeline,
                                           const iw_wave_opts *opts, struct iwi_wave_view *view_p);
 void iwi_wave_view_release(struct iwi_wave_view *view);
+
+/* Steps with so little computation that they are none of their own, between two calls of a simulated trace
+ * for instance, become part of the one before. */
+IW_NODISCARD iw_status iwi_wave_join(const iw_log *log, struct iwi_wave_view *view);
 
 /* NULL outside of the window. */
 struct iwi_wave_rank *iwi_view_rank(const struct iwi_wave_view *view, uint32_t rank);
@@ -77,8 +86,8 @@ IW_NODISCARD iw_status iwi_wave_refine(const iw_log *log, const iw_waves *waves,
 /* Where waves begin. */
 struct iwi_wave_origin {
     uint32_t rank;
-    uint64_t step;
-    iw_time delay_ps;
+    uint64_t step, step_count; /* the first one, and how many in a row are late */
+    iw_time delay_ps;          /* of all of these */
 };
 
 /* All delays of at least view->least_delay_ps, longest first. *origins_p is to be freed by free(). */
@@ -91,6 +100,10 @@ iw_time iwi_step_delay(const struct iwi_wave_view *view, const iw_step *step);
 /* Neither delayed nor waiting for a wave. */
 bool iwi_step_is_ordinary(const struct iwi_wave_view *view, const struct iwi_wave_rank *rank,
                           const iw_step *step);
+
+/* What noise does, against the same run without: the last fields of `waves`; when waves first come must be
+ * set. */
+void iwi_wave_silence(const struct iwi_wave_view *view, iw_waves *waves);
 
 /* Follows the wave that `origin` sends along a dimension into a direction. front_count 0: there is none. */
 IW_NODISCARD iw_status iwi_wave_follow(const iw_log *log, const struct iwi_wave_view *view,

@@ -10,6 +10,7 @@ iw_mpi_program(trace_mpifh SOURCES programs/trace_fortran.F90 FLAGS -DBINDING_MP
 iw_mpi_program(trace_use_mpi SOURCES programs/trace_fortran.F90 FLAGS -DBINDING_MPI)
 iw_mpi_program(trace_mpi_f08 SOURCES programs/trace_fortran.F90 FLAGS -DBINDING_F08)
 iw_mpi_program(wave_ring SOURCES programs/wave_ring.c)
+iw_mpi_program(wave_ring_asleep SOURCES programs/wave_ring.c programs/wait_asleep.c)
 
 iw_mpi_test(trace_events_test TIMEOUT 900)
 iw_mpi_test(trace_simulate_test TIMEOUT 900)

@@ -141,6 +141,7 @@ iw_timeline *iwt_made_halo(const struct iwt_halo *halo, const iw_timeline_opts *
     made.about.is_periodic = halo->is_periodic;
     made.about.distance = halo->is_traced ? 0 : halo->distance;
     made.about.sigma = halo->is_traced ? 0 : iwt_halo_sigma(halo);
+    made.about.noiseless_ps = halo->is_traced ? 0 : made.expected_ps;
     assert_ok(iw_timeline_new(&log.log, &made, &timeline));
     for (uint64_t step = 0; step < halo->steps; step++) {
         make_step(halo, step, times, times + halo->ranks, iw_timeline_sink(timeline));

@@ -54,6 +54,7 @@ static iw_timeline *small_timeline(void)
     opts.about.is_periodic = true;
     opts.about.distance = 2;
     opts.about.sigma = 1;
+    opts.about.noiseless_ps = 8000000;
     strcpy(opts.about.title, "a \"title\"");
     return made(&opts, 15, 0);
 }
@@ -77,6 +78,7 @@ static void assert_same(const iw_timeline *a, const iw_timeline *b)
     assert_int_equal(one->is_periodic, other->is_periodic);
     assert_int_equal(one->distance, other->distance);
     assert_int_equal(one->sigma, other->sigma);
+    assert_int_equal(one->noiseless_ps, other->noiseless_ps);
     assert_int_equal(iw_timeline_end(a), iw_timeline_end(b));
     assert_int_equal(iw_timeline_is_whole(a), iw_timeline_is_whole(b));
     assert_int_equal(iw_timeline_exact_ranks(a), iw_timeline_exact_ranks(b));
@@ -173,6 +175,23 @@ static void where_nothing_can_be_written_one_sentence_says_so(void **state)
     assert_status(iw_timeline_write(&log.log, timeline, "/nowhere/t.h5"), IW_ERR_IO);
     assert_int_equal(log.errors, 1);
     iw_timeline_free(timeline);
+}
+
+/* As idlewave 0.1 wrote it. */
+static void a_file_without_the_noiseless_time_is_read(void **state)
+{
+    const struct folder *folder = *state;
+    iw_timeline *read;
+    hid_t file;
+
+    put_good_file(folder);
+    file = H5Fopen(folder->file, H5F_ACC_RDWR, H5P_DEFAULT);
+    MUST(file);
+    MUST(H5Adelete(file, "noiseless_ps"));
+    MUST(H5Fclose(file));
+    assert_ok(iw_timeline_read(NULL, folder->file, &read));
+    assert_int_equal(iw_timeline_describe(read)->noiseless_ps, 0);
+    iw_timeline_free(read);
 }
 
 /* ---- damage ---- */
@@ -315,6 +334,8 @@ static void attributes_that_cannot_be_are_refused(void **state)
     }
     change_attribute(folder, "/", "end_ps", H5T_NATIVE_INT64, &number);
     expect_refused(folder->file, IW_ERR_FORMAT, "ends before it begins");
+    change_attribute(folder, "/", "noiseless_ps", H5T_NATIVE_INT64, &number);
+    expect_refused(folder->file, IW_ERR_FORMAT, "without noise");
     change_attribute(folder, "/raster/0", "bin_ps", H5T_NATIVE_INT64, &number);
     expect_refused(folder->file, IW_ERR_FORMAT, "the shape of /raster/0");
     number = INT64_MAX / 2 / 1024; /* a coarser level would end after the last time that there is */
@@ -401,6 +422,7 @@ int main(void)
         FILE_TEST(what_is_written_is_read),
         FILE_TEST(a_timeline_without_steps_is_read),
         FILE_TEST(the_same_timeline_is_the_same_file),
+        FILE_TEST(a_file_without_the_noiseless_time_is_read),
         FILE_TEST(where_nothing_can_be_written_one_sentence_says_so),
         FILE_TEST(a_file_cut_short_is_refused),
         FILE_TEST(a_damaged_byte_never_crashes),

@@ -93,7 +93,95 @@ static void decay_does_not_depend_on_the_length_of_the_delay(void **state)
     }
 }
 
-static void the_leading_edge_keeps_its_speed(void **state)
+/* ---- against last-passage percolation ---- */
+
+enum { LONG_RANKS = 601, LONG_WAY = 250, WARM_UP_STEPS = 200, LONG_RUNS = 12 };
+
+/* Means over both waves of some long runs. */
+struct long_way {
+    double decay_s, expected_decay_s, growth, speed_share; /* of the silent speed */
+};
+
+/* A delay in the middle of a long chain, when ranks have been in noise for long. One way: upwards only. */
+static struct long_way go_long_way(double noise, bool is_both_ways)
+{
+    const struct iwt_delay delay = {LONG_RANKS / 2, WARM_UP_STEPS, 400 * IW_PS_PER_MS};
+    struct long_way sum = {0, 0, 0, 0};
+    double count = 0.0;
+
+    for (uint64_t seed = 0; seed < LONG_RUNS * (is_both_ways ? 1U : 2U); seed++) {
+        struct iwt_halo halo = noisy(&delay, noise, seed);
+        iw_waves *waves;
+
+        halo.ranks = LONG_RANKS;
+        halo.steps = WARM_UP_STEPS + LONG_WAY;
+        halo.is_bidirectional = is_both_ways;
+        halo.is_split = false;
+        halo.is_periodic = true;
+        waves = iwt_find_waves(&halo, NULL);
+        assert_int_equal(waves->wave_count, is_both_ways ? 2 : 1);
+        for (size_t i = 0; i < waves->wave_count; i++, count++) {
+            assert_int_equal(waves->waves[i].front_count, LONG_WAY);
+            sum.decay_s += waves->waves[i].decay_s.value;
+            sum.expected_decay_s += waves->expected_decay_s;
+            sum.growth += waves->growth;
+            sum.speed_share += waves->waves[i].speed.value / waves->silent_speed;
+        }
+        iw_waves_free(waves);
+    }
+    print_message(
+        "noise %g %%, %s: decay %.1f us/rank, by its growth of %.3f %.1f; speed %.3f of the silent\n",
+        100.0 * noise, is_both_ways ? "both ways" : "one way", 1e6 * sum.decay_s / count, sum.growth / count,
+        1e6 * sum.expected_decay_s / count, sum.speed_share / count);
+    return (struct long_way){sum.decay_s / count, sum.expected_decay_s / count, sum.growth / count,
+                             sum.speed_share / count};
+}
+
+static void assert_within(double value, double expected, double share)
+{
+    if (!(fabs(value - expected) <= share * fabs(expected))) {
+        fail_msg("%.6g is not within %g %% of %.6g", value, 100.0 * share, expected);
+    }
+}
+
+/* (growth - 1) E T is lost a rank, and the speed is 1 / (1 + growth E) of the silent one (3.05 ms: messages).
+ */
+static void decay_and_speed_are_those_of_last_passage_percolation(void **state)
+{
+    static const double levels[] = {0.05, 0.1};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof levels / sizeof levels[0]; i++) {
+        for (int both = 0; both < 2; both++) {
+            const double growth = both ? 2.384 : 2.0, noise_s = levels[i] * 3e-3;
+            const struct long_way found = go_long_way(levels[i], both != 0);
+
+            assert_within(found.decay_s, (growth - 1.0) * noise_s, 0.03);
+            assert_within(found.expected_decay_s, (growth - 1.0) * noise_s, 0.03);
+            assert_within(found.growth, growth, 0.015);
+            assert_within(found.speed_share, 3.05e-3 / (3.05e-3 + growth * noise_s), 0.01);
+        }
+    }
+}
+
+/* Without noise, or where nobody knows the time without, there is nothing to compare with. */
+static void silent_runs_are_as_fast_as_silent_runs(void **state)
+{
+    const struct iwt_delay delay = {10, 2, 90 * IW_PS_PER_MS};
+    struct iwt_halo halo = noisy(&delay, 0.0, 1);
+    iw_waves *waves = iwt_find_waves(&halo, NULL);
+
+    (void)state;
+    assert_true(fabs(waves->silent_speed / waves->expected_speed - 1.0) < 1e-9);
+    assert_true(waves->noise_s == 0.0 && isnan(waves->growth) && isnan(waves->expected_decay_s));
+    iw_waves_free(waves);
+    halo.is_traced = true;
+    waves = iwt_find_waves(&halo, NULL);
+    assert_true(isnan(waves->silent_speed) && isnan(waves->noise_s) && isnan(waves->growth));
+    iw_waves_free(waves);
+}
+
+static void the_leading_edge_goes_one_rank_a_step(void **state)
 {
     const struct iwt_delay delay = {10, 2, 90 * IW_PS_PER_MS};
 
@@ -218,7 +306,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(decay_grows_with_noise_from_nothing),
         cmocka_unit_test(decay_does_not_depend_on_the_length_of_the_delay),
-        cmocka_unit_test(the_leading_edge_keeps_its_speed),
+        cmocka_unit_test(decay_and_speed_are_those_of_last_passage_percolation),
+        cmocka_unit_test(silent_runs_are_as_fast_as_silent_runs),
+        cmocka_unit_test(the_leading_edge_goes_one_rank_a_step),
         cmocka_unit_test(noise_alone_makes_no_wave),
         cmocka_unit_test(noise_makes_no_wave_of_the_wrong_direction),
         cmocka_unit_test(a_short_delay_is_lost_in_noise),
