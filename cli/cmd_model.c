@@ -15,7 +15,8 @@ static const char *const formats[] = {"text", "json", "csv", NULL};
 static const char *noise_beginning(size_t index)
 {
     static const char *const beginnings[] = {
-        "exp:", "pareto:", "bernoulli:", "periodic:", "poisson:", "phase-exp:", "phase-pareto:", NULL};
+        "exp:",       "pareto:",       "bernoulli:", "periodic:", "poisson:",
+        "phase-exp:", "phase-pareto:", "none",       NULL};
 
     return beginnings[index];
 }
@@ -25,7 +26,7 @@ static const struct opt question_rows[] = {
     ROW("noise", OPT_STRING, noise, "SPEC|FILE",
         "exp:F or pareto:F,A with F the share of all time; bernoulli:P,TIME; as in simulate "
         "phase-exp:SHARE, phase-pareto:SHARE,A, periodic:RATE,TIME, poisson:RATE,fixed:TIME, "
-        "poisson:RATE,exp:MEAN; or a noise file",
+        "poisson:RATE,exp:MEAN; none, what the network alone does; or a noise file",
         .known = noise_beginning),
     ROW("work", OPT_TIME, work_ps, "TIME", "work of a phase on each rank; without it, the barrier alone"),
     ROW("barrier", OPT_CHOICE, barrier, "",

@@ -92,9 +92,13 @@ static int answer_cone(struct ui *ui, const struct model_opts *opts, struct mode
     return ui_exit_of_value(ui, status);
 }
 
-/* Detours in wall-clock time hit the messages of a barrier too, for which dissemination has a model. */
+/* Detours in wall-clock time hit the messages of a barrier too, for which dissemination has a model. Without
+ * noise there is nothing to recur on. */
 static bool is_for_cone(const struct model_opts *opts, const struct model_run *run)
 {
+    if (strcmp(opts->noise, "none") == 0) {
+        return false;
+    }
     return opts->work_ps == OPT_UNSET_TIME ||
            (run->has_net && run->report.question.barrier == IW_MODEL_DISSEMINATION &&
             (strncmp(opts->noise, "periodic:", 9) == 0 || strncmp(opts->noise, "poisson:", 8) == 0));
@@ -126,10 +130,11 @@ static int answer_law(struct ui *ui, const struct model_opts *opts, struct model
     }
     report->chains = iw_model_chains(run->law, &report->question, run->chains) ? run->chains : NULL;
     status = answer_rows(&ui->log, run);
-    if (status == IW_OK) {
-        status = iw_model_half_ranks(&ui->log, run->law, &report->question, &report->half_ranks);
+    if (status == IW_OK && report->question.work_ns > 0) {
+        status = iw_model_half_ranks(&ui->log, run->law, &report->question, &report->half_rule,
+                                     &report->half_ranks);
     }
-    if (status == IW_OK) {
+    if (status == IW_OK && report->question.work_ns > 0) {
         status = iw_model_doubled(&ui->log, run->law, &report->question, &report->first_doubled,
                                   &report->last_doubled);
     }

@@ -175,7 +175,8 @@ typedef struct iw_bench_simulated {
     iw_bench_slowdown slowdown;
 } iw_bench_simulated;
 
-/** Within 20 % of the simulated slowdown or within 2 points; or the measured interval is too wide to tell. */
+/** Within 20 % of the simulated slowdown or within 2 points; or the measured interval is too wide to tell.
+ * What agrees may still be further apart than chance explains: is_beyond_chance. */
 typedef enum iw_bench_agreement { IW_BENCH_UNCLEAR, IW_BENCH_AGREES, IW_BENCH_DIFFERS } iw_bench_agreement;
 
 #define IW_BENCH_BINS 48
@@ -198,6 +199,7 @@ typedef struct iw_bench_result {
     iw_bench_baseline baseline;             /* path "": none */
     iw_bench_simulated simulated;           /* trials 0: none */
     iw_bench_agreement agreement;           /* of measured and simulated slowdown */
+    bool is_beyond_chance;                  /* they differ by more than both 95 % intervals together */
     double bin_begin_ns[IW_BENCH_BINS + 1]; /* of qtbt */
     uint64_t bins[IW_BENCH_KINDS][IW_BENCH_BINS];
 } iw_bench_result;

@@ -40,7 +40,7 @@ typedef struct iw_law iw_law;
 
 /** A law by its spec, for phases of `work_ns`: "exp:F", "pareto:F,A" (F: share of all time, as in the
  * papers), "bernoulli:P,TIME", and the specs of simulations: "phase-exp:SHARE", "phase-pareto:SHARE,A" (share
- * of the work), "periodic:RATE,TIME", "poisson:RATE,DIST". */
+ * of the work), "periodic:RATE,TIME", "poisson:RATE,DIST", "none". */
 IW_API IW_NODISCARD iw_status iw_law_new(const iw_log *log, const char *spec, double work_ns, iw_law **law_p);
 
 /** The empirical law of `count` > 0 values. */
@@ -83,9 +83,19 @@ IW_API IW_NODISCARD iw_status iw_model_answer(const iw_log *log, const iw_law *l
                                               const iw_model_question *question, uint64_t ranks,
                                               iw_model_row *row_p);
 
-/** N_1/2: the fewest ranks on which a phase takes twice as long as on one, by the papers' formulas. */
+/** Whose rule of thumb a number of ranks comes from. */
+typedef enum iw_half_rule {
+    IW_HALF_PAPERS, /* a formula that the papers print, where it holds */
+    IW_HALF_OWN,    /* one of ours, where the papers' does not hold */
+    IW_HALF_BOUND   /* none: where the lower bound of iw_model_doubled() has doubled */
+} iw_half_rule;
+
+IW_API const char *iw_half_rule_name(iw_half_rule rule);
+
+/** N_1/2: the fewest ranks on which a phase takes twice as long as on one, by a rule of thumb. */
 IW_API IW_NODISCARD iw_status iw_model_half_ranks(const iw_log *log, const iw_law *law,
-                                                  const iw_model_question *question, double *ranks_p);
+                                                  const iw_model_question *question, iw_half_rule *rule_p,
+                                                  double *ranks_p);
 
 /** The fewest ranks on which a phase may take twice as long as on one, by the upper bound, and on which it
  * must, by the lower one. INFINITY: never. */

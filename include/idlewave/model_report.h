@@ -31,6 +31,7 @@ typedef struct iw_model_report {
     size_t count;                       /* at least 1 */
     const iw_model_check *checks;       /* of each row, or NULL */
     double half_ranks;                  /* iw_model_half_ranks(); NaN without a law */
+    iw_half_rule half_rule;             /* of it */
     double first_doubled, last_doubled; /* iw_model_doubled(); NaN without a law */
     const iw_model_chain *chains;       /* iw_model_chains(), or NULL */
     /* noise of a recording, else NULL: */

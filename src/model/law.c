@@ -14,7 +14,7 @@
 
 static const struct iwi_law_ops *const kinds[] = {
     &iwi_law_exp,       &iwi_law_pareto,       &iwi_law_bernoulli, &iwi_law_periodic,
-    &iwi_law_phase_exp, &iwi_law_phase_pareto, &iwi_law_poisson,
+    &iwi_law_phase_exp, &iwi_law_phase_pareto, &iwi_law_poisson,   &iwi_law_none,
 };
 
 enum { KIND_COUNT = sizeof kinds / sizeof kinds[0] };
@@ -51,6 +51,15 @@ static iw_status parse_with(const iw_log *log, const struct iwi_law_ops *ops, co
     return IW_OK;
 }
 
+/* What stands behind "name:", or "" of a law without parameters; NULL: it is another law. */
+static const char *arguments_of(const struct iwi_law_ops *ops, const char *spec)
+{
+    if (strcmp(ops->usage, ops->name) == 0) {
+        return strcmp(spec, ops->name) == 0 ? "" : NULL;
+    }
+    return iwi_spec_arguments(spec, ops->name);
+}
+
 iw_status iw_law_new(const iw_log *log, const char *spec, double work_ns, iw_law **law_p)
 {
     if (!(work_ns >= 0) || isinf(work_ns)) {
@@ -58,7 +67,7 @@ iw_status iw_law_new(const iw_log *log, const char *spec, double work_ns, iw_law
                         work_ns);
     }
     for (size_t i = 0; i < KIND_COUNT; i++) {
-        const char *arguments = iwi_spec_arguments(spec, kinds[i]->name);
+        const char *arguments = arguments_of(kinds[i], spec);
 
         if (arguments != NULL) {
             return parse_with(log, kinds[i], spec, arguments, work_ns, law_p);

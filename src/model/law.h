@@ -59,8 +59,9 @@ struct iw_law {
 };
 
 struct iwi_law_ops {
-    const char *name; /* of the spec, before ':' */
-    const char *usage, *example;
+    const char *name;  /* of the spec, before ':' */
+    const char *usage; /* the name itself: has no parameters */
+    const char *example;
     /* Fills law->u from the text behind "name:"; law->work_ns is set. NULL: has no spec. */
     iw_status (*parse)(const iw_log *log, const char *spec, const char *arguments, iw_law *law);
     void (*release)(iw_law *law); /* NULL: nothing to free */
@@ -70,12 +71,12 @@ struct iwi_law_ops {
     double (*tail)(const iw_law *law, double x_ns);
     /* Writes the SPEC of simulations that draws from it; NULL: the one that it was made of. */
     void (*noise_spec)(const iw_law *law, char *buf, size_t size);
-    /* N_1/2 by the formula of the papers; NULL: they have none. */
-    double (*half_ranks)(const iw_law *law, const iw_model_question *question);
+    /* N_1/2 by the formula of the papers, or where that does not hold by one of ours. NULL: there is none. */
+    double (*half_ranks)(const iw_law *law, const iw_model_question *question, iw_half_rule *rule_p);
 };
 
 extern const struct iwi_law_ops iwi_law_exp, iwi_law_phase_exp, iwi_law_pareto, iwi_law_phase_pareto,
-    iwi_law_bernoulli, iwi_law_periodic, iwi_law_poisson, iwi_law_empirical;
+    iwi_law_bernoulli, iwi_law_periodic, iwi_law_poisson, iwi_law_none, iwi_law_empirical;
 
 /* 1 - F^n of a tail 1 - F, without loss of digits for small tails and large n. */
 double iwi_exceeded_by_one_of(double n, double tail);

@@ -121,16 +121,18 @@ static json_t *simulated_object(const iw_bench_result *result)
 
     return simulated->trials == 0
                ? json_null()
-               : json_pack(
-                     "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "net", iwi_json_text(simulated->net),
-                     "trials", iwi_json_count(simulated->trials), "phases", iwi_json_count(simulated->phases),
-                     "noiseless_ns", iwi_json_number(simulated->noiseless_ns), "noisy_ns",
-                     iwi_json_number(simulated->noisy_ns), "slowdown", slowdown_object(&simulated->slowdown),
-                     "difference", iwi_json_number(difference), "ratio",
-                     iwi_json_number(result->slowdown.share / simulated->slowdown.share), "agrees",
-                     result->agreement == IW_BENCH_UNCLEAR
-                         ? json_null()
-                         : json_boolean(result->agreement == IW_BENCH_AGREES));
+               : json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b}", "net",
+                           iwi_json_text(simulated->net), "trials", iwi_json_count(simulated->trials),
+                           "phases", iwi_json_count(simulated->phases), "noiseless_ns",
+                           iwi_json_number(simulated->noiseless_ns), "noisy_ns",
+                           iwi_json_number(simulated->noisy_ns), "slowdown",
+                           slowdown_object(&simulated->slowdown), "difference", iwi_json_number(difference),
+                           "ratio", iwi_json_number(result->slowdown.share / simulated->slowdown.share),
+                           "agrees",
+                           result->agreement == IW_BENCH_UNCLEAR
+                               ? json_null()
+                               : json_boolean(result->agreement == IW_BENCH_AGREES),
+                           "beyond_chance", (int)result->is_beyond_chance);
 }
 
 /* ---- ranks ---- */

@@ -97,6 +97,7 @@ void iwi_bench_prediction(const json_t *bench, char paragraph[IWI_PARAGRAPH_SIZE
     const double own = iwi_result_number(bench, "own_noise_share");
     const double injected = iwi_result_number(json_object_get(bench, "noise"), "injected_share");
     const double ratio = iwi_result_number(simulated, "ratio");
+    const double difference = iwi_result_number(simulated, "difference");
     const json_t *agrees = json_object_get(simulated, "agrees");
 
     if (!json_is_object(simulated)) {
@@ -104,8 +105,8 @@ void iwi_bench_prediction(const json_t *bench, char paragraph[IWI_PARAGRAPH_SIZE
     }
     iwi_append(paragraph, "In the simulation of the same phases with the same noise it ");
     append_slowdown(paragraph, json_object_get(simulated, "slowdown"), "without");
-    iwi_append(paragraph, ": measured and simulated are %.2f points apart",
-               100.0 * fabs(iwi_result_number(simulated, "difference")));
+    iwi_append(paragraph, ": measured is %.2f points %s simulated", 100.0 * fabs(difference),
+               difference < 0.0 ? "below" : "above");
     if (isfinite(ratio) && ratio > 0.0) {
         iwi_append(paragraph, ", a factor of %.3g", ratio);
     }
@@ -117,6 +118,9 @@ void iwi_bench_prediction(const json_t *bench, char paragraph[IWI_PARAGRAPH_SIZE
         iwi_append(paragraph,
                    ". Whether they agree (within 20 %% or 2 points) cannot be told from an interval "
                    "as wide as that of the measured slowdown: measure longer.");
+    }
+    if (json_is_true(json_object_get(simulated, "beyond_chance"))) {
+        iwi_append(paragraph, " They are further apart than both 95 %% intervals together explain.");
     }
     if (injected < own) {
         iwi_append(paragraph, " The host's own noise is larger than what was injected: little can be said.");

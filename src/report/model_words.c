@@ -24,12 +24,23 @@ static const iw_model_row *last_answer(const iw_model_report *report)
     return last;
 }
 
+/* Noise "none": what the network alone does. */
+static bool is_quiet(const iw_model_report *report)
+{
+    return report->recording == NULL && strcmp(report->noise, "none") == 0;
+}
+
 static void append_largest(char *text, const iw_model_report *report)
 {
     const iw_model_row *row = last_answer(report);
-    char ranks[IWI_NUMBER_SIZE], range[IWI_RANGE_SIZE], slower[IWI_PHRASE_SIZE];
+    char ranks[IWI_NUMBER_SIZE], time[IWI_NUMBER_SIZE], range[IWI_RANGE_SIZE], slower[IWI_PHRASE_SIZE];
 
     if (row == NULL) {
+        return;
+    }
+    if (is_quiet(report)) {
+        iwi_append(text, "Without noise it takes %s on %s rank%s.", iwi_ns_time_text(row->noiseless_ns, time),
+                   iwi_any_ranks_text((double)row->ranks, ranks), row->ranks == 1 ? "" : "s");
         return;
     }
     iwi_append(text, "On %s rank%s it ", iwi_any_ranks_text((double)row->ranks, ranks),
@@ -75,7 +86,7 @@ static void append_doubled(char *text, const iw_model_report *report)
     iwi_any_ranks_text(report->first_doubled, first);
     iwi_any_ranks_text(report->last_doubled, last);
     if (isinf(report->first_doubled)) {
-        iwi_append(text, "No number of ranks makes a phase take twice as long as on one rank. ");
+        iwi_append(text, "No number of ranks up to 10^40 makes a phase take twice as long as on one rank. ");
     } else if (report->first_doubled > MOST_MACHINES) {
         iwi_append(text,
                    "No machine is large enough for a phase to take twice as long as on one rank: N = %s "
@@ -112,7 +123,7 @@ void iwi_write_model_verdict(FILE *out, const iw_model_report *report)
         append_first_doubled_row(text, report, report->question.work_ns > 0 ? "A phase" : "The barrier");
     } else if (report->recording != NULL) {
         append_first_doubled_row(text, report, "A phase");
-    } else {
+    } else if (report->question.work_ns > 0) {
         append_doubled(text, report);
     }
     append_largest(text, report);
@@ -161,19 +172,34 @@ static void write_chains(FILE *out, const iw_model_chain *chains)
     iwi_write_item(out, text);
 }
 
+/* The papers cut their numbers off; what is whole but for rounding (4 * 49^2) stays whole. */
+static void write_half_ranks(FILE *out, const iw_model_report *report)
+{
+    static const double ROUNDING = 1 + 1e-12;
+    char number[IWI_NUMBER_SIZE], text[IWI_PARAGRAPH_SIZE] = "";
+
+    if (report->half_rule == IW_HALF_BOUND) {
+        iwi_append(text, "The papers have no rule of thumb for N_1/2 of this noise.");
+    } else if (isfinite(report->half_ranks)) {
+        iwi_append(text, "N_1/2 is %s by %s.",
+                   iwi_any_ranks_text(floor(report->half_ranks * ROUNDING), number),
+                   report->half_rule == IW_HALF_PAPERS
+                       ? "the papers' rule of thumb"
+                       : "a rule of our own; that of the papers does not hold here (docs/models.md)");
+    }
+    if (text[0] != '\0') {
+        iwi_write_item(out, text);
+    }
+}
+
 static void write_law_limits(FILE *out, const iw_model_report *report)
 {
-    char number[IWI_NUMBER_SIZE];
-    char text[IWI_PARAGRAPH_SIZE] = "";
-
     if (report->question.barrier == IW_MODEL_TREE) {
-        iwi_write_item(out, "Bounds of the mean by theorem 1 of Agarwal, Garg and Vishnoi: the slowest leaf, "
-                            "and the slowest rank.");
-        if (isfinite(report->half_ranks)) {
-            iwi_append(text, "N_1/2 is %s by the papers' rule of thumb.",
-                       iwi_any_ranks_text(floor(report->half_ranks), number));
-            iwi_write_item(out, text);
+        if (!is_quiet(report)) {
+            iwi_write_item(out, "Bounds of the mean by theorem 1 of Agarwal, Garg and Vishnoi: the slowest "
+                                "leaf, and the slowest rank.");
         }
+        write_half_ranks(out, report);
     } else {
         iwi_write_item(out, "The mean is that of the slowest rank and of all rounds; exact where messages "
                             "cost nothing but latency.");
@@ -189,8 +215,10 @@ static void write_law_limits(FILE *out, const iw_model_report *report)
         iwi_write_item(out, "Means of heavy tails come from draws so rare that few trials miss them: the "
                             "simulated mean tends to be too low, its interval too narrow.");
     }
-    iwi_write_item(out, "Ranks are hit independently, and only while they work. Noise that is the same on "
-                        "many ranks, or that hits messages, is for 'idlewave simulate'.");
+    if (!is_quiet(report)) {
+        iwi_write_item(out, "Ranks are hit independently, and only while they work. Noise that is the same "
+                            "on many ranks, or that hits messages, is for 'idlewave simulate'.");
+    }
 }
 
 static void write_cone_limits(FILE *out, const iw_model_report *report)

@@ -26,6 +26,13 @@ void iw_bench_set_baseline(iw_bench_result *result, const iw_bench_baseline *bas
     result->against_baseline = (iw_bench_slowdown){ratio - 1.0, ratio - 1.0 - half, ratio - 1.0 + half};
 }
 
+/* Errors of independent estimates add up in squares; of each counts the end that looks at the other. Without
+ * intervals nothing can be said. */
+static bool is_beyond_chance(const iw_bench_slowdown *lower, const iw_bench_slowdown *upper)
+{
+    return upper->share - lower->share > hypot(lower->high - lower->share, upper->share - upper->low);
+}
+
 void iw_bench_set_simulated(iw_bench_result *result, const iw_bench_simulated *simulated)
 {
     static const double POINTS = 0.02, SHARE = 0.2;
@@ -34,6 +41,8 @@ void iw_bench_set_simulated(iw_bench_result *result, const iw_bench_simulated *s
     const double half = (result->slowdown.high - result->slowdown.low) / 2.0;
 
     result->simulated = *simulated;
+    result->is_beyond_chance = is_beyond_chance(&result->slowdown, &simulated->slowdown) ||
+                               is_beyond_chance(&simulated->slowdown, &result->slowdown);
     result->agreement = difference <= most ? IW_BENCH_AGREES : IW_BENCH_DIFFERS;
     if (!(half <= most || difference - half > most)) { /* also without an interval */
         result->agreement = IW_BENCH_UNCLEAR;

@@ -28,9 +28,10 @@ static void assert_half_ranks(const char *spec, const iw_model_question *questio
                               double unit)
 {
     iw_law *law = make(spec, question->work_ns);
+    iw_half_rule rule;
     double ranks;
 
-    assert_ok(iw_model_half_ranks(NULL, law, question, &ranks));
+    assert_ok(iw_model_half_ranks(NULL, law, question, &rule, &ranks));
     iw_law_free(law);
     if (floor(ranks / unit * (1 + 1e-12)) != round(expected / unit)) {
         fail_msg("%s: %.6g is not %g in units of %g", spec, ranks, expected, unit);
@@ -69,15 +70,67 @@ static void half_ranks_without_noise_are_those_of_the_network(void **state)
     (void)state;
     assert_half_ranks("bernoulli:0,2ms", &slow, 1023, 1);
     assert_half_ranks("exp:0%", &slow, 1024, 1);
+    assert_half_ranks("none", &slow, 1023, 1);
+    assert_half_ranks("none", &usual, 1.8e75, 1e74); /* 2^250 */
+}
+
+static iw_half_rule rule_of(const char *spec)
+{
+    iw_law *law = make(spec, MS);
+    iw_half_rule rule;
+    double ranks;
+
+    assert_ok(iw_model_half_ranks(NULL, law, &usual, &rule, &ranks));
+    iw_law_free(law);
+    return rule;
+}
+
+static void rules_that_the_papers_do_not_have_are_ours(void **state)
+{
+    (void)state;
+    assert_int_equal(rule_of("none"), IW_HALF_PAPERS);
+    assert_int_equal(rule_of("pareto:1%,1.1"), IW_HALF_PAPERS);
+    assert_int_equal(rule_of("pareto:1%,0.9"), IW_HALF_OWN); /* no mean */
+    assert_int_equal(rule_of("bernoulli:1%,1ms"), IW_HALF_PAPERS);
+    assert_int_equal(rule_of("bernoulli:1%,999us"), IW_HALF_OWN);   /* detours alone never double 1 ms */
+    assert_int_equal(rule_of("bernoulli:0,999us"), IW_HALF_PAPERS); /* no noise */
+    assert_int_equal(rule_of("periodic:10Hz,5ms"), IW_HALF_BOUND);
+}
+
+/* (w - T) / (2 tau) = 500 us / 100 us = 5: N + 1 = 2^5 */
+static void short_bernoulli_detours_and_the_network_double_a_phase_together(void **state)
+{
+    const iw_model_question slow = {.work_ns = MS, .latency_ns = 50 * US, .barrier = IW_MODEL_TREE};
+
+    (void)state;
+    assert_half_ranks("bernoulli:50%,500us", &slow, 31, 1);
+}
+
+/* 2 tau depth >= w from depth 10 on: the first such tree has 2^10 ranks. */
+static void without_noise_the_network_alone_doubles_a_phase(void **state)
+{
+    const iw_model_question slow = {.work_ns = MS, .latency_ns = 50 * US, .barrier = IW_MODEL_TREE};
+    iw_law *law = make("none", MS);
+    double first, last;
+    iw_model_row row;
+
+    (void)state;
+    assert_ok(iw_model_doubled(NULL, law, &slow, &first, &last));
+    assert_true(first == 1024 && last == 1024);
+    assert_ok(iw_model_answer(NULL, law, &slow, 1024, &row));
+    assert_true(row.low_ns.value == 2 * MS && row.high_ns.value == 2 * MS && row.noiseless_ns == 2 * MS);
+    assert_true(iw_law_cdf(law, 0) == 1);
+    iw_law_free(law);
 }
 
 static void half_ranks_of_other_noise_are_where_the_lower_bound_doubles(void **state)
 {
     iw_law *law = make("periodic:10Hz,5ms", MS);
     double ranks, first, last;
+    iw_half_rule rule;
 
     (void)state;
-    assert_ok(iw_model_half_ranks(NULL, law, &usual, &ranks));
+    assert_ok(iw_model_half_ranks(NULL, law, &usual, &rule, &ranks));
     assert_ok(iw_model_doubled(NULL, law, &usual, &first, &last));
     assert_true(ranks == last && first <= last);
     for (int i = 0; i < 2; i++) { /* of the leaves of one rank fewer it does not */
@@ -189,6 +242,7 @@ static void questions_out_of_range_are_refused(void **state)
     iw_model_question question = usual;
     struct iwt_log l;
     iw_model_row row;
+    iw_half_rule rule;
     double ranks;
 
     (void)state;
@@ -200,7 +254,7 @@ static void questions_out_of_range_are_refused(void **state)
     assert_status(iw_model_answer(&l.log, law, &question, 4, &row), IW_ERR_RANGE);
     iwt_assert_logged(&l, "latency of -1 ns");
     question.work_ns = 0;
-    assert_status(iw_model_half_ranks(&l.log, law, &question, &ranks), IW_ERR_RANGE);
+    assert_status(iw_model_half_ranks(&l.log, law, &question, &rule, &ranks), IW_ERR_RANGE);
     iwt_assert_logged(&l, "without work");
     iw_law_free(law);
 }
@@ -220,6 +274,9 @@ int main(void)
         cmocka_unit_test(half_ranks_of_pareto_noise_are_those_of_the_paper),
         cmocka_unit_test(half_ranks_of_bernoulli_noise_are_those_of_the_paper),
         cmocka_unit_test(half_ranks_without_noise_are_those_of_the_network),
+        cmocka_unit_test(rules_that_the_papers_do_not_have_are_ours),
+        cmocka_unit_test(short_bernoulli_detours_and_the_network_double_a_phase_together),
+        cmocka_unit_test(without_noise_the_network_alone_doubles_a_phase),
         cmocka_unit_test(half_ranks_of_other_noise_are_where_the_lower_bound_doubles),
         cmocka_unit_test(what_never_doubles_is_said_to_never_do),
         cmocka_unit_test(bounds_of_a_full_tree_are_those_of_theorem_1),

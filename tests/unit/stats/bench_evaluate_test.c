@@ -273,6 +273,39 @@ static void a_wide_interval_tells_nothing_unless_it_is_far_off(void **state)
     assert_int_equal(agreement_with(0.05, 0.025), IW_BENCH_DIFFERS); /* at least 2.5 points apart */
 }
 
+/* Measured are 10 %; `half` is of its interval, `half_simulated` of the other. */
+static bool beyond_chance(double half, double simulated, double half_simulated)
+{
+    const iw_bench_simulated summary = {
+        .trials = 10,
+        .phases = 50,
+        .slowdown = {simulated, simulated - half_simulated, simulated + half_simulated}};
+    iw_bench_samples *samples = iwt_made_bench(40, true);
+    iw_bench_result *result;
+    bool is_beyond;
+
+    assert_ok(iw_bench_evaluate(NULL, samples, 1.0, &result));
+    result->slowdown.low = result->slowdown.share - half;
+    result->slowdown.high = result->slowdown.share + half;
+    iw_bench_set_simulated(result, &summary);
+    is_beyond = result->is_beyond_chance;
+    iw_bench_result_free(result);
+    iw_bench_samples_free(samples);
+    return is_beyond;
+}
+
+/* 3 and 4 thousandths together are 5. */
+static void what_agrees_may_be_further_apart_than_chance_explains(void **state)
+{
+    (void)state;
+    assert_int_equal(agreement_with(0.094, 0.003), IW_BENCH_AGREES);
+    assert_true(beyond_chance(0.003, 0.094, 0.004));
+    assert_true(beyond_chance(0.003, 0.106, 0.004));
+    assert_false(beyond_chance(0.003, 0.096, 0.004));
+    assert_false(beyond_chance(0.003, 0.104, 0.004));
+    assert_false(beyond_chance(NAN, 0.5, 0.004));
+}
+
 /* ---- what is kept ---- */
 
 static void a_few_phases_are_all_kept(void **state)
@@ -335,6 +368,7 @@ int main(void)
         cmocka_unit_test(no_phase_is_an_error),
         cmocka_unit_test(a_baseline_gives_a_slowdown_with_its_interval),
         cmocka_unit_test(agreement_is_two_points_or_a_fifth),
+        cmocka_unit_test(what_agrees_may_be_further_apart_than_chance_explains),
         cmocka_unit_test(a_wide_interval_tells_nothing_unless_it_is_far_off),
         cmocka_unit_test(a_few_phases_are_all_kept),
         cmocka_unit_test(of_many_every_second_fourth_or_eighth_is_kept),
