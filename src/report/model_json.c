@@ -103,9 +103,10 @@ iw_status iw_model_write_json(const iw_log *log, const iw_model_report *report, 
         iwi_json_number(report->question.work_ns), "latency_ns", iwi_json_number(report->question.latency_ns),
         "barrier", barrier_name(report), "half_ranks", iwi_json_number(report->half_ranks), "half_rule",
         isnan(report->half_ranks) ? json_null() : json_string(iw_half_rule_name(report->half_rule)),
-        "first_doubled", iwi_json_number(report->first_doubled), "last_doubled", iwi_json_number(report->last_doubled),
-        "neighbours", chains_object(report->chains), "horizon", horizon_object(report->horizon), "rows",
-        rows_array(report), "version", iw_version(), "command", iwi_json_text(report->command));
+        "first_doubled", iwi_json_number(report->first_doubled), "last_doubled",
+        iwi_json_number(report->last_doubled), "neighbours", chains_object(report->chains), "horizon",
+        horizon_object(report->horizon), "rows", rows_array(report), "version", iw_version(), "command",
+        iwi_json_text(report->command));
 
     iwi_json_add_nodes(object, cpu_count, cpu_count, report->cpus);
     (void)json_object_update(object, rest);

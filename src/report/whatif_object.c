@@ -132,13 +132,13 @@ static json_t *answer_object(const iw_whatif *whatif, const iw_whatif_origin *or
     return json_pack(
         "{s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "noiseless_ns",
         iwi_json_number((double)whatif->noiseless_ps / (double)IW_PS_PER_NS), "is_monotone",
-        whatif->is_monotone, "now",
-        estimate_object(whatif->now), "changes", changes_array(whatif, origin->set), "sum_of_sources",
-        iwi_json_number(whatif->sum_of_sources), "target", target_object(whatif, origin->set), "break_even",
-        break_even_object(&whatif->break_even), "reserve_note", reserve_note(whatif), "sources",
-        sources_array(origin->set), "recording", iwi_reach_object(&whatif->reach, origin->set),
-        "recorded_seconds", iwi_json_number(whatif->recorded_s), "rare_limit_seconds",
-        iwi_json_number(whatif->rare_limit_s), "engine_seconds", iwi_json_number(whatif->engine_seconds));
+        whatif->is_monotone, "now", estimate_object(whatif->now), "changes",
+        changes_array(whatif, origin->set), "sum_of_sources", iwi_json_number(whatif->sum_of_sources),
+        "target", target_object(whatif, origin->set), "break_even", break_even_object(&whatif->break_even),
+        "reserve_note", reserve_note(whatif), "sources", sources_array(origin->set), "recording",
+        iwi_reach_object(&whatif->reach, origin->set), "recorded_seconds",
+        iwi_json_number(whatif->recorded_s), "rare_limit_seconds", iwi_json_number(whatif->rare_limit_s),
+        "engine_seconds", iwi_json_number(whatif->engine_seconds));
 }
 
 iw_status iwi_whatif_new(const iw_log *log, const iw_whatif *whatif, const iw_whatif_origin *origin,

@@ -253,12 +253,13 @@ void iwi_whatif_target(const json_t *whatif, char paragraph[IWI_PARAGRAPH_SIZE])
     }
     iwi_slowdown_text(iwi_result_number(target, "slowdown"), goal);
     if (!json_is_true(json_object_get(target, "is_reached"))) {
-        iwi_append(paragraph,
-                   json_is_false(json_object_get(target, "is_exact"))
-                       ? "The slowdown is more than %s without each of the sets that were tried; there were too "
-                         "many to try all."
-                       : "The slowdown is more than %s whatever is removed.",
-                   goal);
+        iwi_append(
+            paragraph,
+            json_is_false(json_object_get(target, "is_exact"))
+                ? "The slowdown is more than %s without each of the sets that were tried; there were too "
+                  "many to try all."
+                : "The slowdown is more than %s whatever is removed.",
+            goal);
         return;
     }
     if (json_array_size(removes) == 0) {
