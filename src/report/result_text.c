@@ -63,7 +63,7 @@ static void write_noise(FILE *out, const json_t *result)
                       isnan(share) ? "its share depends on the work" : iwi_percent_text(share, percent));
     }
     if (json_array_size(sources) > 0 && iwi_result_nodes(result, nodes)[0] != '\0') {
-        write_row(out, "", nodes);
+        iwi_write_result_row(out, "", nodes);
     }
     if (json_array_size(sources) > 0 && strcmp(iwi_result_text(result, "sync"), "none") != 0) {
         write_label(out, "");

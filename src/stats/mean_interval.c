@@ -86,3 +86,16 @@ iw_estimate iwi_mean_estimate(const double *values, size_t count)
     return (iw_estimate){m.mean, fmax(m.mean - m.deviation * unskewed(x, m.skewness, n), floor_of(&m)),
                          m.mean - m.deviation * unskewed(-x, m.skewness, n)};
 }
+
+iw_estimate iwi_student_estimate(const double *values, size_t count)
+{
+    const struct moments m = moments_of(values, count);
+    const double n = (double)count;
+    double reach;
+
+    if (count < 2) {
+        return (iw_estimate){m.mean, NAN, NAN};
+    }
+    reach = gsl_cdf_tdist_Pinv(0.975, n - 1.0) * m.deviation / sqrt(n);
+    return (iw_estimate){m.mean, m.mean - reach, m.mean + reach};
+}

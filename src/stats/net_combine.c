@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "stats/mean_interval.h"
 #include "stats/net_points.h"
-#include "stats/path_stats.h"
 
 enum { MOST_LAUNCHES = 100 };
 
@@ -22,7 +22,7 @@ struct combination {
 /* Times are not negative. */
 static iw_net_value mean_of(const double *values_ns, size_t count)
 {
-    const iw_estimate mean = iwi_mean_estimate(values_ns, count);
+    const iw_estimate mean = iwi_student_estimate(values_ns, count);
 
     return (iw_net_value){fmax(mean.value, 0), fmax(mean.low, 0), fmax(mean.high, 0)};
 }
