@@ -210,10 +210,10 @@ static void write_links(const iw_net_measured *measured, FILE *out)
 
 /* ---- how sure ---- */
 
-static void write_certainty(const iw_net_measured *measured, FILE *out)
+static void write_samples(const iw_net_measured *measured, FILE *out)
 {
     const iw_net_samples *samples = measured->samples;
-    char text[IWI_PARAGRAPH_SIZE] = "", number[IWI_NUMBER_SIZE], size[IWI_NUMBER_SIZE];
+    char text[IWI_PARAGRAPH_SIZE] = "";
     uint64_t count = 0;
 
     for (size_t i = 0; i < measured->level_count; i++) {
@@ -228,41 +228,48 @@ static void write_certainty(const iw_net_measured *measured, FILE *out)
         iwi_append(text, " Several launches: idlewave net -- mpirun -n 2");
     }
     iwi_write_item(out, text);
-    for (size_t i = 0; i < measured->level_count; i++) {
-        const iw_net_level *level = &measured->levels[i];
+}
 
-        text[0] = '\0';
-        iwi_append(text, "'%s': the lines miss the %s of a measured size by at most %s", level->samples->name,
-                   level->exchange.value_ns > 0 ? "exchange" : "half round trip",
-                   iwi_percent_text(level->fit_error, number));
-        if (level->wide_points > 0) {
-            iwi_append(text,
-                       "; %" PRIu64 " of %zu sizes have intervals wider than 10 %%: a longer --duration or a "
-                       "quieter machine helps",
-                       level->wide_points, level->point_count);
-        }
-        if (level->overlapped_from_bytes > 0) {
-            iwi_append(text,
-                       "; from %s on sending and receiving overlap, so their CPU times were cut (to %s at "
-                       "least)%s",
-                       size_text(level->overlapped_from_bytes, size),
-                       iwi_percent_text(level->least_overlap, number),
-                       level->exchange.value_ns > 0
-                           ? ""
-                           : ": if your program sends both ways at once, measure with --calls exchange");
-        }
-        if (level->capped_from_bytes > 0) {
-            iwi_append(
-                text,
-                "; from %s on messages in a row took longer than half a round trip each (up to %s times), "
-                "which g cannot mean: it was cut to that",
-                size_text(level->capped_from_bytes, size), iwi_factor_text(level->most_capped, number));
-        }
-        iwi_append(text, ".");
-        iwi_write_item(out, text);
+static void write_doubts(const iw_net_level *level, FILE *out)
+{
+    const bool has_exchange = level->exchange.value_ns > 0;
+    char text[IWI_PARAGRAPH_SIZE] = "", number[IWI_NUMBER_SIZE], size[IWI_NUMBER_SIZE];
+
+    iwi_append(text, "'%s': the lines miss the %s of a measured size by at most %s", level->samples->name,
+               has_exchange ? "exchange" : "half round trip", iwi_percent_text(level->fit_error, number));
+    if (level->wide_points > 0) {
+        iwi_append(text,
+                   "; %" PRIu64 " of %zu sizes have intervals wider than 10 %%: a longer --duration, more "
+                   "launches or a quieter machine helps",
+                   level->wide_points, level->point_count);
+    }
+    if (level->overlapped_from_bytes > 0) {
+        iwi_append(
+            text,
+            "; from %s on sending and receiving overlap, so their CPU times were cut (to %s at least)%s",
+            size_text(level->overlapped_from_bytes, size), iwi_percent_text(level->least_overlap, number),
+            has_exchange ? "" : ": if your program sends both ways at once, measure with --calls exchange");
+    }
+    if (level->capped_from_bytes > 0) {
+        iwi_append(text,
+                   "; from %s on messages in a row took longer than half a round trip each (up to %s times), "
+                   "which g cannot mean: it was cut to that",
+                   size_text(level->capped_from_bytes, size), iwi_factor_text(level->most_capped, number));
+    }
+    iwi_append(text, ".");
+    iwi_write_item(out, text);
+}
+
+static void write_certainty(const iw_net_measured *measured, FILE *out)
+{
+    const iw_net_samples *samples = measured->samples;
+    char text[IWI_PARAGRAPH_SIZE] = "";
+
+    write_samples(measured, out);
+    for (size_t i = 0; i < measured->level_count; i++) {
+        write_doubts(&measured->levels[i], out);
     }
     if (samples->link_count > 0) {
-        text[0] = '\0';
         iwi_append(text,
                    "%zu of %" PRIu64
                    " pairs of ranks were looked at; the levels were measured between typical "

@@ -22,14 +22,14 @@ static iw_program *program_of(const struct iwt_made_trace *t, iw_replica_compute
     return program;
 }
 
-/* Each step: 1 to 1.5 us of computation, ten times as long in one step of all ranks and twice as long on rank
- * 1, then a barrier. */
+/* Each step: 1 to 1.5 us of computation, ten times as long in one step of all ranks and twice as long on
+ * every fourth rank, then a barrier. Of any rank: those of the base are traced. */
 static iw_time traced_ps(uint32_t rank, uint32_t step)
 {
     const struct iwi_draw_id id = {5, 0, IWI_DRAW_TEST, 0, rank};
     const iw_time work = 1000000 + (iw_time)iwi_draw_below(id, step, 500000);
 
-    return work * (step == LONG_STEP ? 10 : 1) * (rank == 1 ? 2 : 1);
+    return work * (step == LONG_STEP ? 10 : 1) * (rank % BASE == 1 ? 2 : 1);
 }
 
 static void make_steps(struct iwt_made_trace *t)
@@ -143,6 +143,33 @@ static void imbalance_grows_with_ranks_and_copies_do_not_have_that(void **state)
     iwt_made_trace_release(&t);
 }
 
+/* What the same program loses on 256 ranks of its own, beyond the 4 that are traced. */
+static void imbalance_grows_by_what_it_truly_does(void **state)
+{
+    enum { RANKS = 64 * BASE };
+    struct iwt_made_trace t;
+    iw_program *drawn, *traced;
+    double truth = 0, growth;
+
+    (void)state;
+    make_steps(&t);
+    drawn = program_of(&t, IW_REPLICA_RESAMPLE, RANKS, 1);
+    traced = program_of(&t, IW_REPLICA_RESAMPLE, BASE, 1);
+    for (uint32_t step = 0; step < STEPS; step++) {
+        iw_time most = 0;
+
+        for (uint32_t rank = 0; rank < RANKS; rank++) {
+            most = traced_ps(rank, step) > most ? traced_ps(rank, step) : most;
+        }
+        truth += (double)most;
+    }
+    growth = (slowest_ps(drawn) - slowest_ps(traced)) / (truth - slowest_ps(traced));
+    assert_true(growth > 0.6 && growth < 1.2);
+    iw_program_free(drawn);
+    iw_program_free(traced);
+    iwt_made_trace_release(&t);
+}
+
 static void what_a_rank_draws_depends_on_seed_and_rank_alone(void **state)
 {
     struct iwt_made_trace t;
@@ -231,6 +258,7 @@ int main(void)
         cmocka_unit_test(traced_ranks_and_copies_compute_as_traced),
         cmocka_unit_test(phases_are_those_of_other_steps_scaled_by_the_means),
         cmocka_unit_test(imbalance_grows_with_ranks_and_copies_do_not_have_that),
+        cmocka_unit_test(imbalance_grows_by_what_it_truly_does),
         cmocka_unit_test(what_a_rank_draws_depends_on_seed_and_rank_alone),
         cmocka_unit_test(places_between_calls_are_told_apart),
         cmocka_unit_test(one_traced_rank_is_copied),
