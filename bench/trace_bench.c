@@ -87,13 +87,15 @@ static int run(const iw_program *program, const char *noise_spec, uint64_t trial
     return is_ok ? 0 : 1;
 }
 
-static int run_ranks(const struct iwt_made_trace *t, uint32_t ranks, uint64_t trials)
+static int run_ranks(const struct iwt_made_trace *t, uint32_t ranks, uint64_t trials,
+                     iw_replica_compute compute)
 {
     iw_trace_opts opts = IW_TRACE_OPTS_INIT;
     iw_program *program = NULL;
     int failures;
 
     opts.ranks = ranks;
+    opts.replica_compute = compute;
     if (iwi_program_from_trace(NULL, &t->trace, &opts, iwi_rules_find(opts.rules), &program) != IW_OK) {
         return 1;
     }
@@ -111,10 +113,13 @@ int main(void)
     printf("a POP-like trace of %d ranks, extrapolated; chic's network and noise, one thread\n", RANKS);
     printf("%8s %6s %6s %9s %10s %12s %9s %10s\n", "ranks", "trials", "lanes", "M messages", "seconds",
            "M messages/s", "slowdown", "MiB");
-    failures += run_ranks(&t, RANKS, 8);
-    failures += run_ranks(&t, 1024, 8);
-    failures += run_ranks(&t, 32768, 1);
-    failures += run_ranks(&t, 32768, 8);
+    failures += run_ranks(&t, RANKS, 8, IW_REPLICA_COPY);
+    failures += run_ranks(&t, 1024, 8, IW_REPLICA_COPY);
+    failures += run_ranks(&t, 32768, 1, IW_REPLICA_COPY);
+    failures += run_ranks(&t, 32768, 8, IW_REPLICA_COPY);
+    printf("the last two again, with the computation of replicas drawn\n");
+    failures += run_ranks(&t, 32768, 1, IW_REPLICA_RESAMPLE);
+    failures += run_ranks(&t, 32768, 8, IW_REPLICA_RESAMPLE);
     iwt_made_trace_release(&t);
     return failures;
 }

@@ -147,6 +147,7 @@ static int write_result(struct ui *ui, const struct simulate_opts *opts, const s
         .net = &s->net,
         .noise = s->noise,
         .delay_count = s->source.delay_count,
+        .traced = s->source.trace != NULL ? &s->source.traced : NULL,
     };
 
     if (opts->output.end_times_path != NULL) {

@@ -40,6 +40,7 @@ struct program_source {
     const char *path; /* a GOAL file or a trace, or NULL */
     char *operations; /* or the patterns joined by '+' */
     iw_trace *trace;  /* the program's, or NULL */
+    iw_traced traced; /* of it */
     char *note;       /* what was made of the trace, or NULL */
     iw_delay *delays;
     size_t delay_count;

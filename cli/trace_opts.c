@@ -10,6 +10,8 @@
 
 /* In the order of iw_compute_clock. */
 static const char *const clocks[] = {"auto", "wall", "cpu", NULL};
+/* In the order of iw_replica_compute. */
+static const char *const computes[] = {"resample", "copy", NULL};
 
 #define ROW(...) OPT_ROW(struct program_opts, __VA_ARGS__)
 const struct opt trace_rows[] = {
@@ -27,6 +29,13 @@ const struct opt trace_rows[] = {
         "computation as wall-clock time, noise of the traced run included, or as CPU time (default auto: cpu "
         "where the trace has it)",
         .choices = clocks),
+    ROW("replica-compute", OPT_CHOICE, trace.replica_compute, "",
+        "computation on more ranks than were traced: each replica draws its own from what was traced, so "
+        "that "
+        "imbalance grows with ranks, or all copy it (default resample)",
+        .choices = computes),
+    ROW("replica-seed", OPT_COUNT, trace.replica_seed, "N", "seed of what replicas draw (default 1)",
+        .min = 1, .max = INT64_MAX),
 };
 #undef ROW
 _Static_assert(sizeof trace_rows / sizeof trace_rows[0] == TRACE_ROW_COUNT, "count of rows in the header");
@@ -47,6 +56,12 @@ const char *program_given_trace_option(const struct trace_opts *opts)
     }
     if (opts->clock != IW_COMPUTE_AUTO) {
         return "--compute-clock";
+    }
+    if (opts->replica_compute != IW_REPLICA_RESAMPLE) {
+        return "--replica-compute";
+    }
+    if (opts->replica_seed != 0) {
+        return "--replica-seed";
     }
     return opts->rules != NULL ? "--collectives" : NULL;
 }
@@ -89,8 +104,13 @@ static iw_status make(struct ui *ui, const struct program_opts *opts, struct pro
     trace_opts.drops_collectives = t->drops_collectives;
     trace_opts.compute_scale = t->compute_scale > 0 ? t->compute_scale : 1;
     trace_opts.clock = (iw_compute_clock)t->clock;
+    trace_opts.replica_compute = (iw_replica_compute)t->replica_compute;
+    trace_opts.replica_seed = t->replica_seed != 0 ? t->replica_seed : trace_opts.replica_seed;
     trace_opts.reduce = opts->reduce == OPT_UNSET_TIME ? 0 : opts->reduce;
     status = iw_program_from_trace(&ui->log, source->trace, &trace_opts, program_p);
+    if (status == IW_OK) {
+        status = iw_trace_recall(&ui->log, source->trace, &trace_opts, &source->traced);
+    }
     free(algorithms);
     return status;
 }

@@ -16,12 +16,13 @@ struct trace_opts {
     struct opt_list algorithms; /* OP[>SIZE]=ALGORITHM */
     bool drops_p2p, drops_collectives;
     double compute_scale; /* 0: not given */
-    int clock;
+    int clock, replica_compute;
+    uint64_t replica_seed; /* 0: not given */
 };
 
 /* Rows whose targets are in a struct program_opts. */
 extern const struct opt trace_rows[];
-enum { TRACE_ROW_COUNT = 6 };
+enum { TRACE_ROW_COUNT = 8 };
 
 /* An option that only traces take and that was given, or NULL. */
 const char *program_given_trace_option(const struct trace_opts *opts);

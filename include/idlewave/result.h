@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include <idlewave/sim.h>
+#include <idlewave/trace.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -17,8 +18,9 @@ typedef struct iw_origin {
     const char *what;    /* "allreduce:dissemination" or the file's name */
     const char *command; /* the command line */
     const iw_net *net;
-    const iw_noise *noise; /* NULL: none */
-    size_t delay_count;    /* injected delays: what the noiseless time leaves out besides noise */
+    const iw_noise *noise;   /* NULL: none */
+    size_t delay_count;      /* injected delays: what the noiseless time leaves out besides noise */
+    const iw_traced *traced; /* the run that was traced; NULL: the program is no trace */
 } iw_origin;
 
 /** One JSON object, schema "idlewave.simulate/1" (docs/formats/simulate-json.md), and a newline. */

@@ -52,6 +52,15 @@ typedef enum iw_compute_clock {
     IW_COMPUTE_CPU   /* time that others had the CPU is taken out */
 } iw_compute_clock;
 
+/** What replicas of the traced ranks compute (docs/extrapolation.md). */
+typedef enum iw_replica_compute {
+    IW_REPLICA_RESAMPLE, /* drawn from what the rank that they replicate did: imbalance grows with ranks */
+    IW_REPLICA_COPY      /* as the rank that they replicate, phase by phase */
+} iw_replica_compute;
+
+/** "resample", "copy". */
+IW_API const char *iw_replica_compute_name(iw_replica_compute compute);
+
 /** How a trace becomes a program. */
 typedef struct iw_trace_opts {
     uint32_t ranks;    /* 0: as traced; else a multiple of the traced number: replicas */
@@ -62,12 +71,15 @@ typedef struct iw_trace_opts {
     double compute_scale; /* compute times are multiplied by it */
     iw_compute_clock clock;
     iw_fs_per_byte reduce; /* CPU time of a reduction per byte */
+    iw_replica_compute replica_compute;
+    uint64_t replica_seed; /* of what is drawn; it says nothing about noise */
 } iw_trace_opts;
 
-#define IW_TRACE_OPTS_INIT                                                                                \
-    {                                                                                                     \
-        .ranks = 0, .rules = "paper", .algorithms = NULL, .drops_p2p = false, .drops_collectives = false, \
-        .compute_scale = 1, .clock = IW_COMPUTE_AUTO, .reduce = 0                                         \
+#define IW_TRACE_OPTS_INIT                                                                                 \
+    {                                                                                                      \
+        .ranks = 0, .rules = "paper", .algorithms = NULL, .drops_p2p = false, .drops_collectives = false,  \
+        .compute_scale = 1, .clock = IW_COMPUTE_AUTO, .reduce = 0, .replica_compute = IW_REPLICA_RESAMPLE, \
+        .replica_seed = 1                                                                                  \
     }
 
 /** A program of `trace`, which it borrows: free the trace after the program. Messages and collectives are
@@ -76,6 +88,21 @@ typedef struct iw_trace_opts {
  *  IW_ERR_FORMAT (ranks disagree on their collectives: logged with rank and call). */
 IW_API IW_NODISCARD iw_status iw_program_from_trace(const iw_log *log, const iw_trace *trace,
                                                     const iw_trace_opts *opts, iw_program **program_p);
+
+/** What is told of the traced run beside a prediction. */
+typedef struct iw_traced {
+    uint32_t ranks, replicas;
+    iw_time run_ps;   /* by the wall clock, from the first rank's begin to the last one's end */
+    double mpi_share; /* of the time of all ranks */
+    double cpu_share; /* CPU time of the time between calls; NaN: the trace has no CPU times */
+    bool is_by_cpu;   /* computation is predicted as CPU time */
+    bool has_p2p;     /* point-to-point messages are simulated */
+    iw_replica_compute replica_compute;
+} iw_traced;
+
+/** For a program made with these options. IW_ERR_NOMEM. */
+IW_API IW_NODISCARD iw_status iw_trace_recall(const iw_log *log, const iw_trace *trace,
+                                              const iw_trace_opts *opts, iw_traced *traced_p);
 
 /** The rule sets, for help texts; NULL past the last. */
 IW_API const char *iw_rules_name(size_t index);

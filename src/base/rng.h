@@ -22,7 +22,8 @@ enum iwi_purpose {
     IWI_DRAW_PHASE,      /* per-phase noise, phase offsets */
     IWI_DRAW_BOOTSTRAP,  /* resampling */
     IWI_DRAW_TEST,       /* test programs */
-    IWI_DRAW_NODE        /* which recorded node a simulated one meets */
+    IWI_DRAW_NODE,       /* which recorded node a simulated one meets */
+    IWI_DRAW_REPLICA     /* computation of replicas of a trace */
 };
 
 struct iwi_draw_id {

@@ -263,6 +263,8 @@ uint64_t iwi_digest_of_traced(const iw_study_work *work, uint64_t calls_digest, 
     add(&digest, "clock", opts->clock);
     add_real(&digest, "compute-scale", opts->compute_scale);
     add(&digest, "reduce-cost", (uint64_t)opts->reduce);
+    add(&digest, "replica-compute", opts->replica_compute);
+    add(&digest, "replica-seed", opts->replica_seed);
     return iwi_digest_value(&digest);
 }
 

@@ -17,6 +17,7 @@ enum {
     KEY_NO_COLLECTIVES,
     KEY_COMPUTE_SCALE,
     KEY_COMPUTE_CLOCK,
+    KEY_REPLICA_COMPUTE,
     KEY_REDUCE_COST,
     KEYS
 };
@@ -30,11 +31,13 @@ static const struct iwi_yaml_key keys[KEYS] = {
     [KEY_NO_COLLECTIVES] = {"no-collectives", NULL},
     [KEY_COMPUTE_SCALE] = {"compute-scale", NULL},
     [KEY_COMPUTE_CLOCK] = {"compute-clock", NULL},
+    [KEY_REPLICA_COMPUTE] = {"replica-compute", NULL},
     [KEY_REDUCE_COST] = {"reduce-cost", NULL},
 };
 
 static const char *const switches[] = {"false", "true", NULL};
 static const char *const clocks[] = {"auto", "wall", "cpu", NULL}; /* in the order of iw_compute_clock */
+static const char *const computes[] = {"resample", "copy", NULL};  /* and of iw_replica_compute */
 
 /* A work that is being read. */
 struct subject {
@@ -121,6 +124,15 @@ static iw_status read_clock(struct subject *s, const yaml_node_t *node)
     return IW_OK;
 }
 
+static iw_status read_replica_compute(struct subject *s, const yaml_node_t *node)
+{
+    size_t index = 0;
+
+    IW_TRY(iwi_study_choice(s->reader, node, "replica-compute", computes, &index));
+    s->work->trace_opts.replica_compute = (iw_replica_compute)index;
+    return IW_OK;
+}
+
 static iw_status read_scale(struct subject *s, const yaml_node_t *node)
 {
     double factor = 0;
@@ -148,6 +160,7 @@ static iw_status read_option(struct subject *s, size_t key, const yaml_node_t *n
     case KEY_NO_COLLECTIVES: return read_switch(s, key, node, &opts->drops_collectives);
     case KEY_COMPUTE_SCALE: return read_scale(s, node);
     case KEY_COMPUTE_CLOCK: return read_clock(s, node);
+    case KEY_REPLICA_COMPUTE: return read_replica_compute(s, node);
     default: return iwi_study_per_byte(s->reader, node, keys[key].name, &opts->reduce);
     }
 }

@@ -8,6 +8,7 @@
 
 #include "base/base.h"
 #include "program/trace_build.h"
+#include "program/trace_resample.h"
 
 #define MAX_RANKS (UINT32_C(1) << 30)
 
@@ -22,6 +23,7 @@ void iwi_trace_program_free(struct iwi_trace_program *program)
     free(program->tags);
     free(program->first_membership);
     free(program->memberships);
+    iwi_trace_resample_free(program->resample);
     free(program);
 }
 
@@ -194,6 +196,9 @@ static iw_status build(struct iwi_trace_build *b)
         IW_TRY(check_reductions(b->log, program, b->opts->reduce));
     }
     IW_TRY(iwi_trace_build_nodes(b));
+    if (program->replicas > 1 && b->opts->replica_compute == IW_REPLICA_RESAMPLE) {
+        IW_TRY(iwi_trace_resample_new(b, &program->resample));
+    }
     return count_messages(b->log, program, has_collectives);
 }
 

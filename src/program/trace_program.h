@@ -26,6 +26,8 @@ struct iwi_trace_membership {
     uint32_t comm, rank;
 };
 
+struct iwi_trace_resample;
+
 struct iwi_trace_program {
     uint32_t base, replicas;
     struct iwi_schedule
@@ -40,7 +42,8 @@ struct iwi_trace_program {
     uint32_t tag_count;
     uint64_t *first_membership; /* base + 1; of communicators with a list of members, sorted by comm */
     struct iwi_trace_membership *memberships;
-    uint64_t messages; /* of all ranks */
+    uint64_t messages;                   /* of all ranks */
+    struct iwi_trace_resample *resample; /* NULL: replicas compute as the base does */
 };
 
 /* `set` is used only here. IW_ERR_USAGE, IW_ERR_RANGE, IW_ERR_FORMAT, IW_ERR_NOMEM as

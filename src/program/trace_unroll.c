@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/base.h"
-#include "program/trace_program.h"
+#include "program/trace_resample.h"
 
 struct unroller {
     const iw_log *log;
@@ -84,6 +84,7 @@ static void walk_rank(struct unroller *u, uint32_t replica, uint32_t base_rank)
 {
     const struct iwi_schedule *base = u->trace->schedule;
     const uint64_t first = base->first_node[base_rank];
+    uint32_t phase = 0;
 
     u->first_node = u->nodes;
     for (uint64_t n = first; n < base->first_node[base_rank + 1]; n++) {
@@ -96,6 +97,9 @@ static void walk_rank(struct unroller *u, uint32_t replica, uint32_t base_rank)
         }
         if (node.kind == IWI_SEND || node.kind == IWI_RECV) {
             node.peer += replica * u->trace->base;
+        } else if (node.kind == IWI_CALC && (node.flags & IWI_NODE_PHASE) != 0) {
+            node.amount = (uint64_t)iwi_trace_compute(u->trace, replica * u->trace->base + base_rank, phase++,
+                                                      (iw_time)node.amount);
         }
         put_node(u, &node, base->call_of[n]);
         for (uint64_t d = base->first_dep[n]; d < base->first_dep[n + 1]; d++) {

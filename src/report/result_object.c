@@ -146,6 +146,9 @@ static iw_status fill(const iw_log *log, const iw_sim_result *result, const iw_o
 
     is_whole = add_all(object, cost_object(result)) && is_whole;
     is_whole = add_all(object, rest) && is_whole;
+    if (origin->traced != NULL) {
+        is_whole = json_object_set_new(object, "traced", iwi_traced_object(origin->traced)) == 0 && is_whole;
+    }
     if (result->explain != NULL) {
         IW_TRY(iwi_explain_object(log, result, origin, &explain));
         is_whole = json_object_set_new(object, "explain", explain) == 0 && is_whole;

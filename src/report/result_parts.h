@@ -77,6 +77,16 @@ void iwi_hit_words(const json_t *hit, char paragraph[IWI_PARAGRAPH_SIZE]);
 void iwi_average_words(const json_t *result, char paragraph[IWI_PARAGRAPH_SIZE]);
 void iwi_largest_words(const json_t *average, char paragraph[IWI_PARAGRAPH_SIZE]);
 
+/* The member "traced". */
+json_t *iwi_traced_object(const iw_traced *traced);
+
+/* How long the traced run took, what of it is in the prediction, what replicas can and cannot show; nothing
+ * for programs that are no traces. */
+void iwi_write_traced_text(const json_t *result, FILE *out);
+
+/* "  label      text", in further lines where that is too wide for one. */
+void iwi_write_result_row(FILE *out, const char *label, const char *text);
+
 /* Where the time goes: for results with an explanation. */
 void iwi_write_explain_text(const json_t *result, FILE *out);
 

@@ -14,8 +14,7 @@ static void write_label(FILE *out, const char *label)
     (void)fprintf(out, "  %-*s", IWI_ROW_LABEL_COLUMNS, label);
 }
 
-/* In further lines where it is too wide for one. */
-static void write_row(FILE *out, const char *label, const char *text)
+void iwi_write_result_row(FILE *out, const char *label, const char *text)
 {
     const size_t column = 2 + IWI_ROW_LABEL_COLUMNS + 1;
 
@@ -148,9 +147,9 @@ static void write_engine(FILE *out, const json_t *result)
         iwi_append(line, ", %smessages/s", iwi_si_text(rate_hz, number));
     }
     iwi_append(line, rss_mib < 1000 ? ", %.3g MiB" : ", %.1f GiB", rss_mib < 1000 ? rss_mib : rss_mib / 1024);
-    write_row(out, "engine", line);
+    iwi_write_result_row(out, "engine", line);
     if (json_is_true(json_object_get(result, "resumed"))) {
-        write_row(out, "", "(went on from a restart point: the time is that since then)");
+        iwi_write_result_row(out, "", "(went on from a restart point: the time is that since then)");
     }
     if (json_is_string(json_object_get(result, "engine_note"))) {
         write_label(out, "");
@@ -174,6 +173,7 @@ static void write_numbers(const json_t *result, FILE *out)
         write_label(out, "noiseless");
         (void)fprintf(out, " %s\n", iwi_ns_time_text(iwi_result_number(result, "noiseless_ns"), number));
     }
+    iwi_write_traced_text(result, out);
     write_noise(out, result);
     write_net(out, json_object_get(result, "net"));
     write_engine(out, result);

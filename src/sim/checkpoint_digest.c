@@ -4,7 +4,7 @@
 #include "base/digest.h"
 #include "noise/source.h"
 #include "noise/stream.h"
-#include "program/trace_program.h"
+#include "program/trace_resample.h"
 #include "sim/checkpoint.h"
 
 enum { WALKED_DETOURS = 256 };
@@ -62,6 +62,8 @@ static void add_trace(struct iwi_digest *digest, const struct iwi_trace_program 
 {
     iwi_digest_add_u64(digest, trace->base);
     iwi_digest_add_u64(digest, trace->replicas);
+    iwi_digest_add_u64(digest, trace->resample != NULL);
+    iwi_digest_add_u64(digest, trace->resample != NULL ? trace->resample->seed : 0);
     add_schedule(digest, trace->schedule);
     for (uint64_t k = 0; k < trace->collective_count; k++) {
         iwi_digest_add_u64(digest, trace->collectives[k].comm);

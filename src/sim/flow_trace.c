@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "program/trace_resample.h"
 #include "sim/flow_step.h"
 #include "sim/flow_trace_part.h"
 
@@ -145,7 +146,10 @@ IWI_STEP size_t run_step(struct trace_run *run, const struct iwi_trace_step *ste
     const uint32_t rank = run->first + step->rank;
 
     switch ((enum iwi_step_kind)step->kind) {
-    case IWI_STEP_PHASE: iwi_flow_phase(flow, rank, step->sent, (iw_time)step->amount); break;
+    case IWI_STEP_PHASE:
+        iwi_flow_phase(flow, rank, step->sent,
+                       iwi_trace_compute(run->program, rank, step->sent, (iw_time)step->amount));
+        break;
     case IWI_STEP_WORK:
         for (uint32_t lane = 0; lane < flow->lanes; lane++) {
             step_local_work(flow, rank, iwi_flow_at(flow, rank) + lane, (iw_time)step->amount, is_explaining);

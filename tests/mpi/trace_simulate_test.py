@@ -75,6 +75,25 @@ class Simulate(trace_run.Case):
     def test_threads(self):
         self.trace_and_simulate("trace_threads", 2, [THREADS])
 
+    def test_the_traced_run_and_its_cpu_time_are_told(self):
+        """Ranks that sleep have wall-clock time but no CPU time between their calls."""
+        steps, work_us = 10, 3000
+        done = run_mpi.launch(trace_run.MPI, 4, [IDLEWAVE, "trace", "-o", self.trace, "--", self.program("wave_ring"), steps,
+                                                 work_us], cwd=self.folder)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        least_ns = steps * work_us * 1e3
+        cpu, wall = (json.loads(self.idlewave("simulate", self.trace, "--format", "json", "--compute-clock", clock).stdout)
+                     for clock in ("auto", "wall"))
+        self.assertEqual([run["traced"]["clock"] for run in (cpu, wall)], ["cpu", "wall"])
+        self.assertGreater(cpu["traced"]["run_ns"], least_ns)
+        self.assertLess(cpu["traced"]["cpu_share"], 0.8)
+        self.assertGreater(wall["makespan_ns"]["min"], least_ns)
+        self.assertLess(cpu["makespan_ns"]["min"], 0.8 * wall["makespan_ns"]["min"])
+        text = self.idlewave("simulate", self.trace, "--ranks", 8).stdout
+        self.assertRegex(text, r"(?m)^  traced +\S+ m?s on 4 ranks: ")
+        self.assertRegex(text, r"(?m)^  warning +only ")
+        self.assertRegex(text, r"(?m)^  note +point-to-point messages stay inside a replica")
+
     def test_fortran(self):
         for name in ("trace_mpifh", "trace_use_mpi", "trace_mpi_f08"):
             self.trace = self.folder / name

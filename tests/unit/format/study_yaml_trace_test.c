@@ -103,7 +103,7 @@ static void another_trace_or_other_options_are_another_cell(void **state)
     static const char *const options[] = {", no-p2p: true",       ", no-collectives: true",
                                           ", compute-scale: 2",   ", compute-clock: wall",
                                           ", collectives: mpich", ", algorithms: [allreduce=ring]",
-                                          ", reduce-cost: 1ns"};
+                                          ", reduce-cost: 1ns",   ", replica-compute: copy"};
     char first[IW_CELL_ID_SIZE], other[IW_CELL_ID_SIZE];
     struct iwt_scratch scratch;
 
@@ -186,6 +186,8 @@ static void faults_are_told_with_their_lines(void **state)
          "/s.yaml:4': key 'compute-scale': '0' is no factor"},
         {"{trace: run-0.txt, compute-clock: cup}", IW_ERR_FORMAT,
          "/s.yaml:4': key 'compute-clock': 'cup' is none of auto, wall, cpu; did you mean 'cpu'?"},
+        {"{trace: run-0.txt, replica-compute: copies}", IW_ERR_FORMAT,
+         "/s.yaml:4': key 'replica-compute': 'copies' is none of resample, copy"},
         {"{trace: run-0.txt, compute-clock: cpu}", IW_ERR_FORMAT,
          "/s.yaml:4': 'run-0': the trace has no CPU times"},
         {"{trace: run-0.txt, no-p2p: maybe}", IW_ERR_FORMAT,

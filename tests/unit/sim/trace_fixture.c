@@ -38,6 +38,8 @@ void iwt_trace_set_up(struct iwt_trace_fixture *f, uint64_t seed)
     iwt_random_wishes(&f->random, &f->wishes);
     f->trace_opts.algorithms = f->wishes.texts;
     f->trace_opts.ranks = f->made.trace.rank_count * (1 + (uint32_t)iwt_below(&f->random, 4));
+    f->trace_opts.replica_compute = seed % 4 == 0 ? IW_REPLICA_COPY : IW_REPLICA_RESAMPLE;
+    f->trace_opts.replica_seed = seed;
     f->trace_opts.reduce = (iw_fs_per_byte)iwt_below(&f->random, 20000);
     f->trace_opts.clock = clocks[iwt_below(&f->random, 2)];
     f->trace_opts.compute_scale = iwt_below(&f->random, 3) == 0 ? 0.37 : 1;

@@ -1,0 +1,126 @@
+/* Tests of what results tell of the traced run.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include <math.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include "support/support.h"
+#include "unit/report/sample.h"
+
+static const iw_traced run = {.ranks = 8,
+                              .replicas = 1,
+                              .run_ps = 2500 * (IW_PS_PER_S / 1000),
+                              .mpi_share = 0.25,
+                              .cpu_share = 0.97,
+                              .is_by_cpu = true,
+                              .has_p2p = true};
+
+static void write(struct sample *s, const iw_traced *traced, sample_writer writer)
+{
+    sample_init(s);
+    s->origin.traced = traced;
+    sample_write(s, writer);
+}
+
+static void assert_has(const char *text, const char *part)
+{
+    if (strstr(text, part) == NULL) {
+        print_message("'%s' is not in\n%s", part, text);
+    }
+    assert_non_null(strstr(text, part));
+}
+
+static void the_traced_run_stands_beside_the_prediction(void **state)
+{
+    struct sample s;
+
+    (void)state;
+    write(&s, &run, iw_result_write_text);
+    assert_has(s.text, "  traced      2.500 s on 8 ranks: 25.0 % in MPI, 75.0 % between calls, of which\n"
+                       "              97.0 % CPU time\n");
+    assert_null(strstr(s.text, "warning"));
+    assert_null(strstr(s.text, "replicas"));
+    sample_release(&s);
+    write(&s, NULL, iw_result_write_text);
+    assert_null(strstr(s.text, "traced"));
+    sample_release(&s);
+}
+
+static void little_cpu_time_is_warned_of(void **state)
+{
+    iw_traced traced = run;
+    struct sample s;
+
+    (void)state;
+    traced.cpu_share = 0.31;
+    write(&s, &traced, iw_result_write_text);
+    assert_has(s.text, "  warning     only 31.0 % of the time between calls was CPU time:");
+    assert_has(s.text, "--compute-clock wall");
+    sample_release(&s);
+    traced.is_by_cpu = false;
+    write(&s, &traced, iw_result_write_text);
+    assert_has(s.text, "--compute-clock cpu");
+    sample_release(&s);
+    traced.cpu_share = NAN;
+    write(&s, &traced, iw_result_write_text);
+    assert_null(strstr(s.text, "warning"));
+    assert_null(strstr(s.text, "CPU time"));
+    sample_release(&s);
+}
+
+static void replicas_tell_what_they_compute_and_cannot_carry(void **state)
+{
+    iw_traced traced = run;
+    struct sample s;
+
+    (void)state;
+    traced.replicas = 4;
+    write(&s, &traced, iw_result_write_text);
+    assert_has(s.text, "  replicas    4 of 8 ranks; each draws its computation from what was traced\n");
+    assert_has(s.text, "  note        point-to-point messages stay inside a replica");
+    assert_has(s.text, "8 ranks at most");
+    sample_release(&s);
+    traced.has_p2p = false;
+    traced.replica_compute = IW_REPLICA_COPY;
+    write(&s, &traced, iw_result_write_text);
+    assert_has(s.text, "each computes as traced, so imbalance does not grow");
+    assert_null(strstr(s.text, "point-to-point"));
+    sample_release(&s);
+}
+
+static void the_json_has_it_too(void **state)
+{
+    iw_traced traced = run;
+    json_t *object, *member;
+    struct sample s;
+
+    (void)state;
+    traced.cpu_share = NAN;
+    write(&s, &traced, iw_result_write_json);
+    object = json_loads(s.text, 0, NULL);
+    member = json_object_get(object, "traced");
+    assert_int_equal(json_integer_value(json_object_get(member, "ranks")), 8);
+    assert_int_equal(json_integer_value(json_object_get(member, "replicas")), 1);
+    assert_true(json_number_value(json_object_get(member, "run_ns")) == 2.5e9);
+    assert_true(json_number_value(json_object_get(member, "mpi_share")) == 0.25);
+    assert_true(json_is_null(json_object_get(member, "cpu_share")));
+    assert_string_equal(json_string_value(json_object_get(member, "clock")), "cpu");
+    assert_string_equal(json_string_value(json_object_get(member, "replica_compute")), "resample");
+    assert_true(json_is_true(json_object_get(member, "has_p2p")));
+    json_decref(object);
+    sample_release(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_traced_run_stands_beside_the_prediction),
+        cmocka_unit_test(little_cpu_time_is_warned_of),
+        cmocka_unit_test(replicas_tell_what_they_compute_and_cannot_carry),
+        cmocka_unit_test(the_json_has_it_too),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
