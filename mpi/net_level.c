@@ -92,11 +92,17 @@ static void add_size(struct run *run, uint64_t bytes)
     }
 }
 
-/* Powers of two, and both sides of each eager limit. */
+/* Those that were asked for; else powers of two, and both sides of each eager limit. */
 static void add_first_sizes(struct run *run)
 {
     const iw_net_eager *limits[] = {&run->level->eager_computing, &run->level->eager_inside};
 
+    for (size_t i = 0; i < run->plan->size_count; i++) {
+        add_size(run, run->plan->sizes[i]);
+    }
+    if (run->plan->size_count > 0) {
+        return;
+    }
     for (uint64_t bytes = 1; bytes <= run->plan->largest_bytes; bytes *= 2) {
         add_size(run, bytes);
     }
@@ -243,7 +249,8 @@ static void measure_rounds(struct run *run)
              size++) {
             is_busy |= measure_size(run, size);
         }
-        if (round < REFINE_LAST && (round + 1) % REFINE_EVERY == 0 && !is_time_over(run)) {
+        if (run->plan->size_count == 0 && round < REFINE_LAST && (round + 1) % REFINE_EVERY == 0 &&
+            !is_time_over(run)) {
             refine(run);
             is_busy = true;
         }

@@ -59,16 +59,16 @@ def twice_row(arguments, mpi, network):
     with tempfile.TemporaryDirectory(prefix="iw_twice_") as folder:
         net_support.wait_until_quiet()
         first, second = (net_support.level_of(net_support.measure(mpi, 2, arguments.idlewave, pathlib.Path(folder) / "net.yaml",
-                                                                  "10s", network), "node") for _ in range(2))
+                                                                  "4s", network, launches=5), "node") for _ in range(2))
     met = [name for name in PARAMETERS if net_support.overlap(first[name], second[name])]
     points = {point["bytes"]: point["half_round_trip"] for point in second["points"]}
     both = [(point["half_round_trip"], points[point["bytes"]]) for point in first["points"] if point["bytes"] in points]
     sizes = sum(net_support.overlap(a, b) for a, b in both)
-    farthest = max(max(a["median_ns"], b["median_ns"]) / min(a["median_ns"], b["median_ns"]) for a, b in both
+    farthest = max(max(a["value_ns"], b["value_ns"]) / min(a["value_ns"], b["value_ns"]) for a, b in both
                    if not net_support.overlap(a, b)) if sizes < len(both) else 1
     apart = ", ".join(name for name in PARAMETERS if name not in met) or "none"
     return (len(met), sizes, len(both)), [MPI_NAMES[mpi], NETWORK_NAMES[network],
-                                          *(time_text(level["half_round_trip"]["median_ns"]) for level in (first, second)),
+                                          *(time_text(level["half_round_trip"]["value_ns"]) for level in (first, second)),
                                           f"{len(met)} of {len(PARAMETERS)}", apart, f"{sizes} of {len(both)}",
                                           f"{100 * (farthest - 1):.0f} %" if farthest > 1 else ""]
 
@@ -94,7 +94,7 @@ def two_hosts(idlewave, mpi):
     assert code == 0, f"net on two hosts ended with {code}:\n{out}\n{err}"
     result = json.loads(out)
     for level in result["levels"]:
-        median, (low, high) = level["half_round_trip"]["median_ns"], level["half_round_trip"]["ci95_ns"]
+        median, (low, high) = level["half_round_trip"]["value_ns"], level["half_round_trip"]["within_launch_ns"]
         assert high - low < median, f"{MPI_NAMES[mpi]}, level {level['name']}: the ranks shared a core: [{low}, {high}] ns"
     return result
 
@@ -105,8 +105,8 @@ def hosts_table(arguments):
     for mpi in arguments.mpi:
         levels = {level["name"]: level for level in
                   net_support.attempts(3, lambda name=mpi: two_hosts(arguments.idlewave, name))["levels"]}
-        halves = [levels[name]["half_round_trip"]["median_ns"] for name in ("node", "network")]
-        lows, highs = ([levels[name]["half_round_trip"]["ci95_ns"][i] for name in ("node", "network")] for i in (0, 1))
+        halves = [levels[name]["half_round_trip"]["value_ns"] for name in ("node", "network")]
+        lows, highs = ([levels[name]["half_round_trip"]["within_launch_ns"][i] for name in ("node", "network")] for i in (0, 1))
         slower.append(lows[1] > highs[0])
         rows.append([MPI_NAMES[mpi], *(f"{time_text(half)} [{time_text(low)}, {time_text(high)}]"
                                        for half, low, high in zip(halves, lows, highs)), f"{halves[1] / halves[0]:.1f}"])

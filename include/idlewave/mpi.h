@@ -83,7 +83,7 @@ typedef struct iw_mpi_part {
     void (*abort)(int code);
 } iw_mpi_part;
 
-#define IW_MPI_PART_VERSION 3
+#define IW_MPI_PART_VERSION 4
 
 /** Loads the part of that MPI (RTLD_GLOBAL, as Open MPI's own components need). */
 IW_API IW_NODISCARD iw_status iw_mpi_load(const iw_log *log, const char *name, const iw_mpi_part **part_p);

@@ -7,6 +7,9 @@
  *     st = iw_net_evaluate(log, samples, &measured);
  *     st = iw_net_write_yaml(log, measured, "my.yaml");   what simulate --net reads
  *     iw_net_measured_free(measured);  iw_net_samples_free(samples);
+ *
+ * Launches differ by more than the rounds of one do. So several are measured, each writes its JSON
+ * (iw_net_write_json()), and iw_net_read_json() and iw_net_combine() make one result of them.
  */
 #ifndef IW_NET_MEASURE_H
 #define IW_NET_MEASURE_H
@@ -39,16 +42,19 @@ typedef struct iw_net_plan {
     double duration_seconds; /* of the sizes, over all levels; ends earlier when all intervals are narrow */
     double narrow; /* an interval is narrow when it reaches no further from the median, as a share */
     iw_net_calls calls;
-    iw_net_links links; /* AUTO: all pairs if there are at most 64 ranks, else some rounds of pairs */
+    iw_net_links links;    /* AUTO: all pairs if there are at most 64 ranks, else some rounds of pairs */
+    const uint64_t *sizes; /* to be measured, and no others; NULL: chosen while measuring */
+    size_t size_count;
     /* NULL, or called now and then on rank 0 with the share that is done. */
     void (*progress)(void *arg, double share);
     void *progress_arg;
 } iw_net_plan;
 
-#define IW_NET_PLAN_INIT                                                                                   \
-    {                                                                                                      \
-        .largest_bytes = UINT64_C(4) << 20, .duration_seconds = 10, .narrow = 0.01,                        \
-        .calls = IW_NET_CALLS_BLOCKING, .links = IW_NET_LINKS_AUTO, .progress = NULL, .progress_arg = NULL \
+#define IW_NET_PLAN_INIT                                                                            \
+    {                                                                                               \
+        .largest_bytes = UINT64_C(4) << 20, .duration_seconds = 10, .narrow = 0.01,                 \
+        .calls = IW_NET_CALLS_BLOCKING, .links = IW_NET_LINKS_AUTO, .sizes = NULL, .size_count = 0, \
+        .progress = NULL, .progress_arg = NULL                                                      \
     }
 
 /* ---- what was measured ---- */
@@ -122,8 +128,11 @@ IW_API void iw_net_samples_free(iw_net_samples *samples);
 
 /* ---- what it says ---- */
 
+/** Of one launch: the median over its rounds, and an interval that knows nothing of other launches. Of
+ * several: the mean of their values, with its 95 % confidence interval by Student's t. A value of 0 is
+ * unknown: not measured, or not above what can be seen. */
 typedef struct iw_net_value {
-    double median_ns, low_ns, high_ns; /* with a 95 % confidence interval of the median over rounds */
+    double value_ns, low_ns, high_ns;
 } iw_net_value;
 
 typedef struct iw_net_point {
@@ -142,6 +151,9 @@ typedef struct iw_net_level {
                                      * receiving overlap, and they were cut; 0: nowhere */
     double least_overlap;           /* the smallest factor that they were cut by */
     uint64_t wide_points;           /* intervals of that time that are wider than 10 % */
+    uint64_t capped_from_bytes;     /* from here on messages in a row took longer than half a round trip each,
+                                     * and g was cut to that; 0: nowhere */
+    double most_capped;             /* the largest factor by which they did */
     size_t point_count;
     iw_net_point *points; /* by size */
 } iw_net_level;
@@ -153,6 +165,7 @@ typedef struct iw_net_slow_link {
 
 typedef struct iw_net_measured {
     const iw_net_samples *samples; /* borrowed */
+    uint32_t launches;             /* that it is of */
     size_t level_count;
     iw_net_level *levels;
     size_t slow_count;
@@ -164,6 +177,24 @@ typedef struct iw_net_measured {
 IW_API IW_NODISCARD iw_status iw_net_evaluate(const iw_log *log, const iw_net_samples *samples,
                                               iw_net_measured **measured_p);
 IW_API void iw_net_measured_free(iw_net_measured *measured);
+
+/* ---- several launches ---- */
+
+/** A result that owns all of itself. Its samples have no series. */
+typedef struct iw_net_launch {
+    iw_net_samples *samples;
+    iw_net_measured *measured;
+} iw_net_launch;
+
+/** Reads what iw_net_write_json() wrote; `name` is for messages. IW_ERR_FORMAT, IW_ERR_NOMEM. */
+IW_API IW_NODISCARD iw_status iw_net_read_json(const iw_log *log, const char *name, const char *text,
+                                               size_t size, iw_net_launch *launch_p);
+
+/** One result of `count` launches, at least 2: means with intervals by Student's t, of the levels and sizes
+ * that all of them have. IW_ERR_RANGE: there are none; IW_ERR_NOMEM. */
+IW_API IW_NODISCARD iw_status iw_net_combine(const iw_log *log, const iw_net_launch *launches, size_t count,
+                                             iw_net_launch *all_p);
+IW_API void iw_net_launch_release(iw_net_launch *launch);
 
 /** Writes docs/formats/net.md; `command` is noted as the origin, the date is now. "-": standard output.
  * IW_ERR_IO. */

@@ -12,6 +12,7 @@
 #define FORMAT "idlewave.net/1"
 #define DEFAULT_S_BYTES (UINT64_C(65) * 1024) /* as in the paper's Table III */
 #define LEVELS_MAX 8
+#define UNKNOWN "unknown" /* in place of a value */
 
 enum key {
     KEY_L,
@@ -24,11 +25,13 @@ enum key {
     KEY_S,
     KEY_NAME,
     KEY_FORMAT,
+    KEY_S_AT_LEAST, /* counts where S is unknown */
     KEY_ORIGIN,
     KEY_SEGMENTS,
     KEY_LEVELS,
     KEY_HALF, /* what follows is for people */
     KEY_S_INSIDE,
+    KEY_S_INSIDE_AT_LEAST,
     KEY_MEASURED,
     KEYS,
     SEGMENT_KEYS = KEY_S + 1,
@@ -46,11 +49,13 @@ static const struct iwi_yaml_key keys[KEYS] = {
     [KEY_S] = {"S", NULL},
     [KEY_NAME] = {"name", NULL},
     [KEY_FORMAT] = {"format", NULL},
+    [KEY_S_AT_LEAST] = {"S_at_least", NULL},
     [KEY_ORIGIN] = {"origin", NULL},
     [KEY_SEGMENTS] = {"segments", NULL},
     [KEY_LEVELS] = {"levels", NULL},
     [KEY_HALF] = {"L_half_round_trip", NULL},
     [KEY_S_INSIDE] = {"S_receiver_in_mpi", NULL},
+    [KEY_S_INSIDE_AT_LEAST] = {"S_receiver_in_mpi_at_least", NULL},
     [KEY_MEASURED] = {"measured", NULL},
 };
 
@@ -92,11 +97,24 @@ static iw_status parse_value(const iw_log *log, enum key key, const char *text, 
     case KEY_O_RECV: return iw_parse_time(log, text, &net->o_recv_ps);
     case KEY_GG: return iw_parse_per_byte(log, text, &net->G);
     case KEY_OO: return iw_parse_per_byte(log, text, &net->O);
-    case KEY_S: return iw_parse_count(log, text, &net->S_bytes);
+    case KEY_S:
+    case KEY_S_AT_LEAST: return iw_parse_count(log, text, &net->S_bytes);
     default: break;
     }
     IW_TRY(iw_parse_time(log, text, &net->o_send_ps)); /* KEY_O_BOTH */
     net->o_recv_ps = net->o_send_ps;
+    return IW_OK;
+}
+
+/* Where messages in a row, or a part of o_s + L + o_r, could not be told from nothing, it counts as nothing:
+ * the sum was measured. An S that was not found leaves the default, or S_at_least. */
+static iw_status take_unknown(const struct iwi_yaml *yaml, size_t line, enum key key)
+{
+    if (key == KEY_GG) {
+        return iwi_yaml_fail(yaml, line, IW_ERR_FORMAT,
+                             "G is unknown: a network of one size says nothing about others; write what a "
+                             "byte takes");
+    }
     return IW_OK;
 }
 
@@ -114,6 +132,9 @@ static iw_status read_value(const struct iwi_yaml *yaml, enum key key, const cha
     }
     if (key == KEY_FORMAT) {
         return check_format(yaml, text, line);
+    }
+    if (strcmp(text, UNKNOWN) == 0) {
+        return take_unknown(yaml, line, key);
     }
     iwi_log_keeper_init(&keeper, yaml->log);
     status = parse_value(&keeper.log, key, text, net);
@@ -200,6 +221,19 @@ static iw_status read_segments(struct iwi_yaml *yaml, const yaml_node_t *node, i
 
 /* ---- a mapping of parameters ---- */
 
+static iw_status check_at_least(const struct iwi_yaml *yaml, const struct iwi_yaml_entry *entries)
+{
+    const char *text = UNKNOWN;
+
+    if (entries[KEY_S].value != NULL) {
+        IW_TRY(iwi_yaml_text(yaml, entries[KEY_S].value, keys[KEY_S].name, &text));
+    }
+    return entries[KEY_S_AT_LEAST].value == NULL || strcmp(text, UNKNOWN) == 0
+               ? IW_OK
+               : iwi_yaml_fail(yaml, entries[KEY_S_AT_LEAST].line, IW_ERR_FORMAT,
+                               "key 'S_at_least' stands only where S is unknown");
+}
+
 static iw_status read_entries(struct iwi_yaml *yaml, const yaml_node_t *node,
                               const struct iwi_yaml_entry *entries, iw_net *net)
 {
@@ -208,6 +242,7 @@ static iw_status read_entries(struct iwi_yaml *yaml, const yaml_node_t *node,
             IW_TRY(read_value(yaml, (enum key)key, keys[key].name, entries[key].value, net));
         }
     }
+    IW_TRY(check_at_least(yaml, entries));
     if (entries[KEY_SEGMENTS].value != NULL) {
         IW_TRY(read_segments(yaml, entries[KEY_SEGMENTS].value, net));
     }

@@ -42,6 +42,12 @@ static const char *millionths(int64_t value, const char *unit, char buf[NUMBER_S
     return buf;
 }
 
+/* A time of a measured network: 0 is one that could not be told from nothing. */
+static const char *known(iw_time ps, char buf[NUMBER_SIZE])
+{
+    return ps > 0 ? millionths(ps, "us", buf) : "unknown";
+}
+
 /* Line breaks of all kinds, and what YAML does not take as it is. */
 static bool needs_escape(uint32_t code)
 {
@@ -88,35 +94,51 @@ static void write_origin_text(FILE *out, const char *key, const char *text)
 
 static void write_value(FILE *out, const iw_net_value *value)
 {
-    (void)fprintf(out, ", [%.1f, %.1f, %.1f]", value->median_ns, value->low_ns, value->high_ns);
+    if (value->value_ns > 0) {
+        (void)fprintf(out, ", [%.1f, %.1f, %.1f]", value->value_ns, value->low_ns, value->high_ns);
+    } else {
+        (void)fputs(", unknown", out);
+    }
 }
 
 /* ---- levels ---- */
 
+static void write_limit(FILE *out, const char *key, const iw_net_eager *eager, const char *when)
+{
+    if (eager->is_at_most) {
+        (void)fprintf(out, "    %s: %" PRIu64 " # %s\n", key, eager->bytes, when);
+    } else {
+        (void)fprintf(out, "    %s: unknown # %s; no limit was found\n    %s_at_least: %" PRIu64 "\n", key,
+                      when, key, eager->bytes);
+    }
+}
+
 static void write_head(FILE *out, const iw_net_level *level)
 {
     const iw_net *net = &level->net;
-    const bool has_exchange = level->exchange.median_ns > 0;
-    const iw_time half_ps = has_exchange ? llround(1e3 * level->half_round_trip.median_ns)
+    const bool has_exchange = level->exchange.value_ns > 0;
+    const iw_time half_ps = has_exchange ? llround(1e3 * level->half_round_trip.value_ns)
                                          : net->L_ps + net->o_send_ps + net->o_recv_ps;
     char number[NUMBER_SIZE];
 
     (void)fprintf(out, "  - name: %s\n", level->samples->name);
     (void)fprintf(out, "    L: %s # without overheads: a message of 1 byte takes o_s + L + o_r\n",
-                  millionths(net->L_ps, "us", number));
+                  known(net->L_ps, number));
     (void)fprintf(out, "    L_half_round_trip: %s # %s; simulate does not use it\n",
                   millionths(half_ps, "us", number),
                   has_exchange ? "of messages to and fro, not both ways at once" : "the same with overheads");
-    (void)fprintf(out, "    o_s: %s\n", millionths(net->o_send_ps, "us", number));
-    (void)fprintf(out, "    o_r: %s\n", millionths(net->o_recv_ps, "us", number));
-    (void)fprintf(out, "    g: %s\n", millionths(net->g_ps, "us", number));
-    (void)fprintf(out, "    G: %s\n", millionths(net->G, "ns", number));
+    (void)fprintf(out, "    o_s: %s\n", known(net->o_send_ps, number));
+    (void)fprintf(out, "    o_r: %s\n", known(net->o_recv_ps, number));
+    (void)fprintf(out, "    g: %s%s\n", known(net->g_ps, number),
+                  level->capped_from_bytes > 0
+                      ? " # cut to half a round trip where messages in a row took longer"
+                      : "");
+    (void)fprintf(out, "    G: %s\n",
+                  level->point_count > 1 || net->G > 0 ? millionths(net->G, "ns", number) : "unknown");
     (void)fprintf(out, "    O: %s\n", millionths(net->O, "ns", number));
-    (void)fprintf(out, "    S: %" PRIu64 " # the receiver computes%s\n", net->S_bytes,
-                  level->samples->eager_computing.is_at_most ? "" : "; no limit was found up to this size");
-    (void)fprintf(out, "    S_receiver_in_mpi: %" PRIu64 " # the receiver is in another MPI call%s\n",
-                  level->samples->eager_inside.bytes,
-                  level->samples->eager_inside.is_at_most ? "" : "; no limit was found up to this size");
+    write_limit(out, "S", &level->samples->eager_computing, "the receiver computes");
+    write_limit(out, "S_receiver_in_mpi", &level->samples->eager_inside,
+                "the receiver is in another MPI call");
 }
 
 static void write_segments(FILE *out, const iw_net *net)
@@ -131,24 +153,26 @@ static void write_segments(FILE *out, const iw_net *net)
             O[NUMBER_SIZE];
 
         (void)fprintf(out, "      - {from: %" PRIu64 ", L: %s, o_s: %s, o_r: %s, g: %s, G: %s, O: %s}\n",
-                      segment->from_bytes, millionths(segment->L_ps, "us", L),
-                      millionths(segment->o_send_ps, "us", o_send),
-                      millionths(segment->o_recv_ps, "us", o_recv), millionths(segment->g_ps, "us", g),
+                      segment->from_bytes, known(segment->L_ps, L), known(segment->o_send_ps, o_send),
+                      known(segment->o_recv_ps, o_recv), known(segment->g_ps, g),
                       millionths(segment->G, "ns", G), millionths(segment->O, "ns", O));
     }
 }
 
 /* The evidence. */
-static void write_points(FILE *out, const iw_net_level *level)
+static void write_points(FILE *out, const iw_net_level *level, uint32_t launches)
 {
     (void)fprintf(out, "    measured:\n      pair: [%u, %u]\n      eager_votes: %u\n",
                   level->samples->ranks[0], level->samples->ranks[1],
                   level->samples->eager_computing.votes + level->samples->eager_inside.votes);
     (void)fprintf(out,
-                  "      # bytes, samples, then half round trip, gap, o_s%s: [median, low, high] in ns,\n"
-                  "      # low and high being the 95 %% interval of the median\n"
+                  "      # bytes, samples, then half round trip, gap, o_s%s: [value, low, high] in ns,\n"
+                  "      # %s\n"
                   "      points:\n",
-                  level->exchange.median_ns > 0 ? ", o_r and exchange" : " and o_r");
+                  level->exchange.value_ns > 0 ? ", o_r and exchange" : " and o_r",
+                  launches > 1
+                      ? "means over launches with their 95 % interval (Student's t)"
+                      : "medians of one launch with its 95 % interval; other launches may differ by more");
     for (size_t i = 0; i < level->point_count; i++) {
         const iw_net_point *point = &level->points[i];
 
@@ -157,7 +181,7 @@ static void write_points(FILE *out, const iw_net_level *level)
         write_value(out, &point->gap);
         write_value(out, &point->o_send);
         write_value(out, &point->o_recv);
-        if (level->exchange.median_ns > 0) {
+        if (level->exchange.value_ns > 0) {
             write_value(out, &point->exchange);
         }
         (void)fputs("]\n", out);
@@ -205,7 +229,8 @@ static void write_origin(FILE *out, const iw_net_measured *measured, const char 
     write_origin_text(out, "host", samples->host_names[0]);
     (void)fprintf(out, "  hosts: %u\n  ranks: %u\n", samples->hosts, samples->ranks);
     write_origin_text(out, "mpi", samples->mpi_version);
-    (void)fprintf(out, "  calls: %s\n", iw_net_calls_name(samples->calls));
+    (void)fprintf(out, "  launches: %u\n  calls: %s\n", measured->launches,
+                  iw_net_calls_name(samples->calls));
     write_origin_text(out, "clock", samples->clock);
     (void)fprintf(out, "  samples: %" PRIu64 "\n  seconds: %.1f\n", all_samples(measured), samples->seconds);
     if (samples->warning[0] != '\0') {
@@ -230,7 +255,7 @@ static void write_all(FILE *out, const iw_net_measured *measured, const char *na
     for (size_t i = 0; i < measured->level_count; i++) {
         write_head(out, &measured->levels[i]);
         write_segments(out, &measured->levels[i].net);
-        write_points(out, &measured->levels[i]);
+        write_points(out, &measured->levels[i], measured->launches);
     }
     write_origin(out, measured, command);
 }

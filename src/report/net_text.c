@@ -10,6 +10,7 @@
 #include "report/report.h"
 
 #define PS_PER_NS 1e3
+#define POOR_FIT 0.1 /* as a share */
 
 /* "64 KiB", "65480 B" */
 static const char *size_text(uint64_t bytes, char buf[IWI_NUMBER_SIZE])
@@ -29,8 +30,8 @@ static double bandwidth(const iw_net_level *level)
 {
     const iw_net_point *last = &level->points[level->point_count - 1];
 
-    return last->gap.median_ns > 0 ? (double)last->bytes / last->gap.median_ns
-                                   : (double)last->bytes / last->half_round_trip.median_ns;
+    return last->gap.value_ns > 0 ? (double)last->bytes / last->gap.value_ns
+                                  : (double)last->bytes / last->half_round_trip.value_ns;
 }
 
 static bool is_inside(const iw_net_level *level)
@@ -39,6 +40,17 @@ static bool is_inside(const iw_net_level *level)
 }
 
 /* ---- verdict ---- */
+
+/* Of all levels. */
+static double worst_fit(const iw_net_measured *measured)
+{
+    double worst = 0;
+
+    for (size_t i = 0; i < measured->level_count; i++) {
+        worst = fmax(worst, measured->levels[i].fit_error);
+    }
+    return worst;
+}
 
 static void write_verdict(const iw_net_measured *measured, FILE *out)
 {
@@ -53,8 +65,15 @@ static void write_verdict(const iw_net_measured *measured, FILE *out)
         iwi_append(text, "%s a small message takes %s and large ones move at %.3g GB/s%s",
                    is_inside(level) ? (i == 0 ? "Inside a node" : "inside a node")
                                     : (i == 0 ? "Between nodes" : "between nodes"),
-                   iwi_ns_time_text(level->half_round_trip.median_ns, number), bandwidth(level),
+                   iwi_ns_time_text(level->half_round_trip.value_ns, number), bandwidth(level),
                    i + 1 < measured->level_count ? "; " : ".");
+    }
+    iwi_append(text, " The lines of the file miss a measured time by up to %s%s.",
+               iwi_percent_text(worst_fit(measured), number),
+               worst_fit(measured) > POOR_FIT ? ": too much to trust them between and beyond these sizes"
+                                              : "");
+    if (measured->launches == 1) {
+        iwi_append(text, " This was one launch; how much another one differs is unknown.");
     }
     if (measured->slow_count > 0) {
         iwi_append(text, " %zu of %zu pairs of ranks are slower than the others.", measured->slow_count,
@@ -67,11 +86,15 @@ static void write_verdict(const iw_net_measured *measured, FILE *out)
 
 static void write_row(FILE *out, const char *label, const iw_net_value *value, const char *meaning)
 {
-    char median[IWI_NUMBER_SIZE], interval[2 * IWI_NUMBER_SIZE], low[IWI_NUMBER_SIZE], high[IWI_NUMBER_SIZE];
+    char number[IWI_NUMBER_SIZE], interval[2 * IWI_NUMBER_SIZE], low[IWI_NUMBER_SIZE], high[IWI_NUMBER_SIZE];
 
+    if (!(value->value_ns > 0)) {
+        (void)fprintf(out, "  %-4s %-10s %-24s %s\n", label, "unknown", "", meaning);
+        return;
+    }
     snprintf(interval, sizeof interval, "[%s, %s]", iwi_ns_time_text(value->low_ns, low),
              iwi_ns_time_text(value->high_ns, high));
-    (void)fprintf(out, "  %-4s %-10s %-24s %s\n", label, iwi_ns_time_text(value->median_ns, median), interval,
+    (void)fprintf(out, "  %-4s %-10s %-24s %s\n", label, iwi_ns_time_text(value->value_ns, number), interval,
                   meaning);
 }
 
@@ -80,14 +103,24 @@ static void write_eager(FILE *out, const iw_net_level *level)
     const iw_net_eager *computing = &level->samples->eager_computing, *inside = &level->samples->eager_inside;
     char size[IWI_NUMBER_SIZE];
 
-    (void)fprintf(out, "  S    %-10s %s\n", size_text(computing->bytes, size),
-                  computing->is_at_most ? "larger messages wait for a receiver that computes"
-                                        : "and more: no send waited for its receiver");
-    if (computing->is_at_most && inside->bytes != computing->bytes) {
+    if (!computing->is_at_most) {
+        (void)fprintf(out, "  S    unknown    at least %s: no send waited for its receiver\n",
+                      size_text(computing->bytes, size));
+        return;
+    }
+    (void)fprintf(out, "  S    %-10s larger messages wait for a receiver that computes\n",
+                  size_text(computing->bytes, size));
+    if (inside->bytes != computing->bytes) {
         (void)fprintf(out, "       %-10s %s\n", size_text(inside->bytes, size),
                       inside->is_at_most ? "the same if the receiver is in another MPI call"
                                          : "and more do not wait if it is in another MPI call");
     }
+}
+
+/* 0 is unknown. */
+static const char *known_text(iw_time ps, char buf[IWI_NUMBER_SIZE])
+{
+    return ps > 0 ? iwi_ns_time_text((double)ps / PS_PER_NS, buf) : "unknown";
 }
 
 static void write_segments(FILE *out, const iw_net_level *level)
@@ -111,11 +144,9 @@ static void write_segments(FILE *out, const iw_net_level *level)
             g[IWI_NUMBER_SIZE];
 
         (void)fprintf(out, "    %-10s %-10s %-10s %-10s %-10s %6.3f  %6.3f\n",
-                      size_text(segment->from_bytes, size),
-                      iwi_ns_time_text((double)segment->L_ps / PS_PER_NS, L),
-                      iwi_ns_time_text((double)segment->o_send_ps / PS_PER_NS, o_send),
-                      iwi_ns_time_text((double)segment->o_recv_ps / PS_PER_NS, o_recv),
-                      iwi_ns_time_text((double)segment->g_ps / PS_PER_NS, g), (double)segment->G / fs_per_ns,
+                      size_text(segment->from_bytes, size), known_text(segment->L_ps, L),
+                      known_text(segment->o_send_ps, o_send), known_text(segment->o_recv_ps, o_recv),
+                      known_text(segment->g_ps, g), (double)segment->G / fs_per_ns,
                       (double)segment->O / fs_per_ns);
     }
 }
@@ -123,13 +154,21 @@ static void write_segments(FILE *out, const iw_net_level *level)
 static void write_level(const iw_net_measured *measured, const iw_net_level *level, FILE *out)
 {
     const uint32_t *ranks = level->samples->ranks;
+    const uint64_t bytes = level->points[0].bytes;
 
     (void)fprintf(out, "\nlevel '%s': ranks %u and %u (%s%s%s)\n", level->samples->name, ranks[0], ranks[1],
                   measured->samples->host_names[ranks[0]], is_inside(level) ? "" : ", ",
                   is_inside(level) ? "" : measured->samples->host_names[ranks[1]]);
-    (void)fputs("  of 1 byte, with the 95 % interval of the median:\n", out);
+    if (measured->launches > 1) {
+        (void)fprintf(out, "  of %" PRIu64 " byte%s, means of %u launches with their 95 %% intervals:\n",
+                      bytes, bytes == 1 ? "" : "s", measured->launches);
+    } else {
+        (void)fprintf(out,
+                      "  of %" PRIu64 " byte%s, medians with the 95 %% intervals of this launch alone:\n",
+                      bytes, bytes == 1 ? "" : "s");
+    }
     write_row(out, "L", &level->L, "latency without overheads");
-    if (level->exchange.median_ns > 0) {
+    if (level->exchange.value_ns > 0) {
         write_row(out, "", &level->exchange, "both ways at once: o_s+L+o_r");
         write_row(out, "", &level->half_round_trip, "half a round trip");
     } else {
@@ -171,10 +210,10 @@ static void write_links(const iw_net_measured *measured, FILE *out)
 
 /* ---- how sure ---- */
 
-static void write_certainty(const iw_net_measured *measured, FILE *out)
+static void write_samples(const iw_net_measured *measured, FILE *out)
 {
     const iw_net_samples *samples = measured->samples;
-    char text[IWI_PARAGRAPH_SIZE] = "", number[IWI_NUMBER_SIZE], size[IWI_NUMBER_SIZE];
+    char text[IWI_PARAGRAPH_SIZE] = "";
     uint64_t count = 0;
 
     for (size_t i = 0; i < measured->level_count; i++) {
@@ -182,37 +221,55 @@ static void write_certainty(const iw_net_measured *measured, FILE *out)
             count += measured->levels[i].points[k].samples;
         }
     }
-    iwi_append(text, "%" PRIu64 " samples in %.1f s by %s calls of %s.", count, samples->seconds,
+    iwi_append(text, "%" PRIu64 " samples in %.1f s and %u launch%s by %s calls of %s.", count,
+               samples->seconds, measured->launches, measured->launches == 1 ? "" : "es",
                iw_net_calls_name(samples->calls), samples->mpi_version);
+    if (measured->launches == 1) {
+        iwi_append(text, " Several launches: idlewave net -- mpirun -n 2");
+    }
     iwi_write_item(out, text);
-    for (size_t i = 0; i < measured->level_count; i++) {
-        const iw_net_level *level = &measured->levels[i];
+}
 
-        text[0] = '\0';
-        iwi_append(text, "'%s': the lines miss the median %s of a measured size by at most %s",
-                   level->samples->name, level->exchange.median_ns > 0 ? "exchange" : "half round trip",
-                   iwi_percent_text(level->fit_error, number));
-        if (level->wide_points > 0) {
-            iwi_append(text,
-                       "; %" PRIu64 " of %zu sizes have intervals wider than 10 %%: a longer --duration or a "
-                       "quieter machine helps",
-                       level->wide_points, level->point_count);
-        }
-        if (level->overlapped_from_bytes > 0) {
-            iwi_append(text,
-                       "; from %s on sending and receiving overlap, so their CPU times were cut (to %s at "
-                       "least)%s",
-                       size_text(level->overlapped_from_bytes, size),
-                       iwi_percent_text(level->least_overlap, number),
-                       level->exchange.median_ns > 0
-                           ? ""
-                           : ": if your program sends both ways at once, measure with --calls exchange");
-        }
-        iwi_append(text, ".");
-        iwi_write_item(out, text);
+static void write_doubts(const iw_net_level *level, FILE *out)
+{
+    const bool has_exchange = level->exchange.value_ns > 0;
+    char text[IWI_PARAGRAPH_SIZE] = "", number[IWI_NUMBER_SIZE], size[IWI_NUMBER_SIZE];
+
+    iwi_append(text, "'%s': the lines miss the %s of a measured size by at most %s", level->samples->name,
+               has_exchange ? "exchange" : "half round trip", iwi_percent_text(level->fit_error, number));
+    if (level->wide_points > 0) {
+        iwi_append(text,
+                   "; %" PRIu64 " of %zu sizes have intervals wider than 10 %%: a longer --duration, more "
+                   "launches or a quieter machine helps",
+                   level->wide_points, level->point_count);
+    }
+    if (level->overlapped_from_bytes > 0) {
+        iwi_append(
+            text,
+            "; from %s on sending and receiving overlap, so their CPU times were cut (to %s at least)%s",
+            size_text(level->overlapped_from_bytes, size), iwi_percent_text(level->least_overlap, number),
+            has_exchange ? "" : ": if your program sends both ways at once, measure with --calls exchange");
+    }
+    if (level->capped_from_bytes > 0) {
+        iwi_append(text,
+                   "; from %s on messages in a row took longer than half a round trip each (up to %s times), "
+                   "which g cannot mean: it was cut to that",
+                   size_text(level->capped_from_bytes, size), iwi_factor_text(level->most_capped, number));
+    }
+    iwi_append(text, ".");
+    iwi_write_item(out, text);
+}
+
+static void write_certainty(const iw_net_measured *measured, FILE *out)
+{
+    const iw_net_samples *samples = measured->samples;
+    char text[IWI_PARAGRAPH_SIZE] = "";
+
+    write_samples(measured, out);
+    for (size_t i = 0; i < measured->level_count; i++) {
+        write_doubts(&measured->levels[i], out);
     }
     if (samples->link_count > 0) {
-        text[0] = '\0';
         iwi_append(text,
                    "%zu of %" PRIu64
                    " pairs of ranks were looked at; the levels were measured between typical "

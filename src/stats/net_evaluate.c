@@ -24,23 +24,29 @@ void iw_net_measured_free(iw_net_measured *measured)
     free(measured);
 }
 
+/* A message passes sender, wire and receiver in half a round trip; none of the three takes longer alone. */
+static iw_net_value at_most(iw_net_value value, const iw_net_value *most)
+{
+    return value.value_ns > most->value_ns ? *most : value;
+}
+
 /* L = half round trip (or exchange) - o_s - o_r; what is uncertain about the overheads is uncertain about L.
  */
-static void evaluate_smallest(iw_net_level *level)
+void iwi_net_smallest(iw_net_level *level)
 {
     const iw_net_point *point = &level->points[0];
     const iw_net_value *whole = iwi_net_whole(point), *send = &point->o_send, *recv = &point->o_recv;
-    const double down = hypot(whole->median_ns - whole->low_ns,
-                              hypot(send->high_ns - send->median_ns, recv->high_ns - recv->median_ns));
-    const double up = hypot(whole->high_ns - whole->median_ns,
-                            hypot(send->median_ns - send->low_ns, recv->median_ns - recv->low_ns));
-    const double L = whole->median_ns - send->median_ns - recv->median_ns;
+    const double down = hypot(whole->value_ns - whole->low_ns,
+                              hypot(send->high_ns - send->value_ns, recv->high_ns - recv->value_ns));
+    const double up = hypot(whole->high_ns - whole->value_ns,
+                            hypot(send->value_ns - send->low_ns, recv->value_ns - recv->low_ns));
+    const double L = whole->value_ns - send->value_ns - recv->value_ns;
 
     level->half_round_trip = point->half_round_trip;
     level->exchange = point->exchange;
     level->o_send = *send;
     level->o_recv = *recv;
-    level->gap = point->gap;
+    level->gap = at_most(point->gap, whole);
     level->L = (iw_net_value){fmax(L, 0), fmax(L - down, 0), fmax(L + up, 0)};
 }
 
@@ -97,7 +103,7 @@ static iw_status evaluate_levels(const iw_log *log, const iw_net_samples *sample
 
         level->samples = &samples->levels[i];
         IW_TRY(iwi_net_points(log, level->samples, level));
-        evaluate_smallest(level);
+        iwi_net_smallest(level);
         iwi_net_segments(level);
     }
     return IW_OK;
@@ -112,6 +118,7 @@ iw_status iw_net_evaluate(const iw_log *log, const iw_net_samples *samples, iw_n
         return IW_ERR_NOMEM;
     }
     measured->samples = samples;
+    measured->launches = 1;
     status = evaluate_levels(log, samples, measured);
     if (status == IW_OK) {
         status = find_slow_links(log, samples, measured);

@@ -64,7 +64,7 @@ void iwi_net_link_medians(const iw_net_link *links, size_t count, bool is_inside
                           double *small_ns, double *large_ns);
 
 /* Is it this much slower than its kind, by the figures given? */
-bool iwi_net_is_slow(double ns, double median_ns);
+bool iwi_net_is_slow(double ns, double value_ns);
 
 #define IWI_NET_SLOW 1.5
 

@@ -33,7 +33,7 @@ void iwi_net_link_medians(const iw_net_link *links, size_t count, bool is_inside
     *large_ns = median_of(links, count, is_inside, false, scratch);
 }
 
-bool iwi_net_is_slow(double ns, double median_ns)
+bool iwi_net_is_slow(double ns, double value_ns)
 {
-    return median_ns > 0 && ns > IWI_NET_SLOW * median_ns;
+    return value_ns > 0 && ns > IWI_NET_SLOW * value_ns;
 }

@@ -24,13 +24,13 @@ iw_net_value iwi_net_median(const double *values, size_t count)
 
     memcpy(sorted, values, count * sizeof *sorted);
     qsort(sorted, count, sizeof *sorted, by_value);
-    return (iw_net_value){.median_ns = 0.5 * (sorted[(count - 1) / 2] + sorted[count / 2]),
+    return (iw_net_value){.value_ns = 0.5 * (sorted[(count - 1) / 2] + sorted[count / 2]),
                           .low_ns = sorted[low_index],
                           .high_ns = sorted[high_index]};
 }
 
 bool iwi_net_is_narrow(const iw_net_value *value, double share)
 {
-    return fmax(value->high_ns - value->median_ns, value->median_ns - value->low_ns) <=
-           share * fabs(value->median_ns);
+    return fmax(value->high_ns - value->value_ns, value->value_ns - value->low_ns) <=
+           share * fabs(value->value_ns);
 }

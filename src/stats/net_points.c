@@ -8,16 +8,16 @@
 
 static iw_net_value times(iw_net_value value, double factor)
 {
-    return (iw_net_value){value.median_ns * factor, value.low_ns * factor, value.high_ns * factor};
+    return (iw_net_value){value.value_ns * factor, value.low_ns * factor, value.high_ns * factor};
 }
 
 /* Intervals of independent values: the distances add as the sides of a right angle do. Times are not
  * negative. */
 static iw_net_value minus(iw_net_value a, iw_net_value b)
 {
-    const double down = hypot(a.median_ns - a.low_ns, b.high_ns - b.median_ns);
-    const double up = hypot(a.high_ns - a.median_ns, b.median_ns - b.low_ns);
-    const double median = a.median_ns - b.median_ns;
+    const double down = hypot(a.value_ns - a.low_ns, b.high_ns - b.value_ns);
+    const double up = hypot(a.high_ns - a.value_ns, b.value_ns - b.low_ns);
+    const double median = a.value_ns - b.value_ns;
 
     return (iw_net_value){fmax(median, 0), fmax(median - down, 0), fmax(median + up, 0)};
 }
@@ -47,7 +47,7 @@ static iw_net_value o_recv_of(const iw_net_series *recv, iw_net_value o_send)
 
 const iw_net_value *iwi_net_whole(const iw_net_point *point)
 {
-    return point->exchange.median_ns > 0 ? &point->exchange : &point->half_round_trip;
+    return point->exchange.value_ns > 0 ? &point->exchange : &point->half_round_trip;
 }
 
 static void fill(const iw_net_level_samples *samples, const iw_net_series *round_trip, iw_net_point *point)

@@ -15,6 +15,9 @@ IW_NODISCARD iw_status iwi_net_points(const iw_log *log, const iw_net_level_samp
  * half a round trip. */
 const iw_net_value *iwi_net_whole(const iw_net_point *point);
 
+/* What is said of the smallest message, from level->points. g is cut to half a round trip. */
+void iwi_net_smallest(iw_net_level *level);
+
 /* Fills level->net and what is said about the fit from level->points. */
 void iwi_net_segments(iw_net_level *level);
 

@@ -17,8 +17,8 @@ struct block {
 
 static double weight_of(const iw_net_value *value)
 {
-    const double reach = fmax(value->high_ns - value->median_ns, value->median_ns - value->low_ns);
-    const double share = fmin(fmax(reach / value->median_ns, SHARPEST), BLUNTEST);
+    const double reach = fmax(value->high_ns - value->value_ns, value->value_ns - value->low_ns);
+    const double share = fmin(fmax(reach / value->value_ns, SHARPEST), BLUNTEST);
 
     return 1.0 / (share * share);
 }
@@ -32,7 +32,7 @@ void iwi_net_rising(iw_net_value *values, size_t count)
     for (size_t i = 0; i < count; i++) {
         const double weight = weight_of(&values[i]);
 
-        blocks[block_count++] = (struct block){weight * log(values[i].median_ns), weight, 1};
+        blocks[block_count++] = (struct block){weight * log(values[i].value_ns), weight, 1};
         while (block_count > 1 && blocks[block_count - 1].sum / blocks[block_count - 1].weight <
                                       blocks[block_count - 2].sum / blocks[block_count - 2].weight) {
             blocks[block_count - 2].sum += blocks[block_count - 1].sum;
@@ -43,9 +43,9 @@ void iwi_net_rising(iw_net_value *values, size_t count)
     }
     for (size_t b = 0; b < block_count; b++) {
         for (size_t i = 0; i < blocks[b].count; i++) {
-            const double factor = exp(blocks[b].sum / blocks[b].weight) / values[at].median_ns;
+            const double factor = exp(blocks[b].sum / blocks[b].weight) / values[at].value_ns;
 
-            values[at].median_ns *= factor;
+            values[at].value_ns *= factor;
             values[at].low_ns *= factor;
             values[at++].high_ns *= factor;
         }

@@ -7,7 +7,8 @@
  * so a simulated ping-pong takes what the real one took; or, if exchanges were measured instead, a simulated
  * exchange. o_s, o_r and O come from their own measurements;
  * where they exceed what A and B leave, sending, transfer and receiving overlap, and they are cut. g makes
- * back-to-back messages as slow as trains were: max(o_s(k), o_r(k), g + (k - f) G).
+ * back-to-back messages as slow as trains were: max(o_s(k), o_r(k), g + (k - f) G); but no slower than A: a
+ * message passes sender, wire and receiver in that time, and what follows it waits for one of them at a time.
  */
 #include "stats/net_points.h"
 
@@ -15,8 +16,9 @@
 
 #define PS_PER_NS 1e3
 #define FS_PER_NS 1e6
-#define DEAREST 1e3 /* nanoseconds per byte; more is refused by iw_net_check() */
-#define WIDE 0.1    /* of an interval, as a share */
+#define DEAREST 1e3  /* nanoseconds per byte; more is refused by iw_net_check() */
+#define WIDE 0.1     /* of an interval, as a share */
+#define NOTABLE 1.05 /* what exceeds its bound by less is not told */
 
 /* All in nanoseconds and bytes. */
 struct piece {
@@ -144,13 +146,16 @@ static void choose_gap(const struct fit *fit, const struct iwi_net_line *line, s
 
 static iw_net_segment rounded(const struct piece *piece)
 {
-    return (iw_net_segment){.from_bytes = (uint64_t)piece->from,
-                            .L_ps = llround(piece->L * PS_PER_NS),
-                            .o_send_ps = llround(piece->o_send * PS_PER_NS),
-                            .o_recv_ps = llround(piece->o_recv * PS_PER_NS),
-                            .g_ps = llround(piece->g * PS_PER_NS),
-                            .G = llround(piece->G * FS_PER_NS),
-                            .O = llround(piece->O * FS_PER_NS)};
+    iw_net_segment segment = {.from_bytes = (uint64_t)piece->from,
+                              .L_ps = llround(piece->L * PS_PER_NS),
+                              .o_send_ps = llround(piece->o_send * PS_PER_NS),
+                              .o_recv_ps = llround(piece->o_recv * PS_PER_NS),
+                              .g_ps = llround(piece->g * PS_PER_NS),
+                              .G = llround(piece->G * FS_PER_NS),
+                              .O = llround(piece->O * FS_PER_NS)};
+
+    segment.g_ps = iwi_min(segment.g_ps, segment.L_ps + segment.o_send_ps + segment.o_recv_ps);
+    return segment;
 }
 
 /* A cost per byte over so many bytes, rounded up. */
@@ -201,6 +206,17 @@ static double predicted_ns(const iw_net_segment *segments, size_t count, uint64_
            (double)(segment->G + 2 * segment->O) / FS_PER_NS * further;
 }
 
+/* Trains that were slower than g, cut to half a round trip, makes them. */
+static void judge_gap(const iw_net_point *point, iw_net_level *level)
+{
+    const double factor = point->gap.value_ns / iwi_net_whole(point)->value_ns;
+
+    if (factor > NOTABLE) {
+        level->capped_from_bytes = level->capped_from_bytes == 0 ? point->bytes : level->capped_from_bytes;
+        level->most_capped = fmax(level->most_capped, factor);
+    }
+}
+
 static void judge(const struct fit *fit, const iw_net_segment *segments, size_t count)
 {
     iw_net_level *level = fit->level;
@@ -209,12 +225,13 @@ static void judge(const struct fit *fit, const iw_net_segment *segments, size_t 
     for (size_t i = 0; i < level->point_count; i++) {
         const double both = fit->o_send[i] + fit->o_recv[i];
         const iw_net_value *whole = iwi_net_whole(&level->points[i]);
-        const double measured = whole->median_ns;
+        const double measured = whole->value_ns;
         const double error = fabs(predicted_ns(segments, count, fit->bytes[i]) / measured - 1);
 
         level->fit_error = fmax(level->fit_error, error);
         level->wide_points += iwi_net_is_narrow(whole, WIDE) ? 0 : 1;
-        if (both > 1.05 * measured) {
+        judge_gap(&level->points[i], level);
+        if (both > NOTABLE * measured) {
             level->overlapped_from_bytes =
                 level->overlapped_from_bytes == 0 ? fit->bytes[i] : level->overlapped_from_bytes;
             level->least_overlap = fmin(level->least_overlap, measured / both);
@@ -229,17 +246,17 @@ static void collect(iw_net_level *level, struct fit *fit, iw_net_value *whole)
 
     for (size_t i = 0; i < level->point_count; i++) {
         fit->bytes[i] = level->points[i].bytes;
-        fit->o_send[i] = level->points[i].o_send.median_ns;
-        fit->o_recv[i] = level->points[i].o_recv.median_ns;
+        fit->o_send[i] = level->points[i].o_send.value_ns;
+        fit->o_recv[i] = level->points[i].o_recv.value_ns;
         whole[i] = *iwi_net_whole(&level->points[i]);
         gap[i] = level->points[i].gap;
-        gap[i].median_ns = fmax(gap[i].median_ns, 1);
+        gap[i].value_ns = fmax(gap[i].value_ns, 1);
     }
     iwi_net_rising(whole, level->point_count);
     iwi_net_rising(gap, level->point_count);
     for (size_t i = 0; i < level->point_count; i++) {
-        fit->whole[i] = whole[i].median_ns;
-        fit->gap[i] = gap[i].median_ns;
+        fit->whole[i] = whole[i].value_ns;
+        fit->gap[i] = gap[i].value_ns;
     }
 }
 

@@ -126,10 +126,10 @@ size_t iwi_net_split(const uint64_t *bytes, const iw_net_value *values, size_t c
 
     for (size_t i = 0; i < count; i++) {
         const double reach =
-            fmax(values[i].high_ns - values[i].median_ns, values[i].median_ns - values[i].low_ns);
+            fmax(values[i].high_ns - values[i].value_ns, values[i].value_ns - values[i].low_ns);
 
-        points.values[i] = values[i].median_ns;
-        points.slack[i] = fmin(reach / values[i].median_ns, MOST_SLACK);
+        points.values[i] = values[i].value_ns;
+        points.slack[i] = fmin(reach / values[i].value_ns, MOST_SLACK);
     }
     while (line_count == 0) {
         line_count = split_within(&points, tolerance, most, lines);

@@ -1,13 +1,16 @@
-"""`idlewave net` on one host: it knows when there is nothing to measure, and when its numbers are not valid.
+"""`idlewave net` on one host: it knows when there is nothing to measure, and when its numbers are not valid; and it starts
+launches by itself.
 
 SPDX-License-Identifier: BSD-3-Clause
 """
 
+import json
 import pathlib
 import shutil
 import sys
 import tempfile
 
+import net_support
 import run_mpi
 
 
@@ -29,11 +32,45 @@ def check_one_rank(arguments):
     assert done.returncode != 0 and "needs at least 2 ranks" in done.stderr, (done.returncode, done.stderr)
 
 
+def check_launches(arguments, folder):
+    """Each launch measures the sizes of the first; what comes of them is a network for simulate."""
+    if net_support.cores() < 2:
+        run_mpi.leave_out("several launches", "two ranks need two cores")
+        return
+    yaml = folder / "launches.yaml"
+    line, env = net_support.launches_line(arguments.mpi, 2, arguments.idlewave, yaml, "100ms", extra=["--max-size", "1KiB"],
+                                          launches=3)
+    code, out, err = net_support.run_until(line, env, net_support.is_json, 200)
+    assert code == 0, f"{' '.join(line)} ended with {code}:\n{out}\n{err}"
+    result = json.loads(out)
+    level = net_support.level_of(result, "node")
+    assert result["launches"] == 3, result
+    assert {2 ** i for i in range(11)} <= {point["bytes"] for point in level["points"]}, level["points"]
+    for point in level["points"]:
+        low, high = point["half_round_trip"]["ci95_ns"]
+        assert low <= point["half_round_trip"]["value_ns"] <= high, point
+        assert point["half_round_trip"]["within_launch_ns"] is None, point
+    assert level["g"] is None or level["g"]["value_ns"] <= level["half_round_trip"]["value_ns"], level
+    assert "launches: 3" in yaml.read_text(encoding="utf-8")
+    done = run_mpi.run([str(arguments.idlewave), "simulate", "--pattern", "pingpong", "--ranks", "2", "--net", str(yaml)])
+    assert done.returncode == 0, done.stderr
+
+
+def check_refusals(arguments):
+    """Launches are not started from within one, and one that fails is told."""
+    done = run_mpi.launch(arguments.mpi, 2, [arguments.idlewave, "net", "--launches", "3"])
+    assert done.returncode != 0 and "under a launcher this is one launch" in done.stderr, (done.returncode, done.stderr)
+    done = run_mpi.run([str(arguments.idlewave), "net", "--", run_mpi.launcher(arguments.mpi), "-n", "1"])
+    assert done.returncode == 1 and "launch 1 of 5" in done.stderr and "needs at least 2 ranks" in done.stderr, done.stderr
+
+
 def main():
     arguments = run_mpi.test_arguments(__doc__)
     with tempfile.TemporaryDirectory(prefix="iw_net_") as name:
         folder = pathlib.Path(name)
         check_one_rank(arguments)
+        check_refusals(arguments)
+        check_launches(arguments, folder)
         if arguments.mpi == "openmpi" or "shared" in arguments.only:  # MPICH's ranks spin: each message takes a time slice
             check_shared_core(arguments, folder)
     return 0

@@ -92,6 +92,7 @@ void iwt_made_net_init(struct iwt_made_net *made)
     made->samples.levels = made->level_samples;
     made->samples.links = made->links;
     made->measured = (iw_net_measured){.samples = &made->samples,
+                                       .launches = 1,
                                        .level_count = 2,
                                        .levels = made->levels,
                                        .slow_count = 1,

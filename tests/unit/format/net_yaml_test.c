@@ -52,6 +52,28 @@ static void only_four_keys_are_needed(void **state)
     assert_int_equal(net.S_bytes, 66560);
 }
 
+static void what_is_unknown_has_a_documented_default(void **state)
+{
+    struct iwt_log l;
+    iw_net net;
+
+    (void)state;
+    assert_ok(
+        read_net(&l, "{L: 1us, o_s: unknown, o_r: 2us, g: unknown, G: 1ns, O: unknown, S: unknown}", &net));
+    assert_int_equal(net.L_ps, 1000000);
+    assert_int_equal(net.o_send_ps, 0);
+    assert_int_equal(net.o_recv_ps, 2000000);
+    assert_int_equal(net.g_ps, 0);
+    assert_int_equal(net.O, 0);
+    assert_int_equal(net.S_bytes, 66560);
+    assert_ok(read_net(&l, "{L: unknown, o: 2us, g: 0, G: 1ns, S: unknown, S_at_least: 4MiB}", &net));
+    assert_int_equal(net.L_ps, 0);
+    assert_int_equal(net.S_bytes, 4 << 20);
+    assert_ok(read_net(&l, "{L: 1us, o: 2us, g: 0, G: 1ns, S_at_least: 1MiB}", &net));
+    assert_int_equal(net.S_bytes, 1 << 20);
+    assert_string_equal(l.text, "");
+}
+
 struct fault {
     const char *text;
     iw_status status;
@@ -69,7 +91,15 @@ static void faults_are_told_with_file_and_line(void **state)
         {"just text", IW_ERR_FORMAT, "expected a mapping"},
         {NEEDED "latency: 1us\n", IW_ERR_FORMAT,
          "'dir/my.net.yaml:5': unknown key 'latency'; known are L, o, o_s, o_r, g, G, O, S, name, format, "
-         "origin, segments, levels, L_half_round_trip, S_receiver_in_mpi, measured"},
+         "S_at_least, origin, segments, levels, L_half_round_trip, S_receiver_in_mpi, "
+         "S_receiver_in_mpi_at_least, measured"},
+        {"L: 1us\no: 1us\ng: 1us\nG: unknown\n", IW_ERR_FORMAT,
+         "'dir/my.net.yaml:4': G is unknown: a network of one size says nothing about others"},
+        {NEEDED "S: 8KiB\nS_at_least: 4KiB\n", IW_ERR_FORMAT,
+         "'dir/my.net.yaml:6': key 'S_at_least' stands only where S is unknown"},
+        {NEEDED
+         "S: unknown\nS_at_least: unknown\nsegments: [{from: unknown, L: 1us, o: 1us, g: 1us, G: 1ns}]\n",
+         IW_ERR_RANGE, "segment"},
         {NEEDED "[a, b]: 1us\n", IW_ERR_FORMAT, "'dir/my.net.yaml:5': expected a key"},
         {NEEDED "g: 2us\n", IW_ERR_FORMAT, "'dir/my.net.yaml:5': key 'g' is given again, first in line 3"},
         {"L: 1us\no_s: 1us\no_send: 1us\n", IW_ERR_FORMAT, "my.net.yaml:3': key 'o_s' is given again"},
@@ -282,6 +312,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_whole_file_is_read),
         cmocka_unit_test(only_four_keys_are_needed),
+        cmocka_unit_test(what_is_unknown_has_a_documented_default),
         cmocka_unit_test(faults_are_told_with_file_and_line),
         cmocka_unit_test(a_file_cut_at_any_byte_is_survived),
         cmocka_unit_test(a_net_is_not_touched_on_failure),

@@ -87,14 +87,15 @@ static void the_origin_and_both_conventions_of_latency_are_noted(void **state)
         "    L: 0.213456us # without overheads",
         "    L_half_round_trip: 0.563456us",
         "    S: 256 # the receiver computes\n",
-        "    S: 4194304 # the receiver computes; no limit was found up to this size",
+        "    S: unknown # the receiver computes; no limit was found\n    S_at_least: 4194304\n",
         "    S_receiver_in_mpi: 4040 #",
-        "      - {from: 1048576, L: 1000us, o_s: 0, o_r: 0, g: 800us, G: 123.456789ns, O: 0}",
+        "      - {from: 1048576, L: 1000us, o_s: unknown, o_r: unknown, g: 800us, G: 123.456789ns, O: 0}",
         "        - [1, 1200, [563.5, 507.1, 676.1], ",
         "  command: \"mpirun \\\"x\\\" \\u000ay\"",
         "  host: \"alpha\"",
         "  mpi: \"Open MPI v4.1.4\"",
         "  clock: \"CLOCK_MONOTONIC, 25.0 ns a reading\"",
+        "  launches: 1\n",
         "  calls: blocking\n",
         "  samples: 2400",
         "  not_valid: \"3 ranks share 2 CPUs on host alpha\"",
@@ -123,7 +124,7 @@ static void exchanges_are_written_beside_half_round_trips(void **state)
 {
     static const char *const parts[] = {
         "    L_half_round_trip: 0.4us # of messages to and fro, not both ways at once",
-        "gap, o_s, o_r and exchange: [median, low, high] in ns",
+        "gap, o_s, o_r and exchange: [value, low, high] in ns",
         ", [563.5, 500.0, 600.0]]\n",
         "  calls: exchange\n",
     };
@@ -134,7 +135,7 @@ static void exchanges_are_written_beside_half_round_trips(void **state)
 
     iwt_made_net_init(&made);
     made.samples.calls = IW_NET_CALLS_EXCHANGE;
-    made.levels[0].half_round_trip.median_ns = 400;
+    made.levels[0].half_round_trip.value_ns = 400;
     made.levels[0].exchange = made.points[0].exchange = (iw_net_value){563.456, 500, 600};
     assert_ok(iw_net_write_yaml(NULL, &made.measured, "my", "c", folder->file));
     text = read_all(folder->file);

@@ -24,8 +24,8 @@ static void few_values_give_all_of_their_range(void **state)
     const iw_net_value one = iwi_net_median(values, 1);
 
     (void)state;
-    assert_true(value.median_ns == 3 && value.low_ns == 1 && value.high_ns == 5);
-    assert_true(one.median_ns == 5 && one.low_ns == 5 && one.high_ns == 5);
+    assert_true(value.value_ns == 3 && value.low_ns == 1 && value.high_ns == 5);
+    assert_true(one.value_ns == 5 && one.low_ns == 5 && one.high_ns == 5);
 }
 
 static void an_even_number_of_values_meets_in_the_middle(void **state)
@@ -33,7 +33,7 @@ static void an_even_number_of_values_meets_in_the_middle(void **state)
     const double values[] = {4, 1, 2, 3};
 
     (void)state;
-    assert_true(iwi_net_median(values, 4).median_ns == 2.5);
+    assert_true(iwi_net_median(values, 4).value_ns == 2.5);
 }
 
 /* The true median of the uniform law is 0.5. */
@@ -215,7 +215,7 @@ static void what_rises_is_not_touched(void **state)
 
     (void)state;
     iwi_net_rising(values, 4);
-    assert_true(fabs(values[0].median_ns - 1) < 1e-12 && fabs(values[3].median_ns - 7) < 1e-12);
+    assert_true(fabs(values[0].value_ns - 1) < 1e-12 && fabs(values[3].value_ns - 7) < 1e-12);
     assert_true(fabs(values[2].low_ns - 1.5) < 1e-12);
 }
 
@@ -225,12 +225,12 @@ static void an_unsure_point_gives_way_to_sure_ones(void **state)
 
     (void)state;
     iwi_net_rising(values, 4);
-    assert_true(fabs(values[0].median_ns - 100) < 1e-9);
-    assert_true(values[1].median_ns < 111); /* the outlier, and not what follows it */
-    assert_true(values[2].median_ns < 111);
-    assert_true(fabs(values[3].median_ns - 120) < 1e-9);
+    assert_true(fabs(values[0].value_ns - 100) < 1e-9);
+    assert_true(values[1].value_ns < 111); /* the outlier, and not what follows it */
+    assert_true(values[2].value_ns < 111);
+    assert_true(fabs(values[3].value_ns - 120) < 1e-9);
     for (size_t i = 1; i < 4; i++) {
-        assert_true(values[i].median_ns >= values[i - 1].median_ns);
+        assert_true(values[i].value_ns >= values[i - 1].value_ns);
     }
 }
 
