@@ -111,7 +111,7 @@ static iw_status count_recording(const iw_log *log, const iw_certainty_question 
                                           .one_hit = (double)reach->longest_ns * 1e-9 / exposure.quiet_s,
                                           .most_unmet = INFINITY});
     free(values);
-    slowdown_p->low = fmax(0.0, slowdown_p->low); /* noise makes nothing faster */
+    slowdown_p->low = iwi_not_below_0(slowdown_p->low); /* noise makes nothing faster */
     slowdown_p->high += reach->is_bound ? INFINITY : reach->unseen;
     return IW_OK;
 }

@@ -289,6 +289,11 @@ static iw_estimate estimate(const struct iwi_scene *scene, const double *values,
     return e;
 }
 
+double iwi_not_below_0(double low)
+{
+    return low < 0.0 ? 0.0 : low;
+}
+
 /* Noise never makes anything faster: a slowdown is not below 0. */
 iw_estimate iwi_scene_slowdown(const struct iwi_scene *scene, const double *values,
                                const struct iwi_variant *variant)
@@ -296,7 +301,7 @@ iw_estimate iwi_scene_slowdown(const struct iwi_scene *scene, const double *valu
     iw_estimate slowdown =
         estimate(scene, values, &(struct cause){{variant->is_removed, false}, variant->is_together});
 
-    slowdown.low = fmax(0.0, slowdown.low);
+    slowdown.low = iwi_not_below_0(slowdown.low);
     return slowdown;
 }
 

@@ -65,7 +65,7 @@ static void estimate_change(struct run *run, const double *values, iw_change *ch
     change->slowdown = iwi_scene_slowdown(&run->scene, values, &variant);
     change->saving = iwi_scene_saving(&run->scene, run->values, values, &variant, work);
     if (!variant.is_together && !variant.is_reserved) {
-        change->saving.low = fmax(change->saving.low, 0.0); /* without a detour nothing ends later */
+        change->saving.low = iwi_not_below_0(change->saving.low); /* without a detour nothing ends later */
     }
 }
 
