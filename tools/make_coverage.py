@@ -5,9 +5,10 @@ against what the laws themselves cost. Remakes the table of docs/statistics.md.
 SPDX-License-Identifier: BSD-3-Clause
 
 Usage: make_coverage.py BUILD_DIR [--keep FILE] [--repetitions N] [--laws A,B] [--lengths 10,60] [--ranks 100,1000]
-                        [--verbs simulate,whatif,extrapolate] [--jobs N] [--page FILE] [--check] [--table]
+                        [--verbs simulate,whatif,extrapolate] [--jobs N] [--page FILE] [--check] [--table] [--anew]
     BUILD_DIR is a release build. Each answer is a line of --keep (default coverage.jsonl), and those that are there are not
-    asked for again: a long run may be interrupted, and the table is made of all lines. --table only makes it. --check
+    asked for again: a long run may be interrupted, and the table is made of all lines. --table only makes it; --anew forgets
+    them first. --check
     fails if intervals that should cover in 95 % cover in less than 90 % by more than chance, or bounds of 95 % hold less
     often. --page replaces the text between "<!-- begin coverage -->" and "<!-- end coverage -->".
 """
@@ -308,11 +309,14 @@ def parse():
     parser.add_argument("--page", type=pathlib.Path)
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--table", action="store_true")
+    parser.add_argument("--anew", action="store_true")
     return parser.parse_args()
 
 
 def main():
     arguments = parse()
+    if arguments.anew:
+        arguments.keep.unlink(missing_ok=True)
     truths, rows = load(arguments.keep)
     if not arguments.table:
         run_all(arguments, truths, rows)

@@ -84,6 +84,9 @@ static void append_worst(char *paragraph, const iw_cell_result *worst)
     append_place(paragraph, worst);
     iwi_append(paragraph, ", %s rank%s) %s without noise", iwi_ranks_text(worst->ranks, number),
                worst->ranks == 1 ? "" : "s", iwi_slower_text(iwi_mean_slowdown(worst), slower));
+    if (worst->recording.seconds > 0.0 && !isnan(worst->recording.record_s)) {
+        iwi_append(paragraph, ", or more");
+    }
     if (worst->trials > 1) {
         iwi_append(paragraph, " (mean; median %s)", iwi_slowdown_text(iwi_median_slowdown(worst), number));
     }

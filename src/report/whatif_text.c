@@ -48,19 +48,30 @@ static struct scale scale_of(const json_t *whatif)
     return scale;
 }
 
+/* "12.3 %", of a lower bound "> 12.3 %". */
+static const char *left_text(iw_estimate left, char buf[IWI_ESTIMATE_SIZE])
+{
+    const bool is_bound = !isnan(left.low) && isnan(left.high);
+    char number[IWI_NUMBER_SIZE];
+
+    snprintf(buf, IWI_ESTIMATE_SIZE, "%s%s", is_bound ? "> " : "",
+             iwi_slowdown_text(is_bound ? left.low : left.value, number));
+    return buf;
+}
+
 static void write_change(FILE *out, const json_t *change, const struct scale *scale)
 {
     const iw_estimate saving = iwi_whatif_estimate(change, "saving"),
                       left = iwi_whatif_estimate(change, "slowdown");
     const double share = iwi_result_number(change, "share");
     const int bar_columns = AFTER_LEFT_COLUMNS - scale->columns;
-    char name[IWI_CHANGE_NAME_SIZE], plain[IWI_NAME_SIZE], number[IWI_NUMBER_SIZE], percent[IWI_NUMBER_SIZE],
-        estimate[IWI_ESTIMATE_SIZE];
+    char name[IWI_CHANGE_NAME_SIZE], plain[IWI_NAME_SIZE], number[IWI_NUMBER_SIZE],
+        percent[IWI_ESTIMATE_SIZE], estimate[IWI_ESTIMATE_SIZE];
 
     iwi_plain_name(iwi_whatif_change_name(change, name), NAME_COLUMNS, plain);
     (void)fprintf(out, "  %-*s %7s %*s  %-*s", NAME_COLUMNS, plain,
                   isnan(share) || share == 0 ? "-" : iwi_share_text(share, number), LEFT_COLUMNS,
-                  iwi_slowdown_text(left.value, percent), bar_columns > 0 ? scale->columns : 0,
+                  left_text(left, percent), bar_columns > 0 ? scale->columns : 0,
                   saving_text(change, estimate));
     if (bar_columns > 0) {
         (void)iwi_write_bar(out, saving.value > 0 ? saving.value / scale->largest : 0, bar_columns);

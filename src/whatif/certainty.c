@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/base.h"
+#include "stats/mean_interval.h"
 #include "whatif/interval.h"
 #include "whatif/reach.h"
 #include "whatif/scene.h"
@@ -93,27 +94,39 @@ static double freedom_of(double variance)
     return fmax(2.0, 1.0 / variance - 1.0);
 }
 
-static iw_status count_recording(const iw_log *log, const iw_certainty_question *q, double mean,
-                                 const iw_reach *reach, iw_estimate *slowdown_p)
+iw_status iwi_count_recording(const iw_log *log, const iw_noise_set *set, const struct iwi_exposure *exposure,
+                              const double *slowdowns, size_t count, uint64_t seed, iw_estimate *slowdown_p)
+{
+    const double mean = iwi_mean_estimate(slowdowns, count).value;
+    const iw_reach reach = iwi_reach(set, exposure, mean);
+    double variance = 0.0;
+
+    IW_TRY(iwi_recording_variance(log, set, exposure, mean, seed, &variance));
+    *slowdown_p =
+        iwi_interval(&(struct iwi_sample){.trials = slowdowns,
+                                          .trial_count = count,
+                                          .file_variance = variance * mean * mean,
+                                          .file_freedom = freedom_of(variance),
+                                          .one_hit = (double)reach.longest_ns * 1e-9 / exposure->quiet_s,
+                                          .most_unmet = INFINITY});
+    slowdown_p->low = iwi_not_below_0(slowdown_p->low); /* noise makes nothing faster */
+    slowdown_p->high += reach.is_bound ? INFINITY : reach.unseen;
+    return IW_OK;
+}
+
+static iw_status count_recording(const iw_log *log, const iw_certainty_question *q, iw_estimate *slowdown_p)
 {
     const iw_sim_result *result = q->result;
     const struct iwi_exposure exposure = {.ranks = result->ranks,
                                           .quiet_s = (double)result->noiseless_ps / (double)IW_PS_PER_S};
-    double variance = 0.0, *values;
+    double *values;
+    iw_status status;
 
-    IW_TRY(iwi_recording_variance(log, q->set, &exposure, mean, result->seed, &variance));
     IW_TRY(new_values(log, result, (size_t)result->trials, &values));
-    *slowdown_p =
-        iwi_interval(&(struct iwi_sample){.trials = values,
-                                          .trial_count = (size_t)result->trials,
-                                          .file_variance = variance * mean * mean,
-                                          .file_freedom = freedom_of(variance),
-                                          .one_hit = (double)reach->longest_ns * 1e-9 / exposure.quiet_s,
-                                          .most_unmet = INFINITY});
+    status = iwi_count_recording(log, q->set, &exposure, values, (size_t)result->trials, result->seed,
+                                 slowdown_p);
     free(values);
-    slowdown_p->low = fmax(0.0, slowdown_p->low); /* noise makes nothing faster */
-    slowdown_p->high += reach->is_bound ? INFINITY : reach->unseen;
-    return IW_OK;
+    return status;
 }
 
 /* ---- both ---- */
@@ -141,7 +154,7 @@ iw_status iw_certainty_find(const iw_log *log, const iw_certainty_question *ques
         IW_TRY(run_redraws(log, question, &certainty.slowdown));
     } else if (!isnan(slowdown) && result->trials >= IW_CERTAINTY_LEAST_TRIALS &&
                certainty.reach.watched_s > 0.0 && !certainty.reach.is_extrapolated) {
-        IW_TRY(count_recording(log, question, slowdown, &certainty.reach, &certainty.slowdown));
+        IW_TRY(count_recording(log, question, &certainty.slowdown));
     }
     *certainty_p = certainty;
     return IW_OK;

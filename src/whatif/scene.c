@@ -294,6 +294,11 @@ static iw_estimate estimate(const struct iwi_scene *scene, const double *values,
     return e;
 }
 
+double iwi_not_below_0(double low)
+{
+    return low < 0.0 ? 0.0 : low;
+}
+
 /* Noise makes nothing faster where the program is monotone: a slowdown is not below 0. */
 iw_estimate iwi_scene_slowdown(const struct iwi_scene *scene, const double *values,
                                const struct iwi_variant *variant)
@@ -301,7 +306,7 @@ iw_estimate iwi_scene_slowdown(const struct iwi_scene *scene, const double *valu
     iw_estimate slowdown =
         estimate(scene, values, &(struct cause){{variant->is_removed, false}, variant->is_together});
 
-    slowdown.low = scene->is_monotone ? fmax(0.0, slowdown.low) : slowdown.low;
+    slowdown.low = scene->is_monotone ? iwi_not_below_0(slowdown.low) : slowdown.low;
     return slowdown;
 }
 

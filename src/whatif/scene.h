@@ -71,6 +71,9 @@ IW_NODISCARD iw_status iwi_scene_run_trials(struct iwi_scene *scene, const struc
 iw_estimate iwi_scene_slowdown(const struct iwi_scene *scene, const double *values,
                                const struct iwi_variant *variant);
 
+/* What is no number stays so. */
+double iwi_not_below_0(double low);
+
 /* Of `before` minus `after`, which the variant gave, pair by pair. `work` has room for iwi_scene_values(). */
 iw_estimate iwi_scene_saving(const struct iwi_scene *scene, const double *before, const double *after,
                              const struct iwi_variant *variant, double *work);

@@ -1,9 +1,9 @@
 /* What a job would gain if sources of noise were gone.
  * SPDX-License-Identifier: BSD-3-Clause
  */
+#include <idlewave/certainty.h>
 #include <idlewave/whatif.h>
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +11,7 @@
 #include "base/base.h"
 #include "whatif/break_even.h"
 #include "whatif/changes.h"
+#include "whatif/reach.h"
 #include "whatif/scene.h"
 #include "whatif/smallest_set.h"
 
@@ -65,7 +66,7 @@ static void estimate_change(struct run *run, const double *values, iw_change *ch
     change->slowdown = iwi_scene_slowdown(&run->scene, values, &variant);
     change->saving = iwi_scene_saving(&run->scene, run->values, values, &variant, work);
     if (!variant.is_together && !variant.is_reserved && run->scene.is_monotone) {
-        change->saving.low = fmax(change->saving.low, 0.0); /* without a detour nothing ends later */
+        change->saving.low = iwi_not_below_0(change->saving.low); /* without a detour nothing ends later */
     }
 }
 
@@ -74,8 +75,6 @@ static void estimate_all(struct run *run)
     const size_t stride = iwi_scene_values(&run->scene);
 
     run->whatif->now = iwi_scene_slowdown(&run->scene, run->values, &run->variants[0]);
-    run->whatif->reach =
-        iw_reach_of(run->asker.set, run->whatif->ranks, run->scene.noiseless_ps, run->whatif->now.value);
     for (size_t i = 0; i < run->changes.count; i++) {
         iw_change *change = &run->changes.list[i];
 
@@ -84,6 +83,22 @@ static void estimate_all(struct run *run)
             run->whatif->sum_of_sources += change->saving.value;
         }
     }
+}
+
+/* As `simulate` has it, where it has one: the same question has one answer. */
+static iw_status estimate_now(struct run *run)
+{
+    const struct iwi_scene *scene = &run->scene;
+    const struct iwi_exposure exposure = {.ranks = run->whatif->ranks,
+                                          .quiet_s = (double)scene->noiseless_ps / (double)IW_PS_PER_S};
+    const iw_reach reach = iwi_reach(run->asker.set, &exposure, run->whatif->now.value);
+
+    run->whatif->reach = reach;
+    return reach.watched_s == 0.0 || reach.is_extrapolated || scene->redraws == 0 ||
+                   scene->trials < IW_CERTAINTY_LEAST_TRIALS
+               ? IW_OK
+               : iwi_count_recording(run->asker.log, run->asker.set, &exposure, run->values,
+                                     (size_t)scene->trials, run->asker.opts->sim.seed, &run->whatif->now);
 }
 
 static const iw_change *find_change(const struct run *run, iw_change_kind kind)
@@ -223,6 +238,7 @@ static iw_status answer(struct run *run)
     whatif->target = opts->target;
     whatif->is_reserve_unknown = opts->cores_per_node > 0 && run->scene.reserved == NULL;
     estimate_all(run);
+    IW_TRY(estimate_now(run));
     if (run->changes.count > 0) { /* else there may be no array */
         qsort(run->changes.list, run->changes.count, sizeof(iw_change), compare_changes);
     }
