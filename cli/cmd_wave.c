@@ -40,7 +40,8 @@ static const struct opt wave_rows[] = {
 static const struct opt trace_rows[] = {
     ROW("step-gap", OPT_TIME, gap_ps, "TIME",
         "a step begins where a rank computes for so long between two calls (default by the gaps themselves)"),
-    ROW("periodic", OPT_FLAG, is_periodic, "", "the last rank and the first are neighbours"),
+    ROW("periodic", OPT_FLAG, is_periodic, "",
+        "the last rank and the first are neighbours (of a trace, or a simulated one)"),
 };
 static const struct opt output_rows[] = {
     ROW("format", OPT_CHOICE, format, "",
@@ -126,6 +127,7 @@ static iw_status find_and_write(struct ui *ui, const struct wave_opts *opts, con
     wanted.least_delay_ps = chosen_or(opts->least_delay_ps);
     wanted.distance = (uint32_t)opts->distance;
     wanted.sigma = (uint32_t)opts->sigma;
+    wanted.is_periodic = opts->is_periodic;
     status = iw_waves_find(&ui->log, timeline, &wanted, &waves);
     if (status == IW_OK) {
         status = write_waves(ui, opts->format, timeline, waves);
@@ -146,9 +148,18 @@ static int check(struct ui *ui, const struct wave_opts *opts, const char *path)
                         : opts->least_delay_ps == 0 ? "--least-delay"
                                                     : "--step-gap");
     }
-    if ((opts->gap_ps != OPT_UNSET_TIME || opts->is_periodic) && iw_timeline_is_file(path)) {
-        return ui_usage(ui, "%s is for traces: '%s' is a timeline, which has its steps and neighbours",
-                        opts->is_periodic ? "--periodic" : "--step-gap", path);
+    if (opts->gap_ps != OPT_UNSET_TIME && iw_timeline_is_file(path)) {
+        return ui_usage(ui, "--step-gap is for traces: '%s' is a timeline, which has its steps", path);
+    }
+    return 0;
+}
+
+/* A timeline of a pattern knows its neighbours; that of a simulated trace or schedule does not. */
+static int check_neighbours(struct ui *ui, const struct wave_opts *opts, const char *path,
+                            const iw_timeline *timeline)
+{
+    if (opts->is_periodic && iw_timeline_describe(timeline)->distance > 0) {
+        return ui_usage(ui, "--periodic is for traces: '%s' is a timeline that knows its neighbours", path);
     }
     return 0;
 }
@@ -169,10 +180,13 @@ static int run(struct ui *ui, const void *values, const struct opt_args *args)
     }
     status = load(ui, opts, args->values[0], &timeline);
     if (status == IW_OK) {
+        wrong = check_neighbours(ui, opts, args->values[0], timeline);
+    }
+    if (status == IW_OK && wrong == 0) {
         status = find_and_write(ui, opts, timeline);
     }
     iw_timeline_free(timeline);
-    return ui_exit_of(status);
+    return wrong != 0 ? wrong : ui_exit_of(status);
 }
 
 const struct verb verb_wave = {

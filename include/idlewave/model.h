@@ -105,7 +105,7 @@ IW_API IW_NODISCARD iw_status iw_model_doubled(const iw_log *log, const iw_law *
 
 /* Growth: where ranks on a line wait for neighbours only, exponential noise makes a step longer by so many
  * times its mean, however many ranks there are (last-passage percolation: 2 is known exactly, 2.384 by
- * simulation to 0.001; docs/models.md). */
+ * simulation to 0.002; docs/models.md). */
 #define IW_GROWTH_ONE_WAY 2.0
 #define IW_GROWTH_BOTH_WAYS 2.384
 

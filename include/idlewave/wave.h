@@ -97,12 +97,14 @@ typedef struct iw_wave_opts {
     iw_time threshold_ps;     /* 0: chosen */
     iw_time least_delay_ps;   /* shorter delays begin no wave; 0: chosen */
     uint32_t distance, sigma; /* 0: as the timeline says */
+    bool is_periodic; /* the ends of each dimension are neighbours, also where the timeline does not say so */
     size_t max_waves;
 } iw_wave_opts;
 
-#define IW_WAVE_OPTS_INIT                                                                  \
-    {                                                                                      \
-        .threshold_ps = 0, .least_delay_ps = 0, .distance = 0, .sigma = 0, .max_waves = 64 \
+#define IW_WAVE_OPTS_INIT                                                                        \
+    {                                                                                            \
+        .threshold_ps = 0, .least_delay_ps = 0, .distance = 0, .sigma = 0, .is_periodic = false, \
+        .max_waves = 64                                                                          \
     }
 
 /** IW_ERR_UNSUPPORTED: nothing exact in the timeline, or fewer than 3 steps. IW_ERR_RANGE: opts->distance is

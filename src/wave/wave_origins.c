@@ -6,7 +6,7 @@
 #include "base/base.h"
 #include "wave/wave_view.h"
 
-enum { SMALL_PART = 3 }; /* less than a third */
+enum { SMALL_PART = 2 }; /* less than half */
 
 struct origins {
     struct iwi_wave_origin *list;

@@ -85,7 +85,7 @@ iw_status iwi_wave_view_init(const iw_log *log, const iw_timeline *timeline, con
                         " ranks half is %" PRIu32,
                         opts->distance, view.ranks, view.ranks / 2);
     }
-    view.is_periodic = about->is_periodic;
+    view.is_periodic = about->is_periodic || opts->is_periodic;
     view.is_traced = strcmp(about->origin, "traced") == 0;
     set_grid(&view, about);
     set_reach(&view, about, opts);

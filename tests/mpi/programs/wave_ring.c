@@ -2,10 +2,11 @@
  * at.
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * Usage: wave_ring [STEPS [WORK_US [DELAY_US [DELAY_RANK [DELAY_STEP [BYTES [uni]]]]]]], by default 40 steps
- * of 3000 us; rank 1 sleeps 30000 us more in step 10 (from 0); 1024 bytes to both neighbours. `uni`: to the
- * higher one only. Work is sleeping, so that more ranks than CPUs do not disturb each other. Rank 0 prints
- * the time of all steps in microseconds.
+ * Usage: wave_ring [STEPS [WORK_US [DELAY_US [DELAY_RANK [DELAY_STEP [BYTES [uni|split]]]]]]], by default 40
+ * steps of 3000 us; rank 1 sleeps 30000 us more in step 10 (from 0); 1024 bytes to both neighbours. `uni`: to
+ * the higher one only. `split`: to both, with a wait for each direction instead of one for all. Work is
+ * sleeping, so that more ranks than CPUs do not disturb each other. Rank 0 prints the time of all steps in
+ * microseconds.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -15,7 +16,7 @@
 
 struct ring {
     long steps, work_us, delay_us, delay_rank, delay_step, bytes;
-    int is_one_way;
+    int is_one_way, is_split;
 };
 
 static void sleep_us(long us)
@@ -35,6 +36,10 @@ static void exchange(const struct ring *ring, int rank, int ranks, const char *o
 
     MPI_Irecv(in, bytes, MPI_BYTE, left, 0, MPI_COMM_WORLD, &requests[count++]);
     MPI_Isend(out, bytes, MPI_BYTE, right, 0, MPI_COMM_WORLD, &requests[count++]);
+    if (ring->is_split) {
+        MPI_Waitall(count, requests, statuses);
+        count = 0;
+    }
     if (!ring->is_one_way) {
         MPI_Irecv(in + bytes, bytes, MPI_BYTE, right, 1, MPI_COMM_WORLD, &requests[count++]);
         MPI_Isend(out, bytes, MPI_BYTE, left, 1, MPI_COMM_WORLD, &requests[count++]);
@@ -44,7 +49,7 @@ static void exchange(const struct ring *ring, int rank, int ranks, const char *o
 
 static struct ring read_arguments(int argc, char **argv)
 {
-    struct ring ring = {40, 3000, 30000, 1, 10, 1024, 0};
+    struct ring ring = {40, 3000, 30000, 1, 10, 1024, 0, 0};
     long *values[] = {&ring.steps,      &ring.work_us,    &ring.delay_us,
                       &ring.delay_rank, &ring.delay_step, &ring.bytes};
 
@@ -52,6 +57,7 @@ static struct ring read_arguments(int argc, char **argv)
         *values[i - 1] = strtol(argv[i], NULL, 10);
     }
     ring.is_one_way = argc > 7 && strcmp(argv[7], "uni") == 0;
+    ring.is_split = argc > 7 && strcmp(argv[7], "split") == 0;
     return ring;
 }
 
