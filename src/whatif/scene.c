@@ -263,7 +263,9 @@ iw_estimate iwi_scene_slowdown(const struct iwi_scene *scene, const double *valu
 {
     iw_estimate slowdown = estimate(scene, values, hits_of(scene->asker->set, is_removed, false));
 
-    slowdown.low = fmax(0.0, slowdown.low);
+    if (slowdown.low < 0.0) {
+        slowdown.low = 0.0;
+    }
     return slowdown;
 }
 

@@ -65,8 +65,8 @@ static void estimate_change(struct run *run, const double *values, iw_change *ch
     change->slowdown = iwi_scene_slowdown(&run->scene, values, change->is_removed);
     change->saving =
         iwi_scene_saving(&run->scene, run->values, values, is_reserve ? NULL : change->is_removed, work);
-    if (change->kind != IW_CHANGE_TOGETHER && !is_reserve) {
-        change->saving.low = fmax(change->saving.low, 0.0); /* without a detour nothing ends later */
+    if (change->kind != IW_CHANGE_TOGETHER && !is_reserve && change->saving.low < 0.0) {
+        change->saving.low = 0.0; /* without a detour nothing ends later */
     }
 }
 
