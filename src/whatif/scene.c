@@ -8,6 +8,7 @@
 
 #include "base/base.h"
 #include "sim/monotone.h"
+#include "stats/mean_interval.h"
 #include "whatif/interval.h"
 #include "whatif/reach.h"
 
@@ -277,7 +278,9 @@ static double unseen_of(const struct iwi_scene *scene, const struct cause *cause
     return reach.is_extrapolated || scene->redraws == 0 ? 0.0 : reach.is_bound ? INFINITY : reach.unseen;
 }
 
-static iw_estimate estimate(const struct iwi_scene *scene, const double *values, const struct cause *cause)
+/* `lost`: slowdown by the cause; NaN: that is what the values are. */
+static iw_estimate estimate(const struct iwi_scene *scene, const double *values, const struct cause *cause,
+                            double lost)
 {
     const struct hits hits = hits_of(scene->asker->set, &cause->filter);
     const double longest_ps = (double)hits.longest_ns * (double)IW_PS_PER_NS;
@@ -290,7 +293,7 @@ static iw_estimate estimate(const struct iwi_scene *scene, const double *values,
                                                       .one_hit = longest_ps / (double)scene->noiseless_ps,
                                                       .most_unmet = most_of(scene, hits.share)});
 
-    e.high += unseen_of(scene, cause, e.value);
+    e.high += unseen_of(scene, cause, isnan(lost) ? e.value : lost);
     return e;
 }
 
@@ -304,7 +307,7 @@ iw_estimate iwi_scene_slowdown(const struct iwi_scene *scene, const double *valu
                                const struct iwi_variant *variant)
 {
     iw_estimate slowdown =
-        estimate(scene, values, &(struct cause){{variant->is_removed, false}, variant->is_together});
+        estimate(scene, values, &(struct cause){{variant->is_removed, false}, variant->is_together}, NAN);
 
     slowdown.low = scene->is_monotone ? iwi_not_below_0(slowdown.low) : slowdown.low;
     return slowdown;
@@ -318,5 +321,7 @@ iw_estimate iwi_scene_saving(const struct iwi_scene *scene, const double *before
     for (size_t i = 0; i < iwi_scene_values(scene); i++) {
         work[i] = before[i] - after[i];
     }
-    return estimate(scene, work, &(struct cause){{is_removal ? variant->is_removed : NULL, true}, false});
+    /* where nothing goes, what is unseen is that of the noise as it is, however little of it is saved */
+    return estimate(scene, work, &(struct cause){{is_removal ? variant->is_removed : NULL, true}, false},
+                    is_removal ? NAN : iwi_mean_estimate(before, (size_t)scene->trials).value);
 }

@@ -85,6 +85,18 @@ static void estimate_all(struct run *run)
     }
 }
 
+/* What would be saved without all noise is what it costs now. */
+static void share_now(struct run *run)
+{
+    for (size_t i = 0; i < run->changes.count; i++) {
+        iw_change *change = &run->changes.list[i];
+
+        if (change->kind == IW_CHANGE_ALL && change->slowdown.high == 0.0) {
+            change->saving = run->whatif->now;
+        }
+    }
+}
+
 /* As `simulate` has it, where it has one: the same question has one answer. */
 static iw_status estimate_now(struct run *run)
 {
@@ -94,11 +106,13 @@ static iw_status estimate_now(struct run *run)
     const iw_reach reach = iwi_reach(run->asker.set, &exposure, run->whatif->now.value);
 
     run->whatif->reach = reach;
-    return reach.watched_s == 0.0 || reach.is_extrapolated || scene->redraws == 0 ||
-                   scene->trials < IW_CERTAINTY_LEAST_TRIALS
-               ? IW_OK
-               : iwi_count_recording(run->asker.log, run->asker.set, &exposure, run->values,
-                                     (size_t)scene->trials, run->asker.opts->sim.seed, &run->whatif->now);
+    if (reach.watched_s > 0.0 && !reach.is_extrapolated && scene->redraws > 0 &&
+        scene->trials >= IW_CERTAINTY_LEAST_TRIALS) {
+        IW_TRY(iwi_count_recording(run->asker.log, run->asker.set, &exposure, run->values,
+                                   (size_t)scene->trials, run->asker.opts->sim.seed, &run->whatif->now));
+        share_now(run);
+    }
+    return IW_OK;
 }
 
 static const iw_change *find_change(const struct run *run, iw_change_kind kind)
