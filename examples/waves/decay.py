@@ -12,20 +12,21 @@ import lab
 RANKS, WARM_UP, WAY, SEEDS = 401, 100, 150, 40
 WORK_US = 3000
 GROWTH = {"one way": 2.0, "both ways": 2.384}  # of exponential noise: last-passage percolation
+FREE = ["--L", "0", "--o", "0", "--g", "0", "--G", "0", "--O", "0"]  # messages that take no time
 
 
-def run(bench, ways, level, delay_ms, seed):
+def run(bench, ways, level, delay_ms, seed, net):
     noise = ["--noise", f"phase-exp:{level}%"] if level > 0 else []
     options = lab.chain(RANKS, WARM_UP + WAY, lab.EAGER, split=False, periodic=True, uni=ways == "one way")
-    return bench.waves("decay", [*options, *lab.delay(RANKS // 2, f"{delay_ms}ms", WARM_UP), *noise, "--seed", seed])
+    return bench.waves("decay", [*options, *net, *lab.delay(RANKS // 2, f"{delay_ms}ms", WARM_UP), *noise, "--seed", seed])
 
 
-def measure(bench, ways, level, delay_ms, first_seed=1):
+def measure(bench, ways, level, delay_ms, net=(), first_seed=1):
     """Decays in us a rank and speeds as shares of the silent one: one value a wave."""
     decays, speeds = [], []
     seeds = 1 if level == 0 else 10 if bench.is_quick else SEEDS
     for seed in range(first_seed, first_seed + seeds):
-        found = run(bench, ways, level, delay_ms, seed)
+        found = run(bench, ways, level, delay_ms, seed, net)
         for wave in found["waves"]:
             decays.append(wave["decay_ns_per_rank"]["value"] / 1e3)
             speeds.append(wave["speed_ranks_per_s"]["value"] / found["silent_speed_ranks_per_s"])
@@ -39,10 +40,10 @@ def with_error(values):
     return f"{statistics.mean(values):.1f} +- {statistics.stdev(values) / math.sqrt(len(values)):.1f}"
 
 
-def level_rows(bench, ways, levels):
+def level_rows(bench, ways, levels, net):
     rows, silent = [], 0.0
     for level in levels:
-        decays, speeds = measure(bench, ways, level, 90)
+        decays, speeds = measure(bench, ways, level, 90, net)
         if level == 0:
             silent = statistics.mean(decays)
         expected = (GROWTH[ways] - 1) * level / 100 * WORK_US
@@ -51,16 +52,22 @@ def level_rows(bench, ways, levels):
     return rows
 
 
-def main():
-    bench = lab.parse(__doc__.splitlines()[0])
-    levels = (0, 2, 10) if bench.is_quick else (0, 1, 2, 5, 10)
-    lengths = (90, 180) if bench.is_quick else (60, 90, 120, 150, 180)
+def print_levels(bench, levels, net):
     lab.print_table(["messages", "E, %", "decay, us/rank: mean and its error", "(growth - 1) E T + that of E = 0",
                      "speed against v_silent, %", "1/(1 + growth E) - 1, %"],
-                    [row for ways in GROWTH for row in level_rows(bench, ways, levels)])
+                    [row for ways in GROWTH for row in level_rows(bench, ways, levels, net)])
+
+
+def main():
+    bench = lab.parse(__doc__.splitlines()[0])
+    lengths = (90, 180) if bench.is_quick else (60, 90, 120, 150, 180)
+    print_levels(bench, (5, 10), FREE)
+    print()
+    print_levels(bench, (0, 2, 10) if bench.is_quick else (0, 1, 2, 5, 10), [])
     print()
     lab.print_table(["delay, ms", "decay at E = 5 %, both ways, us/rank: mean and its error"],
-                    [[length, with_error(measure(bench, "both ways", 5, length, 1000 * length)[0])] for length in lengths])
+                    [[length, with_error(measure(bench, "both ways", 5, length, first_seed=1000 * length)[0])]
+                     for length in lengths])
 
 
 if __name__ == "__main__":

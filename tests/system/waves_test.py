@@ -105,18 +105,40 @@ class Cancellation(unittest.TestCase):
 
 
 class Decay(unittest.TestCase):
-    """Figure 8."""
+    """Figure 8, against last-passage percolation: (2 - 1) E T one way, (2.384 - 1) E T both ways."""
 
-    def test_grows_with_noise_and_not_with_length(self):
-        by_level, by_length = tables("decay.py")
-        column = "decay, us/rank: median (least to largest)"
-        rates = [median(row[column]) for row in by_level]
-        self.assertLess(abs(rates[0]), 15.0)  # no noise: the part of a message that hides behind waiting
-        self.assertTrue(rates[0] < rates[1] < rates[2], rates)
-        column = "decay at E = 5 %, us/rank: median (least to largest)"
-        short, long = (re.findall(r"[-\d.e+]+", row[column]) for row in by_length)
-        self.assertLess(float(short[1]), float(long[2]))
-        self.assertLess(float(long[1]), float(short[2]))
+    DECAY, EXPECTED = "decay, us/rank: mean and its error", "(growth - 1) E T + that of E = 0"
+    SPEED, EXPECTED_SPEED = "speed against v_silent, %", "1/(1 + growth E) - 1, %"
+
+    @classmethod
+    def setUpClass(cls):
+        cls.free, cls.by_level, cls.by_length = tables("decay.py")
+
+    @staticmethod
+    def mean_and_error(cell):
+        mean, _, error = cell.partition(" +- ")
+        return float(mean), float(error or 0)
+
+    def test_is_that_of_last_passage_percolation(self):
+        for row in self.free:
+            with self.subTest(**row):
+                mean, error = self.mean_and_error(row[self.DECAY])
+                self.assertLess(abs(mean - float(row[self.EXPECTED])), 3.5 * error)
+                self.assertLess(abs(float(row[self.SPEED]) - float(row[self.EXPECTED_SPEED])), 1.0)
+
+    def test_is_lower_by_less_than_a_message_where_these_take_time(self):
+        for row in self.by_level:
+            with self.subTest(**row):
+                mean, error = self.mean_and_error(row[self.DECAY])
+                lower = float(row[self.EXPECTED]) - mean
+                self.assertLess(-3.5 * error, lower)
+                self.assertLess(lower, 27.3 + 3.5 * error)
+                if row["E, %"] == "0":
+                    self.assertLess(mean, 15.0)  # the part of a message that hides behind waiting
+
+    def test_does_not_depend_on_the_length(self):
+        (short, short_error), (long, long_error) = (self.mean_and_error(list(row.values())[1]) for row in self.by_length)
+        self.assertLess(abs(short - long), 3.5 * (short_error ** 2 + long_error ** 2) ** 0.5)
 
 
 class Elimination(unittest.TestCase):

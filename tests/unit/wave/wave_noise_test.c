@@ -95,17 +95,18 @@ static void decay_does_not_depend_on_the_length_of_the_delay(void **state)
 
 /* ---- against last-passage percolation ---- */
 
-enum { LONG_RANKS = 601, LONG_WAY = 250, WARM_UP_STEPS = 200, LONG_RUNS = 12 };
+enum { LONG_WAY = 250, WARM_UP_STEPS = 200, LONG_RUNS = 12 };
 
 /* Means over both waves of some long runs. */
 struct long_way {
     double decay_s, expected_decay_s, growth, speed_share; /* of the silent speed */
 };
 
-/* A delay in the middle of a long chain, when ranks have been in noise for long. One way: upwards only. */
+/* A delay in a ring whose ranks have been in noise for long. One way: upwards only, and twice as many runs. */
 static struct long_way go_long_way(double noise, bool is_both_ways)
 {
-    const struct iwt_delay delay = {LONG_RANKS / 2, WARM_UP_STEPS, 400 * IW_PS_PER_MS};
+    const uint32_t ranks = is_both_ways ? 2 * LONG_WAY + 101 : LONG_WAY + 101;
+    const struct iwt_delay delay = {ranks / 2, WARM_UP_STEPS, 400 * IW_PS_PER_MS};
     struct long_way sum = {0, 0, 0, 0};
     double count = 0.0;
 
@@ -113,7 +114,7 @@ static struct long_way go_long_way(double noise, bool is_both_ways)
         struct iwt_halo halo = noisy(&delay, noise, seed);
         iw_waves *waves;
 
-        halo.ranks = LONG_RANKS;
+        halo.ranks = ranks;
         halo.steps = WARM_UP_STEPS + LONG_WAY;
         halo.is_bidirectional = is_both_ways;
         halo.is_split = false;
