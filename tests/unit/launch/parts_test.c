@@ -101,7 +101,7 @@ static void refuses_a_part_of_another_version(void **state)
     require_openmpi();
     assert_not_loaded(
         IWT_FAKE_PARTS, IW_ERR_FORMAT,
-        "is a part for openmpi of another version of idlewave (4, not 3): install them together");
+        "is a part for openmpi of another version of idlewave (5, not 4): install them together");
 }
 
 static void refuses_what_is_no_library(void **state)
