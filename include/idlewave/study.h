@@ -159,11 +159,11 @@ IW_API IW_NODISCARD iw_status iw_study_merge(const iw_log *log, const char *cons
 
 /** What the recordings behind a cell can say (idlewave/certainty.h). */
 typedef struct iw_cell_recording {
-    double seconds;              /* of the recording that was watched least; 0: nothing is recorded */
-    double unseen;               /* what unseen detours add to the slowdown at most */
-    double slowdown_low;         /* 95 % interval of the mean slowdown; NaN with few trials; only a lower end: */
-    double slowdown_high;        /* beyond the reach of the recording, where this is NaN */
-    double record_s;             /* record so long for an estimate; NaN: it is one */
+    double seconds;       /* of the recording that was watched least; 0: nothing is recorded */
+    double unseen;        /* what unseen detours add to the slowdown at most */
+    double slowdown_low;  /* 95 % interval of the mean slowdown; NaN with few trials; only a lower end: */
+    double slowdown_high; /* beyond the reach of the recording, where this is NaN */
+    double record_s;      /* record so long for an estimate; NaN: it is one */
 } iw_cell_recording;
 
 typedef struct iw_cell_result {

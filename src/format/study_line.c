@@ -49,10 +49,8 @@ static const struct real_member makespan_reals[] = {
     REAL("mean_high", makespan_ns.mean_high, true),
 };
 static const struct real_member recording_reals[] = {
-    REAL("seconds", recording.seconds, false),
-    REAL("unseen", recording.unseen, false),
-    REAL("slowdown_low", recording.slowdown_low, true),
-    REAL("slowdown_high", recording.slowdown_high, true),
+    REAL("seconds", recording.seconds, false),          REAL("unseen", recording.unseen, false),
+    REAL("slowdown_low", recording.slowdown_low, true), REAL("slowdown_high", recording.slowdown_high, true),
     REAL("record_seconds", recording.record_s, true),
 };
 #undef REAL
@@ -325,7 +323,8 @@ static iw_status read_recording(const struct line_reader *r, const json_t *objec
     const json_t *recording = json_object_get(object, "recording");
 
     cell->recording = (iw_cell_recording){.seconds = 0.0};
-    return recording != NULL ? read_reals(r, recording, recording_reals, COUNT(recording_reals), cell) : IW_OK;
+    return recording != NULL ? read_reals(r, recording, recording_reals, COUNT(recording_reals), cell)
+                             : IW_OK;
 }
 
 /* Lines without a digest are believed unless noise makes the work more than twice as fast: orders of work

@@ -107,16 +107,18 @@ void iwi_append_bound(char paragraph[IWI_PARAGRAPH_SIZE], iw_estimate slowdown, 
     char number[IWI_NUMBER_SIZE], slower[IWI_PHRASE_SIZE];
 
     if (isnan(slowdown.low)) {
-        iwi_append(paragraph, " %s without %s with what was recorded: ",
-                   iwi_slower_text(slowdown.value, slower), without);
+        iwi_append(paragraph,
+                   " %s without %s with what was recorded: ", iwi_slower_text(slowdown.value, slower),
+                   without);
     } else if (slowdown.low < NO_SLOWDOWN) {
         iwi_append(paragraph, " is not known to be slower than without %s: ", without);
     } else if (slowdown.low >= 1.0) {
         iwi_append(paragraph, " takes at least %s times as long as without %s: ",
                    iwi_factor_text(1.0 + slowdown.low, number), without);
     } else {
-        iwi_append(paragraph, " is at least %s slower than without %s: ",
-                   iwi_percent_text(slowdown.low, number), without);
+        iwi_append(paragraph,
+                   " is at least %s slower than without %s: ", iwi_percent_text(slowdown.low, number),
+                   without);
     }
 }
 
@@ -175,7 +177,8 @@ void iwi_append_bounds(char paragraph[IWI_PARAGRAPH_SIZE], const iw_study_result
         return;
     }
     iwi_append(paragraph, " %zu of %zu cells %s: %s recording cannot show what so many ranks meet", bounds,
-               results->count, bounds == 1 ? "is a lower bound" : "are lower bounds", bounds == 1 ? "its" : "their");
+               results->count, bounds == 1 ? "is a lower bound" : "are lower bounds",
+               bounds == 1 ? "its" : "their");
     if (record_s <= LONGEST_ADVICE_S) {
         iwi_append(paragraph, "; record %s for estimates", iwi_length_text(round_up(record_s), length));
     }

@@ -118,7 +118,8 @@ static const char *digits_text(double share, char buf[IWI_NUMBER_SIZE])
     return buf;
 }
 
-/* "worth 1.20 % (0.90 to 1.52 %)", on a line of its own; beyond the reach of the recording "worth at least". */
+/* "worth 1.20 % (0.90 to 1.52 %)", on a line of its own; beyond the reach of the recording "worth at least".
+ */
 static void write_worth(FILE *out, const iw_mitigation *m)
 {
     char value[IWI_NUMBER_SIZE], low[IWI_NUMBER_SIZE], high[IWI_NUMBER_SIZE];

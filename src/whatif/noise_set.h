@@ -94,7 +94,8 @@ IW_NODISCARD iw_status iwi_set_add_nodes(const iw_log *log, const struct iwi_set
 IW_NODISCARD iw_status iwi_set_make(const iw_log *log, const iw_noise_set *set, const struct iwi_drawn *drawn,
                                     const bool *is_removed, iw_noise **noise_p);
 
-/* Laws of a recording that was drawn anew, without a look at how well they fit. IW_ERR_RANGE: one has no mean. */
+/* Laws of a recording that was drawn anew, without a look at how well they fit. IW_ERR_RANGE: one has no
+ * mean. */
 IW_NODISCARD iw_status iwi_fit_anew(const iw_log *log, const char *name, const iw_recording *recording,
                                     iw_noise_fit **fit_p);
 

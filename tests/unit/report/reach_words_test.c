@@ -51,7 +51,8 @@ static void no_recording_of_months_is_advised(void **state)
     reach.record_s = 1e8;
     recording = iwi_reach_object(&reach, NULL);
     iwi_append_reach(text, recording, 1, 1e6);
-    assert_non_null(strstr(text, "10 s on 1 CPU cannot show what 1 rank meets in 1 ms; no recording of two weeks"));
+    assert_non_null(
+        strstr(text, "10 s on 1 CPU cannot show what 1 rank meets in 1 ms; no recording of two weeks"));
     assert_non_null(strstr(text, "--extrapolate"));
     json_decref(recording);
 }
@@ -109,8 +110,9 @@ static void laws_are_named(void **state)
     (void)state;
     assert_true(iwi_is_extrapolated(recording));
     iwi_append_laws(text, recording);
-    assert_string_equal(text, "from laws fitted to the recording (poisson:1Hz,exp:1us + poisson:2Hz,exp:1us + "
-                              "poisson:3Hz,exp:1us and 1 others), not from it");
+    assert_string_equal(text,
+                        "from laws fitted to the recording (poisson:1Hz,exp:1us + poisson:2Hz,exp:1us + "
+                        "poisson:3Hz,exp:1us and 1 others), not from it");
     json_decref(recording);
 }
 

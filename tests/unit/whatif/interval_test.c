@@ -71,8 +71,8 @@ static void a_variance_that_is_known_is_added(void **state)
         .trials = trials, .trial_count = 6, .file_variance = 5.0 / 12.0, .file_freedom = 9.0});
 
     (void)state;
-    /* Student's half width of the trials is 2.570582 sqrt(3.5/6) = 1.963316, that of the recording t(97.5 %, 9)
-     * sqrt(5/12) = 2.262157 x 0.645497 = 1.460216 */
+    /* Student's half width of the trials is 2.570582 sqrt(3.5/6) = 1.963316, that of the recording t(97.5 %,
+     * 9) sqrt(5/12) = 2.262157 x 0.645497 = 1.460216 */
     assert_near(e.value - e.low, hypot(1.963316, 1.460216), 1e-4);
     assert_near(e.high - e.value, hypot(1.963316, 1.460216), 1e-4);
 }
