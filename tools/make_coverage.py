@@ -118,38 +118,39 @@ def plain(spec):
     return spec.split("=", 1)[-1]
 
 
+def mean_of(tool, ranks, noise):
+    words = [word for spec in noise for word in ("--noise", spec)]
+    return tool.ask("simulate", *job(ranks), *words, "--ranks-per-node", 1, "--trials", TRUTH_TRIALS[ranks],
+                    "--seed", 4711)["slowdown"]["mean"]
+
+
 def truth_of(tool, law, ranks):
-    """Mean slowdown of the law itself, and its standard error."""
-    trials = TRUTH_TRIALS[ranks]
-    if isinstance(LAWS[law], list):
-        noise = [word for spec in LAWS[law] for word in ("--noise", plain(spec))]
-    else:
-        noise = ["--noise", tool.record(law, TRUTH_SECONDS, 1, 4711), "--ranks-per-node", 1]
-    answer = tool.ask("simulate", *job(ranks), *noise, "--trials", trials, "--seed", 4711)
-    values = answer["distribution"].get("values_ns")
-    quiet = answer["noiseless_ns"]
-    mean = answer["slowdown"]["mean"]
-    if values:
-        spread = math.sqrt(sum((v / quiet - 1 - mean) ** 2 for v in values) / (len(values) - 1) / len(values))
-    else:
-        spread = float("nan")
-    return {"slowdown": mean, "error": spread}
+    """Mean slowdown of the law itself, and what each of its sources is worth: without it all others stay where they were."""
+    if not isinstance(LAWS[law], list):
+        return {"slowdown": mean_of(tool, ranks, [tool.record(law, TRUTH_SECONDS, 1, 4711)]), "savings": {}}
+    specs = [plain(spec) for spec in LAWS[law]]
+    now = mean_of(tool, ranks, specs)
+    savings = {}
+    for index, named in enumerate(LAWS[law]):
+        if len(specs) > 1:
+            rest = ["none" if i == index else spec for i, spec in enumerate(specs)]
+            savings[named.split("=")[0]] = now - mean_of(tool, ranks, rest)
+    return {"slowdown": now, "savings": savings}
 
 
-def answer_of(tool, verb, path, ranks, seed):
+def answers_of(tool, verb, path, ranks, seed):
+    """What was asked for (None: the slowdown; else the source whose saving it is) and its estimate; None: refused."""
     words = [*job(ranks), "--noise", path, "--trials", TRIALS[verb], "--seed", seed]
     if verb == "whatif":
-        answer = tool.ask("whatif", "--quiet", "--redraws", 12, "--top", 1, *words)
-        return answer["now"], answer["recording"]
+        answer = tool.ask("whatif", "--quiet", "--redraws", 12, *words)
+        return [(None, answer["now"])] + [(change["name"], change["saving"]) for change in answer["changes"]
+                                          if change["kind"] == "source" and len(answer["sources"]) > 1]
     if verb == "extrapolate":
         words.append("--extrapolate")
-        done = tool.run("simulate", *words, "--format", "json")
-        if done.returncode != 0:
-            return None, {"why": done.stderr.strip()[-200:]}
-        answer = json.loads(done.stdout)
-    else:
-        answer = tool.ask("simulate", *words)
-    return answer["recording"]["slowdown"], answer["recording"]
+    done = tool.run("simulate", *words, "--format", "json")
+    if done.returncode != 0 and verb == "extrapolate":
+        return [(None, None)]
+    return [(None, json.loads(done.stdout)["recording"]["slowdown"])]
 
 
 def one(tool, verbs, law, seconds, ranks, repetition):
@@ -157,10 +158,9 @@ def one(tool, verbs, law, seconds, ranks, repetition):
     path = tool.record(law, seconds, CPUS, seed)
     rows = []
     for verb in verbs:
-        estimate, recording = answer_of(tool, verb, path, ranks, seed)
-        rows.append({"law": law, "seconds": seconds, "ranks": ranks, "repetition": repetition, "verb": verb,
-                     "estimate": estimate, "is_bound": bool(recording.get("is_bound")),
-                     "unseen": recording.get("unseen"), "why": recording.get("why")})
+        for source, estimate in answers_of(tool, verb, path, ranks, seed):
+            rows.append({"law": law, "seconds": seconds, "ranks": ranks, "repetition": repetition,
+                         "verb": verb if source is None else "saving", "source": source, "estimate": estimate})
     path.unlink()
     return rows
 
@@ -176,7 +176,7 @@ class Tally:
         estimate = row["estimate"]
         if estimate is None:
             self.refused += 1
-        elif row["is_bound"]:
+        elif estimate["high"] is None:
             self.bounds += 1
             self.held += estimate["low"] <= truth
             self.tightness += estimate["low"] / truth
@@ -209,7 +209,8 @@ def table(title, names, tallies):
 def tallies_by(rows, truths, key):
     tallies = {}
     for row in rows:
-        truth = truths[(row["law"], row["ranks"])]["slowdown"]
+        truth = truths[(row["law"], row["ranks"])]
+        truth = truth["slowdown"] if row["source"] is None else truth["savings"][row["source"]]
         tallies.setdefault(key(row), Tally()).add(row, truth)
     return tallies
 
@@ -217,6 +218,7 @@ def tallies_by(rows, truths, key):
 def text_of(rows, truths):
     parts = []
     for verb, name in (("simulate", "`simulate`"), ("whatif", "`whatif`, the slowdown as it is"),
+                       ("saving", "`whatif`, savings of single sources"),
                        ("extrapolate", "`simulate --extrapolate`")):
         own = [row for row in rows if row["verb"] == verb]
         if own:
@@ -237,7 +239,7 @@ def least(count, share):
 
 def check(rows, truths):
     bad = []
-    for (verb,), tally in tallies_by([r for r in rows if r["verb"] != "extrapolate"], truths, lambda r: (r["verb"],)).items():
+    for (verb,), tally in tallies_by([r for r in rows if r["verb"] in ("simulate", "whatif")], truths, lambda r: (r["verb"],)).items():
         if tally.covered < least(tally.estimates, 0.90):
             bad.append(f"{verb}: {tally.covered} of {tally.estimates} intervals cover")
         if tally.held < least(tally.bounds, 0.95):

@@ -318,7 +318,7 @@ void iwi_whatif_reserve(const json_t *whatif, char paragraph[IWI_PARAGRAPH_SIZE]
         iwi_append(paragraph, " (one core less costs %s)",
                    iwi_slowdown_text(iwi_result_number(even, "price"), number));
     }
-    iwi_append(paragraph, saving.low < 0 && saving.high > 0 ? "; that may also be chance." : ".");
+    iwi_append(paragraph, saving.low < 0 && !(saving.high <= 0) ? "; that may also be chance." : ".");
     if (json_is_object(even)) {
         append_break_even(even, paragraph);
     }

@@ -123,8 +123,8 @@ static iw_status count_recording(const iw_log *log, const iw_certainty_question 
     iw_status status;
 
     IW_TRY(new_values(log, result, (size_t)result->trials, &values));
-    status = iwi_count_recording(log, q->set, &exposure, values, (size_t)result->trials, result->seed,
-                                 slowdown_p);
+    status =
+        iwi_count_recording(log, q->set, &exposure, values, (size_t)result->trials, result->seed, slowdown_p);
     free(values);
     return status;
 }

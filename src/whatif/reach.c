@@ -1,9 +1,9 @@
 /* How far recordings reach: stats/longest.h and stats/length_bins.h have the equations.
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * In W' the longest detour grows as (W'/W)^xi, so that an estimate takes W' = W (m/allowed)^(1/(1 - xi)), with
- * m = 3 E D / W, which unseen comes to as W' grows. Advice aims at half of what is allowed: short recordings
- * show too little of their tail.
+ * In W' the longest detour grows as (W'/W)^xi, so that an estimate takes W' = W (m/allowed)^(1/(1 - xi)),
+ * with m = 3 E D / W, which unseen comes to as W' grows. Advice aims at half of what is allowed: short
+ * recordings show too little of their tail.
  */
 #include <idlewave/certainty.h>
 
@@ -97,8 +97,8 @@ iw_reach iwi_reach(const iw_noise_set *set, const struct iwi_exposure *exposure,
     }
     reach.is_bound = !reach.is_extrapolated && reach.unseen > allowed;
     if (reach.is_bound) {
-        reach.record_s =
-            reach.recorded_s * pow(2.0 * most_unseen / allowed, 1.0 / (1.0 - fmin(index, MOST_ADVISED_INDEX)));
+        reach.record_s = reach.recorded_s *
+                         pow(2.0 * most_unseen / allowed, 1.0 / (1.0 - fmin(index, MOST_ADVISED_INDEX)));
     }
     return reach;
 }

@@ -31,8 +31,8 @@ IW_NODISCARD iw_status iwi_recording_variance(const iw_log *log, const iw_noise_
                                               const struct iwi_exposure *exposure, double slowdown,
                                               uint64_t seed, double *variance_p);
 
-/* The interval of a mean slowdown, at least IW_CERTAINTY_LEAST_TRIALS of them, that counts the recording and what
- * is unseen of it; .high INFINITY: it is a lower bound. */
+/* The interval of a mean slowdown, at least IW_CERTAINTY_LEAST_TRIALS of them, that counts the recording and
+ * what is unseen of it; .high INFINITY: it is a lower bound. */
 IW_NODISCARD iw_status iwi_count_recording(const iw_log *log, const iw_noise_set *set,
                                            const struct iwi_exposure *exposure, const double *slowdowns,
                                            size_t count, uint64_t seed, iw_estimate *slowdown_p);

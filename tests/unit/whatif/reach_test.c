@@ -118,7 +118,8 @@ static void beyond_the_reach_there_is_advice(void **state)
     reach = iw_reach_of(set, 10000, IW_PS_PER_MS, 0.12); /* of one phase */
     assert_true(reach.is_bound);
     assert_near(reach.unseen, 0.950213 * (0.23345 - 0.19418), 0.1); /* bins merge 200 and 190 us */
-    /* 3 x 10,000 x 233.45 us / 10 s = 0.70035, of which a fifth of the slowdown is allowed, and half of that aimed at */
+    /* 3 x 10,000 x 233.45 us / 10 s = 0.70035, of which a fifth of the slowdown is allowed, and half of that
+     * aimed at */
     assert_near(reach.record_s, 10.0 * pow(0.70035 / 0.012, 1.0 / (1.0 - 0.1433)), 0.01);
     assert_false(iw_reach_of(set, 1, IW_PS_PER_MS, 0.0).is_bound);
     iw_noise_set_free(set);
