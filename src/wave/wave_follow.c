@@ -154,14 +154,19 @@ static bool is_reached(const struct follower *f, uint32_t reach, struct place at
            cause_ps <= iw_step_end(step) + threshold_ps;
 }
 
-/* Two hops in one step, where nobody knows whether the wave does that. */
+/* Two hops in one step, where nobody knows whether the wave does that. One that does, does so from the first
+ * two ranks on. */
 static bool is_reached_at_once(const struct follower *f, struct place at)
 {
-    const iw_front *last = f->wave->front_count > 0 ? &f->wave->fronts[f->wave->front_count - 1] : NULL;
+    const iw_front *fronts = f->wave->fronts;
+    const iw_front *last = f->wave->front_count > 0 ? &fronts[f->wave->front_count - 1] : NULL;
     const iw_step *step = iwi_view_step(f->view, at.rank, at.step);
     const struct place next = {at.distance, at.rank, at.step + 1};
     const iw_time idle_ps = idle_in(iwi_view_rank(f->view, at.rank), step);
 
+    if (f->wave->front_count > 1 && fronts[1].step != fronts[0].step) {
+        return false;
+    }
     return f->reach < f->view->reach && last != NULL && step != NULL && last->step == at.step &&
            iw_step_end(step) >= last->trail_ps - f->threshold_ps / 2 && 3 * idle_ps >= 2 * last->idle_ps &&
            2 * idle_ps <= 3 * last->idle_ps && is_reached(f, f->view->reach, at) &&
@@ -270,16 +275,14 @@ static void set_threshold(struct follower *f, iw_time delay_ps)
     f->floor_ps = iwi_min(f->view->floor_ps, most_ps);
 }
 
-iw_status iwi_wave_follow(const iw_log *log, const struct iwi_wave_view *view,
-                          const struct iwi_wave_origin *origin, uint32_t dimension, int direction,
-                          iw_wave *wave_p)
+static struct follower start(const struct iwi_wave_view *view, const struct iwi_wave_origin *origin,
+                             iw_wave *wave)
 {
-    const uint32_t extent = view->extents[dimension];
     struct follower f = {.view = view,
                          .origin_rank = origin->rank,
-                         .dimension = dimension,
-                         .direction = direction,
-                         .wave = wave_p,
+                         .dimension = wave->dimension,
+                         .direction = wave->direction,
+                         .wave = wave,
                          .reach = view->expected_reach > 0 ? view->reach : view->distance,
                          .delay_steps = origin->step_count,
                          .is_choosy = view->is_traced || !view->is_quiet,
@@ -287,16 +290,26 @@ iw_status iwi_wave_follow(const iw_log *log, const struct iwi_wave_view *view,
                          .most_ps = origin->delay_ps,
                          .last_step = origin->step,
                          .steps_between = 1};
-    uint32_t distance = 1;
 
     set_threshold(&f, origin->delay_ps);
+    return f;
+}
+
+iw_status iwi_wave_follow(const iw_log *log, const struct iwi_wave_view *view,
+                          const struct iwi_wave_origin *origin, uint32_t dimension, int direction,
+                          iw_wave *wave_p)
+{
+    const uint32_t extent = view->extents[dimension];
+    struct follower f;
+
     *wave_p = (iw_wave){.origin_rank = origin->rank,
                         .origin_step = origin->step,
                         .delay_ps = origin->delay_ps,
                         .dimension = dimension,
                         .direction = direction,
                         .met = -1};
-    for (uint32_t jumped = 0; distance < extent && jumped <= f.reach; distance++) {
+    f = start(view, origin, wave_p);
+    for (uint32_t distance = 1, jumped = 0; distance < extent && jumped <= f.reach; distance++) {
         iw_front front;
 
         if (!find_front(&f, distance, jumped, &front)) {

@@ -102,7 +102,8 @@ struct long_way {
     double decay_s, expected_decay_s, growth, speed_share; /* of the silent speed */
 };
 
-/* A delay in a ring whose ranks have been in noise for long. One way: upwards only, and twice as many runs. */
+/* A delay in a ring whose ranks have been in noise for long. One way: upwards only, and twice as many runs.
+ */
 static struct long_way go_long_way(double noise, bool is_both_ways)
 {
     const uint32_t ranks = is_both_ways ? 2 * LONG_WAY + 101 : LONG_WAY + 101;
