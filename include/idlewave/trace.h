@@ -41,7 +41,8 @@ typedef struct iw_trace_info {
     bool has_cpu_time;                                           /* compute time is also known as CPU time */
     iw_time wall_ps;                                             /* longest rank, first call to last */
     iw_time compute_wall_ps, compute_cpu_ps;                     /* sums over ranks */
-    uint32_t threaded_ranks; /* that call MPI from several threads, whose calls are put into one sequence */
+    iw_time compute_timed_ps; /* of compute_wall_ps, what compute_cpu_ps is known of */
+    uint32_t threaded_ranks;  /* that call MPI from several threads, whose calls are put into one sequence */
 } iw_trace_info;
 
 IW_API void iw_trace_describe(const iw_trace *trace, iw_trace_info *info_p);

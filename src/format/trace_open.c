@@ -305,6 +305,7 @@ static void count_call(const struct iwi_call *call, iw_trace_info *info)
     info->opaque += call->kind == IWI_CALL_OPAQUE;
     info->compute_wall_ps += call->compute_wall_ps;
     info->compute_cpu_ps += call->compute_cpu_ps > 0 ? call->compute_cpu_ps : 0;
+    info->compute_timed_ps += call->compute_cpu_ps >= 0 ? call->compute_wall_ps : 0;
 }
 
 void iw_trace_describe(const iw_trace *trace, iw_trace_info *info_p)

@@ -111,22 +111,6 @@ void iw_trace_summary_free(iw_trace_summary *summary)
     }
 }
 
-/* CPU time through wall time, of the computation of which both are known. */
-static double cpu_share(const struct iw_trace *trace)
-{
-    double cpu_ps = 0.0, wall_ps = 0.0;
-
-    for (uint32_t r = 0; r < trace->rank_count; r++) {
-        for (uint64_t i = 0; i < trace->ranks[r].call_count; i++) {
-            const struct iwi_call *call = &trace->ranks[r].calls[i];
-
-            cpu_ps += call->compute_cpu_ps >= 0 ? (double)call->compute_cpu_ps : 0.0;
-            wall_ps += call->compute_cpu_ps >= 0 ? (double)call->compute_wall_ps : 0.0;
-        }
-    }
-    return trace->has_cpu_time && wall_ps > 0.0 ? fmin(cpu_ps / wall_ps, 1.0) : NAN;
-}
-
 iw_status iw_trace_recall(const iw_log *log, const iw_trace *trace, const iw_trace_opts *opts,
                           iw_traced *traced_p)
 {
@@ -135,14 +119,17 @@ iw_status iw_trace_recall(const iw_log *log, const iw_trace *trace, const iw_tra
 
     IW_TRY(iw_trace_summarize(log, trace, &summary));
     iw_trace_describe(trace, &info);
-    *traced_p = (iw_traced){.ranks = info.ranks,
-                            .replicas = opts->ranks > info.ranks ? opts->ranks / info.ranks : 1,
-                            .run_ps = summary->run_ps,
-                            .mpi_share = summary->mpi_share,
-                            .cpu_share = cpu_share(trace),
-                            .is_by_cpu = trace->has_cpu_time && opts->clock != IW_COMPUTE_WALL,
-                            .has_p2p = info.sends > 0 && !opts->drops_p2p,
-                            .replica_compute = opts->replica_compute};
+    *traced_p =
+        (iw_traced){.ranks = info.ranks,
+                    .replicas = opts->ranks > info.ranks ? opts->ranks / info.ranks : 1,
+                    .run_ps = summary->run_ps,
+                    .mpi_share = summary->mpi_share,
+                    .cpu_share = info.compute_timed_ps > 0
+                                     ? fmin((double)info.compute_cpu_ps / (double)info.compute_timed_ps, 1.0)
+                                     : NAN,
+                    .is_by_cpu = trace->has_cpu_time && opts->clock != IW_COMPUTE_WALL,
+                    .has_p2p = info.sends > 0 && !opts->drops_p2p,
+                    .replica_compute = opts->replica_compute};
     iw_trace_summary_free(summary);
     return IW_OK;
 }

@@ -3,6 +3,7 @@
  */
 #include <idlewave/trace_report.h>
 
+#include <math.h>
 #include <string.h>
 
 #include "format/trace_read.h"
@@ -42,6 +43,39 @@ static void shares_functions_and_imbalance_are_those_of_all_ranks(void **state)
     iw_trace_summary_free(summary);
 }
 
+/* rank 0: 60 by the wall clock, 15 of them CPU time; of rank 1's 20 the CPU time is not known. */
+static void what_is_told_beside_a_prediction(void **state)
+{
+    struct iwi_call calls0[] = {
+        {.kind = IWI_CALL_SEND, .compute_wall_ps = 60, .compute_cpu_ps = 15, .call_ps = 40}};
+    struct iwi_call calls1[] = {
+        {.kind = IWI_CALL_RECV, .compute_wall_ps = 20, .compute_cpu_ps = -1, .call_ps = 80}};
+    struct iwi_trace_rank ranks[] = {{.calls = calls0, .call_count = 1, .wall_ps = 100},
+                                     {.calls = calls1, .call_count = 1, .wall_ps = 100}};
+    struct iw_trace trace = {.origin = "liballprof", .rank_count = 2, .ranks = ranks, .has_cpu_time = true};
+    iw_trace_opts opts = IW_TRACE_OPTS_INIT;
+    iw_traced traced;
+
+    (void)state;
+    opts.ranks = 8;
+    assert_ok(iw_trace_recall(NULL, &trace, &opts, &traced));
+    assert_int_equal(traced.ranks, 2);
+    assert_int_equal(traced.replicas, 4);
+    assert_int_equal(traced.run_ps, 100);
+    assert_true(fabs(traced.mpi_share - 0.6) < 1e-9);
+    assert_true(fabs(traced.cpu_share - 0.25) < 1e-9);
+    assert_true(traced.is_by_cpu && traced.has_p2p);
+    assert_int_equal(traced.replica_compute, IW_REPLICA_RESAMPLE);
+    opts.clock = IW_COMPUTE_WALL;
+    opts.drops_p2p = true;
+    opts.ranks = 0;
+    calls0[0].compute_cpu_ps = -1;
+    assert_ok(iw_trace_recall(NULL, &trace, &opts, &traced));
+    assert_int_equal(traced.replicas, 1);
+    assert_true(isnan(traced.cpu_share));
+    assert_false(traced.is_by_cpu || traced.has_p2p);
+}
+
 static void functions_that_find_no_room_are_counted_together(void **state)
 {
     struct iwi_function_uses uses = {.count = 0};
@@ -65,6 +99,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shares_functions_and_imbalance_are_those_of_all_ranks),
+        cmocka_unit_test(what_is_told_beside_a_prediction),
         cmocka_unit_test(functions_that_find_no_room_are_counted_together),
     };
 
