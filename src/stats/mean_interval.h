@@ -12,7 +12,8 @@
  * IW_LEAST_TRIALS. */
 iw_estimate iwi_mean_estimate(const double *values, size_t count);
 
-/* The same for measurements repeated a few times, whose mistakes go both ways: Student's interval. NaN for fewer than 2. */
+/* The same for measurements repeated a few times, whose mistakes go both ways: Student's interval. NaN for
+ * fewer than 2. */
 iw_estimate iwi_student_estimate(const double *values, size_t count);
 
 #endif
