@@ -132,6 +132,8 @@ static int find_certainty(struct ui *ui, const struct simulate_opts *opts, struc
 {
     const uint64_t trials = iw_certainty_trials(s->set, opts->run.trials);
     iw_sim_opts sim = IW_SIM_OPTS_INIT;
+    const iw_certainty_question question = {
+        .set = s->set, .program = s->program, .net = &s->net, .opts = &sim, .result = s->result};
     struct progress progress;
     iw_status status;
 
@@ -141,11 +143,7 @@ static int find_certainty(struct ui *ui, const struct simulate_opts *opts, struc
         sim.progress = (iw_progress){progress_update, &progress};
         ui->progress = &progress;
     }
-    status = iw_certainty_find(
-        &ui->log,
-        &(iw_certainty_question){
-            .set = s->set, .program = s->program, .net = &s->net, .opts = &sim, .result = s->result},
-        &s->certainty);
+    status = iw_certainty_find(&ui->log, &question, &s->certainty);
     ui->progress = NULL;
     progress_wipe(&progress);
     return ui_exit_of(status);

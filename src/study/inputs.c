@@ -26,6 +26,8 @@ void iwi_inputs_release(struct iwi_inputs *inputs)
 {
     for (size_t i = 0; inputs->noise != NULL && i < inputs->study->system_count * SYNCS; i++) {
         iw_noise_free(inputs->noise[i]);
+    }
+    for (size_t i = 0; inputs->sets != NULL && i < inputs->study->system_count * SYNCS; i++) {
         iw_noise_set_free(inputs->sets[i]);
     }
     for (size_t i = 0; inputs->schedules != NULL && i < inputs->study->work_count; i++) {
