@@ -146,7 +146,9 @@ static void assert_within(double value, double expected, double share)
     }
 }
 
-/* (growth - 1) E T is lost a rank, and the speed is 1 / (1 + growth E) of the silent one (3.05 ms: messages).
+/* The mean of so few waves has a standard error of 2 % (one way): these seeds are within 3 % by some luck,
+ * 200 waves are by right: 148.6 and 205.2 us at 5 %, 297.1 and 410.4 us at 10 %. (growth - 1) E T is lost a
+ * rank, and the speed is 1 / (1 + growth E) of the silent one (3.05 ms: messages).
  */
 static void decay_and_speed_are_those_of_last_passage_percolation(void **state)
 {
