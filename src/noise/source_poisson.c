@@ -29,6 +29,11 @@ enum { EVENT, END };
 /* More never come: the mean is below 7. */
 enum { MOST_UNDER_WAY = 100 };
 
+/* What a detour that is under way has left, at most, in mean gaps. Where durations have no variance (pareto
+ * with A <= 2) what is left has no mean; all that begins meanwhile is walked one by one, and would be walked
+ * for hours. */
+static const double most_gaps_left = 1e5;
+
 /* Detours are walked one by one; with less than this free, work would take over a thousand times as long. */
 static const double least_free_share = 1e-3;
 
@@ -104,6 +109,16 @@ static uint32_t count_under_way(const struct iwi_poisson *p, struct iwi_draw_id 
     return count;
 }
 
+static struct iwi_under_way cut(const struct iwi_poisson *p, struct iwi_under_way one)
+{
+    const double most_ps = most_gaps_left * (double)p->mean_gap_ps;
+
+    if ((double)one.left_ps > most_ps) {
+        one.left_ps = (iw_time)most_ps;
+    }
+    return one;
+}
+
 /* The detours under way when the series that begins with event `first` does, the oldest first. */
 static uint32_t under_way(const struct iwi_poisson *p, struct iwi_draw_id draw, uint64_t first,
                           struct iwi_under_way *met)
@@ -116,8 +131,9 @@ static uint32_t under_way(const struct iwi_poisson *p, struct iwi_draw_id draw, 
     draw.purpose = IWI_DRAW_UNDER_WAY;
     count = count_under_way(p, draw, first);
     for (uint32_t k = 1; k <= count; k++) {
-        const struct iwi_under_way one = iwi_duration_under_way(
-            &p->duration, iwi_draw_unit(draw, first + 2 * k - 1), iwi_draw_unit(draw, first + 2 * k));
+        const struct iwi_under_way one =
+            cut(p, iwi_duration_under_way(&p->duration, iwi_draw_unit(draw, first + 2 * k - 1),
+                                          iwi_draw_unit(draw, first + 2 * k)));
         uint32_t at = k - 1;
 
         for (; at > 0 && met[at - 1].age_ps < one.age_ps; at--) {

@@ -225,6 +225,25 @@ static void durations_without_a_mean_begin_at_time_0(void **unused)
     iw_noise_free(noise);
 }
 
+/* With A = 1.1 one in six has over 50 ms left, and one in ten over 5 s: 10^7 further detours to walk. */
+static void what_is_under_way_has_an_end(void **unused)
+{
+    iw_noise *noise = new_noise();
+    uint32_t long_ones = 0;
+
+    (void)unused;
+    add_spec(noise, "poisson:2000kHz,pareto:1.1,1ns");
+    for (uint32_t rank = 0; rank < 1000; rank++) {
+        struct stream s = open_stream(noise, (struct iwi_stream_id){1, 1, rank});
+        const iw_time free_at = stream_finish(&s, 0, 1, NULL);
+
+        long_ones += free_at >= 50 * IW_PS_PER_MS;
+        assert_true(free_at < 55 * IW_PS_PER_MS); /* 100,000 gaps, and what began shortly before */
+    }
+    assert_in_range(long_ones, 1, 20);
+    iw_noise_free(noise);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -235,6 +254,7 @@ int main(void)
         cmocka_unit_test(the_rest_of_a_detour_that_is_met_has_the_law_of_renewal),
         cmocka_unit_test(heavy_tails_are_met_as_they_are_drawn),
         cmocka_unit_test(durations_without_a_mean_begin_at_time_0),
+        cmocka_unit_test(what_is_under_way_has_an_end),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
