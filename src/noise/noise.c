@@ -220,9 +220,9 @@ const char *iw_nodes_text(uint64_t ranks_per_node, uint64_t recorded_cpus, const
         return buf;
     }
     tell_cpus_met(ranks_per_node, recorded_cpus, met, sizeof met);
-    snprintf(buf, IW_NODES_TEXT_SIZE, "%" PRIu64 " rank%s a node, %s%s%.40s%s", ranks_per_node,
-             ranks_per_node == 1 ? "" : "s", met, cpus == NULL ? "" : (are_several ? " (CPUs " : " (CPU "),
-             cpus != NULL ? cpus : "", cpus != NULL ? ")" : "");
+    snprintf(buf, IW_NODES_TEXT_SIZE, "%" PRIu64 " rank%s a node, %s%s%.40s", ranks_per_node,
+             ranks_per_node == 1 ? "" : "s", met, cpus == NULL ? "" : (are_several ? ": CPUs " : ": CPU "),
+             cpus != NULL ? cpus : "");
     return buf;
 }
 

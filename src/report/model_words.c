@@ -173,18 +173,12 @@ static void write_law_limits(FILE *out, const iw_model_report *report)
                         "many ranks, or that hits messages, is for 'idlewave simulate'.");
 }
 
-static void write_cone_limits(FILE *out, const iw_model_report *report)
+static void write_cone_limits(FILE *out)
 {
-    const bool is_poisson = strncmp(report->noise, "poisson:", strlen("poisson:")) == 0;
-    char text[IWI_PARAGRAPH_SIZE] = "";
-
-    iwi_append(
-        text,
-        "By recursion over the rounds: detours hit work and messages, and are absorbed in waiting. The "
-        "mean was within %s of the simulator's wherever both were tried (docs/models.md); --check "
-        "simulates this one.",
-        is_poisson ? "30 %" : "10 %");
-    iwi_write_item(out, text);
+    iwi_write_item(
+        out, "By recursion over the rounds: detours hit work and messages, and are absorbed in waiting. The "
+             "mean was within 10 % of the simulator's wherever both were tried (docs/models.md); "
+             "--check simulates this one.");
     iwi_write_item(out, "Ranks are hit independently. Noise that is the same on many ranks is for 'idlewave "
                         "simulate'.");
 }
@@ -270,7 +264,7 @@ void iwi_write_model_limits(FILE *out, const iw_model_report *report)
 {
     write_question(out, report);
     if (report->is_cone) {
-        write_cone_limits(out, report);
+        write_cone_limits(out);
     } else if (report->recording != NULL) {
         write_dominant(out, report);
         write_recording_limits(out, report);

@@ -148,8 +148,8 @@ static void the_way_that_ranks_meet_cpus_is_told(void **unused)
         {3, 8, NULL, "3 ranks a node, on the first 3 of 8 recorded CPUs"},
         {16, 1, NULL, "16 ranks a node, all on one recorded CPU"},
         {16, 2, NULL, "16 ranks a node, in turns on 2 recorded CPUs"},
-        {2, 2, "0,5", "2 ranks a node, as recorded (CPUs 0,5)"},
-        {1, 1, "12", "1 rank a node, as recorded (CPU 12)"},
+        {2, 2, "0,5", "2 ranks a node, as recorded: CPUs 0,5"},
+        {1, 1, "12", "1 rank a node, as recorded: CPU 12"},
     };
     char text[IW_NODES_TEXT_SIZE];
 

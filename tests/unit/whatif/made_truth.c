@@ -40,7 +40,7 @@ static iw_program *make_program(const struct iwt_scale *scale)
     return program;
 }
 
-static iw_recording *record(uint64_t seed, int64_t times_as_long)
+static iw_recording *record(uint64_t seed)
 {
     iw_synth_opts opts = IW_SYNTH_OPTS_INIT;
     iw_recording *recording = NULL;
@@ -49,18 +49,18 @@ static iw_recording *record(uint64_t seed, int64_t times_as_long)
     opts.specs = synths;
     opts.spec_count = IWT_LAWS;
     opts.cpu_count = CPUS;
-    opts.duration_ns = INT64_C(94000000000) * times_as_long;
+    opts.duration_ns = INT64_C(94000000000);
     opts.seed = seed;
     assert_ok(iw_recording_synth(NULL, &opts, &recording, &edit));
     return recording;
 }
 
-static iw_noise_set *new_set(uint64_t seed, int64_t times_as_long)
+static iw_noise_set *new_set(uint64_t seed)
 {
     iw_noise_set *set = NULL;
 
     assert_ok(iw_noise_set_new(NULL, &set));
-    assert_ok(iw_noise_set_add_recording(NULL, set, "node", record(seed, times_as_long)));
+    assert_ok(iw_noise_set_add_recording(NULL, set, "node", record(seed)));
     iw_noise_set_align(set, IW_SYNC_NONE, 0, CPUS);
     return set;
 }
@@ -76,26 +76,13 @@ static iw_noise *noise_of_specs(size_t without)
     return noise;
 }
 
-static iw_noise *noise_of_recording(int64_t times_as_long, size_t without)
-{
-    iw_noise_set *set = new_set(4711, times_as_long);
-    bool is_removed[IWT_LAWS + 1] = {false}; /* the laws are in the order of their shares */
-    iw_noise *noise = NULL;
-
-    is_removed[without] = true;
-    assert_ok(iw_noise_set_make(NULL, set, is_removed, 1, 0, &noise));
-    iw_noise_set_free(set);
-    return noise;
-}
-
 /* Makespans without one law; IWT_LAWS: with all. */
 static iw_sim_result *simulate_laws(const struct iwt_scale *scale, size_t without)
 {
     iw_program *program = make_program(scale);
     iw_sim_opts opts = IW_SIM_OPTS_INIT;
     iw_sim_result *result = NULL;
-    iw_noise *noise =
-        scale->truth_length > 0 ? noise_of_recording(scale->truth_length, without) : noise_of_specs(without);
+    iw_noise *noise = noise_of_specs(without);
 
     opts.trials = scale->truth_trials;
     opts.seed = 4711;
@@ -159,7 +146,7 @@ iw_whatif *iwt_whatif(const struct iwt_scale *scale, uint64_t seed)
         .redraws = scale->redraws,
     };
     iw_whatif *whatif = NULL;
-    iw_noise_set *set = new_set(seed, 1);
+    iw_noise_set *set = new_set(seed);
 
     assert_ok(iw_whatif_run(NULL, set, &opts, &whatif));
     iw_noise_set_free(set);

@@ -18,9 +18,6 @@ struct iwt_scale {
     uint64_t trials; /* of one whatif */
     uint32_t redraws;
     uint64_t truth_trials;
-    /* 0: the truth comes from specs. Else from a recording so many times as long: a Poisson spec has no
-     * detour under way when a job begins, which counts where a job is shorter than detours. */
-    int64_t truth_length;
 };
 
 /* What the laws themselves cost: the mean paired saving of each without it, by simulating the specs. */

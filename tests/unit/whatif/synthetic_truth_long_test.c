@@ -14,8 +14,7 @@ static const struct iwt_scale million = {.ranks = 1000000,
                                          .steps = 1,
                                          .trials = 2,
                                          .redraws = 4,
-                                         .truth_trials = 160,
-                                         .truth_length = 30};
+                                         .truth_trials = 160};
 
 /* The law that costs most is another one on each scale. */
 static void the_truth_for_a_hundred_ranks_is_the_truth(void **state)
