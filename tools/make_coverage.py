@@ -24,7 +24,7 @@ import subprocess
 import sys
 import tempfile
 
-# The first six were in view while the method was made; the others were chosen afterwards.
+# The first six were in view while the method was made; the others were not run before it was finished.
 LAWS = {
     "exponential": ["poisson:50Hz,exp:50us"],
     "lognormal 1.0": ["poisson:20Hz,lognormal:50us,1"],
