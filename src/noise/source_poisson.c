@@ -116,8 +116,9 @@ static uint32_t under_way(const struct iwi_poisson *p, struct iwi_draw_id draw, 
     draw.purpose = IWI_DRAW_UNDER_WAY;
     count = count_under_way(p, draw, first);
     for (uint32_t k = 1; k <= count; k++) {
-        const struct iwi_under_way one = iwi_duration_under_way(
-            &p->duration, iwi_draw_unit(draw, first + 2 * k - 1), iwi_draw_unit(draw, first + 2 * k));
+        const struct iwi_under_way one =
+            iwi_duration_under_way(&p->duration, iwi_draw_unit(draw, first + 2 * (uint64_t)k - 1),
+                                   iwi_draw_unit(draw, first + 2 * (uint64_t)k));
         uint32_t at = k - 1;
 
         for (; at > 0 && met[at - 1].age_ps < one.age_ps; at--) {
