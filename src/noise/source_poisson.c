@@ -132,8 +132,8 @@ static uint32_t under_way(const struct iwi_poisson *p, struct iwi_draw_id draw, 
     count = count_under_way(p, draw, first);
     for (uint32_t k = 1; k <= count; k++) {
         const struct iwi_under_way one =
-            cut(p, iwi_duration_under_way(&p->duration, iwi_draw_unit(draw, first + 2 * k - 1),
-                                          iwi_draw_unit(draw, first + 2 * k)));
+            cut(p, iwi_duration_under_way(&p->duration, iwi_draw_unit(draw, first + 2 * (uint64_t)k - 1),
+                                          iwi_draw_unit(draw, first + 2 * (uint64_t)k)));
         uint32_t at = k - 1;
 
         for (; at > 0 && met[at - 1].age_ps < one.age_ps; at--) {
@@ -159,18 +159,25 @@ static iw_time take_under_way(const struct iwi_poisson *p, struct iwi_draw_id dr
     return from - met[number].age_ps;
 }
 
+/* When the timeline began, of one under way that began at `start`. */
+static iw_time beginning(const struct iwi_poisson *p, struct iwi_draw_id draw, uint64_t first,
+                         uint32_t number, iw_time start)
+{
+    struct iwi_under_way met[MOST_UNDER_WAY];
+
+    return number < under_way(p, draw, first, met) ? start + met[number].age_ps : start;
+}
+
 static iw_time step(const struct iwi_source *source, struct iwi_draw_id draw, int64_t *words, iw_time start)
 {
     const struct iwi_poisson *p = &source->u.poisson;
     const uint64_t event = (uint64_t)~words[EVENT], first = event >> 32 << 32;
     const uint32_t number = (uint32_t)event;
-    struct iwi_under_way met[MOST_UNDER_WAY];
 
     if (words[EVENT] >= 0) {
         return next_event(p, draw, words, start);
     }
-    (void)under_way(p, draw, first, met);
-    return take_under_way(p, draw, words, first, number + 1, start + met[number].age_ps);
+    return take_under_way(p, draw, words, first, number + 1, beginning(p, draw, first, number, start));
 }
 
 static iw_time seek(const struct iwi_source *source, struct iwi_draw_id draw, int64_t *words, iw_time start,

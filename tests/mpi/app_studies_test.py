@@ -44,7 +44,7 @@ class AppStudies(unittest.TestCase):
                 cls.rows[row["work"], row["system"], row["sync"], int(row["ranks"])] = row
 
     def slowdown(self, work, system, ranks=LARGEST, sync="none"):
-        return float(self.rows[work, system, sync, ranks]["slowdown"])
+        return float(self.rows[work, system, sync, ranks]["median_slowdown"])
 
     def messages(self, work, ranks):
         return int(self.rows[work, "chic", "none", ranks]["messages"])
