@@ -30,9 +30,9 @@ enum { EVENT, END };
 enum { MOST_UNDER_WAY = 100 };
 
 /* What a detour that is under way has left, at most, in mean gaps. Where durations have no variance (pareto
- * with A <= 2) what is left has no mean; all that begins meanwhile is walked one by one, and would be walked
- * for hours. */
-static const double most_gaps_left = 1e5;
+ * with A <= 2) what is left has no mean, and all that begins meanwhile is walked one by one on every rank
+ * that waits for it. */
+static const double most_gaps_left = 1000;
 
 /* Detours are walked one by one; with less than this free, work would take over a thousand times as long. */
 static const double least_free_share = 1e-3;

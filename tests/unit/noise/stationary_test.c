@@ -225,7 +225,7 @@ static void durations_without_a_mean_begin_at_time_0(void **unused)
     iw_noise_free(noise);
 }
 
-/* With A = 1.1 one in six has over 50 ms left, and one in ten over 5 s: 10^7 further detours to walk. */
+/* With A = 1.1 one in four has over 500 us left, and one in ten over 5 s: 10^7 further detours to walk. */
 static void what_is_under_way_has_an_end(void **unused)
 {
     iw_noise *noise = new_noise();
@@ -237,8 +237,8 @@ static void what_is_under_way_has_an_end(void **unused)
         struct stream s = open_stream(noise, (struct iwi_stream_id){1, 1, rank});
         const iw_time free_at = stream_finish(&s, 0, 1, NULL);
 
-        long_ones += free_at >= 50 * IW_PS_PER_MS;
-        assert_true(free_at < 55 * IW_PS_PER_MS); /* 100,000 gaps, and what began shortly before */
+        long_ones += free_at >= 500 * IW_PS_PER_US;
+        assert_true(free_at < 550 * IW_PS_PER_US); /* 1,000 gaps, and what began shortly before their end */
     }
     assert_in_range(long_ones, 1, 20);
     iw_noise_free(noise);
