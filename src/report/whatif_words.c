@@ -197,11 +197,14 @@ void iwi_whatif_verdict(const json_t *whatif, char paragraph[IWI_PARAGRAPH_SIZE]
     if (best != NULL && iwi_whatif_is_worth_it(best)) {
         append_best(best, whatif, paragraph);
     } else if (best != NULL) {
+        const iw_estimate saving = iwi_whatif_estimate(best, "saving");
+
+        iwi_append(paragraph, " The largest part may be that of %s", iwi_whatif_change_name(best, name));
+        if (!is_bound(saving)) {
+            iwi_append(paragraph, ", %s", iwi_whatif_points_text(saving, estimate));
+        }
         iwi_append(paragraph,
-                   " The largest part may be that of %s, %s, but that may also be chance: more "
-                   "--trials, or a longer recording, would tell.",
-                   iwi_whatif_change_name(best, name),
-                   iwi_whatif_points_text(iwi_whatif_estimate(best, "saving"), estimate));
+                   ", but that may also be chance: more --trials, or a longer recording, would tell.");
     }
 }
 
