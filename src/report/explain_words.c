@@ -123,6 +123,7 @@ void iwi_largest_words(const json_t *average, char paragraph[IWI_PARAGRAPH_SIZE]
     append_largest(paragraph, json_object_get(average, "largest"), sources > 1);
 }
 
+/* Parts of one path are numbers, those of the average objects with a mean. */
 static bool has_noise(const json_t *parts)
 {
     json_t *value;
@@ -130,7 +131,9 @@ static bool has_noise(const json_t *parts)
 
     json_object_foreach((json_t *)parts, name, value)
     {
-        if (strncmp(name, "noise ", 6) == 0 && json_number_value(value) > 0.0) {
+        const double ns = json_is_object(value) ? iwi_result_number(value, "mean") : json_number_value(value);
+
+        if (strncmp(name, "noise ", 6) == 0 && ns > 0.0) {
             return true;
         }
     }
@@ -139,7 +142,8 @@ static bool has_noise(const json_t *parts)
 
 void iwi_share_words(const json_t *explain, char paragraph[IWI_PARAGRAPH_SIZE])
 {
-    if (has_noise(json_object_get(explain, "parts"))) {
+    if (has_noise(json_object_get(explain, "parts")) ||
+        has_noise(json_object_get(json_object_get(explain, "average"), "parts_ns"))) {
         iwi_append(paragraph, "Shares of a path are no savings: without one source another path may be the "
                               "longest, with other noise on it. 'idlewave whatif' tells what would be gained "
                               "without each source.");
