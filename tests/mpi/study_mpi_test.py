@@ -29,7 +29,7 @@ patterns: [barrier, "bcast:binomial"]
 ranks: [{ranks}]
 """
 QUICK = STUDY.format(trials=20, ranks="2, 3, 5, 8, 13, 21")
-LASTING = STUDY.format(trials=8000, ranks="250, 251, 252, 253, 254, 255, 256, 257, 258, 259")
+LASTING = STUDY.format(trials=16000, ranks="250, 251, 252, 253, 254, 255, 256, 257, 258, 259")
 CELLS = 40  # of it
 STUCK = """
 trials: 2
