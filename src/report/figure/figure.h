@@ -1,0 +1,172 @@
+/* Figures: what is drawn and what it says, whatever draws it.
+ * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A kind of result has one function that makes its figure, iwi_<kind>_figure(). There is one drawer for each
+ * medium: figure_text.c (characters), figure_svg.c (pages and .svg), figure_gnuplot.c (scripts, .png, .pdf).
+ *
+ *     struct iwi_figure *figure;
+ *     struct iwi_mark *line;
+ *
+ *     IW_TRY(iwi_figure_new(log, "Detours over time", &figure));
+ *     line = iwi_figure_mark(figure, IWI_MARK_LINE, iwi_series_ink(0), "cron");
+ *     iwi_mark_add(figure, line, (double[]){1.0, 2.0});
+ *     status = iwi_figure_check(log, figure);
+ */
+#ifndef IWI_FIGURE_H
+#define IWI_FIGURE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <idlewave/log.h>
+
+#include "report/figure/palette.h"
+
+struct iwi_table; /* of documents */
+
+/* ---- axes ---- */
+
+/* How numbers of an axis read. */
+enum iwi_axis_unit {
+    IWI_AXIS_NUMBER,
+    IWI_AXIS_COUNT,
+    IWI_AXIS_NS, /* "10 us" */
+    IWI_AXIS_SECONDS,
+    IWI_AXIS_RANKS, /* powers of two where it is logarithmic */
+    IWI_AXIS_SHARE, /* "25 %" */
+    IWI_AXIS_FACTOR,
+    IWI_AXIS_HZ,
+    IWI_AXIS_POWER, /* "1e-7" */
+    IWI_AXIS_NAMES  /* 1, 2, ... have names; rows of them are numbered downwards */
+};
+
+struct iwi_figure_axis {
+    const char *label; /* "" for none */
+    enum iwi_axis_unit unit;
+    bool is_log;
+    double low, high; /* low < high: of the axis; else it is as long as the marks need */
+    const char **names;
+    size_t name_count;
+};
+
+/* ---- marks ---- */
+
+/* What an item of a mark is, in numbers. NaN leaves an item out, a bound of NaN only that bound. */
+enum iwi_mark_kind {
+    IWI_MARK_LINE,   /* x, y */
+    IWI_MARK_STEP,   /* x, y: y holds from x on */
+    IWI_MARK_DOTS,   /* x, y */
+    IWI_MARK_BAND,   /* x, low, high */
+    IWI_MARK_RANGE,  /* x, low, high: an upright bar at x */
+    IWI_MARK_BOX,    /* x, least, 5 %, quarter, median, 3 quarters, 95 %, most */
+    IWI_MARK_BAR,    /* x from, x to, y from, y to */
+    IWI_MARK_RULE_X, /* x: upright */
+    IWI_MARK_RULE_Y, /* y: level */
+    IWI_MARK_PIN,    /* x, y, and the bounds of x: a triangle on its tip */
+    IWI_MARK_CELLS,  /* x from, x to, y from, y to: one item, all of the cells */
+    IWI_MARK_KINDS
+};
+
+enum { IWI_MARK_MOST_NUMBERS = 8, IWI_MARK_LAYERS = 4, IWI_CELL_ALL = 65535 };
+
+enum iwi_dash { IWI_SOLID, IWI_DASHED, IWI_DOTTED };
+
+/* Cells, row after row from the lowest y on: what share of each a state has. Later layers lie on top. */
+struct iwi_layer {
+    enum iwi_ink ink;
+    const char *label;
+    const uint16_t *shares; /* IWI_CELL_ALL: all of the cell; not the figure's own */
+    bool is_sought;         /* shown wherever there is some of it */
+};
+
+struct iwi_mark {
+    enum iwi_mark_kind kind;
+    enum iwi_ink ink;
+    enum iwi_dash dash;
+    bool is_thin;
+    bool is_filled;    /* lines, steps: down to the axis */
+    const char *label; /* in the legend; NULL: not there */
+    size_t count, room;
+    double *numbers;        /* iwi_mark_numbers(kind) for each item */
+    const char **texts;     /* a name or note for each item, or NULL */
+    bool *is_hot;           /* items in the colour of noise, or NULL */
+    uint32_t rows, columns; /* of cells */
+    size_t layer_count;
+    struct iwi_layer layers[IWI_MARK_LAYERS];
+};
+
+/* ---- figures ---- */
+
+struct iwi_figure {
+    const char *title;
+    const char *message; /* what there is to see, in words: the caption, and all that some readers get */
+    const struct iwi_table *table; /* the numbers behind it, or NULL; not the figure's own */
+    struct iwi_figure_axis x, y;
+    double height; /* of the width; 0: as usual */
+    bool is_wide;  /* on a sheet: as wide as that */
+    size_t mark_count, mark_room;
+    struct iwi_mark **marks;
+    const char *item_head; /* at a terminal: head of the texts of boxes and bars, or NULL */
+    struct iwi_figure_text *owned;
+    bool is_broken; /* there was no memory for something */
+};
+
+IW_NODISCARD iw_status iwi_figure_new(const iw_log *log, const char *title, struct iwi_figure **figure_p);
+void iwi_figure_free(struct iwi_figure *figure);
+
+/* A copy that lives as long as the figure. */
+const char *iwi_figure_text(struct iwi_figure *figure, const char *format, ...) IW_PRINTF(2, 3);
+
+/* A new mark, drawn over those before it; its label is copied. Never NULL: without memory all that is added
+ * is lost, and iwi_figure_check() says so. */
+struct iwi_mark *iwi_figure_mark(struct iwi_figure *figure, enum iwi_mark_kind kind, enum iwi_ink ink,
+                                 const char *label);
+
+/* A new item; `numbers` has iwi_mark_numbers() of them. */
+void iwi_mark_add(struct iwi_figure *figure, struct iwi_mark *mark, const double *numbers);
+
+/* The same with a text, which is copied (NULL: none), and in the colour of noise or not. */
+void iwi_mark_add_named(struct iwi_figure *figure, struct iwi_mark *mark, const double *numbers,
+                        const char *text, bool is_hot);
+
+size_t iwi_mark_numbers(enum iwi_mark_kind kind);
+
+/* IW_ERR_NOMEM if something is missing from the figure. */
+IW_NODISCARD iw_status iwi_figure_check(const iw_log *log, const struct iwi_figure *figure);
+
+/* ---- characters ---- */
+
+struct iwi_figure_look {
+    size_t columns, lines; /* of the plot with its labels; 0: 80, and as many as usual */
+    bool has_colour;
+    bool is_ascii; /* no character outside of ASCII */
+};
+
+/* Without title and message. Ends with a line break. */
+void iwi_figure_write_text(const struct iwi_figure *figure, const struct iwi_figure_look *look, FILE *out);
+
+/* ---- SVG ---- */
+
+/* For pages: legend and <svg>, with the colours of iwi_palette_write_css() as variables. */
+void iwi_figure_write_svg(const struct iwi_figure *figure, FILE *out);
+
+/* ---- sheets: figures that are one picture of a file ---- */
+
+struct iwi_sheet {
+    const char *name; /* of its files, without suffix: "panel-1-allreduce-ring" */
+    const char *title;
+    const char *notes[2]; /* below it, or NULL */
+    size_t count;
+    struct iwi_figure **figures; /* side by side as far as there is room, wide ones below each other */
+};
+
+/* Draws it into a file: .svg by us, .png and .pdf by gnuplot; .gp is the script. */
+IW_NODISCARD iw_status iwi_sheet_plot(const iw_log *log, const struct iwi_sheet *sheet, const char *path);
+
+/* A folder with the script plot.gp and one file of data for each sheet. */
+IW_NODISCARD iw_status iwi_sheets_write_folder(const iw_log *log, const struct iwi_sheet *sheets,
+                                               size_t count, const char *dir);
+
+#endif
