@@ -24,8 +24,6 @@
 
 #include "report/figure/palette.h"
 
-struct iwi_table; /* of documents */
-
 /* ---- axes ---- */
 
 /* How numbers of an axis read. */
@@ -99,10 +97,19 @@ struct iwi_mark {
 
 /* ---- figures ---- */
 
+/* The numbers behind a figure, as they read: the heads of the columns, then row after row. A row's first cell
+ * is its head. */
+struct iwi_figure_table {
+    const char *caption; /* NULL: there is no table */
+    size_t columns, count, room;
+    uint32_t words; /* bit i: column i has words, not numbers */
+    const char **cells;
+};
+
 struct iwi_figure {
     const char *title;
     const char *message; /* what there is to see, in words: the caption, and all that some readers get */
-    const struct iwi_table *table; /* the numbers behind it, or NULL; not the figure's own */
+    struct iwi_figure_table table;
     struct iwi_figure_axis x, y;
     double height; /* of the width; 0: as usual */
     bool is_wide;  /* on a sheet: as wide as that */
@@ -110,7 +117,8 @@ struct iwi_figure {
     struct iwi_mark **marks;
     const char *item_head; /* at a terminal: head of the texts of boxes and bars, or NULL */
     struct iwi_figure_text *owned;
-    bool is_broken; /* there was no memory for something */
+    struct iwi_mark *lost; /* takes what there is no memory for */
+    bool is_broken;        /* there was no memory for something */
 };
 
 IW_NODISCARD iw_status iwi_figure_new(const iw_log *log, const char *title, struct iwi_figure **figure_p);
@@ -118,6 +126,9 @@ void iwi_figure_free(struct iwi_figure *figure);
 
 /* A copy that lives as long as the figure. */
 const char *iwi_figure_text(struct iwi_figure *figure, const char *format, ...) IW_PRINTF(2, 3);
+
+/* Adds the name of the axis' next row or column. */
+void iwi_axis_name(struct iwi_figure *figure, struct iwi_figure_axis *axis, const char *name);
 
 /* A new mark, drawn over those before it; its label is copied. Never NULL: without memory all that is added
  * is lost, and iwi_figure_check() says so. */
@@ -132,6 +143,11 @@ void iwi_mark_add_named(struct iwi_figure *figure, struct iwi_mark *mark, const 
                         const char *text, bool is_hot);
 
 size_t iwi_mark_numbers(enum iwi_mark_kind kind);
+
+/* The table: a caption, all heads, then cells. */
+void iwi_figure_table(struct iwi_figure *figure, const char *format, ...) IW_PRINTF(2, 3);
+void iwi_figure_head(struct iwi_figure *figure, bool is_words, const char *format, ...) IW_PRINTF(3, 4);
+void iwi_figure_cell(struct iwi_figure *figure, const char *format, ...) IW_PRINTF(2, 3);
 
 /* IW_ERR_NOMEM if something is missing from the figure. */
 IW_NODISCARD iw_status iwi_figure_check(const iw_log *log, const struct iwi_figure *figure);
