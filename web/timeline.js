@@ -19,14 +19,17 @@
   const MOST_STEPS = 30000; // drawn as rectangles at once
   const LEAST_SHARE_OF_RANKS = 50; // waves on less than one of so many ranks: the page opens with them alone
 
-  // As in the paper, white work, blue delay, red idle time; src/report/timeline_look.c has the same on white.
-  const LIGHT = { delay: [31, 95, 196], compute: [255, 255, 255], noise: [224, 161, 0], comm: [143, 176, 172],
-    wait: [212, 32, 32], ground: "#eef0f2", ink: "#1b1f24", faint: "#56606b", front: "#000000", halo: "#ffffff" };
-  const DARK = { delay: [94, 160, 255], compute: [32, 38, 45], noise: [214, 170, 40], comm: [92, 120, 117],
-    wait: [232, 72, 66], ground: "#0c0f12", ink: "#e7eaee", faint: "#a7b1bc", front: "#ffffff", halo: "#000000" };
+  // As in the paper, white work, blue delay, red idle time: the variables of src/report/figure/palette.c.
+  const read = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+  const numbersOf = (colour) => [1, 3, 5].map((at) => parseInt(colour.slice(at, at + 2), 16));
+  const readColours = (isDark) => ({
+    isDark, ...Object.fromEntries(STATES.map((state) => [state, numbersOf(read(state))])),
+    ground: read("card"), ink: read("ink"), faint: read("faint"),
+    front: isDark ? "#ffffff" : "#000000", halo: isDark ? "#000000" : "#ffffff",
+  });
   const darkQuery = window.matchMedia("(prefers-color-scheme: dark)");
   let isPrinting = false;
-  let colours = LIGHT;
+  let colours = readColours(darkQuery.matches);
   const css = ([r, g, b]) => `rgb(${r}, ${g}, ${b})`;
 
   const { decodeSteps, makeRaster, levelOf } = timelineCells;
@@ -41,7 +44,7 @@
 
   // One pixel a cell, painted once for each look; row 0 is the lowest.
   const imageOf = (level) => {
-    const key = `${channelBox.value}${colours === DARK}`;
+    const key = `${channelBox.value}${colours.isDark}`;
     if (!level.images[key]) {
       const image = document.createElement("canvas");
       image.width = level.columns;
@@ -316,7 +319,7 @@
     height = canvas.clientHeight;
     canvas.width = Math.round(width * scale);
     canvas.height = Math.round(height * scale);
-    colours = darkQuery.matches && !isPrinting ? DARK : LIGHT;
+    colours = readColours(darkQuery.matches && !isPrinting);
     document.querySelectorAll(".swatch").forEach((swatch) => {
       swatch.style.background = css(colours[swatch.classList[1]]);
     });
@@ -454,8 +457,13 @@
   frontsBox.addEventListener("change", requestDraw);
   channelBox.addEventListener("change", requestDraw);
   darkQuery.addEventListener("change", requestDraw);
-  window.addEventListener("beforeprint", () => { isPrinting = true; draw(); });
-  window.addEventListener("afterprint", () => { isPrinting = false; draw(); });
+  const print = (isBegin) => {
+    isPrinting = isBegin;
+    document.documentElement.classList.toggle("paper", isBegin);
+    draw();
+  };
+  window.addEventListener("beforeprint", () => print(true));
+  window.addEventListener("afterprint", () => print(false));
   new ResizeObserver(requestDraw).observe(canvas);
 
   if (!wavesBox) {

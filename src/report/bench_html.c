@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "base/base.h"
-#include "report/bench_parts.h"
+#include "report/figure/bench_figure.h"
 
 static void write_title(FILE *out, const void *subject)
 {
@@ -98,95 +98,17 @@ static void write_comparison(FILE *out, const json_t *bench)
 
 /* ---- histograms ---- */
 
-static void write_quantile_table(FILE *out, const void *arg)
+static iw_status write_histogram(struct iwi_html *html, const json_t *bench, bool is_noisy)
 {
-    const json_t *quantiles = json_object_get(json_object_get(arg, "qtbt_ns"), "quantiles");
-    char number[IWI_NUMBER_SIZE];
+    struct iwi_figure *figure;
+    iw_status status = IW_OK;
 
-    iwi_html_head(out, true, "Share of the phases");
-    iwi_html_head(out, false, "Take no longer than");
-    iwi_html_table_body(out);
-    for (size_t i = 0; i < IW_BENCH_QUANTILES; i++) {
-        iwi_html_row_begin(out);
-        iwi_html_cell(out, IWI_CELL_ROW_HEAD_WORDS, "%g %%", 100.0 * iw_bench_quantile(i));
-        iwi_html_cell(out, IWI_CELL_NUMBER, "%s",
-                      iwi_ns_time_text(iwi_result_number(quantiles, iwi_bench_quantile_key(i)), number));
-        iwi_html_row_end(out);
+    IW_TRY(iwi_bench_figure(html->log, bench, is_noisy, &figure));
+    if (figure != NULL) {
+        status = iwi_html_figure(html, figure);
+        iwi_figure_free(figure);
     }
-}
-
-/* Where bins are that are not empty. */
-struct range {
-    double low, high;
-};
-
-static bool is_used(const json_t *bin)
-{
-    return json_number_value(json_array_get(bin, 2)) > 0.0;
-}
-
-static void widen(struct range *range, const json_t *histogram)
-{
-    for (size_t i = 0; i < json_array_size(histogram); i++) {
-        const json_t *bin = json_array_get(histogram, i);
-
-        if (is_used(bin)) {
-            range->low = fmin(range->low, json_number_value(json_array_get(bin, 0)));
-            range->high = fmax(range->high, json_number_value(json_array_get(bin, 1)));
-        }
-    }
-}
-
-/* One for both pictures: they are there to be compared. */
-static struct range range_of(const json_t *bench)
-{
-    struct range range = {INFINITY, 0.0};
-
-    widen(&range, json_object_get(json_object_get(bench, "quiet"), "histogram"));
-    widen(&range, json_object_get(json_object_get(bench, "noisy"), "histogram"));
-    return range;
-}
-
-static json_t *histogram_data(const json_t *histogram, const struct range *range)
-{
-    json_t *bins = json_array();
-
-    for (size_t i = 0; i < json_array_size(histogram); i++) {
-        const json_t *bin = json_array_get(histogram, i);
-
-        if (is_used(bin)) {
-            (void)json_array_append_new(
-                bins, json_pack("[o, o, I]", iwi_html_number(json_number_value(json_array_get(bin, 0))),
-                                iwi_html_number(json_number_value(json_array_get(bin, 1))),
-                                (json_int_t)json_number_value(json_array_get(bin, 2))));
-        }
-    }
-    return json_pack("{s:s, s:o, s:[o, o]}", "kind", "histogram", "bins", bins, "range",
-                     iwi_html_number(range->low), iwi_html_number(range->high));
-}
-
-static iw_status write_histogram(struct iwi_html *html, const char *title, const json_t *times,
-                                 const struct range *range)
-{
-    const json_t *quantiles = json_object_get(json_object_get(times, "qtbt_ns"), "quantiles");
-    char message[IWI_PARAGRAPH_SIZE] = "", number[3][IWI_NUMBER_SIZE];
-
-    if (json_array_size(json_object_get(times, "histogram")) == 0) {
-        return IW_OK;
-    }
-    iwi_append(message,
-               "Half of the phases take at most %s, 99 %% at most %s, the longest %s. Both axes are "
-               "logarithmic.",
-               iwi_ns_time_text(iwi_result_number(quantiles, "p50"), number[0]),
-               iwi_ns_time_text(iwi_result_number(quantiles, "p99"), number[1]),
-               iwi_ns_time_text(iwi_result_number(quantiles, "p100"), number[2]));
-    return iwi_html_figure(
-        html, &(struct iwi_figure){.title = title,
-                                   .message = message,
-                                   .data = histogram_data(json_object_get(times, "histogram"), range),
-                                   .table_caption = "How long phases take",
-                                   .write_table = write_quantile_table,
-                                   .arg = times});
+    return status;
 }
 
 /* ---- ranks ---- */
@@ -251,8 +173,7 @@ static void write_origin(FILE *out, const json_t *bench)
 
 static iw_status write_body(struct iwi_html *html, const void *subject)
 {
-    const json_t *bench = subject, *noisy = json_object_get(bench, "noisy");
-    const struct range range = range_of(bench);
+    const json_t *bench = subject;
     FILE *out = html->out;
     char operation[IWI_NUMBER_SIZE];
 
@@ -266,11 +187,8 @@ static iw_status write_body(struct iwi_html *html, const void *subject)
     iwi_html_section(out, "times", "How long phases take");
     write_comparison(out, bench);
     (void)fputs("<div class=\"figures\">\n", out);
-    IW_TRY(write_histogram(html, json_is_object(noisy) ? "Phases without injected noise" : "Phases",
-                           json_object_get(bench, "quiet"), &range));
-    if (json_is_object(noisy)) {
-        IW_TRY(write_histogram(html, "Phases with injected noise", noisy, &range));
-    }
+    IW_TRY(write_histogram(html, bench, false));
+    IW_TRY(write_histogram(html, bench, true));
     (void)fputs("</div>\n", out);
     iwi_html_section(out, "ranks", "Ranks");
     write_ranks(out, bench);
@@ -283,9 +201,9 @@ static iw_status write_body(struct iwi_html *html, const void *subject)
 static const struct iwi_html_kind bench_kind = {
     .name = "bench", .write_title = write_title, .write_body = write_body};
 
-iw_status iwi_bench_html(const iw_log *log, const json_t *bench, enum iwi_html_plots plots, FILE *out)
+iw_status iwi_bench_html(const iw_log *log, const json_t *bench, FILE *out)
 {
-    return iwi_html_write(log, &bench_kind, bench, plots, out);
+    return iwi_html_write(log, &bench_kind, bench, out);
 }
 
 iw_status iw_bench_write_html(const iw_log *log, const char *path, FILE *out)
@@ -294,7 +212,7 @@ iw_status iw_bench_write_html(const iw_log *log, const char *path, FILE *out)
     iw_status status;
 
     IW_TRY(iwi_bench_load(log, path, &bench));
-    status = iwi_bench_html(log, bench, IWI_HTML_BEST, out);
+    status = iwi_bench_html(log, bench, out);
     json_decref(bench);
     return status;
 }

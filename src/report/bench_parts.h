@@ -41,7 +41,6 @@ bool iwi_bench_note(const json_t *bench, int number, char paragraph[IWI_PARAGRAP
 void iwi_bench_text(const json_t *bench, FILE *out);
 
 /* `bench`: an object of the schema. */
-IW_NODISCARD iw_status iwi_bench_html(const iw_log *log, const json_t *bench, enum iwi_html_plots plots,
-                                      FILE *out);
+IW_NODISCARD iw_status iwi_bench_html(const iw_log *log, const json_t *bench, FILE *out);
 
 #endif

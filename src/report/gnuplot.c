@@ -14,26 +14,6 @@
 #include "base/output.h"
 #include "report/report.h"
 
-static const struct {
-    const char *suffix, *terminal;
-} terminals[] = {
-    {".svg", "set terminal svg size 960,720 dynamic noenhanced background 'white' font 'sans,13'\n"},
-    {".png", "set terminal pngcairo size 1440,1080 noenhanced background 'white' font 'sans,18'\n"},
-    {".pdf", "set terminal pdfcairo size 20cm,15cm noenhanced font 'sans,10'\n"},
-};
-
-const char *iwi_gnuplot_terminal(const char *path)
-{
-    const char *suffix = strrchr(path, '.');
-
-    for (size_t i = 0; suffix != NULL && i < sizeof terminals / sizeof terminals[0]; i++) {
-        if (strcmp(suffix, terminals[i].suffix) == 0) {
-            return terminals[i].terminal;
-        }
-    }
-    return NULL;
-}
-
 void iwi_gnuplot_quote(FILE *script, const char *text)
 {
     (void)fputc('\'', script);

@@ -8,9 +8,6 @@
 
 #include <idlewave/log.h>
 
-/* "set terminal ..." for the suffix of `path`; NULL: none of .svg, .png, .pdf. */
-const char *iwi_gnuplot_terminal(const char *path);
-
 /* A gnuplot string in single quotes: nothing in it is a command, an escape or markup. */
 void iwi_gnuplot_quote(FILE *script, const char *text);
 
@@ -42,8 +39,11 @@ void iwi_gnuplot_comment(FILE *out, const char *text);
 /* Numbers of data, each with a blank before it; "NaN" for what is none. */
 void iwi_gnuplot_number(FILE *out, double value);
 
-/* Begins the figure NAME.pdf (or .png, .svg); the same size on paper in all three. Sets `dot`, a size of
- * points, and `small`, one of letters. */
+/* What a script begins with that can be run: its format is PDF unless somebody says another. */
+void iwi_gnuplot_head(FILE *script);
+
+/* Begins the figure NAME.pdf (or .png, .svg, by the variable `format`); the same size on paper in all three.
+ * Without a name it goes to standard output. Sets `dot`, a size of points, and `small`, one of letters. */
 void iwi_gnuplot_figure(FILE *script, const char *name, double width_cm, double height_cm);
 
 #endif

@@ -74,27 +74,38 @@ void iwi_gnuplot_number(FILE *out, double value)
     }
 }
 
+void iwi_gnuplot_head(FILE *script)
+{
+    (void)fputs("# Figures by idlewave. In this folder: gnuplot plot.gp\n"
+                "# Other formats: gnuplot -e \"format='png'\" plot.gp (pdf, png, svg)\n"
+                "if (!exists(\"format\")) format = 'pdf'\n",
+                script);
+}
+
 void iwi_gnuplot_figure(FILE *script, const char *name, double width_cm, double height_cm)
 {
     const double png_per_cm = 80.0, svg_per_cm = 48.0;
+    const long width_mm = lround(10.0 * width_cm), height_mm = lround(10.0 * height_cm);
 
     (void)fprintf(
         script,
         "\n# ---- %s ----\nreset\nset encoding utf8\nset datafile missing 'NaN'\n"
-        "set grid ytics linetype 1 linewidth 0.5 linecolor rgb '#dddddd'\n"
-        "set border linewidth 0.8\nset tics scale 0.6\nset boxwidth 0.5 absolute\n"
-        "dot = format eq 'pdf' ? 0.5 : 1\nsmall = format eq 'png' ? 15 : format eq 'svg' ? 10 : 8\n",
-        name);
-    (void)fprintf(script,
-                  "if (format eq 'png') set terminal pngcairo size %.0f,%.0f background 'white' "
-                  "font 'sans,20'\n"
-                  "if (format eq 'svg') set terminal svg size %.0f,%.0f dynamic background 'white' "
-                  "font 'sans,13'\n"
-                  "if (format eq 'pdf') set terminal pdfcairo size %.1fcm,%.1fcm font 'sans,9' fontscale 0.8 "
-                  "linewidth 0.6\n"
-                  "set output '%s.'.format\n",
-                  width_cm * png_per_cm, height_cm * png_per_cm, width_cm * svg_per_cm,
-                  height_cm * svg_per_cm, width_cm, height_cm, name);
+        "set border linewidth 0.8\nset tics scale 0.6\n"
+        "dot = format eq 'pdf' ? 0.5 : 1\nsmall = format eq 'png' ? 14 : format eq 'svg' ? 10 : 8\n",
+        name != NULL ? name : "figure");
+    (void)fprintf(
+        script,
+        "if (format eq 'png') set terminal pngcairo size %.0f,%.0f noenhanced background 'white' "
+        "font 'sans,17'\n"
+        "if (format eq 'svg') set terminal svg size %.0f,%.0f dynamic noenhanced background 'white' "
+        "font 'sans,13'\n"
+        "if (format eq 'pdf') set terminal pdfcairo size %ld.%ldcm,%ld.%ldcm noenhanced font 'sans,9' "
+        "fontscale 0.8 linewidth 0.6\n",
+        width_cm * png_per_cm, height_cm * png_per_cm, width_cm * svg_per_cm, height_cm * svg_per_cm,
+        width_mm / 10, width_mm % 10, height_mm / 10, height_mm % 10);
+    if (name != NULL) {
+        (void)fprintf(script, "set output '%s.'.format\n", name);
+    }
 }
 
 /* ---- the folder ---- */
@@ -110,10 +121,7 @@ static iw_status write_script(const iw_log *log, void *arg, FILE *out)
     const struct figures *figures = arg;
     const struct iwi_gnuplot_folder folder = {.log = log, .dir = figures->dir, .script = out};
 
-    (void)fputs("# Figures by idlewave. In this folder: gnuplot plot.gp\n"
-                "# Other formats: gnuplot -e \"format='png'\" plot.gp (pdf, png, svg)\n"
-                "if (!exists(\"format\")) format = 'pdf'\n",
-                out);
+    iwi_gnuplot_head(out);
     return figures->write(&folder, figures->arg);
 }
 

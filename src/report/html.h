@@ -2,8 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * A kind of page is one file html_<kind>.c with one struct iwi_html_kind. It writes its sections to
- * page->out, hands its figures to iwi_html_figure(), and knows nothing of how plots are drawn: by
- * web/plots.js in the reader's browser, or by html_static.c when the page is written.
+ * page->out and hands its figures to iwi_html_figure(): plots are drawn when the page is written.
  */
 #ifndef IWI_HTML_H
 #define IWI_HTML_H
@@ -15,20 +14,13 @@
 
 #include <idlewave/log.h>
 
+#include "report/figure/figure.h"
 #include "report/html_assets.h"
-
-/* How plots get into a page. */
-enum iwi_html_plots {
-    IWI_HTML_BEST,  /* the chart library where this build has it, else static */
-    IWI_HTML_STATIC /* drawn when the page is written */
-};
 
 struct iwi_html {
     const iw_log *log;
     FILE *out;
-    bool is_static;
     unsigned figure_count;
-    json_t *plots; /* data of all figures so far; not for static pages */
 };
 
 struct iwi_html_kind {
@@ -39,7 +31,7 @@ struct iwi_html_kind {
 };
 
 IW_NODISCARD iw_status iwi_html_write(const iw_log *log, const struct iwi_html_kind *kind,
-                                      const void *subject, enum iwi_html_plots plots, FILE *out);
+                                      const void *subject, FILE *out);
 
 /* ---- text ---- */
 
@@ -75,22 +67,7 @@ void iwi_html_values(FILE *out, const char *caption, const json_t *object);
 
 /* ---- figures ---- */
 
-struct iwi_figure {
-    const char *title;
-    const char *message; /* what there is to see, in words: the caption, and all that some readers get */
-    json_t *data;        /* "kind" and what web/plots.js asks for; taken over */
-    const char *table_caption;
-    void (*write_table)(FILE *out, const void *arg); /* heads and rows */
-    const void *arg;
-};
-
 /* The plot, its message, and the table behind it. */
 IW_NODISCARD iw_status iwi_html_figure(struct iwi_html *page, const struct iwi_figure *figure);
-
-/* Numbers for plots: six digits are more than a screen shows. */
-json_t *iwi_html_number(double value);
-
-/* Draws what `data` says as SVG into the page. */
-void iwi_html_static_plot(FILE *out, const json_t *data);
 
 #endif

@@ -1,4 +1,4 @@
-/* What pages carry with them: the files of web/ and the chart library, compiled in (cmake/Web.cmake).
+/* What pages carry with them: the files of web/, compiled in (cmake/Web.cmake).
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #ifndef IWI_HTML_ASSETS_H
@@ -11,11 +11,7 @@ struct iwi_asset {
     size_t size;
 };
 
-extern const struct iwi_asset iwi_asset_report_css, iwi_asset_report_js, iwi_asset_plots_js;
-extern const struct iwi_asset iwi_asset_whatif_css;
+extern const struct iwi_asset iwi_asset_report_css, iwi_asset_whatif_css;
 extern const struct iwi_asset iwi_asset_timeline_css, iwi_asset_timeline_cells_js, iwi_asset_timeline_js;
-
-/* Empty in a build without npm: pages then have static plots. */
-extern const struct iwi_asset iwi_asset_chart_js, iwi_asset_chart_licences;
 
 #endif

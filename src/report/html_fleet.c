@@ -6,11 +6,10 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "report/fleet_parts.h"
+#include "report/figure/fleet_figure.h"
 #include "report/html_fleet.h"
-#include "report/json_util.h"
 
-enum { MOST_NODES = 300, MOST_FINDINGS = 300, MOST_SOURCES = 40, MOST_ITEMS = 50, MOST_BINS = 40 };
+enum { MOST_NODES = 300, MOST_FINDINGS = 300, MOST_SOURCES = 40, MOST_ITEMS = 50 };
 
 static void write_title(FILE *out, const void *subject)
 {
@@ -60,75 +59,18 @@ static void write_findings(FILE *out, const iw_fleet *fleet)
 
 /* ---- figures ---- */
 
-struct bins {
-    const iw_fleet *fleet;
-    iw_fleet_metric metric;
-    struct iwi_fleet_histogram histogram;
-};
-
-static json_t *bins_data(const struct bins *b)
-{
-    const struct iwi_fleet_histogram *h = &b->histogram;
-    json_t *bins = json_array();
-    char names[IWI_NAME_SIZE];
-
-    for (size_t bin = 0; bin < h->bin_count; bin++) {
-        (void)json_array_append_new(bins,
-                                    json_pack("[o, o, I, I, o]", iwi_html_number(iwi_fleet_bin_begin(h, bin)),
-                                              iwi_html_number(iwi_fleet_bin_begin(h, bin + 1)),
-                                              (json_int_t)h->count[bin], (json_int_t)h->outliers[bin],
-                                              iwi_json_text(iwi_fleet_bin_names(b->fleet, h, bin, names))));
-    }
-    return json_pack("{s:s, s:o, s:b, s:s, s:s}", "kind", "histogram", "bins", bins, "is_share",
-                     b->metric == IW_FLEET_SHARE, "label",
-                     b->metric == IW_FLEET_SHARE ? "Time lost" : "Longest detour", "count_label", "Nodes");
-}
-
-static void write_bins(FILE *out, const void *arg)
-{
-    static const char *const heads[] = {"From", "To", "Nodes", "of them stand out"};
-    const struct bins *b = arg;
-    char low[IWI_NUMBER_SIZE], high[IWI_NUMBER_SIZE], names[IWI_NAME_SIZE];
-
-    for (size_t i = 0; i < sizeof heads / sizeof heads[0]; i++) {
-        iwi_html_head(out, false, "%s", heads[i]);
-    }
-    iwi_html_head(out, true, "Which");
-    iwi_html_table_body(out);
-    for (size_t bin = 0; bin < b->histogram.bin_count; bin++) {
-        iwi_html_row_begin(out);
-        iwi_html_cell(out, IWI_CELL_ROW_HEAD, "%s",
-                      iwi_fleet_value_text(b->metric, iwi_fleet_bin_begin(&b->histogram, bin), low));
-        iwi_html_cell(out, IWI_CELL_NUMBER, "%s",
-                      iwi_fleet_value_text(b->metric, iwi_fleet_bin_begin(&b->histogram, bin + 1), high));
-        iwi_html_cell(out, IWI_CELL_NUMBER, "%zu", b->histogram.count[bin]);
-        iwi_html_cell(out, IWI_CELL_NUMBER, "%zu", b->histogram.outliers[bin]);
-        iwi_html_cell(out, IWI_CELL_WORDS, "%s", iwi_fleet_bin_names(b->fleet, &b->histogram, bin, names));
-        iwi_html_row_end(out);
-    }
-}
-
 static iw_status write_figure(struct iwi_html *html, const iw_fleet *fleet, iw_fleet_metric metric,
                               const char *title)
 {
-    const struct bins b = {fleet, metric, iwi_fleet_histogram(fleet, metric, MOST_BINS)};
-    const iw_spread *s = &fleet->spread[metric];
-    char message[IWI_PARAGRAPH_SIZE] = "", low[IWI_NUMBER_SIZE], high[IWI_NUMBER_SIZE];
+    struct iwi_figure *figure;
+    iw_status status = IW_OK;
 
-    if (b.histogram.bin_count == 0) {
-        return IW_OK; /* no node has any */
+    IW_TRY(iwi_fleet_figure(html->log, fleet, metric, title, &figure));
+    if (figure != NULL) {
+        status = iwi_html_figure(html, figure);
+        iwi_figure_free(figure);
     }
-    iwi_append(message, "Half of the nodes have %s to %s", iwi_fleet_value_text(metric, s->q1, low),
-               iwi_fleet_value_text(metric, s->q3, high));
-    iwi_append(message, ", one in twenty more than %s; the most is %s.",
-               iwi_fleet_value_text(metric, s->p95, low), iwi_fleet_value_text(metric, s->max, high));
-    iwi_append(message, "%s", fleet->outlier_count > 0 ? " Marked: nodes that stand out." : "");
-    return iwi_html_figure(html, &(struct iwi_figure){.title = title,
-                                                      .message = message,
-                                                      .data = bins_data(&b),
-                                                      .table_caption = "How many nodes have how much",
-                                                      .write_table = write_bins,
-                                                      .arg = &b});
+    return status;
 }
 
 /* ---- tables ---- */
@@ -292,13 +234,12 @@ static iw_status write_body(struct iwi_html *html, const void *subject)
 static const struct iwi_html_kind fleet_kind = {
     .name = "fleet", .write_title = write_title, .write_body = write_body};
 
-iw_status iwi_fleet_html(const iw_log *log, const struct iwi_fleet_page *page, enum iwi_html_plots plots,
-                         FILE *out)
+iw_status iwi_fleet_html(const iw_log *log, const struct iwi_fleet_page *page, FILE *out)
 {
-    return iwi_html_write(log, &fleet_kind, page, plots, out);
+    return iwi_html_write(log, &fleet_kind, page, out);
 }
 
 iw_status iw_fleet_write_html(const iw_log *log, const iw_fleet *fleet, const char *name, FILE *out)
 {
-    return iwi_fleet_html(log, &(struct iwi_fleet_page){fleet, name}, IWI_HTML_BEST, out);
+    return iwi_fleet_html(log, &(struct iwi_fleet_page){fleet, name}, out);
 }

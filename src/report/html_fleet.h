@@ -13,7 +13,6 @@ struct iwi_fleet_page {
     const char *name; /* of the folder */
 };
 
-IW_NODISCARD iw_status iwi_fleet_html(const iw_log *log, const struct iwi_fleet_page *page,
-                                      enum iwi_html_plots plots, FILE *out);
+IW_NODISCARD iw_status iwi_fleet_html(const iw_log *log, const struct iwi_fleet_page *page, FILE *out);
 
 #endif

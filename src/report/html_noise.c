@@ -8,6 +8,7 @@
 
 #include "base/attribute_text.h"
 #include "base/base.h"
+#include "report/figure/noise_figure.h"
 #include "report/noise_text.h"
 #include "report/study_parts.h"
 #include "stats/recording_stats.h"
@@ -167,23 +168,44 @@ static void write_origin(FILE *out, const iw_recording *recording)
 
 /* ---- page ---- */
 
+static iw_status write_figure(struct iwi_html *html, iw_status made, struct iwi_figure *figure)
+{
+    iw_status status = made;
+
+    if (status == IW_OK) {
+        status = iwi_html_figure(html, figure);
+        iwi_figure_free(figure);
+    }
+    return status;
+}
+
+static iw_status write_detours(struct iwi_html *html, const iw_noise_facts *facts,
+                               const iw_recording *detours)
+{
+    struct iwi_figure *scatter, *histogram;
+    iw_status status;
+
+    IW_TRY(iwi_noise_scatter_figure(html->log, detours, facts, IWI_SCATTER_POINTS, &scatter));
+    if (scatter == NULL) {
+        return IW_OK;
+    }
+    iwi_html_section(html->out, "detours", "When, and how long");
+    (void)fputs("<div class=\"figures\">\n", html->out);
+    IW_TRY(write_figure(html, IW_OK, scatter));
+    status = iwi_noise_histogram_figure(html->log, detours, facts->watched_ns, &histogram);
+    IW_TRY(write_figure(html, status, histogram));
+    (void)fputs("</div>\n", html->out);
+    return IW_OK;
+}
+
 static iw_status write_figures(struct iwi_html *html, const struct iwi_noise_page *page)
 {
-    struct iwi_detour_axes axes;
     const iw_recording *detours;
     iw_recording *losses;
-    iw_status status = IW_OK;
+    iw_status status;
 
     IW_TRY(iwi_detours_of(html->log, page->recording, &detours, &losses));
-    if (iwi_detour_axes(detours, &axes)) {
-        iwi_html_section(html->out, "detours", "When, and how long");
-        (void)fputs("<div class=\"figures\">\n", html->out);
-        status = iwi_html_noise_scatter(html, page, detours);
-        if (status == IW_OK) {
-            status = iwi_html_noise_histogram(html, page, detours);
-        }
-        (void)fputs("</div>\n", html->out);
-    }
+    status = write_detours(html, page->facts, detours);
     iwi_losses_free(losses);
     return status;
 }
@@ -220,10 +242,9 @@ static iw_status write_body(struct iwi_html *html, const void *subject)
 static const struct iwi_html_kind noise_kind = {
     .name = "noise", .write_title = write_title, .write_body = write_body};
 
-iw_status iwi_noise_html(const iw_log *log, const struct iwi_noise_page *page, enum iwi_html_plots plots,
-                         FILE *out)
+iw_status iwi_noise_html(const iw_log *log, const struct iwi_noise_page *page, FILE *out)
 {
-    return iwi_html_write(log, &noise_kind, page, plots, out);
+    return iwi_html_write(log, &noise_kind, page, out);
 }
 
 iw_status iw_noise_write_html(const iw_log *log, const iw_recording *recording, const iw_noise_facts *facts,
@@ -231,5 +252,5 @@ iw_status iw_noise_write_html(const iw_log *log, const iw_recording *recording, 
 {
     const struct iwi_noise_page page = {.recording = recording, .facts = facts, .name = name};
 
-    return iwi_noise_html(log, &page, IWI_HTML_BEST, out);
+    return iwi_noise_html(log, &page, out);
 }

@@ -13,16 +13,9 @@ struct iwi_noise_page {
     const char *name;
 };
 
-/* Detours over time, and how many took how long. */
-IW_NODISCARD iw_status iwi_html_noise_scatter(struct iwi_html *html, const struct iwi_noise_page *page,
-                                              const iw_recording *detours);
-IW_NODISCARD iw_status iwi_html_noise_histogram(struct iwi_html *html, const struct iwi_noise_page *page,
-                                                const iw_recording *detours);
-
 /* A section on the frequencies of the noise. */
 IW_NODISCARD iw_status iwi_html_noise_spectrum(struct iwi_html *html, const struct iwi_noise_page *page);
 
-IW_NODISCARD iw_status iwi_noise_html(const iw_log *log, const struct iwi_noise_page *page,
-                                      enum iwi_html_plots plots, FILE *out);
+IW_NODISCARD iw_status iwi_noise_html(const iw_log *log, const struct iwi_noise_page *page, FILE *out);
 
 #endif

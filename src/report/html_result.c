@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "base/base.h"
+#include "report/figure/result_figure.h"
 #include "report/noise_parts.h"
 
 static void write_title(FILE *out, const void *subject)
@@ -55,15 +56,27 @@ static void write_noise(FILE *out, const json_t *noise)
 
 /* ---- page ---- */
 
+static iw_status write_figure(struct iwi_html *html, const json_t *object,
+                              iw_status (*make)(const iw_log *, const json_t *, struct iwi_figure **))
+{
+    struct iwi_figure *figure;
+    iw_status status;
+
+    IW_TRY(make(html->log, object, &figure));
+    status = iwi_html_figure(html, figure);
+    iwi_figure_free(figure);
+    return status;
+}
+
 static iw_status write_figures(struct iwi_html *html, const json_t *result)
 {
     const json_t *explain = json_object_get(result, "explain");
 
     iwi_html_section(html->out, "times", "When it ends, and where the time goes");
     (void)fputs("<div class=\"figures\">\n", html->out);
-    IW_TRY(iwi_html_result_times(html, result));
+    IW_TRY(write_figure(html, result, iwi_result_times_figure));
     if (json_is_object(explain)) {
-        IW_TRY(iwi_html_result_split(html, explain));
+        IW_TRY(write_figure(html, explain, iwi_result_path_figure));
     } else {
         iwi_html_paragraph(html->out, "note",
                            "With --explain, simulate also tells what the critical path is made of.");
@@ -96,9 +109,9 @@ static iw_status write_body(struct iwi_html *html, const void *subject)
 static const struct iwi_html_kind result_kind = {
     .name = "result", .write_title = write_title, .write_body = write_body};
 
-iw_status iwi_result_html(const iw_log *log, const json_t *result, enum iwi_html_plots plots, FILE *out)
+iw_status iwi_result_html(const iw_log *log, const json_t *result, FILE *out)
 {
-    return iwi_html_write(log, &result_kind, result, plots, out);
+    return iwi_html_write(log, &result_kind, result, out);
 }
 
 iw_status iw_result_write_html(const iw_log *log, const char *path, FILE *out)
@@ -107,7 +120,7 @@ iw_status iw_result_write_html(const iw_log *log, const char *path, FILE *out)
     iw_status status;
 
     IW_TRY(iwi_result_load(log, path, &result));
-    status = iwi_result_html(log, result, IWI_HTML_BEST, out);
+    status = iwi_result_html(log, result, out);
     json_decref(result);
     return status;
 }

@@ -7,15 +7,10 @@
 #include "report/html.h"
 #include "report/result_parts.h"
 
-/* How the end times are distributed, and what the critical path is made of. */
-IW_NODISCARD iw_status iwi_html_result_times(struct iwi_html *html, const json_t *result);
-IW_NODISCARD iw_status iwi_html_result_split(struct iwi_html *html, const json_t *explain);
-
 /* What hurt most on it; nothing if nothing did. */
 void iwi_html_result_worst(FILE *out, const json_t *explain);
 
 /* `result`: an object of schema "idlewave.simulate/2". */
-IW_NODISCARD iw_status iwi_result_html(const iw_log *log, const json_t *result, enum iwi_html_plots plots,
-                                       FILE *out);
+IW_NODISCARD iw_status iwi_result_html(const iw_log *log, const json_t *result, FILE *out);
 
 #endif

@@ -126,13 +126,7 @@ static iw_status write_body(struct iwi_html *html, const void *subject)
 static const struct iwi_html_kind study_kind = {
     .name = "study", .write_title = write_title, .write_body = write_body};
 
-iw_status iwi_study_html(const iw_log *log, const iw_study_results *results, enum iwi_html_plots plots,
-                         FILE *out)
-{
-    return iwi_html_write(log, &study_kind, results, plots, out);
-}
-
 iw_status iw_study_write_html(const iw_log *log, const iw_study_results *results, FILE *out)
 {
-    return iwi_study_html(log, results, IWI_HTML_BEST, out);
+    return iwi_html_write(log, &study_kind, results, out);
 }

@@ -7,7 +7,6 @@
 #include <idlewave/study.h>
 
 #include "report/html.h"
-#include "report/json_util.h"
 #include "report/study_parts.h"
 
 /* What can differ between series. */
@@ -46,9 +45,6 @@ const iw_cell_result *iwi_last_cell(const iw_series *series);
  * where a comparison with no time says nothing. */
 const char *iwi_outcome_text(const iw_cell_result *cell, char buf[IWI_PHRASE_SIZE]);
 
-/* [ranks, low, high], or null where noise does not take over. */
-json_t *iwi_inflection_json(const iw_series *series);
-
 /* ---- the parts in their order ---- */
 
 void iwi_html_study_verdict(const struct iwi_study_page *page);
@@ -57,9 +53,5 @@ void iwi_html_study_overview(const struct iwi_study_page *page);
 IW_NODISCARD iw_status iwi_html_study_curves(const struct iwi_study_page *page);
 IW_NODISCARD iw_status iwi_html_study_boxes(const struct iwi_study_page *page);
 void iwi_html_study_origin(const struct iwi_study_page *page);
-
-/* With static plots, whatever the build has. */
-IW_NODISCARD iw_status iwi_study_html(const iw_log *log, const iw_study_results *results,
-                                      enum iwi_html_plots plots, FILE *out);
 
 #endif

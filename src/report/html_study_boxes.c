@@ -6,49 +6,21 @@
 #include <math.h>
 
 #include "base/base.h"
+#include "report/figure/study_figure.h"
 
 struct box_plot {
     const struct iwi_study_page *page;
     const iw_series *series;
 };
 
-/* Smallest and largest time of the series and of those that differ in the system only: side by side they have
- * the same axis. */
-static json_t *limits_of(const struct box_plot *p)
+/* Systems that are compared side by side have the same axis of time. */
+static void find_limits(const struct box_plot *p, double *low_ns, double *high_ns)
 {
-    double low_ns = INFINITY, high_ns = 0.0;
-
     for (size_t i = 0; i < p->page->count; i++) {
-        const iw_series *other = &p->page->series[i];
-
-        for (size_t k = 0; iwi_differ_only_in(IWI_DIM_SYSTEM, p->series, other) && k < other->count; k++) {
-            const iw_cell_result *cell = other->cells[k];
-
-            low_ns = fmin(low_ns, fmin(cell->noiseless_ns, cell->makespan_ns.min));
-            high_ns = fmax(high_ns, fmax(cell->noiseless_ns, cell->makespan_ns.max));
+        if (iwi_differ_only_in(IWI_DIM_SYSTEM, p->series, &p->page->series[i])) {
+            iwi_study_limits(&p->page->series[i], low_ns, high_ns);
         }
     }
-    return json_pack("[o, o]", iwi_html_number(low_ns), iwi_html_number(high_ns));
-}
-
-static json_t *data_of(const struct box_plot *p)
-{
-    json_t *points = json_array();
-
-    for (size_t i = 0; i < p->series->count; i++) {
-        const iw_cell_result *cell = p->series->cells[i];
-        const iw_summary *time = &cell->makespan_ns;
-
-        (void)json_array_append_new(points,
-                                    json_pack("[I, o, o, o, o, o, o, o, o]", (json_int_t)cell->ranks,
-                                              iwi_html_number(cell->noiseless_ns), iwi_html_number(time->min),
-                                              iwi_html_number(cell->p5_ns), iwi_html_number(time->q1),
-                                              iwi_html_number(time->median), iwi_html_number(time->q3),
-                                              iwi_html_number(cell->p95_ns), iwi_html_number(time->max)));
-    }
-    return json_pack("{s:s, s:I, s:o, s:o, s:o}", "kind", "boxes", "style",
-                     (json_int_t)iwi_dim_style(p->page, IWI_DIM_SYSTEM, p->series), "limits", limits_of(p),
-                     "inflection", iwi_inflection_json(p->series), "points", points);
 }
 
 static void write_message(const struct box_plot *p, char *message)
@@ -77,67 +49,24 @@ static void write_message(const struct box_plot *p, char *message)
                interval[0] != '\0' ? ")" : "");
 }
 
-static void write_interval(FILE *out, double low_ns, double high_ns)
-{
-    char low[IWI_NUMBER_SIZE], high[IWI_NUMBER_SIZE];
-
-    if (isnan(low_ns)) {
-        iwi_html_cell(out, IWI_CELL_NUMBER, "-");
-    } else {
-        iwi_html_cell(out, IWI_CELL_NUMBER, "%s to %s", iwi_ns_time_text(low_ns, low),
-                      iwi_ns_time_text(high_ns, high));
-    }
-}
-
-static void write_row(FILE *out, const iw_cell_result *cell)
-{
-    const iw_summary *time = &cell->makespan_ns;
-    const double times_ns[] = {cell->noiseless_ns, time->min, cell->p5_ns,  time->q1,
-                               time->median,       time->q3,  cell->p95_ns, time->max};
-    char text[IWI_NUMBER_SIZE];
-
-    iwi_html_row_begin(out);
-    iwi_html_cell(out, IWI_CELL_ROW_HEAD, "%s", iwi_ranks_text(cell->ranks, text));
-    for (size_t i = 0; i < sizeof times_ns / sizeof times_ns[0]; i++) {
-        iwi_html_cell(out, IWI_CELL_NUMBER, "%s", iwi_ns_time_text(times_ns[i], text));
-    }
-    write_interval(out, time->median_low, time->median_high);
-    iwi_html_cell(out, IWI_CELL_NUMBER, "%s", iwi_ns_time_text(time->mean, text));
-    write_interval(out, time->mean_low, time->mean_high);
-    iwi_html_cell(out, IWI_CELL_NUMBER, "%s", iwi_slowdown_text(iwi_mean_slowdown(cell), text));
-    iwi_html_row_end(out);
-}
-
-static void write_table(FILE *out, const void *arg)
-{
-    static const char *const heads[] = {
-        "Ranks",  "Without noise",       "Least",          "5 %",  "Quarter",
-        "Median", "3 quarters",          "95 %",           "Most", "95 % CI of the median",
-        "Mean",   "95 % CI of the mean", "Slowdown (mean)"};
-    const struct box_plot *p = arg;
-
-    for (size_t i = 0; i < sizeof heads / sizeof heads[0]; i++) {
-        iwi_html_head(out, false, "%s", heads[i]);
-    }
-    iwi_html_table_body(out);
-    for (size_t i = 0; i < p->series->count; i++) {
-        write_row(out, p->series->cells[i]);
-    }
-}
-
 static iw_status write_figure(const struct box_plot *p)
 {
-    char title[IWI_PHRASE_SIZE], caption[2 * IWI_PHRASE_SIZE], message[IWI_PARAGRAPH_SIZE] = "";
+    const struct iwi_drawn_series drawn = {.series = p->series,
+                                           .style = iwi_dim_style(p->page, IWI_DIM_SYSTEM, p->series)};
+    char title[IWI_PHRASE_SIZE], message[IWI_PARAGRAPH_SIZE] = "";
+    double low_ns = INFINITY, high_ns = 0.0;
+    struct iwi_figure *figure;
+    iw_status status;
 
     iwi_series_label(p->page, p->series, IWI_DIMS, title);
-    snprintf(caption, sizeof caption, "%s: times of the trials, by number of ranks", title);
     write_message(p, message);
-    return iwi_html_figure(p->page->html, &(struct iwi_figure){.title = title,
-                                                               .message = message,
-                                                               .data = data_of(p),
-                                                               .table_caption = caption,
-                                                               .write_table = write_table,
-                                                               .arg = p});
+    find_limits(p, &low_ns, &high_ns);
+    IW_TRY(iwi_study_boxes_figure(p->page->html->log, &drawn, 1, p->page->results->threshold, low_ns, high_ns,
+                                  title, &figure));
+    figure->message = message;
+    status = iwi_html_figure(p->page->html, figure);
+    iwi_figure_free(figure);
+    return status;
 }
 
 iw_status iwi_html_study_boxes(const struct iwi_study_page *page)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/base.h"
+#include "report/figure/study_figure.h"
 
 /* One figure: members differ only in `dim`. */
 struct comparison {
@@ -15,41 +16,6 @@ struct comparison {
     size_t count;
     const iw_series **members;
 };
-
-/* ---- data ---- */
-
-static json_t *points_of(const iw_series *series)
-{
-    json_t *points = json_array();
-
-    for (size_t i = 0; i < series->count; i++) {
-        const iw_cell_result *cell = series->cells[i];
-        const iw_summary *time = &cell->makespan_ns;
-
-        (void)json_array_append_new(
-            points, json_pack("[I, o, o, o]", (json_int_t)cell->ranks,
-                              iwi_html_number(1.0 + iwi_median_slowdown(cell)),
-                              iwi_html_number(1.0 + iwi_cell_slowdown(cell, time->median_low)),
-                              iwi_html_number(1.0 + iwi_cell_slowdown(cell, time->median_high))));
-    }
-    return points;
-}
-
-static json_t *data_of(const struct comparison *c)
-{
-    json_t *all = json_array();
-    char label[IWI_PHRASE_SIZE];
-
-    for (size_t i = 0; i < c->count; i++) {
-        iwi_dim_label(c->dim, c->members[i], label);
-        (void)json_array_append_new(
-            all, json_pack("{s:o, s:I, s:o, s:o}", "label", iwi_json_text(label), "style",
-                           (json_int_t)iwi_dim_style(c->page, c->dim, c->members[i]), "points",
-                           points_of(c->members[i]), "inflection", iwi_inflection_json(c->members[i])));
-    }
-    return json_pack("{s:s, s:o, s:o}", "kind", "curves", "threshold",
-                     iwi_html_number(c->page->results->threshold), "series", all);
-}
 
 /* ---- words ---- */
 
@@ -110,113 +76,42 @@ static void append_inflections(const struct comparison *c, char *message)
     }
 }
 
-/* ---- table ---- */
-
-static int compare_ranks(const void *a, const void *b)
-{
-    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-    return (x > y) - (x < y);
-}
-
-/* All numbers of ranks that any member has, ascending. */
-static uint32_t *ranks_of(const struct comparison *c, size_t *count_p)
-{
-    size_t used = 0, kept = 0;
-    uint32_t *ranks;
-
-    for (size_t i = 0; i < c->count; i++) {
-        used += c->members[i]->count;
-    }
-    ranks = iwi_new_array(NULL, used, sizeof *ranks);
-    used = 0;
-    for (size_t i = 0; ranks != NULL && i < c->count; i++) {
-        for (size_t k = 0; k < c->members[i]->count; k++) {
-            ranks[used++] = c->members[i]->cells[k]->ranks;
-        }
-    }
-    if (ranks != NULL) {
-        qsort(ranks, used, sizeof *ranks, compare_ranks);
-        for (size_t i = 0; i < used; i++) {
-            if (kept == 0 || ranks[kept - 1] != ranks[i]) {
-                ranks[kept++] = ranks[i];
-            }
-        }
-    }
-    *count_p = kept;
-    return ranks;
-}
-
-static const iw_cell_result *cell_of(const iw_series *series, uint32_t ranks)
-{
-    for (size_t i = 0; i < series->count; i++) {
-        if (series->cells[i]->ranks == ranks) {
-            return series->cells[i];
-        }
-    }
-    return NULL;
-}
-
-static void write_slowdown(FILE *out, const iw_cell_result *cell)
-{
-    const double slowdown = cell != NULL ? iwi_median_slowdown(cell) : NAN;
-    char median[IWI_NUMBER_SIZE], range[IWI_RANGE_SIZE];
-
-    if (cell == NULL || isnan(slowdown)) {
-        iwi_html_cell(out, IWI_CELL_NUMBER, "-");
-        iwi_html_cell(out, IWI_CELL_NUMBER, "-");
-        return;
-    }
-    iwi_html_cell(out, IWI_CELL_NUMBER, "%s", iwi_slowdown_text(slowdown, median));
-    if (isnan(cell->makespan_ns.median_low)) {
-        iwi_html_cell(out, IWI_CELL_NUMBER, "-");
-    } else {
-        iwi_html_cell(out, IWI_CELL_NUMBER, "%s",
-                      iwi_slowdown_range_text(iwi_cell_slowdown(cell, cell->makespan_ns.median_low),
-                                              iwi_cell_slowdown(cell, cell->makespan_ns.median_high), range));
-    }
-}
-
-static void write_table(FILE *out, const void *arg)
-{
-    const struct comparison *c = arg;
-    char text[IWI_PHRASE_SIZE], number[IWI_NUMBER_SIZE];
-    size_t count;
-    uint32_t *ranks = ranks_of(c, &count);
-
-    iwi_html_head(out, false, "Ranks");
-    for (size_t i = 0; i < c->count; i++) {
-        iwi_html_head(out, false, "%s", iwi_dim_label(c->dim, c->members[i], text));
-        iwi_html_head(out, false, "95 %% CI");
-    }
-    iwi_html_table_body(out);
-    for (size_t r = 0; ranks != NULL && r < count; r++) {
-        iwi_html_row_begin(out);
-        iwi_html_cell(out, IWI_CELL_ROW_HEAD, "%s", iwi_ranks_text(ranks[r], number));
-        for (size_t i = 0; i < c->count; i++) {
-            write_slowdown(out, cell_of(c->members[i], ranks[r]));
-        }
-        iwi_html_row_end(out);
-    }
-    free(ranks);
-}
-
 /* ---- figures ---- */
+
+static iw_status make_figure(const struct comparison *c, const char *title, struct iwi_figure **figure_p)
+{
+    struct iwi_drawn_series *drawn = iwi_new_array(c->page->html->log, c->count, sizeof *drawn);
+    char(*labels)[IWI_PHRASE_SIZE] = iwi_new_array(c->page->html->log, c->count, sizeof *labels);
+    iw_status status = IW_ERR_NOMEM;
+
+    if (drawn != NULL && labels != NULL) {
+        for (size_t i = 0; i < c->count; i++) {
+            drawn[i] = (struct iwi_drawn_series){.series = c->members[i],
+                                                 .label = iwi_dim_label(c->dim, c->members[i], labels[i]),
+                                                 .style = iwi_dim_style(c->page, c->dim, c->members[i])};
+        }
+        status = iwi_study_curves_figure(c->page->html->log, drawn, c->count, c->page->results->threshold,
+                                         title, figure_p);
+    }
+    free(labels);
+    free(drawn);
+    return status;
+}
 
 static iw_status write_figure(const struct comparison *c)
 {
-    char title[IWI_PHRASE_SIZE], caption[2 * IWI_PHRASE_SIZE], message[IWI_PARAGRAPH_SIZE] = "";
+    char title[IWI_PHRASE_SIZE], message[IWI_PARAGRAPH_SIZE] = "";
+    struct iwi_figure *figure;
+    iw_status status;
 
     iwi_series_label(c->page, c->members[0], c->dim, title);
-    snprintf(caption, sizeof caption, "%s: slowdown of the median, and its 95 %% confidence interval", title);
     append_extremes(c, message);
     append_inflections(c, message);
-    return iwi_html_figure(c->page->html, &(struct iwi_figure){.title = title,
-                                                               .message = message,
-                                                               .data = data_of(c),
-                                                               .table_caption = caption,
-                                                               .write_table = write_table,
-                                                               .arg = c});
+    IW_TRY(make_figure(c, title, &figure));
+    figure->message = message;
+    status = iwi_html_figure(c->page->html, figure);
+    iwi_figure_free(figure);
+    return status;
 }
 
 /* The series like number `first` but for the dimension; none if an earlier one has them already. */

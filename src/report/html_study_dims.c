@@ -134,16 +134,3 @@ const char *iwi_outcome_text(const iw_cell_result *cell, char buf[IWI_PHRASE_SIZ
     }
     return buf;
 }
-
-json_t *iwi_inflection_json(const iw_series *series)
-{
-    const double most = (double)iwi_last_cell(series)->ranks;
-    const double low = series->inflection_low > 0.0 ? series->inflection_low : series->inflection;
-    const double high = series->inflection_high > 0.0 ? series->inflection_high : most;
-
-    if (series->inflection <= 0.0) {
-        return json_null();
-    }
-    return json_pack("[o, o, o]", iwi_html_number(series->inflection), iwi_html_number(low),
-                     iwi_html_number(high));
-}

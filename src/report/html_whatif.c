@@ -154,7 +154,7 @@ static const struct iwi_html_kind whatif_kind = {
 
 iw_status iwi_whatif_html(const iw_log *log, const json_t *whatif, FILE *out)
 {
-    return iwi_html_write(log, &whatif_kind, whatif, IWI_HTML_STATIC, out);
+    return iwi_html_write(log, &whatif_kind, whatif, out);
 }
 
 iw_status iw_whatif_write_html(const iw_log *log, const char *path, FILE *out)

@@ -329,7 +329,7 @@ static iw_status write_page(const iw_log *log, const struct iwi_timeline_page *p
                                        .style = &iwi_asset_timeline_css,
                                        .scripts = {&iwi_asset_timeline_cells_js, &iwi_asset_timeline_js}};
 
-    return iwi_html_write(log, &kind, page, IWI_HTML_STATIC, out);
+    return iwi_html_write(log, &kind, page, out);
 }
 
 iw_status iw_timeline_write_html(const iw_log *log, const iw_timeline *timeline, const iw_waves *waves,

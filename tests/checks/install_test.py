@@ -76,7 +76,7 @@ class Prefixes(unittest.TestCase):
             (folder / "jansson.pc").write_text(f"Name: jansson\nDescription: JSON\nVersion: 2.14\n"
                                                f"Libs: -L{folder}/lib -ljansson\nCflags:\n", encoding="utf-8")
             run(CMAKE, "-G", "Ninja", "-S", SOURCE, "-B", folder / "build", "-DBUILD_TESTING=OFF", "-DIW_MPI=OFF",
-                "-DIW_WITH_NPM=OFF", env=dict(os.environ, PKG_CONFIG_PATH=str(folder)))
+                env=dict(os.environ, PKG_CONFIG_PATH=str(folder)))
             text = (folder / "build" / "build.ninja").read_text(encoding="utf-8")
             self.assertIn(f"{folder}/lib/libjansson.so", text)
             self.assertNotIn(" -ljansson", text)

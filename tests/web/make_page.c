@@ -1,4 +1,4 @@
-/* Writes pages for the tests in the browser: iw_make_page KIND best|static FILE. The same on every machine.
+/* Writes pages for the tests in the browser: iw_make_page KIND FILE. The same on every machine.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include <idlewave/whatif.h>
@@ -17,44 +17,44 @@
 #include "support/made_timeline.h"
 #include "unit/report/study_sample.h"
 
-static iw_status write_study(const struct study_sample *sample, enum iwi_html_plots plots, FILE *out)
+static iw_status write_study(const struct study_sample *sample, FILE *out)
 {
     iw_study_results *results = study_sample_new(sample);
-    const iw_status status = iwi_study_html(NULL, results, plots, out);
+    const iw_status status = iw_study_write_html(NULL, results, out);
 
     iw_study_results_free(results);
     return status;
 }
 
 /* 200 cells, as the paper has them. */
-static iw_status make_study(enum iwi_html_plots plots, FILE *out)
+static iw_status make_study(FILE *out)
 {
     struct study_sample sample = STUDY_SAMPLE_INIT;
 
     sample.systems = 5;
-    return write_study(&sample, plots, out);
+    return write_study(&sample, out);
 }
 
 /* 1,200 cells with all that can differ. */
-static iw_status make_large(enum iwi_html_plots plots, FILE *out)
+static iw_status make_large(FILE *out)
 {
     const struct study_sample sample = {
         .systems = 5, .works = 2, .sizes = 2, .syncs = 1, .nets = 3, .points = 20, .trials = 100};
 
-    return write_study(&sample, plots, out);
+    return write_study(&sample, out);
 }
 
 /* One series, one trial. */
-static iw_status make_single(enum iwi_html_plots plots, FILE *out)
+static iw_status make_single(FILE *out)
 {
     const struct study_sample sample = {
         .systems = 1, .works = 1, .sizes = 1, .syncs = 1, .nets = 1, .points = 8, .trials = 1};
 
-    return write_study(&sample, plots, out);
+    return write_study(&sample, out);
 }
 
 /* Names that would be markup, and values that no plot can show. */
-static iw_status make_odd(enum iwi_html_plots plots, FILE *out)
+static iw_status make_odd(FILE *out)
 {
     const struct study_sample sample = {
         .systems = 12, .works = 1, .sizes = 1, .syncs = 2, .nets = 1, .points = 3, .trials = 10};
@@ -78,7 +78,7 @@ static iw_status make_odd(enum iwi_html_plots plots, FILE *out)
         }
     }
     results->expected += 7;
-    status = iwi_study_html(NULL, results, plots, out);
+    status = iw_study_write_html(NULL, results, out);
     iw_study_results_free(results);
     return status;
 }
@@ -103,7 +103,7 @@ static iw_recording *made_recording(void)
     return recording;
 }
 
-static iw_status write_noise(const iw_recording *recording, const char *name, enum iwi_html_plots plots,
+static iw_status write_noise(const iw_recording *recording, const char *name,
                              FILE *out)
 {
     struct iwi_noise_page page = {.recording = recording, .name = name};
@@ -112,13 +112,13 @@ static iw_status write_noise(const iw_recording *recording, const char *name, en
 
     IW_TRY(iw_noise_facts_new(NULL, recording, 20000.0, &facts));
     page.facts = facts;
-    status = iwi_noise_html(NULL, &page, plots, out);
+    status = iwi_noise_html(NULL, &page, out);
     iw_noise_facts_free(facts);
     return status;
 }
 
 /* 30 nodes with a tick; on one a thread that would be markup takes CPU 1. */
-static iw_status make_fleet(enum iwi_html_plots plots, FILE *out)
+static iw_status make_fleet(FILE *out)
 {
     const iw_fleet_opts opts = IW_FLEET_OPTS_INIT;
     struct iwi_fleet_page page = {NULL, "noise & <more>"};
@@ -146,34 +146,34 @@ static iw_status make_fleet(enum iwi_html_plots plots, FILE *out)
     }
     status = status == IW_OK ? iw_fleet_judge(NULL, fleet, &opts) : status;
     page.fleet = fleet;
-    status = status == IW_OK ? iwi_fleet_html(NULL, &page, plots, out) : status;
+    status = status == IW_OK ? iwi_fleet_html(NULL, &page, out) : status;
     iw_fleet_free(fleet);
     return status;
 }
 
-static iw_status make_noise(enum iwi_html_plots plots, FILE *out)
+static iw_status make_noise(FILE *out)
 {
     iw_recording *recording = made_recording();
-    const iw_status status = write_noise(recording, "node<17>.h5", plots, out);
+    const iw_status status = write_noise(recording, "node<17>.h5", out);
 
     iw_recording_free(recording);
     return status;
 }
 
 /* Too short for a spectrum: a CPU that was watched for 1 ms. */
-static iw_status make_short(enum iwi_html_plots plots, FILE *out)
+static iw_status make_short(FILE *out)
 {
     iw_recording *recording = iwt_recording(1, 1000000);
     iw_status status;
 
     iwt_detour(recording, 0, 5000, 2000, iwt_source(recording, IW_CLASS_IRQ, "local_timer"));
-    status = write_noise(recording, "short.h5", plots, out);
+    status = write_noise(recording, "short.h5", out);
     iw_recording_free(recording);
     return status;
 }
 
 /* Writes the page of a result; apostrophes in `format` stand for quotes. `distribution` is its own. */
-static iw_status write_result(const char *distribution, const char *explain, enum iwi_html_plots plots,
+static iw_status write_result(const char *distribution, const char *explain,
                               FILE *out)
 {
     static const char format[] =
@@ -198,13 +198,13 @@ static iw_status write_result(const char *distribution, const char *explain, enu
     result = json_loads(text, 0, NULL);
     free(text);
     if (result != NULL) {
-        status = iwi_result_html(NULL, result, plots, out);
+        status = iwi_result_html(NULL, result, out);
         json_decref(result);
     }
     return status;
 }
 
-static iw_status make_result(enum iwi_html_plots plots, FILE *out)
+static iw_status make_result(FILE *out)
 {
     char distribution[8192] = ", 'distribution': {'of': 'trials', 'trials_ns': [";
     size_t used = strlen(distribution);
@@ -227,34 +227,33 @@ static iw_status make_result(enum iwi_html_plots plots, FILE *out)
         "16.5, "
         "'worst_share': 0.4, 'largest': {'sources': [], 'ranks': [{'rank': 17, 'trials': 9, 'of': 20, "
         "'stands_out': true}], 'tenths': [{'tenth': 77, 'stands_out': true}]}}}",
-        plots, out);
+        out);
 }
 
 /* One trial: when its ranks end. */
-static iw_status make_ranks(enum iwi_html_plots plots, FILE *out)
+static iw_status make_ranks(FILE *out)
 {
     return write_result(
         ", 'distribution': {'of': 'ranks', 'quantiles_ns': {'p0': 100000, 'p1': 120000, 'p5': "
         "150000, 'p10': 160000, 'p25': 200000, 'p50': 260000, 'p75': 270000, 'p90': 280000, 'p95': "
         "290000, 'p99': 900000, 'p100': 1301500.5}}",
-        "", plots, out);
+        "", out);
 }
 
 /* As written before results told their distribution. */
-static iw_status make_older(enum iwi_html_plots plots, FILE *out)
+static iw_status make_older(FILE *out)
 {
-    return write_result("", "", plots, out);
+    return write_result("", "", out);
 }
 
 /* The page for those who decide; it has no scripts either way. */
-static iw_status make_whatif(enum iwi_html_plots plots, FILE *out)
+static iw_status make_whatif(FILE *out)
 {
-    (void)plots;
     return iw_whatif_write_html(NULL, IW_TEST_DATA "/whatif/eno1.json", out);
 }
 
 /* Prediction against reality. */
-static iw_status make_bench(enum iwi_html_plots plots, FILE *out)
+static iw_status make_bench(FILE *out)
 {
     static const char *const noises[] = {"periodic:100Hz,1ms"};
     const iw_bench_origin origin = {.command = "idlewave bench barrier --replay periodic:100Hz,1ms",
@@ -276,7 +275,7 @@ static iw_status make_bench(enum iwi_html_plots plots, FILE *out)
     if (status == IW_OK) {
         iw_bench_set_simulated(result, &simulated);
         bench = iwi_bench_object(result, &origin);
-        status = iwi_bench_html(NULL, bench, plots, out);
+        status = iwi_bench_html(NULL, bench, out);
         json_decref(bench);
     }
     iw_bench_result_free(result);
@@ -299,20 +298,18 @@ static iw_status write_timeline(const struct iwt_run *run, bool has_waves, FILE 
 }
 
 /* As in the paper, every step known. */
-static iw_status make_timeline(enum iwi_html_plots plots, FILE *out)
+static iw_status make_timeline(FILE *out)
 {
     const struct iwt_run run = IWT_RUN_INIT;
 
-    (void)plots;
     return write_timeline(&run, true, out);
 }
 
 /* 4,096 ranks and 200 steps with noise: cells, and steps around the wave. */
-static iw_status make_timeline_large(enum iwi_html_plots plots, FILE *out)
+static iw_status make_timeline_large(FILE *out)
 {
     struct iwt_run run = IWT_RUN_INIT;
 
-    (void)plots;
     run.ranks = 4096;
     run.steps = 200;
     run.late_rank = 1365;
@@ -321,11 +318,10 @@ static iw_status make_timeline_large(enum iwi_html_plots plots, FILE *out)
 }
 
 /* Only cells: 100,000 ranks, one late for a while. */
-static iw_status make_timeline_raster(enum iwi_html_plots plots, FILE *out)
+static iw_status make_timeline_raster(FILE *out)
 {
     struct iwt_run run = IWT_RUN_INIT;
 
-    (void)plots;
     run.ranks = 100000;
     run.late_rank = 50000;
     run.rows = run.columns = 512;
@@ -335,7 +331,7 @@ static iw_status make_timeline_raster(enum iwi_html_plots plots, FILE *out)
 
 static const struct {
     const char *name;
-    iw_status (*make)(enum iwi_html_plots plots, FILE *out);
+    iw_status (*make)(FILE *out);
 } kinds[] = {
     {"study", make_study},
     {"large", make_large},
@@ -356,16 +352,16 @@ static const struct {
 
 int main(int argc, char **argv)
 {
-    FILE *out = argc == 4 ? fopen(argv[3], "we") : NULL;
+    FILE *out = argc == 3 ? fopen(argv[2], "we") : NULL;
     iw_status status = IW_ERR_USAGE;
 
     if (out == NULL) {
-        (void)fprintf(stderr, "usage: iw_make_page KIND best|static FILE\n");
+        (void)fprintf(stderr, "usage: iw_make_page KIND FILE\n");
         return EXIT_FAILURE;
     }
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         if (strcmp(kinds[i].name, argv[1]) == 0) {
-            status = kinds[i].make(strcmp(argv[2], "static") == 0 ? IWI_HTML_STATIC : IWI_HTML_BEST, out);
+            status = kinds[i].make(out);
         }
     }
     return fclose(out) == 0 && status == IW_OK ? EXIT_SUCCESS : EXIT_FAILURE;

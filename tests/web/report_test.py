@@ -20,12 +20,11 @@ from chromium import Browser
 WANT_PICTURES = "--pictures" in sys.argv
 MAKE_PAGE, CHROMIUM, OUT = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3])
 KINDS = ("study", "single", "odd", "noise", "fleet", "short", "result", "ranks", "older", "bench")
-RENDER_MS = 2000
 NARROW = 390
 LEAST_LETTERS_PX = 9.9
 
 PLOTS_WITHOUT_SHAPES = """[...document.querySelectorAll('.plot')].filter(
-    (p) => !p.querySelector('svg path, svg rect, svg line') || p.textContent.includes('could not be drawn')).length"""
+    (p) => !p.querySelector('svg path, svg rect, svg line')).length"""
 CLIPPED = """[...document.querySelectorAll('.plot > svg')].filter((s) => {
     const r = s.getBoundingClientRect(); return r.right > document.documentElement.clientWidth + 1 || r.height < 80;
 }).length"""
@@ -33,7 +32,7 @@ CLIPPED = """[...document.querySelectorAll('.plot > svg')].filter((s) => {
 LEAST_LETTERS = """Math.min(...[...document.querySelectorAll('.plot > svg text')].map((t) =>
     parseFloat(getComputedStyle(t).fontSize) * Math.abs(t.getScreenCTM().a)))"""
 # Texts of an axis that lie on each other: pairs of ticks, by their boxes.
-CROWDED = """[...document.querySelectorAll('.plot.static > svg')].flatMap((svg) => {
+CROWDED = """[...document.querySelectorAll('.plot > svg')].flatMap((svg) => {
     const boxes = [...svg.querySelectorAll('text[text-anchor="middle"]')].map((t) => t.getBoundingClientRect())
       .filter((b) => b.width > 0);
     return boxes.filter((a, i) => boxes.some((b, k) => k > i && a.left < b.right && b.left < a.right &&
@@ -44,9 +43,9 @@ FOCUSED_SUMMARY = "[...document.querySelectorAll('summary')].indexOf(document.ac
 
 
 @functools.lru_cache(maxsize=None)
-def make(kind, plots="best"):
-    path = OUT / f"{kind}-{plots}.html"
-    subprocess.run([MAKE_PAGE, kind, plots, path], check=True)
+def make(kind):
+    path = OUT / f"{kind}.html"
+    subprocess.run([MAKE_PAGE, kind, path], check=True)
     return path
 
 
@@ -54,7 +53,6 @@ class InTheBrowser(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         OUT.mkdir(parents=True, exist_ok=True)
-        cls.has_library = 'id="data"' in make("single").read_text(encoding="utf-8")
         cls.browser = Browser(CHROMIUM).__enter__()
 
     @classmethod
@@ -67,19 +65,18 @@ class InTheBrowser(unittest.TestCase):
 
     def test_pages_draw_everything_without_a_word(self):
         for kind in KINDS:
-            for plots in ("best", "static"):
-                for scheme, width in (("light", 1280), ("dark", 1280), ("light", NARROW)):
-                    with self.subTest(kind=kind, plots=plots, scheme=scheme, width=width):
-                        self.browser.open(make(kind, plots), width=width, scheme=scheme)
-                        name = "narrow" if width == NARROW else scheme
-                        if WANT_PICTURES:
-                            self.browser.screenshot(OUT / f"{kind}-{plots}-{name}.png")
-                        self.assert_quiet()
-                        self.assertEqual(self.browser.evaluate(PLOTS_WITHOUT_SHAPES), 0)
-                        self.assertEqual(self.browser.evaluate(CLIPPED), 0)
-                        self.assertLessEqual(self.browser.evaluate("document.documentElement.scrollWidth"), width)
-                        self.assertGreaterEqual(self.browser.evaluate(LEAST_LETTERS), LEAST_LETTERS_PX)
-                        self.assertEqual(self.browser.evaluate(CROWDED), 0)
+            for scheme, width in (("light", 1280), ("dark", 1280), ("light", NARROW)):
+                with self.subTest(kind=kind, scheme=scheme, width=width):
+                    self.browser.open(make(kind), width=width, scheme=scheme)
+                    name = "narrow" if width == NARROW else scheme
+                    if WANT_PICTURES:
+                        self.browser.screenshot(OUT / f"{kind}-{name}.png")
+                    self.assert_quiet()
+                    self.assertEqual(self.browser.evaluate(PLOTS_WITHOUT_SHAPES), 0)
+                    self.assertEqual(self.browser.evaluate(CLIPPED), 0)
+                    self.assertLessEqual(self.browser.evaluate("document.documentElement.scrollWidth"), width)
+                    self.assertGreaterEqual(self.browser.evaluate(LEAST_LETTERS), LEAST_LETTERS_PX)
+                    self.assertEqual(self.browser.evaluate(CROWDED), 0)
 
     def test_dark_is_dark(self):
         path = make("study")
@@ -98,35 +95,24 @@ class InTheBrowser(unittest.TestCase):
                 self.assertTrue(path.read_bytes().startswith(b"%PDF"))
                 self.assert_quiet()
 
-    def need_library(self):
-        if not self.has_library:
-            self.skipTest("no chart library in this build")
-
-    def test_200_cells_are_drawn_in_two_seconds(self):
-        self.need_library()
-        path = make("study")
-        times = []
-        for _ in range(3):  # others may be at work on this machine
-            self.browser.open(path)
-            times.append(float(self.browser.evaluate("document.documentElement.dataset.renderMs")))
-        print(f"200 cells drawn in {min(times):.0f} ms", file=sys.stderr)
-        self.assertLess(min(times), RENDER_MS)
-        self.assertGreater(int(self.browser.evaluate("document.documentElement.dataset.plots")), 10)
-
     def test_plots_follow_the_width_of_the_window(self):
-        self.need_library()
+        width = "document.querySelector('.plot > svg').getBoundingClientRect().width"
         self.browser.open(make("single"))
-        wide = self.browser.evaluate("document.querySelector('.plot svg').getBoundingClientRect().width")
+        wide = self.browser.evaluate(width)
         self.browser.call("Emulation.setDeviceMetricsOverride", width=500, height=900, deviceScaleFactor=1, mobile=False)
-        self.browser.evaluate("new Promise((done) => setTimeout(done, 500))")
-        narrow = self.browser.evaluate("document.querySelector('.plot svg').viewBox.baseVal.width")
-        self.assertGreater(wide, 900)
-        self.assertLess(narrow, 500)
+        self.assertGreater(wide, 600)
+        self.assertLess(self.browser.evaluate(width), 500)
+
+    def test_marks_say_their_numbers_under_the_mouse(self):
+        self.browser.open(make("study"))
+        titles = self.browser.evaluate("[...document.querySelectorAll('.plot title')].map((t) => t.textContent)")
+        self.assertTrue(any("ranks: median" in title for title in titles))
+        self.assertTrue(any("95 % CI" in title for title in titles))
 
     def test_the_keyboard_reaches_and_opens_every_table(self):
-        for kind, plots in (("study", "best"), ("noise", "best"), ("noise", "static"), ("result", "static")):
-            with self.subTest(kind=kind, plots=plots):
-                self.browser.open(make(kind, plots))
+        for kind in ("study", "noise", "result"):
+            with self.subTest(kind=kind):
+                self.browser.open(make(kind))
                 figures = self.browser.evaluate("document.querySelectorAll('figure').length")
                 self.assertGreater(figures, 1)
                 self.assertEqual(self.open_tables(figures), figures)

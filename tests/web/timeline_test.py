@@ -30,7 +30,7 @@ BLUE, RED, WHITE = (31, 95, 196), (212, 32, 32), (255, 255, 255)
 @functools.lru_cache(maxsize=None)
 def make(kind):
     path = OUT / f"{kind}.html"
-    subprocess.run([MAKE_PAGE, kind, "best", path], check=True)
+    subprocess.run([MAKE_PAGE, kind, path], check=True)
     return path
 
 

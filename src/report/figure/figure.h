@@ -31,7 +31,7 @@ enum iwi_axis_unit {
     IWI_AXIS_NUMBER,
     IWI_AXIS_COUNT,
     IWI_AXIS_NS, /* "10 us" */
-    IWI_AXIS_SECONDS,
+
     IWI_AXIS_RANKS, /* powers of two where it is logarithmic */
     IWI_AXIS_SHARE, /* "25 %" */
     IWI_AXIS_FACTOR,
@@ -115,7 +115,6 @@ struct iwi_figure {
     bool is_wide;  /* on a sheet: as wide as that */
     size_t mark_count, mark_room;
     struct iwi_mark **marks;
-    const char *item_head; /* at a terminal: head of the texts of boxes and bars, or NULL */
     struct iwi_figure_text *owned;
     struct iwi_mark *lost; /* takes what there is no memory for */
     bool is_broken;        /* there was no memory for something */
@@ -157,11 +156,26 @@ IW_NODISCARD iw_status iwi_figure_check(const iw_log *log, const struct iwi_figu
 struct iwi_figure_look {
     size_t columns, lines; /* of the plot with its labels; 0: 80, and as many as usual */
     bool has_colour;
-    bool is_ascii; /* no character outside of ASCII */
 };
 
-/* Without title and message. Ends with a line break. */
+/* Without title and message; ends with a line break. `look` may be NULL. */
 void iwi_figure_write_text(const struct iwi_figure *figure, const struct iwi_figure_look *look, FILE *out);
+
+/* What its signs mean: "+ lognormal, ...". */
+void iwi_figure_write_legend(const struct iwi_figure *figure, FILE *out);
+
+/* Boxes are rows. One of them, the item of all marks of boxes and what is dotted at the same x, along the y
+ * axis, in `columns` columns. */
+void iwi_figure_write_strip(const struct iwi_figure *figure, size_t item, size_t columns,
+                            const struct iwi_figure_look *look, FILE *out);
+
+/* The axis above strips: labels that begin in column `indent`, and below them the line, which begins with
+ * `head` and has no end. */
+void iwi_figure_write_strip_axis(const struct iwi_figure *figure, size_t indent, const char *head,
+                                 size_t columns, FILE *out);
+
+/* What the signs of strips mean. */
+extern const char *const iwi_strip_legend;
 
 /* ---- SVG ---- */
 
@@ -174,9 +188,13 @@ struct iwi_sheet {
     const char *name; /* of its files, without suffix: "panel-1-allreduce-ring" */
     const char *title;
     const char *notes[2]; /* below it, or NULL */
+    size_t most_columns;  /* of figures side by side; 0: as many as there is room for */
     size_t count;
     struct iwi_figure **figures; /* side by side as far as there is room, wide ones below each other */
 };
+
+/* IW_ERR_USAGE for a path whose suffix is none of a picture's: before much is computed for it. */
+IW_NODISCARD iw_status iwi_sheet_check(const iw_log *log, const char *path);
 
 /* Draws it into a file: .svg by us, .png and .pdf by gnuplot; .gp is the script. */
 IW_NODISCARD iw_status iwi_sheet_plot(const iw_log *log, const struct iwi_sheet *sheet, const char *path);

@@ -19,6 +19,8 @@ enum iwi_ink {
     IWI_INK_FAINT,
     IWI_INK_RULE,
     IWI_INK_GROUND,
+    IWI_INK_CARD,
+    IWI_INK_LINK,
     IWI_INK_COMPUTE, /* states of ranks */
     IWI_INK_WAIT,
     IWI_INK_DELAY,
@@ -36,13 +38,13 @@ void iwi_source_inks(const char *const *names, size_t count, enum iwi_ink *inks)
 /* red << 16 | green << 8 | blue, on white. */
 uint32_t iwi_ink_rgb(enum iwi_ink ink);
 
-/* Its name in style sheets: "var(--series-3)". */
+/* Its variable in style sheets: "--series-3". */
 const char *iwi_ink_css(enum iwi_ink ink);
 
 /* The number among a terminal's 256 colours. */
 unsigned iwi_ink_terminal(enum iwi_ink ink);
 
-/* Style sheet: the variables, for light and dark grounds and for paper. */
+/* Style sheet: the variables, for light and dark screens; paper is light. */
 void iwi_palette_write_css(FILE *out);
 
 #endif

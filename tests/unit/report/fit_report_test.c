@@ -223,7 +223,7 @@ static void a_script_for_gnuplot_holds_curves_and_data(void **state)
     in = fopen(path, "re");
     assert_non_null(in);
     assert_true(fread(text, 1, sizeof text - 1, in) > 0);
-    assert_has(text, "$recorded0 << END");
+    assert_has(text, "$data0 << END");
     assert_status(iw_fit_plot(&l.log, recording, fit, "node.h5", "node.gif"), IW_ERR_USAGE);
     iwt_assert_logged(&l, "pictures are .svg, .png or .pdf, scripts .gp");
     (void)fclose(in);

@@ -66,7 +66,7 @@ static char *written(iw_fleet *fleet, enum format format)
     default: {
         const struct iwi_fleet_page page = {fleet, "d"};
 
-        assert_ok(iwi_fleet_html(NULL, &page, IWI_HTML_STATIC, out));
+        assert_ok(iwi_fleet_html(NULL, &page, out));
     }
     }
     assert_int_equal(fclose(out), 0);

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "report/html_study.h"
-#include "report/html_svg.h"
+#include "report/figure/figure_parts.h"
 #include "study_sample.h"
 #include "support/support.h"
 
@@ -33,14 +33,14 @@ static void assert_written(const char *text, void (*write)(FILE *, const char *)
     free(made);
 }
 
-static char *page_of(const iw_study_results *results, enum iwi_html_plots plots)
+static char *page_of(const iw_study_results *results)
 {
     char *page = NULL;
     size_t size;
     FILE *memory = open_memstream(&page, &size);
 
     assert_non_null(memory);
-    assert_ok(iwi_study_html(NULL, results, plots, memory));
+    assert_ok(iw_study_write_html(NULL, results, memory));
     assert_int_equal(fclose(memory), 0);
     return page;
 }
@@ -48,7 +48,7 @@ static char *page_of(const iw_study_results *results, enum iwi_html_plots plots)
 static void assert_says(const struct study_sample *sample, const char *part)
 {
     iw_study_results *results = study_sample_new(sample);
-    char *page = page_of(results, IWI_HTML_STATIC);
+    char *page = page_of(results);
 
     if (strstr(page, part) == NULL) {
         fail_msg("not in the page: %s", part);
@@ -85,33 +85,36 @@ static void test_sentences_keep_numbers_and_percent_together(void **state)
 
 static void test_ticks_of_a_long_axis_are_decades(void **state)
 {
-    const struct iwi_axis axis = {.low = 0.9, .high = 2e6, .is_log = true};
-    double ticks[IWI_SVG_TICKS];
+    const struct iwi_figure_axis axis = {.is_log = true};
+    const struct iwi_scale scale = {.axis = &axis, .low = 0.9, .high = 2e6};
+    double ticks[IWI_MOST_TICKS];
 
     (void)state;
-    assert_int_equal(iwi_axis_ticks(&axis, 7, ticks), 7);
+    assert_int_equal(iwi_scale_ticks(&scale, 7, ticks), 7);
     assert_float_equal(ticks[0], 1.0, 1e-9);
     assert_float_equal(ticks[6], 1e6, 1e-3);
 }
 
 static void test_ticks_of_a_short_axis_are_even(void **state)
 {
-    const struct iwi_axis axis = {.low = 1.0, .high = 1.5, .is_log = true};
-    double ticks[IWI_SVG_TICKS];
+    const struct iwi_figure_axis axis = {.is_log = true};
+    const struct iwi_scale scale = {.axis = &axis, .low = 1.0, .high = 1.5};
+    double ticks[IWI_MOST_TICKS];
 
     (void)state;
-    assert_int_equal(iwi_axis_ticks(&axis, 5, ticks), 6); /* 1.0, 1.1, ..., 1.5 */
+    assert_int_equal(iwi_scale_ticks(&scale, 5, ticks), 6); /* 1.0, 1.1, ..., 1.5 */
     assert_float_equal(ticks[1], 1.1, 1e-9);
 }
 
 static void test_values_lie_on_the_axis(void **state)
 {
-    const struct iwi_axis axis = {.low = 1.0, .high = 100.0, .is_log = true, .from = 0.0, .to = 200.0};
+    const struct iwi_figure_axis axis = {.is_log = true};
+    const struct iwi_scale scale = {.axis = &axis, .low = 1.0, .high = 100.0, .from = 0.0, .to = 200.0};
 
     (void)state;
-    assert_float_equal(iwi_axis_at(&axis, 10.0), 100.0, 1e-9);
-    assert_true(isnan(iwi_axis_at(&axis, 0.0)));
-    assert_true(isnan(iwi_axis_at(&axis, NAN)));
+    assert_float_equal(iwi_scale_at(&scale, 10.0), 100.0, 1e-9);
+    assert_true(isnan(iwi_scale_at(&scale, 0.0)));
+    assert_true(isnan(iwi_scale_at(&scale, NAN)));
 }
 
 static void test_the_verdict_tells_where_noise_takes_over(void **state)
@@ -155,7 +158,7 @@ static void test_an_unfinished_study_says_so(void **state)
 
     (void)state;
     results->expected = 200;
-    page = page_of(results, IWI_HTML_BEST);
+    page = page_of(results);
     assert_non_null(strstr(page, "not finished: 160 of 200 cells"));
     free(page);
     iw_study_results_free(results);
@@ -170,7 +173,7 @@ static void test_a_study_without_cells_has_a_page(void **state)
 
     (void)state;
     results->expected = 12;
-    page = page_of(results, IWI_HTML_BEST);
+    page = page_of(results);
     assert_non_null(strstr(page, "There is nothing yet: none of 12 cells has ended."));
     free(page);
     iw_study_results_free(results);

@@ -34,7 +34,7 @@ static int set_up(void **state)
         return -1;
     }
     snprintf(fake->program, sizeof fake->program, "%s/gnuplot", fake->folder);
-    snprintf(fake->picture, sizeof fake->picture, "%s/it's.svg", fake->folder);
+    snprintf(fake->picture, sizeof fake->picture, "%s/it's.png", fake->folder);
     return 0;
 }
 
@@ -99,13 +99,13 @@ static void script_holds_points_rates_and_titles(void **state)
     install(fake, "#!/bin/sh\nexec /bin/cat\n");
     assert_ok(plot(noise_sample(), fake->picture, &l));
     read_picture(fake, text, sizeof text);
-    assert_in(text, "$points0 << END\n30000000000 10000000\n45000000000 5000\nEND\n");
-    assert_in(text, "$points1 << END\n1000000 2000\nEND\n");
+    assert_in(text, "$data0 << END\n 30000000000 10000000\n 45000000000 5000\nEND\n");
+    assert_in(text, "$data1 << END\n 1000000 2000\nEND\n");
     assert_in(text, "set multiplot title 'node07: 0.008 % noise, 2 CPUs, 60 s'\n");
     assert_in(text, "Left reverse"); /* names beside their points */
     assert_in(text, "title 'cron'");
     assert_in(text, "title 'local_timer'");
-    assert_in(text, "set terminal svg ");
+    assert_in(text, "set terminal pngcairo ");
 }
 
 static void names_cannot_leave_their_quotes(void **state)
@@ -118,6 +118,7 @@ static void names_cannot_leave_their_quotes(void **state)
     install(fake, "#!/bin/sh\nexec /bin/cat\n");
     iwt_attribute(recording, "host", "a'\nsystem('true')");
     iwt_detour(recording, 0, 0, 1000, iwt_source(recording, IW_CLASS_THREAD, "x'; system('true')"));
+    iwt_detour(recording, 0, 5000, 900, iwt_source(recording, IW_CLASS_IRQ, "y")); /* two have a legend */
     assert_ok(plot(recording, fake->picture, &l));
     read_picture(fake, text, sizeof text);
     assert_in(text, "title 'x'.\"'\".'; system('.\"'\".'true'.\"'\".')'");

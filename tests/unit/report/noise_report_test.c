@@ -40,7 +40,7 @@ static char *written(const iw_recording *recording, bool is_page)
     assert_ok(iw_noise_facts_new(&l.log, recording, LONG_NS, &facts));
     page.facts = facts;
     if (is_page) {
-        assert_ok(iwi_noise_html(&l.log, &page, IWI_HTML_STATIC, out));
+        assert_ok(iwi_noise_html(&l.log, &page, out));
     } else {
         assert_ok(iw_noise_write_report(&l.log, recording, facts, "node.h5", out));
     }

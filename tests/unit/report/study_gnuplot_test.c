@@ -81,9 +81,10 @@ static void each_panel_has_data(void **state)
     assert_ok(iw_study_write_gnuplot(NULL, results, folder));
     data = study_read_file(folder, "panel-1-allreduce-dissemination.dat");
     assert_non_null(strstr(data, "# allreduce:dissemination, 1 B\n"));
-    assert_non_null(strstr(data, "\n# x ranks noise_share noiseless_ns min_ns p5_ns q1_ns median_ns "));
-    assert_non_null(strstr(data, "\n# chic\n1 2 0.002 3000.5 "));
-    assert_non_null(strstr(data, "\n\n\n# altix\n"));
+    assert_non_null(strstr(data, "\n# chic: x min p5 q1 median q3 p95 max\n 2 "));
+    assert_non_null(strstr(data, "\n# chic: x y\n 2 3000.5\n"));
+    assert_non_null(strstr(data, "\n\n\n# altix: x min p5 "));
+    assert_non_null(strstr(data, "\n\n\n# Slowdown, altix: x y\n 2 "));
     free(data);
     assert_file(folder, "panel-2-bcast-binomial.dat", 1000);
     iw_study_results_free(results);

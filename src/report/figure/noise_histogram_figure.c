@@ -1,11 +1,11 @@
 /* How many detours of a recording took how long.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "report/html_noise.h"
-
 #include <math.h>
 
 #include "base/base.h"
+#include "report/figure/histogram.h"
+#include "report/figure/noise_figure.h"
 #include "report/study_parts.h"
 
 enum { BINS_PER_DECADE = 6, DECADES = 19, BINS = DECADES * BINS_PER_DECADE };
@@ -60,37 +60,21 @@ static void fill(struct histogram *h, const iw_recording *detours)
     }
 }
 
-static json_t *data_of(const struct histogram *h)
-{
-    json_t *bins = json_array();
-
-    for (size_t bin = h->first; bin <= h->last; bin++) {
-        (void)json_array_append_new(bins,
-                                    json_pack("[o, o, I]", iwi_html_number(begin_ns(bin)),
-                                              iwi_html_number(begin_ns(bin + 1)), (json_int_t)h->count[bin]));
-    }
-    return json_pack("{s:s, s:o}", "kind", "histogram", "bins", bins);
-}
-
-static void write_table(FILE *out, const void *arg)
+static void add_table(struct iwi_figure *figure, const struct histogram *h)
 {
     static const char *const heads[] = {"From", "To", "Count", "Rate on a CPU", "Share of the noise"};
-    const struct histogram *h = arg;
     char low[IWI_NUMBER_SIZE], high[IWI_NUMBER_SIZE];
 
+    iwi_figure_table(figure, "How many took how long");
     for (size_t i = 0; i < sizeof heads / sizeof heads[0]; i++) {
-        iwi_html_head(out, false, "%s", heads[i]);
+        iwi_figure_head(figure, false, "%s", heads[i]);
     }
-    iwi_html_table_body(out);
     for (size_t bin = h->first; bin <= h->last; bin++) {
-        iwi_html_row_begin(out);
-        iwi_html_cell(out, IWI_CELL_ROW_HEAD, "%s", iwi_ns_round_text(begin_ns(bin), low));
-        iwi_html_cell(out, IWI_CELL_NUMBER, "%s", iwi_ns_round_text(begin_ns(bin + 1), high));
-        iwi_html_cell(out, IWI_CELL_NUMBER, "%s", iwi_ranks_text(h->count[bin], low));
-        iwi_html_cell(out, IWI_CELL_NUMBER, "%s",
-                      iwi_rate_text((double)h->count[bin] * 1e9 / h->watched_ns, low));
-        iwi_html_cell(out, IWI_CELL_NUMBER, "%s", iwi_share_text(h->time_ns[bin] / h->all_ns, low));
-        iwi_html_row_end(out);
+        iwi_figure_cell(figure, "%s", iwi_ns_round_text(begin_ns(bin), low));
+        iwi_figure_cell(figure, "%s", iwi_ns_round_text(begin_ns(bin + 1), high));
+        iwi_figure_cell(figure, "%s", iwi_ranks_text(h->count[bin], low));
+        iwi_figure_cell(figure, "%s", iwi_rate_text((double)h->count[bin] * 1e9 / h->watched_ns, low));
+        iwi_figure_cell(figure, "%s", iwi_share_text(h->time_ns[bin] / h->all_ns, low));
     }
 }
 
@@ -111,20 +95,27 @@ static void write_message(const struct histogram *h, char *message)
                iwi_share_text(h->time_ns[costly] / h->all_ns, share));
 }
 
-iw_status iwi_html_noise_histogram(struct iwi_html *html, const struct iwi_noise_page *page,
-                                   const iw_recording *detours)
+iw_status iwi_noise_histogram_figure(const iw_log *log, const iw_recording *detours, double watched_ns,
+                                     struct iwi_figure **figure_p)
 {
     const bool is_quanta = detours->probe != IW_PROBE_SELFISH;
-    struct histogram h = {.watched_ns = fmax(page->facts->watched_ns, 1.0)};
+    struct histogram h = {.watched_ns = fmax(watched_ns, 1.0)};
     char message[IWI_PARAGRAPH_SIZE] = "";
+    struct iwi_figure *figure;
+    struct iwi_mark *bars;
 
     fill(&h, detours);
+    IW_TRY(iwi_figure_new(log, is_quanta ? "How much quanta lose" : "How long detours take", &figure));
+    iwi_histogram_axes(figure, "Length", "Count");
+    figure->x.low = begin_ns(h.first);
+    figure->x.high = begin_ns(h.last + 1);
+    bars = iwi_figure_mark(figure, IWI_MARK_BAR, IWI_INK_NOISE, NULL);
+    for (size_t bin = h.first; bin <= h.last; bin++) {
+        iwi_histogram_bar(figure, bars, begin_ns(bin), begin_ns(bin + 1), (double)h.count[bin], NULL);
+    }
+    add_table(figure, &h);
     write_message(&h, message);
-    return iwi_html_figure(
-        html, &(struct iwi_figure){.title = is_quanta ? "How much quanta lose" : "How long detours take",
-                                   .message = message,
-                                   .data = data_of(&h),
-                                   .table_caption = "How many took how long",
-                                   .write_table = write_table,
-                                   .arg = &h});
+    figure->message = iwi_figure_text(figure, "%s", message);
+    *figure_p = figure;
+    return IW_OK;
 }

@@ -1,0 +1,16 @@
+/* The figure of a spectrum.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef IWI_SPECTRUM_FIGURE_H
+#define IWI_SPECTRUM_FIGURE_H
+
+#include "report/figure/figure.h"
+#include "report/spectrum_parts.h"
+
+/* Power and floor over frequency, lines named; *figure_p is NULL where there is no power. So many points: a
+ * column of a terminal or some of a screen. */
+IW_NODISCARD iw_status iwi_spectrum_figure(const iw_log *log, const iw_noise_spectrum *spectrum,
+                                           size_t points, struct iwi_figure **figure_p);
+enum { IWI_SPECTRUM_POINTS = 600 }; /* of a page or file */
+
+#endif
