@@ -41,6 +41,6 @@ bool iwi_fit_has_mixture(const iw_noise_fit *fit);
 
 /* Share of detours that last longer, recorded and fitted, both axes logarithmic. Nothing for less than two
  * lengths. */
-void iwi_write_fit_plot(FILE *out, const iw_noise_fit *fit);
+void iwi_write_fit_plot(FILE *out, const iw_recording *recording, const iw_noise_fit *fit);
 
 #endif

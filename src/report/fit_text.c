@@ -176,7 +176,7 @@ iw_status iw_fit_write_text(const iw_log *log, const iw_recording *recording, co
     if (fit->groups[0].durations.count > 0) {
         write_laws(out, &fit->groups[0].durations);
         write_groups(out, recording, fit);
-        iwi_write_fit_plot(out, fit);
+        iwi_write_fit_plot(out, recording, fit);
         (void)fputs("\nHow sure:\n", out);
         iwi_fit_notes(fit, write_note, out);
         write_specs(out, fit);

@@ -76,8 +76,8 @@ void iwi_gnuplot_number(FILE *out, double value)
 
 void iwi_gnuplot_head(FILE *script)
 {
-    (void)fputs("# Figures by idlewave. In this folder: gnuplot plot.gp\n"
-                "# Other formats: gnuplot -e \"format='png'\" plot.gp (pdf, png, svg)\n"
+    (void)fputs("# Figures by idlewave. In this folder: gnuplot FILE, FILE being this one.\n"
+                "# Other formats: gnuplot -e \"format='png'\" FILE (pdf, png, svg)\n"
                 "if (!exists(\"format\")) format = 'pdf'\n",
                 script);
 }

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "report/figure/study_figure.h"
 #include "report/noise_parts.h"
 
 enum {
@@ -20,26 +21,14 @@ enum {
     MOST_LABEL_COLUMNS = 20,
     SYSTEM_COLUMNS = 63, /* names are no longer */
     RANKS_COLUMNS = 9,   /* "1,048,576" */
-    NUMBERS_COLUMNS = 42,
-    MOST_PLOT_COLUMNS = IWI_TEXT_COLUMNS - RANKS_COLUMNS - 1 - NUMBERS_COLUMNS,
-    LEAST_TICKS = 3
-};
-
-struct axis {
-    double low, high; /* log10 of ns */
-    size_t columns;
+    NUMBERS_COLUMNS = 42
 };
 
 struct block {
     const struct iwi_page *page;
-    struct axis axis;
+    double low_ns, high_ns; /* of the axis of all its figures */
     int label_columns;
 };
-
-/* What one column of a row shows; the later ones cover the earlier ones. */
-enum sign { SIGN_NONE, SIGN_EXTREME, SIGN_WHISKER, SIGN_NOISELESS, SIGN_BOX, SIGN_MEDIAN };
-static const char *const signs[] = {" ",           "\xc2\xb7", "\xe2\x94\x80", "\xe2\x94\x8a", "\xe2\x96\x92",
-                                    "\xe2\x96\x88"};
 
 void iwi_ink(const struct iwi_page *page, const char *code)
 {
@@ -51,142 +40,57 @@ void iwi_ink(const struct iwi_page *page, const char *code)
 void iwi_write_panel_legend(const struct iwi_page *page)
 {
     (void)fprintf(page->out,
-                  "%s median  %s middle half  %s 5 %% to 95 %%  %s least and most  "
-                  "%s without noise\nMean, its 95 %% CI, median: 12.3 %% longer than without "
+                  "%s\nMean, its 95 %% CI, median: 12.3 %% longer than without "
                   "noise, or 2.345x as long.\n",
-                  signs[SIGN_MEDIAN], signs[SIGN_BOX], signs[SIGN_WHISKER], signs[SIGN_EXTREME],
-                  signs[SIGN_NOISELESS]);
+                  iwi_strip_legend);
 }
 
 /* ---- axis ---- */
 
-static void widen(struct axis *axis, double ns)
+/* About a factor of 2 at least: what hardly differs shall look so. */
+static void find_limits(struct block *block, const struct iwi_panel *panel)
 {
-    if (ns > 0.0 && isfinite(ns)) {
-        axis->low = fmin(axis->low, log10(ns));
-        axis->high = fmax(axis->high, log10(ns));
-    }
-}
-
-static struct axis axis_of(const struct iwi_panel *panel, size_t columns)
-{
-    const double least_width = 0.3; /* about a factor of 2: what hardly differs shall look so */
-    struct axis axis = {.low = INFINITY, .high = -INFINITY, .columns = columns};
+    const double least = 0.3; /* decades */
     double missing;
 
+    block->low_ns = INFINITY;
+    block->high_ns = 0.0;
     for (size_t s = 0; s < panel->count; s++) {
-        for (size_t i = 0; i < panel->series[s]->count; i++) {
-            const iw_cell_result *cell = panel->series[s]->cells[i];
-
-            widen(&axis, cell->noiseless_ns);
-            widen(&axis, cell->makespan_ns.min);
-            widen(&axis, cell->makespan_ns.max);
-        }
+        iwi_study_limits(panel->series[s], &block->low_ns, &block->high_ns);
     }
-    if (axis.low > axis.high) {
-        axis.low = axis.high = 0.0;
+    if (!(block->high_ns > 0.0) || !isfinite(block->low_ns)) {
+        block->low_ns = block->high_ns = 1.0;
     }
-    missing = fmax(0.0, least_width - (axis.high - axis.low));
-    axis.low -= missing / 2.0;
-    axis.high += missing / 2.0;
-    return axis;
+    missing = fmax(0.0, least - log10(block->high_ns / block->low_ns));
+    block->low_ns *= pow(10.0, -missing / 2.0);
+    block->high_ns *= pow(10.0, missing / 2.0);
 }
 
-static size_t column_of(const struct axis *axis, double ns)
+static size_t plot_columns(const struct block *block)
 {
-    const double share = ns > 0.0 ? (log10(ns) - axis->low) / (axis->high - axis->low) : 0.0;
-
-    return (size_t)lround(fmin(fmax(share, 0.0), 1.0) * (double)(axis->columns - 1));
+    return IWI_TEXT_COLUMNS - (size_t)block->label_columns - 1 - NUMBERS_COLUMNS;
 }
 
-/* Ticks at 1, 10, ...; at 1, 2, 5, 10, ... where those are too few. */
-static bool is_tick(int mantissa, bool has_few_decades)
+static struct iwi_figure *new_figure(const struct block *block, const iw_series *series)
 {
-    return mantissa == 1 || (has_few_decades && (mantissa == 2 || mantissa == 5));
+    const struct iwi_drawn_series drawn = {.series = series, .label = ""};
+    struct iwi_figure *figure;
+
+    if (iwi_study_boxes_figure(NULL, &drawn, 1, block->page->threshold, 0.0, 0.0, "", &figure) != IW_OK) {
+        return NULL; /* the numbers still come */
+    }
+    figure->y.low = block->low_ns;
+    figure->y.high = block->high_ns;
+    return figure;
 }
 
-/* "10us"; returns its length. */
-static size_t tight_time_text(double ns, char text[IWI_NUMBER_SIZE])
+static void write_axis(const struct block *block, const struct iwi_figure *figure, const char *label)
 {
-    char *blank;
-
-    iwi_ns_round_text(ns, text);
-    blank = strchr(text, ' ');
-    if (blank != NULL) {
-        memmove(blank, blank + 1, strlen(blank));
-    }
-    return strlen(text);
-}
-
-static void write_axis(const struct block *block, const char *label)
-{
-    const struct axis *axis = &block->axis;
-    const bool has_few_decades = floor(axis->high) - ceil(axis->low) + 1.0 < (double)LEAST_TICKS;
-    bool has_tick[MOST_PLOT_COLUMNS] = {false};
-    char labels[MOST_PLOT_COLUMNS + IWI_NUMBER_SIZE], text[IWI_NUMBER_SIZE];
-    size_t used = 0;
-
-    memset(labels, ' ', sizeof labels);
-    for (int decade = (int)floor(axis->low); decade <= (int)floor(axis->high); decade++) {
-        for (int mantissa = 1; mantissa < 10; mantissa++) {
-            const double ns = mantissa * pow(10.0, decade);
-            const size_t column = column_of(axis, ns);
-            const size_t length = tight_time_text(ns, text);
-
-            if (!is_tick(mantissa, has_few_decades) || log10(ns) < axis->low || log10(ns) > axis->high) {
-                continue;
-            }
-            has_tick[column] = true;
-            if ((used == 0 || column > used) && column + length <= axis->columns + 8) {
-                memcpy(&labels[column], text, length);
-                used = column + length;
-            }
-        }
-    }
-    (void)fprintf(block->page->out, "%*s %.*s\n%*s ", block->label_columns, "", (int)used, labels,
-                  block->label_columns, label);
-    for (size_t column = 0; column < axis->columns; column++) {
-        (void)fputs(has_tick[column] ? "\xe2\x94\xac" : "\xe2\x94\x80", block->page->out);
-    }
+    iwi_figure_write_strip_axis(figure, block->label_columns, label, plot_columns(block), block->page->out);
     (void)fprintf(block->page->out, "%9s%8s%16s%9s\n", "no noise", "mean", "95 % CI", "median");
 }
 
 /* ---- rows ---- */
-
-static void stretch(enum sign *row, const struct axis *axis, double from_ns, double to_ns, enum sign sign)
-{
-    for (size_t column = column_of(axis, from_ns); column <= column_of(axis, to_ns); column++) {
-        row[column] = sign;
-    }
-}
-
-static void write_boxes(const struct block *block, const iw_cell_result *cell)
-{
-    const bool is_over = iwi_is_dominated(cell, block->page->threshold);
-    const char *const codes[] = {"", "2", "2", "32", is_over ? "31" : "34", is_over ? "1;31" : "1;34"};
-    const iw_summary *ns = &cell->makespan_ns;
-    enum sign row[MOST_PLOT_COLUMNS] = {SIGN_NONE}, before = SIGN_NONE;
-
-    row[column_of(&block->axis, ns->min)] = SIGN_EXTREME;
-    row[column_of(&block->axis, ns->max)] = SIGN_EXTREME;
-    stretch(row, &block->axis, cell->p5_ns, cell->p95_ns, SIGN_WHISKER);
-    stretch(row, &block->axis, ns->q1, ns->q3, SIGN_BOX);
-    row[column_of(&block->axis, cell->noiseless_ns)] = SIGN_NOISELESS;
-    row[column_of(&block->axis, ns->median)] = SIGN_MEDIAN;
-    for (size_t column = 0; column < block->axis.columns; column++) {
-        if (row[column] != before) {
-            iwi_ink(block->page, "");
-            if (row[column] != SIGN_NONE) {
-                iwi_ink(block->page, codes[row[column]]);
-            }
-            before = row[column];
-        }
-        (void)fputs(signs[row[column]], block->page->out);
-    }
-    if (before != SIGN_NONE) {
-        iwi_ink(block->page, "");
-    }
-}
 
 /* Trials that are all alike do not tell how sure that is. */
 static const char *interval_text(const iw_cell_result *cell, char buf[IWI_RANGE_SIZE])
@@ -200,13 +104,14 @@ static const char *interval_text(const iw_cell_result *cell, char buf[IWI_RANGE_
                                   iwi_cell_slowdown(cell, ns->mean_high), buf);
 }
 
-static void write_row(const struct block *block, const char *label, const iw_cell_result *cell)
+static void write_row(const struct block *block, const struct iwi_figure *figure, size_t item,
+                      const char *label, const iw_cell_result *cell)
 {
     const bool is_over = iwi_is_dominated(cell, block->page->threshold);
     char noiseless[IWI_NUMBER_SIZE], mean[IWI_NUMBER_SIZE], median[IWI_NUMBER_SIZE], interval[IWI_RANGE_SIZE];
 
     (void)fprintf(block->page->out, "%*s ", block->label_columns, label);
-    write_boxes(block, cell);
+    iwi_figure_write_strip(figure, item, plot_columns(block), block->page->has_colour, block->page->out);
     (void)fprintf(block->page->out, "%9s%8s%16s", iwi_ns_short_text(cell->noiseless_ns, noiseless),
                   iwi_slowdown_text(iwi_mean_slowdown(cell), mean), interval_text(cell, interval));
     if (is_over) {
@@ -262,19 +167,25 @@ static void write_crossing(const struct block *block, const iw_series *series, u
 static void write_series(const struct block *block, const iw_series *series)
 {
     const size_t rows = series->count < MOST_ROWS ? series->count : MOST_ROWS;
+    struct iwi_figure *figure = new_figure(block, series);
     char label[IWI_NUMBER_SIZE];
 
     write_system(block, series->cells[0]);
-    write_axis(block, "ranks");
+    if (figure == NULL) {
+        return;
+    }
+    write_axis(block, figure, "ranks");
     for (size_t row = 0; row < rows; row++) {
-        const iw_cell_result *cell = series->cells[thinned(row, rows, series->count)];
+        const size_t item = thinned(row, rows, series->count);
+        const iw_cell_result *cell = series->cells[item];
 
         if (row > 0) {
             write_crossing(block, series, series->cells[thinned(row - 1, rows, series->count)]->ranks,
                            cell->ranks);
         }
-        write_row(block, iwi_ranks_text(cell->ranks, label), cell);
+        write_row(block, figure, item, iwi_ranks_text(cell->ranks, label), cell);
     }
+    iwi_figure_free(figure);
     if (rows < series->count) {
         (void)fprintf(block->page->out, "(%zu of %zu numbers of ranks; --format csv has all)\n", rows,
                       series->count);
@@ -282,11 +193,6 @@ static void write_series(const struct block *block, const iw_series *series)
 }
 
 /* ---- all systems ---- */
-
-static size_t plot_columns(const struct block *block)
-{
-    return IWI_TEXT_COLUMNS - (size_t)block->label_columns - 1 - NUMBERS_COLUMNS;
-}
 
 /* A row a system says it all. */
 static void write_flat(struct block *block, const struct iwi_panel *panel)
@@ -301,14 +207,20 @@ static void write_flat(struct block *block, const struct iwi_panel *panel)
     }
     columns = columns < MOST_LABEL_COLUMNS ? columns : MOST_LABEL_COLUMNS;
     block->label_columns = (int)columns;
-    block->axis = axis_of(panel, plot_columns(block));
+    find_limits(block, panel);
     (void)fprintf(block->page->out, "\n%s rank%s\n", iwi_ranks_text(panel->cell->ranks, number),
                   panel->cell->ranks == 1 ? "" : "s");
-    write_axis(block, "system");
     for (size_t i = 0; i < panel->count; i++) {
         const iw_cell_result *cell = panel->series[i]->cells[0];
+        struct iwi_figure *figure = new_figure(block, panel->series[i]);
 
-        write_row(block, iwi_plain_name(cell->system, columns, name), cell);
+        if (figure != NULL && i == 0) {
+            write_axis(block, figure, "system");
+        }
+        if (figure != NULL) {
+            write_row(block, figure, 0, iwi_plain_name(cell->system, columns, name), cell);
+        }
+        iwi_figure_free(figure);
     }
 }
 
@@ -336,7 +248,7 @@ void iwi_write_panel_text(const struct iwi_page *page, const struct iwi_panel *p
         return;
     }
     block.label_columns = (int)columns_of_ranks(panel);
-    block.axis = axis_of(panel, plot_columns(&block));
+    find_limits(&block, panel);
     for (size_t i = 0; i < panel->count; i++) {
         write_series(&block, panel->series[i]);
     }

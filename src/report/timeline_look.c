@@ -1,4 +1,4 @@
-/* How timelines look: colours of states and of cells, and lines fitted to waves.
+/* How timelines look: what cells show, and lines fitted to waves.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include <math.h>
@@ -7,22 +7,8 @@
 #include "base/base.h"
 #include "report/timeline_parts.h"
 
-/* As in the paper: work is white, an injected delay blue, idle time red. web/timeline.js has the same. */
-static const uint32_t colours[IW_STATES] = {
-    [IW_STATE_DELAY] = 0x1f5fc4, [IW_STATE_COMPUTE] = 0xffffff, [IW_STATE_NOISE] = 0xe0a100,
-    [IW_STATE_COMM] = 0x8fb0ac,  [IW_STATE_WAIT] = 0xd42020,
-};
-
-/* A delay is what one looks for: no share of it is fainter than this. */
-static const double LEAST_DELAY = 0.35;
-
 /* Mean of a cell's largest share of waiting, above which nearly all cells would look alike. */
 static const double CROWDED = 0.15;
-
-uint32_t iwi_state_colour(iw_state state)
-{
-    return colours[state];
-}
 
 bool iwi_raster_prefers_max(const iw_raster *raster)
 {
@@ -33,35 +19,6 @@ bool iwi_raster_prefers_max(const iw_raster *raster)
         sum += raster->max[IW_STATE_WAIT][i];
     }
     return sum <= CROWDED * IWI_SHARE_ONE * (double)cells;
-}
-
-static void lay_over(double rgb[3], uint32_t colour, double share)
-{
-    for (int i = 0; i < 3; i++) {
-        const double ink = (double)(colour >> (16 - 8 * i) & 0xff);
-
-        rgb[i] = rgb[i] * (1.0 - share) + ink * share;
-    }
-}
-
-/* States lie over each other, the rarer ones on top: none hides what is to be seen. */
-uint32_t iwi_cell_colour(const iw_raster *raster, size_t cell, bool is_max)
-{
-    static const iw_state order[] = {IW_STATE_COMM, IW_STATE_NOISE, IW_STATE_WAIT, IW_STATE_DELAY};
-    double rgb[3] = {255.0, 255.0, 255.0};
-
-    for (size_t i = 0; i < sizeof order / sizeof order[0]; i++) {
-        const iw_state state = order[i];
-        const bool is_largest = is_max || state == IW_STATE_DELAY;
-        double share =
-            (double)(is_largest ? raster->max[state][cell] : raster->mean[state][cell]) / IWI_SHARE_ONE;
-
-        if (state == IW_STATE_DELAY && share > 0.0) {
-            share = fmax(share, LEAST_DELAY);
-        }
-        lay_over(rgb, colours[state], share);
-    }
-    return (uint32_t)lround(rgb[0]) << 16 | (uint32_t)lround(rgb[1]) << 8 | (uint32_t)lround(rgb[2]);
 }
 
 static int compare(const void *a, const void *b)

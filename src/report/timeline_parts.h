@@ -37,11 +37,6 @@ uint64_t iwi_timeline_count_steps(const iw_timeline *timeline, const iw_timeline
  * have such a rank, the mean of all tells more. */
 bool iwi_raster_prefers_max(const iw_raster *raster);
 
-/* ---- colours, red << 16 | green << 8 | blue, on white ---- */
-
-uint32_t iwi_state_colour(iw_state state);
-uint32_t iwi_cell_colour(const iw_raster *raster, size_t cell, bool is_max);
-
 /* ---- waves ---- */
 
 typedef enum iwi_edge { IWI_EDGE_LEAD, IWI_EDGE_TRAIL } iwi_edge;
@@ -56,10 +51,5 @@ double iwi_fit_ps(const struct iwi_fit *fit, uint32_t distance);
 
 /* Whether the wave goes around the end of the ranks between two fronts: no line is drawn there. */
 bool iwi_wave_wraps(const iw_timeline *timeline, const iw_front *from, const iw_front *to);
-
-/* For gnuplot, without terminal and output; an image is in it as bytes, behind its last line. */
-IW_NODISCARD iw_status iwi_timeline_script(const iw_log *log, const iw_timeline *timeline,
-                                           const iw_waves *waves, const iw_timeline_window *window,
-                                           FILE *script);
 
 #endif

@@ -30,7 +30,8 @@
 enum iwi_axis_unit {
     IWI_AXIS_NUMBER,
     IWI_AXIS_COUNT,
-    IWI_AXIS_NS, /* "10 us" */
+    IWI_AXIS_INDEX, /* whole numbers that name something: "1500" */
+    IWI_AXIS_NS,    /* "10 us" */
 
     IWI_AXIS_RANKS, /* powers of two where it is logarithmic */
     IWI_AXIS_SHARE, /* "25 %" */
@@ -164,18 +165,15 @@ void iwi_figure_write_text(const struct iwi_figure *figure, const struct iwi_fig
 /* What its signs mean: "+ lognormal, ...". */
 void iwi_figure_write_legend(const struct iwi_figure *figure, FILE *out);
 
-/* Boxes are rows. One of them, the item of all marks of boxes and what is dotted at the same x, along the y
- * axis, in `columns` columns. */
-void iwi_figure_write_strip(const struct iwi_figure *figure, size_t item, size_t columns,
-                            const struct iwi_figure_look *look, FILE *out);
+/* Boxes are rows at a terminal: item `item` of the figure's boxes, and what is dotted at the same x, along
+ * the y axis. */
+void iwi_figure_write_strip(const struct iwi_figure *figure, size_t item, size_t columns, bool has_colour,
+                            FILE *out);
 
-/* The axis above strips: labels that begin in column `indent`, and below them the line, which begins with
- * `head` and has no end. */
-void iwi_figure_write_strip_axis(const struct iwi_figure *figure, size_t indent, const char *head,
+/* Above them: the labels of the axis, and its line behind `head`; without a line break. */
+void iwi_figure_write_strip_axis(const struct iwi_figure *figure, int indent, const char *head,
                                  size_t columns, FILE *out);
-
-/* What the signs of strips mean. */
-extern const char *const iwi_strip_legend;
+extern const char *const iwi_strip_legend; /* what the signs mean */
 
 /* ---- SVG ---- */
 

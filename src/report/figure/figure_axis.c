@@ -131,10 +131,12 @@ static size_t linear_ticks(const struct iwi_scale *scale, size_t wanted, double 
 {
     const double raw = (scale->high - scale->low) / (double)wanted * (1.0 - 1e-9);
     const double power = pow(10.0, floor(log10(raw)));
-    const double step = power * (raw <= power         ? 1.0
-                                 : raw <= 2.0 * power ? 2.0
-                                 : raw <= 5.0 * power ? 5.0
-                                                      : 10.0);
+    const bool is_whole = scale->axis->unit == IWI_AXIS_INDEX || scale->axis->unit == IWI_AXIS_COUNT;
+    const double found = power * (raw <= power         ? 1.0
+                                  : raw <= 2.0 * power ? 2.0
+                                  : raw <= 5.0 * power ? 5.0
+                                                       : 10.0);
+    const double step = is_whole ? fmax(found, 1.0) : found;
     size_t count = 0;
 
     for (double i = ceil(scale->low / step - 1e-9); i * step <= scale->high * (1.0 + 1e-9); i++) {
@@ -213,7 +215,11 @@ static const char *power_text(double power, char buf[IWI_PHRASE_SIZE])
 {
     const double decade = floor(log10(power) + 1e-9);
 
-    snprintf(buf, IWI_PHRASE_SIZE, "%.3ge%.0f", power / pow(10.0, decade), decade);
+    if (decade == 0.0) {
+        snprintf(buf, IWI_PHRASE_SIZE, "%.3g", power);
+    } else {
+        snprintf(buf, IWI_PHRASE_SIZE, "%.3ge%.0f", power / pow(10.0, decade), decade);
+    }
     return buf;
 }
 
@@ -224,6 +230,7 @@ const char *iwi_axis_text(const struct iwi_figure_axis *axis, double value, char
     value += 0.0; /* no -0 */
     switch (axis->unit) {
     case IWI_AXIS_NS: return time_text(value, buf);
+    case IWI_AXIS_INDEX: snprintf(buf, IWI_PHRASE_SIZE, "%.0f", value); break;
     case IWI_AXIS_COUNT:
     case IWI_AXIS_RANKS:
         snprintf(buf, IWI_PHRASE_SIZE, "%s", iwi_ranks_text((uint64_t)llround(fmax(value, 0.0)), number));

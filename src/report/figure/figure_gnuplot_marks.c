@@ -253,9 +253,10 @@ static void plot_bars(const struct iwi_plot *plot, const struct iwi_mark *mark, 
                       const char **separator_p)
 {
     begin(plot, block, separator_p);
-    (void)fputs(" using (($1+$2)/2):(($3+$4)/2):1:2:3:4:5 with boxxyerror linecolor rgb variable "
-                "fillstyle solid 0.85 noborder notitle",
-                plot->script);
+    (void)fprintf(plot->script,
+                  " using (($1+$2)/2):(($3+$4)/2):1:2:3:4:5 with boxxyerror linecolor rgb variable "
+                  "fillstyle solid %s noborder notitle",
+                  mark->count > IWI_MOST_SIGNS ? "1" : "0.85");
     if (mark->label != NULL && iwi_figure_has_legend(plot->figure)) {
         (void)fputs(*separator_p, plot->script);
         (void)fputs("NaN with points pointtype 5 pointsize dot*1.5", plot->script);
@@ -305,6 +306,43 @@ static void plot_mark(const struct iwi_plot *plot, const struct iwi_mark *mark, 
     }
 }
 
+/* An image; its bytes follow the command. Squares with the colours of its layers are lines of the key. */
+static void plot_cells(const struct iwi_plot *plot, const struct iwi_mark *mark, const char **separator_p)
+{
+    const double *n = iwi_mark_item(mark, 0);
+    const double width = (n[1] - n[0]) / mark->columns, height = (n[3] - n[2]) / mark->rows;
+    FILE *script = plot->script;
+
+    (void)fprintf(script, "%s'-' binary array=(%" PRIu32 ",%" PRIu32 ") format='%%uchar' dx=", *separator_p,
+                  mark->columns, mark->rows);
+    iwi_gnuplot_number(script, width);
+    (void)fputs(" dy=", script);
+    iwi_gnuplot_number(script, height);
+    (void)fputs(" origin=(", script);
+    iwi_gnuplot_number(script, n[0] + width / 2.0);
+    (void)fputc(',', script);
+    iwi_gnuplot_number(script, n[2] + height / 2.0);
+    (void)fputs(") using 1:2:3 with rgbimage notitle", script);
+    *separator_p = ", \\\n     ";
+    for (size_t i = 0; i < mark->layer_count; i++) {
+        (void)fputs(", \\\n     NaN with points pointtype 5 pointsize dot*1.5", script);
+        write_colour(script, "linecolor", mark->layers[i].ink);
+        (void)fputs(" title ", script);
+        iwi_gnuplot_quote(script, mark->layers[i].label);
+    }
+}
+
+static void write_image(const struct iwi_mark *mark, FILE *script)
+{
+    for (size_t cell = 0; cell < (size_t)mark->rows * mark->columns; cell++) {
+        const uint32_t rgb = iwi_cell_rgb(mark, cell);
+        const unsigned char bytes[3] = {(unsigned char)(rgb >> 16), (unsigned char)(rgb >> 8),
+                                        (unsigned char)rgb};
+
+        (void)fwrite(bytes, 1, sizeof bytes, script);
+    }
+}
+
 /* Half of the way to the nearest neighbour. */
 static double box_width(const struct iwi_plot *plot, const struct iwi_mark *mark)
 {
@@ -344,7 +382,14 @@ void iwi_gnuplot_marks(const struct iwi_plot *plot, size_t *block_p)
     for (size_t i = 0; i < plot->figure->mark_count; i++) {
         if (iwi_mark_has_data(plot->figure->marks[i])) {
             plot_mark(plot, plot->figure->marks[i], (*block_p)++, &separator);
+        } else if (plot->figure->marks[i]->kind == IWI_MARK_CELLS) {
+            plot_cells(plot, plot->figure->marks[i], &separator);
         }
     }
     (void)fputs(*separator == 'p' ? "plot NaN notitle\n" : "\n", plot->script);
+    for (size_t i = 0; i < plot->figure->mark_count; i++) {
+        if (plot->figure->marks[i]->kind == IWI_MARK_CELLS) {
+            write_image(plot->figure->marks[i], plot->script);
+        }
+    }
 }

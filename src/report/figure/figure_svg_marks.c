@@ -10,7 +10,7 @@
 #include "report/figure/figure_svg.h"
 #include "report/html.h"
 
-enum { NAME_ROOM = 90 };
+enum { NAME_ROOM = 90, MOST_TITLES = 2000 };
 
 static const char *const dashes[] = {
     [IWI_SOLID] = "", [IWI_DASHED] = " stroke-dasharray=\"6,4\"", [IWI_DOTTED] = " stroke-dasharray=\"2,3\""};
@@ -84,11 +84,6 @@ static void write_title(const struct iwi_svg *svg, const struct iwi_mark *mark, 
     (void)fputs("<title>", svg->out);
     iwi_html_text(svg->out, text);
     (void)fputs("</title>", svg->out);
-}
-
-static enum iwi_ink item_ink(const struct iwi_mark *mark, size_t item)
-{
-    return iwi_mark_is_hot(mark, item) ? IWI_INK_NOISE : mark->ink;
 }
 
 /* ---- lines ---- */
@@ -340,8 +335,14 @@ static void write_names(const struct iwi_svg *svg, const struct iwi_mark *mark, 
 
 static void draw_bars(const struct iwi_svg *svg, const struct iwi_mark *mark)
 {
-    (void)fprintf(svg->out, "<g fill-opacity=\"%s\" stroke-width=\".8\"", mark->is_thin ? ".6" : ".85");
-    iwi_svg_colour(svg, "stroke", IWI_INK_GROUND);
+    (void)fprintf(svg->out, "<g fill-opacity=\"%s\" stroke-width=\".8\"",
+                  mark->is_thin                  ? ".6"
+                  : mark->count > IWI_MOST_SIGNS ? "1"
+                                                 : ".85");
+    if (mark->count <= IWI_MOST_SIGNS) {
+        iwi_svg_colour(svg, "stroke", IWI_INK_GROUND);
+    }
+    iwi_svg_colour(svg, "fill", mark->ink);
     (void)fputs(">\n", svg->out);
     for (size_t i = 0; i < mark->count; i++) {
         const double *n = iwi_mark_item(mark, i);
@@ -352,19 +353,79 @@ static void draw_bars(const struct iwi_svg *svg, const struct iwi_mark *mark)
             continue;
         }
         (void)fputs("<rect", svg->out);
-        iwi_svg_colour(svg, "fill", item_ink(mark, i));
+        if (iwi_mark_is_hot(mark, i)) {
+            iwi_svg_colour(svg, "fill", IWI_INK_NOISE);
+        }
         write_attribute(svg->out, "x", fmin(x1, x2));
         write_attribute(svg->out, "y", fmin(y1, y2));
         write_attribute(svg->out, "width", fabs(x2 - x1));
         write_attribute(svg->out, "height", fabs(y2 - y1));
-        (void)fputc('>', svg->out);
-        write_title(svg, mark, i);
-        (void)fputs("</rect>\n", svg->out);
+        if (mark->count <= MOST_TITLES) {
+            (void)fputc('>', svg->out);
+            write_title(svg, mark, i);
+            (void)fputs("</rect>\n", svg->out);
+        } else {
+            (void)fputs("/>\n", svg->out);
+        }
     }
     (void)fputs("</g>\n", svg->out);
     if (svg->figure->y.unit != IWI_AXIS_NAMES) {
         write_names(svg, mark, 6.0);
     }
+}
+
+/* Four bits of each colour: more would only make shorter runs. */
+static uint32_t coarse(uint32_t rgb)
+{
+    uint32_t rounded = 0;
+
+    for (unsigned shift = 0; shift < 24; shift += 8) {
+        rounded |= (uint32_t)iwi_min((rgb >> shift & 0xff) + 8, 0xff) / 16 * 17 << shift;
+    }
+    return rounded;
+}
+
+/* Runs of equal cells are one element; what looks like the ground is none. */
+static void draw_cell_row(const struct iwi_svg *svg, const struct iwi_mark *mark, uint32_t row)
+{
+    const double *n = iwi_mark_item(mark, 0);
+    const double width = (n[1] - n[0]) / mark->columns, height = (n[3] - n[2]) / mark->rows;
+    const double bottom = clipped(&svg->y, n[2] + height * row),
+                 top = clipped(&svg->y, n[2] + height * (row + 1));
+    const uint32_t ground = coarse(iwi_ink_rgb(mark->ink));
+    uint32_t end;
+
+    for (uint32_t column = 0; column < mark->columns; column = end) {
+        const uint32_t rgb = coarse(iwi_cell_rgb(mark, (size_t)row * mark->columns + column));
+
+        end = column + 1;
+        while (end < mark->columns && coarse(iwi_cell_rgb(mark, (size_t)row * mark->columns + end)) == rgb) {
+            end++;
+        }
+        if (rgb != ground) {
+            const double left = clipped(&svg->x, n[0] + width * column),
+                         right = clipped(&svg->x, n[0] + width * end);
+
+            (void)fprintf(svg->out, "<path fill=\"#%06x\" d=\"", (unsigned)rgb);
+            write_pair(svg->out, 'M', left, bottom);
+            (void)fputc('H', svg->out);
+            iwi_svg_pixels(svg->out, right);
+            (void)fputc('V', svg->out);
+            iwi_svg_pixels(svg->out, top);
+            (void)fputc('H', svg->out);
+            iwi_svg_pixels(svg->out, left);
+            (void)fputs("z\"/>\n", svg->out);
+        }
+    }
+}
+
+static void draw_cells(const struct iwi_svg *svg, const struct iwi_mark *mark)
+{
+    (void)fputs("<g shape-rendering=\"crispEdges\">\n", svg->out);
+    for (uint32_t row = 0; row < mark->rows; row++) {
+        draw_cell_row(svg, mark, row);
+    }
+    (void)fputs("</g>\n", svg->out);
 }
 
 /* ---- rules and pins ---- */
@@ -433,10 +494,10 @@ void iwi_svg_mark(const struct iwi_svg *svg, const struct iwi_mark *mark)
         [IWI_MARK_LINE] = draw_line, [IWI_MARK_STEP] = draw_line,    [IWI_MARK_DOTS] = draw_dots,
         [IWI_MARK_BAND] = draw_band, [IWI_MARK_RANGE] = draw_ranges, [IWI_MARK_BOX] = draw_boxes,
         [IWI_MARK_BAR] = draw_bars,  [IWI_MARK_RULE_X] = draw_rules, [IWI_MARK_RULE_Y] = draw_rules,
-        [IWI_MARK_PIN] = draw_pins,
+        [IWI_MARK_PIN] = draw_pins,  [IWI_MARK_CELLS] = draw_cells,
     };
 
-    if (drawers[mark->kind] != NULL) {
+    if (mark->count > 0) {
         drawers[mark->kind](svg, mark);
     }
 }

@@ -36,7 +36,7 @@ void iwi_write_sign(FILE *out, uint32_t sign)
 
 size_t iwi_step_of(double share, size_t steps)
 {
-    const double step = floor(share * (double)steps);
+    const double step = floor(share * (double)steps + 1e-9); /* 0.75 by logarithms may be a little less */
 
     return step < (double)steps ? (size_t)fmax(step, 0.0) : steps - 1;
 }
@@ -87,7 +87,11 @@ void iwi_canvas_x_axis(const struct iwi_canvas *canvas)
     char *labels = malloc(canvas->columns + 1);
     bool *is_tick = calloc(canvas->columns, sizeof *is_tick);
     double ticks[IWI_MOST_TICKS];
-    const size_t count = iwi_scale_ticks(&canvas->x, canvas->x.axis->is_log ? 9 : MOST_X_TICKS, ticks);
+    const size_t count = iwi_scale_ticks(
+        &canvas->x,
+        canvas->x.axis->is_log ? MOST_X_TICKS
+                               : (size_t)fmax(fmin(MOST_X_TICKS, (double)canvas->columns / 12.0), 1.0),
+        ticks);
     size_t used;
 
     if (labels != NULL && is_tick != NULL) {
@@ -183,7 +187,7 @@ void iwi_figure_write_text(const struct iwi_figure *figure, const struct iwi_fig
 
     for (size_t i = 0; i < figure->mark_count; i++) {
         if (figure->marks[i]->kind == IWI_MARK_CELLS) {
-            iwi_text_cells(figure, figure->marks[i], &canvas.look, out);
+            iwi_text_cells(&canvas, figure->marks[i]);
             return;
         }
     }

@@ -31,9 +31,14 @@ size_t iwi_step_of(double share, size_t steps);
 void iwi_canvas_dots(struct iwi_canvas *canvas);
 void iwi_canvas_curves(struct iwi_canvas *canvas);
 
+/* How many cells a terminal shows, for a look with lines and columns. */
+struct iwi_cells_size {
+    size_t columns, lines, pixel_rows, label_columns;
+};
+struct iwi_cells_size iwi_cells_size(double highest, uint32_t count, const struct iwi_figure_look *look);
+
 /* A figure of cells, with axes, legend and all. */
-void iwi_text_cells(const struct iwi_figure *figure, const struct iwi_mark *cells,
-                    const struct iwi_figure_look *look, FILE *out);
+void iwi_text_cells(struct iwi_canvas *canvas, const struct iwi_mark *cells);
 
 /* ---- axes ---- */
 

@@ -23,13 +23,14 @@ static bool has_curve(const iw_noise_fit *fit, size_t group, int law, bool is_br
 }
 
 /* What would not be seen ends the curve. */
-static void add_curve(struct iwi_figure *figure, const iw_noise_fit *fit, size_t group, int law)
+static void add_curve(struct iwi_figure *figure, const iw_noise_fit *fit, size_t group, int law,
+                      bool is_brief)
 {
     const iw_durations *d = &fit->groups[group].durations;
     char label[IWI_NAME_SIZE + 32] = "specs together", parameters[IWI_NAME_SIZE];
     struct iwi_mark *curve;
 
-    if (law < IW_FIT_LAWS && fit->group_count > 1) { /* several panels have no room for more */
+    if (law < IW_FIT_LAWS && (is_brief || fit->group_count > 1)) { /* several panels have no room for more */
         snprintf(label, sizeof label, "%s", iw_fit_law_name((iw_fit_law)law));
     } else if (law < IW_FIT_LAWS) {
         snprintf(label, sizeof label, "%s, %s", iw_fit_law_name((iw_fit_law)law),
@@ -87,7 +88,7 @@ iw_status iwi_fit_figure(const iw_log *log, const iw_recording *recording, const
     }
     for (int law = 0; law <= SPECS; law++) {
         if (has_curve(fit, group, law, is_brief)) {
-            add_curve(figure, fit, group, law);
+            add_curve(figure, fit, group, law, is_brief);
         }
     }
     *figure_p = figure;

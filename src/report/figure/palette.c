@@ -7,32 +7,31 @@
  */
 #include "report/figure/palette.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 static const struct {
     const char *css;
     uint32_t light, dark;
-    unsigned terminal;
+    unsigned terminal, faint; /* of 256 colours */
 } palette[IWI_INKS] = {
-    [IWI_INK_SERIES + 0] = {"--series-0", 0x0067ad, 0x5db5f0, 32},
-    [IWI_INK_SERIES + 1] = {"--series-1", 0x007d59, 0x3ccaa0, 36},
-    [IWI_INK_SERIES + 2] = {"--series-2", 0xa33f8f, 0xe591cf, 133},
-    [IWI_INK_SERIES + 3] = {"--series-3", 0x766400, 0xd7c64b, 100},
-    [IWI_INK_SERIES + 4] = {"--series-4", 0x8a3f2b, 0xe29a86, 131},
-    [IWI_INK_SERIES + 5] = {"--series-5", 0x55585e, 0xc3c8cf, 245},
-    [IWI_INK_SERIES + 6] = {"--series-6", 0x2f94cf, 0xa5dcff, 74},
-    [IWI_INK_NOISE] = {"--noise", 0xd97700, 0xffb454, 172},
-    [IWI_INK_TEXT] = {"--ink", 0x1b1f24, 0xe7eaee, 7},
-    [IWI_INK_FAINT] = {"--faint", 0x56606b, 0xa7b1bc, 8},
-    [IWI_INK_RULE] = {"--rule", 0xd3d9df, 0x39424d, 8},
-    [IWI_INK_GROUND] = {"--ground", 0xffffff, 0x14181d, 0},
-    [IWI_INK_CARD] = {"--card", 0xf5f7f9, 0x1d232a, 0},
-    [IWI_INK_LINK] = {"--link", 0x0a55a8, 0x83bdff, 4},
-    [IWI_INK_COMPUTE] = {"--compute", 0xffffff, 0x20262d, 0},
-    [IWI_INK_WAIT] = {"--wait", 0xd42020, 0xe84842, 160},
-    [IWI_INK_DELAY] = {"--delay", 0x1f5fc4, 0x5ea0ff, 26},
-    [IWI_INK_COMM] = {"--comm", 0x8fb0ac, 0x5c7875, 109},
+    [IWI_INK_SERIES + 0] = {"--series-0", 0x0067ad, 0x5db5f0, 32, 32},
+    [IWI_INK_SERIES + 1] = {"--series-1", 0x007d59, 0x3ccaa0, 36, 36},
+    [IWI_INK_SERIES + 2] = {"--series-2", 0xa33f8f, 0xe591cf, 133, 133},
+    [IWI_INK_SERIES + 3] = {"--series-3", 0x766400, 0xd7c64b, 100, 100},
+    [IWI_INK_SERIES + 4] = {"--series-4", 0x8a3f2b, 0xe29a86, 131, 131},
+    [IWI_INK_SERIES + 5] = {"--series-5", 0x55585e, 0xc3c8cf, 245, 245},
+    [IWI_INK_SERIES + 6] = {"--series-6", 0x2f94cf, 0xa5dcff, 74, 74},
+    [IWI_INK_NOISE] = {"--noise", 0xd97700, 0xffb454, 178, 222},
+    [IWI_INK_TEXT] = {"--ink", 0x1b1f24, 0xe7eaee, 7, 7},
+    [IWI_INK_FAINT] = {"--faint", 0x56606b, 0xa7b1bc, 8, 8},
+    [IWI_INK_RULE] = {"--rule", 0xd3d9df, 0x39424d, 8, 8},
+    [IWI_INK_GROUND] = {"--ground", 0xffffff, 0x14181d, 0, 0},
+    [IWI_INK_CARD] = {"--card", 0xf5f7f9, 0x1d232a, 0, 0},
+    [IWI_INK_LINK] = {"--link", 0x0a55a8, 0x83bdff, 4, 4},
+    [IWI_INK_COMPUTE] = {"--compute", 0xffffff, 0x20262d, 0, 0},
+    [IWI_INK_WAIT] = {"--wait", 0xd42020, 0xe84842, 160, 174},
+    [IWI_INK_DELAY] = {"--delay", 0x1f5fc4, 0x5ea0ff, 26, 26},
+    [IWI_INK_COMM] = {"--comm", 0x8fb0ac, 0x5c7875, 109, 152},
 };
 
 enum iwi_ink iwi_series_ink(size_t index)
@@ -50,9 +49,9 @@ const char *iwi_ink_css(enum iwi_ink ink)
     return palette[ink].css;
 }
 
-unsigned iwi_ink_terminal(enum iwi_ink ink)
+unsigned iwi_ink_terminal(enum iwi_ink ink, bool is_faint)
 {
-    return palette[ink].terminal;
+    return is_faint ? palette[ink].faint : palette[ink].terminal;
 }
 
 /* ---- sources of noise ---- */

@@ -4,6 +4,7 @@
 #ifndef IWI_PALETTE_H
 #define IWI_PALETTE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -41,8 +42,8 @@ uint32_t iwi_ink_rgb(enum iwi_ink ink);
 /* Its variable in style sheets: "--series-3". */
 const char *iwi_ink_css(enum iwi_ink ink);
 
-/* The number among a terminal's 256 colours. */
-unsigned iwi_ink_terminal(enum iwi_ink ink);
+/* The number among a terminal's 256 colours; fainter where there is less of it. */
+unsigned iwi_ink_terminal(enum iwi_ink ink, bool is_faint);
 
 /* Style sheet: the variables, for light and dark screens; paper is light. */
 void iwi_palette_write_css(FILE *out);

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "report/figure/figure_parts.h"
 #include "report/timeline_parts.h"
 #include "support/made_timeline.h"
 #include "support/support.h"
@@ -193,18 +194,19 @@ static void the_most_disturbed_rank_is_shown_unless_all_are(void **state)
 static void colours_are_those_of_the_paper(void **state)
 {
     static const uint16_t none[1] = {0}, all[1] = {IWI_SHARE_ONE}, little[1] = {1};
-    iw_raster raster = {.rows = 1, .columns = 1, .ranks_per_row = 1, .bin_ps = 1};
+    struct iwi_mark cells = {.kind = IWI_MARK_CELLS,
+                             .ink = IWI_INK_COMPUTE,
+                             .layer_count = 2,
+                             .layers = {{.ink = IWI_INK_WAIT, .shares = none},
+                                        {.ink = IWI_INK_DELAY, .shares = none, .is_sought = true}}};
 
     (void)state;
-    for (int s = 0; s < IW_STATES; s++) {
-        raster.mean[s] = raster.max[s] = none;
-    }
-    assert_int_equal(iwi_cell_colour(&raster, 0, true), 0xffffff); /* work is white */
-    raster.max[IW_STATE_WAIT] = all;
-    assert_int_equal(iwi_cell_colour(&raster, 0, true), iwi_state_colour(IW_STATE_WAIT));
-    assert_int_equal(iwi_cell_colour(&raster, 0, false), 0xffffff); /* the mean is asked for */
-    raster.max[IW_STATE_DELAY] = little;
-    assert_true((iwi_cell_colour(&raster, 0, false) & 0xff) > (iwi_cell_colour(&raster, 0, false) >> 16));
+    assert_int_equal(iwi_cell_rgb(&cells, 0), 0xffffff); /* work is white */
+    cells.layers[0].shares = all;
+    assert_int_equal(iwi_cell_rgb(&cells, 0), iwi_ink_rgb(IWI_INK_WAIT));
+    cells.layers[0].shares = none;
+    cells.layers[1].shares = little;
+    assert_true((iwi_cell_rgb(&cells, 0) & 0xff) > (iwi_cell_rgb(&cells, 0) >> 16));
 }
 
 static void a_fit_passes_through_its_fronts(void **state)
