@@ -192,7 +192,7 @@ static void write_legend(const struct picture *p, bool has_lines)
     (void)fprintf(p->canvas->out, "blank: work%s\n", has_lines ? "  / \\ fitted fronts" : "");
 }
 
-/* Solid lines: upwards or downwards. */
+/* Solid lines, each item as its text says it. */
 static bool mark_lines(const struct picture *p)
 {
     const struct iwi_canvas *c = p->canvas;
@@ -202,13 +202,12 @@ static bool mark_lines(const struct picture *p)
         const struct iwi_mark *mark = c->figure->marks[m];
 
         for (size_t i = 0; mark->kind == IWI_MARK_LINE && mark->dash == IWI_SOLID && i < mark->count; i++) {
-            const double *n = iwi_mark_item(mark, i),
-                         *other = iwi_mark_item(mark, i > 0 ? i - 1 : mark->count - 1);
+            const double *n = iwi_mark_item(mark, i);
+            const char *sign = iwi_mark_text(mark, i);
             const size_t column = iwi_step_of(iwi_scale_at(&c->x, n[0]), c->columns);
             const size_t row = c->rows - 1 - iwi_step_of(iwi_scale_at(&c->y, n[1]), c->rows);
 
-            p->marks[row * c->columns + column] =
-                (char)((n[0] - other[0]) * (n[1] - other[1]) < 0.0 ? '\\' : '/');
+            p->marks[row * c->columns + column] = (char)(sign != NULL ? sign[0] : '*');
             is_any = true;
         }
     }

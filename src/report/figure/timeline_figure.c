@@ -157,13 +157,15 @@ static void add_cells(const struct drawing *d, const struct iwi_grid *grid)
 
 /* ---- waves ---- */
 
-static bool add_point(const struct drawing *d, struct iwi_mark *mark, double ps, uint32_t rank)
+/* `sign`: how it looks at a terminal. */
+static bool add_point(const struct drawing *d, struct iwi_mark *mark, double ps, uint32_t rank,
+                      const char *sign)
 {
     const bool is_shown =
         is_inside(d, rank) && ps >= (double)d->window.from_ps && ps <= (double)d->window.to_ps;
 
     if (is_shown) {
-        iwi_mark_add(d->figure, mark, (double[]){ps * 1e-3, rank});
+        iwi_mark_add_named(d->figure, mark, (double[]){ps * 1e-3, rank}, sign, false);
     }
     return is_shown;
 }
@@ -186,7 +188,9 @@ static bool add_fit(const struct drawing *d, const iw_wave *wave, iwi_edge edge,
             line->is_thin = true;
             line->dash = edge == IWI_EDGE_LEAD ? IWI_SOLID : IWI_DASHED;
         }
-        is_any = add_point(d, line, iwi_fit_ps(&fit, front->distance), front->rank) || is_any;
+        is_any = add_point(d, line, iwi_fit_ps(&fit, front->distance), front->rank,
+                           wave->direction > 0 ? "/" : "\\") ||
+                 is_any;
     }
     return is_any;
 }
@@ -208,7 +212,7 @@ static void add_waves(const struct drawing *d, const iw_waves *waves)
         has_label[1] = !add_fit(d, wave, IWI_EDGE_TRAIL, has_label[1]) && has_label[1];
         fronts = iwi_figure_mark(d->figure, IWI_MARK_DOTS, IWI_INK_TEXT, NULL);
         for (size_t i = 0; i < wave->front_count; i++) {
-            (void)add_point(d, fronts, (double)wave->fronts[i].lead_ps, wave->fronts[i].rank);
+            (void)add_point(d, fronts, (double)wave->fronts[i].lead_ps, wave->fronts[i].rank, NULL);
         }
     }
 }
