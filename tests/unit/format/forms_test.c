@@ -23,7 +23,7 @@
 enum { PATTERNS = 2000, PROGRAMS = 1000, TRACES = 500 };
 
 /* One of so many; of patterns in archives enough that each algorithm has its turn. */
-enum { FEWER = 8, FEWER_ARCHIVES = 24 };
+enum { FEWER = 8, FEWER_ARCHIVES = 32 };
 
 /* How many of so many random cases; `state` is that of the tests. */
 static uint64_t cases_of(uint64_t all, uint64_t fewer, void **state)
