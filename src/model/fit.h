@@ -63,16 +63,22 @@ struct iwi_fit_events {
 size_t iwi_mark_beats(const int64_t *start_ns, size_t count, double period_ns, double tolerance,
                       bool is_among_others, uint8_t *is_beat);
 
-/* Fills arrivals and events->is_beat. `recording`: NULL, or whose spectrum to look for a period in that few
- * of the events have. */
+/* Where to look for a period that few of the events have. */
+struct iwi_fit_lines {
+    const iw_recording *recording; /* in its spectrum, or NULL */
+    double period_ns;              /* else at this one, if it is not 0 */
+};
+
+/* Fills arrivals and events->is_beat. */
 IW_NODISCARD iw_status iwi_fit_arrivals(const iw_log *log, const iw_fit_opts *opts,
-                                        const iw_recording *recording, double watched_ns,
+                                        struct iwi_fit_lines lines, double watched_ns,
                                         struct iwi_fit_events *events, iw_arrivals *arrivals);
 
 /* ---- groups (fit_group.c) ---- */
 
-/* fit->groups; threshold_ns and watched_ns are known. */
-IW_NODISCARD iw_status iwi_fit_groups(const iw_log *log, const iw_recording *recording, iw_noise_fit *fit);
+/* fit->groups; threshold_ns and watched_ns are known. `first`: NULL, or as of iwi_fit_redrawn(). */
+IW_NODISCARD iw_status iwi_fit_groups(const iw_log *log, const iw_recording *recording,
+                                      const iw_noise_fit *first, iw_noise_fit *fit);
 
 /* ---- what comes of it (fit_spec.c, fit_agreement.c) ---- */
 
@@ -81,5 +87,13 @@ void iwi_fit_specs(iw_noise_fit *fit);
 
 /* fit->agreement. */
 IW_NODISCARD iw_status iwi_fit_agreement(const iw_log *log, const iw_recording *recording, iw_noise_fit *fit);
+
+/* ---- again (fit.c) ---- */
+
+/* Fits a recording that was drawn anew from the one of `first`, for its specs alone: p and agreement stay
+ * unknown, and a period among others is looked for where `first` has it. That saves the spectrum, which takes
+ * nearly all the time of a fit. */
+IW_NODISCARD iw_status iwi_fit_redrawn(const iw_log *log, const iw_recording *recording,
+                                       const iw_noise_fit *first, iw_noise_fit **fit_p);
 
 #endif
