@@ -33,7 +33,7 @@ static iw_status fill(const iw_log *log, const iw_recording *recording, const iw
 {
     IW_TRY(look_at(log, recording, fit));
     IW_TRY(iwi_fit_groups(log, recording, first, fit));
-    iwi_fit_specs(fit);
+    IW_TRY(iwi_fit_specs(log, fit));
     return first == NULL ? iwi_fit_agreement(log, recording, fit) : IW_OK;
 }
 

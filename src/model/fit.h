@@ -12,7 +12,7 @@
 struct iwi_fit_sample {
     double count;
     double cut_ns;
-    double least_ns, most_ns, mean_ns;
+    double least_ns, mean_ns;
     double log_mean, log_variance; /* of ln(x / ns) */
 };
 
@@ -33,7 +33,8 @@ const char *iwi_law_spec_name(iw_fit_law law);
 
 /* ---- durations (fit_durations.c, fit_goodness.c) ---- */
 
-struct iwi_fit_sample iwi_fit_sample(const int64_t *sorted_ns, size_t count, double cut_ns);
+/* Of values in any order. */
+struct iwi_fit_sample iwi_fit_sample(const int64_t *values_ns, size_t count, double cut_ns);
 
 double iwi_fit_distance(iw_fit_law law, const iw_duration_fit *fit, double cut_ns, const int64_t *sorted_ns,
                         size_t count);
@@ -42,10 +43,32 @@ double iwi_fit_distance(iw_fit_law law, const iw_duration_fit *fit, double cut_n
 IW_NODISCARD iw_status iwi_fit_goodness(const iw_log *log, iw_fit_law law, const iw_fit_opts *opts,
                                         double cut_ns, size_t count, iw_duration_fit *fit);
 
+/* What they were found in: the share of the time that they take at random is 0 if they come in beats. */
+struct iwi_fit_above {
+    double threshold_ns, random_share;
+};
+
 /* Fits all laws; sorts the durations. */
-IW_NODISCARD iw_status iwi_fit_durations(const iw_log *log, const iw_fit_opts *opts, double threshold_ns,
-                                         int64_t *duration_ns, size_t count, iw_durations *durations);
+IW_NODISCARD iw_status iwi_fit_durations(const iw_log *log, const iw_fit_opts *opts,
+                                         struct iwi_fit_above above, int64_t *duration_ns, size_t count,
+                                         iw_durations *durations);
 void iwi_durations_release(iw_durations *durations);
+
+/* ---- overlap (fit_overlap.c) ---- */
+
+/* The mean of single detours over that of recorded ones, if these take `share` of the time. */
+double iwi_overlap_mean_factor(double share);
+
+/* The best law, of single detours. */
+struct iwi_single_law {
+    double scale_ns, shape;
+    bool is_by_mean; /* only its mean is right: its form is that of the recorded ones */
+};
+
+/* Of durations whose best law is not IW_FIT_FIXED. */
+IW_NODISCARD iw_status iwi_fit_overlap(const iw_log *log, const iw_fit_opts *opts,
+                                       const iw_durations *durations, double watched_ns, double share,
+                                       struct iwi_single_law *single);
 
 /* ---- arrivals (fit_arrivals.c, fit_beats.c) ---- */
 
@@ -83,7 +106,7 @@ IW_NODISCARD iw_status iwi_fit_groups(const iw_log *log, const iw_recording *rec
 /* ---- what comes of it (fit_spec.c, fit_agreement.c) ---- */
 
 /* fit->specs, left_out_share. */
-void iwi_fit_specs(iw_noise_fit *fit);
+IW_NODISCARD iw_status iwi_fit_specs(const iw_log *log, iw_noise_fit *fit);
 
 /* fit->agreement. */
 IW_NODISCARD iw_status iwi_fit_agreement(const iw_log *log, const iw_recording *recording, iw_noise_fit *fit);

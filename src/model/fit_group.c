@@ -162,6 +162,8 @@ static size_t part_beats(struct iwi_fit_events *e)
 static iw_status fit_group(const iw_log *log, struct iwi_fit_lines lines, const iw_noise_fit *fit,
                            struct iwi_fit_events *e, iw_fit_group *group)
 {
+    const struct iwi_fit_above in_beats = {.threshold_ns = fit->threshold_ns};
+    struct iwi_fit_above between = in_beats, all = in_beats;
     double total_ns = 0.0, others_ns = 0.0;
     size_t beats;
 
@@ -171,14 +173,16 @@ static iw_status fit_group(const iw_log *log, struct iwi_fit_lines lines, const 
         others_ns += e->is_beat[i] != 0 ? 0.0 : (double)e->duration_ns[i];
     }
     group->share = total_ns / fit->watched_ns;
+    between.random_share = others_ns / fit->watched_ns;
+    all.random_share = group->arrivals.beats > 0 ? 0.0 : group->share;
     beats = part_beats(e);
     if (beats > 0 && e->count - beats >= IW_FIT_LEAST && others_ns >= LEAST_OTHERS * total_ns) {
         group->has_parts = true;
-        IW_TRY(iwi_fit_durations(log, &fit->opts, fit->threshold_ns, e->duration_ns, beats, &group->beats));
-        IW_TRY(iwi_fit_durations(log, &fit->opts, fit->threshold_ns, &e->duration_ns[beats], e->count - beats,
+        IW_TRY(iwi_fit_durations(log, &fit->opts, in_beats, e->duration_ns, beats, &group->beats));
+        IW_TRY(iwi_fit_durations(log, &fit->opts, between, &e->duration_ns[beats], e->count - beats,
                                  &group->others));
     }
-    return iwi_fit_durations(log, &fit->opts, fit->threshold_ns, e->duration_ns, e->count, &group->durations);
+    return iwi_fit_durations(log, &fit->opts, all, e->duration_ns, e->count, &group->durations);
 }
 
 /* Named sources have periods of their own, that nothing hides. */

@@ -9,7 +9,6 @@
 
 #include <idlewave/recording_edit.h>
 
-#include "model/fit.h"
 #include "support/made_recording.h"
 #include "support/support.h"
 
@@ -363,32 +362,6 @@ static void specs_of_any_size_are_taken(void **state)
     }
 }
 
-/* Without a spectrum of its own, at the period of the first fit; its p and agreement are not asked for. */
-static void a_redrawn_recording_has_the_specs_of_a_full_fit(void **state)
-{
-    static const char *const specs[] = {"periodic:100Hz,2us", "poisson:300Hz,lognormal:5us,0.5"};
-    iw_recording *recording = made(specs, 2, 1, 30 * SECOND_NS, 0.0), *redrawn = NULL;
-    iw_noise_fit *first, *full, *again = NULL;
-
-    (void)state;
-    forget_sources(recording);
-    assert_ok(iw_recording_resample(NULL, "made", recording, 30, 1, 1, &redrawn));
-    first = fitted(recording);
-    full = fitted(redrawn);
-    assert_ok(iwi_fit_redrawn(NULL, redrawn, first, &again));
-    assert_true(again->groups[0].arrivals.beats > 0 && !again->agreement.is_known);
-    assert_int_equal(again->spec_count, full->spec_count);
-    for (size_t i = 0; i < full->spec_count; i++) {
-        assert_string_equal(again->specs[i].text, full->specs[i].text);
-        assert_string_not_equal(again->specs[i].text, first->specs[i].text);
-    }
-    iw_noise_fit_free(again);
-    iw_noise_fit_free(full);
-    iw_noise_fit_free(first);
-    iw_recording_free(redrawn);
-    iw_recording_free(recording);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -406,7 +379,6 @@ int main(void)
         cmocka_unit_test(one_detour_is_a_fixed_length_at_random),
         cmocka_unit_test(quanta_and_empty_recordings_are_refused),
         cmocka_unit_test(specs_of_any_size_are_taken),
-        cmocka_unit_test(a_redrawn_recording_has_the_specs_of_a_full_fit),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
