@@ -28,6 +28,7 @@ static const char *const laws[][MOST_SPECS] = {
     {"poisson:500Hz,exp:200us", NULL},
     {"poisson:10Hz,lognormal:100us,1", NULL},
     {"poisson:20Hz,pareto:2.5,50us", NULL},
+    {"poisson:100Hz,lognormal:1ms,0.7", NULL},
 };
 
 enum { LAWS = sizeof laws / sizeof laws[0], EVERYDAY_LAWS = 3 };
@@ -136,21 +137,13 @@ static void make_noises(const char *const specs[MOST_SPECS], iw_noise *noises[WA
 
 /* Relative error that slowdowns may have beside that of their trials. A recording of n detours has their
  * rate, and what is fitted to it the mean duration, with an error of 1/sqrt(n) each; 16 x 600 s at 0.375 Hz
- * are 3,600. Slowdowns follow at most in proportion. What is fitted to detours that overlap is off by more,
- * whatever the length: they are recorded as one, so that at 10 % of the time 475 Hz of 210 us are found for
- * 500 Hz of 200 us. */
-static double allowed_error(const char *law, int way)
-{
-    const bool is_merged_fit = way == 2 && strcmp(law, "poisson:500Hz,exp:200us") == 0;
-
-    return is_merged_fit ? 0.06 : 0.02;
-}
+ * are 3,600. Slowdowns follow at most in proportion. */
+static const double ALLOWED_ERROR = 0.02;
 
 static void assert_means_agree(const char *law, uint32_t ranks, int way, const struct sample *a,
                                const struct sample *b)
 {
-    const double error =
-        sqrt(a->error * a->error + b->error * b->error + pow(allowed_error(law, way) * a->mean, 2));
+    const double error = sqrt(a->error * a->error + b->error * b->error + pow(ALLOWED_ERROR * a->mean, 2));
 
     if (fabs(a->mean - b->mean) > 4 * error) {
         fail_msg("%s on %u ranks: mean %.4f, by %s %.4f, which differ by more than 4 x %.4f", law, ranks,
@@ -162,7 +155,7 @@ static void assert_means_agree(const char *law, uint32_t ranks, int way, const s
 static void assert_medians_agree(const char *law, uint32_t ranks, int way, const struct sample *a,
                                  const struct sample *b)
 {
-    const double median = a->values[a->count / 2], rounding = 1e-9 + allowed_error(law, way) * median;
+    const double median = a->values[a->count / 2], rounding = 1e-9 + ALLOWED_ERROR * median;
     const double tolerance = 4 * 0.5 * sqrt(2.0 / (double)a->count);
     double below = 0, up_to = 0;
 
