@@ -82,15 +82,27 @@ struct collector {
     struct iwi_fit_events *events;
     const size_t *group_of;
     size_t group;
+    int64_t length_ns; /* of the CPU's recording */
 };
+
+/* What an end of the recording has cut off is shorter than it was: one such length becomes the least of all,
+ * on which Pareto's law rests. */
+static void add_event(struct collector *c, int64_t start_ns, int64_t time_ns)
+{
+    struct iwi_fit_events *e = c->events;
+
+    if (start_ns > 0 && start_ns + time_ns < c->length_ns) {
+        e->start_ns[e->count] = start_ns;
+        e->duration_ns[e->count++] = time_ns;
+    }
+}
 
 static void collect_one(void *arg, uint32_t source, int64_t start_ns, int64_t time_ns)
 {
     struct collector *c = arg;
 
     if (c->group_of[source] == c->group) {
-        c->events->start_ns[c->events->count] = start_ns;
-        c->events->duration_ns[c->events->count++] = time_ns;
+        add_event(c, start_ns, time_ns);
     }
 }
 
@@ -103,13 +115,12 @@ static void collect(const iw_recording *recording, struct collector *c)
     for (size_t n = 0; n < recording->cpu_count; n++) {
         const iw_detours *cpu = &recording->cpus[n];
 
+        c->length_ns = cpu->length_ns;
         if (c->group > 0) {
             iwi_each_occurrence(cpu, collect_one, c);
-        } else {
-            for (size_t i = 0; i < cpu->count; i++) {
-                e->start_ns[e->count] = cpu->start_ns[i];
-                e->duration_ns[e->count++] = cpu->duration_ns[i];
-            }
+        }
+        for (size_t i = 0; c->group == 0 && i < cpu->count; i++) {
+            add_event(c, cpu->start_ns[i], cpu->duration_ns[i]);
         }
         e->end[n] = e->count;
     }
