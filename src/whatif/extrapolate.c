@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "base/base.h"
+#include "model/fit.h"
 #include "whatif/noise_set.h"
 
 /* A law that differs from the recorded lengths by more than chance (1 %) and by more than this, the largest
@@ -101,12 +102,11 @@ const char *iw_noise_set_law(const iw_noise_set *set, size_t number)
 
 /* With a law that has no mean, nothing that is drawn from it has one either. */
 iw_status iwi_fit_anew(const iw_log *log, const char *name, const iw_recording *recording,
-                       iw_noise_fit **fit_p)
+                       const iw_noise_fit *first, iw_noise_fit **fit_p)
 {
-    const iw_fit_opts opts = {.seed = 1, .replicates = 0};
     iw_noise_fit *fit;
 
-    IW_TRY(iw_noise_fit_new(log, recording, &opts, &fit));
+    IW_TRY(iwi_fit_redrawn(log, recording, first, &fit));
     for (size_t i = 0; i < fit->spec_count; i++) {
         if (!isfinite(fit->specs[i].share)) {
             const iw_status status = iwi_fail(log, IW_ERR_RANGE,
