@@ -58,8 +58,10 @@ static iw_status fit_input(const iw_log *log, struct iwi_set_input *input)
 
     if (input->node_count > 1) {
         return iwi_fail(log, IW_ERR_UNSUPPORTED,
-                        "'%s': the nodes of a folder differ, and have no law in common to extrapolate with",
-                        input->text);
+                        "'%s': its %zu nodes differ, and have no law in common to extrapolate with: give the "
+                        "recording of one of them, such as '%s', or record all of them longer",
+                        input->text, input->node_count,
+                        input->folder != NULL ? input->folder->paths[0] : input->text);
     }
     IW_TRY(iw_noise_fit_new(log, input->recordings[0], &opts, &fit));
     status = check_fit(log, input->text, fit);
@@ -74,6 +76,9 @@ static iw_status fit_input(const iw_log *log, struct iwi_set_input *input)
 
 iw_status iw_noise_set_extrapolate(const iw_log *log, iw_noise_set *set)
 {
+    if (set->recorded_cpus == 0) {
+        return iwi_fail(log, IW_ERR_RANGE, "there is nothing to extrapolate: the noise is not recorded");
+    }
     for (size_t i = 0; i < set->input_count; i++) {
         if (set->inputs[i].node_count > 0) {
             IW_TRY(fit_input(log, &set->inputs[i]));

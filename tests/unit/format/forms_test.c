@@ -281,6 +281,10 @@ static void a_trace_takes_as_long_as_its_goal(void **state)
         write_goal(&f, t.program, seed % 2 == 1);
         expect_same(&run, f.goal, "GOAL");
         iw_sim_result_free(run.as_made);
+        run.noise = NULL;
+        run.as_made = iwt_run(t.program, &net, NULL, &run.opts);
+        expect_same(&run, f.goal, "GOAL, without noise");
+        iw_sim_result_free(run.as_made);
         release(&f);
         iw_noise_free(noise);
         iwt_trace_tear_down(&t);
