@@ -27,6 +27,27 @@ void iwi_svg_text(const struct iwi_svg *svg, double x, double y, const char *att
 /* Begins the sign of the mark's series, an element that is still open. */
 void iwi_svg_sign(const struct iwi_svg *svg, const struct iwi_mark *mark, double x, double y);
 
+/* Where values lie; what is outside of the axis, or below a logarithmic one, ends at its edge. */
+double iwi_svg_x(const struct iwi_svg *svg, double value);
+double iwi_svg_y(const struct iwi_svg *svg, double value);
+double iwi_svg_clipped(const struct iwi_scale *scale, double value);
+
+/* Pieces of paths: a command with its place; a line upwards. */
+void iwi_svg_pair(FILE *out, char command, double x, double y);
+void iwi_svg_upright(const struct iwi_svg *svg, double x, double from, double to);
+
+/* <title>, which browsers show under the mouse. */
+void iwi_svg_title(const struct iwi_svg *svg, const struct iwi_mark *mark, size_t item);
+
+/* The texts of items above them, as far as they do not stand on each other. */
+void iwi_svg_names(const struct iwi_svg *svg, const struct iwi_mark *mark, double above);
+
+/* ---- marks ---- */
+
+void iwi_svg_boxes(const struct iwi_svg *svg, const struct iwi_mark *mark);
+void iwi_svg_bars(const struct iwi_svg *svg, const struct iwi_mark *mark);
+void iwi_svg_cells(const struct iwi_svg *svg, const struct iwi_mark *mark);
+
 void iwi_svg_mark(const struct iwi_svg *svg, const struct iwi_mark *mark);
 
 #endif

@@ -1,0 +1,184 @@
+/* Boxes, bars and cells of figures as SVG.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include <math.h>
+
+#include "base/base.h"
+#include "report/figure/figure_svg.h"
+
+enum { MOST_TITLES = 2000 };
+
+/* ---- boxes ---- */
+
+/* Half a box's width: a third of the way to the nearest neighbour. */
+static double reach_of(const struct iwi_svg *svg, const struct iwi_mark *mark)
+{
+    double nearest = 50.0;
+
+    for (size_t i = 1; i < mark->count; i++) {
+        const double step =
+            iwi_svg_x(svg, iwi_mark_item(mark, i)[0]) - iwi_svg_x(svg, iwi_mark_item(mark, i - 1)[0]);
+
+        nearest = step > 0.0 ? fmin(nearest, step) : nearest;
+    }
+    return 0.32 * nearest;
+}
+
+static void write_box(const struct iwi_svg *svg, const struct iwi_mark *mark, size_t item, double reach)
+{
+    enum { LEAST = 1, P5, Q1, MEDIAN, Q3, P95, MOST, NUMBERS };
+    const double *n = iwi_mark_item(mark, item);
+    const double x = iwi_svg_x(svg, n[0]);
+    double y[NUMBERS];
+
+    for (size_t i = LEAST; i < NUMBERS; i++) {
+        y[i] = iwi_svg_clipped(&svg->y, n[i]);
+        if (isnan(y[i]) || isnan(x) || !(n[i] > 0.0 || !svg->figure->y.is_log)) {
+            return;
+        }
+    }
+    (void)fputs("<g><path d=\"", svg->out);
+    iwi_svg_upright(svg, x, y[P5], y[Q1]);
+    iwi_svg_upright(svg, x, y[Q3], y[P95]);
+    iwi_svg_pair(svg->out, 'M', x - reach, y[Q1]);
+    (void)fputc('H', svg->out);
+    iwi_svg_pixels(svg->out, x + reach);
+    (void)fputc('V', svg->out);
+    iwi_svg_pixels(svg->out, y[Q3]);
+    (void)fputc('H', svg->out);
+    iwi_svg_pixels(svg->out, x - reach);
+    (void)fputs("z\"/><path stroke-width=\"2.5\" stroke-linecap=\"round\"", svg->out);
+    if (iwi_mark_is_hot(mark, item)) {
+        iwi_svg_colour(svg, "stroke", IWI_INK_NOISE);
+    }
+    (void)fputs(" d=\"", svg->out);
+    iwi_svg_pair(svg->out, 'M', x - reach, y[MEDIAN]);
+    (void)fputc('H', svg->out);
+    iwi_svg_pixels(svg->out, x + reach);
+    iwi_svg_pair(svg->out, 'M', x, y[LEAST]);
+    (void)fputs("h0", svg->out);
+    iwi_svg_pair(svg->out, 'M', x, y[MOST]);
+    (void)fputs("h0\"/>", svg->out);
+    iwi_svg_title(svg, mark, item);
+    (void)fputs("</g>\n", svg->out);
+}
+
+void iwi_svg_boxes(const struct iwi_svg *svg, const struct iwi_mark *mark)
+{
+    const double reach = reach_of(svg, mark);
+
+    (void)fputs("<g fill-opacity=\".3\"", svg->out);
+    iwi_svg_colour(svg, "fill", mark->ink);
+    iwi_svg_colour(svg, "stroke", mark->ink);
+    (void)fputs(">\n", svg->out);
+    for (size_t i = 0; i < mark->count; i++) {
+        write_box(svg, mark, i, reach);
+    }
+    (void)fputs("</g>\n", svg->out);
+}
+
+/* ---- bars ---- */
+
+static void write_attribute(FILE *out, const char *name, double pixels)
+{
+    (void)fprintf(out, " %s=\"", name);
+    iwi_svg_pixels(out, pixels);
+    (void)fputc('"', out);
+}
+
+void iwi_svg_bars(const struct iwi_svg *svg, const struct iwi_mark *mark)
+{
+    (void)fprintf(svg->out, "<g fill-opacity=\"%s\" stroke-width=\".8\"",
+                  mark->is_thin                  ? ".6"
+                  : mark->count > IWI_MOST_SIGNS ? "1"
+                                                 : ".85");
+    if (mark->count <= IWI_MOST_SIGNS) {
+        iwi_svg_colour(svg, "stroke", IWI_INK_GROUND);
+    }
+    iwi_svg_colour(svg, "fill", mark->ink);
+    (void)fputs(">\n", svg->out);
+    for (size_t i = 0; i < mark->count; i++) {
+        const double *n = iwi_mark_item(mark, i);
+        const double x1 = iwi_svg_clipped(&svg->x, n[0]), x2 = iwi_svg_clipped(&svg->x, n[1]),
+                     y1 = iwi_svg_clipped(&svg->y, n[2]), y2 = iwi_svg_clipped(&svg->y, n[3]);
+
+        if (isnan(x1) || isnan(x2) || isnan(y1) || isnan(y2) || n[0] == n[1] || n[2] == n[3]) {
+            continue;
+        }
+        (void)fputs("<rect", svg->out);
+        if (iwi_mark_is_hot(mark, i)) {
+            iwi_svg_colour(svg, "fill", IWI_INK_NOISE);
+        }
+        write_attribute(svg->out, "x", fmin(x1, x2));
+        write_attribute(svg->out, "y", fmin(y1, y2));
+        write_attribute(svg->out, "width", fabs(x2 - x1));
+        write_attribute(svg->out, "height", fabs(y2 - y1));
+        if (mark->count <= MOST_TITLES) {
+            (void)fputc('>', svg->out);
+            iwi_svg_title(svg, mark, i);
+            (void)fputs("</rect>\n", svg->out);
+        } else {
+            (void)fputs("/>\n", svg->out);
+        }
+    }
+    (void)fputs("</g>\n", svg->out);
+    if (svg->figure->y.unit != IWI_AXIS_NAMES) {
+        iwi_svg_names(svg, mark, 6.0);
+    }
+}
+
+/* ---- cells ---- */
+
+/* Four bits of each colour: more would only make shorter runs. */
+static uint32_t coarse(uint32_t rgb)
+{
+    uint32_t rounded = 0;
+
+    for (unsigned shift = 0; shift < 24; shift += 8) {
+        rounded |= (uint32_t)iwi_min((rgb >> shift & 0xff) + 8, 0xff) / 16 * 17 << shift;
+    }
+    return rounded;
+}
+
+/* Runs of equal cells are one element; what looks like the ground is none. */
+static void draw_cell_row(const struct iwi_svg *svg, const struct iwi_mark *mark, uint32_t row)
+{
+    const double *n = iwi_mark_item(mark, 0);
+    const double width = (n[1] - n[0]) / mark->columns, height = (n[3] - n[2]) / mark->rows;
+    const double bottom = iwi_svg_clipped(&svg->y, n[2] + height * row),
+                 top = iwi_svg_clipped(&svg->y, n[2] + height * (row + 1));
+    const uint32_t ground = coarse(iwi_ink_rgb(mark->ink));
+    uint32_t end;
+
+    for (uint32_t column = 0; column < mark->columns; column = end) {
+        const uint32_t rgb = coarse(iwi_cell_rgb(mark, (size_t)row * mark->columns + column));
+
+        end = column + 1;
+        while (end < mark->columns && coarse(iwi_cell_rgb(mark, (size_t)row * mark->columns + end)) == rgb) {
+            end++;
+        }
+        if (rgb != ground) {
+            const double left = iwi_svg_clipped(&svg->x, n[0] + width * column),
+                         right = iwi_svg_clipped(&svg->x, n[0] + width * end);
+
+            (void)fprintf(svg->out, "<path fill=\"#%06x\" d=\"", (unsigned)rgb);
+            iwi_svg_pair(svg->out, 'M', left, bottom);
+            (void)fputc('H', svg->out);
+            iwi_svg_pixels(svg->out, right);
+            (void)fputc('V', svg->out);
+            iwi_svg_pixels(svg->out, top);
+            (void)fputc('H', svg->out);
+            iwi_svg_pixels(svg->out, left);
+            (void)fputs("z\"/>\n", svg->out);
+        }
+    }
+}
+
+void iwi_svg_cells(const struct iwi_svg *svg, const struct iwi_mark *mark)
+{
+    (void)fputs("<g shape-rendering=\"crispEdges\">\n", svg->out);
+    for (uint32_t row = 0; row < mark->rows; row++) {
+        draw_cell_row(svg, mark, row);
+    }
+    (void)fputs("</g>\n", svg->out);
+}
