@@ -64,8 +64,8 @@ IW_API IW_NODISCARD iw_status iw_noise_write_csv(const iw_log *log, const iw_rec
 IW_API IW_NODISCARD iw_status iw_noise_write_html(const iw_log *log, const iw_recording *recording,
                                                   const iw_noise_facts *facts, const char *name, FILE *out);
 
-/** Detours over time and their distribution by source, drawn by gnuplot into `path` (.svg, .png or .pdf).
- * IW_ERR_USAGE (another suffix), IW_ERR_IO (no gnuplot, or it failed). */
+/** Detours over time and their distribution by source, drawn into `path`: .svg, or by gnuplot .png and .pdf;
+ * .gp is the script for it. IW_ERR_USAGE (another suffix), IW_ERR_IO (no gnuplot, or it failed). */
 IW_API IW_NODISCARD iw_status iw_noise_plot(const iw_log *log, const iw_recording *recording,
                                             const iw_noise_facts *facts, const char *name, const char *path);
 

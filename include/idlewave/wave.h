@@ -138,7 +138,7 @@ IW_API IW_NODISCARD iw_status iw_timeline_write_terminal(const iw_log *log, cons
                                                          const iw_timeline_window *window, uint32_t columns,
                                                          uint32_t lines, bool has_colour, FILE *out);
 
-/** PNG, SVG or PDF by the ending of `path`, through gnuplot. IW_ERR_IO: there is no gnuplot, or it fails. */
+/** As iw_noise_plot(). */
 IW_API IW_NODISCARD iw_status iw_timeline_plot(const iw_log *log, const iw_timeline *timeline,
                                                const iw_waves *waves, const iw_timeline_window *window,
                                                const char *path);

@@ -43,14 +43,27 @@ static bool is_fixed_space(const char *text, const char *at, enum breaks breaks)
     return breaks == BREAK_NOT_AT_PERCENT && at > text && at[-1] >= '0' && at[-1] <= '9' && at[1] == '%';
 }
 
+/* Bytes that are written as they are, whatever the breaks. */
+static size_t plain_length(const char *text)
+{
+    size_t length = 0;
+
+    while (text[length] > ' ' && text[length] < 0x7f && entity((unsigned char)text[length]) == NULL) {
+        length++;
+    }
+    return length;
+}
+
 static void write_text(FILE *out, const char *text, enum breaks breaks)
 {
-    const char *at = text;
+    const char *at = text + plain_length(text);
 
+    (void)fwrite(text, 1, (size_t)(at - text), out);
     while (*at != '\0') {
         uint32_t code;
         const size_t size = iwi_utf8_size(at, &code);
         const char *escaped = entity((unsigned char)*at);
+        size_t plain;
 
         if (escaped != NULL) {
             (void)fputs(escaped, out);
@@ -62,6 +75,9 @@ static void write_text(FILE *out, const char *text, enum breaks breaks)
             (void)fwrite(at, 1, size, out);
         }
         at += size > 0 ? size : 1;
+        plain = plain_length(at);
+        (void)fwrite(at, 1, plain, out);
+        at += plain;
     }
 }
 

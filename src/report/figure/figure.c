@@ -96,12 +96,13 @@ iw_status iwi_figure_check(const iw_log *log, const struct iwi_figure *figure)
 
 static const char *keep_text(struct iwi_figure *figure, const char *format, va_list args)
 {
+    char brief[IWI_PHRASE_SIZE]; /* nearly all are: these are formatted once */
     struct iwi_figure_text *owned = NULL;
     va_list again;
     int length;
 
     va_copy(again, args);
-    length = vsnprintf(NULL, 0, format, again);
+    length = vsnprintf(brief, sizeof brief, format, again);
     va_end(again);
     if (length >= 0) {
         owned = malloc(sizeof *owned + (size_t)length + 1);
@@ -110,7 +111,11 @@ static const char *keep_text(struct iwi_figure *figure, const char *format, va_l
         figure->is_broken = true;
         return "";
     }
-    (void)vsnprintf(owned->text, (size_t)length + 1, format, args);
+    if ((size_t)length < sizeof brief) {
+        memcpy(owned->text, brief, (size_t)length + 1);
+    } else {
+        (void)vsnprintf(owned->text, (size_t)length + 1, format, args);
+    }
     owned->next = figure->owned;
     figure->owned = owned;
     return owned->text;

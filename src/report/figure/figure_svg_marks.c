@@ -15,12 +15,25 @@ enum { NAME_ROOM = 90 };
 static const char *const dashes[] = {
     [IWI_SOLID] = "", [IWI_DASHED] = " stroke-dasharray=\"6,4\"", [IWI_DOTTED] = " stroke-dasharray=\"2,3\""};
 
+/* By hand: a page has a hundred thousand of them. */
 void iwi_svg_pixels(FILE *out, double pixels)
 {
     const long tenths = lround(pixels * 10.0);
+    unsigned long rest = (unsigned long)labs(tenths);
+    char text[24];
+    size_t at = sizeof text;
 
-    (void)fprintf(out, tenths % 10 == 0 ? "%s%ld" : "%s%ld.%ld", tenths < 0 ? "-" : "", labs(tenths) / 10,
-                  labs(tenths) % 10);
+    if (rest % 10 != 0) {
+        text[--at] = (char)('0' + rest % 10);
+        text[--at] = '.';
+    }
+    for (rest /= 10; rest > 0 || at == sizeof text || text[at] == '.'; rest /= 10) {
+        text[--at] = (char)('0' + rest % 10);
+    }
+    if (tenths < 0) {
+        text[--at] = '-';
+    }
+    (void)fwrite(&text[at], 1, sizeof text - at, out);
 }
 
 void iwi_svg_colour(const struct iwi_svg *svg, const char *name, enum iwi_ink ink)
