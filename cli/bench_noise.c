@@ -33,7 +33,7 @@ int bench_noise_load(struct ui *ui, struct speaker *speaker, const struct bench_
     if (noise->is_of_file && opts->replay.count > 1) {
         return ui_usage(ui, "--replay takes one file, or any number of SPECs");
     }
-    noise->ranks_per_node = opts->ranks_per_node != OPT_UNSET_COUNT ? (uint32_t)opts->ranks_per_node : 1;
+    noise->ranks_per_node = opts->ranks_per_node != 0 ? (uint32_t)opts->ranks_per_node : 1;
     noise->inject.sync = (iw_sync)opts->sync;
     noise->inject.skew_ns = opts->skew_ps / IW_PS_PER_NS;
     noise->inject.time_scale = opts->time_scale;
@@ -69,7 +69,7 @@ void bench_noise_release(struct bench_noise *noise)
  * have no clock in common, so ranks of a node that are on several meet its detours apart. */
 static void find_node(struct bench_noise *noise, const iw_bench_place *place)
 {
-    const bool is_as_recorded = noise->is_of_file && noise->opts->ranks_per_node == OPT_UNSET_COUNT;
+    const bool is_as_recorded = noise->is_of_file && noise->opts->ranks_per_node == 0;
     const uint32_t cpus = (uint32_t)noise->recording->cpu_count;
     const uint32_t wanted = is_as_recorded ? cpus : noise->ranks_per_node;
     const uint32_t within = place->rank % wanted;

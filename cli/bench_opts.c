@@ -81,8 +81,6 @@ const struct bench_opts bench_defaults = {
     .bytes = 8,
     .time_scale = 1.0,
     .seed = 1,
-    .ranks_per_node = OPT_UNSET_COUNT,
-    .trials = OPT_UNSET_COUNT,
 };
 
 /* ---- checks ---- */
@@ -105,31 +103,15 @@ static int find_op(const struct ui *ui, const char *name, iw_bench_op *op_p)
     return ui_usage(ui, "there is no operation '%s': barrier, allreduce and halo are", name);
 }
 
-/* An option that needs --replay; NULL: none was given. */
+/* An option that needs --replay; NULL: none was typed. */
 static const char *option_of_noise(const struct bench_opts *opts)
 {
-    const struct {
-        const char *name;
-        bool is_given;
-    } options[] = {
-        {"--sync", opts->sync != IW_SYNC_NONE},
-        {"--skew", opts->skew_ps > 0},
-        {"--time-scale", opts->time_scale != 1.0},
-        {"--noise-cpus", opts->cpus != NULL},
-        {"--ranks-per-node", opts->ranks_per_node != OPT_UNSET_COUNT},
-        {"--back-end", opts->back_end != IW_BACK_END_TIMER},
-        {"--seed", opts->seed != bench_defaults.seed},
-        {"--net", opts->net != NULL},
-        {"--net-level", opts->net_level != NULL},
-        {"--trials", opts->trials != OPT_UNSET_COUNT},
-    };
+    const char *option =
+        opt_first_typed(injected_rows, sizeof injected_rows / sizeof injected_rows[0], opts, "block");
 
-    for (size_t i = 0; i < sizeof options / sizeof options[0]; i++) {
-        if (options[i].is_given) {
-            return options[i].name;
-        }
-    }
-    return NULL;
+    return option != NULL ? option
+                          : opt_first_typed(prediction_rows,
+                                            sizeof prediction_rows / sizeof prediction_rows[0], opts, "");
 }
 
 static int check_noise(const struct ui *ui, const struct bench_opts *opts)
@@ -137,7 +119,7 @@ static int check_noise(const struct ui *ui, const struct bench_opts *opts)
     const char *option = option_of_noise(opts);
 
     if (opts->replay.count == 0 && option != NULL) {
-        return ui_usage(ui, "%s is about noise that is injected: add --replay", option);
+        return ui_usage(ui, "--%s is about noise that is injected: add --replay", option);
     }
     if (opts->net_level != NULL && opts->net == NULL) {
         return ui_usage(ui, "--net-level is of a network: add --net");

@@ -10,6 +10,7 @@
 #include "opt.h"
 
 struct bench_opts {
+    struct opt_origins origins;
     iw_time quantum_ps, duration_ps, block_ps;
     uint64_t bytes, phases;
     /* noise */
@@ -17,11 +18,11 @@ struct bench_opts {
     int sync, back_end;
     iw_time skew_ps;
     double time_scale;
-    uint64_t seed, ranks_per_node; /* OPT_UNSET_COUNT: not given */
+    uint64_t seed, ranks_per_node; /* 0: as recorded */
     const char *cpus;              /* of a file; NULL: all */
     /* prediction */
     const char *net, *net_level;
-    uint64_t trials; /* OPT_UNSET_COUNT: not given */
+    uint64_t trials; /* 0: chosen */
     /* output */
     const char *path, *baseline;
     int format;

@@ -105,8 +105,7 @@ static uint64_t trials_of(const struct bench_opts *opts, const iw_program *progr
 {
     const double fit = MOST_MESSAGES / fmax((double)iw_program_messages(program), 1.0);
 
-    return opts->trials != OPT_UNSET_COUNT ? opts->trials
-                                           : (uint64_t)fmin(fmax(fit, LEAST_TRIALS), MOST_TRIALS);
+    return opts->trials != 0 ? opts->trials : (uint64_t)fmin(fmax(fit, LEAST_TRIALS), MOST_TRIALS);
 }
 
 int bench_simulate(struct ui *ui, const struct bench_opts *opts, const struct bench_noise *noise,

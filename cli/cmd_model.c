@@ -33,8 +33,6 @@ static const struct opt question_rows[] = {
         "up and down a binary tree, or by dissemination (default tree; dissemination for a barrier alone)",
         .choices = barriers),
     ROW("latency", OPT_TIME, latency_ps, "TIME", "of a message, which costs nothing else"),
-    ROW("net", OPT_STRING, net.name_or_path, "NAME|FILE",
-        "the network instead: chic, altix, cnl, zeptoos, xt4, or a YAML file", .known = iw_net_builtin_name),
     ROW("ranks", OPT_LIST, ranks, "N|RANGE",
         "2^1..2^24, 1023, or '3..3000 step x10'; may be repeated (default 2^1..2^20)"),
     ROW("noise-cpus", OPT_STRING, cpus, "LIST", "noise files: use only these CPUs, 0,2-5 (default all)"),
@@ -56,15 +54,13 @@ static const struct opt output_rows[] = {
 
 static const struct opt_group groups[] = {
     OPT_GROUP("The question", question_rows, 0),
+    {"The network", net_rows, 1, offsetof(struct model_opts, net)},
     OPT_GROUP("Against the simulator", check_rows, 0),
     OPT_GROUP("Output", output_rows, 0),
 };
 
 static const struct model_opts defaults = {
-    .work_ps = OPT_UNSET_TIME,
-    .latency_ps = OPT_UNSET_TIME,
     .rarest_ps = 60 * IW_PS_PER_S,
-    .barrier = OPT_UNSET_CHOICE,
     .net = NET_OPTS_INIT,
     .trials = 100,
     .seed = 1,
@@ -97,25 +93,25 @@ static const struct example examples[] = {
 
 static int check_options(const struct ui *ui, const struct model_opts *opts)
 {
-    const bool has_work = opts->work_ps != OPT_UNSET_TIME;
+    const bool has_work = opt_given(opts, work_ps);
 
     if (opts->noise == NULL) {
         return ui_usage(ui, "which noise? Write --noise exp:1%%, or --noise FILE");
     }
-    if (opts->latency_ps != OPT_UNSET_TIME && opts->net.name_or_path != NULL) {
+    if (opt_given(opts, latency_ps) && opt_given(&opts->net, name_or_path)) {
         return ui_usage(ui, "--net has a latency of its own: leave --latency away");
     }
     if (has_work && opts->work_ps == 0) {
         return ui_usage(ui, "--work is 0: leave it away to ask for the barrier alone");
     }
-    if (has_work && opts->latency_ps == OPT_UNSET_TIME && opts->net.name_or_path == NULL) {
+    if (has_work && !opt_given(opts, latency_ps) && !opt_given(&opts->net, name_or_path)) {
         return ui_usage(ui, "what does a message cost? Write --latency 2us, or --net chic");
     }
-    if (!has_work && opts->latency_ps != OPT_UNSET_TIME) {
+    if (!has_work && opt_given(opts, latency_ps)) {
         return ui_usage(ui, "a barrier without work needs a network: messages that cost no CPU time meet no "
                             "noise. Write --net chic, or --work 1ms");
     }
-    if (!has_work && opts->barrier == IW_MODEL_TREE) {
+    if (!has_work && opt_given(opts, barrier) && opts->barrier == IW_MODEL_TREE) {
         return ui_usage(ui, "--barrier tree needs --work: without work there is a model of dissemination "
                             "only");
     }

@@ -14,6 +14,7 @@
 #include "verbs.h"
 
 struct net_measure_opts {
+    struct opt_origins origins;
     const char *path, *name;
     iw_time duration_ps;
     uint64_t largest_bytes, launches;
@@ -59,10 +60,10 @@ static const struct opt_group groups[] = {
     OPT_GROUP("Output", output_rows, 0),
 };
 
-enum { DEFAULT_LAUNCHES = 5, MOST_SIZES = 56 };
+enum { MOST_SIZES = 56 };
 
 static const struct net_measure_opts defaults = {
-    .duration_ps = 5 * IW_PS_PER_S, .largest_bytes = UINT64_C(4) << 20, .launches = OPT_UNSET_COUNT};
+    .duration_ps = 5 * IW_PS_PER_S, .largest_bytes = UINT64_C(4) << 20, .launches = 5};
 
 static const char *const synopsis[] = {"[options] -- LAUNCHER [ARGUMENT...]", "[options]", NULL};
 
@@ -213,7 +214,7 @@ static int measure_here(struct ui *ui, const struct net_measure_opts *opts)
     if (status == IW_OK && launcher.name == NULL) {
         return ui_usage(ui, "name the launcher of an MPI: idlewave net -o my.yaml -- mpirun -n 2");
     }
-    if (opts->launches != OPT_UNSET_COUNT) {
+    if (opt_typed(opts, launches)) {
         return ui_usage(ui,
                         "--launches: under a launcher this is one launch; write idlewave net --launches %llu "
                         "-- mpirun -n 2",
@@ -237,7 +238,6 @@ static int measure_here(struct ui *ui, const struct net_measure_opts *opts)
 static int measure_launches(struct ui *ui, const struct net_measure_opts *opts,
                             const struct opt_args *launcher)
 {
-    const size_t count = opts->launches == OPT_UNSET_COUNT ? DEFAULT_LAUNCHES : (size_t)opts->launches;
     char duration[32], largest[32];
     const char *const options[] = {"--format",
                                    "json",
@@ -257,7 +257,7 @@ static int measure_launches(struct ui *ui, const struct net_measure_opts *opts,
 
     snprintf(duration, sizeof duration, "%lldps", (long long)opts->duration_ps);
     snprintf(largest, sizeof largest, "%llu", (unsigned long long)opts->largest_bytes);
-    code = net_run_launches(ui, launcher, options, count, &all);
+    code = net_run_launches(ui, launcher, options, (size_t)opts->launches, &all);
     if (code == UI_DONE) {
         code = ui_exit_of(write_result(ui, opts, all.measured));
     }

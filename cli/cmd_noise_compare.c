@@ -9,6 +9,7 @@
 #include "noise_verbs.h"
 
 struct compare_opts {
+    struct opt_origins origins;
     int metric, format;
     const char *tolerance;
     uint64_t seed;

@@ -8,6 +8,7 @@
 #include "noise_verbs.h"
 
 struct fit_opts {
+    struct opt_origins origins;
     uint64_t seed;
     int format;
     const char *plot_path;

@@ -9,6 +9,7 @@
 #include "noise_verbs.h"
 
 struct fleet_opts {
+    struct opt_origins origins;
     const char *false_alarms, *matters;
     int format;
 };

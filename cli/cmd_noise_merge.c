@@ -7,6 +7,7 @@
 #include "noise_verbs.h"
 
 struct merge_values {
+    struct opt_origins origins;
     bool is_append;
     struct edit_output_opts output;
 };

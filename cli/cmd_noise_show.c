@@ -9,6 +9,7 @@
 #include "noise_verbs.h"
 
 struct show_opts {
+    struct opt_origins origins;
     iw_time long_ps;
     uint64_t cpu;
     int format;
@@ -36,7 +37,7 @@ static const struct opt_group groups[] = {
     OPT_GROUP("Output", output_rows, 0),
 };
 
-static const struct show_opts defaults = {.long_ps = 20 * IW_PS_PER_US, .cpu = OPT_UNSET_COUNT};
+static const struct show_opts defaults = {.long_ps = 20 * IW_PS_PER_US};
 
 static const char *const synopsis[] = {"[options] FILE", NULL};
 
@@ -112,8 +113,8 @@ static int run(struct ui *ui, const void *values, const struct opt_args *args)
     if (status != IW_OK) {
         return ui_exit_of(status);
     }
-    shown = opts->cpu != OPT_UNSET_COUNT ? only_cpu(recording, opts->cpu) : *recording;
-    if (opts->cpu != OPT_UNSET_COUNT && shown.cpu_count == 0) {
+    shown = opt_given(opts, cpu) ? only_cpu(recording, opts->cpu) : *recording;
+    if (shown.cpu_count == 0 && opt_given(opts, cpu)) {
         ui_error(ui, "'%s' has no CPU %llu", args->values[0], (unsigned long long)opts->cpu);
         code = UI_ERROR;
     } else {

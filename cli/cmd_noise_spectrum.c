@@ -10,6 +10,7 @@
 #include "noise_verbs.h"
 
 struct spectrum_opts {
+    struct opt_origins origins;
     uint64_t cpu;
     const char *max_frequency;
     int format;
@@ -37,7 +38,7 @@ static const struct opt_group groups[] = {
     OPT_GROUP("Output", output_rows, 0),
 };
 
-static const struct spectrum_opts defaults = {.cpu = OPT_UNSET_COUNT};
+static const struct spectrum_opts defaults = {.cpu = 0};
 
 static const char *const synopsis[] = {"[options] FILE", NULL};
 
@@ -116,7 +117,7 @@ static int run(struct ui *ui, const void *values, const struct opt_args *args)
     if (opts->max_frequency != NULL) {
         wanted.max_frequency_hz = frequency_of(period_ps);
     }
-    wanted.cpu = opts->cpu != OPT_UNSET_COUNT ? (int64_t)opts->cpu : -1;
+    wanted.cpu = opt_given(opts, cpu) ? (int64_t)opts->cpu : -1;
     status = iw_recording_load(&ui->log, args->values[0], &recording);
     code = status == IW_OK ? show(ui, opts, &wanted, recording, args->values[0]) : ui_exit_of(status);
     iw_recording_free(recording);

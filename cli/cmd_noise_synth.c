@@ -5,6 +5,7 @@
 #include "noise_verbs.h"
 
 struct synth_values {
+    struct opt_origins origins;
     iw_time duration_ps, threshold_ps, t_min_ps;
     uint64_t cpu_count, seed;
     int sync;

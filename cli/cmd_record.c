@@ -19,6 +19,7 @@
 enum record_format { RECORD_TEXT, RECORD_JSON };
 
 struct record_opts {
+    struct opt_origins origins;
     const char *path, *cpus, *under;
     int probe, attribution, format;
     iw_time duration_ps, quantum_ps;

@@ -15,6 +15,7 @@
 #include "study_verbs.h"
 
 struct study_opts {
+    struct opt_origins origins;
     const char *dir, *shard;
     uint64_t threads;
     bool is_dry_run;

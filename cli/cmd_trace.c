@@ -21,6 +21,7 @@
 #include "verbs.h"
 
 struct trace_opts {
+    struct opt_origins origins;
     const char *dir;
     uint64_t buffer_bytes;
     int start, mpi;

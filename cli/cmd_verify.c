@@ -9,6 +9,7 @@
 #include "verify_worth.h"
 
 struct verify_opts {
+    struct opt_origins origins;
     const char *root, *cpus;
     iw_time watch_ps;
     int format;
@@ -53,8 +54,7 @@ static const struct opt_group groups[] = {
     OPT_GROUP("How it is simulated", worth_rows, 0),
 };
 
-static const iw_time DEFAULT_WATCH_PS = 2 * IW_PS_PER_S;
-static const struct verify_opts defaults = {.watch_ps = OPT_UNSET_TIME, .worth = WORTH_OPTS_INIT};
+static const struct verify_opts defaults = {.watch_ps = 2 * IW_PS_PER_S, .worth = WORTH_OPTS_INIT};
 
 static const char *const synopsis[] = {"[options] [FILE]", NULL};
 
@@ -93,7 +93,7 @@ static int read_options(struct ui *ui, const struct verify_opts *opts, bool has_
     if (opts->cpus != NULL && !iw_cpu_set_parse(opts->cpus, cpus, fault)) {
         return ui_usage(ui, "--cpus: %s", fault);
     }
-    if (opts->watch_ps != OPT_UNSET_TIME && (has_file || opts->root != NULL)) {
+    if (opt_typed(opts, watch_ps) && (has_file || opts->root != NULL)) {
         return ui_usage(ui, "--watch: counters are watched on this node, and without a recording");
     }
     if (worth_is_asked(&opts->worth) && !has_file) {
@@ -102,8 +102,7 @@ static int read_options(struct ui *ui, const struct verify_opts *opts, bool has_
     wanted->cpus = opts->cpus != NULL ? cpus : NULL;
     wanted->root = opts->root != NULL ? opts->root : "";
     if (!has_file && opts->root == NULL) {
-        wanted->watch_ns =
-            (opts->watch_ps != OPT_UNSET_TIME ? opts->watch_ps : DEFAULT_WATCH_PS) / IW_PS_PER_NS;
+        wanted->watch_ns = opts->watch_ps / IW_PS_PER_NS;
     }
     return UI_DONE;
 }

@@ -13,14 +13,15 @@
 #include "whatif_question.h"
 
 struct whatif_opts {
-    struct program_opts program;
-    struct net_opts net;
-    struct noise_opts noise;
+    struct opt_origins origins;
     struct opt_list without;
     const char *target;
     uint64_t cores_per_node, top, redraws, trials, seed, threads;
     int engine, format;
     bool is_dry, is_quiet;
+    struct program_opts program;
+    struct net_opts net;
+    struct noise_opts noise;
 };
 
 /* In the order of iw_engine and of enum output_format. */

@@ -67,7 +67,7 @@ static int make_net(struct ui *ui, const struct model_opts *opts, struct model_r
     iw_model_question *question = &run->report.question;
     int code;
 
-    run->has_net = opts->net.name_or_path != NULL || opts->work_ps == OPT_UNSET_TIME;
+    run->has_net = opt_given(&opts->net, name_or_path) || !opt_given(opts, work_ps);
     if (!run->has_net) {
         run->net = (iw_net){.name = "latency only", .L_ps = opts->latency_ps, .S_bytes = 65536};
         question->latency_ns = (double)opts->latency_ps / (double)IW_PS_PER_NS;
@@ -99,7 +99,7 @@ static bool is_for_cone(const struct model_opts *opts, const struct model_run *r
     if (strcmp(opts->noise, "none") == 0) {
         return false;
     }
-    return opts->work_ps == OPT_UNSET_TIME ||
+    return !opt_given(opts, work_ps) ||
            (run->has_net && run->report.question.barrier == IW_MODEL_DISSEMINATION &&
             (strncmp(opts->noise, "periodic:", 9) == 0 || strncmp(opts->noise, "poisson:", 8) == 0));
 }
@@ -169,7 +169,7 @@ static int answer_recording(struct ui *ui, const struct model_opts *opts, struct
 
 int model_answer(struct ui *ui, const struct model_opts *opts, struct model_run *run)
 {
-    const bool is_alone = opts->work_ps == OPT_UNSET_TIME, is_file = access(opts->noise, F_OK) == 0;
+    const bool is_alone = !opt_given(opts, work_ps), is_file = access(opts->noise, F_OK) == 0;
     iw_model_report *report = &run->report;
     int code;
 
@@ -177,9 +177,9 @@ int model_answer(struct ui *ui, const struct model_opts *opts, struct model_run 
     report->command = ui->command;
     report->half_ranks = report->first_doubled = report->last_doubled = (double)NAN;
     report->question.work_ns = is_alone ? 0 : (double)opts->work_ps / (double)IW_PS_PER_NS;
-    report->question.barrier = opts->barrier != OPT_UNSET_CHOICE ? (iw_model_barrier)opts->barrier
-                               : is_alone                        ? IW_MODEL_DISSEMINATION
-                                                                 : IW_MODEL_TREE;
+    report->question.barrier = opt_given(opts, barrier) ? (iw_model_barrier)opts->barrier
+                               : is_alone               ? IW_MODEL_DISSEMINATION
+                                                        : IW_MODEL_TREE;
     if (is_alone && is_file) {
         return ui_usage(ui, "a noise file needs the work of a phase: write --work 1ms");
     }

@@ -36,7 +36,7 @@ static iw_status simulate_row(struct ui *ui, const struct model_opts *opts, cons
     iw_status status;
 
     pattern.ranks = (uint32_t)run->ranks[i];
-    pattern.compute_ps = opts->work_ps == OPT_UNSET_TIME ? 0 : opts->work_ps;
+    pattern.compute_ps = opts->work_ps;
     sim.trials = opts->trials;
     sim.seed = opts->seed;
     status = iw_program_from_pattern(

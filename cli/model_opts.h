@@ -9,14 +9,15 @@
 #include "simulate_opts.h"
 
 struct model_opts {
+    struct opt_origins origins;
     const char *noise, *cpus;
     iw_time work_ps, latency_ps, rarest_ps;
-    int barrier; /* iw_model_barrier, or OPT_UNSET_CHOICE */
+    int barrier; /* iw_model_barrier */
     struct opt_list ranks;
-    struct net_opts net;
     bool wants_check;
     uint64_t trials, seed, check_ranks;
     int format;
+    struct net_opts net;
 };
 
 /* What one run holds; zeroed at the start. */

@@ -9,6 +9,7 @@
 #include "opt.h"
 
 struct edit_output_opts {
+    struct opt_origins origins;
     const char *path;
     int format;
 };

@@ -73,10 +73,6 @@ static bool read_count(const struct parse *p, const struct opt *opt, const char 
         ui_error(p->ui, "'%s' is too small: at least %llu", text, (unsigned long long)opt->min);
         return false;
     }
-    if (value == OPT_UNSET_COUNT) {
-        ui_error(p->ui, "'%s' is too large", text);
-        return false;
-    }
     if (opt->max != 0 && value > opt->max) {
         ui_error(p->ui, "'%s' is too large: at most %llu", text, (unsigned long long)opt->max);
         return false;
@@ -163,14 +159,15 @@ static bool is_named(const struct opt *opt, const struct dashed *d)
     return strlen(opt->name) == d->length && memcmp(opt->name, d->name, d->length) == 0;
 }
 
-static const struct opt *find(const struct parse *p, const struct dashed *d, void **target_p)
+/* *base_p is the struct of its targets. */
+static const struct opt *find(const struct parse *p, const struct dashed *d, void **base_p)
 {
     for (size_t g = 0; g < p->group_count; g++) {
         for (size_t i = 0; i < p->groups[g].count; i++) {
             const struct opt *opt = &p->groups[g].rows[i];
 
             if (is_named(opt, d)) {
-                *target_p = (char *)p->values + p->groups[g].offset + opt->offset;
+                *base_p = (char *)p->values + p->groups[g].offset;
                 return opt;
             }
         }
@@ -214,8 +211,19 @@ static const char *take_value(struct parse *p, const struct opt *opt, const stru
     return NULL;
 }
 
-static bool read_option(struct parse *p, const struct opt *opt, void *target, const struct dashed *d)
+static void set_origin(const struct opt *opt, void *base, enum opt_origin origin)
 {
+    ((struct opt_origins *)base)->of[opt->offset - sizeof(struct opt_origins)] = (unsigned char)origin;
+}
+
+static enum opt_origin origin_of(const struct opt *opt, const void *base)
+{
+    return ((const struct opt_origins *)base)->of[opt->offset - sizeof(struct opt_origins)];
+}
+
+static bool read_option(struct parse *p, const struct opt *opt, void *base, const struct dashed *d)
+{
+    void *target = (char *)base + opt->offset;
     char shown[SHOWN_SIZE];
     const char *text;
     bool is_good;
@@ -226,6 +234,7 @@ static bool read_option(struct parse *p, const struct opt *opt, void *target, co
             return false;
         }
         *(bool *)target = true;
+        set_origin(opt, base, OPT_TYPED);
         return true;
     }
     text = take_value(p, opt, d);
@@ -235,6 +244,7 @@ static bool read_option(struct parse *p, const struct opt *opt, void *target, co
     snprintf(shown, sizeof shown, "--%s", opt->name);
     p->ui->option = shown;
     is_good = read_value(p, opt, target, text);
+    set_origin(opt, base, OPT_TYPED);
     p->ui->option = NULL;
     return is_good;
 }
@@ -243,17 +253,17 @@ static enum opt_outcome read_dashed(struct parse *p, const char *argument)
 {
     const struct dashed d = take_apart(argument);
     const struct opt *opt;
-    void *target;
+    void *base;
 
     if (strcmp(argument, "--help") == 0 || strcmp(argument, "-h") == 0) {
         return OPT_HELP;
     }
-    opt = find(p, &d, &target);
+    opt = find(p, &d, &base);
     if (opt == NULL) {
         report_unknown(p, &d);
         return OPT_WRONG;
     }
-    return read_option(p, opt, target, &d) ? OPT_PARSED : OPT_WRONG;
+    return read_option(p, opt, base, &d) ? OPT_PARSED : OPT_WRONG;
 }
 
 enum opt_outcome opt_parse(struct ui *ui, const struct opt_group *groups, size_t group_count, int argc,
@@ -299,4 +309,30 @@ void opt_release(const struct opt_group *groups, size_t group_count, void *value
         }
     }
     free(args->values);
+}
+
+/* Whether `name` is one of the words of `list`. */
+static bool is_listed(const char *name, const char *list)
+{
+    const size_t length = strlen(name);
+
+    for (const char *word = list; *word != '\0'; word += strspn(word, " ")) {
+        const size_t end = strcspn(word, " ");
+
+        if (end == length && memcmp(word, name, length) == 0) {
+            return true;
+        }
+        word += end;
+    }
+    return false;
+}
+
+const char *opt_first_typed(const struct opt *rows, size_t count, const void *values, const char *except)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (origin_of(&rows[i], values) == OPT_TYPED && !is_listed(rows[i].name, except)) {
+            return rows[i].name;
+        }
+    }
+    return NULL;
 }

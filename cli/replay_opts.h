@@ -10,6 +10,7 @@
 #include "opt.h"
 
 struct replay_opts {
+    struct opt_origins origins;
     struct opt_list noise;
     int back_end, sync, threads, mpi, check_format;
     iw_time skew_ps, calibrate_ps, check_ps;

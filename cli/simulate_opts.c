@@ -125,7 +125,7 @@ const struct opt_group simulate_groups[SIMULATE_GROUP_COUNT] = {
 const struct simulate_opts simulate_defaults = {
     .program = PROGRAM_OPTS_INIT,
     .net = NET_OPTS_INIT,
-    .run = {.trials = 1, .seed = 1, .checkpoint_every_ps = OPT_UNSET_TIME},
+    .run = {.trials = 1, .seed = 1, .checkpoint_every_ps = 600 * IW_PS_PER_S},
 };
 
 int simulate_check_skew(const struct ui *ui, int sync, iw_time skew_ps)
@@ -162,7 +162,7 @@ int simulate_check(const struct ui *ui, const struct simulate_opts *opts)
     if (opts->output.timeline_path != NULL && opts->run.rules == IW_RULES_LOGGOPSIM) {
         return ui_usage(ui, "--timeline: LogGOPSim's rules tell no steps of ranks, those of idlewave do");
     }
-    if (opts->run.checkpoint_dir == NULL && opts->run.checkpoint_every_ps != OPT_UNSET_TIME) {
+    if (opts->run.checkpoint_dir == NULL && opt_typed(&opts->run, checkpoint_every_ps)) {
         return ui_usage(
             ui, "--checkpoint-every is how often restart points are written: add --checkpoint FOLDER");
     }
@@ -172,7 +172,7 @@ int simulate_check(const struct ui *ui, const struct simulate_opts *opts)
     if (opts->run.is_dry && opts->output.format == OUTPUT_CSV) {
         return ui_usage(ui, "--dry-run has no CSV form: use --format text or json");
     }
-    if (opts->program.patterns.count > 0 && opts->program.goal_unit_ps != OPT_UNSET_TIME) {
+    if (opts->program.patterns.count > 0 && opt_typed(&opts->program, goal_unit_ps)) {
         return ui_usage(ui, "--goal-unit is for GOAL files; a pattern has units of its own");
     }
     return UI_DONE;
@@ -190,9 +190,7 @@ void simulate_fill_opts(const struct simulate_opts *opts, iw_sim_opts *sim)
     sim->threads = (uint32_t)opts->run.threads;
     sim->parallel = (iw_parallel)opts->run.parallel;
     sim->checkpoint_dir = opts->run.checkpoint_dir;
-    if (opts->run.checkpoint_every_ps != OPT_UNSET_TIME) {
-        sim->checkpoint_s = (double)opts->run.checkpoint_every_ps / (double)IW_PS_PER_S;
-    }
+    sim->checkpoint_s = (double)opts->run.checkpoint_every_ps / (double)IW_PS_PER_S;
     sim->want_explain = opts->output.wants_explain;
     sim->explain_trials = opts->output.explain_trials;
     sim->want_end_times = opts->output.end_times_path != NULL;

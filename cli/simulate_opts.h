@@ -12,6 +12,7 @@
 enum output_format { OUTPUT_TEXT, OUTPUT_JSON, OUTPUT_CSV };
 
 struct net_opts {
+    struct opt_origins origins;
     const char *name_or_path, *level;
     double scale; /* 0: not scaled */
     iw_time L_ps, o_ps, o_send_ps, o_recv_ps, g_ps;
@@ -20,15 +21,13 @@ struct net_opts {
     int rendezvous;
 };
 
-/* Nothing is given. */
-#define NET_OPTS_INIT                                                                                  \
-    {                                                                                                  \
-        .L_ps = OPT_UNSET_TIME, .o_ps = OPT_UNSET_TIME, .o_send_ps = OPT_UNSET_TIME,                   \
-        .o_recv_ps = OPT_UNSET_TIME, .g_ps = OPT_UNSET_TIME, .G = OPT_UNSET_TIME, .O = OPT_UNSET_TIME, \
-        .S_bytes = OPT_UNSET_COUNT                                                                     \
+#define NET_OPTS_INIT          \
+    {                          \
+        .name_or_path = "chic" \
     }
 
 struct noise_opts {
+    struct opt_origins origins;
     struct opt_list specs;
     int sync;
     iw_time skew_ps;
@@ -38,6 +37,7 @@ struct noise_opts {
 };
 
 struct run_opts {
+    struct opt_origins origins;
     uint64_t trials, seed, first_trial, threads, lanes;
     bool is_dry;
     const char *checkpoint_dir;
@@ -46,6 +46,7 @@ struct run_opts {
 };
 
 struct output_opts {
+    struct opt_origins origins;
     int format;
     bool wants_explain;
     uint64_t explain_trials;
