@@ -17,7 +17,7 @@ static const struct opt what_rows[] = {
     ROW("quantum", OPT_TIME, quantum_ps, "TIME", "the work of a phase, undisturbed (default 1ms)"),
     ROW("bytes", OPT_COUNT, bytes, "BYTES",
         "of an allreduce, or of each message of a halo exchange (default 8)", .max = UINT64_C(1) << 30),
-    ROW("duration", OPT_TIME, duration_ps, "TIME", "measure for so long (default 10s)"),
+    ROW("duration", OPT_TIME, duration_ps, "TIME", "measure for so long (default 10s)", .is_setting = true),
     ROW("phases", OPT_COUNT, phases, "N", "measure so many phases instead; with noise, so many of each kind",
         .min = 1, .max = UINT64_C(1) << 40),
 };

@@ -30,7 +30,8 @@ static const char *const link_names[] = {"auto", "all", "none", NULL};          
 #define ROW(...) OPT_ROW(struct net_measure_opts, __VA_ARGS__)
 static const struct opt what_rows[] = {
     ROW("duration", OPT_TIME, duration_ps, "TIME",
-        "measure for so long in each launch; less if all is known to 1 % before (default 5s)"),
+        "measure for so long in each launch; less if all is known to 1 % before (default 5s)",
+        .is_setting = true),
     ROW("launches", OPT_COUNT, launches, "N",
         "start LAUNCHER so many times: launches differ by more than the messages of one (default 5)",
         .min = 2, .max = NET_MOST_LAUNCHES),
@@ -42,11 +43,11 @@ static const struct opt what_rows[] = {
         "send and receive as your program does: MPI_Send and MPI_Recv; Isend, Irecv and Wait; or these on "
         "both "
         "sides at once, as halo exchanges and allreduces do (default blocking)",
-        .choices = call_names),
+        .choices = call_names, .is_setting = true),
     ROW("links", OPT_CHOICE, links, "",
         "look for slow pairs of ranks: among all, none, or all of up to 64 ranks and some of more (default "
         "auto)",
-        .choices = link_names),
+        .choices = link_names, .is_setting = true),
 };
 static const struct opt output_rows[] = {
     ROW("output", OPT_STRING, path, "FILE", "write the network as YAML, for simulate --net", .letter = 'o'),

@@ -27,7 +27,8 @@ static const struct opt verdict_rows[] = {
         "what the verdict is about: time lost, detours a second, or their 99th percentile (default share)",
         .choices = metric_names),
     ROW("tolerance", OPT_STRING, tolerance, "SHARE",
-        "B may be worse by this much: a share of the time, of the other metrics a share of A's (default 0)"),
+        "B may be worse by this much: a share of the time, of the other metrics a share of A's (default 0)",
+        .is_setting = true),
     ROW("seed", OPT_COUNT, seed, "N", "of the random numbers that judge chance (default 1)"),
 };
 static const struct opt output_rows[] = {

@@ -20,9 +20,10 @@ static const char *const formats[] = {"text", "json", "csv", NULL};
 #define ROW(...) OPT_ROW(struct fleet_opts, __VA_ARGS__)
 static const struct opt verdict_rows[] = {
     ROW("false-alarms", OPT_STRING, false_alarms, "SHARE",
-        "so many fleets of nodes that are alike may get any alarm at all (default 1%)"),
+        "so many fleets of nodes that are alike may get any alarm at all (default 1%)", .is_setting = true),
     ROW("matters", OPT_STRING, matters, "SHARE",
-        "noise above the median that is worth an alarm, as a share of CPU time (default 0.02%)"),
+        "noise above the median that is worth an alarm, as a share of CPU time (default 0.02%)",
+        .is_setting = true),
 };
 static const struct opt output_rows[] = {
     ROW("format", OPT_CHOICE, format, "", "for people, or for programs: csv has a line a node (default text)",

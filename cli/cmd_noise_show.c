@@ -23,7 +23,8 @@ static const char *const formats[] = {"text", "json", "csv", NULL};
 static const struct opt what_rows[] = {
     ROW("cpu", OPT_COUNT, cpu, "N", "only this CPU (default all)", .max = UINT32_MAX),
     ROW("long", OPT_TIME, long_ps, "TIME",
-        "detours at least this long delay a barrier: about as long as one of its rounds (default 20us)"),
+        "detours at least this long delay a barrier: about as long as one of its rounds (default 20us)",
+        .is_setting = true),
 };
 static const struct opt output_rows[] = {
     ROW("format", OPT_CHOICE, format, "",

@@ -31,7 +31,7 @@ static const struct opt run_rows[] = {
     ROW("shard", OPT_STRING, shard, "I/N",
         "run the I-th of N even parts, for folders or machines that share nothing (default all)"),
     ROW("threads", OPT_COUNT, threads, "N", "threads of each process (default as many as CPUs allowed)",
-        .min = 1, .max = 1024),
+        .min = 1, .max = 1024, .is_setting = true),
 };
 static const struct opt output_rows[] = {
     ROW("output", OPT_STRING, dir, "DIR", "the folder of results (default the name of FILE without .yaml)",

@@ -24,17 +24,18 @@ static const char *const formats[] = {"text", "json", "csv", NULL};
 static const struct opt what_rows[] = {
     ROW("cpus", OPT_STRING, cpus, "LIST",
         "the application's CPUs, 2-7 (default those of the batch job, else those that the kernel sets "
-        "apart)"),
+        "apart)",
+        .is_setting = true),
     ROW("watch", OPT_TIME, watch_ps, "TIME",
         "without FILE: watch the kernel's counters so long; 0: settings only (default 2s)"),
     ROW("root", OPT_STRING, root, "DIR", "files of another node, copied below DIR (default this node's)"),
 };
 static const struct opt worth_rows[] = {
     ROW("ranks-per-node", OPT_COUNT, worth.ranks_per_node, "N",
-        "ranks on each node (default one on each CPU of FILE that is to be quiet)", .min = 1,
-        .max = 1u << 20),
+        "ranks on each node (default one on each CPU of FILE that is to be quiet)", .min = 1, .max = 1u << 20,
+        .is_setting = true),
     ROW("trials", OPT_COUNT, worth.trials, "N", "simulate each change N times, in pairs (default 20)",
-        .min = 2, .max = 1u << 20),
+        .min = 2, .max = 1u << 20, .is_setting = true),
     ROW("seed", OPT_COUNT, worth.seed, "N", "all random choices follow from it (default 1)",
         .max = INT64_MAX),
 };

@@ -6,6 +6,7 @@
 
 #include <idlewave/idlewave.h>
 
+#include "config.h"
 #include "help.h"
 #include "verbs.h"
 
@@ -103,6 +104,8 @@ static void write_see_also(const struct verb *except)
 
 static void write_overview(void)
 {
+    char usage[USAGE_SIZE];
+
     write_head("idlewave", help_tagline);
     (void)fputs("\\fBidlewave\\fR \\fIVERB\\fR [options] [\\fIFILE\\fR]\n.SH DESCRIPTION\n", stdout);
     write_text(help_purpose);
@@ -111,6 +114,11 @@ static void write_overview(void)
         if (verbs[i]->summary != NULL) {
             write_tagged(verbs[i]->name, verbs[i]->summary);
         }
+    }
+    (void)fputs(".SH \"OPTIONS OF ALL VERBS\"\n", stdout);
+    for (size_t i = 0; i < CONFIG_ROW_COUNT; i++) {
+        opt_usage(&config_rows[i], usage, sizeof usage);
+        write_tagged(usage, config_rows[i].help);
     }
     write_values_and_exits();
     write_see_also(NULL);

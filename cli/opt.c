@@ -60,48 +60,88 @@ void opt_usage(const struct opt *opt, char *buf, size_t size)
     }
 }
 
+/* "60s", "20us": in the largest unit of which it is a multiple. */
+static void write_time(iw_time time_ps, char *buf, size_t size)
+{
+    static const char *const units[] = {"ps", "ns", "us", "ms", "s"};
+    size_t unit = 0;
+
+    while (time_ps != 0 && time_ps % 1000 == 0 && unit + 1 < sizeof units / sizeof units[0]) {
+        time_ps /= 1000;
+        unit++;
+    }
+    if (time_ps != 0) {
+        (void)snprintf(buf, size, "%lld%s", (long long)time_ps, units[unit]);
+    }
+}
+
+void opt_value_text(const struct opt *opt, const void *base, char *buf, size_t size)
+{
+    const void *target = (const char *)base + opt->offset;
+
+    buf[0] = '\0';
+    switch (opt->type) {
+    case OPT_CHOICE: (void)snprintf(buf, size, "%s", opt->choices[*(const int *)target]); break;
+    case OPT_STRING:
+        if (*(const char *const *)target != NULL) {
+            (void)snprintf(buf, size, "%s", *(const char *const *)target);
+        }
+        break;
+    case OPT_COUNT:
+        if (*(const uint64_t *)target != 0) {
+            (void)snprintf(buf, size, "%llu", (unsigned long long)*(const uint64_t *)target);
+        }
+        break;
+    case OPT_TIME: write_time(*(const iw_time *)target, buf, size); break;
+    case OPT_FACTOR: (void)snprintf(buf, size, "%g", *(const double *)target); break;
+    case OPT_FLAG:
+    case OPT_PER_BYTE:
+    case OPT_LIST: break; /* no settings */
+    }
+}
+
 /* ---- values ---- */
 
-static bool read_count(const struct parse *p, const struct opt *opt, const char *text, uint64_t *value_p)
+static bool read_count(const struct ui *ui, const struct opt *opt, const char *text, uint64_t *value_p)
 {
     uint64_t value;
 
-    if (iw_parse_count(&p->ui->log, text, &value) != IW_OK) {
+    if (iw_parse_count(&ui->log, text, &value) != IW_OK) {
         return false;
     }
     if (value < opt->min) {
-        ui_error(p->ui, "'%s' is too small: at least %llu", text, (unsigned long long)opt->min);
+        ui_error(ui, "'%s' is too small: at least %llu", text, (unsigned long long)opt->min);
         return false;
     }
     if (opt->max != 0 && value > opt->max) {
-        ui_error(p->ui, "'%s' is too large: at most %llu", text, (unsigned long long)opt->max);
+        ui_error(ui, "'%s' is too large: at most %llu", text, (unsigned long long)opt->max);
         return false;
     }
     *value_p = value;
     return true;
 }
 
-static bool read_choice(const struct parse *p, const struct opt *opt, const char *text, int *value_p)
+static bool read_choice(const struct ui *ui, const struct opt *opt, const char *text, int *value_p)
 {
     const int index = opt_index(opt->choices, text);
     char choices[CHOICES_SIZE];
 
     if (index < 0) {
         join_choices(opt, ", ", choices, sizeof choices);
-        ui_error(p->ui, "'%s' is none of %s", text, choices);
+        ui_error(ui, "'%s' is none of %s", text, choices);
         return false;
     }
     *value_p = index;
     return true;
 }
 
-static bool read_factor(const struct parse *p, const char *text, double *value_p)
+static bool read_factor(const struct ui *ui, const char *text, double *value_p)
 {
     char *end;
     const double value = strtod(text, &end);
 
     if (end == text || *end != '\0' || !isfinite(value) || value <= 0.0) {
-        ui_error(p->ui, "'%s' is not a number above zero: write 10 or 0.5", text);
+        ui_error(ui, "'%s' is not a number above zero: write 10 or 0.5", text);
         return false;
     }
     *value_p = value;
@@ -114,19 +154,38 @@ static void add_to_list(struct opt_list *list, const char *text)
     list->items[list->count++] = text;
 }
 
-static bool read_value(const struct parse *p, const struct opt *opt, void *target, const char *text)
+static bool read_value(const struct ui *ui, const struct opt *opt, void *target, const char *text)
 {
     switch (opt->type) {
-    case OPT_TIME: return iw_parse_time(&p->ui->log, text, target) == IW_OK;
-    case OPT_PER_BYTE: return iw_parse_per_byte(&p->ui->log, text, target) == IW_OK;
-    case OPT_COUNT: return read_count(p, opt, text, target);
-    case OPT_FACTOR: return read_factor(p, text, target);
-    case OPT_CHOICE: return read_choice(p, opt, text, target);
+    case OPT_TIME: return iw_parse_time(&ui->log, text, target) == IW_OK;
+    case OPT_PER_BYTE: return iw_parse_per_byte(&ui->log, text, target) == IW_OK;
+    case OPT_COUNT: return read_count(ui, opt, text, target);
+    case OPT_FACTOR: return read_factor(ui, text, target);
+    case OPT_CHOICE: return read_choice(ui, opt, text, target);
     case OPT_STRING: *(const char **)target = text; return true;
     case OPT_LIST: add_to_list(target, text); return true;
     case OPT_FLAG: break;
     }
     return false;
+}
+
+static void set_origin(const struct opt *opt, void *base, enum opt_origin origin)
+{
+    ((struct opt_origins *)base)->of[opt->offset - sizeof(struct opt_origins)] = (unsigned char)origin;
+}
+
+static enum opt_origin origin_of(const struct opt *opt, const void *base)
+{
+    return ((const struct opt_origins *)base)->of[opt->offset - sizeof(struct opt_origins)];
+}
+
+bool opt_set(struct ui *ui, const struct opt *opt, void *base, const char *text, enum opt_origin origin)
+{
+    if (!read_value(ui, opt, (char *)base + opt->offset, text)) {
+        return false;
+    }
+    set_origin(opt, base, origin);
+    return true;
 }
 
 /* ---- the command line ---- */
@@ -211,19 +270,8 @@ static const char *take_value(struct parse *p, const struct opt *opt, const stru
     return NULL;
 }
 
-static void set_origin(const struct opt *opt, void *base, enum opt_origin origin)
-{
-    ((struct opt_origins *)base)->of[opt->offset - sizeof(struct opt_origins)] = (unsigned char)origin;
-}
-
-static enum opt_origin origin_of(const struct opt *opt, const void *base)
-{
-    return ((const struct opt_origins *)base)->of[opt->offset - sizeof(struct opt_origins)];
-}
-
 static bool read_option(struct parse *p, const struct opt *opt, void *base, const struct dashed *d)
 {
-    void *target = (char *)base + opt->offset;
     char shown[SHOWN_SIZE];
     const char *text;
     bool is_good;
@@ -233,7 +281,7 @@ static bool read_option(struct parse *p, const struct opt *opt, void *base, cons
             ui_error(p->ui, "--%s takes no value", opt->name);
             return false;
         }
-        *(bool *)target = true;
+        *(bool *)((char *)base + opt->offset) = true;
         set_origin(opt, base, OPT_TYPED);
         return true;
     }
@@ -243,8 +291,7 @@ static bool read_option(struct parse *p, const struct opt *opt, void *base, cons
     }
     snprintf(shown, sizeof shown, "--%s", opt->name);
     p->ui->option = shown;
-    is_good = read_value(p, opt, target, text);
-    set_origin(opt, base, OPT_TYPED);
+    is_good = opt_set(p->ui, opt, base, text, OPT_TYPED);
     p->ui->option = NULL;
     return is_good;
 }
@@ -335,4 +382,18 @@ const char *opt_first_typed(const struct opt *rows, size_t count, const void *va
         }
     }
     return NULL;
+}
+
+bool opt_is_kept(const struct opt_group *groups, size_t group_count, const struct opt *opt, const void *base,
+                 const void *values)
+{
+    for (size_t g = 0; g < group_count && opt->unless != NULL; g++) {
+        for (size_t i = 0; i < groups[g].count; i++) {
+            if (is_listed(groups[g].rows[i].name, opt->unless) &&
+                origin_of(&groups[g].rows[i], (const char *)values + groups[g].offset) == OPT_TYPED) {
+                return true;
+            }
+        }
+    }
+    return origin_of(opt, base) == OPT_TYPED;
 }

@@ -38,8 +38,14 @@ struct opt_list {
     size_t count;
 };
 
-/* Where a value comes from. */
-enum opt_origin { OPT_BUILT_IN, OPT_TYPED };
+/* Where a value comes from; later ones win. */
+enum opt_origin {
+    OPT_BUILT_IN,
+    OPT_FROM_SITE, /* configuration files: config.h */
+    OPT_FROM_USER,
+    OPT_FROM_FILE,
+    OPT_TYPED /* on the command line */
+};
 
 /* The first member of each struct with targets: the origin of the target that begins so many bytes behind it.
  * It is copied with them. */
@@ -51,7 +57,8 @@ struct opt_origins {
 #define OPT_ORIGIN(values, field) \
     ((values)->origins.of[offsetof(__typeof__(*(values)), field) - sizeof(struct opt_origins)])
 
-/* Whether an option has a value that is not built in, and whether the user wrote it on the command line. */
+/* Whether an option has a value that is not built in, and whether that was typed. What was typed and makes no
+ * sense is an error; what a configuration file says is left alone then. */
 #define opt_given(values, field) (OPT_ORIGIN(values, field) != OPT_BUILT_IN)
 #define opt_typed(values, field) (OPT_ORIGIN(values, field) == OPT_TYPED)
 
@@ -64,6 +71,8 @@ struct opt {
     uint64_t min, max;                  /* OPT_COUNT; max 0: no limit */
     const char *const *choices;         /* OPT_CHOICE; NULL after the last */
     const char *(*known)(size_t index); /* values that completion offers besides files; NULL past the last */
+    bool is_setting;                    /* configuration files may set it; neither flags nor lists */
+    const char *unless;                 /* options between blanks that, typed, keep such a value out */
 };
 
 /* Does not compile if the struct does not begin with its origins, or they do not reach the field. */
@@ -74,7 +83,7 @@ struct opt {
                          ? 1                                                                 \
                          : -1]))
 
-/* One row; behind the help text may follow .letter, .min, .max, .choices, .known. */
+/* One row; behind the help text may follow .letter, .min, .max, .choices, .known, .is_setting, .unless. */
 #define OPT_ROW(values, option, kind, field, meta, ...)                                     \
     {                                                                                       \
         .name = option, .type = kind, .offset = OPT_OFFSET(values, field), .metavar = meta, \
@@ -107,8 +116,19 @@ enum opt_outcome opt_parse(struct ui *ui, const struct opt_group *groups, size_t
                            char **argv, bool is_command, void *values, struct opt_args *args);
 void opt_release(const struct opt_group *groups, size_t group_count, void *values, struct opt_args *args);
 
+/* Reads `text` into the target of a row; `base` is the struct of its targets. false: has been reported. */
+bool opt_set(struct ui *ui, const struct opt *opt, void *base, const char *text, enum opt_origin origin);
+
+/* Whether a configuration file has to leave that target alone: it, or an option in its `unless`, was typed.
+ */
+bool opt_is_kept(const struct opt_group *groups, size_t group_count, const struct opt *opt, const void *base,
+                 const void *values);
+
 /* "--pattern OP[:ALGORITHM]", "--sync none|start|phase", "-o, --output FILE": how help writes a row. */
 void opt_usage(const struct opt *opt, char *buf, size_t size);
+
+/* The value as one writes it; "" for what is nothing or zero, which verbs choose. */
+void opt_value_text(const struct opt *opt, const void *base, char *buf, size_t size);
 
 /* The first of the rows that was typed and is none of `except` (names between blanks), or NULL. `values` is
  * the struct of the rows. */

@@ -38,15 +38,15 @@ static const struct opt make_rows[] = {
     ROW("back-end", OPT_CHOICE, back_end, "",
         "who takes the CPU: a timer signal in the program, or a real-time thread beside it, which needs the "
         "right to use SCHED_FIFO (default timer)",
-        .choices = injected_back_ends),
+        .choices = injected_back_ends, .is_setting = true),
     ROW("threads", OPT_CHOICE, threads, "",
         "which threads of the program meet noise; with fifo it is the CPU that does (default main)",
         .choices = threads),
     ROW("calibrate", OPT_TIME, calibrate_ps, "TIME",
-        "measure for so long what a detour costs here (default 300ms)"),
+        "measure for so long what a detour costs here (default 300ms)", .is_setting = true),
     ROW("mpi", OPT_CHOICE, mpi, "",
         "the MPI of the program, unchecked (default auto: by its libraries, else the launcher's, else none)",
-        .choices = mpi_choices),
+        .choices = mpi_choices, .is_setting = true),
 };
 static const struct opt check_rows[] = {
     ROW("self-check", OPT_FLAG, is_check, "",

@@ -15,9 +15,10 @@ static const char *const formats[] = {"text", "json", "csv", NULL};
 const struct opt net_rows[NET_ROW_COUNT] = {
     ROW("net", OPT_STRING, name_or_path, "NAME|FILE",
         "the network: chic, altix, cnl, zeptoos, xt4, or a YAML file (default chic)",
-        .known = iw_net_builtin_name),
+        .known = iw_net_builtin_name, .is_setting = true),
     ROW("net-level", OPT_STRING, level, "NAME",
-        "the level of a measured network: node or network (default the outermost)"),
+        "the level of a measured network: node or network (default the outermost)", .is_setting = true,
+        .unless = "net"),
     ROW("net-scale", OPT_FACTOR, scale, "FACTOR", "make it FACTOR times faster: divides L, g and G"),
     ROW("L", OPT_TIME, L_ps, "TIME", "latency"),
     ROW("o", OPT_TIME, o_ps, "TIME", "CPU time of a send and of a receive"),
@@ -29,7 +30,7 @@ const struct opt net_rows[NET_ROW_COUNT] = {
     ROW("S", OPT_COUNT, S_bytes, "SIZE", "larger messages use rendezvous"),
     ROW("rendezvous", OPT_CHOICE, rendezvous, "",
         "rendezvous for free, or with control messages that cost o and L (default ideal)",
-        .choices = rendezvous_names),
+        .choices = rendezvous_names, .is_setting = true),
 };
 #undef ROW
 
@@ -58,7 +59,7 @@ const struct opt noise_rows[NOISE_ROW_COUNT] = {
         "ranks of a node share its offset into recorded noise and meet its CPUs in turns (default as "
         "recorded: as "
         "many as the recording has CPUs)",
-        .min = 1, .max = UINT32_MAX),
+        .min = 1, .max = UINT32_MAX, .is_setting = true),
     ROW("noise-cpus", OPT_STRING, cpus, "LIST", "use only these CPUs of recordings, 0,2-5 (default all)"),
     ROW("extrapolate", OPT_FLAG, is_extrapolated, "",
         "simulate with the laws that 'noise fit' finds in place of the recording: also detours longer than "
@@ -70,7 +71,7 @@ const struct opt noise_rows[NOISE_ROW_COUNT] = {
 static const struct opt run_rows[] = {
     ROW("trials", OPT_COUNT, trials, "N",
         "simulate N times with different noise (default 1; from 6 on there are 95 % intervals)", .min = 1,
-        .max = UINT64_C(1) << 40),
+        .max = UINT64_C(1) << 40, .is_setting = true),
     ROW("seed", OPT_COUNT, seed, "N", "all random choices follow from it (default 1)", .max = INT64_MAX),
     ROW("first-trial", OPT_COUNT, first_trial, "N",
         "number of the first trial, to split and join runs (default 0)", .max = INT64_MAX),
@@ -79,7 +80,7 @@ static const struct opt run_rows[] = {
     ROW("rules", OPT_CHOICE, rules, "", "loggopsim: follow LogGOPSim to the letter (default idlewave)",
         .choices = rule_names),
     ROW("threads", OPT_COUNT, threads, "N", "threads of each process, 0: one for each CPU (default 0)",
-        .max = 1024),
+        .max = 1024, .is_setting = true),
     ROW("parallel", OPT_CHOICE, parallel, "",
         "what is split over threads and processes: the trials, or the ranks of each trial (default auto: "
         "whichever takes less time)",
