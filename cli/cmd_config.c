@@ -112,7 +112,8 @@ static bool add_verb(void *arg, const struct verb *verb)
 
 static void write_files(const struct config *config)
 {
-    (void)puts(config->file_count > 0 ? "Configuration files, strongest first:" : "No configuration file is read.");
+    (void)puts(config->file_count > 0 ? "Configuration files, strongest first:"
+                                      : "No configuration file is read.");
     for (size_t i = config->file_count; i-- > 0;) {
         const struct config_file *file = &config->files[i];
 
@@ -158,8 +159,7 @@ static void write_text(const struct table *table)
     const int value = (int)widest(table, value_text);
 
     write_files(table->ui->config);
-    (void)fputs(table->count > 0 ? "\n" : "\nNo file sets an option.\n",
-                stdout);
+    (void)fputs(table->count > 0 ? "\n" : "\nNo file sets an option.\n", stdout);
     for (size_t i = 0; i < table->count; i++) {
         const struct row *row = &table->rows[i];
 
