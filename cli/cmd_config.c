@@ -98,7 +98,7 @@ static bool add_verb(void *arg, const struct verb *verb)
     config_apply(table->ui, table->ui->config, verb, values);
     for (size_t g = 0; g < verb->group_count; g++) {
         for (size_t i = 0; i < verb->groups[g].count; i++) {
-            if (verb->groups[g].rows[i].is_setting) {
+            if (verb->groups[g].rows[i].is_setting && !verb->groups[g].is_question) {
                 add_row(table, verb, &verb->groups[g].rows[i], values + verb->groups[g].offset);
             }
         }

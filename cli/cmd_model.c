@@ -12,30 +12,15 @@
 static const char *const barriers[] = {"tree", "dissemination", NULL};
 static const char *const formats[] = {"text", "json", "csv", NULL};
 
-static const char *noise_beginning(size_t index)
-{
-    static const char *const beginnings[] = {
-        "exp:",       "pareto:",       "bernoulli:", "periodic:", "poisson:",
-        "phase-exp:", "phase-pareto:", "none",       NULL};
-
-    return beginnings[index];
-}
-
 #define ROW(...) OPT_ROW(struct model_opts, __VA_ARGS__)
 static const struct opt question_rows[] = {
-    ROW("noise", OPT_STRING, noise, "SPEC|FILE",
-        "exp:F or pareto:F,A with F the share of all time; bernoulli:P,TIME; as in simulate "
-        "phase-exp:SHARE, phase-pareto:SHARE,A, periodic:RATE,TIME, poisson:RATE,fixed:TIME, "
-        "poisson:RATE,exp:MEAN; none, what the network alone does; or a noise file",
-        .known = noise_beginning),
-    ROW("work", OPT_TIME, work_ps, "TIME", "work of a phase on each rank; without it, the barrier alone"),
+    ROW("compute", OPT_TIME, compute_ps, "TIME",
+        "work on every rank before each barrier (default none: the barrier alone)"),
     ROW("barrier", OPT_CHOICE, barrier, "",
         "up and down a binary tree, or by dissemination (default tree; dissemination for a barrier alone)",
         .choices = barriers),
-    ROW("latency", OPT_TIME, latency_ps, "TIME", "of a message, which costs nothing else"),
     ROW("ranks", OPT_LIST, ranks, "N|RANGE",
         "2^1..2^24, 1023, or '3..3000 step x10'; may be repeated (default 2^1..2^20)"),
-    ROW("noise-cpus", OPT_STRING, cpus, "LIST", "noise files: use only these CPUs, 0,2-5 (default all)"),
     ROW("rarest", OPT_TIME, rarest_ps, "TIME",
         "noise files: no source comes more rarely than this (default 60s)"),
 };
@@ -54,7 +39,8 @@ static const struct opt output_rows[] = {
 
 static const struct opt_group groups[] = {
     OPT_GROUP("The question", question_rows, 0),
-    {"The network", net_rows, 1, offsetof(struct model_opts, net)},
+    {"Noise", noise_rows, NOISE_WHICH_ROWS, offsetof(struct model_opts, noise), false},
+    {"Network", net_rows, NET_ROW_COUNT, offsetof(struct model_opts, net), false},
     OPT_GROUP("Against the simulator", check_rows, 0),
     OPT_GROUP("Output", output_rows, 0),
 };
@@ -67,25 +53,27 @@ static const struct model_opts defaults = {
     .check_ranks = 65536,
 };
 
-static const char *const synopsis[] = {"[options] --noise SPEC|FILE --work TIME --latency TIME",
-                                       "[options] --noise SPEC|FILE --work TIME --net NAME",
+static const char *const synopsis[] = {"[options] --noise SPEC|FILE --compute TIME --net NAME",
                                        "[options] --noise SPEC --net NAME", NULL};
 
 static const char description[] =
     "Says how long a phase takes on N ranks when each works and all then meet in a barrier, and from how "
     "many ranks on noise doubles it: at once, for any N, by the theory of Agarwal, Garg and Vishnoi, where "
     "simulate would draw each rank's noise.\n"
+    "Besides what simulate takes, --noise may be exp:F or pareto:F,A, with F the share of all time. Of "
+    "poisson it takes "
+    "fixed and exp only.\n"
     "With a noise file the slowest of N ranks comes from the phases that the recording saw, and behind them "
     "from its fitted tail; where neither can be trusted the answer is refused, with how long to record "
     "instead.\n"
     "With a network and --barrier dissemination, periodic and Poisson detours hit the barrier's messages "
-    "too; without --work it answers for such a barrier alone.";
+    "too; without --compute it answers for such a barrier alone.";
 
 static const struct example examples[] = {
     {"1 % of exponential noise, to 16 million ranks",
-     "idlewave model --noise exp:1% --work 1ms --latency 2us --ranks 2^1..2^24"},
+     "idlewave model --noise exp:1% --compute 1ms --net none --L 2us --ranks 2^1..2^24"},
     {"the noise of this node, at scale, and the simulator's view of it",
-     "idlewave model --noise node.h5 --work 1ms --net chic --check"},
+     "idlewave model --noise node.h5 --compute 1ms --net chic --check"},
     {"a barrier alone under rare long detours",
      "idlewave model --noise periodic:0.375Hz,5.6ms --net chic --ranks 2^10..2^20"},
     {NULL, NULL},
@@ -93,26 +81,22 @@ static const struct example examples[] = {
 
 static int check_options(const struct ui *ui, const struct model_opts *opts)
 {
-    const bool has_work = opt_given(opts, work_ps);
+    const bool has_work = opt_given(opts, compute_ps);
 
-    if (opts->noise == NULL) {
+    if (opts->noise.specs.count == 0) {
         return ui_usage(ui, "which noise? Write --noise exp:1%%, or --noise FILE");
     }
-    if (opt_given(opts, latency_ps) && opt_given(&opts->net, name_or_path)) {
-        return ui_usage(ui, "--net has a latency of its own: leave --latency away");
+    if (opts->noise.specs.count > 1) {
+        return ui_usage(ui, "--noise: formulas have one source of noise; simulate adds several up");
     }
-    if (has_work && opts->work_ps == 0) {
-        return ui_usage(ui, "--work is 0: leave it away to ask for the barrier alone");
+    if (has_work && opts->compute_ps == 0) {
+        return ui_usage(ui, "--compute is 0: leave it away to ask for the barrier alone");
     }
-    if (has_work && !opt_given(opts, latency_ps) && !opt_given(&opts->net, name_or_path)) {
-        return ui_usage(ui, "what does a message cost? Write --latency 2us, or --net chic");
-    }
-    if (!has_work && opt_given(opts, latency_ps)) {
-        return ui_usage(ui, "a barrier without work needs a network: messages that cost no CPU time meet no "
-                            "noise. Write --net chic, or --work 1ms");
+    if (has_work && !opt_given(&opts->net, name_or_path)) {
+        return ui_usage(ui, "what does a message cost? Write --net chic, or --net none --L 2us");
     }
     if (!has_work && opt_given(opts, barrier) && opts->barrier == IW_MODEL_TREE) {
-        return ui_usage(ui, "--barrier tree needs --work: without work there is a model of dissemination "
+        return ui_usage(ui, "--barrier tree needs --compute: without work there is a model of dissemination "
                             "only");
     }
     return UI_DONE;

@@ -20,7 +20,7 @@ static const struct opt merge_rows[] = {
 
 static const struct opt_group groups[] = {
     OPT_GROUP("What is joined", merge_rows, 0),
-    {"Output", edit_output_rows, EDIT_OUTPUT_ROWS, offsetof(struct merge_values, output)},
+    {"Output", edit_output_rows, EDIT_OUTPUT_ROWS, offsetof(struct merge_values, output), false},
 };
 
 static const struct merge_values defaults = {.is_append = false};

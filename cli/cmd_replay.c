@@ -99,7 +99,7 @@ static int replay_program(struct ui *ui, struct speaker *speaker, const struct r
     if (!opts->is_dry && !opts->is_check) {
         code = find_library(speaker, opts, args->values[0], library, sizeof library);
     }
-    if (code == UI_DONE && opts->back_end == IW_BACK_END_FIFO) {
+    if (code == UI_DONE && opts->injection.back_end == IW_BACK_END_FIFO) {
         code = replay_pin(speaker, &is_pinned);
     }
     if (code == UI_DONE) {

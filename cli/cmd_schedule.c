@@ -34,9 +34,9 @@ static const struct opt output_rows[] = {
 #undef ROW
 
 static const struct opt_group groups[] = {
-    {"What runs", program_rows, PROGRAM_ROW_COUNT, offsetof(struct schedule_opts, program)},
-    {"Halo and sweep patterns", halo_rows, HALO_ROW_COUNT, offsetof(struct schedule_opts, program)},
-    {"Traces", trace_rows, TRACE_ROW_COUNT, offsetof(struct schedule_opts, program)},
+    {"What runs", program_rows, PROGRAM_ROW_COUNT, offsetof(struct schedule_opts, program), false},
+    {"Halo and sweep patterns", halo_rows, HALO_ROW_COUNT, offsetof(struct schedule_opts, program), false},
+    {"Traces", trace_rows, TRACE_ROW_COUNT, offsetof(struct schedule_opts, program), false},
     OPT_GROUP("Output", output_rows, offsetof(struct schedule_opts, output)),
 };
 

@@ -50,8 +50,8 @@ static const struct opt_group groups[] = {
     OPT_GROUP("What is verified", what_rows, 0),
     OPT_GROUP("Output", output_rows, 0),
     {"What it is worth to a job", program_rows, WORTH_PROGRAM_ROWS,
-     offsetof(struct verify_opts, worth.program)},
-    {"Network", net_rows, NET_ROW_COUNT, offsetof(struct verify_opts, worth.net)},
+     offsetof(struct verify_opts, worth.program), false},
+    {"Network", net_rows, NET_ROW_COUNT, offsetof(struct verify_opts, worth.net), false},
     OPT_GROUP("How it is simulated", worth_rows, 0),
 };
 

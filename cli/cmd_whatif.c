@@ -62,11 +62,11 @@ static const struct opt output_rows[] = {
 #undef ROW
 
 static const struct opt_group groups[] = {
-    {"What runs", program_rows, PROGRAM_ROW_COUNT, offsetof(struct whatif_opts, program)},
-    {"Halo and sweep patterns", halo_rows, HALO_ROW_COUNT, offsetof(struct whatif_opts, program)},
-    {"Traces", trace_rows, TRACE_ROW_COUNT, offsetof(struct whatif_opts, program)},
-    {"Network", net_rows, NET_ROW_COUNT, offsetof(struct whatif_opts, net)},
-    {"Noise", noise_rows, NOISE_ROW_COUNT, offsetof(struct whatif_opts, noise)},
+    {"What runs", program_rows, PROGRAM_ROW_COUNT, offsetof(struct whatif_opts, program), false},
+    {"Halo and sweep patterns", halo_rows, HALO_ROW_COUNT, offsetof(struct whatif_opts, program), false},
+    {"Traces", trace_rows, TRACE_ROW_COUNT, offsetof(struct whatif_opts, program), false},
+    {"Network", net_rows, NET_ROW_COUNT, offsetof(struct whatif_opts, net), false},
+    {"Noise", noise_rows, NOISE_ROW_COUNT, offsetof(struct whatif_opts, noise), false},
     OPT_GROUP("What if", change_rows, 0),
     OPT_GROUP("How it runs", run_rows, 0),
     OPT_GROUP("Output", output_rows, 0),

@@ -132,7 +132,7 @@ static const struct opt *find_row(const struct verb *verb, const struct config_l
     }
     for (size_t g = 0; g < verb->group_count; g++) {
         for (size_t i = 0; i < verb->groups[g].count; i++) {
-            if (strcmp(verb->groups[g].rows[i].name, line->key) == 0) {
+            if (strcmp(verb->groups[g].rows[i].name, line->key) == 0 && !verb->groups[g].is_question) {
                 *offset_p = verb->groups[g].offset;
                 return &verb->groups[g].rows[i];
             }
@@ -189,7 +189,7 @@ static bool suggest_setting(void *arg, const struct verb *verb)
     }
     for (size_t g = 0; g < verb->group_count; g++) {
         for (size_t i = 0; i < verb->groups[g].count; i++) {
-            if (verb->groups[g].rows[i].is_setting) {
+            if (verb->groups[g].rows[i].is_setting && !verb->groups[g].is_question) {
                 suggest_offer(&check->suggestion, verb->groups[g].rows[i].name);
             }
         }

@@ -108,7 +108,7 @@ static void call_init(struct call *call, const struct verb *verb, int argc, char
 {
     const size_t alignment = _Alignof(max_align_t);
     const size_t offset = (verb->values_size + alignment - 1) / alignment * alignment;
-    const struct opt_group common = {"All verbs", config_rows, CONFIG_ROW_COUNT, offset};
+    const struct opt_group common = {"All verbs", config_rows, CONFIG_ROW_COUNT, offset, false};
 
     *call = (struct call){.verb = verb, .argc = argc, .argv = argv};
     call->values = ui_grow(NULL, offset + sizeof(struct config_opts), 1);

@@ -234,6 +234,30 @@ static const struct opt *find(const struct parse *p, const struct dashed *d, voi
     return NULL;
 }
 
+/* What options were called before. */
+static const struct {
+    const char *old, *now, *text;
+} renamed[] = {
+    {"work", "compute", "--compute TIME"},
+    {"quantum", "compute", "--compute TIME"},
+    {"latency", "L", "--net none --L TIME"},
+    {"replay", "noise", "--noise FILE|SPEC"},
+};
+
+/* How to write it now; NULL: it never was an option of this verb. */
+static const char *new_text(const struct parse *p, const char *word)
+{
+    for (size_t i = 0; i < sizeof renamed / sizeof renamed[0]; i++) {
+        const struct dashed now = {.name = renamed[i].now, .length = strlen(renamed[i].now), .is_long = true};
+        void *base;
+
+        if (strcmp(renamed[i].old, word) == 0 && find(p, &now, &base) != NULL) {
+            return renamed[i].text;
+        }
+    }
+    return NULL;
+}
+
 static void report_unknown(const struct parse *p, const struct dashed *d)
 {
     const int shown = (int)(d->name + strcspn(d->name, "=") - d->whole);
@@ -247,7 +271,9 @@ static void report_unknown(const struct parse *p, const struct dashed *d)
             suggest_offer(&suggestion, p->groups[g].rows[i].name);
         }
     }
-    if (suggestion.best != NULL) {
+    if (new_text(p, word) != NULL) {
+        ui_error(p->ui, "there is no option '%.*s' any more: write %s", shown, d->whole, new_text(p, word));
+    } else if (suggestion.best != NULL) {
         ui_error(p->ui, "there is no option '%.*s': did you mean --%s?", shown, d->whole, suggestion.best);
     } else {
         ui_error(p->ui, "there is no option '%.*s'", shown, d->whole);

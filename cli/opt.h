@@ -95,12 +95,13 @@ struct opt_group {
     const char *title;
     const struct opt *rows;
     size_t count;
-    size_t offset; /* of the group's struct in the verb's values */
+    size_t offset;    /* of the group's struct in the verb's values */
+    bool is_question; /* configuration files leave it alone: its options make no sense without another one */
 };
 
-#define OPT_GROUP(title, rows, offset)                      \
-    {                                                       \
-        title, rows, sizeof(rows) / sizeof(rows)[0], offset \
+#define OPT_GROUP(title, rows, offset)                             \
+    {                                                              \
+        title, rows, sizeof(rows) / sizeof(rows)[0], offset, false \
     }
 
 struct opt_args { /* what is not an option, in order */

@@ -11,7 +11,8 @@
 
 static int find_net(struct ui *ui, const char *name_or_path, const char *level, iw_net *net)
 {
-    const iw_net *known = iw_net_builtin(name_or_path);
+    static const iw_net none = {.name = "none", .S_bytes = UINT64_MAX}; /* messages cost nothing */
+    const iw_net *known = strcmp(name_or_path, none.name) == 0 ? &none : iw_net_builtin(name_or_path);
 
     if (known != NULL && level != NULL) {
         return ui_usage(ui, "--net-level: '%s' has no levels; files of 'idlewave net' have", name_or_path);
@@ -28,7 +29,7 @@ static int find_net(struct ui *ui, const char *name_or_path, const char *level, 
             used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", i > 0 ? ", " : "",
                                      iw_net_builtin_name(i));
         }
-        return ui_usage(ui, "--net: '%s' is neither a file nor one of %s", name_or_path, names);
+        return ui_usage(ui, "--net: '%s' is neither a file nor one of %s, none", name_or_path, names);
     }
     return ui_exit_of(iw_net_load_level(&ui->log, name_or_path, level, net));
 }

@@ -11,11 +11,24 @@ static const char *const parallels[] = {"auto", "trials", "ranks", NULL};
 static const char *const rendezvous_names[] = {"ideal", "rts-cts", NULL};
 static const char *const formats[] = {"text", "json", "csv", NULL};
 
+/* The networks that are built in, and none. */
+static const char *net_name(size_t index)
+{
+    size_t count = 0;
+
+    while (iw_net_builtin_name(count) != NULL) {
+        count++;
+    }
+    return index == count ? "none" : index < count ? iw_net_builtin_name(index) : NULL;
+}
+
 #define ROW(...) OPT_ROW(struct net_opts, __VA_ARGS__)
 const struct opt net_rows[NET_ROW_COUNT] = {
     ROW("net", OPT_STRING, name_or_path, "NAME|FILE",
-        "the network: chic, altix, cnl, zeptoos, xt4, or a YAML file (default chic)",
-        .known = iw_net_builtin_name, .is_setting = true),
+        "the network: chic, altix, cnl, zeptoos, xt4, a YAML file, or none, where messages cost nothing but "
+        "what "
+        "the options below say (default chic)",
+        .known = net_name, .is_setting = true),
     ROW("net-level", OPT_STRING, level, "NAME",
         "the level of a measured network: node or network (default the outermost)", .is_setting = true,
         .unless = "net"),
@@ -50,6 +63,7 @@ const struct opt noise_rows[NOISE_ROW_COUNT] = {
         "or a folder of recordings, one a node: each simulated node meets another one. May be repeated: "
         "sources add up",
         .known = noise_beginning),
+    ROW("noise-cpus", OPT_STRING, cpus, "LIST", "use only these CPUs of recordings, 0,2-5 (default all)"),
     ROW("sync", OPT_CHOICE, sync, "",
         "a random phase for each rank, one for all, or one for all drawn anew in each compute phase "
         "(default none)",
@@ -60,7 +74,6 @@ const struct opt noise_rows[NOISE_ROW_COUNT] = {
         "recorded: as "
         "many as the recording has CPUs)",
         .min = 1, .max = UINT32_MAX, .is_setting = true),
-    ROW("noise-cpus", OPT_STRING, cpus, "LIST", "use only these CPUs of recordings, 0,2-5 (default all)"),
     ROW("extrapolate", OPT_FLAG, is_extrapolated, "",
         "simulate with the laws that 'noise fit' finds in place of the recording: also detours longer than "
         "any that was seen"),
@@ -114,9 +127,9 @@ static const struct opt output_rows[] = {
 #undef ROW
 
 const struct opt_group simulate_groups[SIMULATE_GROUP_COUNT] = {
-    {"What runs", program_rows, PROGRAM_ROW_COUNT, offsetof(struct simulate_opts, program)},
-    {"Halo and sweep patterns", halo_rows, HALO_ROW_COUNT, offsetof(struct simulate_opts, program)},
-    {"Traces", trace_rows, TRACE_ROW_COUNT, offsetof(struct simulate_opts, program)},
+    {"What runs", program_rows, PROGRAM_ROW_COUNT, offsetof(struct simulate_opts, program), false},
+    {"Halo and sweep patterns", halo_rows, HALO_ROW_COUNT, offsetof(struct simulate_opts, program), false},
+    {"Traces", trace_rows, TRACE_ROW_COUNT, offsetof(struct simulate_opts, program), false},
     OPT_GROUP("Network", net_rows, offsetof(struct simulate_opts, net)),
     OPT_GROUP("Noise", noise_rows, offsetof(struct simulate_opts, noise)),
     OPT_GROUP("How it runs", run_rows, offsetof(struct simulate_opts, run)),

@@ -64,7 +64,7 @@ struct simulate_opts {
 
 /* Rows whose targets are in a struct net_opts and in a struct noise_opts. */
 extern const struct opt net_rows[], noise_rows[];
-enum { NET_ROW_COUNT = 12, NOISE_ROW_COUNT = 6 };
+enum { NET_ROW_COUNT = 12, NOISE_ROW_COUNT = 6, NOISE_WHICH_ROWS = 2 /* the first: noise, noise-cpus */ };
 
 extern const struct simulate_opts simulate_defaults;
 enum { SIMULATE_GROUP_COUNT = 7 };
