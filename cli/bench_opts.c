@@ -9,9 +9,6 @@
 #include "simulate_opts.h"
 #include "suggest.h"
 
-/* In the order of enum bench_format. */
-static const char *const formats[] = {"text", "json", "csv", NULL};
-
 #define ROW(...) OPT_ROW(struct bench_opts, __VA_ARGS__)
 static const struct opt what_rows[] = {
     ROW("compute", OPT_TIME, compute_ps, "TIME", "work on every rank in each phase (default 1ms)"),
@@ -35,12 +32,9 @@ static const struct opt prediction_rows[] = {
         .max = 1000000),
 };
 static const struct opt output_rows[] = {
-    ROW("output", OPT_STRING, path, "FILE", "write the result as JSON, for report and --baseline",
-        .letter = 'o'),
+    SHOWN_OUTPUT_ROW(struct bench_opts, path, "FILE", "write the result as JSON, for report and --baseline"),
     ROW("baseline", OPT_STRING, baseline, "FILE",
         "a result of this command without noise, to say how much slower this one is"),
-    ROW("format", OPT_CHOICE, format, "", "for people, or for programs; csv has all phases (default text)",
-        .choices = formats),
 };
 #undef ROW
 
@@ -52,7 +46,8 @@ const struct opt_group bench_groups[BENCH_GROUP_COUNT] = {
     OPT_GROUP("Prediction", prediction_rows, 0),
     {"Network of the prediction (default one whose operation takes what was measured)", net_rows,
      NET_ROW_COUNT, offsetof(struct bench_opts, net), true},
-    OPT_GROUP("Output", output_rows, 0),
+    SHOWN_CSV_GROUP("Output; csv has all phases", offsetof(struct bench_opts, shown)),
+    OPT_GROUP("Output; csv has all phases", output_rows, 0),
 };
 
 const struct bench_opts bench_defaults = {

@@ -21,14 +21,12 @@ struct bench_opts {
     uint64_t trials; /* 0: chosen */
     /* output */
     const char *path, *baseline;
-    int format;
     struct injection_opts injection;
     struct net_opts net;
+    struct shown_opts shown;
 };
 
-enum bench_format { BENCH_TEXT, BENCH_JSON, BENCH_CSV };
-
-enum { BENCH_GROUP_COUNT = 6 };
+enum { BENCH_GROUP_COUNT = 7 };
 extern const struct opt_group bench_groups[BENCH_GROUP_COUNT];
 extern const struct bench_opts bench_defaults;
 

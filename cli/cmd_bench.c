@@ -87,9 +87,9 @@ static int write_result(struct ui *ui, const struct bench_opts *opts, const stru
 
         written = iw_write_file(&ui->log, opts->path, write_json, &measured);
     }
-    switch (opts->format) {
-    case BENCH_JSON: status = iw_bench_write_json(&ui->log, result, &origin, stdout); break;
-    case BENCH_CSV: status = iw_bench_write_csv(&ui->log, result->samples, stdout); break;
+    switch (opts->shown.format) {
+    case OUTPUT_JSON: status = iw_bench_write_json(&ui->log, result, &origin, stdout); break;
+    case OUTPUT_CSV: status = iw_bench_write_csv(&ui->log, result->samples, stdout); break;
     default: status = iw_bench_write_text(&ui->log, result, &origin, stdout); break;
     }
     if (result->samples->warning[0] != '\0') {

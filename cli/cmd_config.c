@@ -8,24 +8,16 @@
 #include <idlewave/idlewave.h>
 
 #include "config.h"
+#include "shown_opts.h"
 
 struct show_config_opts {
-    struct opt_origins origins;
-    int format;
+    struct shown_opts shown;
 };
 
-enum { FORMAT_TEXT, FORMAT_JSON };
-static const char *const formats[] = {"text", "json", NULL};
+static const struct opt_group groups[] = {
+    SHOWN_JSON_GROUP("Output", offsetof(struct show_config_opts, shown))};
 
-#define ROW(...) OPT_ROW(struct show_config_opts, __VA_ARGS__)
-static const struct opt output_rows[] = {
-    ROW("format", OPT_CHOICE, format, "", "for people, or for programs (default text)", .choices = formats),
-};
-#undef ROW
-
-static const struct opt_group groups[] = {OPT_GROUP("Output", output_rows, 0)};
-
-static const struct show_config_opts defaults = {.format = FORMAT_TEXT};
+static const struct show_config_opts defaults = {.shown = {.format = OUTPUT_TEXT}};
 
 static const char *const synopsis[] = {"[options]", "[options] VERB", NULL};
 
@@ -237,7 +229,7 @@ static int run(struct ui *ui, const void *values, const struct opt_args *args)
         return code;
     }
     verb_each(add_verb, &table);
-    (opts->format == FORMAT_JSON ? write_json : write_text)(&table);
+    (opts->shown.format == OUTPUT_JSON ? write_json : write_text)(&table);
     free(table.rows);
     return UI_DONE;
 }

@@ -8,9 +8,8 @@
 #include "model_opts.h"
 #include "verbs.h"
 
-/* In the order of iw_model_barrier and of enum output_format. */
+/* In the order of iw_model_barrier. */
 static const char *const barriers[] = {"tree", "dissemination", NULL};
-static const char *const formats[] = {"text", "json", "csv", NULL};
 
 #define ROW(...) OPT_ROW(struct model_opts, __VA_ARGS__)
 static const struct opt question_rows[] = {
@@ -32,9 +31,6 @@ static const struct opt check_rows[] = {
         .max = UINT64_C(1) << 30),
     ROW("seed", OPT_COUNT, seed, "N", "all random choices follow from it (default 1)", .max = INT64_MAX),
 };
-static const struct opt output_rows[] = {
-    ROW("format", OPT_CHOICE, format, "", "for people, or for programs (default text)", .choices = formats),
-};
 #undef ROW
 
 static const struct opt_group groups[] = {
@@ -42,7 +38,7 @@ static const struct opt_group groups[] = {
     {"Noise", noise_rows, NOISE_WHICH_ROWS, offsetof(struct model_opts, noise), false},
     {"Network", net_rows, NET_ROW_COUNT, offsetof(struct model_opts, net), false},
     OPT_GROUP("Against the simulator", check_rows, 0),
-    OPT_GROUP("Output", output_rows, 0),
+    SHOWN_CSV_GROUP("Output", offsetof(struct model_opts, shown)),
 };
 
 static const struct model_opts defaults = {
@@ -60,9 +56,8 @@ static const char description[] =
     "Says how long a phase takes on N ranks when each works and all then meet in a barrier, and from how "
     "many ranks on noise doubles it: at once, for any N, by the theory of Agarwal, Garg and Vishnoi, where "
     "simulate would draw each rank's noise.\n"
-    "Besides what simulate takes, --noise may be exp:F or pareto:F,A, with F the share of all time. Of "
-    "poisson it takes "
-    "fixed and exp only.\n"
+    "It takes one --noise: a file, one of simulate (of poisson fixed and exp only), or exp:F or pareto:F,A "
+    "with F the share of all time. With --compute it needs --net too.\n"
     "With a noise file the slowest of N ranks comes from the phases that the recording saw, and behind them "
     "from its fitted tail; where neither can be trusted the answer is refused, with how long to record "
     "instead.\n"
@@ -125,7 +120,7 @@ static int run(struct ui *ui, const void *values, const struct opt_args *args)
         code = model_check(ui, opts, &model);
     }
     if (code == UI_DONE) {
-        code = write_report(ui, opts->format, &model.report);
+        code = write_report(ui, opts->shown.format, &model.report);
     }
     model_release(&model);
     return code;

@@ -10,6 +10,7 @@
 
 #include "net_launches.h"
 #include "progress.h"
+#include "shown_opts.h"
 #include "speaker.h"
 #include "verbs.h"
 
@@ -19,11 +20,10 @@ struct net_measure_opts {
     iw_time duration_ps;
     uint64_t largest_bytes, launches;
     const char *sizes;
-    int calls, links, format;
+    int calls, links;
+    struct shown_opts shown;
 };
 
-enum { FORMAT_TEXT, FORMAT_JSON };
-static const char *const formats[] = {"text", "json", NULL};
 static const char *const call_names[] = {"blocking", "nonblocking", "exchange", NULL}; /* as iw_net_calls */
 static const char *const link_names[] = {"auto", "all", "none", NULL};                 /* as iw_net_links */
 
@@ -50,15 +50,15 @@ static const struct opt what_rows[] = {
         .choices = link_names, .is_setting = true),
 };
 static const struct opt output_rows[] = {
-    ROW("output", OPT_STRING, path, "FILE", "write the network as YAML, for simulate --net", .letter = 'o'),
+    SHOWN_OUTPUT_ROW(struct net_measure_opts, path, "FILE", "write the network as YAML, for simulate --net"),
     ROW("name", OPT_STRING, name, "NAME", "its name (default that of the file)"),
-    ROW("format", OPT_CHOICE, format, "", "for people, or for programs (default text)", .choices = formats),
 };
 #undef ROW
 
 static const struct opt_group groups[] = {
     OPT_GROUP("What is measured", what_rows, 0),
     OPT_GROUP("Output", output_rows, 0),
+    SHOWN_JSON_GROUP("Output", offsetof(struct net_measure_opts, shown)),
 };
 
 enum { MOST_SIZES = 56 };
@@ -118,7 +118,7 @@ static iw_status write_result(struct ui *ui, const struct net_measure_opts *opts
     if (opts->path != NULL) {
         written = iw_net_write_yaml(&ui->log, measured, name, ui->command, opts->path);
     }
-    status = opts->format == FORMAT_JSON
+    status = opts->shown.format == OUTPUT_JSON
                  ? iw_net_write_json(&ui->log, measured, stdout)
                  : iw_net_write_text(&ui->log, measured, written == IW_OK ? opts->path : NULL, stdout);
     return status != IW_OK ? status : written;

@@ -13,24 +13,23 @@
 #include "interrupt.h"
 #include "live.h"
 #include "progress.h"
+#include "shown_opts.h"
 #include "under.h"
 #include "verbs.h"
-
-enum record_format { RECORD_TEXT, RECORD_JSON };
 
 struct record_opts {
     struct opt_origins origins;
     const char *path, *cpus, *under;
-    int probe, attribution, format;
+    int probe, attribution;
     iw_time duration_ps, quantum_ps;
     uint64_t events;
     double threshold;
+    struct shown_opts shown;
 };
 
-/* In the order of iw_probe, iw_attribution and enum record_format. */
+/* In the order of iw_probe and iw_attribution. */
 static const char *const probes[] = {"selfish", "fwq", "ftq", NULL};
 static const char *const attributions[] = {"auto", "none", "switches", "perf", "tracefs", "osnoise", NULL};
-static const char *const formats[] = {"text", "json", NULL};
 
 #define ROW(...) OPT_ROW(struct record_opts, __VA_ARGS__)
 static const struct opt measure_rows[] = {
@@ -57,14 +56,14 @@ static const struct opt measure_rows[] = {
 };
 
 static const struct opt output_rows[] = {
-    ROW("output", OPT_STRING, path, "FILE", "the noise file, HDF5 (default noise-HOST.h5)", .letter = 'o'),
-    ROW("format", OPT_CHOICE, format, "", "for people, or for programs (default text)", .choices = formats),
+    SHOWN_OUTPUT_ROW(struct record_opts, path, "FILE", "the noise file, HDF5 (default noise-HOST.h5)"),
 };
 #undef ROW
 
 static const struct opt_group groups[] = {
     OPT_GROUP("How to measure", measure_rows, 0),
     OPT_GROUP("Output", output_rows, 0),
+    SHOWN_JSON_GROUP("Output", offsetof(struct record_opts, shown)),
 };
 
 static const struct record_opts defaults = {
@@ -242,8 +241,8 @@ static int write_recording(struct ui *ui, const struct record_opts *opts, const 
     iw_status status = iw_recording_save(&ui->log, recording, path);
 
     if (status == IW_OK) {
-        status = opts->format == RECORD_JSON ? iw_measure_write_json(&ui->log, recording, path, stdout)
-                                             : iw_measure_write_text(&ui->log, recording, path, stdout);
+        status = opts->shown.format == OUTPUT_JSON ? iw_measure_write_json(&ui->log, recording, path, stdout)
+                                                   : iw_measure_write_text(&ui->log, recording, path, stdout);
     }
     return ui_exit_of(status);
 }

@@ -83,7 +83,7 @@ static int check_itself(const struct speaker *speaker, const struct replay *repl
 {
     const struct replay_check_opts opts = {.duration_ns = replay->opts->check_ps / IW_PS_PER_NS,
                                            .want_naive = replay->opts->want_naive,
-                                           .format = (enum replay_check_format)replay->opts->check_format};
+                                           .format = (enum output_format)replay->opts->shown.format};
 
     return replay_self_check(replay, &speaker->log, &opts);
 }

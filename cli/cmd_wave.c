@@ -9,6 +9,7 @@
 #include <idlewave/idlewave.h>
 #include <idlewave/trace.h>
 
+#include "shown_opts.h"
 #include "verbs.h"
 
 struct wave_opts {
@@ -16,12 +17,8 @@ struct wave_opts {
     iw_time threshold_ps, least_delay_ps, gap_ps; /* 0: chosen        */
     uint64_t distance, sigma;                     /* 0: as the timeline says */
     bool is_periodic;
-    int format;
-    const char *plot;
+    struct shown_opts shown;
 };
-
-enum { FORMAT_TEXT, FORMAT_JSON, FORMAT_CSV };
-static const char *const formats[] = {"text", "json", "csv", NULL};
 
 #define ROW(...) OPT_ROW(struct wave_opts, __VA_ARGS__)
 static const struct opt wave_rows[] = {
@@ -44,21 +41,16 @@ static const struct opt trace_rows[] = {
     ROW("periodic", OPT_FLAG, is_periodic, "",
         "the last rank and the first are neighbours (of a trace, or a simulated one)"),
 };
-static const struct opt output_rows[] = {
-    ROW("format", OPT_CHOICE, format, "",
-        "for people, or for programs: csv has a line for each rank that a wave reaches (default text)",
-        .choices = formats),
-    ROW("plot", OPT_STRING, plot, "FILE.png|FILE.svg", "also draw the timeline with its waves (gnuplot)"),
-};
 #undef ROW
 
 static const struct opt_group groups[] = {
     OPT_GROUP("Waves", wave_rows, 0),
     OPT_GROUP("Traces", trace_rows, 0),
-    OPT_GROUP("Output", output_rows, 0),
+    SHOWN_PLOT_GROUP("Output; csv has a line for each rank that a wave reaches",
+                     offsetof(struct wave_opts, shown)),
 };
 
-static const struct wave_opts defaults = {.format = FORMAT_TEXT};
+static const struct wave_opts defaults = {.distance = 0};
 
 static const char *const synopsis[] = {"[options] FILE|TRACE", NULL};
 
@@ -104,8 +96,8 @@ static iw_status load(struct ui *ui, const struct wave_opts *opts, const char *p
 static iw_status write_waves(struct ui *ui, int format, const iw_timeline *timeline, const iw_waves *waves)
 {
     switch (format) {
-    case FORMAT_JSON: return iw_waves_write_json(&ui->log, timeline, waves, stdout);
-    case FORMAT_CSV: return iw_waves_write_csv(&ui->log, waves, stdout);
+    case OUTPUT_JSON: return iw_waves_write_json(&ui->log, timeline, waves, stdout);
+    case OUTPUT_CSV: return iw_waves_write_csv(&ui->log, waves, stdout);
     default: return iw_waves_write_text(&ui->log, timeline, waves, stdout);
     }
 }
@@ -123,10 +115,10 @@ static iw_status find_and_write(struct ui *ui, const struct wave_opts *opts, con
     wanted.is_periodic = opts->is_periodic;
     status = iw_waves_find(&ui->log, timeline, &wanted, &waves);
     if (status == IW_OK) {
-        status = write_waves(ui, opts->format, timeline, waves);
+        status = write_waves(ui, opts->shown.format, timeline, waves);
     }
-    if (status == IW_OK && opts->plot != NULL) {
-        status = iw_timeline_plot(&ui->log, timeline, waves, NULL, opts->plot);
+    if (status == IW_OK && opts->shown.plot != NULL) {
+        status = iw_timeline_plot(&ui->log, timeline, waves, NULL, opts->shown.plot);
     }
     iw_waves_free(waves);
     return status;

@@ -9,6 +9,7 @@
 #include <idlewave/idlewave.h>
 
 #include "progress.h"
+#include "shown_opts.h"
 #include "verbs.h"
 #include "whatif_question.h"
 
@@ -17,16 +18,16 @@ struct whatif_opts {
     struct opt_list without;
     const char *target;
     uint64_t cores_per_node, top, redraws, trials, seed, threads;
-    int engine, format;
+    int engine;
     bool is_dry, is_quiet;
     struct program_opts program;
     struct net_opts net;
     struct noise_opts noise;
+    struct shown_opts shown;
 };
 
-/* In the order of iw_engine and of enum output_format. */
+/* In the order of iw_engine. */
 static const char *const engines[] = {"auto", "event", "flow", NULL};
-static const char *const formats[] = {"text", "json", "csv", NULL};
 
 #define ROW(...) OPT_ROW(struct whatif_opts, __VA_ARGS__)
 static const struct opt change_rows[] = {
@@ -56,7 +57,6 @@ static const struct opt run_rows[] = {
     ROW("dry-run", OPT_FLAG, is_dry, "", "only tell what would be simulated, and what it would take"),
 };
 static const struct opt output_rows[] = {
-    ROW("format", OPT_CHOICE, format, "", "for people, or for programs (default text)", .choices = formats),
     ROW("quiet", OPT_FLAG, is_quiet, "", "no progress and no estimate of the time on stderr", .letter = 'q'),
 };
 #undef ROW
@@ -69,6 +69,7 @@ static const struct opt_group groups[] = {
     {"Noise", noise_rows, NOISE_ROW_COUNT, offsetof(struct whatif_opts, noise), false},
     OPT_GROUP("What if", change_rows, 0),
     OPT_GROUP("How it runs", run_rows, 0),
+    SHOWN_CSV_GROUP("Output", offsetof(struct whatif_opts, shown)),
     OPT_GROUP("Output", output_rows, 0),
 };
 
@@ -184,8 +185,8 @@ static int check_options(struct ui *ui, const struct whatif_opts *opts, double *
     if (simulate_check_skew(ui, opts->noise.sync, opts->noise.skew_ps) != UI_DONE) {
         return UI_USAGE;
     }
-    if (opts->is_dry && opts->format == OUTPUT_CSV) {
-        return ui_usage(ui, "--dry-run has no CSV form: use --format text or json");
+    if (opts->is_dry && shown_check_no_csv(ui, &opts->shown, "--dry-run") != UI_DONE) {
+        return UI_USAGE;
     }
     for (size_t i = 0; i < opts->without.count; i++) {
         const char *text = opts->without.items[i];
@@ -233,7 +234,7 @@ static iw_status write_answer(struct ui *ui, const struct whatif_opts *opts, con
     const iw_whatif_origin origin = {
         .what = q->what, .command = ui->command, .noise = q->noise_names, .net = &q->net, .set = q->noise};
 
-    switch (opts->format) {
+    switch (opts->shown.format) {
     case OUTPUT_JSON: return iw_whatif_write_json(&ui->log, whatif, &origin, stdout);
     case OUTPUT_CSV: return iw_whatif_write_csv(&ui->log, whatif, &origin, stdout);
     default: return iw_whatif_write_text(&ui->log, whatif, &origin, stdout);
@@ -243,8 +244,8 @@ static iw_status write_answer(struct ui *ui, const struct whatif_opts *opts, con
 /* --dry-run */
 static iw_status tell_plan(struct ui *ui, const struct whatif_opts *opts, const iw_whatif_plan *plan)
 {
-    return opts->format == OUTPUT_JSON ? iw_whatif_plan_write_json(&ui->log, plan, stdout)
-                                       : iw_whatif_plan_write_text(&ui->log, plan, stdout);
+    return opts->shown.format == OUTPUT_JSON ? iw_whatif_plan_write_json(&ui->log, plan, stdout)
+                                             : iw_whatif_plan_write_text(&ui->log, plan, stdout);
 }
 
 /* Worth a word if one would go and fetch a coffee. */

@@ -133,7 +133,9 @@ static void write_groups(FILE *out, const struct verb *verb)
     char left[LEFT_SIZE];
 
     for (size_t g = 0; g < verb->group_count; g++) {
-        (void)fprintf(out, "\n%s:\n", verb->groups[g].title);
+        if (g == 0 || strcmp(verb->groups[g].title, verb->groups[g - 1].title) != 0) {
+            (void)fprintf(out, "\n%s:\n", verb->groups[g].title);
+        }
         if (g == 0 && verb->argument_help != NULL) {
             help_row(out, HELP_COLUMN, verb->argument_name, verb->argument_help);
         }

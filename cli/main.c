@@ -38,9 +38,19 @@ static void append_quoted(FILE *out, const char *argument)
     (void)fputc('\'', out);
 }
 
-/* The command line as one could type it again, with what configuration files have set; NULL when out of
- * memory. */
-static char *join_command(const struct verb *verb, const struct config *config, int argc, char **argv)
+/* How many of the words are --config with its file: 0, 1 or 2. */
+static int words_of_config(char **argv, int argc, const char *path)
+{
+    if (path == NULL) {
+        return 0;
+    }
+    return argc > 1 && argv[1] == path ? 2 : argv[0] + strlen("--config=") == path ? 1 : 0;
+}
+
+/* The command line as one could type it again, with what configuration files have set in place of them; NULL
+ * when out of memory. `path` is that of --config. */
+static char *join_command(const struct verb *verb, const struct config *config, const char *path, int argc,
+                          char **argv)
 {
     char *command = NULL;
     size_t size;
@@ -55,8 +65,11 @@ static char *join_command(const struct verb *verb, const struct config *config, 
         append_quoted(out, config->uses[i].value);
     }
     for (int i = 0; i < argc; i++) {
-        (void)fputc(' ', out);
-        append_quoted(out, argv[i]);
+        i += words_of_config(&argv[i], argc - i, path);
+        if (i < argc) {
+            (void)fputc(' ', out);
+            append_quoted(out, argv[i]);
+        }
     }
     return fclose(out) == 0 ? command : NULL;
 }
@@ -134,7 +147,7 @@ static int configure_and_run(struct ui *ui, struct speaker *speaker, struct call
 
     if (code == UI_DONE) {
         config_apply(ui, &config, call->verb, call->values);
-        command = join_command(call->verb, &config, call->argc, call->argv);
+        command = join_command(call->verb, &config, call->config_opts->path, call->argc, call->argv);
         ui->command = command != NULL ? command : "idlewave";
         ui->config = &config;
         code = run_parsed(ui, speaker, call->verb, call->values, &call->args);

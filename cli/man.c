@@ -3,6 +3,7 @@
  */
 #include <ctype.h>
 #include <stdio.h>
+#include <string.h>
 
 #include <idlewave/idlewave.h>
 
@@ -139,7 +140,9 @@ static void write_groups(const struct verb *verb)
     char usage[USAGE_SIZE];
 
     for (size_t g = 0; g < verb->group_count; g++) {
-        (void)printf(".SS \"%s\"\n", verb->groups[g].title);
+        if (g == 0 || strcmp(verb->groups[g].title, verb->groups[g - 1].title) != 0) {
+            (void)printf(".SS \"%s\"\n", verb->groups[g].title);
+        }
         if (g == 0 && verb->argument_help != NULL) {
             write_tagged(verb->argument_name, verb->argument_help);
         }

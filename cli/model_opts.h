@@ -15,9 +15,9 @@ struct model_opts {
     struct opt_list ranks;
     bool wants_check;
     uint64_t trials, seed, check_ranks;
-    int format;
     struct noise_opts noise; /* one source */
     struct net_opts net;
+    struct shown_opts shown;
 };
 
 /* What one run holds; zeroed at the start. */

@@ -90,7 +90,8 @@ struct opt {
         .help = __VA_ARGS__                                                                 \
     }
 
-/* Rows that belong together in help texts; verbs that share rows place them at different offsets. */
+/* Rows that belong together in help texts, as do neighbours of one title; verbs that share rows place them at
+ * different offsets. */
 struct opt_group {
     const char *title;
     const struct opt *rows;

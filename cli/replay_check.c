@@ -231,8 +231,8 @@ int replay_self_check(const struct replay *replay, const iw_log *log, const stru
     check.report.costs = replay->costs;
     status = check_all(&check);
     if (status == IW_OK) {
-        status = opts->format == REPLAY_CHECK_JSON ? iw_fidelity_write_json(log, &check.report, stdout)
-                                                   : iw_fidelity_write_text(log, &check.report, stdout);
+        status = opts->format == OUTPUT_JSON ? iw_fidelity_write_json(log, &check.report, stdout)
+                                             : iw_fidelity_write_text(log, &check.report, stdout);
     }
     if (status != IW_OK) {
         return ui_exit_of(status);

@@ -5,7 +5,6 @@
 
 /* In the order of the enums in replay_opts.h. */
 static const char *const threads[] = {"main", "all", NULL};
-static const char *const check_formats[] = {"text", "json", NULL}; /* as in replay_check.h */
 static const char *const mpi_choices[] = {"auto", "none", "openmpi", "mpich", NULL};
 const char *const replay_mpis[] = {"auto", IW_PART_PLAIN, "openmpi", "mpich"};
 
@@ -34,8 +33,6 @@ static const struct opt check_rows[] = {
         "watch for so long, the host's own noise for half of it (default 10s)"),
     ROW("naive", OPT_FLAG, want_naive, "",
         "also as it stands, nothing scaled, subtracted or merged, for comparison"),
-    ROW("format", OPT_CHOICE, check_format, "", "for people, or for programs (default text)",
-        .choices = check_formats),
 };
 static const struct opt output_rows[] = {
     ROW("dry-run", OPT_FLAG, is_dry, "", "say what would be injected here, and run nothing"),
@@ -45,9 +42,10 @@ static const struct opt output_rows[] = {
 
 const struct opt_group replay_groups[REPLAY_GROUP_COUNT] = {
     {"Noise", injection_rows, INJECTION_ROW_COUNT, offsetof(struct replay_opts, injection), false},
-    OPT_GROUP("How much of it", most_rows, 0),
+    OPT_GROUP("Noise", most_rows, 0),
     OPT_GROUP("How it is made", make_rows, 0),
     OPT_GROUP("Checking it", check_rows, 0),
+    SHOWN_JSON_GROUP("Checking it", offsetof(struct replay_opts, shown)),
     OPT_GROUP("Output", output_rows, 0),
 };
 

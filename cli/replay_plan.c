@@ -39,7 +39,7 @@ int replay_check(struct ui *ui, const struct replay_opts *opts)
         return ui_usage(ui, "--self-check or --dry-run, not both");
     }
     if (!opts->is_check &&
-        (opt_typed(opts, want_naive) || opt_typed(opts, check_format) || opt_typed(opts, check_ps))) {
+        (opt_typed(opts, want_naive) || opt_typed(&opts->shown, format) || opt_typed(opts, check_ps))) {
         return ui_usage(ui, "--duration, --naive and --format are for --self-check");
     }
     if (opts->is_check && opts->check_ps < 100 * IW_PS_PER_MS) {

@@ -9,7 +9,6 @@ static const char *const engines[] = {"auto", "event", "flow", NULL};
 static const char *const rule_names[] = {"idlewave", "loggopsim", NULL};
 static const char *const parallels[] = {"auto", "trials", "ranks", NULL};
 static const char *const rendezvous_names[] = {"ideal", "rts-cts", NULL};
-static const char *const formats[] = {"text", "json", "csv", NULL};
 
 /* The networks that are built in, and none. */
 static const char *net_name(size_t index)
@@ -110,7 +109,6 @@ static const struct opt run_rows[] = {
 
 #define ROW(...) OPT_ROW(struct output_opts, __VA_ARGS__)
 static const struct opt output_rows[] = {
-    ROW("format", OPT_CHOICE, format, "", "for people, or for programs (default text)", .choices = formats),
     ROW("explain", OPT_FLAG, wants_explain, "",
         "split the critical path by cause, of the median trial and on average, and tell which detours hurt"),
     ROW("explain-trials", OPT_COUNT, explain_trials, "N",
@@ -133,6 +131,7 @@ const struct opt_group simulate_groups[SIMULATE_GROUP_COUNT] = {
     OPT_GROUP("Network", net_rows, offsetof(struct simulate_opts, net)),
     OPT_GROUP("Noise", noise_rows, offsetof(struct simulate_opts, noise)),
     OPT_GROUP("How it runs", run_rows, offsetof(struct simulate_opts, run)),
+    SHOWN_CSV_GROUP("Output", offsetof(struct simulate_opts, shown)),
     OPT_GROUP("Output", output_rows, offsetof(struct simulate_opts, output)),
 };
 
@@ -162,8 +161,8 @@ int simulate_check(const struct ui *ui, const struct simulate_opts *opts)
     if (simulate_check_skew(ui, opts->noise.sync, opts->noise.skew_ps) != UI_DONE) {
         return UI_USAGE;
     }
-    if (opts->output.wants_explain && opts->output.format == OUTPUT_CSV) {
-        return ui_usage(ui, "--explain has no CSV form: use --format text or json");
+    if (opts->output.wants_explain && shown_check_no_csv(ui, &opts->shown, "--explain") != UI_DONE) {
+        return UI_USAGE;
     }
     if (!opts->output.wants_explain && opts->output.explain_trials != 0) {
         return ui_usage(ui, "--explain-trials is how many trials are explained: add --explain");
@@ -183,8 +182,8 @@ int simulate_check(const struct ui *ui, const struct simulate_opts *opts)
     if (opts->run.checkpoint_dir != NULL && opts->run.parallel == IW_PARALLEL_TRIALS) {
         return ui_usage(ui, "--checkpoint needs --parallel ranks, or auto");
     }
-    if (opts->run.is_dry && opts->output.format == OUTPUT_CSV) {
-        return ui_usage(ui, "--dry-run has no CSV form: use --format text or json");
+    if (opts->run.is_dry && shown_check_no_csv(ui, &opts->shown, "--dry-run") != UI_DONE) {
+        return UI_USAGE;
     }
     if (opts->program.patterns.count > 0 && opt_typed(&opts->program, goal_unit_ps)) {
         return ui_usage(ui, "--goal-unit is for GOAL files; a pattern has units of its own");

@@ -8,8 +8,7 @@
 
 #include "opt.h"
 #include "program_opts.h"
-
-enum output_format { OUTPUT_TEXT, OUTPUT_JSON, OUTPUT_CSV };
+#include "shown_opts.h"
 
 struct net_opts {
     struct opt_origins origins;
@@ -47,7 +46,6 @@ struct run_opts {
 
 struct output_opts {
     struct opt_origins origins;
-    int format;
     bool wants_explain;
     uint64_t explain_trials;
     const char *end_times_path;
@@ -60,6 +58,7 @@ struct simulate_opts {
     struct noise_opts noise;
     struct run_opts run;
     struct output_opts output;
+    struct shown_opts shown;
 };
 
 /* Rows whose targets are in a struct net_opts and in a struct noise_opts. */
@@ -67,7 +66,7 @@ extern const struct opt net_rows[], noise_rows[];
 enum { NET_ROW_COUNT = 12, NOISE_ROW_COUNT = 6, NOISE_WHICH_ROWS = 2 /* the first: noise, noise-cpus */ };
 
 extern const struct simulate_opts simulate_defaults;
-enum { SIMULATE_GROUP_COUNT = 7 };
+enum { SIMULATE_GROUP_COUNT = 8 };
 extern const struct opt_group simulate_groups[SIMULATE_GROUP_COUNT];
 
 /* Refuses options that make no sense together. Returns UI_DONE or UI_USAGE. */

@@ -15,8 +15,7 @@ struct worth_opts {
     struct net_opts net;
 };
 
-/* The first rows of program_rows: pattern, ranks, bytes, repeat, compute. The next one, --root, is a folder
- * here. */
+/* The first rows of program_rows: pattern, ranks, bytes, repeat, compute. */
 enum { WORTH_PROGRAM_ROWS = 5 };
 
 #define WORTH_OPTS_INIT                                                             \
