@@ -24,7 +24,7 @@ static const char *const formats[] = {
     [REPORT_PNG] = "png",   [REPORT_SVG] = "svg",   [REPORT_PDF] = "pdf", [REPORT_PERFETTO] = "perfetto",
     [REPORT_OTF2] = "otf2", [REPORT_FORMATS] = NULL};
 
-/* The first that fits: a folder without noise files is that of a study. */
+/* The first that fits. */
 static const struct report_kind *const kinds[] = {&report_timeline, &report_fleet, &report_study,
                                                   &report_noise,    &report_bench, &report_whatif,
                                                   &report_result};
@@ -205,6 +205,11 @@ static const struct report_kind *find_kind(const struct ui *ui, const char *path
         if (kinds[i]->is_it(path)) {
             return kinds[i];
         }
+    }
+    if (is_folder(path)) {
+        ui_error(ui, "'%s' is a folder, but there is no study.yaml, no noise file and no trace in it", path);
+        ui_hint(ui, "'idlewave study FILE.yaml -o DIR' fills a folder that can be shown");
+        return NULL;
     }
     ui_error(ui, "'%s' is nothing that can be shown", path);
     if (ending != NULL && (strcmp(ending, ".yaml") == 0 || strcmp(ending, ".yml") == 0)) {

@@ -85,16 +85,19 @@ static void fill_opts(const struct simulate_opts *opts, const struct simulation 
     sim->threads = sim->threads != 0 ? sim->threads : fleet_threads(&s->fleet);
 }
 
-/* --dry-run */
+/* --dry-run. The trials of redraws are counted as if they ran side by side with the others. */
 static int forecast(struct ui *ui, const struct simulate_opts *opts, const struct simulation *s)
 {
+    const uint64_t redrawn = iw_certainty_trials(s->set, opts->run.trials);
     iw_sim_opts sim = IW_SIM_OPTS_INIT;
     iw_forecast all;
     iw_status status;
 
     fill_opts(opts, s, &sim);
+    sim.trials += redrawn;
     status = iw_forecast_make(&ui->log, s->program, &s->net, s->noise, &sim, &all);
     if (status == IW_OK) {
+        all.redrawn = redrawn;
         status = opts->shown.format == OUTPUT_JSON ? iw_forecast_write_json(&ui->log, &all, stdout)
                                                    : iw_forecast_write_text(&ui->log, &all, stdout);
     }

@@ -1,17 +1,20 @@
 /* The folder of a study as input of `idlewave report`.
  * SPDX-License-Identifier: BSD-3-Clause
  */
+#include <stdio.h>
 #include <sys/stat.h>
 
 #include <idlewave/idlewave.h>
 
 #include "report_kinds.h"
 
-static bool is_folder(const char *path)
+static bool is_study(const char *path)
 {
+    char yaml[4096];
     struct stat facts;
 
-    return stat(path, &facts) == 0 && S_ISDIR(facts.st_mode);
+    return (size_t)snprintf(yaml, sizeof yaml, "%s/study.yaml", path) < sizeof yaml &&
+           stat(yaml, &facts) == 0;
 }
 
 static iw_status load(const iw_log *log, const char *path, void **input_p)
@@ -43,7 +46,7 @@ static void release(void *input)
 const struct report_kind report_study = {
     .what = "the folder of a study",
     .has_format = {[REPORT_TEXT] = true, [REPORT_HTML] = true, [REPORT_CSV] = true, [REPORT_GNUPLOT] = true},
-    .is_it = is_folder,
+    .is_it = is_study,
     .load = load,
     .write = write,
     .free = release,

@@ -2,6 +2,10 @@
 # its Debian package.
 find_package(PkgConfig REQUIRED)
 find_package(Threads REQUIRED)
+# The system's Python: the first on PATH may lie in a home folder (pyenv), where other users cannot run it
+if(EXISTS /usr/bin/python3)
+  set(Python3_EXECUTABLE /usr/bin/python3 CACHE FILEPATH "Python for generated code and tests")
+endif()
 
 # iw_require(JANSSON jansson libjansson-dev): PkgConfig::JANSSON; the first of several modules that is there
 function(iw_require name modules package)

@@ -96,8 +96,9 @@ def levels(bench):
 
 
 def systems(bench):
+    ranks, steps = (200, 80) if bench.is_quick else (1000, 400)
     for name, noise in SYSTEMS.items():
-        options = ["--net", name, *lab.chain(1000, 400, lab.EAGER, split=False), *lab.delay(500, "90ms"), "--noise", noise]
+        options = ["--net", name, *lab.chain(ranks, steps, lab.EAGER, split=False), *lab.delay(ranks // 2, "90ms"), "--noise", noise]
         found = bench.waves("noise-" + name, options, has_picture=True)
         decay = [f"{wave['decay_ns_per_rank']['value'] / 1e3:.3g} ({wave['decay_ns_per_rank']['ci95'][0] / 1e3:.3g} to "
                  f"{wave['decay_ns_per_rank']['ci95'][1] / 1e3:.3g})" for wave in found["waves"][:2]]

@@ -10,22 +10,30 @@ import statistics
 import lab
 
 RANKS, WARM_UP, WAY, SEEDS = 401, 100, 150, 40
+QUICK_RANKS, QUICK_WARM_UP, QUICK_WAY, QUICK_WAVES = 281, 80, 100, 8  # growth needs time: on much shorter ways decay is lower
 WORK_US = 3000
 GROWTH = {"one way": 2.0, "both ways": 2.384}  # of exponential noise: last-passage percolation
 FREE = ["--L", "0", "--o", "0", "--g", "0", "--G", "0", "--O", "0"]  # messages that take no time
 
 
 def run(bench, ways, level, delay_ms, seed, net):
+    ranks, warm_up, way = (QUICK_RANKS, QUICK_WARM_UP, QUICK_WAY) if bench.is_quick else (RANKS, WARM_UP, WAY)
     noise = ["--noise", f"phase-exp:{level}%"] if level > 0 else []
-    options = lab.chain(RANKS, WARM_UP + WAY, lab.EAGER, split=False, periodic=True, uni=ways == "one way")
-    return bench.waves("decay", [*options, *net, *lab.delay(RANKS // 2, f"{delay_ms}ms", WARM_UP), *noise, "--seed", seed])
+    options = lab.chain(ranks, warm_up + way, lab.EAGER, split=False, periodic=True, uni=ways == "one way")
+    return bench.waves("decay", [*options, *net, *lab.delay(ranks // 2, f"{delay_ms}ms", warm_up), *noise, "--seed", seed])
+
+
+def seeds_for(bench, ways, level):
+    """How many runs: one has a wave for each way."""
+    if level == 0:
+        return 1
+    return QUICK_WAVES // (1 if ways == "one way" else 2) if bench.is_quick else SEEDS
 
 
 def measure(bench, ways, level, delay_ms, net=(), first_seed=1):
     """Decays in us a rank and speeds as shares of the silent one: one value a wave."""
     decays, speeds = [], []
-    seeds = 1 if level == 0 else 10 if bench.is_quick else SEEDS
-    for seed in range(first_seed, first_seed + seeds):
+    for seed in range(first_seed, first_seed + seeds_for(bench, ways, level)):
         found = run(bench, ways, level, delay_ms, seed, net)
         for wave in found["waves"]:
             decays.append(wave["decay_ns_per_rank"]["value"] / 1e3)
@@ -52,18 +60,18 @@ def level_rows(bench, ways, levels, net):
     return rows
 
 
-def print_levels(bench, levels, net):
+def print_levels(bench, all_ways, levels, net):
     lab.print_table(["messages", "E, %", "decay, us/rank: mean and its error", "(growth - 1) E T + that of E = 0",
                      "speed against v_silent, %", "1/(1 + growth E) - 1, %"],
-                    [row for ways in GROWTH for row in level_rows(bench, ways, levels, net)])
+                    [row for ways in all_ways for row in level_rows(bench, ways, levels, net)])
 
 
 def main():
     bench = lab.parse(__doc__.splitlines()[0])
     lengths = (90, 180) if bench.is_quick else (60, 90, 120, 150, 180)
-    print_levels(bench, (5, 10), FREE)
+    print_levels(bench, GROWTH, (10,) if bench.is_quick else (5, 10), FREE)
     print()
-    print_levels(bench, (0, 2, 10) if bench.is_quick else (0, 1, 2, 5, 10), [])
+    print_levels(bench, ["both ways"] if bench.is_quick else GROWTH, (0, 10) if bench.is_quick else (0, 1, 2, 5, 10), [])
     print()
     lab.print_table(["delay, ms", "decay at E = 5 %, both ways, us/rank: mean and its error"],
                     [[length, with_error(measure(bench, "both ways", 5, length, first_seed=1000 * length)[0])]

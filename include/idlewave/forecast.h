@@ -35,8 +35,9 @@ typedef struct iw_forecast {
     char engine_note[160];
     uint32_t ranks, processes, nodes, threads; /* threads of one process */
     uint64_t trials, messages;                 /* messages of one trial */
-    double message_s;                          /* of one lane, on one core of this machine */
-    double room_bytes;                         /* memory that one process can have on this machine */
+    uint64_t redrawn;  /* of the trials: for the interval of an extrapolation; whoever asks sets it */
+    double message_s;  /* of one lane, on one core of this machine */
+    double room_bytes; /* memory that one process can have on this machine */
     iw_way trials_split, ranks_split;
     iw_parallel chosen; /* never AUTO */
     char reason[160];   /* of the choice, in words */

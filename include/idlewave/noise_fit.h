@@ -104,6 +104,10 @@ typedef struct iw_fit_spec {
     double scale_ns, shape;
     double seen;  /* share above the threshold */
     double share; /* of the time; INFINITY: has no mean */
+    /* Of those that come at random: the share that begins within another one and is recorded as one with it.
+     * Scale and shape are those of single detours, not of recorded ones. */
+    double overlapping;
+    bool is_by_mean; /* overlap hides the form of the law, only rate and mean follow from the recording */
     char text[IW_FIT_SPEC_SIZE];
 } iw_fit_spec;
 

@@ -33,6 +33,7 @@ typedef struct iw_study_system {
     iw_time skew_ps;
     uint32_t ranks_per_node; /* 0: as recorded */
     iw_cpu_set noise_cpus;   /* of recordings only these; empty: all */
+    bool is_extrapolated;    /* fitted laws stand in for recordings (iw_noise_set_extrapolate()) */
 } iw_study_system;
 
 /** A trace that works are made of. */
@@ -164,6 +165,7 @@ typedef struct iw_cell_recording {
     double slowdown_low;  /* 95 % interval of the mean slowdown; NaN with few trials; only a lower end: */
     double slowdown_high; /* beyond the reach of the recording, where this is NaN */
     double record_s;      /* record so long for an estimate; NaN: it is one */
+    char *laws;           /* that stood in for the recordings, joined by " + "; NULL: none did */
 } iw_cell_recording;
 
 typedef struct iw_cell_result {

@@ -82,7 +82,7 @@ IW_API IW_NODISCARD iw_status iw_noise_set_make(const iw_log *log, const iw_nois
 
 /** Laws fitted to the recordings stand in for them from now on, as `noise fit` finds them: whatever is made
  * of the set draws from these, also detours longer than any that was seen. IW_ERR_UNSUPPORTED: a folder of
- * recordings; IW_ERR_RANGE: a recording that no law describes. */
+ * recordings; IW_ERR_RANGE: nothing is recorded, or no law describes it. */
 IW_API IW_NODISCARD iw_status iw_noise_set_extrapolate(const iw_log *log, iw_noise_set *set);
 
 /** The laws that stand in for recordings, "poisson:9.87Hz,exp:19.9us"; NULL behind the last one. */

@@ -122,6 +122,9 @@ uint64_t iwi_digest_of_system(const iw_study_system *system, const iw_noise *noi
         add(&digest, "source", i); /* the number takes part in the random draws */
         add_source(&digest, &noise->sources[i]);
     }
+    if (system->is_extrapolated) { /* nothing else: results of old are known */
+        iwi_digest_add_text(&digest, "extrapolated");
+    }
     return iwi_digest_value(&digest);
 }
 

@@ -253,7 +253,8 @@ static const struct candidate *find_id(const struct folder_reader *r, const iw_c
     return bsearch(&key, r->by_id, r->found_count, sizeof *r->by_id, compare_ids);
 }
 
-/* The last line of that place: the files that the study names may have changed, and it was run again. */
+/* The last line of that place: the files that the study names may have changed, and it was run again. Whether
+ * laws stand in for recordings is no matter of files. */
 static const struct candidate *find_place(const struct folder_reader *r, const iw_cell *cell)
 {
     iw_cell_result wanted = {.system = r->study->systems[cell->system].name,
@@ -264,6 +265,7 @@ static const struct candidate *find_place(const struct folder_reader *r, const i
                              .trials = cell->trials,
                              .seed = cell->seed,
                              .ranks = cell->ranks};
+    const bool is_extrapolated = r->study->systems[cell->system].is_extrapolated;
     const struct candidate key = {.cell = &wanted}, *best = NULL;
     size_t low = 0, high = r->found_count;
 
@@ -282,7 +284,9 @@ static const struct candidate *find_place(const struct folder_reader *r, const i
         if (cell->ranks != 0 && candidate->cell->ranks != cell->ranks) {
             break;
         }
-        best = best == NULL || candidate->index > best->index ? candidate : best;
+        if ((candidate->cell->recording.laws != NULL) == is_extrapolated) {
+            best = best == NULL || candidate->index > best->index ? candidate : best;
+        }
     }
     return best;
 }
@@ -304,7 +308,7 @@ static iw_status take_cell(struct folder_reader *r, const iw_cell *cell, iw_cell
     result->system = system;
     result->work = work;
     r->results->count++;
-    found->net = found->noise = NULL;
+    found->net = found->noise = found->recording.laws = NULL;
     iwi_cell_result_release(found);
     return IW_OK;
 }

@@ -85,6 +85,9 @@ IW_NODISCARD iw_status iwi_study_share(const struct iwi_study_reader *reader, co
 /* One of the words up to NULL. */
 IW_NODISCARD iw_status iwi_study_choice(const struct iwi_study_reader *reader, const yaml_node_t *node,
                                         const char *key, const char *const *words, size_t *index_p);
+/* "true" or "false". */
+IW_NODISCARD iw_status iwi_study_switch(const struct iwi_study_reader *reader, const yaml_node_t *node,
+                                        const char *key, bool *is_on_p);
 /* One line of 1 to `max_bytes` bytes, copied; replaces what *text_p holds. */
 IW_NODISCARD iw_status iwi_study_line(const struct iwi_study_reader *reader, const yaml_node_t *node,
                                       const char *key, size_t max_bytes, char **text_p);

@@ -110,6 +110,17 @@ iw_status iwi_study_choice(const struct iwi_study_reader *reader, const yaml_nod
                          iwi_nearest_hint(&nearest, hint));
 }
 
+iw_status iwi_study_switch(const struct iwi_study_reader *reader, const yaml_node_t *node, const char *key,
+                           bool *is_on_p)
+{
+    static const char *const switches[] = {"false", "true", NULL};
+    size_t index = 0;
+
+    IW_TRY(iwi_study_choice(reader, node, key, switches, &index));
+    *is_on_p = index != 0;
+    return IW_OK;
+}
+
 iw_status iwi_copy_text(const iw_log *log, const char *text, char **copy_p)
 {
     char *copy = strdup(text);

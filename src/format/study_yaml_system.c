@@ -14,7 +14,16 @@
 #include "noise/source.h"
 #include "noise/spec.h"
 
-enum { KEY_NAME = IWI_GRID_KEYS, KEY_NET, KEY_NOISE, KEY_NOISE_CPUS, KEY_RANKS_PER_NODE, KEY_SKEW, KEYS };
+enum {
+    KEY_NAME = IWI_GRID_KEYS,
+    KEY_NET,
+    KEY_NOISE,
+    KEY_NOISE_CPUS,
+    KEY_EXTRAPOLATE,
+    KEY_RANKS_PER_NODE,
+    KEY_SKEW,
+    KEYS
+};
 
 static const struct iwi_yaml_key keys[KEYS] = {
     IWI_GRID_KEY_ROWS,
@@ -22,6 +31,7 @@ static const struct iwi_yaml_key keys[KEYS] = {
     [KEY_NET] = {"net", NULL},
     [KEY_NOISE] = {"noise", NULL},
     [KEY_NOISE_CPUS] = {"noise-cpus", NULL},
+    [KEY_EXTRAPOLATE] = {"extrapolate", NULL},
     [KEY_RANKS_PER_NODE] = {"ranks-per-node", NULL},
     [KEY_SKEW] = {"skew", NULL},
 };
@@ -203,6 +213,20 @@ static iw_status read_cpus(struct subject *s, const yaml_node_t *node)
     return IW_OK;
 }
 
+static iw_status read_extrapolate(struct subject *s, const yaml_node_t *node, const iw_noise *noise)
+{
+    if (node == NULL) {
+        return IW_OK;
+    }
+    IW_TRY(iwi_study_switch(s->reader, node, "extrapolate", &s->system->is_extrapolated));
+    if (s->system->is_extrapolated && !s->needs_files && iw_noise_recorded_cpus(noise) == 0) {
+        return iwi_yaml_fail(&s->reader->yaml, iwi_yaml_line(node), IW_ERR_FORMAT,
+                             "there is nothing to extrapolate: the noise is not recorded; leave "
+                             "'extrapolate' out");
+    }
+    return IW_OK;
+}
+
 /* ---- the rest ---- */
 
 static iw_status read_numbers(struct subject *s)
@@ -254,6 +278,7 @@ static iw_status read_parts(struct subject *s, iw_noise *noise)
     IW_TRY(read_cpus(s, s->entries[KEY_NOISE_CPUS].value));
     iw_noise_only_cpus(noise, &s->system->noise_cpus);
     IW_TRY(read_noise(s, s->entries[KEY_NOISE].value, noise));
+    IW_TRY(read_extrapolate(s, s->entries[KEY_EXTRAPOLATE].value, noise));
     IW_TRY(read_numbers(s));
     iw_noise_align(noise, IW_SYNC_NONE, 0, s->system->ranks_per_node);
     IW_TRY(iwi_grid_read(s->reader, s->entries, &s->part->grid));

@@ -35,7 +35,6 @@ static const struct iwi_yaml_key keys[KEYS] = {
     [KEY_REDUCE_COST] = {"reduce-cost", NULL},
 };
 
-static const char *const switches[] = {"false", "true", NULL};
 static const char *const clocks[] = {"auto", "wall", "cpu", NULL}; /* in the order of iw_compute_clock */
 static const char *const computes[] = {"resample", "copy", NULL};  /* and of iw_replica_compute */
 
@@ -106,15 +105,6 @@ static iw_status read_algorithms(struct subject *s, const yaml_node_t *node)
     return IW_OK;
 }
 
-static iw_status read_switch(const struct subject *s, size_t key, const yaml_node_t *node, bool *is_on_p)
-{
-    size_t index = 0;
-
-    IW_TRY(iwi_study_choice(s->reader, node, keys[key].name, switches, &index));
-    *is_on_p = index != 0;
-    return IW_OK;
-}
-
 static iw_status read_clock(struct subject *s, const yaml_node_t *node)
 {
     size_t index = 0;
@@ -156,8 +146,9 @@ static iw_status read_option(struct subject *s, size_t key, const yaml_node_t *n
     switch (key) {
     case KEY_RULES: return read_rules(s, node);
     case KEY_ALGORITHMS: return read_algorithms(s, node);
-    case KEY_NO_P2P: return read_switch(s, key, node, &opts->drops_p2p);
-    case KEY_NO_COLLECTIVES: return read_switch(s, key, node, &opts->drops_collectives);
+    case KEY_NO_P2P: return iwi_study_switch(s->reader, node, keys[key].name, &opts->drops_p2p);
+    case KEY_NO_COLLECTIVES:
+        return iwi_study_switch(s->reader, node, keys[key].name, &opts->drops_collectives);
     case KEY_COMPUTE_SCALE: return read_scale(s, node);
     case KEY_COMPUTE_CLOCK: return read_clock(s, node);
     case KEY_REPLICA_COMPUTE: return read_replica_compute(s, node);

@@ -28,16 +28,17 @@ static iw_status look_at(const iw_log *log, const iw_recording *recording, iw_no
     return IW_OK;
 }
 
-static iw_status fill(const iw_log *log, const iw_recording *recording, iw_noise_fit *fit)
+static iw_status fill(const iw_log *log, const iw_recording *recording, const iw_noise_fit *first,
+                      iw_noise_fit *fit)
 {
     IW_TRY(look_at(log, recording, fit));
-    IW_TRY(iwi_fit_groups(log, recording, fit));
-    iwi_fit_specs(fit);
-    return iwi_fit_agreement(log, recording, fit);
+    IW_TRY(iwi_fit_groups(log, recording, first, fit));
+    IW_TRY(iwi_fit_specs(log, fit));
+    return first == NULL ? iwi_fit_agreement(log, recording, fit) : IW_OK;
 }
 
-iw_status iw_noise_fit_new(const iw_log *log, const iw_recording *recording, const iw_fit_opts *opts,
-                           iw_noise_fit **fit_p)
+static iw_status fit_new(const iw_log *log, const iw_recording *recording, const iw_noise_fit *first,
+                         const iw_fit_opts *opts, iw_noise_fit **fit_p)
 {
     iw_noise_fit *fit = iwi_new_array(log, 1, sizeof *fit);
     iw_status status;
@@ -46,13 +47,27 @@ iw_status iw_noise_fit_new(const iw_log *log, const iw_recording *recording, con
         return IW_ERR_NOMEM;
     }
     fit->opts = *opts;
-    status = fill(log, recording, fit);
+    status = fill(log, recording, first, fit);
     if (status != IW_OK) {
         iw_noise_fit_free(fit);
         return status;
     }
     *fit_p = fit;
     return IW_OK;
+}
+
+iw_status iw_noise_fit_new(const iw_log *log, const iw_recording *recording, const iw_fit_opts *opts,
+                           iw_noise_fit **fit_p)
+{
+    return fit_new(log, recording, NULL, opts, fit_p);
+}
+
+iw_status iwi_fit_redrawn(const iw_log *log, const iw_recording *recording, const iw_noise_fit *first,
+                          iw_noise_fit **fit_p)
+{
+    const iw_fit_opts opts = {.seed = first->opts.seed, .replicates = 0};
+
+    return fit_new(log, recording, first, &opts, fit_p);
 }
 
 void iw_noise_fit_free(iw_noise_fit *fit)

@@ -12,7 +12,7 @@
 struct iwi_fit_sample {
     double count;
     double cut_ns;
-    double least_ns, most_ns, mean_ns;
+    double least_ns, mean_ns;
     double log_mean, log_variance; /* of ln(x / ns) */
 };
 
@@ -33,7 +33,8 @@ const char *iwi_law_spec_name(iw_fit_law law);
 
 /* ---- durations (fit_durations.c, fit_goodness.c) ---- */
 
-struct iwi_fit_sample iwi_fit_sample(const int64_t *sorted_ns, size_t count, double cut_ns);
+/* Of values in any order. */
+struct iwi_fit_sample iwi_fit_sample(const int64_t *values_ns, size_t count, double cut_ns);
 
 double iwi_fit_distance(iw_fit_law law, const iw_duration_fit *fit, double cut_ns, const int64_t *sorted_ns,
                         size_t count);
@@ -42,10 +43,32 @@ double iwi_fit_distance(iw_fit_law law, const iw_duration_fit *fit, double cut_n
 IW_NODISCARD iw_status iwi_fit_goodness(const iw_log *log, iw_fit_law law, const iw_fit_opts *opts,
                                         double cut_ns, size_t count, iw_duration_fit *fit);
 
+/* What they were found in: the share of the time that they take at random is 0 if they come in beats. */
+struct iwi_fit_above {
+    double threshold_ns, random_share;
+};
+
 /* Fits all laws; sorts the durations. */
-IW_NODISCARD iw_status iwi_fit_durations(const iw_log *log, const iw_fit_opts *opts, double threshold_ns,
-                                         int64_t *duration_ns, size_t count, iw_durations *durations);
+IW_NODISCARD iw_status iwi_fit_durations(const iw_log *log, const iw_fit_opts *opts,
+                                         struct iwi_fit_above above, int64_t *duration_ns, size_t count,
+                                         iw_durations *durations);
 void iwi_durations_release(iw_durations *durations);
+
+/* ---- overlap (fit_overlap.c) ---- */
+
+/* The mean of single detours over that of recorded ones, if these take `share` of the time. */
+double iwi_overlap_mean_factor(double share);
+
+/* The best law, of single detours. */
+struct iwi_single_law {
+    double scale_ns, shape;
+    bool is_by_mean; /* only its mean is right: its form is that of the recorded ones */
+};
+
+/* Of durations whose best law is not IW_FIT_FIXED. */
+IW_NODISCARD iw_status iwi_fit_overlap(const iw_log *log, const iw_fit_opts *opts,
+                                       const iw_durations *durations, double watched_ns, double share,
+                                       struct iwi_single_law *single);
 
 /* ---- arrivals (fit_arrivals.c, fit_beats.c) ---- */
 
@@ -63,23 +86,37 @@ struct iwi_fit_events {
 size_t iwi_mark_beats(const int64_t *start_ns, size_t count, double period_ns, double tolerance,
                       bool is_among_others, uint8_t *is_beat);
 
-/* Fills arrivals and events->is_beat. `recording`: NULL, or whose spectrum to look for a period in that few
- * of the events have. */
+/* Where to look for a period that few of the events have. */
+struct iwi_fit_lines {
+    const iw_recording *recording; /* in its spectrum, or NULL */
+    double period_ns;              /* else at this one, if it is not 0 */
+};
+
+/* Fills arrivals and events->is_beat. */
 IW_NODISCARD iw_status iwi_fit_arrivals(const iw_log *log, const iw_fit_opts *opts,
-                                        const iw_recording *recording, double watched_ns,
+                                        struct iwi_fit_lines lines, double watched_ns,
                                         struct iwi_fit_events *events, iw_arrivals *arrivals);
 
 /* ---- groups (fit_group.c) ---- */
 
-/* fit->groups; threshold_ns and watched_ns are known. */
-IW_NODISCARD iw_status iwi_fit_groups(const iw_log *log, const iw_recording *recording, iw_noise_fit *fit);
+/* fit->groups; threshold_ns and watched_ns are known. `first`: NULL, or as of iwi_fit_redrawn(). */
+IW_NODISCARD iw_status iwi_fit_groups(const iw_log *log, const iw_recording *recording,
+                                      const iw_noise_fit *first, iw_noise_fit *fit);
 
 /* ---- what comes of it (fit_spec.c, fit_agreement.c) ---- */
 
 /* fit->specs, left_out_share. */
-void iwi_fit_specs(iw_noise_fit *fit);
+IW_NODISCARD iw_status iwi_fit_specs(const iw_log *log, iw_noise_fit *fit);
 
 /* fit->agreement. */
 IW_NODISCARD iw_status iwi_fit_agreement(const iw_log *log, const iw_recording *recording, iw_noise_fit *fit);
+
+/* ---- again (fit.c) ---- */
+
+/* Fits a recording that was drawn anew from the one of `first`, for its specs alone: p and agreement stay
+ * unknown, and a period among others is looked for where `first` has it. That saves the spectrum, which takes
+ * nearly all the time of a fit. */
+IW_NODISCARD iw_status iwi_fit_redrawn(const iw_log *log, const iw_recording *recording,
+                                       const iw_noise_fit *first, iw_noise_fit **fit_p);
 
 #endif

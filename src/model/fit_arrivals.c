@@ -98,6 +98,15 @@ static double refined_period(const struct iwi_fit_events *e, double period_ns)
     return beats > 0.0 ? time_ns / beats : period_ns;
 }
 
+/* Whether the beats of a line are there one by one; leaves them marked. */
+static bool has_beats(double line_ns, double watched_ns, struct iwi_fit_events *e)
+{
+    const double chance = 1.0 - exp(-2.0 * NARROW * line_ns * (double)e->count / watched_ns);
+
+    return chance <= MOST_CHANCE &&
+           (double)mark(e, line_ns, NARROW, true) >= LEAST_BEATS * watched_ns / line_ns;
+}
+
 /* The first of the spectrum's lines whose beats are there one by one; 0: none. Leaves beats marked. */
 static double period_of_lines(const iw_recording *recording, double watched_ns, struct iwi_fit_events *e)
 {
@@ -110,12 +119,8 @@ static double period_of_lines(const iw_recording *recording, double watched_ns, 
     }
     for (size_t i = 0; i < spectrum->line_count && i < MOST_LINES && period_ns <= 0.0; i++) {
         const double line_ns = 1e9 / spectrum->lines[i].frequency_hz;
-        const double chance = 1.0 - exp(-2.0 * NARROW * line_ns * (double)e->count / watched_ns);
 
-        if (chance <= MOST_CHANCE &&
-            (double)mark(e, line_ns, NARROW, true) >= LEAST_BEATS * watched_ns / line_ns) {
-            period_ns = line_ns;
-        }
+        period_ns = has_beats(line_ns, watched_ns, e) ? line_ns : 0.0;
     }
     iw_noise_spectrum_free(spectrum);
     return period_ns;
@@ -186,14 +191,22 @@ static iw_status fit_gaps(const iw_log *log, const iw_fit_opts *opts, const stru
 
 /* ---- all of it ---- */
 
-static void find_beats(const iw_recording *recording, double watched_ns, double *scratch,
+static double line_period(struct iwi_fit_lines lines, double watched_ns, struct iwi_fit_events *e)
+{
+    if (lines.recording != NULL) {
+        return period_of_lines(lines.recording, watched_ns, e);
+    }
+    return lines.period_ns > 0.0 && has_beats(lines.period_ns, watched_ns, e) ? lines.period_ns : 0.0;
+}
+
+static void find_beats(struct iwi_fit_lines lines, double watched_ns, double *scratch,
                        struct iwi_fit_events *e, iw_arrivals *a)
 {
     a->period_ns = common_period(e, scratch);
     if (a->period_ns > 0.0) {
         a->beats = mark(e, a->period_ns, WIDE, false);
-    } else if (recording != NULL) {
-        a->period_ns = period_of_lines(recording, watched_ns, e);
+    } else {
+        a->period_ns = line_period(lines, watched_ns, e);
         if (a->period_ns > 0.0) {
             a->period_ns = refined_period(e, a->period_ns);
             a->beats = mark(e, a->period_ns, NARROW, true);
@@ -208,7 +221,7 @@ static void find_beats(const iw_recording *recording, double watched_ns, double 
     a->others = e->count - a->beats;
 }
 
-iw_status iwi_fit_arrivals(const iw_log *log, const iw_fit_opts *opts, const iw_recording *recording,
+iw_status iwi_fit_arrivals(const iw_log *log, const iw_fit_opts *opts, struct iwi_fit_lines lines,
                            double watched_ns, struct iwi_fit_events *events, iw_arrivals *arrivals)
 {
     double *scratch = iwi_new_array(log, IWI_PERIOD_SCRATCH, sizeof *scratch);
@@ -218,7 +231,7 @@ iw_status iwi_fit_arrivals(const iw_log *log, const iw_fit_opts *opts, const iw_
         return IW_ERR_NOMEM;
     }
     a.rate_hz = (double)events->count / watched_ns * 1e9;
-    find_beats(recording, watched_ns, scratch, events, &a);
+    find_beats(lines, watched_ns, scratch, events, &a);
     free(scratch);
     IW_TRY(fit_gaps(log, opts, events, &a));
     *arrivals = a;

@@ -22,17 +22,15 @@ enum { LEAST_FOR_TAIL = 100 };
 /* Lengths are the same up to this, and fixed if so few are others. */
 static const double SAME_LENGTH = 0.01, MOST_OTHER_LENGTHS = 0.05;
 
-struct iwi_fit_sample iwi_fit_sample(const int64_t *sorted_ns, size_t count, double cut_ns)
+struct iwi_fit_sample iwi_fit_sample(const int64_t *values_ns, size_t count, double cut_ns)
 {
-    struct iwi_fit_sample s = {.count = (double)count,
-                               .cut_ns = cut_ns,
-                               .least_ns = (double)sorted_ns[0],
-                               .most_ns = (double)sorted_ns[count - 1]};
+    struct iwi_fit_sample s = {.count = (double)count, .cut_ns = cut_ns, .least_ns = (double)values_ns[0]};
     double squares = 0.0;
 
     for (size_t i = 0; i < count; i++) { /* running means: exact enough for any count */
-        const double ns = (double)sorted_ns[i], y = log(ns), off = y - s.log_mean;
+        const double ns = (double)values_ns[i], y = log(ns), off = y - s.log_mean;
 
+        s.least_ns = fmin(s.least_ns, ns);
         s.mean_ns += (ns - s.mean_ns) / (double)(i + 1);
         s.log_mean += off / (double)(i + 1);
         squares += off * (y - s.log_mean);
@@ -54,19 +52,36 @@ static void choose_best(iw_durations *d)
     }
 }
 
-/* The same up to rounding, or nearly all of them: the continuous laws have no form for that. Its likelihood
- * is no density, so that no criterion compares it with the others. The distance is the share on one side. */
-static void fit_fixed(const iw_fit_opts *opts, const int64_t *sorted_ns, size_t count, iw_durations *d)
+/* Whether so many are longer because they overlap. Then they are `share` of all, since the chance that none
+ * begins within a length is that of a free instant, and the mean tells the same length. */
+static bool is_overlap(const iw_durations *d, double share, double length_ns, size_t longer)
 {
-    const size_t middle = count / 2;
+    const double count = (double)d->count, mean_ns = iwi_overlap_mean_factor(share) * d->total_ns / count;
+
+    return fabs((double)longer / count - share) <= MOST_OTHER_LENGTHS &&
+           fabs(mean_ns / length_ns - 1.0) <= MOST_OTHER_LENGTHS;
+}
+
+/* The same up to rounding, or nearly all of them: the continuous laws have no form for that. Its likelihood
+ * is no density, so that no criterion compares it with the others. The distance is the share on one side,
+ * without those that are longer since they overlap. */
+static void fit_fixed(const iw_fit_opts *opts, double share, const int64_t *sorted_ns, size_t count,
+                      iw_durations *d)
+{
+    const size_t middle = (size_t)(0.5 * (1.0 - share) * (double)count);
     const double middle_ns = (double)sorted_ns[middle], within_ns = fmax(SAME_LENGTH * middle_ns, 1.0);
+    double overlapping = 0.0, others;
     size_t shorter = 0, longer = 0;
 
     for (size_t i = 0; i < count; i++) {
         shorter += (double)sorted_ns[i] < middle_ns - within_ns;
         longer += (double)sorted_ns[i] > middle_ns + within_ns;
     }
-    if ((double)(shorter + longer) > MOST_OTHER_LENGTHS * (double)count) {
+    if (is_overlap(d, share, middle_ns, longer)) {
+        overlapping = fmin(share * (double)count, (double)longer);
+    }
+    others = (double)(shorter + longer) - overlapping;
+    if (others > MOST_OTHER_LENGTHS * (double)count) {
         return;
     }
     d->best = IW_FIT_FIXED;
@@ -78,14 +93,14 @@ static void fit_fixed(const iw_fit_opts *opts, const int64_t *sorted_ns, size_t 
         .log_likelihood = NAN,
         .aic = NAN,
         .bic = NAN,
-        .distance = (double)(shorter > longer ? shorter : longer) / (double)count,
-        .p = shorter + longer == 0 ? 1.0 : 1.0 / ((double)opts->replicates + 1.0),
+        .distance = fmax((double)shorter, (double)longer - overlapping) / (double)count,
+        .p = others <= 0.0 ? 1.0 : 1.0 / ((double)opts->replicates + 1.0),
         .seen = 1.0,
     };
 }
 
-static iw_status fit_laws(const iw_log *log, const iw_fit_opts *opts, const int64_t *sorted_ns, size_t count,
-                          iw_durations *d)
+static iw_status fit_laws(const iw_log *log, const iw_fit_opts *opts, double random_share,
+                          const int64_t *sorted_ns, size_t count, iw_durations *d)
 {
     const struct iwi_fit_sample sample = iwi_fit_sample(sorted_ns, count, d->cut_ns);
 
@@ -97,7 +112,7 @@ static iw_status fit_laws(const iw_log *log, const iw_fit_opts *opts, const int6
         }
     }
     choose_best(d);
-    fit_fixed(opts, sorted_ns, count, d);
+    fit_fixed(opts, random_share, sorted_ns, count, d);
     return IW_OK;
 }
 
@@ -166,11 +181,11 @@ static size_t leave_out(const int64_t *duration_ns, size_t count, double cut_ns)
     return first;
 }
 
-iw_status iwi_fit_durations(const iw_log *log, const iw_fit_opts *opts, double threshold_ns,
+iw_status iwi_fit_durations(const iw_log *log, const iw_fit_opts *opts, struct iwi_fit_above above,
                             int64_t *duration_ns, size_t count, iw_durations *durations)
 {
     int64_t *scratch = iwi_new_array(log, count, sizeof *scratch);
-    iw_durations d = {.cut_ns = fmax(ceil(threshold_ns) - 0.5, 0.0), .best = IW_FIT_FIXED};
+    iw_durations d = {.cut_ns = fmax(ceil(above.threshold_ns) - 0.5, 0.0), .best = IW_FIT_FIXED};
     iw_status status = IW_OK;
     size_t first;
 
@@ -187,7 +202,7 @@ iw_status iwi_fit_durations(const iw_log *log, const iw_fit_opts *opts, double t
     }
     if (d.count > 0) {
         d.longest_ns = (double)duration_ns[count - 1];
-        status = fit_laws(log, opts, &duration_ns[first], (size_t)d.count, &d);
+        status = fit_laws(log, opts, above.random_share, &duration_ns[first], (size_t)d.count, &d);
     }
     if (status == IW_OK) {
         compare_tails(&duration_ns[first], (size_t)d.count, &d);

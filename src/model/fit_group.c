@@ -82,15 +82,27 @@ struct collector {
     struct iwi_fit_events *events;
     const size_t *group_of;
     size_t group;
+    int64_t length_ns; /* of the CPU's recording */
 };
+
+/* What an end of the recording has cut off is shorter than it was: one such length becomes the least of all,
+ * on which Pareto's law rests. */
+static void add_event(struct collector *c, int64_t start_ns, int64_t time_ns)
+{
+    struct iwi_fit_events *e = c->events;
+
+    if (start_ns > 0 && start_ns + time_ns < c->length_ns) {
+        e->start_ns[e->count] = start_ns;
+        e->duration_ns[e->count++] = time_ns;
+    }
+}
 
 static void collect_one(void *arg, uint32_t source, int64_t start_ns, int64_t time_ns)
 {
     struct collector *c = arg;
 
     if (c->group_of[source] == c->group) {
-        c->events->start_ns[c->events->count] = start_ns;
-        c->events->duration_ns[c->events->count++] = time_ns;
+        add_event(c, start_ns, time_ns);
     }
 }
 
@@ -103,13 +115,12 @@ static void collect(const iw_recording *recording, struct collector *c)
     for (size_t n = 0; n < recording->cpu_count; n++) {
         const iw_detours *cpu = &recording->cpus[n];
 
+        c->length_ns = cpu->length_ns;
         if (c->group > 0) {
             iwi_each_occurrence(cpu, collect_one, c);
-        } else {
-            for (size_t i = 0; i < cpu->count; i++) {
-                e->start_ns[e->count] = cpu->start_ns[i];
-                e->duration_ns[e->count++] = cpu->duration_ns[i];
-            }
+        }
+        for (size_t i = 0; c->group == 0 && i < cpu->count; i++) {
+            add_event(c, cpu->start_ns[i], cpu->duration_ns[i]);
         }
         e->end[n] = e->count;
     }
@@ -159,43 +170,60 @@ static size_t part_beats(struct iwi_fit_events *e)
     return beats;
 }
 
-static iw_status fit_group(const iw_log *log, const iw_recording *lines_of, const iw_noise_fit *fit,
+static iw_status fit_group(const iw_log *log, struct iwi_fit_lines lines, const iw_noise_fit *fit,
                            struct iwi_fit_events *e, iw_fit_group *group)
 {
+    const struct iwi_fit_above in_beats = {.threshold_ns = fit->threshold_ns};
+    struct iwi_fit_above between = in_beats, all = in_beats;
     double total_ns = 0.0, others_ns = 0.0;
     size_t beats;
 
-    IW_TRY(iwi_fit_arrivals(log, &fit->opts, lines_of, fit->watched_ns, e, &group->arrivals));
+    IW_TRY(iwi_fit_arrivals(log, &fit->opts, lines, fit->watched_ns, e, &group->arrivals));
     for (size_t i = 0; i < e->count; i++) {
         total_ns += (double)e->duration_ns[i];
         others_ns += e->is_beat[i] != 0 ? 0.0 : (double)e->duration_ns[i];
     }
     group->share = total_ns / fit->watched_ns;
+    between.random_share = others_ns / fit->watched_ns;
+    all.random_share = group->arrivals.beats > 0 ? 0.0 : group->share;
     beats = part_beats(e);
     if (beats > 0 && e->count - beats >= IW_FIT_LEAST && others_ns >= LEAST_OTHERS * total_ns) {
         group->has_parts = true;
-        IW_TRY(iwi_fit_durations(log, &fit->opts, fit->threshold_ns, e->duration_ns, beats, &group->beats));
-        IW_TRY(iwi_fit_durations(log, &fit->opts, fit->threshold_ns, &e->duration_ns[beats], e->count - beats,
+        IW_TRY(iwi_fit_durations(log, &fit->opts, in_beats, e->duration_ns, beats, &group->beats));
+        IW_TRY(iwi_fit_durations(log, &fit->opts, between, &e->duration_ns[beats], e->count - beats,
                                  &group->others));
     }
-    return iwi_fit_durations(log, &fit->opts, fit->threshold_ns, e->duration_ns, e->count, &group->durations);
+    return iwi_fit_durations(log, &fit->opts, all, e->duration_ns, e->count, &group->durations);
 }
 
-static iw_status fit_all(const iw_log *log, const iw_recording *recording, const size_t *group_of,
-                         struct iwi_fit_events *events, iw_noise_fit *fit)
+/* Named sources have periods of their own, that nothing hides. */
+static struct iwi_fit_lines lines_of(const iw_recording *recording, const iw_noise_fit *first,
+                                     const iw_noise_fit *fit)
 {
+    if (fit->has_sources) {
+        return (struct iwi_fit_lines){.recording = NULL};
+    }
+    return first == NULL ? (struct iwi_fit_lines){.recording = recording}
+                         : (struct iwi_fit_lines){.period_ns = first->groups[0].arrivals.period_ns};
+}
+
+static iw_status fit_all(const iw_log *log, const iw_recording *recording, const iw_noise_fit *first,
+                         const size_t *group_of, struct iwi_fit_events *events, iw_noise_fit *fit)
+{
+    const struct iwi_fit_lines lines = lines_of(recording, first, fit);
+
     IW_TRY(make_room(log, recording, events));
     for (size_t g = 0; g < fit->group_count; g++) {
         struct collector collector = {.events = events, .group_of = group_of, .group = g};
-        const iw_recording *lines_of = g == 0 && !fit->has_sources ? recording : NULL;
 
         collect(recording, &collector);
-        IW_TRY(fit_group(log, lines_of, fit, events, &fit->groups[g]));
+        IW_TRY(fit_group(log, lines, fit, events, &fit->groups[g]));
     }
     return IW_OK;
 }
 
-iw_status iwi_fit_groups(const iw_log *log, const iw_recording *recording, iw_noise_fit *fit)
+iw_status iwi_fit_groups(const iw_log *log, const iw_recording *recording, const iw_noise_fit *first,
+                         iw_noise_fit *fit)
 {
     const size_t count = recording->source_count;
     struct totals totals = {.time_ns = iwi_new_array(log, count, sizeof *totals.time_ns),
@@ -209,7 +237,7 @@ iw_status iwi_fit_groups(const iw_log *log, const iw_recording *recording, iw_no
         status = list_groups(log, recording, &totals, order, group_of, fit);
     }
     if (status == IW_OK) {
-        status = fit_all(log, recording, group_of, &events, fit);
+        status = fit_all(log, recording, first, group_of, &events, fit);
     }
     release(&events);
     free(group_of);

@@ -11,6 +11,9 @@
 /* Beats may be missing at the ends of recordings; if more are, the rate is that of those that are there. */
 static const double FEW_MISSING = 0.02;
 
+/* Of the time in detours: with more, hardly anything would be left to tell their overlap from. */
+static const double MOST_SHARE = 0.999;
+
 enum { SPECS_PER_GROUP = 2, NUMBER_SIZE = 32 };
 
 /* ---- words ---- */
@@ -90,42 +93,49 @@ static iw_fit_spec periodic(const iw_noise_fit *fit, size_t number)
     return spec;
 }
 
-/* What is drawn overlaps, and then is one detour: the rate is higher, so that all together take as much time.
- */
-static iw_fit_spec random_arrivals(const iw_noise_fit *fit, size_t number, const iw_durations *d)
+/* What is drawn overlaps, and then is one detour. Among themselves they are told apart (fit_overlap.c); what
+ * others cover is made up by the rate, so that all together take as much time: -ln(1 - share) of it, if none
+ * overlapped. */
+static iw_status random_arrivals(const iw_log *log, const iw_noise_fit *fit, size_t number,
+                                 const iw_durations *d, iw_fit_spec *spec)
 {
-    const double share = fmin(fit->groups[0].share, 0.999);
-    const double overlap = share > 0.0 ? -log1p(-share) / share : 1.0;
-    iw_fit_spec spec = {.group = number, .law = d->is_fitted ? d->best : IW_FIT_FIXED, .seen = 1.0};
+    const double share = fmin(fit->groups[0].share, MOST_SHARE);
+    const double own = fmin((d->total_ns + d->left_out_ns) / fit->watched_ns, share);
+    const double more_time = share > 0.0 ? -log1p(-share) / share : 1.0;
+    const double mean_factor = iwi_overlap_mean_factor(own);
 
+    *spec = (iw_fit_spec){
+        .group = number, .law = d->is_fitted ? d->best : IW_FIT_FIXED, .seen = 1.0, .overlapping = own};
     if (d->is_fitted && d->best != IW_FIT_FIXED) {
-        const iw_duration_fit *best = &d->laws[d->best];
+        struct iwi_single_law single;
 
-        spec.scale_ns = best->scale_ns.value;
-        spec.shape = best->shape.value;
-        spec.seen = best->seen;
+        IW_TRY(iwi_fit_overlap(log, &fit->opts, d, fit->watched_ns, own, &single));
+        spec->scale_ns = single.scale_ns;
+        spec->shape = single.shape;
+        spec->seen = iwi_law_above(d->best, single.scale_ns, single.shape, d->cut_ns);
+        spec->is_by_mean = single.is_by_mean;
     } else {
-        spec.scale_ns = d->total_ns / (double)d->count;
+        spec->scale_ns = d->total_ns / (double)d->count * mean_factor;
     }
-    spec.rate_hz = (double)d->count / (fit->watched_ns * spec.seen) * overlap * 1e9;
-    spec.share = spec.rate_hz * iwi_law_mean_ns(spec.law, spec.scale_ns, spec.shape) * 1e-9;
-    return spec;
+    spec->rate_hz = (double)d->count / (fit->watched_ns * spec->seen) * more_time / mean_factor * 1e9;
+    spec->share = spec->rate_hz * iwi_law_mean_ns(spec->law, spec->scale_ns, spec->shape) * 1e-9;
+    return IW_OK;
 }
 
-static size_t specs_of(const iw_noise_fit *fit, size_t number, iw_fit_spec *specs)
+static iw_status specs_of(const iw_log *log, const iw_noise_fit *fit, size_t number, iw_fit_spec *specs,
+                          size_t *count_p)
 {
     const iw_fit_group *group = &fit->groups[number];
-    size_t count = 0;
 
     if (group->arrivals.beats > 0) {
-        specs[count++] = periodic(fit, number);
+        specs[(*count_p)++] = periodic(fit, number);
     }
     if (group->has_parts && group->others.count > 0) {
-        specs[count++] = random_arrivals(fit, number, &group->others);
+        IW_TRY(random_arrivals(log, fit, number, &group->others, &specs[(*count_p)++]));
     } else if (group->arrivals.beats == 0 && group->durations.count > 0) {
-        specs[count++] = random_arrivals(fit, number, &group->durations);
+        IW_TRY(random_arrivals(log, fit, number, &group->durations, &specs[(*count_p)++]));
     }
-    return count;
+    return IW_OK;
 }
 
 /* ---- all ---- */
@@ -145,14 +155,14 @@ static void drop_smallest(iw_fit_spec *specs, size_t *count_p, double *dropped_p
     --*count_p;
 }
 
-void iwi_fit_specs(iw_noise_fit *fit)
+iw_status iwi_fit_specs(const iw_log *log, iw_noise_fit *fit)
 {
     iw_fit_spec specs[SPECS_PER_GROUP * (IW_NOISE_MAX_SOURCES + 1)];
     size_t count = 0;
 
     fit->left_out_share = 0.0;
     for (size_t g = fit->has_sources ? 1 : 0; g < fit->group_count; g++) {
-        count += specs_of(fit, g, &specs[count]);
+        IW_TRY(specs_of(log, fit, g, specs, &count));
     }
     while (count > IW_NOISE_MAX_SOURCES) {
         drop_smallest(specs, &count, &fit->left_out_share);
@@ -162,6 +172,7 @@ void iwi_fit_specs(iw_noise_fit *fit)
         fit->specs[i] = specs[i];
     }
     fit->spec_count = count;
+    return IW_OK;
 }
 
 double iw_noise_fit_above(const iw_noise_fit *fit, double ns)

@@ -109,8 +109,10 @@ static json_t *specs_array(const iw_noise_fit *fit)
         const iw_fit_spec *spec = &fit->specs[i];
 
         (void)json_array_append_new(
-            array, json_pack("{s:s, s:o, s:o, s:o}", "spec", spec->text, "group", iwi_json_count(spec->group),
-                             "share", iwi_json_number(spec->share), "seen", iwi_json_number(spec->seen)));
+            array, json_pack("{s:s, s:o, s:o, s:o, s:o, s:b}", "spec", spec->text, "group",
+                             iwi_json_count(spec->group), "share", iwi_json_number(spec->share), "seen",
+                             iwi_json_number(spec->seen), "overlapping", iwi_json_number(spec->overlapping),
+                             "by_mean", spec->is_by_mean));
     }
     return array;
 }

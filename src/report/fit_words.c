@@ -1,4 +1,4 @@
-/* What fits say, in words: the verdict, how well specs stand for the recording, how sure.
+/* What fits say, in words: the verdict, how well specs stand for the recording.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include <math.h>
@@ -13,8 +13,7 @@ static const double CLOSE = 0.05;
 /* Shares that differ by more are worth a number. */
 static const double SAME_SHARE = 0.1;
 
-/* From so many detours on, chance is no measure any more. */
-enum { MANY = 10000, HOST_COLUMNS = 40 };
+enum { HOST_COLUMNS = 40 };
 
 const char *iwi_fit_group_name(const iw_recording *recording, const iw_fit_group *group, size_t columns,
                                char buf[IWI_NAME_SIZE])
@@ -76,6 +75,18 @@ static void append_goodness(char *text, const iw_noise_fit *fit, const iw_durati
                iwi_fit_p_text(best->p, p));
 }
 
+/* Of a fixed length; what overlaps is longer, and no exception from it. */
+static const char *how_many_last(const iw_durations *d)
+{
+    const iw_duration_fit *fixed = &d->laws[IW_FIT_FIXED];
+    const double mean_ns = d->total_ns / (double)d->count;
+
+    if (mean_ns > (1.0 + CLOSE) * fixed->scale_ns.value) {
+        return "Most of";
+    }
+    return fixed->distance > 0.0 || d->longest_ns > fixed->scale_ns.high ? "Nearly all" : "All";
+}
+
 static void append_durations(char *text, const iw_noise_fit *fit, const char *host)
 {
     const iw_durations *d = &fit->groups[0].durations;
@@ -88,9 +99,8 @@ static void append_durations(char *text, const iw_noise_fit *fit, const char *ho
         return;
     }
     if (d->best == IW_FIT_FIXED) {
-        iwi_append(text, "%s %s detours of %s last %s", best->distance > 0.0 ? "Nearly all" : "All",
-                   iwi_count_text(d->count, number), host,
-                   iwi_ns_short_text(best->scale_ns.value, parameters));
+        iwi_append(text, "%s %s detours of %s last %s", how_many_last(d), iwi_count_text(d->count, number),
+                   host, iwi_ns_short_text(best->scale_ns.value, parameters));
         if (d->longest_ns > best->scale_ns.high) {
             iwi_append(text, ", the longest %s", iwi_ns_short_text(d->longest_ns, number));
         }
@@ -217,165 +227,4 @@ void iwi_fit_agreement_text(const iw_noise_fit *fit, char text[IWI_PARAGRAPH_SIZ
                iwi_rate_text(a->made_hz, made_hz), iwi_rate_text(a->recorded_hz, recorded_hz),
                a->durations.distance,
                has_beats && a->durations.distance > CLOSE ? ", since beats have one length" : "");
-}
-
-/* ---- how sure ---- */
-
-static void append_tail_verdict(char *text, double expected)
-{
-    if (expected < 0.05) {
-        iwi_append(text, ": too light there, many ranks would suffer more than it says.");
-    } else if (expected > 20.0) {
-        iwi_append(text, ": too heavy there, many ranks would suffer less than it says.");
-    } else {
-        iwi_append(text, ".");
-    }
-}
-
-static void note_tail(const iw_noise_fit *fit, iwi_warning_fn note, void *arg)
-{
-    const iw_durations *d = &fit->groups[0].durations;
-    const double by_specs = (double)d->count * iw_noise_fit_above(fit, d->longest_ns - 0.5);
-    char text[IWI_PARAGRAPH_SIZE] = "", recorded[IWI_NUMBER_SIZE], fitted[IWI_NUMBER_SIZE];
-
-    if (!d->is_fitted || d->best == IW_FIT_FIXED) {
-        return;
-    }
-    iwi_append(text, "Tail:");
-    if (d->tail_share > 0.0) {
-        iwi_append(text, " %.3g %% of the detours last %s or more, by the %s law %s.", 100.0 * d->tail_share,
-                   iwi_ns_short_text(d->tail_recorded_ns, recorded), iw_fit_law_name(d->best),
-                   iwi_ns_short_text(d->tail_fitted_ns, fitted));
-    }
-    iwi_append(text, " As long as the longest, %s, should be %.2g detours",
-               iwi_ns_short_text(d->longest_ns, recorded), d->expected_as_long);
-    if (iwi_fit_has_mixture(fit)) {
-        iwi_append(text, " by it, and %.2g by the specs together", by_specs);
-    }
-    append_tail_verdict(text, iwi_fit_has_mixture(fit) ? by_specs : d->expected_as_long);
-    note(arg, text);
-}
-
-static void note_threshold(const iw_noise_fit *fit, iwi_warning_fn note, void *arg)
-{
-    char text[IWI_PARAGRAPH_SIZE] = "", number[IWI_NUMBER_SIZE];
-    double least_seen = 1.0;
-
-    for (size_t i = 0; i < fit->spec_count; i++) {
-        least_seen = fmin(least_seen, fit->specs[i].seen);
-    }
-    if (fit->threshold_ns <= 0.0) {
-        return;
-    }
-    iwi_append(text, "Shorter than %s was not recorded: laws are fitted to what is above.",
-               iwi_ns_round_text(fit->threshold_ns, number));
-    if (least_seen < 0.95) {
-        iwi_append(text, " Specs have up to %.0f %% of their detours below: inferred, never seen.",
-                   100.0 * (1.0 - least_seen));
-    }
-    note(arg, text);
-}
-
-static void note_limits(const iw_noise_fit *fit, iwi_warning_fn note, void *arg)
-{
-    for (size_t i = 0; i < fit->spec_count; i++) {
-        const iw_fit_spec *spec = &fit->specs[i];
-        char text[IWI_PARAGRAPH_SIZE] = "";
-
-        if (isinf(spec->share)) {
-            iwi_append(text, "'%s' has no mean (A <= 1): the time it takes grows with the length of a run.",
-                       spec->text);
-            note(arg, text);
-        } else if (spec->seen < 0.0501) {
-            iwi_append(text,
-                       "'%s' stands at a limit: laws with less than 5 %% above the threshold are not tried, "
-                       "though they would fit better.",
-                       spec->text);
-            note(arg, text);
-        }
-    }
-}
-
-/* Periodic specs have one length. */
-static void note_beats(const iw_noise_fit *fit, iwi_warning_fn note, void *arg)
-{
-    for (size_t i = 0; i < fit->spec_count; i++) {
-        const iw_fit_group *group = &fit->groups[fit->specs[i].group];
-        const iw_durations *d = group->has_parts ? &group->beats : &group->durations;
-        char text[IWI_PARAGRAPH_SIZE] = "", longest[IWI_NUMBER_SIZE];
-
-        if (!fit->specs[i].is_periodic) {
-            continue;
-        }
-        if (group->arrivals.missing > 0.02) {
-            iwi_append(text, "; %.0f %% of the beats are missing, so its rate is lower",
-                       100.0 * group->arrivals.missing);
-        }
-        if (d->longest_ns > 2.0 * fit->specs[i].scale_ns) {
-            iwi_append(text, "; it gives each beat the mean length, they last up to %s",
-                       iwi_ns_short_text(d->longest_ns, longest));
-        }
-        if (text[0] != '\0') {
-            char sentence[IWI_PARAGRAPH_SIZE] = "";
-
-            iwi_append(sentence, "'%s': %s.", fit->specs[i].text, &text[2]);
-            note(arg, sentence);
-        }
-    }
-}
-
-static void note_losses(const iw_noise_fit *fit, iwi_warning_fn note, void *arg)
-{
-    char text[IWI_PARAGRAPH_SIZE] = "", number[IWI_NUMBER_SIZE];
-
-    if (fit->dropped > 0) {
-        iwi_append(text, "The recording dropped %s detours: rates are too low.",
-                   iwi_count_text(fit->dropped, number));
-        note(arg, text);
-        text[0] = '\0';
-    }
-    if (fit->left_out_share > 0.0) {
-        iwi_append(text, "Simulations take %d specs: the smallest, %s of the time, are left out.",
-                   IW_NOISE_MAX_SOURCES, iwi_share_text(fit->left_out_share, number));
-        note(arg, text);
-    }
-}
-
-static void note_choice(const iw_noise_fit *fit, iwi_warning_fn note, void *arg)
-{
-    const iw_durations *d = &fit->groups[0].durations;
-    char text[IWI_PARAGRAPH_SIZE] = "";
-
-    iwi_append(text,
-               "The best law has the lowest BIC: the question is which law it is, so further parameters must "
-               "pay. p: share of %zu samples of the law, fitted again, that are as far (KS) from their fit; "
-               "it takes detours as independent, bursts make it too small.",
-               fit->opts.replicates);
-    note(arg, text);
-    if (d->count >= MANY) {
-        text[0] = '\0';
-        iwi_append(text,
-                   "With so many detours even a distance of %.3f is beyond chance, and no law is exact: look "
-                   "at the distance, the largest error of the share of longer detours, and at the tail.",
-                   1.0 / sqrt((double)d->count));
-        note(arg, text);
-    }
-}
-
-void iwi_fit_notes(const iw_noise_fit *fit, iwi_warning_fn note, void *arg)
-{
-    const iw_durations *d = &fit->groups[0].durations;
-
-    if (d->best == IW_FIT_FIXED && d->is_fitted) {
-        note(
-            arg,
-            "Lengths count as fixed where 95 of 100 are the same up to 1 %; no other law can describe that.");
-    } else if (d->is_fitted) {
-        note_tail(fit, note, arg);
-        note_choice(fit, note, arg);
-    }
-    note_threshold(fit, note, arg);
-    note_limits(fit, note, arg);
-    note_beats(fit, note, arg);
-    note_losses(fit, note, arg);
 }

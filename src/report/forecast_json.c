@@ -36,5 +36,8 @@ iw_status iw_forecast_write_json(const iw_log *log, const iw_forecast *forecast,
         "parallel", split_name(forecast->chosen), "reason", forecast->reason, "trials_split",
         way_of(&forecast->trials_split), "ranks_split", way_of(&forecast->ranks_split));
 
+    if (forecast->redrawn > 0 && json_is_object(object)) {
+        (void)json_object_set_new(object, "redrawn", iwi_json_count(forecast->redrawn));
+    }
     return iwi_json_write(log, object, out, "the forecast");
 }

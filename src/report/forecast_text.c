@@ -85,9 +85,13 @@ iw_status iw_forecast_write_text(const iw_log *log, const iw_forecast *forecast,
     (void)fprintf(out, "\n  ranks       %" PRIu32 "\n  messages    %" PRIu64 "%s, %s each\n", forecast->ranks,
                   forecast->messages, forecast->trials > 1 ? " per trial" : "",
                   iwi_ns_time_text(forecast->message_s * 1e9, number));
-    (void)fprintf(out, "  trials      %" PRIu64 "\n  engine      %s%s%s%s\n", forecast->trials,
-                  iw_engine_name(forecast->engine), forecast->engine_note[0] != '\0' ? " (" : "",
-                  forecast->engine_note, forecast->engine_note[0] != '\0' ? ")" : "");
+    (void)fprintf(out, "  trials      %" PRIu64, forecast->trials);
+    if (forecast->redrawn > 0) {
+        (void)fprintf(out, ", %" PRIu64 " of them from laws of recordings drawn anew", forecast->redrawn);
+    }
+    (void)fprintf(out, "\n  engine      %s%s%s%s\n", iw_engine_name(forecast->engine),
+                  forecast->engine_note[0] != '\0' ? " (" : "", forecast->engine_note,
+                  forecast->engine_note[0] != '\0' ? ")" : "");
     (void)fprintf(out,
                   "  started as  %" PRIu32 " process%s of %" PRIu32 " thread%s on %" PRIu32 " node%s\n\n",
                   forecast->processes, forecast->processes == 1 ? "" : "es", forecast->threads,

@@ -30,6 +30,28 @@ static void write_verdict(FILE *out, const json_t *result)
 
 /* ---- what it was made from ---- */
 
+static void write_traced_row(FILE *out, const char *label, const char *text)
+{
+    iwi_html_row_begin(out);
+    iwi_html_cell(out, IWI_CELL_ROW_HEAD_WORDS, "%s", label);
+    iwi_html_cell(out, IWI_CELL_WORDS, "%s", text);
+    iwi_html_row_end(out);
+}
+
+static void write_traced(FILE *out, const json_t *result)
+{
+    if (!json_is_object(json_object_get(result, "traced"))) {
+        return;
+    }
+    iwi_html_section(out, "traced", "The traced run");
+    iwi_html_table_begin(out, "What was traced, and what of it is predicted");
+    iwi_html_head(out, true, "What");
+    iwi_html_head(out, true, "Value");
+    iwi_html_table_body(out);
+    iwi_write_traced(result, write_traced_row, out);
+    iwi_html_table_end(out);
+}
+
 static void write_noise(FILE *out, const json_t *noise)
 {
     char share[IWI_NUMBER_SIZE];
@@ -84,6 +106,7 @@ static iw_status write_body(struct iwi_html *html, const void *subject)
     iwi_html_paragraph(out, "subtitle", "One simulation");
     (void)fputs("</header>\n<main>\n", out);
     write_verdict(out, result);
+    write_traced(out, result);
     IW_TRY(write_figures(html, result));
     iwi_html_section(out, "origin", "Origin");
     write_noise(out, json_object_get(result, "noise"));

@@ -188,7 +188,7 @@ static void write_certainty(const struct iwi_study_page *page)
     const iw_study_results *results = page->results;
     uint64_t fewest = UINT64_MAX, most = 0;
     char low[IWI_NUMBER_SIZE], high[IWI_NUMBER_SIZE], trials[IWI_PHRASE_SIZE];
-    char bounds[IWI_PARAGRAPH_SIZE] = "";
+    char recorded[IWI_PARAGRAPH_SIZE] = "";
 
     for (size_t i = 0; i < results->count; i++) {
         fewest = results->cells[i].trials < fewest ? results->cells[i].trials : fewest;
@@ -207,9 +207,10 @@ static void write_certainty(const struct iwi_study_page *page)
                        most < IW_LEAST_TRIALS
                            ? "So few trials do not tell how sure this is."
                            : "Its intervals are those of the medians, of 95 % or a little more.");
-    iwi_append_bounds(bounds, results);
-    if (bounds[0] != '\0') {
-        iwi_html_paragraph(page->html->out, NULL, "%s", bounds + 1); /* it begins with a blank */
+    iwi_append_bounds(recorded, results);
+    iwi_append_extrapolated(recorded, results);
+    if (recorded[0] != '\0') {
+        iwi_html_paragraph(page->html->out, NULL, "%s", recorded + 1); /* it begins with a blank */
     }
     if (results->count < results->expected) {
         iwi_html_paragraph(page->html->out, NULL,

@@ -42,6 +42,10 @@ void iwi_append_reach(char paragraph[IWI_PARAGRAPH_SIZE], const json_t *recordin
  * of all." Nothing where there are none. */
 void iwi_append_bounds(char paragraph[IWI_PARAGRAPH_SIZE], const iw_study_results *results);
 
+/* Of a study: " 3 of 12 cells are from laws fitted to the recording (poisson:9.9Hz,exp:20us), not from it."
+ * Nothing where there are none. */
+void iwi_append_extrapolated(char paragraph[IWI_PARAGRAPH_SIZE], const iw_study_results *results);
+
 /* Of an extrapolation: "from laws fitted to the recording (poisson:9.9Hz,exp:20us), not from it". */
 void iwi_append_laws(char paragraph[IWI_PARAGRAPH_SIZE], const json_t *recording);
 

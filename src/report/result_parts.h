@@ -86,9 +86,12 @@ void iwi_share_words(const json_t *explain, char paragraph[IWI_PARAGRAPH_SIZE]);
 /* The member "traced". */
 json_t *iwi_traced_object(const iw_traced *traced);
 
+/* Writes one row of a table with two columns. */
+typedef void (*iwi_row_writer)(FILE *out, const char *label, const char *text);
+
 /* How long the traced run took, what of it is in the prediction, what replicas can and cannot show; nothing
  * for programs that are no traces. */
-void iwi_write_traced_text(const json_t *result, FILE *out);
+void iwi_write_traced(const json_t *result, iwi_row_writer write_row, FILE *out);
 
 /* "  label      text", in further lines where that is too wide for one. */
 void iwi_write_result_row(FILE *out, const char *label, const char *text);

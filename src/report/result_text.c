@@ -176,7 +176,7 @@ static void write_numbers(const json_t *result, FILE *out)
         write_label(out, "noiseless");
         (void)fprintf(out, " %s\n", iwi_ns_time_text(iwi_result_number(result, "noiseless_ns"), number));
     }
-    iwi_write_traced_text(result, out);
+    iwi_write_traced(result, iwi_write_result_row, out);
     write_noise(out, result);
     write_net(out, json_object_get(result, "net"));
     write_engine(out, result);

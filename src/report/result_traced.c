@@ -27,7 +27,7 @@ static bool is_text(const json_t *object, const char *key, const char *text)
 }
 
 /* "1.234 s on 8 ranks: 40.0 % in MPI, 60.0 % between calls, of which 97.0 % CPU time" */
-static void write_run(const json_t *traced, FILE *out)
+static void write_run(const json_t *traced, iwi_row_writer write_row, FILE *out)
 {
     const double cpu_share = iwi_result_number(traced, "cpu_share"),
                  mpi_share = iwi_result_number(traced, "mpi_share");
@@ -40,10 +40,10 @@ static void write_run(const json_t *traced, FILE *out)
     if (!isnan(cpu_share)) {
         iwi_append(line, ", of which %s CPU time", iwi_percent_text(cpu_share, run));
     }
-    iwi_write_result_row(out, "traced", line);
+    write_row(out, "traced", line);
 }
 
-static void write_warning(const json_t *traced, FILE *out)
+static void write_warning(const json_t *traced, iwi_row_writer write_row, FILE *out)
 {
     const double cpu_share = iwi_result_number(traced, "cpu_share");
     char line[IWI_PARAGRAPH_SIZE] = "", number[IWI_NUMBER_SIZE];
@@ -57,10 +57,10 @@ static void write_warning(const json_t *traced, FILE *out)
     iwi_append(line, is_text(traced, "clock", "cpu")
                          ? "The rest is not in the prediction; --compute-clock wall keeps it"
                          : "All of it is predicted as computation; --compute-clock cpu leaves the rest out");
-    iwi_write_result_row(out, "warning", line);
+    write_row(out, "warning", line);
 }
 
-static void write_replicas(const json_t *traced, FILE *out)
+static void write_replicas(const json_t *traced, iwi_row_writer write_row, FILE *out)
 {
     const uint64_t replicas = iwi_result_count(traced, "replicas"), ranks = iwi_result_count(traced, "ranks");
     char line[IWI_PARAGRAPH_SIZE] = "";
@@ -72,24 +72,24 @@ static void write_replicas(const json_t *traced, FILE *out)
     iwi_append(line, is_text(traced, "replica_compute", "resample")
                          ? "each draws its computation from what was traced"
                          : "each computes as traced, so imbalance does not grow with ranks");
-    iwi_write_result_row(out, "replicas", line);
+    write_row(out, "replicas", line);
     if (json_is_true(json_object_get(traced, "has_p2p"))) {
         line[0] = '\0';
         iwi_append(line,
                    "point-to-point messages stay inside a replica: a delay that they carry reaches %" PRIu64
                    " ranks at most, so real programs of this size may lose more",
                    ranks);
-        iwi_write_result_row(out, "note", line);
+        write_row(out, "note", line);
     }
 }
 
-void iwi_write_traced_text(const json_t *result, FILE *out)
+void iwi_write_traced(const json_t *result, iwi_row_writer write_row, FILE *out)
 {
     const json_t *traced = json_object_get(result, "traced");
 
     if (json_is_object(traced)) {
-        write_run(traced, out);
-        write_warning(traced, out);
-        write_replicas(traced, out);
+        write_run(traced, write_row, out);
+        write_warning(traced, write_row, out);
+        write_replicas(traced, write_row, out);
     }
 }

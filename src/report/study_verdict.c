@@ -108,6 +108,7 @@ static void write_certainty(const struct iwi_page *page, const iw_study_results 
                "without noise, from there on; what it costs is told by the mean.",
                e->most_trials == 1 ? "" : "s", 1.0 + results->threshold);
     iwi_append_bounds(paragraph, results);
+    iwi_append_extrapolated(paragraph, results);
     iwi_write_wrapped(page->out, paragraph);
 }
 

@@ -88,13 +88,13 @@ void iw_checkpoint_remove(const char *dir)
     (void)rmdir(dir);
 }
 
-void iwi_keeper_init(struct iwi_checkpoint *checkpoint, struct iwi_member *member,
+void iwi_keeper_init(struct iwi_checkpoint *checkpoint, uint64_t generation, struct iwi_member *member,
                      const struct iwi_partition *partition, struct iwi_keeper *keeper)
 {
     *keeper = (struct iwi_keeper){.checkpoint = checkpoint,
                                   .member = member,
                                   .partition = partition,
-                                  .generation = checkpoint->generation,
+                                  .generation = generation,
                                   .last_s = iwi_now_s(),
                                   .asked_s = iwi_now_s()};
 }

@@ -66,9 +66,9 @@ struct iwi_keeper {
     bool has_failed;                /* no more points: told once */
 };
 
-/* The keepers of all members count on from the process's generation, which iwi_keeper_end() of one of them
- * sets. */
-void iwi_keeper_init(struct iwi_checkpoint *checkpoint, struct iwi_member *member,
+/* The keepers of all members count on from `generation`: the process's, read before members start, because
+ * iwi_keeper_end() of one of them sets it, perhaps before another has begun. */
+void iwi_keeper_init(struct iwi_checkpoint *checkpoint, uint64_t generation, struct iwi_member *member,
                      const struct iwi_partition *partition, struct iwi_keeper *keeper);
 
 void iwi_keeper_end(const struct iwi_keeper *keeper);

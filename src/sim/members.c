@@ -14,6 +14,7 @@ struct members_run {
     const struct iwi_batches *batches;
     const struct iwi_partition *partition;
     const struct iwi_point *found; /* to go on from; NULL: from the start */
+    uint64_t generation;           /* of restart points before the run */
 };
 
 static uint32_t block_size(const struct members_run *run, uint32_t member)
@@ -175,7 +176,7 @@ static iw_status work(struct iwi_member *member, void *arg)
     job.member = member;
     job.ticker = member->number == 0 ? job.ticker : NULL;
     if (batches->checkpoint != NULL) {
-        iwi_keeper_init(batches->checkpoint, member, run->partition, &keeper);
+        iwi_keeper_init(batches->checkpoint, run->generation, member, run->partition, &keeper);
         keeper.is_trials = !batches->is_reference;
         keeper.noiseless_ps = batches->noiseless_ps;
         keeper.makespan_ps = batches->makespan_ps;
@@ -214,6 +215,7 @@ iw_status iwi_members_run(const iw_log *log, const struct iwi_batches *batches)
     IW_TRY(iwi_partition_new(log, batches->job.program, iwi_team_size(batches->team), &partition));
     run.partition = partition;
     run.found = found_point(batches);
+    run.generation = batches->checkpoint != NULL ? batches->checkpoint->generation : 0;
     if (run.found != NULL) {
         memcpy(batches->makespan_ps, run.found->makespan_ps, run.found->done * sizeof(iw_time));
     }

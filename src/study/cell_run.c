@@ -58,12 +58,39 @@ static char *new_noise_text(const iw_log *log, const iw_study_system *system, co
     }
     if (text != NULL && used == 0) {
         snprintf(text, size, "none");
+    } else if (text != NULL && system->is_extrapolated) {
+        snprintf(text + used, size - used, " (extrapolated)");
     } else if (text != NULL && iw_noise_recorded_cpus(noise) > 0) {
         snprintf(text + used, size - used, " (%s)",
                  iw_nodes_text(iw_noise_ranks_per_node(noise), iw_noise_recorded_cpus(noise),
                                cpus != NULL ? iw_cpu_set_text(cpus, list, sizeof list) : NULL, nodes));
     }
     return text;
+}
+
+/* "poisson:9.87Hz,exp:19.9us + periodic:250Hz,3us"; NULL in *text_p: no laws stand in for recordings. */
+static iw_status new_laws_text(const iw_log *log, const iw_noise_set *set, char **text_p)
+{
+    size_t size = 1, used = 0;
+    char *text;
+
+    *text_p = NULL;
+    for (size_t i = 0; iw_noise_set_law(set, i) != NULL; i++) {
+        size += strlen(iw_noise_set_law(set, i)) + strlen(" + ");
+    }
+    if (size == 1) {
+        return IW_OK;
+    }
+    text = iwi_new_array(log, size, 1);
+    if (text == NULL) {
+        return IW_ERR_NOMEM;
+    }
+    for (size_t i = 0; iw_noise_set_law(set, i) != NULL; i++) {
+        used +=
+            (size_t)snprintf(text + used, size - used, "%s%s", i > 0 ? " + " : "", iw_noise_set_law(set, i));
+    }
+    *text_p = text;
+    return IW_OK;
 }
 
 /* ---- numbers ---- */
@@ -109,11 +136,30 @@ static double noise_share(const iw_noise *noise)
 
 /* ---- the cell ---- */
 
+/* The simulation, or the redraws after it, as a part of the cell's work. */
+struct stage {
+    iw_progress cell;
+    uint64_t trials_before, trials, trials_of_all;
+};
+
+static void update(void *arg, uint64_t done, uint64_t total)
+{
+    const struct stage *stage = arg;
+    const uint64_t fine = 1000;
+    const double part = total > 0 ? (double)done / (double)total : 0.0;
+
+    stage->cell.update(stage->cell.arg,
+                       fine * stage->trials_before + (uint64_t)((double)(fine * stage->trials) * part),
+                       fine * stage->trials_of_all);
+}
+
 static iw_status simulate(const iw_log *log, const struct iwi_inputs *inputs, const iw_cell *cell,
                           uint32_t threads, iw_progress progress, iw_sim_result **simulated_p,
                           iw_certainty *certainty_p)
 {
     iw_net net = inputs->study->systems[cell->system].net;
+    const uint64_t redrawn = iw_certainty_trials(iwi_inputs_set(inputs, cell), cell->trials);
+    struct stage stage = {progress, 0, cell->trials, cell->trials + redrawn};
     iw_sim_opts opts = IW_SIM_OPTS_INIT;
     struct iwi_cell_program program;
     iw_status status;
@@ -121,11 +167,12 @@ static iw_status simulate(const iw_log *log, const struct iwi_inputs *inputs, co
     opts.seed = cell->seed;
     opts.trials = cell->trials;
     opts.threads = threads;
-    opts.progress = progress;
+    opts.progress = (iw_progress){progress.update != NULL ? update : NULL, &stage};
     IW_TRY(iw_net_scale(log, &net, cell->net_scale));
     IW_TRY(iwi_cell_program_init(log, inputs, cell, &program));
     status = iw_simulate(log, program.program, &net, iwi_inputs_noise(inputs, cell), &opts, simulated_p);
     if (status == IW_OK) {
+        stage = (struct stage){progress, cell->trials, redrawn, cell->trials + redrawn};
         status = iw_certainty_find(log,
                                    &(iw_certainty_question){.set = iwi_inputs_set(inputs, cell),
                                                             .program = program.program,
@@ -169,7 +216,9 @@ static iw_status write_line(const iw_log *log, const struct iwi_inputs *inputs, 
         .noise_share = noise_share(iwi_inputs_noise(inputs, cell)),
         .recording = recording_of(certainty),
     };
-    iw_status status = result.noise != NULL ? IW_OK : IW_ERR_NOMEM;
+    iw_status status = result.noise != NULL
+                           ? new_laws_text(log, iwi_inputs_set(inputs, cell), &result.recording.laws)
+                           : IW_ERR_NOMEM;
 
     memcpy(result.id, cell->id, sizeof result.id);
     describe_net(&system->net, net_text);
@@ -180,6 +229,7 @@ static iw_status write_line(const iw_log *log, const struct iwi_inputs *inputs, 
         status = iwi_cell_line_new(log, &result, line_p);
     }
     free(result.noise);
+    free(result.recording.laws);
     return status;
 }
 

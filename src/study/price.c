@@ -1,7 +1,8 @@
-/* What cells will cost: time by running a little of each kind, memory by what the engines keep.
+/* What cells will cost: time by running a little of each kind; price_memory.h has their memory.
  * SPDX-License-Identifier: BSD-3-Clause
  *
- *     seconds = messages x (trials + 1 without noise) x seconds a message + touching memory
+ *     seconds = messages x (trials + those of redraws + 1 without noise) x seconds a message + redraws
+ *               + touching memory
  *
  * Cells of one kind differ in their ranks and trials only. How long a message takes is measured on the
  * largest of them, made smaller (fewer repetitions, then fewer ranks) until it is a small part of the work.
@@ -9,23 +10,15 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include <idlewave/certainty.h>
 #include <idlewave/forecast.h>
 #include <idlewave/sim.h>
 
 #include "base/base.h"
 #include "base/monotonic.h"
-#include "noise/stream.h"
-#include "program/program.h"
-#include "program/trace_program.h"
-#include "sim/choose.h"
-#include "sim/flow_state.h"
 #include "sim/plan.h"
+#include "study/price_memory.h"
 #include "study/tasks.h"
-
-enum {
-    SCHEDULE_BYTES = 200, /* of a stored operation: both engines keep less */
-    TRACED_BYTES = 100    /* of an operation of a trace: as stored, and as steps while these are made */
-};
 
 /* Messages of all samples together, and of one: seconds at worst. */
 static const double MOST_SAMPLED = 0x1p24, LEAST_SAMPLE = 0x1p12, LARGEST_SAMPLE = 0x1p21;
@@ -39,29 +32,6 @@ static const double TRACE_S = 10e-9;
 
 static const double TRIAL_S = 0.5e-6;           /* starting a trial, and summing it up */
 static const double TOUCH_S_PER_BYTE = 0.25e-9; /* the system clears new pages */
-
-/* ---- memory ---- */
-
-static uint32_t lanes_of(const iw_program *program, uint64_t trials)
-{
-    iw_sim_opts opts = IW_SIM_OPTS_INIT;
-
-    opts.trials = trials;
-    return iwi_choose_lanes(program, IW_ENGINE_FLOW, &opts);
-}
-
-static uint64_t bytes_of(const iw_program *program, const iw_noise *noise, uint64_t trials)
-{
-    const uint64_t state = iwi_rank_bytes(program, noise) * program->ranks;
-    uint64_t stored = 0;
-
-    if (program->schedule != NULL) {
-        stored = SCHEDULE_BYTES * program->schedule->first_node[program->ranks];
-    } else if (program->trace != NULL) {
-        stored = TRACED_BYTES * program->trace->schedule->first_node[program->trace->base];
-    }
-    return state * lanes_of(program, trials) + stored + trials * 4 * sizeof(double);
-}
 
 /* ---- time ---- */
 
@@ -92,7 +62,7 @@ static bool halve_pattern(iw_pattern *pattern)
 /* Of a trial on all lanes. */
 static double sample_messages(const iw_program *program, const iw_cell *cell)
 {
-    return (double)iw_program_messages(program) * lanes_of(program, cell->trials);
+    return (double)iw_program_messages(program) * iwi_price_lanes(program, cell->trials);
 }
 
 /* The pattern of a task, made smaller until a trial on all lanes has at most `most_messages`; where it cannot
@@ -136,7 +106,7 @@ static iw_status time_program(const struct iwi_inputs *inputs, const iw_cell *ce
     iw_net net;
 
     opts.seed = cell->seed;
-    opts.trials = lanes_of(program, cell->trials);
+    opts.trials = iwi_price_lanes(program, cell->trials);
     opts.threads = 1; /* this one */
     IW_TRY(scale_net(NULL, inputs->study, cell, &net));
     for (int run = 0; run < 3 && spent_s < enough_s; run++) {
@@ -211,12 +181,35 @@ static iw_status sample_kind(const iw_log *log, const struct iwi_inputs *inputs,
     return IW_OK;
 }
 
-static double seconds_of(const iw_cell *cell, const struct iwi_task *task, double message_s)
-{
-    const double trials = (double)cell->trials;
+/* Of one kind. */
+struct price {
+    double message_s, redraws_s; /* redraws: of a cell, without their trials */
+};
 
-    return ((double)task->messages * message_s + TRIAL_S) * (trials + 1.0) +
-           2.0 * TOUCH_S_PER_BYTE * (double)task->bytes;
+/* Drawing the recordings of a cell anew, and fitting laws to them, as often as its interval takes; 0 where
+ * nothing is extrapolated. What fails here will be told when the cell is run. */
+static double redraw_seconds(const struct iwi_inputs *inputs, const iw_cell *cell)
+{
+    const iw_noise_set *set = iwi_inputs_set(inputs, cell);
+    const double begin_s = iwi_thread_cpu_s();
+    iw_noise *noise = NULL;
+
+    if (iw_certainty_trials(set, cell->trials) == 0 ||
+        iw_noise_set_make(NULL, set, NULL, cell->seed, 1, &noise) != IW_OK) {
+        return 0.0;
+    }
+    iw_noise_free(noise);
+    return IW_CERTAINTY_REDRAWS * (iwi_thread_cpu_s() - begin_s);
+}
+
+static double seconds_of(const struct iwi_inputs *inputs, const struct iwi_task *task,
+                         const struct price *price)
+{
+    const iw_cell *cell = &inputs->study->cells[task->cell];
+    const uint64_t redrawn = iw_certainty_trials(iwi_inputs_set(inputs, cell), cell->trials);
+
+    return ((double)task->messages * price->message_s + TRIAL_S) * (double)(cell->trials + redrawn + 1) +
+           (redrawn > 0 ? price->redraws_s : 0.0) + 2.0 * TOUCH_S_PER_BYTE * (double)task->bytes;
 }
 
 static iw_status price_kind(const iw_log *log, const struct iwi_inputs *inputs, const struct kind *kind,
@@ -224,13 +217,14 @@ static iw_status price_kind(const iw_log *log, const struct iwi_inputs *inputs, 
 {
     const double fair = fmin(LARGEST_SAMPLE, MOST_SAMPLED / (double)kinds);
     const double most = fmax(LEAST_SAMPLE, fmin(fair, SAMPLED_SHARE * kind->work));
-    double message_s = 0.0;
+    struct price price = {0.0, 0.0};
 
-    IW_TRY(sample_kind(log, inputs, kind, most, &message_s));
+    IW_TRY(sample_kind(log, inputs, kind, most, &price.message_s));
+    price.redraws_s = redraw_seconds(inputs, &inputs->study->cells[kind->largest->cell]);
     for (size_t i = 0; i < kind->count; i++) {
         struct iwi_task *task = kind->tasks[i];
 
-        task->seconds = seconds_of(&inputs->study->cells[task->cell], task, message_s);
+        task->seconds = seconds_of(inputs, task, &price);
     }
     return IW_OK;
 }
@@ -344,7 +338,7 @@ static iw_status weigh_memory(const iw_log *log, struct iwi_inputs *inputs, stru
     iwi_task_log_init(log, inputs->study, task, &task_log);
     IW_TRY(iwi_inputs_add_noise(&task_log.log, inputs, cell));
     IW_TRY(keep_program(&task_log.log, inputs, cell, kept));
-    task->bytes = bytes_of(kept->program.program, iwi_inputs_noise(inputs, cell), cell->trials);
+    task->bytes = iwi_price_bytes(kept->program.program, iwi_inputs_noise(inputs, cell), cell->trials);
     return IW_OK;
 }
 

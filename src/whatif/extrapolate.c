@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "base/base.h"
+#include "model/fit.h"
 #include "whatif/noise_set.h"
 
 /* A law that differs from the recorded lengths by more than chance (1 %) and by more than this, the largest
@@ -57,8 +58,10 @@ static iw_status fit_input(const iw_log *log, struct iwi_set_input *input)
 
     if (input->node_count > 1) {
         return iwi_fail(log, IW_ERR_UNSUPPORTED,
-                        "'%s': the nodes of a folder differ, and have no law in common to extrapolate with",
-                        input->text);
+                        "'%s': its %zu nodes differ, and have no law in common to extrapolate with: give the "
+                        "recording of one of them, such as '%s', or record all of them longer",
+                        input->text, input->node_count,
+                        input->folder != NULL ? input->folder->paths[0] : input->text);
     }
     IW_TRY(iw_noise_fit_new(log, input->recordings[0], &opts, &fit));
     status = check_fit(log, input->text, fit);
@@ -73,6 +76,9 @@ static iw_status fit_input(const iw_log *log, struct iwi_set_input *input)
 
 iw_status iw_noise_set_extrapolate(const iw_log *log, iw_noise_set *set)
 {
+    if (set->recorded_cpus == 0) {
+        return iwi_fail(log, IW_ERR_RANGE, "there is nothing to extrapolate: the noise is not recorded");
+    }
     for (size_t i = 0; i < set->input_count; i++) {
         if (set->inputs[i].node_count > 0) {
             IW_TRY(fit_input(log, &set->inputs[i]));
@@ -96,12 +102,11 @@ const char *iw_noise_set_law(const iw_noise_set *set, size_t number)
 
 /* With a law that has no mean, nothing that is drawn from it has one either. */
 iw_status iwi_fit_anew(const iw_log *log, const char *name, const iw_recording *recording,
-                       iw_noise_fit **fit_p)
+                       const iw_noise_fit *first, iw_noise_fit **fit_p)
 {
-    const iw_fit_opts opts = {.seed = 1, .replicates = 0};
     iw_noise_fit *fit;
 
-    IW_TRY(iw_noise_fit_new(log, recording, &opts, &fit));
+    IW_TRY(iwi_fit_redrawn(log, recording, first, &fit));
     for (size_t i = 0; i < fit->spec_count; i++) {
         if (!isfinite(fit->specs[i].share)) {
             const iw_status status = iwi_fail(log, IW_ERR_RANGE,

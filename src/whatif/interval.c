@@ -1,7 +1,11 @@
 /* The 95 % interval of a simulated mean.
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * Without redraws it is that of the trials (stats/mean_interval.h), as `simulate` prints it. With them:
+ * Without redraws it is that of the trials (stats/mean_interval.h), as `simulate` prints it.
+ *
+ * With a relative variance v of the file, t(97.5 %, df) sqrt(v) of the mean are added to each side in
+ * quadrature; above at least exp(1.96 sqrt(v)) - 1 of it: a recording that happened to hold few detours
+ * also shows little spread, but its logarithm hardly does. With redraws:
  *
  * The mean over N trials errs for two reasons: other trials would have had other phases, and another
  * recording of the same node would have held other detours. Both variances are estimated and added.
@@ -33,6 +37,7 @@
 
 #include "stats/mean_interval.h"
 
+static const double NORMAL_975 = 1.95996;  /* quantile of the normal law */
 static const double LEAST_OF_ERROR = 0.15; /* by trial: 91 to 98 % cover, whatever the recording adds */
 
 static double mean_of(const double *values, size_t count)
@@ -110,9 +115,10 @@ iw_estimate iwi_interval(const struct iwi_sample *sample)
         e.high = e.value + half;
     } else if (sample->file_variance > 0.0) {
         const double file = gsl_cdf_tdist_Pinv(0.975, sample->file_freedom) * sqrt(sample->file_variance);
+        const double above = e.value * expm1(NORMAL_975 * sqrt(sample->file_variance) / e.value);
 
         e.low = e.value - hypot(e.value - e.low, file); /* each side by its own, trials may be skewed */
-        e.high = e.value + hypot(e.high - e.value, file);
+        e.high = e.value + hypot(e.high - e.value, fmax(file, above));
     }
     if (unmet > 0.0 && unmet > e.high) {
         e.high = unmet;

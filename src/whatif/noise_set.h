@@ -94,10 +94,10 @@ IW_NODISCARD iw_status iwi_set_add_nodes(const iw_log *log, const struct iwi_set
 IW_NODISCARD iw_status iwi_set_make(const iw_log *log, const iw_noise_set *set, const struct iwi_drawn *drawn,
                                     const bool *is_removed, iw_noise **noise_p);
 
-/* Laws of a recording that was drawn anew, without a look at how well they fit. IW_ERR_RANGE: one has no
- * mean. */
+/* Laws of a recording that was drawn anew from that of `first`, without a look at how well they fit.
+ * IW_ERR_RANGE: one has no mean. */
 IW_NODISCARD iw_status iwi_fit_anew(const iw_log *log, const char *name, const iw_recording *recording,
-                                    iw_noise_fit **fit_p);
+                                    const iw_noise_fit *first, iw_noise_fit **fit_p);
 
 /* The laws in place of one input, "none" for each that is removed: so those of others stay where they were.
  */

@@ -81,7 +81,7 @@ static iw_status draw_input(const iw_log *log, const struct iwi_set_input *input
                                      replicate, &drawn->made[index]));
         nodes[0].recording = drawn->made[index]; /* its sources have the same numbers */
         if (input->fit != NULL) {
-            IW_TRY(iwi_fit_anew(log, input->text, drawn->made[index], &drawn->fits[index]));
+            IW_TRY(iwi_fit_anew(log, input->text, drawn->made[index], input->fit, &drawn->fits[index]));
         }
     }
     return IW_OK;

@@ -256,12 +256,13 @@ static struct hits hits_of(const iw_noise_set *set, const struct iwi_part_filter
 
 /* What noise takes of all P ranks, a share s of a run of T0 (1 + slowdown), is the most that it can delay the
  * run by: slowdown <= x / (1 - x) with x = P s. The share itself comes from a recording: what came once in it
- * may come 4.7 times as often (Poisson, 95 %). */
+ * may come 4.7 times as often (Poisson, 95 %). Where what comes first decides what runs next, a short delay
+ * may cost more than it lasts. */
 static double most_of(const struct iwi_scene *scene, double share)
 {
     const double most_often = 4.74, x = most_often * share * (double)iw_program_ranks(scene->program);
 
-    return x < 1.0 ? x / (1.0 - x) : INFINITY;
+    return scene->is_monotone && x < 1.0 ? x / (1.0 - x) : INFINITY;
 }
 
 /* Fitted laws have no longest detour, and nothing of them is unseen. */

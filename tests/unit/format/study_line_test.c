@@ -81,6 +81,10 @@ static void assert_same(const iw_cell_result *a, const iw_cell_result *b)
     assert_memory_equal(&a->makespan_ns, &b->makespan_ns, sizeof a->makespan_ns);
     assert_memory_equal(&a->p5_ns, &b->p5_ns, sizeof a->p5_ns);
     assert_memory_equal(&a->p95_ns, &b->p95_ns, sizeof a->p95_ns);
+    assert_true((a->recording.laws == NULL) == (b->recording.laws == NULL));
+    if (a->recording.laws != NULL) {
+        assert_string_equal(a->recording.laws, b->recording.laws);
+    }
 }
 
 static void a_line_looks_as_documented(void **state)
@@ -134,6 +138,31 @@ static void lines_are_read_back_exactly(void **state)
     free(line_again);
     iwi_cell_result_release(&cell);
     iwi_cell_result_release(&again);
+}
+
+static void laws_are_told_only_where_they_stood_in(void **state)
+{
+    iw_cell_result cell = make_cell(), again;
+    char *line, *extrapolated;
+
+    (void)state;
+    cell.recording = (iw_cell_recording){10.0, 0.01, -0.02, 0.3, NAN, NULL}; /* noise may help, rarely */
+    line = line_of(&cell);
+    assert_null(strstr(line, "is_extrapolated"));
+    again = cell_of(line, strlen(line) - 1);
+    assert_same(&again, &cell);
+    assert_true(again.recording.slowdown_low == -0.02);
+    iwi_cell_result_release(&again);
+    cell.recording.laws = strdup("poisson:9.87Hz,exp:19.9us + periodic:250Hz,3us");
+    extrapolated = line_of(&cell);
+    assert_non_null(strstr(extrapolated, "\"is_extrapolated\":true,\"laws\":\"poisson:9.87Hz,exp:19.9us + "
+                                         "periodic:250Hz,3us\"}"));
+    again = cell_of(extrapolated, strlen(extrapolated) - 1);
+    assert_same(&again, &cell);
+    iwi_cell_result_release(&again);
+    iwi_cell_result_release(&cell);
+    free(line);
+    free(extrapolated);
 }
 
 /* Random bit patterns: every finite number from 0 on must survive. */
@@ -360,6 +389,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_line_looks_as_documented),
         cmocka_unit_test(lines_are_read_back_exactly),
+        cmocka_unit_test(laws_are_told_only_where_they_stood_in),
         cmocka_unit_test(any_number_is_read_back_exactly),
         cmocka_unit_test(a_line_cut_at_any_byte_is_refused),
         cmocka_unit_test(faults_of_lines_are_told),

@@ -27,6 +27,12 @@ static const struct truth truths[] = {
 };
 enum { TRUTHS = sizeof truths / sizeof truths[0] };
 
+/* Durations that never overlap. */
+static struct iwi_fit_above above(double threshold_ns)
+{
+    return (struct iwi_fit_above){.threshold_ns = threshold_ns};
+}
+
 /* `count` sorted durations above the threshold, rounded as recordings are. */
 static void draw(const struct truth *truth, uint64_t trial, int64_t *values_ns, size_t count)
 {
@@ -105,7 +111,7 @@ static void the_right_law_is_chosen_almost_always(void **state)
             iw_durations d;
 
             draw(&truths[t], trial, values_ns, COUNT);
-            assert_ok(iwi_fit_durations(NULL, &none, truths[t].threshold_ns, values_ns, COUNT, &d));
+            assert_ok(iwi_fit_durations(NULL, &none, above(truths[t].threshold_ns), values_ns, COUNT, &d));
             right += d.is_fitted && d.best == truths[t].law;
             iwi_durations_release(&d);
         }
@@ -175,7 +181,7 @@ static void a_wrong_law_is_far_and_rejected(void **state)
 
     (void)state;
     draw(&truths[4], 1, values_ns, MOST);
-    assert_ok(iwi_fit_durations(NULL, &quick, 0.0, values_ns, MOST, &d));
+    assert_ok(iwi_fit_durations(NULL, &quick, above(0.0), values_ns, MOST, &d));
     assert_true(d.laws[IW_FIT_EXP].distance > 0.05);
     assert_true(d.laws[IW_FIT_EXP].p <= 0.011);
     assert_true(d.laws[IW_FIT_LOGNORMAL].p > 0.011);
@@ -211,7 +217,7 @@ static void laws_do_not_rest_on_what_is_below_the_threshold(void **state)
 
     (void)state;
     draw(&pareto, 1, values_ns, MOST);
-    assert_ok(iwi_fit_durations(NULL, &quick, 1000.0, values_ns, MOST, &d));
+    assert_ok(iwi_fit_durations(NULL, &quick, above(1000.0), values_ns, MOST, &d));
     assert_int_equal(d.best, IW_FIT_PARETO);
     assert_true(d.laws[IW_FIT_LOGNORMAL].is_at_limit);
     assert_true(fabs(d.laws[IW_FIT_LOGNORMAL].seen - 0.05) < 1e-6);
@@ -228,14 +234,14 @@ static void equal_durations_are_fixed(void **state)
     for (size_t i = 0; i < 1000; i++) {
         values_ns[i] = 2000 + (int64_t)(i % 2);
     }
-    assert_ok(iwi_fit_durations(NULL, &quick, 180.0, values_ns, 1000, &d));
+    assert_ok(iwi_fit_durations(NULL, &quick, above(180.0), values_ns, 1000, &d));
     assert_true(d.is_fitted);
     assert_int_equal(d.best, IW_FIT_FIXED);
     assert_true(d.laws[IW_FIT_FIXED].distance == 0.0 && d.laws[IW_FIT_FIXED].p == 1.0);
     assert_int_equal(d.point_count, 2);
     iwi_durations_release(&d);
     values_ns[0] = 9000; /* one other does not make it another law */
-    assert_ok(iwi_fit_durations(NULL, &quick, 180.0, values_ns, 1000, &d));
+    assert_ok(iwi_fit_durations(NULL, &quick, above(180.0), values_ns, 1000, &d));
     assert_int_equal(d.best, IW_FIT_FIXED);
     assert_true(fabs(d.laws[IW_FIT_FIXED].distance - 0.001) < 1e-12);
     assert_true(d.laws[IW_FIT_FIXED].p < 0.05);
@@ -248,10 +254,10 @@ static void none_and_few_have_no_law(void **state)
     iw_durations d;
 
     (void)state;
-    assert_ok(iwi_fit_durations(NULL, &quick, 180.0, values_ns, 0, &d));
+    assert_ok(iwi_fit_durations(NULL, &quick, above(180.0), values_ns, 0, &d));
     assert_true(!d.is_fitted && d.count == 0 && d.point_count == 0);
     iwi_durations_release(&d);
-    assert_ok(iwi_fit_durations(NULL, &quick, 180.0, values_ns, 4, &d));
+    assert_ok(iwi_fit_durations(NULL, &quick, above(180.0), values_ns, 4, &d));
     assert_true(!d.is_fitted);
     assert_int_equal(d.count, 3);
     assert_int_equal(d.left_out, 1);
@@ -266,7 +272,7 @@ static void points_fall_from_all_to_one_detour(void **state)
 
     (void)state;
     draw(&truths[0], 1, values_ns, MOST);
-    assert_ok(iwi_fit_durations(NULL, &quick, 0.0, values_ns, MOST, &d));
+    assert_ok(iwi_fit_durations(NULL, &quick, above(0.0), values_ns, MOST, &d));
     assert_in_range(d.point_count, 50, 1000);
     assert_true(d.point_above[0] == 1.0);
     assert_true(fabs(d.point_above[d.point_count - 1] - 1.0 / MOST) < 1e-12);
@@ -284,7 +290,7 @@ static void the_tail_of_the_true_law_is_as_recorded(void **state)
 
     (void)state;
     draw(&truths[4], 2, values_ns, MOST);
-    assert_ok(iwi_fit_durations(NULL, &quick, 0.0, values_ns, MOST, &d));
+    assert_ok(iwi_fit_durations(NULL, &quick, above(0.0), values_ns, MOST, &d));
     assert_true(fabs(d.tail_share - 10.0 / MOST) < 1e-12);
     assert_true(fabs(d.tail_fitted_ns / d.tail_recorded_ns - 1.0) < 0.25);
     assert_true(d.expected_as_long > 0.02 && d.expected_as_long < 20.0);

@@ -262,7 +262,7 @@ static void parts_below_the_threshold_are_left_out_but_counted(void **state)
 
     (void)state;
     for (int64_t i = 0; i < 100; i++) {
-        iwt_detour(recording, 0, i * 90000000 + i * i % 71 * 100000, 5000 + 31 * i, thread);
+        iwt_detour(recording, 0, 1000 + i * 90000000 + i * i % 71 * 100000, 5000 + 31 * i, thread);
         iwt_part(recording, 0, thread, 4900 + 31 * i);
         iwt_part(recording, 0, irq, 100);
     }

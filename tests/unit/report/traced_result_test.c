@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <jansson.h>
@@ -113,6 +114,47 @@ static void the_json_has_it_too(void **state)
     sample_release(&s);
 }
 
+/* The page is made from the JSON. */
+static char *page_of(const iw_traced *traced)
+{
+    char path[] = "/tmp/iw-traced-XXXXXX", *page = NULL;
+    const int fd = mkstemp(path);
+    FILE *file = fdopen(fd, "w"), *out;
+    size_t size = 0;
+    struct sample s;
+
+    assert_non_null(file);
+    write(&s, traced, iw_result_write_json);
+    assert_true(fputs(s.text, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+    sample_release(&s);
+    out = open_memstream(&page, &size);
+    assert_non_null(out);
+    assert_ok(iw_result_write_html(NULL, path, out));
+    assert_int_equal(fclose(out), 0);
+    assert_int_equal(remove(path), 0);
+    return page;
+}
+
+static void the_page_shows_it(void **state)
+{
+    iw_traced traced = run;
+    char *page;
+
+    (void)state;
+    traced.cpu_share = 0.31;
+    page = page_of(&traced);
+    assert_has(page, "<h2 id=\"traced\">The traced run</h2>");
+    assert_has(page,
+               "2.500 s on 8 ranks: 25.0&nbsp;% in MPI, 75.0&nbsp;% between calls, of which 31.0&nbsp;% "
+               "CPU time");
+    assert_has(page, "only 31.0&nbsp;% of the time between calls was CPU time");
+    free(page);
+    page = page_of(NULL);
+    assert_null(strstr(page, "The traced run"));
+    free(page);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -120,6 +162,7 @@ int main(void)
         cmocka_unit_test(little_cpu_time_is_warned_of),
         cmocka_unit_test(replicas_tell_what_they_compute_and_cannot_carry),
         cmocka_unit_test(the_json_has_it_too),
+        cmocka_unit_test(the_page_shows_it),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,11 +1,14 @@
 /* Waves in noise: they decay, the leading edge keeps its speed, and noise alone makes none.
  * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * wave_noise_test [all]: against last-passage percolation at one level and both ways, or in all cases.
  */
 #include <idlewave/wave.h>
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "support/made_halo.h"
 #include "support/support.h"
@@ -152,19 +155,20 @@ static void assert_within(double value, double expected, double share)
  */
 static void decay_and_speed_are_those_of_last_passage_percolation(void **state)
 {
-    static const double levels[] = {0.05, 0.1};
+    static const struct {
+        double noise;
+        bool is_both_ways;
+    } cases[] = {{0.1, true}, {0.1, false}, {0.05, true}, {0.05, false}};
+    const bool *wants_all = *state;
 
-    (void)state;
-    for (size_t i = 0; i < sizeof levels / sizeof levels[0]; i++) {
-        for (int both = 0; both < 2; both++) {
-            const double growth = both ? 2.384 : 2.0, noise_s = levels[i] * 3e-3;
-            const struct long_way found = go_long_way(levels[i], both != 0);
+    for (size_t i = 0; i < (*wants_all ? sizeof cases / sizeof cases[0] : 1); i++) {
+        const double growth = cases[i].is_both_ways ? 2.384 : 2.0, noise_s = cases[i].noise * 3e-3;
+        const struct long_way found = go_long_way(cases[i].noise, cases[i].is_both_ways);
 
-            assert_within(found.decay_s, (growth - 1.0) * noise_s, 0.03);
-            assert_within(found.expected_decay_s, (growth - 1.0) * noise_s, 0.03);
-            assert_within(found.growth, growth, 0.015);
-            assert_within(found.speed_share, 3.05e-3 / (3.05e-3 + growth * noise_s), 0.01);
-        }
+        assert_within(found.decay_s, (growth - 1.0) * noise_s, 0.03);
+        assert_within(found.expected_decay_s, (growth - 1.0) * noise_s, 0.03);
+        assert_within(found.growth, growth, 0.015);
+        assert_within(found.speed_share, 3.05e-3 / (3.05e-3 + growth * noise_s), 0.01);
     }
 }
 
@@ -305,12 +309,13 @@ static void computation_that_is_long_everywhere_is_no_delay(void **state)
     iw_waves_free(waves);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    bool wants_all = argc > 1 && strcmp(argv[1], "all") == 0;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(decay_grows_with_noise_from_nothing),
         cmocka_unit_test(decay_does_not_depend_on_the_length_of_the_delay),
-        cmocka_unit_test(decay_and_speed_are_those_of_last_passage_percolation),
+        cmocka_unit_test_prestate(decay_and_speed_are_those_of_last_passage_percolation, &wants_all),
         cmocka_unit_test(silent_runs_are_as_fast_as_silent_runs),
         cmocka_unit_test(the_leading_edge_goes_one_rank_a_step),
         cmocka_unit_test(noise_alone_makes_no_wave),

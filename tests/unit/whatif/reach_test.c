@@ -237,6 +237,25 @@ static void variance_is_that_of_stretches(void **state)
     iw_noise_set_free(set);
 }
 
+/* The same 100 detours in bursts of half a second: single stretches would vary as above, runs of five hold
+ * 10, 8, ... 0, ... 8 of them, by 9 about their mean of 5; 20 runs by 9/(20 x 25), times 20/19. */
+static void bursts_longer_than_a_stretch_count_as_one(void **state)
+{
+    iw_recording *recording = iwt_recording(1, INT64_C(10000000000));
+    const struct iwi_exposure exposure = {.ranks = 1, .quiet_s = 1.0};
+    iw_noise_set *set;
+    double variance = -1.0;
+
+    (void)state;
+    for (int64_t i = 0; i < 100; i++) {
+        iwt_detour(recording, 0, i / 10 * 1000000000 + i % 10 * 50000000, 1000, 0);
+    }
+    set = set_of(recording, IW_SYNC_NONE, 1);
+    assert_ok(iwi_recording_variance(NULL, set, &exposure, 100e-6 / 10.0, 1, &variance));
+    assert_near(variance, 0.01895, 0.25);
+    iw_noise_set_free(set);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -249,6 +268,7 @@ int main(void)
         cmocka_unit_test(what_is_not_recorded_has_no_reach),
         cmocka_unit_test(a_recording_speaks_for_some_ranks),
         cmocka_unit_test(variance_is_that_of_stretches),
+        cmocka_unit_test(bursts_longer_than_a_stretch_count_as_one),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
