@@ -22,7 +22,8 @@ static const struct opt judge_rows[] = {
 
 static const struct opt_group groups[] = {
     OPT_GROUP("How laws are judged", judge_rows, 0),
-    SHOWN_PLOT_GROUP("Output; csv has a line for each law and source", offsetof(struct fit_opts, shown)),
+    SHOWN_PLOT_GROUP("Output; csv has a line for each law and source, --plot FILE.gp writes the script",
+                     offsetof(struct fit_opts, shown)),
 };
 
 static const struct fit_opts defaults = {.seed = 1};
