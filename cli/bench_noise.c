@@ -29,28 +29,25 @@ int bench_noise_load(struct ui *ui, struct speaker *speaker, const struct bench_
     int code;
 
     *noise = (struct bench_noise){.opts = opts, .speaker = speaker, .log = &speaker->log, .inject = inject};
-    noise->is_of_file = injected_has_file(&opts->replay);
-    if (noise->is_of_file && opts->replay.count > 1) {
-        return ui_usage(ui, "--replay takes one file, or any number of SPECs");
-    }
-    noise->ranks_per_node = opts->ranks_per_node != OPT_UNSET_COUNT ? (uint32_t)opts->ranks_per_node : 1;
-    noise->inject.sync = (iw_sync)opts->sync;
-    noise->inject.skew_ns = opts->skew_ps / IW_PS_PER_NS;
-    noise->inject.time_scale = opts->time_scale;
+    noise->is_of_file = injected_has_file(&opts->injection.noise);
+    noise->ranks_per_node = opts->ranks_per_node != 0 ? (uint32_t)opts->ranks_per_node : 1;
+    noise->inject.sync = (iw_sync)opts->injection.sync;
+    noise->inject.skew_ns = opts->injection.skew_ps / IW_PS_PER_NS;
+    noise->inject.time_scale = opts->injection.time_scale;
     noise->inject.most_share = 0.0; /* simulations go through traces again and again, too */
-    code = simulate_read_cpus(ui, opts->cpus, &noise->cpu_set, &noise->cpus);
+    code = simulate_read_cpus(ui, opts->injection.cpus, &noise->cpu_set, &noise->cpus);
     if (code == UI_DONE) {
-        code = simulate_check_cpus(ui, opts->cpus, noise->is_of_file ? 1 : 0);
+        code = simulate_check_cpus(ui, opts->injection.cpus, noise->is_of_file ? 1 : 0);
     }
     if (code != UI_DONE) {
         return code;
     }
-    injected = (struct injected_opts){.noise = &opts->replay,
+    injected = (struct injected_opts){.noise = &opts->injection.noise,
                                       .cpus = noise->cpus,
-                                      .sync = (iw_sync)opts->sync,
-                                      .seed = opts->seed,
+                                      .sync = (iw_sync)opts->injection.sync,
+                                      .seed = opts->injection.seed,
                                       .cpu_count = noise->ranks_per_node};
-    ui->option = noise->is_of_file ? NULL : "--replay";
+    ui->option = noise->is_of_file ? NULL : "--noise";
     code = injected_load(ui, noise->log, &injected, &noise->recording);
     ui->option = NULL;
     return code;
@@ -69,7 +66,7 @@ void bench_noise_release(struct bench_noise *noise)
  * have no clock in common, so ranks of a node that are on several meet its detours apart. */
 static void find_node(struct bench_noise *noise, const iw_bench_place *place)
 {
-    const bool is_as_recorded = noise->is_of_file && noise->opts->ranks_per_node == OPT_UNSET_COUNT;
+    const bool is_as_recorded = noise->is_of_file && noise->opts->ranks_per_node == 0;
     const uint32_t cpus = (uint32_t)noise->recording->cpu_count;
     const uint32_t wanted = is_as_recorded ? cpus : noise->ranks_per_node;
     const uint32_t within = place->rank % wanted;
@@ -84,7 +81,8 @@ static iw_status prepare(void *arg, const iw_bench_place *place)
 {
     struct bench_noise *noise = arg;
 
-    if (noise->opts->sync == IW_SYNC_START && place->hosts > 1) { /* their clocks have nothing in common */
+    if (noise->opts->injection.sync == IW_SYNC_START &&
+        place->hosts > 1) { /* their clocks have nothing in common */
         (void)speaker_fail(noise->speaker,
                            "--sync start is for ranks of one host, but there are %u hosts; "
                            "'idlewave replay --sync start' synchronises the clocks of hosts",
@@ -92,8 +90,8 @@ static iw_status prepare(void *arg, const iw_bench_place *place)
         return IW_ERR_UNSUPPORTED;
     }
     find_node(noise, place);
-    return iw_inject_calibrate(noise->log, (iw_back_end)noise->opts->back_end, IW_INJECT_CALIBRATE_NS,
-                               &noise->costs);
+    return iw_inject_calibrate(noise->log, (iw_back_end)noise->opts->injection.back_end,
+                               IW_INJECT_CALIBRATE_NS, &noise->costs);
 }
 
 /* The draws of different blocks and of neighbouring seeds have nothing to do with each other. */
@@ -104,13 +102,13 @@ static iw_status start(void *arg, uint64_t draw)
 
     iw_inject_plan_free(noise->plan);
     noise->plan = NULL;
-    noise->inject.seed = noise->opts->seed + (draw + 1) * UINT64_C(0x9E3779B97F4A7C15);
+    noise->inject.seed = noise->opts->injection.seed + (draw + 1) * UINT64_C(0x9E3779B97F4A7C15);
     status = iw_inject_plan_make(noise->log, noise->recording, noise->cpu, &noise->inject, &noise->costs,
                                  &noise->plan);
     if (status == IW_OK) {
         noise->started_ns = now_ns();
-        status =
-            iw_injector_start(noise->log, noise->plan, (iw_back_end)noise->opts->back_end, &noise->injector);
+        status = iw_injector_start(noise->log, noise->plan, (iw_back_end)noise->opts->injection.back_end,
+                                   &noise->injector);
     }
     return status;
 }
@@ -208,6 +206,6 @@ iw_bench_noise bench_noise_calls(struct bench_noise *noise)
                             .prepare = prepare,
                             .start = start,
                             .stop = stop,
-                            .phase = noise->opts->sync == IW_SYNC_PHASE ? begin_phase : NULL,
+                            .phase = noise->opts->injection.sync == IW_SYNC_PHASE ? begin_phase : NULL,
                             .tell = tell};
 }

@@ -7,31 +7,31 @@
 #include <idlewave/bench.h>
 #include <idlewave/idlewave.h>
 
+#include "injected_noise.h"
 #include "opt.h"
+#include "simulate_opts.h"
 
 struct bench_opts {
-    iw_time quantum_ps, duration_ps, block_ps;
+    struct opt_origins origins;
+    iw_time compute_ps, duration_ps, block_ps;
     uint64_t bytes, phases;
     /* noise */
-    struct opt_list replay;
-    int sync, back_end;
-    iw_time skew_ps;
-    double time_scale;
-    uint64_t seed, ranks_per_node; /* OPT_UNSET_COUNT: not given */
-    const char *cpus;              /* of a file; NULL: all */
+    uint64_t ranks_per_node; /* 0: as recorded */
     /* prediction */
-    const char *net, *net_level;
-    uint64_t trials; /* OPT_UNSET_COUNT: not given */
+    uint64_t trials; /* 0: chosen */
     /* output */
     const char *path, *baseline;
-    int format;
+    struct injection_opts injection;
+    struct net_opts net;
+    struct shown_opts shown;
 };
 
-enum bench_format { BENCH_TEXT, BENCH_JSON, BENCH_CSV };
-
-enum { BENCH_GROUP_COUNT = 4 };
+enum { BENCH_GROUP_COUNT = 7 };
 extern const struct opt_group bench_groups[BENCH_GROUP_COUNT];
 extern const struct bench_opts bench_defaults;
+
+/* Whether a network is named for the prediction. */
+bool bench_has_net(const struct bench_opts *opts);
 
 /* Which operation the arguments name, and whether the options go together. Returns UI_DONE or UI_USAGE. */
 int bench_check(struct ui *ui, const struct bench_opts *opts, const struct opt_args *args, iw_bench_op *op_p);

@@ -77,7 +77,8 @@ static iw_status make_noise(const iw_log *log, const struct bench_noise *noise, 
     }
     iw_recording_free(planned);
     if (status == IW_OK) {
-        iw_noise_align(*noise_p, (iw_sync)noise->opts->sync, noise->opts->skew_ps, noise->ranks_per_node);
+        iw_noise_align(*noise_p, (iw_sync)noise->opts->injection.sync, noise->opts->injection.skew_ps,
+                       noise->ranks_per_node);
     }
     return status;
 }
@@ -105,8 +106,7 @@ static uint64_t trials_of(const struct bench_opts *opts, const iw_program *progr
 {
     const double fit = MOST_MESSAGES / fmax((double)iw_program_messages(program), 1.0);
 
-    return opts->trials != OPT_UNSET_COUNT ? opts->trials
-                                           : (uint64_t)fmin(fmax(fit, LEAST_TRIALS), MOST_TRIALS);
+    return opts->trials != 0 ? opts->trials : (uint64_t)fmin(fmax(fit, LEAST_TRIALS), MOST_TRIALS);
 }
 
 int bench_simulate(struct ui *ui, const struct bench_opts *opts, const struct bench_noise *noise,
@@ -135,7 +135,7 @@ int bench_simulate(struct ui *ui, const struct bench_opts *opts, const struct be
         code = ui_exit_of(make_program(&ui->log, result, phases, quantum_ns, &program));
     }
     if (code == UI_DONE) {
-        sim.seed = opts->seed;
+        sim.seed = opts->injection.seed;
         sim.trials = trials_of(opts, program);
         code = ui_exit_of(iw_simulate(&ui->log, program, &net, made, &sim, &simulated));
     }

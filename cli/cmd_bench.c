@@ -22,16 +22,16 @@ static const char description[] =
     "Run it under the launcher of Open MPI or MPICH. Each rank works for a quantum, then all do the "
     "operation: a barrier, an allreduce, or an exchange with both neighbours in a ring. Of each phase the "
     "slowest rank counts: that is what the noise of one rank costs all of them.\n"
-    "With --replay, blocks of phases without and with injected noise alternate in the same processes, and "
+    "With --noise, blocks of phases without and with injected noise alternate in the same processes, and "
     "the same phases are simulated with the same noise: measured and predicted slowdown side by side.\n"
     "Each rank needs a CPU of its own: where ranks share one, the numbers are not valid, and the result says "
     "so. Nothing is pinned; use the launcher's options for that.";
 
 static const struct example examples[] = {
     {"what the noise of this host costs two ranks", "mpirun -n 2 idlewave bench barrier -o quiet.json"},
-    {"prediction against reality", "mpirun -n 2 idlewave bench barrier --replay periodic:100Hz,1ms"},
+    {"prediction against reality", "mpirun -n 2 idlewave bench barrier --noise periodic:100Hz,1ms"},
     {"the noise of another node, synchronised in each phase",
-     "mpirun -n 2 idlewave bench allreduce --replay node.h5 --sync phase -o noisy.json"},
+     "mpirun -n 2 idlewave bench allreduce --noise node.h5 --sync phase -o noisy.json"},
     {"noise of other making against the quiet run",
      "mpirun -n 2 idlewave replay --noise node.h5 -- idlewave bench barrier --baseline quiet.json"},
     {"as a page", "idlewave report noisy.json -o noisy.html"},
@@ -71,11 +71,11 @@ static int write_result(struct ui *ui, const struct bench_opts *opts, const stru
                         const iw_bench_result *result)
 {
     const iw_bench_origin origin = {.command = ui->command,
-                                    .noises = opts->replay.items,
-                                    .noise_count = opts->replay.count,
-                                    .back_end = iw_back_end_name((iw_back_end)opts->back_end),
-                                    .sync = injected_syncs[opts->sync],
-                                    .skew_ns = (double)opts->skew_ps / (double)IW_PS_PER_NS,
+                                    .noises = opts->injection.noise.items,
+                                    .noise_count = opts->injection.noise.count,
+                                    .back_end = iw_back_end_name((iw_back_end)opts->injection.back_end),
+                                    .sync = injected_syncs[opts->injection.sync],
+                                    .skew_ns = (double)opts->injection.skew_ps / (double)IW_PS_PER_NS,
                                     .ranks_per_node = noise->ranks_per_node,
                                     .recorded_cpus =
                                         noise->is_of_file ? (uint32_t)noise->recording->cpu_count : 0,
@@ -87,9 +87,9 @@ static int write_result(struct ui *ui, const struct bench_opts *opts, const stru
 
         written = iw_write_file(&ui->log, opts->path, write_json, &measured);
     }
-    switch (opts->format) {
-    case BENCH_JSON: status = iw_bench_write_json(&ui->log, result, &origin, stdout); break;
-    case BENCH_CSV: status = iw_bench_write_csv(&ui->log, result->samples, stdout); break;
+    switch (opts->shown.format) {
+    case OUTPUT_JSON: status = iw_bench_write_json(&ui->log, result, &origin, stdout); break;
+    case OUTPUT_CSV: status = iw_bench_write_csv(&ui->log, result->samples, stdout); break;
     default: status = iw_bench_write_text(&ui->log, result, &origin, stdout); break;
     }
     if (result->samples->warning[0] != '\0') {
@@ -105,7 +105,7 @@ static int evaluate(struct ui *ui, const struct inputs *inputs, const iw_bench_s
     const struct bench_opts *opts = inputs->opts;
     const iw_bench_baseline *baseline = &inputs->baseline;
     iw_bench_result *result = NULL;
-    int code = ui_exit_of(iw_bench_evaluate(&ui->log, samples, opts->time_scale, &result));
+    int code = ui_exit_of(iw_bench_evaluate(&ui->log, samples, opts->injection.time_scale, &result));
     int written;
 
     if (code != UI_DONE) {
@@ -118,8 +118,8 @@ static int evaluate(struct ui *ui, const struct inputs *inputs, const iw_bench_s
                     baseline->ranks, baseline->quantum_ns / 1e3);
         }
     }
-    if (opts->replay.count > 0) {
-        code = bench_simulate(ui, opts, &inputs->noise, opts->net != NULL ? &inputs->net : NULL, result);
+    if (opts->injection.noise.count > 0) {
+        code = bench_simulate(ui, opts, &inputs->noise, bench_has_net(opts) ? &inputs->net : NULL, result);
     }
     written = write_result(ui, opts, &inputs->noise, result);
     iw_bench_result_free(result);
@@ -132,7 +132,7 @@ static void fill_plan(const struct bench_opts *opts, iw_bench_op op, iw_bench_pl
 {
     plan->op = op;
     plan->bytes = op == IW_BENCH_BARRIER ? 0 : opts->bytes;
-    plan->quantum_ns = (double)opts->quantum_ps / (double)IW_PS_PER_NS * opts->time_scale;
+    plan->quantum_ns = (double)opts->compute_ps / (double)IW_PS_PER_NS * opts->injection.time_scale;
     plan->phases = opts->phases;
     plan->duration_seconds = (double)opts->duration_ps / (double)IW_PS_PER_S;
     plan->block_seconds = (double)opts->block_ps / (double)IW_PS_PER_S;
@@ -150,7 +150,7 @@ static int measure(struct ui *ui, struct inputs *inputs)
 
     if (code == UI_DONE) {
         fill_plan(inputs->opts, inputs->op, &plan);
-        plan.noise = inputs->opts->replay.count > 0 ? &calls : NULL;
+        plan.noise = inputs->opts->injection.noise.count > 0 ? &calls : NULL;
         progress_begin(&progress, 0.0, NULL);
         if (rank == 0) {
             plan.progress = show_progress;
@@ -188,13 +188,10 @@ static int load_baseline(struct speaker *speaker, struct inputs *inputs)
 static int load_net(const struct ui *ui, const struct speaker *speaker, const struct bench_opts *opts,
                     iw_net *net)
 {
-    struct net_opts given = NET_OPTS_INIT;
     struct ui once = *ui;
 
     once.log = speaker->log;
-    given.name_or_path = opts->net;
-    given.level = opts->net_level;
-    return simulate_make_net(&once, &given, net);
+    return simulate_make_net(&once, &opts->net, net);
 }
 
 /* What needs no MPI comes first: mistakes are told before anything is started. */
@@ -210,10 +207,10 @@ static int prepare(struct ui *ui, struct speaker *speaker, struct inputs *inputs
     if (code == UI_DONE && opts->baseline != NULL) {
         code = load_baseline(speaker, inputs);
     }
-    if (code == UI_DONE && opts->net != NULL) {
+    if (code == UI_DONE && bench_has_net(opts)) {
         code = load_net(ui, speaker, opts, &inputs->net);
     }
-    if (code == UI_DONE && opts->replay.count > 0) {
+    if (code == UI_DONE && opts->injection.noise.count > 0) {
         code = bench_noise_load(ui, speaker, opts, &inputs->noise);
     }
     if (code == UI_DONE) {

@@ -8,36 +8,18 @@
 #include "model_opts.h"
 #include "verbs.h"
 
-/* In the order of iw_model_barrier and of enum output_format. */
+/* In the order of iw_model_barrier. */
 static const char *const barriers[] = {"tree", "dissemination", NULL};
-static const char *const formats[] = {"text", "json", "csv", NULL};
-
-static const char *noise_beginning(size_t index)
-{
-    static const char *const beginnings[] = {
-        "exp:",       "pareto:",       "bernoulli:", "periodic:", "poisson:",
-        "phase-exp:", "phase-pareto:", "none",       NULL};
-
-    return beginnings[index];
-}
 
 #define ROW(...) OPT_ROW(struct model_opts, __VA_ARGS__)
 static const struct opt question_rows[] = {
-    ROW("noise", OPT_STRING, noise, "SPEC|FILE",
-        "exp:F or pareto:F,A with F the share of all time; bernoulli:P,TIME; as in simulate "
-        "phase-exp:SHARE, phase-pareto:SHARE,A, periodic:RATE,TIME, poisson:RATE,fixed:TIME, "
-        "poisson:RATE,exp:MEAN; none, what the network alone does; or a noise file",
-        .known = noise_beginning),
-    ROW("work", OPT_TIME, work_ps, "TIME", "work of a phase on each rank; without it, the barrier alone"),
+    ROW("compute", OPT_TIME, compute_ps, "TIME",
+        "work on every rank before each barrier (default none: the barrier alone)"),
     ROW("barrier", OPT_CHOICE, barrier, "",
         "up and down a binary tree, or by dissemination (default tree; dissemination for a barrier alone)",
         .choices = barriers),
-    ROW("latency", OPT_TIME, latency_ps, "TIME", "of a message, which costs nothing else"),
-    ROW("net", OPT_STRING, net.name_or_path, "NAME|FILE",
-        "the network instead: chic, altix, cnl, zeptoos, xt4, or a YAML file", .known = iw_net_builtin_name),
     ROW("ranks", OPT_LIST, ranks, "N|RANGE",
         "2^1..2^24, 1023, or '3..3000 step x10'; may be repeated (default 2^1..2^20)"),
-    ROW("noise-cpus", OPT_STRING, cpus, "LIST", "noise files: use only these CPUs, 0,2-5 (default all)"),
     ROW("rarest", OPT_TIME, rarest_ps, "TIME",
         "noise files: no source comes more rarely than this (default 60s)"),
 };
@@ -49,47 +31,44 @@ static const struct opt check_rows[] = {
         .max = UINT64_C(1) << 30),
     ROW("seed", OPT_COUNT, seed, "N", "all random choices follow from it (default 1)", .max = INT64_MAX),
 };
-static const struct opt output_rows[] = {
-    ROW("format", OPT_CHOICE, format, "", "for people, or for programs (default text)", .choices = formats),
-};
 #undef ROW
 
 static const struct opt_group groups[] = {
     OPT_GROUP("The question", question_rows, 0),
+    {"Noise", noise_rows, NOISE_WHICH_ROWS, offsetof(struct model_opts, noise), false},
+    {"Network", net_rows, NET_ROW_COUNT, offsetof(struct model_opts, net), false},
     OPT_GROUP("Against the simulator", check_rows, 0),
-    OPT_GROUP("Output", output_rows, 0),
+    SHOWN_CSV_GROUP("Output", offsetof(struct model_opts, shown)),
 };
 
 static const struct model_opts defaults = {
-    .work_ps = OPT_UNSET_TIME,
-    .latency_ps = OPT_UNSET_TIME,
     .rarest_ps = 60 * IW_PS_PER_S,
-    .barrier = OPT_UNSET_CHOICE,
     .net = NET_OPTS_INIT,
     .trials = 100,
     .seed = 1,
     .check_ranks = 65536,
 };
 
-static const char *const synopsis[] = {"[options] --noise SPEC|FILE --work TIME --latency TIME",
-                                       "[options] --noise SPEC|FILE --work TIME --net NAME",
+static const char *const synopsis[] = {"[options] --noise SPEC|FILE --compute TIME --net NAME",
                                        "[options] --noise SPEC --net NAME", NULL};
 
 static const char description[] =
     "Says how long a phase takes on N ranks when each works and all then meet in a barrier, and from how "
     "many ranks on noise doubles it: at once, for any N, by the theory of Agarwal, Garg and Vishnoi, where "
     "simulate would draw each rank's noise.\n"
+    "It takes one --noise: a file, one of simulate (of poisson fixed and exp only), or exp:F or pareto:F,A "
+    "with F the share of all time. With --compute it needs --net too.\n"
     "With a noise file the slowest of N ranks comes from the phases that the recording saw, and behind them "
     "from its fitted tail; where neither can be trusted the answer is refused, with how long to record "
     "instead.\n"
     "With a network and --barrier dissemination, periodic and Poisson detours hit the barrier's messages "
-    "too; without --work it answers for such a barrier alone.";
+    "too; without --compute it answers for such a barrier alone.";
 
 static const struct example examples[] = {
     {"1 % of exponential noise, to 16 million ranks",
-     "idlewave model --noise exp:1% --work 1ms --latency 2us --ranks 2^1..2^24"},
+     "idlewave model --noise exp:1% --compute 1ms --net none --L 2us --ranks 2^1..2^24"},
     {"the noise of this node, at scale, and the simulator's view of it",
-     "idlewave model --noise node.h5 --work 1ms --net chic --check"},
+     "idlewave model --noise node.h5 --compute 1ms --net chic --check"},
     {"a barrier alone under rare long detours",
      "idlewave model --noise periodic:0.375Hz,5.6ms --net chic --ranks 2^10..2^20"},
     {NULL, NULL},
@@ -97,26 +76,22 @@ static const struct example examples[] = {
 
 static int check_options(const struct ui *ui, const struct model_opts *opts)
 {
-    const bool has_work = opts->work_ps != OPT_UNSET_TIME;
+    const bool has_work = opt_given(opts, compute_ps);
 
-    if (opts->noise == NULL) {
+    if (opts->noise.specs.count == 0) {
         return ui_usage(ui, "which noise? Write --noise exp:1%%, or --noise FILE");
     }
-    if (opts->latency_ps != OPT_UNSET_TIME && opts->net.name_or_path != NULL) {
-        return ui_usage(ui, "--net has a latency of its own: leave --latency away");
+    if (opts->noise.specs.count > 1) {
+        return ui_usage(ui, "--noise: formulas have one source of noise; simulate adds several up");
     }
-    if (has_work && opts->work_ps == 0) {
-        return ui_usage(ui, "--work is 0: leave it away to ask for the barrier alone");
+    if (has_work && opts->compute_ps == 0) {
+        return ui_usage(ui, "--compute is 0: leave it away to ask for the barrier alone");
     }
-    if (has_work && opts->latency_ps == OPT_UNSET_TIME && opts->net.name_or_path == NULL) {
-        return ui_usage(ui, "what does a message cost? Write --latency 2us, or --net chic");
+    if (has_work && !opt_given(&opts->net, name_or_path)) {
+        return ui_usage(ui, "what does a message cost? Write --net chic, or --net none --L 2us");
     }
-    if (!has_work && opts->latency_ps != OPT_UNSET_TIME) {
-        return ui_usage(ui, "a barrier without work needs a network: messages that cost no CPU time meet no "
-                            "noise. Write --net chic, or --work 1ms");
-    }
-    if (!has_work && opts->barrier == IW_MODEL_TREE) {
-        return ui_usage(ui, "--barrier tree needs --work: without work there is a model of dissemination "
+    if (!has_work && opt_given(opts, barrier) && opts->barrier == IW_MODEL_TREE) {
+        return ui_usage(ui, "--barrier tree needs --compute: without work there is a model of dissemination "
                             "only");
     }
     return UI_DONE;
@@ -145,7 +120,7 @@ static int run(struct ui *ui, const void *values, const struct opt_args *args)
         code = model_check(ui, opts, &model);
     }
     if (code == UI_DONE) {
-        code = write_report(ui, opts->format, &model.report);
+        code = write_report(ui, opts->shown.format, &model.report);
     }
     model_release(&model);
     return code;

@@ -10,26 +10,28 @@
 
 #include "net_launches.h"
 #include "progress.h"
+#include "shown_opts.h"
 #include "speaker.h"
 #include "verbs.h"
 
 struct net_measure_opts {
+    struct opt_origins origins;
     const char *path, *name;
     iw_time duration_ps;
     uint64_t largest_bytes, launches;
     const char *sizes;
-    int calls, links, format;
+    int calls, links;
+    struct shown_opts shown;
 };
 
-enum { FORMAT_TEXT, FORMAT_JSON };
-static const char *const formats[] = {"text", "json", NULL};
 static const char *const call_names[] = {"blocking", "nonblocking", "exchange", NULL}; /* as iw_net_calls */
 static const char *const link_names[] = {"auto", "all", "none", NULL};                 /* as iw_net_links */
 
 #define ROW(...) OPT_ROW(struct net_measure_opts, __VA_ARGS__)
 static const struct opt what_rows[] = {
     ROW("duration", OPT_TIME, duration_ps, "TIME",
-        "measure for so long in each launch; less if all is known to 1 % before (default 5s)"),
+        "measure for so long in each launch; less if all is known to 1 % before (default 5s)",
+        .is_setting = true),
     ROW("launches", OPT_COUNT, launches, "N",
         "start LAUNCHER so many times: launches differ by more than the messages of one (default 5)",
         .min = 2, .max = NET_MOST_LAUNCHES),
@@ -41,28 +43,28 @@ static const struct opt what_rows[] = {
         "send and receive as your program does: MPI_Send and MPI_Recv; Isend, Irecv and Wait; or these on "
         "both "
         "sides at once, as halo exchanges and allreduces do (default blocking)",
-        .choices = call_names),
+        .choices = call_names, .is_setting = true),
     ROW("links", OPT_CHOICE, links, "",
         "look for slow pairs of ranks: among all, none, or all of up to 64 ranks and some of more (default "
         "auto)",
-        .choices = link_names),
+        .choices = link_names, .is_setting = true),
 };
 static const struct opt output_rows[] = {
-    ROW("output", OPT_STRING, path, "FILE", "write the network as YAML, for simulate --net", .letter = 'o'),
+    SHOWN_OUTPUT_ROW(struct net_measure_opts, path, "FILE", "write the network as YAML, for simulate --net"),
     ROW("name", OPT_STRING, name, "NAME", "its name (default that of the file)"),
-    ROW("format", OPT_CHOICE, format, "", "for people, or for programs (default text)", .choices = formats),
 };
 #undef ROW
 
 static const struct opt_group groups[] = {
     OPT_GROUP("What is measured", what_rows, 0),
     OPT_GROUP("Output", output_rows, 0),
+    SHOWN_JSON_GROUP("Output", offsetof(struct net_measure_opts, shown)),
 };
 
-enum { DEFAULT_LAUNCHES = 5, MOST_SIZES = 56 };
+enum { MOST_SIZES = 56 };
 
 static const struct net_measure_opts defaults = {
-    .duration_ps = 5 * IW_PS_PER_S, .largest_bytes = UINT64_C(4) << 20, .launches = OPT_UNSET_COUNT};
+    .duration_ps = 5 * IW_PS_PER_S, .largest_bytes = UINT64_C(4) << 20, .launches = 5};
 
 static const char *const synopsis[] = {"[options] -- LAUNCHER [ARGUMENT...]", "[options]", NULL};
 
@@ -116,7 +118,7 @@ static iw_status write_result(struct ui *ui, const struct net_measure_opts *opts
     if (opts->path != NULL) {
         written = iw_net_write_yaml(&ui->log, measured, name, ui->command, opts->path);
     }
-    status = opts->format == FORMAT_JSON
+    status = opts->shown.format == OUTPUT_JSON
                  ? iw_net_write_json(&ui->log, measured, stdout)
                  : iw_net_write_text(&ui->log, measured, written == IW_OK ? opts->path : NULL, stdout);
     return status != IW_OK ? status : written;
@@ -213,7 +215,7 @@ static int measure_here(struct ui *ui, const struct net_measure_opts *opts)
     if (status == IW_OK && launcher.name == NULL) {
         return ui_usage(ui, "name the launcher of an MPI: idlewave net -o my.yaml -- mpirun -n 2");
     }
-    if (opts->launches != OPT_UNSET_COUNT) {
+    if (opt_typed(opts, launches)) {
         return ui_usage(ui,
                         "--launches: under a launcher this is one launch; write idlewave net --launches %llu "
                         "-- mpirun -n 2",
@@ -237,7 +239,6 @@ static int measure_here(struct ui *ui, const struct net_measure_opts *opts)
 static int measure_launches(struct ui *ui, const struct net_measure_opts *opts,
                             const struct opt_args *launcher)
 {
-    const size_t count = opts->launches == OPT_UNSET_COUNT ? DEFAULT_LAUNCHES : (size_t)opts->launches;
     char duration[32], largest[32];
     const char *const options[] = {"--format",
                                    "json",
@@ -257,7 +258,7 @@ static int measure_launches(struct ui *ui, const struct net_measure_opts *opts,
 
     snprintf(duration, sizeof duration, "%lldps", (long long)opts->duration_ps);
     snprintf(largest, sizeof largest, "%llu", (unsigned long long)opts->largest_bytes);
-    code = net_run_launches(ui, launcher, options, count, &all);
+    code = net_run_launches(ui, launcher, options, (size_t)opts->launches, &all);
     if (code == UI_DONE) {
         code = ui_exit_of(write_result(ui, opts, all.measured));
     }

@@ -7,15 +7,15 @@
 #include <idlewave/idlewave.h>
 
 #include "noise_verbs.h"
+#include "shown_opts.h"
 
 struct compare_opts {
-    int metric, format;
+    struct opt_origins origins;
+    int metric;
     const char *tolerance;
     uint64_t seed;
+    struct shown_opts shown;
 };
-
-enum { FORMAT_TEXT, FORMAT_JSON, FORMAT_CSV };
-static const char *const formats[] = {"text", "json", "csv", NULL};
 
 static const iw_compare_metric metrics[] = {IW_COMPARE_SHARE, IW_COMPARE_RATE, IW_COMPARE_P99};
 static const char *const metric_names[] = {"share", "rate", "p99", NULL};
@@ -26,18 +26,15 @@ static const struct opt verdict_rows[] = {
         "what the verdict is about: time lost, detours a second, or their 99th percentile (default share)",
         .choices = metric_names),
     ROW("tolerance", OPT_STRING, tolerance, "SHARE",
-        "B may be worse by this much: a share of the time, of the other metrics a share of A's (default 0)"),
+        "B may be worse by this much: a share of the time, of the other metrics a share of A's (default 0)",
+        .is_setting = true),
     ROW("seed", OPT_COUNT, seed, "N", "of the random numbers that judge chance (default 1)"),
-};
-static const struct opt output_rows[] = {
-    ROW("format", OPT_CHOICE, format, "",
-        "for people, or for programs: csv has a line a source (default text)", .choices = formats),
 };
 #undef ROW
 
 static const struct opt_group groups[] = {
     OPT_GROUP("Verdict", verdict_rows, 0),
-    OPT_GROUP("Output", output_rows, 0),
+    SHOWN_CSV_GROUP("Output; csv has a line for each source", offsetof(struct compare_opts, shown)),
 };
 
 static const struct compare_opts defaults = {.seed = 1};
@@ -64,8 +61,8 @@ static const struct example examples[] = {
 static iw_status write_report(struct ui *ui, int format, const iw_compared *compared)
 {
     switch (format) {
-    case FORMAT_JSON: return iw_compare_write_json(&ui->log, compared, stdout);
-    case FORMAT_CSV: return iw_compare_write_csv(&ui->log, compared, stdout);
+    case OUTPUT_JSON: return iw_compare_write_json(&ui->log, compared, stdout);
+    case OUTPUT_CSV: return iw_compare_write_csv(&ui->log, compared, stdout);
     default: return iw_compare_write_text(&ui->log, compared, stdout);
     }
 }
@@ -93,7 +90,7 @@ static int compare(struct ui *ui, const struct compare_opts *opts, double tolera
     }
     compared.comparison = comparison;
     verdict = comparison->verdict;
-    status = write_report(ui, opts->format, &compared);
+    status = write_report(ui, opts->shown.format, &compared);
     iw_noise_comparison_free(comparison);
     if (status == IW_OK && verdict == IW_COMPARE_UNKNOWN) {
         ui_error(ui, "cannot tell which is worse by %s: too few detours; judge by --metric share or rate",

@@ -10,6 +10,7 @@
 #include "noise_verbs.h"
 
 struct convert_opts {
+    struct opt_origins origins;
     const char *from, *to;
     uint64_t cpu;
     iw_time length_ps;
@@ -39,7 +40,7 @@ static const struct opt rows[] = {
 
 static const struct opt_group groups[] = {OPT_GROUP("What is converted", rows, 0)};
 
-static const struct convert_opts defaults = {.cpu = OPT_UNSET_COUNT, .length_ps = 0};
+static const struct convert_opts defaults = {.cpu = 0};
 
 static const char *const synopsis[] = {"[options] IN OUT", NULL};
 
@@ -97,7 +98,7 @@ static int run(struct ui *ui, const void *values, const struct opt_args *args)
         return ui_usage(ui, "from what to what? idlewave noise convert IN OUT");
     }
     import.format = opts->from;
-    import.cpu = opts->cpu != OPT_UNSET_COUNT ? (uint32_t)opts->cpu : IW_IMPORT_ALL_CPUS;
+    import.cpu = opt_given(opts, cpu) ? (uint32_t)opts->cpu : IW_IMPORT_ALL_CPUS;
     import.length_ns = opts->length_ps / IW_PS_PER_NS;
     status = iw_recording_import(&ui->log, args->values[0], &import, &recording);
     if (status != IW_OK) {

@@ -6,6 +6,7 @@
 #include "noise_verbs.h"
 
 struct cut_values {
+    struct opt_origins origins;
     iw_time from_ps, to_ps, at_least_ps;
     const char *cpus;
     struct opt_list drop, keep;
@@ -28,10 +29,11 @@ static const struct opt part_rows[] = {
 
 static const struct opt_group groups[] = {
     OPT_GROUP("What is kept", part_rows, 0),
-    {"Output", edit_output_rows, EDIT_OUTPUT_ROWS, offsetof(struct cut_values, output)},
+    {"Output", edit_output_rows, EDIT_OUTPUT_ROWS, offsetof(struct cut_values, output), false},
+    SHOWN_JSON_GROUP("Output", offsetof(struct cut_values, output.shown)),
 };
 
-static const struct cut_values defaults = {.to_ps = OPT_UNSET_TIME};
+static const struct cut_values defaults = {.to_ps = 0};
 
 static const char *const synopsis[] = {"[options] FILE -o FILE", NULL};
 
@@ -77,7 +79,7 @@ static int check(const struct ui *ui, const struct cut_values *v, const struct o
     if (args->count == 0) {
         return ui_usage(ui, "which recording? idlewave noise cut FILE -o FILE");
     }
-    if (v->to_ps != OPT_UNSET_TIME && whole_ns(v->from_ps) >= whole_ns(v->to_ps)) {
+    if (opt_given(v, to_ps) && whole_ns(v->from_ps) >= whole_ns(v->to_ps)) {
         return ui_usage(ui, "nothing lies between --from and --to: the end must be later");
     }
     return edit_check_output(ui, &v->output);
@@ -102,7 +104,7 @@ static int run(struct ui *ui, const void *values, const struct opt_args *args)
         opts.cpu_count = cpus.count;
     }
     opts.from_ns = whole_ns(v->from_ps);
-    opts.to_ns = v->to_ps != OPT_UNSET_TIME ? whole_ns(v->to_ps) : INT64_MAX;
+    opts.to_ns = opt_given(v, to_ps) ? whole_ns(v->to_ps) : INT64_MAX;
     opts.keep = v->keep.items;
     opts.keep_count = v->keep.count;
     opts.drop = v->drop.items;

@@ -6,27 +6,25 @@
 #include <idlewave/idlewave.h>
 
 #include "noise_verbs.h"
+#include "shown_opts.h"
 
 struct fit_opts {
+    struct opt_origins origins;
     uint64_t seed;
-    int format;
-    const char *plot_path;
+    struct shown_opts shown;
 };
 
-enum { FORMAT_TEXT, FORMAT_JSON, FORMAT_CSV };
-static const char *const formats[] = {"text", "json", "csv", NULL};
-
 #define ROW(...) OPT_ROW(struct fit_opts, __VA_ARGS__)
-static const struct opt output_rows[] = {
-    ROW("format", OPT_CHOICE, format, "",
-        "for people, or for programs: csv has a line a law and source (default text)", .choices = formats),
-    ROW("plot", OPT_STRING, plot_path, "FILE",
-        "draw it as .svg, .png or .pdf too (needs gnuplot), or write the script as .gp"),
+static const struct opt judge_rows[] = {
     ROW("seed", OPT_COUNT, seed, "N", "of the random numbers that judge chance (default 1)"),
 };
 #undef ROW
 
-static const struct opt_group groups[] = {OPT_GROUP("Output", output_rows, 0)};
+static const struct opt_group groups[] = {
+    OPT_GROUP("How laws are judged", judge_rows, 0),
+    SHOWN_PLOT_GROUP("Output; csv has a line for each law and source, --plot FILE.gp writes the script",
+                     offsetof(struct fit_opts, shown)),
+};
 
 static const struct fit_opts defaults = {.seed = 1};
 
@@ -51,8 +49,8 @@ static iw_status write_report(struct ui *ui, int format, const iw_recording *rec
                               const iw_noise_fit *fit, const char *name)
 {
     switch (format) {
-    case FORMAT_JSON: return iw_fit_write_json(&ui->log, recording, fit, name, stdout);
-    case FORMAT_CSV: return iw_fit_write_csv(&ui->log, recording, fit, stdout);
+    case OUTPUT_JSON: return iw_fit_write_json(&ui->log, recording, fit, name, stdout);
+    case OUTPUT_CSV: return iw_fit_write_csv(&ui->log, recording, fit, stdout);
     default: return iw_fit_write_text(&ui->log, recording, fit, name, stdout);
     }
 }
@@ -67,11 +65,11 @@ static int show(struct ui *ui, const struct fit_opts *opts, const iw_recording *
 
     wanted.seed = opts->seed;
     status = iw_noise_fit_new(&ui->log, recording, &wanted, &fit);
-    if (status == IW_OK && opts->plot_path != NULL) {
-        drawn = iw_fit_plot(&ui->log, recording, fit, name, opts->plot_path);
+    if (status == IW_OK && opts->shown.plot != NULL) {
+        drawn = iw_fit_plot(&ui->log, recording, fit, name, opts->shown.plot);
     }
     if (status == IW_OK && drawn != IW_ERR_USAGE) {
-        status = write_report(ui, opts->format, recording, fit, name);
+        status = write_report(ui, opts->shown.format, recording, fit, name);
     }
     iw_noise_fit_free(fit);
     return noise_exit(ui, status, drawn);

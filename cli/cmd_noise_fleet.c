@@ -7,31 +7,27 @@
 
 #include "noise_fleet.h"
 #include "noise_verbs.h"
+#include "shown_opts.h"
 
 struct fleet_opts {
+    struct opt_origins origins;
     const char *false_alarms, *matters;
-    int format;
+    struct shown_opts shown;
 };
-
-enum { FORMAT_TEXT, FORMAT_JSON, FORMAT_CSV };
-static const char *const formats[] = {"text", "json", "csv", NULL};
 
 #define ROW(...) OPT_ROW(struct fleet_opts, __VA_ARGS__)
 static const struct opt verdict_rows[] = {
     ROW("false-alarms", OPT_STRING, false_alarms, "SHARE",
-        "so many fleets of nodes that are alike may get any alarm at all (default 1%)"),
+        "so many fleets of nodes that are alike may get any alarm at all (default 1%)", .is_setting = true),
     ROW("matters", OPT_STRING, matters, "SHARE",
-        "noise above the median that is worth an alarm, as a share of CPU time (default 0.02%)"),
-};
-static const struct opt output_rows[] = {
-    ROW("format", OPT_CHOICE, format, "", "for people, or for programs: csv has a line a node (default text)",
-        .choices = formats),
+        "noise above the median that is worth an alarm, as a share of CPU time (default 0.02%)",
+        .is_setting = true),
 };
 #undef ROW
 
 static const struct opt_group groups[] = {
     OPT_GROUP("Verdict", verdict_rows, 0),
-    OPT_GROUP("Output", output_rows, 0),
+    SHOWN_CSV_GROUP("Output; csv has a line for each node", offsetof(struct fleet_opts, shown)),
 };
 
 static const struct fleet_opts defaults = {.false_alarms = "1%", .matters = "0.02%"};
@@ -71,8 +67,8 @@ static int parse_share(struct ui *ui, const char *option, const char *text, doub
 static iw_status write_report(struct ui *ui, int format, const iw_fleet *fleet, const char *path)
 {
     switch (format) {
-    case FORMAT_JSON: return iw_fleet_write_json(&ui->log, fleet, path, stdout);
-    case FORMAT_CSV: return iw_fleet_write_csv(&ui->log, fleet, stdout);
+    case OUTPUT_JSON: return iw_fleet_write_json(&ui->log, fleet, path, stdout);
+    case OUTPUT_CSV: return iw_fleet_write_csv(&ui->log, fleet, stdout);
     default: return iw_fleet_write_text(&ui->log, fleet, path, stdout);
     }
 }
@@ -106,7 +102,7 @@ static int judge(struct ui *ui, const struct fleet_opts *opts, const iw_fleet_op
         status = iw_fleet_judge(&ui->log, fleet, wanted);
     }
     if (status == IW_OK) {
-        status = write_report(ui, opts->format, fleet, path);
+        status = write_report(ui, opts->shown.format, fleet, path);
     }
     code = status == IW_OK ? exit_of_verdict(ui, fleet) : ui_exit_of(status);
     iw_fleet_free(fleet);

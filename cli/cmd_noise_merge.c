@@ -7,6 +7,7 @@
 #include "noise_verbs.h"
 
 struct merge_values {
+    struct opt_origins origins;
     bool is_append;
     struct edit_output_opts output;
 };
@@ -19,7 +20,8 @@ static const struct opt merge_rows[] = {
 
 static const struct opt_group groups[] = {
     OPT_GROUP("What is joined", merge_rows, 0),
-    {"Output", edit_output_rows, EDIT_OUTPUT_ROWS, offsetof(struct merge_values, output)},
+    {"Output", edit_output_rows, EDIT_OUTPUT_ROWS, offsetof(struct merge_values, output), false},
+    SHOWN_JSON_GROUP("Output", offsetof(struct merge_values, output.shown)),
 };
 
 static const struct merge_values defaults = {.is_append = false};

@@ -7,36 +7,30 @@
 #include <idlewave/idlewave.h>
 
 #include "noise_verbs.h"
+#include "shown_opts.h"
 
 struct show_opts {
+    struct opt_origins origins;
     iw_time long_ps;
     uint64_t cpu;
-    int format;
-    const char *plot_path;
+    struct shown_opts shown;
 };
-
-enum { FORMAT_TEXT, FORMAT_JSON, FORMAT_CSV };
-static const char *const formats[] = {"text", "json", "csv", NULL};
 
 #define ROW(...) OPT_ROW(struct show_opts, __VA_ARGS__)
 static const struct opt what_rows[] = {
     ROW("cpu", OPT_COUNT, cpu, "N", "only this CPU (default all)", .max = UINT32_MAX),
     ROW("long", OPT_TIME, long_ps, "TIME",
-        "detours at least this long delay a barrier: about as long as one of its rounds (default 20us)"),
-};
-static const struct opt output_rows[] = {
-    ROW("format", OPT_CHOICE, format, "",
-        "for people, or for programs: csv has a line a detour (default text)", .choices = formats),
-    ROW("plot", OPT_STRING, plot_path, "FILE", "draw it as .svg, .png or .pdf too (needs gnuplot)"),
+        "detours at least this long delay a barrier: about as long as one of its rounds (default 20us)",
+        .is_setting = true),
 };
 #undef ROW
 
 static const struct opt_group groups[] = {
     OPT_GROUP("What is shown", what_rows, 0),
-    OPT_GROUP("Output", output_rows, 0),
+    SHOWN_PLOT_GROUP("Output; csv has a line for each detour", offsetof(struct show_opts, shown)),
 };
 
-static const struct show_opts defaults = {.long_ps = 20 * IW_PS_PER_US, .cpu = OPT_UNSET_COUNT};
+static const struct show_opts defaults = {.long_ps = 20 * IW_PS_PER_US};
 
 static const char *const synopsis[] = {"[options] FILE", NULL};
 
@@ -74,8 +68,8 @@ static iw_status write_report(struct ui *ui, int format, const iw_recording *rec
                               const iw_noise_facts *facts, const char *name)
 {
     switch (format) {
-    case FORMAT_JSON: return iw_noise_write_json(&ui->log, recording, facts, name, stdout);
-    case FORMAT_CSV: return iw_noise_write_csv(&ui->log, recording, stdout);
+    case OUTPUT_JSON: return iw_noise_write_json(&ui->log, recording, facts, name, stdout);
+    case OUTPUT_CSV: return iw_noise_write_csv(&ui->log, recording, stdout);
     default: return iw_noise_write_text(&ui->log, recording, facts, name, stdout);
     }
 }
@@ -88,11 +82,11 @@ static int show(struct ui *ui, const struct show_opts *opts, const iw_recording 
     iw_status status, drawn = IW_OK;
 
     status = iw_noise_facts_new(&ui->log, recording, (double)opts->long_ps / (double)IW_PS_PER_NS, &facts);
-    if (status == IW_OK && opts->plot_path != NULL) {
-        drawn = iw_noise_plot(&ui->log, recording, facts, name, opts->plot_path);
+    if (status == IW_OK && opts->shown.plot != NULL) {
+        drawn = iw_noise_plot(&ui->log, recording, facts, name, opts->shown.plot);
     }
     if (status == IW_OK && drawn != IW_ERR_USAGE) {
-        status = write_report(ui, opts->format, recording, facts, name);
+        status = write_report(ui, opts->shown.format, recording, facts, name);
     }
     iw_noise_facts_free(facts);
     return noise_exit(ui, status, drawn);
@@ -112,8 +106,8 @@ static int run(struct ui *ui, const void *values, const struct opt_args *args)
     if (status != IW_OK) {
         return ui_exit_of(status);
     }
-    shown = opts->cpu != OPT_UNSET_COUNT ? only_cpu(recording, opts->cpu) : *recording;
-    if (opts->cpu != OPT_UNSET_COUNT && shown.cpu_count == 0) {
+    shown = opt_given(opts, cpu) ? only_cpu(recording, opts->cpu) : *recording;
+    if (shown.cpu_count == 0 && opt_given(opts, cpu)) {
         ui_error(ui, "'%s' has no CPU %llu", args->values[0], (unsigned long long)opts->cpu);
         code = UI_ERROR;
     } else {

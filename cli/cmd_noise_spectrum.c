@@ -8,16 +8,14 @@
 #include <idlewave/idlewave.h>
 
 #include "noise_verbs.h"
+#include "shown_opts.h"
 
 struct spectrum_opts {
+    struct opt_origins origins;
     uint64_t cpu;
     const char *max_frequency;
-    int format;
-    const char *plot_path;
+    struct shown_opts shown;
 };
-
-enum { FORMAT_TEXT, FORMAT_JSON, FORMAT_CSV };
-static const char *const formats[] = {"text", "json", "csv", NULL};
 
 #define ROW(...) OPT_ROW(struct spectrum_opts, __VA_ARGS__)
 static const struct opt what_rows[] = {
@@ -25,19 +23,14 @@ static const struct opt what_rows[] = {
         "up to this (default 5kHz, or what quanta allow)"),
     ROW("cpu", OPT_COUNT, cpu, "N", "only this CPU (default the mean of all)", .max = UINT32_MAX),
 };
-static const struct opt output_rows[] = {
-    ROW("format", OPT_CHOICE, format, "",
-        "for people, or for programs: csv has a line a frequency (default text)", .choices = formats),
-    ROW("plot", OPT_STRING, plot_path, "FILE", "draw it as .svg, .png or .pdf too (needs gnuplot)"),
-};
 #undef ROW
 
 static const struct opt_group groups[] = {
     OPT_GROUP("What is shown", what_rows, 0),
-    OPT_GROUP("Output", output_rows, 0),
+    SHOWN_PLOT_GROUP("Output; csv has a line for each frequency", offsetof(struct spectrum_opts, shown)),
 };
 
-static const struct spectrum_opts defaults = {.cpu = OPT_UNSET_COUNT};
+static const struct spectrum_opts defaults = {.cpu = 0};
 
 static const char *const synopsis[] = {"[options] FILE", NULL};
 
@@ -59,8 +52,8 @@ static iw_status write_report(struct ui *ui, int format, const iw_recording *rec
                               const iw_noise_spectrum *spectrum, const char *name)
 {
     switch (format) {
-    case FORMAT_JSON: return iw_spectrum_write_json(&ui->log, recording, spectrum, name, stdout);
-    case FORMAT_CSV: return iw_spectrum_write_csv(&ui->log, spectrum, stdout);
+    case OUTPUT_JSON: return iw_spectrum_write_json(&ui->log, recording, spectrum, name, stdout);
+    case OUTPUT_CSV: return iw_spectrum_write_csv(&ui->log, spectrum, stdout);
     default: return iw_spectrum_write_text(&ui->log, recording, spectrum, name, stdout);
     }
 }
@@ -74,11 +67,11 @@ static int show(struct ui *ui, const struct spectrum_opts *opts, const iw_spectr
     iw_status status, drawn = IW_OK;
 
     status = iw_noise_spectrum_new(&ui->log, recording, wanted, &spectrum);
-    if (status == IW_OK && opts->plot_path != NULL) {
-        drawn = iw_spectrum_plot(&ui->log, recording, spectrum, name, opts->plot_path);
+    if (status == IW_OK && opts->shown.plot != NULL) {
+        drawn = iw_spectrum_plot(&ui->log, recording, spectrum, name, opts->shown.plot);
     }
     if (status == IW_OK && drawn != IW_ERR_USAGE) {
-        status = write_report(ui, opts->format, recording, spectrum, name);
+        status = write_report(ui, opts->shown.format, recording, spectrum, name);
     }
     iw_noise_spectrum_free(spectrum);
     return noise_exit(ui, status, drawn);
@@ -116,7 +109,7 @@ static int run(struct ui *ui, const void *values, const struct opt_args *args)
     if (opts->max_frequency != NULL) {
         wanted.max_frequency_hz = frequency_of(period_ps);
     }
-    wanted.cpu = opts->cpu != OPT_UNSET_COUNT ? (int64_t)opts->cpu : -1;
+    wanted.cpu = opt_given(opts, cpu) ? (int64_t)opts->cpu : -1;
     status = iw_recording_load(&ui->log, args->values[0], &recording);
     code = status == IW_OK ? show(ui, opts, &wanted, recording, args->values[0]) : ui_exit_of(status);
     iw_recording_free(recording);

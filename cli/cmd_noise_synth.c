@@ -5,6 +5,7 @@
 #include "noise_verbs.h"
 
 struct synth_values {
+    struct opt_origins origins;
     iw_time duration_ps, threshold_ps, t_min_ps;
     uint64_t cpu_count, seed;
     int sync;
@@ -29,7 +30,8 @@ static const struct opt noise_rows[] = {
 
 static const struct opt_group groups[] = {
     OPT_GROUP("What is written", noise_rows, 0),
-    {"Output", edit_output_rows, EDIT_OUTPUT_ROWS, offsetof(struct synth_values, output)},
+    {"Output", edit_output_rows, EDIT_OUTPUT_ROWS, offsetof(struct synth_values, output), false},
+    SHOWN_JSON_GROUP("Output", offsetof(struct synth_values, output.shown)),
 };
 
 static const struct synth_values defaults = {.duration_ps = 60 * IW_PS_PER_S, .cpu_count = 1, .seed = 1};

@@ -13,23 +13,23 @@
 #include "interrupt.h"
 #include "live.h"
 #include "progress.h"
+#include "shown_opts.h"
 #include "under.h"
 #include "verbs.h"
 
-enum record_format { RECORD_TEXT, RECORD_JSON };
-
 struct record_opts {
+    struct opt_origins origins;
     const char *path, *cpus, *under;
-    int probe, attribution, format;
+    int probe, attribution;
     iw_time duration_ps, quantum_ps;
     uint64_t events;
     double threshold;
+    struct shown_opts shown;
 };
 
-/* In the order of iw_probe, iw_attribution and enum record_format. */
+/* In the order of iw_probe and iw_attribution. */
 static const char *const probes[] = {"selfish", "fwq", "ftq", NULL};
 static const char *const attributions[] = {"auto", "none", "switches", "perf", "tracefs", "osnoise", NULL};
-static const char *const formats[] = {"text", "json", NULL};
 
 #define ROW(...) OPT_ROW(struct record_opts, __VA_ARGS__)
 static const struct opt measure_rows[] = {
@@ -37,31 +37,33 @@ static const struct opt measure_rows[] = {
         "gaps in a loop that reads the clock, the time of fixed work, or the work in a fixed time (default "
         "selfish)",
         .choices = probes),
-    ROW("cpus", OPT_STRING, cpus, "LIST", "CPUs to measure, all at once: 0-3,8 (default all allowed)"),
-    ROW("duration", OPT_TIME, duration_ps, "TIME", "how long (default 60s)"),
+    ROW("cpus", OPT_STRING, cpus, "LIST", "CPUs to measure, all at once: 0-3,8 (default all allowed)",
+        .is_setting = true),
+    ROW("duration", OPT_TIME, duration_ps, "TIME", "how long (default 60s)", .is_setting = true),
     ROW("events", OPT_COUNT, events, "N",
         "room for detours or samples of each CPU; further ones are only counted (default by duration)",
         .min = 1, .max = UINT64_C(1) << 40),
     ROW("threshold", OPT_FACTOR, threshold, "FACTOR",
-        "keep gaps above FACTOR times that of the undisturbed loop, at least 2 (default 9)"),
+        "keep gaps above FACTOR times that of the undisturbed loop, at least 2 (default 9)",
+        .is_setting = true),
     ROW("quantum", OPT_TIME, quantum_ps, "TIME", "fwq, ftq: time of one sample (default 1ms)"),
     ROW("attribution", OPT_CHOICE, attribution, "",
         "who tells the sources: context switches of the own threads, perf's or tracefs's kernel events, the "
         "osnoise tracer (default auto: the best that works)",
-        .choices = attributions),
+        .choices = attributions, .is_setting = true),
     ROW("under", OPT_STRING, under, "COMMAND",
         "run a shell command meanwhile; it is ended with the recording"),
 };
 
 static const struct opt output_rows[] = {
-    ROW("output", OPT_STRING, path, "FILE", "the noise file, HDF5 (default noise-HOST.h5)", .letter = 'o'),
-    ROW("format", OPT_CHOICE, format, "", "for people, or for programs (default text)", .choices = formats),
+    SHOWN_OUTPUT_ROW(struct record_opts, path, "FILE", "the noise file, HDF5 (default noise-HOST.h5)"),
 };
 #undef ROW
 
 static const struct opt_group groups[] = {
     OPT_GROUP("How to measure", measure_rows, 0),
     OPT_GROUP("Output", output_rows, 0),
+    SHOWN_JSON_GROUP("Output", offsetof(struct record_opts, shown)),
 };
 
 static const struct record_opts defaults = {
@@ -239,8 +241,8 @@ static int write_recording(struct ui *ui, const struct record_opts *opts, const 
     iw_status status = iw_recording_save(&ui->log, recording, path);
 
     if (status == IW_OK) {
-        status = opts->format == RECORD_JSON ? iw_measure_write_json(&ui->log, recording, path, stdout)
-                                             : iw_measure_write_text(&ui->log, recording, path, stdout);
+        status = opts->shown.format == OUTPUT_JSON ? iw_measure_write_json(&ui->log, recording, path, stdout)
+                                                   : iw_measure_write_text(&ui->log, recording, path, stdout);
     }
     return ui_exit_of(status);
 }

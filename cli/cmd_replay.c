@@ -83,7 +83,7 @@ static int check_itself(const struct speaker *speaker, const struct replay *repl
 {
     const struct replay_check_opts opts = {.duration_ns = replay->opts->check_ps / IW_PS_PER_NS,
                                            .want_naive = replay->opts->want_naive,
-                                           .format = (enum replay_check_format)replay->opts->check_format};
+                                           .format = (enum output_format)replay->opts->shown.format};
 
     return replay_self_check(replay, &speaker->log, &opts);
 }
@@ -99,7 +99,7 @@ static int replay_program(struct ui *ui, struct speaker *speaker, const struct r
     if (!opts->is_dry && !opts->is_check) {
         code = find_library(speaker, opts, args->values[0], library, sizeof library);
     }
-    if (code == UI_DONE && opts->back_end == IW_BACK_END_FIFO) {
+    if (code == UI_DONE && opts->injection.back_end == IW_BACK_END_FIFO) {
         code = replay_pin(speaker, &is_pinned);
     }
     if (code == UI_DONE) {

@@ -14,6 +14,7 @@
 #include "window.h"
 
 struct report_opts {
+    struct opt_origins origins;
     const char *output, *ranks, *time;
     int format;
 };
@@ -44,7 +45,7 @@ static const struct opt output_rows[] = {
 
 static const struct opt_group groups[] = {OPT_GROUP("Output", output_rows, 0)};
 
-static const struct report_opts defaults = {.format = OPT_UNSET_CHOICE};
+static const struct report_opts defaults = {.format = REPORT_TEXT};
 
 static const char *const synopsis[] = {"[options] DIR|FILE", NULL};
 
@@ -137,7 +138,7 @@ static int choose_format(const struct ui *ui, const struct report_opts *opts, co
                          enum report_format *format_p)
 {
     const enum report_format format =
-        opts->format != OPT_UNSET_CHOICE ? (enum report_format)opts->format : format_of(opts->output);
+        opt_given(opts, format) ? (enum report_format)opts->format : format_of(opts->output);
 
     if (format == REPORT_FORMATS) {
         return ui_usage(ui,

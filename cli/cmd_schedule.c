@@ -11,6 +11,7 @@
 #include "verbs.h"
 
 struct schedule_output_opts {
+    struct opt_origins origins;
     int format;
     const char *path;
     bool wants_list;
@@ -33,9 +34,9 @@ static const struct opt output_rows[] = {
 #undef ROW
 
 static const struct opt_group groups[] = {
-    {"What runs", program_rows, PROGRAM_ROW_COUNT, offsetof(struct schedule_opts, program)},
-    {"Halo and sweep patterns", halo_rows, HALO_ROW_COUNT, offsetof(struct schedule_opts, program)},
-    {"Traces", trace_rows, TRACE_ROW_COUNT, offsetof(struct schedule_opts, program)},
+    {"What runs", program_rows, PROGRAM_ROW_COUNT, offsetof(struct schedule_opts, program), false},
+    {"Halo and sweep patterns", halo_rows, HALO_ROW_COUNT, offsetof(struct schedule_opts, program), false},
+    {"Traces", trace_rows, TRACE_ROW_COUNT, offsetof(struct schedule_opts, program), false},
     OPT_GROUP("Output", output_rows, offsetof(struct schedule_opts, output)),
 };
 
@@ -95,7 +96,7 @@ static int write_schedule(struct ui *ui, const struct schedule_opts *opts, const
     const char *path = opts->output.path != NULL ? opts->output.path : "-";
 
     return ui_exit_of(iw_program_write_goal(&ui->log, program, path, opts->output.format == FORMAT_GOAL_BIN,
-                                            program_goal_unit(&opts->program)));
+                                            opts->program.goal_unit_ps));
 }
 
 static int run(struct ui *ui, const void *values, const struct opt_args *args)

@@ -98,8 +98,8 @@ static int forecast(struct ui *ui, const struct simulate_opts *opts, const struc
     status = iw_forecast_make(&ui->log, s->program, &s->net, s->noise, &sim, &all);
     if (status == IW_OK) {
         all.redrawn = redrawn;
-        status = opts->output.format == OUTPUT_JSON ? iw_forecast_write_json(&ui->log, &all, stdout)
-                                                    : iw_forecast_write_text(&ui->log, &all, stdout);
+        status = opts->shown.format == OUTPUT_JSON ? iw_forecast_write_json(&ui->log, &all, stdout)
+                                                   : iw_forecast_write_text(&ui->log, &all, stdout);
     }
     return ui_exit_of(status);
 }
@@ -111,7 +111,7 @@ static int simulate(struct ui *ui, const struct simulate_opts *opts, struct simu
     iw_status status;
 
     fill_opts(opts, s, &sim);
-    sim.want_end_times |= opts->output.format == OUTPUT_JSON && sim.trials == 1 &&
+    sim.want_end_times |= opts->shown.format == OUTPUT_JSON && sim.trials == 1 &&
                           iw_program_ranks(s->program) <= MOST_RANKS_KEPT;
     progress_begin(&progress, (double)iw_program_messages(s->program) * (double)sim.trials, "messages");
     if (s->timeline != NULL) {
@@ -198,7 +198,7 @@ static int write_result(struct ui *ui, const struct simulate_opts *opts, const s
             return code;
         }
     }
-    switch (opts->output.format) {
+    switch (opts->shown.format) {
     case OUTPUT_JSON: return ui_exit_of(iw_result_write_json(&ui->log, s->result, &origin, stdout));
     case OUTPUT_CSV: return ui_exit_of(iw_result_write_csv(&ui->log, s->result, &origin, stdout));
     default: return write_text(ui, opts, s, &origin);

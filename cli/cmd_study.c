@@ -11,18 +11,17 @@
 
 #include "interrupt.h"
 #include "progress.h"
+#include "shown_opts.h"
 #include "study_share.h"
 #include "study_verbs.h"
 
 struct study_opts {
+    struct opt_origins origins;
     const char *dir, *shard;
     uint64_t threads;
     bool is_dry_run;
-    int format;
+    struct shown_opts shown;
 };
-
-enum { FORMAT_TEXT, FORMAT_JSON };
-static const char *const formats[] = {"text", "json", NULL};
 
 #define ROW(...) OPT_ROW(struct study_opts, __VA_ARGS__)
 static const struct opt run_rows[] = {
@@ -30,18 +29,18 @@ static const struct opt run_rows[] = {
     ROW("shard", OPT_STRING, shard, "I/N",
         "run the I-th of N even parts, for folders or machines that share nothing (default all)"),
     ROW("threads", OPT_COUNT, threads, "N", "threads of each process (default as many as CPUs allowed)",
-        .min = 1, .max = 1024),
+        .min = 1, .max = 1024, .is_setting = true),
 };
 static const struct opt output_rows[] = {
-    ROW("output", OPT_STRING, dir, "DIR", "the folder of results (default the name of FILE without .yaml)",
-        .letter = 'o'),
-    ROW("format", OPT_CHOICE, format, "", "for people, or for programs (default text)", .choices = formats),
+    SHOWN_OUTPUT_ROW(struct study_opts, dir, "DIR",
+                     "the folder of results (default the name of FILE without .yaml)"),
 };
 #undef ROW
 
 static const struct opt_group groups[] = {
     OPT_GROUP("What runs", run_rows, 0),
     OPT_GROUP("Output", output_rows, 0),
+    SHOWN_JSON_GROUP("Output", offsetof(struct study_opts, shown)),
 };
 
 static const struct study_opts defaults = {.threads = 0};
@@ -180,7 +179,7 @@ static iw_status run_study(struct ui *ui, const iw_study *study, const char *dir
 static void tell_outcome(struct ui *ui, int format, const iw_study_outcome *outcome,
                          const struct shard *shard, const char *dir)
 {
-    if (format == FORMAT_JSON) {
+    if (format == OUTPUT_JSON) {
         study_write_outcome_json(outcome, shard, dir, stdout);
     } else if (!outcome->is_stopped) {
         study_write_outcome_text(outcome, shard, dir, stdout);
@@ -205,7 +204,7 @@ static int run_and_tell(struct study_share *share, const struct study_opts *opts
         return ui_exit_of(status);
     }
     if (is_first) {
-        tell_outcome(share->ui, opts->format, &outcome, &share->shard, dir);
+        tell_outcome(share->ui, opts->shown.format, &outcome, &share->shard, dir);
     }
     return outcome.is_stopped ? UI_ERROR : UI_DONE;
 }
@@ -222,8 +221,8 @@ static int estimate(const struct study_share *share, const struct study_opts *op
     }
     status = iw_study_estimate_new(&share->ui->log, study, dir, run_opts, &estimate);
     if (status == IW_OK) {
-        (opts->format == FORMAT_JSON ? study_write_estimate_json
-                                     : study_write_estimate_text)(study, estimate, &share->shard, stdout);
+        (opts->shown.format == OUTPUT_JSON ? study_write_estimate_json : study_write_estimate_text)(
+            study, estimate, &share->shard, stdout);
     }
     iw_study_estimate_free(estimate);
     return ui_exit_of(status);

@@ -8,6 +8,7 @@
 #include "study_verbs.h"
 
 struct merge_opts {
+    struct opt_origins origins;
     const char *dir;
 };
 

@@ -21,6 +21,7 @@
 #include "verbs.h"
 
 struct trace_opts {
+    struct opt_origins origins;
     const char *dir;
     uint64_t buffer_bytes;
     int start, mpi;
@@ -40,11 +41,11 @@ static const struct opt record_rows[] = {
         "record from the beginning, or from the program's first MPI_Pcontrol(1) on (default on)",
         .choices = starts),
     ROW("buffer", OPT_COUNT, buffer_bytes, "BYTES",
-        "memory of each thread for what it records (default 1MiB)", .min = 64 << 10,
-        .max = UINT64_C(1) << 40),
+        "memory of each thread for what it records (default 1MiB)", .min = 64 << 10, .max = UINT64_C(1) << 40,
+        .is_setting = true),
     ROW("mpi", OPT_CHOICE, mpi, "",
         "the MPI of the program, unchecked (default auto: by its libraries, else the launcher's)",
-        .choices = mpis),
+        .choices = mpis, .is_setting = true),
 };
 static const struct opt output_rows[] = {
     ROW("output", OPT_STRING, dir, "DIR", "the folder of the trace (default trace-PROGRAM)", .letter = 'o'),

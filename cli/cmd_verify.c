@@ -5,56 +5,57 @@
 
 #include <idlewave/idlewave.h>
 
+#include "shown_opts.h"
 #include "verbs.h"
 #include "verify_worth.h"
 
 struct verify_opts {
-    const char *root, *cpus;
+    struct opt_origins origins;
+    const char *sysroot, *cpus;
     iw_time watch_ps;
-    int format;
     bool is_quiet;
     struct worth_opts worth;
+    struct shown_opts shown;
 };
-
-enum { FORMAT_TEXT, FORMAT_JSON, FORMAT_CSV };
-static const char *const formats[] = {"text", "json", "csv", NULL};
 
 #define ROW(...) OPT_ROW(struct verify_opts, __VA_ARGS__)
 static const struct opt what_rows[] = {
     ROW("cpus", OPT_STRING, cpus, "LIST",
         "the application's CPUs, 2-7 (default those of the batch job, else those that the kernel sets "
-        "apart)"),
+        "apart)",
+        .is_setting = true),
     ROW("watch", OPT_TIME, watch_ps, "TIME",
         "without FILE: watch the kernel's counters so long; 0: settings only (default 2s)"),
-    ROW("root", OPT_STRING, root, "DIR", "files of another node, copied below DIR (default this node's)"),
+    ROW("sysroot", OPT_STRING, sysroot, "DIR",
+        "files of another node, copied below DIR (default this node's)"),
 };
 static const struct opt worth_rows[] = {
     ROW("ranks-per-node", OPT_COUNT, worth.ranks_per_node, "N",
-        "ranks on each node (default one on each CPU of FILE that is to be quiet)", .min = 1,
-        .max = 1u << 20),
+        "ranks on each node (default one on each CPU of FILE that is to be quiet)", .min = 1, .max = 1u << 20,
+        .is_setting = true),
     ROW("trials", OPT_COUNT, worth.trials, "N", "simulate each change N times, in pairs (default 20)",
-        .min = 2, .max = 1u << 20),
+        .min = 2, .max = 1u << 20, .is_setting = true),
     ROW("seed", OPT_COUNT, worth.seed, "N", "all random choices follow from it (default 1)",
         .max = INT64_MAX),
 };
 static const struct opt output_rows[] = {
-    ROW("format", OPT_CHOICE, format, "",
-        "for people, or for programs: csv has a line a mitigation (default text)", .choices = formats),
     ROW("quiet", OPT_FLAG, is_quiet, "", "a line a contradiction, nothing if there is none", .letter = 'q'),
 };
 #undef ROW
 
 static const struct opt_group groups[] = {
     OPT_GROUP("What is verified", what_rows, 0),
-    OPT_GROUP("Output", output_rows, 0),
+    SHOWN_CSV_GROUP("Output; csv has a line for each mitigation", offsetof(struct verify_opts, shown)),
+    OPT_GROUP("Output; csv has a line for each mitigation", output_rows, 0),
     {"What it is worth to a job", program_rows, WORTH_PROGRAM_ROWS,
-     offsetof(struct verify_opts, worth.program)},
-    {"Network", net_rows, NET_ROW_COUNT, offsetof(struct verify_opts, worth.net)},
+     offsetof(struct verify_opts, worth.program), false},
+    {"Halo and sweep patterns", halo_rows, HALO_ROW_COUNT, offsetof(struct verify_opts, worth.program),
+     false},
+    {"Network", net_rows, NET_ROW_COUNT, offsetof(struct verify_opts, worth.net), false},
     OPT_GROUP("How it is simulated", worth_rows, 0),
 };
 
-static const iw_time DEFAULT_WATCH_PS = 2 * IW_PS_PER_S;
-static const struct verify_opts defaults = {.watch_ps = OPT_UNSET_TIME, .worth = WORTH_OPTS_INIT};
+static const struct verify_opts defaults = {.watch_ps = 2 * IW_PS_PER_S, .worth = WORTH_OPTS_INIT};
 
 static const char *const synopsis[] = {"[options] [FILE]", NULL};
 
@@ -93,17 +94,16 @@ static int read_options(struct ui *ui, const struct verify_opts *opts, bool has_
     if (opts->cpus != NULL && !iw_cpu_set_parse(opts->cpus, cpus, fault)) {
         return ui_usage(ui, "--cpus: %s", fault);
     }
-    if (opts->watch_ps != OPT_UNSET_TIME && (has_file || opts->root != NULL)) {
+    if (opt_typed(opts, watch_ps) && (has_file || opts->sysroot != NULL)) {
         return ui_usage(ui, "--watch: counters are watched on this node, and without a recording");
     }
     if (worth_is_asked(&opts->worth) && !has_file) {
         return ui_usage(ui, "--pattern: what it is worth needs the noise of the node, a recording as FILE");
     }
     wanted->cpus = opts->cpus != NULL ? cpus : NULL;
-    wanted->root = opts->root != NULL ? opts->root : "";
-    if (!has_file && opts->root == NULL) {
-        wanted->watch_ns =
-            (opts->watch_ps != OPT_UNSET_TIME ? opts->watch_ps : DEFAULT_WATCH_PS) / IW_PS_PER_NS;
+    wanted->root = opts->sysroot != NULL ? opts->sysroot : "";
+    if (!has_file && opts->sysroot == NULL) {
+        wanted->watch_ns = opts->watch_ps / IW_PS_PER_NS;
     }
     return UI_DONE;
 }
@@ -112,9 +112,9 @@ static int read_options(struct ui *ui, const struct verify_opts *opts, bool has_
 
 static iw_status write_answer(struct ui *ui, const struct verify_opts *opts, const iw_verify *verify)
 {
-    switch (opts->format) {
-    case FORMAT_JSON: return iw_verify_write_json(&ui->log, verify, stdout);
-    case FORMAT_CSV: return iw_verify_write_csv(&ui->log, verify, stdout);
+    switch (opts->shown.format) {
+    case OUTPUT_JSON: return iw_verify_write_json(&ui->log, verify, stdout);
+    case OUTPUT_CSV: return iw_verify_write_csv(&ui->log, verify, stdout);
     default:
         return opts->is_quiet ? iw_verify_write_brief(&ui->log, verify, stdout)
                               : iw_verify_write_text(&ui->log, verify, stdout);

@@ -9,18 +9,16 @@
 #include <idlewave/idlewave.h>
 #include <idlewave/trace.h>
 
+#include "shown_opts.h"
 #include "verbs.h"
 
 struct wave_opts {
-    iw_time threshold_ps, least_delay_ps, gap_ps; /* OPT_UNSET_TIME: chosen */
+    struct opt_origins origins;
+    iw_time threshold_ps, least_delay_ps, gap_ps; /* 0: chosen        */
     uint64_t distance, sigma;                     /* 0: as the timeline says */
     bool is_periodic;
-    int format;
-    const char *plot;
+    struct shown_opts shown;
 };
-
-enum { FORMAT_TEXT, FORMAT_JSON, FORMAT_CSV };
-static const char *const formats[] = {"text", "json", "csv", NULL};
 
 #define ROW(...) OPT_ROW(struct wave_opts, __VA_ARGS__)
 static const struct opt wave_rows[] = {
@@ -43,24 +41,16 @@ static const struct opt trace_rows[] = {
     ROW("periodic", OPT_FLAG, is_periodic, "",
         "the last rank and the first are neighbours (of a trace, or a simulated one)"),
 };
-static const struct opt output_rows[] = {
-    ROW("format", OPT_CHOICE, format, "",
-        "for people, or for programs: csv has a line for each rank that a wave reaches (default text)",
-        .choices = formats),
-    ROW("plot", OPT_STRING, plot, "FILE.png|FILE.svg", "also draw the timeline with its waves (gnuplot)"),
-};
 #undef ROW
 
 static const struct opt_group groups[] = {
     OPT_GROUP("Waves", wave_rows, 0),
     OPT_GROUP("Traces", trace_rows, 0),
-    OPT_GROUP("Output", output_rows, 0),
+    SHOWN_PLOT_GROUP("Output; csv has a line for each rank that a wave reaches",
+                     offsetof(struct wave_opts, shown)),
 };
 
-static const struct wave_opts defaults = {.threshold_ps = OPT_UNSET_TIME,
-                                          .least_delay_ps = OPT_UNSET_TIME,
-                                          .gap_ps = OPT_UNSET_TIME,
-                                          .format = FORMAT_TEXT};
+static const struct wave_opts defaults = {.distance = 0};
 
 static const char *const synopsis[] = {"[options] FILE|TRACE", NULL};
 
@@ -82,11 +72,6 @@ static const struct example examples[] = {
     {NULL, NULL},
 };
 
-static iw_time chosen_or(iw_time given_ps)
-{
-    return given_ps == OPT_UNSET_TIME ? 0 : given_ps;
-}
-
 /* The timeline in a file, or made of a trace. */
 static iw_status load(struct ui *ui, const struct wave_opts *opts, const char *path, iw_timeline **timeline_p)
 {
@@ -105,14 +90,14 @@ static iw_status load(struct ui *ui, const struct wave_opts *opts, const char *p
         return IW_ERR_FORMAT;
     }
     made.about.is_periodic = opts->is_periodic;
-    return iw_timeline_from_trace(&ui->log, path, chosen_or(opts->gap_ps), &made, timeline_p);
+    return iw_timeline_from_trace(&ui->log, path, opts->gap_ps, &made, timeline_p);
 }
 
 static iw_status write_waves(struct ui *ui, int format, const iw_timeline *timeline, const iw_waves *waves)
 {
     switch (format) {
-    case FORMAT_JSON: return iw_waves_write_json(&ui->log, timeline, waves, stdout);
-    case FORMAT_CSV: return iw_waves_write_csv(&ui->log, waves, stdout);
+    case OUTPUT_JSON: return iw_waves_write_json(&ui->log, timeline, waves, stdout);
+    case OUTPUT_CSV: return iw_waves_write_csv(&ui->log, waves, stdout);
     default: return iw_waves_write_text(&ui->log, timeline, waves, stdout);
     }
 }
@@ -123,17 +108,17 @@ static iw_status find_and_write(struct ui *ui, const struct wave_opts *opts, con
     iw_waves *waves = NULL;
     iw_status status;
 
-    wanted.threshold_ps = chosen_or(opts->threshold_ps);
-    wanted.least_delay_ps = chosen_or(opts->least_delay_ps);
+    wanted.threshold_ps = opts->threshold_ps;
+    wanted.least_delay_ps = opts->least_delay_ps;
     wanted.distance = (uint32_t)opts->distance;
     wanted.sigma = (uint32_t)opts->sigma;
     wanted.is_periodic = opts->is_periodic;
     status = iw_waves_find(&ui->log, timeline, &wanted, &waves);
     if (status == IW_OK) {
-        status = write_waves(ui, opts->format, timeline, waves);
+        status = write_waves(ui, opts->shown.format, timeline, waves);
     }
-    if (status == IW_OK && opts->plot != NULL) {
-        status = iw_timeline_plot(&ui->log, timeline, waves, NULL, opts->plot);
+    if (status == IW_OK && opts->shown.plot != NULL) {
+        status = iw_timeline_plot(&ui->log, timeline, waves, NULL, opts->shown.plot);
     }
     iw_waves_free(waves);
     return status;
@@ -142,13 +127,19 @@ static iw_status find_and_write(struct ui *ui, const struct wave_opts *opts, con
 /* 0, or what ui_usage() has returned. */
 static int check(struct ui *ui, const struct wave_opts *opts, const char *path)
 {
-    if (opts->threshold_ps == 0 || opts->least_delay_ps == 0 || opts->gap_ps == 0) {
-        return ui_usage(ui, "%s has to be above 0",
-                        opts->threshold_ps == 0     ? "--threshold"
-                        : opts->least_delay_ps == 0 ? "--least-delay"
-                                                    : "--step-gap");
+    const struct {
+        const char *name;
+        bool is_zero;
+    } times[] = {{"--threshold", opt_given(opts, threshold_ps) && opts->threshold_ps == 0},
+                 {"--least-delay", opt_given(opts, least_delay_ps) && opts->least_delay_ps == 0},
+                 {"--step-gap", opt_given(opts, gap_ps) && opts->gap_ps == 0}};
+
+    for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
+        if (times[i].is_zero) {
+            return ui_usage(ui, "%s has to be above 0", times[i].name);
+        }
     }
-    if (opts->gap_ps != OPT_UNSET_TIME && iw_timeline_is_file(path)) {
+    if (opt_typed(opts, gap_ps) && iw_timeline_is_file(path)) {
         return ui_usage(ui, "--step-gap is for traces: '%s' is a timeline, which has its steps", path);
     }
     return 0;

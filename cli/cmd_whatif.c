@@ -9,23 +9,25 @@
 #include <idlewave/idlewave.h>
 
 #include "progress.h"
+#include "shown_opts.h"
 #include "verbs.h"
 #include "whatif_question.h"
 
 struct whatif_opts {
-    struct program_opts program;
-    struct net_opts net;
-    struct noise_opts noise;
+    struct opt_origins origins;
     struct opt_list without;
     const char *target;
     uint64_t cores_per_node, top, redraws, trials, seed, threads;
-    int engine, format;
+    int engine;
     bool is_dry, is_quiet;
+    struct program_opts program;
+    struct net_opts net;
+    struct noise_opts noise;
+    struct shown_opts shown;
 };
 
-/* In the order of iw_engine and of enum output_format. */
+/* In the order of iw_engine. */
 static const char *const engines[] = {"auto", "event", "flow", NULL};
-static const char *const formats[] = {"text", "json", "csv", NULL};
 
 #define ROW(...) OPT_ROW(struct whatif_opts, __VA_ARGS__)
 static const struct opt change_rows[] = {
@@ -36,37 +38,38 @@ static const struct opt change_rows[] = {
         "the smallest set of sources without which the slowdown is below this: 2%"),
     ROW("cores-per-node", OPT_COUNT, cores_per_node, "N",
         "what if one of N cores were left to the operating system: gain, price, from how many ranks on",
-        .min = 2, .max = 1u << 20),
+        .min = 2, .max = 1u << 20, .is_setting = true),
     ROW("top", OPT_COUNT, top, "N", "try N sources one by one, the others together (default 8)", .min = 1,
-        .max = 256),
+        .max = 256, .is_setting = true),
 };
 static const struct opt run_rows[] = {
     ROW("trials", OPT_COUNT, trials, "N", "simulate each change N times, in pairs (default 40)", .min = 2,
-        .max = 1u << 20),
+        .max = 1u << 20, .is_setting = true),
     ROW("redraws", OPT_COUNT, redraws, "N",
         "draw the recordings anew N times, 2 at least, so that intervals tell how short they are; 0: leave "
         "that out (default 24)",
-        .max = 10000),
+        .max = 10000, .is_setting = true),
     ROW("seed", OPT_COUNT, seed, "N", "all random choices follow from it (default 1)", .max = INT64_MAX),
-    ROW("threads", OPT_COUNT, threads, "N", "0: one for each CPU (default 0)", .max = 1024),
+    ROW("threads", OPT_COUNT, threads, "N", "0: one for each CPU (default 0)", .max = 1024,
+        .is_setting = true),
     ROW("engine", OPT_CHOICE, engine, "", "flow is fast, event takes everything (default auto)",
         .choices = engines),
     ROW("dry-run", OPT_FLAG, is_dry, "", "only tell what would be simulated, and what it would take"),
 };
 static const struct opt output_rows[] = {
-    ROW("format", OPT_CHOICE, format, "", "for people, or for programs (default text)", .choices = formats),
     ROW("quiet", OPT_FLAG, is_quiet, "", "no progress and no estimate of the time on stderr", .letter = 'q'),
 };
 #undef ROW
 
 static const struct opt_group groups[] = {
-    {"What runs", program_rows, PROGRAM_ROW_COUNT, offsetof(struct whatif_opts, program)},
-    {"Halo and sweep patterns", halo_rows, HALO_ROW_COUNT, offsetof(struct whatif_opts, program)},
-    {"Traces", trace_rows, TRACE_ROW_COUNT, offsetof(struct whatif_opts, program)},
-    {"Network", net_rows, NET_ROW_COUNT, offsetof(struct whatif_opts, net)},
-    {"Noise", noise_rows, NOISE_ROW_COUNT, offsetof(struct whatif_opts, noise)},
+    {"What runs", program_rows, PROGRAM_ROW_COUNT, offsetof(struct whatif_opts, program), false},
+    {"Halo and sweep patterns", halo_rows, HALO_ROW_COUNT, offsetof(struct whatif_opts, program), false},
+    {"Traces", trace_rows, TRACE_ROW_COUNT, offsetof(struct whatif_opts, program), false},
+    {"Network", net_rows, NET_ROW_COUNT, offsetof(struct whatif_opts, net), false},
+    {"Noise", noise_rows, NOISE_ROW_COUNT, offsetof(struct whatif_opts, noise), false},
     OPT_GROUP("What if", change_rows, 0),
     OPT_GROUP("How it runs", run_rows, 0),
+    SHOWN_CSV_GROUP("Output", offsetof(struct whatif_opts, shown)),
     OPT_GROUP("Output", output_rows, 0),
 };
 
@@ -182,8 +185,8 @@ static int check_options(struct ui *ui, const struct whatif_opts *opts, double *
     if (simulate_check_skew(ui, opts->noise.sync, opts->noise.skew_ps) != UI_DONE) {
         return UI_USAGE;
     }
-    if (opts->is_dry && opts->format == OUTPUT_CSV) {
-        return ui_usage(ui, "--dry-run has no CSV form: use --format text or json");
+    if (opts->is_dry && shown_check_no_csv(ui, &opts->shown, "--dry-run") != UI_DONE) {
+        return UI_USAGE;
     }
     for (size_t i = 0; i < opts->without.count; i++) {
         const char *text = opts->without.items[i];
@@ -231,7 +234,7 @@ static iw_status write_answer(struct ui *ui, const struct whatif_opts *opts, con
     const iw_whatif_origin origin = {
         .what = q->what, .command = ui->command, .noise = q->noise_names, .net = &q->net, .set = q->noise};
 
-    switch (opts->format) {
+    switch (opts->shown.format) {
     case OUTPUT_JSON: return iw_whatif_write_json(&ui->log, whatif, &origin, stdout);
     case OUTPUT_CSV: return iw_whatif_write_csv(&ui->log, whatif, &origin, stdout);
     default: return iw_whatif_write_text(&ui->log, whatif, &origin, stdout);
@@ -241,8 +244,8 @@ static iw_status write_answer(struct ui *ui, const struct whatif_opts *opts, con
 /* --dry-run */
 static iw_status tell_plan(struct ui *ui, const struct whatif_opts *opts, const iw_whatif_plan *plan)
 {
-    return opts->format == OUTPUT_JSON ? iw_whatif_plan_write_json(&ui->log, plan, stdout)
-                                       : iw_whatif_plan_write_text(&ui->log, plan, stdout);
+    return opts->shown.format == OUTPUT_JSON ? iw_whatif_plan_write_json(&ui->log, plan, stdout)
+                                             : iw_whatif_plan_write_text(&ui->log, plan, stdout);
 }
 
 /* Worth a word if one would go and fetch a coffee. */

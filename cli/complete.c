@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "verbs.h"
+#include "config.h"
 
 static void write_verb_names(void)
 {
@@ -32,19 +32,25 @@ static void write_value_case(const struct verb *verb, const struct opt *opt)
     (void)printf("'%s -- \"$current\")); return ;;\n", strstr(opt->metavar, "FILE") != NULL ? " -f" : "");
 }
 
-static void write_option_names(const struct verb *verb)
+static bool write_option_names(void *arg, const struct verb *verb)
 {
+    (void)arg;
     (void)printf("    '%s') options='--help ", verb->name);
     for (size_t g = 0; g < verb->group_count; g++) {
         for (size_t i = 0; i < verb->groups[g].count; i++) {
             (void)printf("--%s ", verb->groups[g].rows[i].name);
         }
     }
+    for (size_t i = 0; i < CONFIG_ROW_COUNT; i++) {
+        (void)printf("--%s ", config_rows[i].name);
+    }
     (void)fputs("' ;;\n", stdout);
+    return true;
 }
 
-static void write_value_cases(const struct verb *verb)
+static bool write_value_cases(void *arg, const struct verb *verb)
 {
+    (void)arg;
     for (size_t g = 0; g < verb->group_count; g++) {
         for (size_t i = 0; i < verb->groups[g].count; i++) {
             if (verb->groups[g].rows[i].type != OPT_FLAG) {
@@ -52,6 +58,7 @@ static void write_value_cases(const struct verb *verb)
             }
         }
     }
+    return true;
 }
 
 static void write_subverb_names(const struct verb *verb)
@@ -117,19 +124,6 @@ static void write_subverb_case(const struct verb *verb)
                 stdout);
 }
 
-/* Calls `write` for each verb with options, also for subverbs. */
-static void each_with_options(void (*write)(const struct verb *verb))
-{
-    for (size_t i = 0; verbs[i] != NULL; i++) {
-        for (size_t k = 0; verbs[i]->subverbs != NULL && verbs[i]->subverbs[k] != NULL; k++) {
-            write(verbs[i]->subverbs[k]);
-        }
-        if (verbs[i]->group_count > 0) {
-            write(verbs[i]);
-        }
-    }
-}
-
 static void write_bash(void)
 {
     (void)fputs("# bash completion for idlewave; written by 'idlewave __complete bash'\n"
@@ -155,11 +149,11 @@ static void write_bash(void)
     (void)fputs("    esac\n"
                 "    case \"$verb $previous\" in\n",
                 stdout);
-    each_with_options(write_value_cases);
+    verb_each(write_value_cases, NULL);
     (void)fputs("    esac\n"
                 "    case $verb in\n",
                 stdout);
-    each_with_options(write_option_names);
+    verb_each(write_option_names, NULL);
     (void)fputs("    esac\n"
                 "    case $current in\n"
                 "    -*) COMPREPLY=($(compgen -W \"$options\" -- \"$current\")) ;;\n"

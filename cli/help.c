@@ -6,6 +6,8 @@
 #include <assert.h>
 #include <string.h>
 
+#include "config.h"
+
 enum { COLUMNS = 80, HELP_COLUMN = 26, LEFT_SIZE = 200 };
 
 const char *const help_tagline = "predicts what operating-system noise costs at scale";
@@ -71,6 +73,17 @@ void help_row(FILE *out, int column, const char *left, const char *text)
     write_text(out, text, column, column);
 }
 
+static void write_common(FILE *out)
+{
+    char left[LEFT_SIZE];
+
+    (void)fputs("\nOptions of all verbs:\n", out);
+    for (size_t i = 0; i < CONFIG_ROW_COUNT; i++) {
+        opt_usage(&config_rows[i], left, sizeof left);
+        help_row(out, HELP_COLUMN, left, config_rows[i].help);
+    }
+}
+
 static void write_values_and_exits(FILE *out)
 {
     char code[16];
@@ -96,6 +109,7 @@ void help_overview(FILE *out)
             help_row(out, HELP_COLUMN, verbs[i]->name, verbs[i]->summary);
         }
     }
+    write_common(out);
     write_values_and_exits(out);
     (void)fputs("\nTry this first: a barrier of 65,536 ranks, each losing 0.1 % to a 10 Hz tick:\n"
                 "  idlewave simulate --pattern barrier --ranks 64Ki --noise periodic:10Hz,100us \\\n"
@@ -119,7 +133,9 @@ static void write_groups(FILE *out, const struct verb *verb)
     char left[LEFT_SIZE];
 
     for (size_t g = 0; g < verb->group_count; g++) {
-        (void)fprintf(out, "\n%s:\n", verb->groups[g].title);
+        if (g == 0 || strcmp(verb->groups[g].title, verb->groups[g - 1].title) != 0) {
+            (void)fprintf(out, "\n%s:\n", verb->groups[g].title);
+        }
         if (g == 0 && verb->argument_help != NULL) {
             help_row(out, HELP_COLUMN, verb->argument_name, verb->argument_help);
         }

@@ -9,11 +9,29 @@
 
 #include "opt.h"
 
-/* Choices of options, in the order of iw_sync and iw_back_end. */
-extern const char *const injected_syncs[], *const injected_back_ends[];
+struct injection_opts {
+    struct opt_origins origins;
+    struct opt_list noise;
+    const char *cpus; /* of a file; NULL: all */
+    int sync, back_end;
+    iw_time skew_ps;
+    double time_scale;
+    uint64_t seed;
+};
 
-/* How SPECs that can be injected begin, for suggestions; ends with NULL. */
-const char *injected_known(size_t index);
+#define INJECTION_OPTS_INIT          \
+    {                                \
+        .time_scale = 1.0, .seed = 1 \
+    }
+
+/* Rows whose targets are in a struct injection_opts. */
+enum { INJECTION_ROW_COUNT = 7 };
+extern const struct opt injection_rows[INJECTION_ROW_COUNT];
+
+extern const char *const injected_syncs[]; /* in the order of iw_sync */
+
+/* Refuses options that make no sense together. Returns UI_DONE or UI_USAGE. */
+int injection_check(const struct ui *ui, const struct injection_opts *opts);
 
 /* A file is among them. */
 bool injected_has_file(const struct opt_list *noise);

@@ -4,12 +4,14 @@
  */
 #include <errno.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <idlewave/idlewave.h>
 
+#include "config.h"
 #include "help.h"
 #include "opt.h"
 #include "speaker.h"
@@ -36,8 +38,19 @@ static void append_quoted(FILE *out, const char *argument)
     (void)fputc('\'', out);
 }
 
-/* The command line as one could type it again; NULL when out of memory. */
-static char *join_command(int argc, char **argv)
+/* How many of the words are --config with its file: 0, 1 or 2. */
+static int words_of_config(char **argv, int argc, const char *path)
+{
+    if (path == NULL) {
+        return 0;
+    }
+    return argc > 1 && argv[1] == path ? 2 : argv[0] + strlen("--config=") == path ? 1 : 0;
+}
+
+/* The command line as one could type it again, with what configuration files have set in place of them; NULL
+ * when out of memory. `path` is that of --config. */
+static char *join_command(const struct verb *verb, const struct config *config, const char *path, int argc,
+                          char **argv)
 {
     char *command = NULL;
     size_t size;
@@ -46,10 +59,17 @@ static char *join_command(int argc, char **argv)
     if (out == NULL) {
         return NULL;
     }
-    (void)fputs("idlewave", out);
-    for (int i = 1; i < argc; i++) {
-        (void)fputc(' ', out);
-        append_quoted(out, argv[i]);
+    (void)fprintf(out, "idlewave %s", verb->name);
+    for (size_t i = 0; i < config->use_count; i++) {
+        (void)fprintf(out, " --%s ", config->uses[i].opt->name);
+        append_quoted(out, config->uses[i].value);
+    }
+    for (int i = 0; i < argc; i++) {
+        i += words_of_config(&argv[i], argc - i, path);
+        if (i < argc) {
+            (void)fputc(' ', out);
+            append_quoted(out, argv[i]);
+        }
     }
     return fclose(out) == 0 ? command : NULL;
 }
@@ -60,30 +80,94 @@ static bool is_first(const struct speaker *speaker)
     return !speaker->is_one_of_many || speaker->rank == 0;
 }
 
+/* What is built in may be wrong for a job, and so may be what somebody else has configured. */
+static void blame_config(const struct ui *ui, const struct config *config)
+{
+    for (size_t i = 0; i < config->use_count; i++) {
+        ui_hint(ui, "--%s %s comes from %s:%zu", config->uses[i].opt->name, config->uses[i].value,
+                config->uses[i].file->path, config->uses[i].line->number);
+    }
+}
+
 /* The speaker has the ui until the verb runs. */
 static int run_parsed(struct ui *ui, struct speaker *speaker, const struct verb *verb, const void *values,
                       const struct opt_args *args)
 {
+    int code;
+
     if (args->count > verb->most_arguments) {
         return ui_usage(ui, "'%s' is one argument too many", args->values[verb->most_arguments]);
     }
     speaker_leave_ui(speaker, ui);
-    return verb->run(ui, values, args);
+    code = verb->run(ui, values, args);
+    if (code == UI_USAGE || code == UI_ERROR) {
+        blame_config(ui, ui->config);
+    }
+    return code;
+}
+
+/* One run of a verb, from its arguments on. */
+struct call {
+    const struct verb *verb;
+    int argc;
+    char **argv;
+    void *values; /* the verb's, and behind them those of the options that all verbs have */
+    const struct config_opts *config_opts;
+    struct opt_group *groups; /* of both */
+    struct opt_args args;
+};
+
+static void call_init(struct call *call, const struct verb *verb, int argc, char **argv)
+{
+    const size_t alignment = _Alignof(max_align_t);
+    const size_t offset = (verb->values_size + alignment - 1) / alignment * alignment;
+    const struct opt_group common = {"All verbs", config_rows, CONFIG_ROW_COUNT, offset, false};
+
+    *call = (struct call){.verb = verb, .argc = argc, .argv = argv};
+    call->values = ui_grow(NULL, offset + sizeof(struct config_opts), 1);
+    memset(call->values, 0, offset + sizeof(struct config_opts));
+    if (verb->values_size > 0) {
+        memcpy(call->values, verb->defaults, verb->values_size);
+    }
+    call->config_opts = (const void *)((const char *)call->values + offset);
+    call->groups = ui_grow(NULL, verb->group_count + 1, sizeof *call->groups);
+    for (size_t g = 0; g < verb->group_count; g++) {
+        call->groups[g] = verb->groups[g];
+    }
+    call->groups[verb->group_count] = common;
+}
+
+/* Verbs without options need no defaults. */
+static int configure_and_run(struct ui *ui, struct speaker *speaker, struct call *call)
+{
+    struct config config = {.file_count = 0};
+    char *command;
+    int code =
+        call->verb->group_count > 0 ? config_load(ui, call->config_opts, IW_SITE_CONFIG, &config) : UI_DONE;
+
+    if (code == UI_DONE) {
+        config_apply(ui, &config, call->verb, call->values);
+        command = join_command(call->verb, &config, call->config_opts->path, call->argc, call->argv);
+        ui->command = command != NULL ? command : "idlewave";
+        ui->config = &config;
+        code = run_parsed(ui, speaker, call->verb, call->values, &call->args);
+        ui->config = NULL;
+        ui->command = "idlewave";
+        free(command);
+    }
+    config_release(&config);
+    return code;
 }
 
 static int run_verb(struct ui *ui, struct speaker *speaker, const struct verb *verb, int argc, char **argv)
 {
-    void *values = ui_grow(NULL, verb->values_size + 1, 1);
-    struct opt_args args;
-    enum opt_outcome outcome;
+    struct call call;
     int code = UI_USAGE;
 
-    if (verb->values_size > 0) {
-        memcpy(values, verb->defaults, verb->values_size);
-    }
-    outcome = opt_parse(ui, verb->groups, verb->group_count, argc, argv, verb->takes_command, values, &args);
-    switch (outcome) {
-    case OPT_PARSED: code = run_parsed(ui, speaker, verb, values, &args); break;
+    call_init(&call, verb, argc, argv);
+    switch (opt_parse(ui, call.groups, verb->group_count + 1, argc, argv, verb->takes_command, call.values,
+                      &call.args)) {
+    case OPT_PARSED: code = configure_and_run(ui, speaker, &call); break;
     case OPT_HELP:
         if (is_first(speaker)) {
             help_verb(stdout, verb);
@@ -92,8 +176,9 @@ static int run_verb(struct ui *ui, struct speaker *speaker, const struct verb *v
         break;
     case OPT_WRONG: break;
     }
-    opt_release(verb->groups, verb->group_count, values, &args);
-    free(values);
+    opt_release(call.groups, verb->group_count + 1, call.values, &call.args);
+    free(call.groups);
+    free(call.values);
     return code;
 }
 
@@ -172,18 +257,15 @@ static int close_stdout(const struct ui *ui, int code)
 
 int main(int argc, char **argv)
 {
-    char *command = join_command(argc, argv);
     struct speaker speaker;
     struct ui ui;
     int code;
 
     (void)signal(SIGXFSZ, SIG_IGN); /* beyond a limit of file sizes, writing fails with a message instead */
-    ui_init(&ui, NULL, command != NULL ? command : "idlewave");
+    ui_init(&ui, NULL, "idlewave");
     speaker_init(&speaker, &ui);
     speaker_take_ui(&speaker, &ui);
     code = run(&ui, &speaker, argc, argv);
     speaker_leave_ui(&speaker, &ui);
-    code = close_stdout(&ui, code);
-    free(command);
-    return code;
+    return close_stdout(&ui, code);
 }

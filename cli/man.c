@@ -3,9 +3,11 @@
  */
 #include <ctype.h>
 #include <stdio.h>
+#include <string.h>
 
 #include <idlewave/idlewave.h>
 
+#include "config.h"
 #include "help.h"
 #include "verbs.h"
 
@@ -103,6 +105,8 @@ static void write_see_also(const struct verb *except)
 
 static void write_overview(void)
 {
+    char usage[USAGE_SIZE];
+
     write_head("idlewave", help_tagline);
     (void)fputs("\\fBidlewave\\fR \\fIVERB\\fR [options] [\\fIFILE\\fR]\n.SH DESCRIPTION\n", stdout);
     write_text(help_purpose);
@@ -111,6 +115,11 @@ static void write_overview(void)
         if (verbs[i]->summary != NULL) {
             write_tagged(verbs[i]->name, verbs[i]->summary);
         }
+    }
+    (void)fputs(".SH \"OPTIONS OF ALL VERBS\"\n", stdout);
+    for (size_t i = 0; i < CONFIG_ROW_COUNT; i++) {
+        opt_usage(&config_rows[i], usage, sizeof usage);
+        write_tagged(usage, config_rows[i].help);
     }
     write_values_and_exits();
     write_see_also(NULL);
@@ -131,7 +140,9 @@ static void write_groups(const struct verb *verb)
     char usage[USAGE_SIZE];
 
     for (size_t g = 0; g < verb->group_count; g++) {
-        (void)printf(".SS \"%s\"\n", verb->groups[g].title);
+        if (g == 0 || strcmp(verb->groups[g].title, verb->groups[g - 1].title) != 0) {
+            (void)printf(".SS \"%s\"\n", verb->groups[g].title);
+        }
         if (g == 0 && verb->argument_help != NULL) {
             write_tagged(verb->argument_name, verb->argument_help);
         }

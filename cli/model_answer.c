@@ -67,16 +67,15 @@ static int make_net(struct ui *ui, const struct model_opts *opts, struct model_r
     iw_model_question *question = &run->report.question;
     int code;
 
-    run->has_net = opts->net.name_or_path != NULL || opts->work_ps == OPT_UNSET_TIME;
-    if (!run->has_net) {
-        run->net = (iw_net){.name = "latency only", .L_ps = opts->latency_ps, .S_bytes = 65536};
-        question->latency_ns = (double)opts->latency_ps / (double)IW_PS_PER_NS;
-        return ui_exit_of_value(ui, iw_net_check(&ui->log, &run->net));
-    }
     code = simulate_make_net(ui, &opts->net, &run->net);
     question->latency_ns =
         (double)(run->net.o_send_ps + run->net.L_ps + run->net.o_recv_ps) / (double)IW_PS_PER_NS;
-    run->report.net = run->net.name;
+    run->has_net = run->net.o_send_ps > 0 || run->net.o_recv_ps > 0 || run->net.g_ps > 0;
+    run->report.net = run->has_net ? run->net.name : NULL;
+    if (code == UI_DONE && !run->has_net && !opt_given(opts, compute_ps)) {
+        return ui_usage(ui, "a barrier without work needs a network: messages that cost no CPU time meet no "
+                            "noise. Write --net chic, or --compute 1ms");
+    }
     return code;
 }
 
@@ -85,7 +84,7 @@ static int answer_cone(struct ui *ui, const struct model_opts *opts, struct mode
     iw_status status;
 
     ui->option = "--noise";
-    status = iw_model_cone(&ui->log, opts->noise, &run->net, run->report.question.work_ns, run->ranks,
+    status = iw_model_cone(&ui->log, model_noise(opts), &run->net, run->report.question.work_ns, run->ranks,
                            run->count, run->rows);
     ui->option = NULL;
     run->report.is_cone = true;
@@ -96,12 +95,13 @@ static int answer_cone(struct ui *ui, const struct model_opts *opts, struct mode
  * noise there is nothing to recur on. */
 static bool is_for_cone(const struct model_opts *opts, const struct model_run *run)
 {
-    if (strcmp(opts->noise, "none") == 0) {
+    if (strcmp(model_noise(opts), "none") == 0) {
         return false;
     }
-    return opts->work_ps == OPT_UNSET_TIME ||
+    return !opt_given(opts, compute_ps) ||
            (run->has_net && run->report.question.barrier == IW_MODEL_DISSEMINATION &&
-            (strncmp(opts->noise, "periodic:", 9) == 0 || strncmp(opts->noise, "poisson:", 8) == 0));
+            (strncmp(model_noise(opts), "periodic:", 9) == 0 ||
+             strncmp(model_noise(opts), "poisson:", 8) == 0));
 }
 
 static iw_status answer_rows(const iw_log *log, struct model_run *run)
@@ -123,7 +123,7 @@ static int answer_law(struct ui *ui, const struct model_opts *opts, struct model
     iw_status status;
 
     ui->option = "--noise";
-    status = iw_law_new(&ui->log, opts->noise, report->question.work_ns, &run->law);
+    status = iw_law_new(&ui->log, model_noise(opts), report->question.work_ns, &run->law);
     ui->option = NULL;
     if (status != IW_OK) {
         return ui_exit_of_value(ui, status);
@@ -147,13 +147,13 @@ static int answer_recording(struct ui *ui, const struct model_opts *opts, struct
     const iw_window_options window = {.work_ns = run->report.question.work_ns,
                                       .rarest_s = (double)opts->rarest_ps / (double)IW_PS_PER_S,
                                       .seed = opts->seed};
-    iw_status status = iw_recording_import(&ui->log, opts->noise, &import, &run->recording);
+    iw_status status = iw_recording_import(&ui->log, model_noise(opts), &import, &run->recording);
 
     if (status == IW_ERR_USAGE) {
         ui_hint(ui, "'idlewave noise convert' makes noise files of other formats");
     }
     if (status == IW_OK) {
-        status = iw_recording_keep_cpus(&ui->log, opts->noise, run->report.cpus, &run->recording);
+        status = iw_recording_keep_cpus(&ui->log, model_noise(opts), run->report.cpus, &run->recording);
     }
     if (status == IW_OK) {
         status = iw_window_model_new(&ui->log, run->recording, &window, &run->window);
@@ -169,23 +169,23 @@ static int answer_recording(struct ui *ui, const struct model_opts *opts, struct
 
 int model_answer(struct ui *ui, const struct model_opts *opts, struct model_run *run)
 {
-    const bool is_alone = opts->work_ps == OPT_UNSET_TIME, is_file = access(opts->noise, F_OK) == 0;
+    const bool is_alone = !opt_given(opts, compute_ps), is_file = access(model_noise(opts), F_OK) == 0;
     iw_model_report *report = &run->report;
     int code;
 
-    report->noise = is_file ? ui_file_name(opts->noise) : opts->noise;
+    report->noise = is_file ? ui_file_name(model_noise(opts)) : model_noise(opts);
     report->command = ui->command;
     report->half_ranks = report->first_doubled = report->last_doubled = (double)NAN;
-    report->question.work_ns = is_alone ? 0 : (double)opts->work_ps / (double)IW_PS_PER_NS;
-    report->question.barrier = opts->barrier != OPT_UNSET_CHOICE ? (iw_model_barrier)opts->barrier
-                               : is_alone                        ? IW_MODEL_DISSEMINATION
-                                                                 : IW_MODEL_TREE;
+    report->question.work_ns = is_alone ? 0 : (double)opts->compute_ps / (double)IW_PS_PER_NS;
+    report->question.barrier = opt_given(opts, barrier) ? (iw_model_barrier)opts->barrier
+                               : is_alone               ? IW_MODEL_DISSEMINATION
+                                                        : IW_MODEL_TREE;
     if (is_alone && is_file) {
-        return ui_usage(ui, "a noise file needs the work of a phase: write --work 1ms");
+        return ui_usage(ui, "a noise file needs the work of a phase: write --compute 1ms");
     }
-    code = simulate_read_cpus(ui, opts->cpus, &run->cpus, &report->cpus);
+    code = simulate_read_cpus(ui, opts->noise.cpus, &run->cpus, &report->cpus);
     if (code == UI_DONE) {
-        code = simulate_check_cpus(ui, opts->cpus, is_file ? 1 : 0);
+        code = simulate_check_cpus(ui, opts->noise.cpus, is_file ? 1 : 0);
     }
     if (code == UI_DONE) {
         code = make_ranks(ui, opts, run);

@@ -12,8 +12,8 @@ static int make_noise(struct ui *ui, const struct model_opts *opts, const struct
                       iw_noise **noise_p)
 {
     char buf[128];
-    const char *spec =
-        run->law != NULL ? iw_law_noise_spec(run->law, opts->noise, buf, sizeof buf) : opts->noise;
+    const char *spec = run->law != NULL ? iw_law_noise_spec(run->law, model_noise(opts), buf, sizeof buf)
+                                        : model_noise(opts);
     iw_status status = iw_noise_new(&ui->log, noise_p);
 
     if (status == IW_OK) {
@@ -36,7 +36,7 @@ static iw_status simulate_row(struct ui *ui, const struct model_opts *opts, cons
     iw_status status;
 
     pattern.ranks = (uint32_t)run->ranks[i];
-    pattern.compute_ps = opts->work_ps == OPT_UNSET_TIME ? 0 : opts->work_ps;
+    pattern.compute_ps = opts->compute_ps;
     sim.trials = opts->trials;
     sim.seed = opts->seed;
     status = iw_program_from_pattern(

@@ -9,14 +9,15 @@
 #include "simulate_opts.h"
 
 struct model_opts {
-    const char *noise, *cpus;
-    iw_time work_ps, latency_ps, rarest_ps;
-    int barrier; /* iw_model_barrier, or OPT_UNSET_CHOICE */
+    struct opt_origins origins;
+    iw_time compute_ps, rarest_ps;
+    int barrier; /* iw_model_barrier */
     struct opt_list ranks;
-    struct net_opts net;
     bool wants_check;
     uint64_t trials, seed, check_ranks;
-    int format;
+    struct noise_opts noise; /* one source */
+    struct net_opts net;
+    struct shown_opts shown;
 };
 
 /* What one run holds; zeroed at the start. */
@@ -27,7 +28,7 @@ struct model_run {
     iw_model_check *checks;
     size_t count;
     iw_net net;
-    bool has_net; /* else messages cost nothing but latency */
+    bool has_net; /* else messages take no CPU time */
     iw_law *law;
     iw_model_chain chains[2];
     iw_recording *recording;
@@ -35,6 +36,12 @@ struct model_run {
     iw_window_model *window;
     iw_model_report report;
 };
+
+/* What --noise says. */
+static inline const char *model_noise(const struct model_opts *opts)
+{
+    return opts->noise.specs.items[0];
+}
 
 /* Return UI_DONE or an exit code. */
 int model_answer(struct ui *ui, const struct model_opts *opts, struct model_run *run);

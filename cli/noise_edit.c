@@ -6,16 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum edit_format { EDIT_TEXT, EDIT_JSON };
-static const char *const formats[] = {"text", "json", NULL};
-
-#define ROW(...) OPT_ROW(struct edit_output_opts, __VA_ARGS__)
 const struct opt edit_output_rows[EDIT_OUTPUT_ROWS] = {
-    ROW("output", OPT_STRING, path, "FILE", "the noise file to write, HDF5", .letter = 'o'),
-    ROW("format", OPT_CHOICE, format, "", "what was done, for people or for programs (default text)",
-        .choices = formats),
+    SHOWN_OUTPUT_ROW(struct edit_output_opts, path, "FILE", "the noise file to write, HDF5"),
 };
-#undef ROW
 
 int edit_check_output(const struct ui *ui, const struct edit_output_opts *opts)
 {
@@ -56,7 +49,7 @@ int edit_write(struct ui *ui, const struct edit_output_opts *opts, const iw_edit
         status = iw_recording_save(&ui->log, recording, opts->path);
     }
     if (status == IW_OK) {
-        status = opts->format == EDIT_JSON
+        status = opts->shown.format == OUTPUT_JSON
                      ? iw_edit_write_json(&ui->log, edit, recording, opts->path, stdout)
                      : iw_edit_write_text(&ui->log, edit, recording, opts->path, stdout);
     }

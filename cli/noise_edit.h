@@ -6,14 +6,15 @@
 
 #include <idlewave/idlewave.h>
 
-#include "opt.h"
+#include "shown_opts.h"
 
 struct edit_output_opts {
+    struct opt_origins origins;
     const char *path;
-    int format;
+    struct shown_opts shown;
 };
 
-enum { EDIT_OUTPUT_ROWS = 2 };
+enum { EDIT_OUTPUT_ROWS = 1 };
 extern const struct opt edit_output_rows[EDIT_OUTPUT_ROWS];
 
 /* UI_USAGE if there is no -o FILE. */

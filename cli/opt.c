@@ -62,50 +62,46 @@ void opt_usage(const struct opt *opt, char *buf, size_t size)
 
 /* ---- values ---- */
 
-static bool read_count(const struct parse *p, const struct opt *opt, const char *text, uint64_t *value_p)
+static bool read_count(const struct ui *ui, const struct opt *opt, const char *text, uint64_t *value_p)
 {
     uint64_t value;
 
-    if (iw_parse_count(&p->ui->log, text, &value) != IW_OK) {
+    if (iw_parse_count(&ui->log, text, &value) != IW_OK) {
         return false;
     }
     if (value < opt->min) {
-        ui_error(p->ui, "'%s' is too small: at least %llu", text, (unsigned long long)opt->min);
-        return false;
-    }
-    if (value == OPT_UNSET_COUNT) {
-        ui_error(p->ui, "'%s' is too large", text);
+        ui_error(ui, "'%s' is too small: at least %llu", text, (unsigned long long)opt->min);
         return false;
     }
     if (opt->max != 0 && value > opt->max) {
-        ui_error(p->ui, "'%s' is too large: at most %llu", text, (unsigned long long)opt->max);
+        ui_error(ui, "'%s' is too large: at most %llu", text, (unsigned long long)opt->max);
         return false;
     }
     *value_p = value;
     return true;
 }
 
-static bool read_choice(const struct parse *p, const struct opt *opt, const char *text, int *value_p)
+static bool read_choice(const struct ui *ui, const struct opt *opt, const char *text, int *value_p)
 {
     const int index = opt_index(opt->choices, text);
     char choices[CHOICES_SIZE];
 
     if (index < 0) {
         join_choices(opt, ", ", choices, sizeof choices);
-        ui_error(p->ui, "'%s' is none of %s", text, choices);
+        ui_error(ui, "'%s' is none of %s", text, choices);
         return false;
     }
     *value_p = index;
     return true;
 }
 
-static bool read_factor(const struct parse *p, const char *text, double *value_p)
+static bool read_factor(const struct ui *ui, const char *text, double *value_p)
 {
     char *end;
     const double value = strtod(text, &end);
 
     if (end == text || *end != '\0' || !isfinite(value) || value <= 0.0) {
-        ui_error(p->ui, "'%s' is not a number above zero: write 10 or 0.5", text);
+        ui_error(ui, "'%s' is not a number above zero: write 10 or 0.5", text);
         return false;
     }
     *value_p = value;
@@ -118,19 +114,38 @@ static void add_to_list(struct opt_list *list, const char *text)
     list->items[list->count++] = text;
 }
 
-static bool read_value(const struct parse *p, const struct opt *opt, void *target, const char *text)
+static bool read_value(const struct ui *ui, const struct opt *opt, void *target, const char *text)
 {
     switch (opt->type) {
-    case OPT_TIME: return iw_parse_time(&p->ui->log, text, target) == IW_OK;
-    case OPT_PER_BYTE: return iw_parse_per_byte(&p->ui->log, text, target) == IW_OK;
-    case OPT_COUNT: return read_count(p, opt, text, target);
-    case OPT_FACTOR: return read_factor(p, text, target);
-    case OPT_CHOICE: return read_choice(p, opt, text, target);
+    case OPT_TIME: return iw_parse_time(&ui->log, text, target) == IW_OK;
+    case OPT_PER_BYTE: return iw_parse_per_byte(&ui->log, text, target) == IW_OK;
+    case OPT_COUNT: return read_count(ui, opt, text, target);
+    case OPT_FACTOR: return read_factor(ui, text, target);
+    case OPT_CHOICE: return read_choice(ui, opt, text, target);
     case OPT_STRING: *(const char **)target = text; return true;
     case OPT_LIST: add_to_list(target, text); return true;
     case OPT_FLAG: break;
     }
     return false;
+}
+
+static void set_origin(const struct opt *opt, void *base, enum opt_origin origin)
+{
+    ((struct opt_origins *)base)->of[opt->offset - sizeof(struct opt_origins)] = (unsigned char)origin;
+}
+
+static enum opt_origin origin_of(const struct opt *opt, const void *base)
+{
+    return ((const struct opt_origins *)base)->of[opt->offset - sizeof(struct opt_origins)];
+}
+
+bool opt_set(struct ui *ui, const struct opt *opt, void *base, const char *text, enum opt_origin origin)
+{
+    if (!read_value(ui, opt, (char *)base + opt->offset, text)) {
+        return false;
+    }
+    set_origin(opt, base, origin);
+    return true;
 }
 
 /* ---- the command line ---- */
@@ -163,16 +178,40 @@ static bool is_named(const struct opt *opt, const struct dashed *d)
     return strlen(opt->name) == d->length && memcmp(opt->name, d->name, d->length) == 0;
 }
 
-static const struct opt *find(const struct parse *p, const struct dashed *d, void **target_p)
+/* *base_p is the struct of its targets. */
+static const struct opt *find(const struct parse *p, const struct dashed *d, void **base_p)
 {
     for (size_t g = 0; g < p->group_count; g++) {
         for (size_t i = 0; i < p->groups[g].count; i++) {
             const struct opt *opt = &p->groups[g].rows[i];
 
             if (is_named(opt, d)) {
-                *target_p = (char *)p->values + p->groups[g].offset + opt->offset;
+                *base_p = (char *)p->values + p->groups[g].offset;
                 return opt;
             }
+        }
+    }
+    return NULL;
+}
+
+/* What options were called before. */
+static const struct {
+    const char *old, *now, *text;
+} renamed[] = {
+    {"work", "compute", "--compute TIME"},   {"quantum", "compute", "--compute TIME"},
+    {"latency", "L", "--net none --L TIME"}, {"replay", "noise", "--noise FILE|SPEC"},
+    {"root", "sysroot", "--sysroot DIR"},
+};
+
+/* How to write it now; NULL: it never was an option of this verb. */
+static const char *new_text(const struct parse *p, const char *word)
+{
+    for (size_t i = 0; i < sizeof renamed / sizeof renamed[0]; i++) {
+        const struct dashed now = {.name = renamed[i].now, .length = strlen(renamed[i].now), .is_long = true};
+        void *base;
+
+        if (strcmp(renamed[i].old, word) == 0 && find(p, &now, &base) != NULL) {
+            return renamed[i].text;
         }
     }
     return NULL;
@@ -191,7 +230,9 @@ static void report_unknown(const struct parse *p, const struct dashed *d)
             suggest_offer(&suggestion, p->groups[g].rows[i].name);
         }
     }
-    if (suggestion.best != NULL) {
+    if (new_text(p, word) != NULL) {
+        ui_error(p->ui, "there is no option '%.*s' any more: write %s", shown, d->whole, new_text(p, word));
+    } else if (suggestion.best != NULL) {
         ui_error(p->ui, "there is no option '%.*s': did you mean --%s?", shown, d->whole, suggestion.best);
     } else {
         ui_error(p->ui, "there is no option '%.*s'", shown, d->whole);
@@ -214,7 +255,7 @@ static const char *take_value(struct parse *p, const struct opt *opt, const stru
     return NULL;
 }
 
-static bool read_option(struct parse *p, const struct opt *opt, void *target, const struct dashed *d)
+static bool read_option(struct parse *p, const struct opt *opt, void *base, const struct dashed *d)
 {
     char shown[SHOWN_SIZE];
     const char *text;
@@ -225,7 +266,8 @@ static bool read_option(struct parse *p, const struct opt *opt, void *target, co
             ui_error(p->ui, "--%s takes no value", opt->name);
             return false;
         }
-        *(bool *)target = true;
+        *(bool *)((char *)base + opt->offset) = true;
+        set_origin(opt, base, OPT_TYPED);
         return true;
     }
     text = take_value(p, opt, d);
@@ -234,7 +276,7 @@ static bool read_option(struct parse *p, const struct opt *opt, void *target, co
     }
     snprintf(shown, sizeof shown, "--%s", opt->name);
     p->ui->option = shown;
-    is_good = read_value(p, opt, target, text);
+    is_good = opt_set(p->ui, opt, base, text, OPT_TYPED);
     p->ui->option = NULL;
     return is_good;
 }
@@ -243,17 +285,17 @@ static enum opt_outcome read_dashed(struct parse *p, const char *argument)
 {
     const struct dashed d = take_apart(argument);
     const struct opt *opt;
-    void *target;
+    void *base;
 
     if (strcmp(argument, "--help") == 0 || strcmp(argument, "-h") == 0) {
         return OPT_HELP;
     }
-    opt = find(p, &d, &target);
+    opt = find(p, &d, &base);
     if (opt == NULL) {
         report_unknown(p, &d);
         return OPT_WRONG;
     }
-    return read_option(p, opt, target, &d) ? OPT_PARSED : OPT_WRONG;
+    return read_option(p, opt, base, &d) ? OPT_PARSED : OPT_WRONG;
 }
 
 enum opt_outcome opt_parse(struct ui *ui, const struct opt_group *groups, size_t group_count, int argc,
@@ -299,4 +341,44 @@ void opt_release(const struct opt_group *groups, size_t group_count, void *value
         }
     }
     free(args->values);
+}
+
+/* Whether `name` is one of the words of `list`. */
+static bool is_listed(const char *name, const char *list)
+{
+    const size_t length = strlen(name);
+
+    for (const char *word = list; *word != '\0'; word += strspn(word, " ")) {
+        const size_t end = strcspn(word, " ");
+
+        if (end == length && memcmp(word, name, length) == 0) {
+            return true;
+        }
+        word += end;
+    }
+    return false;
+}
+
+const char *opt_first_typed(const struct opt *rows, size_t count, const void *values, const char *except)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (origin_of(&rows[i], values) == OPT_TYPED && !is_listed(rows[i].name, except)) {
+            return rows[i].name;
+        }
+    }
+    return NULL;
+}
+
+bool opt_is_kept(const struct opt_group *groups, size_t group_count, const struct opt *opt, const void *base,
+                 const void *values)
+{
+    for (size_t g = 0; g < group_count && opt->unless != NULL; g++) {
+        for (size_t i = 0; i < groups[g].count; i++) {
+            if (is_listed(groups[g].rows[i].name, opt->unless) &&
+                origin_of(&groups[g].rows[i], (const char *)values + groups[g].offset) == OPT_TYPED) {
+                return true;
+            }
+        }
+    }
+    return origin_of(opt, base) == OPT_TYPED;
 }

@@ -70,71 +70,37 @@ const struct opt halo_rows[] = {
 };
 _Static_assert(sizeof halo_rows / sizeof halo_rows[0] == HALO_ROW_COUNT, "count of rows in the header");
 
-iw_time program_goal_unit(const struct program_opts *opts)
+/* The first typed option that only patterns have, or NULL; traces take --ranks and --reduce-cost too. */
+static const char *typed_pattern_option(const struct program_opts *opts, bool is_trace)
 {
-    return opts->goal_unit_ps != OPT_UNSET_TIME ? opts->goal_unit_ps : IW_PS_PER_NS;
+    return opt_first_typed(program_rows, PROGRAM_ROW_COUNT, opts,
+                           is_trace ? "pattern delay goal-unit ranks reduce-cost"
+                                    : "pattern delay goal-unit");
 }
 
-/* The first given option that only patterns have, or NULL. */
-/* Traces take --ranks and --reduce-cost too. */
-static const char *given_pattern_option(const struct program_opts *o, bool is_trace)
+static const char *typed_halo_option(const struct program_opts *opts)
 {
-    const struct {
-        bool is_given;
-        const char *name;
-    } options[] = {
-        {o->ranks != OPT_UNSET_COUNT && !is_trace, "--ranks"},
-        {o->bytes != OPT_UNSET_COUNT, "--bytes"},
-        {o->repeat != OPT_UNSET_COUNT, "--repeat"},
-        {o->root != OPT_UNSET_COUNT, "--root"},
-        {o->segment_bytes != OPT_UNSET_COUNT, "--segment"},
-        {o->compute_ps != OPT_UNSET_TIME, "--compute"},
-        {o->reduce != OPT_UNSET_TIME && !is_trace, "--reduce-cost"},
-    };
-
-    for (size_t i = 0; i < sizeof options / sizeof options[0]; i++) {
-        if (options[i].is_given) {
-            return options[i].name;
-        }
-    }
-    return NULL;
-}
-
-static const char *given_halo_option(const struct program_opts *o)
-{
-    if (o->dims != NULL) {
-        return "--dims";
-    }
-    if (o->boundary != OPT_UNSET_CHOICE) {
-        return "--boundary";
-    }
-    if (o->direction != OPT_UNSET_CHOICE) {
-        return "--direction";
-    }
-    if (o->distance != OPT_UNSET_COUNT) {
-        return "--distance";
-    }
-    return o->exchange != OPT_UNSET_CHOICE ? "--exchange" : NULL;
+    return opt_first_typed(halo_rows, HALO_ROW_COUNT, opts, "");
 }
 
 /* Traces have options that nothing else has. */
 static int check_no_trace(const struct ui *ui, const struct program_opts *opts, const char *what)
 {
-    const char *option = program_given_trace_option(&opts->trace);
+    const char *option = opt_first_typed(trace_rows, TRACE_ROW_COUNT, opts, "");
 
-    return option == NULL ? UI_DONE : ui_usage(ui, "%s is for traces, but '%s' is none", option, what);
+    return option == NULL ? UI_DONE : ui_usage(ui, "--%s is for traces, but '%s' is none", option, what);
 }
 
 static int check_file(const struct ui *ui, const struct program_opts *opts, const char *path, bool is_trace)
 {
-    const char *option = given_pattern_option(opts, is_trace);
+    const char *option = typed_pattern_option(opts, is_trace);
 
     if (opts->patterns.count > 0) {
         return ui_usage(ui, "'%s' and --pattern: give a file or a pattern, not both", path);
     }
-    option = option != NULL ? option : given_halo_option(opts);
+    option = option != NULL ? option : typed_halo_option(opts);
     if (option != NULL) {
-        return ui_usage(ui, "%s describes a pattern, but '%s' says itself what runs", option, path);
+        return ui_usage(ui, "--%s describes a pattern, but '%s' says itself what runs", option, path);
     }
     if (opts->goal_unit_ps == 0) {
         return ui_usage(ui, "--goal-unit must be above zero");
@@ -144,15 +110,15 @@ static int check_file(const struct ui *ui, const struct program_opts *opts, cons
 
 static int check_pattern(const struct ui *ui, const struct program_opts *opts, const char *operations)
 {
-    const char *option = given_halo_option(opts);
+    const char *option = typed_halo_option(opts);
 
-    if (opts->ranks == OPT_UNSET_COUNT) {
+    if (opts->ranks == 0) {
         return ui_usage(ui, "--pattern needs the number of ranks: --ranks N");
     }
     if (option != NULL && strstr(operations, "halo") == NULL && strstr(operations, "sweep") == NULL) {
-        return ui_usage(ui, "%s is for halo and sweep patterns, not for '%s'", option, operations);
+        return ui_usage(ui, "--%s is for halo and sweep patterns, not for '%s'", option, operations);
     }
-    if (opts->root != OPT_UNSET_COUNT && opts->root >= opts->ranks) {
+    if (opts->root >= opts->ranks) {
         return ui_usage(ui, "--root %llu: the last of %llu ranks is %llu", (unsigned long long)opts->root,
                         (unsigned long long)opts->ranks, (unsigned long long)opts->ranks - 1);
     }
@@ -185,7 +151,7 @@ static int make_from_file(struct ui *ui, const struct program_opts *opts, struct
     if (is_trace) {
         return program_make_from_trace(ui, opts, source, program_p);
     }
-    status = iw_program_from_goal(&ui->log, source->path, program_goal_unit(opts), &program);
+    status = iw_program_from_goal(&ui->log, source->path, opts->goal_unit_ps, &program);
     if (status != IW_OK) {
         return ui_exit_of(status);
     }
@@ -201,30 +167,14 @@ static int make_from_file(struct ui *ui, const struct program_opts *opts, struct
 static void fill_pattern(const struct program_opts *opts, iw_pattern *pattern)
 {
     pattern->ranks = (uint32_t)opts->ranks;
-    if (opts->bytes != OPT_UNSET_COUNT) {
-        pattern->bytes = opts->bytes;
-    }
-    if (opts->repeat != OPT_UNSET_COUNT) {
-        pattern->repeat = opts->repeat;
-    }
-    if (opts->root != OPT_UNSET_COUNT) {
-        pattern->root = (uint32_t)opts->root;
-    }
-    if (opts->segment_bytes != OPT_UNSET_COUNT) {
-        pattern->segment_bytes = opts->segment_bytes;
-    }
-    if (opts->compute_ps != OPT_UNSET_TIME) {
-        pattern->compute_ps = opts->compute_ps;
-    }
-    if (opts->reduce != OPT_UNSET_TIME) {
-        pattern->reduce = opts->reduce;
-    }
-    if (opts->boundary != OPT_UNSET_CHOICE) {
-        pattern->is_periodic = opts->boundary == BOUNDARY_PERIODIC;
-    }
-    if (opts->distance != OPT_UNSET_COUNT) {
-        pattern->distance = (uint32_t)opts->distance;
-    }
+    pattern->bytes = opts->bytes;
+    pattern->repeat = opts->repeat;
+    pattern->root = (uint32_t)opts->root;
+    pattern->segment_bytes = opts->segment_bytes;
+    pattern->compute_ps = opts->compute_ps;
+    pattern->reduce = opts->reduce;
+    pattern->distance = (uint32_t)opts->distance;
+    pattern->is_periodic = opts->boundary == BOUNDARY_PERIODIC;
     pattern->is_one_way = opts->direction == DIRECTION_UNI;
     pattern->is_split = opts->exchange == EXCHANGE_SPLIT;
 }

@@ -10,12 +10,14 @@
 #include "trace_opts.h"
 
 struct program_opts {
+    struct opt_origins origins;
     struct opt_list patterns;
-    uint64_t ranks, bytes, repeat, root, segment_bytes;
+    uint64_t ranks; /* 0: as many as were traced */
+    uint64_t bytes, repeat, root, segment_bytes;
     iw_time compute_ps;
     iw_fs_per_byte reduce;
     struct opt_list delays;
-    iw_time goal_unit_ps;
+    iw_time goal_unit_ps; /* LogGOPSim's is a nanosecond */
     /* halo and sweep patterns */
     const char *dims;
     int boundary, direction, exchange;
@@ -23,12 +25,9 @@ struct program_opts {
     struct trace_opts trace;
 };
 
-#define PROGRAM_OPTS_INIT                                                                        \
-    {                                                                                            \
-        .ranks = OPT_UNSET_COUNT, .bytes = OPT_UNSET_COUNT, .repeat = OPT_UNSET_COUNT,           \
-        .root = OPT_UNSET_COUNT, .segment_bytes = OPT_UNSET_COUNT, .compute_ps = OPT_UNSET_TIME, \
-        .reduce = OPT_UNSET_TIME, .goal_unit_ps = OPT_UNSET_TIME, .boundary = OPT_UNSET_CHOICE,  \
-        .direction = OPT_UNSET_CHOICE, .exchange = OPT_UNSET_CHOICE, .distance = OPT_UNSET_COUNT \
+#define PROGRAM_OPTS_INIT                                                                              \
+    {                                                                                                  \
+        .bytes = 1, .repeat = 1, .goal_unit_ps = IW_PS_PER_NS, .distance = 1, .trace = TRACE_OPTS_INIT \
     }
 
 /* Rows whose targets are in a struct program_opts. */
@@ -55,8 +54,5 @@ void program_source_release(struct program_source *source);
 /* "allreduce:ring", "app.goal", "run (256 replicas of 128 traced ranks)", in `buf` or as it is kept. */
 enum { PROGRAM_NAME_SIZE = 512 };
 const char *program_name(const struct program_source *source, char buf[PROGRAM_NAME_SIZE]);
-
-/* The unit of calc lengths in GOAL files: as given, or LogGOPSim's nanosecond. */
-iw_time program_goal_unit(const struct program_opts *opts);
 
 #endif

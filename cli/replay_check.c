@@ -132,7 +132,8 @@ static iw_status compare(const struct check *check, const iw_inject_plan *plan, 
 static iw_status inject_and_compare(struct check *check, const iw_inject_opts *inject, iw_fidelity *fidelity,
                                     iw_inject_facts *facts, iw_inject_counts *counts)
 {
-    struct injection injection = {.log = check->log, .back_end = (iw_back_end)check->replay->opts->back_end};
+    struct injection injection = {.log = check->log,
+                                  .back_end = (iw_back_end)check->replay->opts->injection.back_end};
     iw_inject_plan *plan;
     iw_recording *observed = NULL;
     iw_status status = iw_inject_plan_make(check->log, check->replay->recording, check->trace_cpu, inject,
@@ -165,7 +166,8 @@ static iw_status try_out(const struct check *check, const iw_inject_opts *inject
     if (status != IW_OK) {
         return status;
     }
-    status = iw_injector_start(check->log, plan, (iw_back_end)check->replay->opts->back_end, &injector);
+    status =
+        iw_injector_start(check->log, plan, (iw_back_end)check->replay->opts->injection.back_end, &injector);
     if (status == IW_OK) {
         iw_injector_stop(injector, &counts);
     }
@@ -223,14 +225,14 @@ int replay_self_check(const struct replay *replay, const iw_log *log, const stru
 
     check.cpu = cpu >= 0 ? (uint32_t)cpu : 0;
     check.trace_cpu = replay->launcher.local_rank % replay->recording->cpu_count;
-    name_noise(&replay->opts->noise, name, sizeof name);
+    name_noise(&replay->opts->injection.noise, name, sizeof name);
     check.report.noise = name;
-    check.report.back_end = iw_back_end_name((iw_back_end)replay->opts->back_end);
+    check.report.back_end = iw_back_end_name((iw_back_end)replay->opts->injection.back_end);
     check.report.costs = replay->costs;
     status = check_all(&check);
     if (status == IW_OK) {
-        status = opts->format == REPLAY_CHECK_JSON ? iw_fidelity_write_json(log, &check.report, stdout)
-                                                   : iw_fidelity_write_text(log, &check.report, stdout);
+        status = opts->format == OUTPUT_JSON ? iw_fidelity_write_json(log, &check.report, stdout)
+                                             : iw_fidelity_write_text(log, &check.report, stdout);
     }
     if (status != IW_OK) {
         return ui_exit_of(status);

@@ -6,12 +6,10 @@
 
 #include "replay_plan.h"
 
-enum replay_check_format { REPLAY_CHECK_TEXT, REPLAY_CHECK_JSON };
-
 struct replay_check_opts {
     int64_t duration_ns; /* noise is made and watched for so long; the host's own for half of it */
     bool want_naive;     /* also the trace as it stands, without scale and compensation */
-    enum replay_check_format format;
+    enum output_format format;
 };
 
 /* Watches a thread of this process, first as it is, then under the noise of `replay`, which is prepared.

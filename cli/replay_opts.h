@@ -7,17 +7,17 @@
 #include <idlewave/idlewave.h>
 #include <idlewave/inject.h>
 
-#include "opt.h"
+#include "injected_noise.h"
+#include "shown_opts.h"
 
 struct replay_opts {
-    struct opt_list noise;
-    int back_end, sync, threads, mpi, check_format;
-    iw_time skew_ps, calibrate_ps, check_ps;
-    double time_scale;
+    struct opt_origins origins;
+    int threads, mpi;
+    iw_time calibrate_ps, check_ps;
     const char *most; /* NULL: not given */
-    const char *cpus; /* of a file; NULL: all */
-    uint64_t seed;
     bool is_quiet, is_dry, is_check, want_naive;
+    struct injection_opts injection;
+    struct shown_opts shown; /* of the check */
 };
 
 enum { REPLAY_THREADS_MAIN, REPLAY_THREADS_ALL };
@@ -25,7 +25,7 @@ enum { REPLAY_MPI_AUTO, REPLAY_MPI_NONE };
 
 extern const char *const replay_mpis[]; /* names of parts; the first is "auto" */
 extern const struct opt_group replay_groups[];
-enum { REPLAY_GROUP_COUNT = 4 };
+enum { REPLAY_GROUP_COUNT = 6 };
 extern const struct replay_opts replay_defaults;
 
 #endif

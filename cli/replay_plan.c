@@ -22,19 +22,13 @@ enum { MORE_ATTEMPTS = 2 };
 
 int replay_check(struct ui *ui, const struct replay_opts *opts)
 {
-    if (opts->noise.count == 0) {
+    if (opts->injection.noise.count == 0) {
         return ui_usage(ui, "which noise? --noise node.h5, or --noise periodic:1kHz,20us");
     }
-    if (opts->noise.count > 1 && injected_has_file(&opts->noise)) {
-        return ui_usage(ui, "--noise takes one file, or any number of SPECs");
+    if (injection_check(ui, &opts->injection) != UI_DONE) {
+        return UI_USAGE;
     }
-    if (opts->time_scale < 1.0) {
-        return ui_usage(ui, "--time-scale %g: times can be stretched, not shrunk", opts->time_scale);
-    }
-    if (opts->skew_ps > 0 && opts->sync == IW_SYNC_NONE) {
-        return ui_usage(ui, "--skew shifts nodes that are synchronised: it needs --sync start or phase");
-    }
-    if (opts->threads == REPLAY_THREADS_ALL && opts->back_end == IW_BACK_END_FIFO) {
+    if (opts->threads == REPLAY_THREADS_ALL && opts->injection.back_end == IW_BACK_END_FIFO) {
         return ui_usage(ui,
                         "--threads all is for --back-end timer: fifo takes the CPU from whoever is on it");
     }
@@ -44,8 +38,8 @@ int replay_check(struct ui *ui, const struct replay_opts *opts)
     if (opts->is_check && opts->is_dry) {
         return ui_usage(ui, "--self-check or --dry-run, not both");
     }
-    if (!opts->is_check && (opts->want_naive || opts->check_format != replay_defaults.check_format ||
-                            opts->check_ps != replay_defaults.check_ps)) {
+    if (!opts->is_check &&
+        (opt_typed(opts, want_naive) || opt_typed(&opts->shown, format) || opt_typed(opts, check_ps))) {
         return ui_usage(ui, "--duration, --naive and --format are for --self-check");
     }
     if (opts->is_check && opts->check_ps < 100 * IW_PS_PER_MS) {
@@ -59,7 +53,7 @@ static int parse_most(struct ui *ui, const struct replay_opts *opts, double *sha
     iw_status status;
 
     if (opts->most == NULL) {
-        *share_p = injected_has_file(&opts->noise) ? 1.0 / 3.0 : 0.0;
+        *share_p = injected_has_file(&opts->injection.noise) ? 1.0 / 3.0 : 0.0;
         return UI_DONE;
     }
     if (strcmp(opts->most, "all") == 0) {
@@ -113,16 +107,16 @@ static size_t cpus_needed(const struct replay *replay)
 
 static int load_noise(struct ui *ui, const iw_log *log, const struct replay_opts *opts, struct replay *replay)
 {
-    struct injected_opts injected = {.noise = &opts->noise,
-                                     .sync = (iw_sync)opts->sync,
-                                     .seed = opts->seed,
+    struct injected_opts injected = {.noise = &opts->injection.noise,
+                                     .sync = (iw_sync)opts->injection.sync,
+                                     .seed = opts->injection.seed,
                                      .cpu_count = cpus_needed(replay)};
     iw_cpu_set cpus;
-    int code = simulate_read_cpus(ui, opts->cpus, &cpus, &injected.cpus);
+    int code = simulate_read_cpus(ui, opts->injection.cpus, &cpus, &injected.cpus);
 
-    replay->is_of_file = injected_has_file(&opts->noise);
+    replay->is_of_file = injected_has_file(&opts->injection.noise);
     if (code == UI_DONE) {
-        code = simulate_check_cpus(ui, opts->cpus, replay->is_of_file ? 1 : 0);
+        code = simulate_check_cpus(ui, opts->injection.cpus, replay->is_of_file ? 1 : 0);
     }
     return code == UI_DONE ? injected_load(ui, log, &injected, &replay->recording) : code;
 }
@@ -173,7 +167,7 @@ static void wait_for_turn(int file)
  * and take longer. What fails at once would fail again. */
 static iw_status calibrate(const iw_log *log, struct replay *replay)
 {
-    const iw_back_end back_end = (iw_back_end)replay->opts->back_end;
+    const iw_back_end back_end = (iw_back_end)replay->opts->injection.back_end;
     int64_t duration_ns = replay->opts->calibrate_ps / IW_PS_PER_NS;
     const int64_t start_ns = now_ns();
     iw_status status = iw_inject_calibrate(NULL, back_end, duration_ns, &replay->costs);
@@ -204,10 +198,10 @@ int replay_prepare(struct ui *ui, struct speaker *speaker, const struct replay_o
     if (iw_launcher_detect(NULL, &replay->launcher) != IW_OK) {
         replay->launcher = (iw_launcher){.name = NULL};
     }
-    replay->inject.sync = (iw_sync)opts->sync;
-    replay->inject.skew_ns = opts->skew_ps / IW_PS_PER_NS;
-    replay->inject.time_scale = opts->time_scale;
-    replay->inject.seed = opts->seed;
+    replay->inject.sync = (iw_sync)opts->injection.sync;
+    replay->inject.skew_ns = opts->injection.skew_ps / IW_PS_PER_NS;
+    replay->inject.time_scale = opts->injection.time_scale;
+    replay->inject.seed = opts->injection.seed;
     code = parse_most(ui, opts, &replay->inject.most_share);
     if (code == UI_DONE) {
         code = load_noise(ui, &speaker->log, opts, replay);

@@ -166,8 +166,8 @@ int replay_hand_over(struct speaker *speaker, const struct replay *replay, const
     page->version = IW_REPLAY_VERSION;
     page->size = sizeof *page;
     page->owner_pid = (int32_t)getpid();
-    page->back_end = (uint32_t)replay->opts->back_end;
-    page->sync = (uint32_t)replay->opts->sync;
+    page->back_end = (uint32_t)replay->opts->injection.back_end;
+    page->sync = (uint32_t)replay->opts->injection.sync;
     page->is_quiet = replay->opts->is_quiet;
     page->has_all_threads = replay->opts->threads == REPLAY_THREADS_ALL;
     code = ui_exit_of(share_plans(&speaker->log, replay, page));

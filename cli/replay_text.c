@@ -26,14 +26,15 @@ void replay_summary(const struct replay *replay, char *text, size_t size)
     struct text floor, p50, p99;
     int used;
 
-    used = snprintf(
-        text, size,
-        "%s: floor %s, deadline error %s (1 of 100 above %s); as recorded %.1f %% of events and "
-        "%.1f %% of noise time, the rest merged; %.3g %% of the time is noise",
-        iw_back_end_name((iw_back_end)replay->opts->back_end), time_of(replay->costs.floor_ns, &floor),
-        time_of(replay->costs.late_p50_ns, &p50), time_of(replay->costs.late_p99_ns, &p99),
-        percent((double)facts->as_recorded_count, (double)facts->event_count),
-        percent(facts->as_recorded_ns, facts->noise_ns), percent(facts->made_ns, (double)facts->length_ns));
+    used = snprintf(text, size,
+                    "%s: floor %s, deadline error %s (1 of 100 above %s); as recorded %.1f %% of events and "
+                    "%.1f %% of noise time, the rest merged; %.3g %% of the time is noise",
+                    iw_back_end_name((iw_back_end)replay->opts->injection.back_end),
+                    time_of(replay->costs.floor_ns, &floor), time_of(replay->costs.late_p50_ns, &p50),
+                    time_of(replay->costs.late_p99_ns, &p99),
+                    percent((double)facts->as_recorded_count, (double)facts->event_count),
+                    percent(facts->as_recorded_ns, facts->noise_ns),
+                    percent(facts->made_ns, (double)facts->length_ns));
     if (replay->is_of_file && used > 0 && (size_t)used < size) {
         (void)snprintf(text + used, size - (size_t)used,
                        "; recorded CPUs, which ranks of a host meet in turns: %zu",
@@ -63,7 +64,7 @@ void replay_describe(const struct replay *replay)
     const iw_inject_costs *costs = &replay->costs;
     struct text a, b;
 
-    (void)printf("back end         %s\n", iw_back_end_name((iw_back_end)replay->opts->back_end));
+    (void)printf("back end         %s\n", iw_back_end_name((iw_back_end)replay->opts->injection.back_end));
     (void)printf("floor            %s\n", time_of(costs->floor_ns, &a));
     (void)printf("overhead         %s, subtracted from each detour\n", time_of(costs->overhead_ns, &a));
     (void)printf("deadline error   %s, 1 of 100 above %s\n", time_of(costs->late_p50_ns, &a),

@@ -9,11 +9,10 @@
 
 #include <idlewave/whatif.h>
 
-static const char default_net[] = "chic";
-
 static int find_net(struct ui *ui, const char *name_or_path, const char *level, iw_net *net)
 {
-    const iw_net *known = iw_net_builtin(name_or_path);
+    static const iw_net none = {.name = "none", .S_bytes = UINT64_MAX}; /* messages cost nothing */
+    const iw_net *known = strcmp(name_or_path, none.name) == 0 ? &none : iw_net_builtin(name_or_path);
 
     if (known != NULL && level != NULL) {
         return ui_usage(ui, "--net-level: '%s' has no levels; files of 'idlewave net' have", name_or_path);
@@ -30,37 +29,37 @@ static int find_net(struct ui *ui, const char *name_or_path, const char *level, 
             used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", i > 0 ? ", " : "",
                                      iw_net_builtin_name(i));
         }
-        return ui_usage(ui, "--net: '%s' is neither a file nor one of %s", name_or_path, names);
+        return ui_usage(ui, "--net: '%s' is neither a file nor one of %s, none", name_or_path, names);
     }
     return ui_exit_of(iw_net_load_level(&ui->log, name_or_path, level, net));
 }
 
-/* Sets a parameter that was given; true if so. */
-static bool override(int64_t *parameter, int64_t given)
-{
-    if (given == OPT_UNSET_TIME) {
-        return false;
-    }
-    *parameter = given;
-    return true;
-}
-
 static bool override_all(iw_net *net, const struct net_opts *opts)
 {
-    bool is_changed = override(&net->L_ps, opts->L_ps);
+    const struct {
+        int64_t *parameter;
+        int64_t value;
+        bool is_given;
+    } costs[] = {
+        {&net->L_ps, opts->L_ps, opt_given(opts, L_ps)},
+        {&net->o_send_ps, opts->o_ps, opt_given(opts, o_ps)},
+        {&net->o_recv_ps, opts->o_ps, opt_given(opts, o_ps)},
+        {&net->o_send_ps, opts->o_send_ps, opt_given(opts, o_send_ps)},
+        {&net->o_recv_ps, opts->o_recv_ps, opt_given(opts, o_recv_ps)},
+        {&net->g_ps, opts->g_ps, opt_given(opts, g_ps)},
+        {&net->G, opts->G, opt_given(opts, G)},
+        {&net->O, opts->O, opt_given(opts, O)},
+    };
+    bool is_changed = false;
 
-    is_changed |= override(&net->o_send_ps, opts->o_ps);
-    is_changed |= override(&net->o_recv_ps, opts->o_ps);
-    is_changed |= override(&net->o_send_ps, opts->o_send_ps);
-    is_changed |= override(&net->o_recv_ps, opts->o_recv_ps);
-    is_changed |= override(&net->g_ps, opts->g_ps);
-    is_changed |= override(&net->G, opts->G);
-    is_changed |= override(&net->O, opts->O);
-    if (is_changed) {
-        net->segment_count =
-            0; /* one line for all sizes: who changes a cost does not mean that of small messages */
+    for (size_t i = 0; i < sizeof costs / sizeof costs[0]; i++) {
+        if (costs[i].is_given) {
+            *costs[i].parameter = costs[i].value;
+            net->segment_count = 0; /* who changes a cost does not mean that of small messages alone */
+            is_changed = true;
+        }
     }
-    if (opts->S_bytes != OPT_UNSET_COUNT) {
+    if (opt_given(opts, S_bytes)) {
         net->S_bytes = opts->S_bytes;
         is_changed = true;
     }
@@ -77,7 +76,7 @@ static void append_to_name(iw_net *net, const char *text)
 
 int simulate_make_net(struct ui *ui, const struct net_opts *opts, iw_net *net)
 {
-    int code = find_net(ui, opts->name_or_path != NULL ? opts->name_or_path : default_net, opts->level, net);
+    int code = find_net(ui, opts->name_or_path, opts->level, net);
 
     if (code == UI_DONE && opts->scale > 0.0) {
         char text[32];

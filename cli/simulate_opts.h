@@ -8,10 +8,10 @@
 
 #include "opt.h"
 #include "program_opts.h"
-
-enum output_format { OUTPUT_TEXT, OUTPUT_JSON, OUTPUT_CSV };
+#include "shown_opts.h"
 
 struct net_opts {
+    struct opt_origins origins;
     const char *name_or_path, *level;
     double scale; /* 0: not scaled */
     iw_time L_ps, o_ps, o_send_ps, o_recv_ps, g_ps;
@@ -20,15 +20,13 @@ struct net_opts {
     int rendezvous;
 };
 
-/* Nothing is given. */
-#define NET_OPTS_INIT                                                                                  \
-    {                                                                                                  \
-        .L_ps = OPT_UNSET_TIME, .o_ps = OPT_UNSET_TIME, .o_send_ps = OPT_UNSET_TIME,                   \
-        .o_recv_ps = OPT_UNSET_TIME, .g_ps = OPT_UNSET_TIME, .G = OPT_UNSET_TIME, .O = OPT_UNSET_TIME, \
-        .S_bytes = OPT_UNSET_COUNT                                                                     \
+#define NET_OPTS_INIT          \
+    {                          \
+        .name_or_path = "chic" \
     }
 
 struct noise_opts {
+    struct opt_origins origins;
     struct opt_list specs;
     int sync;
     iw_time skew_ps;
@@ -38,6 +36,7 @@ struct noise_opts {
 };
 
 struct run_opts {
+    struct opt_origins origins;
     uint64_t trials, seed, first_trial, threads, lanes;
     bool is_dry;
     const char *checkpoint_dir;
@@ -46,7 +45,7 @@ struct run_opts {
 };
 
 struct output_opts {
-    int format;
+    struct opt_origins origins;
     bool wants_explain;
     uint64_t explain_trials;
     const char *end_times_path;
@@ -59,14 +58,15 @@ struct simulate_opts {
     struct noise_opts noise;
     struct run_opts run;
     struct output_opts output;
+    struct shown_opts shown;
 };
 
 /* Rows whose targets are in a struct net_opts and in a struct noise_opts. */
 extern const struct opt net_rows[], noise_rows[];
-enum { NET_ROW_COUNT = 12, NOISE_ROW_COUNT = 6 };
+enum { NET_ROW_COUNT = 12, NOISE_ROW_COUNT = 6, NOISE_WHICH_ROWS = 2 /* the first: noise, noise-cpus */ };
 
 extern const struct simulate_opts simulate_defaults;
-enum { SIMULATE_GROUP_COUNT = 7 };
+enum { SIMULATE_GROUP_COUNT = 8 };
 extern const struct opt_group simulate_groups[SIMULATE_GROUP_COUNT];
 
 /* Refuses options that make no sense together. Returns UI_DONE or UI_USAGE. */

@@ -51,9 +51,8 @@ static struct guess guess_run(const struct program_opts *opts, const struct prog
     iw_time longest_ps = 0;
 
     if (source->path == NULL) {
-        guess.steps = opts->repeat != OPT_UNSET_COUNT ? opts->repeat : 1;
-        guess.time_ps =
-            opts->compute_ps != OPT_UNSET_TIME ? 1.2 * (double)opts->compute_ps * (double)guess.steps : 0.0;
+        guess.steps = opts->repeat;
+        guess.time_ps = 1.2 * (double)opts->compute_ps * (double)guess.steps;
     }
     for (size_t i = 0; i < source->delay_count; i++) { /* those of other ranks pass at the same time */
         longest_ps = longest_ps > source->delays[i].time_ps ? longest_ps : source->delays[i].time_ps;

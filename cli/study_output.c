@@ -162,23 +162,6 @@ void study_write_estimate_text(const iw_study *study, const iw_study_estimate *e
                   study_duration(estimate->core_seconds, core));
 }
 
-static void write_json_string(const char *text, FILE *out)
-{
-    (void)fputc('"', out);
-    for (; *text != '\0'; text++) {
-        const unsigned char c = (unsigned char)*text;
-
-        if (c == '"' || c == '\\') {
-            (void)fprintf(out, "\\%c", c);
-        } else if (c < 0x20) {
-            (void)fprintf(out, "\\u%04x", c);
-        } else {
-            (void)fputc(c, out);
-        }
-    }
-    (void)fputc('"', out);
-}
-
 static void write_json_rows(const iw_study *study, const iw_study_estimate *estimate, FILE *out)
 {
     const char *separator = "\n";
@@ -192,9 +175,9 @@ static void write_json_rows(const iw_study *study, const iw_study_estimate *esti
                 continue;
             }
             (void)fprintf(out, "%s    {\"system\": ", separator);
-            write_json_string(study->systems[s].name, out);
+            ui_write_json_string(study->systems[s].name, out);
             (void)fputs(", \"work\": ", out);
-            write_json_string(study->works[w].name, out);
+            ui_write_json_string(study->works[w].name, out);
             (void)fprintf(
                 out,
                 ", \"least_ranks\": %lu, \"most_ranks\": %lu, \"cells\": %zu, \"core_seconds\": %.6g, "
@@ -264,7 +247,7 @@ void study_write_outcome_json(const iw_study_outcome *outcome, const struct shar
                               FILE *out)
 {
     (void)fputs("{\n  \"schema\": \"idlewave.study/1\",\n  \"folder\": ", out);
-    write_json_string(dir, out);
+    ui_write_json_string(dir, out);
     (void)fprintf(out,
                   ",\n  \"shard\": %u,\n  \"shards\": %u,\n  \"cells\": %zu,\n  \"found\": %zu,\n"
                   "  \"run\": %zu,\n  \"others\": %zu,\n  \"elsewhere\": %zu,\n  \"is_stopped\": %s,\n"

@@ -40,32 +40,6 @@ const struct opt trace_rows[] = {
 #undef ROW
 _Static_assert(sizeof trace_rows / sizeof trace_rows[0] == TRACE_ROW_COUNT, "count of rows in the header");
 
-const char *program_given_trace_option(const struct trace_opts *opts)
-{
-    if (opts->algorithms.count > 0) {
-        return "--algorithm";
-    }
-    if (opts->drops_p2p) {
-        return "--no-p2p";
-    }
-    if (opts->drops_collectives) {
-        return "--no-collectives";
-    }
-    if (opts->compute_scale > 0) {
-        return "--compute-scale";
-    }
-    if (opts->clock != IW_COMPUTE_AUTO) {
-        return "--compute-clock";
-    }
-    if (opts->replica_compute != IW_REPLICA_RESAMPLE) {
-        return "--replica-compute";
-    }
-    if (opts->replica_seed != 0) {
-        return "--replica-seed";
-    }
-    return opts->rules != NULL ? "--collectives" : NULL;
-}
-
 /* What the result calls it. */
 static void describe(const iw_trace *trace, const iw_program *program, struct program_source *source)
 {
@@ -98,15 +72,15 @@ static iw_status make(struct ui *ui, const struct program_opts *opts, struct pro
     }
     algorithms[t->algorithms.count] = NULL;
     trace_opts.algorithms = algorithms;
-    trace_opts.ranks = opts->ranks == OPT_UNSET_COUNT ? 0 : (uint32_t)opts->ranks;
-    trace_opts.rules = t->rules != NULL ? t->rules : trace_opts.rules;
+    trace_opts.ranks = (uint32_t)opts->ranks;
+    trace_opts.rules = t->rules;
     trace_opts.drops_p2p = t->drops_p2p;
     trace_opts.drops_collectives = t->drops_collectives;
-    trace_opts.compute_scale = t->compute_scale > 0 ? t->compute_scale : 1;
+    trace_opts.compute_scale = t->compute_scale;
     trace_opts.clock = (iw_compute_clock)t->clock;
     trace_opts.replica_compute = (iw_replica_compute)t->replica_compute;
-    trace_opts.replica_seed = t->replica_seed != 0 ? t->replica_seed : trace_opts.replica_seed;
-    trace_opts.reduce = opts->reduce == OPT_UNSET_TIME ? 0 : opts->reduce;
+    trace_opts.replica_seed = t->replica_seed;
+    trace_opts.reduce = opts->reduce;
     status = iw_program_from_trace(&ui->log, source->trace, &trace_opts, program_p);
     if (status == IW_OK) {
         status = iw_trace_recall(&ui->log, source->trace, &trace_opts, &source->traced);

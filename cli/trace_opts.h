@@ -12,20 +12,22 @@ struct program_opts;
 struct program_source;
 
 struct trace_opts {
-    const char *rules;          /* NULL: not given */
+    const char *rules;
     struct opt_list algorithms; /* OP[>SIZE]=ALGORITHM */
     bool drops_p2p, drops_collectives;
-    double compute_scale; /* 0: not given */
+    double compute_scale;
     int clock, replica_compute;
-    uint64_t replica_seed; /* 0: not given */
+    uint64_t replica_seed;
 };
+
+#define TRACE_OPTS_INIT                                         \
+    {                                                           \
+        .rules = "paper", .compute_scale = 1, .replica_seed = 1 \
+    }
 
 /* Rows whose targets are in a struct program_opts. */
 extern const struct opt trace_rows[];
 enum { TRACE_ROW_COUNT = 8 };
-
-/* An option that only traces take and that was given, or NULL. */
-const char *program_given_trace_option(const struct trace_opts *opts);
 
 /* Opens source->path and makes a program of it. Returns UI_DONE or an exit code. */
 int program_make_from_trace(struct ui *ui, const struct program_opts *opts, struct program_source *source,

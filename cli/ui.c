@@ -136,3 +136,20 @@ const char *ui_file_name(const char *path)
 
     return slash != NULL ? slash + 1 : path;
 }
+
+void ui_write_json_string(const char *text, FILE *out)
+{
+    (void)fputc('"', out);
+    for (; *text != '\0'; text++) {
+        const unsigned char c = (unsigned char)*text;
+
+        if (c == '"' || c == '\\') {
+            (void)fprintf(out, "\\%c", c);
+        } else if (c < 0x20) {
+            (void)fprintf(out, "\\u%04x", c);
+        } else {
+            (void)fputc(c, out);
+        }
+    }
+    (void)fputc('"', out);
+}

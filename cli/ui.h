@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #include <idlewave/log.h>
 
@@ -18,12 +19,14 @@ enum ui_exit {
 };
 
 struct progress;
+struct config;
 
 struct ui {
     iw_log log;                /* hand &ui->log to the library */
     const char *verb;          /* "simulate", or NULL outside of verbs */
     const char *option;        /* the option whose value is being read: "--ranks", or NULL */
-    const char *command;       /* the whole command line, quoted for a shell */
+    const char *command;       /* that gives the same result, quoted for a shell */
+    struct config *config;     /* what configuration files say, or NULL */
     struct progress *progress; /* a bar to wipe before a message, or NULL */
     const bool *is_heard;      /* NULL, or whether this process, of many alike, told an error */
 };
@@ -51,6 +54,9 @@ const char *ui_file_name(const char *path);
 
 /* As ui_exit_of(), for values that came straight from the command line: bad ones are usage errors. */
 int ui_exit_of_value(const struct ui *ui, iw_status status);
+
+/* "text", quoted as JSON is. */
+void ui_write_json_string(const char *text, FILE *out);
 
 /* realloc() that ends the program with a message when there is no memory. */
 void *ui_grow(void *array, size_t count, size_t element_size);

@@ -24,12 +24,27 @@ const struct verb *const verbs[] = {
     &verb_wave,
     &verb_report,
     &verb_schedule,
+    &verb_config,
     &verb_help,
     /* for the build */
     &verb_man,
     &verb_complete,
     NULL,
 };
+
+void verb_each(bool (*visit)(void *arg, const struct verb *verb), void *arg)
+{
+    for (size_t i = 0; verbs[i] != NULL; i++) {
+        for (size_t k = 0; verbs[i]->subverbs != NULL && verbs[i]->subverbs[k] != NULL; k++) {
+            if (!visit(arg, verbs[i]->subverbs[k])) {
+                return;
+            }
+        }
+        if (verbs[i]->group_count > 0 && !visit(arg, verbs[i])) {
+            return;
+        }
+    }
+}
 
 const struct verb *verb_find(const char *name)
 {

@@ -9,14 +9,13 @@
 #include "simulate_opts.h"
 
 struct worth_opts {
-    struct program_opts program;
-    struct net_opts net;
     uint64_t ranks_per_node; /* 0: one on each CPU of the recording that is to be quiet */
     uint64_t trials, seed;
+    struct program_opts program;
+    struct net_opts net;
 };
 
-/* The first rows of program_rows: pattern, ranks, bytes, repeat, compute. The next one, --root, is a folder
- * here. */
+/* The first rows of program_rows: pattern, ranks, bytes, repeat, compute. */
 enum { WORTH_PROGRAM_ROWS = 5 };
 
 #define WORTH_OPTS_INIT                                                             \

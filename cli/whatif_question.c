@@ -22,11 +22,11 @@ static bool can_make(const struct question *q, uint32_t ranks, double work)
     if (!is_changed) {
         return true;
     }
-    if (ranks != 0 && (opts->dims != NULL || opts->root != OPT_UNSET_COUNT || opts->delays.count > 0)) {
+    if (ranks != 0 && (opts->dims != NULL || opt_typed(opts, root) || opts->delays.count > 0)) {
         return false;
     }
     if (is_pattern) {
-        return work == 1.0 || (opts->compute_ps != OPT_UNSET_TIME && opts->compute_ps > 0);
+        return work == 1.0 || opts->compute_ps > 0;
     }
     if (!is_trace) {
         return false;
@@ -58,7 +58,7 @@ static int make_program(struct question *q, uint32_t ranks, double work)
     if (work != 1.0 && opts.patterns.count > 0) {
         opts.compute_ps = (iw_time)((double)opts.compute_ps * work + 0.5);
     } else if (work != 1.0) {
-        opts.trace.compute_scale = (opts.trace.compute_scale > 0 ? opts.trace.compute_scale : 1.0) * work;
+        opts.trace.compute_scale *= work;
     }
     q->made = made;
     return program_make(is_changed ? &quiet : q->ui, &opts, q->args, &made->source, &made->program);

@@ -169,7 +169,7 @@ def main(arguments):
     parser.add_argument("files", nargs="*", type=pathlib.Path)
     options = parser.parse_args(arguments)
 
-    environment = dict(os.environ, LC_ALL="C.UTF-8", NO_COLOR="1", COLUMNS="80")
+    environment = dict(os.environ, LC_ALL="C.UTF-8", NO_COLOR="1", COLUMNS="80", IDLEWAVE_CONFIG="")
     environment["PATH"] = f"{options.bin.resolve()}:{environment.get('PATH', '')}"
     count, errors = 0, []
     for path in options.files or default_files(options.root):

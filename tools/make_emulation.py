@@ -90,7 +90,7 @@ def scaling_table(arguments):
 
 def bench(arguments, noise, sync, back_end):
     line = [run_mpi.launcher("openmpi"), "-n", "2", *net_support.before_others(
-        [str(arguments.idlewave), "bench", "barrier", "--replay", str(noise), "--sync", sync, "--back-end", back_end,
+        [str(arguments.idlewave), "bench", "barrier", "--noise", str(noise), "--sync", sync, "--back-end", back_end,
          "--duration", arguments.duration, "--format", "json"])]
     done = subprocess.run(line, env=run_mpi.environment(net_support.QUIET), capture_output=True, text=True, timeout=600,
                           check=False)

@@ -106,10 +106,11 @@ static iw_status work_law(const iw_log *log, const char *spec, const struct iwi_
         return IW_OK;
     }
     if (most > MOST_LOST) {
-        return iwi_fail(log, IW_ERR_UNSUPPORTED,
-                        "'%s': up to %.0f detours in one phase are too many for this model: write less work, "
-                        "or --latency instead of --net",
-                        spec, most);
+        return iwi_fail(
+            log, IW_ERR_UNSUPPORTED,
+            "'%s': up to %.0f detours in one phase are too many for this model: ask for less work, "
+            "or for a network whose messages take no CPU time",
+            spec, most);
     }
     *most_lost_p = most;
     return iw_law_new(log, spec, work_ns, law_p);

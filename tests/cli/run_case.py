@@ -11,7 +11,8 @@ A case is text before the first section (what it is for), then sections that beg
   --- measures      optional: why the outcome depends on how quiet the machine is; such a case is a test of its own
   --- large         optional: why it takes long; such a case is a test of its own, without sanitizers
   --- file NAME     optional: an input file, made in the empty folder where the command runs
-  --- command       for sh; `idlewave` is the command under test, $IW_TEST_DATA the folder tests/data
+  --- command       for sh; `idlewave` is the command under test, $IW_TEST_DATA the folder tests/data; it reads
+                    no configuration file of its own accord
   --- exit          the exit code
   --- stdout        exact, after hiding what differs from run to run; a line "<...>" stands for any lines;
                     without this section stdout is not looked at
@@ -74,7 +75,7 @@ class Case:
             for name, text in self.files.items():
                 pathlib.Path(folder, name).write_text(text, encoding="utf-8")
             environment = dict(os.environ, PATH=f"{idlewave.parent}:{os.environ['PATH']}", LC_ALL="C.UTF-8",
-                               MANWIDTH="80", IW_TEST_DATA=str(TEST_DATA))
+                               MANWIDTH="80", IW_TEST_DATA=str(TEST_DATA), IDLEWAVE_CONFIG="")
             done = subprocess.run(["sh", "-c", self.sections["command"]], cwd=folder, env=environment,
                                   stdin=subprocess.DEVNULL, capture_output=True, text=True,
                                   timeout=TIMEOUT_SECONDS, check=False)

@@ -35,8 +35,8 @@ WHATIFS = {
     "target": WHATIF + "--noise periodic:1kHz,10us --noise periodic:100Hz,100us --target 1%".split(),
 }
 BENCHES = {
-    "barrier": "barrier --phases 10 --quantum 100us".split(),
-    "replay": "allreduce --phases 100 --quantum 200us --replay periodic:100Hz,100us --block 10ms --trials 5".split(),
+    "barrier": "barrier --phases 10 --compute 100us".split(),
+    "replay": "allreduce --phases 100 --compute 200us --noise periodic:100Hz,100us --block 10ms --trials 5".split(),
 }
 STUDY = """title: Small
 trials: 3

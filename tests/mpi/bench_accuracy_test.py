@@ -14,14 +14,14 @@ import run_mpi
 
 
 def check_quantum(arguments):
-    result = bench_times_test.result_of(arguments, ["barrier", "--quantum", "500us", "--duration", "1s"])
+    result = bench_times_test.result_of(arguments, ["barrier", "--compute", "500us", "--duration", "1s"])
     for rank in result["per_rank"]:
         assert 0.9 * 5e5 <= rank["undisturbed_ns"] <= 1.15 * 5e5, rank
 
 
 def check_unsynchronised(arguments):
     """1 ms in 10 taken away: on two ranks with places of their own a fifth."""
-    result = bench_times_test.result_of(arguments, ["barrier", "--duration", "3s", "--replay", "periodic:100Hz,1ms"])
+    result = bench_times_test.result_of(arguments, ["barrier", "--duration", "3s", "--noise", "periodic:100Hz,1ms"])
     assert 0.08 < result["noise"]["injected_share"] < 0.12, result["noise"]
     low = (result["slowdown"]["ci95"] or [0])[0]
     assert result["slowdown"]["share"] > 0.08 and low > 0, result["slowdown"]
@@ -30,7 +30,7 @@ def check_unsynchronised(arguments):
 
 def check_synchronised(arguments):
     """Together, the detours of both ranks cost little more than those of one: 1/9 of the work."""
-    result = bench_times_test.result_of(arguments, ["barrier", "--duration", "3s", "--replay", "periodic:100Hz,1ms", "--sync", "start"])
+    result = bench_times_test.result_of(arguments, ["barrier", "--duration", "3s", "--noise", "periodic:100Hz,1ms", "--sync", "start"])
     assert 0.10 < result["simulated"]["slowdown"]["share"] < 0.13, result["simulated"]
     assert 0.03 < result["slowdown"]["share"] < 0.22, result["slowdown"]
 
@@ -38,7 +38,7 @@ def check_synchronised(arguments):
 def check_phase(arguments):
     """One place for all ranks in each phase: both meet what a single one would. A detour is under way at the beginning of one
     phase in ten, with half of it left, and another one begins in a tenth of the others."""
-    result = bench_times_test.result_of(arguments, ["barrier", "--duration", "3s", "--replay", "periodic:100Hz,1ms", "--sync", "phase"])
+    result = bench_times_test.result_of(arguments, ["barrier", "--duration", "3s", "--noise", "periodic:100Hz,1ms", "--sync", "phase"])
     assert 0.13 < result["simulated"]["slowdown"]["share"] < 0.17, result["simulated"]
     assert 0.07 < result["slowdown"]["share"] < 0.25, result["slowdown"]
 
@@ -48,7 +48,7 @@ def check_file(arguments, folder):
     path = folder / "one.h5"
     subprocess.run([arguments.idlewave, "noise", "synth", "periodic:100Hz,1ms", "--duration", "5s", "-o", path],
                    check=True, capture_output=True)
-    result = bench_times_test.result_of(arguments, ["barrier", "--duration", "3s", "--replay", str(path)])
+    result = bench_times_test.result_of(arguments, ["barrier", "--duration", "3s", "--noise", str(path)])
     assert abs(result["noise"]["planned_share"] - 0.1) < 0.002 and result["noise"]["as_recorded_share"] > 0.99, result["noise"]
     floors = {rank["injected"]["floor_ns"] for rank in result["per_rank"]}
     assert floors == {result["noise"]["floor_ns"]}, "all ranks plan with one floor"

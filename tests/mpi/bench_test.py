@@ -90,8 +90,8 @@ def check_baseline(arguments, folder):
 
 
 def check_errors(arguments):
-    for option, words in ((["--replay", "periodic:100Hz"], "periodic"), (["--replay", "nowhere.h5"], "nowhere.h5"),
-                          (["--replay", "periodic:100Hz,1ms", "--net", "nonet"], "'nonet' is neither a file nor one of")):
+    for option, words in ((["--noise", "periodic:100Hz"], "periodic"), (["--noise", "nowhere.h5"], "nowhere.h5"),
+                          (["--noise", "periodic:100Hz,1ms", "--net", "nonet"], "'nonet' is neither a file nor one of")):
         done = bench(arguments, 2, ["barrier", *option])
         assert done.returncode != 0 and words in done.stderr and "phase of" not in done.stdout, (option, done.stderr)
 

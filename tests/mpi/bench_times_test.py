@@ -27,7 +27,7 @@ def attempts(count, attempt):
 
 def check_quantum(arguments):
     """Roughly: the speed of shared machines changes. bench_accuracy_test asks for more."""
-    result = result_of(arguments, ["barrier", "--quantum", "500us", "--duration", "1s"])
+    result = result_of(arguments, ["barrier", "--compute", "500us", "--duration", "1s"])
     for rank in result["per_rank"]:
         assert 0.5 * 5e5 <= rank["undisturbed_ns"] <= 2 * 5e5, rank
     assert result["quiet"]["qtbt_ns"]["ci95"] is not None, "a second is enough for an interval"
@@ -44,7 +44,7 @@ def check_report(arguments, folder):
 def check_replay(arguments, folder):
     """What holds whatever else runs on the machine."""
     path = folder / "noisy.json"
-    result = result_of(arguments, ["barrier", "--duration", "2s", "--replay", "periodic:100Hz,1ms", "-o", str(path)])
+    result = result_of(arguments, ["barrier", "--duration", "2s", "--noise", "periodic:100Hz,1ms", "-o", str(path)])
     bench_test.check_phases(result, result["phases"])
     assert result["quiet"]["phases"] == result["noisy"]["phases"], "as many with noise as without"
     assert abs(result["noise"]["planned_share"] - 0.1) < 0.002, result["noise"]
@@ -54,7 +54,7 @@ def check_replay(arguments, folder):
 
 def check_time_scale(arguments):
     """Stretched and scaled back."""
-    result = result_of(arguments, ["barrier", "--phases", "100", "--quantum", "250us", "--time-scale", "4", "--replay",
+    result = result_of(arguments, ["barrier", "--phases", "100", "--compute", "250us", "--time-scale", "4", "--noise",
                                    "periodic:400Hz,250us", "--sync", "phase"])
     assert result["quantum_ns"] == 2.5e5 and result["time_scale"] == 4, result["quantum_ns"]
     assert 0.5 * 2.5e5 <= result["quiet"]["qt_ns"]["quantiles"]["p0"] <= 2 * 2.5e5, result["quiet"]["qt_ns"]

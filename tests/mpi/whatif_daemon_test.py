@@ -54,7 +54,7 @@ def record(arguments, path):
 def bench(arguments):
     """Time of a phase in units of the undisturbed work of its slowest rank, and its standard error."""
     line = [run_mpi.launcher(arguments.mpi), *net_support.BINDING[arguments.mpi], "-n", "2",
-            str(arguments.idlewave), "bench", "barrier", "--quantum", f"{QUANTUM_MS}ms", "--duration", f"{SECONDS}s",
+            str(arguments.idlewave), "bench", "barrier", "--compute", f"{QUANTUM_MS}ms", "--duration", f"{SECONDS}s",
             "--format", "json"]
     done = run_mpi.run(line, net_support.QUIET, timeout=TIMEOUT_SECONDS)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -256,7 +256,7 @@ static iw_status make_whatif(FILE *out)
 static iw_status make_bench(FILE *out)
 {
     static const char *const noises[] = {"periodic:100Hz,1ms"};
-    const iw_bench_origin origin = {.command = "idlewave bench barrier --replay periodic:100Hz,1ms",
+    const iw_bench_origin origin = {.command = "idlewave bench barrier --noise periodic:100Hz,1ms",
                                     .noises = noises,
                                     .noise_count = 1,
                                     .back_end = "timer",
