@@ -13,8 +13,14 @@ static void write_plot(FILE *out, const struct iwi_figure *figure, unsigned numb
     (void)fputs("</div>\n", out);
 }
 
-static void write_table(FILE *out, const struct iwi_figure_table *table)
+static void write_table(FILE *out, const char *title, const struct iwi_figure_table *table)
 {
+    if (table->columns == 0) {
+        return;
+    }
+    (void)fputs("<details><summary>Table: ", out);
+    iwi_html_text(out, title);
+    (void)fputs("</summary>\n", out);
     iwi_html_table_begin(out, table->caption);
     for (size_t i = 0; i < table->columns; i++) {
         iwi_html_head(out, table->words >> i & 1, "%s", table->cells[i]);
@@ -36,6 +42,7 @@ static void write_table(FILE *out, const struct iwi_figure_table *table)
         }
     }
     iwi_html_table_end(out);
+    (void)fputs("</details>\n", out);
 }
 
 iw_status iwi_html_figure(struct iwi_html *page, const struct iwi_figure *figure)
@@ -49,10 +56,8 @@ iw_status iwi_html_figure(struct iwi_html *page, const struct iwi_figure *figure
     write_plot(out, figure, ++page->figure_count);
     (void)fputs("<figcaption>", out);
     iwi_html_prose(out, figure->message);
-    (void)fputs("</figcaption>\n<details><summary>Table: ", out);
-    iwi_html_text(out, figure->title);
-    (void)fputs("</summary>\n", out);
-    write_table(out, &figure->table);
-    (void)fputs("</details>\n</figure>\n", out);
+    (void)fputs("</figcaption>\n", out);
+    write_table(out, figure->title, &figure->table);
+    (void)fputs("</figure>\n", out);
     return IW_OK;
 }

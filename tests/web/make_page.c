@@ -103,8 +103,7 @@ static iw_recording *made_recording(void)
     return recording;
 }
 
-static iw_status write_noise(const iw_recording *recording, const char *name,
-                             FILE *out)
+static iw_status write_noise(const iw_recording *recording, const char *name, FILE *out)
 {
     struct iwi_noise_page page = {.recording = recording, .name = name};
     iw_noise_facts *facts;
@@ -173,8 +172,7 @@ static iw_status make_short(FILE *out)
 }
 
 /* Writes the page of a result; apostrophes in `format` stand for quotes. `distribution` is its own. */
-static iw_status write_result(const char *distribution, const char *explain,
-                              FILE *out)
+static iw_status write_result(const char *distribution, const char *explain, FILE *out)
 {
     static const char format[] =
         "{'schema': 'idlewave.simulate/2', 'ranks': 65536, 'trials': %s, 'seed': 1, 'engine': 'flow', "

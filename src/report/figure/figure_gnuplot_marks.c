@@ -299,10 +299,12 @@ static void plot_mark(const struct iwi_plot *plot, const struct iwi_mark *mark, 
     case IWI_MARK_BOX: plot_boxes(plot, mark, block, separator_p); break;
     case IWI_MARK_BAR: plot_bars(plot, mark, block, separator_p); break;
     default:
-        begin(plot, block, separator_p);
-        write_using(plot, mark, simple[mark->kind].columns);
-        (void)fputs(simple[mark->kind].style, plot->script);
-        end(plot, mark, true);
+        if (simple[mark->kind].columns != NULL) {
+            begin(plot, block, separator_p);
+            write_using(plot, mark, simple[mark->kind].columns);
+            (void)fputs(simple[mark->kind].style, plot->script);
+            end(plot, mark, true);
+        }
     }
 }
 

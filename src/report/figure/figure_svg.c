@@ -9,7 +9,7 @@
 #include "report/figure/figure_sheet.h"
 #include "report/html.h"
 
-enum { WIDTH = 640, LEFT = 66, RIGHT = 34, ABOVE = 26, BELOW = 46, ROW_LEFT = 16 };
+enum { WIDTH = 640, LEFT = 66, RIGHT = 34, ABOVE = 34, BELOW = 46, ROW_LEFT = 16 };
 
 static const double USUAL_HEIGHT = 0.52;
 
@@ -94,7 +94,7 @@ static void write_axes(const struct iwi_svg *svg, const struct frame *frame)
     iwi_svg_text(svg, (svg->x.from + svg->x.to) / 2.0, frame->bottom + 38.0, "text-anchor=\"middle\"",
                  IWI_INK_TEXT, figure->x.label);
     if (frame->has_y_labels && figure->y.label[0] != '\0') {
-        iwi_svg_text(svg, frame->left - LEFT + 4.0, frame->top - 12.0, "", IWI_INK_TEXT, figure->y.label);
+        iwi_svg_text(svg, frame->left - LEFT + 4.0, frame->top - 18.0, "", IWI_INK_TEXT, figure->y.label);
     }
 }
 
@@ -191,7 +191,8 @@ static void write_legend_lines(const struct iwi_svg *svg, const struct iwi_place
 
     for (size_t i = 0; iwi_figure_has_legend(svg->figure) && iwi_legend_entry(svg->figure, i, &entry); i++) {
         const double x = left + width * (double)(i % place->legend_columns);
-        const double y = top + IWI_LEGEND_CM * PIXELS_PER_CM * (double)(i / place->legend_columns);
+        const size_t line = i / place->legend_columns;
+        const double y = top + IWI_LEGEND_CM * PIXELS_PER_CM * (double)line;
 
         write_swatch(svg, &entry, x, y);
         iwi_svg_text(svg, x + 27.0, y + 10.0, "", IWI_INK_TEXT, entry.label);

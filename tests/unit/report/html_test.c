@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "report/html_study.h"
 #include "report/figure/figure_parts.h"
+#include "report/html_study.h"
 #include "study_sample.h"
 #include "support/support.h"
 
