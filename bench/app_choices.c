@@ -198,7 +198,7 @@ static int run(const char *name, void (*make)(struct iwt_made_trace *, const str
     make(&t, choice);
     opts.ranks = ranks;
     printf("%-6s %7.2f %10.1f", name, (double)choice->work_ps / (double)IW_PS_PER_MS, choice->imbalance);
-    if (iwi_program_from_trace(NULL, &t.trace, &opts, iwi_rules_find(opts.rules), &program) != IW_OK) {
+    if (iwi_program_from_rules(NULL, &t.trace, &opts, iwi_rules_find(opts.rules), &program) != IW_OK) {
         failures = 1;
     }
     for (size_t i = 0; i < sizeof systems / sizeof systems[0] && failures == 0; i++) {

@@ -96,7 +96,7 @@ static int run_ranks(const struct iwt_made_trace *t, uint32_t ranks, uint64_t tr
 
     opts.ranks = ranks;
     opts.replica_compute = compute;
-    if (iwi_program_from_trace(NULL, &t->trace, &opts, iwi_rules_find(opts.rules), &program) != IW_OK) {
+    if (iwi_program_from_rules(NULL, &t->trace, &opts, iwi_rules_find(opts.rules), &program) != IW_OK) {
         return 1;
     }
     failures = run(program, "periodic:0.375Hz,5.6ms", trials);

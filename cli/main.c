@@ -11,11 +11,11 @@
 
 #include <idlewave/idlewave.h>
 
-#include "config.h"
-#include "help.h"
-#include "opt.h"
-#include "speaker.h"
-#include "ui.h"
+#include "options/config.h"
+#include "options/help.h"
+#include "options/opt.h"
+#include "process/node_log.h"
+#include "process/ui.h"
 #include "verbs.h"
 
 /* Appends one argument; quoted if a shell would not take it as it is. */
@@ -75,9 +75,9 @@ static char *join_command(const struct verb *verb, const struct config *config, 
 }
 
 /* Of the processes of a launcher one tells what can be no error of any of them. */
-static bool is_first(const struct speaker *speaker)
+static bool is_first(const struct node_log *node_log)
 {
-    return !speaker->is_one_of_many || speaker->rank == 0;
+    return !node_log->is_one_of_many || node_log->rank == 0;
 }
 
 /* What is built in may be wrong for a job, and so may be what somebody else has configured. */
@@ -89,8 +89,8 @@ static void blame_config(const struct ui *ui, const struct config *config)
     }
 }
 
-/* The speaker has the ui until the verb runs. */
-static int run_parsed(struct ui *ui, struct speaker *speaker, const struct verb *verb, const void *values,
+/* The node log has the ui until the verb runs. */
+static int run_parsed(struct ui *ui, struct node_log *node_log, const struct verb *verb, const void *values,
                       const struct opt_args *args)
 {
     int code;
@@ -98,7 +98,7 @@ static int run_parsed(struct ui *ui, struct speaker *speaker, const struct verb 
     if (args->count > verb->most_arguments) {
         return ui_usage(ui, "'%s' is one argument too many", args->values[verb->most_arguments]);
     }
-    speaker_leave_ui(speaker, ui);
+    node_log_leave_ui(node_log, ui);
     code = verb->run(ui, values, args);
     if (code == UI_USAGE || code == UI_ERROR) {
         blame_config(ui, ui->config);
@@ -138,7 +138,7 @@ static void call_init(struct call *call, const struct verb *verb, int argc, char
 }
 
 /* Verbs without options need no defaults. */
-static int configure_and_run(struct ui *ui, struct speaker *speaker, struct call *call)
+static int configure_and_run(struct ui *ui, struct node_log *node_log, struct call *call)
 {
     struct config config = {.file_count = 0};
     char *command;
@@ -150,7 +150,7 @@ static int configure_and_run(struct ui *ui, struct speaker *speaker, struct call
         command = join_command(call->verb, &config, call->config_opts->path, call->argc, call->argv);
         ui->command = command != NULL ? command : "idlewave";
         ui->config = &config;
-        code = run_parsed(ui, speaker, call->verb, call->values, &call->args);
+        code = run_parsed(ui, node_log, call->verb, call->values, &call->args);
         ui->config = NULL;
         ui->command = "idlewave";
         free(command);
@@ -159,7 +159,7 @@ static int configure_and_run(struct ui *ui, struct speaker *speaker, struct call
     return code;
 }
 
-static int run_verb(struct ui *ui, struct speaker *speaker, const struct verb *verb, int argc, char **argv)
+static int run_verb(struct ui *ui, struct node_log *node_log, const struct verb *verb, int argc, char **argv)
 {
     struct call call;
     int code = UI_USAGE;
@@ -167,9 +167,9 @@ static int run_verb(struct ui *ui, struct speaker *speaker, const struct verb *v
     call_init(&call, verb, argc, argv);
     switch (opt_parse(ui, call.groups, verb->group_count + 1, argc, argv, verb->takes_command, call.values,
                       &call.args)) {
-    case OPT_PARSED: code = configure_and_run(ui, speaker, &call); break;
+    case OPT_PARSED: code = configure_and_run(ui, node_log, &call); break;
     case OPT_HELP:
-        if (is_first(speaker)) {
+        if (is_first(node_log)) {
             help_verb(stdout, verb);
         }
         code = UI_DONE;
@@ -183,19 +183,20 @@ static int run_verb(struct ui *ui, struct speaker *speaker, const struct verb *v
 }
 
 /* argv[0], if there is one, should be the subverb. */
-static int run_subverb(struct ui *ui, struct speaker *speaker, const struct verb *verb, int argc, char **argv)
+static int run_subverb(struct ui *ui, struct node_log *node_log, const struct verb *verb, int argc,
+                       char **argv)
 {
     const struct verb *sub = argc > 0 ? verb_find_sub(verb, argv[0]) : NULL;
 
     if (sub == NULL && verb->run != NULL) {
-        return run_verb(ui, speaker, verb, argc, argv);
+        return run_verb(ui, node_log, verb, argc, argv);
     }
     if (argc == 0) {
         help_verb(stderr, verb);
         return UI_USAGE;
     }
     if (strcmp(argv[0], "--help") == 0 || strcmp(argv[0], "-h") == 0) {
-        if (is_first(speaker)) {
+        if (is_first(node_log)) {
             help_verb(stdout, verb);
         }
         return UI_DONE;
@@ -204,10 +205,10 @@ static int run_subverb(struct ui *ui, struct speaker *speaker, const struct verb
         return verb_unknown_sub(ui, verb, argv[0]);
     }
     ui->verb = sub->name;
-    return run_verb(ui, speaker, sub, argc - 1, argv + 1);
+    return run_verb(ui, node_log, sub, argc - 1, argv + 1);
 }
 
-static int run(struct ui *ui, struct speaker *speaker, int argc, char **argv)
+static int run(struct ui *ui, struct node_log *node_log, int argc, char **argv)
 {
     const char *first = argc > 1 ? argv[1] : "";
     const struct verb *verb;
@@ -217,13 +218,13 @@ static int run(struct ui *ui, struct speaker *speaker, int argc, char **argv)
         return UI_USAGE;
     }
     if (strcmp(first, "--help") == 0 || strcmp(first, "-h") == 0) {
-        if (is_first(speaker)) {
+        if (is_first(node_log)) {
             help_overview(stdout);
         }
         return UI_DONE;
     }
     if (strcmp(first, "--version") == 0 || strcmp(first, "-V") == 0) {
-        if (is_first(speaker)) {
+        if (is_first(node_log)) {
             (void)printf("idlewave %s\n", iw_version());
         }
         return UI_DONE;
@@ -236,7 +237,7 @@ static int run(struct ui *ui, struct speaker *speaker, int argc, char **argv)
         return verb_unknown(ui, first);
     }
     ui->verb = verb->name;
-    return (verb->subverbs != NULL ? run_subverb : run_verb)(ui, speaker, verb, argc - 2, argv + 2);
+    return (verb->subverbs != NULL ? run_subverb : run_verb)(ui, node_log, verb, argc - 2, argv + 2);
 }
 
 /* A full disk is never a success, however late it shows. */
@@ -257,15 +258,15 @@ static int close_stdout(const struct ui *ui, int code)
 
 int main(int argc, char **argv)
 {
-    struct speaker speaker;
+    struct node_log node_log;
     struct ui ui;
     int code;
 
     (void)signal(SIGXFSZ, SIG_IGN); /* beyond a limit of file sizes, writing fails with a message instead */
     ui_init(&ui, NULL, "idlewave");
-    speaker_init(&speaker, &ui);
-    speaker_take_ui(&speaker, &ui);
-    code = run(&ui, &speaker, argc, argv);
-    speaker_leave_ui(&speaker, &ui);
+    node_log_init(&node_log, &ui);
+    node_log_take_ui(&node_log, &ui);
+    code = run(&ui, &node_log, argc, argv);
+    node_log_leave_ui(&node_log, &ui);
     return close_stdout(&ui, code);
 }

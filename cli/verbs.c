@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "suggest.h"
+#include "options/suggest.h"
 
 const struct verb *const verbs[] = {
     /* as help lists them */

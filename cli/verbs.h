@@ -6,7 +6,7 @@
 #ifndef IW_CLI_VERBS_H
 #define IW_CLI_VERBS_H
 
-#include "opt.h"
+#include "options/opt.h"
 
 struct example {
     const char *text;    /* "An allreduce on a million ranks, twenty times" */

@@ -75,15 +75,15 @@ else()
   message(STATUS "IW_MPI is OFF: 'net' and 'trace' are not built for any MPI")
 endif()
 
-# iw_mpi_part(mpi SOURCES a.c generated/@MPI@/b.c [LIBRARIES ...] [INCLUDES ...] [DEFINITIONS ...]): for each MPI
-# lib/idlewave/<MPI>/libidlewave-mpi.so, as target iw_part_mpi_<MPI>. @MPI@ in an argument is the MPI's name;
+# iw_mpi_plugin(mpi SOURCES a.c generated/@MPI@/b.c [LIBRARIES ...] [INCLUDES ...] [DEFINITIONS ...]): for each MPI
+# lib/idlewave/<MPI>/libidlewave-mpi.so, as target iw_plugin_mpi_<MPI>. @MPI@ in an argument is the MPI's name;
 # IW_MPI_NAME is defined as its text. They are loaded into programs that are not ours: no sanitizers, and only
 # what is marked IW_API is visible. Where IW_SANITIZE has address, lib/sanitized/<MPI> has them once more, with sanitizers:
 # for the command itself, and for programs of iw_mpi_program(), which then have the sanitizers' libraries.
-function(iw_mpi_part name)
+function(iw_mpi_plugin name)
   cmake_parse_arguments(A "" "" "SOURCES;LIBRARIES;INCLUDES;DEFINITIONS" ${ARGN})
   foreach(mpi IN LISTS IW_MPIS)
-    set(target iw_part_${name}_${mpi})
+    set(target iw_plugin_${name}_${mpi})
     foreach(list SOURCES LIBRARIES INCLUDES DEFINITIONS)
       string(REPLACE "@MPI@" ${mpi} ${list} "${A_${list}}")
     endforeach()
@@ -97,7 +97,7 @@ function(iw_mpi_part name)
   endforeach()
 endfunction()
 
-# iw_mpi_module(TARGET FOLDER FLAGS BASE): a module of what iw_mpi_part() has taken apart, in a folder of lib.
+# iw_mpi_module(TARGET FOLDER FLAGS BASE): a module of what iw_mpi_plugin() has taken apart, in a folder of lib.
 macro(iw_mpi_module target folder)
   add_library(${target} MODULE ${SOURCES})
   set_target_properties(${target} PROPERTIES OUTPUT_NAME idlewave-${name} INSTALL_RPATH_USE_LINK_PATH ON

@@ -6,7 +6,7 @@
 
 #include <idlewave/mpi.h>
 
-/* Collective over all processes; iw_mpi_part.bench_measure. */
+/* Collective over all processes; iw_mpi_plugin.bench_measure. */
 IW_NODISCARD iw_status iwi_bench_measure(const iw_log *log, const struct iw_bench_plan *plan,
                                          struct iw_bench_samples **samples_p);
 

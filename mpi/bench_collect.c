@@ -10,7 +10,7 @@
 
 #include "base/base.h"
 #include "mpi/net_pair.h"
-#include "stats/bench_stats.h"
+#include "bench/bench_stats.h"
 
 enum { CHUNK = 1 << 14 }; /* phases that are sent at once */
 
@@ -142,7 +142,7 @@ static iw_status new_samples(const struct iwi_bench_session *s, iw_bench_samples
     if (samples->block == NULL || samples->is_noisy == NULL || samples->qt_ns == NULL ||
         samples->bt_ns == NULL || samples->qtbt_ns == NULL || samples->op_ns == NULL ||
         samples->blocks == NULL || samples->of_rank == NULL) {
-        iwi_bench_samples_free(samples);
+        iwi_bench_samples_drop(samples);
         return IW_ERR_NOMEM;
     }
     *samples_p = samples;
@@ -164,7 +164,7 @@ static void describe(const struct iwi_bench_session *s, iw_bench_samples *sample
              version);
     snprintf(samples->clock, sizeof samples->clock, "CLOCK_MONOTONIC, %.1f ns a reading",
              iwi_net_clock_cost_ns());
-    iwi_place_warn(s->places, (uint32_t)s->ranks, samples->warning, sizeof samples->warning);
+    iwi_process_place_warn(s->places, (uint32_t)s->ranks, samples->warning, sizeof samples->warning);
     samples->op = s->plan->op;
     samples->bytes = s->plan->bytes;
     samples->quantum_ns = s->plan->quantum_ns;
@@ -194,7 +194,7 @@ iw_status iwi_bench_collect(struct iwi_bench_session *s, iw_bench_samples **samp
     }
     PMPI_Allreduce(&status, &worst, 1, MPI_INT, MPI_MIN, s->comm);
     if (worst != IW_OK || scratch == NULL) {
-        iwi_bench_samples_free(samples);
+        iwi_bench_samples_drop(samples);
         free(scratch);
         return (iw_status)worst;
     }

@@ -10,16 +10,16 @@
 
 #include "mpi/bench_work.h"
 #include "mpi/net_place.h"
-#include "stats/bench_keep.h"
+#include "bench/bench_keep.h"
 
 struct iwi_bench_session {
     const iw_log *log;
     const iw_bench_plan *plan;
     MPI_Comm comm;
     int rank, ranks;
-    struct iwi_place *places; /* of all ranks */
+    struct iwi_process_place *places; /* of all ranks */
     iw_bench_place place;     /* of this one */
-    struct iwi_bench_op op;
+    struct iwi_bench_operation op;
     uint64_t iterations, x; /* of the generator: for a quantum; where it is */
     uint64_t block_phases, left_out;
     struct iwi_bench_keep keep;

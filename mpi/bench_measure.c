@@ -40,7 +40,7 @@ static void run_phases(struct iwi_bench_session *s, uint32_t block, bool is_nois
         }
         s->x = iwi_bench_work(s->x, s->iterations);
         worked_ns = iwi_net_now_ns();
-        iwi_bench_op_run(&s->op);
+        iwi_bench_operation_run(&s->op);
         done_ns = iwi_net_now_ns();
         if (i >= LEFT_OUT) {
             iwi_bench_keep_add(&s->keep, block, is_noisy, (double)(worked_ns - start_ns),
@@ -145,18 +145,18 @@ static iw_status run_blocks(struct iwi_bench_session *s)
 /* Where this process is among the others. */
 static void find_place(struct iwi_bench_session *s)
 {
-    const struct iwi_place *places = s->places;
+    const struct iwi_process_place *places = s->places;
     iw_bench_place *place = &s->place;
 
     *place = (iw_bench_place){.rank = (uint32_t)s->rank, .ranks = (uint32_t)s->ranks};
-    place->hosts = iwi_place_hosts(places, place->ranks);
-    place->host = iwi_place_host_number(places, place->rank);
+    place->hosts = iwi_process_place_hosts(places, place->ranks);
+    place->host = iwi_process_place_host_number(places, place->rank);
     for (uint32_t rank = 0; rank < place->ranks; rank++) {
-        const bool is_here = iwi_place_is_same_host(&places[rank], &places[s->rank]);
+        const bool is_here = iwi_process_place_is_same_host(&places[rank], &places[s->rank]);
         uint32_t local_ranks = 0;
 
         for (uint32_t other = 0; other < place->ranks; other++) {
-            local_ranks += iwi_place_is_same_host(&places[rank], &places[other]) ? 1 : 0;
+            local_ranks += iwi_process_place_is_same_host(&places[rank], &places[other]) ? 1 : 0;
         }
         place->most_local_ranks = (uint32_t)iwi_max(place->most_local_ranks, local_ranks);
         place->local_ranks += is_here ? 1 : 0;
@@ -166,15 +166,15 @@ static void find_place(struct iwi_bench_session *s)
 
 static iw_status prepare(struct iwi_bench_session *s)
 {
-    struct iwi_place here;
+    struct iwi_process_place here;
     uint64_t none = 0;
 
     s->places = iwi_new_array(s->log, (size_t)s->ranks, sizeof *s->places);
     IW_TRY(agree(s, s->places != NULL ? IW_OK : IW_ERR_NOMEM, &none));
-    iwi_place_here(&here);
+    iwi_process_place_here(&here);
     PMPI_Allgather(&here, (int)sizeof here, MPI_BYTE, s->places, (int)sizeof here, MPI_BYTE, s->comm);
     find_place(s);
-    IW_TRY(agree(s, iwi_bench_op_init(s->log, s->plan, s->comm, &s->op), &none));
+    IW_TRY(agree(s, iwi_bench_operation_init(s->log, s->plan, s->comm, &s->op), &none));
     if (s->plan->noise != NULL) {
         iw_inject_costs *costs = s->plan->noise->costs;
         double most_ns[2];
@@ -212,7 +212,7 @@ iw_status iwi_bench_measure(const iw_log *log, const struct iw_bench_plan *plan,
     if (samples != NULL) {
         samples->seconds = (double)(iwi_net_now_ns() - start_ns) / 1e9;
     }
-    iwi_bench_op_release(&s.op);
+    iwi_bench_operation_release(&s.op);
     iwi_bench_keep_release(&s.keep);
     free(s.places);
     PMPI_Comm_free(&s.comm);

@@ -49,15 +49,15 @@ uint64_t iwi_bench_calibrate(double quantum_ns)
 
 /* ---- operations ---- */
 
-iw_status iwi_bench_op_init(const iw_log *log, const iw_bench_plan *plan, MPI_Comm comm,
-                            struct iwi_bench_op *op)
+iw_status iwi_bench_operation_init(const iw_log *log, const iw_bench_plan *plan, MPI_Comm comm,
+                            struct iwi_bench_operation *op)
 {
     const size_t size = plan->bytes > 0 ? (size_t)plan->bytes : 1;
     int rank, ranks;
 
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &ranks);
-    *op = (struct iwi_bench_op){.op = plan->op,
+    *op = (struct iwi_bench_operation){.op = plan->op,
                                 .comm = comm,
                                 .count = (int)plan->bytes,
                                 .left = (rank + ranks - 1) % ranks,
@@ -68,7 +68,7 @@ iw_status iwi_bench_op_init(const iw_log *log, const iw_bench_plan *plan, MPI_Co
     return op->out != NULL && op->in != NULL && op->in_too != NULL ? IW_OK : IW_ERR_NOMEM;
 }
 
-void iwi_bench_op_release(struct iwi_bench_op *op)
+void iwi_bench_operation_release(struct iwi_bench_operation *op)
 {
     free(op->out);
     free(op->in);
@@ -76,7 +76,7 @@ void iwi_bench_op_release(struct iwi_bench_op *op)
 }
 
 /* What goes to the right comes from the left; tags tell directions apart where both neighbours are one. */
-static void exchange(const struct iwi_bench_op *op)
+static void exchange(const struct iwi_bench_operation *op)
 {
     enum { TO_RIGHT = 1, TO_LEFT = 2 };
     MPI_Request requests[4];
@@ -89,7 +89,7 @@ static void exchange(const struct iwi_bench_op *op)
     MPI_Waitall(4, requests, statuses);
 }
 
-void iwi_bench_op_run(const struct iwi_bench_op *op)
+void iwi_bench_operation_run(const struct iwi_bench_operation *op)
 {
     switch (op->op) {
     case IW_BENCH_ALLREDUCE: /* without arithmetic that could trap */

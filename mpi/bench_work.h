@@ -14,18 +14,18 @@ uint64_t iwi_bench_work(uint64_t x, uint64_t iterations);
 /* The number of them that takes so long undisturbed: the shortest of many short runs tells. Takes 0.3 s. */
 uint64_t iwi_bench_calibrate(double quantum_ns);
 
-struct iwi_bench_op {
+struct iwi_bench_operation {
     iw_bench_op op;
     MPI_Comm comm;
     int count, left, right; /* bytes; neighbours in the ring of ranks */
     unsigned char *out, *in, *in_too;
 };
 
-IW_NODISCARD iw_status iwi_bench_op_init(const iw_log *log, const iw_bench_plan *plan, MPI_Comm comm,
-                                         struct iwi_bench_op *op);
-void iwi_bench_op_release(struct iwi_bench_op *op);
+IW_NODISCARD iw_status iwi_bench_operation_init(const iw_log *log, const iw_bench_plan *plan, MPI_Comm comm,
+                                         struct iwi_bench_operation *op);
+void iwi_bench_operation_release(struct iwi_bench_operation *op);
 
 /* By its MPI_ name: libraries that are preloaded see it as one of a program. */
-void iwi_bench_op_run(const struct iwi_bench_op *op);
+void iwi_bench_operation_run(const struct iwi_bench_operation *op);
 
 #endif

@@ -32,7 +32,7 @@ struct answer {
 
 struct sync {
     MPI_Comm comm;
-    const struct iwi_clock *clock;
+    const struct iwi_local_clock *clock;
     int64_t window_ns;
     struct iwi_clock_model model;
 };
@@ -250,7 +250,7 @@ static iw_status copy_model(struct sync *sync, const struct leaders *leaders)
     return is_good(PMPI_Comm_free(&host)) ? status : IW_ERR_IO;
 }
 
-iw_status iwi_clock_sync(MPI_Comm comm, const struct iwi_clock *clock, int64_t window_ns,
+iw_status iwi_clock_sync(MPI_Comm comm, const struct iwi_local_clock *clock, int64_t window_ns,
                          struct iwi_clock_model *model_p)
 {
     struct sync sync = {.clock = clock, .window_ns = window_ns};

@@ -3,7 +3,7 @@
  *
  * Uses PMPI_ calls only, so a tracer may call it from its own MPI_Init and MPI_Finalize:
  *
- *     struct iwi_clock clock = {my_now_ns, NULL, true};
+ *     struct iwi_local_clock clock = {my_now_ns, NULL, true};
  *     struct iwi_clock_model begin, end, whole;
  *     iwi_clock_sync(MPI_COMM_WORLD, &clock, 0, &begin);     at Init: a few exchanges
  *     iwi_clock_sync(MPI_COMM_WORLD, &clock, 0, &end);       at Finalize
@@ -21,7 +21,7 @@
 
 #include "stats/clock_fit.h"
 
-struct iwi_clock {
+struct iwi_local_clock {
     int64_t (*now_ns)(void *arg);
     void *arg;
     /* All processes of a host read the same clock (CLOCK_MONOTONIC, ...): one of them is measured, the others
@@ -33,7 +33,7 @@ struct iwi_clock {
  * rounds: who has a model serves one who has none. `window_ns`: measure for so long to fit the drift; 0: the
  * offset only, some dozen exchanges. IW_ERR_IO if MPI fails, IW_ERR_NOMEM; nothing is logged. *model_p is set
  * on success only. */
-IW_NODISCARD iw_status iwi_clock_sync(MPI_Comm comm, const struct iwi_clock *clock, int64_t window_ns,
+IW_NODISCARD iw_status iwi_clock_sync(MPI_Comm comm, const struct iwi_local_clock *clock, int64_t window_ns,
                                       struct iwi_clock_model *model_p);
 
 /* A number for the clock of this host; equal numbers: the same clock. */

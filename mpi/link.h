@@ -6,7 +6,7 @@
 
 #include <idlewave/link.h>
 
-/* Collective over all processes; iw_mpi_part.link_open. */
+/* Collective over all processes; iw_mpi_plugin.link_open. */
 IW_NODISCARD iw_status iwi_mpi_link_open(const iw_log *log, const iw_link **link_p);
 /* Before MPI ends; nothing if it was not opened. */
 void iwi_mpi_link_close(void);

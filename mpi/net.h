@@ -6,7 +6,7 @@
 
 #include <idlewave/mpi.h>
 
-/* Collective over all processes; iw_mpi_part.net_measure. */
+/* Collective over all processes; iw_mpi_plugin.net_measure. */
 IW_NODISCARD iw_status iwi_net_measure(const iw_log *log, const struct iw_net_plan *plan,
                                        struct iw_net_samples **samples_p);
 

@@ -12,7 +12,7 @@ enum { VOTES = 5, VOTES_IF_CLOSE = 11 };
 /* A send that is not held up must end long before the receiver comes back. */
 static int64_t pause_for(struct iwi_pair *pair, uint64_t bytes)
 {
-    const struct iwi_batch batch = {.kind = IWI_BATCH_ROUND_TRIP, .repetitions = 3, .bytes = bytes};
+    const struct iwi_message_batch batch = {.kind = IWI_BATCH_ROUND_TRIP, .repetitions = 3, .bytes = bytes};
     double values[3], trip_ns;
 
     iwi_pair_ask(pair, &batch, values);
@@ -22,7 +22,7 @@ static int64_t pause_for(struct iwi_pair *pair, uint64_t bytes)
 
 static bool is_eager(struct iwi_pair *pair, enum iwi_batch_kind question, uint64_t bytes, uint32_t *votes)
 {
-    struct iwi_batch batch = {.kind = (uint32_t)question, .repetitions = VOTES, .bytes = bytes};
+    struct iwi_message_batch batch = {.kind = (uint32_t)question, .repetitions = VOTES, .bytes = bytes};
     double values[VOTES_IF_CLOSE];
     uint32_t yes = 0, all = VOTES;
 

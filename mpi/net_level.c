@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "stats/net_fit.h"
+#include "net/net_fit.h"
 
 enum {
     LEAST_ROUNDS = 3,  /* also when time is over */
@@ -167,9 +167,9 @@ static double last_value(const iw_net_series *series)
 
 /* d is longer than a round trip, so that each message is on its own; polls are frequent against the transfer.
  */
-static struct iwi_batch batch_of(const struct run *run, const iw_net_series *series, double trip_ns)
+static struct iwi_message_batch batch_of(const struct run *run, const iw_net_series *series, double trip_ns)
 {
-    struct iwi_batch batch = {.kind = (uint32_t)series->quantity, .n = series->n, .bytes = series->bytes};
+    struct iwi_message_batch batch = {.kind = (uint32_t)series->quantity, .n = series->n, .bytes = series->bytes};
     double expected_ns = trip_ns, repetitions;
 
     batch.is_rendezvous = series->bytes > run->level->eager_computing.bytes;
@@ -209,7 +209,7 @@ static bool measure_size(struct run *run, size_t size)
 
     for (size_t q = 0; q <= (size_t)last_quantity(run); q++) {
         if (series[q].count == 0 || !is_known(run, &series[q])) {
-            const struct iwi_batch batch = batch_of(run, &series[q], last_value(&series[0]));
+            const struct iwi_message_batch batch = batch_of(run, &series[q], last_value(&series[0]));
 
             iwi_pair_ask(run->pair, &batch, values);
             series[q].values_ns[series[q].count++] = iwi_pair_median(values, batch.repetitions);
@@ -239,7 +239,7 @@ static bool is_time_over(const struct run *run)
 
 static void measure_rounds(struct run *run)
 {
-    const struct iwi_batch fresh = {.kind = IWI_BATCH_FRESH};
+    const struct iwi_message_batch fresh = {.kind = IWI_BATCH_FRESH};
     bool is_busy = true;
 
     for (size_t round = 0; is_busy && (round < LEAST_ROUNDS || !is_time_over(run)); round++) {
@@ -283,7 +283,7 @@ static void drop_poor_sizes(struct run *run)
 void iwi_level_measure(struct iwi_pair *pair, const iw_net_plan *plan, double seconds, bool is_reporting,
                        double done, double share, iw_net_level_samples *level)
 {
-    const struct iwi_batch end = {.kind = IWI_BATCH_END};
+    const struct iwi_message_batch end = {.kind = IWI_BATCH_END};
     struct run run = {.pair = pair,
                       .plan = plan,
                       .level = level,

@@ -15,7 +15,7 @@
 #include "mpi/net_level.h"
 #include "mpi/net_place.h"
 #include "mpi/net_scan.h"
-#include "stats/net_fit.h"
+#include "net/net_fit.h"
 
 enum { LEVELS = 2 };
 static const char *const level_names[LEVELS] = {"node", "network"}; /* from the inside out */
@@ -26,7 +26,7 @@ struct session {
     const iw_net_plan *plan;
     MPI_Comm comm;
     int rank, ranks;
-    struct iwi_place *places;
+    struct iwi_process_place *places;
     iw_net_samples *samples; /* NULL but on rank 0 */
 };
 
@@ -57,13 +57,13 @@ static void describe(struct session *s)
              version);
     samples->ranks = (uint32_t)s->ranks;
     samples->pair_count = (uint64_t)s->ranks * (uint64_t)(s->ranks - 1) / 2;
-    samples->hosts = iwi_place_hosts(s->places, (uint32_t)s->ranks);
+    samples->hosts = iwi_process_place_hosts(s->places, (uint32_t)s->ranks);
     samples->calls = s->plan->calls;
     samples->small_bytes = IWI_SCAN_SMALL_BYTES;
     samples->large_bytes = IWI_SCAN_LARGE_BYTES;
     snprintf(samples->clock, sizeof samples->clock, "CLOCK_MONOTONIC, %.1f ns a reading",
              iwi_net_clock_cost_ns());
-    iwi_place_warn(s->places, (uint32_t)s->ranks, samples->warning, sizeof samples->warning);
+    iwi_process_place_warn(s->places, (uint32_t)s->ranks, samples->warning, sizeof samples->warning);
     for (int rank = 0; rank < s->ranks; rank++) {
         memcpy(samples->host_names[rank], s->places[rank].host, sizeof samples->host_names[rank]);
     }
@@ -76,7 +76,7 @@ static bool first_pair(const struct session *s, bool is_inside, uint32_t pair[2]
 {
     for (int a = 0; a < s->ranks; a++) {
         for (int b = a + 1; b < s->ranks; b++) {
-            if (iwi_place_is_same_host(&s->places[a], &s->places[b]) == is_inside) {
+            if (iwi_process_place_is_same_host(&s->places[a], &s->places[b]) == is_inside) {
                 pair[0] = (uint32_t)a;
                 pair[1] = (uint32_t)b;
                 return true;
@@ -209,7 +209,7 @@ static iw_status measure_levels(const struct session *s, const struct choice *ch
 
 static iw_status prepare_session(struct session *s)
 {
-    struct iwi_place here;
+    struct iwi_process_place here;
 
     s->places = iwi_new_array(s->log, (size_t)s->ranks, sizeof *s->places);
     if (s->rank == 0 && s->places != NULL) {
@@ -224,7 +224,7 @@ static iw_status prepare_session(struct session *s)
                                                                          s->samples->levels == NULL))
                                       ? IW_ERR_NOMEM
                                       : IW_OK));
-    iwi_place_here(&here);
+    iwi_process_place_here(&here);
     MPI_Allgather(&here, (int)sizeof here, MPI_BYTE, s->places, (int)sizeof here, MPI_BYTE, s->comm);
     if (s->rank == 0) {
         describe(s);
@@ -264,7 +264,7 @@ iw_status iwi_net_measure(const iw_log *log, const struct iw_net_plan *plan,
     MPI_Comm_free(&s.comm);
     free(s.places);
     if (status != IW_OK) {
-        iwi_net_samples_free(s.samples);
+        iwi_net_samples_drop(s.samples);
         return status;
     }
     if (s.samples != NULL) {

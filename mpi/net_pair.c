@@ -67,7 +67,7 @@ static void recv_signal(const struct iwi_pair *pair)
 
 /* ---- PRTT(1,0,s) ---- */
 
-static double ask_round_trip(struct iwi_pair *pair, const struct iwi_batch *batch)
+static double ask_round_trip(struct iwi_pair *pair, const struct iwi_message_batch *batch)
 {
     const int64_t start_ns = iwi_net_now_ns();
 
@@ -76,7 +76,7 @@ static double ask_round_trip(struct iwi_pair *pair, const struct iwi_batch *batc
     return (double)(iwi_net_now_ns() - start_ns) - pair->clock_cost_ns;
 }
 
-static void answer_round_trip(struct iwi_pair *pair, const struct iwi_batch *batch)
+static void answer_round_trip(struct iwi_pair *pair, const struct iwi_message_batch *batch)
 {
     recv_data(pair, batch->bytes);
     send_data(pair, batch->bytes);
@@ -84,7 +84,7 @@ static void answer_round_trip(struct iwi_pair *pair, const struct iwi_batch *bat
 
 /* ---- PRTT(n,0,s) ---- */
 
-static double ask_train(struct iwi_pair *pair, const struct iwi_batch *batch)
+static double ask_train(struct iwi_pair *pair, const struct iwi_message_batch *batch)
 {
     MPI_Request requests[IWI_TRAIN_MOST];
     MPI_Status statuses[IWI_TRAIN_MOST]; /* gcc takes MPICH's MPI_STATUSES_IGNORE for an array of no bytes */
@@ -107,7 +107,7 @@ static double ask_train(struct iwi_pair *pair, const struct iwi_batch *batch)
     return (double)(iwi_net_now_ns() - start_ns) - pair->clock_cost_ns;
 }
 
-static void answer_train(struct iwi_pair *pair, const struct iwi_batch *batch)
+static void answer_train(struct iwi_pair *pair, const struct iwi_message_batch *batch)
 {
     MPI_Request requests[IWI_TRAIN_MOST];
     MPI_Status statuses[IWI_TRAIN_MOST];
@@ -123,7 +123,7 @@ static void answer_train(struct iwi_pair *pair, const struct iwi_batch *batch)
 
 /* ---- PRTT(n,d,s) without (n-1) d ---- */
 
-static double ask_send(struct iwi_pair *pair, const struct iwi_batch *batch)
+static double ask_send(struct iwi_pair *pair, const struct iwi_message_batch *batch)
 {
     const int64_t start_ns = iwi_net_now_ns();
     double spun_ns = pair->clock_cost_ns;
@@ -136,7 +136,7 @@ static double ask_send(struct iwi_pair *pair, const struct iwi_batch *batch)
     return (double)(iwi_net_now_ns() - start_ns) - spun_ns;
 }
 
-static void answer_send(struct iwi_pair *pair, const struct iwi_batch *batch)
+static void answer_send(struct iwi_pair *pair, const struct iwi_message_batch *batch)
 {
     for (uint32_t i = 0; i < batch->n; i++) {
         recv_data(pair, batch->bytes);
@@ -146,7 +146,7 @@ static void answer_send(struct iwi_pair *pair, const struct iwi_batch *batch)
 
 /* ---- n round trips, each receive d after its send ---- */
 
-static double ask_recv(struct iwi_pair *pair, const struct iwi_batch *batch)
+static double ask_recv(struct iwi_pair *pair, const struct iwi_message_batch *batch)
 {
     const int64_t start_ns = iwi_net_now_ns();
     double spun_ns = pair->clock_cost_ns;
@@ -159,7 +159,7 @@ static double ask_recv(struct iwi_pair *pair, const struct iwi_batch *batch)
     return (double)(iwi_net_now_ns() - start_ns) - spun_ns;
 }
 
-static void answer_recv(struct iwi_pair *pair, const struct iwi_batch *batch)
+static void answer_recv(struct iwi_pair *pair, const struct iwi_message_batch *batch)
 {
     for (uint32_t i = 0; i < batch->n; i++) {
         answer_round_trip(pair, batch);
@@ -168,7 +168,7 @@ static void answer_recv(struct iwi_pair *pair, const struct iwi_batch *batch)
 
 /* ---- n exchanges: both send, then both wait ---- */
 
-static void answer_exchange(struct iwi_pair *pair, const struct iwi_batch *batch)
+static void answer_exchange(struct iwi_pair *pair, const struct iwi_message_batch *batch)
 {
     for (uint32_t i = 0; i < batch->n; i++) {
         MPI_Request requests[2];
@@ -182,7 +182,7 @@ static void answer_exchange(struct iwi_pair *pair, const struct iwi_batch *batch
     }
 }
 
-static double ask_exchange(struct iwi_pair *pair, const struct iwi_batch *batch)
+static double ask_exchange(struct iwi_pair *pair, const struct iwi_message_batch *batch)
 {
     const int64_t start_ns = iwi_net_now_ns();
 
@@ -193,7 +193,7 @@ static double ask_exchange(struct iwi_pair *pair, const struct iwi_batch *batch)
 /* ---- above the eager limit: the time that one message needs within MPI calls, so that waiting for the
  * partner does not count; most MPIs move data only there ---- */
 
-static double poll(const struct iwi_pair *pair, const struct iwi_batch *batch, MPI_Request *request)
+static double poll(const struct iwi_pair *pair, const struct iwi_message_batch *batch, MPI_Request *request)
 {
     double inside_ns = 0;
     int is_done = 0;
@@ -209,7 +209,7 @@ static double poll(const struct iwi_pair *pair, const struct iwi_batch *batch, M
     return inside_ns;
 }
 
-static double ask_send_polled(struct iwi_pair *pair, const struct iwi_batch *batch)
+static double ask_send_polled(struct iwi_pair *pair, const struct iwi_message_batch *batch)
 {
     MPI_Request request;
     int64_t start_ns;
@@ -223,13 +223,13 @@ static double ask_send_polled(struct iwi_pair *pair, const struct iwi_batch *bat
     return inside_ns + poll(pair, batch, &request);
 }
 
-static void answer_send_polled(struct iwi_pair *pair, const struct iwi_batch *batch)
+static void answer_send_polled(struct iwi_pair *pair, const struct iwi_message_batch *batch)
 {
     send_signal(pair);
     recv_data(pair, batch->bytes);
 }
 
-static double ask_recv_polled(struct iwi_pair *pair, const struct iwi_batch *batch)
+static double ask_recv_polled(struct iwi_pair *pair, const struct iwi_message_batch *batch)
 {
     MPI_Request request;
     const int64_t start_ns = iwi_net_now_ns();
@@ -241,7 +241,7 @@ static double ask_recv_polled(struct iwi_pair *pair, const struct iwi_batch *bat
     return inside_ns + poll(pair, batch, &request);
 }
 
-static void answer_recv_polled(struct iwi_pair *pair, const struct iwi_batch *batch)
+static void answer_recv_polled(struct iwi_pair *pair, const struct iwi_message_batch *batch)
 {
     recv_signal(pair);
     send_data(pair, batch->bytes);
@@ -249,7 +249,7 @@ static void answer_recv_polled(struct iwi_pair *pair, const struct iwi_batch *ba
 
 /* ---- does a send end although the receiver stays away? ---- */
 
-static double ask_eager_computing(struct iwi_pair *pair, const struct iwi_batch *batch)
+static double ask_eager_computing(struct iwi_pair *pair, const struct iwi_message_batch *batch)
 {
     int64_t start_ns, end_ns;
 
@@ -261,7 +261,7 @@ static double ask_eager_computing(struct iwi_pair *pair, const struct iwi_batch 
     return end_ns - start_ns < batch->pause_ns / 2 ? 1 : 0;
 }
 
-static void answer_eager_computing(struct iwi_pair *pair, const struct iwi_batch *batch)
+static void answer_eager_computing(struct iwi_pair *pair, const struct iwi_message_batch *batch)
 {
     send_signal(pair);
     rest(batch->pause_ns);
@@ -269,7 +269,7 @@ static void answer_eager_computing(struct iwi_pair *pair, const struct iwi_batch
     send_signal(pair);
 }
 
-static double ask_eager_inside(struct iwi_pair *pair, const struct iwi_batch *batch)
+static double ask_eager_inside(struct iwi_pair *pair, const struct iwi_message_batch *batch)
 {
     MPI_Request request;
     int64_t start_ns;
@@ -289,7 +289,7 @@ static double ask_eager_inside(struct iwi_pair *pair, const struct iwi_batch *ba
 
 /* The receiver waits for the signal that the sender sends in the end: inside of MPI, but not for the message.
  */
-static void answer_eager_inside(struct iwi_pair *pair, const struct iwi_batch *batch)
+static void answer_eager_inside(struct iwi_pair *pair, const struct iwi_message_batch *batch)
 {
     send_signal(pair);
     recv_signal(pair);
@@ -299,8 +299,8 @@ static void answer_eager_inside(struct iwi_pair *pair, const struct iwi_batch *b
 /* ---- batches ---- */
 
 static const struct {
-    double (*ask)(struct iwi_pair *pair, const struct iwi_batch *batch);
-    void (*answer)(struct iwi_pair *pair, const struct iwi_batch *batch);
+    double (*ask)(struct iwi_pair *pair, const struct iwi_message_batch *batch);
+    void (*answer)(struct iwi_pair *pair, const struct iwi_message_batch *batch);
 } exchanges[IWI_BATCH_FRESH] = {
     [IWI_BATCH_ROUND_TRIP] = {ask_round_trip, answer_round_trip},
     [IWI_BATCH_TRAIN] = {ask_train, answer_train},
@@ -337,7 +337,7 @@ static bool renew_buffers(struct iwi_pair *pair)
     return true;
 }
 
-void iwi_pair_ask(struct iwi_pair *pair, const struct iwi_batch *batch, double *values)
+void iwi_pair_ask(struct iwi_pair *pair, const struct iwi_message_batch *batch, double *values)
 {
     MPI_Send(batch, (int)sizeof *batch, MPI_BYTE, pair->peer, TAG_COMMAND, pair->comm);
     if (batch->kind == IWI_BATCH_FRESH) {
@@ -352,7 +352,7 @@ void iwi_pair_ask(struct iwi_pair *pair, const struct iwi_batch *batch, double *
 
 void iwi_pair_answer(struct iwi_pair *pair)
 {
-    struct iwi_batch batch = {.kind = IWI_BATCH_KINDS};
+    struct iwi_message_batch batch = {.kind = IWI_BATCH_KINDS};
 
     while (batch.kind != IWI_BATCH_END) {
         MPI_Recv(&batch, (int)sizeof batch, MPI_BYTE, pair->peer, TAG_COMMAND, pair->comm, MPI_STATUS_IGNORE);

@@ -32,7 +32,7 @@ enum iwi_batch_kind {
     IWI_BATCH_KINDS
 };
 
-struct iwi_batch {
+struct iwi_message_batch {
     uint32_t kind, n, repetitions;
     uint32_t is_rendezvous; /* trains are sent by nonblocking calls: else each message would wait for the one
                                before */
@@ -50,7 +50,7 @@ IW_NODISCARD iw_status iwi_pair_init(const iw_log *log, MPI_Comm comm, int peer,
 void iwi_pair_release(struct iwi_pair *pair);
 
 /* Asks for a batch and runs it; `values` gets batch->repetitions values, after one that is not counted. */
-void iwi_pair_ask(struct iwi_pair *pair, const struct iwi_batch *batch, double *values);
+void iwi_pair_ask(struct iwi_pair *pair, const struct iwi_message_batch *batch, double *values);
 
 /* Answers until IWI_BATCH_END. */
 void iwi_pair_answer(struct iwi_pair *pair);

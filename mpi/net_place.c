@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-void iwi_place_here(struct iwi_place *place)
+void iwi_process_place_here(struct iwi_process_place *place)
 {
     cpu_set_t set;
 
@@ -25,22 +25,22 @@ void iwi_place_here(struct iwi_place *place)
     }
 }
 
-bool iwi_place_is_same_host(const struct iwi_place *a, const struct iwi_place *b)
+bool iwi_process_place_is_same_host(const struct iwi_process_place *a, const struct iwi_process_place *b)
 {
     return strcmp(a->host, b->host) == 0;
 }
 
-static bool is_first_of_host(const struct iwi_place *places, uint32_t rank)
+static bool is_first_of_host(const struct iwi_process_place *places, uint32_t rank)
 {
     for (uint32_t other = 0; other < rank; other++) {
-        if (iwi_place_is_same_host(&places[other], &places[rank])) {
+        if (iwi_process_place_is_same_host(&places[other], &places[rank])) {
             return false;
         }
     }
     return true;
 }
 
-uint32_t iwi_place_hosts(const struct iwi_place *places, uint32_t ranks)
+uint32_t iwi_process_place_hosts(const struct iwi_process_place *places, uint32_t ranks)
 {
     uint32_t hosts = 0;
 
@@ -50,14 +50,14 @@ uint32_t iwi_place_hosts(const struct iwi_place *places, uint32_t ranks)
     return hosts;
 }
 
-uint32_t iwi_place_host_number(const struct iwi_place *places, uint32_t rank)
+uint32_t iwi_process_place_host_number(const struct iwi_process_place *places, uint32_t rank)
 {
     uint32_t lowest = 0;
 
-    while (!iwi_place_is_same_host(&places[lowest], &places[rank])) {
+    while (!iwi_process_place_is_same_host(&places[lowest], &places[rank])) {
         lowest++;
     }
-    return iwi_place_hosts(places, lowest);
+    return iwi_process_place_hosts(places, lowest);
 }
 
 static uint32_t cpu_count(const uint64_t *cpus)
@@ -71,12 +71,12 @@ static uint32_t cpu_count(const uint64_t *cpus)
 }
 
 /* Ranks of one host that may only run on CPUs of `cpus`. */
-static uint32_t ranks_within(const struct iwi_place *places, uint32_t ranks, const struct iwi_place *like)
+static uint32_t ranks_within(const struct iwi_process_place *places, uint32_t ranks, const struct iwi_process_place *like)
 {
     uint32_t count = 0;
 
     for (uint32_t rank = 0; rank < ranks; rank++) {
-        bool is_within = iwi_place_is_same_host(&places[rank], like);
+        bool is_within = iwi_process_place_is_same_host(&places[rank], like);
 
         for (size_t i = 0; i < IWI_PLACE_WORDS && is_within; i++) {
             is_within = (places[rank].cpus[i] & ~like->cpus[i]) == 0;
@@ -88,15 +88,15 @@ static uint32_t ranks_within(const struct iwi_place *places, uint32_t ranks, con
 
 /* Of the sets that are tried, those of the ranks and of whole hosts, the first with more ranks than CPUs is
  * told. */
-void iwi_place_warn(const struct iwi_place *places, uint32_t ranks, char *buf, size_t size)
+void iwi_process_place_warn(const struct iwi_process_place *places, uint32_t ranks, char *buf, size_t size)
 {
     buf[0] = '\0';
     for (uint32_t rank = 0; rank < ranks && buf[0] == '\0'; rank++) {
-        struct iwi_place whole = places[rank];
+        struct iwi_process_place whole = places[rank];
         uint32_t own = ranks_within(places, ranks, &places[rank]), all;
 
         for (uint32_t other = 0; other < ranks; other++) {
-            for (size_t i = 0; i < IWI_PLACE_WORDS && iwi_place_is_same_host(&places[other], &whole); i++) {
+            for (size_t i = 0; i < IWI_PLACE_WORDS && iwi_process_place_is_same_host(&places[other], &whole); i++) {
                 whole.cpus[i] |= places[other].cpus[i];
             }
         }

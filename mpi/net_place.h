@@ -8,23 +8,23 @@
 
 #define IWI_PLACE_WORDS 16 /* 1024 CPUs */
 
-struct iwi_place {
+struct iwi_process_place {
     char host[64];
     uint64_t cpus[IWI_PLACE_WORDS]; /* that this process may run on */
 };
 
 /* Of this process. */
-void iwi_place_here(struct iwi_place *place);
+void iwi_process_place_here(struct iwi_process_place *place);
 
-bool iwi_place_is_same_host(const struct iwi_place *a, const struct iwi_place *b);
+bool iwi_process_place_is_same_host(const struct iwi_process_place *a, const struct iwi_process_place *b);
 
 /* How many hosts there are. `places` are of all ranks. */
-uint32_t iwi_place_hosts(const struct iwi_place *places, uint32_t ranks);
+uint32_t iwi_process_place_hosts(const struct iwi_process_place *places, uint32_t ranks);
 
 /* The number of a rank's host: hosts are counted in the order of their lowest ranks. */
-uint32_t iwi_place_host_number(const struct iwi_place *places, uint32_t rank);
+uint32_t iwi_process_place_host_number(const struct iwi_process_place *places, uint32_t rank);
 
 /* Writes why the numbers are not valid if ranks have to share CPUs, else "". */
-void iwi_place_warn(const struct iwi_place *places, uint32_t ranks, char *buf, size_t size);
+void iwi_process_place_warn(const struct iwi_process_place *places, uint32_t ranks, char *buf, size_t size);
 
 #endif

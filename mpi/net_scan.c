@@ -9,7 +9,7 @@
 
 #include "base/base.h"
 #include "mpi/net_pair.h"
-#include "stats/net_fit.h"
+#include "net/net_fit.h"
 
 enum {
     RANKS_FOR_ALL = 64, /* AUTO: all pairs up to so many ranks */
@@ -45,7 +45,7 @@ iw_status iwi_net_agree(MPI_Comm comm, iw_status status)
 
 static double ask_median(struct iwi_pair *pair, uint64_t bytes, uint32_t repetitions)
 {
-    const struct iwi_batch batch = {.kind = IWI_BATCH_ROUND_TRIP, .repetitions = repetitions, .bytes = bytes};
+    const struct iwi_message_batch batch = {.kind = IWI_BATCH_ROUND_TRIP, .repetitions = repetitions, .bytes = bytes};
     double values[IWI_BATCH_MOST];
 
     iwi_pair_ask(pair, &batch, values);
@@ -55,7 +55,7 @@ static double ask_median(struct iwi_pair *pair, uint64_t bytes, uint32_t repetit
 /* The lower rank asks. */
 static void look(struct iwi_pair *pair, int rank, double *small_ns, double *large_ns)
 {
-    const struct iwi_batch end = {.kind = IWI_BATCH_END};
+    const struct iwi_message_batch end = {.kind = IWI_BATCH_END};
 
     if (rank > pair->peer) {
         iwi_pair_answer(pair);
@@ -95,7 +95,7 @@ static int round_count(const iw_net_plan *plan, int ranks)
 }
 
 /* Links that this rank asked in, at most one a round. */
-static size_t run_rounds(MPI_Comm comm, struct iwi_pair *pair, int rounds, const struct iwi_place *places,
+static size_t run_rounds(MPI_Comm comm, struct iwi_pair *pair, int rounds, const struct iwi_process_place *places,
                          iw_net_link *mine)
 {
     size_t count = 0;
@@ -112,7 +112,7 @@ static size_t run_rounds(MPI_Comm comm, struct iwi_pair *pair, int rounds, const
             if (rank < pair->peer) {
                 link->ranks[0] = (uint32_t)rank;
                 link->ranks[1] = (uint32_t)pair->peer;
-                link->is_inside = iwi_place_is_same_host(&places[rank], &places[pair->peer]);
+                link->is_inside = iwi_process_place_is_same_host(&places[rank], &places[pair->peer]);
                 count++;
             }
         }
@@ -227,7 +227,7 @@ static void confirm(MPI_Comm comm, struct iwi_pair *pair, double *scratch, iw_ne
 }
 
 iw_status iwi_net_scan(const iw_log *log, MPI_Comm comm, const iw_net_plan *plan,
-                       const struct iwi_place *places, iw_net_samples *samples)
+                       const struct iwi_process_place *places, iw_net_samples *samples)
 {
     struct iwi_pair pair = {.send_buffer = NULL};
     iw_net_link *mine;

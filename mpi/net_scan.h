@@ -14,7 +14,7 @@
 /* Collective. Rank 0 gets the links in samples->links, by rank; suspects have been looked at again, alone.
  * IW_ERR_NOMEM on all ranks. */
 IW_NODISCARD iw_status iwi_net_scan(const iw_log *log, MPI_Comm comm, const iw_net_plan *plan,
-                                    const struct iwi_place *places, iw_net_samples *samples);
+                                    const struct iwi_process_place *places, iw_net_samples *samples);
 
 /* Waits for all ranks and leaves the CPU to others meanwhile. */
 void iwi_quiet_barrier(MPI_Comm comm);

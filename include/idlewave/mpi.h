@@ -49,23 +49,23 @@ IW_API IW_NODISCARD iw_status iw_mpi_of_program(const iw_log *log, const char *p
 IW_API IW_NODISCARD iw_status iw_mpi_choose(const iw_log *log, const char *program, const char *part_file,
                                             const char **name_p);
 
-#define IW_PART_PLAIN "plain"
+#define IW_PLUGIN_PLAIN "plain"
 
-/** The path of a file of the part of that MPI, or of IW_PART_PLAIN. Looked for beside the running command
+/** The path of a file of the part of that MPI, or of IW_PLUGIN_PLAIN. Looked for beside the running command
  * (build tree), in its
  *  ../lib/idlewave/<name>, and in the installed place; IDLEWAVE_PARTS names another folder. */
-IW_API IW_NODISCARD iw_status iw_mpi_part_path(const iw_log *log, const char *name, const char *file,
-                                               char *path, size_t size);
+IW_API IW_NODISCARD iw_status iw_mpi_plugin_path(const iw_log *log, const char *name, const char *file,
+                                                 char *path, size_t size);
 
-/** What libidlewave-mpi.so offers: its one exported symbol, `iw_mpi_this_part`. Collective over all processes
- * unless told otherwise; failures are logged by the process that sees them and returned on all. */
+/** What libidlewave-mpi.so offers: its one exported symbol, `iw_mpi_this_plugin`. Collective over all
+ * processes unless told otherwise; failures are logged by the process that sees them and returned on all. */
 struct iw_net_plan;
 struct iw_net_samples;
 struct iw_bench_plan;
 struct iw_bench_samples;
 struct iw_link;
-typedef struct iw_mpi_part {
-    uint32_t version; /* IW_MPI_PART_VERSION */
+typedef struct iw_mpi_plugin {
+    uint32_t version; /* IW_MPI_PLUGIN_VERSION */
     const char *mpi;  /* "openmpi", "mpich" */
     /* Starts MPI; refuses a singleton under a launcher that asked for more. */
     iw_status (*start)(const iw_log *log, uint32_t *rank_p, uint32_t *size_p);
@@ -81,12 +81,12 @@ typedef struct iw_mpi_part {
     iw_status (*link_open)(const iw_log *log, const struct iw_link **link_p);
     /* Ends all processes at once, this one too, with that exit code. Not collective; does not return. */
     void (*abort)(int code);
-} iw_mpi_part;
+} iw_mpi_plugin;
 
-#define IW_MPI_PART_VERSION 4
+#define IW_MPI_PLUGIN_VERSION 4
 
 /** Loads the part of that MPI (RTLD_GLOBAL, as Open MPI's own components need). */
-IW_API IW_NODISCARD iw_status iw_mpi_load(const iw_log *log, const char *name, const iw_mpi_part **part_p);
+IW_API IW_NODISCARD iw_status iw_mpi_load(const iw_log *log, const char *name, const iw_mpi_plugin **part_p);
 
 #ifdef __cplusplus
 }

@@ -152,7 +152,7 @@ IW_API IW_NODISCARD iw_status iw_noise_add_recordings(const iw_log *log, iw_nois
                                                       const iw_recording *const *recordings, size_t count);
 
 /** As iw_noise_add(), and HDF5 noise files (told by their content) and folders of them, one a node. */
-IW_API IW_NODISCARD iw_status iw_noise_add_file(const iw_log *log, iw_noise *noise, const char *spec_or_path);
+IW_API IW_NODISCARD iw_status iw_noise_open(const iw_log *log, iw_noise *noise, const char *spec_or_path);
 
 #ifdef __cplusplus
 }

@@ -44,7 +44,7 @@ typedef struct iw_noise_part {
 IW_API IW_NODISCARD iw_status iw_noise_set_new(const iw_log *log, iw_noise_set **set_p);
 IW_API void iw_noise_set_free(iw_noise_set *set);
 
-/** A SPEC, a noise file, or a folder of noise files, one a node; as iw_noise_add_file(). Recordings are kept.
+/** A SPEC, a noise file, or a folder of noise files, one a node; as iw_noise_open(). Recordings are kept.
  * The same source in several inputs is one part. */
 IW_API IW_NODISCARD iw_status iw_noise_set_add(const iw_log *log, iw_noise_set *set,
                                                const char *spec_or_path);

@@ -173,7 +173,7 @@ void iwi_replay_start(const struct iwi_replay_clock *clock)
     if (iwi_replay.state != IWI_REPLAY_NEW || !iwi_replay_is_wanted()) {
         return;
     }
-    iwi_launcher_read(&launcher);
+    iwi_launcher_read_env(&launcher);
     iwi_replay.pid = (int)getpid();
     iwi_replay.words = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, IW_REPLAY_HIGH_FILE);
     if (!iwi_replay_open(variable(IW_REPLAY_VARIABLE), &iwi_replay.page, iwi_replay.plans,

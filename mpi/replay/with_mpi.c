@@ -52,7 +52,7 @@ static int64_t read_clock(void *arg)
 /* Ranks of one host read the same clock; others agree on that of rank 0. */
 static struct iwi_replay_clock agree_on_clock(void)
 {
-    const struct iwi_clock host_clock = {read_clock, NULL, true};
+    const struct iwi_local_clock host_clock = {read_clock, NULL, true};
     struct iwi_clock_model model;
 
     if (iwi_clock_sync(MPI_COMM_WORLD, &host_clock, 0, &model) != IW_OK) {

@@ -67,7 +67,7 @@ bool iwi_archive_write_definitions(OTF2_Archive *archive, const struct iwi_archi
 /* idlewave.op of neighbour collectives: MPI_Start of a persistent one has no name that would tell. */
 enum { IWI_OP_NEIGHBOR = UINT8_MAX };
 
-enum iwi_attribute {
+enum iwi_archive_attribute {
     IWI_ATTRIBUTE_CPU_NS,
     IWI_ATTRIBUTE_POLLS,
     IWI_ATTRIBUTE_POLL_NS,

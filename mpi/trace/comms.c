@@ -13,7 +13,7 @@
 
 static struct {
     int keyval;
-    struct iwi_comm **all;
+    struct iwi_traced_comm **all;
     uint32_t count, capacity;
     struct {
         uint64_t key, count;
@@ -37,7 +37,7 @@ static uint64_t mix_members(uint64_t digest, const int32_t *members, int count)
 }
 
 /* Both sides of an intercommunicator see the groups the other way round. */
-static uint64_t digest_of(uint64_t key, const struct iwi_comm *comm)
+static uint64_t digest_of(uint64_t key, const struct iwi_traced_comm *comm)
 {
     const int32_t *remote = comm->members + comm->size;
     bool is_turned =
@@ -93,9 +93,9 @@ static bool world_ranks(MPI_Group group, int count, int32_t *members)
     return true;
 }
 
-static struct iwi_comm *describe(MPI_Comm handle)
+static struct iwi_traced_comm *describe(MPI_Comm handle)
 {
-    struct iwi_comm *comm = calloc(1, sizeof *comm);
+    struct iwi_traced_comm *comm = calloc(1, sizeof *comm);
     MPI_Group group = MPI_GROUP_NULL;
     MPI_Group remote = MPI_GROUP_NULL;
     int is_inter = 0;
@@ -130,11 +130,11 @@ static struct iwi_comm *describe(MPI_Comm handle)
     return comm;
 }
 
-static bool list(struct iwi_comm *comm)
+static bool list(struct iwi_traced_comm *comm)
 {
     if (comms.count == comms.capacity) {
         uint32_t capacity = comms.capacity * 2 + 16;
-        struct iwi_comm **grown = realloc(comms.all, capacity * sizeof(void *));
+        struct iwi_traced_comm **grown = realloc(comms.all, capacity * sizeof(void *));
         if (grown == NULL) {
             return false;
         }
@@ -146,7 +146,7 @@ static bool list(struct iwi_comm *comm)
     return true;
 }
 
-static void write_record(struct iwi_thread *thread, const struct iwi_comm *comm)
+static void write_record(struct iwi_thread *thread, const struct iwi_traced_comm *comm)
 {
     size_t member_bytes = ((size_t)comm->size + (size_t)comm->remote_size) * sizeof(int32_t);
     size_t bytes = sizeof(struct iwi_record_comm) + (member_bytes + 7) / 8 * 8;
@@ -169,9 +169,9 @@ static void write_record(struct iwi_thread *thread, const struct iwi_comm *comm)
 
 /* Gives it a number and hangs it on the handle. `is_unsure`: members may not agree on the key's being the
  * first. */
-static struct iwi_comm *adopt(struct iwi_thread *thread, uint64_t key, bool is_unsure, MPI_Comm handle)
+static struct iwi_traced_comm *adopt(struct iwi_thread *thread, uint64_t key, bool is_unsure, MPI_Comm handle)
 {
-    struct iwi_comm *comm = describe(handle);
+    struct iwi_traced_comm *comm = describe(handle);
 
     if (comm == NULL) {
         iwi_tracer_fail(ENOMEM, "describing a communicator");
@@ -231,7 +231,7 @@ void iwi_comms_release(void)
     memset(&comms, 0, sizeof comms);
 }
 
-static struct iwi_comm *look_up(struct iwi_thread *thread, MPI_Comm handle)
+static struct iwi_traced_comm *look_up(struct iwi_thread *thread, MPI_Comm handle)
 {
     void *value = NULL;
     int is_there = 0;
@@ -242,7 +242,7 @@ static struct iwi_comm *look_up(struct iwi_thread *thread, MPI_Comm handle)
     return adopt(thread, 3, true, handle);
 }
 
-struct iwi_comm *iwi_comm_find(struct iwi_thread *thread, MPI_Comm handle)
+struct iwi_traced_comm *iwi_comm_find(struct iwi_thread *thread, MPI_Comm handle)
 {
     size_t slot = (size_t)((uint64_t)(uintptr_t)handle * UINT64_C(0x9e3779b97f4a7c15) >> 40) % IWI_COMM_CACHE;
     uint64_t generation = atomic_load_explicit(&iwi_tracer.comm_generation, memory_order_relaxed);
@@ -254,7 +254,7 @@ struct iwi_comm *iwi_comm_find(struct iwi_thread *thread, MPI_Comm handle)
     if (thread->cached_comms[slot] != NULL && thread->cached_handles[slot] == handle) {
         return thread->cached_comms[slot];
     }
-    struct iwi_comm *comm = look_up(thread, handle);
+    struct iwi_traced_comm *comm = look_up(thread, handle);
     thread->cached_handles[slot] = handle;
     thread->cached_comms[slot] = comm;
     return comm;
@@ -262,17 +262,17 @@ struct iwi_comm *iwi_comm_find(struct iwi_thread *thread, MPI_Comm handle)
 
 uint64_t iwi_comm_next_key(struct iwi_thread *thread, MPI_Comm parent)
 {
-    struct iwi_comm *from = iwi_comm_find(thread, parent);
+    struct iwi_traced_comm *from = iwi_comm_find(thread, parent);
 
     return from != NULL ? mix(mix(4, from->global), atomic_fetch_add(&from->made_count, 1)) : 0;
 }
 
-struct iwi_comm *iwi_comm_adopt(struct iwi_thread *thread, uint64_t key, MPI_Comm made)
+struct iwi_traced_comm *iwi_comm_adopt(struct iwi_thread *thread, uint64_t key, MPI_Comm made)
 {
     return made != MPI_COMM_NULL ? adopt(thread, key, false, made) : NULL;
 }
 
-struct iwi_comm *iwi_comm_made(struct iwi_thread *thread, enum iwi_makers makers, MPI_Comm parent, int tag,
+struct iwi_traced_comm *iwi_comm_made(struct iwi_thread *thread, enum iwi_makers makers, MPI_Comm parent, int tag,
                                MPI_Comm made)
 {
     uint64_t key = 3;
@@ -285,7 +285,7 @@ struct iwi_comm *iwi_comm_made(struct iwi_thread *thread, enum iwi_makers makers
     return made != MPI_COMM_NULL ? adopt(thread, key, makers != IWI_MADE_BY_parent, made) : NULL;
 }
 
-struct iwi_comm *const *iwi_comms_all(uint32_t *count_p)
+struct iwi_traced_comm *const *iwi_comms_all(uint32_t *count_p)
 {
     *count_p = comms.count;
     return comms.all;

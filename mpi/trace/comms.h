@@ -7,7 +7,7 @@
 
 #include "mpi/trace/tracer.h"
 
-struct iwi_comm {
+struct iwi_traced_comm {
     uint32_t id;
     bool is_inter;
     uint64_t global; /* the same in all members, made without asking them */
@@ -24,17 +24,17 @@ bool iwi_comms_init(void);
 void iwi_comms_release(void);
 
 /* NULL: no memory (the recording has ended). An unknown one is made known. */
-struct iwi_comm *iwi_comm_find(struct iwi_thread *thread, MPI_Comm handle);
+struct iwi_traced_comm *iwi_comm_find(struct iwi_thread *thread, MPI_Comm handle);
 
 /* After a communicator was made, by the members. */
-struct iwi_comm *iwi_comm_made(struct iwi_thread *thread, enum iwi_makers makers, MPI_Comm parent, int tag,
+struct iwi_traced_comm *iwi_comm_made(struct iwi_thread *thread, enum iwi_makers makers, MPI_Comm parent, int tag,
                                MPI_Comm made);
 /* The two halves of the above, for Comm_idup: the key when it is called, the communicator when it is there.
  */
 uint64_t iwi_comm_next_key(struct iwi_thread *thread, MPI_Comm parent);
-struct iwi_comm *iwi_comm_adopt(struct iwi_thread *thread, uint64_t key, MPI_Comm made);
+struct iwi_traced_comm *iwi_comm_adopt(struct iwi_thread *thread, uint64_t key, MPI_Comm made);
 
 /* All of this process, by id. */
-struct iwi_comm *const *iwi_comms_all(uint32_t *count_p);
+struct iwi_traced_comm *const *iwi_comms_all(uint32_t *count_p);
 
 #endif

@@ -63,7 +63,7 @@ static uint32_t root_of(uint32_t root)
     }
 }
 
-static void add_u64(struct converter *c, enum iwi_attribute attribute, uint64_t value)
+static void add_u64(struct converter *c, enum iwi_archive_attribute attribute, uint64_t value)
 {
     (void)OTF2_AttributeList_AddUint64(c->attributes, attribute, value);
 }

@@ -50,7 +50,7 @@ static int64_t wall_clock(void *arg)
 
 static void synchronise(struct ending *ending)
 {
-    const struct iwi_clock clock = {wall_clock, NULL, true};
+    const struct iwi_local_clock clock = {wall_clock, NULL, true};
     struct iwi_clock_model end;
 
     if (iwi_clock_sync(ending->over, &clock, 0, &end) != IW_OK) {
@@ -184,7 +184,7 @@ static void write_archive(struct ending *ending, struct iwi_archive_comm *comms,
     size_t place_bytes = 0;
 
     ending->has_begun = iwi_all_true(
-        ending->over, iwi_tracer.rank != 0 || iwi_folder_is_free(iwi_tracer.folder, text, sizeof text));
+        ending->over, iwi_tracer.rank != 0 || iwi_trace_folder_is_free(iwi_tracer.folder, text, sizeof text));
     if (!ending->has_begun) {
         ending->is_fine = false;
         return;

@@ -55,7 +55,7 @@ static bool make_all(const char *folder, char *text, size_t size)
     return true;
 }
 
-bool iwi_folder_join(const char *folder, char *text, size_t size)
+bool iwi_trace_folder_join(const char *folder, char *text, size_t size)
 {
     char spool[PATH_MAX + 16];
 
@@ -63,7 +63,7 @@ bool iwi_folder_join(const char *folder, char *text, size_t size)
     return make_all(spool, text, size);
 }
 
-bool iwi_folder_is_free(const char *folder, char *text, size_t size)
+bool iwi_trace_folder_is_free(const char *folder, char *text, size_t size)
 {
     char path[PATH_MAX + 16];
 
@@ -72,11 +72,11 @@ bool iwi_folder_is_free(const char *folder, char *text, size_t size)
            refuse(text, size, folder, "there is a trace in it already; name another with IDLEWAVE_TRACE_DIR");
 }
 
-bool iwi_folder_make(const char *folder, char *text, size_t size)
+bool iwi_trace_folder_make(const char *folder, char *text, size_t size)
 {
     char path[PATH_MAX + 16];
 
-    if (!make_all(folder, text, size) || !iwi_folder_is_free(folder, text, size)) {
+    if (!make_all(folder, text, size) || !iwi_trace_folder_is_free(folder, text, size)) {
         return false;
     }
     (void)snprintf(path, sizeof path, "%s/spool", folder);

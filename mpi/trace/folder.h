@@ -13,13 +13,13 @@ void iwi_folder_choose(const char *name, char *folder, size_t size);
 
 /* Makes it, with its parents and the spool folder in it; refuses one that has a trace. On failure `text` says
  * why. */
-bool iwi_folder_make(const char *folder, char *text, size_t size);
+bool iwi_trace_folder_make(const char *folder, char *text, size_t size);
 
 /* False: it has a trace. */
-bool iwi_folder_is_free(const char *folder, char *text, size_t size);
+bool iwi_trace_folder_is_free(const char *folder, char *text, size_t size);
 
-/* As iwi_folder_make(), where another process may have made it already. */
-bool iwi_folder_join(const char *folder, char *text, size_t size);
+/* As iwi_trace_folder_make(), where another process may have made it already. */
+bool iwi_trace_folder_join(const char *folder, char *text, size_t size);
 
 /* Removes the spool folder if it is empty. */
 void iwi_folder_leave(const char *folder);

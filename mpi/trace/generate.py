@@ -180,10 +180,10 @@ class CBinding:
         return self.out("index")
 
     def take(self, count, role):
-        return f"iwi_batch_take(thread, {count}, {self.raw(role)});"
+        return f"iwi_request_batch_take(thread, {count}, {self.raw(role)});"
 
     def batch_status(self, role):
-        return f"MPI_Status *status = iwi_batch_statuses(thread, {self.raw(role)}, {self.is_ignored(role)});"
+        return f"MPI_Status *status = iwi_request_batch_statuses(thread, {self.raw(role)}, {self.is_ignored(role)});"
 
     def statuses(self):
         return "(struct iwi_statuses){.c = status}"
@@ -245,10 +245,10 @@ class FBinding(CBinding):
         return f"{self.number('index')} - iwi_f_first_index()"
 
     def take(self, count, role):
-        return f"iwi_batch_take_f(thread, {count}, {self.raw(role)});"
+        return f"iwi_request_batch_take_f(thread, {count}, {self.raw(role)});"
 
     def batch_status(self, role):
-        return f"MPI_Fint *status = iwi_batch_statuses_f(thread, {self.raw(role)}, {self.is_ignored(role)});"
+        return f"MPI_Fint *status = iwi_request_batch_statuses_f(thread, {self.raw(role)}, {self.is_ignored(role)});"
 
     def statuses(self):
         return "(struct iwi_statuses){.f = status}"
@@ -365,16 +365,16 @@ def body_wait(b, body):
     body.before = [b.take(count, requests), b.batch_status(statuses)]
     body.replaced[statuses] = "status"
     if detail in ("-", "test"):
-        body.after = [f"iwi_batch_complete(thread, 0, {b.statuses()}, 0);"]
+        body.after = [f"iwi_request_batch_complete(thread, 0, {b.statuses()}, 0);"]
     elif detail in ("all", "testall"):
-        body.after = [f"iwi_batch_complete_all(thread, {b.statuses()});"]
+        body.after = [f"iwi_request_batch_complete_all(thread, {b.statuses()});"]
     elif detail in ("any", "testany"):
-        body.after = [f"iwi_batch_complete(thread, {b.index()}, {b.statuses()}, 0);"]
+        body.after = [f"iwi_request_batch_complete(thread, {b.index()}, {b.statuses()}, 0);"]
     else:
         body.after = [f"for (int i = 0; i < {b.out('outcount')}; i++) {{",
-                      f"    iwi_batch_complete(thread, {b.each_index('indices', 'i')}, {b.statuses()}, i);", "}"]
-    body.after += ["iwi_batch_put_back(thread);"]
-    body.failed = ["iwi_batch_forget(thread);"]
+                      f"    iwi_request_batch_complete(thread, {b.each_index('indices', 'i')}, {b.statuses()}, i);", "}"]
+    body.after += ["iwi_request_batch_put_back(thread);"]
+    body.failed = ["iwi_request_batch_forget(thread);"]
     if detail == "testsome":
         body.found = f"{b.out('outcount')} != 0"
     elif detail.startswith("test"):

@@ -37,7 +37,7 @@ bool iwi_guard_is_first(void)
 {
     iw_launcher launcher;
 
-    iwi_launcher_read(&launcher);
+    iwi_launcher_read_env(&launcher);
     return launcher.size == 0 || launcher.rank == 0;
 }
 

@@ -74,7 +74,7 @@ struct parts {
 };
 
 static struct parts parts_of_root(bool is_v, MPI_Count count, struct iwi_counts counts, MPI_Datatype type,
-                                  const struct iwi_comm *comm, int n)
+                                  const struct iwi_traced_comm *comm, int n)
 {
     if (!is_v) {
         uint64_t each = bytes_of(count, type);
@@ -83,7 +83,7 @@ static struct parts parts_of_root(bool is_v, MPI_Count count, struct iwi_counts 
     return (struct parts){sum_of(counts, n, type), comm->is_inter ? 0 : bytes_at(counts, comm->rank, type)};
 }
 
-static struct volume of_gather(const struct iwi_collective_args *args, const struct iwi_comm *comm,
+static struct volume of_gather(const struct iwi_collective_args *args, const struct iwi_traced_comm *comm,
                                bool is_root, int n)
 {
     bool is_v = args->form == IWI_FORM_gatherv;
@@ -97,7 +97,7 @@ static struct volume of_gather(const struct iwi_collective_args *args, const str
     return (struct volume){sent, parts.all, is_v || comm->is_inter ? mean(parts.all, n) : sent};
 }
 
-static struct volume of_scatter(const struct iwi_collective_args *args, const struct iwi_comm *comm,
+static struct volume of_scatter(const struct iwi_collective_args *args, const struct iwi_traced_comm *comm,
                                 bool is_root, int n)
 {
     bool is_v = args->form == IWI_FORM_scatterv;
@@ -112,7 +112,7 @@ static struct volume of_scatter(const struct iwi_collective_args *args, const st
     return (struct volume){parts.all, received, is_v || comm->is_inter ? mean(parts.all, n) : received};
 }
 
-static struct volume of_allgather(const struct iwi_collective_args *args, const struct iwi_comm *comm, int n)
+static struct volume of_allgather(const struct iwi_collective_args *args, const struct iwi_traced_comm *comm, int n)
 {
     bool is_v = args->form == IWI_FORM_allgatherv || args->form == IWI_FORM_neighbor_allgatherv;
     bool is_neighbor =
@@ -156,7 +156,7 @@ static struct volume of_alltoall(const struct iwi_collective_args *args, int n_t
     return volume;
 }
 
-static struct volume of_reduction(const struct iwi_collective_args *args, const struct iwi_comm *comm,
+static struct volume of_reduction(const struct iwi_collective_args *args, const struct iwi_traced_comm *comm,
                                   bool is_root, int n)
 {
     uint64_t bytes = bytes_of(args->count, args->type);
@@ -174,7 +174,7 @@ static struct volume of_reduction(const struct iwi_collective_args *args, const 
 }
 
 /* Neighbours are asked once: a topology does not change. */
-static void ask_degrees(struct iwi_comm *comm, MPI_Comm handle)
+static void ask_degrees(struct iwi_traced_comm *comm, MPI_Comm handle)
 {
     int topology = MPI_UNDEFINED;
     int is_weighted = 0;
@@ -227,7 +227,7 @@ static bool has_root(enum iwi_form form)
            form == IWI_FORM_gatherv || form == IWI_FORM_scatter || form == IWI_FORM_scatterv;
 }
 
-static struct volume measure(const struct iwi_collective_args *args, struct iwi_comm *comm)
+static struct volume measure(const struct iwi_collective_args *args, struct iwi_traced_comm *comm)
 {
     int n = comm->is_inter ? comm->remote_size : comm->size;
     bool is_root = comm->is_inter ? args->root == MPI_ROOT : args->root == comm->rank;
@@ -281,7 +281,7 @@ static void write_collective(struct iwi_thread *thread, const struct iwi_record_
 
 void iwi_on_collective(struct iwi_thread *thread, const struct iwi_collective_args *args)
 {
-    struct iwi_comm *comm = thread->is_writing ? iwi_comm_find(thread, args->comm) : NULL;
+    struct iwi_traced_comm *comm = thread->is_writing ? iwi_comm_find(thread, args->comm) : NULL;
 
     if (comm == NULL) {
         return;
@@ -325,7 +325,7 @@ static void begin(struct iwi_thread *thread, struct iwi_op *op, MPI_Request requ
 void iwi_on_icollective(struct iwi_thread *thread, const struct iwi_collective_args *args,
                         MPI_Request request, bool is_persistent)
 {
-    struct iwi_comm *comm = iwi_comm_find(thread, args->comm);
+    struct iwi_traced_comm *comm = iwi_comm_find(thread, args->comm);
 
     if (comm == NULL) {
         return;
@@ -345,8 +345,8 @@ void iwi_on_icollective(struct iwi_thread *thread, const struct iwi_collective_a
 
 void iwi_on_comm(struct iwi_thread *thread, enum iwi_makers makers, MPI_Comm parent, int tag, MPI_Comm made)
 {
-    struct iwi_comm *comm = iwi_comm_made(thread, makers, parent, tag, made);
-    struct iwi_comm *over = makers == IWI_MADE_BY_parent ? iwi_comm_find(thread, parent) : comm;
+    struct iwi_traced_comm *comm = iwi_comm_made(thread, makers, parent, tag, made);
+    struct iwi_traced_comm *over = makers == IWI_MADE_BY_parent ? iwi_comm_find(thread, parent) : comm;
 
     if (!thread->is_writing || makers == IWI_MADE_BY_foreign || over == NULL) {
         return;
@@ -362,7 +362,7 @@ void iwi_on_comm(struct iwi_thread *thread, enum iwi_makers makers, MPI_Comm par
 void iwi_on_icomm(struct iwi_thread *thread, MPI_Comm parent, const MPI_Comm *made, const MPI_Fint *made_f,
                   MPI_Request request)
 {
-    struct iwi_comm *comm = iwi_comm_find(thread, parent);
+    struct iwi_traced_comm *comm = iwi_comm_find(thread, parent);
 
     if (comm == NULL) {
         return;

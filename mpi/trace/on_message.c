@@ -45,7 +45,7 @@ void iwi_on_send(struct iwi_thread *thread, const struct iwi_message_args *args,
     if (!thread->is_writing || args->peer == MPI_PROC_NULL) {
         return;
     }
-    struct iwi_comm *comm = iwi_comm_find(thread, args->comm);
+    struct iwi_traced_comm *comm = iwi_comm_find(thread, args->comm);
     if (comm != NULL) {
         const struct iwi_record_message message = {.kind = IWI_RECORD_SEND,
                                                    .mode = (uint8_t)mode,
@@ -82,7 +82,7 @@ void iwi_on_recv(struct iwi_thread *thread, const struct iwi_message_args *args,
     if (!thread->is_writing || args->peer == MPI_PROC_NULL) {
         return;
     }
-    struct iwi_comm *comm = iwi_comm_find(thread, args->comm);
+    struct iwi_traced_comm *comm = iwi_comm_find(thread, args->comm);
     if (comm != NULL) {
         write_received(thread, comm->id, args, status);
     }
@@ -121,11 +121,11 @@ static void write_started(struct iwi_thread *thread, const struct iwi_op *op, en
 }
 
 /* An operation of that kind on args->comm; of kind NONE if there is nothing to tell. */
-static struct iwi_op operation(struct iwi_thread *thread, enum iwi_op_kind kind,
+static struct iwi_op operation(struct iwi_thread *thread, enum iwi_request_kind kind,
                                const struct iwi_message_args *args)
 {
     struct iwi_op op = {.kind = IWI_OP_NONE};
-    struct iwi_comm *comm = args->peer != MPI_PROC_NULL ? iwi_comm_find(thread, args->comm) : NULL;
+    struct iwi_traced_comm *comm = args->peer != MPI_PROC_NULL ? iwi_comm_find(thread, args->comm) : NULL;
 
     if (comm != NULL) {
         op.kind = (uint8_t)kind;
@@ -224,7 +224,7 @@ void iwi_on_mprobe(struct iwi_thread *thread, MPI_Comm handle, MPI_Message messa
     if (message == MPI_MESSAGE_NULL || message == MPI_MESSAGE_NO_PROC) {
         return;
     }
-    struct iwi_comm *comm = iwi_comm_find(thread, handle);
+    struct iwi_traced_comm *comm = iwi_comm_find(thread, handle);
     struct iwi_op op = {
         .kind = IWI_OP_MESSAGE, .handle = message_key(message), .comm = comm != NULL ? comm->id : 0};
     if (comm == NULL || iwi_requests_add(&iwi_tracer.messages, &op) == NULL) {

@@ -7,7 +7,7 @@
 #include "mpi/trace/comms.h"
 #include "mpi/trace/tracer.h"
 
-static bool make_room(struct iwi_batch *batch, size_t count)
+static bool make_room(struct iwi_request_batch *batch, size_t count)
 {
     if (count <= batch->capacity) {
         return true;
@@ -27,9 +27,9 @@ static bool make_room(struct iwi_batch *batch, size_t count)
     return true;
 }
 
-void iwi_batch_take(struct iwi_thread *thread, int count, const MPI_Request *requests)
+void iwi_request_batch_take(struct iwi_thread *thread, int count, const MPI_Request *requests)
 {
-    struct iwi_batch *batch = &thread->batch;
+    struct iwi_request_batch *batch = &thread->batch;
 
     batch->count = 0;
     batch->wants_status = false;
@@ -56,7 +56,7 @@ void iwi_batch_take(struct iwi_thread *thread, int count, const MPI_Request *req
     }
 }
 
-void iwi_batch_take_f(struct iwi_thread *thread, int count, const MPI_Fint *requests)
+void iwi_request_batch_take_f(struct iwi_thread *thread, int count, const MPI_Fint *requests)
 {
     if (count > 0 && !make_room(&thread->batch, (size_t)count)) {
         iwi_tracer_fail(ENOMEM, "following requests");
@@ -65,7 +65,7 @@ void iwi_batch_take_f(struct iwi_thread *thread, int count, const MPI_Fint *requ
     for (int i = 0; i < count; i++) {
         thread->batch.handles[i] = MPI_Request_f2c(requests[i]);
     }
-    iwi_batch_take(thread, count, thread->batch.handles);
+    iwi_request_batch_take(thread, count, thread->batch.handles);
 }
 
 static void write_irecv(struct iwi_thread *thread, const struct iwi_op *op, uint64_t request,
@@ -113,7 +113,7 @@ static void write_collective(struct iwi_thread *thread, const struct iwi_op *op,
 static uint32_t finish_comm(struct iwi_thread *thread, const struct iwi_op *op)
 {
     MPI_Comm made = op->mode != 0 ? MPI_Comm_f2c(*(const MPI_Fint *)op->made) : *(const MPI_Comm *)op->made;
-    struct iwi_comm *comm = iwi_comm_adopt(thread, op->comm_key, made);
+    struct iwi_traced_comm *comm = iwi_comm_adopt(thread, op->comm_key, made);
 
     return comm != NULL ? comm->id : IWI_NO_NEW_COMM;
 }
@@ -151,9 +151,9 @@ static void write_end_of_both(struct iwi_thread *thread, const struct iwi_op *op
     }
 }
 
-void iwi_batch_complete(struct iwi_thread *thread, int i, struct iwi_statuses statuses, int at)
+void iwi_request_batch_complete(struct iwi_thread *thread, int i, struct iwi_statuses statuses, int at)
 {
-    struct iwi_batch *batch = &thread->batch;
+    struct iwi_request_batch *batch = &thread->batch;
     struct iwi_op *op = i >= 0 && i < batch->count ? batch->ops[i] : NULL;
     MPI_Status converted;
     const MPI_Status *status = NULL;
@@ -181,15 +181,15 @@ void iwi_batch_complete(struct iwi_thread *thread, int i, struct iwi_statuses st
     }
 }
 
-void iwi_batch_complete_all(struct iwi_thread *thread, struct iwi_statuses statuses)
+void iwi_request_batch_complete_all(struct iwi_thread *thread, struct iwi_statuses statuses)
 {
     for (int i = 0; i < thread->batch.count; i++) {
-        iwi_batch_complete(thread, i, statuses, i);
+        iwi_request_batch_complete(thread, i, statuses, i);
     }
 }
 
 /* From the last to the first: each becomes the oldest of its handle again. */
-void iwi_batch_put_back(struct iwi_thread *thread)
+void iwi_request_batch_put_back(struct iwi_thread *thread)
 {
     for (int i = thread->batch.count - 1; i >= 0; i--) {
         if (thread->batch.ops[i] != NULL) {
@@ -199,7 +199,7 @@ void iwi_batch_put_back(struct iwi_thread *thread)
     thread->batch.count = 0;
 }
 
-void iwi_batch_forget(struct iwi_thread *thread)
+void iwi_request_batch_forget(struct iwi_thread *thread)
 {
     for (int i = 0; i < thread->batch.count; i++) {
         if (thread->batch.ops[i] != NULL) {

@@ -52,7 +52,7 @@ static bool keep_comm(struct recovery *r, uint32_t rank, const struct iwi_record
     if (record->comm >= MOST_COMMS) {
         return true;
     }
-    if (!iwi_grow((void **)&r->known, &r->known_capacity, r->known_count + 1, sizeof *r->known)) {
+    if (!iwi_spool_grow((void **)&r->known, &r->known_capacity, r->known_count + 1, sizeof *r->known)) {
         return false;
     }
     struct known_comm *known = &r->known[r->known_count];
@@ -260,7 +260,7 @@ static bool write_archive(struct recovery *r, uint32_t missing)
 
 static bool convert(struct recovery *r, struct iwi_recovered *recovered)
 {
-    bool is_fine = iwi_folder_is_free(r->folder, r->text, r->text_size) &&
+    bool is_fine = iwi_trace_folder_is_free(r->folder, r->text, r->text_size) &&
                    iwi_spool_files_list(&r->spool, r->folder, recovered, r->text, r->text_size);
 
     for (size_t i = 0; is_fine && i < r->spool.count; i++) {

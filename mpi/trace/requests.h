@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum iwi_op_kind {
+enum iwi_request_kind {
     IWI_OP_NONE, /* nothing to tell at its end: MPI_PROC_NULL */
     IWI_OP_SEND,
     IWI_OP_RECV,

@@ -26,7 +26,7 @@ static bool fail(struct listing *r, const char *path, const char *why)
     return false;
 }
 
-bool iwi_grow(void **array_p, size_t *capacity_p, size_t need, size_t element)
+bool iwi_spool_grow(void **array_p, size_t *capacity_p, size_t need, size_t element)
 {
     if (need <= *capacity_p) {
         return true;
@@ -49,7 +49,7 @@ static void skip(struct listing *r, const struct iwi_spool_file *file, bool is_e
                        is_empty ? "nothing was recorded in it"
                                 : "not a spool file of this version; left there");
     }
-    if (is_empty && iwi_grow((void **)&r->spool->empty, &r->spool->empty_capacity, r->spool->empty_count + 1,
+    if (is_empty && iwi_spool_grow((void **)&r->spool->empty, &r->spool->empty_capacity, r->spool->empty_count + 1,
                              sizeof *r->spool->empty)) {
         r->spool->empty[r->spool->empty_count++] = *file;
     }
@@ -115,7 +115,7 @@ static bool list_files(struct listing *r)
         if (entry->d_name[0] == '.') {
             continue;
         }
-        if (!iwi_grow((void **)&r->spool->files, &r->spool->capacity, r->spool->count + 1,
+        if (!iwi_spool_grow((void **)&r->spool->files, &r->spool->capacity, r->spool->count + 1,
                       sizeof *r->spool->files)) {
             is_fine = fail(r, spool, "no memory");
             break;

@@ -30,6 +30,6 @@ bool iwi_spool_files_list(struct iwi_spool_files *spool, const char *folder, str
                           char *text, size_t size);
 
 /* Makes room for `need` elements of that size; false: no memory. */
-bool iwi_grow(void **array_p, size_t *capacity_p, size_t need, size_t element);
+bool iwi_spool_grow(void **array_p, size_t *capacity_p, size_t need, size_t element);
 
 #endif

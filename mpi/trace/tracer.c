@@ -104,12 +104,12 @@ static bool agree_on_folder(char *text, size_t size)
 
     if (iwi_tracer.rank == 0) {
         name_spawned();
-        is_made = iwi_folder_make(iwi_tracer.folder, text, size);
+        is_made = iwi_trace_folder_make(iwi_tracer.folder, text, size);
     }
     (void)PMPI_Bcast(&is_made, 1, MPI_INT, 0, iwi_tracer.comm);
     (void)PMPI_Bcast(iwi_tracer.folder, (int)sizeof iwi_tracer.folder, MPI_CHAR, 0, iwi_tracer.comm);
     if (iwi_tracer.rank != 0 && is_made) {
-        is_made = iwi_folder_join(iwi_tracer.folder, text, size);
+        is_made = iwi_trace_folder_join(iwi_tracer.folder, text, size);
     }
     return is_made;
 }
@@ -164,7 +164,7 @@ static bool start_together(bool has_threads)
     if (!agree(is_fine, text)) {
         return false;
     }
-    const struct iwi_clock clock = {wall_clock, NULL, true};
+    const struct iwi_local_clock clock = {wall_clock, NULL, true};
     if (iwi_clock_sync(iwi_tracer.comm, &clock, 0, &iwi_tracer.clock_begin) != IW_OK) {
         iwi_tracer.clock_begin = iwi_clock_identity((int64_t)iwi_wall_ns());
     }
@@ -178,8 +178,8 @@ static bool start_alone(bool has_threads)
 
     iwi_tracer.comm = MPI_COMM_WORLD;
     iwi_tracer.clock_begin = iwi_clock_identity((int64_t)iwi_wall_ns());
-    if (!iwi_folder_is_free(iwi_tracer.folder, text, sizeof text) ||
-        !iwi_folder_join(iwi_tracer.folder, text, sizeof text) || !prepare(has_threads)) {
+    if (!iwi_trace_folder_is_free(iwi_tracer.folder, text, sizeof text) ||
+        !iwi_trace_folder_join(iwi_tracer.folder, text, sizeof text) || !prepare(has_threads)) {
         iwi_tell("not traced: rank %d: %s", iwi_tracer.rank,
                  text[0] != '\0' ? text : iwi_tracer.failure_text);
         return false;

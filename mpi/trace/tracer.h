@@ -28,10 +28,10 @@
 #include "mpi/trace/spool.h"
 #include "stats/clock_fit.h"
 
-struct iwi_comm;
+struct iwi_traced_comm;
 
 /* What a call that completes requests works with; arrays of `capacity`. */
-struct iwi_batch {
+struct iwi_request_batch {
     struct iwi_op **ops; /* NULL: nothing to tell */
     MPI_Status *statuses;
     MPI_Request *handles; /* of Fortran handles */
@@ -55,8 +55,8 @@ struct iwi_thread {
     uint64_t polls, poll_ns; /* since the LEAVE before */
     uint64_t comm_generation;
     MPI_Comm cached_handles[IWI_COMM_CACHE];
-    struct iwi_comm *cached_comms[IWI_COMM_CACHE];
-    struct iwi_batch batch;
+    struct iwi_traced_comm *cached_comms[IWI_COMM_CACHE];
+    struct iwi_request_batch batch;
     char path[4096];
     bool is_ended; /* the next new thread goes on with it */
     struct iwi_thread *next;
@@ -277,24 +277,24 @@ struct iwi_statuses {
 };
 
 /* Before a call that completes requests: finds what stands behind them. */
-void iwi_batch_take(struct iwi_thread *thread, int count, const MPI_Request *requests);
-void iwi_batch_take_f(struct iwi_thread *thread, int count, const MPI_Fint *requests);
+void iwi_request_batch_take(struct iwi_thread *thread, int count, const MPI_Request *requests);
+void iwi_request_batch_take_f(struct iwi_thread *thread, int count, const MPI_Fint *requests);
 /* After it: operation `i` has ended with statuses[at]. */
-void iwi_batch_complete(struct iwi_thread *thread, int i, struct iwi_statuses statuses, int at);
-void iwi_batch_complete_all(struct iwi_thread *thread, struct iwi_statuses statuses);
+void iwi_request_batch_complete(struct iwi_thread *thread, int i, struct iwi_statuses statuses, int at);
+void iwi_request_batch_complete_all(struct iwi_thread *thread, struct iwi_statuses statuses);
 /* ... the others go on; or, after an error, are forgotten. */
-void iwi_batch_put_back(struct iwi_thread *thread);
-void iwi_batch_forget(struct iwi_thread *thread);
+void iwi_request_batch_put_back(struct iwi_thread *thread);
+void iwi_request_batch_forget(struct iwi_thread *thread);
 
 /* The statuses to pass on: ours if the program wants none and we do. */
-static inline MPI_Status *iwi_batch_statuses(struct iwi_thread *thread, MPI_Status *given, bool is_ignored)
+static inline MPI_Status *iwi_request_batch_statuses(struct iwi_thread *thread, MPI_Status *given, bool is_ignored)
 {
     return is_ignored && thread->batch.wants_status ? thread->batch.statuses : given;
 }
 
 #define IWI_F_STATUS_INTS ((int)(sizeof(MPI_Status) / sizeof(MPI_Fint)))
 
-static inline MPI_Fint *iwi_batch_statuses_f(struct iwi_thread *thread, MPI_Fint *given, bool is_ignored)
+static inline MPI_Fint *iwi_request_batch_statuses_f(struct iwi_thread *thread, MPI_Fint *given, bool is_ignored)
 {
     return is_ignored && thread->batch.wants_status ? (MPI_Fint *)(void *)thread->batch.statuses : given;
 }

@@ -51,7 +51,7 @@ void *iwi_gather_bytes(MPI_Comm over, const void *mine, size_t bytes, size_t *to
 }
 
 /* One process speaks for a communicator: its rank 0; of an intercommunicator, that of the lower group. */
-static bool speaks_for(const struct iwi_comm *comm)
+static bool speaks_for(const struct iwi_traced_comm *comm)
 {
     if (comm->id < 2 || comm->rank != 0) {
         return false;
@@ -60,7 +60,7 @@ static bool speaks_for(const struct iwi_comm *comm)
     return other < 0 || comm->members[0] < other;
 }
 
-static size_t words_of(const struct iwi_comm *comm)
+static size_t words_of(const struct iwi_traced_comm *comm)
 {
     return 3 + ((size_t)comm->size + (size_t)comm->remote_size + 1) / 2;
 }
@@ -69,7 +69,7 @@ static size_t words_of(const struct iwi_comm *comm)
 static uint64_t *pack(size_t *words_p)
 {
     uint32_t count;
-    struct iwi_comm *const *all = iwi_comms_all(&count);
+    struct iwi_traced_comm *const *all = iwi_comms_all(&count);
     size_t words = 0;
 
     for (uint32_t i = 0; i < count; i++) {
@@ -78,7 +78,7 @@ static uint64_t *pack(size_t *words_p)
     uint64_t *packed = calloc(words + 1, sizeof *packed);
     uint64_t *at = packed;
     for (uint32_t i = 0; packed != NULL && i < count; i++) {
-        const struct iwi_comm *comm = all[i];
+        const struct iwi_traced_comm *comm = all[i];
         if (speaks_for(comm)) {
             at[0] = comm->global;
             at[1] = (uint64_t)comm->size | (uint64_t)comm->remote_size << 32;
@@ -130,7 +130,7 @@ static int by_global(const void *a, const void *b)
 static uint32_t *map_ids(struct numbered *numbered, size_t numbered_count, uint32_t *count_p)
 {
     uint32_t count;
-    struct iwi_comm *const *all = iwi_comms_all(&count);
+    struct iwi_traced_comm *const *all = iwi_comms_all(&count);
     uint32_t *ids = calloc((size_t)count + 1, sizeof *ids);
 
     if (ids == NULL) {

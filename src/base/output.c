@@ -25,7 +25,7 @@ static iw_status fail(struct iwi_output *output, int error)
 /* "NAME.tmp-0123456789abcdef", for us alone until it has the mode that it is to have. */
 static iw_status create_temporary(struct iwi_output *output)
 {
-    const struct iwi_place *place = &output->place;
+    const struct iwi_output_place *place = &output->place;
     uint64_t number;
 
     if (getrandom(&number, sizeof number, GRND_NONBLOCK) != (ssize_t)sizeof number) {
@@ -45,7 +45,7 @@ static iw_status create_temporary(struct iwi_output *output)
 /* If it is a file that we have open, it goes on where that stands. */
 static iw_status open_open_file(struct iwi_output *output)
 {
-    const struct iwi_place *place = &output->place;
+    const struct iwi_output_place *place = &output->place;
     struct stat named, ours;
     char *end;
     const long number = strtol(place->name, &end, 10);
@@ -63,7 +63,7 @@ static iw_status open_open_file(struct iwi_output *output)
 /* Nothing is cut off when it is opened, so nothing is lost should it have been exchanged. */
 static iw_status open_special(struct iwi_output *output)
 {
-    const struct iwi_place *place = &output->place;
+    const struct iwi_output_place *place = &output->place;
     struct stat opened;
 
     output->fd = openat(place->folder, place->name, O_WRONLY | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC);
@@ -77,7 +77,7 @@ static iw_status open_special(struct iwi_output *output)
 
 static iw_status check_kind(struct iwi_output *output, enum iwi_output_kind kind)
 {
-    const struct iwi_place *place = &output->place;
+    const struct iwi_output_place *place = &output->place;
 
     if (kind == IWI_OUTPUT_REGULAR && place->is_open_file) {
         output->error = EINVAL;
@@ -101,7 +101,7 @@ static iw_status find_place(const iw_log *log, const char *path, enum iwi_output
         output->error = ENOMEM;
         return iwi_fail(log, IW_ERR_NOMEM, "out of memory for a path");
     }
-    IW_TRY(iwi_place_find(log, path, &output->place, &output->error));
+    IW_TRY(iwi_output_place_find(log, path, &output->place, &output->error));
     return check_kind(output, kind);
 }
 
@@ -138,7 +138,7 @@ iw_status iw_output_check(const iw_log *log, const char *path, bool needs_regula
 {
     struct iwi_output output;
     iw_status status = find_place(log, path, needs_regular ? IWI_OUTPUT_REGULAR : IWI_OUTPUT_ANY, &output);
-    const struct iwi_place *place = &output.place;
+    const struct iwi_output_place *place = &output.place;
 
     if (status == IW_OK && !place->is_open_file && (!place->is_there || S_ISREG(place->there.st_mode)) &&
         faccessat(place->folder, ".", W_OK | X_OK, AT_EACCESS) != 0) {
@@ -234,7 +234,7 @@ static int sync_folder(int folder)
 
 iw_status iwi_output_commit(struct iwi_output *output)
 {
-    const struct iwi_place *place = &output->place;
+    const struct iwi_output_place *place = &output->place;
     int error = 0;
 
     if (output->error != 0) {
@@ -267,7 +267,7 @@ void iwi_output_release(struct iwi_output *output)
         (void)close(output->fd);
         output->fd = -1;
     }
-    iwi_place_release(&output->place);
+    iwi_output_place_release(&output->place);
     free(output->path);
     output->path = NULL;
 }

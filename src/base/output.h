@@ -14,7 +14,7 @@
 enum { IWI_OUTPUT_NAME_SIZE = 32 };
 
 /* Where a path leads: a name in an open folder, all links followed that may be. */
-struct iwi_place {
+struct iwi_output_place {
     int folder; /* for openat() and the like */
     char name[NAME_MAX + 1];
     bool is_there;
@@ -23,14 +23,14 @@ struct iwi_place {
 };
 
 /* Finds it and checks that it may be written. IW_ERR_IO; *error_p is then its errno. */
-IW_NODISCARD iw_status iwi_place_find(const iw_log *log, const char *path, struct iwi_place *place,
-                                      int *error_p);
-void iwi_place_release(struct iwi_place *place);
+IW_NODISCARD iw_status iwi_output_place_find(const iw_log *log, const char *path,
+                                             struct iwi_output_place *place, int *error_p);
+void iwi_output_place_release(struct iwi_output_place *place);
 
 struct iwi_output {
     const iw_log *log;
     char *path; /* as it was given, for messages */
-    struct iwi_place place;
+    struct iwi_output_place place;
     char temporary[NAME_MAX + 1]; /* in the place's folder; "": it has its name, or is written straight */
     int fd;
     uint64_t written; /* bytes */

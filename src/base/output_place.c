@@ -23,7 +23,7 @@ struct walk {
     const char *path;    /* as it was given, for messages */
     char rest[PATH_MAX]; /* what is left to go, from the place's folder on */
     size_t links;
-    struct iwi_place *place;
+    struct iwi_output_place *place;
     int error;
 };
 
@@ -115,7 +115,7 @@ static iw_status follow(struct walk *walk, int link, const struct stat *facts, c
 }
 
 /* Links in /proc are the kernel's: what they say is no name, and they lead to the open file itself. */
-static bool is_of_kernel(const struct iwi_place *place)
+static bool is_of_kernel(const struct iwi_output_place *place)
 {
     struct statfs info;
 
@@ -146,7 +146,7 @@ static iw_status take_name(struct walk *walk, const char **after_p, bool *is_las
 /* Goes on behind a name that has been opened as `fd`, which stays open only as the next folder. */
 static iw_status go_behind(struct walk *walk, int fd, const char *after, bool is_last, bool *has_ended_p)
 {
-    struct iwi_place *place = walk->place;
+    struct iwi_output_place *place = walk->place;
     struct stat facts;
     iw_status status;
 
@@ -195,7 +195,7 @@ static iw_status go(struct walk *walk)
 /* ---- what is there ---- */
 
 /* In folders such as /tmp somebody may have been there first, to own or to read what we write. */
-static bool is_planted(const struct iwi_place *place)
+static bool is_planted(const struct iwi_output_place *place)
 {
     const uid_t owner = place->there.st_uid;
 
@@ -205,7 +205,7 @@ static bool is_planted(const struct iwi_place *place)
 
 static iw_status check_there(struct walk *walk)
 {
-    const struct iwi_place *place = walk->place;
+    const struct iwi_output_place *place = walk->place;
 
     if (is_planted(place)) {
         walk->error = EPERM;
@@ -228,24 +228,25 @@ static bool fill_rest(struct walk *walk)
     return true;
 }
 
-iw_status iwi_place_find(const iw_log *log, const char *path, struct iwi_place *place, int *error_p)
+iw_status iwi_output_place_find(const iw_log *log, const char *path, struct iwi_output_place *place,
+                                int *error_p)
 {
     struct walk walk = {.log = log, .path = path, .place = place};
     iw_status status;
 
-    *place = (struct iwi_place){.folder = -1};
+    *place = (struct iwi_output_place){.folder = -1};
     status = fill_rest(&walk) ? go(&walk) : fail(&walk, ENAMETOOLONG);
     if (status == IW_OK && place->is_there && !place->is_open_file) {
         status = check_there(&walk);
     }
     if (status != IW_OK) {
         *error_p = walk.error;
-        iwi_place_release(place);
+        iwi_output_place_release(place);
     }
     return status;
 }
 
-void iwi_place_release(struct iwi_place *place)
+void iwi_output_place_release(struct iwi_output_place *place)
 {
     if (place->folder >= 0) {
         (void)close(place->folder);

@@ -262,7 +262,7 @@ static iw_status run(const iw_log *log, const iw_inject_plan *plan, iw_back_end 
 
     trial->gap_count = 0;
     trial->book.count = 0;
-    IW_TRY(iwi_injector_start(log, plan, iwi_back_end(back_end), &trial->book, &injector));
+    IW_TRY(iwi_injector_start_logged(log, plan, iwi_back_end_find(back_end), &trial->book, &injector));
     watch_gaps(trial, iwi_now_ns() + duration_ns);
     iw_injector_stop(injector, NULL);
     match(trial);

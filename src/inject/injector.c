@@ -106,14 +106,14 @@ void iwi_injector_skip(iw_injector *injector, int64_t now_ns)
     set_next(injector);
 }
 
-const struct iwi_back_end_ops *iwi_back_end(iw_back_end back_end)
+const struct iwi_back_end_ops *iwi_back_end_find(iw_back_end back_end)
 {
     return (unsigned)back_end < IW_BACK_ENDS ? back_ends[back_end] : NULL;
 }
 
-iw_status iwi_injector_start(const iw_log *log, const iw_inject_plan *plan,
-                             const struct iwi_back_end_ops *ops, struct iwi_logbook *logbook,
-                             iw_injector **injector_p)
+iw_status iwi_injector_start_logged(const iw_log *log, const iw_inject_plan *plan,
+                                    const struct iwi_back_end_ops *ops, struct iwi_logbook *logbook,
+                                    iw_injector **injector_p)
 {
     iw_injector *injector;
     iw_status status;
@@ -140,7 +140,7 @@ iw_status iwi_injector_start(const iw_log *log, const iw_inject_plan *plan,
 iw_status iw_injector_start(const iw_log *log, const iw_inject_plan *plan, iw_back_end back_end,
                             iw_injector **injector_p)
 {
-    return iwi_injector_start(log, plan, iwi_back_end(back_end), NULL, injector_p);
+    return iwi_injector_start_logged(log, plan, iwi_back_end_find(back_end), NULL, injector_p);
 }
 
 /* Detours whose time came and that nobody will make any more: before the place changes, or silence. */

@@ -74,12 +74,12 @@ bool iwi_injector_is_too_late(const iw_injector *injector, int64_t entry_ns);
 void iwi_injector_skip(iw_injector *injector, int64_t now_ns);
 
 /* NULL: there is no such back end. */
-const struct iwi_back_end_ops *iwi_back_end(iw_back_end back_end);
+const struct iwi_back_end_ops *iwi_back_end_find(iw_back_end back_end);
 
 /* As iw_injector_start(), with a logbook (or NULL) that lives until the stop. */
-IW_NODISCARD iw_status iwi_injector_start(const iw_log *log, const iw_inject_plan *plan,
-                                          const struct iwi_back_end_ops *ops, struct iwi_logbook *logbook,
-                                          iw_injector **injector_p);
+IW_NODISCARD iw_status iwi_injector_start_logged(const iw_log *log, const iw_inject_plan *plan,
+                                                 const struct iwi_back_end_ops *ops,
+                                                 struct iwi_logbook *logbook, iw_injector **injector_p);
 
 /* From now on places follow a clock that several hosts agree on: reference(t) = t + offset_ns + drift
  * (t - at_ns), t of CLOCK_MONOTONIC. Called by the thread that started it. */

@@ -8,7 +8,7 @@
 
 #include "base/base.h"
 #include "launch/launcher.h"
-#include "launch/parts.h"
+#include "launch/mpi_plugins.h"
 #include "launch/target.h"
 
 static iw_status look_at_program(const iw_log *log, const char *program, struct iwi_target_mpi *mpi_p)
@@ -42,7 +42,7 @@ static iw_status check_library(const iw_log *log, const char *program, const str
     char path[PATH_MAX];
     struct iwi_target_mpi part;
 
-    IW_TRY(iw_mpi_part_path(log, mpi->name, part_file, path, sizeof path));
+    IW_TRY(iw_mpi_plugin_path(log, mpi->name, part_file, path, sizeof path));
     IW_TRY(iwi_target_mpi_of(log, path, &part));
     if (mpi->library[0] != '\0' && part.library[0] != '\0' && strcmp(mpi->library, part.library) != 0) {
         return iwi_fail(
@@ -81,7 +81,7 @@ iw_status iw_mpi_choose(const iw_log *log, const char *program, const char *part
 
     IW_TRY(look_at_program(log, program, &mpi));
     if (mpi.name != NULL) {
-        iwi_launcher_read(&launcher);
+        iwi_launcher_read_env(&launcher);
         IW_TRY(check_launcher(log, program, mpi.name, &launcher));
         IW_TRY(check_library(log, program, &mpi, part_file));
         *name_p = mpi.name;

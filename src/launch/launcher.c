@@ -4,18 +4,18 @@
 #include "launch/launcher.h"
 
 #include "base/base.h"
-#include "launch/parts.h"
+#include "launch/mpi_plugins.h"
 
 void iw_launcher_read(iw_launcher *launcher_p)
 {
-    iwi_launcher_read(launcher_p);
+    iwi_launcher_read_env(launcher_p);
 }
 
 iw_status iw_launcher_detect(const iw_log *log, iw_launcher *launcher_p)
 {
     iw_launcher launcher;
 
-    iwi_launcher_read(&launcher);
+    iwi_launcher_read_env(&launcher);
     if (launcher.name != NULL) {
         IW_TRY(iwi_mpi_check_name(log, launcher.name, &launcher.name));
     }

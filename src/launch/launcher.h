@@ -8,7 +8,7 @@
 
 /* Name NULL and size 0: no launcher. Name NULL and size above 1: Slurm has started so many, but nothing tells
  * how they are to find each other. Size 0 with a name: the launcher does not tell. */
-void iwi_launcher_read(iw_launcher *launcher_p);
+void iwi_launcher_read_env(iw_launcher *launcher_p);
 
 /* What srun's option --mpi must be for that MPI. */
 const char *iwi_srun_way(const char *mpi);

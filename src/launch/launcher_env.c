@@ -102,7 +102,7 @@ static void read_local(iw_launcher *launcher)
     }
 }
 
-void iwi_launcher_read(iw_launcher *launcher_p)
+void iwi_launcher_read_env(iw_launcher *launcher_p)
 {
     *launcher_p = (iw_launcher){.name = NULL};
     for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
@@ -122,7 +122,7 @@ iw_status iwi_launcher_check_size(const iw_log *log, const char *mpi, uint32_t s
 {
     iw_launcher launcher;
 
-    iwi_launcher_read(&launcher);
+    iwi_launcher_read_env(&launcher);
     if (launcher.size == 0 || launcher.size == size) {
         return IW_OK;
     }

@@ -10,7 +10,7 @@
 
 #include "base/available.h"
 #include "base/base.h"
-#include "measure/origin.h"
+#include "measure/recording_origin.h"
 #include "measure/sysinfo.h"
 
 static const char root[] = ""; /* this machine's own /proc and /sys */
@@ -102,24 +102,24 @@ struct agenda {
 };
 
 /* Brings in what there is, if it is time for that. */
-static iw_status follow(struct agenda *agenda, int64_t done_ns, struct iwi_harvest *harvest)
+static iw_status follow(struct agenda *agenda, int64_t done_ns, struct iwi_detour_collector *collector)
 {
     if (done_ns >= agenda->step_ns) {
         agenda->step_ns = done_ns + iwi_min(done_ns, LONGEST_STEP_NS);
         agenda->drain_ns = done_ns + DRAIN_NS;
-        return iwi_harvest_step(harvest);
+        return iwi_detour_collector_step(collector);
     }
     if (done_ns >= agenda->drain_ns) {
         agenda->drain_ns = done_ns + DRAIN_NS;
-        return iwi_attribution_drain(harvest->attribution);
+        return iwi_attribution_drain(collector->attribution);
     }
     return IW_OK;
 }
 
 /* Sleeps through the window but for that. */
-static iw_status watch(const iw_measure_opts *opts, struct iwi_harvest *harvest)
+static iw_status watch(const iw_measure_opts *opts, struct iwi_detour_collector *collector)
 {
-    const struct iwi_clock *clock = harvest->clock;
+    const struct iwi_clock *clock = collector->clock;
     struct agenda agenda = {FIRST_STEP_NS, DRAIN_NS};
     int64_t done_ns = -1;
 
@@ -127,106 +127,115 @@ static iw_status watch(const iw_measure_opts *opts, struct iwi_harvest *harvest)
         const uint64_t now = iwi_clock_now(clock);
 
         if (iwi_wants_end(opts)) {
-            iwi_crew_stop(harvest->crew);
-            return now > harvest->zero ? IW_OK : iwi_ended_too_early(harvest->log);
+            iwi_probe_threads_stop(collector->probe_threads);
+            return now > collector->zero ? IW_OK : iwi_ended_too_early(collector->log);
         }
-        done_ns = now > harvest->zero ? iwi_clock_whole_ns(clock, now - harvest->zero) : 0;
+        done_ns = now > collector->zero ? iwi_clock_whole_ns(clock, now - collector->zero) : 0;
         tell(opts, done_ns);
         if (done_ns < opts->duration_ns) {
-            IW_TRY(follow(&agenda, done_ns, harvest));
+            IW_TRY(follow(&agenda, done_ns, collector));
         }
         sleep_ns(iwi_max(iwi_min(ASK_NS, opts->duration_ns - done_ns), 0));
     }
     return IW_OK;
 }
 
-static iw_status measure(const iw_log *log, const iw_measure_opts *opts, const struct iwi_origin *origin,
-                         struct iwi_harvest *harvest)
+static iw_status measure(const iw_log *log, const iw_measure_opts *opts,
+                         const struct iwi_recording_origin *origin, struct iwi_detour_collector *collector)
 {
     iw_status status;
 
-    harvest->zero = iwi_crew_open_window(harvest->crew, harvest->clock, opts->duration_ns);
-    status = watch(opts, harvest);
+    collector->zero =
+        iwi_probe_threads_open_window(collector->probe_threads, collector->clock, opts->duration_ns);
+    status = watch(opts, collector);
     if (status != IW_OK) {
-        iwi_crew_stop(harvest->crew);
+        iwi_probe_threads_stop(collector->probe_threads);
     }
-    iwi_crew_join(harvest->crew);
+    iwi_probe_threads_join(collector->probe_threads);
     IW_TRY(status);
-    iwi_crew_warn_of_moved(log, harvest->crew);
-    IW_TRY(iwi_harvest_finish(harvest));
-    return iwi_origin_complete(log, origin, opts, harvest);
+    iwi_probe_threads_warn_of_moved(log, collector->probe_threads);
+    IW_TRY(iwi_detour_collector_finish(collector));
+    return iwi_recording_origin_complete(log, origin, opts, collector);
 }
 
 /* ---- before and after ---- */
 
 static iw_status open_attribution(const iw_log *log, const iw_measure_opts *opts,
-                                  const struct iwi_clock *clock, const struct iwi_crew *crew,
-                                  iw_recording *recording, struct iwi_attribution *attribution)
+                                  const struct iwi_clock *clock,
+                                  const struct iwi_probe_threads *probe_threads, iw_recording *recording,
+                                  struct iwi_attributor *attribution)
 {
-    struct iwi_watched *watched = iwi_new_array(log, crew->count, sizeof *watched);
+    struct iwi_watched *watched = iwi_new_array(log, probe_threads->count, sizeof *watched);
 
-    *attribution = (struct iwi_attribution){0};
+    *attribution = (struct iwi_attributor){0};
     if (watched == NULL) {
         return IW_ERR_NOMEM;
     }
-    for (size_t i = 0; i < crew->count; i++) {
-        watched[i] = (struct iwi_watched){crew->workers[i].cpu, crew->workers[i].tid};
+    for (size_t i = 0; i < probe_threads->count; i++) {
+        watched[i] = (struct iwi_watched){probe_threads->workers[i].cpu, probe_threads->workers[i].tid};
     }
-    return iwi_attribution_open(log, root, opts, clock, watched, crew->count, recording, attribution);
+    return iwi_attribution_open(log, root, opts, clock, watched, probe_threads->count, recording,
+                                attribution);
 }
 
 /* The recording with all that is known of it before. */
-static iw_status prepare(const iw_log *log, const iw_measure_opts *opts, const struct iwi_origin *origin,
-                         struct iwi_clock *clock, struct iwi_harvest *harvest)
+static iw_status prepare(const iw_log *log, const iw_measure_opts *opts,
+                         const struct iwi_recording_origin *origin, struct iwi_clock *clock,
+                         struct iwi_detour_collector *collector)
 {
-    IW_TRY(iw_recording_new(log, harvest->crew->count, &harvest->recording));
-    harvest->recording->probe = opts->probe;
-    harvest->recording->quantum_ns = opts->probe != IW_PROBE_SELFISH ? opts->quantum_ns : 0;
-    IW_TRY(open_attribution(log, opts, clock, harvest->crew, harvest->recording, harvest->attribution));
-    IW_TRY(iwi_crew_prepare(log, opts, harvest->crew));
+    IW_TRY(iw_recording_new(log, collector->probe_threads->count, &collector->recording));
+    collector->recording->probe = opts->probe;
+    collector->recording->quantum_ns = opts->probe != IW_PROBE_SELFISH ? opts->quantum_ns : 0;
+    IW_TRY(open_attribution(log, opts, clock, collector->probe_threads, collector->recording,
+                            collector->attribution));
+    IW_TRY(iwi_probe_threads_prepare(log, opts, collector->probe_threads));
     iwi_clock_refine(clock);
-    IW_TRY(iwi_harvest_begin(harvest));
-    IW_TRY(iwi_origin_set(log, origin, opts, harvest));
-    if (harvest->sink != NULL) {
-        IW_TRY(harvest->sink->begin(harvest->sink->arg, harvest->recording));
+    IW_TRY(iwi_detour_collector_begin(collector));
+    IW_TRY(iwi_recording_origin_set(log, origin, opts, collector));
+    if (collector->sink != NULL) {
+        IW_TRY(collector->sink->begin(collector->sink->arg, collector->recording));
     }
-    return iwi_attribution_begin(harvest->attribution);
+    return iwi_attribution_begin(collector->attribution);
 }
 
 static iw_status measure_crew(const iw_log *log, const iw_measure_opts *opts, const struct iwi_cpus *cpus,
-                              struct iwi_clock *clock, struct iwi_crew *crew, iw_recording **recording_p)
+                              struct iwi_clock *clock, struct iwi_probe_threads *probe_threads,
+                              iw_recording **recording_p)
 {
-    struct iwi_attribution attribution = {0};
-    struct iwi_origin origin;
-    struct iwi_harvest harvest = {
-        .log = log, .clock = clock, .crew = crew, .attribution = &attribution, .sink = opts->sink};
-    iw_status status = iwi_origin_begin(log, root, cpus, &origin);
+    struct iwi_attributor attribution = {0};
+    struct iwi_recording_origin origin;
+    struct iwi_detour_collector collector = {.log = log,
+                                             .clock = clock,
+                                             .probe_threads = probe_threads,
+                                             .attribution = &attribution,
+                                             .sink = opts->sink};
+    iw_status status = iwi_recording_origin_begin(log, root, cpus, &origin);
 
     if (status == IW_OK) {
-        status = prepare(log, opts, &origin, clock, &harvest);
+        status = prepare(log, opts, &origin, clock, &collector);
     }
     if (status == IW_OK) {
-        status = measure(log, opts, &origin, &harvest);
+        status = measure(log, opts, &origin, &collector);
     }
     iwi_attribution_close(&attribution);
-    iwi_harvest_release(&harvest);
-    iwi_origin_release(&origin);
+    iwi_detour_collector_release(&collector);
+    iwi_recording_origin_release(&origin);
     if (status != IW_OK) {
-        iwi_crew_stop(crew); /* it writes into the recording */
-        iwi_crew_join(crew);
-        iw_recording_free(harvest.recording);
+        iwi_probe_threads_stop(probe_threads); /* it writes into the recording */
+        iwi_probe_threads_join(probe_threads);
+        iw_recording_free(collector.recording);
         return status;
     }
-    *recording_p = harvest.recording;
+    *recording_p = collector.recording;
     return IW_OK;
 }
 
 static iw_status measure_cpus(const iw_log *log, const iw_measure_opts *opts, const struct iwi_cpus *cpus,
                               iw_recording **recording_p)
 {
-    struct iwi_probe probe = {.ops = iwi_probe_ops_of(opts->probe), .threshold = opts->threshold};
+    struct iwi_probe_run probe = {.ops = iwi_probe_ops_of(opts->probe), .threshold = opts->threshold};
     struct iwi_clock clock;
-    struct iwi_crew crew;
+    struct iwi_probe_threads probe_threads;
     iw_status status;
     size_t room = 0;
 
@@ -234,11 +243,11 @@ static iw_status measure_cpus(const iw_log *log, const iw_measure_opts *opts, co
     iwi_clock_open(root, &clock);
     probe.clock = &clock;
     probe.quantum = iwi_clock_ticks(&clock, opts->quantum_ns);
-    status = iwi_crew_start(log, opts, cpus, &probe, room, &crew);
+    status = iwi_probe_threads_start(log, opts, cpus, &probe, room, &probe_threads);
     if (status == IW_OK) {
-        status = measure_crew(log, opts, cpus, &clock, &crew, recording_p);
+        status = measure_crew(log, opts, cpus, &clock, &probe_threads, recording_p);
     }
-    iwi_crew_release(&crew);
+    iwi_probe_threads_release(&probe_threads);
     return status;
 }
 

@@ -34,7 +34,7 @@ static iw_status fill(const iw_log *log, const iw_recording *recording, const iw
     IW_TRY(look_at(log, recording, fit));
     IW_TRY(iwi_fit_groups(log, recording, first, fit));
     IW_TRY(iwi_fit_specs(log, fit));
-    return first == NULL ? iwi_fit_agreement(log, recording, fit) : IW_OK;
+    return first == NULL ? iwi_fit_set_agreement(log, recording, fit) : IW_OK;
 }
 
 static iw_status fit_new(const iw_log *log, const iw_recording *recording, const iw_noise_fit *first,

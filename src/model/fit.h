@@ -17,7 +17,7 @@ struct iwi_fit_sample {
 };
 
 /* Fits a law that is not IW_FIT_FIXED: all but distance and p. */
-void iwi_fit_law(iw_fit_law law, const struct iwi_fit_sample *sample, iw_duration_fit *fit);
+void iwi_fit_one_law(iw_fit_law law, const struct iwi_fit_sample *sample, iw_duration_fit *fit);
 
 /* P(X > x) of the whole law. */
 double iwi_law_above(iw_fit_law law, double scale_ns, double shape, double ns);
@@ -109,7 +109,8 @@ IW_NODISCARD iw_status iwi_fit_groups(const iw_log *log, const iw_recording *rec
 IW_NODISCARD iw_status iwi_fit_specs(const iw_log *log, iw_noise_fit *fit);
 
 /* fit->agreement. */
-IW_NODISCARD iw_status iwi_fit_agreement(const iw_log *log, const iw_recording *recording, iw_noise_fit *fit);
+IW_NODISCARD iw_status iwi_fit_set_agreement(const iw_log *log, const iw_recording *recording,
+                                             iw_noise_fit *fit);
 
 /* ---- again (fit.c) ---- */
 

@@ -48,7 +48,7 @@ static iw_status make(const iw_recording *recording, const iw_noise_fit *fit, iw
 }
 
 /* What cannot be made (no time would be left to work) or compared is left unknown. */
-iw_status iwi_fit_agreement(const iw_log *log, const iw_recording *recording, iw_noise_fit *fit)
+iw_status iwi_fit_set_agreement(const iw_log *log, const iw_recording *recording, iw_noise_fit *fit)
 {
     iw_compare_opts opts = IW_COMPARE_OPTS_INIT;
     iw_noise_comparison *comparison = NULL;

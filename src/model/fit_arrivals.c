@@ -10,10 +10,10 @@
 
 #include <idlewave/noise_spectrum.h>
 
+#include "analysis/compare/compare.h"
+#include "analysis/recording_stats.h"
 #include "base/base.h"
 #include "model/fit.h"
-#include "stats/compare.h"
-#include "stats/recording_stats.h"
 
 /* Periods of different CPUs are the same up to this; those that agree must hold that share of the detours. */
 static const double SAME_PERIOD = 0.02, LEAST_AGREEMENT = 0.8;
@@ -178,7 +178,7 @@ static iw_status fit_gaps(const iw_log *log, const iw_fit_opts *opts, const stru
 
         iwi_sort_ns(gaps_ns, &gaps_ns[e->count], count);
         sample = iwi_fit_sample(gaps_ns, count, 0.0);
-        iwi_fit_law(IW_FIT_EXP, &sample, &fit);
+        iwi_fit_one_law(IW_FIT_EXP, &sample, &fit);
         fit.distance = iwi_fit_distance(IW_FIT_EXP, &fit, 0.0, gaps_ns, count);
         status = iwi_fit_goodness(log, IW_FIT_EXP, opts, 0.0, count, &fit);
         arrivals->gap_distance = fit.distance;

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/compare/compare.h"
 #include "base/base.h"
 #include "model/fit.h"
-#include "stats/compare.h"
 
 /* Of the largest values each is a point; then they are thinned to so many in a factor of e. */
 enum { POINTS_PER_E = 24, MOST_POINTS = 1024 };
@@ -106,7 +106,7 @@ static iw_status fit_laws(const iw_log *log, const iw_fit_opts *opts, double ran
 
     if (sorted_ns[count - 1] - sorted_ns[0] > 1 && count >= IW_FIT_LEAST) {
         for (iw_fit_law law = IW_FIT_EXP; law < IW_FIT_LAWS; law++) {
-            iwi_fit_law(law, &sample, &d->laws[law]);
+            iwi_fit_one_law(law, &sample, &d->laws[law]);
             d->laws[law].distance = iwi_fit_distance(law, &d->laws[law], d->cut_ns, sorted_ns, count);
             IW_TRY(iwi_fit_goodness(log, law, opts, d->cut_ns, count, &d->laws[law]));
         }

@@ -9,10 +9,10 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analysis/compare/compare.h"
 #include "base/base.h"
 #include "base/rng.h"
 #include "model/fit.h"
-#include "stats/compare.h"
 
 enum { MOST_DRAWN = 500 };
 
@@ -63,7 +63,7 @@ static double drawn_distance(iw_fit_law law, const iw_duration_fit *fit, struct 
         return NAN;
     }
     sample = iwi_fit_sample(values_ns, count, cut_ns);
-    iwi_fit_law(law, &sample, &again);
+    iwi_fit_one_law(law, &sample, &again);
     return iwi_fit_distance(law, &again, cut_ns, values_ns, count);
 }
 

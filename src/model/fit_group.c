@@ -4,9 +4,9 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analysis/recording_stats.h"
 #include "base/base.h"
 #include "model/fit.h"
-#include "stats/recording_stats.h"
 
 /* With more sources than specs can be given, the smallest are one group. */
 enum { MOST_GROUPS = IW_NOISE_MAX_SOURCES };

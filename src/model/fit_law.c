@@ -252,7 +252,7 @@ double iwi_law_exceeded_ns(iw_fit_law law, const iw_duration_fit *fit, double cu
     return laws[law].exceeded_ns(scale_ns, shape, u * laws[law].above(scale_ns, shape, cut_ns));
 }
 
-void iwi_fit_law(iw_fit_law law, const struct iwi_fit_sample *sample, iw_duration_fit *fit)
+void iwi_fit_one_law(iw_fit_law law, const struct iwi_fit_sample *sample, iw_duration_fit *fit)
 {
     *fit = (iw_duration_fit){.is_fitted = true, .distance = NAN, .p = NAN};
     laws[law].fit(sample, fit);

@@ -79,8 +79,8 @@ static double improve(const struct drawing *d, const iw_duration_fit *recorded, 
     const iw_duration_fit last = *law;
     iw_duration_fit single, busy;
 
-    iwi_fit_law(d->law, &singles, &single);
-    iwi_fit_law(d->law, &periods, &busy);
+    iwi_fit_one_law(d->law, &singles, &single);
+    iwi_fit_one_law(d->law, &periods, &busy);
     law->scale_ns.value = recorded->scale_ns.value * single.scale_ns.value / busy.scale_ns.value;
     law->shape.value = recorded->shape.value * single.shape.value / busy.shape.value;
     return change(law->scale_ns.value, last.scale_ns.value) + change(law->shape.value, last.shape.value);

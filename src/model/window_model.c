@@ -8,8 +8,8 @@
 
 #include <idlewave/stats.h>
 
+#include "analysis/recording_stats.h"
 #include "base/base.h"
-#include "stats/recording_stats.h"
 
 static const double DEFAULT_RAREST_S = 60.0;
 
@@ -95,7 +95,7 @@ static iw_status fill_model(const iw_log *log, const iw_recording *detours, bool
             status = iwi_window_sources(log, detours, &cpus, work_ns, model);
         }
         if (status == IW_OK) {
-            status = iwi_window_horizon(log, &cpus, work_ns, rarest_s, &blocks, names_sources, model);
+            status = iwi_recording_limit(log, &cpus, work_ns, rarest_s, &blocks, names_sources, model);
         }
     }
     free(cpus.cpus);

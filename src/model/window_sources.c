@@ -4,9 +4,9 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analysis/recording_stats.h"
 #include "base/base.h"
 #include "model/window_model.h"
-#include "stats/recording_stats.h"
 
 /* All occurrences of all sources, by source, then by CPU, then by time. */
 struct sorted_sources {

@@ -40,7 +40,7 @@ void iw_noise_free(iw_noise *noise)
         return;
     }
     for (size_t i = 0; i < noise->count; i++) {
-        struct iwi_source *source = &noise->sources[i];
+        struct iwi_noise_source *source = &noise->sources[i];
 
         if (source->ops->release != NULL) {
             source->ops->release(source);
@@ -52,7 +52,7 @@ void iw_noise_free(iw_noise *noise)
 
 /* A source with a name and nothing else, if there is room for it. */
 static iw_status prepare_source(const iw_log *log, iw_noise *noise, const char *name,
-                                const struct iwi_source_ops *ops, struct iwi_source *source)
+                                const struct iwi_source_ops *ops, struct iwi_noise_source *source)
 {
     if (noise->count == IW_NOISE_MAX_SOURCES && !iwi_recorded_fold(noise)) {
         return iwi_fail(log, IW_ERR_RANGE, "'%s' is one noise source too many: at most %d can be added up",
@@ -68,7 +68,7 @@ static iw_status prepare_source(const iw_log *log, iw_noise *noise, const char *
 }
 
 /* A source alone keeps its place in `next`; of several, each has a word more for it. */
-void iwi_source_commit(iw_noise *noise, const struct iwi_source *source)
+void iwi_source_commit(iw_noise *noise, const struct iwi_noise_source *source)
 {
     size_t words = 0;
 
@@ -93,7 +93,7 @@ iw_status iw_noise_add(const iw_log *log, iw_noise *noise, const char *spec_or_p
 {
     const char *arguments = spec_or_path;
     const struct iwi_source_ops *ops;
-    struct iwi_source source;
+    struct iwi_noise_source source;
     iw_status status;
     size_t i = 0;
 
@@ -121,11 +121,11 @@ iw_status iw_noise_add(const iw_log *log, iw_noise *noise, const char *spec_or_p
 iw_status iw_noise_add_trace(const iw_log *log, iw_noise *noise, const char *name, const iw_time *start_ps,
                              const iw_time *duration_ps, size_t count, iw_time length_ps)
 {
-    struct iwi_source source;
+    struct iwi_noise_source source;
     iw_status status;
 
     IW_TRY(prepare_source(log, noise, name, &iwi_source_trace, &source));
-    status = iwi_trace_build(log, name, start_ps, duration_ps, count, length_ps, &source.u.trace);
+    status = iwi_detour_trace_build(log, name, start_ps, duration_ps, count, length_ps, &source.u.trace);
     if (status != IW_OK) {
         free(source.name);
         return status;

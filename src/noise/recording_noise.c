@@ -41,7 +41,7 @@ static void add_to_trace(void *arg, int64_t start_ns, int64_t end_ns, uint32_t s
     const uint8_t label = filler->labels->label[filler->number[source]];
     const iw_time start_ps = start_ns * IW_PS_PER_NS, duration_ps = (end_ns - start_ns) * IW_PS_PER_NS;
     struct iwi_recorded_cpu *cpu = filler->cpu;
-    struct iwi_trace *trace = &cpu->trace;
+    struct iwi_detour_trace *trace = &cpu->trace;
     const size_t n = trace->count;
 
     filler->busy_ps[label] += duration_ps;
@@ -66,11 +66,11 @@ static iw_status build_cpu(struct builder *b, size_t node, const iw_detours *det
     struct trace_filler filler = {&b->labels, b->labels.number[node], cpu,
                                   &b->recorded->busy_ps[index * IW_NOISE_MAX_SOURCES]};
 
-    cpu->trace = (struct iwi_trace){.start_ps = iwi_new_array(b->log, most, sizeof(iw_time)),
-                                    .duration_ps = iwi_new_array(b->log, most, sizeof(iw_time)),
-                                    .free_before_ps = iwi_new_array(b->log, most, sizeof(iw_time)),
-                                    .length_ps = b->recorded->length_ps,
-                                    .free_ps = b->recorded->length_ps};
+    cpu->trace = (struct iwi_detour_trace){.start_ps = iwi_new_array(b->log, most, sizeof(iw_time)),
+                                           .duration_ps = iwi_new_array(b->log, most, sizeof(iw_time)),
+                                           .free_before_ps = iwi_new_array(b->log, most, sizeof(iw_time)),
+                                           .length_ps = b->recorded->length_ps,
+                                           .free_ps = b->recorded->length_ps};
     cpu->label = iwi_new_array(b->log, most, sizeof *cpu->label);
     if (cpu->trace.start_ps == NULL || cpu->trace.duration_ps == NULL || cpu->trace.free_before_ps == NULL ||
         cpu->label == NULL) {
@@ -134,7 +134,7 @@ void iwi_recorded_free(struct iwi_recorded *recorded)
         return;
     }
     for (size_t i = 0; i < recorded->cpu_count; i++) {
-        iwi_trace_release(&recorded->cpus[i].trace);
+        iwi_detour_trace_release(&recorded->cpus[i].trace);
         free(recorded->cpus[i].label);
     }
     free(recorded->cpus);
@@ -222,10 +222,10 @@ static iw_status build(struct builder *b, iw_noise *noise)
 static void hand_over(struct builder *b, iw_noise *noise)
 {
     for (size_t label = 0; label < b->labels.count; label++) {
-        const struct iwi_source source = {.ops =
-                                              label == 0 ? &iwi_source_recording : &iwi_source_recording_part,
-                                          .name = b->labels.names[label],
-                                          .u.recorded = {b->recorded, label}};
+        const struct iwi_noise_source source = {.ops = label == 0 ? &iwi_source_recording
+                                                                  : &iwi_source_recording_part,
+                                                .name = b->labels.names[label],
+                                                .u.recorded = {b->recorded, label}};
 
         iwi_source_commit(noise, &source);
         b->labels.names[label] = NULL;
@@ -251,9 +251,9 @@ static iw_status add(struct builder *b, iw_noise *noise)
     return status;
 }
 
-iw_status iwi_noise_add_recordings(const iw_log *log, iw_noise *noise, const char *name,
-                                   const char *const *names, const iw_recording *const *recordings,
-                                   size_t count, int64_t most_ns)
+iw_status iwi_noise_add_named_recordings(const iw_log *log, iw_noise *noise, const char *name,
+                                         const char *const *names, const iw_recording *const *recordings,
+                                         size_t count, int64_t most_ns)
 {
     struct builder b = {.log = log,
                         .name = name,
@@ -278,15 +278,15 @@ iw_status iwi_noise_take_recordings(const iw_log *log, iw_noise *noise, const ch
     return add(&b, noise);
 }
 
-iw_status iwi_noise_add_recording(const iw_log *log, iw_noise *noise, const char *name,
-                                  const iw_recording *recording)
+iw_status iwi_noise_add_named_recording(const iw_log *log, iw_noise *noise, const char *name,
+                                        const iw_recording *recording)
 {
-    return iwi_noise_add_recordings(log, noise, name, &name, &recording, 1, 0);
+    return iwi_noise_add_named_recordings(log, noise, name, &name, &recording, 1, 0);
 }
 
 iw_status iw_noise_add_recording(const iw_log *log, iw_noise *noise, const iw_recording *recording)
 {
-    return iwi_noise_add_recording(log, noise, "recording", recording);
+    return iwi_noise_add_named_recording(log, noise, "recording", recording);
 }
 
 iw_status iw_noise_add_recordings(const iw_log *log, iw_noise *noise, const iw_recording *const *recordings,
@@ -303,7 +303,7 @@ iw_status iw_noise_add_recordings(const iw_log *log, iw_noise *noise, const iw_r
 
         names[i] = host != NULL ? host : "recording";
     }
-    status = iwi_noise_add_recordings(log, noise, "recordings", names, recordings, count, 0);
+    status = iwi_noise_add_named_recordings(log, noise, "recordings", names, recordings, count, 0);
     free(names);
     return status;
 }

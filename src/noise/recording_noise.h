@@ -11,15 +11,15 @@
 struct iwi_recorded;
 
 /* As iw_noise_add_recording(), with a name for messages. */
-IW_NODISCARD iw_status iwi_noise_add_recording(const iw_log *log, iw_noise *noise, const char *name,
-                                               const iw_recording *recording);
+IW_NODISCARD iw_status iwi_noise_add_named_recording(const iw_log *log, iw_noise *noise, const char *name,
+                                                     const iw_recording *recording);
 
 /* As iw_noise_add_recordings(), with names for messages: of the input, and of each recording. `most_ns`: no
  * more of them is used; 0: as much as the shortest has. */
-IW_NODISCARD iw_status iwi_noise_add_recordings(const iw_log *log, iw_noise *noise, const char *name,
-                                                const char *const *names,
-                                                const iw_recording *const *recordings, size_t count,
-                                                int64_t most_ns);
+IW_NODISCARD iw_status iwi_noise_add_named_recordings(const iw_log *log, iw_noise *noise, const char *name,
+                                                      const char *const *names,
+                                                      const iw_recording *const *recordings, size_t count,
+                                                      int64_t most_ns);
 
 /* The same; recordings are freed and become NULL as soon as they are not needed any more, so that there is
  * room for many. The caller frees those that are left. */

@@ -24,7 +24,7 @@ struct iwi_poisson {
 };
 
 /* Disjoint pieces within [0, length), sorted, not empty; those that touch have different labels. */
-struct iwi_trace {
+struct iwi_detour_trace {
     iw_time *start_ps, *duration_ps;
     iw_time *free_before_ps; /* undisturbed time in [0, start) */
     size_t count;
@@ -34,7 +34,7 @@ struct iwi_trace {
 
 /* One CPU of a recording. */
 struct iwi_recorded_cpu {
-    struct iwi_trace trace;
+    struct iwi_detour_trace trace;
     uint8_t *label; /* of each piece: its source among those told apart */
 };
 
@@ -63,14 +63,14 @@ struct iwi_phase_pareto {
     double share, shape;
 };
 
-struct iwi_source {
+struct iwi_noise_source {
     const struct iwi_source_ops *ops;
     char *name;     /* the spec or the file */
     uint32_t input; /* number of the call that added it, which its random numbers belong to */
     union {
         struct iwi_periodic periodic;
         struct iwi_poisson poisson;
-        struct iwi_trace trace;
+        struct iwi_detour_trace trace;
         struct iwi_recorded_source recorded;
         struct iwi_bernoulli bernoulli;
         struct iwi_phase_pareto phase_pareto;
@@ -79,7 +79,7 @@ struct iwi_source {
 };
 
 /* Where a timeline of detours begins. */
-struct iwi_origin {
+struct iwi_stream_origin {
     struct iwi_draw_id draw; /* purpose: IWI_DRAW_OFFSET (from time 0), or IWI_DRAW_PHASE (a restart) */
     uint64_t index;          /* 0, or the number of the compute phase */
     uint32_t node, seat;     /* recorded sources: the rank's node, and its number there */
@@ -94,36 +94,40 @@ struct iwi_source_ops {
     const char *name; /* of the spec, before ':'; NULL: takes what no other name fits, a file */
     const char *usage, *example;
     /* Fills source->u; `arguments` is the text behind "name:". On failure nothing is held. */
-    iw_status (*parse)(const iw_log *log, const char *spec, const char *arguments, struct iwi_source *source);
-    void (*release)(struct iwi_source *source); /* NULL: nothing to free */
-    double (*share)(const struct iwi_source *source, uint32_t ranks_per_node);
+    iw_status (*parse)(const iw_log *log, const char *spec, const char *arguments,
+                       struct iwi_noise_source *source);
+    void (*release)(struct iwi_noise_source *source); /* NULL: nothing to free */
+    double (*share)(const struct iwi_noise_source *source, uint32_t ranks_per_node);
     bool is_recorded; /* ranks of a node see it at one offset */
     bool is_even;     /* all its detours take equally long; it has finish() */
 
     size_t words;
     /* The first detour that ends after origin->at_ps. NULL in per-phase sources and where another source
      * walks. */
-    iw_time (*begin)(const struct iwi_source *source, const struct iwi_origin *origin, int64_t *words);
+    iw_time (*begin)(const struct iwi_noise_source *source, const struct iwi_stream_origin *origin,
+                     int64_t *words);
     /* NULL, or begin() from time 0 without skew for `rank_count` ranks and `lanes` trials from those of
      * `draw` on: element r * lanes + l of `next`. Only for sources without words that are drawn for each
      * rank. */
-    void (*begin_all)(const struct iwi_source *source, struct iwi_draw_id draw, uint32_t rank_count,
+    void (*begin_all)(const struct iwi_noise_source *source, struct iwi_draw_id draw, uint32_t rank_count,
                       uint32_t lanes, iw_time *next);
     /* The detour after this one. */
-    iw_time (*step)(const struct iwi_source *source, struct iwi_draw_id draw, int64_t *words, iw_time start);
+    iw_time (*step)(const struct iwi_noise_source *source, struct iwi_draw_id draw, int64_t *words,
+                    iw_time start);
     /* The first detour from this one on that ends after t. */
-    iw_time (*seek)(const struct iwi_source *source, struct iwi_draw_id draw, int64_t *words, iw_time start,
-                    iw_time t);
+    iw_time (*seek)(const struct iwi_noise_source *source, struct iwi_draw_id draw, int64_t *words,
+                    iw_time start, iw_time t);
     /* NULL, or seek() of `count` detours, each to its own t. Only for sources without words. */
-    void (*seek_all)(const struct iwi_source *source, iw_time *starts, const iw_time *ts, size_t count);
-    iw_time (*end)(const struct iwi_source *source, const int64_t *words, iw_time start);
+    void (*seek_all)(const struct iwi_noise_source *source, iw_time *starts, const iw_time *ts, size_t count);
+    iw_time (*end)(const struct iwi_noise_source *source, const int64_t *words, iw_time start);
     /* NULL, or whose the detour is: added to the number of the source. */
-    size_t (*label)(const struct iwi_source *source, const int64_t *words);
+    size_t (*label)(const struct iwi_noise_source *source, const int64_t *words);
     /* NULL, or iwi_noise_finish() of this source alone, better than detour by detour. */
-    iw_time (*finish)(const struct iwi_source *source, int64_t *words, iw_time *next, iw_time t, iw_time d);
+    iw_time (*finish)(const struct iwi_noise_source *source, int64_t *words, iw_time *next, iw_time t,
+                      iw_time d);
 
     /* Extra work on a compute phase. NULL in all but per-phase sources. */
-    iw_time (*extra)(const struct iwi_source *source, struct iwi_draw_id draw, uint64_t phase,
+    iw_time (*extra)(const struct iwi_noise_source *source, struct iwi_draw_id draw, uint64_t phase,
                      iw_time work_ps);
 };
 
@@ -140,7 +144,7 @@ extern const struct iwi_source_ops iwi_source_recording_part; /* of the other la
 extern const struct iwi_source_ops *const iwi_source_kinds[];
 
 struct iw_noise {
-    struct iwi_source sources[IW_NOISE_MAX_SOURCES];
+    struct iwi_noise_source sources[IW_NOISE_MAX_SOURCES];
     size_t count;
     uint32_t input_count; /* specs and files added, those that add nothing among them */
     iw_sync sync;
@@ -154,14 +158,14 @@ struct iw_noise {
     size_t clocked_count;
     size_t phased_count; /* sources that act on compute phases */
     size_t words;
-    const struct iwi_source *closed_form; /* the only clocked source, if it has finish(); else NULL */
+    const struct iwi_noise_source *closed_form; /* the only clocked source, if it has finish(); else NULL */
 };
 
 /* A recorded node has so many CPUs. */
 void iwi_noise_met_cpus(iw_noise *noise, size_t cpu_count);
 
 /* Takes over a source, its name and all, as one of the next input; there must be room. */
-void iwi_source_commit(iw_noise *noise, const struct iwi_source *source);
+void iwi_source_commit(iw_noise *noise, const struct iwi_noise_source *source);
 
 /* Which random numbers source `number` uses on a rank; the caller sets the purpose. */
 struct iwi_draw_id iwi_source_draw(const iw_noise *noise, uint32_t number, struct iwi_stream_id id);
@@ -172,15 +176,15 @@ iw_time iwi_noise_shift(const iw_noise *noise, struct iwi_stream_id id);
 /* A nonnegative real number of picoseconds as a time: rounded, at most IW_TIME_INPUT_MAX. */
 iw_time iwi_round_ps(double ps);
 
-/* Sorts and merges (trace.c): see iw_noise_add_trace(). `name` is for messages. */
-IW_NODISCARD iw_status iwi_trace_build(const iw_log *log, const char *name, const iw_time *start_ps,
-                                       const iw_time *duration_ps, size_t count, iw_time length_ps,
-                                       struct iwi_trace *trace_p);
+/* Sorts and merges (detour_trace.c): see iw_noise_add_trace(). `name` is for messages. */
+IW_NODISCARD iw_status iwi_detour_trace_build(const iw_log *log, const char *name, const iw_time *start_ps,
+                                              const iw_time *duration_ps, size_t count, iw_time length_ps,
+                                              struct iwi_detour_trace *trace_p);
 
-/* The parse() of recorded traces: reads a file (trace.c). */
-IW_NODISCARD iw_status iwi_trace_load(const iw_log *log, const char *path, const char *arguments,
-                                      struct iwi_source *source);
+/* The parse() of recorded traces: reads a file (detour_trace.c). */
+IW_NODISCARD iw_status iwi_detour_trace_load(const iw_log *log, const char *path, const char *arguments,
+                                             struct iwi_noise_source *source);
 
-void iwi_trace_release(struct iwi_trace *trace);
+void iwi_detour_trace_release(struct iwi_detour_trace *trace);
 
 #endif

@@ -9,7 +9,8 @@
 #include "noise/source.h"
 #include "noise/spec.h"
 
-static iw_status parse(const iw_log *log, const char *spec, const char *arguments, struct iwi_source *source)
+static iw_status parse(const iw_log *log, const char *spec, const char *arguments,
+                       struct iwi_noise_source *source)
 {
     struct iwi_bernoulli *b = &source->u.bernoulli;
     char fields[2][IWI_FIELD_SIZE];
@@ -26,14 +27,14 @@ static iw_status parse(const iw_log *log, const char *spec, const char *argument
 }
 
 /* Unknown here: it depends on the work of the phases. */
-static double share(const struct iwi_source *source, uint32_t ranks_per_node)
+static double share(const struct iwi_noise_source *source, uint32_t ranks_per_node)
 {
     (void)ranks_per_node;
     (void)source;
     return (double)NAN;
 }
 
-static iw_time extra(const struct iwi_source *source, struct iwi_draw_id draw, uint64_t phase,
+static iw_time extra(const struct iwi_noise_source *source, struct iwi_draw_id draw, uint64_t phase,
                      iw_time work_ps)
 {
     (void)work_ps;

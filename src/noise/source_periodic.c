@@ -9,7 +9,8 @@
 #include "noise/source.h"
 #include "noise/spec.h"
 
-static iw_status parse(const iw_log *log, const char *spec, const char *arguments, struct iwi_source *source)
+static iw_status parse(const iw_log *log, const char *spec, const char *arguments,
+                       struct iwi_noise_source *source)
 {
     struct iwi_periodic *p = &source->u.periodic;
     char fields[2][IWI_FIELD_SIZE], period[24];
@@ -26,7 +27,7 @@ static iw_status parse(const iw_log *log, const char *spec, const char *argument
     return IW_OK;
 }
 
-static double share(const struct iwi_source *source, uint32_t ranks_per_node)
+static double share(const struct iwi_noise_source *source, uint32_t ranks_per_node)
 {
     (void)ranks_per_node;
     return (double)source->u.periodic.duration_ps / (double)source->u.periodic.period_ps;
@@ -39,7 +40,8 @@ static inline iw_time first_from(struct iwi_periodic p, iw_time phase)
     return phase - (phase + p.duration_ps > p.period_ps ? p.period_ps : 0);
 }
 
-static iw_time begin(const struct iwi_source *source, const struct iwi_origin *origin, int64_t *words)
+static iw_time begin(const struct iwi_noise_source *source, const struct iwi_stream_origin *origin,
+                     int64_t *words)
 {
     const struct iwi_periodic p = source->u.periodic;
     iw_time phase = (iw_time)iwi_draw_below(origin->draw, origin->index, (uint64_t)p.period_ps);
@@ -51,7 +53,7 @@ static iw_time begin(const struct iwi_source *source, const struct iwi_origin *o
     return origin->at_ps + first_from(p, phase);
 }
 
-static void begin_all(const struct iwi_source *source, struct iwi_draw_id draw, uint32_t rank_count,
+static void begin_all(const struct iwi_noise_source *source, struct iwi_draw_id draw, uint32_t rank_count,
                       uint32_t lanes, iw_time *next)
 {
     const struct iwi_periodic p = source->u.periodic;
@@ -73,14 +75,15 @@ static void begin_all(const struct iwi_source *source, struct iwi_draw_id draw, 
     }
 }
 
-static iw_time step(const struct iwi_source *source, struct iwi_draw_id draw, int64_t *words, iw_time start)
+static iw_time step(const struct iwi_noise_source *source, struct iwi_draw_id draw, int64_t *words,
+                    iw_time start)
 {
     (void)draw;
     (void)words;
     return start + source->u.periodic.period_ps;
 }
 
-static iw_time end(const struct iwi_source *source, const int64_t *words, iw_time start)
+static iw_time end(const struct iwi_noise_source *source, const int64_t *words, iw_time start)
 {
     (void)words;
     return start + source->u.periodic.duration_ps;
@@ -99,8 +102,8 @@ static inline iw_time first_ending_after(struct iwi_periodic p, iw_time start, i
     return start + (behind / p.period_ps + 1) * p.period_ps;
 }
 
-static iw_time seek(const struct iwi_source *source, struct iwi_draw_id draw, int64_t *words, iw_time start,
-                    iw_time t)
+static iw_time seek(const struct iwi_noise_source *source, struct iwi_draw_id draw, int64_t *words,
+                    iw_time start, iw_time t)
 {
     (void)draw;
     (void)words;
@@ -108,8 +111,8 @@ static iw_time seek(const struct iwi_source *source, struct iwi_draw_id draw, in
 }
 
 /* The quotient by floating point is at most 1 off; so vectors of them take no division. */
-IWI_VECTOR_VERSIONS static void seek_all(const struct iwi_source *source, iw_time *starts, const iw_time *ts,
-                                         size_t count)
+IWI_VECTOR_VERSIONS static void seek_all(const struct iwi_noise_source *source, iw_time *starts,
+                                         const iw_time *ts, size_t count)
 {
     const struct iwi_periodic p = source->u.periodic;
     const double periods_per_ps = 1 / (double)p.period_ps;
@@ -126,7 +129,8 @@ IWI_VECTOR_VERSIONS static void seek_all(const struct iwi_source *source, iw_tim
 
 /* The work left when a detour begins at `start` meets it and, after each further (period - duration) of work,
  * one more: k = ceil(left / free) detours, and the end is start + k * duration + left. */
-static iw_time finish(const struct iwi_source *source, int64_t *words, iw_time *next, iw_time t, iw_time d)
+static iw_time finish(const struct iwi_noise_source *source, int64_t *words, iw_time *next, iw_time t,
+                      iw_time d)
 {
     const struct iwi_periodic p = source->u.periodic;
     const iw_time start = first_ending_after(p, *next, t), free = p.period_ps - p.duration_ps;

@@ -9,7 +9,8 @@
 #include "noise/source.h"
 #include "noise/spec.h"
 
-static iw_status parse(const iw_log *log, const char *spec, const char *arguments, struct iwi_source *source)
+static iw_status parse(const iw_log *log, const char *spec, const char *arguments,
+                       struct iwi_noise_source *source)
 {
     char field[1][IWI_FIELD_SIZE];
 
@@ -17,13 +18,13 @@ static iw_status parse(const iw_log *log, const char *spec, const char *argument
     return iwi_spec_share(log, spec, field[0], &source->u.phase_share);
 }
 
-static double share(const struct iwi_source *source, uint32_t ranks_per_node)
+static double share(const struct iwi_noise_source *source, uint32_t ranks_per_node)
 {
     (void)ranks_per_node;
     return source->u.phase_share;
 }
 
-static iw_time extra(const struct iwi_source *source, struct iwi_draw_id draw, uint64_t phase,
+static iw_time extra(const struct iwi_noise_source *source, struct iwi_draw_id draw, uint64_t phase,
                      iw_time work_ps)
 {
     return iwi_round_ps(-log(iwi_draw_unit(draw, phase)) * source->u.phase_share * (double)work_ps);

@@ -12,7 +12,8 @@
 #include "noise/source.h"
 #include "noise/spec.h"
 
-static iw_status parse(const iw_log *log, const char *spec, const char *arguments, struct iwi_source *source)
+static iw_status parse(const iw_log *log, const char *spec, const char *arguments,
+                       struct iwi_noise_source *source)
 {
     struct iwi_phase_pareto *p = &source->u.phase_pareto;
     char fields[2][IWI_FIELD_SIZE];
@@ -29,13 +30,13 @@ static iw_status parse(const iw_log *log, const char *spec, const char *argument
     return IW_OK;
 }
 
-static double share(const struct iwi_source *source, uint32_t ranks_per_node)
+static double share(const struct iwi_noise_source *source, uint32_t ranks_per_node)
 {
     (void)ranks_per_node;
     return source->u.phase_pareto.share;
 }
 
-static iw_time extra(const struct iwi_source *source, struct iwi_draw_id draw, uint64_t phase,
+static iw_time extra(const struct iwi_noise_source *source, struct iwi_draw_id draw, uint64_t phase,
                      iw_time work_ps)
 {
     const struct iwi_phase_pareto p = source->u.phase_pareto;

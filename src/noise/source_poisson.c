@@ -42,7 +42,8 @@ static double free_share(const struct iwi_poisson *p)
     return exp(-iwi_duration_mean_ps(&p->duration) / (double)p->mean_gap_ps);
 }
 
-static iw_status parse(const iw_log *log, const char *spec, const char *arguments, struct iwi_source *source)
+static iw_status parse(const iw_log *log, const char *spec, const char *arguments,
+                       struct iwi_noise_source *source)
 {
     struct iwi_poisson *p = &source->u.poisson;
     char fields[2][IWI_FIELD_SIZE];
@@ -70,7 +71,7 @@ static iw_status parse(const iw_log *log, const char *spec, const char *argument
     return IW_OK;
 }
 
-static double share(const struct iwi_source *source, uint32_t ranks_per_node)
+static double share(const struct iwi_noise_source *source, uint32_t ranks_per_node)
 {
     (void)ranks_per_node;
     return 1 - free_share(&source->u.poisson);
@@ -168,7 +169,8 @@ static iw_time beginning(const struct iwi_poisson *p, struct iwi_draw_id draw, u
     return number < under_way(p, draw, first, met) ? start + met[number].age_ps : start;
 }
 
-static iw_time step(const struct iwi_source *source, struct iwi_draw_id draw, int64_t *words, iw_time start)
+static iw_time step(const struct iwi_noise_source *source, struct iwi_draw_id draw, int64_t *words,
+                    iw_time start)
 {
     const struct iwi_poisson *p = &source->u.poisson;
     const uint64_t event = (uint64_t)~words[EVENT], first = event >> 32 << 32;
@@ -180,8 +182,8 @@ static iw_time step(const struct iwi_source *source, struct iwi_draw_id draw, in
     return take_under_way(p, draw, words, first, number + 1, beginning(p, draw, first, number, start));
 }
 
-static iw_time seek(const struct iwi_source *source, struct iwi_draw_id draw, int64_t *words, iw_time start,
-                    iw_time t)
+static iw_time seek(const struct iwi_noise_source *source, struct iwi_draw_id draw, int64_t *words,
+                    iw_time start, iw_time t)
 {
     while (words[END] <= t) {
         start = step(source, draw, words, start);
@@ -189,7 +191,8 @@ static iw_time seek(const struct iwi_source *source, struct iwi_draw_id draw, in
     return start;
 }
 
-static iw_time begin(const struct iwi_source *source, const struct iwi_origin *origin, int64_t *words)
+static iw_time begin(const struct iwi_noise_source *source, const struct iwi_stream_origin *origin,
+                     int64_t *words)
 {
     const struct iwi_poisson *p = &source->u.poisson;
     const uint64_t first = (origin->draw.purpose == IWI_DRAW_PHASE ? origin->index + 1 : 0) << 32;
@@ -199,7 +202,7 @@ static iw_time begin(const struct iwi_source *source, const struct iwi_origin *o
     return seek(source, origin->draw, words, start, origin->at_ps);
 }
 
-static iw_time end(const struct iwi_source *source, const int64_t *words, iw_time start)
+static iw_time end(const struct iwi_noise_source *source, const int64_t *words, iw_time start)
 {
     (void)source;
     (void)start;

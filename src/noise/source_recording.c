@@ -7,24 +7,24 @@
 #include <idlewave/noise.h>
 
 #include "base/digest.h"
+#include "noise/detour_walk.h"
 #include "noise/recording_noise.h"
 #include "noise/source.h"
-#include "noise/trace_walk.h"
 
 enum { PIECE, CPU };
 
-static const struct iwi_recorded_cpu *cpu_of(const struct iwi_source *source, const int64_t *words)
+static const struct iwi_recorded_cpu *cpu_of(const struct iwi_noise_source *source, const int64_t *words)
 {
     return &source->u.recorded.recorded->cpus[words[CPU]];
 }
 
-static void release(struct iwi_source *source)
+static void release(struct iwi_noise_source *source)
 {
     iwi_recorded_free(source->u.recorded.recorded);
 }
 
 /* Over the CPUs of a node that its ranks use, each as often as ranks do. */
-static double busy_ps_of_node(const struct iwi_source *source, size_t node, uint32_t ranks_per_node)
+static double busy_ps_of_node(const struct iwi_noise_source *source, size_t node, uint32_t ranks_per_node)
 {
     const struct iwi_recorded *recorded = source->u.recorded.recorded;
     const size_t first = recorded->first_cpu[node];
@@ -40,7 +40,7 @@ static double busy_ps_of_node(const struct iwi_source *source, size_t node, uint
     return busy_ps;
 }
 
-static double share(const struct iwi_source *source, uint32_t ranks_per_node)
+static double share(const struct iwi_noise_source *source, uint32_t ranks_per_node)
 {
     const struct iwi_recorded *recorded = source->u.recorded.recorded;
     double busy_ps = 0;
@@ -70,7 +70,7 @@ static uint64_t permute(uint64_t at, uint64_t count, uint64_t key)
 }
 
 /* Nodes 0 ... K - 1 of the simulated ones meet all K recorded ones, the next K again in another order. */
-static size_t recorded_node(const struct iwi_recorded *recorded, const struct iwi_origin *origin)
+static size_t recorded_node(const struct iwi_recorded *recorded, const struct iwi_stream_origin *origin)
 {
     const uint64_t count = recorded->node_count;
     struct iwi_draw_id draw = origin->draw;
@@ -83,39 +83,42 @@ static size_t recorded_node(const struct iwi_recorded *recorded, const struct iw
     return (size_t)permute(origin->node % count, count, iwi_draw(draw, origin->node / count));
 }
 
-static iw_time begin(const struct iwi_source *source, const struct iwi_origin *origin, int64_t *words)
+static iw_time begin(const struct iwi_noise_source *source, const struct iwi_stream_origin *origin,
+                     int64_t *words)
 {
     const struct iwi_recorded *recorded = source->u.recorded.recorded;
     const size_t node = recorded_node(recorded, origin), first = recorded->first_cpu[node];
 
     words[CPU] = (int64_t)(first + origin->seat % (recorded->first_cpu[node + 1] - first));
-    return iwi_trace_begin(&cpu_of(source, words)->trace, origin, &words[PIECE]);
+    return iwi_detour_trace_begin(&cpu_of(source, words)->trace, origin, &words[PIECE]);
 }
 
-static iw_time step(const struct iwi_source *source, struct iwi_draw_id draw, int64_t *words, iw_time start)
+static iw_time step(const struct iwi_noise_source *source, struct iwi_draw_id draw, int64_t *words,
+                    iw_time start)
 {
     (void)draw;
-    return iwi_trace_step(&cpu_of(source, words)->trace, &words[PIECE], start);
+    return iwi_detour_trace_step(&cpu_of(source, words)->trace, &words[PIECE], start);
 }
 
-static iw_time end(const struct iwi_source *source, const int64_t *words, iw_time start)
+static iw_time end(const struct iwi_noise_source *source, const int64_t *words, iw_time start)
 {
     return start + cpu_of(source, words)->trace.duration_ps[words[PIECE]];
 }
 
-static iw_time seek(const struct iwi_source *source, struct iwi_draw_id draw, int64_t *words, iw_time start,
-                    iw_time t)
+static iw_time seek(const struct iwi_noise_source *source, struct iwi_draw_id draw, int64_t *words,
+                    iw_time start, iw_time t)
 {
     (void)draw;
-    return iwi_trace_seek(&cpu_of(source, words)->trace, &words[PIECE], start, t);
+    return iwi_detour_trace_seek(&cpu_of(source, words)->trace, &words[PIECE], start, t);
 }
 
-static iw_time finish(const struct iwi_source *source, int64_t *words, iw_time *next, iw_time t, iw_time d)
+static iw_time finish(const struct iwi_noise_source *source, int64_t *words, iw_time *next, iw_time t,
+                      iw_time d)
 {
-    return iwi_trace_finish(&cpu_of(source, words)->trace, &words[PIECE], next, t, d);
+    return iwi_detour_trace_finish(&cpu_of(source, words)->trace, &words[PIECE], next, t, d);
 }
 
-static size_t label(const struct iwi_source *source, const int64_t *words)
+static size_t label(const struct iwi_noise_source *source, const int64_t *words)
 {
     return cpu_of(source, words)->label[words[PIECE]];
 }

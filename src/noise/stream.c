@@ -14,7 +14,7 @@
 
 /* One source on its way through its detours. */
 struct cursor {
-    const struct iwi_source *source;
+    const struct iwi_noise_source *source;
     uint32_t number;
     struct iwi_draw_id draw;
     iw_time start;
@@ -64,9 +64,9 @@ bool iwi_noise_has_phases(const iw_noise *noise)
 }
 
 static iw_time start_one(const iw_noise *noise, uint32_t number, const struct iwi_stream_id *id,
-                         struct iwi_origin *origin, int64_t *words)
+                         struct iwi_stream_origin *origin, int64_t *words)
 {
-    const struct iwi_source *source = &noise->sources[number];
+    const struct iwi_noise_source *source = &noise->sources[number];
 
     /* field by field, and ids by pointer: what is written in parts and copied as a whole stalls the CPU */
     origin->draw.seed = id->seed;
@@ -82,7 +82,7 @@ static iw_time start_one(const iw_noise *noise, uint32_t number, const struct iw
 
 /* Starts all timelines at origin->at_ps; returns `next`. Fills in the rest of origin. */
 static iw_time start_all(const iw_noise *noise, const struct iwi_stream_id *id, int64_t *state,
-                         struct iwi_origin *origin)
+                         struct iwi_stream_origin *origin)
 {
     iw_time next = IWI_NEVER;
 
@@ -103,7 +103,7 @@ static iw_time start_all(const iw_noise *noise, const struct iwi_stream_id *id, 
 
 iw_time iwi_noise_begin(const iw_noise *noise, struct iwi_stream_id id, int64_t *state)
 {
-    struct iwi_origin origin;
+    struct iwi_stream_origin origin;
 
     origin.draw.purpose = IWI_DRAW_OFFSET;
     origin.index = 0;
@@ -130,7 +130,8 @@ bool iwi_noise_begins_together(const iw_noise *noise)
 void iwi_noise_begin_all(const iw_noise *noise, struct iwi_stream_id id, uint32_t rank_count, uint32_t lanes,
                          int64_t *state, iw_time *next)
 {
-    const struct iwi_source *alone = noise->clocked_count == 1 ? &noise->sources[noise->clocked[0]] : NULL;
+    const struct iwi_noise_source *alone =
+        noise->clocked_count == 1 ? &noise->sources[noise->clocked[0]] : NULL;
 
     if (alone != NULL && alone->ops->begin_all != NULL && noise->sync == IW_SYNC_NONE) {
         struct iwi_draw_id draw = iwi_source_draw(noise, noise->clocked[0], id);
@@ -158,7 +159,7 @@ static void seek_all(const iw_noise *noise, struct iwi_stream_id id, int64_t *st
 
     for (size_t i = 0; i < noise->clocked_count; i++) {
         const uint32_t number = noise->clocked[i];
-        const struct iwi_source *source = &noise->sources[number];
+        const struct iwi_noise_source *source = &noise->sources[number];
         int64_t *start = is_alone ? next : state++;
 
         cursors[i].source = source;
@@ -283,7 +284,7 @@ iw_time iwi_noise_finish_closed(const iw_noise *noise, int64_t *state, iw_time *
 
 void iwi_noise_seek_all(const iw_noise *noise, iw_time *nexts, const iw_time *ts, size_t count)
 {
-    const struct iwi_source *source = noise->closed_form;
+    const struct iwi_noise_source *source = noise->closed_form;
 
     if (source != NULL && source->ops->seek_all != NULL) {
         source->ops->seek_all(source, nexts, ts, count);
@@ -338,12 +339,12 @@ iw_time iwi_noise_phase(const iw_noise *noise, struct iwi_stream_id id, int64_t 
     iw_time sum = 0;
 
     if (noise->sync == IW_SYNC_PHASE) {
-        struct iwi_origin origin = {.draw = {.purpose = IWI_DRAW_PHASE}, .index = phase, .at_ps = t};
+        struct iwi_stream_origin origin = {.draw = {.purpose = IWI_DRAW_PHASE}, .index = phase, .at_ps = t};
 
         *next = start_all(noise, &id, state, &origin);
     }
     for (uint32_t i = 0; i < noise->count && noise->phased_count > 0; i++) {
-        const struct iwi_source *source = &noise->sources[i];
+        const struct iwi_noise_source *source = &noise->sources[i];
         struct iwi_draw_id draw;
         iw_time extra;
 

@@ -24,7 +24,7 @@ struct iwi_msg {
 };
 
 /* What one rank does in one round. The caller provides arrays of iwi_round.fan elements. */
-struct iwi_part {
+struct iwi_role {
     uint32_t send_count, recv_count;
     struct iwi_msg *sends, *recvs;
     uint64_t reduce_bytes;
@@ -107,7 +107,7 @@ struct iwi_algorithm {
     uint64_t (*round_count)(const struct iwi_operation *op);   /* 0 for one rank (sweep2d: 1, its work) */
     uint64_t (*message_count)(const struct iwi_operation *op); /* of all rounds and ranks */
     void (*round)(const struct iwi_operation *op, uint64_t index, struct iwi_round *round);
-    void (*part)(const struct iwi_operation *op, uint64_t index, uint32_t rank, struct iwi_part *part);
+    void (*role)(const struct iwi_operation *op, uint64_t index, uint32_t rank, struct iwi_role *role);
     bool places_compute; /* the operation does iw_pattern.compute_ps itself */
 };
 

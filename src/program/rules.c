@@ -92,10 +92,10 @@ static const struct iwi_rule *best_of_set(const struct iwi_rule_set *set, enum i
     return rule != NULL && rule->is_open ? NULL : rule;
 }
 
-void iwi_rules_choose(const struct iwi_rule_set *set, const struct iwi_wishes *wishes, enum iwi_op_kind kind,
-                      struct iwi_operation *op)
+void iwi_rules_choose(const struct iwi_rule_set *set, const struct iwi_algorithm_overrides *overrides,
+                      enum iwi_op_kind kind, struct iwi_operation *op)
 {
-    const struct iwi_rule *rule = best(wishes->rules, wishes->count, kind, op->ranks, op->bytes);
+    const struct iwi_rule *rule = best(overrides->rules, overrides->count, kind, op->ranks, op->bytes);
 
     for (; rule == NULL && set != NULL; set = set->otherwise) {
         rule = best_of_set(set, kind, op);

@@ -39,7 +39,7 @@ const struct iwi_rule_set *iwi_rules_find(const char *name);
 void iwi_rules_list(char *text, size_t size);
 
 /* What the user wants before any rule set: rules for exactly these sizes. */
-struct iwi_wishes {
+struct iwi_algorithm_overrides {
     struct iwi_rule *rules;
     size_t count;
 };
@@ -47,14 +47,14 @@ struct iwi_wishes {
 /* Reads "OP=ALGORITHM", "OP>SIZE=ALGORITHM", each with "/SEGMENT" behind it if wanted; `texts` ends with NULL
  * or is NULL. Underscores and hyphens are the same; Open MPI's names of algorithms are known too.
  * IW_ERR_USAGE. */
-IW_NODISCARD iw_status iwi_wishes_parse(const iw_log *log, const char *const *texts,
-                                        struct iwi_wishes *wishes_p);
-void iwi_wishes_release(struct iwi_wishes *wishes);
+IW_NODISCARD iw_status iwi_algorithm_overrides_parse(const iw_log *log, const char *const *texts,
+                                                     struct iwi_algorithm_overrides *overrides_p);
+void iwi_algorithm_overrides_release(struct iwi_algorithm_overrides *overrides);
 
 /* `bytes` as in struct iwi_operation. Sets algorithm and segment_bytes of `op`, whose ranks and bytes are
  * set. */
-void iwi_rules_choose(const struct iwi_rule_set *set, const struct iwi_wishes *wishes, enum iwi_op_kind kind,
-                      struct iwi_operation *op);
+void iwi_rules_choose(const struct iwi_rule_set *set, const struct iwi_algorithm_overrides *overrides,
+                      enum iwi_op_kind kind, struct iwi_operation *op);
 
 /* ---- Open MPI's numbers (rules_ompi.c) ---- */
 

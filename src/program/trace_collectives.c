@@ -189,7 +189,8 @@ static iw_status check_complete(const struct iwi_trace_build *build, const struc
 }
 
 /* An operation over `ranks` ranks that stands for the instance; the v-forms' mean is rounded up. */
-static iw_status make_operation(const struct iwi_trace_build *build, const struct iwi_wishes *wishes,
+static iw_status make_operation(const struct iwi_trace_build *build,
+                                const struct iwi_algorithm_overrides *overrides,
                                 const struct instance *instance, uint32_t comm, struct iwi_operation *op)
 {
     const struct iwi_trace_program *program = build->program;
@@ -204,7 +205,7 @@ static iw_status make_operation(const struct iwi_trace_build *build, const struc
                  : kind == IWI_BARRIER                 ? 0
                                                        : mean,
     };
-    iwi_rules_choose(build->set, wishes, kind, op);
+    iwi_rules_choose(build->set, overrides, kind, op);
     if (iwi_operation_joins_blocks(op) && op->bytes > MAX_MESSAGE_BYTES / op->ranks) {
         return iwi_fail(build->log, IW_ERR_RANGE,
                         "%s of %" PRIu64 " bytes for each of %" PRIu32
@@ -231,7 +232,8 @@ static iw_status add_operation(struct iwi_trace_build *build, struct iwi_index *
     return IW_OK;
 }
 
-static iw_status choose_algorithms(struct iwi_trace_build *build, const struct iwi_wishes *wishes,
+static iw_status choose_algorithms(struct iwi_trace_build *build,
+                                   const struct iwi_algorithm_overrides *overrides,
                                    const struct instance *instances)
 {
     struct iwi_trace_program *program = build->program;
@@ -245,7 +247,7 @@ static iw_status choose_algorithms(struct iwi_trace_build *build, const struct i
             struct iwi_operation op;
 
             program->collectives[at].comm = comm;
-            status = make_operation(build, wishes, &instances[at], comm, &op);
+            status = make_operation(build, overrides, &instances[at], comm, &op);
             if (status == IW_OK) {
                 status = add_operation(build, &known, &capacity, &op, &program->collectives[at].operation);
             }
@@ -272,11 +274,11 @@ static iw_status add_all(struct iwi_trace_build *build, struct instance *instanc
 iw_status iwi_trace_build_collectives(struct iwi_trace_build *build)
 {
     struct iwi_trace_program *program = build->program;
-    struct iwi_wishes wishes;
+    struct iwi_algorithm_overrides overrides;
     struct instance *instances;
     iw_status status = IW_ERR_NOMEM;
 
-    IW_TRY(iwi_wishes_parse(build->log, build->opts->algorithms, &wishes));
+    IW_TRY(iwi_algorithm_overrides_parse(build->log, build->opts->algorithms, &overrides));
     if (count_collectives(build) == IW_OK) {
         program->collective_count = build->first_collective[program->comm_count];
         instances = iwi_new_array(build->log, (size_t)program->collective_count, sizeof *instances);
@@ -286,10 +288,10 @@ iw_status iwi_trace_build_collectives(struct iwi_trace_build *build)
             status = add_all(build, instances);
         }
         if (status == IW_OK) {
-            status = choose_algorithms(build, &wishes, instances);
+            status = choose_algorithms(build, &overrides, instances);
         }
         free(instances);
     }
-    iwi_wishes_release(&wishes);
+    iwi_algorithm_overrides_release(&overrides);
     return status;
 }

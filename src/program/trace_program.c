@@ -202,7 +202,7 @@ static iw_status build(struct iwi_trace_build *b)
     return count_messages(b->log, program, has_collectives);
 }
 
-iw_status iwi_program_from_trace(const iw_log *log, const struct iw_trace *trace, const iw_trace_opts *opts,
+iw_status iwi_program_from_rules(const iw_log *log, const struct iw_trace *trace, const iw_trace_opts *opts,
                                  const struct iwi_rule_set *set, iw_program **program_p)
 {
     struct iwi_trace_build b = {.log = log, .trace = trace, .opts = opts, .set = set};

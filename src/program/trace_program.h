@@ -48,7 +48,7 @@ struct iwi_trace_program {
 
 /* `set` is used only here. IW_ERR_USAGE, IW_ERR_RANGE, IW_ERR_FORMAT, IW_ERR_NOMEM as
  * iw_program_from_trace(). */
-IW_NODISCARD iw_status iwi_program_from_trace(const iw_log *log, const struct iw_trace *trace,
+IW_NODISCARD iw_status iwi_program_from_rules(const iw_log *log, const struct iw_trace *trace,
                                               const iw_trace_opts *opts, const struct iwi_rule_set *set,
                                               iw_program **program_p);
 void iwi_trace_program_free(struct iwi_trace_program *program);

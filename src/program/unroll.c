@@ -66,24 +66,24 @@ static void put_wait(struct unroller *u, uint32_t rank, uint32_t count)
     cursor->deps += count;
 }
 
-static void put_part(struct unroller *u, uint32_t rank, const struct iwi_part *part)
+static void put_part(struct unroller *u, uint32_t rank, const struct iwi_role *role)
 {
-    const iw_time reduction_ps = iwi_bytes_cost(u->program->reduce, part->reduce_bytes);
+    const iw_time reduction_ps = iwi_bytes_cost(u->program->reduce, role->reduce_bytes);
 
-    for (uint32_t i = 0; i < part->recv_count; i++) {
-        put_message(u, rank, IWI_RECV, &part->recvs[i]);
+    for (uint32_t i = 0; i < role->recv_count; i++) {
+        put_message(u, rank, IWI_RECV, &role->recvs[i]);
     }
-    for (uint32_t i = 0; i < part->send_count; i++) {
-        put_message(u, rank, IWI_SEND, &part->sends[i]);
+    for (uint32_t i = 0; i < role->send_count; i++) {
+        put_message(u, rank, IWI_SEND, &role->sends[i]);
     }
-    if (part->recv_count + part->send_count > 0) {
-        put_wait(u, rank, part->recv_count + part->send_count);
+    if (role->recv_count + role->send_count > 0) {
+        put_wait(u, rank, role->recv_count + role->send_count);
     }
     if (reduction_ps > 0) {
         put_calc(u, rank, reduction_ps, 0);
     }
-    if (part->is_phase) {
-        put_calc(u, rank, part->work_ps, IWI_NODE_PHASE);
+    if (role->is_phase) {
+        put_calc(u, rank, role->work_ps, IWI_NODE_PHASE);
     }
 }
 
@@ -97,10 +97,10 @@ static void walk_operation(struct unroller *u, const struct iwi_operation *op)
         for (uint32_t a = 0; a < round.range_count; a++) {
             for (uint32_t i = 0; i < round.active[a].count; i++) {
                 const uint32_t rank = iwi_range_rank(&round.active[a], op->ranks, i);
-                struct iwi_part part = {.sends = u->sends, .recvs = u->recvs};
+                struct iwi_role role = {.sends = u->sends, .recvs = u->recvs};
 
-                op->algorithm->part(op, index, rank, &part);
-                put_part(u, rank, &part);
+                op->algorithm->role(op, index, rank, &role);
+                put_part(u, rank, &role);
             }
         }
     }

@@ -8,7 +8,7 @@
 #include "base/available.h"
 #include "base/base.h"
 #include "program/trace_program.h"
-#include "sim/flow_state.h"
+#include "sim/flow/flow_state.h"
 
 /* Elements of streaming rounds that stay in the cache. */
 static const double CACHE_ELEMENTS = 1 << 19;

@@ -7,11 +7,11 @@
 #include <idlewave/sim.h>
 
 #include "program/program.h"
-#include "sim/partition.h"
+#include "sim/split/partition.h"
 #include "team/team.h"
 
 /* Counts work done, from any thread. */
-struct iwi_keeper;
+struct iwi_checkpointer;
 struct iwi_ticker;
 void iwi_tick(struct iwi_ticker *ticker, uint64_t units);
 
@@ -56,7 +56,7 @@ struct iwi_job {
     uint64_t seed, first_trial;
     uint32_t lanes;
     const struct iwi_partition *partition; /* NULL: all ranks are evaluated here */
-    struct iwi_keeper *keeper;             /* writes restart points; NULL: none are wanted */
+    struct iwi_checkpointer *keeper;       /* writes restart points; NULL: none are wanted */
     struct iwi_member *member;             /* whose block of it is evaluated here; set if partition is */
     bool begins_ahead; /* the same thread runs neighbouring trials next: their noise may be begun with this
                           one's */

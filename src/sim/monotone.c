@@ -11,7 +11,7 @@
 
 #include "base/base.h"
 #include "program/trace_program.h"
-#include "sim/flow_match.h"
+#include "sim/flow/flow_match.h"
 
 /* ---- rounds ---- */
 
@@ -22,10 +22,10 @@ struct room {
 };
 
 /* A round is one wait: its receives are to be of one size. */
-static bool is_part_even(const struct iwi_part *part)
+static bool is_part_even(const struct iwi_role *role)
 {
-    for (uint32_t i = 1; i < part->recv_count; i++) {
-        if (part->recvs[i].bytes != part->recvs[0].bytes) {
+    for (uint32_t i = 1; i < role->recv_count; i++) {
+        if (role->recvs[i].bytes != role->recvs[0].bytes) {
             return false;
         }
     }
@@ -37,10 +37,10 @@ static bool is_round_even(const struct iwi_operation *op, uint64_t index, const 
 {
     for (uint32_t a = 0; a < round->range_count; a++) {
         for (uint32_t i = 0; i < round->active[a].count; i++) {
-            struct iwi_part part = {.sends = room->sends, .recvs = room->recvs};
+            struct iwi_role role = {.sends = room->sends, .recvs = room->recvs};
 
-            op->algorithm->part(op, index, iwi_range_rank(&round->active[a], op->ranks, i), &part);
-            if (!is_part_even(&part)) {
+            op->algorithm->role(op, index, iwi_range_rank(&round->active[a], op->ranks, i), &role);
+            if (!is_part_even(&role)) {
                 return false;
             }
         }

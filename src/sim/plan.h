@@ -4,10 +4,10 @@
 #ifndef IWI_PLAN_H
 #define IWI_PLAN_H
 
-#include "sim/checkpoint.h"
+#include "sim/checkpoint/checkpoint.h"
 #include "sim/engine.h"
-#include "sim/flow_match.h"
-#include "sim/flow_trace.h"
+#include "sim/flow/flow_match.h"
+#include "sim/flow/flow_trace.h"
 
 struct iwi_plan {
     iw_engine engine;

@@ -10,8 +10,8 @@
 #include "base/base.h"
 #include "base/monotonic.h"
 #include "sim/check.h"
-#include "sim/parallel.h"
 #include "sim/plan.h"
+#include "sim/split/parallel.h"
 #include "sim/step_watch.h"
 
 const char *iw_engine_name(iw_engine engine)

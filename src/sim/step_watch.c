@@ -8,7 +8,7 @@
 
 #include "base/base.h"
 #include "program/trace_program.h"
-#include "sim/flow_state.h"
+#include "sim/flow/flow_state.h"
 
 iw_status iwi_step_watch_init(const iw_log *log, const iw_step_sink *sink, uint32_t ranks,
                               struct iwi_step_watch *watch)
@@ -65,7 +65,7 @@ static void put_delay(struct iwi_step_watch *watch, uint32_t rank, iw_time delay
     watch->delay[rank] = delay;
 }
 
-void iwi_step_end(struct iwi_step_watch *watch, uint32_t rank, iw_time end)
+void iwi_step_watch_end(struct iwi_step_watch *watch, uint32_t rank, iw_time end)
 {
     const struct iwi_open_step *open = &watch->open[rank];
     const bool has_phase = open->compute != IWI_NO_PHASE;
@@ -88,7 +88,7 @@ void iwi_step_end(struct iwi_step_watch *watch, uint32_t rank, iw_time end)
 void iwi_step_phase(struct iwi_step_watch *watch, uint32_t rank, iw_time begin, iw_time delay,
                     iw_time compute, iw_time extra)
 {
-    iwi_step_end(watch, rank, begin);
+    iwi_step_watch_end(watch, rank, begin);
     watch->comm[rank] = 0;
     watch->open[rank] = (struct iwi_open_step){begin, compute, extra};
     if (delay > 0) {

@@ -50,7 +50,7 @@ void iwi_step_phase(struct iwi_step_watch *watch, uint32_t rank, iw_time begin, 
                     iw_time compute, iw_time extra);
 
 /* The rank ends. */
-void iwi_step_end(struct iwi_step_watch *watch, uint32_t rank, iw_time end);
+void iwi_step_watch_end(struct iwi_step_watch *watch, uint32_t rank, iw_time end);
 
 /* IW_ERR_UNSUPPORTED (logged): such a run has no steps. `schedule` may be NULL: a pattern or a trace. */
 IW_NODISCARD iw_status iwi_steps_check(const iw_log *log, iw_rules rules,

@@ -59,24 +59,24 @@ iw_status iwi_path_means(const iw_log *log, const iw_path *paths, size_t count,
 
 /* ---- places ---- */
 
-uint32_t iwi_place_rank(const iw_path *path, uint32_t unused)
+uint32_t iwi_path_place_rank(const iw_path *path, uint32_t unused)
 {
     (void)unused;
     return path->split.worst[0].rank;
 }
 
-uint32_t iwi_place_source(const iw_path *path, uint32_t unused)
+uint32_t iwi_path_place_source(const iw_path *path, uint32_t unused)
 {
     (void)unused;
     return path->split.worst[0].source;
 }
 
-uint32_t iwi_place_seat(const iw_path *path, uint32_t ranks_per_node)
+uint32_t iwi_path_place_seat(const iw_path *path, uint32_t ranks_per_node)
 {
     return path->split.worst[0].rank % ranks_per_node;
 }
 
-uint32_t iwi_place_tenth(const iw_path *path, uint32_t unused)
+uint32_t iwi_path_place_tenth(const iw_path *path, uint32_t unused)
 {
     const iw_hit *worst = path->split.worst;
     const double share = (double)worst[0].at_ps / (double)path->makespan_ps;
@@ -96,7 +96,7 @@ static int compare_numbers(const void *left, const void *right)
 }
 
 /* Into the list by trials; the numbers come in rising order. */
-static size_t insert_place(struct iwi_place *places, size_t found, struct iwi_place place)
+static size_t insert_place(struct iwi_path_place *places, size_t found, struct iwi_path_place place)
 {
     size_t at = found;
 
@@ -120,8 +120,8 @@ static bool stands_out(uint64_t trials, size_t all, uint32_t place_count)
     return place_count > 1 && (double)place_count * chance < LEAST_CHANCE;
 }
 
-iw_status iwi_count_places(const iw_log *log, const iw_path *paths, size_t count, iwi_place_fn place_of,
-                           uint32_t arg, uint32_t place_count, struct iwi_place places[IWI_MOST_PLACES],
+iw_status iwi_count_places(const iw_log *log, const iw_path *paths, size_t count, iwi_path_place_fn place_of,
+                           uint32_t arg, uint32_t place_count, struct iwi_path_place places[IWI_MOST_PLACES],
                            size_t *found_p)
 {
     uint32_t *numbers = iwi_new_array(log, count, sizeof *numbers);
@@ -141,8 +141,8 @@ iw_status iwi_count_places(const iw_log *log, const iw_path *paths, size_t count
         for (end = begin + 1; end < used && numbers[end] == numbers[begin]; end++) {
         }
         found = insert_place(places, found,
-                             (struct iwi_place){numbers[begin], end - begin, used,
-                                                stands_out(end - begin, used, place_count)});
+                             (struct iwi_path_place){numbers[begin], end - begin, used,
+                                                     stands_out(end - begin, used, place_count)});
     }
     free(numbers);
     *found_p = found;

@@ -20,7 +20,7 @@ IW_NODISCARD iw_status iwi_path_means(const iw_log *log, const iw_path *paths, s
 enum { IWI_MOST_PLACES = 8 };
 
 /* Where the largest detour of a path was: a rank, a source, a tenth of the run, ... */
-struct iwi_place {
+struct iwi_path_place {
     uint32_t number;
     uint64_t trials, of_trials; /* there, of those that tell */
     bool stands_out;            /* there more often than by chance, were all places alike */
@@ -29,20 +29,20 @@ struct iwi_place {
 #define IWI_NO_PLACE UINT32_MAX
 
 /* The number of the place of the largest detour of a path, or IWI_NO_PLACE. */
-typedef uint32_t (*iwi_place_fn)(const iw_path *path, uint32_t arg);
+typedef uint32_t (*iwi_path_place_fn)(const iw_path *path, uint32_t arg);
 
-uint32_t iwi_place_rank(const iw_path *path, uint32_t unused);
-uint32_t iwi_place_source(const iw_path *path, uint32_t unused);
-uint32_t iwi_place_seat(const iw_path *path, uint32_t ranks_per_node);
+uint32_t iwi_path_place_rank(const iw_path *path, uint32_t unused);
+uint32_t iwi_path_place_source(const iw_path *path, uint32_t unused);
+uint32_t iwi_path_place_seat(const iw_path *path, uint32_t ranks_per_node);
 
 /* 0 to 9. Detours that are all alike have no place: the first of them is the largest by definition. */
-uint32_t iwi_place_tenth(const iw_path *path, uint32_t unused);
+uint32_t iwi_path_place_tenth(const iw_path *path, uint32_t unused);
 
 /* The places that most trials have in common, the most first; ties: the lowest number. A place stands out if,
  * by chance, any of `place_count` equally likely ones would have as many with a probability below 1 %. Each
  * path counts once, by its largest detour: those of one path are not independent of each other. */
 IW_NODISCARD iw_status iwi_count_places(const iw_log *log, const iw_path *paths, size_t count,
-                                        iwi_place_fn place_of, uint32_t arg, uint32_t place_count,
-                                        struct iwi_place places[IWI_MOST_PLACES], size_t *found_p);
+                                        iwi_path_place_fn place_of, uint32_t arg, uint32_t place_count,
+                                        struct iwi_path_place places[IWI_MOST_PLACES], size_t *found_p);
 
 #endif

@@ -1,7 +1,7 @@
 /* Quantiles without sorting.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "stats/recording_stats.h"
+#include "analysis/recording_stats.h"
 
 #include <math.h>
 

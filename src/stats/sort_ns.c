@@ -3,8 +3,8 @@
  */
 #include <string.h>
 
+#include "analysis/compare/compare.h"
 #include "base/base.h"
-#include "stats/compare.h"
 
 enum { DIGIT_BITS = 11, DIGITS = 1 << DIGIT_BITS };
 

@@ -11,7 +11,7 @@
 #include <idlewave/certainty.h>
 
 #include "base/base.h"
-#include "format/study_line.h"
+#include "format/study/study_line.h"
 
 enum { NET_TEXT_SIZE = 256 };
 

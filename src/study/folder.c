@@ -17,8 +17,8 @@
 #include <idlewave/idlewave.h>
 
 #include "base/output.h"
-#include "format/input.h"
-#include "format/study_line.h"
+#include "format/io/input.h"
+#include "format/study/study_line.h"
 
 static const char study_name[] = "study.yaml", origin_name[] = "origin.json";
 

@@ -1,4 +1,4 @@
-/* The folder of a study: made, locked, and filled line by line; src/format/study_line.h has the layout.
+/* The folder of a study: made, locked, and filled line by line; src/format/study/study_line.h has the layout.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #ifndef IWI_FOLDER_H

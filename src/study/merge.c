@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/output.h"
-#include "format/study_line.h"
+#include "format/study/study_line.h"
 #include "study/folder.h"
 
 /* One line of some results file. */

@@ -25,9 +25,9 @@ static const double LEAST_LOOK_S = 0.1, MOST_LOOK_S = 1.0, LOOK_SHARE = 0.05;
 
 static void note_progress(void *arg, uint64_t done, uint64_t total)
 {
-    struct iwi_slot *slot = arg;
+    struct iwi_tracked_cell *tracked = arg;
 
-    atomic_store(&slot->permill, total > 0 ? (uint_fast32_t)(1000.0 * (double)done / (double)total) : 0);
+    atomic_store(&tracked->permill, total > 0 ? (uint_fast32_t)(1000.0 * (double)done / (double)total) : 0);
 }
 
 /* ---- running ---- */
@@ -45,10 +45,10 @@ static void write_timing(int fd, const char *id, double seconds, uint64_t bytes)
     }
 }
 
-static iw_status write_line(struct iwi_pool *pool, const struct iwi_slot *slot, const char *line,
+static iw_status write_line(struct iwi_pool *pool, const struct iwi_tracked_cell *tracked, const char *line,
                             double seconds)
 {
-    const iw_cell *cell = iwi_pool_cell(pool, slot);
+    const iw_cell *cell = iwi_pool_cell(pool, tracked);
     struct iwi_task_messages messages;
     iw_status status;
 
@@ -56,37 +56,37 @@ static iw_status write_line(struct iwi_pool *pool, const struct iwi_slot *slot, 
     (void)pthread_mutex_lock(&pool->file_lock);
     status = iwi_results_file_append(&messages.log, pool->job->results, line);
     if (status == IW_OK) {
-        write_timing(pool->job->timings_fd, cell->id, seconds, slot->task->bytes);
+        write_timing(pool->job->timings_fd, cell->id, seconds, tracked->task->bytes);
     }
     (void)pthread_mutex_unlock(&pool->file_lock);
     return status;
 }
 
 /* Where locks do not reach all nodes, another process may have run it meanwhile. */
-static bool is_found(struct iwi_pool *pool, const struct iwi_slot *slot)
+static bool is_found(struct iwi_pool *pool, const struct iwi_tracked_cell *tracked)
 {
     bool found;
 
     (void)pthread_mutex_lock(&pool->lock);
-    found = slot->is_found;
+    found = tracked->is_found;
     (void)pthread_mutex_unlock(&pool->lock);
     return found;
 }
 
-static iw_status run_task(struct iwi_pool *pool, struct iwi_slot *slot)
+static iw_status run_task(struct iwi_pool *pool, struct iwi_tracked_cell *tracked)
 {
-    const iw_cell *cell = iwi_pool_cell(pool, slot);
-    const iw_progress progress = {note_progress, slot};
+    const iw_cell *cell = iwi_pool_cell(pool, tracked);
+    const iw_progress progress = {note_progress, tracked};
     struct iwi_task_messages messages;
     const double begin_s = iwi_now_s();
     char *line = NULL;
     iw_status status;
 
     iwi_task_messages_init(pool, &messages);
-    iwi_task_name(pool->job->inputs->study, slot->task, messages.name);
-    status = iwi_cell_run(&messages.log, pool->job->inputs, cell, slot->threads, progress, &line);
-    if (status == IW_OK && !is_found(pool, slot)) {
-        status = write_line(pool, slot, line, (iwi_now_s() - begin_s) * slot->threads);
+    iwi_task_name(pool->job->inputs->study, tracked->task, messages.name);
+    status = iwi_cell_run(&messages.log, pool->job->inputs, cell, tracked->threads, progress, &line);
+    if (status == IW_OK && !is_found(pool, tracked)) {
+        status = write_line(pool, tracked, line, (iwi_now_s() - begin_s) * tracked->threads);
     }
     free(line);
     return status;
@@ -95,16 +95,16 @@ static iw_status run_task(struct iwi_pool *pool, struct iwi_slot *slot)
 static void *work(void *arg)
 {
     struct iwi_pool *pool = arg;
-    struct iwi_slot *slot;
+    struct iwi_tracked_cell *tracked;
 
     (void)pthread_mutex_lock(&pool->lock);
-    while ((slot = iwi_pool_take(pool)) != NULL) {
+    while ((tracked = iwi_pool_take(pool)) != NULL) {
         iw_status status;
 
         (void)pthread_mutex_unlock(&pool->lock);
-        status = run_task(pool, slot);
+        status = run_task(pool, tracked);
         (void)pthread_mutex_lock(&pool->lock);
-        iwi_pool_end(pool, slot, status);
+        iwi_pool_end(pool, tracked, status);
     }
     pool->workers--;
     (void)pthread_cond_broadcast(&pool->changed);
@@ -117,8 +117,8 @@ static void *work(void *arg)
 static void report(struct iwi_pool *pool)
 {
     const iw_study_opts *opts = pool->job->opts;
-    const size_t *in = pool->slots.in;
-    iw_study_progress now = {.cells_total = pool->job->tasks->count, .work_total = pool->slots.all_seconds};
+    const size_t *in = pool->cells.in;
+    iw_study_progress now = {.cells_total = pool->job->tasks->count, .work_total = pool->cells.all_seconds};
 
     if (opts->progress == NULL) {
         return;
@@ -126,7 +126,7 @@ static void report(struct iwi_pool *pool)
     (void)pthread_mutex_lock(&pool->lock);
     now.cells_done = pool->job->tasks->found + in[IWI_ENDED] + in[IWI_FOUND];
     (void)pthread_mutex_unlock(&pool->lock);
-    now.work_done = iwi_slots_work_done(&pool->slots);
+    now.work_done = iwi_cell_states_work_done(&pool->cells);
     opts->progress(opts->arg, &now);
 }
 
@@ -142,15 +142,15 @@ static void look_around(struct iwi_pool *pool)
     }
     pool->look_s = now + fmin(fmax(pause_s, LEAST_LOOK_S), MOST_LOOK_S);
     (void)pthread_mutex_lock(&pool->lock);
-    is_wanted = pool->slots.in[IWI_HELD] > 0 || pool->job->opts->progress != NULL;
+    is_wanted = pool->cells.in[IWI_HELD] > 0 || pool->job->opts->progress != NULL;
     (void)pthread_mutex_unlock(&pool->lock);
-    status = is_wanted ? iwi_pool_read_others(pool) : IW_OK;
+    status = is_wanted ? iwi_pool_read_peers(pool) : IW_OK;
     (void)pthread_mutex_lock(&pool->lock);
     pool->status = pool->status == IW_OK ? status : pool->status;
     /* without a worker nobody would try them: they stay what the outcome counts, held elsewhere */
-    if (pool->workers > 0 && pool->slots.in[IWI_WAITING] == 0 && pool->slots.in[IWI_CLAIMING] == 0) {
+    if (pool->workers > 0 && pool->cells.in[IWI_WAITING] == 0 && pool->cells.in[IWI_CLAIMING] == 0) {
         iwi_pool_give_failed_back(pool);
-        iwi_slots_retry_held(&pool->slots, MOST_RETRIES);
+        iwi_cell_states_retry_held(&pool->cells, MOST_RETRIES);
     }
     (void)pthread_cond_broadcast(&pool->changed);
     (void)pthread_mutex_unlock(&pool->lock);
@@ -219,7 +219,7 @@ static uint32_t start(struct iwi_pool *pool, pthread_t *threads, uint32_t wanted
 static iw_status run_threads(const iw_log *log, struct iwi_pool *pool)
 {
     const uint32_t threads = pool->job->threads;
-    const uint32_t wanted = pool->slots.count < threads ? (uint32_t)pool->slots.count : threads;
+    const uint32_t wanted = pool->cells.count < threads ? (uint32_t)pool->cells.count : threads;
     pthread_t *handles = iwi_new_array(log, wanted, sizeof *handles);
     uint32_t started;
 
@@ -241,7 +241,7 @@ static iw_status run_threads(const iw_log *log, struct iwi_pool *pool)
 
 static void fill_outcome(const struct iwi_pool *pool, iw_study_outcome *outcome)
 {
-    const size_t *in = pool->slots.in;
+    const size_t *in = pool->cells.in;
 
     outcome->run = in[IWI_ENDED];
     outcome->others = in[IWI_FOUND];
@@ -255,7 +255,7 @@ iw_status iwi_pool_run(const iw_log *log, const struct iwi_pool_job *job, iw_stu
     pthread_condattr_t monotonic;
     iw_status status;
 
-    IW_TRY(iwi_slots_init(log, job->inputs->study, job->tasks, &pool.slots));
+    IW_TRY(iwi_cell_states_init(log, job->inputs->study, job->tasks, &pool.cells));
     iwi_messages_init(&pool.messages);
     (void)pthread_mutex_init(&pool.lock, NULL);
     (void)pthread_mutex_init(&pool.file_lock, NULL);
@@ -271,6 +271,6 @@ iw_status iwi_pool_run(const iw_log *log, const struct iwi_pool_job *job, iw_stu
     (void)pthread_mutex_destroy(&pool.file_lock);
     (void)pthread_mutex_destroy(&pool.others_lock);
     iwi_messages_release(&pool.messages);
-    iwi_slots_release(&pool.slots);
+    iwi_cell_states_release(&pool.cells);
     return status;
 }

@@ -5,7 +5,7 @@
 #define IWI_POOL_H
 
 #include "study/claims.h"
-#include "study/others.h"
+#include "study/peer_results.h"
 #include "study/tasks.h"
 
 struct iwi_pool_job {
@@ -15,7 +15,7 @@ struct iwi_pool_job {
     uint32_t threads;      /* at least 1 */
     uint64_t budget_bytes; /* tasks run side by side as far as they fit into it; one runs in any case */
     const struct iwi_claims *claims;
-    struct iwi_others *others;
+    struct iwi_peer_results *others;
     struct iwi_results_file *results;
     int timings_fd; /* or -1 */
 };

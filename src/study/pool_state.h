@@ -6,9 +6,9 @@
 
 #include <pthread.h>
 
+#include "study/cell_states.h"
 #include "study/messages.h"
 #include "study/pool.h"
-#include "study/slots.h"
 
 struct iwi_pool {
     const struct iwi_pool_job *job;
@@ -19,7 +19,7 @@ struct iwi_pool {
     /* under `lock`: */
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    struct iwi_slots slots;
+    struct iwi_cell_states cells;
     size_t workers;
     uint32_t free_threads;
     uint64_t used_bytes;
@@ -36,14 +36,14 @@ struct iwi_task_messages {
 };
 void iwi_task_messages_init(struct iwi_pool *pool, struct iwi_task_messages *messages);
 
-const iw_cell *iwi_pool_cell(const struct iwi_pool *pool, const struct iwi_slot *slot);
+const iw_cell *iwi_pool_cell(const struct iwi_pool *pool, const struct iwi_tracked_cell *tracked);
 
 /* ---- `lock` is held ---- */
 
 /* Waits until a task can begin, and claims it; NULL: there is nothing more to do. Lets go of `lock` for
  * whiles. */
-struct iwi_slot *iwi_pool_take(struct iwi_pool *pool);
-void iwi_pool_end(struct iwi_pool *pool, struct iwi_slot *slot, iw_status status);
+struct iwi_tracked_cell *iwi_pool_take(struct iwi_pool *pool);
+void iwi_pool_end(struct iwi_pool *pool, struct iwi_tracked_cell *tracked, iw_status status);
 
 /* Nothing else is left to this process: others may try what failed here. */
 void iwi_pool_give_failed_back(struct iwi_pool *pool);
@@ -51,6 +51,6 @@ void iwi_pool_give_failed_back(struct iwi_pool *pool);
 /* ---- `lock` is not held ---- */
 
 /* Notes what others have finished. */
-IW_NODISCARD iw_status iwi_pool_read_others(struct iwi_pool *pool);
+IW_NODISCARD iw_status iwi_pool_read_peers(struct iwi_pool *pool);
 
 #endif

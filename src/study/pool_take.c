@@ -28,20 +28,20 @@ void iwi_task_messages_init(struct iwi_pool *pool, struct iwi_task_messages *mes
 
 /* ---- claiming: without `lock` ---- */
 
-const iw_cell *iwi_pool_cell(const struct iwi_pool *pool, const struct iwi_slot *slot)
+const iw_cell *iwi_pool_cell(const struct iwi_pool *pool, const struct iwi_tracked_cell *tracked)
 {
-    return &pool->job->inputs->study->cells[slot->task->cell];
+    return &pool->job->inputs->study->cells[tracked->task->cell];
 }
 
-static void give_claims_back(const struct iwi_pool *pool, struct iwi_slot *slot)
+static void give_claims_back(const struct iwi_pool *pool, struct iwi_tracked_cell *tracked)
 {
-    if (slot->has_node) {
+    if (tracked->has_node) {
         iwi_claims_give_back(pool->job->claims, iwi_claim_of_node());
     }
-    if (slot->has_claim) {
-        iwi_claims_give_back(pool->job->claims, iwi_claim_of_cell(iwi_pool_cell(pool, slot)));
+    if (tracked->has_claim) {
+        iwi_claims_give_back(pool->job->claims, iwi_claim_of_cell(iwi_pool_cell(pool, tracked)));
     }
-    slot->has_claim = slot->has_node = false;
+    tracked->has_claim = tracked->has_node = false;
 }
 
 static void note_found(void *arg, const char *id)
@@ -49,40 +49,40 @@ static void note_found(void *arg, const char *id)
     struct iwi_pool *pool = arg;
 
     (void)pthread_mutex_lock(&pool->lock);
-    iwi_slots_note_found(&pool->slots, id);
+    iwi_cell_states_note_found(&pool->cells, id);
     (void)pthread_mutex_unlock(&pool->lock);
 }
 
-iw_status iwi_pool_read_others(struct iwi_pool *pool)
+iw_status iwi_pool_read_peers(struct iwi_pool *pool)
 {
     struct iwi_task_messages messages;
     iw_status status;
 
     iwi_task_messages_init(pool, &messages);
     (void)pthread_mutex_lock(&pool->others_lock);
-    status = iwi_others_read(&messages.log, pool->job->others, note_found, pool);
+    status = iwi_peer_results_read(&messages.log, pool->job->others, note_found, pool);
     (void)pthread_mutex_unlock(&pool->others_lock);
     return status;
 }
 
 /* What others have finished before they gave the claim back is seen before it counts. A task beyond this
  * process's share of the memory needs the node too: one of them at a time. */
-static iw_status claim(struct iwi_pool *pool, struct iwi_slot *slot)
+static iw_status claim(struct iwi_pool *pool, struct iwi_tracked_cell *tracked)
 {
     const struct iwi_claims *claims = pool->job->claims;
     struct iwi_task_messages messages;
-    const bool is_large = slot->task->bytes * slot->threads > pool->job->budget_bytes;
+    const bool is_large = tracked->task->bytes * tracked->threads > pool->job->budget_bytes;
 
     iwi_task_messages_init(pool, &messages);
-    IW_TRY(iwi_claims_take(&messages.log, claims, iwi_claim_of_cell(iwi_pool_cell(pool, slot)),
-                           &slot->has_claim));
-    if (slot->has_claim && is_large) {
-        IW_TRY(iwi_claims_take(&messages.log, claims, iwi_claim_of_node(), &slot->has_node));
-        if (!slot->has_node) {
-            give_claims_back(pool, slot);
+    IW_TRY(iwi_claims_take(&messages.log, claims, iwi_claim_of_cell(iwi_pool_cell(pool, tracked)),
+                           &tracked->has_claim));
+    if (tracked->has_claim && is_large) {
+        IW_TRY(iwi_claims_take(&messages.log, claims, iwi_claim_of_node(), &tracked->has_node));
+        if (!tracked->has_node) {
+            give_claims_back(pool, tracked);
         }
     }
-    return slot->has_claim && claims->fault == 0 ? iwi_pool_read_others(pool) : IW_OK;
+    return tracked->has_claim && claims->fault == 0 ? iwi_pool_read_peers(pool) : IW_OK;
 }
 
 /* ---- taking: `lock` is held ---- */
@@ -92,9 +92,9 @@ static uint32_t threads_for(const struct iwi_pool *pool, const struct iwi_task *
 {
     const uint64_t budget = pool->job->budget_bytes;
     const uint32_t processes = pool->job->opts->processes > 1 ? pool->job->opts->processes : 1;
-    const bool is_alone = pool->slots.in[IWI_RUNNING] + pool->slots.in[IWI_CLAIMING] == 0;
+    const bool is_alone = pool->cells.in[IWI_RUNNING] + pool->cells.in[IWI_CLAIMING] == 0;
     uint32_t threads =
-        iwi_pool_threads(task->seconds, pool->slots.all_seconds / processes, pool->job->threads);
+        iwi_pool_threads(task->seconds, pool->cells.all_seconds / processes, pool->job->threads);
 
     threads = threads < pool->free_threads ? threads : pool->free_threads;
     while (threads > 1 && pool->used_bytes + task->bytes * threads > budget) {
@@ -107,20 +107,20 @@ static uint32_t threads_for(const struct iwi_pool *pool, const struct iwi_task *
 }
 
 /* NULL: none can begin now. */
-static struct iwi_slot *find_slot(struct iwi_pool *pool)
+static struct iwi_tracked_cell *find_slot(struct iwi_pool *pool)
 {
-    struct iwi_slots *slots = &pool->slots;
+    struct iwi_cell_states *cells = &pool->cells;
 
-    while (slots->first_waiting < slots->count && slots->items[slots->first_waiting].state != IWI_WAITING) {
-        slots->first_waiting++;
+    while (cells->first_waiting < cells->count && cells->items[cells->first_waiting].state != IWI_WAITING) {
+        cells->first_waiting++;
     }
-    for (size_t i = slots->first_waiting; i < slots->count && pool->free_threads > 0; i++) {
-        struct iwi_slot *slot = &slots->items[i];
+    for (size_t i = cells->first_waiting; i < cells->count && pool->free_threads > 0; i++) {
+        struct iwi_tracked_cell *tracked = &cells->items[i];
 
-        if (slot->state == IWI_WAITING) {
-            slot->threads = threads_for(pool, slot->task);
-            if (slot->threads > 0) {
-                return slot;
+        if (tracked->state == IWI_WAITING) {
+            tracked->threads = threads_for(pool, tracked->task);
+            if (tracked->threads > 0) {
+                return tracked;
             }
         }
     }
@@ -129,76 +129,76 @@ static struct iwi_slot *find_slot(struct iwi_pool *pool)
 
 static bool is_over(const struct iwi_pool *pool)
 {
-    const size_t *in = pool->slots.in;
+    const size_t *in = pool->cells.in;
 
     return pool->is_stopping || pool->status != IW_OK ||
            (in[IWI_WAITING] == 0 && in[IWI_CLAIMING] == 0 && (in[IWI_HELD] == 0 || pool->job->opts->leaves));
 }
 
-static void set_aside(struct iwi_pool *pool, struct iwi_slot *slot, enum iwi_slot_state state)
+static void set_aside(struct iwi_pool *pool, struct iwi_tracked_cell *tracked, enum iwi_cell_state state)
 {
-    iwi_slot_set(&pool->slots, slot, state);
-    pool->free_threads += slot->threads;
-    pool->used_bytes -= slot->task->bytes * slot->threads;
+    iwi_cell_states_set(&pool->cells, tracked, state);
+    pool->free_threads += tracked->threads;
+    pool->used_bytes -= tracked->task->bytes * tracked->threads;
     (void)pthread_cond_broadcast(&pool->changed);
 }
 
 /* False: another process has it. Lets go of `lock` for a while. */
-static bool begin(struct iwi_pool *pool, struct iwi_slot *slot)
+static bool begin(struct iwi_pool *pool, struct iwi_tracked_cell *tracked)
 {
     iw_status status;
 
-    iwi_slot_set(&pool->slots, slot, IWI_CLAIMING);
-    pool->free_threads -= slot->threads;
-    pool->used_bytes += slot->task->bytes * slot->threads;
+    iwi_cell_states_set(&pool->cells, tracked, IWI_CLAIMING);
+    pool->free_threads -= tracked->threads;
+    pool->used_bytes += tracked->task->bytes * tracked->threads;
     (void)pthread_mutex_unlock(&pool->lock);
-    status = claim(pool, slot);
+    status = claim(pool, tracked);
     (void)pthread_mutex_lock(&pool->lock);
-    if (status == IW_OK && slot->has_claim && !slot->is_found) {
-        iwi_slot_set(&pool->slots, slot, IWI_RUNNING);
+    if (status == IW_OK && tracked->has_claim && !tracked->is_found) {
+        iwi_cell_states_set(&pool->cells, tracked, IWI_RUNNING);
         return true;
     }
-    give_claims_back(pool, slot);
+    give_claims_back(pool, tracked);
     pool->status = pool->status == IW_OK ? status : pool->status;
-    set_aside(pool, slot, slot->is_found ? IWI_FOUND : IWI_HELD);
+    set_aside(pool, tracked, tracked->is_found ? IWI_FOUND : IWI_HELD);
     return false;
 }
 
 /* Waits until a task can begin; NULL: there is nothing more to do. */
-struct iwi_slot *iwi_pool_take(struct iwi_pool *pool)
+struct iwi_tracked_cell *iwi_pool_take(struct iwi_pool *pool)
 {
     while (!is_over(pool)) {
-        struct iwi_slot *slot = find_slot(pool);
+        struct iwi_tracked_cell *tracked = find_slot(pool);
 
-        if (slot == NULL) {
+        if (tracked == NULL) {
             (void)pthread_cond_wait(&pool->changed, &pool->lock);
-        } else if (begin(pool, slot)) {
-            return slot;
+        } else if (begin(pool, tracked)) {
+            return tracked;
         }
     }
     return NULL;
 }
 
 /* A task that failed stays claimed for now: other processes have better things to do first. */
-void iwi_pool_end(struct iwi_pool *pool, struct iwi_slot *slot, iw_status status)
+void iwi_pool_end(struct iwi_pool *pool, struct iwi_tracked_cell *tracked, iw_status status)
 {
     const bool goes_on = pool->job->opts->processes > 1 && status != IW_ERR_IO;
 
     if (status == IW_OK) {
-        give_claims_back(pool, slot);
-        set_aside(pool, slot, slot->is_found ? IWI_FOUND : IWI_ENDED);
+        give_claims_back(pool, tracked);
+        set_aside(pool, tracked, tracked->is_found ? IWI_FOUND : IWI_ENDED);
         return;
     }
     pool->failure = pool->failure == IW_OK ? status : pool->failure;
     pool->status = pool->status == IW_OK && !goes_on ? status : pool->status;
-    set_aside(pool, slot, IWI_FAILED);
+    set_aside(pool, tracked, IWI_FAILED);
 }
 
 void iwi_pool_give_failed_back(struct iwi_pool *pool)
 {
-    for (size_t i = 0; i < pool->slots.count && pool->slots.in[IWI_FAILED] > 0; i++) {
-        if (pool->slots.items[i].state == IWI_FAILED) {
-            give_claims_back(pool, &pool->slots.items[i]);
+    for (size_t i = 0; i < pool->cells.count && pool->cells.in[IWI_FAILED] > 0; i++) {
+        if (pool->cells.items[i].state == IWI_FAILED) {
+            give_claims_back(pool, &pool->cells.items[i]);
         }
     }
 }

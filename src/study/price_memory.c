@@ -9,7 +9,7 @@
 #include "program/program.h"
 #include "program/trace_program.h"
 #include "sim/choose.h"
-#include "sim/flow_state.h"
+#include "sim/flow/flow_state.h"
 
 enum {
     SCHEDULE_BYTES = 200, /* of a stored operation: both engines keep less */

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "base/output.h"
-#include "format/study_line.h"
+#include "format/study/study_line.h"
 #include "study/folder.h"
 
 enum { MOST_WRITERS = 100000 };

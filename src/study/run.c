@@ -9,7 +9,7 @@
 
 #include "base/monotonic.h"
 #include "base/output.h"
-#include "format/study_line.h"
+#include "format/study/study_line.h"
 #include "study/pool.h"
 #include "study/share.h"
 
@@ -57,7 +57,7 @@ struct opened {
     const char *dir;
     struct iwi_claims claims;
     struct iwi_results_file results;
-    struct iwi_others others;
+    struct iwi_peer_results others;
 };
 
 static iw_status run_tasks(const iw_log *log, struct iwi_inputs *inputs, struct opened *opened,
@@ -90,7 +90,7 @@ static iw_status run_rest(const iw_log *log, struct iwi_inputs *inputs, struct o
 {
     iw_status status;
 
-    IW_TRY(iwi_others_init(log, opened->dir, opened->results.path, &opened->others));
+    IW_TRY(iwi_peer_results_init(log, opened->dir, opened->results.path, &opened->others));
     status = iwi_tasks_find(log, inputs->study, opened->dir, tasks);
     if (status == IW_OK) {
         status = describe_folder(log, inputs->study, opened->dir, opts, tasks);
@@ -100,7 +100,7 @@ static iw_status run_rest(const iw_log *log, struct iwi_inputs *inputs, struct o
         outcome->found = tasks->found;
         status = run_tasks(log, inputs, opened, opts, tasks, outcome);
     }
-    iwi_others_release(&opened->others);
+    iwi_peer_results_release(&opened->others);
     return status;
 }
 
@@ -128,7 +128,7 @@ static iw_status deal_instead(const iw_log *log, const iw_study *study, const st
         "the file system of '%s' has no locks (%s): cells are dealt to the processes beforehand, and those "
         "of a process that is lost are left to the next run",
         opened->dir, why);
-    return iwi_tasks_keep_part(log, study, opts->process, processes, tasks);
+    return iwi_tasks_keep_shard(log, study, opts->process, processes, tasks);
 }
 
 static iw_status run_claiming(const iw_log *log, struct iwi_inputs *inputs, struct opened *opened,

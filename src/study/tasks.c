@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "format/study_line.h"
+#include "format/study/study_line.h"
 
 /* ---- names ---- */
 
@@ -172,8 +172,8 @@ iw_status iwi_tasks_init(const iw_log *log, struct iwi_inputs *inputs, uint32_t 
     return status;
 }
 
-iw_status iwi_tasks_keep_part(const iw_log *log, const iw_study *study, uint32_t part, uint32_t parts,
-                              struct iwi_tasks *tasks)
+iw_status iwi_tasks_keep_shard(const iw_log *log, const iw_study *study, uint32_t part, uint32_t parts,
+                               struct iwi_tasks *tasks)
 {
     return deal(log, study, part, parts, tasks);
 }

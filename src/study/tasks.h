@@ -28,8 +28,8 @@ IW_NODISCARD iw_status iwi_tasks_init(const iw_log *log, struct iwi_inputs *inpu
 void iwi_tasks_release(struct iwi_tasks *tasks);
 
 /* Deals them once more, and keeps one part (from 0) of so many. */
-IW_NODISCARD iw_status iwi_tasks_keep_part(const iw_log *log, const iw_study *study, uint32_t part,
-                                           uint32_t parts, struct iwi_tasks *tasks);
+IW_NODISCARD iw_status iwi_tasks_keep_shard(const iw_log *log, const iw_study *study, uint32_t part,
+                                            uint32_t parts, struct iwi_tasks *tasks);
 
 /* Marks the tasks whose results are in the folder. */
 IW_NODISCARD iw_status iwi_tasks_find(const iw_log *log, const iw_study *study, const char *dir,

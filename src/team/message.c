@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "team/seat.h"
+#include "team/mailbox.h"
 
 /* What `state` of a transfer points to: all NULL once it has been waited for. */
 enum { STATE_POST, STATE_REQUEST };
@@ -48,10 +48,10 @@ static void copy(void *to, const void *from, size_t bytes)
 
 static void finish(const struct iwi_team *team, struct iwi_post *post)
 {
-    struct iwi_seat *owner = &team->seats[post->owner]; /* who may drop the post once it is done */
+    struct iwi_mailbox *owner = &team->mailboxes[post->owner]; /* who may drop the post once it is done */
 
     atomic_store(&post->is_done, true);
-    iwi_seat_ring(owner);
+    iwi_mailbox_ring(owner);
 }
 
 /* ---- inside the process ---- */
@@ -70,9 +70,9 @@ static iw_status join(struct iwi_member *member, struct iwi_post *mine, struct i
         iwi_team_fail(member->team, IW_ERR_FORMAT);
         return IW_ERR_FORMAT;
     }
-    IW_TRY(iwi_seat_enter(member));
+    IW_TRY(iwi_mailbox_enter(member));
     copy(receive->to, send->from, send->bytes);
-    iwi_seat_leave(member);
+    iwi_mailbox_leave(member);
     atomic_store(&mine->is_done, true);
     finish(member->team, other);
     return IW_OK;
@@ -82,12 +82,12 @@ static iw_status begin_here(struct iwi_member *member, uint32_t from, uint32_t t
                             struct iwi_transfer *transfer)
 {
     struct iwi_team *team = member->team;
-    struct iwi_seat *receiver = &team->seats[to - team->first];
+    struct iwi_mailbox *receiver = &team->mailboxes[to - team->first];
     struct iwi_channel *channel = &receiver->channels[from - team->first];
     struct iwi_post *mine, *other;
 
     IW_TRY(iwi_team_check(team));
-    IW_TRY(iwi_seat_new_post(member->log, iwi_seat_of(member), &mine));
+    IW_TRY(iwi_mailbox_new_post(member->log, iwi_mailbox_of(member), &mine));
     mine->owner = member->number - team->first;
     mine->is_send = what.is_send;
     mine->from = what.from;
@@ -104,7 +104,7 @@ static iw_status begin_here(struct iwi_member *member, uint32_t from, uint32_t t
         return join(member, mine, other);
     }
     if (mine->is_send) {
-        iwi_seat_ring(receiver); /* it may wait to take a message */
+        iwi_mailbox_ring(receiver); /* it may wait to take a message */
     }
     return IW_OK;
 }
@@ -112,24 +112,24 @@ static iw_status begin_here(struct iwi_member *member, uint32_t from, uint32_t t
 /* A look, while there were `seen` rings, was in vain. */
 static void pause_here(struct iwi_member *member, struct iwi_vigil *vigil, unsigned seen)
 {
-    struct iwi_seat *seat = iwi_seat_of(member);
+    struct iwi_mailbox *mailbox = iwi_mailbox_of(member);
 
-    if (!iwi_vigil_goes_on(vigil, &seat->patience)) {
-        iwi_seat_sleep(member->team, seat, seen);
+    if (!iwi_vigil_goes_on(vigil, &mailbox->patience)) {
+        iwi_mailbox_sleep(member->team, mailbox, seen);
     }
 }
 
 static iw_status wait_here(struct iwi_member *member, struct iwi_post *post)
 {
-    struct iwi_seat *seat = iwi_seat_of(member);
+    struct iwi_mailbox *mailbox = iwi_mailbox_of(member);
     struct iwi_vigil vigil = {0};
 
     for (;;) {
-        const unsigned seen = atomic_load(&seat->rings);
+        const unsigned seen = atomic_load(&mailbox->rings);
 
         if (atomic_load(&post->is_done)) {
-            iwi_vigil_end(&vigil, &seat->patience);
-            iwi_seat_drop_post(seat, post);
+            iwi_vigil_end(&vigil, &mailbox->patience);
+            iwi_mailbox_drop_post(mailbox, post);
             return IW_OK;
         }
         IW_TRY(iwi_team_check(member->team));
@@ -145,9 +145,9 @@ static iw_status make_room(struct iwi_member *member, struct iwi_bytes *message,
 static iw_status copy_to(struct iwi_member *member, struct iwi_post *send, struct iwi_bytes *message)
 {
     IW_TRY(make_room(member, message, send->bytes));
-    IW_TRY(iwi_seat_enter(member));
+    IW_TRY(iwi_mailbox_enter(member));
     copy(message->data, send->from, send->bytes);
-    iwi_seat_leave(member);
+    iwi_mailbox_leave(member);
     message->count = send->bytes;
     finish(member->team, send);
     return IW_OK;
@@ -156,20 +156,20 @@ static iw_status copy_to(struct iwi_member *member, struct iwi_post *send, struc
 static iw_status take_here(struct iwi_member *member, uint32_t from, bool may_wait, struct iwi_bytes *message,
                            bool *has_p)
 {
-    struct iwi_seat *seat = iwi_seat_of(member);
-    struct iwi_channel *channel = &seat->channels[from - member->team->first];
+    struct iwi_mailbox *mailbox = iwi_mailbox_of(member);
+    struct iwi_channel *channel = &mailbox->channels[from - member->team->first];
     struct iwi_vigil vigil = {0};
 
     for (;;) {
-        const unsigned seen = atomic_load(&seat->rings);
+        const unsigned seen = atomic_load(&mailbox->rings);
         struct iwi_post *send;
 
         IW_TRY(iwi_team_check(member->team));
-        pthread_mutex_lock(&seat->lock);
+        pthread_mutex_lock(&mailbox->lock);
         send = pop(channel, true);
-        pthread_mutex_unlock(&seat->lock);
+        pthread_mutex_unlock(&mailbox->lock);
         if (send != NULL || !may_wait) {
-            iwi_vigil_end(&vigil, &seat->patience);
+            iwi_vigil_end(&vigil, &mailbox->patience);
             *has_p = send != NULL;
             return send != NULL ? copy_to(member, send, message) : IW_OK;
         }
@@ -182,15 +182,15 @@ static iw_status take_here(struct iwi_member *member, uint32_t from, bool may_wa
 static iw_status wait_there(struct iwi_member *member, iw_link_request *request)
 {
     const iw_link *link = member->team->link;
-    struct iwi_patience *patience = &iwi_seat_of(member)->patience;
+    struct iwi_patience *patience = &iwi_mailbox_of(member)->patience;
     struct iwi_vigil vigil = {0};
 
     for (bool is_done = false;;) {
         iw_status status;
 
-        IW_TRY(iwi_seat_enter(member));
+        IW_TRY(iwi_mailbox_enter(member));
         status = link->test(link->arg, member->log, request, &is_done);
-        iwi_seat_leave(member);
+        iwi_mailbox_leave(member);
         IW_TRY(status);
         if (is_done) {
             iwi_vigil_end(&vigil, patience);
@@ -207,9 +207,9 @@ static iw_status send_there(struct iwi_member *member, uint32_t to, const void *
     const struct iwi_route route = iwi_route_to(member, to);
     iw_status status;
 
-    IW_TRY(iwi_seat_enter(member));
+    IW_TRY(iwi_mailbox_enter(member));
     status = link->send(link->arg, member->log, route.process, route.channel, data, bytes, request_p);
-    iwi_seat_leave(member);
+    iwi_mailbox_leave(member);
     return status;
 }
 
@@ -220,9 +220,9 @@ static iw_status receive_there(struct iwi_member *member, uint32_t from, void *d
     const struct iwi_route route = iwi_route_from(member, from);
     iw_status status;
 
-    IW_TRY(iwi_seat_enter(member));
+    IW_TRY(iwi_mailbox_enter(member));
     status = link->receive(link->arg, member->log, route.process, route.channel, data, bytes, request_p);
-    iwi_seat_leave(member);
+    iwi_mailbox_leave(member);
     return status;
 }
 
@@ -232,15 +232,15 @@ static iw_status probe_there(struct iwi_member *member, uint32_t from, bool may_
 {
     const iw_link *link = member->team->link;
     const struct iwi_route route = iwi_route_from(member, from);
-    struct iwi_patience *patience = &iwi_seat_of(member)->patience;
+    struct iwi_patience *patience = &iwi_mailbox_of(member)->patience;
     struct iwi_vigil vigil = {0};
 
     for (;;) {
         iw_status status;
 
-        IW_TRY(iwi_seat_enter(member));
+        IW_TRY(iwi_mailbox_enter(member));
         status = link->probe(link->arg, member->log, route.process, route.channel, is_there_p, bytes_p);
-        iwi_seat_leave(member);
+        iwi_mailbox_leave(member);
         IW_TRY(status);
         if (*is_there_p || !may_wait) {
             iwi_vigil_end(&vigil, patience);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/base.h"
-#include "team/seat.h"
+#include "team/mailbox.h"
 
 /* ---- meeting ---- */
 
@@ -23,7 +23,7 @@ static iw_status finish_request(const iw_log *log, const struct iwi_team *team, 
         if (is_done) {
             return IW_OK;
         }
-        iwi_vigil_pause(&vigil, &team->seats[0].patience);
+        iwi_vigil_pause(&vigil, &team->mailboxes[0].patience);
     }
 }
 

@@ -9,7 +9,7 @@
 #include "base/available.h"
 #include "base/base.h"
 #include "base/shared_log.h"
-#include "team/seat.h"
+#include "team/mailbox.h"
 
 void iwi_team_set_crowd(struct iwi_team *team, uint64_t members)
 {
@@ -17,7 +17,7 @@ void iwi_team_set_crowd(struct iwi_team *team, uint64_t members)
     const bool is_crowded = team->threads > iwi_available_cpus() || (cpus > 0 && members > (uint64_t)cpus);
 
     for (uint32_t t = 0; t < team->threads; t++) {
-        iwi_patience_init(&team->seats[t].patience, is_crowded);
+        iwi_patience_init(&team->mailboxes[t].patience, is_crowded);
     }
 }
 
@@ -33,12 +33,12 @@ iw_status iwi_team_new(const iw_log *log, const iw_link *link, uint32_t threads,
     team->processes = team->link != NULL ? link->size : 1;
     team->threads = team->count = team->most_threads = threads;
     team->first_of = iwi_new_array(log, (size_t)team->processes + 1, sizeof *team->first_of);
-    team->seats = iwi_new_array(log, threads, sizeof *team->seats);
-    if (team->first_of == NULL || team->seats == NULL) {
+    team->mailboxes = iwi_new_array(log, threads, sizeof *team->mailboxes);
+    if (team->first_of == NULL || team->mailboxes == NULL) {
         status = IW_ERR_NOMEM;
     }
     for (uint32_t t = 0; status == IW_OK && t < threads; t++) {
-        status = iwi_seat_init(log, &team->seats[t], threads);
+        status = iwi_mailbox_init(log, &team->mailboxes[t], threads);
     }
     if (status == IW_OK) {
         team->first_of[1] = threads;
@@ -58,10 +58,10 @@ void iwi_team_free(struct iwi_team *team)
     if (team == NULL) {
         return;
     }
-    for (uint32_t t = 0; team->seats != NULL && t < team->threads; t++) {
-        iwi_seat_release(&team->seats[t]);
+    for (uint32_t t = 0; team->mailboxes != NULL && t < team->threads; t++) {
+        iwi_mailbox_release(&team->mailboxes[t]);
     }
-    free(team->seats);
+    free(team->mailboxes);
     free(team->first_of);
     free(team);
 }

@@ -39,7 +39,7 @@ const struct iwi_mitigation_ops *const iwi_mitigations[] = {
 
 /* ---- the case ---- */
 
-void iwi_case_init(struct iwi_case *c, const struct iwi_node *node, const struct iwi_observed *seen,
+void iwi_case_init(struct iwi_case *c, const struct iwi_node_facts *node, const struct iwi_observed *seen,
                    const iw_cpu_set *cpus)
 {
     *c = (struct iwi_case){.node = node, .seen = seen, .is_told = cpus != NULL || node->job.is_known};
@@ -117,7 +117,7 @@ void iwi_say_outside(const struct iwi_case *c, const iw_cpu_set *cpus, iw_mitiga
 
 /* ---- one mitigation ---- */
 
-bool iwi_sources_have(const struct iwi_sources *sources, const iw_source *source)
+bool iwi_source_patterns_have(const struct iwi_source_patterns *sources, const iw_source *source)
 {
     char text[IW_SOURCE_NAME_SIZE + 16];
 

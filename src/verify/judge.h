@@ -13,7 +13,7 @@
 
 /* What there is to judge. */
 struct iwi_case {
-    const struct iwi_node *node;
+    const struct iwi_node_facts *node;
     const struct iwi_observed *seen;
     bool is_told;         /* the application's CPUs are known: given, or those of the batch job */
     iw_cpu_set quiet;     /* CPUs that are to be quiet: the application's, or else those that are set apart */
@@ -21,22 +21,22 @@ struct iwi_case {
     iw_cpu_set looked_at; /* quiet ones, or all that were watched where none is to be quiet */
 };
 
-void iwi_case_init(struct iwi_case *c, const struct iwi_node *node, const struct iwi_observed *seen,
+void iwi_case_init(struct iwi_case *c, const struct iwi_node_facts *node, const struct iwi_observed *seen,
                    const iw_cpu_set *cpus);
 
 /* The same as if these were all that are to be quiet. */
 struct iwi_case iwi_case_of(const struct iwi_case *c, const iw_cpu_set *cpus);
 
 /* Sources by patterns of "class/name"; both lists end with NULL, `except` may be NULL. */
-struct iwi_sources {
+struct iwi_source_patterns {
     const char *const *patterns, *const *except;
 };
 
-bool iwi_sources_have(const struct iwi_sources *sources, const iw_source *source);
+bool iwi_source_patterns_have(const struct iwi_source_patterns *sources, const iw_source *source);
 
 struct iwi_mitigation_ops {
     const char *name, *removes;
-    struct iwi_sources sources; /* that it removes */
+    struct iwi_source_patterns sources; /* that it removes */
     /* What to do, where something is to be done and the judge does not say: {quiet}, {rest} and {rest_mask}
      * become CPUs. */
     const char *advice;
@@ -90,7 +90,7 @@ struct iwi_tally {
     char names[IWI_NODE_TEXT_SIZE]; /* the most frequent: "eno1-rx-3 120/s, nvme0q4 2/s" on the worst CPU */
 };
 
-void iwi_tally(const struct iwi_case *c, const iw_cpu_set *cpus, const struct iwi_sources *sources,
+void iwi_tally(const struct iwi_case *c, const iw_cpu_set *cpus, const struct iwi_source_patterns *sources,
                struct iwi_tally *tally);
 
 enum iwi_finding {
@@ -120,8 +120,8 @@ enum iwi_finding iwi_weigh(const struct iwi_case *c, const struct iwi_tally *tal
 /* How a setting is judged by what was seen. */
 struct iwi_check {
     bool is_configured;
-    const iw_cpu_set *cpus;            /* it is for these */
-    const struct iwi_sources *sources; /* must not come there more often than allowed */
+    const iw_cpu_set *cpus;                    /* it is for these */
+    const struct iwi_source_patterns *sources; /* must not come there more often than allowed */
     double allowed_hz, loud_hz;
     bool is_sure; /* the setting speaks for itself: where nothing is seen, it is 'configured' */
 };

@@ -11,7 +11,7 @@ static const long SHALLOW_US = 10;
 
 static bool judge_governor(const struct iwi_case *c, const struct iwi_mitigation_ops *ops, iw_mitigation *m)
 {
-    const struct iwi_node *node = c->node;
+    const struct iwi_node_facts *node = c->node;
     const bool is_fixed = strcmp(node->governor, "performance") == 0;
     char cpus[IWI_CPUS_SIZE];
 
@@ -39,7 +39,7 @@ const struct iwi_mitigation_ops iwi_governor = {
 static bool judge_idle_states(const struct iwi_case *c, const struct iwi_mitigation_ops *ops,
                               iw_mitigation *m)
 {
-    const struct iwi_node *node = c->node;
+    const struct iwi_node_facts *node = c->node;
     char value[IWI_NODE_TEXT_SIZE];
 
     (void)ops;
@@ -79,7 +79,7 @@ static bool judge_clocksource(const struct iwi_case *c, const struct iwi_mitigat
     static const char *const good[] = {"tsc", "arch_sys_counter", "timebase", "tod", NULL};
     /* what the kernel falls back to; guests have clocks of their host, which are the TSC's */
     static const char *const slow[] = {"hpet", "acpi_pm", "jiffies", "refined-jiffies", NULL};
-    const struct iwi_node *node = c->node;
+    const struct iwi_node_facts *node = c->node;
     const char *source = node->info.clocksource;
     char value[IWI_NODE_TEXT_SIZE];
     const bool is_reliable =

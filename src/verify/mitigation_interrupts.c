@@ -21,20 +21,20 @@ static const char *const vectors[] = {VECTORS, NULL};
  * one that reads or writes, and cannot be moved. */
 static const char *const vectors_and_queues[] = {VECTORS, "irq/nvme*q[1-9]*", "irq/virtio*-req*", NULL};
 
-static struct iwi_sources devices_of(const struct iwi_node *node)
+static struct iwi_source_patterns devices_of(const struct iwi_node_facts *node)
 {
     const bool is_managed = !iw_cpu_set_is_empty(&node->managed_irq.cpus);
 
-    return (struct iwi_sources){any_irq, is_managed ? vectors_and_queues : vectors};
+    return (struct iwi_source_patterns){any_irq, is_managed ? vectors_and_queues : vectors};
 }
 
 static bool is_of_device(const struct iwi_case *c, const char *name)
 {
-    const struct iwi_sources devices = devices_of(c->node);
+    const struct iwi_source_patterns devices = devices_of(c->node);
     iw_source source = {.kind = IW_CLASS_IRQ};
 
     snprintf(source.name, sizeof source.name, "%s", name);
-    return iwi_sources_have(&devices, &source);
+    return iwi_source_patterns_have(&devices, &source);
 }
 
 static bool are_irqs_watched(const struct iwi_case *c)
@@ -157,7 +157,7 @@ static void advise(const struct iwi_case *c, size_t count, iw_mitigation *m)
     }
 }
 
-static void say_setting(const struct iwi_node *node, iw_mitigation *m)
+static void say_setting(const struct iwi_node_facts *node, iw_mitigation *m)
 {
     const struct {
         const char *name;
@@ -200,7 +200,7 @@ static iw_cpu_set kept_free(const struct iwi_case *c)
  * interrupts, too. */
 static iw_cpu_set guarded(const struct iwi_case *c)
 {
-    const struct iwi_node *node = c->node;
+    const struct iwi_node_facts *node = c->node;
     iw_cpu_set cpus = kept_free(c);
 
     cpus = iw_cpu_set_or(&cpus, &node->isolated.cpus);
@@ -225,7 +225,7 @@ static bool is_sent_there(const struct iwi_case *c)
 
 static void judge_guarded(const struct iwi_case *c, iw_mitigation *m)
 {
-    const struct iwi_sources devices = devices_of(c->node);
+    const struct iwi_source_patterns devices = devices_of(c->node);
     const struct iwi_check check = {true, &c->quiet, &devices, STRAY_HZ, DEVICE_HZ, false};
     const size_t offenders = count_offenders(c);
 

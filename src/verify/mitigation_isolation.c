@@ -26,7 +26,7 @@ static const char *const any_thread[] = {"thread/*", NULL};
  * nothing needs to be guessed. In a container init is the job itself. */
 static bool is_inverted(const struct iwi_case *c, const iw_cpu_set *isolated, iw_mitigation *m)
 {
-    const struct iwi_node *node = c->node;
+    const struct iwi_node_facts *node = c->node;
     const iw_cpu_set others = iw_cpu_set_without(&node->online.cpus, isolated);
     char mine[IWI_CPUS_SIZE], theirs[IWI_CPUS_SIZE];
 
@@ -71,7 +71,7 @@ static void advise_inversion(const struct iwi_case *c, const iw_cpu_set *isolate
             iwi_list_text(c->is_told ? &c->quiet : &others, "CPUS", list));
 }
 
-static void say_isolation(const struct iwi_node *node, iw_mitigation *m)
+static void say_isolation(const struct iwi_node_facts *node, iw_mitigation *m)
 {
     char list[IWI_CPUS_SIZE];
 
@@ -87,7 +87,7 @@ static void say_isolation(const struct iwi_node *node, iw_mitigation *m)
 /* The configuration contradicts itself, whatever happens on the CPUs. */
 static bool is_at_odds(const struct iwi_case *c, iw_mitigation *m)
 {
-    const struct iwi_node *node = c->node;
+    const struct iwi_node_facts *node = c->node;
     /* partitions of other cgroups are no matter of this one's */
     const iw_cpu_set isolated = iw_cpu_set_or(&node->isolated.cpus, &node->own_partition.cpus);
     const bool is_empty = iw_cpu_set_is_empty(&isolated);
@@ -126,7 +126,7 @@ static void advise_strays(const struct iwi_case *c, iw_mitigation *m)
 
 static bool judge_isolation(const struct iwi_case *c, const struct iwi_mitigation_ops *ops, iw_mitigation *m)
 {
-    const struct iwi_node *node = c->node;
+    const struct iwi_node_facts *node = c->node;
     const iw_cpu_set all = iw_cpu_set_or(&node->isolated.cpus, &node->partition.cpus);
     const iw_cpu_set isolated = iwi_concerned(c, &all);
     const bool is_configured = !iw_cpu_set_is_empty(&isolated);
@@ -165,7 +165,7 @@ const struct iwi_mitigation_ops iwi_isolation = {
 
 static bool judge_core_spec(const struct iwi_case *c, const struct iwi_mitigation_ops *ops, iw_mitigation *m)
 {
-    const struct iwi_node *node = c->node;
+    const struct iwi_node_facts *node = c->node;
     const bool is_configured = node->core_spec[0] != '\0';
     const struct iwi_check check = {is_configured, &c->looked_at, &ops->sources, STRAY_HZ, DAEMON_HZ, true};
 

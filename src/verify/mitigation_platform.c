@@ -71,7 +71,7 @@ static bool judge_tuned(const struct iwi_case *c, const struct iwi_mitigation_op
 {
     static const char *const good[] = {"cpu-partitioning", "realtime", "hpc-compute", "latency-performance",
                                        "network-latency"};
-    const struct iwi_node *node = c->node;
+    const struct iwi_node_facts *node = c->node;
     const bool isolates = strncmp(node->tuned, good[0], strlen(good[0])) == 0 ||
                           strncmp(node->tuned, good[1], strlen(good[1])) == 0;
     bool is_good = false;

@@ -11,10 +11,10 @@ static const double TICK_ALLOWED_HZ = 2.0, TICK_LOUD_HZ = 10.0;
 static const double SOFTIRQ_ALLOWED_HZ = 1.0, SOFTIRQ_LOUD_HZ = 10.0;
 
 static const char *const tick_patterns[] = {"irq/local_timer*", "irq/arch_timer*", NULL};
-static const struct iwi_sources tick = {tick_patterns, NULL};
+static const struct iwi_source_patterns tick = {tick_patterns, NULL};
 
 /* Its files tell; where they cannot be seen, the version: mainline has it from 6.12 on. */
-static bool has_fair_server(const struct iwi_node *node)
+static bool has_fair_server(const struct iwi_node_facts *node)
 {
     const bool is_new = node->major > 6 || (node->major == 6 && node->minor >= 12);
 
@@ -54,7 +54,7 @@ static void doubt_idle(const struct iwi_case *c, const struct iwi_check *check, 
 }
 
 /* The command line asks for it, and the kernel does not do it. */
-static bool is_refused(const struct iwi_node *node, iw_mitigation *m)
+static bool is_refused(const struct iwi_node_facts *node, iw_mitigation *m)
 {
     char list[IWI_CPUS_SIZE];
 
@@ -125,7 +125,7 @@ const struct iwi_mitigation_ops iwi_nohz_full = {
 static bool judge_fair_server(const struct iwi_case *c, const struct iwi_mitigation_ops *ops,
                               iw_mitigation *m)
 {
-    const struct iwi_node *node = c->node;
+    const struct iwi_node_facts *node = c->node;
 
     (void)ops;
     if (iw_cpu_set_is_empty(&node->nohz_full.cpus) || !has_fair_server(node)) {

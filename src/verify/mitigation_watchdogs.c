@@ -48,7 +48,7 @@ const struct iwi_mitigation_ops iwi_nmi_watchdog = {
 static bool judge_soft_watchdog(const struct iwi_case *c, const struct iwi_mitigation_ops *ops,
                                 iw_mitigation *m)
 {
-    const struct iwi_node *node = c->node;
+    const struct iwi_node_facts *node = c->node;
     const bool is_elsewhere = node->watchdog_cpus.is_known && !iw_cpu_set_is_empty(&c->quiet) &&
                               !iw_cpu_set_meets(&node->watchdog_cpus.cpus, &c->quiet);
     char cpus[IWI_CPUS_SIZE];

@@ -62,7 +62,7 @@ static const char *match_name(const char *word, const char *name)
     return *word == '=' || *word == ' ' || *word == '\0' ? word : NULL;
 }
 
-bool iwi_node_parameter(const struct iwi_node *node, const char *name, char *buf, size_t size)
+bool iwi_node_parameter(const struct iwi_node_facts *node, const char *name, char *buf, size_t size)
 {
     const char *word = node->cmdline;
     bool is_found = false;
@@ -98,7 +98,7 @@ static bool write_last_cpu(const char *text, uint32_t last, char *buf, size_t si
     return used < size;
 }
 
-void iwi_parse_parameter_cpus(const struct iwi_node *node, const char *text, struct iwi_cpu_fact *fact)
+void iwi_parse_parameter_cpus(const struct iwi_node_facts *node, const char *text, struct iwi_cpu_fact *fact)
 {
     char numbers[IWI_CMDLINE_SIZE], fault[IW_CPU_FAULT_SIZE];
     uint32_t last = 0;
@@ -120,7 +120,7 @@ void iwi_parse_parameter_cpus(const struct iwi_node *node, const char *text, str
 
 /* ---- all of it ---- */
 
-static void name_hypervisor(struct iwi_node *node)
+static void name_hypervisor(struct iwi_node_facts *node)
 {
     char signature[sizeof node->info.hypervisor];
 
@@ -129,7 +129,7 @@ static void name_hypervisor(struct iwi_node *node)
              iwi_attribute_text("hypervisor", signature));
 }
 
-static void read_kernel(const char *root, struct iwi_node *node)
+static void read_kernel(const char *root, struct iwi_node_facts *node)
 {
     const char *version = node->info.kernel;
     char *end, text[IWI_NODE_TEXT_SIZE];
@@ -155,7 +155,7 @@ static void read_chosen(const char *root, const char *path, char buf[IWI_NODE_TE
     }
 }
 
-static void read_numbers(const char *root, struct iwi_node *node)
+static void read_numbers(const char *root, struct iwi_node_facts *node)
 {
     char text[LONG_SIZE];
 
@@ -174,9 +174,9 @@ static void read_numbers(const char *root, struct iwi_node *node)
     read_chosen(root, "/sys/kernel/mm/transparent_hugepage/enabled", node->thp);
 }
 
-void iwi_node_init(struct iwi_node *node)
+void iwi_node_init(struct iwi_node_facts *node)
 {
-    *node = (struct iwi_node){
+    *node = (struct iwi_node_facts){
         .timer_migration = IWI_NOT_TOLD,
         .skew_tick = IWI_NOT_TOLD,
         .nmi_watchdog = IWI_NOT_TOLD,
@@ -190,7 +190,7 @@ void iwi_node_init(struct iwi_node *node)
     };
 }
 
-iw_status iwi_node_read(const iw_log *log, const char *root, struct iwi_node *node)
+iw_status iwi_node_read(const iw_log *log, const char *root, struct iwi_node_facts *node)
 {
     iwi_node_init(node);
     if (!iwi_sysfile_exists(root, "/proc/cmdline") &&
@@ -213,14 +213,14 @@ iw_status iwi_node_read(const iw_log *log, const char *root, struct iwi_node *no
     return iwi_read_irqs(log, root, node);
 }
 
-void iwi_node_release(struct iwi_node *node)
+void iwi_node_release(struct iwi_node_facts *node)
 {
     free(node->irqs);
     node->irqs = NULL;
     node->irq_count = node->irq_capacity = 0;
 }
 
-bool iwi_node_is_guest(const struct iwi_node *node)
+bool iwi_node_is_guest(const struct iwi_node_facts *node)
 {
     return node->info.hypervisor[0] != '\0' && strcmp(node->info.hypervisor, "none") != 0;
 }

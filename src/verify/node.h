@@ -24,7 +24,7 @@ struct iwi_irq {
     iw_cpu_set counted; /* where it has come since the node was started */
 };
 
-struct iwi_node {
+struct iwi_node_facts {
     struct iwi_sysinfo info;
     int major, minor; /* of the kernel; 0: not told */
     bool has_cmdline, is_realtime;
@@ -67,17 +67,17 @@ struct iwi_node {
 
 /* Reads what is below `root`. IW_ERR_IO: neither a command line nor a list of CPUs, so no node that runs. To
  * be released whatever it gives. */
-IW_NODISCARD iw_status iwi_node_read(const iw_log *log, const char *root, struct iwi_node *node);
-void iwi_node_release(struct iwi_node *node);
+IW_NODISCARD iw_status iwi_node_read(const iw_log *log, const char *root, struct iwi_node_facts *node);
+void iwi_node_release(struct iwi_node_facts *node);
 
 /* All facts unknown. */
-void iwi_node_init(struct iwi_node *node);
+void iwi_node_init(struct iwi_node_facts *node);
 
 /* The value of the last `name=` on the kernel's command line, "" for a bare `name`; false: not there. */
-bool iwi_node_parameter(const struct iwi_node *node, const char *name, char *buf, size_t size);
+bool iwi_node_parameter(const struct iwi_node_facts *node, const char *name, char *buf, size_t size);
 
 /* Is it a guest of a hypervisor? */
-bool iwi_node_is_guest(const struct iwi_node *node);
+bool iwi_node_is_guest(const struct iwi_node_facts *node);
 
 /* ---- parts of reading ---- */
 
@@ -87,15 +87,15 @@ void iwi_read_cpu_mask(const char *root, const char *path, struct iwi_cpu_fact *
 long iwi_read_number(const char *root, const char *path);
 
 /* A list of the command line: "all" and "N" (the last CPU) are understood. */
-void iwi_parse_parameter_cpus(const struct iwi_node *node, const char *text, struct iwi_cpu_fact *fact);
+void iwi_parse_parameter_cpus(const struct iwi_node_facts *node, const char *text, struct iwi_cpu_fact *fact);
 
-void iwi_read_isolation(const char *root, struct iwi_node *node);
-void iwi_read_cgroups(const char *root, struct iwi_node *node);
-IW_NODISCARD iw_status iwi_read_irqs(const iw_log *log, const char *root, struct iwi_node *node);
-void iwi_read_frequency(const char *root, struct iwi_node *node);
-void iwi_read_managers(const char *root, struct iwi_node *node); /* Slurm, tuned, container */
+void iwi_read_isolation(const char *root, struct iwi_node_facts *node);
+void iwi_read_cgroups(const char *root, struct iwi_node_facts *node);
+IW_NODISCARD iw_status iwi_read_irqs(const iw_log *log, const char *root, struct iwi_node_facts *node);
+void iwi_read_frequency(const char *root, struct iwi_node_facts *node);
+void iwi_read_managers(const char *root, struct iwi_node_facts *node); /* Slurm, tuned, container */
 
-void iwi_read_core_spec(const char *root, struct iwi_node *node);
+void iwi_read_core_spec(const char *root, struct iwi_node_facts *node);
 
 /* "node[01-99,120],login": is a node with this name among them? */
 bool iwi_is_slurm_host(const char *hosts, const char *name);

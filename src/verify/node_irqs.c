@@ -7,7 +7,7 @@
 
 #include "base/base.h"
 #include "base/sysfile.h"
-#include "measure/proc_counts.h"
+#include "measure/kernel/proc_counts.h"
 #include "verify/node.h"
 
 enum { PATH_SIZE = 160 };
@@ -15,14 +15,14 @@ enum { PATH_SIZE = 160 };
 struct reader {
     const iw_log *log;
     const char *root;
-    struct iwi_node *node;
+    struct iwi_node_facts *node;
     iw_status status;
 };
 
 static void take_irq(void *arg, unsigned long number)
 {
     struct reader *reader = arg;
-    struct iwi_node *node = reader->node;
+    struct iwi_node_facts *node = reader->node;
     struct iwi_cpu_fact target;
     void *irqs = node->irqs;
     char path[PATH_SIZE];
@@ -52,7 +52,7 @@ static int by_number(const void *a, const void *b)
 }
 
 /* "24 nvme0q1": the number and the name of a row of counts. */
-static struct iwi_irq *find_irq(const struct iwi_node *node, const char *row, const char **name_p)
+static struct iwi_irq *find_irq(const struct iwi_node_facts *node, const char *row, const char **name_p)
 {
     char *end;
     const struct iwi_irq key = {.number = strtoul(row, &end, 10)};
@@ -64,7 +64,7 @@ static struct iwi_irq *find_irq(const struct iwi_node *node, const char *row, co
     return bsearch(&key, node->irqs, node->irq_count, sizeof key, by_number);
 }
 
-static void take_counts(struct iwi_node *node, const struct iwi_proc_counts *counts)
+static void take_counts(struct iwi_node_facts *node, const struct iwi_proc_counts *counts)
 {
     for (size_t row = 0; row < counts->row_count; row++) {
         const char *name;
@@ -82,7 +82,7 @@ static void take_counts(struct iwi_node *node, const struct iwi_proc_counts *cou
     }
 }
 
-static iw_status read_counts(const iw_log *log, const char *root, struct iwi_node *node)
+static iw_status read_counts(const iw_log *log, const char *root, struct iwi_node_facts *node)
 {
     const size_t count = iw_cpu_set_count(&node->online.cpus);
     uint32_t *cpus = iwi_new_array(log, count, sizeof *cpus);
@@ -108,7 +108,7 @@ static iw_status read_counts(const iw_log *log, const char *root, struct iwi_nod
 }
 
 /* IRQBALANCE_BANNED_CPULIST=2-7, in quotes or not; the older IRQBALANCE_BANNED_CPUS has a mask. */
-static void read_irqbalance(const char *root, struct iwi_node *node)
+static void read_irqbalance(const char *root, struct iwi_node_facts *node)
 {
     static const char *const files[] = {"/etc/default/irqbalance", "/etc/sysconfig/irqbalance"};
     char text[IWI_CMDLINE_SIZE], fault[IW_CPU_FAULT_SIZE];
@@ -130,7 +130,7 @@ static void read_irqbalance(const char *root, struct iwi_node *node)
     }
 }
 
-iw_status iwi_read_irqs(const iw_log *log, const char *root, struct iwi_node *node)
+iw_status iwi_read_irqs(const iw_log *log, const char *root, struct iwi_node_facts *node)
 {
     struct reader reader = {log, root, node, IW_OK};
     char text[IWI_CMDLINE_SIZE];

@@ -29,7 +29,7 @@ static bool take_flag(char **text_p, bool *is_managed_irq_p, bool *is_domain_p)
 }
 
 /* Without flags isolcpus means domain. */
-static void read_isolcpus(struct iwi_node *node)
+static void read_isolcpus(struct iwi_node_facts *node)
 {
     char text[IWI_CMDLINE_SIZE], *list = text;
     bool is_managed_irq = false, is_domain = false, has_flags = false;
@@ -50,7 +50,7 @@ static void read_isolcpus(struct iwi_node *node)
 }
 
 /* nohz_full takes the callbacks away too. */
-static void read_rcu_nocbs(struct iwi_node *node)
+static void read_rcu_nocbs(struct iwi_node_facts *node)
 {
     char text[IWI_CMDLINE_SIZE];
 
@@ -63,7 +63,7 @@ static void read_rcu_nocbs(struct iwi_node *node)
     }
 }
 
-static void read_cores(const char *root, struct iwi_node *node)
+static void read_cores(const char *root, struct iwi_node_facts *node)
 {
     for (uint32_t cpu = 0; cpu < IW_CPU_SET_MOST; cpu++) {
         char path[PATH_SIZE];
@@ -88,7 +88,7 @@ static void read_cores(const char *root, struct iwi_node *node)
     }
 }
 
-static void read_fair_server(const char *root, struct iwi_node *node)
+static void read_fair_server(const char *root, struct iwi_node_facts *node)
 {
     char path[PATH_SIZE];
 
@@ -104,7 +104,7 @@ static void read_fair_server(const char *root, struct iwi_node *node)
     }
 }
 
-void iwi_read_isolation(const char *root, struct iwi_node *node)
+void iwi_read_isolation(const char *root, struct iwi_node_facts *node)
 {
     char text[IWI_CMDLINE_SIZE];
 
@@ -152,7 +152,7 @@ static bool own_group(const char *root, const char *mark, char path[PATH_MAX])
 }
 
 /* "isolated" of this group or one above it counts; "isolated invalid (...)" is a fault. */
-static void read_partition(const char *root, const char *mount, char *path, struct iwi_node *node)
+static void read_partition(const char *root, const char *mount, char *path, struct iwi_node_facts *node)
 {
     char whole[PATH_MAX * 2], text[IWI_NODE_TEXT_SIZE];
 
@@ -182,7 +182,7 @@ static bool is_job(const char *path)
     return strstr(path, "/job_") != NULL || strstr(path, "/pbs_jobs") != NULL;
 }
 
-void iwi_read_cgroups(const char *root, struct iwi_node *node)
+void iwi_read_cgroups(const char *root, struct iwi_node_facts *node)
 {
     static const char init_status[] = "/proc/1/status";
     static const char *const mounts[] = {"/sys/fs/cgroup", "/sys/fs/cgroup/unified"};

@@ -13,7 +13,7 @@ enum { PATH_SIZE = 160, MOST_IDLE_STATES = 16 };
 
 /* ---- frequency ---- */
 
-static void read_governors(const char *root, struct iwi_node *node)
+static void read_governors(const char *root, struct iwi_node_facts *node)
 {
     char governor[IWI_FACT_SIZE];
 
@@ -41,7 +41,7 @@ static void read_governors(const char *root, struct iwi_node *node)
 }
 
 /* Of the first CPU that has any: the deepest state that is not disabled. */
-static bool read_idle_states(const char *root, uint32_t cpu, struct iwi_node *node)
+static bool read_idle_states(const char *root, uint32_t cpu, struct iwi_node_facts *node)
 {
     char path[PATH_SIZE], name[IWI_NODE_TEXT_SIZE];
     bool is_any = false;
@@ -71,7 +71,7 @@ static bool read_idle_states(const char *root, uint32_t cpu, struct iwi_node *no
     return is_any;
 }
 
-void iwi_read_frequency(const char *root, struct iwi_node *node)
+void iwi_read_frequency(const char *root, struct iwi_node_facts *node)
 {
     bool is_any = false;
 
@@ -104,7 +104,7 @@ static bool is_init_of_others(const char *root)
            strtol(bracket + 1, NULL, 10) > 1;
 }
 
-static void read_container(const char *root, struct iwi_node *node)
+static void read_container(const char *root, struct iwi_node_facts *node)
 {
     static const char *const marks[] = {"/.dockerenv", "/run/.containerenv"};
     static const char *const groups[] = {"docker", "kubepods", "lxc", "libpod", "containerd"};
@@ -132,7 +132,7 @@ static void read_container(const char *root, struct iwi_node *node)
     }
 }
 
-void iwi_read_managers(const char *root, struct iwi_node *node)
+void iwi_read_managers(const char *root, struct iwi_node_facts *node)
 {
     (void)iwi_sysfile_line(root, "/etc/tuned/active_profile", node->tuned, sizeof node->tuned);
     iwi_read_core_spec(root, node);

@@ -105,7 +105,7 @@ static const char *find_variable(const char *environment, long length, const cha
 
 /* srun, salloc and sbatch each have a variable of their own for --core-spec. True: one says how many, 0 too,
  * and counts more than what the node is configured for. */
-static bool read_job_environment(const char *root, struct iwi_node *node, char host[IWI_FACT_SIZE])
+static bool read_job_environment(const char *root, struct iwi_node_facts *node, char host[IWI_FACT_SIZE])
 {
     static const char *const names[] = {"SLURM_CORE_SPEC", "SALLOC_CORE_SPEC", "SBATCH_CORE_SPEC",
                                         "SLURM_JOB_CORE_SPEC"};
@@ -168,7 +168,7 @@ static void join_lines(char *text)
 }
 
 /* That of the line that has this node's name; what a line for DEFAULT says counts for those after it. */
-static void take_conf(char *text, const char *host, struct iwi_node *node)
+static void take_conf(char *text, const char *host, struct iwi_node_facts *node)
 {
     struct node_line usual = {.hosts = NULL};
     char *rest = text;
@@ -191,7 +191,7 @@ static void take_conf(char *text, const char *host, struct iwi_node *node)
     }
 }
 
-void iwi_read_core_spec(const char *root, struct iwi_node *node)
+void iwi_read_core_spec(const char *root, struct iwi_node_facts *node)
 {
     char host[IWI_FACT_SIZE], *text = malloc(CONF_SIZE);
 

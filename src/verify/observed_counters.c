@@ -11,7 +11,7 @@
 
 #include "base/base.h"
 #include "base/sysfile.h"
-#include "measure/proc_counts.h"
+#include "measure/kernel/proc_counts.h"
 #include "verify/observed.h"
 
 enum { STAT_FIELDS = 8, LINE_SIZE = 512, IDLE_FIELD = 3, IOWAIT_FIELD = 4, STEAL_FIELD = 7 };

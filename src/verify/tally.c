@@ -16,7 +16,7 @@ static const double IDLE_SHARE = 0.5;
 
 /* ---- counting ---- */
 
-static bool is_class_asked(const struct iwi_sources *sources, iw_class kind)
+static bool is_class_asked(const struct iwi_source_patterns *sources, iw_class kind)
 {
     const char *name = iw_class_name(kind);
     const size_t length = strlen(name);
@@ -29,7 +29,7 @@ static bool is_class_asked(const struct iwi_sources *sources, iw_class kind)
     return false;
 }
 
-static bool are_classes_told(const struct iwi_observed *seen, const struct iwi_sources *sources)
+static bool are_classes_told(const struct iwi_observed *seen, const struct iwi_source_patterns *sources)
 {
     for (iw_class kind = IW_CLASS_UNKNOWN + 1; kind < IW_CLASSES; kind++) {
         if (is_class_asked(sources, kind) && !seen->tells[kind]) {
@@ -39,7 +39,7 @@ static bool are_classes_told(const struct iwi_observed *seen, const struct iwi_s
     return true;
 }
 
-static bool are_classes_counted(const struct iwi_observed *seen, const struct iwi_sources *sources)
+static bool are_classes_counted(const struct iwi_observed *seen, const struct iwi_source_patterns *sources)
 {
     for (iw_class kind = IW_CLASS_UNKNOWN + 1; kind < IW_CLASSES; kind++) {
         if (is_class_asked(sources, kind) && seen->is_counted[kind]) {
@@ -50,8 +50,8 @@ static bool are_classes_counted(const struct iwi_observed *seen, const struct iw
 }
 
 /* The most frequent sources of one CPU, each with its rate. */
-static void name_worst(const struct iwi_observed *seen, size_t place, const struct iwi_sources *sources,
-                       struct iwi_tally *tally)
+static void name_worst(const struct iwi_observed *seen, size_t place,
+                       const struct iwi_source_patterns *sources, struct iwi_tally *tally)
 {
     const struct iwi_seen_row *last = NULL;
     size_t used = 0;
@@ -66,7 +66,7 @@ static void name_worst(const struct iwi_observed *seen, size_t place, const stru
                 last == NULL || row->count < last->count || (row->count == last->count && row > last);
 
             if (row->place == place && is_behind && (best == NULL || row->count > best->count) &&
-                iwi_sources_have(sources, &row->source)) {
+                iwi_source_patterns_have(sources, &row->source)) {
                 best = row;
             }
         }
@@ -110,14 +110,14 @@ static uint64_t count_bursts(const struct place_sum *sum, size_t slot_count)
     return bursts;
 }
 
-static void sum_place(const struct iwi_observed *seen, size_t place, const struct iwi_sources *sources,
-                      struct place_sum *sum)
+static void sum_place(const struct iwi_observed *seen, size_t place,
+                      const struct iwi_source_patterns *sources, struct place_sum *sum)
 {
     *sum = (struct place_sum){.count = 0};
     for (size_t i = 0; i < seen->row_count; i++) {
         const struct iwi_seen_row *row = &seen->rows[i];
 
-        if (row->place != place || !iwi_sources_have(sources, &row->source)) {
+        if (row->place != place || !iwi_source_patterns_have(sources, &row->source)) {
             continue;
         }
         sum->count += row->count;
@@ -148,7 +148,7 @@ static bool keep_worst(const struct iwi_seen_cpu *cpu, const struct place_sum *s
     return true;
 }
 
-void iwi_tally(const struct iwi_case *c, const iw_cpu_set *cpus, const struct iwi_sources *sources,
+void iwi_tally(const struct iwi_case *c, const iw_cpu_set *cpus, const struct iwi_source_patterns *sources,
                struct iwi_tally *tally)
 {
     const struct iwi_observed *seen = c->seen;

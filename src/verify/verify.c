@@ -68,7 +68,7 @@ static iw_status list_sources(const iw_log *log, const struct iwi_case *c, const
     for (size_t i = 0; i < recording->source_count; i++) {
         const iw_source *source = &recording->sources[i];
 
-        if (!iwi_sources_have(&ops->sources, source) || !took_time(c, source)) {
+        if (!iwi_source_patterns_have(&ops->sources, source) || !took_time(c, source)) {
             continue;
         }
         m->sources[m->source_count] = pattern_of(log, source);
@@ -87,7 +87,7 @@ static char *add_note(iw_verify *verify)
     return verify->notes[verify->note_count++];
 }
 
-static void describe_node(const struct iwi_node *node, iw_verify *verify)
+static void describe_node(const struct iwi_node_facts *node, iw_verify *verify)
 {
     if (iwi_node_is_guest(node)) {
         iwi_say(add_note(verify),
@@ -108,8 +108,8 @@ static void describe_node(const struct iwi_node *node, iw_verify *verify)
 }
 
 /* Settings of one node and what happened on another, or before a change, do not go together. */
-static void compare_origins(const iw_log *log, const struct iwi_node *node, const iw_recording *recording,
-                            iw_verify *verify)
+static void compare_origins(const iw_log *log, const struct iwi_node_facts *node,
+                            const iw_recording *recording, iw_verify *verify)
 {
     const char *host = iw_recording_get(recording, "host"), *kernel = iw_recording_get(recording, "kernel");
 
@@ -229,7 +229,7 @@ static iw_status new_verify(const iw_log *log, iw_verify **verify_p)
     return verify->mitigations != NULL && verify->notes != NULL ? IW_OK : IW_ERR_NOMEM;
 }
 
-static iw_status fill(const iw_log *log, const iw_verify_opts *opts, const struct iwi_node *node,
+static iw_status fill(const iw_log *log, const iw_verify_opts *opts, const struct iwi_node_facts *node,
                       const struct iwi_observed *seen, iw_verify *verify)
 {
     struct iwi_case c;
@@ -249,7 +249,7 @@ static iw_status fill(const iw_log *log, const iw_verify_opts *opts, const struc
     return IW_OK;
 }
 
-static iw_status observe(const iw_log *log, const iw_verify_opts *opts, const struct iwi_node *node,
+static iw_status observe(const iw_log *log, const iw_verify_opts *opts, const struct iwi_node_facts *node,
                          struct iwi_observed *seen)
 {
     if (opts->recording != NULL) {
@@ -261,7 +261,7 @@ static iw_status observe(const iw_log *log, const iw_verify_opts *opts, const st
     return IW_OK;
 }
 
-static iw_status check_cpus(const iw_log *log, const iw_cpu_set *cpus, const struct iwi_node *node)
+static iw_status check_cpus(const iw_log *log, const iw_cpu_set *cpus, const struct iwi_node_facts *node)
 {
     const iw_cpu_set missing =
         cpus != NULL ? iw_cpu_set_without(cpus, &node->online.cpus) : (iw_cpu_set){{0}};
@@ -276,7 +276,7 @@ static iw_status check_cpus(const iw_log *log, const iw_cpu_set *cpus, const str
 
 iw_status iw_verify_run(const iw_log *log, const iw_verify_opts *opts, iw_verify **verify_p)
 {
-    struct iwi_node *node = iwi_new_array(log, 1, sizeof *node);
+    struct iwi_node_facts *node = iwi_new_array(log, 1, sizeof *node);
     struct iwi_observed seen = {.by = IWI_SEEN_BY_NONE};
     iw_verify *verify = NULL;
     iw_status status;

@@ -47,7 +47,7 @@ struct iwi_level {
     uint16_t *mean[IW_STATES], *max[IW_STATES];
 };
 
-struct iwi_raster;
+struct iwi_raster_builder;
 
 struct iw_timeline {
     iw_timeline_about about;
@@ -55,7 +55,7 @@ struct iw_timeline {
     uint64_t step_count; /* of the run */
     iw_status status;    /* of taking steps */
     struct iwi_exact exact;
-    struct iwi_raster *raster; /* NULL when it is finished */
+    struct iwi_raster_builder *raster; /* NULL when it is finished */
     struct iwi_level levels[IWI_TIMELINE_MAX_LEVELS];
     size_t level_count;
 };

@@ -35,7 +35,7 @@ struct cursor {
     uint32_t column;
 };
 
-struct iwi_raster {
+struct iwi_raster_builder {
     struct iwi_level shape; /* without number and width of columns */
     uint32_t ranks, columns;
     uint32_t row, row_begin; /* of the rank that came last */
@@ -48,7 +48,7 @@ struct iwi_raster {
 
 /* ---- width of columns ---- */
 
-static void set_bin(struct iwi_raster *raster, iw_time bin_ps)
+static void set_bin(struct iwi_raster_builder *raster, iw_time bin_ps)
 {
     raster->bin_ps = bin_ps;
     raster->scale = COLUMN_UNITS / (double)bin_ps;
@@ -68,7 +68,7 @@ static void merge_cells(const struct cell *first, const struct cell *second, str
 
 /* A rank in the second column of a pair has left its share of the first one in the cell already, where it is
  * at most the largest. */
-static void join_cursors(struct iwi_raster *raster)
+static void join_cursors(struct iwi_raster_builder *raster)
 {
     for (uint32_t rank = 0; rank < raster->ranks; rank++) {
         struct cursor *cursor = &raster->cursors[rank];
@@ -87,7 +87,7 @@ static void join_cursors(struct iwi_raster *raster)
 
 /* Pairs of columns become one. Which ranks had the largest shares is not known any more: half of their sum is
  * exact if it was the same rank, and else too large. */
-static void double_bin(struct iwi_raster *raster)
+static void double_bin(struct iwi_raster_builder *raster)
 {
     const struct cell nothing = {.max = {0}};
     const uint32_t half = raster->columns / 2;
@@ -108,7 +108,7 @@ static void double_bin(struct iwi_raster *raster)
 }
 
 /* Until `end_ps` lies before the limit: then the column of every time up to it is there. */
-static iw_status widen(struct iwi_raster *raster, iw_time end_ps)
+static iw_status widen(struct iwi_raster_builder *raster, iw_time end_ps)
 {
     while (end_ps >= raster->limit_ps) {
         if (raster->bin_ps > iwi_level_most_bin(raster->columns) / 2) {
@@ -121,9 +121,10 @@ static iw_status widen(struct iwi_raster *raster, iw_time end_ps)
 
 /* ---- making one ---- */
 
-iw_status iwi_raster_new(const iw_log *log, const iw_timeline_opts *opts, struct iwi_raster **raster_p)
+iw_status iwi_raster_new(const iw_log *log, const iw_timeline_opts *opts,
+                         struct iwi_raster_builder **raster_p)
 {
-    struct iwi_raster *raster = iwi_new_array(log, 1, sizeof *raster);
+    struct iwi_raster_builder *raster = iwi_new_array(log, 1, sizeof *raster);
     const iw_time expected_ps = iwi_min(opts->expected_ps, IWI_TIMELINE_MAX_END_PS);
     /* an eighth more: a run that takes a little longer than expected needs no wider columns */
     const iw_time guess_ps = expected_ps > 0 ? expected_ps + expected_ps / 8 : FIRST_GUESS_PS;
@@ -145,7 +146,7 @@ iw_status iwi_raster_new(const iw_log *log, const iw_timeline_opts *opts, struct
     return IW_OK;
 }
 
-void iwi_raster_free(struct iwi_raster *raster)
+void iwi_raster_free(struct iwi_raster_builder *raster)
 {
     if (raster == NULL) {
         return;
@@ -189,7 +190,8 @@ static inline void load_units(const struct cursor *cursor, lanes *units)
 }
 
 /* Where the states of a step begin and end, in units rounded to nearest; the last ones are its end. */
-static inline void find_positions(const struct iwi_raster *raster, const iw_step *step, lanes *positions)
+static inline void find_positions(const struct iwi_raster_builder *raster, const iw_step *step,
+                                  lanes *positions)
 {
     const iw_time t0 = step->begin_ps, t1 = t0 + step->state_ps[0], t2 = t1 + step->state_ps[1],
                   t3 = t2 + step->state_ps[2], t4 = t3 + step->state_ps[3], t5 = t4 + step->state_ps[4];
@@ -201,7 +203,7 @@ static inline void find_positions(const struct iwi_raster *raster, const iw_step
 
 /* The last cell that the step touches is not left yet: the cursor keeps what the rank has been there for. */
 IWI_VECTOR_VERSIONS
-static void put_step(const struct iwi_raster *raster, const iw_step *step, struct cell *cells,
+static void put_step(const struct iwi_raster_builder *raster, const iw_step *step, struct cell *cells,
                      struct cursor *cursor)
 {
     lanes positions, units;
@@ -238,7 +240,7 @@ static void put_step(const struct iwi_raster *raster, const iw_step *step, struc
     cursor->column = (uint32_t)last;
 }
 
-static inline struct cell *row_cells(struct iwi_raster *raster, uint32_t rank)
+static inline struct cell *row_cells(struct iwi_raster_builder *raster, uint32_t rank)
 {
     if (rank - raster->row_begin >= raster->shape.ranks_per_row) { /* also if it is before that */
         raster->row = rank / raster->shape.ranks_per_row;
@@ -247,7 +249,8 @@ static inline struct cell *row_cells(struct iwi_raster *raster, uint32_t rank)
     return raster->cells + (size_t)raster->row * raster->columns;
 }
 
-iw_status iwi_raster_add(struct iwi_raster *raster, uint32_t rank, const iw_step *step, iw_time end_ps)
+iw_status iwi_raster_add(struct iwi_raster_builder *raster, uint32_t rank, const iw_step *step,
+                         iw_time end_ps)
 {
     if (end_ps >= raster->limit_ps) {
         IW_TRY(widen(raster, end_ps));
@@ -258,7 +261,7 @@ iw_status iwi_raster_add(struct iwi_raster *raster, uint32_t rank, const iw_step
 
 /* ---- the finest level ---- */
 
-static void take_cursors(struct iwi_raster *raster)
+static void take_cursors(struct iwi_raster_builder *raster)
 {
     for (uint32_t rank = 0; rank < raster->ranks; rank++) {
         const struct cursor *cursor = &raster->cursors[rank];
@@ -277,7 +280,7 @@ static uint16_t share_of(uint64_t sum, uint64_t whole)
     return (uint16_t)(share < UINT16_MAX ? share : UINT16_MAX);
 }
 
-static void fill_level(const struct iwi_raster *raster, struct iwi_level *level)
+static void fill_level(const struct iwi_raster_builder *raster, struct iwi_level *level)
 {
     for (uint32_t row = 0; row < level->rows; row++) {
         const struct cell *cells = raster->cells + (size_t)row * raster->columns;
@@ -294,7 +297,7 @@ static void fill_level(const struct iwi_raster *raster, struct iwi_level *level)
     }
 }
 
-iw_status iwi_raster_finish(const iw_log *log, struct iwi_raster *raster, iw_time end_ps,
+iw_status iwi_raster_finish(const iw_log *log, struct iwi_raster_builder *raster, iw_time end_ps,
                             struct iwi_level *level)
 {
     struct iwi_level finest = raster->shape;

@@ -59,11 +59,12 @@ void iwi_break_even_cross(const uint32_t *ranks, const iw_estimate *savings, siz
 
 /* ---- the ladder ---- */
 
-double iwi_break_even_messages(const struct iwi_scene *scene)
+double iwi_break_even_messages(const struct iwi_experiment *experiment)
 {
-    const double of_a_rank = (double)iw_program_messages(scene->program) / iw_program_ranks(scene->program);
+    const double of_a_rank =
+        (double)iw_program_messages(experiment->program) / iw_program_ranks(experiment->program);
     const double values =
-        fmax(LEAST_TRIALS, (double)scene->trials) + (scene->redraws > 0 ? 4 * LEAST_TRIALS : 0);
+        fmax(LEAST_TRIALS, (double)experiment->trials) + (experiment->redraws > 0 ? 4 * LEAST_TRIALS : 0);
     double sum = 0.0;
 
     for (int rung = 1; rung <= RUNGS; rung++) {
@@ -75,51 +76,51 @@ double iwi_break_even_messages(const struct iwi_scene *scene)
 }
 
 /* 0: too few fit. */
-static uint64_t trials_for(const struct iwi_scene *scene)
+static uint64_t trials_for(const struct iwi_experiment *experiment)
 {
-    const double messages = fmax(1.0, (double)iw_program_messages(scene->program) * VARIANTS);
-    const double fit = MOST_MESSAGES / messages - (double)scene->redraws * scene->per_redraw;
-    const double wanted = fmax(LEAST_TRIALS, (double)scene->asker->opts->sim.trials);
+    const double messages = fmax(1.0, (double)iw_program_messages(experiment->program) * VARIANTS);
+    const double fit = MOST_MESSAGES / messages - (double)experiment->redraws * experiment->per_redraw;
+    const double wanted = fmax(LEAST_TRIALS, (double)experiment->inquiry->opts->sim.trials);
 
     return fit < LEAST_TRIALS ? 0 : (uint64_t)fmin(fit, wanted);
 }
 
-static iw_status climb(struct iwi_scene *scene, const iw_change *reserve, iw_estimate *saving_p)
+static iw_status climb(struct iwi_experiment *experiment, const iw_change *reserve, iw_estimate *saving_p)
 {
-    struct iwi_asker *asker = scene->asker;
-    const size_t stride = iwi_scene_values(scene);
+    struct iwi_inquiry *inquiry = experiment->inquiry;
+    const size_t stride = iwi_experiment_values(experiment);
     const struct iwi_variant variants[VARIANTS] = {{NULL, false, false}, iwi_variant_of(reserve)};
-    double *values = iwi_new_array(asker->log, (VARIANTS + 1) * stride, sizeof *values);
+    double *values = iwi_new_array(inquiry->log, (VARIANTS + 1) * stride, sizeof *values);
     iw_status status = values != NULL ? IW_OK : IW_ERR_NOMEM;
 
     if (status == IW_OK) {
-        asker->work_total += iwi_scene_work(scene, VARIANTS);
-        status = iwi_scene_run(scene, variants, VARIANTS, values);
+        inquiry->work_total += iwi_experiment_work(experiment, VARIANTS);
+        status = iwi_experiment_run(experiment, variants, VARIANTS, values);
     }
     if (status == IW_OK) {
-        *saving_p =
-            iwi_scene_saving(scene, values, values + stride, &variants[1], values + VARIANTS * stride);
+        *saving_p = iwi_experiment_saving(experiment, values, values + stride, &variants[1],
+                                          values + VARIANTS * stride);
     }
     free(values);
     return status;
 }
 
 /* *is_end_p: this and all larger ones take too long. */
-static iw_status try_ranks(struct iwi_asker *asker, const iw_change *reserve, uint32_t ranks,
+static iw_status try_ranks(struct iwi_inquiry *inquiry, const iw_change *reserve, uint32_t ranks,
                            iw_estimate *saving_p, bool *is_end_p)
 {
-    struct iwi_scene scene;
+    struct iwi_experiment experiment;
     iw_status status;
 
-    IW_TRY(
-        iwi_scene_init(asker, ranks, LEAST_TRIALS, (uint32_t)iwi_min(REDRAWS, asker->opts->redraws), &scene));
-    status = scene.reserved != NULL ? IW_OK : IW_ERR_UNSUPPORTED;
-    scene.trials = trials_for(&scene);
-    *is_end_p = scene.trials == 0;
+    IW_TRY(iwi_experiment_init(inquiry, ranks, LEAST_TRIALS,
+                               (uint32_t)iwi_min(REDRAWS, inquiry->opts->redraws), &experiment));
+    status = experiment.reserved != NULL ? IW_OK : IW_ERR_UNSUPPORTED;
+    experiment.trials = trials_for(&experiment);
+    *is_end_p = experiment.trials == 0;
     if (status == IW_OK && !*is_end_p) {
-        status = climb(&scene, reserve, saving_p);
+        status = climb(&experiment, reserve, saving_p);
     }
-    iwi_scene_release(&scene);
+    iwi_experiment_release(&experiment);
     return status;
 }
 
@@ -148,15 +149,15 @@ static void insert(struct ladder *ladder, uint32_t ranks, iw_estimate saving)
     ladder->savings[place] = saving;
 }
 
-iw_status iwi_break_even(struct iwi_asker *asker, const iw_change *reserve, uint32_t ranks,
-                         iw_break_even *break_even_p)
+iw_status iwi_break_even_find(struct iwi_inquiry *inquiry, const iw_change *reserve, uint32_t ranks,
+                              iw_break_even *break_even_p)
 {
     struct ladder ladder = {.count = 0};
     bool is_end = false;
 
     for (uint32_t rung = 1; rung <= RUNGS && !is_end; rung++) {
         iw_estimate saving = {0.0, 0.0, 0.0};
-        const iw_status status = try_ranks(asker, reserve, UINT32_C(1) << 2 * rung, &saving, &is_end);
+        const iw_status status = try_ranks(inquiry, reserve, UINT32_C(1) << 2 * rung, &saving, &is_end);
 
         if (status != IW_OK && status != IW_ERR_UNSUPPORTED) {
             return status;

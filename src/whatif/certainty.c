@@ -8,11 +8,11 @@
 
 #include "base/base.h"
 #include "stats/mean_interval.h"
+#include "whatif/experiment.h"
 #include "whatif/interval.h"
 #include "whatif/reach.h"
-#include "whatif/scene.h"
 
-/* Redraws have twice the trials together: see iwi_interval(). */
+/* Redraws have twice the trials together: see iwi_paired_interval(). */
 static uint32_t per_redraw_of(uint64_t trials)
 {
     return (uint32_t)((2 * trials + IW_CERTAINTY_REDRAWS - 1) / IW_CERTAINTY_REDRAWS);
@@ -68,19 +68,19 @@ static iw_status run_redraws(const iw_log *log, const iw_certainty_question *q, 
                                  .net = q->net,
                                  .program = {give_program, keep_program, (void *)q->program},
                                  .redraws = IW_CERTAINTY_REDRAWS};
-    struct iwi_asker asker = {.log = log, .set = q->set, .opts = &opts, .blocks = iwi_set_blocks(q->set)};
-    struct iwi_scene scene;
+    struct iwi_inquiry inquiry = {.log = log, .set = q->set, .opts = &opts, .blocks = iwi_set_blocks(q->set)};
+    struct iwi_experiment experiment;
     double *values;
     iw_status status;
 
-    IW_TRY(iwi_scene_init(&asker, 0, q->result->trials, IW_CERTAINTY_REDRAWS, &scene));
-    scene.per_redraw = per_redraw_of(q->result->trials);
-    scene.noiseless_ps = q->result->noiseless_ps;
-    asker.work_total = iw_program_messages(q->program) * iw_certainty_trials(q->set, q->result->trials);
-    IW_TRY(new_values(log, q->result, iwi_scene_values(&scene), &values));
-    status = iwi_scene_run_redraws(&scene, &as_it_is, 1, values);
+    IW_TRY(iwi_experiment_init(&inquiry, 0, q->result->trials, IW_CERTAINTY_REDRAWS, &experiment));
+    experiment.per_redraw = per_redraw_of(q->result->trials);
+    experiment.noiseless_ps = q->result->noiseless_ps;
+    inquiry.work_total = iw_program_messages(q->program) * iw_certainty_trials(q->set, q->result->trials);
+    IW_TRY(new_values(log, q->result, iwi_experiment_values(&experiment), &values));
+    status = iwi_experiment_run_redraws(&experiment, &as_it_is, 1, values);
     if (status == IW_OK) {
-        *slowdown_p = iwi_scene_slowdown(&scene, values, &as_it_is);
+        *slowdown_p = iwi_experiment_slowdown(&experiment, values, &as_it_is);
     }
     free(values);
     return status;
@@ -110,17 +110,17 @@ iw_status iwi_count_recording(const iw_log *log, const iw_noise_set *set, const 
                               const double *slowdowns, size_t count, uint64_t seed, iw_estimate *slowdown_p)
 {
     const double mean = iwi_mean_estimate(slowdowns, count).value;
-    const iw_reach reach = iwi_reach(set, exposure, mean);
+    const iw_reach reach = iwi_reach_for(set, exposure, mean);
     double variance = 0.0;
 
     IW_TRY(iwi_recording_variance(log, set, exposure, mean, seed, &variance));
-    *slowdown_p =
-        iwi_interval(&(struct iwi_sample){.trials = slowdowns,
-                                          .trial_count = count,
-                                          .file_variance = variance * mean * mean,
-                                          .file_freedom = freedom_of(variance),
-                                          .one_hit = (double)reach.longest_ns * 1e-9 / exposure->quiet_s,
-                                          .most_unmet = INFINITY});
+    *slowdown_p = iwi_paired_interval(
+        &(struct iwi_sample){.trials = slowdowns,
+                             .trial_count = count,
+                             .file_variance = variance * mean * mean,
+                             .file_freedom = freedom_of(variance),
+                             .one_hit = (double)reach.longest_ns * 1e-9 / exposure->quiet_s,
+                             .most_unmet = INFINITY});
     if (slowdown_p->low < 0.0) {
         slowdown_p->low = fmax(slowdown_p->low, least_slowdown(slowdowns, count));
     }

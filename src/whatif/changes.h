@@ -6,7 +6,7 @@
 
 #include <idlewave/whatif.h>
 
-#include "whatif/scene.h"
+#include "whatif/experiment.h"
 
 struct iwi_changes {
     iw_change *list;

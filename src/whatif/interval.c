@@ -101,7 +101,7 @@ static double half_width(const struct iwi_sample *sample, double mean)
     return gsl_cdf_tdist_Pinv(0.975, fmax(freedom, r - 1.0)) * sqrt(trials + file);
 }
 
-iw_estimate iwi_interval(const struct iwi_sample *sample)
+iw_estimate iwi_paired_interval(const struct iwi_sample *sample)
 {
     const size_t redraw_trials = sample->redraw_count * sample->per_redraw;
     const double unmet =

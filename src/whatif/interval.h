@@ -22,6 +22,6 @@ struct iwi_sample {
     double most_unmet;     /* what hits that no trial met add to the mean at most; used with one_hit */
 };
 
-iw_estimate iwi_interval(const struct iwi_sample *sample);
+iw_estimate iwi_paired_interval(const struct iwi_sample *sample);
 
 #endif

@@ -11,7 +11,7 @@
 #include <idlewave/recording_edit.h>
 
 #include "base/base.h"
-#include "format/noise_hdf5.h"
+#include "format/recording/noise_hdf5.h"
 #include "noise/source_filter.h"
 
 enum { LIST_SIZE = 400 };

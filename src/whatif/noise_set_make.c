@@ -174,8 +174,8 @@ static iw_status take_away(const iw_log *log, const iw_noise_set *set, const str
 iw_status iwi_set_add_nodes(const iw_log *log, const struct iwi_set_input *input, const char *const *names,
                             const iw_recording *const *recordings, iw_noise *noise)
 {
-    return iwi_noise_add_recordings(log, noise, input->text, names, recordings, input->node_count,
-                                    input->length_ns);
+    return iwi_noise_add_named_recordings(log, noise, input->text, names, recordings, input->node_count,
+                                          input->length_ns);
 }
 
 /* What is left of nothing holds its place, so that the random numbers of other inputs stay the same. */

@@ -77,7 +77,7 @@ static struct iwi_met_job job_of(const struct iwi_length_bins *bins, double quie
     return (struct iwi_met_job){quiet_s, phases, iwi_bins_longest_s(bins, quiet_s / phases)};
 }
 
-iw_reach iwi_reach(const iw_noise_set *set, const struct iwi_exposure *exposure, double value)
+iw_reach iwi_reach_for(const iw_noise_set *set, const struct iwi_exposure *exposure, double value)
 {
     const double allowed = iwi_unseen_allowed(value);
     iw_reach reach = {.is_extrapolated = iw_noise_set_law(set, 0) != NULL};
@@ -105,7 +105,7 @@ iw_reach iwi_reach(const iw_noise_set *set, const struct iwi_exposure *exposure,
 
 iw_reach iw_reach_of(const iw_noise_set *set, uint32_t ranks, iw_time noiseless_ps, double slowdown)
 {
-    return iwi_reach(
+    return iwi_reach_for(
         set, &(struct iwi_exposure){.ranks = ranks, .quiet_s = (double)noiseless_ps / (double)IW_PS_PER_S},
         slowdown);
 }

@@ -4,8 +4,8 @@
 #ifndef IWI_REACH_H
 #define IWI_REACH_H
 
-#include "stats/length_bins.h"
-#include "stats/longest.h"
+#include "analysis/length_bins.h"
+#include "analysis/longest.h"
 #include "whatif/noise_set.h"
 
 /* Which pieces of detours count: those of parts that `is_removed` has as `value`; NULL: all. */
@@ -23,7 +23,7 @@ struct iwi_exposure {
 };
 
 /* For a value, a slowdown or a saving, that comes from what the filter lets pass. */
-iw_reach iwi_reach(const iw_noise_set *set, const struct iwi_exposure *exposure, double value);
+iw_reach iwi_reach_for(const iw_noise_set *set, const struct iwi_exposure *exposure, double value);
 
 /* Relative variance of the slowdown between recordings of the same nodes, by drawing their stretches (of a
  * folder: its nodes) anew. 0: nothing is recorded. */

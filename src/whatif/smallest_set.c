@@ -33,7 +33,7 @@ static const double MOST_MESSAGES = 3e10;
 static const size_t REST = SIZE_MAX; /* an atom: s->rest */
 
 struct search {
-    struct iwi_scene *scene;
+    struct iwi_experiment *experiment;
     const iw_change *rest; /* the sources that were not tried alone; NULL: there are none */
     size_t *atoms;         /* what can be removed, by what it saves alone: parts, or REST */
     size_t atom_count;
@@ -61,7 +61,7 @@ static size_t count_true(const bool *flags, size_t count)
 /* Marks the parts of the atoms that are chosen. */
 static void mark_parts(const struct search *s, const bool *is_chosen, bool *is_removed)
 {
-    const size_t part_count = s->scene->asker->set->part_count;
+    const size_t part_count = s->experiment->inquiry->set->part_count;
 
     memset(is_removed, 0, part_count * sizeof *is_removed);
     for (size_t i = 0; i < s->atom_count; i++) {
@@ -81,9 +81,9 @@ static iw_status try_chosen(struct search *s, double *slowdown_p)
 
     mark_parts(s, s->is_chosen, s->is_removed);
     s->left -= s->left > 0;
-    s->scene->asker->work_total += iw_program_messages(s->scene->program) * s->scene->trials;
-    IW_TRY(iwi_scene_run_trials(s->scene, &variant, s->values));
-    *slowdown_p = iwi_mean_estimate(s->values, (size_t)s->scene->trials).value;
+    s->experiment->inquiry->work_total += iw_program_messages(s->experiment->program) * s->experiment->trials;
+    IW_TRY(iwi_experiment_run_trials(s->experiment, &variant, s->values));
+    *slowdown_p = iwi_mean_estimate(s->values, (size_t)s->experiment->trials).value;
     return IW_OK;
 }
 
@@ -255,7 +255,7 @@ static iw_status try_smaller(struct search *s)
 /* The change's parts, each on its own. */
 static void list_parts(struct search *s, const iw_change *change)
 {
-    for (size_t part = 0; part < s->scene->asker->set->part_count; part++) {
+    for (size_t part = 0; part < s->experiment->inquiry->set->part_count; part++) {
         if (change->is_removed[part]) {
             s->is_needed[s->atom_count] = false;
             s->atoms[s->atom_count++] = part;
@@ -274,10 +274,10 @@ static iw_status search_in_rest(struct search *s)
 
 static iw_status search(struct search *s, struct iwi_smallest *smallest)
 {
-    const size_t part_count = s->scene->asker->set->part_count;
+    const size_t part_count = s->experiment->inquiry->set->part_count;
     size_t size;
 
-    if (s->scene->is_monotone) {
+    if (s->experiment->is_monotone) {
         IW_TRY(find_needed(s));
     }
     s->best_size = s->atom_count + 1;
@@ -313,7 +313,7 @@ static void list_atoms(struct search *s, const struct iwi_changes *changes)
             rest = &changes->list[i];
         }
     }
-    if (rest != NULL && s->scene->is_monotone) {
+    if (rest != NULL && s->experiment->is_monotone) {
         s->rest = rest;
         s->atoms[s->atom_count++] = REST;
     } else if (rest != NULL) {
@@ -321,25 +321,25 @@ static void list_atoms(struct search *s, const struct iwi_changes *changes)
     }
 }
 
-uint64_t iwi_smallest_set_budget(const struct iwi_scene *scene)
+uint64_t iwi_smallest_set_budget(const struct iwi_experiment *experiment)
 {
-    const double messages = (double)iw_program_messages(scene->program) * (double)scene->trials;
+    const double messages = (double)iw_program_messages(experiment->program) * (double)experiment->trials;
 
     return (uint64_t)fmin(MOST_SIMULATIONS, MOST_MESSAGES / fmax(messages, 1.0));
 }
 
 static iw_status prepare(struct search *s, const struct iwi_changes *changes)
 {
-    const iw_log *log = s->scene->asker->log;
-    const size_t part_count = s->scene->asker->set->part_count;
+    const iw_log *log = s->experiment->inquiry->log;
+    const size_t part_count = s->experiment->inquiry->set->part_count;
 
-    s->left = iwi_smallest_set_budget(s->scene);
+    s->left = iwi_smallest_set_budget(s->experiment);
     s->atoms = iwi_new_array(log, part_count, sizeof *s->atoms);
     s->is_chosen = iwi_new_array(log, part_count, sizeof *s->is_chosen);
     s->is_needed = iwi_new_array(log, part_count, sizeof *s->is_needed);
     s->is_best = iwi_new_array(log, part_count, sizeof *s->is_best);
     s->is_removed = iwi_new_array(log, part_count, sizeof *s->is_removed);
-    s->values = iwi_new_array(log, iwi_scene_values(s->scene), sizeof *s->values);
+    s->values = iwi_new_array(log, iwi_experiment_values(s->experiment), sizeof *s->values);
     if (s->atoms == NULL || s->is_chosen == NULL || s->is_needed == NULL || s->is_best == NULL ||
         s->is_removed == NULL || s->values == NULL) {
         return IW_ERR_NOMEM;
@@ -348,19 +348,19 @@ static iw_status prepare(struct search *s, const struct iwi_changes *changes)
     return IW_OK;
 }
 
-iw_status iwi_smallest_set(struct iwi_scene *scene, const struct iwi_changes *changes, double now, double all,
-                           double target, struct iwi_smallest *smallest_p)
+iw_status iwi_smallest_set(struct iwi_experiment *experiment, const struct iwi_changes *changes, double now,
+                           double all, double target, struct iwi_smallest *smallest_p)
 {
-    const struct iwi_asker *asker = scene->asker;
-    struct search s = {.scene = scene, .target = target};
+    const struct iwi_inquiry *inquiry = experiment->inquiry;
+    struct search s = {.experiment = experiment, .target = target};
     struct iwi_smallest smallest = {.is_found = now <= target, .is_exact = true};
     iw_status status = IW_OK;
 
-    smallest.is_removed = iwi_new_array(asker->log, asker->set->part_count, sizeof *smallest.is_removed);
+    smallest.is_removed = iwi_new_array(inquiry->log, inquiry->set->part_count, sizeof *smallest.is_removed);
     if (smallest.is_removed == NULL) {
         return IW_ERR_NOMEM;
     }
-    if (now > target && (all <= target || !scene->is_monotone)) {
+    if (now > target && (all <= target || !experiment->is_monotone)) {
         status = prepare(&s, changes);
         status = status == IW_OK ? search(&s, &smallest) : status;
     }

@@ -12,11 +12,11 @@ struct iwi_smallest {
 };
 
 /* Simulations, of all trials each, that the search may take. */
-uint64_t iwi_smallest_set_budget(const struct iwi_scene *scene);
+uint64_t iwi_smallest_set_budget(const struct iwi_experiment *experiment);
 
 /* Out of the changes of kind SOURCE and REST, which have their numbers, the largest saving first. `all`: the
  * slowdown without all of them; `now`: with all. */
-IW_NODISCARD iw_status iwi_smallest_set(struct iwi_scene *scene, const struct iwi_changes *changes,
+IW_NODISCARD iw_status iwi_smallest_set(struct iwi_experiment *experiment, const struct iwi_changes *changes,
                                         double now, double all, double target,
                                         struct iwi_smallest *smallest_p);
 

@@ -11,13 +11,13 @@
 #include "base/base.h"
 #include "whatif/break_even.h"
 #include "whatif/changes.h"
+#include "whatif/experiment.h"
 #include "whatif/reach.h"
-#include "whatif/scene.h"
 #include "whatif/smallest_set.h"
 
 struct run {
-    struct iwi_asker asker;
-    struct iwi_scene scene;
+    struct iwi_inquiry inquiry;
+    struct iwi_experiment experiment;
     struct iwi_changes changes;
     struct iwi_variant *variants; /* 0: as it is; i + 1: change i */
     double *values;               /* of the variants, and room for one more */
@@ -42,39 +42,40 @@ iw_status iwi_whatif_check(const iw_log *log, const iw_whatif_opts *opts)
 
 static iw_status run_changes(struct run *run)
 {
-    const struct iwi_asker *asker = &run->asker;
+    const struct iwi_inquiry *inquiry = &run->inquiry;
     const size_t count = run->changes.count + 1;
 
-    run->variants = iwi_new_array(asker->log, count, sizeof *run->variants);
-    run->values = iwi_new_array(asker->log, (count + 1) * iwi_scene_values(&run->scene), sizeof *run->values);
+    run->variants = iwi_new_array(inquiry->log, count, sizeof *run->variants);
+    run->values = iwi_new_array(inquiry->log, (count + 1) * iwi_experiment_values(&run->experiment),
+                                sizeof *run->values);
     if (run->variants == NULL || run->values == NULL) {
         return IW_ERR_NOMEM;
     }
     for (size_t i = 1; i < count; i++) {
         run->variants[i] = iwi_variant_of(&run->changes.list[i - 1]);
     }
-    run->asker.work_total += iwi_scene_work(&run->scene, count);
-    return iwi_scene_run(&run->scene, run->variants, count, run->values);
+    run->inquiry.work_total += iwi_experiment_work(&run->experiment, count);
+    return iwi_experiment_run(&run->experiment, run->variants, count, run->values);
 }
 
 static void estimate_change(struct run *run, const double *values, iw_change *change)
 {
-    const size_t stride = iwi_scene_values(&run->scene);
+    const size_t stride = iwi_experiment_values(&run->experiment);
     const struct iwi_variant variant = iwi_variant_of(change);
     double *work = &run->values[(run->changes.count + 1) * stride];
 
-    change->slowdown = iwi_scene_slowdown(&run->scene, values, &variant);
-    change->saving = iwi_scene_saving(&run->scene, run->values, values, &variant, work);
-    if (!variant.is_together && !variant.is_reserved && run->scene.is_monotone) {
+    change->slowdown = iwi_experiment_slowdown(&run->experiment, values, &variant);
+    change->saving = iwi_experiment_saving(&run->experiment, run->values, values, &variant, work);
+    if (!variant.is_together && !variant.is_reserved && run->experiment.is_monotone) {
         change->saving.low = iwi_not_below_0(change->saving.low); /* without a detour nothing ends later */
     }
 }
 
 static void estimate_all(struct run *run)
 {
-    const size_t stride = iwi_scene_values(&run->scene);
+    const size_t stride = iwi_experiment_values(&run->experiment);
 
-    run->whatif->now = iwi_scene_slowdown(&run->scene, run->values, &run->variants[0]);
+    run->whatif->now = iwi_experiment_slowdown(&run->experiment, run->values, &run->variants[0]);
     for (size_t i = 0; i < run->changes.count; i++) {
         iw_change *change = &run->changes.list[i];
 
@@ -100,16 +101,17 @@ static void share_now(struct run *run)
 /* As `simulate` has it, where it has one: the same question has one answer. */
 static iw_status estimate_now(struct run *run)
 {
-    const struct iwi_scene *scene = &run->scene;
+    const struct iwi_experiment *experiment = &run->experiment;
     const struct iwi_exposure exposure = {.ranks = run->whatif->ranks,
-                                          .quiet_s = (double)scene->noiseless_ps / (double)IW_PS_PER_S};
-    const iw_reach reach = iwi_reach(run->asker.set, &exposure, run->whatif->now.value);
+                                          .quiet_s = (double)experiment->noiseless_ps / (double)IW_PS_PER_S};
+    const iw_reach reach = iwi_reach_for(run->inquiry.set, &exposure, run->whatif->now.value);
 
     run->whatif->reach = reach;
-    if (reach.watched_s > 0.0 && !reach.is_extrapolated && scene->redraws > 0 &&
-        scene->trials >= IW_CERTAINTY_LEAST_TRIALS) {
-        IW_TRY(iwi_count_recording(run->asker.log, run->asker.set, &exposure, run->values,
-                                   (size_t)scene->trials, run->asker.opts->sim.seed, &run->whatif->now));
+    if (reach.watched_s > 0.0 && !reach.is_extrapolated && experiment->redraws > 0 &&
+        experiment->trials >= IW_CERTAINTY_LEAST_TRIALS) {
+        IW_TRY(iwi_count_recording(run->inquiry.log, run->inquiry.set, &exposure, run->values,
+                                   (size_t)experiment->trials, run->inquiry.opts->sim.seed,
+                                   &run->whatif->now));
         share_now(run);
     }
     return IW_OK;
@@ -156,16 +158,16 @@ static void name_set(const iw_noise_set *set, iw_change *change)
 static iw_status evaluate_set(struct run *run, iw_change *change)
 {
     const struct iwi_variant variant = iwi_variant_of(change);
-    double *values = iwi_new_array(run->asker.log, iwi_scene_values(&run->scene), sizeof *values);
+    double *values = iwi_new_array(run->inquiry.log, iwi_experiment_values(&run->experiment), sizeof *values);
     iw_status status = values != NULL ? IW_OK : IW_ERR_NOMEM;
 
     if (status == IW_OK) {
-        run->asker.work_total += iwi_scene_work(&run->scene, 1);
-        status = iwi_scene_run(&run->scene, &variant, 1, values);
+        run->inquiry.work_total += iwi_experiment_work(&run->experiment, 1);
+        status = iwi_experiment_run(&run->experiment, &variant, 1, values);
     }
     if (status == IW_OK) {
         estimate_change(run, values, change);
-        name_set(run->asker.set, change);
+        name_set(run->inquiry.set, change);
     }
     free(values);
     return status;
@@ -179,9 +181,9 @@ static iw_status find_target_set(struct run *run)
     struct iwi_changes made = {NULL, 0, 0};
     iw_status status;
 
-    IW_TRY(iwi_smallest_set(&run->scene, &run->changes, now, all != NULL ? all->slowdown.value : now,
-                            run->asker.opts->target, &smallest));
-    status = iwi_changes_add(run->asker.log, run->asker.set, IW_CHANGE_SET, smallest.is_removed, &made);
+    IW_TRY(iwi_smallest_set(&run->experiment, &run->changes, now, all != NULL ? all->slowdown.value : now,
+                            run->inquiry.opts->target, &smallest));
+    status = iwi_changes_add(run->inquiry.log, run->inquiry.set, IW_CHANGE_SET, smallest.is_removed, &made);
     free(smallest.is_removed);
     IW_TRY(status);
     run->whatif->target_set = made.list[0];
@@ -195,8 +197,8 @@ static iw_status find_target_set(struct run *run)
 
 static iw_status find_break_even(struct run *run, const iw_change *reserve)
 {
-    const struct iwi_asker *asker = &run->asker;
-    iw_sim_opts opts = asker->opts->sim;
+    const struct iwi_inquiry *inquiry = &run->inquiry;
+    iw_sim_opts opts = inquiry->opts->sim;
     iw_sim_result *result;
 
     opts.trials = 1;
@@ -204,10 +206,10 @@ static iw_status find_break_even(struct run *run, const iw_change *reserve)
     opts.checkpoint_dir = NULL;
     opts.want_explain = opts.want_end_times = false;
     opts.steps = (iw_step_sink){NULL, NULL};
-    IW_TRY(iw_simulate(NULL, run->scene.reserved, asker->opts->net, NULL, &opts, &result));
-    run->whatif->break_even.price = (double)result->noiseless_ps / (double)run->scene.noiseless_ps - 1.0;
+    IW_TRY(iw_simulate(NULL, run->experiment.reserved, inquiry->opts->net, NULL, &opts, &result));
+    run->whatif->break_even.price = (double)result->noiseless_ps / (double)run->experiment.noiseless_ps - 1.0;
     iw_sim_result_free(result);
-    return iwi_break_even(&run->asker, reserve, run->whatif->ranks, &run->whatif->break_even);
+    return iwi_break_even_find(&run->inquiry, reserve, run->whatif->ranks, &run->whatif->break_even);
 }
 
 /* ---- how much was recorded ---- */
@@ -235,28 +237,28 @@ static void tell_recorded(const iw_noise_set *set, iw_whatif *whatif)
 
 static iw_status answer(struct run *run)
 {
-    const iw_whatif_opts *opts = run->asker.opts;
+    const iw_whatif_opts *opts = run->inquiry.opts;
     iw_whatif *whatif = run->whatif;
     const iw_change *reserve;
 
-    IW_TRY(
-        iwi_changes_list(run->asker.log, run->asker.set, opts, run->scene.reserved != NULL, &run->changes));
+    IW_TRY(iwi_changes_list(run->inquiry.log, run->inquiry.set, opts, run->experiment.reserved != NULL,
+                            &run->changes));
     IW_TRY(run_changes(run));
-    whatif->ranks = iw_program_ranks(run->scene.program);
-    whatif->trials = run->scene.trials;
+    whatif->ranks = iw_program_ranks(run->experiment.program);
+    whatif->trials = run->experiment.trials;
     whatif->seed = opts->sim.seed;
-    whatif->redraws = run->scene.redraws;
-    whatif->noiseless_ps = run->scene.noiseless_ps;
-    whatif->is_monotone = run->scene.is_monotone;
-    whatif->messages = iw_program_messages(run->scene.program);
+    whatif->redraws = run->experiment.redraws;
+    whatif->noiseless_ps = run->experiment.noiseless_ps;
+    whatif->is_monotone = run->experiment.is_monotone;
+    whatif->messages = iw_program_messages(run->experiment.program);
     whatif->target = opts->target;
-    whatif->is_reserve_unknown = opts->cores_per_node > 0 && run->scene.reserved == NULL;
+    whatif->is_reserve_unknown = opts->cores_per_node > 0 && run->experiment.reserved == NULL;
     estimate_all(run);
     IW_TRY(estimate_now(run));
     if (run->changes.count > 0) { /* else there may be no array */
         qsort(run->changes.list, run->changes.count, sizeof(iw_change), compare_changes);
     }
-    tell_recorded(run->asker.set, whatif);
+    tell_recorded(run->inquiry.set, whatif);
     if (opts->target >= 0.0) {
         IW_TRY(find_target_set(run));
     }
@@ -264,7 +266,7 @@ static iw_status answer(struct run *run)
     if (reserve != NULL) {
         IW_TRY(find_break_even(run, reserve));
     }
-    whatif->engine_seconds = run->asker.engine_seconds;
+    whatif->engine_seconds = run->inquiry.engine_seconds;
     whatif->changes = run->changes.list;
     whatif->change_count = run->changes.count;
     run->changes = (struct iwi_changes){NULL, 0, 0};
@@ -274,14 +276,14 @@ static iw_status answer(struct run *run)
 iw_status iw_whatif_run(const iw_log *log, const iw_noise_set *set, const iw_whatif_opts *opts,
                         iw_whatif **whatif_p)
 {
-    struct run run = {.asker = {.log = log, .set = set, .opts = opts, .blocks = iwi_set_blocks(set)}};
+    struct run run = {.inquiry = {.log = log, .set = set, .opts = opts, .blocks = iwi_set_blocks(set)}};
     iw_status status;
 
     IW_TRY(iwi_whatif_check(log, opts));
-    IW_TRY(iwi_scene_init(&run.asker, 0, opts->sim.trials, opts->redraws, &run.scene));
+    IW_TRY(iwi_experiment_init(&run.inquiry, 0, opts->sim.trials, opts->redraws, &run.experiment));
     run.whatif = iwi_new_array(log, 1, sizeof *run.whatif);
     status = run.whatif != NULL ? answer(&run) : IW_ERR_NOMEM;
-    iwi_scene_release(&run.scene);
+    iwi_experiment_release(&run.experiment);
     iwi_changes_release(&run.changes);
     free(run.variants);
     free(run.values);

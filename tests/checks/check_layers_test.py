@@ -111,8 +111,8 @@ class CheckLayers(unittest.TestCase):
         self.assert_found("`src/more` is in the table but not")
 
     def test_finds_two_files_of_one_name(self):
-        self.write("cli/engine.c", OPENING)
-        self.assert_found("the name is taken by cli/engine.c")
+        self.write("cli/verbs/engine.c", OPENING)
+        self.assert_found("the name is taken by cli/verbs/engine.c")
 
     def test_finds_a_file_without_opening(self):
         self.write("src/base/arena.c", "int x;\n/* SPDX-License-Identifier: BSD-3-Clause */\n")

@@ -13,7 +13,7 @@
 
 #include "base/digest.h"
 #include "fuzz_folder.h"
-#include "sim/checkpoint_stream.h"
+#include "sim/checkpoint/checkpoint_stream.h"
 
 enum { FILES = 3, FILE_SIZE = 4096, PART_HEADER_SIZE = 176, CHANGE_SIZE = 4, CHANGES_MAX = 12 };
 

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "format/goal.h"
+#include "format/goal/goal.h"
 #include "fuzz.h"
 
 typedef iw_status (*iwt_goal_reader)(const iw_log *log, const struct iwi_goal_source *source,

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "format/convert.h"
+#include "format/import/convert.h"
 #include "fuzz.h"
 
 static inline iw_recording *iwt_fuzz_import(const struct iwi_convert_ops *ops, const char *data, size_t size)

@@ -1,7 +1,7 @@
 /* Fuzzes the reader of networks.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "format/net_yaml.h"
+#include "format/net/net_yaml.h"
 #include "fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -12,7 +12,7 @@
 #include <idlewave/recording.h>
 
 #include "base/base.h"
-#include "format/noise_hdf5_create.h"
+#include "format/recording/noise_hdf5_create.h"
 #include "fuzz.h"
 #include "noise/stream.h"
 

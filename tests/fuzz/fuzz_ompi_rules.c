@@ -1,14 +1,14 @@
 /* Fuzzes the reader of Open MPI's rules files.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "format/ompi_rules.h"
+#include "format/trace/ompi_rules.h"
 #include "fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     unsigned errors = 0;
     const iw_log log = {iwt_fuzz_count_error, &errors};
-    const struct iwi_wishes no_wishes = {NULL, 0};
+    const struct iwi_algorithm_overrides no_wishes = {NULL, 0};
     struct iwi_operation op = {.ranks = 100, .bytes = 1000};
     struct iwi_rule_set set;
     const iw_status status = iwi_ompi_rules_read_memory(&log, "fuzz", (const char *)data, size, &set);

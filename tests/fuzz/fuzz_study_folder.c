@@ -1,12 +1,12 @@
 /* Fuzzes the folders of studies: reported, gone on with, and merged, as `report` and `study` do it.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "format/study_line.h"
-#include "format/study_yaml.h"
+#include "format/study/study_line.h"
+#include "format/study/study_yaml.h"
 #include "fuzz_folder.h"
 #include "study/claims.h"
 #include "study/folder.h"
-#include "study/others.h"
+#include "study/peer_results.h"
 #include "study/tasks.h"
 
 /* What the folder may hold; others of its files are never read. */
@@ -97,22 +97,22 @@ static void count_id(void *arg, const char *id)
 static iw_status find_results(const iw_log *log, const char *dir, const iw_study *study,
                               const struct iwi_results_file *file, struct iwi_tasks *tasks)
 {
-    struct iwi_others others;
+    struct iwi_peer_results others;
     bool is_other = false;
     size_t news = 0;
     iw_status status;
 
-    IW_TRY(iwi_others_init(log, dir, file->path, &others));
+    IW_TRY(iwi_peer_results_init(log, dir, file->path, &others));
     status = iwi_tasks_find(log, study, dir, tasks);
     if (status == IW_OK) {
         iwt_fuzz_require(tasks->found <= tasks->count);
         status = iwi_folder_describe(log, dir, study, "fuzz", &is_other);
     }
     if (status == IW_OK) {
-        status = iwi_others_read(log, &others, count_id, &news);
+        status = iwi_peer_results_read(log, &others, count_id, &news);
     }
     iwt_fuzz_require(news == 0); /* nobody else has written anything meanwhile */
-    iwi_others_release(&others);
+    iwi_peer_results_release(&others);
     return status;
 }
 

@@ -3,7 +3,7 @@
  */
 #include <string.h>
 
-#include "format/trace_allprof.h"
+#include "format/trace/trace_allprof.h"
 #include "fuzz.h"
 
 enum { RANKS_MAX = 4 };

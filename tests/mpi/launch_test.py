@@ -18,7 +18,7 @@ OTHER = next(mpi for mpi in run_mpi.MPIS if mpi != MPI)
 IDLEWAVE = ARGUMENTS.idlewave.resolve()
 HELLO = ARGUMENTS.programs.resolve() / "hello"
 OTHER_HELLO = HELLO.parent.parent / OTHER / "hello"
-PART_START = IDLEWAVE.parent / "iw_part_start"  # beside the command: it finds the parts as the command does
+PART_START = IDLEWAVE.parent / "iw_plugin_start"  # beside the command: it finds the parts as the command does
 PARTS = run_mpi.parts_beside(IDLEWAVE)
 TRACER = PARTS / MPI / "libidlewave-trace.so"
 OTHER_TRACER = PARTS / OTHER / "libidlewave-trace.so"

@@ -67,7 +67,7 @@ static iw_status run(const iw_log *log, const iw_link *link, uint32_t threads, c
 
 int main(int argc, char **argv)
 {
-    const iw_mpi_part *part;
+    const iw_mpi_plugin *part;
     const iw_link *link, *again;
     iw_link narrow;
     iw_log log = {write_message, NULL};

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "stats/fleet_cells.h"
+#include "analysis/fleet/fleet_cells.h"
 #include "support.h"
 
 enum { CPUS = 2, SOURCES = 7 };

@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/bench_parts.h"
-#include "report/html_fleet.h"
-#include "report/html_noise.h"
-#include "report/html_result.h"
-#include "report/html_study.h"
+#include "report/html/html_fleet.h"
+#include "report/html/html_noise.h"
+#include "report/html/html_result.h"
+#include "report/html/html_study.h"
+#include "report/kinds/bench_report.h"
 #include "support/made_bench.h"
 #include "support/made_recording.h"
 #include "support/made_timeline.h"

@@ -18,5 +18,5 @@ const struct iwi_algorithm iwi_allgather_bruck = {
     .round_count = iwi_log2_ranks,
     .message_count = iwi_all_send_messages,
     .round = fill_round,
-    .part = iwi_streaming_part,
+    .role = iwi_streaming_role,
 };

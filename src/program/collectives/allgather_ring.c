@@ -16,5 +16,5 @@ const struct iwi_algorithm iwi_allgather_ring = {
     .round_count = iwi_other_ranks,
     .message_count = iwi_all_send_messages,
     .round = fill_round,
-    .part = iwi_streaming_part,
+    .role = iwi_streaming_role,
 };

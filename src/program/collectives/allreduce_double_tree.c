@@ -179,11 +179,11 @@ static uint32_t slot_of(const struct half halves[2], uint64_t index, uint32_t se
     return slot;
 }
 
-static void fill_part(const struct iwi_operation *op, uint64_t index, uint32_t rank, struct iwi_part *part)
+static void fill_role(const struct iwi_operation *op, uint64_t index, uint32_t rank, struct iwi_role *role)
 {
     const struct half halves[2] = {half_of(op, false), half_of(op, true)};
 
-    iwi_part_clear(part);
+    iwi_role_clear(role);
     for (int number = 0; number < 4; number++) {
         const int tree = number / 2;
         const int direction = number % 2;
@@ -192,11 +192,11 @@ static void fill_part(const struct iwi_operation *op, uint64_t index, uint32_t r
                                               : parent_hop(&halves[tree], index, DOWN, rank);
 
         if (out.exists) {
-            iwi_part_send(part, out.rank, out.bytes);
+            iwi_role_send(role, out.rank, out.bytes);
         }
         if (in.exists) {
-            iwi_part_recv(part, in.rank, slot_of(halves, index, in.rank, tree, direction), in.bytes);
-            part->reduce_bytes += direction == UP ? in.bytes : 0;
+            iwi_role_recv(role, in.rank, slot_of(halves, index, in.rank, tree, direction), in.bytes);
+            role->reduce_bytes += direction == UP ? in.bytes : 0;
         }
     }
 }
@@ -208,5 +208,5 @@ const struct iwi_algorithm iwi_allreduce_double_tree = {
     .round_count = round_count,
     .message_count = message_count,
     .round = fill_round,
-    .part = fill_part,
+    .role = fill_role,
 };

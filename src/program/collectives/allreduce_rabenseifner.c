@@ -37,29 +37,29 @@ static void fill_round(const struct iwi_operation *op, uint64_t index, struct iw
 }
 
 /* The allgather undoes the halvings, the last one first. */
-static void doubling_part(const struct iwi_fold *fold, uint64_t bytes, uint32_t core_rank, uint32_t bit,
-                          struct iwi_part *part)
+static void doubling_role(const struct iwi_fold *fold, uint64_t bytes, uint32_t core_rank, uint32_t bit,
+                          struct iwi_role *role)
 {
     const uint64_t known = iwi_halved_bytes(fold, bytes, core_rank, bit + 1);
     const uint64_t missing = iwi_halved_bytes(fold, bytes, core_rank, bit) - known;
 
-    iwi_fold_exchange(fold, core_rank, bit, known, missing, part);
+    iwi_fold_exchange(fold, core_rank, bit, known, missing, role);
 }
 
-static void fill_part(const struct iwi_operation *op, uint64_t index, uint32_t rank, struct iwi_part *part)
+static void fill_role(const struct iwi_operation *op, uint64_t index, uint32_t rank, struct iwi_role *role)
 {
     struct iwi_fold fold;
     uint32_t step;
     uint32_t core_rank;
 
     make_fold(op, &fold);
-    if (!iwi_fold_part(&fold, index, rank, part, &step, &core_rank)) {
+    if (!iwi_fold_role(&fold, index, rank, role, &step, &core_rank)) {
         return;
     }
     if (step < fold.steps) {
-        iwi_fold_halve(&fold, op->bytes, core_rank, step, part);
+        iwi_fold_halve(&fold, op->bytes, core_rank, step, role);
     } else {
-        doubling_part(&fold, op->bytes, core_rank, 2 * fold.steps - 1 - step, part);
+        doubling_role(&fold, op->bytes, core_rank, 2 * fold.steps - 1 - step, role);
     }
 }
 
@@ -70,5 +70,5 @@ const struct iwi_algorithm iwi_allreduce_rabenseifner = {
     .round_count = round_count,
     .message_count = message_count,
     .round = fill_round,
-    .part = fill_part,
+    .role = fill_role,
 };

@@ -40,16 +40,16 @@ static void fill_round(const struct iwi_operation *op, uint64_t index, struct iw
     }
 }
 
-static void fill_part(const struct iwi_operation *op, uint64_t index, uint32_t rank, struct iwi_part *part)
+static void fill_role(const struct iwi_operation *op, uint64_t index, uint32_t rank, struct iwi_role *role)
 {
     struct iwi_fold fold;
     uint32_t step;
     uint32_t core_rank;
 
     make_fold(op, &fold);
-    if (iwi_fold_part(&fold, index, rank, part, &step, &core_rank)) {
-        iwi_fold_exchange(&fold, core_rank, step, op->bytes, op->bytes, part);
-        part->reduce_bytes = op->bytes;
+    if (iwi_fold_role(&fold, index, rank, role, &step, &core_rank)) {
+        iwi_fold_exchange(&fold, core_rank, step, op->bytes, op->bytes, role);
+        role->reduce_bytes = op->bytes;
     }
 }
 
@@ -60,5 +60,5 @@ const struct iwi_algorithm iwi_allreduce_recursive_doubling = {
     .round_count = round_count,
     .message_count = message_count,
     .round = fill_round,
-    .part = fill_part,
+    .role = fill_role,
 };

@@ -26,7 +26,7 @@ static void fill_round(const struct iwi_operation *op, uint64_t index, struct iw
 }
 
 /* In round k of either half rank r passes block r - k (+ 1 in the second half), the one that it got last. */
-static void fill_part(const struct iwi_operation *op, uint64_t index, uint32_t rank, struct iwi_part *part)
+static void fill_role(const struct iwi_operation *op, uint64_t index, uint32_t rank, struct iwi_role *role)
 {
     const uint32_t ranks = op->ranks;
     const bool is_first_half = is_reducing(op, index);
@@ -36,8 +36,8 @@ static void fill_part(const struct iwi_operation *op, uint64_t index, uint32_t r
     const uint32_t received = iwi_virtual_of_rank(ranks, 1, sent);
     const uint64_t received_bytes = iwi_block_bytes(op->bytes, ranks, received);
 
-    iwi_part_ring(part, ranks, rank, iwi_block_bytes(op->bytes, ranks, sent), received_bytes);
-    part->reduce_bytes = is_first_half ? received_bytes : 0;
+    iwi_role_ring(role, ranks, rank, iwi_block_bytes(op->bytes, ranks, sent), received_bytes);
+    role->reduce_bytes = is_first_half ? received_bytes : 0;
 }
 
 const struct iwi_algorithm iwi_allreduce_ring = {
@@ -47,5 +47,5 @@ const struct iwi_algorithm iwi_allreduce_ring = {
     .round_count = round_count,
     .message_count = iwi_all_send_messages,
     .round = fill_round,
-    .part = fill_part,
+    .role = fill_role,
 };

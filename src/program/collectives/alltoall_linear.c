@@ -20,16 +20,16 @@ static void fill_round(const struct iwi_operation *op, uint64_t index, struct iw
     round->fan = op->ranks - 1;
 }
 
-static void fill_part(const struct iwi_operation *op, uint64_t index, uint32_t rank, struct iwi_part *part)
+static void fill_role(const struct iwi_operation *op, uint64_t index, uint32_t rank, struct iwi_role *role)
 {
     (void)index;
-    iwi_part_clear(part);
+    iwi_role_clear(role);
     for (uint32_t distance = 1; distance < op->ranks; distance++) {
         const uint32_t peer = iwi_rank_of_virtual(op->ranks, distance, rank);
 
-        iwi_part_send(part, peer, op->bytes);
+        iwi_role_send(role, peer, op->bytes);
         /* seen from the peer this rank is P - distance ahead: its send number P - distance - 1 */
-        iwi_part_recv(part, peer, op->ranks - distance - 1, op->bytes);
+        iwi_role_recv(role, peer, op->ranks - distance - 1, op->bytes);
     }
 }
 
@@ -40,5 +40,5 @@ const struct iwi_algorithm iwi_alltoall_linear = {
     .round_count = round_count,
     .message_count = message_count,
     .round = fill_round,
-    .part = fill_part,
+    .role = fill_role,
 };

@@ -49,33 +49,33 @@ static void fill_round(const struct iwi_operation *op, uint64_t index, struct iw
     }
 }
 
-static void exchange_part(const struct shape *s, uint64_t index, uint32_t rank, struct iwi_part *part)
+static void exchange_role(const struct shape *s, uint64_t index, uint32_t rank, struct iwi_role *role)
 {
     const uint32_t step = (uint32_t)index - (s->extras > 0);
     const uint32_t partner = rank ^ (UINT32_C(1) << step);
 
     if (rank < s->core) {
-        iwi_part_send(part, partner, 1);
-        iwi_part_recv(part, partner, 0, 1);
+        iwi_role_send(role, partner, 1);
+        iwi_role_recv(role, partner, 0, 1);
     }
 }
 
-static void fill_part(const struct iwi_operation *op, uint64_t index, uint32_t rank, struct iwi_part *part)
+static void fill_role(const struct iwi_operation *op, uint64_t index, uint32_t rank, struct iwi_role *role)
 {
     const struct shape s = shape_of(op);
     const bool is_extra = rank >= s.core;
     const bool is_report = index == 0;
 
-    iwi_part_clear(part);
+    iwi_role_clear(role);
     if (is_exchange(&s, index)) {
-        exchange_part(&s, index, rank, part);
+        exchange_role(&s, index, rank, role);
     } else if (is_extra || rank < s.extras) {
         const uint32_t partner = is_extra ? rank - s.core : rank + s.core;
 
         if (is_extra == is_report) {
-            iwi_part_send(part, partner, 1);
+            iwi_role_send(role, partner, 1);
         } else {
-            iwi_part_recv(part, partner, 0, 1);
+            iwi_role_recv(role, partner, 0, 1);
         }
     }
 }
@@ -87,5 +87,5 @@ const struct iwi_algorithm iwi_barrier_recursive_doubling = {
     .round_count = round_count,
     .message_count = message_count,
     .round = fill_round,
-    .part = fill_part,
+    .role = fill_role,
 };

@@ -10,5 +10,5 @@ const struct iwi_algorithm iwi_barrier_tree = {
     .round_count = iwi_binomial_rounds,
     .message_count = iwi_binomial_messages,
     .round = iwi_binomial_round,
-    .part = iwi_binomial_part,
+    .role = iwi_binomial_role,
 };

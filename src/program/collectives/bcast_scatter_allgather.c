@@ -65,45 +65,45 @@ static uint64_t subtree_bytes(const struct iwi_operation *op, uint32_t child)
     return span_bytes(op, v, iwi_binomial_subtree(op->ranks, v));
 }
 
-static void scatter_part(const struct iwi_operation *op, uint64_t index, uint32_t rank, struct iwi_part *part)
+static void scatter_role(const struct iwi_operation *op, uint64_t index, uint32_t rank, struct iwi_role *role)
 {
     const struct iwi_links links = iwi_binomial_links(op, index, rank);
     const uint64_t bytes = subtree_bytes(op, links.has_child ? links.child : rank);
 
-    iwi_part_clear(part);
+    iwi_role_clear(role);
     if (links.has_child && bytes > 0) {
-        iwi_part_send(part, links.child, bytes);
+        iwi_role_send(role, links.child, bytes);
     } else if (links.has_parent && bytes > 0) {
-        iwi_part_recv(part, links.parent, 0, bytes);
+        iwi_role_recv(role, links.parent, 0, bytes);
     }
 }
 
-static void doubling_part(const struct iwi_operation *op, uint32_t step, uint32_t rank, struct iwi_part *part)
+static void doubling_role(const struct iwi_operation *op, uint32_t step, uint32_t rank, struct iwi_role *role)
 {
     const uint32_t count = UINT32_C(1) << step;
     const uint32_t v = iwi_virtual_of_rank(op->ranks, op->root, rank);
     const uint32_t own = v & ~(count - 1);
     const uint32_t partner = iwi_rank_of_virtual(op->ranks, op->root, v ^ count);
 
-    iwi_part_clear(part);
-    iwi_part_send(part, partner, span_bytes(op, own, count));
-    iwi_part_recv(part, partner, 0, span_bytes(op, own ^ count, count));
+    iwi_role_clear(role);
+    iwi_role_send(role, partner, span_bytes(op, own, count));
+    iwi_role_recv(role, partner, 0, span_bytes(op, own ^ count, count));
 }
 
-static void fill_part(const struct iwi_operation *op, uint64_t index, uint32_t rank, struct iwi_part *part)
+static void fill_role(const struct iwi_operation *op, uint64_t index, uint32_t rank, struct iwi_role *role)
 {
     const uint32_t step = (uint32_t)(index - scatter_rounds(op));
 
     if (index < scatter_rounds(op)) {
-        scatter_part(op, index, rank, part);
+        scatter_role(op, index, rank, role);
     } else if (is_doubling(op)) {
-        doubling_part(op, step, rank, part);
+        doubling_role(op, step, rank, role);
     } else {
         const uint32_t v = iwi_virtual_of_rank(op->ranks, op->root, rank);
         const uint32_t sent = iwi_virtual_of_rank(op->ranks, step, v);
         const uint32_t received = iwi_virtual_of_rank(op->ranks, 1, sent);
 
-        iwi_part_ring(part, op->ranks, rank, span_bytes(op, sent, 1), span_bytes(op, received, 1));
+        iwi_role_ring(role, op->ranks, rank, span_bytes(op, sent, 1), span_bytes(op, received, 1));
     }
 }
 
@@ -114,5 +114,5 @@ const struct iwi_algorithm iwi_bcast_scatter_allgather = {
     .round_count = round_count,
     .message_count = message_count,
     .round = fill_round,
-    .part = fill_part,
+    .role = fill_role,
 };

@@ -3,14 +3,14 @@
  */
 #include "program/collectives/scan.h"
 
-static void fill_part(const struct iwi_operation *op, uint64_t index, uint32_t rank, struct iwi_part *part)
+static void fill_role(const struct iwi_operation *op, uint64_t index, uint32_t rank, struct iwi_role *role)
 {
     const bool is_upper = (rank >> index & 1) != 0;
     const bool is_first_prefix = (rank & ((UINT32_C(1) << index) - 1)) == 0;
 
-    if (iwi_scan_doubling_part(op, index, rank, part)) {
+    if (iwi_scan_doubling_role(op, index, rank, role)) {
         /* the prefix starts as a copy of the first data from below, which costs no reduction */
-        part->reduce_bytes = is_upper && !is_first_prefix ? 2 * op->bytes : op->bytes;
+        role->reduce_bytes = is_upper && !is_first_prefix ? 2 * op->bytes : op->bytes;
     }
 }
 
@@ -21,5 +21,5 @@ const struct iwi_algorithm iwi_exscan_recursive_doubling = {
     .round_count = iwi_log2_ranks,
     .message_count = iwi_scan_doubling_messages,
     .round = iwi_scan_doubling_round,
-    .part = fill_part,
+    .role = fill_role,
 };

@@ -62,7 +62,7 @@ static bool find_core_rank(const struct iwi_fold *fold, uint32_t rank, uint32_t 
 }
 
 /* The extra gives (is_in), or gets back. */
-static void pair_part(const struct iwi_fold *fold, bool is_in, uint32_t rank, struct iwi_part *part)
+static void pair_role(const struct iwi_fold *fold, bool is_in, uint32_t rank, struct iwi_role *role)
 {
     const uint32_t v = iwi_virtual_of_rank(fold->ranks, fold->root, rank);
     const uint32_t partner = iwi_rank_of_virtual(fold->ranks, fold->root, v ^ 1);
@@ -73,21 +73,21 @@ static void pair_part(const struct iwi_fold *fold, bool is_in, uint32_t rank, st
         return;
     }
     if (is_keeper == is_in) {
-        iwi_part_recv(part, partner, 0, bytes);
-        part->reduce_bytes = is_in ? bytes : 0;
+        iwi_role_recv(role, partner, 0, bytes);
+        role->reduce_bytes = is_in ? bytes : 0;
     } else {
-        iwi_part_send(part, partner, bytes);
+        iwi_role_send(role, partner, bytes);
     }
 }
 
-bool iwi_fold_part(const struct iwi_fold *fold, uint64_t index, uint32_t rank, struct iwi_part *part,
+bool iwi_fold_role(const struct iwi_fold *fold, uint64_t index, uint32_t rank, struct iwi_role *role,
                    uint32_t *step_p, uint32_t *core_rank_p)
 {
-    iwi_part_clear(part);
+    iwi_role_clear(role);
     if (iwi_fold_is_core(fold, index, step_p)) {
         return find_core_rank(fold, rank, core_rank_p);
     }
-    pair_part(fold, index == 0, rank, part);
+    pair_role(fold, index == 0, rank, role);
     return false;
 }
 
@@ -99,12 +99,12 @@ uint32_t iwi_fold_rank_of_core(const struct iwi_fold *fold, uint32_t core_rank)
 }
 
 void iwi_fold_exchange(const struct iwi_fold *fold, uint32_t core_rank, uint32_t bit, uint64_t send_bytes,
-                       uint64_t recv_bytes, struct iwi_part *part)
+                       uint64_t recv_bytes, struct iwi_role *role)
 {
     const uint32_t partner = iwi_fold_rank_of_core(fold, core_rank ^ (UINT32_C(1) << bit));
 
-    iwi_part_send(part, partner, send_bytes);
-    iwi_part_recv(part, partner, 0, recv_bytes);
+    iwi_role_send(role, partner, send_bytes);
+    iwi_role_recv(role, partner, 0, recv_bytes);
 }
 
 uint64_t iwi_halved_bytes(const struct iwi_fold *fold, uint64_t bytes, uint32_t core_rank, uint32_t steps)
@@ -120,11 +120,11 @@ uint64_t iwi_halved_bytes(const struct iwi_fold *fold, uint64_t bytes, uint32_t 
 }
 
 void iwi_fold_halve(const struct iwi_fold *fold, uint64_t bytes, uint32_t core_rank, uint32_t bit,
-                    struct iwi_part *part)
+                    struct iwi_role *role)
 {
     const uint64_t kept = iwi_halved_bytes(fold, bytes, core_rank, bit + 1);
 
     assert(bit < fold->steps);
-    iwi_fold_exchange(fold, core_rank, bit, iwi_halved_bytes(fold, bytes, core_rank, bit) - kept, kept, part);
-    part->reduce_bytes = kept;
+    iwi_fold_exchange(fold, core_rank, bit, iwi_halved_bytes(fold, bytes, core_rank, bit) - kept, kept, role);
+    role->reduce_bytes = kept;
 }

@@ -47,14 +47,14 @@ void iwi_fold_round(const struct iwi_fold *fold, uint64_t index, struct iwi_roun
 
 /* What extras give is combined by their keepers. True: the rank works in the core in this round; its part is
  * left empty for the algorithm, which gets the step and the number in the core. */
-bool iwi_fold_part(const struct iwi_fold *fold, uint64_t index, uint32_t rank, struct iwi_part *part,
+bool iwi_fold_role(const struct iwi_fold *fold, uint64_t index, uint32_t rank, struct iwi_role *role,
                    uint32_t *step_p, uint32_t *core_rank_p);
 
 uint32_t iwi_fold_rank_of_core(const struct iwi_fold *fold, uint32_t core_rank);
 
 /* With the partner whose number in the core differs in `bit`; no reduction. */
 void iwi_fold_exchange(const struct iwi_fold *fold, uint32_t core_rank, uint32_t bit, uint64_t send_bytes,
-                       uint64_t recv_bytes, struct iwi_part *part);
+                       uint64_t recv_bytes, struct iwi_role *role);
 
 /* Distance doubling, vector halving (Rabenseifner): bytes that the core rank still works on after `steps`
  * halvings of a vector of `bytes` cut into fold->core blocks. */
@@ -62,6 +62,6 @@ uint64_t iwi_halved_bytes(const struct iwi_fold *fold, uint64_t bytes, uint32_t 
 
 /* Halving number `bit`: one half goes to the partner, whose other half is combined. */
 void iwi_fold_halve(const struct iwi_fold *fold, uint64_t bytes, uint32_t core_rank, uint32_t bit,
-                    struct iwi_part *part);
+                    struct iwi_role *role);
 
 #endif

@@ -14,9 +14,9 @@ static void fill_round(const struct iwi_operation *op, uint64_t index, struct iw
     iwi_star_round(op, in_rank_order(op, index), round);
 }
 
-static void fill_part(const struct iwi_operation *op, uint64_t index, uint32_t rank, struct iwi_part *part)
+static void fill_role(const struct iwi_operation *op, uint64_t index, uint32_t rank, struct iwi_role *role)
 {
-    iwi_star_part(op, in_rank_order(op, index), rank, part);
+    iwi_star_role(op, in_rank_order(op, index), rank, role);
 }
 
 const struct iwi_algorithm iwi_gather_linear = {
@@ -26,5 +26,5 @@ const struct iwi_algorithm iwi_gather_linear = {
     .round_count = iwi_star_rounds,
     .message_count = iwi_star_messages,
     .round = fill_round,
-    .part = fill_part,
+    .role = fill_role,
 };

@@ -112,7 +112,7 @@ static uint32_t slot_of(const struct iwi_operation *op, const struct place *plac
     return slot;
 }
 
-void iwi_halo_part(const struct iwi_operation *op, uint64_t index, uint32_t rank, struct iwi_part *part)
+void iwi_halo_role(const struct iwi_operation *op, uint64_t index, uint32_t rank, struct iwi_role *role)
 {
     const struct place place = place_of(op, rank);
     uint32_t first;
@@ -120,18 +120,18 @@ void iwi_halo_part(const struct iwi_operation *op, uint64_t index, uint32_t rank
     uint32_t end;
 
     directions_of(op, index, &first, &step, &end);
-    iwi_part_clear(part);
+    iwi_role_clear(role);
     for (uint32_t direction = first; direction < end; direction += step) {
         const uint32_t at = place.at[direction / 2];
         const uint32_t stride = place.stride[direction / 2];
 
         if (has_neighbour(op, direction, at)) {
-            iwi_part_send(part, rank + (next_at(op, direction, at) - at) * stride, op->bytes);
+            iwi_role_send(role, rank + (next_at(op, direction, at) - at) * stride, op->bytes);
         }
         if (has_neighbour(op, direction ^ 1, at)) {
             const uint32_t peer_at = next_at(op, direction ^ 1, at);
 
-            iwi_part_recv(part, rank + (peer_at - at) * stride,
+            iwi_role_recv(role, rank + (peer_at - at) * stride,
                           slot_of(op, &place, first, step, direction, peer_at), op->bytes);
         }
     }

@@ -70,29 +70,29 @@ static uint32_t reach_down(const struct iwi_operation *op, uint32_t rank)
     return op->is_periodic || op->distance < rank ? op->distance : rank;
 }
 
-static void fill_part(const struct iwi_operation *op, uint64_t index, uint32_t rank, struct iwi_part *part)
+static void fill_role(const struct iwi_operation *op, uint64_t index, uint32_t rank, struct iwi_role *role)
 {
     const uint32_t up = reach_up(op, rank);
     const uint32_t down = reach_down(op, rank);
 
-    iwi_part_clear(part);
+    iwi_role_clear(role);
     if (has_higher(op, index)) {
         for (uint32_t k = 1; k <= up; k++) {
-            iwi_part_send(part, iwi_rank_of_virtual(op->ranks, k, rank), op->bytes);
+            iwi_role_send(role, iwi_rank_of_virtual(op->ranks, k, rank), op->bytes);
         }
         for (uint32_t k = 1; k <= down; k++) {
-            iwi_part_recv(part, iwi_virtual_of_rank(op->ranks, k, rank), k - 1, op->bytes);
+            iwi_role_recv(role, iwi_virtual_of_rank(op->ranks, k, rank), k - 1, op->bytes);
         }
     }
     if (has_lower(op, index)) {
         for (uint32_t k = 1; k <= down; k++) {
-            iwi_part_send(part, iwi_virtual_of_rank(op->ranks, k, rank), op->bytes);
+            iwi_role_send(role, iwi_virtual_of_rank(op->ranks, k, rank), op->bytes);
         }
         for (uint32_t k = 1; k <= up; k++) {
             const uint32_t peer = iwi_rank_of_virtual(op->ranks, k, rank);
             const uint32_t sends_before = has_higher(op, index) ? reach_up(op, peer) : 0;
 
-            iwi_part_recv(part, peer, sends_before + k - 1, op->bytes);
+            iwi_role_recv(role, peer, sends_before + k - 1, op->bytes);
         }
     }
 }
@@ -105,5 +105,5 @@ const struct iwi_algorithm iwi_halo1d_neighbours = {
     .round_count = round_count,
     .message_count = message_count,
     .round = fill_round,
-    .part = fill_part,
+    .role = fill_role,
 };

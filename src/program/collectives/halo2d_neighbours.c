@@ -10,5 +10,5 @@ const struct iwi_algorithm iwi_halo2d_neighbours = {
     .round_count = iwi_halo_rounds,
     .message_count = iwi_halo_messages,
     .round = iwi_halo_round,
-    .part = iwi_halo_part,
+    .role = iwi_halo_role,
 };

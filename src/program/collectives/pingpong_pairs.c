@@ -20,18 +20,18 @@ static void fill_round(const struct iwi_operation *op, uint64_t index, struct iw
     iwi_round_add(round, 0, op->ranks & ~UINT32_C(1), 1);
 }
 
-static void fill_part(const struct iwi_operation *op, uint64_t index, uint32_t rank, struct iwi_part *part)
+static void fill_role(const struct iwi_operation *op, uint64_t index, uint32_t rank, struct iwi_role *role)
 {
     const uint32_t partner = rank ^ 1;
 
-    iwi_part_clear(part);
+    iwi_role_clear(role);
     if (partner >= op->ranks) {
         return;
     }
     if ((rank & 1) == index) { /* ping from the even ranks, pong from the odd ones */
-        iwi_part_send(part, partner, op->bytes);
+        iwi_role_send(role, partner, op->bytes);
     } else {
-        iwi_part_recv(part, partner, 0, op->bytes);
+        iwi_role_recv(role, partner, 0, op->bytes);
     }
 }
 
@@ -42,5 +42,5 @@ const struct iwi_algorithm iwi_pingpong_pairs = {
     .round_count = round_count,
     .message_count = message_count,
     .round = fill_round,
-    .part = fill_part,
+    .role = fill_role,
 };

@@ -10,5 +10,5 @@ const struct iwi_algorithm iwi_reduce_binary = {
     .round_count = iwi_binary_rounds,
     .message_count = iwi_binary_messages,
     .round = iwi_binary_round,
-    .part = iwi_binary_part,
+    .role = iwi_binary_role,
 };

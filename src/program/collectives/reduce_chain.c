@@ -10,5 +10,5 @@ const struct iwi_algorithm iwi_reduce_chain = {
     .round_count = iwi_chain_rounds,
     .message_count = iwi_chain_messages,
     .round = iwi_chain_round,
-    .part = iwi_chain_part,
+    .role = iwi_chain_role,
 };

@@ -50,7 +50,7 @@ static void fill_round(const struct iwi_operation *op, uint64_t index, struct iw
 }
 
 static void gather_part(const struct iwi_fold *fold, uint64_t bytes, uint32_t core_rank, uint32_t bit,
-                        struct iwi_part *part)
+                        struct iwi_role *role)
 {
     const uint32_t half = UINT32_C(1) << bit;
     const uint64_t own = iwi_halved_bytes(fold, bytes, core_rank, bit + 1);
@@ -59,27 +59,27 @@ static void gather_part(const struct iwi_fold *fold, uint64_t bytes, uint32_t co
         return;
     }
     if (core_rank >= half) {
-        iwi_part_send(part, iwi_fold_rank_of_core(fold, core_rank - half), own);
+        iwi_role_send(role, iwi_fold_rank_of_core(fold, core_rank - half), own);
     } else {
-        iwi_part_recv(part, iwi_fold_rank_of_core(fold, core_rank + half), 0,
+        iwi_role_recv(role, iwi_fold_rank_of_core(fold, core_rank + half), 0,
                       iwi_halved_bytes(fold, bytes, core_rank, bit) - own);
     }
 }
 
-static void fill_part(const struct iwi_operation *op, uint64_t index, uint32_t rank, struct iwi_part *part)
+static void fill_role(const struct iwi_operation *op, uint64_t index, uint32_t rank, struct iwi_role *role)
 {
     struct iwi_fold fold;
     uint32_t step;
     uint32_t core_rank;
 
     make_fold(op, &fold);
-    if (!iwi_fold_part(&fold, index, rank, part, &step, &core_rank)) {
+    if (!iwi_fold_role(&fold, index, rank, role, &step, &core_rank)) {
         return;
     }
     if (step < fold.steps) {
-        iwi_fold_halve(&fold, op->bytes, core_rank, step, part);
+        iwi_fold_halve(&fold, op->bytes, core_rank, step, role);
     } else {
-        gather_part(&fold, op->bytes, core_rank, gather_bit(&fold, step), part);
+        gather_part(&fold, op->bytes, core_rank, gather_bit(&fold, step), role);
     }
 }
 
@@ -90,5 +90,5 @@ const struct iwi_algorithm iwi_reduce_rabenseifner = {
     .round_count = round_count,
     .message_count = message_count,
     .round = fill_round,
-    .part = fill_part,
+    .role = fill_role,
 };

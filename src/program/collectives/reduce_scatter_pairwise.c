@@ -15,5 +15,5 @@ const struct iwi_algorithm iwi_reduce_scatter_pairwise = {
     .round_count = iwi_other_ranks,
     .message_count = iwi_all_send_messages,
     .round = fill_round,
-    .part = iwi_streaming_part,
+    .role = iwi_streaming_role,
 };

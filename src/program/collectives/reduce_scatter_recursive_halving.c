@@ -46,8 +46,8 @@ static uint64_t blocks_of_core(const struct iwi_fold *fold, uint32_t first, uint
     return count + (pairs_until - pairs_before);
 }
 
-static void core_part(const struct iwi_fold *fold, uint64_t bytes, uint32_t step, uint32_t core_rank,
-                      struct iwi_part *part)
+static void core_role(const struct iwi_fold *fold, uint64_t bytes, uint32_t step, uint32_t core_rank,
+                      struct iwi_role *role)
 {
     const uint32_t bit = fold->steps - 1 - step;
     const uint32_t half = UINT32_C(1) << bit;
@@ -55,19 +55,19 @@ static void core_part(const struct iwi_fold *fold, uint64_t bytes, uint32_t step
     const uint64_t kept = bytes * blocks_of_core(fold, kept_first, half);
     const uint64_t given = bytes * blocks_of_core(fold, kept_first ^ half, half);
 
-    iwi_fold_exchange(fold, core_rank, bit, given, kept, part);
-    part->reduce_bytes = kept;
+    iwi_fold_exchange(fold, core_rank, bit, given, kept, role);
+    role->reduce_bytes = kept;
 }
 
-static void fill_part(const struct iwi_operation *op, uint64_t index, uint32_t rank, struct iwi_part *part)
+static void fill_role(const struct iwi_operation *op, uint64_t index, uint32_t rank, struct iwi_role *role)
 {
     struct iwi_fold fold;
     uint32_t step;
     uint32_t core_rank;
 
     make_fold(op, &fold);
-    if (iwi_fold_part(&fold, index, rank, part, &step, &core_rank)) {
-        core_part(&fold, op->bytes, step, core_rank, part);
+    if (iwi_fold_role(&fold, index, rank, role, &step, &core_rank)) {
+        core_role(&fold, op->bytes, step, core_rank, role);
     }
 }
 
@@ -78,5 +78,5 @@ const struct iwi_algorithm iwi_reduce_scatter_recursive_halving = {
     .round_count = round_count,
     .message_count = message_count,
     .round = fill_round,
-    .part = fill_part,
+    .role = fill_role,
 };

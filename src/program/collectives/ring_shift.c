@@ -21,5 +21,5 @@ const struct iwi_algorithm iwi_ring_shift = {
     .round_count = round_count,
     .message_count = iwi_all_send_messages,
     .round = fill_round,
-    .part = iwi_streaming_part,
+    .role = iwi_streaming_role,
 };

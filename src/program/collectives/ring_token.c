@@ -24,16 +24,16 @@ static void fill_round(const struct iwi_operation *op, uint64_t index, struct iw
     iwi_round_add(round, holder(op, index), 2, 1);
 }
 
-static void fill_part(const struct iwi_operation *op, uint64_t index, uint32_t rank, struct iwi_part *part)
+static void fill_role(const struct iwi_operation *op, uint64_t index, uint32_t rank, struct iwi_role *role)
 {
     const uint32_t from = holder(op, index);
     const uint32_t to = iwi_rank_of_virtual(op->ranks, 1, from);
 
-    iwi_part_clear(part);
+    iwi_role_clear(role);
     if (rank == from) {
-        iwi_part_send(part, to, op->bytes);
+        iwi_role_send(role, to, op->bytes);
     } else if (rank == to) {
-        iwi_part_recv(part, from, 0, op->bytes);
+        iwi_role_recv(role, from, 0, op->bytes);
     }
 }
 
@@ -44,5 +44,5 @@ const struct iwi_algorithm iwi_ring_token = {
     .round_count = round_count,
     .message_count = message_count,
     .round = fill_round,
-    .part = fill_part,
+    .role = fill_role,
 };

@@ -83,24 +83,24 @@ static inline uint64_t iwi_segment_size(uint64_t bytes, uint64_t segment_bytes, 
 
 /* ---- parts ---- */
 
-static inline void iwi_part_clear(struct iwi_part *part)
+static inline void iwi_role_clear(struct iwi_role *role)
 {
-    part->send_count = 0;
-    part->recv_count = 0;
-    part->reduce_bytes = 0;
-    part->work_ps = 0;
-    part->is_phase = false;
+    role->send_count = 0;
+    role->recv_count = 0;
+    role->reduce_bytes = 0;
+    role->work_ps = 0;
+    role->is_phase = false;
 }
 
-static inline void iwi_part_send(struct iwi_part *part, uint32_t peer, uint64_t bytes)
+static inline void iwi_role_send(struct iwi_role *role, uint32_t peer, uint64_t bytes)
 {
-    part->sends[part->send_count] = (struct iwi_msg){peer, part->send_count, bytes};
-    part->send_count++;
+    role->sends[role->send_count] = (struct iwi_msg){peer, role->send_count, bytes};
+    role->send_count++;
 }
 
-static inline void iwi_part_recv(struct iwi_part *part, uint32_t peer, uint32_t slot, uint64_t bytes)
+static inline void iwi_role_recv(struct iwi_role *role, uint32_t peer, uint32_t slot, uint64_t bytes)
 {
-    part->recvs[part->recv_count++] = (struct iwi_msg){peer, slot, bytes};
+    role->recvs[role->recv_count++] = (struct iwi_msg){peer, slot, bytes};
 }
 
 /* ---- rounds ---- */
@@ -147,12 +147,12 @@ static inline void iwi_round_flip(struct iwi_round *round, uint32_t ranks, uint3
 }
 
 /* One step around the ring with blocks that may differ in size. */
-static inline void iwi_part_ring(struct iwi_part *part, uint32_t ranks, uint32_t rank, uint64_t send_bytes,
+static inline void iwi_role_ring(struct iwi_role *role, uint32_t ranks, uint32_t rank, uint64_t send_bytes,
                                  uint64_t recv_bytes)
 {
-    iwi_part_clear(part);
-    iwi_part_send(part, iwi_rank_of_virtual(ranks, 1, rank), send_bytes);
-    iwi_part_recv(part, iwi_virtual_of_rank(ranks, 1, rank), 0, recv_bytes);
+    iwi_role_clear(role);
+    iwi_role_send(role, iwi_rank_of_virtual(ranks, 1, rank), send_bytes);
+    iwi_role_recv(role, iwi_virtual_of_rank(ranks, 1, rank), 0, recv_bytes);
 }
 
 /* ---- functions of struct iwi_algorithm that many algorithms share ---- */
@@ -165,6 +165,6 @@ uint64_t iwi_log2_ranks(const struct iwi_operation *op);
 uint64_t iwi_all_send_messages(const struct iwi_operation *op);
 
 /* part: all rounds are shifts or flips, which say what each rank does. */
-void iwi_streaming_part(const struct iwi_operation *op, uint64_t index, uint32_t rank, struct iwi_part *part);
+void iwi_streaming_role(const struct iwi_operation *op, uint64_t index, uint32_t rank, struct iwi_role *role);
 
 #endif

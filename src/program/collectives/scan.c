@@ -19,17 +19,17 @@ void iwi_scan_doubling_round(const struct iwi_operation *op, uint64_t index, str
     iwi_round_all(round, op->ranks);
 }
 
-bool iwi_scan_doubling_part(const struct iwi_operation *op, uint64_t index, uint32_t rank,
-                            struct iwi_part *part)
+bool iwi_scan_doubling_role(const struct iwi_operation *op, uint64_t index, uint32_t rank,
+                            struct iwi_role *role)
 {
     const uint32_t partner = rank ^ (UINT32_C(1) << index);
 
-    iwi_part_clear(part);
+    iwi_role_clear(role);
     if (partner >= op->ranks) {
         return false;
     }
-    iwi_part_send(part, partner, op->bytes);
-    iwi_part_recv(part, partner, 0, op->bytes);
+    iwi_role_send(role, partner, op->bytes);
+    iwi_role_recv(role, partner, 0, op->bytes);
     return true;
 }
 
@@ -40,14 +40,14 @@ void iwi_scan_linear_round(const struct iwi_operation *op, uint64_t index, struc
     iwi_round_add(round, (uint32_t)index, 2, 1);
 }
 
-bool iwi_scan_linear_part(const struct iwi_operation *op, uint64_t index, uint32_t rank,
-                          struct iwi_part *part)
+bool iwi_scan_linear_role(const struct iwi_operation *op, uint64_t index, uint32_t rank,
+                          struct iwi_role *role)
 {
-    iwi_part_clear(part);
+    iwi_role_clear(role);
     if (rank == index) {
-        iwi_part_send(part, rank + 1, op->bytes);
+        iwi_role_send(role, rank + 1, op->bytes);
     } else if (rank == index + 1) {
-        iwi_part_recv(part, rank - 1, 0, op->bytes);
+        iwi_role_recv(role, rank - 1, 0, op->bytes);
         return true;
     }
     return false;

@@ -3,10 +3,10 @@
  */
 #include "program/collectives/scan.h"
 
-static void fill_part(const struct iwi_operation *op, uint64_t index, uint32_t rank, struct iwi_part *part)
+static void fill_role(const struct iwi_operation *op, uint64_t index, uint32_t rank, struct iwi_role *role)
 {
-    if (iwi_scan_linear_part(op, index, rank, part)) {
-        part->reduce_bytes = op->bytes;
+    if (iwi_scan_linear_role(op, index, rank, role)) {
+        role->reduce_bytes = op->bytes;
     }
 }
 
@@ -17,5 +17,5 @@ const struct iwi_algorithm iwi_scan_linear = {
     .round_count = iwi_other_ranks,
     .message_count = iwi_other_ranks,
     .round = iwi_scan_linear_round,
-    .part = fill_part,
+    .role = fill_role,
 };

@@ -3,13 +3,13 @@
  */
 #include "program/collectives/scan.h"
 
-static void fill_part(const struct iwi_operation *op, uint64_t index, uint32_t rank, struct iwi_part *part)
+static void fill_role(const struct iwi_operation *op, uint64_t index, uint32_t rank, struct iwi_role *role)
 {
     const bool is_upper = (rank >> index & 1) != 0;
 
-    if (iwi_scan_doubling_part(op, index, rank, part)) {
+    if (iwi_scan_doubling_role(op, index, rank, role)) {
         /* the upper one of a pair combines into its partial result and into its prefix */
-        part->reduce_bytes = is_upper ? 2 * op->bytes : op->bytes;
+        role->reduce_bytes = is_upper ? 2 * op->bytes : op->bytes;
     }
 }
 
@@ -20,5 +20,5 @@ const struct iwi_algorithm iwi_scan_recursive_doubling = {
     .round_count = iwi_log2_ranks,
     .message_count = iwi_scan_doubling_messages,
     .round = iwi_scan_doubling_round,
-    .part = fill_part,
+    .role = fill_role,
 };

@@ -10,5 +10,5 @@ const struct iwi_algorithm iwi_scatter_linear = {
     .round_count = iwi_star_rounds,
     .message_count = iwi_star_messages,
     .round = iwi_star_round,
-    .part = iwi_star_part,
+    .role = iwi_star_role,
 };

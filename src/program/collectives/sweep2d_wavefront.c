@@ -37,30 +37,30 @@ static void fill_round(const struct iwi_operation *op, uint64_t index, struct iw
     add_diagonal(op, index, round);
 }
 
-static void fill_part(const struct iwi_operation *op, uint64_t index, uint32_t rank, struct iwi_part *part)
+static void fill_role(const struct iwi_operation *op, uint64_t index, uint32_t rank, struct iwi_role *role)
 {
     const uint32_t height = op->dims[0];
     const uint32_t width = op->dims[1];
     const uint32_t row = rank / width;
     const uint32_t column = rank % width;
 
-    iwi_part_clear(part);
+    iwi_role_clear(role);
     if ((uint64_t)row + column + 1 == index) {
         if (column + 1 < width) {
-            iwi_part_send(part, rank + 1, op->bytes);
+            iwi_role_send(role, rank + 1, op->bytes);
         }
         if (row + 1 < height) {
-            iwi_part_send(part, rank + width, op->bytes);
+            iwi_role_send(role, rank + width, op->bytes);
         }
     } else if ((uint64_t)row + column == index) {
         if (column > 0) {
-            iwi_part_recv(part, rank - 1, 0, op->bytes);
+            iwi_role_recv(role, rank - 1, 0, op->bytes);
         }
         if (row > 0) {
-            iwi_part_recv(part, rank - width, column + 1 < width, op->bytes); /* after its send to the east */
+            iwi_role_recv(role, rank - width, column + 1 < width, op->bytes); /* after its send to the east */
         }
-        part->work_ps = op->compute_ps;
-        part->is_phase = true;
+        role->work_ps = op->compute_ps;
+        role->is_phase = true;
     }
 }
 
@@ -71,6 +71,6 @@ const struct iwi_algorithm iwi_sweep2d_wavefront = {
     .round_count = round_count,
     .message_count = message_count,
     .round = fill_round,
-    .part = fill_part,
+    .role = fill_role,
     .places_compute = true,
 };

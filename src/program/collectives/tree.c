@@ -131,51 +131,51 @@ static uint64_t edge_bytes(const struct tree *tree, uint32_t child, uint64_t seg
     return size * tree->shape->subtree(tree->ranks, iwi_virtual_of_rank(tree->ranks, tree->root, child));
 }
 
-static void down_part(const struct tree *tree, const struct iwi_links *links, uint32_t rank,
-                      struct iwi_part *part)
+static void down_role(const struct tree *tree, const struct iwi_links *links, uint32_t rank,
+                      struct iwi_role *role)
 {
     if (links->has_parent) {
-        iwi_part_recv(part, links->parent, 0, edge_bytes(tree, rank, links->parent_segment));
+        iwi_role_recv(role, links->parent, 0, edge_bytes(tree, rank, links->parent_segment));
     }
     if (links->has_child) {
-        iwi_part_send(part, links->child, edge_bytes(tree, links->child, links->child_segment));
+        iwi_role_send(role, links->child, edge_bytes(tree, links->child, links->child_segment));
     }
 }
 
 /* Backwards the last segment comes first; data takes the same edges the other way. */
-static void up_part(const struct tree *tree, const struct iwi_links *links, uint32_t rank,
-                    struct iwi_part *part)
+static void up_role(const struct tree *tree, const struct iwi_links *links, uint32_t rank,
+                    struct iwi_role *role)
 {
     const uint64_t last = tree->segments - 1;
 
     if (links->has_child) {
         const uint64_t bytes = edge_bytes(tree, links->child, last - links->child_segment);
 
-        iwi_part_recv(part, links->child, 0, bytes);
-        part->reduce_bytes = tree->use->is_reducing ? bytes : 0;
+        iwi_role_recv(role, links->child, 0, bytes);
+        role->reduce_bytes = tree->use->is_reducing ? bytes : 0;
     }
     if (links->has_parent) {
-        iwi_part_send(part, links->parent, edge_bytes(tree, rank, last - links->parent_segment));
+        iwi_role_send(role, links->parent, edge_bytes(tree, rank, last - links->parent_segment));
     }
 }
 
-static void tree_part(const struct shape *shape, const struct iwi_operation *op, uint64_t index,
-                      uint32_t rank, struct iwi_part *part)
+static void tree_role(const struct shape *shape, const struct iwi_operation *op, uint64_t index,
+                      uint32_t rank, struct iwi_role *role)
 {
     const struct tree tree = tree_of(shape, op);
     bool is_up;
     const uint64_t down_index = find_round(&tree, index, &is_up);
     const struct iwi_links links = tree_links(&tree, down_index, rank);
 
-    iwi_part_clear(part);
+    iwi_role_clear(role);
     if (is_up) {
-        up_part(&tree, &links, rank, part);
+        up_role(&tree, &links, rank, role);
     } else {
-        down_part(&tree, &links, rank, part);
+        down_role(&tree, &links, rank, role);
     }
 }
 
-/* iwi_SHAPE_rounds(), _messages(), _round() and _part(): what a struct iwi_algorithm needs. */
+/* iwi_SHAPE_rounds(), _messages(), _round() and _role(): what a struct iwi_algorithm needs. */
 #define ALGORITHM_FUNCTIONS(shape)                                                                    \
     uint64_t iwi_##shape##_rounds(const struct iwi_operation *op)                                     \
     {                                                                                                 \
@@ -189,10 +189,10 @@ static void tree_part(const struct shape *shape, const struct iwi_operation *op,
     {                                                                                                 \
         tree_round(&(shape), op, index, round);                                                       \
     }                                                                                                 \
-    void iwi_##shape##_part(const struct iwi_operation *op, uint64_t index, uint32_t rank,            \
-                            struct iwi_part *part)                                                    \
+    void iwi_##shape##_role(const struct iwi_operation *op, uint64_t index, uint32_t rank,            \
+                            struct iwi_role *role)                                                    \
     {                                                                                                 \
-        tree_part(&(shape), op, index, rank, part);                                                   \
+        tree_role(&(shape), op, index, rank, role);                                                   \
     }
 
 /* ---- binomial: v takes from v without its lowest set bit; long distances first ---- */

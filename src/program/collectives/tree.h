@@ -14,25 +14,25 @@
 uint64_t iwi_binomial_rounds(const struct iwi_operation *op);
 uint64_t iwi_binomial_messages(const struct iwi_operation *op);
 void iwi_binomial_round(const struct iwi_operation *op, uint64_t index, struct iwi_round *round);
-void iwi_binomial_part(const struct iwi_operation *op, uint64_t index, uint32_t rank, struct iwi_part *part);
+void iwi_binomial_role(const struct iwi_operation *op, uint64_t index, uint32_t rank, struct iwi_role *role);
 
 /* Binary: a complete binary tree, pipelined by op->segment_bytes. */
 uint64_t iwi_binary_rounds(const struct iwi_operation *op);
 uint64_t iwi_binary_messages(const struct iwi_operation *op);
 void iwi_binary_round(const struct iwi_operation *op, uint64_t index, struct iwi_round *round);
-void iwi_binary_part(const struct iwi_operation *op, uint64_t index, uint32_t rank, struct iwi_part *part);
+void iwi_binary_role(const struct iwi_operation *op, uint64_t index, uint32_t rank, struct iwi_role *role);
 
 /* Chain: each rank passes on to the next, pipelined by op->segment_bytes. */
 uint64_t iwi_chain_rounds(const struct iwi_operation *op);
 uint64_t iwi_chain_messages(const struct iwi_operation *op);
 void iwi_chain_round(const struct iwi_operation *op, uint64_t index, struct iwi_round *round);
-void iwi_chain_part(const struct iwi_operation *op, uint64_t index, uint32_t rank, struct iwi_part *part);
+void iwi_chain_role(const struct iwi_operation *op, uint64_t index, uint32_t rank, struct iwi_role *role);
 
 /* Star: the root serves one rank a round, in the order of ranks; on the way up the highest comes first. */
 uint64_t iwi_star_rounds(const struct iwi_operation *op);
 uint64_t iwi_star_messages(const struct iwi_operation *op);
 void iwi_star_round(const struct iwi_operation *op, uint64_t index, struct iwi_round *round);
-void iwi_star_part(const struct iwi_operation *op, uint64_t index, uint32_t rank, struct iwi_part *part);
+void iwi_star_role(const struct iwi_operation *op, uint64_t index, uint32_t rank, struct iwi_role *role);
 
 /* What one rank does in one round of the way down: take a segment from its parent, pass one to a child. */
 struct iwi_links {

@@ -4,8 +4,8 @@
 #ifndef IWI_BENCH_FIGURE_H
 #define IWI_BENCH_FIGURE_H
 
-#include "report/bench_parts.h"
 #include "report/figure/figure.h"
+#include "report/kinds/bench_report.h"
 
 /* How long its phases take, without or with injected noise; both have the same axis, to be compared.
  * *figure_p is NULL where that is not known. */

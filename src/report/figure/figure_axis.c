@@ -6,8 +6,8 @@
 
 #include "base/base.h"
 #include "report/figure/figure_parts.h"
-#include "report/noise_parts.h"
-#include "report/study_parts.h"
+#include "report/kinds/noise_report.h"
+#include "report/kinds/study_report.h"
 
 /* ---- length ---- */
 

@@ -7,7 +7,7 @@
 
 #include "base/base.h"
 #include "report/figure/figure_gnuplot.h"
-#include "report/gnuplot.h"
+#include "report/kinds/gnuplot.h"
 
 enum { STYLE_SIZE = 256 };
 

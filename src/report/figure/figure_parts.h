@@ -5,7 +5,7 @@
 #define IWI_FIGURE_PARTS_H
 
 #include "report/figure/figure.h"
-#include "report/report.h"
+#include "report/kinds/report.h"
 
 enum { IWI_MOST_TICKS = 24, IWI_MOST_SIGNS = 80 };
 

@@ -11,7 +11,7 @@
 #include <idlewave/output.h>
 
 #include "base/base.h"
-#include "report/gnuplot.h"
+#include "report/kinds/gnuplot.h"
 
 enum { MOST_COLUMNS = 4 };
 

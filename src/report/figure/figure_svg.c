@@ -7,7 +7,7 @@
 
 #include "base/base.h"
 #include "report/figure/figure_sheet.h"
-#include "report/html.h"
+#include "report/html/html.h"
 
 enum { WIDTH = 640, LEFT = 66, RIGHT = 34, ABOVE = 34, BELOW = 46, ROW_LEFT = 16 };
 

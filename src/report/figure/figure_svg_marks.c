@@ -8,7 +8,7 @@
 
 #include "base/base.h"
 #include "report/figure/figure_svg.h"
-#include "report/html.h"
+#include "report/html/html.h"
 
 enum { NAME_ROOM = 90 };
 

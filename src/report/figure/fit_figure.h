@@ -5,7 +5,7 @@
 #define IWI_FIT_FIGURE_H
 
 #include "report/figure/figure.h"
-#include "report/fit_parts.h"
+#include "report/kinds/fit_report.h"
 
 /* The share of a group's detours that last longer, recorded and by its laws; `is_brief`: only the best law
  * and the specs together, as a terminal can tell them apart. *figure_p is NULL for less than two lengths. */

@@ -5,7 +5,7 @@
 #define IWI_FLEET_FIGURE_H
 
 #include "report/figure/figure.h"
-#include "report/fleet_parts.h"
+#include "report/kinds/fleet_report.h"
 
 /* How many nodes have how much; *figure_p is NULL where no node has any. */
 IW_NODISCARD iw_status iwi_fleet_figure(const iw_log *log, const iw_fleet *fleet, iw_fleet_metric metric,

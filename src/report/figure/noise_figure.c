@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "report/study_parts.h"
+#include "report/kinds/study_report.h"
 
 enum {
     LONGEST_PART = 4, /* one of so many points is one of the longest of all */

@@ -5,7 +5,7 @@
 #define IWI_NOISE_FIGURE_H
 
 #include "report/figure/figure.h"
-#include "report/noise_parts.h"
+#include "report/kinds/noise_report.h"
 
 /* Detours over time, by source; `facts` may be NULL: then all are one series. The longest, and some of the
  * rest, up to so many; 0: all. *figure_p is NULL where there is none. */

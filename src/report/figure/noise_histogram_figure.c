@@ -6,7 +6,7 @@
 #include "base/base.h"
 #include "report/figure/histogram.h"
 #include "report/figure/noise_figure.h"
-#include "report/study_parts.h"
+#include "report/kinds/study_report.h"
 
 enum { BINS_PER_DECADE = 6, DECADES = 19, BINS = DECADES * BINS_PER_DECADE };
 

@@ -1,10 +1,10 @@
 /* Recordings and spectra as pictures for papers.
  * SPDX-License-Identifier: BSD-3-Clause
  */
+#include "analysis/recording_stats.h"
 #include "base/base.h"
 #include "report/figure/noise_figure.h"
 #include "report/figure/spectrum_figure.h"
-#include "stats/recording_stats.h"
 
 enum { TITLE_COLUMNS = 48 };
 

@@ -5,7 +5,7 @@
 #define IWI_RESULT_FIGURE_H
 
 #include "report/figure/figure.h"
-#include "report/result_parts.h"
+#include "report/kinds/result_report.h"
 
 /* When its trials end, or the ranks of a single one. */
 IW_NODISCARD iw_status iwi_result_times_figure(const iw_log *log, const json_t *result,

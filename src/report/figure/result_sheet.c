@@ -3,7 +3,7 @@
  */
 #include "base/base.h"
 #include "report/figure/result_figure.h"
-#include "report/noise_parts.h"
+#include "report/kinds/noise_report.h"
 
 enum { TITLE_COLUMNS = 60 };
 

@@ -5,7 +5,7 @@
 #define IWI_SPECTRUM_FIGURE_H
 
 #include "report/figure/figure.h"
-#include "report/spectrum_parts.h"
+#include "report/kinds/spectrum_report.h"
 
 /* Power and floor over frequency, lines named; *figure_p is NULL where there is no power. So many points: a
  * column of a terminal or some of a screen. */

@@ -5,7 +5,7 @@
 #define IWI_STUDY_FIGURE_H
 
 #include "report/figure/figure.h"
-#include "report/study_parts.h"
+#include "report/kinds/study_report.h"
 
 /* One series as it is drawn. */
 struct iwi_drawn_series {

@@ -7,7 +7,7 @@
 
 #include "base/base.h"
 #include "report/figure/study_figure.h"
-#include "report/noise_parts.h"
+#include "report/kinds/noise_report.h"
 
 enum { NAME_SIZE = 96, LABEL_COLUMNS = 24 };
 

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "report/report.h"
+#include "report/kinds/report.h"
 
 enum {
     MOST_BARS = 6000 /* steps; beyond, nobody can tell them apart */,

@@ -5,7 +5,7 @@
 #define IWI_TIMELINE_FIGURE_H
 
 #include "report/figure/figure.h"
-#include "report/timeline_parts.h"
+#include "report/kinds/timeline_report.h"
 
 struct iwi_timeline_picture {
     struct iwi_figure *figure;

@@ -1,7 +1,7 @@
 /* Tests of how configuration files are cut into lines.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "config_lines.h"
+#include "options/config_lines.h"
 
 #include <stdlib.h>
 #include <string.h>

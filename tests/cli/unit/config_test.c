@@ -1,7 +1,7 @@
 /* Tests of which file wins, with verbs that are made up.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "config.h"
+#include "options/config.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* Lists of CPUs, right and wrong ones.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "cpu_list.h"
+#include "options/cpu_list.h"
 
 #include <string.h>
 

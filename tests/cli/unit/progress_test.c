@@ -1,7 +1,7 @@
 /* The progress bar's text.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "progress.h"
+#include "process/progress.h"
 
 #include <string.h>
 

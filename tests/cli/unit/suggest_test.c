@@ -1,7 +1,7 @@
 /* Which word was meant.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "suggest.h"
+#include "options/suggest.h"
 
 #include <string.h>
 

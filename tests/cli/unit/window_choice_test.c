@@ -1,7 +1,7 @@
 /* Windows of ranks around a delay: its rank is always among them.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "window_choice.h"
+#include "options/window_choice.h"
 
 #include "support/support.h"
 

@@ -77,7 +77,7 @@ int main(int argc, char **argv)
     const int64_t window_ns = argc > 2 ? (int64_t)atoi(argv[2]) * 1000000 : 0;
     struct iwi_clock_model begin, end;
     struct skew mine, reference;
-    struct iwi_clock clock = {.now_ns = skewed_now_ns, .arg = &mine, .is_of_host = !is_skewed};
+    struct iwi_local_clock clock = {.now_ns = skewed_now_ns, .arg = &mine, .is_of_host = !is_skewed};
     int64_t start_ns = monotonic_ns();
     int rank, ranks;
 

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/convert.h"
-#include "format/input.h"
+#include "format/import/convert.h"
+#include "format/io/input.h"
 #include "support/made_recording.h"
 #include "support/support.h"
 

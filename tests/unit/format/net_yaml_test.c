@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "format/net_yaml.h"
+#include "format/net/net_yaml.h"
 
 static iw_status read_net(struct iwt_log *l, const char *text, iw_net *net)
 {

@@ -71,7 +71,7 @@ static void a_folder_is_noise_of_all_its_nodes(void **state)
     write_node(folder, "a.h5", 1000);
     write_node(folder, "b.h5", 3000);
     assert_ok(iw_noise_new(NULL, &noise));
-    assert_ok(iw_noise_add_file(NULL, noise, folder->path));
+    assert_ok(iw_noise_open(NULL, noise, folder->path));
     assert_int_equal(iw_noise_source_count(noise), 1);
     assert_string_equal(iw_noise_source_name(noise, 0), "irq eno1");
     assert_true(iw_noise_source_share(noise, 0) > 0.00199 && iw_noise_source_share(noise, 0) < 0.00201);
@@ -85,7 +85,7 @@ static void assert_folder_refused(const char *path, iw_status status, const char
 
     iwt_log_init(&l);
     assert_ok(iw_noise_new(NULL, &noise));
-    assert_status(iw_noise_add_file(&l.log, noise, path), status);
+    assert_status(iw_noise_open(&l.log, noise, path), status);
     iwt_assert_logged(&l, text);
     assert_int_equal(iw_noise_source_count(noise), 0);
     iw_noise_free(noise);

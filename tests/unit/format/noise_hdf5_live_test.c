@@ -10,7 +10,7 @@
 
 #include "base/base.h"
 #include "base/rng.h"
-#include "format/noise_hdf5.h"
+#include "format/recording/noise_hdf5.h"
 
 enum { KILLS = 50, BATCH = 700, PERIOD_NS = 5000, CPUS = 2 };
 

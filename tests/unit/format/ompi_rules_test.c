@@ -1,13 +1,13 @@
 /* Open MPI's rules files: what they say, where they are silent, what is wrong with them.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "format/ompi_rules.h"
+#include "format/trace/ompi_rules.h"
 
 #include <string.h>
 
 #include "support/support.h"
 
-static const struct iwi_wishes no_wishes = {NULL, 0};
+static const struct iwi_algorithm_overrides no_wishes = {NULL, 0};
 
 static struct iwi_operation chosen(const struct iwi_rule_set *set, enum iwi_op_kind kind, uint32_t ranks,
                                    uint64_t bytes)

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "format/trace_allprof.h"
+#include "format/trace/trace_allprof.h"
 
 #define WORLD(rank) "7000," #rank ",2"
 

@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "format/trace_read.h"
+#include "format/trace/trace_read.h"
 
 static struct iwt_log log_;
 

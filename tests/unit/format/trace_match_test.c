@@ -3,14 +3,14 @@
  */
 #include "trace_rig.h"
 
-static const struct iwi_event any = {
+static const struct iwi_trace_event any = {
     .type = IWI_EV_RECV, .comm = IWI_NO_COMM, .peer = IWI_PEER_UNKNOWN, .tag = IWI_TAG_UNKNOWN};
 
 static void receives_without_source_take_messages_in_order(void **state)
 {
     struct rig *rig = new_rig();
-    const struct iwi_event first = {.type = IWI_EV_SEND, .peer = 1, .tag = 3, .bytes = 8};
-    const struct iwi_event second = {.type = IWI_EV_SEND, .peer = 1, .tag = 4, .bytes = 16};
+    const struct iwi_trace_event first = {.type = IWI_EV_SEND, .peer = 1, .tag = 3, .bytes = 8};
+    const struct iwi_trace_event second = {.type = IWI_EV_SEND, .peer = 1, .tag = 4, .bytes = 16};
     struct iw_trace *trace;
 
     (void)state;
@@ -28,15 +28,15 @@ static void receives_without_source_take_messages_in_order(void **state)
     end(rig, trace);
 }
 
-static struct iwi_event send_to(uint32_t peer, int32_t tag)
+static struct iwi_trace_event send_to(uint32_t peer, int32_t tag)
 {
-    return (struct iwi_event){.type = IWI_EV_SEND, .peer = peer, .tag = tag};
+    return (struct iwi_trace_event){.type = IWI_EV_SEND, .peer = peer, .tag = tag};
 }
 
 static void a_receive_takes_only_what_can_have_been_sent(void **state)
 {
-    const struct iwi_event early = send_to(2, 1), late = send_to(2, 2), go = send_to(0, 3);
-    const struct iwi_event wait_for_go = {.type = IWI_EV_RECV, .peer = 2, .tag = 3};
+    const struct iwi_trace_event early = send_to(2, 1), late = send_to(2, 2), go = send_to(0, 3);
+    const struct iwi_trace_event wait_for_go = {.type = IWI_EV_RECV, .peer = 2, .tag = 3};
     struct rig *rig = new_rig();
     struct iw_trace *trace;
 
@@ -57,8 +57,8 @@ static void a_receive_takes_only_what_can_have_been_sent(void **state)
 
 static void a_barrier_divides_messages(void **state)
 {
-    const struct iwi_event barrier = {.type = IWI_EV_COLLECTIVE, .op = IWI_TRACE_BARRIER};
-    const struct iwi_event first = send_to(2, 1), second = send_to(2, 2);
+    const struct iwi_trace_event barrier = {.type = IWI_EV_COLLECTIVE, .op = IWI_TRACE_BARRIER};
+    const struct iwi_trace_event first = send_to(2, 1), second = send_to(2, 2);
     struct rig *rig = new_rig();
     struct iw_trace *trace;
 
@@ -81,10 +81,10 @@ static void a_barrier_divides_messages(void **state)
 
 static void the_receive_that_ends_first_takes_the_first_message(void **state)
 {
-    const struct iwi_event first = send_to(1, 1), second = send_to(1, 2);
-    struct iwi_event posted[2] = {any, any};
-    const struct iwi_event done[2] = {{.type = IWI_EV_COMPLETED, .request = 0},
-                                      {.type = IWI_EV_COMPLETED, .request = 1}};
+    const struct iwi_trace_event first = send_to(1, 1), second = send_to(1, 2);
+    struct iwi_trace_event posted[2] = {any, any};
+    const struct iwi_trace_event done[2] = {{.type = IWI_EV_COMPLETED, .request = 0},
+                                            {.type = IWI_EV_COMPLETED, .request = 1}};
     struct rig *rig = new_rig();
     struct iw_trace *trace;
 
@@ -107,9 +107,9 @@ static void the_receive_that_ends_first_takes_the_first_message(void **state)
 static void what_is_known_of_a_receive_is_kept(void **state)
 {
     struct rig *rig = new_rig();
-    const struct iwi_event first = {.type = IWI_EV_SEND, .peer = 1, .tag = 3, .bytes = 8};
-    const struct iwi_event second = {.type = IWI_EV_SEND, .peer = 1, .tag = 4, .bytes = 16};
-    const struct iwi_event of_tag = {.type = IWI_EV_RECV, .peer = IWI_PEER_UNKNOWN, .tag = 4};
+    const struct iwi_trace_event first = {.type = IWI_EV_SEND, .peer = 1, .tag = 3, .bytes = 8};
+    const struct iwi_trace_event second = {.type = IWI_EV_SEND, .peer = 1, .tag = 4, .bytes = 16};
+    const struct iwi_trace_event of_tag = {.type = IWI_EV_RECV, .peer = IWI_PEER_UNKNOWN, .tag = 4};
     struct iw_trace *trace;
 
     (void)state;
@@ -126,8 +126,8 @@ static void what_is_known_of_a_receive_is_kept(void **state)
 static void a_receive_has_the_bytes_of_its_message(void **state)
 {
     struct rig *rig = new_rig();
-    const struct iwi_event send = {.type = IWI_EV_SEND, .peer = 1, .tag = 3, .bytes = 8};
-    const struct iwi_event recv = {.type = IWI_EV_RECV, .peer = 0, .tag = 3, .bytes = 4096};
+    const struct iwi_trace_event send = {.type = IWI_EV_SEND, .peer = 1, .tag = 3, .bytes = 8};
+    const struct iwi_trace_event recv = {.type = IWI_EV_RECV, .peer = 0, .tag = 3, .bytes = 4096};
     struct iw_trace *trace;
 
     (void)state;
@@ -141,9 +141,9 @@ static void a_receive_has_the_bytes_of_its_message(void **state)
 static void messages_without_the_other_side_are_named(void **state)
 {
     struct rig *rig = new_rig();
-    const struct iwi_event send = {.type = IWI_EV_ISEND, .peer = 1, .tag = 3, .request = 1};
-    const struct iwi_event done = {.type = IWI_EV_COMPLETED, .request = 1};
-    const struct iwi_event recv = {.type = IWI_EV_RECV, .peer = 0, .tag = 5};
+    const struct iwi_trace_event send = {.type = IWI_EV_ISEND, .peer = 1, .tag = 3, .request = 1};
+    const struct iwi_trace_event done = {.type = IWI_EV_COMPLETED, .request = 1};
+    const struct iwi_trace_event recv = {.type = IWI_EV_RECV, .peer = 0, .tag = 5};
     struct iw_trace *trace;
 
     (void)state;
@@ -162,8 +162,8 @@ static void messages_without_the_other_side_are_named(void **state)
 static void a_wrong_source_is_mended_where_sources_are_not_trusted(void **state)
 {
     struct rig *rig = new_rig();
-    const struct iwi_event send = {.type = IWI_EV_SEND, .peer = 1, .tag = 3, .bytes = 8};
-    const struct iwi_event recv = {.type = IWI_EV_RECV, .peer = 1, .tag = 99, .bytes = 8};
+    const struct iwi_trace_event send = {.type = IWI_EV_SEND, .peer = 1, .tag = 3, .bytes = 8};
+    const struct iwi_trace_event recv = {.type = IWI_EV_RECV, .peer = 1, .tag = 99, .bytes = 8};
     struct iw_trace *trace;
 
     (void)state;

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "format/trace_read.h"
+#include "format/trace/trace_read.h"
 #include "support/otf2_writer.h"
 
 static struct iwt_log log_;

@@ -30,8 +30,8 @@ static void names_tell_what_functions_do(void **state)
 static void computing_is_the_time_between_functions(void **state)
 {
     struct rig *rig = new_rig();
-    const struct iwi_event send = {.type = IWI_EV_SEND, .peer = 1, .tag = 3, .bytes = 8};
-    const struct iwi_event recv = {.type = IWI_EV_RECV, .peer = 0, .tag = 3, .bytes = 8};
+    const struct iwi_trace_event send = {.type = IWI_EV_SEND, .peer = 1, .tag = 3, .bytes = 8};
+    const struct iwi_trace_event recv = {.type = IWI_EV_RECV, .peer = 0, .tag = 3, .bytes = 8};
     struct iw_trace *trace;
 
     (void)state;
@@ -55,8 +55,8 @@ static void computing_is_the_time_between_functions(void **state)
 static void cpu_time_is_summed_over_polls(void **state)
 {
     struct rig *rig = new_rig();
-    const struct iwi_span probe = {100, 110, 60, 0}, barrier = {200, 210, 70, 15};
-    const struct iwi_event event = {.type = IWI_EV_COLLECTIVE, .op = IWI_TRACE_BARRIER};
+    const struct iwi_call_span probe = {100, 110, 60, 0}, barrier = {200, 210, 70, 15};
+    const struct iwi_trace_event event = {.type = IWI_EV_COLLECTIVE, .op = IWI_TRACE_BARRIER};
     struct iw_trace *trace;
 
     (void)state;
@@ -78,8 +78,8 @@ static void a_sendrecv_is_receive_send_and_wait(void **state)
 
     (void)state;
     for (uint32_t r = 0; r < 2; r++) {
-        const struct iwi_event events[] = {{.type = IWI_EV_SEND, .peer = 1 - r, .tag = 1, .bytes = 4},
-                                           {.type = IWI_EV_RECV, .peer = 1 - r, .tag = 1, .bytes = 4}};
+        const struct iwi_trace_event events[] = {{.type = IWI_EV_SEND, .peer = 1 - r, .tag = 1, .bytes = 4},
+                                                 {.type = IWI_EV_RECV, .peer = 1 - r, .tag = 1, .bytes = 4}};
 
         call(rig, r, "MPI_Sendrecv", events, 2);
     }
@@ -97,8 +97,8 @@ static void a_sendrecv_is_receive_send_and_wait(void **state)
 static void a_message_to_nobody_is_no_call(void **state)
 {
     struct rig *rig = new_rig();
-    const struct iwi_event posted = {.type = IWI_EV_ISEND, .peer = IWI_PEER_NULL, .request = 7};
-    const struct iwi_event done = {.type = IWI_EV_COMPLETED, .request = 7};
+    const struct iwi_trace_event posted = {.type = IWI_EV_ISEND, .peer = IWI_PEER_NULL, .request = 7};
+    const struct iwi_trace_event done = {.type = IWI_EV_COMPLETED, .request = 7};
     struct iw_trace *trace;
 
     (void)state;
@@ -114,9 +114,9 @@ static void a_message_to_nobody_is_no_call(void **state)
 static void a_cancelled_receive_takes_no_message(void **state)
 {
     struct rig *rig = new_rig();
-    const struct iwi_event posted = {
+    const struct iwi_trace_event posted = {
         .type = IWI_EV_IRECV_POSTED, .peer = IWI_PEER_UNKNOWN, .tag = IWI_TAG_UNKNOWN, .request = 7};
-    const struct iwi_event done = {.type = IWI_EV_CANCELLED, .request = 7};
+    const struct iwi_trace_event done = {.type = IWI_EV_CANCELLED, .request = 7};
     struct iw_trace *trace;
 
     (void)state;
@@ -131,8 +131,8 @@ static void a_cancelled_receive_takes_no_message(void **state)
 static void a_buffered_send_is_waited_for_by_nobody(void **state)
 {
     struct rig *rig = new_rig();
-    const struct iwi_event send = {.type = IWI_EV_SEND, .peer = 1, .tag = 3, .bytes = 8};
-    const struct iwi_event recv = {.type = IWI_EV_RECV, .peer = 0, .tag = 3, .bytes = 8};
+    const struct iwi_trace_event send = {.type = IWI_EV_SEND, .peer = 1, .tag = 3, .bytes = 8};
+    const struct iwi_trace_event recv = {.type = IWI_EV_RECV, .peer = 0, .tag = 3, .bytes = 8};
     struct iw_trace *trace;
 
     (void)state;
@@ -166,9 +166,9 @@ static void what_is_not_followed_is_opaque_and_counted(void **state)
 
 static void post_two(struct rig *rig, uint64_t first_request)
 {
-    const struct iwi_event posted[] = {{.type = IWI_EV_ISEND, .peer = 1, .request = first_request},
-                                       {.type = IWI_EV_ISEND, .peer = 1, .request = first_request + 1}};
-    const struct iwi_event recv = {.type = IWI_EV_RECV, .peer = 0};
+    const struct iwi_trace_event posted[] = {{.type = IWI_EV_ISEND, .peer = 1, .request = first_request},
+                                             {.type = IWI_EV_ISEND, .peer = 1, .request = first_request + 1}};
+    const struct iwi_trace_event recv = {.type = IWI_EV_RECV, .peer = 0};
 
     for (int i = 0; i < 2; i++) {
         call(rig, 0, "MPI_Isend", &posted[i], 1);
@@ -237,7 +237,7 @@ static void a_request_without_end_is_named(void **state)
 static void a_completion_without_a_request_is_named(void **state)
 {
     struct rig *rig = new_rig();
-    const struct iwi_event done = {.type = IWI_EV_COMPLETED, .request = 7};
+    const struct iwi_trace_event done = {.type = IWI_EV_COMPLETED, .request = 7};
     struct iw_trace *trace;
 
     (void)state;
@@ -250,24 +250,24 @@ static void a_completion_without_a_request_is_named(void **state)
 
 static void many_open_requests_are_found_again(void **state)
 {
-    struct iwi_requests requests = {0};
+    struct iwi_open_requests requests = {0};
     enum { COUNT = 1000 };
 
     (void)state;
     for (uint64_t i = 0; i < COUNT; i++) {
-        assert_non_null(iwi_requests_add(NULL, &requests, i * 64));
+        assert_non_null(iwi_open_requests_add(NULL, &requests, i * 64));
     }
     for (uint64_t i = 0; i < COUNT; i += 2) {
-        iwi_requests_remove(&requests, iwi_requests_find(&requests, i * 64));
+        iwi_open_requests_remove(&requests, iwi_open_requests_find(&requests, i * 64));
     }
     for (uint64_t i = 0; i < COUNT; i++) {
-        assert_int_equal(iwi_requests_find(&requests, i * 64) != NULL, i % 2);
+        assert_int_equal(iwi_open_requests_find(&requests, i * 64) != NULL, i % 2);
     }
-    assert_int_equal(iwi_requests_oldest(&requests)->id, 64);
-    assert_non_null(iwi_requests_add(NULL, &requests, 5));
+    assert_int_equal(iwi_open_requests_oldest(&requests)->id, 64);
+    assert_non_null(iwi_open_requests_add(NULL, &requests, 5));
     assert_int_equal(requests.count, COUNT);
     assert_int_equal(requests.open, COUNT / 2 + 1);
-    iwi_requests_release(&requests);
+    iwi_open_requests_release(&requests);
 }
 
 int main(void)

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/trace_read.h"
+#include "format/trace/trace_read.h"
 
 enum { RANKS = 3 };
 
@@ -38,11 +38,11 @@ static inline struct iwi_function function(const char *name)
 }
 
 /* Each function begins 100 ps behind the one before, and takes 10 ps. */
-static inline void call(struct rig *rig, uint32_t rank, const char *name, const struct iwi_event *events,
-                        size_t count)
+static inline void call(struct rig *rig, uint32_t rank, const char *name,
+                        const struct iwi_trace_event *events, size_t count)
 {
     const iw_time enter_ps = rig->now_ps[rank] + 100;
-    const struct iwi_span span = {enter_ps, enter_ps + 10, -1, 0};
+    const struct iwi_call_span span = {enter_ps, enter_ps + 10, -1, 0};
 
     if (!rig->builders[rank].has_begun) {
         iwi_build_begin(&rig->builders[rank], 0);
@@ -53,7 +53,7 @@ static inline void call(struct rig *rig, uint32_t rank, const char *name, const 
 
 static inline struct iw_trace *finish(struct rig *rig, bool distrusts_sources)
 {
-    const struct iwi_finish how = {&rig->log.log, &rig->gaps, distrusts_sources};
+    const struct iwi_trace_ending how = {&rig->log.log, &rig->gaps, distrusts_sources};
     struct iw_trace *trace = iwi_trace_new(NULL, RANKS);
 
     assert_non_null(trace);

@@ -43,7 +43,7 @@ static int end(void **state)
 static iw_injector *start(iw_inject_plan *plan, const struct iwi_back_end_ops *ops)
 {
     iw_injector *injector = NULL;
-    const iw_status status = iwi_injector_start(&l.log, plan, ops, NULL, &injector);
+    const iw_status status = iwi_injector_start_logged(&l.log, plan, ops, NULL, &injector);
 
     if (status == IW_ERR_UNSUPPORTED) {
         iw_inject_plan_free(plan);
@@ -142,7 +142,7 @@ static void it_takes_the_cpu_from_the_thread(void **state)
 
     (void)state;
     iw_injector_stop(injector, NULL);
-    assert_ok(iwi_injector_start(&l.log, plan, &iwi_back_end_fifo, &book, &injector));
+    assert_ok(iwi_injector_start_logged(&l.log, plan, &iwi_back_end_fifo, &book, &injector));
     for (int64_t last = iwi_now_ns(), until = last + 500 * MS, now; last < until; last = now) {
         now = iwi_now_ns();
         if (now - last > 50000 && gap_count < ROOM) {

@@ -25,7 +25,7 @@ static void assert_launcher(const char *name, uint32_t size, uint32_t rank)
 {
     iw_launcher launcher;
 
-    iwi_launcher_read(&launcher);
+    iwi_launcher_read_env(&launcher);
     if (name != NULL) {
         assert_non_null(launcher.name);
         assert_string_equal(launcher.name, name);
@@ -91,7 +91,7 @@ static void assert_local(uint32_t size, uint32_t rank)
 {
     iw_launcher launcher;
 
-    iwi_launcher_read(&launcher);
+    iwi_launcher_read_env(&launcher);
     assert_int_equal(launcher.local_size, size);
     assert_int_equal(launcher.local_rank, rank);
 }

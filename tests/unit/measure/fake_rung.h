@@ -8,13 +8,13 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "measure/attribution.h"
+#include "measure/attribution/attribution.h"
 #include "support/support.h"
 
 enum { FAKE_PLACES = 2, FAKE_FIRST_TID = 4000, FAKE_RECORD_SIZE = 128 };
 
 struct fake_rung {
-    struct iwi_rung rung;
+    struct iwi_rung_state rung;
     struct iwi_clock clock;
     struct iwi_shares shares[FAKE_PLACES];
     struct iwi_watched watched[FAKE_PLACES];
@@ -36,11 +36,11 @@ static inline void fake_rung_begin(struct fake_rung *fake)
     for (uint32_t i = 0; i < FAKE_PLACES; i++) {
         fake->watched[i] = (struct iwi_watched){.cpu = i, .tid = FAKE_FIRST_TID + (pid_t)i};
     }
-    fake->rung = (struct iwi_rung){.root = "",
-                                   .clock = &fake->clock,
-                                   .watched = fake->watched,
-                                   .count = FAKE_PLACES,
-                                   .shares = fake->shares};
+    fake->rung = (struct iwi_rung_state){.root = "",
+                                         .clock = &fake->clock,
+                                         .watched = fake->watched,
+                                         .count = FAKE_PLACES,
+                                         .shares = fake->shares};
     assert_ok(iw_recording_new(NULL, FAKE_PLACES, &fake->rung.recording));
 }
 

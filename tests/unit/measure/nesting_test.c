@@ -1,7 +1,7 @@
 /* The stack of interrupts above a thread: time goes to what is innermost.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "measure/nesting.h"
+#include "measure/attribution/nesting.h"
 
 #include <stdlib.h>
 
@@ -12,7 +12,7 @@ enum { THREAD = 1, TICK = 2, SOFTIRQ = 3 };
 
 struct bench {
     struct iwi_shares shares;
-    struct iwi_rung rung;
+    struct iwi_rung_state rung;
     struct iwi_nesting nesting;
 };
 

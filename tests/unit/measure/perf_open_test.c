@@ -1,7 +1,7 @@
 /* Opening of perf events where something stands in the way: permissions, limits.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "measure/perf_open.h"
+#include "measure/kernel/perf_open.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -59,7 +59,7 @@ static void a_refused_rung_leaves_nothing_open(void **state)
 static void assert_reason(int error, const char *paranoid, const char *expected)
 {
     char root[FAKE_ROOT_SIZE];
-    struct iwi_rung rung = {.root = root};
+    struct iwi_rung_state rung = {.root = root};
 
     fake_root_make(root);
     if (paranoid != NULL) {

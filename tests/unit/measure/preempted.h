@@ -18,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "measure/attribution.h"
+#include "measure/attribution/attribution.h"
 #include "support/support.h"
 
 enum { BURNS = 50, BURN_NS = 1000000, PAUSE_NS = 3000000, TRIES = 3 };
@@ -236,14 +236,14 @@ struct rung_bench {
     struct iwi_clock clock;
     struct iwi_watched watched;
     struct iwi_shares shares;
-    struct iwi_rung rung;
+    struct iwi_rung_state rung;
 };
 
 static inline bool rung_bench_init(struct rung_bench *bench, uint32_t cpu, pid_t tid)
 {
     *bench = (struct rung_bench){.watched = {.cpu = cpu, .tid = tid}};
     iwi_clock_open("", &bench->clock);
-    bench->rung = (struct iwi_rung){
+    bench->rung = (struct iwi_rung_state){
         .root = "", .clock = &bench->clock, .watched = &bench->watched, .count = 1, .shares = &bench->shares};
     return iw_recording_new(NULL, 1, &bench->rung.recording) == IW_OK;
 }

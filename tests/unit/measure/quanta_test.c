@@ -170,7 +170,7 @@ static void there_is_room_for_all_quanta_of_the_duration(void **state)
 static void fwq_is_calibrated_to_the_quantum(void **state)
 {
     struct iwi_clock clock;
-    struct iwi_probe probe = {.ops = &iwi_probe_fwq, .clock = &clock, .threshold = 9.0};
+    struct iwi_probe_run probe = {.ops = &iwi_probe_fwq, .clock = &clock, .threshold = 9.0};
     double calibrated;
 
     (void)state;

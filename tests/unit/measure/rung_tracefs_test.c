@@ -3,7 +3,7 @@
  */
 #include <stdio.h>
 
-#include "instances.h"
+#include "tracefs_instances.h"
 
 static struct bench {
     struct spinner spinner;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "base/base.h"
-#include "measure/probe.h"
+#include "measure/probe/probe.h"
 #include "support/support.h"
 
 struct jump {
@@ -19,7 +19,7 @@ struct script {
     uint64_t step, readings_per_step; /* readings_per_step: 0 or 1, or more for a coarse clock */
     const struct jump *jumps;         /* ascending */
     size_t jump_count;
-    struct iwi_window *window; /* ended early by reading stop_at */
+    struct iwi_probe_window *window; /* ended early by reading stop_at */
     uint64_t stop_at;
     uint64_t now, readings; /* begin at 0 */
 };
@@ -51,8 +51,8 @@ static const struct iwi_clock_ops scripted_ops = {.name = "scripted", IWI_LOOPS}
 struct bench {
     struct script script;
     struct iwi_clock clock;
-    struct iwi_window window;
-    struct iwi_probe probe;
+    struct iwi_probe_window window;
+    struct iwi_probe_run probe;
     iw_detours detours;
 };
 
@@ -64,7 +64,7 @@ static inline void bench_init(struct bench *bench, const struct iwi_probe_ops *o
     atomic_init(&bench->window.end, end);
     bench->script.window = &bench->window;
     bench->clock.state = &bench->script;
-    bench->probe = (struct iwi_probe){.ops = ops, .clock = &bench->clock, .window = &bench->window};
+    bench->probe = (struct iwi_probe_run){.ops = ops, .clock = &bench->clock, .window = &bench->window};
     bench->probe.marks = (struct iwi_marks){
         .start = calloc(room + 1, sizeof(int64_t)), .value = calloc(room + 1, sizeof(int64_t)), .room = room};
 }

@@ -1,7 +1,7 @@
 /* Finding tracefs, and the words in which its absence is told.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "measure/tracefs.h"
+#include "measure/kernel/tracefs.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +21,7 @@ static void expect_file(int folder, const char *path, const char *expected)
 static void the_mounted_one_is_opened_wherever_it_is(void **state)
 {
     char root[FAKE_ROOT_SIZE];
-    struct iwi_rung rung = {.root = root};
+    struct iwi_rung_state rung = {.root = root};
     int fd;
 
     (void)state;
@@ -44,7 +44,7 @@ static void expect_nobody_is_refused(const char *root, const char *part)
 
     assert_true(pid >= 0);
     if (pid == 0) {
-        struct iwi_rung rung = {.root = root};
+        struct iwi_rung_state rung = {.root = root};
 
         if (setgroups(0, NULL) != 0 || setgid(65534) != 0 || setuid(65534) != 0) {
             _exit(2);
@@ -81,7 +81,7 @@ static void others_than_root_are_told_so(void **state)
 static void process_numbers_of_a_container_are_refused(void **state)
 {
     char root[FAKE_ROOT_SIZE], path[FAKE_PATH_SIZE];
-    struct iwi_rung rung = {.root = root};
+    struct iwi_rung_state rung = {.root = root};
 
     (void)state;
     fake_root_make(root);
@@ -97,7 +97,7 @@ static void process_numbers_of_a_container_are_refused(void **state)
 static void without_a_mount_root_gets_one_that_nobody_sees(void **state)
 {
     char root[FAKE_ROOT_SIZE], format[4096];
-    struct iwi_rung rung = {.root = root};
+    struct iwi_rung_state rung = {.root = root};
     int fd;
 
     (void)state;

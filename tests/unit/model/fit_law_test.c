@@ -4,9 +4,9 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analysis/compare/compare.h"
 #include "base/rng.h"
 #include "model/fit.h"
-#include "stats/compare.h"
 #include "support/support.h"
 
 enum { MOST = 4000 };
@@ -68,7 +68,7 @@ static void intervals_hold_the_truth_in_95_of_100_repetitions(void **state)
 
             draw(truth, trial, values_ns, COUNT);
             sample = iwi_fit_sample(values_ns, COUNT, truth->threshold_ns);
-            iwi_fit_law(truth->law, &sample, &fit);
+            iwi_fit_one_law(truth->law, &sample, &fit);
             scale += holds(&fit.scale_ns, truth->scale_ns) || truth->law == IW_FIT_PARETO;
             shape += holds(&fit.shape, truth->shape);
         }
@@ -88,7 +88,7 @@ static void large_samples_give_the_parameters_back(void **state)
 
         draw(truth, 1, values_ns, MOST);
         sample = iwi_fit_sample(values_ns, MOST, truth->threshold_ns);
-        iwi_fit_law(truth->law, &sample, &fit);
+        iwi_fit_one_law(truth->law, &sample, &fit);
         assert_true(fabs(fit.scale_ns.value / truth->scale_ns - 1.0) < 0.1);
         assert_true(isnan(truth->shape) || fabs(fit.shape.value / truth->shape - 1.0) < 0.1);
         assert_true(fabs(fit.seen - iwi_law_above(truth->law, truth->scale_ns, truth->shape,
@@ -140,7 +140,7 @@ static void the_true_law_is_rejected_as_often_as_p_says(void **state)
 
             draw(truth, trial, values_ns, COUNT);
             sample = iwi_fit_sample(values_ns, COUNT, truth->threshold_ns);
-            iwi_fit_law(truth->law, &sample, &fit);
+            iwi_fit_one_law(truth->law, &sample, &fit);
             fit.distance = iwi_fit_distance(truth->law, &fit, truth->threshold_ns, values_ns, COUNT);
             assert_ok(iwi_fit_goodness(NULL, truth->law, &opts, truth->threshold_ns, COUNT, &fit));
             low += fit.p <= 0.1;
@@ -166,7 +166,7 @@ static void large_samples_are_not_rejected_more_often(void **state)
 
         draw(&truths[0], trial, values_ns, MOST);
         sample = iwi_fit_sample(values_ns, MOST, 0.0);
-        iwi_fit_law(IW_FIT_EXP, &sample, &fit);
+        iwi_fit_one_law(IW_FIT_EXP, &sample, &fit);
         fit.distance = iwi_fit_distance(IW_FIT_EXP, &fit, 0.0, values_ns, MOST);
         assert_ok(iwi_fit_goodness(NULL, IW_FIT_EXP, &opts, 0.0, MOST, &fit));
         half += fit.p <= 0.5;
@@ -201,9 +201,9 @@ static void the_threshold_is_taken_into_account(void **state)
     (void)state;
     draw(truth, 1, values_ns, MOST);
     sample = iwi_fit_sample(values_ns, MOST, truth->threshold_ns);
-    iwi_fit_law(IW_FIT_EXP, &sample, &cut);
+    iwi_fit_one_law(IW_FIT_EXP, &sample, &cut);
     sample.cut_ns = 0.0;
-    iwi_fit_law(IW_FIT_EXP, &sample, &whole);
+    iwi_fit_one_law(IW_FIT_EXP, &sample, &whole);
     assert_true(fabs(cut.scale_ns.value - 2000.0) < 150.0);
     assert_true(whole.scale_ns.value > 3300.0); /* threshold + mean = 3500 */
 }

@@ -28,7 +28,7 @@ static int make_folder(void **state)
     (void)state;
     snprintf(folder, sizeof folder, "/tmp/iw_recover_XXXXXX");
     assert_non_null(mkdtemp(folder));
-    assert_true(iwi_folder_make(folder, text, sizeof text));
+    assert_true(iwi_trace_folder_make(folder, text, sizeof text));
     return 0;
 }
 

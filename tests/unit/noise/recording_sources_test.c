@@ -3,7 +3,7 @@
  */
 #include "timeline.h"
 
-#include "noise/trace_view.h"
+#include "noise/detour_view.h"
 #include "support/made_recording.h"
 
 static void assert_names(const iw_noise *noise, const char *const *names)
@@ -286,7 +286,7 @@ static void the_recording_of_one_cpu_is_a_plain_trace(void **unused)
 {
     iw_recording *recording = recording_of(1);
     iw_noise *noise = new_noise();
-    struct iwi_trace_view view;
+    struct iwi_detour_trace_view view;
 
     (void)unused;
     assert_ok(iw_noise_add_recording(NULL, noise, recording));

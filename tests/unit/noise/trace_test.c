@@ -3,7 +3,7 @@
  */
 #include "timeline.h"
 
-#include "noise/trace_view.h"
+#include "noise/detour_view.h"
 
 static void expect_refused(const iw_time *start, const iw_time *duration, size_t count, iw_time length,
                            const char *advice)
@@ -24,7 +24,7 @@ static void overlapping_touching_and_empty_detours_become_disjoint_pieces(void *
 {
     const iw_time start[] = {50, 10, 15, 20, 90, 50}, duration[] = {5, 6, 5, 2, 0, 3};
     iw_noise *noise = new_noise();
-    struct iwi_trace_view view;
+    struct iwi_detour_trace_view view;
 
     (void)unused;
     assert_ok(iw_noise_add_trace(NULL, noise, "t", start, duration, 6, 100));
@@ -42,7 +42,7 @@ static void without_a_length_a_trace_ends_with_its_last_detour(void **unused)
 {
     const iw_time start[] = {50, 10}, duration[] = {5, 100};
     iw_noise *noise = new_noise();
-    struct iwi_trace_view view;
+    struct iwi_detour_trace_view view;
 
     (void)unused;
     assert_ok(iw_noise_add_trace(NULL, noise, "t", start, duration, 2, 0));
@@ -111,7 +111,7 @@ static void a_trace_without_detours_never_hits(void **unused)
 static void only_a_single_trace_has_a_view(void **unused)
 {
     const iw_time start[] = {10}, duration[] = {20};
-    struct iwi_trace_view view = {.count = 77};
+    struct iwi_detour_trace_view view = {.count = 77};
     iw_noise *noise = new_noise(), *other = new_noise();
 
     (void)unused;

@@ -9,25 +9,25 @@
 #include <idlewave/noise.h>
 
 #include "base/rng.h"
-#include "noise/trace_text.h"
-#include "noise/trace_view.h"
+#include "noise/detour_text.h"
+#include "noise/detour_view.h"
 #include "support/support.h"
 
-static iw_status read_bytes(const iw_log *log, const char *bytes, size_t size, struct iwi_trace_rows *rows)
+static iw_status read_bytes(const iw_log *log, const char *bytes, size_t size, struct iwi_detour_rows *rows)
 {
     /* fmemopen() refuses an empty buffer */
     FILE *in = size > 0 ? fmemopen((void *)(uintptr_t)bytes, size, "r") : fopen("/dev/null", "r");
     iw_status status;
 
     assert_non_null(in);
-    status = iwi_trace_read_text(log, in, "a.noise", rows);
+    status = iwi_detour_text_read(log, in, "a.noise", rows);
     fclose(in);
     return status;
 }
 
-static struct iwi_trace_rows read_text(const char *text)
+static struct iwi_detour_rows read_text(const char *text)
 {
-    struct iwi_trace_rows rows = {NULL, NULL, 0, 0};
+    struct iwi_detour_rows rows = {NULL, NULL, 0, 0};
     struct iwt_log log;
 
     iwt_log_init(&log);
@@ -37,7 +37,7 @@ static struct iwi_trace_rows read_text(const char *text)
     return rows;
 }
 
-static void expect_row(const struct iwi_trace_rows *rows, size_t row, iw_time start_ps, iw_time duration_ps)
+static void expect_row(const struct iwi_detour_rows *rows, size_t row, iw_time start_ps, iw_time duration_ps)
 {
     assert_true(row < rows->count);
     assert_int_equal(rows->start_ps[row], start_ps);
@@ -46,7 +46,7 @@ static void expect_row(const struct iwi_trace_rows *rows, size_t row, iw_time st
 
 static void expect_refused(const char *text, iw_status status, const char *place, const char *problem)
 {
-    struct iwi_trace_rows rows = {NULL, NULL, 0, 0};
+    struct iwi_detour_rows rows = {NULL, NULL, 0, 0};
     struct iwt_log log;
 
     iwt_log_init(&log);
@@ -59,7 +59,7 @@ static void expect_refused(const char *text, iw_status status, const char *place
 
 static void columns_may_be_parted_by_blanks_tabs_or_commas(void **unused)
 {
-    struct iwi_trace_rows rows = read_text("1 2\n3\t4\n5,6\n  7 , 8  \n9,\t10 # end\n11   12");
+    struct iwi_detour_rows rows = read_text("1 2\n3\t4\n5,6\n  7 , 8  \n9,\t10 # end\n11   12");
 
     (void)unused;
     assert_int_equal(rows.count, 6);
@@ -67,12 +67,12 @@ static void columns_may_be_parted_by_blanks_tabs_or_commas(void **unused)
         expect_row(&rows, i, (iw_time)(2 * i + 1) * 1000, (iw_time)(2 * i + 2) * 1000);
     }
     assert_int_equal(rows.length_ps, 0);
-    iwi_trace_rows_release(&rows);
+    iwi_detour_rows_release(&rows);
 }
 
 static void decimals_are_exact_to_the_picosecond(void **unused)
 {
-    struct iwi_trace_rows rows = read_text("0.001 0.999\n123456789012.345 1e3\n1.5e+03 .5\n0.0004 0.0006\n");
+    struct iwi_detour_rows rows = read_text("0.001 0.999\n123456789012.345 1e3\n1.5e+03 .5\n0.0004 0.0006\n");
 
     (void)unused;
     assert_int_equal(rows.count, 4);
@@ -80,56 +80,56 @@ static void decimals_are_exact_to_the_picosecond(void **unused)
     expect_row(&rows, 1, INT64_C(123456789012345), 1000000);
     expect_row(&rows, 2, 1500000, 500);
     expect_row(&rows, 3, 0, 1);
-    iwi_trace_rows_release(&rows);
+    iwi_detour_rows_release(&rows);
 }
 
 static void comments_blank_lines_and_crlf_are_accepted(void **unused)
 {
-    struct iwi_trace_rows rows = read_text("# a comment\r\n\r\n   # indented\n\n1 2\r\n#\n\t\n3 4\r\n");
+    struct iwi_detour_rows rows = read_text("# a comment\r\n\r\n   # indented\n\n1 2\r\n#\n\t\n3 4\r\n");
 
     (void)unused;
     assert_int_equal(rows.count, 2);
     expect_row(&rows, 1, 3000, 4000);
-    iwi_trace_rows_release(&rows);
+    iwi_detour_rows_release(&rows);
 }
 
 static void a_header_gives_the_length(void **unused)
 {
-    struct iwi_trace_rows rows = read_text("# length_ns: 1000.5\n1 2\n"),
-                          behind = read_text("1 2\n#length_ns : 7");
+    struct iwi_detour_rows rows = read_text("# length_ns: 1000.5\n1 2\n"),
+                           behind = read_text("1 2\n#length_ns : 7");
 
     (void)unused;
     assert_int_equal(rows.length_ps, 1000500);
     assert_int_equal(behind.length_ps, 7000);
-    iwi_trace_rows_release(&rows);
-    iwi_trace_rows_release(&behind);
+    iwi_detour_rows_release(&rows);
+    iwi_detour_rows_release(&behind);
 }
 
 static void a_file_of_netgauge_is_read_unchanged(void **unused)
 {
-    struct iwi_trace_rows rows = read_text("# Selfish Benchmark\n# Minimal cycle length [ns]: 16.430000 \n"
-                                           "# Time [ns]\tselfish duration [ns]\n0.00\t1234.56\n"
-                                           "1000000000.25\t500.75\n# CPU overhead due to noise: 0.00%\n"
-                                           "# Measurement period: 1.00 s\n");
+    struct iwi_detour_rows rows = read_text("# Selfish Benchmark\n# Minimal cycle length [ns]: 16.430000 \n"
+                                            "# Time [ns]\tselfish duration [ns]\n0.00\t1234.56\n"
+                                            "1000000000.25\t500.75\n# CPU overhead due to noise: 0.00%\n"
+                                            "# Measurement period: 1.00 s\n");
 
     (void)unused;
     assert_int_equal(rows.count, 2);
     expect_row(&rows, 0, 0, 1234560);
     expect_row(&rows, 1, INT64_C(1000000000250), 500750);
     assert_int_equal(rows.length_ps, 0); /* the period is the end of the last detour, rounded */
-    iwi_trace_rows_release(&rows);
+    iwi_detour_rows_release(&rows);
 }
 
 static void the_period_of_netgauge_counts_where_it_is_longer_than_the_data(void **unused)
 {
-    struct iwi_trace_rows rows = read_text("0.00\t1234.56\n# Measurement period: 1.25 s\n");
-    struct iwi_trace_rows odd = read_text("0.00\t1234.56\n# Measurement period: nan s\n");
+    struct iwi_detour_rows rows = read_text("0.00\t1234.56\n# Measurement period: 1.25 s\n");
+    struct iwi_detour_rows odd = read_text("0.00\t1234.56\n# Measurement period: nan s\n");
 
     (void)unused;
     assert_int_equal(rows.length_ps, 1250 * IW_PS_PER_MS);
     assert_int_equal(odd.length_ps, 0);
-    iwi_trace_rows_release(&rows);
-    iwi_trace_rows_release(&odd);
+    iwi_detour_rows_release(&rows);
+    iwi_detour_rows_release(&odd);
 }
 
 static void lines_that_are_not_two_numbers_are_refused_with_their_place(void **unused)
@@ -171,7 +171,7 @@ static void very_long_lines_do_no_harm(void **unused)
 {
     const size_t size = 3000000;
     char *text = malloc(size);
-    struct iwi_trace_rows rows = {NULL, NULL, 0, 0};
+    struct iwi_detour_rows rows = {NULL, NULL, 0, 0};
 
     (void)unused;
     assert_non_null(text);
@@ -182,12 +182,12 @@ static void very_long_lines_do_no_harm(void **unused)
     memcpy(text + size - 4, "1 2\n", 4);
     assert_ok(read_bytes(NULL, text, size, &rows));
     assert_int_equal(rows.count, 1);
-    iwi_trace_rows_release(&rows);
+    iwi_detour_rows_release(&rows);
     memset(text, ' ', size);
     assert_status(read_bytes(NULL, text, size, &rows), IW_ERR_FORMAT);
     memcpy(text, "1 2 # and", 9); /* also behind data */
     assert_ok(read_bytes(NULL, text, size, &rows));
-    iwi_trace_rows_release(&rows);
+    iwi_detour_rows_release(&rows);
     memcpy(text, "1         2", 11);
     assert_status(read_bytes(NULL, text, size, &rows), IW_ERR_FORMAT);
     free(text);
@@ -200,11 +200,11 @@ static void a_file_cut_anywhere_is_read_or_refused(void **unused)
 
     (void)unused;
     for (size_t size = 0; size < sizeof text; size++) {
-        struct iwi_trace_rows rows = {NULL, NULL, 0, 0};
+        struct iwi_detour_rows rows = {NULL, NULL, 0, 0};
 
         if (read_bytes(NULL, text, size, &rows) == IW_OK) {
             read++;
-            iwi_trace_rows_release(&rows);
+            iwi_detour_rows_release(&rows);
         } else {
             refused++;
         }
@@ -224,7 +224,7 @@ static void random_bytes_are_read_or_refused(void **unused)
     for (int round = 0; round < 3000; round++) {
         char bytes[64];
         const size_t size = iwi_draw_below(draw, index++, sizeof bytes);
-        struct iwi_trace_rows rows = {NULL, NULL, 0, 0};
+        struct iwi_detour_rows rows = {NULL, NULL, 0, 0};
 
         for (size_t i = 0; i < size; i++) {
             const uint64_t bits = iwi_draw(draw, index++);
@@ -233,7 +233,7 @@ static void random_bytes_are_read_or_refused(void **unused)
         }
         if (read_bytes(NULL, bytes, size, &rows) == IW_OK) {
             read++;
-            iwi_trace_rows_release(&rows);
+            iwi_detour_rows_release(&rows);
         }
     }
     assert_true(read > 20);
@@ -251,7 +251,7 @@ static void write_file(char *path, const char *text)
 static void a_file_becomes_a_source_named_after_its_path(void **unused)
 {
     char path[] = "/tmp/iw_noise_XXXXXX";
-    struct iwi_trace_view view;
+    struct iwi_detour_trace_view view;
     iw_noise *noise = NULL;
 
     (void)unused;

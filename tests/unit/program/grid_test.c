@@ -66,14 +66,14 @@ struct fixture {
     iw_program *program;
     const struct iwi_operation *op;
     struct iwi_msg sends[16], recvs[16];
-    struct iwi_part part;
+    struct iwi_role role;
 };
 
 static void make(struct fixture *f, const char *name, const iw_pattern *pattern)
 {
     assert_ok(iw_program_from_pattern(NULL, name, pattern, &f->program));
     f->op = &f->program->operations[0];
-    f->part = (struct iwi_part){.sends = f->sends, .recvs = f->recvs};
+    f->role = (struct iwi_role){.sends = f->sends, .recvs = f->recvs};
 }
 
 static void assert_peers(const struct iwi_msg *messages, uint32_t count, const char *expected)
@@ -90,9 +90,9 @@ static void assert_peers(const struct iwi_msg *messages, uint32_t count, const c
 static void assert_part(struct fixture *f, uint64_t index, uint32_t rank, const char *sends,
                         const char *recvs)
 {
-    f->op->algorithm->part(f->op, index, rank, &f->part);
-    assert_peers(f->sends, f->part.send_count, sends);
-    assert_peers(f->recvs, f->part.recv_count, recvs);
+    f->op->algorithm->role(f->op, index, rank, &f->role);
+    assert_peers(f->sends, f->role.send_count, sends);
+    assert_peers(f->recvs, f->role.recv_count, recvs);
 }
 
 static void a_line_ends_at_open_borders(void **state)
@@ -235,9 +235,9 @@ static void check_sweep(uint32_t ranks)
             for (uint32_t i = 0; i < round.active[a].count; i++) {
                 const uint32_t rank = iwi_range_rank(&round.active[a], ranks, i);
 
-                f.op->algorithm->part(f.op, index, rank, &f.part);
-                works[rank] = (uint8_t)(works[rank] + (f.part.is_phase && f.part.work_ps == 7));
-                assert_true(f.part.work_ps == 0 || f.part.send_count == 0); /* sends come a round later */
+                f.op->algorithm->role(f.op, index, rank, &f.role);
+                works[rank] = (uint8_t)(works[rank] + (f.role.is_phase && f.role.work_ps == 7));
+                assert_true(f.role.work_ps == 0 || f.role.send_count == 0); /* sends come a round later */
                 visits++;
             }
         }
@@ -268,9 +268,9 @@ static void a_sweep_waits_for_west_and_north(void **state)
     pattern.compute_ps = 7;
     make(&f, "sweep2d", &pattern);
     assert_part(&f, 0, 0, "", "");
-    assert_int_equal(f.part.work_ps, 7);
+    assert_int_equal(f.role.work_ps, 7);
     assert_part(&f, 1, 0, "1 3", "");
-    assert_int_equal(f.part.work_ps, 0);
+    assert_int_equal(f.role.work_ps, 0);
     assert_part(&f, 2, 4, "", "3 1");
     assert_int_equal(f.recvs[1].slot, 1); /* rank 1 sends to the east first */
     assert_part(&f, 3, 5, "", "4 2");

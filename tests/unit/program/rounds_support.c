@@ -41,13 +41,13 @@ void iwt_round_fill(struct iwt_round *r, const struct iwi_operation *op, uint64_
 {
     op->algorithm->round(op, index, &r->round);
     for (uint32_t rank = 0; rank < r->ranks; rank++) {
-        struct iwi_part *part = &r->parts[rank];
+        struct iwi_role *role = &r->parts[rank];
 
-        *part = (struct iwi_part){
+        *role = (struct iwi_role){
             .send_count = 77, .recv_count = 77, .reduce_bytes = 77, .work_ps = 77, .is_phase = true};
-        part->sends = r->messages + (size_t)rank * 2 * r->capacity;
-        part->recvs = part->sends + r->capacity;
-        op->algorithm->part(op, index, rank, part);
+        role->sends = r->messages + (size_t)rank * 2 * r->capacity;
+        role->recvs = role->sends + r->capacity;
+        op->algorithm->role(op, index, rank, role);
         r->times_active[rank] = 0;
     }
     for (uint32_t a = 0; a < r->round.range_count; a++) {

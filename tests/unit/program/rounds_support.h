@@ -17,7 +17,7 @@ iw_program *iwt_make(const char *name, const iw_pattern *pattern, const struct i
 /* All parts of one round, ranks outside the active ranges included. */
 struct iwt_round {
     struct iwi_round round;
-    struct iwi_part *parts; /* one per rank */
+    struct iwi_role *parts; /* one per rank */
     struct iwi_msg *messages;
     uint32_t *times_active; /* how often each rank is in the active ranges */
     uint32_t ranks, capacity;

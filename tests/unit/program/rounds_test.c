@@ -17,11 +17,11 @@ static char place[160]; /* what is being checked, for messages */
         }                                                  \
     } while (0)
 
-static void check_slots_rise(const struct iwi_part *part)
+static void check_slots_rise(const struct iwi_role *role)
 {
-    for (uint32_t i = 0; i < part->recv_count; i++) {
-        for (uint32_t j = 0; j < i && part->recv_count <= 8; j++) {
-            CHECK(part->recvs[i].peer != part->recvs[j].peer || part->recvs[i].slot > part->recvs[j].slot);
+    for (uint32_t i = 0; i < role->recv_count; i++) {
+        for (uint32_t j = 0; j < i && role->recv_count <= 8; j++) {
+            CHECK(role->recvs[i].peer != role->recvs[j].peer || role->recvs[i].slot > role->recvs[j].slot);
         }
     }
 }
@@ -35,13 +35,13 @@ static uint64_t check_matching(const struct iwt_round *r)
     uint64_t recvs = 0;
 
     for (uint32_t rank = 0; rank < r->ranks; rank++) {
-        const struct iwi_part *part = &r->parts[rank];
+        const struct iwi_role *role = &r->parts[rank];
 
-        sends += part->send_count;
-        recvs += part->recv_count;
-        check_slots_rise(part);
-        for (uint32_t i = 0; i < part->recv_count; i++) {
-            const struct iwi_msg *m = &part->recvs[i];
+        sends += role->send_count;
+        recvs += role->recv_count;
+        check_slots_rise(role);
+        for (uint32_t i = 0; i < role->recv_count; i++) {
+            const struct iwi_msg *m = &role->recvs[i];
 
             CHECK(m->peer < r->ranks);
             CHECK(m->peer != rank);
@@ -59,13 +59,13 @@ static uint64_t check_matching(const struct iwt_round *r)
 static void check_activity(const struct iwt_round *r)
 {
     for (uint32_t rank = 0; rank < r->ranks; rank++) {
-        const struct iwi_part *part = &r->parts[rank];
-        const bool is_empty = part->send_count == 0 && part->recv_count == 0 && part->reduce_bytes == 0 &&
-                              part->work_ps == 0 && !part->is_phase;
+        const struct iwi_role *role = &r->parts[rank];
+        const bool is_empty = role->send_count == 0 && role->recv_count == 0 && role->reduce_bytes == 0 &&
+                              role->work_ps == 0 && !role->is_phase;
 
         CHECK(r->times_active[rank] <= 1);
         CHECK(is_empty || r->times_active[rank] == 1);
-        CHECK(part->send_count <= r->round.fan && part->recv_count <= r->round.fan);
+        CHECK(role->send_count <= r->round.fan && role->recv_count <= r->round.fan);
     }
 }
 
@@ -73,13 +73,13 @@ static void check_shift(const struct iwt_round *r)
 {
     CHECK(r->round.shift > 0 && r->round.shift < r->ranks);
     for (uint32_t rank = 0; rank < r->ranks; rank++) {
-        const struct iwi_part *part = &r->parts[rank];
+        const struct iwi_role *role = &r->parts[rank];
 
-        CHECK(part->send_count == 1 && part->recv_count == 1);
-        CHECK(part->sends[0].peer == (rank + r->round.shift) % r->ranks);
-        CHECK(part->sends[0].bytes == r->round.bytes);
-        CHECK(part->recvs[0].peer == (rank + r->ranks - r->round.shift) % r->ranks);
-        CHECK(part->reduce_bytes == r->round.reduce_bytes);
+        CHECK(role->send_count == 1 && role->recv_count == 1);
+        CHECK(role->sends[0].peer == (rank + r->round.shift) % r->ranks);
+        CHECK(role->sends[0].bytes == r->round.bytes);
+        CHECK(role->recvs[0].peer == (rank + r->ranks - r->round.shift) % r->ranks);
+        CHECK(role->reduce_bytes == r->round.reduce_bytes);
     }
 }
 
@@ -89,7 +89,7 @@ static void check_pairs(const struct iwt_round *r)
 
     for (uint32_t i = 0; i < senders->count; i++) {
         const uint32_t sender = iwi_range_rank(senders, r->ranks, i);
-        const struct iwi_part *from = &r->parts[sender],
+        const struct iwi_role *from = &r->parts[sender],
                               *to = &r->parts[(sender + r->round.shift) % r->ranks];
 
         CHECK(from->send_count == 1 && from->recv_count == 0 && to->send_count == 0 && to->recv_count == 1);
@@ -103,12 +103,12 @@ static void check_flip(const struct iwt_round *r)
 {
     CHECK(r->round.flip > 0 && r->round.flip < r->ranks && (r->ranks & (r->ranks - 1)) == 0);
     for (uint32_t rank = 0; rank < r->ranks; rank++) {
-        const struct iwi_part *part = &r->parts[rank];
+        const struct iwi_role *role = &r->parts[rank];
 
-        CHECK(part->send_count == 1 && part->recv_count == 1);
-        CHECK(part->sends[0].peer == (rank ^ r->round.flip) && part->recvs[0].peer == part->sends[0].peer);
-        CHECK(part->sends[0].bytes == r->round.bytes && part->recvs[0].bytes == r->round.bytes);
-        CHECK(part->reduce_bytes == r->round.reduce_bytes);
+        CHECK(role->send_count == 1 && role->recv_count == 1);
+        CHECK(role->sends[0].peer == (rank ^ r->round.flip) && role->recvs[0].peer == role->sends[0].peer);
+        CHECK(role->sends[0].bytes == r->round.bytes && role->recvs[0].bytes == r->round.bytes);
+        CHECK(role->reduce_bytes == r->round.reduce_bytes);
     }
 }
 
@@ -230,7 +230,7 @@ static void check_huge(const char *name, uint32_t ranks)
 {
     iw_pattern pattern = IW_PATTERN_INIT;
     struct iwi_msg messages[2][8];
-    struct iwi_part part = {.sends = messages[0], .recvs = messages[1]};
+    struct iwi_role role = {.sends = messages[0], .recvs = messages[1]};
     const struct iwi_operation *op;
     iw_program *program;
 
@@ -252,9 +252,9 @@ static void check_huge(const char *name, uint32_t ranks)
                 const uint32_t rank = iwi_range_rank(&round.active[a], ranks, at);
 
                 CHECK(rank < ranks);
-                op->algorithm->part(op, index, rank, &part);
-                CHECK(part.send_count == 0 || (part.sends[0].peer < ranks && part.sends[0].peer != rank));
-                CHECK(part.recv_count == 0 || (part.recvs[0].peer < ranks && part.recvs[0].peer != rank));
+                op->algorithm->role(op, index, rank, &role);
+                CHECK(role.send_count == 0 || (role.sends[0].peer < ranks && role.sends[0].peer != rank));
+                CHECK(role.recv_count == 0 || (role.recvs[0].peer < ranks && role.recvs[0].peer != rank));
             }
         }
     }

@@ -9,21 +9,21 @@
 
 #include "support/support.h"
 
-static const struct iwi_wishes no_wishes = {NULL, 0};
+static const struct iwi_algorithm_overrides no_overrides = {NULL, 0};
 
-static const char *chosen_with(const char *set, const struct iwi_wishes *wishes, enum iwi_op_kind kind,
-                               uint32_t ranks, uint64_t bytes)
+static const char *chosen_with(const char *set, const struct iwi_algorithm_overrides *overrides,
+                               enum iwi_op_kind kind, uint32_t ranks, uint64_t bytes)
 {
     struct iwi_operation op = {.ranks = ranks, .bytes = bytes};
 
-    iwi_rules_choose(iwi_rules_find(set), wishes, kind, &op);
+    iwi_rules_choose(iwi_rules_find(set), overrides, kind, &op);
     assert_int_equal(op.algorithm->kind, kind);
     return op.algorithm->name;
 }
 
 static const char *chosen(const char *set, enum iwi_op_kind kind, uint32_t ranks, uint64_t bytes)
 {
-    return chosen_with(set, &no_wishes, kind, ranks, bytes);
+    return chosen_with(set, &no_overrides, kind, ranks, bytes);
 }
 
 static void the_paper_takes_dissemination_and_binomial_trees_at_every_size(void **state)
@@ -80,7 +80,7 @@ static void nccl_goes_around_rings(void **state)
 
     (void)state;
     assert_string_equal(chosen("nccl-ring", IWI_ALLREDUCE, 16, 8), "ring");
-    iwi_rules_choose(iwi_rules_find("nccl-ring"), &no_wishes, IWI_BCAST, &op);
+    iwi_rules_choose(iwi_rules_find("nccl-ring"), &no_overrides, IWI_BCAST, &op);
     assert_string_equal(op.algorithm->name, "chain");
     assert_int_equal(op.segment_bytes, 512 << 10);
 }
@@ -115,52 +115,52 @@ static void wishes_come_before_rules_from_their_size_on(void **state)
     static const char *const texts[] = {"bcast>64KiB=scatter_allgather", "bcast>1MiB=pipeline/8KiB",
                                         "reduce-scatter=ring", NULL};
     struct iwi_operation op = {.ranks = 16, .bytes = (1 << 20) + 1};
-    struct iwi_wishes wishes;
+    struct iwi_algorithm_overrides overrides;
 
     (void)state;
-    assert_ok(iwi_wishes_parse(NULL, texts, &wishes));
-    assert_string_equal(chosen_with("paper", &wishes, IWI_BCAST, 16, 64 << 10), "binomial");
-    assert_string_equal(chosen_with("paper", &wishes, IWI_BCAST, 16, (64 << 10) + 1), "scatter-allgather");
-    assert_string_equal(chosen_with("paper", &wishes, IWI_REDUCE_SCATTER, 16, 1), "ring");
-    assert_string_equal(chosen_with("paper", &wishes, IWI_ALLREDUCE, 16, 1), "dissemination");
-    iwi_rules_choose(&iwi_rules_paper, &wishes, IWI_BCAST, &op);
+    assert_ok(iwi_algorithm_overrides_parse(NULL, texts, &overrides));
+    assert_string_equal(chosen_with("paper", &overrides, IWI_BCAST, 16, 64 << 10), "binomial");
+    assert_string_equal(chosen_with("paper", &overrides, IWI_BCAST, 16, (64 << 10) + 1), "scatter-allgather");
+    assert_string_equal(chosen_with("paper", &overrides, IWI_REDUCE_SCATTER, 16, 1), "ring");
+    assert_string_equal(chosen_with("paper", &overrides, IWI_ALLREDUCE, 16, 1), "dissemination");
+    iwi_rules_choose(&iwi_rules_paper, &overrides, IWI_BCAST, &op);
     assert_string_equal(op.algorithm->name, "chain");
     assert_int_equal(op.segment_bytes, 8 << 10);
-    iwi_wishes_release(&wishes);
+    iwi_algorithm_overrides_release(&overrides);
 }
 
 static void a_later_wish_replaces_an_earlier_one(void **state)
 {
     static const char *const texts[] = {"allreduce=ring", "allreduce=rabenseifner", NULL};
-    struct iwi_wishes wishes;
+    struct iwi_algorithm_overrides overrides;
 
     (void)state;
-    assert_ok(iwi_wishes_parse(NULL, texts, &wishes));
-    assert_string_equal(chosen_with("paper", &wishes, IWI_ALLREDUCE, 16, 8), "rabenseifner");
-    iwi_wishes_release(&wishes);
+    assert_ok(iwi_algorithm_overrides_parse(NULL, texts, &overrides));
+    assert_string_equal(chosen_with("paper", &overrides, IWI_ALLREDUCE, 16, 8), "rabenseifner");
+    iwi_algorithm_overrides_release(&overrides);
 }
 
 static void open_mpis_names_are_known(void **state)
 {
     static const char *const texts[] = {"allreduce=nonoverlapping", "barrier=bruck", "allgather=bruck", NULL};
-    struct iwi_wishes wishes;
+    struct iwi_algorithm_overrides overrides;
 
     (void)state;
-    assert_ok(iwi_wishes_parse(NULL, texts, &wishes));
-    assert_string_equal(wishes.rules[0].algorithm->name, "reduce-bcast");
-    assert_string_equal(wishes.rules[1].algorithm->name, "dissemination");
-    assert_string_equal(wishes.rules[2].algorithm->name, "bruck");
-    iwi_wishes_release(&wishes);
+    assert_ok(iwi_algorithm_overrides_parse(NULL, texts, &overrides));
+    assert_string_equal(overrides.rules[0].algorithm->name, "reduce-bcast");
+    assert_string_equal(overrides.rules[1].algorithm->name, "dissemination");
+    assert_string_equal(overrides.rules[2].algorithm->name, "bruck");
+    iwi_algorithm_overrides_release(&overrides);
 }
 
 static void assert_refused(const char *text, const char *message)
 {
     const char *const texts[] = {text, NULL};
-    struct iwi_wishes wishes;
+    struct iwi_algorithm_overrides overrides;
     struct iwt_log l;
 
     iwt_log_init(&l);
-    assert_status(iwi_wishes_parse(&l.log, texts, &wishes), IW_ERR_USAGE);
+    assert_status(iwi_algorithm_overrides_parse(&l.log, texts, &overrides), IW_ERR_USAGE);
     assert_int_equal(l.errors, 1);
     iwt_assert_logged(&l, message);
 }

@@ -10,7 +10,7 @@ static iw_program *program_of(const struct iwt_made_trace *t, const iw_trace_opt
 {
     iw_program *program = NULL;
 
-    assert_ok(iwi_program_from_trace(NULL, &t->trace, opts, &iwi_rules_paper, &program));
+    assert_ok(iwi_program_from_rules(NULL, &t->trace, opts, &iwi_rules_paper, &program));
     return program;
 }
 
@@ -21,7 +21,7 @@ static void assert_refused(const struct iwt_made_trace *t, const iw_trace_opts *
     struct iwt_log l;
 
     iwt_log_init(&l);
-    assert_status(iwi_program_from_trace(&l.log, &t->trace, opts, &iwi_rules_paper, &program), status);
+    assert_status(iwi_program_from_rules(&l.log, &t->trace, opts, &iwi_rules_paper, &program), status);
     assert_int_equal(l.errors, 1);
     iwt_assert_logged(&l, message);
 }
@@ -213,7 +213,7 @@ static void what_is_never_waited_for_ends_with_the_rank(void **state)
     (void)iwt_trace_collective(&t, 0, IWI_CALL_ICOLLECTIVE, IWI_TRACE_BARRIER, 0, 0, 0);
     (void)iwt_trace_collective(&t, 1, IWI_CALL_ICOLLECTIVE, IWI_TRACE_BARRIER, 0, 0, 0);
     iwt_log_init(&l);
-    assert_ok(iwi_program_from_trace(&l.log, &t.trace, &opts, &iwi_rules_paper, &program));
+    assert_ok(iwi_program_from_rules(&l.log, &t.trace, &opts, &iwi_rules_paper, &program));
     iwt_assert_logged(&l, "1 receives were posted but never completed");
     assert_nodes(program, 0, "sCW");
     assert_nodes(program, 1, "rC");

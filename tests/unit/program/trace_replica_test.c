@@ -10,7 +10,7 @@ static iw_program *program_of(const struct iwt_made_trace *t, const iw_trace_opt
 {
     iw_program *program = NULL;
 
-    assert_ok(iwi_program_from_trace(NULL, &t->trace, opts, &iwi_rules_paper, &program));
+    assert_ok(iwi_program_from_rules(NULL, &t->trace, opts, &iwi_rules_paper, &program));
     return program;
 }
 
@@ -21,7 +21,7 @@ static void assert_refused(const struct iwt_made_trace *t, const iw_trace_opts *
     struct iwt_log l;
 
     iwt_log_init(&l);
-    assert_status(iwi_program_from_trace(&l.log, &t->trace, opts, &iwi_rules_paper, &program), status);
+    assert_status(iwi_program_from_rules(&l.log, &t->trace, opts, &iwi_rules_paper, &program), status);
     assert_int_equal(l.errors, 1);
     iwt_assert_logged(&l, message);
 }

@@ -18,7 +18,7 @@ static iw_program *program_of(const struct iwt_made_trace *t, iw_replica_compute
     opts.ranks = ranks;
     opts.replica_compute = compute;
     opts.replica_seed = seed;
-    assert_ok(iwi_program_from_trace(NULL, &t->trace, &opts, &iwi_rules_paper, &program));
+    assert_ok(iwi_program_from_rules(NULL, &t->trace, &opts, &iwi_rules_paper, &program));
     return program;
 }
 

@@ -8,7 +8,7 @@
 
 #include <jansson.h>
 
-#include "report/html_fleet.h"
+#include "report/html/html_fleet.h"
 #include "support/made_recording.h"
 #include "support/support.h"
 

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "report/figure/figure_parts.h"
-#include "report/html_study.h"
+#include "report/html/html_study.h"
 #include "study_sample.h"
 #include "support/support.h"
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/html_noise.h"
+#include "report/html/html_noise.h"
 #include "support/made_recording.h"
 #include "support/support.h"
 

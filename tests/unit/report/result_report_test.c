@@ -9,7 +9,7 @@
 
 #include <jansson.h>
 
-#include "report/html_result.h"
+#include "report/html/html_result.h"
 #include "sample.h"
 #include "support/support.h"
 

@@ -8,7 +8,7 @@
 
 #include "support/support.h"
 
-#include "report/report.h"
+#include "report/kinds/report.h"
 #include "sample.h"
 
 static void assert_contains(const char *text, const char *part)

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "report/figure/figure_parts.h"
-#include "report/timeline_parts.h"
+#include "report/kinds/timeline_report.h"
 #include "support/made_timeline.h"
 #include "support/support.h"
 

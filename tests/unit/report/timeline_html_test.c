@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/timeline_html.h"
+#include "report/kinds/timeline_html.h"
 #include "support/made_timeline.h"
 #include "support/support.h"
 

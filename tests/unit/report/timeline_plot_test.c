@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "report/timeline_parts.h"
+#include "report/kinds/timeline_report.h"
 #include "support/made_timeline.h"
 #include "support/support.h"
 

@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "sim/forecast.h"
+#include "sim/split/forecast.h"
 #include "support/support.h"
 #include "unit/sim/builder.h"
 
@@ -19,11 +19,11 @@ static iw_program *make(const char *operations, uint32_t ranks, uint64_t repeat)
     return program;
 }
 
-static struct iwi_crossing crossing_of(const char *operations, uint32_t ranks, uint64_t repeat,
-                                       uint32_t members)
+static struct iwi_border_traffic crossing_of(const char *operations, uint32_t ranks, uint64_t repeat,
+                                             uint32_t members)
 {
     iw_program *program = make(operations, ranks, repeat);
-    const struct iwi_crossing crossing = iwi_forecast_crossing(program, members);
+    const struct iwi_border_traffic crossing = iwi_border_traffic_of(program, members);
 
     iw_program_free(program);
     return crossing;

@@ -4,7 +4,7 @@
 #include "support/support.h"
 
 #include "sim/engine.h"
-#include "sim/loggopsim_noise.h"
+#include "sim/loggopsim/loggopsim_noise.h"
 #include "unit/sim/dag.h"
 
 enum { DETOURS = 5, LENGTH = 500 };

@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "base/rng.h"
-#include "sim/cost.h"
+#include "net/cost.h"
 #include "support/support.h"
 
 uint64_t iwt_below(struct iwt_random *random, uint64_t n)

@@ -187,7 +187,7 @@ void iwt_random_trace(struct iwt_random *random, struct iwt_made_trace *t)
     }
 }
 
-void iwt_random_wishes(struct iwt_random *random, struct iwt_wishes *wishes)
+void iwt_random_overrides(struct iwt_random *random, struct iwt_overrides *wishes)
 {
     const uint64_t count = iwt_below(random, IWT_WISHES + 1);
     const char *op, *algorithm, *summary;

@@ -12,10 +12,10 @@ void iwt_random_trace(struct iwt_random *random, struct iwt_made_trace *t);
 
 /* Up to four random wishes for algorithms; `texts` has room for five and ends with NULL. */
 enum { IWT_WISH_SIZE = 64, IWT_WISHES = 4 };
-struct iwt_wishes {
+struct iwt_overrides {
     char text[IWT_WISHES][IWT_WISH_SIZE];
     const char *texts[IWT_WISHES + 1];
 };
-void iwt_random_wishes(struct iwt_random *random, struct iwt_wishes *wishes);
+void iwt_random_overrides(struct iwt_random *random, struct iwt_overrides *wishes);
 
 #endif

@@ -35,7 +35,7 @@ void iwt_trace_set_up(struct iwt_trace_fixture *f, uint64_t seed)
     f->net = iwt_random_net(&f->random);
     f->noise = iwt_random_noise(&f->random);
     iwt_random_trace(&f->random, &f->made);
-    iwt_random_wishes(&f->random, &f->wishes);
+    iwt_random_overrides(&f->random, &f->wishes);
     f->trace_opts.algorithms = f->wishes.texts;
     f->trace_opts.ranks = f->made.trace.rank_count * (1 + (uint32_t)iwt_below(&f->random, 4));
     f->trace_opts.replica_compute = seed % 4 == 0 ? IW_REPLICA_COPY : IW_REPLICA_RESAMPLE;
@@ -46,7 +46,7 @@ void iwt_trace_set_up(struct iwt_trace_fixture *f, uint64_t seed)
     f->trace_opts.drops_p2p = iwt_below(&f->random, 10) == 0;
     f->trace_opts.drops_collectives = iwt_below(&f->random, 10) == 0;
     set = iwi_rules_find(iw_rules_name((size_t)iwt_below(&f->random, 4)));
-    assert_ok(iwi_program_from_trace(NULL, &f->made.trace, &f->trace_opts, set, &f->program));
+    assert_ok(iwi_program_from_rules(NULL, &f->made.trace, &f->trace_opts, set, &f->program));
     add_delays(f);
     f->opts.rendezvous = iwt_below(&f->random, 2) ? IW_RENDEZVOUS_IDEAL : IW_RENDEZVOUS_RTS_CTS;
     f->opts.threads = 1;

@@ -10,7 +10,7 @@ struct iwt_trace_fixture {
     uint64_t seed;
     struct iwt_random random;
     struct iwt_made_trace made;
-    struct iwt_wishes wishes;
+    struct iwt_overrides wishes;
     iw_trace_opts trace_opts;
     iw_net net;
     iw_noise *noise;

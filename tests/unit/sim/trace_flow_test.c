@@ -14,7 +14,7 @@ static iw_program *program_of(const struct iwt_made_trace *t, uint32_t ranks)
     iw_program *program = NULL;
 
     opts.ranks = ranks;
-    assert_ok(iwi_program_from_trace(NULL, &t->trace, &opts, &iwi_rules_paper, &program));
+    assert_ok(iwi_program_from_rules(NULL, &t->trace, &opts, &iwi_rules_paper, &program));
     return program;
 }
 

@@ -176,7 +176,7 @@ static void long_runs_between_collectives_agree(void **state)
         iw_sim_result *one;
 
         trace_opts.ranks = replicas * WIDE_RANKS;
-        assert_ok(iwi_program_from_trace(NULL, &t.trace, &trace_opts, &iwi_rules_paper, &program));
+        assert_ok(iwi_program_from_rules(NULL, &t.trace, &trace_opts, &iwi_rules_paper, &program));
         opts.trials = 16;
         opts.lanes = 8;
         opts.threads = 1;
@@ -256,7 +256,7 @@ static void a_trace_that_is_stuck_is_told_in_the_same_words(void **state)
         iwt_trace_wait(&t, rank, &requests[1 - rank], 1);
     }
     opts.ranks = 6;
-    assert_ok(iwi_program_from_trace(NULL, &t.trace, &opts, &iwi_rules_paper, &program));
+    assert_ok(iwi_program_from_rules(NULL, &t.trace, &opts, &iwi_rules_paper, &program));
     run_stuck(program, IW_PARALLEL_TRIALS, &one);
     run_stuck(program, IW_PARALLEL_RANKS, &many);
     assert_string_equal(one.text, many.text);
@@ -282,7 +282,7 @@ static void a_trace_that_segments_cannot_order_is_split_too(void **state)
     (void)iwt_trace_collective(&t, 1, IWI_CALL_COLLECTIVE, IWI_TRACE_BCAST, 0, 0, 8);
     (void)iwt_trace_collective(&t, 2, IWI_CALL_COLLECTIVE, IWI_TRACE_BCAST, 0, 0, 8);
     trace_opts.ranks = 12;
-    assert_ok(iwi_program_from_trace(NULL, &t.trace, &trace_opts, &iwi_rules_paper, &program));
+    assert_ok(iwi_program_from_rules(NULL, &t.trace, &trace_opts, &iwi_rules_paper, &program));
     opts.threads = 1;
     one = iwt_run(program, &net, NULL, &opts);
     opts.parallel = IW_PARALLEL_RANKS;

@@ -12,15 +12,15 @@ enum { MOST = 8 };
 /* `hosts`: a letter for each rank; `numbers`: the digit that is expected. */
 static void check(const char *hosts, const char *numbers, uint32_t count)
 {
-    struct iwi_place places[MOST] = {0};
+    struct iwi_process_place places[MOST] = {0};
     const uint32_t ranks = (uint32_t)strlen(hosts);
 
     for (uint32_t rank = 0; rank < ranks; rank++) {
         snprintf(places[rank].host, sizeof places[rank].host, "host-%c", hosts[rank]);
     }
-    assert_int_equal(iwi_place_hosts(places, ranks), count);
+    assert_int_equal(iwi_process_place_hosts(places, ranks), count);
     for (uint32_t rank = 0; rank < ranks; rank++) {
-        assert_int_equal(iwi_place_host_number(places, rank), numbers[rank] - '0');
+        assert_int_equal(iwi_process_place_host_number(places, rank), numbers[rank] - '0');
     }
 }
 

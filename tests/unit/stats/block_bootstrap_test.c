@@ -8,9 +8,9 @@
 
 #include "support/support.h"
 
+#include "analysis/compare/compare.h"
 #include "base/base.h"
 #include "base/rng.h"
-#include "stats/compare.h"
 
 static void blocks_are_neither_short_nor_few(void **state)
 {

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include "stats/fidelity.h"
+#include "analysis/fidelity/fidelity.h"
 #include "unit/stats/fidelity_support.h"
 
 enum { EVENTS = 1000 };

@@ -5,8 +5,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analysis/fleet/fleet_tail.h"
 #include "base/rng.h"
-#include "stats/fleet_tail.h"
 #include "support/support.h"
 
 enum { MOST = 2000 };

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "sim/cost.h"
+#include "net/cost.h"
 #include "support/made_net.h"
 #include "support/support.h"
 

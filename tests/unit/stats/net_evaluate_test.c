@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "sim/cost.h"
+#include "net/cost.h"
 #include "support/support.h"
 
 enum { ROUNDS = 20, SEND_N = 8, RECV_N = 4 };

@@ -56,13 +56,13 @@ static void an_interval_of_a_part_never_reaches_below_nothing(void **state)
 /* 10 of 18 largest detours on rank 7 of 64 are no chance; two in each tenth are. */
 static void only_what_is_no_chance_stands_out(void **state)
 {
-    struct iwi_place places[IWI_MOST_PLACES];
+    struct iwi_path_place places[IWI_MOST_PLACES];
     iw_path paths[PATHS];
     size_t found;
 
     (void)state;
     make_paths(paths);
-    assert_ok(iwi_count_places(NULL, paths, PATHS, iwi_place_rank, 0, 64, places, &found));
+    assert_ok(iwi_count_places(NULL, paths, PATHS, iwi_path_place_rank, 0, 64, places, &found));
     assert_int_equal(found, IWI_MOST_PLACES);
     assert_int_equal(places[0].number, 7);
     assert_int_equal(places[0].trials, 10);
@@ -71,7 +71,7 @@ static void only_what_is_no_chance_stands_out(void **state)
     assert_int_equal(places[1].number, 12);
     assert_int_equal(places[1].trials, 1);
     assert_false(places[1].stands_out);
-    assert_ok(iwi_count_places(NULL, paths, PATHS, iwi_place_tenth, 0, 10, places, &found));
+    assert_ok(iwi_count_places(NULL, paths, PATHS, iwi_path_place_tenth, 0, 10, places, &found));
     assert_int_equal(found, IWI_MOST_PLACES);
     assert_int_equal(places[0].number, 2); /* tenths 0 and 1 have one only */
     assert_int_equal(places[0].trials, 2);
@@ -81,7 +81,7 @@ static void only_what_is_no_chance_stands_out(void **state)
 /* Of detours that are all alike the first is kept: that says nothing of when they come. */
 static void detours_that_are_all_alike_have_no_tenth(void **state)
 {
-    struct iwi_place places[IWI_MOST_PLACES];
+    struct iwi_path_place places[IWI_MOST_PLACES];
     iw_path paths[PATHS];
     size_t found;
 
@@ -90,29 +90,29 @@ static void detours_that_are_all_alike_have_no_tenth(void **state)
     for (size_t i = 0; i < PATHS; i++) {
         paths[i].split.worst[1] = paths[i].split.worst[0];
     }
-    assert_ok(iwi_count_places(NULL, paths, PATHS, iwi_place_tenth, 0, 10, places, &found));
+    assert_ok(iwi_count_places(NULL, paths, PATHS, iwi_path_place_tenth, 0, 10, places, &found));
     assert_int_equal(found, 0);
-    assert_ok(iwi_count_places(NULL, paths, PATHS, iwi_place_rank, 0, 64, places, &found));
+    assert_ok(iwi_count_places(NULL, paths, PATHS, iwi_path_place_rank, 0, 64, places, &found));
     assert_int_equal(found, IWI_MOST_PLACES);
 }
 
 static void seats_and_sources_are_places_too(void **state)
 {
-    struct iwi_place places[IWI_MOST_PLACES];
+    struct iwi_path_place places[IWI_MOST_PLACES];
     iw_path paths[PATHS];
     size_t found;
 
     (void)state;
     make_paths(paths);
-    assert_ok(iwi_count_places(NULL, paths, PATHS, iwi_place_seat, 4, 4, places, &found));
+    assert_ok(iwi_count_places(NULL, paths, PATHS, iwi_path_place_seat, 4, 4, places, &found));
     assert_int_equal(places[0].number, 3); /* 7 % 4, and 15, 19 */
     assert_int_equal(places[0].trials, 12);
     assert_true(places[0].stands_out);
-    assert_ok(iwi_count_places(NULL, paths, PATHS, iwi_place_source, 0, 2, places, &found));
+    assert_ok(iwi_count_places(NULL, paths, PATHS, iwi_path_place_source, 0, 2, places, &found));
     assert_int_equal(found, 2);
     assert_int_equal(places[0].trials + places[1].trials, PATHS - 2);
     assert_false(places[0].stands_out);
-    assert_ok(iwi_count_places(NULL, paths, PATHS, iwi_place_seat, 1, 1, places, &found));
+    assert_ok(iwi_count_places(NULL, paths, PATHS, iwi_path_place_seat, 1, 1, places, &found));
     assert_int_equal(found, 1);
     assert_false(places[0].stands_out); /* there is no other */
 }
@@ -121,7 +121,7 @@ static void seats_and_sources_are_places_too(void **state)
 static void chance_stands_out_as_rarely_as_stated(void **state)
 {
     uint64_t draw = 88172645463325252U;
-    struct iwi_place places[IWI_MOST_PLACES];
+    struct iwi_path_place places[IWI_MOST_PLACES];
     iw_path paths[PATHS];
     unsigned sets = 0;
     size_t found;
@@ -136,7 +136,7 @@ static void chance_stands_out_as_rarely_as_stated(void **state)
             paths[i].split.worst[0].lost_ps = 1;
             paths[i].split.worst[0].rank = (uint32_t)(draw >> 32) % 64;
         }
-        assert_ok(iwi_count_places(NULL, paths, PATHS, iwi_place_rank, 0, 64, places, &found));
+        assert_ok(iwi_count_places(NULL, paths, PATHS, iwi_path_place_rank, 0, 64, places, &found));
         sets += places[0].stands_out;
     }
     assert_in_range(sets, 0, 9);

@@ -1,7 +1,7 @@
 /* Ticks are periodic, whatever disturbs them within reason; what only looks regular is not.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "stats/recording_stats.h"
+#include "analysis/recording_stats.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -11,7 +11,7 @@
 
 #include "made_study.h"
 #include "study/claims.h"
-#include "study/others.h"
+#include "study/peer_results.h"
 #include "study/pool.h"
 #include "study/share.h"
 #include "support/support.h"
@@ -125,11 +125,11 @@ static void collect(void *arg, const char *id)
     (void)strncat(text, " ", 200 - strlen(text) - 1);
 }
 
-static void assert_news(struct iwi_others *others, const char *expected)
+static void assert_news(struct iwi_peer_results *others, const char *expected)
 {
     char text[200] = "";
 
-    assert_ok(iwi_others_read(NULL, others, collect, text));
+    assert_ok(iwi_peer_results_read(NULL, others, collect, text));
     assert_string_equal(text, expected);
 }
 
@@ -149,7 +149,7 @@ static void append(const char *dir, const char *name, const char *text)
 
 static void only_whole_new_lines_of_others_are_seen(void **state)
 {
-    struct iwi_others others;
+    struct iwi_peer_results others;
     char dir[64], own[100];
 
     (void)state;
@@ -157,7 +157,7 @@ static void only_whole_new_lines_of_others_are_seen(void **state)
     snprintf(own, sizeof own, "%s/results.jsonl", dir);
     append(dir, "results.jsonl", LINE("000000000000000a"));
     append(dir, "results-p2.jsonl", LINE("000000000000000b") "{\"schema\":\"idlewave.cell/2\",\"id\":\"0000");
-    assert_ok(iwi_others_init(NULL, dir, own, &others));
+    assert_ok(iwi_peer_results_init(NULL, dir, own, &others));
     assert_news(&others, "");
     append(dir, "results-p2.jsonl", "00000000000c\",\"rest\":0}\n" LINE("000000000000000d"));
     append(dir, "results.jsonl", LINE("000000000000000e"));
@@ -168,7 +168,7 @@ static void only_whole_new_lines_of_others_are_seen(void **state)
     assert_news(&others, "000000000000000f ");
     iwt_write_file(dir, "results-p2.jsonl", LINE("0000000000000011")); /* replaced by something shorter */
     assert_news(&others, "0000000000000011 ");
-    iwi_others_release(&others);
+    iwi_peer_results_release(&others);
     iwt_folder_remove(dir);
 }
 
@@ -208,7 +208,7 @@ static void a_large_cell_waits_for_the_node(void **state)
     iw_study_outcome outcome;
     struct iwi_results_file file;
     struct iwi_claims claims, other;
-    struct iwi_others others;
+    struct iwi_peer_results others;
     struct iwi_inputs inputs;
     struct iwi_tasks tasks;
     char dir[64];
@@ -219,7 +219,7 @@ static void a_large_cell_waits_for_the_node(void **state)
     assert_ok(iwi_tasks_init(NULL, &inputs, 0, 1, &tasks));
     assert_ok(iwi_tasks_price(NULL, &inputs, &tasks));
     assert_ok(iwi_results_file_take(NULL, dir, 0, 1, 0, true, &file));
-    assert_ok(iwi_others_init(NULL, dir, file.path, &others));
+    assert_ok(iwi_peer_results_init(NULL, dir, file.path, &others));
     assert_ok(iwi_claims_open(NULL, dir, &claims));
     assert_ok(iwi_claims_open(NULL, dir, &other));
     job.inputs = &inputs;
@@ -239,7 +239,7 @@ static void a_large_cell_waits_for_the_node(void **state)
     assert_true(take(&other, iwi_claim_of_cell(&study->cells[0])));
     iwi_claims_close(&other);
     iwi_claims_close(&claims);
-    iwi_others_release(&others);
+    iwi_peer_results_release(&others);
     iwi_results_file_close(&file);
     iwi_tasks_release(&tasks);
     iwi_inputs_release(&inputs);

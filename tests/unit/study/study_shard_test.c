@@ -125,7 +125,7 @@ static void too_little_memory_slows_down_but_does_not_stop(void **state)
     iw_study_outcome outcome = {.is_stopped = true};
     struct iwi_results_file file;
     struct iwi_claims claims;
-    struct iwi_others others;
+    struct iwi_peer_results others;
     struct iwi_inputs inputs;
     struct iwi_tasks tasks;
     char dir[64];
@@ -140,14 +140,14 @@ static void too_little_memory_slows_down_but_does_not_stop(void **state)
     job.tasks = &tasks;
     job.results = &file;
     assert_ok(iwi_claims_open(NULL, dir, &claims));
-    assert_ok(iwi_others_init(NULL, dir, file.path, &others));
+    assert_ok(iwi_peer_results_init(NULL, dir, file.path, &others));
     job.claims = &claims;
     job.others = &others;
     assert_ok(iwi_pool_run(NULL, &job, &outcome));
     assert_int_equal(outcome.run, 54);
     assert_int_equal(outcome.others + outcome.elsewhere, 0);
     assert_false(outcome.is_stopped);
-    iwi_others_release(&others);
+    iwi_peer_results_release(&others);
     iwi_claims_close(&claims);
     iwi_results_file_close(&file);
     iwi_tasks_release(&tasks);

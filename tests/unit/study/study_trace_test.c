@@ -6,7 +6,7 @@
 
 #include <idlewave/sim.h>
 
-#include "format/study_line.h"
+#include "format/study/study_line.h"
 #include "made_study.h"
 #include "support/support.h"
 

@@ -15,7 +15,7 @@
 
 /* A node of eight CPUs of which nothing is known, and a minute on CPUs 2-7 in which nothing happened. */
 struct bench {
-    struct iwi_node *node;
+    struct iwi_node_facts *node;
     struct iwi_observed seen;
     struct iwi_case c;
     iw_mitigation m;

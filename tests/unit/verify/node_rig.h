@@ -11,7 +11,7 @@
 #include "verify/node.h"
 
 struct rig {
-    struct iwi_node node;
+    struct iwi_node_facts node;
     char root[FAKE_ROOT_SIZE];
 };
 
@@ -36,7 +36,7 @@ static inline int tear_down(void **state)
     return 0;
 }
 
-static inline const struct iwi_node *read_node(struct rig *rig)
+static inline const struct iwi_node_facts *read_node(struct rig *rig)
 {
     iwi_node_release(&rig->node);
     assert_ok(iwi_node_read(NULL, rig->root, &rig->node));

@@ -225,7 +225,7 @@ static void names_of_this_machine_are_not_those_of_others(void **state)
 
 static void a_folder_without_settings_is_no_node(void **state)
 {
-    struct iwi_node *node = calloc(1, sizeof *node);
+    struct iwi_node_facts *node = calloc(1, sizeof *node);
     struct iwt_log log;
 
     (void)state;

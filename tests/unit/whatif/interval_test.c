@@ -20,7 +20,7 @@ static void assert_near(double value, double expected, double tolerance)
 static void trials_alone_have_the_interval_of_their_mean(void **state)
 {
     const double trials[] = {1.0, 2.0, 4.0, 8.0, 16.0, 32.0};
-    const iw_estimate e = iwi_interval(&(struct iwi_sample){.trials = trials, .trial_count = 6});
+    const iw_estimate e = iwi_paired_interval(&(struct iwi_sample){.trials = trials, .trial_count = 6});
     iw_summary s;
 
     (void)state;
@@ -31,12 +31,12 @@ static void trials_alone_have_the_interval_of_their_mean(void **state)
 static void the_recording_adds_its_variance(void **state)
 {
     const double trials[] = {1.0, 3.0}, redraws[] = {1.0, 3.0, 2.0, 4.0, 6.0, 8.0};
-    const iw_estimate e = iwi_interval(&(struct iwi_sample){.trials = trials,
-                                                            .trial_count = 2,
-                                                            .redraws = redraws,
-                                                            .redraw_count = 3,
-                                                            .per_redraw = 2,
-                                                            .blocks = 5});
+    const iw_estimate e = iwi_paired_interval(&(struct iwi_sample){.trials = trials,
+                                                                   .trial_count = 2,
+                                                                   .redraws = redraws,
+                                                                   .redraw_count = 3,
+                                                                   .per_redraw = 2,
+                                                                   .blocks = 5});
 
     (void)state;
     /* within: (2 + 2 + 2 + 2) / (1 + 3) = 2, V1 = 2/2 = 1; means of the redraws 2, 3, 7 about 4: MSB =
@@ -51,12 +51,12 @@ static void the_recording_adds_its_variance(void **state)
 static void a_recording_that_adds_nothing_leaves_the_trials(void **state)
 {
     const double trials[] = {1.0, 3.0}, redraws[] = {1.0, 3.0, 3.0, 1.0, 1.0, 3.0};
-    const iw_estimate e = iwi_interval(&(struct iwi_sample){.trials = trials,
-                                                            .trial_count = 2,
-                                                            .redraws = redraws,
-                                                            .redraw_count = 3,
-                                                            .per_redraw = 2,
-                                                            .blocks = 5});
+    const iw_estimate e = iwi_paired_interval(&(struct iwi_sample){.trials = trials,
+                                                                   .trial_count = 2,
+                                                                   .redraws = redraws,
+                                                                   .redraw_count = 3,
+                                                                   .per_redraw = 2,
+                                                                   .blocks = 5});
 
     (void)state;
     /* V1 = 2/2; e = 2/2 sqrt(2/2 + 2/4) = 1.22474, V2 = 0.15 e 5/4 = 0.22964; df = 1.22964^2 / (1/4 +
@@ -67,7 +67,7 @@ static void a_recording_that_adds_nothing_leaves_the_trials(void **state)
 static void a_variance_that_is_known_is_added(void **state)
 {
     const double trials[] = {1.0, 2.0, 3.0, 4.0, 5.0, 6.0};
-    const iw_estimate e = iwi_interval(&(struct iwi_sample){
+    const iw_estimate e = iwi_paired_interval(&(struct iwi_sample){
         .trials = trials, .trial_count = 6, .file_variance = 5.0 / 12.0, .file_freedom = 9.0});
 
     (void)state;
@@ -82,14 +82,14 @@ static void what_never_varies_is_exact(void **state)
 {
     const double trials[] = {0.5, 0.5, 0.5, 0.5, 0.5, 0.5}, redraws[] = {0.5, 0.5, 0.5, 0.5};
     struct iwi_sample sample = {.trials = trials, .trial_count = 6, .one_hit = 0.5, .most_unmet = 9.0};
-    iw_estimate e = iwi_interval(&sample);
+    iw_estimate e = iwi_paired_interval(&sample);
 
     (void)state;
     assert_true(e.low == 0.5 && e.value == 0.5 && e.high == 0.5);
     sample.redraws = redraws;
     sample.redraw_count = sample.per_redraw = 2;
     sample.blocks = 20;
-    e = iwi_interval(&sample);
+    e = iwi_paired_interval(&sample);
     assert_true(e.low == 0.5 && e.value == 0.5 && e.high == 0.5);
 }
 
@@ -105,14 +105,14 @@ static void no_hit_at_all_does_not_prove_that_there_is_none(void **state)
                                 .blocks = 20,
                                 .one_hit = 0.7,
                                 .most_unmet = INFINITY};
-    iw_estimate e = iwi_interval(&sample);
+    iw_estimate e = iwi_paired_interval(&sample);
 
     (void)state;
     assert_near(e.value, 0.0, 0.0);
     assert_near(e.low, 0.0, 0.0);
     assert_near(e.high, 0.3, 1e-12);
     sample.most_unmet = 0.02; /* so rare that they cannot add more, were each of them to count */
-    e = iwi_interval(&sample);
+    e = iwi_paired_interval(&sample);
     assert_near(e.high, 0.02, 1e-12);
 }
 
@@ -126,12 +126,12 @@ static void tiny_and_missing_numbers_have_intervals(void **state)
                                 .redraw_count = 2,
                                 .per_redraw = 2,
                                 .blocks = 5};
-    iw_estimate e = iwi_interval(&sample);
+    iw_estimate e = iwi_paired_interval(&sample);
 
     (void)state;
     assert_true(e.low < e.value && e.value < e.high && isfinite(e.high));
     sample.trials = none;
-    e = iwi_interval(&sample);
+    e = iwi_paired_interval(&sample);
     assert_true(isnan(e.value) && isnan(e.low) && isnan(e.high));
 }
 
@@ -171,12 +171,12 @@ static double coverage(double file, uint64_t seed)
                 redraws[k * PER_REDRAW + j] = drawn + normal(&n, 1.0);
             }
         }
-        e = iwi_interval(&(struct iwi_sample){.trials = trials,
-                                              .trial_count = TRIALS,
-                                              .redraws = redraws,
-                                              .redraw_count = REDRAWS,
-                                              .per_redraw = PER_REDRAW,
-                                              .blocks = BLOCKS});
+        e = iwi_paired_interval(&(struct iwi_sample){.trials = trials,
+                                                     .trial_count = TRIALS,
+                                                     .redraws = redraws,
+                                                     .redraw_count = REDRAWS,
+                                                     .per_redraw = PER_REDRAW,
+                                                     .blocks = BLOCKS});
         covered += e.low <= 0.0 && 0.0 <= e.high;
     }
     return (double)covered / REPETITIONS;

@@ -259,7 +259,7 @@ static void the_cut_file_gives_the_same_makespans(void **state)
     assert_ok(iw_recording_save(NULL, rest, rest_path));
     assert_ok(iw_noise_set_make(NULL, set, is_removed, 1, 0, &noise));
     assert_ok(iw_noise_new(NULL, &plain));
-    assert_ok(iw_noise_add_file(NULL, plain, rest_path));
+    assert_ok(iw_noise_open(NULL, plain, rest_path));
     iw_noise_align(plain, alignment.sync, 0, alignment.ranks_per_node);
     assert_same_times(program, noise, plain);
     iw_noise_free(noise);

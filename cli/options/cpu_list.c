@@ -1,0 +1,20 @@
+/* Reads lists of CPUs into arrays.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "options/cpu_list.h"
+
+bool cpu_list_parse(const char *text, struct cpu_list *list, char fault[CPU_LIST_FAULT_SIZE])
+{
+    iw_cpu_set set;
+
+    if (!iw_cpu_set_parse(text, &set, fault)) {
+        return false;
+    }
+    list->count = 0;
+    for (uint32_t i = 0; i < CPU_LIST_MOST; i++) {
+        if (iw_cpu_set_has(&set, i)) {
+            list->numbers[list->count++] = i;
+        }
+    }
+    return true;
+}

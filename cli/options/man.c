@@ -1,0 +1,230 @@
+/* Man pages from the tables: `idlewave __man [VERB]` writes roff. The build runs it; see CMakeLists.txt.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <idlewave/idlewave.h>
+
+#include "options/config.h"
+#include "options/help.h"
+#include "verbs.h"
+
+enum { USAGE_SIZE = 200 };
+
+/* Text with what roff would take for itself escaped; '\n' begins a new paragraph. */
+static void write_text(const char *text)
+{
+    for (const char *c = text; *c != '\0'; c++) {
+        const bool is_first = c == text || c[-1] == '\n';
+
+        switch (*c) {
+        case '\\': (void)fputs("\\e", stdout); break;
+        case '-': (void)fputs("\\-", stdout); break;
+        case '\'': (void)fputs("\\(aq", stdout); break;
+        case '^': (void)fputs("\\(ha", stdout); break;
+        case '~': (void)fputs("\\(ti", stdout); break;
+        case '\n': (void)fputs("\n.PP\n", stdout); break;
+        case '.': (void)fputs(is_first ? "\\&." : ".", stdout); break;
+        default: (void)fputc(*c, stdout);
+        }
+    }
+}
+
+/* Inside .nf: lines stay lines. */
+static void write_verbatim(const char *text)
+{
+    for (; *text != '\0'; text++) {
+        const char one[2] = {*text, '\0'};
+
+        if (*text == '\n') {
+            (void)fputc('\n', stdout);
+        } else {
+            write_text(one);
+        }
+    }
+    (void)fputc('\n', stdout);
+}
+
+static void write_tagged(const char *tag, const char *text)
+{
+    (void)fputs(".TP\n\\fB", stdout);
+    write_text(tag);
+    (void)fputs("\\fR\n", stdout);
+    write_text(text);
+    (void)fputc('\n', stdout);
+}
+
+/* `name` is "idlewave" or "idlewave-VERB". */
+static void write_head(const char *name, const char *summary)
+{
+    (void)fputs(".TH ", stdout);
+    for (const char *c = name; *c != '\0'; c++) {
+        (void)fputc(toupper((unsigned char)*c), stdout);
+    }
+    (void)printf(" 1 \"\" \"idlewave %s\" \"User Commands\"\n.SH NAME\n", iw_version());
+    write_text(name);
+    (void)fputs(" \\- ", stdout);
+    write_text(summary);
+    (void)fputs("\n.SH SYNOPSIS\n", stdout);
+}
+
+static void write_values_and_exits(void)
+{
+    char code[16];
+
+    (void)fputs(".SH VALUES\n", stdout);
+    for (const struct help_value *v = help_values; v->text != NULL; v++) {
+        write_tagged(v->what, v->text);
+    }
+    (void)fputs(".SH \"EXIT STATUS\"\n", stdout);
+    for (const struct help_exit *e = help_exits; e->text != NULL; e++) {
+        snprintf(code, sizeof code, "%d", e->code);
+        write_tagged(code, e->text);
+    }
+}
+
+static void write_see_also(const struct verb *except)
+{
+    const char *separator = "";
+
+    (void)fputs(".SH \"SEE ALSO\"\n", stdout);
+    if (except != NULL) {
+        (void)fputs(".BR idlewave (1)", stdout);
+        separator = ",\n";
+    }
+    for (size_t i = 0; verbs[i] != NULL; i++) {
+        if (verbs[i] != except && verbs[i]->summary != NULL && verbs[i] != &verb_help) {
+            (void)printf("%s.BR idlewave\\-%s (1)", separator, verbs[i]->name);
+            separator = ",\n";
+        }
+    }
+    (void)fputc('\n', stdout);
+}
+
+static void write_overview(void)
+{
+    char usage[USAGE_SIZE];
+
+    write_head("idlewave", help_tagline);
+    (void)fputs("\\fBidlewave\\fR \\fIVERB\\fR [options] [\\fIFILE\\fR]\n.SH DESCRIPTION\n", stdout);
+    write_text(help_purpose);
+    (void)fputs("\n.SH VERBS\n", stdout);
+    for (size_t i = 0; verbs[i] != NULL; i++) {
+        if (verbs[i]->summary != NULL) {
+            write_tagged(verbs[i]->name, verbs[i]->summary);
+        }
+    }
+    (void)fputs(".SH \"OPTIONS OF ALL VERBS\"\n", stdout);
+    for (size_t i = 0; i < CONFIG_ROW_COUNT; i++) {
+        opt_usage(&config_rows[i], usage, sizeof usage);
+        write_tagged(usage, config_rows[i].help);
+    }
+    write_values_and_exits();
+    write_see_also(NULL);
+}
+
+/* One form of the call a line. */
+static void write_synopsis(const struct verb *verb)
+{
+    for (size_t i = 0; verb->synopsis[i] != NULL; i++) {
+        (void)printf("%s\\fBidlewave %s\\fR ", i > 0 ? ".br\n" : "", verb->name);
+        write_text(verb->synopsis[i]);
+        (void)fputc('\n', stdout);
+    }
+}
+
+static void write_groups(const struct verb *verb)
+{
+    char usage[USAGE_SIZE];
+
+    for (size_t g = 0; g < verb->group_count; g++) {
+        if (g == 0 || strcmp(verb->groups[g].title, verb->groups[g - 1].title) != 0) {
+            (void)printf(".SS \"%s\"\n", verb->groups[g].title);
+        }
+        if (g == 0 && verb->argument_help != NULL) {
+            write_tagged(verb->argument_name, verb->argument_help);
+        }
+        for (size_t i = 0; i < verb->groups[g].count; i++) {
+            opt_usage(&verb->groups[g].rows[i], usage, sizeof usage);
+            write_tagged(usage, verb->groups[g].rows[i].help);
+        }
+    }
+}
+
+/* A section for each subverb: what it does, how it is called, its options. */
+static void write_subverbs(const struct verb *verb)
+{
+    for (size_t i = 0; verb->subverbs[i] != NULL; i++) {
+        const struct verb *sub = verb->subverbs[i];
+
+        (void)printf("\n.SH \"%s\"\n", sub->name);
+        write_synopsis(sub);
+        (void)fputs(".PP\n", stdout);
+        write_text(sub->description);
+        (void)fputc('\n', stdout);
+        write_groups(sub);
+    }
+}
+
+static void write_examples(const struct verb *verb)
+{
+    for (const struct example *e = verb->examples; e != NULL && e->command != NULL; e++) {
+        (void)fputs(".PP\n", stdout);
+        write_text(e->text);
+        (void)fputs(":\n.PP\n.nf\n.RS\n", stdout);
+        write_verbatim(e->command);
+        (void)fputs(".RE\n.fi\n", stdout);
+    }
+}
+
+static void write_verb(const struct verb *verb)
+{
+    char name[64];
+
+    snprintf(name, sizeof name, "idlewave-%s", verb->name);
+    write_head(name, verb->summary);
+    write_synopsis(verb);
+    (void)fputs(".SH DESCRIPTION\n", stdout);
+    write_text(verb->description);
+    if (verb->run != NULL) {
+        (void)fputs("\n.SH OPTIONS\n", stdout);
+        write_groups(verb);
+    }
+    if (verb->subverbs != NULL) {
+        write_subverbs(verb);
+    }
+    write_values_and_exits();
+    if (verb->examples != NULL) {
+        (void)fputs(".SH EXAMPLES\n", stdout);
+        write_examples(verb);
+    }
+    write_see_also(verb);
+}
+
+static int run(struct ui *ui, const void *values, const struct opt_args *args)
+{
+    const struct verb *verb = args->count > 0 ? verb_find(args->values[0]) : NULL;
+
+    (void)values;
+    if (args->count == 0) {
+        write_overview();
+        return UI_DONE;
+    }
+    if (verb == NULL || verb->summary == NULL) {
+        return verb_unknown(ui, args->values[0]);
+    }
+    write_verb(verb);
+    return UI_DONE;
+}
+
+static const char *const synopsis[] = {"[VERB]", NULL};
+
+const struct verb verb_man = {
+    .name = "__man",
+    .synopsis = synopsis,
+    .description = "Writes the man page of idlewave, or of a verb, as roff.",
+    .most_arguments = 1,
+    .run = run,
+};

@@ -1,0 +1,210 @@
+/* The option tables of `simulate`.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "options/simulate_opts.h"
+
+/* In the order of the enums in idlewave/noise.h and idlewave/sim.h. */
+static const char *const syncs[] = {"none", "start", "phase", NULL};
+static const char *const engines[] = {"auto", "event", "flow", NULL};
+static const char *const rule_names[] = {"idlewave", "loggopsim", NULL};
+static const char *const parallels[] = {"auto", "trials", "ranks", NULL};
+static const char *const rendezvous_names[] = {"ideal", "rts-cts", NULL};
+
+/* The networks that are built in, and none. */
+static const char *net_name(size_t index)
+{
+    size_t count = 0;
+
+    while (iw_net_builtin_name(count) != NULL) {
+        count++;
+    }
+    return index == count ? "none" : index < count ? iw_net_builtin_name(index) : NULL;
+}
+
+#define ROW(...) OPT_ROW(struct net_opts, __VA_ARGS__)
+const struct opt net_rows[NET_ROW_COUNT] = {
+    ROW("net", OPT_STRING, name_or_path, "NAME|FILE",
+        "the network: chic, altix, cnl, zeptoos, xt4, a YAML file, or none, where messages cost nothing but "
+        "what "
+        "the options below say (default chic)",
+        .known = net_name, .is_setting = true),
+    ROW("net-level", OPT_STRING, level, "NAME",
+        "the level of a measured network: node or network (default the outermost)", .is_setting = true,
+        .unless = "net"),
+    ROW("net-scale", OPT_FACTOR, scale, "FACTOR", "make it FACTOR times faster: divides L, g and G"),
+    ROW("L", OPT_TIME, L_ps, "TIME", "latency"),
+    ROW("o", OPT_TIME, o_ps, "TIME", "CPU time of a send and of a receive"),
+    ROW("o-send", OPT_TIME, o_send_ps, "TIME", "CPU time of a send"),
+    ROW("o-recv", OPT_TIME, o_recv_ps, "TIME", "CPU time of a receive"),
+    ROW("g", OPT_TIME, g_ps, "TIME", "least time between two messages"),
+    ROW("G", OPT_PER_BYTE, G, "TIME", "further gap for each byte"),
+    ROW("O", OPT_PER_BYTE, O, "TIME", "further CPU time for each byte"),
+    ROW("S", OPT_COUNT, S_bytes, "SIZE", "larger messages use rendezvous"),
+    ROW("rendezvous", OPT_CHOICE, rendezvous, "",
+        "rendezvous for free, or with control messages that cost o and L (default ideal)",
+        .choices = rendezvous_names, .is_setting = true),
+};
+#undef ROW
+
+static const char *noise_beginning(size_t index)
+{
+    static const char *const beginnings[] = {
+        "periodic:", "poisson:", "phase-exp:", "phase-pareto:", "bernoulli:", "none", NULL};
+
+    return beginnings[index];
+}
+
+#define ROW(...) OPT_ROW(struct noise_opts, __VA_ARGS__)
+const struct opt noise_rows[NOISE_ROW_COUNT] = {
+    ROW("noise", OPT_LIST, specs, "SPEC|FILE|DIR|none",
+        "periodic:RATE,TIME; poisson:RATE,DIST with DIST of fixed:TIME, exp:MEAN, pareto:A,MIN, "
+        "lognormal:MEDIAN,SIGMA; phase-exp:SHARE; phase-pareto:SHARE,A; bernoulli:P,TIME; or a noise file; "
+        "or a folder of recordings, one a node: each simulated node meets another one. May be repeated: "
+        "sources add up",
+        .known = noise_beginning),
+    ROW("noise-cpus", OPT_STRING, cpus, "LIST", "use only these CPUs of recordings, 0,2-5 (default all)"),
+    ROW("sync", OPT_CHOICE, sync, "",
+        "a random phase for each rank, one for all, or one for all drawn anew in each compute phase "
+        "(default none)",
+        .choices = syncs),
+    ROW("skew", OPT_TIME, skew_ps, "TIME", "shift synchronised nodes by up to TIME (default 0)"),
+    ROW("ranks-per-node", OPT_COUNT, ranks_per_node, "N",
+        "ranks of a node share its offset into recorded noise and meet its CPUs in turns (default as "
+        "recorded: as "
+        "many as the recording has CPUs)",
+        .min = 1, .max = UINT32_MAX, .is_setting = true),
+    ROW("extrapolate", OPT_FLAG, is_extrapolated, "",
+        "simulate with the laws that 'noise fit' finds in place of the recording: also detours longer than "
+        "any that was seen"),
+};
+#undef ROW
+
+#define ROW(...) OPT_ROW(struct run_opts, __VA_ARGS__)
+static const struct opt run_rows[] = {
+    ROW("trials", OPT_COUNT, trials, "N",
+        "simulate N times with different noise (default 1; from 6 on there are 95 % intervals)", .min = 1,
+        .max = UINT64_C(1) << 40, .is_setting = true),
+    ROW("seed", OPT_COUNT, seed, "N", "all random choices follow from it (default 1)", .max = INT64_MAX),
+    ROW("first-trial", OPT_COUNT, first_trial, "N",
+        "number of the first trial, to split and join runs (default 0)", .max = INT64_MAX),
+    ROW("engine", OPT_CHOICE, engine, "", "flow is fast, event takes everything (default auto)",
+        .choices = engines),
+    ROW("rules", OPT_CHOICE, rules, "", "loggopsim: follow LogGOPSim to the letter (default idlewave)",
+        .choices = rule_names),
+    ROW("threads", OPT_COUNT, threads, "N", "threads of each process, 0: one for each CPU (default 0)",
+        .max = 1024, .is_setting = true),
+    ROW("parallel", OPT_CHOICE, parallel, "",
+        "what is split over threads and processes: the trials, or the ranks of each trial (default auto: "
+        "whichever takes less time)",
+        .choices = parallels),
+    ROW("dry-run", OPT_FLAG, is_dry, "", "only tell what it would take, and how it would be split"),
+    ROW("checkpoint", OPT_STRING, checkpoint_dir, "FOLDER",
+        "write restart points there, and go on from the one that is there; gone when the simulation has "
+        "ended"),
+    ROW("checkpoint-every", OPT_TIME, checkpoint_every_ps, "TIME",
+        "between restart points (default 10min); longer where writing them would take over 5 % of the time"),
+    ROW("lanes", OPT_COUNT, lanes, "N", "trials side by side: 1, 2, 4, 8; 0: chosen (default 0)", .max = 8),
+};
+#undef ROW
+
+#define ROW(...) OPT_ROW(struct output_opts, __VA_ARGS__)
+static const struct opt output_rows[] = {
+    ROW("explain", OPT_FLAG, wants_explain, "",
+        "split the critical path by cause, of the median trial and on average, and tell which detours hurt"),
+    ROW("explain-trials", OPT_COUNT, explain_trials, "N",
+        "average over N trials, 0: as many as take a few seconds (default 0)", .max = UINT64_C(1) << 40),
+    ROW("end-times", OPT_STRING, end_times_path, "FILE", "write when each rank ends, as CSV"),
+    ROW("timeline", OPT_STRING, timeline_path, "FILE",
+        "write what each rank does when, of the first trial, as HDF5: for 'wave' and 'report'"),
+    ROW("timeline-ranks", OPT_STRING, timeline_ranks, "A-B",
+        "keep the steps of ranks A to B exactly (default: all, or as many as fit with the first delay's rank "
+        "among them)"),
+    ROW("timeline-time", OPT_STRING, timeline_time, "FROM-TO",
+        "keep the steps that begin from FROM on and before TO exactly, for instance 10ms-1s (default all)"),
+};
+#undef ROW
+
+const struct opt_group simulate_groups[SIMULATE_GROUP_COUNT] = {
+    {"What runs", program_rows, PROGRAM_ROW_COUNT, offsetof(struct simulate_opts, program), false},
+    {"Halo and sweep patterns", halo_rows, HALO_ROW_COUNT, offsetof(struct simulate_opts, program), false},
+    {"Traces", trace_rows, TRACE_ROW_COUNT, offsetof(struct simulate_opts, program), false},
+    OPT_GROUP("Network", net_rows, offsetof(struct simulate_opts, net)),
+    OPT_GROUP("Noise", noise_rows, offsetof(struct simulate_opts, noise)),
+    OPT_GROUP("How it runs", run_rows, offsetof(struct simulate_opts, run)),
+    SHOWN_CSV_GROUP("Output", offsetof(struct simulate_opts, shown)),
+    OPT_GROUP("Output", output_rows, offsetof(struct simulate_opts, output)),
+};
+
+const struct simulate_opts simulate_defaults = {
+    .program = PROGRAM_OPTS_INIT,
+    .net = NET_OPTS_INIT,
+    .run = {.trials = 1, .seed = 1, .checkpoint_every_ps = 600 * IW_PS_PER_S},
+};
+
+int simulate_check_skew(const struct ui *ui, int sync, iw_time skew_ps)
+{
+    return skew_ps <= 0 || sync != IW_SYNC_NONE
+               ? UI_DONE
+               : ui_usage(ui, "--skew shifts synchronised nodes: add --sync start or --sync phase");
+}
+
+int simulate_check(const struct ui *ui, const struct simulate_opts *opts)
+{
+    const uint64_t lanes = opts->run.lanes;
+
+    if (lanes != 0 && (lanes & (lanes - 1)) != 0) {
+        return ui_usage(ui, "--lanes %llu: lanes are 1, 2, 4 or 8", (unsigned long long)lanes);
+    }
+    if (opts->run.rules == IW_RULES_LOGGOPSIM && opts->run.engine == IW_ENGINE_FLOW) {
+        return ui_usage(ui, "--rules loggopsim needs --engine event");
+    }
+    if (simulate_check_skew(ui, opts->noise.sync, opts->noise.skew_ps) != UI_DONE) {
+        return UI_USAGE;
+    }
+    if (opts->output.wants_explain && shown_check_no_csv(ui, &opts->shown, "--explain") != UI_DONE) {
+        return UI_USAGE;
+    }
+    if (!opts->output.wants_explain && opts->output.explain_trials != 0) {
+        return ui_usage(ui, "--explain-trials is how many trials are explained: add --explain");
+    }
+    if (opts->output.timeline_path == NULL &&
+        (opts->output.timeline_ranks != NULL || opts->output.timeline_time != NULL)) {
+        return ui_usage(ui, "%s is part of a timeline: add --timeline FILE",
+                        opts->output.timeline_ranks != NULL ? "--timeline-ranks" : "--timeline-time");
+    }
+    if (opts->output.timeline_path != NULL && opts->run.rules == IW_RULES_LOGGOPSIM) {
+        return ui_usage(ui, "--timeline: LogGOPSim's rules tell no steps of ranks, those of idlewave do");
+    }
+    if (opts->run.checkpoint_dir == NULL && opt_typed(&opts->run, checkpoint_every_ps)) {
+        return ui_usage(
+            ui, "--checkpoint-every is how often restart points are written: add --checkpoint FOLDER");
+    }
+    if (opts->run.checkpoint_dir != NULL && opts->run.parallel == IW_PARALLEL_TRIALS) {
+        return ui_usage(ui, "--checkpoint needs --parallel ranks, or auto");
+    }
+    if (opts->run.is_dry && shown_check_no_csv(ui, &opts->shown, "--dry-run") != UI_DONE) {
+        return UI_USAGE;
+    }
+    if (opts->program.patterns.count > 0 && opt_typed(&opts->program, goal_unit_ps)) {
+        return ui_usage(ui, "--goal-unit is for GOAL files; a pattern has units of its own");
+    }
+    return UI_DONE;
+}
+
+void simulate_fill_opts(const struct simulate_opts *opts, iw_sim_opts *sim)
+{
+    sim->engine = (iw_engine)opts->run.engine;
+    sim->rules = (iw_rules)opts->run.rules;
+    sim->rendezvous = (iw_rendezvous)opts->net.rendezvous;
+    sim->seed = opts->run.seed;
+    sim->trials = opts->run.trials;
+    sim->first_trial = opts->run.first_trial;
+    sim->lanes = (uint32_t)opts->run.lanes;
+    sim->threads = (uint32_t)opts->run.threads;
+    sim->parallel = (iw_parallel)opts->run.parallel;
+    sim->checkpoint_dir = opts->run.checkpoint_dir;
+    sim->checkpoint_s = (double)opts->run.checkpoint_every_ps / (double)IW_PS_PER_S;
+    sim->want_explain = opts->output.wants_explain;
+    sim->explain_trials = opts->output.explain_trials;
+    sim->want_end_times = opts->output.end_times_path != NULL;
+}

@@ -1,0 +1,39 @@
+/* Options of traces, shared by simulate and schedule, and the programs made of them.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef IW_CLI_TRACE_OPTS_H
+#define IW_CLI_TRACE_OPTS_H
+
+#include <idlewave/trace.h>
+
+#include "options/opt.h"
+
+struct program_opts;
+struct program_source;
+
+struct trace_opts {
+    const char *rules;
+    struct opt_list algorithms; /* OP[>SIZE]=ALGORITHM */
+    bool drops_p2p, drops_collectives;
+    double compute_scale;
+    int clock, replica_compute;
+    uint64_t replica_seed;
+};
+
+#define TRACE_OPTS_INIT                                         \
+    {                                                           \
+        .rules = "paper", .compute_scale = 1, .replica_seed = 1 \
+    }
+
+/* Rows whose targets are in a struct program_opts. */
+extern const struct opt trace_rows[];
+enum { TRACE_ROW_COUNT = 8 };
+
+/* Opens source->path and makes a program of it. Returns UI_DONE or an exit code. */
+int program_make_from_trace(struct ui *ui, const struct program_opts *opts, struct program_source *source,
+                            iw_program **program_p);
+
+/* After a deadlock: says so where the way in which the trace was read is the likely reason. */
+void program_explain_deadlock(const struct ui *ui, const struct program_source *source);
+
+#endif

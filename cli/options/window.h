@@ -1,0 +1,27 @@
+/* Windows of timelines as people write them: "--ranks 40-60", "--time 10ms-2s".
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef IW_CLI_WINDOW_H
+#define IW_CLI_WINDOW_H
+
+#include <idlewave/timeline.h>
+
+#include "process/ui.h"
+
+/* Both ranks belong to it; around the end of the ranks if the last one is the lower one. */
+struct window {
+    bool has_ranks;
+    uint32_t first_rank, last_rank;
+    iw_time from_ps, to_ps; /* to 0: until the end */
+};
+
+/* "A-B" or "A" of `option`. UI_DONE, or it has been reported. */
+int window_parse_ranks(struct ui *ui, const char *option, const char *text, struct window *window);
+
+/* "FROM-TO". UI_DONE, or it has been reported. */
+int window_parse_time(struct ui *ui, const char *option, const char *text, struct window *window);
+
+/* Of so many ranks; 0 if it has none of its own. */
+uint32_t window_rank_count(const struct window *window, uint32_t ranks);
+
+#endif

@@ -1,0 +1,130 @@
+/* A progress bar on stderr.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "process/progress.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { BAR_COLUMNS = 30, LINE_SIZE = 160 };
+
+static const double FIRST_AFTER_S = 1.0, REDRAW_AFTER_S = 0.1, LINE_AFTER_S = 10.0;
+
+static double now_s(void)
+{
+    struct timespec now;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+void progress_begin(struct progress *progress, double total_amount, const char *unit)
+{
+    const char *terminal = getenv("TERM");
+
+    *progress = (struct progress){
+        .is_shown = isatty(STDERR_FILENO) && terminal != NULL && strcmp(terminal, "dumb") != 0,
+        .total_amount = total_amount,
+        .unit = unit,
+        .start_s = now_s(),
+    };
+}
+
+void progress_tell(struct progress *progress, const char *verb)
+{
+    progress->verb = verb;
+}
+
+/* "12.3 M " or "7 ": in front of the unit. */
+static void format_rate(double rate, char *buf, size_t size)
+{
+    static const char *const prefixes[] = {"", "k ", "M ", "G ", "T "};
+    size_t i = 0;
+
+    while (rate >= 999.5 && i < 4) {
+        rate /= 1000.0;
+        i++;
+    }
+    snprintf(buf, size, "%.3g %s", rate, prefixes[i]);
+}
+
+static long seconds_left(double share, double elapsed_s)
+{
+    return (long)((share > 0.0 ? elapsed_s * (1.0 - share) / share : 0.0) + 0.5);
+}
+
+void progress_line(double share, double elapsed_s, char *buf, int size)
+{
+    const long left = seconds_left(share, elapsed_s);
+
+    snprintf(buf, (size_t)size, "%.0f %% done, %ld:%02ld left", 100.0 * share, left / 60, left % 60);
+}
+
+void progress_format(const struct progress *progress, double share, double elapsed_s, char *buf, int size)
+{
+    const long left = seconds_left(share, elapsed_s);
+    const int filled = (int)(share * BAR_COLUMNS);
+    char bar[BAR_COLUMNS + 1], rate[24];
+
+    memset(bar, ' ', BAR_COLUMNS);
+    memset(bar, '#', (size_t)filled);
+    bar[BAR_COLUMNS] = '\0';
+    if (progress->detail[0] != '\0') {
+        snprintf(buf, (size_t)size, "[%s] %3.0f %%  %s  %ld:%02ld left", bar, 100.0 * share, progress->detail,
+                 left / 60, left % 60);
+        return;
+    }
+    if (progress->unit == NULL) {
+        snprintf(buf, (size_t)size, "[%s] %3.0f %%  %ld:%02ld left", bar, 100.0 * share, left / 60,
+                 left % 60);
+        return;
+    }
+    format_rate(elapsed_s > 0.0 ? share * progress->total_amount / elapsed_s : 0.0, rate, sizeof rate);
+    snprintf(buf, (size_t)size, "[%s] %3.0f %%  %s%s/s  %ld:%02ld left", bar, 100.0 * share, rate,
+             progress->unit, left / 60, left % 60);
+}
+
+/* Whether it is time to draw again. */
+static bool is_due(const struct progress *progress, double now)
+{
+    const double last = progress->drawn_s > progress->start_s ? progress->drawn_s : progress->start_s;
+
+    if (progress->is_shown) {
+        return now - progress->start_s >= FIRST_AFTER_S && now - progress->drawn_s >= REDRAW_AFTER_S;
+    }
+    return progress->verb != NULL && now - last >= LINE_AFTER_S;
+}
+
+void progress_update(void *arg, uint64_t done, uint64_t total)
+{
+    struct progress *progress = arg;
+    const double now = now_s(),
+                 share = total > 0 ? (double)(done < total ? done : total) / (double)total : 0.0;
+    char line[LINE_SIZE];
+
+    if (total == 0 || !is_due(progress, now)) {
+        return;
+    }
+    if (progress->is_shown) {
+        progress_format(progress, share, now - progress->start_s, line, sizeof line);
+        (void)fprintf(stderr, "\r%s\033[K", line);
+    } else {
+        progress_line(share, now - progress->start_s, line, sizeof line);
+        (void)fprintf(stderr, "idlewave: %s: %s\n", progress->verb, line);
+    }
+    (void)fflush(stderr);
+    progress->drawn_s = now;
+    progress->is_drawn = progress->is_shown;
+}
+
+void progress_wipe(struct progress *progress)
+{
+    if (progress->is_drawn) {
+        (void)fputs("\r\033[K", stderr);
+        (void)fflush(stderr);
+        progress->is_drawn = false;
+    }
+}

@@ -1,0 +1,155 @@
+/* Messages on stderr, and exit codes.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "process/ui.h"
+
+#include <limits.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "process/progress.h"
+
+static void write_prefix(const struct ui *ui)
+{
+    if (ui->progress != NULL) {
+        progress_wipe(ui->progress);
+    }
+    (void)fputs("idlewave: ", stderr);
+    if (ui->verb != NULL) {
+        (void)fprintf(stderr, "%s: ", ui->verb);
+    }
+    if (ui->option != NULL) {
+        (void)fprintf(stderr, "%s: ", ui->option);
+    }
+}
+
+static void write_message(void *arg, iw_log_level level, const char *text)
+{
+    static const char *const words[] = {
+        [IW_LOG_ERROR] = "", [IW_LOG_WARN] = "warning: ", [IW_LOG_INFO] = "note: "};
+
+    write_prefix(arg);
+    (void)fprintf(stderr, "%s%s\n", words[level], text);
+}
+
+void ui_init(struct ui *ui, const char *verb, const char *command)
+{
+    *ui = (struct ui){.log = {write_message, ui}, .verb = verb, .command = command};
+}
+
+static void write_line(const struct ui *ui, const char *format, va_list args) IW_PRINTF(2, 0);
+
+static void write_line(const struct ui *ui, const char *format, va_list args)
+{
+    char *text = NULL;
+
+    if (ui->log.write != write_message && vasprintf(&text, format, args) >= 0) {
+        ui->log.write(ui->log.arg, IW_LOG_ERROR, text); /* whoever took the log knows who says it */
+        free(text);
+        return;
+    }
+    write_prefix(ui);
+    (void)vfprintf(stderr, format, args);
+    (void)fputc('\n', stderr);
+}
+
+void ui_error(const struct ui *ui, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    write_line(ui, format, args);
+    va_end(args);
+}
+
+void ui_hint(const struct ui *ui, const char *format, ...)
+{
+    va_list args;
+
+    if (ui != NULL && ui->is_heard != NULL && !*ui->is_heard) {
+        return;
+    }
+    va_start(args, format);
+    (void)fputs("hint: ", stderr);
+    (void)vfprintf(stderr, format, args);
+    (void)fputc('\n', stderr);
+    va_end(args);
+}
+
+void ui_see_help(const struct ui *ui)
+{
+    if (ui->verb != NULL) {
+        ui_hint(ui, "'idlewave %s --help' lists all options", ui->verb);
+    } else {
+        ui_hint(ui, "'idlewave --help' lists all verbs");
+    }
+}
+
+int ui_usage(const struct ui *ui, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    write_line(ui, format, args);
+    va_end(args);
+    ui_see_help(ui);
+    return UI_USAGE;
+}
+
+int ui_exit_of(iw_status status)
+{
+    switch (status) {
+    case IW_OK: return UI_DONE;
+    case IW_ERR_DEADLOCK: return UI_NEGATIVE;
+    case IW_ERR_USAGE: return UI_USAGE;
+    default: return UI_ERROR;
+    }
+}
+
+int ui_exit_of_value(const struct ui *ui, iw_status status)
+{
+    if (status == IW_ERR_FORMAT || status == IW_ERR_RANGE || status == IW_ERR_USAGE) {
+        ui_see_help(ui);
+        return UI_USAGE;
+    }
+    return ui_exit_of(status);
+}
+
+void *ui_grow(void *array, size_t count, size_t element_size)
+{
+    void *grown = count <= SIZE_MAX / element_size ? realloc(array, count * element_size) : NULL;
+
+    if (grown == NULL) {
+        (void)fputs("idlewave: out of memory\n", stderr);
+        exit(UI_ERROR);
+    }
+    return grown;
+}
+
+const char *ui_file_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash != NULL ? slash + 1 : path;
+}
+
+void ui_write_json_string(const char *text, FILE *out)
+{
+    (void)fputc('"', out);
+    for (; *text != '\0'; text++) {
+        const unsigned char c = (unsigned char)*text;
+
+        if (c == '"' || c == '\\') {
+            (void)fprintf(out, "\\%c", c);
+        } else if (c < 0x20) {
+            (void)fprintf(out, "\\u%04x", c);
+        } else {
+            (void)fputc(c, out);
+        }
+    }
+    (void)fputc('"', out);
+}

@@ -1,0 +1,140 @@
+/* `idlewave model`: how noise slows a phase of work and a barrier, by formula instead of simulation.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include <stdio.h>
+
+#include <idlewave/idlewave.h>
+
+#include "options/model_opts.h"
+#include "verbs.h"
+
+/* In the order of iw_model_barrier. */
+static const char *const barriers[] = {"tree", "dissemination", NULL};
+
+#define ROW(...) OPT_ROW(struct model_opts, __VA_ARGS__)
+static const struct opt question_rows[] = {
+    ROW("compute", OPT_TIME, compute_ps, "TIME",
+        "work on every rank before each barrier (default none: the barrier alone)"),
+    ROW("barrier", OPT_CHOICE, barrier, "",
+        "up and down a binary tree, or by dissemination (default tree; dissemination for a barrier alone)",
+        .choices = barriers),
+    ROW("ranks", OPT_LIST, ranks, "N|RANGE",
+        "2^1..2^24, 1023, or '3..3000 step x10'; may be repeated (default 2^1..2^20)"),
+    ROW("rarest", OPT_TIME, rarest_ps, "TIME",
+        "noise files: no source comes more rarely than this (default 60s)"),
+};
+static const struct opt check_rows[] = {
+    ROW("check", OPT_FLAG, wants_check, "", "simulate the same, and show both"),
+    ROW("trials", OPT_COUNT, trials, "N", "simulate each number of ranks N times (default 100)", .min = 2,
+        .max = UINT64_C(1) << 32),
+    ROW("check-ranks", OPT_COUNT, check_ranks, "N", "simulate up to N ranks (default 64Ki)", .min = 1,
+        .max = UINT64_C(1) << 30),
+    ROW("seed", OPT_COUNT, seed, "N", "all random choices follow from it (default 1)", .max = INT64_MAX),
+};
+#undef ROW
+
+static const struct opt_group groups[] = {
+    OPT_GROUP("The question", question_rows, 0),
+    {"Noise", noise_rows, NOISE_WHICH_ROWS, offsetof(struct model_opts, noise), false},
+    {"Network", net_rows, NET_ROW_COUNT, offsetof(struct model_opts, net), false},
+    OPT_GROUP("Against the simulator", check_rows, 0),
+    SHOWN_CSV_GROUP("Output", offsetof(struct model_opts, shown)),
+};
+
+static const struct model_opts defaults = {
+    .rarest_ps = 60 * IW_PS_PER_S,
+    .net = NET_OPTS_INIT,
+    .trials = 100,
+    .seed = 1,
+    .check_ranks = 65536,
+};
+
+static const char *const synopsis[] = {"[options] --noise SPEC|FILE --compute TIME --net NAME",
+                                       "[options] --noise SPEC --net NAME", NULL};
+
+static const char description[] =
+    "Says how long a phase takes on N ranks when each works and all then meet in a barrier, and from how "
+    "many ranks on noise doubles it: at once, for any N, by the theory of Agarwal, Garg and Vishnoi, where "
+    "simulate would draw each rank's noise.\n"
+    "It takes one --noise: a file, one of simulate (of poisson fixed and exp only), or exp:F or pareto:F,A "
+    "with F the share of all time. With --compute it needs --net too.\n"
+    "With a noise file the slowest of N ranks comes from the phases that the recording saw, and behind them "
+    "from its fitted tail; where neither can be trusted the answer is refused, with how long to record "
+    "instead.\n"
+    "With a network and --barrier dissemination, periodic and Poisson detours hit the barrier's messages "
+    "too; without --compute it answers for such a barrier alone.";
+
+static const struct example examples[] = {
+    {"1 % of exponential noise, to 16 million ranks",
+     "idlewave model --noise exp:1% --compute 1ms --net none --L 2us --ranks 2^1..2^24"},
+    {"the noise of this node, at scale, and the simulator's view of it",
+     "idlewave model --noise node.h5 --compute 1ms --net chic --check"},
+    {"a barrier alone under rare long detours",
+     "idlewave model --noise periodic:0.375Hz,5.6ms --net chic --ranks 2^10..2^20"},
+    {NULL, NULL},
+};
+
+static int check_options(const struct ui *ui, const struct model_opts *opts)
+{
+    const bool has_work = opt_given(opts, compute_ps);
+
+    if (opts->noise.specs.count == 0) {
+        return ui_usage(ui, "which noise? Write --noise exp:1%%, or --noise FILE");
+    }
+    if (opts->noise.specs.count > 1) {
+        return ui_usage(ui, "--noise: formulas have one source of noise; simulate adds several up");
+    }
+    if (has_work && opts->compute_ps == 0) {
+        return ui_usage(ui, "--compute is 0: leave it away to ask for the barrier alone");
+    }
+    if (has_work && !opt_given(&opts->net, name_or_path)) {
+        return ui_usage(ui, "what does a message cost? Write --net chic, or --net none --L 2us");
+    }
+    if (!has_work && opt_given(opts, barrier) && opts->barrier == IW_MODEL_TREE) {
+        return ui_usage(ui, "--barrier tree needs --compute: without work there is a model of dissemination "
+                            "only");
+    }
+    return UI_DONE;
+}
+
+static int write_report(struct ui *ui, int format, const iw_model_report *report)
+{
+    switch (format) {
+    case OUTPUT_JSON: return ui_exit_of(iw_model_write_json(&ui->log, report, stdout));
+    case OUTPUT_CSV: return ui_exit_of(iw_model_write_csv(&ui->log, report, stdout));
+    default: return ui_exit_of(iw_model_write_text(&ui->log, report, stdout));
+    }
+}
+
+static int run(struct ui *ui, const void *values, const struct opt_args *args)
+{
+    const struct model_opts *opts = values;
+    struct model_run model = {.count = 0};
+    int code = check_options(ui, opts);
+
+    (void)args;
+    if (code == UI_DONE) {
+        code = model_answer(ui, opts, &model);
+    }
+    if (code == UI_DONE && opts->wants_check) {
+        code = model_check(ui, opts, &model);
+    }
+    if (code == UI_DONE) {
+        code = write_report(ui, opts->shown.format, &model.report);
+    }
+    model_release(&model);
+    return code;
+}
+
+const struct verb verb_model = {
+    .name = "model",
+    .summary = "says by formula how noise slows phases, for any number of ranks",
+    .synopsis = synopsis,
+    .description = description,
+    .groups = groups,
+    .group_count = sizeof groups / sizeof groups[0],
+    .examples = examples,
+    .defaults = &defaults,
+    .values_size = sizeof(struct model_opts),
+    .run = run,
+};

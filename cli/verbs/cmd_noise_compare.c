@@ -1,0 +1,146 @@
+/* `idlewave noise compare`: is one recording noisier than another, beyond chance, and because of what?
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include <idlewave/idlewave.h>
+
+#include "options/shown_opts.h"
+#include "verbs/noise_verbs.h"
+
+struct compare_opts {
+    struct opt_origins origins;
+    int metric;
+    const char *tolerance;
+    uint64_t seed;
+    struct shown_opts shown;
+};
+
+static const iw_compare_metric metrics[] = {IW_COMPARE_SHARE, IW_COMPARE_RATE, IW_COMPARE_P99};
+static const char *const metric_names[] = {"share", "rate", "p99", NULL};
+
+#define ROW(...) OPT_ROW(struct compare_opts, __VA_ARGS__)
+static const struct opt verdict_rows[] = {
+    ROW("metric", OPT_CHOICE, metric, "",
+        "what the verdict is about: time lost, detours a second, or their 99th percentile (default share)",
+        .choices = metric_names),
+    ROW("tolerance", OPT_STRING, tolerance, "SHARE",
+        "B may be worse by this much: a share of the time, of the other metrics a share of A's (default 0)",
+        .is_setting = true),
+    ROW("seed", OPT_COUNT, seed, "N", "of the random numbers that judge chance (default 1)"),
+};
+#undef ROW
+
+static const struct opt_group groups[] = {
+    OPT_GROUP("Verdict", verdict_rows, 0),
+    SHOWN_CSV_GROUP("Output; csv has a line for each source", offsetof(struct compare_opts, shown)),
+};
+
+static const struct compare_opts defaults = {.seed = 1};
+
+static const char *const synopsis[] = {"[options] A B", NULL};
+
+static const char description[] =
+    "Says whether recording B (another node, another kernel, after a change) is noisier than recording A, "
+    "and which sources make the difference.\n"
+    "Detours come in bursts, so chance is judged by blocks of time: each recording is cut into blocks of a "
+    "hundredth of its length (at least 100 ms, at least 20 blocks), with all CPUs, which are drawn anew 2000 "
+    "times.\n"
+    "Exits with 2 if B is worse: the whole 95 % interval of the difference lies above 0 and above the "
+    "tolerance. With 1 if that cannot be told, since there are too few detours for a percentile. Otherwise "
+    "with 0.";
+
+static const struct example examples[] = {
+    {"did isolating the CPUs help?", "idlewave noise compare before.h5 after.h5"},
+    {"fail a check if a node has lost 0.1 % more of its time",
+     "idlewave noise compare good.h5 node07.h5 --tolerance 0.1% || echo look there"},
+    {NULL, NULL},
+};
+
+static iw_status write_report(struct ui *ui, int format, const iw_compared *compared)
+{
+    switch (format) {
+    case OUTPUT_JSON: return iw_compare_write_json(&ui->log, compared, stdout);
+    case OUTPUT_CSV: return iw_compare_write_csv(&ui->log, compared, stdout);
+    default: return iw_compare_write_text(&ui->log, compared, stdout);
+    }
+}
+
+static int compare(struct ui *ui, const struct compare_opts *opts, double tolerance, const char *const *paths,
+                   const iw_recording *a, const iw_recording *b)
+{
+    const bool is_same_name = strcmp(ui_file_name(paths[0]), ui_file_name(paths[1])) == 0;
+    iw_compared compared = {a, b, ui_file_name(paths[0]), ui_file_name(paths[1]), NULL};
+    iw_compare_opts wanted = IW_COMPARE_OPTS_INIT;
+    iw_noise_comparison *comparison = NULL;
+    iw_compare_verdict verdict;
+    iw_status status;
+
+    wanted.metric = metrics[opts->metric];
+    wanted.tolerance = tolerance;
+    wanted.seed = opts->seed;
+    if (is_same_name) {
+        compared.name_a = paths[0];
+        compared.name_b = paths[1];
+    }
+    status = iw_noise_compare(&ui->log, a, b, &wanted, &comparison);
+    if (status != IW_OK) {
+        return ui_exit_of(status);
+    }
+    compared.comparison = comparison;
+    verdict = comparison->verdict;
+    status = write_report(ui, opts->shown.format, &compared);
+    iw_noise_comparison_free(comparison);
+    if (status == IW_OK && verdict == IW_COMPARE_UNKNOWN) {
+        ui_error(ui, "cannot tell which is worse by %s: too few detours; judge by --metric share or rate",
+                 metric_names[opts->metric]);
+        return UI_ERROR;
+    }
+    return status == IW_OK && verdict == IW_COMPARE_WORSE ? UI_NEGATIVE : ui_exit_of(status);
+}
+
+static int run(struct ui *ui, const void *values, const struct opt_args *args)
+{
+    const struct compare_opts *opts = values;
+    iw_recording *a = NULL, *b = NULL;
+    double tolerance = 0.0;
+    iw_status status = IW_OK;
+    int code;
+
+    if (args->count < 2) {
+        return ui_usage(ui, "which two recordings? idlewave noise compare A B");
+    }
+    if (opts->tolerance != NULL) {
+        ui->option = "--tolerance";
+        status = iw_parse_share(&ui->log, opts->tolerance, &tolerance);
+        ui->option = NULL;
+    }
+    if (status != IW_OK) {
+        return ui_exit_of_value(ui, status);
+    }
+    status = iw_recording_load(&ui->log, args->values[0], &a);
+    if (status == IW_OK) {
+        status = iw_recording_load(&ui->log, args->values[1], &b);
+    }
+    code = status == IW_OK ? compare(ui, opts, tolerance, args->values, a, b) : ui_exit_of(status);
+    iw_recording_free(a);
+    iw_recording_free(b);
+    return code;
+}
+
+const struct verb verb_noise_compare = {
+    .name = "noise compare",
+    .summary = "says whether one recording is noisier than another, and why",
+    .synopsis = synopsis,
+    .description = description,
+    .argument_name = "A B",
+    .argument_help = "two recordings (HDF5)",
+    .groups = groups,
+    .group_count = sizeof groups / sizeof groups[0],
+    .examples = examples,
+    .defaults = &defaults,
+    .values_size = sizeof(struct compare_opts),
+    .most_arguments = 2,
+    .run = run,
+};

@@ -1,0 +1,129 @@
+/* `idlewave noise convert`: recordings from and to the files of other tools.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <idlewave/idlewave.h>
+
+#include "verbs/noise_verbs.h"
+
+struct convert_opts {
+    struct opt_origins origins;
+    const char *from, *to;
+    uint64_t cpu;
+    iw_time length_ps;
+};
+
+static const char *format_name(size_t index)
+{
+    const iw_convert_format *format = iw_convert_format_at(index);
+
+    return format != NULL ? format->name : NULL;
+}
+
+#define ROW(...) OPT_ROW(struct convert_opts, __VA_ARGS__)
+static const struct opt rows[] = {
+    ROW("from", OPT_STRING, from, "FORMAT", "format of IN (default: told by its content)",
+        .known = format_name),
+    ROW("to", OPT_STRING, to, "FORMAT",
+        "format of OUT (default: told by its suffix, .h5 idlewave, .txt netgauge, .csv csv)",
+        .known = format_name),
+    ROW("cpu", OPT_COUNT, cpu, "N",
+        "only this CPU; what does not say of which CPU it is (netgauge, sysjitter), is of this one",
+        .max = UINT32_MAX - 1),
+    ROW("length", OPT_TIME, length_ps, "TIME",
+        "IN was watched so long (default: what it says, else up to its last detour)"),
+};
+#undef ROW
+
+static const struct opt_group groups[] = {OPT_GROUP("What is converted", rows, 0)};
+
+static const struct convert_opts defaults = {.cpu = 0};
+
+static const char *const synopsis[] = {"[options] IN OUT", NULL};
+
+static const char description[] =
+    "Reads recordings of other tools and writes them as ours, or ours as theirs. What a format cannot hold "
+    "is "
+    "named in a warning.\n"
+    "Reads and writes: idlewave (our HDF5), netgauge (text; LogGOPSim reads it too), csv (as 'noise show "
+    "--format csv' writes it), sysjitter (a file of --raw). Only reads: osnoise (text of tracefs, of rtla -t "
+    "or of trace-cmd report), trace.dat (of trace-cmd), jitterdebugger (HDF5).\n"
+    "netgauge and sysjitter have a file a CPU: of several CPUs OUT.txt becomes OUT.cpu0.txt, OUT.cpu1.txt, "
+    "... unless --cpu chooses one.";
+
+static const struct example examples[] = {
+    {"what rtla saw, as a recording", "idlewave noise convert osnoise_trace.txt node.h5"},
+    {"one CPU for LogGOPSim", "idlewave noise convert node.h5 noise.txt --cpu 3"},
+    {"through a pipe", "idlewave noise convert node.h5 - --to csv | gzip > node.csv.gz"},
+    {NULL, NULL},
+};
+
+/* "converted 1977 detours of 2 CPUs, watched for 1.235 s" */
+static void tell(const iw_recording *recording)
+{
+    const iw_detours *first = &recording->cpus[0];
+    uint64_t detours = 0, quanta = 0;
+    char length[24];
+
+    for (size_t i = 0; i < recording->cpu_count; i++) {
+        detours += recording->cpus[i].count;
+        quanta += recording->cpus[i].sample_count;
+    }
+    if (recording->probe == IW_PROBE_SELFISH) {
+        printf("converted %" PRIu64 " detour%s", detours, detours == 1 ? "" : "s");
+    } else {
+        printf("converted %" PRIu64 " quant%s", quanta, quanta == 1 ? "um" : "a");
+    }
+    printf(" of %zu CPU%s", recording->cpu_count, recording->cpu_count == 1 ? "" : "s");
+    printf(", watched for %s\n", iw_format_time(first->length_ns * IW_PS_PER_NS, length, sizeof length));
+}
+
+/* Bad content of a file is no wrong use. */
+static int exit_of(const struct ui *ui, iw_status status)
+{
+    return status == IW_ERR_USAGE ? ui_exit_of_value(ui, status) : ui_exit_of(status);
+}
+
+static int run(struct ui *ui, const void *values, const struct opt_args *args)
+{
+    const struct convert_opts *opts = values;
+    iw_import_opts import = IW_IMPORT_OPTS_INIT;
+    iw_recording *recording;
+    iw_status status;
+
+    if (args->count < 2) {
+        return ui_usage(ui, "from what to what? idlewave noise convert IN OUT");
+    }
+    import.format = opts->from;
+    import.cpu = opt_given(opts, cpu) ? (uint32_t)opts->cpu : IW_IMPORT_ALL_CPUS;
+    import.length_ns = opts->length_ps / IW_PS_PER_NS;
+    status = iw_recording_import(&ui->log, args->values[0], &import, &recording);
+    if (status != IW_OK) {
+        return exit_of(ui, status);
+    }
+    status = iw_recording_export(&ui->log, recording, args->values[1], opts->to);
+    if (status == IW_OK && strcmp(args->values[1], "-") != 0) {
+        tell(recording);
+    }
+    iw_recording_free(recording);
+    return exit_of(ui, status);
+}
+
+const struct verb verb_noise_convert = {
+    .name = "noise convert",
+    .summary = "reads and writes the noise files of other tools",
+    .synopsis = synopsis,
+    .description = description,
+    .argument_name = "IN OUT",
+    .argument_help = "files; - is standard input or output, where the format is text",
+    .groups = groups,
+    .group_count = sizeof groups / sizeof groups[0],
+    .examples = examples,
+    .defaults = &defaults,
+    .values_size = sizeof(struct convert_opts),
+    .most_arguments = 2,
+    .run = run,
+};

@@ -1,0 +1,107 @@
+/* `idlewave noise fit`: which laws describe recorded noise, as specs for simulations.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include <stdio.h>
+
+#include <idlewave/idlewave.h>
+
+#include "options/shown_opts.h"
+#include "verbs/noise_verbs.h"
+
+struct fit_opts {
+    struct opt_origins origins;
+    uint64_t seed;
+    struct shown_opts shown;
+};
+
+#define ROW(...) OPT_ROW(struct fit_opts, __VA_ARGS__)
+static const struct opt judge_rows[] = {
+    ROW("seed", OPT_COUNT, seed, "N", "of the random numbers that judge chance (default 1)"),
+};
+#undef ROW
+
+static const struct opt_group groups[] = {
+    OPT_GROUP("How laws are judged", judge_rows, 0),
+    SHOWN_PLOT_GROUP("Output; csv has a line for each law and source, --plot FILE.gp writes the script",
+                     offsetof(struct fit_opts, shown)),
+};
+
+static const struct fit_opts defaults = {.seed = 1};
+
+static const char *const synopsis[] = {"[options] FILE", NULL};
+
+static const char description[] =
+    "Fits the laws that simulations draw from to recorded detours: durations as exponential, Pareto or "
+    "lognormal, arrivals as periodic, at random, or both; for each source and for all together. Says how "
+    "well they fit, and ends with specs for 'idlewave simulate --noise' and 'idlewave noise synth'.\n"
+    "Detours below the recording's threshold were not seen, so laws are fitted to what is above it "
+    "(left-truncated likelihoods). The best law has the lowest BIC; p-values come from a parametric "
+    "bootstrap that fits each sample again.";
+
+static const struct example examples[] = {
+    {"what law has this noise?", "idlewave noise fit node.h5"},
+    {"for a paper", "idlewave noise fit node.h5 --plot fit.pdf"},
+    {"only the specs", "idlewave noise fit node.h5 --format json | jq -r '.specs[].spec'"},
+    {NULL, NULL},
+};
+
+static iw_status write_report(struct ui *ui, int format, const iw_recording *recording,
+                              const iw_noise_fit *fit, const char *name)
+{
+    switch (format) {
+    case OUTPUT_JSON: return iw_fit_write_json(&ui->log, recording, fit, name, stdout);
+    case OUTPUT_CSV: return iw_fit_write_csv(&ui->log, recording, fit, stdout);
+    default: return iw_fit_write_text(&ui->log, recording, fit, name, stdout);
+    }
+}
+
+/* A picture that fails (no gnuplot) does not keep the numbers back. */
+static int show(struct ui *ui, const struct fit_opts *opts, const iw_recording *recording, const char *path)
+{
+    const char *name = ui_file_name(path);
+    iw_fit_opts wanted = IW_FIT_OPTS_INIT;
+    iw_noise_fit *fit = NULL;
+    iw_status status, drawn = IW_OK;
+
+    wanted.seed = opts->seed;
+    status = iw_noise_fit_new(&ui->log, recording, &wanted, &fit);
+    if (status == IW_OK && opts->shown.plot != NULL) {
+        drawn = iw_fit_plot(&ui->log, recording, fit, name, opts->shown.plot);
+    }
+    if (status == IW_OK && drawn != IW_ERR_USAGE) {
+        status = write_report(ui, opts->shown.format, recording, fit, name);
+    }
+    iw_noise_fit_free(fit);
+    return noise_exit(ui, status, drawn);
+}
+
+static int run(struct ui *ui, const void *values, const struct opt_args *args)
+{
+    iw_recording *recording = NULL;
+    iw_status status;
+    int code;
+
+    if (args->count == 0) {
+        return ui_usage(ui, "which recording? idlewave noise fit FILE");
+    }
+    status = iw_recording_load(&ui->log, args->values[0], &recording);
+    code = status == IW_OK ? show(ui, values, recording, args->values[0]) : ui_exit_of(status);
+    iw_recording_free(recording);
+    return code;
+}
+
+const struct verb verb_noise_fit = {
+    .name = "noise fit",
+    .summary = "finds laws that describe a recording, as specs for simulations",
+    .synopsis = synopsis,
+    .description = description,
+    .argument_name = "FILE",
+    .argument_help = "a recording (HDF5)",
+    .groups = groups,
+    .group_count = sizeof groups / sizeof groups[0],
+    .examples = examples,
+    .defaults = &defaults,
+    .values_size = sizeof(struct fit_opts),
+    .most_arguments = 1,
+    .run = run,
+};

@@ -1,0 +1,145 @@
+/* `idlewave noise fleet`: which of many nodes stand out, and with what?
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include <stdio.h>
+
+#include <idlewave/idlewave.h>
+
+#include "options/shown_opts.h"
+#include "verbs/noise_fleet.h"
+#include "verbs/noise_verbs.h"
+
+struct fleet_opts {
+    struct opt_origins origins;
+    const char *false_alarms, *matters;
+    struct shown_opts shown;
+};
+
+#define ROW(...) OPT_ROW(struct fleet_opts, __VA_ARGS__)
+static const struct opt verdict_rows[] = {
+    ROW("false-alarms", OPT_STRING, false_alarms, "SHARE",
+        "so many fleets of nodes that are alike may get any alarm at all (default 1%)", .is_setting = true),
+    ROW("matters", OPT_STRING, matters, "SHARE",
+        "noise above the median that is worth an alarm, as a share of CPU time (default 0.02%)",
+        .is_setting = true),
+};
+#undef ROW
+
+static const struct opt_group groups[] = {
+    OPT_GROUP("Verdict", verdict_rows, 0),
+    SHOWN_CSV_GROUP("Output; csv has a line for each node", offsetof(struct fleet_opts, shown)),
+};
+
+static const struct fleet_opts defaults = {.false_alarms = "1%", .matters = "0.02%"};
+
+static const char *const synopsis[] = {"[options] DIR", NULL};
+
+static const char description[] =
+    "Reads the noise files of a folder, one a node, and says which nodes and which of their CPUs are noisier "
+    "than the others, because of what, and what to do; and what the fleet is like.\n"
+    "Each source is compared on the nodes as a whole and CPU by CPU, by its share of time, its rate and its "
+    "longest detours. The fleet itself says how much nodes differ: an alarm needs a value beyond its tail. "
+    "Single bursts do not count. Below 12 nodes there is no verdict, only the numbers.\n"
+    "Nodes that are not noisier but different (a source that all others have is missing, another kernel, "
+    "another governor) are listed apart. Files that cannot be read are listed and do not stop the rest.\n"
+    "Exits with 2 if a node stands out; else with 1 if a file could not be read, with 3 if there are too few "
+    "nodes for a verdict, and with 0 if none stands out.";
+
+static const struct example examples[] = {
+    {"record on all nodes, then look", "srun --ntasks-per-node 1 sh -c 'idlewave record -o "
+                                       "noise/$(hostname).h5'\n"
+                                       "  idlewave noise fleet noise"},
+    {"a page of it", "idlewave report noise -o fleet.html"},
+    {"the nodes, the noisiest first", "idlewave noise fleet noise --format csv"},
+    {NULL, NULL},
+};
+
+static int parse_share(struct ui *ui, const char *option, const char *text, double *share_p)
+{
+    iw_status status;
+
+    ui->option = option;
+    status = iw_parse_share(&ui->log, text, share_p);
+    ui->option = NULL;
+    return ui_exit_of_value(ui, status);
+}
+
+static iw_status write_report(struct ui *ui, int format, const iw_fleet *fleet, const char *path)
+{
+    switch (format) {
+    case OUTPUT_JSON: return iw_fleet_write_json(&ui->log, fleet, path, stdout);
+    case OUTPUT_CSV: return iw_fleet_write_csv(&ui->log, fleet, stdout);
+    default: return iw_fleet_write_text(&ui->log, fleet, path, stdout);
+    }
+}
+
+/* A node that stands out is news that no damaged file takes back; that no other does is not known then. */
+static int exit_of_verdict(const struct ui *ui, const iw_fleet *fleet)
+{
+    int code = fleet->node_count < IW_FLEET_LEAST_NODES ? UI_UNDECIDED : UI_DONE;
+
+    if (fleet->unreadable_count > 0) {
+        ui_error(ui, "%zu of %zu files could not be read; the first: %s", fleet->unreadable_count,
+                 fleet->unreadable_count + fleet->node_count, fleet->unreadable[0].reason);
+        code = UI_ERROR;
+    }
+    return fleet->outlier_count > 0 ? UI_NEGATIVE : code;
+}
+
+static int judge(struct ui *ui, const struct fleet_opts *opts, const iw_fleet_opts *wanted, const char *path)
+{
+    struct progress progress;
+    iw_fleet *fleet = NULL;
+    iw_status status;
+    int code;
+
+    progress_begin(&progress, 0.0, NULL);
+    ui->progress = &progress;
+    status = noise_fleet_read(&ui->log, path, &progress, &fleet);
+    ui->progress = NULL;
+    progress_wipe(&progress);
+    if (status == IW_OK) {
+        status = iw_fleet_judge(&ui->log, fleet, wanted);
+    }
+    if (status == IW_OK) {
+        status = write_report(ui, opts->shown.format, fleet, path);
+    }
+    code = status == IW_OK ? exit_of_verdict(ui, fleet) : ui_exit_of(status);
+    iw_fleet_free(fleet);
+    return code;
+}
+
+static int run(struct ui *ui, const void *values, const struct opt_args *args)
+{
+    const struct fleet_opts *opts = values;
+    iw_fleet_opts wanted = IW_FLEET_OPTS_INIT;
+    int code;
+
+    if (args->count == 0) {
+        return ui_usage(ui, "which folder? idlewave noise fleet DIR");
+    }
+    code = parse_share(ui, "--false-alarms", opts->false_alarms, &wanted.false_alarms);
+    if (code == UI_DONE) {
+        code = parse_share(ui, "--matters", opts->matters, &wanted.matters);
+    }
+    if (code == UI_DONE && !(wanted.false_alarms > 0.0 && wanted.false_alarms <= 0.5)) {
+        return ui_usage(ui, "--false-alarms must be above 0 and at most 50%%, not %s", opts->false_alarms);
+    }
+    return code == UI_DONE ? judge(ui, opts, &wanted, args->values[0]) : code;
+}
+
+const struct verb verb_noise_fleet = {
+    .name = "noise fleet",
+    .summary = "says which of many nodes stand out, and why",
+    .synopsis = synopsis,
+    .description = description,
+    .argument_name = "DIR",
+    .argument_help = "a folder of recordings (HDF5), one a node",
+    .groups = groups,
+    .group_count = sizeof groups / sizeof groups[0],
+    .examples = examples,
+    .defaults = &defaults,
+    .values_size = sizeof(struct fleet_opts),
+    .most_arguments = 1,
+    .run = run,
+};

@@ -1,0 +1,134 @@
+/* `idlewave noise show`: what a recording says, for people or programs, and as a picture.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include <idlewave/idlewave.h>
+
+#include "options/shown_opts.h"
+#include "verbs/noise_verbs.h"
+
+struct show_opts {
+    struct opt_origins origins;
+    iw_time long_ps;
+    uint64_t cpu;
+    struct shown_opts shown;
+};
+
+#define ROW(...) OPT_ROW(struct show_opts, __VA_ARGS__)
+static const struct opt what_rows[] = {
+    ROW("cpu", OPT_COUNT, cpu, "N", "only this CPU (default all)", .max = UINT32_MAX),
+    ROW("long", OPT_TIME, long_ps, "TIME",
+        "detours at least this long delay a barrier: about as long as one of its rounds (default 20us)",
+        .is_setting = true),
+};
+#undef ROW
+
+static const struct opt_group groups[] = {
+    OPT_GROUP("What is shown", what_rows, 0),
+    SHOWN_PLOT_GROUP("Output; csv has a line for each detour", offsetof(struct show_opts, shown)),
+};
+
+static const struct show_opts defaults = {.long_ps = 20 * IW_PS_PER_US};
+
+static const char *const synopsis[] = {"[options] FILE", NULL};
+
+static const char description[] =
+    "Says how much of its CPUs a node loses to noise, to which sources, and from how many ranks on a barrier "
+    "feels it: ranks x share of time in long detours = 1.\n"
+    "A source is called periodic, and its period is shown, if most of its detours follow each other at the "
+    "same distance, on each CPU or over all of them. FWQ and FTQ: each quantum counts as one detour that "
+    "took "
+    "what it lost against the best one of its CPU.";
+
+static const struct example examples[] = {
+    {"what a recording says", "idlewave noise show node.h5"},
+    {"for a paper", "idlewave noise show node.h5 --plot node.pdf"},
+    {"the ten longest detours", "idlewave noise show node.h5 --format csv | sort -t, -k3nr | head"},
+    {NULL, NULL},
+};
+
+/* A recording of one CPU that borrows all from another one; `cpu_count` is 0 if that has no such CPU. */
+static iw_recording only_cpu(const iw_recording *recording, uint64_t cpu)
+{
+    iw_recording one = *recording;
+
+    one.cpu_count = 0;
+    for (size_t i = 0; i < recording->cpu_count; i++) {
+        if (recording->cpus[i].cpu == cpu) {
+            one.cpus = &recording->cpus[i];
+            one.cpu_count = 1;
+        }
+    }
+    return one;
+}
+
+static iw_status write_report(struct ui *ui, int format, const iw_recording *recording,
+                              const iw_noise_facts *facts, const char *name)
+{
+    switch (format) {
+    case OUTPUT_JSON: return iw_noise_write_json(&ui->log, recording, facts, name, stdout);
+    case OUTPUT_CSV: return iw_noise_write_csv(&ui->log, recording, stdout);
+    default: return iw_noise_write_text(&ui->log, recording, facts, name, stdout);
+    }
+}
+
+/* A picture that fails (no gnuplot) does not keep the numbers back. */
+static int show(struct ui *ui, const struct show_opts *opts, const iw_recording *recording, const char *path)
+{
+    const char *name = ui_file_name(path);
+    iw_noise_facts *facts = NULL;
+    iw_status status, drawn = IW_OK;
+
+    status = iw_noise_facts_new(&ui->log, recording, (double)opts->long_ps / (double)IW_PS_PER_NS, &facts);
+    if (status == IW_OK && opts->shown.plot != NULL) {
+        drawn = iw_noise_plot(&ui->log, recording, facts, name, opts->shown.plot);
+    }
+    if (status == IW_OK && drawn != IW_ERR_USAGE) {
+        status = write_report(ui, opts->shown.format, recording, facts, name);
+    }
+    iw_noise_facts_free(facts);
+    return noise_exit(ui, status, drawn);
+}
+
+static int run(struct ui *ui, const void *values, const struct opt_args *args)
+{
+    const struct show_opts *opts = values;
+    iw_recording *recording = NULL, shown;
+    iw_status status;
+    int code;
+
+    if (args->count == 0) {
+        return ui_usage(ui, "which recording? idlewave noise show FILE");
+    }
+    status = iw_recording_load(&ui->log, args->values[0], &recording);
+    if (status != IW_OK) {
+        return ui_exit_of(status);
+    }
+    shown = opt_given(opts, cpu) ? only_cpu(recording, opts->cpu) : *recording;
+    if (shown.cpu_count == 0 && opt_given(opts, cpu)) {
+        ui_error(ui, "'%s' has no CPU %llu", args->values[0], (unsigned long long)opts->cpu);
+        code = UI_ERROR;
+    } else {
+        code = show(ui, opts, &shown, args->values[0]);
+    }
+    iw_recording_free(recording);
+    return code;
+}
+
+const struct verb verb_noise_show = {
+    .name = "noise show",
+    .summary = "says what a recording is made of: sources, CPUs, pictures",
+    .synopsis = synopsis,
+    .description = description,
+    .argument_name = "FILE",
+    .argument_help = "a recording (HDF5)",
+    .groups = groups,
+    .group_count = sizeof groups / sizeof groups[0],
+    .examples = examples,
+    .defaults = &defaults,
+    .values_size = sizeof(struct show_opts),
+    .most_arguments = 1,
+    .run = run,
+};

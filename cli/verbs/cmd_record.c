@@ -1,0 +1,320 @@
+/* `idlewave record`: measures the noise of this node into a noise file.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <idlewave/idlewave.h>
+
+#include "options/cpu_list.h"
+#include "options/shown_opts.h"
+#include "process/background_command.h"
+#include "process/interrupt.h"
+#include "process/progress.h"
+#include "verbs.h"
+#include "verbs/live.h"
+
+struct record_opts {
+    struct opt_origins origins;
+    const char *path, *cpus, *under;
+    int probe, attribution;
+    iw_time duration_ps, quantum_ps;
+    uint64_t events;
+    double threshold;
+    struct shown_opts shown;
+};
+
+/* In the order of iw_probe and iw_attribution. */
+static const char *const probes[] = {"selfish", "fwq", "ftq", NULL};
+static const char *const attributions[] = {"auto", "none", "switches", "perf", "tracefs", "osnoise", NULL};
+
+#define ROW(...) OPT_ROW(struct record_opts, __VA_ARGS__)
+static const struct opt measure_rows[] = {
+    ROW("probe", OPT_CHOICE, probe, "",
+        "gaps in a loop that reads the clock, the time of fixed work, or the work in a fixed time (default "
+        "selfish)",
+        .choices = probes),
+    ROW("cpus", OPT_STRING, cpus, "LIST", "CPUs to measure, all at once: 0-3,8 (default all allowed)",
+        .is_setting = true),
+    ROW("duration", OPT_TIME, duration_ps, "TIME", "how long (default 60s)", .is_setting = true),
+    ROW("events", OPT_COUNT, events, "N",
+        "room for detours or samples of each CPU; further ones are only counted (default by duration)",
+        .min = 1, .max = UINT64_C(1) << 40),
+    ROW("threshold", OPT_FACTOR, threshold, "FACTOR",
+        "keep gaps above FACTOR times that of the undisturbed loop, at least 2 (default 9)",
+        .is_setting = true),
+    ROW("quantum", OPT_TIME, quantum_ps, "TIME", "fwq, ftq: time of one sample (default 1ms)"),
+    ROW("attribution", OPT_CHOICE, attribution, "",
+        "who tells the sources: context switches of the own threads, perf's or tracefs's kernel events, the "
+        "osnoise tracer (default auto: the best that works)",
+        .choices = attributions, .is_setting = true),
+    ROW("under", OPT_STRING, under, "COMMAND",
+        "run a shell command meanwhile; it is ended with the recording"),
+};
+
+static const struct opt output_rows[] = {
+    SHOWN_OUTPUT_ROW(struct record_opts, path, "FILE", "the noise file, HDF5 (default noise-HOST.h5)"),
+};
+#undef ROW
+
+static const struct opt_group groups[] = {
+    OPT_GROUP("How to measure", measure_rows, 0),
+    OPT_GROUP("Output", output_rows, 0),
+    SHOWN_JSON_GROUP("Output", offsetof(struct record_opts, shown)),
+};
+
+static const struct record_opts defaults = {
+    .duration_ps = 60 * IW_PS_PER_S, .quantum_ps = IW_PS_PER_MS, .threshold = 9.0};
+
+static const char *const synopsis[] = {"[options]", NULL};
+
+static const char description[] =
+    "Measures when the operating system, the hypervisor or the hardware take the CPUs of this node away, on "
+    "all chosen CPUs at once and on one clock, and writes each detour into a noise file.\n"
+    "One thread is pinned to each CPU and keeps it busy. No privileges are needed: without them sources are "
+    "told apart less well, root sees them all. What the kernel is asked to trace meanwhile goes to a private "
+    "place and is put back at the end, also if the recording is killed.\n"
+    "An interrupt (Ctrl-C), SIGTERM or SIGHUP ends the recording early; the file is written all the same. A "
+    "second one ends it at once: the file holds what had been measured so far, from the first seconds on.";
+
+static const struct example examples[] = {
+    {"this node as it is, for a minute", "idlewave record"},
+    {"two CPUs for ten minutes", "idlewave record --cpus 2,3 --duration 10min -o node.h5"},
+    {"while a file system is busy", "idlewave record --under 'find / -xdev > /dev/null'"},
+    {"samples of fixed work, for spectra", "idlewave record --probe fwq --quantum 500us -o fwq.h5"},
+    {NULL, NULL},
+};
+
+static bool is_stopped(void *arg)
+{
+    (void)arg;
+    return interrupt_has_come();
+}
+
+static void show_progress(void *arg, int64_t done_ns, int64_t total_ns)
+{
+    progress_update(arg, (uint64_t)done_ns, (uint64_t)total_ns);
+}
+
+/* ---- what is asked for ---- */
+
+static int check(const struct ui *ui, const struct record_opts *opts)
+{
+    if (opts->duration_ps < IW_PS_PER_NS) {
+        return ui_usage(ui, "--duration must be above zero");
+    }
+    if (opts->threshold < 2.0) {
+        return ui_usage(ui, "--threshold %g: at least 2 times the undisturbed loop", opts->threshold);
+    }
+    if (opts->probe != IW_PROBE_SELFISH && opts->attribution > IW_ATTRIBUTION_NONE) {
+        return ui_usage(ui, "--attribution %s: only the probe selfish says when something happened",
+                        attributions[opts->attribution]);
+    }
+    if (opts->probe != IW_PROBE_SELFISH &&
+        (opts->quantum_ps < IW_PS_PER_US || opts->quantum_ps > opts->duration_ps)) {
+        return ui_usage(ui, "--quantum: a sample takes between 1us and the whole --duration");
+    }
+    return UI_DONE;
+}
+
+static int read_cpus(const struct ui *ui, const char *text, struct cpu_list *list)
+{
+    char fault[CPU_LIST_FAULT_SIZE];
+
+    list->count = 0;
+    if (text != NULL && !cpu_list_parse(text, list, fault)) {
+        return ui_usage(ui, "--cpus: %s", fault);
+    }
+    return UI_DONE;
+}
+
+/* `buf` has room for it. */
+static const char *choose_path(const char *given, char *buf, size_t size)
+{
+    char host[256] = "";
+
+    if (given != NULL) {
+        return given;
+    }
+    (void)gethostname(host, sizeof host - 1);
+    snprintf(buf, size, "noise-%s.h5", host[0] != '\0' ? host : "node");
+    return buf;
+}
+
+/* ---- what is done ---- */
+
+static iw_measure_opts measure_opts_of(const struct record_opts *opts, const struct cpu_list *cpus)
+{
+    iw_measure_opts measure_opts = IW_MEASURE_OPTS_INIT;
+
+    measure_opts.probe = (iw_probe)opts->probe;
+    measure_opts.duration_ns = opts->duration_ps / IW_PS_PER_NS;
+    measure_opts.max_events = opts->events;
+    measure_opts.threshold = opts->threshold;
+    measure_opts.quantum_ns = opts->quantum_ps / IW_PS_PER_NS;
+    measure_opts.cpus = cpus->count > 0 ? cpus->numbers : NULL;
+    measure_opts.cpu_count = cpus->count;
+    measure_opts.attribution = (iw_attribution)opts->attribution;
+    measure_opts.is_stopped = is_stopped;
+    measure_opts.progress = show_progress;
+    return measure_opts;
+}
+
+static int64_t length_ns_of(const iw_recording *recording)
+{
+    int64_t longest_ns = 0;
+
+    for (size_t i = 0; i < recording->cpu_count; i++) {
+        longest_ns = recording->cpus[i].length_ns > longest_ns ? recording->cpus[i].length_ns : longest_ns;
+    }
+    return longest_ns;
+}
+
+/* The command ended before the recording: the file says when, too. */
+static iw_status tell_early_end(const struct ui *ui, const char *command, const char *how, int64_t ended_ns,
+                                iw_recording *recording)
+{
+    char ended[24], length[24], value[24];
+
+    if (ended_ns <= 0) {
+        ui_error(ui, "warning: '%s' ended%s before the measuring began: all was measured without it", command,
+                 how);
+    } else {
+        ui_error(ui, "warning: '%s' ended%s after %s of %s; the rest was measured without it", command, how,
+                 iw_format_time(ended_ns * IW_PS_PER_NS, ended, sizeof ended),
+                 iw_format_time(length_ns_of(recording) * IW_PS_PER_NS, length, sizeof length));
+    }
+    snprintf(value, sizeof value, "%" PRId64, ended_ns > 0 ? ended_ns : 0);
+    return iw_recording_set(&ui->log, recording, "under_ended_ns", value);
+}
+
+/* Warns if the command has failed or did not run all the time. */
+static iw_status tell_end(const struct ui *ui, const char *command, const struct background_command_end *end,
+                          iw_recording *recording)
+{
+    const char *start = iw_recording_get(recording, "start_raw_ns");
+    const int64_t ended_ns = start != NULL ? end->raw_ns - strtoll(start, NULL, 10) : 0;
+    char how[40] = "";
+
+    if (end->code != 0) {
+        snprintf(how, sizeof how, " with exit code %d", end->code);
+    }
+    if (end->is_early && ended_ns < length_ns_of(recording)) {
+        return tell_early_end(ui, command, how, ended_ns, recording);
+    }
+    if (end->code != 0) {
+        ui_error(ui, "warning: '%s' ended%s while measuring", command, how);
+    }
+    return IW_OK;
+}
+
+static int measure(struct ui *ui, const struct record_opts *opts, const iw_measure_opts *how,
+                   iw_recording **recording_p)
+{
+    iw_measure_opts measure_opts = *how;
+    struct progress progress;
+    struct background_command_end end;
+    struct background_command under;
+    int code = UI_ERROR;
+
+    measure_opts.arg = &progress;
+    progress_begin(&progress, 0.0, NULL);
+    ui->progress = &progress;
+    if (background_command_start(ui, opts->under, &under)) {
+        code = ui_exit_of_value(ui, iw_measure(&ui->log, &measure_opts, recording_p));
+        end = background_command_stop(&under);
+        if (code == UI_DONE) {
+            code = ui_exit_of(tell_end(ui, opts->under, &end, *recording_p));
+        }
+    }
+    ui->progress = NULL;
+    progress_wipe(&progress);
+    return code;
+}
+
+static int write_recording(struct ui *ui, const struct record_opts *opts, const iw_recording *recording,
+                           const char *path)
+{
+    iw_status status = iw_recording_save(&ui->log, recording, path);
+
+    if (status == IW_OK) {
+        status = opts->shown.format == OUTPUT_JSON ? iw_measure_write_json(&ui->log, recording, path, stdout)
+                                                   : iw_measure_write_text(&ui->log, recording, path, stdout);
+    }
+    return ui_exit_of(status);
+}
+
+/* Ending it early is a use of it, not a failure: the exit code stays that of a recording. */
+static void tell_interruption(const struct ui *ui, const iw_recording *recording, const char *path)
+{
+    char length[24];
+
+    ui_error(ui, "interrupted after %s: the recording so far is kept in '%s'",
+             iw_format_time(length_ns_of(recording) * IW_PS_PER_NS, length, sizeof length), path);
+}
+
+static int record(struct ui *ui, const struct record_opts *opts, const struct cpu_list *cpus,
+                  const char *path)
+{
+    iw_measure_opts measure_opts = measure_opts_of(opts, cpus);
+    iw_recording *recording = NULL;
+    struct interrupt interrupt;
+    struct live live;
+    int code;
+
+    live_begin(&live, &ui->log, path);
+    measure_opts.sink = &live.sink;
+    measure_opts.command = ui->command;
+    measure_opts.under = opts->under;
+    interrupt_catch(&interrupt);
+    code = measure(ui, opts, &measure_opts, &recording);
+    live_end(&live);
+    if (code == UI_DONE) {
+        code = write_recording(ui, opts, recording, path);
+    }
+    if (code == UI_DONE && interrupt_has_come()) {
+        tell_interruption(ui, recording, path);
+    }
+    interrupt_release(&interrupt);
+    iw_recording_free(recording);
+    return code;
+}
+
+static int run(struct ui *ui, const void *values, const struct opt_args *args)
+{
+    const struct record_opts *opts = values;
+    char default_path[300];
+    const char *path = choose_path(opts->path, default_path, sizeof default_path);
+    struct cpu_list cpus;
+    int code = check(ui, opts);
+
+    (void)args;
+    if (code == UI_DONE) {
+        code = read_cpus(ui, opts->cpus, &cpus);
+    }
+    if (code == UI_DONE) {
+        /* to be known before an hour of measuring, not after */
+        code = ui_exit_of(iw_output_check(&ui->log, path, true));
+    }
+    if (code == UI_DONE) {
+        code = record(ui, opts, &cpus, path);
+    }
+    return code;
+}
+
+const struct verb verb_record = {
+    .name = "record",
+    .summary = "measures the noise of this node",
+    .synopsis = synopsis,
+    .description = description,
+    .groups = groups,
+    .group_count = sizeof groups / sizeof groups[0],
+    .examples = examples,
+    .defaults = &defaults,
+    .values_size = sizeof(struct record_opts),
+    .most_arguments = 0,
+    .run = run,
+};

@@ -1,0 +1,329 @@
+/* `idlewave report`: results as a page, in the terminal, as CSV, or as figures for papers.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <idlewave/idlewave.h>
+
+#include "options/window.h"
+#include "verbs.h"
+#include "verbs/report_kinds.h"
+
+struct report_opts {
+    struct opt_origins origins;
+    const char *output, *ranks, *time;
+    int format;
+};
+
+static const char *const formats[] = {
+    [REPORT_TEXT] = "text", [REPORT_HTML] = "html", [REPORT_CSV] = "csv", [REPORT_GNUPLOT] = "gnuplot",
+    [REPORT_PNG] = "png",   [REPORT_SVG] = "svg",   [REPORT_PDF] = "pdf", [REPORT_PERFETTO] = "perfetto",
+    [REPORT_OTF2] = "otf2", [REPORT_FORMATS] = NULL};
+
+/* The first that fits. */
+static const struct report_kind *const kinds[] = {&report_timeline, &report_fleet, &report_study,
+                                                  &report_noise,    &report_bench, &report_whatif,
+                                                  &report_result};
+
+#define ROW(...) OPT_ROW(struct report_opts, __VA_ARGS__)
+static const struct opt output_rows[] = {
+    ROW("output", OPT_STRING, output, "FILE|DIR",
+        "where it goes: a file, or a folder for gnuplot and otf2 (default the terminal)", .letter = 'o'),
+    ROW("format", OPT_CHOICE, format, "",
+        "default by the ending of FILE: .html, .txt, .csv, .png, .svg, .pdf, .json (perfetto); gnuplot for a "
+        "folder; text in the terminal",
+        .choices = formats),
+    ROW("ranks", OPT_STRING, ranks, "A-B",
+        "of a timeline only these, in text, pictures and exports; 5: only rank 5"),
+    ROW("time", OPT_STRING, time, "FROM-TO", "of a timeline only this: 10ms-250ms"),
+};
+#undef ROW
+
+static const struct opt_group groups[] = {OPT_GROUP("Output", output_rows, 0)};
+
+static const struct report_opts defaults = {.format = REPORT_TEXT};
+
+static const char *const synopsis[] = {"[options] DIR|FILE", NULL};
+
+static const char description[] =
+    "Shows the results of a study, finished or not: from how many ranks on noise dominates on which system "
+    "and how sure that is, box plots over ranks with the time without noise, and the numbers behind them.\n"
+    "Of a noise file: how much, from where, how long, at which frequencies. Of a folder of them, one a node: "
+    "which nodes stand out, and why. Of the JSON of one simulation: "
+    "when "
+    "its trials or ranks end, and, with --explain, what its critical path is made of. Of the JSON of bench: "
+    "how "
+    "long phases take, without and with noise. Of the JSON of whatif: what noise costs, what to do, and how "
+    "sure that is, on a page to hand on.\n"
+    "Of a timeline (simulate --timeline) or a trace: who works, waits and is delayed when, and the idle "
+    "waves "
+    "in it: white work, blue delay, red waiting. Its formats are text, html, csv (fronts of the waves), png, "
+    "svg, pdf, and for other viewers perfetto (ui.perfetto.dev) and otf2.\n"
+    "html is one page that needs nothing from elsewhere. gnuplot writes plot.gp and its data into a folder; "
+    "'gnuplot plot.gp' there makes a PDF of each figure.";
+
+static const struct example examples[] = {
+    {"In the terminal", "idlewave report four-systems"},
+    {"A page for the browser", "idlewave report four-systems -o report.html"},
+    {"A page of a noise file", "idlewave report node.h5 -o node.html"},
+    {"A page of the noise files of many nodes", "idlewave report noise -o fleet.html"},
+    {"One simulation", "idlewave simulate --pattern allreduce --ranks 4Ki --trials 100 --explain \\\n"
+                       "    --noise poisson:100Hz,exp:50us --format json > one.json\n"
+                       "  idlewave report one.json -o one.html"},
+    {"Where an idle wave goes", "idlewave report run.h5 -o wave.png --ranks 0-63 --time 0s-80ms"},
+    {"Figures for a paper", "idlewave report four-systems --format gnuplot -o figures && \\\n"
+                            "    (cd figures && gnuplot plot.gp)"},
+    {NULL, NULL},
+};
+
+/* ---- the format ---- */
+
+static bool is_folder(const char *path)
+{
+    struct stat facts;
+    const size_t length = strlen(path);
+
+    return (length > 0 && path[length - 1] == '/') || (stat(path, &facts) == 0 && S_ISDIR(facts.st_mode));
+}
+
+static bool is_folder_format(enum report_format format)
+{
+    return format == REPORT_GNUPLOT || format == REPORT_OTF2;
+}
+
+/* gnuplot goes by the ending of the file. */
+static bool is_picture(enum report_format format)
+{
+    return format == REPORT_PNG || format == REPORT_SVG || format == REPORT_PDF;
+}
+
+/* Not written through a stream. */
+static bool is_by_path(enum report_format format)
+{
+    return is_folder_format(format) || is_picture(format);
+}
+
+/* By the ending of the file; REPORT_FORMATS: it does not tell. */
+static enum report_format format_of(const char *output)
+{
+    static const struct {
+        const char *ending;
+        enum report_format format;
+    } endings[] = {{".html", REPORT_HTML}, {".htm", REPORT_HTML},     {".txt", REPORT_TEXT},
+                   {".csv", REPORT_CSV},   {".png", REPORT_PNG},      {".svg", REPORT_SVG},
+                   {".pdf", REPORT_PDF},   {".json", REPORT_PERFETTO}};
+    const char *slash = output != NULL ? strrchr(output, '/') : NULL;
+    const char *ending = output != NULL ? strrchr(slash != NULL ? slash : output, '.') : NULL;
+
+    if (output == NULL) {
+        return REPORT_TEXT;
+    }
+    if (is_folder(output)) {
+        return REPORT_GNUPLOT;
+    }
+    for (size_t i = 0; ending != NULL && i < sizeof endings / sizeof endings[0]; i++) {
+        if (strcmp(ending, endings[i].ending) == 0) {
+            return endings[i].format;
+        }
+    }
+    return REPORT_FORMATS;
+}
+
+/* UI_DONE, or it has been reported. */
+static int choose_format(const struct ui *ui, const struct report_opts *opts, const struct report_kind *kind,
+                         enum report_format *format_p)
+{
+    const enum report_format format =
+        opt_given(opts, format) ? (enum report_format)opts->format : format_of(opts->output);
+
+    if (format == REPORT_FORMATS) {
+        return ui_usage(ui,
+                        "'%s' does not tell the format: .html, .txt, .csv, .png, .svg, .pdf or .json do; "
+                        "or give --format",
+                        opts->output);
+    }
+    if (!kind->has_format[format]) {
+        return ui_usage(ui, "there is no --format %s for %s", formats[format], kind->what);
+    }
+    if (is_by_path(format) && opts->output == NULL) {
+        return ui_usage(ui, "into which %s? --format %s -o %s", is_folder_format(format) ? "folder" : "file",
+                        formats[format], is_folder_format(format) ? "DIR" : "FILE");
+    }
+    if (is_picture(format) && format_of(opts->output) != format) {
+        return ui_usage(ui, "--format %s goes into a file that ends in .%s, not into '%s'", formats[format],
+                        formats[format], opts->output);
+    }
+    if ((opts->ranks != NULL || opts->time != NULL) && !kind->has_window[format]) {
+        return ui_usage(ui, "--ranks and --time do not belong to --format %s for %s", formats[format],
+                        kind->what);
+    }
+    if (format == REPORT_HTML && opts->output == NULL && isatty(STDOUT_FILENO)) {
+        return ui_usage(ui, "a page is not for the terminal: -o report.html");
+    }
+    *format_p = format;
+    return UI_DONE;
+}
+
+/* ---- the window ---- */
+
+static int parse_window(struct ui *ui, const struct report_opts *opts, enum report_format format,
+                        struct window *window)
+{
+    int code = UI_DONE;
+
+    *window = (struct window){.has_ranks = false};
+    if (opts->ranks != NULL) {
+        code = window_parse_ranks(ui, "--ranks", opts->ranks, window);
+    }
+    if (code == UI_DONE && opts->time != NULL) {
+        code = window_parse_time(ui, "--time", opts->time, window);
+    }
+    if (code == UI_DONE && window->last_rank < window->first_rank && format != REPORT_PERFETTO &&
+        format != REPORT_OTF2) {
+        return ui_usage(ui, "--ranks %s: only exports go around the end of the ranks, pictures do not",
+                        opts->ranks);
+    }
+    return code;
+}
+
+/* ---- the input ---- */
+
+/* NULL: it has been reported. */
+static const struct report_kind *find_kind(const struct ui *ui, const char *path)
+{
+    const char *ending = strrchr(path, '.');
+
+    if (access(path, F_OK) != 0) {
+        ui_error(ui, "cannot open '%s': %s", path, strerror(errno));
+        return NULL;
+    }
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        if (kinds[i]->is_it(path)) {
+            return kinds[i];
+        }
+    }
+    if (is_folder(path)) {
+        ui_error(ui, "'%s' is a folder, but there is no study.yaml, no noise file and no trace in it", path);
+        ui_hint(ui, "'idlewave study FILE.yaml -o DIR' fills a folder that can be shown");
+        return NULL;
+    }
+    ui_error(ui, "'%s' is nothing that can be shown", path);
+    if (ending != NULL && (strcmp(ending, ".yaml") == 0 || strcmp(ending, ".yml") == 0)) {
+        ui_hint(ui, "run the study first: idlewave study %s -o DIR", path);
+    }
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        ui_hint(ui, "what can be: %s", kinds[i]->what);
+    }
+    return NULL;
+}
+
+/* ---- writing ---- */
+
+/* NO_COLOR: https://no-color.org */
+static bool has_colour(void)
+{
+    const char *no_colour = getenv("NO_COLOR"), *terminal = getenv("TERM");
+
+    return isatty(STDOUT_FILENO) && (no_colour == NULL || no_colour[0] == '\0') && terminal != NULL &&
+           strcmp(terminal, "dumb") != 0;
+}
+
+struct report {
+    const struct report_kind *kind;
+    const void *input;
+    struct report_target *target;
+};
+
+static iw_status write_stream(const iw_log *log, void *arg, FILE *out)
+{
+    const struct report *report = arg;
+
+    report->target->out = out;
+    return report->kind->write(log, report->input, report->target);
+}
+
+static iw_status write_report(struct ui *ui, const struct report_kind *kind, const void *input,
+                              struct report_target *target, const char *output)
+{
+    iw_status status;
+
+    if (is_by_path(target->format)) {
+        target->path = output;
+        status = kind->write(&ui->log, input, target);
+        if (status == IW_OK && target->format == REPORT_GNUPLOT) {
+            (void)printf("Wrote plot.gp and its data into '%s'.\nNext: cd %s && gnuplot plot.gp\n", output,
+                         output);
+        } else if (status == IW_OK) {
+            (void)printf("Wrote '%s'.\n", output);
+        }
+        return status;
+    }
+    if (output != NULL) {
+        struct report report = {kind, input, target};
+
+        status = iw_write_file(&ui->log, output, write_stream, &report);
+        if (status == IW_OK) {
+            (void)printf("Wrote '%s'.\n", output);
+        }
+        return status;
+    }
+    target->out = stdout;
+    target->has_colour = has_colour();
+    return kind->write(&ui->log, input, target);
+}
+
+static int run(struct ui *ui, const void *values, const struct opt_args *args)
+{
+    const struct report_opts *opts = values;
+    const struct report_kind *kind;
+    struct report_target target = {.out = NULL};
+    struct window window;
+    void *input = NULL;
+    iw_status status;
+    int code;
+
+    if (args->count == 0) {
+        return ui_usage(ui, "a report of what? idlewave report DIR, or FILE");
+    }
+    target.name = args->values[0];
+    kind = find_kind(ui, target.name);
+    if (kind == NULL) {
+        return UI_ERROR;
+    }
+    code = choose_format(ui, opts, kind, &target.format);
+    if (code == UI_DONE) {
+        code = parse_window(ui, opts, target.format, &window);
+    }
+    if (code != UI_DONE) {
+        return code;
+    }
+    target.window = opts->ranks != NULL || opts->time != NULL ? &window : NULL;
+    status = kind->load(&ui->log, target.name, &input);
+    if (status == IW_OK) {
+        status = write_report(ui, kind, input, &target, opts->output);
+        kind->free(input);
+    }
+    return ui_exit_of(status);
+}
+
+const struct verb verb_report = {
+    .name = "report",
+    .summary = "shows results: HTML page, terminal, CSV, figures for papers",
+    .synopsis = synopsis,
+    .description = description,
+    .argument_name = "DIR|FILE",
+    .argument_help = "the folder of a study, a noise file or a folder of them, a timeline, a trace, or the "
+                     "JSON of a simulation, a "
+                     "benchmark or a what-if",
+    .groups = groups,
+    .group_count = sizeof groups / sizeof groups[0],
+    .examples = examples,
+    .defaults = &defaults,
+    .values_size = sizeof(struct report_opts),
+    .most_arguments = 1,
+    .run = run,
+};

@@ -1,0 +1,138 @@
+/* `idlewave schedule`: patterns, traces and GOAL files in, GOAL text or binary out.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include <idlewave/idlewave.h>
+
+#include "options/help.h"
+#include "options/program_opts.h"
+#include "verbs.h"
+
+struct schedule_output_opts {
+    struct opt_origins origins;
+    int format;
+    const char *path;
+    bool wants_list;
+};
+
+struct schedule_opts {
+    struct program_opts program;
+    struct schedule_output_opts output;
+};
+
+enum { FORMAT_GOAL, FORMAT_GOAL_BIN, LIST_COLUMN = 36 };
+static const char *const formats[] = {"goal", "goal-bin", NULL};
+
+#define ROW(...) OPT_ROW(struct schedule_output_opts, __VA_ARGS__)
+static const struct opt output_rows[] = {
+    ROW("format", OPT_CHOICE, format, "", "GOAL as text or binary (default goal)", .choices = formats),
+    ROW("output", OPT_STRING, path, "FILE", "where to (default standard output, text only)", .letter = 'o'),
+    ROW("list", OPT_FLAG, wants_list, "", "list all operations and algorithms of --pattern"),
+};
+#undef ROW
+
+static const struct opt_group groups[] = {
+    {"What runs", program_rows, PROGRAM_ROW_COUNT, offsetof(struct schedule_opts, program), false},
+    {"Halo and sweep patterns", halo_rows, HALO_ROW_COUNT, offsetof(struct schedule_opts, program), false},
+    {"Traces", trace_rows, TRACE_ROW_COUNT, offsetof(struct schedule_opts, program), false},
+    OPT_GROUP("Output", output_rows, offsetof(struct schedule_opts, output)),
+};
+
+static const struct schedule_opts defaults = {.program = PROGRAM_OPTS_INIT};
+
+static const char *const synopsis[] = {"[options] --pattern OP[:ALGORITHM] --ranks N", "[options] FILE",
+                                       "[options] TRACE [--ranks N]", "--list", NULL};
+
+static const char description[] =
+    "Writes what the ranks run as a GOAL schedule, the format of LogGOPSim: a "
+    "pattern is unrolled, a trace is too (with its "
+    "collectives as messages, replicated to more ranks if wanted), a GOAL file is "
+    "converted between text and binary.";
+
+static const struct example examples[] = {
+    {"the schedule of a broadcast", "idlewave schedule --pattern bcast:binomial --ranks 8 --bytes 64KiB"},
+    {"a traced program, four times as large",
+     "idlewave schedule run --ranks 256 --collectives mpich -o app.goal"},
+    {"GOAL text to binary", "idlewave schedule app.goal --format goal-bin -o app.bin"},
+    {"all operations and algorithms", "idlewave schedule --list"},
+    {NULL, NULL},
+};
+
+/* Algorithms of an operation stand together; the first one is its default. */
+static int list_algorithms(void)
+{
+    const char *op, *algorithm, *summary, *previous = "";
+    char name[80], text[200];
+
+    for (size_t i = 0; iw_algorithm_info(i, &op, &algorithm, &summary); i++) {
+        const bool is_default = strcmp(op, previous) != 0;
+
+        if (is_default) {
+            (void)printf("%s%s\n", i > 0 ? "\n" : "", op);
+        }
+        snprintf(name, sizeof name, "%s:%s", op, algorithm);
+        snprintf(text, sizeof text, "%s%s", summary, is_default ? " (default)" : "");
+        help_row(stdout, LIST_COLUMN, name, text);
+        previous = op;
+    }
+    return UI_DONE;
+}
+
+static int check(const struct ui *ui, const struct schedule_opts *opts)
+{
+    if (opts->output.format == FORMAT_GOAL_BIN && opts->output.path == NULL) {
+        return ui_usage(ui, "--format goal-bin needs a file: -o FILE");
+    }
+    if (opts->program.goal_unit_ps == 0) {
+        return ui_usage(ui, "--goal-unit must be above zero");
+    }
+    return UI_DONE;
+}
+
+static int write_schedule(struct ui *ui, const struct schedule_opts *opts, const iw_program *program)
+{
+    const char *path = opts->output.path != NULL ? opts->output.path : "-";
+
+    return ui_exit_of(iw_program_write_goal(&ui->log, program, path, opts->output.format == FORMAT_GOAL_BIN,
+                                            opts->program.goal_unit_ps));
+}
+
+static int run(struct ui *ui, const void *values, const struct opt_args *args)
+{
+    const struct schedule_opts *opts = values;
+    struct program_source source = {.path = NULL};
+    iw_program *program = NULL;
+    int code;
+
+    if (opts->output.wants_list) {
+        return list_algorithms();
+    }
+    code = check(ui, opts);
+    if (code == UI_DONE) {
+        code = program_make(ui, &opts->program, args, &source, &program);
+    }
+    if (code == UI_DONE) {
+        code = write_schedule(ui, opts, program);
+    }
+    iw_program_free(program);
+    program_source_release(&source);
+    return code;
+}
+
+const struct verb verb_schedule = {
+    .name = "schedule",
+    .summary = "writes patterns, traces and schedules as GOAL, text or binary",
+    .synopsis = synopsis,
+    .description = description,
+    .argument_name = "FILE",
+    .argument_help = "a GOAL schedule to convert, text or binary, or a trace: the folder or a file of it",
+    .groups = groups,
+    .group_count = sizeof groups / sizeof groups[0],
+    .examples = examples,
+    .defaults = &defaults,
+    .values_size = sizeof(struct schedule_opts),
+    .most_arguments = 1,
+    .run = run,
+};

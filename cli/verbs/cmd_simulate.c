@@ -1,0 +1,267 @@
+/* `idlewave simulate`: options in, one simulation, one result out.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include <stdio.h>
+
+#include <idlewave/idlewave.h>
+
+#include "options/simulate_opts.h"
+#include "process/mpi_run.h"
+#include "process/progress.h"
+#include "verbs.h"
+#include "verbs/simulate_timeline.h"
+
+static const char *const synopsis[] = {"[options] --pattern OP[:ALGORITHM] --ranks N", "[options] FILE",
+                                       "[options] TRACE [--ranks N]", NULL};
+
+static const char description[] =
+    "Runs a pattern, a schedule or the trace of an MPI program under the LogGOPS model with "
+    "operating-system noise and injected delays, and "
+    "says how much slower it is than without them: by the mean of the trials, with the median beside it.\n"
+    "The same options and seed give the same times, to the picosecond, for any "
+    "engine and any number of threads, "
+    "lanes and processes. Started by the launcher of Open MPI or MPICH, its processes share one simulation.";
+
+static const struct example examples[] = {
+    {"an allreduce of a million ranks under 0.21 % of noise",
+     "idlewave simulate --pattern allreduce:dissemination --ranks 1Mi --bytes 8 \\\n"
+     "      --noise periodic:0.375Hz,5.6ms --trials 20"},
+    {"where the time goes in a halo exchange with an allreduce in each step",
+     "idlewave simulate --pattern halo2d+allreduce --ranks 4096 --bytes 8KiB \\\n"
+     "      --compute 1ms --repeat 100 --noise poisson:100Hz,exp:50us --explain"},
+    {"a delay of 13.5 ms that travels along a ring of ranks",
+     "idlewave simulate --pattern halo1d --ranks 40 --repeat 30 --compute 3ms \\\n"
+     "      --delay rank=5,time=13.5ms --timeline run.h5"},
+    {"a traced program on more ranks, with Open MPI's algorithms",
+     "idlewave simulate run --ranks 32768 --collectives ompi-4.1 --noise node.h5"},
+    {"a GOAL file, as JSON", "idlewave simulate app.goal --net my.yaml --noise node.txt --trials 100 \\\n"
+                             "      --format json"},
+    {"the ranks of one simulation on four nodes, or on four cores",
+     "mpirun -n 4 idlewave simulate --pattern barrier --ranks 16Mi \\\n"
+     "      --noise periodic:0.5Hz,220us --net altix"},
+    {NULL, NULL},
+};
+
+/* Everything one simulation holds. */
+struct simulation {
+    struct mpi_run mpi_run;
+    struct program_source source;
+    iw_program *program;
+    iw_net net;
+    iw_noise_set *set;
+    iw_noise *noise; /* of the set as it is */
+    iw_sim_result *result;
+    iw_certainty certainty;
+    iw_timeline *timeline; /* NULL: not wanted */
+};
+
+static int set_up(struct ui *ui, const struct simulate_opts *opts, const struct opt_args *args,
+                  struct simulation *s)
+{
+    int code = simulate_make_net(ui, &opts->net, &s->net);
+
+    if (code == UI_DONE) {
+        code = simulate_make_set(ui, &opts->noise, &s->set);
+    }
+    if (code == UI_DONE) {
+        code = ui_exit_of(iw_noise_set_make(&ui->log, s->set, NULL, opts->run.seed, 0, &s->noise));
+    }
+    if (code == UI_DONE) {
+        code = program_make(ui, &opts->program, args, &s->source, &s->program);
+    }
+    if (code == UI_DONE && opts->output.timeline_path != NULL) {
+        code = simulate_new_timeline(ui, opts, s->program, &s->net, &s->source, &s->timeline);
+    }
+    return code;
+}
+
+/* The JSON of a single trial tells when its ranks end; their times are kept up to so many ranks. */
+static const uint32_t MOST_RANKS_KEPT = UINT32_C(1) << 24;
+
+static void fill_opts(const struct simulate_opts *opts, const struct simulation *s, iw_sim_opts *sim)
+{
+    simulate_fill_opts(opts, sim);
+    sim->link = s->mpi_run.link;
+    sim->threads = sim->threads != 0 ? sim->threads : mpi_run_threads(&s->mpi_run);
+}
+
+/* --dry-run. The trials of redraws are counted as if they ran side by side with the others. */
+static int forecast(struct ui *ui, const struct simulate_opts *opts, const struct simulation *s)
+{
+    const uint64_t redrawn = iw_certainty_trials(s->set, opts->run.trials);
+    iw_sim_opts sim = IW_SIM_OPTS_INIT;
+    iw_forecast all;
+    iw_status status;
+
+    fill_opts(opts, s, &sim);
+    sim.trials += redrawn;
+    status = iw_forecast_make(&ui->log, s->program, &s->net, s->noise, &sim, &all);
+    if (status == IW_OK) {
+        all.redrawn = redrawn;
+        status = opts->shown.format == OUTPUT_JSON ? iw_forecast_write_json(&ui->log, &all, stdout)
+                                                   : iw_forecast_write_text(&ui->log, &all, stdout);
+    }
+    return ui_exit_of(status);
+}
+
+static int simulate(struct ui *ui, const struct simulate_opts *opts, struct simulation *s)
+{
+    iw_sim_opts sim = IW_SIM_OPTS_INIT;
+    struct progress progress;
+    iw_status status;
+
+    fill_opts(opts, s, &sim);
+    sim.want_end_times |= opts->shown.format == OUTPUT_JSON && sim.trials == 1 &&
+                          iw_program_ranks(s->program) <= MOST_RANKS_KEPT;
+    progress_begin(&progress, (double)iw_program_messages(s->program) * (double)sim.trials, "messages");
+    if (s->timeline != NULL) {
+        sim.steps = iw_timeline_sink(s->timeline);
+    }
+    if (mpi_run_is_first(&s->mpi_run)) {
+        sim.progress = (iw_progress){progress_update, &progress};
+        ui->progress = &progress;
+    }
+    status = iw_simulate(&ui->log, s->program, &s->net, s->noise, &sim, &s->result);
+    ui->progress = NULL;
+    progress_wipe(&progress);
+    if (status == IW_ERR_DEADLOCK) {
+        program_explain_deadlock(ui, &s->source);
+    }
+    return ui_exit_of(status);
+}
+
+/* What the recording behind the noise can say of that. */
+static int find_certainty(struct ui *ui, const struct simulate_opts *opts, struct simulation *s)
+{
+    const uint64_t trials = iw_certainty_trials(s->set, opts->run.trials);
+    iw_sim_opts sim = IW_SIM_OPTS_INIT;
+    const iw_certainty_question question = {
+        .set = s->set, .program = s->program, .net = &s->net, .opts = &sim, .result = s->result};
+    struct progress progress;
+    iw_status status;
+
+    fill_opts(opts, s, &sim);
+    progress_begin(&progress, (double)iw_program_messages(s->program) * (double)trials, "messages");
+    if (mpi_run_is_first(&s->mpi_run)) {
+        sim.progress = (iw_progress){progress_update, &progress};
+        ui->progress = &progress;
+    }
+    status = iw_certainty_find(&ui->log, &question, &s->certainty);
+    ui->progress = NULL;
+    progress_wipe(&progress);
+    return ui_exit_of(status);
+}
+
+static int write_text(struct ui *ui, const struct simulate_opts *opts, const struct simulation *s,
+                      const iw_origin *origin)
+{
+    const bool ends_with_paragraph =
+        iw_noise_source_count(s->noise) > 0 || opts->run.trials > 1 || opts->output.wants_explain;
+    const iw_status status = iw_result_write_text(&ui->log, s->result, origin, stdout);
+
+    if (status == IW_OK && s->timeline != NULL) {
+        if (ends_with_paragraph) {
+            (void)putchar('\n');
+        }
+        simulate_print_timeline(s->timeline, opts->output.timeline_path);
+    }
+    return ui_exit_of(status);
+}
+
+static int write_result(struct ui *ui, const struct simulate_opts *opts, const struct simulation *s)
+{
+    char what[PROGRAM_NAME_SIZE];
+    const iw_origin origin = {
+        .what = program_name(&s->source, what),
+        .command = ui->command,
+        .net = &s->net,
+        .noise = s->noise,
+        .set = s->set,
+        .certainty = &s->certainty,
+        .delay_count = s->source.delay_count,
+        .traced = s->source.trace != NULL ? &s->source.traced : NULL,
+    };
+
+    if (opts->output.end_times_path != NULL) {
+        const iw_status status = iw_result_write_end_times(&ui->log, s->result, opts->output.end_times_path);
+
+        if (status != IW_OK) {
+            return ui_exit_of(status);
+        }
+    }
+    if (s->timeline != NULL) {
+        iw_timeline_set_noiseless(s->timeline, s->result->noiseless_ps);
+
+        const int code = simulate_write_timeline(ui, s->timeline, opts->output.timeline_path);
+
+        if (code != UI_DONE) {
+            return code;
+        }
+    }
+    switch (opts->shown.format) {
+    case OUTPUT_JSON: return ui_exit_of(iw_result_write_json(&ui->log, s->result, &origin, stdout));
+    case OUTPUT_CSV: return ui_exit_of(iw_result_write_csv(&ui->log, s->result, &origin, stdout));
+    default: return write_text(ui, opts, s, &origin);
+    }
+}
+
+static int run_and_write(struct ui *ui, const struct simulate_opts *opts, struct simulation *s)
+{
+    int code = simulate(ui, opts, s);
+
+    if (code == UI_DONE) {
+        code = find_certainty(ui, opts, s);
+    }
+    if (code != UI_DONE) {
+        mpi_run_abort(&s->mpi_run, code);
+    } else if (mpi_run_is_first(&s->mpi_run)) {
+        code = write_result(ui, opts, s);
+        if (code == UI_DONE && opts->run.checkpoint_dir != NULL) {
+            iw_checkpoint_remove(opts->run.checkpoint_dir);
+        }
+    }
+    return code;
+}
+
+static int run(struct ui *ui, const void *values, const struct opt_args *args)
+{
+    const struct simulate_opts *opts = values;
+    struct simulation s = {.program = NULL};
+    int code;
+
+    mpi_run_begin(&s.mpi_run, ui);
+    code = simulate_check(ui, opts);
+    if (code != UI_DONE) { /* all processes say so, none has to be told */
+        return mpi_run_end(&s.mpi_run, code);
+    }
+    code = mpi_run_open(&s.mpi_run, set_up(ui, opts, args, &s));
+    if (code == UI_DONE && opts->run.is_dry) {
+        code = mpi_run_is_first(&s.mpi_run) ? forecast(ui, opts, &s) : UI_DONE;
+    } else if (code == UI_DONE) {
+        code = run_and_write(ui, opts, &s);
+    }
+    code = mpi_run_end(&s.mpi_run, code);
+    iw_timeline_free(s.timeline);
+    iw_sim_result_free(s.result);
+    iw_program_free(s.program);
+    iw_noise_free(s.noise);
+    iw_noise_set_free(s.set);
+    program_source_release(&s.source);
+    return code;
+}
+
+const struct verb verb_simulate = {
+    .name = "simulate",
+    .summary = "runs a pattern, a schedule or a trace with noise and delays",
+    .synopsis = synopsis,
+    .description = description,
+    .argument_name = "FILE",
+    .argument_help = "a GOAL schedule, text or binary, or a trace: the folder or a file of it",
+    .groups = simulate_groups,
+    .group_count = SIMULATE_GROUP_COUNT,
+    .examples = examples,
+    .defaults = &simulate_defaults,
+    .values_size = sizeof(struct simulate_opts),
+    .most_arguments = 1,
+    .run = run,
+};

@@ -1,0 +1,287 @@
+/* `idlewave study`: one YAML file in, a folder of results out; goes on where it was interrupted.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include <idlewave/idlewave.h>
+
+#include "options/shown_opts.h"
+#include "process/interrupt.h"
+#include "process/progress.h"
+#include "verbs/study_share.h"
+#include "verbs/study_verbs.h"
+
+struct study_opts {
+    struct opt_origins origins;
+    const char *dir, *shard;
+    uint64_t threads;
+    bool is_dry_run;
+    struct shown_opts shown;
+};
+
+#define ROW(...) OPT_ROW(struct study_opts, __VA_ARGS__)
+static const struct opt run_rows[] = {
+    ROW("dry-run", OPT_FLAG, is_dry_run, "", "only say which cells there are, and what they will take"),
+    ROW("shard", OPT_STRING, shard, "I/N",
+        "run the I-th of N even parts, for folders or machines that share nothing (default all)"),
+    ROW("threads", OPT_COUNT, threads, "N", "threads of each process (default as many as CPUs allowed)",
+        .min = 1, .max = 1024, .is_setting = true),
+};
+static const struct opt output_rows[] = {
+    SHOWN_OUTPUT_ROW(struct study_opts, dir, "DIR",
+                     "the folder of results (default the name of FILE without .yaml)"),
+};
+#undef ROW
+
+static const struct opt_group groups[] = {
+    OPT_GROUP("What runs", run_rows, 0),
+    OPT_GROUP("Output", output_rows, 0),
+    SHOWN_JSON_GROUP("Output", offsetof(struct study_opts, shown)),
+};
+
+static const struct study_opts defaults = {.threads = 0};
+
+static const char *const synopsis[] = {"[options] FILE", "merge [options] DIR...", NULL};
+
+static const char description[] =
+    "Runs all cells of a study: a YAML file that lists systems (network and noise), patterns or schedules, "
+    "numbers of ranks, sizes and so on. Each finished cell is one line in the folder of results, on the disk "
+    "before the next one begins.\n"
+    "Interrupted at any moment, the same command goes on with what is missing, and ends with the same lines "
+    "as "
+    "if nothing had happened. After a change of the file only cells that changed are run.\n"
+    "Any number of processes may run one study in one folder, started by mpirun or srun, as a job array, or "
+    "by "
+    "hand: each takes the next cell that nobody has, and those of processes that died.";
+
+static const struct example examples[] = {
+    {"what would it take?", "idlewave study four-systems.yaml --dry-run"},
+    {"run it, and look at it",
+     "idlewave study four-systems.yaml -o four\n  idlewave report four -o four.html"},
+    {"on all cores of eight nodes, in a folder that all see",
+     "mpirun -n 8 --map-by node idlewave study four-systems.yaml -o four\n"
+     "  srun -N 8 idlewave study four-systems.yaml -o four\n"
+     "  sbatch --array=1-8 --wrap 'idlewave study four-systems.yaml -o four'"},
+    {"on two machines that share nothing", "idlewave study four-systems.yaml -o part1 --shard 1/2\n"
+                                           "  idlewave study four-systems.yaml -o part2 --shard 2/2\n"
+                                           "  idlewave study merge part1 part2 -o four"},
+    {NULL, NULL},
+};
+
+static const struct verb *const subverbs[] = {&verb_study_merge, NULL};
+
+/* ---- what is asked for ---- */
+
+/* The folder that was given, or the file's name without folders and suffix; to be freed. */
+static char *choose_dir(const char *given, const char *path)
+{
+    const char *name = given != NULL ? given : ui_file_name(path);
+    const char *dot = given == NULL ? strrchr(name, '.') : NULL;
+    const size_t length = dot != NULL && dot > name && (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0)
+                              ? (size_t)(dot - name)
+                              : strlen(name);
+    char *dir = ui_grow(NULL, length + 1, 1);
+
+    memcpy(dir, name, length);
+    dir[length] = '\0';
+    return dir;
+}
+
+static int check_dir(const struct ui *ui, const char *given, const char *dir)
+{
+    struct stat info;
+
+    if (given == NULL && stat(dir, &info) == 0 && !S_ISDIR(info.st_mode)) {
+        return ui_usage(ui, "'%s' is a file: where shall the results go? -o DIR", dir);
+    }
+    return UI_DONE;
+}
+
+/* ---- running ---- */
+
+struct watcher {
+    struct progress *progress;
+    struct timespec begin;
+    size_t cells_before;
+    bool has_begun, has_told;
+};
+
+/* "72/160 cells, 3.1/s": the rate is that of this run. */
+static void describe_rate(const struct watcher *watcher, const iw_study_progress *now, char *buf, size_t size)
+{
+    struct timespec time;
+    double elapsed_s, rate;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &time);
+    elapsed_s = (double)(time.tv_sec - watcher->begin.tv_sec) +
+                1e-9 * (double)(time.tv_nsec - watcher->begin.tv_nsec);
+    rate = elapsed_s > 0.0 ? (double)(now->cells_done - watcher->cells_before) / elapsed_s : 0.0;
+    snprintf(buf, size, "%zu/%zu cells, %.2g/%s", now->cells_done, now->cells_total,
+             rate >= 1.0 ? rate : 60.0 * rate, rate >= 1.0 ? "s" : "min");
+}
+
+static void show_progress(void *arg, const iw_study_progress *now)
+{
+    const double parts = 1e6;
+    struct watcher *watcher = arg;
+
+    if (!watcher->has_begun) {
+        watcher->has_begun = true;
+        watcher->cells_before = now->cells_done;
+        (void)clock_gettime(CLOCK_MONOTONIC, &watcher->begin);
+    }
+    describe_rate(watcher, now, watcher->progress->detail, sizeof watcher->progress->detail);
+    if (now->work_total > 0.0) {
+        progress_update(watcher->progress, (uint64_t)(parts * now->work_done / now->work_total),
+                        (uint64_t)parts);
+    }
+}
+
+static bool is_stopped(void *arg)
+{
+    struct watcher *watcher = arg;
+
+    if (interrupt_has_come() && !watcher->has_told) {
+        watcher->has_told = true;
+        progress_wipe(watcher->progress);
+        ui_hint(NULL, "ends with the cells that are running; interrupt again to end at once");
+    }
+    return interrupt_has_come();
+}
+
+static iw_status run_study(struct ui *ui, const iw_study *study, const char *dir, bool is_first,
+                           const iw_study_opts *run_opts, iw_study_outcome *outcome)
+{
+    iw_study_opts watched = *run_opts;
+    struct progress progress;
+    struct watcher watcher = {.progress = &progress, .has_told = !is_first};
+    struct interrupt interrupt;
+    iw_status status;
+
+    progress_begin(&progress, 0.0, NULL);
+    ui->progress = &progress;
+    watched.command = ui->command;
+    watched.is_stopped = is_stopped;
+    watched.progress = is_first ? show_progress : NULL;
+    watched.arg = &watcher;
+    interrupt_catch(&interrupt);
+    status = iw_study_run(&ui->log, study, dir, &watched, outcome);
+    interrupt_release(&interrupt);
+    ui->progress = NULL;
+    progress_wipe(&progress);
+    return status;
+}
+
+static void tell_outcome(struct ui *ui, int format, const iw_study_outcome *outcome,
+                         const struct shard *shard, const char *dir)
+{
+    if (format == OUTPUT_JSON) {
+        study_write_outcome_json(outcome, shard, dir, stdout);
+    } else if (!outcome->is_stopped) {
+        study_write_outcome_text(outcome, shard, dir, stdout);
+    }
+    if (outcome->is_stopped) {
+        ui_error(ui, "interrupted: %zu of %zu cells are done; the same command goes on",
+                 outcome->found + outcome->run + outcome->others, outcome->cells);
+    }
+}
+
+static int run_and_tell(struct study_share *share, const struct study_opts *opts, const iw_study *study,
+                        const char *dir, const iw_study_opts *run_opts)
+{
+    const bool is_first = study_share_is_first(share);
+    iw_study_outcome outcome;
+    iw_status status;
+
+    share->is_running = true;
+    status = run_study(share->ui, study, dir, is_first, run_opts, &outcome);
+    share->is_running = false;
+    if (status != IW_OK) {
+        return ui_exit_of(status);
+    }
+    if (is_first) {
+        tell_outcome(share->ui, opts->shown.format, &outcome, &share->shard, dir);
+    }
+    return outcome.is_stopped ? UI_ERROR : UI_DONE;
+}
+
+/* One process tells it for all. */
+static int estimate(const struct study_share *share, const struct study_opts *opts, const iw_study *study,
+                    const char *dir, const iw_study_opts *run_opts)
+{
+    iw_study_estimate *estimate = NULL;
+    iw_status status;
+
+    if (!study_share_is_first(share)) {
+        return UI_DONE;
+    }
+    status = iw_study_estimate_new(&share->ui->log, study, dir, run_opts, &estimate);
+    if (status == IW_OK) {
+        (opts->shown.format == OUTPUT_JSON ? study_write_estimate_json : study_write_estimate_text)(
+            study, estimate, &share->shard, stdout);
+    }
+    iw_study_estimate_free(estimate);
+    return ui_exit_of(status);
+}
+
+static int load_and_run(struct study_share *share, const struct study_opts *opts, const char *path,
+                        const char *dir)
+{
+    iw_study_opts run_opts = IW_STUDY_OPTS_INIT;
+    iw_study *study = NULL;
+    const iw_status status = iw_study_load(&share->ui->log, path, &study);
+    int code;
+
+    if (status != IW_OK) {
+        return ui_exit_of(status);
+    }
+    run_opts.threads = (uint32_t)opts->threads;
+    study_share_fill(share, &run_opts);
+    code = (opts->is_dry_run ? estimate(share, opts, study, dir, &run_opts)
+                             : run_and_tell(share, opts, study, dir, &run_opts));
+    iw_study_free(study);
+    return code;
+}
+
+static int run(struct ui *ui, const void *values, const struct opt_args *args)
+{
+    const struct study_opts *opts = values;
+    struct study_share share;
+    char *dir = NULL;
+    int code = study_share_begin(&share, ui, opts->shard);
+
+    if (code == UI_DONE && args->count == 0) {
+        code = ui_usage(ui, "which study? idlewave study FILE.yaml");
+    }
+    if (code == UI_DONE) {
+        dir = choose_dir(opts->dir, args->values[0]);
+        code = check_dir(ui, opts->dir, dir);
+    }
+    if (code == UI_DONE) {
+        code = load_and_run(&share, opts, args->values[0], dir);
+    }
+    study_share_end(&share);
+    free(dir);
+    return code;
+}
+
+const struct verb verb_study = {
+    .name = "study",
+    .summary = "runs many simulations from one YAML file, and goes on after interruptions",
+    .synopsis = synopsis,
+    .description = description,
+    .argument_name = "FILE",
+    .argument_help = "the study (YAML)",
+    .groups = groups,
+    .group_count = sizeof groups / sizeof groups[0],
+    .examples = examples,
+    .defaults = &defaults,
+    .values_size = sizeof(struct study_opts),
+    .most_arguments = 1,
+    .subverbs = subverbs,
+    .run = run,
+};

@@ -1,0 +1,251 @@
+/* `idlewave trace`: between an MPI's launcher and a program, has each process of it recorded.
+ * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Every process that the launcher starts runs this, which then becomes the program (exec): signals, exit code
+ * and the launcher's connections are the program's own. All else is the preloaded tracer's work (mpi/trace).
+ */
+#include <errno.h>
+#include <ftw.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <idlewave/idlewave.h>
+
+#include "process/exec_program.h"
+#include "process/node_log.h"
+#include "verbs.h"
+
+struct tracing_opts {
+    struct opt_origins origins;
+    const char *dir;
+    uint64_t buffer_bytes;
+    int start, mpi;
+    bool wants_overwrite, is_quiet, is_shown;
+};
+
+enum { START_ON, START_OFF };
+static const char *const starts[] = {"on", "off", NULL};
+enum { MPI_AUTO };
+static const char *const mpis[] = {"auto", "openmpi", "mpich", NULL};
+
+static const char tracer_file[] = "libidlewave-trace.so";
+
+#define ROW(...) OPT_ROW(struct tracing_opts, __VA_ARGS__)
+static const struct opt record_rows[] = {
+    ROW("start", OPT_CHOICE, start, "",
+        "record from the beginning, or from the program's first MPI_Pcontrol(1) on (default on)",
+        .choices = starts),
+    ROW("buffer", OPT_COUNT, buffer_bytes, "BYTES",
+        "memory of each thread for what it records (default 1MiB)", .min = 64 << 10, .max = UINT64_C(1) << 40,
+        .is_setting = true),
+    ROW("mpi", OPT_CHOICE, mpi, "",
+        "the MPI of the program, unchecked (default auto: by its libraries, else the launcher's)",
+        .choices = mpis, .is_setting = true),
+};
+static const struct opt output_rows[] = {
+    ROW("output", OPT_STRING, dir, "DIR", "the folder of the trace (default trace-PROGRAM)", .letter = 'o'),
+    ROW("overwrite", OPT_FLAG, wants_overwrite, "",
+        "a trace that is there already, or what a run left of one, is removed first"),
+    ROW("quiet", OPT_FLAG, is_quiet, "", "no summary at the end", .letter = 'q'),
+    ROW("show", OPT_FLAG, is_shown, "",
+        "make the folder and print the variables to set, for use without this command"),
+};
+#undef ROW
+
+static const struct opt_group groups[] = {
+    OPT_GROUP("What is recorded", record_rows, 0),
+    OPT_GROUP("Output", output_rows, 0),
+};
+
+static const struct tracing_opts defaults = {.buffer_bytes = 1 << 20, .start = START_ON, .mpi = MPI_AUTO};
+
+static const char *const synopsis[] = {"[options] [--] PROGRAM [ARGUMENT...]", NULL};
+
+static const char description[] =
+    "Records the MPI calls of a program while it runs, and the time it computes between them, as an OTF2 "
+    "trace. It stands "
+    "between the launcher and the program: mpirun -n 64 idlewave trace -o run -- ./app. Programs in C, C++ "
+    "and "
+    "Fortran are traced as they are, without being linked or compiled again, for Open MPI and MPICH.\n"
+    "The program's exit code, output and signals are its own. If something fails that is ours, the program "
+    "goes on "
+    "untraced. Started without a launcher, a program runs and is traced as one rank.";
+
+static const struct example examples[] = {
+    {"64 ranks, then what they would take with noise",
+     "mpirun -n 64 idlewave trace -o run -- ./app input.dat\n  idlewave simulate run --noise node.h5"},
+    {"in a Slurm job", "srun --mpi=pmix idlewave trace -o run -- ./app"},
+    {"only between MPI_Pcontrol(1) and MPI_Pcontrol(0)", "mpirun -n 4 idlewave trace --start off -- ./app"},
+    {"without this command, Open MPI: the same by hand",
+     "mpirun -n 4 $(idlewave trace --show ./app | sed 's/^/-x /') ./app"},
+    {NULL, NULL},
+};
+
+/* ---- the tracer ---- */
+
+/* The library to preload for the program. */
+static int find_tracer(struct node_log *node_log, const struct tracing_opts *opts, const char *program,
+                       char *path, size_t size)
+{
+    const char *mpi = mpis[opts->mpi];
+    iw_status status = IW_OK;
+
+    if (opts->mpi == MPI_AUTO) {
+        status = iw_mpi_choose(&node_log->log, program, tracer_file, &mpi);
+        if (status == IW_ERR_UNSUPPORTED && node_log->has_spoken) {
+            ui_hint(NULL, "--mpi openmpi or --mpi mpich takes that MPI's tracer without asking");
+        }
+    }
+    if (status == IW_OK) {
+        status = iw_mpi_plugin_path(&node_log->log, mpi, tracer_file, path, size);
+    }
+    return status == IW_OK ? exec_program_check_library(node_log, path) : ui_exit_of(status);
+}
+
+/* ---- the folder ---- */
+
+enum { FILE_SIZE = PATH_MAX + 16 }; /* a file of the trace, in a folder of any name */
+
+static int remove_entry(const char *path, const struct stat *facts, int kind, struct FTW *walk)
+{
+    (void)facts;
+    (void)kind;
+    (void)walk;
+    return remove(path);
+}
+
+/* One process does it for all. None can have begun to write: that needs all of them to have started MPI. */
+static bool remove_old(const struct node_log *node_log, const char *dir)
+{
+    static const char *const parts[] = {"traces.otf2", "traces.def", "traces", "spool"};
+    char path[FILE_SIZE];
+
+    for (size_t i = 0; node_log->rank == 0 && i < sizeof parts / sizeof parts[0]; i++) {
+        (void)snprintf(path, sizeof path, "%s/%s", dir, parts[i]);
+        if (nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS) != 0 && errno != ENOENT) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* What another run has left would keep the tracer from starting. */
+static int check_empty(struct node_log *node_log, const char *name, const char *dir, const char *tracer)
+{
+    const int length = (int)(ui_file_name(tracer) - tracer);
+    char path[FILE_SIZE];
+
+    (void)snprintf(path, sizeof path, "%s/traces.otf2", dir);
+    if (access(path, F_OK) == 0) {
+        return node_log_fail(
+            node_log, "'%s' holds a trace already: name another folder with -o, or say --overwrite", name);
+    }
+    (void)snprintf(path, sizeof path, "%s/spool", dir);
+    if (access(path, F_OK) == 0) {
+        return node_log_fail(
+            node_log,
+            "'%s' holds what a run left that did not end: '%.*sidlewave-trace-finish %s' makes a trace "
+            "of it; or name another folder with -o, or say --overwrite",
+            name, length, tracer, name);
+    }
+    return UI_DONE;
+}
+
+/* Makes it; its full name into `dir`, as programs may go elsewhere before they end. */
+static int make_folder(struct node_log *node_log, const struct tracing_opts *opts, const char *name,
+                       const char *tracer, char *dir)
+{
+    if (mkdir(name, 0777) != 0 && errno != EEXIST) {
+        return node_log_fail(node_log, "the folder '%s' cannot be made: %s", name, strerror(errno));
+    }
+    if (realpath(name, dir) == NULL || access(dir, W_OK | X_OK) != 0) {
+        return node_log_fail(node_log, "'%s' cannot be written into: %s", name, strerror(errno));
+    }
+    if (opts->wants_overwrite) {
+        return remove_old(node_log, dir) ? UI_DONE
+                                         : node_log_fail(node_log, "the trace in '%s' cannot be removed: %s",
+                                                         name, strerror(errno));
+    }
+    return check_empty(node_log, name, dir, tracer);
+}
+
+/* ---- the environment: what the tracer reads (mpi/trace) ---- */
+
+static const char *const variables[] = {
+    "LD_PRELOAD",           "IDLEWAVE_TRACE_DIR",   "IDLEWAVE_TRACE_BUFFER",
+    "IDLEWAVE_TRACE_START", "IDLEWAVE_TRACE_QUIET", NULL};
+
+static bool set_environment(const struct tracing_opts *opts, const char *tracer, const char *dir)
+{
+    char bytes[24];
+
+    (void)snprintf(bytes, sizeof bytes, "%" PRIu64, opts->buffer_bytes);
+    return exec_program_preload(tracer) && setenv("IDLEWAVE_TRACE_DIR", dir, 1) == 0 &&
+           setenv("IDLEWAVE_TRACE_BUFFER", bytes, 1) == 0 &&
+           setenv("IDLEWAVE_TRACE_START", starts[opts->start], 1) == 0 &&
+           (opts->is_shown || setenv("IDLEWAVE_TRACE_STRICT", "1", 1) == 0) &&
+           (!opts->is_quiet || setenv("IDLEWAVE_TRACE_QUIET", "1", 1) == 0);
+}
+
+static void show_environment(void)
+{
+    for (size_t i = 0; variables[i] != NULL; i++) {
+        if (getenv(variables[i]) != NULL) {
+            (void)printf("%s=%s\n", variables[i], getenv(variables[i]));
+        }
+    }
+}
+
+/* ---- the program ---- */
+
+static int trace(struct node_log *node_log, const struct tracing_opts *opts, const struct opt_args *args)
+{
+    char tracer[PATH_MAX], dir[PATH_MAX], name[NAME_MAX + 1];
+    int code = find_tracer(node_log, opts, args->values[0], tracer, sizeof tracer);
+
+    if (code == UI_DONE) {
+        (void)snprintf(name, sizeof name, "trace-%s", ui_file_name(args->values[0]));
+        code = make_folder(node_log, opts, opts->dir != NULL ? opts->dir : name, tracer, dir);
+    }
+    if (code == UI_DONE && !set_environment(opts, tracer, dir)) {
+        code = node_log_fail(node_log, "the environment cannot be set: %s", strerror(errno));
+    }
+    if (code == UI_DONE && opts->is_shown) {
+        show_environment();
+        return UI_DONE;
+    }
+    return code == UI_DONE ? exec_program(node_log, args) : code;
+}
+
+static int run(struct ui *ui, const void *values, const struct opt_args *args)
+{
+    const struct tracing_opts *opts = values;
+    struct node_log node_log;
+    const int code = exec_program_check(ui, args);
+
+    if (code != UI_DONE) {
+        return code;
+    }
+    node_log_init(&node_log, ui);
+    return trace(&node_log, opts, args);
+}
+
+const struct verb verb_trace = {
+    .name = "trace",
+    .summary = "records an MPI program while it runs",
+    .synopsis = synopsis,
+    .description = description,
+    .groups = groups,
+    .group_count = sizeof groups / sizeof groups[0],
+    .examples = examples,
+    .defaults = &defaults,
+    .values_size = sizeof(struct tracing_opts),
+    .most_arguments = (size_t)-1,
+    .takes_command = true,
+    .run = run,
+};

@@ -1,0 +1,197 @@
+/* `idlewave wave`: idle waves in a timeline: how fast, how lasting, where they end.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <idlewave/idlewave.h>
+#include <idlewave/trace.h>
+
+#include "options/shown_opts.h"
+#include "verbs.h"
+
+struct wave_opts {
+    struct opt_origins origins;
+    iw_time threshold_ps, least_delay_ps, gap_ps; /* 0: chosen        */
+    uint64_t distance, sigma;                     /* 0: as the timeline says */
+    bool is_periodic;
+    struct shown_opts shown;
+};
+
+#define ROW(...) OPT_ROW(struct wave_opts, __VA_ARGS__)
+static const struct opt wave_rows[] = {
+    ROW("threshold", OPT_TIME, threshold_ps, "TIME",
+        "waiting that is longer than usual by this much is a wave's (default by what is usual)"),
+    ROW("least-delay", OPT_TIME, least_delay_ps, "TIME",
+        "shorter delays begin no wave (default a quarter of the computation of a step, of traces a half, and "
+        "more than noise is)"),
+    ROW("distance", OPT_COUNT, distance, "N",
+        "d: partners are up to so many ranks away (default as the timeline says)", .min = 1,
+        .max = UINT32_MAX),
+    ROW("sigma", OPT_COUNT, sigma, "N",
+        "expected are sigma d ranks in a step: 2 for rendezvous messages in both directions, one after the "
+        "other, else 1 (default as the timeline says)",
+        .min = 1, .max = UINT32_MAX),
+};
+static const struct opt trace_rows[] = {
+    ROW("step-gap", OPT_TIME, gap_ps, "TIME",
+        "a step begins where a rank computes for so long between two calls (default by the gaps themselves)"),
+    ROW("periodic", OPT_FLAG, is_periodic, "",
+        "the last rank and the first are neighbours (of a trace, or a simulated one)"),
+};
+#undef ROW
+
+static const struct opt_group groups[] = {
+    OPT_GROUP("Waves", wave_rows, 0),
+    OPT_GROUP("Traces", trace_rows, 0),
+    SHOWN_PLOT_GROUP("Output; csv has a line for each rank that a wave reaches",
+                     offsetof(struct wave_opts, shown)),
+};
+
+static const struct wave_opts defaults = {.distance = 0};
+
+static const char *const synopsis[] = {"[options] FILE|TRACE", NULL};
+
+static const char description[] =
+    "A rank that is late makes its neighbours wait, these make theirs wait in the next step: a wave of idle "
+    "time runs through the program. This finds the delays in a timeline, follows what they send in each "
+    "direction from rank to rank, and says how fast the waves are (against sigma d / T, d being the distance "
+    "of partners and T the length of a step), how much of them noise eats a rank, and where they end: at the "
+    "border, around the ring, at each other, in noise.\n"
+    "Timelines come from 'idlewave simulate --timeline'. Of a trace of a real run computation that is far "
+    "longer than usual, on one rank alone, is taken for a delay.";
+
+static const struct example examples[] = {
+    {"A delay of 13.5 ms runs through a ring of 18 ranks",
+     "idlewave simulate --pattern halo1d --ranks 18 --repeat 20 --compute 3ms --exchange split \\\n"
+     "    --delay rank=5,time=13.5ms --timeline run.h5 && idlewave wave run.h5"},
+    {"With a picture", "idlewave wave run.h5 --plot run.png"},
+    {"A traced ring", "mpirun -n 8 idlewave trace -o traced -- ./ring && idlewave wave traced --periodic"},
+    {NULL, NULL},
+};
+
+/* The timeline in a file, or made of a trace. */
+static iw_status load(struct ui *ui, const struct wave_opts *opts, const char *path, iw_timeline **timeline_p)
+{
+    iw_timeline_opts made = IW_TIMELINE_OPTS_INIT;
+
+    if (access(path, F_OK) != 0) {
+        ui_error(ui, "cannot open '%s': %s", path, strerror(errno));
+        return IW_ERR_IO;
+    }
+    if (iw_timeline_is_file(path)) {
+        return iw_timeline_read(&ui->log, path, timeline_p);
+    }
+    if (!iw_trace_is_trace(path)) {
+        ui_error(ui, "'%s' is neither a timeline nor a trace", path);
+        ui_hint(ui, "a timeline comes from 'idlewave simulate --timeline FILE'");
+        return IW_ERR_FORMAT;
+    }
+    made.about.is_periodic = opts->is_periodic;
+    return iw_timeline_from_trace(&ui->log, path, opts->gap_ps, &made, timeline_p);
+}
+
+static iw_status write_waves(struct ui *ui, int format, const iw_timeline *timeline, const iw_waves *waves)
+{
+    switch (format) {
+    case OUTPUT_JSON: return iw_waves_write_json(&ui->log, timeline, waves, stdout);
+    case OUTPUT_CSV: return iw_waves_write_csv(&ui->log, waves, stdout);
+    default: return iw_waves_write_text(&ui->log, timeline, waves, stdout);
+    }
+}
+
+static iw_status find_and_write(struct ui *ui, const struct wave_opts *opts, const iw_timeline *timeline)
+{
+    iw_wave_opts wanted = IW_WAVE_OPTS_INIT;
+    iw_waves *waves = NULL;
+    iw_status status;
+
+    wanted.threshold_ps = opts->threshold_ps;
+    wanted.least_delay_ps = opts->least_delay_ps;
+    wanted.distance = (uint32_t)opts->distance;
+    wanted.sigma = (uint32_t)opts->sigma;
+    wanted.is_periodic = opts->is_periodic;
+    status = iw_waves_find(&ui->log, timeline, &wanted, &waves);
+    if (status == IW_OK) {
+        status = write_waves(ui, opts->shown.format, timeline, waves);
+    }
+    if (status == IW_OK && opts->shown.plot != NULL) {
+        status = iw_timeline_plot(&ui->log, timeline, waves, NULL, opts->shown.plot);
+    }
+    iw_waves_free(waves);
+    return status;
+}
+
+/* 0, or what ui_usage() has returned. */
+static int check(struct ui *ui, const struct wave_opts *opts, const char *path)
+{
+    const struct {
+        const char *name;
+        bool is_zero;
+    } times[] = {{"--threshold", opt_given(opts, threshold_ps) && opts->threshold_ps == 0},
+                 {"--least-delay", opt_given(opts, least_delay_ps) && opts->least_delay_ps == 0},
+                 {"--step-gap", opt_given(opts, gap_ps) && opts->gap_ps == 0}};
+
+    for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
+        if (times[i].is_zero) {
+            return ui_usage(ui, "%s has to be above 0", times[i].name);
+        }
+    }
+    if (opt_typed(opts, gap_ps) && iw_timeline_is_file(path)) {
+        return ui_usage(ui, "--step-gap is for traces: '%s' is a timeline, which has its steps", path);
+    }
+    return 0;
+}
+
+/* A timeline of a pattern knows its neighbours; that of a simulated trace or schedule does not. */
+static int check_neighbours(struct ui *ui, const struct wave_opts *opts, const char *path,
+                            const iw_timeline *timeline)
+{
+    if (opts->is_periodic && iw_timeline_describe(timeline)->distance > 0) {
+        return ui_usage(ui, "--periodic is for traces: '%s' is a timeline that knows its neighbours", path);
+    }
+    return 0;
+}
+
+static int run(struct ui *ui, const void *values, const struct opt_args *args)
+{
+    const struct wave_opts *opts = values;
+    iw_timeline *timeline = NULL;
+    iw_status status;
+    int wrong;
+
+    if (args->count == 0) {
+        return ui_usage(ui, "waves in what? idlewave wave FILE");
+    }
+    wrong = check(ui, opts, args->values[0]);
+    if (wrong != 0) {
+        return wrong;
+    }
+    status = load(ui, opts, args->values[0], &timeline);
+    if (status == IW_OK) {
+        wrong = check_neighbours(ui, opts, args->values[0], timeline);
+    }
+    if (status == IW_OK && wrong == 0) {
+        status = find_and_write(ui, opts, timeline);
+    }
+    iw_timeline_free(timeline);
+    return wrong != 0 ? wrong : ui_exit_of(status);
+}
+
+const struct verb verb_wave = {
+    .name = "wave",
+    .summary = "finds idle waves in a timeline: speed, decay, where they end",
+    .synopsis = synopsis,
+    .description = description,
+    .argument_name = "FILE|TRACE",
+    .argument_help = "a timeline (HDF5), or a trace as 'idlewave trace' makes it",
+    .groups = groups,
+    .group_count = sizeof groups / sizeof groups[0],
+    .examples = examples,
+    .defaults = &defaults,
+    .values_size = sizeof(struct wave_opts),
+    .most_arguments = 1,
+    .run = run,
+};

@@ -1,0 +1,342 @@
+/* `idlewave whatif`: what a job would gain without which source of noise.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <idlewave/idlewave.h>
+
+#include "options/shown_opts.h"
+#include "process/progress.h"
+#include "verbs.h"
+#include "verbs/whatif_question.h"
+
+struct whatif_opts {
+    struct opt_origins origins;
+    struct opt_list without;
+    const char *target;
+    uint64_t cores_per_node, top, redraws, trials, seed, threads;
+    int engine;
+    bool is_dry, is_quiet;
+    struct program_opts program;
+    struct net_opts net;
+    struct noise_opts noise;
+    struct shown_opts shown;
+};
+
+/* In the order of iw_engine. */
+static const char *const engines[] = {"auto", "event", "flow", NULL};
+
+#define ROW(...) OPT_ROW(struct whatif_opts, __VA_ARGS__)
+static const struct opt change_rows[] = {
+    ROW("without", OPT_LIST, without, "SOURCE[,SOURCE...]",
+        "also without these together: names, classes, class/name, with * and ? as for files, or one SPEC "
+        "as --noise had it; may be repeated"),
+    ROW("target", OPT_STRING, target, "SHARE",
+        "the smallest set of sources without which the slowdown is below this: 2%"),
+    ROW("cores-per-node", OPT_COUNT, cores_per_node, "N",
+        "what if one of N cores were left to the operating system: gain, price, from how many ranks on",
+        .min = 2, .max = 1u << 20, .is_setting = true),
+    ROW("top", OPT_COUNT, top, "N", "try N sources one by one, the others together (default 8)", .min = 1,
+        .max = 256, .is_setting = true),
+};
+static const struct opt run_rows[] = {
+    ROW("trials", OPT_COUNT, trials, "N", "simulate each change N times, in pairs (default 40)", .min = 2,
+        .max = 1u << 20, .is_setting = true),
+    ROW("redraws", OPT_COUNT, redraws, "N",
+        "draw the recordings anew N times, 2 at least, so that intervals tell how short they are; 0: leave "
+        "that out (default 24)",
+        .max = 10000, .is_setting = true),
+    ROW("seed", OPT_COUNT, seed, "N", "all random choices follow from it (default 1)", .max = INT64_MAX),
+    ROW("threads", OPT_COUNT, threads, "N", "0: one for each CPU (default 0)", .max = 1024,
+        .is_setting = true),
+    ROW("engine", OPT_CHOICE, engine, "", "flow is fast, event takes everything (default auto)",
+        .choices = engines),
+    ROW("dry-run", OPT_FLAG, is_dry, "", "only tell what would be simulated, and what it would take"),
+};
+static const struct opt output_rows[] = {
+    ROW("quiet", OPT_FLAG, is_quiet, "", "no progress and no estimate of the time on stderr", .letter = 'q'),
+};
+#undef ROW
+
+static const struct opt_group groups[] = {
+    {"What runs", program_rows, PROGRAM_ROW_COUNT, offsetof(struct whatif_opts, program), false},
+    {"Halo and sweep patterns", halo_rows, HALO_ROW_COUNT, offsetof(struct whatif_opts, program), false},
+    {"Traces", trace_rows, TRACE_ROW_COUNT, offsetof(struct whatif_opts, program), false},
+    {"Network", net_rows, NET_ROW_COUNT, offsetof(struct whatif_opts, net), false},
+    {"Noise", noise_rows, NOISE_ROW_COUNT, offsetof(struct whatif_opts, noise), false},
+    OPT_GROUP("What if", change_rows, 0),
+    OPT_GROUP("How it runs", run_rows, 0),
+    SHOWN_CSV_GROUP("Output", offsetof(struct whatif_opts, shown)),
+    OPT_GROUP("Output", output_rows, 0),
+};
+
+static const struct whatif_opts defaults = {
+    .program = PROGRAM_OPTS_INIT,
+    .net = NET_OPTS_INIT,
+    .top = 8,
+    .redraws = 24,
+    .trials = 40,
+    .seed = 1,
+};
+
+static const char *const synopsis[] = {"[options] --noise FILE --pattern OP[:ALGORITHM] --ranks N",
+                                       "[options] --noise FILE TRACE|GOAL", NULL};
+
+static const char description[] =
+    "Says what noise costs a job, and what of that each source, each class of sources, and any set that you "
+    "name is worth: the same job is simulated with the noise of a recording as it is and without them, in "
+    "pairs with the same seeds, phases and trials, at the number of ranks that you ask for.\n"
+    "Detours of a removed source vanish; those of others stay where they were: the result is, to the "
+    "picosecond, that of simulating 'idlewave noise cut --drop SOURCE'. Savings come with 95 % intervals, "
+    "which count the trials and how short the recordings are. They do not add up, and the answer says by "
+    "how much.\n"
+    "It also tells what co-scheduling would bring (all nodes disturbed at the same time), and with "
+    "--cores-per-node what a core left to the operating system would.";
+
+static const struct example examples[] = {
+    {"what to switch off first on the nodes of a job of 8192 ranks, 16 on a node",
+     "idlewave whatif --noise node.h5 --ranks-per-node 16 --pattern halo3d+allreduce \\\n"
+     "      --ranks 8192 --bytes 8 --compute 1ms --repeat 100"},
+    {"what has to go for a slowdown below 2 %, and whether a core for the OS would pay",
+     "idlewave whatif --noise node.h5 --ranks-per-node 64 --pattern allreduce \\\n"
+     "      --ranks 64Ki --compute 500us --repeat 50 --target 2% --cores-per-node 64"},
+    {"how long would that take?",
+     "idlewave whatif --noise node.h5 --pattern allreduce --ranks 64Ki --compute 1ms \\\n"
+     "      --repeat 100 --dry-run"},
+    {"two daemons at once, for a traced application",
+     "idlewave whatif run --ranks 4096 --noise node.h5 --without nscd,snmpd"},
+    {"a page to hand on", "idlewave whatif run --noise node.h5 --format json > whatif.json\n"
+                          "  idlewave report whatif.json -o whatif.html"},
+    {NULL, NULL},
+};
+
+/* ---- the sets that were named ---- */
+
+struct named_sets {
+    iw_named_set *sets;
+    char **texts; /* cut at the commas */
+    size_t count;
+};
+
+/* A SPEC, or a name with a comma in it. */
+static bool is_one_source(const iw_noise_set *noise, const char *text)
+{
+    bool *is_marked = ui_grow(NULL, iw_noise_set_part_count(noise) + 1, sizeof *is_marked);
+    const bool is_one = iw_noise_set_mark(NULL, noise, text, is_marked) == IW_OK;
+
+    free(is_marked);
+    return is_one;
+}
+
+/* The text is cut in place, at `separators`. */
+static void split_set(char *text, const char *separators, iw_named_set *set)
+{
+    const char **patterns = NULL;
+    size_t count = 0;
+    char *rest = text, *word;
+
+    while ((word = strsep(&rest, separators)) != NULL) {
+        if (word[0] != '\0') {
+            patterns = ui_grow(patterns, count + 1, sizeof *patterns);
+            patterns[count++] = word;
+        }
+    }
+    set->patterns = patterns;
+    set->pattern_count = count;
+}
+
+static void make_sets(const struct opt_list *without, const iw_noise_set *noise, struct named_sets *named)
+{
+    *named = (struct named_sets){.count = without->count};
+    named->sets = ui_grow(NULL, without->count + 1, sizeof *named->sets);
+    named->texts = ui_grow(NULL, without->count + 1, sizeof *named->texts);
+    for (size_t i = 0; i < without->count; i++) {
+        const size_t size = strlen(without->items[i]) + 1;
+
+        named->texts[i] = ui_grow(NULL, size, 1);
+        (void)snprintf(named->texts[i], size, "%s", without->items[i]);
+        named->sets[i] = (iw_named_set){.name = without->items[i]};
+        split_set(named->texts[i], is_one_source(noise, without->items[i]) ? "" : ",", &named->sets[i]);
+    }
+}
+
+static void release_sets(struct named_sets *named)
+{
+    for (size_t i = 0; i < named->count; i++) {
+        free((void *)named->sets[i].patterns);
+        free(named->texts[i]);
+    }
+    free(named->sets);
+    free(named->texts);
+}
+
+/* ---- running ---- */
+
+static int check_options(struct ui *ui, const struct whatif_opts *opts, double *target_p)
+{
+    iw_status status = IW_OK;
+
+    if (opts->noise.specs.count == 0) {
+        return ui_usage(ui, "which noise? Write --noise FILE, with a recording of 'idlewave record'");
+    }
+    if (simulate_check_skew(ui, opts->noise.sync, opts->noise.skew_ps) != UI_DONE) {
+        return UI_USAGE;
+    }
+    if (opts->is_dry && shown_check_no_csv(ui, &opts->shown, "--dry-run") != UI_DONE) {
+        return UI_USAGE;
+    }
+    for (size_t i = 0; i < opts->without.count; i++) {
+        const char *text = opts->without.items[i];
+
+        if (text[strspn(text, ",")] == '\0') {
+            return ui_usage(ui, "--without '%s' names no source", text);
+        }
+    }
+    if (opts->target != NULL) {
+        ui->option = "--target";
+        status = iw_parse_share(&ui->log, opts->target, target_p);
+        ui->option = NULL;
+    }
+    return ui_exit_of_value(ui, status);
+}
+
+static void fill_opts(const struct whatif_opts *opts, struct question *q, const struct named_sets *named,
+                      double target, iw_whatif_opts *whatif)
+{
+    const iw_sim_opts sim = IW_SIM_OPTS_INIT;
+
+    *whatif = (iw_whatif_opts){
+        .sim = sim,
+        .net = &q->net,
+        .program = question_maker(q),
+        .sets = named->sets,
+        .set_count = named->count,
+        .target = target,
+        .redraws = (uint32_t)opts->redraws,
+        .wants_classes = true,
+        .wants_together = true,
+        .cores_per_node = (uint32_t)opts->cores_per_node,
+        .most_parts = (uint32_t)opts->top,
+    };
+    whatif->sim.engine = (iw_engine)opts->engine;
+    whatif->sim.rendezvous = (iw_rendezvous)opts->net.rendezvous;
+    whatif->sim.seed = opts->seed;
+    whatif->sim.trials = opts->trials;
+    whatif->sim.threads = (uint32_t)opts->threads;
+}
+
+static iw_status write_answer(struct ui *ui, const struct whatif_opts *opts, const struct question *q,
+                              const iw_whatif *whatif)
+{
+    const iw_whatif_origin origin = {
+        .what = q->what, .command = ui->command, .noise = q->noise_names, .net = &q->net, .set = q->noise};
+
+    switch (opts->shown.format) {
+    case OUTPUT_JSON: return iw_whatif_write_json(&ui->log, whatif, &origin, stdout);
+    case OUTPUT_CSV: return iw_whatif_write_csv(&ui->log, whatif, &origin, stdout);
+    default: return iw_whatif_write_text(&ui->log, whatif, &origin, stdout);
+    }
+}
+
+/* --dry-run */
+static iw_status tell_plan(struct ui *ui, const struct whatif_opts *opts, const iw_whatif_plan *plan)
+{
+    return opts->shown.format == OUTPUT_JSON ? iw_whatif_plan_write_json(&ui->log, plan, stdout)
+                                             : iw_whatif_plan_write_text(&ui->log, plan, stdout);
+}
+
+/* Worth a word if one would go and fetch a coffee. */
+static void announce(const struct ui *ui, const iw_whatif_plan *plan)
+{
+    static const double LONG_S = 10.0, MOST_S = 9e6; /* what iw_time can hold */
+    char text[24];
+
+    if (plan->seconds >= LONG_S) {
+        ui_error(ui, "note: that will take about %s (--dry-run tells more)",
+                 iw_format_time((iw_time)(fmin(plan->seconds, MOST_S) * IW_PS_PER_S), text, sizeof text));
+    }
+}
+
+static iw_status simulate(struct ui *ui, const struct whatif_opts *opts, const struct question *q,
+                          const iw_whatif_opts *wanted)
+{
+    iw_whatif_opts whatif_opts = *wanted;
+    struct progress progress;
+    iw_whatif *whatif = NULL;
+    iw_status status;
+
+    progress_begin(&progress, 0, NULL);
+    progress.is_shown &= !opts->is_quiet;
+    progress_tell(&progress, opts->is_quiet ? NULL : ui->verb);
+    whatif_opts.sim.progress = (iw_progress){progress_update, &progress};
+    ui->progress = &progress;
+    status = iw_whatif_run(&ui->log, q->noise, &whatif_opts, &whatif);
+    ui->progress = NULL;
+    progress_wipe(&progress);
+    if (status == IW_OK) {
+        status = write_answer(ui, opts, q, whatif);
+    }
+    iw_whatif_free(whatif);
+    return status;
+}
+
+static int answer(struct ui *ui, const struct whatif_opts *opts, struct question *q, double target)
+{
+    struct named_sets named;
+    iw_whatif_opts whatif_opts;
+    iw_whatif_plan plan;
+    iw_status status = IW_OK;
+
+    make_sets(&opts->without, q->noise, &named);
+    fill_opts(opts, q, &named, target, &whatif_opts);
+    if (opts->is_dry || !opts->is_quiet) {
+        status = iw_whatif_plan_make(&ui->log, q->noise, &whatif_opts, &plan);
+    }
+    if (status == IW_OK && opts->is_dry) {
+        status = tell_plan(ui, opts, &plan);
+    } else if (status == IW_OK) {
+        if (!opts->is_quiet) {
+            announce(ui, &plan);
+        }
+        status = simulate(ui, opts, q, &whatif_opts);
+    }
+    release_sets(&named);
+    return ui_exit_of(status);
+}
+
+static int run(struct ui *ui, const void *values, const struct opt_args *args)
+{
+    const struct whatif_opts *opts = values;
+    struct question q;
+    double target = -1.0;
+    int code = check_options(ui, opts, &target);
+
+    if (code != UI_DONE) {
+        return code;
+    }
+    code = question_init(&q, ui, &opts->program, &opts->net, &opts->noise, args);
+    if (code == UI_DONE) {
+        code = answer(ui, opts, &q, target);
+    }
+    question_release(&q);
+    return code;
+}
+
+const struct verb verb_whatif = {
+    .name = "whatif",
+    .summary = "says what a job gains without which source of noise",
+    .synopsis = synopsis,
+    .description = description,
+    .argument_name = "FILE",
+    .argument_help = "a trace, or a GOAL schedule: what runs, unless --pattern says it",
+    .groups = groups,
+    .group_count = sizeof groups / sizeof groups[0],
+    .examples = examples,
+    .defaults = &defaults,
+    .values_size = sizeof(struct whatif_opts),
+    .most_arguments = 1,
+    .run = run,
+};

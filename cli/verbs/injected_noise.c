@@ -1,0 +1,95 @@
+/* Noise that is to be injected, read or made.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "verbs/injected_noise.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "options/simulate_opts.h"
+
+const char *const injected_syncs[] = {"none", "start", "phase", NULL};
+static const char *const back_ends[] = {"timer", "fifo", NULL}; /* in the order of iw_back_end */
+
+/* How SPECs that can be injected begin. */
+static const char *spec_beginning(size_t index)
+{
+    static const char *const beginnings[] = {"periodic:", "poisson:", NULL};
+
+    return beginnings[index];
+}
+
+#define ROW(...) OPT_ROW(struct injection_opts, __VA_ARGS__)
+const struct opt injection_rows[INJECTION_ROW_COUNT] = {
+    ROW("noise", OPT_LIST, noise, "FILE|SPEC",
+        "a noise file; or periodic:RATE,TIME, poisson:RATE,DIST with DIST of fixed:TIME, exp:MEAN, "
+        "pareto:A,MIN, lognormal:MEDIAN,SIGMA, which may be repeated: they add up",
+        .known = spec_beginning),
+    ROW("noise-cpus", OPT_STRING, cpus, "LIST",
+        "use only these CPUs of a file, 0,2-5 (default all: ranks of a host meet them in turns)"),
+    ROW("sync", OPT_CHOICE, sync, "",
+        "a place in the trace for each node, one for all, or one for all drawn anew in each phase, which "
+        "begins with a "
+        "collective of all ranks or an MPI_Pcontrol (default none)",
+        .choices = injected_syncs),
+    ROW("skew", OPT_TIME, skew_ps, "TIME", "shift synchronised nodes by up to TIME (default 0)"),
+    ROW("time-scale", OPT_FACTOR, time_scale, "K",
+        "stretch starts, durations and the length of the trace by K, at least 1, to lift short detours over "
+        "the floor; "
+        "for programs that scale with it, as bench does (default 1)"),
+    ROW("back-end", OPT_CHOICE, back_end, "",
+        "what takes the CPU: a timer signal in the program, or a real-time thread beside it, which needs the "
+        "right to use SCHED_FIFO (default timer)",
+        .choices = back_ends, .is_setting = true),
+    ROW("seed", OPT_COUNT, seed, "N", "all random choices follow from it (default 1)", .max = INT64_MAX),
+};
+#undef ROW
+
+int injection_check(const struct ui *ui, const struct injection_opts *opts)
+{
+    if (opts->noise.count > 1 && injected_has_file(&opts->noise)) {
+        return ui_usage(ui, "--noise takes one file, or any number of SPECs");
+    }
+    if (opts->time_scale < 1.0) {
+        return ui_usage(ui, "--time-scale %g: times can be stretched, not shrunk", opts->time_scale);
+    }
+    return simulate_check_skew(ui, opts->sync, opts->skew_ps);
+}
+
+bool injected_has_file(const struct opt_list *noise)
+{
+    for (size_t i = 0; i < noise->count; i++) {
+        if (access(noise->items[i], F_OK) == 0 || strchr(noise->items[i], ':') == NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static int load_file(const iw_log *log, const struct injected_opts *opts, iw_recording **recording_p)
+{
+    const char *path = opts->noise->items[0];
+    iw_status status = iw_recording_load(log, path, recording_p);
+
+    if (status == IW_OK) {
+        status = iw_recording_keep_cpus(log, path, opts->cpus, recording_p);
+    }
+    return ui_exit_of(status);
+}
+
+int injected_load(const struct ui *ui, const iw_log *log, const struct injected_opts *opts,
+                  iw_recording **recording_p)
+{
+    iw_synth_opts synth = IW_SYNTH_OPTS_INIT;
+    iw_edit edit;
+
+    if (injected_has_file(opts->noise)) {
+        return load_file(log, opts, recording_p);
+    }
+    synth.specs = opts->noise->items;
+    synth.spec_count = opts->noise->count;
+    synth.cpu_count = opts->cpu_count;
+    synth.seed = opts->seed;
+    synth.sync = opts->sync == IW_SYNC_NONE ? IW_SYNC_NONE : IW_SYNC_START;
+    return ui_exit_of_value(ui, iw_recording_synth(log, &synth, recording_p, &edit));
+}

@@ -1,0 +1,87 @@
+/* `model --check`: the simulator on the same question.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "options/model_opts.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "process/progress.h"
+
+static int make_noise(struct ui *ui, const struct model_opts *opts, const struct model_run *run,
+                      iw_noise **noise_p)
+{
+    char buf[128];
+    const char *spec = run->law != NULL ? iw_law_noise_spec(run->law, model_noise(opts), buf, sizeof buf)
+                                        : model_noise(opts);
+    iw_status status = iw_noise_new(&ui->log, noise_p);
+
+    if (status == IW_OK) {
+        iw_noise_only_cpus(*noise_p, run->report.cpus);
+        status = iw_noise_open(&ui->log, *noise_p, spec);
+    }
+    return ui_exit_of(status);
+}
+
+/* The theorem's barrier is a reduction up a complete binary tree and a broadcast down it. */
+static iw_status simulate_row(struct ui *ui, const struct model_opts *opts, const struct model_run *run,
+                              const iw_noise *noise, size_t i, iw_model_check *check)
+{
+    const bool is_tree = run->report.question.barrier == IW_MODEL_TREE;
+    iw_sim_opts sim = IW_SIM_OPTS_INIT;
+    iw_pattern pattern = IW_PATTERN_INIT;
+    iw_program *program = NULL;
+    iw_sim_result *result = NULL;
+    iw_summary summary;
+    iw_status status;
+
+    pattern.ranks = (uint32_t)run->ranks[i];
+    pattern.compute_ps = opts->compute_ps;
+    sim.trials = opts->trials;
+    sim.seed = opts->seed;
+    status = iw_program_from_pattern(
+        &ui->log, is_tree ? "reduce:binary+bcast:binary" : "barrier:dissemination", &pattern, &program);
+    if (status == IW_OK) {
+        status = iw_simulate(&ui->log, program, &run->net, noise, &sim, &result);
+    }
+    if (status == IW_OK) {
+        status = iw_summarize_trials(&ui->log, result, &summary);
+    }
+    if (status == IW_OK) {
+        *check = (iw_model_check){opts->trials, {summary.mean, summary.mean_low, summary.mean_high}};
+    }
+    iw_sim_result_free(result);
+    iw_program_free(program);
+    return status;
+}
+
+int model_check(struct ui *ui, const struct model_opts *opts, struct model_run *run)
+{
+    struct progress progress;
+    iw_noise *noise = NULL;
+    iw_status status = IW_OK;
+    int code;
+
+    if (run->ranks[0] > opts->check_ranks) {
+        return ui_usage(ui,
+                        "--check simulates up to %" PRIu64 " ranks, fewer than any asked: write a larger "
+                        "--check-ranks, or smaller --ranks",
+                        opts->check_ranks);
+    }
+    code = make_noise(ui, opts, run, &noise);
+    run->checks = ui_grow(NULL, run->count, sizeof *run->checks);
+    memset(run->checks, 0, run->count * sizeof *run->checks);
+    run->report.checks = run->checks;
+    progress_begin(&progress, (double)run->count, NULL);
+    ui->progress = &progress;
+    for (size_t i = 0; i < run->count && code == UI_DONE && status == IW_OK; i++) {
+        if (run->ranks[i] <= opts->check_ranks) {
+            status = simulate_row(ui, opts, run, noise, i, &run->checks[i]);
+        }
+        progress_update(&progress, i + 1, run->count);
+    }
+    ui->progress = NULL;
+    progress_wipe(&progress);
+    iw_noise_free(noise);
+    return code != UI_DONE ? code : ui_exit_of(status);
+}

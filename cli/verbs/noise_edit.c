@@ -1,0 +1,57 @@
+/* Writes noise files that were made from others, and says what they hold.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "verbs/noise_edit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+const struct opt edit_output_rows[EDIT_OUTPUT_ROWS] = {
+    SHOWN_OUTPUT_ROW(struct edit_output_opts, path, "FILE", "the noise file to write, HDF5"),
+};
+
+int edit_check_output(const struct ui *ui, const struct edit_output_opts *opts)
+{
+    if (opts->path == NULL) {
+        return ui_usage(ui, "where should it be written? Add -o FILE");
+    }
+    return UI_DONE;
+}
+
+/* "OLD; COMMAND" */
+static iw_status add_command(struct ui *ui, iw_recording *recording, const char *attribute)
+{
+    const char *old = iw_recording_get(recording, attribute);
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    iw_status status;
+
+    if (out != NULL) {
+        (void)fprintf(out, "%s%s%s", old != NULL ? old : "", old != NULL ? "; " : "", ui->command);
+    }
+    if (out == NULL || fclose(out) != 0) {
+        free(text);
+        ui_error(ui, "out of memory");
+        return IW_ERR_NOMEM;
+    }
+    status = iw_recording_set(&ui->log, recording, attribute, text);
+    free(text);
+    return status;
+}
+
+int edit_write(struct ui *ui, const struct edit_output_opts *opts, const iw_edit *edit,
+               iw_recording *recording, const char *attribute)
+{
+    iw_status status = add_command(ui, recording, attribute);
+
+    if (status == IW_OK) {
+        status = iw_recording_save(&ui->log, recording, opts->path);
+    }
+    if (status == IW_OK) {
+        status = opts->shown.format == OUTPUT_JSON
+                     ? iw_edit_write_json(&ui->log, edit, recording, opts->path, stdout)
+                     : iw_edit_write_text(&ui->log, edit, recording, opts->path, stdout);
+    }
+    return ui_exit_of(status);
+}

@@ -1,0 +1,19 @@
+/* `replay --self-check`: is the noise that is made here the noise that was asked for?
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef IW_CLI_REPLAY_CHECK_H
+#define IW_CLI_REPLAY_CHECK_H
+
+#include "verbs/replay_plan.h"
+
+struct replay_check_opts {
+    int64_t duration_ns; /* noise is made and watched for so long; the host's own for half of it */
+    bool want_naive;     /* also the trace as it stands, without scale and compensation */
+    enum output_format format;
+};
+
+/* Watches a thread of this process, first as it is, then under the noise of `replay`, which is prepared.
+ * Returns UI_NEGATIVE if it is not what was asked for. */
+int replay_self_check(const struct replay *replay, const iw_log *log, const struct replay_check_opts *opts);
+
+#endif

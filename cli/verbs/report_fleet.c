@@ -1,0 +1,58 @@
+/* A folder of noise files as input of `idlewave report`.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include <idlewave/idlewave.h>
+
+#include "verbs/noise_fleet.h"
+#include "verbs/report_kinds.h"
+
+/* Other folders are studies and traces. */
+static bool is_fleet(const char *path)
+{
+    iw_folder *folder;
+
+    if (!iw_is_folder(path) || iw_folder_list(NULL, path, &folder) != IW_OK) {
+        return false;
+    }
+    iw_folder_free(folder);
+    return true;
+}
+
+static iw_status load(const iw_log *log, const char *path, void **input_p)
+{
+    const iw_fleet_opts opts = IW_FLEET_OPTS_INIT;
+    iw_fleet *fleet = NULL;
+    iw_status status;
+
+    IW_TRY(noise_fleet_read(log, path, NULL, &fleet));
+    status = iw_fleet_judge(log, fleet, &opts);
+    if (status != IW_OK) {
+        iw_fleet_free(fleet);
+        return status;
+    }
+    *input_p = fleet;
+    return IW_OK;
+}
+
+static iw_status write(const iw_log *log, const void *input, const struct report_target *target)
+{
+    switch (target->format) {
+    case REPORT_HTML: return iw_fleet_write_html(log, input, target->name, target->out);
+    case REPORT_CSV: return iw_fleet_write_csv(log, input, target->out);
+    default: return iw_fleet_write_text(log, input, target->name, target->out);
+    }
+}
+
+static void release(void *input)
+{
+    iw_fleet_free(input);
+}
+
+const struct report_kind report_fleet = {
+    .what = "a folder of noise files, one a node",
+    .has_format = {[REPORT_TEXT] = true, [REPORT_HTML] = true, [REPORT_CSV] = true},
+    .is_it = is_fleet,
+    .load = load,
+    .write = write,
+    .free = release,
+};

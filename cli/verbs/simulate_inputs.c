@@ -1,0 +1,172 @@
+/* The network and the noise of a simulation, from the options.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "options/simulate_opts.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <idlewave/whatif.h>
+
+static int find_net(struct ui *ui, const char *name_or_path, const char *level, iw_net *net)
+{
+    static const iw_net none = {.name = "none", .S_bytes = UINT64_MAX}; /* messages cost nothing */
+    const iw_net *known = strcmp(name_or_path, none.name) == 0 ? &none : iw_net_builtin(name_or_path);
+
+    if (known != NULL && level != NULL) {
+        return ui_usage(ui, "--net-level: '%s' has no levels; files of 'idlewave net' have", name_or_path);
+    }
+    if (known != NULL) {
+        *net = *known;
+        return UI_DONE;
+    }
+    if (access(name_or_path, F_OK) != 0) {
+        char names[256] = "";
+        size_t used = 0;
+
+        for (size_t i = 0; iw_net_builtin_name(i) != NULL && used < sizeof names; i++) {
+            used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", i > 0 ? ", " : "",
+                                     iw_net_builtin_name(i));
+        }
+        return ui_usage(ui, "--net: '%s' is neither a file nor one of %s, none", name_or_path, names);
+    }
+    return ui_exit_of(iw_net_load_level(&ui->log, name_or_path, level, net));
+}
+
+static bool override_all(iw_net *net, const struct net_opts *opts)
+{
+    const struct {
+        int64_t *parameter;
+        int64_t value;
+        bool is_given;
+    } costs[] = {
+        {&net->L_ps, opts->L_ps, opt_given(opts, L_ps)},
+        {&net->o_send_ps, opts->o_ps, opt_given(opts, o_ps)},
+        {&net->o_recv_ps, opts->o_ps, opt_given(opts, o_ps)},
+        {&net->o_send_ps, opts->o_send_ps, opt_given(opts, o_send_ps)},
+        {&net->o_recv_ps, opts->o_recv_ps, opt_given(opts, o_recv_ps)},
+        {&net->g_ps, opts->g_ps, opt_given(opts, g_ps)},
+        {&net->G, opts->G, opt_given(opts, G)},
+        {&net->O, opts->O, opt_given(opts, O)},
+    };
+    bool is_changed = false;
+
+    for (size_t i = 0; i < sizeof costs / sizeof costs[0]; i++) {
+        if (costs[i].is_given) {
+            *costs[i].parameter = costs[i].value;
+            net->segment_count = 0; /* who changes a cost does not mean that of small messages alone */
+            is_changed = true;
+        }
+    }
+    if (opt_given(opts, S_bytes)) {
+        net->S_bytes = opts->S_bytes;
+        is_changed = true;
+    }
+    return is_changed;
+}
+
+/* A changed network must not pass for the one that it came from. */
+static void append_to_name(iw_net *net, const char *text)
+{
+    const size_t used = strlen(net->name);
+
+    snprintf(net->name + used, sizeof net->name - used, "%s", text);
+}
+
+int simulate_make_net(struct ui *ui, const struct net_opts *opts, iw_net *net)
+{
+    int code = find_net(ui, opts->name_or_path, opts->level, net);
+
+    if (code == UI_DONE && opts->scale > 0.0) {
+        char text[32];
+
+        code = ui_exit_of_value(ui, iw_net_scale(&ui->log, net, opts->scale));
+        snprintf(text, sizeof text, " / %g", opts->scale);
+        append_to_name(net, text);
+    }
+    if (code == UI_DONE && override_all(net, opts)) {
+        append_to_name(net, ", changed");
+        code = ui_exit_of_value(ui, iw_net_check(&ui->log, net));
+    }
+    return code;
+}
+
+/* What is no file was meant as a SPEC, so a mistake in it is one of usage. */
+static int add_noise(struct ui *ui, const char *spec_or_path, noise_adder add, void *noise)
+{
+    const bool is_file = access(spec_or_path, F_OK) == 0;
+    iw_status status;
+
+    ui->option = is_file ? NULL : "--noise";
+    status = add(&ui->log, noise, spec_or_path);
+    ui->option = NULL;
+    if (status != IW_OK && status != IW_ERR_NOMEM && !is_file) {
+        ui_see_help(ui);
+        return UI_USAGE;
+    }
+    return ui_exit_of(status);
+}
+
+int simulate_add_noise(struct ui *ui, const struct opt_list *specs, noise_adder add, void *noise)
+{
+    int code = UI_DONE;
+
+    for (size_t i = 0; i < specs->count && code == UI_DONE; i++) {
+        code = add_noise(ui, specs->items[i], add, noise);
+    }
+    return code;
+}
+
+int simulate_read_cpus(const struct ui *ui, const char *text, iw_cpu_set *cpus, const iw_cpu_set **chosen_p)
+{
+    char fault[IW_CPU_FAULT_SIZE];
+
+    *chosen_p = NULL;
+    if (text == NULL) {
+        return UI_DONE;
+    }
+    if (!iw_cpu_set_parse(text, cpus, fault)) {
+        return ui_usage(ui, "--noise-cpus: %s", fault);
+    }
+    *chosen_p = cpus;
+    return UI_DONE;
+}
+
+int simulate_check_cpus(const struct ui *ui, const char *text, uint32_t recorded_cpus)
+{
+    return text == NULL || recorded_cpus > 0
+               ? UI_DONE
+               : ui_usage(ui,
+                          "--noise-cpus are those of a recording: the noise is none that tells CPUs apart");
+}
+
+static iw_status add_to_set(const iw_log *log, void *set, const char *spec_or_path)
+{
+    return iw_noise_set_add(log, set, spec_or_path);
+}
+
+int simulate_make_set(struct ui *ui, const struct noise_opts *opts, iw_noise_set **set_p)
+{
+    const iw_cpu_set *chosen;
+    iw_cpu_set cpus;
+    int code = simulate_read_cpus(ui, opts->cpus, &cpus, &chosen);
+
+    if (code == UI_DONE) {
+        code = ui_exit_of(iw_noise_set_new(&ui->log, set_p));
+    }
+    if (code == UI_DONE) {
+        iw_noise_set_only_cpus(*set_p, chosen);
+        code = simulate_add_noise(ui, &opts->specs, add_to_set, *set_p);
+    }
+    if (code == UI_DONE) {
+        code = simulate_check_cpus(ui, opts->cpus, iw_noise_set_recorded_cpus(*set_p));
+    }
+    if (code == UI_DONE) {
+        iw_noise_set_align(*set_p, (iw_sync)opts->sync, opts->skew_ps, (uint32_t)opts->ranks_per_node);
+    }
+    if (code == UI_DONE && opts->is_extrapolated) {
+        code = ui_exit_of(iw_noise_set_extrapolate(&ui->log, *set_p));
+    }
+    return code;
+}

@@ -1,0 +1,57 @@
+/* Between the parts of iw_noise_compare().
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef IWI_COMPARE_H
+#define IWI_COMPARE_H
+
+#include <idlewave/noise_compare.h>
+
+#include "stats/block_bootstrap.h"
+
+/* One of the two recordings: its detours, and what is drawn from it. */
+struct iwi_compared_side {
+    iw_recording *detours; /* without those below the common threshold; freed by iwi_without_short_free() */
+    iw_recording *losses;  /* of quanta, or NULL; `detours` borrows from them */
+    struct iwi_blocks blocks;
+    double *watched_ns; /* of all CPUs, by block */
+    double *noise_ns, *count;
+    int64_t *sorted_ns; /* durations of all CPUs, ascending */
+    size_t sorted_count;
+    struct iwi_resampling resampling;
+};
+
+/* A recording without the detours shorter than `threshold_ns`; it borrows all else from `recording`, and also
+ * the detours of CPUs that have none so short. *left_out_p: how many. */
+IW_NODISCARD iw_status iwi_without_short_new(const iw_log *log, const iw_recording *recording,
+                                             double threshold_ns, uint64_t *left_out_p,
+                                             iw_recording **coarse_p);
+void iwi_without_short_free(iw_recording *coarse, const iw_recording *recording);
+
+/* Sorts values of at least 0; `scratch` has room for as many. Linear time. */
+void iwi_sort_ns(int64_t *values, int64_t *scratch, size_t count);
+
+/* Sum of the numerators by block over the time watched, of both sides, and the interval of their difference.
+ */
+IW_NODISCARD iw_status iwi_compare_ratio(const iw_log *log, const struct iwi_compared_side *a,
+                                         const double *numerator_a, const struct iwi_compared_side *b,
+                                         const double *numerator_b, iw_compare_value *value_p);
+
+/* Kolmogorov and Smirnov's distance and Wasserstein's of first order; both have something. */
+void iwi_sorted_distances(const int64_t *a_ns, size_t count_a, const int64_t *b_ns, size_t count_b,
+                          double *ks_p, double *wasserstein_ns_p);
+
+/* Median, 99th percentile and longest with their intervals, and both distances. */
+IW_NODISCARD iw_status iwi_compare_durations(const iw_log *log, const struct iwi_compared_side *a,
+                                             const struct iwi_compared_side *b,
+                                             iw_noise_comparison *comparison);
+
+/* comparison->stretch_count and stretch_ns; the verdict is known already. */
+void iwi_compare_stretches(const struct iwi_compared_side *a, const struct iwi_compared_side *b,
+                           iw_noise_comparison *comparison);
+
+/* comparison->sources. */
+IW_NODISCARD iw_status iwi_compare_sources(const iw_log *log, const struct iwi_compared_side *a,
+                                           const struct iwi_compared_side *b,
+                                           iw_noise_comparison *comparison);
+
+#endif

@@ -1,0 +1,70 @@
+/* What the formats of other tools have in common; one file of this folder each, listed in convert.c.
+ * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * To add one: write convert_<name>.c (or import_<name>.c, if it is only read) with one `const struct
+ * iwi_convert_ops`, declare it here, list it in convert.c, and add it to docs/formats/noise-import.md.
+ */
+#ifndef IWI_CONVERT_H
+#define IWI_CONVERT_H
+
+#include <idlewave/recording_convert.h>
+
+#include "format/io/out.h"
+
+/* The attribute of recordings that come from another tool. */
+#define IWI_IMPORTED_FROM "imported_from"
+
+/* A file to read. */
+struct iwi_import {
+    const iw_log *log;
+    const char *path; /* for messages; a real path only where needs_file is set */
+    const char *data;
+    size_t size;
+};
+
+/* What a format cannot hold. */
+enum iwi_convert_loss {
+    IWI_LOSES_SOURCES = 1 << 0,
+    IWI_LOSES_PARTS = 1 << 1,
+    IWI_LOSES_QUANTA = 1 << 2, /* FWQ: the quanta; its detours are kept */
+    IWI_LOSES_FACTS = 1 << 3,  /* t_min, threshold, rung, attributes */
+    IWI_LOSES_DETOURS_OF_QUANTA = 1 << 4
+};
+
+struct iwi_convert_ops {
+    iw_convert_format about;
+    const char *in_words; /* for messages: "netgauge text" */
+    bool is_foreign;      /* what is read gets an attribute that says so */
+    bool needs_file;      /* is not read from a pipe */
+    bool is_of_one_cpu;   /* which the file does not name */
+    unsigned losses;      /* of writing */
+    bool (*matches)(const char *data, size_t size);
+    iw_status (*read)(const struct iwi_import *in, iw_recording **recording_p); /* checked by the caller */
+    /* One of the two, or none. A format of one CPU gets recordings of one CPU. */
+    void (*write)(const iw_recording *recording, struct iwi_out *out);
+    iw_status (*write_file)(const iw_log *log, const iw_recording *recording, const char *path);
+};
+
+extern const struct iwi_convert_ops iwi_convert_idlewave;
+extern const struct iwi_convert_ops iwi_convert_netgauge;
+extern const struct iwi_convert_ops iwi_convert_sysjitter;
+extern const struct iwi_convert_ops iwi_convert_csv;
+extern const struct iwi_convert_ops iwi_import_osnoise;
+extern const struct iwi_convert_ops iwi_import_trace_dat;
+extern const struct iwi_convert_ops iwi_import_jitterdebugger;
+
+/* NULL after the last, in the order of help texts. */
+extern const struct iwi_convert_ops *const iwi_convert_formats[];
+
+/* Reads a file in memory. `ops` NULL: told by the content. The recording has passed all checks. */
+IW_NODISCARD iw_status iwi_import_memory(const struct iwi_import *in, const struct iwi_convert_ops *ops,
+                                         const iw_import_opts *opts, iw_recording **recording_p);
+
+/* The format of that name; logs which there are if there is none. `want_write`: that can be written. */
+IW_NODISCARD iw_status iwi_convert_find(const iw_log *log, const char *name, bool want_write,
+                                        const struct iwi_convert_ops **ops_p);
+
+/* Appends as printf() does, up to IWI_OUT_RESERVE_MAX bytes; longer texts are cut. */
+void iwi_out_print(struct iwi_out *out, const char *format, ...) IW_PRINTF(2, 3);
+
+#endif

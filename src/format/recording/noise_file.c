@@ -1,0 +1,63 @@
+/* Noise files as users see them: written whole, and added to a simulation by their path.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include <idlewave/fleet.h>
+#include <idlewave/recording_edit.h>
+
+#include "base/base.h"
+#include "format/recording/noise_hdf5.h"
+#include "noise/recording_check.h"
+#include "noise/recording_noise.h"
+
+iw_status iw_recording_save(const iw_log *log, const iw_recording *recording, const char *path)
+{
+    struct iwi_noise_writer *writer;
+    iw_status status = IW_OK;
+
+    IW_TRY(iwi_recording_check(log, path, recording, IW_ERR_RANGE));
+    IW_TRY(iwi_noise_writer_open(log, path, recording, false, &writer));
+    for (size_t i = 0; i < recording->cpu_count && status == IW_OK; i++) {
+        status = iwi_noise_writer_append(writer, i, &recording->cpus[i]);
+    }
+    return iwi_noise_writer_close(writer); /* the same status, if there was a failure */
+}
+
+static iw_status add_folder(const iw_log *log, iw_noise *noise, const char *path)
+{
+    iw_recording **recordings = NULL;
+    iw_folder *folder;
+    iw_status status;
+
+    IW_TRY(iw_folder_list(log, path, &folder));
+    status = iw_folder_load(log, folder, &recordings);
+    for (size_t i = 0; i < folder->count && status == IW_OK; i++) {
+        status = iw_recording_keep_cpus(log, folder->paths[i], iw_noise_cpus(noise), &recordings[i]);
+    }
+    if (status == IW_OK) {
+        status = iwi_noise_take_recordings(log, noise, path, (const char *const *)folder->paths, recordings,
+                                           folder->count);
+    }
+    iw_recordings_free(recordings, folder->count);
+    iw_folder_free(folder);
+    return status;
+}
+
+iw_status iw_noise_open(const iw_log *log, iw_noise *noise, const char *spec_or_path)
+{
+    iw_recording *recording;
+    iw_status status;
+
+    if (iw_is_folder(spec_or_path)) {
+        return add_folder(log, noise, spec_or_path);
+    }
+    if (!iwi_noise_hdf5_matches(spec_or_path)) {
+        return iw_noise_add(log, noise, spec_or_path);
+    }
+    IW_TRY(iw_recording_load(log, spec_or_path, &recording));
+    status = iw_recording_keep_cpus(log, spec_or_path, iw_noise_cpus(noise), &recording);
+    if (status == IW_OK) {
+        status = iwi_noise_add_named_recording(log, noise, spec_or_path, recording);
+    }
+    iw_recording_free(recording);
+    return status;
+}

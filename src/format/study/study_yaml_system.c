@@ -1,0 +1,313 @@
+/* The systems of a study: network and noise.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <idlewave/recording.h>
+
+#include "base/nearest.h"
+#include "format/net/net_yaml.h"
+#include "format/study/study_yaml.h"
+#include "noise/source.h"
+#include "noise/spec.h"
+
+enum {
+    KEY_NAME = IWI_GRID_KEYS,
+    KEY_NET,
+    KEY_NOISE,
+    KEY_NOISE_CPUS,
+    KEY_EXTRAPOLATE,
+    KEY_RANKS_PER_NODE,
+    KEY_SKEW,
+    KEYS
+};
+
+static const struct iwi_yaml_key keys[KEYS] = {
+    IWI_GRID_KEY_ROWS,
+    [KEY_NAME] = {"name", NULL},
+    [KEY_NET] = {"net", NULL},
+    [KEY_NOISE] = {"noise", NULL},
+    [KEY_NOISE_CPUS] = {"noise-cpus", NULL},
+    [KEY_EXTRAPOLATE] = {"extrapolate", NULL},
+    [KEY_RANKS_PER_NODE] = {"ranks-per-node", NULL},
+    [KEY_SKEW] = {"skew", NULL},
+};
+
+/* A system that is being read. */
+struct subject {
+    struct iwi_study_reader *reader;
+    iw_study_system *system;
+    struct iwi_study_entry *part;
+    struct iwi_yaml_entry entries[KEYS];
+    bool needs_files; /* which are not to be opened */
+};
+
+/* ---- network ---- */
+
+static iw_status unknown_net(const struct subject *s, size_t line, const char *text)
+{
+    char known[128] = "", hint[IWI_HINT_SIZE];
+    struct iwi_nearest nearest;
+
+    iwi_nearest_begin(&nearest, text);
+    for (size_t i = 0; iw_net_builtin_name(i) != NULL; i++) {
+        const size_t used = strlen(known);
+
+        snprintf(known + used, sizeof known - used, "%s%s", i > 0 ? ", " : "", iw_net_builtin_name(i));
+        iwi_nearest_offer(&nearest, iw_net_builtin_name(i));
+    }
+    return iwi_yaml_fail(&s->reader->yaml, line, IW_ERR_FORMAT,
+                         "network '%.200s' is neither one of %s nor a file beside the study%s", text, known,
+                         iwi_nearest_hint(&nearest, hint));
+}
+
+static iw_status load_net_file(struct subject *s, const char *path, size_t line, const char *text)
+{
+    if (!s->reader->wants_files) {
+        s->needs_files = true;
+        iwi_name_of_path(path, s->system->net.name, sizeof s->system->net.name);
+        return IW_OK;
+    }
+    if (text[0] == '\0' || access(path, F_OK) != 0) {
+        return unknown_net(s, line, text);
+    }
+    return iw_net_load(s->reader->yaml.log, path, &s->system->net);
+}
+
+static iw_status read_net(struct subject *s, const yaml_node_t *node)
+{
+    const iw_net *known;
+    const char *text;
+    char *path;
+    iw_status status;
+
+    if (node->type == YAML_MAPPING_NODE) {
+        return iwi_net_read_node(&s->reader->yaml, node, s->system->name != NULL ? s->system->name : "net",
+                                 &s->system->net);
+    }
+    IW_TRY(iwi_yaml_text(&s->reader->yaml, node, "net", &text));
+    known = iw_net_builtin(text);
+    if (known != NULL) {
+        s->system->net = *known;
+        return IW_OK;
+    }
+    IW_TRY(iwi_study_path(s->reader, text, &path));
+    status = load_net_file(s, path, iwi_yaml_line(node), text);
+    free(path);
+    return status;
+}
+
+/* ---- noise ---- */
+
+static bool is_spec(const char *text)
+{
+    for (size_t i = 0; iwi_source_kinds[i]->name != NULL; i++) {
+        if (iwi_spec_arguments(text, iwi_source_kinds[i]->name) != NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static iw_status unknown_noise(const struct subject *s, size_t line, const char *text)
+{
+    char word[32], hint[IWI_HINT_SIZE];
+    struct iwi_nearest nearest;
+
+    snprintf(word, sizeof word, "%.*s", (int)strcspn(text, ":"), text);
+    iwi_nearest_begin(&nearest, word);
+    for (size_t i = 0; iwi_source_kinds[i]->name != NULL; i++) {
+        iwi_nearest_offer(&nearest, iwi_source_kinds[i]->name);
+    }
+    return iwi_yaml_fail(&s->reader->yaml, line, IW_ERR_FORMAT,
+                         "noise '%.200s' is neither 'none', nor a SPEC such as 'periodic:10Hz,100us', nor a "
+                         "file beside the study%s",
+                         text, iwi_nearest_hint(&nearest, hint));
+}
+
+/* "[periodic:10Hz,100us]" has two items: a comma ends them there. */
+static bool is_cut_spec(const struct subject *s, const char *text)
+{
+    const yaml_node_t *list = s->entries[KEY_NOISE].value;
+
+    return list->type == YAML_SEQUENCE_NODE && list->data.sequence.style == YAML_FLOW_SEQUENCE_STYLE &&
+           is_spec(text) && strchr(text, ',') == NULL;
+}
+
+static iw_status add_source(struct subject *s, iw_noise *noise, size_t line, const char *spec_or_path)
+{
+    struct iwi_log_keeper keeper;
+    iw_status status;
+
+    iwi_log_keeper_init(&keeper, s->reader->yaml.log);
+    status = iw_noise_open(&keeper.log, noise, spec_or_path);
+    if (status != IW_OK) {
+        return iwi_yaml_fail(
+            &s->reader->yaml, line, status, "noise: %s%s", keeper.text,
+            is_cut_spec(s, spec_or_path) ? "; a comma within [] ends a value: put it in quotes" : "");
+    }
+    return IW_OK;
+}
+
+/* Fills the place of one source; the study owns its text from then on. */
+static iw_status read_source(struct subject *s, const yaml_node_t *node, iw_noise *noise)
+{
+    char **place = &s->system->noise[s->system->noise_count];
+    const size_t line = iwi_yaml_line(node);
+    const char *text;
+
+    IW_TRY(iwi_yaml_text(&s->reader->yaml, node, "noise", &text));
+    if (strcmp(text, "none") == 0) {
+        return IW_OK;
+    }
+    if (is_spec(text)) {
+        IW_TRY(iwi_copy_text(s->reader->yaml.log, text, place));
+        s->system->noise_count++;
+        return add_source(s, noise, line, *place);
+    }
+    IW_TRY(iwi_study_path(s->reader, text, place));
+    s->system->noise_count++;
+    if (!s->reader->wants_files) {
+        s->needs_files = true;
+        return IW_OK;
+    }
+    if (text[0] == '\0' || access(*place, F_OK) != 0) {
+        return unknown_noise(s, line, text);
+    }
+    return add_source(s, noise, line, *place);
+}
+
+static iw_status read_noise(struct subject *s, const yaml_node_t *node, iw_noise *noise)
+{
+    const size_t count = node != NULL ? iwi_yaml_item_count(node) : 0;
+
+    if (count > IW_NOISE_MAX_SOURCES) {
+        return iwi_yaml_fail(&s->reader->yaml, iwi_yaml_line(node), IW_ERR_RANGE,
+                             "%zu sources of noise; at most %d can be added up", count, IW_NOISE_MAX_SOURCES);
+    }
+    s->system->noise = iwi_new_array(s->reader->yaml.log, count, sizeof *s->system->noise);
+    if (s->system->noise == NULL) {
+        return IW_ERR_NOMEM;
+    }
+    for (size_t i = 0; i < count; i++) {
+        IW_TRY(read_source(s, iwi_yaml_item(&s->reader->yaml, node, i), noise));
+    }
+    return IW_OK;
+}
+
+static iw_status read_cpus(struct subject *s, const yaml_node_t *node)
+{
+    char fault[IW_CPU_FAULT_SIZE];
+    const char *text;
+
+    if (node == NULL) {
+        return IW_OK;
+    }
+    IW_TRY(iwi_yaml_text(&s->reader->yaml, node, "noise-cpus", &text));
+    if (!iw_cpu_set_parse(text, &s->system->noise_cpus, fault)) {
+        return iwi_yaml_fail(&s->reader->yaml, iwi_yaml_line(node), IW_ERR_FORMAT, "noise-cpus: %s", fault);
+    }
+    return IW_OK;
+}
+
+static iw_status read_extrapolate(struct subject *s, const yaml_node_t *node, const iw_noise *noise)
+{
+    if (node == NULL) {
+        return IW_OK;
+    }
+    IW_TRY(iwi_study_switch(s->reader, node, "extrapolate", &s->system->is_extrapolated));
+    if (s->system->is_extrapolated && !s->needs_files && iw_noise_recorded_cpus(noise) == 0) {
+        return iwi_yaml_fail(&s->reader->yaml, iwi_yaml_line(node), IW_ERR_FORMAT,
+                             "there is nothing to extrapolate: the noise is not recorded; leave "
+                             "'extrapolate' out");
+    }
+    return IW_OK;
+}
+
+/* ---- the rest ---- */
+
+static iw_status read_numbers(struct subject *s)
+{
+    const yaml_node_t *ranks_per_node = s->entries[KEY_RANKS_PER_NODE].value;
+    const yaml_node_t *skew = s->entries[KEY_SKEW].value;
+
+    if (ranks_per_node != NULL) {
+        IW_TRY(iwi_study_count32(s->reader, ranks_per_node, "ranks-per-node", 1, UINT32_C(1) << 30,
+                                 &s->system->ranks_per_node));
+    }
+    return skew == NULL ? IW_OK : iwi_study_time(s->reader, skew, "skew", &s->system->skew_ps);
+}
+
+static iw_status read_name(struct subject *s)
+{
+    const yaml_node_t *node = s->entries[KEY_NAME].value;
+
+    if (node != NULL) {
+        return iwi_study_line(s->reader, node, "name", IWI_STUDY_NAME_BYTES, &s->system->name);
+    }
+    return iwi_copy_text(s->reader->yaml.log, s->system->net.name, &s->system->name);
+}
+
+static iw_status check_name(const struct subject *s)
+{
+    const iw_study *study = s->reader->study;
+
+    for (size_t i = 0; i + 1 < study->system_count; i++) {
+        if (strcmp(study->systems[i].name, s->system->name) == 0) {
+            return iwi_yaml_fail(&s->reader->yaml, s->part->line, IW_ERR_FORMAT,
+                                 "system '%s' is there already, in line %zu; give it another name",
+                                 s->system->name, s->reader->systems[i].line);
+        }
+    }
+    return IW_OK;
+}
+
+static iw_status read_parts(struct subject *s, iw_noise *noise)
+{
+    if (s->entries[KEY_NAME].value != NULL) {
+        IW_TRY(read_name(s));
+    }
+    IW_TRY(read_net(s, s->entries[KEY_NET].value));
+    if (s->entries[KEY_NAME].value == NULL) {
+        IW_TRY(read_name(s));
+    }
+    IW_TRY(check_name(s));
+    IW_TRY(read_cpus(s, s->entries[KEY_NOISE_CPUS].value));
+    iw_noise_only_cpus(noise, &s->system->noise_cpus);
+    IW_TRY(read_noise(s, s->entries[KEY_NOISE].value, noise));
+    IW_TRY(read_extrapolate(s, s->entries[KEY_EXTRAPOLATE].value, noise));
+    IW_TRY(read_numbers(s));
+    iw_noise_align(noise, IW_SYNC_NONE, 0, s->system->ranks_per_node);
+    IW_TRY(iwi_study_grid_read(s->reader, s->entries, &s->part->grid));
+    s->part->has_digest = !s->needs_files;
+    s->part->digest = iwi_digest_of_system(s->system, noise);
+    return IW_OK;
+}
+
+iw_status iwi_study_read_system(struct iwi_study_reader *reader, const yaml_node_t *node)
+{
+    const size_t index = reader->study->system_count;
+    struct subject s = {
+        .reader = reader, .system = &reader->study->systems[index], .part = &reader->systems[index]};
+    iw_noise *noise;
+    iw_status status;
+
+    s.part->line = iwi_yaml_line(node);
+    if (node->type != YAML_MAPPING_NODE) {
+        return iwi_yaml_fail(&reader->yaml, s.part->line, IW_ERR_FORMAT,
+                             "a system is a mapping such as '{name: chic, net: chic, noise: none}'");
+    }
+    IW_TRY(iwi_yaml_mapping(&reader->yaml, node, keys, KEYS, s.entries));
+    if (s.entries[KEY_NET].value == NULL) {
+        return iwi_yaml_fail(&reader->yaml, s.part->line, IW_ERR_FORMAT,
+                             "the system has no network: add 'net: chic', or a file");
+    }
+    reader->study->system_count++; /* from here on it is released with the study */
+    IW_TRY(iw_noise_new(reader->yaml.log, &noise));
+    status = read_parts(&s, noise);
+    iw_noise_free(noise);
+    return status;
+}

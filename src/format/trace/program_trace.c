@@ -1,0 +1,39 @@
+/* Programs of traces, as users make them: rules by name or from a file.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include <idlewave/trace.h>
+
+#include <string.h>
+#include <unistd.h>
+
+#include "base/base.h"
+#include "format/trace/ompi_rules.h"
+#include "program/trace_program.h"
+
+static iw_status unknown_rules(const iw_log *log, const char *name)
+{
+    char known[128];
+
+    iwi_rules_list(known, sizeof known);
+    return iwi_fail(log, IW_ERR_USAGE, "'%s' is neither a file of Open MPI's rules nor one of %s", name,
+                    known);
+}
+
+iw_status iw_program_from_trace(const iw_log *log, const iw_trace *trace, const iw_trace_opts *opts,
+                                iw_program **program_p)
+{
+    const struct iwi_rule_set *known = iwi_rules_find(opts->rules);
+    struct iwi_rule_set read;
+    iw_status status;
+
+    if (known != NULL) {
+        return iwi_program_from_rules(log, trace, opts, known, program_p);
+    }
+    if (access(opts->rules, F_OK) != 0) {
+        return unknown_rules(log, opts->rules);
+    }
+    IW_TRY(iwi_ompi_rules_read(log, opts->rules, &read));
+    status = iwi_program_from_rules(log, trace, opts, &read, program_p);
+    iwi_ompi_rules_release(&read);
+    return status;
+}

@@ -1,0 +1,37 @@
+/* Where a recording comes from, as its attributes.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef IWI_RECORDING_ORIGIN_H
+#define IWI_RECORDING_ORIGIN_H
+
+#include <time.h>
+
+#include "measure/kernel/proc_counts.h"
+#include "measure/probe/collect_detours.h"
+
+/* What must be noted before measuring. */
+struct iwi_recording_origin {
+    const char *root; /* /proc and /sys are below it */
+    time_t date;
+    uint64_t *steal_ticks; /* of each CPU */
+    struct iwi_proc_counts counts;
+};
+
+/* To be released also if it fails. */
+IW_NODISCARD iw_status iwi_recording_origin_begin(const iw_log *log, const char *root,
+                                                  const struct iwi_cpus *cpus,
+                                                  struct iwi_recording_origin *origin);
+void iwi_recording_origin_release(struct iwi_recording_origin *origin);
+
+/* Attributes that are known before measuring, and those of `opts`; docs/formats/noise-hdf5.md lists them. */
+IW_NODISCARD iw_status iwi_recording_origin_set(const iw_log *log, const struct iwi_recording_origin *origin,
+                                                const iw_measure_opts *opts,
+                                                const struct iwi_detour_collector *collector);
+
+/* Those that are known only at the end. */
+IW_NODISCARD iw_status iwi_recording_origin_complete(const iw_log *log,
+                                                     const struct iwi_recording_origin *origin,
+                                                     const iw_measure_opts *opts,
+                                                     const struct iwi_detour_collector *collector);
+
+#endif

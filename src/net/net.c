@@ -1,0 +1,181 @@
+/* Networks that are built in, and what may be done with any network.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include <idlewave/net.h>
+
+#include <math.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "net/cost.h"
+
+/* Beyond these a value is a slip of the unit, and sums of it could leave iw_time. */
+#define MAX_TIME_PS (INT64_C(3600) * IW_PS_PER_S)
+#define MAX_FS_PER_BYTE INT64_C(1000000000) /* 1 us per byte */
+#define MAX_FROM_BYTES (UINT64_C(1) << 40)
+
+/* Table III gives microseconds. S = 65 kiB, O = 0 throughout. */
+#define NS(value) ((value)*IW_PS_PER_NS)
+#define NETWORK(name_, L_ns, o_ns, g_ns, G_fs)                                                             \
+    {                                                                                                      \
+        .name = (name_), .L_ps = NS(L_ns), .o_send_ps = NS(o_ns), .o_recv_ps = NS(o_ns), .g_ps = NS(g_ns), \
+        .G = (G_fs), .O = 0, .S_bytes = UINT64_C(65) * 1024                                                \
+    }
+
+static const iw_net networks[] = {
+    NETWORK("chic", 5330, 770, 1560, 1250000), NETWORK("altix", 1640, 990, 900, 1230000),
+    NETWORK("cnl", 4770, 2870, 2040, 2670000), NETWORK("zeptoos", 8670, 3420, 2810, 2690000),
+    NETWORK("xt4", 9900, 1750, 3400, 580000),
+};
+
+enum { NETWORK_COUNT = sizeof networks / sizeof networks[0] };
+
+const iw_net *iw_net_builtin(const char *name)
+{
+    for (size_t i = 0; i < NETWORK_COUNT; i++) {
+        if (strcmp(networks[i].name, name) == 0) {
+            return &networks[i];
+        }
+    }
+    return NULL;
+}
+
+const char *iw_net_builtin_name(size_t index)
+{
+    return index < NETWORK_COUNT ? networks[index].name : NULL;
+}
+
+static iw_status check_value(const iw_log *log, const iw_net *net, const char *what, int64_t value,
+                             int64_t max, const char *max_text)
+{
+    if (value >= 0 && value <= max) {
+        return IW_OK;
+    }
+    return iwi_fail(log, IW_ERR_RANGE, "network '%s': %s is %s", net->name, what,
+                    value < 0 ? "negative" : max_text);
+}
+
+static iw_status check_parameters(const iw_log *log, const iw_net *net, const iw_net_segment *segment)
+{
+    static const char long_time[] = "more than 1 h", long_byte[] = "more than 1 us per byte";
+
+    IW_TRY(check_value(log, net, "L", segment->L_ps, MAX_TIME_PS, long_time));
+    IW_TRY(check_value(log, net, "o_s", segment->o_send_ps, MAX_TIME_PS, long_time));
+    IW_TRY(check_value(log, net, "o_r", segment->o_recv_ps, MAX_TIME_PS, long_time));
+    IW_TRY(check_value(log, net, "g", segment->g_ps, MAX_TIME_PS, long_time));
+    IW_TRY(check_value(log, net, "G", segment->G, MAX_FS_PER_BYTE, long_byte));
+    return check_value(log, net, "O", segment->O, MAX_FS_PER_BYTE, long_byte);
+}
+
+/* From sending to having received, with nothing in the way. */
+static iw_time whole(const iw_net *net, uint64_t bytes)
+{
+    const struct iwi_cost cost = iwi_cost_of(net, bytes);
+
+    return cost.send_cpu + cost.wire + cost.recv_cpu;
+}
+
+static iw_status check_segment(const iw_log *log, const iw_net *net, uint32_t index)
+{
+    const uint64_t from = net->segments[index].from_bytes;
+
+    if (from < 2 || from > MAX_FROM_BYTES || (index > 0 && from <= net->segments[index - 1].from_bytes)) {
+        return iwi_fail(
+            log, IW_ERR_RANGE,
+            "network '%s': segments must begin at rising sizes of at least 2 bytes, but number %u "
+            "begins at %" PRIu64,
+            net->name, index + 1, from);
+    }
+    return check_parameters(log, net, &net->segments[index]);
+}
+
+/* Of segments that are in order and sane. */
+static iw_status check_rising(const iw_log *log, const iw_net *net, uint32_t index)
+{
+    const uint64_t from = net->segments[index].from_bytes;
+
+    if (whole(net, from) < whole(net, from - 1) ||
+        iwi_cost_of(net, from).gap < iwi_cost_of(net, from - 1).gap) {
+        return iwi_fail(log, IW_ERR_RANGE,
+                        "network '%s': a message of %" PRIu64
+                        " bytes, where segment %u begins, must not take "
+                        "less time (o_s + L + o_r, or g) than one of a byte less",
+                        net->name, from, index + 1);
+    }
+    return IW_OK;
+}
+
+static iw_net_segment head(const iw_net *net)
+{
+    return (iw_net_segment){.from_bytes = 1,
+                            .L_ps = net->L_ps,
+                            .o_send_ps = net->o_send_ps,
+                            .o_recv_ps = net->o_recv_ps,
+                            .g_ps = net->g_ps,
+                            .G = net->G,
+                            .O = net->O};
+}
+
+iw_status iw_net_check(const iw_log *log, const iw_net *net)
+{
+    const iw_net_segment first = head(net);
+
+    IW_TRY(check_parameters(log, net, &first));
+    if (net->segment_count > IW_NET_SEGMENTS_MAX) {
+        return iwi_fail(log, IW_ERR_RANGE, "network '%s': %u segments are more than %d", net->name,
+                        net->segment_count, IW_NET_SEGMENTS_MAX);
+    }
+    for (uint32_t i = 0; i < net->segment_count; i++) {
+        IW_TRY(check_segment(log, net, i));
+    }
+    for (uint32_t i = 0; i < net->segment_count; i++) {
+        IW_TRY(check_rising(log, net, i));
+    }
+    return IW_OK;
+}
+
+/* Values above every limit stay so, without leaving int64_t. */
+static int64_t divided(int64_t value, double factor)
+{
+    return llround(fmin((double)value / factor, 1e18));
+}
+
+/* What was larger by L alone may be smaller when L shrinks and o does not. */
+static void keep_rising(iw_net *net, uint32_t index)
+{
+    iw_net_segment *segment = &net->segments[index];
+    const uint64_t from = segment->from_bytes;
+    const iw_time time_short = whole(net, from - 1) - whole(net, from);
+    const iw_time gap_short = iwi_cost_of(net, from - 1).gap - iwi_cost_of(net, from).gap;
+
+    segment->L_ps += time_short > 0 ? time_short : 0;
+    segment->g_ps += gap_short > 0 ? gap_short : 0;
+}
+
+iw_status iw_net_scale(const iw_log *log, iw_net *net, double factor)
+{
+    iw_net scaled = *net;
+
+    if (!(factor > 0) || !isfinite(factor)) {
+        return iwi_fail(log, IW_ERR_RANGE, "a network cannot be %g times faster; the factor must be above 0",
+                        factor);
+    }
+    IW_TRY(iw_net_check(log, net));
+    scaled.L_ps = divided(net->L_ps, factor);
+    scaled.g_ps = divided(net->g_ps, factor);
+    scaled.G = divided(net->G, factor);
+    for (uint32_t i = 0; i < net->segment_count; i++) {
+        scaled.segments[i].L_ps = divided(net->segments[i].L_ps, factor);
+        scaled.segments[i].g_ps = divided(net->segments[i].g_ps, factor);
+        scaled.segments[i].G = divided(net->segments[i].G, factor);
+    }
+    for (uint32_t i = 0; i < net->segment_count; i++) {
+        IW_TRY(check_parameters(log, net, &scaled.segments[i])); /* before sums are made of them */
+    }
+    for (uint32_t i = 0; i < net->segment_count; i++) {
+        keep_rising(&scaled, i);
+    }
+    IW_TRY(iw_net_check(log, &scaled));
+    *net = scaled;
+    return IW_OK;
+}

@@ -1,0 +1,36 @@
+/* Medians of rounds, with intervals.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "net/net_fit.h"
+
+static int by_value(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+iw_net_value iwi_net_median(const double *values, size_t count)
+{
+    double sorted[IWI_NET_ROUNDS_MAX];
+    const double reach = 0.98 * sqrt((double)count); /* 1.96 / 2: half the values lie below, give or take */
+    const double low = floor((double)count / 2 - reach), high = ceil((double)count / 2 + reach);
+    const size_t low_index = low < 1 ? 0 : (size_t)low - 1;
+    const size_t high_index = high > (double)count - 1 ? count - 1 : (size_t)high;
+
+    memcpy(sorted, values, count * sizeof *sorted);
+    qsort(sorted, count, sizeof *sorted, by_value);
+    return (iw_net_value){.value_ns = 0.5 * (sorted[(count - 1) / 2] + sorted[count / 2]),
+                          .low_ns = sorted[low_index],
+                          .high_ns = sorted[high_index]};
+}
+
+bool iwi_net_is_narrow(const iw_net_value *value, double share)
+{
+    return fmax(value->high_ns - value->value_ns, value->value_ns - value->low_ns) <=
+           share * fabs(value->value_ns);
+}

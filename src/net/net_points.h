@@ -1,0 +1,24 @@
+/* Parts of the evaluation of measured networks.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef IWI_NET_POINTS_H
+#define IWI_NET_POINTS_H
+
+#include "base/base.h"
+#include "net/net_fit.h"
+
+/* Fills level->points from the samples, by size. IW_ERR_RANGE if there are none, IW_ERR_NOMEM. */
+IW_NODISCARD iw_status iwi_net_points(const iw_log *log, const iw_net_level_samples *samples,
+                                      iw_net_level *level);
+
+/* What a message takes, CPU times included, as the calls have it: an exchange if these were measured, else
+ * half a round trip. */
+const iw_net_value *iwi_net_whole(const iw_net_point *point);
+
+/* What is said of the smallest message, from level->points. g is cut to half a round trip. */
+void iwi_net_smallest(iw_net_level *level);
+
+/* Fills level->net and what is said about the fit from level->points. */
+void iwi_net_segments(iw_net_level *level);
+
+#endif

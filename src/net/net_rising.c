@@ -1,0 +1,53 @@
+/* Makes measured times rise with the size, as costs must: the nearest sequence that does.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include <math.h>
+
+#include "net/net_fit.h"
+
+/* A point weighs no more than one that is known to this share, and no less than one known to that. */
+#define SHARPEST 0.005
+#define BLUNTEST 1.0
+
+/* A stretch of points that have one value, in logarithms. */
+struct block {
+    double sum, weight;
+    size_t count;
+};
+
+static double weight_of(const iw_net_value *value)
+{
+    const double reach = fmax(value->high_ns - value->value_ns, value->value_ns - value->low_ns);
+    const double share = fmin(fmax(reach / value->value_ns, SHARPEST), BLUNTEST);
+
+    return 1.0 / (share * share);
+}
+
+/* Pool adjacent violators: a point below the one before joins it in their mean, as often as needed. */
+void iwi_net_rising(iw_net_value *values, size_t count)
+{
+    struct block blocks[IWI_NET_POINTS_MAX];
+    size_t block_count = 0, at = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        const double weight = weight_of(&values[i]);
+
+        blocks[block_count++] = (struct block){weight * log(values[i].value_ns), weight, 1};
+        while (block_count > 1 && blocks[block_count - 1].sum / blocks[block_count - 1].weight <
+                                      blocks[block_count - 2].sum / blocks[block_count - 2].weight) {
+            blocks[block_count - 2].sum += blocks[block_count - 1].sum;
+            blocks[block_count - 2].weight += blocks[block_count - 1].weight;
+            blocks[block_count - 2].count += blocks[block_count - 1].count;
+            block_count--;
+        }
+    }
+    for (size_t b = 0; b < block_count; b++) {
+        for (size_t i = 0; i < blocks[b].count; i++) {
+            const double factor = exp(blocks[b].sum / blocks[b].weight) / values[at].value_ns;
+
+            values[at].value_ns *= factor;
+            values[at].low_ns *= factor;
+            values[at++].high_ns *= factor;
+        }
+    }
+}

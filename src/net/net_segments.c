@@ -1,0 +1,289 @@
+/* From points to the segments of a network: lines for half round trips (or exchanges), shared out to L, o, g,
+ * G and O.
+ * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Within a segment that begins at f bytes the half round trip is A + B (k - f), as fitted, and
+ *     A = o_s + L + o_r          B = G + 2 O
+ * so a simulated ping-pong takes what the real one took; or, if exchanges were measured instead, a simulated
+ * exchange. o_s, o_r and O come from their own measurements;
+ * where they exceed what A and B leave, sending, transfer and receiving overlap, and they are cut. g makes
+ * back-to-back messages as slow as trains were: max(o_s(k), o_r(k), g + (k - f) G); but no slower than A: a
+ * message passes sender, wire and receiver in that time, and what follows it waits for one of them at a time.
+ */
+#include "net/net_points.h"
+
+#include <math.h>
+
+#define PS_PER_NS 1e3
+#define FS_PER_NS 1e6
+#define DEAREST 1e3  /* nanoseconds per byte; more is refused by iw_net_check() */
+#define WIDE 0.1     /* of an interval, as a share */
+#define NOTABLE 1.05 /* what exceeds its bound by less is not told */
+
+/* All in nanoseconds and bytes. */
+struct piece {
+    double from, A, B;
+    double o_send, o_recv, O, L, G, g;
+};
+
+struct fit {
+    iw_net_level *level;
+    uint64_t bytes[IWI_NET_POINTS_MAX];
+    double whole[IWI_NET_POINTS_MAX], gap[IWI_NET_POINTS_MAX]; /* made to rise with the size */
+    double o_send[IWI_NET_POINTS_MAX], o_recv[IWI_NET_POINTS_MAX];
+};
+
+/* ---- where segments begin ---- */
+
+static bool is_between(double from, const struct fit *fit, size_t next)
+{
+    return from > (double)fit->bytes[next - 1] && from <= (double)fit->bytes[next];
+}
+
+static double value_at(const struct fit *fit, const struct iwi_net_line *line, double bytes)
+{
+    return line->value + line->slope * (bytes - (double)fit->bytes[line->first]);
+}
+
+/* Between the last size of one line and the first of the next: just above an eager limit, if one lies there;
+ * where the lines meet, if they do; else in the middle, unless the new line is still below the old one there:
+ * it would be raised, for all of its sizes. */
+static double begin_of(const struct fit *fit, const struct iwi_net_line *before,
+                       const struct iwi_net_line *line)
+{
+    const iw_net_level_samples *samples = fit->level->samples;
+    const double eager = (double)samples->eager_computing.bytes + 1,
+                 inside = (double)samples->eager_inside.bytes + 1;
+    const double x = (double)fit->bytes[line->first];
+    const double middle = ceil(0.5 * (x + (double)fit->bytes[line->first - 1]));
+    const double meet = (value_at(fit, before, 0) - value_at(fit, line, 0)) / (line->slope - before->slope);
+
+    if (is_between(eager, fit, line->first)) {
+        return eager;
+    }
+    if (is_between(inside, fit, line->first)) {
+        return inside;
+    }
+    if (isfinite(meet) && is_between(ceil(meet), fit, line->first)) {
+        return ceil(meet);
+    }
+    return value_at(fit, line, middle) < value_at(fit, before, middle) ? x : middle;
+}
+
+/* ---- sharing out ---- */
+
+/* Mean of values - O (k - from), weighted as the fit of `whole` is. */
+static double level_at_begin(const struct fit *fit, const struct iwi_net_line *line, const double *values,
+                             const struct piece *piece)
+{
+    double weights = 0, sum = 0;
+
+    for (size_t i = line->first; i < line->first + line->count; i++) {
+        const double weight = 1.0 / (fit->whole[i] * fit->whole[i]);
+
+        weights += weight;
+        sum += weight * (values[i] - piece->O * ((double)fit->bytes[i] - piece->from));
+    }
+    return fmax(sum / weights, 0);
+}
+
+static void share_out(const struct fit *fit, const struct iwi_net_line *line, struct piece *piece)
+{
+    const struct iwi_net_line send =
+        iwi_net_fit_line(fit->bytes, fit->o_send, fit->whole, line->first, line->count);
+    const struct iwi_net_line recv =
+        iwi_net_fit_line(fit->bytes, fit->o_recv, fit->whole, line->first, line->count);
+    double both;
+
+    piece->O = fmin(0.5 * (send.slope + recv.slope), 0.5 * piece->B);
+    piece->o_send = level_at_begin(fit, line, fit->o_send, piece);
+    piece->o_recv = level_at_begin(fit, line, fit->o_recv, piece);
+    both = piece->o_send + piece->o_recv;
+    if (both > piece->A) {
+        piece->o_send *= piece->A / both;
+        piece->o_recv *= piece->A / both;
+        both = piece->A;
+    }
+    piece->L = fmax(piece->A - both, 0);
+    piece->G = piece->B - 2 * piece->O;
+}
+
+/* ---- gaps ---- */
+
+/* How far trains would be off with this g. */
+static double gap_misfit(const struct fit *fit, const struct iwi_net_line *line, const struct piece *piece,
+                         double g)
+{
+    double sum = 0;
+
+    for (size_t i = line->first; i < line->first + line->count; i++) {
+        const double further = (double)fit->bytes[i] - piece->from, measured = fit->gap[i];
+        const double cpu = fmax(piece->o_send, piece->o_recv) + piece->O * further;
+
+        sum += measured > 0 ? fabs(log(fmax(fmax(cpu, g + piece->G * further), 1e-3) / measured)) : 0;
+    }
+    return sum;
+}
+
+/* The best g makes one of the points exact, or is 0. */
+static void choose_gap(const struct fit *fit, const struct iwi_net_line *line, struct piece *piece)
+{
+    double least = gap_misfit(fit, line, piece, 0);
+
+    piece->g = 0;
+    for (size_t i = line->first; i < line->first + line->count; i++) {
+        const double g = fit->gap[i] - piece->G * ((double)fit->bytes[i] - piece->from);
+        const double misfit = g > 0 ? gap_misfit(fit, line, piece, g) : INFINITY;
+
+        if (misfit < least) {
+            least = misfit;
+            piece->g = g;
+        }
+    }
+}
+
+/* ---- as integers ---- */
+
+static iw_net_segment rounded(const struct piece *piece)
+{
+    iw_net_segment segment = {.from_bytes = (uint64_t)piece->from,
+                              .L_ps = llround(piece->L * PS_PER_NS),
+                              .o_send_ps = llround(piece->o_send * PS_PER_NS),
+                              .o_recv_ps = llround(piece->o_recv * PS_PER_NS),
+                              .g_ps = llround(piece->g * PS_PER_NS),
+                              .G = llround(piece->G * FS_PER_NS),
+                              .O = llround(piece->O * FS_PER_NS)};
+
+    segment.g_ps = iwi_min(segment.g_ps, segment.L_ps + segment.o_send_ps + segment.o_recv_ps);
+    return segment;
+}
+
+/* A cost per byte over so many bytes, rounded up. */
+static iw_time grown(iw_fs_per_byte per_byte, uint64_t bytes)
+{
+    return (iw_time)ceil((double)per_byte * (double)bytes / 1e3);
+}
+
+/* Where a new protocol is faster, its first messages are made as slow as the last of the old one: larger
+ * messages never take less time. A few picoseconds more cover the rounding of costs. */
+static void keep_rising(const iw_net_segment *before, iw_net_segment *segment)
+{
+    const uint64_t further = segment->from_bytes - 1 - before->from_bytes;
+    const iw_time whole = before->L_ps + before->o_send_ps + before->o_recv_ps + grown(before->G, further) +
+                          2 * grown(before->O, further) + 2;
+    const iw_time gap = before->g_ps + grown(before->G, further) + 2;
+
+    segment->L_ps = iwi_max(segment->L_ps, whole - segment->o_send_ps - segment->o_recv_ps);
+    segment->g_ps = iwi_max(segment->g_ps, gap);
+}
+
+static void add_segment(iw_net *net, bool is_first, const iw_net_segment *segment)
+{
+    if (!is_first) {
+        net->segments[net->segment_count++] = *segment;
+        return;
+    }
+    net->L_ps = segment->L_ps;
+    net->o_send_ps = segment->o_send_ps;
+    net->o_recv_ps = segment->o_recv_ps;
+    net->g_ps = segment->g_ps;
+    net->G = segment->G;
+    net->O = segment->O;
+}
+
+/* ---- how good it is ---- */
+
+static double predicted_ns(const iw_net_segment *segments, size_t count, uint64_t bytes)
+{
+    const iw_net_segment *segment = &segments[count - 1];
+    double further;
+
+    while (segment > segments && bytes < segment->from_bytes) {
+        segment--;
+    }
+    further = (double)bytes - (double)segment->from_bytes;
+    return (double)(segment->L_ps + segment->o_send_ps + segment->o_recv_ps) / PS_PER_NS +
+           (double)(segment->G + 2 * segment->O) / FS_PER_NS * further;
+}
+
+/* Trains that were slower than g, cut to half a round trip, makes them. */
+static void judge_gap(const iw_net_point *point, iw_net_level *level)
+{
+    const double factor = point->gap.value_ns / iwi_net_whole(point)->value_ns;
+
+    if (factor > NOTABLE) {
+        level->capped_from_bytes = level->capped_from_bytes == 0 ? point->bytes : level->capped_from_bytes;
+        level->most_capped = fmax(level->most_capped, factor);
+    }
+}
+
+static void judge(const struct fit *fit, const iw_net_segment *segments, size_t count)
+{
+    iw_net_level *level = fit->level;
+
+    level->least_overlap = 1;
+    for (size_t i = 0; i < level->point_count; i++) {
+        const double both = fit->o_send[i] + fit->o_recv[i];
+        const iw_net_value *whole = iwi_net_whole(&level->points[i]);
+        const double measured = whole->value_ns;
+        const double error = fabs(predicted_ns(segments, count, fit->bytes[i]) / measured - 1);
+
+        level->fit_error = fmax(level->fit_error, error);
+        level->wide_points += iwi_net_is_narrow(whole, WIDE) ? 0 : 1;
+        judge_gap(&level->points[i], level);
+        if (both > NOTABLE * measured) {
+            level->overlapped_from_bytes =
+                level->overlapped_from_bytes == 0 ? fit->bytes[i] : level->overlapped_from_bytes;
+            level->least_overlap = fmin(level->least_overlap, measured / both);
+        }
+    }
+}
+
+/* A gap of 0 says that trains cost nothing beyond the round trip: it is below what can be seen. */
+static void collect(iw_net_level *level, struct fit *fit, iw_net_value *whole)
+{
+    iw_net_value gap[IWI_NET_POINTS_MAX];
+
+    for (size_t i = 0; i < level->point_count; i++) {
+        fit->bytes[i] = level->points[i].bytes;
+        fit->o_send[i] = level->points[i].o_send.value_ns;
+        fit->o_recv[i] = level->points[i].o_recv.value_ns;
+        whole[i] = *iwi_net_whole(&level->points[i]);
+        gap[i] = level->points[i].gap;
+        gap[i].value_ns = fmax(gap[i].value_ns, 1);
+    }
+    iwi_net_rising(whole, level->point_count);
+    iwi_net_rising(gap, level->point_count);
+    for (size_t i = 0; i < level->point_count; i++) {
+        fit->whole[i] = whole[i].value_ns;
+        fit->gap[i] = gap[i].value_ns;
+    }
+}
+
+void iwi_net_segments(iw_net_level *level)
+{
+    struct iwi_net_line lines[IW_NET_SEGMENTS_MAX + 1];
+    iw_net_segment segments[IW_NET_SEGMENTS_MAX + 1] = {{.from_bytes = 1}};
+    iw_net_value whole[IWI_NET_POINTS_MAX];
+    struct fit fit = {.level = level};
+    size_t count;
+
+    collect(level, &fit, whole);
+    count = iwi_net_split(fit.bytes, whole, level->point_count, IWI_NET_TOLERANCE, IW_NET_SEGMENTS_MAX + 1,
+                          lines);
+    level->net = (iw_net){.S_bytes = level->samples->eager_computing.bytes};
+    for (size_t i = 0; i < count; i++) {
+        struct piece piece = {.from = i == 0 ? 1 : begin_of(&fit, &lines[i - 1], &lines[i]),
+                              .B = fmin(lines[i].slope, DEAREST)};
+
+        piece.A = fmax(lines[i].value + piece.B * (piece.from - (double)fit.bytes[lines[i].first]), 0);
+        share_out(&fit, &lines[i], &piece);
+        choose_gap(&fit, &lines[i], &piece);
+        segments[i] = rounded(&piece);
+        if (i > 0) {
+            keep_rising(&segments[i - 1], &segments[i]);
+        }
+        add_segment(&level->net, i == 0, &segments[i]);
+    }
+    judge(&fit, segments, count);
+}

@@ -1,0 +1,96 @@
+/* Numbers and strings as JSON.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "report/kinds/json_util.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "format/io/input.h"
+#include "report/kinds/report.h"
+
+enum { REAL_DIGITS = 15 };
+
+json_t *iwi_json_number(double value)
+{
+    if (!isfinite(value)) {
+        return json_null();
+    }
+    if (value == floor(value) && fabs(value) < 0x1p53) {
+        return json_integer((json_int_t)value);
+    }
+    return json_real(value);
+}
+
+json_t *iwi_json_text(const char *string)
+{
+    json_t *value = json_string(string);
+    char *ascii;
+
+    if (value != NULL || (ascii = strdup(string)) == NULL) {
+        return value;
+    }
+    for (char *c = ascii; *c != '\0'; c++) {
+        *c = (unsigned char)*c < 0x80 ? *c : '?';
+    }
+    value = json_string(ascii);
+    free(ascii);
+    return value;
+}
+
+json_t *iwi_json_count(uint64_t value)
+{
+    return value <= INT64_MAX ? json_integer((json_int_t)value) : json_real((double)value);
+}
+
+void iwi_json_add_nodes(json_t *object, uint64_t ranks_per_node, uint64_t recorded_cpus,
+                        const iw_cpu_set *cpus)
+{
+    char text[256];
+
+    if (recorded_cpus == 0) {
+        return;
+    }
+    (void)json_object_set_new(object, "ranks_per_node", iwi_json_count(ranks_per_node));
+    (void)json_object_set_new(object, "recorded_cpus", iwi_json_count(recorded_cpus));
+    if (cpus != NULL) {
+        (void)json_object_set_new(object, "noise_cpus",
+                                  json_string(iw_cpu_set_text(cpus, text, sizeof text)));
+    }
+}
+
+iw_status iwi_json_write(const iw_log *log, json_t *object, FILE *out, const char *what)
+{
+    if (object == NULL) {
+        return iwi_fail(log, IW_ERR_NOMEM, "out of memory for %s", what);
+    }
+    if (json_dumpf(object, out, JSON_INDENT(2) | JSON_REAL_PRECISION(REAL_DIGITS)) == 0) {
+        (void)fputc('\n', out);
+    }
+    json_decref(object);
+    return iwi_check_written(log, out, what);
+}
+
+iw_status iwi_json_load(const iw_log *log, const char *path, json_t **object_p)
+{
+    struct iwi_input input;
+    json_error_t error;
+
+    IW_TRY(iwi_input_open(log, path, &input));
+    *object_p = json_loadb(input.data, input.size, 0, &error);
+    iwi_input_close(&input);
+    return *object_p != NULL ? IW_OK
+                             : iwi_fail(log, IW_ERR_FORMAT, "'%s:%d': %s", path, error.line, error.text);
+}
+
+bool iwi_json_has_schema(const char *path, const char *beginning)
+{
+    json_t *object = json_load_file(path, 0, NULL);
+    const char *schema = json_string_value(json_object_get(object, "schema"));
+    const bool has_it = schema != NULL && strncmp(schema, beginning, strlen(beginning)) == 0;
+
+    json_decref(object);
+    return has_it;
+}

@@ -1,0 +1,174 @@
+/* Short numbers, safe names, and the order of sources.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "report/kinds/noise_report.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/recording_stats.h"
+#include "base/base.h"
+
+/* Decimals that leave three significant digits of a value below 1000. */
+static int decimals_of(double value)
+{
+    return value < 9.995 ? 2 : (value < 99.95 ? 1 : 0);
+}
+
+static const char *const time_units[] = {"ns", "us", "ms", "s"};
+
+/* Scales to the unit in which the value is below 1000 when rounded to three digits. */
+static double scale_time(double ns, const char **unit_p)
+{
+    size_t i = 0;
+
+    while (ns >= 999.5 && i < 3) {
+        ns /= 1000.0;
+        i++;
+    }
+    *unit_p = time_units[i];
+    return ns;
+}
+
+const char *iwi_ns_short_text(double ns, char buf[IWI_NUMBER_SIZE])
+{
+    const char *unit;
+    const double value = scale_time(ns, &unit);
+
+    snprintf(buf, IWI_NUMBER_SIZE, "%.*f %s", unit == time_units[0] ? 0 : decimals_of(value), value, unit);
+    return buf;
+}
+
+const char *iwi_ns_round_text(double ns, char buf[IWI_NUMBER_SIZE])
+{
+    const char *unit;
+    const double value = scale_time(ns, &unit);
+
+    snprintf(buf, IWI_NUMBER_SIZE, value < 1000.0 ? "%.3g %s" : "%.0f %s", value, unit);
+    return buf;
+}
+
+const char *iwi_rate_text(double per_second, char buf[IWI_NUMBER_SIZE])
+{
+    static const char *const prefixes[] = {"", "k", "M", "G"};
+    size_t i = 0;
+
+    if (per_second > 0.0 && per_second < 0.0995) {
+        const bool is_hourly = per_second * 60.0 < 0.0995;
+
+        snprintf(buf, IWI_NUMBER_SIZE, is_hourly ? "%.1f/h" : "%.1f/min",
+                 per_second * (is_hourly ? 3600.0 : 60.0));
+        return buf;
+    }
+    while (per_second >= 999.5 && i < 3) {
+        per_second /= 1000.0;
+        i++;
+    }
+    snprintf(buf, IWI_NUMBER_SIZE, "%.*f%s/s", decimals_of(per_second), per_second, prefixes[i]);
+    return buf;
+}
+
+const char *iwi_share_text(double share, char buf[IWI_NUMBER_SIZE])
+{
+    if (share <= 0.0 || share >= 0.000995) {
+        return iwi_percent_text(share, buf);
+    }
+    if (share < 0.000005) {
+        snprintf(buf, IWI_NUMBER_SIZE, "<.001 %%");
+    } else {
+        snprintf(buf, IWI_NUMBER_SIZE, "%.3f %%", 100.0 * share);
+    }
+    return buf;
+}
+
+const char *iwi_count_text(uint64_t count, char buf[IWI_NUMBER_SIZE])
+{
+    if (count < 10000000) {
+        snprintf(buf, IWI_NUMBER_SIZE, "%" PRIu64, count);
+    } else {
+        iwi_si_text((double)count, buf);
+        buf[strlen(buf) - 1] = '\0'; /* the space behind the prefix */
+    }
+    return buf;
+}
+
+static char plain(char c)
+{
+    return (char)(c >= ' ' && c <= '~' ? c : '?');
+}
+
+const char *iwi_plain_text(const char *text, char buf[IWI_PARAGRAPH_SIZE])
+{
+    size_t used = 0;
+
+    for (; *text != '\0' && used + 1 < IWI_PARAGRAPH_SIZE; text++) {
+        buf[used++] = plain(*text);
+    }
+    buf[used] = '\0';
+    return buf;
+}
+
+const char *iwi_plain_name(const char *name, size_t columns, char buf[IWI_NAME_SIZE])
+{
+    const size_t room = columns < IWI_NAME_SIZE ? columns : IWI_NAME_SIZE - 1;
+    const size_t length = strlen(name);
+    const size_t used = length <= room ? length : room;
+
+    for (size_t i = 0; i < used; i++) {
+        buf[i] = plain(name[i]);
+    }
+    if (length > room && room > 2) {
+        memset(&buf[room - 2], '.', 2);
+    }
+    buf[used] = '\0';
+    return buf;
+}
+
+const char *iwi_source_name(const iw_source *source)
+{
+    return source->name[0] != '\0' ? source->name : iw_class_name(source->kind);
+}
+
+const char *iwi_host_name(const iw_recording *recording, const char *name)
+{
+    const char *host = iw_recording_get(recording, "host");
+
+    return host != NULL && host[0] != '\0' ? host : name;
+}
+
+/* Larger shares first, equal ones in the order of their numbers. */
+static int compare_rows(const void *a, const void *b, void *arg)
+{
+    const size_t x = *(const size_t *)a, y = *(const size_t *)b;
+    const iw_noise_row *rows = arg;
+
+    if (rows[x].share != rows[y].share) {
+        return rows[x].share > rows[y].share ? -1 : 1;
+    }
+    return (x > y) - (x < y);
+}
+
+size_t iwi_order_rows(const iw_noise_row *rows, size_t row_count, size_t *order)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < row_count; i++) {
+        if (rows[i].count > 0) {
+            order[count++] = i;
+        }
+    }
+    qsort_r(order, count, sizeof *order, compare_rows, (void *)rows);
+    return count;
+}
+
+iw_status iwi_detours_of(const iw_log *log, const iw_recording *recording, const iw_recording **detours_p,
+                         iw_recording **losses_p)
+{
+    *losses_p = NULL;
+    if (recording->probe != IW_PROBE_SELFISH) {
+        IW_TRY(iwi_losses_new(log, recording, losses_p));
+    }
+    *detours_p = *losses_p != NULL ? *losses_p : recording;
+    return IW_OK;
+}

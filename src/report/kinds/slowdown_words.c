@@ -1,0 +1,69 @@
+/* How much slower, for people: one notation for all reports (docs/statistics.md).
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "report/kinds/report.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/base.h"
+
+/* Below this a slowdown shows as 0.00 %. */
+static const double NO_SLOWDOWN = 5e-5;
+
+/* From this on people read a factor more easily than a percentage. */
+static const double LARGE_SLOWDOWN = 1.0;
+
+const char *iwi_slowdown_text(double slowdown, char buf[IWI_NUMBER_SIZE])
+{
+    if (isnan(slowdown)) {
+        snprintf(buf, IWI_NUMBER_SIZE, "-");
+    } else if (slowdown < LARGE_SLOWDOWN) {
+        iwi_percent_text(fabs(slowdown) < NO_SLOWDOWN ? 0.0 : slowdown, buf);
+    } else {
+        const size_t length = strlen(iwi_factor_text(1.0 + slowdown, buf));
+
+        snprintf(buf + length, IWI_NUMBER_SIZE - length, "x");
+    }
+    return buf;
+}
+
+const char *iwi_slowdown_range_text(double low, double high, char buf[IWI_RANGE_SIZE])
+{
+    char from[IWI_NUMBER_SIZE], to[IWI_NUMBER_SIZE];
+
+    snprintf(buf, IWI_RANGE_SIZE, "%s to %s", iwi_slowdown_text(low, from), iwi_slowdown_text(high, to));
+    return buf;
+}
+
+const char *iwi_slowdown_span_text(double low, double high, char buf[IWI_RANGE_SIZE])
+{
+    char from[IWI_NUMBER_SIZE], to[IWI_NUMBER_SIZE];
+
+    if (isnan(low) || isnan(high)) {
+        snprintf(buf, IWI_RANGE_SIZE, "-");
+        return buf;
+    }
+    iwi_slowdown_text(low, from);
+    iwi_slowdown_text(high, to);
+    if ((low < LARGE_SLOWDOWN) == (high < LARGE_SLOWDOWN)) {
+        from[strcspn(from, " x")] = '\0'; /* the unit stands once */
+    }
+    snprintf(buf, IWI_RANGE_SIZE, "%s-%s", from, to);
+    return buf;
+}
+
+const char *iwi_slower_text(double slowdown, char buf[IWI_PHRASE_SIZE])
+{
+    char number[IWI_NUMBER_SIZE];
+
+    if (fabs(slowdown) < NO_SLOWDOWN) {
+        snprintf(buf, IWI_PHRASE_SIZE, "is not slower than");
+    } else if (slowdown >= LARGE_SLOWDOWN) {
+        snprintf(buf, IWI_PHRASE_SIZE, "takes %s times as long as", iwi_factor_text(1.0 + slowdown, number));
+    } else {
+        snprintf(buf, IWI_PHRASE_SIZE, "is %s %s than", iwi_percent_text(fabs(slowdown), number),
+                 slowdown > 0.0 ? "slower" : "faster");
+    }
+    return buf;
+}

@@ -1,0 +1,140 @@
+/* Numbers and paragraphs for people.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "report/kinds/report.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "base/base.h"
+
+/* Columns that UTF-8 text takes: its code points (nothing here is double width). */
+static size_t columns_of(const char *text, size_t length)
+{
+    size_t columns = 0;
+
+    for (size_t i = 0; i < length; i++) {
+        columns += ((unsigned char)text[i] & 0xc0) != 0x80;
+    }
+    return columns;
+}
+
+/* Bytes up to the next blank; of a word that is wider than that only its beginning. */
+static size_t word_length(const char *text, size_t most_columns)
+{
+    size_t length = 0, columns = 0;
+
+    while (text[length] != '\0' && text[length] != ' ') {
+        columns += columns_of(&text[length], 1);
+        if (columns > most_columns) {
+            break;
+        }
+        length++;
+    }
+    return length;
+}
+
+static void write_wrapped(FILE *out, const char *text, size_t columns, size_t indent,
+                          size_t most_word_columns)
+{
+    size_t column = columns;
+    bool is_begun = false; /* no blank before the first word of a line */
+
+    while (*text != '\0') {
+        const size_t length = word_length(text, most_word_columns);
+        const size_t wide = columns_of(text, length);
+
+        if (is_begun && column + 1 + wide > IWI_TEXT_COLUMNS) {
+            (void)fprintf(out, "\n%*s", (int)indent, "");
+            column = indent;
+        } else if (is_begun) {
+            (void)fputc(' ', out);
+            column++;
+        }
+        is_begun = true;
+        (void)fwrite(text, 1, length, out);
+        column += wide;
+        text += length + (text[length] == ' ');
+    }
+    (void)fputc('\n', out);
+}
+
+void iwi_write_wrapped(FILE *out, const char *text)
+{
+    write_wrapped(out, text, 0, 0, SIZE_MAX);
+}
+
+void iwi_write_item(FILE *out, const char *text)
+{
+    (void)fputs("- ", out);
+    write_wrapped(out, text, 2, 2, SIZE_MAX);
+}
+
+void iwi_write_wrapped_after(FILE *out, const char *text, size_t columns, size_t indent)
+{
+    write_wrapped(out, text, columns, indent, IWI_TEXT_COLUMNS - indent);
+}
+
+/* U+2588 is a full block, U+258F one eighth. */
+int iwi_write_bar(FILE *out, double share, int columns)
+{
+    const int eighths = (int)lround(fmin(fmax(share, 0.0), 1.0) * columns * 8);
+
+    for (int i = 0; i < eighths / 8; i++) {
+        (void)fputs("\xe2\x96\x88", out);
+    }
+    if (eighths % 8 > 0) {
+        (void)fprintf(out, "\xe2\x96%c", 0x90 - eighths % 8);
+    }
+    return (eighths + 7) / 8;
+}
+
+/* Three significant digits, and no fewer than two decimals below 10 %: "0.41 %", "3.20 %", "87.5 %". */
+const char *iwi_percent_text(double share, char buf[IWI_NUMBER_SIZE])
+{
+    snprintf(buf, IWI_NUMBER_SIZE, "%.*f %%", fabs(share) < 0.1 ? 2 : 1, 100.0 * share);
+    return buf;
+}
+
+/* Four significant digits: "1.482", "147.8", "12345". */
+const char *iwi_factor_text(double factor, char buf[IWI_NUMBER_SIZE])
+{
+    snprintf(buf, IWI_NUMBER_SIZE, "%.*f",
+             factor < 10.0 ? 3 : (factor < 100.0 ? 2 : (factor < 1000.0 ? 1 : 0)), factor);
+    return buf;
+}
+
+const char *iwi_si_text(double value, char buf[IWI_NUMBER_SIZE])
+{
+    static const char *const prefixes[] = {"", "k ", "M ", "G ", "T "};
+    size_t i = 0;
+
+    while (value >= 999.5 && i < 4) {
+        value /= 1000.0;
+        i++;
+    }
+    snprintf(buf, IWI_NUMBER_SIZE, "%.3g %s", value, prefixes[i]);
+    return buf;
+}
+
+const char *iwi_ns_time_text(double ns, char buf[IWI_NUMBER_SIZE])
+{
+    const double ps = round(ns * 1e3);
+
+    if (!(fabs(ps) < 9e18)) {
+        snprintf(buf, IWI_NUMBER_SIZE, "-");
+        return buf;
+    }
+    return iw_format_time((iw_time)ps, buf, IWI_NUMBER_SIZE);
+}
+
+void iwi_append(char paragraph[IWI_PARAGRAPH_SIZE], const char *format, ...)
+{
+    const size_t used = strlen(paragraph);
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(paragraph + used, IWI_PARAGRAPH_SIZE - used, format, args);
+    va_end(args);
+}

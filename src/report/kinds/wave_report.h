@@ -1,0 +1,35 @@
+/* Between the parts of the report on waves.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef IWI_WAVE_REPORT_H
+#define IWI_WAVE_REPORT_H
+
+#include <idlewave/wave.h>
+
+#include "report/kinds/report.h"
+
+/* "up" and "down" on a line, "+0" and "-2" along a dimension of a grid. */
+const char *iwi_wave_direction(const iw_timeline_about *about, const iw_wave *wave,
+                               char buf[IWI_NUMBER_SIZE]);
+
+/* One word, as in the table of docs/formats/wave-json.md. */
+const char *iwi_wave_end_key(iw_wave_end end);
+
+static inline const char *iwi_time_text(iw_time ps, char buf[IWI_NUMBER_SIZE])
+{
+    return iw_format_time(ps, buf, IWI_NUMBER_SIZE);
+}
+
+/* As people count steps, and --delay does: from 1. */
+static inline uint64_t iwi_step_number(uint64_t step)
+{
+    return step + 1;
+}
+
+/* Ranks a second, or a step: three or four digits that count, never a power of ten. */
+const char *iwi_speed_text(double speed, char buf[IWI_NUMBER_SIZE]);
+
+/* Writes the verdict as a paragraph. */
+void iwi_waves_write_verdict(const iw_timeline *timeline, const iw_waves *waves, FILE *out);
+
+#endif

@@ -1,0 +1,313 @@
+/* The verdict on waves in a sentence or two: from what, how fast, whether that was expected, what becomes of
+ * them.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include <math.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "report/kinds/wave_report.h"
+
+#define ALIKE 0.02       /* two waves that differ by less share a speed */
+#define AS_EXPECTED 0.01 /* closer than that nobody calls it a difference */
+
+const char *iwi_speed_text(double speed, char buf[IWI_NUMBER_SIZE])
+{
+    const double size = fabs(speed);
+    int decimals = 3;
+
+    if (speed >= 1e7) {
+        iwi_si_text(speed, buf);
+        buf[strlen(buf) - 1] = '\0'; /* the blank behind the prefix */
+        return buf;
+    }
+    if (size >= 1.0) {
+        decimals = size < 10.0 ? 3 : size < 100.0 ? 2 : size < 1000.0 ? 1 : 0;
+    } else if (size > 0.0) {
+        decimals = (int)fmin(2.0 - floor(log10(size)), 12.0);
+    }
+    snprintf(buf, IWI_NUMBER_SIZE, "%.*f", decimals, speed);
+    return buf;
+}
+
+const char *iwi_wave_direction(const iw_timeline_about *about, const iw_wave *wave, char buf[IWI_NUMBER_SIZE])
+{
+    if (about->dims[1] == 0) {
+        return wave->direction > 0 ? "up" : "down";
+    }
+    snprintf(buf, IWI_NUMBER_SIZE, "%c%" PRIu32, wave->direction > 0 ? '+' : '-', wave->dimension);
+    return buf;
+}
+
+/* ---- what the waves have in common ---- */
+
+struct range {
+    double low, high;
+};
+
+static void widen(struct range *range, double value)
+{
+    range->low = fmin(range->low, value); /* NaN is left out */
+    range->high = fmax(range->high, value);
+}
+
+static struct range speed_range(const iw_waves *waves)
+{
+    struct range range = {NAN, NAN};
+
+    for (size_t i = 0; i < waves->wave_count; i++) {
+        widen(&range, waves->waves[i].speed.value);
+    }
+    return range;
+}
+
+static struct range delay_range(const iw_waves *waves)
+{
+    struct range range = {NAN, NAN};
+
+    for (size_t i = 0; i < waves->wave_count; i++) {
+        widen(&range, (double)waves->waves[i].delay_ps);
+    }
+    return range;
+}
+
+static bool holds(const iw_estimate *estimate, double value)
+{
+    return estimate->low <= value && value <= estimate->high;
+}
+
+/* Hardly different, or each within what the other is sure of, or both unknown. */
+static bool are_alike(const iw_estimate *a, const iw_estimate *b)
+{
+    return (isnan(a->value) && isnan(b->value)) ||
+           fabs(a->value - b->value) < ALIKE * fmax(a->value, b->value) ||
+           (holds(a, b->value) && holds(b, a->value));
+}
+
+/* ---- speeds ---- */
+
+static void append_speed(char *text, const iw_estimate *speed)
+{
+    char value[IWI_NUMBER_SIZE], low[IWI_NUMBER_SIZE], high[IWI_NUMBER_SIZE];
+
+    if (isnan(speed->value)) {
+        iwi_append(text, ", too short a way for a speed");
+        return;
+    }
+    if (speed->low <= speed->value / 2.0) { /* an interval that says nothing */
+        iwi_append(text, " at about %s ranks/s", iwi_speed_text(speed->value, value));
+        return;
+    }
+    iwi_append(text, " at %s ranks/s", iwi_speed_text(speed->value, value));
+    (void)iwi_speed_text(speed->low, low);
+    (void)iwi_speed_text(speed->high, high);
+    if (isfinite(speed->low) && (strcmp(low, value) != 0 || strcmp(high, value) != 0)) {
+        iwi_append(text, " (%s to %s)", low, high);
+    }
+}
+
+/* v_silent of the paper: what noise takes of the speed. */
+static void append_silent(char *text, const iw_waves *waves, const iw_estimate *speed)
+{
+    const double share = 1.0 - speed->value / waves->silent_speed;
+    char percent[IWI_NUMBER_SIZE], silent[IWI_NUMBER_SIZE];
+
+    if (waves->noise_s > 0.0 && share > AS_EXPECTED) { /* NaN is neither */
+        iwi_append(text, ", %s slower than without noise (%s)", iwi_percent_text(share, percent),
+                   iwi_speed_text(waves->silent_speed, silent));
+    }
+}
+
+static void append_expected(char *text, const iw_waves *waves, const iw_estimate *speed)
+{
+    const double ratio = speed->value / waves->expected_speed - 1.0;
+    char expected[IWI_NUMBER_SIZE], percent[IWI_NUMBER_SIZE];
+
+    if (!(waves->expected_speed > 0.0) || isnan(ratio)) {
+        return;
+    }
+    (void)iwi_speed_text(waves->expected_speed, expected);
+    if (fabs(ratio) <= AS_EXPECTED || holds(speed, waves->expected_speed)) {
+        iwi_append(text, ", as expected (sigma d / T = %s)", expected);
+    } else {
+        iwi_append(text, ", %s %s than expected (sigma d / T = %s)", iwi_percent_text(fabs(ratio), percent),
+                   ratio > 0.0 ? "faster" : "slower", expected);
+    }
+    append_silent(text, waves, speed);
+}
+
+/* ---- ends ---- */
+
+/* "meets wave 2 on rank 14 at 27.00 ms" */
+static void append_end(char *text, const iw_wave *wave)
+{
+    char at[IWI_NUMBER_SIZE];
+
+    (void)iwi_time_text(wave->end_ps, at);
+    switch (wave->end) {
+    case IW_WAVE_RUNS:
+        iwi_append(text, "still runs on rank %" PRIu32 " when the run ends", wave->end_rank);
+        break;
+    case IW_WAVE_BORDER:
+        iwi_append(text, "reaches the border, rank %" PRIu32 ", at %s", wave->end_rank, at);
+        break;
+    case IW_WAVE_ORIGIN:
+        iwi_append(text, "goes once around and ends before rank %" PRIu32 " at %s", wave->origin_rank, at);
+        break;
+    case IW_WAVE_MET:
+        iwi_append(text, "meets wave %d on rank %" PRIu32 " at %s and ends", wave->met + 1, wave->end_rank,
+                   at);
+        break;
+    case IW_WAVE_DECAYED:
+        iwi_append(text, "is lost in ordinary waiting behind rank %" PRIu32 " at %s", wave->end_rank, at);
+        break;
+    case IW_WAVE_WINDOW:
+        iwi_append(text, "leaves what is known exactly at rank %" PRIu32 " at %s", wave->end_rank, at);
+        break;
+    case IW_WAVE_SYNCED:
+        iwi_append(text, "ends at rank %" PRIu32 " at %s, when all wait for all", wave->end_rank, at);
+        break;
+    }
+}
+
+/* "18 meet another, 2 reach the border" */
+static void append_ends(char *text, const iw_waves *waves)
+{
+    static const char *const one[] = {[IW_WAVE_RUNS] = "still runs at the end",
+                                      [IW_WAVE_BORDER] = "reaches the border",
+                                      [IW_WAVE_ORIGIN] = "comes around",
+                                      [IW_WAVE_MET] = "meets another or a late rank",
+                                      [IW_WAVE_DECAYED] = "decays",
+                                      [IW_WAVE_WINDOW] = "leaves what is known exactly",
+                                      [IW_WAVE_SYNCED] = "ends in a collective"};
+    static const char *const many[] = {[IW_WAVE_RUNS] = "still run at the end",
+                                       [IW_WAVE_BORDER] = "reach the border",
+                                       [IW_WAVE_ORIGIN] = "come around",
+                                       [IW_WAVE_MET] = "meet others or late ranks",
+                                       [IW_WAVE_DECAYED] = "decay",
+                                       [IW_WAVE_WINDOW] = "leave what is known exactly",
+                                       [IW_WAVE_SYNCED] = "end in a collective"};
+    const char *separator = "";
+
+    for (size_t end = 0; end < sizeof one / sizeof one[0]; end++) {
+        size_t count = 0;
+
+        for (size_t i = 0; i < waves->wave_count; i++) {
+            count += (size_t)waves->waves[i].end == end;
+        }
+        if (count > 0) {
+            iwi_append(text, "%s%zu %s", separator, count, count == 1 ? one[end] : many[end]);
+            separator = ", ";
+        }
+    }
+}
+
+/* ---- the sentence ---- */
+
+static void append_none(char *text, const iw_timeline *timeline, const iw_waves *waves)
+{
+    const bool is_traced = strcmp(iw_timeline_describe(timeline)->origin, "traced") == 0;
+    char least[IWI_NUMBER_SIZE], threshold[IWI_NUMBER_SIZE];
+
+    (void)iwi_time_text(waves->least_delay_ps, least);
+    (void)iwi_time_text(waves->threshold_ps, threshold);
+    if (waves->delay_count == 0 && is_traced) {
+        iwi_append(text, "No idle wave: no rank alone computes longer than usual by %s or more.", least);
+    } else if (waves->delay_count == 0) {
+        iwi_append(text, "No idle wave: there is no delay of %s or more.", least);
+    } else {
+        iwi_append(text,
+                   "No idle wave: there %s %zu delay%s of %s or more, but no neighbour waited for %s by %s "
+                   "beyond the ordinary. Noise may have absorbed %s, or nobody depends on %s.",
+                   waves->delay_count == 1 ? "is" : "are", waves->delay_count,
+                   waves->delay_count == 1 ? "" : "s", least, waves->delay_count == 1 ? "it" : "them",
+                   threshold, waves->delay_count == 1 ? "it" : "them",
+                   waves->delay_count == 1 ? "that rank" : "those ranks");
+    }
+}
+
+/* One or two waves of one delay on a line. */
+static void append_few(char *text, const iw_timeline *timeline, const iw_waves *waves)
+{
+    const iw_timeline_about *about = iw_timeline_describe(timeline);
+    const iw_wave *first = waves->waves, *second = waves->wave_count > 1 ? &waves->waves[1] : NULL;
+    char direction[IWI_NUMBER_SIZE];
+
+    iwi_append(text, ": %s", iwi_wave_direction(about, first, direction));
+    if (second != NULL && !are_alike(&first->speed, &second->speed)) {
+        append_speed(text, &first->speed);
+        append_expected(text, waves, &first->speed);
+        iwi_append(text, "; %s", iwi_wave_direction(about, second, direction));
+        append_speed(text, &second->speed);
+        append_expected(text, waves, &second->speed);
+    } else {
+        iwi_append(text, "%s%s", second != NULL ? " and " : "",
+                   second != NULL ? iwi_wave_direction(about, second, direction) : "");
+        append_speed(text, &first->speed);
+        append_expected(text, waves, &first->speed);
+    }
+    iwi_append(text, "; ");
+    if (second != NULL && first->met == 1 && second->met == 0) {
+        char at[IWI_NUMBER_SIZE];
+
+        iwi_append(text, "they meet on rank");
+        iwi_append(text, first->end_rank == second->end_rank ? " %" PRIu32 : "s %" PRIu32 " and %" PRIu32,
+                   first->end_rank, second->end_rank);
+        iwi_append(text, " at %s and cancel.", iwi_time_text(first->end_ps, at));
+        return;
+    }
+    iwi_append(text, "%s ", second != NULL ? "the first" : "it");
+    append_end(text, first);
+    if (second != NULL) {
+        iwi_append(text, ", the second ");
+        append_end(text, second);
+    }
+    iwi_append(text, ".");
+}
+
+static void append_many(char *text, const iw_waves *waves)
+{
+    const struct range range = speed_range(waves);
+    const iw_estimate middle = {(range.low + range.high) / 2.0, range.low, range.high};
+    char low[IWI_NUMBER_SIZE], high[IWI_NUMBER_SIZE];
+
+    (void)iwi_speed_text(range.low, low);
+    (void)iwi_speed_text(range.high, high);
+    if (!isnan(range.low)) {
+        iwi_append(text, ", %s%s%s ranks/s", low, strcmp(low, high) != 0 ? " to " : "",
+                   strcmp(low, high) != 0 ? high : "");
+        append_expected(text, waves, &middle);
+    }
+    iwi_append(text, ": ");
+    append_ends(text, waves);
+    iwi_append(text, ".");
+}
+
+void iwi_waves_write_verdict(const iw_timeline *timeline, const iw_waves *waves, FILE *out)
+{
+    const size_t origins = iw_waves_origins(waves);
+    const struct range delays = delay_range(waves);
+    char text[IWI_PARAGRAPH_SIZE] = "", shortest[IWI_NUMBER_SIZE], longest[IWI_NUMBER_SIZE];
+
+    if (waves->wave_count == 0) {
+        append_none(text, timeline, waves);
+        iwi_write_wrapped(out, text);
+        return;
+    }
+    (void)iwi_time_text((iw_time)delays.low, shortest);
+    (void)iwi_time_text((iw_time)delays.high, longest);
+    iwi_append(text, "%zu wave%s from ", waves->wave_count, waves->wave_count == 1 ? "" : "s");
+    if (origins == 1) {
+        iwi_append(text, "a delay of %s on rank %" PRIu32, longest, waves->waves[0].origin_rank);
+    } else {
+        iwi_append(text, "%zu delays of %s%s%s", origins, shortest,
+                   strcmp(shortest, longest) != 0 ? " to " : "",
+                   strcmp(shortest, longest) != 0 ? longest : "");
+    }
+    if (origins == 1 && waves->wave_count <= 2) {
+        append_few(text, timeline, waves);
+    } else {
+        append_many(text, waves);
+    }
+    iwi_write_wrapped(out, text);
+}

@@ -1,0 +1,143 @@
+/* The state of one run of the event engine: shared by the event_*.c files.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef IWI_EVENT_STATE_H
+#define IWI_EVENT_STATE_H
+
+#include "net/cost.h"
+#include "noise/stream.h"
+#include "sim/engine.h"
+#include "sim/event/event_queue.h"
+#include "sim/step_watch.h"
+
+#define IWI_NO_NODE UINT64_MAX
+#define IWI_NO_MESSAGE SIZE_MAX
+
+struct event_node {
+    iw_time ready;   /* when it entered its CPU's queue */
+    iw_time posted;  /* receive */
+    iw_time sent;    /* send: end of its CPU part */
+    iw_time known;   /* receive: arrival; send: start of the transfer */
+    uint64_t link;   /* next in the CPU's queue, or in the list of posted receives */
+    uint64_t waiter; /* in-order, nonblocking: the wait that completes it */
+    uint64_t bytes;  /* of the message: a receive learns it when it meets one */
+    uint64_t phase;  /* compute phase: how many the rank has before it, in program order */
+    uint32_t open;   /* dependences not satisfied; of a wait in an in-order schedule: requests not known */
+    bool is_done;
+};
+
+struct event_message {
+    uint64_t send; /* node */
+    uint32_t source, tag;
+    iw_time notice;        /* from when on a receive can meet it */
+    iw_time arrival;       /* eager: the last byte is there */
+    size_t link;           /* next unexpected one */
+    uint64_t noticed_with; /* the send whose path leads to the notice: an earlier one if that came later */
+};
+
+struct event_cpu {
+    uint64_t queue_head, queue_tail; /* ready nodes by (ready, program order) */
+    iw_time free;
+    uint64_t waiting; /* the wait that holds it, or IWI_NO_NODE */
+    iw_time waiting_since;
+    iw_time next_detour;
+};
+
+struct event_rank {
+    uint64_t posted_head, posted_tail;       /* receives without a message, in the order of posting */
+    size_t unexpected_head, unexpected_tail; /* messages without a receive, in the order of notice */
+    bool has_wildcards;                      /* posts receives with any source or any tag somewhere */
+    iw_time end;
+    uint64_t last; /* the node that ends then, or IWI_NO_NODE */
+};
+
+/* Last notice from `source` to `destination`: messages of one pair don't overtake. Only kept for wildcards.
+ */
+struct event_pair {
+    uint64_t key; /* source * ranks + destination + 1; 0: empty */
+    iw_time notice;
+    uint64_t noticed_with;
+};
+
+/* When explaining: how times came about, each as the path that won every maximum on its way. NULL otherwise.
+ */
+struct event_paths {
+    iw_split *ready, *start, *sent, *known, *end; /* of each node; ready of a receive: posted */
+    iw_split *cpu, *send_gap, *recv_gap;          /* of each CPU and NIC */
+};
+
+struct event_run {
+    struct event_paths *paths;
+    bool is_too_late; /* some time passed IWI_LATEST and was cut there */
+    const iw_log *log;
+    const struct iwi_job *job;
+    const struct iwi_schedule *schedule;
+    struct iwi_event_queue queue;
+    iw_time now;
+    struct event_node *nodes;
+    struct event_rank *ranks;
+    struct event_cpu *cpus;       /* ranks x cpu_count */
+    iw_time *send_gap, *recv_gap; /* ranks x nic_count: free from then on */
+    int64_t *noise_words;         /* ranks x cpu_count x words */
+    size_t words;
+    struct event_message *messages;
+    size_t message_count, message_capacity;
+    struct event_pair *pairs; /* open addressing, a power of two */
+    size_t pair_count, pair_capacity;
+    uint64_t *first_successor;    /* DAG: nodes + 1 */
+    struct iwi_dep *successors;   /* by global node; is_start as in the dependence */
+    struct iwi_arrival *arrivals; /* scratch of one wait */
+    size_t arrival_capacity;
+    uint32_t *rank_of;           /* of each node */
+    struct iwi_step_watch watch; /* watch.open is NULL unless steps are wanted */
+};
+
+/* Index of the CPU that runs a node. */
+static inline size_t iwi_event_cpu(const struct event_run *run, uint64_t node)
+{
+    return (size_t)run->rank_of[node] * run->schedule->cpu_count + run->schedule->nodes[node].cpu;
+}
+
+static inline bool iwi_event_is_nonblocking(const struct event_run *run, uint64_t node)
+{
+    return run->schedule->is_in_order && (run->schedule->nodes[node].flags & IWI_NODE_NONBLOCKING) != 0;
+}
+
+/* ---- engine_event.c: the order of things ---- */
+
+IW_NODISCARD iw_status iwi_event_loop(struct event_run *run);
+IW_NODISCARD iw_status iwi_event_at(struct event_run *run, iw_time time, enum iwi_event_kind kind,
+                                    uint32_t rank, uint64_t object);
+
+/* The node's start lets others go: GOAL's irequires. */
+IW_NODISCARD iw_status iwi_event_started(struct event_run *run, uint64_t node, iw_time time);
+IW_NODISCARD iw_status iwi_event_ended(struct event_run *run, uint64_t node, iw_time time);
+
+/* In-order schedules: the next operation of the rank may start. */
+IW_NODISCARD iw_status iwi_event_release_next(struct event_run *run, uint64_t node, iw_time time);
+
+/* ---- event_ops.c: operations, on their CPU now ---- */
+
+IW_NODISCARD iw_status iwi_event_calc(struct event_run *run, uint64_t node, size_t cpu);
+IW_NODISCARD iw_status iwi_event_send(struct event_run *run, uint64_t node, size_t cpu);
+IW_NODISCARD iw_status iwi_event_receive(struct event_run *run, uint64_t node, size_t cpu);
+IW_NODISCARD iw_status iwi_event_wait(struct event_run *run, uint64_t node, size_t cpu);
+
+/* The transfer of a blocking send has started. */
+IW_NODISCARD iw_status iwi_event_send_done(struct event_run *run, uint64_t node);
+
+/* A nonblocking operation needs nothing of others any more. */
+IW_NODISCARD iw_status iwi_event_request_known(struct event_run *run, uint64_t node);
+
+/* ---- event_match.c: messages ---- */
+
+/* A send's CPU part ends at nodes[send].sent: its message goes to the receiver's side. */
+IW_NODISCARD iw_status iwi_event_message(struct event_run *run, uint64_t send);
+
+/* A receive is posted now. */
+IW_NODISCARD iw_status iwi_event_post(struct event_run *run, uint64_t recv);
+
+/* A message can be seen now. */
+IW_NODISCARD iw_status iwi_event_notice(struct event_run *run, size_t message);
+
+#endif

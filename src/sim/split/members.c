@@ -1,0 +1,225 @@
+/* Runs trials by a team: one batch at a time, each member on its block of ranks.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "program/trace_program.h"
+#include "sim/plan.h"
+
+enum { SENT_AT_ONCE = 1 << 20 /* times: 8 MiB */ };
+
+struct members_run {
+    const struct iwi_batches *batches;
+    const struct iwi_partition *partition;
+    const struct iwi_point *found; /* to go on from; NULL: from the start */
+    uint64_t generation;           /* of restart points before the run */
+};
+
+static uint32_t block_size(const struct members_run *run, uint32_t member)
+{
+    return run->partition->first[member + 1] - run->partition->first[member];
+}
+
+/* ---- end times, to the first process ---- */
+
+/* Ends of the ranks first ... first + count - 1 of a member's block, in one lane. */
+static void lane_of(const struct iwi_flow *flow, uint32_t lane, uint32_t first, uint32_t count, iw_time *ends)
+{
+    for (uint32_t r = 0; r < count; r++) {
+        ends[r] = flow->cpu[((flow->is_alike ? 0 : (size_t)first + r) << flow->lane_shift) + lane];
+    }
+}
+
+/* Of those who share no memory with the result. */
+static iw_status send_ends(struct iwi_member *member, const struct members_run *run,
+                           const struct iwi_flow *flow, uint32_t lane)
+{
+    const uint32_t count = block_size(run, member->number);
+    iw_time *ends = iwi_new_array(member->log, SENT_AT_ONCE, sizeof *ends);
+    iw_status status = ends == NULL ? IW_ERR_NOMEM : IW_OK;
+
+    for (uint32_t r = 0; status == IW_OK && r < count; r += SENT_AT_ONCE) {
+        const uint32_t part = count - r < SENT_AT_ONCE ? count - r : SENT_AT_ONCE;
+        struct iwi_transfer transfer;
+
+        lane_of(flow, lane, r, part, ends);
+        status = iwi_member_send(member, 0, ends, part * sizeof *ends, &transfer);
+        if (status == IW_OK) {
+            status = iwi_member_wait(member, &transfer, 1);
+        }
+    }
+    free(ends);
+    return status;
+}
+
+static iw_status receive_ends(struct iwi_member *member, const struct members_run *run, uint32_t from,
+                              iw_time *end_ps)
+{
+    const uint32_t count = block_size(run, from);
+
+    for (uint32_t r = 0; r < count; r += SENT_AT_ONCE) {
+        const uint32_t part = count - r < SENT_AT_ONCE ? count - r : SENT_AT_ONCE;
+        struct iwi_transfer transfer;
+
+        IW_TRY(iwi_member_receive(member, from, end_ps + run->partition->first[from] + r,
+                                  part * sizeof *end_ps, &transfer));
+        IW_TRY(iwi_member_wait(member, &transfer, 1));
+    }
+    return IW_OK;
+}
+
+/* Members of the first process write into the result, the others send to its first member. */
+static iw_status keep_ends(struct iwi_member *member, const struct members_run *run,
+                           const struct iwi_flow *flow, uint64_t trial, uint32_t lane)
+{
+    const struct iwi_batches *batches = run->batches;
+    const uint32_t local = iwi_team_threads(member->team);
+    iw_time *end_ps = NULL;
+
+    if (!batches->wants_ends) {
+        return IW_OK;
+    }
+    if (iwi_team_first(member->team) > 0) {
+        return send_ends(member, run, flow, lane);
+    }
+    end_ps = batches->end_ps + (size_t)trial * run->partition->ranks;
+    lane_of(flow, lane, 0, block_size(run, member->number), end_ps + run->partition->first[member->number]);
+    for (uint32_t from = local; member->number == 0 && from < member->count; from++) {
+        IW_TRY(receive_ends(member, run, from, end_ps));
+    }
+    return IW_OK;
+}
+
+/* ---- batches ---- */
+
+/* The makespans of all lanes, and whether simulated time ran out: the same for all members. */
+static iw_status join(struct iwi_member *member, const struct iwi_flow *flow, iw_time *makespans)
+{
+    iw_time values[IWI_MOST_LANES + 1] = {0};
+
+    for (size_t i = 0; i < flow->count; i++) {
+        iw_time *value = &values[i & (flow->lanes - 1)];
+
+        *value = iwi_max(*value, flow->cpu[i]);
+    }
+    values[flow->lanes] = flow->is_too_late;
+    for (uint32_t lane = 0; lane < flow->lanes; lane++) { /* also of what a restart point held */
+        values[flow->lanes] |= values[lane] >= IWI_LATEST;
+    }
+    IW_TRY(iwi_member_max(member, values, flow->lanes + 1));
+    for (uint32_t lane = 0; lane < flow->lanes; lane++) {
+        makespans[lane] = values[lane];
+    }
+    if (values[flow->lanes] != 0) {
+        return member->number == 0 ? iwi_fail_too_late(member->log) : IW_ERR_RANGE;
+    }
+    return IW_OK;
+}
+
+/* Points inside a trial of a trace are points of whole replicas. */
+static iw_status check_whole(const struct iwi_member *member, const struct members_run *run)
+{
+    const struct iwi_trace_program *trace = run->batches->job.program->trace;
+
+    if (trace == NULL || member->count <= trace->replicas) {
+        return IW_OK;
+    }
+    return iwi_fail(member->log, IW_ERR_USAGE,
+                    "with more than %" PRIu32 " threads, of all processes, the trace cannot go on from its "
+                    "restart point",
+                    trace->replicas);
+}
+
+static iw_status run_batch(struct iwi_member *member, const struct members_run *run, struct iwi_flow *flow,
+                           struct iwi_job *job, uint64_t first)
+{
+    const struct iwi_batches *batches = run->batches;
+    iw_time makespans[IWI_MOST_LANES] = {0};
+
+    job->first_trial = batches->job.first_trial + first;
+    iwi_flow_restart(flow, job);
+    if (run->found != NULL && run->found->has_state && first == run->found->done) {
+        IW_TRY(check_whole(member, run));
+        IW_TRY(iwi_checkpointer_load(job->keeper, flow));
+        flow->start = run->found->at;
+    }
+    IW_TRY(iwi_plan_run_flow(batches->plan, flow));
+    IW_TRY(join(member, flow, makespans));
+    for (uint32_t lane = 0; lane < job->lanes && first + lane < batches->trials; lane++) {
+        if (member->number == iwi_team_first(member->team)) {
+            batches->makespan_ps[first + lane] = makespans[lane];
+        }
+        IW_TRY(keep_ends(member, run, flow, first + lane, lane));
+    }
+    if (job->keeper != NULL) {
+        job->keeper->done = first + job->lanes < batches->trials ? first + job->lanes : batches->trials;
+        return iwi_checkpointer_visit(job->keeper, NULL, NULL);
+    }
+    return IW_OK;
+}
+
+static iw_status work(struct iwi_member *member, void *arg)
+{
+    const struct members_run *run = arg;
+    const struct iwi_batches *batches = run->batches;
+    const uint64_t begin = run->found != NULL ? run->found->done : 0;
+    struct iwi_job job = batches->job;
+    struct iwi_flow *flow = NULL;
+    struct iwi_checkpointer keeper;
+    iw_status status;
+
+    job.lanes = batches->lanes;
+    job.begins_ahead = iwi_batches_begin_ahead(batches);
+    job.partition = run->partition;
+    job.member = member;
+    job.ticker = member->number == 0 ? job.ticker : NULL;
+    if (batches->checkpoint != NULL) {
+        iwi_checkpointer_init(batches->checkpoint, run->generation, member, run->partition, &keeper);
+        keeper.is_trials = !batches->is_reference;
+        keeper.noiseless_ps = batches->noiseless_ps;
+        keeper.makespan_ps = batches->makespan_ps;
+        keeper.done = begin;
+        job.keeper = &keeper;
+    }
+    status = iwi_flow_new(member->log, &job, &flow);
+    for (uint64_t first = begin; status == IW_OK && first < batches->trials; first += job.lanes) {
+        status = run_batch(member, run, flow, &job, first);
+    }
+    if (job.keeper != NULL && member->number == iwi_team_first(member->team)) {
+        iwi_checkpointer_end(&keeper);
+    }
+    if (status != IW_OK) {
+        iwi_team_fail(member->team, status); /* before memory goes that others may be copying from */
+    }
+    iwi_flow_free(flow);
+    return status;
+}
+
+/* Of this run: of its trials, or of the one without noise. */
+static const struct iwi_point *found_point(const struct iwi_batches *batches)
+{
+    const struct iwi_point *found = batches->checkpoint == NULL ? NULL : &batches->checkpoint->found;
+
+    return found != NULL && found->generation > 0 && (found->is_trials == 0) == batches->is_reference ? found
+                                                                                                      : NULL;
+}
+
+iw_status iwi_members_run(const iw_log *log, const struct iwi_batches *batches)
+{
+    struct iwi_partition *partition = NULL;
+    struct members_run run = {.batches = batches};
+    iw_status status;
+
+    IW_TRY(iwi_partition_new(log, batches->job.program, iwi_team_size(batches->team), &partition));
+    run.partition = partition;
+    run.found = found_point(batches);
+    run.generation = batches->checkpoint != NULL ? batches->checkpoint->generation : 0;
+    if (run.found != NULL) {
+        memcpy(batches->makespan_ps, run.found->makespan_ps, run.found->done * sizeof(iw_time));
+    }
+    status = iwi_team_run(batches->team, log, work, &run);
+    iwi_partition_free(partition);
+    return status;
+}

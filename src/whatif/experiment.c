@@ -1,0 +1,331 @@
+/* Runs the same trials under variants of the noise, and under recordings drawn anew.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "whatif/experiment.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/base.h"
+#include "sim/monotone.h"
+#include "stats/mean_interval.h"
+#include "whatif/interval.h"
+#include "whatif/reach.h"
+
+/* ---- programs ---- */
+
+static iw_status make_reserved(struct iwi_inquiry *inquiry, uint32_t ranks, iw_program **reserved_p)
+{
+    const double cores = inquiry->opts->cores_per_node;
+    const iw_program_maker *maker = &inquiry->opts->program;
+    iw_status status;
+
+    *reserved_p = NULL;
+    if (cores < 2.0) {
+        return IW_OK;
+    }
+    status = maker->make(maker->arg, ranks, cores / (cores - 1.0), reserved_p);
+    return status == IW_ERR_UNSUPPORTED ? IW_OK : status;
+}
+
+/* Redraws have four times the trials together: the difference of two variances that tells what the recording
+ * adds is noisier than either, and with fewer it would make most intervals far too wide. */
+static uint32_t per_redraw_of(uint64_t trials, uint32_t redraws)
+{
+    return (uint32_t)iwi_max(2, (int64_t)((4 * trials + redraws - 1) / redraws));
+}
+
+iw_status iwi_experiment_init(struct iwi_inquiry *inquiry, uint32_t ranks, uint64_t trials, uint32_t redraws,
+                              struct iwi_experiment *experiment_p)
+{
+    const iw_program_maker *maker = &inquiry->opts->program;
+    struct iwi_experiment experiment = {
+        .inquiry = inquiry, .trials = trials, .redraws = inquiry->blocks < 2 || redraws < 2 ? 0 : redraws};
+    iw_status status;
+
+    IW_TRY(maker->make(maker->arg, ranks, 1.0, &experiment.program));
+    status = iwi_is_monotone(inquiry->log, experiment.program, inquiry->opts->sim.rules, inquiry->set->sync,
+                             &experiment.is_monotone);
+    if (status == IW_OK) {
+        status = make_reserved(inquiry, ranks, &experiment.reserved);
+    }
+    if (status != IW_OK) {
+        maker->release(maker->arg, experiment.program);
+        return status;
+    }
+    experiment.per_redraw = experiment.redraws > 0 ? per_redraw_of(trials, experiment.redraws) : 0;
+    *experiment_p = experiment;
+    return IW_OK;
+}
+
+void iwi_experiment_release(struct iwi_experiment *experiment)
+{
+    const iw_program_maker *maker = &experiment->inquiry->opts->program;
+
+    if (experiment->reserved != NULL) {
+        maker->release(maker->arg, experiment->reserved);
+    }
+    maker->release(maker->arg, experiment->program);
+}
+
+/* ---- progress ---- */
+
+size_t iwi_experiment_values(const struct iwi_experiment *experiment)
+{
+    return (size_t)experiment->trials + (size_t)experiment->redraws * experiment->per_redraw;
+}
+
+uint64_t iwi_experiment_work(const struct iwi_experiment *experiment, size_t variant_count)
+{
+    return iw_program_messages(experiment->program) * iwi_experiment_values(experiment) * variant_count;
+}
+
+struct stretch {
+    struct iwi_inquiry *inquiry;
+    uint64_t work; /* of the simulation under way */
+};
+
+static void update(void *arg, uint64_t done, uint64_t total)
+{
+    const struct stretch *stretch = arg;
+    const struct iwi_inquiry *inquiry = stretch->inquiry;
+    const double part = total > 0 ? (double)done / (double)total : 1.0;
+
+    inquiry->opts->sim.progress.update(inquiry->opts->sim.progress.arg,
+                                       inquiry->work_done + (uint64_t)(part * (double)stretch->work),
+                                       inquiry->work_total);
+}
+
+/* ---- one simulation ---- */
+
+/* Trial numbers: first those of the user, then of redraw 1, 2, ...; none is used twice. */
+static uint64_t first_trial(const struct iwi_experiment *experiment, uint32_t redraw)
+{
+    const uint64_t first = experiment->inquiry->opts->sim.first_trial;
+
+    return redraw == 0 ? first : first + experiment->trials + (uint64_t)(redraw - 1) * experiment->per_redraw;
+}
+
+static iw_sim_opts sim_opts(const struct iwi_experiment *experiment, uint32_t redraw, struct stretch *stretch)
+{
+    iw_sim_opts opts = experiment->inquiry->opts->sim;
+
+    opts.trials = redraw == 0 ? experiment->trials : experiment->per_redraw;
+    opts.first_trial = first_trial(experiment, redraw);
+    opts.want_explain = opts.want_end_times = false;
+    opts.steps = (iw_step_sink){NULL, NULL};
+    opts.checkpoint_dir = NULL;
+    if (opts.progress.update != NULL) {
+        opts.progress = (iw_progress){update, stretch};
+    }
+    return opts;
+}
+
+void iwi_pass_error(void *arg, iw_log_level level, const char *text)
+{
+    const iw_log *log = arg;
+
+    if (level == IW_LOG_ERROR && log != NULL) {
+        log->write(log->arg, level, text);
+    }
+}
+
+/* Without noise all trials are the same. */
+static iw_status simulate(struct iwi_experiment *experiment, const iw_program *program, const iw_noise *noise,
+                          uint32_t redraw, double *values)
+{
+    struct iwi_inquiry *inquiry = experiment->inquiry;
+    struct stretch stretch = {inquiry, 0};
+    iw_sim_opts opts = sim_opts(experiment, redraw, &stretch);
+    const uint64_t trials = opts.trials;
+    const iw_log errors = {iwi_pass_error, (void *)inquiry->log};
+    iw_sim_result *result;
+
+    opts.trials = iw_noise_source_count(noise) > 0 ? trials : 1;
+    stretch.work = iw_program_messages(program) * trials;
+    IW_TRY(iw_simulate(experiment->noiseless_ps == 0 ? inquiry->log : &errors, program, inquiry->opts->net,
+                       noise, &opts, &result));
+    inquiry->engine_seconds += result->engine_seconds;
+    inquiry->work_done += stretch.work;
+    if (experiment->noiseless_ps == 0) {
+        experiment->noiseless_ps = result->noiseless_ps;
+    }
+    if (experiment->noiseless_ps == 0) {
+        iw_sim_result_free(result);
+        return iwi_fail(inquiry->log, IW_ERR_RANGE,
+                        "the job takes no time without noise, so nothing can be said in percent: give it "
+                        "some work, as --compute does");
+    }
+    for (uint64_t i = 0; i < trials; i++) {
+        const iw_time makespan_ps = result->makespan_ps[i < opts.trials ? i : 0];
+
+        values[i] = (double)(makespan_ps - experiment->noiseless_ps) / (double)experiment->noiseless_ps;
+    }
+    iw_sim_result_free(result);
+    return IW_OK;
+}
+
+static iw_status run_variant(struct iwi_experiment *experiment, const struct iwi_variant *variant,
+                             const struct iwi_drawn *drawn, uint32_t redraw, double *values)
+{
+    const struct iwi_inquiry *inquiry = experiment->inquiry;
+    iw_noise *noise;
+    iw_status status;
+
+    IW_TRY(iwi_set_make(inquiry->log, inquiry->set, drawn, variant->is_removed, &noise));
+    if (variant->is_together) {
+        iw_noise_align(noise, IW_SYNC_START, 0, inquiry->set->ranks_per_node);
+    }
+    status = simulate(experiment, variant->is_reserved ? experiment->reserved : experiment->program, noise,
+                      redraw, values);
+    iw_noise_free(noise);
+    return status;
+}
+
+/* ---- many ---- */
+
+static iw_status run_redraw(struct iwi_experiment *experiment, const struct iwi_variant *variants,
+                            size_t count, uint32_t redraw, double *values)
+{
+    const struct iwi_inquiry *inquiry = experiment->inquiry;
+    const size_t stride = iwi_experiment_values(experiment);
+    struct iwi_drawn drawn;
+    iw_status status;
+
+    IW_TRY(iwi_drawn_init(inquiry->log, inquiry->set, inquiry->opts->sim.seed, redraw, &drawn));
+    status = IW_OK;
+    for (size_t i = 0; i < count && status == IW_OK; i++) {
+        double *own = &values[i * stride];
+
+        status = run_variant(
+            experiment, &variants[i], &drawn, redraw,
+            redraw == 0 ? own : &own[experiment->trials + (size_t)(redraw - 1) * experiment->per_redraw]);
+    }
+    iwi_drawn_release(&drawn);
+    return status;
+}
+
+iw_status iwi_experiment_run_redraws(struct iwi_experiment *experiment, const struct iwi_variant *variants,
+                                     size_t count, double *values)
+{
+    for (uint32_t redraw = 1; redraw <= experiment->redraws; redraw++) {
+        IW_TRY(run_redraw(experiment, variants, count, redraw, values));
+    }
+    return IW_OK;
+}
+
+iw_status iwi_experiment_run(struct iwi_experiment *experiment, const struct iwi_variant *variants,
+                             size_t count, double *values)
+{
+    IW_TRY(run_redraw(experiment, variants, count, 0, values));
+    return iwi_experiment_run_redraws(experiment, variants, count, values);
+}
+
+iw_status iwi_experiment_run_trials(struct iwi_experiment *experiment, const struct iwi_variant *variant,
+                                    double *values)
+{
+    return run_redraw(experiment, variant, 1, 0, values);
+}
+
+/* ---- estimates ---- */
+
+/* The noise that a number comes from. */
+struct cause {
+    struct iwi_part_filter filter;
+    bool is_together; /* and hits all nodes at the same time */
+};
+
+/* Recorded parts that may hit a trial. */
+struct hits {
+    int64_t longest_ns;
+    double share;
+};
+
+static struct hits hits_of(const iw_noise_set *set, const struct iwi_part_filter *filter)
+{
+    struct hits hits = {0, 0.0};
+
+    for (size_t i = 0; i < set->part_count; i++) {
+        const iw_noise_part *part = &set->parts[i];
+
+        if (part->is_recorded && (filter->is_removed == NULL || filter->is_removed[i] == filter->value)) {
+            hits.longest_ns = iwi_max(hits.longest_ns, part->longest_ns);
+            hits.share += part->share;
+        }
+    }
+    return hits;
+}
+
+/* What noise takes of all P ranks, a share s of a run of T0 (1 + slowdown), is the most that it can delay the
+ * run by: slowdown <= x / (1 - x) with x = P s. The share itself comes from a recording: what came once in it
+ * may come 4.7 times as often (Poisson, 95 %). Where what comes first decides what runs next, a short delay
+ * may cost more than it lasts. */
+static double most_of(const struct iwi_experiment *experiment, double share)
+{
+    const double most_often = 4.74, x = most_often * share * (double)iw_program_ranks(experiment->program);
+
+    return experiment->is_monotone && x < 1.0 ? x / (1.0 - x) : INFINITY;
+}
+
+/* Fitted laws have no longest detour, and nothing of them is unseen. */
+static double unseen_of(const struct iwi_experiment *experiment, const struct cause *cause, double value)
+{
+    const iw_reach reach = iwi_reach_for(
+        experiment->inquiry->set,
+        &(struct iwi_exposure){.ranks = iw_program_ranks(experiment->program),
+                               .quiet_s = (double)experiment->noiseless_ps / (double)IW_PS_PER_S,
+                               .is_together = cause->is_together,
+                               .filter = cause->filter},
+        value);
+
+    return reach.is_extrapolated || experiment->redraws == 0 ? 0.0 : reach.is_bound ? INFINITY : reach.unseen;
+}
+
+/* `lost`: slowdown by the cause; NaN: that is what the values are. */
+static iw_estimate estimate(const struct iwi_experiment *experiment, const double *values,
+                            const struct cause *cause, double lost)
+{
+    const struct hits hits = hits_of(experiment->inquiry->set, &cause->filter);
+    const double longest_ps = (double)hits.longest_ns * (double)IW_PS_PER_NS;
+    iw_estimate e =
+        iwi_paired_interval(&(struct iwi_sample){.trials = values,
+                                                 .trial_count = (size_t)experiment->trials,
+                                                 .redraws = values + experiment->trials,
+                                                 .redraw_count = experiment->redraws,
+                                                 .per_redraw = experiment->per_redraw,
+                                                 .blocks = experiment->inquiry->blocks,
+                                                 .one_hit = longest_ps / (double)experiment->noiseless_ps,
+                                                 .most_unmet = most_of(experiment, hits.share)});
+
+    e.high += unseen_of(experiment, cause, isnan(lost) ? e.value : lost);
+    return e;
+}
+
+double iwi_not_below_0(double low)
+{
+    return low < 0.0 ? 0.0 : low;
+}
+
+/* Noise makes nothing faster where the program is monotone: a slowdown is not below 0. */
+iw_estimate iwi_experiment_slowdown(const struct iwi_experiment *experiment, const double *values,
+                                    const struct iwi_variant *variant)
+{
+    iw_estimate slowdown = estimate(experiment, values,
+                                    &(struct cause){{variant->is_removed, false}, variant->is_together}, NAN);
+
+    slowdown.low = experiment->is_monotone ? iwi_not_below_0(slowdown.low) : slowdown.low;
+    return slowdown;
+}
+
+iw_estimate iwi_experiment_saving(const struct iwi_experiment *experiment, const double *before,
+                                  const double *after, const struct iwi_variant *variant, double *work)
+{
+    const bool is_removal = !variant->is_together && !variant->is_reserved;
+
+    for (size_t i = 0; i < iwi_experiment_values(experiment); i++) {
+        work[i] = before[i] - after[i];
+    }
+    /* where nothing goes, what is unseen is that of the noise as it is, however little of it is saved */
+    return estimate(experiment, work, &(struct cause){{is_removal ? variant->is_removed : NULL, true}, false},
+                    is_removal ? NAN : iwi_mean_estimate(before, (size_t)experiment->trials).value);
+}

@@ -1,0 +1,83 @@
+/* One program at one number of ranks, simulated under variants of the noise, all in the same trials.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef IWI_EXPERIMENT_H
+#define IWI_EXPERIMENT_H
+
+#include <idlewave/whatif.h>
+
+#include "whatif/noise_set.h"
+
+/* What all simulations of one question share. */
+struct iwi_inquiry {
+    const iw_log *log;
+    const iw_noise_set *set;
+    const iw_whatif_opts *opts;
+    size_t blocks;                  /* pieces that the recordings are drawn in; 0: there are none */
+    uint64_t work_done, work_total; /* messages of all trials, for the user's progress */
+    double engine_seconds;
+};
+
+/* What is changed. All false: nothing. */
+struct iwi_variant {
+    const bool *is_removed; /* by part; NULL: none */
+    bool is_together;       /* all nodes are hit at the same time */
+    bool is_reserved;       /* one core of each node does not compute */
+};
+
+struct iwi_experiment {
+    struct iwi_inquiry *inquiry;
+    iw_program *program, *reserved; /* reserved: with one core less; NULL: not asked, or it cannot be made */
+    bool is_monotone;               /* less noise never ends a trial of `program` later */
+    iw_time noiseless_ps;           /* of `program`; known after the first simulation */
+    uint64_t trials;
+    uint32_t redraws, per_redraw;
+};
+
+/* IW_ERR_RANGE: options that contradict each other. */
+IW_NODISCARD iw_status iwi_whatif_check(const iw_log *log, const iw_whatif_opts *opts);
+
+/* For an iw_log of errors alone, with the log to pass them to as its arg; NULL is fine. A program's
+ * warnings are told by its first simulation. */
+void iwi_pass_error(void *arg, iw_log_level level, const char *text);
+
+/* Makes the programs for so many ranks (0: as the user asked). IW_ERR_UNSUPPORTED: there are none for them.
+ */
+IW_NODISCARD iw_status iwi_experiment_init(struct iwi_inquiry *inquiry, uint32_t ranks, uint64_t trials,
+                                           uint32_t redraws, struct iwi_experiment *experiment_p);
+void iwi_experiment_release(struct iwi_experiment *experiment);
+
+/* Numbers that one variant gives: trials, then trials of each redraw. */
+size_t iwi_experiment_values(const struct iwi_experiment *experiment);
+
+/* Messages of all simulations of so many variants. */
+uint64_t iwi_experiment_work(const struct iwi_experiment *experiment, size_t variant_count);
+
+/* Slowdowns T / T0 - 1 of each variant in each trial; T0 without noise and with all cores. values[v *
+ * iwi_experiment_values() + i]; the same i is the same trial under the same recording. */
+IW_NODISCARD iw_status iwi_experiment_run(struct iwi_experiment *experiment,
+                                          const struct iwi_variant *variants, size_t count, double *values);
+
+/* The redraws alone: the first experiment->trials numbers of each variant are left as they are. */
+IW_NODISCARD iw_status iwi_experiment_run_redraws(struct iwi_experiment *experiment,
+                                                  const struct iwi_variant *variants, size_t count,
+                                                  double *values);
+
+/* The trials alone, without redraws: experiment->trials numbers. */
+IW_NODISCARD iw_status iwi_experiment_run_trials(struct iwi_experiment *experiment,
+                                                 const struct iwi_variant *variant, double *values);
+
+/* Of the slowdowns that a variant gave. Upper ends count what recordings cannot show: INFINITY beyond their
+ * reach (reach.h). */
+iw_estimate iwi_experiment_slowdown(const struct iwi_experiment *experiment, const double *values,
+                                    const struct iwi_variant *variant);
+
+/* What is no number stays so. */
+double iwi_not_below_0(double low);
+
+/* Of `before` minus `after`, which the variant gave, pair by pair. `work` has room for
+ * iwi_experiment_values(). */
+iw_estimate iwi_experiment_saving(const struct iwi_experiment *experiment, const double *before,
+                                  const double *after, const struct iwi_variant *variant, double *work);
+
+#endif
