@@ -71,7 +71,8 @@ static uint32_t cpu_count(const uint64_t *cpus)
 }
 
 /* Ranks of one host that may only run on CPUs of `cpus`. */
-static uint32_t ranks_within(const struct iwi_process_place *places, uint32_t ranks, const struct iwi_process_place *like)
+static uint32_t ranks_within(const struct iwi_process_place *places, uint32_t ranks,
+                             const struct iwi_process_place *like)
 {
     uint32_t count = 0;
 

@@ -2,16 +2,13 @@
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include <stdlib.h>
-#include <time.h>
 
+#include "base/monotonic.h"
 #include "mpi/net_pair.h"
 
 int64_t iwi_net_now_ns(void)
 {
-    struct timespec time;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &time);
-    return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
+    return iwi_now_ns();
 }
 
 static int by_value(const void *a, const void *b)

@@ -7,6 +7,8 @@ Usage: check_layers.py [ROOT]        exit 0: all rules hold; 1: findings, one a 
 
 Rules:
   * an #include follows an arrow of ARROWS; so does USES in src/*/CMakeLists.txt;
+  * so does every use of a function: who calls iw_... or iwi_... of another folder needs the arrow to it, through whichever
+    header it is declared (functions are found by their definitions; check_names.py sees that there is one each);
   * the table in docs/architecture.md after the marker LAYERS_MARKER says the same as ARROWS;
   * cli sees <idlewave/...> and itself; public headers see the C library and each other;
   * a third-party library is included only by its folder; <mpi.h> only under mpi/;
@@ -27,16 +29,26 @@ ARROWS = {
     "launch": (("base",), ()),
     "measure": (("base", "noise"), ("hwloc", "libtraceevent")),
     "program": (("base",), ()),
-    "format": (("base", "launch", "noise", "program", "wave"), ("HDF5", "jansson", "libtracecmd", "libyaml", "OTF2")),
-    "sim": (("base", "noise", "program", "team"), ()),
     "stats": (("base",), ("GSL",)),
-    "model": (("base", "noise", "stats"), ("GSL",)),
-    "team": (("base",), ()),
+    "net": (("base", "program", "stats"), ()),
+    "bench": (("base", "stats"), ("GSL",)),
+    "analysis": (("base", "noise", "stats"), ("GSL",)),
     "wave": (("base", "stats"), ()),
-    "study": (("base", "format", "noise", "program", "sim", "stats", "whatif"), ("jansson",)),
-    "whatif": (("base", "format", "model", "noise", "sim", "stats"), ("GSL",)),
-    "verify": (("base", "noise", "measure", "stats"), ()),
-    "report": (("base", "format", "stats"), ("jansson",)),
+    "format": (
+        ("base", "launch", "net", "noise", "program", "wave"),
+        ("HDF5", "jansson", "libtracecmd", "libyaml", "OTF2"),
+    ),
+    "team": (("base",), ()),
+    "sim": (("base", "net", "noise", "program", "team"), ()),
+    "model": (("analysis", "base", "noise", "stats"), ("GSL",)),
+    "whatif": (("analysis", "base", "format", "model", "noise", "program", "sim", "stats"), ("GSL",)),
+    "study": (("base", "format", "net", "noise", "program", "sim", "stats", "whatif"), ("jansson",)),
+    "verify": (("analysis", "base", "measure", "noise"), ()),
+    "report": (
+        ("analysis", "base", "bench", "format", "model", "net", "noise", "program", "sim", "stats", "verify", "wave",
+         "whatif"),
+        ("jansson",),
+    ),
 }
 
 THIRD_PARTY = {  # how the header's name begins: library
@@ -62,6 +74,9 @@ C_LIBRARY = {
 SOFT_LINES = 400
 HARD_LINES = 800
 LAYERS_MARKER = "<!-- layers: checked by tools/check_layers.py -->"
+NO_CODE = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"', re.S)
+FUNCTION = re.compile(r"^(?!#|typedef\b|static\b)[A-Za-z_][\w \t*()]*?[ \t*](iwi?_\w+)\([^;{}]*\)\s*\n?\{", re.M)
+NAME = re.compile(r"\biwi?_\w+")
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 
 
@@ -153,6 +168,24 @@ def check_includes(findings, root):
                 check_source(findings, root, place, folder, is_quoted, header)
 
 
+def code_of(root, path):
+    """The text without comments and strings, line by line as it was."""
+    text = (root / path).read_text(encoding="utf-8")
+    return NO_CODE.sub(lambda match: "\n" * match.group().count("\n"), text)
+
+
+def check_calls(findings, root):
+    """Every function of another folder of src that a file names."""
+    codes = {path: code_of(root, path) for path in sources(root, "src") if path.parts[1] in ARROWS}
+    folder_of = {name: path.parts[1] for path, code in codes.items() for name in FUNCTION.findall(code)}
+    for path, code in codes.items():
+        folder = path.parts[1]
+        for name in sorted(set(NAME.findall(code))):
+            target = folder_of.get(name, folder)
+            if target != folder and target not in ARROWS[folder][0]:
+                findings.error(path, f"src/{folder} may not use src/{target} ({name}())")
+
+
 def check_cmake_uses(findings, root):
     """USES of iw_component() must follow the same arrows."""
     for path in sorted((root / "src").glob("*/CMakeLists.txt")):
@@ -221,6 +254,7 @@ def check_shape(findings, root):
 def check(root):
     findings = Findings()
     check_includes(findings, root)
+    check_calls(findings, root)
     check_cmake_uses(findings, root)
     check_table(findings, root)
     check_names(findings, root)

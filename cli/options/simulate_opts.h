@@ -85,6 +85,9 @@ int simulate_read_cpus(const struct ui *ui, const char *text, iw_cpu_set *cpus, 
 /* Refuses --noise-cpus where nothing is recorded. */
 int simulate_check_cpus(const struct ui *ui, const char *text, uint32_t recorded_cpus);
 
+/* A file or folder that is there. */
+bool simulate_noise_is_file(const char *spec_or_path);
+
 /* Adds each SPEC or file by `add`; mistakes in a SPEC are those of usage. */
 typedef iw_status (*noise_adder)(const iw_log *log, void *noise, const char *spec_or_path);
 int simulate_add_noise(struct ui *ui, const struct opt_list *specs, noise_adder add, void *noise);

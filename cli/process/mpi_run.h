@@ -1,12 +1,11 @@
 /* All processes of a verb that a launcher of MPI started: one run, told by one of them.
  * SPDX-License-Identifier: BSD-3-Clause
  *
- *     mpi_run_begin(&mpi_run, ui);           from here on messages that all meet are told once
- *     ...                              read and check the inputs
- *     code = mpi_run_open(&mpi_run, code);   MPI starts; who failed makes all of them fail
- *     ...                              work with mpi_run.link; where one alone may fail: mpi_run_abort()
- *     code = mpi_run_end(&mpi_run, code);    MPI ends; all have the same exit code. Also before
- * mpi_run_open()
+ *     mpi_run_begin(&mpi_run, ui);          from here on messages that all meet are told once
+ *     ...                                   read and check the inputs
+ *     code = mpi_run_open(&mpi_run, code);  MPI starts; who failed makes all of them fail
+ *     ...                                   work with mpi_run.link; where one alone may fail: mpi_run_abort()
+ *     code = mpi_run_end(&mpi_run, code);   MPI ends; all have the same exit code. Also before the opening
  *
  * Without a launcher, or alone, no MPI is started and nothing is different.
  */

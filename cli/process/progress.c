@@ -6,8 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "process/wall_clock.h"
 
 enum { BAR_COLUMNS = 30, LINE_SIZE = 160 };
 
@@ -15,10 +16,7 @@ static const double FIRST_AFTER_S = 1.0, REDRAW_AFTER_S = 0.1, LINE_AFTER_S = 10
 
 static double now_s(void)
 {
-    struct timespec now;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+    return 1e-9 * (double)monotonic_ns();
 }
 
 void progress_begin(struct progress *progress, double total_amount, const char *unit)

@@ -4,20 +4,11 @@
  */
 #include "verbs/bench_noise.h"
 
-#include <time.h>
-
 #include <idlewave/fidelity.h>
 
 #include "options/simulate_opts.h"
+#include "process/wall_clock.h"
 #include "verbs/injected_noise.h"
-
-static int64_t now_ns(void)
-{
-    struct timespec time;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &time);
-    return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
-}
 
 /* ---- reading it ---- */
 
@@ -107,7 +98,7 @@ static iw_status start(void *arg, uint64_t draw)
     status = iw_inject_plan_make(noise->log, noise->recording, noise->cpu, &noise->inject, &noise->costs,
                                  &noise->plan);
     if (status == IW_OK) {
-        noise->started_ns = now_ns();
+        noise->started_ns = monotonic_ns();
         status = iw_injector_start(noise->log, noise->plan, (iw_back_end)noise->opts->injection.back_end,
                                    &noise->injector);
     }
@@ -121,7 +112,7 @@ static void stop(void *arg)
 
     iw_injector_stop(noise->injector, &counts);
     noise->injector = NULL;
-    noise->sum.noisy_ns += (double)(now_ns() - noise->started_ns);
+    noise->sum.noisy_ns += (double)(monotonic_ns() - noise->started_ns);
     noise->sum.made_count += counts.made_count;
     noise->sum.made_ns += counts.made_ns;
     noise->sum.skipped_count += counts.skipped_count;

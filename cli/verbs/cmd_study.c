@@ -5,13 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 
 #include <idlewave/idlewave.h>
 
 #include "options/shown_opts.h"
 #include "process/interrupt.h"
 #include "process/progress.h"
+#include "process/wall_clock.h"
 #include "verbs/study_share.h"
 #include "verbs/study_verbs.h"
 
@@ -105,7 +105,7 @@ static int check_dir(const struct ui *ui, const char *given, const char *dir)
 
 struct watcher {
     struct progress *progress;
-    struct timespec begin;
+    int64_t begin_ns;
     size_t cells_before;
     bool has_begun, has_told;
 };
@@ -113,13 +113,8 @@ struct watcher {
 /* "72/160 cells, 3.1/s": the rate is that of this run. */
 static void describe_rate(const struct watcher *watcher, const iw_study_progress *now, char *buf, size_t size)
 {
-    struct timespec time;
-    double elapsed_s, rate;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &time);
-    elapsed_s = (double)(time.tv_sec - watcher->begin.tv_sec) +
-                1e-9 * (double)(time.tv_nsec - watcher->begin.tv_nsec);
-    rate = elapsed_s > 0.0 ? (double)(now->cells_done - watcher->cells_before) / elapsed_s : 0.0;
+    const double elapsed_s = 1e-9 * (double)(monotonic_ns() - watcher->begin_ns);
+    const double rate = elapsed_s > 0.0 ? (double)(now->cells_done - watcher->cells_before) / elapsed_s : 0.0;
     snprintf(buf, size, "%zu/%zu cells, %.2g/%s", now->cells_done, now->cells_total,
              rate >= 1.0 ? rate : 60.0 * rate, rate >= 1.0 ? "s" : "min");
 }
@@ -132,7 +127,7 @@ static void show_progress(void *arg, const iw_study_progress *now)
     if (!watcher->has_begun) {
         watcher->has_begun = true;
         watcher->cells_before = now->cells_done;
-        (void)clock_gettime(CLOCK_MONOTONIC, &watcher->begin);
+        watcher->begin_ns = monotonic_ns();
     }
     describe_rate(watcher, now, watcher->progress->detail, sizeof watcher->progress->detail);
     if (now->work_total > 0.0) {

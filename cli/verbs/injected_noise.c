@@ -3,9 +3,6 @@
  */
 #include "verbs/injected_noise.h"
 
-#include <string.h>
-#include <unistd.h>
-
 #include "options/simulate_opts.h"
 
 const char *const injected_syncs[] = {"none", "start", "phase", NULL};
@@ -59,7 +56,7 @@ int injection_check(const struct ui *ui, const struct injection_opts *opts)
 bool injected_has_file(const struct opt_list *noise)
 {
     for (size_t i = 0; i < noise->count; i++) {
-        if (access(noise->items[i], F_OK) == 0 || strchr(noise->items[i], ':') == NULL) {
+        if (iw_noise_form_of(noise->items[i]) != IW_NOISE_SPEC) {
             return true;
         }
     }

@@ -6,7 +6,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static const char default_ranks[] = "2^1..2^20";
 static const uint64_t MOST_RANKS = UINT64_C(1) << 40;
@@ -169,7 +168,7 @@ static int answer_recording(struct ui *ui, const struct model_opts *opts, struct
 
 int model_answer(struct ui *ui, const struct model_opts *opts, struct model_run *run)
 {
-    const bool is_alone = !opt_given(opts, compute_ps), is_file = access(model_noise(opts), F_OK) == 0;
+    const bool is_alone = !opt_given(opts, compute_ps), is_file = simulate_noise_is_file(model_noise(opts));
     iw_model_report *report = &run->report;
     int code;
 

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "options/simulate_opts.h"
+#include "process/wall_clock.h"
 #include "verbs/injected_noise.h"
 
 enum { MORE_ATTEMPTS = 2 };
@@ -144,21 +145,14 @@ static iw_status make_plans(const iw_log *log, struct replay *replay)
     return IW_OK;
 }
 
-static int64_t now_ns(void)
-{
-    struct timespec now;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
 /* Who waits for too long goes on without it. */
 static void wait_for_turn(int file)
 {
     static const struct timespec a_while = {.tv_nsec = 10000000};
-    const int64_t end_ns = now_ns() + MOST_TURN_NS;
+    const int64_t end_ns = monotonic_ns() + MOST_TURN_NS;
 
-    while (file >= 0 && flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK && now_ns() < end_ns) {
+    while (file >= 0 && flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK &&
+           monotonic_ns() < end_ns) {
         (void)nanosleep(&a_while, NULL);
     }
 }
@@ -169,9 +163,9 @@ static iw_status calibrate(const iw_log *log, struct replay *replay)
 {
     const iw_back_end back_end = (iw_back_end)replay->opts->injection.back_end;
     int64_t duration_ns = replay->opts->calibrate_ps / IW_PS_PER_NS;
-    const int64_t start_ns = now_ns();
+    const int64_t start_ns = monotonic_ns();
     iw_status status = iw_inject_calibrate(NULL, back_end, duration_ns, &replay->costs);
-    const bool was_busy = now_ns() - start_ns >= duration_ns;
+    const bool was_busy = monotonic_ns() - start_ns >= duration_ns;
 
     for (int attempt = 0; attempt < MORE_ATTEMPTS && status != IW_OK && was_busy; attempt++) {
         const int self = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);

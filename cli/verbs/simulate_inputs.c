@@ -92,10 +92,17 @@ int simulate_make_net(struct ui *ui, const struct net_opts *opts, iw_net *net)
     return code;
 }
 
+bool simulate_noise_is_file(const char *spec_or_path)
+{
+    const iw_noise_form form = iw_noise_form_of(spec_or_path);
+
+    return form != IW_NOISE_SPEC && form != IW_NOISE_ABSENT;
+}
+
 /* What is no file was meant as a SPEC, so a mistake in it is one of usage. */
 static int add_noise(struct ui *ui, const char *spec_or_path, noise_adder add, void *noise)
 {
-    const bool is_file = access(spec_or_path, F_OK) == 0;
+    const bool is_file = simulate_noise_is_file(spec_or_path);
     iw_status status;
 
     ui->option = is_file ? NULL : "--noise";

@@ -151,7 +151,18 @@ IW_API IW_NODISCARD iw_status iw_noise_add_recording(const iw_log *log, iw_noise
 IW_API IW_NODISCARD iw_status iw_noise_add_recordings(const iw_log *log, iw_noise *noise,
                                                       const iw_recording *const *recordings, size_t count);
 
-/** As iw_noise_add(), and HDF5 noise files (told by their content) and folders of them, one a node. */
+/** What a text that stands for noise is. */
+typedef enum iw_noise_form {
+    IW_NOISE_SPEC,      /* of iw_noise_add(): a kind and ':', also a kind that does not exist */
+    IW_NOISE_ABSENT,    /* a path, but nothing is there */
+    IW_NOISE_TEXT,      /* a file of two columns (docs/formats/noise-text.md), or any other */
+    IW_NOISE_RECORDING, /* an HDF5 noise file, told by its content */
+    IW_NOISE_FOLDER     /* of HDF5 noise files, one a node */
+} iw_noise_form;
+
+IW_API iw_noise_form iw_noise_form_of(const char *spec_or_path);
+
+/** Adds noise of any form. */
 IW_API IW_NODISCARD iw_status iw_noise_open(const iw_log *log, iw_noise *noise, const char *spec_or_path);
 
 #ifdef __cplusplus

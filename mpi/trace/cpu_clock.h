@@ -14,6 +14,8 @@
 #include <stdint.h>
 #include <time.h>
 
+#include "base/monotonic.h"
+
 struct iwi_cpu_clock {
     volatile uint64_t *mark;  /* rseq_cs of this thread; NULL: the kernel is asked each time */
     uint64_t armed;           /* what stands there while the thread keeps its CPU */
@@ -32,10 +34,7 @@ uint64_t iwi_cpu_clock_ask(struct iwi_cpu_clock *clock);
 
 static inline uint64_t iwi_wall_ns(void)
 {
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+    return (uint64_t)iwi_now_ns();
 }
 
 /* CPU time at wall time `wall_ns`, which is now. */

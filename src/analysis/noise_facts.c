@@ -9,6 +9,7 @@
 #include "analysis/recording_stats.h"
 #include "analysis/source_rows.h"
 #include "base/base.h"
+#include "stats/select.h"
 
 static const double MOST_RANKS = 0x1p40;
 

@@ -22,16 +22,6 @@ IW_NODISCARD iw_status iwi_losses_new(const iw_log *log, const iw_recording *rec
                                       iw_recording **losses_p);
 void iwi_losses_free(iw_recording *losses);
 
-/* Quantile q of `count` > 0 values, defined as iw_quantile_sorted(); reorders them. Linear time. */
-double iwi_select_quantile(double *values, size_t count, double q);
-
-/* Room that iwi_find_period() needs. */
-enum { IWI_PERIOD_SCRATCH = 4096 };
-
-/* The period of ascending times in their unit, or 0 if they are not periodic. Beats may be missing, late by
- * some percent, and have others in between, but most must be there. */
-double iwi_find_period(const int64_t *times, size_t count, double scratch[IWI_PERIOD_SCRATCH]);
-
 /* Visits each source of each detour of a CPU once, in the order of time. What the parts of a detour leave
  * open counts for its largest source, so that the times add up to the detours. */
 typedef void (*iwi_occurrence_fn)(void *arg, uint32_t source, int64_t start_ns, int64_t time_ns);

@@ -12,6 +12,7 @@
 
 #include "analysis/recording_stats.h"
 #include "base/base.h"
+#include "stats/periodicity.h"
 
 /* Periods of different CPUs are the same up to this. */
 static const double SAME_PERIOD = 0.02;

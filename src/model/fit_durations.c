@@ -11,6 +11,7 @@
 #include "analysis/compare/compare.h"
 #include "base/base.h"
 #include "model/fit.h"
+#include "stats/sort_ns.h"
 
 /* Of the largest values each is a point; then they are thinned to so many in a factor of e. */
 enum { POINTS_PER_E = 24, MOST_POINTS = 1024 };

@@ -13,6 +13,7 @@
 #include "base/base.h"
 #include "base/rng.h"
 #include "model/fit.h"
+#include "stats/sort_ns.h"
 
 enum { MOST_DRAWN = 500 };
 

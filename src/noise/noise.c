@@ -89,23 +89,38 @@ void iwi_source_commit(iw_noise *noise, const struct iwi_noise_source *source)
     }
 }
 
+/* The kind that the text begins with, and what is behind that; else the last, which takes any text. */
+static const struct iwi_source_ops *kind_of(const char *text, const char **arguments_p)
+{
+    size_t i = 0;
+
+    for (; iwi_source_kinds[i]->name != NULL; i++) {
+        *arguments_p = iwi_spec_arguments(text, iwi_source_kinds[i]->name);
+        if (*arguments_p != NULL) {
+            return iwi_source_kinds[i];
+        }
+    }
+    *arguments_p = text;
+    return iwi_source_kinds[i];
+}
+
+bool iwi_noise_is_spec(const char *text)
+{
+    const char *arguments;
+
+    return kind_of(text, &arguments)->name != NULL;
+}
+
 iw_status iw_noise_add(const iw_log *log, iw_noise *noise, const char *spec_or_path)
 {
-    const char *arguments = spec_or_path;
-    const struct iwi_source_ops *ops;
+    const char *arguments;
+    const struct iwi_source_ops *ops = kind_of(spec_or_path, &arguments);
     struct iwi_noise_source source;
     iw_status status;
-    size_t i = 0;
 
     if (strcmp(spec_or_path, "none") == 0) {
         noise->input_count++; /* so "none" in place of a source leaves the others as they were */
         return IW_OK;
-    }
-    for (; (ops = iwi_source_kinds[i])->name != NULL; i++) {
-        arguments = iwi_spec_arguments(spec_or_path, ops->name);
-        if (arguments != NULL) {
-            break;
-        }
     }
     IW_TRY(prepare_source(log, noise, spec_or_path, ops, &source));
     status = ops->parse(log, spec_or_path, arguments, &source);

@@ -143,6 +143,9 @@ extern const struct iwi_source_ops iwi_source_recording_part; /* of the other la
 /* All kinds that have a spec, and files; NULL after the last. */
 extern const struct iwi_source_ops *const iwi_source_kinds[];
 
+/* It begins with the name of a kind, so it is no path. */
+bool iwi_noise_is_spec(const char *text);
+
 struct iw_noise {
     struct iwi_noise_source sources[IW_NOISE_MAX_SOURCES];
     size_t count;

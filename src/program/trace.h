@@ -111,6 +111,9 @@ struct iw_trace {
     size_t mapping_size; /* bytes */
 };
 
+/* Of ranks without calls. NULL (logged): no memory. Freed by iw_trace_free(). */
+struct iw_trace *iwi_trace_new(const iw_log *log, uint32_t rank_count);
+
 /* Refuses what no reader may hand on: bad indices, requests completed twice or never made. Logged with rank
  * and call. */
 IW_NODISCARD iw_status iwi_trace_check(const iw_log *log, const struct iw_trace *trace);

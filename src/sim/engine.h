@@ -8,12 +8,10 @@
 
 #include "program/program.h"
 #include "sim/split/partition.h"
+#include "sim/ticker.h"
 #include "team/team.h"
 
-/* Counts work done, from any thread. */
 struct iwi_checkpointer;
-struct iwi_ticker;
-void iwi_tick(struct iwi_ticker *ticker, uint64_t units);
 
 enum { IWI_MOST_LANES = 8 };
 

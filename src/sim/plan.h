@@ -83,8 +83,4 @@ void iwi_explain_free(iw_explain *explain);
 /* How many of `trials` with so many messages are explained; `wanted` 0: what takes a few seconds. */
 uint64_t iwi_explain_trials(uint64_t messages, uint32_t ranks, uint64_t trials, uint64_t wanted);
 
-/* Progress over all threads: reports at most ten times a second. */
-struct iwi_ticker *iwi_ticker_new(const iw_log *log, iw_progress progress, uint64_t total);
-void iwi_ticker_free(struct iwi_ticker *ticker);
-
 #endif

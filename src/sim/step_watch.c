@@ -9,6 +9,7 @@
 #include "base/base.h"
 #include "program/trace_program.h"
 #include "sim/flow/flow_state.h"
+#include "sim/rank_array.h"
 
 iw_status iwi_step_watch_init(const iw_log *log, const iw_step_sink *sink, uint32_t ranks,
                               struct iwi_step_watch *watch)
@@ -18,9 +19,9 @@ iw_status iwi_step_watch_init(const iw_log *log, const iw_step_sink *sink, uint3
         return IW_OK;
     }
     watch->sink = *sink;
-    watch->open = iwi_flow_new_array(log, ranks, sizeof *watch->open);
-    watch->comm = iwi_flow_new_array(log, ranks, sizeof *watch->comm);
-    watch->delay = iwi_flow_new_array(log, ranks, sizeof *watch->delay);
+    watch->open = iwi_rank_array_new(log, ranks, sizeof *watch->open);
+    watch->comm = iwi_rank_array_new(log, ranks, sizeof *watch->comm);
+    watch->delay = iwi_rank_array_new(log, ranks, sizeof *watch->delay);
     if (watch->open == NULL || watch->comm == NULL || watch->delay == NULL) {
         iwi_step_watch_release(watch);
         return IW_ERR_NOMEM;

@@ -8,7 +8,7 @@
  * not matter as long as they are the smaller part. Of a Poisson process a beat is met by chance with
  * probability 1 - exp(-2 TOLERANCE) = 0.18, far from LEAST_HIT_SHARE.
  */
-#include "analysis/recording_stats.h"
+#include "stats/periodicity.h"
 
 #include <math.h>
 

@@ -1,7 +1,7 @@
 /* Quantiles without sorting.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "analysis/recording_stats.h"
+#include "stats/select.h"
 
 #include <math.h>
 

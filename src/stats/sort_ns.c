@@ -1,9 +1,10 @@
 /* Sorts times in linear time: by digits, the lowest first.
  * SPDX-License-Identifier: BSD-3-Clause
  */
+#include "stats/sort_ns.h"
+
 #include <string.h>
 
-#include "analysis/compare/compare.h"
 #include "base/base.h"
 
 enum { DIGIT_BITS = 11, DIGITS = 1 << DIGIT_BITS };

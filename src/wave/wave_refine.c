@@ -8,8 +8,8 @@
  */
 #include <stdlib.h>
 
-#include "analysis/recording_stats.h"
 #include "base/base.h"
+#include "stats/select.h"
 #include "wave/wave_view.h"
 
 enum {

@@ -11,7 +11,6 @@
 #include <idlewave/recording_edit.h>
 
 #include "base/base.h"
-#include "format/recording/noise_hdf5.h"
 #include "noise/source_filter.h"
 
 enum { LIST_SIZE = 400 };
@@ -154,11 +153,13 @@ static iw_status find_entries(const iw_log *log, iw_noise_set *set, struct iwi_s
 static iw_status fill_input(const iw_log *log, iw_noise_set *set, const char *text,
                             struct iwi_set_input *input)
 {
+    const iw_noise_form form = iw_noise_form_of(text);
+
     input->text = strdup(text);
     if (input->text == NULL) {
         return iwi_fail(log, IW_ERR_NOMEM, "out of memory for the name of a noise source");
     }
-    if (input->node_count == 0 && (iw_is_folder(text) || iwi_noise_hdf5_matches(text))) {
+    if (input->node_count == 0 && (form == IW_NOISE_FOLDER || form == IW_NOISE_RECORDING)) {
         IW_TRY(load(log, set, text, input));
     }
     IW_TRY(try_noise(log, input));

@@ -57,6 +57,17 @@ class CheckLayers(unittest.TestCase):
         self.write("src/base/arena.c", OPENING + '#include "sim/engine.h"\n')
         self.assert_found("src/base/arena.c:4: src/base may not use src/sim")
 
+    def test_finds_a_call_against_the_arrows_through_a_public_header(self):
+        self.write("src/sim/run.c", OPENING + "iw_status iw_simulate(int ranks)\n{\n    return 0;\n}\n")
+        self.write("src/base/arena.c", OPENING + "static int a(void)\n{\n    return iw_simulate(2);\n}\n")
+        self.assert_found("src/base/arena.c: src/base may not use src/sim (iw_simulate())")
+
+    def test_a_call_along_the_arrows_and_a_name_in_a_comment_are_fine(self):
+        self.write("src/base/log.c", OPENING + "void iwi_warn(int a)\n{\n}\n")
+        self.write("src/sim/run.c", OPENING + "iw_status iw_simulate(int ranks)\n{\n    iwi_warn(ranks);\n}\n")
+        self.write("src/base/arena.c", OPENING + "/* As iw_simulate() wants it. */\n")
+        self.assertEqual(check_layers.check(self.root).errors, [])
+
     def test_finds_an_include_that_is_not_a_path_below_src(self):
         self.write("src/base/arena.c", OPENING + '#include "base.h"\n')
         self.assert_found("not a path below src")

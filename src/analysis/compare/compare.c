@@ -8,6 +8,7 @@
 
 #include "analysis/recording_stats.h"
 #include "base/base.h"
+#include "stats/sort_ns.h"
 
 /* Streams of random numbers. */
 enum { STREAM_A = 1, STREAM_B = 2 };

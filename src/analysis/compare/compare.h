@@ -27,9 +27,6 @@ IW_NODISCARD iw_status iwi_without_short_new(const iw_log *log, const iw_recordi
                                              iw_recording **coarse_p);
 void iwi_without_short_free(iw_recording *coarse, const iw_recording *recording);
 
-/* Sorts values of at least 0; `scratch` has room for as many. Linear time. */
-void iwi_sort_ns(int64_t *values, int64_t *scratch, size_t count);
-
 /* Sum of the numerators by block over the time watched, of both sides, and the interval of their difference.
  */
 IW_NODISCARD iw_status iwi_compare_ratio(const iw_log *log, const struct iwi_compared_side *a,

@@ -12,8 +12,8 @@
 
 #include "analysis/fleet/fleet_judge.h"
 #include "analysis/fleet/fleet_tail.h"
-#include "analysis/recording_stats.h"
 #include "base/base.h"
+#include "stats/select.h"
 
 enum {
     STEADY_STRETCHES = 8, /* a source that comes in so many on three nodes of four is always there */

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 #include "analysis/fleet/fleet_judge.h"
-#include "analysis/recording_stats.h"
 #include "base/base.h"
+#include "stats/select.h"
 
 static iw_spread spread_of(double *values, size_t count)
 {

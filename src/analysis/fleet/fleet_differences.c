@@ -5,7 +5,6 @@
 
 #include "analysis/fleet/fleet_judge.h"
 #include "analysis/fleet/fleet_tail.h"
-#include "analysis/recording_stats.h"
 #include "base/base.h"
 
 /* A source of so many of the nodes, on all of them in so many stretches, is missing where it is not. */

@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/recording_stats.h"
 #include "base/base.h"
+#include "stats/select.h"
 
 /* A source has its place if on so many of the nodes that have it one CPU number has most of it. */
 static const double LEAST_PLACED = 0.9;

@@ -9,7 +9,7 @@
 
 #include <math.h>
 
-#include "analysis/recording_stats.h"
+#include "stats/select.h"
 
 /* Fewer values do not tell a shape. */
 enum { LEAST_FOR_SHAPE = 40 };

@@ -8,9 +8,9 @@
 #include <gsl/gsl_cdf.h>
 #include <gsl/gsl_math.h>
 
-#include "analysis/recording_stats.h"
 #include "analysis/spectrum/spectrum.h"
 #include "base/base.h"
+#include "stats/select.h"
 
 enum {
     LEAST_HALF_WIDTH = 8, /* of the running median, in bins */

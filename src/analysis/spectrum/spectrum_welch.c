@@ -15,9 +15,9 @@
 #include <gsl/gsl_math.h>
 #include <gsl/gsl_sf_trig.h>
 
-#include "analysis/recording_stats.h"
 #include "analysis/spectrum/spectrum.h"
 #include "base/base.h"
+#include "stats/select.h"
 
 static const double USUAL_MAX_HZ = 5000.0;
 

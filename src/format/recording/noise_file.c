@@ -4,10 +4,14 @@
 #include <idlewave/fleet.h>
 #include <idlewave/recording_edit.h>
 
+#include <string.h>
+#include <unistd.h>
+
 #include "base/base.h"
 #include "format/recording/noise_hdf5.h"
 #include "noise/recording_check.h"
 #include "noise/recording_noise.h"
+#include "noise/source.h"
 
 iw_status iw_recording_save(const iw_log *log, const iw_recording *recording, const char *path)
 {
@@ -42,22 +46,42 @@ static iw_status add_folder(const iw_log *log, iw_noise *noise, const char *path
     return status;
 }
 
-iw_status iw_noise_open(const iw_log *log, iw_noise *noise, const char *spec_or_path)
+iw_noise_form iw_noise_form_of(const char *spec_or_path)
+{
+    if (strcmp(spec_or_path, "none") == 0 || iwi_noise_is_spec(spec_or_path)) {
+        return IW_NOISE_SPEC;
+    }
+    if (iw_is_folder(spec_or_path)) {
+        return IW_NOISE_FOLDER;
+    }
+    if (iwi_noise_hdf5_matches(spec_or_path)) {
+        return IW_NOISE_RECORDING;
+    }
+    if (access(spec_or_path, F_OK) == 0) {
+        return IW_NOISE_TEXT;
+    }
+    return strchr(spec_or_path, ':') != NULL ? IW_NOISE_SPEC : IW_NOISE_ABSENT;
+}
+
+static iw_status add_recording(const iw_log *log, iw_noise *noise, const char *path)
 {
     iw_recording *recording;
     iw_status status;
 
-    if (iw_is_folder(spec_or_path)) {
-        return add_folder(log, noise, spec_or_path);
-    }
-    if (!iwi_noise_hdf5_matches(spec_or_path)) {
-        return iw_noise_add(log, noise, spec_or_path);
-    }
-    IW_TRY(iw_recording_load(log, spec_or_path, &recording));
-    status = iw_recording_keep_cpus(log, spec_or_path, iw_noise_cpus(noise), &recording);
+    IW_TRY(iw_recording_load(log, path, &recording));
+    status = iw_recording_keep_cpus(log, path, iw_noise_cpus(noise), &recording);
     if (status == IW_OK) {
-        status = iwi_noise_add_named_recording(log, noise, spec_or_path, recording);
+        status = iwi_noise_add_named_recording(log, noise, path, recording);
     }
     iw_recording_free(recording);
     return status;
+}
+
+iw_status iw_noise_open(const iw_log *log, iw_noise *noise, const char *spec_or_path)
+{
+    switch (iw_noise_form_of(spec_or_path)) {
+    case IW_NOISE_FOLDER: return add_folder(log, noise, spec_or_path);
+    case IW_NOISE_RECORDING: return add_recording(log, noise, spec_or_path);
+    default: return iw_noise_add(log, noise, spec_or_path);
+    }
 }

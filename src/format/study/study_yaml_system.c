@@ -12,7 +12,6 @@
 #include "format/net/net_yaml.h"
 #include "format/study/study_yaml.h"
 #include "noise/source.h"
-#include "noise/spec.h"
 
 enum {
     KEY_NAME = IWI_GRID_KEYS,
@@ -102,16 +101,6 @@ static iw_status read_net(struct subject *s, const yaml_node_t *node)
 
 /* ---- noise ---- */
 
-static bool is_spec(const char *text)
-{
-    for (size_t i = 0; iwi_source_kinds[i]->name != NULL; i++) {
-        if (iwi_spec_arguments(text, iwi_source_kinds[i]->name) != NULL) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static iw_status unknown_noise(const struct subject *s, size_t line, const char *text)
 {
     char word[32], hint[IWI_HINT_SIZE];
@@ -134,7 +123,7 @@ static bool is_cut_spec(const struct subject *s, const char *text)
     const yaml_node_t *list = s->entries[KEY_NOISE].value;
 
     return list->type == YAML_SEQUENCE_NODE && list->data.sequence.style == YAML_FLOW_SEQUENCE_STYLE &&
-           is_spec(text) && strchr(text, ',') == NULL;
+           iwi_noise_is_spec(text) && strchr(text, ',') == NULL;
 }
 
 static iw_status add_source(struct subject *s, iw_noise *noise, size_t line, const char *spec_or_path)
@@ -163,7 +152,7 @@ static iw_status read_source(struct subject *s, const yaml_node_t *node, iw_nois
     if (strcmp(text, "none") == 0) {
         return IW_OK;
     }
-    if (is_spec(text)) {
+    if (iwi_noise_is_spec(text)) {
         IW_TRY(iwi_copy_text(s->reader->yaml.log, text, place));
         s->system->noise_count++;
         return add_source(s, noise, line, *place);

@@ -1,6 +1,7 @@
 /* Traces by their path: OTF2 archives and sets of liballprof files, told apart by what is in them.
  * SPDX-License-Identifier: BSD-3-Clause
  */
+#include <idlewave/fleet.h>
 #include <idlewave/trace.h>
 
 #include <ctype.h>
@@ -10,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 
 #include "format/io/input.h"
@@ -40,13 +40,6 @@ static enum kind kind_of_file(const char *path)
         return KIND_OTF2;
     }
     return iwi_allprof_is(head, size) ? KIND_ALLPROF : KIND_NONE;
-}
-
-static bool is_folder(const char *path)
-{
-    struct stat info;
-
-    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
 static bool ends_with(const char *text, const char *end)
@@ -87,7 +80,7 @@ static enum kind find_in_folder(const char *folder, char found[PATH_MAX])
 
 static enum kind find(const char *path, char found[PATH_MAX])
 {
-    if (is_folder(path)) {
+    if (iw_is_folder(path)) {
         return find_in_folder(path, found);
     }
     if (strlen(path) >= PATH_MAX) {
@@ -273,26 +266,6 @@ iw_status iw_trace_open(const iw_log *log, const char *path, iw_trace **trace_p)
     case KIND_ALLPROF: return open_allprof(log, found, trace_p);
     default: return refuse(log, path, S_ISDIR(info.st_mode));
     }
-}
-
-void iw_trace_free(iw_trace *trace)
-{
-    if (trace == NULL) {
-        return;
-    }
-    for (uint32_t r = 0; trace->mapping == NULL && r < trace->rank_count; r++) {
-        free(trace->ranks[r].calls);
-        free(trace->ranks[r].completed);
-    }
-    for (uint32_t c = 0; c < trace->comm_count; c++) {
-        free(trace->comms[c].members);
-    }
-    if (trace->mapping != NULL) {
-        (void)munmap(trace->mapping, trace->mapping_size);
-    }
-    free(trace->comms);
-    free(trace->ranks);
-    free(trace);
 }
 
 static void count_call(const struct iwi_call *call, iw_trace_info *info)

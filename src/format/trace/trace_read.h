@@ -234,8 +234,6 @@ IW_NODISCARD iw_status iwi_build_end(struct iwi_builder *builder, iw_time end_ps
 
 /* ---- the whole trace ---- */
 
-struct iw_trace *iwi_trace_new(const iw_log *log, uint32_t rank_count);
-
 /* What is known of a trace beside the trace. */
 struct iwi_trace_ending {
     const iw_log *log;

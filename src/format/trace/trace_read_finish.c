@@ -5,22 +5,6 @@
 
 #include "format/trace/trace_read.h"
 
-struct iw_trace *iwi_trace_new(const iw_log *log, uint32_t rank_count)
-{
-    struct iw_trace *trace = iwi_new_array(log, 1, sizeof *trace);
-
-    if (trace == NULL) {
-        return NULL;
-    }
-    trace->ranks = iwi_new_array(log, rank_count, sizeof *trace->ranks);
-    if (trace->ranks == NULL) {
-        free(trace);
-        return NULL;
-    }
-    trace->rank_count = rank_count;
-    return trace;
-}
-
 static iw_time add_cpu(iw_time a_ps, iw_time b_ps)
 {
     return a_ps < 0 || b_ps < 0 ? -1 : a_ps + b_ps;

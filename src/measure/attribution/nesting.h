@@ -4,7 +4,7 @@
 #ifndef IWI_NESTING_H
 #define IWI_NESTING_H
 
-#include "measure/attribution/attribution.h"
+#include "measure/attribution/rung.h"
 
 enum { IWI_NESTING_DEPTH = 16 };
 

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/base.h"
+#include "measure/attribution/attribution.h"
 #include "measure/kernel/kernel_events_record.h"
 #include "measure/kernel/tracefs.h"
 #include "measure/kernel/tracefs_instance.h"

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/base.h"
+#include "measure/attribution/attribution.h"
 #include "measure/clock/clock_bridge.h"
 #include "measure/kernel/kernel_events.h"
 #include "measure/kernel/perf_open.h"

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "measure/attribution/attribution.h"
 #include "measure/clock/clock_bridge.h"
 #include "measure/kernel/perf_open.h"
 #include "measure/kernel/perf_ring.h"

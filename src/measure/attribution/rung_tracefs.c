@@ -1,6 +1,7 @@
 /* The rung of kernel events: what runs on the watched CPUs, from entries, exits and switches.
  * SPDX-License-Identifier: BSD-3-Clause
  */
+#include "measure/attribution/attribution.h"
 #include "measure/kernel/tracefs_instance.h"
 
 static iw_status set_up(struct iwi_rung_state *rung)

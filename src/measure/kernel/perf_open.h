@@ -7,7 +7,7 @@
 #include <linux/perf_event.h>
 #include <sys/resource.h>
 
-#include "measure/attribution/attribution.h"
+#include "measure/attribution/rung.h"
 
 /* What all our events have in common: each occurrence is recorded, with its time on CLOCK_MONOTONIC_RAW, and
  * nobody is woken for it. */

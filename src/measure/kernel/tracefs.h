@@ -4,7 +4,7 @@
 #ifndef IWI_TRACEFS_H
 #define IWI_TRACEFS_H
 
-#include "measure/attribution/attribution.h"
+#include "measure/attribution/rung.h"
 
 /* Opens tracefs where it is mounted, or else a mount of our own that has no place in the file tree: nobody
  * else sees it, and it ends with the process. -1, and rung->reason says what to do: not allowed to, not in

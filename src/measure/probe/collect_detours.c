@@ -1,4 +1,4 @@
-/* Takes marks while the threads goes on making them.
+/* Takes marks while the probe threads go on making them.
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * Marks are read before the kernel's events are fetched: whatever happened in a detour that has ended is then

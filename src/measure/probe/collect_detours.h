@@ -1,4 +1,4 @@
-/* Brings in what the threads measures, piece by piece: names its sources, and hands it on.
+/* Brings in what the probe threads measure, piece by piece: names its sources, and hands it on.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #ifndef IWI_COLLECT_DETOURS_H
@@ -31,7 +31,7 @@ IW_NODISCARD iw_status iwi_detour_collector_begin(struct iwi_detour_collector *c
  * been logged, and the recording itself is not lost by that. */
 IW_NODISCARD iw_status iwi_detour_collector_step(struct iwi_detour_collector *collector);
 
-/* The last step, after the threads has ended, and what only the whole says. */
+/* The last step, after the threads have ended, and what only the whole says. */
 IW_NODISCARD iw_status iwi_detour_collector_finish(struct iwi_detour_collector *collector);
 
 void iwi_detour_collector_release(struct iwi_detour_collector *collector);

@@ -4,10 +4,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "analysis/recording_stats.h"
 #include "base/base.h"
 #include "report/kinds/json_util.h"
 #include "report/kinds/result_report.h"
+#include "stats/select.h"
 
 static const struct {
     const char *key;

@@ -10,6 +10,7 @@
 #include "sim/checkpoint/checkpoint.h"
 #include "sim/checkpoint/checkpoint_stream.h"
 #include "sim/flow/flow_state.h"
+#include "sim/rank_array.h"
 
 enum { ARRAYS = 7, POSTED = 5, KEPT = 6, CHUNK_BYTES = 1 << 20 };
 
@@ -130,7 +131,7 @@ static iw_status make_room(const iw_log *log, const struct part_header *header, 
     const uint32_t base = header->unit_ranks[KEPT];
 
     if (header->unit_bytes[POSTED] != 0 && flow->posted == NULL) {
-        flow->posted = iwi_flow_new_array(log, flow->count, sizeof(iw_time));
+        flow->posted = iwi_rank_array_new(log, flow->count, sizeof(iw_time));
         if (flow->posted == NULL) {
             return IW_ERR_NOMEM;
         }

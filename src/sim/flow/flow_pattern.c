@@ -171,12 +171,6 @@ static void for_each_active(struct iwi_flow *flow, const struct iwi_round_run *r
     }
 }
 
-bool iwi_flow_streams(const struct iwi_job *job, const struct iwi_round *round)
-{
-    return (round->is_shift || round->is_flip) && job->split == NULL &&
-           !(job->steps != NULL && job->has_few_steps);
-}
-
 /* Some message of this operation may be larger than S. */
 static bool may_rendezvous(const struct iwi_flow *flow, const struct iwi_operation *op)
 {

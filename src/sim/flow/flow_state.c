@@ -5,32 +5,13 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "base/base.h"
 #include "sim/flow/flow_exchange.h"
 #include "sim/flow/flow_step.h"
+#include "sim/flow/flow_stream.h"
 #include "sim/flow/flow_trace_share.h"
-
-enum { HUGE_PAGE = 2 << 20 };
-
-/* Large arrays get huge pages where the kernel gives them: streaming over them is what this engine does. */
-void *iwi_flow_new_array(const iw_log *log, size_t count, size_t element_size)
-{
-    const size_t bytes = count * element_size;
-    void *memory;
-
-    if (bytes < 4 * (size_t)HUGE_PAGE || count > SIZE_MAX / element_size) {
-        return iwi_new_array(log, count, element_size);
-    }
-    memory = aligned_alloc(HUGE_PAGE, (bytes + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE);
-    if (memory == NULL) {
-        (void)iwi_fail(log, IW_ERR_NOMEM, "out of memory for %zu bytes", bytes);
-        return NULL;
-    }
-    (void)madvise(memory, bytes, MADV_HUGEPAGE); /* a hint: without it all is slower, nothing is wrong */
-    return memory;
-}
+#include "sim/rank_array.h"
 
 static iw_status allocate(struct iwi_flow *flow)
 {
@@ -44,12 +25,12 @@ static iw_status allocate(struct iwi_flow *flow)
         if ((is_gap && !has_gaps) || (is_ahead && !flow->job->begins_ahead)) {
             continue;
         }
-        *times[k] = iwi_flow_new_array(flow->log, flow->count, sizeof(iw_time));
+        *times[k] = iwi_rank_array_new(flow->log, flow->count, sizeof(iw_time));
         if (*times[k] == NULL) {
             return IW_ERR_NOMEM;
         }
     }
-    flow->noise_words = iwi_flow_new_array(flow->log, flow->count * flow->words, sizeof(int64_t));
+    flow->noise_words = iwi_rank_array_new(flow->log, flow->count * flow->words, sizeof(int64_t));
     if (flow->noise_words == NULL) {
         return IW_ERR_NOMEM;
     }
@@ -57,7 +38,7 @@ static iw_status allocate(struct iwi_flow *flow)
         iw_split **splits[] = {&flow->cpu_split, &flow->send_gap_split, &flow->recv_gap_split};
 
         for (size_t k = 0; k < sizeof splits / sizeof splits[0]; k++) {
-            *splits[k] = iwi_flow_new_array(flow->log, flow->count, sizeof(iw_split));
+            *splits[k] = iwi_rank_array_new(flow->log, flow->count, sizeof(iw_split));
             if (*splits[k] == NULL) {
                 return IW_ERR_NOMEM;
             }
@@ -132,6 +113,14 @@ iw_status iwi_flow_new(const iw_log *log, const struct iwi_job *job, struct iwi_
     return IW_OK;
 }
 
+static void free_stream(struct iwi_stream *stream)
+{
+    if (stream != NULL) {
+        free(stream->kept_words);
+        free(stream);
+    }
+}
+
 void iwi_flow_free(struct iwi_flow *flow)
 {
     if (flow == NULL) {
@@ -146,7 +135,7 @@ void iwi_flow_free(struct iwi_flow *flow)
     }
     free(flow->other);
     free(flow->posted_other);
-    iwi_stream_free(flow->stream);
+    free_stream(flow->stream);
     free(flow->kept_found);
     iwi_replica_shares_free(flow->parts);
     free(flow->slots);
@@ -234,18 +223,18 @@ static iw_status reserve_slots(struct iwi_flow *flow, size_t slots)
 
     free(flow->slots);
     free(flow->slot_split);
-    flow->slots = iwi_flow_new_array(flow->log, slots << flow->lane_shift, sizeof(iw_time));
+    flow->slots = iwi_rank_array_new(flow->log, slots << flow->lane_shift, sizeof(iw_time));
     flow->slot_split =
-        is_explaining ? iwi_flow_new_array(flow->log, slots << flow->lane_shift, sizeof(iw_split)) : NULL;
+        is_explaining ? iwi_rank_array_new(flow->log, slots << flow->lane_shift, sizeof(iw_split)) : NULL;
     flow->slot_count = slots;
     return flow->slots == NULL || (is_explaining && flow->slot_split == NULL) ? IW_ERR_NOMEM : IW_OK;
 }
 
 static iw_status reserve_posted(struct iwi_flow *flow)
 {
-    flow->posted = iwi_flow_new_array(flow->log, flow->count, sizeof(iw_time));
+    flow->posted = iwi_rank_array_new(flow->log, flow->count, sizeof(iw_time));
     if (flow->posted != NULL && flow->job->split != NULL) {
-        flow->posted_split = iwi_flow_new_array(flow->log, flow->count, sizeof(iw_split));
+        flow->posted_split = iwi_rank_array_new(flow->log, flow->count, sizeof(iw_split));
     }
     return flow->posted == NULL || (flow->job->split != NULL && flow->posted_split == NULL) ? IW_ERR_NOMEM
                                                                                             : IW_OK;

@@ -81,9 +81,6 @@ void iwi_flow_free(struct iwi_flow *flow);
 /* Back to time 0 for the trials of `job`, which differs from the one before only in trial and noise. */
 void iwi_flow_restart(struct iwi_flow *flow, const struct iwi_job *job);
 
-/* An array over ranks or more: on huge pages if it is large. */
-void *iwi_flow_new_array(const iw_log *log, size_t count, size_t element_size);
-
 /* Room for rounds of `ranks` ranks here in which one has up to `fan` sends or receives, and for rendezvous.
  */
 IW_NODISCARD iw_status iwi_flow_reserve(struct iwi_flow *flow, uint32_t ranks, uint32_t fan,
@@ -153,7 +150,5 @@ IW_NODISCARD iw_status iwi_flow_stream(struct iwi_flow *flow, const struct iwi_o
 
 /* A round of pairs of eager messages. */
 IW_NODISCARD iw_status iwi_flow_pairs(struct iwi_flow *flow, const struct iwi_round *round);
-
-void iwi_stream_free(struct iwi_stream *stream);
 
 #endif

@@ -78,6 +78,25 @@ static void a_folder_is_noise_of_all_its_nodes(void **state)
     iw_noise_free(noise);
 }
 
+static void what_stands_for_noise_is_told_by_one_rule(void **state)
+{
+    const struct iwt_folder *folder = *state;
+    char path[4096];
+
+    write_node(folder, "a.h5", 1000);
+    write_text(folder, "b.txt", "1 2\n");
+    assert_int_equal(iw_noise_form_of("none"), IW_NOISE_SPEC);
+    assert_int_equal(iw_noise_form_of("periodic:1kHz,1us"), IW_NOISE_SPEC);
+    assert_int_equal(iw_noise_form_of("periodical:1kHz,1us"), IW_NOISE_SPEC);
+    assert_int_equal(iw_noise_form_of(folder->path), IW_NOISE_FOLDER);
+    (void)snprintf(path, sizeof path, "%s/a.h5", folder->path);
+    assert_int_equal(iw_noise_form_of(path), IW_NOISE_RECORDING);
+    (void)snprintf(path, sizeof path, "%s/b.txt", folder->path);
+    assert_int_equal(iw_noise_form_of(path), IW_NOISE_TEXT);
+    (void)snprintf(path, sizeof path, "%s/c.txt", folder->path);
+    assert_int_equal(iw_noise_form_of(path), IW_NOISE_ABSENT);
+}
+
 static void assert_folder_refused(const char *path, iw_status status, const char *text)
 {
     iw_noise *noise = NULL;
@@ -126,6 +145,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(noise_files_are_told_by_content_and_sorted_by_name, open_folder,
                                         close_folder),
+        cmocka_unit_test_setup_teardown(what_stands_for_noise_is_told_by_one_rule, open_folder, close_folder),
         cmocka_unit_test_setup_teardown(a_folder_is_noise_of_all_its_nodes, open_folder, close_folder),
         cmocka_unit_test_setup_teardown(a_folder_without_noise_files_says_what_to_do, open_folder,
                                         close_folder),

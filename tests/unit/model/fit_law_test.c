@@ -7,6 +7,7 @@
 #include "analysis/compare/compare.h"
 #include "base/rng.h"
 #include "model/fit.h"
+#include "stats/sort_ns.h"
 #include "support/support.h"
 
 enum { MOST = 4000 };

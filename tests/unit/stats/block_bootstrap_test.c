@@ -11,6 +11,7 @@
 #include "analysis/compare/compare.h"
 #include "base/base.h"
 #include "base/rng.h"
+#include "stats/sort_ns.h"
 
 static void blocks_are_neither_short_nor_few(void **state)
 {

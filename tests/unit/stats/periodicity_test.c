@@ -1,7 +1,6 @@
 /* Ticks are periodic, whatever disturbs them within reason; what only looks regular is not.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "analysis/recording_stats.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -11,6 +10,7 @@
 
 #include "base/base.h"
 #include "base/rng.h"
+#include "stats/periodicity.h"
 
 enum { MOST = 4000 };
 static const double PERIOD_NS = 4e6; /* 250 Hz */

@@ -8,9 +8,9 @@
 
 #include "support/support.h"
 
-#include "analysis/recording_stats.h"
 #include "base/base.h"
 #include "base/rng.h"
+#include "stats/select.h"
 
 static int compare(const void *a, const void *b)
 {
