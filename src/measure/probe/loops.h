@@ -99,7 +99,7 @@ IWI_LOOP size_t iwi_marks_count(const struct iwi_marks *marks)
 }
 
 /* There must be room. */
-IWI_LOOP void iwi_mark(struct iwi_marks *marks, uint64_t start, uint64_t value)
+IWI_LOOP void iwi_probe_mark(struct iwi_marks *marks, uint64_t start, uint64_t value)
 {
     const size_t count = iwi_marks_count(marks);
 
@@ -113,7 +113,7 @@ IWI_LOOP void iwi_keep_gap(struct iwi_marks *marks, uint64_t start, uint64_t gap
     const uint64_t dropped = atomic_load_explicit(&marks->dropped, memory_order_relaxed);
 
     if (iwi_marks_count(marks) < marks->room) {
-        iwi_mark(marks, start, gap);
+        iwi_probe_mark(marks, start, gap);
         return;
     }
     marks->first_dropped = dropped == 0 ? start : marks->first_dropped;
@@ -160,7 +160,7 @@ IWI_LOOP void iwi_fwq_loop(iwi_read read, void *state, const struct iwi_probe_wi
 
         x = iwi_work(x, work);
         now = read(state);
-        iwi_mark(marks, last - zero, now - last);
+        iwi_probe_mark(marks, last - zero, now - last);
         last = now;
         if (now >= atomic_load_explicit(&window->end, memory_order_relaxed)) {
             break;
@@ -180,7 +180,7 @@ IWI_LOOP void iwi_ftq_loop(iwi_read read, void *state, const struct iwi_probe_wi
     next = zero + quantum;
     while (iwi_marks_count(marks) < marks->room) {
         while (IWI_RARE(now >= next) && iwi_marks_count(marks) < marks->room) {
-            iwi_mark(marks, next - quantum - zero, units);
+            iwi_probe_mark(marks, next - quantum - zero, units);
             units = 0;
             next += quantum;
         }
