@@ -64,7 +64,7 @@ echo "cppcheck"
 cppcheck --quiet -j "$jobs" --std=c11 --enable=warning,performance,portability --inline-suppr --error-exitcode=1 \
     --suppress=missingIncludeSystem --suppress='*:*/Random123/*' --suppress=arrayIndexThenCheck --suppress=nullPointer \
     --suppress=memleak -D_GNU_SOURCE -D__GNUC__ -DH5E_BEGIN_TRY= -DH5E_END_TRY= -DIW_VERSION='""' -DIW_MPI_NAME='""' \
-    -I "$root/include" -I "$root/src" -I "$root" $files || failed=1
+    -I "$root/include" -I "$root/src" -I "$root/cli" -I "$root" $files || failed=1
 
 # tidy KIND FILES_A_PROCESS CHECKS
 tidy() {

@@ -200,11 +200,14 @@ static iw_status fit_group(const iw_log *log, struct iwi_fit_lines lines, const 
 static struct iwi_fit_lines lines_of(const iw_recording *recording, const iw_noise_fit *first,
                                      const iw_noise_fit *fit)
 {
-    if (fit->has_sources) {
-        return (struct iwi_fit_lines){.recording = NULL};
+    struct iwi_fit_lines lines = {.recording = NULL};
+
+    if (!fit->has_sources && first == NULL) {
+        lines.recording = recording;
+    } else if (!fit->has_sources) {
+        lines.period_ns = first->groups[0].arrivals.period_ns;
     }
-    return first == NULL ? (struct iwi_fit_lines){.recording = recording}
-                         : (struct iwi_fit_lines){.period_ns = first->groups[0].arrivals.period_ns};
+    return lines;
 }
 
 static iw_status fit_all(const iw_log *log, const iw_recording *recording, const iw_noise_fit *first,
