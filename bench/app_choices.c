@@ -1,5 +1,6 @@
-/* What the free choices of docs/applications.md do to its figures: the traces of pop_like and sweep_like made
- * in memory, with other work between their calls and other imbalance, extrapolated and simulated.
+/* What the free choices of docs/validation/applications.md do to its figures: the traces of pop_like and
+ * sweep_like made in memory, with other work between their calls and other imbalance, extrapolated and
+ * simulated.
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * The calls, their order and the grid are those of tests/mpi/programs/pop_like.c and sweep_like.c on 128
@@ -212,7 +213,7 @@ static int run(const char *name, void (*make)(struct iwt_made_trace *, const str
 
 int main(int argc, char **argv)
 {
-    /* the choice of docs/applications.md first */
+    /* the choice of docs/validation/applications.md first */
     static const struct choice pop[] = {
         {3 * IW_PS_PER_MS, 1},   {1 * IW_PS_PER_MS, 1}, {10 * IW_PS_PER_MS, 1},
         {3 * IW_PS_PER_MS, 0.5}, {3 * IW_PS_PER_MS, 0}, {660 * IW_PS_PER_US, 0},

@@ -1,16 +1,24 @@
 #!/usr/bin/env python3
-"""Runs the console blocks of the documentation and compares what they print; checks relative links.
+"""Runs the console blocks of the documentation and compares what they print; checks links.
 
 SPDX-License-Identifier: BSD-3-Clause
 
-Usage: check_docs.py --bin DIR [--root ROOT] [--scratch DIR] [--only-links] [FILE ...]
+Usage: check_docs.py --bin DIR [--root ROOT] [--scratch DIR] [FILE ...]
+       check_docs.py --links [--root ROOT]
 
 A block opens with ```console. A line "$ COMMAND" is run by bash, with DIR first on PATH and ROOT/examples as examples/, in
 a scratch directory that all blocks of a document share: a reader goes through them one after another too. A command that
-ends in a backslash goes on in the next line. The lines below it are what it must print, stdout and stderr together. "..."
+ends in a backslash continues in the next line. The lines below it are what it must print, stdout and stderr together. "..."
 stands for anything: within a line for any text, alone on a line for any number of lines. A block whose first line is
 "# exits N" must end with that code; all other commands must exit with 0. Without FILE: README.md, CONTRIBUTING.md,
 examples/README.md and docs/**/*.md.
+
+A block that opens with ```console captured shows what its commands once printed on some machine, to be read. They are run,
+but what they print is not compared with the block. If a comment "<!-- prints", lines as above, "-->" follows the block, both
+the captured output of its last command and what that command prints now must match these lines.
+
+--links looks at all Markdown files of the tree: every relative link leads to a file, every #anchor to a heading, and every
+page below docs/ is reached from README.md.
 """
 
 import argparse
@@ -24,25 +32,27 @@ import sys
 import tempfile
 
 TIMEOUT_SECONDS = 300
-LINK = re.compile(r"\[[^\]\n]*\]\(([^)\s]+)\)")
+LINK = re.compile(r"\[([^\]]*)\]\(([^)\s]+)\)")
 
 
 class Command:
     def __init__(self, line_number, text):
         self.line_number = line_number
         self.text = text
-        self.expected = []
+        self.shown = []       # below the command on the page
+        self.expected = None  # what is compared; None: the lines shown
         self.exit_code = 0
 
 
 def fenced_blocks(text):
-    """(line number of the fence, info string, lines) of each fenced block."""
+    """(line number of the fence, info string, lines) of each fenced block, and of each comment "<!-- prints"."""
     fence, info, start, lines = None, "", 0, []
     for number, line in enumerate(text.splitlines(), 1):
         match = re.match(r"^\s*(`{3,})(.*)$", line)
-        if fence is None and match:
-            fence, info, start, lines = match.group(1), match.group(2).strip(), number, []
-        elif fence is not None and match and match.group(1) == fence and not match.group(2).strip():
+        if fence is None and (match or line == "<!-- prints"):
+            fence, info = (match.group(1), match.group(2).strip()) if match else ("-->", "prints")
+            start, lines = number, []
+        elif fence is not None and line.strip() == fence:
             yield start, info, lines
             fence = None
         elif fence is not None:
@@ -63,7 +73,7 @@ def parse_commands(start, lines):
         elif line.startswith("$ "):
             commands.append(Command(number, line[2:]))
         elif commands:
-            commands[-1].expected.append(line.rstrip())
+            commands[-1].shown.append(line.rstrip())
             continue
         else:
             raise ValueError(f"line {number}: a console block begins with a line '$ COMMAND'")
@@ -72,6 +82,25 @@ def parse_commands(start, lines):
         raise ValueError(f"line {start}: the console block has no command")
     commands[-1].exit_code = exit_code
     return commands
+
+
+def console_blocks(text):
+    """The commands of each console block."""
+    blocks, is_captured = [], False
+    for start, info, lines in fenced_blocks(text):
+        if info in ("console", "console captured"):
+            blocks.append(parse_commands(start, lines))
+            is_captured = info == "console captured"
+            for command in blocks[-1] if is_captured else []:
+                command.expected = ["..."]
+        elif info == "prints":
+            if not is_captured:
+                raise ValueError(f"line {start}: '<!-- prints' does not follow a block 'console captured'")
+            command = blocks[-1][-1]
+            command.expected = [line.rstrip() for line in lines]
+            if not matches(command.expected, command.shown):
+                raise ValueError(f"line {start}: the captured output does not match what '<!-- prints' says")
+    return blocks
 
 
 def matches(expected, actual):
@@ -101,8 +130,9 @@ def run_command(command, directory, environment):
     actual = [line.rstrip() for line in lines if PROGRESS.fullmatch(line) is None]
     if done.returncode != command.exit_code:
         return f"exit code {done.returncode}, expected {command.exit_code}; it printed:\n" + "\n".join(actual)
-    if not matches(command.expected, actual):
-        diff = difflib.unified_diff(command.expected, actual, "documented", "printed", lineterm="", n=100)
+    expected = command.shown if command.expected is None else command.expected
+    if not matches(expected, actual):
+        diff = difflib.unified_diff(expected, actual, "documented", "printed", lineterm="", n=100)
         return "prints something else:\n" + "\n".join(diff)
     return None
 
@@ -124,29 +154,15 @@ def make_directory(options):
     return directory
 
 
-def check_links(place, path, text):
-    errors = []
-    for target in LINK.findall(text):
-        is_local = not re.match(r"[a-z]+:", target) and not target.startswith("#")
-        if is_local and not (path.parent / target.split("#")[0]).exists():
-            errors.append(f"{place}: the link target '{target}' does not exist")
-    return errors
-
-
 def check_file(path, options, environment):
     """(number of commands run, errors) of one document."""
     place = os.path.relpath(path, options.root)
-    text = path.read_text(encoding="utf-8")
-    errors, count = check_links(place, path, text), 0
-    if options.only_links:
-        return len(LINK.findall(text)), errors
+    errors, count = [], 0
     directory = make_directory(options)
     try:
-        for start, info, lines in fenced_blocks(text):
-            if info == "console":
-                commands = parse_commands(start, lines)
-                count += len(commands)
-                errors += run_block(place, commands, directory, environment)
+        for commands in console_blocks(path.read_text(encoding="utf-8")):
+            count += len(commands)
+            errors += run_block(place, commands, directory, environment)
     except ValueError as problem:
         errors.append(f"{place}: {problem}")
     finally:
@@ -159,26 +175,93 @@ def default_files(root):
     return [path for path in files if path.exists()] + sorted((root / "docs").rglob("*.md"))
 
 
+# ---- links ----
+
+def prose_of(path):
+    """The page without its blocks, whose lines are no headings and hold no links."""
+    return re.sub(r"^\s*(`{3,}).*?^\s*\1\s*$", "", path.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+
+
+def anchors_of(text):
+    """The anchors of a page's headings, as GitHub makes them."""
+    anchors = set()
+    for heading in re.findall(r"^#+ +(.*?)\s*$", text, re.MULTILINE):
+        name = re.sub(r"[^\w\- ]", "", LINK.sub(r"\1", heading).lower()).replace(" ", "-")
+        count = 0
+        while (f"{name}-{count}" if count else name) in anchors:
+            count += 1
+        anchors.add(f"{name}-{count}" if count else name)
+    return anchors
+
+
+def pages_of(root):
+    """All Markdown files of the tree, and the text of each."""
+    pages = {}
+    for folder, folders, names in os.walk(root):
+        folders[:] = sorted(name for name in folders if name not in ("build", "node_modules") and not name.startswith("."))
+        for name in names:
+            if name.endswith(".md"):
+                path = pathlib.Path(os.path.normpath(os.path.join(folder, name)))
+                pages[path] = prose_of(path)
+    return pages
+
+
+def links_of(path, text):
+    """(target as written, file, anchor) of each link that stays in the tree."""
+    for _, target in LINK.findall(text):
+        if not re.match(r"[a-z]+:", target):
+            file, _, anchor = target.partition("#")
+            yield target, pathlib.Path(os.path.normpath(path.parent / file)) if file else path, anchor
+
+
+def check_links(root):
+    """(number of links, errors): links that lead nowhere, and pages of docs/ that no way from README.md leads to."""
+    pages = pages_of(root)
+    count, errors, goes_to = 0, [], {}
+    for path, text in pages.items():
+        goes_to[path] = set()
+        for target, file, anchor in links_of(path, text):
+            count += 1
+            goes_to[path].add(file)
+            if not file.exists():
+                errors.append(f"{path.relative_to(root)}: the link target '{target}' does not exist")
+            elif anchor and file in pages and anchor not in anchors_of(pages[file]):
+                errors.append(f"{path.relative_to(root)}: the link target '{target}' has no such heading")
+    reached, waiting = set(), [root / "README.md"]
+    while waiting:
+        page = waiting.pop()
+        if page in pages and page not in reached:
+            reached.add(page)
+            waiting += goes_to[page]
+    for path in pages:
+        if path.is_relative_to(root / "docs") and path not in reached:
+            errors.append(f"{path.relative_to(root)}: no link leads here from README.md")
+    return count, errors
+
+
 def main(arguments):
     here = pathlib.Path(__file__).resolve().parent.parent
-    parser = argparse.ArgumentParser(description="Runs the console blocks of the documentation.")
-    parser.add_argument("--bin", type=pathlib.Path, required=True, help="directory of the built idlewave")
+    parser = argparse.ArgumentParser(description="Runs the console blocks of the documentation, or checks links.")
+    parser.add_argument("--bin", type=pathlib.Path, help="directory of the built idlewave")
     parser.add_argument("--root", type=pathlib.Path, default=here)
     parser.add_argument("--scratch", type=pathlib.Path, default=None)
-    parser.add_argument("--only-links", action="store_true", help="run nothing")
+    parser.add_argument("--links", action="store_true", help="check links, run nothing")
     parser.add_argument("files", nargs="*", type=pathlib.Path)
     options = parser.parse_args(arguments)
+    if not options.links and options.bin is None:
+        parser.error("one of --bin and --links is needed")
 
-    environment = dict(os.environ, LC_ALL="C.UTF-8", NO_COLOR="1", COLUMNS="80", IDLEWAVE_CONFIG="")
-    environment["PATH"] = f"{options.bin.resolve()}:{environment.get('PATH', '')}"
-    count, errors = 0, []
-    for path in options.files or default_files(options.root):
-        commands, problems = check_file(path, options, environment)
-        count += commands
-        errors += problems
+    count, errors = check_links(options.root) if options.links else (0, [])
+    if not options.links:
+        environment = dict(os.environ, LC_ALL="C.UTF-8", NO_COLOR="1", COLUMNS="80", IDLEWAVE_CONFIG="")
+        environment["PATH"] = f"{options.bin.resolve()}:{environment.get('PATH', '')}"
+        for path in options.files or default_files(options.root):
+            commands, problems = check_file(path, options, environment)
+            count += commands
+            errors += problems
     for line in errors:
         print(f"error: {line}")
-    print(f"check_docs: {count} {'links' if options.only_links else 'commands'}, {len(errors)} errors")
+    print(f"check_docs: {count} {'links' if options.links else 'commands'}, {len(errors)} errors")
     return 1 if errors or count == 0 else 0
 
 

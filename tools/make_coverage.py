@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Measures how often printed intervals and bounds hold out of sample: recordings of known laws, asked by simulate and whatif,
-against what the laws themselves cost. Remakes the table of docs/statistics.md.
+against what the laws themselves cost. Remakes the table of docs/explanation/statistics.md.
 
 SPDX-License-Identifier: BSD-3-Clause
 

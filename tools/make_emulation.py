@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Remakes the measured tables of docs/emulation.md: detours made against detours asked for, and the slowdown of a real
+"""Remakes the measured tables of docs/validation/emulation.md: detours made against detours asked for, and the slowdown of a real
 benchmark on 2 ranks against the simulated one.
 
 SPDX-License-Identifier: BSD-3-Clause
@@ -146,7 +146,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("build", type=pathlib.Path)
     parser.add_argument("--duration", default="10s")
-    parser.add_argument("--page", type=pathlib.Path, default=ROOT / "docs" / "emulation.md")
+    parser.add_argument("--page", type=pathlib.Path, default=ROOT / "docs" / "validation" / "emulation.md")
     arguments = parser.parse_args()
     arguments.idlewave = arguments.build.resolve() / "cli" / "idlewave"
     page = arguments.page.read_text(encoding="utf-8")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Remakes the measured tables of docs/scale.md: what a rank, a message and an exchange cost, from 2^10 to 2^28 ranks and by 1
+"""Remakes the measured tables of docs/explanation/scale.md: what a rank, a message and an exchange cost, from 2^10 to 2^28 ranks and by 1
 and 2 processes.
 
 SPDX-License-Identifier: BSD-3-Clause
@@ -136,7 +136,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("build", type=pathlib.Path)
     parser.add_argument("--largest", type=int, default=28, metavar="BITS")
-    parser.add_argument("--page", type=pathlib.Path, default=ROOT / "docs" / "scale.md")
+    parser.add_argument("--page", type=pathlib.Path, default=ROOT / "docs" / "explanation" / "scale.md")
     parser.add_argument("--only", choices=TABLES)
     arguments = parser.parse_args()
     arguments.idlewave = arguments.build / "cli" / "idlewave"

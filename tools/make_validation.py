@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Remakes the tables of docs/validation.md: what `net` and `simulate` say beside what real programs take.
+"""Remakes the tables of docs/validation/predictions.md: what `net` and `simulate` say beside what real programs take.
 
 SPDX-License-Identifier: BSD-3-Clause
 
@@ -181,7 +181,7 @@ def options():
     parser.add_argument("--ranks", nargs="+", type=int, default=[2, 4])
     parser.add_argument("--rounds", type=int, default=4)
     parser.add_argument("--duration", default="8s", help="of a run of net")
-    parser.add_argument("--page", type=pathlib.Path, default=ROOT / "docs" / "validation.md")
+    parser.add_argument("--page", type=pathlib.Path, default=ROOT / "docs" / "validation" / "predictions.md")
     arguments = parser.parse_args()
     arguments.idlewave = arguments.build / "cli" / "idlewave"
     arguments.programs = arguments.build / "tests" / "mpi" / "bin"

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Remakes the tables of docs/waves.md from the experiments of examples/waves.
+"""Remakes the tables of docs/explanation/waves.md from the experiments of examples/waves.
 
 SPDX-License-Identifier: BSD-3-Clause
 
@@ -25,9 +25,9 @@ def tables_of(name, idlewave, folder):
 
 
 def main():
-    parser = argparse.ArgumentParser(description="Remakes the tables of docs/waves.md.")
+    parser = argparse.ArgumentParser(description="Remakes the tables of docs/explanation/waves.md.")
     parser.add_argument("build", type=pathlib.Path)
-    parser.add_argument("--page", type=pathlib.Path, default=ROOT / "docs" / "waves.md")
+    parser.add_argument("--page", type=pathlib.Path, default=ROOT / "docs" / "explanation" / "waves.md")
     parser.add_argument("--pictures", type=pathlib.Path)
     arguments = parser.parse_args()
     text = arguments.page.read_text(encoding="utf-8")

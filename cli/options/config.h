@@ -1,5 +1,5 @@
 /* Defaults of options from configuration files: the site's, the user's, and the one that --config names.
- * docs/configuration.md says which files are read and what they may hold.
+ * docs/reference/configuration.md says which files are read and what they may hold.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #ifndef IW_CLI_CONFIG_H

@@ -41,7 +41,8 @@ const struct opt program_rows[] = {
         "one after the other ('idlewave schedule --list' lists all)",
         .known = operation_name),
     ROW("ranks", OPT_COUNT, ranks, "N",
-        "number of ranks of the pattern; of a trace: a multiple of those traced (see docs/extrapolation.md)",
+        "number of ranks of the pattern; of a trace: a multiple of those traced (see "
+        "docs/explanation/extrapolation.md)",
         .min = 1, .max = UINT64_C(1) << 30),
     ROW("bytes", OPT_COUNT, bytes, "SIZE", "data of each rank, as MPI's count x type (default 1)"),
     ROW("repeat", OPT_COUNT, repeat, "N", "run the operations N times (default 1)", .min = 1),

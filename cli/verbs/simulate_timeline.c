@@ -16,7 +16,8 @@ static const uint64_t MOST_STEPS_ASKED = UINT64_C(1) << 23;
 
 /* ---- what is known ---- */
 
-/* sigma of the paper (docs/waves.md): 2 where an exchange in two waits goes by rendezvous both ways. */
+/* sigma of the paper (docs/explanation/waves.md): 2 where an exchange in two waits goes by rendezvous both
+ * ways. */
 static uint32_t sigma_of(const iw_pattern *halo, const iw_net *net)
 {
     return !halo->is_one_way && halo->is_split && halo->bytes > net->S_bytes ? 2 : 1;

@@ -1,4 +1,4 @@
-"""Writes the two reconstructed noise traces of docs/emulation.md: off-the-shelf.txt and optimised.txt.
+"""Writes the two reconstructed noise traces of docs/validation/emulation.md: off-the-shelf.txt and optimised.txt.
 
 SPDX-License-Identifier: BSD-3-Clause
 

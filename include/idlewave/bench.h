@@ -1,5 +1,5 @@
 /* idlewave/bench.h - the compute-and-synchronise benchmark: what is to be done, what came of it, what it
- * says. docs/bench.md.
+ * says. docs/how-to/bench.md.
  * SPDX-License-Identifier: BSD-3-Clause
  *
  *     iw_bench_plan plan = IW_BENCH_PLAN_INIT;
@@ -228,7 +228,7 @@ typedef struct iw_bench_origin {
     const iw_cpu_set *cpus;                 /* of the recording that were used; NULL: all */
 } iw_bench_origin;
 
-/** One JSON object, schema "idlewave.bench/1" (docs/formats/bench-json.md), and a newline. */
+/** One JSON object, schema "idlewave.bench/1" (docs/reference/formats/bench-json.md), and a newline. */
 IW_API IW_NODISCARD iw_status iw_bench_write_json(const iw_log *log, const iw_bench_result *result,
                                                   const iw_bench_origin *origin, FILE *out);
 

@@ -8,7 +8,8 @@
  * A recording of W of CPU time cannot show what comes less than once in about W/3, and no simulation from it
  * can: detours longer than the longest recorded one do not come up, however many ranks there are. So a
  * recording reaches up to some scale. Within it an interval counts the trials, how another recording of the
- * same node would differ, and what may be unseen; beyond it there is a lower bound (docs/statistics.md).
+ * same node would differ, and what may be unseen; beyond it there is a lower bound
+ * (docs/explanation/statistics.md).
  */
 #ifndef IW_CERTAINTY_H
 #define IW_CERTAINTY_H

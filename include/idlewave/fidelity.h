@@ -8,7 +8,7 @@
  *     st = iw_fidelity_write_text(log, &fidelity, stdout);
  *
  * A probe watches a thread while noise is injected into it. What it saw is matched in time with what was to
- * be made; what nothing was made for is the host's own. docs/emulation.md has the equations.
+ * be made; what nothing was made for is the host's own. docs/validation/emulation.md has the equations.
  */
 #ifndef IW_FIDELITY_H
 #define IW_FIDELITY_H

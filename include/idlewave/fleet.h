@@ -176,7 +176,7 @@ IW_API const char *iw_fleet_metric_name(iw_fleet_metric metric);
 /** The verdict, what stands out and why, the distribution, what differs; 80 columns. */
 IW_API IW_NODISCARD iw_status iw_fleet_write_text(const iw_log *log, const iw_fleet *fleet, const char *name,
                                                   FILE *out);
-/** One JSON object, schema "idlewave.fleet/1" (docs/formats/fleet-json.md). */
+/** One JSON object, schema "idlewave.fleet/1" (docs/reference/formats/fleet-json.md). */
 IW_API IW_NODISCARD iw_status iw_fleet_write_json(const iw_log *log, const iw_fleet *fleet, const char *name,
                                                   FILE *out);
 /** A line a node: node,cpus,watched_s,share,rate_hz,longest_ns,findings,largest. */

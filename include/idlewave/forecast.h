@@ -1,10 +1,9 @@
 /* idlewave/forecast.h - what a simulation will take, and how it is best split. Read idlewave/sim.h first.
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * The model (docs/scale.md has its numbers): of each trial, every worker pays for its messages and, where the
- * ranks are split, for the values that cross the borders of its block:
- *     seconds = batches of the busiest worker
- *               x (messages x lanes x seconds a message + exchanges x latency + bytes sent / bandwidth)
+ * The model (docs/explanation/scale.md has its numbers): of each trial, every worker pays for its messages
+ * and, where the ranks are split, for the values that cross the borders of its block: seconds = batches of
+ * the busiest worker x (messages x lanes x seconds a message + exchanges x latency + bytes sent / bandwidth)
  */
 #ifndef IW_FORECAST_H
 #define IW_FORECAST_H

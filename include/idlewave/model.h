@@ -105,7 +105,7 @@ IW_API IW_NODISCARD iw_status iw_model_doubled(const iw_log *log, const iw_law *
 
 /* Growth: where ranks on a line wait for neighbours only, exponential noise makes a step longer by so many
  * times its mean, however many ranks there are (last-passage percolation: 2 is known exactly, 2.384 by
- * simulation to 0.002; docs/models.md). */
+ * simulation to 0.002; docs/explanation/models.md). */
 #define IW_GROWTH_ONE_WAY 2.0
 #define IW_GROWTH_BOTH_WAYS 2.384
 
@@ -122,7 +122,8 @@ IW_API bool iw_model_chains(const iw_law *law, const iw_model_question *question
 
 /** Work (or 0) and a dissemination barrier of messages of 1 byte, under "periodic:RATE,TIME" or
  * "poisson:RATE,fixed:TIME" that hits work and messages, on each of `count` numbers of ranks: mean and
- * median, by recursion over the rounds (docs/models.md). IW_ERR_UNSUPPORTED: what it is not made for. */
+ * median, by recursion over the rounds (docs/explanation/models.md). IW_ERR_UNSUPPORTED: what it is not made
+ * for. */
 IW_API IW_NODISCARD iw_status iw_model_cone(const iw_log *log, const char *spec, const iw_net *net,
                                             double work_ns, const uint64_t *ranks, size_t count,
                                             iw_model_row *rows);

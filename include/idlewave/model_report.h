@@ -45,7 +45,7 @@ typedef struct iw_model_report {
 IW_API IW_NODISCARD iw_status iw_model_write_text(const iw_log *log, const iw_model_report *report,
                                                   FILE *out);
 
-/** One JSON object, schema "idlewave.model/1" (docs/formats/model-json.md), and a newline. */
+/** One JSON object, schema "idlewave.model/1" (docs/reference/formats/model-json.md), and a newline. */
 IW_API IW_NODISCARD iw_status iw_model_write_json(const iw_log *log, const iw_model_report *report,
                                                   FILE *out);
 

@@ -1,4 +1,5 @@
-/* idlewave/net.h - the LogGOPS parameters of a network. docs/semantics.md says what each one does.
+/* idlewave/net.h - the LogGOPS parameters of a network. docs/explanation/semantics.md says what each one
+ * does.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #ifndef IW_NET_H
@@ -41,7 +42,8 @@ IW_API const iw_net *iw_net_builtin(const char *name);
 /** Names of the built-in networks, NULL after the last. */
 IW_API const char *iw_net_builtin_name(size_t index);
 
-/** Reads a YAML file (docs/formats/net.md); IW_ERR_IO, IW_ERR_FORMAT, IW_ERR_RANGE logged as 'file:line'. */
+/** Reads a YAML file (docs/reference/formats/net.md); IW_ERR_IO, IW_ERR_FORMAT, IW_ERR_RANGE logged as
+ * 'file:line'. */
 IW_API IW_NODISCARD iw_status iw_net_load(const iw_log *log, const char *path, iw_net *net_p);
 
 /** The same for one of the levels of a measured file ("node", "network"); NULL: the outermost, as

@@ -1,5 +1,5 @@
 /* idlewave/net_measure.h - measuring a network: what is to be done, what came of it, what it says.
- * docs/net.md.
+ * docs/how-to/net.md.
  * SPDX-License-Identifier: BSD-3-Clause
  *
  *     iw_net_plan plan = IW_NET_PLAN_INIT;
@@ -196,8 +196,8 @@ IW_API IW_NODISCARD iw_status iw_net_combine(const iw_log *log, const iw_net_lau
                                              iw_net_launch *all_p);
 IW_API void iw_net_launch_release(iw_net_launch *launch);
 
-/** Writes docs/formats/net.md; `command` is noted as the origin, the date is now. "-": standard output.
- * IW_ERR_IO. */
+/** Writes docs/reference/formats/net.md; `command` is noted as the origin, the date is now. "-": standard
+ * output. IW_ERR_IO. */
 IW_API IW_NODISCARD iw_status iw_net_write_yaml(const iw_log *log, const iw_net_measured *measured,
                                                 const char *name, const char *command, const char *path);
 

@@ -35,10 +35,10 @@ IW_API IW_NODISCARD iw_status iw_noise_new(const iw_log *log, iw_noise **noise_p
 IW_API void iw_noise_free(iw_noise *noise);
 
 /** Adds one source: a SPEC ("periodic:RATE,DURATION", "poisson:RATE,DIST", "phase-exp:SHARE",
- *  "phase-pareto:SHARE,A", "bernoulli:P,T") or else the path of a noise file (docs/formats/noise-text.md).
- *  IW_ERR_FORMAT, IW_ERR_RANGE, IW_ERR_IO; at most IW_NOISE_MAX_SOURCES sources. "none" adds nothing,
- *  but keeps the place: random numbers follow the number of the call, so "none" instead of one source leaves
- *  the detours of all others where they were. */
+ *  "phase-pareto:SHARE,A", "bernoulli:P,T") or else the path of a noise file
+ * (docs/reference/formats/noise-text.md). IW_ERR_FORMAT, IW_ERR_RANGE, IW_ERR_IO; at most
+ * IW_NOISE_MAX_SOURCES sources. "none" adds nothing, but keeps the place: random numbers follow the number of
+ * the call, so "none" instead of one source leaves the detours of all others where they were. */
 IW_API IW_NODISCARD iw_status iw_noise_add(const iw_log *log, iw_noise *noise, const char *spec_or_path);
 
 /** Adds a source from detours in memory: (start, duration) pairs in picoseconds, any order, overlaps allowed;

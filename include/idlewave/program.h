@@ -62,9 +62,10 @@ typedef struct iw_pattern {
 IW_API IW_NODISCARD iw_status iw_program_from_pattern(const iw_log *log, const char *operations,
                                                       const iw_pattern *pattern, iw_program **program_p);
 
-/** Reads a GOAL file, text or binary (told apart by content; docs/formats/goal.md). Calc lengths are in
- *  units of `unit_ps` (GOAL has no unit; LogGOPSim's is the nanosecond). Errors are logged as 'file:line'
- *  or with the byte offset: IW_ERR_IO, IW_ERR_FORMAT, IW_ERR_TRUNCATED, IW_ERR_RANGE, IW_ERR_NOMEM. */
+/** Reads a GOAL file, text or binary (told apart by content; docs/reference/formats/goal.md). Calc lengths
+ * are in units of `unit_ps` (GOAL has no unit; LogGOPSim's is the nanosecond). Errors are logged as
+ * 'file:line' or with the byte offset: IW_ERR_IO, IW_ERR_FORMAT, IW_ERR_TRUNCATED, IW_ERR_RANGE,
+ * IW_ERR_NOMEM. */
 IW_API IW_NODISCARD iw_status iw_program_from_goal(const iw_log *log, const char *path, iw_time unit_ps,
                                                    iw_program **program_p);
 

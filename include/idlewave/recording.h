@@ -114,7 +114,7 @@ IW_API const char *iw_class_name(iw_class kind);
 IW_API const char *iw_rung_name(iw_rung rung);
 IW_API const char *iw_probe_name(iw_probe probe);
 
-/** Reads a noise file (HDF5, docs/formats/noise-hdf5.md), also one whose writer was killed. */
+/** Reads a noise file (HDF5, docs/reference/formats/noise-hdf5.md), also one whose writer was killed. */
 IW_API IW_NODISCARD iw_status iw_recording_load(const iw_log *log, const char *path,
                                                 iw_recording **recording_p);
 
@@ -155,7 +155,7 @@ IW_API IW_NODISCARD iw_status iw_noise_add_recordings(const iw_log *log, iw_nois
 typedef enum iw_noise_form {
     IW_NOISE_SPEC,      /* of iw_noise_add(): a kind and ':', also a kind that does not exist */
     IW_NOISE_ABSENT,    /* a path, but nothing is there */
-    IW_NOISE_TEXT,      /* a file of two columns (docs/formats/noise-text.md), or any other */
+    IW_NOISE_TEXT,      /* a file of two columns (docs/reference/formats/noise-text.md), or any other */
     IW_NOISE_RECORDING, /* an HDF5 noise file, told by its content */
     IW_NOISE_FOLDER     /* of HDF5 noise files, one a node */
 } iw_noise_form;

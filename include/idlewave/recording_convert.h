@@ -5,7 +5,7 @@
  *     st = iw_recording_import(log, "osnoise_trace.txt", &opts, &recording);
  *     st = iw_recording_export(log, recording, "node.csv", NULL);
  *
- * What each format keeps and loses: docs/formats/noise-import.md.
+ * What each format keeps and loses: docs/reference/formats/noise-import.md.
  */
 #ifndef IW_RECORDING_CONVERT_H
 #define IW_RECORDING_CONVERT_H

@@ -26,7 +26,7 @@ typedef struct iw_origin {
     const iw_traced *traced;       /* the run that was traced; NULL: the program is no trace */
 } iw_origin;
 
-/** One JSON object, schema "idlewave.simulate/2" (docs/formats/simulate-json.md), and a newline. */
+/** One JSON object, schema "idlewave.simulate/2" (docs/reference/formats/simulate-json.md), and a newline. */
 IW_API IW_NODISCARD iw_status iw_result_write_json(const iw_log *log, const iw_sim_result *result,
                                                    const iw_origin *origin, FILE *out);
 
@@ -47,7 +47,7 @@ IW_API IW_NODISCARD iw_status iw_result_write_end_times(const iw_log *log, const
 /** What iw_result_write_text() says, and when the trials, or the ranks of a single one, end. */
 IW_API IW_NODISCARD iw_status iw_result_report_text(const iw_log *log, const char *path, FILE *out);
 
-/** All its times: kind,name,time_ns,slowdown (docs/formats/simulate-json.md). */
+/** All its times: kind,name,time_ns,slowdown (docs/reference/formats/simulate-json.md). */
 IW_API IW_NODISCARD iw_status iw_result_report_csv(const iw_log *log, const char *path, FILE *out);
 
 /** Data and a script for gnuplot, in the folder `dir`, which is made. */

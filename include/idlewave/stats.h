@@ -22,7 +22,7 @@ typedef struct iw_estimate {
  *  93.8 %. Of fewer the lowest and the highest say what there is to say. */
 enum { IW_LEAST_TRIALS = 6 };
 
-/** What trials say; docs/statistics.md has the definitions and how often the intervals cover. */
+/** What trials say; docs/explanation/statistics.md has the definitions and how often the intervals cover. */
 typedef struct iw_summary {
     size_t count;
     double min, q1, median, q3, max, mean;

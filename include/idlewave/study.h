@@ -83,7 +83,7 @@ typedef struct iw_study {
     double threshold;       /* slowdown above which noise dominates, for the inflection; default 1 */
 } iw_study;
 
-/** Reads and checks it all: networks, noise, patterns; docs/formats/study.md. Errors are logged as
+/** Reads and checks it all: networks, noise, patterns; docs/reference/formats/study.md. Errors are logged as
  * 'file:line'. IW_ERR_IO, IW_ERR_FORMAT, IW_ERR_RANGE, IW_ERR_NOMEM. */
 IW_API IW_NODISCARD iw_status iw_study_load(const iw_log *log, const char *path, iw_study **study_p);
 IW_API void iw_study_free(iw_study *study);
@@ -129,8 +129,9 @@ typedef struct iw_study_outcome {
  * aside.
  *
  * Processes that run a study in one folder share its cells: each claims a cell before it runs it
- * (docs/formats/study.md), takes over those of processes that died, and returns when all cells are done. Of
- * several (`processes`) one in which a cell fails goes on with the others before it returns the failure. */
+ * (docs/reference/formats/study.md), takes over those of processes that died, and returns when all cells are
+ * done. Of several (`processes`) one in which a cell fails goes on with the others before it returns the
+ * failure. */
 IW_API IW_NODISCARD iw_status iw_study_run(const iw_log *log, const iw_study *study, const char *dir,
                                            const iw_study_opts *opts, iw_study_outcome *outcome_p);
 

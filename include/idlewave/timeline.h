@@ -111,7 +111,7 @@ IW_API iw_raster iw_timeline_level(const iw_timeline *timeline, size_t level);
 
 /* ---- files ---- */
 
-/** HDF5, docs/formats/timeline.md. IW_ERR_IO, IW_ERR_UNSUPPORTED (built without HDF5). */
+/** HDF5, docs/reference/formats/timeline.md. IW_ERR_IO, IW_ERR_UNSUPPORTED (built without HDF5). */
 IW_API IW_NODISCARD iw_status iw_timeline_write(const iw_log *log, const iw_timeline *timeline,
                                                 const char *path);
 

@@ -1,4 +1,4 @@
-/* idlewave/trace.h - traces of MPI programs, and the programs made of them. docs/formats/trace.md.
+/* idlewave/trace.h - traces of MPI programs, and the programs made of them. docs/reference/formats/trace.md.
  * SPDX-License-Identifier: BSD-3-Clause
  *
  *     iw_trace *trace;
@@ -53,7 +53,7 @@ typedef enum iw_compute_clock {
     IW_COMPUTE_CPU   /* time that others had the CPU is taken out */
 } iw_compute_clock;
 
-/** What replicas of the traced ranks compute (docs/extrapolation.md). */
+/** What replicas of the traced ranks compute (docs/explanation/extrapolation.md). */
 typedef enum iw_replica_compute {
     IW_REPLICA_RESAMPLE, /* drawn from what the rank that they replicate did: imbalance grows with ranks */
     IW_REPLICA_COPY      /* as the rank that they replicate, phase by phase */
@@ -84,7 +84,7 @@ typedef struct iw_trace_opts {
     }
 
 /** A program of `trace`, which it borrows: free the trace after the program. Messages and collectives are
- *  generated while it runs, never stored (docs/extrapolation.md says what is replicated how).
+ *  generated while it runs, never stored (docs/explanation/extrapolation.md says what is replicated how).
  *  IW_ERR_USAGE (unknown rules or algorithm: the known ones are logged), IW_ERR_RANGE (ranks is no multiple),
  *  IW_ERR_FORMAT (ranks disagree on their collectives: logged with rank and call). */
 IW_API IW_NODISCARD iw_status iw_program_from_trace(const iw_log *log, const iw_trace *trace,

@@ -98,7 +98,7 @@ IW_API IW_NODISCARD iw_status iw_verify_write_text(const iw_log *log, const iw_v
 /** A line a contradiction, nothing if there is none. */
 IW_API IW_NODISCARD iw_status iw_verify_write_brief(const iw_log *log, const iw_verify *verify, FILE *out);
 
-/** One JSON object, schema "idlewave.verify/1" (docs/formats/verify-json.md). */
+/** One JSON object, schema "idlewave.verify/1" (docs/reference/formats/verify-json.md). */
 IW_API IW_NODISCARD iw_status iw_verify_write_json(const iw_log *log, const iw_verify *verify, FILE *out);
 
 /** A line a mitigation: mitigation,state,setting,seen_hz,share,worth,worth_low,worth_high,evidence,advice. */

@@ -6,7 +6,8 @@
  *     ...  iw_waves_free(waves);
  *
  * A delay makes one wave in each direction in which somebody waits for it. It is followed from rank to rank
- * along one dimension of the grid, in the exact window of the timeline. docs/waves.md has the rules.
+ * along one dimension of the grid, in the exact window of the timeline. docs/explanation/waves.md has the
+ * rules.
  */
 #ifndef IW_WAVE_H
 #define IW_WAVE_H

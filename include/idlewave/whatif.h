@@ -103,8 +103,8 @@ typedef struct iw_reach {
     double record_s;      /* is_bound: record about so long for an estimate, on as many CPUs; else 0 */
 } iw_reach;
 
-/** Of a job on so many ranks that takes so long without noise and has that slowdown (docs/statistics.md has
- * the equations). */
+/** Of a job on so many ranks that takes so long without noise and has that slowdown
+ * (docs/explanation/statistics.md has the equations). */
 IW_API iw_reach iw_reach_of(const iw_noise_set *set, uint32_t ranks, iw_time noiseless_ps, double slowdown);
 
 /* ---- the question ---- */
@@ -179,7 +179,7 @@ typedef struct iw_whatif {
     uint32_t redraws;
     iw_time noiseless_ps;
     uint64_t messages;
-    bool is_monotone; /* removing noise never makes a trial take longer (docs/semantics.md, 9) */
+    bool is_monotone; /* removing noise never makes a trial take longer (docs/explanation/semantics.md, 9) */
     iw_estimate now;  /* slowdown as it is */
     size_t change_count;
     iw_change *changes;    /* by saving, the largest first */
@@ -242,7 +242,7 @@ typedef struct iw_whatif_origin {
 /** The verdict, the ranking, the smallest set, what to do; 80 columns. */
 IW_API IW_NODISCARD iw_status iw_whatif_write_text(const iw_log *log, const iw_whatif *whatif,
                                                    const iw_whatif_origin *origin, FILE *out);
-/** One JSON object, schema "idlewave.whatif/1" (docs/formats/whatif-json.md). */
+/** One JSON object, schema "idlewave.whatif/1" (docs/reference/formats/whatif-json.md). */
 IW_API IW_NODISCARD iw_status iw_whatif_write_json(const iw_log *log, const iw_whatif *whatif,
                                                    const iw_whatif_origin *origin, FILE *out);
 /** A line a change: kind,name,share,slowdown,low,high,saving,low,high. */

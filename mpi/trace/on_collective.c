@@ -1,4 +1,4 @@
-/* Recording collectives and the making of communicators: docs/formats/trace.md says what is counted.
+/* Recording collectives and the making of communicators: docs/reference/formats/trace.md says what is counted.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include <errno.h>

@@ -90,7 +90,7 @@ struct iwi_record_collective {
     uint32_t comm;
     uint32_t root;
     uint32_t new_comm;
-    uint64_t sent, received, bytes; /* docs/formats/trace.md */
+    uint64_t sent, received, bytes; /* docs/reference/formats/trace.md */
     uint64_t request;               /* 0: a blocking call */
 };
 

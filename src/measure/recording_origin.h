@@ -23,7 +23,8 @@ IW_NODISCARD iw_status iwi_recording_origin_begin(const iw_log *log, const char 
                                                   struct iwi_recording_origin *origin);
 void iwi_recording_origin_release(struct iwi_recording_origin *origin);
 
-/* Attributes that are known before measuring, and those of `opts`; docs/formats/noise-hdf5.md lists them. */
+/* Attributes that are known before measuring, and those of `opts`; docs/reference/formats/noise-hdf5.md lists
+ * them. */
 IW_NODISCARD iw_status iwi_recording_origin_set(const iw_log *log, const struct iwi_recording_origin *origin,
                                                 const iw_measure_opts *opts,
                                                 const struct iwi_detour_collector *collector);

@@ -2,10 +2,10 @@
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * In simulations detours that come at random may begin within another one, and time is lost to their union
- * (rule 6 of docs/semantics.md). What is recorded of them are the busy periods of a queue M/G/infinity. With
- * the rate r and the mean duration m an instant is free with the chance exp(-r m), and n = r exp(-r m) busy
- * periods begin in a unit of time, whatever the law. So with the share s of the time that is lost
- *     r = n / (1 - s),    m = -ln(1 - s) / r,    m / (s / n) = -(1 - s) ln(1 - s) / s.
+ * (rule 6 of docs/explanation/semantics.md). What is recorded of them are the busy periods of a queue
+ * M/G/infinity. With the rate r and the mean duration m an instant is free with the chance exp(-r m), and n =
+ * r exp(-r m) busy periods begin in a unit of time, whatever the law. So with the share s of the time that is
+ * lost r = n / (1 - s),    m = -ln(1 - s) / r,    m / (s / n) = -(1 - s) ln(1 - s) / s.
  *
  * The form of the law has no such equation. A law is looked for whose busy periods, drawn and fitted as if
  * they were single, give the parameters that the recorded ones gave (indirect inference). What is compared

@@ -6,8 +6,8 @@
  *     s < 0:       D + s, and q whole ones
  *     0 <= s < r:  q + 1 whole ones
  *     r <= s:      q whole ones
- * (docs/semantics.md, rule 6: those that begin while work is stretched count.) So F(qD + y) = (A - r + y)/T
- * for 0 <= y < D, and 1 at y = D. The integral of F^n over y is elementary.
+ * (docs/explanation/semantics.md, rule 6: those that begin while work is stretched count.) So F(qD + y) = (A
+ * - r + y)/T for 0 <= y < D, and 1 at y = D. The integral of F^n over y is elementary.
  */
 #include <math.h>
 

@@ -97,7 +97,8 @@ static double fixed_tail(const struct iwi_law_poisson *p, double x)
            gsl_ran_poisson_pdf(k, p->hits) * p->under_way * (1 - (x - floor(x)));
 }
 
-/* No work meets no detour, not even one under way (docs/semantics.md, rule 6: finish(t, 0) = t). */
+/* No work meets no detour, not even one under way (docs/explanation/semantics.md, rule 6: finish(t, 0) = t).
+ */
 static double tail(const iw_law *law, double x_ns)
 {
     const struct iwi_law_poisson *p = &law->u.poisson;

@@ -1,9 +1,9 @@
 /* The loss of a phase of work as a function of when it begins, piece by piece and without sampling.
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * L(t) = finish(t, work) - t - work, finish() as in docs/semantics.md, rule 6; the recording repeats after
- * its length, as in simulations. While t runs through undisturbed time L is constant until a detour enters or
- * leaves the phase; while t runs through a detour L falls as t rises.
+ * L(t) = finish(t, work) - t - work, finish() as in docs/explanation/semantics.md, rule 6; the recording
+ * repeats after its length, as in simulations. While t runs through undisturbed time L is constant until a
+ * detour enters or leaves the phase; while t runs through a detour L falls as t rises.
  */
 #ifndef IWI_WINDOW_WALK_H
 #define IWI_WINDOW_WALK_H

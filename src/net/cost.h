@@ -1,4 +1,4 @@
-/* What a message of k bytes costs under LogGOPS (docs/semantics.md, rules 2, 3, 5 and 10).
+/* What a message of k bytes costs under LogGOPS (docs/explanation/semantics.md, rules 2, 3, 5 and 10).
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #ifndef IWI_COST_H

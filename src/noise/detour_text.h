@@ -1,4 +1,4 @@
-/* Reads noise files in text form: docs/formats/noise-text.md.
+/* Reads noise files in text form: docs/reference/formats/noise-text.md.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #ifndef IWI_DETOUR_TEXT_H

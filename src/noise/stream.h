@@ -1,4 +1,4 @@
-/* The noise that one rank meets: finish(t, d) of docs/semantics.md.
+/* The noise that one rank meets: finish(t, d) of docs/explanation/semantics.md.
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * An engine keeps for each rank and trial one `next` (the start of the first detour that has not ended yet;

@@ -4,9 +4,9 @@
  *
  * GOAL has no waits. iwi_schedule_to_dag() writes a program down as a graph; here such a graph becomes the
  * program again, so that a program takes as long in every form it can have. The rule is that of
- * docs/semantics.md, 8: every operation requires the one before it, or irequires it if that is a message.
- * Whatever else is required is a message that was irequired and not required since, and only a calc of 0,
- * the wait, may require it. None is left over in the end.
+ * docs/explanation/semantics.md, 8: every operation requires the one before it, or irequires it if that is a
+ * message. Whatever else is required is a message that was irequired and not required since, and only a calc
+ * of 0, the wait, may require it. None is left over in the end.
  */
 #include <stdlib.h>
 #include <string.h>

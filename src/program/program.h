@@ -215,7 +215,7 @@ IW_NODISCARD iw_status iwi_schedule_to_dag(const iw_log *log, const struct iwi_s
                                            struct iwi_schedule **dag_p);
 
 /* A DAG that a program could have become by iwi_schedule_to_dag() becomes that program, in its place
- * (docs/semantics.md, 8); any other stays as it is. */
+ * (docs/explanation/semantics.md, 8); any other stays as it is. */
 IW_NODISCARD iw_status iwi_schedule_put_in_order(const iw_log *log, struct iwi_schedule *schedule);
 
 /* Nodes of the rank that has most. */

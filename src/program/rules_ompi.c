@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * The fixed decisions of 4.1.4 for operations that commute. Where idlewave lacks an algorithm the nearest
- * stands for it (docs/collectives.md lists which), so neighbouring bands that differ in nothing else are one
- * here.
+ * stands for it (docs/reference/collectives.md lists which), so neighbouring bands that differ in nothing
+ * else are one here.
  */
 #include "program/collectives/list.h"
 #include "program/rules.h"

@@ -3,7 +3,7 @@
  *
  * World rank k * base + b is base rank b in replica k. Partners of messages and members of communicators are
  * base ranks, renamed inside each replica; a communicator as large as the traced world spans all replicas
- * (docs/extrapolation.md).
+ * (docs/explanation/extrapolation.md).
  */
 #ifndef IWI_TRACE_PROGRAM_H
 #define IWI_TRACE_PROGRAM_H

@@ -1,4 +1,4 @@
-/* Computation of replicas, drawn from what the traced ranks did (docs/extrapolation.md).
+/* Computation of replicas, drawn from what the traced ranks did (docs/explanation/extrapolation.md).
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * Phase n of base rank b took T(b,n). m(n) is the mean over the base ranks of the phases in the same place.

@@ -65,7 +65,7 @@ struct iwi_job {
     bool has_few_steps;        /* rounds that could stream do not: what noise takes of them is told */
 };
 
-/* The reference: everything, one lane, rules of docs/semantics.md. */
+/* The reference: everything, one lane, rules of docs/explanation/semantics.md. */
 IW_NODISCARD iw_status iwi_event_run(const iw_log *log, const struct iwi_job *job);
 
 /* LogGOPSim's rules; the schedule is a DAG; one lane. */

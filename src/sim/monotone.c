@@ -3,7 +3,7 @@
  *
  * It can where every time is a sum or a maximum of times that noise only delays: finish(t, d) does not
  * decrease with t nor with what is busy. The exceptions, all of which choose by time what comes first, are
- * listed in docs/semantics.md, 9.
+ * listed in docs/explanation/semantics.md, 9.
  */
 #include "sim/monotone.h"
 

@@ -1,4 +1,4 @@
-/* Where noise takes over in one curve of slowdowns; docs/inflection.md has the rule.
+/* Where noise takes over in one curve of slowdowns; docs/explanation/inflection.md has the rule.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #ifndef IWI_INFLECTION_H

@@ -24,7 +24,7 @@
 static const double MOST_SAMPLED = 0x1p24, LEAST_SAMPLE = 0x1p12, LARGEST_SAMPLE = 0x1p21;
 static const double SAMPLED_SHARE = 1.0 / 64; /* of the work of a kind, at most */
 
-/* Where a sample would take too long (schedules cannot be made smaller); docs/performance.md. */
+/* Where a sample would take too long (schedules cannot be made smaller); docs/validation/performance.md. */
 static const double FLOW_SCHEDULE_S = 100e-9, EVENT_S = 2.6e-6;
 
 /* The smallest sample of a trace is the whole of it, and most of that would go into ordering its steps. */

@@ -95,7 +95,7 @@ static double freedom_of(double variance)
 }
 
 /* Noise makes nothing faster, but for programs in which what comes first decides what runs next
- * (docs/semantics.md, 9): their trials show it. */
+ * (docs/explanation/semantics.md, 9): their trials show it. */
 static double least_slowdown(const double *slowdowns, size_t count)
 {
     double least = 0.0;

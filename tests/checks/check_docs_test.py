@@ -86,11 +86,72 @@ class CheckDocs(unittest.TestCase):
         self.assert_fails("text first\n$ true\n", "begins with a line")
         self.assertIn("has no end", self.run_on("```console\n$ true\n")[1])
 
+    def test_what_was_captured_is_run_and_not_compared(self):
+        code, output = self.run_on("```console captured\n$ idlewave\nten\n$ idlewave\neleven\n```\n")
+        self.assertEqual(code, 0, output)
+        code, output = self.run_on("```console captured\n$ idlewave 2\nten\n```\n")
+        self.assertEqual(code, 1, output)
+        self.assertIn("exit code 2, expected 0", output)
+
+    def test_what_a_captured_command_prints_has_the_form_that_the_comment_says(self):
+        page = "```console captured\n$ true\n$ idlewave\none hundred\nwarned\n```\n\n<!-- prints\n{}\n-->\n"
+        code, output = self.run_on(page.format("one...\n..."))
+        self.assertEqual(code, 0, output)
+        code, output = self.run_on(page.format("one hundred\n..."))
+        self.assertIn("README.md:3: 'idlewave': prints something else", output)
+        code, output = self.run_on(page.format("one\n..."))
+        self.assertIn("the captured output does not match", output)
+        code, output = self.run_on("```console\n$ true\n```\n\n<!-- prints\n...\n-->\n")
+        self.assertIn("does not follow a block 'console captured'", output)
+
+
+class CheckLinks(unittest.TestCase):
+    def setUp(self):
+        holder = tempfile.TemporaryDirectory()
+        self.addCleanup(holder.cleanup)
+        self.root = pathlib.Path(holder.name)
+        self.write("README.md", "# Title\n[all](docs/README.md) [way out](https://example.org/none)\n")
+        self.write("docs/README.md", "# All\n[one](pages/one.md#second-part) [up](../README.md)\n")
+        self.write("docs/pages/one.md", "# One\n## Second `part`\n```\n[no link](nowhere.md)\n```\n[self](#one)\n")
+
+    def write(self, name, text):
+        path = self.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+    def run_links(self):
+        out = io.StringIO()
+        with contextlib.redirect_stdout(out):
+            code = check_docs.main(["--root", str(self.root), "--links"])
+        return code, out.getvalue()
+
+    def assert_fails(self, part):
+        code, output = self.run_links()
+        self.assertEqual(code, 1, output)
+        self.assertIn(part, output)
+
+    def test_accepts_pages_that_are_reached_and_links_that_lead_somewhere(self):
+        code, output = self.run_links()
+        self.assertEqual(code, 0, output)
+        self.assertIn("4 links", output)
+
     def test_refuses_links_that_lead_nowhere(self):
-        code, output = self.run_on("[a](bin/idlewave) [b](docs/none.md#x)\n```console\n$ true\n```\n")
-        self.assertEqual(code, 1)
-        self.assertIn("'docs/none.md#x' does not exist", output)
-        self.assertNotIn("bin/idlewave", output)
+        self.write("src/room/README.md", "[b](../../docs/none.md#x)\n")
+        self.assert_fails("src/room/README.md: the link target '../../docs/none.md#x' does not exist")
+
+    def test_refuses_anchors_without_a_heading(self):
+        self.write("docs/pages/one.md", "# One\n## Third part\n")
+        self.assert_fails("'pages/one.md#second-part' has no such heading")
+
+    def test_refuses_pages_that_nothing_leads_to(self):
+        self.write("docs/pages/two.md", "# Two\n[one](one.md) [three](three.md)\n")
+        self.write("docs/pages/three.md", "# Three\n[two](two.md)\n")
+        self.assert_fails("docs/pages/two.md: no link leads here from README.md")
+        self.assert_fails("docs/pages/three.md: no link")
+
+    def test_pages_outside_of_docs_need_no_link(self):
+        self.write("src/room/README.md", "# A room\n")
+        self.assertEqual(self.run_links()[0], 0)
 
 
 if __name__ == "__main__":

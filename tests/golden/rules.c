@@ -1,4 +1,5 @@
-/* The rules that differ between docs/semantics.md and LogGOPSim, each with a test of what it can touch.
+/* The rules that differ between docs/explanation/semantics.md and LogGOPSim, each with a test of what it can
+ * touch.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include "golden/rules.h"

@@ -16,7 +16,7 @@ iw_mpi_test(net_agreement_test MEASURES LONG TIMEOUT 900)
 iw_mpi_test(net_hosts_test TIMEOUT 900 PROGRAMS clock_check)
 iw_mpi_test(net_hosts_times_test MEASURES TIMEOUT 900)
 # Sanitizers slow down what MPI does in idlewave, but not the programs that it is compared with.
-# Long: it needs a machine that is quiet for minutes. docs/validation.md is the same at full size.
+# Long: it needs a machine that is quiet for minutes. docs/validation/predictions.md is the same at full size.
 if(NOT IW_SANITIZE)
   iw_mpi_test(net_predict_test MEASURES LONG TIMEOUT 900 PROGRAMS pingpong halo_allreduce)
 endif()

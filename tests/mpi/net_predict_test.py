@@ -1,5 +1,5 @@
 """A simulation with the network that `net` measured predicts a ping-pong within 15 %, and steps of a halo exchange and an
-allreduce nearly so (docs/validation.md), on shared memory and over TCP.
+allreduce nearly so (docs/validation/predictions.md), on shared memory and over TCP.
 
 SPDX-License-Identifier: BSD-3-Clause
 """

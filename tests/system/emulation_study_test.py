@@ -5,7 +5,7 @@ SPDX-License-Identifier: BSD-3-Clause
 Usage: emulation_study_test.py IDLEWAVE
 
 With the seed given, each run has the same results. The bounds of factor 1.5 are for 2,048 ranks, at fewer phases than in
-docs/emulation.md.
+docs/validation/emulation.md.
 """
 
 import csv

@@ -1,4 +1,4 @@
-/* GOAL schedules in memory and in files; docs/formats/goal.md describes both forms.
+/* GOAL schedules in memory and in files; docs/reference/formats/goal.md describes both forms.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #ifndef IWI_GOAL_H

@@ -1,4 +1,4 @@
-/* Layout of binary GOAL: little endian, no padding (docs/formats/goal.md).
+/* Layout of binary GOAL: little endian, no padding (docs/reference/formats/goal.md).
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #ifndef IWI_GOAL_BINARY_H

@@ -2,7 +2,8 @@
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * To add one: write convert_<name>.c (or import_<name>.c, if it is only read) with one `const struct
- * iwi_convert_ops`, declare it here, list it in convert.c, and add it to docs/formats/noise-import.md.
+ * iwi_convert_ops`, declare it here, list it in convert.c, and add it to
+ * docs/reference/formats/noise-import.md.
  */
 #ifndef IWI_CONVERT_H
 #define IWI_CONVERT_H

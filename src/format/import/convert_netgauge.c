@@ -1,4 +1,4 @@
-/* Text of netgauge's noise pattern, two columns of nanoseconds: docs/formats/noise-text.md.
+/* Text of netgauge's noise pattern, two columns of nanoseconds: docs/reference/formats/noise-text.md.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include <errno.h>

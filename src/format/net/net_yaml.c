@@ -1,4 +1,5 @@
-/* Reads a network from YAML: parameters, their segments, and levels of measured files (docs/formats/net.md).
+/* Reads a network from YAML: parameters, their segments, and levels of measured files
+ * (docs/reference/formats/net.md).
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include "format/net/net_yaml.h"

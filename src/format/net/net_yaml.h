@@ -1,4 +1,4 @@
-/* Networks as YAML; docs/formats/net.md.
+/* Networks as YAML; docs/reference/formats/net.md.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #ifndef IWI_NET_YAML_H

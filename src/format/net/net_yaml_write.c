@@ -1,4 +1,4 @@
-/* Writes a measured network as YAML (docs/formats/net.md).
+/* Writes a measured network as YAML (docs/reference/formats/net.md).
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include <idlewave/net_measure.h>
@@ -245,7 +245,7 @@ static void write_origin(FILE *out, const iw_net_measured *measured, const char 
 
 static void write_all(FILE *out, const iw_net_measured *measured, const char *name, const char *command)
 {
-    (void)fputs("# Measured by 'idlewave net'. docs/formats/net.md explains the keys.\n"
+    (void)fputs("# Measured by 'idlewave net'. docs/reference/formats/net.md explains the keys.\n"
                 "format: idlewave.net/1\n",
                 out);
     write_text(out, "name", name[0] != '\0' ? name : "net", sizeof((iw_net *)NULL)->name - 1);

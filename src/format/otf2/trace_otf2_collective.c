@@ -4,7 +4,7 @@
 #include "format/otf2/trace_otf2_events.h"
 
 enum { NOT_FOLLOWED = UINT8_MAX };
-enum { OP_NEIGHBOR = UINT8_MAX }; /* idlewave.op of a neighbour collective, docs/formats/trace.md */
+enum { OP_NEIGHBOR = UINT8_MAX }; /* idlewave.op of a neighbour collective, docs/reference/formats/trace.md */
 
 static const uint8_t ops[] = {
     [OTF2_COLLECTIVE_OP_BARRIER] = IWI_TRACE_BARRIER,

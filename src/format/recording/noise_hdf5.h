@@ -1,4 +1,4 @@
-/* Writes noise files (docs/formats/noise-hdf5.md) piece by piece.
+/* Writes noise files (docs/reference/formats/noise-hdf5.md) piece by piece.
  * SPDX-License-Identifier: BSD-3-Clause
  *
  *     st = iwi_noise_writer_open(log, "node.h5", head, true, &writer);

@@ -39,8 +39,8 @@ void iwi_results_file_name(uint32_t shard, uint32_t shards, uint32_t writer, cha
 /* Whether a folder's entry is a results file: exactly such a name. For scandir(). */
 int iwi_is_results_file(const struct dirent *entry);
 
-/* All whole lines of all results files of `dir` (docs/formats/study.md), each id once; equal ids with other
- * content are IW_ERR_FORMAT. A folder that does not exist has none. To be freed with
+/* All whole lines of all results files of `dir` (docs/reference/formats/study.md), each id once; equal ids
+ * with other content are IW_ERR_FORMAT. A folder that does not exist has none. To be freed with
  * iwi_cell_results_free(). */
 IW_NODISCARD iw_status iwi_cell_results_load(const iw_log *log, const char *dir, iw_cell_result **cells_p,
                                              size_t *count_p);

@@ -1,4 +1,4 @@
-/* What the files that read a study share; docs/formats/study.md says what it may hold.
+/* What the files that read a study share; docs/reference/formats/study.md says what it may hold.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #ifndef IWI_STUDY_YAML_H

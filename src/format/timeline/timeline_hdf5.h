@@ -1,4 +1,4 @@
-/* What the reader and the writer of timeline files (docs/formats/timeline.md) share.
+/* What the reader and the writer of timeline files (docs/reference/formats/timeline.md) share.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #ifndef IWI_TIMELINE_HDF5_H

@@ -1,4 +1,4 @@
-/* Writes timelines as HDF5 files (docs/formats/timeline.md).
+/* Writes timelines as HDF5 files (docs/reference/formats/timeline.md).
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include <idlewave/timeline.h>

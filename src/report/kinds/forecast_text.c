@@ -100,10 +100,10 @@ iw_status iw_forecast_write_text(const iw_log *log, const iw_forecast *forecast,
     write_way(out, "trials", &forecast->trials_split, !are_ranks_split);
     write_way(out, "ranks", &forecast->ranks_split, are_ranks_split);
     (void)fputc('\n', out);
-    iwi_write_wrapped(out,
-                      "Batches, and bytes sent in each, are those of the busiest worker; memory is that of "
-                      "one process, for the state of its ranks. The run without noise is not counted. "
-                      "Rates are those of docs/scale.md, times the speed of this machine in a sample: a "
-                      "factor of 2 either way is possible.");
+    iwi_write_wrapped(
+        out, "Batches, and bytes sent in each, are those of the busiest worker; memory is that of "
+             "one process, for the state of its ranks. The run without noise is not counted. "
+             "Rates are those of docs/explanation/scale.md, times the speed of this machine in a sample: a "
+             "factor of 2 either way is possible.");
     return iwi_check_written(log, out, "the forecast");
 }

@@ -181,11 +181,11 @@ static void write_half_ranks(FILE *out, const iw_model_report *report)
     if (report->half_rule == IW_HALF_BOUND) {
         iwi_append(text, "The papers have no rule of thumb for N_1/2 of this noise.");
     } else if (isfinite(report->half_ranks)) {
-        iwi_append(text, "N_1/2 is %s by %s.",
-                   iwi_any_ranks_text(floor(report->half_ranks * ROUNDING), number),
-                   report->half_rule == IW_HALF_PAPERS
-                       ? "the papers' rule of thumb"
-                       : "a rule of our own; that of the papers does not hold here (docs/models.md)");
+        iwi_append(
+            text, "N_1/2 is %s by %s.", iwi_any_ranks_text(floor(report->half_ranks * ROUNDING), number),
+            report->half_rule == IW_HALF_PAPERS
+                ? "the papers' rule of thumb"
+                : "a rule of our own; that of the papers does not hold here (docs/explanation/models.md)");
     }
     if (text[0] != '\0') {
         iwi_write_item(out, text);
@@ -225,7 +225,7 @@ static void write_cone_limits(FILE *out)
 {
     iwi_write_item(
         out, "By recursion over the rounds: detours hit work and messages, and are absorbed in waiting. The "
-             "mean was within 10 % of the simulator's wherever both were tried (docs/models.md); "
+             "mean was within 10 % of the simulator's wherever both were tried (docs/explanation/models.md); "
              "--check simulates this one.");
     iwi_write_item(out, "Ranks are hit independently. Noise that is the same on many ranks is for 'idlewave "
                         "simulate'.");

@@ -1,4 +1,5 @@
-/* A measured network as one JSON object, schema "idlewave.net-measured/2"; docs/formats/net-json.md.
+/* A measured network as one JSON object, schema "idlewave.net-measured/2";
+ * docs/reference/formats/net-json.md.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include <idlewave/net_measure.h>

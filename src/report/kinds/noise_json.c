@@ -1,4 +1,4 @@
-/* Recordings as one JSON object, schema "idlewave.noise/1"; docs/formats/noise-json.md.
+/* Recordings as one JSON object, schema "idlewave.noise/1"; docs/reference/formats/noise-json.md.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include <idlewave/noise_report.h>

@@ -67,8 +67,8 @@ const char *iwi_factor_text(double factor, char buf[IWI_NUMBER_SIZE]);
 const char *iwi_si_text(double value, char buf[IWI_NUMBER_SIZE]);
 const char *iwi_ns_time_text(double ns, char buf[IWI_NUMBER_SIZE]);
 
-/* How much slower, T/T0 - 1, in the one notation of all reports (docs/statistics.md): "41.0 %" longer below
- * twice the time, "2.431x" as long from there on, "-" where there is none. */
+/* How much slower, T/T0 - 1, in the one notation of all reports (docs/explanation/statistics.md): "41.0 %"
+ * longer below twice the time, "2.431x" as long from there on, "-" where there is none. */
 const char *iwi_slowdown_text(double slowdown, char buf[IWI_NUMBER_SIZE]);
 
 /* "41.0 % to 2.431x"; where there is little room "41.0-52.3 %", "2.431-2.520x", "-" where an end is missing.

@@ -1,4 +1,4 @@
-/* Results as one JSON object, schema "idlewave.simulate/2"; docs/formats/simulate-json.md.
+/* Results as one JSON object, schema "idlewave.simulate/2"; docs/reference/formats/simulate-json.md.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include <idlewave/result.h>

@@ -1,4 +1,4 @@
-/* A result as one JSON object, schema "idlewave.simulate/2"; docs/formats/simulate-json.md.
+/* A result as one JSON object, schema "idlewave.simulate/2"; docs/reference/formats/simulate-json.md.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include "report/kinds/result_report.h"

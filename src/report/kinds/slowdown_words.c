@@ -1,4 +1,4 @@
-/* How much slower, for people: one notation for all reports (docs/statistics.md).
+/* How much slower, for people: one notation for all reports (docs/explanation/statistics.md).
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include "report/kinds/report.h"

@@ -34,7 +34,7 @@ double iwi_cell_slowdown(const iw_cell_result *cell, double makespan_ns);
 double iwi_mean_slowdown(const iw_cell_result *cell);
 double iwi_median_slowdown(const iw_cell_result *cell);
 
-/* Whether noise has taken over in this cell: a matter of the median (docs/inflection.md). */
+/* Whether noise has taken over in this cell: a matter of the median (docs/explanation/inflection.md). */
 bool iwi_is_dominated(const iw_cell_result *cell, double threshold);
 
 /* The numbers of a cell as files have them: times in ns, slowdowns as T/T0 - 1, of mean and median and of the

@@ -12,7 +12,7 @@
 const char *iwi_wave_direction(const iw_timeline_about *about, const iw_wave *wave,
                                char buf[IWI_NUMBER_SIZE]);
 
-/* One word, as in the table of docs/formats/wave-json.md. */
+/* One word, as in the table of docs/reference/formats/wave-json.md. */
 const char *iwi_wave_end_key(iw_wave_end end);
 
 static inline const char *iwi_time_text(iw_time ps, char buf[IWI_NUMBER_SIZE])

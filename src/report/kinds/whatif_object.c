@@ -1,4 +1,5 @@
-/* An answer to "what if" as one JSON object, schema "idlewave.whatif/1"; docs/formats/whatif-json.md.
+/* An answer to "what if" as one JSON object, schema "idlewave.whatif/1";
+ * docs/reference/formats/whatif-json.md.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include <string.h>

@@ -240,7 +240,8 @@ void iwi_whatif_order(const json_t *whatif, char paragraph[IWI_PARAGRAPH_SIZE])
     if (json_is_false(json_object_get(whatif, "is_monotone"))) {
         iwi_append(paragraph,
                    "Less noise can also make this job slower: what comes first decides what its ranks do "
-                   "next (docs/semantics.md, 9). So a saving may be below 0, and nothing is concluded from "
+                   "next (docs/explanation/semantics.md, 9). So a saving may be below 0, and nothing is "
+                   "concluded from "
                    "one set of sources for another.");
         if (iwi_result_number(whatif, "recorded_seconds") > 0.0) {
             iwi_append(paragraph,

@@ -1,4 +1,5 @@
-/* The reference engine: everything happens in the order of time (docs/semantics.md). Clear before fast.
+/* The reference engine: everything happens in the order of time (docs/explanation/semantics.md). Clear before
+ * fast.
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * Nodes become ready when their dependences are satisfied. Receives are then posted; all others, and receives

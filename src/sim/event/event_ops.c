@@ -1,4 +1,4 @@
-/* The event engine's operations: what each costs, by the rules of docs/semantics.md.
+/* The event engine's operations: what each costs, by the rules of docs/explanation/semantics.md.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include "base/base.h"

@@ -15,7 +15,7 @@ struct iwi_pass {
     bool is_flip;
     size_t shift, flip;
     bool is_rendezvous;        /* all messages of the pass are */
-    iw_time notice, handshake; /* docs/semantics.md, rule 5 */
+    iw_time notice, handshake; /* docs/explanation/semantics.md, rule 5 */
 };
 
 /* Elements side by side: the flow's own, or a copy of some of them. Element k is element

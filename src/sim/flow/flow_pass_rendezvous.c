@@ -1,4 +1,4 @@
-/* Passes of streaming rounds whose messages go by rendezvous (docs/semantics.md, rule 5).
+/* Passes of streaming rounds whose messages go by rendezvous (docs/explanation/semantics.md, rule 5).
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * A transfer begins when both sides are there. So an element needs two others: the one that it receives from,

@@ -1,4 +1,4 @@
-/* One rank's steps in the flow engine: the rules of docs/semantics.md as max-plus expressions.
+/* One rank's steps in the flow engine: the rules of docs/explanation/semantics.md as max-plus expressions.
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * `is_explaining` is a constant in every caller: one source, two compiled versions. When explaining, each

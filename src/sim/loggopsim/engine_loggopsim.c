@@ -1,4 +1,5 @@
-/* LogGOPSim's rules, to the letter, for `--rules loggopsim`. docs/semantics.md says how they differ from
+/* LogGOPSim's rules, to the letter, for `--rules loggopsim`. docs/explanation/semantics.md says how they
+ * differ from
  * ours. SPDX-License-Identifier: BSD-3-Clause
  *
  * Events are served by (time, serial). An operation enters the queue when all that it depends on has started

@@ -16,7 +16,7 @@
 #include "sim/choose.h"
 #include "sim/flow/flow_state.h"
 
-/* Seconds a message on one core of the machine of docs/scale.md, where they were measured. */
+/* Seconds a message on one core of the machine of docs/explanation/scale.md, where they were measured. */
 static const double STREAM_S = 3.2e-9, PAIR_S = 13e-9, ROUND_S = 38e-9, TRACE_S = 8e-9, SCHEDULE_S = 100e-9,
                     EVENT_S = 2.6e-6;
 
@@ -214,9 +214,9 @@ void iwi_forecast_now(const struct iwi_plan *plan, const iw_program *program, co
     }
 }
 
-/* How many times faster this machine is than that of docs/scale.md, by a collective of some milliseconds: the
- * fastest of three in CPU time, since what others do here now need not go on. A delay makes its ranks differ:
- * ranks that are all alike would be evaluated as one. */
+/* How many times faster this machine is than that of docs/explanation/scale.md, by a collective of some
+ * milliseconds: the fastest of three in CPU time, since what others do here now need not go on. A delay makes
+ * its ranks differ: ranks that are all alike would be evaluated as one. */
 static double measure_speed(void)
 {
     const iw_delay delay = {.rank = 1, .step = 1, .time_ps = IW_PS_PER_US};

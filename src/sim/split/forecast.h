@@ -9,11 +9,11 @@
 #include "sim/plan.h"
 
 struct iwi_machine {
-    double speed;       /* how many times faster it is than that of docs/scale.md */
+    double speed;       /* how many times faster it is than that of docs/explanation/scale.md */
     uint32_t idle_cpus; /* where members of this process find a CPU for themselves; UINT32_MAX: not asked */
 };
 
-/* By constants of docs/scale.md. */
+/* By constants of docs/explanation/scale.md. */
 void iwi_forecast_fill(const struct iwi_plan *plan, const iw_program *program, const iw_noise *noise,
                        const iw_sim_opts *opts, const struct iwi_machine *machine, iw_forecast *all);
 

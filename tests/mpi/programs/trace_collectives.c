@@ -1,8 +1,8 @@
 /* Fixture of the tracer: collectives of all forms, blocking, nonblocking and persistent, on four ranks.
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * Rank r contributes r + 1 integers to v-forms; sent and received bytes are counted as docs/formats/trace.md
- * says.
+ * Rank r contributes r + 1 integers to v-forms; sent and received bytes are counted as
+ * docs/reference/formats/trace.md says.
  */
 #include "trace_expect.h"
 

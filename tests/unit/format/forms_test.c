@@ -19,7 +19,7 @@
 #include "unit/sim/random_program.h"
 #include "unit/sim/trace_fixture.h"
 
-/* Patterns and programs together are the 3,000 of which docs/semantics.md, 8, speaks. */
+/* Patterns and programs together are the 3,000 of which docs/explanation/semantics.md, 8, speaks. */
 enum { PATTERNS = 2000, PROGRAMS = 1000, TRACES = 500 };
 
 /* One of so many; of patterns in archives enough that each algorithm has its turn. */

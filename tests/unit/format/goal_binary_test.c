@@ -7,7 +7,7 @@ static const char tiny_text[] = "num_ranks 2\n\nrank 0 {\nl1: calc 7\nl2: send 2
                                 "l2 requires l1\nl3: calc 1\nl3 requires l1\nl3 irequires l2\n}\n\n"
                                 "rank 1 {\nl1: recv 258b from -1 tag -1\n}\n";
 
-/* tiny_text by hand, from docs/formats/goal.md. */
+/* tiny_text by hand, from docs/reference/formats/goal.md. */
 static const unsigned char tiny_bytes[] = {
     0x7f, 0x10, 0,   0,   0, 0,   0,   0,                                /* 0: 4223 */
     2,    0,    0,   0,                                                  /* 8: ranks */

@@ -169,7 +169,7 @@ static void the_integral_gives_what_closed_forms_give(void **state)
     iw_law_free(law);
 }
 
-/* Rule 6 of docs/semantics.md, detour by detour; the next one begins `next` after the work. */
+/* Rule 6 of docs/explanation/semantics.md, detour by detour; the next one begins `next` after the work. */
 static double walked_loss(double work, double period, double duration, double next)
 {
     double now = 0, left = work;

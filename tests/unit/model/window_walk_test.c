@@ -73,7 +73,7 @@ static void check(const struct iwi_window_cpu *cpu, int64_t work_ns)
     }
 }
 
-/* docs/semantics.md, rule 6, "in stretched time": done 4, lost 6, done 2, lost 3, done 4. */
+/* docs/explanation/semantics.md, rule 6, "in stretched time": done 4, lost 6, done 2, lost 3, done 4. */
 static void detours_that_begin_while_work_is_stretched_count(void **state)
 {
     const int64_t start_ns[] = {4, 12}, duration_ns[] = {6, 3};

@@ -32,7 +32,8 @@ void iwt_wait(struct iwt_builder *b, uint32_t rank); /* for everything nonblocki
 /* The program; the builder can be used again. */
 iw_program *iwt_program(const struct iwt_builder *b);
 
-/* L = 10, o = 2, g = 5, G = 1 per byte, O = 0, S = 100: the network of docs/semantics.md, in nanoseconds. */
+/* L = 10, o = 2, g = 5, G = 1 per byte, O = 0, S = 100: the network of docs/explanation/semantics.md, in
+ * nanoseconds. */
 iw_net iwt_example_net(void);
 
 /* Runs one trial with end times; fails the test unless it works. */

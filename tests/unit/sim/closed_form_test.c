@@ -1,10 +1,9 @@
 /* Closed forms: the message times of paper 1, section III, and noiseless collectives.
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * With N = o_s + L + (k-1)G + o_r, a send started at T_s and a receive posted at T_r (docs/semantics.md,
- * "In the terms of the paper"):
- *   eager:      the receive ends at max(T_s + N, T_r + o_r)
- *   rendezvous: the send ends at max(T_s + o_s, T_r), the receive o_r + L + (k-1)G after that
+ * With N = o_s + L + (k-1)G + o_r, a send started at T_s and a receive posted at T_r
+ * (docs/explanation/semantics.md, "In the terms of the paper"): eager:      the receive ends at max(T_s + N,
+ * T_r + o_r) rendezvous: the send ends at max(T_s + o_s, T_r), the receive o_r + L + (k-1)G after that
  *   nonblocking: the wait at T_w ends when the above says, with o_r paid not before T_w
  * and a detour before the send (receive) adds to T_s (T_r).
  */

@@ -1,5 +1,5 @@
-/* The event engine on graphs (docs/semantics.md, 7 and 8): wildcards, several CPUs, the order of ready
- * operations.
+/* The event engine on graphs (docs/explanation/semantics.md, 7 and 8): wildcards, several CPUs, the order of
+ * ready operations.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include <string.h>
@@ -225,7 +225,7 @@ static void a_message_nobody_receives_is_warned_about(void **state)
     iwt_assert_logged(&l, "1 message is sent but never received: rank 0 op 0 (1 B to rank 1, tag 0)");
 }
 
-/* docs/semantics.md, 8: a receive, work beside it, a send, and the wait for both. */
+/* docs/explanation/semantics.md, 8: a receive, work beside it, a send, and the wait for both. */
 static void make_overlap(struct iwt_dag *d)
 {
     iwt_dag_rank(d);

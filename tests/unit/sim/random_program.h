@@ -14,7 +14,7 @@ uint64_t iwt_below(struct iwt_random *random, uint64_t n);
 
 enum iwt_sizes {
     IWT_MIXED_SIZES, /* 0 to 300 bytes: eager and rendezvous under the example network */
-    IWT_ONE_SIZE     /* all messages alike: waits are monotone then (docs/semantics.md, 9) */
+    IWT_ONE_SIZE     /* all messages alike: waits are monotone then (docs/explanation/semantics.md, 9) */
 };
 
 /* Messages in one global order, each added to both its ranks: blocking or not, waits now and then. */

@@ -1,4 +1,4 @@
-/* The worked examples of docs/semantics.md, on both engines.
+/* The worked examples of docs/explanation/semantics.md, on both engines.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include "support/support.h"

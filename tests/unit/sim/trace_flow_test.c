@@ -132,8 +132,8 @@ static void messages_that_are_never_received_are_counted_in_all_replicas(void **
     iwt_made_trace_release(&t);
 }
 
-/* L = 10, o = 2, S = 100 (docs/semantics.md). A synchronous send of 1 byte waits for a receive posted at 50:
- * x = 50, the sender ends there, the message arrives at 60, the receiver ends at 62. */
+/* L = 10, o = 2, S = 100 (docs/explanation/semantics.md). A synchronous send of 1 byte waits for a receive
+ * posted at 50: x = 50, the sender ends there, the message arrives at 60, the receiver ends at 62. */
 static void a_synchronous_send_waits_for_its_receive_at_any_size(void **state)
 {
     static const iw_engine engines[] = {IW_ENGINE_FLOW, IW_ENGINE_EVENT};

@@ -1,4 +1,5 @@
-/* How often the printed intervals of mean and median hold the truth: the tables of docs/statistics.md.
+/* How often the printed intervals of mean and median hold the truth: the tables of
+ * docs/explanation/statistics.md.
  * SPDX-License-Identifier: BSD-3-Clause
  *
  *     stats_tests coverage_test [SAMPLES]      prints them, from so many samples of each law and size

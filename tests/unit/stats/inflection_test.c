@@ -1,4 +1,4 @@
-/* Where noise takes over: the rule of docs/inflection.md, point by point.
+/* Where noise takes over: the rule of docs/explanation/inflection.md, point by point.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include <math.h>
