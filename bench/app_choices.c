@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 #include <idlewave/idlewave.h>
-#include <idlewave/trace.h>
+#include <idlewave/program.h>
 
 #include "program/trace_program.h"
 #include "support/made_trace.h"

@@ -4,7 +4,8 @@
 #ifndef IWI_MPI_BENCH_H
 #define IWI_MPI_BENCH_H
 
-#include <idlewave/mpi.h>
+#include <idlewave/internal/mpi.h>
+#include <idlewave/internal/bench.h>
 
 /* Collective over all processes; iw_mpi_plugin.bench_measure. */
 IW_NODISCARD iw_status iwi_bench_measure(const iw_log *log, const struct iw_bench_plan *plan,

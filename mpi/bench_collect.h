@@ -4,7 +4,7 @@
 #ifndef IWI_BENCH_COLLECT_H
 #define IWI_BENCH_COLLECT_H
 
-#include <idlewave/bench.h>
+#include <idlewave/internal/bench.h>
 
 #include <mpi.h>
 

@@ -5,7 +5,7 @@
  * left out, so that none of it is in a measured phase. What is not the operation uses PMPI_ names: libraries
  * that are preloaded, an injector that counts collectives say, see the same phases as in a program.
  */
-#include <idlewave/bench.h>
+#include <idlewave/internal/bench.h>
 
 #include <math.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
 #ifndef IWI_BENCH_WORK_H
 #define IWI_BENCH_WORK_H
 
-#include <idlewave/bench.h>
+#include <idlewave/internal/bench.h>
 
 #include <mpi.h>
 

@@ -4,7 +4,7 @@
 #ifndef IW_MPI_LINK_H
 #define IW_MPI_LINK_H
 
-#include <idlewave/link.h>
+#include <idlewave/internal/link.h>
 
 /* Collective over all processes; iw_mpi_plugin.link_open. */
 IW_NODISCARD iw_status iwi_mpi_link_open(const iw_log *log, const iw_link **link_p);

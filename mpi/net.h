@@ -4,7 +4,8 @@
 #ifndef IWI_MPI_NET_H
 #define IWI_MPI_NET_H
 
-#include <idlewave/mpi.h>
+#include <idlewave/internal/mpi.h>
+#include <idlewave/internal/net_measure.h>
 
 /* Collective over all processes; iw_mpi_plugin.net_measure. */
 IW_NODISCARD iw_status iwi_net_measure(const iw_log *log, const struct iw_net_plan *plan,

@@ -1,7 +1,7 @@
 /* Measures a network: looks at links, then measures a typical pair of each level.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include <idlewave/net_measure.h>
+#include <idlewave/internal/net_measure.h>
 
 #include <math.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
 #ifndef IWI_NET_PAIR_H
 #define IWI_NET_PAIR_H
 
-#include <idlewave/net_measure.h>
+#include <idlewave/internal/net_measure.h>
 
 #include <mpi.h>
 

@@ -4,7 +4,7 @@
 #ifndef IWI_NET_PLACE_H
 #define IWI_NET_PLACE_H
 
-#include <idlewave/net_measure.h>
+#include <idlewave/internal/net_measure.h>
 
 #define IWI_PLACE_WORDS 16 /* 1024 CPUs */
 

@@ -2,7 +2,7 @@
  * link between processes.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include <idlewave/mpi.h>
+#include <idlewave/internal/mpi.h>
 
 #include <stdlib.h>
 

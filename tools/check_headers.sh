@@ -1,5 +1,5 @@
 #!/bin/sh
-# Compiles each public header alone, as C11 and as C++17, with all warnings as errors.
+# Compiles each public header, and each of the command's own, alone, as C11 and as C++17, with all warnings as errors.
 # SPDX-License-Identifier: BSD-3-Clause
 #
 # Usage: check_headers.sh [INCLUDE_DIR]     CC and CXX choose the compilers.
@@ -19,9 +19,9 @@ compile() {
     }
 }
 
-for path in "$include"/idlewave/*.h; do
-    [ -e "$path" ] || break
-    header=idlewave/$(basename "$path")
+for path in "$include"/idlewave/*.h "$include"/idlewave/internal/*.h; do
+    [ -e "$path" ] || continue
+    header=${path#"$include"/}
     compile "$header" "$cc" c c11
     compile "$header" "$cxx" c++ c++17
     count=$((count + 1))

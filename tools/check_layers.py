@@ -10,7 +10,8 @@ Rules:
   * so does every use of a function: who calls iw_... or iwi_... of another folder needs the arrow to it, through whichever
     header it is declared (functions are found by their definitions; check_names.py sees that there is one each);
   * the table in docs/architecture.md after the marker LAYERS_MARKER says the same as ARROWS;
-  * cli sees <idlewave/...> and itself; public headers see the C library and each other;
+  * cli sees <idlewave/...> and itself; public headers see the C library and each other, those in idlewave/internal (not
+    installed: for our own command and plugins) all of them;
   * a third-party library is included only by its folder; <mpi.h> only under mpi/;
   * names of .c and .h files are unique in src and cli together;
   * every file opens with a comment that carries its SPDX line;
@@ -71,6 +72,7 @@ C_LIBRARY = {
     "wchar.h", "wctype.h",
 }
 
+INTERNAL = "idlewave/internal/"
 SOFT_LINES = 400
 HARD_LINES = 800
 LAYERS_MARKER = "<!-- layers: checked by tools/check_layers.py -->"
@@ -113,6 +115,8 @@ def includes(root, path):
 def check_public_header(findings, root, place, is_quoted, header):
     if is_quoted:
         findings.error(place, f'public headers include <idlewave/...>, not "{header}"')
+    elif header.startswith(INTERNAL) and not place.startswith(f"include/{INTERNAL}"):
+        findings.error(place, f"public headers may not include <{header}>: it is not installed")
     elif header.startswith("idlewave/"):
         if not (root / "include" / header).exists():
             findings.error(place, f"there is no include/{header}")

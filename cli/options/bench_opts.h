@@ -4,8 +4,8 @@
 #ifndef IW_CLI_BENCH_OPTS_H
 #define IW_CLI_BENCH_OPTS_H
 
-#include <idlewave/bench.h>
 #include <idlewave/idlewave.h>
+#include <idlewave/internal/bench.h>
 
 #include "options/opt.h"
 #include "options/simulate_opts.h"

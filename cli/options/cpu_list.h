@@ -4,7 +4,7 @@
 #ifndef IW_CLI_CPU_LIST_H
 #define IW_CLI_CPU_LIST_H
 
-#include <idlewave/cpu_set.h>
+#include <idlewave/noise.h>
 
 enum { CPU_LIST_MOST = IW_CPU_SET_MOST, CPU_LIST_FAULT_SIZE = IW_CPU_FAULT_SIZE };
 

@@ -3,6 +3,8 @@
  */
 #include "options/replay_opts.h"
 
+#include <idlewave/internal/mpi.h>
+
 /* In the order of the enums in replay_opts.h. */
 static const char *const threads[] = {"main", "all", NULL};
 static const char *const mpi_choices[] = {"auto", "none", "openmpi", "mpich", NULL};

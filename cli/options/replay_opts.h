@@ -5,7 +5,7 @@
 #define IW_CLI_REPLAY_OPTS_H
 
 #include <idlewave/idlewave.h>
-#include <idlewave/inject.h>
+#include <idlewave/internal/inject.h>
 
 #include "options/shown_opts.h"
 #include "verbs/injected_noise.h"

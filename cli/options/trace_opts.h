@@ -4,7 +4,7 @@
 #ifndef IW_CLI_TRACE_OPTS_H
 #define IW_CLI_TRACE_OPTS_H
 
-#include <idlewave/trace.h>
+#include <idlewave/program.h>
 
 #include "options/opt.h"
 

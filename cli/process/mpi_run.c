@@ -3,6 +3,8 @@
  */
 #include "process/mpi_run.h"
 
+#include <idlewave/internal/link.h>
+
 #include <sched.h>
 #include <stdlib.h>
 #include <time.h>

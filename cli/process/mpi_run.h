@@ -13,7 +13,7 @@
 #define IW_CLI_MPI_RUN_H
 
 #include <idlewave/idlewave.h>
-#include <idlewave/mpi.h>
+#include <idlewave/internal/mpi.h>
 
 #include "process/node_log.h"
 

@@ -3,6 +3,8 @@
  */
 #include "process/node_log.h"
 
+#include <idlewave/internal/mpi.h>
+
 #include <inttypes.h>
 #include <limits.h>
 #include <stdarg.h>

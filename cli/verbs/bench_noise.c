@@ -4,7 +4,7 @@
  */
 #include "verbs/bench_noise.h"
 
-#include <idlewave/fidelity.h>
+#include <idlewave/internal/fidelity.h>
 
 #include "options/simulate_opts.h"
 #include "process/wall_clock.h"

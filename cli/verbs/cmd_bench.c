@@ -5,8 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <idlewave/bench.h>
 #include <idlewave/idlewave.h>
+#include <idlewave/internal/bench.h>
+#include <idlewave/internal/mpi.h>
 
 #include "options/bench_opts.h"
 #include "options/simulate_opts.h"

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include <idlewave/idlewave.h>
-#include <idlewave/mpi.h>
-#include <idlewave/net_measure.h>
+#include <idlewave/internal/mpi.h>
+#include <idlewave/internal/net_measure.h>
 
 #include "options/shown_opts.h"
 #include "process/node_log.h"

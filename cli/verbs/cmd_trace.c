@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include <idlewave/idlewave.h>
+#include <idlewave/internal/mpi.h>
 
 #include "process/exec_program.h"
 #include "process/node_log.h"

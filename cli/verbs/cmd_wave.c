@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include <idlewave/idlewave.h>
-#include <idlewave/trace.h>
+#include <idlewave/program.h>
 
 #include "options/shown_opts.h"
 #include "verbs.h"

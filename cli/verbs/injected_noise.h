@@ -5,7 +5,7 @@
 #define IW_CLI_INJECTED_NOISE_H
 
 #include <idlewave/idlewave.h>
-#include <idlewave/inject.h>
+#include <idlewave/internal/inject.h>
 
 #include "options/opt.h"
 

@@ -4,7 +4,7 @@
 #ifndef IW_CLI_NET_LAUNCHES_H
 #define IW_CLI_NET_LAUNCHES_H
 
-#include <idlewave/net_measure.h>
+#include <idlewave/internal/net_measure.h>
 
 #include "options/opt.h"
 #include "process/ui.h"

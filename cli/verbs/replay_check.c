@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <idlewave/fidelity.h>
+#include <idlewave/internal/fidelity.h>
 
 /* ---- watching ---- */
 

@@ -4,7 +4,8 @@
 #ifndef IW_CLI_REPLAY_PLAN_H
 #define IW_CLI_REPLAY_PLAN_H
 
-#include <idlewave/replay.h>
+#include <idlewave/internal/mpi.h>
+#include <idlewave/internal/replay.h>
 
 #include "options/replay_opts.h"
 #include "process/node_log.h"

@@ -3,7 +3,7 @@
  */
 #include <stdlib.h>
 
-#include <idlewave/bench.h>
+#include <idlewave/internal/bench.h>
 
 #include "verbs/report_kinds.h"
 

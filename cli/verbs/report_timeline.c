@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include <idlewave/idlewave.h>
-#include <idlewave/trace_report.h>
+#include <idlewave/timeline.h>
 
 #include "process/ui.h"
 #include "verbs/report_kinds.h"

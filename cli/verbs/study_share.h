@@ -5,6 +5,7 @@
 #define IW_CLI_STUDY_SHARE_H
 
 #include <idlewave/idlewave.h>
+#include <idlewave/internal/mpi.h>
 
 #include "options/shard.h"
 #include "process/node_log.h"

@@ -1,6 +1,8 @@
 /* idlewave/fleet.h - the noise of many nodes: folders of noise files, one a node, and which nodes stand out.
  * SPDX-License-Identifier: BSD-3-Clause
  *
+ * Experimental: functions and structs here may change in any release.
+ *
  *     srun idlewave record -o noise/$(hostname).h5
  *
  *     iw_folder *folder;

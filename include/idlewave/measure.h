@@ -1,5 +1,7 @@
 /* idlewave/measure.h - measure the noise of this node.
  * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Experimental: functions and structs here may change in any release.
  */
 #ifndef IW_MEASURE_H
 #define IW_MEASURE_H

@@ -1,6 +1,8 @@
 /* idlewave/model.h - closed forms: how long a phase of work and a barrier take on N ranks under noise.
  * SPDX-License-Identifier: BSD-3-Clause
  *
+ * Experimental: functions and structs here may change in any release.
+ *
  *     iw_model_question question = {.work_ns = 1e6, .latency_ns = 2e3, .barrier = IW_MODEL_TREE};
  *     iw_law *law;
  *     st = iw_law_new(log, "exp:1%", question.work_ns, &law);
@@ -14,15 +16,17 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
-#include <idlewave/log.h>
 #include <idlewave/net.h>
 #include <idlewave/recording.h>
-#include <idlewave/stats.h>
+#include <idlewave/result.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* ======== Closed forms ======== */
 
 /** What a number rests on; later ones on less. */
 typedef enum iw_support {
@@ -127,6 +131,116 @@ IW_API bool iw_model_chains(const iw_law *law, const iw_model_question *question
 IW_API IW_NODISCARD iw_status iw_model_cone(const iw_log *log, const char *spec, const iw_net *net,
                                             double work_ns, const uint64_t *ranks, size_t count,
                                             iw_model_row *rows);
+
+/* ======== Models from recordings ========
+ * The slowest of N ranks under the noise of a recording, and how far it can be
+ * trusted.
+ *
+ *     iw_window_model *model;
+ *     st = iw_window_model_new(log, recording, &options, &model);
+ *     st = iw_window_model_mean_max(log, model, 65536, &answer);
+ *     iw_window_model_free(model);
+ *
+ * The loss of a phase of work that begins at any time of the recording is its law; N ranks draw from it
+ * independently. Up to the supported N by order statistics, behind it by the fitted tail, if tests let it.
+ * What the tail says leaves out losses of more than 100 times the longest seen.
+ */
+
+typedef struct iw_window_model iw_window_model;
+
+typedef struct iw_window_options {
+    double work_ns;
+    double rarest_s; /* no source is rarer than this, the user says; 0: 60 s. Recordings shorter than 3 times
+                        this are not extrapolated: a source that rare is unseen in 1 of 20 of them. */
+    uint64_t seed;
+} iw_window_options;
+
+/** Why there is no answer behind the supported ranks. */
+typedef enum iw_refusal {
+    IW_REFUSAL_NONE,
+    IW_REFUSAL_SHORT,   /* sources of the rarest kind may be unseen */
+    IW_REFUSAL_FEW,     /* too few phases in the tail */
+    IW_REFUSAL_MIXTURE, /* the largest losses are of another kind than those the tail was fitted to */
+    IW_REFUSAL_HEAVY    /* the fitted tail has no mean */
+} iw_refusal;
+
+typedef struct iw_window_answer {
+    iw_estimate slowest_ns; /* E[largest loss of N]; NaN if refused */
+    iw_support support;
+    size_t dominant; /* the recorded source that alone would slow N ranks most */
+} iw_window_answer;
+
+/** What the recording supports. */
+typedef struct iw_window_horizon {
+    double phases;         /* independent phases of work seen */
+    double observed_ranks; /* supported by order statistics: what one of N exceeds was seen 50 times */
+    double tail_ranks;     /* supported by the tail, 100 times as many; = observed_ranks if refused */
+    iw_refusal refusal;
+    double record_s;                 /* refused: record so long instead; 0: no length would do */
+    double tail_shape, tail_from_ns; /* generalised Pareto: xi, threshold; NaN without */
+} iw_window_horizon;
+
+/** IW_ERR_RANGE: the recording is shorter than 160 phases, or has not as much undisturbed time as one. */
+IW_API IW_NODISCARD iw_status iw_window_model_new(const iw_log *log, const iw_recording *recording,
+                                                  const iw_window_options *options,
+                                                  iw_window_model **model_p);
+IW_API void iw_window_model_free(iw_window_model *model);
+IW_API const iw_window_horizon *iw_window_model_horizon(const iw_window_model *model);
+
+/** N > horizon's tail_ranks is refused in the answer, not an error. */
+IW_API IW_NODISCARD iw_status iw_window_model_mean_max(const iw_log *log, const iw_window_model *model,
+                                                       double n, iw_window_answer *answer_p);
+
+/** E[largest loss of N] if there were only that source of the recording; behind what was seen by its most
+ * likely tail, or the longest seen if it has none. NaN if there is no such source. */
+IW_API double iw_window_model_source_max_ns(const iw_window_model *model, size_t source, double n);
+
+/** What iw_model_answer() says, with the noise of the recording; also the source that dominates. */
+IW_API IW_NODISCARD iw_status iw_window_model_answer(const iw_log *log, const iw_window_model *model,
+                                                     const iw_model_question *question, uint64_t ranks,
+                                                     iw_model_row *row_p, size_t *dominant_p);
+
+/* ======== Reports of models ========
+ * Text for people, JSON and CSV for programs.
+ */
+
+/** What the simulator says of the same number of ranks. */
+typedef struct iw_model_check {
+    uint64_t trials;     /* 0: was not simulated */
+    iw_estimate mean_ns; /* of the phase time */
+} iw_model_check;
+
+/** Everything that was asked and answered. Borrowed. */
+typedef struct iw_model_report {
+    const char *noise;   /* as given */
+    const char *net;     /* name of the network, or NULL: messages cost nothing but latency */
+    const char *command; /* the command line */
+    bool is_cone;        /* answers of iw_model_cone() */
+    iw_model_question question;
+    const iw_model_row *rows;
+    size_t count;                       /* at least 1 */
+    const iw_model_check *checks;       /* of each row, or NULL */
+    double half_ranks;                  /* iw_model_half_ranks(); NaN without a law */
+    iw_half_rule half_rule;             /* of it */
+    double first_doubled, last_doubled; /* iw_model_doubled(); NaN without a law */
+    const iw_model_chain *chains;       /* iw_model_chains(), or NULL */
+    /* noise of a recording, else NULL: */
+    const iw_recording *recording; /* its CPUs are those that ranks meet */
+    const iw_cpu_set *cpus;        /* the only ones that were to be used, or NULL */
+    const iw_window_horizon *horizon;
+    const size_t *dominant; /* source of each row */
+} iw_model_report;
+
+/** The verdict, a table, what was simulated, how sure and where it ends; 80 columns. */
+IW_API IW_NODISCARD iw_status iw_model_write_text(const iw_log *log, const iw_model_report *report,
+                                                  FILE *out);
+
+/** One JSON object, schema "idlewave.model/1" (docs/reference/formats/model-json.md), and a newline. */
+IW_API IW_NODISCARD iw_status iw_model_write_json(const iw_log *log, const iw_model_report *report,
+                                                  FILE *out);
+
+/** A header line and one line for each number of ranks. */
+IW_API IW_NODISCARD iw_status iw_model_write_csv(const iw_log *log, const iw_model_report *report, FILE *out);
 
 #ifdef __cplusplus
 }

@@ -14,15 +14,57 @@
 
 #include <stdbool.h>
 
-#include <idlewave/link.h>
 #include <idlewave/net.h>
 #include <idlewave/noise.h>
 #include <idlewave/program.h>
-#include <idlewave/step.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* ======== Steps ========
+ * What a rank does with its time, step after step.
+ *
+ * A step is a compute phase and everything after it until the next one begins. What comes before a rank's
+ * first compute phase, if it takes any time, is a step without computation.
+ */
+
+/** In the order in which a step is drawn: only the sums are exact, the order within a step is a convention.
+ */
+typedef enum iw_state {
+    IW_STATE_DELAY,   /* injected */
+    IW_STATE_COMPUTE, /* the compute phase without the two others */
+    IW_STATE_NOISE,   /* detours and per-phase noise, in the phase and in the CPU time of messages */
+    IW_STATE_COMM,    /* CPU time of messages and reductions; of a trace: calls that only start something */
+    IW_STATE_WAIT,    /* the rest: blocked until a message, a partner or the NIC is there */
+    IW_STATES
+} iw_state;
+
+/** "delay", "compute", "noise", "comm", "wait". */
+IW_API const char *iw_state_name(iw_state state);
+
+typedef struct iw_step {
+    iw_time begin_ps;
+    iw_time state_ps[IW_STATES]; /* none is negative; the next step of the rank begins at begin + their sum */
+} iw_step;
+
+static inline iw_time iw_step_end(const iw_step *step)
+{
+    iw_time end_ps = step->begin_ps;
+
+    for (int state = 0; state < IW_STATES; state++) {
+        end_ps += step->state_ps[state];
+    }
+    return end_ps;
+}
+
+/** Gets every step: those of one rank in their order, ranks in any order; from one thread at a time. */
+typedef struct iw_step_sink {
+    void (*step)(void *arg, uint32_t rank, const iw_step *step); /* NULL: nobody wants them */
+    void *arg;
+} iw_step_sink;
+
+/* ======== Simulations ======== */
 
 typedef enum iw_engine { IW_ENGINE_AUTO, IW_ENGINE_EVENT, IW_ENGINE_FLOW } iw_engine;
 typedef enum iw_rules { IW_RULES_IDLEWAVE, IW_RULES_LOGGOPSIM } iw_rules;
@@ -35,6 +77,8 @@ typedef struct iw_progress {
     void (*update)(void *arg, uint64_t done, uint64_t total);
     void *arg;
 } iw_progress;
+
+typedef struct iw_link iw_link; /* between the processes of one run: the command's own */
 
 typedef struct iw_sim_opts {
     iw_engine engine;

@@ -1,6 +1,8 @@
 /* idlewave/study.h - many simulations from one YAML file, and what they gave.
  * SPDX-License-Identifier: BSD-3-Clause
  *
+ * Experimental: functions and structs here may change in any release.
+ *
  *     st = iw_study_load(log, "four-systems.yaml", &study);
  *     st = iw_study_run(log, study, "out", &opts, &outcome);
  *     st = iw_study_results_load(log, "out", &results);
@@ -17,8 +19,7 @@
 #include <idlewave/net.h>
 #include <idlewave/noise.h>
 #include <idlewave/program.h>
-#include <idlewave/stats.h>
-#include <idlewave/trace.h>
+#include <idlewave/result.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -159,7 +160,7 @@ IW_API IW_NODISCARD iw_status iw_study_merge(const iw_log *log, const char *cons
 
 /* ---- results ---- */
 
-/** What the recordings behind a cell can say (idlewave/certainty.h). */
+/** What the recordings behind a cell can say (idlewave/whatif.h). */
 typedef struct iw_cell_recording {
     double seconds;       /* of the recording that was watched least; 0: nothing is recorded */
     double unseen;        /* what unseen detours add to the slowdown at most */

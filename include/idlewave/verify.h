@@ -1,6 +1,8 @@
 /* idlewave/verify.h - what a node is set up for against noise, and whether what was seen on it agrees.
  * SPDX-License-Identifier: BSD-3-Clause
  *
+ * Experimental: functions and structs here may change in any release.
+ *
  *     iw_verify_opts opts = IW_VERIFY_OPTS_INIT;
  *     iw_verify *verify;
  *     opts.recording = recording;
@@ -16,9 +18,9 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include <idlewave/cpu_set.h>
+#include <idlewave/noise.h>
 #include <idlewave/recording.h>
-#include <idlewave/stats.h>
+#include <idlewave/result.h>
 
 #ifdef __cplusplus
 extern "C" {

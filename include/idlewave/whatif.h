@@ -1,6 +1,8 @@
 /* idlewave/whatif.h - what a job would gain if sources of noise were gone.
  * SPDX-License-Identifier: BSD-3-Clause
  *
+ * Experimental: functions and structs here may change in any release.
+ *
  *     iw_noise_set *set;
  *     iw_whatif *whatif;
  *     st = iw_noise_set_new(log, &set);
@@ -19,13 +21,27 @@
 #include <stdio.h>
 
 #include <idlewave/recording.h>
-#include <idlewave/remedy.h>
+#include <idlewave/result.h>
 #include <idlewave/sim.h>
-#include <idlewave/stats.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* ======== Remedies ========
+ * What an administrator does against a source of noise.
+ */
+
+typedef struct iw_remedy {
+    const char *name; /* a few words, lowercase: "move the interrupt" */
+    const char *how;  /* a sentence with the command or the kernel parameter */
+    bool is_moved;    /* the source goes away when a core of the node is left to the operating system */
+} iw_remedy;
+
+/** Of a source of that class and name, as recordings have them. Never NULL. */
+IW_API const iw_remedy *iw_remedy_of(iw_class kind, const char *name);
+
+/* ======== What-if ======== */
 
 /* ---- noise whose sources can be taken away ---- */
 
@@ -260,6 +276,97 @@ IW_API IW_NODISCARD iw_status iw_whatif_report_csv(const iw_log *log, const char
 
 /** One HTML page for those who decide: nothing from elsewhere, no scripts, two sheets of paper. */
 IW_API IW_NODISCARD iw_status iw_whatif_write_html(const iw_log *log, const char *path, FILE *out);
+
+/* ======== Certainty ========
+ * What a recording can say about a job, and how sure that is.
+ *
+ *     iw_certainty certainty;
+ *     st = iw_simulate(log, program, net, noise, &opts, &result);
+ *     st = iw_certainty_find(log, &(iw_certainty_question){set, program, net, &opts, result}, &certainty);
+ *
+ * A recording of W of CPU time cannot show what comes less than once in about W/3, and no simulation from it
+ * can: detours longer than the longest recorded one do not come up, however many ranks there are. So a
+ * recording reaches up to some scale. Within it an interval counts the trials, how another recording of the
+ * same node would differ, and what may be unseen; beyond it there is a lower bound
+ * (docs/explanation/statistics.md).
+ */
+
+enum { IW_CERTAINTY_REDRAWS = 12, IW_CERTAINTY_LEAST_TRIALS = 6 };
+
+/** The interval of a job that was simulated with the noise of a set. */
+typedef struct iw_certainty {
+    iw_reach reach;
+    iw_estimate slowdown; /* T/T0 - 1, mean of the trials. The interval counts the trials, the recording and
+                             what is unseen; NaN of fewer than IW_CERTAINTY_LEAST_TRIALS trials, or without a
+                             recording. Beyond the reach .high is INFINITY, and .low a lower bound (97.5 %) */
+} iw_certainty;
+
+/** What was simulated. */
+typedef struct iw_certainty_question {
+    const iw_noise_set *set;
+    const iw_program *program;
+    const iw_net *net;
+    const iw_sim_opts *opts;     /* of the simulation */
+    const iw_sim_result *result; /* of it, from the set as it is */
+} iw_certainty_question;
+
+/** What the recordings can say. Takes a moment, but for a set that is extrapolated: there laws are fitted to
+ * recordings drawn anew, IW_CERTAINTY_REDRAWS times, and the job is simulated with them, in trials whose
+ * numbers are behind its own. */
+IW_API IW_NODISCARD iw_status iw_certainty_find(const iw_log *log, const iw_certainty_question *question,
+                                                iw_certainty *certainty_p);
+
+/** Trials that iw_certainty_find() simulates for a job that had so many. */
+IW_API uint64_t iw_certainty_trials(const iw_noise_set *set, uint64_t trials);
+
+/** Up to how many ranks that meet after each `work_s` of work a recording gives estimates, about, by its
+ * detours alone. 0: not even one. */
+IW_API double iw_reach_ranks(const iw_recording *recording, double work_s);
+
+/* ======== Forecasts ========
+ * What a simulation will take, and how it is best split. Read idlewave/sim.h first.
+ *
+ * The model (docs/explanation/scale.md has its numbers): of each trial, every worker pays for its messages
+ * and, where the ranks are split, for the values that cross the borders of its block: seconds = batches of
+ * the busiest worker x (messages x lanes x seconds a message + exchanges x latency + bytes sent / bandwidth)
+ */
+
+/** One way of splitting the work. */
+typedef struct iw_way {
+    char refusal[160]; /* why it is not possible; "" if it is */
+    uint32_t workers;  /* threads of all processes that have work */
+    uint32_t lanes;
+    uint64_t batches;             /* of the busiest worker */
+    double messages;              /* of one of its batches, each lane */
+    double bytes_sent;            /* by it in a batch */
+    uint64_t exchanges;           /* with other members in a batch */
+    double compute_s, exchange_s; /* of all its batches */
+    uint64_t process_bytes;       /* memory of one process, for the state of ranks */
+} iw_way;
+
+typedef struct iw_forecast {
+    iw_engine engine;
+    char engine_note[160];
+    uint32_t ranks, processes, nodes, threads; /* threads of one process */
+    uint64_t trials, messages;                 /* messages of one trial */
+    uint64_t redrawn;  /* of the trials: for the interval of an extrapolation; whoever asks sets it */
+    double message_s;  /* of one lane, on one core of this machine */
+    double room_bytes; /* memory that one process can have on this machine */
+    iw_way trials_split, ranks_split;
+    iw_parallel chosen; /* never AUTO */
+    char reason[160];   /* of the choice, in words */
+} iw_forecast;
+
+/** Nothing is simulated but a sample of some milliseconds, to see how fast this machine is. The other
+ * processes of opts->link need not call. As iw_simulate() otherwise. */
+IW_API IW_NODISCARD iw_status iw_forecast_make(const iw_log *log, const iw_program *program,
+                                               const iw_net *net, const iw_noise *noise,
+                                               const iw_sim_opts *opts, iw_forecast *forecast_p);
+
+IW_API IW_NODISCARD iw_status iw_forecast_write_text(const iw_log *log, const iw_forecast *forecast,
+                                                     FILE *out);
+IW_API IW_NODISCARD iw_status iw_forecast_write_json(const iw_log *log, const iw_forecast *forecast,
+                                                     FILE *out);
 
 #ifdef __cplusplus
 }

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include <idlewave/replay.h>
+#include <idlewave/internal/replay.h>
 
 /* ---- this process ---- */
 

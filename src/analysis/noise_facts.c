@@ -1,7 +1,7 @@
 /* What a recording says in numbers: for all of it, by source and by CPU.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include <idlewave/noise_report.h>
+#include <idlewave/analysis.h>
 
 #include <math.h>
 #include <stdlib.h>

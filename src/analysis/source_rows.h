@@ -4,7 +4,7 @@
 #ifndef IWI_SOURCE_ROWS_H
 #define IWI_SOURCE_ROWS_H
 
-#include <idlewave/noise_report.h>
+#include <idlewave/analysis.h>
 
 /* One row without its period. Reorders the durations. */
 iw_noise_row iwi_noise_row_of(double *durations_ns, size_t count, double watched_ns);

@@ -1,7 +1,7 @@
 /* Reads, writes and combines sets of CPUs.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include <idlewave/cpu_set.h>
+#include <idlewave/noise.h>
 
 #include <ctype.h>
 #include <stdio.h>

@@ -7,7 +7,7 @@
 #include <limits.h>
 #include <sys/stat.h>
 
-#include <idlewave/output.h>
+#include <idlewave/result.h>
 
 #include "base/base.h"
 

@@ -4,7 +4,7 @@
 #ifndef IWI_BENCH_STATS_H
 #define IWI_BENCH_STATS_H
 
-#include <idlewave/bench.h>
+#include <idlewave/internal/bench.h>
 
 /* iw_bench_samples_free(), under a name that the MPI parts do not export. */
 void iwi_bench_samples_drop(iw_bench_samples *samples);

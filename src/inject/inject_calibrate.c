@@ -1,7 +1,7 @@
 /* What making detours costs here: detours of known spins, as a loop that reads the clock meets them.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include <idlewave/inject.h>
+#include <idlewave/internal/inject.h>
 
 #include <errno.h>
 #include <math.h>

@@ -8,7 +8,7 @@
 #ifndef IWI_INJECT_PLAN_H
 #define IWI_INJECT_PLAN_H
 
-#include <idlewave/inject.h>
+#include <idlewave/internal/inject.h>
 
 #define IWI_PLAN_MAGIC "IWINJECT"
 #define IWI_PLAN_VERSION 1u

@@ -1,7 +1,7 @@
 /* A plan's detours as a recording, for those who compare what was made with what was to be made.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include <idlewave/fidelity.h>
+#include <idlewave/internal/fidelity.h>
 
 #include <string.h>
 

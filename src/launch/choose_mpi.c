@@ -1,7 +1,7 @@
 /* Decides with which MPI a program is to be run, and refuses what cannot work.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include <idlewave/mpi.h>
+#include <idlewave/internal/mpi.h>
 
 #include <limits.h>
 #include <string.h>

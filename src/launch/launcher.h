@@ -4,7 +4,7 @@
 #ifndef IWI_LAUNCHER_H
 #define IWI_LAUNCHER_H
 
-#include <idlewave/mpi.h>
+#include <idlewave/internal/mpi.h>
 
 /* Name NULL and size 0: no launcher. Name NULL and size above 1: Slurm has started so many, but nothing tells
  * how they are to find each other. Size 0 with a name: the launcher does not tell. */

@@ -4,7 +4,7 @@
 #ifndef IWI_FIT_H
 #define IWI_FIT_H
 
-#include <idlewave/noise_fit.h>
+#include <idlewave/analysis.h>
 
 /* ---- laws (fit_law.c) ---- */
 

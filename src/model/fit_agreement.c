@@ -3,7 +3,7 @@
  */
 #include <math.h>
 
-#include <idlewave/recording_edit.h>
+#include <idlewave/recording.h>
 
 #include "base/base.h"
 #include "model/fit.h"

@@ -1,7 +1,7 @@
 /* The mean time of a phase under the noise of a recording: its slowest rank, put into theorem 1.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include <idlewave/model_recording.h>
+#include <idlewave/model.h>
 
 #include "base/base.h"
 #include "model/law.h"

@@ -14,7 +14,7 @@
 #ifndef IWI_TAIL_H
 #define IWI_TAIL_H
 
-#include <idlewave/model_recording.h>
+#include <idlewave/model.h>
 
 #include "model/window_law.h"
 

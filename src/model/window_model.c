@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include <idlewave/stats.h>
+#include <idlewave/result.h>
 
 #include "analysis/recording_stats.h"
 #include "base/base.h"

@@ -6,7 +6,7 @@
 #ifndef IWI_NET_FIT_H
 #define IWI_NET_FIT_H
 
-#include <idlewave/net_measure.h>
+#include <idlewave/internal/net_measure.h>
 
 #define IWI_NET_ROUNDS_MAX 200 /* values of a series */
 #define IWI_NET_POINTS_MAX 56  /* sizes of a level */

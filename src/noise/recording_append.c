@@ -1,7 +1,7 @@
 /* Puts recordings of the same CPUs one behind the other in time.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include <idlewave/recording_edit.h>
+#include <idlewave/recording.h>
 
 #include <math.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-#include <idlewave/recording_edit.h>
+#include <idlewave/recording.h>
 
 /* As iw_recording_cut() with these sources (by number) dropped; nothing may be left. The recording has been
  * checked. */

@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-#include <idlewave/recording_edit.h>
+#include <idlewave/recording.h>
 
 /* Whether an attribute is about a recording as a whole, such as a count of events or the instant of its
  * start, and so wrong for a part of it or for several. That kernel events were lost stays: it tells that

@@ -4,7 +4,7 @@
 #ifndef IWI_RECORDING_JOIN_H
 #define IWI_RECORDING_JOIN_H
 
-#include <idlewave/recording_edit.h>
+#include <idlewave/recording.h>
 
 /* As readers of noise files have it. */
 enum { IWI_MOST_CPUS = 1 << 16 };

@@ -1,7 +1,7 @@
 /* Puts the CPUs of several recordings into one, side by side.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include <idlewave/recording_edit.h>
+#include <idlewave/recording.h>
 
 #include <stdio.h>
 #include <stdlib.h>

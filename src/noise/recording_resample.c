@@ -1,7 +1,7 @@
 /* Draws a recording anew from stretches of itself: how much another one of this node would differ.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include <idlewave/recording_edit.h>
+#include <idlewave/recording.h>
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* Makes recordings of noise specs: the detours that ranks of a simulation would meet.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include <idlewave/recording_edit.h>
+#include <idlewave/recording.h>
 
 #include <math.h>
 #include <stdio.h>

@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-#include <idlewave/recording_edit.h>
+#include <idlewave/recording.h>
 
 /* The pattern is a class, a name or "class/name", with '*', '?' and [] as in file names. */
 bool iwi_source_fits(const char *pattern, const iw_source *source);

@@ -3,7 +3,7 @@
  */
 #include "program/rules.h"
 
-#include <idlewave/trace.h>
+#include <idlewave/program.h>
 
 #include <stdio.h>
 #include <string.h>

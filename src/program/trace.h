@@ -9,7 +9,7 @@
 #ifndef IWI_TRACE_H
 #define IWI_TRACE_H
 
-#include <idlewave/trace.h>
+#include <idlewave/program.h>
 
 #define IWI_NO_COMM UINT32_MAX
 

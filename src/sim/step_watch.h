@@ -1,4 +1,4 @@
-/* The step that each rank is in, and its end: for the engines that tell steps (idlewave/step.h).
+/* The step that each rank is in, and its end: for the engines that tell steps (idlewave/sim.h).
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #ifndef IWI_STEP_WATCH_H

@@ -8,7 +8,7 @@
 
 #include <gsl/gsl_sort.h>
 
-#include <idlewave/stats.h>
+#include <idlewave/result.h>
 
 #include "base/base.h"
 #include "base/rng.h"

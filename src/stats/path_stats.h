@@ -4,8 +4,8 @@
 #ifndef IWI_PATH_STATS_H
 #define IWI_PATH_STATS_H
 
+#include <idlewave/result.h>
 #include <idlewave/sim.h>
-#include <idlewave/stats.h>
 
 struct iwi_path_means {
     iw_estimate part_ps[IW_PARTS], makespan_ps; /* means, with their intervals */

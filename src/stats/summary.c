@@ -1,8 +1,8 @@
 /* Quantiles of samples, and the interval of the median by order statistics.
  * SPDX-License-Identifier: BSD-3-Clause
  */
+#include <idlewave/result.h>
 #include <idlewave/sim.h>
-#include <idlewave/stats.h>
 
 #include <math.h>
 #include <stdlib.h>

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <idlewave/certainty.h>
+#include <idlewave/whatif.h>
 
 #include "base/base.h"
 #include "format/study/study_line.h"

@@ -10,9 +10,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include <idlewave/certainty.h>
-#include <idlewave/forecast.h>
 #include <idlewave/sim.h>
+#include <idlewave/whatif.h>
 
 #include "base/base.h"
 #include "base/monotonic.h"

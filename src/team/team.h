@@ -13,7 +13,7 @@
 #ifndef IWI_TEAM_H
 #define IWI_TEAM_H
 
-#include <idlewave/link.h>
+#include <idlewave/internal/link.h>
 
 struct iwi_team;
 

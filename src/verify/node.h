@@ -4,8 +4,8 @@
 #ifndef IWI_NODE_H
 #define IWI_NODE_H
 
-#include <idlewave/cpu_set.h>
 #include <idlewave/log.h>
+#include <idlewave/noise.h>
 
 #include "measure/sysinfo.h"
 

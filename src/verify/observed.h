@@ -4,7 +4,7 @@
 #ifndef IWI_OBSERVED_H
 #define IWI_OBSERVED_H
 
-#include <idlewave/cpu_set.h>
+#include <idlewave/noise.h>
 #include <idlewave/recording.h>
 
 /* A login or a file that is written comes as a burst of events, but is one thing that happened. Time is cut

@@ -1,7 +1,7 @@
 /* Idle waves in a timeline: delays, the waves that they send, their ends and speeds.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include <idlewave/wave.h>
+#include <idlewave/timeline.h>
 
 #include <stdlib.h>
 

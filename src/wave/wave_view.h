@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-#include <idlewave/wave.h>
+#include <idlewave/timeline.h>
 
 /* The exact steps of a timeline as a matrix of ranks and steps, on the grid of the ranks. */
 struct iwi_wave_view {

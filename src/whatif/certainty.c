@@ -1,7 +1,7 @@
 /* The interval of one simulation that counts the recording behind its noise.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include <idlewave/certainty.h>
+#include <idlewave/whatif.h>
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,6 @@
 /* What answering a question will take: counted, and timed by a sample.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include <idlewave/forecast.h>
 #include <idlewave/whatif.h>
 
 #include <math.h>

@@ -6,7 +6,7 @@
 
 #include <stddef.h>
 
-#include <idlewave/stats.h>
+#include <idlewave/result.h>
 
 /* One number a trial, at least 2. Differences of pairs are such numbers too. */
 struct iwi_sample {

@@ -4,8 +4,8 @@
 #ifndef IWI_NOISE_SET_H
 #define IWI_NOISE_SET_H
 
+#include <idlewave/analysis.h>
 #include <idlewave/fleet.h>
-#include <idlewave/noise_fit.h>
 #include <idlewave/whatif.h>
 
 #define IWI_NO_PART SIZE_MAX

@@ -1,7 +1,6 @@
 /* What a job would gain if sources of noise were gone.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include <idlewave/certainty.h>
 #include <idlewave/whatif.h>
 
 #include <stdio.h>

@@ -104,6 +104,11 @@ class CheckLayers(unittest.TestCase):
         self.write("include/idlewave/status.h", OPENING + '#include "base/base.h"\n')
         self.assert_found("public headers include <idlewave/...>")
 
+    def test_finds_headers_that_are_not_installed_in_public_headers(self):
+        self.write("include/idlewave/internal/link.h", OPENING + "#include <idlewave/status.h>\n")
+        self.write("include/idlewave/sim.h", OPENING + "#include <idlewave/internal/link.h>\n")
+        self.assert_found("include/idlewave/sim.h:4: public headers may not include <idlewave/internal/link.h>")
+
     def test_finds_a_missing_public_header(self):
         self.write("include/idlewave/status.h", OPENING + "#include <idlewave/none.h>\n")
         self.assert_found("there is no include/idlewave/none.h")

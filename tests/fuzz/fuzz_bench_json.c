@@ -1,7 +1,7 @@
 /* Fuzzes the reader of the JSON of benchmarks, the reports of what it accepts, and the baseline in it.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include <idlewave/bench.h>
+#include <idlewave/internal/bench.h>
 
 #include "fuzz_report.h"
 

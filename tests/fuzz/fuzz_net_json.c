@@ -1,7 +1,7 @@
 /* Fuzzes the reader of launches of `net`, and what is made of two of them.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include <idlewave/net_measure.h>
+#include <idlewave/internal/net_measure.h>
 
 #include "fuzz.h"
 

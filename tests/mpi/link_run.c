@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <idlewave/mpi.h>
+#include <idlewave/internal/mpi.h>
 
 #include "base/base.h"
 #include "unit/team/team_work.h"

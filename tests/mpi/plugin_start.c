@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include <idlewave/mpi.h>
+#include <idlewave/internal/mpi.h>
 
 static void write_message(void *arg, iw_log_level level, const char *text)
 {

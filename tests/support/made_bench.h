@@ -4,7 +4,7 @@
 #ifndef IWT_MADE_BENCH_H
 #define IWT_MADE_BENCH_H
 
-#include <idlewave/bench.h>
+#include <idlewave/internal/bench.h>
 
 /* Two ranks, `blocks` blocks of 50 phases of 1 ms. Quiet phases work 1,000 us, odd ones 20 us more, and spend
  * 10 us in the operation: 1,020 us on average. With noise, blocks alternate as bench has them, and each tenth

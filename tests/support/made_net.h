@@ -4,7 +4,7 @@
 #ifndef IWT_MADE_NET_H
 #define IWT_MADE_NET_H
 
-#include <idlewave/net_measure.h>
+#include <idlewave/internal/net_measure.h>
 
 /* Two levels, "node" with two segments and "network" with none, on ranks 0, 1 and 2; rank 2 is on another
  * host and its link to rank 1 is slow. */

@@ -4,7 +4,7 @@
 #ifndef IWT_MADE_TIMELINE_H
 #define IWT_MADE_TIMELINE_H
 
-#include <idlewave/wave.h>
+#include <idlewave/timeline.h>
 
 /* Ordinary steps: 3 ms of work, 20 us of messages, 80 us of waiting; ps. */
 #define IWT_WORK_PS INT64_C(3000000000)

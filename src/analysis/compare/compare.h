@@ -4,7 +4,7 @@
 #ifndef IWI_COMPARE_H
 #define IWI_COMPARE_H
 
-#include <idlewave/noise_compare.h>
+#include <idlewave/analysis.h>
 
 #include "stats/block_bootstrap.h"
 

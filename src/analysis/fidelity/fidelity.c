@@ -12,14 +12,14 @@
  * From the host's recording power can be had without matching: a share H of the time that is left is lost to
  * the host, so a share O that is lost in all has (O - H) / (1 - H) of what was made.
  */
-#include <idlewave/fidelity.h>
+#include <idlewave/internal/fidelity.h>
 
 #include <math.h>
 #include <stdlib.h>
 
 #include <gsl/gsl_sort.h>
 
-#include <idlewave/stats.h>
+#include <idlewave/result.h>
 
 #include "analysis/compare/compare.h"
 #include "analysis/fidelity/fidelity.h"

@@ -4,7 +4,7 @@
 #ifndef IWI_FIDELITY_H
 #define IWI_FIDELITY_H
 
-#include <idlewave/fidelity.h>
+#include <idlewave/internal/fidelity.h>
 
 /* A detour that was to be made while it was watched, and what was seen of it. */
 struct iwi_wanted {

@@ -17,7 +17,7 @@
 
 #include <gsl/gsl_sort.h>
 
-#include <idlewave/stats.h>
+#include <idlewave/result.h>
 
 #include "analysis/fidelity/fidelity.h"
 #include "base/base.h"

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include <idlewave/noise_report.h>
+#include <idlewave/analysis.h>
 
 #include "analysis/recording_stats.h"
 #include "base/base.h"

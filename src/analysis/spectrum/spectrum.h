@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-#include <idlewave/noise_spectrum.h>
+#include <idlewave/analysis.h>
 
 /* Power and what belongs to it: chooses windows, transforms them. spectrum->opts is given. */
 IW_NODISCARD iw_status iwi_welch(const iw_log *log, const iw_recording *detours, iw_noise_spectrum *spectrum);

@@ -8,7 +8,7 @@
 #ifndef IWI_CONVERT_H
 #define IWI_CONVERT_H
 
-#include <idlewave/recording_convert.h>
+#include <idlewave/recording.h>
 
 #include "format/io/out.h"
 

@@ -1,7 +1,7 @@
 /* Writes a measured network as YAML (docs/reference/formats/net.md).
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include <idlewave/net_measure.h>
+#include <idlewave/internal/net_measure.h>
 
 #include <math.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include <idlewave/fleet.h>
-#include <idlewave/recording_edit.h>
+#include <idlewave/recording.h>
 
 #include <string.h>
 #include <unistd.h>

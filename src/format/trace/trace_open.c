@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include <idlewave/fleet.h>
-#include <idlewave/trace.h>
+#include <idlewave/program.h>
 
 #include <ctype.h>
 #include <dirent.h>

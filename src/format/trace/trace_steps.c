@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include <idlewave/timeline.h>
-#include <idlewave/trace_report.h>
 
 #include "wave/step_gap.h"
 

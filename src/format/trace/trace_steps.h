@@ -4,7 +4,7 @@
 #ifndef IWI_TRACE_STEPS_H
 #define IWI_TRACE_STEPS_H
 
-#include <idlewave/step.h>
+#include <idlewave/sim.h>
 
 #include "base/base.h"
 #include "program/trace.h"

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <idlewave/mpi.h>
+#include <idlewave/internal/mpi.h>
 
 #include "base/spool_head.h"
 #include "format/trace/trace_foreign.h"

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <idlewave/output.h>
+#include <idlewave/result.h>
 
 #include "base/base.h"
 #include "report/kinds/gnuplot.h"

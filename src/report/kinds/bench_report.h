@@ -5,7 +5,7 @@
 #ifndef IWI_BENCH_REPORT_H
 #define IWI_BENCH_REPORT_H
 
-#include <idlewave/bench.h>
+#include <idlewave/internal/bench.h>
 
 #include <jansson.h>
 

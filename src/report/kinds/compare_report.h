@@ -4,7 +4,7 @@
 #ifndef IWI_COMPARE_REPORT_H
 #define IWI_COMPARE_REPORT_H
 
-#include <idlewave/noise_compare.h>
+#include <idlewave/analysis.h>
 
 #include "report/kinds/noise_report.h"
 

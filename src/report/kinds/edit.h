@@ -4,7 +4,7 @@
 #ifndef IWI_EDIT_H
 #define IWI_EDIT_H
 
-#include <idlewave/recording_edit.h>
+#include <idlewave/recording.h>
 
 #include "report/kinds/noise_report.h"
 

@@ -1,7 +1,7 @@
 /* What an edit of recordings has written, as one JSON object, schema "idlewave.noise-edit/1".
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include <idlewave/recording_edit.h>
+#include <idlewave/recording.h>
 
 #include <math.h>
 

@@ -1,7 +1,7 @@
 /* What an edit of recordings has written, for people.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include <idlewave/recording_edit.h>
+#include <idlewave/recording.h>
 
 #include <math.h>
 

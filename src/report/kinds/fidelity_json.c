@@ -1,7 +1,7 @@
 /* Self-checks for programs: one JSON object, schema "idlewave.fidelity/1".
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include <idlewave/fidelity.h>
+#include <idlewave/internal/fidelity.h>
 
 #include <jansson.h>
 

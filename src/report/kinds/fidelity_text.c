@@ -1,7 +1,7 @@
 /* Self-checks for people: the verdict, the table, how sure.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include <idlewave/fidelity.h>
+#include <idlewave/internal/fidelity.h>
 
 #include <inttypes.h>
 #include <math.h>

@@ -4,7 +4,7 @@
 #ifndef IWI_FIT_REPORT_H
 #define IWI_FIT_REPORT_H
 
-#include <idlewave/noise_fit.h>
+#include <idlewave/analysis.h>
 
 #include "report/kinds/noise_report.h"
 

@@ -5,7 +5,7 @@
 #define IWI_FLEET_REPORT_H
 
 #include <idlewave/fleet.h>
-#include <idlewave/remedy.h>
+#include <idlewave/whatif.h>
 
 #include "report/kinds/noise_report.h"
 

@@ -1,7 +1,7 @@
 /* What a simulation will take, as one JSON object, schema "idlewave.forecast/1".
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include <idlewave/forecast.h>
+#include <idlewave/whatif.h>
 
 #include <jansson.h>
 

@@ -1,7 +1,7 @@
 /* What a simulation will take, for people.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include <idlewave/forecast.h>
+#include <idlewave/whatif.h>
 
 #include <inttypes.h>
 #include <string.h>

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include <idlewave/output.h>
+#include <idlewave/result.h>
 
 #include "base/base.h"
 #include "report/kinds/report.h"

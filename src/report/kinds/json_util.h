@@ -10,8 +10,8 @@
 
 #include <jansson.h>
 
-#include <idlewave/cpu_set.h>
 #include <idlewave/log.h>
+#include <idlewave/noise.h>
 
 /* Whole numbers are written without a decimal point, what is no number as null. */
 json_t *iwi_json_number(double value);

@@ -1,7 +1,7 @@
 /* What models say, for programs: one JSON object, schema "idlewave.model/1", or a line of CSV for each row.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include <idlewave/model_report.h>
+#include <idlewave/model.h>
 
 #include <inttypes.h>
 #include <math.h>

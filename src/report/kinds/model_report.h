@@ -4,7 +4,7 @@
 #ifndef IWI_MODEL_REPORT_H
 #define IWI_MODEL_REPORT_H
 
-#include <idlewave/model_report.h>
+#include <idlewave/model.h>
 
 #include "report/kinds/report.h"
 

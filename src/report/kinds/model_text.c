@@ -1,7 +1,7 @@
 /* What models say, for people: the verdict, a table of ranks, what was simulated, how sure.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include <idlewave/model_report.h>
+#include <idlewave/model.h>
 
 #include <math.h>
 #include <string.h>

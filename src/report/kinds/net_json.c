@@ -2,7 +2,7 @@
  * docs/reference/formats/net-json.md.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include <idlewave/net_measure.h>
+#include <idlewave/internal/net_measure.h>
 
 #include <jansson.h>
 

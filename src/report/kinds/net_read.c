@@ -1,7 +1,7 @@
 /* Reads the JSON of one launch of `net`, so that several can be combined.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include <idlewave/net_measure.h>
+#include <idlewave/internal/net_measure.h>
 
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* A measured network, for people: the verdict, the numbers, how sure they are, what to do with it.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include <idlewave/net_measure.h>
+#include <idlewave/internal/net_measure.h>
 
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* Recordings as CSV: one line a detour, or one line a quantum.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include <idlewave/noise_report.h>
+#include <idlewave/analysis.h>
 
 #include "base/base.h"
 #include "format/import/convert_csv.h"

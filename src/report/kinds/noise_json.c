@@ -1,7 +1,7 @@
 /* Recordings as one JSON object, schema "idlewave.noise/1"; docs/reference/formats/noise-json.md.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include <idlewave/noise_report.h>
+#include <idlewave/analysis.h>
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* A recording for people, with its spectrum: all that its page has, as text.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include <idlewave/noise_report.h>
+#include <idlewave/analysis.h>
 
 #include "base/base.h"
 #include "report/kinds/spectrum_report.h"

@@ -4,7 +4,7 @@
 #ifndef IWI_NOISE_REPORT_H
 #define IWI_NOISE_REPORT_H
 
-#include <idlewave/noise_report.h>
+#include <idlewave/analysis.h>
 
 #include "report/kinds/report.h"
 

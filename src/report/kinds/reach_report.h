@@ -4,8 +4,8 @@
 #ifndef IWI_REACH_REPORT_H
 #define IWI_REACH_REPORT_H
 
-#include <idlewave/certainty.h>
 #include <idlewave/study.h>
+#include <idlewave/whatif.h>
 #include <jansson.h>
 
 #include "report/kinds/report.h"

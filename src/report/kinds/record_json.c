@@ -1,8 +1,8 @@
 /* What has just been measured, as one JSON object, schema "idlewave.record/1".
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include <idlewave/certainty.h>
 #include <idlewave/measure.h>
+#include <idlewave/whatif.h>
 
 #include <math.h>
 

@@ -1,8 +1,8 @@
 /* What has just been measured, for people: the verdict, how fine it is, and what to do with it.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include <idlewave/certainty.h>
 #include <idlewave/measure.h>
+#include <idlewave/whatif.h>
 
 #include <math.h>
 #include <stdlib.h>

@@ -5,7 +5,6 @@
 #define IWI_REPORT_H
 
 #include <idlewave/result.h>
-#include <idlewave/stats.h>
 
 enum { IWI_NS_TEXT_SIZE = 24, IWI_PART_LABEL_SIZE = 256 };
 

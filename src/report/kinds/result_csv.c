@@ -5,8 +5,6 @@
 
 #include <math.h>
 
-#include <idlewave/output.h>
-
 #include "base/base.h"
 #include "report/kinds/report.h"
 

@@ -4,7 +4,7 @@
 #ifndef IWI_SPECTRUM_REPORT_H
 #define IWI_SPECTRUM_REPORT_H
 
-#include <idlewave/noise_spectrum.h>
+#include <idlewave/analysis.h>
 
 #include "report/kinds/noise_report.h"
 

@@ -8,7 +8,7 @@
 
 #include <jansson.h>
 
-#include <idlewave/trace_report.h>
+#include <idlewave/timeline.h>
 
 #include "report/kinds/timeline_report.h"
 

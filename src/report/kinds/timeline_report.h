@@ -4,7 +4,7 @@
 #ifndef IWI_TIMELINE_REPORT_H
 #define IWI_TIMELINE_REPORT_H
 
-#include <idlewave/wave.h>
+#include <idlewave/timeline.h>
 
 enum { IWI_SHARE_ONE = 65535 }; /* of iw_raster */
 

@@ -4,7 +4,7 @@
 #ifndef IWI_TRACED_REPORT_H
 #define IWI_TRACED_REPORT_H
 
-#include <idlewave/trace_report.h>
+#include <idlewave/timeline.h>
 
 #include "report/kinds/report.h"
 

@@ -1,7 +1,7 @@
 /* Waves as CSV: one line a front.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include <idlewave/wave.h>
+#include <idlewave/timeline.h>
 
 #include "base/base.h"
 #include "report/kinds/wave_report.h"

@@ -4,7 +4,7 @@
 #include <jansson.h>
 
 #include <idlewave/idlewave.h>
-#include <idlewave/wave.h>
+#include <idlewave/timeline.h>
 
 #include "base/base.h"
 #include "report/kinds/json_util.h"

@@ -4,7 +4,7 @@
 #ifndef IWI_WAVE_REPORT_H
 #define IWI_WAVE_REPORT_H
 
-#include <idlewave/wave.h>
+#include <idlewave/timeline.h>
 
 #include "report/kinds/report.h"
 

@@ -4,7 +4,7 @@
 #ifndef IWI_FORECAST_H
 #define IWI_FORECAST_H
 
-#include <idlewave/forecast.h>
+#include <idlewave/whatif.h>
 
 #include "sim/plan.h"
 

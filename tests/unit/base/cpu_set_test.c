@@ -1,7 +1,7 @@
 /* Sets of CPUs: reading, writing, combining. Faults of lists are in tests/cli/unit/cpu_list_test.c.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include <idlewave/cpu_set.h>
+#include <idlewave/noise.h>
 
 #include <string.h>
 

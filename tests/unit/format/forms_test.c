@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <idlewave/trace.h>
+#include <idlewave/program.h>
 
 #include "program/trace_program.h"
 #include "support/otf2_program.h"

@@ -1,7 +1,7 @@
 /* A traced run at a glance: computed by hand.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include <idlewave/trace_report.h>
+#include <idlewave/timeline.h>
 
 #include <math.h>
 #include <string.h>

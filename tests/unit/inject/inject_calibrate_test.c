@@ -1,7 +1,7 @@
 /* Calibration on this machine: costs that are possible, and the thread as it was before.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include <idlewave/inject.h>
+#include <idlewave/internal/inject.h>
 
 #include <sched.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  */
 #include <stdlib.h>
 
-#include <idlewave/mpi.h>
+#include <idlewave/internal/mpi.h>
 
 #include "launch/launcher.h"
 #include "made_elf.h"

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <idlewave/mpi.h>
+#include <idlewave/internal/mpi.h>
 
 #include "made_elf.h"
 #include "support/support.h"

@@ -12,7 +12,7 @@
 
 #include <gsl/gsl_cdf.h>
 
-#include <idlewave/model_recording.h>
+#include <idlewave/model.h>
 
 #include "known_noise.h"
 #include "support/made_recording.h"

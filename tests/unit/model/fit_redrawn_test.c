@@ -3,7 +3,7 @@
  */
 #include <string.h>
 
-#include <idlewave/recording_edit.h>
+#include <idlewave/recording.h>
 
 #include "model/fit.h"
 #include "support/support.h"

@@ -1,13 +1,13 @@
 /* Recordings of known noise, fitted: sources, beats, specs that make the same noise again.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include <idlewave/noise_fit.h>
+#include <idlewave/analysis.h>
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <idlewave/recording_edit.h>
+#include <idlewave/recording.h>
 
 #include "support/made_recording.h"
 #include "support/support.h"

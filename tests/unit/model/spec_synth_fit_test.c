@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <idlewave/noise_fit.h>
-#include <idlewave/recording_edit.h>
+#include <idlewave/analysis.h>
+#include <idlewave/recording.h>
 #include <idlewave/sim.h>
 
 #include "support/support.h"

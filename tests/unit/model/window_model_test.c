@@ -1,7 +1,7 @@
 /* The model of a recording: what it supports, why it refuses, which source dominates.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include <idlewave/model_recording.h>
+#include <idlewave/model.h>
 
 #include <math.h>
 #include <stdlib.h>

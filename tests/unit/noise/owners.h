@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <idlewave/recording_edit.h>
+#include <idlewave/recording.h>
 
 #include "base/base.h"
 #include "base/rng.h"

@@ -1,7 +1,7 @@
 /* Which CPU of a recording a rank meets: without a word all of them, in turns.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include <idlewave/recording_edit.h>
+#include <idlewave/recording.h>
 
 #include "timeline.h"
 

@@ -1,7 +1,7 @@
 /* Recordings made of specs: the same noise as that of a simulation, and what is refused.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include <idlewave/recording_edit.h>
+#include <idlewave/recording.h>
 
 #include "noise/recording_check.h"
 #include "support/made_recording.h"

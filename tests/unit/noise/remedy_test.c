@@ -3,7 +3,7 @@
  */
 #include <string.h>
 
-#include <idlewave/remedy.h>
+#include <idlewave/whatif.h>
 
 #include "support/support.h"
 

@@ -3,7 +3,7 @@
  */
 #include "program/rules.h"
 
-#include <idlewave/trace.h>
+#include <idlewave/program.h>
 
 #include <string.h>
 

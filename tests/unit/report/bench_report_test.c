@@ -1,7 +1,7 @@
 /* Tests of the text, JSON, CSV and page of benchmarks.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include <idlewave/bench.h>
+#include <idlewave/internal/bench.h>
 
 #include <stdio.h>
 #include <stdlib.h>

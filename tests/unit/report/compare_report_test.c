@@ -1,7 +1,7 @@
 /* Comparisons in words: verdicts, what makes the difference, and how sure it is.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include <idlewave/noise_compare.h>
+#include <idlewave/analysis.h>
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* What is said about an edited recording, as text and as JSON.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include <idlewave/recording_edit.h>
+#include <idlewave/recording.h>
 
 #include <stdio.h>
 #include <stdlib.h>

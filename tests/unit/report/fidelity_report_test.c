@@ -1,7 +1,7 @@
 /* Self-checks in words and as JSON: the verdict comes first, and what is not right is named.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include <idlewave/fidelity.h>
+#include <idlewave/internal/fidelity.h>
 
 #include <math.h>
 #include <stdlib.h>

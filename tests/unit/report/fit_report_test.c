@@ -1,7 +1,7 @@
 /* Fits in words, in a plot of characters, and for programs.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include <idlewave/noise_fit.h>
+#include <idlewave/analysis.h>
 
 #include <jansson.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <idlewave/recording_edit.h>
+#include <idlewave/recording.h>
 
 #include "support/made_recording.h"
 #include "support/support.h"

@@ -1,7 +1,7 @@
 /* What models say about recordings, for people: refusals, worst sources, intervals.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include <idlewave/model_report.h>
+#include <idlewave/model.h>
 
 #include <math.h>
 #include <stdio.h>

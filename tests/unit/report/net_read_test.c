@@ -1,7 +1,7 @@
 /* Tests of iw_net_read_json(): a launch comes back from its JSON.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include <idlewave/net_measure.h>
+#include <idlewave/internal/net_measure.h>
 
 #include <stdio.h>
 #include <stdlib.h>

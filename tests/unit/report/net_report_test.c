@@ -1,7 +1,7 @@
 /* Tests of the text and JSON of measured networks.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include <idlewave/net_measure.h>
+#include <idlewave/internal/net_measure.h>
 
 #include <stdio.h>
 #include <stdlib.h>

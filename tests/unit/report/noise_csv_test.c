@@ -1,7 +1,7 @@
 /* The detours as CSV, to the letter.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include <idlewave/noise_report.h>
+#include <idlewave/analysis.h>
 
 #include <stdlib.h>
 

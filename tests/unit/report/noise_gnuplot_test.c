@@ -1,7 +1,7 @@
 /* Pictures by gnuplot: with a gnuplot that only copies its script, so that none need be installed.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include <idlewave/noise_report.h>
+#include <idlewave/analysis.h>
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* The JSON of a recording: all keys in their order, exact numbers.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include <idlewave/noise_report.h>
+#include <idlewave/analysis.h>
 
 #include <stdio.h>
 #include <stdlib.h>

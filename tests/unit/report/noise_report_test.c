@@ -1,7 +1,7 @@
 /* Reports of recordings with their spectrum: as text and as a page; recordings too short for one.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include <idlewave/noise_report.h>
+#include <idlewave/analysis.h>
 
 #include <stdlib.h>
 #include <string.h>

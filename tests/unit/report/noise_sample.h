@@ -4,7 +4,7 @@
 #ifndef IWT_NOISE_SAMPLE_H
 #define IWT_NOISE_SAMPLE_H
 
-#include <idlewave/noise_report.h>
+#include <idlewave/analysis.h>
 
 /* A recording of two CPUs (0 and 5) for 60 s: 2 us of local_timer, 10 ms of cron on CPU 0, 5 us of cron on
  * CPU 5. The host is node07. Freed by iw_recording_free(). */

@@ -1,7 +1,7 @@
 /* What a recording says to people: verdicts, tables and warnings, no wider than a terminal.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include <idlewave/noise_report.h>
+#include <idlewave/analysis.h>
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* Spectra in words, in a plot of characters, and for programs.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include <idlewave/noise_spectrum.h>
+#include <idlewave/analysis.h>
 
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* Waves as text, JSON and CSV.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include <idlewave/wave.h>
+#include <idlewave/timeline.h>
 
 #include <stdio.h>
 #include <stdlib.h>

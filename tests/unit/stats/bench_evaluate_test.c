@@ -1,7 +1,7 @@
 /* Tests of the arithmetic of benchmarks: means, intervals, slowdowns, and which phases are kept.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include <idlewave/bench.h>
+#include <idlewave/internal/bench.h>
 
 #include <math.h>
 

@@ -1,7 +1,7 @@
 /* How often comparisons of recordings drawn from known laws are right.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include <idlewave/noise_compare.h>
+#include <idlewave/analysis.h>
 
 #include "support/made_recording.h"
 #include "support/support.h"

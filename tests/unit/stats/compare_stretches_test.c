@@ -1,7 +1,7 @@
 /* Differences that hang on a few stretches of time are marked, others are not.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include <idlewave/noise_compare.h>
+#include <idlewave/analysis.h>
 
 #include "support/made_recording.h"
 #include "support/support.h"

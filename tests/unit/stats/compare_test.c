@@ -1,7 +1,7 @@
 /* Comparisons find differences that are there, and no others.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include <idlewave/noise_compare.h>
+#include <idlewave/analysis.h>
 
 #include <math.h>
 #include <stdlib.h>

@@ -10,7 +10,7 @@
 
 #include <gsl/gsl_cdf.h>
 
-#include <idlewave/stats.h>
+#include <idlewave/result.h>
 
 #include "base/rng.h"
 #include "support/support.h"

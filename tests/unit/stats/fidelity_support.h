@@ -4,7 +4,7 @@
 #ifndef IWT_FIDELITY_SUPPORT_H
 #define IWT_FIDELITY_SUPPORT_H
 
-#include <idlewave/fidelity.h>
+#include <idlewave/internal/fidelity.h>
 
 #include <math.h>
 

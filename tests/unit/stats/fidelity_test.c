@@ -1,7 +1,7 @@
 /* Self-checks see noise that was made well as that, and each way in which it may not be.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include <idlewave/fidelity.h>
+#include <idlewave/internal/fidelity.h>
 
 #include <math.h>
 

@@ -1,7 +1,7 @@
 /* Tests of iw_net_combine(): several launches, whose differences the intervals hold.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include <idlewave/net_measure.h>
+#include <idlewave/internal/net_measure.h>
 
 #include <math.h>
 #include <stdlib.h>

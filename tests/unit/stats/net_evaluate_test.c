@@ -1,7 +1,7 @@
 /* Tests of iw_net_evaluate(): samples of a network whose parameters are known must give these back.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include <idlewave/net_measure.h>
+#include <idlewave/internal/net_measure.h>
 
 #include <math.h>
 #include <stdlib.h>

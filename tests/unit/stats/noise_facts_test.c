@@ -1,7 +1,7 @@
 /* Facts about recordings made by hand: every number can be computed in the head.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include <idlewave/noise_report.h>
+#include <idlewave/analysis.h>
 
 #include <math.h>
 

@@ -1,7 +1,7 @@
 /* Quantiles by selection are those of the sorted values.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include <idlewave/stats.h>
+#include <idlewave/result.h>
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* Lines that are there are found where they are; noise without lines shows none.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include <idlewave/noise_spectrum.h>
+#include <idlewave/analysis.h>
 
 #include <math.h>
 #include <stdlib.h>

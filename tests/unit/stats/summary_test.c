@@ -2,8 +2,8 @@
  * they cover is coverage_test.c.
  * SPDX-License-Identifier: BSD-3-Clause
  */
+#include <idlewave/result.h>
 #include <idlewave/sim.h>
-#include <idlewave/stats.h>
 
 #include <math.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <idlewave/recording_edit.h>
+#include <idlewave/recording.h>
 
 #include "support/made_recording.h"
 #include "support/support.h"

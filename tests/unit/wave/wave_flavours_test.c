@@ -1,7 +1,7 @@
 /* The eight flavours of the paper and their relatives: directions, speeds, ends.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include <idlewave/wave.h>
+#include <idlewave/timeline.h>
 
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* Timelines with which nothing can be done: sentences, no crashes.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include <idlewave/wave.h>
+#include <idlewave/timeline.h>
 
 #include <stdio.h>
 

@@ -1,7 +1,7 @@
 /* Waves in the timeline of a simulated trace, which has a step for each gap between two calls.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include <idlewave/wave.h>
+#include <idlewave/timeline.h>
 
 #include <math.h>
 

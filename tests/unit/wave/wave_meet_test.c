@@ -1,7 +1,7 @@
 /* Waves that meet: equal ones cancel, of unequal ones the larger goes on with the difference.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include <idlewave/wave.h>
+#include <idlewave/timeline.h>
 
 #include <math.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
  *
  * wave_noise_test [all]: against last-passage percolation at one level and both ways, or in all cases.
  */
-#include <idlewave/wave.h>
+#include <idlewave/timeline.h>
 
 #include <math.h>
 #include <stdio.h>

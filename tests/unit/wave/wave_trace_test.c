@@ -1,7 +1,7 @@
 /* Waves as traces of a busy machine have them: ranks are late and wait for other reasons, too.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include <idlewave/wave.h>
+#include <idlewave/timeline.h>
 
 #include <string.h>
 

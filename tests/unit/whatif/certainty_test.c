@@ -4,8 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-#include <idlewave/certainty.h>
-#include <idlewave/recording_edit.h>
+#include <idlewave/recording.h>
+#include <idlewave/whatif.h>
 
 #include "support/made_recording.h"
 #include "support/support.h"

@@ -4,7 +4,7 @@
  */
 #include <math.h>
 
-#include <idlewave/recording_edit.h>
+#include <idlewave/recording.h>
 
 #include "unit/whatif/made_question.h"
 

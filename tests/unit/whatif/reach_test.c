@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include <idlewave/certainty.h>
+#include <idlewave/whatif.h>
 
 #include "support/made_recording.h"
 #include "support/support.h"

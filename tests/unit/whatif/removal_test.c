@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <idlewave/recording_edit.h>
+#include <idlewave/recording.h>
 #include <idlewave/whatif.h>
 
 #include "base/rng.h"

@@ -1,4 +1,4 @@
-/* idlewave/net_measure.h - measuring a network: what is to be done, what came of it, what it says.
+/* idlewave/internal/net_measure.h - measuring a network: what is to be done, what came of it, what it says.
  * docs/how-to/net.md.
  * SPDX-License-Identifier: BSD-3-Clause
  *
@@ -11,8 +11,8 @@
  * Launches differ by more than the rounds of one do. So several are measured, each writes its JSON
  * (iw_net_write_json()), and iw_net_read_json() and iw_net_combine() make one result of them.
  */
-#ifndef IW_NET_MEASURE_H
-#define IW_NET_MEASURE_H
+#ifndef IW_INTERNAL_NET_MEASURE_H
+#define IW_INTERNAL_NET_MEASURE_H
 
 #include <stdbool.h>
 #include <stddef.h>

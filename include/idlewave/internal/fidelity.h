@@ -1,4 +1,4 @@
-/* idlewave/fidelity.h - is the noise that was made the noise that was asked for?
+/* idlewave/internal/fidelity.h - is the noise that was made the noise that was asked for?
  * SPDX-License-Identifier: BSD-3-Clause
  *
  *     iw_fidelity_inputs inputs = {.expected = &trace->cpus[0], .planned = &plan->cpus[0],
@@ -10,13 +10,13 @@
  * A probe watches a thread while noise is injected into it. What it saw is matched in time with what was to
  * be made; what nothing was made for is the host's own. docs/validation/emulation.md has the equations.
  */
-#ifndef IW_FIDELITY_H
-#define IW_FIDELITY_H
+#ifndef IW_INTERNAL_FIDELITY_H
+#define IW_INTERNAL_FIDELITY_H
 
 #include <stdbool.h>
 #include <stdio.h>
 
-#include <idlewave/inject.h>
+#include <idlewave/internal/inject.h>
 #include <idlewave/recording.h>
 
 #ifdef __cplusplus

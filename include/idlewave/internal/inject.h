@@ -1,4 +1,4 @@
-/* idlewave/inject.h - noise on demand: detours of a recording, made to happen again on this machine.
+/* idlewave/internal/inject.h - noise on demand: detours of a recording, made to happen again on this machine.
  * SPDX-License-Identifier: BSD-3-Clause
  *
  *     iw_inject_costs costs;
@@ -17,8 +17,8 @@
  * restarts (nanosleep, poll, select) end with EINTR when a detour meets them. fifo stays below 90 % of the
  * kernel's limit on real-time threads and falls silent when threads of normal priority do not run.
  */
-#ifndef IW_INJECT_H
-#define IW_INJECT_H
+#ifndef IW_INTERNAL_INJECT_H
+#define IW_INTERNAL_INJECT_H
 
 #include <stdbool.h>
 #include <stdio.h>

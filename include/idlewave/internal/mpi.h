@@ -1,4 +1,4 @@
-/* idlewave/mpi.h - the parts that are built once for each MPI, found and loaded at run time.
+/* idlewave/internal/mpi.h - the parts that are built once for each MPI, found and loaded at run time.
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * Nothing here needs <mpi.h>. Parts live in <libdir>/idlewave/<name>/ (name: "openmpi", "mpich"):
@@ -6,8 +6,8 @@
  * libidlewave-replay.so, preloaded into programs. The part named "plain" has only the latter, for programs
  * without MPI.
  */
-#ifndef IW_MPI_H
-#define IW_MPI_H
+#ifndef IW_INTERNAL_MPI_H
+#define IW_INTERNAL_MPI_H
 
 #include <stdbool.h>
 #include <stddef.h>

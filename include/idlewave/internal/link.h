@@ -1,12 +1,12 @@
-/* idlewave/link.h - how the processes of one run reach each other. Filled by the part of an MPI
- * (idlewave/mpi.h); whoever has another transport may fill it too.
+/* idlewave/internal/link.h - how the processes of one run reach each other. Filled by the part of an MPI
+ * (idlewave/internal/mpi.h); whoever has another transport may fill it too.
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * Messages of one (sender, receiver, channel) arrive in the order in which they were sent. Calls may come
  * from several threads at once, but only from one for each channel of a peer. No call waits.
  */
-#ifndef IW_LINK_H
-#define IW_LINK_H
+#ifndef IW_INTERNAL_LINK_H
+#define IW_INTERNAL_LINK_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
-/* idlewave/bench.h - the compute-and-synchronise benchmark: what is to be done, what came of it, what it
- * says. docs/how-to/bench.md.
+/* idlewave/internal/bench.h - the compute-and-synchronise benchmark: what is to be done, what came of it,
+ * what it says. docs/how-to/bench.md.
  * SPDX-License-Identifier: BSD-3-Clause
  *
  *     iw_bench_plan plan = IW_BENCH_PLAN_INIT;
@@ -11,13 +11,13 @@
  * A phase is: work for a quantum, then an operation. qt is the time of the work, bt that of the operation,
  * qtbt their sum. Over all ranks of a phase, the largest counts.
  */
-#ifndef IW_BENCH_H
-#define IW_BENCH_H
+#ifndef IW_INTERNAL_BENCH_H
+#define IW_INTERNAL_BENCH_H
 
 #include <stdbool.h>
 #include <stdio.h>
 
-#include <idlewave/inject.h>
+#include <idlewave/internal/inject.h>
 
 #ifdef __cplusplus
 extern "C" {

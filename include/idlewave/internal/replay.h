@@ -1,16 +1,18 @@
-/* idlewave/replay.h - what `idlewave replay` hands to the library that it preloads, and to its injector.
+/* idlewave/internal/replay.h - what `idlewave replay` hands to the library that it preloads, and to its
+ * injector.
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * A page of shared memory and the plans (idlewave/inject.h), all anonymous files that the process has open
- * which becomes the program. The variable IW_REPLAY_VARIABLE names the page as "/proc/PID/fd/N", so that
- * processes find it that were started by others which had closed their files: a script's, an interpreter's.
+ * A page of shared memory and the plans (idlewave/internal/inject.h), all anonymous files that the process
+ * has open which becomes the program. The variable IW_REPLAY_VARIABLE names the page as "/proc/PID/fd/N", so
+ * that processes find it that were started by others which had closed their files: a script's, an
+ * interpreter's.
  */
-#ifndef IW_REPLAY_H
-#define IW_REPLAY_H
+#ifndef IW_INTERNAL_REPLAY_H
+#define IW_INTERNAL_REPLAY_H
 
 #include <stdint.h>
 
-#include <idlewave/inject.h>
+#include <idlewave/internal/inject.h>
 
 #ifdef __cplusplus
 extern "C" {

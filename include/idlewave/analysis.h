@@ -1,0 +1,434 @@
+/* idlewave/analysis.h - what recordings say: numbers, comparisons, spectra, fitted laws.
+ * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Experimental: functions and structs here may change in any release.
+ */
+#ifndef IW_ANALYSIS_H
+#define IW_ANALYSIS_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include <idlewave/recording.h>
+#include <idlewave/result.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ======== Facts ========
+ * Numbers of a recording, by source and by CPU, and how they are shown.
+ */
+
+/** One line of a table: all of a recording, one source, or one CPU. FWQ and FTQ: each quantum counts as one
+ * detour that took what the quantum lost against the best one of its CPU. */
+typedef struct iw_noise_row {
+    uint64_t count;        /* of a source: detours in which it takes part */
+    double rate_hz, share; /* of the time watched, on the average CPU */
+    double median_ns, p99_ns, max_ns;
+    double period_ns; /* 0: not periodic */
+} iw_noise_row;
+
+typedef struct iw_noise_facts {
+    double watched_ns; /* summed over CPUs */
+    iw_noise_row all;
+    iw_noise_row *by_source; /* recording->source_count */
+    iw_noise_row *by_cpu;    /* recording->cpu_count */
+    uint64_t dropped;
+    double long_ns; /* as given */
+    /* Ranks from which on noise dominates a barrier: ranks x share of time in long detours is about 1, the
+     * inflection point of Hoefler, Schneider, Lumsdaine (SC'10). 0: not up to 2^40. */
+    double critical_ranks;
+    /* Sources rarer than this (mean time between) may have been missed: a third of the shortest CPU's length
+     * (rule of three, 95 %). */
+    double rare_limit_ns;
+} iw_noise_facts;
+
+/** `long_ns`: detours at least this long count for critical_ranks. */
+IW_API IW_NODISCARD iw_status iw_noise_facts_new(const iw_log *log, const iw_recording *recording,
+                                                 double long_ns, iw_noise_facts **facts_p);
+IW_API void iw_noise_facts_free(iw_noise_facts *facts);
+
+/** Verdict, table by source, per CPU, warnings, scatter plot over time and histogram; 80 columns. */
+IW_API IW_NODISCARD iw_status iw_noise_write_text(const iw_log *log, const iw_recording *recording,
+                                                  const iw_noise_facts *facts, const char *name, FILE *out);
+
+/** The same, and the spectrum, with what carries its lines; a sentence where a recording is too short for
+ * one. */
+IW_API IW_NODISCARD iw_status iw_noise_write_report(const iw_log *log, const iw_recording *recording,
+                                                    const iw_noise_facts *facts, const char *name, FILE *out);
+
+/** One JSON object, schema "idlewave.noise/1". */
+IW_API IW_NODISCARD iw_status iw_noise_write_json(const iw_log *log, const iw_recording *recording,
+                                                  const iw_noise_facts *facts, const char *name, FILE *out);
+
+/** A header line and one line a detour: cpu,start_ns,duration_ns,class,source; FWQ and FTQ: one line a
+ * quantum, cpu,start_ns,duration_ns or cpu,start_ns,work. */
+IW_API IW_NODISCARD iw_status iw_noise_write_csv(const iw_log *log, const iw_recording *recording, FILE *out);
+
+/** One HTML page, nothing from elsewhere: verdict, sources, plots with the tables behind them, spectrum,
+ * origin. */
+IW_API IW_NODISCARD iw_status iw_noise_write_html(const iw_log *log, const iw_recording *recording,
+                                                  const iw_noise_facts *facts, const char *name, FILE *out);
+
+/** Detours over time and their distribution by source, drawn into `path`: .svg, or by gnuplot .png and .pdf;
+ * .gp is the script for it. IW_ERR_USAGE (another suffix), IW_ERR_IO (no gnuplot, or it failed). */
+IW_API IW_NODISCARD iw_status iw_noise_plot(const iw_log *log, const iw_recording *recording,
+                                            const iw_noise_facts *facts, const char *name, const char *path);
+
+/* ======== Comparisons ========
+ * Is one recording noisier than another, beyond chance, and because of what?
+ *
+ * Detours come in bursts, and those of neighbouring CPUs come together. So chance is judged by a block
+ * bootstrap: each recording is cut into blocks of time that hold all of its CPUs, and blocks are drawn with
+ * replacement until they make up a recording again, over and over.
+ */
+
+typedef enum iw_compare_metric {
+    IW_COMPARE_SHARE, /* of the time watched, on the average CPU */
+    IW_COMPARE_RATE,  /* detours a second, on the average CPU; quanta have none */
+    IW_COMPARE_MEDIAN,
+    IW_COMPARE_P99,     /* durations in ns */
+    IW_COMPARE_LONGEST, /* has no interval: it hangs on one detour */
+    IW_COMPARE_METRICS
+} iw_compare_metric;
+
+/** Numbers that do not exist are NaN. */
+typedef struct iw_compare_value {
+    double a, b;
+    double low, high; /* of b - a, 95 % interval */
+} iw_compare_value;
+
+/** Between the distributions of durations. */
+typedef struct iw_compare_distance {
+    double distance;
+    double by_chance; /* 95 of 100 pairs of recordings of the same noise are less apart; may be infinite */
+    double p;         /* share of such pairs that are at least so far apart */
+} iw_compare_distance;
+
+typedef struct iw_compare_source {
+    iw_source source;
+    bool is_in_a, is_in_b;
+    iw_compare_value share;
+} iw_compare_source;
+
+typedef struct iw_compare_side {
+    size_t cpu_count;
+    double watched_ns; /* summed over CPUs */
+    int64_t length_ns; /* of the longest CPU */
+    int64_t block_ns;
+    size_t block_count;
+    double threshold_ns; /* of its coarsest CPU */
+    uint64_t count;      /* detours that were compared, or quanta */
+    uint64_t left_out;   /* shorter than the common threshold */
+    uint64_t dropped;
+} iw_compare_side;
+
+typedef enum iw_compare_verdict {
+    IW_COMPARE_SAME,   /* no difference beyond chance */
+    IW_COMPARE_BETTER, /* b is better */
+    IW_COMPARE_SLIGHT, /* b is worse, but perhaps not by more than the tolerance */
+    IW_COMPARE_WORSE,
+    IW_COMPARE_UNKNOWN /* cannot tell: too few detours for a percentile */
+} iw_compare_verdict;
+
+typedef struct iw_compare_opts {
+    iw_compare_metric metric; /* that the verdict is about; share, rate or p99 */
+    double tolerance;         /* b may be so much above a: a share of time, or of a's rate or p99 */
+    uint64_t seed;
+    size_t replicates;
+} iw_compare_opts;
+
+#define IW_COMPARE_OPTS_INIT                                                        \
+    {                                                                               \
+        .metric = IW_COMPARE_SHARE, .tolerance = 0.0, .seed = 1, .replicates = 2000 \
+    }
+
+typedef struct iw_noise_comparison {
+    iw_compare_opts opts;
+    iw_compare_verdict verdict;
+    iw_compare_side a, b;
+    double threshold_ns; /* shorter detours are left out of both */
+    iw_compare_value metrics[IW_COMPARE_METRICS];
+    iw_compare_distance ks;             /* Kolmogorov and Smirnov: largest difference of the shares */
+    iw_compare_distance wasserstein_ns; /* first order: mean shift of the durations */
+    bool has_sources;                   /* both recordings name sources, and by the same means */
+    size_t source_count;                /* of both, the largest difference first; 0 without sources */
+    iw_compare_source *sources;
+    size_t stretch_count; /* 1 to 3: so few stretches of one recording carry the difference; else 0 */
+    int64_t stretch_ns;   /* their length together */
+} iw_noise_comparison;
+
+/** IW_ERR_UNSUPPORTED: one has detours and the other one quanta. IW_ERR_RANGE: one watched no time, or the
+ * options are out of range. */
+IW_API IW_NODISCARD iw_status iw_noise_compare(const iw_log *log, const iw_recording *a,
+                                               const iw_recording *b, const iw_compare_opts *opts,
+                                               iw_noise_comparison **comparison_p);
+IW_API void iw_noise_comparison_free(iw_noise_comparison *comparison);
+
+/** "share", "rate", "median", "p99", "longest". */
+IW_API const char *iw_compare_metric_name(iw_compare_metric metric);
+
+/** What a report of a comparison needs. */
+typedef struct iw_compared {
+    const iw_recording *a, *b;
+    const char *name_a, *name_b;
+    const iw_noise_comparison *comparison;
+} iw_compared;
+
+/** Verdict, table of metrics, table of sources, how sure; 80 columns. */
+IW_API IW_NODISCARD iw_status iw_compare_write_text(const iw_log *log, const iw_compared *compared,
+                                                    FILE *out);
+
+/** One JSON object, schema "idlewave.noise-compare/1". */
+IW_API IW_NODISCARD iw_status iw_compare_write_json(const iw_log *log, const iw_compared *compared,
+                                                    FILE *out);
+
+/** The table of sources: class,source,share_a,share_b,difference,low,high. */
+IW_API IW_NODISCARD iw_status iw_compare_write_csv(const iw_log *log, const iw_compared *compared, FILE *out);
+
+/* ======== Spectra ========
+ * Which frequencies the noise of a recording has.
+ */
+
+/** Noise that comes again and again at the same distance. */
+typedef struct iw_spectral_line {
+    double frequency_hz; /* of the fundamental, also where only its multiples stand out */
+    double ratio;        /* power over the floor, of the strongest of its multiples */
+    double share;        /* of the time that it takes, about; the root of the mean square over the CPUs */
+    size_t harmonics;    /* multiples that stand out, without the fundamental */
+} iw_spectral_line;
+
+/** A source that is periodic by itself. */
+typedef struct iw_spectral_source {
+    uint32_t source;  /* number in the recording's list */
+    double period_ns; /* as iw_noise_row has it */
+    double share;
+    size_t line; /* that it carries; line_count if it carries none */
+} iw_spectral_source;
+
+typedef struct iw_spectrum_opts {
+    double max_frequency_hz; /* 0: 5 kHz, or as far as quanta and length allow */
+    int64_t cpu;             /* only this one; -1: the mean of all */
+} iw_spectrum_opts;
+
+#define IW_SPECTRUM_OPTS_INIT              \
+    {                                      \
+        .max_frequency_hz = 0.0, .cpu = -1 \
+    }
+
+/** The signal is the share of time that is lost. Its spectrum is the mean over CPUs and over windows of time
+ * that overlap by half (Welch, with Hann's window). */
+typedef struct iw_noise_spectrum {
+    iw_spectrum_opts opts;   /* as given, but for max_frequency_hz: what was reached */
+    size_t count;            /* of frequencies: 0, step_hz, 2 step_hz, ... */
+    double step_hz;          /* one over the length of a window */
+    double resolution_hz;    /* lines closer than this are one */
+    double lowest_hz;        /* what is below cannot be told from a drift */
+    double *power;           /* one-sided density, 1/Hz */
+    double *floor;           /* what it is around there without lines: a running median */
+    double window_ns;        /* length of a window */
+    double quanta_hz;        /* their rate, 0 for detours; what is above half of it shows up folded back */
+    size_t cpu_count;        /* that were long enough */
+    size_t windows;          /* transformed, of all CPUs */
+    size_t possible_windows; /* that there are; long recordings are sampled evenly */
+    double freedom;          /* degrees of freedom of a value of `power` */
+    double least_ratio;      /* lines must rise above the floor so many times */
+    double false_alarm;      /* probability that noise without lines shows any */
+    double highest_ratio;    /* of all frequencies */
+    size_t line_count;       /* the strongest first */
+    iw_spectral_line *lines;
+    size_t source_count; /* periodic ones; quanta know none */
+    iw_spectral_source *sources;
+} iw_noise_spectrum;
+
+/** IW_ERR_RANGE: no such CPU, a frequency that is not above 0, or a recording too short. */
+IW_API IW_NODISCARD iw_status iw_noise_spectrum_new(const iw_log *log, const iw_recording *recording,
+                                                    const iw_spectrum_opts *opts,
+                                                    iw_noise_spectrum **spectrum_p);
+IW_API void iw_noise_spectrum_free(iw_noise_spectrum *spectrum);
+
+/** Verdict, lines and the sources that carry them, a plot, how sure; 80 columns. */
+IW_API IW_NODISCARD iw_status iw_spectrum_write_text(const iw_log *log, const iw_recording *recording,
+                                                     const iw_noise_spectrum *spectrum, const char *name,
+                                                     FILE *out);
+
+/** One JSON object, schema "idlewave.noise-spectrum/1". */
+IW_API IW_NODISCARD iw_status iw_spectrum_write_json(const iw_log *log, const iw_recording *recording,
+                                                     const iw_noise_spectrum *spectrum, const char *name,
+                                                     FILE *out);
+
+/** frequency_hz,power: one line each. */
+IW_API IW_NODISCARD iw_status iw_spectrum_write_csv(const iw_log *log, const iw_noise_spectrum *spectrum,
+                                                    FILE *out);
+
+/** As iw_noise_plot(). */
+IW_API IW_NODISCARD iw_status iw_spectrum_plot(const iw_log *log, const iw_recording *recording,
+                                               const iw_noise_spectrum *spectrum, const char *name,
+                                               const char *path);
+
+/* ======== Fitted laws ========
+ * Which laws describe recorded detours: how long they last, and when they come.
+ *
+ *     iw_noise_fit *fit;
+ *     st = iw_noise_fit_new(log, recording, &opts, &fit);
+ *     ... fit->specs[0].text, "poisson:9.87Hz,exp:19.9us", as iw_noise_add() takes it ...
+ *     iw_noise_fit_free(fit);
+ *
+ * Laws are those that simulations draw from. Detours shorter than the threshold were not recorded, so all
+ * likelihoods are those of the part of a law above it (left-truncated).
+ */
+
+typedef enum iw_fit_law {
+    IW_FIT_FIXED, /* 95 of 100 are the same, up to 1 % */
+    IW_FIT_EXP,
+    IW_FIT_PARETO,
+    IW_FIT_LOGNORMAL,
+    IW_FIT_LAWS
+} iw_fit_law;
+
+/** "fixed", "exponential", "Pareto", "lognormal". */
+IW_API const char *iw_fit_law_name(iw_fit_law law);
+
+/** One law, fitted by largest likelihood. Intervals are NaN where the fit stands at a limit. */
+typedef struct iw_duration_fit {
+    bool is_fitted;       /* else the law cannot be: too few detours, or none that differ */
+    iw_estimate scale_ns; /* T (and its range), MEAN, MIN or MEDIAN */
+    iw_estimate shape;    /* Pareto's A, lognormal's SIGMA; else NaN */
+    double log_likelihood, aic, bic;
+    double distance;  /* Kolmogorov and Smirnov: largest difference of the shares of shorter detours */
+    double p;         /* share of samples of the law, fitted again, that are at least so far from their fit */
+    double seen;      /* share of the law above the threshold; what is below is inferred */
+    bool is_at_limit; /* a law with less above the threshold, or a smaller mean, would be even likelier */
+} iw_duration_fit;
+
+/** How long detours last. */
+typedef struct iw_durations {
+    uint64_t count;    /* at least as long as the threshold: these are described */
+    uint64_t left_out; /* shorter: parts of detours, or of CPUs with a finer threshold */
+    double cut_ns;     /* the threshold, less half a nanosecond of rounding */
+    double total_ns, longest_ns;
+    double left_out_ns; /* in those that were left out */
+    bool is_fitted;     /* there is a best law */
+    iw_fit_law best;
+    iw_duration_fit laws[IW_FIT_LAWS];
+    /* The tail: tail_share of all detours are longer than this; 0: too few to tell. */
+    double tail_share, tail_recorded_ns, tail_fitted_ns;
+    double expected_as_long; /* as the longest: how many, by the best law */
+    size_t point_count;      /* the distribution, thinned, ascending: */
+    double *point_ns;
+    double *point_above; /* share of detours at least so long */
+} iw_durations;
+
+/** By a law: the share of the detours above the threshold that are longer than this. */
+IW_API double iw_durations_above(const iw_durations *durations, iw_fit_law law, double ns);
+
+/** When detours come, on one CPU. */
+typedef struct iw_arrivals {
+    double rate_hz;   /* of all */
+    double period_ns; /* 0: not periodic */
+    uint64_t beats;   /* that are periodic */
+    double missing;   /* share of beats that are not there */
+    uint64_t others;  /* that come between the beats, or all */
+    /* Of the gaps between the others, against the exponential law of random arrivals; NaN: too few. */
+    double gap_distance, gap_p;
+    double gap_variation; /* standard deviation over mean: 1 at random, above in bursts, below in step */
+} iw_arrivals;
+
+typedef enum iw_fit_kind { IW_FIT_ALL, IW_FIT_SOURCE, IW_FIT_OTHERS } iw_fit_kind;
+
+/** Detours that are fitted together. */
+typedef struct iw_fit_group {
+    iw_fit_kind kind;
+    uint32_t source;     /* of one source: its number */
+    size_t source_count; /* of others: how many */
+    double share;        /* of the time watched */
+    iw_arrivals arrivals;
+    iw_durations durations; /* of all of them */
+    bool has_parts;         /* both are told apart: */
+    iw_durations beats, others;
+} iw_fit_group;
+
+enum { IW_FIT_SPEC_SIZE = 128 };
+
+/** A source of noise as simulations take it. */
+typedef struct iw_fit_spec {
+    size_t group;
+    bool is_periodic;
+    double rate_hz; /* also of what is below the threshold */
+    iw_fit_law law;
+    double scale_ns, shape;
+    double seen;  /* share above the threshold */
+    double share; /* of the time; INFINITY: has no mean */
+    /* Of those that come at random: the share that begins within another one and is recorded as one with it.
+     * Scale and shape are those of single detours, not of recorded ones. */
+    double overlapping;
+    bool is_by_mean; /* overlap hides the form of the law, only rate and mean follow from the recording */
+    char text[IW_FIT_SPEC_SIZE];
+} iw_fit_spec;
+
+/** A recording made of the specs, against the one that was fitted. */
+typedef struct iw_fit_agreement {
+    bool is_known;
+    int64_t length_ns;             /* of the made one; long ones are cut */
+    double recorded, made;         /* shares of the time in detours above the threshold */
+    double low, high;              /* of their difference, made - recorded: 95 % */
+    double recorded_hz, made_hz;   /* rates */
+    iw_compare_distance durations; /* between their distributions (Kolmogorov and Smirnov) */
+} iw_fit_agreement;
+
+typedef struct iw_fit_opts {
+    uint64_t seed;
+    size_t replicates; /* of the bootstrap that gives p: at least 1/(replicates + 1) */
+} iw_fit_opts;
+
+#define IW_FIT_OPTS_INIT             \
+    {                                \
+        .seed = 1, .replicates = 999 \
+    }
+
+/** Fewer detours are not fitted. */
+enum { IW_FIT_LEAST = 10 };
+
+typedef struct iw_noise_fit {
+    iw_fit_opts opts;
+    double threshold_ns; /* of the coarsest CPU */
+    double watched_ns;   /* summed over CPUs */
+    uint64_t dropped;    /* detours that the recording lost */
+    bool has_sources;
+    size_t group_count; /* the first is all of it; then sources, the largest share first, and the rest */
+    iw_fit_group *groups;
+    size_t spec_count; /* of the sources if there are any, else of all */
+    iw_fit_spec specs[IW_NOISE_MAX_SOURCES];
+    double left_out_share; /* of the time: what is in no spec */
+    iw_fit_agreement agreement;
+} iw_noise_fit;
+
+/** IW_ERR_UNSUPPORTED: quanta (FWQ, FTQ), which have no single detours. IW_ERR_RANGE: no time was watched. */
+IW_API IW_NODISCARD iw_status iw_noise_fit_new(const iw_log *log, const iw_recording *recording,
+                                               const iw_fit_opts *opts, iw_noise_fit **fit_p);
+IW_API void iw_noise_fit_free(iw_noise_fit *fit);
+
+/** By the specs together: the share of the detours above the threshold that are longer than this. */
+IW_API double iw_noise_fit_above(const iw_noise_fit *fit, double ns);
+
+/** Verdict, laws, sources, the distribution with its fit, specs for simulations, how sure; 80 columns. */
+IW_API IW_NODISCARD iw_status iw_fit_write_text(const iw_log *log, const iw_recording *recording,
+                                                const iw_noise_fit *fit, const char *name, FILE *out);
+
+/** One JSON object, schema "idlewave.noise-fit/1". */
+IW_API IW_NODISCARD iw_status iw_fit_write_json(const iw_log *log, const iw_recording *recording,
+                                                const iw_noise_fit *fit, const char *name, FILE *out);
+
+/** One line for each law of each group. */
+IW_API IW_NODISCARD iw_status iw_fit_write_csv(const iw_log *log, const iw_recording *recording,
+                                               const iw_noise_fit *fit, FILE *out);
+
+/** As iw_noise_plot(): distributions with their fits; ".gp" writes the script for gnuplot instead. */
+IW_API IW_NODISCARD iw_status iw_fit_plot(const iw_log *log, const iw_recording *recording,
+                                          const iw_noise_fit *fit, const char *name, const char *path);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
