@@ -25,6 +25,7 @@ import sys
 # folder of src: (folders it may use, third-party libraries it may include)
 ARROWS = {
     "base": ((), ("Random123",)),
+    "schema": (("base",), ("jansson",)),
     "noise": (("base",), ("GSL",)),
     "inject": (("base", "noise"), ()),
     "launch": (("base",), ()),
@@ -36,7 +37,7 @@ ARROWS = {
     "analysis": (("base", "noise", "stats"), ("GSL",)),
     "wave": (("base", "stats"), ()),
     "format": (
-        ("base", "launch", "net", "noise", "program", "wave"),
+        ("base", "launch", "net", "noise", "program", "schema", "wave"),
         ("HDF5", "jansson", "libtracecmd", "libyaml", "OTF2"),
     ),
     "team": (("base",), ()),
@@ -46,8 +47,8 @@ ARROWS = {
     "study": (("base", "format", "net", "noise", "program", "sim", "stats", "whatif"), ("jansson",)),
     "verify": (("analysis", "base", "measure", "noise"), ()),
     "report": (
-        ("analysis", "base", "bench", "format", "model", "net", "noise", "program", "sim", "stats", "verify", "wave",
-         "whatif"),
+        ("analysis", "base", "bench", "format", "model", "net", "noise", "program", "schema", "sim", "stats", "verify",
+         "wave", "whatif"),
         ("jansson",),
     ),
 }

@@ -3,16 +3,27 @@
  */
 #include "options/shown_opts.h"
 
+#include <langinfo.h>
+#include <locale.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
 /* In the order of enum output_format. */
 static const char *const without_csv[] = {"text", "json", NULL};
 static const char *const with_csv[] = {"text", "json", "csv", NULL};
+static const char *const all_formats[] = {"text", "json", "csv", "html", NULL};
 
 #define ROW(...) OPT_ROW(struct shown_opts, __VA_ARGS__)
 const struct opt shown_rows[] = {
     ROW("format", OPT_CHOICE, format, "", "for people, or for programs (default text)",
         .choices = without_csv),
     ROW("format", OPT_CHOICE, format, "", "for people, or for programs (default text)", .choices = with_csv),
-    ROW("plot", OPT_STRING, plot, "FILE", "draw it as .svg, .png or .pdf too (needs gnuplot)"),
+    ROW("format", OPT_CHOICE, format, "",
+        "text for people, html for a page, json or csv for programs (default text)", .choices = all_formats),
+    ROW("plot", OPT_STRING, plot, "FILE",
+        "also draw it: .svg; .png and .pdf with gnuplot; .gp writes the script"),
 };
 #undef ROW
 
@@ -20,4 +31,42 @@ int shown_check_no_csv(const struct ui *ui, const struct shown_opts *opts, const
 {
     return opts->format != OUTPUT_CSV ? UI_DONE
                                       : ui_usage(ui, "%s has no CSV form: use --format text or json", option);
+}
+
+/* ---- documents ---- */
+
+/* Whether the locale of the terminal has UTF-8; that of the process is left as it is. */
+static bool is_ascii(void)
+{
+    const locale_t locale = newlocale(LC_CTYPE_MASK, "", (locale_t)0);
+    const bool is_utf8 = locale != (locale_t)0 && strcmp(nl_langinfo_l(CODESET, locale), "UTF-8") == 0;
+
+    if (locale != (locale_t)0) {
+        freelocale(locale);
+    }
+    return !is_utf8;
+}
+
+iw_doc_look shown_look(void)
+{
+    const char *no_colour = getenv("NO_COLOR");
+
+    return (iw_doc_look){.has_colour = isatty(STDOUT_FILENO) && (no_colour == NULL || no_colour[0] == '\0'),
+                         .is_ascii = is_ascii()};
+}
+
+int shown_write(struct ui *ui, const struct shown_opts *opts, iw_doc doc)
+{
+    static const iw_doc_format formats[] = {[OUTPUT_TEXT] = IW_DOC_TEXT,
+                                            [OUTPUT_JSON] = IW_DOC_JSON,
+                                            [OUTPUT_CSV] = IW_DOC_CSV,
+                                            [OUTPUT_HTML] = IW_DOC_HTML};
+    const iw_doc_look look = shown_look();
+    const iw_status drawn = opts->plot != NULL ? iw_doc_plot(&ui->log, doc, opts->plot) : IW_OK;
+    iw_status status = drawn;
+
+    if (drawn != IW_ERR_USAGE) {
+        status = iw_doc_write(&ui->log, doc, formats[opts->format], &look, stdout);
+    }
+    return ui_exit_of(status != IW_OK ? status : drawn);
 }

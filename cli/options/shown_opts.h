@@ -4,9 +4,11 @@
 #ifndef IW_CLI_SHOWN_OPTS_H
 #define IW_CLI_SHOWN_OPTS_H
 
+#include <idlewave/doc.h>
+
 #include "options/opt.h"
 
-enum output_format { OUTPUT_TEXT, OUTPUT_JSON, OUTPUT_CSV };
+enum output_format { OUTPUT_TEXT, OUTPUT_JSON, OUTPUT_CSV, OUTPUT_HTML };
 
 struct shown_opts {
     struct opt_origins origins;
@@ -29,6 +31,19 @@ extern const struct opt shown_rows[];
     {                                           \
         title, shown_rows + 1, 2, offset, false \
     }
+
+/* For what shown_write() shows: --format text|json|csv|html and --plot. */
+#define SHOWN_GROUP(title, offset)              \
+    {                                           \
+        title, shown_rows + 2, 2, offset, false \
+    }
+
+/* Shows a result on standard output, and draws it if that is asked for; returns an exit code. A picture that
+ * fails (no gnuplot) does not keep the numbers back. */
+int shown_write(struct ui *ui, const struct shown_opts *opts, iw_doc doc);
+
+/* What the terminal can show. */
+iw_doc_look shown_look(void);
 
 /* The row of what a verb makes: -o, --output. `what` says what it is, and where it goes by default. */
 #define SHOWN_OUTPUT_ROW(values, field, meta, what) \

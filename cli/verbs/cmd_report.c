@@ -27,7 +27,7 @@ static const char *const formats[] = {
 /* The first that fits. */
 static const struct report_kind *const kinds[] = {&report_timeline, &report_fleet, &report_study,
                                                   &report_noise,    &report_bench, &report_whatif,
-                                                  &report_result};
+                                                  &report_doc,      &report_result};
 
 #define ROW(...) OPT_ROW(struct report_opts, __VA_ARGS__)
 static const struct opt output_rows[] = {

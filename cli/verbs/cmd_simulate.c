@@ -96,12 +96,8 @@ static int forecast(struct ui *ui, const struct simulate_opts *opts, const struc
     fill_opts(opts, s, &sim);
     sim.trials += redrawn;
     status = iw_forecast_make(&ui->log, s->program, &s->net, s->noise, &sim, &all);
-    if (status == IW_OK) {
-        all.redrawn = redrawn;
-        status = opts->shown.format == OUTPUT_JSON ? iw_forecast_write_json(&ui->log, &all, stdout)
-                                                   : iw_forecast_write_text(&ui->log, &all, stdout);
-    }
-    return ui_exit_of(status);
+    all.redrawn = redrawn;
+    return status == IW_OK ? shown_write(ui, &opts->shown, iw_forecast_doc(&all)) : ui_exit_of(status);
 }
 
 static int simulate(struct ui *ui, const struct simulate_opts *opts, struct simulation *s)

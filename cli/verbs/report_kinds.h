@@ -52,6 +52,6 @@ static inline iw_status report_keep_path(const iw_log *log, const char *path, vo
 }
 
 extern const struct report_kind report_timeline, report_study, report_fleet, report_noise, report_bench,
-    report_whatif, report_result;
+    report_whatif, report_result, report_doc;
 
 #endif

@@ -5,6 +5,7 @@
 #ifndef IW_IDLEWAVE_H
 #define IW_IDLEWAVE_H
 
+#include <idlewave/doc.h>
 #include <idlewave/log.h>
 #include <idlewave/net.h>
 #include <idlewave/noise.h>

@@ -20,6 +20,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include <idlewave/doc.h>
 #include <idlewave/recording.h>
 #include <idlewave/result.h>
 #include <idlewave/sim.h>
@@ -363,10 +364,8 @@ IW_API IW_NODISCARD iw_status iw_forecast_make(const iw_log *log, const iw_progr
                                                const iw_net *net, const iw_noise *noise,
                                                const iw_sim_opts *opts, iw_forecast *forecast_p);
 
-IW_API IW_NODISCARD iw_status iw_forecast_write_text(const iw_log *log, const iw_forecast *forecast,
-                                                     FILE *out);
-IW_API IW_NODISCARD iw_status iw_forecast_write_json(const iw_log *log, const iw_forecast *forecast,
-                                                     FILE *out);
+/** The forecast as text, page or JSON. */
+IW_API iw_doc iw_forecast_doc(const iw_forecast *forecast);
 
 #ifdef __cplusplus
 }

@@ -388,3 +388,13 @@ iw_status iwi_open_growing(const iw_log *log, const char *path, int flags, int *
     *fd_p = fd;
     return IW_OK;
 }
+
+iw_status iwi_check_written(const iw_log *log, FILE *out, const char *what)
+{
+    errno = 0;
+    if (fflush(out) != 0 || ferror(out)) {
+        return iwi_fail(log, IW_ERR_IO, "cannot write %s: %s", what,
+                        errno != 0 ? strerror(errno) : "write error");
+    }
+    return IW_OK;
+}

@@ -5,6 +5,7 @@
 #define IWI_OUTPUT_H
 
 #include <limits.h>
+#include <stdio.h>
 #include <sys/stat.h>
 
 #include <idlewave/result.h>
@@ -62,6 +63,10 @@ void iwi_output_release(struct iwi_output *output);
 
 /* A whole file at once. */
 IW_NODISCARD iw_status iwi_write_bytes(const iw_log *log, const char *path, const void *bytes, size_t count);
+
+/* An error if something could not be written to `out` ("cannot write the result: No space left on device").
+ */
+IW_NODISCARD iw_status iwi_check_written(const iw_log *log, FILE *out, const char *what);
 
 /* ---- for libraries that write themselves ---- */
 

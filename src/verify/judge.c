@@ -69,7 +69,7 @@ iw_cpu_set iwi_concerned(const struct iwi_case *c, const iw_cpu_set *cpus)
 
 /* ---- words ---- */
 
-void iwi_say(char text[IW_MITIGATION_TEXT_SIZE], const char *format, ...)
+void iwi_judge_say(char text[IW_MITIGATION_TEXT_SIZE], const char *format, ...)
 {
     const size_t used = strlen(text);
     va_list args;
@@ -110,8 +110,8 @@ void iwi_say_outside(const struct iwi_case *c, const iw_cpu_set *cpus, iw_mitiga
     char text[IWI_CPUS_SIZE];
 
     if (c->is_told && !iw_cpu_set_is_empty(&outside)) {
-        iwi_say(m->evidence, "%snot for %s of the application", m->evidence[0] != '\0' ? "; " : "",
-                iwi_cpus_text(&outside, text));
+        iwi_judge_say(m->evidence, "%snot for %s of the application", m->evidence[0] != '\0' ? "; " : "",
+                      iwi_cpus_text(&outside, text));
     }
 }
 
@@ -157,10 +157,10 @@ static void fill_advice(const struct iwi_case *c, const char *template, iw_mitig
     while (*template != '\0') {
         const size_t length = strcspn(template, "{");
 
-        iwi_say(m->advice, "%.*s", (int)length, template);
+        iwi_judge_say(m->advice, "%.*s", (int)length, template);
         template += length;
         if (*template == '{') {
-            iwi_say(m->advice, "%s", cpus_of_placeholder(c, template, cpus));
+            iwi_judge_say(m->advice, "%s", cpus_of_placeholder(c, template, cpus));
             template += strcspn(template, "}") + 1;
         }
     }
@@ -188,6 +188,6 @@ void iwi_conclude_setting(iw_mitigation *m, bool is_known, bool is_configured)
     m->state =
         !is_known ? IW_MITIGATION_UNKNOWN : (is_configured ? IW_MITIGATION_CONFIGURED : IW_MITIGATION_ABSENT);
     if (!is_known) {
-        iwi_say(m->evidence, "the setting cannot be read here");
+        iwi_judge_say(m->evidence, "the setting cannot be read here");
     }
 }

@@ -17,13 +17,13 @@ static bool judge_governor(const struct iwi_case *c, const struct iwi_mitigation
 
     (void)ops;
     if (node->governor[0] == '\0') {
-        iwi_say(m->evidence, "no cpufreq here: %s sets the frequency",
-                iwi_node_is_guest(node) ? "the host" : "the firmware");
+        iwi_judge_say(m->evidence, "no cpufreq here: %s sets the frequency",
+                      iwi_node_is_guest(node) ? "the host" : "the firmware");
         return true;
     }
-    iwi_say(m->setting, "%.32s", node->governor);
+    iwi_judge_say(m->setting, "%.32s", node->governor);
     if (!is_fixed) {
-        iwi_say(m->evidence, "on %s", iwi_cpus_text(&node->governor_cpus, cpus));
+        iwi_judge_say(m->evidence, "on %s", iwi_cpus_text(&node->governor_cpus, cpus));
     }
     iwi_conclude_setting(m, true, is_fixed);
     return true;
@@ -44,14 +44,15 @@ static bool judge_idle_states(const struct iwi_case *c, const struct iwi_mitigat
 
     (void)ops;
     if (iwi_node_parameter(node, "idle", value, sizeof value) && strcmp(value, "poll") == 0) {
-        iwi_say(m->setting, "idle=poll");
+        iwi_judge_say(m->setting, "idle=poll");
         iwi_conclude_setting(m, true, true);
     } else if (node->idle_latency_us != IWI_NOT_TOLD) {
-        iwi_say(m->setting, "deepest %.32s, %ld us to wake up", node->idle_state, node->idle_latency_us);
+        iwi_judge_say(m->setting, "deepest %.32s, %ld us to wake up", node->idle_state,
+                      node->idle_latency_us);
         iwi_conclude_setting(m, true, node->idle_latency_us <= SHALLOW_US);
     } else {
-        iwi_say(m->evidence, "no idle states to choose here: %s chooses",
-                iwi_node_is_guest(node) ? "the host" : "the firmware");
+        iwi_judge_say(m->evidence, "no idle states to choose here: %s chooses",
+                      iwi_node_is_guest(node) ? "the host" : "the firmware");
     }
     return true;
 }
@@ -88,13 +89,13 @@ static bool judge_clocksource(const struct iwi_case *c, const struct iwi_mitigat
     (void)ops;
     iwi_conclude_setting(m, strcmp(source, "unknown") != 0 && source[0] != '\0', is_one_of(source, good));
     if (m->state != IW_MITIGATION_UNKNOWN) {
-        iwi_say(m->setting, "%.32s%s", source, is_reliable ? ", tsc=reliable" : "");
+        iwi_judge_say(m->setting, "%.32s%s", source, is_reliable ? ", tsc=reliable" : "");
     }
     if (is_reliable && is_one_of(source, slow)) {
         m->state = IW_MITIGATION_CONTRADICTED;
-        iwi_say(m->evidence, "the command line says tsc=reliable, but the kernel gave the TSC up");
-        iwi_say(m->advice,
-                "dmesg | grep -i tsc says why; check the firmware's settings, or replace the node");
+        iwi_judge_say(m->evidence, "the command line says tsc=reliable, but the kernel gave the TSC up");
+        iwi_judge_say(m->advice,
+                      "dmesg | grep -i tsc says why; check the firmware's settings, or replace the node");
     }
     return true;
 }

@@ -91,12 +91,12 @@ static void name_offenders(const struct iwi_case *c, size_t count, iw_mitigation
         char cpus[IWI_CPUS_SIZE];
 
         if (is_offender(c, irq)) {
-            iwi_say(m->evidence, "%sirq %lu %s goes to %s", shown++ > 0 ? ", " : "", irq->number, irq->name,
-                    iwi_cpus_text(&irq->target, cpus));
+            iwi_judge_say(m->evidence, "%sirq %lu %s goes to %s", shown++ > 0 ? ", " : "", irq->number,
+                          irq->name, iwi_cpus_text(&irq->target, cpus));
         }
     }
     if (count > shown) {
-        iwi_say(m->evidence, " and %zu more", count - shown);
+        iwi_judge_say(m->evidence, " and %zu more", count - shown);
     }
 }
 
@@ -120,22 +120,22 @@ static void advise_affinity(const struct iwi_case *c, size_t count, const char *
 
     for (size_t i = 0; i < c->node->irq_count && shown < SHOWN_IRQS; i++) {
         if (is_offender(c, &c->node->irqs[i])) {
-            iwi_say(m->advice, "%s%lu", shown++ > 0 ? " " : "for i in ", c->node->irqs[i].number);
+            iwi_judge_say(m->advice, "%s%lu", shown++ > 0 ? " " : "for i in ", c->node->irqs[i].number);
         }
     }
     if (count > 0) {
-        iwi_say(m->advice, "; do echo %s > /proc/irq/$i/smp_affinity_list; done", rest);
+        iwi_judge_say(m->advice, "; do echo %s > /proc/irq/$i/smp_affinity_list; done", rest);
     }
     if (count > shown) {
-        iwi_say(m->advice, "; the same for %zu more", count - shown);
+        iwi_judge_say(m->advice, "; the same for %zu more", count - shown);
     }
     if (moved != NULL) {
-        iwi_say(m->advice,
-                "irq %lu %s goes to %s by now: watch again; if it comes back, somebody moves it "
-                "(systemctl status irqbalance)",
-                moved->number, moved->name, iwi_cpus_text(&moved->target, cpus));
+        iwi_judge_say(m->advice,
+                      "irq %lu %s goes to %s by now: watch again; if it comes back, somebody moves it "
+                      "(systemctl status irqbalance)",
+                      moved->number, moved->name, iwi_cpus_text(&moved->target, cpus));
     } else if (count == 0) {
-        iwi_say(m->advice, "echo %s > /proc/irq/NUMBER/smp_affinity_list", rest);
+        iwi_judge_say(m->advice, "echo %s > /proc/irq/NUMBER/smp_affinity_list", rest);
     }
 }
 
@@ -148,12 +148,14 @@ static void advise(const struct iwi_case *c, size_t count, iw_mitigation *m)
 
     advise_affinity(c, count, rest, m);
     if (iw_cpu_set_is_empty(&c->node->managed_irq.cpus)) {
-        iwi_say(m->advice,
-                "; where that is refused, the kernel manages it: boot with isolcpus=managed_irq,domain,%s",
-                quiet);
+        iwi_judge_say(
+            m->advice,
+            "; where that is refused, the kernel manages it: boot with isolcpus=managed_irq,domain,%s",
+            quiet);
     }
     if (c->node->has_irqbalance && !c->node->irqbalance_banned.is_known) {
-        iwi_say(m->advice, "; keep irqbalance from moving them back: IRQBALANCE_BANNED_CPULIST=%s", quiet);
+        iwi_judge_say(m->advice, "; keep irqbalance from moving them back: IRQBALANCE_BANNED_CPULIST=%s",
+                      quiet);
     }
 }
 
@@ -172,8 +174,8 @@ static void say_setting(const struct iwi_node_facts *node, iw_mitigation *m)
 
     for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++) {
         if (settings[i].fact->is_known && !iw_cpu_set_is_empty(&settings[i].fact->cpus)) {
-            iwi_say(m->setting, "%s%s %s", m->setting[0] != '\0' ? ", " : "", settings[i].name,
-                    iw_cpu_set_text(&settings[i].fact->cpus, list, sizeof list));
+            iwi_judge_say(m->setting, "%s%s %s", m->setting[0] != '\0' ? ", " : "", settings[i].name,
+                          iw_cpu_set_text(&settings[i].fact->cpus, list, sizeof list));
         }
     }
 }
@@ -231,12 +233,12 @@ static void judge_guarded(const struct iwi_case *c, iw_mitigation *m)
 
     iwi_conclude(c, &check, m);
     if (offenders > 0 && m->state != IW_MITIGATION_EFFECTIVE) {
-        iwi_say(m->evidence, "%s", m->evidence[0] != '\0' ? "; " : "");
+        iwi_judge_say(m->evidence, "%s", m->evidence[0] != '\0' ? "; " : "");
         name_offenders(c, offenders, m);
         m->state = is_sent_there(c) ? IW_MITIGATION_CONTRADICTED : m->state;
         advise(c, offenders, m);
     } else if (m->state == IW_MITIGATION_CONFIGURED && c->node->irq_count > 0) {
-        iwi_say(m->evidence, "none of %zu interrupts goes there", c->node->irq_count);
+        iwi_judge_say(m->evidence, "none of %zu interrupts goes there", c->node->irq_count);
     } else if (m->state == IW_MITIGATION_CONTRADICTED) {
         advise(c, 0, m);
     }

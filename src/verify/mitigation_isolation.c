@@ -31,8 +31,8 @@ static bool is_inverted(const struct iwi_case *c, const iw_cpu_set *isolated, iw
     char mine[IWI_CPUS_SIZE], theirs[IWI_CPUS_SIZE];
 
     if (c->is_told && !iw_cpu_set_meets(isolated, &c->quiet)) {
-        iwi_say(m->evidence, "none of them is the application's (%s)%s", iwi_cpus_text(&c->quiet, mine),
-                iw_cpu_set_is_within(&others, &c->quiet) ? ": the list is inverted" : "");
+        iwi_judge_say(m->evidence, "none of them is the application's (%s)%s", iwi_cpus_text(&c->quiet, mine),
+                      iw_cpu_set_is_within(&others, &c->quiet) ? ": the list is inverted" : "");
         return true;
     }
     if (c->is_told) {
@@ -40,21 +40,23 @@ static bool is_inverted(const struct iwi_case *c, const iw_cpu_set *isolated, iw
     }
     if (node->container[0] == '\0' && node->init.is_known &&
         iw_cpu_set_is_within(&node->init.cpus, isolated)) {
-        iwi_say(m->evidence, "init and all that it starts may run there only (%s): the list looks inverted",
-                iwi_cpus_text(&node->init.cpus, mine));
+        iwi_judge_say(m->evidence,
+                      "init and all that it starts may run there only (%s): the list looks inverted",
+                      iwi_cpus_text(&node->init.cpus, mine));
         return true;
     }
     if (node->irq_parameter.is_known && iw_cpu_set_is_within(&node->irq_parameter.cpus, isolated)) {
-        iwi_say(m->evidence, "irqaffinity sends interrupts just there (%s): the list looks inverted",
-                iwi_cpus_text(&node->irq_parameter.cpus, mine));
+        iwi_judge_say(m->evidence, "irqaffinity sends interrupts just there (%s): the list looks inverted",
+                      iwi_cpus_text(&node->irq_parameter.cpus, mine));
         return true;
     }
     if (iw_cpu_set_has(isolated, 0) &&
         2 * iw_cpu_set_count(isolated) <= iw_cpu_set_count(&node->online.cpus)) {
-        iwi_say(m->evidence,
-                "CPU 0, which the kernel itself needs, is among them, and most CPUs (%s) are not: the list "
-                "looks inverted",
-                iw_cpu_set_text(&others, theirs, sizeof theirs));
+        iwi_judge_say(
+            m->evidence,
+            "CPU 0, which the kernel itself needs, is among them, and most CPUs (%s) are not: the list "
+            "looks inverted",
+            iw_cpu_set_text(&others, theirs, sizeof theirs));
         return true;
     }
     return false;
@@ -65,10 +67,11 @@ static void advise_inversion(const struct iwi_case *c, const iw_cpu_set *isolate
     const iw_cpu_set others = iw_cpu_set_without(&c->node->online.cpus, isolated);
     char list[IWI_LIST_SIZE];
 
-    iwi_say(m->advice,
-            "isolcpus lists the CPUs that the application gets, not those of the operating system: boot with "
-            "isolcpus=managed_irq,domain,%s",
-            iwi_list_text(c->is_told ? &c->quiet : &others, "CPUS", list));
+    iwi_judge_say(
+        m->advice,
+        "isolcpus lists the CPUs that the application gets, not those of the operating system: boot with "
+        "isolcpus=managed_irq,domain,%s",
+        iwi_list_text(c->is_told ? &c->quiet : &others, "CPUS", list));
 }
 
 static void say_isolation(const struct iwi_node_facts *node, iw_mitigation *m)
@@ -76,11 +79,11 @@ static void say_isolation(const struct iwi_node_facts *node, iw_mitigation *m)
     char list[IWI_CPUS_SIZE];
 
     if (!iw_cpu_set_is_empty(&node->isolated.cpus)) {
-        iwi_say(m->setting, "isolcpus %s", iw_cpu_set_text(&node->isolated.cpus, list, sizeof list));
+        iwi_judge_say(m->setting, "isolcpus %s", iw_cpu_set_text(&node->isolated.cpus, list, sizeof list));
     }
     if (!iw_cpu_set_is_empty(&node->partition.cpus)) {
-        iwi_say(m->setting, "%scpuset partition %s", m->setting[0] != '\0' ? ", " : "",
-                iw_cpu_set_text(&node->partition.cpus, list, sizeof list));
+        iwi_judge_say(m->setting, "%scpuset partition %s", m->setting[0] != '\0' ? ", " : "",
+                      iw_cpu_set_text(&node->partition.cpus, list, sizeof list));
     }
 }
 
@@ -93,15 +96,16 @@ static bool is_at_odds(const struct iwi_case *c, iw_mitigation *m)
     const bool is_empty = iw_cpu_set_is_empty(&isolated);
 
     if (node->partition_fault[0] != '\0') {
-        iwi_say(m->evidence, "the partition of this cgroup is not in effect: '%.120s'",
-                node->partition_fault);
-        iwi_say(m->advice, "give the cgroup CPUs that no sibling has, in cpuset.cpus.exclusive, and write "
-                           "'isolated' to cpuset.cpus.partition again");
+        iwi_judge_say(m->evidence, "the partition of this cgroup is not in effect: '%.120s'",
+                      node->partition_fault);
+        iwi_judge_say(m->advice,
+                      "give the cgroup CPUs that no sibling has, in cpuset.cpus.exclusive, and write "
+                      "'isolated' to cpuset.cpus.partition again");
         return true;
     }
     if (is_empty && node->isolated.is_known && !iw_cpu_set_is_empty(&node->isolated_asked.cpus)) {
-        iwi_say(m->evidence, "the command line asks for isolcpus, but no CPU is isolated");
-        iwi_say(m->advice, "dmesg | grep -i isolcpus says why");
+        iwi_judge_say(m->evidence, "the command line asks for isolcpus, but no CPU is isolated");
+        iwi_judge_say(m->advice, "dmesg | grep -i isolcpus says why");
         return true;
     }
     if (!is_empty && is_inverted(c, &isolated, m)) {
@@ -118,10 +122,10 @@ static void advise_strays(const struct iwi_case *c, iw_mitigation *m)
     char list[IWI_LIST_SIZE];
     const char *rest = iw_cpu_set_is_empty(&others) ? "OTHERS" : iwi_list_text(&others, "OTHERS", list);
 
-    iwi_say(m->advice,
-            "find who put them there: ps -eLo psr,comm,pid; move daemons by systemctl set-property "
-            "system.slice AllowedCPUs=%s, single threads by taskset -pc %s PID",
-            rest, rest);
+    iwi_judge_say(m->advice,
+                  "find who put them there: ps -eLo psr,comm,pid; move daemons by systemctl set-property "
+                  "system.slice AllowedCPUs=%s, single threads by taskset -pc %s PID",
+                  rest, rest);
 }
 
 static bool judge_isolation(const struct iwi_case *c, const struct iwi_mitigation_ops *ops, iw_mitigation *m)
@@ -172,7 +176,7 @@ static bool judge_core_spec(const struct iwi_case *c, const struct iwi_mitigatio
     if (!is_configured && !node->job.is_known) {
         return false;
     }
-    iwi_say(m->setting, "%.120s", node->core_spec);
+    iwi_judge_say(m->setting, "%.120s", node->core_spec);
     if (c->is_told) {
         iwi_conclude(c, &check, m);
     } else { /* its daemons run on the specialised cores, wherever these are */
@@ -181,7 +185,7 @@ static bool judge_core_spec(const struct iwi_case *c, const struct iwi_mitigatio
     if (is_configured && node->job.is_known && iw_cpu_set_is_within(&node->online.cpus, &node->job.cpus)) {
         m->state = IW_MITIGATION_CONTRADICTED;
         m->evidence[0] = '\0';
-        iwi_say(m->evidence, "the job may use all CPUs");
+        iwi_judge_say(m->evidence, "the job may use all CPUs");
     }
     return true;
 }
@@ -210,7 +214,7 @@ static bool judge_workqueue_mask(const struct iwi_case *c, const struct iwi_miti
         iwi_conclude_setting(m, false, false);
         return true;
     }
-    iwi_say(m->setting, "%s", iwi_cpus_text(&fact->cpus, cpus));
+    iwi_judge_say(m->setting, "%s", iwi_cpus_text(&fact->cpus, cpus));
     iwi_conclude(c, &check, m);
     return true;
 }
@@ -255,21 +259,22 @@ static bool judge_smt(const struct iwi_case *c, const struct iwi_mitigation_ops 
 
     (void)ops;
     if (!is_known || strcmp(smt, "off") == 0) {
-        iwi_say(m->setting, is_known ? "SMT is off" : "");
+        iwi_judge_say(m->setting, is_known ? "SMT is off" : "");
         iwi_conclude_setting(m, is_known, true);
         return true;
     }
-    iwi_say(m->setting, "SMT is on");
+    iwi_judge_say(m->setting, "SMT is on");
     if (!c->is_told || !c->node->has_cores) {
         m->state = IW_MITIGATION_ABSENT;
-        iwi_say(m->evidence, "tell the application's CPUs (--cpus) to learn whether their siblings are free");
+        iwi_judge_say(m->evidence,
+                      "tell the application's CPUs (--cpus) to learn whether their siblings are free");
     } else if (iw_cpu_set_is_empty(&shared)) {
         m->state = IW_MITIGATION_CONFIGURED;
-        iwi_say(m->evidence, "siblings of the application's CPUs are left to the system");
+        iwi_judge_say(m->evidence, "siblings of the application's CPUs are left to the system");
     } else {
         m->state = IW_MITIGATION_ABSENT;
-        iwi_say(m->evidence, "%s of the application share cores with each other",
-                iwi_cpus_text(&shared, cpus));
+        iwi_judge_say(m->evidence, "%s of the application share cores with each other",
+                      iwi_cpus_text(&shared, cpus));
     }
     return true;
 }

@@ -20,7 +20,7 @@ static void judge_number(const struct iwi_case *c, const struct iwi_mitigation_o
         iwi_conclude_setting(m, false, false);
         return;
     }
-    iwi_say(m->setting, "%s=%ld", name, value);
+    iwi_judge_say(m->setting, "%s=%ld", name, value);
     if (ops->sources.patterns == NULL) {
         iwi_conclude_setting(m, true, is_configured);
     } else {
@@ -39,7 +39,7 @@ static bool judge_thp(const struct iwi_case *c, const struct iwi_mitigation_ops 
         iwi_conclude_setting(m, false, false);
         return true;
     }
-    iwi_say(m->setting, "transparent_hugepage=%.32s", thp);
+    iwi_judge_say(m->setting, "transparent_hugepage=%.32s", thp);
     if (strcmp(thp, "madvise") == 0) {
         iwi_conclude_setting(m, true, true);
     } else {

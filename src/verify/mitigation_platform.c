@@ -34,23 +34,23 @@ static bool judge_bare_metal(const struct iwi_case *c, const struct iwi_mitigati
     const double steal = steal_share(c);
 
     if (!is_guest && !c->node->tells_hypervisor) {
-        iwi_say(m->evidence, "this machine does not tell whether it is virtual");
+        iwi_judge_say(m->evidence, "this machine does not tell whether it is virtual");
         return true;
     }
     if (!is_guest) {
         iwi_conclude_setting(m, true, true);
         return true;
     }
-    iwi_say(m->setting, "a virtual machine (%.48s)", c->node->info.hypervisor);
+    iwi_judge_say(m->setting, "a virtual machine (%.48s)", c->node->info.hypervisor);
     iwi_conclude(c, &check, m);
     m->evidence[0] = '\0';
     if (m->is_felt) {
-        iwi_say(m->evidence, "%.2g %% of the time went where the kernel sees nothing: to the host",
-                100.0 * m->share);
+        iwi_judge_say(m->evidence, "%.2g %% of the time went where the kernel sees nothing: to the host",
+                      100.0 * m->share);
     }
     if (steal > 0.0) {
-        iwi_say(m->evidence, "%sthe host admits to %.2g %% (steal)", m->evidence[0] != '\0' ? "; " : "",
-                100.0 * steal);
+        iwi_judge_say(m->evidence, "%sthe host admits to %.2g %% (steal)", m->evidence[0] != '\0' ? "; " : "",
+                      100.0 * steal);
         m->is_felt = true;
     }
     return true;
@@ -83,15 +83,15 @@ static bool judge_tuned(const struct iwi_case *c, const struct iwi_mitigation_op
     for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
         is_good |= strncmp(node->tuned, good[i], strlen(good[i])) == 0;
     }
-    iwi_say(m->setting, "%.64s", node->tuned);
+    iwi_judge_say(m->setting, "%.64s", node->tuned);
     iwi_conclude_setting(m, true, is_good);
     if (isolates && iw_cpu_set_is_empty(&node->isolated.cpus) && iw_cpu_set_is_empty(&node->nohz_full.cpus)) {
         m->state = IW_MITIGATION_CONTRADICTED;
-        iwi_say(m->evidence, "the profile isolates CPUs, but the kernel has none isolated");
-        iwi_say(m->advice,
-                "list the CPUs in /etc/tuned/%.32s-variables.conf (isolated_cores=), then tuned-adm "
-                "profile %.32s and reboot",
-                node->tuned, node->tuned);
+        iwi_judge_say(m->evidence, "the profile isolates CPUs, but the kernel has none isolated");
+        iwi_judge_say(m->advice,
+                      "list the CPUs in /etc/tuned/%.32s-variables.conf (isolated_cores=), then tuned-adm "
+                      "profile %.32s and reboot",
+                      node->tuned, node->tuned);
     }
     return true;
 }

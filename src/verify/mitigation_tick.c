@@ -25,18 +25,19 @@ static void explain_tick(const struct iwi_case *c, iw_mitigation *m)
 {
     char cpus[IWI_LIST_SIZE];
 
-    iwi_say(m->evidence, ". The tick came back");
+    iwi_judge_say(m->evidence, ". The tick came back");
     if (has_fair_server(c->node) && c->node->fair_server_ns != 0) {
-        iwi_say(
+        iwi_judge_say(
             m->advice,
             "the deadline server (mainline: since 6.12) keeps the tick alive: as root, for c in "
             "/sys/kernel/debug/sched/fair_server/cpu*; do echo 0 > $c/runtime; done; watch again, and take "
             "a kernel with the fix. If it stays: ");
     }
-    iwi_say(m->advice,
-            "run one task on each of CPUs %s only, no SCHED_FIFO task beside it, and look at the events "
-            "timer:tick_stop for what keeps the tick",
-            iw_cpu_set_text(&c->node->nohz_full.cpus, cpus, sizeof cpus));
+    iwi_judge_say(
+        m->advice,
+        "run one task on each of CPUs %s only, no SCHED_FIFO task beside it, and look at the events "
+        "timer:tick_stop for what keeps the tick",
+        iw_cpu_set_text(&c->node->nohz_full.cpus, cpus, sizeof cpus));
 }
 
 /* The idle loop stops the tick of its CPU, and all that comes with it, without any setting; what still comes
@@ -49,7 +50,7 @@ static void doubt_idle(const struct iwi_case *c, const struct iwi_check *check, 
     if ((m->state == IW_MITIGATION_EFFECTIVE && tally.is_idle) ||
         (m->state == IW_MITIGATION_CONTRADICTED && tally.is_worst_idle)) {
         m->state = IW_MITIGATION_UNKNOWN;
-        iwi_say(m->evidence, ", but the CPUs were idle: 'idlewave record' keeps them busy and tells");
+        iwi_judge_say(m->evidence, ", but the CPUs were idle: 'idlewave record' keeps them busy and tells");
     }
 }
 
@@ -62,12 +63,12 @@ static bool is_refused(const struct iwi_node_facts *node, iw_mitigation *m)
         return false;
     }
     m->state = IW_MITIGATION_CONTRADICTED;
-    iwi_say(m->setting, "nohz_full=%s on the command line",
-            iw_cpu_set_text(&node->nohz_full_asked.cpus, list, sizeof list));
-    iwi_say(m->evidence, "the kernel does not do it%s",
-            node->lacks_nohz_full ? ": it was built without CONFIG_NO_HZ_FULL" : "");
-    iwi_say(m->advice,
-            node->lacks_nohz_full ? "take a kernel with CONFIG_NO_HZ_FULL" : "dmesg | grep -i nohz says why");
+    iwi_judge_say(m->setting, "nohz_full=%s on the command line",
+                  iw_cpu_set_text(&node->nohz_full_asked.cpus, list, sizeof list));
+    iwi_judge_say(m->evidence, "the kernel does not do it%s",
+                  node->lacks_nohz_full ? ": it was built without CONFIG_NO_HZ_FULL" : "");
+    iwi_judge_say(m->advice, node->lacks_nohz_full ? "take a kernel with CONFIG_NO_HZ_FULL"
+                                                   : "dmesg | grep -i nohz says why");
     return true;
 }
 
@@ -90,11 +91,11 @@ static bool judge_nohz_full(const struct iwi_case *c, const struct iwi_mitigatio
         return true;
     }
     if (is_configured) {
-        iwi_say(m->setting, "%s", iwi_cpus_text(&fact->cpus, cpus));
+        iwi_judge_say(m->setting, "%s", iwi_cpus_text(&fact->cpus, cpus));
     }
     if (is_configured && iw_cpu_set_is_empty(&concerned)) {
         m->state = IW_MITIGATION_CONTRADICTED;
-        iwi_say(m->evidence, "none of them is the application's (%s)", iwi_cpus_text(&c->quiet, cpus));
+        iwi_judge_say(m->evidence, "none of them is the application's (%s)", iwi_cpus_text(&c->quiet, cpus));
         return true;
     }
     iwi_conclude(c, &check, m);
@@ -106,8 +107,8 @@ static bool judge_nohz_full(const struct iwi_case *c, const struct iwi_mitigatio
         iwi_say_outside(c, &fact->cpus, m);
     }
     if (m->state == IW_MITIGATION_ABSENT && c->node->lacks_nohz_full) {
-        iwi_say(m->advice,
-                "this kernel was built without CONFIG_NO_HZ_FULL: take another one and verify again");
+        iwi_judge_say(m->advice,
+                      "this kernel was built without CONFIG_NO_HZ_FULL: take another one and verify again");
     }
     return true;
 }
@@ -132,11 +133,11 @@ static bool judge_fair_server(const struct iwi_case *c, const struct iwi_mitigat
         return false;
     }
     if (node->fair_server_ns == IWI_NOT_TOLD) {
-        iwi_say(m->evidence, "%s: /sys/kernel/debug/sched/fair_server tells",
-                node->hides_fair_server ? "only root may look" : "debugfs is not mounted");
+        iwi_judge_say(m->evidence, "%s: /sys/kernel/debug/sched/fair_server tells",
+                      node->hides_fair_server ? "only root may look" : "debugfs is not mounted");
         return true;
     }
-    iwi_say(m->setting, "runtime %ld us", node->fair_server_ns / 1000);
+    iwi_judge_say(m->setting, "runtime %ld us", node->fair_server_ns / 1000);
     iwi_conclude_setting(m, true, node->fair_server_ns == 0);
     return true;
 }
@@ -168,11 +169,12 @@ static bool judge_rcu_nocbs(const struct iwi_case *c, const struct iwi_mitigatio
         doubt_idle(c, &check, m);
     }
     if (is_configured) {
-        iwi_say(m->setting, "%s", iwi_cpus_text(&fact->cpus, cpus));
+        iwi_judge_say(m->setting, "%s", iwi_cpus_text(&fact->cpus, cpus));
         iwi_say_outside(c, &fact->cpus, m);
     }
     if (m->state == IW_MITIGATION_CONTRADICTED) {
-        iwi_say(m->advice, "boot with rcu_nocb_poll too, and look for the tick: it raises the RCU softirq");
+        iwi_judge_say(m->advice,
+                      "boot with rcu_nocb_poll too, and look for the tick: it raises the RCU softirq");
     }
     return true;
 }
@@ -201,13 +203,13 @@ static bool judge_timer_migration(const struct iwi_case *c, const struct iwi_mit
     if (value == IWI_NOT_TOLD) {
         return true;
     }
-    iwi_say(m->setting, "kernel.timer_migration=%ld", value);
+    iwi_judge_say(m->setting, "kernel.timer_migration=%ld", value);
     if (value == 0 && !iw_cpu_set_is_empty(&concerned)) {
         iwi_conclude(c, &check, m);
         if (m->state != IW_MITIGATION_CONTRADICTED) {
             m->state = IW_MITIGATION_ABSENT;
             m->evidence[0] = '\0';
-            iwi_say(m->evidence, "timers stay on the CPUs that are to be quiet");
+            iwi_judge_say(m->evidence, "timers stay on the CPUs that are to be quiet");
         }
         m->is_felt = true;
     }

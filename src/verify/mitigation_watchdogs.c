@@ -21,17 +21,18 @@ static bool judge_nmi_watchdog(const struct iwi_case *c, const struct iwi_mitiga
         iwi_conclude_setting(m, false, false);
         return true;
     }
-    iwi_say(m->setting, "kernel.nmi_watchdog=%ld", value);
+    iwi_judge_say(m->setting, "kernel.nmi_watchdog=%ld", value);
     if (value != 0 && iwi_node_parameter(c->node, "nmi_watchdog", parameter, sizeof parameter) &&
         strcmp(parameter, "0") == 0) {
         m->state = IW_MITIGATION_CONTRADICTED;
-        iwi_say(m->evidence, "the command line says nmi_watchdog=0, but somebody has switched it on");
+        iwi_judge_say(m->evidence, "the command line says nmi_watchdog=0, but somebody has switched it on");
         return true;
     }
     iwi_conclude(c, &check, m);
     if (m->state == IW_MITIGATION_CONTRADICTED) {
-        iwi_say(m->advice, "other users of NMIs: stop perf and profilers, look for machine checks (mcelog, "
-                           "rasdaemon) and for NMIs that a management controller sends");
+        iwi_judge_say(m->advice,
+                      "other users of NMIs: stop perf and profilers, look for machine checks (mcelog, "
+                      "rasdaemon) and for NMIs that a management controller sends");
     }
     return true;
 }
@@ -56,10 +57,10 @@ static bool judge_soft_watchdog(const struct iwi_case *c, const struct iwi_mitig
     (void)ops;
     iwi_conclude_setting(m, node->watchdog != IWI_NOT_TOLD, node->watchdog == 0 || is_elsewhere);
     if (node->watchdog != IWI_NOT_TOLD) {
-        iwi_say(m->setting, "kernel.watchdog=%ld", node->watchdog);
+        iwi_judge_say(m->setting, "kernel.watchdog=%ld", node->watchdog);
     }
     if (node->watchdog != 0 && is_elsewhere) {
-        iwi_say(m->setting, " on %s", iwi_cpus_text(&node->watchdog_cpus.cpus, cpus));
+        iwi_judge_say(m->setting, " on %s", iwi_cpus_text(&node->watchdog_cpus.cpus, cpus));
     }
     return true;
 }

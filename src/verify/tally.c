@@ -244,10 +244,10 @@ enum iwi_finding iwi_weigh(const struct iwi_case *c, const struct iwi_tally *tal
 static void say_untold(const struct iwi_case *c, iw_mitigation *m)
 {
     if (c->seen->by == IWI_SEEN_BY_COUNTERS) {
-        iwi_say(m->evidence, "counters do not tell; 'idlewave record' as root does");
+        iwi_judge_say(m->evidence, "counters do not tell; 'idlewave record' as root does");
     } else {
-        iwi_say(m->evidence, "the recording does not name such sources (rung %s); record as root",
-                iw_rung_name(c->seen->rung));
+        iwi_judge_say(m->evidence, "the recording does not name such sources (rung %s); record as root",
+                      iw_rung_name(c->seen->rung));
     }
 }
 
@@ -259,30 +259,31 @@ static void say_finding(const struct iwi_case *c, const struct iwi_check *check,
     switch (finding) {
     case IWI_NOT_WATCHED: break;
     case IWI_ELSEWHERE:
-        iwi_say(m->evidence, "other CPUs were watched; 'idlewave record --cpus %s' tells",
-                iwi_list_text(check->cpus, "CPUS", list));
+        iwi_judge_say(m->evidence, "other CPUs were watched; 'idlewave record --cpus %s' tells",
+                      iwi_list_text(check->cpus, "CPUS", list));
         break;
     case IWI_NOT_NAMED: say_untold(c, m); break;
     case IWI_ONE_BURST:
-        iwi_say(m->evidence, "%s on CPU %" PRIu32 "%s", tally->names, tally->worst_cpu,
-                check->is_configured ? ", maybe all at once: 'idlewave record --duration 60s' as root tells"
-                                     : "");
+        iwi_judge_say(m->evidence, "%s on CPU %" PRIu32 "%s", tally->names, tally->worst_cpu,
+                      check->is_configured
+                          ? ", maybe all at once: 'idlewave record --duration 60s' as root tells"
+                          : "");
         break;
     case IWI_TOO_SHORT:
-        iwi_say(m->evidence, "nothing unusual, but %.3g s are too short to tell: watch %.0f s",
-                tally->worst_seconds, ceil(-log(IWI_CHANCE) / check->loud_hz));
+        iwi_judge_say(m->evidence, "nothing unusual, but %.3g s are too short to tell: watch %.0f s",
+                      tally->worst_seconds, ceil(-log(IWI_CHANCE) / check->loud_hz));
         break;
     case IWI_QUIET:
         if (tally->count == 0) {
-            iwi_say(m->evidence, "none in %.3g s", tally->worst_seconds);
+            iwi_judge_say(m->evidence, "none in %.3g s", tally->worst_seconds);
         } else {
-            iwi_say(m->evidence, "%s on CPU %" PRIu32 ", the worst", tally->names, tally->worst_cpu);
+            iwi_judge_say(m->evidence, "%s on CPU %" PRIu32 ", the worst", tally->names, tally->worst_cpu);
         }
         break;
     case IWI_LOUD:
-        iwi_say(m->evidence, "%s on CPU %" PRIu32, tally->names, tally->worst_cpu);
+        iwi_judge_say(m->evidence, "%s on CPU %" PRIu32, tally->names, tally->worst_cpu);
         if (check->is_configured) {
-            iwi_say(m->evidence, ", allowed: %s", iwi_hz_text(check->allowed_hz, rate));
+            iwi_judge_say(m->evidence, ", allowed: %s", iwi_hz_text(check->allowed_hz, rate));
         }
         break;
     }

@@ -90,20 +90,21 @@ static char *add_note(iw_verify *verify)
 static void describe_node(const struct iwi_node_facts *node, iw_verify *verify)
 {
     if (iwi_node_is_guest(node)) {
-        iwi_say(add_note(verify),
-                "This is a virtual machine (%.48s): settings of its host count too, and cannot "
-                "be seen from here.",
-                node->info.hypervisor);
+        iwi_judge_say(add_note(verify),
+                      "This is a virtual machine (%.48s): settings of its host count too, and cannot "
+                      "be seen from here.",
+                      node->info.hypervisor);
     }
     if (node->container[0] != '\0') {
-        iwi_say(add_note(verify),
-                "This is a container (%.100s): it sees the settings of its host and cannot "
-                "change them; ask who runs the host.",
-                node->container);
+        iwi_judge_say(add_note(verify),
+                      "This is a container (%.100s): it sees the settings of its host and cannot "
+                      "change them; ask who runs the host.",
+                      node->container);
     }
     if (node->is_realtime) {
-        iwi_say(add_note(verify), "The kernel is PREEMPT_RT: softirqs run in threads, which is more noise of "
-                                  "threads, not less.");
+        iwi_judge_say(add_note(verify),
+                      "The kernel is PREEMPT_RT: softirqs run in threads, which is more noise of "
+                      "threads, not less.");
     }
 }
 
@@ -123,9 +124,9 @@ static void compare_origins(const iw_log *log, const struct iwi_node_facts *node
     }
     if (kernel != NULL && strcmp(node->info.kernel, "unknown") != 0 &&
         strcmp(kernel, node->info.kernel) != 0) {
-        iwi_say(add_note(verify),
-                "The recording was made under kernel %.64s, the settings are of %.64s: record again.", kernel,
-                node->info.kernel);
+        iwi_judge_say(add_note(verify),
+                      "The recording was made under kernel %.64s, the settings are of %.64s: record again.",
+                      kernel, node->info.kernel);
     }
 }
 
@@ -139,12 +140,13 @@ static void describe_watched(const struct iwi_case *c, iw_verify *verify)
         shortest_s = fmin(shortest_s, seen->seen_cpus[i].seconds);
     }
     if (seen->by == IWI_SEEN_BY_RECORDING) {
-        iwi_say(verify->watched, "a recording of %s, %.3g s", iwi_cpus_text(&seen->cpus, cpus), shortest_s);
+        iwi_judge_say(verify->watched, "a recording of %s, %.3g s", iwi_cpus_text(&seen->cpus, cpus),
+                      shortest_s);
         if (seen->rung != IW_RUNG_NONE || !seen->tells[IW_CLASS_THREAD]) { /* made ones name all without */
-            iwi_say(verify->watched, ", rung %s", iw_rung_name(seen->rung));
+            iwi_judge_say(verify->watched, ", rung %s", iw_rung_name(seen->rung));
         }
     } else if (seen->by == IWI_SEEN_BY_COUNTERS) {
-        iwi_say(verify->watched, "the kernel's counters over %.3g s", shortest_s);
+        iwi_judge_say(verify->watched, "the kernel's counters over %.3g s", shortest_s);
     }
 }
 

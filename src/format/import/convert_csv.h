@@ -13,10 +13,6 @@
 /* The first line that is no comment, by probe. */
 extern const char *const iwi_csv_heads[];
 
-/* Whether a field must stand in quotes: it has a comma, a quote, or a control character such as a line break.
- */
-bool iwi_csv_needs_quotes(const char *text);
-
 /* How many rows a CPU has, and its rows `begin` to `end` - 1. */
 size_t iwi_csv_row_count(const iw_recording *recording, const iw_detours *cpu);
 void iwi_csv_write_rows(const iw_recording *recording, const iw_detours *cpu, size_t begin, size_t end,

@@ -1,12 +1,12 @@
 /* Writes recordings as CSV, with what has no column in comments before the rows.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "format/import/convert_csv.h"
+#include "schema/csv.h"
 
 const char *const iwi_csv_heads[] = {
     [IW_PROBE_SELFISH] = "cpu,start_ns,duration_ns,class,source",
@@ -29,16 +29,6 @@ static void write_real(struct iwi_out *out, double value)
         *comma = '.';
     }
     iwi_out_bytes(out, digits, strlen(digits));
-}
-
-bool iwi_csv_needs_quotes(const char *text)
-{
-    bool is_odd = false;
-
-    for (; *text != '\0' && !is_odd; text++) {
-        is_odd = *text == ',' || *text == '"' || iscntrl((unsigned char)*text);
-    }
-    return is_odd;
 }
 
 /* RFC 4180: in quotes where they are needed; quotes are doubled. */

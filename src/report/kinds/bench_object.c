@@ -5,7 +5,7 @@
 
 #include "base/base.h"
 #include "report/kinds/bench_report.h"
-#include "report/kinds/json_util.h"
+#include "report/kinds/json_file.h"
 
 static const char *const quantile_keys[IW_BENCH_QUANTILES] = {"p0",  "p5",  "p25",   "p50", "p75",
                                                               "p95", "p99", "p99.9", "p100"};

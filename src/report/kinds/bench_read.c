@@ -6,7 +6,7 @@
 
 #include "base/base.h"
 #include "report/kinds/bench_report.h"
-#include "report/kinds/json_util.h"
+#include "report/kinds/json_file.h"
 
 static const char schema_name[] = "idlewave.bench/1";
 

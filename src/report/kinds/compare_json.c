@@ -7,7 +7,7 @@
 
 #include "base/base.h"
 #include "report/kinds/compare_report.h"
-#include "report/kinds/json_util.h"
+#include "schema/json_util.h"
 
 static json_t *value_object(const iw_compare_value *value)
 {

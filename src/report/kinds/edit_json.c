@@ -11,7 +11,7 @@
 
 #include "base/base.h"
 #include "report/kinds/edit.h"
-#include "report/kinds/json_util.h"
+#include "schema/json_util.h"
 
 iw_edit iwi_edit_after(const iw_recording *recording)
 {

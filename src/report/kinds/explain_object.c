@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include "report/kinds/json_util.h"
+#include "schema/json_util.h"
 #include "stats/path_stats.h"
 
 /* What the parts of this object are made from. */

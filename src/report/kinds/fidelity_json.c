@@ -8,7 +8,7 @@
 #include <idlewave/idlewave.h>
 
 #include "base/base.h"
-#include "report/kinds/json_util.h"
+#include "schema/json_util.h"
 
 static json_t *quantiles_array(const iw_fidelity *f)
 {

@@ -8,7 +8,7 @@
 
 #include "base/base.h"
 #include "report/kinds/fit_report.h"
-#include "report/kinds/json_util.h"
+#include "schema/json_util.h"
 
 static json_t *estimate_object(const iw_estimate *e)
 {

@@ -9,7 +9,7 @@
 
 #include "base/base.h"
 #include "report/kinds/fleet_report.h"
-#include "report/kinds/json_util.h"
+#include "schema/json_util.h"
 
 static json_t *spread_object(const iw_spread *s)
 {

@@ -9,7 +9,7 @@
 #include <idlewave/idlewave.h>
 
 #include "base/base.h"
-#include "report/kinds/json_util.h"
+#include "report/kinds/json_file.h"
 #include "report/kinds/model_report.h"
 
 static const char *barrier_name(const iw_model_report *report)

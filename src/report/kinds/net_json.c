@@ -7,7 +7,7 @@
 #include <jansson.h>
 
 #include "base/base.h"
-#include "report/kinds/json_util.h"
+#include "schema/json_util.h"
 
 #define FS_PER_NS 1e6
 #define PS_PER_NS 1e3

@@ -7,22 +7,6 @@
 #include "format/import/convert_csv.h"
 #include "report/kinds/report.h"
 
-void iwi_write_csv_field(FILE *out, const char *text)
-{
-    if (!iwi_csv_needs_quotes(text)) {
-        (void)fputs(text, out);
-        return;
-    }
-    (void)fputc('"', out);
-    for (; *text != '\0'; text++) {
-        if (*text == '"') {
-            (void)fputc('"', out);
-        }
-        (void)fputc(*text, out);
-    }
-    (void)fputc('"', out);
-}
-
 /* Through memory, since `out` need not be a file; so many rows at a time. */
 static void write_cpu(FILE *out, const iw_recording *recording, const iw_detours *cpu, struct iwi_out *memory)
 {

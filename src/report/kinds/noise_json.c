@@ -10,8 +10,8 @@
 #include <idlewave/idlewave.h>
 
 #include "base/base.h"
-#include "report/kinds/json_util.h"
 #include "report/kinds/noise_report.h"
+#include "schema/json_util.h"
 
 /* Adds all of `more`, which is used up; nothing if either is missing. */
 static json_t *joined(json_t *object, json_t *more)

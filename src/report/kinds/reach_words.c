@@ -7,10 +7,10 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "report/kinds/json_util.h"
 #include "report/kinds/noise_report.h"
 #include "report/kinds/result_report.h"
 #include "report/kinds/study_report.h"
+#include "schema/json_util.h"
 
 /* Nobody records longer to answer one question. */
 static const double LONGEST_ADVICE_S = 14.0 * 86400.0;

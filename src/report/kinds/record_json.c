@@ -11,9 +11,9 @@
 #include <idlewave/idlewave.h>
 
 #include "base/base.h"
-#include "report/kinds/json_util.h"
 #include "report/kinds/record.h"
 #include "report/kinds/report.h"
+#include "schema/json_util.h"
 
 enum { REAL_DIGITS = 15 };
 

@@ -6,6 +6,9 @@
 
 #include <idlewave/result.h>
 
+#include "base/output.h"
+#include "schema/csv.h"
+
 enum { IWI_NS_TEXT_SIZE = 24, IWI_PART_LABEL_SIZE = 256 };
 
 /* Times as nanoseconds without loss: "130200", "0.58"; returns `buf`. */
@@ -26,16 +29,6 @@ const char *iwi_sync_name(iw_sync sync);
 /* "compute", "L", "noise periodic:10Hz,1us"; a source that is given twice gets a number, so that labels
  * differ. False: there is no such part (fewer noise sources). */
 bool iwi_part_label(const iw_origin *origin, int part, char buf[IWI_PART_LABEL_SIZE]);
-
-/* An error if something could not be written to `out` ("cannot write the result: No space left on device").
- */
-IW_NODISCARD iw_status iwi_check_written(const iw_log *log, FILE *out, const char *what);
-
-/* Fifteen digits, with a point whatever the locale: its comma would be read as a separator. */
-void iwi_write_real(FILE *out, double value);
-
-/* RFC 4180: in quotes where there is a comma, a quote or a line break; quotes are doubled. */
-void iwi_write_csv_field(FILE *out, const char *text);
 
 /* ---- text ---- */
 

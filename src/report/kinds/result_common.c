@@ -3,7 +3,6 @@
  */
 #include "report/kinds/report.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -81,27 +80,4 @@ bool iwi_part_label(const iw_origin *origin, int part, char buf[IWI_PART_LABEL_S
         snprintf(buf, IWI_PART_LABEL_SIZE, "noise %.200s", name);
     }
     return true;
-}
-
-iw_status iwi_check_written(const iw_log *log, FILE *out, const char *what)
-{
-    errno = 0;
-    if (fflush(out) != 0 || ferror(out)) {
-        return iwi_fail(log, IW_ERR_IO, "cannot write %s: %s", what,
-                        errno != 0 ? strerror(errno) : "write error");
-    }
-    return IW_OK;
-}
-
-void iwi_write_real(FILE *out, double value)
-{
-    char digits[32];
-    char *comma;
-
-    snprintf(digits, sizeof digits, "%.15g", value);
-    comma = strchr(digits, ',');
-    if (comma != NULL) {
-        *comma = '.';
-    }
-    (void)fputs(digits, out);
 }

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 #include "base/base.h"
-#include "report/kinds/json_util.h"
 #include "report/kinds/result_report.h"
+#include "schema/json_util.h"
 #include "stats/select.h"
 
 static const struct {

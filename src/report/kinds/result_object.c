@@ -8,7 +8,7 @@
 #include <idlewave/idlewave.h>
 
 #include "base/base.h"
-#include "report/kinds/json_util.h"
+#include "report/kinds/json_file.h"
 #include "report/kinds/reach_report.h"
 
 json_t *iwi_json_ns(double ps)

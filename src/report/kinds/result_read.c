@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "report/kinds/json_util.h"
+#include "report/kinds/json_file.h"
 
 /* ---- values ---- */
 

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "report/kinds/json_util.h"
 #include "report/kinds/result_report.h"
+#include "schema/json_util.h"
 
 /* Of the time between calls: with less CPU time than this, CPU and wall clock are different predictions. */
 #define LEAST_CPU_SHARE 0.8

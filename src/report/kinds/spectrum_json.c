@@ -6,8 +6,8 @@
 #include <idlewave/idlewave.h>
 
 #include "base/base.h"
-#include "report/kinds/json_util.h"
 #include "report/kinds/spectrum_report.h"
+#include "schema/json_util.h"
 
 static json_t *source_object(const iw_recording *recording, const iw_spectral_source *source)
 {

@@ -8,8 +8,8 @@
 #include <idlewave/idlewave.h>
 
 #include "base/base.h"
-#include "report/kinds/json_util.h"
 #include "report/kinds/verify_report.h"
+#include "schema/json_util.h"
 
 enum { LIST_SIZE = 4096 };
 

@@ -7,8 +7,8 @@
 #include <idlewave/timeline.h>
 
 #include "base/base.h"
-#include "report/kinds/json_util.h"
 #include "report/kinds/wave_report.h"
+#include "schema/json_util.h"
 
 static json_t *ns(iw_time ps)
 {

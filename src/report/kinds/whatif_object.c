@@ -7,7 +7,7 @@
 #include <idlewave/idlewave.h>
 
 #include "base/base.h"
-#include "report/kinds/json_util.h"
+#include "report/kinds/json_file.h"
 #include "report/kinds/reach_report.h"
 #include "report/kinds/result_report.h"
 #include "report/kinds/whatif_report.h"

@@ -8,8 +8,8 @@
 #include <jansson.h>
 
 #include "report/kinds/forecast_report.h"
-#include "report/kinds/json_util.h"
 #include "report/kinds/noise_report.h"
+#include "schema/json_util.h"
 
 static void write_verdict(const iw_whatif_plan *plan, FILE *out)
 {

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "report/kinds/json_util.h"
+#include "report/kinds/json_file.h"
 #include "report/kinds/whatif_report.h"
 
 static const char schema_name[] = "idlewave.whatif/1";

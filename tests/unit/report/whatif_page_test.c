@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "report/html/html_whatif.h"
-#include "report/kinds/json_util.h"
+#include "report/kinds/json_file.h"
 #include "support/support.h"
 
 #define SAMPLE IW_TEST_DATA "/whatif/eno1.json"

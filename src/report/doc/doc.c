@@ -1,0 +1,260 @@
+/* Documents: how they are made.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "report/doc/doc.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "report/kinds/report.h"
+
+/* What is added without memory goes here, and is lost. */
+static struct iwi_block *add_block(struct iwi_document *doc, enum iwi_block_kind kind)
+{
+    struct iwi_block *block = iwi_arena_take(&doc->arena, 1, sizeof *block);
+
+    if (block == NULL) {
+        return NULL;
+    }
+    block->kind = kind;
+    block->media = doc->media;
+    block->text = "";
+    block->id = "";
+    if (doc->last != NULL) {
+        doc->last->next = block;
+    } else {
+        doc->blocks = block;
+    }
+    doc->last = block;
+    return block;
+}
+
+void iwi_only(struct iwi_document *doc, unsigned media)
+{
+    doc->media = media;
+}
+
+static void add_text(struct iwi_document *doc, enum iwi_block_kind kind, const char *format, va_list args)
+{
+    struct iwi_block *block = add_block(doc, kind);
+
+    if (block != NULL) {
+        block->text = iwi_arena_text_list(&doc->arena, format, args);
+    }
+}
+
+/* The same for each kind of block that is a text. */
+#define TEXT_BLOCK(function, kind)                                   \
+    void function(struct iwi_document *doc, const char *format, ...) \
+    {                                                                \
+        va_list args;                                                \
+                                                                     \
+        va_start(args, format);                                      \
+        add_text(doc, kind, format, args);                           \
+        va_end(args);                                                \
+    }
+
+TEXT_BLOCK(iwi_title, IWI_BLOCK_TITLE)
+TEXT_BLOCK(iwi_subtitle, IWI_BLOCK_SUBTITLE)
+TEXT_BLOCK(iwi_verdict, IWI_BLOCK_VERDICT)
+TEXT_BLOCK(iwi_paragraph, IWI_BLOCK_PARAGRAPH)
+TEXT_BLOCK(iwi_note, IWI_BLOCK_NOTE)
+TEXT_BLOCK(iwi_item, IWI_BLOCK_ITEM)
+TEXT_BLOCK(iwi_code, IWI_BLOCK_CODE)
+
+void iwi_more(struct iwi_document *doc, const char *format, ...)
+{
+    va_list args;
+    const char *added;
+
+    va_start(args, format);
+    added = iwi_arena_text_list(&doc->arena, format, args);
+    va_end(args);
+    if (doc->last != NULL) {
+        doc->last->text = iwi_arena_text(&doc->arena, "%s%s", doc->last->text, added);
+    }
+}
+
+void iwi_section(struct iwi_document *doc, const char *id, const char *title)
+{
+    struct iwi_block *block = add_block(doc, IWI_BLOCK_SECTION);
+
+    if (block != NULL) {
+        block->id = id;
+        block->text = iwi_say(doc, "%s", title);
+    }
+}
+
+/* ---- tables ---- */
+
+void iwi_table(struct iwi_document *doc, const char *caption, const struct iwi_column *columns, size_t count)
+{
+    struct iwi_block *block = add_block(doc, IWI_BLOCK_TABLE);
+
+    if (block == NULL) {
+        return;
+    }
+    block->text = iwi_say(doc, "%s", caption);
+    block->column_count = count < IWI_MOST_COLUMNS ? count : IWI_MOST_COLUMNS;
+    for (size_t i = 0; i < block->column_count; i++) {
+        block->columns[i] = (struct iwi_column){iwi_say(doc, "%s", columns[i].head), columns[i].kind};
+    }
+}
+
+void iwi_row_cells(struct iwi_document *doc, const char *const *cells)
+{
+    struct iwi_table_row *row = iwi_arena_take(&doc->arena, 1, sizeof *row);
+    struct iwi_block *table = doc->last;
+    size_t next = 0;
+
+    if (row == NULL || table == NULL || table->kind != IWI_BLOCK_TABLE) {
+        return;
+    }
+    row->bar = (iw_estimate){NAN, NAN, NAN};
+    for (size_t i = 0; i < table->column_count; i++) {
+        row->cells[i] = "";
+        if (table->columns[i].kind != IWI_BAR && cells[next] != NULL) {
+            row->cells[i] = cells[next++];
+        }
+    }
+    if (table->last_row != NULL) {
+        table->last_row->next = row;
+    } else {
+        table->rows = row;
+    }
+    table->last_row = row;
+    table->row_count++;
+}
+
+void iwi_bar(struct iwi_document *doc, iw_estimate value)
+{
+    if (doc->last != NULL && doc->last->last_row != NULL) {
+        doc->last->last_row->bar = value;
+    }
+}
+
+void iwi_unfold(struct iwi_document *doc)
+{
+    if (doc->last != NULL) {
+        doc->last->is_unfolded = true;
+    }
+}
+
+void iwi_bar_scale(const struct iwi_block *table, double *low_p, double *high_p)
+{
+    *low_p = *high_p = 0.0;
+    for (const struct iwi_table_row *row = table->rows; row != NULL; row = row->next) {
+        *low_p = fmin(*low_p, fmin(row->bar.value, row->bar.low)); /* NaN is left out */
+        *high_p = fmax(*high_p, fmax(row->bar.value, isinf(row->bar.high) ? NAN : row->bar.high));
+    }
+    *high_p = *high_p > *low_p ? *high_p : *low_p + 1.0;
+}
+
+void iwi_show_figure(struct iwi_document *doc, iw_status made, struct iwi_figure *figure)
+{
+    struct iwi_block *block = NULL;
+
+    if (made == IW_OK && figure != NULL) {
+        made = iwi_figure_check(doc->log, figure);
+        block = made == IW_OK ? add_block(doc, IWI_BLOCK_FIGURE) : NULL;
+    }
+    if (block != NULL) {
+        block->figure = figure;
+    } else {
+        iwi_figure_free(figure);
+    }
+    doc->status = doc->status == IW_OK ? made : doc->status;
+}
+
+/* ---- numbers ---- */
+
+const char *iwi_say(struct iwi_document *doc, const char *format, ...)
+{
+    const char *text;
+    va_list args;
+
+    va_start(args, format);
+    text = iwi_arena_text_list(&doc->arena, format, args);
+    va_end(args);
+    return text;
+}
+
+const char *iwi_ns(struct iwi_document *doc, double ns)
+{
+    char text[IWI_NUMBER_SIZE];
+
+    return iwi_say(doc, "%s", iwi_ns_time_text(ns, text));
+}
+
+const char *iwi_ps(struct iwi_document *doc, iw_time ps)
+{
+    char text[IWI_NUMBER_SIZE];
+
+    return iwi_say(doc, "%s", iw_format_time(ps, text, sizeof text));
+}
+
+const char *iwi_percent(struct iwi_document *doc, double share)
+{
+    char text[IWI_NUMBER_SIZE];
+
+    return isnan(share) ? "-" : iwi_say(doc, "%s", iwi_percent_text(share, text));
+}
+
+const char *iwi_factor(struct iwi_document *doc, double factor)
+{
+    char text[IWI_NUMBER_SIZE];
+
+    return isnan(factor) ? "-" : iwi_say(doc, "%s", iwi_factor_text(factor, text));
+}
+
+const char *iwi_si(struct iwi_document *doc, double value)
+{
+    char text[IWI_NUMBER_SIZE];
+
+    return iwi_say(doc, "%s", iwi_si_text(value, text));
+}
+
+const char *iwi_size(struct iwi_document *doc, uint64_t bytes)
+{
+    static const char *const units[] = {"B", "KiB", "MiB", "GiB"};
+    size_t i = 0;
+
+    while (i < 3 && bytes >= 1024 && bytes % 1024 == 0) {
+        bytes /= 1024;
+        i++;
+    }
+    return iwi_say(doc, "%" PRIu64 " %s", bytes, units[i]);
+}
+
+const char *iwi_slower(struct iwi_document *doc, double slowdown)
+{
+    char text[IWI_NUMBER_SIZE];
+
+    return iwi_say(doc, "%s", iwi_slowdown_text(slowdown, text));
+}
+
+const char *iwi_brackets(struct iwi_document *doc, const char *low, const char *high)
+{
+    return iwi_say(doc, "[%s, %s]", low, high);
+}
+
+/* ---- all of it ---- */
+
+iw_status iwi_doc_make(const iw_log *log, iw_doc what, struct iwi_document *doc)
+{
+    *doc = (struct iwi_document){.log = log, .media = IWI_EVERYWHERE};
+    what.kind->write_doc(doc, what.subject);
+    if (doc->status == IW_OK && doc->arena.is_broken) {
+        doc->status = iwi_fail(log, IW_ERR_NOMEM, "out of memory for the report");
+    }
+    return doc->status;
+}
+
+void iwi_doc_release(struct iwi_document *doc)
+{
+    for (struct iwi_block *block = doc->blocks; block != NULL; block = block->next) {
+        iwi_figure_free(block->figure);
+    }
+    iwi_arena_free(&doc->arena);
+}

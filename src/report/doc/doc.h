@@ -1,0 +1,175 @@
+/* Documents: what a result says, whatever medium shows it.
+ * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A kind of result has one file kinds/<kind>_doc.c: its table (schema/schema.h), and one function that says
+ * it:
+ *
+ *     static void write_doc(struct iwi_document *doc, const void *subject)
+ *     {
+ *         const iw_net_measured *net = subject;
+ *
+ *         iwi_title(doc, "Network between %s", ...);
+ *         iwi_verdict(doc, "A small message takes %s.", iwi_ns(doc, net->L_ns));
+ *         iwi_section(doc, "levels", "Levels");
+ *         iwi_table(doc, "Parameters", (const struct iwi_column[]){{"", IWI_WORDS}, {"time", IWI_NUMBER}},
+ * 2); iwi_row(doc, "L", iwi_ns(doc, net->L_ns)); iwi_section(doc, "certainty", "How sure"); iwi_item(doc,
+ * "Means of %u launches.", net->launches);
+ *     }
+ *
+ * Sentences and cells live in the document. Nothing has to be checked on the way: without memory the document
+ * is broken, and whoever renders it says so.
+ */
+#ifndef IWI_DOC_H
+#define IWI_DOC_H
+
+#include <idlewave/doc.h>
+#include <idlewave/result.h>
+#include <idlewave/time.h>
+
+#include "base/arena.h"
+#include "report/figure/figure.h"
+#include "report/html/html_assets.h"
+#include "schema/schema.h"
+
+/* ---- kinds ---- */
+
+struct iwi_document;
+
+struct iwi_kind {
+    const char *name;                /* "fit" */
+    const char *schema_id;           /* "idlewave.fit/2"; NULL: it has no JSON */
+    const struct iwi_schema *schema; /* of the subject */
+    void (*write_doc)(struct iwi_document *doc, const void *subject);
+    iw_status (*check)(const iw_log *log, const char *name,
+                       const void *subject); /* of a file: what tables cannot say; or NULL */
+    const struct iwi_asset *style;           /* of its pages, behind that of all; or NULL */
+};
+
+/* All kinds that have JSON; ends with NULL. A new one is a line in kinds.c. */
+extern const struct iwi_kind *const iwi_kinds[];
+
+/* ---- blocks ---- */
+
+enum iwi_media { IWI_IN_TEXT = 1, IWI_ON_PAGES = 2, IWI_IN_PLOTS = 4, IWI_EVERYWHERE = 7 };
+
+enum iwi_block_kind {
+    IWI_BLOCK_TITLE,
+    IWI_BLOCK_SUBTITLE,
+    IWI_BLOCK_VERDICT,
+    IWI_BLOCK_SECTION,
+    IWI_BLOCK_PARAGRAPH,
+    IWI_BLOCK_NOTE, /* a paragraph in small print */
+    IWI_BLOCK_ITEM,
+    IWI_BLOCK_CODE, /* lines to copy */
+    IWI_BLOCK_TABLE,
+    IWI_BLOCK_FIGURE
+};
+
+enum iwi_column_kind { IWI_NUMBER, IWI_WORDS, IWI_BAR };
+
+struct iwi_column {
+    const char *head;
+    enum iwi_column_kind kind;
+};
+
+enum { IWI_MOST_COLUMNS = 16 };
+
+struct iwi_table_row {
+    struct iwi_table_row *next;
+    const char *cells[IWI_MOST_COLUMNS];
+    iw_estimate bar; /* of the column of bars */
+};
+
+struct iwi_block {
+    struct iwi_block *next;
+    enum iwi_block_kind kind;
+    unsigned media;
+    const char *text, *id; /* text is the caption of a table */
+    struct iwi_column columns[IWI_MOST_COLUMNS];
+    size_t column_count, row_count;
+    struct iwi_table_row *rows, *last_row;
+    bool is_unfolded; /* all rows of the table are shown */
+    struct iwi_figure *figure;
+};
+
+struct iwi_document {
+    const iw_log *log;
+    struct iwi_arena arena;
+    unsigned media; /* of the blocks to come */
+    struct iwi_block *blocks, *last;
+    iw_status status; /* of what failed while it was made */
+};
+
+/* From here on blocks are for these media only; IWI_EVERYWHERE at first. */
+void iwi_only(struct iwi_document *doc, unsigned media);
+
+void iwi_title(struct iwi_document *doc, const char *format, ...) IW_PRINTF(2, 3);
+void iwi_subtitle(struct iwi_document *doc, const char *format, ...) IW_PRINTF(2, 3);
+
+/* Paragraphs at the beginning. JSON has them as "verdict". */
+void iwi_verdict(struct iwi_document *doc, const char *format, ...) IW_PRINTF(2, 3);
+
+/* Text writes its title and a colon, pages a heading. Items of the section "certainty" are the "notes" of
+ * JSON. */
+void iwi_section(struct iwi_document *doc, const char *id, const char *title);
+void iwi_paragraph(struct iwi_document *doc, const char *format, ...) IW_PRINTF(2, 3);
+void iwi_note(struct iwi_document *doc, const char *format, ...) IW_PRINTF(2, 3);
+void iwi_item(struct iwi_document *doc, const char *format, ...) IW_PRINTF(2, 3);
+void iwi_code(struct iwi_document *doc, const char *format, ...) IW_PRINTF(2, 3);
+
+/* Goes on with the last verdict, paragraph, note, item or code, without a blank of its own. */
+void iwi_more(struct iwi_document *doc, const char *format, ...) IW_PRINTF(2, 3);
+
+/* A table whose columns are so many; then its rows, a cell for each column (NULL or "": empty). Columns of
+ * bars have no cell but iwi_bar(), which gives the last row its bar; all bars of a table have one scale. */
+void iwi_table(struct iwi_document *doc, const char *caption, const struct iwi_column *columns, size_t count);
+#define IWI_TABLE(doc, caption, ...)                                  \
+    iwi_table(doc, caption, (const struct iwi_column[]){__VA_ARGS__}, \
+              sizeof((const struct iwi_column[]){__VA_ARGS__}) / sizeof(struct iwi_column))
+#define iwi_row(doc, ...) iwi_row_cells(doc, (const char *const[]){__VA_ARGS__, NULL})
+void iwi_row_cells(struct iwi_document *doc, const char *const *cells);
+void iwi_bar(struct iwi_document *doc, iw_estimate value);
+
+/* Not only its first ten rows, in whatever medium. */
+void iwi_unfold(struct iwi_document *doc);
+
+/* The document owns it from here on; `made` is the status of its maker, whose failure is the document's.
+ * NULL: none. */
+void iwi_show_figure(struct iwi_document *doc, iw_status made, struct iwi_figure *figure);
+
+/* ---- sentences and numbers, that live in the document ---- */
+
+const char *iwi_say(struct iwi_document *doc, const char *format, ...) IW_PRINTF(2, 3);
+const char *iwi_ns(struct iwi_document *doc, double ns);           /* "1.234 ms", "-" for no time */
+const char *iwi_ps(struct iwi_document *doc, iw_time ps);          /* the same */
+const char *iwi_percent(struct iwi_document *doc, double share);   /* "3.20 %" */
+const char *iwi_factor(struct iwi_document *doc, double factor);   /* "147.8" */
+const char *iwi_si(struct iwi_document *doc, double value);        /* "225 M" */
+const char *iwi_size(struct iwi_document *doc, uint64_t bytes);    /* "64 KiB" */
+const char *iwi_slower(struct iwi_document *doc, double slowdown); /* "41.0 %", "2.431x" */
+const char *iwi_brackets(struct iwi_document *doc, const char *low, const char *high); /* "[low, high]" */
+
+/* "" for 1, "s" for others. */
+static inline const char *iwi_s(uint64_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
+/* ---- renderers: one for each medium ---- */
+
+IW_NODISCARD iw_status iwi_doc_write_text(const struct iwi_document *doc, const iw_doc_look *look, FILE *out);
+IW_NODISCARD iw_status iwi_doc_write_html(const struct iwi_document *doc, const struct iwi_kind *kind,
+                                          FILE *out);
+IW_NODISCARD iw_status iwi_doc_write_plot(const struct iwi_document *doc, const struct iwi_kind *kind,
+                                          const char *path);
+
+/* Builds it; iwi_doc_release() in any case. */
+IW_NODISCARD iw_status iwi_doc_make(const iw_log *log, iw_doc what, struct iwi_document *doc);
+void iwi_doc_release(struct iwi_document *doc);
+
+enum { IWI_FOLD_ROWS = 10 };
+
+/* The lowest and the highest number of the table's bars, 0 among them. */
+void iwi_bar_scale(const struct iwi_block *table, double *low_p, double *high_p);
+
+#endif

@@ -1,0 +1,9 @@
+/* All kinds of results that are written as JSON: one line each.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "report/doc/kinds.h"
+
+const struct iwi_kind *const iwi_kinds[] = {
+    &iwi_forecast_kind,
+    NULL,
+};

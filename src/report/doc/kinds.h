@@ -1,0 +1,11 @@
+/* The kinds of results; each is defined in kinds/<kind>_doc.c.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef IWI_KINDS_H
+#define IWI_KINDS_H
+
+#include "report/doc/doc.h"
+
+extern const struct iwi_kind iwi_forecast_kind;
+
+#endif

@@ -1,0 +1,251 @@
+/* JSON into structs: nothing in a file is trusted, and what is wrong is said with its place.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "schema/schema.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/base.h"
+
+#define PS_PER_NS 1e3
+#define MOST_PS 9.2e18
+
+enum { PATH_SIZE = 256 };
+
+struct reader {
+    const iw_log *log;
+    const char *name; /* of the file */
+    struct iwi_arena *arena;
+    char path[PATH_SIZE]; /* "levels[2].points" */
+};
+
+static iw_status read_fields(struct reader *reader, const struct iwi_schema *schema, const json_t *json,
+                             void *object);
+
+static iw_status refuse(const struct reader *reader, const char *what)
+{
+    return iwi_fail(reader->log, IW_ERR_FORMAT, "'%s': %s: %s", reader->name,
+                    reader->path[0] != '\0' ? reader->path : "the result", what);
+}
+
+/* ---- values ---- */
+
+static iw_status read_bool(const struct reader *reader, const json_t *json, void *at)
+{
+    if (!json_is_boolean(json)) {
+        return refuse(reader, "is neither true nor false");
+    }
+    *(bool *)at = json_is_true(json);
+    return IW_OK;
+}
+
+static iw_status read_real(const struct reader *reader, const json_t *json, void *at)
+{
+    if (!json_is_number(json) && !json_is_null(json)) {
+        return refuse(reader, "is no number");
+    }
+    *(double *)at = json_is_null(json) ? NAN : json_number_value(json);
+    return IW_OK;
+}
+
+/* Whole numbers that fit; null is 0. */
+static iw_status read_whole(const struct reader *reader, const struct iwi_field *field, const json_t *json,
+                            void *at)
+{
+    const bool is_signed = field->type == IWI_T_I32 || field->type == IWI_T_I64;
+    const bool is_small = field->type == IWI_T_I32 || field->type == IWI_T_U32;
+    const double value = json_is_null(json) ? 0.0 : json_number_value(json);
+    const double most = is_small ? (is_signed ? INT32_MAX : UINT32_MAX) : (is_signed ? 0x1p63 : 0x1p64);
+
+    if ((!json_is_number(json) && !json_is_null(json)) || value != floor(value)) {
+        return refuse(reader, "is no whole number");
+    }
+    if (value < (is_signed ? -most : 0.0) || (is_small ? value > most : value >= most)) {
+        return refuse(reader, "is too large, or below zero");
+    }
+    switch (field->type) {
+    case IWI_T_I32: *(int *)at = (int)value; break;
+    case IWI_T_U32: *(unsigned *)at = (unsigned)value; break;
+    case IWI_T_I64: *(int64_t *)at = json_is_integer(json) ? json_integer_value(json) : (int64_t)value; break;
+    default:
+        *(uint64_t *)at = json_is_integer(json) ? (uint64_t)json_integer_value(json) : (uint64_t)value;
+        break;
+    }
+    return IW_OK;
+}
+
+static iw_status read_time(const struct reader *reader, const json_t *json, void *at)
+{
+    const double ps = round(json_number_value(json) * PS_PER_NS);
+
+    if ((!json_is_number(json) && !json_is_null(json)) || !(fabs(ps) < MOST_PS)) {
+        return refuse(reader, "is no time in nanoseconds");
+    }
+    *(int64_t *)at = (int64_t)ps;
+    return IW_OK;
+}
+
+static iw_status read_text(const struct reader *reader, const struct iwi_field *field, const json_t *json,
+                           void *at)
+{
+    const char *text = json_string_value(json);
+
+    if (text == NULL && !json_is_null(json)) {
+        return refuse(reader, "is no text");
+    }
+    if (field->type == IWI_T_CHARS) {
+        snprintf(at, field->size, "%s", text != NULL ? text : "");
+    } else {
+        *(const char **)at = text != NULL ? iwi_arena_text(reader->arena, "%s", text) : NULL;
+    }
+    return IW_OK;
+}
+
+static iw_status read_enum(const struct reader *reader, const struct iwi_field *field, const json_t *json,
+                           void *at)
+{
+    const char *text = json_string_value(json), *name;
+
+    for (unsigned i = 0; text != NULL && (name = field->name(i)) != NULL; i++) {
+        if (strcmp(name, text) == 0) {
+            *(unsigned *)at = i;
+            return IW_OK;
+        }
+    }
+    return refuse(reader, "is none of the names it may have");
+}
+
+static iw_status read_value(struct reader *reader, const struct iwi_field *field, const json_t *json,
+                            void *at)
+{
+    switch (field->type) {
+    case IWI_T_BOOL: return read_bool(reader, json, at);
+    case IWI_T_REAL: return read_real(reader, json, at);
+    case IWI_T_PS: return read_time(reader, json, at);
+    case IWI_T_STRING:
+    case IWI_T_CHARS: return read_text(reader, field, json, at);
+    case IWI_T_ENUM: return read_enum(reader, field, json, at);
+    case IWI_T_OBJECT: return read_fields(reader, field->of, json, at);
+    default: return read_whole(reader, field, json, at);
+    }
+}
+
+/* ---- fields ---- */
+
+static const json_t *item_of(const struct iwi_field *field, const json_t *json, size_t i)
+{
+    return field->holder == IWI_KEYED ? json_object_get(json, field->name((unsigned)i))
+                                      : json_array_get(json, i);
+}
+
+static iw_status read_items(struct reader *reader, const struct iwi_field *field, const json_t *json,
+                            size_t count, unsigned char *items)
+{
+    const size_t length = strlen(reader->path);
+
+    for (size_t i = 0; i < count; i++) {
+        const json_t *item = item_of(field, json, i);
+
+        snprintf(reader->path + length, PATH_SIZE - length, "[%zu]", i);
+        if (item == NULL) {
+            return refuse(reader, "is missing");
+        }
+        IW_TRY(read_value(reader, field, item, items + i * field->size));
+        reader->path[length] = '\0';
+    }
+    return IW_OK;
+}
+
+static iw_status read_list(struct reader *reader, const struct iwi_field *field, const json_t *json,
+                           void *object)
+{
+    const size_t count = json_array_size(json);
+    unsigned char *at = object, *items;
+
+    if (!json_is_array(json) && !json_is_null(json)) {
+        return refuse(reader, "is no list");
+    }
+    items = iwi_arena_take(reader->arena, count, field->size);
+    if (items == NULL) {
+        return iwi_fail(reader->log, IW_ERR_NOMEM, "out of memory for '%s'", reader->name);
+    }
+    memcpy(at + field->offset, &items, sizeof items);
+    if (field->count_size == sizeof(uint32_t)) {
+        memcpy(at + field->count_offset, &(uint32_t){(uint32_t)count}, sizeof(uint32_t));
+    } else {
+        memcpy(at + field->count_offset, &(uint64_t){count}, sizeof(uint64_t));
+    }
+    return read_items(reader, field, json, count, items);
+}
+
+static iw_status read_pointed(struct reader *reader, const struct iwi_field *field, const json_t *json,
+                              void *at)
+{
+    void *pointed = iwi_arena_take(reader->arena, 1, field->of->size);
+
+    if (pointed == NULL) {
+        return iwi_fail(reader->log, IW_ERR_NOMEM, "out of memory for '%s'", reader->name);
+    }
+    memcpy(at, &pointed, sizeof pointed);
+    return read_fields(reader, field->of, json, pointed);
+}
+
+/* null for something that need not be there leaves zeros; an estimate has numbers that are NaN then. */
+static iw_status read_field(struct reader *reader, const struct iwi_field *field, const json_t *json,
+                            void *object)
+{
+    unsigned char *at = (unsigned char *)object + field->offset;
+
+    if (json_is_null(json) && (field->holder == IWI_BY_POINTER || field->is_there != NULL) &&
+        field->type == IWI_T_OBJECT) {
+        return IW_OK;
+    }
+    switch (field->holder) {
+    case IWI_LIST: return read_list(reader, field, json, object);
+    case IWI_ARRAY:
+    case IWI_KEYED: return read_items(reader, field, json, field->count, at);
+    case IWI_BY_POINTER: return read_pointed(reader, field, json, at);
+    default: return read_value(reader, field, json, at);
+    }
+}
+
+static iw_status read_fields(struct reader *reader, const struct iwi_schema *schema, const json_t *json,
+                             void *object)
+{
+    const size_t length = strlen(reader->path);
+
+    if (!json_is_object(json)) {
+        return refuse(reader, "is no object");
+    }
+    for (size_t i = 0; i < schema->count; i++) {
+        const struct iwi_field *field = &schema->fields[i];
+        const json_t *value = json_object_get(json, field->key);
+
+        if (field->type == IWI_T_REAL_OF || field->type == IWI_T_TEXT_OF) {
+            continue;
+        }
+        if (field->holder == IWI_INLINED) {
+            IW_TRY(read_fields(reader, field->of, json, (unsigned char *)object + field->offset));
+            continue;
+        }
+        snprintf(reader->path + length, PATH_SIZE - length, "%s%s", length > 0 ? "." : "", field->key);
+        if (value == NULL && !field->is_optional) {
+            return refuse(reader, "is missing");
+        }
+        if (value != NULL) {
+            IW_TRY(read_field(reader, field, value, object));
+        }
+        reader->path[length] = '\0';
+    }
+    return IW_OK;
+}
+
+iw_status iwi_schema_read(const iw_log *log, const struct iwi_schema *schema, const char *name,
+                          const json_t *json, struct iwi_arena *arena, void *object)
+{
+    struct reader reader = {.log = log, .name = name, .arena = arena};
+
+    IW_TRY(read_fields(&reader, schema, json, object));
+    return arena->is_broken ? iwi_fail(log, IW_ERR_NOMEM, "out of memory for '%s'", name) : IW_OK;
+}
