@@ -29,6 +29,7 @@ const struct verb *const verbs[] = {
     /* for the build */
     &verb_man,
     &verb_complete,
+    &verb_schema,
     NULL,
 };
 

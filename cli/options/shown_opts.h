@@ -35,7 +35,7 @@ extern const struct opt shown_rows[];
 /* For what shown_write() shows: --format text|json|csv|html and --plot. */
 #define SHOWN_GROUP(title, offset)              \
     {                                           \
-        title, shown_rows + 2, 2, offset, false \
+        title, shown_rows + 3, 2, offset, false \
     }
 
 /* Shows a result on standard output, and draws it if that is asked for; returns an exit code. A picture that

@@ -186,7 +186,7 @@ IW_API void iw_sim_result_free(iw_sim_result *result);
 /** Removes the restart points of a simulation that has ended, and the folder if nothing else is in it. */
 IW_API void iw_checkpoint_remove(const char *dir);
 
-IW_API const char *iw_engine_name(iw_engine engine);
+IW_API const char *iw_engine_name(iw_engine engine); /* NULL: there is none */
 
 /** "compute", "o", "L", ...; noise parts: the source's name comes from the noise. */
 IW_API const char *iw_part_name(iw_part part);

@@ -18,7 +18,7 @@ const char *iw_engine_name(iw_engine engine)
 {
     static const char *const names[] = {"auto", "event", "flow"};
 
-    return names[engine];
+    return engine < sizeof names / sizeof names[0] ? names[engine] : NULL;
 }
 
 const char *iw_part_name(iw_part part)

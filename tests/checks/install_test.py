@@ -65,6 +65,9 @@ class Installed(unittest.TestCase):
     def test_the_licence_is_there(self):
         self.assertTrue(list(self.prefix.glob("share/doc/idlewave/LICENSE")))
 
+    def test_the_schemas_of_results_are_there(self):
+        self.assertTrue(list(self.prefix.glob("share/idlewave/schemas/forecast.schema.json")))
+
 
 class Prefixes(unittest.TestCase):
     def test_a_library_in_a_prefix_of_its_own_is_linked_from_there(self):

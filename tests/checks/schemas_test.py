@@ -1,0 +1,79 @@
+#!/usr/bin/env python3
+"""Every kind of result writes JSON that its schema allows, and is the same when it comes back from that file.
+
+SPDX-License-Identifier: BSD-3-Clause
+
+Usage: schemas_test.py IDLEWAVE SOURCE_DIR
+A new kind needs a row in EXAMPLES and a small file in tests/data/results.
+"""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import jsonschema
+
+COMMAND, SOURCE = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
+SAMPLES = SOURCE / "tests/data/results"
+
+# How to get one of each kind, as words of a shell; None: it takes more than this machine may have, the sample must do.
+EXAMPLES = {
+    "forecast": "idlewave simulate --pattern allreduce --ranks 64 --dry-run",
+}
+VARYING = {"forecast"}  # what they print depends on the speed of the machine
+
+
+def shell(command, folder):
+    path = f"{COMMAND.parent}:{os.environ['PATH']}"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, cwd=folder, check=False,
+                          env=dict(os.environ, PATH=path, SOURCE=str(SOURCE), LC_ALL="C.UTF-8"))
+    if done.returncode not in (0, 2):  # 2 is a negative verdict
+        raise AssertionError(f"{command}: {done.stdout}{done.stderr}")
+    return done.stdout
+
+
+class Schemas(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        scratch = tempfile.TemporaryDirectory(prefix="iw_schemas_")
+        cls.addClassCleanup(scratch.cleanup)
+        cls.folder = pathlib.Path(scratch.name)
+        cls.schemas = {kind: json.loads(shell(f"idlewave __schema {kind}", cls.folder))
+                       for kind in shell("idlewave __schema", cls.folder).split()}
+
+    def validate(self, kind, text):
+        jsonschema.Draft202012Validator(self.schemas[kind]).validate(json.loads(text))
+
+    def test_schemas_are_schemas(self):
+        for kind, schema in self.schemas.items():
+            with self.subTest(kind):
+                jsonschema.Draft202012Validator.check_schema(schema)
+
+    def test_every_kind_has_an_example_and_a_sample(self):
+        self.assertEqual(sorted(self.schemas), sorted(EXAMPLES))
+        self.assertEqual(sorted(self.schemas), sorted(path.stem for path in SAMPLES.glob("*.json")))
+
+    def test_samples_are_valid(self):
+        for kind in self.schemas:
+            with self.subTest(kind):
+                self.validate(kind, (SAMPLES / f"{kind}.json").read_text(encoding="utf-8"))
+
+    def test_what_commands_print_is_valid_and_comes_back(self):
+        for kind, example in EXAMPLES.items():
+            if example is None or kind not in self.schemas:
+                continue
+            with self.subTest(kind):
+                text = shell(f"{example} --format json", self.folder)
+                self.validate(kind, text)
+                (self.folder / "result.json").write_text(text, encoding="utf-8")
+                said = shell("idlewave report result.json", self.folder)
+                if kind not in VARYING:
+                    self.assertEqual(said, shell(example, self.folder))
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
