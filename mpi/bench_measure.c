@@ -90,12 +90,13 @@ static void show_progress(const struct iwi_bench_session *s, uint32_t block, int
     const uint32_t kinds = s->plan->noise != NULL ? 2 : 1;
     const double seconds = (double)(iwi_net_now_ns() - start_ns) / 1e9;
 
-    if (s->rank == 0 && s->plan->progress != NULL) {
+    if (s->rank == 0 && s->plan->progress.step != NULL) {
         const uint64_t done = block / kinds * s->block_phases;
         const double share = s->plan->phases > 0 ? (double)done / (double)s->plan->phases
                                                  : seconds / s->plan->duration_seconds;
 
-        s->plan->progress(s->plan->progress_arg, fmin(share, 1.0));
+        (void)s->plan->progress.step(s->plan->progress.arg,
+                                     &(iw_progress_now){fmin(share, 1.0), done, s->plan->phases});
     }
 }
 

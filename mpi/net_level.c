@@ -227,8 +227,10 @@ static void report(const struct run *run)
     const double elapsed = (double)(iwi_net_now_ns() - run->start_ns);
     const double share = elapsed / (double)(run->end_ns - run->start_ns);
 
-    if (run->is_reporting && run->plan->progress != NULL) {
-        run->plan->progress(run->plan->progress_arg, run->done + run->share * (share < 1 ? share : 1));
+    if (run->is_reporting && run->plan->progress.step != NULL) {
+        const double all = run->done + run->share * (share < 1 ? share : 1);
+
+        (void)run->plan->progress.step(run->plan->progress.arg, &(iw_progress_now){.share = all});
     }
 }
 

@@ -96,14 +96,12 @@ static bool is_due(const struct progress *progress, double now)
     return progress->verb != NULL && now - last >= LINE_AFTER_S;
 }
 
-void progress_update(void *arg, uint64_t done, uint64_t total)
+void progress_update(struct progress *progress, double share)
 {
-    struct progress *progress = arg;
-    const double now = now_s(),
-                 share = total > 0 ? (double)(done < total ? done : total) / (double)total : 0.0;
+    const double now = now_s();
     char line[LINE_SIZE];
 
-    if (total == 0 || !is_due(progress, now)) {
+    if (!is_due(progress, now)) {
         return;
     }
     if (progress->is_shown) {
@@ -116,6 +114,17 @@ void progress_update(void *arg, uint64_t done, uint64_t total)
     (void)fflush(stderr);
     progress->drawn_s = now;
     progress->is_drawn = progress->is_shown;
+}
+
+static bool step(void *arg, const iw_progress_now *now)
+{
+    progress_update(arg, now->share);
+    return true;
+}
+
+iw_progress progress_calls(struct progress *progress)
+{
+    return (iw_progress){step, progress};
 }
 
 void progress_wipe(struct progress *progress)

@@ -5,7 +5,8 @@
 #define IW_CLI_PROGRESS_H
 
 #include <stdbool.h>
-#include <stdint.h>
+
+#include <idlewave/log.h>
 
 struct progress {
     bool is_shown;       /* stderr is a terminal that can redraw a line */
@@ -22,8 +23,10 @@ void progress_begin(struct progress *progress, double total_amount, const char *
 /* After progress_begin(): where no bar can be drawn, as in the log of a job, tell every ten seconds. */
 void progress_tell(struct progress *progress, const char *verb);
 
-/* For iw_progress.update; arg is the struct progress. */
-void progress_update(void *arg, uint64_t done, uint64_t total);
+void progress_update(struct progress *progress, double share);
+
+/* For calls of the library: shows it, and always goes on. */
+iw_progress progress_calls(struct progress *progress);
 
 /* Clears the line, so that something else can be written there. */
 void progress_wipe(struct progress *progress);

@@ -49,11 +49,6 @@ struct inputs {
     const iw_mpi_plugin *part;
 };
 
-static void show_progress(void *arg, double share)
-{
-    progress_update(arg, (uint64_t)(share * 1000), 1000);
-}
-
 /* ---- the result ---- */
 
 struct measured {
@@ -154,8 +149,7 @@ static int measure(struct ui *ui, struct inputs *inputs)
         plan.noise = inputs->opts->injection.noise.count > 0 ? &calls : NULL;
         progress_begin(&progress, 0.0, NULL);
         if (rank == 0) {
-            plan.progress = show_progress;
-            plan.progress_arg = &progress;
+            plan.progress = progress_calls(&progress);
             ui->progress = &progress;
         }
         code = ui_exit_of(part->bench_measure(&ui->log, &plan, &samples));

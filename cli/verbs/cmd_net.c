@@ -92,11 +92,6 @@ static const struct example examples[] = {
     {NULL, NULL},
 };
 
-static void show_progress(void *arg, double share)
-{
-    progress_update(arg, (uint64_t)(share * 1000), 1000);
-}
-
 /* "my" of "dir/my.yaml". */
 static void name_of(const struct net_measure_opts *opts, char *buf, size_t size)
 {
@@ -160,8 +155,7 @@ static iw_status measure(struct ui *ui, const struct net_measure_opts *opts, con
         plan.size_count = size_count;
         progress_begin(&progress, 0.0, NULL);
         if (rank == 0) {
-            plan.progress = show_progress;
-            plan.progress_arg = &progress;
+            plan.progress = progress_calls(&progress);
             ui->progress = &progress;
         }
         status = part->net_measure(&ui->log, &plan, &samples);

@@ -88,15 +88,10 @@ static const struct example examples[] = {
     {NULL, NULL},
 };
 
-static bool is_stopped(void *arg)
+static bool step(void *arg, const iw_progress_now *now)
 {
-    (void)arg;
-    return interrupt_has_come();
-}
-
-static void show_progress(void *arg, int64_t done_ns, int64_t total_ns)
-{
-    progress_update(arg, (uint64_t)done_ns, (uint64_t)total_ns);
+    progress_update(arg, now->share);
+    return !interrupt_has_come();
 }
 
 /* ---- what is asked for ---- */
@@ -158,8 +153,6 @@ static iw_measure_opts measure_opts_of(const struct record_opts *opts, const str
     measure_opts.cpus = cpus->count > 0 ? cpus->numbers : NULL;
     measure_opts.cpu_count = cpus->count;
     measure_opts.attribution = (iw_attribution)opts->attribution;
-    measure_opts.is_stopped = is_stopped;
-    measure_opts.progress = show_progress;
     return measure_opts;
 }
 
@@ -220,7 +213,7 @@ static int measure(struct ui *ui, const struct record_opts *opts, const iw_measu
     struct background_command under;
     int code = UI_ERROR;
 
-    measure_opts.arg = &progress;
+    measure_opts.progress = (iw_progress){step, &progress};
     progress_begin(&progress, 0.0, NULL);
     ui->progress = &progress;
     if (background_command_start(ui, opts->under, &under)) {

@@ -114,7 +114,7 @@ static int simulate(struct ui *ui, const struct simulate_opts *opts, struct simu
         sim.steps = iw_timeline_sink(s->timeline);
     }
     if (mpi_run_is_first(&s->mpi_run)) {
-        sim.progress = (iw_progress){progress_update, &progress};
+        sim.progress = progress_calls(&progress);
         ui->progress = &progress;
     }
     status = iw_simulate(&ui->log, s->program, &s->net, s->noise, &sim, &s->result);
@@ -139,7 +139,7 @@ static int find_certainty(struct ui *ui, const struct simulate_opts *opts, struc
     fill_opts(opts, s, &sim);
     progress_begin(&progress, (double)iw_program_messages(s->program) * (double)trials, "messages");
     if (mpi_run_is_first(&s->mpi_run)) {
-        sim.progress = (iw_progress){progress_update, &progress};
+        sim.progress = progress_calls(&progress);
         ui->progress = &progress;
     }
     status = iw_certainty_find(&ui->log, &question, &s->certainty);

@@ -1,6 +1,7 @@
 /* `idlewave study`: one YAML file in, a folder of results out; goes on where it was interrupted.
  * SPDX-License-Identifier: BSD-3-Clause
  */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -106,46 +107,44 @@ static int check_dir(const struct ui *ui, const char *given, const char *dir)
 struct watcher {
     struct progress *progress;
     int64_t begin_ns;
-    size_t cells_before;
+    uint64_t cells_before;
+    bool is_first; /* of all processes: shows and tells */
     bool has_begun, has_told;
 };
 
 /* "72/160 cells, 3.1/s": the rate is that of this run. */
-static void describe_rate(const struct watcher *watcher, const iw_study_progress *now, char *buf, size_t size)
+static void describe_rate(const struct watcher *watcher, const iw_progress_now *now, char *buf, size_t size)
 {
     const double elapsed_s = 1e-9 * (double)(monotonic_ns() - watcher->begin_ns);
-    const double rate = elapsed_s > 0.0 ? (double)(now->cells_done - watcher->cells_before) / elapsed_s : 0.0;
-    snprintf(buf, size, "%zu/%zu cells, %.2g/%s", now->cells_done, now->cells_total,
+    const double rate = elapsed_s > 0.0 ? (double)(now->done - watcher->cells_before) / elapsed_s : 0.0;
+    snprintf(buf, size, "%" PRIu64 "/%" PRIu64 " cells, %.2g/%s", now->done, now->total,
              rate >= 1.0 ? rate : 60.0 * rate, rate >= 1.0 ? "s" : "min");
 }
 
-static void show_progress(void *arg, const iw_study_progress *now)
+static void show(struct watcher *watcher, const iw_progress_now *now)
 {
-    const double parts = 1e6;
-    struct watcher *watcher = arg;
-
     if (!watcher->has_begun) {
         watcher->has_begun = true;
-        watcher->cells_before = now->cells_done;
+        watcher->cells_before = now->done;
         watcher->begin_ns = monotonic_ns();
     }
     describe_rate(watcher, now, watcher->progress->detail, sizeof watcher->progress->detail);
-    if (now->work_total > 0.0) {
-        progress_update(watcher->progress, (uint64_t)(parts * now->work_done / now->work_total),
-                        (uint64_t)parts);
-    }
+    progress_update(watcher->progress, now->share);
 }
 
-static bool is_stopped(void *arg)
+static bool step(void *arg, const iw_progress_now *now)
 {
     struct watcher *watcher = arg;
 
-    if (interrupt_has_come() && !watcher->has_told) {
+    if (watcher->is_first) {
+        show(watcher, now);
+    }
+    if (interrupt_has_come() && watcher->is_first && !watcher->has_told) {
         watcher->has_told = true;
         progress_wipe(watcher->progress);
         ui_hint(NULL, "ends with the cells that are running; interrupt again to end at once");
     }
-    return interrupt_has_come();
+    return !interrupt_has_come();
 }
 
 static iw_status run_study(struct ui *ui, const iw_study *study, const char *dir, bool is_first,
@@ -153,16 +152,14 @@ static iw_status run_study(struct ui *ui, const iw_study *study, const char *dir
 {
     iw_study_opts watched = *run_opts;
     struct progress progress;
-    struct watcher watcher = {.progress = &progress, .has_told = !is_first};
+    struct watcher watcher = {.progress = &progress, .is_first = is_first};
     struct interrupt interrupt;
     iw_status status;
 
     progress_begin(&progress, 0.0, NULL);
     ui->progress = &progress;
     watched.command = ui->command;
-    watched.is_stopped = is_stopped;
-    watched.progress = is_first ? show_progress : NULL;
-    watched.arg = &watcher;
+    watched.progress = (iw_progress){step, &watcher};
     interrupt_catch(&interrupt);
     status = iw_study_run(&ui->log, study, dir, &watched, outcome);
     interrupt_release(&interrupt);

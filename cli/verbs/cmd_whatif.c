@@ -271,7 +271,7 @@ static iw_status simulate(struct ui *ui, const struct whatif_opts *opts, const s
     progress_begin(&progress, 0, NULL);
     progress.is_shown &= !opts->is_quiet;
     progress_tell(&progress, opts->is_quiet ? NULL : ui->verb);
-    whatif_opts.sim.progress = (iw_progress){progress_update, &progress};
+    whatif_opts.sim.progress = progress_calls(&progress);
     ui->progress = &progress;
     status = iw_whatif_run(&ui->log, q->noise, &whatif_opts, &whatif);
     ui->progress = NULL;

@@ -78,7 +78,7 @@ int model_check(struct ui *ui, const struct model_opts *opts, struct model_run *
         if (run->ranks[i] <= opts->check_ranks) {
             status = simulate_row(ui, opts, run, noise, i, &run->checks[i]);
         }
-        progress_update(&progress, i + 1, run->count);
+        progress_update(&progress, (double)(i + 1) / (double)run->count);
     }
     ui->progress = NULL;
     progress_wipe(&progress);

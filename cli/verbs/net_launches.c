@@ -215,7 +215,7 @@ static int run_all(struct run *run, iw_net_launch *launches)
     progress_begin(&progress, 0.0, NULL);
     run->ui->progress = &progress;
     for (run->number = 0; run->number < run->count && code == UI_DONE; run->number++) {
-        progress_update(&progress, run->number, run->count);
+        progress_update(&progress, (double)run->number / (double)run->count);
         code = measure(run, &launches[run->number]);
         if (code == UI_DONE && run->number == 0 && !run->has_sizes) {
             list_sizes(&launches[0], sizes);

@@ -44,7 +44,7 @@ static iw_status add_files(const iw_log *log, const iw_folder *folder, struct pr
     for (size_t i = 0; i < folder->count; i++) {
         IW_TRY(add_file(log, fleet, folder->paths[i]));
         if (progress != NULL) {
-            progress_update(progress, i + 1, folder->count);
+            progress_update(progress, (double)(i + 1) / (double)folder->count);
         }
     }
     return IW_OK;

@@ -46,9 +46,10 @@ static void on_thread_start(void *arg, size_t index)
                                                             injection->back_end, &injection->injector));
 }
 
-static bool has_failed(void *arg)
+static bool is_well(void *arg, const iw_progress_now *now)
 {
-    return atomic_load(&((const struct injection *)arg)->status) != IW_OK;
+    (void)now;
+    return atomic_load(&((const struct injection *)arg)->status) == IW_OK;
 }
 
 static void on_thread_stop(void *arg, size_t index)
@@ -81,7 +82,7 @@ static iw_status watch(const iw_log *log, uint32_t cpu, int64_t duration_ns, str
     if (injection != NULL) {
         opts.on_thread_start = on_thread_start;
         opts.on_thread_stop = on_thread_stop;
-        opts.is_stopped = has_failed;
+        opts.progress = (iw_progress){is_well, injection};
         opts.arg = injection;
     }
     status = iw_measure(log, &opts, &recording);

@@ -74,7 +74,7 @@ static iw_status ask(struct ui *ui, const struct worth_opts *opts, struct questi
     wanted.sim.seed = opts->seed;
     wanted.sim.rendezvous = (iw_rendezvous)opts->net.rendezvous;
     progress_begin(&progress, 0, NULL);
-    wanted.sim.progress = (iw_progress){progress_update, &progress};
+    wanted.sim.progress = progress_calls(&progress);
     ui->progress = &progress;
     status = iw_whatif_run(&ui->log, q->noise, &wanted, &whatif);
     ui->progress = NULL;

@@ -1,4 +1,5 @@
-/* idlewave/log.h - where the library's messages go: to the caller's sink, never to a stream.
+/* idlewave/log.h - what the library tells its caller meanwhile: messages to a sink, never to a stream, and
+ * how far a long call is.
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * Every fallible function takes a `const iw_log *` first; NULL keeps silent. Messages are lowercase
@@ -7,6 +8,9 @@
  */
 #ifndef IW_LOG_H
 #define IW_LOG_H
+
+#include <stdbool.h>
+#include <stdint.h>
 
 #include <idlewave/status.h>
 
@@ -22,6 +26,21 @@ typedef struct iw_log {
     iw_log_fn write; /* may be called from several threads, one call at a time */
     void *arg;
 } iw_log;
+
+/* ======== Progress ======== */
+
+typedef struct iw_progress_now {
+    double share;         /* of the work that is done, from 0 to 1 */
+    uint64_t done, total; /* the same in what the call counts: cells of a study, nanoseconds of a recording */
+} iw_progress_now;
+
+/** How far a long call is, and whether it shall go on. `step` may be NULL. It is called a few times a second,
+ * by one thread at a time, maybe not the one that made the call. False: the call ends as soon as it can, with
+ * IW_ERR_CANCELLED unless it says otherwise; that is not logged. */
+typedef struct iw_progress {
+    bool (*step)(void *arg, const iw_progress_now *now);
+    void *arg;
+} iw_progress;
 
 #ifdef __cplusplus
 }

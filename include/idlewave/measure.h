@@ -51,9 +51,7 @@ typedef struct iw_measure_opts {
     const char *command, *under; /* for the recording's attributes: what was typed, and what ran beside; may
                                   * be NULL */
     const iw_measure_sink *sink; /* may be NULL */
-    bool (*is_stopped)(
-        void *arg); /* asked a few times a second, may be NULL; true ends the recording early */
-    void (*progress)(void *arg, int64_t done_ns, int64_t total_ns); /* may be NULL */
+    iw_progress progress;        /* counts nanoseconds; false ends the recording early, which then is IW_OK */
     /* On each measuring thread, on its CPU, when it is ready to measure and when it has; index: its place in
      * `cpus`. May be NULL. */
     void (*on_thread_start)(void *arg, size_t index);
@@ -61,12 +59,12 @@ typedef struct iw_measure_opts {
     void *arg;
 } iw_measure_opts;
 
-#define IW_MEASURE_OPTS_INIT                                                                      \
-    {                                                                                             \
-        .probe = IW_PROBE_SELFISH, .duration_ns = 60000000000, .max_events = 0, .threshold = 9.0, \
-        .quantum_ns = 1000000, .cpus = NULL, .cpu_count = 0, .attribution = IW_ATTRIBUTION_AUTO,  \
-        .command = NULL, .under = NULL, .sink = NULL, .is_stopped = NULL, .progress = NULL,       \
-        .on_thread_start = NULL, .on_thread_stop = NULL, .arg = NULL                              \
+#define IW_MEASURE_OPTS_INIT                                                                             \
+    {                                                                                                    \
+        .probe = IW_PROBE_SELFISH, .duration_ns = 60000000000, .max_events = 0, .threshold = 9.0,        \
+        .quantum_ns = 1000000, .cpus = NULL, .cpu_count = 0, .attribution = IW_ATTRIBUTION_AUTO,         \
+        .command = NULL, .under = NULL, .sink = NULL, .progress = {NULL, NULL}, .on_thread_start = NULL, \
+        .on_thread_stop = NULL, .arg = NULL                                                              \
     }
 
 /** Measures all chosen CPUs at once, one pinned thread each, on one clock. The calling thread sleeps

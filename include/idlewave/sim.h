@@ -72,12 +72,6 @@ typedef enum iw_rules { IW_RULES_IDLEWAVE, IW_RULES_LOGGOPSIM } iw_rules;
 typedef enum iw_parallel { IW_PARALLEL_AUTO, IW_PARALLEL_TRIALS, IW_PARALLEL_RANKS } iw_parallel;
 typedef enum iw_rendezvous { IW_RENDEZVOUS_IDEAL, IW_RENDEZVOUS_RTS_CTS } iw_rendezvous;
 
-/** Called now and then from one thread at a time, with units of work done so far. */
-typedef struct iw_progress {
-    void (*update)(void *arg, uint64_t done, uint64_t total);
-    void *arg;
-} iw_progress;
-
 typedef struct iw_link iw_link; /* between the processes of one run: the command's own */
 
 typedef struct iw_sim_opts {
@@ -100,7 +94,7 @@ typedef struct iw_sim_opts {
     bool want_end_times;        /* fill result->end_ps */
     iw_step_sink steps;   /* gets all steps of the first trial; .step NULL: not wanted. Ranks with several
                              CPUs and LogGOPSim's rules have no steps: IW_ERR_UNSUPPORTED */
-    iw_progress progress; /* update may be NULL */
+    iw_progress progress; /* can stop it; processes of `link` have to be stopped by themselves */
 } iw_sim_opts;
 
 #define IW_SIM_OPTS_INIT                                                                                    \
@@ -176,6 +170,7 @@ typedef struct iw_sim_result {
  *  IW_ERR_DEADLOCK: some ranks can never go on; they and their operations are logged.
  *  IW_ERR_RANGE: simulated time passes 53 days.
  *  IW_ERR_UNSUPPORTED: the named engine cannot run this program (auto can). IW_ERR_RANGE, IW_ERR_NOMEM.
+ *  IW_ERR_CANCELLED: opts->progress said so; restart points stay.
  *  *result_p is set only on IW_OK and then owned by the caller. */
 IW_API IW_NODISCARD iw_status iw_simulate(const iw_log *log, const iw_program *program, const iw_net *net,
                                           const iw_noise *noise, const iw_sim_opts *opts,

@@ -31,7 +31,8 @@ extern "C" {
     X(ERR_RANGE, -5, "value out of range")                  \
     X(ERR_USAGE, -6, "wrong use")                           \
     X(ERR_DEADLOCK, -7, "the program cannot make progress") \
-    X(ERR_UNSUPPORTED, -8, "not supported by this engine")
+    X(ERR_UNSUPPORTED, -8, "not supported by this engine")  \
+    X(ERR_CANCELLED, -9, "stopped by the caller")
 
 typedef enum iw_status {
 #define IW_STATUS_ENUM(name, value, text) IW_##name = (value),

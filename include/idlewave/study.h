@@ -91,11 +91,6 @@ IW_API void iw_study_free(iw_study *study);
 
 /* ---- running ---- */
 
-typedef struct iw_study_progress {
-    size_t cells_done, cells_total; /* of this shard, by whatever process; those found done count as done */
-    double work_done, work_total;   /* in expected seconds of one core */
-} iw_study_progress;
-
 typedef struct iw_study_opts {
     uint32_t threads; /* cells side by side; 0: as many as CPUs allowed, of this node's processes each */
     uint32_t shard, shards; /* this one, from 0, of so many; cells are dealt so that their costs are even */
@@ -105,15 +100,18 @@ typedef struct iw_study_opts {
     uint32_t local_processes; /* of them on this node, which share its memory and CPUs; 0: this one */
     bool leaves;              /* ends when no cell is left to begin, though other processes still run some */
     const char *command;      /* the command line, for the origin; may be NULL */
-    bool (*is_stopped)(void *arg);                             /* may be NULL */
-    void (*progress)(void *arg, const iw_study_progress *now); /* may be NULL */
-    void *arg;
+    /* Counts cells of this shard, by whatever process; those found done count as done. The share is that of
+     * the expected time. False: no further cell is begun; the call ends with those that run, and IW_OK. */
+    iw_progress progress;
 } iw_study_opts;
 
 #define IW_STUDY_OPTS_INIT                                                                         \
     {                                                                                              \
         .threads = 0, .shard = 0, .shards = 1, .process = 0, .processes = 1, .local_processes = 1, \
-        .leaves = false, .command = NULL, .is_stopped = NULL, .progress = NULL, .arg = NULL        \
+        .leaves = false, .command = NULL, .progress = {                                            \
+            NULL,                                                                                  \
+            NULL                                                                                   \
+        }                                                                                          \
     }
 
 typedef struct iw_study_outcome {

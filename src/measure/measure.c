@@ -89,13 +89,6 @@ static void sleep_ns(int64_t ns)
     (void)clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL); /* signals may end it: then ask earlier */
 }
 
-static void tell(const iw_measure_opts *opts, int64_t done_ns)
-{
-    if (opts->progress != NULL && done_ns > 0) {
-        opts->progress(opts->arg, iwi_min(done_ns, opts->duration_ns), opts->duration_ns);
-    }
-}
-
 /* When what is to be done next. */
 struct agenda {
     int64_t step_ns, drain_ns;
@@ -126,12 +119,11 @@ static iw_status watch(const iw_measure_opts *opts, struct iwi_detour_collector 
     while (done_ns < opts->duration_ns) {
         const uint64_t now = iwi_clock_now(clock);
 
-        if (iwi_wants_end(opts)) {
+        done_ns = now > collector->zero ? iwi_clock_whole_ns(clock, now - collector->zero) : 0;
+        if (iwi_wants_end(opts, done_ns)) {
             iwi_probe_threads_stop(collector->probe_threads);
             return now > collector->zero ? IW_OK : iwi_ended_too_early(collector->log);
         }
-        done_ns = now > collector->zero ? iwi_clock_whole_ns(clock, now - collector->zero) : 0;
-        tell(opts, done_ns);
         if (done_ns < opts->duration_ns) {
             IW_TRY(follow(&agenda, done_ns, collector));
         }

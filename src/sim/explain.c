@@ -113,7 +113,6 @@ static iw_status explain_trials(const iw_log *log, const struct iwi_batches *bat
     iw_status status;
 
     again.job.first_trial = e->from_trial = from_trial;
-    again.job.ticker = NULL;
     again.job.steps = NULL;
     again.team = NULL;
     again.link = NULL;

@@ -80,7 +80,6 @@ static iw_status run_noiseless(const iw_log *log, const struct iwi_batches *batc
     noiseless.job.steps = NULL;
     noiseless.job.has_delays = false;
     noiseless.job.want_warnings = true;
-    noiseless.job.ticker = NULL;
     noiseless.is_reference = true;
     return run_single(log, &noiseless, makespan_p);
 }
@@ -99,7 +98,6 @@ static iw_status run_steps(const iw_log *log, const struct iwi_batches *batches,
     iw_time makespan;
 
     telling.team = NULL;
-    telling.job.ticker = NULL;
     telling.job.steps = steps;
     return run_single(log, &telling, &makespan);
 }
@@ -142,11 +140,25 @@ static iw_status new_result(const iw_log *log, const iw_program *program, const 
     return IW_OK;
 }
 
-static iw_status run_trials(const iw_log *log, struct iwi_batches *batches, const iw_sim_opts *opts,
-                            iw_sim_result *result)
+/* Counts the run without noise, if there is one, and this process's trials; what follows is only asked about.
+ */
+static iw_status start_ticker(const iw_log *log, const iw_sim_opts *opts, struct iwi_batches *batches)
 {
     const uint64_t batch_count = (batches->trials + batches->lanes - 1) / batches->lanes;
     const uint64_t own_batches = (batch_count + iwi_processes(batches) - 1) / iwi_processes(batches);
+    const uint64_t references = is_noiseless(batches) || is_past_reference(batches) ? 0 : 1;
+
+    if (opts->progress.step == NULL) {
+        return IW_OK;
+    }
+    batches->job.ticker = iwi_ticker_new(
+        log, opts->progress, (references + own_batches) * ticks_of(batches->job.program, batches->plan));
+    return batches->job.ticker == NULL ? IW_ERR_NOMEM : IW_OK;
+}
+
+static iw_status run_trials(const iw_log *log, struct iwi_batches *batches, const iw_sim_opts *opts,
+                            iw_sim_result *result)
+{
     const bool is_first = iwi_is_first(opts);
     double begin;
     iw_status status;
@@ -158,13 +170,6 @@ static iw_status run_trials(const iw_log *log, struct iwi_batches *batches, cons
         IW_TRY(run_noiseless(log, batches, &result->noiseless_ps));
     }
     batches->noiseless_ps = result->noiseless_ps;
-    if (opts->progress.update != NULL) {
-        batches->job.ticker =
-            iwi_ticker_new(log, opts->progress, own_batches * ticks_of(batches->job.program, batches->plan));
-        if (batches->job.ticker == NULL) {
-            return IW_ERR_NOMEM;
-        }
-    }
     batches->makespan_ps = result->makespan_ps;
     batches->end_ps = result->end_ps;
     batches->wants_ends = opts->want_end_times;
@@ -174,7 +179,6 @@ static iw_status run_trials(const iw_log *log, struct iwi_batches *batches, cons
     if (is_noiseless(batches)) {
         result->noiseless_ps = result->makespan_ps[0];
     }
-    iwi_ticker_free(batches->job.ticker);
     /* one process tells and explains: it sees all ranks */
     if (status == IW_OK && is_first && opts->steps.step != NULL && batches->job.steps == NULL) {
         status = run_steps(log, batches, &opts->steps);
@@ -271,8 +275,12 @@ iw_status iw_simulate(const iw_log *log, const iw_program *program, const iw_net
         status = new_result(log, program, opts, &plan, &batches, &result);
     }
     if (status == IW_OK) {
+        status = start_ticker(log, opts, &batches);
+    }
+    if (status == IW_OK) {
         status = run_trials(log, &batches, opts, result);
     }
+    iwi_ticker_free(batches.job.ticker);
     iwi_team_free(batches.team);
     iwi_checkpoint_release(&checkpoint);
     iwi_plan_release(&plan);

@@ -1,4 +1,5 @@
-/* Tells a user how far a simulation is: counted by all threads, told by one now and then.
+/* Tells a user how far a simulation is: counted by all threads, told by one now and then. Whether to go on is
+ * known to all.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include "sim/ticker.h"
@@ -14,6 +15,7 @@ struct iwi_ticker {
     iw_progress progress;
     uint64_t total;
     atomic_uint_fast64_t done;
+    atomic_bool is_cancelled;
     pthread_mutex_t lock; /* held while reporting */
     int64_t last_ns;
 };
@@ -50,19 +52,29 @@ static bool is_due(struct iwi_ticker *ticker)
     return true;
 }
 
-void iwi_tick(struct iwi_ticker *ticker, uint64_t units)
+static void report(struct iwi_ticker *ticker, uint64_t done)
+{
+    const uint64_t known = done < ticker->total ? done : ticker->total;
+    const iw_progress_now now = {(double)known / (double)ticker->total, known, ticker->total};
+
+    if (!ticker->progress.step(ticker->progress.arg, &now)) {
+        atomic_store(&ticker->is_cancelled, true);
+    }
+}
+
+iw_status iwi_tick(struct iwi_ticker *ticker, uint64_t units)
 {
     uint64_t done;
 
-    if (ticker == NULL || ticker->progress.update == NULL) {
-        return;
+    if (ticker == NULL) {
+        return IW_OK;
     }
     done = atomic_fetch_add(&ticker->done, units) + units;
     if (pthread_mutex_trylock(&ticker->lock) == 0) { /* whoever comes second need not report too */
-        if (is_due(ticker) || done >= ticker->total) {
-            ticker->progress.update(ticker->progress.arg, done < ticker->total ? done : ticker->total,
-                                    ticker->total);
+        if (is_due(ticker) || (done >= ticker->total && done - units < ticker->total)) {
+            report(ticker, atomic_load(&ticker->done));
         }
         pthread_mutex_unlock(&ticker->lock);
     }
+    return atomic_load_explicit(&ticker->is_cancelled, memory_order_relaxed) ? IW_ERR_CANCELLED : IW_OK;
 }

@@ -142,15 +142,13 @@ struct stage {
     uint64_t trials_before, trials, trials_of_all;
 };
 
-static void update(void *arg, uint64_t done, uint64_t total)
+static bool step(void *arg, const iw_progress_now *now)
 {
     const struct stage *stage = arg;
-    const uint64_t fine = 1000;
-    const double part = total > 0 ? (double)done / (double)total : 0.0;
+    const double done = (double)stage->trials_before + (double)stage->trials * now->share;
 
-    stage->cell.update(stage->cell.arg,
-                       fine * stage->trials_before + (uint64_t)((double)(fine * stage->trials) * part),
-                       fine * stage->trials_of_all);
+    return stage->cell.step(stage->cell.arg,
+                            &(iw_progress_now){.share = done / (double)stage->trials_of_all});
 }
 
 static iw_status simulate(const iw_log *log, const struct iwi_inputs *inputs, const iw_cell *cell,
@@ -167,7 +165,7 @@ static iw_status simulate(const iw_log *log, const struct iwi_inputs *inputs, co
     opts.seed = cell->seed;
     opts.trials = cell->trials;
     opts.threads = threads;
-    opts.progress = (iw_progress){progress.update != NULL ? update : NULL, &stage};
+    opts.progress = (iw_progress){step, &stage};
     IW_TRY(iw_net_scale(log, &net, cell->net_scale));
     IW_TRY(iwi_cell_program_init(log, inputs, cell, &program));
     status = iw_simulate(log, program.program, &net, iwi_inputs_noise(inputs, cell), &opts, simulated_p);

@@ -23,11 +23,12 @@ enum { MOST_RETRIES = 16 }; /* claims tried anew at a time: many processes may w
 /* Others are looked after that often while they matter, by how long this lasts already. */
 static const double LEAST_LOOK_S = 0.1, MOST_LOOK_S = 1.0, LOOK_SHARE = 0.05;
 
-static void note_progress(void *arg, uint64_t done, uint64_t total)
+static bool note_progress(void *arg, const iw_progress_now *now)
 {
     struct iwi_tracked_cell *tracked = arg;
 
-    atomic_store(&tracked->permill, total > 0 ? (uint_fast32_t)(1000.0 * (double)done / (double)total) : 0);
+    atomic_store(&tracked->permill, (uint_fast32_t)(1000.0 * now->share));
+    return true;
 }
 
 /* ---- running ---- */
@@ -114,20 +115,24 @@ static void *work(void *arg)
 
 /* ---- the calling thread ---- */
 
-static void report(struct iwi_pool *pool)
+/* False: nothing more is to be begun. */
+static bool report(struct iwi_pool *pool)
 {
-    const iw_study_opts *opts = pool->job->opts;
+    const iw_progress *progress = &pool->job->opts->progress;
     const size_t *in = pool->cells.in;
-    iw_study_progress now = {.cells_total = pool->job->tasks->count, .work_total = pool->cells.all_seconds};
+    const double all_seconds = pool->cells.all_seconds;
+    iw_progress_now now = {.share = 1.0, .total = pool->job->tasks->count};
 
-    if (opts->progress == NULL) {
-        return;
+    if (progress->step == NULL) {
+        return true;
     }
     (void)pthread_mutex_lock(&pool->lock);
-    now.cells_done = pool->job->tasks->found + in[IWI_ENDED] + in[IWI_FOUND];
+    now.done = pool->job->tasks->found + in[IWI_ENDED] + in[IWI_FOUND];
     (void)pthread_mutex_unlock(&pool->lock);
-    now.work_done = iwi_cell_states_work_done(&pool->cells);
-    opts->progress(opts->arg, &now);
+    if (all_seconds > 0.0) {
+        now.share = fmin(iwi_cell_states_work_done(&pool->cells) / all_seconds, 1.0);
+    }
+    return progress->step(progress->arg, &now);
 }
 
 /* Sees what other processes have done, and whether claims of theirs have become free. */
@@ -142,7 +147,7 @@ static void look_around(struct iwi_pool *pool)
     }
     pool->look_s = now + fmin(fmax(pause_s, LEAST_LOOK_S), MOST_LOOK_S);
     (void)pthread_mutex_lock(&pool->lock);
-    is_wanted = pool->cells.in[IWI_HELD] > 0 || pool->job->opts->progress != NULL;
+    is_wanted = pool->cells.in[IWI_HELD] > 0 || pool->job->opts->progress.step != NULL;
     (void)pthread_mutex_unlock(&pool->lock);
     status = is_wanted ? iwi_pool_read_peers(pool) : IW_OK;
     (void)pthread_mutex_lock(&pool->lock);
@@ -173,8 +178,6 @@ static void wait_a_little(struct iwi_pool *pool)
 
 static void watch(const iw_log *log, struct iwi_pool *pool)
 {
-    const iw_study_opts *opts = pool->job->opts;
-
     (void)pthread_mutex_lock(&pool->lock);
     while (pool->workers > 0) {
         bool is_stopped;
@@ -182,8 +185,7 @@ static void watch(const iw_log *log, struct iwi_pool *pool)
         (void)pthread_mutex_unlock(&pool->lock);
         iwi_messages_hand_on(&pool->messages, log);
         look_around(pool);
-        report(pool);
-        is_stopped = opts->is_stopped != NULL && opts->is_stopped(opts->arg);
+        is_stopped = !report(pool);
         (void)pthread_mutex_lock(&pool->lock);
         pool->is_stopping |= is_stopped;
         if (is_stopped) {
@@ -194,7 +196,7 @@ static void watch(const iw_log *log, struct iwi_pool *pool)
         }
     }
     (void)pthread_mutex_unlock(&pool->lock);
-    report(pool);
+    (void)report(pool);
     iwi_messages_hand_on(&pool->messages, log);
 }
 

@@ -85,15 +85,15 @@ struct stretch {
     uint64_t work; /* of the simulation under way */
 };
 
-static void update(void *arg, uint64_t done, uint64_t total)
+static bool step(void *arg, const iw_progress_now *now)
 {
     const struct stretch *stretch = arg;
     const struct iwi_inquiry *inquiry = stretch->inquiry;
-    const double part = total > 0 ? (double)done / (double)total : 1.0;
+    const iw_progress *progress = &inquiry->opts->sim.progress;
+    const uint64_t done = inquiry->work_done + (uint64_t)(now->share * (double)stretch->work);
 
-    inquiry->opts->sim.progress.update(inquiry->opts->sim.progress.arg,
-                                       inquiry->work_done + (uint64_t)(part * (double)stretch->work),
-                                       inquiry->work_total);
+    return progress->step(progress->arg, &(iw_progress_now){(double)done / (double)inquiry->work_total, done,
+                                                            inquiry->work_total});
 }
 
 /* ---- one simulation ---- */
@@ -115,8 +115,8 @@ static iw_sim_opts sim_opts(const struct iwi_experiment *experiment, uint32_t re
     opts.want_explain = opts.want_end_times = false;
     opts.steps = (iw_step_sink){NULL, NULL};
     opts.checkpoint_dir = NULL;
-    if (opts.progress.update != NULL) {
-        opts.progress = (iw_progress){update, stretch};
+    if (opts.progress.step != NULL) {
+        opts.progress = (iw_progress){step, stretch};
     }
     return opts;
 }

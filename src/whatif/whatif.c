@@ -201,7 +201,7 @@ static iw_status find_break_even(struct run *run, const iw_change *reserve)
     iw_sim_result *result;
 
     opts.trials = 1;
-    opts.progress.update = NULL;
+    opts.progress.step = NULL;
     opts.checkpoint_dir = NULL;
     opts.want_explain = opts.want_end_times = false;
     opts.steps = (iw_step_sink){NULL, NULL};

@@ -84,16 +84,16 @@ static bool load_point(struct made *made)
 
 /* Called by a member in the middle of its work, so that none writes meanwhile; again after a tenth of a
  * second at the earliest, and so long are points not written if those take long. */
-static void take_point(void *arg, uint64_t done, uint64_t total)
+static bool take_point(void *arg, const iw_progress_now *now)
 {
     struct made *made = arg;
 
-    (void)done;
-    (void)total;
+    (void)now;
     if (made->calls_left > 0) {
         (void)usleep(CALL_US);
         made->calls_left -= made->calls_left > 1 || load_point(made);
     }
+    return true;
 }
 
 static iw_status run(const iw_log *log, const struct made *made, uint32_t threads, double every_s,

@@ -79,16 +79,16 @@ typedef struct iw_bench_plan {
                               * is looked at */
     size_t most_kept;        /* phases in memory; of more, every 2nd, 4th, ... is kept */
     const iw_bench_noise *noise; /* NULL: none */
-    /* NULL, or called now and then on rank 0 with the share that is done. */
-    void (*progress)(void *arg, double share);
-    void *progress_arg;
+    iw_progress progress; /* on rank 0; what it returns is not looked at: all ranks would have to know */
 } iw_bench_plan;
 
 #define IW_BENCH_PLAN_INIT                                                                          \
     {                                                                                               \
         .op = IW_BENCH_BARRIER, .bytes = 8, .quantum_ns = 1e6, .phases = 0, .duration_seconds = 10, \
-        .block_seconds = 0.25, .most_kept = (size_t)1 << 20, .noise = NULL, .progress = NULL,       \
-        .progress_arg = NULL                                                                        \
+        .block_seconds = 0.25, .most_kept = (size_t)1 << 20, .noise = NULL, .progress = {           \
+            NULL,                                                                                   \
+            NULL                                                                                    \
+        }                                                                                           \
     }
 
 /* ---- what was measured ---- */

@@ -83,7 +83,7 @@ typedef struct iw_mpi_plugin {
     void (*abort)(int code);
 } iw_mpi_plugin;
 
-#define IW_MPI_PLUGIN_VERSION 4
+#define IW_MPI_PLUGIN_VERSION 5
 
 /** Loads the part of that MPI (RTLD_GLOBAL, as Open MPI's own components need). */
 IW_API IW_NODISCARD iw_status iw_mpi_load(const iw_log *log, const char *name, const iw_mpi_plugin **part_p);

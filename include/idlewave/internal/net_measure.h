@@ -45,16 +45,17 @@ typedef struct iw_net_plan {
     iw_net_links links;    /* AUTO: all pairs if there are at most 64 ranks, else some rounds of pairs */
     const uint64_t *sizes; /* to be measured, and no others; NULL: chosen while measuring */
     size_t size_count;
-    /* NULL, or called now and then on rank 0 with the share that is done. */
-    void (*progress)(void *arg, double share);
-    void *progress_arg;
+    iw_progress progress; /* on rank 0; what it returns is not looked at: all ranks would have to know */
 } iw_net_plan;
 
 #define IW_NET_PLAN_INIT                                                                            \
     {                                                                                               \
         .largest_bytes = UINT64_C(4) << 20, .duration_seconds = 10, .narrow = 0.01,                 \
         .calls = IW_NET_CALLS_BLOCKING, .links = IW_NET_LINKS_AUTO, .sizes = NULL, .size_count = 0, \
-        .progress = NULL, .progress_arg = NULL                                                      \
+        .progress = {                                                                               \
+            NULL,                                                                                   \
+            NULL                                                                                    \
+        }                                                                                           \
     }
 
 /* ---- what was measured ---- */

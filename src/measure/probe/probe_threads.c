@@ -139,9 +139,13 @@ iw_status iwi_probe_threads_start(const iw_log *log, const iw_measure_opts *opts
     return check_workers(log, probe_threads);
 }
 
-bool iwi_wants_end(const iw_measure_opts *opts)
+bool iwi_wants_end(const iw_measure_opts *opts, int64_t done_ns)
 {
-    return opts->is_stopped != NULL && opts->is_stopped(opts->arg);
+    const int64_t known_ns = iwi_min(done_ns, opts->duration_ns);
+    const iw_progress_now now = {(double)known_ns / (double)opts->duration_ns, (uint64_t)known_ns,
+                                 (uint64_t)opts->duration_ns};
+
+    return opts->progress.step != NULL && !opts->progress.step(opts->progress.arg, &now);
 }
 
 iw_status iwi_ended_too_early(const iw_log *log)
@@ -154,7 +158,7 @@ iw_status iwi_probe_threads_prepare(const iw_log *log, const iw_measure_opts *op
 {
     atomic_store(&probe_threads->may_prepare, true);
     while (atomic_load(&probe_threads->ready) < probe_threads->count) {
-        if (iwi_wants_end(opts)) {
+        if (iwi_wants_end(opts, 0)) {
             iwi_probe_threads_stop(probe_threads);
             return iwi_ended_too_early(log);
         }

@@ -47,7 +47,8 @@ IW_NODISCARD iw_status iwi_probe_threads_start(const iw_log *log, const iw_measu
 IW_NODISCARD iw_status iwi_probe_threads_prepare(const iw_log *log, const iw_measure_opts *opts,
                                                  struct iwi_probe_threads *probe_threads);
 
-bool iwi_wants_end(const iw_measure_opts *opts);
+/* Tells how much of the window is over, and asks whether to go on. */
+bool iwi_wants_end(const iw_measure_opts *opts, int64_t done_ns);
 
 /* The failure of a recording that is ended before its window opens. */
 iw_status iwi_ended_too_early(const iw_log *log);

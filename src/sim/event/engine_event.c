@@ -262,8 +262,9 @@ iw_status iwi_event_loop(struct event_run *run)
     struct iwi_event event;
 
     IW_TRY(start_all(run));
-    while (!run->is_too_late && iwi_event_pop(&run->queue, &event)) {
+    for (uint64_t turn = 0; !run->is_too_late && iwi_event_pop(&run->queue, &event); turn++) {
         IW_TRY(handle(run, &event));
+        IW_TRY(iwi_tick_rarely(run->job->ticker, turn));
     }
     if (run->is_too_late) {
         return iwi_fail_too_late(run->log);

@@ -257,7 +257,7 @@ iw_status iwi_flow_operation(struct iwi_flow *flow, const struct iwi_operation *
         op->algorithm->round(op, index, &run.round);
         run.index = index;
         IW_TRY(run_round(flow, &run));
-        iwi_tick(op->ranks == flow->job->program->ranks ? flow->job->ticker : NULL, 1);
+        IW_TRY(iwi_tick(flow->job->ticker, op->ranks == flow->job->program->ranks ? 1 : 0));
         IW_TRY(iwi_flow_visit(flow, index + 1, 0));
     }
     return IW_OK;

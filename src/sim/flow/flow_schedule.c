@@ -332,8 +332,9 @@ static iw_status run_all(struct schedule_run *run)
         run->work[flow->ranks - 1 - rank] = rank; /* taken from the end: rank 0 first */
     }
     run->work_count = flow->ranks;
-    while (run->work_count > 0) {
+    for (uint64_t turn = 0; run->work_count > 0; turn++) {
         run_rank(run, run->work[--run->work_count]);
+        IW_TRY(iwi_tick_rarely(flow->job->ticker, turn));
     }
     return report_stuck(run);
 }

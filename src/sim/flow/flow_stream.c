@@ -129,7 +129,7 @@ iw_status iwi_flow_stream(struct iwi_flow *flow, const struct iwi_operation *op,
         size_t count;
 
         IW_TRY(make_passes(&run, number, &count));
-        iwi_tick(flow->job->ticker, count - (number == 0 ? 1 : 0));
+        IW_TRY(iwi_tick(flow->job->ticker, count - (number == 0 ? 1 : 0)));
         number += count;
         if (number <= run.last_pass) {
             IW_TRY(iwi_flow_visit(flow, first, number));

@@ -194,6 +194,7 @@ static iw_status run_replica(struct trace_run *run, uint64_t begin, uint64_t end
         if (step->kind >= IWI_STEP_COLLECTIVE) {
             IW_TRY(run_joint_step(run, step));
         }
+        IW_TRY(iwi_tick_rarely(run->flow->job->ticker, at));
         at += is_explaining ? run_step(run, step, true) : run_step(run, step, false);
     }
     return IW_OK;
@@ -281,7 +282,7 @@ static iw_status run_segments(struct trace_run *run)
         if (flow->parts != NULL) {
             IW_TRY(iwi_values_flush(&flow->parts->values));
         }
-        iwi_tick(flow->job->schedule == NULL ? flow->job->ticker : NULL, 1);
+        IW_TRY(iwi_tick(flow->job->ticker, flow->job->schedule == NULL ? 1 : 0));
         if (collective != IWI_NO_COLLECTIVE && flow->ranks > 0) {
             run->first = 0;
             IW_TRY(run_group(run, collective));

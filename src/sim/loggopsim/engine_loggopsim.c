@@ -344,7 +344,8 @@ iw_status iwi_lgs_loop(struct lgs_run *run)
     struct iwi_lgs_event event;
 
     IW_TRY(release_roots(run));
-    while (iwi_lgs_pop(&run->queue, &event)) {
+    for (uint64_t turn = 0; iwi_lgs_pop(&run->queue, &event); turn++) {
+        IW_TRY(iwi_tick_rarely(run->job->ticker, turn));
         if (event.kind == IWI_LGS_WAKE) {
             IW_TRY(wake(run, &event));
         } else if (event.kind == IWI_LGS_OP && run->schedule->nodes[event.index].kind == IWI_RECV) {

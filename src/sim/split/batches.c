@@ -71,10 +71,7 @@ static iw_status run_batch(struct iwi_flow *flow, const struct iwi_batches *batc
     if (batches->paths.take != NULL) {
         batches->paths.take(batches->paths.arg, first, job->split, flow == NULL ? job->end_ps : flow->cpu);
     }
-    if (batches->plan->schedule != NULL) {
-        iwi_tick(job->ticker, 1);
-    }
-    return IW_OK;
+    return iwi_tick(job->ticker, batches->plan->schedule != NULL ? 1 : 0);
 }
 
 /* Takes the next batch; false when there is none, or somebody failed. */

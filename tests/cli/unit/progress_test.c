@@ -64,7 +64,7 @@ static bool is_line_written(double after_s, const char *verb)
     progress.is_shown = false;
     progress_tell(&progress, verb);
     progress.start_s -= after_s;
-    progress_update(&progress, 1, 4);
+    progress_update(&progress, 0.25);
     assert_false(progress.is_drawn);
     return progress.drawn_s > 0.0;
 }
@@ -85,7 +85,7 @@ static void nothing_is_drawn_where_there_is_no_terminal(void **state)
     progress_begin(&progress, 1.0, "messages");
     progress.is_shown = false;
     progress.start_s -= 10.0;
-    progress_update(&progress, 1, 2);
+    progress_update(&progress, 0.5);
     assert_false(progress.is_drawn);
 }
 
@@ -96,10 +96,10 @@ static void nothing_is_drawn_within_the_first_second(void **state)
     (void)state;
     progress_begin(&progress, 1.0, "messages");
     progress.is_shown = true;
-    progress_update(&progress, 1, 2);
+    progress_update(&progress, 0.5);
     assert_false(progress.is_drawn);
     progress.start_s -= 10.0;
-    progress_update(&progress, 1, 2);
+    progress_update(&progress, 0.5);
     assert_true(progress.is_drawn);
     progress_wipe(&progress);
     assert_false(progress.is_drawn);

@@ -192,24 +192,26 @@ struct watcher {
     int64_t last_ns;
 };
 
-static bool stop_once_told(void *arg)
-{
-    return ((struct watcher *)arg)->told > 0;
-}
-
-static bool stop_at_once(void *arg)
-{
-    (void)arg;
-    return true;
-}
-
-static void note_progress(void *arg, int64_t done_ns, int64_t total_ns)
+static bool note_progress(void *arg, const iw_progress_now *now)
 {
     struct watcher *watcher = arg;
 
-    assert_true(done_ns >= watcher->last_ns && done_ns <= total_ns);
-    watcher->told++;
-    watcher->last_ns = done_ns;
+    assert_true((int64_t)now->done >= watcher->last_ns && now->done <= now->total);
+    watcher->told += now->done > 0;
+    watcher->last_ns = (int64_t)now->done;
+    return true;
+}
+
+static bool stop_once_told(void *arg, const iw_progress_now *now)
+{
+    return note_progress(arg, now) && ((struct watcher *)arg)->told == 0;
+}
+
+static bool stop_at_once(void *arg, const iw_progress_now *now)
+{
+    (void)arg;
+    (void)now;
+    return false;
 }
 
 static void a_recording_can_be_ended_early(void **state)
@@ -219,9 +221,7 @@ static void a_recording_can_be_ended_early(void **state)
     iw_recording *recording;
 
     (void)state;
-    opts.is_stopped = stop_once_told;
-    opts.progress = note_progress;
-    opts.arg = &watcher;
+    opts.progress = (iw_progress){stop_once_told, &watcher};
     recording = measured(&opts);
     for (size_t i = 0; i < recording->cpu_count; i++) {
         assert_true(recording->cpus[i].length_ns < INT64_C(30000000000));
@@ -237,8 +237,7 @@ static void progress_ends_with_all_of_it(void **state)
 
     (void)state;
     opts.duration_ns = DURATION_NS;
-    opts.progress = note_progress;
-    opts.arg = &watcher;
+    opts.progress = (iw_progress){note_progress, &watcher};
     iw_recording_free(measured(&opts));
     assert_true(watcher.told >= 1);
     assert_int_equal(watcher.last_ns, DURATION_NS);
@@ -291,7 +290,7 @@ static void ended_while_preparing_there_is_no_recording(void **state)
     iw_measure_opts opts = IW_MEASURE_OPTS_INIT;
 
     (void)state;
-    opts.is_stopped = stop_at_once;
+    opts.progress = (iw_progress){stop_at_once, NULL};
     opts.sink = &sink;
     expect_refused(&opts, IW_ERR_IO, "ended before anything was measured");
 }

@@ -190,12 +190,13 @@ static void a_nonblocking_collective_runs_in_its_wait(void **state)
     }
 }
 
-static void count_progress(void *arg, uint64_t done, uint64_t total)
+static bool count_progress(void *arg, const iw_progress_now *now)
 {
     uint64_t *last = arg;
 
-    assert_true(done <= total && total > 0);
-    *last = 100 * done / total;
+    assert_true(now->done <= now->total && now->total > 0);
+    *last = 100 * now->done / now->total;
+    return true;
 }
 
 static void progress_reaches_the_end(void **state)

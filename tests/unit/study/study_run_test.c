@@ -189,27 +189,21 @@ static void a_cut_off_last_line_is_run_again(void **state)
 
 struct seen {
     size_t calls, stop_after;
-    iw_study_progress first, last;
+    iw_progress_now first, last;
     bool is_falling;
 };
 
-static bool is_stopped(void *arg)
-{
-    const struct seen *seen = arg;
-
-    return seen->calls >= seen->stop_after;
-}
-
-static void note(void *arg, const iw_study_progress *now)
+static bool note(void *arg, const iw_progress_now *now)
 {
     struct seen *seen = arg;
 
-    seen->is_falling |= seen->calls > 0 && (now->cells_done < seen->last.cells_done ||
-                                            now->work_done < seen->last.work_done * 0.999);
+    seen->is_falling |=
+        seen->calls > 0 && (now->done < seen->last.done || now->share < seen->last.share * 0.999);
     if (seen->calls++ == 0) {
         seen->first = *now;
     }
     seen->last = *now;
+    return seen->calls < seen->stop_after;
 }
 
 static void progress_rises_to_the_end(void **state)
@@ -224,14 +218,12 @@ static void progress_rises_to_the_end(void **state)
     (void)state;
     iwt_folder_make(dir);
     (void)run(&half, dir, 2);
-    opts.progress = note;
-    opts.arg = &seen;
+    opts.progress = (iw_progress){note, &seen};
     assert_ok(iw_study_run(NULL, study, dir, &opts, &outcome));
-    assert_in_range(seen.first.cells_done, 36, 72);
-    assert_int_equal(seen.last.cells_done, 72);
-    assert_int_equal(seen.last.cells_total, 72);
-    assert_true(seen.last.work_total > 0.0);
-    assert_true(seen.last.work_done > 0.999 * seen.last.work_total);
+    assert_in_range(seen.first.done, 36, 72);
+    assert_int_equal(seen.last.done, 72);
+    assert_int_equal(seen.last.total, 72);
+    assert_true(seen.last.share > 0.999);
     assert_false(seen.is_falling);
     iwt_folder_remove(dir);
 }
@@ -247,9 +239,7 @@ static void a_stop_leaves_whole_cells_and_the_next_run_goes_on(void **state)
     (void)state;
     iwt_folder_make(dir);
     opts.threads = 2;
-    opts.progress = note;
-    opts.is_stopped = is_stopped;
-    opts.arg = &seen;
+    opts.progress = (iw_progress){note, &seen};
     assert_ok(iw_study_run(NULL, study, dir, &opts, &outcome));
     assert_true(outcome.is_stopped);
     assert_true(outcome.run < outcome.cells);

@@ -130,16 +130,17 @@ static bool progress_to_the_end(iw_status status, const iw_study_outcome *outcom
     return iwt_is_done(status, outcome, l) && outcome->others > 0;
 }
 
-static void note_last(void *arg, const iw_study_progress *now)
+static bool note_last(void *arg, const iw_progress_now *now)
 {
-    *(iw_study_progress *)arg = *now;
+    *(iw_progress_now *)arg = *now;
+    return true;
 }
 
 /* Cells that others run count as done in the progress. */
 static void progress_counts_the_cells_of_others(void **state)
 {
     const iw_study *study = iwt_made_study(3, 150);
-    iw_study_progress last = {.cells_done = 0};
+    iw_progress_now last = {.done = 0};
     iw_study_opts opts = iwt_opts_of(0, 2);
     const iw_study_opts other = iwt_opts_of(1, 2);
     iw_study_outcome outcome;
@@ -149,13 +150,12 @@ static void progress_counts_the_cells_of_others(void **state)
     (void)state;
     iwt_folder_make(dir);
     child = iwt_start(study, dir, &other, progress_to_the_end);
-    opts.progress = note_last;
-    opts.arg = &last;
+    opts.progress = (iw_progress){note_last, &last};
     assert_ok(iw_study_run(NULL, study, dir, &opts, &outcome));
     iwt_assert_ends_well(child);
     assert_true(outcome.run < study->cell_count);
-    assert_int_equal(last.cells_done, study->cell_count);
-    assert_true(last.work_done > 0.999 * last.work_total);
+    assert_int_equal(last.done, study->cell_count);
+    assert_true(last.share > 0.999);
     iwt_folder_remove(dir);
 }
 

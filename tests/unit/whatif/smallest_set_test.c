@@ -210,12 +210,10 @@ static iw_recording *many_sources(void)
     return recording;
 }
 
-static void watch(void *arg, uint64_t done, uint64_t total)
+static bool watch(void *arg, const iw_progress_now *now)
 {
-    uint64_t *total_p = arg;
-
-    (void)done;
-    *total_p = total;
+    *(uint64_t *)arg = now->total;
+    return true;
 }
 
 /* Step by step, 60 sources of much the same worth would take some 1,700 simulations: from the end of the

@@ -303,12 +303,13 @@ struct watcher {
     uint64_t last, total, calls;
 };
 
-static void watch(void *arg, uint64_t done, uint64_t total)
+static bool watch(void *arg, const iw_progress_now *now)
 {
     struct watcher *watcher = arg;
 
-    assert_true(done >= watcher->last && done <= total);
-    *watcher = (struct watcher){done, total, watcher->calls + 1};
+    assert_true(now->done >= watcher->last && now->done <= now->total);
+    *watcher = (struct watcher){now->done, now->total, watcher->calls + 1};
+    return true;
 }
 
 static void progress_is_one_for_all_simulations(void **state)
