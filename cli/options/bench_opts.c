@@ -13,28 +13,27 @@
 static const struct opt what_rows[] = {
     ROW("compute", OPT_TIME, compute_ps, "TIME", "work on every rank in each phase (default 1ms)"),
     ROW("bytes", OPT_COUNT, bytes, "SIZE",
-        "of an allreduce, or of each message of a halo exchange (default 8)", .max = UINT64_C(1) << 30),
-    ROW("duration", OPT_TIME, duration_ps, "TIME", "measure for so long (default 10s)", .is_setting = true),
-    ROW("phases", OPT_COUNT, phases, "N", "measure so many phases instead; with noise, so many of each kind",
-        .min = 1, .max = UINT64_C(1) << 40),
+        "size of an allreduce, or of each message of a halo exchange (default 8)", .max = UINT64_C(1) << 30),
+    ROW("duration", OPT_TIME, duration_ps, "TIME", "how long to measure (default 10s)", .is_setting = true),
+    ROW("phases", OPT_COUNT, phases, "N", "measure N phases instead; with noise, N of each kind", .min = 1,
+        .max = UINT64_C(1) << 40),
 };
 static const struct opt block_rows[] = {
     ROW("ranks-per-node", OPT_COUNT, ranks_per_node, "N",
-        "ranks that share a place in the trace and have a CPU's detours each (default as recorded: as many "
-        "as a "
-        "file has CPUs; 1 for SPECs)",
+        "ranks on each node: they share a place in the recording, and each has the detours of one CPU "
+        "(default the number of CPUs of the file; 1 for SPECs)",
         .min = 1, .max = 65536),
     ROW("block", OPT_TIME, block_ps, "TIME",
-        "phases without and with noise alternate in blocks of so long (default 250ms)"),
+        "length of the blocks in which phases without and with noise alternate (default 250ms)"),
 };
 static const struct opt prediction_rows[] = {
-    ROW("trials", OPT_COUNT, trials, "N", "simulate so many blocks (default up to 400)", .min = 2,
+    ROW("trials", OPT_COUNT, trials, "N", "number of blocks to simulate (default up to 400)", .min = 2,
         .max = 1000000),
 };
 static const struct opt output_rows[] = {
     SHOWN_OUTPUT_ROW(struct bench_opts, path, "FILE", "write the result as JSON, for report and --baseline"),
     ROW("baseline", OPT_STRING, baseline, "FILE",
-        "a result of this command without noise, to say how much slower this one is"),
+        "a result of this command without noise, to report how much slower this run is"),
 };
 #undef ROW
 

@@ -15,7 +15,8 @@ enum { MOST_BYTES = 1 << 20, WHERE_SIZE = 512 };
 #define ROW(...) OPT_ROW(struct config_opts, __VA_ARGS__)
 const struct opt config_rows[CONFIG_ROW_COUNT] = {
     ROW("config", OPT_STRING, path, "FILE",
-        "defaults of options, besides the user's and the site's ('idlewave config' shows them)"),
+        "read defaults of options from FILE, on top of the user's and the site's ('idlewave config' shows "
+        "them)"),
     ROW("no-config", OPT_FLAG, is_off, "", "read no configuration file"),
 };
 #undef ROW

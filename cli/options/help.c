@@ -11,16 +11,15 @@
 enum { COLUMNS = 80, HELP_COLUMN = 26, LEFT_SIZE = 200 };
 
 const char *const help_tagline = "predicts what operating-system noise costs at scale";
-const char *const help_purpose =
-    "idlewave simulates MPI programs under the LogGOPS model with operating-system noise: a detour on one "
-    "process becomes idle time on thousands.";
+const char *const help_purpose = "Finds out which daemons, interrupts and settings of your nodes slow "
+                                 "parallel jobs, by how much at which scale, and what to do about it.";
 
 const struct help_exit help_exits[] = {
     {UI_DONE, "done"},
-    {UI_ERROR, "an error, told on stderr"},
-    {UI_NEGATIVE, "ran, but the verdict is negative: the simulated program deadlocks"},
-    {UI_UNDECIDED, "ran, but there is no verdict: too little to tell"},
-    {UI_USAGE, "wrong use of the command"},
+    {UI_ERROR, "error (see stderr)"},
+    {UI_NEGATIVE, "negative verdict (see the verb), for example a deadlock"},
+    {UI_UNDECIDED, "no verdict: too little data"},
+    {UI_USAGE, "usage error"},
     {0, NULL},
 };
 

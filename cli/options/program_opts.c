@@ -35,21 +35,18 @@ static const char *operation_name(size_t index)
 
 const struct opt program_rows[] = {
     ROW("pattern", OPT_LIST, patterns, "OP[:ALGORITHM]",
-        "generate what runs: barrier, bcast, allreduce:ring, halo2d, ...; several, repeated or joined by "
-        "'+', "
-        "run "
-        "one after the other ('idlewave schedule --list' lists all)",
+        "simulate a generated pattern: barrier, bcast, allreduce:ring, halo2d, ...; several, joined by '+' "
+        "or given repeatedly, run one after the other ('idlewave schedule --list' lists all)",
         .known = operation_name),
     ROW("ranks", OPT_COUNT, ranks, "N",
-        "number of ranks of the pattern; of a trace: a multiple of those traced (see "
+        "number of ranks of the pattern; for a trace, a multiple of the traced ranks (see "
         "docs/explanation/extrapolation.md)",
         .min = 1, .max = UINT64_C(1) << 30),
-    ROW("bytes", OPT_COUNT, bytes, "SIZE", "data of each rank, as MPI's count x type (default 1)"),
+    ROW("bytes", OPT_COUNT, bytes, "SIZE", "data per rank, as MPI's count x type (default 1)"),
     ROW("repeat", OPT_COUNT, repeat, "N", "run the operations N times (default 1)", .min = 1),
     ROW("compute", OPT_TIME, compute_ps, "TIME", "work on every rank before each repetition (default 0)"),
     ROW("root", OPT_COUNT, root, "RANK", "root of bcast, reduce, gather, scatter (default 0)"),
-    ROW("segment", OPT_COUNT, segment_bytes, "SIZE", "pipelined algorithms cut messages into these",
-        .min = 1),
+    ROW("segment", OPT_COUNT, segment_bytes, "SIZE", "segment size of pipelined algorithms", .min = 1),
     ROW("reduce-cost", OPT_PER_BYTE, reduce, "TIME", "CPU time of a reduction per byte (default 0)"),
     ROW("delay", OPT_LIST, delays, "rank=R,step=S,time=T",
         "inject a delay of T on rank R in its S-th compute phase (default the first); may be repeated"),
@@ -60,14 +57,16 @@ _Static_assert(sizeof program_rows / sizeof program_rows[0] == PROGRAM_ROW_COUNT
 
 const struct opt halo_rows[] = {
     ROW("dims", OPT_STRING, dims, "XxY[xZ]", "ranks in each direction (default: as square as possible)"),
-    ROW("boundary", OPT_CHOICE, boundary, "", "do the ends meet? (default periodic)", .choices = boundaries),
+    ROW("boundary", OPT_CHOICE, boundary, "", "wrap around at the edges, or not (default periodic)",
+        .choices = boundaries),
     ROW("direction", OPT_CHOICE, direction, "",
         "exchange with both neighbours, or send up and receive from below (default bi)",
         .choices = directions),
     ROW("distance", OPT_COUNT, distance, "N", "halo1d: partners up to N ranks away (default 1)", .min = 1,
         .max = UINT32_MAX),
     ROW("exchange", OPT_CHOICE, exchange, "",
-        "one wait for all neighbours, or one for each direction (default joint)", .choices = exchanges),
+        "wait for all neighbours at once, or for each direction in turn (default joint)",
+        .choices = exchanges),
 };
 _Static_assert(sizeof halo_rows / sizeof halo_rows[0] == HALO_ROW_COUNT, "count of rows in the header");
 

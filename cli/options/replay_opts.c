@@ -13,32 +13,32 @@ const char *const replay_mpis[] = {"auto", IW_PLUGIN_PLAIN, "openmpi", "mpich"};
 #define ROW(...) OPT_ROW(struct replay_opts, __VA_ARGS__)
 static const struct opt most_rows[] = {
     ROW("most", OPT_STRING, most, "SHARE|all",
-        "use so much of the trace, then be silent; all: use it again and again (default 1/3 of a file, all "
-        "of "
+        "use this share of the recording, then inject nothing; all: repeat it (default 1/3 of a file, all of "
         "SPECs)"),
 };
 static const struct opt make_rows[] = {
     ROW("threads", OPT_CHOICE, threads, "",
-        "which threads of the program meet noise; with fifo it is the CPU that does (default main)",
+        "which threads of the program get noise; with fifo the whole CPU does (default main)",
         .choices = threads),
     ROW("calibrate", OPT_TIME, calibrate_ps, "TIME",
-        "measure for so long what a detour costs here (default 300ms)", .is_setting = true),
+        "how long to measure what a detour costs here (default 300ms)", .is_setting = true),
     ROW("mpi", OPT_CHOICE, mpi, "",
-        "the MPI of the program, unchecked (default auto: by its libraries, else the launcher's, else none)",
+        "the MPI of the program, not checked (default auto: by its libraries, else the launcher's, else "
+        "none)",
         .choices = mpi_choices, .is_setting = true),
 };
 static const struct opt check_rows[] = {
     ROW("self-check", OPT_FLAG, is_check, "",
-        "run no program: inject into a thread that watches the clock, and compare what it saw with the noise "
-        "asked for; exits 2 if it differs"),
+        "run no program: inject into a thread that reads the clock, and compare what it observes with the "
+        "requested noise; exits with 2 if they differ"),
     ROW("duration", OPT_TIME, check_ps, "TIME",
-        "watch for so long, the host's own noise for half of it (default 10s)"),
+        "how long to observe, plus half as long for the host's own noise (default 10s)"),
     ROW("naive", OPT_FLAG, want_naive, "",
-        "also as it stands, nothing scaled, subtracted or merged, for comparison"),
+        "also inject the noise unchanged (not scaled, subtracted or merged), for comparison"),
 };
 static const struct opt output_rows[] = {
-    ROW("dry-run", OPT_FLAG, is_dry, "", "say what would be injected here, and run nothing"),
-    ROW("quiet", OPT_FLAG, is_quiet, "", "no words before and after the program", .letter = 'q'),
+    ROW("dry-run", OPT_FLAG, is_dry, "", "report what would be injected here, and run nothing"),
+    ROW("quiet", OPT_FLAG, is_quiet, "", "print nothing before and after the program", .letter = 'q'),
 };
 #undef ROW
 

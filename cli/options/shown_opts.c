@@ -20,9 +20,8 @@ static const char *const all_formats[] = {"text", "json", "csv", "html", NULL};
     ROW("plot", OPT_STRING, plot, "FILE", \
         "also draw it: .svg; .png and .pdf with gnuplot; .gp writes the script")
 const struct opt shown_rows[] = {
-    ROW("format", OPT_CHOICE, format, "", "for people, or for programs (default text)",
-        .choices = without_csv),
-    ROW("format", OPT_CHOICE, format, "", "for people, or for programs (default text)", .choices = with_csv),
+    ROW("format", OPT_CHOICE, format, "", "output format (default text)", .choices = without_csv),
+    ROW("format", OPT_CHOICE, format, "", "output format (default text)", .choices = with_csv),
     PLOT_ROW,
     ROW("format", OPT_CHOICE, format, "",
         "text for people, html for a page, json or csv for programs (default text)", .choices = all_formats),

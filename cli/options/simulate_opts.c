@@ -24,9 +24,8 @@ static const char *net_name(size_t index)
 #define ROW(...) OPT_ROW(struct net_opts, __VA_ARGS__)
 const struct opt net_rows[NET_ROW_COUNT] = {
     ROW("net", OPT_STRING, name_or_path, "NAME|FILE",
-        "the network: chic, altix, cnl, zeptoos, xt4, a YAML file, or none, where messages cost nothing but "
-        "what "
-        "the options below say (default chic)",
+        "the network: chic, altix, cnl, zeptoos, xt4, a YAML file, or none, where messages cost only what "
+        "the options below set (default chic)",
         .known = net_name, .is_setting = true),
     ROW("net-level", OPT_STRING, level, "NAME",
         "the level of a measured network: node or network (default the outermost)", .is_setting = true,
@@ -36,12 +35,12 @@ const struct opt net_rows[NET_ROW_COUNT] = {
     ROW("o", OPT_TIME, o_ps, "TIME", "CPU time of a send and of a receive"),
     ROW("o-send", OPT_TIME, o_send_ps, "TIME", "CPU time of a send"),
     ROW("o-recv", OPT_TIME, o_recv_ps, "TIME", "CPU time of a receive"),
-    ROW("g", OPT_TIME, g_ps, "TIME", "least time between two messages"),
-    ROW("G", OPT_PER_BYTE, G, "TIME", "further gap for each byte"),
-    ROW("O", OPT_PER_BYTE, O, "TIME", "further CPU time for each byte"),
+    ROW("g", OPT_TIME, g_ps, "TIME", "minimum time between two messages"),
+    ROW("G", OPT_PER_BYTE, G, "TIME", "additional gap per byte"),
+    ROW("O", OPT_PER_BYTE, O, "TIME", "additional CPU time per byte"),
     ROW("S", OPT_COUNT, S_bytes, "SIZE", "larger messages use rendezvous"),
     ROW("rendezvous", OPT_CHOICE, rendezvous, "",
-        "rendezvous for free, or with control messages that cost o and L (default ideal)",
+        "rendezvous at no cost, or with control messages that cost o and L (default ideal)",
         .choices = rendezvous_names, .is_setting = true),
 };
 #undef ROW
@@ -57,70 +56,71 @@ static const char *noise_beginning(size_t index)
 #define ROW(...) OPT_ROW(struct noise_opts, __VA_ARGS__)
 const struct opt noise_rows[NOISE_ROW_COUNT] = {
     ROW("noise", OPT_LIST, specs, "SPEC|FILE|DIR|none",
-        "periodic:RATE,TIME; poisson:RATE,DIST with DIST of fixed:TIME, exp:MEAN, pareto:A,MIN, "
-        "lognormal:MEDIAN,SIGMA; phase-exp:SHARE; phase-pareto:SHARE,A; bernoulli:P,TIME; or a noise file; "
-        "or a folder of recordings, one a node: each simulated node meets another one. May be repeated: "
-        "sources add up",
+        "periodic:RATE,TIME; poisson:RATE,DIST where DIST is fixed:TIME, exp:MEAN, pareto:A,MIN or "
+        "lognormal:MEDIAN,SIGMA; phase-exp:SHARE; phase-pareto:SHARE,A; bernoulli:P,TIME; a noise file; or a "
+        "folder of recordings, one per node, of which each simulated node gets a different one. May be "
+        "repeated: sources add up",
         .known = noise_beginning),
     ROW("noise-cpus", OPT_STRING, cpus, "LIST", "use only these CPUs of recordings, 0,2-5 (default all)"),
     ROW("sync", OPT_CHOICE, sync, "",
-        "a random phase for each rank, one for all, or one for all drawn anew in each compute phase "
-        "(default none)",
+        "a random phase for each rank, one for all, or one for all that is drawn again for each compute "
+        "phase (default none)",
         .choices = syncs),
     ROW("skew", OPT_TIME, skew_ps, "TIME", "shift synchronised nodes by up to TIME (default 0)"),
     ROW("ranks-per-node", OPT_COUNT, ranks_per_node, "N",
-        "ranks of a node share its offset into recorded noise and meet its CPUs in turns (default as "
-        "recorded: as "
-        "many as the recording has CPUs)",
+        "ranks on each node; they share its offset into recorded noise and get its CPUs in turn (default the "
+        "number of CPUs of the recording)",
         .min = 1, .max = UINT32_MAX, .is_setting = true),
     ROW("extrapolate", OPT_FLAG, is_extrapolated, "",
-        "simulate with the laws that 'noise fit' finds in place of the recording: also detours longer than "
-        "any that was seen"),
+        "simulate with the laws that 'noise fit' finds instead of the recording, including detours longer "
+        "than any recorded one"),
 };
 #undef ROW
 
 #define ROW(...) OPT_ROW(struct run_opts, __VA_ARGS__)
 static const struct opt run_rows[] = {
     ROW("trials", OPT_COUNT, trials, "N",
-        "simulate N times with different noise (default 1; from 6 on there are 95 % intervals)", .min = 1,
+        "simulate N times with different noise (default 1; 95 % intervals need at least 6)", .min = 1,
         .max = UINT64_C(1) << 40, .is_setting = true),
-    ROW("seed", OPT_COUNT, seed, "N", "all random choices follow from it (default 1)", .max = INT64_MAX),
+    ROW("seed", OPT_COUNT, seed, "N", "seed of all random choices (default 1)", .max = INT64_MAX),
     ROW("first-trial", OPT_COUNT, first_trial, "N",
         "number of the first trial, to split and join runs (default 0)", .max = INT64_MAX),
-    ROW("engine", OPT_CHOICE, engine, "", "flow is fast, event takes everything (default auto)",
+    ROW("engine", OPT_CHOICE, engine, "", "flow is fast, event handles every program (default auto)",
         .choices = engines),
-    ROW("rules", OPT_CHOICE, rules, "", "loggopsim: follow LogGOPSim to the letter (default idlewave)",
+    ROW("rules", OPT_CHOICE, rules, "", "loggopsim: follow LogGOPSim exactly (default idlewave)",
         .choices = rule_names),
-    ROW("threads", OPT_COUNT, threads, "N", "threads of each process, 0: one for each CPU (default 0)",
-        .max = 1024, .is_setting = true),
+    ROW("threads", OPT_COUNT, threads, "N", "threads per process; 0: one per CPU (default 0)", .max = 1024,
+        .is_setting = true),
     ROW("parallel", OPT_CHOICE, parallel, "",
         "what is split over threads and processes: the trials, or the ranks of each trial (default auto: "
         "whichever takes less time)",
         .choices = parallels),
-    ROW("dry-run", OPT_FLAG, is_dry, "", "only tell what it would take, and how it would be split"),
+    ROW("dry-run", OPT_FLAG, is_dry, "", "only report what it would take, and how it would be split"),
     ROW("checkpoint", OPT_STRING, checkpoint_dir, "FOLDER",
-        "write restart points there, and go on from the one that is there; gone when the simulation has "
-        "ended"),
+        "write restart points to FOLDER, and resume from the one found there; removed when the simulation "
+        "ends"),
     ROW("checkpoint-every", OPT_TIME, checkpoint_every_ps, "TIME",
-        "between restart points (default 10min); longer where writing them would take over 5 % of the time"),
-    ROW("lanes", OPT_COUNT, lanes, "N", "trials side by side: 1, 2, 4, 8; 0: chosen (default 0)", .max = 8),
+        "time between restart points (default 10min); longer where writing them would take more than 5 % of "
+        "the time"),
+    ROW("lanes", OPT_COUNT, lanes, "N", "trials simulated side by side: 1, 2, 4, 8; 0: automatic (default 0)",
+        .max = 8),
 };
 #undef ROW
 
 #define ROW(...) OPT_ROW(struct output_opts, __VA_ARGS__)
 static const struct opt output_rows[] = {
     ROW("explain", OPT_FLAG, wants_explain, "",
-        "split the critical path by cause, of the median trial and on average, and tell which detours hurt"),
+        "split the critical path by cause, for the median trial and on average, and show which detours hurt"),
     ROW("explain-trials", OPT_COUNT, explain_trials, "N",
-        "average over N trials, 0: as many as take a few seconds (default 0)", .max = UINT64_C(1) << 40),
+        "average over N trials; 0: as many as fit into a few seconds (default 0)", .max = UINT64_C(1) << 40),
     ROW("end-times", OPT_STRING, end_times_path, "FILE", "write when each rank ends, as CSV"),
     ROW("timeline", OPT_STRING, timeline_path, "FILE",
-        "write what each rank does when, of the first trial, as HDF5: for 'wave' and 'report'"),
+        "write what each rank does when in the first trial, as HDF5, for 'wave' and 'report'"),
     ROW("timeline-ranks", OPT_STRING, timeline_ranks, "A-B",
         "keep the steps of ranks A to B exactly (default: all, or as many as fit with the first delay's rank "
         "among them)"),
     ROW("timeline-time", OPT_STRING, timeline_time, "FROM-TO",
-        "keep the steps that begin from FROM on and before TO exactly, for instance 10ms-1s (default all)"),
+        "keep the steps that begin from FROM on and before TO exactly, for example 10ms-1s (default all)"),
 };
 #undef ROW
 
@@ -173,7 +173,7 @@ int simulate_check(const struct ui *ui, const struct simulate_opts *opts)
                         opts->output.timeline_ranks != NULL ? "--timeline-ranks" : "--timeline-time");
     }
     if (opts->output.timeline_path != NULL && opts->run.rules == IW_RULES_LOGGOPSIM) {
-        return ui_usage(ui, "--timeline: LogGOPSim's rules tell no steps of ranks, those of idlewave do");
+        return ui_usage(ui, "--timeline needs --rules idlewave: LogGOPSim's rules have no steps of ranks");
     }
     if (opts->run.checkpoint_dir == NULL && opt_typed(&opts->run, checkpoint_every_ps)) {
         return ui_usage(

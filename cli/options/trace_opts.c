@@ -20,19 +20,18 @@ const struct opt trace_rows[] = {
         "rules (default paper)",
         .known = iw_rules_name),
     ROW("algorithm", OPT_LIST, trace.algorithms, "OP[>SIZE]=NAME",
-        "another algorithm for one operation, for instance 'bcast>64KiB=chain/8KiB' (in segments of 8 KiB); "
+        "another algorithm for one operation, for example 'bcast>64KiB=chain/8KiB' (in segments of 8 KiB); "
         "may be repeated"),
     ROW("no-p2p", OPT_FLAG, trace.drops_p2p, "", "leave out point-to-point messages and their waits"),
     ROW("no-collectives", OPT_FLAG, trace.drops_collectives, "", "leave out collectives"),
     ROW("compute-scale", OPT_FACTOR, trace.compute_scale, "FACTOR", "multiply traced computation by FACTOR"),
     ROW("compute-clock", OPT_CHOICE, trace.clock, "",
-        "computation as wall-clock time, noise of the traced run included, or as CPU time (default auto: cpu "
-        "where the trace has it)",
+        "take computation as wall-clock time, which includes the noise of the traced run, or as CPU time "
+        "(default auto: cpu if the trace has it)",
         .choices = clocks),
     ROW("replica-compute", OPT_CHOICE, trace.replica_compute, "",
-        "computation on more ranks than were traced: each replica draws its own from what was traced, so "
-        "that "
-        "imbalance grows with ranks, or all copy it (default resample)",
+        "computation on more ranks than were traced: each replica draws its own from the traced computation, "
+        "so that imbalance grows with the number of ranks, or all replicas copy it (default resample)",
         .choices = computes),
     ROW("replica-seed", OPT_COUNT, trace.replica_seed, "N", "seed of what replicas draw (default 1)",
         .min = 1, .max = INT64_MAX),

@@ -42,7 +42,7 @@ int window_parse_ranks(struct ui *ui, const char *option, const char *text, stru
     }
     ui->option = NULL;
     if (from >= UINT32_MAX || to >= UINT32_MAX) {
-        return ui_usage(ui, "%s %s: so many there are not", option, text);
+        return ui_usage(ui, "%s %s: there are not that many", option, text);
     }
     window->has_ranks = true;
     window->first_rank = (uint32_t)from;

@@ -20,13 +20,13 @@
 static const char *const synopsis[] = {"[options] barrier|allreduce|halo", NULL};
 
 static const char description[] =
-    "Run it under the launcher of Open MPI or MPICH. Each rank works for a quantum, then all do the "
-    "operation: a barrier, an allreduce, or an exchange with both neighbours in a ring. Of each phase the "
-    "slowest rank counts: that is what the noise of one rank costs all of them.\n"
-    "With --noise, blocks of phases without and with injected noise alternate in the same processes, and "
-    "the same phases are simulated with the same noise: measured and predicted slowdown side by side.\n"
-    "Each rank needs a CPU of its own: where ranks share one, the numbers are not valid, and the result says "
-    "so. Nothing is pinned; use the launcher's options for that.";
+    "Start it with the launcher of Open MPI or MPICH. Each rank works for a quantum, then all perform the "
+    "operation: a barrier, an allreduce, or an exchange with both neighbours in a ring. The slowest rank of "
+    "each phase counts: that is what the noise of one rank costs all of them.\nWith --noise, blocks of "
+    "phases without and with injected noise alternate in the same processes, and the same phases are "
+    "simulated with the same noise: measured and predicted slowdown side by side.\nEach rank needs a CPU of "
+    "its own: where ranks share one, the numbers are not valid, and the result says so. Nothing is pinned; "
+    "use the launcher's options for that.";
 
 static const struct example examples[] = {
     {"what the noise of this host costs two ranks", "mpirun -n 2 idlewave bench barrier -o quiet.json"},
@@ -234,7 +234,7 @@ static int run(struct ui *ui, const void *values, const struct opt_args *args)
 
 const struct verb verb_bench = {
     .name = "bench",
-    .summary = "times phases of work and an MPI operation, without and with noise",
+    .summary = "times phases of work and an MPI operation, with and without noise",
     .synopsis = synopsis,
     .description = description,
     .argument_name = "OPERATION",

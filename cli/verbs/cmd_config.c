@@ -23,14 +23,12 @@ static const char *const synopsis[] = {"[options]", "[options] VERB", NULL};
 
 static const char description[] =
     "Lists the configuration files, and which options of which verbs they set. With VERB, lists all options "
-    "of that verb that a file may set, with the values that it would run with.\n"
-    "The site's file gives way to the user's ($XDG_CONFIG_HOME/idlewave/config or "
-    "~/.config/idlewave/config), "
-    "that to the file of --config FILE, and all of them to the command line; every verb takes --config and "
-    "--no-config. If IDLEWAVE_CONFIG is set, the file that it names stands in for the site's and the user's; "
-    "if it is empty, none does. A file in the current folder is never read unasked.\n"
-    "A file has lines 'option = value', for all verbs that have the option, or behind a line '[VERB]' for "
-    "that "
+    "of that verb that a file may set, with the values that it would run with.\nThe user's file "
+    "($XDG_CONFIG_HOME/idlewave/config or ~/.config/idlewave/config) overrides the site's, the file of "
+    "--config FILE overrides both, and the command line overrides all; every verb takes --config and "
+    "--no-config. If IDLEWAVE_CONFIG is set, the file that it names replaces the site's and the user's; if "
+    "it is empty, neither is read. A file in the current folder is never read by itself.\nA file has lines "
+    "'option = value', which apply to all verbs that have the option or, after a line '[VERB]', to that "
     "verb. Lines that begin with # are comments.";
 
 static const struct example examples[] = {

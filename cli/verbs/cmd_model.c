@@ -21,7 +21,7 @@ static const struct opt question_rows[] = {
     ROW("ranks", OPT_LIST, ranks, "N|RANGE",
         "2^1..2^24, 1023, or '3..3000 step x10'; may be repeated (default 2^1..2^20)"),
     ROW("rarest", OPT_TIME, rarest_ps, "TIME",
-        "noise files: no source comes more rarely than this (default 60s)"),
+        "noise files: assume that no source is rarer than this (default 60s)"),
 };
 static const struct opt check_rows[] = {
     ROW("check", OPT_FLAG, wants_check, "", "simulate the same, and show both"),
@@ -29,7 +29,7 @@ static const struct opt check_rows[] = {
         .max = UINT64_C(1) << 32),
     ROW("check-ranks", OPT_COUNT, check_ranks, "N", "simulate up to N ranks (default 64Ki)", .min = 1,
         .max = UINT64_C(1) << 30),
-    ROW("seed", OPT_COUNT, seed, "N", "all random choices follow from it (default 1)", .max = INT64_MAX),
+    ROW("seed", OPT_COUNT, seed, "N", "seed of all random choices (default 1)", .max = INT64_MAX),
 };
 #undef ROW
 
@@ -53,16 +53,14 @@ static const char *const synopsis[] = {"[options] --noise SPEC|FILE --compute TI
                                        "[options] --noise SPEC --net NAME", NULL};
 
 static const char description[] =
-    "Says how long a phase takes on N ranks when each works and all then meet in a barrier, and from how "
-    "many ranks on noise doubles it: at once, for any N, by the theory of Agarwal, Garg and Vishnoi, where "
-    "simulate would draw each rank's noise.\n"
-    "It takes one --noise: a file, one of simulate (of poisson fixed and exp only), or exp:F or pareto:F,A "
-    "with F the share of all time. With --compute it needs --net too.\n"
-    "With a noise file the slowest of N ranks comes from the phases that the recording saw, and behind them "
-    "from its fitted tail; where neither can be trusted the answer is refused, with how long to record "
-    "instead.\n"
-    "With a network and --barrier dissemination, periodic and Poisson detours hit the barrier's messages "
-    "too; without --compute it answers for such a barrier alone.";
+    "Computes how long a phase takes on N ranks when each works and all then meet in a barrier, and from how "
+    "many ranks on noise doubles it. The theory of Agarwal, Garg and Vishnoi answers at once for any N, "
+    "where simulate would draw the noise of each rank.\nIt takes one --noise: a file, one of simulate (of "
+    "poisson fixed and exp only), or exp:F or pareto:F,A with F the share of all time. With --compute it "
+    "needs --net too.\nWith a noise file, the slowest of N ranks comes from the recorded phases and, beyond "
+    "them, from their fitted tail. Where neither can be trusted, there is no answer, but a statement of how "
+    "long to record.\nWith a network and --barrier dissemination, periodic and Poisson detours hit the "
+    "barrier's messages too; without --compute it answers for such a barrier alone.";
 
 static const struct example examples[] = {
     {"1 % of exponential noise, to 16 million ranks",
@@ -128,7 +126,7 @@ static int run(struct ui *ui, const void *values, const struct opt_args *args)
 
 const struct verb verb_model = {
     .name = "model",
-    .summary = "says by formula how noise slows phases, for any number of ranks",
+    .summary = "computes by formula how noise slows phases, for any number of ranks",
     .synopsis = synopsis,
     .description = description,
     .groups = groups,

@@ -30,23 +30,23 @@ static const char *const link_names[] = {"auto", "all", "none", NULL};          
 #define ROW(...) OPT_ROW(struct net_measure_opts, __VA_ARGS__)
 static const struct opt what_rows[] = {
     ROW("duration", OPT_TIME, duration_ps, "TIME",
-        "measure for so long in each launch; less if all is known to 1 % before (default 5s)",
+        "measure for TIME in each launch; stops earlier once everything is known to 1 % (default 5s)",
         .is_setting = true),
     ROW("launches", OPT_COUNT, launches, "N",
-        "start LAUNCHER so many times: launches differ by more than the messages of one (default 5)",
-        .min = 2, .max = NET_MOST_LAUNCHES),
+        "number of launches; they differ more than the messages of one launch do (default 5)", .min = 2,
+        .max = NET_MOST_LAUNCHES),
     ROW("max-size", OPT_COUNT, largest_bytes, "BYTES", "messages from 1 byte up to this size (default 4MiB)",
         .min = 64, .max = UINT64_C(1) << 30),
     ROW("sizes", OPT_STRING, sizes, "BYTES,...",
-        "messages of these sizes only (default powers of two, and more where times are on no line)"),
+        "messages of these sizes only (default powers of two, and more where times do not lie on a line)"),
     ROW("calls", OPT_CHOICE, calls, "",
         "send and receive as your program does: MPI_Send and MPI_Recv; Isend, Irecv and Wait; or these on "
         "both "
         "sides at once, as halo exchanges and allreduces do (default blocking)",
         .choices = call_names, .is_setting = true),
     ROW("links", OPT_CHOICE, links, "",
-        "look for slow pairs of ranks: among all, none, or all of up to 64 ranks and some of more (default "
-        "auto)",
+        "look for slow pairs of ranks: among all pairs, among none, or auto: all pairs of up to 64 ranks, a "
+        "sample of more (default auto)",
         .choices = link_names, .is_setting = true),
 };
 static const struct opt output_rows[] = {
@@ -69,17 +69,13 @@ static const struct net_measure_opts defaults = {
 static const char *const synopsis[] = {"[options] -- LAUNCHER [ARGUMENT...]", "[options]", NULL};
 
 static const char description[] =
-    "Measures the LogGOPS parameters L, o_s, o_r, g, G, O and S with their "
-    "confidence intervals, for small and large messages, inside a node and "
-    "between nodes, and finds pairs of ranks that are slower than others.\n"
-    "LAUNCHER is that of Open MPI or MPICH with its arguments, for 2 ranks or "
-    "more. It is started several times, since launches differ: by the places of "
-    "processes and pages, by what else runs. The intervals hold that. Run under "
-    "a launcher instead, it measures that one launch, and its intervals know "
-    "nothing of others.\n"
-    "Each rank needs a core of its own: where ranks share one, the numbers are "
-    "not valid, and the result says so. "
-    "Nothing is pinned; use the launcher's options for that.";
+    "Measures the LogGOPS parameters L, o_s, o_r, g, G, O and S with confidence intervals, for small and "
+    "large messages, inside a node and between nodes, and finds pairs of ranks that are slower than "
+    "others.\nLAUNCHER is that of Open MPI or MPICH with its arguments, for 2 ranks or more. It is started "
+    "several times, because launches differ in where processes and pages are placed and in what else runs. "
+    "The intervals include that. Started by a launcher instead, it measures one launch, and the intervals do "
+    "not cover others.\nEach rank needs a core of its own: where ranks share one, the numbers are not valid, "
+    "and the result says so. Nothing is pinned; use the launcher's options for that.";
 
 static const struct example examples[] = {
     {"two ranks of this node, in five launches", "idlewave net -o node.yaml -- mpirun -n 2"},

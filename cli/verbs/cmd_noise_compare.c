@@ -23,18 +23,18 @@ static const char *const metric_names[] = {"share", "rate", "p99", NULL};
 #define ROW(...) OPT_ROW(struct compare_opts, __VA_ARGS__)
 static const struct opt verdict_rows[] = {
     ROW("metric", OPT_CHOICE, metric, "",
-        "what the verdict is about: time lost, detours a second, or their 99th percentile (default share)",
+        "what the verdict is about: time lost, detours per second, or their 99th percentile (default share)",
         .choices = metric_names),
     ROW("tolerance", OPT_STRING, tolerance, "SHARE",
         "B may be worse by this much: a share of the time, of the other metrics a share of A's (default 0)",
         .is_setting = true),
-    ROW("seed", OPT_COUNT, seed, "N", "of the random numbers that judge chance (default 1)"),
+    ROW("seed", OPT_COUNT, seed, "N", "seed of the random numbers used to judge chance (default 1)"),
 };
 #undef ROW
 
 static const struct opt_group groups[] = {
     OPT_GROUP("Verdict", verdict_rows, 0),
-    SHOWN_CSV_GROUP("Output; csv has a line for each source", offsetof(struct compare_opts, shown)),
+    SHOWN_CSV_GROUP("Output; csv has one line per source", offsetof(struct compare_opts, shown)),
 };
 
 static const struct compare_opts defaults = {.seed = 1};
@@ -42,14 +42,12 @@ static const struct compare_opts defaults = {.seed = 1};
 static const char *const synopsis[] = {"[options] A B", NULL};
 
 static const char description[] =
-    "Says whether recording B (another node, another kernel, after a change) is noisier than recording A, "
-    "and which sources make the difference.\n"
-    "Detours come in bursts, so chance is judged by blocks of time: each recording is cut into blocks of a "
-    "hundredth of its length (at least 100 ms, at least 20 blocks), with all CPUs, which are drawn anew 2000 "
-    "times.\n"
-    "Exits with 2 if B is worse: the whole 95 % interval of the difference lies above 0 and above the "
-    "tolerance. With 1 if that cannot be told, since there are too few detours for a percentile. Otherwise "
-    "with 0.";
+    "Tests whether recording B (another node, another kernel, after a change) is noisier than recording A, "
+    "and which sources make the difference.\nDetours come in bursts, so chance is judged by a block "
+    "bootstrap: each recording is cut into blocks of a hundredth of its length (at least 100 ms, at least 20 "
+    "blocks) with all CPUs, which are drawn again 2000 times.\nExits with 2 if B is worse: the whole 95 % "
+    "interval of the difference lies above 0 and above the tolerance. With 1 if there are too few detours "
+    "for a percentile, so that nothing can be said. Otherwise with 0.";
 
 static const struct example examples[] = {
     {"did isolating the CPUs help?", "idlewave noise compare before.h5 after.h5"},
@@ -93,7 +91,7 @@ static int compare(struct ui *ui, const struct compare_opts *opts, double tolera
     status = write_report(ui, opts->shown.format, &compared);
     iw_noise_comparison_free(comparison);
     if (status == IW_OK && verdict == IW_COMPARE_UNKNOWN) {
-        ui_error(ui, "cannot tell which is worse by %s: too few detours; judge by --metric share or rate",
+        ui_error(ui, "too few detours to compare by %s; use --metric share or rate",
                  metric_names[opts->metric]);
         return UI_ERROR;
     }
@@ -131,7 +129,7 @@ static int run(struct ui *ui, const void *values, const struct opt_args *args)
 
 const struct verb verb_noise_compare = {
     .name = "noise compare",
-    .summary = "says whether one recording is noisier than another, and why",
+    .summary = "tests whether one recording is noisier than another, and why",
     .synopsis = synopsis,
     .description = description,
     .argument_name = "A B",

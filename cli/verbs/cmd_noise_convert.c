@@ -25,16 +25,14 @@ static const char *format_name(size_t index)
 
 #define ROW(...) OPT_ROW(struct convert_opts, __VA_ARGS__)
 static const struct opt rows[] = {
-    ROW("from", OPT_STRING, from, "FORMAT", "format of IN (default: told by its content)",
-        .known = format_name),
+    ROW("from", OPT_STRING, from, "FORMAT", "format of IN (default by its content)", .known = format_name),
     ROW("to", OPT_STRING, to, "FORMAT",
-        "format of OUT (default: told by its suffix, .h5 idlewave, .txt netgauge, .csv csv)",
-        .known = format_name),
+        "format of OUT (default by its suffix: .h5 idlewave, .txt netgauge, .csv csv)", .known = format_name),
     ROW("cpu", OPT_COUNT, cpu, "N",
-        "only this CPU; what does not say of which CPU it is (netgauge, sysjitter), is of this one",
+        "only this CPU; for formats without CPU numbers (netgauge, sysjitter), the number to use",
         .max = UINT32_MAX - 1),
     ROW("length", OPT_TIME, length_ps, "TIME",
-        "IN was watched so long (default: what it says, else up to its last detour)"),
+        "how long IN was recorded (default as stated in it, else up to its last detour)"),
 };
 #undef ROW
 
@@ -45,14 +43,12 @@ static const struct convert_opts defaults = {.cpu = 0};
 static const char *const synopsis[] = {"[options] IN OUT", NULL};
 
 static const char description[] =
-    "Reads recordings of other tools and writes them as ours, or ours as theirs. What a format cannot hold "
-    "is "
-    "named in a warning.\n"
-    "Reads and writes: idlewave (our HDF5), netgauge (text; LogGOPSim reads it too), csv (as 'noise show "
-    "--format csv' writes it), sysjitter (a file of --raw). Only reads: osnoise (text of tracefs, of rtla -t "
-    "or of trace-cmd report), trace.dat (of trace-cmd), jitterdebugger (HDF5).\n"
-    "netgauge and sysjitter have a file a CPU: of several CPUs OUT.txt becomes OUT.cpu0.txt, OUT.cpu1.txt, "
-    "... unless --cpu chooses one.";
+    "Converts recordings of other tools to noise files, and noise files to their formats. Warnings name what "
+    "a format cannot hold.\nReads and writes: idlewave (our HDF5), netgauge (text; LogGOPSim reads it too), "
+    "csv (as 'noise show --format csv' writes it), sysjitter (a file of --raw). Only reads: osnoise (text of "
+    "tracefs, of rtla -t or of trace-cmd report), trace.dat (of trace-cmd), jitterdebugger (HDF5).\nnetgauge "
+    "and sysjitter have one file per CPU: for several CPUs, OUT.txt becomes OUT.cpu0.txt, OUT.cpu1.txt, ... "
+    "unless --cpu chooses one.";
 
 static const struct example examples[] = {
     {"what rtla saw, as a recording", "idlewave noise convert osnoise_trace.txt node.h5"},

@@ -23,7 +23,7 @@ static const struct opt part_rows[] = {
         "be repeated"),
     ROW("keep", OPT_LIST, keep, "SOURCE", "take out all other sources. May be repeated"),
     ROW("at-least", OPT_TIME, at_least_ps, "TIME",
-        "take out detours that are shorter, after all else; the threshold is raised to this"),
+        "take out shorter detours, after everything else; raises the recording's threshold to TIME"),
 };
 #undef ROW
 
@@ -38,10 +38,10 @@ static const struct cut_values defaults = {.to_ps = 0};
 static const char *const synopsis[] = {"[options] FILE -o FILE", NULL};
 
 static const char description[] =
-    "Writes a part of a recording. Its time begins at 0 again; detours that straddle an edge are clipped.\n"
-    "With --drop or --keep it tells what a node would be like without some of its noise: detours of these "
-    "sources vanish, those that they share with others begin as before and last for the rest. All other "
-    "detours stay where they are. FWQ and FTQ recordings can be cut by time and CPU only.";
+    "Writes a part of a recording. Its time begins at 0 again; detours that straddle an edge are "
+    "clipped.\nWith --drop or --keep it shows what a node would be like without some of its noise: detours "
+    "of these sources vanish; detours shared with other sources begin as before and keep the rest of their "
+    "time. All other detours stay where they are. FWQ and FTQ recordings can be cut by time and CPU only.";
 
 static const struct example examples[] = {
     {"the second minute of two CPUs",

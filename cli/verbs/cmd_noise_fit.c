@@ -16,13 +16,13 @@ struct fit_opts {
 
 #define ROW(...) OPT_ROW(struct fit_opts, __VA_ARGS__)
 static const struct opt judge_rows[] = {
-    ROW("seed", OPT_COUNT, seed, "N", "of the random numbers that judge chance (default 1)"),
+    ROW("seed", OPT_COUNT, seed, "N", "seed of the random numbers used to judge chance (default 1)"),
 };
 #undef ROW
 
 static const struct opt_group groups[] = {
     OPT_GROUP("How laws are judged", judge_rows, 0),
-    SHOWN_PLOT_GROUP("Output; csv has a line for each law and source, --plot FILE.gp writes the script",
+    SHOWN_PLOT_GROUP("Output; csv has one line per law and source, --plot FILE.gp writes the script",
                      offsetof(struct fit_opts, shown)),
 };
 
@@ -32,11 +32,11 @@ static const char *const synopsis[] = {"[options] FILE", NULL};
 
 static const char description[] =
     "Fits the laws that simulations draw from to recorded detours: durations as exponential, Pareto or "
-    "lognormal, arrivals as periodic, at random, or both; for each source and for all together. Says how "
-    "well they fit, and ends with specs for 'idlewave simulate --noise' and 'idlewave noise synth'.\n"
-    "Detours below the recording's threshold were not seen, so laws are fitted to what is above it "
-    "(left-truncated likelihoods). The best law has the lowest BIC; p-values come from a parametric "
-    "bootstrap that fits each sample again.";
+    "lognormal, arrivals as periodic, at random, or both; for each source and for all together. Reports how "
+    "well they fit, and ends with specs for 'idlewave simulate --noise' and 'idlewave noise synth'.\nDetours "
+    "below the recording's threshold were not seen, so laws are fitted to what is above it (left-truncated "
+    "likelihoods). The best law has the lowest BIC; p-values come from a parametric bootstrap that fits each "
+    "sample again.";
 
 static const struct example examples[] = {
     {"what law has this noise?", "idlewave noise fit node.h5"},

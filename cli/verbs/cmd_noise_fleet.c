@@ -18,16 +18,16 @@ struct fleet_opts {
 #define ROW(...) OPT_ROW(struct fleet_opts, __VA_ARGS__)
 static const struct opt verdict_rows[] = {
     ROW("false-alarms", OPT_STRING, false_alarms, "SHARE",
-        "so many fleets of nodes that are alike may get any alarm at all (default 1%)", .is_setting = true),
+        "share of fleets of identical nodes that may get any alarm at all (default 1%)", .is_setting = true),
     ROW("matters", OPT_STRING, matters, "SHARE",
-        "noise above the median that is worth an alarm, as a share of CPU time (default 0.02%)",
+        "least noise above the median that is worth an alarm, as a share of CPU time (default 0.02%)",
         .is_setting = true),
 };
 #undef ROW
 
 static const struct opt_group groups[] = {
     OPT_GROUP("Verdict", verdict_rows, 0),
-    SHOWN_CSV_GROUP("Output; csv has a line for each node", offsetof(struct fleet_opts, shown)),
+    SHOWN_CSV_GROUP("Output; csv has one line per node", offsetof(struct fleet_opts, shown)),
 };
 
 static const struct fleet_opts defaults = {.false_alarms = "1%", .matters = "0.02%"};
@@ -35,15 +35,15 @@ static const struct fleet_opts defaults = {.false_alarms = "1%", .matters = "0.0
 static const char *const synopsis[] = {"[options] DIR", NULL};
 
 static const char description[] =
-    "Reads the noise files of a folder, one a node, and says which nodes and which of their CPUs are noisier "
-    "than the others, because of what, and what to do; and what the fleet is like.\n"
-    "Each source is compared on the nodes as a whole and CPU by CPU, by its share of time, its rate and its "
-    "longest detours. The fleet itself says how much nodes differ: an alarm needs a value beyond its tail. "
-    "Single bursts do not count. Below 12 nodes there is no verdict, only the numbers.\n"
-    "Nodes that are not noisier but different (a source that all others have is missing, another kernel, "
-    "another governor) are listed apart. Files that cannot be read are listed and do not stop the rest.\n"
-    "Exits with 2 if a node stands out; else with 1 if a file could not be read, with 3 if there are too few "
-    "nodes for a verdict, and with 0 if none stands out.";
+    "Reads the noise files of a folder, one per node, and reports which nodes and CPUs are noisier than the "
+    "others, why, and what to do; and describes the fleet as a whole.\nEach source is compared on whole "
+    "nodes and CPU by CPU, by its share of time, its rate and its longest detours. The fleet itself shows "
+    "how much nodes differ: an alarm needs a value beyond that distribution's tail. Single bursts do not "
+    "count. With fewer than 12 nodes there is no verdict, only the numbers.\nNodes that are not noisier but "
+    "different (a source that all others have is missing, another kernel, another governor) are listed "
+    "apart. Files that cannot be read are listed and do not stop the rest.\nExits with 2 if a node stands "
+    "out, otherwise with 1 if a file could not be read, with 3 if there are too few nodes for a verdict, and "
+    "with 0 if none stands out.";
 
 static const struct example examples[] = {
     {"record on all nodes, then look", "srun --ntasks-per-node 1 sh -c 'idlewave record -o "
@@ -130,11 +130,11 @@ static int run(struct ui *ui, const void *values, const struct opt_args *args)
 
 const struct verb verb_noise_fleet = {
     .name = "noise fleet",
-    .summary = "says which of many nodes stand out, and why",
+    .summary = "finds nodes that stand out among many, and why",
     .synopsis = synopsis,
     .description = description,
     .argument_name = "DIR",
-    .argument_help = "a folder of recordings (HDF5), one a node",
+    .argument_help = "a folder of recordings (HDF5), one per node",
     .groups = groups,
     .group_count = sizeof groups / sizeof groups[0],
     .examples = examples,

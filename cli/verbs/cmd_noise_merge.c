@@ -14,7 +14,7 @@ struct merge_values {
 
 #define ROW(...) OPT_ROW(struct merge_values, __VA_ARGS__)
 static const struct opt merge_rows[] = {
-    ROW("append", OPT_FLAG, is_append, "", "the same CPUs, one recording behind the other in time"),
+    ROW("append", OPT_FLAG, is_append, "", "append in time: the same CPUs, one recording after the other"),
 };
 #undef ROW
 
@@ -31,9 +31,8 @@ static const char *const synopsis[] = {"[options] FILE... -o FILE", NULL};
 static const char description[] =
     "Writes the CPUs of several recordings into one noise file: CPUs of a node that were measured one after "
     "another, or several nodes as a pool for simulations. A CPU whose number is taken gets the lowest one "
-    "that is free.\n"
-    "Sources are joined by class and name. Facts about the origin that differ become 'a | b'. All recordings "
-    "must be of one probe and quantum.";
+    "that is free.\nSources are joined by class and name. Facts about the origin that differ become 'a | b'. "
+    "All recordings must have the same probe and quantum.";
 
 static const struct example examples[] = {
     {"four nodes of 128 CPUs as a pool",

@@ -20,14 +20,14 @@ struct show_opts {
 static const struct opt what_rows[] = {
     ROW("cpu", OPT_COUNT, cpu, "N", "only this CPU (default all)", .max = UINT32_MAX),
     ROW("long", OPT_TIME, long_ps, "TIME",
-        "detours at least this long delay a barrier: about as long as one of its rounds (default 20us)",
+        "detours of at least TIME delay a barrier; about the length of one of its rounds (default 20us)",
         .is_setting = true),
 };
 #undef ROW
 
 static const struct opt_group groups[] = {
     OPT_GROUP("What is shown", what_rows, 0),
-    SHOWN_PLOT_GROUP("Output; csv has a line for each detour", offsetof(struct show_opts, shown)),
+    SHOWN_PLOT_GROUP("Output; csv has one line per detour", offsetof(struct show_opts, shown)),
 };
 
 static const struct show_opts defaults = {.long_ps = 20 * IW_PS_PER_US};
@@ -35,12 +35,11 @@ static const struct show_opts defaults = {.long_ps = 20 * IW_PS_PER_US};
 static const char *const synopsis[] = {"[options] FILE", NULL};
 
 static const char description[] =
-    "Says how much of its CPUs a node loses to noise, to which sources, and from how many ranks on a barrier "
-    "feels it: ranks x share of time in long detours = 1.\n"
-    "A source is called periodic, and its period is shown, if most of its detours follow each other at the "
-    "same distance, on each CPU or over all of them. FWQ and FTQ: each quantum counts as one detour that "
-    "took "
-    "what it lost against the best one of its CPU.";
+    "Shows how much CPU time a node loses to noise, to which sources, and from how many ranks on a barrier "
+    "suffers: where ranks x share of time in long detours = 1.\nA source is called periodic, and its period "
+    "is shown, if most of its detours follow each other at the same distance, on each CPU or over all of "
+    "them. For FWQ and FTQ, each quantum counts as one detour, as long as what it lost against the best "
+    "quantum of its CPU.";
 
 static const struct example examples[] = {
     {"what a recording says", "idlewave noise show node.h5"},
@@ -119,7 +118,7 @@ static int run(struct ui *ui, const void *values, const struct opt_args *args)
 
 const struct verb verb_noise_show = {
     .name = "noise show",
-    .summary = "says what a recording is made of: sources, CPUs, pictures",
+    .summary = "shows what a recording consists of: sources, CPUs, pictures",
     .synopsis = synopsis,
     .description = description,
     .argument_name = "FILE",

@@ -20,14 +20,14 @@ struct spectrum_opts {
 #define ROW(...) OPT_ROW(struct spectrum_opts, __VA_ARGS__)
 static const struct opt what_rows[] = {
     ROW("max-frequency", OPT_STRING, max_frequency, "RATE",
-        "up to this (default 5kHz, or what quanta allow)"),
+        "highest frequency (default 5kHz, or what the quanta allow)"),
     ROW("cpu", OPT_COUNT, cpu, "N", "only this CPU (default the mean of all)", .max = UINT32_MAX),
 };
 #undef ROW
 
 static const struct opt_group groups[] = {
     OPT_GROUP("What is shown", what_rows, 0),
-    SHOWN_PLOT_GROUP("Output; csv has a line for each frequency", offsetof(struct spectrum_opts, shown)),
+    SHOWN_PLOT_GROUP("Output; csv has one line per frequency", offsetof(struct spectrum_opts, shown)),
 };
 
 static const struct spectrum_opts defaults = {.cpu = 0};

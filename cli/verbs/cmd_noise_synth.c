@@ -21,10 +21,10 @@ static const struct opt noise_rows[] = {
     ROW("cpus", OPT_COUNT, cpu_count, "N", "number of CPUs (default 1)", .min = 1, .max = 65536),
     ROW("sync", OPT_CHOICE, sync, "", "noise of its own on each CPU, or the same on all (default none)",
         .choices = syncs),
-    ROW("seed", OPT_COUNT, seed, "N", "all random choices follow from it (default 1)", .max = INT64_MAX),
+    ROW("seed", OPT_COUNT, seed, "N", "seed of all random choices (default 1)", .max = INT64_MAX),
     ROW("threshold", OPT_TIME, threshold_ps, "TIME",
-        "leave shorter detours out, as a probe would that does not see them (default 0)"),
-    ROW("t-min", OPT_TIME, t_min_ps, "TIME", "the undisturbed loop of such a probe (default 0)"),
+        "leave out shorter detours, as a probe that cannot see them would (default 0)"),
+    ROW("t-min", OPT_TIME, t_min_ps, "TIME", "duration of the undisturbed loop of such a probe (default 0)"),
 };
 #undef ROW
 
@@ -41,12 +41,10 @@ static const char *const synopsis[] = {"[options] [[CLASS/]NAME=]SPEC... -o FILE
 static const char description[] =
     "Writes a noise file with the noise of SPECs, as simulate --noise takes them: periodic:RATE,TIME or "
     "poisson:RATE,DIST with DIST of fixed:TIME, exp:MEAN, pareto:A,MIN, lognormal:MEDIAN,SIGMA. CPU r has "
-    "the "
-    "detours that rank r of a simulation with the same seed meets in its first trial, rounded to the "
-    "nanosecond. The same command writes the same bytes.\n"
-    "Each SPEC is a source of its own. Name it, and its class, to tell it from others later: "
-    "irq/tick=periodic:1kHz,2us. Classes are thread, irq, softirq, nmi, hardware and unknown. Where detours "
-    "overlap or touch they are one detour with several parts.";
+    "the detours of rank r in the first trial of a simulation with the same seed, rounded to the nanosecond. "
+    "The same command writes the same bytes.\nEach SPEC is a source of its own. A name and a class identify "
+    "it later: irq/tick=periodic:1kHz,2us. Classes are thread, irq, softirq, nmi, hardware and unknown. "
+    "Where detours overlap or touch they are one detour with several parts.";
 
 static const struct example examples[] = {
     {"a tick and a daemon on four CPUs",
@@ -89,7 +87,7 @@ static int run(struct ui *ui, const void *values, const struct opt_args *args)
 
 const struct verb verb_noise_synth = {
     .name = "noise synth",
-    .summary = "writes noise from specs as if it had been recorded",
+    .summary = "writes synthetic noise as a recording",
     .synopsis = synopsis,
     .description = description,
     .argument_name = "SPEC",

@@ -41,18 +41,19 @@ static const struct opt measure_rows[] = {
         .is_setting = true),
     ROW("duration", OPT_TIME, duration_ps, "TIME", "how long (default 60s)", .is_setting = true),
     ROW("events", OPT_COUNT, events, "N",
-        "room for detours or samples of each CPU; further ones are only counted (default by duration)",
+        "keep at most N detours or samples per CPU; further ones are only counted (default depends on the "
+        "duration)",
         .min = 1, .max = UINT64_C(1) << 40),
     ROW("threshold", OPT_FACTOR, threshold, "FACTOR",
-        "keep gaps above FACTOR times that of the undisturbed loop, at least 2 (default 9)",
+        "keep gaps longer than FACTOR times the undisturbed loop, at least 2 (default 9)",
         .is_setting = true),
-    ROW("quantum", OPT_TIME, quantum_ps, "TIME", "fwq, ftq: time of one sample (default 1ms)"),
+    ROW("quantum", OPT_TIME, quantum_ps, "TIME", "fwq, ftq: length of one sample (default 1ms)"),
     ROW("attribution", OPT_CHOICE, attribution, "",
-        "who tells the sources: context switches of the own threads, perf's or tracefs's kernel events, the "
-        "osnoise tracer (default auto: the best that works)",
+        "how detours are attributed to sources: by context switches of the measuring threads, by kernel "
+        "events from perf or tracefs, or by the osnoise tracer (default auto: the best that works)",
         .choices = attributions, .is_setting = true),
     ROW("under", OPT_STRING, under, "COMMAND",
-        "run a shell command meanwhile; it is ended with the recording"),
+        "run a shell command during the recording; it is stopped at the end"),
 };
 
 static const struct opt output_rows[] = {
@@ -72,13 +73,13 @@ static const struct record_opts defaults = {
 static const char *const synopsis[] = {"[options]", NULL};
 
 static const char description[] =
-    "Measures when the operating system, the hypervisor or the hardware take the CPUs of this node away, on "
-    "all chosen CPUs at once and on one clock, and writes each detour into a noise file.\n"
-    "One thread is pinned to each CPU and keeps it busy. No privileges are needed: without them sources are "
-    "told apart less well, root sees them all. What the kernel is asked to trace meanwhile goes to a private "
-    "place and is put back at the end, also if the recording is killed.\n"
-    "An interrupt (Ctrl-C), SIGTERM or SIGHUP ends the recording early; the file is written all the same. A "
-    "second one ends it at once: the file holds what had been measured so far, from the first seconds on.";
+    "Measures when the operating system, the hypervisor or the hardware interrupts the CPUs of this node, on "
+    "all chosen CPUs at once and on one clock, and writes each detour to a noise file.\nOne thread is pinned "
+    "to each CPU and keeps it busy. No privileges are needed, but fewer sources are identified without them; "
+    "as root, all are. Kernel tracing uses a private tracefs instance, which is removed at the end, even if "
+    "the recording is killed.\nCtrl-C, SIGTERM or SIGHUP ends the recording early; the file is still "
+    "written. A second signal ends it at once: the file then holds what had been saved so far, which begins "
+    "with the first seconds.";
 
 static const struct example examples[] = {
     {"this node as it is, for a minute", "idlewave record"},

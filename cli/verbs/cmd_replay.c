@@ -18,17 +18,15 @@ static const char *const synopsis[] = {"--noise FILE|SPEC [options] [--] PROGRAM
                                        "--noise FILE|SPEC [options] --self-check", NULL};
 
 static const char description[] =
-    "Runs a program under noise that was recorded elsewhere, or made up: at each of its detours the CPU is "
-    "taken away for as long as it was then. It stands between the launcher and the program: mpirun -n 8 "
-    "idlewave replay --noise node.h5 -- ./app. Programs run as they are, in C, C++ and Fortran, with Open "
-    "MPI, "
-    "MPICH or without MPI.\n"
-    "Ranks of a node meet the detours of different CPUs of the recording, at the same place in it. Noise "
-    "begins when MPI_Init returns and ends with MPI_Finalize; without MPI it is there from the program's "
-    "beginning to its end. What was started by the program meets none.\n"
-    "The shortest detour that can be made, and how exactly, is measured before the program starts. What is "
-    "shorter is merged, so that noise takes the same share of the time. The program's exit code, output and "
-    "signals are its own; if something fails that is ours, it goes on without noise.";
+    "Runs a program under recorded or synthetic noise: at each detour the CPU is taken away for as long as "
+    "the detour lasted. Put it between the launcher and the program: mpirun -n 8 idlewave replay --noise "
+    "node.h5 -- ./app. Programs run as they are, in C, C++ and Fortran, with Open MPI, MPICH or without "
+    "MPI.\nRanks of a node get the detours of different CPUs of the recording, starting at the same place in "
+    "it. Noise begins when MPI_Init returns and ends with MPI_Finalize; without MPI it lasts for the whole "
+    "run. Processes that the program starts get none.\nBefore the program starts, the shortest detour that "
+    "can be injected and the accuracy are measured. Shorter detours are merged, so that noise takes the same "
+    "share of time. The program keeps its exit code, output and signals; if injection fails, it continues "
+    "without noise.";
 
 static const struct example examples[] = {
     {"8 ranks under the noise of a recorded node", "mpirun -n 8 idlewave replay --noise node.h5 -- ./app"},

@@ -32,14 +32,14 @@ static const struct report_kind *const kinds[] = {&report_timeline, &report_flee
 #define ROW(...) OPT_ROW(struct report_opts, __VA_ARGS__)
 static const struct opt output_rows[] = {
     ROW("output", OPT_STRING, output, "FILE|DIR",
-        "where it goes: a file, or a folder for gnuplot and otf2 (default the terminal)", .letter = 'o'),
+        "where to write: a file, or a folder for gnuplot and otf2 (default the terminal)", .letter = 'o'),
     ROW("format", OPT_CHOICE, format, "",
         "default by the ending of FILE: .html, .txt, .csv, .png, .svg, .pdf, .json (perfetto); gnuplot for a "
         "folder; text in the terminal",
         .choices = formats),
     ROW("ranks", OPT_STRING, ranks, "A-B",
-        "of a timeline only these, in text, pictures and exports; 5: only rank 5"),
-    ROW("time", OPT_STRING, time, "FROM-TO", "of a timeline only this: 10ms-250ms"),
+        "timelines: only these ranks, in text, pictures and exports; 5 means rank 5 only"),
+    ROW("time", OPT_STRING, time, "FROM-TO", "timelines: only this time, for example 10ms-250ms"),
 };
 #undef ROW
 
@@ -50,21 +50,15 @@ static const struct report_opts defaults = {.format = REPORT_TEXT};
 static const char *const synopsis[] = {"[options] DIR|FILE", NULL};
 
 static const char description[] =
-    "Shows the results of a study, finished or not: from how many ranks on noise dominates on which system "
-    "and how sure that is, box plots over ranks with the time without noise, and the numbers behind them.\n"
-    "Of a noise file: how much, from where, how long, at which frequencies. Of a folder of them, one a node: "
-    "which nodes stand out, and why. Of the JSON of one simulation: "
-    "when "
-    "its trials or ranks end, and, with --explain, what its critical path is made of. Of the JSON of bench: "
-    "how "
-    "long phases take, without and with noise. Of the JSON of whatif: what noise costs, what to do, and how "
-    "sure that is, on a page to hand on.\n"
-    "Of a timeline (simulate --timeline) or a trace: who works, waits and is delayed when, and the idle "
-    "waves "
-    "in it: white work, blue delay, red waiting. Its formats are text, html, csv (fronts of the waves), png, "
-    "svg, pdf, and for other viewers perfetto (ui.perfetto.dev) and otf2.\n"
-    "html is one page that needs nothing from elsewhere. gnuplot writes plot.gp and its data into a folder; "
-    "'gnuplot plot.gp' there makes a PDF of each figure.";
+    "Shows any result: as text, as a page, as CSV, or as figures for papers.\nA study, finished or not: from "
+    "how many ranks on noise dominates on which system and how sure that is, with box plots over ranks. A "
+    "noise file: how much noise, from which sources, how long and at which frequencies. A folder of noise "
+    "files, one per node: which nodes stand out, and why. The JSON of any verb (--format json): what the "
+    "verb itself prints, in every format.\nA timeline (simulate --timeline) or a trace: which ranks work, "
+    "wait and are delayed when, and the idle waves among them. Its formats are text, html, csv (fronts of "
+    "the waves), png, svg, pdf, and for other viewers perfetto (ui.perfetto.dev) and otf2.\nhtml writes a "
+    "single self-contained page. gnuplot writes plot.gp and its data to a folder; 'gnuplot plot.gp' there "
+    "makes a PDF of each figure.";
 
 static const struct example examples[] = {
     {"In the terminal", "idlewave report four-systems"},
@@ -141,10 +135,10 @@ static int choose_format(const struct ui *ui, const struct report_opts *opts, co
         opt_given(opts, format) ? (enum report_format)opts->format : format_of(opts->output);
 
     if (format == REPORT_FORMATS) {
-        return ui_usage(ui,
-                        "'%s' does not tell the format: .html, .txt, .csv, .png, .svg, .pdf or .json do; "
-                        "or give --format",
-                        opts->output);
+        return ui_usage(
+            ui,
+            "'%s' has no known suffix: use .html, .txt, .csv, .png, .svg, .pdf or .json, or give --format",
+            opts->output);
     }
     if (!kind->has_format[format]) {
         return ui_usage(ui, "there is no --format %s for %s", formats[format], kind->what);
@@ -317,8 +311,7 @@ const struct verb verb_report = {
     .description = description,
     .argument_name = "DIR|FILE",
     .argument_help = "the folder of a study, a noise file or a folder of them, a timeline, a trace, or the "
-                     "JSON of a simulation, a "
-                     "benchmark or a what-if",
+                     "JSON of any result",
     .groups = groups,
     .group_count = sizeof groups / sizeof groups[0],
     .examples = examples,

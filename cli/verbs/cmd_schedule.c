@@ -28,7 +28,8 @@ static const char *const formats[] = {"goal", "goal-bin", NULL};
 #define ROW(...) OPT_ROW(struct schedule_output_opts, __VA_ARGS__)
 static const struct opt output_rows[] = {
     ROW("format", OPT_CHOICE, format, "", "GOAL as text or binary (default goal)", .choices = formats),
-    ROW("output", OPT_STRING, path, "FILE", "where to (default standard output, text only)", .letter = 'o'),
+    ROW("output", OPT_STRING, path, "FILE", "output file (default standard output, text only)",
+        .letter = 'o'),
     ROW("list", OPT_FLAG, wants_list, "", "list all operations and algorithms of --pattern"),
 };
 #undef ROW
@@ -46,9 +47,8 @@ static const char *const synopsis[] = {"[options] --pattern OP[:ALGORITHM] --ran
                                        "[options] TRACE [--ranks N]", "--list", NULL};
 
 static const char description[] =
-    "Writes what the ranks run as a GOAL schedule, the format of LogGOPSim: a "
-    "pattern is unrolled, a trace is too (with its "
-    "collectives as messages, replicated to more ranks if wanted), a GOAL file is "
+    "Writes what the ranks run as a GOAL schedule, the format of LogGOPSim. Patterns and traces are unrolled "
+    "(a trace with its collectives as messages, and replicated to more ranks on request); a GOAL file is "
     "converted between text and binary.";
 
 static const struct example examples[] = {
@@ -123,7 +123,7 @@ static int run(struct ui *ui, const void *values, const struct opt_args *args)
 
 const struct verb verb_schedule = {
     .name = "schedule",
-    .summary = "writes patterns, traces and schedules as GOAL, text or binary",
+    .summary = "writes patterns, traces and schedules as GOAL text or binary",
     .synopsis = synopsis,
     .description = description,
     .argument_name = "FILE",

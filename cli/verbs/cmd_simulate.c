@@ -15,12 +15,11 @@ static const char *const synopsis[] = {"[options] --pattern OP[:ALGORITHM] --ran
                                        "[options] TRACE [--ranks N]", NULL};
 
 static const char description[] =
-    "Runs a pattern, a schedule or the trace of an MPI program under the LogGOPS model with "
-    "operating-system noise and injected delays, and "
-    "says how much slower it is than without them: by the mean of the trials, with the median beside it.\n"
-    "The same options and seed give the same times, to the picosecond, for any "
-    "engine and any number of threads, "
-    "lanes and processes. Started by the launcher of Open MPI or MPICH, its processes share one simulation.";
+    "Simulates a pattern, a schedule or the trace of an MPI program under the LogGOPS model with "
+    "operating-system noise and injected delays, and reports how much slower it is than without them: the "
+    "mean of the trials, and the median.\nThe same options and seed give the same times, to the picosecond, "
+    "for any engine and any number of threads, lanes and processes. When started by the launcher of Open MPI "
+    "or MPICH, the processes share one simulation.";
 
 static const struct example examples[] = {
     {"an allreduce of a million ranks under 0.21 % of noise",
@@ -248,7 +247,7 @@ static int run(struct ui *ui, const void *values, const struct opt_args *args)
 
 const struct verb verb_simulate = {
     .name = "simulate",
-    .summary = "runs a pattern, a schedule or a trace with noise and delays",
+    .summary = "simulates a pattern, a schedule or a trace with noise and delays",
     .synopsis = synopsis,
     .description = description,
     .argument_name = "FILE",

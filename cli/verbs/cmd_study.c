@@ -26,11 +26,11 @@ struct study_opts {
 
 #define ROW(...) OPT_ROW(struct study_opts, __VA_ARGS__)
 static const struct opt run_rows[] = {
-    ROW("dry-run", OPT_FLAG, is_dry_run, "", "only say which cells there are, and what they will take"),
+    ROW("dry-run", OPT_FLAG, is_dry_run, "", "only list the cells and estimate what they will take"),
     ROW("shard", OPT_STRING, shard, "I/N",
-        "run the I-th of N even parts, for folders or machines that share nothing (default all)"),
-    ROW("threads", OPT_COUNT, threads, "N", "threads of each process (default as many as CPUs allowed)",
-        .min = 1, .max = 1024, .is_setting = true),
+        "run the I-th of N equal shares, for folders or machines that share nothing (default all)"),
+    ROW("threads", OPT_COUNT, threads, "N", "threads per process (default one per allowed CPU)", .min = 1,
+        .max = 1024, .is_setting = true),
 };
 static const struct opt output_rows[] = {
     SHOWN_OUTPUT_ROW(struct study_opts, dir, "DIR",
@@ -50,14 +50,12 @@ static const char *const synopsis[] = {"[options] FILE", "merge [options] DIR...
 
 static const char description[] =
     "Runs all cells of a study: a YAML file that lists systems (network and noise), patterns or schedules, "
-    "numbers of ranks, sizes and so on. Each finished cell is one line in the folder of results, on the disk "
-    "before the next one begins.\n"
-    "Interrupted at any moment, the same command goes on with what is missing, and ends with the same lines "
-    "as "
-    "if nothing had happened. After a change of the file only cells that changed are run.\n"
-    "Any number of processes may run one study in one folder, started by mpirun or srun, as a job array, or "
-    "by "
-    "hand: each takes the next cell that nobody has, and those of processes that died.";
+    "numbers of ranks, sizes and so on. Each finished cell is one line in the results folder, and is on disk "
+    "before the next one begins.\nAfter an interruption at any moment, the same command resumes with what is "
+    "missing and ends with the same lines as an uninterrupted run. After a change to the file, only cells "
+    "that changed are run.\nAny number of processes may run one study in one folder, started by mpirun or "
+    "srun, as a job array, or by hand. Each takes the next free cell, including those of processes that "
+    "died.";
 
 static const struct example examples[] = {
     {"what would it take?", "idlewave study four-systems.yaml --dry-run"},
@@ -177,7 +175,7 @@ static void tell_outcome(struct ui *ui, int format, const iw_study_outcome *outc
         study_write_outcome_text(outcome, shard, dir, stdout);
     }
     if (outcome->is_stopped) {
-        ui_error(ui, "interrupted: %zu of %zu cells are done; the same command goes on",
+        ui_error(ui, "interrupted: %zu of %zu cells are done; run the same command to resume",
                  outcome->found + outcome->run + outcome->others, outcome->cells);
     }
 }
@@ -263,7 +261,7 @@ static int run(struct ui *ui, const void *values, const struct opt_args *args)
 
 const struct verb verb_study = {
     .name = "study",
-    .summary = "runs many simulations from one YAML file, and goes on after interruptions",
+    .summary = "runs many simulations from one YAML file; resumes after interruptions",
     .synopsis = synopsis,
     .description = description,
     .argument_name = "FILE",

@@ -23,9 +23,9 @@ static const struct merge_opts defaults = {.dir = NULL};
 
 static const char *const synopsis[] = {"-o DIR DIR...", NULL};
 
-static const char description[] = "Joins the results of folders that hold parts of one study. Cells that "
-                                  "several folders hold must be equal. "
-                                  "The same parts give the same file, in whatever order.";
+static const char description[] =
+    "Joins the results of folders that hold parts of one study. Cells that several folders hold must be "
+    "equal. The order of the folders does not matter.";
 
 static const struct example examples[] = {
     {"two machines ran a half each", "idlewave study merge part1 part2 -o all"},

@@ -41,20 +41,19 @@ static const struct opt record_rows[] = {
     ROW("start", OPT_CHOICE, start, "",
         "record from the beginning, or from the program's first MPI_Pcontrol(1) on (default on)",
         .choices = starts),
-    ROW("buffer", OPT_COUNT, buffer_bytes, "BYTES",
-        "memory of each thread for what it records (default 1MiB)", .min = 64 << 10, .max = UINT64_C(1) << 40,
-        .is_setting = true),
+    ROW("buffer", OPT_COUNT, buffer_bytes, "BYTES", "memory per thread for recorded events (default 1MiB)",
+        .min = 64 << 10, .max = UINT64_C(1) << 40, .is_setting = true),
     ROW("mpi", OPT_CHOICE, mpi, "",
-        "the MPI of the program, unchecked (default auto: by its libraries, else the launcher's)",
+        "the MPI of the program, not checked (default auto: by its libraries, else the launcher's)",
         .choices = mpis, .is_setting = true),
 };
 static const struct opt output_rows[] = {
     ROW("output", OPT_STRING, dir, "DIR", "the folder of the trace (default trace-PROGRAM)", .letter = 'o'),
     ROW("overwrite", OPT_FLAG, wants_overwrite, "",
-        "a trace that is there already, or what a run left of one, is removed first"),
+        "first remove an existing trace, or what an earlier run left of one"),
     ROW("quiet", OPT_FLAG, is_quiet, "", "no summary at the end", .letter = 'q'),
     ROW("show", OPT_FLAG, is_shown, "",
-        "make the folder and print the variables to set, for use without this command"),
+        "create the folder and print the environment variables to set, for use without this command"),
 };
 #undef ROW
 
@@ -69,13 +68,10 @@ static const char *const synopsis[] = {"[options] [--] PROGRAM [ARGUMENT...]", N
 
 static const char description[] =
     "Records the MPI calls of a program while it runs, and the time it computes between them, as an OTF2 "
-    "trace. It stands "
-    "between the launcher and the program: mpirun -n 64 idlewave trace -o run -- ./app. Programs in C, C++ "
-    "and "
-    "Fortran are traced as they are, without being linked or compiled again, for Open MPI and MPICH.\n"
-    "The program's exit code, output and signals are its own. If something fails that is ours, the program "
-    "goes on "
-    "untraced. Started without a launcher, a program runs and is traced as one rank.";
+    "trace. Put it between the launcher and the program: mpirun -n 64 idlewave trace -o run -- ./app. "
+    "Programs in C, C++ and Fortran are traced without recompiling or relinking, with Open MPI and "
+    "MPICH.\nThe program keeps its exit code, output and signals. If tracing fails, the program continues "
+    "untraced. Without a launcher, the program runs and is traced as one rank.";
 
 static const struct example examples[] = {
     {"64 ranks, then what they would take with noise",

@@ -25,9 +25,9 @@ static const struct opt what_rows[] = {
         "apart)",
         .is_setting = true),
     ROW("watch", OPT_TIME, watch_ps, "TIME",
-        "without FILE: watch the kernel's counters so long; 0: settings only (default 2s)"),
+        "without FILE: watch the kernel's counters for TIME; 0 checks settings only (default 2s)"),
     ROW("sysroot", OPT_STRING, sysroot, "DIR",
-        "files of another node, copied below DIR (default this node's)"),
+        "read the files of another node, copied below DIR (default this node's)"),
 };
 static const struct opt worth_rows[] = {
     ROW("ranks-per-node", OPT_COUNT, worth.ranks_per_node, "N",
@@ -35,18 +35,18 @@ static const struct opt worth_rows[] = {
         .is_setting = true),
     ROW("trials", OPT_COUNT, worth.trials, "N", "simulate each change N times, in pairs (default 20)",
         .min = 2, .max = 1u << 20, .is_setting = true),
-    ROW("seed", OPT_COUNT, worth.seed, "N", "all random choices follow from it (default 1)",
-        .max = INT64_MAX),
+    ROW("seed", OPT_COUNT, worth.seed, "N", "seed of all random choices (default 1)", .max = INT64_MAX),
 };
 static const struct opt output_rows[] = {
-    ROW("quiet", OPT_FLAG, is_quiet, "", "a line a contradiction, nothing if there is none", .letter = 'q'),
+    ROW("quiet", OPT_FLAG, is_quiet, "", "print one line per contradiction, and nothing if there is none",
+        .letter = 'q'),
 };
 #undef ROW
 
 static const struct opt_group groups[] = {
     OPT_GROUP("What is verified", what_rows, 0),
-    SHOWN_CSV_GROUP("Output; csv has a line for each mitigation", offsetof(struct verify_opts, shown)),
-    OPT_GROUP("Output; csv has a line for each mitigation", output_rows, 0),
+    SHOWN_CSV_GROUP("Output; csv has one line per mitigation", offsetof(struct verify_opts, shown)),
+    OPT_GROUP("Output; csv has one line per mitigation", output_rows, 0),
     {"What it is worth to a job", program_rows, WORTH_PROGRAM_ROWS,
      offsetof(struct verify_opts, worth.program), false},
     {"Halo and sweep patterns", halo_rows, HALO_ROW_COUNT, offsetof(struct verify_opts, worth.program),
@@ -60,17 +60,14 @@ static const struct verify_opts defaults = {.watch_ps = 2 * IW_PS_PER_S, .worth 
 static const char *const synopsis[] = {"[options] [FILE]", NULL};
 
 static const char description[] =
-    "Reads what a node is configured for against noise (nohz_full, isolated CPUs, interrupts, watchdogs, "
-    "frequency, memory, ...) and checks it against a recording of the node, or against the kernel's "
-    "counters. "
-    "Says of each mitigation whether it is configured, in effect, contradicted, not configured, or that it "
-    "cannot tell, and what to do. Changes nothing.\n"
-    "A rate is above the allowed one where a Poisson process of that rate gives as many events with a "
-    "probability below 0.1 %.\n"
-    "With --pattern and --ranks it also says what each mitigation is worth to such a job: the job is "
-    "simulated "
-    "with the noise of FILE, and without the sources that the mitigation removes, as whatif does.\n"
-    "Exits with 2 if something is contradicted, 0 if not, 1 on errors: fit for a prolog of a batch system.";
+    "Reads how a node is configured against noise (nohz_full, isolated CPUs, interrupts, watchdogs, "
+    "frequency, memory, ...) and checks that against a recording of the node, or against the kernel's "
+    "counters. Reports for each mitigation whether it is configured, in effect, contradicted, not configured "
+    "or unknown, and what to do. Changes nothing.\nA rate counts as too high if a Poisson process of the "
+    "allowed rate would give as many events with a probability below 0.1 %.\nWith --pattern and --ranks it "
+    "also estimates what each mitigation is worth to such a job. The job is simulated with the noise of "
+    "FILE, and without the sources that the mitigation removes, as whatif does.\nExits with 2 if a setting "
+    "is contradicted, 0 if none is, 1 on errors, so it can run in the prolog of a batch system.";
 
 static const struct example examples[] = {
     {"is this node as it should be?", "idlewave verify"},
@@ -161,7 +158,7 @@ static int run(struct ui *ui, const void *values, const struct opt_args *args)
 
 const struct verb verb_verify = {
     .name = "verify",
-    .summary = "says whether settings against noise are in effect",
+    .summary = "checks whether settings against noise are in effect",
     .synopsis = synopsis,
     .description = description,
     .argument_name = "FILE",

@@ -23,30 +23,31 @@ struct wave_opts {
 #define ROW(...) OPT_ROW(struct wave_opts, __VA_ARGS__)
 static const struct opt wave_rows[] = {
     ROW("threshold", OPT_TIME, threshold_ps, "TIME",
-        "waiting that is longer than usual by this much is a wave's (default by what is usual)"),
+        "waiting counts as part of a wave if it is longer than usual by TIME (default depends on the usual "
+        "waiting)"),
     ROW("least-delay", OPT_TIME, least_delay_ps, "TIME",
-        "shorter delays begin no wave (default a quarter of the computation of a step, of traces a half, and "
-        "more than noise is)"),
+        "ignore shorter delays (default a quarter of a step's computation, a half for traces, and longer "
+        "than noise)"),
     ROW("distance", OPT_COUNT, distance, "N",
-        "d: partners are up to so many ranks away (default as the timeline says)", .min = 1,
+        "d: distance of the farthest partner in ranks (default from the timeline)", .min = 1,
         .max = UINT32_MAX),
     ROW("sigma", OPT_COUNT, sigma, "N",
-        "expected are sigma d ranks in a step: 2 for rendezvous messages in both directions, one after the "
-        "other, else 1 (default as the timeline says)",
+        "expect sigma d ranks per step: 2 for rendezvous messages in both directions, one after the other, "
+        "else 1 (default from the timeline)",
         .min = 1, .max = UINT32_MAX),
 };
 static const struct opt trace_rows[] = {
     ROW("step-gap", OPT_TIME, gap_ps, "TIME",
-        "a step begins where a rank computes for so long between two calls (default by the gaps themselves)"),
-    ROW("periodic", OPT_FLAG, is_periodic, "",
-        "the last rank and the first are neighbours (of a trace, or a simulated one)"),
+        "a step begins where a rank computes for at least TIME between two calls (default chosen from the "
+        "gaps)"),
+    ROW("periodic", OPT_FLAG, is_periodic, "", "the last rank and the first are neighbours"),
 };
 #undef ROW
 
 static const struct opt_group groups[] = {
     OPT_GROUP("Waves", wave_rows, 0),
     OPT_GROUP("Traces", trace_rows, 0),
-    SHOWN_PLOT_GROUP("Output; csv has a line for each rank that a wave reaches",
+    SHOWN_PLOT_GROUP("Output; csv has one line per rank that a wave reaches",
                      offsetof(struct wave_opts, shown)),
 };
 
@@ -55,13 +56,13 @@ static const struct wave_opts defaults = {.distance = 0};
 static const char *const synopsis[] = {"[options] FILE|TRACE", NULL};
 
 static const char description[] =
-    "A rank that is late makes its neighbours wait, these make theirs wait in the next step: a wave of idle "
-    "time runs through the program. This finds the delays in a timeline, follows what they send in each "
-    "direction from rank to rank, and says how fast the waves are (against sigma d / T, d being the distance "
-    "of partners and T the length of a step), how much of them noise eats a rank, and where they end: at the "
-    "border, around the ring, at each other, in noise.\n"
-    "Timelines come from 'idlewave simulate --timeline'. Of a trace of a real run computation that is far "
-    "longer than usual, on one rank alone, is taken for a delay.";
+    "A rank that is late makes its neighbours wait, and these make theirs wait in the next step: a wave of "
+    "idle time runs through the program. This verb finds the delays in a timeline, follows the waves in each "
+    "direction from rank to rank, and reports their speed (compared with sigma d / T, where d is the "
+    "distance of partners and T the length of a step), how much noise takes from them per rank, and where "
+    "they end: at the border, around the ring, at each other, or in noise.\nTimelines come from 'idlewave "
+    "simulate --timeline'. In a trace of a real run, computation on a single rank that is far longer than "
+    "usual counts as a delay.";
 
 static const struct example examples[] = {
     {"A delay of 13.5 ms runs through a ring of 18 ranks",

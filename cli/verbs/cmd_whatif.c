@@ -32,12 +32,13 @@ static const char *const engines[] = {"auto", "event", "flow", NULL};
 #define ROW(...) OPT_ROW(struct whatif_opts, __VA_ARGS__)
 static const struct opt change_rows[] = {
     ROW("without", OPT_LIST, without, "SOURCE[,SOURCE...]",
-        "also without these together: names, classes, class/name, with * and ? as for files, or one SPEC "
-        "as --noise had it; may be repeated"),
+        "also try removing these together: names, classes or class/name, with * and ? as wildcards, or one "
+        "SPEC as given to --noise; may be repeated"),
     ROW("target", OPT_STRING, target, "SHARE",
-        "the smallest set of sources without which the slowdown is below this: 2%"),
+        "find the smallest set of sources whose removal brings the slowdown below SHARE, for example 2%"),
     ROW("cores-per-node", OPT_COUNT, cores_per_node, "N",
-        "what if one of N cores were left to the operating system: gain, price, from how many ranks on",
+        "also try leaving one of N cores to the operating system: gain, price, and from how many ranks on it "
+        "pays",
         .min = 2, .max = 1u << 20, .is_setting = true),
     ROW("top", OPT_COUNT, top, "N", "try N sources one by one, the others together (default 8)", .min = 1,
         .max = 256, .is_setting = true),
@@ -46,18 +47,18 @@ static const struct opt run_rows[] = {
     ROW("trials", OPT_COUNT, trials, "N", "simulate each change N times, in pairs (default 40)", .min = 2,
         .max = 1u << 20, .is_setting = true),
     ROW("redraws", OPT_COUNT, redraws, "N",
-        "draw the recordings anew N times, 2 at least, so that intervals tell how short they are; 0: leave "
-        "that out (default 24)",
+        "resample the recordings N times, at least 2, so that intervals account for their length; 0: do not "
+        "(default 24)",
         .max = 10000, .is_setting = true),
-    ROW("seed", OPT_COUNT, seed, "N", "all random choices follow from it (default 1)", .max = INT64_MAX),
-    ROW("threads", OPT_COUNT, threads, "N", "0: one for each CPU (default 0)", .max = 1024,
+    ROW("seed", OPT_COUNT, seed, "N", "seed of all random choices (default 1)", .max = INT64_MAX),
+    ROW("threads", OPT_COUNT, threads, "N", "number of threads; 0: one per CPU (default 0)", .max = 1024,
         .is_setting = true),
-    ROW("engine", OPT_CHOICE, engine, "", "flow is fast, event takes everything (default auto)",
+    ROW("engine", OPT_CHOICE, engine, "", "flow is fast, event handles every program (default auto)",
         .choices = engines),
-    ROW("dry-run", OPT_FLAG, is_dry, "", "only tell what would be simulated, and what it would take"),
+    ROW("dry-run", OPT_FLAG, is_dry, "", "only report what would be simulated, and what it would take"),
 };
 static const struct opt output_rows[] = {
-    ROW("quiet", OPT_FLAG, is_quiet, "", "no progress and no estimate of the time on stderr", .letter = 'q'),
+    ROW("quiet", OPT_FLAG, is_quiet, "", "print no progress and no time estimate on stderr", .letter = 'q'),
 };
 #undef ROW
 
@@ -86,15 +87,14 @@ static const char *const synopsis[] = {"[options] --noise FILE --pattern OP[:ALG
                                        "[options] --noise FILE TRACE|GOAL", NULL};
 
 static const char description[] =
-    "Says what noise costs a job, and what of that each source, each class of sources, and any set that you "
-    "name is worth: the same job is simulated with the noise of a recording as it is and without them, in "
-    "pairs with the same seeds, phases and trials, at the number of ranks that you ask for.\n"
-    "Detours of a removed source vanish; those of others stay where they were: the result is, to the "
-    "picosecond, that of simulating 'idlewave noise cut --drop SOURCE'. Savings come with 95 % intervals, "
-    "which count the trials and how short the recordings are. They do not add up, and the answer says by "
-    "how much.\n"
-    "It also tells what co-scheduling would bring (all nodes disturbed at the same time), and with "
-    "--cores-per-node what a core left to the operating system would.";
+    "Estimates what noise costs a job, and how much of that each source, each class of sources and any set "
+    "you name accounts for. The same job is simulated with the noise of a recording and without these "
+    "sources, in pairs with the same seeds, phases and trials, at the number of ranks you ask for.\nDetours "
+    "of a removed source vanish; those of others stay where they were. The result equals, to the picosecond, "
+    "a simulation with the output of 'idlewave noise cut --drop SOURCE'. Savings have 95 % intervals, which "
+    "account for the trials and for the length of the recordings. Savings do not add up; the answer states "
+    "by how much.\nIt also reports what co-scheduling would save (all nodes disturbed at the same time) and, "
+    "with --cores-per-node, what leaving a core to the operating system would save.";
 
 static const struct example examples[] = {
     {"what to switch off first on the nodes of a job of 8192 ranks, 16 on a node",
@@ -255,7 +255,7 @@ static void announce(const struct ui *ui, const iw_whatif_plan *plan)
     char text[24];
 
     if (plan->seconds >= LONG_S) {
-        ui_error(ui, "note: that will take about %s (--dry-run tells more)",
+        ui_error(ui, "note: that will take about %s (details: --dry-run)",
                  iw_format_time((iw_time)(fmin(plan->seconds, MOST_S) * IW_PS_PER_S), text, sizeof text));
     }
 }
@@ -327,11 +327,11 @@ static int run(struct ui *ui, const void *values, const struct opt_args *args)
 
 const struct verb verb_whatif = {
     .name = "whatif",
-    .summary = "says what a job gains without which source of noise",
+    .summary = "ranks noise sources by what removing them saves",
     .synopsis = synopsis,
     .description = description,
     .argument_name = "FILE",
-    .argument_help = "a trace, or a GOAL schedule: what runs, unless --pattern says it",
+    .argument_help = "a trace or a GOAL schedule, unless --pattern is given",
     .groups = groups,
     .group_count = sizeof groups / sizeof groups[0],
     .examples = examples,

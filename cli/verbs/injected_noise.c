@@ -19,26 +19,25 @@ static const char *spec_beginning(size_t index)
 #define ROW(...) OPT_ROW(struct injection_opts, __VA_ARGS__)
 const struct opt injection_rows[INJECTION_ROW_COUNT] = {
     ROW("noise", OPT_LIST, noise, "FILE|SPEC",
-        "a noise file; or periodic:RATE,TIME, poisson:RATE,DIST with DIST of fixed:TIME, exp:MEAN, "
-        "pareto:A,MIN, lognormal:MEDIAN,SIGMA, which may be repeated: they add up",
+        "a noise file; or periodic:RATE,TIME, poisson:RATE,DIST where DIST is fixed:TIME, exp:MEAN, "
+        "pareto:A,MIN or lognormal:MEDIAN,SIGMA; SPECs may be repeated and add up",
         .known = spec_beginning),
     ROW("noise-cpus", OPT_STRING, cpus, "LIST",
-        "use only these CPUs of a file, 0,2-5 (default all: ranks of a host meet them in turns)"),
+        "use only these CPUs of a file, 0,2-5 (default all, assigned to the ranks of a host in turn)"),
     ROW("sync", OPT_CHOICE, sync, "",
-        "a place in the trace for each node, one for all, or one for all drawn anew in each phase, which "
-        "begins with a "
-        "collective of all ranks or an MPI_Pcontrol (default none)",
+        "where nodes start in the recording: each at a place of its own, all at the same, or all at the "
+        "same, drawn again for each phase; a phase begins with a collective of all ranks or an MPI_Pcontrol "
+        "(default none)",
         .choices = injected_syncs),
     ROW("skew", OPT_TIME, skew_ps, "TIME", "shift synchronised nodes by up to TIME (default 0)"),
     ROW("time-scale", OPT_FACTOR, time_scale, "K",
-        "stretch starts, durations and the length of the trace by K, at least 1, to lift short detours over "
-        "the floor; "
-        "for programs that scale with it, as bench does (default 1)"),
+        "stretch starts, durations and the length of the recording by K, at least 1, so that short detours "
+        "become long enough to inject; for programs that scale with it, as bench does (default 1)"),
     ROW("back-end", OPT_CHOICE, back_end, "",
-        "what takes the CPU: a timer signal in the program, or a real-time thread beside it, which needs the "
-        "right to use SCHED_FIFO (default timer)",
+        "how the CPU is taken: by a timer signal in the program, or by a real-time thread beside it, which "
+        "needs the right to use SCHED_FIFO (default timer)",
         .choices = back_ends, .is_setting = true),
-    ROW("seed", OPT_COUNT, seed, "N", "all random choices follow from it (default 1)", .max = INT64_MAX),
+    ROW("seed", OPT_COUNT, seed, "N", "seed of all random choices (default 1)", .max = INT64_MAX),
 };
 #undef ROW
 

@@ -72,7 +72,7 @@ static int check_alone(struct node_log *node_log, const cpu_set_t *allowed)
         "fifo takes CPUs away, and ranks that may run on %d%s could come to share one: bind "
         "each rank to a CPU: mpirun --bind-to core",
         CPU_COUNT(allowed),
-        launcher.local_size == 0 ? ", where the launcher does not tell how many ranks a node has," : "");
+        launcher.local_size == 0 ? ", if the launcher does not say how many ranks a node has," : "");
 }
 
 int replay_pin(struct node_log *node_log, bool *was_free_p)
@@ -82,7 +82,7 @@ int replay_pin(struct node_log *node_log, bool *was_free_p)
 
     *was_free_p = false;
     if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) {
-        return node_log_fail(node_log, "the CPUs of this process cannot be told: %s", strerror(errno));
+        return node_log_fail(node_log, "cannot read the CPUs of this process: %s", strerror(errno));
     }
     if (CPU_COUNT(&allowed) == 1) {
         return UI_DONE;

@@ -49,7 +49,7 @@ static void release(void *input)
 }
 
 const struct report_kind report_fleet = {
-    .what = "a folder of noise files, one a node",
+    .what = "a folder of noise files, one per node",
     .has_format = {[REPORT_TEXT] = true, [REPORT_HTML] = true, [REPORT_CSV] = true},
     .is_it = is_fleet,
     .load = load,

@@ -144,8 +144,7 @@ int simulate_check_cpus(const struct ui *ui, const char *text, uint32_t recorded
 {
     return text == NULL || recorded_cpus > 0
                ? UI_DONE
-               : ui_usage(ui,
-                          "--noise-cpus are those of a recording: the noise is none that tells CPUs apart");
+               : ui_usage(ui, "--noise-cpus selects CPUs of a recording, but this noise has no CPUs");
 }
 
 static iw_status add_to_set(const iw_log *log, void *set, const char *spec_or_path)
