@@ -32,7 +32,11 @@ extern const struct opt shown_rows[];
         title, shown_rows + 1, 2, offset, false \
     }
 
-/* For what shown_write() shows: --format text|json|csv|html and --plot. */
+/* For what shown_write() shows: --format text|json|csv|html, and --plot where there is a figure. */
+#define SHOWN_PAGE_GROUP(title, offset)         \
+    {                                           \
+        title, shown_rows + 3, 1, offset, false \
+    }
 #define SHOWN_GROUP(title, offset)              \
     {                                           \
         title, shown_rows + 3, 2, offset, false \

@@ -45,7 +45,7 @@ static const struct opt output_rows[] = {
 
 static const struct opt_group groups[] = {
     OPT_GROUP("What is verified", what_rows, 0),
-    SHOWN_CSV_GROUP("Output; csv has one line per mitigation", offsetof(struct verify_opts, shown)),
+    SHOWN_PAGE_GROUP("Output; csv has one line per mitigation", offsetof(struct verify_opts, shown)),
     OPT_GROUP("Output; csv has one line per mitigation", output_rows, 0),
     {"What it is worth to a job", program_rows, WORTH_PROGRAM_ROWS,
      offsetof(struct verify_opts, worth.program), false},
@@ -105,19 +105,6 @@ static int read_options(struct ui *ui, const struct verify_opts *opts, bool has_
     return UI_DONE;
 }
 
-/* ---- telling ---- */
-
-static iw_status write_answer(struct ui *ui, const struct verify_opts *opts, const iw_verify *verify)
-{
-    switch (opts->shown.format) {
-    case OUTPUT_JSON: return iw_verify_write_json(&ui->log, verify, stdout);
-    case OUTPUT_CSV: return iw_verify_write_csv(&ui->log, verify, stdout);
-    default:
-        return opts->is_quiet ? iw_verify_write_brief(&ui->log, verify, stdout)
-                              : iw_verify_write_text(&ui->log, verify, stdout);
-    }
-}
-
 static int verify(struct ui *ui, const struct verify_opts *opts, const iw_verify_opts *wanted,
                   const char *name)
 {
@@ -128,7 +115,9 @@ static int verify(struct ui *ui, const struct verify_opts *opts, const iw_verify
         code = worth_fill(ui, &opts->worth, name, wanted->recording, answer);
     }
     if (code == UI_DONE) {
-        code = ui_exit_of(write_answer(ui, opts, answer));
+        code = opts->is_quiet && opts->shown.format == OUTPUT_TEXT
+                   ? ui_exit_of(iw_verify_write_brief(&ui->log, answer, stdout))
+                   : shown_write(ui, &opts->shown, iw_verify_doc(answer));
     }
     if (code == UI_DONE && answer->counts[IW_MITIGATION_CONTRADICTED] > 0) {
         code = UI_NEGATIVE;

@@ -18,6 +18,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include <idlewave/doc.h>
 #include <idlewave/noise.h>
 #include <idlewave/recording.h>
 #include <idlewave/result.h>
@@ -45,8 +46,9 @@ typedef struct iw_mitigation {
     char evidence[IW_MITIGATION_TEXT_SIZE]; /* what was seen; may be "" */
     char advice[IW_MITIGATION_TEXT_SIZE];   /* what to do, with commands; "" where nothing is to be done */
     bool is_felt;                           /* what it removes was seen, beyond what is allowed */
-    double seen_hz; /* what it removes, on the worst CPU that is to be quiet; NaN: not told */
-    double share;   /* of the time of these CPUs; NaN: not told */
+    bool is_to_do;  /* its advice is worth following: contradicted, or absent and felt */
+    double seen_hz; /* what it removes, on the worst CPU that should be quiet; NaN: not known */
+    double share;   /* of the time of these CPUs; NaN: not known */
     /* Sources of the recording that it removes, as patterns of iw_noise_set_mark(): "irq/local_timer". */
     size_t source_count;
     char **sources;
@@ -66,8 +68,8 @@ typedef struct iw_verify {
     /* Filled by the caller where worths are: the job that they are for, and what noise costs it now. */
     char job[IW_MITIGATION_TEXT_SIZE]; /* "allreduce:ring on 8192 ranks"; "": none */
     iw_estimate slowdown;
-    size_t note_count;
-    char (*notes)[IW_MITIGATION_TEXT_SIZE]; /* about the node: virtual machine, container, ... */
+    size_t remark_count;
+    char (*remarks)[IW_MITIGATION_TEXT_SIZE]; /* about the node: virtual machine, container, ... */
 } iw_verify;
 
 typedef struct iw_verify_opts {
@@ -91,20 +93,14 @@ IW_API void iw_verify_free(iw_verify *verify);
 /** "contradicted", "in effect", "configured", "cannot tell", "not configured". */
 IW_API const char *iw_mitigation_state_name(iw_mitigation_state state);
 
-/** After worths have been filled in: within a state the largest first. */
+/** After worths have been filled in: within a state the largest first; says anew what is to do. */
 IW_API void iw_verify_sort(iw_verify *verify);
 
-/** The verdict, a table of mitigations, what to do, the worst first; 80 columns. */
-IW_API IW_NODISCARD iw_status iw_verify_write_text(const iw_log *log, const iw_verify *verify, FILE *out);
+/** Schema "idlewave.verify/2" (docs/reference/formats/verify-json.md); CSV has a line for each mitigation. */
+IW_API iw_doc iw_verify_doc(const iw_verify *verify);
 
-/** A line a contradiction, nothing if there is none. */
+/** One line for each contradiction, for logs; nothing if there is none. */
 IW_API IW_NODISCARD iw_status iw_verify_write_brief(const iw_log *log, const iw_verify *verify, FILE *out);
-
-/** One JSON object, schema "idlewave.verify/1" (docs/reference/formats/verify-json.md). */
-IW_API IW_NODISCARD iw_status iw_verify_write_json(const iw_log *log, const iw_verify *verify, FILE *out);
-
-/** A line a mitigation: mitigation,state,setting,seen_hz,share,worth,worth_low,worth_high,evidence,advice. */
-IW_API IW_NODISCARD iw_status iw_verify_write_csv(const iw_log *log, const iw_verify *verify, FILE *out);
 
 #ifdef __cplusplus
 }

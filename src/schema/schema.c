@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include <idlewave/noise.h>
+
 static const struct iwi_field estimate_fields[] = {
     IWI_VALUE(iw_estimate, value),
     IWI_VALUE(iw_estimate, low),
@@ -47,4 +49,10 @@ const void *iwi_field_items(const struct iwi_field *field, const void *object)
     }
     memcpy(&items, at, sizeof items);
     return items;
+}
+
+const char *iwi_cpus_list(const void *cpu_set, char buf[IWI_CPUS_LIST_SIZE])
+{
+    buf[0] = '\0';
+    return iw_cpu_set_is_empty(cpu_set) ? buf : iw_cpu_set_text(cpu_set, buf, IWI_CPUS_LIST_SIZE);
 }

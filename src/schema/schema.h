@@ -38,6 +38,7 @@ enum iwi_type {
     IWI_T_CHARS,   /* char[size] */
     IWI_T_PS,      /* iw_time */
     IWI_T_ENUM,    /* by its name */
+    IWI_T_CPUS,    /* iw_cpu_set: "2-7"; "" for none */
     IWI_T_OBJECT,  /* of another schema */
     IWI_T_REAL_OF, /* computed when it is written, not read */
     IWI_T_TEXT_OF
@@ -117,6 +118,10 @@ struct iwi_schema {
     {                                                                                  \
         .key = (k), .type = IWI_T_ENUM, IWI_MEMBER(T, m), .name = (names), __VA_ARGS__ \
     }
+#define IWI_CPUS(T, m, k, ...)                                        \
+    {                                                                 \
+        .key = (k), .type = IWI_T_CPUS, IWI_MEMBER(T, m), __VA_ARGS__ \
+    }
 #define IWI_OBJECT(T, m, schema, ...)                                                   \
     {                                                                                   \
         .key = #m, .type = IWI_T_OBJECT, IWI_MEMBER(T, m), .of = &(schema), __VA_ARGS__ \
@@ -195,5 +200,9 @@ json_t *iwi_schema_describe(const struct iwi_schema *schema);
 size_t iwi_field_count(const struct iwi_field *field, const void *object);
 const void *iwi_field_items(const struct iwi_field *field,
                             const void *object); /* the member, or the first item */
+
+/* Returns `buf`. */
+enum { IWI_CPUS_LIST_SIZE = 4096 };
+const char *iwi_cpus_list(const void *cpu_set, char buf[IWI_CPUS_LIST_SIZE]);
 
 #endif

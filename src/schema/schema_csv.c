@@ -74,6 +74,7 @@ static void write_real(FILE *out, double value)
 
 static void write_item(FILE *out, const struct iwi_field *field, const void *at)
 {
+    char list[IWI_CPUS_LIST_SIZE];
     const char *text = NULL;
 
     switch (field->type) {
@@ -86,6 +87,7 @@ static void write_item(FILE *out, const struct iwi_field *field, const void *at)
     case IWI_T_PS: write_real(out, (double)*(const int64_t *)at / PS_PER_NS); return;
     case IWI_T_ENUM: text = field->name(*(const unsigned *)at); break;
     case IWI_T_CHARS: text = at; break;
+    case IWI_T_CPUS: text = iwi_cpus_list(at, list); break;
     default: text = *(const char *const *)at; break;
     }
     iwi_write_csv_field(out, text != NULL ? text : "");

@@ -12,6 +12,7 @@ static const char *json_type_of(enum iwi_type type)
     case IWI_T_REAL_OF: return "number";
     case IWI_T_STRING:
     case IWI_T_CHARS:
+    case IWI_T_CPUS:
     case IWI_T_TEXT_OF: return "string";
     default: return "integer";
     }

@@ -6,6 +6,8 @@
 #include <math.h>
 #include <string.h>
 
+#include <idlewave/noise.h>
+
 #include "base/base.h"
 
 #define PS_PER_NS 1e3
@@ -116,6 +118,17 @@ static iw_status read_enum(const struct reader *reader, const struct iwi_field *
     return refuse(reader, "is none of the names it may have");
 }
 
+static iw_status read_cpus(const struct reader *reader, const json_t *json, void *at)
+{
+    const char *text = json_string_value(json);
+    char fault[IW_CPU_FAULT_SIZE];
+
+    if (text == NULL || (text[0] != '\0' && !iw_cpu_set_parse(text, at, fault))) {
+        return refuse(reader, "is no list of CPUs");
+    }
+    return IW_OK;
+}
+
 static iw_status read_value(struct reader *reader, const struct iwi_field *field, const json_t *json,
                             void *at)
 {
@@ -126,6 +139,7 @@ static iw_status read_value(struct reader *reader, const struct iwi_field *field
     case IWI_T_STRING:
     case IWI_T_CHARS: return read_text(reader, field, json, at);
     case IWI_T_ENUM: return read_enum(reader, field, json, at);
+    case IWI_T_CPUS: return read_cpus(reader, json, at);
     case IWI_T_OBJECT: return read_fields(reader, field->of, json, at);
     default: return read_whole(reader, field, json, at);
     }

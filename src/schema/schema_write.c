@@ -28,6 +28,10 @@ static json_t *value_json(const struct iwi_field *field, const void *at)
         const char *name = field->name(*(const unsigned *)at);
         return name != NULL ? json_string(name) : json_null();
     }
+    case IWI_T_CPUS: {
+        char list[IWI_CPUS_LIST_SIZE];
+        return json_string(iwi_cpus_list(at, list));
+    }
     case IWI_T_OBJECT: return iwi_schema_json(field->of, at);
     default: return json_null();
     }

@@ -11,7 +11,7 @@
 #include "base/base.h"
 #include "verify/judge.h"
 
-enum { MOST_NOTES = 8 };
+enum { MOST_REMARKS = 8 };
 
 const char *iw_mitigation_state_name(iw_mitigation_state state)
 {
@@ -82,27 +82,27 @@ static iw_status list_sources(const iw_log *log, const struct iwi_case *c, const
 
 /* ---- about the node ---- */
 
-static char *add_note(iw_verify *verify)
+static char *add_remark(iw_verify *verify)
 {
-    return verify->notes[verify->note_count++];
+    return verify->remarks[verify->remark_count++];
 }
 
 static void describe_node(const struct iwi_node_facts *node, iw_verify *verify)
 {
     if (iwi_node_is_guest(node)) {
-        iwi_judge_say(add_note(verify),
+        iwi_judge_say(add_remark(verify),
                       "This is a virtual machine (%.48s): settings of its host count too, and cannot "
                       "be seen from here.",
                       node->info.hypervisor);
     }
     if (node->container[0] != '\0') {
-        iwi_judge_say(add_note(verify),
+        iwi_judge_say(add_remark(verify),
                       "This is a container (%.100s): it sees the settings of its host and cannot "
                       "change them; ask who runs the host.",
                       node->container);
     }
     if (node->is_realtime) {
-        iwi_judge_say(add_note(verify),
+        iwi_judge_say(add_remark(verify),
                       "The kernel is PREEMPT_RT: softirqs run in threads, which is more noise of "
                       "threads, not less.");
     }
@@ -124,7 +124,7 @@ static void compare_origins(const iw_log *log, const struct iwi_node_facts *node
     }
     if (kernel != NULL && strcmp(node->info.kernel, "unknown") != 0 &&
         strcmp(kernel, node->info.kernel) != 0) {
-        iwi_judge_say(add_note(verify),
+        iwi_judge_say(add_remark(verify),
                       "The recording was made under kernel %.64s, the settings are of %.64s: record again.",
                       kernel, node->info.kernel);
     }
@@ -208,8 +208,19 @@ static int compare(const void *a, const void *b)
     return strcmp(x->name, y->name);
 }
 
+static bool is_to_do(const iw_mitigation *m)
+{
+    if (m->advice[0] == '\0' || (m->has_worth && m->state == IW_MITIGATION_ABSENT && m->worth.low <= 0.0)) {
+        return false;
+    }
+    return m->state == IW_MITIGATION_CONTRADICTED || (m->state == IW_MITIGATION_ABSENT && m->is_felt);
+}
+
 void iw_verify_sort(iw_verify *verify)
 {
+    for (size_t i = 0; i < verify->count; i++) {
+        verify->mitigations[i].is_to_do = is_to_do(&verify->mitigations[i]);
+    }
     qsort(verify->mitigations, verify->count, sizeof *verify->mitigations, compare);
 }
 
@@ -227,8 +238,8 @@ static iw_status new_verify(const iw_log *log, iw_verify **verify_p)
         return IW_ERR_NOMEM;
     }
     verify->mitigations = iwi_new_array(log, most, room);
-    verify->notes = iwi_new_array(log, MOST_NOTES, sizeof *verify->notes);
-    return verify->mitigations != NULL && verify->notes != NULL ? IW_OK : IW_ERR_NOMEM;
+    verify->remarks = iwi_new_array(log, MOST_REMARKS, sizeof *verify->remarks);
+    return verify->mitigations != NULL && verify->remarks != NULL ? IW_OK : IW_ERR_NOMEM;
 }
 
 static iw_status fill(const iw_log *log, const iw_verify_opts *opts, const struct iwi_node_facts *node,
@@ -322,6 +333,6 @@ void iw_verify_free(iw_verify *verify)
         free(verify->mitigations[i].sources);
     }
     free(verify->mitigations);
-    free(verify->notes);
+    free(verify->remarks);
     free(verify);
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "base/utf8.h"
 #include "report/kinds/report.h"
 
 /* What is added without memory goes here, and is lost. */
@@ -35,12 +36,39 @@ void iwi_only(struct iwi_document *doc, unsigned media)
     doc->media = media;
 }
 
+/* Names come from other machines and from files: no control characters (but ends of lines in code), nothing
+ * that is no UTF-8. */
+static const char *clean(struct iwi_document *doc, const char *text, bool has_lines)
+{
+    char *copy = NULL;
+
+    for (size_t i = 0, size; text[i] != '\0'; i += size) {
+        uint32_t code;
+
+        size = iwi_utf8_size(&text[i], &code);
+        if (size > 0 && (code >= 0xa0 || (code >= ' ' && code < 0x7f) || (has_lines && code == '\n'))) {
+            continue;
+        }
+        if (copy == NULL) {
+            copy = iwi_arena_take(&doc->arena, strlen(text) + 1, 1);
+            if (copy == NULL) {
+                return "";
+            }
+            memcpy(copy, text, strlen(text));
+            text = copy;
+        }
+        size = size > 0 ? size : 1;
+        memset(&copy[i], '?', size);
+    }
+    return text;
+}
+
 static void add_text(struct iwi_document *doc, enum iwi_block_kind kind, const char *format, va_list args)
 {
     struct iwi_block *block = add_block(doc, kind);
 
     if (block != NULL) {
-        block->text = iwi_arena_text_list(&doc->arena, format, args);
+        block->text = clean(doc, iwi_arena_text_list(&doc->arena, format, args), kind == IWI_BLOCK_CODE);
     }
 }
 
@@ -72,6 +100,7 @@ void iwi_more(struct iwi_document *doc, const char *format, ...)
     added = iwi_arena_text_list(&doc->arena, format, args);
     va_end(args);
     if (doc->last != NULL) {
+        added = clean(doc, added, doc->last->kind == IWI_BLOCK_CODE);
         doc->last->text = iwi_arena_text(&doc->arena, "%s%s", doc->last->text, added);
     }
 }
@@ -115,7 +144,7 @@ void iwi_row_cells(struct iwi_document *doc, const char *const *cells)
     for (size_t i = 0; i < table->column_count; i++) {
         row->cells[i] = "";
         if (table->columns[i].kind != IWI_BAR && cells[next] != NULL) {
-            row->cells[i] = cells[next++];
+            row->cells[i] = clean(doc, cells[next++], false);
         }
     }
     if (table->last_row != NULL) {

@@ -5,5 +5,6 @@
 
 const struct iwi_kind *const iwi_kinds[] = {
     &iwi_forecast_kind,
+    &iwi_verify_kind,
     NULL,
 };

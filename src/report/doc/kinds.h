@@ -7,5 +7,6 @@
 #include "report/doc/doc.h"
 
 extern const struct iwi_kind iwi_forecast_kind;
+extern const struct iwi_kind iwi_verify_kind;
 
 #endif

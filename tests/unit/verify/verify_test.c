@@ -166,8 +166,8 @@ static void a_virtual_machine_is_told(void **state)
     assert_int_equal(answer->counts[IW_MITIGATION_CONTRADICTED], 0);
     assert_int_equal(metal->state, IW_MITIGATION_ABSENT);
     assert_non_null(strstr(metal->evidence, "4 % (steal)"));
-    assert_int_equal(answer->note_count, 1);
-    assert_non_null(strstr(answer->notes[0], "virtual machine (QEMU)"));
+    assert_int_equal(answer->remark_count, 1);
+    assert_non_null(strstr(answer->remarks[0], "virtual machine (QEMU)"));
     iw_verify_free(answer);
 }
 
@@ -177,8 +177,8 @@ static void a_container_is_told(void **state)
 
     (void)state;
     assert_int_equal(answer->counts[IW_MITIGATION_CONTRADICTED], 0);
-    assert_int_equal(answer->note_count, 1);
-    assert_non_null(strstr(answer->notes[0], "container"));
+    assert_int_equal(answer->remark_count, 1);
+    assert_non_null(strstr(answer->remarks[0], "container"));
     assert_string_equal(answer->quiet_origin, "the batch job's");
     assert_state(answer, "core specialisation", IW_MITIGATION_CONFIGURED);
     iw_verify_free(answer);
@@ -194,11 +194,11 @@ static void a_recording_of_another_node_is_told(void **state)
     iwt_attribute(recording, "kernel", "6.1.0-18-amd64");
     answer = verify(NODE("isolated"), recording, NULL);
     assert_string_equal(answer->recorded_host, "node08");
-    assert_int_equal(answer->note_count, 0);
+    assert_int_equal(answer->remark_count, 0);
     iw_verify_free(answer);
     iwt_attribute(recording, "kernel", "5.14");
     answer = verify(NODE("isolated"), recording, NULL);
-    assert_int_equal(answer->note_count, 1);
+    assert_int_equal(answer->remark_count, 1);
     iw_verify_free(answer);
     iwt_attribute(recording, "host", "node07");
     answer = verify(NODE("isolated"), recording, NULL);

@@ -1,0 +1,295 @@
+/* What a node is set up for against noise, and whether that works.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include <idlewave/verify.h>
+
+#include <math.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "report/doc/kinds.h"
+#include "report/kinds/noise_report.h"
+#include "report/kinds/reach_report.h"
+
+/* ---- the table ---- */
+
+static const char *state_name(unsigned state)
+{
+    return state < IW_MITIGATION_STATES ? iw_mitigation_state_name((iw_mitigation_state)state) : NULL;
+}
+
+static bool has_worth(const void *object)
+{
+    return ((const iw_mitigation *)object)->has_worth;
+}
+
+static bool has_job(const void *object)
+{
+    return ((const iw_verify *)object)->job[0] != '\0';
+}
+
+static const struct iwi_field mitigation_fields[] = {
+    IWI_VALUE(iw_mitigation, name),
+    IWI_VALUE(iw_mitigation, removes),
+    IWI_ENUM(iw_mitigation, state, "state", state_name),
+    IWI_CHARS(iw_mitigation, setting),
+    IWI_CHARS(iw_mitigation, evidence),
+    IWI_CHARS(iw_mitigation, advice),
+    IWI_VALUE(iw_mitigation, is_felt),
+    IWI_VALUE(iw_mitigation, is_to_do),
+    IWI_VALUE(iw_mitigation, seen_hz),
+    IWI_VALUE(iw_mitigation, share),
+    IWI_VALUES(iw_mitigation, sources, source_count),
+    IWI_VALUE(iw_mitigation, has_worth),
+    IWI_ESTIMATE(iw_mitigation, worth, .is_there = has_worth),
+};
+static const struct iwi_schema mitigation_schema = IWI_SCHEMA(iw_mitigation, mitigation_fields);
+
+static const struct iwi_field verify_fields[] = {
+    IWI_CHARS(iw_verify, host),
+    IWI_CHARS(iw_verify, recorded_host),
+    IWI_CHARS(iw_verify, kernel),
+    IWI_CPUS(iw_verify, online, "cpus"),
+    IWI_CPUS(iw_verify, quiet, "quiet_cpus"),
+    IWI_CHARS(iw_verify, quiet_origin),
+    IWI_CHARS(iw_verify, watched),
+    IWI_CHARS(iw_verify, job),
+    IWI_ESTIMATE(iw_verify, slowdown, .is_there = has_job),
+    IWI_VALUES_BY_NAME(iw_verify, counts, state_name),
+    IWI_OBJECTS(iw_verify, mitigations, count, mitigation_schema, .is_row = true),
+    IWI_CHARS_LIST(iw_verify, remarks, remark_count),
+};
+static const struct iwi_schema verify_schema = IWI_SCHEMA(iw_verify, verify_fields);
+
+static iw_status check(const iw_log *log, const char *name, const void *subject)
+{
+    const iw_verify *verify = subject;
+
+    for (size_t i = 0; i < verify->count; i++) {
+        if (verify->mitigations[i].name == NULL || verify->mitigations[i].removes == NULL) {
+            return iwi_fail(log, IW_ERR_FORMAT, "'%s': mitigations[%zu] has no name", name, i);
+        }
+    }
+    return IW_OK;
+}
+
+/* ---- the verdict ---- */
+
+static size_t configured_count(const iw_verify *verify)
+{
+    return verify->counts[IW_MITIGATION_CONTRADICTED] + verify->counts[IW_MITIGATION_EFFECTIVE] +
+           verify->counts[IW_MITIGATION_CONFIGURED];
+}
+
+static void list_contradicted(struct iwi_document *doc, const iw_verify *verify)
+{
+    const char *before = " ";
+
+    for (size_t i = 0; i < verify->count; i++) {
+        if (verify->mitigations[i].state == IW_MITIGATION_CONTRADICTED) {
+            iwi_more(doc, "%s%s", before, verify->mitigations[i].name);
+            before = ", ";
+        }
+    }
+    iwi_more(doc, ".");
+}
+
+/* What an all-clear would hide. */
+static void say_missing(struct iwi_document *doc, const iw_verify *verify)
+{
+    const size_t absent = verify->counts[IW_MITIGATION_ABSENT],
+                 unknown = verify->counts[IW_MITIGATION_UNKNOWN],
+                 effective = verify->counts[IW_MITIGATION_EFFECTIVE];
+
+    if (absent > 0) {
+        iwi_more(doc, "; %zu %s not configured", absent, absent == 1 ? "is" : "are");
+    }
+    if (unknown > 0) {
+        iwi_more(doc, "%s %zu cannot be determined", absent > 0 ? "," : ";", unknown);
+    }
+    iwi_more(doc, ".");
+    if (verify->watched[0] == '\0') {
+        iwi_more(doc, " None was checked against what happens on the node.");
+    } else if (effective > 0) {
+        iwi_more(doc, " %zu %s observed to be in effect.", effective, effective == 1 ? "was" : "were");
+    }
+    if (verify->quiet_origin[0] == '\0') {
+        iwi_more(doc, " No CPU is set apart for applications.");
+    }
+}
+
+static void say_verdict(struct iwi_document *doc, const iw_verify *verify)
+{
+    const size_t contradicted = verify->counts[IW_MITIGATION_CONTRADICTED];
+    const size_t configured = configured_count(verify);
+    const char *host = strcmp(verify->host, "unknown") == 0 ? "this node" : verify->host;
+
+    if (contradicted > 0) {
+        iwi_verdict(doc, "%zu of %zu configured mitigations %s contradicted on %s:", contradicted, configured,
+                    contradicted == 1 ? "is" : "are", host);
+        list_contradicted(doc, verify);
+    } else if (configured == 0) {
+        iwi_verdict(doc, "As far as can be determined, %s is not set up against noise.", host);
+    } else {
+        iwi_verdict(doc, "%zu of %zu mitigations %s configured on %s, none contradicted", configured,
+                    verify->count, configured == 1 ? "is" : "are", host);
+        say_missing(doc, verify);
+    }
+    if (verify->recorded_host[0] != '\0') {
+        iwi_more(doc, " But the recording is of %s, not of %s: it says nothing about %s.",
+                 verify->recorded_host, host, host);
+    }
+}
+
+static void say_basis(struct iwi_document *doc, const iw_verify *verify)
+{
+    char list[IWI_NUMBER_SIZE];
+
+    iwi_paragraph(doc, "Kernel %s. Checked against %s.", verify->kernel,
+                  verify->watched[0] != '\0' ? verify->watched : "nothing: settings only");
+    if (verify->quiet_origin[0] != '\0') {
+        iwi_more(doc, " CPUs that should be quiet: %s, %s.",
+                 iw_cpu_set_text(&verify->quiet, list, sizeof list), verify->quiet_origin);
+    } else {
+        iwi_more(doc, " The application's CPUs are not known.");
+    }
+}
+
+/* ---- what it is worth to a job ---- */
+
+static void say_job(struct iwi_document *doc, const iw_verify *verify)
+{
+    char paragraph[IWI_PARAGRAPH_SIZE] = "", range[IWI_RANGE_SIZE], slower[IWI_PHRASE_SIZE];
+
+    if (!isfinite(verify->slowdown.high)) {
+        iwi_append_bound(paragraph, verify->slowdown, "it");
+        iwi_paragraph(doc,
+                      "With this noise %s%sthe recording is too short to show what that many ranks meet.",
+                      verify->job, paragraph);
+    } else {
+        iwi_paragraph(doc, "With this noise %s %s without (mean; 95 %% CI %s).", verify->job,
+                      iwi_slower_text(verify->slowdown.value, slower),
+                      iwi_slowdown_range_text(verify->slowdown.low, verify->slowdown.high, range));
+    }
+}
+
+static void say_worths(struct iwi_document *doc, const iw_verify *verify)
+{
+    if (!has_job(verify)) {
+        return;
+    }
+    iwi_section(doc, "worth", "What each mitigation would save the job");
+    say_job(doc, verify);
+    IWI_TABLE(doc, "Points of the slowdown that go away, of the time without noise",
+              {"mitigation", IWI_WORDS}, {"saves", IWI_NUMBER}, {"", IWI_BAR}, {"95 % CI", IWI_WORDS});
+    for (size_t i = 0; i < verify->count; i++) {
+        const iw_mitigation *m = &verify->mitigations[i];
+
+        if (m->has_worth) {
+            const bool is_bound = !isfinite(m->worth.high);
+
+            iwi_row(doc, m->name, is_bound ? "" : iwi_percent(doc, m->worth.value),
+                    is_bound ? iwi_say(doc, "at least %s", iwi_percent(doc, m->worth.low))
+                             : iwi_say(doc, "%s to %s", iwi_percent(doc, m->worth.low),
+                                       iwi_percent(doc, m->worth.high)));
+            iwi_bar(doc, m->worth);
+        }
+    }
+}
+
+/* ---- mitigations ---- */
+
+static const char *seen_text(struct iwi_document *doc, const iw_mitigation *m)
+{
+    return iwi_say(doc, "%s%s%s", m->setting, m->setting[0] != '\0' && m->evidence[0] != '\0' ? "; " : "",
+                   m->evidence);
+}
+
+static void list_mitigations(struct iwi_document *doc, const iw_verify *verify)
+{
+    iwi_section(doc, "mitigations", "Mitigations");
+    IWI_TABLE(doc, "", {"mitigation", IWI_WORDS}, {"state", IWI_WORDS}, {"setting; seen", IWI_WORDS});
+    iwi_unfold(doc);
+    for (size_t i = 0; i < verify->count; i++) {
+        const iw_mitigation *m = &verify->mitigations[i];
+
+        iwi_row(doc, m->name, iw_mitigation_state_name(m->state), seen_text(doc, m));
+    }
+}
+
+static void say_advice(struct iwi_document *doc, const iw_verify *verify)
+{
+    bool has_words = false;
+
+    iwi_section(doc, "advice", "What to do, the worst first");
+    for (size_t i = 0; i < verify->count; i++) {
+        const iw_mitigation *m = &verify->mitigations[i];
+
+        if (m->is_to_do) {
+            has_words |= strstr(m->advice, "CPUS") != NULL || strstr(m->advice, "OTHERS") != NULL;
+            iwi_item(doc, "%s (%s): %s", m->name, m->removes, m->advice);
+        }
+    }
+    if (verify->watched[0] == '\0') {
+        iwi_item(doc, "Record this node for a minute, and verify it against the recording: settings alone do "
+                      "not show what happens on its CPUs.");
+    }
+    if (has_words) {
+        iwi_note(doc, "CPUS are the application's, OTHERS the rest: %s.",
+                 verify->quiet_origin[0] == '\0' ? "they are filled in where the application's CPUs are given"
+                                                 : "the list is too long to show");
+    }
+}
+
+static void write_doc(struct iwi_document *doc, const void *subject)
+{
+    const iw_verify *verify = subject;
+
+    iwi_title(doc, "Mitigations of noise on %s", verify->host);
+    say_verdict(doc, verify);
+    say_basis(doc, verify);
+    say_worths(doc, verify);
+    list_mitigations(doc, verify);
+    say_advice(doc, verify);
+    iwi_section(doc, "certainty", "How sure");
+    for (size_t i = 0; i < verify->remark_count; i++) {
+        iwi_item(doc, "%s", verify->remarks[i]);
+    }
+    if (verify->watched[0] != '\0') {
+        iwi_item(doc, "A rate is above the allowed one where chance (a Poisson process) explains it with a "
+                      "probability below 0.1 %%, on the worst CPU, corrected for their number.");
+    }
+    iwi_item(doc, "Nothing on the node was changed.");
+}
+
+const struct iwi_kind iwi_verify_kind = {
+    .name = "verify",
+    .schema_id = "idlewave.verify/2",
+    .schema = &verify_schema,
+    .write_doc = write_doc,
+    .check = check,
+};
+
+iw_doc iw_verify_doc(const iw_verify *verify)
+{
+    return (iw_doc){&iwi_verify_kind, verify};
+}
+
+/* ---- for logs ---- */
+
+iw_status iw_verify_write_brief(const iw_log *log, const iw_verify *verify, FILE *out)
+{
+    char text[IWI_PARAGRAPH_SIZE], plain[IWI_PARAGRAPH_SIZE];
+
+    for (size_t i = 0; i < verify->count; i++) {
+        const iw_mitigation *m = &verify->mitigations[i];
+
+        if (m->state == IW_MITIGATION_CONTRADICTED) {
+            text[0] = '\0';
+            iwi_append(text, "%s: %s contradicted: %s%s%s", verify->host, m->name, m->setting,
+                       m->setting[0] != '\0' && m->evidence[0] != '\0' ? "; " : "", m->evidence);
+            (void)fprintf(out, "%s\n", iwi_plain_text(text, plain));
+        }
+    }
+    return iwi_check_written(log, out, "the result");
+}
