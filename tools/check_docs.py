@@ -14,8 +14,9 @@ stands for anything: within a line for any text, alone on a line for any number 
 examples/README.md and docs/**/*.md.
 
 A block that opens with ```console captured shows what its commands once printed on some machine, to be read. They are run,
-but what they print is not compared with the block. If a comment "<!-- prints", lines as above, "-->" follows the block, both
-the captured output of its last command and what that command prints now must match these lines.
+but what they print is not compared with the block, and they may exit with 2: the verdict depends on the machine. If a comment
+"<!-- prints", lines as above, "-->" follows the block, both the captured output of its last command and what that command
+prints now must match these lines.
 
 --links looks at all Markdown files of the tree: every relative link leads to a file, every #anchor to a heading, and every
 page below docs/ is reached from README.md.
@@ -41,7 +42,7 @@ class Command:
         self.text = text
         self.shown = []       # below the command on the page
         self.expected = None  # what is compared; None: the lines shown
-        self.exit_code = 0
+        self.exit_codes = (0,)
 
 
 def fenced_blocks(text):
@@ -80,7 +81,7 @@ def parse_commands(start, lines):
         is_continued = bool(commands) and commands[-1].text.endswith("\\")
     if not commands:
         raise ValueError(f"line {start}: the console block has no command")
-    commands[-1].exit_code = exit_code
+    commands[-1].exit_codes = (exit_code,)
     return commands
 
 
@@ -92,7 +93,7 @@ def console_blocks(text):
             blocks.append(parse_commands(start, lines))
             is_captured = info == "console captured"
             for command in blocks[-1] if is_captured else []:
-                command.expected = ["..."]
+                command.expected, command.exit_codes = ["..."], (0, 2)
         elif info == "prints":
             if not is_captured:
                 raise ValueError(f"line {start}: '<!-- prints' does not follow a block 'console captured'")
@@ -128,8 +129,8 @@ def run_command(command, directory, environment):
         return f"still running after {TIMEOUT_SECONDS} s"
     lines = done.stdout.decode("utf-8", "replace").splitlines()
     actual = [line.rstrip() for line in lines if PROGRESS.fullmatch(line) is None]
-    if done.returncode != command.exit_code:
-        return f"exit code {done.returncode}, expected {command.exit_code}; it printed:\n" + "\n".join(actual)
+    if done.returncode not in command.exit_codes:
+        return f"exit code {done.returncode}, expected {command.exit_codes[0]}; it printed:\n" + "\n".join(actual)
     expected = command.shown if command.expected is None else command.expected
     if not matches(expected, actual):
         diff = difflib.unified_diff(expected, actual, "documented", "printed", lineterm="", n=100)

@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
 """Measures how often printed intervals and bounds hold out of sample: recordings of known laws, asked by simulate and whatif,
-against what the laws themselves cost. Remakes the table of docs/explanation/statistics.md.
+against what the laws themselves cost. Remakes the tables of docs/explanation/statistics.md, which
+are in docs/validation/data.
 
 SPDX-License-Identifier: BSD-3-Clause
 
 Usage: make_coverage.py BUILD_DIR [--keep FILE] [--repetitions N] [--laws A,B] [--lengths 10,60] [--ranks 100,1000]
-                        [--verbs simulate,whatif,extrapolate] [--jobs N] [--page FILE] [--check] [--table] [--anew]
+                        [--verbs simulate,whatif,extrapolate] [--jobs N] [--data DIR] [--check] [--table] [--anew]
     BUILD_DIR is a release build. Each answer is a line of --keep (default coverage.jsonl), and those that are there are not
     asked for again: a long run may be interrupted, and the table is made of all lines. --table only makes it; --anew forgets
     them first. --check
     fails if intervals that should cover in 95 % cover in less than 90 % by more than chance, or bounds of 95 % hold less
-    often. --page replaces the text between "<!-- begin coverage -->" and "<!-- end coverage -->".
+    often. --data writes the page coverage.md into DIR.
 """
 
 import argparse
@@ -19,10 +20,13 @@ import json
 import math
 import pathlib
 import random
-import re
 import subprocess
 import sys
 import tempfile
+
+import data_page
+
+TITLE = "How often intervals and bounds hold, out of sample"
 
 # The first twelve were in view while the method was made; the last six were chosen when it was finished.
 LAWS = {
@@ -236,11 +240,7 @@ HEAD = ["estimates", "covered", "half width", "bounds", "hold", "of the truth", 
 
 
 def table(title, names, tallies):
-    lines = ["| " + " | ".join([*title, *HEAD]) + " |", "|" + "---|" * (len(title) + len(HEAD))]
-    for name in names:
-        if name in tallies:
-            lines.append("| " + " | ".join([*map(str, name), *tallies[name].cells()]) + " |")
-    return "\n".join(lines)
+    return data_page.table([*title, *HEAD], [[*name, *tallies[name].cells()] for name in names if name in tallies])
 
 
 def tallies_by(rows, truths, key):
@@ -323,15 +323,6 @@ def run_all(arguments, truths, rows):
                     print(f"{law}, {seconds} s, {ranks} ranks: truth {truths[(law, ranks)]}", file=sys.stderr, flush=True)
 
 
-def write_page(page, text):
-    old = page.read_text()
-    new = re.sub(r"(<!-- begin coverage -->\n).*?(<!-- end coverage -->)", lambda m: m[1] + "\n" + text + "\n\n" + m[2], old,
-                 flags=re.DOTALL)
-    if new == old and text not in old:
-        raise SystemExit(f"{page}: no place for the table")
-    page.write_text(new)
-
-
 def numbers(text):
     return [int(word) for word in text.split(",")]
 
@@ -346,7 +337,7 @@ def parse():
     parser.add_argument("--ranks", type=numbers, default=[100, 1000, 10000, 100000])
     parser.add_argument("--verbs", type=lambda text: text.split(","), default=["simulate", "whatif", "extrapolate"])
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--page", type=pathlib.Path)
+    parser.add_argument("--data", type=pathlib.Path, metavar="DIR")
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--table", action="store_true")
     parser.add_argument("--anew", action="store_true")
@@ -362,8 +353,8 @@ def main():
         run_all(arguments, truths, rows)
     text = text_of(rows, truths)
     print(text)
-    if arguments.page:
-        write_page(arguments.page, text)
+    if arguments.data:
+        data_page.write(arguments.data, "coverage", TITLE, "make_coverage.py", "explanation/statistics.md", text)
     if arguments.check:
         bad = check(rows, truths)
         print("\n".join(bad), file=sys.stderr)

@@ -1,25 +1,24 @@
 #!/usr/bin/env python3
-"""Remakes the measured tables of docs/validation/emulation.md: detours made against detours asked for, and the slowdown of a real
-benchmark on 2 ranks against the simulated one.
+"""Remakes the measured tables of docs/validation/emulation.md, which are in docs/validation/data: detours made against detours
+asked for, and the slowdown of a real benchmark on 2 ranks against the simulated one.
 
 SPDX-License-Identifier: BSD-3-Clause
 
-Usage: make_emulation.py BUILD_DIR [--duration 10s] [--page FILE]
+Usage: make_emulation.py BUILD_DIR [--duration 10s] [--data DIR]
     BUILD_DIR is a release build without sanitizers. Needs Open MPI, two cores that nobody else uses, and for the back end
-    fifo the right to use SCHED_FIFO. Takes about 10 minutes. Text between "<!-- begin NAME -->" and "<!-- end NAME -->"
-    is replaced; all else stays.
+    fifo the right to use SCHED_FIFO. Takes about 10 minutes.
 """
 
 import argparse
 import json
 import pathlib
-import re
 import subprocess
 import sys
 import tempfile
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "tests" / "mpi"))
+import data_page
+
+sys.path.insert(0, str(data_page.ROOT / "tests" / "mpi"))
 import net_support  # noqa: E402
 import run_mpi  # noqa: E402
 
@@ -27,11 +26,6 @@ NOISES = ("periodic:100Hz,1ms", "periodic:250Hz,400us", "periodic:1kHz,50us", "p
 SYNCS = ("none", "start", "phase")
 CHECKS = ("periodic:500Hz,60us", "poisson:500Hz,lognormal:50us,0.7")
 SUB_FLOOR = ("poisson:600Hz,lognormal:4us,0.5", "9")  # mostly below the floor, and the time scale that lifts it
-
-
-def table(head, rows):
-    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
-    return "\n".join(lines + ["| " + " | ".join(map(str, row)) + " |" for row in rows])
 
 
 def percent(share):
@@ -73,7 +67,7 @@ def fidelity_table(arguments):
             result = self_check(arguments, noise, back_end)
             if result is not None:
                 rows.append(fidelity_row(noise, back_end, result))
-    return table(("noise", "back end", "floor, us", "late, us (p50, p99)", "power, %", "detours", "duration that is off most",
+    return data_page.table(("noise", "back end", "floor, us", "late, us (p50, p99)", "power, %", "detours", "duration that is off most",
                   "as asked for"), rows)
 
 
@@ -85,7 +79,7 @@ def scaling_table(arguments):
             naive, ratio = result["naive"], result["kl_ratio"]
             rows.append((f"{naive['kl']:.3g}" if isinstance(naive, dict) and "kl" in naive else f"{naive['durations']['kl']:.3g}",
                          f"{result['fidelity']['durations']['kl']:.3g}", f"{ratio:.0f}" if ratio else "cannot tell"))
-    return table(("KL, as a naive injector makes it", f"KL, compensated and scaled by {SUB_FLOOR[1]}", "ratio"), rows)
+    return data_page.table(("KL, as a naive injector makes it", f"KL, compensated and scaled by {SUB_FLOOR[1]}", "ratio"), rows)
 
 
 def bench(arguments, noise, sync, back_end):
@@ -136,28 +130,25 @@ def bench_table(arguments, folder):
     return rows
 
 
-def replace(page, name, text):
-    pattern = re.compile(f"(<!-- begin {name} -->\n).*?(<!-- end {name} -->)", re.S)
-    assert pattern.search(page), f"the page has no place for '{name}'"
-    return pattern.sub(lambda found: found.group(1) + text + "\n" + found.group(2), page)
+def write(arguments, name, title, text):
+    data_page.write(arguments.data, f"emulation-{name}", title, "make_emulation.py", "validation/emulation.md", text)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("build", type=pathlib.Path)
     parser.add_argument("--duration", default="10s")
-    parser.add_argument("--page", type=pathlib.Path, default=ROOT / "docs" / "validation" / "emulation.md")
+    data_page.add_option(parser)
     arguments = parser.parse_args()
     arguments.idlewave = arguments.build.resolve() / "cli" / "idlewave"
-    page = arguments.page.read_text(encoding="utf-8")
     with tempfile.TemporaryDirectory(prefix="iw_emulation_") as name:
         rows = bench_table(arguments, pathlib.Path(name))
-    page = replace(page, "bench", bench_summary(rows) + "\n\n" + table(
-        ("noise", "sync", "back end", "injected, %", "host's own, %", "SD measured, %", "SD simulated, %", "measured - simulated",
-         "agree"), rows))
-    page = replace(page, "fidelity", fidelity_table(arguments))
-    page = replace(page, "scaling", scaling_table(arguments))
-    arguments.page.write_text(page, encoding="utf-8")
+    write(arguments, "bench", "Slowdown of a benchmark on two ranks, measured and simulated",
+          bench_summary(rows) + "\n\n" + data_page.table(
+              ("noise", "sync", "back end", "injected, %", "host's own, %", "SD measured, %", "SD simulated, %",
+               "measured - simulated", "agree"), rows))
+    write(arguments, "fidelity", "Injected noise against the noise asked for", fidelity_table(arguments))
+    write(arguments, "scaling", "Compensated and naive injection of detours below the floor", scaling_table(arguments))
     return 0
 
 

@@ -1,26 +1,25 @@
 #!/usr/bin/env python3
-"""Remakes the measured tables of docs/explanation/scale.md: what a rank, a message and an exchange cost, from 2^10 to 2^28 ranks and by 1
-and 2 processes.
+"""Remakes the measured tables of docs/explanation/scale.md, which are in docs/validation/data: what a rank, a message and an
+exchange cost, from 2^10 to 2^28 ranks and by 1 and 2 processes.
 
 SPDX-License-Identifier: BSD-3-Clause
 
-Usage: make_scale.py BUILD_DIR [--largest BITS] [--page FILE] [--only NAME]
+Usage: make_scale.py BUILD_DIR [--largest BITS] [--data DIR] [--only NAME]
     BUILD_DIR is a release build without sanitizers. Needs Open MPI and MPICH, two cores that nobody else uses and, for 2^28
-    ranks, 12 GiB; root for the two network namespaces (that row is left out otherwise). Takes about 10 minutes. Text between
-    "<!-- begin NAME -->" and "<!-- end NAME -->" is replaced; all else stays.
+    ranks, 12 GiB; root for the two network namespaces (that row is left out otherwise). Takes about 10 minutes.
 """
 
 import argparse
 import json
 import os
 import pathlib
-import re
 import statistics
 import subprocess
 import sys
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "tests" / "mpi"))
+import data_page
+
+sys.path.insert(0, str(data_page.ROOT / "tests" / "mpi"))
 import net_support  # noqa: E402
 
 NOISE = ("--noise", "periodic:0.5Hz,220us", "--net", "altix")
@@ -29,11 +28,6 @@ APPLICATION = ("--pattern", "halo2d+allreduce", "--ranks", "32768", "--bytes", "
                "--repeat", "200", "--noise", "periodic:1000Hz,16us")
 ENVIRONMENT = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
 REPEATS = 5
-
-
-def table(head, rows):
-    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
-    return "\n".join(lines + ["| " + " | ".join(map(str, row)) + " |" for row in rows])
 
 
 def simulate(arguments, *words, before=()):
@@ -64,7 +58,7 @@ def size_table(arguments):
         rows.append((f"2^{bits}", result["trials"], f"{result['engine_seconds']:.3g}", f"{nanoseconds:.2f}",
                      f"{nanoseconds / base:.2f}" if base else "", f"{result['peak_rss_bytes'] / 2**20:.0f}",
                      f"{result['peak_rss_bytes'] / (1 << bits):.1f}" if bits >= 20 else ""))
-    return table(("ranks", "trials", "engine, s", "ns a message", "to 2^20", "memory, MiB", "bytes a rank"), rows)
+    return data_page.table(("ranks", "trials", "engine, s", "ns a message", "to 2^20", "memory, MiB", "bytes a rank"), rows)
 
 
 WORK = {
@@ -104,7 +98,7 @@ def process_rows(arguments, words):
 
 def process_table(arguments):
     rows = [(name, *row) for name, words in WORK.items() for row in process_rows(arguments, words)]
-    return table(("what", "by", "engine, s (median)", "times faster (median of ratios)"), rows)
+    return data_page.table(("what", "by", "engine, s (median)", "times faster (median of ratios)"), rows)
 
 
 def host_seconds(arguments, hosts, mpi, words):
@@ -126,27 +120,27 @@ def host_table(arguments):
             for mpi in ("openmpi", "mpich"):
                 seconds = min(host_seconds(arguments, hosts, mpi, words) for _ in range(3))
                 rows.append((name, mpi, f"{seconds:.3g}", f"{alone / seconds:.2f}"))
-    return table(("what", "MPI", "engine, s", "times as fast as one process"), rows)
+    return data_page.table(("what", "MPI", "engine, s", "times as fast as one process"), rows)
 
 
-TABLES = {"sizes": size_table, "processes": process_table, "hosts": host_table}
+TABLES = {
+    "sizes": ("Cost of simulations by number of ranks", size_table),
+    "processes": ("Cost of simulations by threads and processes", process_table),
+    "hosts": ("Cost of simulations between two hosts", host_table),
+}
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("build", type=pathlib.Path)
     parser.add_argument("--largest", type=int, default=28, metavar="BITS")
-    parser.add_argument("--page", type=pathlib.Path, default=ROOT / "docs" / "explanation" / "scale.md")
     parser.add_argument("--only", choices=TABLES)
+    data_page.add_option(parser)
     arguments = parser.parse_args()
     arguments.idlewave = arguments.build / "cli" / "idlewave"
-    text = arguments.page.read_text(encoding="utf-8")
-    for name, make in TABLES.items():
+    for name, (title, make) in TABLES.items():
         if arguments.only in (None, name):
-            pattern = re.compile(rf"(<!-- begin {name} -->\n).*?(<!-- end {name} -->)", re.S)
-            made = make(arguments)
-            text = pattern.sub(lambda match, made=made: match[1] + made + "\n" + match[2], text)
-            arguments.page.write_text(text, encoding="utf-8")
+            data_page.write(arguments.data, f"scale-{name}", title, "make_scale.py", "explanation/scale.md", make(arguments))
     return 0
 
 

@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
-"""Remakes the tables of docs/validation/predictions.md: what `net` and `simulate` say beside what real programs take.
+"""Remakes the tables of docs/validation/predictions.md, which are in docs/validation/data: what `net` and `simulate` say beside what real programs take.
 
 SPDX-License-Identifier: BSD-3-Clause
 
-Usage: make_validation.py BUILD_DIR [--rounds 4] [--duration 8s] [--page FILE]
+Usage: make_predictions.py BUILD_DIR [--rounds 4] [--duration 8s] [--data DIR]
     BUILD_DIR is a release build without sanitizers. Needs both MPIs, two cores that nobody else uses, and root for the two
-    "hosts" (network namespaces; they are removed again). Takes about 20 minutes. Text
-    between "<!-- begin NAME -->" and "<!-- end NAME -->" is replaced; all else stays.
+    "hosts" (network namespaces; they are removed again). Takes about 20 minutes.
 """
 
 import argparse
@@ -19,8 +18,9 @@ import subprocess
 import sys
 import tempfile
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "tests" / "mpi"))
+import data_page
+
+sys.path.insert(0, str(data_page.ROOT / "tests" / "mpi"))
 import net_support  # noqa: E402
 import run_mpi  # noqa: E402
 import validate_net  # noqa: E402
@@ -29,11 +29,6 @@ MPI_NAMES = {"openmpi": "Open MPI", "mpich": "MPICH"}
 NETWORK_NAMES = {"shm": "shared memory", "tcp": "TCP"}
 VERDICTS = {"ok": "within 15 %", "off": "**not**", "noisy": "not judged"}
 PARAMETERS = ("L", "half_round_trip", "o_send", "o_recv", "g")
-
-
-def table(head, rows):
-    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
-    return "\n".join(lines + ["| " + " | ".join(map(str, row)) + " |" for row in rows])
 
 
 def time_text(ns):
@@ -79,7 +74,7 @@ def twice(arguments):
     verdict = (f"The intervals of {met} of {len(PARAMETERS) * len(found)} parameters and of {sizes} of {all_sizes} sizes meet "
                f"in two runs of `net` on one pair of ranks.")
     head = ["MPI", "network", "half round trip", "again", "parameters that meet", "apart", "sizes that meet", "most apart"]
-    return verdict, table(head, [row for _, row in found])
+    return verdict, data_page.table(head, [row for _, row in found])
 
 
 # ---- two hosts ----
@@ -112,7 +107,7 @@ def hosts_table(arguments):
                                        for half, low, high in zip(halves, lows, highs)), f"{halves[1] / halves[0]:.1f}"])
     verdict = (f"Between two hosts the level `network` is slower than the level `node` with {sum(slower)} of {len(slower)} "
                f"MPIs, beyond all intervals.")
-    return verdict, table(["MPI", "`node`: half round trip", "`network`", "ratio"], rows)
+    return verdict, data_page.table(["MPI", "`node`: half round trip", "`network`", "ratio"], rows)
 
 
 # ---- predictions ----
@@ -133,7 +128,7 @@ def pingpong(rows):
                       f"{min(ratios):.2f} / {statistics.median(ratios):.2f} / {max(ratios):.2f}", off])
     counts = counts_of(rows)
     verdict = f"Ping-pong: {counts['ok']} of {counts['ok'] + counts['off']} sizes within 15 %, {counts['noisy']} not judged."
-    return verdict, table(["MPI", "network", "sizes", "within 15 %", "not judged", "least / median / largest ratio", "off"], lines)
+    return verdict, data_page.table(["MPI", "network", "sizes", "within 15 %", "not judged", "least / median / largest ratio", "off"], lines)
 
 
 def why(row, cores):
@@ -162,15 +157,21 @@ def halo(rows, cores):
             verdicts.append(f"{name} {counts['ok']} of {counts['ok'] + counts['off']} cases within 15 %, {counts['noisy']} "
                             f"not judged")
     head = ["MPI", "network", "ranks", "bytes", "measured", "predicted", "ratio", "verdict", "why"]
-    return f"Halo exchange and allreduce: {'; '.join(verdicts)}.", table(head, lines)
+    return f"Halo exchange and allreduce: {'; '.join(verdicts)}.", data_page.table(head, lines)
 
 
-# ---- the page ----
+# ---- the pages ----
 
-def replace(text, name, new):
-    pattern = re.compile(rf"(<!-- begin {name} -->\n).*?(<!-- end {name} -->)", re.DOTALL)
-    assert pattern.search(text), f"the page has no '<!-- begin {name} -->' ... '<!-- end {name} -->'"
-    return pattern.sub(lambda match: match.group(1) + new + "\n" + match.group(2), text)
+TITLES = {
+    "twice": "Two measurements of one network",
+    "hosts": "A network of two hosts",
+    "pingpong": "Ping-pong, predicted and measured",
+    "halo": "Halo exchange and allreduce, predicted and measured",
+}
+
+
+def write(arguments, name, title, text):
+    data_page.write(arguments.data, f"predictions-{name}", title, "make_predictions.py", "validation/predictions.md", text)
 
 
 def options():
@@ -181,7 +182,7 @@ def options():
     parser.add_argument("--ranks", nargs="+", type=int, default=[2, 4])
     parser.add_argument("--rounds", type=int, default=4)
     parser.add_argument("--duration", default="8s", help="of a run of net")
-    parser.add_argument("--page", type=pathlib.Path, default=ROOT / "docs" / "validation" / "predictions.md")
+    data_page.add_option(parser)
     arguments = parser.parse_args()
     arguments.idlewave = arguments.build / "cli" / "idlewave"
     arguments.programs = arguments.build / "tests" / "mpi" / "bin"
@@ -191,9 +192,9 @@ def options():
 def check(arguments):
     cache = (arguments.build / "CMakeCache.txt").read_text(encoding="utf-8")
     if re.search(r"^IW_SANITIZE:\w+=.+", cache, re.MULTILINE) or not re.search(r"^CMAKE_BUILD_TYPE:\w+=Rel", cache, re.MULTILINE):
-        sys.exit(f"make_validation: {arguments.build} is not a release build without sanitizers: times would not count")
+        sys.exit(f"make_predictions: {arguments.build} is not a release build without sanitizers: times would not count")
     if net_support.cores() < 2 or not net_support.can_have_hosts():
-        sys.exit("make_validation: needs two cores, and root with iproute2 for network namespaces")
+        sys.exit("make_predictions: needs two cores, and root with iproute2 for network namespaces")
     for mpi in arguments.mpi:
         run_mpi.require(mpi)
 
@@ -211,14 +212,11 @@ def main():
     results = {"twice": twice(arguments), "hosts": hosts_table(arguments),
                "pingpong": pingpong([row for row in rows if row["program"] == "pingpong"]),
                "halo": halo([row for row in rows if row["program"] == "halo_allreduce"], net_support.cores())}
-    text = arguments.page.read_text(encoding="utf-8")
-    text = replace(text, "machine", machine(cases))
-    text = replace(text, "verdict", "\n".join(f"- {verdict}" for verdict, _ in results.values()))
-    for name, (_, body) in results.items():
-        text = replace(text, name, body)
-    arguments.page.write_text(text, encoding="utf-8")
-    print("\n".join(verdict for verdict, _ in results.values()))
-    print(f"written to {arguments.page}")
+    verdicts = "\n".join(f"- {verdict}" for verdict, _ in results.values())
+    write(arguments, "summary", "Predictions in short", f"{verdicts}\n\nMachine: {machine(cases)}")
+    for name, (_, text) in results.items():
+        write(arguments, name, TITLES[name], text)
+    print(f"{verdicts}\nwritten to {arguments.data}")
     return 0
 
 
