@@ -122,7 +122,7 @@ static iw_net_quantity last_quantity(const struct run *run)
 
 struct sized {
     uint64_t bytes;
-    iw_net_value value;
+    iw_estimate value;
 };
 
 static int by_bytes(const void *a, const void *b)
@@ -136,7 +136,7 @@ static void refine(struct run *run)
 {
     struct sized sorted[IWI_NET_POINTS_MAX] = {{0, {0, 0, 0}}};
     uint64_t bytes[IWI_NET_POINTS_MAX], more[IWI_NET_POINTS_MAX];
-    iw_net_value values[IWI_NET_POINTS_MAX];
+    iw_estimate values[IWI_NET_POINTS_MAX];
     const size_t count = size_count(run);
     size_t found;
 
@@ -194,7 +194,7 @@ static struct iwi_message_batch batch_of(const struct run *run, const iw_net_ser
 
 static bool is_known(const struct run *run, const iw_net_series *series)
 {
-    const iw_net_value value = iwi_net_median(series->values_ns, series->count);
+    const iw_estimate value = iwi_net_median(series->values_ns, series->count);
 
     return series->count >= IWI_NET_ROUNDS_MAX ||
            (series->count >= NARROW_ROUNDS && iwi_net_is_narrow(&value, run->plan->narrow));

@@ -89,7 +89,7 @@ def two_hosts(idlewave, mpi):
     assert code == 0, f"net on two hosts ended with {code}:\n{out}\n{err}"
     result = json.loads(out)
     for level in result["levels"]:
-        median, (low, high) = level["half_round_trip"]["value_ns"], level["half_round_trip"]["within_launch_ns"]
+        median, low, high = (level["half_round_trip_ns"][key] for key in ("value", "low", "high"))
         assert high - low < median, f"{MPI_NAMES[mpi]}, level {level['name']}: the ranks shared a core: [{low}, {high}] ns"
     return result
 
@@ -100,8 +100,8 @@ def hosts_table(arguments):
     for mpi in arguments.mpi:
         levels = {level["name"]: level for level in
                   net_support.attempts(3, lambda name=mpi: two_hosts(arguments.idlewave, name))["levels"]}
-        halves = [levels[name]["half_round_trip"]["value_ns"] for name in ("node", "network")]
-        lows, highs = ([levels[name]["half_round_trip"]["within_launch_ns"][i] for name in ("node", "network")] for i in (0, 1))
+        halves = [levels[name]["half_round_trip_ns"]["value"] for name in ("node", "network")]
+        lows, highs = ([levels[name]["half_round_trip_ns"][end] for name in ("node", "network")] for end in ("low", "high"))
         slower.append(lows[1] > highs[0])
         rows.append([MPI_NAMES[mpi], *(f"{time_text(half)} [{time_text(low)}, {time_text(high)}]"
                                        for half, low, high in zip(halves, lows, highs)), f"{halves[1] / halves[0]:.1f}"])

@@ -58,7 +58,7 @@ static const struct opt output_rows[] = {
 static const struct opt_group groups[] = {
     OPT_GROUP("What is measured", what_rows, 0),
     OPT_GROUP("Output", output_rows, 0),
-    SHOWN_JSON_GROUP("Output", offsetof(struct net_measure_opts, shown)),
+    SHOWN_GROUP("Output; csv has one line per size", offsetof(struct net_measure_opts, shown)),
 };
 
 enum { MOST_SIZES = 56 };
@@ -99,48 +99,51 @@ static void name_of(const struct net_measure_opts *opts, char *buf, size_t size)
     snprintf(buf, size, "%.*s", (int)length, text);
 }
 
-static iw_status write_result(struct ui *ui, const struct net_measure_opts *opts,
-                              const iw_net_measured *measured)
+/* Returns an exit code. */
+static int write_result(struct ui *ui, const struct net_measure_opts *opts, const iw_net_measured *measured)
 {
     char name[64];
-    iw_status status, written = IW_OK;
+    iw_status written = IW_OK;
+    int code;
 
     name_of(opts, name, sizeof name);
     if (opts->path != NULL) {
         written = iw_net_write_yaml(&ui->log, measured, name, ui->command, opts->path);
     }
-    status = opts->shown.format == OUTPUT_JSON
-                 ? iw_net_write_json(&ui->log, measured, stdout)
-                 : iw_net_write_text(&ui->log, measured, written == IW_OK ? opts->path : NULL, stdout);
-    return status != IW_OK ? status : written;
+    code = shown_write(ui, &opts->shown, iw_net_doc(measured));
+    if (opts->path != NULL && written == IW_OK && opts->shown.format == OUTPUT_TEXT) {
+        (void)printf("\nwritten to %s; use it: idlewave simulate --net %s ...\n", opts->path, opts->path);
+    }
+    return code != UI_DONE ? code : ui_exit_of(written);
 }
 
 /* ---- one launch: this process is a rank ---- */
 
-static iw_status evaluate(struct ui *ui, const struct net_measure_opts *opts, const iw_net_samples *samples)
+static int evaluate(struct ui *ui, const struct net_measure_opts *opts, const iw_net_samples *samples)
 {
     iw_net_measured *measured = NULL;
-    iw_status status = iw_net_evaluate(&ui->log, samples, &measured);
+    int code = ui_exit_of(iw_net_evaluate(&ui->log, samples, &measured));
 
-    if (status == IW_OK) {
-        status = write_result(ui, opts, measured);
+    if (code == UI_DONE) {
+        code = write_result(ui, opts, measured);
         if (samples->warning[0] != '\0') {
             ui_error(ui, "the numbers are not valid: %s", samples->warning);
             ui_hint(ui, "start at most one rank for each core");
         }
     }
     iw_net_measured_free(measured);
-    return status;
+    return code;
 }
 
-static iw_status measure(struct ui *ui, const struct net_measure_opts *opts, const iw_mpi_plugin *part,
-                         const uint64_t *sizes, size_t size_count)
+static int measure(struct ui *ui, const struct net_measure_opts *opts, const iw_mpi_plugin *part,
+                   const uint64_t *sizes, size_t size_count)
 {
     iw_net_plan plan = IW_NET_PLAN_INIT;
     iw_net_samples *samples = NULL;
     struct progress progress;
     uint32_t rank, size;
     iw_status status = part->start(&ui->log, &rank, &size);
+    int code;
 
     if (status == IW_OK) {
         plan.largest_bytes = opts->largest_bytes;
@@ -158,12 +161,13 @@ static iw_status measure(struct ui *ui, const struct net_measure_opts *opts, con
         ui->progress = NULL;
         progress_wipe(&progress);
     }
+    code = ui_exit_of(status);
     if (status == IW_OK && samples != NULL) {
-        status = evaluate(ui, opts, samples);
+        code = evaluate(ui, opts, samples);
     }
     iw_net_samples_free(samples);
     part->stop();
-    return status;
+    return code;
 }
 
 /* "1,4KiB,65536". Returns UI_DONE or an exit code. */
@@ -218,10 +222,7 @@ static int measure_here(struct ui *ui, const struct net_measure_opts *opts)
     if (status == IW_OK) {
         status = iw_mpi_load(&node_log.log, launcher.name, &part);
     }
-    if (status == IW_OK) {
-        status = measure(ui, opts, part, sizes, size_count);
-    }
-    return ui_exit_of(status);
+    return status == IW_OK ? measure(ui, opts, part, sizes, size_count) : ui_exit_of(status);
 }
 
 /* ---- several launches: this process starts them ---- */
@@ -243,16 +244,16 @@ static int measure_launches(struct ui *ui, const struct net_measure_opts *opts,
                                    opts->sizes != NULL ? "--sizes" : NULL,
                                    opts->sizes,
                                    NULL};
-    iw_net_launch all = {NULL, NULL};
+    iw_net_measured *all = NULL;
     int code;
 
     snprintf(duration, sizeof duration, "%lldps", (long long)opts->duration_ps);
     snprintf(largest, sizeof largest, "%llu", (unsigned long long)opts->largest_bytes);
     code = net_run_launches(ui, launcher, options, (size_t)opts->launches, &all);
     if (code == UI_DONE) {
-        code = ui_exit_of(write_result(ui, opts, all.measured));
+        code = write_result(ui, opts, all);
     }
-    iw_net_launch_release(&all);
+    iw_net_measured_free(all);
     return code;
 }
 

@@ -127,7 +127,7 @@ static int run_launcher(const struct run *run, struct output *output)
 }
 
 /* The result begins with the first line that begins with a brace: MPIs may have something to say before. */
-static int measure(const struct run *run, iw_net_launch *launch)
+static int measure(const struct run *run, iw_doc_file **launch_p)
 {
     struct output output = {.text = ui_grow(NULL, 1, 1)};
     int code;
@@ -143,7 +143,11 @@ static int measure(const struct run *run, iw_net_launch *launch)
         }
         begin = begin != NULL ? begin : "";
         snprintf(name, sizeof name, "launch %zu", run->number + 1);
-        code = ui_exit_of(iw_net_read_json(&run->ui->log, name, begin, strlen(begin), launch));
+        code = ui_exit_of(iw_doc_read(&run->ui->log, name, begin, strlen(begin), launch_p));
+        if (code == UI_DONE && iw_net_of_doc(iw_doc_of(*launch_p)) == NULL) {
+            ui_error(run->ui, "%s printed another kind of result", name);
+            code = UI_ERROR;
+        }
     }
     free(output.text);
     return code;
@@ -162,13 +166,13 @@ static bool has_size(const uint64_t *sizes, size_t count, uint64_t bytes)
 }
 
 /* "1,2,4": of all levels, the outermost first, which matters most if there are too many. */
-static void list_sizes(const iw_net_launch *launch, char text[SIZES_TEXT])
+static void list_sizes(const iw_net_measured *launch, char text[SIZES_TEXT])
 {
     uint64_t sizes[MOST_SIZES];
     size_t count = 0, used = 0;
 
-    for (size_t i = launch->measured->level_count; i-- > 0;) {
-        const iw_net_level *level = &launch->measured->levels[i];
+    for (size_t i = launch->level_count; i-- > 0;) {
+        const iw_net_level *level = &launch->levels[i];
 
         for (size_t k = 0; k < level->point_count && count < MOST_SIZES; k++) {
             if (!has_size(sizes, count, level->points[k].bytes)) {
@@ -206,7 +210,7 @@ static void make_line(struct run *run, const struct opt_args *launcher, const ch
     run->line_length = at;
 }
 
-static int run_all(struct run *run, iw_net_launch *launches)
+static int run_all(struct run *run, iw_doc_file **launches)
 {
     char sizes[SIZES_TEXT] = "";
     struct progress progress;
@@ -218,7 +222,7 @@ static int run_all(struct run *run, iw_net_launch *launches)
         progress_update(&progress, (double)run->number / (double)run->count);
         code = measure(run, &launches[run->number]);
         if (code == UI_DONE && run->number == 0 && !run->has_sizes) {
-            list_sizes(&launches[0], sizes);
+            list_sizes(iw_net_of_doc(iw_doc_of(launches[0])), sizes);
             run->line[run->line_length] = "--sizes";
             run->line[run->line_length + 1] = sizes;
             run->line[run->line_length + 2] = NULL;
@@ -230,9 +234,10 @@ static int run_all(struct run *run, iw_net_launch *launches)
 }
 
 int net_run_launches(struct ui *ui, const struct opt_args *launcher, const char *const *options, size_t count,
-                     iw_net_launch *all_p)
+                     iw_net_measured **all_p)
 {
-    iw_net_launch launches[NET_MOST_LAUNCHES] = {{NULL, NULL}};
+    iw_doc_file *launches[NET_MOST_LAUNCHES] = {NULL};
+    const iw_net_measured *measured[NET_MOST_LAUNCHES] = {NULL};
     struct run run = {.ui = ui, .count = count};
     char self[4096];
     const ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
@@ -245,11 +250,14 @@ int net_run_launches(struct ui *ui, const struct opt_args *launcher, const char 
     self[length] = '\0';
     make_line(&run, launcher, self, options);
     code = run_all(&run, launches);
+    for (size_t i = 0; code == UI_DONE && i < count; i++) {
+        measured[i] = iw_net_of_doc(iw_doc_of(launches[i]));
+    }
     if (code == UI_DONE) {
-        code = ui_exit_of(iw_net_combine(&ui->log, launches, count, all_p));
+        code = ui_exit_of(iw_net_combine(&ui->log, measured, count, all_p));
     }
     for (size_t i = 0; i < count; i++) {
-        iw_net_launch_release(&launches[i]);
+        iw_doc_close(launches[i]);
     }
     free(run.line);
     return code;

@@ -11,9 +11,9 @@
 
 enum { NET_MOST_LAUNCHES = 100 };
 
-/* Runs `launcher` so many times (at least 1), with "idlewave net", `options` (NULL-ended) and the sizes of
+/* Runs `launcher` `count` times (at least 1), with "idlewave net", `options` (NULL-ended) and the sizes of
  * the first launch behind it. Returns UI_DONE or an exit code. */
 int net_run_launches(struct ui *ui, const struct opt_args *launcher, const char *const *options, size_t count,
-                     iw_net_launch *all_p);
+                     iw_net_measured **all_p);
 
 #endif

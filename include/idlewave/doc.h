@@ -64,6 +64,9 @@ IW_API bool iw_doc_is_file(const char *path);
 
 /** IW_ERR_IO, IW_ERR_FORMAT. */
 IW_API IW_NODISCARD iw_status iw_doc_open(const iw_log *log, const char *path, iw_doc_file **file_p);
+/** The same of a text; `name` is for messages. */
+IW_API IW_NODISCARD iw_status iw_doc_read(const iw_log *log, const char *name, const char *text, size_t size,
+                                          iw_doc_file **file_p);
 IW_API iw_doc iw_doc_of(const iw_doc_file *file);
 IW_API void iw_doc_close(iw_doc_file *file);
 

@@ -13,10 +13,10 @@
 
 /* Median of up to IWI_NET_ROUNDS_MAX values, count > 0, and its 95 % interval by order statistics: no law of
  * the values is assumed. Fewer than 6 values: from the least to the greatest. */
-iw_net_value iwi_net_median(const double *values, size_t count);
+iw_estimate iwi_net_median(const double *values, size_t count);
 
 /* Reaches the interval no further from its median than this share of it? */
-bool iwi_net_is_narrow(const iw_net_value *value, double share);
+bool iwi_net_is_narrow(const iw_estimate *value, double share);
 
 /* iw_net_samples_free(), for the parts, which show nothing of their own. */
 void iwi_net_samples_drop(iw_net_samples *samples);
@@ -39,17 +39,17 @@ struct iwi_net_line iwi_net_fit_line(const uint64_t *bytes, const double *values
 
 /* Changes medians (above 0, with their intervals) as little as it takes that none is below the one before;
  * those that are less sure give way. At most IWI_NET_POINTS_MAX. */
-void iwi_net_rising(iw_net_value *values, size_t count);
+void iwi_net_rising(iw_estimate *values, size_t count);
 
 /* Splits points, in the order of size, into the fewest lines that pass every point within `tolerance` (a
  * share) plus its own uncertainty; of those the closest. More than `most` lines: with a wider tolerance.
  * Returns how many. At most IWI_NET_POINTS_MAX points. */
-size_t iwi_net_split(const uint64_t *bytes, const iw_net_value *values, size_t count, double tolerance,
+size_t iwi_net_split(const uint64_t *bytes, const iw_estimate *values, size_t count, double tolerance,
                      size_t most, struct iwi_net_line *lines);
 
 /* Sizes worth measuring next: between two lines, if their ends are not near to each other. `values` are half
  * round trips or exchanges. Returns how many, at most `most`. */
-size_t iwi_net_refine(const uint64_t *bytes, const iw_net_value *values, size_t count, size_t most,
+size_t iwi_net_refine(const uint64_t *bytes, const iw_estimate *values, size_t count, size_t most,
                       uint64_t *sizes);
 
 #define IWI_NET_TOLERANCE 0.02

@@ -14,7 +14,7 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-iw_net_value iwi_net_median(const double *values, size_t count)
+iw_estimate iwi_net_median(const double *values, size_t count)
 {
     double sorted[IWI_NET_ROUNDS_MAX];
     const double reach = 0.98 * sqrt((double)count); /* 1.96 / 2: half the values lie below, give or take */
@@ -24,13 +24,12 @@ iw_net_value iwi_net_median(const double *values, size_t count)
 
     memcpy(sorted, values, count * sizeof *sorted);
     qsort(sorted, count, sizeof *sorted, by_value);
-    return (iw_net_value){.value_ns = 0.5 * (sorted[(count - 1) / 2] + sorted[count / 2]),
-                          .low_ns = sorted[low_index],
-                          .high_ns = sorted[high_index]};
+    return (iw_estimate){.value = 0.5 * (sorted[(count - 1) / 2] + sorted[count / 2]),
+                         .low = sorted[low_index],
+                         .high = sorted[high_index]};
 }
 
-bool iwi_net_is_narrow(const iw_net_value *value, double share)
+bool iwi_net_is_narrow(const iw_estimate *value, double share)
 {
-    return fmax(value->high_ns - value->value_ns, value->value_ns - value->low_ns) <=
-           share * fabs(value->value_ns);
+    return fmax(value->high - value->value, value->value - value->low) <= share * fabs(value->value);
 }

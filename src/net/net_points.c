@@ -6,48 +6,48 @@
 #include <math.h>
 #include <stdlib.h>
 
-static iw_net_value times(iw_net_value value, double factor)
+static iw_estimate times(iw_estimate value, double factor)
 {
-    return (iw_net_value){value.value_ns * factor, value.low_ns * factor, value.high_ns * factor};
+    return (iw_estimate){value.value * factor, value.low * factor, value.high * factor};
 }
 
 /* Intervals of independent values: the distances add as the sides of a right angle do. Times are not
  * negative. */
-static iw_net_value minus(iw_net_value a, iw_net_value b)
+static iw_estimate minus(iw_estimate a, iw_estimate b)
 {
-    const double down = hypot(a.value_ns - a.low_ns, b.high_ns - b.value_ns);
-    const double up = hypot(a.high_ns - a.value_ns, b.value_ns - b.low_ns);
-    const double median = a.value_ns - b.value_ns;
+    const double down = hypot(a.value - a.low, b.high - b.value);
+    const double up = hypot(a.high - a.value, b.value - b.low);
+    const double median = a.value - b.value;
 
-    return (iw_net_value){fmax(median, 0), fmax(median - down, 0), fmax(median + up, 0)};
+    return (iw_estimate){fmax(median, 0), fmax(median - down, 0), fmax(median + up, 0)};
 }
 
-static iw_net_value value_of(const iw_net_series *series)
+static iw_estimate value_of(const iw_net_series *series)
 {
     return iwi_net_median(series->values_ns, series->count);
 }
 
 /* PRTT(n,0,s) = PRTT(1,0,s) + (n-1) gap */
-static iw_net_value gap_of(const iw_net_series *train, iw_net_value round_trip)
+static iw_estimate gap_of(const iw_net_series *train, iw_estimate round_trip)
 {
     return times(minus(value_of(train), round_trip), 1.0 / (train->n - 1));
 }
 
 /* PRTT(n,d,s) - (n-1) d = PRTT(1,0,s) + (n-1) o_s */
-static iw_net_value o_send_of(const iw_net_series *send, iw_net_value round_trip)
+static iw_estimate o_send_of(const iw_net_series *send, iw_estimate round_trip)
 {
     return send->n == 0 ? value_of(send) : times(minus(value_of(send), round_trip), 1.0 / (send->n - 1));
 }
 
 /* n round trips whose receives find their messages there, without the time spun: n (o_s + o_r) */
-static iw_net_value o_recv_of(const iw_net_series *recv, iw_net_value o_send)
+static iw_estimate o_recv_of(const iw_net_series *recv, iw_estimate o_send)
 {
     return recv->n == 0 ? value_of(recv) : minus(times(value_of(recv), 1.0 / recv->n), o_send);
 }
 
-const iw_net_value *iwi_net_whole(const iw_net_point *point)
+const iw_estimate *iwi_net_whole(const iw_net_point *point)
 {
-    return point->exchange.value_ns > 0 ? &point->exchange : &point->half_round_trip;
+    return point->exchange.value > 0 ? &point->exchange : &point->half_round_trip;
 }
 
 static void fill(const iw_net_level_samples *samples, const iw_net_series *round_trip, iw_net_point *point)
@@ -56,7 +56,7 @@ static void fill(const iw_net_level_samples *samples, const iw_net_series *round
     const iw_net_series *send = iwi_net_find(samples, IW_NET_SEND, round_trip->bytes);
     const iw_net_series *recv = iwi_net_find(samples, IW_NET_RECV, round_trip->bytes);
     const iw_net_series *exchange = iwi_net_find(samples, IW_NET_EXCHANGE, round_trip->bytes);
-    const iw_net_value whole = value_of(round_trip);
+    const iw_estimate whole = value_of(round_trip);
 
     *point = (iw_net_point){.bytes = round_trip->bytes, .samples = round_trip->samples};
     point->half_round_trip = times(whole, 0.5);

@@ -13,7 +13,7 @@ IW_NODISCARD iw_status iwi_net_points(const iw_log *log, const iw_net_level_samp
 
 /* What a message takes, CPU times included, as the calls have it: an exchange if these were measured, else
  * half a round trip. */
-const iw_net_value *iwi_net_whole(const iw_net_point *point);
+const iw_estimate *iwi_net_whole(const iw_net_point *point);
 
 /* What is said of the smallest message, from level->points. g is cut to half a round trip. */
 void iwi_net_smallest(iw_net_level *level);

@@ -15,16 +15,16 @@ struct block {
     size_t count;
 };
 
-static double weight_of(const iw_net_value *value)
+static double weight_of(const iw_estimate *value)
 {
-    const double reach = fmax(value->high_ns - value->value_ns, value->value_ns - value->low_ns);
-    const double share = fmin(fmax(reach / value->value_ns, SHARPEST), BLUNTEST);
+    const double reach = fmax(value->high - value->value, value->value - value->low);
+    const double share = fmin(fmax(reach / value->value, SHARPEST), BLUNTEST);
 
     return 1.0 / (share * share);
 }
 
 /* Pool adjacent violators: a point below the one before joins it in their mean, as often as needed. */
-void iwi_net_rising(iw_net_value *values, size_t count)
+void iwi_net_rising(iw_estimate *values, size_t count)
 {
     struct block blocks[IWI_NET_POINTS_MAX];
     size_t block_count = 0, at = 0;
@@ -32,7 +32,7 @@ void iwi_net_rising(iw_net_value *values, size_t count)
     for (size_t i = 0; i < count; i++) {
         const double weight = weight_of(&values[i]);
 
-        blocks[block_count++] = (struct block){weight * log(values[i].value_ns), weight, 1};
+        blocks[block_count++] = (struct block){weight * log(values[i].value), weight, 1};
         while (block_count > 1 && blocks[block_count - 1].sum / blocks[block_count - 1].weight <
                                       blocks[block_count - 2].sum / blocks[block_count - 2].weight) {
             blocks[block_count - 2].sum += blocks[block_count - 1].sum;
@@ -43,11 +43,11 @@ void iwi_net_rising(iw_net_value *values, size_t count)
     }
     for (size_t b = 0; b < block_count; b++) {
         for (size_t i = 0; i < blocks[b].count; i++) {
-            const double factor = exp(blocks[b].sum / blocks[b].weight) / values[at].value_ns;
+            const double factor = exp(blocks[b].sum / blocks[b].weight) / values[at].value;
 
-            values[at].value_ns *= factor;
-            values[at].low_ns *= factor;
-            values[at++].high_ns *= factor;
+            values[at].value *= factor;
+            values[at].low *= factor;
+            values[at++].high *= factor;
         }
     }
 }

@@ -51,9 +51,8 @@ static double value_at(const struct fit *fit, const struct iwi_net_line *line, d
 static double begin_of(const struct fit *fit, const struct iwi_net_line *before,
                        const struct iwi_net_line *line)
 {
-    const iw_net_level_samples *samples = fit->level->samples;
-    const double eager = (double)samples->eager_computing.bytes + 1,
-                 inside = (double)samples->eager_inside.bytes + 1;
+    const double eager = (double)fit->level->eager_computing.bytes + 1,
+                 inside = (double)fit->level->eager_inside.bytes + 1;
     const double x = (double)fit->bytes[line->first];
     const double middle = ceil(0.5 * (x + (double)fit->bytes[line->first - 1]));
     const double meet = (value_at(fit, before, 0) - value_at(fit, line, 0)) / (line->slope - before->slope);
@@ -209,7 +208,7 @@ static double predicted_ns(const iw_net_segment *segments, size_t count, uint64_
 /* Trains that were slower than g, cut to half a round trip, makes them. */
 static void judge_gap(const iw_net_point *point, iw_net_level *level)
 {
-    const double factor = point->gap.value_ns / iwi_net_whole(point)->value_ns;
+    const double factor = point->gap.value / iwi_net_whole(point)->value;
 
     if (factor > NOTABLE) {
         level->capped_from_bytes = level->capped_from_bytes == 0 ? point->bytes : level->capped_from_bytes;
@@ -224,8 +223,8 @@ static void judge(const struct fit *fit, const iw_net_segment *segments, size_t 
     level->least_overlap = 1;
     for (size_t i = 0; i < level->point_count; i++) {
         const double both = fit->o_send[i] + fit->o_recv[i];
-        const iw_net_value *whole = iwi_net_whole(&level->points[i]);
-        const double measured = whole->value_ns;
+        const iw_estimate *whole = iwi_net_whole(&level->points[i]);
+        const double measured = whole->value;
         const double error = fabs(predicted_ns(segments, count, fit->bytes[i]) / measured - 1);
 
         level->fit_error = fmax(level->fit_error, error);
@@ -240,23 +239,23 @@ static void judge(const struct fit *fit, const iw_net_segment *segments, size_t 
 }
 
 /* A gap of 0 says that trains cost nothing beyond the round trip: it is below what can be seen. */
-static void collect(iw_net_level *level, struct fit *fit, iw_net_value *whole)
+static void collect(iw_net_level *level, struct fit *fit, iw_estimate *whole)
 {
-    iw_net_value gap[IWI_NET_POINTS_MAX];
+    iw_estimate gap[IWI_NET_POINTS_MAX];
 
     for (size_t i = 0; i < level->point_count; i++) {
         fit->bytes[i] = level->points[i].bytes;
-        fit->o_send[i] = level->points[i].o_send.value_ns;
-        fit->o_recv[i] = level->points[i].o_recv.value_ns;
+        fit->o_send[i] = level->points[i].o_send.value;
+        fit->o_recv[i] = level->points[i].o_recv.value;
         whole[i] = *iwi_net_whole(&level->points[i]);
         gap[i] = level->points[i].gap;
-        gap[i].value_ns = fmax(gap[i].value_ns, 1);
+        gap[i].value = fmax(gap[i].value, 1);
     }
     iwi_net_rising(whole, level->point_count);
     iwi_net_rising(gap, level->point_count);
     for (size_t i = 0; i < level->point_count; i++) {
-        fit->whole[i] = whole[i].value_ns;
-        fit->gap[i] = gap[i].value_ns;
+        fit->whole[i] = whole[i].value;
+        fit->gap[i] = gap[i].value;
     }
 }
 
@@ -264,14 +263,14 @@ void iwi_net_segments(iw_net_level *level)
 {
     struct iwi_net_line lines[IW_NET_SEGMENTS_MAX + 1];
     iw_net_segment segments[IW_NET_SEGMENTS_MAX + 1] = {{.from_bytes = 1}};
-    iw_net_value whole[IWI_NET_POINTS_MAX];
+    iw_estimate whole[IWI_NET_POINTS_MAX];
     struct fit fit = {.level = level};
     size_t count;
 
     collect(level, &fit, whole);
     count = iwi_net_split(fit.bytes, whole, level->point_count, IWI_NET_TOLERANCE, IW_NET_SEGMENTS_MAX + 1,
                           lines);
-    level->net = (iw_net){.S_bytes = level->samples->eager_computing.bytes};
+    level->net = (iw_net){.S_bytes = level->eager_computing.bytes};
     for (size_t i = 0; i < count; i++) {
         struct piece piece = {.from = i == 0 ? 1 : begin_of(&fit, &lines[i - 1], &lines[i]),
                               .B = fmin(lines[i].slope, DEAREST)};

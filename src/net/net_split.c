@@ -118,18 +118,17 @@ static size_t split_within(const struct points *p, double tolerance, size_t most
     return best[p->count].line_count;
 }
 
-size_t iwi_net_split(const uint64_t *bytes, const iw_net_value *values, size_t count, double tolerance,
+size_t iwi_net_split(const uint64_t *bytes, const iw_estimate *values, size_t count, double tolerance,
                      size_t most, struct iwi_net_line *lines)
 {
     struct points points = {.bytes = bytes, .count = count};
     size_t line_count = 0;
 
     for (size_t i = 0; i < count; i++) {
-        const double reach =
-            fmax(values[i].high_ns - values[i].value_ns, values[i].value_ns - values[i].low_ns);
+        const double reach = fmax(values[i].high - values[i].value, values[i].value - values[i].low);
 
-        points.values[i] = values[i].value_ns;
-        points.slack[i] = fmin(reach / values[i].value_ns, MOST_SLACK);
+        points.values[i] = values[i].value;
+        points.slack[i] = fmin(reach / values[i].value, MOST_SLACK);
     }
     while (line_count == 0) {
         line_count = split_within(&points, tolerance, most, lines);
@@ -138,7 +137,7 @@ size_t iwi_net_split(const uint64_t *bytes, const iw_net_value *values, size_t c
     return line_count;
 }
 
-size_t iwi_net_refine(const uint64_t *bytes, const iw_net_value *values, size_t count, size_t most,
+size_t iwi_net_refine(const uint64_t *bytes, const iw_estimate *values, size_t count, size_t most,
                       uint64_t *sizes)
 {
     struct iwi_net_line lines[IWI_NET_POINTS_MAX];

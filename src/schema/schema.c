@@ -28,7 +28,7 @@ size_t iwi_field_count(const struct iwi_field *field, const void *object)
     uint32_t small = 0;
     uint64_t count = 0;
 
-    if (field->holder != IWI_LIST) {
+    if (field->holder != IWI_LIST && field->holder != IWI_COUNTED) {
         return field->count;
     }
     if (field->count_size == sizeof small) {

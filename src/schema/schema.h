@@ -49,7 +49,8 @@ enum iwi_holder {
     IWI_BY_POINTER, /* to an object; NULL is null */
     IWI_INLINED,    /* the object's fields stand among those of this one */
     IWI_ARRAY,      /* count items in place */
-    IWI_KEYED,      /* the same, as an object: name(i) is the key of item i */
+    IWI_COUNTED,    /* the same, of which there are as many as another member says */
+    IWI_KEYED,      /* items in place as an object: name(i) is the key of item i */
     IWI_LIST        /* a pointer to items, and how many there are in another member */
 };
 
@@ -60,7 +61,7 @@ struct iwi_field {
     enum iwi_type type;
     enum iwi_holder holder;
     size_t offset, size; /* of the member, or of one item */
-    size_t count;        /* of IWI_ARRAY, IWI_KEYED */
+    size_t count;        /* of IWI_ARRAY, IWI_KEYED; the most of IWI_COUNTED */
     size_t count_offset, count_size;
     const struct iwi_schema *of;
     const char *(*name)(unsigned value);   /* IWI_T_ENUM, IWI_KEYED; NULL behind the last */
@@ -122,10 +123,11 @@ struct iwi_schema {
     {                                                                 \
         .key = (k), .type = IWI_T_CPUS, IWI_MEMBER(T, m), __VA_ARGS__ \
     }
-#define IWI_OBJECT(T, m, schema, ...)                                                   \
-    {                                                                                   \
-        .key = #m, .type = IWI_T_OBJECT, IWI_MEMBER(T, m), .of = &(schema), __VA_ARGS__ \
+#define IWI_OBJECT_AS(T, m, k, schema, ...)                                              \
+    {                                                                                    \
+        .key = (k), .type = IWI_T_OBJECT, IWI_MEMBER(T, m), .of = &(schema), __VA_ARGS__ \
     }
+#define IWI_OBJECT(T, m, schema, ...) IWI_OBJECT_AS(T, m, #m, schema, __VA_ARGS__)
 #define IWI_ESTIMATE(T, m, ...) IWI_OBJECT(T, m, iwi_estimate_schema, __VA_ARGS__)
 #define IWI_POINTER(T, m, schema, ...)                                                                \
     {                                                                                                 \
@@ -140,6 +142,13 @@ struct iwi_schema {
     {                                                                                     \
         .key = #m, .type = IWI_T_OBJECT, .holder = IWI_LIST, .offset = offsetof(T, m),    \
         .size = IWI_ITEM_SIZE(T, m), IWI_COUNT_MEMBER(T, n), .of = &(schema), __VA_ARGS__ \
+    }
+/* An array in the struct, of which `n` items are used. */
+#define IWI_OBJECTS_IN_PLACE(T, m, n, schema, ...)                                        \
+    {                                                                                     \
+        .key = #m, .type = IWI_T_OBJECT, .holder = IWI_COUNTED, .offset = offsetof(T, m), \
+        .size = IWI_ITEM_SIZE(T, m), .count = sizeof(((T *)0)->m) / IWI_ITEM_SIZE(T, m),  \
+        IWI_COUNT_MEMBER(T, n), .of = &(schema), __VA_ARGS__                              \
     }
 #define IWI_VALUES(T, m, n, ...)                                                                      \
     {                                                                                                 \

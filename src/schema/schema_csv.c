@@ -37,7 +37,8 @@ static const struct iwi_field *row_field(const struct iwi_schema *schema)
 /* Lists have no cell. */
 static bool has_cell(const struct iwi_field *field, bool is_all)
 {
-    return (is_all || field->is_column) && field->holder != IWI_LIST && field->holder != IWI_ARRAY;
+    return (is_all || field->is_column) && field->holder != IWI_LIST && field->holder != IWI_ARRAY &&
+           field->holder != IWI_COUNTED;
 }
 
 /* "scale_ns" and "value" are "scale_ns", "scale_ns" and "low" "scale_ns_low". */
@@ -60,7 +61,7 @@ static void write_heads(struct line *line, const struct iwi_schema *schema, cons
             write_heads(line, field->of, field->holder == IWI_INLINED ? prefix : head, true);
         } else {
             next_cell(line);
-            (void)fputs(schema == &iwi_estimate_schema && i == 0 ? prefix : head, line->out);
+            (void)fputs(prefix[0] != '\0' && strcmp(field->key, "value") == 0 ? prefix : head, line->out);
         }
     }
 }

@@ -65,6 +65,7 @@ static json_t *describe_field(const struct iwi_field *field)
 
     switch (field->holder) {
     case IWI_ARRAY:
+    case IWI_COUNTED:
     case IWI_LIST: value = json_pack("{s:s, s:o}", "type", "array", "items", describe_value(field)); break;
     case IWI_KEYED: value = describe_keyed(field); break;
     default: value = describe_value(field); break;

@@ -180,11 +180,17 @@ static iw_status read_list(struct reader *reader, const struct iwi_field *field,
     if (!json_is_array(json) && !json_is_null(json)) {
         return refuse(reader, "is no list");
     }
-    items = iwi_arena_take(reader->arena, count, field->size);
+    if (field->holder == IWI_COUNTED && count > field->count) {
+        return refuse(reader, "has too many items");
+    }
+    items =
+        field->holder == IWI_COUNTED ? at + field->offset : iwi_arena_take(reader->arena, count, field->size);
     if (items == NULL) {
         return iwi_fail(reader->log, IW_ERR_NOMEM, "out of memory for '%s'", reader->name);
     }
-    memcpy(at + field->offset, &items, sizeof items);
+    if (field->holder == IWI_LIST) {
+        memcpy(at + field->offset, &items, sizeof items);
+    }
     if (field->count_size == sizeof(uint32_t)) {
         memcpy(at + field->count_offset, &(uint32_t){(uint32_t)count}, sizeof(uint32_t));
     } else {
@@ -216,6 +222,7 @@ static iw_status read_field(struct reader *reader, const struct iwi_field *field
         return IW_OK;
     }
     switch (field->holder) {
+    case IWI_COUNTED:
     case IWI_LIST: return read_list(reader, field, json, object);
     case IWI_ARRAY:
     case IWI_KEYED: return read_items(reader, field, json, field->count, at);

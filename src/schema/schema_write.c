@@ -62,6 +62,7 @@ static json_t *field_json(const struct iwi_field *field, const void *object)
 
     switch (field->holder) {
     case IWI_ARRAY:
+    case IWI_COUNTED:
     case IWI_KEYED:
     case IWI_LIST: return items_json(field, object);
     default: break;

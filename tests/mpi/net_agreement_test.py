@@ -21,11 +21,11 @@ def check_agreement(arguments, folder):
     first, second = (net_support.level_of(net_support.measure(arguments.mpi, 2, arguments.idlewave, folder / name, "1s",
                                                               extra=["--max-size", "64KiB"], launches=LAUNCHES), "node")
                      for name in ("first.yaml", "second.yaml"))
-    apart = [name for name in ("L", "half_round_trip", "o_send", "o_recv", "g")
+    apart = [name for name in ("L_ns", "half_round_trip_ns", "o_send_ns", "o_recv_ns", "g_ns")
              if not net_support.overlap(first[name], second[name])]
     assert not apart, f"intervals do not meet: {[(name, first[name], second[name]) for name in apart]}"
-    points = {point["bytes"]: point["half_round_trip"] for point in second["points"]}
-    both = [(point["half_round_trip"], points[point["bytes"]]) for point in first["points"] if point["bytes"] in points]
+    points = {point["bytes"]: point["half_round_trip_ns"] for point in second["points"]}
+    both = [(point["half_round_trip_ns"], points[point["bytes"]]) for point in first["points"] if point["bytes"] in points]
     met = sum(net_support.overlap(a, b) for a, b in both)
     assert len(both) >= 17, f"only {len(both)} sizes were measured in both runs"
     assert met >= SHARE_OF_SIZES * len(both), f"the intervals of {met} of {len(both)} sizes meet"

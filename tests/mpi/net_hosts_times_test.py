@@ -25,7 +25,7 @@ def check_levels(arguments, hosts, folder):
     assert [level["name"] for level in result["levels"]] == ["node", "network"], result["levels"]
     node, network = result["levels"]
     assert node["hosts"][0] == node["hosts"][1] and network["hosts"][0] != network["hosts"][1], (node, network)
-    inside, between = (level["half_round_trip"]["value_ns"] for level in (node, network))
+    inside, between = (level["half_round_trip_ns"]["value"] for level in (node, network))
     assert between > 1.5 * inside, f"half a round trip: {inside} ns inside of a host, {between} ns between hosts"
     assert result["links_looked_at"] == 6, result["links_looked_at"]
     times = [predicted(arguments.idlewave, yaml, options) for options in ([], ["--net-level", "network"],

@@ -136,9 +136,9 @@ def level_of(result, name):
 
 def overlap(a, b):
     """Do the intervals of two runs of several launches meet? What is unknown has none, and lies apart from nothing."""
-    if a is None or b is None:
+    if a["value"] is None or b["value"] is None:
         return True
-    return a["ci95_ns"][0] <= b["ci95_ns"][1] and b["ci95_ns"][0] <= a["ci95_ns"][1]
+    return a["low"] <= b["high"] and b["low"] <= a["high"]
 
 
 def attempts(count, attempt):

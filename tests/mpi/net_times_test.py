@@ -17,19 +17,17 @@ def check_result(arguments, folder):
     yaml = folder / "my.yaml"
     result = net_support.measure(arguments.mpi, 2, arguments.idlewave, yaml, "1500ms", extra=["--max-size", "64KiB"])
     assert result["ranks"] == 2 and result["hosts"] == 1, result
-    assert ("MPICH" if arguments.mpi == "mpich" else "Open MPI") in result["mpi"], result["mpi"]
+    assert ("MPICH" if arguments.mpi == "mpich" else "Open MPI") in result["mpi_version"], result["mpi_version"]
     level = net_support.level_of(result, "node")
     sizes = [point["bytes"] for point in level["points"]]
     assert sizes == sorted(set(sizes)) and {1, 1024, 65536} <= set(sizes), sizes
-    eager = level["S"]["at_least_bytes"]
-    assert level["S"]["votes"] >= 5 and eager <= level["S_receiver_in_mpi"]["at_least_bytes"] * 1.01 + 1, level["S"]
-    assert level["S"]["bytes"] in (None, eager), level["S"]
-    if level["S"]["bytes"] is not None:
+    eager = level["S"]["bytes"]
+    assert level["S"]["votes"] >= 5 and eager <= level["S_receiver_in_mpi"]["bytes"] * 1.01 + 1, level["S"]
+    if level["S"]["is_at_most"]:
         assert {eager, eager + 1} <= set(sizes), f"both sides of the eager limit {eager} are measured: {sizes}"
-    for name in ("L", "half_round_trip", "o_send", "o_recv", "g"):
-        if level[name] is not None:
-            low, high = level[name]["within_launch_ns"]
-            assert 0 <= low <= level[name]["value_ns"] <= high and level[name]["ci95_ns"] is None, (name, level[name])
+    for name in ("L_ns", "half_round_trip_ns", "o_send_ns", "o_recv_ns", "g_ns"):
+        if level[name]["value"] is not None:
+            assert 0 <= level[name]["low"] <= level[name]["value"] <= level[name]["high"], (name, level[name])
     text = yaml.read_text(encoding="utf-8")
     for part in ("origin:", "command:", "date:", "clock:", "samples:", "L_half_round_trip:", "mpi:"):
         assert part in text, f"{part} is not in {text}"
@@ -43,7 +41,7 @@ def check_simulation(arguments, yaml, level):
                 "--bytes", str(point["bytes"])]
         done = subprocess.run(line, check=True, capture_output=True, text=True)
         predicted = json.loads(done.stdout)["makespan_ns"]["median"] / 2
-        measured = point["half_round_trip"]["value_ns"]
+        measured = point["half_round_trip_ns"]["value"]
         assert abs(predicted / measured - 1) <= level["fit_error"] + 1e-3, (point, predicted, level["fit_error"])
 
 

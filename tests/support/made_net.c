@@ -5,21 +5,21 @@
 
 #include <stdio.h>
 
-static iw_net_value around(double ns)
+static iw_estimate around(double ns)
 {
-    return (iw_net_value){ns, 0.9 * ns, 1.2 * ns};
+    return (iw_estimate){ns, 0.9 * ns, 1.2 * ns};
 }
 
 static void make_levels(struct iwt_made_net *made)
 {
-    made->level_samples[0] = (iw_net_level_samples){.name = "node",
-                                                    .ranks = {0, 1},
-                                                    .eager_computing = {256, true, 70},
-                                                    .eager_inside = {4040, true, 75}};
-    made->level_samples[1] = (iw_net_level_samples){.name = "network",
-                                                    .ranks = {0, 2},
-                                                    .eager_computing = {4 << 20, false, 5},
-                                                    .eager_inside = {4 << 20, false, 5}};
+    made->levels[0] = (iw_net_level){.name = "node",
+                                     .ranks = {0, 1},
+                                     .eager_computing = {256, true, 70},
+                                     .eager_inside = {4040, true, 75}};
+    made->levels[1] = (iw_net_level){.name = "network",
+                                     .ranks = {0, 2},
+                                     .eager_computing = {4 << 20, false, 5},
+                                     .eager_inside = {4 << 20, false, 5}};
     made->levels[0].net = (iw_net){.name = "node",
                                    .L_ps = 213456,
                                    .o_send_ps = 100000,
@@ -41,7 +41,6 @@ static void make_levels(struct iwt_made_net *made)
     for (size_t i = 0; i < 2; i++) {
         iw_net_level *level = &made->levels[i];
 
-        level->samples = &made->level_samples[i];
         level->L = around((double)level->net.L_ps / 1e3);
         level->o_send = around((double)level->net.o_send_ps / 1e3);
         level->o_recv = around((double)level->net.o_recv_ps / 1e3);
@@ -63,36 +62,21 @@ static void make_levels(struct iwt_made_net *made)
 
 void iwt_made_net_init(struct iwt_made_net *made)
 {
-    *made = (struct iwt_made_net){
-        .samples = {.ranks = 3,
-                    .hosts = 2,
-                    .mpi = "openmpi",
-                    .mpi_version = "Open MPI v4.1.4",
-                    .clock = "CLOCK_MONOTONIC, 25.0 ns a reading",
-                    .small_bytes = 8,
-                    .large_bytes = 65536,
-                    .level_count = 2,
-                    .link_count = 3,
-                    .pair_count = 3,
-                    .seconds = 9.75},
-        .links = {{.ranks = {0, 1}, .is_inside = true, .small_ns = 1100, .large_ns = 20000},
-                  {.ranks = {0, 2}, .small_ns = 20000, .large_ns = 160000},
-                  {.ranks = {1, 2},
-                   .small_ns = 41000,
-                   .large_ns = 165000,
-                   .alone_small_ns = 40000,
-                   .alone_large_ns = 162000}},
-    };
+    *made = (struct iwt_made_net){.slow = {{1, 2}, 40000, 162000, 2.0, 1.0125}};
     for (size_t i = 0; i < 3; i++) {
         snprintf(made->hosts[i], sizeof made->hosts[i], "%s", i < 2 ? "alpha" : "beta");
     }
     make_levels(made);
-    made->slow = (iw_net_slow_link){&made->links[2], 2.0, 1.0125};
-    made->samples.host_names = made->hosts;
-    made->samples.levels = made->level_samples;
-    made->samples.links = made->links;
-    made->measured = (iw_net_measured){.samples = &made->samples,
-                                       .launches = 1,
+    made->measured = (iw_net_measured){.launches = 1,
+                                       .ranks = 3,
+                                       .hosts = 2,
+                                       .host_names = made->hosts,
+                                       .mpi_version = "Open MPI v4.1.4",
+                                       .clock = "CLOCK_MONOTONIC, 25.0 ns a reading",
+                                       .large_bytes = 65536,
+                                       .link_count = 3,
+                                       .pair_count = 3,
+                                       .seconds = 9.75,
                                        .level_count = 2,
                                        .levels = made->levels,
                                        .slow_count = 1,

@@ -9,12 +9,9 @@
 /* Two levels, "node" with two segments and "network" with none, on ranks 0, 1 and 2; rank 2 is on another
  * host and its link to rank 1 is slow. */
 struct iwt_made_net {
-    iw_net_samples samples;
     iw_net_measured measured;
-    iw_net_level_samples level_samples[2];
     iw_net_level levels[2];
     iw_net_point points[2];
-    iw_net_link links[3];
     iw_net_slow_link slow;
     char hosts[3][64];
 };

@@ -8,8 +8,8 @@
  *     st = iw_net_write_yaml(log, measured, "my.yaml");   what simulate --net reads
  *     iw_net_measured_free(measured);  iw_net_samples_free(samples);
  *
- * Launches differ by more than the rounds of one do. So several are measured, each writes its JSON
- * (iw_net_write_json()), and iw_net_read_json() and iw_net_combine() make one result of them.
+ * Launches differ by more than the rounds of one do. So several are measured, each writes its JSON, and
+ * iw_net_combine() makes one result of them.
  */
 #ifndef IW_INTERNAL_NET_MEASURE_H
 #define IW_INTERNAL_NET_MEASURE_H
@@ -18,7 +18,9 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include <idlewave/doc.h>
 #include <idlewave/net.h>
+#include <idlewave/result.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -33,7 +35,7 @@ typedef enum iw_net_calls {
     IW_NET_CALLS_EXCHANGE     /* Irecv, Isend and Waitall on both sides at once, as in halo exchanges */
 } iw_net_calls;
 
-/** "blocking", "nonblocking", "exchange". */
+/** "blocking", "nonblocking", "exchange"; NULL: there is none. */
 IW_API const char *iw_net_calls_name(iw_net_calls calls);
 
 /** What is to be measured; the same on all ranks. */
@@ -129,24 +131,23 @@ IW_API void iw_net_samples_free(iw_net_samples *samples);
 
 /* ---- what it says ---- */
 
-/** Of one launch: the median over its rounds, and an interval that knows nothing of other launches. Of
- * several: the mean of their values, with its 95 % confidence interval by Student's t. A value of 0 is
- * unknown: not measured, or not above what can be seen. */
-typedef struct iw_net_value {
-    double value_ns, low_ns, high_ns;
-} iw_net_value;
+/* Estimates, in nanoseconds. Of one launch: the median over its rounds, and an interval that knows nothing of
+ * other launches. Of several: the mean of their values, with its 95 % confidence interval by Student's t. A
+ * value that is not above 0 is unknown: not measured, or not above what can be seen. */
 
 typedef struct iw_net_point {
     uint64_t bytes, samples;
-    iw_net_value half_round_trip, gap, o_send, o_recv;
-    iw_net_value exchange; /* one; 0: was not measured */
+    iw_estimate half_round_trip, gap, o_send, o_recv;
+    iw_estimate exchange; /* one; 0: was not measured */
 } iw_net_point;
 
 typedef struct iw_net_level {
-    const iw_net_level_samples *samples;                  /* borrowed */
-    iw_net net;                                           /* what simulate uses: L is without overheads */
-    iw_net_value L, half_round_trip, o_send, o_recv, gap; /* of messages of 1 byte */
-    iw_net_value exchange;          /* the same; 0: was not measured, and L is that of half round trips */
+    char name[16]; /* these four as in the samples */
+    uint32_t ranks[2];
+    iw_net_eager eager_computing, eager_inside;
+    iw_net net;                                          /* what simulate uses: L is without overheads */
+    iw_estimate L, half_round_trip, o_send, o_recv, gap; /* of messages of 1 byte */
+    iw_estimate exchange;           /* the same; 0: was not measured, and L is that of half round trips */
     double fit_error;               /* largest distance of the fit from a measured time, as a share */
     uint64_t overlapped_from_bytes; /* from here on o_s + o_r, as measured, exceed that time: sending and
                                      * receiving overlap, and they were cut; 0: nowhere */
@@ -160,13 +161,21 @@ typedef struct iw_net_level {
 } iw_net_level;
 
 typedef struct iw_net_slow_link {
-    const iw_net_link *link;           /* borrowed */
-    double small_factor, large_factor; /* alone, against the median of the links of its level */
+    uint32_t ranks[2];
+    double small_round_trip_ns, large_round_trip_ns; /* with all others silent */
+    double small_factor, large_factor;               /* against the median of the links of its level */
 } iw_net_slow_link;
 
 typedef struct iw_net_measured {
-    const iw_net_samples *samples; /* borrowed */
-    uint32_t launches;             /* that it is of */
+    uint32_t launches;      /* that it is of */
+    uint32_t ranks, hosts;  /* what follows is as in the samples, of the first launch */
+    char (*host_names)[64]; /* of each rank */
+    char mpi_version[128];
+    iw_net_calls calls;
+    char clock[64];
+    char warning[256];
+    uint64_t large_bytes, pair_count, link_count;
+    double seconds; /* of all launches */
     size_t level_count;
     iw_net_level *levels;
     size_t slow_count;
@@ -181,32 +190,20 @@ IW_API void iw_net_measured_free(iw_net_measured *measured);
 
 /* ---- several launches ---- */
 
-/** A result that owns all of itself. Its samples have no series. */
-typedef struct iw_net_launch {
-    iw_net_samples *samples;
-    iw_net_measured *measured;
-} iw_net_launch;
-
-/** Reads what iw_net_write_json() wrote; `name` is for messages. IW_ERR_FORMAT, IW_ERR_NOMEM. */
-IW_API IW_NODISCARD iw_status iw_net_read_json(const iw_log *log, const char *name, const char *text,
-                                               size_t size, iw_net_launch *launch_p);
-
 /** One result of `count` launches, at least 2: means with intervals by Student's t, of the levels and sizes
  * that all of them have. IW_ERR_RANGE: there are none; IW_ERR_NOMEM. */
-IW_API IW_NODISCARD iw_status iw_net_combine(const iw_log *log, const iw_net_launch *launches, size_t count,
-                                             iw_net_launch *all_p);
-IW_API void iw_net_launch_release(iw_net_launch *launch);
+IW_API IW_NODISCARD iw_status iw_net_combine(const iw_log *log, const iw_net_measured *const *launches,
+                                             size_t count, iw_net_measured **all_p);
 
 /** Writes docs/reference/formats/net.md; `command` is noted as the origin, the date is now. "-": standard
  * output. IW_ERR_IO. */
 IW_API IW_NODISCARD iw_status iw_net_write_yaml(const iw_log *log, const iw_net_measured *measured,
                                                 const char *name, const char *command, const char *path);
 
-/** The verdict, then numbers, then how sure they are; `path` is where the YAML went, or NULL. */
-IW_API IW_NODISCARD iw_status iw_net_write_text(const iw_log *log, const iw_net_measured *measured,
-                                                const char *path, FILE *out);
-IW_API IW_NODISCARD iw_status iw_net_write_json(const iw_log *log, const iw_net_measured *measured,
-                                                FILE *out);
+IW_API iw_doc iw_net_doc(const iw_net_measured *measured);
+
+/** NULL if it is another kind of result. */
+IW_API const iw_net_measured *iw_net_of_doc(iw_doc doc);
 
 #ifdef __cplusplus
 }

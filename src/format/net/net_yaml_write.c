@@ -18,7 +18,7 @@ const char *iw_net_calls_name(iw_net_calls calls)
 {
     static const char *const names[] = {"blocking", "nonblocking", "exchange"};
 
-    return names[calls];
+    return calls < sizeof names / sizeof names[0] ? names[calls] : NULL;
 }
 
 /* ---- values ---- */
@@ -92,10 +92,10 @@ static void write_origin_text(FILE *out, const char *key, const char *text)
     write_text(out, key, text, SIZE_MAX);
 }
 
-static void write_value(FILE *out, const iw_net_value *value)
+static void write_value(FILE *out, const iw_estimate *value)
 {
-    if (value->value_ns > 0) {
-        (void)fprintf(out, ", [%.1f, %.1f, %.1f]", value->value_ns, value->low_ns, value->high_ns);
+    if (value->value > 0) {
+        (void)fprintf(out, ", [%.1f, %.1f, %.1f]", value->value, value->low, value->high);
     } else {
         (void)fputs(", unknown", out);
     }
@@ -116,12 +116,12 @@ static void write_limit(FILE *out, const char *key, const iw_net_eager *eager, c
 static void write_head(FILE *out, const iw_net_level *level)
 {
     const iw_net *net = &level->net;
-    const bool has_exchange = level->exchange.value_ns > 0;
-    const iw_time half_ps = has_exchange ? llround(1e3 * level->half_round_trip.value_ns)
+    const bool has_exchange = level->exchange.value > 0;
+    const iw_time half_ps = has_exchange ? llround(1e3 * level->half_round_trip.value)
                                          : net->L_ps + net->o_send_ps + net->o_recv_ps;
     char number[NUMBER_SIZE];
 
-    (void)fprintf(out, "  - name: %s\n", level->samples->name);
+    (void)fprintf(out, "  - name: %s\n", level->name);
     (void)fprintf(out, "    L: %s # without overheads: a message of 1 byte takes o_s + L + o_r\n",
                   known(net->L_ps, number));
     (void)fprintf(out, "    L_half_round_trip: %s # %s; simulate does not use it\n",
@@ -136,9 +136,8 @@ static void write_head(FILE *out, const iw_net_level *level)
     (void)fprintf(out, "    G: %s\n",
                   level->point_count > 1 || net->G > 0 ? millionths(net->G, "ns", number) : "unknown");
     (void)fprintf(out, "    O: %s\n", millionths(net->O, "ns", number));
-    write_limit(out, "S", &level->samples->eager_computing, "the receiver computes");
-    write_limit(out, "S_receiver_in_mpi", &level->samples->eager_inside,
-                "the receiver is in another MPI call");
+    write_limit(out, "S", &level->eager_computing, "the receiver computes");
+    write_limit(out, "S_receiver_in_mpi", &level->eager_inside, "the receiver is in another MPI call");
 }
 
 static void write_segments(FILE *out, const iw_net *net)
@@ -162,14 +161,13 @@ static void write_segments(FILE *out, const iw_net *net)
 /* The evidence. */
 static void write_points(FILE *out, const iw_net_level *level, uint32_t launches)
 {
-    (void)fprintf(out, "    measured:\n      pair: [%u, %u]\n      eager_votes: %u\n",
-                  level->samples->ranks[0], level->samples->ranks[1],
-                  level->samples->eager_computing.votes + level->samples->eager_inside.votes);
+    (void)fprintf(out, "    measured:\n      pair: [%u, %u]\n      eager_votes: %u\n", level->ranks[0],
+                  level->ranks[1], level->eager_computing.votes + level->eager_inside.votes);
     (void)fprintf(out,
                   "      # bytes, samples, then half round trip, gap, o_s%s: [value, low, high] in ns,\n"
                   "      # %s\n"
                   "      points:\n",
-                  level->exchange.value_ns > 0 ? ", o_r and exchange" : " and o_r",
+                  level->exchange.value > 0 ? ", o_r and exchange" : " and o_r",
                   launches > 1
                       ? "means over launches with their 95 % interval (Student's t)"
                       : "medians of one launch with its 95 % interval; other launches may differ by more");
@@ -181,7 +179,7 @@ static void write_points(FILE *out, const iw_net_level *level, uint32_t launches
         write_value(out, &point->gap);
         write_value(out, &point->o_send);
         write_value(out, &point->o_recv);
-        if (level->exchange.value_ns > 0) {
+        if (level->exchange.value > 0) {
             write_value(out, &point->exchange);
         }
         (void)fputs("]\n", out);
@@ -208,14 +206,13 @@ static void write_slow_links(FILE *out, const iw_net_measured *measured)
         const iw_net_slow_link *slow = &measured->slow[i];
 
         (void)fprintf(out, "%s    - {ranks: [%u, %u], small_factor: %.2f, large_factor: %.2f}\n",
-                      i == 0 ? "  slow_links:\n" : "", slow->link->ranks[0], slow->link->ranks[1],
-                      slow->small_factor, slow->large_factor);
+                      i == 0 ? "  slow_links:\n" : "", slow->ranks[0], slow->ranks[1], slow->small_factor,
+                      slow->large_factor);
     }
 }
 
 static void write_origin(FILE *out, const iw_net_measured *measured, const char *command)
 {
-    const iw_net_samples *samples = measured->samples;
     const time_t now = time(NULL);
     struct tm utc;
     char date[40] = "unknown";
@@ -226,18 +223,18 @@ static void write_origin(FILE *out, const iw_net_measured *measured, const char 
     (void)fputs("origin:\n", out);
     write_origin_text(out, "command", command);
     (void)fprintf(out, "  idlewave: %s\n  date: %s\n", IW_VERSION, date);
-    write_origin_text(out, "host", samples->host_names[0]);
-    (void)fprintf(out, "  hosts: %u\n  ranks: %u\n", samples->hosts, samples->ranks);
-    write_origin_text(out, "mpi", samples->mpi_version);
+    write_origin_text(out, "host", measured->host_names[0]);
+    (void)fprintf(out, "  hosts: %u\n  ranks: %u\n", measured->hosts, measured->ranks);
+    write_origin_text(out, "mpi", measured->mpi_version);
     (void)fprintf(out, "  launches: %u\n  calls: %s\n", measured->launches,
-                  iw_net_calls_name(samples->calls));
-    write_origin_text(out, "clock", samples->clock);
-    (void)fprintf(out, "  samples: %" PRIu64 "\n  seconds: %.1f\n", all_samples(measured), samples->seconds);
-    if (samples->warning[0] != '\0') {
-        write_origin_text(out, "not_valid", samples->warning);
+                  iw_net_calls_name(measured->calls));
+    write_origin_text(out, "clock", measured->clock);
+    (void)fprintf(out, "  samples: %" PRIu64 "\n  seconds: %.1f\n", all_samples(measured), measured->seconds);
+    if (measured->warning[0] != '\0') {
+        write_origin_text(out, "not_valid", measured->warning);
     }
-    (void)fprintf(out, "  links_looked_at: %zu # of %" PRIu64 " pairs of ranks\n", samples->link_count,
-                  samples->pair_count);
+    (void)fprintf(out, "  links_looked_at: %" PRIu64 " # of %" PRIu64 " pairs of ranks\n",
+                  measured->link_count, measured->pair_count);
     write_slow_links(out, measured);
 }
 

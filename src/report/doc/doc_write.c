@@ -162,15 +162,12 @@ static iw_status read_file(const iw_log *log, const char *path, const json_t *js
     return kind->check != NULL ? kind->check(log, path, subject) : IW_OK;
 }
 
-iw_status iw_doc_open(const iw_log *log, const char *path, iw_doc_file **file_p)
+/* Takes the JSON. */
+static iw_status open_json(const iw_log *log, const char *name, json_t *json, iw_doc_file **file_p)
 {
-    iw_doc_file *file;
-    json_t *json;
-    iw_status status;
+    iw_doc_file *file = iwi_new_array(log, 1, sizeof *file);
+    const iw_status status = file != NULL ? read_file(log, name, json, file) : IW_ERR_NOMEM;
 
-    IW_TRY(iwi_json_load(log, path, &json));
-    file = iwi_new_array(log, 1, sizeof *file);
-    status = file != NULL ? read_file(log, path, json, file) : IW_ERR_NOMEM;
     json_decref(json);
     if (status != IW_OK) {
         iw_doc_close(file);
@@ -178,6 +175,26 @@ iw_status iw_doc_open(const iw_log *log, const char *path, iw_doc_file **file_p)
     }
     *file_p = file;
     return IW_OK;
+}
+
+iw_status iw_doc_open(const iw_log *log, const char *path, iw_doc_file **file_p)
+{
+    json_t *json;
+
+    IW_TRY(iwi_json_load(log, path, &json));
+    return open_json(log, path, json, file_p);
+}
+
+iw_status iw_doc_read(const iw_log *log, const char *name, const char *text, size_t size,
+                      iw_doc_file **file_p)
+{
+    json_error_t error;
+    json_t *json = json_loadb(text, size, JSON_REJECT_DUPLICATES, &error);
+
+    if (json == NULL) {
+        return iwi_fail(log, IW_ERR_FORMAT, "'%s' is no JSON: %s", name, error.text);
+    }
+    return open_json(log, name, json, file_p);
 }
 
 iw_doc iw_doc_of(const iw_doc_file *file)

@@ -6,5 +6,6 @@
 const struct iwi_kind *const iwi_kinds[] = {
     &iwi_forecast_kind,
     &iwi_verify_kind,
+    &iwi_net_kind,
     NULL,
 };

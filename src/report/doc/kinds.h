@@ -8,5 +8,6 @@
 
 extern const struct iwi_kind iwi_forecast_kind;
 extern const struct iwi_kind iwi_verify_kind;
+extern const struct iwi_kind iwi_net_kind;
 
 #endif

@@ -107,7 +107,7 @@ static void the_origin_and_both_conventions_of_latency_are_noted(void **state)
     char *text;
 
     iwt_made_net_init(&made);
-    snprintf(made.samples.warning, sizeof made.samples.warning, "3 ranks share 2 CPUs on host alpha");
+    snprintf(made.measured.warning, sizeof made.measured.warning, "3 ranks share 2 CPUs on host alpha");
     assert_ok(iw_net_write_yaml(NULL, &made.measured, "my", "mpirun \"x\" \ny", folder->file));
     text = read_all(folder->file);
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
@@ -134,9 +134,9 @@ static void exchanges_are_written_beside_half_round_trips(void **state)
     char *text;
 
     iwt_made_net_init(&made);
-    made.samples.calls = IW_NET_CALLS_EXCHANGE;
-    made.levels[0].half_round_trip.value_ns = 400;
-    made.levels[0].exchange = made.points[0].exchange = (iw_net_value){563.456, 500, 600};
+    made.measured.calls = IW_NET_CALLS_EXCHANGE;
+    made.levels[0].half_round_trip.value = 400;
+    made.levels[0].exchange = made.points[0].exchange = (iw_estimate){563.456, 500, 600};
     assert_ok(iw_net_write_yaml(NULL, &made.measured, "my", "c", folder->file));
     text = read_all(folder->file);
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {

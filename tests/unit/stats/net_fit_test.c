@@ -20,12 +20,12 @@ static double uniform(uint64_t a, uint64_t b)
 static void few_values_give_all_of_their_range(void **state)
 {
     const double values[] = {5, 1, 3};
-    const iw_net_value value = iwi_net_median(values, 3);
-    const iw_net_value one = iwi_net_median(values, 1);
+    const iw_estimate value = iwi_net_median(values, 3);
+    const iw_estimate one = iwi_net_median(values, 1);
 
     (void)state;
-    assert_true(value.value_ns == 3 && value.low_ns == 1 && value.high_ns == 5);
-    assert_true(one.value_ns == 5 && one.low_ns == 5 && one.high_ns == 5);
+    assert_true(value.value == 3 && value.low == 1 && value.high == 5);
+    assert_true(one.value == 5 && one.low == 5 && one.high == 5);
 }
 
 static void an_even_number_of_values_meets_in_the_middle(void **state)
@@ -33,7 +33,7 @@ static void an_even_number_of_values_meets_in_the_middle(void **state)
     const double values[] = {4, 1, 2, 3};
 
     (void)state;
-    assert_true(iwi_net_median(values, 4).value_ns == 2.5);
+    assert_true(iwi_net_median(values, 4).value == 2.5);
 }
 
 /* The true median of the uniform law is 0.5. */
@@ -47,13 +47,13 @@ static void intervals_hold_the_true_median_as_often_as_they_say(void **state)
 
         for (uint64_t trial = 0; trial < 1000; trial++) {
             double values[IWI_NET_ROUNDS_MAX];
-            iw_net_value value;
+            iw_estimate value;
 
             for (size_t i = 0; i < counts[c]; i++) {
                 values[i] = uniform(trial + 1000 * c, i);
             }
             value = iwi_net_median(values, counts[c]);
-            held += value.low_ns <= 0.5 && value.high_ns >= 0.5;
+            held += value.low <= 0.5 && value.high >= 0.5;
         }
         assert_in_range(held, 930, 999);
     }
@@ -61,7 +61,7 @@ static void intervals_hold_the_true_median_as_often_as_they_say(void **state)
 
 static void narrow_is_what_reaches_no_further_than_the_share(void **state)
 {
-    const iw_net_value value = {100, 98, 101};
+    const iw_estimate value = {100, 98, 101};
 
     (void)state;
     assert_true(iwi_net_is_narrow(&value, 0.02));
@@ -72,7 +72,7 @@ static void narrow_is_what_reaches_no_further_than_the_share(void **state)
 
 struct curve {
     uint64_t bytes[IWI_NET_POINTS_MAX];
-    iw_net_value values[IWI_NET_POINTS_MAX];
+    iw_estimate values[IWI_NET_POINTS_MAX];
     size_t count;
 };
 
@@ -82,7 +82,7 @@ static void add_point(struct curve *curve, uint64_t bytes, double ns, double noi
 
     curve->bytes[curve->count] = bytes;
     curve->values[curve->count++] =
-        (iw_net_value){ns * factor, ns * factor * (1 - noise / 2), ns * factor * (1 + noise / 2)};
+        (iw_estimate){ns * factor, ns * factor * (1 - noise / 2), ns * factor * (1 + noise / 2)};
 }
 
 /* 500 ns + 0.5 ns/B up to 4096 bytes, then 5 us + 0.1 ns/B */
@@ -161,7 +161,7 @@ static void more_lines_than_room_means_a_wider_tolerance(void **state)
 static void a_single_point_is_a_line(void **state)
 {
     const uint64_t bytes = 1;
-    const iw_net_value value = {700, 690, 710};
+    const iw_estimate value = {700, 690, 710};
     struct iwi_net_line line;
 
     (void)state;
@@ -211,26 +211,26 @@ static void changes_of_small_sizes_are_looked_for_to_the_byte(void **state)
 
 static void what_rises_is_not_touched(void **state)
 {
-    iw_net_value values[] = {{1, 0.9, 1.1}, {2, 1.9, 2.1}, {2, 1.5, 2.5}, {7, 6, 8}};
+    iw_estimate values[] = {{1, 0.9, 1.1}, {2, 1.9, 2.1}, {2, 1.5, 2.5}, {7, 6, 8}};
 
     (void)state;
     iwi_net_rising(values, 4);
-    assert_true(fabs(values[0].value_ns - 1) < 1e-12 && fabs(values[3].value_ns - 7) < 1e-12);
-    assert_true(fabs(values[2].low_ns - 1.5) < 1e-12);
+    assert_true(fabs(values[0].value - 1) < 1e-12 && fabs(values[3].value - 7) < 1e-12);
+    assert_true(fabs(values[2].low - 1.5) < 1e-12);
 }
 
 static void an_unsure_point_gives_way_to_sure_ones(void **state)
 {
-    iw_net_value values[] = {{100, 99.5, 100.5}, {900, 100, 1800}, {110, 109, 111}, {120, 119, 121}};
+    iw_estimate values[] = {{100, 99.5, 100.5}, {900, 100, 1800}, {110, 109, 111}, {120, 119, 121}};
 
     (void)state;
     iwi_net_rising(values, 4);
-    assert_true(fabs(values[0].value_ns - 100) < 1e-9);
-    assert_true(values[1].value_ns < 111); /* the outlier, and not what follows it */
-    assert_true(values[2].value_ns < 111);
-    assert_true(fabs(values[3].value_ns - 120) < 1e-9);
+    assert_true(fabs(values[0].value - 100) < 1e-9);
+    assert_true(values[1].value < 111); /* the outlier, and not what follows it */
+    assert_true(values[2].value < 111);
+    assert_true(fabs(values[3].value - 120) < 1e-9);
     for (size_t i = 1; i < 4; i++) {
-        assert_true(values[i].value_ns >= values[i - 1].value_ns);
+        assert_true(values[i].value >= values[i - 1].value);
     }
 }
 
