@@ -32,8 +32,8 @@ def percent(share):
     return f"{100 * share:.2f}"
 
 
-def interval(ci):
-    return f" ({percent(ci[0])} to {percent(ci[1])})" if ci else ""
+def interval(estimate):
+    return f" ({percent(estimate['low'])} to {percent(estimate['high'])})" if estimate["low"] is not None else ""
 
 
 def self_check(arguments, noise, back_end, *more):
@@ -100,9 +100,9 @@ def residual(simulated):
 def bench_row(noise, sync, back_end, result):
     simulated = result["simulated"]
     return (f"`{noise}`", sync, back_end, percent(result["noise"]["injected_share"]), percent(result["own_noise_share"]),
-            percent(result["slowdown"]["share"]) + interval(result["slowdown"].get("ci95")),
-            percent(simulated["slowdown"]["share"]) + interval(simulated["slowdown"].get("ci95")),
-            residual(simulated), {True: "yes", False: "**no**", None: "cannot tell"}[simulated["agrees"]])
+            percent(result["slowdown"]["value"]) + interval(result["slowdown"]),
+            percent(simulated["slowdown"]["value"]) + interval(simulated["slowdown"]),
+            residual(simulated), {"agrees": "yes", "differs": "**no**", "unclear": "cannot tell"}[simulated["agreement"]])
 
 
 def bench_summary(rows):

@@ -45,7 +45,7 @@ const struct opt_group bench_groups[BENCH_GROUP_COUNT] = {
     OPT_GROUP("Prediction", prediction_rows, 0),
     {"Network of the prediction (default one whose operation takes what was measured)", net_rows,
      NET_ROW_COUNT, offsetof(struct bench_opts, net), true},
-    SHOWN_CSV_GROUP("Output; csv has all phases", offsetof(struct bench_opts, shown)),
+    SHOWN_GROUP("Output; csv has all phases", offsetof(struct bench_opts, shown)),
     OPT_GROUP("Output; csv has all phases", output_rows, 0),
 };
 

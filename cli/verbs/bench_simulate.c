@@ -96,8 +96,8 @@ static iw_status summarise(const iw_log *log, const iw_sim_result *simulated, ui
         summary->noiseless_ns = noiseless_ns / (double)phases;
         summary->noisy_ns = trials.mean / (double)phases;
         summary->slowdown =
-            (iw_bench_slowdown){trials.mean / noiseless_ns - 1.0, trials.mean_low / noiseless_ns - 1.0,
-                                trials.mean_high / noiseless_ns - 1.0};
+            (iw_estimate){trials.mean / noiseless_ns - 1.0, trials.mean_low / noiseless_ns - 1.0,
+                          trials.mean_high / noiseless_ns - 1.0};
     }
     return status;
 }

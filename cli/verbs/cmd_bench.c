@@ -51,48 +51,46 @@ struct inputs {
 
 /* ---- the result ---- */
 
-struct measured {
-    const iw_bench_result *result;
-    const iw_bench_origin *origin;
-};
-
-static iw_status write_json(const iw_log *log, void *arg, FILE *out)
+static iw_status write_json(const iw_log *log, void *result, FILE *out)
 {
-    const struct measured *measured = arg;
-
-    return iw_bench_write_json(log, measured->result, measured->origin, out);
+    return iw_doc_write(log, iw_bench_doc(result), IW_DOC_JSON, NULL, out);
 }
 
-static int write_result(struct ui *ui, const struct bench_opts *opts, const struct bench_noise *noise,
-                        const iw_bench_result *result)
+static void describe(const struct ui *ui, const struct bench_opts *opts, const struct bench_noise *noise,
+                     iw_bench_result *result)
 {
-    const iw_bench_origin origin = {.command = ui->command,
-                                    .noises = opts->injection.noise.items,
-                                    .noise_count = opts->injection.noise.count,
-                                    .back_end = iw_back_end_name((iw_back_end)opts->injection.back_end),
-                                    .sync = injected_syncs[opts->injection.sync],
-                                    .skew_ns = (double)opts->injection.skew_ps / (double)IW_PS_PER_NS,
-                                    .ranks_per_node = noise->ranks_per_node,
-                                    .recorded_cpus =
-                                        noise->is_of_file ? (uint32_t)noise->recording->cpu_count : 0,
-                                    .cpus = noise->cpus};
-    iw_status status, written = IW_OK;
+    iw_bench_injection *injection = &result->injection;
 
-    if (opts->path != NULL) {
-        struct measured measured = {result, &origin};
-
-        written = iw_write_file(&ui->log, opts->path, write_json, &measured);
+    result->command = ui->command;
+    injection->sources = opts->injection.noise.items;
+    injection->source_count = opts->injection.noise.count;
+    (void)snprintf(injection->back_end, sizeof injection->back_end, "%s",
+                   iw_back_end_name((iw_back_end)opts->injection.back_end));
+    injection->sync = (iw_sync)opts->injection.sync;
+    injection->skew_ns = (double)opts->injection.skew_ps / (double)IW_PS_PER_NS;
+    injection->ranks_per_node = noise->ranks_per_node;
+    injection->recorded_cpus = noise->is_of_file ? (uint32_t)noise->recording->cpu_count : 0;
+    if (noise->cpus != NULL) {
+        (void)iw_cpu_set_text(noise->cpus, injection->cpus, sizeof injection->cpus);
     }
-    switch (opts->shown.format) {
-    case OUTPUT_JSON: status = iw_bench_write_json(&ui->log, result, &origin, stdout); break;
-    case OUTPUT_CSV: status = iw_bench_write_csv(&ui->log, result->samples, stdout); break;
-    default: status = iw_bench_write_text(&ui->log, result, &origin, stdout); break;
+}
+
+static int write_result(struct ui *ui, const struct bench_opts *opts, iw_bench_result *result)
+{
+    const iw_status written =
+        opts->path != NULL ? iw_write_file(&ui->log, opts->path, write_json, result) : IW_OK;
+    int code;
+
+    if (opts->shown.format == OUTPUT_CSV) {
+        code = ui_exit_of(iw_bench_write_csv(&ui->log, result->samples, stdout));
+    } else {
+        code = shown_write(ui, &opts->shown, iw_bench_doc(result));
     }
     if (result->samples->warning[0] != '\0') {
         ui_error(ui, "the numbers are not valid: %s", result->samples->warning);
         ui_hint(ui, "start at most one rank for each CPU");
     }
-    return ui_exit_of(status != IW_OK ? status : written);
+    return code != UI_DONE ? code : ui_exit_of(written);
 }
 
 /* What was measured is written, also if it cannot be simulated. */
@@ -117,7 +115,8 @@ static int evaluate(struct ui *ui, const struct inputs *inputs, const iw_bench_s
     if (opts->injection.noise.count > 0) {
         code = bench_simulate(ui, opts, &inputs->noise, bench_has_net(opts) ? &inputs->net : NULL, result);
     }
-    written = write_result(ui, opts, &inputs->noise, result);
+    describe(ui, opts, &inputs->noise, result);
+    written = write_result(ui, opts, result);
     iw_bench_result_free(result);
     return written != UI_DONE ? written : code;
 }
@@ -170,12 +169,12 @@ static int load_baseline(struct node_log *node_log, struct inputs *inputs)
     iw_bench_baseline *baseline = &inputs->baseline;
     const int code = ui_exit_of(iw_bench_load_baseline(&node_log->log, inputs->opts->baseline, baseline));
 
-    if (code == UI_DONE &&
-        (strcmp(baseline->op, iw_bench_op_name(inputs->op)) != 0 || baseline->bytes != bytes)) {
-        return node_log_fail(
-            node_log,
-            "'%s' is no baseline for this: its operation is %s of %" PRIu64 " bytes, not %s of %" PRIu64,
-            baseline->path, baseline->op, baseline->bytes, iw_bench_op_name(inputs->op), bytes);
+    if (code == UI_DONE && (baseline->op != inputs->op || baseline->bytes != bytes)) {
+        return node_log_fail(node_log,
+                             "'%s' is no baseline for this: its operation is %s of %" PRIu64
+                             " bytes, not %s of %" PRIu64,
+                             baseline->path, iw_bench_op_name(baseline->op), baseline->bytes,
+                             iw_bench_op_name(inputs->op), bytes);
     }
     return code;
 }

@@ -51,7 +51,7 @@ static inline iw_status report_keep_path(const iw_log *log, const char *path, vo
     return *input_p != NULL ? IW_OK : IW_ERR_NOMEM;
 }
 
-extern const struct report_kind report_timeline, report_study, report_fleet, report_noise, report_bench,
-    report_whatif, report_result, report_doc;
+extern const struct report_kind report_timeline, report_study, report_fleet, report_noise, report_whatif,
+    report_result, report_doc;
 
 #endif

@@ -17,34 +17,38 @@ const char *iw_bench_op_name(iw_bench_op op)
 void iw_bench_set_baseline(iw_bench_result *result, const iw_bench_baseline *baseline)
 {
     const int kind = result->times[IW_BENCH_NOISY].count > 0 ? IW_BENCH_NOISY : IW_BENCH_QUIET;
-    const iw_bench_value *mine = &result->times[kind].qtbt;
-    const double ratio = mine->mean_ns / baseline->qtbt_ns;
-    const double half = ratio * hypot((mine->high_ns - mine->low_ns) / 2.0 / mine->mean_ns,
-                                      (baseline->high_ns - baseline->low_ns) / 2.0 / baseline->qtbt_ns);
+    const iw_estimate mine = result->times[kind].qtbt.mean_ns, other = baseline->qtbt_ns;
+    const double ratio = mine.value / other.value;
+    const double half = ratio * hypot((mine.high - mine.low) / 2.0 / mine.value,
+                                      (other.high - other.low) / 2.0 / other.value);
 
     result->baseline = *baseline;
-    result->against_baseline = (iw_bench_slowdown){ratio - 1.0, ratio - 1.0 - half, ratio - 1.0 + half};
+    result->baseline.slowdown = (iw_estimate){ratio - 1.0, ratio - 1.0 - half, ratio - 1.0 + half};
 }
 
 /* Errors of independent estimates add up in squares; of each counts the end that looks at the other. Without
  * intervals nothing can be said. */
-static bool is_beyond_chance(const iw_bench_slowdown *lower, const iw_bench_slowdown *upper)
+static bool is_beyond_chance(const iw_estimate *lower, const iw_estimate *upper)
 {
-    return upper->share - lower->share > hypot(lower->high - lower->share, upper->share - upper->low);
+    return upper->value - lower->value > hypot(lower->high - lower->value, upper->value - upper->low);
 }
 
 void iw_bench_set_simulated(iw_bench_result *result, const iw_bench_simulated *simulated)
 {
     static const double POINTS = 0.02, SHARE = 0.2;
-    const double most = fmax(POINTS, SHARE * fabs(simulated->slowdown.share));
-    const double difference = fabs(result->slowdown.share - simulated->slowdown.share);
-    const double half = (result->slowdown.high - result->slowdown.low) / 2.0;
+    const iw_estimate *measured = &result->slowdown;
+    const double most = fmax(POINTS, SHARE * fabs(simulated->slowdown.value));
+    const double difference = measured->value - simulated->slowdown.value;
+    const double half = (measured->high - measured->low) / 2.0;
+    iw_bench_simulated *mine = &result->simulated;
 
-    result->simulated = *simulated;
-    result->is_beyond_chance = is_beyond_chance(&result->slowdown, &simulated->slowdown) ||
-                               is_beyond_chance(&simulated->slowdown, &result->slowdown);
-    result->agreement = difference <= most ? IW_BENCH_AGREES : IW_BENCH_DIFFERS;
-    if (!(half <= most || difference - half > most)) { /* also without an interval */
-        result->agreement = IW_BENCH_UNCLEAR;
+    *mine = *simulated;
+    mine->difference = difference;
+    mine->ratio = measured->value / simulated->slowdown.value;
+    mine->is_beyond_chance =
+        is_beyond_chance(measured, &simulated->slowdown) || is_beyond_chance(&simulated->slowdown, measured);
+    mine->agreement = fabs(difference) <= most ? IW_BENCH_AGREES : IW_BENCH_DIFFERS;
+    if (!(half <= most || fabs(difference) - half > most)) { /* also without an interval */
+        mine->agreement = IW_BENCH_UNCLEAR;
     }
 }

@@ -135,15 +135,15 @@ static bool resample(struct evaluation *e, const double *values_ns, int kind, do
 
 /* A bootstrap of few blocks knows too little of their variance, and uses it as if it were certain: its
  * interval is widened as Student's is against the normal one. Sorts the replicates. */
-static struct iwi_interval interval_of(const struct evaluation *e, double *replicates, double mean)
+static iw_estimate estimate_of(const struct evaluation *e, double *replicates, double mean)
 {
     const double blocks = (double)e->block_count;
     const double factor = sqrt(blocks / (blocks - 1.0)) * gsl_cdf_tdist_Pinv(0.975, blocks - 1.0) /
                           gsl_cdf_ugaussian_Pinv(0.975);
     const struct iwi_interval percentiles = iwi_percentile_interval(replicates, REPLICATES);
 
-    return (struct iwi_interval){.low = mean + factor * (percentiles.low - mean),
-                                 .high = mean + factor * (percentiles.high - mean)};
+    return (iw_estimate){mean, mean + factor * (percentiles.low - mean),
+                         mean + factor * (percentiles.high - mean)};
 }
 
 static void evaluate_value(struct evaluation *e, const double *values_ns, int kind, iw_bench_value *value)
@@ -152,7 +152,7 @@ static void evaluate_value(struct evaluation *e, const double *values_ns, int ki
     size_t count = 0;
     double sum = 0.0;
 
-    *value = (iw_bench_value){.mean_ns = NAN, .low_ns = NAN, .high_ns = NAN};
+    *value = (iw_bench_value){.mean_ns = {NAN, NAN, NAN}};
     for (size_t i = 0; i < samples->count; i++) {
         if (samples->is_noisy[i] == (kind == IW_BENCH_NOISY)) {
             e->scratch[count] = values_ns[i] * e->scale;
@@ -163,15 +163,12 @@ static void evaluate_value(struct evaluation *e, const double *values_ns, int ki
         return;
     }
     gsl_sort(e->scratch, 1, count);
-    value->mean_ns = sum / (double)count;
+    value->mean_ns.value = sum / (double)count;
     for (size_t q = 0; q < IW_BENCH_QUANTILES; q++) {
         value->quantile_ns[q] = iw_quantile_sorted(e->scratch, count, quantiles[q]);
     }
     if (resample(e, values_ns, kind, e->replicates[0])) {
-        const struct iwi_interval interval = interval_of(e, e->replicates[0], value->mean_ns);
-
-        value->low_ns = interval.low;
-        value->high_ns = interval.high;
+        value->mean_ns = estimate_of(e, e->replicates[0], value->mean_ns.value);
     }
 }
 
@@ -188,15 +185,10 @@ static double total(const double *values, size_t count)
 static void evaluate_blocks(struct evaluation *e, int kind, iw_bench_times *times)
 {
     const bool has_interval = resample(e, NULL, kind, e->replicates[0]);
+    const double mean_ns = total(e->sum, e->block_count) / total(e->phases, e->block_count);
 
-    times->phase_ns = total(e->sum, e->block_count) / total(e->phases, e->block_count);
-    times->phase_low_ns = times->phase_high_ns = NAN;
-    if (has_interval && isfinite(times->phase_ns)) {
-        const struct iwi_interval interval = interval_of(e, e->replicates[0], times->phase_ns);
-
-        times->phase_low_ns = interval.low;
-        times->phase_high_ns = interval.high;
-    }
+    times->phase_ns = has_interval && isfinite(mean_ns) ? estimate_of(e, e->replicates[0], mean_ns)
+                                                        : (iw_estimate){mean_ns, NAN, NAN};
 }
 
 static void evaluate_kind(struct evaluation *e, int kind, iw_bench_times *times)
@@ -243,13 +235,11 @@ static double median_slowdown(double *quiet, const double *noisy, size_t block_c
 /* Of the same replicates of pairs, so that what hits both blocks of a pair cancels. `values_ns` as in
  * resample(). */
 static void evaluate_slowdown(struct evaluation *e, const double *values_ns, double ratio,
-                              iw_bench_slowdown *slowdown, double *median_p)
+                              iw_estimate *slowdown, double *median_p)
 {
-    *slowdown = (iw_bench_slowdown){ratio - 1.0, NAN, NAN};
+    *slowdown = (iw_estimate){ratio - 1.0, NAN, NAN};
     *median_p = NAN;
     if (isfinite(ratio) && resample(e, values_ns, IW_BENCH_QUIET, e->replicates[0])) {
-        struct iwi_interval interval;
-
         block_means(e, e->means);
         (void)resample(e, values_ns, IW_BENCH_NOISY, e->replicates[1]);
         block_means(e, e->sum);
@@ -257,9 +247,7 @@ static void evaluate_slowdown(struct evaluation *e, const double *values_ns, dou
         for (size_t r = 0; r < REPLICATES; r++) {
             e->replicates[0][r] = e->replicates[1][r] / e->replicates[0][r] - 1.0;
         }
-        interval = interval_of(e, e->replicates[0], slowdown->share);
-        slowdown->low = interval.low;
-        slowdown->high = interval.high;
+        *slowdown = estimate_of(e, e->replicates[0], ratio - 1.0);
     }
 }
 
@@ -268,8 +256,9 @@ static void evaluate_slowdowns(struct evaluation *e, iw_bench_result *result)
     const iw_bench_times *quiet = &result->times[IW_BENCH_QUIET], *noisy = &result->times[IW_BENCH_NOISY];
     double median;
 
-    evaluate_slowdown(e, NULL, noisy->phase_ns / quiet->phase_ns, &result->slowdown, &result->pair_slowdown);
-    evaluate_slowdown(e, e->samples->qtbt_ns, noisy->qtbt.mean_ns / quiet->qtbt.mean_ns,
+    evaluate_slowdown(e, NULL, noisy->phase_ns.value / quiet->phase_ns.value, &result->slowdown,
+                      &result->pair_slowdown);
+    evaluate_slowdown(e, e->samples->qtbt_ns, noisy->qtbt.mean_ns.value / quiet->qtbt.mean_ns.value,
                       &result->max_slowdown, &median);
 }
 
@@ -277,21 +266,29 @@ static void evaluate_shares(iw_bench_result *result)
 {
     const iw_bench_samples *samples = result->samples;
     const double ranks = (double)samples->ranks;
+    iw_bench_injection *all = &result->injection;
+    double made_ns = 0.0, skipped_ns = 0.0;
 
     for (uint32_t i = 0; i < samples->ranks; i++) {
         const iw_bench_rank *rank = &samples->of_rank[i];
+        const iw_bench_injected *injected = &rank->injected;
 
         if (rank->undisturbed_ns > 0.0) {
             result->own_share += (rank->qt_ns[IW_BENCH_QUIET] / rank->undisturbed_ns - 1.0) / ranks;
         }
-        if (rank->injected.noisy_ns > 0.0) {
-            result->injected_share += rank->injected.made_ns / rank->injected.noisy_ns / ranks;
-        }
         result->undisturbed_ns += rank->undisturbed_ns / result->time_scale / ranks;
-        result->planned_share += rank->injected.planned_share / ranks;
-        result->as_recorded_share += rank->injected.as_recorded_share / ranks;
-        result->as_recorded_event_share += rank->injected.as_recorded_event_share / ranks;
+        if (injected->noisy_ns > 0.0) {
+            all->injected_share += injected->made_ns / injected->noisy_ns / ranks;
+        }
+        all->planned_share += injected->planned_share / ranks;
+        all->as_recorded_share += injected->as_recorded_share / ranks;
+        all->as_recorded_event_share += injected->as_recorded_event_share / ranks;
+        all->cut_short_count += injected->cut_short_count;
+        made_ns += injected->made_ns;
+        skipped_ns += injected->skipped_ns;
     }
+    all->floor_ns = samples->of_rank[0].injected.floor_ns / result->time_scale;
+    all->skipped_share = skipped_ns > 0.0 ? skipped_ns / (made_ns + skipped_ns) : 0.0;
 }
 
 /* Bins of equal ratio from the shortest to the longest phase of any kind. */
@@ -312,8 +309,8 @@ static void fill_bins(iw_bench_result *result, double scale)
     for (size_t i = 0; i < samples->count; i++) {
         const double place = log(fmax(samples->qtbt_ns[i] * scale / low, 1.0)) / step;
 
-        result->bins[samples->is_noisy[i] ? IW_BENCH_NOISY : IW_BENCH_QUIET]
-                    [(size_t)fmin(place, IW_BENCH_BINS - 1)]++;
+        result->times[samples->is_noisy[i] ? IW_BENCH_NOISY : IW_BENCH_QUIET]
+            .bins[(size_t)fmin(place, IW_BENCH_BINS - 1)]++;
     }
 }
 
@@ -338,7 +335,6 @@ iw_status iw_bench_evaluate(const iw_log *log, const iw_bench_samples *samples, 
         evaluate_slowdowns(&e, result);
         evaluate_shares(result);
         fill_bins(result, e.scale);
-        result->against_baseline = (iw_bench_slowdown){NAN, NAN, NAN};
         *result_p = result;
     } else {
         free(result);

@@ -44,7 +44,8 @@ const void *iwi_field_items(const struct iwi_field *field, const void *object)
     const void *at = (const unsigned char *)object + field->offset;
     const void *items;
 
-    if (field->holder != IWI_LIST && field->holder != IWI_BY_POINTER) {
+    if (field->holder != IWI_LIST && field->holder != IWI_BY_POINTER &&
+        field->holder != IWI_INLINED_BY_POINTER) {
         return at;
     }
     memcpy(&items, at, sizeof items);

@@ -48,10 +48,11 @@ enum iwi_holder {
     IWI_IN_PLACE,
     IWI_BY_POINTER, /* to an object; NULL is null */
     IWI_INLINED,    /* the object's fields stand among those of this one */
-    IWI_ARRAY,      /* count items in place */
-    IWI_COUNTED,    /* the same, of which there are as many as another member says */
-    IWI_KEYED,      /* items in place as an object: name(i) is the key of item i */
-    IWI_LIST        /* a pointer to items, and how many there are in another member */
+    IWI_INLINED_BY_POINTER,
+    IWI_ARRAY,   /* count items in place */
+    IWI_COUNTED, /* the same, of which there are as many as another member says */
+    IWI_KEYED,   /* items in place as an object: name(i) is the key of item i */
+    IWI_LIST     /* a pointer to items, and how many there are in another member */
 };
 
 struct iwi_schema;
@@ -129,18 +130,24 @@ struct iwi_schema {
     }
 #define IWI_OBJECT(T, m, schema, ...) IWI_OBJECT_AS(T, m, #m, schema, __VA_ARGS__)
 #define IWI_ESTIMATE(T, m, ...) IWI_OBJECT(T, m, iwi_estimate_schema, __VA_ARGS__)
-#define IWI_POINTER(T, m, schema, ...)                                                                \
-    {                                                                                                 \
-        .key = #m, .type = IWI_T_OBJECT, .holder = IWI_BY_POINTER, IWI_MEMBER(T, m), .of = &(schema), \
-        __VA_ARGS__                                                                                   \
+#define IWI_POINTER(T, m, schema, ...)                                                       \
+    {                                                                                        \
+        .key = #m, .type = IWI_T_OBJECT, .holder = IWI_BY_POINTER, .offset = offsetof(T, m), \
+        .size = sizeof(void *), .of = &(schema), __VA_ARGS__                                 \
     }
 #define IWI_INLINE(T, m, schema)                                                                  \
     {                                                                                             \
         .key = #m, .type = IWI_T_OBJECT, .holder = IWI_INLINED, IWI_MEMBER(T, m), .of = &(schema) \
     }
-#define IWI_OBJECTS(T, m, n, schema, ...)                                                 \
+/* The same of what a pointer, never NULL, points to. */
+#define IWI_INLINE_POINTER(T, m, schema)                                                             \
+    {                                                                                                \
+        .key = #m, .type = IWI_T_OBJECT, .holder = IWI_INLINED_BY_POINTER, .offset = offsetof(T, m), \
+        .size = sizeof(void *), .of = &(schema)                                                      \
+    }
+#define IWI_OBJECTS_AS(T, m, n, k, schema, ...)                                           \
     {                                                                                     \
-        .key = #m, .type = IWI_T_OBJECT, .holder = IWI_LIST, .offset = offsetof(T, m),    \
+        .key = (k), .type = IWI_T_OBJECT, .holder = IWI_LIST, .offset = offsetof(T, m),   \
         .size = IWI_ITEM_SIZE(T, m), IWI_COUNT_MEMBER(T, n), .of = &(schema), __VA_ARGS__ \
     }
 /* An array in the struct, of which `n` items are used. */
@@ -150,6 +157,7 @@ struct iwi_schema {
         .size = IWI_ITEM_SIZE(T, m), .count = sizeof(((T *)0)->m) / IWI_ITEM_SIZE(T, m),  \
         IWI_COUNT_MEMBER(T, n), .of = &(schema), __VA_ARGS__                              \
     }
+#define IWI_OBJECTS(T, m, n, schema, ...) IWI_OBJECTS_AS(T, m, n, #m, schema, __VA_ARGS__)
 #define IWI_VALUES(T, m, n, ...)                                                                      \
     {                                                                                                 \
         .key = #m, .type = IWI_TYPE_OF(((T *)0)->m[0]), .holder = IWI_LIST, .offset = offsetof(T, m), \
@@ -205,6 +213,11 @@ bool iwi_schema_has_csv(const struct iwi_schema *schema);
 json_t *iwi_schema_describe(const struct iwi_schema *schema);
 
 /* ---- for the files of this room ---- */
+
+static inline bool iwi_field_is_inlined(const struct iwi_field *field)
+{
+    return field->holder == IWI_INLINED || field->holder == IWI_INLINED_BY_POINTER;
+}
 
 size_t iwi_field_count(const struct iwi_field *field, const void *object);
 const void *iwi_field_items(const struct iwi_field *field,

@@ -58,7 +58,7 @@ static void write_heads(struct line *line, const struct iwi_schema *schema, cons
                 (void)fprintf(line->out, "%s_%s", head, field->name((unsigned)k));
             }
         } else if (field->type == IWI_T_OBJECT) {
-            write_heads(line, field->of, field->holder == IWI_INLINED ? prefix : head, true);
+            write_heads(line, field->of, iwi_field_is_inlined(field) ? prefix : head, true);
         } else {
             next_cell(line);
             (void)fputs(prefix[0] != '\0' && strcmp(field->key, "value") == 0 ? prefix : head, line->out);

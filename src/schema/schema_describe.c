@@ -81,7 +81,7 @@ static void describe_fields(const struct iwi_schema *schema, json_t *properties,
     for (size_t i = 0; i < schema->count; i++) {
         const struct iwi_field *field = &schema->fields[i];
 
-        if (field->holder == IWI_INLINED) {
+        if (iwi_field_is_inlined(field)) {
             describe_fields(field->of, properties, required);
             continue;
         }

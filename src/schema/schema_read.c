@@ -93,7 +93,7 @@ static iw_status read_text(const struct reader *reader, const struct iwi_field *
 {
     const char *text = json_string_value(json);
 
-    if (text == NULL && !json_is_null(json)) {
+    if (text == NULL && (!json_is_null(json) || field->holder == IWI_LIST)) {
         return refuse(reader, "is no text");
     }
     if (field->type == IWI_T_CHARS) {
@@ -231,6 +231,13 @@ static iw_status read_field(struct reader *reader, const struct iwi_field *field
     }
 }
 
+static iw_status read_inlined(struct reader *reader, const struct iwi_field *field, const json_t *json,
+                              void *at)
+{
+    return field->holder == IWI_INLINED ? read_fields(reader, field->of, json, at)
+                                        : read_pointed(reader, field, json, at);
+}
+
 static iw_status read_fields(struct reader *reader, const struct iwi_schema *schema, const json_t *json,
                              void *object)
 {
@@ -246,8 +253,8 @@ static iw_status read_fields(struct reader *reader, const struct iwi_schema *sch
         if (field->type == IWI_T_REAL_OF || field->type == IWI_T_TEXT_OF) {
             continue;
         }
-        if (field->holder == IWI_INLINED) {
-            IW_TRY(read_fields(reader, field->of, json, (unsigned char *)object + field->offset));
+        if (iwi_field_is_inlined(field)) {
+            IW_TRY(read_inlined(reader, field, json, (unsigned char *)object + field->offset));
             continue;
         }
         snprintf(reader->path + length, PATH_SIZE - length, "%s%s", length > 0 ? "." : "", field->key);

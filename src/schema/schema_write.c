@@ -82,7 +82,7 @@ static void add_fields(const struct iwi_schema *schema, const void *object, json
         const struct iwi_field *field = &schema->fields[i];
         const bool is_there = field->is_there == NULL || field->is_there(object);
 
-        if (field->holder == IWI_INLINED) {
+        if (iwi_field_is_inlined(field)) {
             add_fields(field->of, iwi_field_items(field, object), json);
         } else if (is_there) {
             (void)json_object_set_new(json, field->key, field_json(field, object));

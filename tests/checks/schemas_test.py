@@ -22,6 +22,7 @@ SAMPLES = SOURCE / "tests/data/results"
 
 # How to get one of each kind, as words of a shell; None: it takes more than this machine may have, the sample must do.
 EXAMPLES = {
+    "bench": None,
     "forecast": "idlewave simulate --pattern allreduce --ranks 64 --dry-run",
     "net": None,  # an MPI
     "verify": "idlewave verify --sysroot $SOURCE/tests/data/nodes/container",

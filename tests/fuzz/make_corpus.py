@@ -34,10 +34,6 @@ WHATIFS = {
     "one": WHATIF + "--noise periodic:1kHz,10us".split(),
     "target": WHATIF + "--noise periodic:1kHz,10us --noise periodic:100Hz,100us --target 1%".split(),
 }
-BENCHES = {
-    "barrier": "barrier --phases 10 --compute 100us".split(),
-    "replay": "allreduce --phases 100 --compute 200us --noise periodic:100Hz,100us --block 10ms --trials 5".split(),
-}
 STUDY = """title: Small
 trials: 3
 systems:
@@ -85,12 +81,6 @@ def make_whatifs(_):
     store("whatif_json", "recording", json.dumps(answer).encode())
 
 
-def make_benches(_):
-    """Of benchmarks."""
-    for name, options in BENCHES.items():
-        store("bench_json", name, run(["bench", "--format", "json", *options], ["mpirun", "-n", "2"]))
-
-
 def make_studies(scratch):
     """Folders of a study: whole, in parts, cut off."""
     study = scratch / "small.yaml"
@@ -131,8 +121,7 @@ def make_traces(scratch):
     store_archive("timeline", next((scratch / "timeline").glob("*.otf2")))
 
 
-MAKERS = {"result_json": make_results, "whatif_json": make_whatifs, "bench_json": make_benches,
-          "study_folder": make_studies, "trace_otf2": make_traces}
+MAKERS = {"result_json": make_results, "whatif_json": make_whatifs, "study_folder": make_studies, "trace_otf2": make_traces}
 
 
 def main():

@@ -33,18 +33,18 @@ def result_of(arguments, options, env=None):
 
 def check_phases(result, phases):
     """What holds whatever else runs on the machine."""
-    assert result["schema"] == "idlewave.bench/1" and result["ranks"] == 2, result
+    assert result["schema"] == "idlewave.bench/2" and result["ranks"] == 2, result
     assert result["phases"] == phases == result["kept"], result["phases"]
     assert [rank["phases"] for rank in result["per_rank"]] == [phases, phases], "all ranks stop at the same phase"
     for kind in ("quiet", "noisy"):
         times = result[kind]
         if times is not None:
-            assert times["qtbt_ns"]["mean"] >= max(times["qt_ns"]["mean"], times["bt_ns"]["mean"]), times
-            assert times["operation_ns"]["mean"] <= times["bt_ns"]["mean"], times
-            assert times["phase_ns"]["mean"] <= 1.0001 * times["qtbt_ns"]["mean"], "a delay counts once"
-            assert times["phase_ns"]["mean"] >= 0.9999 * max(rank[kind]["qt_ns"] + rank[kind]["bt_ns"]
-                                                             for rank in result["per_rank"]), times["phase_ns"]
-            assert sum(row[2] for row in times["histogram"]) == times["phases"], times["histogram"]
+            assert times["qtbt_ns"]["value"] >= max(times["qt_ns"]["value"], times["bt_ns"]["value"]), times
+            assert times["operation_ns"]["value"] <= times["bt_ns"]["value"], times
+            assert times["phase_ns"]["value"] <= 1.0001 * times["qtbt_ns"]["value"], "a delay counts once"
+            assert times["phase_ns"]["value"] >= 0.9999 * max(rank["qt_ns"][kind] + rank["bt_ns"][kind]
+                                                              for rank in result["per_rank"]), times["phase_ns"]
+            assert sum(times["bins"]) == times["phases"], times["bins"]
     for rank in result["per_rank"]:
         assert rank["iterations"] > 1000, rank
 
@@ -78,11 +78,10 @@ def check_baseline(arguments, folder):
     quiet_ns = json.loads(path.read_text(encoding="utf-8"))["quiet"]["qtbt_ns"]
     result = result_of(arguments, ["barrier", "--phases", "400", "--baseline", path])
     baseline = result["baseline"]
-    assert baseline["file"] == str(path) and baseline["ranks"] == 2, baseline
-    assert baseline["qtbt_ns"] == quiet_ns["mean"] and baseline["qtbt_ci95_ns"] == quiet_ns["ci95"], (baseline, quiet_ns)
-    low, high = baseline["slowdown"]["ci95"]
-    assert low < baseline["slowdown"]["share"] < high, baseline
-    assert abs(baseline["slowdown"]["share"] - (result["quiet"]["qtbt_ns"]["mean"] / quiet_ns["mean"] - 1)) < 1e-9, baseline
+    assert baseline["path"] == str(path) and baseline["ranks"] == 2, baseline
+    assert all(baseline["qtbt_ns"][key] == quiet_ns[key] for key in ("value", "low", "high")), (baseline, quiet_ns)
+    assert baseline["slowdown"]["low"] < baseline["slowdown"]["value"] < baseline["slowdown"]["high"], baseline
+    assert abs(baseline["slowdown"]["value"] - (result["quiet"]["qtbt_ns"]["value"] / quiet_ns["value"] - 1)) < 1e-9, baseline
     done = bench(arguments, 2, ["halo", "--baseline", str(path)])
     assert done.returncode != 0 and "is no baseline for this" in done.stderr and not done.stdout, done.stderr
     done = bench(arguments, 2, ["barrier", "--baseline", "/nowhere.json"])

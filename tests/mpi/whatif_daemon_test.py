@@ -61,8 +61,8 @@ def bench(arguments):
     result = json.loads(done.stdout)
     work = max(rank["undisturbed_ns"] for rank in result["per_rank"])
     phase = result["quiet"]["phase_ns"]
-    assert phase["ci95"] is not None, f"too few phases for an interval: {phase}"
-    return phase["mean"] / work, (phase["ci95"][1] - phase["ci95"][0]) / work / 3.92
+    assert phase["low"] is not None, f"too few phases for an interval: {phase}"
+    return phase["value"] / work, (phase["high"] - phase["low"]) / work / 3.92
 
 
 def mean_of(values):

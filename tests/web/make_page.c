@@ -11,7 +11,6 @@
 #include "report/html/html_noise.h"
 #include "report/html/html_result.h"
 #include "report/html/html_study.h"
-#include "report/kinds/bench_report.h"
 #include "support/made_bench.h"
 #include "support/made_recording.h"
 #include "support/made_timeline.h"
@@ -254,11 +253,6 @@ static iw_status make_whatif(FILE *out)
 static iw_status make_bench(FILE *out)
 {
     static const char *const noises[] = {"periodic:100Hz,1ms"};
-    const iw_bench_origin origin = {.command = "idlewave bench barrier --noise periodic:100Hz,1ms",
-                                    .noises = noises,
-                                    .noise_count = 1,
-                                    .back_end = "timer",
-                                    .sync = "none"};
     const iw_bench_simulated simulated = {.net = "of the measured operation",
                                           .trials = 400,
                                           .phases = 50,
@@ -268,13 +262,13 @@ static iw_status make_bench(FILE *out)
     iw_bench_samples *samples = iwt_made_bench(40, true);
     iw_bench_result *result = NULL;
     iw_status status = iw_bench_evaluate(NULL, samples, 1.0, &result);
-    json_t *bench;
 
     if (status == IW_OK) {
         iw_bench_set_simulated(result, &simulated);
-        bench = iwi_bench_object(result, &origin);
-        status = iwi_bench_html(NULL, bench, out);
-        json_decref(bench);
+        result->command = "idlewave bench barrier --noise periodic:100Hz,1ms";
+        result->injection.sources = noises;
+        result->injection.source_count = 1;
+        status = iw_doc_write(NULL, iw_bench_doc(result), IW_DOC_HTML, NULL, out);
     }
     iw_bench_result_free(result);
     iw_bench_samples_free(samples);

@@ -4,8 +4,8 @@
  *
  *     iw_bench_plan plan = IW_BENCH_PLAN_INIT;
  *     st = part->bench_measure(log, &plan, &samples);      all ranks; rank 0 gets the samples
- *     st = iw_bench_evaluate(log, samples, &result);
- *     st = iw_bench_write_text(log, result, stdout);
+ *     st = iw_bench_evaluate(log, samples, 1.0, &result);
+ *     st = iw_doc_write(log, iw_bench_doc(result), IW_DOC_TEXT, NULL, stdout);
  *     iw_bench_result_free(result);  iw_bench_samples_free(samples);
  *
  * A phase is: work for a quantum, then an operation. qt is the time of the work, bt that of the operation,
@@ -17,7 +17,9 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include <idlewave/doc.h>
 #include <idlewave/internal/inject.h>
+#include <idlewave/result.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -73,7 +75,7 @@ typedef struct iw_bench_plan {
     iw_bench_op op;
     uint64_t bytes;          /* of an allreduce, and of each message of a halo exchange */
     double quantum_ns;       /* undisturbed work */
-    uint64_t phases;         /* so many of each kind; 0: as many as fit into the duration */
+    uint64_t phases;         /* of each kind; 0: as many as fit into the duration */
     double duration_seconds; /* of all phases */
     double block_seconds;    /* phases with and without noise alternate in blocks; also how often the duration
                               * is looked at */
@@ -143,65 +145,80 @@ IW_API void iw_bench_samples_free(iw_bench_samples *samples);
 /** 0, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99, 0.999, 1. */
 IW_API double iw_bench_quantile(size_t index);
 
+#define IW_BENCH_BINS 48
+
 typedef struct iw_bench_value {
-    double mean_ns, low_ns, high_ns; /* 95 % interval of the mean, by blocks; NaN: too few of them */
+    iw_estimate mean_ns; /* the interval by blocks; NaN: too few of them */
     double quantile_ns[IW_BENCH_QUANTILES];
 } iw_bench_value;
 
 typedef struct iw_bench_times {
     uint64_t count; /* phases that were kept, 0: none of this kind */
     iw_bench_value qt, bt, qtbt, op;
-    double phase_ns, phase_low_ns, phase_high_ns; /* blocks' times over their phases, of all phases */
+    iw_estimate phase_ns;         /* blocks' times over their phases, of all phases */
+    uint64_t bins[IW_BENCH_BINS]; /* how many qtbt lie between the result's bin_begin_ns */
 } iw_bench_times;
 
-/** A slowdown as a share: 0.043 is 4.3 %. */
-typedef struct iw_bench_slowdown {
-    double share, low, high; /* 95 % interval; NaN: none */
-} iw_bench_slowdown;
+/** What was injected: how it was asked for, and means of all ranks. */
+typedef struct iw_bench_injection {
+    const char *const *sources; /* as given, borrowed */
+    size_t source_count;
+    char back_end[16];
+    iw_sync sync;
+    double skew_ns;
+    uint32_t ranks_per_node, recorded_cpus; /* recorded_cpus 0: nothing is recorded */
+    char cpus[256];                         /* of the recording that were used, "0,2-5"; "": all */
+    double injected_share;                  /* of the time in detours, as they were made */
+    double planned_share, as_recorded_share, as_recorded_event_share;
+    double floor_ns;
+    double skipped_share; /* of the planned time */
+    uint64_t cut_short_count;
+} iw_bench_injection;
 
-/** Means of another run, to compare with. */
+/** Another run, to compare with: its means, and how much slower this one is. Slowdowns are shares: 0.043 is
+ * 4.3 %. */
 typedef struct iw_bench_baseline {
-    char path[256], op[16];
+    char path[256];
+    iw_bench_op op;
     uint64_t bytes;
-    double qtbt_ns, low_ns, high_ns, quantum_ns;
+    iw_estimate qtbt_ns;
+    double quantum_ns;
     uint32_t ranks;
+    iw_estimate slowdown;
 } iw_bench_baseline;
+
+/** Within 20 % of the simulated slowdown or within 2 points; or the measured interval is too wide to say.
+ * What agrees may still be further apart than chance explains: is_beyond_chance. */
+typedef enum iw_bench_agreement { IW_BENCH_UNCLEAR, IW_BENCH_AGREES, IW_BENCH_DIFFERS } iw_bench_agreement;
 
 /** What the simulation of the same phases with the same noise says. */
 typedef struct iw_bench_simulated {
     char net[64];                  /* its network */
     uint64_t trials, phases;       /* of each trial */
     double noiseless_ns, noisy_ns; /* a phase */
-    iw_bench_slowdown slowdown;
+    iw_estimate slowdown;
+    double difference, ratio; /* of the measured slowdown, minus and over this one */
+    iw_bench_agreement agreement;
+    bool is_beyond_chance; /* they differ by more than both 95 % intervals together */
 } iw_bench_simulated;
-
-/** Within 20 % of the simulated slowdown or within 2 points; or the measured interval is too wide to tell.
- * What agrees may still be further apart than chance explains: is_beyond_chance. */
-typedef enum iw_bench_agreement { IW_BENCH_UNCLEAR, IW_BENCH_AGREES, IW_BENCH_DIFFERS } iw_bench_agreement;
-
-#define IW_BENCH_BINS 48
 
 typedef struct iw_bench_result {
     const iw_bench_samples *samples; /* borrowed */
-    double time_scale; /* noise and quantum were stretched so much; all times here are divided by it */
+    const char *command;             /* the command line, borrowed, or NULL */
+    double time_scale; /* noise and quantum were stretched by this factor; all times here are divided by it */
     double quantum_ns;
     iw_bench_times times[IW_BENCH_KINDS];
-    double undisturbed_ns; /* work: mean of all ranks' 5 % quantiles in quiet phases */
-    double own_share;      /* of the host's noise in quiet phases: mean qt against its 5 % quantile */
-    double injected_share; /* of the time in detours, as they were made: mean of all ranks */
-    double planned_share, as_recorded_share, as_recorded_event_share; /* means of all ranks */
-    iw_bench_slowdown slowdown;     /* phase_ns with injected noise against without; NaN: there were none */
-    iw_bench_slowdown max_slowdown; /* the same of the means of the largest qtbt of each phase: of operations
-                                     * that let delays travel, it counts one again and again */
+    double undisturbed_ns;        /* work: mean of all ranks' 5 % quantiles in quiet phases */
+    double own_share;             /* of the host's noise in quiet phases: mean qt against its 5 % quantile */
+    iw_bench_injection injection; /* if some blocks have noise */
+    iw_estimate slowdown;         /* phase_ns with injected noise against without; NaN: there were none */
+    iw_estimate max_slowdown;     /* the same of the means of the largest qtbt of each phase: of operations
+                                   * that let delays travel, it counts one again and again */
     double pair_slowdown; /* the median of those of the pairs of blocks: bursts of the host's own noise move
                            * it little; NaN: too few pairs */
-    iw_bench_slowdown against_baseline;
     iw_bench_baseline baseline;             /* path "": none */
     iw_bench_simulated simulated;           /* trials 0: none */
-    iw_bench_agreement agreement;           /* of measured and simulated slowdown */
-    bool is_beyond_chance;                  /* they differ by more than both 95 % intervals together */
-    double bin_begin_ns[IW_BENCH_BINS + 1]; /* of qtbt */
-    uint64_t bins[IW_BENCH_KINDS][IW_BENCH_BINS];
+    double bin_begin_ns[IW_BENCH_BINS + 1]; /* of qtbt, of both kinds */
 } iw_bench_result;
 
 /** Means, quantiles, intervals, slowdown. Times are divided by `time_scale`. IW_ERR_RANGE: no phases. */
@@ -215,42 +232,18 @@ IW_API void iw_bench_set_baseline(iw_bench_result *result, const iw_bench_baseli
 /** Against a simulation; fills `agreement`. */
 IW_API void iw_bench_set_simulated(iw_bench_result *result, const iw_bench_simulated *simulated);
 
-/* ---- results as files ---- */
+/* ---- results as documents and files ---- */
 
-/** What was injected, for the origin. Strings are borrowed. */
-typedef struct iw_bench_origin {
-    const char *command;
-    const char *const *noises; /* as given; count 0: none */
-    size_t noise_count;
-    const char *back_end, *sync; /* with noise */
-    double skew_ns;
-    uint32_t ranks_per_node, recorded_cpus; /* recorded_cpus 0: nothing is recorded */
-    const iw_cpu_set *cpus;                 /* of the recording that were used; NULL: all */
-} iw_bench_origin;
+/** Text, page, JSON of schema "idlewave.bench/2" (docs/reference/formats/bench-json.md), pictures. */
+IW_API iw_doc iw_bench_doc(const iw_bench_result *result);
 
-/** One JSON object, schema "idlewave.bench/1" (docs/reference/formats/bench-json.md), and a newline. */
-IW_API IW_NODISCARD iw_status iw_bench_write_json(const iw_log *log, const iw_bench_result *result,
-                                                  const iw_bench_origin *origin, FILE *out);
-
-/** The verdict, the numbers, how sure they are. */
-IW_API IW_NODISCARD iw_status iw_bench_write_text(const iw_log *log, const iw_bench_result *result,
-                                                  const iw_bench_origin *origin, FILE *out);
-
-/** A header line and one line a phase: phase,block,noise,qt_ns,bt_ns,qtbt_ns,op_ns. */
+/** A header line and one line per phase: phase,block,noise,qt_ns,bt_ns,qtbt_ns,op_ns. */
 IW_API IW_NODISCARD iw_status iw_bench_write_csv(const iw_log *log, const iw_bench_samples *samples,
                                                  FILE *out);
 
-/** Reads what iw_bench_write_json() has written, as a baseline: its quiet phases. IW_ERR_IO, IW_ERR_FORMAT.
- */
+/** Reads the JSON of a result as a baseline: its quiet phases. IW_ERR_IO, IW_ERR_FORMAT. */
 IW_API IW_NODISCARD iw_status iw_bench_load_baseline(const iw_log *log, const char *path,
                                                      iw_bench_baseline *baseline_p);
-
-/** Whether a file says of itself that it is such a result. */
-IW_API bool iw_bench_is_result(const char *path);
-
-/** What iw_bench_write_text() says, and one HTML page, of such a file. IW_ERR_IO, IW_ERR_FORMAT. */
-IW_API IW_NODISCARD iw_status iw_bench_report_text(const iw_log *log, const char *path, FILE *out);
-IW_API IW_NODISCARD iw_status iw_bench_write_html(const iw_log *log, const char *path, FILE *out);
 
 #ifdef __cplusplus
 }

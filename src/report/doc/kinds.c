@@ -4,8 +4,5 @@
 #include "report/doc/kinds.h"
 
 const struct iwi_kind *const iwi_kinds[] = {
-    &iwi_forecast_kind,
-    &iwi_verify_kind,
-    &iwi_net_kind,
-    NULL,
+    &iwi_bench_kind, &iwi_forecast_kind, &iwi_verify_kind, &iwi_net_kind, NULL,
 };

@@ -4,12 +4,12 @@
 #ifndef IWI_BENCH_FIGURE_H
 #define IWI_BENCH_FIGURE_H
 
-#include "report/figure/figure.h"
-#include "report/kinds/bench_report.h"
+#include <idlewave/internal/bench.h>
 
-/* How long its phases take, without or with injected noise; both have the same axis, to be compared.
- * *figure_p is NULL where that is not known. */
-IW_NODISCARD iw_status iwi_bench_figure(const iw_log *log, const json_t *bench, bool is_noisy,
+#include "report/figure/figure.h"
+
+/* How long phases of a kind take; both kinds have the same axis, to be compared. */
+IW_NODISCARD iw_status iwi_bench_figure(const iw_log *log, const iw_bench_result *result, int kind,
                                         struct iwi_figure **figure_p);
 
 #endif

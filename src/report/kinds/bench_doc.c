@@ -1,0 +1,405 @@
+/* Benchmarks: how long phases of work and an operation take, without and with injected noise.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include <math.h>
+
+#include "base/base.h"
+#include "report/doc/kinds.h"
+#include "report/figure/bench_figure.h"
+#include "report/kinds/bench_report.h"
+#include "report/kinds/report.h"
+
+/* ---- the table ---- */
+
+static const char *name_in(const char *const *names, size_t count, unsigned index)
+{
+    return index < count ? names[index] : NULL;
+}
+
+static const char *quantile_name(unsigned index)
+{
+    static const char *const names[IW_BENCH_QUANTILES] = {"p0",  "p5",  "p25",   "p50", "p75",
+                                                          "p95", "p99", "p99.9", "p100"};
+
+    return name_in(names, IW_BENCH_QUANTILES, index);
+}
+
+static const char *kind_name(unsigned kind)
+{
+    static const char *const names[IW_BENCH_KINDS] = {"quiet", "noisy"};
+
+    return name_in(names, IW_BENCH_KINDS, kind);
+}
+
+static const char *agreement_name(unsigned agreement)
+{
+    static const char *const names[] = {"unclear", "agrees", "differs"};
+
+    return name_in(names, sizeof names / sizeof names[0], agreement);
+}
+
+static const char *op_name(unsigned op)
+{
+    return op < IW_BENCH_OPS ? iw_bench_op_name((iw_bench_op)op) : NULL;
+}
+
+static const char *sync_name(unsigned sync)
+{
+    return sync <= IW_SYNC_PHASE ? iwi_sync_name((iw_sync)sync) : NULL;
+}
+
+static bool was_injected(const void *rank)
+{
+    return ((const iw_bench_rank *)rank)->injected.noisy_ns > 0.0;
+}
+
+static bool has_noise(const void *result)
+{
+    return ((const iw_bench_result *)result)->samples->has_noise;
+}
+
+static bool has_noisy(const void *result)
+{
+    return ((const iw_bench_result *)result)->times[IW_BENCH_NOISY].count > 0;
+}
+
+static bool has_baseline(const void *result)
+{
+    return ((const iw_bench_result *)result)->baseline.path[0] != '\0';
+}
+
+static bool has_simulated(const void *result)
+{
+    return ((const iw_bench_result *)result)->simulated.trials > 0;
+}
+
+static const struct iwi_field value_fields[] = {
+    IWI_INLINE(iw_bench_value, mean_ns, iwi_estimate_schema),
+    IWI_VALUES_BY_NAME(iw_bench_value, quantile_ns, quantile_name),
+};
+static const struct iwi_schema value_schema = IWI_SCHEMA(iw_bench_value, value_fields);
+
+static const struct iwi_field times_fields[] = {
+    IWI_VALUE_AS(iw_bench_times, count, "phases"),
+    IWI_ESTIMATE(iw_bench_times, phase_ns),
+    IWI_OBJECT_AS(iw_bench_times, qt, "qt_ns", value_schema),
+    IWI_OBJECT_AS(iw_bench_times, bt, "bt_ns", value_schema),
+    IWI_OBJECT_AS(iw_bench_times, qtbt, "qtbt_ns", value_schema),
+    IWI_OBJECT_AS(iw_bench_times, op, "operation_ns", value_schema),
+    IWI_VALUE_ARRAY(iw_bench_times, bins),
+};
+static const struct iwi_schema times_schema = IWI_SCHEMA(iw_bench_times, times_fields);
+
+static const struct iwi_field injection_fields[] = {
+    IWI_VALUES(iw_bench_injection, sources, source_count),
+    IWI_CHARS(iw_bench_injection, back_end),
+    IWI_ENUM(iw_bench_injection, sync, "sync", sync_name),
+    IWI_VALUE(iw_bench_injection, skew_ns),
+    IWI_VALUE(iw_bench_injection, ranks_per_node),
+    IWI_VALUE(iw_bench_injection, recorded_cpus),
+    IWI_CHARS(iw_bench_injection, cpus),
+    IWI_VALUE(iw_bench_injection, planned_share),
+    IWI_VALUE(iw_bench_injection, injected_share),
+    IWI_VALUE(iw_bench_injection, as_recorded_share),
+    IWI_VALUE(iw_bench_injection, as_recorded_event_share),
+    IWI_VALUE(iw_bench_injection, floor_ns),
+    IWI_VALUE(iw_bench_injection, skipped_share),
+    IWI_VALUE_AS(iw_bench_injection, cut_short_count, "cut_short"),
+};
+static const struct iwi_schema injection_schema = IWI_SCHEMA(iw_bench_injection, injection_fields);
+
+static const struct iwi_field baseline_fields[] = {
+    IWI_CHARS(iw_bench_baseline, path),        IWI_VALUE(iw_bench_baseline, ranks),
+    IWI_VALUE(iw_bench_baseline, quantum_ns),  IWI_ESTIMATE(iw_bench_baseline, qtbt_ns),
+    IWI_ESTIMATE(iw_bench_baseline, slowdown),
+};
+static const struct iwi_schema baseline_schema = IWI_SCHEMA(iw_bench_baseline, baseline_fields);
+
+static const struct iwi_field simulated_fields[] = {
+    IWI_CHARS(iw_bench_simulated, net),
+    IWI_VALUE(iw_bench_simulated, trials),
+    IWI_VALUE(iw_bench_simulated, phases),
+    IWI_VALUE(iw_bench_simulated, noiseless_ns),
+    IWI_VALUE(iw_bench_simulated, noisy_ns),
+    IWI_ESTIMATE(iw_bench_simulated, slowdown),
+    IWI_VALUE(iw_bench_simulated, difference),
+    IWI_VALUE(iw_bench_simulated, ratio),
+    IWI_ENUM(iw_bench_simulated, agreement, "agreement", agreement_name),
+    IWI_VALUE_AS(iw_bench_simulated, is_beyond_chance, "beyond_chance"),
+};
+static const struct iwi_schema simulated_schema = IWI_SCHEMA(iw_bench_simulated, simulated_fields);
+
+static const struct iwi_field injected_fields[] = {
+    IWI_VALUE(iw_bench_injected, planned_share),
+    IWI_VALUE(iw_bench_injected, as_recorded_share),
+    IWI_VALUE_AS(iw_bench_injected, made_count, "made"),
+    IWI_VALUE(iw_bench_injected, made_ns),
+    IWI_VALUE_AS(iw_bench_injected, skipped_count, "skipped"),
+    IWI_VALUE(iw_bench_injected, skipped_ns),
+    IWI_VALUE_AS(iw_bench_injected, cut_short_count, "cut_short"),
+    IWI_VALUE(iw_bench_injected, noisy_ns),
+    IWI_VALUE(iw_bench_injected, floor_ns),
+    IWI_VALUE(iw_bench_injected, late_p99_ns),
+};
+static const struct iwi_schema injected_schema = IWI_SCHEMA(iw_bench_injected, injected_fields);
+
+static const struct iwi_field rank_fields[] = {
+    IWI_CHARS(iw_bench_rank, host),
+    IWI_VALUE(iw_bench_rank, phases),
+    IWI_VALUE(iw_bench_rank, iterations),
+    IWI_VALUE(iw_bench_rank, undisturbed_ns),
+    IWI_VALUES_BY_NAME(iw_bench_rank, qt_ns, kind_name),
+    IWI_VALUES_BY_NAME(iw_bench_rank, bt_ns, kind_name),
+    IWI_OBJECT(iw_bench_rank, injected, injected_schema, .is_there = was_injected),
+};
+static const struct iwi_schema rank_schema = IWI_SCHEMA(iw_bench_rank, rank_fields);
+
+/* "ranks" stands before the list, whose length counts. */
+static const struct iwi_field samples_fields[] = {
+    IWI_ENUM(iw_bench_samples, op, "operation", op_name),
+    IWI_VALUE(iw_bench_samples, bytes),
+    IWI_VALUE(iw_bench_samples, ranks),
+    IWI_VALUE(iw_bench_samples, hosts),
+    IWI_CHARS(iw_bench_samples, mpi),
+    IWI_CHARS(iw_bench_samples, mpi_version),
+    IWI_CHARS(iw_bench_samples, clock),
+    IWI_CHARS(iw_bench_samples, warning),
+    IWI_VALUE(iw_bench_samples, seconds),
+    IWI_VALUE(iw_bench_samples, has_noise),
+    IWI_VALUE(iw_bench_samples, phases),
+    IWI_VALUE_AS(iw_bench_samples, count, "kept"),
+    IWI_VALUE(iw_bench_samples, stride),
+    IWI_VALUE(iw_bench_samples, left_out),
+    IWI_VALUE(iw_bench_samples, block_phases),
+    IWI_OBJECTS_AS(iw_bench_samples, of_rank, ranks, "per_rank", rank_schema),
+};
+static const struct iwi_schema samples_schema = IWI_SCHEMA(iw_bench_samples, samples_fields);
+
+static const struct iwi_field bench_fields[] = {
+    IWI_INLINE_POINTER(iw_bench_result, samples, samples_schema),
+    IWI_VALUE(iw_bench_result, command),
+    IWI_VALUE(iw_bench_result, time_scale),
+    IWI_VALUE(iw_bench_result, quantum_ns),
+    IWI_VALUE_AS(iw_bench_result, own_share, "own_noise_share"),
+    IWI_OBJECT_AS(iw_bench_result, times[IW_BENCH_QUIET], "quiet", times_schema),
+    IWI_OBJECT_AS(iw_bench_result, times[IW_BENCH_NOISY], "noisy", times_schema, .is_there = has_noisy),
+    IWI_VALUE_ARRAY(iw_bench_result, bin_begin_ns),
+    IWI_OBJECT_AS(iw_bench_result, injection, "noise", injection_schema, .is_there = has_noise),
+    IWI_ESTIMATE(iw_bench_result, slowdown, .is_there = has_noise),
+    IWI_ESTIMATE(iw_bench_result, max_slowdown, .is_there = has_noise),
+    IWI_VALUE(iw_bench_result, pair_slowdown),
+    IWI_OBJECT(iw_bench_result, baseline, baseline_schema, .is_there = has_baseline),
+    IWI_OBJECT(iw_bench_result, simulated, simulated_schema, .is_there = has_simulated),
+};
+static const struct iwi_schema bench_schema = IWI_SCHEMA(iw_bench_result, bench_fields);
+
+/* Work that takes no time, and bins that are no range, cannot be drawn. */
+static iw_status check(const iw_log *log, const char *name, const void *subject)
+{
+    const iw_bench_result *result = subject;
+
+    if (!(result->quantum_ns > 0.0 && result->time_scale > 0.0)) {
+        return iwi_fail(log, IW_ERR_FORMAT, "'%s': quantum_ns and time_scale must be above zero", name);
+    }
+    for (size_t i = 0; i < IW_BENCH_BINS; i++) {
+        if (!(result->bin_begin_ns[i] > 0.0 && result->bin_begin_ns[i] < result->bin_begin_ns[i + 1])) {
+            return iwi_fail(log, IW_ERR_FORMAT, "'%s': bin_begin_ns[%zu]: bins must ascend", name, i);
+        }
+    }
+    return IW_OK;
+}
+
+/* ---- the document ---- */
+
+static void say_phase(struct iwi_document *doc, const char *name, double ns, const iw_estimate *slowdown)
+{
+    iwi_row(doc, name, iwi_ns(doc, ns), slowdown != NULL ? iwi_slower(doc, slowdown->value) : "",
+            slowdown != NULL ? iwi_bench_interval(doc, *slowdown) : "");
+}
+
+/* Times of blocks are the only ones that a simulation has, too. */
+static void say_phases(struct iwi_document *doc, const iw_bench_result *result)
+{
+    IWI_TABLE(doc, "A phase, by the times of whole blocks", {"", IWI_WORDS}, {"time", IWI_NUMBER},
+              {"slowdown", IWI_NUMBER}, {"95 % interval", IWI_WORDS});
+    say_phase(doc, "without injected noise", result->times[IW_BENCH_QUIET].phase_ns.value, NULL);
+    say_phase(doc, "with injected noise", result->times[IW_BENCH_NOISY].phase_ns.value, &result->slowdown);
+    if (has_simulated(result)) {
+        say_phase(doc, "simulated without noise", result->simulated.noiseless_ns, NULL);
+        say_phase(doc, "simulated with the same noise", result->simulated.noisy_ns,
+                  &result->simulated.slowdown);
+    }
+}
+
+static void say_mean(struct iwi_document *doc, const char *name, const iw_bench_times *times)
+{
+    const iw_estimate both = times->qtbt.mean_ns;
+
+    iwi_row(doc, name, iwi_ns(doc, times->qt.mean_ns.value), iwi_ns(doc, times->bt.mean_ns.value),
+            iwi_ns(doc, both.value),
+            isnan(both.low) ? "" : iwi_brackets(doc, iwi_ns(doc, both.low), iwi_ns(doc, both.high)));
+}
+
+static void say_means(struct iwi_document *doc, const iw_bench_result *result)
+{
+    IWI_TABLE(doc, "Means of the slowest rank of each phase", {"", IWI_WORDS}, {"work", IWI_NUMBER},
+              {"operation", IWI_NUMBER}, {"both", IWI_NUMBER}, {"95 % interval of both", IWI_WORDS});
+    say_mean(doc, has_noisy(result) ? "without injected noise" : "measured", &result->times[IW_BENCH_QUIET]);
+    if (has_noisy(result)) {
+        say_mean(doc, "with injected noise", &result->times[IW_BENCH_NOISY]);
+    }
+    if (has_noisy(result) && result->samples->op == IW_BENCH_BARRIER) {
+        iwi_row(doc, "slowdown", "", "", iwi_slower(doc, result->max_slowdown.value),
+                iwi_bench_interval(doc, result->max_slowdown));
+    }
+}
+
+/* Pages have them below the figures. */
+static void say_quantiles(struct iwi_document *doc, const iw_bench_result *result)
+{
+    const bool is_noisy = has_noisy(result);
+    const struct iwi_column columns[] = {
+        {"", IWI_WORDS}, {is_noisy ? "without noise" : "time", IWI_NUMBER}, {"with noise", IWI_NUMBER}};
+
+    iwi_only(doc, IWI_IN_TEXT);
+    iwi_table(doc, "How long phases take (work and operation)", columns, is_noisy ? 3 : 2);
+    for (size_t i = 0; i < IW_BENCH_QUANTILES; i++) {
+        iwi_row(doc,
+                i == 0                        ? "shortest"
+                : i + 1 == IW_BENCH_QUANTILES ? "longest"
+                                              : iwi_say(doc, "%g %%", 100.0 * iw_bench_quantile(i)),
+                iwi_ns(doc, result->times[IW_BENCH_QUIET].qtbt.quantile_ns[i]),
+                iwi_ns(doc, result->times[IW_BENCH_NOISY].qtbt.quantile_ns[i]));
+    }
+    iwi_only(doc, IWI_EVERYWHERE);
+}
+
+/* Their times are as they ran. */
+static void say_ranks(struct iwi_document *doc, const iw_bench_result *result)
+{
+    static const struct iwi_column columns[] = {
+        {"rank", IWI_NUMBER},
+        {"host", IWI_WORDS},
+        {"undisturbed", IWI_NUMBER},
+        {"work", IWI_NUMBER},
+        {"operation", IWI_NUMBER},
+        {"noisy work", IWI_NUMBER},
+        {"noisy operation", IWI_NUMBER},
+    };
+    const double scale = 1.0 / result->time_scale;
+
+    iwi_section(doc, "ranks", "Means of each rank");
+    iwi_table(doc, "", columns, has_noisy(result) ? 7 : 5);
+    for (uint32_t i = 0; i < result->samples->ranks; i++) {
+        const iw_bench_rank *rank = &result->samples->of_rank[i];
+
+        iwi_row(doc, iwi_say(doc, "%" PRIu32, i), rank->host, iwi_ns(doc, rank->undisturbed_ns * scale),
+                iwi_ns(doc, rank->qt_ns[IW_BENCH_QUIET] * scale),
+                iwi_ns(doc, rank->bt_ns[IW_BENCH_QUIET] * scale),
+                iwi_ns(doc, rank->qt_ns[IW_BENCH_NOISY] * scale),
+                iwi_ns(doc, rank->bt_ns[IW_BENCH_NOISY] * scale));
+    }
+}
+
+static void say_origin(struct iwi_document *doc, const iw_bench_result *result)
+{
+    const iw_bench_samples *samples = result->samples;
+
+    iwi_only(doc, IWI_ON_PAGES);
+    iwi_section(doc, "origin", "How it was measured");
+    IWI_TABLE(doc, "", {"", IWI_WORDS}, {"", IWI_WORDS});
+    iwi_row(doc, "command", result->command != NULL ? result->command : "-");
+    iwi_row(doc, "ranks",
+            iwi_say(doc, "%" PRIu32 " on %" PRIu32 " host%s", samples->ranks, samples->hosts,
+                    iwi_s(samples->hosts)));
+    iwi_row(doc, "MPI", iwi_say(doc, "%s: %s", samples->mpi, samples->mpi_version));
+    iwi_row(doc, "clock", samples->clock);
+    iwi_row(doc, "took", iwi_ns(doc, samples->seconds * 1e9));
+    if (has_noise(result)) {
+        iwi_row(doc, "injected by", result->injection.back_end);
+    }
+    iwi_only(doc, IWI_EVERYWHERE);
+}
+
+static void show_histogram(struct iwi_document *doc, const iw_bench_result *result, int kind)
+{
+    struct iwi_figure *figure = NULL;
+
+    if (result->times[kind].count > 0) {
+        const iw_status made = iwi_bench_figure(doc->log, result, kind, &figure);
+
+        iwi_show_figure(doc, made, figure);
+    }
+}
+
+static void write_doc(struct iwi_document *doc, const void *subject)
+{
+    const iw_bench_result *result = subject;
+
+    iwi_title(doc, "Benchmark: %s", iwi_bench_op_text(doc, result));
+    iwi_subtitle(doc, "Phases of work and an operation, on %" PRIu32 " rank%s", result->samples->ranks,
+                 iwi_s(result->samples->ranks));
+    iwi_bench_say_verdict(doc, result);
+    iwi_only(doc, IWI_ON_PAGES | IWI_IN_PLOTS);
+    show_histogram(doc, result, IW_BENCH_QUIET);
+    show_histogram(doc, result, IW_BENCH_NOISY);
+    iwi_section(doc, "times", "How long phases take");
+    iwi_only(doc, IWI_EVERYWHERE);
+    if (has_noisy(result)) {
+        say_phases(doc, result);
+    }
+    say_means(doc, result);
+    say_quantiles(doc, result);
+    say_ranks(doc, result);
+    iwi_section(doc, "certainty", "How sure");
+    iwi_bench_say_notes(doc, result);
+    say_origin(doc, result);
+}
+
+const struct iwi_kind iwi_bench_kind = {
+    .name = "bench",
+    .schema_id = "idlewave.bench/2",
+    .schema = &bench_schema,
+    .write_doc = write_doc,
+    .check = check,
+};
+
+iw_doc iw_bench_doc(const iw_bench_result *result)
+{
+    return (iw_doc){&iwi_bench_kind, result};
+}
+
+/* ---- other files ---- */
+
+iw_status iw_bench_write_csv(const iw_log *log, const iw_bench_samples *samples, FILE *out)
+{
+    (void)fputs("phase,block,noise,qt_ns,bt_ns,qtbt_ns,op_ns\n", out);
+    for (size_t i = 0; i < samples->count; i++) {
+        (void)fprintf(out, "%" PRIu64 ",%" PRIu32 ",%d,%.0f,%.0f,%.0f,%.0f\n", (uint64_t)i * samples->stride,
+                      samples->block[i], samples->is_noisy[i] ? 1 : 0, samples->qt_ns[i], samples->bt_ns[i],
+                      samples->qtbt_ns[i], samples->op_ns[i]);
+    }
+    return iwi_check_written(log, out, "the phases");
+}
+
+iw_status iw_bench_load_baseline(const iw_log *log, const char *path, iw_bench_baseline *baseline_p)
+{
+    const iw_bench_result *result;
+    iw_doc_file *file;
+    iw_status status = IW_OK;
+
+    IW_TRY(iw_doc_open(log, path, &file));
+    if (iw_doc_of(file).kind == &iwi_bench_kind) {
+        result = iw_doc_of(file).subject;
+        *baseline_p = (iw_bench_baseline){.op = result->samples->op,
+                                          .bytes = result->samples->bytes,
+                                          .qtbt_ns = result->times[IW_BENCH_QUIET].qtbt.mean_ns,
+                                          .quantum_ns = result->quantum_ns,
+                                          .ranks = result->samples->ranks};
+        snprintf(baseline_p->path, sizeof baseline_p->path, "%s", path);
+    } else {
+        status = iwi_fail(log, IW_ERR_FORMAT, "'%s' is no result of a benchmark", path);
+    }
+    iw_doc_close(file);
+    return status;
+}
