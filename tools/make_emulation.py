@@ -46,6 +46,9 @@ def self_check(arguments, noise, back_end, *more):
     return json.loads(done.stdout) if done.stdout.startswith("{") else None
 
 
+QUANTILES = (10, 25, 50, 75, 90, 99)  # of durations, as the JSON has them
+
+
 def verdict(fidelity):
     return "yes" if fidelity["right"] else "**no**" if fidelity["can_tell"] else "cannot tell"
 
@@ -53,11 +56,12 @@ def verdict(fidelity):
 def fidelity_row(noise, back_end, result):
     fidelity, costs = result["fidelity"], result["costs"]
     power, count = fidelity["power"], fidelity["count"]
-    quantiles = fidelity["durations"]["quantiles"]
-    worst = max(quantiles, key=lambda q: abs(q["observed_ns"] / q["expected_ns"] - 1))
+    durations = fidelity["durations"]
+    q, expected, observed = max(zip(QUANTILES, durations["quantile_expected_ns"], durations["quantile_observed_ns"]),
+                                key=lambda row: abs(row[2] / row[1] - 1))
     return (f"`{noise}`", back_end, f"{costs['floor_ns'] / 1e3:.1f}", f"{costs['late_p50_ns'] / 1e3:.1f}, {costs['late_p99_ns'] / 1e3:.1f}",
             f"{100 * (power['observed'] / power['expected'] - 1):+.1f}", f"{count['observed']} of {count['expected']}",
-            f"p{100 * worst['q']:.0f}: {worst['observed_ns'] / 1e3:.1f} for {worst['expected_ns'] / 1e3:.1f} us", verdict(fidelity))
+            f"p{q}: {observed / 1e3:.1f} for {expected / 1e3:.1f} us", verdict(fidelity))
 
 
 def fidelity_table(arguments):

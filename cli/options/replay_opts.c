@@ -47,7 +47,7 @@ const struct opt_group replay_groups[REPLAY_GROUP_COUNT] = {
     OPT_GROUP("Noise", most_rows, 0),
     OPT_GROUP("How it is made", make_rows, 0),
     OPT_GROUP("Checking it", check_rows, 0),
-    SHOWN_JSON_GROUP("Checking it", offsetof(struct replay_opts, shown)),
+    SHOWN_GROUP("Checking it", offsetof(struct replay_opts, shown)),
     OPT_GROUP("Output", output_rows, 0),
 };
 

@@ -77,13 +77,13 @@ static void say_before(const struct ui *ui, const struct node_log *node_log, con
     }
 }
 
-static int check_itself(const struct node_log *node_log, const struct replay *replay)
+static int check_itself(struct ui *ui, const struct node_log *node_log, const struct replay *replay)
 {
     const struct replay_check_opts opts = {.duration_ns = replay->opts->check_ps / IW_PS_PER_NS,
                                            .want_naive = replay->opts->want_naive,
-                                           .format = (enum output_format)replay->opts->shown.format};
+                                           .shown = &replay->opts->shown};
 
-    return replay_self_check(replay, &node_log->log, &opts);
+    return replay_self_check(ui, replay, &node_log->log, &opts);
 }
 
 static int replay_program(struct ui *ui, struct node_log *node_log, const struct replay_opts *opts,
@@ -104,7 +104,7 @@ static int replay_program(struct ui *ui, struct node_log *node_log, const struct
         code = replay_prepare(ui, node_log, opts, &replay);
     }
     if (code == UI_DONE && opts->is_check) {
-        code = check_itself(node_log, &replay);
+        code = check_itself(ui, node_log, &replay);
     } else if (code == UI_DONE && opts->is_dry) {
         if (node_log->rank == 0) {
             replay_describe(&replay);

@@ -217,12 +217,14 @@ static void name_noise(const struct opt_list *noise, char *name, size_t size)
     }
 }
 
-int replay_self_check(const struct replay *replay, const iw_log *log, const struct replay_check_opts *opts)
+int replay_self_check(struct ui *ui, const struct replay *replay, const iw_log *log,
+                      const struct replay_check_opts *opts)
 {
     const int cpu = sched_getcpu();
     struct check check = {.replay = replay, .log = log, .opts = opts};
     char name[512];
     iw_status status;
+    int code;
 
     check.cpu = cpu >= 0 ? (uint32_t)cpu : 0;
     check.trace_cpu = replay->launcher.local_rank % replay->recording->cpu_count;
@@ -231,12 +233,7 @@ int replay_self_check(const struct replay *replay, const iw_log *log, const stru
     check.report.back_end = iw_back_end_name((iw_back_end)replay->opts->injection.back_end);
     check.report.costs = replay->costs;
     status = check_all(&check);
-    if (status == IW_OK) {
-        status = opts->format == OUTPUT_JSON ? iw_fidelity_write_json(log, &check.report, stdout)
-                                             : iw_fidelity_write_text(log, &check.report, stdout);
-    }
-    if (status != IW_OK) {
-        return ui_exit_of(status);
-    }
-    return iw_fidelity_is_right(&check.report.fidelity) ? UI_DONE : UI_NEGATIVE;
+    code =
+        status == IW_OK ? shown_write(ui, opts->shown, iw_fidelity_doc(&check.report)) : ui_exit_of(status);
+    return code != UI_DONE || iw_fidelity_is_right(&check.report.fidelity) ? code : UI_NEGATIVE;
 }

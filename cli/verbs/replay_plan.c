@@ -39,9 +39,9 @@ int replay_check(struct ui *ui, const struct replay_opts *opts)
     if (opts->is_check && opts->is_dry) {
         return ui_usage(ui, "--self-check or --dry-run, not both");
     }
-    if (!opts->is_check &&
-        (opt_typed(opts, want_naive) || opt_typed(&opts->shown, format) || opt_typed(opts, check_ps))) {
-        return ui_usage(ui, "--duration, --naive and --format are for --self-check");
+    if (!opts->is_check && (opt_typed(opts, want_naive) || opt_typed(&opts->shown, format) ||
+                            opt_typed(&opts->shown, plot) || opt_typed(opts, check_ps))) {
+        return ui_usage(ui, "--duration, --naive, --format and --plot are for --self-check");
     }
     if (opts->is_check && opts->check_ps < 100 * IW_PS_PER_MS) {
         return ui_usage(ui, "--duration needs 100 ms at least");

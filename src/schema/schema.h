@@ -41,7 +41,8 @@ enum iwi_type {
     IWI_T_CPUS,    /* iw_cpu_set: "2-7"; "" for none */
     IWI_T_OBJECT,  /* of another schema */
     IWI_T_REAL_OF, /* computed when it is written, not read */
-    IWI_T_TEXT_OF
+    IWI_T_TEXT_OF,
+    IWI_T_BOOL_OF
 };
 
 enum iwi_holder {
@@ -68,6 +69,7 @@ struct iwi_field {
     const char *(*name)(unsigned value);   /* IWI_T_ENUM, IWI_KEYED; NULL behind the last */
     double (*real_of)(const void *object); /* of the struct that has the field */
     const char *(*text_of)(const void *object);
+    bool (*bool_of)(const void *object);
     bool (*is_there)(const void *object); /* NULL: always; if not: null */
     bool is_optional;                     /* left out if it is not there, and need not be there to be read */
     bool is_row;                          /* CSV: a line for each item */
@@ -187,6 +189,15 @@ struct iwi_schema {
 #define IWI_TEXT_OF(k, function, ...)                                         \
     {                                                                         \
         .key = (k), .type = IWI_T_TEXT_OF, .text_of = (function), __VA_ARGS__ \
+    }
+#define IWI_BOOL_OF(k, function, ...)                                         \
+    {                                                                         \
+        .key = (k), .type = IWI_T_BOOL_OF, .bool_of = (function), __VA_ARGS__ \
+    }
+/* Some members of T as an object of their own: `schema` is of T too. */
+#define IWI_GROUP(T, k, schema, ...)                                                      \
+    {                                                                                     \
+        .key = (k), .type = IWI_T_OBJECT, .size = sizeof(T), .of = &(schema), __VA_ARGS__ \
     }
 
 extern const struct iwi_schema iwi_estimate_schema; /* iw_estimate */

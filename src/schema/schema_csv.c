@@ -112,6 +112,7 @@ static void write_cell(struct line *line, const struct iwi_field *field, const v
             continue;
         }
         switch (field->type) {
+        case IWI_T_BOOL_OF: (void)fprintf(line->out, "%d", field->bool_of(object)); break;
         case IWI_T_REAL_OF: write_real(line->out, field->real_of(object)); break;
         case IWI_T_TEXT_OF:
             text = field->text_of(object);

@@ -6,7 +6,8 @@
 static const char *json_type_of(enum iwi_type type)
 {
     switch (type) {
-    case IWI_T_BOOL: return "boolean";
+    case IWI_T_BOOL:
+    case IWI_T_BOOL_OF: return "boolean";
     case IWI_T_REAL:
     case IWI_T_PS:
     case IWI_T_REAL_OF: return "number";

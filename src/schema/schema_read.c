@@ -250,7 +250,7 @@ static iw_status read_fields(struct reader *reader, const struct iwi_schema *sch
         const struct iwi_field *field = &schema->fields[i];
         const json_t *value = json_object_get(json, field->key);
 
-        if (field->type == IWI_T_REAL_OF || field->type == IWI_T_TEXT_OF) {
+        if (field->type >= IWI_T_REAL_OF) {
             continue;
         }
         if (iwi_field_is_inlined(field)) {

@@ -68,6 +68,7 @@ static json_t *field_json(const struct iwi_field *field, const void *object)
     default: break;
     }
     switch (field->type) {
+    case IWI_T_BOOL_OF: return json_boolean(field->bool_of(object));
     case IWI_T_REAL_OF: return iwi_json_number(field->real_of(object));
     case IWI_T_TEXT_OF:
         text = field->text_of(object);

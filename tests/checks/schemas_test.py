@@ -24,10 +24,11 @@ SAMPLES = SOURCE / "tests/data/results"
 EXAMPLES = {
     "bench": None,
     "forecast": "idlewave simulate --pattern allreduce --ranks 64 --dry-run",
+    "fidelity": "idlewave replay --noise periodic:100Hz,500us --calibrate 50ms --self-check --duration 500ms",
     "net": None,  # an MPI
     "verify": "idlewave verify --sysroot $SOURCE/tests/data/nodes/container",
 }
-VARYING = {"forecast"}  # what they print depends on the speed of the machine
+VARYING = {"forecast", "fidelity"}  # what they print depends on the machine
 
 
 def shell(command, folder):

@@ -5,7 +5,6 @@
  *                                  .observed = &under->cpus[0], .host = &quiet->cpus[0],
  *                                  .time_scale = 9.0, .floor_ns = 2100.0};
  *     st = iw_fidelity_compare(log, &inputs, &fidelity);
- *     st = iw_fidelity_write_text(log, &fidelity, stdout);
  *
  * A probe watches a thread while noise is injected into it. What it saw is matched in time with what was to
  * be made; what nothing was made for is the host's own. docs/validation/emulation.md has the equations.
@@ -16,6 +15,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include <idlewave/doc.h>
 #include <idlewave/internal/inject.h>
 #include <idlewave/recording.h>
 
@@ -27,17 +27,17 @@ extern "C" {
 IW_API double iw_fidelity_quantile(size_t q);
 
 /* What is asked for. */
-#define IW_FIDELITY_POWER 0.05         /* noise power: within this share; so much more beside it */
-#define IW_FIDELITY_COUNT 0.01         /* number of detours: so many fewer, so many more */
+#define IW_FIDELITY_POWER 0.05         /* noise power: tolerated relative error, and as much beside it */
+#define IW_FIDELITY_COUNT 0.01         /* tolerated relative error of the number of detours */
 #define IW_FIDELITY_QUANTILE 0.10      /* each quantile, or */
-#define IW_FIDELITY_QUANTILE_NS 3000.0 /* so many ns as made, time scale included */
+#define IW_FIDELITY_QUANTILE_NS 3000.0 /* this error in ns as made, time scale included */
 
 typedef struct iw_fidelity_inputs {
     const iw_detours *expected; /* the trace as it was recorded, before scaling */
     const iw_detours *planned;  /* what is to be made, after scaling; NULL: `expected`, scaled */
     const iw_detours *observed; /* under injection */
     const iw_detours *host;     /* without */
-    double time_scale;          /* observed starts and durations are so many times those of the trace */
+    double time_scale;          /* observed starts and durations are those of the trace times this */
     double floor_ns;            /* after scaling: no shorter detour can be made */
 } iw_fidelity_inputs;
 
@@ -99,13 +99,7 @@ typedef struct iw_fidelity_report {
     iw_fidelity naive;
 } iw_fidelity_report;
 
-/** Verdict, table, how sure; 80 columns. */
-IW_API IW_NODISCARD iw_status iw_fidelity_write_text(const iw_log *log, const iw_fidelity_report *report,
-                                                     FILE *out);
-
-/** One JSON object, schema "idlewave.fidelity/1". */
-IW_API IW_NODISCARD iw_status iw_fidelity_write_json(const iw_log *log, const iw_fidelity_report *report,
-                                                     FILE *out);
+IW_API iw_doc iw_fidelity_doc(const iw_fidelity_report *report);
 
 #ifdef __cplusplus
 }

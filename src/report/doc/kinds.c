@@ -3,6 +3,12 @@
  */
 #include "report/doc/kinds.h"
 
+/* clang-format off */
 const struct iwi_kind *const iwi_kinds[] = {
-    &iwi_bench_kind, &iwi_forecast_kind, &iwi_verify_kind, &iwi_net_kind, NULL,
+    &iwi_bench_kind,
+    &iwi_fidelity_kind,
+    &iwi_forecast_kind,
+    &iwi_net_kind,
+    &iwi_verify_kind,
+    NULL,
 };

@@ -7,8 +7,9 @@
 #include "report/doc/doc.h"
 
 extern const struct iwi_kind iwi_bench_kind;
+extern const struct iwi_kind iwi_fidelity_kind;
 extern const struct iwi_kind iwi_forecast_kind;
-extern const struct iwi_kind iwi_verify_kind;
 extern const struct iwi_kind iwi_net_kind;
+extern const struct iwi_kind iwi_verify_kind;
 
 #endif

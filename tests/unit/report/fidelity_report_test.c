@@ -45,23 +45,21 @@ static iw_fidelity_report sample(void)
     return report;
 }
 
-typedef iw_status (*writer)(const iw_log *log, const iw_fidelity_report *report, FILE *out);
-
-static char *written(writer write, const iw_fidelity_report *report)
+static char *written(iw_doc_format format, const iw_fidelity_report *report)
 {
     char *text = NULL;
     size_t size;
     FILE *out = open_memstream(&text, &size);
 
     assert_non_null(out);
-    assert_ok(write(NULL, report, out));
+    assert_ok(iw_doc_write(NULL, iw_fidelity_doc(report), format, NULL, out));
     assert_int_equal(fclose(out), 0);
     return text;
 }
 
 static void assert_says(const iw_fidelity_report *report, const char *expected)
 {
-    char *text = written(iw_fidelity_write_text, report), *end = text;
+    char *text = written(IW_DOC_TEXT, report), *end = text;
 
     for (const char *c = text; *c != '\0'; c++) { /* as if it were one line */
         if (*c != '\n' && (*c != ' ' || (end > text && end[-1] != ' '))) {
@@ -80,7 +78,7 @@ static void assert_says(const iw_fidelity_report *report, const char *expected)
 static void the_verdict_comes_first_with_its_three_numbers(void **state)
 {
     const iw_fidelity_report report = sample();
-    char *text = written(iw_fidelity_write_text, &report);
+    char *text = written(IW_DOC_TEXT, &report);
     static const char first[] = "timer of node.h5 is what was asked for: noise power +1.00 %, 897 of 900";
 
     (void)state;
@@ -91,7 +89,7 @@ static void the_verdict_comes_first_with_its_three_numbers(void **state)
     free(text);
     assert_says(&report, "the p50 of durations, which is off most, 32.0 us for 30.0 us.");
     assert_says(&report, "Floor 2.10 us, overhead 900 ns, deadline error 1.20 us, 1 of 100 above 3.40 us");
-    assert_says(&report, "Of the trace 80.0 % of the detours and 90.0 % of the noise time");
+    assert_says(&report, "80.0 % of the trace's detours and 90.0 % of its noise time");
     assert_says(&report, "10 of 910 detours came while the host had the CPU");
 }
 
@@ -148,10 +146,10 @@ static void numbers_are_in_json_and_what_does_not_exist_is_null(void **state)
 
     (void)state;
     report.fidelity.ks = NAN;
-    text = written(iw_fidelity_write_json, &report);
+    text = written(IW_DOC_JSON, &report);
     object = json_loads(text, 0, NULL);
     assert_non_null(object);
-    assert_string_equal(json_string_value(json_object_get(object, "schema")), "idlewave.fidelity/1");
+    assert_string_equal(json_string_value(json_object_get(object, "schema")), "idlewave.fidelity/2");
     assert_true(json_is_null(json_object_get(object, "naive")));
     fidelity = json_object_get(object, "fidelity");
     durations = json_object_get(fidelity, "durations");
@@ -159,7 +157,8 @@ static void numbers_are_in_json_and_what_does_not_exist_is_null(void **state)
     assert_true(json_is_true(json_object_get(fidelity, "can_tell")));
     assert_int_equal(json_integer_value(json_object_get(json_object_get(fidelity, "count"), "hidden")), 10);
     assert_true(json_is_null(json_object_get(durations, "ks")));
-    assert_int_equal(json_array_size(json_object_get(durations, "quantiles")), IW_FIDELITY_QUANTILES);
+    assert_int_equal(json_array_size(json_object_get(durations, "quantile_observed_ns")),
+                     IW_FIDELITY_QUANTILES);
     json_decref(object);
     free(text);
 }

@@ -1,0 +1,380 @@
+/* Self-checks of injected noise.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include <math.h>
+
+#include <idlewave/internal/fidelity.h>
+
+#include "base/base.h"
+#include "report/doc/kinds.h"
+#include "report/kinds/noise_report.h"
+
+enum { NAME_COLUMNS = 40 };
+
+/* ---- the table ---- */
+
+static const struct iwi_field power_fields[] = {
+    IWI_VALUE_AS(iw_fidelity, power_expected, "expected"),
+    IWI_VALUE_AS(iw_fidelity, power_observed, "observed"),
+    IWI_VALUE_AS(iw_fidelity, power_by_host, "by_host"),
+    IWI_VALUE_AS(iw_fidelity, is_power_right, "right"),
+};
+static const struct iwi_schema power_schema = IWI_SCHEMA(iw_fidelity, power_fields);
+
+static const struct iwi_field count_fields[] = {
+    IWI_VALUE_AS(iw_fidelity, all_count, "planned"),
+    IWI_VALUE_AS(iw_fidelity, hidden_count, "hidden"),
+    IWI_VALUE(iw_fidelity, hidden_by_host),
+    IWI_VALUE_AS(iw_fidelity, planned_count, "expected"),
+    IWI_VALUE_AS(iw_fidelity, matched_count, "observed"),
+    IWI_VALUE_AS(iw_fidelity, merged_count, "merged"),
+    IWI_VALUE_AS(iw_fidelity, excess_count, "excess"),
+    IWI_VALUE_AS(iw_fidelity, own_count, "own"),
+    IWI_VALUE_AS(iw_fidelity, observed_count, "all"),
+    IWI_VALUE_AS(iw_fidelity, is_count_right, "right"),
+};
+static const struct iwi_schema count_schema = IWI_SCHEMA(iw_fidelity, count_fields);
+
+static const struct iwi_field duration_fields[] = {
+    IWI_VALUE_AS(iw_fidelity, compared_count, "compared"),
+    IWI_VALUE_ARRAY(iw_fidelity, quantile_expected_ns),
+    IWI_VALUE_ARRAY(iw_fidelity, quantile_observed_ns),
+    IWI_VALUE(iw_fidelity, ks),
+    IWI_VALUE(iw_fidelity, wasserstein_ns),
+    IWI_VALUE(iw_fidelity, kl),
+    IWI_VALUE_AS(iw_fidelity, are_quantiles_right, "right"),
+};
+static const struct iwi_schema durations_schema = IWI_SCHEMA(iw_fidelity, duration_fields);
+
+static const struct iwi_field host_fields[] = {
+    IWI_VALUE_AS(iw_fidelity, host_share, "share"),
+    IWI_VALUE_AS(iw_fidelity, host_rate_hz, "rate_hz"),
+    IWI_VALUE_AS(iw_fidelity, own_share, "share_meanwhile"),
+    IWI_VALUE_AS(iw_fidelity, own_rate_hz, "rate_meanwhile_hz"),
+    IWI_VALUE_AS(iw_fidelity, is_own_right, "right"),
+};
+static const struct iwi_schema host_schema = IWI_SCHEMA(iw_fidelity, host_fields);
+
+static bool is_right(const void *object)
+{
+    return iw_fidelity_is_right(object);
+}
+
+static bool can_tell(const void *object)
+{
+    return iw_fidelity_can_tell(object);
+}
+
+static const struct iwi_field fidelity_fields[] = {
+    IWI_BOOL_OF("right", is_right),
+    IWI_BOOL_OF("can_tell", can_tell),
+    IWI_VALUE(iw_fidelity, is_hidden),
+    IWI_VALUE(iw_fidelity, is_drowned),
+    IWI_VALUE(iw_fidelity, time_scale),
+    IWI_VALUE(iw_fidelity, watched_ns),
+    IWI_GROUP(iw_fidelity, "power", power_schema),
+    IWI_GROUP(iw_fidelity, "count", count_schema),
+    IWI_GROUP(iw_fidelity, "durations", durations_schema),
+    IWI_GROUP(iw_fidelity, "host", host_schema),
+    IWI_VALUE(iw_fidelity, late_spread_ns),
+};
+static const struct iwi_schema fidelity_schema = IWI_SCHEMA(iw_fidelity, fidelity_fields);
+
+static const struct iwi_field cost_fields[] = {
+    IWI_VALUE(iw_inject_costs, floor_ns),    IWI_VALUE(iw_inject_costs, overhead_ns),
+    IWI_VALUE(iw_inject_costs, late_share),  IWI_VALUE(iw_inject_costs, late_p50_ns),
+    IWI_VALUE(iw_inject_costs, late_p99_ns), IWI_VALUE(iw_inject_costs, gap_ns),
+};
+static const struct iwi_schema costs_schema = IWI_SCHEMA(iw_inject_costs, cost_fields);
+
+static const struct iwi_field trace_fields[] = {
+    IWI_VALUE_AS(iw_inject_facts, event_count, "events"),
+    IWI_VALUE_AS(iw_inject_facts, as_recorded_count, "as_recorded"),
+    IWI_VALUE_AS(iw_inject_facts, made_count, "made"),
+    IWI_VALUE(iw_inject_facts, noise_ns),
+    IWI_VALUE(iw_inject_facts, as_recorded_ns),
+    IWI_VALUE(iw_inject_facts, made_ns),
+    IWI_VALUE(iw_inject_facts, length_ns),
+};
+static const struct iwi_schema trace_schema = IWI_SCHEMA(iw_inject_facts, trace_fields);
+
+static const struct iwi_field injected_fields[] = {
+    IWI_VALUE_AS(iw_inject_counts, made_count, "made"),
+    IWI_VALUE_AS(iw_inject_counts, skipped_count, "skipped"),
+    IWI_VALUE(iw_inject_counts, made_ns),
+    IWI_VALUE(iw_inject_counts, skipped_ns),
+    IWI_VALUE(iw_inject_counts, late_max_ns),
+};
+static const struct iwi_schema injected_schema = IWI_SCHEMA(iw_inject_counts, injected_fields);
+
+static double kl_ratio(const void *object)
+{
+    return iw_fidelity_kl_ratio(object);
+}
+
+static bool has_naive(const void *object)
+{
+    return ((const iw_fidelity_report *)object)->has_naive;
+}
+
+static const struct iwi_field report_fields[] = {
+    IWI_VALUE(iw_fidelity_report, noise),
+    IWI_VALUE(iw_fidelity_report, back_end),
+    IWI_OBJECT(iw_fidelity_report, costs, costs_schema),
+    IWI_OBJECT_AS(iw_fidelity_report, facts, "trace", trace_schema),
+    IWI_OBJECT_AS(iw_fidelity_report, counts, "injected", injected_schema),
+    IWI_OBJECT(iw_fidelity_report, fidelity, fidelity_schema),
+    IWI_REAL_OF("kl_ratio", kl_ratio),
+    IWI_VALUE(iw_fidelity_report, has_naive),
+    IWI_OBJECT(iw_fidelity_report, naive, fidelity_schema, .is_there = has_naive),
+};
+static const struct iwi_schema report_schema = IWI_SCHEMA(iw_fidelity_report, report_fields);
+
+static iw_status check(const iw_log *log, const char *name, const void *subject)
+{
+    const iw_fidelity_report *report = subject;
+
+    return report->noise != NULL && report->back_end != NULL
+               ? IW_OK
+               : iwi_fail(log, IW_ERR_FORMAT, "'%s' does not say which noise was injected, or how", name);
+}
+
+/* ---- words ---- */
+
+static double relative(double observed, double expected)
+{
+    return expected > 0.0 ? observed / expected - 1.0 : NAN;
+}
+
+static const char *signed_percent(struct iwi_document *doc, double share)
+{
+    return isfinite(share) ? iwi_say(doc, "%+.2f %%", 100.0 * share) : "-";
+}
+
+static const char *short_ns(struct iwi_document *doc, double ns)
+{
+    return iwi_say(doc, "%s", iwi_ns_short_text(ns, (char[IWI_NUMBER_SIZE]){0}));
+}
+
+static const char *share_of(struct iwi_document *doc, double share)
+{
+    return iwi_say(doc, "%s", iwi_share_text(share, (char[IWI_NUMBER_SIZE]){0}));
+}
+
+static const char *rate_of(struct iwi_document *doc, double hz)
+{
+    return iwi_say(doc, "%s", iwi_rate_text(hz, (char[IWI_NUMBER_SIZE]){0}));
+}
+
+static const char *count_of(struct iwi_document *doc, uint64_t count)
+{
+    return iwi_say(doc, "%s", iwi_count_text(count, (char[IWI_NUMBER_SIZE]){0}));
+}
+
+/* The quantile that is off most, of those that count: over the share, and over the time. */
+static bool find_worst_quantile(const iw_fidelity *f, size_t *index_p)
+{
+    double worst = -1.0;
+
+    for (size_t q = 0; q < IW_FIDELITY_QUANTILES; q++) {
+        const double error_ns = fabs(f->quantile_observed_ns[q] - f->quantile_expected_ns[q]);
+        const double of_share = error_ns / (IW_FIDELITY_QUANTILE * f->quantile_expected_ns[q]);
+        const double of_time = error_ns * f->time_scale / IW_FIDELITY_QUANTILE_NS;
+
+        if (fmin(of_share, of_time) > worst) {
+            worst = fmin(of_share, of_time);
+            *index_p = q;
+        }
+    }
+    return worst >= 0.0;
+}
+
+/* ---- the document ---- */
+
+static void say_doubt(struct iwi_document *doc, const iw_fidelity_report *report, const char *name)
+{
+    const iw_fidelity *f = &report->fidelity;
+
+    iwi_verdict(doc, "Cannot tell whether %s of %s is what was asked for: ", report->back_end, name);
+    if (f->is_hidden) {
+        iwi_more(doc, "the host had the CPU for itself when %s of %s detours were to be made. ",
+                 count_of(doc, f->hidden_count), count_of(doc, f->all_count));
+    } else {
+        iwi_more(doc, "the host takes so much of the CPU, in changing amounts, that what differs may be its "
+                      "doing. ");
+    }
+    iwi_more(doc, "Try again when less runs here.");
+}
+
+static void say_verdict(struct iwi_document *doc, const iw_fidelity_report *report)
+{
+    const iw_fidelity *f = &report->fidelity;
+    char buf[IWI_NAME_SIZE];
+    const char *name = iwi_plain_name(report->noise, NAME_COLUMNS, buf);
+    size_t q = 0;
+
+    if (!iw_fidelity_can_tell(f)) {
+        say_doubt(doc, report, name);
+        return;
+    }
+    iwi_verdict(doc, "%s of %s is %swhat was asked for: noise power %s%s, ", report->back_end, name,
+                iw_fidelity_is_right(f) ? "" : "not ",
+                signed_percent(doc, relative(f->power_observed, f->power_expected)),
+                f->is_power_right ? "" : " (over 5 %)");
+    iwi_more(doc, "%" PRIu64 " of %" PRIu64 " detours seen%s, ", f->matched_count, f->planned_count,
+             f->is_count_right ? "" : " (under 99 %)");
+    if (find_worst_quantile(f, &q)) {
+        iwi_more(doc, "the p%.0f of durations, which is off most, %s for %s", 100.0 * iw_fidelity_quantile(q),
+                 short_ns(doc, f->quantile_observed_ns[q]), short_ns(doc, f->quantile_expected_ns[q]));
+    } else {
+        iwi_more(doc, "no durations to compare");
+    }
+    iwi_more(doc, "%s%s.", f->are_quantiles_right ? "" : " (over 10 % and 3 us)",
+             f->is_own_right ? ""
+                             : "; beside it there are more detours, or longer ones, than the host's own");
+}
+
+static void show_quantiles(struct iwi_document *doc, const iw_fidelity *f)
+{
+    struct iwi_figure *figure = NULL;
+    const iw_status made = iwi_figure_new(doc->log, "Durations of detours", &figure);
+    struct iwi_mark *asked, *seen;
+
+    if (made == IW_OK) {
+        figure->message = "Quantiles of the durations as asked for and as seen, in the trace's time.";
+        figure->x = (struct iwi_figure_axis){
+            .label = "Share that is shorter", .unit = IWI_AXIS_SHARE, .low = 0.0, .high = 1.0};
+        figure->y = (struct iwi_figure_axis){.label = "Duration", .unit = IWI_AXIS_NS, .is_log = true};
+        asked = iwi_figure_mark(figure, IWI_MARK_LINE, iwi_series_ink(0), "asked for");
+        seen = iwi_figure_mark(figure, IWI_MARK_DOTS, IWI_INK_NOISE, "seen");
+        for (size_t q = 0; q < IW_FIDELITY_QUANTILES; q++) {
+            const double share = iw_fidelity_quantile(q);
+
+            if (f->quantile_expected_ns[q] > 0.0 && f->quantile_observed_ns[q] > 0.0) {
+                iwi_mark_add(figure, asked, (double[]){share, f->quantile_expected_ns[q]});
+                iwi_mark_add(figure, seen, (double[]){share, f->quantile_observed_ns[q]});
+            }
+        }
+        if (asked->count == 0) {
+            iwi_figure_free(figure);
+            figure = NULL;
+        }
+    }
+    iwi_show_figure(doc, made, figure);
+}
+
+static void say_naive(struct iwi_document *doc, const iw_fidelity_report *report)
+{
+    const double kl = report->naive.kl, ratio = iw_fidelity_kl_ratio(report);
+
+    if (report->has_naive) {
+        iwi_row(doc, "  not compensated", "", isfinite(kl) ? iwi_say(doc, "%.5f", kl) : "-",
+                isfinite(ratio) ? iwi_say(doc, "%.1f times as much", ratio)
+                : isfinite(kl)  ? "the host hid too much"
+                                : "nothing was seen");
+    }
+}
+
+static void say_numbers(struct iwi_document *doc, const iw_fidelity_report *report)
+{
+    const iw_fidelity *f = &report->fidelity;
+
+    IWI_TABLE(doc, "", {"", IWI_WORDS}, {"asked for", IWI_NUMBER}, {"seen", IWI_NUMBER},
+              {"difference", IWI_NUMBER});
+    iwi_unfold(doc);
+    iwi_row(doc, "noise power", share_of(doc, f->power_expected), share_of(doc, f->power_observed),
+            signed_percent(doc, relative(f->power_observed, f->power_expected)));
+    iwi_row(doc, "detours", count_of(doc, f->planned_count), count_of(doc, f->matched_count),
+            signed_percent(doc, relative((double)f->matched_count, (double)f->planned_count)));
+    for (size_t q = 0; q < IW_FIDELITY_QUANTILES; q++) {
+        if (isfinite(f->quantile_observed_ns[q])) {
+            iwi_row(doc, iwi_say(doc, "duration p%.0f", 100.0 * iw_fidelity_quantile(q)),
+                    short_ns(doc, f->quantile_expected_ns[q]), short_ns(doc, f->quantile_observed_ns[q]),
+                    signed_percent(doc, relative(f->quantile_observed_ns[q], f->quantile_expected_ns[q])));
+        }
+    }
+    if (isfinite(f->ks)) {
+        iwi_row(doc, "KS distance", "", iwi_say(doc, "%.4f", f->ks), "");
+        iwi_row(doc, "Wasserstein distance", "", short_ns(doc, f->wasserstein_ns), "");
+    }
+    if (isfinite(f->kl)) {
+        iwi_row(doc, "KL divergence", "", iwi_say(doc, "%.5f", f->kl), "");
+    }
+    say_naive(doc, report);
+}
+
+static void say_host(struct iwi_document *doc, const iw_fidelity *f)
+{
+    iwi_item(
+        doc,
+        "The host's own noise: %s of the time without injection (%s), %s meanwhile (%s), in detours that "
+        "were not injected. By the host's recording alone, without matching, noise power would be %s.",
+        share_of(doc, f->host_share), rate_of(doc, f->host_rate_hz), share_of(doc, f->own_share),
+        rate_of(doc, f->own_rate_hz), share_of(doc, f->power_by_host));
+    if (f->hidden_count > 0) {
+        iwi_item(doc,
+                 "%s of %s detours came while the host had the CPU for far longer; they are left out. By the "
+                 "host's recording it would be about %.0f.",
+                 count_of(doc, f->hidden_count), count_of(doc, f->all_count), f->hidden_by_host);
+    }
+    if (f->excess_count > 0) {
+        iwi_item(doc, "%s more came in far longer ones than the host explains: not seen as they should be.",
+                 count_of(doc, f->excess_count));
+    }
+}
+
+static void say_injection(struct iwi_document *doc, const iw_fidelity_report *report)
+{
+    const iw_inject_costs *costs = &report->costs;
+    const iw_inject_facts *facts = &report->facts;
+    const iw_fidelity *f = &report->fidelity;
+
+    iwi_item(doc, "Floor %s, overhead %s, deadline error %s, 1 of 100 above %s",
+             short_ns(doc, costs->floor_ns), short_ns(doc, costs->overhead_ns),
+             short_ns(doc, costs->late_p50_ns), short_ns(doc, costs->late_p99_ns));
+    if (isfinite(f->late_spread_ns)) {
+        iwi_more(doc, "; starts as seen: the 99th percentile is %s behind the median",
+                 short_ns(doc, f->late_spread_ns));
+    }
+    iwi_more(doc, ".");
+    iwi_item(doc,
+             "%.1f %% of the trace's detours and %.1f %% of its noise time can be made as recorded; the rest "
+             "is merged, which keeps its power. Durations of %s of them are compared",
+             100.0 * (double)facts->as_recorded_count / fmax((double)facts->event_count, 1.0),
+             100.0 * facts->as_recorded_ns / fmax(facts->noise_ns, 1.0), count_of(doc, f->compared_count));
+    if (f->time_scale > 1.0) {
+        iwi_more(doc, ", in the trace's time: as seen, over %g", f->time_scale);
+    }
+    iwi_more(doc, ". %s made, %s skipped; %s seen as one with their neighbour.",
+             count_of(doc, report->counts.made_count), count_of(doc, report->counts.skipped_count),
+             count_of(doc, f->merged_count));
+}
+
+static void write_doc(struct iwi_document *doc, const void *subject)
+{
+    const iw_fidelity_report *report = subject;
+
+    iwi_title(doc, "Is injected noise what was asked for?");
+    iwi_subtitle(doc, "%s, injected by %s", report->noise, report->back_end);
+    say_verdict(doc, report);
+    iwi_only(doc, IWI_ON_PAGES | IWI_IN_PLOTS);
+    show_quantiles(doc, &report->fidelity);
+    iwi_only(doc, IWI_EVERYWHERE);
+    say_numbers(doc, report);
+    iwi_section(doc, "certainty", "How sure");
+    say_host(doc, &report->fidelity);
+    say_injection(doc, report);
+}
+
+const struct iwi_kind iwi_fidelity_kind = {
+    .name = "fidelity",
+    .schema_id = "idlewave.fidelity/2",
+    .schema = &report_schema,
+    .write_doc = write_doc,
+    .check = check,
+};
+
+iw_doc iw_fidelity_doc(const iw_fidelity_report *report)
+{
+    return (iw_doc){&iwi_fidelity_kind, report};
+}
