@@ -28,7 +28,7 @@ import validate_net  # noqa: E402
 MPI_NAMES = {"openmpi": "Open MPI", "mpich": "MPICH"}
 NETWORK_NAMES = {"shm": "shared memory", "tcp": "TCP"}
 VERDICTS = {"ok": "within 15 %", "off": "**not**", "noisy": "not judged"}
-PARAMETERS = ("L", "half_round_trip", "o_send", "o_recv", "g")
+PARAMETERS = ("L_ns", "half_round_trip_ns", "o_send_ns", "o_recv_ns", "g_ns")
 
 
 def time_text(ns):
@@ -43,7 +43,7 @@ def machine(cases):
     facts = pathlib.Path("/proc/cpuinfo").read_text(encoding="utf-8")
     model = re.search(r"model name\s*: (.*)", facts)
     is_virtual = " hypervisor" in facts
-    versions = {re.sub(r",? package.*|Version:\s*", "", case.nets["pingpong"][0]["mpi"]).strip() for case in cases}
+    versions = {re.sub(r",? package.*|Version:\s*", "", case.nets["pingpong"][0]["mpi_version"]).strip() for case in cases}
     return (f"{net_support.cores()} {'virtual ' if is_virtual else ''}cores ({model.group(1) if model else platform.machine()}), "
             f"Linux {platform.release()}; {' and '.join(sorted(versions))}.")
 
@@ -56,14 +56,14 @@ def twice_row(arguments, mpi, network):
         first, second = (net_support.level_of(net_support.measure(mpi, 2, arguments.idlewave, pathlib.Path(folder) / "net.yaml",
                                                                   "4s", network, launches=5), "node") for _ in range(2))
     met = [name for name in PARAMETERS if net_support.overlap(first[name], second[name])]
-    points = {point["bytes"]: point["half_round_trip"] for point in second["points"]}
-    both = [(point["half_round_trip"], points[point["bytes"]]) for point in first["points"] if point["bytes"] in points]
+    points = {point["bytes"]: point["half_round_trip_ns"] for point in second["points"]}
+    both = [(point["half_round_trip_ns"], points[point["bytes"]]) for point in first["points"] if point["bytes"] in points]
     sizes = sum(net_support.overlap(a, b) for a, b in both)
-    farthest = max(max(a["value_ns"], b["value_ns"]) / min(a["value_ns"], b["value_ns"]) for a, b in both
+    farthest = max(max(a["value"], b["value"]) / min(a["value"], b["value"]) for a, b in both
                    if not net_support.overlap(a, b)) if sizes < len(both) else 1
-    apart = ", ".join(name for name in PARAMETERS if name not in met) or "none"
+    apart = ", ".join(name.removesuffix("_ns") for name in PARAMETERS if name not in met) or "none"
     return (len(met), sizes, len(both)), [MPI_NAMES[mpi], NETWORK_NAMES[network],
-                                          *(time_text(level["half_round_trip"]["value_ns"]) for level in (first, second)),
+                                          *(time_text(level["half_round_trip_ns"]["value"]) for level in (first, second)),
                                           f"{len(met)} of {len(PARAMETERS)}", apart, f"{sizes} of {len(both)}",
                                           f"{100 * (farthest - 1):.0f} %" if farthest > 1 else ""]
 

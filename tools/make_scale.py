@@ -58,7 +58,7 @@ def size_table(arguments):
         rows.append((f"2^{bits}", result["trials"], f"{result['engine_seconds']:.3g}", f"{nanoseconds:.2f}",
                      f"{nanoseconds / base:.2f}" if base else "", f"{result['peak_rss_bytes'] / 2**20:.0f}",
                      f"{result['peak_rss_bytes'] / (1 << bits):.1f}" if bits >= 20 else ""))
-    return data_page.table(("ranks", "trials", "engine, s", "ns a message", "to 2^20", "memory, MiB", "bytes a rank"), rows)
+    return data_page.table(("ranks", "trials", "engine, s", "ns per message", "to 2^20", "memory, MiB", "bytes per rank"), rows)
 
 
 WORK = {

@@ -37,7 +37,7 @@ def main():
         rows.append([name, ", ".join(f"{speed:.2f}" for speed in speeds),
                      f"{found['expected_speed_ranks_per_s']:.2f}", ", ".join(f"{step:.3f}" for step in steps),
                      "; ".join(map(told, found["waves"]))])
-    lab.print_table(["flavour", "speed, ranks/s", "sigma d / T", "ranks a step", "travels"], rows)
+    lab.print_table(["flavour", "speed, ranks/s", "sigma d / T", "ranks per step", "travels"], rows)
 
 
 if __name__ == "__main__":
