@@ -24,15 +24,14 @@ struct model_opts {
 struct model_run {
     uint64_t *ranks;
     iw_model_row *rows;
-    size_t *dominant;
-    iw_model_check *checks;
     size_t count;
     iw_net net;
     bool has_net; /* else messages take no CPU time */
     iw_law *law;
-    iw_model_chain chains[2];
     iw_recording *recording;
-    iw_cpu_set cpus; /* that report.cpus points to */
+    iw_cpu_set cpus;
+    const iw_cpu_set *only; /* these, or NULL: all */
+    char cpus_text[256];    /* that report.cpus points to */
     iw_window_model *window;
     iw_model_report report;
 };

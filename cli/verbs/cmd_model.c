@@ -38,7 +38,7 @@ static const struct opt_group groups[] = {
     {"Noise", noise_rows, NOISE_WHICH_ROWS, offsetof(struct model_opts, noise), false},
     {"Network", net_rows, NET_ROW_COUNT, offsetof(struct model_opts, net), false},
     OPT_GROUP("Against the simulator", check_rows, 0),
-    SHOWN_CSV_GROUP("Output", offsetof(struct model_opts, shown)),
+    SHOWN_GROUP("Output; csv has one line per number of ranks", offsetof(struct model_opts, shown)),
 };
 
 static const struct model_opts defaults = {
@@ -95,15 +95,6 @@ static int check_options(const struct ui *ui, const struct model_opts *opts)
     return UI_DONE;
 }
 
-static int write_report(struct ui *ui, int format, const iw_model_report *report)
-{
-    switch (format) {
-    case OUTPUT_JSON: return ui_exit_of(iw_model_write_json(&ui->log, report, stdout));
-    case OUTPUT_CSV: return ui_exit_of(iw_model_write_csv(&ui->log, report, stdout));
-    default: return ui_exit_of(iw_model_write_text(&ui->log, report, stdout));
-    }
-}
-
 static int run(struct ui *ui, const void *values, const struct opt_args *args)
 {
     const struct model_opts *opts = values;
@@ -118,7 +109,7 @@ static int run(struct ui *ui, const void *values, const struct opt_args *args)
         code = model_check(ui, opts, &model);
     }
     if (code == UI_DONE) {
-        code = write_report(ui, opts->shown.format, &model.report);
+        code = shown_write(ui, &opts->shown, iw_model_doc(&model.report));
     }
     model_release(&model);
     return code;

@@ -56,8 +56,7 @@ static int make_ranks(struct ui *ui, const struct model_opts *opts, struct model
     }
     run->count = kept;
     run->rows = ui_grow(NULL, kept, sizeof *run->rows);
-    run->dominant = ui_grow(NULL, kept, sizeof *run->dominant);
-    memset(run->dominant, 0, kept * sizeof *run->dominant);
+    memset(run->rows, 0, kept * sizeof *run->rows);
     return UI_DONE;
 }
 
@@ -103,15 +102,28 @@ static bool is_for_cone(const struct model_opts *opts, const struct model_run *r
              strncmp(model_noise(opts), "poisson:", 8) == 0));
 }
 
+/* Sources without name are known by their class. */
+static const char *source_name(const iw_source *source)
+{
+    return source->name[0] != '\0' ? source->name : iw_class_name(source->kind);
+}
+
 static iw_status answer_rows(const iw_log *log, struct model_run *run)
 {
     const iw_model_question *question = &run->report.question;
     iw_status status = IW_OK;
 
     for (size_t i = 0; i < run->count && status == IW_OK; i++) {
-        status = run->window != NULL ? iw_window_model_answer(log, run->window, question, run->ranks[i],
-                                                              &run->rows[i], &run->dominant[i])
-                                     : iw_model_answer(log, run->law, question, run->ranks[i], &run->rows[i]);
+        iw_model_row *row = &run->rows[i];
+        size_t worst = 0;
+
+        if (run->window == NULL) {
+            status = iw_model_answer(log, run->law, question, run->ranks[i], row);
+            continue;
+        }
+        status = iw_window_model_answer(log, run->window, question, run->ranks[i], row, &worst);
+        row->worst_source =
+            worst < run->recording->source_count ? source_name(&run->recording->sources[worst]) : NULL;
     }
     return status;
 }
@@ -127,7 +139,7 @@ static int answer_law(struct ui *ui, const struct model_opts *opts, struct model
     if (status != IW_OK) {
         return ui_exit_of_value(ui, status);
     }
-    report->chains = iw_model_chains(run->law, &report->question, run->chains) ? run->chains : NULL;
+    (void)iw_model_chains(run->law, &report->question, report->chains);
     status = answer_rows(&ui->log, run);
     if (status == IW_OK && report->question.work_ns > 0) {
         status = iw_model_half_ranks(&ui->log, run->law, &report->question, &report->half_rule,
@@ -152,15 +164,14 @@ static int answer_recording(struct ui *ui, const struct model_opts *opts, struct
         ui_hint(ui, "'idlewave noise convert' makes noise files of other formats");
     }
     if (status == IW_OK) {
-        status = iw_recording_keep_cpus(&ui->log, model_noise(opts), run->report.cpus, &run->recording);
+        status = iw_recording_keep_cpus(&ui->log, model_noise(opts), run->only, &run->recording);
     }
     if (status == IW_OK) {
         status = iw_window_model_new(&ui->log, run->recording, &window, &run->window);
     }
     if (status == IW_OK) {
-        run->report.recording = run->recording;
+        run->report.cpu_count = run->recording->cpu_count;
         run->report.horizon = iw_window_model_horizon(run->window);
-        run->report.dominant = run->dominant;
         status = answer_rows(&ui->log, run);
     }
     return ui_exit_of(status);
@@ -182,7 +193,10 @@ int model_answer(struct ui *ui, const struct model_opts *opts, struct model_run 
     if (is_alone && is_file) {
         return ui_usage(ui, "a noise file needs the work of a phase: write --compute 1ms");
     }
-    code = simulate_read_cpus(ui, opts->noise.cpus, &run->cpus, &report->cpus);
+    code = simulate_read_cpus(ui, opts->noise.cpus, &run->cpus, &run->only);
+    if (code == UI_DONE && run->only != NULL) {
+        report->cpus = iw_cpu_set_text(run->only, run->cpus_text, sizeof run->cpus_text);
+    }
     if (code == UI_DONE) {
         code = simulate_check_cpus(ui, opts->noise.cpus, is_file ? 1 : 0);
     }
@@ -207,8 +221,6 @@ void model_release(struct model_run *run)
 {
     free(run->ranks);
     free(run->rows);
-    free(run->dominant);
-    free(run->checks);
     iw_law_free(run->law);
     iw_window_model_free(run->window);
     iw_recording_free(run->recording);

@@ -4,7 +4,6 @@
 #include "options/model_opts.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #include "process/progress.h"
 
@@ -17,7 +16,7 @@ static int make_noise(struct ui *ui, const struct model_opts *opts, const struct
     iw_status status = iw_noise_new(&ui->log, noise_p);
 
     if (status == IW_OK) {
-        iw_noise_only_cpus(*noise_p, run->report.cpus);
+        iw_noise_only_cpus(*noise_p, run->only);
         status = iw_noise_open(&ui->log, *noise_p, spec);
     }
     return ui_exit_of(status);
@@ -69,14 +68,11 @@ int model_check(struct ui *ui, const struct model_opts *opts, struct model_run *
                         opts->check_ranks);
     }
     code = make_noise(ui, opts, run, &noise);
-    run->checks = ui_grow(NULL, run->count, sizeof *run->checks);
-    memset(run->checks, 0, run->count * sizeof *run->checks);
-    run->report.checks = run->checks;
     progress_begin(&progress, (double)run->count, NULL);
     ui->progress = &progress;
     for (size_t i = 0; i < run->count && code == UI_DONE && status == IW_OK; i++) {
         if (run->ranks[i] <= opts->check_ranks) {
-            status = simulate_row(ui, opts, run, noise, i, &run->checks[i]);
+            status = simulate_row(ui, opts, run, noise, i, &run->rows[i].simulated);
         }
         progress_update(&progress, (double)(i + 1) / (double)run->count);
     }

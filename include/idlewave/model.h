@@ -18,6 +18,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include <idlewave/doc.h>
 #include <idlewave/net.h>
 #include <idlewave/recording.h>
 #include <idlewave/result.h>
@@ -37,7 +38,7 @@ typedef enum iw_support {
     IW_SUPPORT_REFUSED    /* nothing honest can be said */
 } iw_support;
 
-IW_API const char *iw_support_name(iw_support support);
+IW_API const char *iw_support_name(iw_support support); /* NULL: there is none */
 
 /** The law of the time that noise adds to a phase of work on one rank. */
 typedef struct iw_law iw_law;
@@ -73,6 +74,12 @@ typedef struct iw_model_question {
     iw_model_barrier barrier;
 } iw_model_question;
 
+/** What the simulator says of the same number of ranks. */
+typedef struct iw_model_check {
+    uint64_t trials;     /* 0: was not simulated */
+    iw_estimate mean_ns; /* of the phase time */
+} iw_model_check;
+
 /** What the model says of one number of ranks. Phase: work and barrier. */
 typedef struct iw_model_row {
     uint64_t ranks;
@@ -81,6 +88,8 @@ typedef struct iw_model_row {
     iw_estimate low_ns, high_ns; /* bounds of the mean phase time; the same where the form is exact */
     double median_ns;            /* of the phase time; NaN where it is not known */
     iw_support support;
+    const char *worst_source; /* of a recording: the one that slows most; NULL: not known */
+    iw_model_check simulated;
 } iw_model_row;
 
 IW_API IW_NODISCARD iw_status iw_model_answer(const iw_log *log, const iw_law *law,
@@ -94,7 +103,7 @@ typedef enum iw_half_rule {
     IW_HALF_BOUND   /* none: where the lower bound of iw_model_doubled() has doubled */
 } iw_half_rule;
 
-IW_API const char *iw_half_rule_name(iw_half_rule rule);
+IW_API const char *iw_half_rule_name(iw_half_rule rule); /* NULL: there is none */
 
 /** N_1/2: the fewest ranks on which a phase takes twice as long as on one, by a rule of thumb. */
 IW_API IW_NODISCARD iw_status iw_model_half_ranks(const iw_log *log, const iw_law *law,
@@ -107,7 +116,7 @@ IW_API IW_NODISCARD iw_status iw_model_doubled(const iw_log *log, const iw_law *
                                                const iw_model_question *question, double *first_p,
                                                double *last_p);
 
-/* Growth: where ranks on a line wait for neighbours only, exponential noise makes a step longer by so many
+/* Growth: where ranks on a line wait for neighbours only, exponential noise makes a step longer by this many
  * times its mean, however many ranks there are (last-passage percolation: 2 is known exactly, 2.384 by
  * simulation to 0.002; docs/explanation/models.md). */
 #define IW_GROWTH_ONE_WAY 2.0
@@ -176,7 +185,7 @@ typedef struct iw_window_horizon {
     double observed_ranks; /* supported by order statistics: what one of N exceeds was seen 50 times */
     double tail_ranks;     /* supported by the tail, 100 times as many; = observed_ranks if refused */
     iw_refusal refusal;
-    double record_s;                 /* refused: record so long instead; 0: no length would do */
+    double record_s;                 /* refused: record for this long instead; 0: no length would do */
     double tail_shape, tail_from_ns; /* generalised Pareto: xi, threshold; NaN without */
 } iw_window_horizon;
 
@@ -200,15 +209,7 @@ IW_API IW_NODISCARD iw_status iw_window_model_answer(const iw_log *log, const iw
                                                      const iw_model_question *question, uint64_t ranks,
                                                      iw_model_row *row_p, size_t *dominant_p);
 
-/* ======== Reports of models ========
- * Text for people, JSON and CSV for programs.
- */
-
-/** What the simulator says of the same number of ranks. */
-typedef struct iw_model_check {
-    uint64_t trials;     /* 0: was not simulated */
-    iw_estimate mean_ns; /* of the phase time */
-} iw_model_check;
+/* ======== Reports of models ======== */
 
 /** Everything that was asked and answered. Borrowed. */
 typedef struct iw_model_report {
@@ -219,28 +220,17 @@ typedef struct iw_model_report {
     iw_model_question question;
     const iw_model_row *rows;
     size_t count;                       /* at least 1 */
-    const iw_model_check *checks;       /* of each row, or NULL */
     double half_ranks;                  /* iw_model_half_ranks(); NaN without a law */
     iw_half_rule half_rule;             /* of it */
     double first_doubled, last_doubled; /* iw_model_doubled(); NaN without a law */
-    const iw_model_chain *chains;       /* iw_model_chains(), or NULL */
-    /* noise of a recording, else NULL: */
-    const iw_recording *recording; /* its CPUs are those that ranks meet */
-    const iw_cpu_set *cpus;        /* the only ones that were to be used, or NULL */
-    const iw_window_horizon *horizon;
-    const size_t *dominant; /* source of each row */
+    iw_model_chain chains[2];           /* iw_model_chains(); a growth of 0: there is no formula */
+    /* noise of a recording: */
+    const iw_window_horizon *horizon; /* NULL: it is none */
+    uint64_t cpu_count;               /* that were recorded and that ranks meet */
+    const char *cpus;                 /* the only ones that were to be used, "2-7", or NULL */
 } iw_model_report;
 
-/** The verdict, a table, what was simulated, how sure and where it ends; 80 columns. */
-IW_API IW_NODISCARD iw_status iw_model_write_text(const iw_log *log, const iw_model_report *report,
-                                                  FILE *out);
-
-/** One JSON object, schema "idlewave.model/1" (docs/reference/formats/model-json.md), and a newline. */
-IW_API IW_NODISCARD iw_status iw_model_write_json(const iw_log *log, const iw_model_report *report,
-                                                  FILE *out);
-
-/** A header line and one line for each number of ranks. */
-IW_API IW_NODISCARD iw_status iw_model_write_csv(const iw_log *log, const iw_model_report *report, FILE *out);
+IW_API iw_doc iw_model_doc(const iw_model_report *report);
 
 #ifdef __cplusplus
 }

@@ -11,5 +11,5 @@ static const char *const names[] = {
 
 const char *iw_support_name(iw_support support)
 {
-    return names[support];
+    return support < sizeof names / sizeof names[0] ? names[support] : NULL;
 }

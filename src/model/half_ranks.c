@@ -82,7 +82,7 @@ const char *iw_half_rule_name(iw_half_rule rule)
     static const char *const names[] = {
         [IW_HALF_PAPERS] = "papers", [IW_HALF_OWN] = "own", [IW_HALF_BOUND] = "bound"};
 
-    return names[rule];
+    return rule < sizeof names / sizeof names[0] ? names[rule] : NULL;
 }
 
 iw_status iw_model_half_ranks(const iw_log *log, const iw_law *law, const iw_model_question *question,

@@ -25,6 +25,7 @@ EXAMPLES = {
     "bench": None,
     "forecast": "idlewave simulate --pattern allreduce --ranks 64 --dry-run",
     "fidelity": "idlewave replay --noise periodic:100Hz,500us --calibrate 50ms --self-check --duration 500ms",
+    "model": "idlewave model --noise exp:10% --compute 1ms --net none --L 2us --ranks '3..3000 step x10' --check --check-ranks 300",
     "net": None,  # an MPI
     "verify": "idlewave verify --sysroot $SOURCE/tests/data/nodes/container",
 }

@@ -17,9 +17,7 @@ static const iw_model_row *last_answer(const iw_model_report *report)
     const iw_model_row *last = NULL;
 
     for (size_t i = 0; i < report->count; i++) {
-        if (report->rows[i].support != IW_SUPPORT_REFUSED) {
-            last = &report->rows[i];
-        }
+        last = report->rows[i].support != IW_SUPPORT_REFUSED ? &report->rows[i] : last;
     }
     return last;
 }
@@ -27,212 +25,200 @@ static const iw_model_row *last_answer(const iw_model_report *report)
 /* Noise "none": what the network alone does. */
 static bool is_quiet(const iw_model_report *report)
 {
-    return report->recording == NULL && strcmp(report->noise, "none") == 0;
+    return report->horizon == NULL && strcmp(report->noise, "none") == 0;
 }
 
-static void append_largest(char *text, const iw_model_report *report)
+static const char *plain(struct iwi_document *doc, const char *name, size_t columns)
+{
+    return iwi_say(doc, "%s", iwi_plain_name(name, columns, (char[IWI_NAME_SIZE]){0}));
+}
+
+/* ---- verdict ---- */
+
+static void say_largest(struct iwi_document *doc, const iw_model_report *report)
 {
     const iw_model_row *row = last_answer(report);
-    char ranks[IWI_NUMBER_SIZE], time[IWI_NUMBER_SIZE], range[IWI_RANGE_SIZE], slower[IWI_PHRASE_SIZE];
+    char range[IWI_RANGE_SIZE], slower[IWI_PHRASE_SIZE];
+    const char *ranks;
 
     if (row == NULL) {
         return;
     }
+    ranks = iwi_say(doc, "%s rank%s", iwi_any_ranks(doc, (double)row->ranks), iwi_s(row->ranks));
     if (is_quiet(report)) {
-        iwi_append(text, "Without noise it takes %s on %s rank%s.", iwi_ns_time_text(row->noiseless_ns, time),
-                   iwi_any_ranks_text((double)row->ranks, ranks), row->ranks == 1 ? "" : "s");
-        return;
-    }
-    iwi_append(text, "On %s rank%s it ", iwi_any_ranks_text((double)row->ranks, ranks),
-               row->ranks == 1 ? "" : "s");
-    if (isinf(row->high_ns.high)) {
-        iwi_append(text, "takes a time that has no mean.");
+        iwi_more(doc, "Without noise it takes %s on %s.", iwi_ns(doc, row->noiseless_ns), ranks);
+    } else if (isinf(row->high_ns.high)) {
+        iwi_more(doc, "On %s it takes a time that has no mean.", ranks);
     } else if (row->low_ns.low < row->high_ns.high) {
-        iwi_append(text, "has a slowdown of %s (mean).",
-                   iwi_slowdown_range_text(fmax(row->low_ns.low / row->noiseless_ns - 1, 0),
-                                           row->high_ns.high / row->noiseless_ns - 1, range));
+        iwi_more(doc, "On %s it has a slowdown of %s (mean).", ranks,
+                 iwi_slowdown_range_text(fmax(row->low_ns.low / row->noiseless_ns - 1, 0),
+                                         row->high_ns.high / row->noiseless_ns - 1, range));
     } else {
-        iwi_append(text, "%s without noise (mean).",
-                   iwi_slower_text(row->high_ns.value / row->noiseless_ns - 1, slower));
+        iwi_more(doc, "On %s it %s without noise (mean).", ranks,
+                 iwi_slower_text(row->high_ns.value / row->noiseless_ns - 1, slower));
     }
 }
 
 /* From which of the ranks asked on it takes twice as long as without noise. */
-static void append_first_doubled_row(char *text, const iw_model_report *report, const char *what)
+static void say_first_doubled_row(struct iwi_document *doc, const iw_model_report *report, const char *what)
 {
-    char ranks[IWI_NUMBER_SIZE];
-
     for (size_t i = 0; i < report->count; i++) {
         const iw_model_row *row = &report->rows[i];
 
         if (row->support != IW_SUPPORT_REFUSED && row->noiseless_ns > 0 &&
             row->low_ns.low >= 2 * row->noiseless_ns) {
-            iwi_append(text, "%s takes twice as long as without noise from N = %s ranks on%s. ", what,
-                       iwi_any_ranks_text((double)row->ranks, ranks),
-                       report->count > 1 && i > 0 ? " (the first of those asked)" : " or fewer");
+            iwi_more(doc, "%s takes twice as long as without noise from N = %s ranks on%s. ", what,
+                     iwi_any_ranks(doc, (double)row->ranks),
+                     report->count > 1 && i > 0 ? " (the first of those asked)" : " or fewer");
             return;
         }
     }
     if (last_answer(report) != NULL) {
-        iwi_append(text, "%s does not take twice as long up to N = %s ranks. ", what,
-                   iwi_any_ranks_text((double)last_answer(report)->ranks, ranks));
+        iwi_more(doc, "%s does not take twice as long up to N = %s ranks. ", what,
+                 iwi_any_ranks(doc, (double)last_answer(report)->ranks));
     }
 }
 
-static void append_doubled(char *text, const iw_model_report *report)
+static void say_doubled(struct iwi_document *doc, const iw_model_report *report)
 {
-    char first[IWI_NUMBER_SIZE], last[IWI_NUMBER_SIZE];
+    const char *first = iwi_any_ranks(doc, report->first_doubled),
+               *last = iwi_any_ranks(doc, report->last_doubled);
 
-    iwi_any_ranks_text(report->first_doubled, first);
-    iwi_any_ranks_text(report->last_doubled, last);
     if (isinf(report->first_doubled)) {
-        iwi_append(text, "No number of ranks up to 10^40 makes a phase take twice as long as on one rank. ");
+        iwi_more(doc, "No number of ranks up to 10^40 makes a phase take twice as long as on one rank. ");
     } else if (report->first_doubled > MOST_MACHINES) {
-        iwi_append(text,
-                   "No machine is large enough for a phase to take twice as long as on one rank: N = %s "
-                   "ranks. ",
-                   first);
+        iwi_more(doc,
+                 "No machine is large enough for a phase to take twice as long as on one rank: N = %s "
+                 "ranks. ",
+                 first);
     } else if (isinf(report->last_doubled)) {
-        iwi_append(text, "A phase may take twice as long as on one rank from N = %s ranks on, never before. ",
-                   first);
+        iwi_more(doc, "A phase may take twice as long as on one rank from N = %s ranks on, never before. ",
+                 first);
     } else if (strcmp(first, last) == 0) {
-        iwi_append(text, "A phase takes twice as long as on one rank from N = %s ranks on. ", first);
+        iwi_more(doc, "A phase takes twice as long as on one rank from N = %s ranks on. ", first);
     } else {
-        iwi_append(
-            text,
-            "A phase takes twice as long as on one rank from N = %s ranks on at the latest, from %s at "
-            "the earliest. ",
-            last, first);
+        iwi_more(doc,
+                 "A phase takes twice as long as on one rank from N = %s ranks on at the latest, from %s at "
+                 "the earliest. ",
+                 last, first);
     }
 }
 
-static void append_horizon(char *text, const iw_model_report *report)
+void iwi_say_model_verdict(struct iwi_document *doc, const iw_model_report *report)
 {
-    const iw_window_horizon *horizon = report->horizon;
-    const double ranks = fmax(horizon->tail_ranks, horizon->observed_ranks);
-    char number[IWI_NUMBER_SIZE];
-
-    iwi_append(text, "This recording supports N up to %s. ", iwi_any_ranks_text(floor(ranks), number));
-}
-
-void iwi_write_model_verdict(FILE *out, const iw_model_report *report)
-{
-    char text[IWI_PARAGRAPH_SIZE] = "";
-
+    iwi_verdict(doc, "%s", "");
     if (report->is_cone) {
-        append_first_doubled_row(text, report, report->question.work_ns > 0 ? "A phase" : "The barrier");
-    } else if (report->recording != NULL) {
-        append_first_doubled_row(text, report, "A phase");
+        say_first_doubled_row(doc, report, report->question.work_ns > 0 ? "A phase" : "The barrier");
+    } else if (report->horizon != NULL) {
+        say_first_doubled_row(doc, report, "A phase");
     } else if (report->question.work_ns > 0) {
-        append_doubled(text, report);
+        say_doubled(doc, report);
     }
-    append_largest(text, report);
+    say_largest(doc, report);
     if (report->horizon != NULL) {
-        iwi_append(text, "%s", text[0] != '\0' ? " " : "");
-        append_horizon(text, report);
+        iwi_more(
+            doc, "%sThis recording supports N up to %s.", last_answer(report) != NULL ? " " : "",
+            iwi_any_ranks(doc, floor(fmax(report->horizon->tail_ranks, report->horizon->observed_ranks))));
     }
-    iwi_write_wrapped(out, text);
 }
 
-static void write_question(FILE *out, const iw_model_report *report)
-{
-    char text[IWI_PARAGRAPH_SIZE] = "", noise[IWI_NAME_SIZE], net[IWI_NAME_SIZE], work[IWI_NUMBER_SIZE],
-         latency[IWI_NUMBER_SIZE];
+/* ---- the question ---- */
 
-    if (report->question.work_ns <= 0) {
-        iwi_append(text, "A dissemination barrier without work");
+static void say_question(struct iwi_document *doc, const iw_model_report *report)
+{
+    if (report->question.work_ns > 0) {
+        iwi_paragraph(
+            doc, "A phase: %s of work, then a barrier %s, latency %s", iwi_ns(doc, report->question.work_ns),
+            report->question.barrier == IW_MODEL_TREE ? "up and down a binary tree" : "by dissemination",
+            iwi_ns(doc, report->question.latency_ns));
     } else {
-        iwi_append(
-            text, "A phase: %s of work, then a barrier %s", iwi_ns_time_text(report->question.work_ns, work),
-            report->question.barrier == IW_MODEL_TREE ? "up and down a binary tree" : "by dissemination");
-        iwi_append(text, ", latency %s", iwi_ns_time_text(report->question.latency_ns, latency));
+        iwi_paragraph(doc, "A dissemination barrier without work");
     }
     if (report->net != NULL) {
-        iwi_append(text, ", network %s", iwi_plain_name(report->net, 40, net));
+        iwi_more(doc, ", network %s", plain(doc, report->net, 40));
     }
-    iwi_append(text, "; noise %s.", iwi_plain_name(report->noise, 60, noise));
-    (void)fputc('\n', out);
-    iwi_write_wrapped(out, text);
+    iwi_more(doc, "; noise %s.", plain(doc, report->noise, 60));
 }
 
-static void write_chains(FILE *out, const iw_model_chain *chains)
-{
-    char text[IWI_PARAGRAPH_SIZE] = "", one[IWI_NUMBER_SIZE], both[IWI_NUMBER_SIZE],
-         lost_one[IWI_NUMBER_SIZE], lost_both[IWI_NUMBER_SIZE];
+/* ---- limits of laws ---- */
 
-    iwi_append(
-        text,
-        "Without a barrier, if each rank waits for a neighbour on a line, a phase takes %s on any number of "
-        "ranks: noise adds %.0f times its mean; %s if it waits for both: %.3f times. The idle wave "
-        "of a delay then loses %s or %s for each rank that it goes on.",
-        iwi_ns_time_text(chains[0].phase_ns, one), chains[0].growth,
-        iwi_ns_time_text(chains[1].phase_ns, both), chains[1].growth,
-        iwi_ns_time_text(chains[0].decay_ns_per_rank, lost_one),
-        iwi_ns_time_text(chains[1].decay_ns_per_rank, lost_both));
-    iwi_write_item(out, text);
+static void say_chains(struct iwi_document *doc, const iw_model_chain *chains)
+{
+    iwi_item(
+        doc,
+        "Without a barrier, if each rank waits for a neighbour on a line, a phase takes %s on any number "
+        "of ranks: noise adds %.0f times its mean; %s if it waits for both: %.3f times. The idle wave "
+        "of a delay then loses %s or %s for each rank that it passes.",
+        iwi_ns(doc, chains[0].phase_ns), chains[0].growth, iwi_ns(doc, chains[1].phase_ns), chains[1].growth,
+        iwi_ns(doc, chains[0].decay_ns_per_rank), iwi_ns(doc, chains[1].decay_ns_per_rank));
 }
 
 /* The papers cut their numbers off; what is whole but for rounding (4 * 49^2) stays whole. */
-static void write_half_ranks(FILE *out, const iw_model_report *report)
+static void say_half_ranks(struct iwi_document *doc, const iw_model_report *report)
 {
     static const double ROUNDING = 1 + 1e-12;
-    char number[IWI_NUMBER_SIZE], text[IWI_PARAGRAPH_SIZE] = "";
 
     if (report->half_rule == IW_HALF_BOUND) {
-        iwi_append(text, "The papers have no rule of thumb for N_1/2 of this noise.");
+        iwi_item(doc, "The papers have no rule of thumb for N_1/2 of this noise.");
     } else if (isfinite(report->half_ranks)) {
-        iwi_append(
-            text, "N_1/2 is %s by %s.", iwi_any_ranks_text(floor(report->half_ranks * ROUNDING), number),
-            report->half_rule == IW_HALF_PAPERS
-                ? "the papers' rule of thumb"
-                : "a rule of our own; that of the papers does not hold here (docs/explanation/models.md)");
-    }
-    if (text[0] != '\0') {
-        iwi_write_item(out, text);
+        iwi_item(doc, "N_1/2 is %s by %s.", iwi_any_ranks(doc, floor(report->half_ranks * ROUNDING)),
+                 report->half_rule == IW_HALF_PAPERS ? "the papers' rule of thumb"
+                                                     : "a rule of our own; that of the papers does not hold "
+                                                       "here (docs/explanation/models.md)");
     }
 }
 
-static void write_law_limits(FILE *out, const iw_model_report *report)
+static bool was_simulated(const iw_model_report *report)
+{
+    uint64_t trials = 0;
+
+    for (size_t i = 0; i < report->count; i++) {
+        trials |= report->rows[i].simulated.trials;
+    }
+    return trials != 0;
+}
+
+static void say_law_limits(struct iwi_document *doc, const iw_model_report *report)
 {
     if (report->question.barrier == IW_MODEL_TREE) {
         if (!is_quiet(report)) {
-            iwi_write_item(out, "Bounds of the mean by theorem 1 of Agarwal, Garg and Vishnoi: the slowest "
-                                "leaf, and the slowest rank.");
+            iwi_item(doc, "Bounds of the mean by theorem 1 of Agarwal, Garg and Vishnoi: the slowest leaf, "
+                          "and the slowest rank.");
         }
-        write_half_ranks(out, report);
+        say_half_ranks(doc, report);
     } else {
-        iwi_write_item(out, "The mean is that of the slowest rank and of all rounds; exact where messages "
-                            "cost nothing but latency.");
+        iwi_item(doc, "The mean is that of the slowest rank and of all rounds; exact where messages cost "
+                      "nothing but latency.");
     }
-    if (report->chains != NULL) {
-        write_chains(out, report->chains);
+    if (report->chains[0].growth > 0) {
+        say_chains(doc, report->chains);
     }
     if (report->net != NULL && report->question.barrier == IW_MODEL_TREE) {
-        iwi_write_item(out, "A message takes o_s + L + o_r of the network. That a rank of the tree has two "
-                            "children, the second of which waits for the CPU, is left out.");
+        iwi_item(doc, "A message takes o_s + L + o_r of the network. That a rank of the tree has two "
+                      "children, the second of which waits for the CPU, is left out.");
     }
-    if (report->checks != NULL && strstr(report->noise, "pareto:") != NULL) {
-        iwi_write_item(out, "Means of heavy tails come from draws so rare that few trials miss them: the "
-                            "simulated mean tends to be too low, its interval too narrow.");
+    if (was_simulated(report) && strstr(report->noise, "pareto:") != NULL) {
+        iwi_item(doc, "Means of heavy tails come from draws so rare that few trials miss them: the simulated "
+                      "mean tends to be too low, its interval too narrow.");
     }
     if (!is_quiet(report)) {
-        iwi_write_item(out, "Ranks are hit independently, and only while they work. Noise that is the same "
-                            "on many ranks, or that hits messages, is for 'idlewave simulate'.");
+        iwi_item(doc, "Ranks are hit independently, and only while they work. Noise that is the same on many "
+                      "ranks, or that hits messages, needs a simulation.");
     }
 }
 
-static void write_cone_limits(FILE *out)
+static void say_cone_limits(struct iwi_document *doc)
 {
-    iwi_write_item(
-        out, "By recursion over the rounds: detours hit work and messages, and are absorbed in waiting. The "
-             "mean was within 10 % of the simulator's wherever both were tried (docs/explanation/models.md); "
-             "--check simulates this one.");
-    iwi_write_item(out, "Ranks are hit independently. Noise that is the same on many ranks is for 'idlewave "
-                        "simulate'.");
+    iwi_item(doc, "By recursion over the rounds: detours hit work and messages, and are absorbed in waiting. "
+                  "The mean was within 10 %% of the simulator's wherever both were tried "
+                  "(docs/explanation/models.md).");
+    iwi_item(doc, "Ranks are hit independently. Noise that is the same on many ranks needs a simulation.");
 }
 
+/* ---- limits of recordings ---- */
+
 /* Why there is no answer behind the supported ranks, and what to do. */
-static void write_refusal(FILE *out, const iw_window_horizon *horizon)
+static void say_refusal(struct iwi_document *doc, const iw_window_horizon *horizon)
 {
     static const char *const why[] = {
         [IW_REFUSAL_NONE] = "",
@@ -242,81 +228,73 @@ static void write_refusal(FILE *out, const iw_window_horizon *horizon)
             "the largest losses are of another kind than those that the tail would be fitted to",
         [IW_REFUSAL_HEAVY] = "the fitted tail is so heavy that it has no mean",
     };
-    char text[IWI_PARAGRAPH_SIZE] = "", number[IWI_NUMBER_SIZE];
+    char number[IWI_NUMBER_SIZE];
 
     if (horizon->refusal == IW_REFUSAL_NONE) {
         return;
     }
-    iwi_append(text, "More ranks are refused: %s. ", why[horizon->refusal]);
+    iwi_item(doc, "More ranks are refused: %s. ", why[horizon->refusal]);
     if (horizon->record_s > 0) {
-        iwi_append(text, "Record for %s instead.", iwi_ns_round_text(1e9 * ceil(horizon->record_s), number));
+        iwi_more(doc, "Record for %s instead.", iwi_ns_round_text(1e9 * ceil(horizon->record_s), number));
     } else {
-        iwi_append(text, "No longer recording would change that.");
+        iwi_more(doc, "No longer recording would change that.");
     }
-    iwi_write_item(out, text);
 }
 
-static void write_recording_limits(FILE *out, const iw_model_report *report)
+/* "tick from N = 4 on, kworker from N = 1,024 on": where the source that slows most changes. */
+static void say_worst_sources(struct iwi_document *doc, const iw_model_report *report)
 {
-    const iw_window_horizon *horizon = report->horizon;
-    const size_t cpu_count = report->recording->cpu_count;
-    char text[IWI_PARAGRAPH_SIZE] = "", phases[IWI_NUMBER_SIZE], ranks[IWI_NUMBER_SIZE],
-         nodes[IW_NODES_TEXT_SIZE], cpus[64];
-
-    iwi_append(text, "The recording has %s independent phases: by order statistics they support N = %s",
-               iwi_any_ranks_text(floor(horizon->phases), phases),
-               iwi_any_ranks_text(floor(horizon->observed_ranks), ranks));
-    if (horizon->tail_ranks > horizon->observed_ranks) {
-        iwi_append(text, ", the fitted tail (shape %.2f) N = %s", horizon->tail_shape,
-                   iwi_any_ranks_text(floor(horizon->tail_ranks), ranks));
-    }
-    iwi_append(text,
-               ". Both hold for the sources that were seen; one that comes less than three times in the "
-               "recorded time may be missing.");
-    iwi_write_item(out, text);
-    write_refusal(out, horizon);
-    text[0] = '\0';
-    iwi_append(
-        text,
-        "Bounds hold the 95 %% interval of the recording. Noise is that of this node, %s; ranks are taken "
-        "to be hit independently, and only while they work.",
-        iw_nodes_text(cpu_count, cpu_count,
-                      report->cpus != NULL ? iw_cpu_set_text(report->cpus, cpus, sizeof cpus) : NULL, nodes));
-    iwi_write_item(out, text);
-}
-
-/* "rank 4: tick; from 1,024: kworker": where the source that slows most changes. */
-static void write_dominant(FILE *out, const iw_model_report *report)
-{
-    char text[IWI_PARAGRAPH_SIZE] = "What slows most: ", ranks[IWI_NUMBER_SIZE], name[IWI_NAME_SIZE];
-    const iw_source *before = NULL;
+    const char *before = NULL;
 
     for (size_t i = 0; i < report->count; i++) {
-        const iw_source *source = iwi_model_dominant(report, i);
+        const iw_model_row *row = &report->rows[i];
 
-        if (report->rows[i].support == IW_SUPPORT_REFUSED || source == NULL || source == before) {
+        if (row->support == IW_SUPPORT_REFUSED || row->worst_source == NULL ||
+            (before != NULL && strcmp(row->worst_source, before) == 0)) {
             continue;
         }
-        iwi_append(text, "%s%s from N = %s on", before != NULL ? ", " : "",
-                   iwi_plain_name(iwi_model_source_name(source), 40, name),
-                   iwi_any_ranks_text((double)report->rows[i].ranks, ranks));
-        before = source;
+        if (before == NULL) {
+            iwi_item(doc, "What slows most: ");
+        }
+        iwi_more(doc, "%s%s from N = %s on", before != NULL ? ", " : "", plain(doc, row->worst_source, 40),
+                 iwi_any_ranks(doc, (double)row->ranks));
+        before = row->worst_source;
     }
     if (before != NULL) {
-        iwi_append(text, ".");
-        iwi_write_item(out, text);
+        iwi_more(doc, ".");
     }
 }
 
-void iwi_write_model_limits(FILE *out, const iw_model_report *report)
+static void say_recording_limits(struct iwi_document *doc, const iw_model_report *report)
 {
-    write_question(out, report);
+    const iw_window_horizon *horizon = report->horizon;
+    char nodes[IW_NODES_TEXT_SIZE];
+
+    say_worst_sources(doc, report);
+    iwi_item(doc, "The recording has %s independent phases: by order statistics they support N = %s",
+             iwi_any_ranks(doc, floor(horizon->phases)), iwi_any_ranks(doc, floor(horizon->observed_ranks)));
+    if (horizon->tail_ranks > horizon->observed_ranks) {
+        iwi_more(doc, ", the fitted tail (shape %.2f) N = %s", horizon->tail_shape,
+                 iwi_any_ranks(doc, floor(horizon->tail_ranks)));
+    }
+    iwi_more(doc, ". Both hold for the sources that were seen; one that comes less than three times in the "
+                  "recorded time may be missing.");
+    say_refusal(doc, horizon);
+    iwi_item(doc,
+             "Bounds hold the 95 %% interval of the recording. Noise is that of this node, %s; ranks are "
+             "taken to be hit independently, and only while they work.",
+             iw_nodes_text(report->cpu_count, report->cpu_count, report->cpus, nodes));
+}
+
+void iwi_say_model_limits(struct iwi_document *doc, const iw_model_report *report)
+{
+    say_question(doc, report);
+    iwi_section(doc, "certainty", "How sure");
     if (report->is_cone) {
-        write_cone_limits(out);
-    } else if (report->recording != NULL) {
-        write_dominant(out, report);
-        write_recording_limits(out, report);
+        say_cone_limits(doc);
+    } else if (report->horizon != NULL) {
+        say_recording_limits(doc, report);
     } else {
-        write_law_limits(out, report);
+        say_law_limits(doc, report);
     }
 }

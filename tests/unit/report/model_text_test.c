@@ -10,9 +10,6 @@
 
 #include "support/support.h"
 
-static iw_source sources[] = {{IW_CLASS_IRQ, "tick"}, {IW_CLASS_THREAD, "daemon"}};
-static const iw_recording recording = {.source_count = 2, .sources = sources};
-
 static const iw_model_row rows[] = {
     {16,
      1.01e6,
@@ -20,32 +17,46 @@ static const iw_model_row rows[] = {
      {1.011e6, 1.0105e6, 1.012e6},
      {1.015e6, 1.014e6, 1.016e6},
      (double)NAN,
-     IW_SUPPORT_OBSERVED},
-    {1024, 1.02e6, {2e6, 1e6, 3e6}, {2.5e6, 2.1e6, 2.6e6}, {3e6, 2.8e6, 3.5e6}, (double)NAN, IW_SUPPORT_TAIL},
+     IW_SUPPORT_OBSERVED,
+     "tick",
+     {0}},
+    {1024,
+     1.02e6,
+     {2e6, 1e6, 3e6},
+     {2.5e6, 2.1e6, 2.6e6},
+     {3e6, 2.8e6, 3.5e6},
+     (double)NAN,
+     IW_SUPPORT_TAIL,
+     "daemon",
+     {0}},
     {4096,
      1.03e6,
      {(double)NAN, (double)NAN, (double)NAN},
      {3e6, 2.9e6, 3.1e6},
      {(double)NAN, (double)NAN, (double)NAN},
      (double)NAN,
-     IW_SUPPORT_REFUSED},
+     IW_SUPPORT_REFUSED,
+     "daemon",
+     {0}},
     {8192,
      1.03e6,
      {(double)NAN, (double)NAN, (double)NAN},
      {(double)NAN, (double)NAN, (double)NAN},
      {(double)NAN, (double)NAN, (double)NAN},
      (double)NAN,
-     IW_SUPPORT_REFUSED},
+     IW_SUPPORT_REFUSED,
+     "daemon",
+     {0}},
     {16384,
      1.03e6,
      {(double)NAN, (double)NAN, (double)NAN},
      {(double)NAN, (double)NAN, (double)NAN},
      {(double)NAN, (double)NAN, (double)NAN},
      (double)NAN,
-     IW_SUPPORT_REFUSED},
+     IW_SUPPORT_REFUSED,
+     "daemon",
+     {0}},
 };
-static const size_t dominant[] = {0, 1, 1, 1, 1};
-
 static iw_model_report report_of(const iw_window_horizon *horizon)
 {
     return (iw_model_report){.noise = "node.h5",
@@ -56,9 +67,7 @@ static iw_model_report report_of(const iw_window_horizon *horizon)
                              .half_ranks = (double)NAN,
                              .first_doubled = (double)NAN,
                              .last_doubled = (double)NAN,
-                             .recording = &recording,
-                             .horizon = horizon,
-                             .dominant = dominant};
+                             .horizon = horizon};
 }
 
 static char *text_of(const iw_model_report *report)
@@ -67,7 +76,7 @@ static char *text_of(const iw_model_report *report)
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
 
-    assert_ok(iw_model_write_text(NULL, report, out));
+    assert_ok(iw_doc_write(NULL, iw_model_doc(report), IW_DOC_TEXT, NULL, out));
     (void)fclose(out);
     for (const char *line = text, *end; (end = strchr(line, '\n')) != NULL; line = end + 1) {
         assert_true(end - line <= 80);
@@ -130,8 +139,8 @@ static void rows_without_answer_are_said_once(void **state)
     const iw_window_horizon horizon = {.phases = 1000, .observed_ranks = 20, .tail_ranks = 20};
 
     (void)state;
-    assert_says(&horizon, "8,192 and more: refused\n\n");
-    assert_says(&horizon, "2.816x up  refused   daemon\n");
+    assert_says(&horizon, "8,192 and more                                          refused\n");
+    assert_says(&horizon, "2.816x up refused   daemon\n");
 }
 
 static void the_worst_source_is_said_where_it_changes(void **state)
@@ -146,12 +155,15 @@ static void the_worst_source_is_said_where_it_changes(void **state)
 static void simulations_outside_the_bounds_are_named(void **state)
 {
     const iw_window_horizon horizon = {.phases = 1000, .observed_ranks = 20, .tail_ranks = 20};
-    const iw_model_check checks[] = {{100, {1e6, 0.999e6, 1.001e6}}, {100, {7e6, 6e6, 8e6}}, {0}, {0}, {0}};
+    iw_model_row simulated[5];
     iw_model_report report = report_of(&horizon);
     char *text;
 
     (void)state;
-    report.checks = checks;
+    memcpy(simulated, rows, sizeof rows);
+    simulated[0].simulated = (iw_model_check){100, {1e6, 0.999e6, 1.001e6}};
+    simulated[1].simulated = (iw_model_check){100, {7e6, 6e6, 8e6}};
+    report.rows = simulated;
     text = text_of(&report);
     assert_non_null(strstr(text, "0.990, below"));
     assert_non_null(strstr(text, "2.000, above"));
@@ -167,11 +179,13 @@ static void csv_and_json_leave_out_what_is_refused(void **state)
     FILE *out = open_memstream(&text, &size);
 
     (void)state;
-    assert_ok(iw_model_write_csv(NULL, &report, out));
-    assert_ok(iw_model_write_json(NULL, &report, out));
+    assert_ok(iw_doc_write(NULL, iw_model_doc(&report), IW_DOC_CSV, NULL, out));
+    assert_ok(iw_doc_write(NULL, iw_model_doc(&report), IW_DOC_JSON, NULL, out));
     (void)fclose(out);
-    assert_non_null(strstr(text, "\n8192,1030000,,,,,,,refused,daemon,,,\n"));
-    assert_non_null(strstr(text, "\n16,1010000,5000,1011000,1015000,1010500,1016000,,recording,tick,,,\n"));
+    assert_non_null(strstr(text, "\n8192,1030000,,,,,,,,,,,refused,daemon,,,,\n"));
+    assert_non_null(strstr(
+        text,
+        "\n16,1010000,5000,4000,6000,1011000,1010500,1012000,1015000,1014000,1016000,,recording,tick,,,,\n"));
     assert_non_null(strstr(text, "\"refusal\": \"none\""));
     assert_non_null(strstr(text, "\"median_ns\": null"));
     free(text);
