@@ -16,7 +16,8 @@ examples/README.md and docs/**/*.md.
 A block that opens with ```console captured shows what its commands once printed on some machine, to be read. They are run,
 but what they print is not compared with the block, and they may exit with 2: the verdict depends on the machine. If a comment
 "<!-- prints", lines as above, "-->" follows the block, both the captured output of its last command and what that command
-prints now must match these lines.
+prints now must match these lines. A block "console captured mpi" needs a compiler and a launcher of MPI; without these it and
+what follows on its page is skipped.
 
 --links looks at all Markdown files of the tree: every relative link leads to a file, every #anchor to a heading, and every
 page below docs/ is reached from README.md.
@@ -43,6 +44,7 @@ class Command:
         self.shown = []       # below the command on the page
         self.expected = None  # what is compared; None: the lines shown
         self.exit_codes = (0,)
+        self.needs = ()       # programs
 
 
 def fenced_blocks(text):
@@ -89,11 +91,12 @@ def console_blocks(text):
     """The commands of each console block."""
     blocks, is_captured = [], False
     for start, info, lines in fenced_blocks(text):
-        if info in ("console", "console captured"):
+        if info in ("console", "console captured", "console captured mpi"):
             blocks.append(parse_commands(start, lines))
-            is_captured = info == "console captured"
+            is_captured = info != "console"
             for command in blocks[-1] if is_captured else []:
                 command.expected, command.exit_codes = ["..."], (0, 2)
+                command.needs = ("mpicc", "mpirun") if info.endswith("mpi") else ()
         elif info == "prints":
             if not is_captured:
                 raise ValueError(f"line {start}: '<!-- prints' does not follow a block 'console captured'")
@@ -163,6 +166,10 @@ def check_file(path, options, environment):
     try:
         for commands in console_blocks(path.read_text(encoding="utf-8")):
             count += len(commands)
+            missing = [name for name in commands[0].needs if shutil.which(name, path=environment["PATH"]) is None]
+            if missing:
+                print(f"SKIPPED: {place}: there is no {' and no '.join(missing)}")
+                break
             errors += run_block(place, commands, directory, environment)
     except ValueError as problem:
         errors.append(f"{place}: {problem}")
@@ -254,7 +261,9 @@ def main(arguments):
 
     count, errors = check_links(options.root) if options.links else (0, [])
     if not options.links:
-        environment = dict(os.environ, LC_ALL="C.UTF-8", NO_COLOR="1", COLUMNS="80", IDLEWAVE_CONFIG="")
+        environment = dict(os.environ, LC_ALL="C.UTF-8", NO_COLOR="1", COLUMNS="80", IDLEWAVE_CONFIG="",
+                           OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
+                           ASAN_OPTIONS="detect_leaks=0")  # MPI libraries leak
         environment["PATH"] = f"{options.bin.resolve()}:{environment.get('PATH', '')}"
         for path in options.files or default_files(options.root):
             commands, problems = check_file(path, options, environment)

@@ -9,6 +9,7 @@ import pathlib
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools"))
 import check_docs  # noqa: E402
@@ -95,6 +96,17 @@ class CheckDocs(unittest.TestCase):
         self.assertEqual(code, 0, output)
         code, output = self.run_on("```console captured\n$ idlewave 1\nten\n```\n")
         self.assertIn("exit code 1, expected 0", output)
+
+    def test_what_needs_mpi_is_skipped_without_it_and_so_is_the_rest(self):
+        page = "```console captured mpi\n$ mpirun -n 2 idlewave 1\nten\n```\n```console\n$ false\n```\n"
+        with unittest.mock.patch.object(check_docs.shutil, "which", return_value=None):
+            code, output = self.run_on(page)
+        self.assertEqual(code, 0, output)
+        self.assertIn("SKIPPED: README.md: there is no mpicc and no mpirun", output)
+        for name in ("mpicc", "mpirun"):
+            (self.root / "bin" / name).write_text("#!/bin/sh\nexit 1\n", encoding="utf-8")
+            (self.root / "bin" / name).chmod(0o755)
+        self.assertIn("exit code 1, expected 0", self.run_on(page)[1])
 
     def test_what_a_captured_command_prints_has_the_form_that_the_comment_says(self):
         page = "```console captured\n$ true\n$ idlewave\none hundred\nwarned\n```\n\n<!-- prints\n{}\n-->\n"
