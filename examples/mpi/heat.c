@@ -1,4 +1,5 @@
-/* A heat equation on a line of ranks: a stencil, an exchange with both neighbours, now and then a sum over all.
+/* A heat equation on a line of ranks: a stencil, an exchange with both neighbours, now and then a sum over
+ * all.
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * Usage: mpirun -n RANKS heat [STEPS]
@@ -13,8 +14,8 @@ static double cells[CELLS + 2], next[CELLS + 2];
 
 static void exchange(int below, int above)
 {
-    MPI_Sendrecv(&cells[1], 1, MPI_DOUBLE, below, 0, &cells[CELLS + 1], 1, MPI_DOUBLE, above, 0, MPI_COMM_WORLD,
-                 MPI_STATUS_IGNORE);
+    MPI_Sendrecv(&cells[1], 1, MPI_DOUBLE, below, 0, &cells[CELLS + 1], 1, MPI_DOUBLE, above, 0,
+                 MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     MPI_Sendrecv(&cells[CELLS], 1, MPI_DOUBLE, above, 0, &cells[0], 1, MPI_DOUBLE, below, 0, MPI_COMM_WORLD,
                  MPI_STATUS_IGNORE);
 }
