@@ -16,6 +16,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include <idlewave/doc.h>
 #include <idlewave/net.h>
 #include <idlewave/noise.h>
 #include <idlewave/program.h>
@@ -215,20 +216,8 @@ IW_API IW_NODISCARD iw_status iw_series_new(const iw_log *log, const iw_study_re
                                             iw_series **series_p, size_t *count_p);
 IW_API void iw_series_free(iw_series *series, size_t count);
 
-/* ---- reports of studies ---- */
-
-/** Verdict, box plots, tables; 80 columns. `has_colour`: for a terminal that shows colours. */
-IW_API IW_NODISCARD iw_status iw_study_write_text(const iw_log *log, const iw_study_results *results,
-                                                  bool has_colour, FILE *out);
-/** A line a cell. */
-IW_API IW_NODISCARD iw_status iw_study_write_csv(const iw_log *log, const iw_study_results *results,
-                                                 FILE *out);
-/** One page, nothing from elsewhere. */
-IW_API IW_NODISCARD iw_status iw_study_write_html(const iw_log *log, const iw_study_results *results,
-                                                  FILE *out);
-/** Data and a script for gnuplot, in the folder `dir`, which is made. */
-IW_API IW_NODISCARD iw_status iw_study_write_gnuplot(const iw_log *log, const iw_study_results *results,
-                                                     const char *dir);
+/** Verdict, figures, tables; CSV has one line per cell. There is no JSON: a study has its folder. */
+IW_API iw_doc iw_study_doc(const iw_study_results *results);
 
 #ifdef __cplusplus
 }

@@ -115,6 +115,14 @@ void iwi_section(struct iwi_document *doc, const char *id, const char *title)
     }
 }
 
+void iwi_sheet_section(struct iwi_document *doc, const char *id, const char *title)
+{
+    iwi_section(doc, iwi_say(doc, "%s", id), title);
+    if (doc->last != NULL) {
+        doc->last->is_sheet = true;
+    }
+}
+
 /* ---- tables ---- */
 
 void iwi_table(struct iwi_document *doc, const char *caption, const struct iwi_column *columns, size_t count)
@@ -270,9 +278,9 @@ const char *iwi_brackets(struct iwi_document *doc, const char *low, const char *
 
 /* ---- all of it ---- */
 
-iw_status iwi_doc_make(const iw_log *log, iw_doc what, struct iwi_document *doc)
+iw_status iwi_doc_make(const iw_log *log, iw_doc what, unsigned wanted, struct iwi_document *doc)
 {
-    *doc = (struct iwi_document){.log = log, .media = IWI_EVERYWHERE};
+    *doc = (struct iwi_document){.log = log, .media = IWI_EVERYWHERE, .wanted = wanted};
     what.kind->write_doc(doc, what.subject);
     if (doc->status == IW_OK && doc->arena.is_broken) {
         doc->status = iwi_fail(log, IW_ERR_NOMEM, "out of memory for the report");

@@ -85,6 +85,7 @@ struct iwi_block {
     enum iwi_block_kind kind;
     unsigned media;
     const char *text, *id; /* text is the caption of a table */
+    bool is_sheet;         /* a section whose figures are a sheet of their own */
     struct iwi_column columns[IWI_MOST_COLUMNS];
     size_t column_count, row_count;
     struct iwi_table_row *rows, *last_row;
@@ -95,13 +96,21 @@ struct iwi_block {
 struct iwi_document {
     const iw_log *log;
     struct iwi_arena arena;
-    unsigned media; /* of the blocks to come */
+    unsigned media;  /* of the blocks to come */
+    unsigned wanted; /* the one that it is made for */
     struct iwi_block *blocks, *last;
     iw_status status; /* of what failed while it was made */
 };
 
 /* From here on blocks are for these media only; IWI_EVERYWHERE at first. */
 void iwi_only(struct iwi_document *doc, unsigned media);
+
+/* Whether one of these is what the document is made for: what takes long to make need not be made for
+ * others. */
+static inline bool iwi_wants(const struct iwi_document *doc, unsigned media)
+{
+    return (doc->wanted & media) != 0;
+}
 
 void iwi_title(struct iwi_document *doc, const char *format, ...) IW_PRINTF(2, 3);
 void iwi_subtitle(struct iwi_document *doc, const char *format, ...) IW_PRINTF(2, 3);
@@ -112,6 +121,10 @@ void iwi_verdict(struct iwi_document *doc, const char *format, ...) IW_PRINTF(2,
 /* Text writes its title and a colon, pages a heading. Items of the section "certainty" are the "notes" of
  * JSON. */
 void iwi_section(struct iwi_document *doc, const char *id, const char *title);
+
+/* The same; in a folder of pictures it is a sheet of its own, whose file has the name `id`, with the notes
+ * that are for pictures only below it. */
+void iwi_sheet_section(struct iwi_document *doc, const char *id, const char *title);
 void iwi_paragraph(struct iwi_document *doc, const char *format, ...) IW_PRINTF(2, 3);
 void iwi_note(struct iwi_document *doc, const char *format, ...) IW_PRINTF(2, 3);
 void iwi_item(struct iwi_document *doc, const char *format, ...) IW_PRINTF(2, 3);
@@ -164,7 +177,8 @@ IW_NODISCARD iw_status iwi_doc_write_plot(const struct iwi_document *doc, const 
                                           const char *path);
 
 /* Builds it; iwi_doc_release() in any case. */
-IW_NODISCARD iw_status iwi_doc_make(const iw_log *log, iw_doc what, struct iwi_document *doc);
+IW_NODISCARD iw_status iwi_doc_make(const iw_log *log, iw_doc what, unsigned wanted,
+                                    struct iwi_document *doc);
 void iwi_doc_release(struct iwi_document *doc);
 
 enum { IWI_FOLD_ROWS = 10 };

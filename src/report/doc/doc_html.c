@@ -8,7 +8,7 @@
 #include "report/doc/doc.h"
 #include "report/html/html.h"
 
-enum { BAR_WIDTH = 210, BAR_HEIGHT = 18 };
+enum { BAR_WIDTH = 210, BAR_HEIGHT = 18, LEAST_CONTENTS = 4 /* sections */ };
 
 /* ---- tables ---- */
 
@@ -55,17 +55,15 @@ static void write_bar(FILE *out, const struct scale *scale, iw_estimate value)
     (void)fputs("</svg></td>", out);
 }
 
-static void write_row(FILE *out, const struct iwi_block *table, const struct iwi_table_row *row)
+static void write_row(FILE *out, const struct iwi_block *table, const struct scale *scale,
+                      const struct iwi_table_row *row)
 {
-    struct scale scale;
-
-    iwi_bar_scale(table, &scale.low, &scale.high);
     iwi_html_row_begin(out);
     for (size_t i = 0; i < table->column_count; i++) {
         const bool is_words = table->columns[i].kind == IWI_WORDS;
 
         if (table->columns[i].kind == IWI_BAR) {
-            write_bar(out, &scale, row->bar);
+            write_bar(out, scale, row->bar);
         } else {
             iwi_html_cell(out,
                           i == 0 ? (is_words ? IWI_CELL_ROW_HEAD_WORDS : IWI_CELL_ROW_HEAD)
@@ -80,13 +78,16 @@ static void write_row(FILE *out, const struct iwi_block *table, const struct iwi
 static const struct iwi_table_row *write_rows(FILE *out, const struct iwi_block *table,
                                               const struct iwi_table_row *row, size_t count)
 {
+    struct scale scale;
+
+    iwi_bar_scale(table, &scale.low, &scale.high);
     iwi_html_table_begin(out, table->text);
     for (size_t i = 0; i < table->column_count; i++) {
         iwi_html_head(out, table->columns[i].kind != IWI_NUMBER, "%s", table->columns[i].head);
     }
     iwi_html_table_body(out);
     for (; row != NULL && count > 0; row = row->next, count--) {
-        write_row(out, table, row);
+        write_row(out, table, &scale, row);
     }
     iwi_html_table_end(out);
     return row;
@@ -111,7 +112,7 @@ static void write_table(FILE *out, const struct iwi_block *table)
 struct page {
     struct iwi_html *html;
     const char *open; /* "</ul>\n", or "" */
-    bool has_main;
+    bool has_main, has_contents;
 };
 
 static void open_group(struct page *page, const char *begin, const char *end)
@@ -137,6 +138,15 @@ static void write_title(struct page *page, const struct iwi_block *block)
     }
 }
 
+/* Figures that are not wide stand side by side, if there are several. */
+static bool is_paired(const struct iwi_block *block)
+{
+    const struct iwi_block *next = block->next;
+
+    return next != NULL && next->kind == IWI_BLOCK_FIGURE && !block->figure->is_wide &&
+           !next->figure->is_wide;
+}
+
 static void open_for(struct page *page, const struct iwi_block *block)
 {
     if (!page->has_main) {
@@ -152,7 +162,10 @@ static void open_for(struct page *page, const struct iwi_block *block)
             "</section>\n");
         break;
     case IWI_BLOCK_ITEM: open_group(page, "<ul>\n", "</ul>\n"); break;
-    case IWI_BLOCK_FIGURE: open_group(page, "<div class=\"figures\">\n", "</div>\n"); break;
+    case IWI_BLOCK_FIGURE:
+        open_group(page, is_paired(block) ? "<div class=\"figures pairs\">\n" : "<div class=\"figures\">\n",
+                   "</div>\n");
+        break;
     default: open_group(page, "", ""); break;
     }
 }
@@ -173,7 +186,7 @@ static iw_status write_block(struct page *page, const struct iwi_block *block)
         (void)fputs("</li>\n", out);
         break;
     case IWI_BLOCK_CODE:
-        (void)fputs("<pre>", out);
+        (void)fputs("<pre tabindex=\"0\">", out);
         iwi_html_text(out, block->text);
         (void)fputs("</pre>\n", out);
         break;
@@ -194,14 +207,44 @@ static bool is_empty(const struct iwi_block *section)
     return true;
 }
 
+static bool is_shown(const struct iwi_block *block)
+{
+    return (block->media & IWI_ON_PAGES) != 0 && !(block->kind == IWI_BLOCK_SECTION && is_empty(block));
+}
+
+/* Before the first section, of pages that have many. */
+static void write_contents(struct page *page, const struct iwi_block *first)
+{
+    size_t count = 0;
+
+    for (const struct iwi_block *block = first; block != NULL; block = block->next) {
+        count += block->kind == IWI_BLOCK_SECTION && is_shown(block);
+    }
+    page->has_contents = true;
+    if (count < LEAST_CONTENTS) {
+        return;
+    }
+    open_group(page, "<nav aria-label=\"Contents\"><ul>\n", "</ul></nav>\n");
+    for (const struct iwi_block *block = first; block != NULL; block = block->next) {
+        if (block->kind == IWI_BLOCK_SECTION && is_shown(block)) {
+            (void)fprintf(page->html->out, "<li><a href=\"#%s\">", block->id);
+            iwi_html_text(page->html->out, block->text);
+            (void)fputs("</a></li>\n", page->html->out);
+        }
+    }
+}
+
 static iw_status write_body(struct iwi_html *html, const void *subject)
 {
     const struct iwi_document *doc = subject;
     struct page page = {.html = html, .open = ""};
 
     for (const struct iwi_block *block = doc->blocks; block != NULL; block = block->next) {
-        if ((block->media & IWI_ON_PAGES) == 0 || (block->kind == IWI_BLOCK_SECTION && is_empty(block))) {
+        if (!is_shown(block)) {
             continue;
+        }
+        if (block->kind == IWI_BLOCK_SECTION && !page.has_contents) {
+            write_contents(&page, block);
         }
         if (block->kind == IWI_BLOCK_TITLE || block->kind == IWI_BLOCK_SUBTITLE) {
             write_title(&page, block);

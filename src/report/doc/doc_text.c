@@ -30,7 +30,8 @@ static bool stands_apart(const struct text *text, const struct iwi_block *block)
 {
     const struct iwi_block *before = text->before;
 
-    if (before == NULL || before->kind == IWI_BLOCK_SECTION) {
+    if (before == NULL || before->kind == IWI_BLOCK_SECTION ||
+        (is_words(before) && block->kind == IWI_BLOCK_FIGURE && block->figure->title[0] == '\0')) {
         return false;
     }
     return before->kind != block->kind
@@ -59,7 +60,7 @@ static void write_figure(const struct text *text, const struct iwi_figure *figur
         iwi_figure_write_legend(figure, text->out);
         (void)fputc(')', text->out);
     }
-    (void)fputc('\n', text->out);
+    (void)fputs(figure->title[0] != '\0' ? "\n" : "", text->out);
     iwi_figure_write_text(figure, &look, text->out);
 }
 

@@ -49,8 +49,11 @@ static iw_status write_json(const iw_log *log, const struct iwi_document *doc, i
 
 bool iw_doc_has_format(iw_doc doc, iw_doc_format format)
 {
-    return format < IW_DOC_JSON ||
-           (doc.kind->schema != NULL && (format == IW_DOC_JSON || iwi_schema_has_csv(doc.kind->schema)));
+    switch (format) {
+    case IW_DOC_JSON: return doc.kind->schema_id != NULL;
+    case IW_DOC_CSV: return doc.kind->schema != NULL && iwi_schema_has_csv(doc.kind->schema);
+    default: return true;
+    }
 }
 
 static iw_status write_made(const struct iwi_document *doc, iw_doc what, iw_doc_format format,
@@ -78,7 +81,7 @@ iw_status iw_doc_write(const iw_log *log, iw_doc what, iw_doc_format format, con
         iwi_schema_csv(what.kind->schema, what.subject, out);
         return iwi_check_written(log, out, "the table");
     }
-    status = iwi_doc_make(log, what, &doc);
+    status = iwi_doc_make(log, what, format == IW_DOC_HTML ? IWI_ON_PAGES : IWI_IN_TEXT, &doc);
     if (status == IW_OK) {
         status = write_made(&doc, what, format, look, out);
     }
@@ -92,7 +95,7 @@ iw_status iw_doc_plot(const iw_log *log, iw_doc what, const char *path)
     iw_status status = iw_doc_plot_check(log, path);
 
     IW_TRY(status);
-    status = iwi_doc_make(log, what, &doc);
+    status = iwi_doc_make(log, what, IWI_IN_PLOTS, &doc);
     if (status == IW_OK) {
         status = iwi_doc_write_plot(&doc, what.kind, path);
     }

@@ -104,6 +104,7 @@ struct iwi_figure_table {
     const char *caption; /* NULL: there is no table */
     size_t columns, count, room;
     uint32_t words; /* bit i: column i has words, not numbers */
+    size_t beside;  /* at a terminal this many of them, behind the first, stand beside boxes */
     const char **cells;
 };
 
@@ -165,15 +166,8 @@ void iwi_figure_write_text(const struct iwi_figure *figure, const struct iwi_fig
 /* What its signs mean: "+ lognormal, ...". */
 void iwi_figure_write_legend(const struct iwi_figure *figure, FILE *out);
 
-/* Boxes are rows at a terminal: item `item` of the figure's boxes, and what is dotted at the same x, along
- * the y axis. */
-void iwi_figure_write_strip(const struct iwi_figure *figure, size_t item, size_t columns, bool has_colour,
-                            FILE *out);
-
-/* Above them: the labels of the axis, and its line behind `head`; without a line break. */
-void iwi_figure_write_strip_axis(const struct iwi_figure *figure, int indent, const char *head,
-                                 size_t columns, FILE *out);
-extern const char *const iwi_strip_legend; /* what the signs mean */
+/* Boxes are rows at a terminal: what their signs mean. */
+extern const char *const iwi_strip_legend;
 
 /* ---- SVG ---- */
 

@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "base/base.h"
+#include "report/kinds/noise_report.h"
 
 /* One number of ranks for all: it is no axis, the series are. */
 static bool is_flat(const struct iwi_drawn_series *drawn, size_t count)
@@ -238,62 +239,56 @@ static void add_takeover(struct iwi_figure *figure, const iw_series *series)
         iwi_mark_add(figure, band, (double[]){low, figure->y.low, figure->y.high});
         iwi_mark_add(figure, band, (double[]){high, figure->y.low, figure->y.high});
     }
-    rule = iwi_figure_mark(figure, IWI_MARK_RULE_X, IWI_INK_NOISE, NULL);
+    rule = iwi_figure_mark(figure, IWI_MARK_RULE_X, IWI_INK_NOISE, "noise takes over");
     rule->dash = IWI_DASHED;
     iwi_mark_add(figure, rule, (double[]){series->inflection});
 }
 
-static void add_interval(struct iwi_figure *figure, double low_ns, double high_ns)
+/* Trials that are all alike do not show how sure that is. */
+static const char *interval_text(const iw_cell_result *cell, char buf[IWI_RANGE_SIZE])
 {
-    char low[IWI_NUMBER_SIZE], high[IWI_NUMBER_SIZE];
+    const iw_summary *ns = &cell->makespan_ns;
 
-    if (isnan(low_ns)) {
-        iwi_figure_cell(figure, "-");
-    } else {
-        iwi_figure_cell(figure, "%s to %s", iwi_ns_time_text(low_ns, low), iwi_ns_time_text(high_ns, high));
-    }
+    return cell->trials >= IW_LEAST_TRIALS && ns->min == ns->max
+               ? "all alike"
+               : iwi_slowdown_span_text(iwi_cell_slowdown(cell, ns->mean_low),
+                                        iwi_cell_slowdown(cell, ns->mean_high), buf);
 }
 
 static void add_times(struct iwi_figure *figure, const char *name, const iw_cell_result *cell)
 {
     const iw_summary *time = &cell->makespan_ns;
-    const double times_ns[] = {cell->noiseless_ns, time->min, cell->p5_ns,  time->q1,
-                               time->median,       time->q3,  cell->p95_ns, time->max};
-    char text[IWI_NUMBER_SIZE];
+    const double times_ns[] = {time->min, cell->p5_ns,  time->q1, time->median,
+                               time->q3,  cell->p95_ns, time->max};
+    char text[IWI_RANGE_SIZE];
 
     iwi_figure_cell(figure, "%s", name);
+    iwi_figure_cell(figure, "%s", iwi_ns_short_text(cell->noiseless_ns, text));
+    iwi_figure_cell(figure, "%s", iwi_slowdown_text(iwi_mean_slowdown(cell), text));
+    iwi_figure_cell(figure, "%s", interval_text(cell, text));
+    iwi_figure_cell(figure, "%s", iwi_slowdown_text(iwi_median_slowdown(cell), text));
     for (size_t i = 0; i < sizeof times_ns / sizeof times_ns[0]; i++) {
         iwi_figure_cell(figure, "%s", iwi_ns_time_text(times_ns[i], text));
     }
-    add_interval(figure, time->median_low, time->median_high);
-    iwi_figure_cell(figure, "%s", iwi_ns_time_text(time->mean, text));
-    add_interval(figure, time->mean_low, time->mean_high);
-    iwi_figure_cell(figure, "%s", iwi_slowdown_text(iwi_mean_slowdown(cell), text));
 }
 
+/* The first numbers stand beside the boxes at a terminal. */
 static void add_times_table(struct iwi_figure *figure, const struct iwi_drawn_series *drawn, size_t count)
 {
-    static const char *const heads[] = {"Without noise",
-                                        "Least",
-                                        "5 %",
-                                        "Quarter",
-                                        "Median",
-                                        "3 quarters",
-                                        "95 %",
-                                        "Most",
-                                        "95 % CI of the median",
-                                        "Mean",
-                                        "95 % CI of the mean",
-                                        "Slowdown (mean)"};
+    static const char *const heads[] = {"no noise", "mean", "95 % CI", "median", "least", "5 %",
+                                        "25 %",     "50 %", "75 %",    "95 %",   "most"};
     const bool has_names = figure->x.unit == IWI_AXIS_NAMES;
     char number[IWI_NUMBER_SIZE];
 
-    iwi_figure_table(figure, "%s: times of the trials, by %s", figure->title,
-                     has_names ? "system" : "number of ranks");
-    iwi_figure_head(figure, false, has_names ? "System" : "Ranks");
+    iwi_figure_table(figure,
+                     "%s: slowdown of the mean, its 95 %% confidence interval, and of the median; times of "
+                     "the trials, by %s",
+                     figure->title, has_names ? "system" : "number of ranks");
+    iwi_figure_head(figure, false, has_names ? "system" : "ranks");
     for (size_t i = 0; i < sizeof heads / sizeof heads[0]; i++) {
         iwi_figure_head(figure, false, "%s", heads[i]);
     }
+    figure->table.beside = 4;
     for (size_t s = 0; s < count; s++) {
         for (size_t i = 0; i < drawn[s].series->count; i++) {
             const iw_cell_result *cell = drawn[s].series->cells[i];

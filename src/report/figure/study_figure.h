@@ -7,13 +7,6 @@
 #include "report/figure/figure.h"
 #include "report/kinds/study_report.h"
 
-/* One series as it is drawn. */
-struct iwi_drawn_series {
-    const iw_series *series;
-    const char *label;
-    size_t style; /* its number among those that differ: the same in all figures */
-};
-
 /* Times of the median over ranks, in times of that without noise, with intervals and where noise takes over;
  * side by side where all have the same single number of ranks. */
 IW_NODISCARD iw_status iwi_study_curves_figure(const iw_log *log, const struct iwi_drawn_series *drawn,

@@ -43,23 +43,56 @@ const iw_cell_result *iwi_worst_of_series(const iw_series *series)
     return worst;
 }
 
-const char *iwi_study_origin_line(const iw_study_results *results, const char *name)
+const iw_cell_result *iwi_last_cell(const iw_series *series)
 {
-    for (size_t i = 0; i < results->attribute_count; i++) {
-        if (strcmp(results->attributes[i].name, name) == 0) {
-            return results->attributes[i].value;
+    return series->cells[series->count - 1];
+}
+
+/* ---- what series have in common ---- */
+
+bool iwi_dim_is_same(enum iwi_dim dim, const iw_series *a, const iw_series *b)
+{
+    const iw_cell_result *x = a->cells[0], *y = b->cells[0];
+
+    switch (dim) {
+    case IWI_DIM_SYSTEM: return strcmp(x->system, y->system) == 0;
+    case IWI_DIM_WORK: return strcmp(x->work, y->work) == 0;
+    case IWI_DIM_BYTES: return x->bytes == y->bytes;
+    case IWI_DIM_SYNC: return x->sync == y->sync;
+    case IWI_DIM_NET:
+    default: return x->net_scale == y->net_scale;
+    }
+}
+
+bool iwi_differ_only_in(enum iwi_dim dim, const iw_series *a, const iw_series *b)
+{
+    for (int other = 0; other < IWI_DIMS; other++) {
+        if (other != (int)dim && !iwi_dim_is_same((enum iwi_dim)other, a, b)) {
+            return false;
         }
     }
-    return NULL;
+    return true;
+}
+
+unsigned iwi_dim_style(const struct iwi_panels *panels, enum iwi_dim dim, const iw_series *series)
+{
+    unsigned style = 0;
+
+    for (size_t i = 0; i < panels->series_count; i++) {
+        size_t first = 0;
+
+        while (!iwi_dim_is_same(dim, &panels->series[first], &panels->series[i])) {
+            first++;
+        }
+        if (iwi_dim_is_same(dim, &panels->series[i], series)) {
+            break;
+        }
+        style += first == i;
+    }
+    return style;
 }
 
 /* ---- panels ---- */
-
-static bool is_same_panel(const iw_cell_result *a, const iw_cell_result *b)
-{
-    return strcmp(a->work, b->work) == 0 && a->bytes == b->bytes && a->sync == b->sync &&
-           a->net_scale == b->net_scale;
-}
 
 bool iwi_panel_is_flat(const struct iwi_panel *panel)
 {
@@ -74,14 +107,12 @@ bool iwi_panel_is_flat(const struct iwi_panel *panel)
 /* The number of the series' panel; a new one if there is none yet. */
 static size_t panel_of(struct iwi_panels *panels, const iw_series *series)
 {
-    const iw_cell_result *cell = series->cells[0];
-
     for (size_t i = 0; i < panels->count; i++) {
-        if (is_same_panel(panels->panels[i].cell, cell)) {
+        if (iwi_differ_only_in(IWI_DIM_SYSTEM, panels->panels[i].first, series)) {
             return i;
         }
     }
-    panels->panels[panels->count] = (struct iwi_panel){.cell = cell};
+    panels->panels[panels->count] = (struct iwi_panel){.cell = series->cells[0], .first = series};
     return panels->count++;
 }
 
@@ -115,6 +146,12 @@ static iw_status fill(const iw_log *log, struct iwi_panels *panels)
     panels->members = iwi_new_array(log, panels->series_count, sizeof(void *));
     if (panel_numbers != NULL && panels->panels != NULL && panels->members != NULL) {
         deal(panels, panel_numbers);
+        for (int dim = 0; dim < IWI_DIMS; dim++) {
+            for (size_t i = 1; i < panels->series_count; i++) {
+                panels->varies[dim] |=
+                    !iwi_dim_is_same((enum iwi_dim)dim, &panels->series[0], &panels->series[i]);
+            }
+        }
         status = IW_OK;
     }
     free(panel_numbers);

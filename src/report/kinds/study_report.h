@@ -1,4 +1,4 @@
-/* What the reports of studies share: panels of series, and words and numbers about them.
+/* What the files about studies share: panels of series, and words and numbers about them.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #ifndef IWI_STUDY_REPORT_H
@@ -6,20 +6,33 @@
 
 #include <idlewave/study.h>
 
+#include "report/doc/doc.h"
 #include "report/kinds/report.h"
+
+/* What can differ between series. */
+enum iwi_dim { IWI_DIM_SYSTEM, IWI_DIM_WORK, IWI_DIM_BYTES, IWI_DIM_SYNC, IWI_DIM_NET, IWI_DIMS };
+
+/* One series as it is drawn. */
+struct iwi_drawn_series {
+    const iw_series *series;
+    const char *label;
+    size_t style; /* its number among those that differ: the same in all figures */
+};
 
 /* One picture: series that differ only in their system (and its network and noise). */
 struct iwi_panel {
-    const iw_cell_result *cell; /* any one: work, bytes, sync and net_scale are the panel's */
+    const iw_series *first;
+    const iw_cell_result *cell; /* of the first: work, bytes, sync and net_scale are the panel's */
     size_t count;
     const iw_series **series; /* in the order of the study */
 };
 
 struct iwi_panels {
     size_t series_count, count;
-    iw_series *series;
+    iw_series *series;         /* in the order of the study */
     const iw_series **members; /* what the panels' lists are parts of */
     struct iwi_panel *panels;  /* in the order in which the study first names them */
+    bool varies[IWI_DIMS];
 };
 
 IW_NODISCARD iw_status iwi_panels_new(const iw_log *log, const iw_study_results *results,
@@ -29,6 +42,14 @@ void iwi_panels_release(struct iwi_panels *panels);
 /* All systems have the same single number of ranks: it is no axis. */
 bool iwi_panel_is_flat(const struct iwi_panel *panel);
 
+bool iwi_dim_is_same(enum iwi_dim dim, const iw_series *a, const iw_series *b);
+bool iwi_differ_only_in(enum iwi_dim dim, const iw_series *a, const iw_series *b);
+
+/* The same value has the same colour in all figures: its number among the values of the study. */
+unsigned iwi_dim_style(const struct iwi_panels *panels, enum iwi_dim dim, const iw_series *series);
+
+/* ---- cells ---- */
+
 /* T/T0 - 1 of a time of this cell; NaN where nothing takes time without noise. */
 double iwi_cell_slowdown(const iw_cell_result *cell, double makespan_ns);
 double iwi_mean_slowdown(const iw_cell_result *cell);
@@ -37,54 +58,66 @@ double iwi_median_slowdown(const iw_cell_result *cell);
 /* Whether noise has taken over in this cell: a matter of the median (docs/explanation/inflection.md). */
 bool iwi_is_dominated(const iw_cell_result *cell, double threshold);
 
-/* The numbers of a cell as files have them: times in ns, slowdowns as T/T0 - 1, of mean and median and of the
- * bounds of their 95 % intervals. */
-enum iwi_cell_column {
-    IWI_COLUMN_NOISE_SHARE,
-    IWI_COLUMN_NOISELESS,
-    IWI_COLUMN_MIN,
-    IWI_COLUMN_P5,
-    IWI_COLUMN_Q1,
-    IWI_COLUMN_MEDIAN,
-    IWI_COLUMN_Q3,
-    IWI_COLUMN_P95,
-    IWI_COLUMN_MAX,
-    IWI_COLUMN_MEAN,
-    IWI_COLUMN_MEAN_LOW,
-    IWI_COLUMN_MEAN_HIGH,
-    IWI_COLUMN_MEDIAN_LOW,
-    IWI_COLUMN_MEDIAN_HIGH,
-    IWI_COLUMN_MEAN_SLOWDOWN,
-    IWI_COLUMN_MEAN_SLOWDOWN_LOW,
-    IWI_COLUMN_MEAN_SLOWDOWN_HIGH,
-    IWI_COLUMN_MEDIAN_SLOWDOWN,
-    IWI_COLUMN_MEDIAN_SLOWDOWN_LOW,
-    IWI_COLUMN_MEDIAN_SLOWDOWN_HIGH,
-    IWI_CELL_COLUMNS
-};
-extern const char *const iwi_cell_columns[IWI_CELL_COLUMNS]; /* their names */
-void iwi_cell_numbers(const iw_cell_result *cell, double numbers[IWI_CELL_COLUMNS]);
-
-/* The cell with the largest mean slowdown, or NULL if none of them has one. */
+/* The cell with the most ranks; that with the largest mean slowdown, or NULL if none of them has one. */
+const iw_cell_result *iwi_last_cell(const iw_series *series);
 const iw_cell_result *iwi_worst_of_series(const iw_series *series);
-
-/* A line of the study's origin ("host", "command"), or NULL. */
-const char *iwi_study_origin_line(const iw_study_results *results, const char *name);
 
 /* ---- words ---- */
 
-/* "allreduce:dissemination, 1 B, one start for all ranks, network 10 times faster". */
-const char *iwi_panel_title(const struct iwi_panel *panel, char buf[IWI_PHRASE_SIZE]);
+/* As it is for pages; fit for a terminal and for gnuplot else. */
+const char *iwi_study_name(struct iwi_document *doc, const char *name);
 
-/* What of it tells apart panels of one work: "1 B, network 10 times faster". May be "". */
-const char *iwi_panel_details(const iw_cell_result *cell, char buf[IWI_PHRASE_SIZE]);
+/* Heads a column or a section: "System", "Systems". */
+const char *iwi_dim_name(enum iwi_dim dim, bool is_plural);
+
+/* "chic", "1 MiB", "network 10 times faster". */
+const char *iwi_dim_label(struct iwi_document *doc, enum iwi_dim dim, const iw_series *series);
+
+/* What sets the series apart from others, `but` left out: "allreduce, 1 MiB"; the work if nothing does. */
+const char *iwi_series_label(struct iwi_document *doc, const struct iwi_panels *panels,
+                             const iw_series *series, enum iwi_dim but);
+
+/* "allreduce:dissemination, 1 B, noise synchronised at the start, network 10 times faster". */
+const char *iwi_panel_title(struct iwi_document *doc, const iw_cell_result *cell);
 
 /* "from 4,930 ranks on", "from 2 or fewer on", "not up to 1,048,576 ranks"; "at 64 ranks" if there is only
  * one number. */
-const char *iwi_inflection_text(const iw_series *series, char buf[IWI_PHRASE_SIZE]);
+const char *iwi_inflection_text(struct iwi_document *doc, const iw_series *series);
 
 /* Its 95 % interval: "4,500 to 5,210", "4,500 or more", "up to 40", "" if there is none. */
-const char *iwi_inflection_interval_text(const iw_series *series, char buf[IWI_PHRASE_SIZE]);
+const char *iwi_inflection_interval_text(struct iwi_document *doc, const iw_series *series);
+
+/* What is there to say of a study: its verdict, each system in a sentence, how sure all that is. */
+void iwi_study_say_verdict(struct iwi_document *doc, const iw_study_results *results,
+                           const struct iwi_panels *panels);
+void iwi_study_say_systems(struct iwi_document *doc, const struct iwi_panels *panels);
+void iwi_study_say_notes(struct iwi_document *doc, const iw_study_results *results);
+
+/* ---- parts of documents ---- */
+
+struct iwi_study_view {
+    struct iwi_document *doc;
+    const iw_study_results *results;
+    struct iwi_panels panels;
+};
+
+/* Series that differ only in `dim`. */
+struct iwi_comparison {
+    enum iwi_dim dim;
+    size_t count;
+    const iw_series **members;
+};
+
+/* A series as figures have it that compare by `dim`. */
+struct iwi_drawn_series iwi_study_drawn(const struct iwi_study_view *view, enum iwi_dim dim,
+                                        const iw_series *series);
+
+/* NULL: it failed, which the document knows. */
+struct iwi_figure *iwi_study_show_curves(const struct iwi_study_view *view, const struct iwi_comparison *c,
+                                         const char *title);
+
+/* A section for each thing that varies. */
+void iwi_study_say_slowdowns(const struct iwi_study_view *view);
 
 /* ---- numbers ---- */
 
@@ -96,27 +129,5 @@ const char *iwi_about_ranks_text(double ranks, char buf[IWI_NUMBER_SIZE]);
 
 /* "1 B", "64 KiB", "1 MiB", "1000 B" */
 const char *iwi_bytes_text(uint64_t bytes, char buf[IWI_NUMBER_SIZE]);
-
-/* ---- for a terminal ---- */
-
-/* Where the text goes, and how it is drawn. */
-struct iwi_page {
-    FILE *out;
-    bool has_colour;
-    double threshold; /* of the slowdown */
-};
-
-/* What the signs of iwi_write_panel_text() mean. */
-void iwi_write_panel_legend(const struct iwi_page *page);
-
-/* Box plots with their numbers, 80 columns. */
-void iwi_write_panel_text(const struct iwi_page *page, const struct iwi_panel *panel);
-
-/* Where noise takes over, in words, for all panels. */
-void iwi_write_study_verdict(const struct iwi_page *page, const iw_study_results *results,
-                             const struct iwi_panels *panels);
-
-/* ANSI codes ("1" bold, "31" red), if there are colours; an empty code ends them. */
-void iwi_ink(const struct iwi_page *page, const char *code);
 
 #endif

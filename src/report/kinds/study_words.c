@@ -1,4 +1,4 @@
-/* Words and numbers about series and panels.
+/* Words and numbers about studies.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include "report/kinds/study_report.h"
@@ -8,11 +8,10 @@
 
 #include "base/base.h"
 #include "report/kinds/noise_report.h"
+#include "report/kinds/reach_report.h"
 
-/* From here on estimates and exact numbers are told in millions, so that tables stay narrow. */
+/* From here on estimates and exact numbers are written in millions, so that tables stay narrow. */
 static const double MANY_ABOUT = 1e6, MANY_EXACT = 1e7;
-
-enum { WORK_COLUMNS = 63 }; /* names are no longer */
 
 const char *iwi_ranks_text(uint64_t ranks, char buf[IWI_NUMBER_SIZE])
 {
@@ -55,92 +54,315 @@ const char *iwi_bytes_text(uint64_t bytes, char buf[IWI_NUMBER_SIZE])
     return buf;
 }
 
-/* Adds ", TEXT", or TEXT if there is nothing yet. */
-static void add_part(char buf[IWI_PHRASE_SIZE], const char *text)
+const char *iwi_study_name(struct iwi_document *doc, const char *name)
 {
-    const size_t used = strlen(buf);
+    char plain[IWI_PARAGRAPH_SIZE];
 
-    snprintf(buf + used, IWI_PHRASE_SIZE - used, "%s%s", used > 0 ? ", " : "", text);
+    return iwi_say(doc, "%s", iwi_wants(doc, IWI_ON_PAGES) ? name : iwi_plain_text(name, plain));
 }
 
-const char *iwi_panel_details(const iw_cell_result *cell, char buf[IWI_PHRASE_SIZE])
+static const char *ranks_of(struct iwi_document *doc, uint64_t ranks)
+{
+    char number[IWI_NUMBER_SIZE];
+
+    return iwi_say(doc, "%s", iwi_ranks_text(ranks, number));
+}
+
+/* ---- what sets series apart ---- */
+
+const char *iwi_dim_name(enum iwi_dim dim, bool is_plural)
+{
+    static const char *const names[IWI_DIMS][2] = {
+        [IWI_DIM_SYSTEM] = {"System", "Systems"},
+        [IWI_DIM_WORK] = {"Work", "Kinds of work"},
+        [IWI_DIM_BYTES] = {"Message", "Sizes of messages"},
+        [IWI_DIM_SYNC] = {"Noise of ranks", "Ways to synchronise the noise"},
+        [IWI_DIM_NET] = {"Network", "Speeds of the network"},
+    };
+
+    return names[dim][is_plural];
+}
+
+static const char *net_label(struct iwi_document *doc, double scale)
+{
+    return scale == 1.0 ? "network as it is"
+                        : iwi_say(doc, "network %.4g times %s", scale > 1.0 ? scale : 1.0 / scale,
+                                  scale > 1.0 ? "faster" : "slower");
+}
+
+/* Traces and schedules have sizes of their own. */
+static bool has_size(const iw_cell_result *cell)
+{
+    return cell->bytes > 0;
+}
+
+const char *iwi_dim_label(struct iwi_document *doc, enum iwi_dim dim, const iw_series *series)
+{
+    static const char *const syncs[] = {[IW_SYNC_NONE] = "not synchronised",
+                                        [IW_SYNC_START] = "synchronised at the start",
+                                        [IW_SYNC_PHASE] = "synchronised in every phase"};
+    const iw_cell_result *cell = series->cells[0];
+    char number[IWI_NUMBER_SIZE];
+
+    switch (dim) {
+    case IWI_DIM_SYSTEM: return iwi_study_name(doc, cell->system);
+    case IWI_DIM_WORK: return iwi_study_name(doc, cell->work);
+    case IWI_DIM_BYTES: return has_size(cell) ? iwi_say(doc, "%s", iwi_bytes_text(cell->bytes, number)) : "-";
+    case IWI_DIM_SYNC: return syncs[cell->sync];
+    case IWI_DIM_NET:
+    default: return net_label(doc, cell->net_scale);
+    }
+}
+
+const char *iwi_series_label(struct iwi_document *doc, const struct iwi_panels *panels,
+                             const iw_series *series, enum iwi_dim but)
+{
+    const char *label = "";
+
+    for (int dim = 0; dim < IWI_DIMS; dim++) {
+        if (panels->varies[dim] && dim != (int)but && (dim != IWI_DIM_BYTES || has_size(series->cells[0]))) {
+            label = iwi_say(doc, "%s%s%s", label, label[0] != '\0' ? ", " : "",
+                            iwi_dim_label(doc, (enum iwi_dim)dim, series));
+        }
+    }
+    return label[0] != '\0' ? label : iwi_dim_label(doc, IWI_DIM_WORK, series);
+}
+
+const char *iwi_panel_title(struct iwi_document *doc, const iw_cell_result *cell)
 {
     static const char *const syncs[] = {[IW_SYNC_NONE] = "",
-                                        [IW_SYNC_START] = "noise synchronised at the start",
-                                        [IW_SYNC_PHASE] = "noise synchronised in every phase"};
-    char number[IWI_NUMBER_SIZE], part[IWI_PHRASE_SIZE];
+                                        [IW_SYNC_START] = ", noise synchronised at the start",
+                                        [IW_SYNC_PHASE] = ", noise synchronised in every phase"};
+    char number[IWI_NUMBER_SIZE];
 
-    buf[0] = '\0';
-    if (cell->bytes > 0) {
-        add_part(buf, iwi_bytes_text(cell->bytes, number));
-    }
-    if (cell->sync != IW_SYNC_NONE) {
-        add_part(buf, syncs[cell->sync]);
-    }
-    if (cell->net_scale != 1.0) {
-        const bool is_faster = cell->net_scale > 1.0;
-
-        snprintf(part, sizeof part, "network %.4g times %s",
-                 is_faster ? cell->net_scale : 1.0 / cell->net_scale, is_faster ? "faster" : "slower");
-        add_part(buf, part);
-    }
-    return buf;
-}
-
-const char *iwi_panel_title(const struct iwi_panel *panel, char buf[IWI_PHRASE_SIZE])
-{
-    char name[IWI_NAME_SIZE], details[IWI_PHRASE_SIZE];
-
-    snprintf(buf, IWI_PHRASE_SIZE, "%s", iwi_plain_name(panel->cell->work, WORK_COLUMNS, name));
-    if (iwi_panel_details(panel->cell, details)[0] != '\0') {
-        add_part(buf, details);
-    }
-    return buf;
+    return iwi_say(doc, "%s%s%s%s%s%s", iwi_study_name(doc, cell->work), has_size(cell) ? ", " : "",
+                   has_size(cell) ? iwi_bytes_text(cell->bytes, number) : "", syncs[cell->sync],
+                   cell->net_scale != 1.0 ? ", " : "",
+                   cell->net_scale != 1.0 ? net_label(doc, cell->net_scale) : "");
 }
 
 /* ---- inflection ---- */
 
-static const char *narrow_ranks_text(uint32_t ranks, char buf[IWI_NUMBER_SIZE])
+static const char *about_ranks(struct iwi_document *doc, double ranks)
 {
-    return (double)ranks < MANY_EXACT ? iwi_ranks_text(ranks, buf) : iwi_about_ranks_text(ranks, buf);
-}
-
-const char *iwi_inflection_text(const iw_series *series, char buf[IWI_PHRASE_SIZE])
-{
-    const uint32_t fewest = series->cells[0]->ranks, most = series->cells[series->count - 1]->ranks;
-    const bool is_over = series->inflection > 0.0;
     char number[IWI_NUMBER_SIZE];
 
-    if (fewest == most) {
-        snprintf(buf, IWI_PHRASE_SIZE, "%s %s rank%s", is_over ? "at" : "not at",
-                 narrow_ranks_text(most, number), most == 1 ? "" : "s");
-    } else if (!is_over) {
-        snprintf(buf, IWI_PHRASE_SIZE, "not up to %s ranks", narrow_ranks_text(most, number));
-    } else if (series->inflection <= (double)fewest) {
-        snprintf(buf, IWI_PHRASE_SIZE, "from %s or fewer on", narrow_ranks_text(fewest, number));
-    } else {
-        snprintf(buf, IWI_PHRASE_SIZE, "from %s ranks on", iwi_about_ranks_text(series->inflection, number));
-    }
-    return buf;
+    return iwi_say(doc, "%s", iwi_about_ranks_text(ranks, number));
 }
 
-const char *iwi_inflection_interval_text(const iw_series *series, char buf[IWI_PHRASE_SIZE])
+static const char *narrow_ranks(struct iwi_document *doc, uint32_t ranks)
+{
+    return (double)ranks < MANY_EXACT ? ranks_of(doc, ranks) : about_ranks(doc, ranks);
+}
+
+const char *iwi_inflection_text(struct iwi_document *doc, const iw_series *series)
+{
+    const uint32_t fewest = series->cells[0]->ranks, most = iwi_last_cell(series)->ranks;
+    const bool is_over = series->inflection > 0.0;
+
+    if (fewest == most) {
+        return iwi_say(doc, "%s %s rank%s", is_over ? "at" : "not at", narrow_ranks(doc, most), iwi_s(most));
+    }
+    if (!is_over) {
+        return iwi_say(doc, "not up to %s ranks", narrow_ranks(doc, most));
+    }
+    return series->inflection <= (double)fewest
+               ? iwi_say(doc, "from %s or fewer on", narrow_ranks(doc, fewest))
+               : iwi_say(doc, "from %s ranks on", about_ranks(doc, series->inflection));
+}
+
+const char *iwi_inflection_interval_text(struct iwi_document *doc, const iw_series *series)
 {
     const double fewest = (double)series->cells[0]->ranks;
-    char low[IWI_NUMBER_SIZE], high[IWI_NUMBER_SIZE];
 
-    iwi_about_ranks_text(series->inflection_low, low);
-    iwi_about_ranks_text(series->inflection_high, high);
-    buf[0] = '\0';
     if (series->inflection_low <= 0.0 || series->count == 1) {
-        return buf;
+        return "";
     }
-    if (series->inflection_low > fewest && series->inflection_high > 0.0) {
-        snprintf(buf, IWI_PHRASE_SIZE, "%s to %s", low, high);
-    } else if (series->inflection_low > fewest) {
-        snprintf(buf, IWI_PHRASE_SIZE, "%s or more", low);
-    } else if (series->inflection_high > fewest) {
-        snprintf(buf, IWI_PHRASE_SIZE, "up to %s", high);
+    if (series->inflection_low > fewest) {
+        return series->inflection_high > 0.0
+                   ? iwi_say(doc, "%s to %s", about_ranks(doc, series->inflection_low),
+                             about_ranks(doc, series->inflection_high))
+                   : iwi_say(doc, "%s or more", about_ranks(doc, series->inflection_low));
     }
-    return buf;
+    return series->inflection_high > fewest
+               ? iwi_say(doc, "up to %s", about_ranks(doc, series->inflection_high))
+               : "";
+}
+
+/* ---- the verdict ---- */
+
+/* Of all series, or of one system's. */
+struct tally {
+    size_t count, over;
+    const iw_series *first, *last; /* where noise takes over with the fewest and the most ranks; or NULL */
+    const iw_cell_result *worst;   /* by the mean slowdown; or NULL */
+    uint32_t most_ranks;
+};
+
+static void count_in(struct tally *t, const iw_series *series)
+{
+    const iw_cell_result *worst = iwi_worst_of_series(series);
+    const uint32_t most = iwi_last_cell(series)->ranks;
+
+    t->count++;
+    if (series->inflection > 0.0) {
+        t->over++;
+        t->first = t->first == NULL || series->inflection < t->first->inflection ? series : t->first;
+        t->last = t->last == NULL || series->inflection > t->last->inflection ? series : t->last;
+    }
+    if (worst != NULL && (t->worst == NULL || iwi_mean_slowdown(worst) > iwi_mean_slowdown(t->worst))) {
+        t->worst = worst;
+    }
+    t->most_ranks = most > t->most_ranks ? most : t->most_ranks;
+}
+
+static struct tally tally_of(const struct iwi_panels *panels, const iw_series *like)
+{
+    struct tally t = {.count = 0};
+
+    for (size_t i = 0; i < panels->series_count; i++) {
+        if (like == NULL || iwi_dim_is_same(IWI_DIM_SYSTEM, like, &panels->series[i])) {
+            count_in(&t, &panels->series[i]);
+        }
+    }
+    return t;
+}
+
+/* "chic: allreduce:ring, 1 MiB" */
+static const char *place_of(struct iwi_document *doc, const iw_cell_result *cell)
+{
+    return iwi_say(doc, "%s: %s", iwi_study_name(doc, cell->system), iwi_panel_title(doc, cell));
+}
+
+static void say_worst(struct iwi_document *doc, const iw_cell_result *worst)
+{
+    const bool is_bound = worst->recording.seconds > 0.0 && !isnan(worst->recording.record_s);
+    char slower[IWI_PHRASE_SIZE];
+
+    iwi_more(doc, " The worst case (%s, %s rank%s) %s without noise%s", place_of(doc, worst),
+             ranks_of(doc, worst->ranks), iwi_s(worst->ranks),
+             iwi_slower_text(iwi_mean_slowdown(worst), slower), is_bound ? ", or more" : "");
+    if (worst->trials > 1) {
+        iwi_more(doc, " (mean; median %s)", iwi_slower(doc, iwi_median_slowdown(worst)));
+    }
+    iwi_more(doc, ".");
+}
+
+/* The command that began a study continues it. */
+static void say_missing(struct iwi_document *doc, const iw_study_results *results)
+{
+    const size_t missing = results->expected - results->count;
+    const char *command = "";
+
+    for (size_t i = 0; i < results->attribute_count; i++) {
+        if (strcmp(results->attributes[i].name, "command") == 0) {
+            command = iwi_study_name(doc, results->attributes[i].value);
+        }
+    }
+    iwi_verdict(doc, "This study is not finished: %zu of %zu cells %s missing. ", missing, results->expected,
+                missing == 1 ? "is" : "are");
+    if (command[0] != '\0') {
+        iwi_more(doc, "'%s' continues it.", command);
+    } else {
+        iwi_more(doc, "Running it again continues it.");
+    }
+}
+
+void iwi_study_say_verdict(struct iwi_document *doc, const iw_study_results *results,
+                           const struct iwi_panels *panels)
+{
+    const struct tally t = tally_of(panels, NULL);
+
+    if (t.count == 0) {
+        iwi_verdict(doc, "There is nothing yet: none of %zu cells has ended.", results->expected);
+    } else if (t.over == 0) {
+        iwi_verdict(doc, "Noise takes over nowhere, up to %s ranks.", ranks_of(doc, t.most_ranks));
+    } else {
+        iwi_verdict(doc, "Noise takes over ");
+        if (t.count > 1) {
+            iwi_more(doc, "in %zu of %zu cases, first ", t.over, t.count);
+        }
+        iwi_more(doc, "%s (%s).", iwi_inflection_text(doc, t.first), place_of(doc, t.first->cells[0]));
+    }
+    if (t.worst != NULL) {
+        say_worst(doc, t.worst);
+    }
+    if (t.count > 0 && results->count < results->expected) {
+        say_missing(doc, results);
+    }
+}
+
+/* "chic: in 3 of 6 cases, between 512 and 4,096 ranks; at worst 12.3x". */
+static void say_system(struct iwi_document *doc, const struct iwi_panels *panels, const iw_series *like)
+{
+    const struct tally t = tally_of(panels, like);
+    const char *interval = t.count == 1 ? iwi_inflection_interval_text(doc, like) : "";
+
+    iwi_item(doc, "%s: ", iwi_study_name(doc, like->cells[0]->system));
+    if (t.count == 1 || t.over == 0) {
+        iwi_more(doc, interval[0] != '\0' ? "%s (95 %% CI %s)" : "%s%s", iwi_inflection_text(doc, like),
+                 interval);
+    } else if (t.first == t.last) {
+        iwi_more(doc, "in 1 of %zu cases, %s", t.count, iwi_inflection_text(doc, t.first));
+    } else {
+        iwi_more(doc, "in %zu of %zu cases, between %s and %s ranks", t.over, t.count,
+                 about_ranks(doc, t.first->inflection), about_ranks(doc, t.last->inflection));
+    }
+    if (t.worst != NULL) {
+        iwi_more(doc, "; at worst %s on %s ranks", iwi_slower(doc, iwi_mean_slowdown(t.worst)),
+                 ranks_of(doc, t.worst->ranks));
+    }
+}
+
+void iwi_study_say_systems(struct iwi_document *doc, const struct iwi_panels *panels)
+{
+    enum { MOST = 16 };
+    unsigned said = 0;
+
+    for (size_t i = 0; i < panels->series_count && said < MOST; i++) {
+        /* Styles count the systems in their order. */
+        if (iwi_dim_style(panels, IWI_DIM_SYSTEM, &panels->series[i]) == said) {
+            say_system(doc, panels, &panels->series[i]);
+            said++;
+        }
+    }
+}
+
+/* ---- how sure ---- */
+
+static void say_recordings(struct iwi_document *doc, const iw_study_results *results,
+                           void (*append)(char *, const iw_study_results *))
+{
+    char text[IWI_PARAGRAPH_SIZE] = "";
+
+    append(text, results);
+    if (text[0] != '\0') {
+        iwi_item(doc, "%s", text + 1); /* it begins with a blank */
+    }
+}
+
+void iwi_study_say_notes(struct iwi_document *doc, const iw_study_results *results)
+{
+    uint64_t fewest = UINT64_MAX, most = 0;
+
+    for (size_t i = 0; i < results->count; i++) {
+        fewest = results->cells[i].trials < fewest ? results->cells[i].trials : fewest;
+        most = results->cells[i].trials > most ? results->cells[i].trials : most;
+    }
+    iwi_item(doc, "%s cell%s of %s", ranks_of(doc, results->count), iwi_s(results->count),
+             ranks_of(doc, fewest));
+    if (fewest < most) {
+        iwi_more(doc, " to %s", ranks_of(doc, most));
+    }
+    iwi_more(doc,
+             " trial%s. Noise takes over where the median trial takes at least %.4g times as long as without "
+             "noise, from there on; between the simulated numbers of ranks it is interpolated. What noise "
+             "costs is given by the mean.",
+             iwi_s(most), 1.0 + results->threshold);
+    iwi_item(doc, "%s",
+             most < IW_LEAST_TRIALS ? "So few trials do not show how sure this is."
+                                    : "Intervals of where noise takes over are those of the medians, of 95 % "
+                                      "or a little more.");
+    say_recordings(doc, results, iwi_append_bounds);
+    say_recordings(doc, results, iwi_append_extrapolated);
 }
