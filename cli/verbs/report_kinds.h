@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <idlewave/doc.h>
+
 #include "options/window.h"
 
 enum report_format {
@@ -50,6 +52,14 @@ static inline iw_status report_keep_path(const iw_log *log, const char *path, vo
     *input_p = strdup(path);
     return *input_p != NULL ? IW_OK : IW_ERR_NOMEM;
 }
+
+/* What documents have, and how they are written. */
+#define REPORT_DOC_FORMATS                                                                        \
+    {                                                                                             \
+        [REPORT_TEXT] = true, [REPORT_HTML] = true, [REPORT_CSV] = true, [REPORT_GNUPLOT] = true, \
+        [REPORT_PNG] = true, [REPORT_SVG] = true, [REPORT_PDF] = true                             \
+    }
+iw_status report_write_doc(const iw_log *log, iw_doc doc, const struct report_target *target);
 
 extern const struct report_kind report_timeline, report_study, report_fleet, report_noise, report_whatif,
     report_result, report_doc;

@@ -28,14 +28,7 @@ static iw_status load(const iw_log *log, const char *path, void **input_p)
 
 static iw_status write(const iw_log *log, const void *input, const struct report_target *target)
 {
-    const iw_study_results *results = input;
-
-    switch (target->format) {
-    case REPORT_HTML: return iw_study_write_html(log, results, target->out);
-    case REPORT_CSV: return iw_study_write_csv(log, results, target->out);
-    case REPORT_GNUPLOT: return iw_study_write_gnuplot(log, results, target->path);
-    default: return iw_study_write_text(log, results, target->has_colour, target->out);
-    }
+    return report_write_doc(log, iw_study_doc(input), target);
 }
 
 static void release(void *input)
@@ -45,7 +38,7 @@ static void release(void *input)
 
 const struct report_kind report_study = {
     .what = "the folder of a study",
-    .has_format = {[REPORT_TEXT] = true, [REPORT_HTML] = true, [REPORT_CSV] = true, [REPORT_GNUPLOT] = true},
+    .has_format = REPORT_DOC_FORMATS,
     .is_it = is_study,
     .load = load,
     .write = write,

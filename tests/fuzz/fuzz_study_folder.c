@@ -1,4 +1,4 @@
-/* Fuzzes the folders of studies: reported, gone on with, and merged, as `report` and `study` do it.
+/* Fuzzes the folders of studies: reported, continued, and merged, as `report` and `study` do it.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include "format/study/study_line.h"
@@ -37,14 +37,15 @@ static void write_reports(const iw_study_results *results)
     char path[IWT_FUZZ_PATH_SIZE];
     unsigned errors = 0;
     const iw_log log = {iwt_fuzz_count_error, &errors};
+    const iw_doc_look look = {.has_colour = true};
     FILE *out = fopen("/dev/null", "we");
     iw_status status;
 
     iwt_fuzz_require(out != NULL);
-    iwt_fuzz_require(iw_study_write_text(&log, results, true, out) == IW_OK);
-    iwt_fuzz_require(iw_study_write_csv(&log, results, out) == IW_OK);
-    iwt_fuzz_require(iw_study_write_html(&log, results, out) == IW_OK);
-    status = iw_study_write_gnuplot(&log, results, iwt_fuzz_path("plots", path));
+    iwt_fuzz_require(iw_doc_write(&log, iw_study_doc(results), IW_DOC_TEXT, &look, out) == IW_OK);
+    iwt_fuzz_require(iw_doc_write(&log, iw_study_doc(results), IW_DOC_CSV, NULL, out) == IW_OK);
+    iwt_fuzz_require(iw_doc_write(&log, iw_study_doc(results), IW_DOC_HTML, NULL, out) == IW_OK);
+    status = iw_doc_plot(&log, iw_study_doc(results), iwt_fuzz_path("plots/", path));
     iwt_fuzz_check_log(status, errors); /* there may be nothing to plot */
     iwt_fuzz_require(fclose(out) == 0);
 }

@@ -10,7 +10,6 @@
 #include "report/html/html_fleet.h"
 #include "report/html/html_noise.h"
 #include "report/html/html_result.h"
-#include "report/html/html_study.h"
 #include "support/made_bench.h"
 #include "support/made_recording.h"
 #include "support/made_timeline.h"
@@ -19,7 +18,7 @@
 static iw_status write_study(const struct study_sample *sample, FILE *out)
 {
     iw_study_results *results = study_sample_new(sample);
-    const iw_status status = iw_study_write_html(NULL, results, out);
+    const iw_status status = iw_doc_write(NULL, iw_study_doc(results), IW_DOC_HTML, NULL, out);
 
     iw_study_results_free(results);
     return status;
@@ -77,7 +76,7 @@ static iw_status make_odd(FILE *out)
         }
     }
     results->expected += 7;
-    status = iw_study_write_html(NULL, results, out);
+    status = iw_doc_write(NULL, iw_study_doc(results), IW_DOC_HTML, NULL, out);
     iw_study_results_free(results);
     return status;
 }

@@ -63,6 +63,18 @@ static size_t fill_sheets(const struct iwi_document *doc, const struct iwi_kind 
     return (size_t)(sheet - sheets) + (sheet->count > 0);
 }
 
+/* Without the '/' at its end. */
+static iw_status write_folder(const iw_log *log, const struct iwi_sheet *sheets, size_t count,
+                              const char *path)
+{
+    char *folder = strndup(path, strlen(path) - 1);
+    const iw_status status = folder != NULL ? iwi_sheets_write_folder(log, sheets, count, folder)
+                                            : iwi_fail(log, IW_ERR_NOMEM, "out of memory for a path");
+
+    free(folder);
+    return status;
+}
+
 iw_status iwi_doc_write_plot(const struct iwi_document *doc, const struct iwi_kind *kind, const char *path)
 {
     const size_t count = count_figures(doc);
@@ -75,7 +87,7 @@ iw_status iwi_doc_write_plot(const struct iwi_document *doc, const struct iwi_ki
     } else if (figures != NULL && sheets != NULL) {
         const size_t sheet_count = fill_sheets(doc, kind, is_folder(path), figures, sheets);
 
-        status = is_folder(path) ? iwi_sheets_write_folder(doc->log, sheets, sheet_count, path)
+        status = is_folder(path) ? write_folder(doc->log, sheets, sheet_count, path)
                                  : iwi_sheet_plot(doc->log, sheets, path);
     }
     free((void *)figures);

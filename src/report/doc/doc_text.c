@@ -69,7 +69,11 @@ static void write_block(struct text *text, const struct iwi_block *block)
     FILE *out = text->out;
 
     if (text->section != NULL) {
-        (void)fprintf(out, "%s%s:\n", text->before != NULL ? "\n" : "", text->section->text);
+        char title[IWI_PARAGRAPH_SIZE];
+
+        snprintf(title, sizeof title, "%s:", text->section->text);
+        (void)fputs(text->before != NULL ? "\n" : "", out);
+        iwi_write_wrapped(out, title);
         text->before = text->section;
         text->section = NULL;
     }

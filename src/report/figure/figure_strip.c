@@ -58,6 +58,7 @@ static void stretch(enum sign *row, const struct iwi_scale *y, double from, doub
 /* The row-th box; `item` is its number in its mark. */
 static const struct iwi_mark *box_of(const struct iwi_figure *figure, size_t row, size_t *item)
 {
+    *item = 0;
     for (size_t m = 0; m < figure->mark_count; m++) {
         const struct iwi_mark *mark = figure->marks[m];
 

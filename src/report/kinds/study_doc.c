@@ -107,7 +107,7 @@ static void say_series(const struct iwi_study_view *view, const iw_series *serie
     cells[count++] = iwi_ns(doc, cell->noiseless_ns);
     cells[count++] =
         isnan(cell->noise_share) ? "-" : iwi_say(doc, "%s", iwi_share_text(cell->noise_share, text));
-    cells[count++] = iwi_study_name(doc, cell->noise);
+    cells[count++] = cell->noise;
     iwi_row_cells(doc, cells);
 }
 
@@ -222,14 +222,14 @@ static void show_boxes(const struct iwi_study_view *view, const struct iwi_panel
 /* What stands before boxes at a terminal: "chic: noise periodic:0.375Hz,5.6ms (0.21 %)", or "64 ranks". */
 static void say_box_head(struct iwi_document *doc, const iw_cell_result *cell, bool is_flat)
 {
-    char number[IWI_NUMBER_SIZE];
+    char number[IWI_NUMBER_SIZE], noise[IWI_PARAGRAPH_SIZE];
 
     iwi_only(doc, IWI_IN_TEXT);
     if (is_flat) {
         iwi_paragraph(doc, "%s rank%s", iwi_ranks_text(cell->ranks, number), iwi_s(cell->ranks));
         return;
     }
-    iwi_paragraph(doc, "%s: noise %s", iwi_study_name(doc, cell->system), iwi_study_name(doc, cell->noise));
+    iwi_paragraph(doc, "%s: noise %s", iwi_study_name(doc, cell->system), iwi_plain_text(cell->noise, noise));
     if (cell->noise_share > 0.0) {
         iwi_more(doc, " (%s)", iwi_share_text(cell->noise_share, number));
     }
@@ -319,7 +319,7 @@ static void say_panels(const struct iwi_study_view *view)
              "line: where noise takes over. Both axes are logarithmic; systems with the same work have "
              "the same axis of time.");
     iwi_only(doc, IWI_IN_TEXT);
-    iwi_code(doc, "%s\nMean, its 95 %% CI, median: 12.3 %% longer than without noise, or 2.345x as long.",
+    iwi_code(doc, "%s\nMean, 95 %% CI, median: 12.3 %% longer than without noise, or 2.345x as long.",
              iwi_strip_legend);
     for (size_t i = 0; i < view->panels.count; i++) {
         say_panel(view, &view->panels.panels[i], i + 1);
@@ -371,8 +371,7 @@ static void write_doc(struct iwi_document *doc, const void *subject)
         return;
     }
     iwi_title(doc, "%s",
-              iwi_study_name(doc, results->title != NULL && results->title[0] != '\0' ? results->title
-                                                                                      : results->name));
+              results->title != NULL && results->title[0] != '\0' ? results->title : results->name);
     iwi_subtitle(doc, "Study %s: %zu series, %s cells", results->name, view.panels.series_count,
                  iwi_ranks_text(results->count, cells));
     iwi_study_say_verdict(doc, results, &view.panels);

@@ -56,9 +56,11 @@ const char *iwi_bytes_text(uint64_t bytes, char buf[IWI_NUMBER_SIZE])
 
 const char *iwi_study_name(struct iwi_document *doc, const char *name)
 {
-    char plain[IWI_PARAGRAPH_SIZE];
+    enum { MOST_COLUMNS = 63 }; /* names of systems and works are no longer */
+    char plain[IWI_NAME_SIZE];
 
-    return iwi_say(doc, "%s", iwi_wants(doc, IWI_ON_PAGES) ? name : iwi_plain_text(name, plain));
+    return iwi_say(doc, "%s",
+                   iwi_wants(doc, IWI_ON_PAGES) ? name : iwi_plain_name(name, MOST_COLUMNS, plain));
 }
 
 static const char *ranks_of(struct iwi_document *doc, uint64_t ranks)
@@ -216,12 +218,13 @@ static void count_in(struct tally *t, const iw_series *series)
     t->most_ranks = most > t->most_ranks ? most : t->most_ranks;
 }
 
-static struct tally tally_of(const struct iwi_panels *panels, const iw_series *like)
+/* NULL: of all systems. */
+static struct tally tally_of(const struct iwi_panels *panels, const char *system)
 {
     struct tally t = {.count = 0};
 
     for (size_t i = 0; i < panels->series_count; i++) {
-        if (like == NULL || iwi_dim_is_same(IWI_DIM_SYSTEM, like, &panels->series[i])) {
+        if (system == NULL || strcmp(panels->series[i].cells[0]->system, system) == 0) {
             count_in(&t, &panels->series[i]);
         }
     }
@@ -253,16 +256,17 @@ static void say_missing(struct iwi_document *doc, const iw_study_results *result
 {
     const size_t missing = results->expected - results->count;
     const char *command = "";
+    char plain[IWI_PARAGRAPH_SIZE];
 
     for (size_t i = 0; i < results->attribute_count; i++) {
         if (strcmp(results->attributes[i].name, "command") == 0) {
-            command = iwi_study_name(doc, results->attributes[i].value);
+            command = results->attributes[i].value;
         }
     }
     iwi_verdict(doc, "This study is not finished: %zu of %zu cells %s missing. ", missing, results->expected,
                 missing == 1 ? "is" : "are");
     if (command[0] != '\0') {
-        iwi_more(doc, "'%s' continues it.", command);
+        iwi_more(doc, "'%s' continues it.", iwi_plain_text(command, plain));
     } else {
         iwi_more(doc, "Running it again continues it.");
     }
@@ -295,7 +299,7 @@ void iwi_study_say_verdict(struct iwi_document *doc, const iw_study_results *res
 /* "chic: in 3 of 6 cases, between 512 and 4,096 ranks; at worst 12.3x". */
 static void say_system(struct iwi_document *doc, const struct iwi_panels *panels, const iw_series *like)
 {
-    const struct tally t = tally_of(panels, like);
+    const struct tally t = tally_of(panels, like->cells[0]->system);
     const char *interval = t.count == 1 ? iwi_inflection_interval_text(doc, like) : "";
 
     iwi_item(doc, "%s: ", iwi_study_name(doc, like->cells[0]->system));

@@ -35,9 +35,9 @@ static void a_cell_is_a_line(void **state)
     assert_string_equal(
         text,
         "id,system,work,net,noise,ranks,bytes,sync,net_scale,trials,seed,messages,noise_share,"
-        "noiseless_ns,min_ns,p5_ns,q1_ns,median_ns,q3_ns,p95_ns,max_ns,mean_ns,mean_ci95_low_ns,"
-        "mean_ci95_high_ns,median_ci95_low_ns,median_ci95_high_ns,mean_slowdown,mean_slowdown_ci95_low,"
-        "mean_slowdown_ci95_high,median_slowdown,median_slowdown_ci95_low,median_slowdown_ci95_high\n"
+        "noiseless_ns,min_ns,p5_ns,q1_ns,median_ns,q3_ns,p95_ns,max_ns,mean_ns,mean_ns_low,"
+        "mean_ns_high,median_ns_low,median_ns_high,mean_slowdown,mean_slowdown_low,"
+        "mean_slowdown_high,median_slowdown,median_slowdown_low,median_slowdown_high\n"
         "0000000000000000,chic,allreduce:dissemination,\"L 2 us, o 1 us, g 1 us\",\"poisson:100Hz,20us\","
         "2,1,none,1,100,1,2,0.002,1000,1000,1100.5,1200,1500,2000,3000,4000,1700,1650,1800,1400,1600,0.7,0."
         "65,0.8,0.5,"

@@ -15,6 +15,14 @@
 #include "study_sample.h"
 #include "study_written.h"
 
+static iw_status write_folder(const iw_log *log, const iw_study_results *results, const char *folder)
+{
+    char path[256];
+
+    snprintf(path, sizeof path, "%s/", folder);
+    return iw_doc_plot(log, iw_study_doc(results), path);
+}
+
 static int set_up(void **state)
 {
     char *folder = strdup("/tmp/iw_figures_XXXXXX");
@@ -78,7 +86,7 @@ static void each_panel_has_data(void **state)
     const char *folder = *state;
     char *data;
 
-    assert_ok(iw_study_write_gnuplot(NULL, results, folder));
+    assert_ok(write_folder(NULL, results, folder));
     data = study_read_file(folder, "panel-1-allreduce-dissemination.dat");
     assert_non_null(strstr(data, "# allreduce:dissemination, 1 B\n"));
     assert_non_null(strstr(data, "\n# chic: x min p5 q1 median q3 p95 max\n 2 "));
@@ -102,7 +110,7 @@ static void gnuplot_draws_all_panels_in_three_formats(void **state)
     }
     sample.systems = 9;
     results = study_sample_new(&sample);
-    assert_ok(iw_study_write_gnuplot(NULL, results, folder));
+    assert_ok(write_folder(NULL, results, folder));
     for (size_t i = 0; i < 3; i++) {
         char name[64];
 
@@ -136,7 +144,7 @@ static void unusual_studies_are_drawn_too(void **state)
             results->cells[i].makespan_ns = (iw_summary){.count = 100};
             results->cells[i].p5_ns = results->cells[i].p95_ns = 0.0;
         }
-        assert_ok(iw_study_write_gnuplot(NULL, results, folder));
+        assert_ok(write_folder(NULL, results, folder));
         if (kind != 3) { /* gnuplot says that a logarithm of 0 is none, and draws the rest */
             draw(folder, "svg");
         }
@@ -158,7 +166,7 @@ static void names_are_only_names(void **state)
         study_sample_rename(&results->cells[i].system, "it's\n`touch hacked`");
         study_sample_rename(&results->cells[i].work, "../a'b\n# `touch hacked` $x {/Bold y}");
     }
-    assert_ok(iw_study_write_gnuplot(NULL, results, folder));
+    assert_ok(write_folder(NULL, results, folder));
     script = study_read_file(folder, "plot.gp");
     assert_non_null(strstr(script, "'it'.\"'\".'s?`touch hacked`'"));
     free(script);
@@ -191,7 +199,7 @@ static void quotes_in_names_are_drawn_as_they_are(void **state)
             study_sample_rename(&results->cells[k].system, names[i]);
             study_sample_rename(&results->cells[k].work, "panel");
         }
-        assert_ok(iw_study_write_gnuplot(NULL, results, folder));
+        assert_ok(write_folder(NULL, results, folder));
         draw(folder, "svg");
         iw_study_results_free(results);
     }
@@ -205,7 +213,7 @@ static void a_folder_that_cannot_be_made_is_an_error(void **state)
 
     (void)state;
     iwt_log_init(&l);
-    assert_status(iw_study_write_gnuplot(&l.log, results, "/dev/null/figures"), IW_ERR_IO);
+    assert_status(write_folder(&l.log, results, "/dev/null/figures"), IW_ERR_IO);
     iwt_assert_logged(&l, "cannot create the folder '/dev/null/figures': Not a directory");
     assert_int_equal(l.errors, 1);
     iw_study_results_free(results);
@@ -219,7 +227,7 @@ static void a_file_in_place_of_the_folder_is_an_error(void **state)
 
     (void)state;
     iwt_log_init(&l);
-    assert_status(iw_study_write_gnuplot(&l.log, results, "/dev/null"), IW_ERR_IO);
+    assert_status(write_folder(&l.log, results, "/dev/null"), IW_ERR_IO);
     iwt_assert_logged(&l, "cannot write '/dev/null/plot.gp': Not a directory");
     assert_int_equal(l.errors, 1);
     iw_study_results_free(results);
@@ -227,12 +235,13 @@ static void a_file_in_place_of_the_folder_is_an_error(void **state)
 
 static void nothing_cannot_be_drawn(void **state)
 {
-    iw_study_results results = {.expected = 3, .threshold = 1.0};
+    iw_study_results results = {
+        .name = (char[]){"empty"}, .text = (char[]){""}, .expected = 3, .threshold = 1.0};
     struct iwt_log l;
 
     iwt_log_init(&l);
-    assert_status(iw_study_write_gnuplot(&l.log, &results, *state), IW_ERR_RANGE);
-    iwt_assert_logged(&l, "there is nothing to draw: no cell has ended yet");
+    assert_status(write_folder(&l.log, &results, *state), IW_ERR_USAGE);
+    iwt_assert_logged(&l, "there is nothing to draw in this result");
 }
 
 int main(void)

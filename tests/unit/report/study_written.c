@@ -39,9 +39,10 @@ char *study_text(const iw_study_results *results, bool has_colour)
     char *text = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
+    const iw_doc_look look = {.has_colour = has_colour};
 
     assert_non_null(out);
-    assert_ok(iw_study_write_text(NULL, results, has_colour, out));
+    assert_ok(iw_doc_write(NULL, iw_study_doc(results), IW_DOC_TEXT, &look, out));
     assert_int_equal(fclose(out), 0);
     return text;
 }
@@ -53,7 +54,7 @@ char *study_csv(const iw_study_results *results)
     FILE *out = open_memstream(&text, &size);
 
     assert_non_null(out);
-    assert_ok(iw_study_write_csv(NULL, results, out));
+    assert_ok(iw_doc_write(NULL, iw_study_doc(results), IW_DOC_CSV, NULL, out));
     assert_int_equal(fclose(out), 0);
     return text;
 }
