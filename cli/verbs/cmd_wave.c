@@ -47,8 +47,7 @@ static const struct opt trace_rows[] = {
 static const struct opt_group groups[] = {
     OPT_GROUP("Waves", wave_rows, 0),
     OPT_GROUP("Traces", trace_rows, 0),
-    SHOWN_PLOT_GROUP("Output; csv has one line per rank that a wave reaches",
-                     offsetof(struct wave_opts, shown)),
+    SHOWN_GROUP("Output; csv has one line per rank that a wave reaches", offsetof(struct wave_opts, shown)),
 };
 
 static const struct wave_opts defaults = {.distance = 0};
@@ -94,20 +93,14 @@ static iw_status load(struct ui *ui, const struct wave_opts *opts, const char *p
     return iw_timeline_from_trace(&ui->log, path, opts->gap_ps, &made, timeline_p);
 }
 
-static iw_status write_waves(struct ui *ui, int format, const iw_timeline *timeline, const iw_waves *waves)
-{
-    switch (format) {
-    case OUTPUT_JSON: return iw_waves_write_json(&ui->log, timeline, waves, stdout);
-    case OUTPUT_CSV: return iw_waves_write_csv(&ui->log, waves, stdout);
-    default: return iw_waves_write_text(&ui->log, timeline, waves, stdout);
-    }
-}
-
-static iw_status find_and_write(struct ui *ui, const struct wave_opts *opts, const iw_timeline *timeline)
+/* The picture is the timeline's, with the waves in it. Returns an exit code. */
+static int find_and_write(struct ui *ui, const struct wave_opts *opts, const iw_timeline *timeline)
 {
     iw_wave_opts wanted = IW_WAVE_OPTS_INIT;
+    struct shown_opts shown = opts->shown;
     iw_waves *waves = NULL;
     iw_status status;
+    int code;
 
     wanted.threshold_ps = opts->threshold_ps;
     wanted.least_delay_ps = opts->least_delay_ps;
@@ -115,14 +108,13 @@ static iw_status find_and_write(struct ui *ui, const struct wave_opts *opts, con
     wanted.sigma = (uint32_t)opts->sigma;
     wanted.is_periodic = opts->is_periodic;
     status = iw_waves_find(&ui->log, timeline, &wanted, &waves);
-    if (status == IW_OK) {
-        status = write_waves(ui, opts->shown.format, timeline, waves);
-    }
-    if (status == IW_OK && opts->shown.plot != NULL) {
-        status = iw_timeline_plot(&ui->log, timeline, waves, NULL, opts->shown.plot);
+    shown.plot = NULL;
+    code = status == IW_OK ? shown_write(ui, &shown, iw_waves_doc(waves)) : ui_exit_of(status);
+    if (code == UI_DONE && opts->shown.plot != NULL) {
+        code = ui_exit_of(iw_timeline_plot(&ui->log, timeline, waves, NULL, opts->shown.plot));
     }
     iw_waves_free(waves);
-    return status;
+    return code;
 }
 
 /* 0, or what ui_usage() has returned. */
@@ -175,7 +167,7 @@ static int run(struct ui *ui, const void *values, const struct opt_args *args)
         wrong = check_neighbours(ui, opts, args->values[0], timeline);
     }
     if (status == IW_OK && wrong == 0) {
-        status = find_and_write(ui, opts, timeline);
+        wrong = find_and_write(ui, opts, timeline);
     }
     iw_timeline_free(timeline);
     return wrong != 0 ? wrong : ui_exit_of(status);

@@ -80,7 +80,7 @@ static iw_status write_csv(const iw_log *log, const iw_timeline *timeline, FILE 
     iw_status status;
 
     IW_TRY(iw_waves_find(log, timeline, &opts, &waves));
-    status = iw_waves_write_csv(log, waves, out);
+    status = iw_doc_write(log, iw_waves_doc(waves), IW_DOC_CSV, NULL, out);
     iw_waves_free(waves);
     return status;
 }
@@ -93,7 +93,7 @@ static iw_status write_words(const iw_log *log, const struct shown *shown, const
     if (shown->summary != NULL) {
         status = iw_trace_write_text(log, shown->summary, shown->timeline, waves, out);
     } else if (waves != NULL) {
-        status = iw_waves_write_text(log, shown->timeline, waves, out);
+        status = iw_doc_write(log, iw_waves_doc(waves), IW_DOC_TEXT, NULL, out);
     } else {
         return IW_OK;
     }

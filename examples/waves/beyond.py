@@ -100,8 +100,8 @@ def systems(bench):
     for name, noise in SYSTEMS.items():
         options = ["--net", name, *lab.chain(ranks, steps, lab.EAGER, split=False), *lab.delay(ranks // 2, "90ms"), "--noise", noise]
         found = bench.waves("noise-" + name, options, has_picture=True)
-        decay = [f"{wave['decay_ns_per_rank']['value'] / 1e3:.3g} ({wave['decay_ns_per_rank']['ci95'][0] / 1e3:.3g} to "
-                 f"{wave['decay_ns_per_rank']['ci95'][1] / 1e3:.3g})" for wave in found["waves"][:2]]
+        decay = [f"{wave['decay_s_per_rank']['value'] * 1e6:.3g} ({wave['decay_s_per_rank']['low'] * 1e6:.3g} to "
+                 f"{wave['decay_s_per_rank']['high'] * 1e6:.3g})" for wave in found["waves"][:2]]
         yield [f"noise of {name}", f"decay {'; '.join(decay)} us/rank, of {len(found['waves'])} waves"]
 
 

@@ -36,7 +36,7 @@ def measure(bench, ways, level, delay_ms, net=(), first_seed=1):
     for seed in range(first_seed, first_seed + seeds_for(bench, ways, level)):
         found = run(bench, ways, level, delay_ms, seed, net)
         for wave in found["waves"]:
-            decays.append(wave["decay_ns_per_rank"]["value"] / 1e3)
+            decays.append(wave["decay_s_per_rank"]["value"] * 1e6)
             speeds.append(wave["speed_ranks_per_s"]["value"] / found["silent_speed_ranks_per_s"])
     return decays, speeds
 

@@ -21,6 +21,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include <idlewave/doc.h>
 #include <idlewave/program.h>
 #include <idlewave/result.h>
 #include <idlewave/sim.h>
@@ -43,7 +44,7 @@ typedef struct iw_timeline_about {
     uint32_t dims[IW_TIMELINE_DIMS]; /* grid of the ranks, the last one fastest; {ranks, 0, 0}, and all that
                                         does not hold just the ranks: a line */
     bool is_periodic;                /* the ends of each dimension are neighbours */
-    uint32_t distance;               /* d: partners are up to so many ranks away; 0: not known */
+    uint32_t distance;               /* d: distance of the farthest partner in ranks; 0: not known */
     uint32_t sigma;                  /* expected speed is sigma d ranks a step; 0: not known */
     iw_time noiseless_ps;            /* how long the run takes without noise and delays; 0: not known */
 } iw_timeline_about;
@@ -211,6 +212,9 @@ typedef struct iw_desync {
 } iw_desync;
 
 typedef struct iw_waves {
+    iw_timeline_about about;                /* of the timeline */
+    uint32_t exact_ranks, first_exact_rank; /* of which all steps are known, in a window or all */
+    bool is_whole;                          /* all steps of all ranks are known exactly */
     iw_wave *waves;
     size_t wave_count;
     iw_time exec_ps;      /* ordinary computation of a step */
@@ -256,18 +260,7 @@ IW_API IW_NODISCARD iw_status iw_waves_find(const iw_log *log, const iw_timeline
                                             const iw_wave_opts *opts, iw_waves **waves_p);
 IW_API void iw_waves_free(iw_waves *waves);
 
-/* ---- writing it ---- */
-
-/** Verdict, one line a wave, how sure; 80 columns. */
-IW_API IW_NODISCARD iw_status iw_waves_write_text(const iw_log *log, const iw_timeline *timeline,
-                                                  const iw_waves *waves, FILE *out);
-
-/** One JSON object, schema "idlewave.wave/1". */
-IW_API IW_NODISCARD iw_status iw_waves_write_json(const iw_log *log, const iw_timeline *timeline,
-                                                  const iw_waves *waves, FILE *out);
-
-/** One line a front: wave, rank, distance, step, lead_ns, trail_ns, idle_ns; waves and steps from 1. */
-IW_API IW_NODISCARD iw_status iw_waves_write_csv(const iw_log *log, const iw_waves *waves, FILE *out);
+IW_API iw_doc iw_waves_doc(const iw_waves *waves);
 
 /* ---- pictures; `waves` may be NULL: none drawn; `window` too: all is shown ---- */
 

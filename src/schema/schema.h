@@ -33,6 +33,7 @@ enum iwi_type {
     IWI_T_U32,
     IWI_T_I64,
     IWI_T_U64,
+    IWI_T_ORDINAL, /* uint64_t from 0, which people count from 1 */
     IWI_T_REAL,
     IWI_T_STRING,  /* const char *; NULL is null */
     IWI_T_CHARS,   /* char[size] */
@@ -110,6 +111,10 @@ struct iwi_schema {
         .key = (k), .type = IWI_TYPE_OF(((T *)0)->m), IWI_MEMBER(T, m), __VA_ARGS__ \
     }
 #define IWI_VALUE(T, m, ...) IWI_VALUE_AS(T, m, #m, __VA_ARGS__)
+#define IWI_ORDINAL(T, m, ...)                                          \
+    {                                                                   \
+        .key = #m, .type = IWI_T_ORDINAL, IWI_MEMBER(T, m), __VA_ARGS__ \
+    }
 #define IWI_CHARS(T, m, ...)                                          \
     {                                                                 \
         .key = #m, .type = IWI_T_CHARS, IWI_MEMBER(T, m), __VA_ARGS__ \

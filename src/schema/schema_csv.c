@@ -84,6 +84,7 @@ static void write_item(FILE *out, const struct iwi_field *field, const void *at)
     case IWI_T_U32: (void)fprintf(out, "%u", *(const unsigned *)at); return;
     case IWI_T_I64: (void)fprintf(out, "%lld", (long long)*(const int64_t *)at); return;
     case IWI_T_U64: (void)fprintf(out, "%llu", (unsigned long long)*(const uint64_t *)at); return;
+    case IWI_T_ORDINAL: (void)fprintf(out, "%llu", (unsigned long long)*(const uint64_t *)at + 1); return;
     case IWI_T_REAL: write_real(out, *(const double *)at); return;
     case IWI_T_PS: write_real(out, (double)*(const int64_t *)at / PS_PER_NS); return;
     case IWI_T_ENUM: text = field->name(*(const unsigned *)at); break;

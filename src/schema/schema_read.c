@@ -66,7 +66,11 @@ static iw_status read_whole(const struct reader *reader, const struct iwi_field 
     if (value < (is_signed ? -most : 0.0) || (is_small ? value > most : value >= most)) {
         return refuse(reader, "is too large, or below zero");
     }
+    if (field->type == IWI_T_ORDINAL && value < 1.0) {
+        return refuse(reader, "is no number from 1 on");
+    }
     switch (field->type) {
+    case IWI_T_ORDINAL: *(uint64_t *)at = (uint64_t)value - 1; break;
     case IWI_T_I32: *(int *)at = (int)value; break;
     case IWI_T_U32: *(unsigned *)at = (unsigned)value; break;
     case IWI_T_I64: *(int64_t *)at = json_is_integer(json) ? json_integer_value(json) : (int64_t)value; break;

@@ -17,6 +17,7 @@ static json_t *value_json(const struct iwi_field *field, const void *at)
     case IWI_T_U32: return json_integer(*(const unsigned *)at);
     case IWI_T_I64: return json_integer(*(const int64_t *)at);
     case IWI_T_U64: return iwi_json_count(*(const uint64_t *)at);
+    case IWI_T_ORDINAL: return iwi_json_count(*(const uint64_t *)at + 1);
     case IWI_T_REAL: return iwi_json_number(*(const double *)at);
     case IWI_T_PS: return iwi_json_number((double)*(const int64_t *)at / PS_PER_NS);
     case IWI_T_CHARS: return iwi_json_text(at);

@@ -237,6 +237,10 @@ iw_status iw_waves_find(const iw_log *log, const iw_timeline *timeline, const iw
         if (status == IW_OK) {
             status = find(log, &view, opts, waves);
         }
+        waves->about = *iw_timeline_describe(timeline);
+        waves->exact_ranks = iw_timeline_exact_ranks(timeline);
+        waves->first_exact_rank = waves->exact_ranks > 0 ? iw_timeline_exact_rank(timeline, 0) : 0;
+        waves->is_whole = iw_timeline_is_whole(timeline);
         iwi_wave_view_release(&view);
     }
     if (status != IW_OK) {

@@ -27,6 +27,8 @@ EXAMPLES = {
     "fidelity": "idlewave replay --noise periodic:100Hz,500us --calibrate 50ms --self-check --duration 500ms",
     "model": "idlewave model --noise exp:10% --compute 1ms --net none --L 2us --ranks '3..3000 step x10' --check --check-ranks 300",
     "net": None,  # an MPI
+    "wave": "idlewave simulate --pattern halo1d --ranks 9 --repeat 8 --compute 3ms --exchange split "
+            "--delay rank=5,time=13.5ms --timeline run.h5 >/dev/null && idlewave wave run.h5",
     "verify": "idlewave verify --sysroot $SOURCE/tests/data/nodes/container",
 }
 VARYING = {"forecast", "fidelity"}  # what they print depends on the machine

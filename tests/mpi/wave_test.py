@@ -51,7 +51,7 @@ class RealWave(trace_run.Case):
         waves = [wave for wave in found["waves"] if wave["origin_rank"] == ORIGIN and wave["delay_ns"] > 800 * DELAY_US]
         self.assertEqual(sorted(wave["direction"] for wave in waves), [-1, 1], found["waves"])
         for wave in waves:
-            ways = {front[1]: front[2] - wave["origin_step"] for front in wave["fronts"]}
+            ways = {front["distance"]: front["step"] - wave["origin_step"] for front in wave["fronts"]}
             self.assertEqual(ways, {distance: distance - 1 for distance in ways}, wave)  # one rank a step
         self.assertGreaterEqual(sum(len(wave["fronts"]) for wave in waves), LEAST_HOPS, waves)
 

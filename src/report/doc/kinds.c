@@ -11,5 +11,6 @@ const struct iwi_kind *const iwi_kinds[] = {
     &iwi_model_kind,
     &iwi_net_kind,
     &iwi_verify_kind,
+    &iwi_wave_kind,
     NULL,
 };

@@ -12,6 +12,7 @@ extern const struct iwi_kind iwi_forecast_kind;
 extern const struct iwi_kind iwi_model_kind;
 extern const struct iwi_kind iwi_net_kind;
 extern const struct iwi_kind iwi_verify_kind;
+extern const struct iwi_kind iwi_wave_kind;
 
 /* A study has its folder instead of JSON. */
 extern const struct iwi_kind iwi_study_kind;

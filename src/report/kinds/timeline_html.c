@@ -39,24 +39,14 @@ static void write_header(FILE *out, const struct iwi_timeline_page *page)
 /* The verdict of `wave` as one line. */
 static void verdict(const struct iwi_timeline_page *page, char text[IWI_PARAGRAPH_SIZE])
 {
-    FILE *out;
-
     if (page->summary != NULL && !iw_waves_are_followed(page->waves)) {
         iwi_trace_no_waves(page->summary, page->waves, text);
         return;
     }
-    out = page->waves != NULL ? fmemopen(text, IWI_PARAGRAPH_SIZE, "w") : NULL;
-    if (out == NULL) {
+    if (page->waves != NULL) {
+        iwi_waves_verdict(page->waves, text);
+    } else {
         iwi_append(text, "Nobody looked for waves: too little is known exactly.");
-        return;
-    }
-    iwi_waves_write_verdict(page->timeline, page->waves, out);
-    (void)fclose(out); /* what does not fit is left out */
-    text[IWI_PARAGRAPH_SIZE - 1] = '\0';
-    for (char *c = text; *c != '\0'; c++) {
-        if (*c == '\n') {
-            *c = (char)(c[1] == '\0' ? '\0' : ' ');
-        }
     }
 }
 

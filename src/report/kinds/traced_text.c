@@ -174,7 +174,7 @@ iw_status iw_trace_write_text(const iw_log *log, const iw_trace_summary *summary
     }
     (void)fputc('\n', out);
     if (timeline != NULL && iw_waves_are_followed(waves)) {
-        return iw_waves_write_text(log, timeline, waves, out);
+        return iw_doc_write(log, iw_waves_doc(waves), IW_DOC_TEXT, NULL, out);
     }
     text[0] = '\0';
     iwi_trace_no_waves(summary, waves, text);

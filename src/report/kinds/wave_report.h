@@ -12,9 +12,6 @@
 const char *iwi_wave_direction(const iw_timeline_about *about, const iw_wave *wave,
                                char buf[IWI_NUMBER_SIZE]);
 
-/* One word, as in the table of docs/reference/formats/wave-json.md. */
-const char *iwi_wave_end_key(iw_wave_end end);
-
 static inline const char *iwi_time_text(iw_time ps, char buf[IWI_NUMBER_SIZE])
 {
     return iw_format_time(ps, buf, IWI_NUMBER_SIZE);
@@ -29,7 +26,7 @@ static inline uint64_t iwi_step_number(uint64_t step)
 /* Ranks a second, or a step: three or four digits that count, never a power of ten. */
 const char *iwi_speed_text(double speed, char buf[IWI_NUMBER_SIZE]);
 
-/* Writes the verdict as a paragraph. */
-void iwi_waves_write_verdict(const iw_timeline *timeline, const iw_waves *waves, FILE *out);
+/* Appends the verdict. */
+void iwi_waves_verdict(const iw_waves *waves, char text[IWI_PARAGRAPH_SIZE]);
 
 #endif

@@ -204,9 +204,9 @@ static void append_ends(char *text, const iw_waves *waves)
 
 /* ---- the sentence ---- */
 
-static void append_none(char *text, const iw_timeline *timeline, const iw_waves *waves)
+static void append_none(char *text, const iw_waves *waves)
 {
-    const bool is_traced = strcmp(iw_timeline_describe(timeline)->origin, "traced") == 0;
+    const bool is_traced = strcmp(waves->about.origin, "traced") == 0;
     char least[IWI_NUMBER_SIZE], threshold[IWI_NUMBER_SIZE];
 
     (void)iwi_time_text(waves->least_delay_ps, least);
@@ -227,9 +227,9 @@ static void append_none(char *text, const iw_timeline *timeline, const iw_waves 
 }
 
 /* One or two waves of one delay on a line. */
-static void append_few(char *text, const iw_timeline *timeline, const iw_waves *waves)
+static void append_few(char *text, const iw_waves *waves)
 {
-    const iw_timeline_about *about = iw_timeline_describe(timeline);
+    const iw_timeline_about *about = &waves->about;
     const iw_wave *first = waves->waves, *second = waves->wave_count > 1 ? &waves->waves[1] : NULL;
     char direction[IWI_NUMBER_SIZE];
 
@@ -283,15 +283,14 @@ static void append_many(char *text, const iw_waves *waves)
     iwi_append(text, ".");
 }
 
-void iwi_waves_write_verdict(const iw_timeline *timeline, const iw_waves *waves, FILE *out)
+void iwi_waves_verdict(const iw_waves *waves, char text[IWI_PARAGRAPH_SIZE])
 {
     const size_t origins = iw_waves_origins(waves);
     const struct range delays = delay_range(waves);
-    char text[IWI_PARAGRAPH_SIZE] = "", shortest[IWI_NUMBER_SIZE], longest[IWI_NUMBER_SIZE];
+    char shortest[IWI_NUMBER_SIZE], longest[IWI_NUMBER_SIZE];
 
     if (waves->wave_count == 0) {
-        append_none(text, timeline, waves);
-        iwi_write_wrapped(out, text);
+        append_none(text, waves);
         return;
     }
     (void)iwi_time_text((iw_time)delays.low, shortest);
@@ -305,9 +304,8 @@ void iwi_waves_write_verdict(const iw_timeline *timeline, const iw_waves *waves,
                    strcmp(shortest, longest) != 0 ? longest : "");
     }
     if (origins == 1 && waves->wave_count <= 2) {
-        append_few(text, timeline, waves);
+        append_few(text, waves);
     } else {
         append_many(text, waves);
     }
-    iwi_write_wrapped(out, text);
 }
