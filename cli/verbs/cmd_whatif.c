@@ -209,6 +209,7 @@ static void fill_opts(const struct whatif_opts *opts, struct question *q, const 
     const iw_sim_opts sim = IW_SIM_OPTS_INIT;
 
     *whatif = (iw_whatif_opts){
+        .size = sizeof *whatif,
         .sim = sim,
         .net = &q->net,
         .program = question_maker(q),

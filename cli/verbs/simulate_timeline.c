@@ -26,7 +26,7 @@ static uint32_t sigma_of(const iw_pattern *halo, const iw_net *net)
 static void fill_about(const char *command, const iw_program *program, const iw_net *net,
                        iw_timeline_about *about)
 {
-    iw_pattern halo;
+    iw_pattern halo = IW_PATTERN_INIT;
     bool is_alone;
 
     (void)snprintf(about->title, sizeof about->title, "%s", command);

@@ -57,7 +57,8 @@ static iw_status ask(struct ui *ui, const struct worth_opts *opts, struct questi
 {
     const iw_sim_opts sim = IW_SIM_OPTS_INIT;
     iw_named_set *sets = ui_grow(NULL, verify->count + 1, sizeof *sets);
-    iw_whatif_opts wanted = {.sim = sim,
+    iw_whatif_opts wanted = {.size = sizeof wanted,
+                             .sim = sim,
                              .net = &q->net,
                              .program = question_maker(q),
                              .sets = sets,

@@ -133,15 +133,16 @@ typedef enum iw_compare_verdict {
 } iw_compare_verdict;
 
 typedef struct iw_compare_opts {
+    size_t size;              /* IW_COMPARE_OPTS_INIT */
     iw_compare_metric metric; /* that the verdict is about; share, rate or p99 */
     double tolerance;         /* b may be so much above a: a share of time, or of a's rate or p99 */
     uint64_t seed;
     size_t replicates;
 } iw_compare_opts;
 
-#define IW_COMPARE_OPTS_INIT                                                        \
-    {                                                                               \
-        .metric = IW_COMPARE_SHARE, .tolerance = 0.0, .seed = 1, .replicates = 2000 \
+#define IW_COMPARE_OPTS_INIT                                    \
+    {                                                           \
+        sizeof(iw_compare_opts), IW_COMPARE_SHARE, 0.0, 1, 2000 \
     }
 
 typedef struct iw_noise_comparison {
@@ -208,13 +209,14 @@ typedef struct iw_spectral_source {
 } iw_spectral_source;
 
 typedef struct iw_spectrum_opts {
+    size_t size;             /* IW_SPECTRUM_OPTS_INIT */
     double max_frequency_hz; /* 0: 5 kHz, or as far as quanta and length allow */
     int64_t cpu;             /* only this one; -1: the mean of all */
 } iw_spectrum_opts;
 
-#define IW_SPECTRUM_OPTS_INIT              \
-    {                                      \
-        .max_frequency_hz = 0.0, .cpu = -1 \
+#define IW_SPECTRUM_OPTS_INIT             \
+    {                                     \
+        sizeof(iw_spectrum_opts), 0.0, -1 \
     }
 
 /** The signal is the share of time that is lost. Its spectrum is the mean over CPUs and over windows of time
@@ -378,13 +380,14 @@ typedef struct iw_fit_agreement {
 } iw_fit_agreement;
 
 typedef struct iw_fit_opts {
+    size_t size; /* IW_FIT_OPTS_INIT */
     uint64_t seed;
     size_t replicates; /* of the bootstrap that gives p: at least 1/(replicates + 1) */
 } iw_fit_opts;
 
-#define IW_FIT_OPTS_INIT             \
-    {                                \
-        .seed = 1, .replicates = 999 \
+#define IW_FIT_OPTS_INIT            \
+    {                               \
+        sizeof(iw_fit_opts), 1, 999 \
     }
 
 /** Fewer detours are not fitted. */

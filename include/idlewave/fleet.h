@@ -123,13 +123,14 @@ typedef struct iw_fleet_unreadable {
 } iw_fleet_unreadable;
 
 typedef struct iw_fleet_opts {
+    size_t size;         /* IW_FLEET_OPTS_INIT */
     double false_alarms; /* of so many fleets of equal nodes at most one gets any alarm: 0.01 is 1 in 100 */
     double matters;      /* share of CPU time above the median that is worth an alarm */
 } iw_fleet_opts;
 
-#define IW_FLEET_OPTS_INIT                      \
-    {                                           \
-        .false_alarms = 0.01, .matters = 0.0002 \
+#define IW_FLEET_OPTS_INIT                  \
+    {                                       \
+        sizeof(iw_fleet_opts), 0.01, 0.0002 \
     }
 
 /** Fewer nodes have no distribution to stand out of. */

@@ -1,6 +1,9 @@
 /* idlewave/idlewave.h - the whole library. A good order to read: status, log, time, net, noise, program, sim,
  * result, recording; then whichever of the experimental headers is needed.
  * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Options begin with their size, by which the library knows which fields the caller was built with. Start
+ * with IW_..._INIT, which sets it and the defaults, then change fields; NULL stands for all defaults.
  */
 #ifndef IW_IDLEWAVE_H
 #define IW_IDLEWAVE_H

@@ -39,6 +39,7 @@ typedef struct iw_measure_sink {
 } iw_measure_sink;
 
 typedef struct iw_measure_opts {
+    size_t size; /* IW_MEASURE_OPTS_INIT */
     iw_probe probe;
     int64_t duration_ns;  /* stop after this */
     uint64_t max_events;  /* per CPU: room is made for so many; 0: chosen. Detours behind the last that fits
@@ -59,12 +60,10 @@ typedef struct iw_measure_opts {
     void *arg;
 } iw_measure_opts;
 
-#define IW_MEASURE_OPTS_INIT                                                                             \
-    {                                                                                                    \
-        .probe = IW_PROBE_SELFISH, .duration_ns = 60000000000, .max_events = 0, .threshold = 9.0,        \
-        .quantum_ns = 1000000, .cpus = NULL, .cpu_count = 0, .attribution = IW_ATTRIBUTION_AUTO,         \
-        .command = NULL, .under = NULL, .sink = NULL, .progress = {NULL, NULL}, .on_thread_start = NULL, \
-        .on_thread_stop = NULL, .arg = NULL                                                              \
+#define IW_MEASURE_OPTS_INIT                                                              \
+    {                                                                                     \
+        sizeof(iw_measure_opts), IW_PROBE_SELFISH, 60000000000, 0, 9.0, 1000000, NULL, 0, \
+            IW_ATTRIBUTION_AUTO, NULL, NULL, NULL, {NULL, NULL}, NULL, NULL, NULL         \
     }
 
 /** Measures all chosen CPUs at once, one pinned thread each, on one clock. The calling thread sleeps

@@ -34,6 +34,7 @@ typedef struct iw_delay {
 
 /** Everything about a pattern but its operations. */
 typedef struct iw_pattern {
+    size_t size; /* IW_PATTERN_INIT */
     uint32_t ranks;
     uint64_t bytes;         /* size of each rank's data, as MPI's count x type */
     uint64_t segment_bytes; /* pipelined algorithms cut messages into these; 0: not cut */
@@ -51,11 +52,9 @@ typedef struct iw_pattern {
     size_t delay_count;
 } iw_pattern;
 
-#define IW_PATTERN_INIT                                                                                   \
-    {                                                                                                     \
-        .ranks = 2, .bytes = 1, .segment_bytes = 0, .root = 0, .repeat = 1, .compute_ps = 0, .reduce = 0, \
-        .dims = {0, 0, 0}, .distance = 1, .is_periodic = true, .is_one_way = false, .is_split = false,    \
-        .delays = NULL, .delay_count = 0                                                                  \
+#define IW_PATTERN_INIT                                                                    \
+    {                                                                                      \
+        sizeof(iw_pattern), 2, 1, 0, 0, 1, 0, 0, {0, 0, 0}, 1, true, false, false, NULL, 0 \
     }
 
 /** `operations`: one or more OP[:ALGORITHM] joined by "+", run in this order in each repetition:
@@ -84,8 +83,9 @@ IW_API uint32_t iw_program_ranks(const iw_program *program);
 /** Messages of one run. */
 IW_API uint64_t iw_program_messages(const iw_program *program);
 
-/** What the first halo of a pattern was made of, in *halo_p: dims as chosen ({ranks, 0, 0} of halo1d, the
- * last one fastest); its delays are left out. *is_alone_p: nothing else runs. False: there is no halo. */
+/** What the first halo of a pattern was made of, in *halo_p, begun with IW_PATTERN_INIT: dims as chosen
+ * ({ranks, 0, 0} of halo1d, the last one fastest); its delays are left out. *is_alone_p: nothing else runs.
+ * False: there is no halo. */
 IW_API bool iw_program_halo(const iw_program *program, iw_pattern *halo_p, bool *is_alone_p);
 
 /** Delays for a stored schedule (patterns carry theirs): step n is the rank's n-th calc. Copies the array. */
@@ -155,6 +155,7 @@ IW_API const char *iw_replica_compute_name(iw_replica_compute compute);
 
 /** How a trace becomes a program. */
 typedef struct iw_trace_opts {
+    size_t size;       /* IW_TRACE_OPTS_INIT */
     uint32_t ranks;    /* 0: as traced; else a multiple of the traced number: replicas */
     const char *rules; /* "ompi-4.1", "mpich", "nccl-ring", "paper"; or the path of an Open MPI rules file */
     const char *const
@@ -167,11 +168,10 @@ typedef struct iw_trace_opts {
     uint64_t replica_seed; /* of what is drawn; it says nothing about noise */
 } iw_trace_opts;
 
-#define IW_TRACE_OPTS_INIT                                                                                 \
-    {                                                                                                      \
-        .ranks = 0, .rules = "paper", .algorithms = NULL, .drops_p2p = false, .drops_collectives = false,  \
-        .compute_scale = 1, .clock = IW_COMPUTE_AUTO, .reduce = 0, .replica_compute = IW_REPLICA_RESAMPLE, \
-        .replica_seed = 1                                                                                  \
+#define IW_TRACE_OPTS_INIT                                                                                   \
+    {                                                                                                        \
+        sizeof(iw_trace_opts), 0, "paper", NULL, false, false, 1.0, IW_COMPUTE_AUTO, 0, IW_REPLICA_RESAMPLE, \
+            1                                                                                                \
     }
 
 /** A program of `trace`, which it borrows: free the trace after the program. Messages and collectives are

@@ -192,15 +192,16 @@ IW_API const iw_convert_format *iw_convert_format_at(size_t index);
 #define IW_IMPORT_ALL_CPUS UINT32_MAX
 
 typedef struct iw_import_opts {
+    size_t size;        /* IW_IMPORT_OPTS_INIT */
     const char *format; /* its name; NULL: told by the content */
     /* Only this CPU; a file that does not say of which CPU it is, is of this one. */
     uint32_t cpu;
     int64_t length_ns; /* watched so long; 0: what the file says, else up to its last detour */
 } iw_import_opts;
 
-#define IW_IMPORT_OPTS_INIT                                       \
-    {                                                             \
-        .format = NULL, .cpu = IW_IMPORT_ALL_CPUS, .length_ns = 0 \
+#define IW_IMPORT_OPTS_INIT                                 \
+    {                                                       \
+        sizeof(iw_import_opts), NULL, IW_IMPORT_ALL_CPUS, 0 \
     }
 
 /** Reads a file of one of the formats; `path` "-" is standard input. IW_ERR_USAGE (no such format, or none
@@ -237,6 +238,7 @@ typedef struct iw_edit {
 /* ---- making ---- */
 
 typedef struct iw_synth_opts {
+    size_t size; /* IW_SYNTH_OPTS_INIT */
     /* "SPEC", "NAME=SPEC" or "CLASS/NAME=SPEC" with a SPEC of iw_noise_add(), "irq/tick=periodic:1kHz,2us".
      * Without a name the spec is the name; without a class it is unknown. At most IW_NOISE_MAX_SOURCES. */
     const char *const *specs;
@@ -248,10 +250,9 @@ typedef struct iw_synth_opts {
     double t_min_ns, threshold_ns; /* shorter detours are left out */
 } iw_synth_opts;
 
-#define IW_SYNTH_OPTS_INIT                                                                     \
-    {                                                                                          \
-        .specs = NULL, .spec_count = 0, .duration_ns = 60000000000, .cpu_count = 1, .seed = 1, \
-        .sync = IW_SYNC_NONE, .t_min_ns = 0.0, .threshold_ns = 0.0                             \
+#define IW_SYNTH_OPTS_INIT                                                        \
+    {                                                                             \
+        sizeof(iw_synth_opts), NULL, 0, 60000000000, 1, 1, IW_SYNC_NONE, 0.0, 0.0 \
     }
 
 /** The detours that rank r of a simulation with this seed and these specs would meet in its trial 0 become
@@ -263,6 +264,7 @@ IW_API IW_NODISCARD iw_status iw_recording_synth(const iw_log *log, const iw_syn
 /* ---- cutting ---- */
 
 typedef struct iw_cut_opts {
+    size_t size;            /* IW_CUT_OPTS_INIT */
     int64_t from_ns, to_ns; /* [from, to) becomes [0, to - from) */
     const uint32_t *cpus;   /* NULL: all */
     size_t cpu_count;
@@ -273,10 +275,9 @@ typedef struct iw_cut_opts {
     int64_t at_least_ns; /* shorter detours go; the threshold is raised to this */
 } iw_cut_opts;
 
-#define IW_CUT_OPTS_INIT                                                                            \
-    {                                                                                               \
-        .from_ns = 0, .to_ns = INT64_MAX, .cpus = NULL, .cpu_count = 0, .keep = NULL, .drop = NULL, \
-        .keep_count = 0, .drop_count = 0, .at_least_ns = 0                                          \
+#define IW_CUT_OPTS_INIT                                                \
+    {                                                                   \
+        sizeof(iw_cut_opts), 0, INT64_MAX, NULL, 0, NULL, NULL, 0, 0, 0 \
     }
 
 /** A part of a recording; `name` is for messages. Detours that straddle an edge are clipped, their parts in

@@ -75,6 +75,7 @@ typedef enum iw_rendezvous { IW_RENDEZVOUS_IDEAL, IW_RENDEZVOUS_RTS_CTS } iw_ren
 typedef struct iw_link iw_link; /* between the processes of one run: the command's own */
 
 typedef struct iw_sim_opts {
+    size_t size; /* IW_SIM_OPTS_INIT */
     iw_engine engine;
     iw_rules rules;
     iw_rendezvous rendezvous;
@@ -97,15 +98,13 @@ typedef struct iw_sim_opts {
     iw_progress progress; /* can stop it; processes of `link` have to be stopped by themselves */
 } iw_sim_opts;
 
-#define IW_SIM_OPTS_INIT                                                                                    \
-    {                                                                                                       \
-        .engine = IW_ENGINE_AUTO, .rules = IW_RULES_IDLEWAVE, .rendezvous = IW_RENDEZVOUS_IDEAL, .seed = 1, \
-        .trials = 1, .first_trial = 0, .lanes = 0, .threads = 0, .parallel = IW_PARALLEL_AUTO,              \
-        .checkpoint_dir = NULL, .checkpoint_s = 600.0, .link = NULL, .want_explain = false,                 \
-        .explain_trials = 0, .want_end_times = false, .steps = {NULL, NULL}, .progress = {                  \
-            NULL,                                                                                           \
-            NULL                                                                                            \
-        }                                                                                                   \
+#define IW_SIM_OPTS_INIT                                                                            \
+    {                                                                                               \
+        sizeof(iw_sim_opts), IW_ENGINE_AUTO, IW_RULES_IDLEWAVE, IW_RENDEZVOUS_IDEAL, 1, 1, 0, 0, 0, \
+            IW_PARALLEL_AUTO, NULL, NULL, 600.0, false, 0, false, {NULL, NULL},                     \
+        {                                                                                           \
+            NULL, NULL                                                                              \
+        }                                                                                           \
     }
 
 /** Where the time on a critical path went. */

@@ -93,6 +93,7 @@ IW_API void iw_study_free(iw_study *study);
 /* ---- running ---- */
 
 typedef struct iw_study_opts {
+    size_t size;      /* IW_STUDY_OPTS_INIT */
     uint32_t threads; /* cells side by side; 0: as many as CPUs allowed, of this node's processes each */
     uint32_t shard, shards; /* this one, from 0, of so many; cells are dealt so that their costs are even */
     /* Processes that somebody starts together share the cells of the shard: this one, from 0, of so many. Any
@@ -106,13 +107,12 @@ typedef struct iw_study_opts {
     iw_progress progress;
 } iw_study_opts;
 
-#define IW_STUDY_OPTS_INIT                                                                         \
-    {                                                                                              \
-        .threads = 0, .shard = 0, .shards = 1, .process = 0, .processes = 1, .local_processes = 1, \
-        .leaves = false, .command = NULL, .progress = {                                            \
-            NULL,                                                                                  \
-            NULL                                                                                   \
-        }                                                                                          \
+#define IW_STUDY_OPTS_INIT                                    \
+    {                                                         \
+        sizeof(iw_study_opts), 0, 0, 1, 0, 1, 1, false, NULL, \
+        {                                                     \
+            NULL, NULL                                        \
+        }                                                     \
     }
 
 typedef struct iw_study_outcome {

@@ -50,6 +50,7 @@ typedef struct iw_timeline_about {
 } iw_timeline_about;
 
 typedef struct iw_timeline_opts {
+    size_t size; /* IW_TIMELINE_OPTS_INIT */
     iw_timeline_about about;
     iw_time expected_ps;    /* about how long the run takes; a longer one makes the cells wider */
     uint32_t rows, columns; /* of the raster, at most */
@@ -59,10 +60,10 @@ typedef struct iw_timeline_opts {
     iw_time from_ps, to_ps; /* steps that begin in [from, to); to 0: until the end */
 } iw_timeline_opts;
 
-#define IW_TIMELINE_OPTS_INIT                                                                      \
-    {                                                                                              \
-        .about = {.origin = "simulated"}, .expected_ps = 0, .rows = 2048, .columns = 2048,         \
-        .max_steps = UINT64_C(1) << 21, .first_rank = 0, .rank_count = 0, .from_ps = 0, .to_ps = 0 \
+#define IW_TIMELINE_OPTS_INIT                                                                     \
+    {                                                                                             \
+        sizeof(iw_timeline_opts), {"simulated", "", 0, {0, 0, 0}, false, 0, 0, 0}, 0, 2048, 2048, \
+            UINT64_C(1) << 21, 0, 0, 0, 0                                                         \
     }
 
 /** IW_ERR_RANGE (no ranks, rows or columns below 16, a window outside), IW_ERR_NOMEM. */
@@ -241,6 +242,7 @@ typedef struct iw_waves {
 IW_API size_t iw_waves_origins(const iw_waves *waves);
 
 typedef struct iw_wave_opts {
+    size_t size;              /* IW_WAVE_OPTS_INIT */
     iw_time threshold_ps;     /* 0: chosen */
     iw_time least_delay_ps;   /* shorter delays begin no wave; 0: chosen */
     uint32_t distance, sigma; /* 0: as the timeline says */
@@ -248,10 +250,9 @@ typedef struct iw_wave_opts {
     size_t max_waves;
 } iw_wave_opts;
 
-#define IW_WAVE_OPTS_INIT                                                                        \
-    {                                                                                            \
-        .threshold_ps = 0, .least_delay_ps = 0, .distance = 0, .sigma = 0, .is_periodic = false, \
-        .max_waves = 64                                                                          \
+#define IW_WAVE_OPTS_INIT                           \
+    {                                               \
+        sizeof(iw_wave_opts), 0, 0, 0, 0, false, 64 \
     }
 
 /** IW_ERR_UNSUPPORTED: nothing exact in the timeline, or fewer than 3 steps. IW_ERR_RANGE: opts->distance is

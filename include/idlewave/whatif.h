@@ -144,6 +144,7 @@ typedef struct iw_named_set {
 } iw_named_set;
 
 typedef struct iw_whatif_opts {
+    size_t size;     /* IW_WHATIF_OPTS_INIT */
     iw_sim_opts sim; /* trials, seed, engine, threads, progress; at least 2 trials */
     const iw_net *net;
     iw_program_maker program;
@@ -156,6 +157,12 @@ typedef struct iw_whatif_opts {
     uint32_t most_parts; /* recorded parts that are tried one by one, those that take most time and those with
                             the longest detours; the rest are one together. 0: all */
 } iw_whatif_opts;
+
+#define IW_WHATIF_OPTS_INIT                                                                                  \
+    {                                                                                                        \
+        sizeof(iw_whatif_opts), IW_SIM_OPTS_INIT, NULL, {NULL, NULL, NULL}, NULL, 0, -1.0, 24, false, false, \
+            0, 0                                                                                             \
+    }
 
 /* ---- the answer ---- */
 

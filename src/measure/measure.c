@@ -10,6 +10,7 @@
 
 #include "base/available.h"
 #include "base/base.h"
+#include "base/opts.h"
 #include "measure/recording_origin.h"
 #include "measure/sysinfo.h"
 
@@ -243,11 +244,14 @@ static iw_status measure_cpus(const iw_log *log, const iw_measure_opts *opts, co
     return status;
 }
 
-iw_status iw_measure(const iw_log *log, const iw_measure_opts *opts, iw_recording **recording_p)
+iw_status iw_measure(const iw_log *log, const iw_measure_opts *given, iw_recording **recording_p)
 {
+    iw_measure_opts known = IW_MEASURE_OPTS_INIT;
+    const iw_measure_opts *opts = &known;
     struct iwi_cpus cpus;
     iw_status status;
 
+    IW_TRY(IWI_READ_OPTS(log, "IW_MEASURE_OPTS_INIT", given, &known));
     IW_TRY(check_opts(log, opts));
     IW_TRY(iwi_cpus_choose(log, opts->cpus, opts->cpu_count, &cpus));
     status = measure_cpus(log, opts, &cpus, recording_p);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/base.h"
+#include "base/opts.h"
 
 static iw_status look_at(const iw_log *log, const iw_recording *recording, iw_noise_fit *fit)
 {
@@ -56,16 +57,19 @@ static iw_status fit_new(const iw_log *log, const iw_recording *recording, const
     return IW_OK;
 }
 
-iw_status iw_noise_fit_new(const iw_log *log, const iw_recording *recording, const iw_fit_opts *opts,
+iw_status iw_noise_fit_new(const iw_log *log, const iw_recording *recording, const iw_fit_opts *given,
                            iw_noise_fit **fit_p)
 {
-    return fit_new(log, recording, NULL, opts, fit_p);
+    iw_fit_opts opts = IW_FIT_OPTS_INIT;
+
+    IW_TRY(IWI_READ_OPTS(log, "IW_FIT_OPTS_INIT", given, &opts));
+    return fit_new(log, recording, NULL, &opts, fit_p);
 }
 
 iw_status iwi_fit_redrawn(const iw_log *log, const iw_recording *recording, const iw_noise_fit *first,
                           iw_noise_fit **fit_p)
 {
-    const iw_fit_opts opts = {.seed = first->opts.seed, .replicates = 0};
+    const iw_fit_opts opts = {sizeof opts, first->opts.seed, 0};
 
     return fit_new(log, recording, first, &opts, fit_p);
 }

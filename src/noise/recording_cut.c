@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "base/opts.h"
 #include "noise/detour_builder.h"
 #include "noise/recording_check.h"
 #include "noise/recording_head.h"
@@ -293,13 +294,16 @@ static iw_status end(struct cutter *c, iw_status status, iw_recording **recordin
 }
 
 iw_status iw_recording_cut(const iw_log *log, const char *name, const iw_recording *recording,
-                           const iw_cut_opts *opts, iw_recording **recording_p, iw_edit *edit_p)
+                           const iw_cut_opts *given, iw_recording **recording_p, iw_edit *edit_p)
 {
+    iw_cut_opts known = IW_CUT_OPTS_INIT;
+    const iw_cut_opts *opts = &known;
     struct cutter c = {.log = log, .name = name, .from = recording, .opts = opts};
     iw_edit before = {.kind = IW_EDIT_CUT};
     bool *is_dropped;
     iw_status status;
 
+    IW_TRY(IWI_READ_OPTS(log, "IW_CUT_OPTS_INIT", given, &known));
     IW_TRY(check_opts(&c));
     iwi_edit_count(&before, recording);
     IW_TRY(iwi_source_filter(log, name, recording, opts, &is_dropped));

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "base/opts.h"
 #include "noise/detour_builder.h"
 #include "noise/source.h"
 #include "noise/spec.h"
@@ -254,12 +255,15 @@ static iw_status make(struct synth *s)
     return IW_OK;
 }
 
-iw_status iw_recording_synth(const iw_log *log, const iw_synth_opts *opts, iw_recording **recording_p,
+iw_status iw_recording_synth(const iw_log *log, const iw_synth_opts *given, iw_recording **recording_p,
                              iw_edit *edit_p)
 {
+    iw_synth_opts known = IW_SYNTH_OPTS_INIT;
+    const iw_synth_opts *opts = &known;
     struct synth s = {.log = log, .opts = opts, .left = MOST_DETOURS};
     iw_status status;
 
+    IW_TRY(IWI_READ_OPTS(log, "IW_SYNTH_OPTS_INIT", given, &known));
     IW_TRY(check_opts(log, opts));
     status = make(&s);
     free(s.builder.total_ns);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "base/opts.h"
 #include "program/delays.h"
 #include "program/dims.h"
 #include "program/program.h"
@@ -212,16 +213,19 @@ static iw_status fill_program(const iw_log *log, const char *operations, const i
     return set_pattern_delays(log, pattern, program);
 }
 
-iw_status iw_program_from_pattern(const iw_log *log, const char *operations, const iw_pattern *pattern,
+iw_status iw_program_from_pattern(const iw_log *log, const char *operations, const iw_pattern *given,
                                   iw_program **program_p)
 {
-    iw_program *program = iwi_new_array(log, 1, sizeof *program);
+    iw_pattern pattern = IW_PATTERN_INIT;
+    iw_program *program;
     iw_status status;
 
+    IW_TRY(IWI_READ_OPTS(log, "IW_PATTERN_INIT", given, &pattern));
+    program = iwi_new_array(log, 1, sizeof *program);
     if (program == NULL) {
         return IW_ERR_NOMEM;
     }
-    status = fill_program(log, operations, pattern, program);
+    status = fill_program(log, operations, &pattern, program);
     if (status != IW_OK) {
         iw_program_free(program);
         return status;
@@ -237,18 +241,21 @@ bool iw_program_halo(const iw_program *program, iw_pattern *halo_p, bool *is_alo
         const enum iwi_op_kind kind = op->algorithm->kind;
 
         if (kind == IWI_HALO1D || kind == IWI_HALO2D || kind == IWI_HALO3D) {
-            *halo_p = (iw_pattern){.ranks = op->ranks,
-                                   .bytes = op->bytes,
-                                   .repeat = program->repeat,
-                                   .compute_ps = program->compute_ps,
-                                   .reduce = program->reduce,
-                                   .dims = {kind == IWI_HALO1D ? op->ranks : op->dims[0],
-                                            kind == IWI_HALO1D ? 0 : op->dims[1],
-                                            kind == IWI_HALO3D ? op->dims[2] : 0},
-                                   .distance = kind == IWI_HALO1D ? op->distance : 1,
-                                   .is_periodic = op->is_periodic,
-                                   .is_one_way = op->is_one_way,
-                                   .is_split = op->is_split};
+            const iw_pattern halo = {.size = halo_p->size,
+                                     .ranks = op->ranks,
+                                     .bytes = op->bytes,
+                                     .repeat = program->repeat,
+                                     .compute_ps = program->compute_ps,
+                                     .reduce = program->reduce,
+                                     .dims = {kind == IWI_HALO1D ? op->ranks : op->dims[0],
+                                              kind == IWI_HALO1D ? 0 : op->dims[1],
+                                              kind == IWI_HALO3D ? op->dims[2] : 0},
+                                     .distance = kind == IWI_HALO1D ? op->distance : 1,
+                                     .is_periodic = op->is_periodic,
+                                     .is_one_way = op->is_one_way,
+                                     .is_split = op->is_split};
+
+            memcpy(halo_p, &halo, halo.size < sizeof halo ? halo.size : sizeof halo);
             *is_alone_p = program->operation_count == 1;
             return true;
         }

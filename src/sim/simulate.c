@@ -9,6 +9,7 @@
 
 #include "base/base.h"
 #include "base/monotonic.h"
+#include "base/opts.h"
 #include "sim/check.h"
 #include "sim/plan.h"
 #include "sim/split/parallel.h"
@@ -243,8 +244,8 @@ static iw_status split_work(const iw_log *log, const iw_noise *noise, const iw_s
     return IW_OK;
 }
 
-iw_status iw_simulate(const iw_log *log, const iw_program *program, const iw_net *net, const iw_noise *noise,
-                      const iw_sim_opts *opts, iw_sim_result **result_p)
+static iw_status simulate(const iw_log *log, const iw_program *program, const iw_net *net,
+                          const iw_noise *noise, const iw_sim_opts *opts, iw_sim_result **result_p)
 {
     struct iwi_plan plan;
     struct iwi_batches batches = {.plan = &plan, .trials = opts->trials};
@@ -290,6 +291,15 @@ iw_status iw_simulate(const iw_log *log, const iw_program *program, const iw_net
     }
     *result_p = result;
     return IW_OK;
+}
+
+iw_status iw_simulate(const iw_log *log, const iw_program *program, const iw_net *net, const iw_noise *noise,
+                      const iw_sim_opts *opts, iw_sim_result **result_p)
+{
+    iw_sim_opts known = IW_SIM_OPTS_INIT;
+
+    IW_TRY(IWI_READ_OPTS(log, "IW_SIM_OPTS_INIT", opts, &known));
+    return simulate(log, program, net, noise, &known, result_p);
 }
 
 void iw_sim_result_free(iw_sim_result *result)

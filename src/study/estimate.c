@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/base.h"
+#include "base/opts.h"
 #include "study/share.h"
 #include "study/tasks.h"
 
@@ -69,20 +70,23 @@ static iw_status price(const iw_log *log, const iw_study *study, const char *dir
 }
 
 iw_status iw_study_estimate_new(const iw_log *log, const iw_study *study, const char *dir,
-                                const iw_study_opts *opts, iw_study_estimate **estimate_p)
+                                const iw_study_opts *given, iw_study_estimate **estimate_p)
 {
-    iw_study_estimate *estimate = iwi_new_array(log, 1, sizeof *estimate);
+    iw_study_opts opts = IW_STUDY_OPTS_INIT;
+    iw_study_estimate *estimate;
     iw_status status = IW_ERR_NOMEM;
 
+    IW_TRY(IWI_READ_OPTS(log, "IW_STUDY_OPTS_INIT", given, &opts));
+    estimate = iwi_new_array(log, 1, sizeof *estimate);
     if (estimate == NULL) {
         return IW_ERR_NOMEM;
     }
-    estimate->threads = iwi_study_threads(opts);
-    estimate->processes = opts->processes > 1 ? opts->processes : 1;
+    estimate->threads = iwi_study_threads(&opts);
+    estimate->processes = opts.processes > 1 ? opts.processes : 1;
     estimate->cell_seconds = iwi_new_array(log, study->cell_count, sizeof *estimate->cell_seconds);
     estimate->cell_bytes = iwi_new_array(log, study->cell_count, sizeof *estimate->cell_bytes);
     if (estimate->cell_seconds != NULL && estimate->cell_bytes != NULL) {
-        status = price(log, study, dir, opts, estimate);
+        status = price(log, study, dir, &opts, estimate);
     }
     if (status != IW_OK) {
         iw_study_estimate_free(estimate);

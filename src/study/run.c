@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/monotonic.h"
+#include "base/opts.h"
 #include "base/output.h"
 #include "format/study/study_line.h"
 #include "study/pool.h"
@@ -161,15 +162,18 @@ static iw_status run_in_folder(const iw_log *log, struct iwi_inputs *inputs, con
     return status;
 }
 
-iw_status iw_study_run(const iw_log *log, const iw_study *study, const char *dir, const iw_study_opts *opts,
+iw_status iw_study_run(const iw_log *log, const iw_study *study, const char *dir, const iw_study_opts *given,
                        iw_study_outcome *outcome_p)
 {
+    iw_study_opts known = IW_STUDY_OPTS_INIT;
+    const iw_study_opts *opts = &known;
     const double begin_s = iwi_now_s();
     iw_study_outcome outcome = {.cells = 0};
     struct iwi_inputs inputs;
     struct iwi_tasks tasks;
     iw_status status;
 
+    IW_TRY(IWI_READ_OPTS(log, "IW_STUDY_OPTS_INIT", given, &known));
     if (opts->threads > MOST_THREADS) {
         return iwi_fail(log, IW_ERR_USAGE, "%u threads are not possible: at most %d are", opts->threads,
                         MOST_THREADS);

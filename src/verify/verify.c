@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "base/opts.h"
 #include "verify/judge.h"
 
 enum { MOST_REMARKS = 8 };
@@ -287,28 +288,31 @@ static iw_status check_cpus(const iw_log *log, const iw_cpu_set *cpus, const str
                     iwi_cpus_text(&missing, text), iwi_cpus_text(&node->online.cpus, online));
 }
 
-iw_status iw_verify_run(const iw_log *log, const iw_verify_opts *opts, iw_verify **verify_p)
+iw_status iw_verify_run(const iw_log *log, const iw_verify_opts *given, iw_verify **verify_p)
 {
-    struct iwi_node_facts *node = iwi_new_array(log, 1, sizeof *node);
+    iw_verify_opts opts = IW_VERIFY_OPTS_INIT;
+    struct iwi_node_facts *node;
     struct iwi_observed seen = {.by = IWI_SEEN_BY_NONE};
     iw_verify *verify = NULL;
     iw_status status;
 
+    IW_TRY(IWI_READ_OPTS(log, "IW_VERIFY_OPTS_INIT", given, &opts));
+    node = iwi_new_array(log, 1, sizeof *node);
     if (node == NULL) {
         return IW_ERR_NOMEM;
     }
-    status = iwi_node_read(log, opts->root, node);
+    status = iwi_node_read(log, opts.root, node);
     if (status == IW_OK) {
-        status = check_cpus(log, opts->cpus, node);
+        status = check_cpus(log, opts.cpus, node);
     }
     if (status == IW_OK) {
-        status = observe(log, opts, node, &seen);
+        status = observe(log, &opts, node, &seen);
     }
     if (status == IW_OK) {
         status = new_verify(log, &verify);
     }
     if (status == IW_OK) {
-        status = fill(log, opts, node, &seen, verify);
+        status = fill(log, &opts, node, &seen, verify);
     }
     iwi_observed_release(&seen);
     iwi_node_release(node);

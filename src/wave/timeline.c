@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/opts.h"
 #include "wave/timeline_raster.h"
 
 const char *iw_state_name(iw_state state)
@@ -57,11 +58,14 @@ void iwi_about_set_grid(iw_timeline_about *about)
     }
 }
 
-iw_status iw_timeline_new(const iw_log *log, const iw_timeline_opts *opts, iw_timeline **timeline_p)
+iw_status iw_timeline_new(const iw_log *log, const iw_timeline_opts *given, iw_timeline **timeline_p)
 {
+    iw_timeline_opts known = IW_TIMELINE_OPTS_INIT;
+    const iw_timeline_opts *opts = &known;
     iw_timeline *timeline;
     iw_status status;
 
+    IW_TRY(IWI_READ_OPTS(log, "IW_TIMELINE_OPTS_INIT", given, &known));
     IW_TRY(check_opts(log, opts));
     timeline = iwi_new_array(log, 1, sizeof *timeline);
     if (timeline == NULL) {

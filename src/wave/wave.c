@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/base.h"
+#include "base/opts.h"
 #include "wave/wave_view.h"
 
 /* By step and rank of the delay, dimension, then upwards first. */
@@ -221,21 +222,24 @@ static iw_status find(const iw_log *log, struct iwi_wave_view *view, const iw_wa
     return iwi_wave_desync(log, view, waves);
 }
 
-iw_status iw_waves_find(const iw_log *log, const iw_timeline *timeline, const iw_wave_opts *opts,
+iw_status iw_waves_find(const iw_log *log, const iw_timeline *timeline, const iw_wave_opts *given,
                         iw_waves **waves_p)
 {
-    iw_waves *waves = iwi_new_array(log, 1, sizeof *waves);
+    iw_wave_opts opts = IW_WAVE_OPTS_INIT;
     struct iwi_wave_view view;
+    iw_waves *waves;
     iw_status status;
 
+    IW_TRY(IWI_READ_OPTS(log, "IW_WAVE_OPTS_INIT", given, &opts));
+    waves = iwi_new_array(log, 1, sizeof *waves);
     if (waves == NULL) {
         return IW_ERR_NOMEM;
     }
-    status = iwi_wave_view_init(log, timeline, opts, &view);
+    status = iwi_wave_view_init(log, timeline, &opts, &view);
     if (status == IW_OK) {
-        status = iwi_wave_ordinary(log, opts, &view);
+        status = iwi_wave_ordinary(log, &opts, &view);
         if (status == IW_OK) {
-            status = find(log, &view, opts, waves);
+            status = find(log, &view, &opts, waves);
         }
         waves->about = *iw_timeline_describe(timeline);
         waves->exact_ranks = iw_timeline_exact_ranks(timeline);

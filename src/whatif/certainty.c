@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/base.h"
+#include "base/opts.h"
 #include "stats/mean_interval.h"
 #include "whatif/experiment.h"
 #include "whatif/interval.h"
@@ -64,7 +65,8 @@ static iw_status new_values(const iw_log *log, const iw_sim_result *result, size
 static iw_status run_redraws(const iw_log *log, const iw_certainty_question *q, iw_estimate *slowdown_p)
 {
     const struct iwi_variant as_it_is = {.is_removed = NULL};
-    const iw_whatif_opts opts = {.sim = *q->opts,
+    const iw_whatif_opts opts = {.size = sizeof opts,
+                                 .sim = *q->opts,
                                  .net = q->net,
                                  .program = {give_program, keep_program, (void *)q->program},
                                  .redraws = IW_CERTAINTY_REDRAWS};
@@ -155,8 +157,7 @@ static double mean_slowdown(const iw_sim_result *result)
     return sum / (double)result->trials / (double)result->noiseless_ps;
 }
 
-iw_status iw_certainty_find(const iw_log *log, const iw_certainty_question *question,
-                            iw_certainty *certainty_p)
+static iw_status find(const iw_log *log, const iw_certainty_question *question, iw_certainty *certainty_p)
 {
     const iw_sim_result *result = question->result;
     const double slowdown = result->noiseless_ps > 0 ? mean_slowdown(result) : NAN;
@@ -172,4 +173,15 @@ iw_status iw_certainty_find(const iw_log *log, const iw_certainty_question *ques
     }
     *certainty_p = certainty;
     return IW_OK;
+}
+
+iw_status iw_certainty_find(const iw_log *log, const iw_certainty_question *question,
+                            iw_certainty *certainty_p)
+{
+    iw_certainty_question known = *question;
+    iw_sim_opts opts = IW_SIM_OPTS_INIT;
+
+    IW_TRY(IWI_READ_OPTS(log, "IW_SIM_OPTS_INIT", question->opts, &opts));
+    known.opts = &opts;
+    return find(log, &known, certainty_p);
 }

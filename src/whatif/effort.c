@@ -7,6 +7,7 @@
 
 #include "base/base.h"
 #include "base/monotonic.h"
+#include "base/opts.h"
 #include "whatif/break_even.h"
 #include "whatif/changes.h"
 #include "whatif/experiment.h"
@@ -166,14 +167,17 @@ static iw_status fill(struct iwi_experiment *experiment, iw_whatif_plan *plan)
     return IW_OK;
 }
 
-iw_status iw_whatif_plan_make(const iw_log *log, const iw_noise_set *set, const iw_whatif_opts *opts,
+iw_status iw_whatif_plan_make(const iw_log *log, const iw_noise_set *set, const iw_whatif_opts *given,
                               iw_whatif_plan *plan_p)
 {
+    iw_whatif_opts known = IW_WHATIF_OPTS_INIT;
+    const iw_whatif_opts *opts = &known;
     struct iwi_inquiry inquiry = {.log = log, .set = set, .opts = opts, .blocks = iwi_set_blocks(set)};
     struct iwi_experiment experiment;
     iw_whatif_plan plan;
     iw_status status;
 
+    IW_TRY(IWI_READ_OPTS(log, "IW_WHATIF_OPTS_INIT", given, &known));
     IW_TRY(iwi_whatif_check(log, opts));
     IW_TRY(iwi_experiment_init(&inquiry, 0, opts->sim.trials, opts->redraws, &experiment));
     status = fill(&experiment, &plan);

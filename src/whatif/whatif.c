@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "base/opts.h"
 #include "whatif/break_even.h"
 #include "whatif/changes.h"
 #include "whatif/experiment.h"
@@ -25,6 +26,11 @@ struct run {
 
 iw_status iwi_whatif_check(const iw_log *log, const iw_whatif_opts *opts)
 {
+    if (opts->sim.size != sizeof opts->sim) {
+        return iwi_fail(log, IW_ERR_USAGE,
+                        "options of simulations that are not those of this library: begin them with "
+                        "IW_WHATIF_OPTS_INIT");
+    }
     if (opts->sim.trials < 2) {
         return iwi_fail(log, IW_ERR_RANGE, "one trial has no confidence interval: take at least 2");
     }
@@ -272,12 +278,15 @@ static iw_status answer(struct run *run)
     return IW_OK;
 }
 
-iw_status iw_whatif_run(const iw_log *log, const iw_noise_set *set, const iw_whatif_opts *opts,
+iw_status iw_whatif_run(const iw_log *log, const iw_noise_set *set, const iw_whatif_opts *given,
                         iw_whatif **whatif_p)
 {
+    iw_whatif_opts known = IW_WHATIF_OPTS_INIT;
+    const iw_whatif_opts *opts = &known;
     struct run run = {.inquiry = {.log = log, .set = set, .opts = opts, .blocks = iwi_set_blocks(set)}};
     iw_status status;
 
+    IW_TRY(IWI_READ_OPTS(log, "IW_WHATIF_OPTS_INIT", given, &known));
     IW_TRY(iwi_whatif_check(log, opts));
     IW_TRY(iwi_experiment_init(&run.inquiry, 0, opts->sim.trials, opts->redraws, &run.experiment));
     run.whatif = iwi_new_array(log, 1, sizeof *run.whatif);

@@ -8,6 +8,7 @@
 
 #include "analysis/recording_stats.h"
 #include "base/base.h"
+#include "base/opts.h"
 #include "stats/sort_ns.h"
 
 /* Streams of random numbers. */
@@ -248,12 +249,15 @@ static void begin(const iw_recording *a, const iw_recording *b, const iw_compare
 }
 
 iw_status iw_noise_compare(const iw_log *log, const iw_recording *a, const iw_recording *b,
-                           const iw_compare_opts *opts, iw_noise_comparison **comparison_p)
+                           const iw_compare_opts *given, iw_noise_comparison **comparison_p)
 {
+    iw_compare_opts known = IW_COMPARE_OPTS_INIT;
+    const iw_compare_opts *opts = &known;
     struct iwi_compared_side side_a = {.detours = NULL}, side_b = {.detours = NULL};
     iw_noise_comparison *comparison;
     iw_status status;
 
+    IW_TRY(IWI_READ_OPTS(log, "IW_COMPARE_OPTS_INIT", given, &known));
     IW_TRY(check(log, a, b, opts));
     comparison = iwi_new_array(log, 1, sizeof *comparison);
     if (comparison == NULL) {

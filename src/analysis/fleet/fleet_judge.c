@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "base/opts.h"
 #include "stats/select.h"
 
 /* A source has its place if on so many of the nodes that have it one CPU number has most of it. */
@@ -269,11 +270,14 @@ static iw_status judge_fleet(struct iwi_fleet_trial *judge, iw_fleet *fleet)
     return iwi_fleet_conclude(judge, fleet);
 }
 
-iw_status iw_fleet_judge(const iw_log *log, iw_fleet *fleet, const iw_fleet_opts *opts)
+iw_status iw_fleet_judge(const iw_log *log, iw_fleet *fleet, const iw_fleet_opts *given)
 {
+    iw_fleet_opts known = IW_FLEET_OPTS_INIT;
+    const iw_fleet_opts *opts = &known;
     struct iwi_fleet_trial judge = {.log = log, .fleet = fleet};
     iw_status status;
 
+    IW_TRY(IWI_READ_OPTS(log, "IW_FLEET_OPTS_INIT", given, &known));
     if (fleet->node_count == 0) {
         return iwi_fail(log, IW_ERR_RANGE, "there is no node to judge");
     }

@@ -10,6 +10,7 @@
 
 #include "analysis/recording_stats.h"
 #include "base/base.h"
+#include "base/opts.h"
 
 /* A source carries a line if their frequencies are the same up to this. */
 static const double SAME_FREQUENCY = 0.01;
@@ -126,12 +127,15 @@ static iw_status describe(const iw_log *log, const iw_recording *recording, iw_n
 }
 
 iw_status iw_noise_spectrum_new(const iw_log *log, const iw_recording *recording,
-                                const iw_spectrum_opts *opts, iw_noise_spectrum **spectrum_p)
+                                const iw_spectrum_opts *given, iw_noise_spectrum **spectrum_p)
 {
+    iw_spectrum_opts known = IW_SPECTRUM_OPTS_INIT;
+    const iw_spectrum_opts *opts = &known;
     iw_recording view = *recording;
     iw_noise_spectrum *spectrum;
     iw_status status;
 
+    IW_TRY(IWI_READ_OPTS(log, "IW_SPECTRUM_OPTS_INIT", given, &known));
     if (!(opts->max_frequency_hz >= 0.0) || isinf(opts->max_frequency_hz)) {
         return iwi_fail(log, IW_ERR_RANGE, "%g Hz is no highest frequency", opts->max_frequency_hz);
     }

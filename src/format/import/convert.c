@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/opts.h"
 #include "format/io/input.h"
 #include "noise/recording_check.h"
 
@@ -211,15 +212,18 @@ static iw_status check_opts(const iw_log *log, const iw_import_opts *opts)
                           opts->length_ns);
 }
 
-iw_status iw_recording_import(const iw_log *log, const char *path, const iw_import_opts *opts,
+iw_status iw_recording_import(const iw_log *log, const char *path, const iw_import_opts *given,
                               iw_recording **recording_p)
 {
+    iw_import_opts known = IW_IMPORT_OPTS_INIT;
+    const iw_import_opts *opts = &known;
     const bool is_stdin = strcmp(path, "-") == 0;
     const struct iwi_convert_ops *ops = NULL;
     struct iwi_input input;
     struct iwi_import in;
     iw_status status;
 
+    IW_TRY(IWI_READ_OPTS(log, "IW_IMPORT_OPTS_INIT", given, &known));
     IW_TRY(check_opts(log, opts));
     if (opts->format != NULL) {
         IW_TRY(iwi_convert_find(log, opts->format, false, &ops));

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/base.h"
+#include "base/opts.h"
 #include "format/trace/ompi_rules.h"
 #include "program/trace_program.h"
 
@@ -19,21 +20,24 @@ static iw_status unknown_rules(const iw_log *log, const char *name)
                     known);
 }
 
-iw_status iw_program_from_trace(const iw_log *log, const iw_trace *trace, const iw_trace_opts *opts,
+iw_status iw_program_from_trace(const iw_log *log, const iw_trace *trace, const iw_trace_opts *given,
                                 iw_program **program_p)
 {
-    const struct iwi_rule_set *known = iwi_rules_find(opts->rules);
+    iw_trace_opts opts = IW_TRACE_OPTS_INIT;
+    const struct iwi_rule_set *known;
     struct iwi_rule_set read;
     iw_status status;
 
+    IW_TRY(IWI_READ_OPTS(log, "IW_TRACE_OPTS_INIT", given, &opts));
+    known = iwi_rules_find(opts.rules);
     if (known != NULL) {
-        return iwi_program_from_rules(log, trace, opts, known, program_p);
+        return iwi_program_from_rules(log, trace, &opts, known, program_p);
     }
-    if (access(opts->rules, F_OK) != 0) {
-        return unknown_rules(log, opts->rules);
+    if (access(opts.rules, F_OK) != 0) {
+        return unknown_rules(log, opts.rules);
     }
-    IW_TRY(iwi_ompi_rules_read(log, opts->rules, &read));
-    status = iwi_program_from_rules(log, trace, opts, &read, program_p);
+    IW_TRY(iwi_ompi_rules_read(log, opts.rules, &read));
+    status = iwi_program_from_rules(log, trace, &opts, &read, program_p);
     iwi_ompi_rules_release(&read);
     return status;
 }

@@ -9,6 +9,7 @@
 
 #include <idlewave/timeline.h>
 
+#include "base/opts.h"
 #include "wave/step_gap.h"
 
 /* ---- which computations begin a step ---- */
@@ -188,10 +189,11 @@ static iw_status make(const iw_log *log, const struct iw_trace *trace, iw_time g
 iw_status iw_timeline_of_trace(const iw_log *log, const iw_trace *trace, const char *name, iw_time gap_ps,
                                const iw_timeline_opts *opts, iw_timeline **timeline_p)
 {
-    iw_timeline_opts wanted = *opts;
+    iw_timeline_opts wanted = IW_TIMELINE_OPTS_INIT;
     iw_timeline *timeline = NULL;
     iw_status status;
 
+    IW_TRY(IWI_READ_OPTS(log, "IW_TIMELINE_OPTS_INIT", opts, &wanted));
     IW_TRY(check(log, name, trace));
     fill(name, trace, &wanted);
     status = iw_timeline_new(log, &wanted, &timeline);

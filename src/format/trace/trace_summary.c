@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "base/opts.h"
 #include "format/trace/trace_steps.h"
 
 static int by_time(const void *left, const void *right)
@@ -111,12 +112,15 @@ void iw_trace_summary_free(iw_trace_summary *summary)
     }
 }
 
-iw_status iw_trace_recall(const iw_log *log, const iw_trace *trace, const iw_trace_opts *opts,
+iw_status iw_trace_recall(const iw_log *log, const iw_trace *trace, const iw_trace_opts *given,
                           iw_traced *traced_p)
 {
+    iw_trace_opts known = IW_TRACE_OPTS_INIT;
+    const iw_trace_opts *opts = &known;
     iw_trace_summary *summary;
     iw_trace_info info;
 
+    IW_TRY(IWI_READ_OPTS(log, "IW_TRACE_OPTS_INIT", given, &known));
     IW_TRY(iw_trace_summarize(log, trace, &summary));
     iw_trace_describe(trace, &info);
     *traced_p =

@@ -10,6 +10,7 @@
 #include "base/available.h"
 #include "base/base.h"
 #include "base/monotonic.h"
+#include "base/opts.h"
 #include "noise/stream.h"
 #include "program/trace_program.h"
 #include "sim/check.h"
@@ -248,11 +249,14 @@ static double measure_speed(void)
 }
 
 iw_status iw_forecast_make(const iw_log *log, const iw_program *program, const iw_net *net,
-                           const iw_noise *noise, const iw_sim_opts *opts, iw_forecast *forecast_p)
+                           const iw_noise *noise, const iw_sim_opts *given, iw_forecast *forecast_p)
 {
+    iw_sim_opts known = IW_SIM_OPTS_INIT;
+    const iw_sim_opts *opts = &known;
     struct iwi_machine machine = {1.0, UINT32_MAX};
     struct iwi_plan plan;
 
+    IW_TRY(IWI_READ_OPTS(log, "IW_SIM_OPTS_INIT", given, &known));
     IW_TRY(iwi_check_simulation(log, program, net, noise, opts));
     IW_TRY(iwi_plan_init(log, program, net, opts, &plan));
     machine.speed = measure_speed();

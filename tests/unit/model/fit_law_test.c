@@ -12,7 +12,7 @@
 
 enum { MOST = 4000 };
 
-static const iw_fit_opts quick = {.seed = 1, .replicates = 99};
+static const iw_fit_opts quick = {.size = sizeof quick, .seed = 1, .replicates = 99};
 
 /* A law and the threshold of the recording; scale and shape are those of the whole law. */
 struct truth {
@@ -101,7 +101,7 @@ static void large_samples_give_the_parameters_back(void **state)
 static void the_right_law_is_chosen_almost_always(void **state)
 {
     enum { REPETITIONS = 40, COUNT = 1000 };
-    const iw_fit_opts none = {.seed = 1, .replicates = 1};
+    const iw_fit_opts none = {.size = sizeof none, .seed = 1, .replicates = 1};
 
     (void)state;
     for (size_t t = 0; t + 1 < TRUTHS; t++) {
@@ -135,7 +135,7 @@ static void the_true_law_is_rejected_as_often_as_p_says(void **state)
 
         for (uint64_t trial = 0; trial < REPETITIONS; trial++) {
             int64_t values_ns[COUNT];
-            const iw_fit_opts opts = {.seed = trial, .replicates = 99};
+            const iw_fit_opts opts = {.size = sizeof opts, .seed = trial, .replicates = 99};
             struct iwi_fit_sample sample;
             iw_duration_fit fit;
 
@@ -160,7 +160,7 @@ static void large_samples_are_not_rejected_more_often(void **state)
 
     (void)state;
     for (uint64_t trial = 0; trial < REPETITIONS; trial++) {
-        const iw_fit_opts opts = {.seed = trial, .replicates = 99};
+        const iw_fit_opts opts = {.size = sizeof opts, .seed = trial, .replicates = 99};
         int64_t values_ns[MOST];
         struct iwi_fit_sample sample;
         iw_duration_fit fit;

@@ -28,7 +28,7 @@ enum { TRUTHS = sizeof truths / sizeof truths[0] };
 
 static iw_noise_fit *fit_of(const char *spec)
 {
-    const iw_fit_opts fit_opts = {.seed = 1, .replicates = 0};
+    const iw_fit_opts fit_opts = {.size = sizeof fit_opts, .seed = 1, .replicates = 0};
     iw_synth_opts opts = IW_SYNTH_OPTS_INIT;
     iw_recording *recording = NULL;
     iw_noise_fit *fit = NULL;
@@ -80,7 +80,7 @@ static void the_mean_follows_from_the_share(void **state)
  * so fast with the mean that the search for it leaps to and fro. */
 static void where_no_law_is_found_the_mean_is_right(void **state)
 {
-    const iw_fit_opts opts = {.seed = 1, .replicates = 0};
+    const iw_fit_opts opts = {.size = sizeof opts, .seed = 1, .replicates = 0};
     iw_durations d = {.count = 1000, .is_fitted = true, .best = IW_FIT_EXP};
     struct iwi_single_law single;
 
@@ -94,7 +94,7 @@ static void where_no_law_is_found_the_mean_is_right(void **state)
 /* 1 in 10^4 of the time: as recorded. */
 static void without_overlap_nothing_changes(void **state)
 {
-    const iw_fit_opts opts = {.seed = 1, .replicates = 0};
+    const iw_fit_opts opts = {.size = sizeof opts, .seed = 1, .replicates = 0};
     iw_durations d = {.count = 100, .is_fitted = true, .best = IW_FIT_LOGNORMAL};
     struct iwi_single_law single;
 
@@ -109,7 +109,7 @@ static void without_overlap_nothing_changes(void **state)
 static void long_detours_are_no_overlap_of_short_ones(void **state)
 {
     enum { COUNT = 1000 };
-    const iw_fit_opts opts = {.seed = 1, .replicates = 0};
+    const iw_fit_opts opts = {.size = sizeof opts, .seed = 1, .replicates = 0};
     const struct iwi_fit_above above = {.random_share = 0.3};
     int64_t values_ns[COUNT];
     iw_durations d;

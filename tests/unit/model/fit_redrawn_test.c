@@ -27,7 +27,7 @@ static iw_recording *made(void)
 
 static iw_noise_fit *fitted(const iw_recording *recording)
 {
-    const iw_fit_opts opts = {.seed = 1, .replicates = 19};
+    const iw_fit_opts opts = {.size = sizeof opts, .seed = 1, .replicates = 19};
     iw_noise_fit *fit = NULL;
 
     assert_ok(iw_noise_fit_new(NULL, recording, &opts, &fit));

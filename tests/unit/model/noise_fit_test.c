@@ -43,7 +43,7 @@ static void forget_sources(iw_recording *recording)
 
 static iw_noise_fit *fitted(const iw_recording *recording)
 {
-    const iw_fit_opts opts = {.seed = 1, .replicates = 99};
+    const iw_fit_opts opts = {.size = sizeof opts, .seed = 1, .replicates = 99};
     iw_noise_fit *fit = NULL;
     struct iwt_log l;
 

@@ -246,7 +246,7 @@ static void the_registry_lists_algorithms_with_defaults_first(void **state)
 
 static void the_halo_of_a_pattern_is_told(void **state)
 {
-    iw_pattern pattern = IW_PATTERN_INIT, halo;
+    iw_pattern pattern = IW_PATTERN_INIT, halo = IW_PATTERN_INIT;
     iw_program *program;
     bool is_alone = true;
 

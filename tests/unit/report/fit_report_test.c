@@ -35,7 +35,7 @@ enum kind { TEXT, JSON, CSV };
 /* Frees the recording. */
 static char *written(enum kind kind, iw_recording *recording)
 {
-    const iw_fit_opts opts = {.seed = 1, .replicates = 99};
+    const iw_fit_opts opts = {.size = sizeof opts, .seed = 1, .replicates = 99};
     iw_noise_fit *fit = NULL;
     char *text = NULL;
     size_t size;
@@ -206,7 +206,7 @@ static void csv_has_a_line_for_each_law(void **state)
 static void a_script_for_gnuplot_holds_curves_and_data(void **state)
 {
     static const char *const specs[] = {"poisson:50Hz,exp:40us"};
-    const iw_fit_opts opts = {.seed = 1, .replicates = 9};
+    const iw_fit_opts opts = {.size = sizeof opts, .seed = 1, .replicates = 9};
     iw_recording *recording = made(specs, 1, 0.0);
     iw_noise_fit *fit = NULL;
     char path[] = "fit_report_test_XXXXXX.gp", text[4096] = "";

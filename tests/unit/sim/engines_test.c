@@ -186,7 +186,7 @@ static void assert_engine_splits_sum(iw_engine engine, const iw_program *program
                                      const iw_noise *noise, iw_rendezvous rendezvous, const char *what,
                                      iw_split *split)
 {
-    const iw_sim_opts opts = {.engine = engine, .rules = IW_RULES_IDLEWAVE};
+    const iw_sim_opts opts = {.size = sizeof opts, .engine = engine, .rules = IW_RULES_IDLEWAVE};
     struct iwi_plan plan;
     iw_time end[64];
     iw_time makespan = 0;

@@ -13,7 +13,8 @@ enum { NO_SOURCE = 0 };
 
 static iw_noise_comparison *compared(const iw_recording *a, const iw_recording *b)
 {
-    const iw_compare_opts opts = {.metric = IW_COMPARE_SHARE, .seed = 1, .replicates = 200};
+    const iw_compare_opts opts = {
+        .size = sizeof opts, .metric = IW_COMPARE_SHARE, .seed = 1, .replicates = 200};
     iw_noise_comparison *comparison = NULL;
 
     assert_ok(iw_noise_compare(NULL, a, b, &opts, &comparison));

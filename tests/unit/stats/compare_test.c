@@ -256,7 +256,8 @@ static void quanta_compare_with_quanta_only(void **state)
 {
     iw_recording *detours = regular(400, 50000), *fwq, *ftq;
     iw_noise_comparison *c = NULL;
-    const iw_compare_opts opts = IW_COMPARE_OPTS_INIT, by_rate = {.metric = IW_COMPARE_RATE, .replicates = 9};
+    const iw_compare_opts opts = IW_COMPARE_OPTS_INIT,
+                          by_rate = {.size = sizeof by_rate, .metric = IW_COMPARE_RATE, .replicates = 9};
     struct iwt_log l;
 
     (void)state;

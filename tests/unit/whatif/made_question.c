@@ -37,7 +37,8 @@ iw_program_maker iwt_maker(struct iwt_question *question)
 iw_whatif_opts iwt_options(struct iwt_question *question)
 {
     const iw_sim_opts sim = IW_SIM_OPTS_INIT;
-    iw_whatif_opts opts = {.sim = sim,
+    iw_whatif_opts opts = {.size = sizeof opts,
+                           .sim = sim,
                            .net = iw_net_builtin("chic"),
                            .program = iwt_maker(question),
                            .target = -1.0,

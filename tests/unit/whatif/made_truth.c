@@ -139,7 +139,8 @@ iw_whatif *iwt_whatif(const struct iwt_scale *scale, uint64_t seed)
 {
     struct iwt_scale own = *scale;
     const iw_whatif_opts opts = {
-        .sim = {.seed = seed, .trials = scale->trials, .checkpoint_s = 600.0},
+        .size = sizeof opts,
+        .sim = {.size = sizeof opts.sim, .seed = seed, .trials = scale->trials, .checkpoint_s = 600.0},
         .net = iw_net_builtin("chic"),
         .program = {make, release, &own},
         .target = -1.0,
