@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What is installed can be built against, by pkg-config and by CMake, also after it was moved; and what idlewave itself is
+"""The examples can be built against what is installed, by pkg-config, by CMake and as C++17, also after it was moved; and what idlewave itself is
 built from may lie in a prefix of its own.
 
 SPDX-License-Identifier: BSD-3-Clause
@@ -17,16 +17,7 @@ import tempfile
 import unittest
 
 CMAKE, SOURCE, BUILD = sys.argv[1:4]
-PROGRAM = """#include <stdio.h>
-#include <idlewave/status.h>
-int main(void) { return puts(iw_status_name(IW_OK)) < 0; }
-"""
-PROJECT = """cmake_minimum_required(VERSION 3.22)
-project(user C)
-find_package(idlewave 0.1 REQUIRED)
-add_executable(user user.c)
-target_link_libraries(user PRIVATE idlewave::idlewave)
-"""
+EXAMPLES = pathlib.Path(SOURCE) / "examples" / "c"
 
 
 def run(*command, **settings):
@@ -46,21 +37,51 @@ class Installed(unittest.TestCase):
         cls.prefix = cls.folder / "moved"
         (cls.folder / "first").rename(cls.prefix)
         cls.library = next(cls.prefix.rglob("libidlewave.so")).parent
-        (cls.folder / "user.c").write_text(PROGRAM, encoding="utf-8")
-        (cls.folder / "CMakeLists.txt").write_text(PROJECT, encoding="utf-8")
+        cls.environment = dict(os.environ, LD_LIBRARY_PATH=str(cls.library),
+                               PKG_CONFIG_PATH=str(cls.library / "pkgconfig"))
 
-    def test_by_pkg_config(self):
-        found = dict(os.environ, PKG_CONFIG_PATH=str(self.library / "pkgconfig"))
-        flags = shlex.split(run("pkg-config", "--cflags", "--libs", "idlewave", env=found))
-        run("cc", self.folder / "user.c", "-o", self.folder / "by_pkg_config", *flags)
-        said = run(self.folder / "by_pkg_config", env=dict(os.environ, LD_LIBRARY_PATH=str(self.library)))
-        self.assertEqual(said, "OK\n")
+    def flags(self):
+        return shlex.split(run("pkg-config", "--cflags", "--libs", "idlewave", env=self.environment))
 
-    def test_by_cmake(self):
-        built = self.folder / "build"
-        run(CMAKE, "-S", self.folder, "-B", built, f"-DCMAKE_PREFIX_PATH={self.prefix}")
+    def check_examples(self, built):
+        """What each example prints, run from the folder where it was built."""
+        recording, results = self.folder / "node.h5", built / "results"
+        run(self.prefix / "bin" / "idlewave", "noise", "synth", "periodic:100Hz,50us", "--duration", "1s", "-o", recording,
+            env=self.environment)
+        said = {
+            "simulate_pattern": run(built / "simulate_pattern", env=self.environment),
+            "own_noise_source": run(built / "own_noise_source", env=self.environment),
+            "read_recording": run(built / "read_recording", recording, env=self.environment),
+            "run_study": run(built / "run_study", pathlib.Path(SOURCE) / "examples" / "study-small.yaml", results,
+                             env=self.environment),
+        }
+        self.assertEqual(sorted(said), sorted(path.stem for path in EXAMPLES.glob("*.c")), "an example is not run")
+        self.assertRegex(said["simulate_pattern"], r"1024 ranks, trial 4: .* slower than without noise")
+        self.assertRegex(said["own_noise_source"], r"'growing daemon' takes 0\.5\d % of the time, and slows 256 ranks")
+        self.assertRegex(said["read_recording"], r"CPU 0: (99|100) detours take 0\.\d+ % of 1\.0 s, the longest 50\.0 us")
+        self.assertEqual(said["run_study"].count("slower"), 32)
+
+    def test_examples_by_pkg_config(self):
+        built = self.folder / "by_pkg_config"
+        built.mkdir()
+        for path in EXAMPLES.glob("*.c"):
+            run("cc", "-std=c11", "-Wall", "-Wextra", "-Werror", "-pedantic", path, "-o", built / path.stem, *self.flags())
+        self.check_examples(built)
+
+    def test_examples_by_cmake(self):
+        built = self.folder / "by_cmake"
+        run(CMAKE, "-S", EXAMPLES, "-B", built, f"-DCMAKE_PREFIX_PATH={self.prefix}")
         run(CMAKE, "--build", built)
-        self.assertEqual(run(built / "user"), "OK\n")
+        self.check_examples(built)
+
+    def test_an_example_as_cxx17(self):
+        run("c++", "-x", "c++", "-std=c++17", "-Wall", "-Wextra", "-Werror", "-pedantic", EXAMPLES / "simulate_pattern.c",
+            "-o", self.folder / "by_cxx", *self.flags())
+        self.assertIn("slower", run(self.folder / "by_cxx", env=self.environment))
+
+    def test_headers_of_the_command_are_not_installed(self):
+        headers = {path.name for path in self.prefix.rglob("*.h")}
+        self.assertEqual(headers, {path.name for path in (pathlib.Path(SOURCE) / "include" / "idlewave").glob("*.h")})
 
     def test_the_licence_is_there(self):
         self.assertTrue(list(self.prefix.glob("share/doc/idlewave/LICENSE")))
