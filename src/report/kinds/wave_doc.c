@@ -235,7 +235,8 @@ static void draw_fronts(struct iwi_figure *figure, const iw_waves *waves)
 {
     struct iwi_mark *delays = iwi_figure_mark(figure, IWI_MARK_DOTS, IWI_INK_DELAY, NULL);
 
-    figure->message = "When each wave reaches which rank: its leading edge, and dotted its trailing one.";
+    figure->message =
+        "When each wave reaches which rank: its leading edge in colour, its trailing edge in grey.";
     figure->x = (struct iwi_figure_axis){.label = "Time", .unit = IWI_AXIS_NS};
     figure->y = (struct iwi_figure_axis){.label = "Rank", .unit = IWI_AXIS_INDEX};
     for (size_t i = 0; i < waves->wave_count; i++) {
