@@ -22,8 +22,7 @@ static const struct opt judge_rows[] = {
 
 static const struct opt_group groups[] = {
     OPT_GROUP("How laws are judged", judge_rows, 0),
-    SHOWN_PLOT_GROUP("Output; csv has one line per law and source, --plot FILE.gp writes the script",
-                     offsetof(struct fit_opts, shown)),
+    SHOWN_GROUP("Output; csv has one line per law and source", offsetof(struct fit_opts, shown)),
 };
 
 static const struct fit_opts defaults = {.seed = 1};
@@ -45,34 +44,19 @@ static const struct example examples[] = {
     {NULL, NULL},
 };
 
-static iw_status write_report(struct ui *ui, int format, const iw_recording *recording,
-                              const iw_noise_fit *fit, const char *name)
-{
-    switch (format) {
-    case OUTPUT_JSON: return iw_fit_write_json(&ui->log, recording, fit, name, stdout);
-    case OUTPUT_CSV: return iw_fit_write_csv(&ui->log, recording, fit, stdout);
-    default: return iw_fit_write_text(&ui->log, recording, fit, name, stdout);
-    }
-}
-
-/* A picture that fails (no gnuplot) does not keep the numbers back. */
 static int show(struct ui *ui, const struct fit_opts *opts, const iw_recording *recording, const char *path)
 {
-    const char *name = ui_file_name(path);
     iw_fit_opts wanted = IW_FIT_OPTS_INIT;
     iw_noise_fit *fit = NULL;
-    iw_status status, drawn = IW_OK;
+    iw_status status;
+    int code;
 
+    wanted.name = ui_file_name(path);
     wanted.seed = opts->seed;
     status = iw_noise_fit_new(&ui->log, recording, &wanted, &fit);
-    if (status == IW_OK && opts->shown.plot != NULL) {
-        drawn = iw_fit_plot(&ui->log, recording, fit, name, opts->shown.plot);
-    }
-    if (status == IW_OK && drawn != IW_ERR_USAGE) {
-        status = write_report(ui, opts->shown.format, recording, fit, name);
-    }
+    code = status == IW_OK ? shown_write(ui, &opts->shown, iw_fit_doc(fit)) : ui_exit_of(status);
     iw_noise_fit_free(fit);
-    return noise_exit(ui, status, drawn);
+    return code;
 }
 
 static int run(struct ui *ui, const void *values, const struct opt_args *args)

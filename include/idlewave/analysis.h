@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include <idlewave/doc.h>
 #include <idlewave/recording.h>
 #include <idlewave/result.h>
 
@@ -294,6 +295,7 @@ IW_API const char *iw_fit_law_name(iw_fit_law law);
 
 /** One law, fitted by largest likelihood. Intervals are NaN where the fit stands at a limit. */
 typedef struct iw_duration_fit {
+    iw_fit_law law;
     bool is_fitted;       /* else the law cannot be: too few detours, or none that differ */
     iw_estimate scale_ns; /* T (and its range), MEAN, MIN or MEDIAN */
     iw_estimate shape;    /* Pareto's A, lognormal's SIGMA; else NaN */
@@ -303,6 +305,11 @@ typedef struct iw_duration_fit {
     double seen;      /* share of the law above the threshold; what is below is inferred */
     bool is_at_limit; /* a law with less above the threshold, or a smaller mean, would be even likelier */
 } iw_duration_fit;
+
+/** The share of detours that last at least so long. */
+typedef struct iw_duration_point {
+    double ns, above;
+} iw_duration_point;
 
 /** How long detours last. */
 typedef struct iw_durations {
@@ -317,9 +324,8 @@ typedef struct iw_durations {
     /* The tail: tail_share of all detours are longer than this; 0: too few to tell. */
     double tail_share, tail_recorded_ns, tail_fitted_ns;
     double expected_as_long; /* as the longest: how many, by the best law */
-    size_t point_count;      /* the distribution, thinned, ascending: */
-    double *point_ns;
-    double *point_above; /* share of detours at least so long */
+    size_t point_count;      /* the distribution, thinned, ascending */
+    iw_duration_point *points;
 } iw_durations;
 
 /** By a law: the share of the detours above the threshold that are longer than this. */
@@ -342,7 +348,9 @@ typedef enum iw_fit_kind { IW_FIT_ALL, IW_FIT_SOURCE, IW_FIT_OTHERS } iw_fit_kin
 /** Detours that are fitted together. */
 typedef struct iw_fit_group {
     iw_fit_kind kind;
-    uint32_t source;     /* of one source: its number */
+    uint32_t source; /* of one source: its number, class and name */
+    iw_class source_class;
+    char name[IW_SOURCE_NAME_SIZE];
     size_t source_count; /* of others: how many */
     double share;        /* of the time watched */
     iw_arrivals arrivals;
@@ -351,7 +359,7 @@ typedef struct iw_fit_group {
     iw_durations beats, others;
 } iw_fit_group;
 
-enum { IW_FIT_SPEC_SIZE = 128 };
+enum { IW_FIT_SPEC_SIZE = 128, IW_FIT_NAME_SIZE = 256 };
 
 /** A source of noise as simulations take it. */
 typedef struct iw_fit_spec {
@@ -374,7 +382,7 @@ typedef struct iw_fit_agreement {
     bool is_known;
     int64_t length_ns;             /* of the made one; long ones are cut */
     double recorded, made;         /* shares of the time in detours above the threshold */
-    double low, high;              /* of their difference, made - recorded: 95 % */
+    iw_estimate difference;        /* made - recorded */
     double recorded_hz, made_hz;   /* rates */
     iw_compare_distance durations; /* between their distributions (Kolmogorov and Smirnov) */
 } iw_fit_agreement;
@@ -383,11 +391,12 @@ typedef struct iw_fit_opts {
     size_t size; /* IW_FIT_OPTS_INIT */
     uint64_t seed;
     size_t replicates; /* of the bootstrap that gives p: at least 1/(replicates + 1) */
+    const char *name;  /* of a recording that does not say its host; NULL: "the recording" */
 } iw_fit_opts;
 
-#define IW_FIT_OPTS_INIT            \
-    {                               \
-        sizeof(iw_fit_opts), 1, 999 \
+#define IW_FIT_OPTS_INIT                  \
+    {                                     \
+        sizeof(iw_fit_opts), 1, 999, NULL \
     }
 
 /** Fewer detours are not fitted. */
@@ -395,14 +404,15 @@ enum { IW_FIT_LEAST = 10 };
 
 typedef struct iw_noise_fit {
     iw_fit_opts opts;
-    double threshold_ns; /* of the coarsest CPU */
-    double watched_ns;   /* summed over CPUs */
-    uint64_t dropped;    /* detours that the recording lost */
+    char name[IW_FIT_NAME_SIZE]; /* of the node */
+    double threshold_ns;         /* of the coarsest CPU */
+    double watched_ns;           /* summed over CPUs */
+    uint64_t dropped;            /* detours that the recording lost */
     bool has_sources;
     size_t group_count; /* the first is all of it; then sources, the largest share first, and the rest */
     iw_fit_group *groups;
     size_t spec_count; /* of the sources if there are any, else of all */
-    iw_fit_spec specs[IW_NOISE_MAX_SOURCES];
+    iw_fit_spec *specs;
     double left_out_share; /* of the time: what is in no spec */
     iw_fit_agreement agreement;
 } iw_noise_fit;
@@ -415,21 +425,8 @@ IW_API void iw_noise_fit_free(iw_noise_fit *fit);
 /** By the specs together: the share of the detours above the threshold that are longer than this. */
 IW_API double iw_noise_fit_above(const iw_noise_fit *fit, double ns);
 
-/** Verdict, laws, sources, the distribution with its fit, specs for simulations, how sure; 80 columns. */
-IW_API IW_NODISCARD iw_status iw_fit_write_text(const iw_log *log, const iw_recording *recording,
-                                                const iw_noise_fit *fit, const char *name, FILE *out);
-
-/** One JSON object, schema "idlewave.noise-fit/1". */
-IW_API IW_NODISCARD iw_status iw_fit_write_json(const iw_log *log, const iw_recording *recording,
-                                                const iw_noise_fit *fit, const char *name, FILE *out);
-
-/** One line for each law of each group. */
-IW_API IW_NODISCARD iw_status iw_fit_write_csv(const iw_log *log, const iw_recording *recording,
-                                               const iw_noise_fit *fit, FILE *out);
-
-/** As iw_noise_plot(): distributions with their fits; ".gp" writes the script for gnuplot instead. */
-IW_API IW_NODISCARD iw_status iw_fit_plot(const iw_log *log, const iw_recording *recording,
-                                          const iw_noise_fit *fit, const char *name, const char *path);
+/** Schema "idlewave.noise-fit/2"; CSV has a line for each law of each group. */
+IW_API iw_doc iw_fit_doc(const iw_noise_fit *fit);
 
 #ifdef __cplusplus
 }

@@ -38,6 +38,17 @@ static iw_status fill(const iw_log *log, const iw_recording *recording, const iw
     return first == NULL ? iwi_fit_set_agreement(log, recording, fit) : IW_OK;
 }
 
+static void name_it(const iw_recording *recording, iw_noise_fit *fit)
+{
+    const char *host = iw_recording_get(recording, "host"), *name = fit->opts.name;
+
+    if (host == NULL || host[0] == '\0') {
+        host = name != NULL ? name : "the recording";
+    }
+    snprintf(fit->name, sizeof fit->name, "%s", host);
+    fit->opts.name = NULL; /* the caller's */
+}
+
 static iw_status fit_new(const iw_log *log, const iw_recording *recording, const iw_noise_fit *first,
                          const iw_fit_opts *opts, iw_noise_fit **fit_p)
 {
@@ -48,6 +59,7 @@ static iw_status fit_new(const iw_log *log, const iw_recording *recording, const
         return IW_ERR_NOMEM;
     }
     fit->opts = *opts;
+    name_it(recording, fit);
     status = fill(log, recording, first, fit);
     if (status != IW_OK) {
         iw_noise_fit_free(fit);
@@ -84,6 +96,7 @@ void iw_noise_fit_free(iw_noise_fit *fit)
         iwi_durations_release(&fit->groups[i].beats);
         iwi_durations_release(&fit->groups[i].others);
     }
+    free(fit->specs);
     free(fit->groups);
     free(fit);
 }

@@ -140,19 +140,17 @@ static iw_status take_points(const iw_log *log, const int64_t *sorted_ns, size_t
 {
     size_t longer = 1;
 
-    d->point_ns = iwi_new_array(log, MOST_POINTS, sizeof *d->point_ns);
-    d->point_above = iwi_new_array(log, MOST_POINTS, sizeof *d->point_above);
-    if (d->point_ns == NULL || d->point_above == NULL) {
+    d->points = iwi_new_array(log, MOST_POINTS, sizeof *d->points);
+    if (d->points == NULL) {
         return IW_ERR_NOMEM;
     }
     while (longer <= count && d->point_count < MOST_POINTS) {
         const double ns = (double)sorted_ns[count - longer];
 
-        if (d->point_count > 0 && d->point_ns[d->point_count - 1] == ns) {
+        if (d->point_count > 0 && d->points[d->point_count - 1].ns == ns) {
             d->point_count--; /* of equal ones the last has all of them */
         }
-        d->point_ns[d->point_count] = ns;
-        d->point_above[d->point_count++] = (double)longer / (double)count;
+        d->points[d->point_count++] = (iw_duration_point){ns, (double)longer / (double)count};
         if (longer == count) {
             break;
         }
@@ -160,13 +158,10 @@ static iw_status take_points(const iw_log *log, const int64_t *sorted_ns, size_t
         longer = longer < count ? longer : count;
     }
     for (size_t i = 0; i < d->point_count / 2; i++) {
-        const size_t j = d->point_count - 1 - i;
-        const double ns = d->point_ns[i], above = d->point_above[i];
+        const iw_duration_point point = d->points[i];
 
-        d->point_ns[i] = d->point_ns[j];
-        d->point_above[i] = d->point_above[j];
-        d->point_ns[j] = ns;
-        d->point_above[j] = above;
+        d->points[i] = d->points[d->point_count - 1 - i];
+        d->points[d->point_count - 1 - i] = point;
     }
     return IW_OK;
 }
@@ -192,6 +187,9 @@ iw_status iwi_fit_durations(const iw_log *log, const iw_fit_opts *opts, struct i
 
     if (scratch == NULL) {
         return IW_ERR_NOMEM;
+    }
+    for (iw_fit_law law = IW_FIT_FIXED; law < IW_FIT_LAWS; law++) {
+        d.laws[law].law = law;
     }
     iwi_sort_ns(duration_ns, scratch, count);
     free(scratch);
@@ -219,8 +217,7 @@ iw_status iwi_fit_durations(const iw_log *log, const iw_fit_opts *opts, struct i
 
 void iwi_durations_release(iw_durations *durations)
 {
-    free(durations->point_ns);
-    free(durations->point_above);
+    free(durations->points);
     *durations = (iw_durations){.count = 0};
 }
 

@@ -70,6 +70,8 @@ static iw_status list_groups(const iw_log *log, const iw_recording *recording, s
 
         group_of[order[i]] = group;
         g->source = order[i];
+        g->source_class = recording->sources[order[i]].kind;
+        snprintf(g->name, sizeof g->name, "%s", recording->sources[order[i]].name);
         g->source_count++;
         g->kind = g->source_count > 1 ? IW_FIT_OTHERS : IW_FIT_SOURCE;
     }

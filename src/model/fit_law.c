@@ -254,7 +254,7 @@ double iwi_law_exceeded_ns(iw_fit_law law, const iw_duration_fit *fit, double cu
 
 void iwi_fit_one_law(iw_fit_law law, const struct iwi_fit_sample *sample, iw_duration_fit *fit)
 {
-    *fit = (iw_duration_fit){.is_fitted = true, .distance = NAN, .p = NAN};
+    *fit = (iw_duration_fit){.law = law, .is_fitted = true, .distance = NAN, .p = NAN};
     laws[law].fit(sample, fit);
     fit->seen = laws[law].above(fit->scale_ns.value, fit->shape.value, sample->cut_ns);
     fit->aic = 2.0 * laws[law].parameters - 2.0 * fit->log_likelihood;

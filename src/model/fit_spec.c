@@ -160,6 +160,10 @@ iw_status iwi_fit_specs(const iw_log *log, iw_noise_fit *fit)
     iw_fit_spec specs[SPECS_PER_GROUP * (IW_NOISE_MAX_SOURCES + 1)];
     size_t count = 0;
 
+    fit->specs = iwi_new_array(log, IW_NOISE_MAX_SOURCES, sizeof *fit->specs);
+    if (fit->specs == NULL) {
+        return IW_ERR_NOMEM;
+    }
     fit->left_out_share = 0.0;
     for (size_t g = fit->has_sources ? 1 : 0; g < fit->group_count; g++) {
         IW_TRY(specs_of(log, fit, g, specs, &count));

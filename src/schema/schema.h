@@ -73,7 +73,7 @@ struct iwi_field {
     bool (*bool_of)(const void *object);
     bool (*is_there)(const void *object); /* NULL: always; if not: null */
     bool is_optional;                     /* left out if it is not there, and need not be there to be read */
-    bool is_row;                          /* CSV: a line for each item */
+    bool is_row;                          /* CSV: a line for each item; of an object: for those of its list */
     bool is_column;                       /* CSV: a column of objects above the rows */
 };
 
@@ -115,10 +115,11 @@ struct iwi_schema {
     {                                                                   \
         .key = #m, .type = IWI_T_ORDINAL, IWI_MEMBER(T, m), __VA_ARGS__ \
     }
-#define IWI_CHARS(T, m, ...)                                          \
-    {                                                                 \
-        .key = #m, .type = IWI_T_CHARS, IWI_MEMBER(T, m), __VA_ARGS__ \
+#define IWI_CHARS_AS(T, m, k, ...)                                     \
+    {                                                                  \
+        .key = (k), .type = IWI_T_CHARS, IWI_MEMBER(T, m), __VA_ARGS__ \
     }
+#define IWI_CHARS(T, m, ...) IWI_CHARS_AS(T, m, #m, __VA_ARGS__)
 #define IWI_TIME(T, m, k, ...)                                      \
     {                                                               \
         .key = (k), .type = IWI_T_PS, IWI_MEMBER(T, m), __VA_ARGS__ \
@@ -181,6 +182,12 @@ struct iwi_schema {
         .key = #m, .type = IWI_TYPE_OF(((T *)0)->m[0]), .holder = IWI_ARRAY, .offset = offsetof(T, m), \
         .size = IWI_ITEM_SIZE(T, m), .count = sizeof(((T *)0)->m) / IWI_ITEM_SIZE(T, m), __VA_ARGS__   \
     }
+#define IWI_OBJECT_ARRAY(T, m, schema, ...)                                                               \
+    {                                                                                                     \
+        .key = #m, .type = IWI_T_OBJECT, .holder = IWI_ARRAY, .offset = offsetof(T, m),                   \
+        .size = IWI_ITEM_SIZE(T, m), .count = sizeof(((T *)0)->m) / IWI_ITEM_SIZE(T, m), .of = &(schema), \
+        __VA_ARGS__                                                                                       \
+    }
 #define IWI_VALUES_BY_NAME(T, m, names, ...)                                                              \
     {                                                                                                     \
         .key = #m, .type = IWI_TYPE_OF(((T *)0)->m[0]), .holder = IWI_KEYED, .offset = offsetof(T, m),    \
@@ -219,8 +226,9 @@ json_t *iwi_schema_json(const struct iwi_schema *schema, const void *object);
 IW_NODISCARD iw_status iwi_schema_read(const iw_log *log, const struct iwi_schema *schema, const char *name,
                                        const json_t *json, struct iwi_arena *arena, void *object);
 
-/* A line of heads, and one for each item of the list that is_row (which may be a list of an item of one);
- * columns are fields above with is_column, and all values of an item. Estimates take three: x, x_low, x_high.
+/* A line of heads, and one for each item of the list that is_row (which may be a list of an item of one, or
+ * of an object that is_row); columns are fields above with is_column, and all values of an item. Estimates
+ * take three: x, x_low, x_high.
  */
 void iwi_schema_csv(const struct iwi_schema *schema, const void *object, FILE *out);
 bool iwi_schema_has_csv(const struct iwi_schema *schema);

@@ -215,14 +215,17 @@ static iw_status read_pointed(struct reader *reader, const struct iwi_field *fie
     return read_fields(reader, field->of, json, pointed);
 }
 
-/* null for something that need not be there leaves zeros; an estimate has numbers that are NaN then. */
+/* null for something that need not be there leaves zeros, in an estimate NaN. */
 static iw_status read_field(struct reader *reader, const struct iwi_field *field, const json_t *json,
                             void *object)
 {
     unsigned char *at = (unsigned char *)object + field->offset;
+    const bool may_lack = field->holder == IWI_BY_POINTER || field->is_there != NULL;
 
-    if (json_is_null(json) && (field->holder == IWI_BY_POINTER || field->is_there != NULL) &&
-        field->type == IWI_T_OBJECT) {
+    if (json_is_null(json) && may_lack && (field->type == IWI_T_OBJECT || field->type == IWI_T_ENUM)) {
+        if (field->holder == IWI_IN_PLACE && field->of == &iwi_estimate_schema) {
+            memcpy(at, &(iw_estimate){NAN, NAN, NAN}, sizeof(iw_estimate));
+        }
         return IW_OK;
     }
     switch (field->holder) {

@@ -1,4 +1,4 @@
-/* What the writers of fits share.
+/* What the document of fits and its figures share.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #ifndef IWI_FIT_REPORT_H
@@ -6,41 +6,40 @@
 
 #include <idlewave/analysis.h>
 
-#include "report/kinds/noise_report.h"
+#include "report/doc/doc.h"
 
-/* A fit is within chance from this p on. */
-static const double IWI_FIT_WITHIN_CHANCE = 0.05;
+/* "all", "3 other sources", "irq local_timer". */
+const char *iwi_fit_group_name(struct iwi_document *doc, const iw_fit_group *group);
 
-/* "irq local_timer", "3 other sources", "all". */
-const char *iwi_fit_group_name(const iw_recording *recording, const iw_fit_group *group, size_t columns,
-                               char buf[IWI_NAME_SIZE]);
+/* "mean 20.1 us", "median 3.02 us, sigma 0.61". */
+const char *iwi_fit_parameters(struct iwi_document *doc, const iw_duration_fit *fit);
 
-/* "median 3.10 us, sigma 0.42". */
-const char *iwi_fit_parameters(iw_fit_law law, const iw_duration_fit *fit, char buf[IWI_NAME_SIZE]);
-
-/* "3.10 us", "0.52 ns". */
-const char *iwi_fit_scale_text(double ns, char buf[IWI_NUMBER_SIZE]);
-
-/* How detours that are no beats come. */
-enum iwi_manner { IWI_AT_RANDOM, IWI_NEARLY_AT_RANDOM, IWI_IN_BURSTS, IWI_IN_STEP };
-enum iwi_manner iwi_fit_manner(const iw_arrivals *arrivals);
-
-/* "0.34"; "-" for none. */
-const char *iwi_fit_p_text(double p, char buf[IWI_NUMBER_SIZE]);
-
-/* What there is to say first; how sure it is, a sentence or two each. */
-void iwi_fit_verdict(const iw_recording *recording, const iw_noise_fit *fit, const char *name,
-                     char text[IWI_PARAGRAPH_SIZE]);
-void iwi_fit_notes(const iw_noise_fit *fit, iwi_warning_fn note, void *arg);
-
-/* What noise that was made of the specs has in common with the recording. */
-void iwi_fit_agreement_text(const iw_noise_fit *fit, char text[IWI_PARAGRAPH_SIZE]);
+/* "2.7 ns", "20.1 us"; "0.34", "0.002", "-". */
+const char *iwi_fit_scale(struct iwi_document *doc, double ns);
+const char *iwi_fit_p(struct iwi_document *doc, double p);
 
 /* Whether the specs together are another law than the best one of all detours. */
 bool iwi_fit_has_mixture(const iw_noise_fit *fit);
 
-/* Share of detours that last longer, recorded and fitted, both axes logarithmic. Nothing for less than two
- * lengths. */
-void iwi_write_fit_plot(FILE *out, const iw_recording *recording, const iw_noise_fit *fit);
+/* p-values from here on are no reason to doubt a law. */
+#define IWI_FIT_WITHIN_CHANCE 0.05
+
+/* How detours come that are not periodic. */
+enum iwi_manner { IWI_AT_RANDOM, IWI_NEARLY_AT_RANDOM, IWI_IN_BURSTS, IWI_IN_STEP };
+enum iwi_manner iwi_fit_manner(const iw_arrivals *a);
+
+/* ---- sentences (fit_words.c) ---- */
+
+void iwi_fit_verdict(struct iwi_document *doc, const iw_noise_fit *fit);
+
+/* How well noise made of the specs agrees with the recording. */
+void iwi_fit_say_agreement(struct iwi_document *doc, const iw_noise_fit *fit);
+
+/* Items of the section "certainty". */
+void iwi_fit_notes(struct iwi_document *doc, const iw_noise_fit *fit);
+
+/* The share of a group's detours that last longer, recorded and by its laws; `is_brief`: only the best law
+ * and the specs together, as a terminal can tell them apart. Nothing for less than two lengths. */
+void iwi_fit_figure(struct iwi_document *doc, const iw_noise_fit *fit, size_t group, bool is_brief);
 
 #endif

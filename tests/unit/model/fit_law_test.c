@@ -275,11 +275,11 @@ static void points_fall_from_all_to_one_detour(void **state)
     draw(&truths[0], 1, values_ns, MOST);
     assert_ok(iwi_fit_durations(NULL, &quick, above(0.0), values_ns, MOST, &d));
     assert_in_range(d.point_count, 50, 1000);
-    assert_true(d.point_above[0] == 1.0);
-    assert_true(fabs(d.point_above[d.point_count - 1] - 1.0 / MOST) < 1e-12);
-    assert_true(d.point_ns[d.point_count - 1] == d.longest_ns);
+    assert_true(d.points[0].above == 1.0);
+    assert_true(fabs(d.points[d.point_count - 1].above - 1.0 / MOST) < 1e-12);
+    assert_true(d.points[d.point_count - 1].ns == d.longest_ns);
     for (size_t i = 1; i < d.point_count; i++) {
-        assert_true(d.point_ns[i] > d.point_ns[i - 1] && d.point_above[i] < d.point_above[i - 1]);
+        assert_true(d.points[i].ns > d.points[i - 1].ns && d.points[i].above < d.points[i - 1].above);
     }
     iwi_durations_release(&d);
 }

@@ -100,7 +100,7 @@ static void specs_make_the_same_noise_again(void **state)
     assert_int_equal(fit->spec_count, 2);
     assert_true(a->is_known);
     assert_true(fabs(a->made / a->recorded - 1.0) < 0.1);
-    assert_true(a->low <= 0.0 && a->high >= 0.0);
+    assert_true(a->difference.low <= 0.0 && a->difference.high >= 0.0);
     assert_true(fabs(a->made_hz / a->recorded_hz - 1.0) < 0.1);
     assert_true(a->durations.distance < 0.02);
     iw_noise_fit_free(fit);

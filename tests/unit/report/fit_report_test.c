@@ -30,12 +30,10 @@ static iw_recording *made(const char *const *specs, size_t count, double thresho
     return recording;
 }
 
-enum kind { TEXT, JSON, CSV };
-
 /* Frees the recording. */
-static char *written(enum kind kind, iw_recording *recording)
+static char *written(iw_doc_format format, iw_recording *recording)
 {
-    const iw_fit_opts opts = {.size = sizeof opts, .seed = 1, .replicates = 99};
+    const iw_fit_opts opts = {.size = sizeof opts, .seed = 1, .replicates = 99, .name = "node.h5"};
     iw_noise_fit *fit = NULL;
     char *text = NULL;
     size_t size;
@@ -45,13 +43,7 @@ static char *written(enum kind kind, iw_recording *recording)
     iwt_log_init(&l);
     assert_non_null(out);
     assert_ok(iw_noise_fit_new(&l.log, recording, &opts, &fit));
-    if (kind == TEXT) {
-        assert_ok(iw_fit_write_text(&l.log, recording, fit, "node.h5", out));
-    } else if (kind == JSON) {
-        assert_ok(iw_fit_write_json(&l.log, recording, fit, "node.h5", out));
-    } else {
-        assert_ok(iw_fit_write_csv(&l.log, recording, fit, out));
-    }
+    assert_ok(iw_doc_write(&l.log, iw_fit_doc(fit), format, NULL, out));
     iw_noise_fit_free(fit);
     iw_recording_free(recording);
     assert_int_equal(fclose(out), 0);
@@ -69,7 +61,7 @@ static void assert_has(const char *text, const char *part)
 /* Line breaks count as spaces. */
 static void assert_says(iw_recording *recording, const char *part)
 {
-    char *text = written(TEXT, recording), *line = text;
+    char *text = written(IW_DOC_TEXT, recording), *line = text;
 
     while ((line = strchr(line, '\n')) != NULL) {
         *line = ' ';
@@ -100,12 +92,12 @@ static void a_mixture_fits_no_law_but_its_sources_do(void **state)
     assert_says(made(specs, 2, 0.0), "specs together)");
 }
 
-static void specs_stand_at_the_end(void **state)
+static void specs_are_listed(void **state)
 {
     static const char *const specs[] = {"tick=periodic:1kHz,3us", "b=poisson:50Hz,exp:40us"};
 
     (void)state;
-    assert_says(made(specs, 2, 0.0), "  --noise periodic:1kHz,3us \\   --noise poisson:");
+    assert_says(made(specs, 2, 0.0), "Noise specs for simulations:   periodic:1kHz,3us   poisson:");
     assert_says(made(specs, 2, 0.0), "of the time, the recorded");
 }
 
@@ -117,7 +109,7 @@ static void silence_and_few_detours_are_said(void **state)
     iwt_detour(few, 0, 1000, 500, 0);
     assert_says(iwt_recording(1, SECOND_NS),
                 "node.h5 shows no detours of at least 180 ns, so there is nothing to fit.");
-    assert_says(few, "node.h5 has 1 detour: too few to tell a law, which takes 10.");
+    assert_says(few, "node.h5 has 1 detour: too few to find a law, which takes 10.");
 }
 
 static void equal_detours_are_said_to_be(void **state)
@@ -152,7 +144,7 @@ static void no_line_is_wider_than_80_columns(void **state)
     static const char *const specs[] = {"irq/a_name_that_is_longer_than_its_column=periodic:1kHz,3us",
                                         "thread/b=poisson:50Hz,lognormal:123us,0.456",
                                         "poisson:0.5Hz,pareto:1.23,456us"};
-    char *text = written(TEXT, made(specs, 3, 500.0)), *line = text, *end;
+    char *text = written(IW_DOC_TEXT, made(specs, 3, 500.0)), *line = text, *end;
 
     (void)state;
     while ((end = strchr(line, '\n')) != NULL) {
@@ -167,14 +159,14 @@ static void no_line_is_wider_than_80_columns(void **state)
 static void json_has_all_of_it(void **state)
 {
     static const char *const specs[] = {"irq/tick=periodic:1kHz,3us", "b=poisson:50Hz,exp:40us"};
-    char *text = written(JSON, made(specs, 2, 0.0));
+    char *text = written(IW_DOC_JSON, made(specs, 2, 0.0));
     json_t *root = json_loads(text, 0, NULL), *groups = json_object_get(root, "groups"), *tick;
 
     (void)state;
     assert_non_null(root);
-    assert_string_equal(json_string_value(json_object_get(root, "schema")), "idlewave.noise-fit/1");
+    assert_string_equal(json_string_value(json_object_get(root, "schema")), "idlewave.noise-fit/2");
     assert_int_equal(json_array_size(groups), 3);
-    assert_string_equal(json_string_value(json_object_get(json_array_get(groups, 0), "class")), "all");
+    assert_string_equal(json_string_value(json_object_get(json_array_get(groups, 0), "kind")), "all");
     tick = json_array_get(groups, 1);
     assert_string_equal(json_string_value(json_object_get(tick, "name")), "tick");
     assert_string_equal(json_string_value(json_object_get(json_object_get(tick, "durations"), "best")),
@@ -185,21 +177,21 @@ static void json_has_all_of_it(void **state)
     free(text);
 }
 
-static void csv_has_a_line_for_each_law(void **state)
+static void csv_has_one_line_per_law(void **state)
 {
     static const char *const specs[] = {"thread/\"a, b\"=poisson:50Hz,exp:40us",
                                         "irq/c=poisson:20Hz,exp:9us"};
-    char *text = written(CSV, made(specs, 2, 0.0));
+    char *text = written(IW_DOC_CSV, made(specs, 2, 0.0));
     size_t lines = 0;
 
     (void)state;
     for (const char *c = text; *c != '\0'; c++) {
         lines += *c == '\n';
     }
-    assert_int_equal(lines, 1 + 3 * 3);
-    assert_has(text, "class,source,count,law,is_best,");
-    assert_has(text, "thread,\"\"\"a, b\"\"\",");
-    assert_has(text, ",exponential,1,");
+    assert_int_equal(lines, 1 + 3 * 4);
+    assert_has(text, "kind,class,name,count,best,law,is_fitted,scale_ns,");
+    assert_has(text, "source,thread,\"\"\"a, b\"\"\",");
+    assert_has(text, ",exponential,exponential,1,");
     free(text);
 }
 
@@ -219,12 +211,12 @@ static void a_script_for_gnuplot_holds_curves_and_data(void **state)
     assert_true(fd >= 0);
     assert_int_equal(close(fd), 0);
     assert_ok(iw_noise_fit_new(&l.log, recording, &opts, &fit));
-    assert_ok(iw_fit_plot(&l.log, recording, fit, "node.h5", path));
+    assert_ok(iw_doc_plot(&l.log, iw_fit_doc(fit), path));
     in = fopen(path, "re");
     assert_non_null(in);
     assert_true(fread(text, 1, sizeof text - 1, in) > 0);
     assert_has(text, "$data0 << END");
-    assert_status(iw_fit_plot(&l.log, recording, fit, "node.h5", "node.gif"), IW_ERR_USAGE);
+    assert_status(iw_doc_plot(&l.log, iw_fit_doc(fit), "node.gif"), IW_ERR_USAGE);
     iwt_assert_logged(&l, "pictures are .svg, .png or .pdf, scripts .gp");
     (void)fclose(in);
     (void)remove(path);
@@ -237,13 +229,13 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_law_that_fits_is_said_to),
         cmocka_unit_test(a_mixture_fits_no_law_but_its_sources_do),
-        cmocka_unit_test(specs_stand_at_the_end),
+        cmocka_unit_test(specs_are_listed),
         cmocka_unit_test(silence_and_few_detours_are_said),
         cmocka_unit_test(equal_detours_are_said_to_be),
         cmocka_unit_test(what_was_never_seen_is_said),
         cmocka_unit_test(no_line_is_wider_than_80_columns),
         cmocka_unit_test(json_has_all_of_it),
-        cmocka_unit_test(csv_has_a_line_for_each_law),
+        cmocka_unit_test(csv_has_one_line_per_law),
         cmocka_unit_test(a_script_for_gnuplot_holds_curves_and_data),
     };
 
