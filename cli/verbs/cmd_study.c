@@ -204,18 +204,17 @@ static int estimate(const struct study_share *share, const struct study_opts *op
                     const char *dir, const iw_study_opts *run_opts)
 {
     iw_study_estimate *estimate = NULL;
-    iw_status status;
+    int code;
 
     if (!study_share_is_first(share)) {
         return UI_DONE;
     }
-    status = iw_study_estimate_new(&share->ui->log, study, dir, run_opts, &estimate);
-    if (status == IW_OK) {
-        (opts->shown.format == OUTPUT_JSON ? study_write_estimate_json : study_write_estimate_text)(
-            study, estimate, &share->shard, stdout);
+    code = ui_exit_of(iw_study_estimate_new(&share->ui->log, study, dir, run_opts, &estimate));
+    if (code == UI_DONE) {
+        code = shown_write(share->ui, &opts->shown, iw_study_estimate_doc(estimate));
     }
     iw_study_estimate_free(estimate);
-    return ui_exit_of(status);
+    return code;
 }
 
 static int load_and_run(struct study_share *share, const struct study_opts *opts, const char *path,

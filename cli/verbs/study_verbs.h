@@ -13,11 +13,7 @@
 
 extern const struct verb verb_study_merge;
 
-/* What a run would take, and what it took. `dir` is where it goes. */
-void study_write_estimate_text(const iw_study *study, const iw_study_estimate *estimate,
-                               const struct shard *shard, FILE *out);
-void study_write_estimate_json(const iw_study *study, const iw_study_estimate *estimate,
-                               const struct shard *shard, FILE *out);
+/* What a run took. `dir` is where it goes. */
 void study_write_outcome_text(const iw_study_outcome *outcome, const struct shard *shard, const char *dir,
                               FILE *out);
 void study_write_outcome_json(const iw_study_outcome *outcome, const struct shard *shard, const char *dir,

@@ -135,15 +135,28 @@ typedef struct iw_study_outcome {
 IW_API IW_NODISCARD iw_status iw_study_run(const iw_log *log, const iw_study *study, const char *dir,
                                            const iw_study_opts *opts, iw_study_outcome *outcome_p);
 
-/** What a run would take. */
+/** The cells of one system and work that are to be run. */
+typedef struct iw_study_estimate_row {
+    const char *system, *work; /* the study's */
+    size_t cells;
+    uint32_t least_ranks, most_ranks;
+    double core_seconds;
+    uint64_t largest_bytes;
+} iw_study_estimate_row;
+
+/** What a run would take; the study has to live as long. */
 typedef struct iw_study_estimate {
-    size_t cells, found; /* of this shard */
-    uint32_t threads;    /* that would be used, by each process */
+    uint32_t shard, shards; /* its number from 1 on */
+    size_t cells, found;    /* of this shard */
+    uint32_t threads;       /* that would be used, by each process */
     uint32_t processes;
     double core_seconds;   /* for what is not found, by a short calibration on this machine */
     uint64_t memory_bytes; /* of a process, with opts->threads of the largest side by side */
     double *cell_seconds;  /* study->cell_count; 0: not of this shard, or found */
     uint64_t *cell_bytes;
+    double wall_seconds; /* with all threads of all processes busy */
+    size_t row_count;
+    iw_study_estimate_row *rows;
 } iw_study_estimate;
 
 /** `dir` may be NULL or not exist. */
@@ -151,6 +164,7 @@ IW_API IW_NODISCARD iw_status iw_study_estimate_new(const iw_log *log, const iw_
                                                     const iw_study_opts *opts,
                                                     iw_study_estimate **estimate_p);
 IW_API void iw_study_estimate_free(iw_study_estimate *estimate);
+IW_API iw_doc iw_study_estimate_doc(const iw_study_estimate *estimate);
 
 /** Joins the results of `count` folders (shards of one study) into `dir`, which may be one of them. Cells
  * that several hold must be equal. */

@@ -46,6 +46,42 @@ static void fill(struct iwi_tasks *tasks, const iw_study_opts *opts, iw_study_es
     estimate->memory_bytes = most_memory(tasks, opts, estimate->threads);
 }
 
+static iw_study_estimate_row add_up(const iw_study *study, const iw_study_estimate *estimate, size_t system,
+                                    size_t work)
+{
+    iw_study_estimate_row row = {
+        .system = study->systems[system].name, .work = study->works[work].name, .least_ranks = UINT32_MAX};
+
+    for (size_t i = 0; i < study->cell_count; i++) {
+        const iw_cell *cell = &study->cells[i];
+
+        if (cell->system == system && cell->work == work && estimate->cell_seconds[i] > 0.0) {
+            row.cells++;
+            row.core_seconds += estimate->cell_seconds[i];
+            row.least_ranks = cell->ranks < row.least_ranks ? cell->ranks : row.least_ranks;
+            row.most_ranks = cell->ranks > row.most_ranks ? cell->ranks : row.most_ranks;
+            if (estimate->cell_bytes[i] > row.largest_bytes) {
+                row.largest_bytes = estimate->cell_bytes[i];
+            }
+        }
+    }
+    return row;
+}
+
+static void fill_rows(const iw_study *study, iw_study_estimate *estimate)
+{
+    for (size_t system = 0; system < study->system_count; system++) {
+        for (size_t work = 0; work < study->work_count; work++) {
+            const iw_study_estimate_row row = add_up(study, estimate, system, work);
+
+            if (row.cells > 0) {
+                estimate->rows[estimate->row_count++] = row;
+            }
+        }
+    }
+    estimate->wall_seconds = estimate->core_seconds / ((double)estimate->threads * estimate->processes);
+}
+
 static iw_status price(const iw_log *log, const iw_study *study, const char *dir, const iw_study_opts *opts,
                        iw_study_estimate *estimate)
 {
@@ -81,17 +117,21 @@ iw_status iw_study_estimate_new(const iw_log *log, const iw_study *study, const 
     if (estimate == NULL) {
         return IW_ERR_NOMEM;
     }
+    estimate->shard = opts.shard + 1;
+    estimate->shards = opts.shards;
     estimate->threads = iwi_study_threads(&opts);
     estimate->processes = opts.processes > 1 ? opts.processes : 1;
     estimate->cell_seconds = iwi_new_array(log, study->cell_count, sizeof *estimate->cell_seconds);
     estimate->cell_bytes = iwi_new_array(log, study->cell_count, sizeof *estimate->cell_bytes);
-    if (estimate->cell_seconds != NULL && estimate->cell_bytes != NULL) {
+    estimate->rows = iwi_new_array(log, study->system_count * study->work_count, sizeof *estimate->rows);
+    if (estimate->cell_seconds != NULL && estimate->cell_bytes != NULL && estimate->rows != NULL) {
         status = price(log, study, dir, &opts, estimate);
     }
     if (status != IW_OK) {
         iw_study_estimate_free(estimate);
         return status;
     }
+    fill_rows(study, estimate);
     *estimate_p = estimate;
     return IW_OK;
 }
@@ -101,6 +141,7 @@ void iw_study_estimate_free(iw_study_estimate *estimate)
     if (estimate != NULL) {
         free(estimate->cell_seconds);
         free(estimate->cell_bytes);
+        free(estimate->rows);
         free(estimate);
     }
 }

@@ -29,9 +29,10 @@ EXAMPLES = {
     "net": None,  # an MPI
     "wave": "idlewave simulate --pattern halo1d --ranks 9 --repeat 8 --compute 3ms --exchange split "
             "--delay rank=5,time=13.5ms --timeline run.h5 >/dev/null && idlewave wave run.h5",
+    "study-estimate": "idlewave study $SOURCE/tests/data/study/two-systems/study.yaml --dry-run",
     "verify": "idlewave verify --sysroot $SOURCE/tests/data/nodes/container",
 }
-VARYING = {"forecast", "fidelity"}  # what they print depends on the machine
+VARYING = {"forecast", "fidelity", "study-estimate"}  # what they print depends on the machine
 
 
 def shell(command, folder):

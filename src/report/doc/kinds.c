@@ -13,5 +13,6 @@ const struct iwi_kind *const iwi_kinds[] = {
     &iwi_net_kind,
     &iwi_verify_kind,
     &iwi_wave_kind,
+    &iwi_study_estimate_kind,
     NULL,
 };

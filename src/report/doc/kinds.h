@@ -15,6 +15,8 @@ extern const struct iwi_kind iwi_net_kind;
 extern const struct iwi_kind iwi_verify_kind;
 extern const struct iwi_kind iwi_wave_kind;
 
+extern const struct iwi_kind iwi_study_estimate_kind;
+
 /* A study has its folder instead of JSON. */
 extern const struct iwi_kind iwi_study_kind;
 
