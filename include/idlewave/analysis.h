@@ -273,6 +273,7 @@ IW_API IW_NODISCARD iw_status iw_spectrum_plot(const iw_log *log, const iw_recor
 /* ======== Fitted laws ========
  * Which laws describe recorded detours: how long they last, and when they come.
  *
+ *     iw_fit_opts opts = IW_FIT_OPTS_INIT;
  *     iw_noise_fit *fit;
  *     st = iw_noise_fit_new(log, recording, &opts, &fit);
  *     ... fit->specs[0].text, "poisson:9.87Hz,exp:19.9us", as iw_noise_add() takes it ...

@@ -1,11 +1,11 @@
 /* idlewave/doc.h - results for people and for programs: every kind in every medium.
  * SPDX-License-Identifier: BSD-3-Clause
  *
- *     status = iw_doc_write(log, iw_fit_doc(&fit), IW_DOC_TEXT, NULL, stdout);
- *     status = iw_doc_plot(log, iw_fit_doc(&fit), "fit.pdf");
+ *     status = iw_doc_write(log, iw_verify_doc(verify), IW_DOC_TEXT, NULL, stdout);
+ *     status = iw_doc_plot(log, iw_verify_doc(verify), "node.pdf");
  *
  *     iw_doc_file *file;
- *     status = iw_doc_open(log, "fit.json", &file);
+ *     status = iw_doc_open(log, "node.json", &file);
  *     status = iw_doc_write(log, iw_doc_of(file), IW_DOC_HTML, NULL, out);
  *     iw_doc_close(file);
  */

@@ -3,6 +3,7 @@
  *
  * Experimental: functions and structs here may change in any release.
  *
+ *     iw_study_opts opts = IW_STUDY_OPTS_INIT;
  *     st = iw_study_load(log, "four-systems.yaml", &study);
  *     st = iw_study_run(log, study, "out", &opts, &outcome);
  *     st = iw_study_results_load(log, "out", &results);

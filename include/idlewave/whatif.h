@@ -3,11 +3,13 @@
  *
  * Experimental: functions and structs here may change in any release.
  *
+ *     iw_whatif_opts opts = IW_WHATIF_OPTS_INIT;
  *     iw_noise_set *set;
  *     iw_whatif *whatif;
+ *     opts.net = net;  opts.program = maker;  opts.sim.trials = 20;
  *     st = iw_noise_set_new(log, &set);
  *     st = iw_noise_set_add(log, set, "node.h5");
- *     st = iw_whatif_run(log, set, &question, &opts, &whatif);
+ *     st = iw_whatif_run(log, set, &opts, &whatif);
  *     ...  iw_whatif_free(whatif); iw_noise_set_free(set);
  *
  * All changes are simulated with the same seeds, phases and trials as the noise as it is, so their
@@ -288,6 +290,7 @@ IW_API IW_NODISCARD iw_status iw_whatif_write_html(const iw_log *log, const char
 /* ======== Certainty ========
  * What a recording can say about a job, and how sure that is.
  *
+ *     iw_sim_opts opts = IW_SIM_OPTS_INIT;
  *     iw_certainty certainty;
  *     st = iw_simulate(log, program, net, noise, &opts, &result);
  *     st = iw_certainty_find(log, &(iw_certainty_question){set, program, net, &opts, result}, &certainty);
