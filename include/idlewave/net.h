@@ -20,20 +20,50 @@ typedef struct iw_net_segment {
 } iw_net_segment;
 
 #define IW_NET_SEGMENTS_MAX 24
+#define IW_NET_INNER_MAX 5
+
+/* What messages cost. Measured networks have segments: messages of segments[0].from_bytes and more cost as
+ * their segment says, smaller ones and the control messages of a rendezvous as is said before. Most networks
+ * have none. */
+#define IW_NET_COSTS                                                        \
+    iw_time L_ps;      /* latency */                                        \
+    iw_time o_send_ps; /* CPU time of a send */                             \
+    iw_time o_recv_ps; /* CPU time of a receive */                          \
+    iw_time g_ps;      /* least time between the starts of two messages */  \
+    iw_fs_per_byte G;  /* further gap for each byte after the first */      \
+    iw_fs_per_byte O;  /* further CPU time for each byte after the first */ \
+    uint32_t segment_count;                                                 \
+    iw_net_segment segments[IW_NET_SEGMENTS_MAX]; /* by from_bytes */
+
+typedef struct iw_net_costs {
+    IW_NET_COSTS
+} iw_net_costs;
+
+/** A level inside the network: what messages cost between ranks of one group of it (a socket, a node). */
+typedef struct iw_net_inner {
+    char name[16];
+    uint32_t ranks; /* of a group; a multiple of that of the level inside it, and larger */
+    iw_net_costs costs;
+} iw_net_inner;
+
+/** Which ranks are neighbours in the groups of the levels (docs/explanation/semantics.md, rule 11). */
+typedef enum iw_placement {
+    IW_PLACEMENT_BLOCK,      /* ranks 0, 1, 2, ... fill a group, then the next */
+    IW_PLACEMENT_ROUND_ROBIN /* they are dealt out to the groups of the outermost inner level in turn */
+} iw_placement;
 
 typedef struct iw_net {
     char name[64];
-    iw_time L_ps;      /* latency */
-    iw_time o_send_ps; /* CPU time of a send */
-    iw_time o_recv_ps; /* CPU time of a receive */
-    iw_time g_ps;      /* least time between the starts of two messages */
-    iw_fs_per_byte G;  /* further gap for each byte after the first */
-    iw_fs_per_byte O;  /* further CPU time for each byte after the first */
-    uint64_t S_bytes;  /* larger messages use rendezvous */
-    /* Measured networks: messages of segments[0].from_bytes and more cost as their segment says, smaller ones
-     * and the control messages of a rendezvous as said above. Most networks have none. */
-    uint32_t segment_count;
-    iw_net_segment segments[IW_NET_SEGMENTS_MAX]; /* by from_bytes */
+    union { /* the same under two names: of the outermost level */
+        iw_net_costs costs;
+        struct {
+            IW_NET_COSTS
+        };
+    };
+    uint64_t S_bytes;                     /* larger messages use rendezvous, at all levels */
+    uint32_t inner_count;                 /* 0: all pairs of ranks cost the same */
+    iw_net_inner inner[IW_NET_INNER_MAX]; /* from inside out */
+    iw_placement placement;
 } iw_net;
 
 /** Table III of the 2010 paper: chic, altix, cnl, zeptoos, xt4. NULL for an unknown name. */

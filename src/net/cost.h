@@ -14,12 +14,13 @@ struct iwi_cost {
     iw_time wire;               /* L + (k-1)G */
     iw_time bytes_part;         /* (k-1)G alone, or (k-from)G of a segment, for explaining */
     bool is_rendezvous;
+    const iw_net_costs *costs; /* of the level */
 };
 
 /* The segment of a measured network that this size falls into. */
-static inline struct iwi_cost iwi_cost_of_segment(const iw_net *net, uint64_t bytes)
+static inline struct iwi_cost iwi_cost_of_segment(const iw_net_costs *costs, uint64_t bytes)
 {
-    const iw_net_segment *segment = &net->segments[net->segment_count - 1];
+    const iw_net_segment *segment = &costs->segments[costs->segment_count - 1];
     iw_time overhead, transfer;
 
     while (bytes < segment->from_bytes) {
@@ -32,31 +33,47 @@ static inline struct iwi_cost iwi_cost_of_segment(const iw_net *net, uint64_t by
                              .gap = segment->g_ps + transfer,
                              .wire = segment->L_ps + transfer,
                              .bytes_part = transfer,
-                             .is_rendezvous = bytes > net->S_bytes};
+                             .costs = costs};
 }
 
 /* A message of 0 bytes costs as one of 1 byte: there is an envelope to carry. */
-static inline struct iwi_cost iwi_cost_of(const iw_net *net, uint64_t bytes)
+static inline struct iwi_cost iwi_cost_by(const iw_net_costs *costs, uint64_t bytes)
 {
-    if (net->segment_count > 0 && bytes >= net->segments[0].from_bytes) {
-        return iwi_cost_of_segment(net, bytes);
+    if (costs->segment_count > 0 && bytes >= costs->segments[0].from_bytes) {
+        return iwi_cost_of_segment(costs, bytes);
     }
     const uint64_t further = bytes > 0 ? bytes - 1 : 0;
-    const iw_time overhead = iwi_bytes_cost(net->O, further);
-    const iw_time transfer = iwi_bytes_cost(net->G, further);
+    const iw_time overhead = iwi_bytes_cost(costs->O, further);
+    const iw_time transfer = iwi_bytes_cost(costs->G, further);
 
-    return (struct iwi_cost){.send_cpu = net->o_send_ps + overhead,
-                             .recv_cpu = net->o_recv_ps + overhead,
-                             .gap = net->g_ps + transfer,
-                             .wire = net->L_ps + transfer,
+    return (struct iwi_cost){.send_cpu = costs->o_send_ps + overhead,
+                             .recv_cpu = costs->o_recv_ps + overhead,
+                             .gap = costs->g_ps + transfer,
+                             .wire = costs->L_ps + transfer,
                              .bytes_part = transfer,
-                             .is_rendezvous = bytes > net->S_bytes};
+                             .costs = costs};
 }
 
-/* Of the message that a send carries: a synchronous one goes by rendezvous at any size. */
-static inline struct iwi_cost iwi_cost_of_send(const iw_net *net, const struct iwi_node *send)
+/* Level inner_count is the outermost. */
+static inline struct iwi_cost iwi_cost_at(const iw_net *net, uint32_t level, uint64_t bytes)
 {
-    struct iwi_cost cost = iwi_cost_of(net, send->amount);
+    struct iwi_cost cost =
+        iwi_cost_by(level < net->inner_count ? &net->inner[level].costs : &net->costs, bytes);
+
+    cost.is_rendezvous = bytes > net->S_bytes;
+    return cost;
+}
+
+/* At the outermost level. */
+static inline struct iwi_cost iwi_cost_of(const iw_net *net, uint64_t bytes)
+{
+    return iwi_cost_at(net, net->inner_count, bytes);
+}
+
+/* Of the message that a send carries at a level: a synchronous one goes by rendezvous at any size. */
+static inline struct iwi_cost iwi_cost_of_send(const iw_net *net, uint32_t level, const struct iwi_node *send)
+{
+    struct iwi_cost cost = iwi_cost_at(net, level, send->amount);
 
     cost.is_rendezvous |= (send->flags & IWI_NODE_SYNCHRONOUS) != 0;
     return cost;
@@ -64,14 +81,14 @@ static inline struct iwi_cost iwi_cost_of_send(const iw_net *net, const struct i
 
 /* What rendezvous adds between the later of "RTS is there" and "receive posted", and the start of the
  * transfer: nothing if ideal; else handling the RTS, and the CTS on its way back. */
-static inline iw_time iwi_cost_handshake(const iw_net *net, iw_rendezvous rendezvous)
+static inline iw_time iwi_cost_handshake(const iw_net_costs *net, iw_rendezvous rendezvous)
 {
     return rendezvous == IW_RENDEZVOUS_IDEAL ? 0
                                              : net->o_recv_ps + net->o_send_ps + net->L_ps + net->o_recv_ps;
 }
 
 /* How long after the end of the send's CPU part the receiver knows of it: the RTS travels. */
-static inline iw_time iwi_cost_notice(const iw_net *net, iw_rendezvous rendezvous)
+static inline iw_time iwi_cost_notice(const iw_net_costs *net, iw_rendezvous rendezvous)
 {
     return rendezvous == IW_RENDEZVOUS_IDEAL ? 0 : net->L_ps;
 }

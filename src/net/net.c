@@ -68,34 +68,35 @@ static iw_status check_parameters(const iw_log *log, const iw_net *net, const iw
 }
 
 /* From sending to having received, with nothing in the way. */
-static iw_time whole(const iw_net *net, uint64_t bytes)
+static iw_time whole(const iw_net_costs *costs, uint64_t bytes)
 {
-    const struct iwi_cost cost = iwi_cost_of(net, bytes);
+    const struct iwi_cost cost = iwi_cost_by(costs, bytes);
 
     return cost.send_cpu + cost.wire + cost.recv_cpu;
 }
 
-static iw_status check_segment(const iw_log *log, const iw_net *net, uint32_t index)
+static iw_status check_segment(const iw_log *log, const iw_net *net, const iw_net_costs *costs,
+                               uint32_t index)
 {
-    const uint64_t from = net->segments[index].from_bytes;
+    const uint64_t from = costs->segments[index].from_bytes;
 
-    if (from < 2 || from > MAX_FROM_BYTES || (index > 0 && from <= net->segments[index - 1].from_bytes)) {
+    if (from < 2 || from > MAX_FROM_BYTES || (index > 0 && from <= costs->segments[index - 1].from_bytes)) {
         return iwi_fail(
             log, IW_ERR_RANGE,
             "network '%s': segments must begin at rising sizes of at least 2 bytes, but number %u "
             "begins at %" PRIu64,
             net->name, index + 1, from);
     }
-    return check_parameters(log, net, &net->segments[index]);
+    return check_parameters(log, net, &costs->segments[index]);
 }
 
 /* Of segments that are in order and sane. */
-static iw_status check_rising(const iw_log *log, const iw_net *net, uint32_t index)
+static iw_status check_rising(const iw_log *log, const iw_net *net, const iw_net_costs *costs, uint32_t index)
 {
-    const uint64_t from = net->segments[index].from_bytes;
+    const uint64_t from = costs->segments[index].from_bytes;
 
-    if (whole(net, from) < whole(net, from - 1) ||
-        iwi_cost_of(net, from).gap < iwi_cost_of(net, from - 1).gap) {
+    if (whole(costs, from) < whole(costs, from - 1) ||
+        iwi_cost_by(costs, from).gap < iwi_cost_by(costs, from - 1).gap) {
         return iwi_fail(log, IW_ERR_RANGE,
                         "network '%s': a message of %" PRIu64
                         " bytes, where segment %u begins, must not take "
@@ -105,31 +106,59 @@ static iw_status check_rising(const iw_log *log, const iw_net *net, uint32_t ind
     return IW_OK;
 }
 
-static iw_net_segment head(const iw_net *net)
+static iw_net_segment head(const iw_net_costs *costs)
 {
     return (iw_net_segment){.from_bytes = 1,
-                            .L_ps = net->L_ps,
-                            .o_send_ps = net->o_send_ps,
-                            .o_recv_ps = net->o_recv_ps,
-                            .g_ps = net->g_ps,
-                            .G = net->G,
-                            .O = net->O};
+                            .L_ps = costs->L_ps,
+                            .o_send_ps = costs->o_send_ps,
+                            .o_recv_ps = costs->o_recv_ps,
+                            .g_ps = costs->g_ps,
+                            .G = costs->G,
+                            .O = costs->O};
+}
+
+static iw_status check_costs(const iw_log *log, const iw_net *net, const iw_net_costs *costs)
+{
+    const iw_net_segment first = head(costs);
+
+    IW_TRY(check_parameters(log, net, &first));
+    if (costs->segment_count > IW_NET_SEGMENTS_MAX) {
+        return iwi_fail(log, IW_ERR_RANGE, "network '%s': %u segments are more than %d", net->name,
+                        costs->segment_count, IW_NET_SEGMENTS_MAX);
+    }
+    for (uint32_t i = 0; i < costs->segment_count; i++) {
+        IW_TRY(check_segment(log, net, costs, i));
+    }
+    for (uint32_t i = 0; i < costs->segment_count; i++) {
+        IW_TRY(check_rising(log, net, costs, i));
+    }
+    return IW_OK;
+}
+
+/* Groups must be made of whole groups of the level inside. */
+static iw_status check_inner(const iw_log *log, const iw_net *net, uint32_t index)
+{
+    const uint32_t ranks = net->inner[index].ranks, inside = index > 0 ? net->inner[index - 1].ranks : 1;
+
+    if (ranks <= inside || ranks % inside != 0) {
+        return iwi_fail(
+            log, IW_ERR_RANGE,
+            "network '%s': level '%s' has groups of %u ranks, which must be a multiple of %u, and "
+            "more",
+            net->name, net->inner[index].name, ranks, inside);
+    }
+    return check_costs(log, net, &net->inner[index].costs);
 }
 
 iw_status iw_net_check(const iw_log *log, const iw_net *net)
 {
-    const iw_net_segment first = head(net);
-
-    IW_TRY(check_parameters(log, net, &first));
-    if (net->segment_count > IW_NET_SEGMENTS_MAX) {
-        return iwi_fail(log, IW_ERR_RANGE, "network '%s': %u segments are more than %d", net->name,
-                        net->segment_count, IW_NET_SEGMENTS_MAX);
+    IW_TRY(check_costs(log, net, &net->costs));
+    if (net->inner_count > IW_NET_INNER_MAX) {
+        return iwi_fail(log, IW_ERR_RANGE, "network '%s': %u levels are more than %d", net->name,
+                        net->inner_count + 1, IW_NET_INNER_MAX + 1);
     }
-    for (uint32_t i = 0; i < net->segment_count; i++) {
-        IW_TRY(check_segment(log, net, i));
-    }
-    for (uint32_t i = 0; i < net->segment_count; i++) {
-        IW_TRY(check_rising(log, net, i));
+    for (uint32_t i = 0; i < net->inner_count; i++) {
+        IW_TRY(check_inner(log, net, i));
     }
     return IW_OK;
 }
@@ -141,15 +170,34 @@ static int64_t divided(int64_t value, double factor)
 }
 
 /* What was larger by L alone may be smaller when L shrinks and o does not. */
-static void keep_rising(iw_net *net, uint32_t index)
+static void keep_rising(iw_net_costs *costs, uint32_t index)
 {
-    iw_net_segment *segment = &net->segments[index];
+    iw_net_segment *segment = &costs->segments[index];
     const uint64_t from = segment->from_bytes;
-    const iw_time time_short = whole(net, from - 1) - whole(net, from);
-    const iw_time gap_short = iwi_cost_of(net, from - 1).gap - iwi_cost_of(net, from).gap;
+    const iw_time time_short = whole(costs, from - 1) - whole(costs, from);
+    const iw_time gap_short = iwi_cost_by(costs, from - 1).gap - iwi_cost_by(costs, from).gap;
 
     segment->L_ps += time_short > 0 ? time_short : 0;
     segment->g_ps += gap_short > 0 ? gap_short : 0;
+}
+
+static iw_status scale_costs(const iw_log *log, const iw_net *net, iw_net_costs *costs, double factor)
+{
+    costs->L_ps = divided(costs->L_ps, factor);
+    costs->g_ps = divided(costs->g_ps, factor);
+    costs->G = divided(costs->G, factor);
+    for (uint32_t i = 0; i < costs->segment_count; i++) {
+        costs->segments[i].L_ps = divided(costs->segments[i].L_ps, factor);
+        costs->segments[i].g_ps = divided(costs->segments[i].g_ps, factor);
+        costs->segments[i].G = divided(costs->segments[i].G, factor);
+    }
+    for (uint32_t i = 0; i < costs->segment_count; i++) {
+        IW_TRY(check_parameters(log, net, &costs->segments[i])); /* before sums are made of them */
+    }
+    for (uint32_t i = 0; i < costs->segment_count; i++) {
+        keep_rising(costs, i);
+    }
+    return IW_OK;
 }
 
 iw_status iw_net_scale(const iw_log *log, iw_net *net, double factor)
@@ -161,19 +209,9 @@ iw_status iw_net_scale(const iw_log *log, iw_net *net, double factor)
                         factor);
     }
     IW_TRY(iw_net_check(log, net));
-    scaled.L_ps = divided(net->L_ps, factor);
-    scaled.g_ps = divided(net->g_ps, factor);
-    scaled.G = divided(net->G, factor);
-    for (uint32_t i = 0; i < net->segment_count; i++) {
-        scaled.segments[i].L_ps = divided(net->segments[i].L_ps, factor);
-        scaled.segments[i].g_ps = divided(net->segments[i].g_ps, factor);
-        scaled.segments[i].G = divided(net->segments[i].G, factor);
-    }
-    for (uint32_t i = 0; i < net->segment_count; i++) {
-        IW_TRY(check_parameters(log, net, &scaled.segments[i])); /* before sums are made of them */
-    }
-    for (uint32_t i = 0; i < net->segment_count; i++) {
-        keep_rising(&scaled, i);
+    IW_TRY(scale_costs(log, net, &scaled.costs, factor));
+    for (uint32_t i = 0; i < net->inner_count; i++) {
+        IW_TRY(scale_costs(log, net, &scaled.inner[i].costs, factor));
     }
     IW_TRY(iw_net_check(log, &scaled));
     *net = scaled;

@@ -89,14 +89,23 @@ static uint64_t largest_message(const iw_program *program)
     return largest;
 }
 
+static iw_fs_per_byte dearest_byte(const iw_net_costs *costs)
+{
+    iw_fs_per_byte dearest = iwi_max(costs->G, costs->O);
+
+    for (uint32_t i = 0; i < costs->segment_count; i++) {
+        dearest = iwi_max(dearest, iwi_max(costs->segments[i].G, costs->segments[i].O));
+    }
+    return dearest;
+}
+
 static iw_status check_message_costs(const iw_log *log, const iw_program *program, const iw_net *net)
 {
     const uint64_t largest = largest_message(program);
+    iw_fs_per_byte dearest = dearest_byte(&net->costs);
 
-    iw_fs_per_byte dearest = net->G > net->O ? net->G : net->O;
-
-    for (uint32_t i = 0; i < net->segment_count; i++) {
-        dearest = iwi_max(dearest, iwi_max(net->segments[i].G, net->segments[i].O));
+    for (uint32_t i = 0; i < net->inner_count; i++) {
+        dearest = iwi_max(dearest, dearest_byte(&net->inner[i].costs));
     }
     if (iwi_bytes_cost(dearest, largest) > IW_TIME_INPUT_MAX) {
         return iwi_fail(log, IW_ERR_RANGE,
@@ -117,6 +126,12 @@ iw_status iwi_check_simulation(const iw_log *log, const iw_program *program, con
             "network '%s' has size segments, which LogGOPSim's rules do not know; use the rules of "
             "idlewave, or give --L, --o, --g and --G for one line over all sizes",
             net->name);
+    }
+    if (opts->rules == IW_RULES_LOGGOPSIM && net->inner_count > 0) {
+        return iwi_fail(log, IW_ERR_UNSUPPORTED,
+                        "network '%s' has levels, which LogGOPSim's rules do not know; use the rules of "
+                        "idlewave, or one of its levels",
+                        net->name);
     }
     IW_TRY(check_message_costs(log, program, net));
     warn_of_idle_noise(log, program, noise);

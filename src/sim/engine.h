@@ -6,6 +6,7 @@
 
 #include <idlewave/sim.h>
 
+#include "net/level.h"
 #include "program/program.h"
 #include "sim/split/partition.h"
 #include "sim/ticker.h"
@@ -47,9 +48,10 @@ struct iwi_job {
     const iw_program *program;
     const struct iwi_schedule *schedule; /* NULL: the program is a pattern and the engine takes rounds */
     const iw_net *net;
-    const iw_noise *noise; /* NULL: none */
-    bool has_delays;       /* false: the program's delays are left out (noiseless reference) */
-    bool want_warnings;    /* of questionable programs: once per simulation is enough */
+    struct iwi_levels levels; /* of the network, for the program's ranks */
+    const iw_noise *noise;    /* NULL: none */
+    bool has_delays;          /* false: the program's delays are left out (noiseless reference) */
+    bool want_warnings;       /* of questionable programs: once per simulation is enough */
     iw_rendezvous rendezvous;
     uint64_t seed, first_trial;
     uint32_t lanes;

@@ -13,10 +13,18 @@
 #include "program/trace_program.h"
 #include "sim/flow/flow_match.h"
 
+/* On a network with levels messages of one size have different gaps: waits for several are uneven. Whether
+ * those of a wait do meet at different levels is not looked at. */
+static bool has_uneven_levels(const iw_net *net)
+{
+    return net->inner_count > 0;
+}
+
 /* ---- rounds ---- */
 
 /* Scratch for the part of one rank in a round. */
 struct room {
+    bool has_levels;
     struct iwi_msg *sends, *recvs;
     size_t send_capacity, recv_capacity;
 };
@@ -62,16 +70,16 @@ static iw_status check_operation(const iw_log *log, const struct iwi_operation *
                 iwi_grow(log, (void **)&room->sends, &room->send_capacity, round.fan, sizeof *room->sends));
             IW_TRY(
                 iwi_grow(log, (void **)&room->recvs, &room->recv_capacity, round.fan, sizeof *room->recvs));
-            *is_even_p = is_round_even(op, index, &round, room);
+            *is_even_p = !room->has_levels && is_round_even(op, index, &round, room);
         }
     }
     return IW_OK;
 }
 
 static iw_status check_operations(const iw_log *log, const struct iwi_operation *operations, size_t count,
-                                  bool *is_even_p)
+                                  const iw_net *net, bool *is_even_p)
 {
-    struct room room = {NULL, NULL, 0, 0};
+    struct room room = {.has_levels = has_uneven_levels(net)};
     iw_status status = IW_OK;
 
     for (size_t k = 0; k < count && *is_even_p && status == IW_OK; k++) {
@@ -97,8 +105,8 @@ static bool has_wildcards(const struct iwi_schedule *schedule)
 }
 
 /* `match` tells the sizes of the messages that come; NULL: the receives have them. */
-static bool is_wait_even(const struct iwi_schedule *schedule, const struct iwi_match *match, uint64_t first,
-                         uint64_t wait)
+static bool is_wait_even(const struct iwi_schedule *schedule, const struct iwi_match *match,
+                         const iw_net *net, uint64_t first, uint64_t wait)
 {
     const struct iwi_node *one = NULL;
     uint64_t one_bytes = 0;
@@ -112,7 +120,7 @@ static bool is_wait_even(const struct iwi_schedule *schedule, const struct iwi_m
         if (recv->kind != IWI_RECV) {
             continue;
         }
-        if (one != NULL && (recv->nic != one->nic || bytes != one_bytes)) {
+        if (one != NULL && (recv->nic != one->nic || bytes != one_bytes || has_uneven_levels(net))) {
             return false;
         }
         one = recv;
@@ -121,13 +129,14 @@ static bool is_wait_even(const struct iwi_schedule *schedule, const struct iwi_m
     return true;
 }
 
-static bool are_waits_even(const struct iwi_schedule *schedule, const struct iwi_match *match)
+static bool are_waits_even(const struct iwi_schedule *schedule, const struct iwi_match *match,
+                           const iw_net *net)
 {
     for (uint32_t rank = 0; rank < schedule->ranks; rank++) {
         const uint64_t first = schedule->first_node[rank];
 
         for (uint64_t node = first; node < schedule->first_node[rank + 1]; node++) {
-            if (schedule->nodes[node].kind == IWI_WAIT && !is_wait_even(schedule, match, first, node)) {
+            if (schedule->nodes[node].kind == IWI_WAIT && !is_wait_even(schedule, match, net, first, node)) {
                 return false;
             }
         }
@@ -135,32 +144,33 @@ static bool are_waits_even(const struct iwi_schedule *schedule, const struct iwi
     return true;
 }
 
-static iw_status check_schedule(const iw_log *log, const struct iwi_schedule *schedule, bool *is_monotone_p)
+static iw_status check_schedule(const iw_log *log, const struct iwi_schedule *schedule, const iw_net *net,
+                                bool *is_monotone_p)
 {
     struct iwi_match *match;
 
     *is_monotone_p = schedule->is_in_order && !has_wildcards(schedule);
     if (*is_monotone_p) {
         IW_TRY(iwi_match_new(log, schedule, &match));
-        *is_monotone_p = are_waits_even(schedule, match);
+        *is_monotone_p = are_waits_even(schedule, match, net);
         iwi_match_free(match);
     }
     return IW_OK;
 }
 
-iw_status iwi_is_monotone(const iw_log *log, const iw_program *program, iw_rules rules, iw_sync sync,
-                          bool *is_monotone_p)
+iw_status iwi_is_monotone(const iw_log *log, const iw_program *program, const iw_net *net, iw_rules rules,
+                          iw_sync sync, bool *is_monotone_p)
 {
     bool is_monotone = rules == IW_RULES_IDLEWAVE && sync != IW_SYNC_PHASE;
 
     if (is_monotone && program->schedule != NULL) {
-        IW_TRY(check_schedule(log, program->schedule, &is_monotone));
+        IW_TRY(check_schedule(log, program->schedule, net, &is_monotone));
     } else if (is_monotone && program->trace != NULL) {
-        is_monotone = are_waits_even(program->trace->schedule, NULL);
-        IW_TRY(
-            check_operations(log, program->trace->operations, program->trace->operation_count, &is_monotone));
+        is_monotone = are_waits_even(program->trace->schedule, NULL, net);
+        IW_TRY(check_operations(log, program->trace->operations, program->trace->operation_count, net,
+                                &is_monotone));
     } else if (is_monotone) {
-        IW_TRY(check_operations(log, program->operations, program->operation_count, &is_monotone));
+        IW_TRY(check_operations(log, program->operations, program->operation_count, net, &is_monotone));
     }
     *is_monotone_p = is_monotone;
     return IW_OK;

@@ -258,6 +258,7 @@ static iw_status simulate(const iw_log *log, const iw_program *program, const iw
     batches.job = (struct iwi_job){.program = program,
                                    .schedule = plan.schedule,
                                    .net = net,
+                                   .levels = iwi_levels_of(net, program->ranks),
                                    .has_delays = true,
                                    .noise = noise != NULL && iw_noise_source_count(noise) > 0 ? noise : NULL,
                                    .rendezvous = opts->rendezvous,

@@ -44,8 +44,8 @@ iw_status iwi_experiment_init(struct iwi_inquiry *inquiry, uint32_t ranks, uint6
     iw_status status;
 
     IW_TRY(maker->make(maker->arg, ranks, 1.0, &experiment.program));
-    status = iwi_is_monotone(inquiry->log, experiment.program, inquiry->opts->sim.rules, inquiry->set->sync,
-                             &experiment.is_monotone);
+    status = iwi_is_monotone(inquiry->log, experiment.program, inquiry->opts->net, inquiry->opts->sim.rules,
+                             inquiry->set->sync, &experiment.is_monotone);
     if (status == IW_OK) {
         status = make_reserved(inquiry, ranks, &experiment.reserved);
     }

@@ -34,17 +34,10 @@ static void begin(struct iwi_digest *digest, const char *what)
 
 /* ---- systems ---- */
 
-static void add_net(struct iwi_digest *digest, const iw_net *net)
+static void add_segments(struct iwi_digest *digest, const iw_net_costs *costs)
 {
-    add(digest, "L", (uint64_t)net->L_ps);
-    add(digest, "o_s", (uint64_t)net->o_send_ps);
-    add(digest, "o_r", (uint64_t)net->o_recv_ps);
-    add(digest, "g", (uint64_t)net->g_ps);
-    add(digest, "G", (uint64_t)net->G);
-    add(digest, "O", (uint64_t)net->O);
-    add(digest, "S", net->S_bytes);
-    for (uint32_t i = 0; i < net->segment_count; i++) {
-        const iw_net_segment *segment = &net->segments[i];
+    for (uint32_t i = 0; i < costs->segment_count; i++) {
+        const iw_net_segment *segment = &costs->segments[i];
 
         add(digest, "from", segment->from_bytes);
         add(digest, "L", (uint64_t)segment->L_ps);
@@ -53,6 +46,32 @@ static void add_net(struct iwi_digest *digest, const iw_net *net)
         add(digest, "g", (uint64_t)segment->g_ps);
         add(digest, "G", (uint64_t)segment->G);
         add(digest, "O", (uint64_t)segment->O);
+    }
+}
+
+static void add_costs(struct iwi_digest *digest, const iw_net_costs *costs)
+{
+    add(digest, "L", (uint64_t)costs->L_ps);
+    add(digest, "o_s", (uint64_t)costs->o_send_ps);
+    add(digest, "o_r", (uint64_t)costs->o_recv_ps);
+    add(digest, "g", (uint64_t)costs->g_ps);
+    add(digest, "G", (uint64_t)costs->G);
+    add(digest, "O", (uint64_t)costs->O);
+}
+
+/* Levels come last, so that networks without them keep their digests. */
+static void add_net(struct iwi_digest *digest, const iw_net *net)
+{
+    add_costs(digest, &net->costs);
+    add(digest, "S", net->S_bytes);
+    add_segments(digest, &net->costs);
+    for (uint32_t i = 0; i < net->inner_count; i++) {
+        add(digest, "ranks", net->inner[i].ranks);
+        add_costs(digest, &net->inner[i].costs);
+        add_segments(digest, &net->inner[i].costs);
+    }
+    if (net->placement != IW_PLACEMENT_BLOCK) {
+        add(digest, "placement", net->placement);
     }
 }
 

@@ -9,14 +9,14 @@
 
 enum { WALKED_DETOURS = 256 };
 
-static void add_net(struct iwi_digest *digest, const iw_net *net)
+static void add_costs(struct iwi_digest *digest, const iw_net_costs *costs)
 {
-    const int64_t numbers[] = {net->L_ps, net->o_send_ps, net->o_recv_ps,       net->g_ps,
-                               net->G,    net->O,         (int64_t)net->S_bytes};
+    const int64_t numbers[] = {costs->L_ps, costs->o_send_ps, costs->o_recv_ps,
+                               costs->g_ps, costs->G,         costs->O};
 
     iwi_digest_add(digest, numbers, sizeof numbers);
-    for (uint32_t k = 0; k < net->segment_count; k++) {
-        const iw_net_segment *segment = &net->segments[k];
+    for (uint32_t k = 0; k < costs->segment_count; k++) {
+        const iw_net_segment *segment = &costs->segments[k];
         const int64_t more[] = {(int64_t)segment->from_bytes,
                                 segment->L_ps,
                                 segment->o_send_ps,
@@ -26,6 +26,18 @@ static void add_net(struct iwi_digest *digest, const iw_net *net)
                                 segment->O};
 
         iwi_digest_add(digest, more, sizeof more);
+    }
+}
+
+static void add_net(struct iwi_digest *digest, const iw_net *net)
+{
+    const uint64_t shape[] = {net->S_bytes, net->inner_count, net->placement};
+
+    iwi_digest_add(digest, shape, sizeof shape);
+    add_costs(digest, &net->costs);
+    for (uint32_t i = 0; i < net->inner_count; i++) {
+        iwi_digest_add(digest, &net->inner[i].ranks, sizeof net->inner[i].ranks);
+        add_costs(digest, &net->inner[i].costs);
     }
 }
 

@@ -31,13 +31,13 @@ static iw_status push_arrived(struct event_run *run, uint64_t node, iw_time time
 static iw_split path_to_notice(const struct event_run *run, uint64_t send)
 {
     const struct iwi_job *job = run->job;
-    const struct iwi_cost cost = iwi_cost_of_send(job->net, &run->schedule->nodes[send]);
+    const struct iwi_cost cost = iwi_event_cost(run, send);
     iw_split path = run->paths->sent[send];
 
     if (!cost.is_rendezvous) {
         return path_over_wire(&path, &cost);
     }
-    path.part_ps[IW_PART_RENDEZVOUS] += iwi_cost_notice(job->net, job->rendezvous);
+    path.part_ps[IW_PART_RENDEZVOUS] += iwi_cost_notice(cost.costs, job->rendezvous);
     return path;
 }
 
@@ -50,7 +50,7 @@ static void explain_meeting(struct event_run *run, uint64_t recv, const struct e
 
     if (cost->is_rendezvous) {
         path = is_late_receive ? run->paths->ready[recv] : path;
-        path.part_ps[IW_PART_RENDEZVOUS] += iwi_cost_handshake(run->job->net, run->job->rendezvous);
+        path.part_ps[IW_PART_RENDEZVOUS] += iwi_cost_handshake(cost->costs, run->job->rendezvous);
         run->paths->known[message->send] = path;
         run->paths->known[message->send].hops += is_late_receive; /* the receiver's readiness came across */
         path = path_over_wire(&path, cost);
@@ -62,17 +62,18 @@ static void explain_meeting(struct event_run *run, uint64_t recv, const struct e
 static iw_status meet(struct event_run *run, uint64_t recv, const struct event_message *message)
 {
     const uint64_t bytes = run->schedule->nodes[message->send].amount;
-    const struct iwi_cost cost = iwi_cost_of_send(run->job->net, &run->schedule->nodes[message->send]);
+    const struct iwi_cost cost = iwi_event_cost(run, message->send);
     struct event_node *receive = &run->nodes[recv];
     struct event_node *send = &run->nodes[message->send];
 
     receive->bytes = bytes;
+    receive->level = iwi_level_between(&run->job->levels, message->source, run->rank_of[recv]);
     if (run->paths != NULL) {
         explain_meeting(run, recv, message, &cost);
     }
     if (cost.is_rendezvous) {
-        send->known = iwi_max(message->notice, receive->posted) +
-                      iwi_cost_handshake(run->job->net, run->job->rendezvous);
+        send->known =
+            iwi_max(message->notice, receive->posted) + iwi_cost_handshake(cost.costs, run->job->rendezvous);
         receive->known = send->known + cost.wire;
         IW_TRY(push_arrived(run, message->send, send->known));
     } else {
@@ -209,7 +210,7 @@ static iw_status keep_pair_order(struct event_run *run, struct event_message *me
 iw_status iwi_event_message(struct event_run *run, uint64_t send)
 {
     const struct iwi_node *node = &run->schedule->nodes[send];
-    const struct iwi_cost cost = iwi_cost_of_send(run->job->net, node);
+    const struct iwi_cost cost = iwi_event_cost(run, send);
     const iw_time sent = run->nodes[send].sent;
     const size_t index = run->message_count;
     struct event_message message = {.send = send,
@@ -220,7 +221,7 @@ iw_status iwi_event_message(struct event_run *run, uint64_t send)
     void *messages = run->messages;
 
     message.notice =
-        cost.is_rendezvous ? sent + iwi_cost_notice(run->job->net, run->job->rendezvous) : message.arrival;
+        cost.is_rendezvous ? sent + iwi_cost_notice(cost.costs, run->job->rendezvous) : message.arrival;
     IW_TRY(iwi_grow(run->log, &messages, &run->message_capacity, index + 1, sizeof message));
     run->messages = messages;
     run->message_count++;

@@ -101,7 +101,7 @@ iw_status iwi_event_calc(struct event_run *run, uint64_t node, size_t cpu)
 iw_status iwi_event_send(struct event_run *run, uint64_t node, size_t cpu)
 {
     const struct iwi_node *send = &run->schedule->nodes[node];
-    const struct iwi_cost cost = iwi_cost_of_send(run->job->net, send);
+    const struct iwi_cost cost = iwi_event_cost(run, node);
     const uint32_t rank = run->rank_of[node];
     const size_t nic = (size_t)rank * run->schedule->nic_count + send->nic;
     const iw_time start = iwi_max(run->now, run->send_gap[nic]);
@@ -134,7 +134,7 @@ iw_status iwi_event_send(struct event_run *run, uint64_t node, size_t cpu)
  * end. */
 static iw_time serve(struct event_run *run, uint64_t node, size_t cpu, iw_time t, iw_split *path)
 {
-    const struct iwi_cost cost = iwi_cost_of(run->job->net, run->nodes[node].bytes);
+    const struct iwi_cost cost = iwi_cost_at(run->job->net, run->nodes[node].level, run->nodes[node].bytes);
     const uint32_t rank = run->rank_of[node];
     const size_t nic = (size_t)rank * run->schedule->nic_count + run->schedule->nodes[node].nic;
     const iw_time seen = iwi_max(t, run->nodes[node].known);
@@ -162,7 +162,7 @@ iw_status iwi_event_receive(struct event_run *run, uint64_t node, size_t cpu)
 static void shift_send_gap(struct event_run *run, uint64_t node)
 {
     const struct iwi_node *send = &run->schedule->nodes[node];
-    const struct iwi_cost cost = iwi_cost_of_send(run->job->net, send);
+    const struct iwi_cost cost = iwi_event_cost(run, node);
     const size_t nic = (size_t)run->rank_of[node] * run->schedule->nic_count + send->nic;
     const iw_time free = run->nodes[node].known + cost.gap;
 

@@ -22,6 +22,7 @@ struct event_node {
     uint64_t waiter; /* in-order, nonblocking: the wait that completes it */
     uint64_t bytes;  /* of the message: a receive learns it when it meets one */
     uint64_t phase;  /* compute phase: how many the rank has before it, in program order */
+    uint32_t level;  /* the same: at which level of the network */
     uint32_t open;   /* dependences not satisfied; of a wait in an in-order schedule: requests not known */
     bool is_done;
 };
@@ -101,6 +102,15 @@ static inline size_t iwi_event_cpu(const struct event_run *run, uint64_t node)
 static inline bool iwi_event_is_nonblocking(const struct event_run *run, uint64_t node)
 {
     return run->schedule->is_in_order && (run->schedule->nodes[node].flags & IWI_NODE_NONBLOCKING) != 0;
+}
+
+/* Of the message that a send carries. */
+static inline struct iwi_cost iwi_event_cost(const struct event_run *run, uint64_t send)
+{
+    const struct iwi_node *node = &run->schedule->nodes[send];
+
+    return iwi_cost_of_send(run->job->net,
+                            iwi_level_between(&run->job->levels, run->rank_of[send], node->peer), node);
 }
 
 /* ---- engine_event.c: the order of things ---- */

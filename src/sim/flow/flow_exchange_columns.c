@@ -259,14 +259,15 @@ static iw_status make_turns(struct exchange_run *run)
 
 /* ---- whether, and with what room ---- */
 
-/* Rows must be whole in a block. Noise must need nothing but the next detour: neither the rank nor words. */
+/* Rows must be whole in a block. Noise must need nothing but the next detour: neither the rank nor words; and
+ * the costs of messages not the rank. */
 static bool is_fit(const struct exchange_run *run)
 {
     const struct iwi_flow *flow = run->flow;
     const size_t granule = (size_t)flow->partition->granule << flow->lane_shift;
 
     return run->pass_count >= LEAST_PASSES && !run->shape.is_rendezvous && granule % run->shape.stride == 0 &&
-           flow->partition->smallest > 0 &&
+           flow->partition->smallest > 0 && flow->job->levels.count == 0 &&
            (flow->job->noise == NULL || (flow->has_closed_form && flow->words == 0));
 }
 

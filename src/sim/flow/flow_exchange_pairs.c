@@ -10,7 +10,6 @@
 
 struct pairs {
     const struct iwi_round *round;
-    struct iwi_cost cost;
     iw_time reduce;
     uint32_t ranks;
 };
@@ -23,13 +22,14 @@ IWI_STEP uint32_t moved(const struct pairs *pairs, uint32_t rank, uint32_t by)
 }
 
 /* `lanes` is a constant in every caller, here and below. */
-IWI_STEP void receive(struct iwi_flow *flow, const struct pairs *pairs, uint32_t rank, const iw_time *sent,
-                      const uint32_t lanes)
+IWI_STEP void receive(struct iwi_flow *flow, const struct pairs *pairs, uint32_t sender, uint32_t rank,
+                      const iw_time *sent, const uint32_t lanes)
 {
+    const struct iwi_cost *cost = flow_cost(flow, sender, rank, pairs->round->bytes);
     const size_t base = iwi_flow_at(flow, rank);
 
     for (uint32_t lane = 0; lane < lanes; lane++) {
-        step_receive(flow, rank, base + lane, &pairs->cost, sent[lane] + pairs->cost.wire, NULL, false);
+        step_receive(flow, rank, base + lane, cost, sent[lane] + cost->wire, NULL, false);
         step_local_work(flow, rank, base + lane, pairs->reduce, false);
     }
 }
@@ -37,15 +37,16 @@ IWI_STEP void receive(struct iwi_flow *flow, const struct pairs *pairs, uint32_t
 IWI_STEP iw_status send(struct iwi_flow *flow, const struct pairs *pairs, uint32_t rank, const uint32_t lanes)
 {
     const uint32_t receiver = moved(pairs, rank, pairs->round->shift);
+    const struct iwi_cost *cost = flow_cost(flow, rank, receiver, pairs->round->bytes);
     const size_t base = iwi_flow_at(flow, rank);
     iw_time sent[8] = {0};
     void *room;
 
     for (uint32_t lane = 0; lane < lanes; lane++) {
-        step_send(flow, rank, base + lane, &pairs->cost, &sent[lane], NULL, false);
+        step_send(flow, rank, base + lane, cost, &sent[lane], NULL, false);
     }
     if (iwi_is_here(flow, receiver)) {
-        receive(flow, pairs, receiver, sent, lanes);
+        receive(flow, pairs, rank, receiver, sent, lanes);
         return IW_OK;
     }
     IW_TRY(
@@ -69,7 +70,7 @@ IWI_STEP iw_status receive_by_letter(struct iwi_flow *flow, const struct pairs *
         return iwi_fail(flow->log, IW_ERR_FORMAT,
                         "nothing of rank %" PRIu32 " has come: do all run the same program?", sender);
     }
-    receive(flow, pairs, rank, (const iw_time *)(const void *)(inbox->bytes.data + inbox->at), lanes);
+    receive(flow, pairs, sender, rank, (const iw_time *)(const void *)(inbox->bytes.data + inbox->at), lanes);
     inbox->at += bytes;
     return IW_OK;
 }
@@ -105,7 +106,6 @@ iw_status iwi_exchange_pairs(struct iwi_flow *flow, const struct iwi_round *roun
 {
     const struct pairs pairs = {
         .round = round,
-        .cost = iwi_cost_of(flow->job->net, round->bytes),
         .reduce = iwi_bytes_cost(flow->job->program->reduce, round->reduce_bytes),
         .ranks = flow->partition->ranks,
     };

@@ -74,7 +74,7 @@ static iw_status post(struct iwi_flow *flow, const struct iwi_round_run *run, co
 
     memcpy(flow->posted + base, flow->cpu + base, flow->lanes * sizeof *flow->cpu);
     for (uint32_t r = 0; r < role->recv_count; r++) {
-        if (flow_cost(flow, role->recvs[r].bytes)->is_rendezvous &&
+        if (role->recvs[r].bytes > flow->job->net->S_bytes &&
             is_elsewhere(flow, run, role->recvs[r].peer, &to) &&
             !is_written(flow, to, key_of(rank, POSTED))) {
             IW_TRY(write_record(flow, to, key_of(rank, POSTED), flow->posted + base));
@@ -95,7 +95,7 @@ static iw_status post_and_send(struct iwi_flow *flow, const struct iwi_round_run
         IW_TRY(post(flow, run, &role, rank));
     }
     for (uint32_t s = 0; s < role.send_count; s++) {
-        const struct iwi_cost *cost = flow_cost(flow, role.sends[s].bytes);
+        const struct iwi_cost *cost = round_cost(flow, run, world, &role.sends[s]);
         iw_time *sent = &flow->slots[round_slot_at(flow, run, s, rank, 0)];
 
         for (uint32_t lane = 0; lane < flow->lanes; lane++) {
@@ -195,7 +195,7 @@ static iw_status has_letters(struct iwi_flow *flow, const struct iwi_round_run *
         }
     }
     for (uint32_t s = 0; run->has_rendezvous && s < role->send_count && *has_p; s++) {
-        if (flow_cost(flow, role->sends[s].bytes)->is_rendezvous &&
+        if (role->sends[s].bytes > flow->job->net->S_bytes &&
             is_elsewhere(flow, run, role->sends[s].peer, &from)) {
             IW_TRY(take(flow, from, may_wait, has_p));
         }
@@ -223,7 +223,7 @@ static iw_status look_up(struct iwi_flow *flow, const struct iwi_round_run *run,
         const struct iwi_msg *send = &role->sends[s];
 
         exchange->posted_at[s] = NULL;
-        if (!flow_cost(flow, send->bytes)->is_rendezvous) {
+        if (send->bytes <= flow->job->net->S_bytes) {
             continue;
         }
         if (is_elsewhere(flow, run, send->peer, &from)) {
@@ -235,17 +235,17 @@ static iw_status look_up(struct iwi_flow *flow, const struct iwi_round_run *run,
     return IW_OK;
 }
 
-static void wait_for_receives(struct iwi_flow *flow, const struct iwi_role *role, uint32_t world,
-                              uint32_t lane)
+static void wait_for_receives(struct iwi_flow *flow, const struct iwi_round_run *run,
+                              const struct iwi_role *role, uint32_t world, uint32_t lane)
 {
     const size_t i = iwi_flow_at(flow, world) + lane;
 
     for (uint32_t r = 0; r < role->recv_count; r++) {
-        const struct iwi_cost *cost = flow_cost(flow, role->recvs[r].bytes);
+        const struct iwi_cost *cost = round_cost(flow, run, world, &role->recvs[r]);
         iw_time left = flow->exchange->sent_at[r][lane];
 
         if (cost->is_rendezvous) {
-            left = step_transfer_start(flow, left, NULL, flow->posted[i], NULL, NULL, false);
+            left = step_transfer_start(flow, cost, left, NULL, flow->posted[i], NULL, NULL, false);
         }
         flow->arrivals[r] = (struct iwi_arrival){left + cost->wire, r};
     }
@@ -255,7 +255,7 @@ static void wait_for_receives(struct iwi_flow *flow, const struct iwi_role *role
     for (uint32_t r = 0; r < role->recv_count; r++) {
         const struct iwi_msg *recv = &role->recvs[flow->arrivals[r].index];
 
-        step_receive(flow, world, i, flow_cost(flow, recv->bytes), flow->arrivals[r].time, NULL, false);
+        step_receive(flow, world, i, round_cost(flow, run, world, recv), flow->arrivals[r].time, NULL, false);
     }
 }
 
@@ -269,9 +269,10 @@ static void wait_for_sends(struct iwi_flow *flow, const struct iwi_round_run *ru
 
         if (posted != NULL) {
             const iw_time sent = flow->slots[round_slot_at(flow, run, s, rank, lane)];
+            const struct iwi_cost *cost = round_cost(flow, run, round_world_rank(run, rank), &role->sends[s]);
 
-            step_send_done(flow, i, flow_cost(flow, role->sends[s].bytes),
-                           step_transfer_start(flow, sent, NULL, posted[lane], NULL, NULL, false), NULL,
+            step_send_done(flow, i, cost,
+                           step_transfer_start(flow, cost, sent, NULL, posted[lane], NULL, NULL, false), NULL,
                            false);
         }
     }
@@ -292,7 +293,7 @@ static iw_status wait_and_work(struct iwi_flow *flow, const struct iwi_round_run
     }
     IW_TRY(look_up(flow, run, &role));
     for (uint32_t lane = 0; lane < flow->lanes; lane++) {
-        wait_for_receives(flow, &role, world, lane);
+        wait_for_receives(flow, run, &role, world, lane);
         if (run->has_rendezvous) {
             wait_for_sends(flow, run, &role, rank, lane);
         }

@@ -22,7 +22,6 @@ IWI_STEP void pass_pair(struct iwi_flow *flow, const struct iwi_cost *cost, iw_t
 
 IWI_STEP void pass_pairs(struct iwi_flow *flow, const struct iwi_round *round, const uint32_t lanes)
 {
-    const struct iwi_cost cost = iwi_cost_of(flow->job->net, round->bytes);
     const iw_time reduce = iwi_bytes_cost(flow->job->program->reduce, round->reduce_bytes);
     const int64_t ranks = flow->ranks;
     const int64_t stride = round->senders.stride % ranks;
@@ -31,7 +30,8 @@ IWI_STEP void pass_pairs(struct iwi_flow *flow, const struct iwi_round *round, c
     for (uint32_t n = 0; n < round->senders.count; n++) {
         const int64_t receiver = sender + round->shift - (sender + round->shift >= ranks ? ranks : 0);
 
-        pass_pair(flow, &cost, reduce, (uint32_t)sender, (uint32_t)receiver, lanes);
+        pass_pair(flow, flow_cost(flow, (uint32_t)sender, (uint32_t)receiver, round->bytes), reduce,
+                  (uint32_t)sender, (uint32_t)receiver, lanes);
         sender += stride - (sender + stride >= ranks ? ranks : 0);
     }
 }

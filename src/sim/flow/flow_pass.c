@@ -122,6 +122,127 @@ IWI_STEP void pass_block(struct iwi_flow *flow, const struct iwi_span *span, con
     keep_block(span, pass, k, out, &block, kind, BLOCK);
 }
 
+/* ---- levels ---- */
+
+/* What the messages of a block cost, where they are at different levels. */
+struct block_costs {
+    iw_time wire[BLOCK], receive[BLOCK], send[BLOCK], in_gap[BLOCK], out_gap[BLOCK];
+    uint8_t in[BLOCK], out[BLOCK]; /* the levels */
+};
+
+static void fill_costs(struct iwi_flow *flow, const struct iwi_span *span, const struct iwi_pass *pass,
+                       size_t k, struct iwi_level_run run, struct block_costs *costs)
+{
+    for (size_t n = 0; n < BLOCK;
+         run = n < BLOCK ? iwi_level_run_at(flow, span, pass, k + n, k + BLOCK) : run) {
+        const struct iwi_cost *in = &pass->levels->in[run.in], *out = &pass->levels->out[run.out];
+        const size_t end = n + run.count < BLOCK ? n + run.count : BLOCK;
+
+        for (; n < end; n++) {
+            costs->wire[n] = in->wire;
+            costs->receive[n] = in->recv_cpu + pass->reduce;
+            costs->in_gap[n] = in->gap;
+            costs->send[n] = out->send_cpu;
+            costs->out_gap[n] = out->gap;
+            costs->in[n] = (uint8_t)run.in;
+            costs->out[n] = (uint8_t)run.out;
+        }
+    }
+}
+
+static void pass_some_mixed(struct iwi_flow *flow, const struct iwi_span *span, const struct iwi_pass *pass,
+                            size_t k, const iw_time *now, const iw_time *from,
+                            const struct block_costs *costs, struct block *block, struct kind kind)
+{
+    if (flow->job->noise != NULL) {
+        iwi_noise_seek_all(flow->job->noise, span->next_detour + k,
+                           kind.has_receive ? block->served : block->start, BLOCK);
+    }
+    for (size_t n = 0; n < BLOCK; n++) {
+        if (span->next_detour[k + n] < block->done[n]) {
+            struct iwi_pass own = *pass;
+
+            own.in = pass->levels->in[costs->in[n]];
+            own.out = pass->levels->out[costs->out[n]];
+            pass_element(flow, span, &own, k + n, now[n], from[n], block, n, kind);
+        }
+    }
+}
+
+/* As pass_block(), with costs of their own for all elements. */
+IWI_STEP void pass_mixed_block(struct iwi_flow *flow, const struct iwi_span *span,
+                               const struct iwi_pass *pass, size_t k, const iw_time *now, const iw_time *from,
+                               iw_time *restrict out, const struct block_costs *costs, const struct kind kind)
+{
+    iw_time *restrict send_gap = kind.has_gaps ? span->send_gap + k : NULL;
+    iw_time *restrict recv_gap = kind.has_gaps ? span->recv_gap + k : NULL;
+    const iw_time *restrict next = span->next_detour + k;
+    struct block block;
+    iw_time slack = 0;
+
+    for (size_t n = 0; n < BLOCK; n++) {
+        iw_time at = now[n];
+
+        if (kind.has_receive) {
+            block.served[n] = iwi_max(at, from[n] + costs->wire[n]);
+            block.served[n] = kind.has_gaps ? iwi_max(block.served[n], recv_gap[n]) : block.served[n];
+            at = block.served[n] + costs->receive[n];
+        }
+        if (kind.has_send) {
+            block.start[n] = kind.has_gaps ? iwi_max(at, send_gap[n]) : at;
+            at = block.start[n] + costs->send[n];
+        }
+        block.done[n] = at;
+        slack |= next[n] - at;
+    }
+    if (slack < 0) {
+        pass_some_mixed(flow, span, pass, k, now, from, costs, &block, kind);
+    }
+    for (size_t n = 0; n < BLOCK; n++) {
+        if (kind.has_receive && kind.has_gaps) {
+            recv_gap[n] = block.served[n] + costs->in_gap[n];
+        }
+        if (kind.has_send && kind.has_gaps) {
+            send_gap[n] = block.start[n] + costs->out_gap[n];
+        }
+        out[n] = block.done[n];
+    }
+}
+
+/* Messages at several levels: whole blocks where one level holds for all of it as without levels. */
+IWI_STEP void pass_levels(struct iwi_flow *flow, const struct iwi_span *span, const struct iwi_pass *pass,
+                          size_t begin, size_t end, const iw_time *now, const iw_time *from, iw_time *out,
+                          const struct kind kind)
+{
+    struct iwi_pass own = *pass;
+    struct iwi_level_run run = {.count = 0};
+    struct block_costs costs;
+
+    for (size_t k = begin; k < end;) {
+        const size_t step = k + BLOCK <= end ? BLOCK : 1;
+
+        if (run.count < step) {
+            run = iwi_level_run_at(flow, span, pass, k, end);
+            own.in = pass->levels->in[run.in];
+            own.out = pass->levels->out[run.out];
+        }
+        if (step == 1) {
+            struct block one;
+
+            pass_element(flow, span, &own, k, now[k], from[k - begin], &one, 0, kind);
+            keep_block(span, &own, k, out + k, &one, kind, 1);
+        } else if (run.count >= BLOCK) {
+            pass_block(flow, span, &own, k, now + k, from + (k - begin), out + k, kind);
+        } else {
+            fill_costs(flow, span, pass, k, run, &costs);
+            pass_mixed_block(flow, span, pass, k, now + k, from + (k - begin), out + k, &costs, kind);
+            run.count = step; /* that run is over */
+        }
+        run.count -= step;
+        k += step;
+    }
+}
+
 #define PASS_ARGUMENTS                                                                             \
     struct iwi_flow *flow, const struct iwi_span *span, const struct iwi_pass *pass, size_t begin, \
         size_t end, const iw_time *now, const iw_time *from, iw_time *out
@@ -130,6 +251,10 @@ IWI_STEP void pass_stretch(PASS_ARGUMENTS, const struct kind kind)
 {
     size_t k = begin;
 
+    if (pass->levels != NULL) {
+        pass_levels(flow, span, pass, begin, end, now, from, out, kind);
+        return;
+    }
     for (; k + BLOCK <= end; k += BLOCK) {
         pass_block(flow, span, pass, k, now + k, from + (k - begin), out + k, kind);
     }

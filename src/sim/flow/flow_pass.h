@@ -6,6 +6,14 @@
 
 #include "sim/flow/flow_state.h"
 
+/* Whom a rank r exchanges a message with: rank r + shift, around the end, or r ^ flip. */
+struct iwi_hop {
+    bool is_flip;
+    uint32_t shift, flip;
+};
+
+struct iwi_pass_levels;
+
 struct iwi_pass {
     bool has_receive, has_send;
     bool has_gaps;           /* false: neither gap can delay anything here, and nobody looks at them later */
@@ -16,6 +24,14 @@ struct iwi_pass {
     size_t shift, flip;
     bool is_rendezvous;        /* all messages of the pass are */
     iw_time notice, handshake; /* docs/explanation/semantics.md, rule 5 */
+    /* Networks with levels: what is received and sent costs what the level of the pair says. `in` and `out`
+     * are then those of the outermost. */
+    const struct iwi_pass_levels *levels; /* NULL: there are none */
+};
+
+struct iwi_pass_levels {
+    struct iwi_cost in[IW_NET_INNER_MAX + 1], out[IW_NET_INNER_MAX + 1];
+    struct iwi_hop from, to; /* in ranks of the program */
 };
 
 /* Elements side by side: the flow's own, or a copy of some of them. Element k is element
@@ -51,6 +67,15 @@ struct iwi_pass_lines {
 /* Elements k ... end - 1 of them. Here too, `from` may be `out`, and `to` `posted_out`. */
 void iwi_pass_rendezvous_run(struct iwi_flow *flow, const struct iwi_span *span, const struct iwi_pass *pass,
                              size_t k, size_t end, const struct iwi_pass_lines *lines);
+
+/* Elements from k on, up to `end`, that are side by side and whose messages are at the same levels: how many,
+ * and which. */
+struct iwi_level_run {
+    size_t count;
+    uint32_t in, out;
+};
+struct iwi_level_run iwi_level_run_at(const struct iwi_flow *flow, const struct iwi_span *span,
+                                      const struct iwi_pass *pass, size_t k, size_t end);
 
 /* Work of d on element k of the span from t on, as rule 1 has it. */
 iw_time iwi_span_work(struct iwi_flow *flow, const struct iwi_span *span, size_t k, iw_time t, iw_time d);

@@ -25,7 +25,7 @@ IWI_STEP void post_and_send(struct iwi_flow *flow, const struct iwi_round_run *r
         }
     }
     for (uint32_t s = 0; s < role.send_count; s++) {
-        const struct iwi_cost *cost = flow_cost(flow, role.sends[s].bytes);
+        const struct iwi_cost *cost = round_cost(flow, run, world, &role.sends[s]);
 
         for (uint32_t lane = 0; lane < flow->lanes; lane++) {
             const size_t at = round_slot_at(flow, run, s, rank, lane);
@@ -41,14 +41,15 @@ IWI_STEP iw_time arrival_of(struct iwi_flow *flow, const struct iwi_round_run *r
                             const struct iwi_msg *recv, uint32_t rank, uint32_t lane, iw_split *split,
                             const bool is_explaining)
 {
-    const struct iwi_cost *cost = flow_cost(flow, recv->bytes);
+    const struct iwi_cost *cost = round_cost(flow, run, round_world_rank(run, rank), recv);
     const size_t at = round_slot_at(flow, run, recv->slot, recv->peer, lane);
     const size_t i = round_state_at(flow, run, rank) + lane;
     iw_time left = flow->slots[at];
 
     if (cost->is_rendezvous) {
-        left = step_transfer_start(flow, left, is_explaining ? &flow->slot_split[at] : NULL, flow->posted[i],
-                                   is_explaining ? &flow->posted_split[i] : NULL, split, is_explaining);
+        left = step_transfer_start(flow, cost, left, is_explaining ? &flow->slot_split[at] : NULL,
+                                   flow->posted[i], is_explaining ? &flow->posted_split[i] : NULL, split,
+                                   is_explaining);
     } else if (is_explaining) {
         *split = flow->slot_split[at];
     }
@@ -79,7 +80,7 @@ IWI_STEP void wait_for_receives(struct iwi_flow *flow, const struct iwi_round_ru
         if (is_explaining) {
             (void)arrival_of(flow, run, recv, rank, lane, &split, true);
         }
-        step_receive(flow, world, i, flow_cost(flow, recv->bytes), flow->arrivals[r].time, &split,
+        step_receive(flow, world, i, round_cost(flow, run, world, recv), flow->arrivals[r].time, &split,
                      is_explaining);
     }
 }
@@ -92,17 +93,17 @@ IWI_STEP void wait_for_sends(struct iwi_flow *flow, const struct iwi_round_run *
     iw_split split;
 
     for (uint32_t s = 0; s < role->send_count; s++) {
-        const struct iwi_cost *cost = flow_cost(flow, role->sends[s].bytes);
+        const struct iwi_cost *cost = round_cost(flow, run, round_world_rank(run, rank), &role->sends[s]);
         const size_t at = round_slot_at(flow, run, s, rank, lane);
         const size_t peer = round_state_at(flow, run, role->sends[s].peer) + lane;
 
         if (cost->is_rendezvous) {
             const iw_time transfer = step_transfer_start(
-                flow, flow->slots[at], is_explaining ? &flow->slot_split[at] : NULL, flow->posted[peer],
+                flow, cost, flow->slots[at], is_explaining ? &flow->slot_split[at] : NULL, flow->posted[peer],
                 is_explaining ? &flow->posted_split[peer] : NULL, &split, is_explaining);
 
             if (is_explaining) {
-                split.hops += step_is_late_receive(flow, flow->slots[at], flow->posted[peer]);
+                split.hops += step_is_late_receive(flow, cost, flow->slots[at], flow->posted[peer]);
             }
             step_send_done(flow, i, cost, transfer, &split, is_explaining);
         }
@@ -179,7 +180,8 @@ static bool may_rendezvous(const struct iwi_flow *flow, const struct iwi_operati
     return op->bytes > (iwi_operation_joins_blocks(op) ? S_bytes / op->ranks : S_bytes) || S_bytes == 0;
 }
 
-/* Rounds index ... end - 1 stream, all of them eager or all by rendezvous; returns end. */
+/* Rounds index ... end - 1 stream, all of them eager or all by rendezvous, which needs a network without
+ * levels; returns end. */
 static uint64_t streaming_until(const struct iwi_flow *flow, const struct iwi_operation *op, uint64_t index,
                                 uint64_t round_count)
 {
@@ -189,7 +191,8 @@ static uint64_t streaming_until(const struct iwi_flow *flow, const struct iwi_op
 
     op->algorithm->round(op, index, &first);
     for (round = first; end < round_count && iwi_flow_streams(flow->job, &round) &&
-                        (round.bytes > S_bytes) == (first.bytes > S_bytes);) {
+                        (round.bytes > S_bytes) == (first.bytes > S_bytes) &&
+                        (round.bytes <= S_bytes || flow->job->levels.count == 0);) {
         if (++end < round_count) {
             op->algorithm->round(op, end, &round);
         }

@@ -33,6 +33,13 @@ IWI_STEP size_t round_state_at(const struct iwi_flow *flow, const struct iwi_rou
     return iwi_flow_at(flow, round_world_rank(run, rank));
 }
 
+/* Of a message of `world`, a rank of the program, with a peer, a rank of the operation. */
+IWI_STEP const struct iwi_cost *round_cost(struct iwi_flow *flow, const struct iwi_round_run *run,
+                                           uint32_t world, const struct iwi_msg *message)
+{
+    return flow_cost(flow, world, round_world_rank(run, message->peer), message->bytes);
+}
+
 IWI_STEP struct iwi_role round_part_of(struct iwi_flow *flow, const struct iwi_round_run *run, uint32_t rank)
 {
     struct iwi_role role = {.sends = flow->sends, .recvs = flow->recvs};

@@ -58,10 +58,18 @@ IWI_STEP void post(struct schedule_run *run, uint32_t rank, uint64_t node, const
     set_mark(run, node);
 }
 
+/* Of the message that a send carries. */
+IWI_STEP const struct iwi_cost *cost_of(const struct schedule_run *run, uint64_t send)
+{
+    const struct iwi_node *node = &run->schedule->nodes[send];
+
+    return flow_cost(run->flow, run->rank_of[send], node->peer, node->amount);
+}
+
 IWI_STEP void issue(struct schedule_run *run, uint32_t rank, uint64_t node, const bool is_explaining)
 {
     struct iwi_flow *flow = run->flow;
-    const struct iwi_cost *cost = flow_cost(flow, run->schedule->nodes[node].amount);
+    const struct iwi_cost *cost = cost_of(run, node);
 
     for (uint32_t lane = 0; lane < flow->lanes; lane++) {
         step_send(flow, rank, ((size_t)rank << flow->lane_shift) + lane, cost,
@@ -106,7 +114,7 @@ IWI_STEP iw_time departure(const struct schedule_run *run, uint64_t send, uint64
         }
         return sent;
     }
-    return step_transfer_start(flow, sent, is_explaining ? &run->mark_split[send] : NULL,
+    return step_transfer_start(flow, cost_of(run, send), sent, is_explaining ? &run->mark_split[send] : NULL,
                                run->mark[((size_t)recv << flow->lane_shift) + lane],
                                is_explaining ? &run->mark_split[recv] : NULL, split, is_explaining);
 }
@@ -116,7 +124,7 @@ IWI_STEP void serve(struct schedule_run *run, uint32_t rank, uint64_t recv, uint
 {
     struct iwi_flow *flow = run->flow;
     const uint64_t send = run->partner[recv];
-    const struct iwi_cost *cost = flow_cost(flow, run->schedule->nodes[send].amount);
+    const struct iwi_cost *cost = cost_of(run, send);
     iw_split split;
     const iw_time left = departure(run, send, recv, lane, &split, is_explaining);
 
@@ -131,14 +139,14 @@ IWI_STEP void complete_send(struct schedule_run *run, uint32_t rank, uint64_t se
                             const bool is_explaining)
 {
     struct iwi_flow *flow = run->flow;
-    const struct iwi_cost *cost = flow_cost(flow, run->schedule->nodes[send].amount);
+    const struct iwi_cost *cost = cost_of(run, send);
     iw_split split;
 
     if (is_rendezvous(run, send)) {
         const iw_time transfer = departure(run, send, run->partner[send], lane, &split, is_explaining);
 
         if (is_explaining) {
-            split.hops += step_is_late_receive(flow, run->mark[send], run->mark[run->partner[send]]);
+            split.hops += step_is_late_receive(flow, cost, run->mark[send], run->mark[run->partner[send]]);
         }
         step_send_done(flow, ((size_t)rank << flow->lane_shift) + lane, cost, transfer, &split,
                        is_explaining);
@@ -159,7 +167,7 @@ IWI_STEP void complete_wait(struct schedule_run *run, uint32_t rank, uint64_t wa
 
         if (schedule->nodes[node].kind == IWI_RECV) {
             const uint64_t send = run->partner[node];
-            const struct iwi_cost *cost = flow_cost(flow, schedule->nodes[send].amount);
+            const struct iwi_cost *cost = cost_of(run, send);
 
             flow->arrivals[count].time = departure(run, send, node, lane, NULL, false) + cost->wire;
             flow->arrivals[count++].index = schedule->deps[d].node;

@@ -55,8 +55,8 @@ static bool is_alike(const struct iwi_job *job)
     const iw_program *program = job->program;
     struct iwi_round round;
 
-    if (job->schedule != NULL || program->trace != NULL || job->split != NULL || job->steps != NULL ||
-        (job->has_delays && program->delay_count > 0) ||
+    if (job->levels.count > 0 || job->schedule != NULL || program->trace != NULL || job->split != NULL ||
+        job->steps != NULL || (job->has_delays && program->delay_count > 0) ||
         (job->noise != NULL && !iwi_noise_is_common(job->noise))) {
         return false;
     }
@@ -103,7 +103,7 @@ iw_status iwi_flow_new(const iw_log *log, const struct iwi_job *job, struct iwi_
     flow->count = (size_t)flow->ranks << flow->lane_shift;
     flow->words = job->noise == NULL ? 0 : iwi_noise_words(job->noise);
     flow->has_closed_form = job->noise != NULL && iwi_noise_has_closed_form(job->noise);
-    flow->cost_bytes = UINT64_MAX;
+    memset(flow->cost_bytes, 0xff, sizeof flow->cost_bytes); /* no size: none is used yet */
     if (allocate(flow) != IW_OK || (flow->partition != NULL && iwi_exchange_new(flow) != IW_OK) ||
         iwi_step_watch_init(log, job->steps, flow->ranks, &flow->watch) != IW_OK) {
         iwi_flow_free(flow);
@@ -133,6 +133,7 @@ void iwi_flow_free(struct iwi_flow *flow)
     for (size_t k = 0; k < IWI_DRAW_TRIALS; k++) {
         free(flow->begun[k]);
     }
+    free(flow->pass_levels);
     free(flow->other);
     free(flow->posted_other);
     free_stream(flow->stream);

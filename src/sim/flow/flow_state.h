@@ -12,6 +12,7 @@
 #include "sim/step_watch.h"
 
 struct iwi_stream;
+struct iwi_pass_levels;
 struct iwi_exchange;
 struct iwi_replica_shares;
 
@@ -33,9 +34,10 @@ struct iwi_flow {
                                         begun ahead */
     uint64_t begun_trial, begun_count; /* the first of them; how many: 0 or all */
     /* made when first used: */
-    iw_time *posted_other;     /* rendezvous in streaming rounds: what `posted` becomes */
-    iw_time *other;            /* streaming rounds: what `cpu` becomes in this pass */
-    struct iwi_stream *stream; /* the same: room for working in the cache */
+    iw_time *posted_other;               /* rendezvous in streaming rounds: what `posted` becomes */
+    iw_time *other;                      /* streaming rounds: what `cpu` becomes in this pass */
+    struct iwi_stream *stream;           /* the same: room for working in the cache */
+    struct iwi_pass_levels *pass_levels; /* the same, on networks with levels: IWI_PASS_LEVELS of them */
     /* traces with restart points: values of messages that cross the end of a segment, kept_bytes for each
      * replica of kept_base ranks; `kept` while a point is written, kept_found (owned) what one held */
     iw_time *kept, *kept_found;
@@ -60,9 +62,9 @@ struct iwi_flow {
     bool is_last_operation;    /* nothing comes after the operation that runs now */
     bool is_too_late;          /* some time passed IWI_LATEST and was cut there */
     struct iwi_step_watch watch; /* watch.open is NULL unless steps are wanted; lanes == 1 then */
-    /* the costs of the size used last */
-    uint64_t cost_bytes;
-    struct iwi_cost cost;
+    /* by level: the costs of the size used last */
+    uint64_t cost_bytes[IW_NET_INNER_MAX + 1];
+    struct iwi_cost costs[IW_NET_INNER_MAX + 1];
 };
 
 /* What a streaming round keeps per rank and lane: cpu, other, next_detour, and mostly both gaps. */

@@ -11,13 +11,16 @@
 
 #define IWI_STEP static inline __attribute__((always_inline))
 
-IWI_STEP const struct iwi_cost *flow_cost(struct iwi_flow *flow, uint64_t bytes)
+/* Of a message between two ranks of the program. */
+IWI_STEP const struct iwi_cost *flow_cost(struct iwi_flow *flow, uint32_t rank, uint32_t peer, uint64_t bytes)
 {
-    if (flow->cost_bytes != bytes) {
-        flow->cost_bytes = bytes;
-        flow->cost = iwi_cost_of(flow->job->net, bytes);
+    const uint32_t level = iwi_level_between(&flow->job->levels, rank, peer);
+
+    if (flow->cost_bytes[level] != bytes) {
+        flow->cost_bytes[level] = bytes;
+        flow->costs[level] = iwi_cost_at(flow->job->net, level, bytes);
     }
-    return &flow->cost;
+    return &flow->costs[level];
 }
 
 /* d of undisturbed CPU from t on; noise is added to `split` when explaining. */
@@ -71,13 +74,12 @@ IWI_STEP void step_send(struct iwi_flow *flow, uint32_t rank, size_t i, const st
 }
 
 /* Rule 5: when the transfer starts, and by which path. */
-IWI_STEP iw_time step_transfer_start(const struct iwi_flow *flow, iw_time sent, const iw_split *sent_split,
-                                     iw_time posted, const iw_split *posted_split, iw_split *split,
-                                     const bool is_explaining)
+IWI_STEP iw_time step_transfer_start(const struct iwi_flow *flow, const struct iwi_cost *cost, iw_time sent,
+                                     const iw_split *sent_split, iw_time posted, const iw_split *posted_split,
+                                     iw_split *split, const bool is_explaining)
 {
-    const iw_net *net = flow->job->net;
-    const iw_time notice = iwi_cost_notice(net, flow->job->rendezvous);
-    const iw_time handshake = iwi_cost_handshake(net, flow->job->rendezvous);
+    const iw_time notice = iwi_cost_notice(cost->costs, flow->job->rendezvous);
+    const iw_time handshake = iwi_cost_handshake(cost->costs, flow->job->rendezvous);
 
     if (is_explaining) {
         *split = posted > sent + notice ? *posted_split : *sent_split;
@@ -120,9 +122,10 @@ IWI_STEP void step_receive(struct iwi_flow *flow, uint32_t rank, size_t i, const
 
 /* The receiver's readiness came across, when it was what the transfer waited for: a hop on the sender's path.
  */
-IWI_STEP bool step_is_late_receive(const struct iwi_flow *flow, iw_time sent, iw_time posted)
+IWI_STEP bool step_is_late_receive(const struct iwi_flow *flow, const struct iwi_cost *cost, iw_time sent,
+                                   iw_time posted)
 {
-    return posted > sent + iwi_cost_notice(flow->job->net, flow->job->rendezvous);
+    return posted > sent + iwi_cost_notice(cost->costs, flow->job->rendezvous);
 }
 
 /* Rule 5, the sender's side: its wait ends at the start of the transfer, from which the gap counts. */

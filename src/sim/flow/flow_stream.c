@@ -49,6 +49,12 @@ static iw_status reserve(struct iwi_flow *flow, bool is_rendezvous)
     if (is_rendezvous && flow->posted_other == NULL) {
         flow->posted_other = iwi_rank_array_new(flow->log, flow->count, sizeof(iw_time));
     }
+    if (flow->pass_levels == NULL && flow->job->levels.count > 0) {
+        flow->pass_levels = iwi_new_array(flow->log, IWI_PASS_LEVELS, sizeof *flow->pass_levels);
+        if (flow->pass_levels == NULL) {
+            return IW_ERR_NOMEM;
+        }
+    }
     if (flow->other == NULL) {
         flow->other = iwi_rank_array_new(flow->log, flow->count, sizeof(iw_time));
     }
@@ -99,21 +105,39 @@ static iw_status make_passes(const struct iwi_run *run, uint64_t number, size_t 
     return IW_OK;
 }
 
-/* What the passes cost every rank, for its steps. Detours that hit it are not told from waiting: only runs
- * with more steps than can be looked at one by one come here. */
+static iw_time busy_time(const struct iwi_pass *pass, const struct iwi_cost *in, const struct iwi_cost *out)
+{
+    return (pass->has_receive ? in->recv_cpu + pass->reduce : 0) + (pass->has_send ? out->send_cpu : 0);
+}
+
+/* What a pass costs every rank, for its steps. */
+static void watch_pass(const struct iwi_run *run, const struct iwi_span *all, const struct iwi_pass *pass)
+{
+    struct iwi_flow *flow = run->flow;
+    struct iwi_level_run level = {.count = 0};
+
+    for (uint32_t rank = 0; rank < flow->ranks; rank++) {
+        const struct iwi_cost *in = &pass->in, *out = &pass->out;
+
+        if (pass->levels != NULL) {
+            level = iwi_level_run_at(flow, all, pass, rank, flow->count);
+            in = &pass->levels->in[level.in];
+            out = &pass->levels->out[level.out];
+        }
+        iwi_step_busy(&flow->watch, rank, busy_time(pass, in, out));
+    }
+}
+
+/* Detours that hit a rank are not told from waiting: only runs with more steps than can be looked at one by
+ * one come here, one lane at a time. */
 static void watch_passes(const struct iwi_run *run)
 {
-    struct iwi_step_watch *watch = &run->flow->watch;
-    iw_time busy = 0;
+    const struct iwi_span all = {.count = run->flow->count, .width_shift = 63};
 
-    for (uint64_t number = 0; number <= run->last_pass && watch->open != NULL; number++) {
+    for (uint64_t number = 0; number <= run->last_pass && run->flow->watch.open != NULL; number++) {
         const struct iwi_pass pass = iwi_run_pass(run, number);
 
-        busy +=
-            (pass.has_receive ? pass.in.recv_cpu + pass.reduce : 0) + (pass.has_send ? pass.out.send_cpu : 0);
-    }
-    for (uint32_t rank = 0; rank < run->flow->ranks && watch->open != NULL; rank++) {
-        iwi_step_busy(watch, rank, busy);
+        watch_pass(run, &all, &pass);
     }
 }
 

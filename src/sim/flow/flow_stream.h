@@ -7,11 +7,12 @@
 #include "sim/flow/flow_pass.h"
 
 enum {
-    IWI_TILE = 8192,      /* elements of a stretch: a power of two */
-    IWI_EDGES = 8192,     /* at most so many elements of all edges of a stretch */
-    IWI_PASSES = 32,      /* at most so many at once */
-    IWI_COPIED = 1 << 15, /* elements copied together */
-    IWI_WINDOW = 1 << 14  /* the same, with all that rendezvous needs: a power of two */
+    IWI_TILE = 8192,                  /* elements of a stretch: a power of two */
+    IWI_EDGES = 8192,                 /* at most so many elements of all edges of a stretch */
+    IWI_PASSES = 32,                  /* at most so many at once */
+    IWI_PASS_LEVELS = IWI_PASSES + 2, /* those, and their neighbours */
+    IWI_COPIED = 1 << 15,             /* elements copied together */
+    IWI_WINDOW = 1 << 14              /* the same, with all that rendezvous needs: a power of two */
 };
 
 _Static_assert((int)IWI_EDGES <= (int)IWI_TILE && (int)IWI_EDGES <= (int)IWI_WINDOW,

@@ -32,6 +32,16 @@ IWI_STEP size_t slot_at(const struct trace_run *run, uint32_t slot)
     return at << run->flow->lane_shift;
 }
 
+/* Of the message of a step of `rank`. */
+IWI_STEP const struct iwi_cost *cost_of(const struct trace_run *run, const struct iwi_trace_step *step,
+                                        uint32_t rank)
+{
+    const uint32_t size = (uint32_t)step->amount, peer = run->first + (uint32_t)(step->amount >> 32);
+
+    return &run->code->costs[size * run->code->level_count +
+                             iwi_level_between(&run->flow->job->levels, rank, peer)];
+}
+
 IWI_STEP void post(struct trace_run *run, const struct iwi_trace_step *step, uint32_t rank,
                    const bool is_explaining)
 {
@@ -49,7 +59,7 @@ IWI_STEP void post(struct trace_run *run, const struct iwi_trace_step *step, uin
 IWI_STEP void send(struct trace_run *run, const struct iwi_trace_step *step, uint32_t rank,
                    const bool is_explaining)
 {
-    const struct iwi_cost *cost = &run->code->costs[step->amount];
+    const struct iwi_cost *cost = cost_of(run, step, rank);
     const size_t at = slot_at(run, step->sent);
     const size_t i = iwi_flow_at(run->flow, rank);
 
@@ -60,15 +70,16 @@ IWI_STEP void send(struct trace_run *run, const struct iwi_trace_step *step, uin
 }
 
 /* Departure (eager) or start of the transfer (rendezvous) of the step's message. */
-IWI_STEP iw_time departure(const struct trace_run *run, const struct iwi_trace_step *step, uint32_t lane,
-                           iw_split *split, const bool is_explaining)
+IWI_STEP iw_time departure(const struct trace_run *run, const struct iwi_trace_step *step,
+                           const struct iwi_cost *cost, uint32_t lane, iw_split *split,
+                           const bool is_explaining)
 {
     const size_t sent = slot_at(run, step->sent);
 
     if (step->is_rendezvous) {
         const size_t posted = slot_at(run, step->posted);
 
-        return step_transfer_start(run->flow, run->slots[sent + lane],
+        return step_transfer_start(run->flow, cost, run->slots[sent + lane],
                                    is_explaining ? &run->splits[sent] : NULL, run->slots[posted + lane],
                                    is_explaining ? &run->splits[posted] : NULL, split, is_explaining);
     }
@@ -81,9 +92,9 @@ IWI_STEP iw_time departure(const struct trace_run *run, const struct iwi_trace_s
 IWI_STEP void receive(struct trace_run *run, const struct iwi_trace_step *step, uint32_t rank, uint32_t lane,
                       const bool is_explaining)
 {
-    const struct iwi_cost *cost = &run->code->costs[step->amount];
+    const struct iwi_cost *cost = cost_of(run, step, rank);
     iw_split split;
-    const iw_time left = departure(run, step, lane, &split, is_explaining);
+    const iw_time left = departure(run, step, cost, lane, &split, is_explaining);
 
     if (is_explaining) {
         step_onto_wire(cost, &split);
@@ -100,8 +111,9 @@ IWI_STEP void wait_for(struct trace_run *run, const struct iwi_trace_step *recei
 
     for (uint32_t lane = 0; lane < run->flow->lanes; lane++) {
         for (uint32_t k = 0; k < count; k++) {
-            arrivals[k].time =
-                departure(run, &receives[k], lane, NULL, false) + run->code->costs[receives[k].amount].wire;
+            const struct iwi_cost *cost = cost_of(run, &receives[k], rank);
+
+            arrivals[k].time = departure(run, &receives[k], cost, lane, NULL, false) + cost->wire;
             arrivals[k].index = k;
         }
         iwi_sort_arrivals(arrivals, count);
@@ -115,14 +127,14 @@ IWI_STEP void complete_send(struct trace_run *run, const struct iwi_trace_step *
                             const bool is_explaining)
 {
     struct iwi_flow *flow = run->flow;
-    const struct iwi_cost *cost = &run->code->costs[step->amount];
+    const struct iwi_cost *cost = cost_of(run, step, rank);
 
     for (uint32_t lane = 0; lane < flow->lanes; lane++) {
         iw_split split;
-        const iw_time transfer = departure(run, step, lane, &split, is_explaining);
+        const iw_time transfer = departure(run, step, cost, lane, &split, is_explaining);
 
         if (is_explaining) {
-            split.hops += step_is_late_receive(flow, run->slots[slot_at(run, step->sent)],
+            split.hops += step_is_late_receive(flow, cost, run->slots[slot_at(run, step->sent)],
                                                run->slots[slot_at(run, step->posted)]);
         }
         step_send_done(flow, iwi_flow_at(flow, rank) + lane, cost, transfer, &split, is_explaining);

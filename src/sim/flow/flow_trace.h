@@ -17,7 +17,8 @@ enum iwi_step_kind {
     IWI_STEP_PHASE, /* amount: picoseconds; `sent` is the number of the phase */
     IWI_STEP_WORK,  /* amount: picoseconds */
     IWI_STEP_POST,  /* a receive is posted: only of rendezvous messages, others need not know */
-    IWI_STEP_SEND,  /* amount: number of the cost; so too of the next two */
+    IWI_STEP_SEND,  /* amount: number of the size, and behind it the peer's base rank; so too of the next two
+                     */
     IWI_STEP_RECV,
     IWI_STEP_SEND_DONE,  /* of a rendezvous */
     IWI_STEP_WAIT,       /* amount: so many RECV steps follow, to be served in the order of arrival */
@@ -36,6 +37,12 @@ struct iwi_trace_step {
     uint64_t amount;
 };
 
+/* Of messages. */
+static inline uint64_t iwi_trace_amount(uint32_t size, uint32_t peer)
+{
+    return (uint64_t)peer << 32 | size;
+}
+
 #define IWI_NO_COLLECTIVE UINT64_MAX
 
 struct iwi_trace_segment {
@@ -49,8 +56,8 @@ struct iwi_trace_code {
     uint64_t step_count;
     struct iwi_trace_segment *segments;
     size_t segment_count;
-    struct iwi_cost *costs;
-    uint32_t cost_count;
+    struct iwi_cost *costs; /* of each size, level after level */
+    uint32_t size_count, level_count;
     uint32_t local_slots; /* of values used in the segment they are made in: the same for all replicas */
     uint32_t
         kept_slots; /* of those that live longer: numbered behind the local ones, one set for each replica */

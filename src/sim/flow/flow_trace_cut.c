@@ -363,6 +363,7 @@ iw_status iwi_trace_cut(const struct iwi_flow *flow, const struct iwi_trace_code
 
     part->code = (struct iwi_trace_code){.program = whole->program,
                                          .costs = whole->costs,
+                                         .level_count = whole->level_count,
                                          .segment_count = whole->segment_count,
                                          .largest_wait = whole->largest_wait};
     if (is_allocated(&c, &user, flow->partition->members)) {

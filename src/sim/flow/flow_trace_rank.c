@@ -31,15 +31,21 @@ static bool is_rendezvous(const struct iwi_trace_compiler *c, uint64_t send)
     return node->amount > c->net->S_bytes || (node->flags & IWI_NODE_SYNCHRONOUS) != 0;
 }
 
-static iw_status find_cost(struct iwi_trace_compiler *c, uint64_t bytes, uint32_t *cost_p)
+static iw_status find_size(struct iwi_trace_compiler *c, uint64_t bytes, uint32_t *size_p)
 {
+    const uint32_t levels = c->net->inner_count + 1;
     void *costs = c->code->costs;
 
-    IW_TRY(iwi_index_number(c->log, &c->sizes, (struct iwi_index_key){bytes, 0}, cost_p));
-    if (*cost_p == c->code->cost_count) {
-        IW_TRY(iwi_grow(c->log, &costs, &c->cost_capacity, (size_t)*cost_p + 1, sizeof *c->code->costs));
+    IW_TRY(iwi_index_number(c->log, &c->sizes, (struct iwi_index_key){bytes, 0}, size_p));
+    if (*size_p == c->code->size_count) {
+        IW_TRY(iwi_grow(c->log, &costs, &c->cost_capacity, ((size_t)*size_p + 1) * levels,
+                        sizeof *c->code->costs));
         c->code->costs = costs;
-        c->code->costs[c->code->cost_count++] = iwi_cost_of(c->net, bytes);
+        for (uint32_t level = 0; level < levels; level++) {
+            c->code->costs[c->code->size_count * levels + level] = iwi_cost_at(c->net, level, bytes);
+        }
+        c->code->size_count++;
+        c->code->level_count = levels;
     }
     return IW_OK;
 }
@@ -49,15 +55,18 @@ static iw_status find_cost(struct iwi_trace_compiler *c, uint64_t bytes, uint32_
 static iw_status put_message(struct iwi_trace_compiler *c, enum iwi_step_kind kind, uint32_t rank,
                              uint64_t send, uint64_t recv)
 {
-    uint32_t cost = 0;
+    const uint32_t sender = c->match->rank_of[send];
+    uint32_t size = 0;
 
-    IW_TRY(find_cost(c, c->schedule->nodes[send].amount, &cost));
-    return put_step(c, (struct iwi_trace_step){.kind = (uint8_t)kind,
-                                               .is_rendezvous = is_rendezvous(c, send),
-                                               .rank = rank,
-                                               .sent = (uint32_t)send,
-                                               .posted = (uint32_t)recv,
-                                               .amount = cost});
+    IW_TRY(find_size(c, c->schedule->nodes[send].amount, &size));
+    return put_step(
+        c, (struct iwi_trace_step){
+               .kind = (uint8_t)kind,
+               .is_rendezvous = is_rendezvous(c, send),
+               .rank = rank,
+               .sent = (uint32_t)send,
+               .posted = (uint32_t)recv,
+               .amount = iwi_trace_amount(size, rank == sender ? c->schedule->nodes[send].peer : sender)});
 }
 
 /* ---- one rank ---- */

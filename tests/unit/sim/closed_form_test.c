@@ -66,7 +66,7 @@ static void blocking_messages_have_the_closed_form(void **state)
     (void)state;
     for (uint64_t seed = 0; seed < 500; seed++) {
         struct iwt_random random = {seed, 0};
-        const iw_net net = iwt_random_net(&random);
+        const iw_net net = iwt_random_flat_net(&random);
         const struct terms t = random_terms(&random, &net);
         const iw_time left = send_end(&t, t.send_at, t.recv_at);
         struct iwt_builder b;
@@ -87,7 +87,7 @@ static void nonblocking_messages_have_the_closed_form(void **state)
     (void)state;
     for (uint64_t seed = 0; seed < 500; seed++) {
         struct iwt_random random = {seed, 0};
-        const iw_net net = iwt_random_net(&random);
+        const iw_net net = iwt_random_flat_net(&random);
         const struct terms t = random_terms(&random, &net);
         const iw_time send_work = (iw_time)iwt_below(&random, 400000);
         const iw_time recv_work = (iw_time)iwt_below(&random, 400000);
@@ -116,7 +116,7 @@ static void noise_before_the_message_shifts_the_closed_form(void **state)
     (void)state;
     for (uint64_t seed = 0; seed < 300; seed++) {
         struct iwt_random random = {seed, 0};
-        const iw_net net = iwt_random_net(&random);
+        const iw_net net = iwt_random_flat_net(&random);
         const struct terms t = random_terms(&random, &net);
         const iw_time sigma = 1 + (iw_time)iwt_below(&random, 100000);
         const iw_time at = (iw_time)iwt_below(&random, t.send_at < t.recv_at ? 1 + (uint64_t)t.send_at

@@ -14,7 +14,7 @@ static bool is_monotone(const iw_program *program)
 {
     bool is = false;
 
-    assert_ok(iwi_is_monotone(NULL, program, IW_RULES_IDLEWAVE, IW_SYNC_NONE, &is));
+    assert_ok(iwi_is_monotone(NULL, program, iw_net_builtin("chic"), IW_RULES_IDLEWAVE, IW_SYNC_NONE, &is));
     return is;
 }
 
@@ -147,11 +147,11 @@ static void other_rules_and_noise_that_follows_phases_are_not_monotone(void **st
     bool is = true;
 
     (void)state;
-    assert_ok(iwi_is_monotone(NULL, program, IW_RULES_LOGGOPSIM, IW_SYNC_NONE, &is));
+    assert_ok(iwi_is_monotone(NULL, program, iw_net_builtin("chic"), IW_RULES_LOGGOPSIM, IW_SYNC_NONE, &is));
     assert_false(is);
-    assert_ok(iwi_is_monotone(NULL, program, IW_RULES_IDLEWAVE, IW_SYNC_PHASE, &is));
+    assert_ok(iwi_is_monotone(NULL, program, iw_net_builtin("chic"), IW_RULES_IDLEWAVE, IW_SYNC_PHASE, &is));
     assert_false(is);
-    assert_ok(iwi_is_monotone(NULL, program, IW_RULES_IDLEWAVE, IW_SYNC_START, &is));
+    assert_ok(iwi_is_monotone(NULL, program, iw_net_builtin("chic"), IW_RULES_IDLEWAVE, IW_SYNC_START, &is));
     assert_true(is);
     iw_program_free(program);
 }

@@ -121,16 +121,42 @@ iw_noise *iwt_random_clock_noise(struct iwt_random *random)
     return random_sources(random, specs, sizeof specs / sizeof specs[0], 3);
 }
 
+static iw_net_costs random_costs(struct iwt_random *random)
+{
+    return (iw_net_costs){.L_ps = (iw_time)iwt_below(random, 20000),
+                          .o_send_ps = (iw_time)iwt_below(random, 5000),
+                          .o_recv_ps = (iw_time)iwt_below(random, 5000),
+                          .g_ps = (iw_time)iwt_below(random, 10000),
+                          .G = (iw_fs_per_byte)iwt_below(random, 1000000),
+                          .O = (iw_fs_per_byte)(iwt_below(random, 2) * iwt_below(random, 50000))};
+}
+
+iw_net iwt_random_flat_net(struct iwt_random *random)
+{
+    return (iw_net){.name = "random", .costs = random_costs(random), .S_bytes = iwt_below(random, 300)};
+}
+
+/* Up to three levels inside, of groups that often do not fit into the number of ranks. */
+static void add_levels(struct iwt_random *random, iw_net *net)
+{
+    uint32_t ranks = 1;
+
+    net->inner_count = (uint32_t)iwt_below(random, 4);
+    net->placement = iwt_below(random, 2) ? IW_PLACEMENT_BLOCK : IW_PLACEMENT_ROUND_ROBIN;
+    for (uint32_t i = 0; i < net->inner_count; i++) {
+        ranks *= 2 + (uint32_t)iwt_below(random, iwt_below(random, 2) ? 3 : 16);
+        net->inner[i] = (iw_net_inner){.name = "inner", .ranks = ranks, .costs = random_costs(random)};
+    }
+}
+
 iw_net iwt_random_net(struct iwt_random *random)
 {
-    return (iw_net){.name = "random",
-                    .L_ps = (iw_time)iwt_below(random, 20000),
-                    .o_send_ps = (iw_time)iwt_below(random, 5000),
-                    .o_recv_ps = (iw_time)iwt_below(random, 5000),
-                    .g_ps = (iw_time)iwt_below(random, 10000),
-                    .G = (iw_fs_per_byte)iwt_below(random, 1000000),
-                    .O = (iw_fs_per_byte)(iwt_below(random, 2) * iwt_below(random, 50000)),
-                    .S_bytes = iwt_below(random, 300)};
+    iw_net net = iwt_random_flat_net(random);
+
+    if (iwt_below(random, 2)) {
+        add_levels(random, &net);
+    }
+    return net;
 }
 
 iw_net iwt_random_segmented_net(struct iwt_random *random)

@@ -32,8 +32,10 @@ iw_noise *iwt_random_noise(struct iwt_random *random);
 /* Detours alone: nothing that counts compute phases. */
 iw_noise *iwt_random_clock_noise(struct iwt_random *random);
 
-/* Parameters of the order of the example network's, fractions of G and O included. */
+/* Parameters of the order of the example network's, fractions of G and O included; half of them with up to
+ * three levels inside, or none of them with levels. */
 iw_net iwt_random_net(struct iwt_random *random);
+iw_net iwt_random_flat_net(struct iwt_random *random);
 
 /* The same with up to three segments below 500 bytes. */
 iw_net iwt_random_segmented_net(struct iwt_random *random);
