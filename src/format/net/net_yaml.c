@@ -2,7 +2,7 @@
  * (docs/reference/formats/net.md).
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "format/net/net_yaml.h"
+#include "format/net/net_yaml_keys.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -10,64 +10,46 @@
 #include "base/base.h"
 #include "format/io/input.h"
 
-#define FORMAT "idlewave.net/1"
-#define DEFAULT_S_BYTES (UINT64_C(65) * 1024) /* as in the paper's Table III */
-#define LEVELS_MAX 8
-#define UNKNOWN "unknown" /* in place of a value */
+#define FORMAT "idlewave.net/2"
+#define OLD_FORMAT "idlewave.net/1" /* levels without sizes: a simulation takes one */
+#define UNKNOWN "unknown"           /* in place of a value */
 
-enum key {
-    KEY_L,
-    KEY_O_BOTH,
-    KEY_O_SEND,
-    KEY_O_RECV,
-    KEY_G,
-    KEY_GG,
-    KEY_OO,
-    KEY_S,
-    KEY_NAME,
-    KEY_FORMAT,
-    KEY_S_AT_LEAST, /* counts where S is unknown */
-    KEY_ORIGIN,
-    KEY_SEGMENTS,
-    KEY_LEVELS,
-    KEY_HALF, /* what follows is for people */
-    KEY_S_INSIDE,
-    KEY_S_INSIDE_AT_LEAST,
-    KEY_MEASURED,
-    KEYS,
-    SEGMENT_KEYS = KEY_S + 1,
-    KEY_FROM = KEY_S /* in its place in segments */
+enum {
+    SEGMENT_KEYS = IWI_NET_KEY_S + 1,
+    KEY_FROM = IWI_NET_KEY_S /* in its place in segments */
 };
 
-static const struct iwi_yaml_key keys[KEYS] = {
-    [KEY_L] = {"L", NULL},
-    [KEY_O_BOTH] = {"o", NULL},
-    [KEY_O_SEND] = {"o_s", "o_send"},
-    [KEY_O_RECV] = {"o_r", "o_recv"},
-    [KEY_G] = {"g", NULL},
-    [KEY_GG] = {"G", NULL},
-    [KEY_OO] = {"O", NULL},
-    [KEY_S] = {"S", NULL},
-    [KEY_NAME] = {"name", NULL},
-    [KEY_FORMAT] = {"format", NULL},
-    [KEY_S_AT_LEAST] = {"S_at_least", NULL},
-    [KEY_ORIGIN] = {"origin", NULL},
-    [KEY_SEGMENTS] = {"segments", NULL},
-    [KEY_LEVELS] = {"levels", NULL},
-    [KEY_HALF] = {"L_half_round_trip", NULL},
-    [KEY_S_INSIDE] = {"S_receiver_in_mpi", NULL},
-    [KEY_S_INSIDE_AT_LEAST] = {"S_receiver_in_mpi_at_least", NULL},
-    [KEY_MEASURED] = {"measured", NULL},
+const struct iwi_yaml_key iwi_net_keys[IWI_NET_KEYS] = {
+    [IWI_NET_KEY_L] = {"L", NULL},
+    [IWI_NET_KEY_O_BOTH] = {"o", NULL},
+    [IWI_NET_KEY_O_SEND] = {"o_s", "o_send"},
+    [IWI_NET_KEY_O_RECV] = {"o_r", "o_recv"},
+    [IWI_NET_KEY_G] = {"g", NULL},
+    [IWI_NET_KEY_GG] = {"G", NULL},
+    [IWI_NET_KEY_OO] = {"O", NULL},
+    [IWI_NET_KEY_S] = {"S", NULL},
+    [IWI_NET_KEY_NAME] = {"name", NULL},
+    [IWI_NET_KEY_FORMAT] = {"format", NULL},
+    [IWI_NET_KEY_S_AT_LEAST] = {"S_at_least", NULL},
+    [IWI_NET_KEY_ORIGIN] = {"origin", NULL},
+    [IWI_NET_KEY_SEGMENTS] = {"segments", NULL},
+    [IWI_NET_KEY_LEVELS] = {"levels", NULL},
+    [IWI_NET_KEY_PLACEMENT] = {"placement", NULL},
+    [IWI_NET_KEY_RANKS] = {"ranks", NULL},
+    [IWI_NET_KEY_HALF] = {"L_half_round_trip", NULL},
+    [IWI_NET_KEY_S_INSIDE] = {"S_receiver_in_mpi", NULL},
+    [IWI_NET_KEY_S_INSIDE_AT_LEAST] = {"S_receiver_in_mpi_at_least", NULL},
+    [IWI_NET_KEY_MEASURED] = {"measured", NULL},
 };
 
 static const struct iwi_yaml_key segment_keys[SEGMENT_KEYS] = {
-    [KEY_L] = {"L", NULL},
-    [KEY_O_BOTH] = {"o", NULL},
-    [KEY_O_SEND] = {"o_s", "o_send"},
-    [KEY_O_RECV] = {"o_r", "o_recv"},
-    [KEY_G] = {"g", NULL},
-    [KEY_GG] = {"G", NULL},
-    [KEY_OO] = {"O", NULL},
+    [IWI_NET_KEY_L] = {"L", NULL},
+    [IWI_NET_KEY_O_BOTH] = {"o", NULL},
+    [IWI_NET_KEY_O_SEND] = {"o_s", "o_send"},
+    [IWI_NET_KEY_O_RECV] = {"o_r", "o_recv"},
+    [IWI_NET_KEY_G] = {"g", NULL},
+    [IWI_NET_KEY_GG] = {"G", NULL},
+    [IWI_NET_KEY_OO] = {"O", NULL},
     [KEY_FROM] = {"from", NULL},
 };
 
@@ -83,35 +65,35 @@ static iw_status read_name(const struct iwi_yaml *yaml, const char *text, size_t
 
 static iw_status check_format(const struct iwi_yaml *yaml, const char *text, size_t line)
 {
-    if (strcmp(text, FORMAT) != 0) {
+    if (strcmp(text, FORMAT) != 0 && strcmp(text, OLD_FORMAT) != 0) {
         return iwi_yaml_fail(yaml, line, IW_ERR_FORMAT, "format '%.60s' is not '" FORMAT "'", text);
     }
     return IW_OK;
 }
 
-static iw_status parse_value(const iw_log *log, enum key key, const char *text, iw_net *net)
+static iw_status parse_value(const iw_log *log, enum iwi_net_key key, const char *text, iw_net *net)
 {
     switch (key) {
-    case KEY_L: return iw_parse_time(log, text, &net->L_ps);
-    case KEY_G: return iw_parse_time(log, text, &net->g_ps);
-    case KEY_O_SEND: return iw_parse_time(log, text, &net->o_send_ps);
-    case KEY_O_RECV: return iw_parse_time(log, text, &net->o_recv_ps);
-    case KEY_GG: return iw_parse_per_byte(log, text, &net->G);
-    case KEY_OO: return iw_parse_per_byte(log, text, &net->O);
-    case KEY_S:
-    case KEY_S_AT_LEAST: return iw_parse_count(log, text, &net->S_bytes);
+    case IWI_NET_KEY_L: return iw_parse_time(log, text, &net->L_ps);
+    case IWI_NET_KEY_G: return iw_parse_time(log, text, &net->g_ps);
+    case IWI_NET_KEY_O_SEND: return iw_parse_time(log, text, &net->o_send_ps);
+    case IWI_NET_KEY_O_RECV: return iw_parse_time(log, text, &net->o_recv_ps);
+    case IWI_NET_KEY_GG: return iw_parse_per_byte(log, text, &net->G);
+    case IWI_NET_KEY_OO: return iw_parse_per_byte(log, text, &net->O);
+    case IWI_NET_KEY_S:
+    case IWI_NET_KEY_S_AT_LEAST: return iw_parse_count(log, text, &net->S_bytes);
     default: break;
     }
-    IW_TRY(iw_parse_time(log, text, &net->o_send_ps)); /* KEY_O_BOTH */
+    IW_TRY(iw_parse_time(log, text, &net->o_send_ps)); /* IWI_NET_KEY_O_BOTH */
     net->o_recv_ps = net->o_send_ps;
     return IW_OK;
 }
 
 /* Where messages in a row, or a part of o_s + L + o_r, could not be told from nothing, it counts as nothing:
  * the sum was measured. An S that was not found leaves the default, or S_at_least. */
-static iw_status take_unknown(const struct iwi_yaml *yaml, size_t line, enum key key)
+static iw_status take_unknown(const struct iwi_yaml *yaml, size_t line, enum iwi_net_key key)
 {
-    if (key == KEY_GG) {
+    if (key == IWI_NET_KEY_GG) {
         return iwi_yaml_fail(yaml, line, IW_ERR_FORMAT,
                              "G is unknown: a network of one size says nothing about others; write what a "
                              "byte takes");
@@ -119,8 +101,8 @@ static iw_status take_unknown(const struct iwi_yaml *yaml, size_t line, enum key
     return IW_OK;
 }
 
-static iw_status read_value(const struct iwi_yaml *yaml, enum key key, const char *key_name,
-                            const yaml_node_t *node, iw_net *net)
+iw_status iwi_net_read_value(const struct iwi_yaml *yaml, enum iwi_net_key key, const char *key_name,
+                             const yaml_node_t *node, iw_net *net)
 {
     const size_t line = iwi_yaml_line(node);
     struct iwi_log_keeper keeper;
@@ -128,10 +110,10 @@ static iw_status read_value(const struct iwi_yaml *yaml, enum key key, const cha
     iw_status status;
 
     IW_TRY(iwi_yaml_text(yaml, node, key_name, &text));
-    if (key == KEY_NAME) {
+    if (key == IWI_NET_KEY_NAME) {
         return read_name(yaml, text, line, net);
     }
-    if (key == KEY_FORMAT) {
+    if (key == IWI_NET_KEY_FORMAT) {
         return check_format(yaml, text, line);
     }
     if (strcmp(text, UNKNOWN) == 0) {
@@ -147,17 +129,18 @@ static iw_status read_value(const struct iwi_yaml *yaml, enum key key, const cha
 
 static iw_status check_keys(const struct iwi_yaml *yaml, size_t line, const struct iwi_yaml_entry *entries)
 {
-    const bool has_both = entries[KEY_O_BOTH].value != NULL;
-    const bool has_send = entries[KEY_O_SEND].value != NULL, has_recv = entries[KEY_O_RECV].value != NULL;
-    const char *missing = entries[KEY_L].value == NULL    ? "L"
-                          : entries[KEY_G].value == NULL  ? "g"
-                          : entries[KEY_GG].value == NULL ? "G"
+    const bool has_both = entries[IWI_NET_KEY_O_BOTH].value != NULL;
+    const bool has_send = entries[IWI_NET_KEY_O_SEND].value != NULL,
+               has_recv = entries[IWI_NET_KEY_O_RECV].value != NULL;
+    const char *missing = entries[IWI_NET_KEY_L].value == NULL    ? "L"
+                          : entries[IWI_NET_KEY_G].value == NULL  ? "g"
+                          : entries[IWI_NET_KEY_GG].value == NULL ? "G"
                           : has_both || (has_send && has_recv)
                               ? NULL
                               : (has_send ? "o_r" : (has_recv ? "o_s" : "o"));
 
     if (has_both && (has_send || has_recv)) {
-        return iwi_yaml_fail(yaml, entries[KEY_O_BOTH].line, IW_ERR_FORMAT,
+        return iwi_yaml_fail(yaml, entries[IWI_NET_KEY_O_BOTH].line, IW_ERR_FORMAT,
                              "key 'o' excludes 'o_s' and 'o_r'");
     }
     if (missing != NULL) {
@@ -167,8 +150,7 @@ static iw_status check_keys(const struct iwi_yaml *yaml, size_t line, const stru
     return IW_OK;
 }
 
-/* The limits of iw_net_check(), told with the place. */
-static iw_status check_net(const struct iwi_yaml *yaml, size_t line, const iw_net *net)
+iw_status iwi_net_check_at(const struct iwi_yaml *yaml, size_t line, const iw_net *net)
 {
     struct iwi_log_keeper keeper;
     iw_status status;
@@ -188,7 +170,8 @@ static iw_status read_segment(struct iwi_yaml *yaml, const yaml_node_t *node, iw
     IW_TRY(iwi_yaml_mapping(yaml, node, segment_keys, SEGMENT_KEYS, entries));
     for (size_t key = 0; key < SEGMENT_KEYS; key++) {
         if (entries[key].value != NULL) {
-            IW_TRY(read_value(yaml, (enum key)key, segment_keys[key].name, entries[key].value, &net));
+            IW_TRY(iwi_net_read_value(yaml, (enum iwi_net_key)key, segment_keys[key].name, entries[key].value,
+                                      &net));
         }
     }
     if (entries[KEY_FROM].value == NULL) {
@@ -226,134 +209,58 @@ static iw_status check_at_least(const struct iwi_yaml *yaml, const struct iwi_ya
 {
     const char *text = UNKNOWN;
 
-    if (entries[KEY_S].value != NULL) {
-        IW_TRY(iwi_yaml_text(yaml, entries[KEY_S].value, keys[KEY_S].name, &text));
+    if (entries[IWI_NET_KEY_S].value != NULL) {
+        IW_TRY(iwi_yaml_text(yaml, entries[IWI_NET_KEY_S].value, iwi_net_keys[IWI_NET_KEY_S].name, &text));
     }
-    return entries[KEY_S_AT_LEAST].value == NULL || strcmp(text, UNKNOWN) == 0
+    return entries[IWI_NET_KEY_S_AT_LEAST].value == NULL || strcmp(text, UNKNOWN) == 0
                ? IW_OK
-               : iwi_yaml_fail(yaml, entries[KEY_S_AT_LEAST].line, IW_ERR_FORMAT,
+               : iwi_yaml_fail(yaml, entries[IWI_NET_KEY_S_AT_LEAST].line, IW_ERR_FORMAT,
                                "key 'S_at_least' stands only where S is unknown");
 }
 
-static iw_status read_entries(struct iwi_yaml *yaml, const yaml_node_t *node,
-                              const struct iwi_yaml_entry *entries, iw_net *net)
+iw_status iwi_net_read_entries(struct iwi_yaml *yaml, const yaml_node_t *node,
+                               const struct iwi_yaml_entry *entries, iw_net *net)
 {
-    for (size_t key = 0; key < KEY_ORIGIN; key++) {
+    for (size_t key = 0; key < IWI_NET_KEY_ORIGIN; key++) {
         if (entries[key].value != NULL) {
-            IW_TRY(read_value(yaml, (enum key)key, keys[key].name, entries[key].value, net));
+            IW_TRY(iwi_net_read_value(yaml, (enum iwi_net_key)key, iwi_net_keys[key].name, entries[key].value,
+                                      net));
         }
     }
     IW_TRY(check_at_least(yaml, entries));
-    if (entries[KEY_SEGMENTS].value != NULL) {
-        IW_TRY(read_segments(yaml, entries[KEY_SEGMENTS].value, net));
+    if (entries[IWI_NET_KEY_SEGMENTS].value != NULL) {
+        IW_TRY(read_segments(yaml, entries[IWI_NET_KEY_SEGMENTS].value, net));
     }
     IW_TRY(check_keys(yaml, iwi_yaml_line(node), entries));
-    return check_net(yaml, iwi_yaml_line(node), net);
-}
-
-/* ---- levels ---- */
-
-struct levels {
-    const char *wanted; /* NULL: the last */
-    const char *file_name;
-    iw_net net; /* the wanted one */
-    bool is_found;
-    char names[LEVELS_MAX][sizeof((iw_net *)NULL)->name];
-};
-
-static iw_status read_level(struct iwi_yaml *yaml, const yaml_node_t *node, size_t index,
-                            struct levels *levels)
-{
-    struct iwi_yaml_entry entries[KEYS];
-    iw_net net = {.S_bytes = DEFAULT_S_BYTES};
-    char *name = levels->names[index];
-
-    IW_TRY(iwi_yaml_mapping(yaml, node, keys, KEYS, entries));
-    if (entries[KEY_NAME].value == NULL || entries[KEY_LEVELS].value != NULL) {
-        return iwi_yaml_fail(yaml, iwi_yaml_line(node), IW_ERR_FORMAT,
-                             "a level needs the key 'name' and has no levels of its own");
-    }
-    IW_TRY(read_entries(yaml, node, entries, &net));
-    memcpy(name, net.name, sizeof net.name);
-    for (size_t i = 0; i < index; i++) {
-        if (strcmp(levels->names[i], name) == 0) {
-            return iwi_yaml_fail(yaml, iwi_yaml_line(node), IW_ERR_FORMAT, "level '%s' is given again", name);
-        }
-    }
-    if (levels->wanted == NULL || strcmp(levels->wanted, name) == 0) {
-        snprintf(net.name, sizeof net.name, "%.40s/%.20s", levels->file_name, name);
-        levels->net = net;
-        levels->is_found = true;
-    }
-    return IW_OK;
-}
-
-static iw_status unknown_level(const struct iwi_yaml *yaml, size_t line, const struct levels *levels,
-                               size_t count)
-{
-    char known[256] = "";
-    size_t used = 0;
-
-    for (size_t i = 0; i < count && used < sizeof known; i++) {
-        used +=
-            (size_t)snprintf(known + used, sizeof known - used, "%s%s", i > 0 ? ", " : "", levels->names[i]);
-    }
-    return iwi_yaml_fail(yaml, line, IW_ERR_USAGE, "there is no level '%.60s' in this network; it has %s",
-                         levels->wanted, known);
-}
-
-static iw_status read_levels(struct iwi_yaml *yaml, const yaml_node_t *node, const char *level, iw_net *net)
-{
-    struct levels levels = {.wanted = level, .file_name = net->name};
-    const size_t count = iwi_yaml_item_count(node), line = iwi_yaml_line(node);
-
-    if (count == 0 || count > LEVELS_MAX) {
-        return iwi_yaml_fail(yaml, line, IW_ERR_RANGE, "there are %zu levels; 1 to %d are read", count,
-                             LEVELS_MAX);
-    }
-    for (size_t i = 0; i < count; i++) {
-        IW_TRY(read_level(yaml, iwi_yaml_item(yaml, node, i), i, &levels));
-    }
-    if (!levels.is_found) {
-        return unknown_level(yaml, line, &levels, count);
-    }
-    *net = levels.net;
-    return IW_OK;
-}
-
-/* A file has levels, or parameters of its own. */
-static iw_status check_no_parameters(const struct iwi_yaml *yaml, const struct iwi_yaml_entry *entries)
-{
-    for (size_t key = 0; key < KEYS; key++) {
-        if (entries[key].value != NULL && key != KEY_NAME && key != KEY_FORMAT && key != KEY_ORIGIN &&
-            key != KEY_LEVELS) {
-            return iwi_yaml_fail(yaml, entries[key].line, IW_ERR_FORMAT,
-                                 "key '%s' belongs into one of the levels", keys[key].name);
-        }
-    }
-    return IW_OK;
+    return iwi_net_check_at(yaml, iwi_yaml_line(node), net);
 }
 
 /* ---- files ---- */
 
+static iw_status check_no_levels(const struct iwi_yaml *yaml, const struct iwi_yaml_entry *entries)
+{
+    for (size_t key = IWI_NET_KEY_PLACEMENT; key <= IWI_NET_KEY_RANKS; key++) {
+        if (entries[key].value != NULL) {
+            return iwi_yaml_fail(yaml, entries[key].line, IW_ERR_FORMAT,
+                                 "key '%s' belongs to a network with levels", iwi_net_keys[key].name);
+        }
+    }
+    return IW_OK;
+}
+
 static iw_status read_net(struct iwi_yaml *yaml, const yaml_node_t *node, const char *name, const char *level,
                           iw_net *net_p)
 {
-    iw_net net = {.S_bytes = DEFAULT_S_BYTES};
-    struct iwi_yaml_entry entries[KEYS];
+    iw_net net = {.S_bytes = IWI_NET_DEFAULT_S_BYTES};
+    struct iwi_yaml_entry entries[IWI_NET_KEYS];
 
     snprintf(net.name, sizeof net.name, "%s", name);
-    IW_TRY(iwi_yaml_mapping(yaml, node, keys, KEYS, entries));
-    if (entries[KEY_LEVELS].value != NULL) {
-        IW_TRY(check_no_parameters(yaml, entries));
-        for (size_t key = KEY_NAME; key <= KEY_FORMAT; key++) {
-            if (entries[key].value != NULL) {
-                IW_TRY(read_value(yaml, (enum key)key, keys[key].name, entries[key].value, &net));
-            }
-        }
-        IW_TRY(read_levels(yaml, entries[KEY_LEVELS].value, level, &net));
+    IW_TRY(iwi_yaml_mapping(yaml, node, iwi_net_keys, IWI_NET_KEYS, entries));
+    if (entries[IWI_NET_KEY_LEVELS].value != NULL) {
+        IW_TRY(iwi_net_read_levels(yaml, entries, level, &net));
     } else {
-        IW_TRY(read_entries(yaml, node, entries, &net));
+        IW_TRY(check_no_levels(yaml, entries));
+        IW_TRY(iwi_net_read_entries(yaml, node, entries, &net));
         if (level != NULL) {
             return iwi_yaml_fail(yaml, iwi_yaml_line(node), IW_ERR_USAGE,
                                  "there is no level '%.60s': this network has no levels", level);

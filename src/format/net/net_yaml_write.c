@@ -243,7 +243,7 @@ static void write_origin(FILE *out, const iw_net_measured *measured, const char 
 static void write_all(FILE *out, const iw_net_measured *measured, const char *name, const char *command)
 {
     (void)fputs("# Measured by 'idlewave net'. docs/reference/formats/net.md explains the keys.\n"
-                "format: idlewave.net/1\n",
+                "format: idlewave.net/2\n",
                 out);
     write_text(out, "name", name[0] != '\0' ? name : "net", sizeof((iw_net *)NULL)->name - 1);
     (void)fputs(

@@ -91,7 +91,7 @@ static void faults_are_told_with_file_and_line(void **state)
         {"just text", IW_ERR_FORMAT, "expected a mapping"},
         {NEEDED "latency: 1us\n", IW_ERR_FORMAT,
          "'dir/my.net.yaml:5': unknown key 'latency'; known are L, o, o_s, o_r, g, G, O, S, name, format, "
-         "S_at_least, origin, segments, levels, L_half_round_trip, S_receiver_in_mpi, "
+         "S_at_least, origin, segments, levels, placement, ranks, L_half_round_trip, S_receiver_in_mpi, "
          "S_receiver_in_mpi_at_least, measured"},
         {"L: 1us\no: 1us\ng: 1us\nG: unknown\n", IW_ERR_FORMAT,
          "'dir/my.net.yaml:4': G is unknown: a network of one size says nothing about others"},
@@ -121,8 +121,8 @@ static void faults_are_told_with_file_and_line(void **state)
         {"name: \"\"\n", IW_ERR_RANGE, "my.net.yaml:1': the name must have 1 to 63 bytes"},
         {"name: 0123456789012345678901234567890123456789012345678901234567890123\n", IW_ERR_RANGE,
          "the name must have 1 to 63 bytes"},
-        {"format: idlewave.net/2\n", IW_ERR_FORMAT,
-         "my.net.yaml:1': format 'idlewave.net/2' is not 'idlewave.net/1'"},
+        {"format: idlewave.net/3\n", IW_ERR_FORMAT,
+         "my.net.yaml:1': format 'idlewave.net/3' is not 'idlewave.net/2'"},
         {NEEDED "---\nL: 1us\n", IW_ERR_FORMAT, "my.net.yaml:5': more than one YAML document"},
         {NEEDED "O: {a\n", IW_ERR_FORMAT, "'dir/my.net.yaml:6': "},
         {NEEDED "\tO: 1\n", IW_ERR_FORMAT, "'dir/my.net.yaml:5': "},
@@ -257,6 +257,34 @@ static void a_level_that_is_not_there_is_told_with_those_that_are(void **state)
     iwt_assert_logged(&l, "there is no level 'node': this network has no levels");
 }
 
+static void levels_with_sizes_are_one_network(void **state)
+{
+    static const char text[] = "format: idlewave.net/2\nname: fat\nplacement: round-robin\nlevels:\n"
+                               "  - {name: socket, ranks: 64, L: 1ns, o: 2ns, g: 3ns, G: 4ps, S: 1}\n"
+                               "  - {name: node, ranks: 128, L: 5ns, o: 6ns, g: 7ns, G: 8ps,\n"
+                               "     segments: [{from: 100, L: 9ns, o: 10ns, g: 11ns, G: 12ps}]}\n"
+                               "  - {name: network, L: 1us, o: 2us, g: 3us, G: 4ns, S: 12345}\n";
+    iw_net net;
+
+    (void)state;
+    assert_ok(iwi_net_read_memory(NULL, "x.yaml", text, strlen(text), NULL, &net));
+    assert_string_equal(net.name, "fat");
+    assert_int_equal(net.inner_count, 2);
+    assert_int_equal(net.placement, IW_PLACEMENT_ROUND_ROBIN);
+    assert_string_equal(net.inner[0].name, "socket");
+    assert_int_equal(net.inner[0].ranks, 64);
+    assert_int_equal(net.inner[0].costs.L_ps, 1000);
+    assert_int_equal(net.inner[1].ranks, 128);
+    assert_int_equal(net.inner[1].costs.segment_count, 1);
+    assert_int_equal(net.inner[1].costs.segments[0].g_ps, 11000);
+    assert_int_equal(net.L_ps, 1000000);
+    assert_int_equal(net.S_bytes, 12345);
+    assert_ok(iwi_net_read_memory(NULL, "x.yaml", text, strlen(text), "node", &net));
+    assert_string_equal(net.name, "fat/node");
+    assert_int_equal(net.inner_count, 0);
+    assert_int_equal(net.L_ps, 5000);
+}
+
 static void faults_of_segments_and_levels_are_told_with_file_and_line(void **state)
 {
     static const struct fault faults[] = {
@@ -270,13 +298,28 @@ static void faults_of_segments_and_levels_are_told_with_file_and_line(void **sta
         {NEEDED "segments: [{from: 5, L: 0, o: 1us, g: 1us, G: 1ns}]\n", IW_ERR_RANGE,
          "a message of 5 bytes, where segment 1 begins, must not take less time"},
         {NEEDED "segments:\n", IW_ERR_FORMAT, ":5': a segment needs the key 'from'"},
-        {"levels: []\n", IW_ERR_RANGE, ":1': there are 0 levels; 1 to 8 are read"},
+        {"levels: []\n", IW_ERR_RANGE, ":1': there are 0 levels; 1 to 6 are read"},
         {"levels: [{L: 1us}]\n", IW_ERR_FORMAT, ":1': a level needs the key 'name'"},
         {"levels: [{name: a, levels: []}]\n", IW_ERR_FORMAT, "has no levels of its own"},
         {"levels:\n  - {name: a, L: 1us, o: 1us, g: 1us}\n", IW_ERR_FORMAT, ":2': key 'G' is missing"},
         {"levels:\n  - {name: a, L: 1us, o: 1us, g: 1us, G: 1ns}\n  - {name: a, L: 1us, o: 1us, g: 1us, G: "
          "1ns}\n",
          IW_ERR_FORMAT, ":3': level 'a' is given again"},
+        {"levels:\n  - {name: a, ranks: 8, L: 1us, o: 1us, g: 1us, G: 1ns}\n  - {name: b, ranks: 12, L: 1us, "
+         "o: "
+         "1us, g: 1us, G: 1ns}\n  - {name: c, L: 1us, o: 1us, g: 1us, G: 1ns}\n",
+         IW_ERR_RANGE, "level 'b' has groups of 12 ranks, which must be a multiple of 8, and more"},
+        {"levels:\n  - {name: a, ranks: 8, L: 1us, o: 1us, g: 1us, G: 1ns}\n  - {name: b, ranks: 16, L: 1us, "
+         "o: "
+         "1us, g: 1us, G: 1ns}\n",
+         IW_ERR_FORMAT,
+         "all levels but the last need the key 'ranks', the size of their groups: 'b' is the last"},
+        {"levels:\n  - {name: a, ranks: 1, L: 1us, o: 1us, g: 1us, G: 1ns}\n", IW_ERR_RANGE,
+         ":2': key 'ranks': a group has 2 to 4294967295 ranks"},
+        {"placement: anywhere\nlevels: [{name: a}]\n", IW_ERR_FORMAT,
+         "placement 'anywhere' is neither 'block' nor 'round-robin'"},
+        {"ranks: 8\nL: 1us\no: 1us\ng: 1us\nG: 1ns\n", IW_ERR_FORMAT,
+         "key 'ranks' belongs to a network with levels"},
         {"L: 1us\nlevels: [{name: a}]\n", IW_ERR_FORMAT, ":1': key 'L' belongs into one of the levels"},
     };
 
@@ -320,6 +363,7 @@ int main(void)
         cmocka_unit_test(segments_are_read),
         cmocka_unit_test(the_outermost_level_is_taken_unless_another_is_named),
         cmocka_unit_test(a_level_that_is_not_there_is_told_with_those_that_are),
+        cmocka_unit_test(levels_with_sizes_are_one_network),
         cmocka_unit_test(faults_of_segments_and_levels_are_told_with_file_and_line),
         cmocka_unit_test(a_file_with_levels_cut_at_any_byte_is_survived),
     };

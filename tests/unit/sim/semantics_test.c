@@ -313,6 +313,49 @@ static void messages_below_the_first_segment_cost_as_without(void **state)
     iwt_builder_release(&b);
 }
 
+static iw_net with_groups_of_two(iw_placement placement)
+{
+    iw_net net = iwt_example_net();
+
+    net.inner_count = 1;
+    net.placement = placement;
+    net.inner[0] = (iw_net_inner){.name = "node", .ranks = 2};
+    net.inner[0].costs =
+        (iw_net_costs){.L_ps = IWT_NS(4), .o_send_ps = IWT_NS(1), .o_recv_ps = IWT_NS(1), .g_ps = IWT_NS(2)};
+    return net;
+}
+
+static void levels_inside_and_outside(void **state)
+{
+    const iw_net block = with_groups_of_two(IW_PLACEMENT_BLOCK);
+    const iw_net dealt = with_groups_of_two(IW_PLACEMENT_ROUND_ROBIN);
+    struct iwt_builder b;
+
+    (void)state;
+    iwt_builder_init(&b, 4);
+    iwt_send(&b, 0, 1, 11, 0);
+    iwt_send(&b, 0, 2, 11, 0);
+    iwt_recv(&b, 1, 0, 11, 0);
+    iwt_recv(&b, 2, 0, 11, 0);
+    expect_on(&block, &b, NULL, plain(), (iw_time[]){4, 6, 26, 0});
+    expect_on(&dealt, &b, NULL, plain(), (iw_time[]){16, 24, 21, 0});
+    iwt_builder_release(&b);
+}
+
+static void levels_rendezvous(void **state)
+{
+    const iw_net net = with_groups_of_two(IW_PLACEMENT_BLOCK);
+    iw_sim_opts opts = plain();
+    struct iwt_builder b;
+
+    (void)state;
+    one_message(&b, 0, 0, 201);
+    expect_on(&net, &b, NULL, opts, (iw_time[]){1, 6});
+    opts.rendezvous = IW_RENDEZVOUS_RTS_CTS;
+    expect_on(&net, &b, NULL, opts, (iw_time[]){12, 17});
+    iwt_builder_release(&b);
+}
+
 static void the_rules_of_loggopsim_refuse_segments(void **state)
 {
     const iw_net net = segmented_net();
@@ -419,6 +462,8 @@ int main(void)
         cmocka_unit_test(the_kth_send_meets_the_kth_receive_of_its_tag),
         cmocka_unit_test(messages_of_a_segment_cost_as_it_says),
         cmocka_unit_test(messages_below_the_first_segment_cost_as_without),
+        cmocka_unit_test(levels_inside_and_outside),
+        cmocka_unit_test(levels_rendezvous),
         cmocka_unit_test(the_rules_of_loggopsim_refuse_segments),
         cmocka_unit_test(blocking_rendezvous_sends_to_each_other_deadlock),
         cmocka_unit_test(simulated_time_has_an_end),

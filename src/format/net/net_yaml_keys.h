@@ -1,0 +1,51 @@
+/* What the readers of networks share: keys, and mappings of parameters.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef IWI_NET_YAML_KEYS_H
+#define IWI_NET_YAML_KEYS_H
+
+#include "format/net/net_yaml.h"
+
+#define IWI_NET_DEFAULT_S_BYTES (UINT64_C(65) * 1024) /* as in the paper's Table III */
+
+enum iwi_net_key {
+    IWI_NET_KEY_L,
+    IWI_NET_KEY_O_BOTH,
+    IWI_NET_KEY_O_SEND,
+    IWI_NET_KEY_O_RECV,
+    IWI_NET_KEY_G,
+    IWI_NET_KEY_GG,
+    IWI_NET_KEY_OO,
+    IWI_NET_KEY_S,
+    IWI_NET_KEY_NAME,
+    IWI_NET_KEY_FORMAT,
+    IWI_NET_KEY_S_AT_LEAST, /* counts where S is unknown */
+    IWI_NET_KEY_ORIGIN,
+    IWI_NET_KEY_SEGMENTS,
+    IWI_NET_KEY_LEVELS,
+    IWI_NET_KEY_PLACEMENT, /* beside levels */
+    IWI_NET_KEY_RANKS,     /* of a level */
+    IWI_NET_KEY_HALF,      /* what follows is for people */
+    IWI_NET_KEY_S_INSIDE,
+    IWI_NET_KEY_S_INSIDE_AT_LEAST,
+    IWI_NET_KEY_MEASURED,
+    IWI_NET_KEYS
+};
+
+extern const struct iwi_yaml_key iwi_net_keys[IWI_NET_KEYS];
+
+IW_NODISCARD iw_status iwi_net_read_value(const struct iwi_yaml *yaml, enum iwi_net_key key,
+                                          const char *key_name, const yaml_node_t *node, iw_net *net);
+
+/* A mapping of parameters; it is checked. */
+IW_NODISCARD iw_status iwi_net_read_entries(struct iwi_yaml *yaml, const yaml_node_t *node,
+                                            const struct iwi_yaml_entry *entries, iw_net *net);
+
+/* The limits of iw_net_check(), with the place. */
+IW_NODISCARD iw_status iwi_net_check_at(const struct iwi_yaml *yaml, size_t line, const iw_net *net);
+
+/* A file that has levels; `level` is the wanted one, or NULL for all of them. */
+IW_NODISCARD iw_status iwi_net_read_levels(struct iwi_yaml *yaml, const struct iwi_yaml_entry *entries,
+                                           const char *level, iw_net *net);
+
+#endif
