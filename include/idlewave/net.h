@@ -56,7 +56,7 @@ typedef struct iw_net {
     char name[64];
     union { /* the same under two names: of the outermost level */
         iw_net_costs costs;
-        struct {
+        __extension__ struct {
             IW_NET_COSTS
         };
     };
