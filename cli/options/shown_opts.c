@@ -71,5 +71,5 @@ int shown_write(struct ui *ui, const struct shown_opts *opts, iw_doc doc)
     if (drawn != IW_ERR_USAGE) {
         status = iw_doc_write(&ui->log, doc, formats[opts->format], &look, stdout);
     }
-    return ui_exit_of(status != IW_OK ? status : drawn);
+    return drawn == IW_ERR_USAGE ? ui_exit_of_value(ui, drawn) : ui_exit_of(status != IW_OK ? status : drawn);
 }

@@ -27,7 +27,7 @@ static const struct opt what_rows[] = {
 
 static const struct opt_group groups[] = {
     OPT_GROUP("What is shown", what_rows, 0),
-    SHOWN_PLOT_GROUP("Output; csv has one line per detour", offsetof(struct show_opts, shown)),
+    SHOWN_GROUP("Output; csv has one line per detour", offsetof(struct show_opts, shown)),
 };
 
 static const struct show_opts defaults = {.long_ps = 20 * IW_PS_PER_US};
@@ -63,32 +63,20 @@ static iw_recording only_cpu(const iw_recording *recording, uint64_t cpu)
     return one;
 }
 
-static iw_status write_report(struct ui *ui, int format, const iw_recording *recording,
-                              const iw_noise_facts *facts, const char *name)
-{
-    switch (format) {
-    case OUTPUT_JSON: return iw_noise_write_json(&ui->log, recording, facts, name, stdout);
-    case OUTPUT_CSV: return iw_noise_write_csv(&ui->log, recording, stdout);
-    default: return iw_noise_write_text(&ui->log, recording, facts, name, stdout);
-    }
-}
-
-/* A picture that fails (no gnuplot) does not keep the numbers back. */
 static int show(struct ui *ui, const struct show_opts *opts, const iw_recording *recording, const char *path)
 {
-    const char *name = ui_file_name(path);
-    iw_noise_facts *facts = NULL;
-    iw_status status, drawn = IW_OK;
+    iw_noise_report_opts wanted = IW_NOISE_REPORT_OPTS_INIT;
+    iw_noise_report report;
+    int code;
 
-    status = iw_noise_facts_new(&ui->log, recording, (double)opts->long_ps / (double)IW_PS_PER_NS, &facts);
-    if (status == IW_OK && opts->shown.plot != NULL) {
-        drawn = iw_noise_plot(&ui->log, recording, facts, name, opts->shown.plot);
+    wanted.name = ui_file_name(path);
+    wanted.long_ns = (double)opts->long_ps / (double)IW_PS_PER_NS;
+    code = ui_exit_of(iw_noise_report_init(&ui->log, recording, &wanted, &report));
+    if (code == UI_DONE) {
+        code = shown_write(ui, &opts->shown, iw_noise_doc(&report));
+        iw_noise_report_release(&report);
     }
-    if (status == IW_OK && drawn != IW_ERR_USAGE) {
-        status = write_report(ui, opts->shown.format, recording, facts, name);
-    }
-    iw_noise_facts_free(facts);
-    return noise_exit(ui, status, drawn);
+    return code;
 }
 
 static int run(struct ui *ui, const void *values, const struct opt_args *args)

@@ -27,7 +27,7 @@ static const struct opt what_rows[] = {
 
 static const struct opt_group groups[] = {
     OPT_GROUP("What is shown", what_rows, 0),
-    SHOWN_PLOT_GROUP("Output; csv has one line per frequency", offsetof(struct spectrum_opts, shown)),
+    SHOWN_GROUP("Output; csv has one line per frequency", offsetof(struct spectrum_opts, shown)),
 };
 
 static const struct spectrum_opts defaults = {.cpu = 0};
@@ -48,33 +48,17 @@ static const struct example examples[] = {
     {NULL, NULL},
 };
 
-static iw_status write_report(struct ui *ui, int format, const iw_recording *recording,
-                              const iw_noise_spectrum *spectrum, const char *name)
-{
-    switch (format) {
-    case OUTPUT_JSON: return iw_spectrum_write_json(&ui->log, recording, spectrum, name, stdout);
-    case OUTPUT_CSV: return iw_spectrum_write_csv(&ui->log, spectrum, stdout);
-    default: return iw_spectrum_write_text(&ui->log, recording, spectrum, name, stdout);
-    }
-}
-
-/* A picture that fails (no gnuplot) does not keep the numbers back. */
 static int show(struct ui *ui, const struct spectrum_opts *opts, const iw_spectrum_opts *wanted,
-                const iw_recording *recording, const char *path)
+                const iw_recording *recording)
 {
-    const char *name = ui_file_name(path);
     iw_noise_spectrum *spectrum = NULL;
-    iw_status status, drawn = IW_OK;
+    int code = ui_exit_of(iw_noise_spectrum_new(&ui->log, recording, wanted, &spectrum));
 
-    status = iw_noise_spectrum_new(&ui->log, recording, wanted, &spectrum);
-    if (status == IW_OK && opts->shown.plot != NULL) {
-        drawn = iw_spectrum_plot(&ui->log, recording, spectrum, name, opts->shown.plot);
-    }
-    if (status == IW_OK && drawn != IW_ERR_USAGE) {
-        status = write_report(ui, opts->shown.format, recording, spectrum, name);
+    if (code == UI_DONE) {
+        code = shown_write(ui, &opts->shown, iw_noise_spectrum_doc(spectrum));
     }
     iw_noise_spectrum_free(spectrum);
-    return noise_exit(ui, status, drawn);
+    return code;
 }
 
 /* Nine digits: the period has been rounded to picoseconds. */
@@ -110,8 +94,9 @@ static int run(struct ui *ui, const void *values, const struct opt_args *args)
         wanted.max_frequency_hz = frequency_of(period_ps);
     }
     wanted.cpu = opt_given(opts, cpu) ? (int64_t)opts->cpu : -1;
+    wanted.name = ui_file_name(args->values[0]);
     status = iw_recording_load(&ui->log, args->values[0], &recording);
-    code = status == IW_OK ? show(ui, opts, &wanted, recording, args->values[0]) : ui_exit_of(status);
+    code = status == IW_OK ? show(ui, opts, &wanted, recording) : ui_exit_of(status);
     iw_recording_free(recording);
     return code;
 }

@@ -64,7 +64,7 @@ static const struct opt output_rows[] = {
 static const struct opt_group groups[] = {
     OPT_GROUP("How to measure", measure_rows, 0),
     OPT_GROUP("Output", output_rows, 0),
-    SHOWN_JSON_GROUP("Output", offsetof(struct record_opts, shown)),
+    SHOWN_GROUP("Output", offsetof(struct record_opts, shown)),
 };
 
 static const struct record_opts defaults = {
@@ -229,16 +229,31 @@ static int measure(struct ui *ui, const struct record_opts *opts, const iw_measu
     return code;
 }
 
+static void write_next(const char *path)
+{
+    (void)printf("\nNext: idlewave noise show %s\n"
+                 "      idlewave simulate --pattern allreduce --ranks 1Ki --noise %s\n",
+                 path, path);
+}
+
 static int write_recording(struct ui *ui, const struct record_opts *opts, const iw_recording *recording,
                            const char *path)
 {
-    iw_status status = iw_recording_save(&ui->log, recording, path);
+    iw_record_report report;
+    int code = ui_exit_of(iw_recording_save(&ui->log, recording, path));
 
-    if (status == IW_OK) {
-        status = opts->shown.format == OUTPUT_JSON ? iw_measure_write_json(&ui->log, recording, path, stdout)
-                                                   : iw_measure_write_text(&ui->log, recording, path, stdout);
+    if (code == UI_DONE) {
+        code = ui_exit_of(iw_record_report_init(&ui->log, recording, path, &report));
     }
-    return ui_exit_of(status);
+    if (code != UI_DONE) {
+        return code;
+    }
+    code = shown_write(ui, &opts->shown, iw_record_doc(&report));
+    if (code == UI_DONE && opts->shown.format == OUTPUT_TEXT) {
+        write_next(path);
+    }
+    iw_noise_report_release(&report.noise);
+    return code;
 }
 
 /* Ending it early is a use of it, not a failure: the exit code stays that of a recording. */

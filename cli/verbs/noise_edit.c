@@ -43,15 +43,22 @@ static iw_status add_command(struct ui *ui, iw_recording *recording, const char 
 int edit_write(struct ui *ui, const struct edit_output_opts *opts, const iw_edit *edit,
                iw_recording *recording, const char *attribute)
 {
+    iw_noise_report_opts wanted = IW_NOISE_REPORT_OPTS_INIT;
+    iw_edit_report report = {.file = opts->path, .edit = *edit};
     iw_status status = add_command(ui, recording, attribute);
+    int code;
 
     if (status == IW_OK) {
         status = iw_recording_save(&ui->log, recording, opts->path);
     }
     if (status == IW_OK) {
-        status = opts->shown.format == OUTPUT_JSON
-                     ? iw_edit_write_json(&ui->log, edit, recording, opts->path, stdout)
-                     : iw_edit_write_text(&ui->log, edit, recording, opts->path, stdout);
+        wanted.name = ui_file_name(opts->path);
+        status = iw_noise_report_init(&ui->log, recording, &wanted, &report.noise);
     }
-    return ui_exit_of(status);
+    code = ui_exit_of(status);
+    if (code == UI_DONE) {
+        code = shown_write(ui, &opts->shown, iw_edit_doc(&report));
+        iw_noise_report_release(&report.noise);
+    }
+    return code;
 }

@@ -9,9 +9,6 @@
 #include "process/ui.h"
 #include "verbs/report_kinds.h"
 
-/* As `noise show` counts them by default. */
-static const double LONG_NS = 20000.0;
-
 static bool is_hdf5(const char *path)
 {
     static const char signature[] = {'\x89', 'H', 'D', 'F', '\r', '\n', '\x1a', '\n'};
@@ -28,42 +25,51 @@ static bool is_hdf5(const char *path)
     return is_it;
 }
 
+/* A recording, and all that is shown of it. */
+struct input {
+    iw_recording *recording;
+    iw_noise_report report;
+};
+
+static void release(void *input)
+{
+    struct input *noise = input;
+
+    iw_noise_report_release(&noise->report);
+    iw_recording_free(noise->recording);
+    free(noise);
+}
+
 static iw_status load(const iw_log *log, const char *path, void **input_p)
 {
-    iw_recording *recording = NULL;
+    iw_noise_report_opts opts = IW_NOISE_REPORT_OPTS_INIT;
+    struct input *noise = ui_grow(NULL, 1, sizeof *noise);
+    iw_status status;
 
-    IW_TRY(iw_recording_load(log, path, &recording));
-    *input_p = recording;
+    *noise = (struct input){.recording = NULL};
+    status = iw_recording_load(log, path, &noise->recording);
+    if (status == IW_OK) {
+        opts.name = ui_file_name(path);
+        opts.has_spectrum = true;
+        status = iw_noise_report_init(log, noise->recording, &opts, &noise->report);
+    }
+    if (status != IW_OK) {
+        iw_recording_free(noise->recording);
+        free(noise);
+        return status;
+    }
+    *input_p = noise;
     return IW_OK;
 }
 
 static iw_status write(const iw_log *log, const void *input, const struct report_target *target)
 {
-    const char *name = ui_file_name(target->name);
-    iw_noise_facts *facts;
-    iw_status status;
-
-    if (target->format == REPORT_CSV) {
-        return iw_noise_write_csv(log, input, target->out);
-    }
-    IW_TRY(iw_noise_facts_new(log, input, LONG_NS, &facts));
-    if (target->format == REPORT_HTML) {
-        status = iw_noise_write_html(log, input, facts, name, target->out);
-    } else {
-        status = iw_noise_write_report(log, input, facts, name, target->out);
-    }
-    iw_noise_facts_free(facts);
-    return status;
-}
-
-static void release(void *input)
-{
-    iw_recording_free(input);
+    return report_write_doc(log, iw_noise_doc(&((const struct input *)input)->report), target);
 }
 
 const struct report_kind report_noise = {
     .what = "a noise file (HDF5)",
-    .has_format = {[REPORT_TEXT] = true, [REPORT_HTML] = true, [REPORT_CSV] = true},
+    .has_format = REPORT_DOC_FORMATS,
     .is_it = is_hdf5,
     .load = load,
     .write = write,

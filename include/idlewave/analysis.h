@@ -30,11 +30,35 @@ typedef struct iw_noise_row {
     double period_ns; /* 0: not periodic */
 } iw_noise_row;
 
+/** A source that took time. */
+typedef struct iw_noise_origin {
+    iw_source source;
+    uint32_t number; /* in the recording's list */
+    iw_noise_row row;
+} iw_noise_origin;
+
+/** A CPU, as iw_detours describes it. */
+typedef struct iw_noise_cpu {
+    uint32_t cpu;
+    int64_t length_ns;
+    double t_min_ns, threshold_ns;
+    uint64_t dropped;
+    iw_noise_row row;
+} iw_noise_cpu;
+
 typedef struct iw_noise_facts {
-    double watched_ns; /* summed over CPUs */
+    iw_probe probe;
+    iw_rung rung;
+    bool has_sources;   /* detours have known sources */
+    int64_t quantum_ns; /* FWQ, FTQ; else 0 */
+    double watched_ns;  /* summed over CPUs */
     iw_noise_row all;
-    iw_noise_row *by_source; /* recording->source_count */
-    iw_noise_row *by_cpu;    /* recording->cpu_count */
+    size_t source_count; /* the largest share first */
+    iw_noise_origin *sources;
+    size_t cpu_count;
+    iw_noise_cpu *cpus;
+    size_t attribute_count;
+    const iw_attribute *attributes; /* the recording's own */
     uint64_t dropped;
     double long_ns; /* as given */
     /* Ranks from which on noise dominates a barrier: ranks x share of time in long detours is about 1, the
@@ -50,32 +74,94 @@ IW_API IW_NODISCARD iw_status iw_noise_facts_new(const iw_log *log, const iw_rec
                                                  double long_ns, iw_noise_facts **facts_p);
 IW_API void iw_noise_facts_free(iw_noise_facts *facts);
 
-/** Verdict, table by source, per CPU, warnings, scatter plot over time and histogram; 80 columns. */
-IW_API IW_NODISCARD iw_status iw_noise_write_text(const iw_log *log, const iw_recording *recording,
-                                                  const iw_noise_facts *facts, const char *name, FILE *out);
+/** A detour that is drawn. */
+typedef struct iw_noise_point {
+    double start_ns, duration_ns;
+    uint32_t cpu;
+    uint32_t source; /* its place in the list of the facts */
+} iw_noise_point;
 
-/** The same, and the spectrum, with what carries its lines; a sentence where a recording is too short for
- * one. */
-IW_API IW_NODISCARD iw_status iw_noise_write_report(const iw_log *log, const iw_recording *recording,
-                                                    const iw_noise_facts *facts, const char *name, FILE *out);
+/** The largest sources are drawn one by one, all others as the last one. */
+enum { IW_NOISE_SERIES = 7 };
 
-/** One JSON object, schema "idlewave.noise/1". */
-IW_API IW_NODISCARD iw_status iw_noise_write_json(const iw_log *log, const iw_recording *recording,
-                                                  const iw_noise_facts *facts, const char *name, FILE *out);
+/** How many took from from_ns to to_ns. */
+typedef struct iw_noise_bin {
+    double from_ns, to_ns;
+    uint64_t count;
+    double time_ns;
+    uint64_t by_source[IW_NOISE_SERIES]; /* of these the count */
+} iw_noise_bin;
 
-/** A header line and one line a detour: cpu,start_ns,duration_ns,class,source; FWQ and FTQ: one line a
- * quantum, cpu,start_ns,duration_ns or cpu,start_ns,work. */
-IW_API IW_NODISCARD iw_status iw_noise_write_csv(const iw_log *log, const iw_recording *recording, FILE *out);
+/** What is drawn of a recording. */
+typedef struct iw_noise_picture {
+    double length_ns;     /* of the axis of time */
+    uint64_t count;       /* of detours that took time; some of them are points: */
+    size_t longest_count; /* first the longest ones, */
+    size_t stride;        /* then every so many of the rest, sorted by duration */
+    size_t point_count;
+    iw_noise_point *points;
+    size_t bin_count; /* ascending, from the first that is not empty to the last */
+    iw_noise_bin *bins;
+} iw_noise_picture;
 
-/** One HTML page, nothing from elsewhere: verdict, sources, plots with the tables behind them, spectrum,
- * origin. */
-IW_API IW_NODISCARD iw_status iw_noise_write_html(const iw_log *log, const iw_recording *recording,
-                                                  const iw_noise_facts *facts, const char *name, FILE *out);
+typedef struct iw_noise_report_opts {
+    size_t size;      /* IW_NOISE_REPORT_OPTS_INIT */
+    const char *name; /* of the recording: its file */
+    double long_ns;   /* as iw_noise_facts_new() takes it */
+    bool has_spectrum;
+} iw_noise_report_opts;
 
-/** Detours over time and their distribution by source, drawn into `path`: .svg, or by gnuplot .png and .pdf;
- * .gp is the script for it. IW_ERR_USAGE (another suffix), IW_ERR_IO (no gnuplot, or it failed). */
-IW_API IW_NODISCARD iw_status iw_noise_plot(const iw_log *log, const iw_recording *recording,
-                                            const iw_noise_facts *facts, const char *name, const char *path);
+#define IW_NOISE_REPORT_OPTS_INIT                                     \
+    {                                                                 \
+        sizeof(iw_noise_report_opts), "the recording", 20000.0, false \
+    }
+
+/** All that is shown of a recording. */
+typedef struct iw_noise_report {
+    const char *name;
+    iw_noise_facts facts;
+    iw_noise_picture picture;
+    struct iw_noise_spectrum *spectrum; /* NULL: there is none, */
+    char *no_spectrum;                  /* and why, if it was asked for */
+    const iw_recording *recording;      /* for its detours as CSV */
+} iw_noise_report;
+
+/** The recording is needed as long as the report. */
+IW_API IW_NODISCARD iw_status iw_noise_report_init(const iw_log *log, const iw_recording *recording,
+                                                   const iw_noise_report_opts *opts, iw_noise_report *report);
+IW_API void iw_noise_report_release(iw_noise_report *report);
+
+/** CSV has a line for each detour: cpu,start_ns,duration_ns,class,source; FWQ and FTQ: for each quantum,
+ * cpu,start_ns,duration_ns or cpu,start_ns,work. A report from a file has none. */
+IW_API iw_doc iw_noise_doc(const iw_noise_report *report);
+
+/** A recording that an edit has made. */
+typedef struct iw_edit_report {
+    const char *file; /* where it was saved */
+    iw_edit edit;
+    iw_noise_report noise;
+} iw_edit_report;
+
+IW_API iw_doc iw_edit_doc(const iw_edit_report *report);
+
+/** Up to how many ranks that meet after each so much work a recording gives estimates. */
+typedef struct iw_record_reach {
+    double work_ns, ranks;
+} iw_record_reach;
+
+enum { IW_RECORD_REACHES = 2 };
+
+/** A recording that has just been measured. */
+typedef struct iw_record_report {
+    const char *file; /* where it was saved */
+    iw_noise_report noise;
+    iw_record_reach reach[IW_RECORD_REACHES];
+} iw_record_report;
+
+/** To be released by iw_noise_report_release(&report->noise). */
+IW_API IW_NODISCARD iw_status iw_record_report_init(const iw_log *log, const iw_recording *recording,
+                                                    const char *file, iw_record_report *report);
+IW_API iw_doc iw_record_doc(const iw_record_report *report);
 
 /* ======== Comparisons ========
  * Is one recording noisier than another, beyond chance, and because of what?
@@ -199,31 +285,43 @@ typedef struct iw_spectral_line {
     double ratio;        /* power over the floor, of the strongest of its multiples */
     double share;        /* of the time that it takes, about; the root of the mean square over the CPUs */
     size_t harmonics;    /* multiples that stand out, without the fundamental */
+    double power;        /* the highest at the fundamental, 1/Hz */
+    double tick_hz;      /* of the kernel's tick, if it may be that; else 0 */
 } iw_spectral_line;
 
 /** A source that is periodic by itself. */
 typedef struct iw_spectral_source {
-    uint32_t source;  /* number in the recording's list */
+    iw_source source;
     double period_ns; /* as iw_noise_row has it */
     double share;
-    size_t line; /* that it carries; line_count if it carries none */
+    size_t line; /* that it carries, counted from 1; 0: none */
 } iw_spectral_source;
+
+/** A stretch of frequencies as pictures show it. */
+typedef struct iw_spectral_point {
+    double frequency_hz; /* its middle */
+    double power;        /* the highest */
+    double floor;
+} iw_spectral_point;
 
 typedef struct iw_spectrum_opts {
     size_t size;             /* IW_SPECTRUM_OPTS_INIT */
     double max_frequency_hz; /* 0: 5 kHz, or as far as quanta and length allow */
     int64_t cpu;             /* only this one; -1: the mean of all */
+    const char *name;        /* of the recording, for reports; NULL: none */
 } iw_spectrum_opts;
 
-#define IW_SPECTRUM_OPTS_INIT             \
-    {                                     \
-        sizeof(iw_spectrum_opts), 0.0, -1 \
+#define IW_SPECTRUM_OPTS_INIT                   \
+    {                                           \
+        sizeof(iw_spectrum_opts), 0.0, -1, NULL \
     }
 
 /** The signal is the share of time that is lost. Its spectrum is the mean over CPUs and over windows of time
  * that overlap by half (Welch, with Hann's window). */
 typedef struct iw_noise_spectrum {
-    iw_spectrum_opts opts;   /* as given, but for max_frequency_hz: what was reached */
+    iw_spectrum_opts opts; /* as given, but for max_frequency_hz: what was reached */
+    const char *host;      /* as the recording has it, whose text it is; NULL: it has none */
+    iw_probe probe;
     size_t count;            /* of frequencies: 0, step_hz, 2 step_hz, ... */
     double step_hz;          /* one over the length of a window */
     double resolution_hz;    /* lines closer than this are one */
@@ -239,10 +337,13 @@ typedef struct iw_noise_spectrum {
     double least_ratio;      /* lines must rise above the floor so many times */
     double false_alarm;      /* probability that noise without lines shows any */
     double highest_ratio;    /* of all frequencies */
+    bool is_tick_known;      /* the recording says the rate of the tick; else usual rates are tried */
     size_t line_count;       /* the strongest first */
     iw_spectral_line *lines;
     size_t source_count; /* periodic ones; quanta know none */
     iw_spectral_source *sources;
+    size_t point_count; /* for pictures: of equal length on a logarithmic axis */
+    iw_spectral_point *points;
 } iw_noise_spectrum;
 
 /** IW_ERR_RANGE: no such CPU, a frequency that is not above 0, or a recording too short. */
@@ -251,24 +352,8 @@ IW_API IW_NODISCARD iw_status iw_noise_spectrum_new(const iw_log *log, const iw_
                                                     iw_noise_spectrum **spectrum_p);
 IW_API void iw_noise_spectrum_free(iw_noise_spectrum *spectrum);
 
-/** Verdict, lines and the sources that carry them, a plot, how sure; 80 columns. */
-IW_API IW_NODISCARD iw_status iw_spectrum_write_text(const iw_log *log, const iw_recording *recording,
-                                                     const iw_noise_spectrum *spectrum, const char *name,
-                                                     FILE *out);
-
-/** One JSON object, schema "idlewave.noise-spectrum/1". */
-IW_API IW_NODISCARD iw_status iw_spectrum_write_json(const iw_log *log, const iw_recording *recording,
-                                                     const iw_noise_spectrum *spectrum, const char *name,
-                                                     FILE *out);
-
-/** frequency_hz,power: one line each. */
-IW_API IW_NODISCARD iw_status iw_spectrum_write_csv(const iw_log *log, const iw_noise_spectrum *spectrum,
-                                                    FILE *out);
-
-/** As iw_noise_plot(). */
-IW_API IW_NODISCARD iw_status iw_spectrum_plot(const iw_log *log, const iw_recording *recording,
-                                               const iw_noise_spectrum *spectrum, const char *name,
-                                               const char *path);
+/** CSV has all of it: frequency_hz,power. A spectrum from a file has none. */
+IW_API iw_doc iw_noise_spectrum_doc(const iw_noise_spectrum *spectrum);
 
 /* ======== Fitted laws ========
  * Which laws describe recorded detours: how long they last, and when they come.

@@ -74,15 +74,6 @@ typedef struct iw_measure_opts {
 IW_API IW_NODISCARD iw_status iw_measure(const iw_log *log, const iw_measure_opts *opts,
                                          iw_recording **recording_p);
 
-/** What was measured: the verdict, how fine it is, what to do next. `path`: where the recording has been
- * saved. */
-IW_API IW_NODISCARD iw_status iw_measure_write_text(const iw_log *log, const iw_recording *recording,
-                                                    const char *path, FILE *out);
-
-/** The same as one JSON object, schema "idlewave.record/1". */
-IW_API IW_NODISCARD iw_status iw_measure_write_json(const iw_log *log, const iw_recording *recording,
-                                                    const char *path, FILE *out);
-
 #ifdef __cplusplus
 }
 #endif

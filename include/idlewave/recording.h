@@ -321,16 +321,6 @@ IW_API IW_NODISCARD iw_status iw_recording_merge(const iw_log *log, const iw_mer
 IW_API IW_NODISCARD iw_status iw_recording_append(const iw_log *log, const iw_merge_input *inputs,
                                                   size_t count, iw_recording **recording_p, iw_edit *edit_p);
 
-/* ---- telling ---- */
-
-/** What has been written to `path`: one paragraph, 80 columns. */
-IW_API IW_NODISCARD iw_status iw_edit_write_text(const iw_log *log, const iw_edit *edit,
-                                                 const iw_recording *recording, const char *path, FILE *out);
-
-/** The same as one JSON object, schema "idlewave.noise-edit/1". */
-IW_API IW_NODISCARD iw_status iw_edit_write_json(const iw_log *log, const iw_edit *edit,
-                                                 const iw_recording *recording, const char *path, FILE *out);
-
 #ifdef __cplusplus
 }
 #endif

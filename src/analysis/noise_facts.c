@@ -60,7 +60,9 @@ static iw_status describe_cpus(const iw_log *log, const iw_recording *recording,
         for (size_t i = 0; i < cpu->count; i++) {
             own[i] = (double)cpu->duration_ns[i];
         }
-        facts->by_cpu[c] = iwi_noise_row_of(own, cpu->count, (double)cpu->length_ns);
+        facts->cpus[c] = (iw_noise_cpu){
+            cpu->cpu,          cpu->length_ns, cpu->t_min_ns,
+            cpu->threshold_ns, cpu->dropped,   iwi_noise_row_of(own, cpu->count, (double)cpu->length_ns)};
         own += cpu->count;
     }
     facts->all = iwi_noise_row_of(durations_ns, count, facts->watched_ns);
@@ -97,21 +99,53 @@ static void sum_up(const iw_recording *recording, iw_noise_facts *facts)
     facts->critical_ranks = critical_ranks(recording, facts);
 }
 
+/* Larger shares first, equal ones in the order of their numbers. */
+static int compare_sources(const void *a, const void *b)
+{
+    const iw_noise_origin *x = a, *y = b;
+
+    if (x->row.share != y->row.share) {
+        return x->row.share > y->row.share ? -1 : 1;
+    }
+    return (x->number > y->number) - (x->number < y->number);
+}
+
+/* Leaves those that took time. */
+static void order_sources(iw_noise_facts *facts)
+{
+    size_t count = 0;
+
+    for (size_t s = 0; s < facts->source_count; s++) {
+        if (facts->sources[s].row.count > 0) {
+            facts->sources[count++] = facts->sources[s];
+        }
+    }
+    facts->source_count = count;
+    qsort(facts->sources, count, sizeof *facts->sources, compare_sources);
+}
+
 /* `detours` has detours, whatever the probe was. Quanta know no sources, and their period is the probe's. */
 static iw_status describe(const iw_log *log, const iw_recording *detours, iw_noise_facts *facts)
 {
-    facts->by_source = iwi_new_array(log, detours->source_count, sizeof *facts->by_source);
-    facts->by_cpu = iwi_new_array(log, detours->cpu_count, sizeof *facts->by_cpu);
-    if (facts->by_source == NULL || facts->by_cpu == NULL) {
+    facts->sources = iwi_new_array(log, detours->source_count, sizeof *facts->sources);
+    facts->cpus = iwi_new_array(log, detours->cpu_count, sizeof *facts->cpus);
+    if (facts->sources == NULL || facts->cpus == NULL) {
         return IW_ERR_NOMEM;
+    }
+    facts->source_count = detours->source_count;
+    facts->cpu_count = detours->cpu_count;
+    for (size_t s = 0; s < facts->source_count; s++) {
+        facts->sources[s] = (iw_noise_origin){.source = detours->sources[s], .number = (uint32_t)s};
     }
     sum_up(detours, facts);
     IW_TRY(describe_cpus(log, detours, facts));
     if (detours->probe != IW_PROBE_SELFISH) {
-        facts->by_source[0] = facts->all;
-        return IW_OK;
+        facts->sources[0].row = facts->all;
+    } else {
+        IW_TRY(iwi_describe_sources(log, detours, facts));
     }
-    return iwi_describe_sources(log, detours, facts);
+    order_sources(facts);
+    return IW_OK;
 }
 
 iw_status iw_noise_facts_new(const iw_log *log, const iw_recording *recording, double long_ns,
@@ -125,8 +159,17 @@ iw_status iw_noise_facts_new(const iw_log *log, const iw_recording *recording, d
         status = iwi_losses_new(log, recording, &losses);
     }
     if (status == IW_OK) {
-        facts->long_ns = long_ns;
+        *facts = (iw_noise_facts){.probe = recording->probe,
+                                  .rung = recording->rung,
+                                  .has_sources = iwi_names_sources(recording),
+                                  .quantum_ns = recording->quantum_ns,
+                                  .attribute_count = recording->attribute_count,
+                                  .attributes = recording->attributes,
+                                  .long_ns = long_ns};
         status = describe(log, losses != NULL ? losses : recording, facts);
+    }
+    for (size_t c = 0; status == IW_OK && c < facts->cpu_count; c++) {
+        facts->cpus[c].length_ns = recording->cpus[c].length_ns;
     }
     iwi_losses_free(losses);
     if (status != IW_OK) {
@@ -140,8 +183,8 @@ iw_status iw_noise_facts_new(const iw_log *log, const iw_recording *recording, d
 void iw_noise_facts_free(iw_noise_facts *facts)
 {
     if (facts != NULL) {
-        free(facts->by_source);
-        free(facts->by_cpu);
+        free(facts->sources);
+        free(facts->cpus);
         free(facts);
     }
 }

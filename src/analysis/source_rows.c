@@ -144,9 +144,9 @@ static void fill_rows(const iw_recording *recording, struct occurrences *o, size
         place_cpu(&recording->cpus[c], o, before, scratch, votes);
     }
     for (size_t s = 0; s < o->source_count; s++) {
-        facts->by_source[s] =
+        facts->sources[s].row =
             iwi_noise_row_of(&o->time_ns[o->begin[s]], o->end[s] - o->begin[s], facts->watched_ns);
-        facts->by_source[s].period_ns = period_of(o, s, &votes[s], recording->cpu_count, scratch);
+        facts->sources[s].row.period_ns = period_of(o, s, &votes[s], recording->cpu_count, scratch);
     }
 }
 

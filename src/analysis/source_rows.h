@@ -9,7 +9,7 @@
 /* One row without its period. Reorders the durations. */
 iw_noise_row iwi_noise_row_of(double *durations_ns, size_t count, double watched_ns);
 
-/* Fills facts->by_source; facts->watched_ns is known. */
+/* Fills the rows of facts->sources, one for each source of the recording; facts->watched_ns is known. */
 IW_NODISCARD iw_status iwi_describe_sources(const iw_log *log, const iw_recording *recording,
                                             iw_noise_facts *facts);
 

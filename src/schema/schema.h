@@ -41,6 +41,7 @@ enum iwi_type {
     IWI_T_ENUM,    /* by its name */
     IWI_T_CPUS,    /* iw_cpu_set: "2-7"; "" for none */
     IWI_T_OBJECT,  /* of another schema */
+    IWI_T_PAIR,    /* struct of two char *: a list of them is an object of names and texts */
     IWI_T_REAL_OF, /* computed when it is written, not read */
     IWI_T_TEXT_OF,
     IWI_T_BOOL_OF
@@ -170,6 +171,12 @@ struct iwi_schema {
     {                                                                                                 \
         .key = #m, .type = IWI_TYPE_OF(((T *)0)->m[0]), .holder = IWI_LIST, .offset = offsetof(T, m), \
         .size = IWI_ITEM_SIZE(T, m), IWI_COUNT_MEMBER(T, n), __VA_ARGS__                              \
+    }
+/* A list of structs of two char *, as an object. */
+#define IWI_PAIRS(T, m, n, ...)                                                      \
+    {                                                                                \
+        .key = #m, .type = IWI_T_PAIR, .holder = IWI_LIST, .offset = offsetof(T, m), \
+        .size = IWI_ITEM_SIZE(T, m), IWI_COUNT_MEMBER(T, n), __VA_ARGS__             \
     }
 /* A list of char[n]. */
 #define IWI_CHARS_LIST(T, m, n, ...)                                                  \

@@ -67,7 +67,12 @@ static json_t *describe_field(const struct iwi_field *field)
     switch (field->holder) {
     case IWI_ARRAY:
     case IWI_COUNTED:
-    case IWI_LIST: value = json_pack("{s:s, s:o}", "type", "array", "items", describe_value(field)); break;
+    case IWI_LIST:
+        if (field->type == IWI_T_PAIR) {
+            return json_pack("{s:s, s:{s:s}}", "type", "object", "additionalProperties", "type", "string");
+        }
+        value = json_pack("{s:s, s:o}", "type", "array", "items", describe_value(field));
+        break;
     case IWI_KEYED: value = describe_keyed(field); break;
     default: value = describe_value(field); break;
     }

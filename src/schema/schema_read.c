@@ -175,6 +175,44 @@ static iw_status read_items(struct reader *reader, const struct iwi_field *field
     return IW_OK;
 }
 
+static void set_count(const struct iwi_field *field, void *object, size_t count)
+{
+    unsigned char *at = (unsigned char *)object + field->count_offset;
+
+    if (field->count_size == sizeof(uint32_t)) {
+        memcpy(at, &(uint32_t){(uint32_t)count}, sizeof(uint32_t));
+    } else {
+        memcpy(at, &(uint64_t){count}, sizeof(uint64_t));
+    }
+}
+
+static iw_status read_pairs(struct reader *reader, const struct iwi_field *field, const json_t *json,
+                            void *object)
+{
+    const char **texts = iwi_arena_take(reader->arena, json_object_size(json), field->size);
+    size_t count = 0;
+    const char *key;
+    json_t *value;
+
+    if (texts == NULL) {
+        return iwi_fail(reader->log, IW_ERR_NOMEM, "out of memory for '%s'", reader->name);
+    }
+    if (!json_is_object(json)) {
+        return refuse(reader, "is no object");
+    }
+    json_object_foreach((json_t *)json, key, value)
+    {
+        if (!json_is_string(value)) {
+            return refuse(reader, "has a value that is no text");
+        }
+        texts[count++] = iwi_arena_text(reader->arena, "%s", key);
+        texts[count++] = iwi_arena_text(reader->arena, "%s", json_string_value(value));
+    }
+    memcpy((unsigned char *)object + field->offset, &texts, sizeof texts);
+    set_count(field, object, count / 2);
+    return IW_OK;
+}
+
 static iw_status read_list(struct reader *reader, const struct iwi_field *field, const json_t *json,
                            void *object)
 {
@@ -195,11 +233,7 @@ static iw_status read_list(struct reader *reader, const struct iwi_field *field,
     if (field->holder == IWI_LIST) {
         memcpy(at + field->offset, &items, sizeof items);
     }
-    if (field->count_size == sizeof(uint32_t)) {
-        memcpy(at + field->count_offset, &(uint32_t){(uint32_t)count}, sizeof(uint32_t));
-    } else {
-        memcpy(at + field->count_offset, &(uint64_t){count}, sizeof(uint64_t));
-    }
+    set_count(field, object, count);
     return read_items(reader, field, json, count, items);
 }
 
@@ -230,7 +264,9 @@ static iw_status read_field(struct reader *reader, const struct iwi_field *field
     }
     switch (field->holder) {
     case IWI_COUNTED:
-    case IWI_LIST: return read_list(reader, field, json, object);
+    case IWI_LIST:
+        return field->type == IWI_T_PAIR ? read_pairs(reader, field, json, object)
+                                         : read_list(reader, field, json, object);
     case IWI_ARRAY:
     case IWI_KEYED: return read_items(reader, field, json, field->count, at);
     case IWI_BY_POINTER: return read_pointed(reader, field, json, at);

@@ -38,6 +38,17 @@ static json_t *value_json(const struct iwi_field *field, const void *at)
     }
 }
 
+static json_t *pairs_json(const struct iwi_field *field, const void *object)
+{
+    const char *const *texts = iwi_field_items(field, object);
+    json_t *json = json_object();
+
+    for (size_t i = 0; texts != NULL && i < iwi_field_count(field, object); i++) {
+        (void)json_object_set_new(json, texts[2 * i], iwi_json_text(texts[2 * i + 1]));
+    }
+    return json;
+}
+
 static json_t *items_json(const struct iwi_field *field, const void *object)
 {
     const unsigned char *items = iwi_field_items(field, object);
@@ -65,7 +76,7 @@ static json_t *field_json(const struct iwi_field *field, const void *object)
     case IWI_ARRAY:
     case IWI_COUNTED:
     case IWI_KEYED:
-    case IWI_LIST: return items_json(field, object);
+    case IWI_LIST: return field->type == IWI_T_PAIR ? pairs_json(field, object) : items_json(field, object);
     default: break;
     }
     switch (field->type) {

@@ -1,6 +1,7 @@
 /* Writes pages for the tests in the browser: iw_make_page KIND FILE. The same on every machine.
  * SPDX-License-Identifier: BSD-3-Clause
  */
+#include <idlewave/analysis.h>
 #include <idlewave/whatif.h>
 
 #include <math.h>
@@ -8,7 +9,6 @@
 #include <string.h>
 
 #include "report/html/html_fleet.h"
-#include "report/html/html_noise.h"
 #include "report/html/html_result.h"
 #include "support/made_bench.h"
 #include "support/made_recording.h"
@@ -103,14 +103,15 @@ static iw_recording *made_recording(void)
 
 static iw_status write_noise(const iw_recording *recording, const char *name, FILE *out)
 {
-    struct iwi_noise_page page = {.recording = recording, .name = name};
-    iw_noise_facts *facts;
+    iw_noise_report_opts opts = IW_NOISE_REPORT_OPTS_INIT;
+    iw_noise_report report;
     iw_status status;
 
-    IW_TRY(iw_noise_facts_new(NULL, recording, 20000.0, &facts));
-    page.facts = facts;
-    status = iwi_noise_html(NULL, &page, out);
-    iw_noise_facts_free(facts);
+    opts.name = name;
+    opts.has_spectrum = true;
+    IW_TRY(iw_noise_report_init(NULL, recording, &opts, &report));
+    status = iw_doc_write(NULL, iw_noise_doc(&report), IW_DOC_HTML, NULL, out);
+    iw_noise_report_release(&report);
     return status;
 }
 

@@ -15,6 +15,9 @@
 /* A source carries a line if their frequencies are the same up to this. */
 static const double SAME_FREQUENCY = 0.01;
 
+/* A line is the tick if their frequencies are the same up to this. */
+static const double SAME_TICK = 0.005;
+
 /* No matter here: the facts want a limit for long detours. */
 static const double LONG_NS = 20000.0;
 
@@ -64,17 +67,6 @@ static size_t line_of(const iw_noise_spectrum *spectrum, double frequency_hz)
     return line;
 }
 
-/* Larger shares first. */
-static int compare_sources(const void *x, const void *y)
-{
-    const iw_spectral_source *a = x, *b = y;
-
-    if (a->share != b->share) {
-        return a->share > b->share ? -1 : 1;
-    }
-    return (a->source > b->source) - (a->source < b->source);
-}
-
 static iw_status find_sources(const iw_log *log, const iw_recording *recording, iw_noise_spectrum *spectrum)
 {
     iw_noise_facts *facts = NULL;
@@ -84,17 +76,38 @@ static iw_status find_sources(const iw_log *log, const iw_recording *recording, 
         return IW_ERR_NOMEM;
     }
     IW_TRY(iw_noise_facts_new(log, recording, LONG_NS, &facts));
-    for (size_t s = 0; s < recording->source_count; s++) {
-        const iw_noise_row *row = &facts->by_source[s];
+    for (size_t s = 0; s < facts->source_count; s++) {
+        const iw_noise_row *row = &facts->sources[s].row;
 
         if (row->period_ns > 0.0) {
-            spectrum->sources[spectrum->source_count++] = (iw_spectral_source){
-                (uint32_t)s, row->period_ns, row->share, line_of(spectrum, 1e9 / row->period_ns)};
+            const size_t line = line_of(spectrum, 1e9 / row->period_ns);
+
+            spectrum->sources[spectrum->source_count++] =
+                (iw_spectral_source){facts->sources[s].source, row->period_ns, row->share,
+                                     line < spectrum->line_count ? line + 1 : 0};
         }
     }
-    qsort(spectrum->sources, spectrum->source_count, sizeof *spectrum->sources, compare_sources);
     iw_noise_facts_free(facts);
     return IW_OK;
+}
+
+/* Which lines may be the kernel's tick: of the rate that the recording says, or else of a usual one. */
+static void find_tick(const iw_recording *recording, iw_noise_spectrum *spectrum)
+{
+    static const double usual_hz[] = {100.0, 250.0, 300.0, 1000.0};
+    const char *said = iw_recording_get(recording, "tick_hz");
+    const double said_hz = said != NULL ? strtod(said, NULL) : 0.0;
+
+    spectrum->is_tick_known = said_hz > 0.0;
+    for (size_t i = 0; i < spectrum->line_count; i++) {
+        iw_spectral_line *line = &spectrum->lines[i];
+
+        for (size_t k = 0; k < (spectrum->is_tick_known ? 1 : sizeof usual_hz / sizeof usual_hz[0]); k++) {
+            const double tick_hz = spectrum->is_tick_known ? said_hz : usual_hz[k];
+
+            line->tick_hz = fabs(line->frequency_hz / tick_hz - 1.0) <= SAME_TICK ? tick_hz : line->tick_hz;
+        }
+    }
 }
 
 static iw_status analyse(const iw_log *log, const iw_recording *detours, iw_noise_spectrum *spectrum)
@@ -108,7 +121,7 @@ static iw_status analyse(const iw_log *log, const iw_recording *detours, iw_nois
     IW_TRY(iwi_find_peaks(log, spectrum, &peaks, &peak_count));
     status = iwi_group_peaks(log, peaks, peak_count, spectrum);
     free(peaks);
-    return status;
+    return status == IW_OK ? iwi_find_points(log, spectrum) : status;
 }
 
 static iw_status describe(const iw_log *log, const iw_recording *recording, iw_noise_spectrum *spectrum)
@@ -145,11 +158,14 @@ iw_status iw_noise_spectrum_new(const iw_log *log, const iw_recording *recording
         return IW_ERR_NOMEM;
     }
     spectrum->opts = *opts;
+    spectrum->probe = recording->probe;
+    spectrum->host = iw_recording_get(recording, "host");
     status = describe(log, &view, spectrum);
     if (status != IW_OK) {
         iw_noise_spectrum_free(spectrum);
         return status;
     }
+    find_tick(recording, spectrum);
     *spectrum_p = spectrum;
     return IW_OK;
 }
@@ -161,6 +177,7 @@ void iw_noise_spectrum_free(iw_noise_spectrum *spectrum)
         free(spectrum->floor);
         free(spectrum->lines);
         free(spectrum->sources);
+        free(spectrum->points);
         free(spectrum);
     }
 }

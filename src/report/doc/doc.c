@@ -8,7 +8,7 @@
 
 #include "base/base.h"
 #include "base/utf8.h"
-#include "report/kinds/report.h"
+#include "report/kinds/noise_report.h"
 
 /* What is added without memory goes here, and is lost. */
 static struct iwi_block *add_block(struct iwi_document *doc, enum iwi_block_kind kind)
@@ -262,6 +262,32 @@ const char *iwi_size(struct iwi_document *doc, uint64_t bytes)
         i++;
     }
     return iwi_say(doc, "%" PRIu64 " %s", bytes, units[i]);
+}
+
+const char *iwi_ns_short(struct iwi_document *doc, double ns)
+{
+    return isnan(ns) ? "-" : iwi_say(doc, "%s", iwi_ns_short_text(ns, (char[IWI_NUMBER_SIZE]){0}));
+}
+
+const char *iwi_ns_round(struct iwi_document *doc, double ns)
+{
+    return isnan(ns) ? "-" : iwi_say(doc, "%s", iwi_ns_round_text(ns, (char[IWI_NUMBER_SIZE]){0}));
+}
+
+const char *iwi_rate(struct iwi_document *doc, double per_second)
+{
+    return isnan(per_second) ? "-"
+                             : iwi_say(doc, "%s", iwi_rate_text(per_second, (char[IWI_NUMBER_SIZE]){0}));
+}
+
+const char *iwi_percent_short(struct iwi_document *doc, double share)
+{
+    return isnan(share) ? "-" : iwi_say(doc, "%s", iwi_share_text(share, (char[IWI_NUMBER_SIZE]){0}));
+}
+
+const char *iwi_count(struct iwi_document *doc, uint64_t count)
+{
+    return iwi_say(doc, "%s", iwi_count_text(count, (char[IWI_NUMBER_SIZE]){0}));
 }
 
 const char *iwi_slower(struct iwi_document *doc, double slowdown)

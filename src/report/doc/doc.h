@@ -42,7 +42,10 @@ struct iwi_kind {
     void (*write_doc)(struct iwi_document *doc, const void *subject);
     iw_status (*check)(const iw_log *log, const char *name,
                        const void *subject); /* of a file: what tables cannot say; or NULL */
-    const struct iwi_asset *style;           /* of its pages, behind that of all; or NULL */
+    /* CSV of what is in no table (each detour), if the subject has it: not one from a file; or NULL. */
+    bool (*has_csv)(const void *subject);
+    iw_status (*write_csv)(const iw_log *log, const void *subject, FILE *out);
+    const struct iwi_asset *style; /* of its pages, behind that of all; or NULL */
 };
 
 /* All kinds that have JSON; ends with NULL. A new one is a line in kinds.c. */
@@ -153,13 +156,18 @@ void iwi_show_figure(struct iwi_document *doc, iw_status made, struct iwi_figure
 /* ---- sentences and numbers, that live in the document ---- */
 
 const char *iwi_say(struct iwi_document *doc, const char *format, ...) IW_PRINTF(2, 3);
-const char *iwi_ns(struct iwi_document *doc, double ns);           /* "1.234 ms", "-" for no time */
-const char *iwi_ps(struct iwi_document *doc, iw_time ps);          /* the same */
-const char *iwi_percent(struct iwi_document *doc, double share);   /* "3.20 %" */
-const char *iwi_factor(struct iwi_document *doc, double factor);   /* "147.8" */
-const char *iwi_si(struct iwi_document *doc, double value);        /* "225 M" */
-const char *iwi_size(struct iwi_document *doc, uint64_t bytes);    /* "64 KiB" */
-const char *iwi_slower(struct iwi_document *doc, double slowdown); /* "41.0 %", "2.431x" */
+const char *iwi_ns(struct iwi_document *doc, double ns);               /* "1.234 ms", "-" for no time */
+const char *iwi_ps(struct iwi_document *doc, iw_time ps);              /* the same */
+const char *iwi_percent(struct iwi_document *doc, double share);       /* "3.20 %" */
+const char *iwi_factor(struct iwi_document *doc, double factor);       /* "147.8" */
+const char *iwi_si(struct iwi_document *doc, double value);            /* "225 M" */
+const char *iwi_size(struct iwi_document *doc, uint64_t bytes);        /* "64 KiB" */
+const char *iwi_ns_short(struct iwi_document *doc, double ns);         /* "2.10 us": three digits */
+const char *iwi_ns_round(struct iwi_document *doc, double ns);         /* "60 s": as short as it can be */
+const char *iwi_rate(struct iwi_document *doc, double per_second);     /* "1.23k/s", "2.5/h" */
+const char *iwi_percent_short(struct iwi_document *doc, double share); /* "0.012 %", "<.001 %" */
+const char *iwi_count(struct iwi_document *doc, uint64_t count);       /* "4001", "31.5 M" */
+const char *iwi_slower(struct iwi_document *doc, double slowdown);     /* "41.0 %", "2.431x" */
 const char *iwi_brackets(struct iwi_document *doc, const char *low, const char *high); /* "[low, high]" */
 
 /* "" for 1, "s" for others. */

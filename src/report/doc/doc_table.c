@@ -69,7 +69,7 @@ static void fit(const struct iwi_block *table, size_t columns, struct layout *la
             widest = i;
         }
     }
-    layout->gap = total_width(table, layout) > columns ? NARROW_GAP : GAP;
+    layout->gap = total_width(table, layout) > columns && table->column_count > 2 ? NARROW_GAP : GAP;
     total = total_width(table, layout);
     if (total > columns && widest < IWI_MOST_COLUMNS) {
         const size_t rest = total - layout->widths[widest];
@@ -117,6 +117,8 @@ static bool write_line(FILE *out, const struct iwi_block *table, const struct la
 
     for (size_t i = 0; i < table->column_count; i++) {
         const size_t length = line_length(rest[i], layout->widths[i]);
+        const bool has_bar = table->columns[i].kind == IWI_BAR && bar_of != NULL &&
+                             bar_of->bar.value != 0.0 && !isnan(bar_of->bar.value);
         size_t width = 0;
 
         for (size_t k = 0; k < length; k++) {
@@ -126,12 +128,12 @@ static bool write_line(FILE *out, const struct iwi_block *table, const struct la
         if (table->columns[i].kind == IWI_NUMBER) {
             pending += layout->widths[i] - width;
         }
-        if (width > 0 || (table->columns[i].kind == IWI_BAR && bar_of != NULL)) {
+        if (width > 0 || has_bar) {
             write_blanks(out, pending);
             pending = 0;
         }
         (void)fwrite(rest[i], 1, length, out);
-        if (table->columns[i].kind == IWI_BAR && bar_of != NULL) {
+        if (has_bar) {
             width = write_bar_cell(out, layout, bar_of->bar.value, layout->widths[i]);
         }
         pending += table->columns[i].kind == IWI_NUMBER ? (width > 0 ? 0 : width) : layout->widths[i] - width;

@@ -51,7 +51,9 @@ bool iw_doc_has_format(iw_doc doc, iw_doc_format format)
 {
     switch (format) {
     case IW_DOC_JSON: return doc.kind->schema_id != NULL;
-    case IW_DOC_CSV: return doc.kind->schema != NULL && iwi_schema_has_csv(doc.kind->schema);
+    case IW_DOC_CSV:
+        return (doc.kind->has_csv != NULL && doc.kind->has_csv(doc.subject)) ||
+               (doc.kind->schema != NULL && iwi_schema_has_csv(doc.kind->schema));
     default: return true;
     }
 }
@@ -76,6 +78,9 @@ iw_status iw_doc_write(const iw_log *log, iw_doc what, iw_doc_format format, con
 
     if (!iw_doc_has_format(what, format)) {
         return iwi_fail(log, IW_ERR_USAGE, "there is no CSV of this kind of result (%s)", what.kind->name);
+    }
+    if (format == IW_DOC_CSV && what.kind->write_csv != NULL) {
+        return what.kind->write_csv(log, what.subject, out);
     }
     if (format == IW_DOC_CSV) {
         iwi_schema_csv(what.kind->schema, what.subject, out);

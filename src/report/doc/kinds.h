@@ -12,12 +12,16 @@ extern const struct iwi_kind iwi_fit_kind;
 extern const struct iwi_kind iwi_forecast_kind;
 extern const struct iwi_kind iwi_model_kind;
 extern const struct iwi_kind iwi_net_kind;
+extern const struct iwi_kind iwi_noise_edit_kind;
+extern const struct iwi_kind iwi_noise_kind;
+extern const struct iwi_kind iwi_noise_spectrum_kind;
+extern const struct iwi_kind iwi_record_kind;
+extern const struct iwi_kind iwi_study_kind;
 extern const struct iwi_kind iwi_verify_kind;
 extern const struct iwi_kind iwi_wave_kind;
 
 extern const struct iwi_kind iwi_study_estimate_kind;
 
 /* A study has its folder instead of JSON. */
-extern const struct iwi_kind iwi_study_kind;
 
 #endif

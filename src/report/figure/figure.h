@@ -87,6 +87,7 @@ struct iwi_mark {
     bool is_thin;
     bool is_filled;    /* lines, steps: down to the axis */
     const char *label; /* in the legend; NULL: not there */
+    size_t stands_for; /* dots: how many each of them stands for; 0: itself */
     size_t count, room;
     double *numbers;        /* iwi_mark_numbers(kind) for each item */
     const char **texts;     /* a name or note for each item, or NULL */

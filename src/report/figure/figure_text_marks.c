@@ -22,12 +22,14 @@ struct crowd {
     uint8_t dots;
 };
 
-static void add_dot(const struct iwi_canvas *canvas, struct crowd *crowds, double x_value, double y_value)
+static void add_dot(const struct iwi_canvas *canvas, struct crowd *crowds, const struct iwi_mark *mark,
+                    size_t item)
 {
     /* bits of U+2800 + bits, by [row of dots from the top][column of dots] */
     static const uint8_t bits[DOTS_DOWN][DOTS_ACROSS] = {
         {0x01, 0x08}, {0x02, 0x10}, {0x04, 0x20}, {0x40, 0x80}};
-    const double across = iwi_scale_at(&canvas->x, x_value), up = iwi_scale_at(&canvas->y, y_value);
+    const double across = iwi_scale_at(&canvas->x, iwi_mark_item(mark, item)[0]);
+    const double up = iwi_scale_at(&canvas->y, iwi_mark_item(mark, item)[1]);
     struct crowd *crowd;
     size_t x, y;
 
@@ -37,7 +39,7 @@ static void add_dot(const struct iwi_canvas *canvas, struct crowd *crowds, doubl
     x = iwi_step_of(across, canvas->columns * DOTS_ACROSS);
     y = canvas->rows * DOTS_DOWN - 1 - iwi_step_of(up, canvas->rows * DOTS_DOWN);
     crowd = &crowds[y / DOTS_DOWN * canvas->columns + x / DOTS_ACROSS];
-    crowd->count++;
+    crowd->count += mark->stands_for > 0 ? mark->stands_for : 1;
     crowd->dots |= bits[y % DOTS_DOWN][x % DOTS_ACROSS];
 }
 
@@ -65,7 +67,7 @@ void iwi_canvas_dots(struct iwi_canvas *canvas)
         const struct iwi_mark *mark = canvas->figure->marks[m];
 
         for (size_t i = 0; mark->kind == IWI_MARK_DOTS && i < mark->count; i++) {
-            add_dot(canvas, crowds, iwi_mark_item(mark, i)[0], iwi_mark_item(mark, i)[1]);
+            add_dot(canvas, crowds, mark, i);
         }
     }
     for (size_t i = 0; crowds != NULL && i < cells; i++) {

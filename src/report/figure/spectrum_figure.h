@@ -7,10 +7,8 @@
 #include "report/figure/figure.h"
 #include "report/kinds/spectrum_report.h"
 
-/* Power and floor over frequency, lines named; *figure_p is NULL where there is no power. So many points: a
- * column of a terminal or some of a screen. */
+/* Power and floor over frequency, lines named; *figure_p is NULL where there is no power. */
 IW_NODISCARD iw_status iwi_spectrum_figure(const iw_log *log, const iw_noise_spectrum *spectrum,
-                                           size_t points, struct iwi_figure **figure_p);
-enum { IWI_SPECTRUM_POINTS = 600 }; /* of a page or file */
+                                           struct iwi_figure **figure_p);
 
 #endif

@@ -1,4 +1,4 @@
-/* Short numbers, safe names, and the order of sources.
+/* Short numbers, safe names, and names in tables.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include "report/kinds/noise_report.h"
@@ -7,8 +7,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/recording_stats.h"
 #include "base/base.h"
+
+static const char *class_at(unsigned kind)
+{
+    return kind < IW_CLASSES ? iw_class_name((iw_class)kind) : NULL;
+}
+
+static const struct iwi_field source_fields[] = {
+    IWI_ENUM(iw_source, kind, "class", class_at),
+    IWI_CHARS(iw_source, name),
+};
+const struct iwi_schema iwi_source_schema = IWI_SCHEMA(iw_source, source_fields);
+
+const char *iwi_probe_at(unsigned probe)
+{
+    return probe <= IW_PROBE_FTQ ? iw_probe_name((iw_probe)probe) : NULL;
+}
+
+const char *iwi_rung_at(unsigned rung)
+{
+    return rung <= IW_RUNG_OSNOISE ? iw_rung_name((iw_rung)rung) : NULL;
+}
 
 /* Decimals that leave three significant digits of a value below 1000. */
 static int decimals_of(double value)
@@ -135,40 +155,4 @@ const char *iwi_host_name(const iw_recording *recording, const char *name)
     const char *host = iw_recording_get(recording, "host");
 
     return host != NULL && host[0] != '\0' ? host : name;
-}
-
-/* Larger shares first, equal ones in the order of their numbers. */
-static int compare_rows(const void *a, const void *b, void *arg)
-{
-    const size_t x = *(const size_t *)a, y = *(const size_t *)b;
-    const iw_noise_row *rows = arg;
-
-    if (rows[x].share != rows[y].share) {
-        return rows[x].share > rows[y].share ? -1 : 1;
-    }
-    return (x > y) - (x < y);
-}
-
-size_t iwi_order_rows(const iw_noise_row *rows, size_t row_count, size_t *order)
-{
-    size_t count = 0;
-
-    for (size_t i = 0; i < row_count; i++) {
-        if (rows[i].count > 0) {
-            order[count++] = i;
-        }
-    }
-    qsort_r(order, count, sizeof *order, compare_rows, (void *)rows);
-    return count;
-}
-
-iw_status iwi_detours_of(const iw_log *log, const iw_recording *recording, const iw_recording **detours_p,
-                         iw_recording **losses_p)
-{
-    *losses_p = NULL;
-    if (recording->probe != IW_PROBE_SELFISH) {
-        IW_TRY(iwi_losses_new(log, recording, losses_p));
-    }
-    *detours_p = *losses_p != NULL ? *losses_p : recording;
-    return IW_OK;
 }

@@ -1,7 +1,7 @@
 /* What is said about an edited recording, as text and as JSON.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include <idlewave/recording.h>
+#include <idlewave/analysis.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,25 +10,27 @@
 #include "support/made_recording.h"
 #include "support/support.h"
 
-typedef iw_status (*writer)(const iw_log *log, const iw_edit *edit, const iw_recording *recording,
-                            const char *path, FILE *out);
-
-/* What `write` writes; to be freed. */
-static char *written(writer write, const iw_edit *edit, const iw_recording *recording)
+/* What is written of it; to be freed. */
+static char *written(iw_doc_format format, const iw_edit *edit, const iw_recording *recording)
 {
+    const iw_noise_report_opts opts = IW_NOISE_REPORT_OPTS_INIT;
+    iw_edit_report report = {.file = "part.h5", .edit = *edit};
     char *text = NULL;
     size_t size;
     FILE *out = open_memstream(&text, &size);
 
     assert_non_null(out);
-    assert_ok(write(NULL, edit, recording, "part.h5", out));
+    assert_ok(iw_noise_report_init(NULL, recording, &opts, &report.noise));
+    assert_ok(iw_doc_write(NULL, iw_edit_doc(&report), format, NULL, out));
+    iw_noise_report_release(&report.noise);
     assert_int_equal(fclose(out), 0);
     return text;
 }
 
-static void assert_says(writer write, const iw_edit *edit, const iw_recording *recording, const char *part)
+static void assert_says(iw_doc_format format, const iw_edit *edit, const iw_recording *recording,
+                        const char *part)
 {
-    char *text = written(write, edit, recording);
+    char *text = written(format, edit, recording);
 
     if (strstr(text, part) == NULL) {
         fail_msg("lacks '%s':\n%s", part, text);
@@ -58,7 +60,7 @@ static const iw_edit sample_cut = {.kind = IW_EDIT_CUT,
 static void a_cut_says_what_it_kept_and_what_noise_was_before(void **state)
 {
     iw_recording *recording = sample();
-    char *text = written(iw_edit_write_text, &sample_cut, recording);
+    char *text = written(IW_DOC_TEXT, &sample_cut, recording);
 
     (void)state;
     assert_string_equal(text,
@@ -78,9 +80,9 @@ static void samples_are_called_samples(void **state)
     recording->quantum_ns = 1000;
     iwt_sample(recording, 0, 0, 1000.0);
     iwt_sample(recording, 0, 1000, 1010.0);
-    assert_says(iw_edit_write_text, &edit, recording, "kept 2 of 4 samples on 1 of 1 CPU, 1 ms. ");
-    assert_says(iw_edit_write_text, &edit, recording, "the worst sample lost 10 ns.");
-    assert_says(iw_edit_write_json, &edit, recording, "\"share\": null");
+    assert_says(IW_DOC_TEXT, &edit, recording, "kept 2 of 4 samples on 1 of 1 CPU, 1 ms. ");
+    assert_says(IW_DOC_TEXT, &edit, recording, "the worst sample lost 10 ns.");
+    assert_says(IW_DOC_JSON, &edit, recording, "\"share\": null");
     iw_recording_free(recording);
 }
 
@@ -93,9 +95,8 @@ static void a_merge_says_which_numbers_changed(void **state)
     (void)state;
     recording->cpus[1].length_ns = 2000000000;
     iwt_attribute(recording, "merged", "a.h5: 0 | b\033.h5: 0 as 1");
-    assert_says(iw_edit_write_text, &edit, recording,
-                "10 detours on 2 CPUs of 2 recordings, 1 s to 2 s each.");
-    assert_says(iw_edit_write_text, &edit, recording,
+    assert_says(IW_DOC_TEXT, &edit, recording, "10 detours on 2 CPUs of 2 recordings, 1 s to 2 s each.");
+    assert_says(IW_DOC_TEXT, &edit, recording,
                 "1 CPU got a new number, because\nothers have theirs (a.h5: 0 | b?.h5: 0 as 1).");
     iw_recording_free(recording);
 }
@@ -107,10 +108,10 @@ static void a_quiet_synthesis_and_one_with_a_threshold(void **state)
 
     (void)state;
     assert_says(
-        iw_edit_write_text, &edit, recording,
+        IW_DOC_TEXT, &edit, recording,
         "part.h5: 0 detours on 1 CPU, 60 s. Noise takes 0.00 % of the time. 12,345\nshorter detours are");
-    assert_says(iw_edit_write_json, &edit, recording, "\"before\": null");
-    assert_says(iw_edit_write_json, &edit, recording, "\"too_short\": 12345");
+    assert_says(IW_DOC_JSON, &edit, recording, "\"before\": null");
+    assert_says(IW_DOC_JSON, &edit, recording, "\"too_short\": 12345");
     iw_recording_free(recording);
 }
 
@@ -119,24 +120,15 @@ static void json_has_all_numbers(void **state)
     iw_recording *recording = sample();
 
     (void)state;
-    assert_says(iw_edit_write_json, &sample_cut, recording,
-                "{\n"
-                "  \"schema\": \"idlewave.noise-edit/1\",\n"
+    assert_says(IW_DOC_JSON, &sample_cut, recording,
                 "  \"edit\": \"cut\",\n"
                 "  \"file\": \"part.h5\",\n"
-                "  \"probe\": \"selfish\",\n"
-                "  \"cpus\": [\n    0,\n    1\n  ],\n"
-                "  \"watched_ns\": 2000000000,\n"
-                "  \"count\": 10,\n"
-                "  \"share\": 0.005,\n"
-                "  \"max_ns\": 1000000,\n"
-                "  \"sources\": [\n    {\n      \"class\": \"irq\",\n      \"name\": \"tick\",\n"
-                "      \"count\": 10,\n      \"share\": 0.005\n    }\n  ],\n"
                 "  \"before\": {\n    \"recordings\": 1,\n    \"cpus\": 4,\n"
-                "    \"count\": 1234567,\n    \"share\": 0.05\n  },\n"
+                "    \"detours\": 1234567,\n    \"samples\": 0,\n    \"busy_ns\": 200000000,\n"
+                "    \"watched_ns\": 4000000000,\n    \"share\": 0.05\n  },\n"
                 "  \"too_short\": 0,\n"
-                "  \"renumbered\": 0,\n"
-                "  \"merged\": null,\n");
+                "  \"renumbered\": 0,\n");
+    assert_says(IW_DOC_JSON, &sample_cut, recording, "  \"share\": 0.005,\n");
     iw_recording_free(recording);
 }
 

@@ -12,7 +12,7 @@
 
 static void assert_csv(iw_recording *recording, const char *expected)
 {
-    char *text = noise_csv(recording);
+    char *text = noise_written(recording, false, IW_DOC_CSV);
 
     assert_string_equal(text, expected);
     free(text);

@@ -63,13 +63,14 @@ static void install(const struct fake *fake, const char *script)
 
 static iw_status plot(iw_recording *recording, const char *path, struct iwt_log *l)
 {
-    iw_noise_facts *facts = NULL;
+    const iw_noise_report_opts opts = IW_NOISE_REPORT_OPTS_INIT;
+    iw_noise_report report;
     iw_status status;
 
     iwt_log_init(l);
-    assert_ok(iw_noise_facts_new(&l->log, recording, 20000.0, &facts));
-    status = iw_noise_plot(&l->log, recording, facts, "node.h5", path);
-    iw_noise_facts_free(facts);
+    assert_ok(iw_noise_report_init(&l->log, recording, &opts, &report));
+    status = iw_doc_plot(&l->log, iw_noise_doc(&report), path);
+    iw_noise_report_release(&report);
     iw_recording_free(recording);
     return status;
 }
@@ -101,7 +102,7 @@ static void script_holds_points_rates_and_titles(void **state)
     read_picture(fake, text, sizeof text);
     assert_in(text, "$data0 << END\n 30000000000 10000000\n 45000000000 5000\nEND\n");
     assert_in(text, "$data1 << END\n 1000000 2000\nEND\n");
-    assert_in(text, "set multiplot title 'node07: 0.008 % noise, 2 CPUs, 60 s'\n");
+    assert_in(text, "set multiplot title 'Noise of node07'\n");
     assert_in(text, "Left reverse"); /* names beside their points */
     assert_in(text, "title 'cron'");
     assert_in(text, "title 'local_timer'");
@@ -122,7 +123,7 @@ static void names_cannot_leave_their_quotes(void **state)
     assert_ok(plot(recording, fake->picture, &l));
     read_picture(fake, text, sizeof text);
     assert_in(text, "title 'x'.\"'\".'; system('.\"'\".'true'.\"'\".')'");
-    assert_in(text, "set multiplot title 'a'.\"'\".'?system('.\"'\".'true'.\"'\".'): ");
+    assert_in(text, "set multiplot title 'Noise of a'.\"'\".'?system('.\"'\".'true'.\"'\".')'\n");
 }
 
 static void start_files_of_users_are_not_read(void **state)
@@ -204,7 +205,7 @@ static void nothing_to_draw_is_told(void **state)
     const struct fake *fake = *state;
     struct iwt_log l;
 
-    assert_status(plot(iwt_recording(1, 1000), fake->picture, &l), IW_ERR_RANGE);
+    assert_status(plot(iwt_recording(1, 1000), fake->picture, &l), IW_ERR_USAGE);
     iwt_assert_logged(&l, "nothing to draw");
 }
 

@@ -16,7 +16,7 @@
 
 static json_t *written(const iw_recording *recording)
 {
-    char *text = noise_json(recording);
+    char *text = noise_written(recording, false, IW_DOC_JSON);
     json_error_t error;
     json_t *object = json_loads(text, 0, &error);
 
@@ -61,10 +61,12 @@ static void keys_are_those_of_the_contract_in_their_order(void **state)
     json_t *object = written(recording);
 
     (void)state;
-    assert_keys(object,
-                "schema name probe rung quantum_ns watched_ns count rate_hz share median_ns p99_ns max_ns "
-                "dropped long_ns critical_ranks rare_limit_ns sources cpus warnings attributes version");
-    assert_string_equal(string_at(object, "schema"), "idlewave.noise/1");
+    assert_keys(
+        object,
+        "schema version verdict notes name probe rung has_sources quantum_ns watched_ns count rate_hz "
+        "share median_ns p99_ns max_ns dropped long_ns critical_ranks rare_limit_ns sources cpus "
+        "attributes spectrum no_spectrum picture");
+    assert_string_equal(string_at(object, "schema"), "idlewave.noise/2");
     assert_string_equal(string_at(object, "name"), "node.h5");
     assert_string_equal(string_at(object, "probe"), "selfish");
     assert_string_equal(string_at(object, "rung"), "tracefs");
@@ -103,7 +105,7 @@ static void sources_and_cpus_have_rows(void **state)
     iw_recording_free(recording);
 }
 
-static void warnings_and_attributes_are_there(void **state)
+static void notes_and_attributes_are_there(void **state)
 {
     iw_recording *recording = noise_sample();
     json_t *object;
@@ -112,8 +114,30 @@ static void warnings_and_attributes_are_there(void **state)
     recording->cpus[0].dropped = 3;
     object = written(recording);
     assert_number(object, "dropped", 3);
-    assert_int_equal(json_array_size(json_object_get(object, "warnings")), 2);
+    assert_int_equal(json_array_size(json_object_get(object, "notes")), 2);
     assert_string_equal(string_at(json_object_get(object, "attributes"), "host"), "node07");
+    json_decref(object);
+    iw_recording_free(recording);
+}
+
+static void what_is_drawn_is_there(void **state)
+{
+    iw_recording *recording = noise_sample();
+    json_t *object = written(recording), *picture = json_object_get(object, "picture");
+    json_t *points = json_object_get(picture, "points"), *bins = json_object_get(picture, "bins");
+    json_t *by_source;
+
+    (void)state;
+    assert_keys(picture, "length_ns count longest_count stride points bins");
+    assert_number(picture, "count", 3);
+    assert_int_equal(json_array_size(points), 3);
+    assert_number(json_array_get(points, 0), "duration_ns", 1e7); /* the longest first */
+    assert_number(json_array_get(points, 2), "source", 1);        /* local_timer */
+    assert_number(json_array_get(bins, 0), "from_ns", 2000);
+    assert_number(json_array_get(bins, json_array_size(bins) - 1), "to_ns", 1.5e7);
+    by_source = json_object_get(json_array_get(bins, 0), "by_source");
+    assert_int_equal(json_integer_value(json_array_get(by_source, 0)), 0);
+    assert_int_equal(json_integer_value(json_array_get(by_source, 1)), 1);
     json_decref(object);
     iw_recording_free(recording);
 }
@@ -148,7 +172,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(keys_are_those_of_the_contract_in_their_order),
         cmocka_unit_test(sources_and_cpus_have_rows),
-        cmocka_unit_test(warnings_and_attributes_are_there),
+        cmocka_unit_test(notes_and_attributes_are_there),
+        cmocka_unit_test(what_is_drawn_is_there),
         cmocka_unit_test(what_does_not_exist_is_null),
         cmocka_unit_test(names_that_are_no_utf8_are_made_so),
     };

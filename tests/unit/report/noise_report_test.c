@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/html/html_noise.h"
 #include "support/made_recording.h"
 #include "support/support.h"
 
+#include "noise_sample.h"
+
 static const int64_t SECOND_NS = 1000000000;
-static const double LONG_NS = 20000.0;
 
 /* 10 us every millisecond, for so long. */
 static iw_recording *ticking(int64_t length_ns)
@@ -25,29 +25,9 @@ static iw_recording *ticking(int64_t length_ns)
     return recording;
 }
 
-/* Nothing may be logged: what is too short is no error. */
 static char *written(const iw_recording *recording, bool is_page)
 {
-    struct iwi_noise_page page = {.recording = recording, .name = "node.h5"};
-    iw_noise_facts *facts = NULL;
-    char *text = NULL;
-    size_t size;
-    FILE *out = open_memstream(&text, &size);
-    struct iwt_log l;
-
-    iwt_log_init(&l);
-    assert_non_null(out);
-    assert_ok(iw_noise_facts_new(&l.log, recording, LONG_NS, &facts));
-    page.facts = facts;
-    if (is_page) {
-        assert_ok(iwi_noise_html(&l.log, &page, out));
-    } else {
-        assert_ok(iw_noise_write_report(&l.log, recording, facts, "node.h5", out));
-    }
-    iw_noise_facts_free(facts);
-    assert_int_equal(fclose(out), 0);
-    assert_string_equal(l.text, "");
-    return text;
+    return noise_written(recording, true, is_page ? IW_DOC_HTML : IW_DOC_TEXT);
 }
 
 static void assert_says(iw_recording *recording, bool is_page, const char *part)
@@ -63,7 +43,7 @@ static void assert_says(iw_recording *recording, bool is_page, const char *part)
     free(text);
 }
 
-static void the_text_ends_with_the_spectrum(void **state)
+static void the_text_has_the_spectrum(void **state)
 {
     iw_recording *recording = ticking(10 * SECOND_NS);
 
@@ -89,7 +69,7 @@ static void the_page_has_lines_plot_and_table(void **state)
 
 static void too_short_is_a_sentence(void **state)
 {
-    static const char sentence[] = "Which frequencies it has cannot be told: too short for a spectrum up to ";
+    static const char sentence[] = "Its frequencies are not known: too short for a spectrum up to ";
     iw_recording *recording = ticking(5000000);
 
     (void)state;
@@ -115,7 +95,7 @@ static void silence_has_no_plot(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_text_ends_with_the_spectrum),
+        cmocka_unit_test(the_text_has_the_spectrum),
         cmocka_unit_test(the_page_has_lines_plot_and_table),
         cmocka_unit_test(too_short_is_a_sentence),
         cmocka_unit_test(silence_has_no_plot),

@@ -7,8 +7,6 @@
 #include "support/made_recording.h"
 #include "support/support.h"
 
-static const double LONG_NS = 20000.0;
-
 iw_recording *noise_sample(void)
 {
     iw_recording *recording = iwt_recording(2, INT64_C(60000000000));
@@ -23,48 +21,30 @@ iw_recording *noise_sample(void)
     return recording;
 }
 
-enum kind { TEXT, JSON, CSV };
-
-static char *written(const iw_recording *recording, enum kind kind)
+char *noise_written(const iw_recording *recording, bool has_spectrum, iw_doc_format format)
 {
+    iw_noise_report_opts opts = IW_NOISE_REPORT_OPTS_INIT;
     char *text = NULL;
     size_t size;
     FILE *out = open_memstream(&text, &size);
-    iw_noise_facts *facts = NULL;
+    iw_noise_report report;
     struct iwt_log l;
 
     iwt_log_init(&l);
     assert_non_null(out);
-    assert_ok(iw_noise_facts_new(&l.log, recording, LONG_NS, &facts));
-    switch (kind) {
-    case TEXT: assert_ok(iw_noise_write_text(&l.log, recording, facts, "node.h5", out)); break;
-    case JSON: assert_ok(iw_noise_write_json(&l.log, recording, facts, "node.h5", out)); break;
-    case CSV: assert_ok(iw_noise_write_csv(&l.log, recording, out)); break;
-    }
-    iw_noise_facts_free(facts);
+    opts.name = "node.h5";
+    opts.has_spectrum = has_spectrum;
+    assert_ok(iw_noise_report_init(&l.log, recording, &opts, &report));
+    assert_ok(iw_doc_write(&l.log, iw_noise_doc(&report), format, NULL, out));
+    iw_noise_report_release(&report);
     assert_int_equal(fclose(out), 0);
     assert_string_equal(l.text, "");
     return text;
 }
 
-char *noise_text(const iw_recording *recording)
-{
-    return written(recording, TEXT);
-}
-
-char *noise_json(const iw_recording *recording)
-{
-    return written(recording, JSON);
-}
-
-char *noise_csv(const iw_recording *recording)
-{
-    return written(recording, CSV);
-}
-
 static char *unwrapped(const iw_recording *recording)
 {
-    char *text = noise_text(recording), *to = text;
+    char *text = noise_written(recording, false, IW_DOC_TEXT), *to = text;
 
     for (const char *from = text; *from != '\0'; from++) {
         const char c = *from == '\n' ? ' ' : *from;

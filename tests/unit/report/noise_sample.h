@@ -10,10 +10,9 @@
  * CPU 5. The host is node07. Freed by iw_recording_free(). */
 iw_recording *noise_sample(void);
 
-/* What they write, to be freed; success is asserted. The file is called "node.h5". */
-char *noise_text(const iw_recording *recording);
-char *noise_json(const iw_recording *recording);
-char *noise_csv(const iw_recording *recording);
+/* What is written of it, to be freed; success is asserted, without a message. The file is called "node.h5".
+ */
+char *noise_written(const iw_recording *recording, bool has_spectrum, iw_doc_format format);
 
 /* Line breaks in the text become spaces, and runs of spaces one: what wrapping and tables add. */
 void noise_assert_says(const iw_recording *recording, const char *part);

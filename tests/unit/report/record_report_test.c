@@ -1,7 +1,7 @@
 /* What is said about a fresh recording, as text and as JSON.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include <idlewave/measure.h>
+#include <idlewave/analysis.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,17 +10,18 @@
 #include "support/made_recording.h"
 #include "support/support.h"
 
-typedef iw_status (*writer)(const iw_log *log, const iw_recording *recording, const char *path, FILE *out);
-
-/* What `write` writes; to be freed. */
-static char *written(writer write, const iw_recording *recording)
+/* What is written of it; to be freed. */
+static char *written(iw_doc_format format, const iw_recording *recording)
 {
+    iw_record_report report;
     char *text = NULL;
     size_t size;
     FILE *out = open_memstream(&text, &size);
 
     assert_non_null(out);
-    assert_ok(write(NULL, recording, "node.h5", out));
+    assert_ok(iw_record_report_init(NULL, recording, "node.h5", &report));
+    assert_ok(iw_doc_write(NULL, iw_record_doc(&report), format, NULL, out));
+    iw_noise_report_release(&report.noise);
     assert_int_equal(fclose(out), 0);
     return text;
 }
@@ -48,25 +49,22 @@ static iw_recording *sample(void)
     return recording;
 }
 
-static void the_verdict_comes_first_and_the_next_step_last(void **state)
+static void the_verdict_comes_first(void **state)
 {
     iw_recording *recording = sample();
-    char *text = written(iw_measure_write_text, recording);
+    char *text = written(IW_DOC_TEXT, recording);
 
     (void)state;
     assert_int_equal(strncmp(text, "node7 loses 1.00 % of its CPUs to noise (2 CPUs, 1 s); ", 55), 0);
     assert_has(text, "the longest detour took\n100 us.");
-    assert_has(text, "\n"
-                     "  detours     200, 100/s on each CPU\n"
-                     "  t_min       20.0 ns: detours shorter than 180 ns are not seen,\n"
-                     "              nor is noise faster than 25 MHz\n"
-                     "  dropped     none\n"
-                     "  sources     unknown: nothing told them\n"
-                     "  reach       estimates for a million ranks that meet each 10 ms, and more\n"
-                     "  file        node.h5\n"
-                     "\n"
-                     "Next: idlewave noise show node.h5\n"
-                     "      idlewave simulate --pattern allreduce --ranks 1Ki --noise node.h5\n");
+    assert_has(text, "\n\n"
+                     "detours  200, 100/s on each CPU\n"
+                     "t_min    20.0 ns: detours shorter than 180 ns are not seen, nor is noise faster\n"
+                     "         than 25 MHz\n"
+                     "dropped  none\n"
+                     "sources  unknown: nothing identified them\n"
+                     "reach    estimates for a million ranks that meet each 10 ms, and more\n"
+                     "file     node.h5\n");
     free(text);
     iw_recording_free(recording);
 }
@@ -80,16 +78,16 @@ static void the_reach_is_told(void **state)
     (void)state;
     iwt_detour(recording, 0, 0, 20000, 0);
     iwt_detour(recording, 0, 1000000, 900000000, 0);
-    text = written(iw_measure_write_text, recording);
-    assert_has(text, "  reach       too short for estimates of what noise costs: lower bounds only\n");
+    text = written(IW_DOC_TEXT, recording);
+    assert_has(text, "reach    too short for estimates of what noise costs: lower bounds only\n");
     free(text);
     for (int64_t i = 1; i <= 900; i++) {
         iwt_detour(recording, 0, 1000000000 + i * 100000000, 1000000 / i, 0);
     }
     recording->cpus[0].duration_ns[1] = 1000000;
-    text = written(iw_measure_write_text, recording);
-    assert_has(text, "  reach       estimates for up to ");
-    assert_has(text, "              10 ms; lower bounds for more\n");
+    text = written(IW_DOC_TEXT, recording);
+    assert_has(text, "reach    estimates for up to ");
+    assert_has(text, " each 10 ms; lower\n");
     free(text);
     iw_recording_free(recording);
 }
@@ -112,12 +110,12 @@ static void sources_are_told_with_who_told_them(void **state)
     for (size_t i = 0; i < 20; i++) {
         recording->cpus[1].source[i] = tick;
     }
-    text = written(iw_measure_write_text, recording);
-    assert_has(text, "  sources     told by switches: 400 events, 99.0 % of them in detours\n"
-                     "  largest     0.60 % of the time: thread daemon\n"
-                     "              0.40 % of the time: unknown\n");
-    assert_has(text, "\n\nSources could be told better. What did not work here: osnoise, tracefs (needs\n"
-                     "root).\n\nNext: ");
+    text = written(IW_DOC_TEXT, recording);
+    assert_has(text, "sources  identified with switches: 400 events, 99.0 % of them in detours\n"
+                     "largest  0.60 % of the time: thread daemon\n"
+                     "         0.40 % of the time: unknown\n");
+    assert_has(text, "\n\nMore sources could be identified. What did not work here: osnoise, tracefs\n"
+                     "(needs root).\n");
     free(text);
     iw_recording_free(recording);
 }
@@ -130,9 +128,9 @@ static void dropped_detours_are_told_with_a_remedy(void **state)
     (void)state;
     recording->cpus[1].dropped = 17;
     recording->cpus[1].length_ns = 995000000;
-    text = written(iw_measure_write_text, recording);
-    assert_has(text, "  dropped     17: room ended after 995 ms, later detours do not count;\n"
-                     "              more --events or a higher --threshold help\n");
+    text = written(IW_DOC_TEXT, recording);
+    assert_has(text, "dropped  17: room ended after 995 ms, later detours do not count; room for more\n"
+                     "         events or a higher threshold helps\n");
     free(text);
     iw_recording_free(recording);
 }
@@ -149,9 +147,9 @@ static void samples_of_work_are_told_as_such(void **state)
     iwt_sample(recording, 0, 0, 980000.0);
     iwt_sample(recording, 0, 980000, 1040000.0);
     iwt_sample(recording, 0, 2020000, 980000.0);
-    text = written(iw_measure_write_text, recording);
-    assert_has(text, "  samples     3\n"
-                     "  t_min       980 us, the work of a quantum at its best\n");
+    text = written(IW_DOC_TEXT, recording);
+    assert_has(text, "samples  3\n"
+                     "t_min    980 us, the work of a quantum at its best\n");
     free(text);
     iw_recording_free(recording);
 }
@@ -159,43 +157,20 @@ static void samples_of_work_are_told_as_such(void **state)
 static void json_says_the_same(void **state)
 {
     iw_recording *recording = sample();
-    char *text = written(iw_measure_write_json, recording);
+    char *text = written(IW_DOC_JSON, recording);
 
     (void)state;
-    assert_string_equal(text, "{\n"
-                              "  \"schema\": \"idlewave.record/1\",\n"
-                              "  \"file\": \"node.h5\",\n"
-                              "  \"host\": \"node7\",\n"
-                              "  \"cpus\": [\n"
-                              "    0,\n"
-                              "    1\n"
-                              "  ],\n"
-                              "  \"probe\": \"selfish\",\n"
-                              "  \"rung\": \"none\",\n"
-                              "  \"attribution_note\": null,\n"
-                              "  \"clock\": \"tsc\",\n"
-                              "  \"command\": \"idlewave record\",\n"
-                              "  \"version\": \"" IW_VERSION "\",\n"
-                              "  \"watched_ns\": 2000000000,\n"
-                              "  \"share\": 0.01,\n"
-                              "  \"count\": 200,\n"
-                              "  \"rate_hz\": 100,\n"
-                              "  \"max_ns\": 100000,\n"
-                              "  \"dropped\": 0,\n"
-                              "  \"t_min_ns\": 20,\n"
-                              "  \"threshold_ns\": 180,\n"
-                              "  \"detection_limit_hz\": 25000000,\n"
-                              "  \"reach\": [\n"
-                              "    {\n"
-                              "      \"work_ns\": 1000000,\n"
-                              "      \"ranks\": 536870912\n"
-                              "    },\n"
-                              "    {\n"
-                              "      \"work_ns\": 10000000,\n"
-                              "      \"ranks\": 536870912\n"
-                              "    }\n"
-                              "  ]\n"
-                              "}\n");
+    assert_has(text, "  \"schema\": \"idlewave.record/2\",\n");
+    assert_has(text, "  \"file\": \"node.h5\",\n");
+    assert_has(text, "  \"probe\": \"selfish\",\n  \"rung\": \"none\",\n");
+    assert_has(text, "  \"watched_ns\": 2000000000,\n  \"count\": 200,\n  \"rate_hz\": 100,\n"
+                     "  \"share\": 0.01,\n");
+    assert_has(text, "    \"host\": \"node7\",\n");
+    assert_has(text, "  \"t_min_ns\": 20,\n  \"threshold_ns\": 180,\n  \"detection_limit_hz\": 25000000,\n"
+                     "  \"reach\": [\n"
+                     "    {\n      \"work_ns\": 1000000,\n      \"ranks\": 536870912\n    },\n"
+                     "    {\n      \"work_ns\": 10000000,\n      \"ranks\": 536870912\n    }\n"
+                     "  ]\n}\n");
     free(text);
     iw_recording_free(recording);
 }
@@ -203,10 +178,10 @@ static void json_says_the_same(void **state)
 static void json_has_null_for_what_is_not_known(void **state)
 {
     iw_recording *recording = iwt_recording(1, 1000);
-    char *text = written(iw_measure_write_json, recording);
+    char *text = written(IW_DOC_JSON, recording);
 
     (void)state;
-    assert_has(text, "\"host\": null");
+    assert_has(text, "\"critical_ranks\": null");
     assert_has(text, "\"share\": 0,");
     free(text);
     iw_recording_free(recording);
@@ -215,6 +190,7 @@ static void json_has_null_for_what_is_not_known(void **state)
 static void a_full_disk_is_an_error(void **state)
 {
     iw_recording *recording = sample();
+    iw_record_report report;
     struct iwt_log log;
     FILE *out = fopen("/dev/full", "w");
 
@@ -224,7 +200,9 @@ static void a_full_disk_is_an_error(void **state)
         skip();
     }
     iwt_log_init(&log);
-    assert_status(iw_measure_write_text(&log.log, recording, "node.h5", out), IW_ERR_IO);
+    assert_ok(iw_record_report_init(NULL, recording, "node.h5", &report));
+    assert_status(iw_doc_write(&log.log, iw_record_doc(&report), IW_DOC_TEXT, NULL, out), IW_ERR_IO);
+    iw_noise_report_release(&report.noise);
     assert_int_equal(log.errors, 1);
     (void)fclose(out);
     iw_recording_free(recording);
@@ -233,7 +211,7 @@ static void a_full_disk_is_an_error(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_verdict_comes_first_and_the_next_step_last),
+        cmocka_unit_test(the_verdict_comes_first),
         cmocka_unit_test(the_reach_is_told),
         cmocka_unit_test(sources_are_told_with_who_told_them),
         cmocka_unit_test(dropped_detours_are_told_with_a_remedy),

@@ -25,18 +25,7 @@ static iw_recording *ticking(int64_t period_ns)
     return recording;
 }
 
-typedef iw_status (*writer)(const iw_log *log, const iw_recording *recording,
-                            const iw_noise_spectrum *spectrum, const char *name, FILE *out);
-
-static iw_status write_csv(const iw_log *log, const iw_recording *recording,
-                           const iw_noise_spectrum *spectrum, const char *name, FILE *out)
-{
-    (void)recording;
-    (void)name;
-    return iw_spectrum_write_csv(log, spectrum, out);
-}
-
-static char *written(writer write, const iw_recording *recording, double max_frequency_hz)
+static char *written(const iw_recording *recording, double max_frequency_hz, iw_doc_format format)
 {
     iw_spectrum_opts opts = IW_SPECTRUM_OPTS_INIT;
     iw_noise_spectrum *spectrum = NULL;
@@ -47,9 +36,10 @@ static char *written(writer write, const iw_recording *recording, double max_fre
 
     iwt_log_init(&l);
     assert_non_null(out);
+    opts.name = "node.h5";
     opts.max_frequency_hz = max_frequency_hz;
     assert_ok(iw_noise_spectrum_new(&l.log, recording, &opts, &spectrum));
-    assert_ok(write(&l.log, recording, spectrum, "node.h5", out));
+    assert_ok(iw_doc_write(&l.log, iw_noise_spectrum_doc(spectrum), format, NULL, out));
     iw_noise_spectrum_free(spectrum);
     assert_int_equal(fclose(out), 0);
     assert_string_equal(l.text, "");
@@ -59,7 +49,7 @@ static char *written(writer write, const iw_recording *recording, double max_fre
 /* Line breaks count as spaces. */
 static void assert_says(const iw_recording *recording, double max_frequency_hz, const char *part)
 {
-    char *text = written(iw_spectrum_write_text, recording, max_frequency_hz), *line = text;
+    char *text = written(recording, max_frequency_hz, IW_DOC_TEXT), *line = text;
 
     while ((line = strchr(line, '\n')) != NULL) {
         *line = ' ';
@@ -134,7 +124,7 @@ static void lines_have_80_columns_at_most(void **state)
     (void)state;
     iwt_detour(recording, 0, 10 * SECOND_NS - 5000, 4000, iwt_source(recording, IW_CLASS_NMI, "other"));
     for (size_t i = 0; i < sizeof limits_hz / sizeof limits_hz[0]; i++) {
-        char *text = written(iw_spectrum_write_text, recording, limits_hz[i]);
+        char *text = written(recording, limits_hz[i], IW_DOC_TEXT);
 
         for (const char *line = strtok(text, "\n"); line != NULL; line = strtok(NULL, "\n")) {
             if (columns_of(line) > 80) {
@@ -149,7 +139,7 @@ static void lines_have_80_columns_at_most(void **state)
 static void the_plot_marks_lines_on_its_axis(void **state)
 {
     iw_recording *recording = ticking(1000000);
-    char *text = written(iw_spectrum_write_text, recording, 0.0);
+    char *text = written(recording, 0.0, IW_DOC_TEXT);
     const char *axis = strstr(text, "\xe2\x94\x94"), *mark;
 
     (void)state;
@@ -165,7 +155,7 @@ static void the_plot_marks_lines_on_its_axis(void **state)
 static void csv_has_a_line_for_each_frequency(void **state)
 {
     iw_recording *recording = ticking(1000000);
-    char *text = written(write_csv, recording, 0.0);
+    char *text = written(recording, 0.0, IW_DOC_CSV);
     size_t lines = 0;
 
     (void)state;

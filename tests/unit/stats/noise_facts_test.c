@@ -39,6 +39,19 @@ static void assert_row(const iw_noise_row *row, uint64_t count, double rate_hz, 
     assert_near(row->max_ns, max_ns);
 }
 
+/* Of a source by its number; one that took nothing has zeros. */
+static const iw_noise_row *row_of(const iw_noise_facts *facts, uint32_t number)
+{
+    static const iw_noise_row nothing = {.count = 0};
+
+    for (size_t i = 0; i < facts->source_count; i++) {
+        if (facts->sources[i].number == number) {
+            return &facts->sources[i].row;
+        }
+    }
+    return &nothing;
+}
+
 /* CPU 0: 1, 2, 3 us of a thread and 10 us of an interrupt in 1 s; CPU 1: 4 us of the thread in 1 s. */
 static iw_recording *make_small(void)
 {
@@ -63,12 +76,12 @@ static void rows_count_rate_share_and_quantiles(void **state)
     assert_near(facts->watched_ns, 2e9);
     /* 1 2 3 4 10 us in 2 s; p99 at position 3.96: 4 + 0.96 x 6 */
     assert_row(&facts->all, 5, 2.5, 20000.0 / 2e9, 3000.0, 9760.0, 10000.0);
-    assert_row(&facts->by_source[0], 0, 0.0, 0.0, 0.0, 0.0, 0.0);
-    assert_row(&facts->by_source[1], 4, 2.0, 10000.0 / 2e9, 2500.0, 3970.0, 4000.0);
-    assert_row(&facts->by_source[2], 1, 0.5, 10000.0 / 2e9, 10000.0, 10000.0, 10000.0);
+    assert_row(row_of(facts, 0), 0, 0.0, 0.0, 0.0, 0.0, 0.0);
+    assert_row(row_of(facts, 1), 4, 2.0, 10000.0 / 2e9, 2500.0, 3970.0, 4000.0);
+    assert_row(row_of(facts, 2), 1, 0.5, 10000.0 / 2e9, 10000.0, 10000.0, 10000.0);
     /* CPU 0: 1 2 3 10 us in 1 s; p99 at position 2.97 */
-    assert_row(&facts->by_cpu[0], 4, 4.0, 16000.0 / 1e9, 2500.0, 9790.0, 10000.0);
-    assert_row(&facts->by_cpu[1], 1, 1.0, 4000.0 / 1e9, 4000.0, 4000.0, 4000.0);
+    assert_row(&facts->cpus[0].row, 4, 4.0, 16000.0 / 1e9, 2500.0, 9790.0, 10000.0);
+    assert_row(&facts->cpus[1].row, 1, 1.0, 4000.0 / 1e9, 4000.0, 4000.0, 4000.0);
     iw_noise_facts_free(facts);
     iw_recording_free(recording);
 }
@@ -88,9 +101,9 @@ static void parts_count_for_their_own_source(void **state)
     iwt_detour(recording, 0, 20000, 3000, softirq);
     facts = facts_of(recording, 20000.0);
     /* 2 us of the first detour are nobody's part and fall to the tick: 4 + 1 + 2 */
-    assert_row(&facts->by_source[tick], 1, 1.0, 7e-6, 7000.0, 7000.0, 7000.0);
-    assert_row(&facts->by_source[softirq], 2, 2.0, 5e-6, 2500.0, 2990.0, 3000.0);
-    assert_near(facts->by_source[tick].share + facts->by_source[softirq].share, facts->all.share);
+    assert_row(row_of(facts, tick), 1, 1.0, 7e-6, 7000.0, 7000.0, 7000.0);
+    assert_row(row_of(facts, softirq), 2, 2.0, 5e-6, 2500.0, 2990.0, 3000.0);
+    assert_near(row_of(facts, tick)->share + row_of(facts, softirq)->share, facts->all.share);
     iw_noise_facts_free(facts);
     iw_recording_free(recording);
 }
@@ -126,7 +139,7 @@ static void chic_is_critical_at_476_ranks(void **state)
     }
     facts = facts_of(recording, 20000.0);
     assert_near(facts->critical_ranks, 1.0 / 0.0021);
-    assert_near(facts->by_source[0].period_ns, 1e9 / 0.375);
+    assert_near(row_of(facts, 0)->period_ns, 1e9 / 0.375);
     iw_noise_facts_free(facts);
     iw_recording_free(recording);
 }
@@ -169,7 +182,7 @@ static void nothing_recorded_is_all_zero(void **state)
     assert_true(facts->rare_limit_ns == 0.0);
     iw_noise_facts_free(facts);
     facts = facts_of(unwatched, 20000.0);
-    assert_row(&facts->by_cpu[0], 0, 0.0, 0.0, 0.0, 0.0, 0.0);
+    assert_row(&facts->cpus[0].row, 0, 0.0, 0.0, 0.0, 0.0, 0.0);
     iw_noise_facts_free(facts);
     iw_recording_free(unwatched);
     iw_recording_free(recording);
@@ -190,8 +203,8 @@ static void ticks_of_each_cpu_have_one_period(void **state)
     }
     iwt_detour(recording, 0, SECOND_NS - 5000, 5000, other);
     facts = facts_of(recording, 20000.0);
-    assert_true(fabs(facts->by_source[tick].period_ns - 4e6) < 1e3);
-    assert_true(facts->by_source[other].period_ns == 0.0);
+    assert_true(fabs(row_of(facts, tick)->period_ns - 4e6) < 1e3);
+    assert_true(row_of(facts, other)->period_ns == 0.0);
     iw_noise_facts_free(facts);
     iw_recording_free(recording);
 }
@@ -208,7 +221,7 @@ static void a_daemon_on_changing_cpus_has_a_period(void **state)
         iwt_detour(recording, (size_t)iwi_draw_below(id, (uint64_t)i, 4), i * SECOND_NS + 500, 80000, daemon);
     }
     facts = facts_of(recording, 20000.0);
-    assert_true(fabs(facts->by_source[daemon].period_ns - 1e9) < 1e6);
+    assert_true(fabs(row_of(facts, daemon)->period_ns - 1e9) < 1e6);
     iw_noise_facts_free(facts);
     iw_recording_free(recording);
 }
@@ -224,7 +237,7 @@ static void different_periods_on_different_cpus_are_none(void **state)
         iwt_detour(recording, 1, i * 1618034, 2000, 0);
     }
     facts = facts_of(recording, 20000.0);
-    assert_true(facts->by_source[0].period_ns == 0.0);
+    assert_true(row_of(facts, 0)->period_ns == 0.0);
     iw_noise_facts_free(facts);
     iw_recording_free(recording);
 }
@@ -245,8 +258,8 @@ static void fwq_loses_what_quanta_take_beyond_the_shortest(void **state)
     assert_near(facts->watched_ns, 5e6);
     /* lost: 0, 0.2, 0, 0.8 ms; 1 - min / mean = 1 - 1 / 1.25 */
     assert_row(&facts->all, 4, 800.0, 0.2, 100000.0, 782000.0, 800000.0);
-    assert_row(&facts->by_source[0], 4, 800.0, 0.2, 100000.0, 782000.0, 800000.0);
-    assert_true(facts->by_source[0].period_ns == 0.0);
+    assert_row(row_of(facts, 0), 4, 800.0, 0.2, 100000.0, 782000.0, 800000.0);
+    assert_true(row_of(facts, 0)->period_ns == 0.0);
     assert_near(facts->critical_ranks, 6.25);
     iw_noise_facts_free(facts);
     iw_recording_free(recording);
@@ -265,8 +278,8 @@ static void ftq_loses_the_work_that_quanta_lack(void **state)
         iwt_sample(recording, i / 3, (int64_t)(i % 3) * 1000000, work[i / 3][i % 3]);
     }
     facts = facts_of(recording, 20000.0);
-    assert_row(&facts->by_cpu[0], 3, 1000.0, 0.2 / 3.0, 0.0, 196000.0, 200000.0);
-    assert_row(&facts->by_cpu[1], 3, 1000.0, 1.5 / 3.0, 500000.0, 990000.0, 1000000.0);
+    assert_row(&facts->cpus[0].row, 3, 1000.0, 0.2 / 3.0, 0.0, 196000.0, 200000.0);
+    assert_row(&facts->cpus[1].row, 3, 1000.0, 1.5 / 3.0, 500000.0, 990000.0, 1000000.0);
     assert_near(facts->all.share, 1.7 / 6.0);
     iw_noise_facts_free(facts);
     iw_recording_free(recording);

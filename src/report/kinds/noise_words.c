@@ -1,0 +1,377 @@
+/* What a recording says in words: the verdict, how it was measured, what to mind.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "report/kinds/noise_words.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/attribute_text.h"
+#include "base/base.h"
+#include "base/interrupt_text.h"
+
+/* Reading the clock costs 4 to 40 ns where it is an instruction, and far more where it is a system call. */
+static const double HIGH_T_MIN_NS = 100.0;
+
+/* A share of the time watched that is worth a word. */
+static const double NOTABLE_SHARE = 0.0001;
+
+enum { MOST_INTERRUPTS = 64, SHOWN_INTERRUPTS = 6 };
+
+const char *iwi_fact(const iw_noise_facts *facts, const char *name)
+{
+    for (size_t i = 0; i < facts->attribute_count; i++) {
+        if (strcmp(facts->attributes[i].name, name) == 0) {
+            return facts->attributes[i].value;
+        }
+    }
+    return NULL;
+}
+
+/* NULL for what says nothing. */
+static const char *said_fact(const iw_noise_facts *facts, const char *name)
+{
+    const char *value = iwi_fact(facts, name);
+    const bool is_said =
+        value != NULL && value[0] != '\0' && strcmp(value, "none") != 0 && strcmp(value, "unknown") != 0;
+
+    return is_said ? value : NULL;
+}
+
+const char *iwi_noise_host(const iw_noise_report *report)
+{
+    const char *host = iwi_fact(&report->facts, "host");
+
+    return host != NULL && host[0] != '\0' ? host : report->name;
+}
+
+static bool is_quanta(const iw_noise_facts *facts)
+{
+    return facts->probe != IW_PROBE_SELFISH;
+}
+
+/* ---- the verdict ---- */
+
+/* Two significant digits, for people: "480", "12,000", "1.3 million". */
+static const char *about_ranks(struct iwi_document *doc, double ranks)
+{
+    const double power = pow(10.0, fmax(floor(log10(ranks)) - 1.0, 0.0));
+    const double rounded = round(ranks / power) * power;
+
+    if (rounded >= 1e9) {
+        return iwi_say(doc, "%.2g billion", fmin(rounded / 1e9, 1e3));
+    }
+    if (rounded >= 1e6) {
+        return iwi_say(doc, rounded < 1e7 ? "%.2g million" : "%.0f million", rounded / 1e6);
+    }
+    if (rounded >= 1e4) {
+        return iwi_say(doc, "%.0f,%03.0f", floor(rounded / 1e3), fmod(rounded, 1e3));
+    }
+    return iwi_say(doc, "%.0f", rounded);
+}
+
+static void say_barrier(struct iwi_document *doc, const iw_noise_facts *facts)
+{
+    if (!(facts->critical_ranks > 0.0)) {
+        iwi_more(doc, " No %s %s or more: a barrier would hardly feel it.",
+                 is_quanta(facts) ? "quantum lost" : "detour took", iwi_ns_round(doc, facts->long_ns));
+    } else if (facts->critical_ranks < 2.0) {
+        iwi_more(doc, " A barrier feels it on any number of ranks.");
+    } else {
+        iwi_more(doc, " A barrier feels it from about %s ranks on.", about_ranks(doc, facts->critical_ranks));
+    }
+}
+
+/* "(2 CPUs, 60 s)": which CPUs, and how long each. */
+static const char *scope_of(struct iwi_document *doc, const iw_noise_facts *facts)
+{
+    const char *cpus = facts->cpu_count == 1 ? iwi_say(doc, "CPU %" PRIu32, facts->cpus[0].cpu)
+                                             : iwi_say(doc, "%zu CPUs", facts->cpu_count);
+    const char *time = iwi_ns_round(doc, facts->watched_ns / fmax((double)facts->cpu_count, 1.0));
+    const char *quanta = "";
+
+    if (is_quanta(facts)) {
+        quanta = iwi_say(doc, "; %" PRIu64 " quanta of %s", facts->all.count,
+                         iwi_ns_round(doc, (double)facts->quantum_ns));
+    }
+    return iwi_say(doc, "(%s, %s%s)", cpus, time, quanta);
+}
+
+void iwi_noise_verdict(struct iwi_document *doc, const iw_noise_report *report)
+{
+    const iw_noise_facts *facts = &report->facts;
+    const char *host = iwi_noise_host(report), *scope = scope_of(doc, facts);
+
+    if (!(facts->all.max_ns > 0.0)) {
+        iwi_verdict(doc, "%s shows no noise at all %s.", host, scope);
+        return;
+    }
+    /* two digits of what a table would show as next to nothing */
+    iwi_verdict(doc, "%s loses %s of its CPU%s to noise %s; the %s %s.", host,
+                facts->all.share < 0.000995 ? iwi_say(doc, "%.2g %%", 100.0 * facts->all.share)
+                                            : iwi_percent(doc, facts->all.share),
+                iwi_s(facts->cpu_count), scope,
+                is_quanta(facts) ? "worst quantum lost" : "longest detour took",
+                iwi_ns_round(doc, facts->all.max_ns));
+    say_barrier(doc, facts);
+}
+
+/* ---- how it was measured ---- */
+
+static void say_fact(struct iwi_document *doc, const iw_noise_facts *facts, const char *name,
+                     const char *before)
+{
+    const char *value = iwi_fact(facts, name);
+
+    if (value != NULL && value[0] != '\0') {
+        iwi_more(doc, "%s%s", before, value);
+    }
+}
+
+/* The command that ran beside, and until when if not all the time. */
+static void say_under(struct iwi_document *doc, const iw_noise_facts *facts)
+{
+    const char *under = iwi_fact(facts, "under"), *ended = iwi_fact(facts, "under_ended_ns");
+
+    if (under != NULL) {
+        iwi_more(doc, ", under '%s'", under);
+        if (ended != NULL) {
+            iwi_more(doc, " until %s", iwi_ns_short(doc, strtod(ended, NULL)));
+        }
+    }
+}
+
+static void say_limits(struct iwi_document *doc, const iw_noise_facts *facts)
+{
+    double low_ns = INFINITY, high_ns = 0.0, threshold_ns = 0.0;
+
+    for (size_t c = 0; c < facts->cpu_count; c++) {
+        low_ns = fmin(low_ns, facts->cpus[c].t_min_ns);
+        high_ns = fmax(high_ns, facts->cpus[c].t_min_ns);
+        threshold_ns = fmax(threshold_ns, facts->cpus[c].threshold_ns);
+    }
+    if (threshold_ns > 0.0) {
+        iwi_more(doc, " Detours shorter than %s are not seen (t_min %s ns).", iwi_ns_short(doc, threshold_ns),
+                 round(10.0 * low_ns) == round(10.0 * high_ns)
+                     ? iwi_say(doc, "%.1f", low_ns)
+                     : iwi_say(doc, "%.1f to %.1f", low_ns, high_ns));
+    }
+}
+
+void iwi_noise_provenance(struct iwi_document *doc, const iw_noise_report *report)
+{
+    const iw_noise_facts *facts = &report->facts;
+
+    iwi_note(doc, "Probe %s", iw_probe_name(facts->probe));
+    say_fact(doc, facts, "clock", ", clock ");
+    say_fact(doc, facts, "kernel", ", kernel ");
+    say_fact(doc, facts, "date", ", ");
+    say_under(doc, facts);
+    if (!is_quanta(facts) && facts->rung != IW_RUNG_NONE) {
+        iwi_more(doc, "; sources identified with %s", iw_rung_name(facts->rung));
+    }
+    iwi_more(doc, ".");
+    if (!is_quanta(facts)) {
+        say_limits(doc, facts);
+    }
+    if (facts->critical_ranks > 0.0) {
+        iwi_more(doc, " %s of %s or more count for the barrier.", is_quanta(facts) ? "Losses" : "Those",
+                 iwi_ns_round(doc, facts->long_ns));
+    }
+}
+
+/* ---- interrupts: a hint where nothing identifies the sources of detours ---- */
+
+struct interrupts {
+    char name[IWI_INTERRUPT_NAME_SIZE];
+    double sum;
+};
+
+static bool has_cpu(const iw_noise_facts *facts, unsigned long cpu)
+{
+    for (size_t c = 0; c < facts->cpu_count; c++) {
+        if (facts->cpus[c].cpu == cpu) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Summed over the CPUs of the recording: it may show some of them only. Names beyond the most are passed
+ * over. */
+static size_t count_interrupts(const char *text, const iw_noise_facts *facts,
+                               struct interrupts counts[MOST_INTERRUPTS])
+{
+    struct iwi_interrupt_reader reader = {.next = text};
+    size_t used = 0;
+
+    while (iwi_interrupt_next(&reader)) {
+        size_t i = 0;
+
+        while (i < used && strcmp(counts[i].name, reader.name) != 0) {
+            i++;
+        }
+        if (!has_cpu(facts, reader.cpu) || i == MOST_INTERRUPTS) {
+            continue;
+        }
+        if (i == used) {
+            counts[used++] = (struct interrupts){.sum = 0.0};
+            memcpy(counts[i].name, reader.name, sizeof counts[i].name);
+        }
+        counts[i].sum += (double)reader.count;
+    }
+    return used;
+}
+
+static int compare_counts(const void *a, const void *b)
+{
+    const struct interrupts *x = a, *y = b;
+
+    return (x->sum < y->sum) - (x->sum > y->sum);
+}
+
+void iwi_noise_interrupts(struct iwi_document *doc, const iw_noise_facts *facts)
+{
+    const char *text = iwi_fact(facts, "interrupts");
+    struct interrupts counts[MOST_INTERRUPTS];
+    size_t used;
+
+    if (text == NULL || facts->rung > IW_RUNG_SWITCHES || !(facts->watched_ns > 0.0)) {
+        return;
+    }
+    used = count_interrupts(text, facts, counts);
+    qsort(counts, used, sizeof counts[0], compare_counts);
+    for (size_t i = 0; i < used && i < SHOWN_INTERRUPTS; i++) {
+        if (i == 0) {
+            iwi_paragraph(doc, "Interrupts meanwhile on each CPU, by /proc:");
+        }
+        iwi_more(doc, "%s %s %s", i > 0 ? "," : "", counts[i].name,
+                 iwi_rate(doc, 1e9 * counts[i].sum / facts->watched_ns));
+    }
+    if (used > 0) {
+        iwi_more(doc, ".");
+    }
+}
+
+/* ---- what one should know before believing it ---- */
+
+static void warn_of_losses(struct iwi_document *doc, const iw_noise_facts *facts)
+{
+    const char *lost = iwi_fact(facts, "kernel_events_lost");
+
+    if (facts->dropped > 0) {
+        iwi_item(doc,
+                 "%" PRIu64 " detours found no room, so the last ones are missing: record with room for more "
+                 "events, or with a higher threshold.",
+                 facts->dropped);
+    }
+    if (lost != NULL && strtod(lost, NULL) > 0.0) {
+        iwi_item(doc, "%s kernel events were lost: some detours lack their source.", lost);
+    }
+}
+
+/* The rung that was used is not the best: what it does not identify, and why no better one was used. */
+static void warn_of_unknown_sources(struct iwi_document *doc, const iw_noise_facts *facts)
+{
+    const char *note = iwi_fact(facts, "attribution_note");
+
+    if (is_quanta(facts) || facts->rung > IW_RUNG_SWITCHES || facts->all.count == 0 ||
+        (facts->rung == IW_RUNG_NONE && facts->has_sources) ||
+        iwi_fact(facts, "specs") != NULL) { /* synthetic: nothing had to be identified */
+        return;
+    }
+    iwi_item(doc, "%s",
+             facts->rung == IW_RUNG_NONE
+                 ? "What took the CPUs is unknown: the recording names no sources."
+                 : "Only preemptions were identified: interrupts, the hypervisor and the hardware count as "
+                   "unknown.");
+    if (note != NULL) {
+        iwi_more(doc, " What did not work there: %s.", note);
+    }
+}
+
+/* Share of the time that the host says it took: "12" ms on each CPU, or "0:12,1:30". */
+static double steal_share(const iw_noise_facts *facts)
+{
+    const char *item = iwi_fact(facts, "steal_ms");
+    double sum_ms = 0.0;
+
+    if (item == NULL || !(facts->watched_ns > 0.0)) {
+        return 0.0;
+    }
+    if (strchr(item, ':') == NULL) {
+        return (double)facts->cpu_count * strtod(item, NULL) * 1e6 / facts->watched_ns;
+    }
+    while (item != NULL) {
+        char *end;
+        const unsigned long cpu = strtoul(item, &end, 10);
+
+        sum_ms += *end == ':' && has_cpu(facts, cpu) ? strtod(end + 1, NULL) : 0.0;
+        item = strchr(item, ',');
+        item = item != NULL ? item + 1 : NULL;
+    }
+    return sum_ms * 1e6 / facts->watched_ns;
+}
+
+static void warn_of_hypervisor(struct iwi_document *doc, const iw_noise_facts *facts)
+{
+    const char *hypervisor = said_fact(facts, "hypervisor");
+    const double steal = steal_share(facts);
+    double hardware = 0.0;
+
+    if (hypervisor == NULL && steal < NOTABLE_SHARE) {
+        return;
+    }
+    for (size_t s = 0; s < facts->source_count; s++) {
+        hardware += facts->sources[s].source.kind == IW_CLASS_HARDWARE ? facts->sources[s].row.share : 0.0;
+    }
+    iwi_item(doc, "This is a virtual machine%s: what its host takes counts as noise",
+             hypervisor != NULL ? iwi_say(doc, " (%s)", iwi_attribute_text("hypervisor", hypervisor)) : "");
+    if (hardware >= NOTABLE_SHARE) {
+        iwi_more(doc, ", class hardware, %s", iwi_percent_short(doc, hardware));
+    }
+    if (steal >= NOTABLE_SHARE) {
+        iwi_more(doc, "; it admits to %s (steal)", iwi_percent_short(doc, steal));
+    }
+    iwi_more(doc, ". Bare metal may be quieter.");
+}
+
+static void warn_of_clocks(struct iwi_document *doc, const iw_noise_facts *facts)
+{
+    const char *governor = said_fact(facts, "governor"), *source = said_fact(facts, "clocksource");
+    const iw_noise_cpu *worst = NULL;
+
+    if (governor != NULL && strcmp(governor, "performance") != 0) {
+        iwi_item(doc,
+                 "The clock frequency was not fixed (governor '%s'), so t_min and durations of work vary: "
+                 "cpupower frequency-set -g performance.",
+                 governor);
+    }
+    for (size_t c = 0; c < facts->cpu_count && !is_quanta(facts); c++) {
+        if (facts->cpus[c].t_min_ns > HIGH_T_MIN_NS &&
+            (worst == NULL || facts->cpus[c].t_min_ns > worst->t_min_ns)) {
+            worst = &facts->cpus[c];
+        }
+    }
+    if (worst != NULL) {
+        iwi_item(doc,
+                 "One turn of the loop takes %s on CPU %" PRIu32
+                 " even undisturbed, so short detours were missed%s.",
+                 iwi_ns_short(doc, worst->t_min_ns), worst->cpu,
+                 source != NULL ? iwi_say(doc, ": the clock is slow to read (clock source '%s')", source)
+                                : "");
+    }
+}
+
+void iwi_noise_warnings(struct iwi_document *doc, const iw_noise_facts *facts)
+{
+    warn_of_losses(doc, facts);
+    warn_of_unknown_sources(doc, facts);
+    warn_of_hypervisor(doc, facts);
+    warn_of_clocks(doc, facts);
+    if (facts->rare_limit_ns > 0.0) {
+        iwi_item(doc, "Sources rarer than one in %s may be missing: a longer recording would show them.",
+                 iwi_ns_round(doc, facts->rare_limit_ns));
+    }
+}

@@ -1,0 +1,33 @@
+/* What all documents about recordings share: `noise show`, fresh recordings, edits.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef IWI_NOISE_WORDS_H
+#define IWI_NOISE_WORDS_H
+
+#include <idlewave/analysis.h>
+
+#include "report/doc/doc.h"
+
+extern const struct iwi_schema iwi_noise_schema; /* iw_noise_report */
+
+/* Of a file: what the table cannot say. */
+IW_NODISCARD iw_status iwi_noise_check(const iw_log *log, const char *file, const iw_noise_report *report);
+
+/* An attribute of the recording; NULL: it has none of that name. */
+const char *iwi_fact(const iw_noise_facts *facts, const char *name);
+
+/* The node's name as it calls itself, or else that of the recording. */
+const char *iwi_noise_host(const iw_noise_report *report);
+
+/* Sentences: how much is lost; how it was measured; how often interrupts came, where sources are not known;
+ * and, as items, what one should know before believing it. */
+void iwi_noise_verdict(struct iwi_document *doc, const iw_noise_report *report);
+void iwi_noise_provenance(struct iwi_document *doc, const iw_noise_report *report);
+void iwi_noise_interrupts(struct iwi_document *doc, const iw_noise_facts *facts);
+void iwi_noise_warnings(struct iwi_document *doc, const iw_noise_facts *facts);
+
+/* Figures, for pages and files; tables of sources and CPUs. Nothing where there is nothing to show. */
+void iwi_noise_figures(struct iwi_document *doc, const iw_noise_report *report);
+void iwi_noise_tables(struct iwi_document *doc, const iw_noise_facts *facts);
+
+#endif
