@@ -81,7 +81,7 @@ iw_status iw_noise_fit_new(const iw_log *log, const iw_recording *recording, con
 iw_status iwi_fit_redrawn(const iw_log *log, const iw_recording *recording, const iw_noise_fit *first,
                           iw_noise_fit **fit_p)
 {
-    const iw_fit_opts opts = {sizeof opts, first->opts.seed, 0};
+    const iw_fit_opts opts = {.size = sizeof opts, .seed = first->opts.seed};
 
     return fit_new(log, recording, first, &opts, fit_p);
 }

@@ -52,7 +52,7 @@ static iw_status check_fit(const iw_log *log, const char *name, const iw_noise_f
 
 static iw_status fit_input(const iw_log *log, struct iwi_set_input *input)
 {
-    const iw_fit_opts opts = {sizeof opts, 1, FIT_REPLICATES};
+    const iw_fit_opts opts = {.size = sizeof opts, .seed = 1, .replicates = FIT_REPLICATES};
     iw_noise_fit *fit;
     iw_status status;
 
