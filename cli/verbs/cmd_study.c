@@ -155,7 +155,7 @@ static iw_status run_study(struct ui *ui, const iw_study *study, const char *dir
     iw_status status;
 
     progress_begin(&progress, 0.0, NULL);
-    ui->progress = &progress;
+    ui->progress = watcher.progress;
     watched.command = ui->command;
     watched.progress = (iw_progress){step, &watcher};
     interrupt_catch(&interrupt);
