@@ -131,7 +131,7 @@ const struct opt_group simulate_groups[SIMULATE_GROUP_COUNT] = {
     OPT_GROUP("Network", net_rows, offsetof(struct simulate_opts, net)),
     OPT_GROUP("Noise", noise_rows, offsetof(struct simulate_opts, noise)),
     OPT_GROUP("How it runs", run_rows, offsetof(struct simulate_opts, run)),
-    SHOWN_CSV_GROUP("Output", offsetof(struct simulate_opts, shown)),
+    SHOWN_GROUP("Output; csv has a line for each trial", offsetof(struct simulate_opts, shown)),
     OPT_GROUP("Output", output_rows, offsetof(struct simulate_opts, output)),
 };
 

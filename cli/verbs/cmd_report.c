@@ -25,9 +25,8 @@ static const char *const formats[] = {
     [REPORT_OTF2] = "otf2", [REPORT_FORMATS] = NULL};
 
 /* The first that fits. */
-static const struct report_kind *const kinds[] = {&report_timeline, &report_fleet,  &report_study,
-                                                  &report_noise,    &report_whatif, &report_doc,
-                                                  &report_result};
+static const struct report_kind *const kinds[] = {&report_timeline, &report_fleet, &report_study,
+                                                  &report_noise, &report_doc};
 
 #define ROW(...) OPT_ROW(struct report_opts, __VA_ARGS__)
 static const struct opt output_rows[] = {

@@ -74,7 +74,7 @@ static int set_up(struct ui *ui, const struct simulate_opts *opts, const struct 
     return code;
 }
 
-/* The JSON of a single trial tells when its ranks end; their times are kept up to so many ranks. */
+/* JSON, pages and pictures of a single trial show when its ranks end; their times are kept up to this. */
 static const uint32_t MOST_RANKS_KEPT = UINT32_C(1) << 24;
 
 static void fill_opts(const struct simulate_opts *opts, const struct simulation *s, iw_sim_opts *sim)
@@ -106,8 +106,9 @@ static int simulate(struct ui *ui, const struct simulate_opts *opts, struct simu
     iw_status status;
 
     fill_opts(opts, s, &sim);
-    sim.want_end_times |= opts->shown.format == OUTPUT_JSON && sim.trials == 1 &&
-                          iw_program_ranks(s->program) <= MOST_RANKS_KEPT;
+    sim.want_end_times |= (opts->shown.format == OUTPUT_JSON || opts->shown.format == OUTPUT_HTML ||
+                           opts->shown.plot != NULL) &&
+                          sim.trials == 1 && iw_program_ranks(s->program) <= MOST_RANKS_KEPT;
     progress_begin(&progress, (double)iw_program_messages(s->program) * (double)sim.trials, "messages");
     if (s->timeline != NULL) {
         sim.steps = iw_timeline_sink(s->timeline);
@@ -147,23 +148,7 @@ static int find_certainty(struct ui *ui, const struct simulate_opts *opts, struc
     return ui_exit_of(status);
 }
 
-static int write_text(struct ui *ui, const struct simulate_opts *opts, const struct simulation *s,
-                      const iw_origin *origin)
-{
-    const bool ends_with_paragraph =
-        iw_noise_source_count(s->noise) > 0 || opts->run.trials > 1 || opts->output.wants_explain;
-    const iw_status status = iw_result_write_text(&ui->log, s->result, origin, stdout);
-
-    if (status == IW_OK && s->timeline != NULL) {
-        if (ends_with_paragraph) {
-            (void)putchar('\n');
-        }
-        simulate_print_timeline(s->timeline, opts->output.timeline_path);
-    }
-    return ui_exit_of(status);
-}
-
-static int write_result(struct ui *ui, const struct simulate_opts *opts, const struct simulation *s)
+static int show_result(struct ui *ui, const struct simulate_opts *opts, const struct simulation *s)
 {
     char what[PROGRAM_NAME_SIZE];
     const iw_origin origin = {
@@ -171,12 +156,28 @@ static int write_result(struct ui *ui, const struct simulate_opts *opts, const s
         .command = ui->command,
         .net = &s->net,
         .noise = s->noise,
-        .set = s->set,
         .certainty = &s->certainty,
         .delay_count = s->source.delay_count,
         .traced = s->source.trace != NULL ? &s->source.traced : NULL,
     };
+    iw_simulation *simulation;
+    const iw_status status = iw_simulation_new(&ui->log, s->result, &origin, &simulation);
+    int code;
 
+    if (status != IW_OK) {
+        return ui_exit_of(status);
+    }
+    code = shown_write(ui, &opts->shown, iw_simulation_doc(simulation));
+    if (code == UI_DONE && opts->shown.format == OUTPUT_TEXT && s->timeline != NULL) {
+        (void)putchar('\n');
+        simulate_print_timeline(s->timeline, opts->output.timeline_path);
+    }
+    iw_simulation_free(simulation);
+    return code;
+}
+
+static int write_result(struct ui *ui, const struct simulate_opts *opts, const struct simulation *s)
+{
     if (opts->output.end_times_path != NULL) {
         const iw_status status = iw_result_write_end_times(&ui->log, s->result, opts->output.end_times_path);
 
@@ -193,11 +194,7 @@ static int write_result(struct ui *ui, const struct simulate_opts *opts, const s
             return code;
         }
     }
-    switch (opts->shown.format) {
-    case OUTPUT_JSON: return ui_exit_of(iw_result_write_json(&ui->log, s->result, &origin, stdout));
-    case OUTPUT_CSV: return ui_exit_of(iw_result_write_csv(&ui->log, s->result, &origin, stdout));
-    default: return write_text(ui, opts, s, &origin);
-    }
+    return show_result(ui, opts, s);
 }
 
 static int run_and_write(struct ui *ui, const struct simulate_opts *opts, struct simulation *s)

@@ -70,7 +70,7 @@ static const struct opt_group groups[] = {
     {"Noise", noise_rows, NOISE_ROW_COUNT, offsetof(struct whatif_opts, noise), false},
     OPT_GROUP("What if", change_rows, 0),
     OPT_GROUP("How it runs", run_rows, 0),
-    SHOWN_CSV_GROUP("Output", offsetof(struct whatif_opts, shown)),
+    SHOWN_GROUP("Output; csv has a line for each change", offsetof(struct whatif_opts, shown)),
     OPT_GROUP("Output", output_rows, 0),
 };
 
@@ -108,8 +108,7 @@ static const struct example examples[] = {
      "      --repeat 100 --dry-run"},
     {"two daemons at once, for a traced application",
      "idlewave whatif run --ranks 4096 --noise node.h5 --without nscd,snmpd"},
-    {"a page to hand on", "idlewave whatif run --noise node.h5 --format json > whatif.json\n"
-                          "  idlewave report whatif.json -o whatif.html"},
+    {"a page to hand on", "idlewave whatif run --noise node.h5 --format html > whatif.html"},
     {NULL, NULL},
 };
 
@@ -229,26 +228,6 @@ static void fill_opts(const struct whatif_opts *opts, struct question *q, const 
     whatif->sim.threads = (uint32_t)opts->threads;
 }
 
-static iw_status write_answer(struct ui *ui, const struct whatif_opts *opts, const struct question *q,
-                              const iw_whatif *whatif)
-{
-    const iw_whatif_origin origin = {
-        .what = q->what, .command = ui->command, .noise = q->noise_names, .net = &q->net, .set = q->noise};
-
-    switch (opts->shown.format) {
-    case OUTPUT_JSON: return iw_whatif_write_json(&ui->log, whatif, &origin, stdout);
-    case OUTPUT_CSV: return iw_whatif_write_csv(&ui->log, whatif, &origin, stdout);
-    default: return iw_whatif_write_text(&ui->log, whatif, &origin, stdout);
-    }
-}
-
-/* --dry-run */
-static iw_status tell_plan(struct ui *ui, const struct whatif_opts *opts, const iw_whatif_plan *plan)
-{
-    return opts->shown.format == OUTPUT_JSON ? iw_whatif_plan_write_json(&ui->log, plan, stdout)
-                                             : iw_whatif_plan_write_text(&ui->log, plan, stdout);
-}
-
 /* Worth a word if one would go and fetch a coffee. */
 static void announce(const struct ui *ui, const iw_whatif_plan *plan)
 {
@@ -261,13 +240,14 @@ static void announce(const struct ui *ui, const iw_whatif_plan *plan)
     }
 }
 
-static iw_status simulate(struct ui *ui, const struct whatif_opts *opts, const struct question *q,
-                          const iw_whatif_opts *wanted)
+static int simulate(struct ui *ui, const struct whatif_opts *opts, const struct question *q,
+                    const iw_whatif_opts *wanted)
 {
     iw_whatif_opts whatif_opts = *wanted;
     struct progress progress;
     iw_whatif *whatif = NULL;
     iw_status status;
+    int code;
 
     progress_begin(&progress, 0, NULL);
     progress.is_shown &= !opts->is_quiet;
@@ -277,11 +257,15 @@ static iw_status simulate(struct ui *ui, const struct whatif_opts *opts, const s
     status = iw_whatif_run(&ui->log, q->noise, &whatif_opts, &whatif);
     ui->progress = NULL;
     progress_wipe(&progress);
-    if (status == IW_OK) {
-        status = write_answer(ui, opts, q, whatif);
+    if (status != IW_OK) {
+        return ui_exit_of(status);
     }
+    whatif->what = q->what;
+    whatif->command = ui->command;
+    whatif->noise = q->noise_names;
+    code = shown_write(ui, &opts->shown, iw_whatif_doc(whatif));
     iw_whatif_free(whatif);
-    return status;
+    return code;
 }
 
 static int answer(struct ui *ui, const struct whatif_opts *opts, struct question *q, double target)
@@ -290,22 +274,25 @@ static int answer(struct ui *ui, const struct whatif_opts *opts, struct question
     iw_whatif_opts whatif_opts;
     iw_whatif_plan plan;
     iw_status status = IW_OK;
+    int code = UI_DONE;
 
     make_sets(&opts->without, q->noise, &named);
     fill_opts(opts, q, &named, target, &whatif_opts);
     if (opts->is_dry || !opts->is_quiet) {
         status = iw_whatif_plan_make(&ui->log, q->noise, &whatif_opts, &plan);
     }
-    if (status == IW_OK && opts->is_dry) {
-        status = tell_plan(ui, opts, &plan);
-    } else if (status == IW_OK) {
+    if (status != IW_OK) {
+        code = ui_exit_of(status);
+    } else if (opts->is_dry) {
+        code = shown_write(ui, &opts->shown, iw_whatif_plan_doc(&plan));
+    } else {
         if (!opts->is_quiet) {
             announce(ui, &plan);
         }
-        status = simulate(ui, opts, q, &whatif_opts);
+        code = simulate(ui, opts, q, &whatif_opts);
     }
     release_sets(&named);
-    return ui_exit_of(status);
+    return code;
 }
 
 static int run(struct ui *ui, const void *values, const struct opt_args *args)

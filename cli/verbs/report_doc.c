@@ -3,8 +3,26 @@
  */
 #include <idlewave/doc.h>
 
+#include <ctype.h>
+
 #include "options/shown_opts.h"
 #include "verbs/report_kinds.h"
+
+/* A regular file whose first character that is no blank is a brace: opening it says what is wrong. */
+static bool is_json(const char *path)
+{
+    FILE *file = fopen(path, "re");
+    int first;
+
+    if (file == NULL) {
+        return false;
+    }
+    do {
+        first = fgetc(file);
+    } while (first != EOF && isspace(first));
+    (void)fclose(file);
+    return first == '{';
+}
 
 static iw_status load(const iw_log *log, const char *path, void **input_p)
 {
@@ -49,7 +67,7 @@ static void close_file(void *input)
 const struct report_kind report_doc = {
     .what = "the JSON of a result",
     .has_format = REPORT_DOC_FORMATS,
-    .is_it = iw_doc_is_file,
+    .is_it = is_json,
     .load = load,
     .write = write,
     .free = close_file,

@@ -61,7 +61,6 @@ static inline iw_status report_keep_path(const iw_log *log, const char *path, vo
     }
 iw_status report_write_doc(const iw_log *log, iw_doc doc, const struct report_target *target);
 
-extern const struct report_kind report_timeline, report_study, report_fleet, report_noise, report_whatif,
-    report_result, report_doc;
+extern const struct report_kind report_timeline, report_study, report_fleet, report_noise, report_doc;
 
 #endif

@@ -168,16 +168,16 @@ void simulate_print_timeline(const iw_timeline *timeline, const char *path)
     const char *plural = ranks == 1 ? "" : "s";
 
     if (iw_timeline_is_whole(timeline)) {
-        printf("  timeline    %s (every step of %u rank%s)\n", path, ranks, plural);
+        printf("timeline  %s (every step of %u rank%s)\n", path, ranks, plural);
     } else if (exact == 0) {
-        printf("  timeline    %s (%u rank%s as a raster, no steps)\n", path, ranks, plural);
+        printf("timeline  %s (%u rank%s as a raster, no steps)\n", path, ranks, plural);
     } else if (!has_steps(timeline)) {
-        printf("  timeline    %s (%u rank%s as a raster, no step in that time)\n", path, ranks, plural);
+        printf("timeline  %s (%u rank%s as a raster, no step in that time)\n", path, ranks, plural);
     } else if (exact == 1) {
-        printf("  timeline    %s (%u rank%s as a raster, steps of rank %u)\n", path, ranks, plural,
+        printf("timeline  %s (%u rank%s as a raster, steps of rank %u)\n", path, ranks, plural,
                iw_timeline_exact_rank(timeline, 0));
     } else {
-        printf("  timeline    %s (%u ranks as a raster, steps of ranks %u to %u)\n", path, ranks,
+        printf("timeline  %s (%u ranks as a raster, steps of ranks %u to %u)\n", path, ranks,
                iw_timeline_exact_rank(timeline, 0), iw_timeline_exact_rank(timeline, exact - 1));
     }
 }

@@ -120,6 +120,8 @@ typedef struct iw_reach {
     bool is_bound;        /* so much that the slowdown is a lower bound */
     bool is_extrapolated; /* fitted laws stand in; nothing is a bound then */
     double record_s;      /* is_bound: record about so long for an estimate, on as many CPUs; else 0 */
+    size_t law_count;
+    const char *const *laws; /* is_extrapolated: those that stand in, owned by the set */
 } iw_reach;
 
 /** Of a job on so many ranks that takes so long without noise and has that slowdown
@@ -181,7 +183,8 @@ typedef enum iw_change_kind {
 typedef struct iw_change {
     iw_change_kind kind;
     char name[IW_SOURCE_NAME_SIZE + 16];
-    bool *is_removed; /* by part of the noise set; owned by the iw_whatif */
+    bool *is_removed;     /* by part of the noise set; owned by the iw_whatif */
+    const char **removes; /* their names, owned by the set */
     size_t removed_count;
     double share; /* of CPU time that goes with it */
     iw_estimate
@@ -194,13 +197,20 @@ typedef struct iw_change {
 typedef struct iw_break_even {
     bool is_known;                    /* false: not up to most_ranks, or from least_ranks on */
     bool is_always;                   /* it gains from least_ranks on */
-    double ranks, low, high;          /* low and high are cut to what was looked at */
+    iw_estimate ranks;                /* its ends are cut to what was looked at */
     uint32_t least_ranks, most_ranks; /* looked at */
     double price;                     /* the slowdown that one core less costs without noise */
 } iw_break_even;
 
 typedef struct iw_whatif {
+    const char *what, *command, *noise; /* "allreduce:dissemination", the command line, names of the noise:
+                                           for the caller to set before it is shown */
+    char net[64];
     uint32_t ranks;
+    uint32_t ranks_per_node, recorded_cpus; /* recorded_cpus 0: the noise is not recorded */
+    char noise_cpus[256];                   /* those of the recording that are used; "": all */
+    size_t source_count;
+    const iw_noise_part *sources; /* of the set */
     uint64_t trials, seed;
     uint32_t redraws;
     iw_time noiseless_ps;
@@ -211,7 +221,7 @@ typedef struct iw_whatif {
     iw_change *changes;    /* by saving, the largest first */
     double sum_of_sources; /* savings of SOURCEs and REST added up, to compare with that of all */
     /* the smallest set for the target */
-    double target;
+    double target;        /* < 0 or NaN: none */
     bool has_target_set;  /* false: none gets there, or none of those that were tried */
     bool is_target_exact; /* false: there were too many to try, a smaller one may exist, or one at all */
     iw_change target_set;
@@ -250,42 +260,13 @@ typedef struct iw_whatif_plan {
 IW_API IW_NODISCARD iw_status iw_whatif_plan_make(const iw_log *log, const iw_noise_set *set,
                                                   const iw_whatif_opts *opts, iw_whatif_plan *plan_p);
 
-/** For people, 80 columns; or one JSON object, schema "idlewave.whatif-plan/1". */
-IW_API IW_NODISCARD iw_status iw_whatif_plan_write_text(const iw_log *log, const iw_whatif_plan *plan,
-                                                        FILE *out);
-IW_API IW_NODISCARD iw_status iw_whatif_plan_write_json(const iw_log *log, const iw_whatif_plan *plan,
-                                                        FILE *out);
+/** Schema "idlewave.whatif-plan/2". */
+IW_API iw_doc iw_whatif_plan_doc(const iw_whatif_plan *plan);
 
-/* ---- telling ---- */
+/* ---- showing it ---- */
 
-typedef struct iw_whatif_origin {
-    const char *what, *command; /* "allreduce:dissemination"; the command line */
-    const char *noise;          /* the inputs, joined by " + " */
-    const iw_net *net;
-    const iw_noise_set *set;
-} iw_whatif_origin;
-
-/** The verdict, the ranking, the smallest set, what to do; 80 columns. */
-IW_API IW_NODISCARD iw_status iw_whatif_write_text(const iw_log *log, const iw_whatif *whatif,
-                                                   const iw_whatif_origin *origin, FILE *out);
-/** One JSON object, schema "idlewave.whatif/1" (docs/reference/formats/whatif-json.md). */
-IW_API IW_NODISCARD iw_status iw_whatif_write_json(const iw_log *log, const iw_whatif *whatif,
-                                                   const iw_whatif_origin *origin, FILE *out);
-/** A line a change: kind,name,share,slowdown,low,high,saving,low,high. */
-IW_API IW_NODISCARD iw_status iw_whatif_write_csv(const iw_log *log, const iw_whatif *whatif,
-                                                  const iw_whatif_origin *origin, FILE *out);
-
-/* ---- reports of a file that iw_whatif_write_json() has written; IW_ERR_IO, IW_ERR_FORMAT ---- */
-
-/** Whether it looks like one, of whatever version. */
-IW_API bool iw_whatif_is_answer(const char *path);
-
-/** What iw_whatif_write_text() and iw_whatif_write_csv() write. */
-IW_API IW_NODISCARD iw_status iw_whatif_report_text(const iw_log *log, const char *path, FILE *out);
-IW_API IW_NODISCARD iw_status iw_whatif_report_csv(const iw_log *log, const char *path, FILE *out);
-
-/** One HTML page for those who decide: nothing from elsewhere, no scripts, two sheets of paper. */
-IW_API IW_NODISCARD iw_status iw_whatif_write_html(const iw_log *log, const char *path, FILE *out);
+/** Schema "idlewave.whatif/2" (docs/reference/formats/whatif-json.md); CSV has a line for each change. */
+IW_API iw_doc iw_whatif_doc(const iw_whatif *whatif);
 
 /* ======== Certainty ========
  * What a recording can say about a job, and how sure that is.

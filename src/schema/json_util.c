@@ -9,7 +9,10 @@
 
 #include "base/output.h"
 
-enum { REAL_DIGITS = 15 };
+/* Fifteen digits show every decimal fraction as it was meant (130.2, not 130.19999999999999) and are exact
+ * to the picosecond below 1000 s, in nanoseconds; longer times take all seventeen. */
+enum { REAL_DIGITS = 15, LONG_DIGITS = 17 };
+#define LONG_NS 1e12
 
 json_t *iwi_json_number(double value)
 {
@@ -43,12 +46,38 @@ json_t *iwi_json_count(uint64_t value)
     return value <= INT64_MAX ? json_integer((json_int_t)value) : json_real((double)value);
 }
 
+static bool has_long_times(const json_t *json)
+{
+    const char *key;
+    json_t *value;
+    size_t i;
+
+    if (json_is_real(json)) {
+        return fabs(json_real_value(json)) >= LONG_NS;
+    }
+    json_array_foreach(json, i, value)
+    {
+        if (has_long_times(value)) {
+            return true;
+        }
+    }
+    json_object_foreach((json_t *)(uintptr_t)json, key, value) /* the library's iterator is not const */
+    {
+        if (has_long_times(value)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 iw_status iwi_json_write(const iw_log *log, json_t *object, FILE *out, const char *what)
 {
     if (object == NULL) {
         return iwi_fail(log, IW_ERR_NOMEM, "out of memory for %s", what);
     }
-    if (json_dumpf(object, out, JSON_INDENT(2) | JSON_REAL_PRECISION(REAL_DIGITS)) == 0) {
+    if (json_dumpf(object, out,
+                   JSON_INDENT(2) | JSON_REAL_PRECISION(
+                                        (size_t)(has_long_times(object) ? LONG_DIGITS : REAL_DIGITS))) == 0) {
         (void)fputc('\n', out);
     }
     json_decref(object);

@@ -37,7 +37,8 @@ enum iwi_type {
     IWI_T_REAL,
     IWI_T_STRING,  /* const char *; NULL is null */
     IWI_T_CHARS,   /* char[size] */
-    IWI_T_PS,      /* iw_time */
+    IWI_T_PS,      /* iw_time, as nanoseconds */
+    IWI_T_FS,      /* iw_fs_per_byte, as nanoseconds */
     IWI_T_ENUM,    /* by its name */
     IWI_T_CPUS,    /* iw_cpu_set: "2-7"; "" for none */
     IWI_T_OBJECT,  /* of another schema */
@@ -124,6 +125,10 @@ struct iwi_schema {
 #define IWI_TIME(T, m, k, ...)                                      \
     {                                                               \
         .key = (k), .type = IWI_T_PS, IWI_MEMBER(T, m), __VA_ARGS__ \
+    }
+#define IWI_PER_BYTE(T, m, k, ...)                                  \
+    {                                                               \
+        .key = (k), .type = IWI_T_FS, IWI_MEMBER(T, m), __VA_ARGS__ \
     }
 #define IWI_ENUM(T, m, k, names, ...)                                                  \
     {                                                                                  \

@@ -10,6 +10,7 @@
 enum { PREFIX_SIZE = 128, LINE_PARTS = 4 /* lists in lists */ };
 
 #define PS_PER_NS 1e3
+#define FS_PER_NS 1e6
 
 struct line {
     FILE *out;
@@ -68,7 +69,7 @@ static void write_heads(struct line *line, const struct iwi_schema *schema, cons
 
 static void write_real(FILE *out, double value)
 {
-    if (!isnan(value)) {
+    if (isfinite(value)) {
         iwi_write_real(out, value);
     }
 }
@@ -87,6 +88,7 @@ static void write_item(FILE *out, const struct iwi_field *field, const void *at)
     case IWI_T_ORDINAL: (void)fprintf(out, "%llu", (unsigned long long)*(const uint64_t *)at + 1); return;
     case IWI_T_REAL: write_real(out, *(const double *)at); return;
     case IWI_T_PS: write_real(out, (double)*(const int64_t *)at / PS_PER_NS); return;
+    case IWI_T_FS: write_real(out, (double)*(const int64_t *)at / FS_PER_NS); return;
     case IWI_T_ENUM: text = field->name(*(const unsigned *)at); break;
     case IWI_T_CHARS: text = at; break;
     case IWI_T_CPUS: text = iwi_cpus_list(at, list); break;

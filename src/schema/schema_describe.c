@@ -10,6 +10,7 @@ static const char *json_type_of(enum iwi_type type)
     case IWI_T_BOOL_OF: return "boolean";
     case IWI_T_REAL:
     case IWI_T_PS:
+    case IWI_T_FS:
     case IWI_T_REAL_OF: return "number";
     case IWI_T_STRING:
     case IWI_T_CHARS:

@@ -11,7 +11,8 @@
 #include "base/base.h"
 
 #define PS_PER_NS 1e3
-#define MOST_PS 9.2e18
+#define FS_PER_NS 1e6
+#define MOST_TIME 9.2e18
 
 enum { PATH_SIZE = 256 };
 
@@ -81,14 +82,14 @@ static iw_status read_whole(const struct reader *reader, const struct iwi_field 
     return IW_OK;
 }
 
-static iw_status read_time(const struct reader *reader, const json_t *json, void *at)
+static iw_status read_time(const struct reader *reader, double unit, const json_t *json, void *at)
 {
-    const double ps = round(json_number_value(json) * PS_PER_NS);
+    const double time = round(json_number_value(json) * unit);
 
-    if ((!json_is_number(json) && !json_is_null(json)) || !(fabs(ps) < MOST_PS)) {
+    if ((!json_is_number(json) && !json_is_null(json)) || !(fabs(time) < MOST_TIME)) {
         return refuse(reader, "is no time in nanoseconds");
     }
-    *(int64_t *)at = (int64_t)ps;
+    *(int64_t *)at = (int64_t)time;
     return IW_OK;
 }
 
@@ -139,7 +140,8 @@ static iw_status read_value(struct reader *reader, const struct iwi_field *field
     switch (field->type) {
     case IWI_T_BOOL: return read_bool(reader, json, at);
     case IWI_T_REAL: return read_real(reader, json, at);
-    case IWI_T_PS: return read_time(reader, json, at);
+    case IWI_T_PS: return read_time(reader, PS_PER_NS, json, at);
+    case IWI_T_FS: return read_time(reader, FS_PER_NS, json, at);
     case IWI_T_STRING:
     case IWI_T_CHARS: return read_text(reader, field, json, at);
     case IWI_T_ENUM: return read_enum(reader, field, json, at);

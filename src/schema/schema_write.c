@@ -5,6 +5,7 @@
 #include "schema/schema.h"
 
 #define PS_PER_NS 1e3
+#define FS_PER_NS 1e6
 
 static void add_fields(const struct iwi_schema *schema, const void *object, json_t *json);
 
@@ -20,6 +21,7 @@ static json_t *value_json(const struct iwi_field *field, const void *at)
     case IWI_T_ORDINAL: return iwi_json_count(*(const uint64_t *)at + 1);
     case IWI_T_REAL: return iwi_json_number(*(const double *)at);
     case IWI_T_PS: return iwi_json_number((double)*(const int64_t *)at / PS_PER_NS);
+    case IWI_T_FS: return iwi_json_number((double)*(const int64_t *)at / FS_PER_NS);
     case IWI_T_CHARS: return iwi_json_text(at);
     case IWI_T_STRING: {
         const char *text = *(const char *const *)at;

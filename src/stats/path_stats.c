@@ -96,7 +96,7 @@ static int compare_numbers(const void *left, const void *right)
 }
 
 /* Into the list by trials; the numbers come in rising order. */
-static size_t insert_place(struct iwi_path_place *places, size_t found, struct iwi_path_place place)
+static size_t insert_place(iw_hit_place *places, size_t found, iw_hit_place place)
 {
     size_t at = found;
 
@@ -121,7 +121,7 @@ static bool stands_out(uint64_t trials, size_t all, uint32_t place_count)
 }
 
 iw_status iwi_count_places(const iw_log *log, const iw_path *paths, size_t count, iwi_path_place_fn place_of,
-                           uint32_t arg, uint32_t place_count, struct iwi_path_place places[IWI_MOST_PLACES],
+                           uint32_t arg, uint32_t place_count, iw_hit_place places[IWI_MOST_PLACES],
                            size_t *found_p)
 {
     uint32_t *numbers = iwi_new_array(log, count, sizeof *numbers);
@@ -141,8 +141,8 @@ iw_status iwi_count_places(const iw_log *log, const iw_path *paths, size_t count
         for (end = begin + 1; end < used && numbers[end] == numbers[begin]; end++) {
         }
         found = insert_place(places, found,
-                             (struct iwi_path_place){numbers[begin], end - begin, used,
-                                                     stands_out(end - begin, used, place_count)});
+                             (iw_hit_place){numbers[begin], end - begin, used,
+                                            stands_out(end - begin, used, place_count), NULL});
     }
     free(numbers);
     *found_p = found;

@@ -19,13 +19,6 @@ IW_NODISCARD iw_status iwi_path_means(const iw_log *log, const iw_path *paths, s
 
 enum { IWI_MOST_PLACES = 8 };
 
-/* Where the largest detour of a path was: a rank, a source, a tenth of the run, ... */
-struct iwi_path_place {
-    uint32_t number;
-    uint64_t trials, of_trials; /* there, of those that tell */
-    bool stands_out;            /* there more often than by chance, were all places alike */
-};
-
 #define IWI_NO_PLACE UINT32_MAX
 
 /* The number of the place of the largest detour of a path, or IWI_NO_PLACE. */
@@ -43,6 +36,6 @@ uint32_t iwi_path_place_tenth(const iw_path *path, uint32_t unused);
  * path counts once, by its largest detour: those of one path are not independent of each other. */
 IW_NODISCARD iw_status iwi_count_places(const iw_log *log, const iw_path *paths, size_t count,
                                         iwi_path_place_fn place_of, uint32_t arg, uint32_t place_count,
-                                        struct iwi_path_place places[IWI_MOST_PLACES], size_t *found_p);
+                                        iw_hit_place places[IWI_MOST_PLACES], size_t *found_p);
 
 #endif

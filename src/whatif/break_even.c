@@ -51,10 +51,10 @@ void iwi_break_even_cross(const uint32_t *ranks, const iw_estimate *savings, siz
     break_even_p->most_ranks = ranks[count - 1];
     break_even_p->is_always = is_always;
     break_even_p->is_known = !is_always && savings[count - 1].value > 0.0;
-    break_even_p->ranks = crossing(ranks, savings, count, 0);
+    break_even_p->ranks.value = crossing(ranks, savings, count, 0);
     /* the gain may begin as early as its upper bound says */
-    break_even_p->low = crossing(ranks, savings, count, 1);
-    break_even_p->high = crossing(ranks, savings, count, -1);
+    break_even_p->ranks.low = crossing(ranks, savings, count, 1);
+    break_even_p->ranks.high = crossing(ranks, savings, count, -1);
 }
 
 /* ---- the ladder ---- */

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include <math.h>
+#include <stdlib.h>
 
 #include "base/base.h"
 #include "model/fit.h"
@@ -74,6 +75,30 @@ static iw_status fit_input(const iw_log *log, struct iwi_set_input *input)
     return IW_OK;
 }
 
+/* The fits own the texts. */
+static iw_status list_laws(const iw_log *log, iw_noise_set *set)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < set->input_count; i++) {
+        count += set->inputs[i].fit != NULL ? set->inputs[i].fit->spec_count : 0;
+    }
+    free(set->laws);
+    set->law_count = 0;
+    set->laws = iwi_new_array(log, count, sizeof *set->laws);
+    if (set->laws == NULL) {
+        return IW_ERR_NOMEM;
+    }
+    for (size_t i = 0; i < set->input_count; i++) {
+        const iw_noise_fit *fit = set->inputs[i].fit;
+
+        for (size_t k = 0; fit != NULL && k < fit->spec_count; k++) {
+            set->laws[set->law_count++] = fit->specs[k].text;
+        }
+    }
+    return IW_OK;
+}
+
 iw_status iw_noise_set_extrapolate(const iw_log *log, iw_noise_set *set)
 {
     if (set->recorded_cpus == 0) {
@@ -84,20 +109,12 @@ iw_status iw_noise_set_extrapolate(const iw_log *log, iw_noise_set *set)
             IW_TRY(fit_input(log, &set->inputs[i]));
         }
     }
-    return IW_OK;
+    return list_laws(log, set);
 }
 
 const char *iw_noise_set_law(const iw_noise_set *set, size_t number)
 {
-    for (size_t i = 0; i < set->input_count; i++) {
-        const iw_noise_fit *fit = set->inputs[i].fit;
-
-        if (fit != NULL && number < fit->spec_count) {
-            return fit->specs[number].text;
-        }
-        number -= fit != NULL ? fit->spec_count : 0;
-    }
-    return NULL;
+    return number < set->law_count ? set->laws[number] : NULL;
 }
 
 /* With a law that has no mean, nothing that is drawn from it has one either. */

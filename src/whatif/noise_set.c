@@ -53,6 +53,7 @@ void iw_noise_set_free(iw_noise_set *set)
     free(set->inputs);
     free(set->entries);
     free(set->parts);
+    free(set->laws);
     free(set);
 }
 

@@ -53,6 +53,8 @@ struct iw_noise_set {
     iw_cpu_set only_cpus;     /* of recordings; empty: all */
     uint32_t recorded_cpus;   /* of a node, the most; 0: nothing is recorded */
     uint32_t ranks_per_node;  /* at least 1 */
+    const char **laws;        /* that stand in for recordings, of all inputs */
+    size_t law_count;
 };
 
 /* Number of that source among the entries, added if new. */

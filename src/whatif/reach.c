@@ -80,7 +80,7 @@ static struct iwi_met_job job_of(const struct iwi_length_bins *bins, double quie
 iw_reach iwi_reach_for(const iw_noise_set *set, const struct iwi_exposure *exposure, double value)
 {
     const double allowed = iwi_unseen_allowed(value);
-    iw_reach reach = {.is_extrapolated = iw_noise_set_law(set, 0) != NULL};
+    iw_reach reach = {.is_extrapolated = set->law_count > 0, .laws = set->laws, .law_count = set->law_count};
     struct iwi_length_bins bins = {0};
     struct view views[IW_NOISE_MAX_SOURCES];
     const size_t count = look_at(set, exposure, &bins, views, &reach);

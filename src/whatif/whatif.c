@@ -238,6 +238,43 @@ static void tell_recorded(const iw_noise_set *set, iw_whatif *whatif)
     }
 }
 
+/* ---- what it was asked of ---- */
+
+static iw_status name_removed(const iw_log *log, const iw_noise_set *set, iw_change *change)
+{
+    size_t count = 0;
+
+    change->removes = iwi_new_array(log, change->removed_count, sizeof *change->removes);
+    if (change->removes == NULL) {
+        return IW_ERR_NOMEM;
+    }
+    for (size_t i = 0; i < set->part_count && count < change->removed_count; i++) {
+        if (change->is_removed[i]) {
+            change->removes[count++] = set->parts[i].text;
+        }
+    }
+    return IW_OK;
+}
+
+static iw_status describe(const struct run *run)
+{
+    const iw_noise_set *set = run->inquiry.set;
+    iw_whatif *whatif = run->whatif;
+
+    snprintf(whatif->net, sizeof whatif->net, "%s", run->inquiry.opts->net->name);
+    whatif->ranks_per_node = iw_noise_set_ranks_per_node(set);
+    whatif->recorded_cpus = iw_noise_set_recorded_cpus(set);
+    if (iw_noise_set_cpus(set) != NULL) {
+        (void)iw_cpu_set_text(iw_noise_set_cpus(set), whatif->noise_cpus, sizeof whatif->noise_cpus);
+    }
+    whatif->sources = set->parts;
+    whatif->source_count = set->part_count;
+    for (size_t i = 0; i < whatif->change_count; i++) {
+        IW_TRY(name_removed(run->inquiry.log, set, &whatif->changes[i]));
+    }
+    return whatif->has_target_set ? name_removed(run->inquiry.log, set, &whatif->target_set) : IW_OK;
+}
+
 /* ---- all of it ---- */
 
 static iw_status answer(struct run *run)
@@ -275,7 +312,7 @@ static iw_status answer(struct run *run)
     whatif->changes = run->changes.list;
     whatif->change_count = run->changes.count;
     run->changes = (struct iwi_changes){NULL, 0, 0};
-    return IW_OK;
+    return describe(run);
 }
 
 iw_status iw_whatif_run(const iw_log *log, const iw_noise_set *set, const iw_whatif_opts *given,
@@ -310,8 +347,10 @@ void iw_whatif_free(iw_whatif *whatif)
     }
     for (size_t i = 0; i < whatif->change_count; i++) {
         free(whatif->changes[i].is_removed);
+        free(whatif->changes[i].removes);
     }
     free(whatif->changes);
     free(whatif->target_set.is_removed);
+    free(whatif->target_set.removes);
     free(whatif);
 }

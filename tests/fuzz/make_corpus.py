@@ -7,7 +7,6 @@ Usage: make_corpus.py BUILD_DIR [CORPUS...]
 Needs a build with the command and the parts for Open MPI. Replaces the files real-* of these corpora (of
 all that it knows, if none is named); files of other names show defects that were found, and stay.
 """
-import json
 import os
 import pathlib
 import subprocess
@@ -20,20 +19,6 @@ COMMAND = pathlib.Path(sys.argv[1]).resolve() / "cli/idlewave"
 ENVIRONMENT = dict(os.environ, ASAN_OPTIONS="detect_leaks=0", OMPI_ALLOW_RUN_AS_ROOT="1",
                    OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_rmaps_base_oversubscribe="1")
 
-PATTERN = "--pattern allreduce:dissemination --ranks 8 --repeat 2".split()
-RESULTS = {
-    "quiet": PATTERN,
-    "noise": PATTERN + "--noise periodic:1kHz,300us --trials 8".split(),
-    "sources": PATTERN + "--noise poisson:1kHz,exp:5us --noise periodic:100Hz,50us --sync start --trials 9".split(),
-    "explained": "--pattern halo1d --ranks 6 --compute 1ms --noise periodic:1kHz,10us --trials 8 --explain".split(),
-    "delay": "--pattern halo2d --ranks 4 --repeat 3 --compute 1ms --delay rank=1,time=1ms".split(),
-}
-WHATIF = "--pattern allreduce --ranks 16 --repeat 2 --compute 100us --trials 4".split()
-WHATIFS = {
-    "specs": WHATIF + "--noise periodic:1kHz,10us --noise poisson:1kHz,exp:5us".split(),
-    "one": WHATIF + "--noise periodic:1kHz,10us".split(),
-    "target": WHATIF + "--noise periodic:1kHz,10us --noise periodic:100Hz,100us --target 1%".split(),
-}
 STUDY = """title: Small
 trials: 3
 systems:
@@ -65,20 +50,6 @@ def pack(paths):
     """The files that there are as fuzz_folder.h wants them."""
     return b"".join(f"\n@@{'0123456789abcdefghijklmnopqrstuvwxyz'[i]}\n".encode() + path.read_bytes()
                     for i, path in enumerate(paths) if path.is_file())
-
-
-def make_results(_):
-    """Of simulations."""
-    for name, options in RESULTS.items():
-        store("result_json", name, run(["simulate", "--format", "json", *options]))
-
-
-def make_whatifs(_):
-    """Of what-ifs; one of a recording is among the data."""
-    for name, options in WHATIFS.items():
-        store("whatif_json", name, run(["whatif", "--format", "json", *options]))
-    answer = json.loads((DATA / "whatif/eno1.json").read_text(encoding="utf-8"))
-    store("whatif_json", "recording", json.dumps(answer).encode())
 
 
 def make_studies(scratch):
@@ -121,7 +92,7 @@ def make_traces(scratch):
     store_archive("timeline", next((scratch / "timeline").glob("*.otf2")))
 
 
-MAKERS = {"result_json": make_results, "whatif_json": make_whatifs, "study_folder": make_studies, "trace_otf2": make_traces}
+MAKERS = {"study_folder": make_studies, "trace_otf2": make_traces}
 
 
 def main():

@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "report/html/html_fleet.h"
-#include "report/html/html_result.h"
 #include "support/made_bench.h"
 #include "support/made_recording.h"
 #include "support/made_timeline.h"
@@ -170,83 +169,43 @@ static iw_status make_short(FILE *out)
     return status;
 }
 
-/* Writes the page of a result; apostrophes in `format` stand for quotes. `distribution` is its own. */
-static iw_status write_result(const char *distribution, const char *explain, FILE *out)
+static iw_status write_file(const char *path, FILE *out)
 {
-    static const char format[] =
-        "{'schema': 'idlewave.simulate/2', 'ranks': 65536, 'trials': %s, 'seed': 1, 'engine': 'flow', "
-        "'noiseless_ns': 96000, 'makespan_ns': {'min': 210000, 'q1': 260000, 'median': 301500.5, 'q3': "
-        "350000, 'max': 811000, 'mean': 320000, 'mean_ci95': [300000, 345000]}, 'slowdown': {'min': 1.19, "
-        "'q1': "
-        "1.7, 'median': 2.14, 'q3': 2.65, 'max': 7.45, 'mean': 2.33, 'mean_ci95': [2.13, 2.59]}, 'noise': "
-        "[{'spec': 'poisson:100Hz,20us', 'share': 0.002}], 'net': {'name': '<chic>', 'L_ns': 4000}, 'what': "
-        "'allreduce:dissemination & <more>', 'command': 'idlewave simulate'%s%s}";
-    char *text = NULL;
-    json_t *result;
-    iw_status status = IW_ERR_FORMAT;
+    iw_doc_file *file;
+    iw_status status;
 
-    if (asprintf(&text, format, strstr(distribution, "ranks") != NULL ? "1" : "200", distribution, explain) <
-        0) {
-        return IW_ERR_NOMEM;
-    }
-    for (char *c = text; *c != '\0'; c++) {
-        *c = (char)(*c == '\'' ? '"' : *c);
-    }
-    result = json_loads(text, 0, NULL);
-    free(text);
-    if (result != NULL) {
-        status = iwi_result_html(NULL, result, out);
-        json_decref(result);
-    }
+    IW_TRY(iw_doc_open(NULL, path, &file));
+    status = iw_doc_write(NULL, iw_doc_of(file), IW_DOC_HTML, NULL, out);
+    iw_doc_close(file);
     return status;
 }
 
 static iw_status make_result(FILE *out)
 {
-    char distribution[8192] = ", 'distribution': {'of': 'trials', 'trials_ns': [";
-    size_t used = strlen(distribution);
-
-    for (int i = 0; i < 200; i++) {
-        used += (size_t)snprintf(distribution + used, sizeof distribution - used, "%s%d", i > 0 ? ", " : "",
-                                 210000 + i * 7919 % 200 * (i * 7919 % 200) * 15);
-    }
-    (void)snprintf(distribution + used, sizeof distribution - used, "]}");
-    return write_result(
-        distribution,
-        ", 'explain': {'trial': 7, 'last_rank': 411, 'makespan_ns': 301500, 'parts': {'compute': "
-        "40000, 'o': 20000, 'L': 36000, 'noise poisson:100Hz,20us': 205500}, 'hops': 16, "
-        "'mean_parts': {'compute': 40000, 'o': 20000, 'L': 36000, 'noise poisson:100Hz,20us': "
-        "180000}, 'mean_hops': 15.5, 'worst': [{'source': 'noise poisson:100Hz,20us', 'rank': 17, 'at_ns': "
-        "34500, 'lost_ns': 20000}], 'average': {'trials': 20, 'makespan_ns': {'mean': 300000, 'ci95': "
-        "[290000, "
-        "310000]}, 'parts_ns': {'compute': {'mean': 40000, 'ci95': [40000, 40000]}, 'o': {'mean': 20000, "
-        "'ci95': null}, 'noise poisson:100Hz,20us': {'mean': 240000, 'ci95': [230000, 250000]}}, 'hops': "
-        "16.5, "
-        "'worst_share': 0.4, 'largest': {'sources': [], 'ranks': [{'rank': 17, 'trials': 9, 'of': 20, "
-        "'stands_out': true}], 'tenths': [{'tenth': 77, 'stands_out': true}]}}}",
-        out);
+    return write_file(IW_TEST_DATA "/results/simulate.json", out);
 }
 
 /* One trial: when its ranks end. */
 static iw_status make_ranks(FILE *out)
 {
-    return write_result(
-        ", 'distribution': {'of': 'ranks', 'quantiles_ns': {'p0': 100000, 'p1': 120000, 'p5': "
-        "150000, 'p10': 160000, 'p25': 200000, 'p50': 260000, 'p75': 270000, 'p90': 280000, 'p95': "
-        "290000, 'p99': 900000, 'p100': 1301500.5}}",
-        "", out);
-}
+    iw_simulation simulation;
+    iw_doc_file *file;
+    iw_status status;
 
-/* As written before results told their distribution. */
-static iw_status make_older(FILE *out)
-{
-    return write_result("", "", out);
+    IW_TRY(iw_doc_open(NULL, IW_TEST_DATA "/results/simulate.json", &file));
+    simulation = *(const iw_simulation *)iw_doc_of(file).subject;
+    simulation.distribution.is_of_ranks = true;
+    simulation.run.trials = simulation.makespan_ns.count = simulation.slowdown.count = 1;
+    simulation.explain = NULL;
+    status = iw_doc_write(NULL, iw_simulation_doc(&simulation), IW_DOC_HTML, NULL, out);
+    iw_doc_close(file);
+    return status;
 }
 
 /* The page for those who decide; it has no scripts either way. */
 static iw_status make_whatif(FILE *out)
 {
-    return iw_whatif_write_html(NULL, IW_TEST_DATA "/whatif/eno1.json", out);
+    return write_file(IW_TEST_DATA "/results/whatif.json", out);
 }
 
 /* Prediction against reality. */
@@ -334,7 +293,6 @@ static const struct {
     {"short", make_short},
     {"result", make_result},
     {"ranks", make_ranks},
-    {"older", make_older},
     {"bench", make_bench},
     {"whatif", make_whatif},
     {"timeline", make_timeline},

@@ -15,7 +15,7 @@ import unittest
 import page_check
 
 MAKE_PAGE = sys.argv[1]
-KINDS = ("study", "large", "single", "odd", "noise", "fleet", "short", "result", "ranks", "older", "whatif")
+KINDS = ("study", "large", "single", "odd", "noise", "fleet", "short", "result", "ranks", "whatif")
 
 
 def make(kind):

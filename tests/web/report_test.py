@@ -19,7 +19,7 @@ from chromium import Browser
 
 WANT_PICTURES = "--pictures" in sys.argv
 MAKE_PAGE, CHROMIUM, OUT = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3])
-KINDS = ("study", "single", "odd", "noise", "fleet", "short", "result", "ranks", "older", "bench")
+KINDS = ("study", "single", "odd", "noise", "fleet", "short", "result", "ranks", "bench")
 NARROW = 390
 LEAST_LETTERS_PX = 9.9
 

@@ -15,8 +15,11 @@ const struct iwi_kind *const iwi_kinds[] = {
     &iwi_noise_kind,
     &iwi_noise_spectrum_kind,
     &iwi_record_kind,
+    &iwi_simulate_kind,
     &iwi_verify_kind,
-    &iwi_wave_kind,
     &iwi_study_estimate_kind,
+    &iwi_wave_kind,
+    &iwi_whatif_kind,
+    &iwi_whatif_plan_kind,
     NULL,
 };

@@ -18,9 +18,12 @@ extern const struct iwi_kind iwi_noise_spectrum_kind;
 extern const struct iwi_kind iwi_record_kind;
 extern const struct iwi_kind iwi_study_kind;
 extern const struct iwi_kind iwi_verify_kind;
-extern const struct iwi_kind iwi_wave_kind;
 
+extern const struct iwi_kind iwi_simulate_kind;
 extern const struct iwi_kind iwi_study_estimate_kind;
+extern const struct iwi_kind iwi_wave_kind;
+extern const struct iwi_kind iwi_whatif_kind;
+extern const struct iwi_kind iwi_whatif_plan_kind;
 
 /* A study has its folder instead of JSON. */
 

@@ -62,9 +62,6 @@ void iwi_html_row_begin(FILE *out);
 void iwi_html_row_end(FILE *out);
 void iwi_html_cell(FILE *out, enum iwi_html_cell kind, const char *format, ...) IW_PRINTF(3, 4);
 
-/* A table of all that is one text or number in an object: what, value. */
-void iwi_html_values(FILE *out, const char *caption, const json_t *object);
-
 /* ---- figures ---- */
 
 /* The plot, its message, and the table behind it. */

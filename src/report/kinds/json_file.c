@@ -6,22 +6,6 @@
 #include "base/base.h"
 #include "format/io/input.h"
 
-void iwi_json_add_nodes(json_t *object, uint64_t ranks_per_node, uint64_t recorded_cpus,
-                        const iw_cpu_set *cpus)
-{
-    char text[256];
-
-    if (recorded_cpus == 0) {
-        return;
-    }
-    (void)json_object_set_new(object, "ranks_per_node", iwi_json_count(ranks_per_node));
-    (void)json_object_set_new(object, "recorded_cpus", iwi_json_count(recorded_cpus));
-    if (cpus != NULL) {
-        (void)json_object_set_new(object, "noise_cpus",
-                                  json_string(iw_cpu_set_text(cpus, text, sizeof text)));
-    }
-}
-
 iw_status iwi_json_load(const iw_log *log, const char *path, json_t **object_p)
 {
     struct iwi_input input;

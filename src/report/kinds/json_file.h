@@ -8,11 +8,6 @@
 
 #include "schema/json_util.h"
 
-/* Adds how ranks meet the CPUs of recordings: "ranks_per_node", "recorded_cpus" and, where only some are
- * used, "noise_cpus"; nothing where nothing is recorded. */
-void iwi_json_add_nodes(json_t *object, uint64_t ranks_per_node, uint64_t recorded_cpus,
-                        const iw_cpu_set *cpus);
-
 /* Reads a file of JSON. IW_ERR_IO, IW_ERR_FORMAT. */
 IW_NODISCARD iw_status iwi_json_load(const iw_log *log, const char *path, json_t **object_p);
 

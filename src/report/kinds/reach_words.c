@@ -1,4 +1,4 @@
-/* What a recording can show of a job, as JSON and in words.
+/* What a recording can show of a job: its table, and words about it.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include "report/kinds/reach_report.h"
@@ -8,9 +8,7 @@
 
 #include "base/base.h"
 #include "report/kinds/noise_report.h"
-#include "report/kinds/result_report.h"
 #include "report/kinds/study_report.h"
-#include "schema/json_util.h"
 
 /* Nobody records longer to answer one question. */
 static const double LONGEST_ADVICE_S = 14.0 * 86400.0;
@@ -20,62 +18,25 @@ static const double NO_SLOWDOWN = 0.00005;
 
 enum { LISTED_LAWS = 3 };
 
-/* ---- JSON ---- */
+/* ---- the table ---- */
 
-static json_t *laws_array(const iw_noise_set *set)
+static bool is_bound(const void *object)
 {
-    json_t *array = json_array();
-
-    for (size_t i = 0; set != NULL && iw_noise_set_law(set, i) != NULL; i++) {
-        (void)json_array_append_new(array, iwi_json_text(iw_noise_set_law(set, i)));
-    }
-    return array;
+    return ((const iw_reach *)object)->is_bound;
 }
 
-json_t *iwi_reach_object(const iw_reach *reach, const iw_noise_set *set)
-{
-    if (reach->watched_s == 0.0) {
-        return json_null();
-    }
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:b, s:o, s:b, s:o}", "seconds",
-                     iwi_json_number(reach->recorded_s), "cpus", iwi_json_count(reach->cpus),
-                     "watched_seconds", iwi_json_number(reach->watched_s), "longest_ns",
-                     iwi_json_number((double)reach->longest_ns), "unseen", iwi_json_number(reach->unseen),
-                     "is_bound", reach->is_bound, "record_seconds",
-                     reach->is_bound ? iwi_json_number(reach->record_s) : json_null(), "is_extrapolated",
-                     reach->is_extrapolated, "laws", laws_array(set));
-}
-
-json_t *iwi_certainty_object(const iw_certainty *certainty, const iw_noise_set *set)
-{
-    const iw_estimate *e = &certainty->slowdown;
-    json_t *object = iwi_reach_object(&certainty->reach, set);
-
-    if (json_is_object(object)) {
-        (void)json_object_set_new(object, "slowdown",
-                                  json_pack("{s:o, s:o, s:o}", "value", iwi_json_number(e->value), "low",
-                                            iwi_json_number(e->low), "high", iwi_json_number(e->high)));
-    }
-    return object;
-}
-
-bool iwi_is_bound(const json_t *recording)
-{
-    return json_is_true(json_object_get(recording, "is_bound"));
-}
-
-bool iwi_is_extrapolated(const json_t *recording)
-{
-    return json_is_true(json_object_get(recording, "is_extrapolated"));
-}
-
-iw_estimate iwi_recorded_slowdown(const json_t *recording)
-{
-    const json_t *slowdown = json_object_get(recording, "slowdown");
-
-    return (iw_estimate){iwi_result_number(slowdown, "value"), iwi_result_number(slowdown, "low"),
-                         iwi_result_number(slowdown, "high")};
-}
+static const struct iwi_field reach_fields[] = {
+    IWI_VALUE_AS(iw_reach, recorded_s, "seconds"),
+    IWI_VALUE(iw_reach, cpus),
+    IWI_VALUE_AS(iw_reach, watched_s, "watched_seconds"),
+    IWI_VALUE(iw_reach, longest_ns),
+    IWI_VALUE(iw_reach, unseen),
+    IWI_VALUE(iw_reach, is_bound),
+    IWI_VALUE_AS(iw_reach, record_s, "record_seconds", .is_there = is_bound),
+    IWI_VALUE(iw_reach, is_extrapolated),
+    IWI_VALUES(iw_reach, laws, law_count),
+};
+const struct iwi_schema iwi_reach_schema = IWI_SCHEMA(iw_reach, reach_fields);
 
 /* ---- words ---- */
 
@@ -123,39 +84,35 @@ void iwi_append_bound(char paragraph[IWI_PARAGRAPH_SIZE], iw_estimate slowdown, 
     }
 }
 
-void iwi_append_reach(char paragraph[IWI_PARAGRAPH_SIZE], const json_t *recording, uint64_t ranks,
+void iwi_append_reach(char paragraph[IWI_PARAGRAPH_SIZE], const iw_reach *reach, uint64_t ranks,
                       double time_ns)
 {
-    const uint64_t cpus = iwi_result_count(recording, "cpus");
-    const double record_s = iwi_result_number(recording, "record_seconds");
     char length[IWI_NUMBER_SIZE], watched[IWI_NUMBER_SIZE], job[IWI_NUMBER_SIZE], time[IWI_NUMBER_SIZE];
 
     iwi_append(paragraph, "this recording of %s on %s CPU%s cannot show what %s %s in %s",
-               iwi_length_text(iwi_result_number(recording, "seconds"), length),
-               iwi_ranks_text(cpus, watched), cpus == 1 ? "" : "s", iwi_ranks_text(ranks, job),
+               iwi_length_text(reach->recorded_s, length), iwi_ranks_text(reach->cpus, watched),
+               reach->cpus == 1 ? "" : "s", iwi_ranks_text(ranks, job),
                ranks == 1 ? "rank meets" : "ranks meet", iwi_ns_round_text(time_ns, time));
-    if (record_s <= LONGEST_ADVICE_S) {
-        iwi_append(paragraph, "; record %s for an estimate", iwi_length_text(round_up(record_s), length));
+    if (reach->record_s <= LONGEST_ADVICE_S) {
+        iwi_append(paragraph, "; record %s for an estimate",
+                   iwi_length_text(round_up(reach->record_s), length));
     } else {
-        iwi_append(paragraph, "; no recording of two weeks could: --extrapolate goes by fitted laws");
+        iwi_append(paragraph, "; no recording of two weeks could, but laws fitted to it can be extrapolated");
     }
 }
 
-void iwi_append_laws(char paragraph[IWI_PARAGRAPH_SIZE], const json_t *recording)
+void iwi_append_laws(char paragraph[IWI_PARAGRAPH_SIZE], const iw_reach *reach)
 {
-    const json_t *laws = json_object_get(recording, "laws");
-    const size_t count = json_array_size(laws);
     char name[IWI_NAME_SIZE];
 
     iwi_append(paragraph, "from laws fitted to the recording (");
-    for (size_t i = 0; i < count && i < LISTED_LAWS; i++) {
-        const char *law = json_string_value(json_array_get(laws, i));
-
+    for (size_t i = 0; i < reach->law_count && i < LISTED_LAWS; i++) {
         iwi_append(paragraph, "%s%s", i > 0 ? " + " : "",
-                   iwi_plain_name(law != NULL ? law : "-", IWI_NAME_SIZE - 1, name));
+                   iwi_plain_name(reach->laws[i] != NULL ? reach->laws[i] : "-", IWI_NAME_SIZE - 1, name));
     }
-    if (count > LISTED_LAWS) {
-        iwi_append(paragraph, " and %zu others", count - LISTED_LAWS);
+    if (reach->law_count > LISTED_LAWS) {
+        iwi_append(paragraph, " and %zu other%s", reach->law_count - LISTED_LAWS,
+                   reach->law_count == LISTED_LAWS + 1 ? "" : "s");
     }
     iwi_append(paragraph, "), not from it");
 }

@@ -9,26 +9,12 @@
 #include "base/output.h"
 #include "schema/csv.h"
 
-enum { IWI_NS_TEXT_SIZE = 24, IWI_PART_LABEL_SIZE = 256 };
+enum { IWI_NS_TEXT_SIZE = 24 };
 
 /* Times as nanoseconds without loss: "130200", "0.58"; returns `buf`. */
 char *iwi_ns_text(iw_time ps, char buf[IWI_NS_TEXT_SIZE]);
 
-/* T/T0 - 1; NaN when nothing takes time without noise. */
-double iwi_slowdown(double makespan_ps, iw_time noiseless_ps);
-
-/* The summary of the slowdowns, from that of the makespans: quantiles, means and their intervals commute with
- * the linear T -> T/T0 - 1. */
-iw_summary iwi_slowdown_summary(const iw_summary *makespan_ns, iw_time noiseless_ps);
-
-/* Number of noise sources, 0 without noise. */
-size_t iwi_source_count(const iw_origin *origin);
-
 const char *iwi_sync_name(iw_sync sync);
-
-/* "compute", "L", "noise periodic:10Hz,1us"; a source that is given twice gets a number, so that labels
- * differ. False: there is no such part (fewer noise sources). */
-bool iwi_part_label(const iw_origin *origin, int part, char buf[IWI_PART_LABEL_SIZE]);
 
 /* ---- text ---- */
 

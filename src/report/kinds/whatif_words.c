@@ -1,387 +1,373 @@
-/* An answer to "what if" in words and numbers for people.
+/* An answer to "what if" in words.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
 #include "base/base.h"
 #include "report/kinds/noise_report.h"
 #include "report/kinds/reach_report.h"
-#include "report/kinds/result_report.h"
 #include "report/kinds/study_report.h"
 #include "report/kinds/whatif_report.h"
 
 enum { LISTED_SOURCES = 6 };
 
-/* ---- numbers ---- */
+/* ---- numbers and names ---- */
 
-/* Points of percent, as many digits as iwi_percent_text() has. */
-static const char *points_text(double share, char buf[IWI_NUMBER_SIZE])
+/* Points of percent, as many digits as iwi_percent() has. */
+static const char *points(struct iwi_document *doc, double share)
 {
-    snprintf(buf, IWI_NUMBER_SIZE, "%.*f", fabs(share) < 0.1 ? 2 : 1, 100.0 * share);
-    return buf;
+    return isnan(share) ? "-" : iwi_say(doc, "%.*f", fabs(share) < 0.1 ? 2 : 1, 100.0 * share);
 }
 
 /* Beyond the reach of a recording: there is a lower end, and no upper one. */
 static bool is_bound(iw_estimate e)
 {
-    return !isnan(e.low) && isnan(e.high);
+    return !isnan(e.low) && !isfinite(e.high);
 }
 
-const char *iwi_whatif_slowdown_text(iw_estimate e, char buf[IWI_ESTIMATE_SIZE])
+/* With `unit` behind the number: "5.40 points (4.60 to 6.10)". */
+static const char *estimate_words(struct iwi_document *doc, iw_estimate e, const char *unit)
 {
-    char number[IWI_NUMBER_SIZE], range[IWI_RANGE_SIZE];
-
-    iwi_slowdown_text(is_bound(e) ? e.low : e.value, number);
     if (is_bound(e)) {
-        snprintf(buf, IWI_ESTIMATE_SIZE, "at least %s", number);
-    } else if (e.low < e.high) {
-        snprintf(buf, IWI_ESTIMATE_SIZE, "%s (%s)", number, iwi_slowdown_range_text(e.low, e.high, range));
-    } else {
-        snprintf(buf, IWI_ESTIMATE_SIZE, "%s", number);
+        return iwi_say(doc, "at least %s%s", points(doc, e.low), unit);
     }
-    return buf;
+    return iwi_say(doc, "%s%s%s", points(doc, e.value), unit,
+                   isfinite(e.low) && e.low < e.high
+                       ? iwi_say(doc, " (%s to %s)", points(doc, e.low), points(doc, e.high))
+                       : "");
 }
 
-const char *iwi_whatif_points_text(iw_estimate e, char buf[IWI_ESTIMATE_SIZE])
+const char *iwi_points_words(struct iwi_document *doc, iw_estimate saving)
 {
-    char number[IWI_NUMBER_SIZE], low[IWI_NUMBER_SIZE], high[IWI_NUMBER_SIZE];
-    const int used =
-        snprintf(buf, IWI_ESTIMATE_SIZE, "%s points", isnan(e.value) ? "-" : points_text(e.value, number));
-
-    if (is_bound(e)) {
-        snprintf(buf, IWI_ESTIMATE_SIZE, "at least %s points", points_text(e.low, low));
-    } else if (e.low < e.high) {
-        snprintf(buf + used, IWI_ESTIMATE_SIZE - (size_t)used, " (%s to %s)", points_text(e.low, low),
-                 points_text(e.high, high));
-    }
-    return buf;
+    return estimate_words(doc, saving, "");
 }
 
-bool iwi_whatif_is_worth_it(const json_t *change)
+static const char *saving_words(struct iwi_document *doc, iw_estimate saving)
 {
-    return iwi_whatif_estimate(change, "saving").low > 0;
+    return estimate_words(doc, saving, " points");
 }
 
-/* ---- names ---- */
-
-static bool is_kind(const json_t *change, const char *kind)
-{
-    return strcmp(iwi_result_text(change, "kind"), kind) == 0;
-}
-
-const char *iwi_whatif_change_name(const json_t *change, char buf[IWI_CHANGE_NAME_SIZE])
-{
-    const size_t removed = json_array_size(json_object_get(change, "removes"));
-    char name[IWI_NAME_SIZE];
-
-    iwi_plain_name(iwi_result_text(change, "name"), IWI_NAME_SIZE - 1, name);
-    if (is_kind(change, "all")) {
-        snprintf(buf, IWI_CHANGE_NAME_SIZE, "all noise");
-    } else if (is_kind(change, "rest")) {
-        snprintf(buf, IWI_CHANGE_NAME_SIZE, "the %zu others", removed);
-    } else if (is_kind(change, "class")) {
-        snprintf(buf, IWI_CHANGE_NAME_SIZE, "class %s (%zu)", name, removed);
-    } else if (is_kind(change, "together")) {
-        snprintf(buf, IWI_CHANGE_NAME_SIZE, "all nodes at the same time");
-    } else if (is_kind(change, "reserve")) {
-        snprintf(buf, IWI_CHANGE_NAME_SIZE, "a core for the OS");
-    } else {
-        snprintf(buf, IWI_CHANGE_NAME_SIZE, "%s", name);
-    }
-    return buf;
-}
-
-/* "irq/eno1, thread/nscd and 3 others" */
-static void append_sources(const json_t *names, char paragraph[IWI_PARAGRAPH_SIZE])
-{
-    const size_t count = json_array_size(names), listed = count > LISTED_SOURCES + 1 ? LISTED_SOURCES : count;
-    char name[IWI_NAME_SIZE];
-
-    for (size_t i = 0; i < listed; i++) {
-        const char *text = json_string_value(json_array_get(names, i));
-        const bool is_last = i + 1 == count;
-
-        iwi_append(paragraph, "%s%s", i == 0 ? "" : (is_last ? " and " : ", "),
-                   iwi_plain_name(text != NULL ? text : "-", IWI_NAME_SIZE - 1, name));
-    }
-    if (listed < count) {
-        iwi_append(paragraph, " and %zu others", count - listed);
-    }
-}
-
-/* "allreduce on 8,192 ranks (512 nodes, 16 ranks a node, as recorded)" */
-static void append_job(const json_t *whatif, char paragraph[IWI_PARAGRAPH_SIZE])
-{
-    const uint64_t ranks = iwi_result_count(whatif, "ranks"),
-                   per_node = iwi_result_count(whatif, "ranks_per_node");
-    const uint64_t nodes = per_node > 0 ? (ranks + per_node - 1) / per_node : ranks;
-    char what[IWI_PARAGRAPH_SIZE], number[IWI_NUMBER_SIZE], placing[IW_NODES_TEXT_SIZE];
-    const bool is_recorded = iwi_result_nodes(whatif, placing)[0] != '\0';
-
-    iwi_append(paragraph, "%s on %s rank%s", iwi_plain_text(iwi_result_text(whatif, "what"), what),
-               iwi_ranks_text(ranks, number), ranks == 1 ? "" : "s");
-    if (per_node > 1) {
-        iwi_append(paragraph, " (%s node%s%s%s)", iwi_ranks_text(nodes, number), nodes == 1 ? "" : "s",
-                   is_recorded ? ", " : "", placing);
-    } else if (is_recorded) {
-        iwi_append(paragraph, " (%s)", placing);
-    }
-}
-
-/* ---- sentences ---- */
-
-void iwi_whatif_append_remedy(const json_t *remedy, char paragraph[IWI_PARAGRAPH_SIZE])
-{
-    char plain[IWI_PARAGRAPH_SIZE];
-
-    iwi_append(paragraph, "%s: ", iwi_plain_text(iwi_result_text(remedy, "name"), plain));
-    iwi_append(paragraph, "%s.", iwi_plain_text(iwi_result_text(remedy, "how"), plain));
-}
-
-static void append_best(const json_t *best, const json_t *whatif, char paragraph[IWI_PARAGRAPH_SIZE])
-{
-    const json_t *remedy = json_object_get(best, "remedy");
-    const double saving = iwi_whatif_estimate(best, "saving").value,
-                 now = iwi_whatif_estimate(whatif, "now").value;
-    char estimate[IWI_ESTIMATE_SIZE], name[IWI_CHANGE_NAME_SIZE];
-
-    iwi_append(paragraph, " %s: without %s its slowdown would be %s less.",
-               saving > 0.5 * now ? "Most of it has one source" : "The largest part has one source",
-               iwi_whatif_change_name(best, name),
-               iwi_whatif_points_text(iwi_whatif_estimate(best, "saving"), estimate));
-    if (json_is_object(remedy)) {
-        iwi_append(paragraph, " To do: ");
-        iwi_whatif_append_remedy(remedy, paragraph);
-    }
-}
-
-/* " (mean of 20 trials; 95 % CI 6.20 % to 8.00 %)" */
-static void append_statistic(const json_t *whatif, iw_estimate now, char paragraph[IWI_PARAGRAPH_SIZE])
+/* "7.10 % (6.20 % to 8.00 %)", "at least 6.20 %" */
+static const char *slowdown_words(struct iwi_document *doc, iw_estimate e)
 {
     char range[IWI_RANGE_SIZE];
 
-    iwi_append(paragraph, " (mean of %" PRIu64 " trials", iwi_result_count(whatif, "trials"));
-    if (now.low < now.high) {
-        iwi_append(paragraph, "; 95 %% CI %s", iwi_slowdown_range_text(now.low, now.high, range));
+    if (is_bound(e)) {
+        return iwi_say(doc, "at least %s", iwi_slower(doc, e.low));
     }
-    iwi_append(paragraph, ")");
+    return e.low < e.high ? iwi_say(doc, "%s (%s)", iwi_slower(doc, e.value),
+                                    iwi_slowdown_range_text(e.low, e.high, range))
+                          : iwi_slower(doc, e.value);
 }
 
-void iwi_whatif_verdict(const json_t *whatif, char paragraph[IWI_PARAGRAPH_SIZE])
+const char *iwi_change_words(struct iwi_document *doc, const iw_change *change)
 {
-    const iw_estimate now = iwi_whatif_estimate(whatif, "now");
-    const json_t *recording = json_object_get(whatif, "recording");
-    const json_t *best = iwi_whatif_change(whatif, "source", 0);
-    char estimate[IWI_ESTIMATE_SIZE], phrase[IWI_PHRASE_SIZE], name[IWI_CHANGE_NAME_SIZE];
-
-    append_job(whatif, paragraph);
-    if (isnan(now.value)) {
-        iwi_append(paragraph, " takes no time without noise, so nothing can be said in percent.");
-        return;
+    switch (change->kind) {
+    case IW_CHANGE_ALL: return "all noise";
+    case IW_CHANGE_REST: return iwi_say(doc, "the %zu others", change->removed_count);
+    case IW_CHANGE_CLASS: return iwi_say(doc, "class %s (%zu)", change->name, change->removed_count);
+    case IW_CHANGE_TOGETHER: return "all nodes at the same time";
+    case IW_CHANGE_RESERVE: return "a core for the OS";
+    default: return change->name;
     }
-    if (iwi_is_bound(recording)) {
-        iwi_append_bound(paragraph, now, "noise");
-        iwi_append_reach(paragraph, recording, iwi_result_count(whatif, "ranks"),
-                         iwi_result_number(whatif, "noiseless_ns"));
+}
+
+const iw_change *iwi_next_change(const iw_whatif *whatif, iw_change_kind kind, const iw_change *change)
+{
+    for (size_t i = change != NULL ? (size_t)(change - whatif->changes) + 1 : 0; i < whatif->change_count;
+         i++) {
+        if (whatif->changes[i].kind == kind) {
+            return &whatif->changes[i];
+        }
+    }
+    return NULL;
+}
+
+static const iw_change *first_change(const iw_whatif *whatif, iw_change_kind kind)
+{
+    return iwi_next_change(whatif, kind, NULL);
+}
+
+static const char *ranks_words(struct iwi_document *doc, uint64_t ranks)
+{
+    return iwi_say(doc, "%s", iwi_ranks_text(ranks, (char[IWI_NUMBER_SIZE]){0}));
+}
+
+static const char *about_ranks_words(struct iwi_document *doc, double ranks)
+{
+    return iwi_say(doc, "%s", iwi_about_ranks_text(ranks, (char[IWI_NUMBER_SIZE]){0}));
+}
+
+/* ---- the verdict ---- */
+
+static uint64_t node_count(const iw_whatif *whatif)
+{
+    const uint64_t per_node = whatif->ranks_per_node > 1 ? whatif->ranks_per_node : 1;
+
+    return (whatif->ranks + per_node - 1) / per_node;
+}
+
+/* "allreduce on 8,192 ranks (512 nodes, 16 ranks a node, as recorded)" */
+static void say_job(struct iwi_document *doc, const iw_whatif *whatif)
+{
+    const uint64_t nodes = node_count(whatif);
+    char placing[IW_NODES_TEXT_SIZE];
+    const bool is_recorded =
+        iw_nodes_text(whatif->ranks_per_node, whatif->recorded_cpus,
+                      whatif->noise_cpus[0] != '\0' ? whatif->noise_cpus : NULL, placing)[0] != '\0';
+
+    iwi_verdict(doc, "%s on %s rank%s", whatif->what, ranks_words(doc, whatif->ranks), iwi_s(whatif->ranks));
+    if (whatif->ranks_per_node > 1) {
+        iwi_more(doc, " (%s node%s%s%s)", ranks_words(doc, nodes), iwi_s(nodes), is_recorded ? ", " : "",
+                 placing);
+    } else if (is_recorded) {
+        iwi_more(doc, " (%s)", placing);
+    }
+}
+
+/* " is 7.10 % slower than without noise (mean of 20 trials; 95 % CI 6.20 % to 8.00 %)" */
+static void say_now(struct iwi_document *doc, const iw_whatif *whatif)
+{
+    const iw_estimate now = whatif->now;
+    char text[IWI_PARAGRAPH_SIZE] = "", range[IWI_RANGE_SIZE], phrase[IWI_PHRASE_SIZE];
+
+    if (whatif->reach.is_bound) {
+        iwi_append_bound(text, now, "noise");
+        iwi_append_reach(text, &whatif->reach, whatif->ranks,
+                         (double)whatif->noiseless_ps / (double)IW_PS_PER_NS);
+        iwi_more(doc, "%s", text);
     } else {
-        iwi_append(paragraph, " %s without noise", iwi_slower_text(now.value, phrase));
-        append_statistic(whatif, now, paragraph);
+        iwi_more(doc, " %s without noise (mean of %" PRIu64 " trials%s%s)",
+                 iwi_slower_text(now.value, phrase), whatif->trials, now.low < now.high ? "; 95 % CI " : "",
+                 now.low < now.high ? iwi_slowdown_range_text(now.low, now.high, range) : "");
     }
-    if (iwi_is_extrapolated(recording)) {
-        iwi_append(paragraph, ", ");
-        iwi_append_laws(paragraph, recording);
+    if (whatif->reach.is_extrapolated) {
+        text[0] = '\0';
+        iwi_append_laws(text, &whatif->reach);
+        iwi_more(doc, ", %s", text);
     }
-    iwi_append(paragraph, ".");
-    if (best != NULL && iwi_whatif_is_worth_it(best)) {
-        append_best(best, whatif, paragraph);
-    } else if (best != NULL) {
-        const iw_estimate saving = iwi_whatif_estimate(best, "saving");
+    iwi_more(doc, ".");
+}
 
-        iwi_append(paragraph, " The largest part may be that of %s", iwi_whatif_change_name(best, name));
-        if (!is_bound(saving)) {
-            iwi_append(paragraph, ", %s", iwi_whatif_points_text(saving, estimate));
+static void say_best(struct iwi_document *doc, const iw_whatif *whatif, const iw_change *best)
+{
+    if (iwi_is_worth_it(best)) {
+        iwi_more(doc, " %s: without %s its slowdown would be %s less.",
+                 best->saving.value > 0.5 * whatif->now.value ? "Most of it has one source"
+                                                              : "The largest part has one source",
+                 iwi_change_words(doc, best), saving_words(doc, best->saving));
+        if (best->remedy != NULL) {
+            iwi_more(doc, " To do: %s: %s.", best->remedy->name, best->remedy->how);
         }
-        iwi_append(paragraph,
-                   ", but that may also be chance: more --trials, or a longer recording, would tell.");
+        return;
+    }
+    iwi_more(doc,
+             " The largest part may be that of %s%s%s, but that may also be chance: more trials, or a longer "
+             "recording, would show it.",
+             iwi_change_words(doc, best), is_bound(best->saving) ? "" : ", ",
+             is_bound(best->saving) ? "" : saving_words(doc, best->saving));
+}
+
+/* For who pays for nodes: of T = (1 + s) T0, s / (1 + s) is lost. */
+static void say_idle_nodes(struct iwi_document *doc, const iw_whatif *whatif)
+{
+    const double now = whatif->now.value;
+    const double idle = now / (1.0 + now) * (double)node_count(whatif);
+
+    if (!whatif->reach.is_bound && now > 0.0 && idle >= 1.0) {
+        iwi_verdict(doc, "That is as if %s of the %s %s did nothing.",
+                    ranks_words(doc, (uint64_t)(idle + 0.5)), ranks_words(doc, node_count(whatif)),
+                    whatif->ranks_per_node > 1 ? "nodes" : "ranks");
     }
 }
 
-void iwi_whatif_interaction(const json_t *whatif, char paragraph[IWI_PARAGRAPH_SIZE])
+void iwi_say_whatif_verdict(struct iwi_document *doc, const iw_whatif *whatif)
 {
-    const json_t *all = iwi_whatif_change(whatif, "all", 0);
-    const double sum = iwi_result_number(whatif, "sum_of_sources"),
-                 together = iwi_whatif_estimate(all, "saving").value;
-    char one[IWI_NUMBER_SIZE], other[IWI_NUMBER_SIZE];
+    const iw_change *best = first_change(whatif, IW_CHANGE_SOURCE);
 
-    if (isnan(sum) || !(together > 0) || iwi_whatif_change(whatif, "source", 1) == NULL) {
+    say_job(doc, whatif);
+    if (isnan(whatif->now.value)) {
+        iwi_more(doc, " takes no time without noise, so nothing can be said in percent.");
         return;
     }
-    points_text(sum, one);
-    points_text(together, other);
+    say_now(doc, whatif);
+    if (best != NULL) {
+        say_best(doc, whatif, best);
+    }
+    say_idle_nodes(doc, whatif);
+}
+
+/* ---- facts ---- */
+
+static void say_interaction(struct iwi_document *doc, const iw_whatif *whatif)
+{
+    const iw_change *all = first_change(whatif, IW_CHANGE_ALL),
+                    *first = first_change(whatif, IW_CHANGE_SOURCE);
+    const char *one = points(doc, whatif->sum_of_sources), *other;
+
+    if (isnan(whatif->sum_of_sources) || all == NULL || !(all->saving.value > 0) || first == NULL ||
+        iwi_next_change(whatif, IW_CHANGE_SOURCE, first) == NULL) {
+        return;
+    }
+    other = points(doc, all->saving.value);
     if (strcmp(one, other) == 0) {
-        iwi_append(paragraph, "Savings add up here: %s points, one by one or all at once.", one);
+        iwi_paragraph(doc, "Savings add up here: %s points, one by one or all at once.", one);
         return;
     }
-    iwi_append(paragraph,
-               "Savings do not add up: one by one the sources save %s points in sum, all of them "
-               "at once %s. ",
-               one, other);
-    iwi_append(paragraph, "%s",
-               sum < together
-                   ? "Where one is gone, another takes its place on the critical path."
-                   : "Where waiting absorbs one delay but not two, each of them seems to cost what "
-                     "only both do.");
+    iwi_paragraph(doc,
+                  "Savings do not add up: one by one the sources save %s points in sum, all of them at once "
+                  "%s. %s",
+                  one, other,
+                  whatif->sum_of_sources < all->saving.value
+                      ? "Where one is gone, another takes its place on the critical path."
+                      : "Where waiting absorbs one delay but not two, each of them seems to cost what only "
+                        "both do.");
 }
 
-void iwi_whatif_order(const json_t *whatif, char paragraph[IWI_PARAGRAPH_SIZE])
+static void say_order(struct iwi_document *doc, const iw_whatif *whatif)
 {
-    if (json_is_false(json_object_get(whatif, "is_monotone"))) {
-        iwi_append(paragraph,
-                   "Less noise can also make this job slower: what comes first decides what its ranks do "
-                   "next (docs/explanation/semantics.md, 9). So a saving may be below 0, and nothing is "
-                   "concluded from "
-                   "one set of sources for another.");
-        if (iwi_result_number(whatif, "recorded_seconds") > 0.0) {
-            iwi_append(paragraph,
-                       " Upper ends take it that a detour which no trial met costs no more than it "
-                       "lasts; here it may cost more.");
-        }
+    if (!whatif->is_monotone) {
+        iwi_paragraph(doc,
+                      "Less noise can also make this job slower: what comes first decides what its ranks do "
+                      "next (docs/explanation/semantics.md, 9). So a saving may be below 0, and nothing is "
+                      "concluded from one set of sources for another.%s",
+                      whatif->recorded_s > 0.0
+                          ? " Upper ends take it that a detour which no trial met costs no more than it "
+                            "lasts; here it may cost more."
+                          : "");
     }
 }
 
-void iwi_whatif_target(const json_t *whatif, char paragraph[IWI_PARAGRAPH_SIZE])
+/* "irq/eno1, thread/nscd and 3 others" */
+static const char *list_words(struct iwi_document *doc, const char **names, size_t count)
 {
-    const json_t *target = json_object_get(whatif, "target"), *removes = json_object_get(target, "removes");
-    const iw_estimate left = iwi_whatif_estimate(target, "left");
-    char goal[IWI_NUMBER_SIZE], estimate[IWI_ESTIMATE_SIZE];
+    const size_t listed = count > LISTED_SOURCES + 1 ? LISTED_SOURCES : count;
+    const char *list = "";
 
-    if (!json_is_object(target)) {
+    for (size_t i = 0; i < listed; i++) {
+        list = iwi_say(doc, "%s%s%s", list, i == 0 ? "" : (i + 1 == count ? " and " : ", "), names[i]);
+    }
+    return listed < count ? iwi_say(doc, "%s and %zu others", list, count - listed) : list;
+}
+
+static void say_target(struct iwi_document *doc, const iw_whatif *whatif)
+{
+    const iw_change *set = &whatif->target_set;
+    const char *goal = iwi_slower(doc, whatif->target);
+
+    if (!(whatif->target >= 0.0)) {
         return;
     }
-    iwi_slowdown_text(iwi_result_number(target, "slowdown"), goal);
-    if (!json_is_true(json_object_get(target, "is_reached"))) {
-        iwi_append(
-            paragraph,
-            json_is_false(json_object_get(target, "is_exact"))
-                ? "The slowdown is more than %s without each of the sets that were tried; there were too "
-                  "many to try all."
-                : "The slowdown is more than %s whatever is removed.",
-            goal);
+    if (!whatif->has_target_set) {
+        iwi_paragraph(doc, "The slowdown is more than %s %s.", goal,
+                      whatif->is_target_exact
+                          ? "whatever is removed"
+                          : "without each of the sets that were tried; there were too many to try all");
         return;
     }
-    if (json_array_size(removes) == 0) {
-        iwi_append(paragraph, "The slowdown is less than %s as it is.", goal);
+    if (set->removed_count == 0) {
+        iwi_paragraph(doc, "The slowdown is less than %s as it is.", goal);
         return;
     }
-    iwi_append(paragraph, "For a slowdown of %s at most, remove ", goal);
-    append_sources(removes, paragraph);
-    iwi_append(paragraph, ": a slowdown of %s is left.", iwi_whatif_slowdown_text(left, estimate));
-    iwi_append(paragraph, json_is_true(json_object_get(target, "is_exact"))
-                              ? " No smaller set does."
-                              : " There were too many sets to try: a smaller one may do.");
-    if (left.high > iwi_result_number(target, "slowdown")) {
-        iwi_append(paragraph, " The interval reaches beyond the target: it may not be enough.");
-    }
+    iwi_paragraph(doc, "For a slowdown of %s at most, remove %s: a slowdown of %s is left. %s%s", goal,
+                  list_words(doc, set->removes, set->removed_count), slowdown_words(doc, set->slowdown),
+                  whatif->is_target_exact ? "No smaller set does."
+                                          : "There were too many sets to try: a smaller one may do.",
+                  isfinite(set->slowdown.high) && set->slowdown.high > whatif->target
+                      ? " The interval reaches beyond the target: it may not be enough."
+                      : "");
 }
 
 /* From how many ranks on it pays, if more than one number was looked at. */
-static void append_break_even(const json_t *even, char paragraph[IWI_PARAGRAPH_SIZE])
+static void say_break_even(struct iwi_document *doc, const iw_break_even *even)
 {
-    const uint64_t least = iwi_result_count(even, "least_ranks"), most = iwi_result_count(even, "most_ranks");
-    char number[IWI_NUMBER_SIZE], low[IWI_NUMBER_SIZE], high[IWI_NUMBER_SIZE];
+    const char *least = ranks_words(doc, even->least_ranks), *most = ranks_words(doc, even->most_ranks);
 
-    if (json_is_true(json_object_get(even, "is_known"))) {
-        iwi_append(paragraph, " It pays from about %s ranks on (%s to %s).",
-                   iwi_about_ranks_text(iwi_result_number(even, "ranks"), number),
-                   iwi_about_ranks_text(iwi_result_number(even, "low"), low),
-                   iwi_about_ranks_text(iwi_result_number(even, "high"), high));
-    } else if (least < most && json_is_true(json_object_get(even, "is_always"))) {
-        iwi_append(paragraph, " It pays on any number of ranks from %s on.", iwi_ranks_text(least, low));
-    } else if (least < most) {
-        iwi_append(paragraph, " Between %s and %s ranks there is no number from which on it pays.",
-                   iwi_ranks_text(least, low), iwi_ranks_text(most, high));
+    if (even->is_known) {
+        iwi_more(doc, " It pays from about %s ranks on", about_ranks_words(doc, even->ranks.value));
+        if (even->ranks.low < even->ranks.high) {
+            iwi_more(doc, " (%s to %s)", about_ranks_words(doc, even->ranks.low),
+                     about_ranks_words(doc, even->ranks.high));
+        }
+        iwi_more(doc, ".");
+    } else if (even->least_ranks < even->most_ranks && even->is_always) {
+        iwi_more(doc, " It pays on any number of ranks from %s on.", least);
+    } else if (even->least_ranks < even->most_ranks) {
+        iwi_more(doc, " Between %s and %s ranks there is no number from which on it pays.", least, most);
     }
 }
 
-void iwi_whatif_reserve(const json_t *whatif, char paragraph[IWI_PARAGRAPH_SIZE])
+static void say_reserve(struct iwi_document *doc, const iw_whatif *whatif)
 {
-    const json_t *even = json_object_get(whatif, "break_even");
-    const json_t *change = iwi_whatif_change(whatif, "reserve", 0);
-    const iw_estimate saving = iwi_whatif_estimate(change, "saving");
-    char number[IWI_NUMBER_SIZE], estimate[IWI_ESTIMATE_SIZE], note[IWI_PARAGRAPH_SIZE];
+    const iw_change *change = first_change(whatif, IW_CHANGE_RESERVE);
+    iw_estimate saving;
 
     if (change == NULL) {
-        if (json_is_string(json_object_get(whatif, "reserve_note"))) {
-            iwi_append(paragraph, "%s", iwi_plain_text(iwi_result_text(whatif, "reserve_note"), note));
+        if (whatif->is_reserve_unknown) {
+            iwi_paragraph(doc,
+                          "What a core of each node left to the operating system would bring is not "
+                          "known: its price is that computation takes longer, and this job has none that "
+                          "could. Give it computation between messages, or a trace.");
         }
         return;
     }
-    iwi_append(
-        paragraph, "A core of each node left to the operating system %s %s here, its price included",
-        saving.value >= 0 ? "saves" : "costs",
-        iwi_whatif_points_text(
-            saving.value >= 0 ? saving : (iw_estimate){-saving.value, -saving.high, -saving.low}, estimate));
-    if (json_is_object(even)) {
-        iwi_append(paragraph, " (one core less costs %s)",
-                   iwi_slowdown_text(iwi_result_number(even, "price"), number));
+    saving = change->saving;
+    iwi_paragraph(doc, "A core of each node left to the operating system %s %s here, its price included",
+                  saving.value >= 0 ? "saves" : "costs",
+                  saving_words(doc, saving.value >= 0
+                                        ? saving
+                                        : (iw_estimate){-saving.value, -saving.high, -saving.low}));
+    if (whatif->break_even.most_ranks > 0) {
+        iwi_more(doc, " (one core less costs %s)", iwi_slower(doc, whatif->break_even.price));
     }
-    iwi_append(paragraph, saving.low < 0 && !(saving.high <= 0) ? "; that may also be chance." : ".");
-    if (json_is_object(even)) {
-        append_break_even(even, paragraph);
-    }
-}
-
-void iwi_whatif_together(const json_t *whatif, char paragraph[IWI_PARAGRAPH_SIZE])
-{
-    const json_t *change = iwi_whatif_change(whatif, "together", 0);
-    char estimate[IWI_ESTIMATE_SIZE];
-
-    if (change != NULL && iwi_whatif_is_worth_it(change)) {
-        iwi_append(paragraph,
-                   "If all nodes did their work for the operating system at the same time, "
-                   "nothing would have to go: that alone would save %s.",
-                   iwi_whatif_points_text(iwi_whatif_estimate(change, "saving"), estimate));
+    iwi_more(doc, saving.low < 0 && !(saving.high <= 0) ? "; that may also be chance." : ".");
+    if (whatif->break_even.most_ranks > 0) {
+        say_break_even(doc, &whatif->break_even);
     }
 }
 
-/* What upper ends hold besides: rarer and longer detours than those that were seen. */
-static void append_unseen(const json_t *whatif, char paragraph[IWI_PARAGRAPH_SIZE])
+void iwi_say_whatif_facts(struct iwi_document *doc, const iw_whatif *whatif)
 {
-    const json_t *recording = json_object_get(whatif, "recording");
-    char number[IWI_NUMBER_SIZE];
+    const iw_change *together = first_change(whatif, IW_CHANGE_TOGETHER);
 
-    if (iwi_is_bound(recording)) {
-        iwi_append(paragraph, " 'At least': what the recording cannot show may add to that.");
-    } else if (json_is_object(recording) && !iwi_is_extrapolated(recording) &&
-               iwi_result_count(whatif, "redraws") > 0) {
-        iwi_append(paragraph, " Upper ends count what may be unseen, up to %s points.",
-                   points_text(iwi_result_number(recording, "unseen"), number));
+    say_interaction(doc, whatif);
+    say_order(doc, whatif);
+    say_target(doc, whatif);
+    say_reserve(doc, whatif);
+    if (together != NULL && iwi_is_worth_it(together)) {
+        iwi_paragraph(doc,
+                      "If all nodes did their work for the operating system at the same time, nothing would "
+                      "have to go: that alone would save %s.",
+                      saving_words(doc, together->saving));
     }
 }
 
-void iwi_whatif_certainty(const json_t *whatif, char paragraph[IWI_PARAGRAPH_SIZE])
-{
-    const double recorded_s = iwi_result_number(whatif, "recorded_seconds"),
-                 rare_s = iwi_result_number(whatif, "rare_limit_seconds");
-    const uint64_t redraws = iwi_result_count(whatif, "redraws");
-    char number[IWI_NUMBER_SIZE];
+/* ---- how sure that is ---- */
 
-    iwi_append(paragraph, "In brackets: 95 %% intervals, from %" PRIu64 " trials in pairs",
-               iwi_result_count(whatif, "trials"));
-    if (recorded_s > 0 && redraws > 0) {
-        iwi_append(paragraph, " and %" PRIu64 " redraws of what was recorded in %s", redraws,
-                   iwi_ns_round_text(recorded_s * 1e9, number));
-    } else if (recorded_s > 0) {
-        iwi_append(paragraph, "; that the recording is short is not in them (--redraws)");
+void iwi_say_whatif_certainty(struct iwi_document *doc, const iw_whatif *whatif)
+{
+    const bool has_redraws = whatif->recorded_s > 0 && whatif->redraws > 0;
+    char length[IWI_NUMBER_SIZE];
+
+    iwi_section(doc, "certainty", "How sure");
+    iwi_item(doc, "In brackets: 95 %% intervals, from %" PRIu64 " trials in pairs", whatif->trials);
+    if (has_redraws) {
+        iwi_more(doc, " and %" PRIu32 " redraws of what was recorded in %s", whatif->redraws,
+                 iwi_ns_round_text(whatif->recorded_s * 1e9, length));
+    } else if (whatif->recorded_s > 0) {
+        iwi_more(doc, "; that the recording is short is not in them, as it was not drawn anew");
     }
-    iwi_append(paragraph, ".");
-    append_unseen(whatif, paragraph);
-    if (rare_s > 0) {
-        iwi_append(paragraph,
-                   " What comes less than once in %s on a node may be missing in the recording, and then "
-                   "here.",
-                   iwi_ns_round_text(rare_s * 1e9, number));
+    iwi_more(doc, ".");
+    if (whatif->reach.is_bound) {
+        iwi_item(doc, "'At least': what the recording cannot show may add to that.");
+    } else if (whatif->reach.watched_s > 0.0 && !whatif->reach.is_extrapolated && whatif->redraws > 0) {
+        iwi_item(doc, "Upper ends count what may be unseen, up to %s points.",
+                 points(doc, whatif->reach.unseen));
+    }
+    if (whatif->rare_limit_s > 0) {
+        iwi_item(doc,
+                 "What comes less than once in %s on a node may be missing in the recording, and then here.",
+                 iwi_ns_round_text(whatif->rare_limit_s * 1e9, length));
     }
 }

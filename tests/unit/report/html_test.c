@@ -195,29 +195,6 @@ static void test_a_full_disk_is_an_error(void **state)
     iw_study_results_free(results);
 }
 
-static void assert_refused(const char *json, const char *why)
-{
-    char path[] = "/tmp/iw-html-XXXXXX";
-    const int file = mkstemp(path);
-    struct iwt_log log;
-
-    iwt_log_init(&log);
-    assert_true(file >= 0);
-    assert_int_equal(write(file, json, strlen(json)), strlen(json));
-    assert_int_equal(close(file), 0);
-    assert_status(iw_result_write_html(&log.log, path, stderr), IW_ERR_FORMAT);
-    assert_int_equal(unlink(path), 0);
-    iwt_assert_logged(&log, why);
-}
-
-static void test_what_is_no_result_is_refused(void **state)
-{
-    (void)state;
-    assert_refused("{\n\"ranks\": 3,,\n}", ":2':");
-    assert_refused("{\"schema\": \"idlewave.noise/1\"}", "is no result of a simulation");
-    assert_refused("[]", "is no result of a simulation");
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -233,7 +210,6 @@ int main(void)
         cmocka_unit_test(test_an_unfinished_study_says_so),
         cmocka_unit_test(test_a_study_without_cells_has_a_page),
         cmocka_unit_test(test_a_full_disk_is_an_error),
-        cmocka_unit_test(test_what_is_no_result_is_refused),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

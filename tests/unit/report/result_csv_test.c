@@ -43,7 +43,7 @@ static void each_trial_has_a_line_with_its_number(void **state)
     sample_init(&s);
     sample_set_trials(&s, factors, 3);
     s.result.first_trial = 40;
-    sample_write(&s, iw_result_write_csv);
+    sample_write(&s, IW_DOC_CSV);
     assert_string_equal(s.text, "trial,makespan_ns,slowdown\n40,130200,0\n41,195300,0.5\n42,390600,2\n");
     sample_release(&s);
 }
@@ -55,7 +55,7 @@ static void slowdown_is_empty_when_nothing_takes_time(void **state)
     (void)state;
     sample_init(&s);
     s.result.noiseless_ps = 0;
-    sample_write(&s, iw_result_write_csv);
+    sample_write(&s, IW_DOC_CSV);
     assert_string_equal(s.text, "trial,makespan_ns,slowdown\n0,130200,\n");
     sample_release(&s);
 }

@@ -3,7 +3,9 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "support/support.h"
 
@@ -83,14 +85,38 @@ void sample_add_paths(struct sample *s)
     s->explain.path_count = 10;
 }
 
-void sample_write(struct sample *s, sample_writer writer)
+static void write_doc(struct sample *s, iw_doc doc, iw_doc_format format)
 {
     FILE *out = fmemopen(s->text, sizeof s->text, "w");
     struct iwt_log l;
 
     assert_non_null(out);
     iwt_log_init(&l);
-    assert_ok(writer(&l.log, &s->result, &s->origin, out));
+    assert_ok(iw_doc_write(&l.log, doc, format, NULL, out));
     assert_int_equal(fclose(out), 0);
     assert_string_equal(l.text, "");
+}
+
+void sample_write(struct sample *s, iw_doc_format format)
+{
+    iw_simulation *simulation;
+
+    assert_ok(iw_simulation_new(NULL, &s->result, &s->origin, &simulation));
+    write_doc(s, iw_simulation_doc(simulation), format);
+    iw_simulation_free(simulation);
+}
+
+void sample_report(struct sample *s, iw_doc_format format)
+{
+    char path[] = "/tmp/iw-result-XXXXXX";
+    const int fd = mkstemp(path);
+    iw_doc_file *file;
+
+    sample_write(s, IW_DOC_JSON);
+    assert_int_equal(write(fd, s->text, strlen(s->text)), strlen(s->text));
+    assert_int_equal(close(fd), 0);
+    assert_ok(iw_doc_open(NULL, path, &file));
+    assert_int_equal(unlink(path), 0);
+    write_doc(s, iw_doc_of(file), format);
+    iw_doc_close(file);
 }

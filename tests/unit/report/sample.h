@@ -6,7 +6,7 @@
 
 #include <idlewave/result.h>
 
-enum { SAMPLE_MOST_TRIALS = 16, SAMPLE_TEXT_SIZE = 16384 };
+enum { SAMPLE_MOST_TRIALS = 16, SAMPLE_TEXT_SIZE = 1 << 18 };
 
 struct sample {
     iw_sim_result result;
@@ -18,8 +18,6 @@ struct sample {
     iw_explain explain;
     char text[SAMPLE_TEXT_SIZE]; /* what the last writer wrote */
 };
-
-typedef iw_status (*sample_writer)(const iw_log *, const iw_sim_result *, const iw_origin *, FILE *);
 
 /* An allreduce on 8 ranks: one trial of 130.2 us, no noise. */
 void sample_init(struct sample *s);
@@ -36,7 +34,10 @@ void sample_add_explain(struct sample *s);
  * fourth tenth. */
 void sample_add_paths(struct sample *s);
 
-/* Runs the writer on sample.text; asserts success. */
-void sample_write(struct sample *s, sample_writer writer);
+/* Writes it into sample.text; asserts success. */
+void sample_write(struct sample *s, iw_doc_format format);
+
+/* The same from a file of its JSON. */
+void sample_report(struct sample *s, iw_doc_format format);
 
 #endif

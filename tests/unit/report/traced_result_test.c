@@ -18,11 +18,11 @@ static const iw_traced run = {.ranks = 8,
                               .is_by_cpu = true,
                               .has_p2p = true};
 
-static void write(struct sample *s, const iw_traced *traced, sample_writer writer)
+static void write(struct sample *s, const iw_traced *traced, iw_doc_format format)
 {
     sample_init(s);
     s->origin.traced = traced;
-    sample_write(s, writer);
+    sample_write(s, format);
 }
 
 static void assert_has(const char *text, const char *part)
@@ -38,13 +38,13 @@ static void the_traced_run_stands_beside_the_prediction(void **state)
     struct sample s;
 
     (void)state;
-    write(&s, &run, iw_result_write_text);
-    assert_has(s.text, "  traced      2.500 s on 8 ranks: 25.0 % in MPI, 75.0 % between calls, of which\n"
-                       "              97.0 % CPU time\n");
+    write(&s, &run, IW_DOC_TEXT);
+    assert_has(s.text, "\ntraced    2.500 s on 8 ranks: 25.0 % in MPI, 75.0 % between calls, of which 97.0\n"
+                       "          % CPU time\n");
     assert_null(strstr(s.text, "warning"));
     assert_null(strstr(s.text, "replicas"));
     sample_release(&s);
-    write(&s, NULL, iw_result_write_text);
+    write(&s, NULL, IW_DOC_TEXT);
     assert_null(strstr(s.text, "traced"));
     sample_release(&s);
 }
@@ -56,16 +56,16 @@ static void little_cpu_time_is_warned_of(void **state)
 
     (void)state;
     traced.cpu_share = 0.31;
-    write(&s, &traced, iw_result_write_text);
-    assert_has(s.text, "  warning     only 31.0 % of the time between calls was CPU time:");
-    assert_has(s.text, "--compute-clock wall");
+    write(&s, &traced, IW_DOC_TEXT);
+    assert_has(s.text, "\nwarning   only 31.0 % of the time between calls was CPU time:");
+    assert_has(s.text, "The rest is not in the prediction");
     sample_release(&s);
     traced.is_by_cpu = false;
-    write(&s, &traced, iw_result_write_text);
-    assert_has(s.text, "--compute-clock cpu");
+    write(&s, &traced, IW_DOC_TEXT);
+    assert_has(s.text, "All of it is predicted as computation");
     sample_release(&s);
     traced.cpu_share = NAN;
-    write(&s, &traced, iw_result_write_text);
+    write(&s, &traced, IW_DOC_TEXT);
     assert_null(strstr(s.text, "warning"));
     assert_null(strstr(s.text, "CPU time"));
     sample_release(&s);
@@ -78,14 +78,14 @@ static void replicas_tell_what_they_compute_and_cannot_carry(void **state)
 
     (void)state;
     traced.replicas = 4;
-    write(&s, &traced, iw_result_write_text);
-    assert_has(s.text, "  replicas    4 of 8 ranks; each draws its computation from what was traced\n");
-    assert_has(s.text, "  note        point-to-point messages stay inside a replica");
+    write(&s, &traced, IW_DOC_TEXT);
+    assert_has(s.text, "\nreplicas  4 of 8 ranks; each draws its computation from what was traced\n");
+    assert_has(s.text, "\nnote      point-to-point messages stay inside a replica");
     assert_has(s.text, "8 ranks at most");
     sample_release(&s);
     traced.has_p2p = false;
     traced.replica_compute = IW_REPLICA_COPY;
-    write(&s, &traced, iw_result_write_text);
+    write(&s, &traced, IW_DOC_TEXT);
     assert_has(s.text, "each computes as traced, so imbalance does not grow");
     assert_null(strstr(s.text, "point-to-point"));
     sample_release(&s);
@@ -99,7 +99,7 @@ static void the_json_has_it_too(void **state)
 
     (void)state;
     traced.cpu_share = NAN;
-    write(&s, &traced, iw_result_write_json);
+    write(&s, &traced, IW_DOC_JSON);
     object = json_loads(s.text, 0, NULL);
     member = json_object_get(object, "traced");
     assert_int_equal(json_integer_value(json_object_get(member, "ranks")), 8);
@@ -107,52 +107,28 @@ static void the_json_has_it_too(void **state)
     assert_true(json_number_value(json_object_get(member, "run_ns")) == 2.5e9);
     assert_true(json_number_value(json_object_get(member, "mpi_share")) == 0.25);
     assert_true(json_is_null(json_object_get(member, "cpu_share")));
-    assert_string_equal(json_string_value(json_object_get(member, "clock")), "cpu");
+    assert_true(json_is_true(json_object_get(member, "is_by_cpu")));
     assert_string_equal(json_string_value(json_object_get(member, "replica_compute")), "resample");
     assert_true(json_is_true(json_object_get(member, "has_p2p")));
     json_decref(object);
     sample_release(&s);
 }
 
-/* The page is made from the JSON. */
-static char *page_of(const iw_traced *traced)
-{
-    char path[] = "/tmp/iw-traced-XXXXXX", *page = NULL;
-    const int fd = mkstemp(path);
-    FILE *file = fdopen(fd, "w"), *out;
-    size_t size = 0;
-    struct sample s;
-
-    assert_non_null(file);
-    write(&s, traced, iw_result_write_json);
-    assert_true(fputs(s.text, file) >= 0);
-    assert_int_equal(fclose(file), 0);
-    sample_release(&s);
-    out = open_memstream(&page, &size);
-    assert_non_null(out);
-    assert_ok(iw_result_write_html(NULL, path, out));
-    assert_int_equal(fclose(out), 0);
-    assert_int_equal(remove(path), 0);
-    return page;
-}
-
 static void the_page_shows_it(void **state)
 {
     iw_traced traced = run;
-    char *page;
+    struct sample s;
 
     (void)state;
     traced.cpu_share = 0.31;
-    page = page_of(&traced);
-    assert_has(page, "<h2 id=\"traced\">The traced run</h2>");
-    assert_has(page,
+    sample_init(&s);
+    s.origin.traced = &traced;
+    sample_report(&s, IW_DOC_HTML); /* from the JSON */
+    assert_has(s.text,
                "2.500 s on 8 ranks: 25.0&nbsp;% in MPI, 75.0&nbsp;% between calls, of which 31.0&nbsp;% "
                "CPU time");
-    assert_has(page, "only 31.0&nbsp;% of the time between calls was CPU time");
-    free(page);
-    page = page_of(NULL);
-    assert_null(strstr(page, "The traced run"));
-    free(page);
+    assert_has(s.text, "only 31.0&nbsp;% of the time between calls was CPU time");
+    sample_release(&s);
 }
 
 int main(void)

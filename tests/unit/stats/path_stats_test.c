@@ -56,7 +56,7 @@ static void an_interval_of_a_part_never_reaches_below_nothing(void **state)
 /* 10 of 18 largest detours on rank 7 of 64 are no chance; two in each tenth are. */
 static void only_what_is_no_chance_stands_out(void **state)
 {
-    struct iwi_path_place places[IWI_MOST_PLACES];
+    iw_hit_place places[IWI_MOST_PLACES];
     iw_path paths[PATHS];
     size_t found;
 
@@ -81,7 +81,7 @@ static void only_what_is_no_chance_stands_out(void **state)
 /* Of detours that are all alike the first is kept: that says nothing of when they come. */
 static void detours_that_are_all_alike_have_no_tenth(void **state)
 {
-    struct iwi_path_place places[IWI_MOST_PLACES];
+    iw_hit_place places[IWI_MOST_PLACES];
     iw_path paths[PATHS];
     size_t found;
 
@@ -98,7 +98,7 @@ static void detours_that_are_all_alike_have_no_tenth(void **state)
 
 static void seats_and_sources_are_places_too(void **state)
 {
-    struct iwi_path_place places[IWI_MOST_PLACES];
+    iw_hit_place places[IWI_MOST_PLACES];
     iw_path paths[PATHS];
     size_t found;
 
@@ -121,7 +121,7 @@ static void seats_and_sources_are_places_too(void **state)
 static void chance_stands_out_as_rarely_as_stated(void **state)
 {
     uint64_t draw = 88172645463325252U;
-    struct iwi_path_place places[IWI_MOST_PLACES];
+    iw_hit_place places[IWI_MOST_PLACES];
     iw_path paths[PATHS];
     unsigned sets = 0;
     size_t found;

@@ -82,9 +82,9 @@ static void from_some_ranks_on_a_reserved_core_gains(void **state)
     whatif = iwt_ask(set, &opts);
     assert_true(whatif->break_even.is_known && !whatif->break_even.is_always);
     /* a step is hit with probability ranks x 1 ms / 10 s or so, which costs 1 ms on average: 500 ranks */
-    assert_true(whatif->break_even.ranks > 100.0 && whatif->break_even.ranks < 1500.0);
-    assert_true(whatif->break_even.low <= whatif->break_even.ranks);
-    assert_true(whatif->break_even.high >= whatif->break_even.ranks);
+    assert_true(whatif->break_even.ranks.value > 100.0 && whatif->break_even.ranks.value < 1500.0);
+    assert_true(whatif->break_even.ranks.low <= whatif->break_even.ranks.value);
+    assert_true(whatif->break_even.ranks.high >= whatif->break_even.ranks.value);
     assert_int_equal(whatif->break_even.least_ranks, 4);
     assert_true(whatif->break_even.most_ranks >= 1024 && whatif->break_even.most_ranks <= 4096);
     iw_whatif_free(whatif);
@@ -100,9 +100,9 @@ static void the_gain_begins_where_the_line_crosses_zero(void **state)
     (void)state;
     iwi_break_even_cross(ranks, savings, 4, &found);
     assert_true(found.is_known && !found.is_always);
-    assert_true(fabs(found.ranks - 32.0) < 1e-9);            /* half way from 16 to 64 */
-    assert_true(fabs(found.low - 16.0) < 1e-9);              /* -2, 0, 3 */
-    assert_true(fabs(found.high - 64.0 * sqrt(2.0)) < 1e-9); /* a quarter of the way from -1 to 3 */
+    assert_true(fabs(found.ranks.value - 32.0) < 1e-9);            /* half way from 16 to 64 */
+    assert_true(fabs(found.ranks.low - 16.0) < 1e-9);              /* -2, 0, 3 */
+    assert_true(fabs(found.ranks.high - 64.0 * sqrt(2.0)) < 1e-9); /* a quarter of the way from -1 to 3 */
     assert_int_equal(found.least_ranks, 4);
     assert_int_equal(found.most_ranks, 256);
     assert_true(found.price == 0.5);
@@ -118,10 +118,10 @@ static void a_gain_that_never_or_always_is_there_has_no_crossing(void **state)
     (void)state;
     iwi_break_even_cross(ranks, loss, 2, &found);
     assert_false(found.is_known || found.is_always);
-    assert_true(found.high == 16.0);
+    assert_true(found.ranks.high == 16.0);
     iwi_break_even_cross(ranks, gain, 2, &found);
     assert_true(!found.is_known && found.is_always);
-    assert_true(found.low == 4.0 && found.high > 4.0);
+    assert_true(found.ranks.low == 4.0 && found.ranks.high > 4.0);
 }
 
 int main(void)

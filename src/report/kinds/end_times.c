@@ -1,31 +1,25 @@
-/* Results as CSV: one line a trial, or one line a rank.
+/* End times of all ranks as a file, and what goes with it: exact nanoseconds.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include <idlewave/result.h>
 
-#include <math.h>
-
 #include "base/base.h"
 #include "report/kinds/report.h"
 
-iw_status iw_result_write_csv(const iw_log *log, const iw_sim_result *result, const iw_origin *origin,
-                              FILE *out)
+char *iwi_ns_text(iw_time ps, char buf[IWI_NS_TEXT_SIZE])
 {
-    char ns[IWI_NS_TEXT_SIZE];
+    const uint64_t magnitude = ps < 0 ? -(uint64_t)ps : (uint64_t)ps;
+    int length = snprintf(buf, IWI_NS_TEXT_SIZE, "%s%" PRIu64 ".%03u", ps < 0 ? "-" : "", magnitude / 1000,
+                          (unsigned)(magnitude % 1000));
 
-    (void)origin;
-    (void)fputs("trial,makespan_ns,slowdown\n", out);
-    for (uint64_t i = 0; i < result->trials; i++) {
-        const double slowdown = iwi_slowdown((double)result->makespan_ps[i], result->noiseless_ps);
-
-        (void)fprintf(out, "%" PRIu64 ",%s,", result->first_trial + i,
-                      iwi_ns_text(result->makespan_ps[i], ns));
-        if (isfinite(slowdown)) {
-            iwi_write_real(out, slowdown);
-        }
-        (void)fputc('\n', out);
+    while (buf[length - 1] == '0') {
+        length--;
     }
-    return iwi_check_written(log, out, "the CSV result");
+    if (buf[length - 1] == '.') {
+        length--;
+    }
+    buf[length] = '\0';
+    return buf;
 }
 
 static void write_trial(const iw_sim_result *result, uint64_t index, FILE *out)

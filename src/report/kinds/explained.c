@@ -1,0 +1,228 @@
+/* Where the time of a simulation goes: one critical path, the average of several, and what hurt most on them.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include <math.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "report/kinds/report.h"
+#include "report/kinds/simulate_report.h"
+#include "stats/path_stats.h"
+
+/* ---- tables ---- */
+
+static const struct iwi_field part_fields[] = {
+    IWI_VALUE_AS(iw_explained_part, name, "part"), IWI_VALUE(iw_explained_part, is_noise),
+    IWI_VALUE(iw_explained_part, last_ns),         IWI_VALUE(iw_explained_part, mean_ns),
+    IWI_ESTIMATE(iw_explained_part, average_ns),
+};
+static const struct iwi_schema part_schema = IWI_SCHEMA(iw_explained_part, part_fields);
+
+static const struct iwi_field hit_fields[] = {
+    IWI_VALUE(iw_explained_hit, source),
+    IWI_VALUE(iw_explained_hit, rank),
+    IWI_TIME(iw_explained_hit, at_ps, "at_ns"),
+    IWI_TIME(iw_explained_hit, lost_ps, "lost_ns"),
+};
+static const struct iwi_schema hit_schema = IWI_SCHEMA(iw_explained_hit, hit_fields);
+
+static const struct iwi_field place_fields[] = {
+    IWI_VALUE(iw_hit_place, number),     IWI_VALUE(iw_hit_place, source),
+    IWI_VALUE(iw_hit_place, trials),     IWI_VALUE_AS(iw_hit_place, of_trials, "of"),
+    IWI_VALUE(iw_hit_place, stands_out),
+};
+static const struct iwi_schema place_schema = IWI_SCHEMA(iw_hit_place, place_fields);
+
+static const struct iwi_field average_fields[] = {
+    IWI_VALUE(iw_average_path, trials),
+    IWI_ESTIMATE(iw_average_path, makespan_ns),
+    IWI_VALUE(iw_average_path, hops),
+    IWI_VALUE(iw_average_path, worst_share),
+    IWI_OBJECTS_AS(iw_average_path, sources.places, sources.count, "sources", place_schema),
+    IWI_OBJECTS_AS(iw_average_path, ranks.places, ranks.count, "ranks", place_schema),
+    IWI_OBJECTS_AS(iw_average_path, seats.places, seats.count, "seats", place_schema),
+    IWI_OBJECTS_AS(iw_average_path, tenths.places, tenths.count, "tenths", place_schema),
+};
+static const struct iwi_schema average_schema = IWI_SCHEMA(iw_average_path, average_fields);
+
+static const struct iwi_field explained_fields[] = {
+    IWI_VALUE(iw_explained, trial),
+    IWI_VALUE(iw_explained, last_rank),
+    IWI_TIME(iw_explained, makespan_ps, "makespan_ns"),
+    IWI_VALUE(iw_explained, hops),
+    IWI_VALUE(iw_explained, mean_hops),
+    IWI_OBJECTS(iw_explained, parts, part_count, part_schema),
+    IWI_OBJECTS(iw_explained, worst, worst_count, hit_schema),
+    IWI_POINTER(iw_explained, average, average_schema),
+};
+const struct iwi_schema iwi_explained_schema = IWI_SCHEMA(iw_explained, explained_fields);
+
+iw_status iwi_explained_check(const iw_log *log, const char *name, const iw_explained *explained)
+{
+    bool is_whole = true;
+
+    for (size_t i = 0; i < explained->part_count; i++) {
+        is_whole = is_whole && explained->parts[i].name != NULL;
+    }
+    for (size_t i = 0; i < explained->worst_count; i++) {
+        is_whole = is_whole && explained->worst[i].source != NULL;
+    }
+    if (explained->average != NULL && explained->average->sources.count > 0) {
+        is_whole = is_whole && explained->average->sources.places[0].source != NULL;
+    }
+    return is_whole ? IW_OK
+                    : iwi_fail(log, IW_ERR_FORMAT, "'%s': explain: a part or a source has no name", name);
+}
+
+/* ---- from a result ---- */
+
+/* What the explanation is made from. */
+struct source {
+    const iw_log *log;
+    const iw_explain *explain;
+    const iw_noise *noise; /* or NULL */
+    uint32_t ranks, seats; /* ranks of a node; 1: nothing is known of nodes */
+    struct iwi_arena *arena;
+};
+
+static size_t source_count(const struct source *from)
+{
+    return from->noise != NULL ? iw_noise_source_count(from->noise) : 0;
+}
+
+/* One that is given twice gets a number, so that names differ. */
+static const char *source_name(const struct source *from, size_t number)
+{
+    const char *name = number < source_count(from) ? iw_noise_source_name(from->noise, number) : "";
+    unsigned same = 1;
+
+    for (size_t i = 0; i < number && i < source_count(from); i++) {
+        same += strcmp(iw_noise_source_name(from->noise, i), name) == 0;
+    }
+    return same > 1 ? iwi_arena_text(from->arena, "%s #%u", name, same) : name;
+}
+
+static double ns_of(double ps)
+{
+    return ps / (double)IW_PS_PER_NS;
+}
+
+static iw_estimate ns_of_estimate(iw_estimate ps)
+{
+    return (iw_estimate){ns_of(ps.value), ns_of(ps.low), ns_of(ps.high)};
+}
+
+/* `means` is NULL where there is no average. */
+static void list_parts(const struct source *from, const struct iwi_path_means *means, iw_explained *explained)
+{
+    const size_t count = IW_PART_NOISE + source_count(from);
+
+    explained->parts = iwi_arena_take(from->arena, count, sizeof *explained->parts);
+    explained->part_count = explained->parts != NULL ? count : 0;
+    for (size_t i = 0; i < explained->part_count; i++) {
+        const bool is_noise = i >= IW_PART_NOISE;
+
+        explained->parts[i] = (iw_explained_part){
+            .name = is_noise ? source_name(from, i - IW_PART_NOISE) : iw_part_name((iw_part)i),
+            .is_noise = is_noise,
+            .last_ns = ns_of((double)from->explain->median.split.part_ps[i]),
+            .mean_ns = ns_of(from->explain->mean_ps[i]),
+            .average_ns = means != NULL ? ns_of_estimate(means->part_ps[i]) : (iw_estimate){NAN, NAN, NAN},
+        };
+    }
+}
+
+static void list_worst(const struct source *from, iw_explained *explained)
+{
+    const iw_split *split = &from->explain->median.split;
+
+    explained->worst = iwi_arena_take(from->arena, IW_HITS, sizeof *explained->worst);
+    for (size_t i = 0; explained->worst != NULL && i < IW_HITS && split->worst[i].lost_ps > 0; i++) {
+        const iw_hit *hit = &split->worst[i];
+
+        explained->worst[i] =
+            (iw_explained_hit){source_name(from, hit->source), hit->rank, hit->at_ps, hit->lost_ps};
+        explained->worst_count++;
+    }
+}
+
+/* ---- the average ---- */
+
+static iw_status find_places(const struct source *from, iwi_path_place_fn place_of, uint32_t arg,
+                             uint32_t count, iw_hit_places *places)
+{
+    places->places = iwi_arena_take(from->arena, IWI_MOST_PLACES, sizeof *places->places);
+    if (places->places == NULL) {
+        return iwi_fail(from->log, IW_ERR_NOMEM, "out of memory for the result");
+    }
+    return iwi_count_places(from->log, from->explain->paths, (size_t)from->explain->path_count, place_of, arg,
+                            count, places->places, &places->count);
+}
+
+/* A noisy seat is no reason to blame one rank in it: ranks are compared as if all hits were in one seat.
+ * Sources are not alike to begin with: none stands out. */
+static iw_status find_largest(const struct source *from, iw_average_path *average)
+{
+    const uint32_t nodes = (from->ranks + from->seats - 1) / from->seats;
+
+    IW_TRY(find_places(from, iwi_path_place_source, 0, (uint32_t)source_count(from), &average->sources));
+    for (size_t i = 0; i < average->sources.count; i++) {
+        iw_hit_place *place = &average->sources.places[i];
+
+        place->source = source_name(from, place->number);
+        place->stands_out = false;
+    }
+    IW_TRY(find_places(from, iwi_path_place_rank, 0, nodes, &average->ranks));
+    if (from->seats > 1) {
+        IW_TRY(find_places(from, iwi_path_place_seat, from->seats, from->seats, &average->seats));
+    }
+    return find_places(from, iwi_path_place_tenth, 0, 10, &average->tenths);
+}
+
+static iw_status find_average(const struct source *from, const struct iwi_path_means *means,
+                              iw_explained *explained)
+{
+    iw_average_path *average = iwi_arena_take(from->arena, 1, sizeof *average);
+
+    if (average == NULL) {
+        return iwi_fail(from->log, IW_ERR_NOMEM, "out of memory for the result");
+    }
+    average->trials = from->explain->path_count;
+    average->makespan_ns = ns_of_estimate(means->makespan_ps);
+    average->hops = means->hops;
+    average->worst_share = means->worst_share;
+    explained->average = average;
+    return means->hit_count > 0 ? find_largest(from, average) : IW_OK;
+}
+
+iw_status iwi_explained_find(const iw_log *log, const iw_sim_result *result, const iw_origin *origin,
+                             struct iwi_arena *arena, const iw_explained **explained_p)
+{
+    const iw_explain *explain = result->explain;
+    const bool has_average = explain->path_count > 1;
+    const struct source from = {log,
+                                explain,
+                                origin->noise,
+                                result->ranks,
+                                origin->noise != NULL ? iw_noise_ranks_per_node(origin->noise) : 1,
+                                arena};
+    iw_explained *explained = iwi_arena_take(arena, 1, sizeof *explained);
+    struct iwi_path_means means;
+
+    if (explained == NULL) {
+        return iwi_fail(log, IW_ERR_NOMEM, "out of memory for the result");
+    }
+    explained->trial = explain->median.trial;
+    explained->last_rank = explain->median.last_rank;
+    explained->makespan_ps = explain->median.makespan_ps;
+    explained->hops = explain->median.split.hops;
+    explained->mean_hops = explain->mean_hops;
+    if (has_average) {
+        IW_TRY(iwi_path_means(log, explain->paths, (size_t)explain->path_count, &means));
+        IW_TRY(find_average(&from, &means, explained));
+    }
+    list_parts(&from, has_average ? &means : NULL, explained);
+    list_worst(&from, explained);
+    *explained_p = explained;
+    return IW_OK;
+}

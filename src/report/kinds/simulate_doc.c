@@ -1,0 +1,409 @@
+/* One simulation: how much slower it is than without noise, and where the time goes.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include <math.h>
+
+#include "base/base.h"
+#include "report/doc/kinds.h"
+#include "report/kinds/reach_report.h"
+#include "report/kinds/report.h"
+#include "report/kinds/simulate_report.h"
+
+/* ---- names ---- */
+
+static const char *engine_name(unsigned engine)
+{
+    return engine <= IW_ENGINE_FLOW ? iw_engine_name((iw_engine)engine) : NULL;
+}
+
+static const char *rules_name(unsigned rules)
+{
+    static const char *const names[] = {[IW_RULES_IDLEWAVE] = "idlewave", [IW_RULES_LOGGOPSIM] = "loggopsim"};
+
+    return rules < sizeof names / sizeof names[0] ? names[rules] : NULL;
+}
+
+static const char *rendezvous_name(unsigned rendezvous)
+{
+    static const char *const names[] = {[IW_RENDEZVOUS_IDEAL] = "ideal", [IW_RENDEZVOUS_RTS_CTS] = "rts-cts"};
+
+    return rendezvous < sizeof names / sizeof names[0] ? names[rendezvous] : NULL;
+}
+
+static const char *split_name(unsigned parallel)
+{
+    static const char *const names[] = {
+        [IW_PARALLEL_AUTO] = "auto", [IW_PARALLEL_TRIALS] = "trials", [IW_PARALLEL_RANKS] = "ranks"};
+
+    return parallel < sizeof names / sizeof names[0] ? names[parallel] : NULL;
+}
+
+const char *iwi_sync_name(iw_sync sync)
+{
+    static const char *const names[] = {
+        [IW_SYNC_NONE] = "none", [IW_SYNC_START] = "start", [IW_SYNC_PHASE] = "phase"};
+
+    return names[sync];
+}
+
+static const char *sync_name(unsigned sync)
+{
+    return sync <= IW_SYNC_PHASE ? iwi_sync_name((iw_sync)sync) : NULL;
+}
+
+static const char *replica_name(unsigned compute)
+{
+    return compute <= IW_REPLICA_COPY ? iw_replica_compute_name((iw_replica_compute)compute) : NULL;
+}
+
+static const char *quantile_name(unsigned index)
+{
+    static const char *const names[IW_END_QUANTILES] = {"p0",  "p1",  "p5",  "p10", "p25", "p50",
+                                                        "p75", "p90", "p95", "p99", "p100"};
+
+    return index < IW_END_QUANTILES ? names[index] : NULL;
+}
+
+/* ---- tables ---- */
+
+/* The seconds are those since a restart point, the messages all: they make no rate. */
+static double messages_per_second(const void *object)
+{
+    const iw_sim_result *run = object;
+    const double messages = (double)run->messages * (double)run->trials;
+
+    return run->engine_seconds > 0 && !run->is_resumed ? round(messages / run->engine_seconds) : NAN;
+}
+
+static const struct iwi_field run_fields[] = {
+    IWI_VALUE(iw_sim_result, ranks),
+    IWI_VALUE(iw_sim_result, trials),
+    IWI_VALUE(iw_sim_result, first_trial),
+    IWI_VALUE(iw_sim_result, seed),
+    IWI_ENUM(iw_sim_result, engine, "engine", engine_name),
+    IWI_CHARS(iw_sim_result, engine_note),
+    IWI_ENUM(iw_sim_result, rules, "rules", rules_name),
+    IWI_ENUM(iw_sim_result, rendezvous, "rendezvous", rendezvous_name),
+    IWI_VALUE(iw_sim_result, lanes),
+    IWI_VALUE(iw_sim_result, threads),
+    IWI_VALUE(iw_sim_result, processes),
+    IWI_ENUM(iw_sim_result, parallel, "parallel", split_name),
+    IWI_VALUE_AS(iw_sim_result, is_resumed, "resumed"),
+    IWI_VALUE(iw_sim_result, messages),
+    IWI_TIME(iw_sim_result, noiseless_ps, "noiseless_ns"),
+    IWI_VALUE(iw_sim_result, engine_seconds),
+    IWI_REAL_OF("messages_per_second", messages_per_second),
+    IWI_VALUE(iw_sim_result, peak_rss_bytes),
+};
+static const struct iwi_schema run_schema = IWI_SCHEMA(iw_sim_result, run_fields);
+
+static const struct iwi_field ends_fields[] = {
+    IWI_VALUE(iw_ends, is_of_ranks),
+    IWI_VALUES_BY_NAME(iw_ends, quantiles_ns, quantile_name),
+};
+static const struct iwi_schema ends_schema = IWI_SCHEMA(iw_ends, ends_fields);
+
+static const struct iwi_field trial_fields[] = {
+    IWI_VALUE_AS(iw_trial, number, "trial"),
+    IWI_TIME(iw_trial, makespan_ps, "makespan_ns"),
+    IWI_VALUE(iw_trial, slowdown),
+};
+static const struct iwi_schema trial_schema = IWI_SCHEMA(iw_trial, trial_fields);
+
+static const struct iwi_field source_fields[] = {
+    IWI_VALUE(iw_source_share, spec),
+    IWI_VALUE(iw_source_share, share),
+};
+static const struct iwi_schema source_schema = IWI_SCHEMA(iw_source_share, source_fields);
+
+/* A network, and what its segments are beyond some size. */
+#define COSTS(T)                                                                                         \
+    IWI_TIME(T, L_ps, "L_ns"), IWI_TIME(T, o_send_ps, "o_send_ns"), IWI_TIME(T, o_recv_ps, "o_recv_ns"), \
+        IWI_TIME(T, g_ps, "g_ns"), IWI_PER_BYTE(T, G, "G_ns_per_byte"), IWI_PER_BYTE(T, O, "O_ns_per_byte")
+static const struct iwi_field net_fields[] = {
+    IWI_CHARS(iw_net, name),
+    COSTS(iw_net),
+    IWI_VALUE(iw_net, S_bytes),
+};
+static const struct iwi_schema net_schema = IWI_SCHEMA(iw_net, net_fields);
+
+static const struct iwi_field segment_fields[] = {
+    IWI_VALUE(iw_net_segment, from_bytes),
+    COSTS(iw_net_segment),
+};
+static const struct iwi_schema segment_schema = IWI_SCHEMA(iw_net_segment, segment_fields);
+
+static const struct iwi_field certainty_fields[] = {
+    IWI_INLINE(iw_certainty, reach, iwi_reach_schema),
+    IWI_ESTIMATE(iw_certainty, slowdown),
+};
+static const struct iwi_schema certainty_schema = IWI_SCHEMA(iw_certainty, certainty_fields);
+
+static const struct iwi_field traced_fields[] = {
+    IWI_VALUE(iw_traced, ranks),
+    IWI_VALUE(iw_traced, replicas),
+    IWI_TIME(iw_traced, run_ps, "run_ns"),
+    IWI_VALUE(iw_traced, mpi_share),
+    IWI_VALUE(iw_traced, cpu_share),
+    IWI_VALUE(iw_traced, is_by_cpu),
+    IWI_ENUM(iw_traced, replica_compute, "replica_compute", replica_name),
+    IWI_VALUE(iw_traced, has_p2p),
+};
+static const struct iwi_schema traced_schema = IWI_SCHEMA(iw_traced, traced_fields);
+
+/* Of many trials the quantiles say it; CSV has them all. */
+static bool has_few_trials(const void *object)
+{
+    return ((const iw_simulation *)object)->trial_time_count <= IWI_MOST_TRIAL_TIMES;
+}
+
+static double median_level(const void *object)
+{
+    return iw_median_level(((const iw_simulation *)object)->makespan_ns.count);
+}
+
+static const struct iwi_field simulation_fields[] = {
+    IWI_VALUE(iw_simulation, what),
+    IWI_VALUE(iw_simulation, command),
+    IWI_INLINE(iw_simulation, run, run_schema),
+    IWI_OBJECT(iw_simulation, makespan_ns, iwi_summary_schema),
+    IWI_OBJECT(iw_simulation, slowdown, iwi_summary_schema),
+    IWI_REAL_OF("median_level", median_level),
+    IWI_OBJECT(iw_simulation, distribution, ends_schema),
+    IWI_OBJECTS(iw_simulation, trial_times, trial_time_count, trial_schema, .is_row = true,
+                .is_there = has_few_trials),
+    IWI_OBJECTS(iw_simulation, noise, noise_count, source_schema),
+    IWI_ENUM(iw_simulation, sync, "sync", sync_name),
+    IWI_VALUE(iw_simulation, ranks_per_node),
+    IWI_VALUE(iw_simulation, recorded_cpus),
+    IWI_VALUE(iw_simulation, noise_cpus),
+    IWI_VALUE(iw_simulation, delays),
+    IWI_POINTER(iw_simulation, net, net_schema),
+    IWI_OBJECTS(iw_simulation, net_segments, net_segment_count, segment_schema),
+    IWI_POINTER(iw_simulation, recording, certainty_schema),
+    IWI_POINTER(iw_simulation, traced, traced_schema),
+    IWI_POINTER(iw_simulation, explain, iwi_explained_schema),
+};
+static const struct iwi_schema simulation_schema = IWI_SCHEMA(iw_simulation, simulation_fields);
+
+static iw_status refuse(const iw_log *log, const char *name, const char *what)
+{
+    return iwi_fail(log, IW_ERR_FORMAT, "'%s': %s", name, what);
+}
+
+static iw_status check(const iw_log *log, const char *name, const void *subject)
+{
+    const iw_simulation *s = subject;
+    const double *ns = s->distribution.quantiles_ns;
+
+    if (s->what == NULL || s->command == NULL || s->net == NULL) {
+        return refuse(log, name, "what, command or net is null");
+    }
+    if (s->run.ranks == 0 || s->run.trials == 0 || s->makespan_ns.count == 0) {
+        return refuse(log, name, "there are no ranks or no trials");
+    }
+    for (size_t i = 0; i < IW_END_QUANTILES; i++) {
+        if (!(ns[i] >= 0.0) || (i > 0 && ns[i] < ns[i - 1])) {
+            return refuse(log, name, "distribution.quantiles_ns: are no rising times");
+        }
+    }
+    for (size_t i = 0; i < s->noise_count; i++) {
+        if (s->noise[i].spec == NULL) {
+            return refuse(log, name, "noise: a spec is null");
+        }
+    }
+    return s->explain != NULL ? iwi_explained_check(log, name, s->explain) : IW_OK;
+}
+
+/* ---- the document ---- */
+
+static void say_times_row(struct iwi_document *doc, const char *name, const iw_summary *s,
+                          const char *(*text)(struct iwi_document *, double))
+{
+    iwi_row(doc, name, text(doc, s->mean), text(doc, s->min), text(doc, s->q1), text(doc, s->median),
+            text(doc, s->q3), text(doc, s->max));
+}
+
+static void say_times(struct iwi_document *doc, const iw_simulation *s)
+{
+    IWI_TABLE(doc, "", {"", IWI_WORDS}, {"mean", IWI_NUMBER}, {"min", IWI_NUMBER}, {"q1", IWI_NUMBER},
+              {"median", IWI_NUMBER}, {"q3", IWI_NUMBER}, {"max", IWI_NUMBER});
+    say_times_row(doc, "makespan", &s->makespan_ns, iwi_ns);
+    if (!isnan(s->slowdown.mean)) {
+        say_times_row(doc, "slowdown", &s->slowdown, iwi_slower);
+    }
+}
+
+static void say_noise(struct iwi_document *doc, const iw_simulation *s)
+{
+    char nodes[IW_NODES_TEXT_SIZE];
+
+    for (size_t i = 0; i < s->noise_count; i++) {
+        iwi_row(doc, i == 0 ? "noise" : "",
+                iwi_say(doc, "%s (%s)", s->noise[i].spec,
+                        isnan(s->noise[i].share) ? "its share depends on the work"
+                                                 : iwi_percent(doc, s->noise[i].share)));
+    }
+    if (s->noise_count > 0 &&
+        iw_nodes_text(s->ranks_per_node, s->recorded_cpus, s->noise_cpus, nodes)[0] != '\0') {
+        iwi_row(doc, "", iwi_say(doc, "%s", nodes));
+    }
+    if (s->noise_count > 0 && s->sync != IW_SYNC_NONE) {
+        iwi_row(doc, "", iwi_say(doc, "synchronised: %s", iwi_sync_name(s->sync)));
+    }
+    if (s->delays > 0) {
+        iwi_row(doc, "delays", iwi_say(doc, "%" PRIu64 " injected", s->delays));
+    }
+}
+
+static void say_net(struct iwi_document *doc, const iw_simulation *s)
+{
+    const iw_net *net = s->net;
+    const double fs_per_ns = 1e6;
+    const char *overhead = iwi_ps(doc, net->o_send_ps);
+
+    if (net->o_recv_ps != net->o_send_ps) {
+        overhead = iwi_say(doc, "%s and %s", overhead, iwi_ps(doc, net->o_recv_ps));
+    }
+    iwi_row(doc, "network",
+            iwi_say(doc, "%s: L %s, o %s, g %s, G %.4g ns/B%s", net->name, iwi_ps(doc, net->L_ps), overhead,
+                    iwi_ps(doc, net->g_ps), (double)net->G / fs_per_ns,
+                    net->O > 0 ? iwi_say(doc, ", O %.4g ns/B", (double)net->O / fs_per_ns) : ""));
+    if (s->net_segment_count > 0) {
+        iwi_row(doc, "",
+                iwi_say(doc, "from %" PRIu64 " bytes on other costs, in %zu segment%s",
+                        s->net_segments[0].from_bytes, s->net_segment_count, iwi_s(s->net_segment_count)));
+    }
+}
+
+/* ", 2 threads", ", 4 processes of 1 thread, each with some of the ranks" */
+static const char *split_words(struct iwi_document *doc, const iw_sim_result *run)
+{
+    const bool are_ranks_split = run->parallel == IW_PARALLEL_RANKS;
+    const char *processes =
+        run->processes > 1 ? iwi_say(doc, " %" PRIu32 " processes of", run->processes) : "";
+
+    return iwi_say(doc, ",%s %" PRIu32 " thread%s%s", processes, run->threads, iwi_s(run->threads),
+                   (uint64_t)run->threads * run->processes <= 1 || (!are_ranks_split && run->processes <= 1)
+                       ? ""
+                   : are_ranks_split ? ", each with some of the ranks"
+                                     : ", each with some of the trials");
+}
+
+static void say_engine(struct iwi_document *doc, const iw_sim_result *run)
+{
+    const double rss_mib = (double)run->peak_rss_bytes / 0x1p20, rate_hz = messages_per_second(run);
+
+    iwi_row(doc, "messages",
+            iwi_say(doc, "%" PRIu64 "%s", run->messages, run->trials > 1 ? " per trial" : ""));
+    iwi_row(doc, "engine",
+            iwi_say(doc, "%s%s, %" PRIu32 " lane%s%s", iw_engine_name(run->engine),
+                    run->rules == IW_RULES_LOGGOPSIM ? " by LogGOPSim's rules" : "", run->lanes,
+                    iwi_s(run->lanes), split_words(doc, run)));
+    if (run->engine_note[0] != '\0') {
+        iwi_row(doc, "", iwi_say(doc, "(%s)", run->engine_note));
+    }
+    iwi_row(doc, "took",
+            iwi_say(doc, "%s%s, %s", iwi_ns(doc, run->engine_seconds * 1e9),
+                    rate_hz > 0.0 ? iwi_say(doc, ", %smessages/s", iwi_si(doc, rate_hz)) : "",
+                    rss_mib < 1000 ? iwi_say(doc, "%.3g MiB", rss_mib)
+                                   : iwi_say(doc, "%.1f GiB", rss_mib / 1024)));
+    if (run->is_resumed) {
+        iwi_row(doc, "", "(resumed from a restart point: the time is that since then)");
+    }
+}
+
+static void say_facts(struct iwi_document *doc, const iw_simulation *s, bool has_times)
+{
+    IWI_TABLE(doc, "", {"", IWI_WORDS}, {"", IWI_WORDS});
+    iwi_unfold(doc);
+    if (!has_times) {
+        iwi_row(doc, "makespan", iwi_ns(doc, s->makespan_ns.mean));
+    }
+    if (iwi_is_disturbed(s)) {
+        iwi_row(doc, "noiseless", iwi_ps(doc, s->run.noiseless_ps));
+    }
+    iwi_say_traced(doc, s->traced);
+    say_noise(doc, s);
+    say_net(doc, s);
+    say_engine(doc, &s->run);
+}
+
+/* Of a single trial whose end times are known. Of several, the table of times says it. */
+static void say_ends(struct iwi_document *doc, const iw_simulation *s)
+{
+    const double *ns = s->distribution.quantiles_ns, quiet_ns = (double)s->run.noiseless_ps / 1e3;
+    const bool has_slowdown = iwi_is_disturbed(s) && quiet_ns > 0.0;
+    const size_t last = IW_END_QUANTILES - 1;
+
+    if (!s->distribution.is_of_ranks || s->run.ranks < 2) {
+        return;
+    }
+    if (ns[0] == ns[last]) {
+        iwi_paragraph(doc, "All ranks end after %s.", iwi_ns(doc, ns[0]));
+        return;
+    }
+    iwi_only(doc, IWI_IN_TEXT); /* pages have a figure */
+    iwi_section(doc, "ends", "When the ranks end");
+    IWI_TABLE(doc, "", {"ranks", IWI_NUMBER}, {"by then", IWI_NUMBER},
+              {has_slowdown ? "slowdown" : "", IWI_NUMBER}, {"", IWI_BAR});
+    iwi_unfold(doc);
+    for (size_t i = 0; i <= last; i++) {
+        iwi_row(doc,
+                i == 0      ? "the first"
+                : i == last ? "all"
+                            : iwi_say(doc, "%g %%", iwi_end_percent(i)),
+                iwi_ns(doc, ns[i]), has_slowdown ? iwi_slower(doc, ns[i] / quiet_ns - 1.0) : "");
+        iwi_bar(doc, (iw_estimate){ns[i] - ns[0], NAN, NAN});
+    }
+    iwi_only(doc, IWI_EVERYWHERE);
+}
+
+static void say_figures(struct iwi_document *doc, const iw_simulation *s)
+{
+    struct iwi_figure *figure = NULL;
+    iw_status status = iwi_ends_figure(doc->log, s, &figure);
+
+    iwi_only(doc, IWI_ON_PAGES | IWI_IN_PLOTS);
+    iwi_show_figure(doc, status, figure);
+    if (s->explain != NULL) {
+        figure = NULL;
+        status = iwi_path_figure(doc, s->explain, &figure);
+        iwi_show_figure(doc, status, figure);
+    }
+    iwi_only(doc, IWI_EVERYWHERE);
+}
+
+static void write_doc(struct iwi_document *doc, const void *subject)
+{
+    const iw_simulation *s = subject;
+    const bool has_times = s->makespan_ns.count > 1 && s->noise_count > 0;
+
+    iwi_title(doc, "%s, %" PRIu32 " rank%s, %" PRIu64 " trial%s", s->what, s->run.ranks, iwi_s(s->run.ranks),
+              s->run.trials, iwi_s(s->run.trials));
+    iwi_say_simulation_verdict(doc, s);
+    say_figures(doc, s);
+    if (has_times) {
+        say_times(doc, s);
+    }
+    say_facts(doc, s, has_times);
+    say_ends(doc, s);
+    iwi_say_explained(doc, s);
+    iwi_say_simulation_certainty(doc, s);
+    iwi_only(doc, IWI_ON_PAGES);
+    iwi_section(doc, "origin", "How this was made");
+    iwi_code(doc, "%s", s->command);
+}
+
+const struct iwi_kind iwi_simulate_kind = {
+    .name = "simulate",
+    .schema_id = "idlewave.simulate/3",
+    .schema = &simulation_schema,
+    .write_doc = write_doc,
+    .check = check,
+};
+
+iw_doc iw_simulation_doc(const iw_simulation *simulation)
+{
+    return (iw_doc){&iwi_simulate_kind, simulation};
+}

@@ -1,0 +1,59 @@
+/* Between the files on one simulation.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef IWI_SIMULATE_REPORT_H
+#define IWI_SIMULATE_REPORT_H
+
+#include <idlewave/whatif.h>
+
+#include "report/doc/doc.h"
+
+/* Trials whose times JSON has one by one. */
+enum { IWI_MOST_TRIAL_TIMES = 1000 };
+
+/* Of the quantiles of iw_ends: 0 to 100. */
+double iwi_end_percent(size_t index);
+
+/* What result->explain says. Lives in the arena, and borrows the names of sources from the noise. */
+IW_NODISCARD iw_status iwi_explained_find(const iw_log *log, const iw_sim_result *result,
+                                          const iw_origin *origin, struct iwi_arena *arena,
+                                          const iw_explained **explained_p);
+
+extern const struct iwi_schema iwi_explained_schema; /* iw_explained */
+IW_NODISCARD iw_status iwi_explained_check(const iw_log *log, const char *name,
+                                           const iw_explained *explained);
+
+/* Whether there is noise or a delay, so that the noiseless time is another one. */
+static inline bool iwi_is_disturbed(const iw_simulation *simulation)
+{
+    return simulation->noise_count > 0 || simulation->delays > 0;
+}
+
+/* ---- words ---- */
+
+/* "takes 2.887 times as long ..."; how sure that is, as items. */
+void iwi_say_simulation_verdict(struct iwi_document *doc, const iw_simulation *simulation);
+void iwi_say_simulation_certainty(struct iwi_document *doc, const iw_simulation *simulation);
+
+/* Rows of a table with two columns: how long the traced run took, what of it is in the prediction, what
+ * replicas can and cannot show. Nothing for programs that are no traces. */
+void iwi_say_traced(struct iwi_document *doc, const iw_traced *traced);
+
+/* Where the time goes; nothing if that was not asked for. */
+void iwi_say_explained(struct iwi_document *doc, const iw_simulation *simulation);
+
+/* "latency (L)" for "L"; a source of noise is "noise ...". */
+const char *iwi_part_words(struct iwi_document *doc, const iw_explained_part *part);
+
+/* ---- figures ---- */
+
+/* When its trials end, or the ranks of a single one. */
+IW_NODISCARD iw_status iwi_ends_figure(const iw_log *log, const iw_simulation *simulation,
+                                       struct iwi_figure **figure_p);
+
+/* What the critical path is made of: of the last rank, of an average one, and on average over trials where
+ * that is known. */
+IW_NODISCARD iw_status iwi_path_figure(struct iwi_document *doc, const iw_explained *explained,
+                                       struct iwi_figure **figure_p);
+
+#endif

@@ -1,0 +1,274 @@
+/* What a job would gain without which source of noise, and what answering that will take.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include <math.h>
+
+#include "base/base.h"
+#include "report/doc/kinds.h"
+#include "report/kinds/forecast_report.h"
+#include "report/kinds/noise_report.h"
+#include "report/kinds/reach_report.h"
+#include "report/kinds/whatif_report.h"
+
+enum { MOST_ADVICE = 10 };
+
+/* ---- tables ---- */
+
+static const char *change_name(unsigned kind)
+{
+    static const char *const names[] = {
+        [IW_CHANGE_SOURCE] = "source",  [IW_CHANGE_REST] = "rest", [IW_CHANGE_CLASS] = "class",
+        [IW_CHANGE_SET] = "set",        [IW_CHANGE_ALL] = "all",   [IW_CHANGE_TOGETHER] = "together",
+        [IW_CHANGE_RESERVE] = "reserve"};
+
+    return kind < sizeof names / sizeof names[0] ? names[kind] : NULL;
+}
+
+static const char *class_name(unsigned kind)
+{
+    return kind <= IW_CLASS_HARDWARE ? iw_class_name((iw_class)kind) : NULL;
+}
+
+static const struct iwi_field remedy_fields[] = {
+    IWI_VALUE(iw_remedy, name),
+    IWI_VALUE(iw_remedy, how),
+};
+static const struct iwi_schema remedy_schema = IWI_SCHEMA(iw_remedy, remedy_fields);
+
+static const struct iwi_field change_fields[] = {
+    IWI_ENUM(iw_change, kind, "kind", change_name),
+    IWI_CHARS(iw_change, name),
+    IWI_VALUES(iw_change, removes, removed_count),
+    IWI_VALUE(iw_change, share),
+    IWI_ESTIMATE(iw_change, slowdown),
+    IWI_ESTIMATE(iw_change, saving),
+    IWI_POINTER(iw_change, remedy, remedy_schema),
+};
+static const struct iwi_schema change_schema = IWI_SCHEMA(iw_change, change_fields);
+
+static const struct iwi_field even_fields[] = {
+    IWI_VALUE(iw_break_even, is_known),   IWI_VALUE(iw_break_even, is_always),
+    IWI_ESTIMATE(iw_break_even, ranks),   IWI_VALUE(iw_break_even, least_ranks),
+    IWI_VALUE(iw_break_even, most_ranks), IWI_VALUE(iw_break_even, price),
+};
+static const struct iwi_schema even_schema = IWI_SCHEMA(iw_break_even, even_fields);
+
+static const struct iwi_field source_fields[] = {
+    {.key = "name", .type = IWI_T_CHARS, IWI_MEMBER(iw_noise_part, text)},
+    IWI_ENUM(iw_noise_part, kind, "class", class_name),
+    IWI_VALUE(iw_noise_part, share),
+    IWI_POINTER(iw_noise_part, remedy, remedy_schema),
+};
+static const struct iwi_schema source_schema = IWI_SCHEMA(iw_noise_part, source_fields);
+
+static bool has_target(const void *object)
+{
+    return ((const iw_whatif *)object)->target >= 0.0;
+}
+
+static bool has_target_set(const void *object)
+{
+    return ((const iw_whatif *)object)->has_target_set;
+}
+
+static bool has_break_even(const void *object)
+{
+    return ((const iw_whatif *)object)->break_even.most_ranks > 0;
+}
+
+static bool is_recorded(const void *object)
+{
+    return ((const iw_whatif *)object)->reach.watched_s > 0.0;
+}
+
+static const struct iwi_field whatif_fields[] = {
+    IWI_VALUE(iw_whatif, what),
+    IWI_VALUE(iw_whatif, command),
+    IWI_VALUE(iw_whatif, noise),
+    IWI_CHARS(iw_whatif, net),
+    IWI_VALUE(iw_whatif, ranks),
+    IWI_VALUE(iw_whatif, ranks_per_node),
+    IWI_VALUE(iw_whatif, recorded_cpus),
+    IWI_CHARS(iw_whatif, noise_cpus),
+    IWI_VALUE(iw_whatif, trials),
+    IWI_VALUE(iw_whatif, redraws),
+    IWI_VALUE(iw_whatif, seed),
+    IWI_VALUE(iw_whatif, messages),
+    IWI_TIME(iw_whatif, noiseless_ps, "noiseless_ns"),
+    IWI_VALUE(iw_whatif, is_monotone),
+    IWI_ESTIMATE(iw_whatif, now, .is_column = true),
+    IWI_OBJECTS(iw_whatif, changes, change_count, change_schema, .is_row = true),
+    IWI_VALUE(iw_whatif, sum_of_sources),
+    IWI_VALUE(iw_whatif, target, .is_there = has_target),
+    IWI_VALUE(iw_whatif, has_target_set),
+    IWI_VALUE(iw_whatif, is_target_exact),
+    IWI_OBJECT(iw_whatif, target_set, change_schema, .is_there = has_target_set),
+    IWI_OBJECT(iw_whatif, break_even, even_schema, .is_there = has_break_even),
+    IWI_VALUE(iw_whatif, is_reserve_unknown),
+    IWI_OBJECTS(iw_whatif, sources, source_count, source_schema),
+    IWI_OBJECT_AS(iw_whatif, reach, "recording", iwi_reach_schema, .is_there = is_recorded),
+    IWI_VALUE_AS(iw_whatif, recorded_s, "recorded_seconds"),
+    IWI_VALUE_AS(iw_whatif, rare_limit_s, "rare_limit_seconds"),
+    IWI_VALUE(iw_whatif, engine_seconds),
+};
+static const struct iwi_schema whatif_schema = IWI_SCHEMA(iw_whatif, whatif_fields);
+
+static bool is_whole_change(const iw_change *change)
+{
+    for (size_t i = 0; i < change->removed_count; i++) {
+        if (change->removes[i] == NULL) {
+            return false;
+        }
+    }
+    return change->remedy == NULL || (change->remedy->name != NULL && change->remedy->how != NULL);
+}
+
+static iw_status check(const iw_log *log, const char *name, const void *subject)
+{
+    const iw_whatif *whatif = subject;
+
+    if (whatif->what == NULL || whatif->command == NULL || whatif->noise == NULL) {
+        return iwi_fail(log, IW_ERR_FORMAT, "'%s': what, command or noise is null", name);
+    }
+    if (whatif->ranks == 0) {
+        return iwi_fail(log, IW_ERR_FORMAT, "'%s': there are no ranks", name);
+    }
+    for (size_t i = 0; i < whatif->change_count; i++) {
+        if (!is_whole_change(&whatif->changes[i])) {
+            return iwi_fail(log, IW_ERR_FORMAT, "'%s': changes[%zu]: a name is null", name, i);
+        }
+    }
+    return is_whole_change(&whatif->target_set)
+               ? IW_OK
+               : iwi_fail(log, IW_ERR_FORMAT, "'%s': target_set: a name is null", name);
+}
+
+/* ---- the document ---- */
+
+static bool is_alone(const iw_change *change)
+{
+    return change->kind == IW_CHANGE_SOURCE || change->kind == IW_CHANGE_REST;
+}
+
+/* "12.3 %", of a lower bound "> 12.3 %". */
+static const char *left_words(struct iwi_document *doc, iw_estimate left)
+{
+    return !isnan(left.low) && !isfinite(left.high) ? iwi_say(doc, "> %s", iwi_slower(doc, left.low))
+                                                    : iwi_slower(doc, left.value);
+}
+
+static void say_change(struct iwi_document *doc, const iw_change *change)
+{
+    const size_t columns = 30; /* long names would leave no room; JSON and CSV have them whole */
+    char share[IWI_NUMBER_SIZE], name[IWI_NAME_SIZE];
+
+    iwi_row(doc, iwi_say(doc, "%s", iwi_plain_name(iwi_change_words(doc, change), columns, name)),
+            change->share > 0.0 ? iwi_say(doc, "%s", iwi_share_text(change->share, share)) : "-",
+            left_words(doc, change->slowdown), iwi_points_words(doc, change->saving));
+    iwi_bar(doc, change->saving);
+}
+
+/* Sources first, then sets of them and what else can be done. */
+static void say_changes(struct iwi_document *doc, const iw_whatif *whatif)
+{
+    iwi_section(doc, "changes", "What each change saves");
+    IWI_TABLE(doc, "Sources first; lines over the bars are 95 % intervals", {"without", IWI_WORDS},
+              {"share", IWI_NUMBER}, {"slowdown", IWI_NUMBER}, {"saves (points)", IWI_WORDS}, {"", IWI_BAR});
+    iwi_unfold(doc);
+    for (int pass = 0; pass < 2; pass++) {
+        for (size_t i = 0; i < whatif->change_count; i++) {
+            if (is_alone(&whatif->changes[i]) == (pass == 0)) {
+                say_change(doc, &whatif->changes[i]);
+            }
+        }
+    }
+}
+
+/* Of sources that are worth it. */
+static void say_advice(struct iwi_document *doc, const iw_whatif *whatif)
+{
+    size_t worth = 0, rest = 0;
+
+    iwi_section(doc, "to-do", "What to do, the largest saving first");
+    for (const iw_change *change = NULL;
+         (change = iwi_next_change(whatif, IW_CHANGE_SOURCE, change)) != NULL;) {
+        rest += !iwi_is_worth_it(change);
+        if (iwi_is_worth_it(change) && worth++ < MOST_ADVICE && change->remedy != NULL) {
+            iwi_item(doc, "%s: %s: %s.", iwi_change_words(doc, change), change->remedy->name,
+                     change->remedy->how);
+        }
+    }
+    if (worth == 0) {
+        iwi_paragraph(doc, "No source alone saves more than chance would.");
+    } else if (rest > 0) {
+        iwi_note(doc, "%zu further %s no more than chance would.", rest,
+                 rest == 1 ? "source alone saves" : "sources save, each alone,");
+    }
+}
+
+/* For who has to decide. */
+static void say_limits(struct iwi_document *doc)
+{
+    iwi_paragraph(doc, "These are predictions: the job is simulated with the noise of the recording on every "
+                       "node, at random moments, with and without each source. A removed source is gone and "
+                       "nothing else changes. Not in it: caches and memory that threads share, other jobs on "
+                       "the network, and what a change itself costs, but for a reserved core.");
+    iwi_paragraph(doc, "Before all nodes are changed, change one, record it again, and compare: 'idlewave "
+                       "noise compare' shows whether it got better, 'idlewave verify' whether the change is "
+                       "in effect.");
+}
+
+static void say_origin(struct iwi_document *doc, const iw_whatif *whatif)
+{
+    iwi_section(doc, "origin", "How this was made");
+    iwi_code(doc, "%s", whatif->command);
+    iwi_paragraph(doc,
+                  "Noise of %s, network %s, seed %" PRIu64 ", %" PRIu64 " trials of each change, %" PRIu32
+                  " redraws of the recordings; without noise the job takes %s.",
+                  whatif->noise, whatif->net, whatif->seed, whatif->trials, whatif->redraws,
+                  iwi_ps(doc, whatif->noiseless_ps));
+}
+
+static void say_figure(struct iwi_document *doc, const iw_whatif *whatif)
+{
+    struct iwi_figure *figure = NULL;
+    const iw_status status = iwi_whatif_figure(doc, whatif, &figure);
+
+    iwi_only(doc, IWI_IN_PLOTS); /* on pages the table has bars */
+    iwi_show_figure(doc, status, figure);
+    iwi_only(doc, IWI_EVERYWHERE);
+}
+
+static void write_doc(struct iwi_document *doc, const void *subject)
+{
+    const iw_whatif *whatif = subject;
+
+    iwi_title(doc, "What noise costs %s", whatif->what);
+    iwi_subtitle(doc, "%" PRIu32 " rank%s, with the noise of %s", whatif->ranks, iwi_s(whatif->ranks),
+                 whatif->noise);
+    iwi_say_whatif_verdict(doc, whatif);
+    if (!isnan(whatif->now.value) && whatif->change_count > 0) {
+        say_figure(doc, whatif);
+    }
+    say_changes(doc, whatif);
+    iwi_say_whatif_facts(doc, whatif);
+    say_advice(doc, whatif);
+    iwi_say_whatif_certainty(doc, whatif);
+    iwi_only(doc, IWI_ON_PAGES);
+    say_limits(doc);
+    say_origin(doc, whatif);
+}
+
+const struct iwi_kind iwi_whatif_kind = {
+    .name = "whatif",
+    .schema_id = "idlewave.whatif/2",
+    .schema = &whatif_schema,
+    .write_doc = write_doc,
+    .check = check,
+    .style = &iwi_asset_whatif_css,
+};
+
+iw_doc iw_whatif_doc(const iw_whatif *whatif)
+{
+    return (iw_doc){&iwi_whatif_kind, whatif};
+}

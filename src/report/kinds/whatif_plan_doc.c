@@ -1,0 +1,92 @@
+/* What answering a what-if will take.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include <idlewave/whatif.h>
+
+#include "base/base.h"
+#include "report/doc/kinds.h"
+#include "report/kinds/forecast_report.h"
+#include "report/kinds/noise_report.h"
+
+static const struct iwi_field plan_fields[] = {
+    IWI_VALUE(iw_whatif_plan, ranks),
+    IWI_VALUE(iw_whatif_plan, messages),
+    IWI_VALUE_AS(iw_whatif_plan, change_count, "changes"),
+    IWI_VALUE(iw_whatif_plan, trials),
+    IWI_VALUE(iw_whatif_plan, redraws),
+    IWI_VALUE_AS(iw_whatif_plan, per_redraw, "trials_per_redraw"),
+    IWI_VALUE(iw_whatif_plan, simulations),
+    IWI_VALUE(iw_whatif_plan, seconds),
+    IWI_VALUE(iw_whatif_plan, target_seconds),
+    IWI_VALUE(iw_whatif_plan, reserve_seconds),
+    IWI_VALUE_AS(iw_whatif_plan, bytes, "process_bytes"),
+    IWI_VALUE(iw_whatif_plan, room_bytes),
+    IWI_VALUE(iw_whatif_plan, sample_ranks),
+};
+static const struct iwi_schema plan_schema = IWI_SCHEMA(iw_whatif_plan, plan_fields);
+
+static const char *seconds(struct iwi_document *doc, double value)
+{
+    return iwi_say(doc, "%s", iwi_seconds_text(value, (char[IWI_NUMBER_SIZE]){0}));
+}
+
+static const char *memory(struct iwi_document *doc, double bytes)
+{
+    return iwi_say(doc, "%s", iwi_memory_text(bytes, (char[IWI_NUMBER_SIZE]){0}));
+}
+
+static const char *count(struct iwi_document *doc, uint64_t value)
+{
+    return iwi_say(doc, "%s", iwi_count_text(value, (char[IWI_NUMBER_SIZE]){0}));
+}
+
+static void say_verdict(struct iwi_document *doc, const iw_whatif_plan *plan)
+{
+    iwi_verdict(doc, "It will take about %s and %s: %s simulations.", seconds(doc, plan->seconds),
+                memory(doc, (double)plan->bytes), count(doc, plan->simulations));
+    if (plan->target_seconds > 0.0) {
+        iwi_more(doc, " The smallest set for the target may take %s more.",
+                 seconds(doc, plan->target_seconds));
+    }
+    if (plan->reserve_seconds > 0.0) {
+        iwi_more(doc, " Other numbers of ranks for the reserved core may take %s more.",
+                 seconds(doc, plan->reserve_seconds));
+    }
+    if ((double)plan->bytes > plan->room_bytes) {
+        iwi_more(doc, " That does not fit: a process can have %s here.", memory(doc, plan->room_bytes));
+    }
+}
+
+static void write_doc(struct iwi_document *doc, const void *subject)
+{
+    const iw_whatif_plan *plan = subject;
+
+    iwi_title(doc, "What the what-if will take");
+    say_verdict(doc, plan);
+    IWI_TABLE(doc, "", {"", IWI_WORDS}, {"", IWI_WORDS});
+    iwi_row(doc, "ranks", iwi_say(doc, "%" PRIu32, plan->ranks));
+    iwi_row(doc, "messages", iwi_say(doc, "%" PRIu64 " per simulation", plan->messages));
+    iwi_row(doc, "changes", iwi_say(doc, "%zu, each against the noise as it is", plan->change_count));
+    iwi_row(doc, "pairs",
+            iwi_say(doc, "%" PRIu64 " trials of each change%s", plan->trials,
+                    plan->redraws > 0 ? iwi_say(doc, ", and %" PRIu32 " under each of %" PRIu32 " redraws",
+                                                plan->per_redraw, plan->redraws)
+                                      : ""));
+    iwi_section(doc, "certainty", "How sure");
+    iwi_item(doc,
+             "The time is that of a sample of one change on %s ranks, times what there is to do: a factor of "
+             "2 either way is possible. Fewer redraws, trials or sources take less.",
+             count(doc, plan->sample_ranks));
+}
+
+const struct iwi_kind iwi_whatif_plan_kind = {
+    .name = "whatif-plan",
+    .schema_id = "idlewave.whatif-plan/2",
+    .schema = &plan_schema,
+    .write_doc = write_doc,
+};
+
+iw_doc iw_whatif_plan_doc(const iw_whatif_plan *plan)
+{
+    return (iw_doc){&iwi_whatif_plan_kind, plan};
+}
