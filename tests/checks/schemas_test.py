@@ -20,9 +20,13 @@ import jsonschema
 COMMAND, SOURCE = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
 SAMPLES = SOURCE / "tests/data/results"
 
+NODE = "idlewave noise synth irq/tick=periodic:100Hz,20us thread/daemon=poisson:5Hz,exp:300us --duration 5s --cpus 2 -o node.h5"
+JOB = f"{NODE} >/dev/null && idlewave whatif --noise node.h5 --pattern allreduce --ranks 64 --compute 1ms --trials 8 --redraws 4 -q"
+
 # How to get one of each kind, as words of a shell; None: it takes more than this machine may have, the sample must do.
 EXAMPLES = {
     "bench": None,
+    "fit": f"{NODE} >/dev/null && idlewave noise fit node.h5",
     "forecast": "idlewave simulate --pattern allreduce --ranks 64 --dry-run",
     "fidelity": "idlewave replay --noise periodic:100Hz,500us --calibrate 50ms --self-check --duration 500ms",
     "model": "idlewave model --noise exp:10% --compute 1ms --net none --L 2us --ranks '3..3000 step x10' --check --check-ranks 300",
@@ -30,9 +34,16 @@ EXAMPLES = {
     "wave": "idlewave simulate --pattern halo1d --ranks 9 --repeat 8 --compute 3ms --exchange split "
             "--delay rank=5,time=13.5ms --timeline run.h5 >/dev/null && idlewave wave run.h5",
     "study-estimate": "idlewave study $SOURCE/tests/data/study/two-systems/study.yaml --dry-run",
+    "noise": f"{NODE} >/dev/null && idlewave noise show node.h5",
+    "noise-edit": NODE,
+    "noise-spectrum": f"{NODE} >/dev/null && idlewave noise spectrum node.h5",
+    "record": None,
+    "simulate": "idlewave simulate --pattern allreduce --ranks 64 --noise periodic:100Hz,200us --trials 8 --explain",
+    "whatif": JOB,
+    "whatif-plan": f"{JOB} --dry-run",
     "verify": "idlewave verify --sysroot $SOURCE/tests/data/nodes/container",
 }
-VARYING = {"forecast", "fidelity", "study-estimate"}  # what they print depends on the machine
+VARYING = {"forecast", "fidelity", "simulate", "study-estimate", "whatif-plan"}  # what they print depends on the machine
 
 
 def shell(command, folder):

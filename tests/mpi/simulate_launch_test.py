@@ -52,8 +52,8 @@ class Results(Case):
         for parallel, what in (("ranks", "ranks"), ("trials", "trials")):
             done = self.launch(3, *PATTERN, "--parallel", parallel, "--threads", "1")
             self.assertEqual((done.returncode, done.stderr), (0, ""))
-            self.assertEqual(done.stdout.count("messages    "), 1, done.stdout)
-            self.assertIn(f"3 processes of 1 thread, each with some of the {what}: ", " ".join(done.stdout.split()))
+            self.assertEqual(done.stdout.count("messages   "), 1, done.stdout)
+            self.assertIn(f"3 processes of 1 thread, each with some of the {what}", " ".join(done.stdout.split()))
 
     def test_one_process_of_a_launcher_starts_no_mpi(self):
         done = self.launch(1, *PATTERN, "--format", "csv", env={"IDLEWAVE_PARTS": "/nowhere"})

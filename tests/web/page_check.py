@@ -65,9 +65,11 @@ def findings(text):
     found = structure.findings + [f"<{tag}> is never closed" for tag in structure.open]
     found += [f"link to '{link}', which is not there" for link in structure.links if link[1:] not in structure.ids]
     figures = structure.count.get("figure", 0)
-    for tag in ("details", "summary", "figcaption", "h3"):
+    for tag in ("figcaption", "h3"):
         if structure.count.get(tag, 0) != figures:
             found.append(f"{figures} figures, but {structure.count.get(tag, 0)} <{tag}>")
+    if structure.count.get("details") != structure.count.get("summary"):
+        found.append("details without a summary")
     if structure.count.get("table") != structure.count.get("caption"):
         found.append("a table without a caption")
     if len(structure.labels) != figures or any(len(label) < 20 for label in structure.labels):
