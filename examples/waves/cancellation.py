@@ -32,7 +32,7 @@ def main():
         met = [wave for wave in waves if wave["end"] == "met"]
         rows.append([what, len(waves), len(met), sum(wave["end"] == "runs" for wave in waves),
                      f"{min(len(wave['fronts']) for wave in waves)} to {max(len(wave['fronts']) for wave in waves)}",
-                     f"{found['desync'][-1][1] / 1e6:.2f}"])
+                     f"{found['desync'][-1]['spread_ns'] / 1e6:.2f}"])
     lab.print_table(["delays", "waves", "cancel", "still there at the end", "ranks reached", "spread at the end, ms"], rows)
 
 

@@ -84,15 +84,15 @@ class Simulate(trace_run.Case):
         least_ns = steps * work_us * 1e3
         cpu, wall = (json.loads(self.idlewave("simulate", self.trace, "--format", "json", "--compute-clock", clock).stdout)
                      for clock in ("auto", "wall"))
-        self.assertEqual([run["traced"]["clock"] for run in (cpu, wall)], ["cpu", "wall"])
+        self.assertEqual([run["traced"]["is_by_cpu"] for run in (cpu, wall)], [True, False])
         self.assertGreater(cpu["traced"]["run_ns"], least_ns)
         self.assertLess(cpu["traced"]["cpu_share"], 0.8)
         self.assertGreater(wall["makespan_ns"]["min"], least_ns)
         self.assertLess(cpu["makespan_ns"]["min"], 0.8 * wall["makespan_ns"]["min"])
         text = self.idlewave("simulate", self.trace, "--ranks", 8).stdout
-        self.assertRegex(text, r"(?m)^  traced +\S+ m?s on 4 ranks: ")
-        self.assertRegex(text, r"(?m)^  warning +only ")
-        self.assertRegex(text, r"(?m)^  note +point-to-point messages stay inside a replica")
+        self.assertRegex(text, r"(?m)^traced +\S+ m?s on 4 ranks: ")
+        self.assertRegex(text, r"(?m)^warning +only ")
+        self.assertRegex(text, r"(?m)^note +point-to-point messages stay inside a replica")
 
     def test_fortran(self):
         for name in ("trace_mpifh", "trace_use_mpi", "trace_mpi_f08"):

@@ -174,7 +174,9 @@ static void show_bins(struct iwi_document *doc, const iw_noise_report *report)
     for (size_t i = 0; i < picture->bin_count; i++) {
         const iw_noise_bin *bin = &picture->bins[i];
 
-        sum = sum.count == 0 && sum.to_ns <= 0.0 ? (iw_noise_bin){.from_ns = bin->from_ns} : sum;
+        if (sum.count == 0 && sum.to_ns <= 0.0) {
+            sum.from_ns = bin->from_ns;
+        }
         sum.count += bin->count;
         sum.time_ns += bin->time_ns;
         sum.to_ns = bin->to_ns;
