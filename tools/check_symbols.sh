@@ -11,8 +11,8 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
 nm -D --defined-only "$library" | awk 'NF >= 3 { print $3 }' | sort -u > "$scratch/exported"
-# a declaration is "IW_API ... iw_name(", over several lines if need be
-cat "$include"/idlewave/*.h | tr '\n' ' ' | grep -o 'IW_API [^(;]*[ *]iw_[a-z0-9_]*(' |
+# a declaration is "IW_API ... iw_name(", over several lines if need be; those of internal/ are for our plugins, not installed
+cat "$include"/idlewave/*.h "$include"/idlewave/internal/*.h | tr '\n' ' ' | grep -o 'IW_API [^(;]*[ *]iw_[a-z0-9_]*(' |
     sed 's/.*[ *]\(iw_[a-z0-9_]*\)($/\1/' | sort -u > "$scratch/declared"
 
 failed=0

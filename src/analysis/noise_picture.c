@@ -69,8 +69,9 @@ static void thin_out(iw_noise_picture *picture)
 static double begin_ns(size_t bin)
 {
     static const double factors[BINS_PER_DECADE] = {1.0, 1.5, 2.0, 3.0, 5.0, 7.0};
+    const size_t decade = bin / BINS_PER_DECADE;
 
-    return pow(10.0, (double)(bin / BINS_PER_DECADE)) * factors[bin % BINS_PER_DECADE];
+    return pow(10.0, (double)decade) * factors[bin % BINS_PER_DECADE];
 }
 
 static size_t bin_of(double ns)

@@ -38,7 +38,7 @@ def taken_over(report):
     """From how many ranks on noise dominates, or None: {(work, system): ranks}."""
     found, work = {}, ""
     for line in report.splitlines():
-        row = re.match(r"  (\S.*?) {2,}(?:(?:from|at) ([\d,]+) ranks|not up to)", line)
+        row = re.match(r"(\S.*?) {2,}(?:(?:from|at) ([\d,]+) ranks|not up to)", line)
         if row and row.group(2):
             found[work, row.group(1)] = int(row.group(2).replace(",", ""))
         elif row:
