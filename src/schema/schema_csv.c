@@ -174,14 +174,15 @@ bool iwi_schema_has_csv(const struct iwi_schema *schema)
 
 void iwi_schema_csv(const struct iwi_schema *schema, const void *object, FILE *out)
 {
+    const struct iwi_schema *at = schema;
+    const struct iwi_field *rows;
     struct line heads = {.out = out};
 
-    for (const struct iwi_schema *at = schema; at != NULL;) {
-        const struct iwi_field *rows = row_field(at);
-
+    do {
+        rows = row_field(at);
         write_heads(&heads, at, "", rows == NULL);
-        at = rows != NULL ? rows->of : NULL;
-    }
+        at = rows != NULL ? rows->of : at;
+    } while (rows != NULL);
     (void)fputc('\n', out);
     write_lines(out, (struct chain){.schemas = {schema}, .objects = {object}, .count = 1});
 }

@@ -54,7 +54,7 @@ static const char *clean(struct iwi_document *doc, const char *text, bool has_li
             if (copy == NULL) {
                 return "";
             }
-            memcpy(copy, text, strlen(text));
+            memcpy(copy, text, strlen(text) + 1);
             text = copy;
         }
         size = size > 0 ? size : 1;

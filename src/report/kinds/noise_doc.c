@@ -47,24 +47,24 @@ static void show_sources(struct iwi_document *doc, const iw_noise_facts *facts)
 /* Larger shares first, equal ones in their order. */
 static int compare_cpus(const void *a, const void *b)
 {
-    const iw_noise_cpu *x = *(const iw_noise_cpu *const *)a, *y = *(const iw_noise_cpu *const *)b;
+    const iw_noise_cpu *x = a, *y = b;
 
     if (x->row.share != y->row.share) {
         return x->row.share > y->row.share ? -1 : 1;
     }
-    return (x > y) - (x < y);
+    return (x->cpu > y->cpu) - (x->cpu < y->cpu);
 }
 
 static void show_cpus(struct iwi_document *doc, const iw_noise_facts *facts)
 {
     const bool is_quanta = facts->probe != IW_PROBE_SELFISH, is_whole = facts->cpu_count <= ONE_BY_ONE;
-    const iw_noise_cpu **order = iwi_arena_take(&doc->arena, facts->cpu_count, sizeof *order);
+    iw_noise_cpu *order = iwi_arena_take(&doc->arena, facts->cpu_count, sizeof *order);
 
     if (order == NULL) {
         return;
     }
     for (size_t i = 0; i < facts->cpu_count; i++) {
-        order[i] = &facts->cpus[i];
+        order[i] = facts->cpus[i];
     }
     if (!is_whole) {
         qsort(order, facts->cpu_count, sizeof *order, compare_cpus);
@@ -75,9 +75,9 @@ static void show_cpus(struct iwi_document *doc, const iw_noise_facts *facts)
         {"CPU", IWI_NUMBER}, {is_quanta ? "quanta" : "detours", IWI_NUMBER}, {"rate", IWI_NUMBER},
         {"share", IWI_NUMBER}, {"median", IWI_NUMBER}, {"p99", IWI_NUMBER}, {"max", IWI_NUMBER});
     for (size_t i = 0; i < facts->cpu_count; i++) {
-        const iw_noise_row *row = &order[i]->row;
+        const iw_noise_row *row = &order[i].row;
 
-        iwi_row(doc, iwi_say(doc, "%" PRIu32, order[i]->cpu), iwi_count(doc, row->count),
+        iwi_row(doc, iwi_say(doc, "%" PRIu32, order[i].cpu), iwi_count(doc, row->count),
                 iwi_rate(doc, row->rate_hz), iwi_percent_short(doc, row->share),
                 iwi_ns_short(doc, row->median_ns), iwi_ns_short(doc, row->p99_ns),
                 iwi_ns_short(doc, row->max_ns));
@@ -86,11 +86,11 @@ static void show_cpus(struct iwi_document *doc, const iw_noise_facts *facts)
         double sum = 0.0;
 
         for (size_t i = ONE_BY_ONE; i < facts->cpu_count; i++) {
-            sum += order[i]->row.share;
+            sum += order[i].row.share;
         }
         iwi_note(doc, "The other %zu CPUs: %s to %s, mean %s.", facts->cpu_count - ONE_BY_ONE,
-                 iwi_percent_short(doc, order[facts->cpu_count - 1]->row.share),
-                 iwi_percent_short(doc, order[ONE_BY_ONE]->row.share),
+                 iwi_percent_short(doc, order[facts->cpu_count - 1].row.share),
+                 iwi_percent_short(doc, order[ONE_BY_ONE].row.share),
                  iwi_percent_short(doc, sum / (double)(facts->cpu_count - ONE_BY_ONE)));
     }
 }
