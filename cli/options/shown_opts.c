@@ -50,12 +50,18 @@ static bool is_ascii(void)
     return !is_utf8;
 }
 
+/* NO_COLOR: https://no-color.org */
+static bool has_colour(void)
+{
+    const char *no_colour = getenv("NO_COLOR"), *terminal = getenv("TERM");
+
+    return isatty(STDOUT_FILENO) && (no_colour == NULL || no_colour[0] == '\0') && terminal != NULL &&
+           strcmp(terminal, "dumb") != 0;
+}
+
 iw_doc_look shown_look(void)
 {
-    const char *no_colour = getenv("NO_COLOR");
-
-    return (iw_doc_look){.has_colour = isatty(STDOUT_FILENO) && (no_colour == NULL || no_colour[0] == '\0'),
-                         .is_ascii = is_ascii()};
+    return (iw_doc_look){.has_colour = has_colour(), .is_ascii = is_ascii()};
 }
 
 int shown_write(struct ui *ui, const struct shown_opts *opts, iw_doc doc)

@@ -9,6 +9,7 @@
 
 #include <idlewave/idlewave.h>
 
+#include "options/shown_opts.h"
 #include "options/window.h"
 #include "verbs.h"
 #include "verbs/report_kinds.h"
@@ -216,15 +217,6 @@ static const struct report_kind *find_kind(const struct ui *ui, const char *path
 
 /* ---- writing ---- */
 
-/* NO_COLOR: https://no-color.org */
-static bool has_colour(void)
-{
-    const char *no_colour = getenv("NO_COLOR"), *terminal = getenv("TERM");
-
-    return isatty(STDOUT_FILENO) && (no_colour == NULL || no_colour[0] == '\0') && terminal != NULL &&
-           strcmp(terminal, "dumb") != 0;
-}
-
 struct report {
     const struct report_kind *kind;
     const void *input;
@@ -265,7 +257,7 @@ static iw_status write_report(struct ui *ui, const struct report_kind *kind, con
         return status;
     }
     target->out = stdout;
-    target->has_colour = has_colour();
+    target->has_colour = shown_look().has_colour;
     return kind->write(&ui->log, input, target);
 }
 

@@ -4,6 +4,7 @@
 #include <idlewave/doc.h>
 
 #include <ctype.h>
+#include <stdlib.h>
 
 #include "options/shown_opts.h"
 #include "verbs/report_kinds.h"
@@ -32,12 +33,14 @@ static iw_status load(const iw_log *log, const char *path, void **input_p)
 /* Figures for gnuplot go into a folder, which a path says that ends in '/'. */
 static iw_status write_folder(const iw_log *log, iw_doc doc, const char *path)
 {
-    char folder[4096];
+    char *folder = NULL;
+    iw_status status = IW_ERR_NOMEM;
 
-    if ((size_t)snprintf(folder, sizeof folder, "%s/", path) >= sizeof folder) {
-        return IW_ERR_USAGE;
+    if (asprintf(&folder, "%s/", path) >= 0) {
+        status = iw_doc_plot(log, doc, folder);
+        free(folder);
     }
-    return iw_doc_plot(log, doc, folder);
+    return status;
 }
 
 iw_status report_write_doc(const iw_log *log, iw_doc doc, const struct report_target *target)

@@ -7,10 +7,11 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/base.h"
 
-enum { BLOCK_BYTES = 16 << 10 };
+enum { BLOCK_BYTES = 16 << 10, BRIEF_BYTES = 256 };
 
 struct iwi_arena_block {
     struct iwi_arena_block *next;
@@ -56,12 +57,13 @@ void *iwi_arena_take(struct iwi_arena *arena, size_t count, size_t element_size)
 
 const char *iwi_arena_text_list(struct iwi_arena *arena, const char *format, va_list args)
 {
+    char brief[BRIEF_BYTES]; /* nearly all are: these are formatted once */
     va_list again;
     char *text = NULL;
     int length;
 
     va_copy(again, args);
-    length = vsnprintf(NULL, 0, format, again);
+    length = vsnprintf(brief, sizeof brief, format, again);
     va_end(again);
     if (length >= 0) {
         text = iwi_arena_take(arena, (size_t)length + 1, 1);
@@ -69,7 +71,11 @@ const char *iwi_arena_text_list(struct iwi_arena *arena, const char *format, va_
     if (text == NULL) {
         return "";
     }
-    vsnprintf(text, (size_t)length + 1, format, args);
+    if ((size_t)length < sizeof brief) {
+        memcpy(text, brief, (size_t)length + 1);
+    } else {
+        vsnprintf(text, (size_t)length + 1, format, args);
+    }
     return text;
 }
 

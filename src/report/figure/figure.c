@@ -10,11 +10,6 @@
 #include "base/base.h"
 #include "report/figure/figure_parts.h"
 
-struct iwi_figure_text {
-    struct iwi_figure_text *next;
-    char text[];
-};
-
 static const char *const roles[IWI_MARK_KINDS] = {
     [IWI_MARK_LINE] = "xy",   [IWI_MARK_STEP] = "xy",      [IWI_MARK_DOTS] = "xy",    [IWI_MARK_BAND] = "xyy",
     [IWI_MARK_RANGE] = "xyy", [IWI_MARK_BOX] = "xyyyyyyy", [IWI_MARK_BAR] = "xxyy",   [IWI_MARK_RULE_X] = "x",
@@ -59,7 +54,7 @@ iw_status iwi_figure_new(const iw_log *log, const char *title, struct iwi_figure
     figure->lost = new_mark();
     figure->message = figure->x.label = figure->y.label = "";
     figure->title = iwi_figure_text(figure, "%s", title);
-    if (figure->lost == NULL || figure->is_broken) {
+    if (figure->lost == NULL || figure->texts.is_broken) {
         iwi_figure_free(figure);
         return iwi_fail(log, IW_ERR_NOMEM, "out of memory for a figure");
     }
@@ -75,12 +70,7 @@ void iwi_figure_free(struct iwi_figure *figure)
     for (size_t i = 0; i < figure->mark_count; i++) {
         free_mark(figure->marks[i]);
     }
-    while (figure->owned != NULL) {
-        struct iwi_figure_text *next = figure->owned->next;
-
-        free(figure->owned);
-        figure->owned = next;
-    }
+    iwi_arena_free(&figure->texts);
     free_mark(figure->lost);
     free(figure->marks);
     free((void *)figure->table.cells);
@@ -91,34 +81,9 @@ void iwi_figure_free(struct iwi_figure *figure)
 
 iw_status iwi_figure_check(const iw_log *log, const struct iwi_figure *figure)
 {
-    return figure->is_broken ? iwi_fail(log, IW_ERR_NOMEM, "out of memory for a figure") : IW_OK;
-}
-
-static const char *keep_text(struct iwi_figure *figure, const char *format, va_list args)
-{
-    char brief[IWI_PHRASE_SIZE]; /* nearly all are: these are formatted once */
-    struct iwi_figure_text *owned = NULL;
-    va_list again;
-    int length;
-
-    va_copy(again, args);
-    length = vsnprintf(brief, sizeof brief, format, again);
-    va_end(again);
-    if (length >= 0) {
-        owned = malloc(sizeof *owned + (size_t)length + 1);
-    }
-    if (owned == NULL) {
-        figure->is_broken = true;
-        return "";
-    }
-    if ((size_t)length < sizeof brief) {
-        memcpy(owned->text, brief, (size_t)length + 1);
-    } else {
-        (void)vsnprintf(owned->text, (size_t)length + 1, format, args);
-    }
-    owned->next = figure->owned;
-    figure->owned = owned;
-    return owned->text;
+    return figure->is_broken || figure->texts.is_broken
+               ? iwi_fail(log, IW_ERR_NOMEM, "out of memory for a figure")
+               : IW_OK;
 }
 
 const char *iwi_figure_text(struct iwi_figure *figure, const char *format, ...)
@@ -127,7 +92,7 @@ const char *iwi_figure_text(struct iwi_figure *figure, const char *format, ...)
     va_list args;
 
     va_start(args, format);
-    text = keep_text(figure, format, args);
+    text = iwi_arena_text_list(&figure->texts, format, args);
     va_end(args);
     return text;
 }
@@ -139,7 +104,7 @@ void iwi_figure_table(struct iwi_figure *figure, const char *format, ...)
     va_list args;
 
     va_start(args, format);
-    figure->table.caption = keep_text(figure, format, args);
+    figure->table.caption = iwi_arena_text_list(&figure->texts, format, args);
     va_end(args);
 }
 
@@ -151,7 +116,7 @@ static void add_cell(struct iwi_figure *figure, const char *format, va_list args
         figure->is_broken = true;
         return;
     }
-    table->cells[table->count++] = keep_text(figure, format, args);
+    table->cells[table->count++] = iwi_arena_text_list(&figure->texts, format, args);
 }
 
 void iwi_figure_head(struct iwi_figure *figure, bool is_words, const char *format, ...)

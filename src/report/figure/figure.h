@@ -22,6 +22,7 @@
 
 #include <idlewave/log.h>
 
+#include "base/arena.h"
 #include "report/figure/palette.h"
 
 /* ---- axes ---- */
@@ -118,7 +119,7 @@ struct iwi_figure {
     bool is_wide;  /* on a sheet: as wide as that */
     size_t mark_count, mark_room;
     struct iwi_mark **marks;
-    struct iwi_figure_text *owned;
+    struct iwi_arena texts;
     struct iwi_mark *lost; /* takes what there is no memory for */
     bool is_broken;        /* there was no memory for something */
 };
