@@ -120,10 +120,36 @@ static const struct iwi_schema source_schema = IWI_SCHEMA(iw_source_share, sourc
 #define COSTS(T)                                                                                         \
     IWI_TIME(T, L_ps, "L_ns"), IWI_TIME(T, o_send_ps, "o_send_ns"), IWI_TIME(T, o_recv_ps, "o_recv_ns"), \
         IWI_TIME(T, g_ps, "g_ns"), IWI_PER_BYTE(T, G, "G_ns_per_byte"), IWI_PER_BYTE(T, O, "O_ns_per_byte")
+static const struct iwi_field costs_fields[] = {COSTS(iw_net_costs)};
+static const struct iwi_schema costs_schema = IWI_SCHEMA(iw_net_costs, costs_fields);
+
+static const struct iwi_field inner_fields[] = {
+    IWI_CHARS(iw_net_inner, name),
+    IWI_VALUE(iw_net_inner, ranks),
+    IWI_INLINE(iw_net_inner, costs, costs_schema),
+};
+static const struct iwi_schema inner_schema = IWI_SCHEMA(iw_net_inner, inner_fields);
+
+static bool has_levels(const void *object)
+{
+    return ((const iw_net *)object)->inner_count > 0;
+}
+
+static const char *placement_name(unsigned placement)
+{
+    static const char *const names[] = {
+        [IW_PLACEMENT_BLOCK] = "block", [IW_PLACEMENT_ROUND_ROBIN] = "round-robin"};
+
+    return placement < sizeof names / sizeof names[0] ? names[placement] : NULL;
+}
+
 static const struct iwi_field net_fields[] = {
     IWI_CHARS(iw_net, name),
-    COSTS(iw_net),
+    IWI_INLINE(iw_net, costs, costs_schema),
     IWI_VALUE(iw_net, S_bytes),
+    IWI_OBJECTS_IN_PLACE(iw_net, inner, inner_count, inner_schema, .is_there = has_levels,
+                         .is_optional = true),
+    IWI_ENUM(iw_net, placement, "placement", placement_name, .is_there = has_levels, .is_optional = true),
 };
 static const struct iwi_schema net_schema = IWI_SCHEMA(iw_net, net_fields);
 
@@ -256,23 +282,36 @@ static void say_noise(struct iwi_document *doc, const iw_simulation *s)
     }
 }
 
+static const char *costs_words(struct iwi_document *doc, const iw_net_costs *costs)
+{
+    const double fs_per_ns = 1e6;
+    const char *overhead = iwi_ps(doc, costs->o_send_ps);
+
+    if (costs->o_recv_ps != costs->o_send_ps) {
+        overhead = iwi_say(doc, "%s and %s", overhead, iwi_ps(doc, costs->o_recv_ps));
+    }
+    return iwi_say(doc, "L %s, o %s, g %s, G %.4g ns/B%s", iwi_ps(doc, costs->L_ps), overhead,
+                   iwi_ps(doc, costs->g_ps), (double)costs->G / fs_per_ns,
+                   costs->O > 0 ? iwi_say(doc, ", O %.4g ns/B", (double)costs->O / fs_per_ns) : "");
+}
+
+/* Its levels from outside in: the costs of the network itself are those of its outermost level. */
 static void say_net(struct iwi_document *doc, const iw_simulation *s)
 {
     const iw_net *net = s->net;
-    const double fs_per_ns = 1e6;
-    const char *overhead = iwi_ps(doc, net->o_send_ps);
 
-    if (net->o_recv_ps != net->o_send_ps) {
-        overhead = iwi_say(doc, "%s and %s", overhead, iwi_ps(doc, net->o_recv_ps));
-    }
-    iwi_row(doc, "network",
-            iwi_say(doc, "%s: L %s, o %s, g %s, G %.4g ns/B%s", net->name, iwi_ps(doc, net->L_ps), overhead,
-                    iwi_ps(doc, net->g_ps), (double)net->G / fs_per_ns,
-                    net->O > 0 ? iwi_say(doc, ", O %.4g ns/B", (double)net->O / fs_per_ns) : ""));
+    iwi_row(doc, "network", iwi_say(doc, "%s: %s", net->name, costs_words(doc, &net->costs)));
     if (s->net_segment_count > 0) {
         iwi_row(doc, "",
                 iwi_say(doc, "from %" PRIu64 " bytes on other costs, in %zu segment%s",
                         s->net_segments[0].from_bytes, s->net_segment_count, iwi_s(s->net_segment_count)));
+    }
+    for (uint32_t i = net->inner_count; i > 0; i--) {
+        const iw_net_inner *inner = &net->inner[i - 1];
+
+        iwi_row(doc, "",
+                iwi_say(doc, "inside a %s of %" PRIu32 " ranks: %s", inner->name, inner->ranks,
+                        costs_words(doc, &inner->costs)));
     }
 }
 
