@@ -1,6 +1,10 @@
 # `net`, and clock synchronisation.
 iw_mpi_program(pingpong SOURCES programs/pingpong.c)
 iw_mpi_program(halo_allreduce SOURCES programs/halo_allreduce.c)
+iw_mpi_program(level_mix SOURCES programs/level_mix.c)
+add_executable(iw_cable cable.c)
+set_target_properties(iw_cable PROPERTIES OUTPUT_NAME cable RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests/mpi/bin)
+target_link_libraries(iw_cable PRIVATE iw_plain_flags)
 iw_mpi_program(clock_check SOURCES programs/clock_check.c ${PROJECT_SOURCE_DIR}/mpi/clock_sync.c
                ${PROJECT_SOURCE_DIR}/mpi/clock_host.c ${PROJECT_SOURCE_DIR}/src/stats/clock_fit.c)
 foreach(mpi IN LISTS IW_MPIS)
@@ -19,4 +23,5 @@ iw_mpi_test(net_hosts_times_test MEASURES TIMEOUT 900)
 # Long: it needs a machine that is quiet for minutes. docs/validation/predictions.md is the same at full size.
 if(NOT IW_SANITIZE)
   iw_mpi_test(net_predict_test MEASURES LONG TIMEOUT 900 PROGRAMS pingpong halo_allreduce)
+  iw_mpi_test(levels_predict_test MEASURES LONG TIMEOUT 900 PROGRAMS level_mix)
 endif()

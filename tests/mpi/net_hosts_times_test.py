@@ -31,7 +31,7 @@ def check_levels(arguments, hosts, folder):
     assert result["links_looked_at"] == 6, result["links_looked_at"]
     times = [predicted(arguments.idlewave, yaml, options) for options in ([], ["--net-level", "network"],
                                                                          ["--net-level", "node"])]
-    assert times[0] == times[1] > times[2], times
+    assert times[1] > times[2] == times[0], times  # two ranks are on one host
     print(f"inside {inside:.0f} ns, between {between:.0f} ns")
 
 

@@ -197,7 +197,12 @@ def can_have_hosts():
 
 class Hosts:
     """Two network namespaces with host names of their own and a cable between them; removed on leaving, also by
-    SIGTERM and SIGINT, and by the next test after a SIGKILL."""
+    SIGTERM and SIGINT, and by the next test after a SIGKILL. The cable is the kernel's (veth), or a process with a delay
+    and a rate: (program, microseconds, Mbit/s), see cable.c."""
+
+    def __init__(self, slow_cable=None):
+        self.slow_cable = slow_cable
+        self.carrier = None
 
     def __enter__(self):
         remove_stale()
@@ -223,7 +228,10 @@ class Hosts:
         self.agent.chmod(0o755)
         for name in self.names:
             ip("netns", "add", name)
-        ip("link", "add", CABLE, "netns", self.names[0], "type", "veth", "peer", "name", CABLE, "netns", self.names[1])
+        if self.slow_cable is None:
+            ip("link", "add", CABLE, "netns", self.names[0], "type", "veth", "peer", "name", CABLE, "netns", self.names[1])
+        else:
+            self.start_carrier()
         for i, name in enumerate(self.names):
             ip("-n", name, "addr", "add", f"10.77.0.{i + 1}/24", "dev", CABLE)
             ip("-n", name, "link", "set", CABLE, "up")
@@ -232,13 +240,26 @@ class Hosts:
         while time.monotonic() < end and not all(self.is_ready(name) for name in self.names):
             time.sleep(0.1)
 
+    def start_carrier(self):
+        program, *numbers = self.slow_cable
+        self.carrier = subprocess.Popen([program, CABLE, *self.names, *map(str, numbers)], stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, text=True)
+        if self.carrier.stdout.readline() != "ready\n":
+            raise subprocess.CalledProcessError(1, program, stderr="the cable is not ready")
+        for name in self.names:
+            ip("-n", name, "link", "set", CABLE, "mtu", "9000")
+            # a pause between two messages is not what slows the second one down
+            subprocess.run(["ip", "netns", "exec", name, "sysctl", "-qw", "net.ipv4.tcp_slow_start_after_idle=0"], check=False)
+
     @staticmethod
     def is_ready(name):
         """UCX does not use a cable whose IPv6 address is still being checked for duplicates."""
         shown = ip("-n", name, "addr", "show", "dev", CABLE, check=False).stdout
-        return "state UP" in shown and "tentative" not in shown
+        return ("state UP" in shown or "LOWER_UP" in shown) and "tentative" not in shown
 
     def __exit__(self, *_):
+        if self.carrier is not None:
+            self.carrier.communicate()
         for name in self.names:
             remove_namespace(name)
         for number, handler in self.handlers.items():

@@ -113,7 +113,8 @@ static void write_limit(FILE *out, const char *key, const iw_net_eager *eager, c
     }
 }
 
-static void write_head(FILE *out, const iw_net_level *level)
+/* `ranks`: of a group; 0: it is not known. */
+static void write_head(FILE *out, const iw_net_level *level, uint32_t ranks)
 {
     const iw_net *net = &level->net;
     const bool has_exchange = level->exchange.value > 0;
@@ -122,6 +123,9 @@ static void write_head(FILE *out, const iw_net_level *level)
     char number[NUMBER_SIZE];
 
     (void)fprintf(out, "  - name: %s\n", level->name);
+    if (ranks > 0) {
+        (void)fprintf(out, "    ranks: %u # of each host\n", ranks);
+    }
     (void)fprintf(out, "    L: %s # without overheads: a message of 1 byte takes o_s + L + o_r\n",
                   known(net->L_ps, number));
     (void)fprintf(out, "    L_half_round_trip: %s # %s; simulate does not use it\n",
@@ -238,19 +242,73 @@ static void write_origin(FILE *out, const iw_net_measured *measured, const char 
     write_slow_links(out, measured);
 }
 
+/* ---- how ranks sit on hosts ---- */
+
+/* Each host has so many ranks, the last one maybe fewer; 0 if it is not so. */
+struct seating {
+    uint32_t ranks;
+    bool is_round_robin; /* dealt out to the hosts in turn, else one host after the other */
+};
+
+static bool is_one_host(const iw_net_measured *measured, uint32_t a, uint32_t b)
+{
+    return strcmp(measured->host_names[a], measured->host_names[b]) == 0;
+}
+
+/* Whether ranks of one group, and no others, are on one host: that of the group's first rank. */
+static bool is_seated(const iw_net_measured *measured, const struct seating *seating)
+{
+    const uint32_t hosts = measured->hosts;
+
+    for (uint32_t rank = 0; rank < measured->ranks; rank++) {
+        const uint32_t group = seating->is_round_robin ? rank % hosts : rank / seating->ranks;
+
+        for (uint32_t other = 0; other < hosts; other++) {
+            const uint32_t first = seating->is_round_robin ? other : other * seating->ranks;
+
+            if (first >= measured->ranks || is_one_host(measured, rank, first) != (group == other)) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+static struct seating find_seating(const iw_net_measured *measured)
+{
+    if (measured->level_count == 2 && measured->hosts > 1 && measured->hosts < measured->ranks) {
+        struct seating seating = {.ranks = (measured->ranks - 1) / measured->hosts + 1};
+
+        if (is_seated(measured, &seating)) {
+            return seating;
+        }
+        seating.is_round_robin = true;
+        if (is_seated(measured, &seating)) {
+            return seating;
+        }
+    }
+    return (struct seating){0};
+}
+
 /* ---- the file ---- */
 
 static void write_all(FILE *out, const iw_net_measured *measured, const char *name, const char *command)
 {
+    const struct seating seating = find_seating(measured);
+
     (void)fputs("# Measured by 'idlewave net'. docs/reference/formats/net.md explains the keys.\n"
                 "format: idlewave.net/2\n",
                 out);
     write_text(out, "name", name[0] != '\0' ? name : "net", sizeof((iw_net *)NULL)->name - 1);
-    (void)fputs(
-        "levels: # from the inside out; simulate takes the last one, unless --net-level names another\n",
-        out);
+    if (seating.ranks > 0) {
+        (void)fprintf(out, "placement: %s\n", seating.is_round_robin ? "round-robin" : "block");
+    }
+    (void)fprintf(out, "levels: # from the inside out; %s\n",
+                  seating.ranks > 0 || measured->level_count < 2
+                      ? "a message costs what the first level says that both ranks share"
+                      : "without sizes ('ranks') of all but the last, only the last counts");
     for (size_t i = 0; i < measured->level_count; i++) {
-        write_head(out, &measured->levels[i]);
+        write_head(out, &measured->levels[i], i == 0 ? seating.ranks : 0);
         write_segments(out, &measured->levels[i].net);
         write_points(out, &measured->levels[i], measured->launches);
     }

@@ -63,10 +63,57 @@ static void what_was_written_is_read_to_the_picosecond(void **state)
     assert_ok(iw_net_load_level(&l.log, folder->file, "node", &net));
     assert_string_equal(net.name, "my/node");
     assert_same_costs(&net, &made.levels[0].net);
-    assert_ok(iw_net_load(&l.log, folder->file, &net));
+    assert_ok(iw_net_load_level(&l.log, folder->file, "network", &net));
     assert_string_equal(net.name, "my/network");
     assert_same_costs(&net, &made.levels[1].net);
     assert_string_equal(l.text, "");
+}
+
+/* Whose ranks are on which hosts, as it is read: "a" is the first host, and so on. */
+static iw_net net_of_seats(const struct folder *folder, const char *seats, uint32_t hosts)
+{
+    static char names[16][64];
+    struct iwt_made_net made;
+    iw_net net;
+
+    iwt_made_net_init(&made);
+    made.measured.ranks = (uint32_t)strlen(seats);
+    made.measured.hosts = hosts;
+    made.measured.host_names = names;
+    for (uint32_t rank = 0; rank < made.measured.ranks; rank++) {
+        snprintf(names[rank], sizeof names[rank], "%c", seats[rank]);
+    }
+    assert_ok(iw_net_write_yaml(NULL, &made.measured, "my", "idlewave net", folder->file));
+    assert_ok(iw_net_load(NULL, folder->file, &net));
+    return net;
+}
+
+static void ranks_that_sit_evenly_on_hosts_give_levels(void **state)
+{
+    iw_net net = net_of_seats(*state, "aabbcc", 3);
+
+    assert_string_equal(net.name, "my");
+    assert_int_equal(net.inner_count, 1);
+    assert_string_equal(net.inner[0].name, "node");
+    assert_int_equal(net.inner[0].ranks, 2);
+    assert_int_equal(net.placement, IW_PLACEMENT_BLOCK);
+    assert_int_equal(net_of_seats(*state, "aaabbbcc", 3).inner[0].ranks, 3); /* the last host has fewer */
+    net = net_of_seats(*state, "abcabcab", 3);
+    assert_int_equal(net.inner[0].ranks, 3);
+    assert_int_equal(net.placement, IW_PLACEMENT_ROUND_ROBIN);
+}
+
+static void ranks_that_do_not_give_the_outermost_level_alone(void **state)
+{
+    static const char *const seats[] = {"abbb", "abba", "aabbba", "aabba"};
+
+    for (size_t i = 0; i < sizeof seats / sizeof seats[0]; i++) {
+        const iw_net net = net_of_seats(*state, seats[i], 2);
+
+        assert_int_equal(net.inner_count, 0);
+        assert_string_equal(net.name, "my/network");
+    }
+    assert_int_equal(net_of_seats(*state, "abc", 3).inner_count, 0);
 }
 
 static char *read_all(const char *path)
@@ -286,6 +333,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(what_was_written_is_read_to_the_picosecond, make_folder,
+                                        remove_folder),
+        cmocka_unit_test_setup_teardown(ranks_that_sit_evenly_on_hosts_give_levels, make_folder,
+                                        remove_folder),
+        cmocka_unit_test_setup_teardown(ranks_that_do_not_give_the_outermost_level_alone, make_folder,
                                         remove_folder),
         cmocka_unit_test_setup_teardown(exchanges_are_written_beside_half_round_trips, make_folder,
                                         remove_folder),
