@@ -165,6 +165,8 @@ static int run_verb(struct ui *ui, struct node_log *node_log, const struct verb 
     int code = UI_USAGE;
 
     call_init(&call, verb, argc, argv);
+    ui->groups = call.groups;
+    ui->group_count = verb->group_count;
     switch (opt_parse(ui, call.groups, verb->group_count + 1, argc, argv, verb->takes_command, call.values,
                       &call.args)) {
     case OPT_PARSED: code = configure_and_run(ui, node_log, &call); break;
@@ -177,6 +179,7 @@ static int run_verb(struct ui *ui, struct node_log *node_log, const struct verb 
     case OPT_WRONG: break;
     }
     opt_release(call.groups, verb->group_count + 1, call.values, &call.args);
+    ui->group_count = 0;
     free(call.groups);
     free(call.values);
     return code;

@@ -9,7 +9,9 @@ A name is shared if it begins with iw_ or iwi_, or within cli, mpi or src if a h
   * a shared name is defined in one file, as one thing: struct, union, enum or function; a function may have the name of the
     tag that it fills, in the same folder;
   * nothing local to a file (a static function, a tag in a .c file) has a shared name;
-  * no two names differ by iw_ and iwi_ alone.
+  * no two names differ by iw_ and iwi_ alone;
+  * no text of the library names an option of the command: it says `setting`, as a public header spells it, and the
+    command puts its option there (cli/options/setting_names.c).
 Local names may be the same in several files. EXCEPTIONS lists names that are defined twice for a reason.
 """
 
@@ -24,6 +26,15 @@ EXCEPTIONS = {
     "MPI_Pcontrol": "the tracer and the replay library each wrap it; no process loads both",
 }
 
+OPTION_EXCEPTIONS = {
+    "src/report/figure/palette.c": "variables of style sheets begin so too",
+}
+
+OPTION_ROW = re.compile(r'\bROW\("([\w-]+)"|\bOPT_ROW\([^,()]+,\s*"([\w-]+)"')
+# Not 'var(--ink)' of style sheets; 'srun --mpi=pmix' has a '=', which options of ours are written without.
+OPTION = re.compile(r"(?<![\w-])(?<!var\()--([A-Za-z][\w-]*)(?![\w=-])")
+SETTING = re.compile(r"`([\w.]+)`")
+TOKEN = re.compile(r'/\*.*?\*/|//[^\n]*|"((?:\\.|[^"\\\n])*)"', re.S)
 NO_CODE = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"', re.S)
 TAG = re.compile(r"\b(struct|union|enum)\s+(\w+)\s*\{")
 FUNCTION = re.compile(r"^(?!#|typedef\b)[A-Za-z_][\w \t*()]*?[ \t*](\w+)\(([^;{}]*)\)\s*\n?\{", re.M)
@@ -105,10 +116,42 @@ def check_prefixes(found):
             yield f"{' and '.join(sorted(names))} differ by their prefix alone"
 
 
+def strings_of(text):
+    """(line, content) of each string literal."""
+    for match in TOKEN.finditer(text):
+        if match.group(1) is not None:
+            yield text.count("\n", 0, match.start()) + 1, match.group(1)
+
+
+def option_names(root):
+    """What the tables of the command call its options."""
+    names = set()
+    for file in sorted((root / "cli").rglob("*.c")):
+        for match in OPTION_ROW.finditer(file.read_text(encoding="utf-8")):
+            names.add(match.group(1) or match.group(2))
+    return names
+
+
+def check_texts(root):
+    options = option_names(root)
+    spelled = set()
+    for header in (root / "include").rglob("*.h"):
+        spelled |= set(re.findall(r"\w+", NO_CODE.sub("", header.read_text(encoding="utf-8"))))
+    for file in sorted((root / "src").rglob("*.[ch]")):
+        path = file.relative_to(root).as_posix()
+        for line, text in strings_of(file.read_text(encoding="utf-8")):
+            for name in OPTION.findall(text) if path not in OPTION_EXCEPTIONS else ():
+                if name in options:
+                    yield f"{path}:{line}: the library names the option --{name} of the command"
+            for name in SETTING.findall(text):
+                if name.split(".")[-1] not in spelled:
+                    yield f"{path}:{line}: no public header has a setting `{name}`"
+
+
 def check(root):
     files = read(root)
     found = definitions(files)
-    return [*check_definitions(files, found), *check_prefixes(found)], len(files)
+    return [*check_definitions(files, found), *check_prefixes(found), *check_texts(root)], len(files)
 
 
 def main(arguments):

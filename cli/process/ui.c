@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "options/setting_names.h"
 #include "process/progress.h"
 
 static void write_prefix(const struct ui *ui)
@@ -32,8 +33,12 @@ static void write_message(void *arg, iw_log_level level, const char *text)
     static const char *const words[] = {
         [IW_LOG_ERROR] = "", [IW_LOG_WARN] = "warning: ", [IW_LOG_INFO] = "note: "};
 
-    write_prefix(arg);
-    (void)fprintf(stderr, "%s%s\n", words[level], text);
+    const struct ui *ui = arg;
+
+    write_prefix(ui);
+    (void)fputs(words[level], stderr);
+    setting_names_write(ui->groups, ui->group_count, text, stderr);
+    (void)fputc('\n', stderr);
 }
 
 void ui_init(struct ui *ui, const char *verb, const char *command)

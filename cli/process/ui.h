@@ -18,12 +18,15 @@ enum ui_exit {
     UI_USAGE = 64     /* EX_USAGE of sysexits.h */
 };
 
+struct opt_group;
 struct progress;
 struct config;
 
 struct ui {
-    iw_log log;                /* hand &ui->log to the library */
-    const char *verb;          /* "simulate", or NULL outside of verbs */
+    iw_log log;                     /* hand &ui->log to the library */
+    const char *verb;               /* "simulate", or NULL outside of verbs */
+    const struct opt_group *groups; /* the options of the verb, for messages that name its settings */
+    size_t group_count;
     const char *option;        /* the option whose value is being read: "--ranks", or NULL */
     const char *command;       /* that gives the same result, quoted for a shell */
     struct config *config;     /* what configuration files say, or NULL */

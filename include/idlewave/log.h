@@ -4,7 +4,9 @@
  *
  * Every fallible function takes a `const iw_log *` first; NULL keeps silent. Messages are lowercase
  * sentences without a full stop, the cause first, subjects in single quotes, places named
- * ('app.goal:17', rank 17 op 5).
+ * ('app.goal:17', rank 17 op 5). Settings that would help are in backquotes, as these headers spell them
+ * (`rendezvous`); where a struct has to be named, its short name comes first (`import.format`). A program
+ * with names of its own for them, such as options, can put those in their place.
  */
 #ifndef IW_LOG_H
 #define IW_LOG_H

@@ -15,7 +15,7 @@ static iw_status look_at(const iw_log *log, const iw_recording *recording, iw_no
         return iwi_fail(
             log, IW_ERR_UNSUPPORTED,
             "this recording has quanta (%s), which may hold several detours each: laws are fitted "
-            "to single detours, so record with 'idlewave record --probe selfish'",
+            "to single detours, so record with the probe selfish",
             iw_probe_name(recording->probe));
     }
     for (size_t i = 0; i < recording->cpu_count; i++) {

@@ -101,7 +101,7 @@ static iw_status fail_disagreement(const struct iwi_trace_build *build, uint32_t
         return iwi_fail(build->log, IW_ERR_FORMAT,
                         "rank %" PRIu32 ", call %" PRIu64 ": %s on communicator %" PRIu32
                         ", on which another rank has no collective left: the ranks disagree "
-                        "(--no-collectives leaves all out)",
+                        "(`drops_collectives` leaves all out)",
                         rank, number, iwi_trace_op_names[call->op], call->comm);
     }
     if (instance->op != call->op) {
@@ -109,7 +109,7 @@ static iw_status fail_disagreement(const struct iwi_trace_build *build, uint32_t
     }
     return iwi_fail(build->log, IW_ERR_FORMAT,
                     "rank %" PRIu32 ", call %" PRIu64 ": %s on communicator %" PRIu32 ", where rank %" PRIu32
-                    " has %s: the ranks disagree on their collectives (--no-collectives leaves all out)",
+                    " has %s: the ranks disagree on their collectives (`drops_collectives` leaves all out)",
                     rank, number, iwi_trace_op_names[call->op], call->comm, instance->first_rank, what);
 }
 
@@ -179,7 +179,7 @@ static iw_status check_complete(const struct iwi_trace_build *build, const struc
                 return iwi_fail(build->log, IW_ERR_FORMAT,
                                 "only %" PRIu32 " of the %" PRIu32 " ranks of communicator %" PRIu32
                                 " have its collective number %" PRIu64 " (%s, on rank %" PRIu32
-                                "): the ranks disagree (--no-collectives leaves all out)",
+                                "): the ranks disagree (`drops_collectives` leaves all out)",
                                 instances[at].arrived, build->trace->comms[comm].size, comm, at - first + 1,
                                 iwi_trace_op_names[instances[at].op], instances[at].first_rank);
             }

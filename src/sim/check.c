@@ -62,7 +62,7 @@ static void warn_of_idle_noise(const iw_log *log, const iw_program *program, con
         iwi_warn(
             log,
             "phase-exp, phase-pareto, bernoulli and synchronising by phase act on compute phases, but the "
-            "program has none: give it work, for instance --compute 1ms");
+            "program has none: give it work (`compute_ps`)");
     }
 }
 
@@ -124,7 +124,7 @@ iw_status iwi_check_simulation(const iw_log *log, const iw_program *program, con
         return iwi_fail(
             log, IW_ERR_UNSUPPORTED,
             "network '%s' has size segments, which LogGOPSim's rules do not know; use the rules of "
-            "idlewave, or give --L, --o, --g and --G for one line over all sizes",
+            "idlewave, or give L, o, g and G for one line over all sizes",
             net->name);
     }
     if (opts->rules == IW_RULES_LOGGOPSIM && net->inner_count > 0) {

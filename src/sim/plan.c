@@ -17,7 +17,7 @@ static iw_status plan_loggopsim(const iw_log *log, const iw_program *program, iw
 
     if (rendezvous != IW_RENDEZVOUS_IDEAL) {
         return iwi_fail(log, IW_ERR_UNSUPPORTED,
-                        "LogGOPSim's rules have no control messages: leave --rendezvous out");
+                        "LogGOPSim's rules have no control messages: leave `rendezvous` out");
     }
     if (program->schedule != NULL && !program->schedule->is_in_order) {
         plan->schedule = program->schedule;

@@ -217,7 +217,8 @@ static iw_status open_checkpoint(const iw_log *log, const iw_sim_opts *opts, str
         }
     }
     if (found->generation > 0 && opts->lanes != 0 && found->lanes != opts->lanes) {
-        return iwi_fail(log, IW_ERR_USAGE, "the restart point in '%s' has --lanes %" PRIu64,
+        return iwi_fail(log, IW_ERR_USAGE,
+                        "the restart point in '%s' was written with `lanes` %" PRIu64 ": use the same",
                         opts->checkpoint_dir, found->lanes);
     }
     batches->lanes = found->generation > 0 ? (uint32_t)found->lanes : batches->lanes;

@@ -187,7 +187,7 @@ static iw_status check_owner(const iw_log *log, const char *dir, const iw_study 
     IW_TRY(iwi_folder_each_results(log, dir, count_results, &results));
     if (is_there && !is_same && results == 0 && access(origin_path, F_OK) != 0) {
         return iwi_fail(log, IW_ERR_IO,
-                        "'%s' is another study, and its folder holds no results: choose another folder (-o)",
+                        "'%s' is another study, and its folder holds no results: choose another folder",
                         study_path);
     }
     return IW_OK;

@@ -115,7 +115,7 @@ static iw_status deal_instead(const iw_log *log, const iw_study *study, const st
     if (opts->process >= processes) {
         return iwi_fail(log, IW_ERR_UNSUPPORTED,
                         "the file system of '%s' has no locks (%s), so processes cannot share the cells, and "
-                        "it is not known how many there are: give each its part (--shard I/N)",
+                        "it is not known how many there are: give each its part (`shard`)",
                         opened->dir, why);
     }
     if (processes == 1) {

@@ -259,15 +259,13 @@ static void say_finding(const struct iwi_case *c, const struct iwi_check *check,
     switch (finding) {
     case IWI_NOT_WATCHED: break;
     case IWI_ELSEWHERE:
-        iwi_judge_say(m->evidence, "other CPUs were watched; 'idlewave record --cpus %s' tells",
-                      iwi_list_text(check->cpus, "CPUS", list));
+        iwi_judge_say(m->evidence, "other CPUs were watched; record on CPUs %s to tell",
+                      iwi_list_text(check->cpus, "of this setting", list));
         break;
     case IWI_NOT_NAMED: say_untold(c, m); break;
     case IWI_ONE_BURST:
         iwi_judge_say(m->evidence, "%s on CPU %" PRIu32 "%s", tally->names, tally->worst_cpu,
-                      check->is_configured
-                          ? ", maybe all at once: 'idlewave record --duration 60s' as root tells"
-                          : "");
+                      check->is_configured ? ", maybe all at once: record a minute as root to tell" : "");
         break;
     case IWI_TOO_SHORT:
         iwi_judge_say(m->evidence, "nothing unusual, but %.3g s are too short to tell: watch %.0f s",

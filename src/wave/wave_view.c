@@ -59,7 +59,7 @@ static iw_status check_steps(const iw_log *log, const struct iwi_wave_view *view
         return iwi_fail(log, IW_ERR_UNSUPPORTED,
                         "no rank has more than %zu step%s, too few to tell a wave from what is ordinary%s",
                         most, most == 1 ? "" : "s",
-                        view->is_traced ? "; a shorter --step-gap finds more" : "");
+                        view->is_traced ? "; a shorter gap between them (`gap_ps`) finds more" : "");
     }
     return IW_OK;
 }

@@ -93,6 +93,16 @@ class CheckNames(unittest.TestCase):
         self.write("mpi/trace/finish_main.c", "int main(void)\n{\n}\n")
         self.assert_nothing_found()
 
+    def test_finds_an_option_of_the_command_in_a_text_of_the_library(self):
+        self.write("cli/opts.c", 'ROW("rules", OPT_CHOICE, rules, NULL, "which"),\nOPT_ROW(struct mine, "mpi", OPT_STRING),\n')
+        self.write("src/sim/plan.c", '/* as --rules says */\nfail("use --rules idlewave, srun --mpi=pmix or h5repack --low");\n')
+        self.assert_found("src/sim/plan.c:2", "--rules")
+
+    def test_finds_a_setting_that_no_header_has(self):
+        self.write("include/idlewave/sim.h", "typedef struct iw_sim_opts {\n    int rules; /* or rendezvous */\n} iw_sim_opts;\n")
+        self.write("src/sim/plan.c", 'fail("use `rules` idlewave, leave `sim.rendezvous` out");\n')
+        self.assert_found("src/sim/plan.c:1", "`sim.rendezvous`")
+
 
 if __name__ == "__main__":
     unittest.main()

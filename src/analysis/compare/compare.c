@@ -213,7 +213,7 @@ static iw_status check(const iw_log *log, const iw_recording *a, const iw_record
         return iwi_fail(
             log, IW_ERR_UNSUPPORTED,
             "detours cannot be compared with quanta: one was recorded by %s, the other one by %s; "
-            "record both with the same --probe",
+            "record both with the same probe",
             iw_probe_name(a->probe), iw_probe_name(b->probe));
     }
     if (opts->metric >= IW_COMPARE_METRICS || opts->metric == IW_COMPARE_MEDIAN ||

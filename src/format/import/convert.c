@@ -74,9 +74,10 @@ static iw_status tell_format(const struct iwi_import *in, const struct iwi_conve
         return iwi_fail(in->log, IW_ERR_TRUNCATED, "'%s' is empty", in->path);
     }
     list_formats(false, names, sizeof names);
-    return iwi_fail(in->log, IW_ERR_FORMAT,
-                    "the content of '%s' tells no format: if it is in one of %s, say so with --from",
-                    in->path, names);
+    return iwi_fail(
+        in->log, IW_ERR_FORMAT,
+        "the content of '%s' tells no format: if it is in one of %s, name that one (`import.format`)",
+        in->path, names);
 }
 
 /* ---- one CPU of it, its length ---- */

@@ -39,9 +39,9 @@ static iw_status tell_format(const iw_log *log, const char *path, const struct i
     }
     return iwi_fail(log, IW_ERR_USAGE,
                     strcmp(path, "-") == 0
-                        ? "standard output ('%s') tells no format: name it with --to"
+                        ? "standard output ('%s') tells no format: name one (`export.format`)"
                         : "the suffix of '%s' tells no format: write .h5, .txt (netgauge) or .csv, or name "
-                          "the format with --to",
+                          "the format (`export.format`)",
                     path);
 }
 
@@ -161,7 +161,7 @@ static iw_status write_cpus(const iw_log *log, const iw_recording *recording,
                             const struct iwi_convert_ops *ops, const char *path)
 {
     if (strcmp(path, "-") == 0) {
-        return iwi_fail(log, IW_ERR_USAGE, "%s holds one CPU, but there are %zu: choose one with --cpu",
+        return iwi_fail(log, IW_ERR_USAGE, "%s holds one CPU, but there are %zu: choose one (`cpu`)",
                         ops->in_words, recording->cpu_count);
     }
     for (size_t i = 0; i < recording->cpu_count; i++) {
@@ -176,7 +176,7 @@ static iw_status check_detours(const iw_log *log, const iw_recording *recording,
     if (recording->probe == IW_PROBE_FTQ && (ops->losses & IWI_LOSES_QUANTA) != 0) {
         return iwi_fail(log, IW_ERR_UNSUPPORTED,
                         "%s is a list of detours, but ftq does not say when detours were: record with "
-                        "--probe selfish or fwq",
+                        "the probe selfish or fwq",
                         ops->in_words);
     }
     return IW_OK;

@@ -23,7 +23,7 @@ static iw_status write_recording(const iw_log *log, const iw_recording *recordin
     if (strcmp(path, "-") == 0) {
         return iwi_fail(log, IW_ERR_USAGE,
                         "a recording in HDF5 cannot go to standard output: name a file, or another format "
-                        "with --to");
+                        "(`export.format`)");
     }
     return iw_recording_save(log, recording, path);
 }

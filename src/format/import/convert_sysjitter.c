@@ -130,7 +130,8 @@ static iw_status fill(struct reader *r, iw_recording *recording)
     IW_TRY(read_lines(r));
     IW_TRY(find_length(r));
     if (r->rows.count == 0 && r->facts.length_ns == 0) {
-        iwi_warn(r->in->log, "'%s' has no interruptions and does not say how long it watched: give --length",
+        iwi_warn(r->in->log,
+                 "'%s' has no interruptions and does not say how long it watched: say so (`length_ns`)",
                  r->in->path);
     }
     snprintf(mhz, sizeof mhz, "%" PRIu64, r->mhz);

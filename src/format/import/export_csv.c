@@ -134,7 +134,7 @@ static void write_csv(const iw_recording *recording, struct iwi_out *out)
 }
 
 const struct iwi_convert_ops iwi_convert_csv = {
-    .about = {"csv", "a line a detour, as 'noise show --format csv'", ".csv", true, true},
+    .about = {"csv", "one line per detour, as 'noise show' writes it as CSV", ".csv", true, true},
     .in_words = "csv",
     .losses = IWI_LOSES_PARTS | IWI_LOSES_DETOURS_OF_QUANTA,
     .matches = iwi_csv_matches,

@@ -119,7 +119,7 @@ static iw_status unknown_word(const struct subject *s, size_t line, const char *
     char hint[IWI_HINT_SIZE];
 
     return iwi_yaml_fail(&s->reader->yaml, line, IW_ERR_FORMAT,
-                         "unknown %s '%.60s'%s%s 'idlewave schedule --list' lists all", what, nearest->word,
+                         "unknown %s '%.60s'%s%s 'idlewave schedule' can list all", what, nearest->word,
                          iwi_nearest_hint(nearest, hint), nearest->best != NULL ? "" : ";");
 }
 

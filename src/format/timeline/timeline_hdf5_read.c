@@ -15,7 +15,7 @@
 static const struct iwi_h5_words timeline_words = {
     .format = IWI_TIMELINE_FORMAT,
     .kind = "timeline",
-    .not_hdf5 = "timeline: 'idlewave simulate --timeline' writes such",
+    .not_hdf5 = "timeline: 'idlewave simulate' can write one",
 };
 
 /* Sums of numbers of steps do not overflow below it. */

@@ -135,11 +135,10 @@ static iw_status write_nodes(struct iwi_html *html, const iw_fleet *fleet)
     IW_TRY(iwi_fleet_order(html->log, fleet, &order));
     iwi_html_section(out, "nodes", "Node by node");
     if (fleet->node_count > MOST_NODES) {
-        iwi_html_paragraph(
-            out, "note",
-            "Nodes that stand out, then the noisiest: %d of %zu. 'idlewave noise fleet --format "
-            "csv' has all.",
-            MOST_NODES, fleet->node_count);
+        iwi_html_paragraph(out, "note",
+                           "Nodes that stand out, then the noisiest: %d of %zu. The CSV of "
+                           "'idlewave noise fleet' has all.",
+                           MOST_NODES, fleet->node_count);
     }
     iwi_html_table_begin(out, "Nodes, those that stand out and the noisiest first");
     iwi_html_head(out, true, "Node");

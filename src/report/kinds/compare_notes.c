@@ -123,7 +123,7 @@ static void note_dropped(const struct noter *n)
     if (a->dropped > 0 || b->dropped > 0) {
         iwi_append(text,
                    "Detours that found no room are missing (%" PRIu64 " of A, %" PRIu64
-                   " of B): record with more --events.",
+                   " of B): record with room for more events.",
                    a->dropped, b->dropped);
         n->note(n->arg, text);
     }

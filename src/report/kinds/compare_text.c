@@ -189,7 +189,7 @@ static void write_doubt(FILE *out, const iw_compared *compared)
         iwi_append(paragraph, "there are too few detours (%" PRIu64 " against %" PRIu64 ")", c->b.count,
                    c->a.count);
     }
-    iwi_append(paragraph, ", so there is no percentile to judge by. Judge by --metric share or rate.");
+    iwi_append(paragraph, ", so there is no percentile to judge by. Judge by the metric share or rate.");
     iwi_write_wrapped(out, paragraph);
 }
 

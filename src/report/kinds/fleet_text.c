@@ -37,7 +37,7 @@ static void write_findings(FILE *out, const iw_fleet *fleet)
         iwi_write_item(out, text);
     }
     if (fleet->finding_count > MOST_FINDINGS) {
-        (void)fprintf(out, "and %zu more: --format json has all\n", fleet->finding_count - MOST_FINDINGS);
+        (void)fprintf(out, "and %zu more: the JSON has all\n", fleet->finding_count - MOST_FINDINGS);
     }
 }
 
@@ -150,7 +150,7 @@ static void write_differences(FILE *out, const iw_fleet *fleet)
         iwi_write_item(out, text);
     }
     if (fleet->difference_count > MOST_ITEMS) {
-        (void)fprintf(out, "and %zu more: --format json has all\n", fleet->difference_count - MOST_ITEMS);
+        (void)fprintf(out, "and %zu more: the JSON has all\n", fleet->difference_count - MOST_ITEMS);
     }
     if (fleet->group_count > 0) {
         (void)fputs("\nNot the same everywhere:\n", out);

@@ -241,14 +241,14 @@ void iwi_fleet_certainty(const iw_fleet *fleet, iwi_warning_fn take, void *arg)
         return;
     }
     iwi_append(text,
-               "In a fleet of nodes that are alike, at most 1 fleet in %.4g gets any false alarm "
-               "(--false-alarms), over all %s comparisons.",
+               "In a fleet of nodes that are alike, at most 1 fleet in %.4g gets any false alarm, "
+               "over all %s comparisons.",
                1.0 / fleet->opts.false_alarms, iwi_count_text(fleet->tests, number));
     take(arg, text);
     text[0] = '\0';
     iwi_append(text,
                "A node stands out if its value is beyond the tail that the fleet itself shows, at least 1.5 "
-               "times the median and %s of the time above it (--matters), or its longest detours 4 times.",
+               "times the median and %s of the time above it, or its longest detours 4 times.",
                iwi_share_text(fleet->opts.matters, number));
     take(arg, text);
     take(arg,

@@ -41,7 +41,7 @@ iw_status iwi_lgs_noise_init(const iw_log *log, struct iwi_lgs_noise *lgs, const
         return iwi_fail(log, IW_ERR_UNSUPPORTED,
                         "LogGOPSim's rules take noise only as detours in one file, of one CPU: 'idlewave "
                         "noise synth SPEC -o FILE' makes one of specs, 'idlewave noise cut' one of a "
-                        "recording; then give just '--noise FILE', or use '--rules idlewave'");
+                        "recording; then give just that file, or use `rules` idlewave");
     }
     lgs->period_ps = lgs->trace.count == 0 ? 0 : lgs->trace.start_ps[lgs->trace.count - 1];
     if (lgs->period_ps <= 0) {

@@ -12,15 +12,15 @@ static iw_status check_job(const iw_log *log, const struct iwi_job *job)
     if (job->schedule == NULL || job->schedule->is_in_order) {
         return iwi_fail(log, IW_ERR_UNSUPPORTED,
                         "LogGOPSim's rules run GOAL schedules only: write the program as GOAL first, or use "
-                        "'--rules idlewave'");
+                        "`rules` idlewave");
     }
     if (job->noise != NULL && iw_noise_sync(job->noise) == IW_SYNC_PHASE) {
         return iwi_fail(log, IW_ERR_UNSUPPORTED,
-                        "LogGOPSim's rules know no phases: use --sync none or start, or '--rules idlewave'");
+                        "LogGOPSim's rules know no phases: use `sync` none or start, or `rules` idlewave");
     }
     if (job->split != NULL) {
         return iwi_fail(log, IW_ERR_UNSUPPORTED,
-                        "LogGOPSim's rules cannot explain critical paths: use '--rules idlewave' for that");
+                        "LogGOPSim's rules cannot explain critical paths: use `rules` idlewave for that");
     }
     return IW_OK;
 }

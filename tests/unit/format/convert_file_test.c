@@ -209,7 +209,7 @@ static void unknown_formats_are_named(void **state)
     iwt_assert_logged(&log,
                       "not a format that can be written: take one of idlewave, netgauge, csv, sysjitter");
     assert_status(iw_recording_export(&log.log, recording, "-", "netgauge"), IW_ERR_USAGE);
-    iwt_assert_logged(&log, "choose one with --cpu");
+    iwt_assert_logged(&log, "choose one (`cpu`)");
     put(path, "hello\n");
     assert_status(iw_recording_import(&log.log, path, &opts, &none), IW_ERR_FORMAT);
     iwt_assert_logged(&log, "tells no format");

@@ -167,10 +167,10 @@ static void faults_of_patterns_are_told(void **state)
         {IWT_SYSTEMS "patterns:\n  - barrier\n  - [bcast]\n", IW_ERR_FORMAT,
          AT(5) "key 'pattern' needs a single value"},
         {IWT_SYSTEMS "patterns:\n  - alreduce:ring\nranks: 2\n", IW_ERR_FORMAT,
-         AT(4) "unknown operation 'alreduce'; did you mean 'allreduce'? 'idlewave schedule --list' lists "
+         AT(4) "unknown operation 'alreduce'; did you mean 'allreduce'? 'idlewave schedule' can list "
                "all"},
         {IWT_SYSTEMS "patterns:\n  - barrier+allreduce:rnig\nranks: 2\n", IW_ERR_FORMAT,
-         AT(4) "unknown algorithm 'rnig'; did you mean 'ring'? 'idlewave schedule --list' lists all"},
+         AT(4) "unknown algorithm 'rnig'; did you mean 'ring'? 'idlewave schedule' can list all"},
         {IWT_SYSTEMS "patterns:\n  - barrier+\nranks: 2\n", IW_ERR_FORMAT, AT(4) "'barrier+' is no pattern"},
         {PATTERN("name: a"), IW_ERR_FORMAT, AT(4) "the pattern has no operations: add 'pattern: "},
         {PATTERN("pattern: bcast, rooot: 1"), IW_ERR_FORMAT,

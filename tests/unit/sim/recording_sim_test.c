@@ -170,7 +170,7 @@ static void the_rules_of_loggopsim_refuse_recordings_with_advice(void **state)
     opts.rules = IW_RULES_LOGGOPSIM;
     iw_noise_align(noise, IW_SYNC_NONE, 0, 1);
     assert_status(iw_simulate(&l.log, program, &net, noise, &opts, &result), IW_ERR_UNSUPPORTED);
-    iwt_assert_logged(&l, "'--rules idlewave'");
+    iwt_assert_logged(&l, "`rules` idlewave");
     iw_noise_free(noise);
     iw_program_free(program);
 }

@@ -94,8 +94,7 @@ static void too_few_steps_of_a_trace_may_be_a_matter_of_the_gap(void **state)
     (void)state;
     halo.steps = 2;
     halo.is_traced = true;
-    assert_refused(iwt_made_halo(&halo, NULL),
-                   "too few to tell a wave from what is ordinary; a shorter --step-gap");
+    assert_refused(iwt_made_halo(&halo, NULL), "too few to tell a wave from what is ordinary; a shorter gap");
 }
 
 static void partners_beyond_half_of_the_ranks_are_refused(void **state)
