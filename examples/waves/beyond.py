@@ -7,7 +7,14 @@ SPDX-License-Identifier: BSD-3-Clause
 import lab
 
 WORK_NS, BYTES = 3000000, 16384
-NODE, NEAR, FAR = 8, 1024, 131072  # ranks of a node; messages inside of one, and between: the size stands for a slower link
+NODE = 8  # ranks
+# between nodes as slow as a network of 100 MB/s, inside 20 times faster or just as slow
+MACHINE = """format: idlewave.net/2
+name: nodes
+levels:
+  - {{name: node, ranks: {node}, L: 0.3us, o: 0.2us, g: 0.2us, G: {inside}ns, S: 128KiB}}
+  - {{name: network, L: 4.26us, o: 3.65us, g: 2.7us, G: {outside}ns, S: 128KiB}}
+"""
 SYSTEMS = {"chic": "periodic:0.375Hz,5.6ms", "altix": "periodic:0.5Hz,220us", "zeptoos": "periodic:16Hz,50us",
            "xt4": "periodic:0.03Hz,3.3ms"}
 
@@ -32,15 +39,7 @@ class GoalRank:
         self.last += [self.add(f"recv {size}b from {peer} tag {tag}", after) for peer, size in receives]
 
 
-def one_size(rank, peer):
-    return BYTES
-
-
-def by_node(rank, peer):
-    return NEAR if rank // NODE == peer // NODE else FAR
-
-
-def write_goal(path, ranks, steps, every, size=one_size):
+def write_goal(path, ranks, steps, every):
     """An open chain, with a dissemination over all ranks after each `every` steps."""
     with open(path, "w", encoding="utf-8") as out:
         out.write(f"num_ranks {ranks}\n")
@@ -48,7 +47,7 @@ def write_goal(path, ranks, steps, every, size=one_size):
             goal = GoalRank(rank)
             for step in range(steps):
                 goal.last = [goal.add(f"calc {WORK_NS}", goal.last)]
-                neighbours = [(peer, size(rank, peer)) for peer in (rank + 1, rank - 1) if 0 <= peer < ranks]
+                neighbours = [(peer, BYTES) for peer in (rank + 1, rank - 1) if 0 <= peer < ranks]
                 goal.exchange(neighbours, neighbours, 0)
                 far = 1
                 while (step + 1) % every == 0 and far < ranks:
@@ -77,9 +76,9 @@ def grids(bench):
         yield [f"{pattern} {dims}", told(bench.waves(pattern, options, has_picture=True))]
 
 
-def goal_waves(bench, name, every, size=one_size):
+def goal_waves(bench, name, every):
     path, timeline = bench.folder / f"{name}.goal", bench.folder / f"{name}.h5"
-    write_goal(path, 64, 40, every, size)
+    write_goal(path, 64, 40, every)
     bench.call("simulate", path, *lab.SYSTEM, *lab.delay(20, "13.5ms", 2), "--timeline", timeline)
     return bench.waves_of(timeline)
 
@@ -90,9 +89,12 @@ def collectives(bench):
 
 
 def levels(bench):
-    never = 1000
-    found = goal_waves(bench, "levels", never, by_node)
-    yield [f"nodes of {NODE}, slower between them", f"{told(found)}; T_comm {found['comm_ns'] / 1e3:.1f} us"]
+    for name, inside, outside in (("as fast inside as between", 10, 10), ("slower between them", 0.5, 10)):
+        machine = bench.folder / "nodes.yaml"
+        machine.write_text(MACHINE.format(node=NODE, inside=inside, outside=outside), encoding="utf-8")
+        options = ["--net", machine, *lab.chain(64, 40, lab.EAGER, split=False), *lab.delay(20, "13.5ms", 2)]
+        found = bench.waves("levels", options)
+        yield [f"nodes of {NODE}, {name}", f"{told(found)}; T_comm {found['comm_ns'] / 1e3:.1f} us"]
 
 
 def systems(bench):
