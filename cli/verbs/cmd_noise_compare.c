@@ -34,7 +34,7 @@ static const struct opt verdict_rows[] = {
 
 static const struct opt_group groups[] = {
     OPT_GROUP("Verdict", verdict_rows, 0),
-    SHOWN_CSV_GROUP("Output; csv has one line per source", offsetof(struct compare_opts, shown)),
+    SHOWN_GROUP("Output; csv has one line per source", offsetof(struct compare_opts, shown)),
 };
 
 static const struct compare_opts defaults = {.seed = 1};
@@ -56,53 +56,41 @@ static const struct example examples[] = {
     {NULL, NULL},
 };
 
-static iw_status write_report(struct ui *ui, int format, const iw_compared *compared)
-{
-    switch (format) {
-    case OUTPUT_JSON: return iw_compare_write_json(&ui->log, compared, stdout);
-    case OUTPUT_CSV: return iw_compare_write_csv(&ui->log, compared, stdout);
-    default: return iw_compare_write_text(&ui->log, compared, stdout);
-    }
-}
-
-static int compare(struct ui *ui, const struct compare_opts *opts, double tolerance, const char *const *paths,
-                   const iw_recording *a, const iw_recording *b)
+/* Files of the same name keep their folders. */
+static void name_sides(const char *const *paths, iw_compare_opts *wanted)
 {
     const bool is_same_name = strcmp(ui_file_name(paths[0]), ui_file_name(paths[1])) == 0;
-    iw_compared compared = {a, b, ui_file_name(paths[0]), ui_file_name(paths[1]), NULL};
-    iw_compare_opts wanted = IW_COMPARE_OPTS_INIT;
+
+    wanted->name_a = is_same_name ? paths[0] : ui_file_name(paths[0]);
+    wanted->name_b = is_same_name ? paths[1] : ui_file_name(paths[1]);
+}
+
+static int compare(struct ui *ui, const struct compare_opts *opts, const iw_compare_opts *wanted,
+                   const iw_recording *a, const iw_recording *b)
+{
     iw_noise_comparison *comparison = NULL;
     iw_compare_verdict verdict;
-    iw_status status;
+    int code = ui_exit_of(iw_noise_compare(&ui->log, a, b, wanted, &comparison));
 
-    wanted.metric = metrics[opts->metric];
-    wanted.tolerance = tolerance;
-    wanted.seed = opts->seed;
-    if (is_same_name) {
-        compared.name_a = paths[0];
-        compared.name_b = paths[1];
+    if (code != UI_DONE) {
+        return code;
     }
-    status = iw_noise_compare(&ui->log, a, b, &wanted, &comparison);
-    if (status != IW_OK) {
-        return ui_exit_of(status);
-    }
-    compared.comparison = comparison;
     verdict = comparison->verdict;
-    status = write_report(ui, opts->shown.format, &compared);
+    code = shown_write(ui, &opts->shown, iw_compare_doc(comparison));
     iw_noise_comparison_free(comparison);
-    if (status == IW_OK && verdict == IW_COMPARE_UNKNOWN) {
+    if (code == UI_DONE && verdict == IW_COMPARE_UNKNOWN) {
         ui_error(ui, "too few detours to compare by %s; use --metric share or rate",
                  metric_names[opts->metric]);
         return UI_ERROR;
     }
-    return status == IW_OK && verdict == IW_COMPARE_WORSE ? UI_NEGATIVE : ui_exit_of(status);
+    return code == UI_DONE && verdict == IW_COMPARE_WORSE ? UI_NEGATIVE : code;
 }
 
 static int run(struct ui *ui, const void *values, const struct opt_args *args)
 {
     const struct compare_opts *opts = values;
+    iw_compare_opts wanted = IW_COMPARE_OPTS_INIT;
     iw_recording *a = NULL, *b = NULL;
-    double tolerance = 0.0;
     iw_status status = IW_OK;
     int code;
 
@@ -111,17 +99,20 @@ static int run(struct ui *ui, const void *values, const struct opt_args *args)
     }
     if (opts->tolerance != NULL) {
         ui->option = "--tolerance";
-        status = iw_parse_share(&ui->log, opts->tolerance, &tolerance);
+        status = iw_parse_share(&ui->log, opts->tolerance, &wanted.tolerance);
         ui->option = NULL;
     }
     if (status != IW_OK) {
         return ui_exit_of_value(ui, status);
     }
+    wanted.metric = metrics[opts->metric];
+    wanted.seed = opts->seed;
+    name_sides(args->values, &wanted);
     status = iw_recording_load(&ui->log, args->values[0], &a);
     if (status == IW_OK) {
         status = iw_recording_load(&ui->log, args->values[1], &b);
     }
-    code = status == IW_OK ? compare(ui, opts, tolerance, args->values, a, b) : ui_exit_of(status);
+    code = status == IW_OK ? compare(ui, opts, &wanted, a, b) : ui_exit_of(status);
     iw_recording_free(a);
     iw_recording_free(b);
     return code;

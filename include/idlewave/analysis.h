@@ -183,8 +183,13 @@ typedef enum iw_compare_metric {
 /** Numbers that do not exist are NaN. */
 typedef struct iw_compare_value {
     double a, b;
-    double low, high; /* of b - a, 95 % interval */
+    iw_estimate difference; /* b - a, 95 % interval */
 } iw_compare_value;
+
+/** The share of detours that last at least so long. */
+typedef struct iw_duration_point {
+    double ns, above;
+} iw_duration_point;
 
 /** Between the distributions of durations. */
 typedef struct iw_compare_distance {
@@ -200,6 +205,10 @@ typedef struct iw_compare_source {
 } iw_compare_source;
 
 typedef struct iw_compare_side {
+    const char *name; /* as given, or "A", "B" */
+    iw_probe probe;
+    iw_rung rung;
+    int64_t quantum_ns; /* FWQ, FTQ; else 0 */
     size_t cpu_count;
     double watched_ns; /* summed over CPUs */
     int64_t length_ns; /* of the longest CPU */
@@ -209,7 +218,17 @@ typedef struct iw_compare_side {
     uint64_t count;      /* detours that were compared, or quanta */
     uint64_t left_out;   /* shorter than the common threshold */
     uint64_t dropped;
+    size_t point_count; /* the distribution of durations, thinned, ascending */
+    iw_duration_point *points;
 } iw_compare_side;
+
+/** What is known of both nodes, and differs; the texts are those of the recordings. */
+typedef struct iw_compare_origin {
+    const char *name; /* "kernel" */
+    const char *a, *b;
+} iw_compare_origin;
+
+enum { IW_COMPARE_ORIGINS = 6 };
 
 typedef enum iw_compare_verdict {
     IW_COMPARE_SAME,   /* no difference beyond chance */
@@ -225,11 +244,12 @@ typedef struct iw_compare_opts {
     double tolerance;         /* b may be so much above a: a share of time, or of a's rate or p99 */
     uint64_t seed;
     size_t replicates;
+    const char *name_a, *name_b; /* of the recordings, for reports; NULL: none */
 } iw_compare_opts;
 
-#define IW_COMPARE_OPTS_INIT                                    \
-    {                                                           \
-        sizeof(iw_compare_opts), IW_COMPARE_SHARE, 0.0, 1, 2000 \
+#define IW_COMPARE_OPTS_INIT                                                \
+    {                                                                       \
+        sizeof(iw_compare_opts), IW_COMPARE_SHARE, 0.0, 1, 2000, NULL, NULL \
     }
 
 typedef struct iw_noise_comparison {
@@ -245,6 +265,8 @@ typedef struct iw_noise_comparison {
     iw_compare_source *sources;
     size_t stretch_count; /* 1 to 3: so few stretches of one recording carry the difference; else 0 */
     int64_t stretch_ns;   /* their length together */
+    size_t origin_count;
+    iw_compare_origin origins[IW_COMPARE_ORIGINS];
 } iw_noise_comparison;
 
 /** IW_ERR_UNSUPPORTED: one has detours and the other one quanta. IW_ERR_RANGE: one watched no time, or the
@@ -257,23 +279,8 @@ IW_API void iw_noise_comparison_free(iw_noise_comparison *comparison);
 /** "share", "rate", "median", "p99", "longest". */
 IW_API const char *iw_compare_metric_name(iw_compare_metric metric);
 
-/** What a report of a comparison needs. */
-typedef struct iw_compared {
-    const iw_recording *a, *b;
-    const char *name_a, *name_b;
-    const iw_noise_comparison *comparison;
-} iw_compared;
-
-/** Verdict, table of metrics, table of sources, how sure; 80 columns. */
-IW_API IW_NODISCARD iw_status iw_compare_write_text(const iw_log *log, const iw_compared *compared,
-                                                    FILE *out);
-
-/** One JSON object, schema "idlewave.noise-compare/1". */
-IW_API IW_NODISCARD iw_status iw_compare_write_json(const iw_log *log, const iw_compared *compared,
-                                                    FILE *out);
-
-/** The table of sources: class,source,share_a,share_b,difference,low,high. */
-IW_API IW_NODISCARD iw_status iw_compare_write_csv(const iw_log *log, const iw_compared *compared, FILE *out);
+/** CSV has a line for each source. */
+IW_API iw_doc iw_compare_doc(const iw_noise_comparison *comparison);
 
 /* ======== Spectra ========
  * Which frequencies the noise of a recording has.
@@ -391,11 +398,6 @@ typedef struct iw_duration_fit {
     double seen;      /* share of the law above the threshold; what is below is inferred */
     bool is_at_limit; /* a law with less above the threshold, or a smaller mean, would be even likelier */
 } iw_duration_fit;
-
-/** The share of detours that last at least so long. */
-typedef struct iw_duration_point {
-    double ns, above;
-} iw_duration_point;
 
 /** How long detours last. */
 typedef struct iw_durations {

@@ -73,7 +73,7 @@ iw_status iwi_fit_set_agreement(const iw_log *log, const iw_recording *recording
                                             .length_ns = made->cpus[0].length_ns,
                                             .recorded = share->a,
                                             .made = share->b,
-                                            .difference = {share->b - share->a, share->low, share->high},
+                                            .difference = share->difference,
                                             .recorded_hz = rate_hz->a,
                                             .made_hz = rate_hz->b,
                                             .durations = comparison->ks};

@@ -9,12 +9,10 @@
 #include <string.h>
 
 #include "analysis/compare/compare.h"
+#include "analysis/duration_points.h"
 #include "base/base.h"
 #include "model/fit.h"
 #include "stats/sort_ns.h"
-
-/* Of the largest values each is a point; then they are thinned to so many in a factor of e. */
-enum { POINTS_PER_E = 24, MOST_POINTS = 1024 };
 
 /* The tail: what one of a thousand exceeds, but at least ten detours. */
 static const double TAIL_SHARE = 1e-3, TAIL_COUNT = 10.0;
@@ -135,37 +133,6 @@ static void compare_tails(const int64_t *sorted_ns, size_t count, iw_durations *
     }
 }
 
-/* From the longest on, ever further apart. */
-static iw_status take_points(const iw_log *log, const int64_t *sorted_ns, size_t count, iw_durations *d)
-{
-    size_t longer = 1;
-
-    d->points = iwi_new_array(log, MOST_POINTS, sizeof *d->points);
-    if (d->points == NULL) {
-        return IW_ERR_NOMEM;
-    }
-    while (longer <= count && d->point_count < MOST_POINTS) {
-        const double ns = (double)sorted_ns[count - longer];
-
-        if (d->point_count > 0 && d->points[d->point_count - 1].ns == ns) {
-            d->point_count--; /* of equal ones the last has all of them */
-        }
-        d->points[d->point_count++] = (iw_duration_point){ns, (double)longer / (double)count};
-        if (longer == count) {
-            break;
-        }
-        longer += longer / POINTS_PER_E + 1;
-        longer = longer < count ? longer : count;
-    }
-    for (size_t i = 0; i < d->point_count / 2; i++) {
-        const iw_duration_point point = d->points[i];
-
-        d->points[i] = d->points[d->point_count - 1 - i];
-        d->points[d->point_count - 1 - i] = point;
-    }
-    return IW_OK;
-}
-
 /* Shorter ones are left out: `duration_ns` is sorted. */
 static size_t leave_out(const int64_t *duration_ns, size_t count, double cut_ns)
 {
@@ -205,7 +172,8 @@ iw_status iwi_fit_durations(const iw_log *log, const iw_fit_opts *opts, struct i
     }
     if (status == IW_OK) {
         compare_tails(&duration_ns[first], (size_t)d.count, &d);
-        status = take_points(log, &duration_ns[first], (size_t)d.count, &d);
+        status =
+            iwi_duration_points_new(log, &duration_ns[first], (size_t)d.count, &d.points, &d.point_count);
     }
     if (status != IW_OK) {
         iwi_durations_release(&d);

@@ -5,7 +5,9 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "analysis/duration_points.h"
 #include "analysis/recording_stats.h"
 #include "base/base.h"
 #include "base/opts.h"
@@ -116,6 +118,8 @@ static iw_status open_side(const iw_log *log, const iw_recording *recording, con
     facts->block_ns = side->blocks.block_ns;
     facts->block_count = side->blocks.count;
     IW_TRY(sum_up(log, side));
+    IW_TRY(iwi_duration_points_new(log, side->sorted_ns, side->sorted_count, &facts->points,
+                                   &facts->point_count));
     return iwi_resampling_new(log, side->blocks.count, comparison->opts.replicates, comparison->opts.seed,
                               stream, &side->resampling);
 }
@@ -158,8 +162,7 @@ iw_status iwi_compare_ratio(const iw_log *log, const struct iwi_compared_side *a
     free(differences);
     value_p->a = sum_of(numerator_a, a->blocks.count) / sum_of(a->watched_ns, a->blocks.count);
     value_p->b = sum_of(numerator_b, b->blocks.count) / sum_of(b->watched_ns, b->blocks.count);
-    value_p->low = interval.low;
-    value_p->high = interval.high;
+    value_p->difference = (iw_estimate){value_p->b - value_p->a, interval.low, interval.high};
     return IW_OK;
 }
 
@@ -167,23 +170,25 @@ static void scale(iw_compare_value *value, double factor)
 {
     value->a *= factor;
     value->b *= factor;
-    value->low *= factor;
-    value->high *= factor;
+    value->difference.value *= factor;
+    value->difference.low *= factor;
+    value->difference.high *= factor;
 }
 
 static iw_compare_verdict judge(const iw_noise_comparison *comparison)
 {
     const iw_compare_value *value = &comparison->metrics[comparison->opts.metric];
+    const iw_estimate *difference = &value->difference;
     const double unit = comparison->opts.metric == IW_COMPARE_SHARE ? 1.0 : value->a;
 
-    if (isnan(value->low) || isnan(value->high)) { /* quantiles of nothing */
+    if (isnan(difference->low) || isnan(difference->high)) { /* quantiles of nothing */
         return comparison->a.count == 0 && comparison->b.count > 0 ? IW_COMPARE_WORSE : IW_COMPARE_UNKNOWN;
     }
-    if (value->high < 0.0) {
+    if (difference->high < 0.0) {
         return IW_COMPARE_BETTER;
     }
-    if (value->low > 0.0) {
-        return value->low > comparison->opts.tolerance * unit ? IW_COMPARE_WORSE : IW_COMPARE_SLIGHT;
+    if (difference->low > 0.0) {
+        return difference->low > comparison->opts.tolerance * unit ? IW_COMPARE_WORSE : IW_COMPARE_SLIGHT;
     }
     return IW_COMPARE_SAME;
 }
@@ -229,6 +234,32 @@ static iw_status check(const iw_log *log, const iw_recording *a, const iw_record
     return IW_OK;
 }
 
+static iw_compare_side begin_side(const iw_recording *recording, const char *name)
+{
+    const bool is_selfish = recording->probe == IW_PROBE_SELFISH;
+
+    return (iw_compare_side){.name = name,
+                             .probe = recording->probe,
+                             .rung = recording->rung,
+                             .quantum_ns = recording->quantum_ns,
+                             .threshold_ns = is_selfish ? coarsest_threshold(recording) : 0.0};
+}
+
+/* Facts that explain noise, in the order in which they are told. */
+static void compare_origins(const iw_recording *a, const iw_recording *b, iw_noise_comparison *comparison)
+{
+    static const char *const names[IW_COMPARE_ORIGINS] = {"host",     "kernel", "hypervisor",
+                                                          "governor", "clock",  "cmdline"};
+
+    for (size_t i = 0; i < IW_COMPARE_ORIGINS; i++) {
+        const char *of_a = iw_recording_get(a, names[i]), *of_b = iw_recording_get(b, names[i]);
+
+        if (of_a != NULL && of_b != NULL && strcmp(of_a, of_b) != 0) {
+            comparison->origins[comparison->origin_count++] = (iw_compare_origin){names[i], of_a, of_b};
+        }
+    }
+}
+
 /* What is known before the detours are looked at. Quanta have no threshold. */
 static void begin(const iw_recording *a, const iw_recording *b, const iw_compare_opts *opts,
                   iw_noise_comparison *comparison)
@@ -238,13 +269,14 @@ static void begin(const iw_recording *a, const iw_recording *b, const iw_compare
     comparison->opts = *opts;
     comparison->has_sources =
         is_selfish && a->rung == b->rung && (iwi_names_sources(a) || iwi_names_sources(b));
-    comparison->a.threshold_ns = is_selfish ? coarsest_threshold(a) : 0.0;
-    comparison->b.threshold_ns = is_selfish ? coarsest_threshold(b) : 0.0;
+    comparison->a = begin_side(a, opts->name_a != NULL ? opts->name_a : "A");
+    comparison->b = begin_side(b, opts->name_b != NULL ? opts->name_b : "B");
+    compare_origins(a, b, comparison);
     if (comparison->a.threshold_ns != comparison->b.threshold_ns) {
         comparison->threshold_ns = fmax(comparison->a.threshold_ns, comparison->b.threshold_ns);
     }
     for (size_t m = 0; m < IW_COMPARE_METRICS; m++) {
-        comparison->metrics[m] = (iw_compare_value){NAN, NAN, NAN, NAN};
+        comparison->metrics[m] = (iw_compare_value){NAN, NAN, {NAN, NAN, NAN}};
     }
 }
 
@@ -284,6 +316,8 @@ iw_status iw_noise_compare(const iw_log *log, const iw_recording *a, const iw_re
 void iw_noise_comparison_free(iw_noise_comparison *comparison)
 {
     if (comparison != NULL) {
+        free(comparison->a.points);
+        free(comparison->b.points);
         free(comparison->sources);
         free(comparison);
     }

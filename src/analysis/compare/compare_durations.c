@@ -262,14 +262,15 @@ static void set_quantile(iw_compare_value *value, const struct iwi_compared_side
                          double *differences, double binned)
 {
     const size_t count = sides[0]->resampling.replicate_count;
+    const double a = exact_quantile(sides[0], q), b = exact_quantile(sides[1], q);
 
-    *value = (iw_compare_value){exact_quantile(sides[0], q), exact_quantile(sides[1], q), NAN, NAN};
+    *value = (iw_compare_value){a, b, {b - a, NAN, NAN}};
     if (differences != NULL) {
         const struct iwi_interval interval = iwi_percentile_interval(differences, count);
-        const double missed = value->b - value->a - binned;
+        const double missed = b - a - binned;
 
-        value->low = interval.low + missed;
-        value->high = interval.high + missed;
+        value->difference.low = interval.low + missed;
+        value->difference.high = interval.high + missed;
     }
 }
 

@@ -66,7 +66,7 @@ static size_t give_places(struct named *list, size_t count)
 static int compare_rows(const void *x, const void *y)
 {
     const iw_compare_source *a = x, *b = y;
-    const double change_a = fabs(a->share.b - a->share.a), change_b = fabs(b->share.b - b->share.a);
+    const double change_a = fabs(a->share.difference.value), change_b = fabs(b->share.difference.value);
 
     if (change_a != change_b) {
         return change_a > change_b ? -1 : 1;

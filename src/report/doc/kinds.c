@@ -11,6 +11,7 @@ const struct iwi_kind *const iwi_kinds[] = {
     &iwi_forecast_kind,
     &iwi_model_kind,
     &iwi_net_kind,
+    &iwi_noise_compare_kind,
     &iwi_noise_edit_kind,
     &iwi_noise_kind,
     &iwi_noise_spectrum_kind,

@@ -12,6 +12,7 @@ extern const struct iwi_kind iwi_fit_kind;
 extern const struct iwi_kind iwi_forecast_kind;
 extern const struct iwi_kind iwi_model_kind;
 extern const struct iwi_kind iwi_net_kind;
+extern const struct iwi_kind iwi_noise_compare_kind;
 extern const struct iwi_kind iwi_noise_edit_kind;
 extern const struct iwi_kind iwi_noise_kind;
 extern const struct iwi_kind iwi_noise_spectrum_kind;

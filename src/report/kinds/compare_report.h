@@ -1,4 +1,4 @@
-/* What the writers of comparisons share.
+/* What the document of comparisons and its figures share.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #ifndef IWI_COMPARE_REPORT_H
@@ -6,10 +6,40 @@
 
 #include <idlewave/analysis.h>
 
-#include "report/kinds/noise_report.h"
+#include "report/doc/doc.h"
 
-/* How sure the comparison is, and what differs besides the noise: one item each. */
-typedef void (*iwi_note_fn)(void *arg, const char *text);
-void iwi_compare_notes(const iw_compared *compared, iwi_note_fn note, void *arg);
+/* "0.41 %", "263/s", "2.02 us"; "-" if there is none. The same of a difference, with its sign. */
+const char *iwi_compare_number(struct iwi_document *doc, iw_compare_metric metric, double value);
+const char *iwi_compare_change(struct iwi_document *doc, iw_compare_metric metric, double value);
+
+/* "-0.13 % to +0.02 %"; "" if there is none. */
+const char *iwi_compare_interval(struct iwi_document *doc, iw_compare_metric metric, iw_estimate difference);
+
+/* "thread cron" */
+const char *iwi_compare_source_name(struct iwi_document *doc, const iw_source *source);
+
+static inline bool iwi_compare_is_quanta(const iw_noise_comparison *comparison)
+{
+    return comparison->a.probe != IW_PROBE_SELFISH;
+}
+
+/* ---- sentences (compare_words.c) ---- */
+
+void iwi_compare_say_verdict(struct iwi_document *doc, const iw_noise_comparison *comparison);
+
+/* How sure it is, and what differs besides the noise: items of the section "certainty". */
+void iwi_compare_say_notes(struct iwi_document *doc, const iw_noise_comparison *comparison);
+
+/* ---- figures: none where there is nothing to draw ---- */
+
+/* What each source adds to the time lost. */
+IW_NODISCARD iw_status iwi_compare_sources_figure(struct iwi_document *doc,
+                                                  const iw_noise_comparison *comparison,
+                                                  struct iwi_figure **figure_p);
+
+/* The share of detours that last longer. */
+IW_NODISCARD iw_status iwi_compare_durations_figure(struct iwi_document *doc,
+                                                    const iw_noise_comparison *comparison,
+                                                    struct iwi_figure **figure_p);
 
 #endif

@@ -30,23 +30,23 @@ static iw_recording *made(int64_t duration_ns, bool has_cron)
     return recording;
 }
 
-typedef iw_status (*writer)(const iw_log *log, const iw_compared *compared, FILE *out);
-
-static char *written(writer write, const iw_recording *a, const iw_recording *b, const iw_compare_opts *opts)
+static char *written(iw_doc_format format, const iw_recording *a, const iw_recording *b,
+                     const iw_compare_opts *opts)
 {
-    static const iw_compare_opts usual = IW_COMPARE_OPTS_INIT;
+    iw_compare_opts wanted = IW_COMPARE_OPTS_INIT;
     char *text = NULL;
     size_t size;
     FILE *out = open_memstream(&text, &size);
-    iw_compared compared = {a, b, "a.h5", "b.h5", NULL};
     iw_noise_comparison *comparison = NULL;
     struct iwt_log l;
 
     iwt_log_init(&l);
     assert_non_null(out);
-    assert_ok(iw_noise_compare(&l.log, a, b, opts != NULL ? opts : &usual, &comparison));
-    compared.comparison = comparison;
-    assert_ok(write(&l.log, &compared, out));
+    wanted = opts != NULL ? *opts : wanted;
+    wanted.name_a = "a.h5";
+    wanted.name_b = "b.h5";
+    assert_ok(iw_noise_compare(&l.log, a, b, &wanted, &comparison));
+    assert_ok(iw_doc_write(&l.log, iw_compare_doc(comparison), format, NULL, out));
     iw_noise_comparison_free(comparison);
     assert_int_equal(fclose(out), 0);
     assert_string_equal(l.text, "");
@@ -56,7 +56,7 @@ static char *written(writer write, const iw_recording *a, const iw_recording *b,
 /* The text with its lines joined, and single spaces. */
 static char *unwrapped(const iw_recording *a, const iw_recording *b, const iw_compare_opts *opts)
 {
-    char *text = written(iw_compare_write_text, a, b, opts), *to = text;
+    char *text = written(IW_DOC_TEXT, a, b, opts), *to = text;
 
     for (const char *from = text; *from != '\0'; from++) {
         const char c = *from == '\n' ? ' ' : *from;
@@ -208,7 +208,7 @@ static void unknown_sources_are_told(void **state)
 static void lines_have_80_columns_at_most(void **state)
 {
     iw_recording *a = made(1000, false), *b = made(123456, true);
-    char *text = written(iw_compare_write_text, a, b, NULL);
+    char *text = written(IW_DOC_TEXT, a, b, NULL);
 
     (void)state;
     for (const char *line = strtok(text, "\n"); line != NULL; line = strtok(NULL, "\n")) {
@@ -221,20 +221,21 @@ static void lines_have_80_columns_at_most(void **state)
 static void json_has_the_numbers_and_nulls(void **state)
 {
     iw_recording *a = made(1000, false), *b = made(1000, true);
-    char *text = written(iw_compare_write_json, a, b, NULL);
+    char *text = written(IW_DOC_JSON, a, b, NULL);
     json_t *object = json_loads(text, 0, NULL);
     double share = 0.0;
-    const char *verdict = NULL, *name = NULL;
-    json_t *low = NULL;
+    const char *outcome = NULL, *name = NULL;
+    json_t *low = NULL, *other = NULL;
     int in_a = 1;
 
     (void)state;
-    assert_int_equal(json_unpack(object, "{s:s, s:{s:F}, s:{s:[o, o]}, s:[{s:s, s:b}, o]}", "verdict",
-                                 &verdict, "share", "b", &share, "longest_ns", "ci95", &low, &low, "sources",
-                                 "name", &name, "in_a", &in_a, &low),
+    assert_int_equal(json_unpack(object, "{s:s, s:{s:F}, s:{s:{s:o}}, s:[{s:s, s:b}, o]}", "outcome",
+                                 &outcome, "share", "b", &share, "longest_ns", "difference", "low", &low,
+                                 "sources", "name", &name, "in_a", &in_a, &other),
                      0);
-    assert_string_equal(verdict, "worse");
+    assert_string_equal(outcome, "worse");
     assert_true(fabs(share - 2e-4) < 1e-12);
+    assert_true(json_is_null(low));
     assert_string_equal(name, "cron\033, daily");
     assert_false(in_a);
     json_decref(object);
@@ -242,18 +243,66 @@ static void json_has_the_numbers_and_nulls(void **state)
     release(a, b);
 }
 
-static void csv_quotes_names(void **state)
+static void a_file_says_all_that_the_result_says(void **state)
 {
-    iw_recording *a = made(1000, false), *b = made(1000, true);
-    char *text = written(iw_compare_write_csv, a, b, NULL);
+    iw_recording *a = made(1000, false), *b = made(5000, true);
+    char *text, *json, *again = NULL;
+    iw_doc_file *file = NULL;
+    size_t size;
+    FILE *out = open_memstream(&again, &size);
+    struct iwt_log l;
 
     (void)state;
-    assert_int_equal(
-        strncmp(
-            text, "class,source,share_a,share_b,difference,low,high\nthread,\"cron\033, daily\",0,0.0001,",
-            strlen("class,source,share_a,share_b,difference,low,high\nthread,\"cron\033, daily\",0,0.0001,")),
-        0);
+    iwt_log_init(&l);
+    iwt_attribute(a, "hypervisor", "KVMKVMKVM");
+    iwt_attribute(b, "hypervisor", "Microsoft Hv");
+    b->cpus[0].threshold_ns = 1500.0;
+    b->cpus[0].dropped = 17;
+    for (size_t i = 1000; i < 1500; i++) {
+        b->cpus[0].duration_ns[i] = 2000000;
+    }
+    assert_says(a, b, "They also differ in hypervisor (KVM, Hyper-V).");
+    text = written(IW_DOC_TEXT, a, b, NULL);
+    json = written(IW_DOC_JSON, a, b, NULL);
+    release(a, b);
+    assert_ok(iw_doc_read(&l.log, "x.json", json, strlen(json), &file));
+    assert_ok(iw_doc_write(&l.log, iw_doc_of(file), IW_DOC_TEXT, NULL, out));
+    assert_int_equal(fclose(out), 0);
+    assert_string_equal(again, text);
+    iw_doc_close(file);
+    free(again);
+    free(json);
     free(text);
+}
+
+static void csv_quotes_names(void **state)
+{
+    static const char expected[] =
+        "class,name,in_a,in_b,share_a,share_b,share_difference,share_difference_low,"
+        "share_difference_high\nthread,\"cron\033, daily\",0,1,0,0.0001,";
+    iw_recording *a = made(1000, false), *b = made(1000, true);
+    char *text = written(IW_DOC_CSV, a, b, NULL);
+
+    (void)state;
+    assert_int_equal(strncmp(text, expected, strlen(expected)), 0);
+    free(text);
+    release(a, b);
+}
+
+static void pages_draw_sources_and_durations(void **state)
+{
+    iw_recording *a = made(1000, false), *b = made(5000, true), *silent = iwt_recording(1, 1000000000);
+    char *text = written(IW_DOC_HTML, a, b, NULL);
+
+    (void)state;
+    assert_non_null(strstr(text, "Where the difference comes from"));
+    assert_non_null(strstr(text, ">thread cron"));
+    assert_non_null(strstr(text, "Share of detours that last longer"));
+    free(text);
+    text = written(IW_DOC_HTML, silent, silent, NULL);
+    assert_null(strstr(text, "Share of detours that last longer"));
+    free(text);
+    iw_recording_free(silent);
     release(a, b);
 }
 
@@ -271,7 +320,9 @@ int main(void)
         cmocka_unit_test(unknown_sources_are_told),
         cmocka_unit_test(lines_have_80_columns_at_most),
         cmocka_unit_test(json_has_the_numbers_and_nulls),
+        cmocka_unit_test(a_file_says_all_that_the_result_says),
         cmocka_unit_test(csv_quotes_names),
+        cmocka_unit_test(pages_draw_sources_and_durations),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

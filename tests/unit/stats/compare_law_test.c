@@ -45,7 +45,7 @@ static void count_alarms(double factor, unsigned count[IW_COMPARE_METRICS])
         iw_noise_comparison *c = compared(a, b);
 
         for (size_t m = 0; m < IW_COMPARE_METRICS; m++) {
-            count[m] += c->metrics[m].low > 0.0;
+            count[m] += c->metrics[m].difference.low > 0.0;
         }
         iw_noise_comparison_free(c);
         iw_recording_free(a);

@@ -59,11 +59,11 @@ static void numbers_are_those_that_one_counts_by_hand(void **state)
     assert_near(c->metrics[IW_COMPARE_MEDIAN].a, 1000.0);
     assert_near(c->metrics[IW_COMPARE_P99].b, 3000.0);
     assert_near(c->metrics[IW_COMPARE_LONGEST].b, 3000.0);
-    assert_true(isnan(c->metrics[IW_COMPARE_LONGEST].low));
+    assert_true(isnan(c->metrics[IW_COMPARE_LONGEST].difference.low));
     assert_near(c->ks.distance, 1.0);
     assert_near(c->wasserstein_ns.distance, 2000.0);
-    assert_near(c->metrics[IW_COMPARE_MEDIAN].low, 2000.0); /* all durations are the same */
-    assert_near(c->metrics[IW_COMPARE_MEDIAN].high, 2000.0);
+    assert_near(c->metrics[IW_COMPARE_MEDIAN].difference.low, 2000.0); /* all durations are the same */
+    assert_near(c->metrics[IW_COMPARE_MEDIAN].difference.high, 2000.0);
     assert_true(c->ks.p < 0.001);
     assert_int_equal(c->a.block_count, 40); /* of 100 ms */
     assert_int_equal(c->a.block_ns, 100000000);
@@ -101,7 +101,8 @@ static void a_recording_is_not_worse_than_itself(void **state)
 
     (void)state;
     assert_int_equal(c->verdict, IW_COMPARE_SAME);
-    assert_true(c->metrics[IW_COMPARE_SHARE].low <= 0.0 && c->metrics[IW_COMPARE_SHARE].high >= 0.0);
+    assert_true(c->metrics[IW_COMPARE_SHARE].difference.low <= 0.0 &&
+                c->metrics[IW_COMPARE_SHARE].difference.high >= 0.0);
     assert_true(c->ks.distance == 0.0 && c->ks.p == 1.0);
     iw_noise_comparison_free(c);
     iw_recording_free(a);
@@ -123,7 +124,8 @@ static void the_seed_decides_alone(void **state)
     opts.seed = 2;
     other = compared(a, b, &opts);
     assert_memory_equal(first->metrics, again->metrics, sizeof first->metrics);
-    assert_true(first->metrics[IW_COMPARE_SHARE].low != other->metrics[IW_COMPARE_SHARE].low);
+    assert_true(first->metrics[IW_COMPARE_SHARE].difference.low !=
+                other->metrics[IW_COMPARE_SHARE].difference.low);
     iw_noise_comparison_free(first);
     iw_noise_comparison_free(again);
     iw_noise_comparison_free(other);
@@ -185,10 +187,10 @@ static void sources_are_matched_by_class_and_name(void **state)
     assert_int_equal(c->sources[0].source.kind, IW_CLASS_THREAD);
     assert_false(c->sources[0].is_in_a);
     assert_near(c->sources[0].share.b, 4e-4);
-    assert_true(c->sources[0].share.low > 3.9e-4);
+    assert_true(c->sources[0].share.difference.low > 3.9e-4);
     assert_string_equal(c->sources[1].source.name, "gone");
     assert_false(c->sources[1].is_in_b);
-    assert_true(c->sources[1].share.high >= 0.0); /* a single detour may be chance */
+    assert_true(c->sources[1].share.difference.high >= 0.0); /* a single detour may be chance */
     assert_near(c->sources[2].share.a, 1e-4);
     assert_near(c->sources[2].share.b, 1e-4);
     iw_noise_comparison_free(c);
@@ -332,7 +334,7 @@ static void one_detour_proves_nothing(void **state)
     assert_int_equal(c->verdict, IW_COMPARE_SAME);
     iw_noise_comparison_free(c);
     c = compared(once, once, NULL); /* replicates without any detour have no quantiles */
-    assert_true(isnan(c->metrics[IW_COMPARE_MEDIAN].low));
+    assert_true(isnan(c->metrics[IW_COMPARE_MEDIAN].difference.low));
     assert_true(isinf(c->ks.by_chance));
     iw_noise_comparison_free(c);
     iw_recording_free(quiet);
@@ -370,8 +372,10 @@ static void cpus_are_drawn_together(void **state)
     }
     from_one = compared(quiet, one, NULL);
     from_two = compared(quiet, two, NULL);
-    assert_near(from_two->metrics[IW_COMPARE_SHARE].low, from_one->metrics[IW_COMPARE_SHARE].low);
-    assert_near(from_two->metrics[IW_COMPARE_SHARE].high, from_one->metrics[IW_COMPARE_SHARE].high);
+    assert_near(from_two->metrics[IW_COMPARE_SHARE].difference.low,
+                from_one->metrics[IW_COMPARE_SHARE].difference.low);
+    assert_near(from_two->metrics[IW_COMPARE_SHARE].difference.high,
+                from_one->metrics[IW_COMPARE_SHARE].difference.high);
     iw_noise_comparison_free(from_one);
     iw_noise_comparison_free(from_two);
     iw_recording_free(one);
