@@ -201,7 +201,7 @@ static void a_script_for_gnuplot_holds_curves_and_data(void **state)
     const iw_fit_opts opts = {.size = sizeof opts, .seed = 1, .replicates = 9};
     iw_recording *recording = made(specs, 1, 0.0);
     iw_noise_fit *fit = NULL;
-    char path[] = "fit_report_test_XXXXXX.gp", text[4096] = "";
+    char path[] = "/tmp/iw_fit_report_XXXXXX.gp", text[4096] = "";
     struct iwt_log l;
     int fd = mkstemps(path, 3);
     FILE *in;
@@ -213,13 +213,13 @@ static void a_script_for_gnuplot_holds_curves_and_data(void **state)
     assert_ok(iw_noise_fit_new(&l.log, recording, &opts, &fit));
     assert_ok(iw_doc_plot(&l.log, iw_fit_doc(fit), path));
     in = fopen(path, "re");
+    (void)remove(path); /* open, and gone also if something below fails */
     assert_non_null(in);
     assert_true(fread(text, 1, sizeof text - 1, in) > 0);
     assert_has(text, "$data0 << END");
     assert_status(iw_doc_plot(&l.log, iw_fit_doc(fit), "node.gif"), IW_ERR_USAGE);
     iwt_assert_logged(&l, "pictures are .svg, .png or .pdf, scripts .gp");
     (void)fclose(in);
-    (void)remove(path);
     iw_noise_fit_free(fit);
     iw_recording_free(recording);
 }

@@ -98,7 +98,7 @@ static void noise_that_is_not_one_trace_is_refused(void **state)
     assert_ok(iw_noise_add(NULL, noise, "periodic:1kHz,1us"));
     assert_status(iwi_lgs_noise_init(&l.log, &lgs, noise, stream, 1), IW_ERR_UNSUPPORTED);
     iwt_assert_logged(&l, "'idlewave noise synth SPEC -o FILE' makes one of specs");
-    iwt_assert_logged(&l, "'--noise FILE'");
+    iwt_assert_logged(&l, "give just that file, or use `rules` idlewave");
     iwi_lgs_noise_release(&lgs);
     iw_noise_free(noise);
 }
