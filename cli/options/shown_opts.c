@@ -16,18 +16,14 @@ static const char *const with_csv[] = {"text", "json", "csv", NULL};
 static const char *const all_formats[] = {"text", "json", "csv", "html", NULL};
 
 #define ROW(...) OPT_ROW(struct shown_opts, __VA_ARGS__)
-#define PLOT_ROW                          \
-    ROW("plot", OPT_STRING, plot, "FILE", \
-        "also draw it: .svg; .png and .pdf with gnuplot; .gp writes the script")
 const struct opt shown_rows[] = {
     ROW("format", OPT_CHOICE, format, "", "output format (default text)", .choices = without_csv),
     ROW("format", OPT_CHOICE, format, "", "output format (default text)", .choices = with_csv),
-    PLOT_ROW,
     ROW("format", OPT_CHOICE, format, "",
         "text for people, html for a page, json or csv for programs (default text)", .choices = all_formats),
-    PLOT_ROW,
+    ROW("plot", OPT_STRING, plot, "FILE",
+        "also draw it: .svg; .png and .pdf with gnuplot; .gp writes the script"),
 };
-#undef PLOT_ROW
 #undef ROW
 
 int shown_check_no_csv(const struct ui *ui, const struct shown_opts *opts, const char *option)

@@ -1,8 +1,6 @@
 /* `idlewave noise fleet`: which of many nodes stand out, and with what?
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include <stdio.h>
-
 #include <idlewave/idlewave.h>
 
 #include "options/shown_opts.h"
@@ -27,7 +25,7 @@ static const struct opt verdict_rows[] = {
 
 static const struct opt_group groups[] = {
     OPT_GROUP("Verdict", verdict_rows, 0),
-    SHOWN_CSV_GROUP("Output; csv has one line per node", offsetof(struct fleet_opts, shown)),
+    SHOWN_GROUP("Output; csv has one line per node", offsetof(struct fleet_opts, shown)),
 };
 
 static const struct fleet_opts defaults = {.false_alarms = "1%", .matters = "0.02%"};
@@ -64,15 +62,6 @@ static int parse_share(struct ui *ui, const char *option, const char *text, doub
     return ui_exit_of_value(ui, status);
 }
 
-static iw_status write_report(struct ui *ui, int format, const iw_fleet *fleet, const char *path)
-{
-    switch (format) {
-    case OUTPUT_JSON: return iw_fleet_write_json(&ui->log, fleet, path, stdout);
-    case OUTPUT_CSV: return iw_fleet_write_csv(&ui->log, fleet, stdout);
-    default: return iw_fleet_write_text(&ui->log, fleet, path, stdout);
-    }
-}
-
 /* A node that stands out is news that no damaged file takes back; that no other does is not known then. */
 static int exit_of_verdict(const struct ui *ui, const iw_fleet *fleet)
 {
@@ -101,10 +90,8 @@ static int judge(struct ui *ui, const struct fleet_opts *opts, const iw_fleet_op
     if (status == IW_OK) {
         status = iw_fleet_judge(&ui->log, fleet, wanted);
     }
-    if (status == IW_OK) {
-        status = write_report(ui, opts->shown.format, fleet, path);
-    }
-    code = status == IW_OK ? exit_of_verdict(ui, fleet) : ui_exit_of(status);
+    code = status == IW_OK ? shown_write(ui, &opts->shown, iw_fleet_doc(fleet)) : ui_exit_of(status);
+    code = code == UI_DONE ? exit_of_verdict(ui, fleet) : code;
     iw_fleet_free(fleet);
     return code;
 }

@@ -70,7 +70,7 @@ iw_status noise_fleet_read(const iw_log *log, const char *path, struct progress 
     iw_status status;
 
     IW_TRY(iw_folder_list(log, path, &folder));
-    status = iw_fleet_new(log, &fleet);
+    status = iw_fleet_new(log, path, &fleet);
     status = status == IW_OK ? add_files(log, folder, progress, fleet) : status;
     status = status == IW_OK ? check_any(log, fleet, path) : status;
     iw_folder_free(folder);

@@ -36,11 +36,7 @@ static iw_status load(const iw_log *log, const char *path, void **input_p)
 
 static iw_status write(const iw_log *log, const void *input, const struct report_target *target)
 {
-    switch (target->format) {
-    case REPORT_HTML: return iw_fleet_write_html(log, input, target->name, target->out);
-    case REPORT_CSV: return iw_fleet_write_csv(log, input, target->out);
-    default: return iw_fleet_write_text(log, input, target->name, target->out);
-    }
+    return report_write_doc(log, iw_fleet_doc(input), target);
 }
 
 static void release(void *input)
@@ -50,7 +46,7 @@ static void release(void *input)
 
 const struct report_kind report_fleet = {
     .what = "a folder of noise files, one per node",
-    .has_format = {[REPORT_TEXT] = true, [REPORT_HTML] = true, [REPORT_CSV] = true},
+    .has_format = REPORT_DOC_FORMATS,
     .is_it = is_fleet,
     .load = load,
     .write = write,

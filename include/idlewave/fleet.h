@@ -16,8 +16,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 
+#include <idlewave/doc.h>
 #include <idlewave/log.h>
 #include <idlewave/recording.h>
 
@@ -70,7 +70,8 @@ typedef struct iw_fleet_node {
     size_t cpu_count;
     double watched_ns; /* summed over CPUs */
     double value[IW_FLEET_METRICS];
-    size_t finding_count; /* 0: nothing stands out */
+    size_t finding_count;                   /* 0: nothing stands out */
+    char largest[IW_SOURCE_NAME_SIZE + 16]; /* what stands out most: "irq/eno1"; "all" sources together; "" */
 } iw_fleet_node;
 
 /** A source over the fleet: names that differ only in numbers (kworker/0:1, kworker/3:2) are one. */
@@ -82,7 +83,7 @@ typedef struct iw_fleet_source {
 
 /** One source on one node that is noisier than on the others, by more than chance and by enough to matter. */
 typedef struct iw_fleet_finding {
-    size_t node;
+    const char *node; /* the name of it */
     bool is_all;      /* all sources together: no single one stands out */
     iw_source source; /* as that node has it: the largest, where several names are one source */
     bool has_cpu;     /* one CPU has most of it; the numbers are about this one */
@@ -104,7 +105,7 @@ typedef enum iw_fleet_difference_kind {
 /** Not noisier, but different. */
 typedef struct iw_fleet_difference {
     iw_fleet_difference_kind kind;
-    size_t node;
+    const char *node; /* the name of it */
     iw_source source; /* of IW_FLEET_MISSING */
     double value, median;
 } iw_fleet_difference;
@@ -114,7 +115,8 @@ typedef struct iw_fleet_group {
     const char *fact; /* "kernel", "governor", "cpus", ... */
     char *value;      /* "" where it is not said */
     size_t node_count;
-    size_t first_nodes[4]; /* numbers of the first so many */
+    size_t first_count;
+    const char *first[4]; /* names of the first so many */
 } iw_fleet_group;
 
 /** A file that could not be used. */
@@ -139,8 +141,9 @@ enum { IW_FLEET_LEAST_NODES = 12 };
 struct iwi_fleet_cells; /* sums by node, CPU and source */
 
 typedef struct iw_fleet {
+    char *name; /* of the folder */
     size_t node_count;
-    iw_fleet_node *nodes; /* in the order of adding */
+    iw_fleet_node *nodes; /* in the order of adding; once judged, those that stand out first, then by share */
     size_t unreadable_count;
     iw_fleet_unreadable *unreadable;
     /* since iw_fleet_judge(): */
@@ -159,7 +162,8 @@ typedef struct iw_fleet {
     struct iwi_fleet_cells *cells;
 } iw_fleet;
 
-IW_API IW_NODISCARD iw_status iw_fleet_new(const iw_log *log, iw_fleet **fleet_p);
+/** `name`: of the folder, for people. */
+IW_API IW_NODISCARD iw_status iw_fleet_new(const iw_log *log, const char *name, iw_fleet **fleet_p);
 IW_API void iw_fleet_free(iw_fleet *fleet);
 
 /** Adds the sums of a node; nothing of the recording is kept. `path`: its file. */
@@ -176,17 +180,9 @@ IW_API IW_NODISCARD iw_status iw_fleet_judge(const iw_log *log, iw_fleet *fleet,
 /** "share", "rate", "longest". */
 IW_API const char *iw_fleet_metric_name(iw_fleet_metric metric);
 
-/** The verdict, what stands out and why, the distribution, what differs; 80 columns. */
-IW_API IW_NODISCARD iw_status iw_fleet_write_text(const iw_log *log, const iw_fleet *fleet, const char *name,
-                                                  FILE *out);
-/** One JSON object, schema "idlewave.fleet/1" (docs/reference/formats/fleet-json.md). */
-IW_API IW_NODISCARD iw_status iw_fleet_write_json(const iw_log *log, const iw_fleet *fleet, const char *name,
-                                                  FILE *out);
-/** A line a node: node,cpus,watched_s,share,rate_hz,longest_ns,findings,largest. */
-IW_API IW_NODISCARD iw_status iw_fleet_write_csv(const iw_log *log, const iw_fleet *fleet, FILE *out);
-/** A self-contained page. */
-IW_API IW_NODISCARD iw_status iw_fleet_write_html(const iw_log *log, const iw_fleet *fleet, const char *name,
-                                                  FILE *out);
+/** A judged fleet: which nodes stand out, with what, and what to do; what the fleet is like. CSV has a line
+ * for each node. */
+IW_API iw_doc iw_fleet_doc(const iw_fleet *fleet);
 
 #ifdef __cplusplus
 }

@@ -35,7 +35,7 @@ enum iwi_type {
     IWI_T_U64,
     IWI_T_ORDINAL, /* uint64_t from 0, which people count from 1 */
     IWI_T_REAL,
-    IWI_T_STRING,  /* const char *; NULL is null */
+    IWI_T_STRING,  /* const char * */
     IWI_T_CHARS,   /* char[size] */
     IWI_T_PS,      /* iw_time, as nanoseconds */
     IWI_T_FS,      /* iw_fs_per_byte, as nanoseconds */
@@ -74,6 +74,7 @@ struct iwi_field {
     const char *(*text_of)(const void *object);
     bool (*bool_of)(const void *object);
     bool (*is_there)(const void *object); /* NULL: always; if not: null */
+    bool may_be_null;                     /* IWI_T_STRING: NULL is null; a file may not have it in others */
     bool is_optional;                     /* left out if it is not there, and need not be there to be read */
     bool is_row;                          /* CSV: a line for each item; of an object: for those of its list */
     bool is_column;                       /* CSV: a column of objects above the rows */
@@ -170,6 +171,13 @@ struct iwi_schema {
         .key = #m, .type = IWI_T_OBJECT, .holder = IWI_COUNTED, .offset = offsetof(T, m), \
         .size = IWI_ITEM_SIZE(T, m), .count = sizeof(((T *)0)->m) / IWI_ITEM_SIZE(T, m),  \
         IWI_COUNT_MEMBER(T, n), .of = &(schema), __VA_ARGS__                              \
+    }
+/* Values in place, of which `n` are used. */
+#define IWI_VALUES_IN_PLACE(T, m, n, ...)                                                                \
+    {                                                                                                    \
+        .key = #m, .type = IWI_TYPE_OF(((T *)0)->m[0]), .holder = IWI_COUNTED, .offset = offsetof(T, m), \
+        .size = IWI_ITEM_SIZE(T, m), .count = sizeof(((T *)0)->m) / IWI_ITEM_SIZE(T, m),                 \
+        IWI_COUNT_MEMBER(T, n), __VA_ARGS__                                                              \
     }
 #define IWI_OBJECTS(T, m, n, schema, ...) IWI_OBJECTS_AS(T, m, n, #m, schema, __VA_ARGS__)
 #define IWI_VALUES(T, m, n, ...)                                                                      \

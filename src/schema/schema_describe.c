@@ -22,8 +22,8 @@ static const char *json_type_of(enum iwi_type type)
 
 static bool may_be_null(const struct iwi_field *field)
 {
-    return field->type == IWI_T_REAL || field->type == IWI_T_REAL_OF || field->type == IWI_T_STRING ||
-           field->type == IWI_T_TEXT_OF;
+    return field->type == IWI_T_REAL || field->type == IWI_T_REAL_OF || field->type == IWI_T_TEXT_OF ||
+           field->may_be_null;
 }
 
 static json_t *names_of(const struct iwi_field *field)

@@ -96,9 +96,10 @@ static iw_status read_time(const struct reader *reader, double unit, const json_
 static iw_status read_text(const struct reader *reader, const struct iwi_field *field, const json_t *json,
                            void *at)
 {
+    const bool may_lack = field->may_be_null || field->is_there != NULL;
     const char *text = json_string_value(json);
 
-    if (text == NULL && (!json_is_null(json) || field->holder == IWI_LIST)) {
+    if (text == NULL && !(json_is_null(json) && may_lack && field->holder == IWI_IN_PLACE)) {
         return refuse(reader, "is no text");
     }
     if (field->type == IWI_T_CHARS) {

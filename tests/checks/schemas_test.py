@@ -27,6 +27,8 @@ JOB = f"{NODE} >/dev/null && idlewave whatif --noise node.h5 --pattern allreduce
 EXAMPLES = {
     "bench": None,
     "fit": f"{NODE} >/dev/null && idlewave noise fit node.h5",
+    "fleet": "mkdir -p nodes && for i in {1..12}; do idlewave noise synth irq/tick=poisson:100Hz,exp:20us --duration 5s "
+             "--seed $i -o nodes/$i.h5 >/dev/null; done && idlewave noise fleet nodes",
     "forecast": "idlewave simulate --pattern allreduce --ranks 64 --dry-run",
     "fidelity": "idlewave replay --noise periodic:100Hz,500us --calibrate 50ms --self-check --duration 500ms",
     "model": "idlewave model --noise exp:10% --compute 1ms --net none --L 2us --ranks '3..3000 step x10' --check --check-ranks 300",

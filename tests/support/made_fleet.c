@@ -145,7 +145,7 @@ iw_fleet *iwt_fleet(const struct iwt_fleet *wanted)
 {
     struct maker m = {.wanted = wanted, .state = wanted->seed * 1000003};
 
-    assert_ok(iw_fleet_new(NULL, &m.fleet));
+    assert_ok(iw_fleet_new(NULL, "made", &m.fleet));
     for (size_t node = 0; node < wanted->node_count; node++) {
         double mild_by_source[SOURCES];
         char name[32];

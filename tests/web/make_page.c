@@ -2,13 +2,13 @@
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include <idlewave/analysis.h>
+#include <idlewave/fleet.h>
 #include <idlewave/whatif.h>
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/html/html_fleet.h"
 #include "support/made_bench.h"
 #include "support/made_recording.h"
 #include "support/made_timeline.h"
@@ -118,11 +118,10 @@ static iw_status write_noise(const iw_recording *recording, const char *name, FI
 static iw_status make_fleet(FILE *out)
 {
     const iw_fleet_opts opts = IW_FLEET_OPTS_INIT;
-    struct iwi_fleet_page page = {NULL, "noise & <more>"};
     iw_fleet *fleet = NULL;
     iw_status status;
 
-    IW_TRY(iw_fleet_new(NULL, &fleet));
+    IW_TRY(iw_fleet_new(NULL, "noise & <more>", &fleet));
     status = iw_fleet_add_unreadable(NULL, fleet, "cut.h5", "'cut.h5' is no </script>");
     for (size_t i = 0; i < 30 && status == IW_OK; i++) {
         iw_recording *recording = iwt_recording(2, INT64_C(10000000000));
@@ -142,8 +141,7 @@ static iw_status make_fleet(FILE *out)
         iw_recording_free(recording);
     }
     status = status == IW_OK ? iw_fleet_judge(NULL, fleet, &opts) : status;
-    page.fleet = fleet;
-    status = status == IW_OK ? iwi_fleet_html(NULL, &page, out) : status;
+    status = status == IW_OK ? iw_doc_write(NULL, iw_fleet_doc(fleet), IW_DOC_HTML, NULL, out) : status;
     iw_fleet_free(fleet);
     return status;
 }

@@ -40,7 +40,7 @@ static iw_status find_missing(struct iwi_fleet_trial *judge, iw_fleet *fleet, ui
     for (size_t node = 0; node < fleet->node_count; node++) {
         if (!(judge->place.units[node].all.count > 0.0)) {
             IW_TRY(add(judge, fleet,
-                       &(iw_fleet_difference){IW_FLEET_MISSING, node,
+                       &(iw_fleet_difference){IW_FLEET_MISSING, fleet->nodes[node].name,
                                               *iwi_fleet_source_of(fleet->cells, family), 0.0, median}));
         }
     }
@@ -68,8 +68,10 @@ static iw_status find_quieter(struct iwi_fleet_trial *judge, iw_fleet *fleet)
 
         if (-log(share) > iwi_fleet_tail_limit(&tail, judge->p, 0.0) && QUIETER_FACTOR * share < median) {
             IW_TRY(add(judge, fleet,
-                       &(iw_fleet_difference){
-                           .kind = IW_FLEET_QUIETER, .node = node, .value = share, .median = median}));
+                       &(iw_fleet_difference){.kind = IW_FLEET_QUIETER,
+                                              .node = fleet->nodes[node].name,
+                                              .value = share,
+                                              .median = median}));
         }
     }
     return IW_OK;

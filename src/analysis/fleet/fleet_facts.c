@@ -89,10 +89,10 @@ void iwi_fleet_facts_release(struct iwi_fleet_known_facts *f)
 
 /* ---- groups ---- */
 
-static void add_member(iw_fleet_group *group, size_t node)
+static void add_member(iw_fleet_group *group, const iw_fleet_node *node)
 {
-    if (group->node_count < sizeof group->first_nodes / sizeof group->first_nodes[0]) {
-        group->first_nodes[group->node_count] = node;
+    if (group->first_count < sizeof group->first / sizeof group->first[0]) {
+        group->first[group->first_count++] = node->name;
     }
     group->node_count++;
 }
@@ -130,7 +130,7 @@ static iw_status group_by(const iw_log *log, iw_fleet *fleet, size_t fact, iw_fl
 
         group->fact = facts[fact];
         different += group->node_count == 0;
-        add_member(group, node);
+        add_member(group, &fleet->nodes[node]);
     }
     for (size_t i = 0; i < f->value_count && different > 1; i++) {
         if (by_value[i].node_count > 0) {

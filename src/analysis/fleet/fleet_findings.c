@@ -54,13 +54,13 @@ static void find_largest(const struct iwi_fleet_trial *judge, const struct iwi_f
 }
 
 /* The numbers of the fleet at the finding's place. `is_flagged`: nodes with an alarm about this family. */
-static void add_evidence(struct iwi_fleet_trial *judge, uint32_t family, const bool *is_flagged,
-                         iw_fleet_finding *finding)
+static void add_evidence(struct iwi_fleet_trial *judge, const struct iwi_fleet_alarm *alarm,
+                         const bool *is_flagged, iw_fleet_finding *finding)
 {
-    const struct iwi_fleet_unit *own = &judge->place.units[finding->node];
+    const struct iwi_fleet_unit *own = &judge->place.units[alarm->node];
 
     iwi_fleet_go_to(judge, finding->has_cpu, finding->cpu);
-    iwi_fleet_gather(judge, family);
+    iwi_fleet_gather(judge, alarm->family);
     finding->value = iwi_fleet_unit_value(own, finding->metric);
     finding->median = iwi_fleet_median_value(judge, finding->metric);
     finding->excess_share =
@@ -91,8 +91,9 @@ static iw_status add_finding(struct iwi_fleet_trial *judge, iw_fleet *fleet, siz
                              bool *is_flagged)
 {
     const struct iwi_fleet_alarm *first = &judge->alarms[begin];
+    iw_fleet_node *node = &fleet->nodes[first->node];
     iw_fleet_finding finding = {
-        .node = first->node, .is_all = first->family == 0, .metric = first->metric, .limit = NAN};
+        .node = node->name, .is_all = first->family == 0, .metric = first->metric, .limit = NAN};
     bool is_of_one_cpu = true;
 
     find_largest(judge, first, &finding);
@@ -112,11 +113,11 @@ static iw_status add_finding(struct iwi_fleet_trial *judge, iw_fleet *fleet, siz
         }
     }
     flag_nodes(judge, first->family, is_flagged);
-    add_evidence(judge, first->family, is_flagged, &finding);
+    add_evidence(judge, first, is_flagged, &finding);
     IW_TRY(iwi_grow(judge->log, (void **)&fleet->findings, &fleet->cells->finding_capacity,
                     fleet->finding_count + 1, sizeof *fleet->findings));
     fleet->findings[fleet->finding_count++] = finding;
-    fleet->nodes[finding.node].finding_count++;
+    node->finding_count++;
     return IW_OK;
 }
 
@@ -148,6 +149,7 @@ static iw_status add_findings(struct iwi_fleet_trial *judge, iw_fleet *fleet, bo
 
 struct ranked_finding {
     iw_fleet_finding finding;
+    size_t node;
     double node_excess; /* the largest of its node */
 };
 
@@ -159,23 +161,36 @@ static int larger_excess_first(const void *a, const void *b)
     if (x->node_excess != y->node_excess) {
         return x->node_excess > y->node_excess ? -1 : 1;
     }
-    if (x->finding.node != y->finding.node) {
-        return x->finding.node < y->finding.node ? -1 : 1;
+    if (x->node != y->node) {
+        return x->node < y->node ? -1 : 1;
     }
     return (x->finding.excess_share < y->finding.excess_share) -
            (x->finding.excess_share > y->finding.excess_share);
 }
 
+static void name_largest(const iw_fleet_finding *finding, iw_fleet_node *node)
+{
+    if (node->largest[0] == '\0') {
+        snprintf(node->largest, sizeof node->largest, "%s%s%s",
+                 finding->is_all ? "all" : iw_class_name(finding->source.kind),
+                 finding->is_all || finding->source.name[0] == '\0' ? "" : "/",
+                 finding->is_all ? "" : finding->source.name);
+    }
+}
+
+/* They come in the order of nodes. */
 static iw_status rank_findings(const iw_log *log, iw_fleet *fleet)
 {
     struct ranked_finding *ranked = iwi_new_array(log, fleet->finding_count, sizeof *ranked);
+    size_t node = 0;
 
     if (ranked == NULL) {
         return IW_ERR_NOMEM;
     }
     for (size_t i = 0; i < fleet->finding_count; i++) {
-        ranked[i].finding = fleet->findings[i];
-        ranked[i].node_excess = -1.0;
+        for (; fleet->nodes[node].name != fleet->findings[i].node; node++) {
+        }
+        ranked[i] = (struct ranked_finding){fleet->findings[i], node, -1.0};
         for (size_t k = 0; k < fleet->finding_count; k++) {
             if (fleet->findings[k].node == fleet->findings[i].node) {
                 ranked[i].node_excess = fmax(ranked[i].node_excess, fleet->findings[k].excess_share);
@@ -185,6 +200,7 @@ static iw_status rank_findings(const iw_log *log, iw_fleet *fleet)
     qsort(ranked, fleet->finding_count, sizeof *ranked, larger_excess_first);
     for (size_t i = 0; i < fleet->finding_count; i++) {
         fleet->findings[i] = ranked[i].finding;
+        name_largest(&ranked[i].finding, &fleet->nodes[ranked[i].node]);
     }
     free(ranked);
     return IW_OK;

@@ -270,6 +270,20 @@ static iw_status judge_fleet(struct iwi_fleet_trial *judge, iw_fleet *fleet)
     return iwi_fleet_conclude(judge, fleet);
 }
 
+static int noisiest_first(const void *a, const void *b)
+{
+    const iw_fleet_node *x = a, *y = b;
+    const bool is_x = x->finding_count > 0, is_y = y->finding_count > 0;
+
+    if (is_x != is_y) {
+        return is_x ? -1 : 1;
+    }
+    if (x->value[IW_FLEET_SHARE] != y->value[IW_FLEET_SHARE]) {
+        return x->value[IW_FLEET_SHARE] > y->value[IW_FLEET_SHARE] ? -1 : 1;
+    }
+    return strcmp(x->name, y->name);
+}
+
 iw_status iw_fleet_judge(const iw_log *log, iw_fleet *fleet, const iw_fleet_opts *given)
 {
     iw_fleet_opts known = IW_FLEET_OPTS_INIT;
@@ -296,5 +310,8 @@ iw_status iw_fleet_judge(const iw_log *log, iw_fleet *fleet, const iw_fleet_opts
     free(judge.first_entry);
     free(judge.is_placed);
     free(judge.alarms);
-    return status == IW_OK ? iwi_fleet_find_groups(log, fleet) : status;
+    IW_TRY(status);
+    IW_TRY(iwi_fleet_find_groups(log, fleet));
+    qsort(fleet->nodes, fleet->node_count, sizeof *fleet->nodes, noisiest_first);
+    return IW_OK;
 }

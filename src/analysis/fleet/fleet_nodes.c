@@ -10,7 +10,7 @@
 #include "analysis/recording_stats.h"
 #include "base/base.h"
 
-iw_status iw_fleet_new(const iw_log *log, iw_fleet **fleet_p)
+iw_status iw_fleet_new(const iw_log *log, const char *name, iw_fleet **fleet_p)
 {
     iw_fleet *fleet = iwi_new_array(log, 1, sizeof *fleet);
     iw_status status;
@@ -18,7 +18,9 @@ iw_status iw_fleet_new(const iw_log *log, iw_fleet **fleet_p)
     if (fleet == NULL) {
         return IW_ERR_NOMEM;
     }
-    status = iwi_fleet_cells_new(log, &fleet->cells);
+    fleet->name = strdup(name);
+    status = fleet->name != NULL ? iwi_fleet_cells_new(log, &fleet->cells)
+                                 : iwi_fail(log, IW_ERR_NOMEM, "out of memory for the name of a folder");
     if (status != IW_OK) {
         iw_fleet_free(fleet);
         return status;
@@ -42,6 +44,7 @@ void iw_fleet_free(iw_fleet *fleet)
     for (size_t i = 0; i < fleet->group_count; i++) {
         free(fleet->groups[i].value);
     }
+    free(fleet->name);
     free(fleet->nodes);
     free(fleet->unreadable);
     free(fleet->sources);

@@ -7,9 +7,10 @@
 #include <idlewave/idlewave.h>
 
 #include "base/base.h"
+#include "format/io/input.h"
 #include "report/doc/doc.h"
-#include "report/kinds/json_file.h"
 #include "report/kinds/report.h"
+#include "schema/json_util.h"
 
 /* ---- JSON ---- */
 
@@ -170,12 +171,19 @@ static iw_status read_file(const iw_log *log, const char *path, const json_t *js
     return kind->check != NULL ? kind->check(log, path, subject) : IW_OK;
 }
 
-/* Takes the JSON. */
-static iw_status open_json(const iw_log *log, const char *name, json_t *json, iw_doc_file **file_p)
+iw_status iw_doc_read(const iw_log *log, const char *name, const char *text, size_t size,
+                      iw_doc_file **file_p)
 {
-    iw_doc_file *file = iwi_new_array(log, 1, sizeof *file);
-    const iw_status status = file != NULL ? read_file(log, name, json, file) : IW_ERR_NOMEM;
+    json_error_t error;
+    json_t *json = json_loadb(text, size, JSON_REJECT_DUPLICATES, &error);
+    iw_doc_file *file;
+    iw_status status;
 
+    if (json == NULL) {
+        return iwi_fail(log, IW_ERR_FORMAT, "'%s:%d': %s", name, error.line, error.text);
+    }
+    file = iwi_new_array(log, 1, sizeof *file);
+    status = file != NULL ? read_file(log, name, json, file) : IW_ERR_NOMEM;
     json_decref(json);
     if (status != IW_OK) {
         iw_doc_close(file);
@@ -187,22 +195,13 @@ static iw_status open_json(const iw_log *log, const char *name, json_t *json, iw
 
 iw_status iw_doc_open(const iw_log *log, const char *path, iw_doc_file **file_p)
 {
-    json_t *json;
+    struct iwi_input input;
+    iw_status status;
 
-    IW_TRY(iwi_json_load(log, path, &json));
-    return open_json(log, path, json, file_p);
-}
-
-iw_status iw_doc_read(const iw_log *log, const char *name, const char *text, size_t size,
-                      iw_doc_file **file_p)
-{
-    json_error_t error;
-    json_t *json = json_loadb(text, size, JSON_REJECT_DUPLICATES, &error);
-
-    if (json == NULL) {
-        return iwi_fail(log, IW_ERR_FORMAT, "'%s' is no JSON: %s", name, error.text);
-    }
-    return open_json(log, name, json, file_p);
+    IW_TRY(iwi_input_open(log, path, &input));
+    status = iw_doc_read(log, path, (const char *)input.data, input.size, file_p);
+    iwi_input_close(&input);
+    return status;
 }
 
 iw_doc iw_doc_of(const iw_doc_file *file)

@@ -8,6 +8,7 @@ const struct iwi_kind *const iwi_kinds[] = {
     &iwi_bench_kind,
     &iwi_fidelity_kind,
     &iwi_fit_kind,
+    &iwi_fleet_kind,
     &iwi_forecast_kind,
     &iwi_model_kind,
     &iwi_net_kind,

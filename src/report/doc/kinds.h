@@ -9,6 +9,7 @@
 extern const struct iwi_kind iwi_bench_kind;
 extern const struct iwi_kind iwi_fidelity_kind;
 extern const struct iwi_kind iwi_fit_kind;
+extern const struct iwi_kind iwi_fleet_kind;
 extern const struct iwi_kind iwi_forecast_kind;
 extern const struct iwi_kind iwi_model_kind;
 extern const struct iwi_kind iwi_net_kind;

@@ -177,7 +177,7 @@ static const struct iwi_schema samples_schema = IWI_SCHEMA(iw_bench_samples, sam
 
 static const struct iwi_field bench_fields[] = {
     IWI_INLINE_POINTER(iw_bench_result, samples, samples_schema),
-    IWI_VALUE(iw_bench_result, command),
+    IWI_VALUE(iw_bench_result, command, .may_be_null = true),
     IWI_VALUE(iw_bench_result, time_scale),
     IWI_VALUE(iw_bench_result, quantum_ns),
     IWI_VALUE_AS(iw_bench_result, own_share, "own_noise_share"),

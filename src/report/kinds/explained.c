@@ -27,7 +27,7 @@ static const struct iwi_field hit_fields[] = {
 static const struct iwi_schema hit_schema = IWI_SCHEMA(iw_explained_hit, hit_fields);
 
 static const struct iwi_field place_fields[] = {
-    IWI_VALUE(iw_hit_place, number),     IWI_VALUE(iw_hit_place, source),
+    IWI_VALUE(iw_hit_place, number),     IWI_VALUE(iw_hit_place, source, .may_be_null = true),
     IWI_VALUE(iw_hit_place, trials),     IWI_VALUE_AS(iw_hit_place, of_trials, "of"),
     IWI_VALUE(iw_hit_place, stands_out),
 };
@@ -59,19 +59,11 @@ const struct iwi_schema iwi_explained_schema = IWI_SCHEMA(iw_explained, explaine
 
 iw_status iwi_explained_check(const iw_log *log, const char *name, const iw_explained *explained)
 {
-    bool is_whole = true;
+    const iw_average_path *average = explained->average;
 
-    for (size_t i = 0; i < explained->part_count; i++) {
-        is_whole = is_whole && explained->parts[i].name != NULL;
-    }
-    for (size_t i = 0; i < explained->worst_count; i++) {
-        is_whole = is_whole && explained->worst[i].source != NULL;
-    }
-    if (explained->average != NULL && explained->average->sources.count > 0) {
-        is_whole = is_whole && explained->average->sources.places[0].source != NULL;
-    }
-    return is_whole ? IW_OK
-                    : iwi_fail(log, IW_ERR_FORMAT, "'%s': explain: a part or a source has no name", name);
+    return average == NULL || average->sources.count == 0 || average->sources.places[0].source != NULL
+               ? IW_OK
+               : iwi_fail(log, IW_ERR_FORMAT, "'%s': explain.average.sources[0].source: is no text", name);
 }
 
 /* ---- from a result ---- */

@@ -130,15 +130,6 @@ static const struct iwi_field report_fields[] = {
 };
 static const struct iwi_schema report_schema = IWI_SCHEMA(iw_fidelity_report, report_fields);
 
-static iw_status check(const iw_log *log, const char *name, const void *subject)
-{
-    const iw_fidelity_report *report = subject;
-
-    return report->noise != NULL && report->back_end != NULL
-               ? IW_OK
-               : iwi_fail(log, IW_ERR_FORMAT, "'%s' does not say which noise was injected, or how", name);
-}
-
 /* ---- words ---- */
 
 static double relative(double observed, double expected)
@@ -371,7 +362,6 @@ const struct iwi_kind iwi_fidelity_kind = {
     .schema_id = "idlewave.fidelity/2",
     .schema = &report_schema,
     .write_doc = write_doc,
-    .check = check,
 };
 
 iw_doc iw_fidelity_doc(const iw_fidelity_report *report)

@@ -1,57 +1,37 @@
-/* What the writers of fleets share: sentences.
+/* What the document of a fleet is made of.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #ifndef IWI_FLEET_REPORT_H
 #define IWI_FLEET_REPORT_H
 
 #include <idlewave/fleet.h>
-#include <idlewave/whatif.h>
 
-#include "report/kinds/noise_report.h"
+#include "report/doc/doc.h"
 
-/* "irq/eno1"; the class alone where there is no name; fit for a terminal. */
-const char *iwi_fleet_source_text(const iw_source *source, char buf[IWI_NAME_SIZE]);
-
-/* Numbers of all nodes, those that stand out first, then by the time that they lose; free() the array. */
-IW_NODISCARD iw_status iwi_fleet_order(const iw_log *log, const iw_fleet *fleet, size_t **order_p);
+/* "irq/eno1"; the class alone where there is no name. */
+const char *iwi_fleet_source_name(struct iwi_document *doc, const iw_source *source);
 
 /* "0.41 %", "263/s", "2.02 us"; "-" where there is none. */
-const char *iwi_fleet_value_text(iw_fleet_metric metric, double value, char buf[IWI_NUMBER_SIZE]);
+const char *iwi_fleet_amount(struct iwi_document *doc, iw_fleet_metric metric, double value);
 
 /* How many nodes stand out, and what the fleet is like. */
-void iwi_fleet_verdict(const iw_fleet *fleet, char text[IWI_PARAGRAPH_SIZE]);
+void iwi_fleet_say_verdict(struct iwi_document *doc, const iw_fleet *fleet);
 
-/* "n0713, CPU 3: irq/eno1 takes ..., 57 times the fleet's median ...", and what to do; "" for all sources. */
-void iwi_fleet_evidence(const iw_fleet *fleet, const iw_fleet_finding *finding,
-                        char text[IWI_PARAGRAPH_SIZE]);
-void iwi_fleet_advice(const iw_fleet_finding *finding, char text[IWI_PARAGRAPH_SIZE]);
+/* "n0713, CPU 3: irq/eno1 takes ..., 57 times the fleet's median ...", and what to do. */
+void iwi_fleet_say_finding(struct iwi_document *doc, const iw_fleet *fleet, const iw_fleet_finding *finding);
 
 /* "n0007 has no irq/local_timer, ...". */
-void iwi_fleet_difference_text(const iw_fleet *fleet, const iw_fleet_difference *difference,
-                               char text[IWI_PARAGRAPH_SIZE]);
+void iwi_fleet_say_difference(struct iwi_document *doc, const iw_fleet_difference *difference);
 
-/* Calls `take` for each fact that not all nodes share: "kernel: 990 nodes 6.1.0-18, 10 nodes ... (n0001,
- * ...)". */
-void iwi_fleet_facts(const iw_fleet *fleet, iwi_warning_fn take, void *arg);
+/* Each fact that not all nodes share: "kernel: 6.1.0-18 on 990 nodes, 6.6 on 10 nodes (n0001, ...)". */
+void iwi_fleet_say_facts(struct iwi_document *doc, const iw_fleet *fleet);
 
 /* How the verdict came about, and what it rests on. */
-void iwi_fleet_certainty(const iw_fleet *fleet, iwi_warning_fn take, void *arg);
+void iwi_fleet_say_certainty(struct iwi_document *doc, const iw_fleet *fleet);
 
-/* How many nodes have how much: bins of equal ratio. */
-enum { IWI_FLEET_BINS = 64 };
-struct iwi_fleet_histogram {
-    double per_decade, origin; /* bin b begins at 10^((origin + b) / per_decade) */
-    size_t bin_count;          /* 0: no node has any */
-    size_t zero_count;         /* nodes without any */
-    size_t count[IWI_FLEET_BINS], outliers[IWI_FLEET_BINS];
-    size_t first[IWI_FLEET_BINS]; /* the number of the first node that stands out, where one does */
-};
-
-/* In about `most` bins or fewer. */
-struct iwi_fleet_histogram iwi_fleet_histogram(const iw_fleet *fleet, iw_fleet_metric metric, size_t most);
-/* "n0024", or "n0024 +2" where others of the bin stand out too; "" where none does. */
-const char *iwi_fleet_bin_names(const iw_fleet *fleet, const struct iwi_fleet_histogram *histogram,
-                                size_t bin, char buf[IWI_NAME_SIZE]);
-double iwi_fleet_bin_begin(const struct iwi_fleet_histogram *histogram, size_t bin);
+/* How many nodes have how much: a figure, and for a terminal a table with bars. Nothing where no node has
+ * any. */
+void iwi_fleet_show_figure(struct iwi_document *doc, const iw_fleet *fleet, iw_fleet_metric metric);
+void iwi_fleet_show_bars(struct iwi_document *doc, const iw_fleet *fleet);
 
 #endif

@@ -149,10 +149,3 @@ const char *iwi_source_name(const iw_source *source)
 {
     return source->name[0] != '\0' ? source->name : iw_class_name(source->kind);
 }
-
-const char *iwi_host_name(const iw_recording *recording, const char *name)
-{
-    const char *host = iw_recording_get(recording, "host");
-
-    return host != NULL && host[0] != '\0' ? host : name;
-}

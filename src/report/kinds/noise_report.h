@@ -36,10 +36,4 @@ const char *iwi_plain_text(const char *text, char buf[IWI_PARAGRAPH_SIZE]);
 /* Name of a source: its class where it has none. */
 const char *iwi_source_name(const iw_source *source);
 
-/* The node's name as it calls itself, or else `name`. */
-const char *iwi_host_name(const iw_recording *recording, const char *name);
-
-/* Takes sentences one by one. */
-typedef void (*iwi_warning_fn)(void *arg, const char *text);
-
 #endif

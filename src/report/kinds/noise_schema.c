@@ -94,7 +94,7 @@ static const struct iwi_field report_fields[] = {
     IWI_VALUE(iw_noise_report, name),
     IWI_INLINE(iw_noise_report, facts, facts_schema),
     IWI_POINTER(iw_noise_report, spectrum, iwi_spectrum_schema),
-    IWI_VALUE(iw_noise_report, no_spectrum),
+    IWI_VALUE(iw_noise_report, no_spectrum, .may_be_null = true),
     IWI_OBJECT(iw_noise_report, picture, picture_schema),
 };
 const struct iwi_schema iwi_noise_schema = IWI_SCHEMA(iw_noise_report, report_fields);
@@ -128,9 +128,6 @@ static bool are_points_right(const iw_noise_report *report)
 
 iw_status iwi_noise_check(const iw_log *log, const char *file, const iw_noise_report *report)
 {
-    if (report->name == NULL) {
-        return iwi_fail(log, IW_ERR_FORMAT, "'%s': name: is no text", file);
-    }
     if (!are_points_right(report)) {
         return iwi_fail(log, IW_ERR_FORMAT, "'%s': picture: its points or bins cannot be", file);
     }

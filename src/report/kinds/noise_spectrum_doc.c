@@ -57,7 +57,7 @@ static bool has_quanta(const void *object)
 
 static const struct iwi_field spectrum_fields[] = {
     IWI_VALUE_AS(iw_noise_spectrum, opts.name, "name"),
-    IWI_VALUE(iw_noise_spectrum, host),
+    IWI_VALUE(iw_noise_spectrum, host, .may_be_null = true),
     IWI_ENUM(iw_noise_spectrum, probe, "probe", iwi_probe_at),
     IWI_VALUE_AS(iw_noise_spectrum, opts.cpu, "cpu", .is_there = is_one_cpu),
     IWI_VALUE_AS(iw_noise_spectrum, cpu_count, "cpus"),

@@ -23,8 +23,7 @@ enum {
     IWI_PARAGRAPH_SIZE = 1024,
     IWI_PHRASE_SIZE = 256,
     IWI_NUMBER_SIZE = 32,
-    IWI_RANGE_SIZE = 2 * IWI_NUMBER_SIZE + 4,
-    IWI_ROW_LABEL_COLUMNS = 11
+    IWI_RANGE_SIZE = 2 * IWI_NUMBER_SIZE + 4
 };
 
 /* Appends to what the paragraph holds already. */
@@ -33,10 +32,6 @@ void iwi_append(char paragraph[IWI_PARAGRAPH_SIZE], const char *format, ...) IW_
 /* Writes `text` wrapped at spaces; as an item of a list, "- " before it and its further lines indented. */
 void iwi_write_wrapped(FILE *out, const char *text);
 void iwi_write_item(FILE *out, const char *text);
-
-/* Goes on with a line of which so many columns are written; further lines are indented. Words that are wider
- * than a line are broken, which others are not: they may be paths to be copied. */
-void iwi_write_wrapped_after(FILE *out, const char *text, size_t columns, size_t indent);
 
 /* Numbers for people, in `buf`: "3.20 %"; "147.8"; "225 M" (with a space behind a number without prefix);
  * "1.234 ms", with "-" for no time. */

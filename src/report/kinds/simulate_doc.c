@@ -202,7 +202,7 @@ static const struct iwi_field simulation_fields[] = {
     IWI_ENUM(iw_simulation, sync, "sync", sync_name),
     IWI_VALUE(iw_simulation, ranks_per_node),
     IWI_VALUE(iw_simulation, recorded_cpus),
-    IWI_VALUE(iw_simulation, noise_cpus),
+    IWI_VALUE(iw_simulation, noise_cpus, .may_be_null = true),
     IWI_VALUE(iw_simulation, delays),
     IWI_POINTER(iw_simulation, net, net_schema),
     IWI_OBJECTS(iw_simulation, net_segments, net_segment_count, segment_schema),
@@ -222,8 +222,8 @@ static iw_status check(const iw_log *log, const char *name, const void *subject)
     const iw_simulation *s = subject;
     const double *ns = s->distribution.quantiles_ns;
 
-    if (s->what == NULL || s->command == NULL || s->net == NULL) {
-        return refuse(log, name, "what, command or net is null");
+    if (s->net == NULL) {
+        return refuse(log, name, "net: is null");
     }
     if (s->run.ranks == 0 || s->run.trials == 0 || s->makespan_ns.count == 0) {
         return refuse(log, name, "there are no ranks or no trials");
@@ -231,11 +231,6 @@ static iw_status check(const iw_log *log, const char *name, const void *subject)
     for (size_t i = 0; i < IW_END_QUANTILES; i++) {
         if (!(ns[i] >= 0.0) || (i > 0 && ns[i] < ns[i - 1])) {
             return refuse(log, name, "distribution.quantiles_ns: are no rising times");
-        }
-    }
-    for (size_t i = 0; i < s->noise_count; i++) {
-        if (s->noise[i].spec == NULL) {
-            return refuse(log, name, "noise: a spec is null");
         }
     }
     return s->explain != NULL ? iwi_explained_check(log, name, s->explain) : IW_OK;

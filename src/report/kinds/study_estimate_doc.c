@@ -36,11 +36,6 @@ static iw_status check(const iw_log *log, const char *name, const void *subject)
     if (estimate->found > estimate->cells) {
         return iwi_fail(log, IW_ERR_FORMAT, "'%s': found: there are more than cells", name);
     }
-    for (size_t i = 0; i < estimate->row_count; i++) {
-        if (estimate->rows[i].system == NULL || estimate->rows[i].work == NULL) {
-            return iwi_fail(log, IW_ERR_FORMAT, "'%s': rows[%zu]: it has no name", name, i);
-        }
-    }
     return IW_OK;
 }
 

@@ -20,29 +20,14 @@ static size_t columns_of(const char *text, size_t length)
     return columns;
 }
 
-/* Bytes up to the next blank; of a word that is wider than that only its beginning. */
-static size_t word_length(const char *text, size_t most_columns)
+/* Words that are wider than a line are not broken: they may be paths to be copied. */
+static void write_wrapped(FILE *out, const char *text, size_t indent)
 {
-    size_t length = 0, columns = 0;
-
-    while (text[length] != '\0' && text[length] != ' ') {
-        columns += columns_of(&text[length], 1);
-        if (columns > most_columns) {
-            break;
-        }
-        length++;
-    }
-    return length;
-}
-
-static void write_wrapped(FILE *out, const char *text, size_t columns, size_t indent,
-                          size_t most_word_columns)
-{
-    size_t column = columns;
+    size_t column = indent;
     bool is_begun = false; /* no blank before the first word of a line */
 
     while (*text != '\0') {
-        const size_t length = word_length(text, most_word_columns);
+        const size_t length = strcspn(text, " ");
         const size_t wide = columns_of(text, length);
 
         if (is_begun && column + 1 + wide > IWI_TEXT_COLUMNS) {
@@ -62,18 +47,13 @@ static void write_wrapped(FILE *out, const char *text, size_t columns, size_t in
 
 void iwi_write_wrapped(FILE *out, const char *text)
 {
-    write_wrapped(out, text, 0, 0, SIZE_MAX);
+    write_wrapped(out, text, 0);
 }
 
 void iwi_write_item(FILE *out, const char *text)
 {
     (void)fputs("- ", out);
-    write_wrapped(out, text, 2, 2, SIZE_MAX);
-}
-
-void iwi_write_wrapped_after(FILE *out, const char *text, size_t columns, size_t indent)
-{
-    write_wrapped(out, text, columns, indent, IWI_TEXT_COLUMNS - indent);
+    write_wrapped(out, text, 2);
 }
 
 /* U+2588 is a full block, U+258F one eighth. */

@@ -61,18 +61,6 @@ static const struct iwi_field verify_fields[] = {
 };
 static const struct iwi_schema verify_schema = IWI_SCHEMA(iw_verify, verify_fields);
 
-static iw_status check(const iw_log *log, const char *name, const void *subject)
-{
-    const iw_verify *verify = subject;
-
-    for (size_t i = 0; i < verify->count; i++) {
-        if (verify->mitigations[i].name == NULL || verify->mitigations[i].removes == NULL) {
-            return iwi_fail(log, IW_ERR_FORMAT, "'%s': mitigations[%zu] has no name", name, i);
-        }
-    }
-    return IW_OK;
-}
-
 /* ---- the verdict ---- */
 
 static size_t configured_count(const iw_verify *verify)
@@ -267,7 +255,6 @@ const struct iwi_kind iwi_verify_kind = {
     .schema_id = "idlewave.verify/2",
     .schema = &verify_schema,
     .write_doc = write_doc,
-    .check = check,
 };
 
 iw_doc iw_verify_doc(const iw_verify *verify)

@@ -251,7 +251,7 @@ static void what_is_no_launch_is_refused(void **state)
     } faults[] = {
         {"net-measured/3", "net-measured/1", "'launch 1' was written by another version"},
         {"\"bytes\": 1,", "\"bytes\": 0,", "point 1 of level 'node' has no size above"},
-        {"\"alpha\",", "       ,", "'launch 1' is no JSON"},
+        {"\"alpha\",", "       ,", "'launch 1:"},
         {"2\n      ],", "3\n      ],", "level 'network' is of no pair of ranks"},
     };
 

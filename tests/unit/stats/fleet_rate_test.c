@@ -31,7 +31,7 @@ static int alarmed(struct iwt_fleet wanted, double false_alarms)
         for (size_t k = 0; k < fleet->finding_count; k++) {
             const iw_fleet_finding *f = &fleet->findings[k];
 
-            print_message("  seed %llu n%zu %s/%s %s cpu %d: %g, median %g, limit %g\n",
+            print_message("  seed %llu %s %s/%s %s cpu %d: %g, median %g, limit %g\n",
                           (unsigned long long)wanted.seed, f->node, iw_class_name(f->source.kind),
                           f->source.name, iw_fleet_metric_name(f->metric), f->has_cpu ? (int)f->cpu : -1,
                           f->value, f->median, f->limit);

@@ -79,7 +79,7 @@ static iw_fleet *fleet_with(iw_recording *odd_one, size_t nodes)
 {
     iw_fleet *fleet = NULL;
 
-    assert_ok(iw_fleet_new(NULL, &fleet));
+    assert_ok(iw_fleet_new(NULL, "some/folder", &fleet));
     for (size_t node = 0; node < nodes; node++) {
         add(fleet, node, node == 17 ? odd_one : good_node(node));
     }
@@ -97,8 +97,9 @@ static const iw_fleet_finding *only_finding(const iw_fleet *fleet)
 {
     assert_int_equal(fleet->finding_count, 1);
     assert_int_equal(fleet->outlier_count, 1);
-    assert_int_equal(fleet->findings[0].node, 17);
-    assert_int_equal(fleet->nodes[17].finding_count, 1);
+    assert_string_equal(fleet->findings[0].node, "n17");
+    assert_string_equal(fleet->nodes[0].name, "n17"); /* what stands out comes first */
+    assert_int_equal(fleet->nodes[0].finding_count, 1);
     return &fleet->findings[0];
 }
 
@@ -112,8 +113,12 @@ static void nodes_that_are_alike_do_not_stand_out(void **state)
     assert_int_equal(fleet->difference_count, 0);
     assert_int_equal(fleet->group_count, 0);
     assert_int_equal(fleet->node_count, NODES);
-    assert_string_equal(fleet->nodes[3].name, "n03");
-    assert_int_equal(fleet->nodes[3].cpu_count, CPUS);
+    for (size_t i = 0; i < NODES; i++) {
+        assert_int_equal(fleet->nodes[i].cpu_count, CPUS);
+        assert_string_equal(fleet->nodes[i].largest, "");
+        assert_true(i == 0 ||
+                    fleet->nodes[i].value[IW_FLEET_SHARE] <= fleet->nodes[i - 1].value[IW_FLEET_SHARE]);
+    }
     assert_int_equal(fleet->source_count, 2);
     assert_string_equal(fleet->sources[0].source.name, "tick"); /* the larger one first */
     assert_string_equal(fleet->sources[1].source.name, "kworker/*:*");
@@ -199,7 +204,7 @@ static void bursts_and_single_events_do_not_count(void **state)
         iwt_detour(odd, 0, 4000001000 + i * 1000000, 300000, job);
     }
     iwt_detour(other, 1, 7000001000, 200000000, iwt_source(other, IW_CLASS_HARDWARE, "stall"));
-    assert_ok(iw_fleet_new(NULL, &fleet));
+    assert_ok(iw_fleet_new(NULL, "some/folder", &fleet));
     for (size_t node = 0; node < NODES; node++) {
         add(fleet, node, node == 17 ? odd : (node == 18 ? other : good_node(node)));
     }
@@ -217,7 +222,7 @@ static void places_count_where_a_source_has_its_place(void **state)
     for (int is_placed = 0; is_placed < 2; is_placed++) {
         iw_fleet *fleet = NULL;
 
-        assert_ok(iw_fleet_new(NULL, &fleet));
+        assert_ok(iw_fleet_new(NULL, "some/folder", &fleet));
         for (size_t node = 0; node < NODES; node++) {
             iw_recording *recording = good_node(node);
 
@@ -227,6 +232,7 @@ static void places_count_where_a_source_has_its_place(void **state)
         judge(fleet);
         if (is_placed) {
             assert_string_equal(only_finding(fleet)->source.name, "eno1");
+            assert_string_equal(fleet->nodes[0].largest, "thread/eno1");
             assert_true(fleet->findings[0].has_cpu);
             assert_int_equal(fleet->findings[0].cpu, 1);
         } else {
@@ -253,13 +259,14 @@ static void less_noise_is_a_difference_and_no_finding(void **state)
     assert_int_equal(fleet->differences[0].kind, IW_FLEET_QUIETER);
     assert_int_equal(fleet->differences[1].kind, IW_FLEET_MISSING);
     assert_string_equal(fleet->differences[1].source.name, "tick");
-    assert_int_equal(fleet->differences[1].node, 17);
+    assert_string_equal(fleet->differences[1].node, "n17");
     assert_int_equal(fleet->group_count, 2); /* kernels */
     assert_string_equal(fleet->groups[0].fact, "kernel");
     assert_string_equal(fleet->groups[0].value, "6.1");
     assert_int_equal(fleet->groups[0].node_count, NODES - 1);
     assert_string_equal(fleet->groups[1].value, "6.6");
-    assert_int_equal(fleet->groups[1].first_nodes[0], 17);
+    assert_int_equal(fleet->groups[1].first_count, 1);
+    assert_string_equal(fleet->groups[1].first[0], "n17");
     iw_fleet_free(fleet);
 }
 
@@ -296,7 +303,7 @@ static void options_out_of_range_are_refused(void **state)
     iw_fleet *fleet = NULL;
 
     (void)state;
-    assert_ok(iw_fleet_new(NULL, &fleet));
+    assert_ok(iw_fleet_new(NULL, "some/folder", &fleet));
     assert_status(iw_fleet_judge(NULL, fleet, &opts), IW_ERR_RANGE);
     add(fleet, 0, good_node(0));
     opts.false_alarms = 0.0;
