@@ -12,13 +12,11 @@
 
 /* In the order of enum output_format. */
 static const char *const without_csv[] = {"text", "json", NULL};
-static const char *const with_csv[] = {"text", "json", "csv", NULL};
 static const char *const all_formats[] = {"text", "json", "csv", "html", NULL};
 
 #define ROW(...) OPT_ROW(struct shown_opts, __VA_ARGS__)
 const struct opt shown_rows[] = {
     ROW("format", OPT_CHOICE, format, "", "output format (default text)", .choices = without_csv),
-    ROW("format", OPT_CHOICE, format, "", "output format (default text)", .choices = with_csv),
     ROW("format", OPT_CHOICE, format, "",
         "text for people, html for a page, json or csv for programs (default text)", .choices = all_formats),
     ROW("plot", OPT_STRING, plot, "FILE",

@@ -16,26 +16,21 @@ struct shown_opts {
     const char *plot; /* NULL: no picture */
 };
 
-/* Parts of one table, whose targets are in a struct shown_opts: --format text|json; --format text|json|csv.
- */
+/* Parts of one table, whose targets are in a struct shown_opts: --format text|json. */
 extern const struct opt shown_rows[];
 #define SHOWN_JSON_GROUP(title, offset)     \
     {                                       \
         title, shown_rows, 1, offset, false \
     }
-#define SHOWN_CSV_GROUP(title, offset)          \
-    {                                           \
-        title, shown_rows + 1, 1, offset, false \
-    }
 
 /* For what shown_write() shows: --format text|json|csv|html, and --plot where there is a figure. */
 #define SHOWN_PAGE_GROUP(title, offset)         \
     {                                           \
-        title, shown_rows + 2, 1, offset, false \
+        title, shown_rows + 1, 1, offset, false \
     }
 #define SHOWN_GROUP(title, offset)              \
     {                                           \
-        title, shown_rows + 2, 2, offset, false \
+        title, shown_rows + 1, 2, offset, false \
     }
 
 /* Shows a result on standard output, and draws it if that is asked for; returns an exit code. A picture that

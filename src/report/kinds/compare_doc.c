@@ -135,13 +135,9 @@ static bool is_drawable(const iw_compare_side *side)
 static iw_status check_side(const iw_log *log, const char *name, const char *letter,
                             const iw_compare_side *side)
 {
-    if (side->name == NULL) {
-        return iwi_fail(log, IW_ERR_FORMAT, "'%s': %s.name: is no text", name, letter);
-    }
-    if (!is_drawable(side)) {
-        return iwi_fail(log, IW_ERR_FORMAT, "'%s': %s.points: are no distribution", name, letter);
-    }
-    return IW_OK;
+    return is_drawable(side)
+               ? IW_OK
+               : iwi_fail(log, IW_ERR_FORMAT, "'%s': %s.points: are no distribution", name, letter);
 }
 
 static iw_status check(const iw_log *log, const char *name, const void *subject)
@@ -152,11 +148,6 @@ static iw_status check(const iw_log *log, const char *name, const void *subject)
     IW_TRY(check_side(log, name, "b", &c->b));
     if (c->opts.metric == IW_COMPARE_MEDIAN || c->opts.metric == IW_COMPARE_LONGEST) {
         return iwi_fail(log, IW_ERR_FORMAT, "'%s': metric: comparisons do not judge by that", name);
-    }
-    for (size_t i = 0; i < c->origin_count; i++) {
-        if (c->origins[i].name == NULL || c->origins[i].a == NULL || c->origins[i].b == NULL) {
-            return iwi_fail(log, IW_ERR_FORMAT, "'%s': origins[%zu]: is incomplete", name, i);
-        }
     }
     return IW_OK;
 }

@@ -112,14 +112,21 @@ static const struct iwi_field unreadable_fields[] = {
 };
 static const struct iwi_schema unreadable_schema = IWI_SCHEMA(iw_fleet_unreadable, unreadable_fields);
 
-static bool is_judged(const void *object)
+static bool is_judged(const iw_fleet *fleet)
 {
-    return ((const iw_fleet *)object)->node_count >= IW_FLEET_LEAST_NODES;
+    return fleet->node_count >= IW_FLEET_LEAST_NODES;
+}
+
+static const char *outcome(const void *object)
+{
+    const iw_fleet *fleet = object;
+
+    return !is_judged(fleet) ? "too few nodes" : fleet->outlier_count > 0 ? "outliers" : "none";
 }
 
 static const struct iwi_field fleet_fields[] = {
     IWI_VALUE(iw_fleet, name),
-    IWI_BOOL_OF("is_judged", is_judged),
+    IWI_TEXT_OF("outcome", outcome),
     IWI_VALUE_AS(iw_fleet, outlier_count, "nodes_outstanding"),
     IWI_VALUE_AS(iw_fleet, opts.false_alarms, "false_alarms"),
     IWI_VALUE_AS(iw_fleet, opts.matters, "matters"),

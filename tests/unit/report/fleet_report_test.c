@@ -130,7 +130,7 @@ static void json_has_all_of_it(void **state)
     assert_non_null(object);
     assert_string_equal(json_string_value(json_object_get(object, "schema")), "idlewave.fleet/2");
     assert_int_equal(strncmp(json_string_value(json_object_get(object, "verdict")), "1 of 20 nodes", 13), 0);
-    assert_true(json_is_true(json_object_get(object, "is_judged")));
+    assert_string_equal(json_string_value(json_object_get(object, "outcome")), "outliers");
     assert_int_equal(json_integer_value(json_object_get(object, "nodes_outstanding")), 1);
     assert_int_equal(json_array_size(json_object_get(object, "nodes")), 20);
     assert_int_equal(json_array_size(json_object_get(object, "sources")), 2);
