@@ -5,6 +5,8 @@
 #ifndef IW_NET_H
 #define IW_NET_H
 
+#include <stdbool.h>
+
 #include <idlewave/time.h>
 
 #ifdef __cplusplus
@@ -44,7 +46,24 @@ typedef struct iw_net_inner {
     char name[16];
     uint32_t ranks; /* of a group; a multiple of that of the level inside it, and larger */
     iw_net_costs costs;
+    double taper; /* what leads out of a group has 1/taper of the bandwidth below it; 0: as 1 */
 } iw_net_inner;
+
+/** How ranks of a node share its NICs (docs/explanation/semantics.md, rule 12). */
+typedef enum iw_nic_sharing {
+    IW_NIC_MAX_RATE, /* each gets the same part all the time: a larger G */
+    IW_NIC_QUEUES    /* messages wait for each other, in the order of time: the event engine alone */
+} iw_nic_sharing;
+
+/** The NICs of a node, which carry all messages that leave it. */
+typedef struct iw_net_nics {
+    uint32_t count;      /* of each node; 0: there are no limits */
+    uint32_t node_level; /* which of the inner levels is the node */
+    uint32_t active;     /* ranks of a node that send at once; 0: all. Of IW_NIC_MAX_RATE */
+    bool has_rails;      /* rank i of a node has NIC i mod count; else each message is spread over all */
+    iw_nic_sharing sharing;
+    iw_fs_per_byte G; /* of one NIC */
+} iw_net_nics;
 
 /** Which ranks are neighbours in the groups of the levels (docs/explanation/semantics.md, rule 11). */
 typedef enum iw_placement {
@@ -64,6 +83,7 @@ typedef struct iw_net {
     uint32_t inner_count;                 /* 0: all pairs of ranks cost the same */
     iw_net_inner inner[IW_NET_INNER_MAX]; /* from inside out */
     iw_placement placement;
+    iw_net_nics nics;
 } iw_net;
 
 /** Table III of the 2010 paper: chic, altix, cnl, zeptoos, xt4. NULL for an unknown name. */
@@ -81,9 +101,14 @@ IW_API IW_NODISCARD iw_status iw_net_load(const iw_log *log, const char *path, i
 IW_API IW_NODISCARD iw_status iw_net_load_level(const iw_log *log, const char *path, const char *level,
                                                 iw_net *net_p);
 
-/** A network `factor` times faster: L, g and G are divided by it, o and O stay. Where segments meet, L and g
- * are raised as far as it takes that no larger message takes less time than a smaller one. */
+/** A network `factor` times faster: L, g and G, also of NICs, are divided by it, o and O stay. Where segments
+ * meet, L and g are raised as far as it takes that no larger message takes less time than a smaller one. */
 IW_API IW_NODISCARD iw_status iw_net_scale(const iw_log *log, iw_net *net, double factor);
+
+/** The network as a simulation prices it: NICs and tapers made part of G (docs/explanation/semantics.md, rule
+ * 12), and gone; NICs with queues stay. Doing it again changes nothing. iw_simulate() does it. IW_ERR_RANGE
+ * as iw_net_check(). `net` and `effective_p` may be one. */
+IW_API IW_NODISCARD iw_status iw_net_share(const iw_log *log, const iw_net *net, iw_net *effective_p);
 
 /** Refuses negative or absurd parameters, and segments out of order or at whose begin a message takes less
  * time (o_s + L + o_r, or g) than one that is a byte smaller. */

@@ -50,6 +50,9 @@ IW_API IW_NODISCARD iw_status iw_parse_share(const iw_log *log, const char *text
 /** "0.00125us", "1.25ns", "580ps" (per byte) to femtoseconds per byte. */
 IW_API IW_NODISCARD iw_status iw_parse_per_byte(const iw_log *log, const char *text, iw_fs_per_byte *fs_p);
 
+/** "25GB/s", "200Gbit/s" to femtoseconds per byte, rounded to nearest. */
+IW_API IW_NODISCARD iw_status iw_parse_bandwidth(const iw_log *log, const char *text, iw_fs_per_byte *fs_p);
+
 /** Writes a time for people, four significant digits: "1.234 ms"; returns `buf`. 24 bytes are enough. */
 IW_API char *iw_format_time(iw_time ps, char *buf, size_t size);
 

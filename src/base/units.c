@@ -66,10 +66,16 @@ static const struct unit rate_units[] = {
     {"mHz", 1000 * IW_PS_PER_S}, {"Hz", IW_PS_PER_S},        {"kHz", IW_PS_PER_MS},     {"MHz", IW_PS_PER_US},
     {"/s", IW_PS_PER_S},         {"/min", 60 * IW_PS_PER_S}, {"/h", 3600 * IW_PS_PER_S}};
 
+/* Femtoseconds per byte; a bandwidth of x such units takes scale / x. */
+static const struct unit bandwidth_units[] = {
+    {"MB/s", 1000000000}, {"GB/s", 1000000}, {"TB/s", 1000}, {"Gbit/s", 8000000}, {"Gb/s", 8000000}};
+
 static const struct quantity time_quantity = {"time", "220us, 13.5ms or 2s", UNITS(time_units)};
 static const struct quantity per_byte_quantity = {"time per byte", "1.25ns or 580ps", UNITS(per_byte_units)};
 static const struct quantity count_quantity = {"count", "8, 64KiB, 1Mi, 100k or 2^20", UNITS(count_units)};
 static const struct quantity rate_quantity = {"rate", "10Hz, 0.375Hz or 1kHz", UNITS(rate_units)};
+static const struct quantity bandwidth_quantity = {"bandwidth", "25GB/s or 200Gbit/s",
+                                                   UNITS(bandwidth_units)};
 static const struct quantity share_quantity = {"share", "0.5% or 0.005", NULL, 0};
 
 static bool is_digit(char c)
@@ -259,25 +265,39 @@ iw_status iw_parse_per_byte(const iw_log *log, const char *text, iw_fs_per_byte 
     return read_scaled(log, &per_byte_quantity, text, 1000 * IW_PS_PER_MS, "1000us", fs_p);
 }
 
-iw_status iw_parse_rate(const iw_log *log, const char *text, iw_time *period_ps_p)
+/* Reads how many times a unit happens, and gives what one takes: scale / number, to the nearest whole. */
+static iw_status read_inverse(const iw_log *log, const struct quantity *quantity, const char *text,
+                              int64_t largest, const char *limits_text, int64_t *value_p)
 {
     struct decimal number;
     uint64_t scale = 1;
-    wide period;
+    wide value;
 
-    IW_TRY(read_decimal(log, &rate_quantity, text, &number));
-    IW_TRY(read_unit(log, &rate_quantity, text, &number, &scale));
+    IW_TRY(read_decimal(log, quantity, text, &number));
+    IW_TRY(read_unit(log, quantity, text, &number, &scale));
     if (number.mantissa == 0) {
-        return iwi_fail(log, IW_ERR_RANGE, "'%s': a rate must be above zero: write %s", text,
-                        rate_quantity.examples);
+        return iwi_fail(log, IW_ERR_RANGE, "'%s': a %s must be above zero: write %s", text, quantity->noun,
+                        quantity->examples);
     }
-    period = divide_to_nearest((wide)scale * power_of_ten(number.decimals), number.mantissa);
-    if (period == 0 || period > (wide)IW_TIME_INPUT_MAX) {
-        return iwi_fail(log, IW_ERR_RANGE, "'%s' is too %s: the period of a rate is between 1ps and 240h",
-                        text, period == 0 ? "fast" : "slow");
+    value = divide_to_nearest((wide)scale * power_of_ten(number.decimals), number.mantissa);
+    if (value == 0 || value > (wide)largest) {
+        return iwi_fail(log, IW_ERR_RANGE, "'%s' is too %s: %s", text, value == 0 ? "fast" : "slow",
+                        limits_text);
     }
-    *period_ps_p = (iw_time)period;
+    *value_p = (int64_t)value;
     return IW_OK;
+}
+
+iw_status iw_parse_rate(const iw_log *log, const char *text, iw_time *period_ps_p)
+{
+    return read_inverse(log, &rate_quantity, text, IW_TIME_INPUT_MAX,
+                        "the period of a rate is between 1ps and 240h", period_ps_p);
+}
+
+iw_status iw_parse_bandwidth(const iw_log *log, const char *text, iw_fs_per_byte *fs_p)
+{
+    return read_inverse(log, &bandwidth_quantity, text, 1000 * IW_PS_PER_US,
+                        "a bandwidth is between 1MB/s and 1000TB/s", fs_p);
 }
 
 /* "2^20": the base has been read. */

@@ -8,10 +8,10 @@
 
 #include "base/base.h"
 #include "net/cost.h"
+#include "net/net_share.h"
 
 /* Beyond these a value is a slip of the unit, and sums of it could leave iw_time. */
 #define MAX_TIME_PS (INT64_C(3600) * IW_PS_PER_S)
-#define MAX_FS_PER_BYTE INT64_C(1000000000) /* 1 us per byte */
 #define MAX_FROM_BYTES (UINT64_C(1) << 40)
 
 /* Table III gives microseconds. S = 65 kiB, O = 0 throughout. */
@@ -63,8 +63,8 @@ static iw_status check_parameters(const iw_log *log, const iw_net *net, const iw
     IW_TRY(check_value(log, net, "o_s", segment->o_send_ps, MAX_TIME_PS, long_time));
     IW_TRY(check_value(log, net, "o_r", segment->o_recv_ps, MAX_TIME_PS, long_time));
     IW_TRY(check_value(log, net, "g", segment->g_ps, MAX_TIME_PS, long_time));
-    IW_TRY(check_value(log, net, "G", segment->G, MAX_FS_PER_BYTE, long_byte));
-    return check_value(log, net, "O", segment->O, MAX_FS_PER_BYTE, long_byte);
+    IW_TRY(check_value(log, net, "G", segment->G, IWI_NET_MAX_FS_PER_BYTE, long_byte));
+    return check_value(log, net, "O", segment->O, IWI_NET_MAX_FS_PER_BYTE, long_byte);
 }
 
 /* From sending to having received, with nothing in the way. */
@@ -160,7 +160,9 @@ iw_status iw_net_check(const iw_log *log, const iw_net *net)
     for (uint32_t i = 0; i < net->inner_count; i++) {
         IW_TRY(check_inner(log, net, i));
     }
-    return IW_OK;
+    IW_TRY(check_value(log, net, "G of its NICs", net->nics.G, IWI_NET_MAX_FS_PER_BYTE,
+                       "more than 1 us per byte"));
+    return iwi_net_check_sharing(log, net);
 }
 
 /* Values above every limit stay so, without leaving int64_t. */
@@ -169,16 +171,17 @@ static int64_t divided(int64_t value, double factor)
     return llround(fmin((double)value / factor, 1e18));
 }
 
-/* What was larger by L alone may be smaller when L shrinks and o does not. */
-static void keep_rising(iw_net_costs *costs, uint32_t index)
+void iwi_net_keep_rising(iw_net_costs *costs)
 {
-    iw_net_segment *segment = &costs->segments[index];
-    const uint64_t from = segment->from_bytes;
-    const iw_time time_short = whole(costs, from - 1) - whole(costs, from);
-    const iw_time gap_short = iwi_cost_by(costs, from - 1).gap - iwi_cost_by(costs, from).gap;
+    for (uint32_t i = 0; i < costs->segment_count; i++) {
+        iw_net_segment *segment = &costs->segments[i];
+        const uint64_t from = segment->from_bytes;
+        const iw_time time_short = whole(costs, from - 1) - whole(costs, from);
+        const iw_time gap_short = iwi_cost_by(costs, from - 1).gap - iwi_cost_by(costs, from).gap;
 
-    segment->L_ps += time_short > 0 ? time_short : 0;
-    segment->g_ps += gap_short > 0 ? gap_short : 0;
+        segment->L_ps += time_short > 0 ? time_short : 0;
+        segment->g_ps += gap_short > 0 ? gap_short : 0;
+    }
 }
 
 static iw_status scale_costs(const iw_log *log, const iw_net *net, iw_net_costs *costs, double factor)
@@ -194,9 +197,7 @@ static iw_status scale_costs(const iw_log *log, const iw_net *net, iw_net_costs 
     for (uint32_t i = 0; i < costs->segment_count; i++) {
         IW_TRY(check_parameters(log, net, &costs->segments[i])); /* before sums are made of them */
     }
-    for (uint32_t i = 0; i < costs->segment_count; i++) {
-        keep_rising(costs, i);
-    }
+    iwi_net_keep_rising(costs); /* what was larger by L alone may be smaller when L shrinks and o does not */
     return IW_OK;
 }
 
@@ -213,6 +214,7 @@ iw_status iw_net_scale(const iw_log *log, iw_net *net, double factor)
     for (uint32_t i = 0; i < net->inner_count; i++) {
         IW_TRY(scale_costs(log, net, &scaled.inner[i].costs, factor));
     }
+    scaled.nics.G = divided(net->nics.G, factor);
     IW_TRY(iw_net_check(log, &scaled));
     *net = scaled;
     return IW_OK;

@@ -299,9 +299,11 @@ iw_status iw_simulate(const iw_log *log, const iw_program *program, const iw_net
                       const iw_sim_opts *opts, iw_sim_result **result_p)
 {
     iw_sim_opts known = IW_SIM_OPTS_INIT;
+    iw_net effective;
 
     IW_TRY(IWI_READ_OPTS(log, "IW_SIM_OPTS_INIT", opts, &known));
-    return simulate(log, program, net, noise, &known, result_p);
+    IW_TRY(iw_net_share(log, net, &effective));
+    return simulate(log, program, &effective, noise, &known, result_p);
 }
 
 void iw_sim_result_free(iw_sim_result *result)

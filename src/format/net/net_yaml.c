@@ -35,7 +35,9 @@ const struct iwi_yaml_key iwi_net_keys[IWI_NET_KEYS] = {
     [IWI_NET_KEY_SEGMENTS] = {"segments", NULL},
     [IWI_NET_KEY_LEVELS] = {"levels", NULL},
     [IWI_NET_KEY_PLACEMENT] = {"placement", NULL},
+    [IWI_NET_KEY_NICS] = {"nics", NULL},
     [IWI_NET_KEY_RANKS] = {"ranks", NULL},
+    [IWI_NET_KEY_TAPER] = {"taper", NULL},
     [IWI_NET_KEY_HALF] = {"L_half_round_trip", NULL},
     [IWI_NET_KEY_S_INSIDE] = {"S_receiver_in_mpi", NULL},
     [IWI_NET_KEY_S_INSIDE_AT_LEAST] = {"S_receiver_in_mpi_at_least", NULL},
@@ -239,7 +241,7 @@ iw_status iwi_net_read_entries(struct iwi_yaml *yaml, const yaml_node_t *node,
 
 static iw_status check_no_levels(const struct iwi_yaml *yaml, const struct iwi_yaml_entry *entries)
 {
-    for (size_t key = IWI_NET_KEY_PLACEMENT; key <= IWI_NET_KEY_RANKS; key++) {
+    for (size_t key = IWI_NET_KEY_PLACEMENT; key <= IWI_NET_KEY_TAPER; key++) {
         if (entries[key].value != NULL) {
             return iwi_yaml_fail(yaml, entries[key].line, IW_ERR_FORMAT,
                                  "key '%s' belongs to a network with levels", iwi_net_keys[key].name);

@@ -23,9 +23,11 @@ enum iwi_net_key {
     IWI_NET_KEY_ORIGIN,
     IWI_NET_KEY_SEGMENTS,
     IWI_NET_KEY_LEVELS,
-    IWI_NET_KEY_PLACEMENT, /* beside levels */
-    IWI_NET_KEY_RANKS,     /* of a level */
-    IWI_NET_KEY_HALF,      /* what follows is for people */
+    IWI_NET_KEY_PLACEMENT, /* beside levels, as the next */
+    IWI_NET_KEY_NICS,
+    IWI_NET_KEY_RANKS, /* of a level, as the next */
+    IWI_NET_KEY_TAPER,
+    IWI_NET_KEY_HALF, /* what follows is for people */
     IWI_NET_KEY_S_INSIDE,
     IWI_NET_KEY_S_INSIDE_AT_LEAST,
     IWI_NET_KEY_MEASURED,
@@ -47,5 +49,12 @@ IW_NODISCARD iw_status iwi_net_check_at(const struct iwi_yaml *yaml, size_t line
 /* A file that has levels; `level` is the wanted one, or NULL for all of them. */
 IW_NODISCARD iw_status iwi_net_read_levels(struct iwi_yaml *yaml, const struct iwi_yaml_entry *entries,
                                            const char *level, iw_net *net);
+
+/* The NICs of a network whose levels have been read: a mapping. It is checked with the network. */
+IW_NODISCARD iw_status iwi_net_read_nics(struct iwi_yaml *yaml, const yaml_node_t *node, iw_net *net);
+
+/* How much narrower than what is below them the links out of a group are. */
+IW_NODISCARD iw_status iwi_net_read_taper(const struct iwi_yaml *yaml, const yaml_node_t *node,
+                                          double *taper_p);
 
 #endif

@@ -13,6 +13,7 @@ struct levels {
     size_t count;
     iw_net nets[LEVELS_MAX]; /* from inside out */
     uint32_t ranks[LEVELS_MAX];
+    double tapers[LEVELS_MAX]; /* 0: none */
 };
 
 static iw_status read_ranks(const struct iwi_yaml *yaml, const struct iwi_yaml_entry *entry,
@@ -45,6 +46,10 @@ static iw_status read_level(struct iwi_yaml *yaml, const yaml_node_t *node, stru
         return iwi_yaml_fail(yaml, iwi_yaml_line(node), IW_ERR_FORMAT,
                              "a level needs the key 'name' and has no levels of its own");
     }
+    if (entries[IWI_NET_KEY_NICS].value != NULL) {
+        return iwi_yaml_fail(yaml, entries[IWI_NET_KEY_NICS].line, IW_ERR_FORMAT,
+                             "key 'nics' belongs beside the levels: its key 'node' names one");
+    }
     IW_TRY(iwi_net_read_entries(yaml, node, entries, net));
     for (size_t i = 0; i < levels->count; i++) {
         if (strcmp(levels->nets[i].name, net->name) == 0) {
@@ -54,6 +59,9 @@ static iw_status read_level(struct iwi_yaml *yaml, const yaml_node_t *node, stru
     }
     if (entries[IWI_NET_KEY_RANKS].value != NULL) {
         IW_TRY(read_ranks(yaml, &entries[IWI_NET_KEY_RANKS], &levels->ranks[levels->count]));
+    }
+    if (entries[IWI_NET_KEY_TAPER].value != NULL) {
+        IW_TRY(iwi_net_read_taper(yaml, entries[IWI_NET_KEY_TAPER].value, &levels->tapers[levels->count]));
     }
     levels->count++;
     return IW_OK;
@@ -92,6 +100,11 @@ static iw_status join_levels(const struct iwi_yaml *yaml, size_t line, const str
     const iw_net whole = *net; /* name and placement */
     size_t sized = 0;
 
+    if (levels->tapers[last] > 0.0) {
+        return iwi_yaml_fail(yaml, line, IW_ERR_FORMAT,
+                             "level '%s' is the last, which nothing leads out of: leave its taper out",
+                             levels->nets[last].name);
+    }
     while (sized < last && levels->ranks[sized] > 0) {
         sized++;
     }
@@ -109,17 +122,20 @@ static iw_status join_levels(const struct iwi_yaml *yaml, size_t line, const str
     net->placement = whole.placement;
     net->inner_count = (uint32_t)last;
     for (size_t i = 0; i < last; i++) {
-        net->inner[i] = (iw_net_inner){.ranks = levels->ranks[i], .costs = levels->nets[i].costs};
+        net->inner[i] = (iw_net_inner){
+            .ranks = levels->ranks[i], .costs = levels->nets[i].costs, .taper = levels->tapers[i]};
         snprintf(net->inner[i].name, sizeof net->inner[i].name, "%.15s", levels->nets[i].name);
     }
     return iwi_net_check_at(yaml, line, net);
 }
 
-static iw_status choose_level(const struct iwi_yaml *yaml, size_t line, const struct levels *levels,
-                              const char *wanted, iw_net *net)
+/* `nics`: or NULL. One level alone has none: they are between levels. */
+static iw_status choose_level(struct iwi_yaml *yaml, size_t line, const struct levels *levels,
+                              const yaml_node_t *nics, const char *wanted, iw_net *net)
 {
     if (wanted == NULL) {
-        return join_levels(yaml, line, levels, net);
+        IW_TRY(join_levels(yaml, line, levels, net));
+        return nics == NULL ? IW_OK : iwi_net_read_nics(yaml, nics, net);
     }
     for (size_t i = 0; i < levels->count; i++) {
         if (strcmp(levels->nets[i].name, wanted) == 0) {
@@ -135,7 +151,8 @@ static iw_status check_no_parameters(const struct iwi_yaml *yaml, const struct i
 {
     for (size_t key = 0; key < IWI_NET_KEYS; key++) {
         if (entries[key].value != NULL && key != IWI_NET_KEY_NAME && key != IWI_NET_KEY_FORMAT &&
-            key != IWI_NET_KEY_ORIGIN && key != IWI_NET_KEY_LEVELS && key != IWI_NET_KEY_PLACEMENT) {
+            key != IWI_NET_KEY_ORIGIN && key != IWI_NET_KEY_LEVELS && key != IWI_NET_KEY_PLACEMENT &&
+            key != IWI_NET_KEY_NICS) {
             return iwi_yaml_fail(yaml, entries[key].line, IW_ERR_FORMAT,
                                  "key '%s' belongs into one of the levels", iwi_net_keys[key].name);
         }
@@ -181,5 +198,5 @@ iw_status iwi_net_read_levels(struct iwi_yaml *yaml, const struct iwi_yaml_entry
     for (size_t i = 0; i < count; i++) {
         IW_TRY(read_level(yaml, iwi_yaml_item(yaml, list, i), &levels));
     }
-    return choose_level(yaml, line, &levels, level, net);
+    return choose_level(yaml, line, &levels, entries[IWI_NET_KEY_NICS].value, level, net);
 }

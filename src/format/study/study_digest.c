@@ -59,7 +59,28 @@ static void add_costs(struct iwi_digest *digest, const iw_net_costs *costs)
     add(digest, "O", (uint64_t)costs->O);
 }
 
-/* Levels come last, so that networks without them keep their digests. */
+/* What was added last: networks without it keep their digests. */
+static void add_sharing(struct iwi_digest *digest, const iw_net *net)
+{
+    const iw_net_nics *nics = &net->nics;
+
+    for (uint32_t i = 0; i < net->inner_count; i++) {
+        if (net->inner[i].taper > 1.0) {
+            add(digest, "tapered", i);
+            iwi_digest_add(digest, &net->inner[i].taper, sizeof net->inner[i].taper);
+        }
+    }
+    if (nics->count > 0) {
+        add(digest, "nics", nics->count);
+        add(digest, "node", nics->node_level);
+        add(digest, "active", nics->active);
+        add(digest, "rails", nics->has_rails);
+        add(digest, "sharing", nics->sharing);
+        add(digest, "G", (uint64_t)nics->G);
+    }
+}
+
+/* Levels come late, so that networks without them keep their digests. */
 static void add_net(struct iwi_digest *digest, const iw_net *net)
 {
     add_costs(digest, &net->costs);
@@ -73,6 +94,7 @@ static void add_net(struct iwi_digest *digest, const iw_net *net)
     if (net->placement != IW_PLACEMENT_BLOCK) {
         add(digest, "placement", net->placement);
     }
+    add_sharing(digest, net);
 }
 
 static void add_trace(struct iwi_digest *digest, const struct iwi_detour_trace *trace)

@@ -284,9 +284,32 @@ static void times_are_shown_with_four_digits(void **state)
     }
 }
 
+static void bandwidths_are_read(void **state)
+{
+    static const struct {
+        const char *text;
+        iw_status status;
+        iw_fs_per_byte fs;
+    } cases[] = {
+        {"25GB/s", IW_OK, 40000},     {"200Gbit/s", IW_OK, 40000},  {"12.5 GB/s", IW_OK, 80000},
+        {"1MB/s", IW_OK, 1000000000}, {"3TB/s", IW_OK, 333},        {"400Gb/s", IW_OK, 20000},
+        {"0GB/s", IW_ERR_RANGE, 0},   {"0.9MB/s", IW_ERR_RANGE, 0}, {"9000TB/s", IW_ERR_RANGE, 0},
+        {"25", IW_ERR_FORMAT, 0},     {"25GHz", IW_ERR_FORMAT, 0},  {"-1GB/s", IW_ERR_RANGE, 0},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        iw_fs_per_byte fs = 0;
+
+        assert_status(iw_parse_bandwidth(NULL, cases[i].text, &fs), cases[i].status);
+        assert_int_equal(fs, cases[i].fs);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bandwidths_are_read),
         cmocka_unit_test(times_are_exact_in_every_unit),
         cmocka_unit_test(fractions_of_a_picosecond_round_to_nearest),
         cmocka_unit_test(only_zero_needs_no_unit),

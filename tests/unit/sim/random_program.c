@@ -149,12 +149,33 @@ static void add_levels(struct iwt_random *random, iw_net *net)
     }
 }
 
+/* NICs of one of the levels, and tapers of others. */
+static void add_sharing(struct iwt_random *random, iw_net *net)
+{
+    const uint32_t node = (uint32_t)iwt_below(random, net->inner_count);
+
+    for (uint32_t i = 0; i < net->inner_count; i++) {
+        net->inner[i].taper = iwt_below(random, 3) ? 0.0 : 1.0 + (double)iwt_below(random, 8) / 4;
+    }
+    if (iwt_below(random, 3)) {
+        net->inner[node].taper = 0.0;
+        net->nics = (iw_net_nics){.count = 1 + (uint32_t)iwt_below(random, 4),
+                                  .node_level = node,
+                                  .active = (uint32_t)iwt_below(random, 1 + net->inner[node].ranks),
+                                  .has_rails = iwt_below(random, 2) != 0,
+                                  .G = (iw_fs_per_byte)iwt_below(random, 1000000)};
+    }
+}
+
 iw_net iwt_random_net(struct iwt_random *random)
 {
     iw_net net = iwt_random_flat_net(random);
 
     if (iwt_below(random, 2)) {
         add_levels(random, &net);
+    }
+    if (net.inner_count > 0 && iwt_below(random, 2)) {
+        add_sharing(random, &net);
     }
     return net;
 }

@@ -33,7 +33,7 @@ iw_noise *iwt_random_noise(struct iwt_random *random);
 iw_noise *iwt_random_clock_noise(struct iwt_random *random);
 
 /* Parameters of the order of the example network's, fractions of G and O included; half of them with up to
- * three levels inside, or none of them with levels. */
+ * three levels inside, which often share NICs and narrow links; or none of them with levels. */
 iw_net iwt_random_net(struct iwt_random *random);
 iw_net iwt_random_flat_net(struct iwt_random *random);
 
