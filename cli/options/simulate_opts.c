@@ -42,6 +42,9 @@ const struct opt net_rows[NET_ROW_COUNT] = {
     ROW("rendezvous", OPT_CHOICE, rendezvous, "",
         "rendezvous at no cost, or with control messages that cost o and L (default ideal)",
         .choices = rendezvous_names, .is_setting = true),
+    ROW("nic-queues", OPT_FLAG, has_nic_queues, "",
+        "messages wait for the NICs of their nodes in the order of time, instead of a static share; the "
+        "event engine does that"),
 };
 #undef ROW
 

@@ -18,6 +18,7 @@ struct net_opts {
     iw_fs_per_byte G, O;
     uint64_t S_bytes;
     int rendezvous;
+    bool has_nic_queues;
 };
 
 #define NET_OPTS_INIT          \
@@ -63,7 +64,7 @@ struct simulate_opts {
 
 /* Rows whose targets are in a struct net_opts and in a struct noise_opts. */
 extern const struct opt net_rows[], noise_rows[];
-enum { NET_ROW_COUNT = 12, NOISE_ROW_COUNT = 6, NOISE_WHICH_ROWS = 2 /* the first: noise, noise-cpus */ };
+enum { NET_ROW_COUNT = 13, NOISE_ROW_COUNT = 6, NOISE_WHICH_ROWS = 2 /* the first: noise, noise-cpus */ };
 
 extern const struct simulate_opts simulate_defaults;
 enum { SIMULATE_GROUP_COUNT = 8 };

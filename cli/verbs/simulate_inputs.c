@@ -85,6 +85,12 @@ int simulate_make_net(struct ui *ui, const struct net_opts *opts, iw_net *net)
         snprintf(text, sizeof text, " / %g", opts->scale);
         append_to_name(net, text);
     }
+    if (code == UI_DONE && opts->has_nic_queues && net->nics.count == 0) {
+        return ui_usage(ui, "--nic-queues: network '%s' has no NICs; write 'nics' into its file", net->name);
+    }
+    if (code == UI_DONE && opts->has_nic_queues) {
+        net->nics.sharing = IW_NIC_QUEUES;
+    }
     if (code == UI_DONE && override_all(net, opts)) {
         append_to_name(net, ", changed");
         code = ui_exit_of_value(ui, iw_net_check(&ui->log, net));

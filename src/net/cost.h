@@ -54,6 +54,12 @@ static inline struct iwi_cost iwi_cost_by(const iw_net_costs *costs, uint64_t by
                              .costs = costs};
 }
 
+/* Messages wait for NICs: of networks as iw_net_share() leaves them, and of others. */
+static inline bool iwi_net_has_queues(const iw_net *net)
+{
+    return net->nics.count > 0 && net->nics.sharing == IW_NIC_QUEUES;
+}
+
 /* Level inner_count is the outermost. */
 static inline struct iwi_cost iwi_cost_at(const iw_net *net, uint32_t level, uint64_t bytes)
 {

@@ -133,11 +133,6 @@ iw_status iwi_check_simulation(const iw_log *log, const iw_program *program, con
                         "idlewave, or one of its levels",
                         net->name);
     }
-    if (net->nics.count > 0) {
-        return iwi_fail(log, IW_ERR_UNSUPPORTED,
-                        "network '%s' has NICs with queues, which are not simulated yet: leave 'sharing' out",
-                        net->name);
-    }
     IW_TRY(check_message_costs(log, program, net));
     warn_of_idle_noise(log, program, noise);
     return IW_OK;

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "base/base.h"
+#include "net/cost.h"
 #include "program/trace_program.h"
 #include "sim/flow/flow_match.h"
 
@@ -161,7 +162,7 @@ static iw_status check_schedule(const iw_log *log, const struct iwi_schedule *sc
 iw_status iwi_is_monotone(const iw_log *log, const iw_program *program, const iw_net *net, iw_rules rules,
                           iw_sync sync, bool *is_monotone_p)
 {
-    bool is_monotone = rules == IW_RULES_IDLEWAVE && sync != IW_SYNC_PHASE;
+    bool is_monotone = rules == IW_RULES_IDLEWAVE && sync != IW_SYNC_PHASE && !iwi_net_has_queues(net);
 
     if (is_monotone && program->schedule != NULL) {
         IW_TRY(check_schedule(log, program->schedule, net, &is_monotone));

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/base.h"
+#include "net/cost.h"
 
 /* LogGOPSim's rules know graphs only. */
 static iw_status plan_loggopsim(const iw_log *log, const iw_program *program, iw_rendezvous rendezvous,
@@ -88,7 +89,11 @@ static iw_status plan_engine(const iw_log *log, const iw_program *program, const
         return plan_loggopsim(log, program, opts->rendezvous, plan);
     }
     if (opts->engine != IW_ENGINE_EVENT) {
-        IW_TRY(plan_flow(log, program, net, plan));
+        if (iwi_net_has_queues(net)) {
+            (void)snprintf(plan->note, sizeof plan->note, "messages wait for NICs in the order of time");
+        } else {
+            IW_TRY(plan_flow(log, program, net, plan));
+        }
         if (plan->note[0] == '\0' || plan->schedule != NULL) {
             plan->engine = IW_ENGINE_FLOW;
             return IW_OK;

@@ -183,6 +183,8 @@ static iw_status handle(struct event_run *run, const struct iwi_event *event)
     case IWI_EVENT_RELEASE: return on_release(run, event->object, event->cause);
     case IWI_EVENT_ARRIVED: return on_arrived(run, event->object);
     case IWI_EVENT_DISPATCH: return on_dispatch(run, (size_t)event->object);
+    case IWI_EVENT_NIC_OUT: return iwi_event_nic_out(run, (size_t)event->object);
+    case IWI_EVENT_NIC_IN: return iwi_event_nic_in(run, (size_t)event->object);
     }
     return IW_OK;
 }

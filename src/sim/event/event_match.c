@@ -35,15 +35,16 @@ static iw_split path_to_notice(const struct event_run *run, uint64_t send)
     iw_split path = run->paths->sent[send];
 
     if (!cost.is_rendezvous) {
-        return path_over_wire(&path, &cost);
+        return iwi_event_has_nic(run, send) ? run->paths->on_way[send] : path_over_wire(&path, &cost);
     }
     path.part_ps[IW_PART_RENDEZVOUS] += iwi_cost_notice(cost.costs, job->rendezvous);
     return path;
 }
 
-/* How sender and receiver got to know what meet() tells them. */
-static void explain_meeting(struct event_run *run, uint64_t recv, const struct event_message *message,
-                            const struct iwi_cost *cost)
+/* How sender and receiver got to know what meet() tells them. Returns the path to the start of a transfer, or
+ * to the arrival of what came without one. */
+static iw_split explain_meeting(struct event_run *run, uint64_t recv, const struct event_message *message,
+                                const struct iwi_cost *cost)
 {
     const bool is_late_receive = run->nodes[recv].posted > message->notice;
     iw_split path = path_to_notice(run, message->noticed_with);
@@ -53,29 +54,42 @@ static void explain_meeting(struct event_run *run, uint64_t recv, const struct e
         path.part_ps[IW_PART_RENDEZVOUS] += iwi_cost_handshake(cost->costs, run->job->rendezvous);
         run->paths->known[message->send] = path;
         run->paths->known[message->send].hops += is_late_receive; /* the receiver's readiness came across */
-        path = path_over_wire(&path, cost);
+        run->paths->known[recv] = path_over_wire(&path, cost);
+    } else {
+        run->paths->known[recv] = path;
     }
-    run->paths->known[recv] = path;
+    return path;
 }
 
 /* Receive and message have found each other: both sides learn the rest. */
-static iw_status meet(struct event_run *run, uint64_t recv, const struct event_message *message)
+static iw_status meet(struct event_run *run, uint64_t recv, struct event_message *message)
 {
     const uint64_t bytes = run->schedule->nodes[message->send].amount;
     const struct iwi_cost cost = iwi_event_cost(run, message->send);
     struct event_node *receive = &run->nodes[recv];
     struct event_node *send = &run->nodes[message->send];
+    iw_split path;
 
     receive->bytes = bytes;
     receive->level = iwi_level_between(&run->job->levels, message->source, run->rank_of[recv]);
+    if (message->is_under_way) {
+        message->recv = recv;
+        return IW_OK;
+    }
     if (run->paths != NULL) {
-        explain_meeting(run, recv, message, &cost);
+        path = explain_meeting(run, recv, message, &cost);
     }
     if (cost.is_rendezvous) {
         send->known =
             iwi_max(message->notice, receive->posted) + iwi_cost_handshake(cost.costs, run->job->rendezvous);
         receive->known = send->known + cost.wire;
         IW_TRY(push_arrived(run, message->send, send->known));
+        if (iwi_event_has_nic(run, message->send)) {
+            message->is_under_way = true;
+            message->recv = recv;
+            return iwi_event_to_nic(run, (size_t)(message - run->messages), send->known,
+                                    run->paths == NULL ? NULL : &path);
+        }
     } else {
         receive->known = message->arrival;
     }
@@ -95,7 +109,7 @@ static void append_unexpected(struct event_run *run, struct event_rank *rank, si
 
 iw_status iwi_event_notice(struct event_run *run, size_t message)
 {
-    const struct event_message *arriving = &run->messages[message];
+    struct event_message *arriving = &run->messages[message];
     struct event_rank *rank = &run->ranks[run->schedule->nodes[arriving->send].peer];
     uint64_t previous = IWI_NO_NODE;
 
@@ -182,10 +196,10 @@ static iw_status grow_pairs(struct event_run *run)
     return IW_OK;
 }
 
-/* A message is not noticed before an earlier one of the same pair. */
-static iw_status keep_pair_order(struct event_run *run, struct event_message *message, uint32_t destination)
+static iw_status find_pair(struct event_run *run, uint32_t source, uint32_t destination,
+                           struct event_pair **pair_p)
 {
-    const uint64_t key = (uint64_t)message->source * run->schedule->ranks + destination + 1;
+    const uint64_t key = (uint64_t)source * run->schedule->ranks + destination + 1;
     struct event_pair *pair;
 
     if (2 * (run->pair_count + 1) > run->pair_capacity) {
@@ -193,10 +207,16 @@ static iw_status keep_pair_order(struct event_run *run, struct event_message *me
     }
     pair = &run->pairs[pair_slot(run->pairs, run->pair_capacity, key)];
     if (pair->key == 0) {
-        pair->key = key;
-        pair->notice = INT64_MIN;
+        *pair = (struct event_pair){.key = key, .notice = INT64_MIN, .first = IWI_NO_MESSAGE};
         run->pair_count++;
     }
+    *pair_p = pair;
+    return IW_OK;
+}
+
+/* A message is not noticed before an earlier one of the same pair. */
+static void keep_pair_order(struct event_pair *pair, struct event_message *message)
+{
     if (message->notice < pair->notice) {
         message->notice = pair->notice;
         message->noticed_with = pair->noticed_with;
@@ -204,7 +224,41 @@ static iw_status keep_pair_order(struct event_run *run, struct event_message *me
     message->arrival = iwi_max(message->arrival, message->notice);
     pair->notice = message->notice;
     pair->noticed_with = message->noticed_with;
+}
+
+/* Those will be noticed that wait for no message under way before them. */
+static iw_status notice_in_turn(struct event_run *run, struct event_pair *pair)
+{
+    while (pair->first != IWI_NO_MESSAGE && !run->messages[pair->first].is_under_way) {
+        const size_t index = pair->first;
+        struct event_message *message = &run->messages[index];
+
+        pair->first = message->link;
+        keep_pair_order(pair, message);
+        IW_TRY(iwi_event_push(run->log, &run->queue,
+                              (struct iwi_event){.time = message->notice,
+                                                 .kind = IWI_EVENT_NOTICE,
+                                                 .rank = message->source,
+                                                 .sequence = index,
+                                                 .object = index}));
+    }
     return IW_OK;
+}
+
+static iw_status append_to_pair(struct event_run *run, size_t index, uint32_t destination)
+{
+    struct event_message *message = &run->messages[index];
+    struct event_pair *pair;
+
+    IW_TRY(find_pair(run, message->source, destination, &pair));
+    message->link = IWI_NO_MESSAGE;
+    if (pair->first == IWI_NO_MESSAGE) {
+        pair->first = index;
+    } else {
+        run->messages[pair->last].link = index;
+    }
+    pair->last = index;
+    return notice_in_turn(run, pair);
 }
 
 iw_status iwi_event_message(struct event_run *run, uint64_t send)
@@ -217,6 +271,8 @@ iw_status iwi_event_message(struct event_run *run, uint64_t send)
                                     .source = run->rank_of[send],
                                     .tag = node->tag,
                                     .arrival = sent + cost.wire,
+                                    .is_under_way = !cost.is_rendezvous && iwi_event_has_nic(run, send),
+                                    .recv = IWI_NO_NODE,
                                     .noticed_with = send};
     void *messages = run->messages;
 
@@ -224,17 +280,34 @@ iw_status iwi_event_message(struct event_run *run, uint64_t send)
         cost.is_rendezvous ? sent + iwi_cost_notice(cost.costs, run->job->rendezvous) : message.arrival;
     IW_TRY(iwi_grow(run->log, &messages, &run->message_capacity, index + 1, sizeof message));
     run->messages = messages;
-    run->message_count++;
-    if (!run->ranks[node->peer].has_wildcards) {
-        run->messages[index] = message;
-        return iwi_event_notice(run, index);
-    }
-    IW_TRY(keep_pair_order(run, &message, node->peer));
     run->messages[index] = message;
-    return iwi_event_push(run->log, &run->queue,
-                          (struct iwi_event){.time = message.notice,
-                                             .kind = IWI_EVENT_NOTICE,
-                                             .rank = message.source,
-                                             .sequence = index,
-                                             .object = index});
+    run->message_count++;
+    if (message.is_under_way) {
+        IW_TRY(iwi_event_to_nic(run, index, sent, run->paths == NULL ? NULL : &run->paths->sent[send]));
+    }
+    return run->ranks[node->peer].has_wildcards ? append_to_pair(run, index, node->peer)
+                                                : iwi_event_notice(run, index);
+}
+
+iw_status iwi_event_there(struct event_run *run, size_t index, iw_time arrival)
+{
+    struct event_message *message = &run->messages[index];
+    const uint32_t destination = run->schedule->nodes[message->send].peer;
+    struct event_pair *pair;
+
+    message->arrival = arrival;
+    message->is_under_way = false;
+    if (message->recv != IWI_NO_NODE) {
+        run->nodes[message->recv].known = arrival;
+        if (run->paths != NULL) {
+            run->paths->known[message->recv] = run->paths->on_way[message->send];
+        }
+        return push_arrived(run, message->recv, arrival);
+    }
+    message->notice = arrival;
+    if (!run->ranks[destination].has_wildcards) {
+        return IW_OK; /* its receive is not posted yet */
+    }
+    IW_TRY(find_pair(run, message->source, destination, &pair));
+    return notice_in_turn(run, pair);
 }

@@ -10,10 +10,13 @@
 
 /* At one instant messages are seen first, then operations become ready, then CPUs choose what to do next. */
 enum iwi_event_kind {
-    IWI_EVENT_NOTICE,  /* `object` is a message that a rank with wildcards can see now; rank = its source */
-    IWI_EVENT_RELEASE, /* `object` is a node that has one dependence less */
-    IWI_EVENT_ARRIVED, /* `object` is a receive whose message is there, or a send whose transfer started */
-    IWI_EVENT_DISPATCH /* `object` is a CPU that may be free */
+    IWI_EVENT_NIC_IN,   /* `object` is a message whose first byte is at the NIC of its receiver; rank = source
+                         */
+    IWI_EVENT_NOTICE,   /* `object` is a message that a rank with wildcards can see now; rank = its source */
+    IWI_EVENT_RELEASE,  /* `object` is a node that has one dependence less */
+    IWI_EVENT_ARRIVED,  /* `object` is a receive whose message is there, or a send whose transfer started */
+    IWI_EVENT_DISPATCH, /* `object` is a CPU that may be free */
+    IWI_EVENT_NIC_OUT   /* `object` is a message that could leave its node; rank = its source */
 };
 
 struct iwi_event {

@@ -137,12 +137,13 @@ static iw_status allocate_paths(struct event_run *run)
     paths->sent = iwi_new_array(run->log, nodes, sizeof(iw_split));
     paths->known = iwi_new_array(run->log, nodes, sizeof(iw_split));
     paths->end = iwi_new_array(run->log, nodes, sizeof(iw_split));
+    paths->on_way = iwi_new_array(run->log, iwi_net_has_queues(run->job->net) ? nodes : 1, sizeof(iw_split));
     paths->cpu = iwi_new_array(run->log, cpus, sizeof(iw_split));
     paths->send_gap = iwi_new_array(run->log, nics, sizeof(iw_split));
     paths->recv_gap = iwi_new_array(run->log, nics, sizeof(iw_split));
     return paths->ready != NULL && paths->start != NULL && paths->sent != NULL && paths->known != NULL &&
-                   paths->end != NULL && paths->cpu != NULL && paths->send_gap != NULL &&
-                   paths->recv_gap != NULL
+                   paths->on_way != NULL && paths->end != NULL && paths->cpu != NULL &&
+                   paths->send_gap != NULL && paths->recv_gap != NULL
                ? IW_OK
                : IW_ERR_NOMEM;
 }
@@ -155,6 +156,7 @@ static void release_paths(struct event_paths *paths)
         free(paths->sent);
         free(paths->known);
         free(paths->end);
+        free(paths->on_way);
         free(paths->cpu);
         free(paths->send_gap);
         free(paths->recv_gap);
@@ -165,6 +167,7 @@ static void release_paths(struct event_paths *paths)
 static void release(struct event_run *run)
 {
     release_paths(run->paths);
+    iwi_event_nics_release(&run->nics);
     iwi_step_watch_release(&run->watch);
     iwi_event_queue_release(&run->queue);
     free(run->nodes);
@@ -188,6 +191,9 @@ iw_status iwi_event_run(const iw_log *log, const struct iwi_job *job)
 
     if (status == IW_OK && job->split != NULL) {
         status = allocate_paths(&run);
+    }
+    if (status == IW_OK) {
+        status = iwi_event_nics_init(&run);
     }
     if (status == IW_OK) {
         status = iwi_step_watch_init(log, job->steps, job->schedule->ranks, &run.watch);

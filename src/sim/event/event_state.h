@@ -32,7 +32,9 @@ struct event_message {
     uint32_t source, tag;
     iw_time notice;        /* from when on a receive can meet it */
     iw_time arrival;       /* eager: the last byte is there */
-    size_t link;           /* next unexpected one */
+    bool is_under_way;     /* NICs decide when it arrives */
+    uint64_t recv;         /* whom to tell then, or IWI_NO_NODE */
+    size_t link;           /* next unexpected one, or next that waits for its turn in its pair */
     uint64_t noticed_with; /* the send whose path leads to the notice: an earlier one if that came later */
 };
 
@@ -58,13 +60,23 @@ struct event_pair {
     uint64_t key; /* source * ranks + destination + 1; 0: empty */
     iw_time notice;
     uint64_t noticed_with;
+    size_t first, last; /* messages that wait for those before them; first IWI_NO_MESSAGE: none */
+};
+
+/* NICs with queues: of each node one, or as many as it has rails. */
+struct event_nics {
+    iw_time *out, *in;            /* of each NIC: free from then on. NULL: messages do not wait for NICs */
+    iw_split *out_path, *in_path; /* when explaining */
+    uint32_t level, ranks, rails; /* nodes are groups of this level */
+    iw_fs_per_byte G;
 };
 
 /* When explaining: how times came about, each as the path that won every maximum on its way. NULL otherwise.
  */
 struct event_paths {
     iw_split *ready, *start, *sent, *known, *end; /* of each node; ready of a receive: posted */
-    iw_split *cpu, *send_gap, *recv_gap;          /* of each CPU and NIC */
+    iw_split *on_way;                    /* of the message of each send at NICs, then to its arrival */
+    iw_split *cpu, *send_gap, *recv_gap; /* of each CPU and NIC */
 };
 
 struct event_run {
@@ -89,7 +101,8 @@ struct event_run {
     struct iwi_dep *successors;   /* by global node; is_start as in the dependence */
     struct iwi_arrival *arrivals; /* scratch of one wait */
     size_t arrival_capacity;
-    uint32_t *rank_of;           /* of each node */
+    uint32_t *rank_of; /* of each node */
+    struct event_nics nics;
     struct iwi_step_watch watch; /* watch.open is NULL unless steps are wanted */
 };
 
@@ -111,6 +124,13 @@ static inline struct iwi_cost iwi_event_cost(const struct event_run *run, uint64
 
     return iwi_cost_of_send(run->job->net,
                             iwi_level_between(&run->job->levels, run->rank_of[send], node->peer), node);
+}
+
+/* Does its message go through NICs that it may have to wait for? */
+static inline bool iwi_event_has_nic(const struct event_run *run, uint64_t send)
+{
+    return run->nics.out != NULL && iwi_level_between(&run->job->levels, run->rank_of[send],
+                                                      run->schedule->nodes[send].peer) > run->nics.level;
 }
 
 /* ---- engine_event.c: the order of things ---- */
@@ -149,5 +169,21 @@ IW_NODISCARD iw_status iwi_event_post(struct event_run *run, uint64_t recv);
 
 /* A message can be seen now. */
 IW_NODISCARD iw_status iwi_event_notice(struct event_run *run, size_t message);
+
+/* NICs have said when a message arrives, now or later. */
+IW_NODISCARD iw_status iwi_event_there(struct event_run *run, size_t message, iw_time arrival);
+
+/* ---- event_nic.c: NICs with queues ---- */
+
+IW_NODISCARD iw_status iwi_event_nics_init(struct event_run *run);
+void iwi_event_nics_release(struct event_nics *nics);
+
+/* From `time` on the message could leave its node; `path` leads there, or is NULL. */
+IW_NODISCARD iw_status iwi_event_to_nic(struct event_run *run, size_t message, iw_time time,
+                                        const iw_split *path);
+
+/* It is its turn to wait for the NIC of its sender, and of its receiver. */
+IW_NODISCARD iw_status iwi_event_nic_out(struct event_run *run, size_t message);
+IW_NODISCARD iw_status iwi_event_nic_in(struct event_run *run, size_t message);
 
 #endif
