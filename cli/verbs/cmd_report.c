@@ -21,9 +21,9 @@ struct report_opts {
 };
 
 static const char *const formats[] = {
-    [REPORT_TEXT] = "text", [REPORT_HTML] = "html", [REPORT_CSV] = "csv", [REPORT_GNUPLOT] = "gnuplot",
-    [REPORT_PNG] = "png",   [REPORT_SVG] = "svg",   [REPORT_PDF] = "pdf", [REPORT_PERFETTO] = "perfetto",
-    [REPORT_OTF2] = "otf2", [REPORT_FORMATS] = NULL};
+    [REPORT_TEXT] = "text",         [REPORT_HTML] = "html", [REPORT_CSV] = "csv",   [REPORT_JSON] = "json",
+    [REPORT_GNUPLOT] = "gnuplot",   [REPORT_PNG] = "png",   [REPORT_SVG] = "svg",   [REPORT_PDF] = "pdf",
+    [REPORT_PERFETTO] = "perfetto", [REPORT_OTF2] = "otf2", [REPORT_FORMATS] = NULL};
 
 /* The first that fits. */
 static const struct report_kind *const kinds[] = {&report_timeline, &report_fleet, &report_study,
@@ -56,7 +56,8 @@ static const char description[] =
     "files, one per node: which nodes stand out, and why. The JSON of any verb (--format json): what the "
     "verb itself prints, in every format.\nA timeline (simulate --timeline) or a trace: which ranks work, "
     "wait and are delayed when, and the idle waves among them. Its formats are text, html, csv (fronts of "
-    "the waves), png, svg, pdf, and for other viewers perfetto (ui.perfetto.dev) and otf2.\nhtml writes a "
+    "the waves; of a trace its MPI functions), json, png, svg, pdf, and for other viewers perfetto "
+    "(ui.perfetto.dev) and otf2.\nhtml writes a "
     "single self-contained page. gnuplot writes plot.gp and its data to a folder; 'gnuplot plot.gp' there "
     "makes a PDF of each figure.";
 

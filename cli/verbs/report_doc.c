@@ -51,6 +51,7 @@ iw_status report_write_doc(const iw_log *log, iw_doc doc, const struct report_ta
     switch (target->format) {
     case REPORT_TEXT: return iw_doc_write(log, doc, IW_DOC_TEXT, &look, target->out);
     case REPORT_HTML: return iw_doc_write(log, doc, IW_DOC_HTML, NULL, target->out);
+    case REPORT_JSON: return iw_doc_write(log, doc, IW_DOC_JSON, NULL, target->out);
     case REPORT_CSV: return iw_doc_write(log, doc, IW_DOC_CSV, NULL, target->out);
     case REPORT_GNUPLOT: return write_folder(log, doc, target->path);
     default: return iw_doc_plot(log, doc, target->path);

@@ -17,6 +17,7 @@ enum report_format {
     REPORT_TEXT,
     REPORT_HTML,
     REPORT_CSV,
+    REPORT_JSON,
     REPORT_GNUPLOT,
     REPORT_PNG,
     REPORT_SVG,
@@ -30,7 +31,7 @@ enum report_format {
 struct report_target {
     enum report_format format;
     const char *name;            /* of the input, as given */
-    FILE *out;                   /* for text, html, csv, perfetto; else NULL */
+    FILE *out;                   /* for text, html, csv, json, perfetto; else NULL */
     const char *path;            /* a folder for gnuplot and otf2, a file for pictures; else NULL */
     bool has_colour;             /* text only */
     const struct window *window; /* NULL: all of it */
@@ -54,10 +55,10 @@ static inline iw_status report_keep_path(const iw_log *log, const char *path, vo
 }
 
 /* What documents have, and how they are written. */
-#define REPORT_DOC_FORMATS                                                                        \
-    {                                                                                             \
-        [REPORT_TEXT] = true, [REPORT_HTML] = true, [REPORT_CSV] = true, [REPORT_GNUPLOT] = true, \
-        [REPORT_PNG] = true, [REPORT_SVG] = true, [REPORT_PDF] = true                             \
+#define REPORT_DOC_FORMATS                                                                     \
+    {                                                                                          \
+        [REPORT_TEXT] = true, [REPORT_HTML] = true, [REPORT_CSV] = true, [REPORT_JSON] = true, \
+        [REPORT_GNUPLOT] = true, [REPORT_PNG] = true, [REPORT_SVG] = true, [REPORT_PDF] = true \
     }
 iw_status report_write_doc(const iw_log *log, iw_doc doc, const struct report_target *target);
 

@@ -73,32 +73,19 @@ static iw_status look_for_waves(const iw_log *log, const iw_timeline *timeline, 
     return status == IW_OK ? IW_OK : iw_waves_find(log, timeline, &opts, waves_p); /* now with its message */
 }
 
-static iw_status write_csv(const iw_log *log, const iw_timeline *timeline, FILE *out)
+/* Of a trace the run with its waves, of a timeline its waves, which there must be. */
+static iw_status write_doc(const iw_log *log, const struct shown *shown, const iw_waves *waves,
+                           const struct report_target *target)
 {
+    const iw_traced_run run = {shown->summary, waves};
     const iw_wave_opts opts = IW_WAVE_OPTS_INIT;
-    iw_waves *waves = NULL;
-    iw_status status;
-
-    IW_TRY(iw_waves_find(log, timeline, &opts, &waves));
-    status = iw_doc_write(log, iw_waves_doc(waves), IW_DOC_CSV, NULL, out);
-    iw_waves_free(waves);
-    return status;
-}
-
-/* The words: of a trace about the run first. */
-static iw_status write_words(const iw_log *log, const struct shown *shown, const iw_waves *waves, FILE *out)
-{
-    iw_status status = IW_OK;
+    iw_waves *none = NULL;
 
     if (shown->summary != NULL) {
-        status = iw_trace_write_text(log, shown->summary, shown->timeline, waves, out);
-    } else if (waves != NULL) {
-        status = iw_doc_write(log, iw_waves_doc(waves), IW_DOC_TEXT, NULL, out);
-    } else {
-        return IW_OK;
+        return report_write_doc(log, iw_traced_run_doc(&run), target);
     }
-    (void)fputc('\n', out);
-    return status;
+    return waves != NULL ? report_write_doc(log, iw_waves_doc(waves), target)
+                         : iw_waves_find(log, shown->timeline, &opts, &none); /* says why not */
 }
 
 /* The picture first, aside: if there is nothing to draw, there shall be no verdict above it either. */
@@ -116,8 +103,9 @@ static iw_status write_text(const iw_log *log, const struct shown *shown, const 
                                             target->has_colour, aside);
         status = fclose(aside) != 0 && status == IW_OK ? IW_ERR_NOMEM : status;
     }
-    if (status == IW_OK) {
-        status = write_words(log, shown, waves, target->out);
+    if (status == IW_OK && (shown->summary != NULL || waves != NULL)) {
+        status = write_doc(log, shown, waves, target);
+        (void)fputc('\n', target->out);
     }
     if (status == IW_OK) {
         (void)fwrite(picture, 1, size, target->out);
@@ -129,11 +117,9 @@ static iw_status write_text(const iw_log *log, const struct shown *shown, const 
 static iw_status write_page(const iw_log *log, const struct shown *shown, const iw_waves *waves,
                             const struct report_target *target)
 {
-    const char *name = ui_file_name(target->name);
+    const iw_traced_run run = {shown->summary, waves};
 
-    return shown->summary != NULL
-               ? iw_trace_write_html(log, shown->summary, shown->timeline, waves, name, target->out)
-               : iw_timeline_write_html(log, shown->timeline, waves, name, target->out);
+    return iw_traced_run_write_html(log, &run, shown->timeline, ui_file_name(target->name), target->out);
 }
 
 static iw_status write_with_waves(const iw_log *log, const struct shown *shown,
@@ -146,6 +132,8 @@ static iw_status write_with_waves(const iw_log *log, const struct shown *shown,
         switch (target->format) {
         case REPORT_TEXT: status = write_text(log, shown, waves, window, target); break;
         case REPORT_HTML: status = write_page(log, shown, waves, target); break;
+        case REPORT_CSV:
+        case REPORT_JSON: status = write_doc(log, shown, waves, target); break;
         default: status = iw_timeline_plot(log, shown->timeline, waves, window, target->path); break;
         }
     }
@@ -166,15 +154,15 @@ static iw_timeline_window window_of(const iw_timeline *timeline, const struct wi
                                 within.to_ps};
 }
 
-/* Of a trace whose ranks cannot be laid side by side there are only words; other formats say why. */
+/* Of a trace whose ranks cannot be laid side by side there is all but pictures, which say why. */
 static iw_status write_without_timeline(const iw_log *log, const struct shown *shown,
                                         const struct report_target *target)
 {
     const iw_timeline_opts opts = IW_TIMELINE_OPTS_INIT;
     iw_timeline *timeline = NULL;
 
-    if (target->format == REPORT_TEXT && target->window == NULL) {
-        return iw_trace_write_text(log, shown->summary, NULL, NULL, target->out);
+    if (target->out != NULL && target->format != REPORT_PERFETTO && target->window == NULL) {
+        return write_doc(log, shown, NULL, target);
     }
     return iw_timeline_of_trace(log, shown->trace, target->name, 0, &opts, &timeline);
 }
@@ -190,7 +178,6 @@ static iw_status write(const iw_log *log, const void *input, const struct report
     }
     window = window_of(shown->timeline, target->window != NULL ? target->window : &all);
     switch (target->format) {
-    case REPORT_CSV: return write_csv(log, shown->timeline, target->out);
     case REPORT_PERFETTO: return iw_timeline_write_perfetto(log, shown->timeline, &window, target->out);
     case REPORT_OTF2: return iw_timeline_write_otf2(log, shown->timeline, &window, target->path);
     default: return write_with_waves(log, shown, &window, target);
@@ -202,6 +189,7 @@ const struct report_kind report_timeline = {
     .has_format = {[REPORT_TEXT] = true,
                    [REPORT_HTML] = true,
                    [REPORT_CSV] = true,
+                   [REPORT_JSON] = true,
                    [REPORT_PNG] = true,
                    [REPORT_SVG] = true,
                    [REPORT_PDF] = true,

@@ -320,16 +320,18 @@ IW_API IW_NODISCARD iw_status iw_timeline_of_trace(const iw_log *log, const iw_t
 /** True if a wave was followed over at least 3 ranks: fewer show no direction and no speed. */
 IW_API bool iw_waves_are_followed(const iw_waves *waves);
 
-/** The run in a few lines, its functions, then waves if they are followed. `timeline` and `waves` may be
- * NULL. */
-IW_API IW_NODISCARD iw_status iw_trace_write_text(const iw_log *log, const iw_trace_summary *summary,
-                                                  const iw_timeline *timeline, const iw_waves *waves,
-                                                  FILE *out);
+typedef struct iw_traced_run {
+    const iw_trace_summary *summary;
+    const iw_waves *waves; /* NULL: nobody looked for them */
+} iw_traced_run;
 
-/** The page of iw_timeline_write_html(), with the run and its functions before the picture. */
-IW_API IW_NODISCARD iw_status iw_trace_write_html(const iw_log *log, const iw_trace_summary *summary,
-                                                  const iw_timeline *timeline, const iw_waves *waves,
-                                                  const char *name, FILE *out);
+/** The run, its functions, then waves if they are followed. CSV has a line for each function. */
+IW_API iw_doc iw_traced_run_doc(const iw_traced_run *run);
+
+/** The page of iw_timeline_write_html(), with the run and its functions. */
+IW_API IW_NODISCARD iw_status iw_traced_run_write_html(const iw_log *log, const iw_traced_run *run,
+                                                       const iw_timeline *timeline, const char *name,
+                                                       FILE *out);
 
 #ifdef __cplusplus
 }

@@ -155,10 +155,10 @@ struct iwi_schema {
         .key = #m, .type = IWI_T_OBJECT, .holder = IWI_INLINED, IWI_MEMBER(T, m), .of = &(schema) \
     }
 /* The same of what a pointer, never NULL, points to. */
-#define IWI_INLINE_POINTER(T, m, schema)                                                             \
+#define IWI_INLINE_POINTER(T, m, schema, ...)                                                        \
     {                                                                                                \
         .key = #m, .type = IWI_T_OBJECT, .holder = IWI_INLINED_BY_POINTER, .offset = offsetof(T, m), \
-        .size = sizeof(void *), .of = &(schema)                                                      \
+        .size = sizeof(void *), .of = &(schema), __VA_ARGS__                                         \
     }
 #define IWI_OBJECTS_AS(T, m, n, k, schema, ...)                                           \
     {                                                                                     \

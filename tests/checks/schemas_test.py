@@ -35,6 +35,7 @@ EXAMPLES = {
     "net": None,  # an MPI
     "wave": "idlewave simulate --pattern halo1d --ranks 9 --repeat 8 --compute 3ms --exchange split "
             "--delay rank=5,time=13.5ms --timeline run.h5 >/dev/null && idlewave wave run.h5",
+    "trace": "idlewave report $SOURCE/tests/data/traces/liballprof-openmpi",
     "study-estimate": "idlewave study $SOURCE/tests/data/study/two-systems/study.yaml --dry-run",
     "noise": f"{NODE} >/dev/null && idlewave noise show node.h5",
     "noise-compare": f"{NODE} >/dev/null && {NODE.replace('300us', '900us').replace('node.h5', 'other.h5')} >/dev/null && idlewave noise compare node.h5 other.h5",

@@ -204,6 +204,17 @@ void iwi_show_figure(struct iwi_document *doc, iw_status made, struct iwi_figure
     doc->status = doc->status == IW_OK ? made : doc->status;
 }
 
+void iwi_html_block(struct iwi_document *doc, iwi_html_fn write_html, const void *subject)
+{
+    struct iwi_block *block = add_block(doc, IWI_BLOCK_HTML);
+
+    if (block != NULL) {
+        block->media = IWI_ON_PAGES;
+        block->write_html = write_html;
+        block->subject = subject;
+    }
+}
+
 /* ---- numbers ---- */
 
 const char *iwi_say(struct iwi_document *doc, const char *format, ...)

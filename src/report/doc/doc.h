@@ -45,7 +45,7 @@ struct iwi_kind {
     /* CSV of what is in no table (each detour), if the subject has it: not one from a file; or NULL. */
     bool (*has_csv)(const void *subject);
     iw_status (*write_csv)(const iw_log *log, const void *subject, FILE *out);
-    const struct iwi_asset *style; /* of its pages, behind that of all; or NULL */
+    const struct iwi_asset *style, *scripts[2]; /* of its pages, behind those of all; or NULL */
 };
 
 /* All kinds that have JSON; ends with NULL. A new one is a line in kinds.c. */
@@ -65,7 +65,8 @@ enum iwi_block_kind {
     IWI_BLOCK_ITEM,
     IWI_BLOCK_CODE, /* lines to copy */
     IWI_BLOCK_TABLE,
-    IWI_BLOCK_FIGURE
+    IWI_BLOCK_FIGURE,
+    IWI_BLOCK_HTML /* what only pages can show */
 };
 
 enum iwi_column_kind { IWI_NUMBER, IWI_WORDS, IWI_BAR };
@@ -83,6 +84,8 @@ struct iwi_table_row {
     iw_estimate bar; /* of the column of bars */
 };
 
+typedef iw_status (*iwi_html_fn)(const iw_log *log, const void *subject, FILE *out);
+
 struct iwi_block {
     struct iwi_block *next;
     enum iwi_block_kind kind;
@@ -94,6 +97,8 @@ struct iwi_block {
     struct iwi_table_row *rows, *last_row;
     bool is_unfolded; /* all rows of the table are shown */
     struct iwi_figure *figure;
+    iwi_html_fn write_html;
+    const void *subject; /* of write_html */
 };
 
 struct iwi_document {
@@ -152,6 +157,9 @@ void iwi_unfold(struct iwi_document *doc);
 /* The document owns it from here on; `made` is the status of its maker, whose failure is the document's.
  * NULL: none. */
 void iwi_show_figure(struct iwi_document *doc, iw_status made, struct iwi_figure *figure);
+
+/* On pages, written by a function. */
+void iwi_html_block(struct iwi_document *doc, iwi_html_fn write_html, const void *subject);
 
 /* ---- sentences and numbers, that live in the document ---- */
 

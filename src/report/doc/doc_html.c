@@ -180,6 +180,7 @@ static iw_status write_block(struct page *page, const struct iwi_block *block)
     case IWI_BLOCK_NOTE: iwi_html_paragraph(out, "note", "%s", block->text); break;
     case IWI_BLOCK_TABLE: write_table(out, block); break;
     case IWI_BLOCK_FIGURE: return iwi_html_figure(page->html, block->figure);
+    case IWI_BLOCK_HTML: return block->write_html(page->html->log, block->subject, out);
     case IWI_BLOCK_ITEM:
         (void)fputs("<li>", out);
         iwi_html_prose(out, block->text);
@@ -271,8 +272,11 @@ static void write_page_title(FILE *out, const void *subject)
 
 iw_status iwi_doc_write_html(const struct iwi_document *doc, const struct iwi_kind *kind, FILE *out)
 {
-    const struct iwi_html_kind html = {
-        .name = kind->name, .write_title = write_page_title, .write_body = write_body, .style = kind->style};
+    const struct iwi_html_kind html = {.name = kind->name,
+                                       .write_title = write_page_title,
+                                       .write_body = write_body,
+                                       .style = kind->style,
+                                       .scripts = {kind->scripts[0], kind->scripts[1]}};
 
     return iwi_html_write(doc->log, &html, doc, out);
 }

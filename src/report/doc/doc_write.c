@@ -78,7 +78,8 @@ iw_status iw_doc_write(const iw_log *log, iw_doc what, iw_doc_format format, con
     iw_status status;
 
     if (!iw_doc_has_format(what, format)) {
-        return iwi_fail(log, IW_ERR_USAGE, "there is no CSV of this kind of result (%s)", what.kind->name);
+        return iwi_fail(log, IW_ERR_USAGE, "there is no %s of this kind of result (%s)",
+                        format == IW_DOC_JSON ? "JSON" : "CSV", what.kind->name);
     }
     if (format == IW_DOC_CSV && what.kind->write_csv != NULL) {
         return what.kind->write_csv(log, what.subject, out);

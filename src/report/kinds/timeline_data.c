@@ -200,7 +200,7 @@ static iw_status add_details(const iw_log *log, const struct iwi_timeline_page *
 
     while (first < iw_timeline_exact_ranks(page->timeline)) {
         const iw_timeline_window known = exact_part(page->timeline, first);
-        const iw_timeline_window part = around_waves(page->waves, known);
+        const iw_timeline_window part = around_waves(page->run.waves, known);
         const bool is_finer = (part.rank_count - 1) / DETAIL_CELLS + 1 < ranks_per_row ||
                               (double)(part.to_ps - part.from_ps) / DETAIL_CELLS < bin_ps / 2.0;
 
@@ -238,8 +238,8 @@ static void choose_ranks(const struct iwi_timeline_page *page, uint32_t *first_p
     if (total <= MOST_STEPS) {
         return;
     }
-    if (page->waves != NULL && page->waves->wave_count > 0 &&
-        !iw_timeline_exact_index(page->timeline, page->waves->waves[0].origin_rank, &middle)) {
+    if (page->run.waves != NULL && page->run.waves->wave_count > 0 &&
+        !iw_timeline_exact_index(page->timeline, page->run.waves->waves[0].origin_rank, &middle)) {
         middle = known / 2;
     }
     *count_p = (uint32_t)(MOST_STEPS * (uint64_t)known / total);
@@ -373,7 +373,7 @@ iw_status iwi_timeline_data(const iw_log *log, const struct iwi_timeline_page *p
     iw_status status = data != NULL ? IW_OK : iwi_fail(log, IW_ERR_NOMEM, "out of memory for the page");
 
     if (status == IW_OK) {
-        add_waves(page->waves, data);
+        add_waves(page->run.waves, data);
         status = add_overview(log, page->timeline, rasters);
     }
     if (status == IW_OK) {

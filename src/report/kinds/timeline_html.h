@@ -14,9 +14,8 @@
 
 struct iwi_timeline_page {
     const iw_timeline *timeline;
-    const iw_waves *waves;           /* or NULL */
-    const iw_trace_summary *summary; /* of a trace, or NULL */
-    const char *name;                /* of the file */
+    iw_traced_run run; /* has no summary if it was not traced */
+    const char *name;  /* of the file */
 };
 
 /* Everything that is drawn, for web/timeline.js. No text of the user's is in it. */

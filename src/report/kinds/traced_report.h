@@ -1,4 +1,4 @@
-/* Between the parts of the report on a traced run.
+/* Between the document of a traced run and the page of its timeline.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #ifndef IWI_TRACED_REPORT_H
@@ -6,21 +6,12 @@
 
 #include <idlewave/timeline.h>
 
-#include "report/kinds/report.h"
+#include "report/doc/doc.h"
 
-/* "1.50 MiB" */
-const char *iwi_volume_text(uint64_t bytes, char buf[IWI_NUMBER_SIZE]);
+/* Paragraphs of the verdict: the run, then its waves, or why none are shown. */
+void iwi_traced_say_verdict(struct iwi_document *doc, const iw_traced_run *run);
 
-/* Longest computation of a rank through the mean one. */
-double iwi_trace_imbalance(const iw_trace_summary *summary);
-
-/* Of all functions, over all ranks. */
-double iwi_trace_mpi_ps(const iw_trace_summary *summary);
-
-/* Sentences, appended: the run; that several threads call, or nothing; why no waves are shown. */
-void iwi_trace_verdict(const iw_trace_summary *summary, char text[IWI_PARAGRAPH_SIZE]);
-void iwi_trace_threads(const iw_trace_summary *summary, char text[IWI_PARAGRAPH_SIZE]);
-void iwi_trace_no_waves(const iw_trace_summary *summary, const iw_waves *waves,
-                        char text[IWI_PARAGRAPH_SIZE]);
+/* A section: the time in each MPI function. */
+void iwi_traced_say_functions(struct iwi_document *doc, const iw_trace_summary *summary);
 
 #endif

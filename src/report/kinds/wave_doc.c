@@ -101,7 +101,7 @@ static const struct iwi_field waves_fields[] = {
     IWI_OBJECTS(iw_waves, waves, wave_count, wave_schema, .is_row = true),
     IWI_OBJECTS(iw_waves, desync, desync_count, desync_schema),
 };
-static const struct iwi_schema waves_schema = IWI_SCHEMA(iw_waves, waves_fields);
+const struct iwi_schema iwi_waves_schema = IWI_SCHEMA(iw_waves, waves_fields);
 
 /* ---- numbers ---- */
 
@@ -204,6 +204,14 @@ static struct unit decay_unit(const iw_waves *waves)
 
 /* ---- waves ---- */
 
+/* A terminal has no room for the step. */
+static const char *origin_of(struct iwi_document *doc, const iw_wave *wave)
+{
+    return iwi_wants(doc, IWI_ON_PAGES) ? iwi_say(doc, "%" PRIu32 ", step %" PRIu64, wave->origin_rank,
+                                                  iwi_step_number(wave->origin_step))
+                                        : iwi_say(doc, "%" PRIu32, wave->origin_rank);
+}
+
 static void say_waves(struct iwi_document *doc, const iw_waves *waves)
 {
     const struct unit unit = decay_unit(waves);
@@ -221,8 +229,7 @@ static void say_waves(struct iwi_document *doc, const iw_waves *waves)
         const double per_step = wave->ranks_per_step.value;
 
         iwi_row(
-            doc, iwi_say(doc, "%zu", i + 1), iwi_say(doc, "%" PRIu32, wave->origin_rank),
-            iwi_ps(doc, wave->delay_ps),
+            doc, iwi_say(doc, "%zu", i + 1), origin_of(doc, wave), iwi_ps(doc, wave->delay_ps),
             iwi_say(doc, "%s", iwi_wave_direction(&waves->about, wave, direction)),
             estimate_of(doc, &wave->speed, 1.0, 0.0), isnan(per_step) ? "-" : iwi_say(doc, "%.3f", per_step),
             estimate_of(doc, &wave->decay_s, unit.per_s, LEAST_DECAY_S * unit.per_s),
@@ -380,16 +387,8 @@ static void say_limits(struct iwi_document *doc, const iw_waves *waves)
     }
 }
 
-static void write_doc(struct iwi_document *doc, const void *subject)
+void iwi_waves_say(struct iwi_document *doc, const iw_waves *waves)
 {
-    const iw_waves *waves = subject;
-    char verdict[IWI_PARAGRAPH_SIZE] = "";
-
-    iwi_title(doc, "Idle waves");
-    iwi_subtitle(doc, "%s", waves->about.title);
-    iwi_waves_verdict(waves, verdict);
-    iwi_verdict(doc, "%s", verdict);
-    show_fronts(doc, waves);
     say_waves(doc, waves);
     say_ordinary(doc, waves);
     say_growth(doc, waves);
@@ -402,10 +401,21 @@ static void write_doc(struct iwi_document *doc, const void *subject)
     say_limits(doc, waves);
 }
 
+static void write_doc(struct iwi_document *doc, const void *subject)
+{
+    const iw_waves *waves = subject;
+
+    iwi_title(doc, "Idle waves");
+    iwi_subtitle(doc, "%s", waves->about.title);
+    iwi_waves_say_verdict(doc, waves);
+    show_fronts(doc, waves);
+    iwi_waves_say(doc, waves);
+}
+
 const struct iwi_kind iwi_wave_kind = {
     .name = "wave",
     .schema_id = "idlewave.wave/2",
-    .schema = &waves_schema,
+    .schema = &iwi_waves_schema,
     .write_doc = write_doc,
 };
 

@@ -6,6 +6,7 @@
 
 #include <idlewave/timeline.h>
 
+#include "report/doc/doc.h"
 #include "report/kinds/report.h"
 
 /* "up" and "down" on a line, "+0" and "-2" along a dimension of a grid. */
@@ -26,7 +27,11 @@ static inline uint64_t iwi_step_number(uint64_t step)
 /* Ranks a second, or a step: three or four digits that count, never a power of ten. */
 const char *iwi_speed_text(double speed, char buf[IWI_NUMBER_SIZE]);
 
-/* Appends the verdict. */
-void iwi_waves_verdict(const iw_waves *waves, char text[IWI_PARAGRAPH_SIZE]);
+extern const struct iwi_schema iwi_waves_schema; /* iw_waves */
+
+void iwi_waves_say_verdict(struct iwi_document *doc, const iw_waves *waves);
+
+/* All of them as a table, the run, how sure it is. */
+void iwi_waves_say(struct iwi_document *doc, const iw_waves *waves);
 
 #endif

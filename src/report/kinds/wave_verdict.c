@@ -283,7 +283,7 @@ static void append_many(char *text, const iw_waves *waves)
     iwi_append(text, ".");
 }
 
-void iwi_waves_verdict(const iw_waves *waves, char text[IWI_PARAGRAPH_SIZE])
+static void append_verdict(char *text, const iw_waves *waves)
 {
     const size_t origins = iw_waves_origins(waves);
     const struct range delays = delay_range(waves);
@@ -308,4 +308,12 @@ void iwi_waves_verdict(const iw_waves *waves, char text[IWI_PARAGRAPH_SIZE])
     } else {
         append_many(text, waves);
     }
+}
+
+void iwi_waves_say_verdict(struct iwi_document *doc, const iw_waves *waves)
+{
+    char text[IWI_PARAGRAPH_SIZE] = "";
+
+    append_verdict(text, waves);
+    iwi_verdict(doc, "%s", text);
 }

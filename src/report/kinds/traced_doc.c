@@ -1,0 +1,252 @@
+/* A traced run: how long, how much of it in MPI, in which functions, then its waves.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "report/kinds/traced_report.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "report/doc/kinds.h"
+#include "report/figure/bar_rows.h"
+#include "report/kinds/wave_report.h"
+
+enum { LEAST_REACH = 3, MOST_ROWS = 10, LEAST_PART = 200 /* of the longest */ };
+
+/* ---- the table ---- */
+
+static const struct iwi_field function_fields[] = {
+    IWI_CHARS(iw_trace_function, name),
+    IWI_VALUE(iw_trace_function, calls),
+    IWI_VALUE(iw_trace_function, bytes),
+    IWI_TIME(iw_trace_function, time_ps, "time_ns"),
+};
+static const struct iwi_schema function_schema = IWI_SCHEMA(iw_trace_function, function_fields);
+
+static bool is_threaded(const void *object)
+{
+    return ((const iw_trace_summary *)object)->threaded_ranks > 0;
+}
+
+static const struct iwi_field summary_fields[] = {
+    IWI_CHARS(iw_trace_summary, origin),
+    IWI_VALUE(iw_trace_summary, ranks),
+    IWI_TIME(iw_trace_summary, run_ps, "run_ns"),
+    IWI_VALUE(iw_trace_summary, mpi_share),
+    IWI_VALUE(iw_trace_summary, mpi_least),
+    IWI_VALUE(iw_trace_summary, mpi_most),
+    IWI_TIME(iw_trace_summary, compute_mean_ps, "compute_mean_ns"),
+    IWI_TIME(iw_trace_summary, compute_most_ps, "compute_most_ns"),
+    IWI_VALUE(iw_trace_summary, most_rank),
+    IWI_VALUE(iw_trace_summary, calls),
+    IWI_VALUE(iw_trace_summary, bytes),
+    IWI_VALUE(iw_trace_summary, threaded_ranks),
+    IWI_VALUE(iw_trace_summary, threaded_rank, .is_there = is_threaded),
+    IWI_VALUE(iw_trace_summary, threads, .is_there = is_threaded),
+    IWI_OBJECTS(iw_trace_summary, functions, function_count, function_schema, .is_row = true),
+};
+static const struct iwi_schema summary_schema = IWI_SCHEMA(iw_trace_summary, summary_fields);
+
+static const struct iwi_field run_fields[] = {
+    IWI_INLINE_POINTER(iw_traced_run, summary, summary_schema, .is_row = true),
+    IWI_POINTER(iw_traced_run, waves, iwi_waves_schema),
+};
+static const struct iwi_schema run_schema = IWI_SCHEMA(iw_traced_run, run_fields);
+
+/* ---- words ---- */
+
+/* "1.50 MiB"; "-" for nothing */
+static const char *volume(struct iwi_document *doc, uint64_t bytes)
+{
+    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
+    double value = (double)bytes;
+    size_t i = 0;
+
+    while (value >= 1023.5 && i < 5) {
+        value /= 1024.0;
+        i++;
+    }
+    return bytes == 0 ? "-"
+                      : iwi_say(doc, "%.*f %s",
+                                i == 0 || value >= 99.95 ? 0
+                                : value >= 9.995         ? 1
+                                                         : 2,
+                                value, units[i]);
+}
+
+static void say_run(struct iwi_document *doc, const iw_trace_summary *summary)
+{
+    const char *least = iwi_percent(doc, summary->mpi_least), *most = iwi_percent(doc, summary->mpi_most);
+
+    iwi_verdict(doc, "%" PRIu32 " rank%s ran for %s and spent %s of it in MPI", summary->ranks,
+                iwi_s(summary->ranks), iwi_ps(doc, summary->run_ps), iwi_percent(doc, summary->mpi_share));
+    if (summary->ranks > 1 && strcmp(least, most) != 0) {
+        iwi_more(doc, " (ranks: %s to %s)", least, most);
+    }
+    if (summary->function_count > 0) {
+        iwi_more(doc, ", most of that in %s", summary->functions[0].name);
+    }
+    iwi_more(doc, ".");
+    if (summary->ranks > 1 && summary->compute_mean_ps > 0) {
+        iwi_more(doc,
+                 " Load imbalance: the longest computation, %s on rank %" PRIu32
+                 ", is %s times the mean, %s.",
+                 iwi_ps(doc, summary->compute_most_ps), summary->most_rank,
+                 iwi_factor(doc, (double)summary->compute_most_ps / (double)summary->compute_mean_ps),
+                 iwi_ps(doc, summary->compute_mean_ps));
+    }
+}
+
+bool iw_waves_are_followed(const iw_waves *waves)
+{
+    for (size_t i = 0; waves != NULL && i < waves->wave_count; i++) {
+        if (waves->waves[i].front_count >= LEAST_REACH) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void say_no_waves(struct iwi_document *doc, const iw_traced_run *run)
+{
+    if (run->waves == NULL) {
+        iwi_verdict(doc, "Idle waves were not looked for: %s.",
+                    strcmp(run->summary->origin, "liballprof") == 0
+                        ? "the ranks of liballprof's traces have clocks of their own"
+                        : "there are too few steps for it");
+    } else if (run->summary->ranks <= LEAST_REACH) {
+        iwi_verdict(
+            doc, "Idle waves need more ranks: they are followed over at least %d, and there are %" PRIu32 ".",
+            LEAST_REACH, run->summary->ranks);
+    } else {
+        iwi_verdict(doc, "No idle wave can be followed over %d ranks or more", LEAST_REACH);
+        if (run->waves->delay_count > 0) {
+            iwi_more(doc, "; 'idlewave wave' shows how far the %zu delay%s get%s", run->waves->delay_count,
+                     iwi_s(run->waves->delay_count), run->waves->delay_count == 1 ? "s" : "");
+        }
+        iwi_more(doc, ".");
+    }
+}
+
+void iwi_traced_say_verdict(struct iwi_document *doc, const iw_traced_run *run)
+{
+    say_run(doc, run->summary);
+    if (iw_waves_are_followed(run->waves)) {
+        iwi_waves_say_verdict(doc, run->waves);
+    } else {
+        say_no_waves(doc, run);
+    }
+}
+
+/* ---- functions ---- */
+
+static double mpi_ps(const iw_trace_summary *summary)
+{
+    double sum_ps = 0.0;
+
+    for (size_t i = 0; i < summary->function_count; i++) {
+        sum_ps += (double)summary->functions[i].time_ps;
+    }
+    return sum_ps;
+}
+
+/* Those whose bars can be seen; the longest comes first. */
+static size_t drawn_count(const iw_trace_summary *summary)
+{
+    size_t count = 0;
+
+    while (count < summary->function_count && count < MOST_ROWS &&
+           summary->functions[count].time_ps >= summary->functions[0].time_ps / LEAST_PART) {
+        count++;
+    }
+    return count;
+}
+
+static iw_status make_figure(struct iwi_document *doc, const iw_trace_summary *summary,
+                             struct iwi_figure **figure_p)
+{
+    const size_t count = drawn_count(summary);
+    struct iwi_figure *figure;
+    struct iwi_mark *bars;
+
+    IW_TRY(iwi_figure_new(doc->log, "Time in MPI functions", &figure));
+    bars = iwi_bar_rows_begin(figure, "Time, sum over all ranks", IWI_AXIS_NS, count);
+    for (size_t i = 0; i < count; i++) {
+        const iw_trace_function *function = &summary->functions[i];
+
+        iwi_bar_rows_add(figure, bars, function->name,
+                         (iw_estimate){(double)function->time_ps / 1e3, NAN, NAN},
+                         iwi_ps(doc, function->time_ps), false);
+    }
+    figure->message = iwi_figure_text(figure, "Time that all ranks spent in a function, waiting included%s.",
+                                      count < summary->function_count ? "; the others take less" : "");
+    *figure_p = figure;
+    return IW_OK;
+}
+
+static void say_threads(struct iwi_document *doc, const iw_trace_summary *summary)
+{
+    if (is_threaded(summary)) {
+        iwi_paragraph(doc,
+                      "Rank %" PRIu32 " called MPI from %" PRIu32
+                      " threads%s; their calls are put in one sequence, so shares and predictions are too "
+                      "long where they overlapped.",
+                      summary->threaded_rank, summary->threads,
+                      summary->threaded_ranks > 1 ? ", others from several too" : "");
+    }
+}
+
+void iwi_traced_say_functions(struct iwi_document *doc, const iw_trace_summary *summary)
+{
+    const double all_ps = mpi_ps(summary);
+
+    if (summary->function_count > 0) {
+        iwi_section(doc, "functions", "MPI functions");
+        IWI_TABLE(doc, "", {"function", IWI_WORDS}, {"calls", IWI_NUMBER}, {"sent", IWI_NUMBER},
+                  {"time", IWI_NUMBER}, {"of MPI", IWI_NUMBER});
+        for (size_t i = 0; i < summary->function_count; i++) {
+            const iw_trace_function *function = &summary->functions[i];
+
+            iwi_row(doc, function->name, iwi_say(doc, "%" PRIu64, function->calls),
+                    volume(doc, function->bytes), iwi_ps(doc, function->time_ps),
+                    all_ps > 0.0 ? iwi_percent(doc, (double)function->time_ps / all_ps) : "-");
+        }
+        iwi_note(doc, "Times are sums over all ranks; of collectives, 'sent' is the data of each rank.");
+    }
+    say_threads(doc, summary);
+}
+
+/* ---- the document ---- */
+
+static void write_doc(struct iwi_document *doc, const void *subject)
+{
+    const iw_traced_run *run = subject;
+    struct iwi_figure *figure = NULL;
+    iw_status made = IW_OK;
+
+    iwi_title(doc, "A traced run of %" PRIu32 " rank%s", run->summary->ranks, iwi_s(run->summary->ranks));
+    iwi_traced_say_verdict(doc, run);
+    iwi_only(doc, IWI_ON_PAGES | IWI_IN_PLOTS);
+    if (run->summary->function_count > 0) {
+        made = make_figure(doc, run->summary, &figure);
+    }
+    iwi_show_figure(doc, made, figure);
+    iwi_only(doc, IWI_EVERYWHERE);
+    iwi_traced_say_functions(doc, run->summary);
+    if (iw_waves_are_followed(run->waves)) {
+        iwi_section(doc, "waves", "Waves");
+        iwi_waves_say(doc, run->waves);
+    }
+}
+
+const struct iwi_kind iwi_trace_kind = {
+    .name = "trace",
+    .schema_id = "idlewave.trace/1",
+    .schema = &run_schema,
+    .write_doc = write_doc,
+};
+
+iw_doc iw_traced_run_doc(const iw_traced_run *run)
+{
+    return (iw_doc){&iwi_trace_kind, run};
+}
