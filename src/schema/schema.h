@@ -232,6 +232,34 @@ struct iwi_schema {
         .key = (k), .type = IWI_T_OBJECT, .size = sizeof(T), .of = &(schema), __VA_ARGS__ \
     }
 
+/* ---- functions that rows name ---- */
+
+/* What `is_there`, `real_of`, `text_of` and `bool_of` call: `it` is the struct that has the field.
+ *
+ *     IWI_OF(bool, has_cpu, iw_fleet_finding, it->has_cpu)
+ */
+#define IWI_OF(result, function, T, value)     \
+    static result function(const void *object) \
+    {                                          \
+        const T *it = object;                  \
+                                               \
+        return value;                          \
+    }
+
+/* Names of the values of an enum: those of a list, or what an expression says of `value`. */
+#define IWI_NAMES(function, ...)                                             \
+    static const char *function(unsigned value)                              \
+    {                                                                        \
+        static const char *const names[] = {__VA_ARGS__};                    \
+                                                                             \
+        return value < sizeof names / sizeof names[0] ? names[value] : NULL; \
+    }
+#define IWI_NAMED(function, name)               \
+    static const char *function(unsigned value) \
+    {                                           \
+        return name;                            \
+    }
+
 extern const struct iwi_schema iwi_estimate_schema; /* iw_estimate */
 extern const struct iwi_schema iwi_summary_schema;  /* iw_summary */
 

@@ -228,11 +228,57 @@ const char *iwi_say(struct iwi_document *doc, const char *format, ...)
     return text;
 }
 
-const char *iwi_ns(struct iwi_document *doc, double ns)
+static const char *number(struct iwi_document *doc, double value,
+                          const char *(*text_of)(double value, char buf[IWI_NUMBER_SIZE]))
 {
     char text[IWI_NUMBER_SIZE];
 
-    return iwi_say(doc, "%s", iwi_ns_time_text(ns, text));
+    return isnan(value) ? "-" : iwi_say(doc, "%s", text_of(value, text));
+}
+
+const char *iwi_ns(struct iwi_document *doc, double ns)
+{
+    return number(doc, ns, iwi_ns_time_text);
+}
+
+const char *iwi_percent(struct iwi_document *doc, double share)
+{
+    return number(doc, share, iwi_percent_text);
+}
+
+const char *iwi_factor(struct iwi_document *doc, double factor)
+{
+    return number(doc, factor, iwi_factor_text);
+}
+
+const char *iwi_si(struct iwi_document *doc, double value)
+{
+    return number(doc, value, iwi_si_text);
+}
+
+const char *iwi_ns_short(struct iwi_document *doc, double ns)
+{
+    return number(doc, ns, iwi_ns_short_text);
+}
+
+const char *iwi_ns_round(struct iwi_document *doc, double ns)
+{
+    return number(doc, ns, iwi_ns_round_text);
+}
+
+const char *iwi_rate(struct iwi_document *doc, double per_second)
+{
+    return number(doc, per_second, iwi_rate_text);
+}
+
+const char *iwi_percent_short(struct iwi_document *doc, double share)
+{
+    return number(doc, share, iwi_share_text);
+}
+
+const char *iwi_slower(struct iwi_document *doc, double slowdown)
+{
+    return number(doc, slowdown, iwi_slowdown_text);
 }
 
 const char *iwi_ps(struct iwi_document *doc, iw_time ps)
@@ -242,70 +288,21 @@ const char *iwi_ps(struct iwi_document *doc, iw_time ps)
     return iwi_say(doc, "%s", iw_format_time(ps, text, sizeof text));
 }
 
-const char *iwi_percent(struct iwi_document *doc, double share)
-{
-    char text[IWI_NUMBER_SIZE];
-
-    return isnan(share) ? "-" : iwi_say(doc, "%s", iwi_percent_text(share, text));
-}
-
-const char *iwi_factor(struct iwi_document *doc, double factor)
-{
-    char text[IWI_NUMBER_SIZE];
-
-    return isnan(factor) ? "-" : iwi_say(doc, "%s", iwi_factor_text(factor, text));
-}
-
-const char *iwi_si(struct iwi_document *doc, double value)
-{
-    char text[IWI_NUMBER_SIZE];
-
-    return iwi_say(doc, "%s", iwi_si_text(value, text));
-}
-
 const char *iwi_size(struct iwi_document *doc, uint64_t bytes)
 {
-    static const char *const units[] = {"B", "KiB", "MiB", "GiB"};
+    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
     size_t i = 0;
 
-    while (i < 3 && bytes >= 1024 && bytes % 1024 == 0) {
+    while (i < 4 && bytes >= 1024 && bytes % 1024 == 0) {
         bytes /= 1024;
         i++;
     }
     return iwi_say(doc, "%" PRIu64 " %s", bytes, units[i]);
 }
 
-const char *iwi_ns_short(struct iwi_document *doc, double ns)
-{
-    return isnan(ns) ? "-" : iwi_say(doc, "%s", iwi_ns_short_text(ns, (char[IWI_NUMBER_SIZE]){0}));
-}
-
-const char *iwi_ns_round(struct iwi_document *doc, double ns)
-{
-    return isnan(ns) ? "-" : iwi_say(doc, "%s", iwi_ns_round_text(ns, (char[IWI_NUMBER_SIZE]){0}));
-}
-
-const char *iwi_rate(struct iwi_document *doc, double per_second)
-{
-    return isnan(per_second) ? "-"
-                             : iwi_say(doc, "%s", iwi_rate_text(per_second, (char[IWI_NUMBER_SIZE]){0}));
-}
-
-const char *iwi_percent_short(struct iwi_document *doc, double share)
-{
-    return isnan(share) ? "-" : iwi_say(doc, "%s", iwi_share_text(share, (char[IWI_NUMBER_SIZE]){0}));
-}
-
 const char *iwi_count(struct iwi_document *doc, uint64_t count)
 {
     return iwi_say(doc, "%s", iwi_count_text(count, (char[IWI_NUMBER_SIZE]){0}));
-}
-
-const char *iwi_slower(struct iwi_document *doc, double slowdown)
-{
-    char text[IWI_NUMBER_SIZE];
-
-    return iwi_say(doc, "%s", iwi_slowdown_text(slowdown, text));
 }
 
 const char *iwi_brackets(struct iwi_document *doc, const char *low, const char *high)

@@ -38,40 +38,14 @@ static const char *agreement_name(unsigned agreement)
     return name_in(names, sizeof names / sizeof names[0], agreement);
 }
 
-static const char *op_name(unsigned op)
-{
-    return op < IW_BENCH_OPS ? iw_bench_op_name((iw_bench_op)op) : NULL;
-}
+IWI_NAMED(op_name, value < IW_BENCH_OPS ? iw_bench_op_name((iw_bench_op)value) : NULL)
+IWI_OF(bool, was_injected, iw_bench_rank, it->injected.noisy_ns > 0.0)
+IWI_OF(bool, has_noise, iw_bench_result, it->samples->has_noise)
 
-static const char *sync_name(unsigned sync)
-{
-    return sync <= IW_SYNC_PHASE ? iwi_sync_name((iw_sync)sync) : NULL;
-}
+IWI_OF(bool, has_noisy, iw_bench_result, it->times[IW_BENCH_NOISY].count > 0)
+IWI_OF(bool, has_baseline, iw_bench_result, it->baseline.path[0] != '\0')
 
-static bool was_injected(const void *rank)
-{
-    return ((const iw_bench_rank *)rank)->injected.noisy_ns > 0.0;
-}
-
-static bool has_noise(const void *result)
-{
-    return ((const iw_bench_result *)result)->samples->has_noise;
-}
-
-static bool has_noisy(const void *result)
-{
-    return ((const iw_bench_result *)result)->times[IW_BENCH_NOISY].count > 0;
-}
-
-static bool has_baseline(const void *result)
-{
-    return ((const iw_bench_result *)result)->baseline.path[0] != '\0';
-}
-
-static bool has_simulated(const void *result)
-{
-    return ((const iw_bench_result *)result)->simulated.trials > 0;
-}
+IWI_OF(bool, has_simulated, iw_bench_result, it->simulated.trials > 0)
 
 static const struct iwi_field value_fields[] = {
     IWI_INLINE(iw_bench_value, mean_ns, iwi_estimate_schema),
@@ -93,7 +67,7 @@ static const struct iwi_schema times_schema = IWI_SCHEMA(iw_bench_times, times_f
 static const struct iwi_field injection_fields[] = {
     IWI_VALUES(iw_bench_injection, sources, source_count),
     IWI_CHARS(iw_bench_injection, back_end),
-    IWI_ENUM(iw_bench_injection, sync, "sync", sync_name),
+    IWI_ENUM(iw_bench_injection, sync, "sync", iwi_sync_name),
     IWI_VALUE(iw_bench_injection, skew_ns),
     IWI_VALUE(iw_bench_injection, ranks_per_node),
     IWI_VALUE(iw_bench_injection, recorded_cpus),

@@ -10,21 +10,9 @@
 
 /* ---- the table ---- */
 
-static const char *outcome_name(unsigned verdict)
-{
-    static const char *const names[] = {[IW_COMPARE_SAME] = "same",
-                                        [IW_COMPARE_BETTER] = "better",
-                                        [IW_COMPARE_SLIGHT] = "slight",
-                                        [IW_COMPARE_WORSE] = "worse",
-                                        [IW_COMPARE_UNKNOWN] = "unknown"};
-
-    return verdict < sizeof names / sizeof names[0] ? names[verdict] : NULL;
-}
-
-static const char *metric_name(unsigned metric)
-{
-    return metric < IW_COMPARE_METRICS ? iw_compare_metric_name((iw_compare_metric)metric) : NULL;
-}
+IWI_NAMES(outcome_name, [IW_COMPARE_SAME] = "same", [IW_COMPARE_BETTER] = "better",
+          [IW_COMPARE_SLIGHT] = "slight", [IW_COMPARE_WORSE] = "worse", [IW_COMPARE_UNKNOWN] = "unknown")
+IWI_NAMED(metric_name, value < IW_COMPARE_METRICS ? iw_compare_metric_name((iw_compare_metric)value) : NULL)
 
 static const struct iwi_field value_fields[] = {
     IWI_VALUE(iw_compare_value, a),
@@ -84,10 +72,7 @@ static bool has_rate(const void *object)
     return !iwi_compare_is_quanta(object);
 }
 
-static bool has_sources(const void *object)
-{
-    return ((const iw_noise_comparison *)object)->has_sources;
-}
+IWI_OF(bool, has_sources, iw_noise_comparison, it->has_sources)
 
 #define METRIC(metric, key, ...) \
     IWI_OBJECT_AS(iw_noise_comparison, metrics[metric], key, value_schema, __VA_ARGS__)

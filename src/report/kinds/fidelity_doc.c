@@ -112,10 +112,7 @@ static double kl_ratio(const void *object)
     return iw_fidelity_kl_ratio(object);
 }
 
-static bool has_naive(const void *object)
-{
-    return ((const iw_fidelity_report *)object)->has_naive;
-}
+IWI_OF(bool, has_naive, iw_fidelity_report, it->has_naive)
 
 static const struct iwi_field report_fields[] = {
     IWI_VALUE(iw_fidelity_report, noise),
@@ -140,26 +137,6 @@ static double relative(double observed, double expected)
 static const char *signed_percent(struct iwi_document *doc, double share)
 {
     return isfinite(share) ? iwi_say(doc, "%+.2f %%", 100.0 * share) : "-";
-}
-
-static const char *short_ns(struct iwi_document *doc, double ns)
-{
-    return iwi_say(doc, "%s", iwi_ns_short_text(ns, (char[IWI_NUMBER_SIZE]){0}));
-}
-
-static const char *share_of(struct iwi_document *doc, double share)
-{
-    return iwi_say(doc, "%s", iwi_share_text(share, (char[IWI_NUMBER_SIZE]){0}));
-}
-
-static const char *rate_of(struct iwi_document *doc, double hz)
-{
-    return iwi_say(doc, "%s", iwi_rate_text(hz, (char[IWI_NUMBER_SIZE]){0}));
-}
-
-static const char *count_of(struct iwi_document *doc, uint64_t count)
-{
-    return iwi_say(doc, "%s", iwi_count_text(count, (char[IWI_NUMBER_SIZE]){0}));
 }
 
 /* The quantile that is off most, of those that count: over the share, and over the time. */
@@ -189,7 +166,7 @@ static void say_doubt(struct iwi_document *doc, const iw_fidelity_report *report
     iwi_verdict(doc, "Cannot tell whether %s of %s is what was asked for: ", report->back_end, name);
     if (f->is_hidden) {
         iwi_more(doc, "the host had the CPU for itself when %s of %s detours were to be made. ",
-                 count_of(doc, f->hidden_count), count_of(doc, f->all_count));
+                 iwi_count(doc, f->hidden_count), iwi_count(doc, f->all_count));
     } else {
         iwi_more(doc, "the host takes so much of the CPU, in changing amounts, that what differs may be its "
                       "doing. ");
@@ -216,7 +193,8 @@ static void say_verdict(struct iwi_document *doc, const iw_fidelity_report *repo
              f->is_count_right ? "" : " (under 99 %)");
     if (find_worst_quantile(f, &q)) {
         iwi_more(doc, "the p%.0f of durations, which is off most, %s for %s", 100.0 * iw_fidelity_quantile(q),
-                 short_ns(doc, f->quantile_observed_ns[q]), short_ns(doc, f->quantile_expected_ns[q]));
+                 iwi_ns_short(doc, f->quantile_observed_ns[q]),
+                 iwi_ns_short(doc, f->quantile_expected_ns[q]));
     } else {
         iwi_more(doc, "no durations to compare");
     }
@@ -273,20 +251,22 @@ static void say_numbers(struct iwi_document *doc, const iw_fidelity_report *repo
     IWI_TABLE(doc, "", {"", IWI_WORDS}, {"asked for", IWI_NUMBER}, {"seen", IWI_NUMBER},
               {"difference", IWI_NUMBER});
     iwi_unfold(doc);
-    iwi_row(doc, "noise power", share_of(doc, f->power_expected), share_of(doc, f->power_observed),
+    iwi_row(doc, "noise power", iwi_percent_short(doc, f->power_expected),
+            iwi_percent_short(doc, f->power_observed),
             signed_percent(doc, relative(f->power_observed, f->power_expected)));
-    iwi_row(doc, "detours", count_of(doc, f->planned_count), count_of(doc, f->matched_count),
+    iwi_row(doc, "detours", iwi_count(doc, f->planned_count), iwi_count(doc, f->matched_count),
             signed_percent(doc, relative((double)f->matched_count, (double)f->planned_count)));
     for (size_t q = 0; q < IW_FIDELITY_QUANTILES; q++) {
         if (isfinite(f->quantile_observed_ns[q])) {
             iwi_row(doc, iwi_say(doc, "duration p%.0f", 100.0 * iw_fidelity_quantile(q)),
-                    short_ns(doc, f->quantile_expected_ns[q]), short_ns(doc, f->quantile_observed_ns[q]),
+                    iwi_ns_short(doc, f->quantile_expected_ns[q]),
+                    iwi_ns_short(doc, f->quantile_observed_ns[q]),
                     signed_percent(doc, relative(f->quantile_observed_ns[q], f->quantile_expected_ns[q])));
         }
     }
     if (isfinite(f->ks)) {
         iwi_row(doc, "KS distance", "", iwi_say(doc, "%.4f", f->ks), "");
-        iwi_row(doc, "Wasserstein distance", "", short_ns(doc, f->wasserstein_ns), "");
+        iwi_row(doc, "Wasserstein distance", "", iwi_ns_short(doc, f->wasserstein_ns), "");
     }
     if (isfinite(f->kl)) {
         iwi_row(doc, "KL divergence", "", iwi_say(doc, "%.5f", f->kl), "");
@@ -300,17 +280,18 @@ static void say_host(struct iwi_document *doc, const iw_fidelity *f)
         doc,
         "The host's own noise: %s of the time without injection (%s), %s meanwhile (%s), in detours that "
         "were not injected. By the host's recording alone, without matching, noise power would be %s.",
-        share_of(doc, f->host_share), rate_of(doc, f->host_rate_hz), share_of(doc, f->own_share),
-        rate_of(doc, f->own_rate_hz), share_of(doc, f->power_by_host));
+        iwi_percent_short(doc, f->host_share), iwi_rate(doc, f->host_rate_hz),
+        iwi_percent_short(doc, f->own_share), iwi_rate(doc, f->own_rate_hz),
+        iwi_percent_short(doc, f->power_by_host));
     if (f->hidden_count > 0) {
         iwi_item(doc,
                  "%s of %s detours came while the host had the CPU for far longer; they are left out. By the "
                  "host's recording it would be about %.0f.",
-                 count_of(doc, f->hidden_count), count_of(doc, f->all_count), f->hidden_by_host);
+                 iwi_count(doc, f->hidden_count), iwi_count(doc, f->all_count), f->hidden_by_host);
     }
     if (f->excess_count > 0) {
         iwi_item(doc, "%s more came in far longer ones than the host explains: not seen as they should be.",
-                 count_of(doc, f->excess_count));
+                 iwi_count(doc, f->excess_count));
     }
 }
 
@@ -321,24 +302,24 @@ static void say_injection(struct iwi_document *doc, const iw_fidelity_report *re
     const iw_fidelity *f = &report->fidelity;
 
     iwi_item(doc, "Floor %s, overhead %s, deadline error %s, 1 of 100 above %s",
-             short_ns(doc, costs->floor_ns), short_ns(doc, costs->overhead_ns),
-             short_ns(doc, costs->late_p50_ns), short_ns(doc, costs->late_p99_ns));
+             iwi_ns_short(doc, costs->floor_ns), iwi_ns_short(doc, costs->overhead_ns),
+             iwi_ns_short(doc, costs->late_p50_ns), iwi_ns_short(doc, costs->late_p99_ns));
     if (isfinite(f->late_spread_ns)) {
         iwi_more(doc, "; starts as seen: the 99th percentile is %s behind the median",
-                 short_ns(doc, f->late_spread_ns));
+                 iwi_ns_short(doc, f->late_spread_ns));
     }
     iwi_more(doc, ".");
     iwi_item(doc,
              "%.1f %% of the trace's detours and %.1f %% of its noise time can be made as recorded; the rest "
              "is merged, which keeps its power. Durations of %s of them are compared",
              100.0 * (double)facts->as_recorded_count / fmax((double)facts->event_count, 1.0),
-             100.0 * facts->as_recorded_ns / fmax(facts->noise_ns, 1.0), count_of(doc, f->compared_count));
+             100.0 * facts->as_recorded_ns / fmax(facts->noise_ns, 1.0), iwi_count(doc, f->compared_count));
     if (f->time_scale > 1.0) {
         iwi_more(doc, ", in the trace's time: as seen, over %g", f->time_scale);
     }
     iwi_more(doc, ". %s made, %s skipped; %s seen as one with their neighbour.",
-             count_of(doc, report->counts.made_count), count_of(doc, report->counts.skipped_count),
-             count_of(doc, f->merged_count));
+             iwi_count(doc, report->counts.made_count), iwi_count(doc, report->counts.skipped_count),
+             iwi_count(doc, f->merged_count));
 }
 
 static void write_doc(struct iwi_document *doc, const void *subject)

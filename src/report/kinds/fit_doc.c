@@ -10,48 +10,16 @@
 
 /* ---- the table ---- */
 
-static const char *law_name(unsigned law)
-{
-    return law < IW_FIT_LAWS ? iw_fit_law_name((iw_fit_law)law) : NULL;
-}
+IWI_NAMED(law_name, value < IW_FIT_LAWS ? iw_fit_law_name((iw_fit_law)value) : NULL)
+IWI_NAMES(kind_name, [IW_FIT_ALL] = "all", [IW_FIT_SOURCE] = "source", [IW_FIT_OTHERS] = "others")
 
-static const char *kind_name(unsigned kind)
-{
-    static const char *const names[] = {
-        [IW_FIT_ALL] = "all", [IW_FIT_SOURCE] = "source", [IW_FIT_OTHERS] = "others"};
+IWI_OF(bool, has_law, iw_duration_fit, it->is_fitted)
 
-    return kind < sizeof names / sizeof names[0] ? names[kind] : NULL;
-}
+IWI_OF(bool, has_best, iw_durations, it->is_fitted)
+IWI_OF(bool, is_source, iw_fit_group, it->kind == IW_FIT_SOURCE)
 
-static const char *class_name(unsigned kind)
-{
-    return kind < IW_CLASSES ? iw_class_name((iw_class)kind) : NULL;
-}
-
-static bool has_law(const void *object)
-{
-    return ((const iw_duration_fit *)object)->is_fitted;
-}
-
-static bool has_best(const void *object)
-{
-    return ((const iw_durations *)object)->is_fitted;
-}
-
-static bool is_source(const void *object)
-{
-    return ((const iw_fit_group *)object)->kind == IW_FIT_SOURCE;
-}
-
-static bool has_parts(const void *object)
-{
-    return ((const iw_fit_group *)object)->has_parts;
-}
-
-static bool has_agreement(const void *object)
-{
-    return ((const iw_noise_fit *)object)->agreement.is_known;
-}
+IWI_OF(bool, has_parts, iw_fit_group, it->has_parts)
+IWI_OF(bool, has_agreement, iw_noise_fit, it->agreement.is_known)
 
 static const struct iwi_field law_fields[] = {
     IWI_ENUM(iw_duration_fit, law, "law", law_name),
@@ -103,7 +71,7 @@ static const struct iwi_schema arrivals_schema = IWI_SCHEMA(iw_arrivals, arrival
 
 static const struct iwi_field group_fields[] = {
     IWI_ENUM(iw_fit_group, kind, "kind", kind_name, .is_column = true),
-    IWI_ENUM(iw_fit_group, source_class, "class", class_name, .is_there = is_source, .is_column = true),
+    IWI_ENUM(iw_fit_group, source_class, "class", iwi_class_at, .is_there = is_source, .is_column = true),
     IWI_CHARS(iw_fit_group, name, .is_column = true),
     IWI_VALUE(iw_fit_group, source_count),
     IWI_VALUE(iw_fit_group, share),

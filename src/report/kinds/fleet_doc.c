@@ -18,27 +18,12 @@ static const struct iwi_field spread_fields[] = {
 };
 static const struct iwi_schema spread_schema = IWI_SCHEMA(iw_spread, spread_fields);
 
-static const char *metric_name(unsigned metric)
-{
-    return metric < IW_FLEET_METRICS ? iw_fleet_metric_name((iw_fleet_metric)metric) : NULL;
-}
+IWI_NAMED(metric_name, value < IW_FLEET_METRICS ? iw_fleet_metric_name((iw_fleet_metric)value) : NULL)
+IWI_OF(bool, has_cpu, iw_fleet_finding, it->has_cpu)
 
-static bool has_cpu(const void *object)
-{
-    return ((const iw_fleet_finding *)object)->has_cpu;
-}
-
-static bool has_source(const void *object)
-{
-    return !((const iw_fleet_finding *)object)->is_all;
-}
-
-static const char *advice(const void *object)
-{
-    const iw_fleet_finding *finding = object;
-
-    return finding->is_all ? NULL : iw_remedy_of(finding->source.kind, finding->source.name)->how;
-}
+IWI_OF(bool, has_source, iw_fleet_finding, !it->is_all)
+IWI_OF(const char *, advice, iw_fleet_finding,
+       it->is_all ? NULL : iw_remedy_of(it->source.kind, it->source.name)->how)
 
 static const struct iwi_field finding_fields[] = {
     IWI_VALUE(iw_fleet_finding, node),
@@ -77,17 +62,8 @@ static const struct iwi_field source_fields[] = {
 };
 static const struct iwi_schema source_schema = IWI_SCHEMA(iw_fleet_source, source_fields);
 
-static const char *difference_name(unsigned kind)
-{
-    static const char *const names[] = {[IW_FLEET_MISSING] = "missing", [IW_FLEET_QUIETER] = "quieter"};
-
-    return kind < sizeof names / sizeof names[0] ? names[kind] : NULL;
-}
-
-static bool is_missing(const void *object)
-{
-    return ((const iw_fleet_difference *)object)->kind == IW_FLEET_MISSING;
-}
+IWI_NAMES(difference_name, [IW_FLEET_MISSING] = "missing", [IW_FLEET_QUIETER] = "quieter")
+IWI_OF(bool, is_missing, iw_fleet_difference, it->kind == IW_FLEET_MISSING)
 
 static const struct iwi_field difference_fields[] = {
     IWI_ENUM(iw_fleet_difference, kind, "kind", difference_name),
@@ -117,12 +93,10 @@ static bool is_judged(const iw_fleet *fleet)
     return fleet->node_count >= IW_FLEET_LEAST_NODES;
 }
 
-static const char *outcome(const void *object)
-{
-    const iw_fleet *fleet = object;
-
-    return !is_judged(fleet) ? "too few nodes" : fleet->outlier_count > 0 ? "outliers" : "none";
-}
+IWI_OF(const char *, outcome, iw_fleet,
+       !is_judged(it)          ? "too few nodes"
+       : it->outlier_count > 0 ? "outliers"
+                               : "none")
 
 static const struct iwi_field fleet_fields[] = {
     IWI_VALUE(iw_fleet, name),

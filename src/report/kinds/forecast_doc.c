@@ -6,13 +6,11 @@
 #include "base/base.h"
 #include "report/doc/kinds.h"
 #include "report/kinds/forecast_report.h"
+#include "report/kinds/report.h"
 
 /* ---- the table ---- */
 
-static bool is_possible(const void *object)
-{
-    return ((const iw_way *)object)->refusal[0] == '\0';
-}
+IWI_OF(bool, is_possible, iw_way, it->refusal[0] == '\0')
 
 static const struct iwi_field way_fields[] = {
     IWI_CHARS(iw_way, refusal),
@@ -28,18 +26,7 @@ static const struct iwi_field way_fields[] = {
 };
 static const struct iwi_schema way_schema = IWI_SCHEMA(iw_way, way_fields);
 
-static const char *engine_name(unsigned engine)
-{
-    return iw_engine_name((iw_engine)engine);
-}
-
-static const char *split_name(unsigned parallel)
-{
-    static const char *const names[] = {
-        [IW_PARALLEL_AUTO] = "auto", [IW_PARALLEL_TRIALS] = "trials", [IW_PARALLEL_RANKS] = "ranks"};
-
-    return parallel < sizeof names / sizeof names[0] ? names[parallel] : NULL;
-}
+IWI_NAMED(engine_name, iw_engine_name((iw_engine)value))
 
 static const struct iwi_field forecast_fields[] = {
     IWI_ENUM(iw_forecast, engine, "engine", engine_name),
@@ -53,7 +40,7 @@ static const struct iwi_field forecast_fields[] = {
     IWI_VALUE(iw_forecast, threads),
     IWI_VALUE(iw_forecast, message_s),
     IWI_VALUE(iw_forecast, room_bytes),
-    IWI_ENUM(iw_forecast, chosen, "parallel", split_name),
+    IWI_ENUM(iw_forecast, chosen, "parallel", iwi_split_name),
     IWI_CHARS(iw_forecast, reason),
     IWI_OBJECT(iw_forecast, trials_split, way_schema),
     IWI_OBJECT(iw_forecast, ranks_split, way_schema),
@@ -62,19 +49,18 @@ static const struct iwi_schema forecast_schema = IWI_SCHEMA(iw_forecast, forecas
 
 /* ---- words ---- */
 
-const char *iwi_seconds_text(double seconds, char buf[IWI_NUMBER_SIZE])
+const char *iwi_seconds(struct iwi_document *doc, double seconds)
 {
     const double day_s = 86400.0, year_s = 365.25 * 86400.0;
 
     if (seconds < 10 * day_s) {
-        return iwi_ns_time_text(seconds * 1e9, buf);
+        return iwi_ns(doc, seconds * 1e9);
     }
-    (void)snprintf(buf, IWI_NUMBER_SIZE, "%.3g %s", seconds < year_s ? seconds / day_s : seconds / year_s,
-                   seconds < year_s ? "d" : "y");
-    return buf;
+    return seconds < year_s ? iwi_say(doc, "%.3g d", seconds / day_s)
+                            : iwi_say(doc, "%.3g y", seconds / year_s);
 }
 
-const char *iwi_memory_text(double bytes, char buf[IWI_NUMBER_SIZE])
+const char *iwi_memory(struct iwi_document *doc, double bytes)
 {
     static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
     size_t unit = 0;
@@ -83,18 +69,7 @@ const char *iwi_memory_text(double bytes, char buf[IWI_NUMBER_SIZE])
         bytes /= 1024.0;
         unit++;
     }
-    (void)snprintf(buf, IWI_NUMBER_SIZE, "%.3g %s", bytes, units[unit]);
-    return buf;
-}
-
-static const char *seconds(struct iwi_document *doc, double value)
-{
-    return iwi_say(doc, "%s", iwi_seconds_text(value, (char[IWI_NUMBER_SIZE]){0}));
-}
-
-static const char *memory(struct iwi_document *doc, double bytes)
-{
-    return iwi_say(doc, "%s", iwi_memory_text(bytes, (char[IWI_NUMBER_SIZE]){0}));
+    return iwi_say(doc, "%.3g %s", bytes, units[unit]);
 }
 
 /* ---- the document ---- */
@@ -106,10 +81,11 @@ static void say_verdict(struct iwi_document *doc, const iw_forecast *forecast)
 
     iwi_verdict(
         doc, "It will take about %s and %s in each process, with the %s split over %" PRIu32 " worker%s: %s.",
-        seconds(doc, way->compute_s + way->exchange_s), memory(doc, (double)way->process_bytes),
+        iwi_seconds(doc, way->compute_s + way->exchange_s), iwi_memory(doc, (double)way->process_bytes),
         are_ranks_split ? "ranks" : "trials", way->workers, iwi_s(way->workers), forecast->reason);
     if ((double)way->process_bytes > forecast->room_bytes) {
-        iwi_more(doc, " That does not fit: a process can have %s here.", memory(doc, forecast->room_bytes));
+        iwi_more(doc, " That does not fit: a process can have %s here.",
+                 iwi_memory(doc, forecast->room_bytes));
     }
 }
 
@@ -140,9 +116,9 @@ static void say_way(struct iwi_document *doc, const char *name, const iw_way *wa
     if (is_possible(way)) {
         iwi_row(doc, iwi_say(doc, is_chosen ? "%s *" : "%s", name), iwi_say(doc, "%" PRIu32, way->workers),
                 iwi_say(doc, "%" PRIu32, way->lanes), iwi_say(doc, "%" PRIu64, way->batches),
-                seconds(doc, way->compute_s + way->exchange_s), seconds(doc, way->compute_s),
-                seconds(doc, way->exchange_s), memory(doc, way->bytes_sent),
-                memory(doc, (double)way->process_bytes));
+                iwi_seconds(doc, way->compute_s + way->exchange_s), iwi_seconds(doc, way->compute_s),
+                iwi_seconds(doc, way->exchange_s), iwi_memory(doc, way->bytes_sent),
+                iwi_memory(doc, (double)way->process_bytes));
     }
 }
 

@@ -18,15 +18,8 @@ static const struct iwi_field check_fields[] = {
 };
 static const struct iwi_schema check_schema = IWI_SCHEMA(iw_model_check, check_fields);
 
-static const char *support_name(unsigned support)
-{
-    return iw_support_name((iw_support)support);
-}
-
-static bool is_simulated(const void *object)
-{
-    return ((const iw_model_row *)object)->simulated.trials > 0;
-}
+IWI_NAMED(support_name, iw_support_name((iw_support)value))
+IWI_OF(bool, is_simulated, iw_model_row, it->simulated.trials > 0)
 
 static const struct iwi_field row_fields[] = {
     IWI_VALUE(iw_model_row, ranks),
@@ -41,15 +34,8 @@ static const struct iwi_field row_fields[] = {
 };
 static const struct iwi_schema row_schema = IWI_SCHEMA(iw_model_row, row_fields);
 
-static const char *refusal_name(unsigned refusal)
-{
-    static const char *const names[] = {
-        [IW_REFUSAL_NONE] = "none",       [IW_REFUSAL_SHORT] = "short", [IW_REFUSAL_FEW] = "few",
-        [IW_REFUSAL_MIXTURE] = "mixture", [IW_REFUSAL_HEAVY] = "heavy",
-    };
-
-    return refusal < sizeof names / sizeof names[0] ? names[refusal] : NULL;
-}
+IWI_NAMES(refusal_name, [IW_REFUSAL_NONE] = "none", [IW_REFUSAL_SHORT] = "short", [IW_REFUSAL_FEW] = "few",
+          [IW_REFUSAL_MIXTURE] = "mixture", [IW_REFUSAL_HEAVY] = "heavy")
 
 static const struct iwi_field horizon_fields[] = {
     IWI_VALUE(iw_window_horizon, phases),       IWI_VALUE(iw_window_horizon, observed_ranks),
@@ -66,20 +52,12 @@ static const struct iwi_field chain_fields[] = {
 };
 static const struct iwi_schema chain_schema = IWI_SCHEMA(iw_model_chain, chain_fields);
 
-static const char *chain_name(unsigned chain)
-{
-    return chain == 0 ? "one_way" : chain == 1 ? "both_ways" : NULL;
-}
+IWI_NAMED(chain_name, value == 0 ? "one_way" : value == 1 ? "both_ways" : NULL)
+IWI_OF(bool, has_chains, iw_model_report, it->chains[0].growth > 0)
 
-static bool has_chains(const void *object)
-{
-    return ((const iw_model_report *)object)->chains[0].growth > 0;
-}
-
-static const char *barrier_name(unsigned barrier)
-{
-    return barrier == IW_MODEL_TREE ? "tree" : barrier == IW_MODEL_DISSEMINATION ? "dissemination" : NULL;
-}
+IWI_NAMED(barrier_name, value == IW_MODEL_TREE            ? "tree"
+                        : value == IW_MODEL_DISSEMINATION ? "dissemination"
+                                                          : NULL)
 
 static const struct iwi_field question_fields[] = {
     IWI_VALUE(iw_model_question, work_ns),
@@ -88,10 +66,7 @@ static const struct iwi_field question_fields[] = {
 };
 static const struct iwi_schema question_schema = IWI_SCHEMA(iw_model_question, question_fields);
 
-static const char *rule_name(unsigned rule)
-{
-    return iw_half_rule_name((iw_half_rule)rule);
-}
+IWI_NAMED(rule_name, iw_half_rule_name((iw_half_rule)value))
 
 static const struct iwi_field report_fields[] = {
     IWI_VALUE(iw_model_report, noise),

@@ -7,15 +7,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <idlewave/sim.h>
+
 #include "base/base.h"
 
-static const char *class_at(unsigned kind)
+const char *iwi_class_at(unsigned kind)
 {
     return kind < IW_CLASSES ? iw_class_name((iw_class)kind) : NULL;
 }
 
 static const struct iwi_field source_fields[] = {
-    IWI_ENUM(iw_source, kind, "class", class_at),
+    IWI_ENUM(iw_source, kind, "class", iwi_class_at),
     IWI_CHARS(iw_source, name),
 };
 const struct iwi_schema iwi_source_schema = IWI_SCHEMA(iw_source, source_fields);
@@ -28,6 +30,22 @@ const char *iwi_probe_at(unsigned probe)
 const char *iwi_rung_at(unsigned rung)
 {
     return rung <= IW_RUNG_OSNOISE ? iw_rung_name((iw_rung)rung) : NULL;
+}
+
+const char *iwi_sync_name(unsigned sync)
+{
+    static const char *const names[] = {
+        [IW_SYNC_NONE] = "none", [IW_SYNC_START] = "start", [IW_SYNC_PHASE] = "phase"};
+
+    return sync < sizeof names / sizeof names[0] ? names[sync] : NULL;
+}
+
+const char *iwi_split_name(unsigned parallel)
+{
+    static const char *const names[] = {
+        [IW_PARALLEL_AUTO] = "auto", [IW_PARALLEL_TRIALS] = "trials", [IW_PARALLEL_RANKS] = "ranks"};
+
+    return parallel < sizeof names / sizeof names[0] ? names[parallel] : NULL;
 }
 
 /* Decimals that leave three significant digits of a value below 1000. */

@@ -268,10 +268,7 @@ static void write_cpu(FILE *out, const iw_recording *recording, const iw_detours
     }
 }
 
-static bool has_csv(const void *subject)
-{
-    return ((const iw_noise_report *)subject)->recording != NULL;
-}
+IWI_OF(bool, has_csv, iw_noise_report, it->recording != NULL)
 
 static iw_status write_csv(const iw_log *log, const void *subject, FILE *out)
 {

@@ -10,24 +10,13 @@
 
 /* ---- the table ---- */
 
-static const char *edit_name(unsigned kind)
-{
-    static const char *const names[] = {[IW_EDIT_SYNTH] = "synth",
-                                        [IW_EDIT_CUT] = "cut",
-                                        [IW_EDIT_MERGE] = "merge",
-                                        [IW_EDIT_APPEND] = "append"};
-
-    return kind < sizeof names / sizeof names[0] ? names[kind] : NULL;
-}
+IWI_NAMES(edit_name, [IW_EDIT_SYNTH] = "synth", [IW_EDIT_CUT] = "cut", [IW_EDIT_MERGE] = "merge",
+          [IW_EDIT_APPEND] = "append")
 
 /* Share of time that was noise before; NaN where it is not known: nothing was before, or there are only
  * samples. */
-static double share_before(const void *object)
-{
-    const iw_edit *edit = object;
-
-    return edit->sample_count == 0 && edit->watched_ns > 0.0 ? edit->busy_ns / edit->watched_ns : (double)NAN;
-}
+IWI_OF(double, share_before, iw_edit,
+       it->sample_count == 0 && it->watched_ns > 0.0 ? it->busy_ns / it->watched_ns : (double)NAN)
 
 static const struct iwi_field before_fields[] = {
     IWI_VALUE_AS(iw_edit, recording_count, "recordings"),
@@ -40,10 +29,7 @@ static const struct iwi_field before_fields[] = {
 };
 static const struct iwi_schema before_schema = IWI_SCHEMA(iw_edit, before_fields);
 
-static bool has_before(const void *object)
-{
-    return ((const iw_edit_report *)object)->edit.kind != IW_EDIT_SYNTH;
-}
+IWI_OF(bool, has_before, iw_edit_report, it->edit.kind != IW_EDIT_SYNTH)
 
 static const struct iwi_field edit_fields[] = {
     IWI_ENUM(iw_edit_report, edit.kind, "edit", edit_name),

@@ -13,6 +13,7 @@
 extern const struct iwi_schema iwi_source_schema; /* iw_source: "class" and "name" */
 
 /* Names of enums for tables: NULL behind the last. */
+const char *iwi_class_at(unsigned kind);
 const char *iwi_probe_at(unsigned probe);
 const char *iwi_rung_at(unsigned rung);
 

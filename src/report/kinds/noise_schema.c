@@ -19,10 +19,7 @@ static const struct iwi_field row_fields[] = {
 };
 static const struct iwi_schema row_schema = IWI_SCHEMA(iw_noise_row, row_fields);
 
-static bool is_periodic(const void *object)
-{
-    return ((const iw_noise_origin *)object)->row.period_ns > 0.0;
-}
+IWI_OF(bool, is_periodic, iw_noise_origin, it->row.period_ns > 0.0)
 
 static const struct iwi_field origin_fields[] = {
     IWI_INLINE(iw_noise_origin, source, iwi_source_schema),
@@ -63,15 +60,8 @@ static const struct iwi_field picture_fields[] = {
 };
 static const struct iwi_schema picture_schema = IWI_SCHEMA(iw_noise_picture, picture_fields);
 
-static bool has_quanta(const void *object)
-{
-    return ((const iw_noise_facts *)object)->quantum_ns > 0;
-}
-
-static bool is_critical(const void *object)
-{
-    return ((const iw_noise_facts *)object)->critical_ranks > 0.0;
-}
+IWI_OF(bool, has_quanta, iw_noise_facts, it->quantum_ns > 0)
+IWI_OF(bool, is_critical, iw_noise_facts, it->critical_ranks > 0.0)
 
 static const struct iwi_field facts_fields[] = {
     IWI_ENUM(iw_noise_facts, probe, "probe", iwi_probe_at),

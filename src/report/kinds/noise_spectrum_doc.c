@@ -13,10 +13,7 @@ enum { MOST_CARRIERS = 3 };
 
 /* ---- the table ---- */
 
-static bool is_tick(const void *object)
-{
-    return ((const iw_spectral_line *)object)->tick_hz > 0.0;
-}
+IWI_OF(bool, is_tick, iw_spectral_line, it->tick_hz > 0.0)
 
 static const struct iwi_field line_fields[] = {
     IWI_VALUE(iw_spectral_line, frequency_hz), IWI_VALUE(iw_spectral_line, ratio),
@@ -25,10 +22,7 @@ static const struct iwi_field line_fields[] = {
 };
 static const struct iwi_schema line_schema = IWI_SCHEMA(iw_spectral_line, line_fields);
 
-static bool has_line(const void *object)
-{
-    return ((const iw_spectral_source *)object)->line > 0;
-}
+IWI_OF(bool, has_line, iw_spectral_source, it->line > 0)
 
 static const struct iwi_field carrier_fields[] = {
     IWI_INLINE(iw_spectral_source, source, iwi_source_schema),
@@ -45,15 +39,8 @@ static const struct iwi_field point_fields[] = {
 };
 static const struct iwi_schema point_schema = IWI_SCHEMA(iw_spectral_point, point_fields);
 
-static bool is_one_cpu(const void *object)
-{
-    return ((const iw_noise_spectrum *)object)->opts.cpu >= 0;
-}
-
-static bool has_quanta(const void *object)
-{
-    return ((const iw_noise_spectrum *)object)->quanta_hz > 0.0;
-}
+IWI_OF(bool, is_one_cpu, iw_noise_spectrum, it->opts.cpu >= 0)
+IWI_OF(bool, has_quanta, iw_noise_spectrum, it->quanta_hz > 0.0)
 
 static const struct iwi_field spectrum_fields[] = {
     IWI_VALUE_AS(iw_noise_spectrum, opts.name, "name"),
@@ -272,10 +259,7 @@ static void write_doc(struct iwi_document *doc, const void *subject)
 }
 
 /* Files have the points that are drawn only. */
-static bool has_csv(const void *subject)
-{
-    return ((const iw_noise_spectrum *)subject)->power != NULL;
-}
+IWI_OF(bool, has_csv, iw_noise_spectrum, it->power != NULL)
 
 static iw_status write_csv(const iw_log *log, const void *subject, FILE *out)
 {

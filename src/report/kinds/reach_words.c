@@ -20,10 +20,7 @@ enum { LISTED_LAWS = 3 };
 
 /* ---- the table ---- */
 
-static bool is_bound(const void *object)
-{
-    return ((const iw_reach *)object)->is_bound;
-}
+IWI_OF(bool, is_bound, iw_reach, it->is_bound)
 
 static const struct iwi_field reach_fields[] = {
     IWI_VALUE_AS(iw_reach, recorded_s, "seconds"),

@@ -52,18 +52,9 @@ static const struct iwi_field reach_fields[] = {
 static const struct iwi_schema reach_schema = IWI_SCHEMA(iw_record_reach, reach_fields);
 
 static const struct iwi_field record_fields[] = {
-    IWI_VALUE(iw_record_report, file),
-    IWI_INLINE(iw_record_report, noise, iwi_noise_schema),
-    IWI_REAL_OF("t_min_ns", finest_t_min_ns),
-    IWI_REAL_OF("threshold_ns", finest_threshold_ns),
-    IWI_REAL_OF("detection_limit_hz", limit_hz),
-    {.key = "reach",
-     .type = IWI_T_OBJECT,
-     .holder = IWI_ARRAY,
-     .offset = offsetof(iw_record_report, reach),
-     .size = sizeof(iw_record_reach),
-     .count = IW_RECORD_REACHES,
-     .of = &reach_schema},
+    IWI_VALUE(iw_record_report, file),           IWI_INLINE(iw_record_report, noise, iwi_noise_schema),
+    IWI_REAL_OF("t_min_ns", finest_t_min_ns),    IWI_REAL_OF("threshold_ns", finest_threshold_ns),
+    IWI_REAL_OF("detection_limit_hz", limit_hz), IWI_OBJECT_ARRAY(iw_record_report, reach, reach_schema),
 };
 static const struct iwi_schema record_schema = IWI_SCHEMA(iw_record_report, record_fields);
 

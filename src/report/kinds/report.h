@@ -14,7 +14,9 @@ enum { IWI_NS_TEXT_SIZE = 24 };
 /* Times as nanoseconds without loss: "130200", "0.58"; returns `buf`. */
 char *iwi_ns_text(iw_time ps, char buf[IWI_NS_TEXT_SIZE]);
 
-const char *iwi_sync_name(iw_sync sync);
+/* Names of enums for tables: NULL behind the last. */
+const char *iwi_sync_name(unsigned sync);
+const char *iwi_split_name(unsigned parallel); /* iw_parallel */
 
 /* ---- text ---- */
 

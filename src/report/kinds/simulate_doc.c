@@ -11,58 +11,13 @@
 
 /* ---- names ---- */
 
-static const char *engine_name(unsigned engine)
-{
-    return engine <= IW_ENGINE_FLOW ? iw_engine_name((iw_engine)engine) : NULL;
-}
+IWI_NAMED(engine_name, value <= IW_ENGINE_FLOW ? iw_engine_name((iw_engine)value) : NULL)
+IWI_NAMES(rules_name, [IW_RULES_IDLEWAVE] = "idlewave", [IW_RULES_LOGGOPSIM] = "loggopsim")
 
-static const char *rules_name(unsigned rules)
-{
-    static const char *const names[] = {[IW_RULES_IDLEWAVE] = "idlewave", [IW_RULES_LOGGOPSIM] = "loggopsim"};
+IWI_NAMES(rendezvous_name, [IW_RENDEZVOUS_IDEAL] = "ideal", [IW_RENDEZVOUS_RTS_CTS] = "rts-cts")
+IWI_NAMED(replica_name, value <= IW_REPLICA_COPY ? iw_replica_compute_name((iw_replica_compute)value) : NULL)
 
-    return rules < sizeof names / sizeof names[0] ? names[rules] : NULL;
-}
-
-static const char *rendezvous_name(unsigned rendezvous)
-{
-    static const char *const names[] = {[IW_RENDEZVOUS_IDEAL] = "ideal", [IW_RENDEZVOUS_RTS_CTS] = "rts-cts"};
-
-    return rendezvous < sizeof names / sizeof names[0] ? names[rendezvous] : NULL;
-}
-
-static const char *split_name(unsigned parallel)
-{
-    static const char *const names[] = {
-        [IW_PARALLEL_AUTO] = "auto", [IW_PARALLEL_TRIALS] = "trials", [IW_PARALLEL_RANKS] = "ranks"};
-
-    return parallel < sizeof names / sizeof names[0] ? names[parallel] : NULL;
-}
-
-const char *iwi_sync_name(iw_sync sync)
-{
-    static const char *const names[] = {
-        [IW_SYNC_NONE] = "none", [IW_SYNC_START] = "start", [IW_SYNC_PHASE] = "phase"};
-
-    return names[sync];
-}
-
-static const char *sync_name(unsigned sync)
-{
-    return sync <= IW_SYNC_PHASE ? iwi_sync_name((iw_sync)sync) : NULL;
-}
-
-static const char *replica_name(unsigned compute)
-{
-    return compute <= IW_REPLICA_COPY ? iw_replica_compute_name((iw_replica_compute)compute) : NULL;
-}
-
-static const char *quantile_name(unsigned index)
-{
-    static const char *const names[IW_END_QUANTILES] = {"p0",  "p1",  "p5",  "p10", "p25", "p50",
-                                                        "p75", "p90", "p95", "p99", "p100"};
-
-    return index < IW_END_QUANTILES ? names[index] : NULL;
-}
+IWI_NAMES(quantile_name, "p0", "p1", "p5", "p10", "p25", "p50", "p75", "p90", "p95", "p99", "p100")
 
 /* ---- tables ---- */
 
@@ -87,7 +42,7 @@ static const struct iwi_field run_fields[] = {
     IWI_VALUE(iw_sim_result, lanes),
     IWI_VALUE(iw_sim_result, threads),
     IWI_VALUE(iw_sim_result, processes),
-    IWI_ENUM(iw_sim_result, parallel, "parallel", split_name),
+    IWI_ENUM(iw_sim_result, parallel, "parallel", iwi_split_name),
     IWI_VALUE_AS(iw_sim_result, is_resumed, "resumed"),
     IWI_VALUE(iw_sim_result, messages),
     IWI_TIME(iw_sim_result, noiseless_ps, "noiseless_ns"),
@@ -130,18 +85,8 @@ static const struct iwi_field inner_fields[] = {
 };
 static const struct iwi_schema inner_schema = IWI_SCHEMA(iw_net_inner, inner_fields);
 
-static bool has_levels(const void *object)
-{
-    return ((const iw_net *)object)->inner_count > 0;
-}
-
-static const char *placement_name(unsigned placement)
-{
-    static const char *const names[] = {
-        [IW_PLACEMENT_BLOCK] = "block", [IW_PLACEMENT_ROUND_ROBIN] = "round-robin"};
-
-    return placement < sizeof names / sizeof names[0] ? names[placement] : NULL;
-}
+IWI_OF(bool, has_levels, iw_net, it->inner_count > 0)
+IWI_NAMES(placement_name, [IW_PLACEMENT_BLOCK] = "block", [IW_PLACEMENT_ROUND_ROBIN] = "round-robin")
 
 static const struct iwi_field net_fields[] = {
     IWI_CHARS(iw_net, name),
@@ -178,15 +123,8 @@ static const struct iwi_field traced_fields[] = {
 static const struct iwi_schema traced_schema = IWI_SCHEMA(iw_traced, traced_fields);
 
 /* Of many trials the quantiles say it; CSV has them all. */
-static bool has_few_trials(const void *object)
-{
-    return ((const iw_simulation *)object)->trial_time_count <= IWI_MOST_TRIAL_TIMES;
-}
-
-static double median_level(const void *object)
-{
-    return iw_median_level(((const iw_simulation *)object)->makespan_ns.count);
-}
+IWI_OF(bool, has_few_trials, iw_simulation, it->trial_time_count <= IWI_MOST_TRIAL_TIMES)
+IWI_OF(double, median_level, iw_simulation, iw_median_level(it->makespan_ns.count))
 
 static const struct iwi_field simulation_fields[] = {
     IWI_VALUE(iw_simulation, what),
@@ -199,7 +137,7 @@ static const struct iwi_field simulation_fields[] = {
     IWI_OBJECTS(iw_simulation, trial_times, trial_time_count, trial_schema, .is_row = true,
                 .is_there = has_few_trials),
     IWI_OBJECTS(iw_simulation, noise, noise_count, source_schema),
-    IWI_ENUM(iw_simulation, sync, "sync", sync_name),
+    IWI_ENUM(iw_simulation, sync, "sync", iwi_sync_name),
     IWI_VALUE(iw_simulation, ranks_per_node),
     IWI_VALUE(iw_simulation, recorded_cpus),
     IWI_VALUE(iw_simulation, noise_cpus, .may_be_null = true),

@@ -27,11 +27,6 @@ SLOWDOWN(median_slowdown, median)
 SLOWDOWN(median_slowdown_low, median_low)
 SLOWDOWN(median_slowdown_high, median_high)
 
-static const char *sync_name(unsigned sync)
-{
-    return sync <= IW_SYNC_PHASE ? iwi_sync_name((iw_sync)sync) : NULL;
-}
-
 static const struct iwi_field cell_fields[] = {
     IWI_CHARS(iw_cell_result, id),
     IWI_VALUE(iw_cell_result, system),
@@ -40,7 +35,7 @@ static const struct iwi_field cell_fields[] = {
     IWI_VALUE(iw_cell_result, noise),
     IWI_VALUE(iw_cell_result, ranks),
     IWI_VALUE(iw_cell_result, bytes),
-    IWI_ENUM(iw_cell_result, sync, "sync", sync_name),
+    IWI_ENUM(iw_cell_result, sync, "sync", iwi_sync_name),
     IWI_VALUE(iw_cell_result, net_scale),
     IWI_VALUE(iw_cell_result, trials),
     IWI_VALUE(iw_cell_result, seed),

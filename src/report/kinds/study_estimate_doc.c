@@ -39,16 +39,6 @@ static iw_status check(const iw_log *log, const char *name, const void *subject)
     return IW_OK;
 }
 
-static const char *seconds(struct iwi_document *doc, double value)
-{
-    return iwi_say(doc, "%s", iwi_seconds_text(value, (char[IWI_NUMBER_SIZE]){0}));
-}
-
-static const char *memory(struct iwi_document *doc, uint64_t bytes)
-{
-    return iwi_say(doc, "%s", iwi_memory_text((double)bytes, (char[IWI_NUMBER_SIZE]){0}));
-}
-
 static void say_verdict(struct iwi_document *doc, const iw_study_estimate *estimate)
 {
     const size_t left = estimate->cells - estimate->found;
@@ -62,12 +52,12 @@ static void say_verdict(struct iwi_document *doc, const iw_study_estimate *estim
         return;
     }
     iwi_more(doc, "%zu cell%s about %s on ", left, left == 1 ? " takes" : "s take",
-             seconds(doc, estimate->wall_seconds));
+             iwi_seconds(doc, estimate->wall_seconds));
     if (estimate->processes > 1) {
         iwi_more(doc, "%" PRIu32 " processes with ", estimate->processes);
     }
     iwi_more(doc, "%" PRIu32 " thread%s and %s of memory%s.", estimate->threads, iwi_s(estimate->threads),
-             memory(doc, estimate->memory_bytes), estimate->processes > 1 ? " each" : "");
+             iwi_memory(doc, (double)estimate->memory_bytes), estimate->processes > 1 ? " each" : "");
     if (estimate->found > 0) {
         iwi_verdict(doc, "%zu more %s there already.", estimate->found, estimate->found == 1 ? "is" : "are");
     }
@@ -91,15 +81,15 @@ static void write_doc(struct iwi_document *doc, const void *subject)
                 row->least_ranks == row->most_ranks
                     ? iwi_say(doc, "%" PRIu32, row->most_ranks)
                     : iwi_say(doc, "%" PRIu32 " to %" PRIu32, row->least_ranks, row->most_ranks),
-                iwi_say(doc, "%zu", row->cells), seconds(doc, row->core_seconds),
-                memory(doc, row->largest_bytes));
+                iwi_say(doc, "%zu", row->cells), iwi_seconds(doc, row->core_seconds),
+                iwi_memory(doc, (double)row->largest_bytes));
     }
     iwi_unfold(doc);
     iwi_section(doc, "certainty", "How sure");
     iwi_item(doc,
              "In all %s of one core: measured just now with a small part of each kind of cell, so expect it "
              "within a factor of 3. Memory is that of the largest cell.",
-             seconds(doc, estimate->core_seconds));
+             iwi_seconds(doc, estimate->core_seconds));
 }
 
 const struct iwi_kind iwi_study_estimate_kind = {

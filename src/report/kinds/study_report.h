@@ -127,7 +127,4 @@ const char *iwi_ranks_text(uint64_t ranks, char buf[IWI_NUMBER_SIZE]);
 /* The same for estimates, with three significant digits: "291", "4,930", "123,000", "12.3 M". */
 const char *iwi_about_ranks_text(double ranks, char buf[IWI_NUMBER_SIZE]);
 
-/* "1 B", "64 KiB", "1 MiB", "1000 B" */
-const char *iwi_bytes_text(uint64_t bytes, char buf[IWI_NUMBER_SIZE]);
-
 #endif

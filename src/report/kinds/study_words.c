@@ -41,19 +41,6 @@ const char *iwi_about_ranks_text(double ranks, char buf[IWI_NUMBER_SIZE])
     return buf;
 }
 
-const char *iwi_bytes_text(uint64_t bytes, char buf[IWI_NUMBER_SIZE])
-{
-    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
-    size_t i = 0;
-
-    while (bytes >= 1024 && bytes % 1024 == 0 && i < 4) {
-        bytes /= 1024;
-        i++;
-    }
-    snprintf(buf, IWI_NUMBER_SIZE, "%" PRIu64 " %s", bytes, units[i]);
-    return buf;
-}
-
 const char *iwi_study_name(struct iwi_document *doc, const char *name)
 {
     enum { MOST_COLUMNS = 63 }; /* names of systems and works are no longer */
@@ -104,12 +91,11 @@ const char *iwi_dim_label(struct iwi_document *doc, enum iwi_dim dim, const iw_s
                                         [IW_SYNC_START] = "synchronised at the start",
                                         [IW_SYNC_PHASE] = "synchronised in every phase"};
     const iw_cell_result *cell = series->cells[0];
-    char number[IWI_NUMBER_SIZE];
 
     switch (dim) {
     case IWI_DIM_SYSTEM: return iwi_study_name(doc, cell->system);
     case IWI_DIM_WORK: return iwi_study_name(doc, cell->work);
-    case IWI_DIM_BYTES: return has_size(cell) ? iwi_say(doc, "%s", iwi_bytes_text(cell->bytes, number)) : "-";
+    case IWI_DIM_BYTES: return has_size(cell) ? iwi_size(doc, cell->bytes) : "-";
     case IWI_DIM_SYNC: return syncs[cell->sync];
     case IWI_DIM_NET:
     default: return net_label(doc, cell->net_scale);
@@ -135,10 +121,9 @@ const char *iwi_panel_title(struct iwi_document *doc, const iw_cell_result *cell
     static const char *const syncs[] = {[IW_SYNC_NONE] = "",
                                         [IW_SYNC_START] = ", noise synchronised at the start",
                                         [IW_SYNC_PHASE] = ", noise synchronised in every phase"};
-    char number[IWI_NUMBER_SIZE];
 
     return iwi_say(doc, "%s%s%s%s%s%s", iwi_study_name(doc, cell->work), has_size(cell) ? ", " : "",
-                   has_size(cell) ? iwi_bytes_text(cell->bytes, number) : "", syncs[cell->sync],
+                   has_size(cell) ? iwi_size(doc, cell->bytes) : "", syncs[cell->sync],
                    cell->net_scale != 1.0 ? ", " : "",
                    cell->net_scale != 1.0 ? net_label(doc, cell->net_scale) : "");
 }

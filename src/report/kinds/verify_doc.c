@@ -13,20 +13,11 @@
 
 /* ---- the table ---- */
 
-static const char *state_name(unsigned state)
-{
-    return state < IW_MITIGATION_STATES ? iw_mitigation_state_name((iw_mitigation_state)state) : NULL;
-}
+IWI_NAMED(state_name,
+          value < IW_MITIGATION_STATES ? iw_mitigation_state_name((iw_mitigation_state)value) : NULL)
+IWI_OF(bool, has_worth, iw_mitigation, it->has_worth)
 
-static bool has_worth(const void *object)
-{
-    return ((const iw_mitigation *)object)->has_worth;
-}
-
-static bool has_job(const void *object)
-{
-    return ((const iw_verify *)object)->job[0] != '\0';
-}
+IWI_OF(bool, has_job, iw_verify, it->job[0] != '\0')
 
 static const struct iwi_field mitigation_fields[] = {
     IWI_VALUE(iw_mitigation, name),

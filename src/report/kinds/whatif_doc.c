@@ -14,21 +14,9 @@ enum { MOST_ADVICE = 10 };
 
 /* ---- tables ---- */
 
-static const char *change_name(unsigned kind)
-{
-    static const char *const names[] = {
-        [IW_CHANGE_SOURCE] = "source",  [IW_CHANGE_REST] = "rest", [IW_CHANGE_CLASS] = "class",
-        [IW_CHANGE_SET] = "set",        [IW_CHANGE_ALL] = "all",   [IW_CHANGE_TOGETHER] = "together",
-        [IW_CHANGE_RESERVE] = "reserve"};
-
-    return kind < sizeof names / sizeof names[0] ? names[kind] : NULL;
-}
-
-static const char *class_name(unsigned kind)
-{
-    return kind <= IW_CLASS_HARDWARE ? iw_class_name((iw_class)kind) : NULL;
-}
-
+IWI_NAMES(change_name, [IW_CHANGE_SOURCE] = "source", [IW_CHANGE_REST] = "rest", [IW_CHANGE_CLASS] = "class",
+          [IW_CHANGE_SET] = "set", [IW_CHANGE_ALL] = "all", [IW_CHANGE_TOGETHER] = "together",
+          [IW_CHANGE_RESERVE] = "reserve")
 static const struct iwi_field remedy_fields[] = {
     IWI_VALUE(iw_remedy, name),
     IWI_VALUE(iw_remedy, how),
@@ -55,31 +43,17 @@ static const struct iwi_schema even_schema = IWI_SCHEMA(iw_break_even, even_fiel
 
 static const struct iwi_field source_fields[] = {
     {.key = "name", .type = IWI_T_CHARS, IWI_MEMBER(iw_noise_part, text)},
-    IWI_ENUM(iw_noise_part, kind, "class", class_name),
+    IWI_ENUM(iw_noise_part, kind, "class", iwi_class_at),
     IWI_VALUE(iw_noise_part, share),
     IWI_POINTER(iw_noise_part, remedy, remedy_schema),
 };
 static const struct iwi_schema source_schema = IWI_SCHEMA(iw_noise_part, source_fields);
 
-static bool has_target(const void *object)
-{
-    return ((const iw_whatif *)object)->target >= 0.0;
-}
+IWI_OF(bool, has_target, iw_whatif, it->target >= 0.0)
+IWI_OF(bool, has_target_set, iw_whatif, it->has_target_set)
 
-static bool has_target_set(const void *object)
-{
-    return ((const iw_whatif *)object)->has_target_set;
-}
-
-static bool has_break_even(const void *object)
-{
-    return ((const iw_whatif *)object)->break_even.most_ranks > 0;
-}
-
-static bool is_recorded(const void *object)
-{
-    return ((const iw_whatif *)object)->reach.watched_s > 0.0;
-}
+IWI_OF(bool, has_break_even, iw_whatif, it->break_even.most_ranks > 0)
+IWI_OF(bool, is_recorded, iw_whatif, it->reach.watched_s > 0.0)
 
 static const struct iwi_field whatif_fields[] = {
     IWI_VALUE(iw_whatif, what),

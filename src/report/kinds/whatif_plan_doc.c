@@ -25,35 +25,20 @@ static const struct iwi_field plan_fields[] = {
 };
 static const struct iwi_schema plan_schema = IWI_SCHEMA(iw_whatif_plan, plan_fields);
 
-static const char *seconds(struct iwi_document *doc, double value)
-{
-    return iwi_say(doc, "%s", iwi_seconds_text(value, (char[IWI_NUMBER_SIZE]){0}));
-}
-
-static const char *memory(struct iwi_document *doc, double bytes)
-{
-    return iwi_say(doc, "%s", iwi_memory_text(bytes, (char[IWI_NUMBER_SIZE]){0}));
-}
-
-static const char *count(struct iwi_document *doc, uint64_t value)
-{
-    return iwi_say(doc, "%s", iwi_count_text(value, (char[IWI_NUMBER_SIZE]){0}));
-}
-
 static void say_verdict(struct iwi_document *doc, const iw_whatif_plan *plan)
 {
-    iwi_verdict(doc, "It will take about %s and %s: %s simulations.", seconds(doc, plan->seconds),
-                memory(doc, (double)plan->bytes), count(doc, plan->simulations));
+    iwi_verdict(doc, "It will take about %s and %s: %s simulations.", iwi_seconds(doc, plan->seconds),
+                iwi_memory(doc, (double)plan->bytes), iwi_count(doc, plan->simulations));
     if (plan->target_seconds > 0.0) {
         iwi_more(doc, " The smallest set for the target may take %s more.",
-                 seconds(doc, plan->target_seconds));
+                 iwi_seconds(doc, plan->target_seconds));
     }
     if (plan->reserve_seconds > 0.0) {
         iwi_more(doc, " Other numbers of ranks for the reserved core may take %s more.",
-                 seconds(doc, plan->reserve_seconds));
+                 iwi_seconds(doc, plan->reserve_seconds));
     }
     if ((double)plan->bytes > plan->room_bytes) {
-        iwi_more(doc, " That does not fit: a process can have %s here.", memory(doc, plan->room_bytes));
+        iwi_more(doc, " That does not fit: a process can have %s here.", iwi_memory(doc, plan->room_bytes));
     }
 }
 
@@ -76,7 +61,7 @@ static void write_doc(struct iwi_document *doc, const void *subject)
     iwi_item(doc,
              "The time is that of a sample of one change on %s ranks, times what there is to do: a factor of "
              "2 either way is possible. Fewer redraws, trials or sources take less.",
-             count(doc, plan->sample_ranks));
+             iwi_count(doc, plan->sample_ranks));
 }
 
 const struct iwi_kind iwi_whatif_plan_kind = {
