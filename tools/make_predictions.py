@@ -3,7 +3,7 @@
 
 SPDX-License-Identifier: BSD-3-Clause
 
-Usage: make_predictions.py BUILD_DIR [--rounds 4] [--duration 8s] [--data DIR]
+Usage: make_predictions.py BUILD_DIR [--rounds 4] [--duration 8s] [--only levels] [--data DIR]
     BUILD_DIR is a release build without sanitizers. Needs both MPIs, two cores that nobody else uses, and root for the two
     "hosts" (network namespaces; they are removed again). Takes about 20 minutes.
 """
@@ -23,6 +23,7 @@ import data_page
 sys.path.insert(0, str(data_page.ROOT / "tests" / "mpi"))
 import net_support  # noqa: E402
 import run_mpi  # noqa: E402
+import validate_levels  # noqa: E402
 import validate_net  # noqa: E402
 
 MPI_NAMES = {"openmpi": "Open MPI", "mpich": "MPICH"}
@@ -110,6 +111,26 @@ def hosts_table(arguments):
     return verdict, data_page.table(["MPI", "`node`: half round trip", "`network`", "ratio"], rows)
 
 
+# ---- levels ----
+
+def spread_text(spread):
+    return f"{time_text(spread['median'])} [{time_text(spread['low'])}, {time_text(spread['high'])}]"
+
+
+def levels_table(arguments):
+    """From one run of `net` each, on two hosts with a slow cable."""
+    options = validate_levels.parse(["--idlewave", str(arguments.idlewave), "--programs", str(arguments.programs), "--rounds",
+                                     str(arguments.rounds), "--duration", arguments.duration])
+    rows = [row for mpi in arguments.mpi for row in validate_levels.measure(options, mpi)]
+    validate_levels.print_table(rows)
+    lines = [[MPI_NAMES[row["mpi"]], row["case"], row["bytes"], spread_text(row["measured_ns"]), spread_text(row["predicted_ns"]),
+              ratio_text(row["ratio"]), "within 15 %" if validate_levels.is_within(row) else "**not**"] for row in rows]
+    counts = [f"{MPI_NAMES[mpi]} {sum(validate_levels.is_within(row) for row in rows if row['mpi'] == mpi)} of "
+              f"{sum(row['mpi'] == mpi for row in rows)}" for mpi in arguments.mpi]
+    head = ["MPI", "case", "bytes", "measured", "predicted", "ratio", "verdict"]
+    return f"Two hosts with levels: within 15 % are {', '.join(counts)} cases.", data_page.table(head, lines)
+
+
 # ---- predictions ----
 
 def counts_of(rows):
@@ -165,6 +186,7 @@ def halo(rows, cores):
 TITLES = {
     "twice": "Two measurements of one network",
     "hosts": "A network of two hosts",
+    "levels": "Inside, outside and mixed: predicted from the levels of one measurement",
     "pingpong": "Ping-pong, predicted and measured",
     "halo": "Halo exchange and allreduce, predicted and measured",
 }
@@ -182,6 +204,7 @@ def options():
     parser.add_argument("--ranks", nargs="+", type=int, default=[2, 4])
     parser.add_argument("--rounds", type=int, default=4)
     parser.add_argument("--duration", default="8s", help="of a run of net")
+    parser.add_argument("--only", choices=["levels"], help="remake this table, and leave the summary")
     data_page.add_option(parser)
     arguments = parser.parse_args()
     arguments.idlewave = arguments.build / "cli" / "idlewave"
@@ -202,6 +225,11 @@ def check(arguments):
 def main():
     arguments = options()
     check(arguments)
+    if arguments.only:
+        verdict, text = levels_table(arguments)
+        write(arguments, arguments.only, TITLES[arguments.only], text)
+        print(verdict)
+        return 0
     cases = []
     for mpi in arguments.mpi:
         for network in arguments.network:
@@ -209,7 +237,7 @@ def main():
             cases.append(validate_net.Case(arguments, mpi, network, arguments.rounds, arguments.duration, arguments.ranks))
     rows = [row for case in cases for row in case.rows()]
     validate_net.print_table(rows)
-    results = {"twice": twice(arguments), "hosts": hosts_table(arguments),
+    results = {"twice": twice(arguments), "hosts": hosts_table(arguments), "levels": levels_table(arguments),
                "pingpong": pingpong([row for row in rows if row["program"] == "pingpong"]),
                "halo": halo([row for row in rows if row["program"] == "halo_allreduce"], net_support.cores())}
     verdicts = "\n".join(f"- {verdict}" for verdict, _ in results.values())
