@@ -8,7 +8,7 @@
 
 #include "options/opt.h"
 
-enum output_format { OUTPUT_TEXT, OUTPUT_JSON, OUTPUT_CSV, OUTPUT_HTML };
+enum output_format { OUTPUT_TEXT, OUTPUT_JSON, OUTPUT_HTML, OUTPUT_CSV };
 
 struct shown_opts {
     struct opt_origins origins;
@@ -16,19 +16,26 @@ struct shown_opts {
     const char *plot; /* NULL: no picture */
 };
 
-/* Parts of one table, whose targets are in a struct shown_opts: --format text|json. */
+/* Parts of one table, whose targets are in a struct shown_opts. Without pages and pictures: --format
+ * text|json.
+ */
 extern const struct opt shown_rows[];
 #define SHOWN_JSON_GROUP(title, offset)     \
     {                                       \
         title, shown_rows, 1, offset, false \
     }
 
-/* For what shown_write() shows: --format text|json|csv|html, and --plot where there is a figure. */
+/* For what shown_write() shows: --format text|json|html|csv, and --plot where there is a figure; without csv
+ * for results that have no list. */
 #define SHOWN_PAGE_GROUP(title, offset)         \
     {                                           \
-        title, shown_rows + 1, 1, offset, false \
+        title, shown_rows + 3, 1, offset, false \
     }
 #define SHOWN_GROUP(title, offset)              \
+    {                                           \
+        title, shown_rows + 3, 2, offset, false \
+    }
+#define SHOWN_NO_CSV_GROUP(title, offset)       \
     {                                           \
         title, shown_rows + 1, 2, offset, false \
     }

@@ -30,7 +30,7 @@ static const struct opt part_rows[] = {
 static const struct opt_group groups[] = {
     OPT_GROUP("What is kept", part_rows, 0),
     {"Output", edit_output_rows, EDIT_OUTPUT_ROWS, offsetof(struct cut_values, output), false},
-    SHOWN_GROUP("Output", offsetof(struct cut_values, output.shown)),
+    SHOWN_NO_CSV_GROUP("Output", offsetof(struct cut_values, output.shown)),
 };
 
 static const struct cut_values defaults = {.to_ps = 0};

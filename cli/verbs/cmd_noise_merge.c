@@ -21,7 +21,7 @@ static const struct opt merge_rows[] = {
 static const struct opt_group groups[] = {
     OPT_GROUP("What is joined", merge_rows, 0),
     {"Output", edit_output_rows, EDIT_OUTPUT_ROWS, offsetof(struct merge_values, output), false},
-    SHOWN_GROUP("Output", offsetof(struct merge_values, output.shown)),
+    SHOWN_NO_CSV_GROUP("Output", offsetof(struct merge_values, output.shown)),
 };
 
 static const struct merge_values defaults = {.is_append = false};

@@ -31,7 +31,7 @@ static const struct opt noise_rows[] = {
 static const struct opt_group groups[] = {
     OPT_GROUP("What is written", noise_rows, 0),
     {"Output", edit_output_rows, EDIT_OUTPUT_ROWS, offsetof(struct synth_values, output), false},
-    SHOWN_GROUP("Output", offsetof(struct synth_values, output.shown)),
+    SHOWN_NO_CSV_GROUP("Output", offsetof(struct synth_values, output.shown)),
 };
 
 static const struct synth_values defaults = {.duration_ps = 60 * IW_PS_PER_S, .cpu_count = 1, .seed = 1};

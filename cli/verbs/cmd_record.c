@@ -64,7 +64,7 @@ static const struct opt output_rows[] = {
 static const struct opt_group groups[] = {
     OPT_GROUP("How to measure", measure_rows, 0),
     OPT_GROUP("Output", output_rows, 0),
-    SHOWN_GROUP("Output", offsetof(struct record_opts, shown)),
+    SHOWN_NO_CSV_GROUP("Output", offsetof(struct record_opts, shown)),
 };
 
 static const struct record_opts defaults = {

@@ -1,6 +1,8 @@
 /* idlewave/doc.h - results for people and for programs: every kind in every medium.
  * SPDX-License-Identifier: BSD-3-Clause
  *
+ * Experimental: functions and structs here may change in any release.
+ *
  *     status = iw_doc_write(log, iw_verify_doc(verify), IW_DOC_TEXT, NULL, stdout);
  *     status = iw_doc_plot(log, iw_verify_doc(verify), "node.pdf");
  *
