@@ -10,6 +10,7 @@ A new kind needs a row in EXAMPLES and a small file in tests/data/results.
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -49,6 +50,18 @@ EXAMPLES = {
 }
 VARYING = {"forecast", "fidelity", "simulate", "study-estimate", "whatif-plan"}  # what they print depends on the machine
 
+COMMON_KEYS = {"schema", "version", "verdict", "notes", "value", "low", "high"}  # json.md explains them
+
+
+def keys(schema):
+    """Names of properties at all levels; those of maps (by state, by percentile) are values, not keys."""
+    found = set()
+    for name in schema.get("properties", {}) if isinstance(schema, dict) else ():
+        if re.fullmatch(r"[A-Za-z]\w*", name):
+            found.add(name)
+    parts = schema.values() if isinstance(schema, dict) else schema if isinstance(schema, list) else ()
+    return found.union(*(keys(part) for part in parts))
+
 
 def shell(command, folder):
     path = f"{COMMAND.parent}:{os.environ['PATH']}"
@@ -79,6 +92,20 @@ class Schemas(unittest.TestCase):
     def test_every_kind_has_an_example_and_a_sample(self):
         self.assertEqual(sorted(self.schemas), sorted(EXAMPLES))
         self.assertEqual(sorted(self.schemas), sorted(path.stem for path in SAMPLES.glob("*.json")))
+
+    def test_every_key_is_explained(self):
+        """On the page that names the schema, or on others of its folder that this page leads to."""
+        folder = SOURCE / "docs/reference/formats"
+        pages = {page.name: page.read_text(encoding="utf-8") for page in folder.glob("*-json.md")}
+        for kind, schema in self.schemas.items():
+            with self.subTest(kind):
+                reached = [name for name, text in pages.items() if schema["properties"]["schema"]["const"] in text]
+                self.assertTrue(reached, "no page names the schema")
+                for name in reached:  # grows meanwhile
+                    links = re.findall(r"\]\(([\w-]+\.md)", pages[name])
+                    reached += [link for link in dict.fromkeys(links) if link in pages and link not in reached]
+                explained = set(re.findall(r"\w+", " ".join(pages[name] for name in reached)))
+                self.assertEqual(sorted(keys(schema) - explained - COMMON_KEYS), [])
 
     def test_samples_are_valid(self):
         for kind in self.schemas:
