@@ -11,11 +11,15 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
 nm -D --defined-only "$library" | awk 'NF >= 3 { print $3 }' | sort -u > "$scratch/exported"
-# a declaration is "IW_API ... iw_name(", over several lines if need be; those of internal/ are for our plugins, not installed
-cat "$include"/idlewave/*.h "$include"/idlewave/internal/*.h | tr '\n' ' ' | grep -o 'IW_API [^(;]*[ *]iw_[a-z0-9_]*(' |
+# a declaration is "IW_API ... iw_name(", over several lines if need be; internal/ is linked statically, never exported
+cat "$include"/idlewave/*.h | tr '\n' ' ' | grep -o 'IW_API [^(;]*[ *]iw_[a-z0-9_]*(' |
     sed 's/.*[ *]\(iw_[a-z0-9_]*\)($/\1/' | sort -u > "$scratch/declared"
 
 failed=0
+if grep -n 'IW_API' "$include"/idlewave/internal/*.h >&2; then
+    echo "error: headers of internal/ export nothing" >&2
+    failed=1
+fi
 complain() { # FILE TEXT
     if [ -s "$1" ]; then
         sed "s/^/error: $2: /" "$1" >&2

@@ -28,7 +28,7 @@ extern "C" {
 typedef enum iw_bench_op { IW_BENCH_BARRIER, IW_BENCH_ALLREDUCE, IW_BENCH_HALO, IW_BENCH_OPS } iw_bench_op;
 
 /** "barrier", "allreduce", "halo". */
-IW_API const char *iw_bench_op_name(iw_bench_op op);
+const char *iw_bench_op_name(iw_bench_op op);
 
 /** Phases without and with injected noise. */
 enum { IW_BENCH_QUIET, IW_BENCH_NOISY, IW_BENCH_KINDS };
@@ -136,14 +136,14 @@ typedef struct iw_bench_samples {
     double seconds;
 } iw_bench_samples;
 
-IW_API void iw_bench_samples_free(iw_bench_samples *samples);
+void iw_bench_samples_free(iw_bench_samples *samples);
 
 /* ---- what it says ---- */
 
 #define IW_BENCH_QUANTILES 9
 
 /** 0, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99, 0.999, 1. */
-IW_API double iw_bench_quantile(size_t index);
+double iw_bench_quantile(size_t index);
 
 #define IW_BENCH_BINS 48
 
@@ -222,28 +222,27 @@ typedef struct iw_bench_result {
 } iw_bench_result;
 
 /** Means, quantiles, intervals, slowdown. Times are divided by `time_scale`. IW_ERR_RANGE: no phases. */
-IW_API IW_NODISCARD iw_status iw_bench_evaluate(const iw_log *log, const iw_bench_samples *samples,
-                                                double time_scale, iw_bench_result **result_p);
-IW_API void iw_bench_result_free(iw_bench_result *result);
+IW_NODISCARD iw_status iw_bench_evaluate(const iw_log *log, const iw_bench_samples *samples,
+                                         double time_scale, iw_bench_result **result_p);
+void iw_bench_result_free(iw_bench_result *result);
 
 /** Against a run without noise: of quiet phases (or noisy ones, if those were injected), qtbt. */
-IW_API void iw_bench_set_baseline(iw_bench_result *result, const iw_bench_baseline *baseline);
+void iw_bench_set_baseline(iw_bench_result *result, const iw_bench_baseline *baseline);
 
 /** Against a simulation; fills `agreement`. */
-IW_API void iw_bench_set_simulated(iw_bench_result *result, const iw_bench_simulated *simulated);
+void iw_bench_set_simulated(iw_bench_result *result, const iw_bench_simulated *simulated);
 
 /* ---- results as documents and files ---- */
 
 /** Text, page, JSON of schema "idlewave.bench/2" (docs/reference/formats/bench-json.md), pictures. */
-IW_API iw_doc iw_bench_doc(const iw_bench_result *result);
+iw_doc iw_bench_doc(const iw_bench_result *result);
 
 /** A header line and one line per phase: phase,block,noise,qt_ns,bt_ns,qtbt_ns,op_ns. */
-IW_API IW_NODISCARD iw_status iw_bench_write_csv(const iw_log *log, const iw_bench_samples *samples,
-                                                 FILE *out);
+IW_NODISCARD iw_status iw_bench_write_csv(const iw_log *log, const iw_bench_samples *samples, FILE *out);
 
 /** Reads the JSON of a result as a baseline: its quiet phases. IW_ERR_IO, IW_ERR_FORMAT. */
-IW_API IW_NODISCARD iw_status iw_bench_load_baseline(const iw_log *log, const char *path,
-                                                     iw_bench_baseline *baseline_p);
+IW_NODISCARD iw_status iw_bench_load_baseline(const iw_log *log, const char *path,
+                                              iw_bench_baseline *baseline_p);
 
 #ifdef __cplusplus
 }

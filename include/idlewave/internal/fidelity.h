@@ -24,7 +24,7 @@ extern "C" {
 #endif
 
 #define IW_FIDELITY_QUANTILES 6 /* p10, p25, p50, p75, p90, p99 */
-IW_API double iw_fidelity_quantile(size_t q);
+double iw_fidelity_quantile(size_t q);
 
 /* What is asked for. */
 #define IW_FIDELITY_POWER 0.05         /* noise power: tolerated relative error, and as much beside it */
@@ -70,23 +70,23 @@ typedef struct iw_fidelity {
 } iw_fidelity;
 
 /** IW_ERR_RANGE: nothing was watched, a scale below 1. */
-IW_API IW_NODISCARD iw_status iw_fidelity_compare(const iw_log *log, const iw_fidelity_inputs *inputs,
-                                                  iw_fidelity *fidelity_p);
+IW_NODISCARD iw_status iw_fidelity_compare(const iw_log *log, const iw_fidelity_inputs *inputs,
+                                           iw_fidelity *fidelity_p);
 
 /** The host left enough of the CPU. */
-IW_API bool iw_fidelity_can_tell(const iw_fidelity *fidelity);
+bool iw_fidelity_can_tell(const iw_fidelity *fidelity);
 
 /** All of what is asked for, and enough was seen to tell. */
-IW_API bool iw_fidelity_is_right(const iw_fidelity *fidelity);
+bool iw_fidelity_is_right(const iw_fidelity *fidelity);
 
 /** How many times as far from the trace the naive injector's durations are, by KL. NaN: not known, or one of
  * both had less than 30, or less than nine of ten detours that the host did not hide, found again. */
 struct iw_fidelity_report;
-IW_API double iw_fidelity_kl_ratio(const struct iw_fidelity_report *report);
+double iw_fidelity_kl_ratio(const struct iw_fidelity_report *report);
 
 /** The detours of a plan as a recording of one CPU, after scaling: as they are to be made. */
-IW_API IW_NODISCARD iw_status iw_inject_plan_recording(const iw_log *log, const iw_inject_plan *plan,
-                                                       iw_recording **recording_p);
+IW_NODISCARD iw_status iw_inject_plan_recording(const iw_log *log, const iw_inject_plan *plan,
+                                                iw_recording **recording_p);
 
 /** What a report of a self-check needs. */
 typedef struct iw_fidelity_report {
@@ -99,7 +99,7 @@ typedef struct iw_fidelity_report {
     iw_fidelity naive;
 } iw_fidelity_report;
 
-IW_API iw_doc iw_fidelity_doc(const iw_fidelity_report *report);
+iw_doc iw_fidelity_doc(const iw_fidelity_report *report);
 
 #ifdef __cplusplus
 }

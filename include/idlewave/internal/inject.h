@@ -32,7 +32,7 @@ extern "C" {
 typedef enum iw_back_end { IW_BACK_END_TIMER, IW_BACK_END_FIFO, IW_BACK_ENDS } iw_back_end;
 
 /** "timer", "fifo". */
-IW_API const char *iw_back_end_name(iw_back_end back_end);
+const char *iw_back_end_name(iw_back_end back_end);
 
 /** What it costs to make a detour here, as a thread that reads the clock sees it. A handler that begins
  * `late` after its deadline and spins for s takes s + overhead_ns + late_share * (late - late_p50_ns). */
@@ -51,8 +51,8 @@ typedef struct iw_inject_costs {
  * (up to 8 times as long on a busy CPU).
  * IW_ERR_UNSUPPORTED with a sentence that says what is missing: no right to use SCHED_FIFO, no free signal.
  */
-IW_API IW_NODISCARD iw_status iw_inject_calibrate(const iw_log *log, iw_back_end back_end,
-                                                  int64_t duration_ns, iw_inject_costs *costs_p);
+IW_NODISCARD iw_status iw_inject_calibrate(const iw_log *log, iw_back_end back_end, int64_t duration_ns,
+                                           iw_inject_costs *costs_p);
 
 /* ---- plans: which detours are made when ---- */
 
@@ -87,17 +87,17 @@ typedef struct iw_inject_plan iw_inject_plan;
 
 /** From the detours of recording->cpus[cpu_index]. IW_ERR_RANGE: no such CPU, a scale below 1, a detour or
  * noise share that the back end refuses (over IW_INJECT_MOST_NS, over IW_INJECT_MOST_SHARE). */
-IW_API IW_NODISCARD iw_status iw_inject_plan_make(const iw_log *log, const iw_recording *recording,
-                                                  size_t cpu_index, const iw_inject_opts *opts,
-                                                  const iw_inject_costs *costs, iw_inject_plan **plan_p);
-IW_API void iw_inject_plan_free(iw_inject_plan *plan);
-IW_API const iw_inject_facts *iw_inject_plan_facts(const iw_inject_plan *plan);
+IW_NODISCARD iw_status iw_inject_plan_make(const iw_log *log, const iw_recording *recording, size_t cpu_index,
+                                           const iw_inject_opts *opts, const iw_inject_costs *costs,
+                                           iw_inject_plan **plan_p);
+void iw_inject_plan_free(iw_inject_plan *plan);
+const iw_inject_facts *iw_inject_plan_facts(const iw_inject_plan *plan);
 
 #define IW_INJECT_MOST_NS INT64_C(10000000000) /* one detour: 10 s */
 #define IW_INJECT_MOST_SHARE 0.9               /* of the time in detours */
 
 /** The plan as an anonymous file (memfd) that stays open across exec; the caller closes it. */
-IW_API IW_NODISCARD iw_status iw_inject_plan_share(const iw_log *log, const iw_inject_plan *plan, int *fd_p);
+IW_NODISCARD iw_status iw_inject_plan_share(const iw_log *log, const iw_inject_plan *plan, int *fd_p);
 
 /* ---- making them happen ---- */
 
@@ -120,20 +120,20 @@ typedef struct iw_injector iw_injector;
  * the trace at time t of CLOCK_MONOTONIC is (t + offset) mod length, the offset drawn from seed and node: so
  * threads of one node meet its CPUs' detours together. Of a detour that is under way at the start, or where a
  * phase begins, the rest is made. `plan` must live until the stop. */
-IW_API IW_NODISCARD iw_status iw_injector_start(const iw_log *log, const iw_inject_plan *plan,
-                                                iw_back_end back_end, iw_injector **injector_p);
+IW_NODISCARD iw_status iw_injector_start(const iw_log *log, const iw_inject_plan *plan, iw_back_end back_end,
+                                         iw_injector **injector_p);
 
 /** A compute phase begins (sync phase): the place in the trace is drawn anew, the k-th time the same on all
  * nodes. Does nothing for other syncs. Called by the thread that started it. */
-IW_API void iw_injector_phase(iw_injector *injector);
+void iw_injector_phase(iw_injector *injector);
 
 /** Silence, and back to noise; stopping ends what is under way. Called by the thread that started it. */
-IW_API void iw_injector_pause(iw_injector *injector);
-IW_API void iw_injector_go_on(iw_injector *injector);
+void iw_injector_pause(iw_injector *injector);
+void iw_injector_go_on(iw_injector *injector);
 
 /** After it returns no detour happens any more, and no signal comes. Called by the thread that started it, or
  * by another when that thread has ended. NULL is fine. */
-IW_API void iw_injector_stop(iw_injector *injector, iw_inject_counts *counts_p);
+void iw_injector_stop(iw_injector *injector, iw_inject_counts *counts_p);
 
 #ifdef __cplusplus
 }

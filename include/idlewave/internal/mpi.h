@@ -21,7 +21,7 @@ extern "C" {
 #endif
 
 /** An MPI that idlewave was built for; names end with NULL. */
-IW_API const char *iw_mpi_name(size_t index);
+const char *iw_mpi_name(size_t index);
 
 /** The MPI of the launcher that started this process, from its environment (OMPI_COMM_WORLD_SIZE, PMI_SIZE,
  *  PMIX_RANK, SLURM_...), with the number of processes it started and this one's number; name is NULL if no
@@ -33,29 +33,29 @@ typedef struct iw_launcher {
     uint32_t size, rank;
     uint32_t local_size, local_rank; /* on this node; size 0: the launcher does not tell */
 } iw_launcher;
-IW_API IW_NODISCARD iw_status iw_launcher_detect(const iw_log *log, iw_launcher *launcher_p);
+IW_NODISCARD iw_status iw_launcher_detect(const iw_log *log, iw_launcher *launcher_p);
 
 /** The same for work that needs no MPI: whether idlewave has a part for it does not matter. */
-IW_API void iw_launcher_read(iw_launcher *launcher_p);
+void iw_launcher_read(iw_launcher *launcher_p);
 
 /** The MPI that the program at `path` (looked up in PATH) needs, by its needed libraries and those of the
  *  libraries it needs; *name_p is NULL if it needs none that can be seen (a script, a static program). */
-IW_API IW_NODISCARD iw_status iw_mpi_of_program(const iw_log *log, const char *path, const char **name_p);
+IW_NODISCARD iw_status iw_mpi_of_program(const iw_log *log, const char *path, const char **name_p);
 
 /** The MPI with which `program` is to be run: the one it needs, or the launcher's where it needs none that
  * can be seen. `part_file` is the file of the part that is wanted. Refused with a sentence that says what to
  * do: IW_ERR_USAGE (started by a launcher of another MPI), IW_ERR_UNSUPPORTED (an MPI without a part, or of
  * another binary interface than the part's; none can be told), IW_ERR_IO (no such program or part). */
-IW_API IW_NODISCARD iw_status iw_mpi_choose(const iw_log *log, const char *program, const char *part_file,
-                                            const char **name_p);
+IW_NODISCARD iw_status iw_mpi_choose(const iw_log *log, const char *program, const char *part_file,
+                                     const char **name_p);
 
 #define IW_PLUGIN_PLAIN "plain"
 
 /** The path of a file of the part of that MPI, or of IW_PLUGIN_PLAIN. Looked for beside the running command
  * (build tree), in its
  *  ../lib/idlewave/<name>, and in the installed place; IDLEWAVE_PARTS names another folder. */
-IW_API IW_NODISCARD iw_status iw_mpi_plugin_path(const iw_log *log, const char *name, const char *file,
-                                                 char *path, size_t size);
+IW_NODISCARD iw_status iw_mpi_plugin_path(const iw_log *log, const char *name, const char *file, char *path,
+                                          size_t size);
 
 /** What libidlewave-mpi.so offers: its one exported symbol, `iw_mpi_this_plugin`. Collective over all
  * processes unless told otherwise; failures are logged by the process that sees them and returned on all. */
@@ -86,7 +86,7 @@ typedef struct iw_mpi_plugin {
 #define IW_MPI_PLUGIN_VERSION 5
 
 /** Loads the part of that MPI (RTLD_GLOBAL, as Open MPI's own components need). */
-IW_API IW_NODISCARD iw_status iw_mpi_load(const iw_log *log, const char *name, const iw_mpi_plugin **part_p);
+IW_NODISCARD iw_status iw_mpi_load(const iw_log *log, const char *name, const iw_mpi_plugin **part_p);
 
 #ifdef __cplusplus
 }

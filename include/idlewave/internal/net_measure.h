@@ -36,7 +36,7 @@ typedef enum iw_net_calls {
 } iw_net_calls;
 
 /** "blocking", "nonblocking", "exchange"; NULL: there is none. */
-IW_API const char *iw_net_calls_name(iw_net_calls calls);
+const char *iw_net_calls_name(iw_net_calls calls);
 
 /** What is to be measured; the same on all ranks. */
 typedef struct iw_net_plan {
@@ -127,7 +127,7 @@ typedef struct iw_net_samples {
     double seconds;
 } iw_net_samples;
 
-IW_API void iw_net_samples_free(iw_net_samples *samples);
+void iw_net_samples_free(iw_net_samples *samples);
 
 /* ---- what it says ---- */
 
@@ -184,26 +184,26 @@ typedef struct iw_net_measured {
 
 /** Medians, intervals, parameters, segments, slow links. IW_ERR_NOMEM; IW_ERR_RANGE: too little was measured.
  */
-IW_API IW_NODISCARD iw_status iw_net_evaluate(const iw_log *log, const iw_net_samples *samples,
-                                              iw_net_measured **measured_p);
-IW_API void iw_net_measured_free(iw_net_measured *measured);
+IW_NODISCARD iw_status iw_net_evaluate(const iw_log *log, const iw_net_samples *samples,
+                                       iw_net_measured **measured_p);
+void iw_net_measured_free(iw_net_measured *measured);
 
 /* ---- several launches ---- */
 
 /** One result of `count` launches, at least 2: means with intervals by Student's t, of the levels and sizes
  * that all of them have. IW_ERR_RANGE: there are none; IW_ERR_NOMEM. */
-IW_API IW_NODISCARD iw_status iw_net_combine(const iw_log *log, const iw_net_measured *const *launches,
-                                             size_t count, iw_net_measured **all_p);
+IW_NODISCARD iw_status iw_net_combine(const iw_log *log, const iw_net_measured *const *launches, size_t count,
+                                      iw_net_measured **all_p);
 
 /** Writes docs/reference/formats/net.md; `command` is noted as the origin, the date is now. "-": standard
  * output. IW_ERR_IO. */
-IW_API IW_NODISCARD iw_status iw_net_write_yaml(const iw_log *log, const iw_net_measured *measured,
-                                                const char *name, const char *command, const char *path);
+IW_NODISCARD iw_status iw_net_write_yaml(const iw_log *log, const iw_net_measured *measured, const char *name,
+                                         const char *command, const char *path);
 
-IW_API iw_doc iw_net_doc(const iw_net_measured *measured);
+iw_doc iw_net_doc(const iw_net_measured *measured);
 
 /** NULL if it is another kind of result. */
-IW_API const iw_net_measured *iw_net_of_doc(iw_doc doc);
+const iw_net_measured *iw_net_of_doc(iw_doc doc);
 
 #ifdef __cplusplus
 }
