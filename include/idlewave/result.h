@@ -93,6 +93,7 @@ typedef struct iw_ends {
 /** What critical paths are made of. */
 typedef struct iw_explained_part {
     const char *name;       /* "compute", "o", "L", ...; a source of noise by its spec */
+    const char *level;      /* of a network with levels: where; NULL: what is not of the network */
     bool is_noise;          /* it is a source */
     double last_ns;         /* on the path to the rank that ends last, in the trial with the median time */
     double mean_ns;         /* on average over the paths to all ranks, in the same trial */

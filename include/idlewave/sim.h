@@ -120,12 +120,18 @@ typedef enum iw_part {
     IW_PARTS = IW_PART_NOISE + IW_NOISE_MAX_SOURCES
 } iw_part;
 
+/** The parts that levels of a network have a share of: IW_PART_OVERHEAD to IW_PART_RENDEZVOUS. */
+enum { IW_NET_PARTS = IW_PART_RENDEZVOUS + 1 - IW_PART_OVERHEAD };
+
 enum { IW_HITS = 4 };
 
 typedef struct iw_split {
     iw_time part_ps[IW_PARTS]; /* sums to the time that it explains, to the picosecond */
     uint64_t hops;             /* messages on the path */
     iw_hit worst[IW_HITS];     /* what took most time of it, the most first; ties: by time, rank, source */
+    /* Of the parts from IW_PART_OVERHEAD on: what was at the levels inside the network; the rest was at the
+     * outermost. */
+    iw_time inner_ps[IW_NET_INNER_MAX][IW_NET_PARTS];
 } iw_split;
 
 /** A critical path: that to the end of the rank that ends last (the lowest if several do). */
@@ -139,6 +145,7 @@ typedef struct iw_path {
 typedef struct iw_explain {
     iw_path median;           /* of the trial with the median makespan */
     double mean_ps[IW_PARTS]; /* the same split averaged over all ranks' own paths */
+    double mean_inner_ps[IW_NET_INNER_MAX][IW_NET_PARTS];
     double mean_hops;
     uint64_t path_count; /* trials explained, from the first on: they are chosen before anything is known */
     iw_path *paths;      /* one for each of them, in their order */

@@ -14,6 +14,7 @@ struct iwi_cost {
     iw_time wire;               /* L + (k-1)G */
     iw_time bytes_part;         /* (k-1)G alone, or (k-from)G of a segment, for explaining */
     bool is_rendezvous;
+    uint32_t inner;            /* number of the level inside the network; IW_NET_INNER_MAX: the outermost */
     const iw_net_costs *costs; /* of the level */
 };
 
@@ -67,6 +68,7 @@ static inline struct iwi_cost iwi_cost_at(const iw_net *net, uint32_t level, uin
         iwi_cost_by(level < net->inner_count ? &net->inner[level].costs : &net->costs, bytes);
 
     cost.is_rendezvous = bytes > net->S_bytes;
+    cost.inner = level < net->inner_count ? level : IW_NET_INNER_MAX;
     return cost;
 }
 

@@ -64,6 +64,11 @@ static void average_ranks(const iw_split *split, uint32_t ranks, iw_explain *exp
         for (size_t part = 0; part < IW_PARTS; part++) {
             explain->mean_ps[part] += (double)split[rank].part_ps[part] / ranks;
         }
+        for (size_t level = 0; level < IW_NET_INNER_MAX; level++) {
+            for (size_t part = 0; part < IW_NET_PARTS; part++) {
+                explain->mean_inner_ps[level][part] += (double)split[rank].inner_ps[level][part] / ranks;
+            }
+        }
         explain->mean_hops += (double)split[rank].hops / ranks;
     }
 }

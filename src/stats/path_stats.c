@@ -32,6 +32,33 @@ static void fill_shares(const iw_path *paths, size_t count, struct iwi_path_mean
     means->worst_share = noise_ps > 0.0 ? worst_ps / noise_ps : NAN;
 }
 
+iw_time iwi_path_at_level(const iw_split *split, iw_part part, uint32_t level)
+{
+    iw_time outermost_ps = split->part_ps[part];
+
+    if (level < IW_NET_INNER_MAX) {
+        return split->inner_ps[level][part - IW_PART_OVERHEAD];
+    }
+    for (size_t i = 0; i < IW_NET_INNER_MAX; i++) {
+        outermost_ps -= split->inner_ps[i][part - IW_PART_OVERHEAD];
+    }
+    return outermost_ps;
+}
+
+/* `values` has room for all paths. */
+static void fill_levels(const iw_path *paths, size_t count, double *values, struct iwi_path_means *means)
+{
+    for (uint32_t level = 0; level <= IW_NET_INNER_MAX; level++) {
+        for (size_t part = 0; part < IW_NET_PARTS; part++) {
+            for (size_t i = 0; i < count; i++) {
+                values[i] =
+                    (double)iwi_path_at_level(&paths[i].split, (iw_part)(IW_PART_OVERHEAD + part), level);
+            }
+            means->level_ps[level][part] = iwi_mean_estimate(values, count);
+        }
+    }
+}
+
 iw_status iwi_path_means(const iw_log *log, const iw_path *paths, size_t count,
                          struct iwi_path_means *means_p)
 {
@@ -47,6 +74,7 @@ iw_status iwi_path_means(const iw_log *log, const iw_path *paths, size_t count,
         }
         means.part_ps[part] = iwi_mean_estimate(values, count);
     }
+    fill_levels(paths, count, values, &means);
     for (size_t i = 0; i < count; i++) {
         values[i] = (double)paths[i].makespan_ps;
     }

@@ -8,11 +8,15 @@
 #include <idlewave/sim.h>
 
 struct iwi_path_means {
-    iw_estimate part_ps[IW_PARTS], makespan_ps; /* means, with their intervals */
+    iw_estimate part_ps[IW_PARTS], makespan_ps;               /* means, with their intervals */
+    iw_estimate level_ps[IW_NET_INNER_MAX + 1][IW_NET_PARTS]; /* of parts of a network; the last: outermost */
     double hops;
     double worst_share; /* of all noise on these paths, what the detours that they keep took; NaN: no noise */
     uint64_t hit_count; /* paths that any noise is on */
 };
+
+/* What of a part of the network was at a level; IW_NET_INNER_MAX: at the outermost. */
+iw_time iwi_path_at_level(const iw_split *split, iw_part part, uint32_t level);
 
 IW_NODISCARD iw_status iwi_path_means(const iw_log *log, const iw_path *paths, size_t count,
                                       struct iwi_path_means *means_p);

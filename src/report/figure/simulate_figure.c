@@ -3,6 +3,7 @@
  */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/base.h"
 #include "report/kinds/report.h"
@@ -159,57 +160,99 @@ iw_status iwi_ends_figure(const iw_log *log, const iw_simulation *s, struct iwi_
 
 enum { PATH_LAST, PATH_AVERAGE_RANK, PATH_AVERAGE_TRIAL, PATHS };
 
-static double part_ns(const iw_explained_part *part, size_t row)
-{
-    const double ns = row == PATH_LAST           ? part->last_ns
-                      : row == PATH_AVERAGE_RANK ? part->mean_ns
-                                                 : part->average_ns.value;
+/* A stretch of the bars. */
+struct stretch {
+    const char *name;  /* of the legend */
+    const char *level; /* all that messages cost at this level; NULL: one part */
+    bool is_noise;
+    double ns[PATHS];
+};
 
-    return fmax(ns, 0.0); /* also of what is not known */
+static void add_ns(struct stretch *stretch, const iw_explained_part *part)
+{
+    const double ns[PATHS] = {part->last_ns, part->mean_ns, part->average_ns.value};
+
+    for (size_t row = 0; row < PATHS; row++) {
+        stretch->ns[row] += fmax(ns[row], 0.0); /* also of what is not known */
+    }
+}
+
+static struct stretch *find_level(struct stretch *stretches, size_t count, const char *level)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (stretches[i].level != NULL && strcmp(stretches[i].level, level) == 0) {
+            return &stretches[i];
+        }
+    }
+    return NULL;
+}
+
+/* Parts of a network with levels are too many for colours: they are joined by level. Returns their number. */
+static size_t list_stretches(struct iwi_document *doc, const iw_explained *explained,
+                             struct stretch *stretches)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; stretches != NULL && i < explained->part_count; i++) {
+        const iw_explained_part *part = &explained->parts[i];
+        struct stretch *of = part->level != NULL ? find_level(stretches, count, part->level) : NULL;
+
+        if (of == NULL) {
+            of = &stretches[count++];
+            *of = (struct stretch){.name = part->level != NULL
+                                               ? iwi_say(doc, "messages at level %s", part->level)
+                                               : iwi_part_words(doc, part),
+                                   .level = part->level,
+                                   .is_noise = part->is_noise};
+        }
+        add_ns(of, part);
+    }
+    return count;
 }
 
 /* Parts of the network have colours of their own; those that no path has are left out. */
-static void add_parts(struct iwi_document *doc, struct iwi_figure *figure, const iw_explained *explained)
+static void add_stretches(struct iwi_document *doc, struct iwi_figure *figure,
+                          const struct stretch *stretches, size_t count)
 {
     const double half = 0.22, offset = 0.06; /* of a row, below its name */
     double from_ns[PATHS] = {0.0};
     size_t index = 0;
 
-    for (size_t i = 0; i < explained->part_count; i++) {
-        const iw_explained_part *part = &explained->parts[i];
+    for (size_t i = 0; i < count; i++) {
+        const struct stretch *s = &stretches[i];
         struct iwi_mark *bars;
 
-        if (part_ns(part, PATH_LAST) + part_ns(part, PATH_AVERAGE_RANK) + part_ns(part, PATH_AVERAGE_TRIAL) <=
-            0.0) {
+        if (s->ns[PATH_LAST] + s->ns[PATH_AVERAGE_RANK] + s->ns[PATH_AVERAGE_TRIAL] <= 0.0) {
             continue;
         }
-        bars = iwi_figure_mark(figure, IWI_MARK_BAR, part->is_noise ? IWI_INK_NOISE : iwi_series_ink(index),
-                               iwi_part_words(doc, part));
+        bars = iwi_figure_mark(figure, IWI_MARK_BAR, s->is_noise ? IWI_INK_NOISE : iwi_series_ink(index),
+                               s->name);
         for (size_t row = 0; row < figure->y.name_count; row++) {
-            const double ns = part_ns(part, row), middle = (double)row + 1.0 + offset;
+            const double middle = (double)row + 1.0 + offset;
 
-            iwi_mark_add_named(figure, bars,
-                               (double[]){from_ns[row], from_ns[row] + ns, middle - half, middle + half},
-                               iwi_ns(doc, ns), false);
-            from_ns[row] += ns;
+            iwi_mark_add_named(
+                figure, bars,
+                (double[]){from_ns[row], from_ns[row] + s->ns[row], middle - half, middle + half},
+                iwi_ns(doc, s->ns[row]), false);
+            from_ns[row] += s->ns[row];
         }
         index++;
     }
 }
 
 static void add_path_message(struct iwi_document *doc, struct iwi_figure *figure,
-                             const iw_explained *explained)
+                             const iw_explained *explained, const struct stretch *stretches, size_t count)
 {
     const char *largest = "nothing";
     double most_ns = 0.0, sum_ns = 0.0;
 
-    for (size_t i = 0; i < explained->part_count; i++) {
-        const double ns = part_ns(&explained->parts[i], PATH_LAST);
+    for (size_t i = 0; i < count; i++) {
+        const double ns = stretches[i].ns[PATH_LAST];
 
         sum_ns += ns;
         if (ns > most_ns) {
             most_ns = ns;
-            largest = iwi_part_words(doc, &explained->parts[i]);
+            largest = stretches[i].name;
         }
     }
     figure->message = iwi_figure_text(
@@ -226,6 +269,8 @@ static void add_path_message(struct iwi_document *doc, struct iwi_figure *figure
 iw_status iwi_path_figure(struct iwi_document *doc, const iw_explained *explained,
                           struct iwi_figure **figure_p)
 {
+    struct stretch *stretches = iwi_arena_take(&doc->arena, explained->part_count, sizeof *stretches);
+    const size_t count = list_stretches(doc, explained, stretches);
     struct iwi_figure *figure;
 
     IW_TRY(iwi_figure_new(doc->log, "The critical path", &figure));
@@ -238,8 +283,8 @@ iw_status iwi_path_figure(struct iwi_document *doc, const iw_explained *explaine
         iwi_axis_name(figure, &figure->y, "last rank, average of the trials");
     }
     figure->height = 0.12 + 0.1 * (double)figure->y.name_count;
-    add_parts(doc, figure, explained);
-    add_path_message(doc, figure, explained);
+    add_stretches(doc, figure, stretches, count);
+    add_path_message(doc, figure, explained, stretches, count);
     *figure_p = figure;
     return IW_OK;
 }

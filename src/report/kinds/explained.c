@@ -11,9 +11,17 @@
 
 /* ---- tables ---- */
 
+static bool has_level(const void *object)
+{
+    return ((const iw_explained_part *)object)->level != NULL;
+}
+
 static const struct iwi_field part_fields[] = {
-    IWI_VALUE_AS(iw_explained_part, name, "part"), IWI_VALUE(iw_explained_part, is_noise),
-    IWI_VALUE(iw_explained_part, last_ns),         IWI_VALUE(iw_explained_part, mean_ns),
+    IWI_VALUE_AS(iw_explained_part, name, "part"),
+    IWI_VALUE(iw_explained_part, level, .is_there = has_level, .is_optional = true),
+    IWI_VALUE(iw_explained_part, is_noise),
+    IWI_VALUE(iw_explained_part, last_ns),
+    IWI_VALUE(iw_explained_part, mean_ns),
     IWI_ESTIMATE(iw_explained_part, average_ns),
 };
 static const struct iwi_schema part_schema = IWI_SCHEMA(iw_explained_part, part_fields);
@@ -73,6 +81,7 @@ struct source {
     const iw_log *log;
     const iw_explain *explain;
     const iw_noise *noise; /* or NULL */
+    const iw_net *net;
     uint32_t ranks, seats; /* ranks of a node; 1: nothing is known of nodes */
     struct iwi_arena *arena;
 };
@@ -105,23 +114,68 @@ static iw_estimate ns_of_estimate(iw_estimate ps)
 }
 
 /* `means` is NULL where there is no average. */
+static iw_explained_part whole_part(const struct source *from, const struct iwi_path_means *means, size_t i)
+{
+    const bool is_noise = i >= IW_PART_NOISE;
+
+    return (iw_explained_part){
+        .name = is_noise ? source_name(from, i - IW_PART_NOISE) : iw_part_name((iw_part)i),
+        .is_noise = is_noise,
+        .last_ns = ns_of((double)from->explain->median.split.part_ps[i]),
+        .mean_ns = ns_of(from->explain->mean_ps[i]),
+        .average_ns = means != NULL ? ns_of_estimate(means->part_ps[i]) : (iw_estimate){NAN, NAN, NAN},
+    };
+}
+
+static double mean_at_level(const iw_explain *explain, iw_part part, uint32_t level)
+{
+    double outermost_ps = explain->mean_ps[part];
+
+    if (level < IW_NET_INNER_MAX) {
+        return explain->mean_inner_ps[level][part - IW_PART_OVERHEAD];
+    }
+    for (size_t i = 0; i < IW_NET_INNER_MAX; i++) {
+        outermost_ps -= explain->mean_inner_ps[i][part - IW_PART_OVERHEAD];
+    }
+    return fmax(outermost_ps, 0.0); /* of what was rounded */
+}
+
+/* `level`: of the network, from inside out; net->inner_count is the outermost. */
+static iw_explained_part part_at_level(const struct source *from, const struct iwi_path_means *means,
+                                       iw_part part, uint32_t level)
+{
+    const bool is_inner = level < from->net->inner_count;
+    const uint32_t at = is_inner ? level : IW_NET_INNER_MAX;
+
+    return (iw_explained_part){
+        .name = iw_part_name(part),
+        .level = is_inner ? from->net->inner[level].name : "network",
+        .last_ns = ns_of((double)iwi_path_at_level(&from->explain->median.split, part, at)),
+        .mean_ns = ns_of(mean_at_level(from->explain, part, at)),
+        .average_ns = means != NULL ? ns_of_estimate(means->level_ps[at][part - IW_PART_OVERHEAD])
+                                    : (iw_estimate){NAN, NAN, NAN},
+    };
+}
+
+/* Parts of a network with levels are told level by level. */
 static void list_parts(const struct source *from, const struct iwi_path_means *means, iw_explained *explained)
 {
+    const uint32_t inner = from->net->inner_count;
     const size_t count = IW_PART_NOISE + source_count(from);
+    iw_explained_part *next =
+        iwi_arena_take(from->arena, count + (size_t)inner * IW_NET_PARTS, sizeof *explained->parts);
 
-    explained->parts = iwi_arena_take(from->arena, count, sizeof *explained->parts);
-    explained->part_count = explained->parts != NULL ? count : 0;
-    for (size_t i = 0; i < explained->part_count; i++) {
-        const bool is_noise = i >= IW_PART_NOISE;
-
-        explained->parts[i] = (iw_explained_part){
-            .name = is_noise ? source_name(from, i - IW_PART_NOISE) : iw_part_name((iw_part)i),
-            .is_noise = is_noise,
-            .last_ns = ns_of((double)from->explain->median.split.part_ps[i]),
-            .mean_ns = ns_of(from->explain->mean_ps[i]),
-            .average_ns = means != NULL ? ns_of_estimate(means->part_ps[i]) : (iw_estimate){NAN, NAN, NAN},
-        };
+    explained->parts = next;
+    for (size_t i = 0; explained->parts != NULL && i < count; i++) {
+        if (inner == 0 || i < IW_PART_OVERHEAD || i >= IW_PART_OVERHEAD + IW_NET_PARTS) {
+            *next++ = whole_part(from, means, i);
+            continue;
+        }
+        for (uint32_t level = 0; level <= inner; level++) {
+            *next++ = part_at_level(from, means, (iw_part)i, level);
+        }
     }
+    explained->part_count = (size_t)(next - explained->parts);
 }
 
 static void list_worst(const struct source *from, iw_explained *explained)
@@ -192,12 +246,10 @@ iw_status iwi_explained_find(const iw_log *log, const iw_sim_result *result, con
 {
     const iw_explain *explain = result->explain;
     const bool has_average = explain->path_count > 1;
-    const struct source from = {log,
-                                explain,
-                                origin->noise,
-                                result->ranks,
-                                origin->noise != NULL ? iw_noise_ranks_per_node(origin->noise) : 1,
-                                arena};
+    const struct source from = {
+        log,         explain,       origin->noise,
+        origin->net, result->ranks, origin->noise != NULL ? iw_noise_ranks_per_node(origin->noise) : 1,
+        arena};
     iw_explained *explained = iwi_arena_take(arena, 1, sizeof *explained);
     struct iwi_path_means means;
 

@@ -25,7 +25,7 @@ const char *iwi_part_words(struct iwi_document *doc, const iw_explained_part *pa
 
     for (int i = 0; !part->is_noise && i < IW_PART_NOISE; i++) {
         if (strcmp(part->name, iw_part_name((iw_part)i)) == 0) {
-            return words[i];
+            return part->level != NULL ? iwi_say(doc, "%s, %s", words[i], part->level) : words[i];
         }
     }
     return iwi_say(doc, "noise %s", part->name);
@@ -125,6 +125,16 @@ static const iw_hit_place *find_place(const iw_hit_places *list)
     return list->count > 0 && list->places[0].stands_out ? &list->places[0] : NULL;
 }
 
+static bool has_several_sources(const iw_explained *explained)
+{
+    size_t sources = 0;
+
+    for (size_t i = 0; i < explained->part_count; i++) {
+        sources += explained->parts[i].is_noise;
+    }
+    return sources > 1;
+}
+
 static void say_largest(struct iwi_document *doc, const iw_explained *explained)
 {
     static const char *const tenths[] = {"first", "second",  "third",  "fourth", "fifth",
@@ -134,7 +144,7 @@ static void say_largest(struct iwi_document *doc, const iw_explained *explained)
                        *tenth = find_place(&average->tenths);
     bool is_begun = false;
 
-    if (average->sources.count > 0 && explained->part_count > IW_PART_NOISE + 1) {
+    if (average->sources.count > 0 && has_several_sources(explained)) {
         say_place(doc, &is_begun, &average->sources.places[0],
                   iwi_say(doc, "is %s", average->sources.places[0].source));
     }

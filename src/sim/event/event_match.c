@@ -34,10 +34,13 @@ static iw_split path_to_notice(const struct event_run *run, uint64_t send)
     const struct iwi_cost cost = iwi_event_cost(run, send);
     iw_split path = run->paths->sent[send];
 
-    if (!cost.is_rendezvous) {
-        return iwi_event_has_nic(run, send) ? run->paths->on_way[send] : path_over_wire(&path, &cost);
+    if (cost.is_rendezvous) {
+        iwi_path_add(&path, &cost, IW_PART_RENDEZVOUS, iwi_cost_notice(cost.costs, job->rendezvous));
+    } else if (iwi_event_has_nic(run, send)) {
+        path = run->paths->on_way[send];
+    } else {
+        iwi_path_add_wire(&path, &cost);
     }
-    path.part_ps[IW_PART_RENDEZVOUS] += iwi_cost_notice(cost.costs, job->rendezvous);
     return path;
 }
 
@@ -51,12 +54,13 @@ static iw_split explain_meeting(struct event_run *run, uint64_t recv, const stru
 
     if (cost->is_rendezvous) {
         path = is_late_receive ? run->paths->ready[recv] : path;
-        path.part_ps[IW_PART_RENDEZVOUS] += iwi_cost_handshake(cost->costs, run->job->rendezvous);
+        iwi_path_add(&path, cost, IW_PART_RENDEZVOUS, iwi_cost_handshake(cost->costs, run->job->rendezvous));
         run->paths->known[message->send] = path;
         run->paths->known[message->send].hops += is_late_receive; /* the receiver's readiness came across */
-        run->paths->known[recv] = path_over_wire(&path, cost);
-    } else {
-        run->paths->known[recv] = path;
+    }
+    run->paths->known[recv] = path;
+    if (cost->is_rendezvous) {
+        iwi_path_add_wire(&run->paths->known[recv], cost);
     }
     return path;
 }

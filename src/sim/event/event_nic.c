@@ -79,16 +79,18 @@ iw_status iwi_event_to_nic(struct event_run *run, size_t message, iw_time time, 
 
 /* A message takes its turn at a NIC that is free from *free_p on: who waits has been led there by who was
  * before. Returns when its first byte passes. `path` is that of the message, or NULL. */
-static iw_time take_turn(struct event_run *run, uint64_t bytes, iw_time *free_p, iw_split *free_path,
+static iw_time take_turn(struct event_run *run, uint64_t send, iw_time *free_p, iw_split *free_path,
                          iw_split *path)
 {
+    const struct iwi_cost cost = iwi_event_cost(run, send);
+    const uint64_t bytes = run->schedule->nodes[send].amount;
     const iw_time busy = iwi_bytes_cost(run->nics.G, bytes > 0 ? bytes - 1 : 0);
     const iw_time start = iwi_max(run->now, *free_p);
 
     if (path != NULL) {
         *path = path_of_later(run->now, path, *free_p, free_path);
         *free_path = *path;
-        free_path->part_ps[IW_PART_BYTES] += busy;
+        iwi_path_add(free_path, &cost, IW_PART_BYTES, busy);
     }
     *free_p = start + busy;
     run->is_too_late |= *free_p >= IWI_LATEST;
@@ -102,11 +104,11 @@ iw_status iwi_event_nic_out(struct event_run *run, size_t message)
     const iw_time latency = cost.wire - cost.bytes_part;
     const size_t nic = nic_of(run, leaving->source);
     iw_split *path = run->paths == NULL ? NULL : &run->paths->on_way[leaving->send];
-    const iw_time start = take_turn(run, run->schedule->nodes[leaving->send].amount, &run->nics.out[nic],
+    const iw_time start = take_turn(run, leaving->send, &run->nics.out[nic],
                                     path == NULL ? NULL : &run->nics.out_path[nic], path);
 
     if (path != NULL) {
-        path->part_ps[IW_PART_LATENCY] += latency;
+        iwi_path_add(path, &cost, IW_PART_LATENCY, latency);
         path->hops++;
     }
     return iwi_event_push(run->log, &run->queue,
@@ -120,15 +122,14 @@ iw_status iwi_event_nic_out(struct event_run *run, size_t message)
 iw_status iwi_event_nic_in(struct event_run *run, size_t message)
 {
     const struct event_message *coming = &run->messages[message];
-    const struct iwi_node *send = &run->schedule->nodes[coming->send];
     const struct iwi_cost cost = iwi_event_cost(run, coming->send);
-    const size_t nic = nic_of(run, send->peer);
+    const size_t nic = nic_of(run, run->schedule->nodes[coming->send].peer);
     iw_split *path = run->paths == NULL ? NULL : &run->paths->on_way[coming->send];
     const iw_time start =
-        take_turn(run, send->amount, &run->nics.in[nic], path == NULL ? NULL : &run->nics.in_path[nic], path);
+        take_turn(run, coming->send, &run->nics.in[nic], path == NULL ? NULL : &run->nics.in_path[nic], path);
 
     if (path != NULL) {
-        path->part_ps[IW_PART_BYTES] += cost.bytes_part;
+        iwi_path_add(path, &cost, IW_PART_BYTES, cost.bytes_part);
     }
     return iwi_event_there(run, message, start + cost.bytes_part);
 }

@@ -19,16 +19,12 @@ static iw_split *begin_path(struct event_run *run, uint64_t node, size_t cpu)
     return &paths->end[node];
 }
 
-/* d of undisturbed CPU from t on; `path` leads to t, and then to the end. */
-static iw_time finish(struct event_run *run, size_t cpu, uint32_t rank, iw_time t, iw_time d, iw_split *path,
-                      iw_part part)
+/* d of undisturbed CPU from t on; noise is added to `path` when explaining, d is left to the caller. */
+static iw_time finish(struct event_run *run, size_t cpu, uint32_t rank, iw_time t, iw_time d, iw_split *path)
 {
     const struct iwi_stream_id id = {run->job->seed, run->job->first_trial, rank};
     iw_time end = IWI_LATEST;
 
-    if (path != NULL) {
-        path->part_ps[part] += d;
-    }
     if (t + d <= IWI_LATEST) {
         end =
             iwi_finish(run->job->noise, id, run->noise_words + cpu * run->words, &run->cpus[cpu].next_detour,
@@ -42,13 +38,12 @@ static iw_time finish(struct event_run *run, size_t cpu, uint32_t rank, iw_time 
 }
 
 /* The same for what is no compute phase: part of the step that the rank is in. */
-static iw_time work(struct event_run *run, size_t cpu, uint32_t rank, iw_time t, iw_time d, iw_split *path,
-                    iw_part part)
+static iw_time work(struct event_run *run, size_t cpu, uint32_t rank, iw_time t, iw_time d, iw_split *path)
 {
     if (run->watch.open != NULL) {
         iwi_step_busy(&run->watch, rank, d);
     }
-    return finish(run, cpu, rank, t, d, path, part);
+    return finish(run, cpu, rank, t, d, path);
 }
 
 static void free_cpu(struct event_run *run, size_t cpu, iw_time time, const iw_split *path)
@@ -77,21 +72,31 @@ static iw_time compute_phase(struct event_run *run, uint64_t node, size_t cpu, i
     }
     if (path != NULL) {
         path->part_ps[IW_PART_DELAY] += delay;
-        path->part_ps[IW_PART_COMPUTE] -= delay + extra; /* finish() counts all as computation */
+        path->part_ps[IW_PART_COMPUTE] += amount;
     }
     if (run->watch.open != NULL) {
         iwi_step_phase(&run->watch, rank, run->now, delay, amount, extra);
     }
-    return finish(run, cpu, rank, run->now, amount + extra + delay, path, IW_PART_COMPUTE);
+    return finish(run, cpu, rank, run->now, amount + extra + delay, path);
+}
+
+/* A calculation that is no phase. */
+static iw_time calculate(struct event_run *run, uint64_t node, size_t cpu, iw_split *path)
+{
+    const iw_time amount = (iw_time)run->schedule->nodes[node].amount;
+
+    if (path != NULL) {
+        path->part_ps[IW_PART_COMPUTE] += amount;
+    }
+    return work(run, cpu, run->rank_of[node], run->now, amount, path);
 }
 
 iw_status iwi_event_calc(struct event_run *run, uint64_t node, size_t cpu)
 {
     const struct iwi_node *calc = &run->schedule->nodes[node];
     iw_split *path = begin_path(run, node, cpu);
-    const iw_time end = calc->flags & IWI_NODE_PHASE ? compute_phase(run, node, cpu, path)
-                                                     : work(run, cpu, run->rank_of[node], run->now,
-                                                            (iw_time)calc->amount, path, IW_PART_COMPUTE);
+    const iw_time end =
+        calc->flags & IWI_NODE_PHASE ? compute_phase(run, node, cpu, path) : calculate(run, node, cpu, path);
 
     free_cpu(run, cpu, end, path);
     IW_TRY(iwi_event_started(run, node, run->now));
@@ -112,9 +117,10 @@ iw_status iwi_event_send(struct event_run *run, uint64_t node, size_t cpu)
         *path = path_of_later(run->now, path, run->send_gap[nic], &run->paths->send_gap[nic]);
         run->paths->start[node] = *path;
         run->paths->send_gap[nic] = path_after_gap(path, &cost);
+        iwi_path_add(path, &cost, IW_PART_OVERHEAD, cost.send_cpu);
     }
     run->send_gap[nic] = start + cost.gap;
-    state->sent = work(run, cpu, rank, start, cost.send_cpu, path, IW_PART_OVERHEAD);
+    state->sent = work(run, cpu, rank, start, cost.send_cpu, path);
     free_cpu(run, cpu, state->sent, path);
     if (path != NULL) {
         run->paths->sent[node] = *path;
@@ -144,9 +150,10 @@ static iw_time serve(struct event_run *run, uint64_t node, size_t cpu, iw_time t
         *path = path_of_later(t, path, run->nodes[node].known, &run->paths->known[node]);
         *path = path_of_later(seen, path, run->recv_gap[nic], &run->paths->recv_gap[nic]);
         run->paths->recv_gap[nic] = path_after_gap(path, &cost);
+        iwi_path_add(path, &cost, IW_PART_OVERHEAD, cost.recv_cpu);
     }
     run->recv_gap[nic] = start + cost.gap;
-    return work(run, cpu, rank, start, cost.recv_cpu, path, IW_PART_OVERHEAD);
+    return work(run, cpu, rank, start, cost.recv_cpu, path);
 }
 
 iw_status iwi_event_receive(struct event_run *run, uint64_t node, size_t cpu)

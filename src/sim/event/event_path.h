@@ -6,6 +6,7 @@
 #define IWI_EVENT_PATH_H
 
 #include "sim/event/event_state.h"
+#include "sim/path.h"
 
 /* What released a node: the end or the start of another, or the beginning of the run. */
 #define IWI_CAUSE_NONE UINT64_MAX
@@ -31,24 +32,11 @@ static inline iw_split path_of_later(iw_time first, const iw_split *first_path, 
     return second > first ? *second_path : *first_path;
 }
 
-/* A gap of g + (k-1)G behind the start of a message. */
 static inline iw_split path_after_gap(const iw_split *start, const struct iwi_cost *cost)
 {
     iw_split path = *start;
 
-    path.part_ps[IW_PART_GAP] += cost->gap - cost->bytes_part;
-    path.part_ps[IW_PART_BYTES] += cost->bytes_part;
-    return path;
-}
-
-/* L + (k-1)G on the wire. */
-static inline iw_split path_over_wire(const iw_split *start, const struct iwi_cost *cost)
-{
-    iw_split path = *start;
-
-    path.part_ps[IW_PART_LATENCY] += cost->wire - cost->bytes_part;
-    path.part_ps[IW_PART_BYTES] += cost->bytes_part;
-    path.hops++;
+    iwi_path_add_gap(&path, cost);
     return path;
 }
 

@@ -21,7 +21,7 @@ IWI_STEP void post_and_send(struct iwi_flow *flow, const struct iwi_round_run *r
             flow->posted[base + lane] = flow->cpu[base + lane];
         }
         if (is_explaining) {
-            flow->posted_split[base] = flow->cpu_split[base];
+            step_copy(flow, &flow->posted_split[base], &flow->cpu_split[base]);
         }
     }
     for (uint32_t s = 0; s < role.send_count; s++) {
@@ -51,10 +51,10 @@ IWI_STEP iw_time arrival_of(struct iwi_flow *flow, const struct iwi_round_run *r
                                    flow->posted[i], is_explaining ? &flow->posted_split[i] : NULL, split,
                                    is_explaining);
     } else if (is_explaining) {
-        *split = flow->slot_split[at];
+        step_copy(flow, split, &flow->slot_split[at]);
     }
     if (is_explaining) {
-        step_onto_wire(cost, split);
+        iwi_path_add_wire(split, cost);
     }
     return left + cost->wire;
 }

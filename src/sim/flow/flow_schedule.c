@@ -53,7 +53,7 @@ IWI_STEP void post(struct schedule_run *run, uint32_t rank, uint64_t node, const
             flow->cpu[((size_t)rank << flow->lane_shift) + lane];
     }
     if (is_explaining) {
-        run->mark_split[node] = flow->cpu_split[rank];
+        step_copy(flow, &run->mark_split[node], &flow->cpu_split[rank]);
     }
     set_mark(run, node);
 }
@@ -110,7 +110,7 @@ IWI_STEP iw_time departure(const struct schedule_run *run, uint64_t send, uint64
 
     if (!is_rendezvous(run, send)) {
         if (is_explaining) {
-            *split = run->mark_split[send];
+            step_copy(flow, split, &run->mark_split[send]);
         }
         return sent;
     }
@@ -129,7 +129,7 @@ IWI_STEP void serve(struct schedule_run *run, uint32_t rank, uint64_t recv, uint
     const iw_time left = departure(run, send, recv, lane, &split, is_explaining);
 
     if (is_explaining) {
-        step_onto_wire(cost, &split);
+        iwi_path_add_wire(&split, cost);
     }
     step_receive(flow, rank, ((size_t)rank << flow->lane_shift) + lane, cost, left + cost->wire, &split,
                  is_explaining);

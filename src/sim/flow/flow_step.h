@@ -8,6 +8,7 @@
 #define IWI_FLOW_STEP_H
 
 #include "sim/flow/flow_state.h"
+#include "sim/path.h"
 
 #define IWI_STEP static inline __attribute__((always_inline))
 
@@ -46,6 +47,11 @@ IWI_STEP iw_time step_work(struct iwi_flow *flow, uint32_t rank, size_t i, iw_ti
     return step_finish(flow, rank, i, t, d, split, is_explaining);
 }
 
+IWI_STEP void step_copy(const struct iwi_flow *flow, iw_split *to, const iw_split *from)
+{
+    iwi_path_copy(to, from, flow->job->levels.count);
+}
+
 /* Rule 2: a send starts at max(CPU free, send gap free). */
 IWI_STEP void step_send(struct iwi_flow *flow, uint32_t rank, size_t i, const struct iwi_cost *cost,
                         iw_time *sent, iw_split *sent_split, const bool is_explaining)
@@ -56,20 +62,19 @@ IWI_STEP void step_send(struct iwi_flow *flow, uint32_t rank, size_t i, const st
     if (flow->send_gap[i] > start) {
         start = flow->send_gap[i];
         if (is_explaining) {
-            *path = flow->send_gap_split[i];
+            step_copy(flow, path, &flow->send_gap_split[i]);
         }
     }
     flow->send_gap[i] = start + cost->gap;
     if (is_explaining) {
-        flow->send_gap_split[i] = *path;
-        flow->send_gap_split[i].part_ps[IW_PART_GAP] += cost->gap - cost->bytes_part;
-        flow->send_gap_split[i].part_ps[IW_PART_BYTES] += cost->bytes_part;
+        step_copy(flow, &flow->send_gap_split[i], path);
+        iwi_path_add_gap(&flow->send_gap_split[i], cost);
     }
     flow->cpu[i] = step_work(flow, rank, i, start, cost->send_cpu, path, is_explaining);
     *sent = flow->cpu[i];
     if (is_explaining) {
-        path->part_ps[IW_PART_OVERHEAD] += cost->send_cpu;
-        *sent_split = *path;
+        iwi_path_add(path, cost, IW_PART_OVERHEAD, cost->send_cpu);
+        step_copy(flow, sent_split, path);
     }
 }
 
@@ -82,8 +87,8 @@ IWI_STEP iw_time step_transfer_start(const struct iwi_flow *flow, const struct i
     const iw_time handshake = iwi_cost_handshake(cost->costs, flow->job->rendezvous);
 
     if (is_explaining) {
-        *split = posted > sent + notice ? *posted_split : *sent_split;
-        split->part_ps[IW_PART_RENDEZVOUS] += handshake + (posted > sent + notice ? 0 : notice);
+        step_copy(flow, split, posted > sent + notice ? posted_split : sent_split);
+        iwi_path_add(split, cost, IW_PART_RENDEZVOUS, handshake + (posted > sent + notice ? 0 : notice));
     }
     return (posted > sent + notice ? posted : sent + notice) + handshake;
 }
@@ -99,24 +104,23 @@ IWI_STEP void step_receive(struct iwi_flow *flow, uint32_t rank, size_t i, const
     if (arrival > start) {
         start = arrival;
         if (is_explaining) {
-            *path = *arrival_split;
+            step_copy(flow, path, arrival_split);
         }
     }
     if (flow->recv_gap[i] > start) {
         start = flow->recv_gap[i];
         if (is_explaining) {
-            *path = flow->recv_gap_split[i];
+            step_copy(flow, path, &flow->recv_gap_split[i]);
         }
     }
     flow->recv_gap[i] = start + cost->gap;
     if (is_explaining) {
-        flow->recv_gap_split[i] = *path;
-        flow->recv_gap_split[i].part_ps[IW_PART_GAP] += cost->gap - cost->bytes_part;
-        flow->recv_gap_split[i].part_ps[IW_PART_BYTES] += cost->bytes_part;
+        step_copy(flow, &flow->recv_gap_split[i], path);
+        iwi_path_add_gap(&flow->recv_gap_split[i], cost);
     }
     flow->cpu[i] = step_work(flow, rank, i, start, cost->recv_cpu, path, is_explaining);
     if (is_explaining) {
-        path->part_ps[IW_PART_OVERHEAD] += cost->recv_cpu;
+        iwi_path_add(path, cost, IW_PART_OVERHEAD, cost->recv_cpu);
     }
 }
 
@@ -135,25 +139,16 @@ IWI_STEP void step_send_done(struct iwi_flow *flow, size_t i, const struct iwi_c
     if (transfer + cost->gap > flow->send_gap[i]) {
         flow->send_gap[i] = transfer + cost->gap;
         if (is_explaining) {
-            flow->send_gap_split[i] = *transfer_split;
-            flow->send_gap_split[i].part_ps[IW_PART_GAP] += cost->gap - cost->bytes_part;
-            flow->send_gap_split[i].part_ps[IW_PART_BYTES] += cost->bytes_part;
+            step_copy(flow, &flow->send_gap_split[i], transfer_split);
+            iwi_path_add_gap(&flow->send_gap_split[i], cost);
         }
     }
     if (transfer > flow->cpu[i]) {
         flow->cpu[i] = transfer;
         if (is_explaining) {
-            flow->cpu_split[i] = *transfer_split;
+            step_copy(flow, &flow->cpu_split[i], transfer_split);
         }
     }
-}
-
-/* From the path of `sent` (eager) or of the transfer's start to that of the arrival. */
-IWI_STEP void step_onto_wire(const struct iwi_cost *cost, iw_split *split)
-{
-    split->part_ps[IW_PART_LATENCY] += cost->wire - cost->bytes_part;
-    split->part_ps[IW_PART_BYTES] += cost->bytes_part;
-    split->hops++;
 }
 
 /* CPU work that is no compute phase: reductions, and the work of a round. */

@@ -52,7 +52,7 @@ IWI_STEP void post(struct trace_run *run, const struct iwi_trace_step *step, uin
         run->slots[at + lane] = run->flow->cpu[i + lane];
     }
     if (is_explaining) {
-        run->splits[at] = run->flow->cpu_split[i];
+        step_copy(run->flow, &run->splits[at], &run->flow->cpu_split[i]);
     }
 }
 
@@ -84,7 +84,7 @@ IWI_STEP iw_time departure(const struct trace_run *run, const struct iwi_trace_s
                                    is_explaining ? &run->splits[posted] : NULL, split, is_explaining);
     }
     if (is_explaining) {
-        *split = run->splits[sent];
+        step_copy(run->flow, split, &run->splits[sent]);
     }
     return run->slots[sent + lane];
 }
@@ -97,7 +97,7 @@ IWI_STEP void receive(struct trace_run *run, const struct iwi_trace_step *step, 
     const iw_time left = departure(run, step, cost, lane, &split, is_explaining);
 
     if (is_explaining) {
-        step_onto_wire(cost, &split);
+        iwi_path_add_wire(&split, cost);
     }
     step_receive(run->flow, rank, iwi_flow_at(run->flow, rank) + lane, cost, left + cost->wire, &split,
                  is_explaining);

@@ -181,6 +181,21 @@ static void halo1d_reaches_further_partners_on_both_engines(void **state)
     }
 }
 
+/* Levels that the network has share the parts; those that it does not have get nothing. */
+static void assert_levels_share_parts(const iw_split *split, uint32_t inner_count)
+{
+    for (size_t part = 0; part < IW_NET_PARTS; part++) {
+        iw_time outermost = split->part_ps[IW_PART_OVERHEAD + part];
+
+        for (uint32_t level = 0; level < IW_NET_INNER_MAX; level++) {
+            assert_true(split->inner_ps[level][part] >= 0);
+            assert_true(level < inner_count || split->inner_ps[level][part] == 0);
+            outermost -= split->inner_ps[level][part];
+        }
+        assert_true(outermost >= 0);
+    }
+}
+
 /* The explained run itself, for the split of every rank. */
 static void assert_engine_splits_sum(iw_engine engine, const iw_program *program, const iw_net *net,
                                      const iw_noise *noise, iw_rendezvous rendezvous, const char *what,
@@ -197,6 +212,7 @@ static void assert_engine_splits_sum(iw_engine engine, const iw_program *program
     batches.job = (struct iwi_job){.program = program,
                                    .schedule = plan.schedule,
                                    .net = net,
+                                   .levels = iwi_levels_of(net, iw_program_ranks(program)),
                                    .noise = noise,
                                    .has_delays = true,
                                    .rendezvous = rendezvous,
@@ -210,6 +226,7 @@ static void assert_engine_splits_sum(iw_engine engine, const iw_program *program
             assert_true(split[rank].part_ps[part] >= 0);
             sum += split[rank].part_ps[part];
         }
+        assert_levels_share_parts(&split[rank], net->inner_count);
         if (sum != end[rank]) {
             fail_msg("%s: rank %u ends at %lld ps, explained are %lld ps", what, rank, (long long)end[rank],
                      (long long)sum);
@@ -300,6 +317,43 @@ static void a_noiseless_dissemination_is_overhead_and_latency(void **state)
     iw_program_free(program);
 }
 
+/* The same on pairs of ranks in which o = 1 and L = 4, by recursive doubling: the first of the 3 rounds is
+ * inside, which takes 1 + 4 + 1, the others take 14 each. */
+static void levels_are_explained_apart(void **state)
+{
+    static const iw_engine engines[] = {IW_ENGINE_FLOW, IW_ENGINE_EVENT};
+    iw_pattern pattern = IW_PATTERN_INIT;
+    iw_sim_opts opts = IW_SIM_OPTS_INIT;
+    iw_net net = iwt_example_net();
+    iw_program *program;
+
+    (void)state;
+    net.inner_count = 1;
+    net.inner[0] = (iw_net_inner){
+        .name = "node",
+        .ranks = 2,
+        .costs = {.L_ps = IWT_NS(4), .o_send_ps = IWT_NS(1), .o_recv_ps = IWT_NS(1), .g_ps = IWT_NS(2)}};
+    pattern.ranks = 8;
+    program = pattern_program("allreduce:recursive-doubling", &pattern);
+    opts.want_explain = true;
+    for (size_t i = 0; i < 2; i++) {
+        iw_sim_result *result;
+        const iw_split *split;
+
+        opts.engine = engines[i];
+        result = iwt_run(program, &net, NULL, &opts);
+        split = &result->explain->median.split;
+        assert_int_equal(result->explain->median.makespan_ps, IWT_NS(6 + 2 * 14));
+        assert_int_equal(split->part_ps[IW_PART_OVERHEAD], IWT_NS(2 + 2 * 4));
+        assert_int_equal(split->part_ps[IW_PART_LATENCY], IWT_NS(4 + 2 * 10));
+        assert_int_equal(split->inner_ps[0][0], IWT_NS(2));
+        assert_int_equal(split->inner_ps[0][IW_PART_LATENCY - IW_PART_OVERHEAD], IWT_NS(4));
+        assert_true(result->explain->mean_inner_ps[0][0] == (double)IWT_NS(2));
+        iw_sim_result_free(result);
+    }
+    iw_program_free(program);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -310,6 +364,7 @@ int main(void)
         cmocka_unit_test(explanations_sum_to_the_end_of_every_rank),
         cmocka_unit_test(explanations_of_schedules_sum_up_too),
         cmocka_unit_test(a_noiseless_dissemination_is_overhead_and_latency),
+        cmocka_unit_test(levels_are_explained_apart),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -41,6 +41,27 @@ static void parts_of_paths_are_averaged(void **state)
     assert_int_equal(means.hit_count, PATHS - 2);                /* 0 / 2 and 1 / 2 are nothing */
 }
 
+/* Of L = 100 + i, i is at the innermost level. */
+static void parts_of_a_network_are_averaged_by_level(void **state)
+{
+    struct iwi_path_means means;
+    iw_path paths[PATHS] = {{.trial = 0}};
+    const size_t latency = IW_PART_LATENCY - IW_PART_OVERHEAD;
+
+    (void)state;
+    for (int i = 0; i < PATHS; i++) {
+        paths[i].split.part_ps[IW_PART_LATENCY] = 100 + i;
+        paths[i].split.inner_ps[0][latency] = i;
+    }
+    assert_int_equal(iwi_path_at_level(&paths[7].split, IW_PART_LATENCY, 0), 7);
+    assert_int_equal(iwi_path_at_level(&paths[7].split, IW_PART_LATENCY, IW_NET_INNER_MAX), 100);
+    assert_ok(iwi_path_means(NULL, paths, PATHS, &means));
+    assert_true(fabs(means.level_ps[0][latency].value - 9.5) < 1e-12);
+    assert_true(means.level_ps[1][latency].value == 0.0);
+    assert_true(means.level_ps[IW_NET_INNER_MAX][latency].low == 100.0);
+    assert_true(means.level_ps[IW_NET_INNER_MAX][latency].high == 100.0);
+}
+
 static void an_interval_of_a_part_never_reaches_below_nothing(void **state)
 {
     iw_path paths[6] = {{.trial = 0}};
@@ -146,6 +167,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(parts_of_paths_are_averaged),
+        cmocka_unit_test(parts_of_a_network_are_averaged_by_level),
         cmocka_unit_test(an_interval_of_a_part_never_reaches_below_nothing),
         cmocka_unit_test(only_what_is_no_chance_stands_out),
         cmocka_unit_test(detours_that_are_all_alike_have_no_tenth),
