@@ -5,6 +5,7 @@
 
 /* In the order of the enums in idlewave/noise.h and idlewave/sim.h. */
 static const char *const syncs[] = {"none", "start", "phase", NULL};
+static const char *const loops[] = {"static", "dynamic", NULL};
 static const char *const engines[] = {"auto", "event", "flow", NULL};
 static const char *const rule_names[] = {"idlewave", "loggopsim", NULL};
 static const char *const parallels[] = {"auto", "trials", "ranks", NULL};
@@ -74,6 +75,14 @@ const struct opt noise_rows[NOISE_ROW_COUNT] = {
         "ranks on each node; they share its offset into recorded noise and get its CPUs in turn (default the "
         "number of CPUs of the recording)",
         .min = 1, .max = UINT32_MAX, .is_setting = true),
+    ROW("cores-per-rank", OPT_COUNT, cores_per_rank, "N",
+        "cores on which each rank computes, each with noise of its own; the first also serves messages "
+        "(default 1)",
+        .min = 1, .max = IW_CORES_PER_RANK_MOST, .is_setting = true),
+    ROW("loop", OPT_CHOICE, loop, "",
+        "how these cores share a compute phase: each has its part, or whichever is free takes the next piece "
+        "(default static)",
+        .choices = loops, .is_setting = true),
     ROW("extrapolate", OPT_FLAG, is_extrapolated, "",
         "simulate with the laws that 'noise fit' finds instead of the recording, including detours longer "
         "than any recorded one"),

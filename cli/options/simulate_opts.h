@@ -32,8 +32,10 @@ struct noise_opts {
     int sync;
     iw_time skew_ps;
     uint64_t ranks_per_node; /* 0: as recorded */
-    const char *cpus;        /* of recordings; NULL: all */
-    bool is_extrapolated;    /* fitted laws stand in for recordings */
+    uint64_t cores_per_rank; /* 0: 1 */
+    int loop;
+    const char *cpus;     /* of recordings; NULL: all */
+    bool is_extrapolated; /* fitted laws stand in for recordings */
 };
 
 struct run_opts {
@@ -64,7 +66,7 @@ struct simulate_opts {
 
 /* Rows whose targets are in a struct net_opts and in a struct noise_opts. */
 extern const struct opt net_rows[], noise_rows[];
-enum { NET_ROW_COUNT = 13, NOISE_ROW_COUNT = 6, NOISE_WHICH_ROWS = 2 /* the first: noise, noise-cpus */ };
+enum { NET_ROW_COUNT = 13, NOISE_ROW_COUNT = 8, NOISE_WHICH_ROWS = 2 /* the first: noise, noise-cpus */ };
 
 extern const struct simulate_opts simulate_defaults;
 enum { SIMULATE_GROUP_COUNT = 8 };

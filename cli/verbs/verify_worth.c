@@ -85,7 +85,7 @@ static iw_status ask(struct ui *ui, const struct worth_opts *opts, struct questi
         take_worths(whatif, verify);
         verify->slowdown = whatif->now;
         (void)snprintf(verify->job, sizeof verify->job, "%s on %u ranks (%s)", q->what, whatif->ranks,
-                       iw_nodes_text(iw_noise_set_ranks_per_node(q->noise),
+                       iw_nodes_text(iw_noise_set_ranks_per_node(q->noise), 1,
                                      iw_noise_set_recorded_cpus(q->noise), NULL, nodes));
         iw_verify_sort(verify);
     }

@@ -80,6 +80,14 @@ typedef enum iw_sync {
 
 #define IW_NOISE_MAX_SOURCES 8
 
+/** How the cores of a rank share a compute phase (docs/explanation/semantics.md, 13). */
+typedef enum iw_loop {
+    IW_LOOP_STATIC, /* each core has its part, and the phase ends with the last of them */
+    IW_LOOP_DYNAMIC /* whichever core is free takes the next piece */
+} iw_loop;
+
+#define IW_CORES_PER_RANK_MOST 1024
+
 IW_API IW_NODISCARD iw_status iw_noise_new(const iw_log *log, iw_noise **noise_p);
 IW_API void iw_noise_free(iw_noise *noise);
 
@@ -102,6 +110,16 @@ IW_API IW_NODISCARD iw_status iw_noise_add_trace(const iw_log *log, iw_noise *no
  * of a node (the most that one has, where they differ; 1 where nothing is recorded). */
 IW_API void iw_noise_align(iw_noise *noise, iw_sync sync, iw_time skew_ps, uint32_t ranks_per_node);
 
+/** Each rank computes on so many cores, 1 unless this is called and at most IW_CORES_PER_RANK_MOST, each with
+ *  noise of its own: core c of rank r is stream r * cores_per_rank + c of all sources. A node then has
+ *  ranks_per_node * cores_per_rank cores; as recorded, as many ranks as have their cores on its CPUs, at
+ * least one. */
+IW_API void iw_noise_share_phases(iw_noise *noise, uint32_t cores_per_rank, iw_loop loop);
+
+IW_API uint32_t iw_noise_cores_per_rank(const iw_noise *noise);
+IW_API iw_loop iw_noise_loop(const iw_noise *noise);
+IW_API const char *iw_loop_name(iw_loop loop); /* "static", "dynamic"; NULL: there is none */
+
 IW_API size_t iw_noise_source_count(const iw_noise *noise);
 IW_API const char *iw_noise_source_name(const iw_noise *noise, size_t source);
 
@@ -122,11 +140,12 @@ IW_API const iw_cpu_set *iw_noise_cpus(const iw_noise *noise);
 /** CPUs that ranks of a node can meet: the most that recordings have of a node; 0: nothing is recorded. */
 IW_API uint32_t iw_noise_recorded_cpus(const iw_noise *noise);
 
-/** "2 ranks a node, as recorded": how ranks meet the CPUs that recordings have of a node; `cpus`: the only
+/** "2 ranks a node, as recorded": how ranks meet the CPUs that recordings have of a node, each with
+ * cores_per_rank of them (0, 1: not said); `cpus`: the only
  * ones that are used, "0,2-5", or NULL. "" where nothing is recorded (recorded_cpus 0). Returns `buf`. */
 #define IW_NODES_TEXT_SIZE 160
-IW_API const char *iw_nodes_text(uint64_t ranks_per_node, uint64_t recorded_cpus, const char *cpus,
-                                 char buf[IW_NODES_TEXT_SIZE]);
+IW_API const char *iw_nodes_text(uint64_t ranks_per_node, uint64_t cores_per_rank, uint64_t recorded_cpus,
+                                 const char *cpus, char buf[IW_NODES_TEXT_SIZE]);
 
 /** A detour, or the noise of a compute phase, as it took time of a rank. */
 typedef struct iw_hit {

@@ -153,6 +153,8 @@ typedef struct iw_simulation {
     const iw_source_share *noise;
     iw_sync sync;
     uint32_t ranks_per_node, recorded_cpus; /* 0: the noise is not recorded */
+    uint32_t cores_per_rank;                /* 0: there is no noise */
+    iw_loop loop;                           /* how they share compute phases */
     const char *noise_cpus;                 /* those of the recording that are used; NULL: all */
     uint64_t delays;
     const iw_net *net;

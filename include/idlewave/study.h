@@ -35,8 +35,10 @@ typedef struct iw_study_system {
     size_t noise_count;
     iw_time skew_ps;
     uint32_t ranks_per_node; /* 0: as recorded */
-    iw_cpu_set noise_cpus;   /* of recordings only these; empty: all */
-    bool is_extrapolated;    /* fitted laws stand in for recordings (iw_noise_set_extrapolate()) */
+    uint32_t cores_per_rank; /* 0: 1 */
+    iw_loop loop;
+    iw_cpu_set noise_cpus; /* of recordings only these; empty: all */
+    bool is_extrapolated;  /* fitted laws stand in for recordings (iw_noise_set_extrapolate()) */
 } iw_study_system;
 
 /** A trace that works are made of. */

@@ -80,6 +80,11 @@ IW_API void iw_noise_set_only_cpus(iw_noise_set *set, const iw_cpu_set *cpus);
 IW_API void iw_noise_set_align(iw_noise_set *set, iw_sync sync, iw_time skew_ps, uint32_t ranks_per_node);
 
 /** As those of iw_noise. */
+
+/** Ranks with several cores, as iw_noise_share_phases() has it. */
+IW_API void iw_noise_set_share_phases(iw_noise_set *set, uint32_t cores_per_rank, iw_loop loop);
+IW_API uint32_t iw_noise_set_cores_per_rank(const iw_noise_set *set);
+
 IW_API uint32_t iw_noise_set_ranks_per_node(const iw_noise_set *set);
 IW_API uint32_t iw_noise_set_recorded_cpus(const iw_noise_set *set);
 IW_API const iw_cpu_set *iw_noise_set_cpus(const iw_noise_set *set);
@@ -208,7 +213,9 @@ typedef struct iw_whatif {
     char net[64];
     uint32_t ranks;
     uint32_t ranks_per_node, recorded_cpus; /* recorded_cpus 0: the noise is not recorded */
-    char noise_cpus[256];                   /* those of the recording that are used; "": all */
+    uint32_t cores_per_rank;
+    iw_loop loop;
+    char noise_cpus[256]; /* those of the recording that are used; "": all */
     size_t source_count;
     const iw_noise_part *sources; /* of the set */
     uint64_t trials, seed;

@@ -29,7 +29,7 @@ iw_status iw_noise_new(const iw_log *log, iw_noise **noise_p)
     if (noise == NULL) {
         return IW_ERR_NOMEM;
     }
-    noise->ranks_per_node = 1;
+    noise->ranks_per_node = noise->cores_per_rank = noise->cores_per_node = 1;
     *noise_p = noise;
     return IW_OK;
 }
@@ -152,9 +152,40 @@ iw_status iw_noise_add_trace(const iw_log *log, iw_noise *noise, const char *nam
 
 static void settle_nodes(iw_noise *noise)
 {
-    const uint32_t recorded = noise->recorded_cpus > 0 ? noise->recorded_cpus : 1;
+    noise->ranks_per_node =
+        iwi_ranks_of_node(noise->wanted_per_node, noise->recorded_cpus, noise->cores_per_rank);
+    noise->cores_per_node = noise->ranks_per_node * noise->cores_per_rank;
+}
 
-    noise->ranks_per_node = noise->wanted_per_node > 0 ? noise->wanted_per_node : recorded;
+uint32_t iwi_ranks_of_node(uint32_t wanted, uint32_t recorded_cpus, uint32_t cores_per_rank)
+{
+    const uint32_t recorded = recorded_cpus / cores_per_rank;
+
+    return wanted > 0 ? wanted : recorded > 0 ? recorded : 1;
+}
+
+void iw_noise_share_phases(iw_noise *noise, uint32_t cores_per_rank, iw_loop loop)
+{
+    noise->cores_per_rank = (uint32_t)iwi_min(iwi_max(cores_per_rank, 1), IW_CORES_PER_RANK_MOST);
+    noise->loop = loop;
+    settle_nodes(noise);
+}
+
+uint32_t iw_noise_cores_per_rank(const iw_noise *noise)
+{
+    return noise->cores_per_rank;
+}
+
+const char *iw_loop_name(iw_loop loop)
+{
+    static const char *const names[] = {[IW_LOOP_STATIC] = "static", [IW_LOOP_DYNAMIC] = "dynamic"};
+
+    return (unsigned)loop < sizeof names / sizeof names[0] ? names[loop] : NULL;
+}
+
+iw_loop iw_noise_loop(const iw_noise *noise)
+{
+    return noise->loop;
 }
 
 void iw_noise_align(iw_noise *noise, iw_sync sync, iw_time skew_ps, uint32_t ranks_per_node)
@@ -199,7 +230,7 @@ const char *iw_noise_source_name(const iw_noise *noise, size_t source)
 double iw_noise_source_share(const iw_noise *noise, size_t source)
 {
     return source < noise->count
-               ? noise->sources[source].ops->share(&noise->sources[source], noise->ranks_per_node)
+               ? noise->sources[source].ops->share(&noise->sources[source], noise->cores_per_node)
                : 0;
 }
 
@@ -208,15 +239,15 @@ uint32_t iw_noise_ranks_per_node(const iw_noise *noise)
     return noise->ranks_per_node;
 }
 
-/* What of the CPUs so many ranks meet: "as recorded", "on the first 2 of 4 recorded CPUs". */
-static void tell_cpus_met(uint64_t ranks, uint64_t recorded, char *buf, size_t size)
+/* What of the CPUs so many cores are: "as recorded", "on the first 2 of 4 recorded CPUs". */
+static void tell_cpus_met(uint64_t cores, uint64_t recorded, char *buf, size_t size)
 {
-    if (ranks == recorded) {
+    if (cores == recorded) {
         snprintf(buf, size, "as recorded");
-    } else if (ranks == 1) {
+    } else if (cores == 1) {
         snprintf(buf, size, "on the first of %" PRIu64 " recorded CPUs", recorded);
-    } else if (ranks < recorded) {
-        snprintf(buf, size, "on the first %" PRIu64 " of %" PRIu64 " recorded CPUs", ranks, recorded);
+    } else if (cores < recorded) {
+        snprintf(buf, size, "on the first %" PRIu64 " of %" PRIu64 " recorded CPUs", cores, recorded);
     } else if (recorded == 1) {
         snprintf(buf, size, "all on one recorded CPU");
     } else {
@@ -224,20 +255,23 @@ static void tell_cpus_met(uint64_t ranks, uint64_t recorded, char *buf, size_t s
     }
 }
 
-const char *iw_nodes_text(uint64_t ranks_per_node, uint64_t recorded_cpus, const char *cpus,
-                          char buf[IW_NODES_TEXT_SIZE])
+const char *iw_nodes_text(uint64_t ranks_per_node, uint64_t cores_per_rank, uint64_t recorded_cpus,
+                          const char *cpus, char buf[IW_NODES_TEXT_SIZE])
 {
     const bool are_several = cpus != NULL && strpbrk(cpus, ",-.") != NULL;
-    char met[80];
+    char met[80], cores[40] = "";
 
     if (recorded_cpus == 0) {
         buf[0] = '\0';
         return buf;
     }
-    tell_cpus_met(ranks_per_node, recorded_cpus, met, sizeof met);
-    snprintf(buf, IW_NODES_TEXT_SIZE, "%" PRIu64 " rank%s a node, %s%s%.40s", ranks_per_node,
-             ranks_per_node == 1 ? "" : "s", met, cpus == NULL ? "" : (are_several ? ": CPUs " : ": CPU "),
-             cpus != NULL ? cpus : "");
+    if (cores_per_rank > 1) {
+        snprintf(cores, sizeof cores, " of %" PRIu64 " cores", cores_per_rank);
+    }
+    tell_cpus_met(ranks_per_node * (cores_per_rank > 1 ? cores_per_rank : 1), recorded_cpus, met, sizeof met);
+    snprintf(buf, IW_NODES_TEXT_SIZE, "%" PRIu64 " rank%s%s a node, %s%s%.40s", ranks_per_node,
+             ranks_per_node == 1 ? "" : "s", cores, met,
+             cpus == NULL ? "" : (are_several ? ": CPUs " : ": CPU "), cpus != NULL ? cpus : "");
     return buf;
 }
 

@@ -97,7 +97,7 @@ struct iwi_source_ops {
     iw_status (*parse)(const iw_log *log, const char *spec, const char *arguments,
                        struct iwi_noise_source *source);
     void (*release)(struct iwi_noise_source *source); /* NULL: nothing to free */
-    double (*share)(const struct iwi_noise_source *source, uint32_t ranks_per_node);
+    double (*share)(const struct iwi_noise_source *source, uint32_t cores_per_node);
     bool is_recorded; /* ranks of a node see it at one offset */
     bool is_even;     /* all its detours take equally long; it has finish() */
 
@@ -153,10 +153,13 @@ struct iw_noise {
     iw_sync sync;
     iw_time skew_ps;
     uint32_t wanted_per_node; /* ranks of a node; 0: as recorded */
-    iw_cpu_set only_cpus;     /* of recordings; empty: all */
+    uint32_t cores_per_rank;  /* at least 1 */
+    iw_loop loop;
+    iw_cpu_set only_cpus; /* of recordings; empty: all */
     /* derived: */
     uint32_t recorded_cpus;                 /* of a node, the most; 0: nothing is recorded */
     uint32_t ranks_per_node;                /* at least 1 */
+    uint32_t cores_per_node;                /* streams of a node: of all cores of its ranks */
     uint32_t clocked[IW_NOISE_MAX_SOURCES]; /* numbers of the sources in wall-clock time */
     size_t clocked_count;
     size_t phased_count; /* sources that act on compute phases */

@@ -18,9 +18,9 @@ static iw_status parse(const iw_log *log, const char *spec, const char *argument
     return iwi_spec_share(log, spec, field[0], &source->u.phase_share);
 }
 
-static double share(const struct iwi_noise_source *source, uint32_t ranks_per_node)
+static double share(const struct iwi_noise_source *source, uint32_t cores_per_node)
 {
-    (void)ranks_per_node;
+    (void)cores_per_node;
     return source->u.phase_share;
 }
 

@@ -71,9 +71,9 @@ static iw_status parse(const iw_log *log, const char *spec, const char *argument
     return IW_OK;
 }
 
-static double share(const struct iwi_noise_source *source, uint32_t ranks_per_node)
+static double share(const struct iwi_noise_source *source, uint32_t cores_per_node)
 {
-    (void)ranks_per_node;
+    (void)cores_per_node;
     return 1 - free_share(&source->u.poisson);
 }
 

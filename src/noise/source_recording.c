@@ -23,13 +23,13 @@ static void release(struct iwi_noise_source *source)
     iwi_recorded_free(source->u.recorded.recorded);
 }
 
-/* Over the CPUs of a node that its ranks use, each as often as ranks do. */
-static double busy_ps_of_node(const struct iwi_noise_source *source, size_t node, uint32_t ranks_per_node)
+/* Over the CPUs of a node that cores of its ranks are, each as often as it is one. */
+static double busy_ps_of_node(const struct iwi_noise_source *source, size_t node, uint32_t cores_per_node)
 {
     const struct iwi_recorded *recorded = source->u.recorded.recorded;
     const size_t first = recorded->first_cpu[node];
     const uint32_t cpu_count = (uint32_t)(recorded->first_cpu[node + 1] - first);
-    const uint32_t per_cpu = ranks_per_node / cpu_count, more_on = ranks_per_node % cpu_count;
+    const uint32_t per_cpu = cores_per_node / cpu_count, more_on = cores_per_node % cpu_count;
     double busy_ps = 0;
 
     for (size_t cpu = 0; cpu < cpu_count; cpu++) {
@@ -40,15 +40,15 @@ static double busy_ps_of_node(const struct iwi_noise_source *source, size_t node
     return busy_ps;
 }
 
-static double share(const struct iwi_noise_source *source, uint32_t ranks_per_node)
+static double share(const struct iwi_noise_source *source, uint32_t cores_per_node)
 {
     const struct iwi_recorded *recorded = source->u.recorded.recorded;
     double busy_ps = 0;
 
     for (size_t node = 0; node < recorded->node_count; node++) {
-        busy_ps += busy_ps_of_node(source, node, ranks_per_node);
+        busy_ps += busy_ps_of_node(source, node, cores_per_node);
     }
-    return busy_ps / ((double)recorded->node_count * (double)ranks_per_node * (double)recorded->length_ps);
+    return busy_ps / ((double)recorded->node_count * (double)cores_per_node * (double)recorded->length_ps);
 }
 
 /* A permutation of 0 ... count - 1 that `key` chooses, evaluated at one place without storing it: in each

@@ -26,11 +26,11 @@ static void release(struct iwi_noise_source *source)
     iwi_detour_trace_release(&source->u.trace);
 }
 
-static double share(const struct iwi_noise_source *source, uint32_t ranks_per_node)
+static double share(const struct iwi_noise_source *source, uint32_t cores_per_node)
 {
     const struct iwi_detour_trace *trace = &source->u.trace;
 
-    (void)ranks_per_node;
+    (void)cores_per_node;
     return trace->count > 0 ? 1 - (double)trace->free_ps / (double)trace->length_ps : 0;
 }
 

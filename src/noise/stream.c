@@ -31,7 +31,7 @@ static uint32_t draw_rank(const iw_noise *noise, uint32_t number, uint32_t rank)
     if (noise->sync != IW_SYNC_NONE) {
         return 0;
     }
-    return noise->sources[number].ops->is_recorded ? rank / noise->ranks_per_node : rank;
+    return noise->sources[number].ops->is_recorded ? rank / noise->cores_per_node : rank;
 }
 
 struct iwi_draw_id iwi_source_draw(const iw_noise *noise, uint32_t number, struct iwi_stream_id id)
@@ -49,7 +49,7 @@ iw_time iwi_noise_shift(const iw_noise *noise, struct iwi_stream_id id)
     if (noise->sync == IW_SYNC_NONE || noise->skew_ps <= 0) {
         return 0;
     }
-    draw.rank = id.rank / noise->ranks_per_node;
+    draw.rank = id.rank / noise->cores_per_node;
     return (iw_time)iwi_draw_below(draw, 0, (uint64_t)noise->skew_ps);
 }
 
@@ -74,8 +74,8 @@ static iw_time start_one(const iw_noise *noise, uint32_t number, const struct iw
     origin->draw.source = source->input;
     origin->draw.rank = draw_rank(noise, number, id->rank);
     if (source->ops->is_recorded) {
-        origin->node = id->rank / noise->ranks_per_node;
-        origin->seat = id->rank % noise->ranks_per_node;
+        origin->node = id->rank / noise->cores_per_node;
+        origin->seat = id->rank % noise->cores_per_node;
     }
     return source->ops->begin(source, origin, words);
 }
@@ -124,7 +124,7 @@ bool iwi_noise_is_common(const iw_noise *noise)
 bool iwi_noise_begins_together(const iw_noise *noise)
 {
     return noise->clocked_count == 1 && noise->sync == IW_SYNC_NONE && noise->words == 0 &&
-           noise->sources[noise->clocked[0]].ops->begin_all != NULL;
+           noise->cores_per_rank == 1 && noise->sources[noise->clocked[0]].ops->begin_all != NULL;
 }
 
 void iwi_noise_begin_all(const iw_noise *noise, struct iwi_stream_id id, uint32_t rank_count, uint32_t lanes,
@@ -209,11 +209,10 @@ static bool is_worse(const iw_hit *a, const iw_hit *b)
     return a->rank != b->rank ? a->rank < b->rank : a->source < b->source;
 }
 
-void iwi_lost_add(const struct iwi_lost *lost, iw_hit hit)
+void iwi_lost_keep(const struct iwi_lost *lost, iw_hit hit)
 {
     size_t at = lost->worst_count;
 
-    lost->by_source[hit.source] += hit.lost_ps;
     while (at > 0 && is_worse(&hit, &lost->worst[at - 1])) {
         at--;
         if (at + 1 < lost->worst_count) {
@@ -223,6 +222,12 @@ void iwi_lost_add(const struct iwi_lost *lost, iw_hit hit)
     if (at < lost->worst_count) {
         lost->worst[at] = hit;
     }
+}
+
+void iwi_lost_add(const struct iwi_lost *lost, iw_hit hit)
+{
+    lost->by_source[hit.source] += hit.lost_ps;
+    iwi_lost_keep(lost, hit);
 }
 
 /* The rest of the way through a source alone whose detours are all alike, without telling them apart: as many
@@ -303,7 +308,24 @@ iw_time iwi_noise_finish(const iw_noise *noise, struct iwi_stream_id id, int64_t
         return t + d;
     }
     seek_all(noise, id, state, next, t, cursors);
-    return walk(cursors, noise->clocked_count, id.rank, t, d, lost);
+    return walk(cursors, noise->clocked_count, lost == NULL ? 0 : id.rank / noise->cores_per_rank, t, d,
+                lost);
+}
+
+struct iwi_stream_detour iwi_noise_detour(const iw_noise *noise, struct iwi_stream_id id, int64_t *state,
+                                          iw_time *next, iw_time t)
+{
+    struct cursor cursors[IW_NOISE_MAX_SOURCES];
+    const struct cursor *first;
+
+    seek_all(noise, id, state, next, t, cursors);
+    first = earliest_of(cursors, noise->clocked_count);
+    if (first->start == IWI_NEVER) {
+        return (struct iwi_stream_detour){IWI_NEVER, IWI_NEVER, 0};
+    }
+    return (struct iwi_stream_detour){first->start,
+                                      first->source->ops->end(first->source, first->words, first->start),
+                                      (uint32_t)owner_of(first)};
 }
 
 void iwi_noise_walk(const iw_noise *noise, struct iwi_stream_id id, iw_time until, iwi_busy_fn take,
@@ -356,7 +378,7 @@ iw_time iwi_noise_phase(const iw_noise *noise, struct iwi_stream_id id, int64_t 
         extra = source->ops->extra(source, draw, phase, work_ps);
         sum += extra;
         if (lost != NULL) {
-            iwi_lost_add(lost, (iw_hit){t, extra, id.rank, i});
+            iwi_lost_add(lost, (iw_hit){t, extra, id.rank / noise->cores_per_rank, i});
         }
     }
     return sum;

@@ -1,4 +1,4 @@
-/* The noise that one rank meets: finish(t, d) of docs/explanation/semantics.md.
+/* The noise that one rank, or one core of it, meets: finish(t, d) of docs/explanation/semantics.md.
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * An engine keeps for each rank and trial one `next` (the start of the first detour that has not ended yet;
@@ -20,7 +20,7 @@
 /* Which of all random sequences: the same numbers for any engine, thread or process count. */
 struct iwi_stream_id {
     uint64_t seed, trial;
-    uint32_t rank;
+    uint32_t rank; /* its stream: with K cores a rank, core c of rank r has number r * K + c */
 };
 
 /* Where lost time is put down. */
@@ -30,11 +30,17 @@ struct iwi_lost {
     size_t worst_count;
 };
 
+/* Looks whether it is among the worst; not in the sums. */
+void iwi_lost_keep(const struct iwi_lost *lost, iw_hit hit);
+
 /* Puts down one of them. */
 void iwi_lost_add(const struct iwi_lost *lost, iw_hit hit);
 
 /* Words of state per stream; 0 where `next` says it all (a periodic source alone). */
 size_t iwi_noise_words(const iw_noise *noise);
+
+/* Ranks on a node, of which so many are wanted (0: as recorded), with recorded_cpus CPUs (0: nothing is). */
+uint32_t iwi_ranks_of_node(uint32_t wanted, uint32_t recorded_cpus, uint32_t cores_per_rank);
 
 /* Has sources that act on compute phases (phase-exp, phase-pareto, bernoulli), or restarts at phases
  * (IW_SYNC_PHASE). */
@@ -59,7 +65,18 @@ bool iwi_noise_begins_together(const iw_noise *noise);
 iw_time iwi_noise_finish(const iw_noise *noise, struct iwi_stream_id id, int64_t *state, iw_time *next,
                          iw_time t, iw_time d, const struct iwi_lost *lost);
 
-/* The same for noise that is one source with a closed form: needs no id. */
+/* A detour and the source that it counts for. */
+struct iwi_stream_detour {
+    iw_time start, end; /* IWI_NEVER: there is none */
+    uint32_t source;
+};
+
+/* Of the detours that end after t >= all earlier t of this stream, the one that begins first. The noise has
+ * sources in wall-clock time. */
+struct iwi_stream_detour iwi_noise_detour(const iw_noise *noise, struct iwi_stream_id id, int64_t *state,
+                                          iw_time *next, iw_time t);
+
+/* iwi_noise_finish() of noise that is one source with a closed form: needs no id. */
 bool iwi_noise_has_closed_form(const iw_noise *noise);
 iw_time iwi_noise_finish_closed(const iw_noise *noise, int64_t *state, iw_time *next, iw_time t, iw_time d);
 

@@ -115,6 +115,24 @@ static iw_status check_message_costs(const iw_log *log, const iw_program *progra
     return IW_OK;
 }
 
+static iw_status check_cores(const iw_log *log, const iw_program *program, const iw_noise *noise,
+                             const iw_sim_opts *opts)
+{
+    const uint32_t cores = noise == NULL ? 1 : iw_noise_cores_per_rank(noise);
+
+    if (cores > 1 && opts->rules == IW_RULES_LOGGOPSIM) {
+        return iwi_fail(log, IW_ERR_UNSUPPORTED,
+                        "LogGOPSim's rules know no ranks with several cores: use the rules of idlewave, or 1 "
+                        "core a rank");
+    }
+    if ((uint64_t)program->ranks * cores > UINT32_MAX) {
+        return iwi_fail(log, IW_ERR_RANGE,
+                        "%u ranks with %u cores each are too many: at most 2^32 cores are possible",
+                        program->ranks, cores);
+    }
+    return IW_OK;
+}
+
 iw_status iwi_check_simulation(const iw_log *log, const iw_program *program, const iw_net *net,
                                const iw_noise *noise, const iw_sim_opts *opts)
 {
@@ -133,6 +151,7 @@ iw_status iwi_check_simulation(const iw_log *log, const iw_program *program, con
                         "idlewave, or one of its levels",
                         net->name);
     }
+    IW_TRY(check_cores(log, program, noise, opts));
     IW_TRY(check_message_costs(log, program, net));
     warn_of_idle_noise(log, program, noise);
     return IW_OK;

@@ -62,8 +62,10 @@ uint64_t iwi_elements_per_lane(const iw_program *program)
 
 uint64_t iwi_rank_bytes(const iw_program *program, const iw_noise *noise)
 {
+    const uint64_t noise_words = noise == NULL ? 0 : iwi_noise_words(noise);
+    const uint64_t other_cores = noise == NULL ? 0 : iw_noise_cores_per_rank(noise) - 1;
     const uint64_t words =
-        (noise == NULL ? 0 : iwi_noise_words(noise)) + iwi_elements_per_lane(program) / program->ranks;
+        noise_words + other_cores * (1 + noise_words) + iwi_elements_per_lane(program) / program->ranks;
 
     return IWI_FLOW_BYTES + words * sizeof(int64_t);
 }

@@ -62,7 +62,8 @@ static char *new_noise_text(const iw_log *log, const iw_study_system *system, co
         snprintf(text + used, size - used, " (extrapolated)");
     } else if (text != NULL && iw_noise_recorded_cpus(noise) > 0) {
         snprintf(text + used, size - used, " (%s)",
-                 iw_nodes_text(iw_noise_ranks_per_node(noise), iw_noise_recorded_cpus(noise),
+                 iw_nodes_text(iw_noise_ranks_per_node(noise), iw_noise_cores_per_rank(noise),
+                               iw_noise_recorded_cpus(noise),
                                cpus != NULL ? iw_cpu_set_text(cpus, list, sizeof list) : NULL, nodes));
     }
     return text;

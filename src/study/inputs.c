@@ -73,6 +73,7 @@ iw_status iwi_inputs_add_noise(const iw_log *log, struct iwi_inputs *inputs, con
     }
     if (status == IW_OK) {
         iw_noise_set_align(set, cell->sync, system->skew_ps, system->ranks_per_node);
+        iw_noise_set_share_phases(set, system->cores_per_rank, system->loop);
         status = system->is_extrapolated ? iw_noise_set_extrapolate(log, set) : IW_OK;
     }
     if (status == IW_OK) {

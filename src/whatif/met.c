@@ -55,7 +55,7 @@ void iwi_met_detours(const iw_noise_set *set, const struct iwi_set_input *input,
         const iw_recording *recording = input->recordings[node];
         struct joiner joiner = {set, filter, input->entries[node], node, take, arg, 0, 0};
 
-        for (size_t cpu = 0; cpu < recording->cpu_count && cpu < set->ranks_per_node; cpu++) {
+        for (size_t cpu = 0; cpu < recording->cpu_count && cpu < set->cores_per_node; cpu++) {
             iwi_cut_detours(&recording->cpus[cpu],
                             &(struct iwi_piece_sink){take_piece, &joiner, input->length_ns});
             end_detour(&joiner);
@@ -70,7 +70,7 @@ uint64_t iwi_met_cpus(const iw_noise_set *set, const struct iwi_set_input *input
     for (size_t node = 0; node < input->node_count; node++) {
         const size_t count = input->recordings[node]->cpu_count;
 
-        cpus += count < set->ranks_per_node ? count : set->ranks_per_node;
+        cpus += count < set->cores_per_node ? count : set->cores_per_node;
     }
     return cpus;
 }
@@ -79,11 +79,12 @@ uint64_t iwi_met_cpus(const iw_noise_set *set, const struct iwi_set_input *input
 double iwi_met_rate_hz(const iw_noise_set *set, const struct iwi_set_input *input,
                        const struct iwi_exposure *exposure)
 {
-    const double ranks = (double)exposure->ranks, per_node = (double)set->ranks_per_node;
+    const double cores = (double)exposure->ranks * (double)set->cores_per_rank;
+    const double per_node = (double)set->cores_per_node;
     const bool is_together = exposure->is_together || set->sync != IW_SYNC_NONE;
-    const double nodes = is_together ? 1.0 : ceil(ranks / per_node);
+    const double nodes = is_together ? 1.0 : ceil(cores / per_node);
     const double cpus = (double)iwi_met_cpus(set, input);
     const double watched_s = (double)input->length_ns * 1e-9 * cpus;
 
-    return watched_s > 0.0 ? fmin(ranks, nodes * cpus / (double)input->node_count) / watched_s : 0.0;
+    return watched_s > 0.0 ? fmin(cores, nodes * cpus / (double)input->node_count) / watched_s : 0.0;
 }

@@ -12,6 +12,7 @@
 
 #include "base/base.h"
 #include "noise/source_filter.h"
+#include "noise/stream.h"
 
 enum { LIST_SIZE = 400 };
 
@@ -22,7 +23,7 @@ iw_status iw_noise_set_new(const iw_log *log, iw_noise_set **set_p)
     if (set == NULL) {
         return IW_ERR_NOMEM;
     }
-    set->ranks_per_node = 1;
+    set->ranks_per_node = set->cores_per_rank = set->cores_per_node = 1;
     *set_p = set;
     return IW_OK;
 }
@@ -180,9 +181,8 @@ static void forget_entries(iw_noise_set *set, size_t count)
 
 static void settle_nodes(iw_noise_set *set)
 {
-    const uint32_t recorded = set->recorded_cpus > 0 ? set->recorded_cpus : 1;
-
-    set->ranks_per_node = set->wanted_per_node > 0 ? set->wanted_per_node : recorded;
+    set->ranks_per_node = iwi_ranks_of_node(set->wanted_per_node, set->recorded_cpus, set->cores_per_rank);
+    set->cores_per_node = set->ranks_per_node * set->cores_per_rank;
 }
 
 /* Takes over what the input holds, also on failure. */
@@ -246,6 +246,14 @@ void iw_noise_set_align(iw_noise_set *set, iw_sync sync, iw_time skew_ps, uint32
     iwi_set_count(set);
 }
 
+void iw_noise_set_share_phases(iw_noise_set *set, uint32_t cores_per_rank, iw_loop loop)
+{
+    set->cores_per_rank = (uint32_t)iwi_min(iwi_max(cores_per_rank, 1), IW_CORES_PER_RANK_MOST);
+    set->loop = loop;
+    settle_nodes(set);
+    iwi_set_count(set);
+}
+
 void iw_noise_set_only_cpus(iw_noise_set *set, const iw_cpu_set *cpus)
 {
     set->only_cpus = cpus != NULL ? *cpus : (iw_cpu_set){.words = {0}};
@@ -254,6 +262,11 @@ void iw_noise_set_only_cpus(iw_noise_set *set, const iw_cpu_set *cpus)
 uint32_t iw_noise_set_ranks_per_node(const iw_noise_set *set)
 {
     return set->ranks_per_node;
+}
+
+uint32_t iw_noise_set_cores_per_rank(const iw_noise_set *set)
+{
+    return set->cores_per_rank;
 }
 
 uint32_t iw_noise_set_recorded_cpus(const iw_noise_set *set)

@@ -52,8 +52,11 @@ struct iw_noise_set {
     uint32_t wanted_per_node; /* ranks of a node; 0: as recorded */
     iw_cpu_set only_cpus;     /* of recordings; empty: all */
     uint32_t recorded_cpus;   /* of a node, the most; 0: nothing is recorded */
-    uint32_t ranks_per_node;  /* at least 1 */
-    const char **laws;        /* that stand in for recordings, of all inputs */
+    uint32_t cores_per_rank;  /* at least 1 */
+    iw_loop loop;
+    uint32_t ranks_per_node; /* at least 1 */
+    uint32_t cores_per_node; /* of its ranks together */
+    const char **laws;       /* that stand in for recordings, of all inputs */
     size_t law_count;
 };
 

@@ -240,6 +240,7 @@ iw_status iwi_set_make(const iw_log *log, const iw_noise_set *set, const struct 
         return status;
     }
     iw_noise_align(noise, set->sync, set->skew_ps, set->ranks_per_node);
+    iw_noise_share_phases(noise, set->cores_per_rank, set->loop);
     *noise_p = noise;
     return IW_OK;
 }

@@ -74,21 +74,21 @@ static void count_piece(void *arg, int64_t start_ns, int64_t end_ns, uint32_t so
     entry->longest_ns = iwi_max(entry->longest_ns, end_ns - start_ns);
 }
 
-/* As iw_noise_source_share() has it: over the CPUs that the ranks of a node use, each as often as ranks do;
- * over all nodes of a folder alike. CPUs that no rank uses count for nothing. */
+/* As iw_noise_source_share() has it: over the CPUs that cores of a node's ranks are, each as often as it is
+ * one; over all nodes of a folder alike. CPUs that no rank uses count for nothing. */
 static void count_recorded(iw_noise_set *set, const struct iwi_set_input *input)
 {
-    const uint32_t ranks = set->ranks_per_node;
+    const uint32_t cores = set->cores_per_node;
 
     for (size_t node = 0; node < input->node_count; node++) {
         const iw_recording *recording = input->recordings[node];
         const uint32_t cpu_count = (uint32_t)recording->cpu_count;
 
-        for (uint32_t cpu = 0; cpu < cpu_count && cpu < ranks; cpu++) {
-            const uint32_t users = ranks / cpu_count + (cpu < ranks % cpu_count);
+        for (uint32_t cpu = 0; cpu < cpu_count && cpu < cores; cpu++) {
+            const uint32_t users = cores / cpu_count + (cpu < cores % cpu_count);
             struct counter counter = {
                 set, input->entries[node],
-                (double)users / ((double)ranks * (double)input->length_ns * (double)input->node_count)};
+                (double)users / ((double)cores * (double)input->length_ns * (double)input->node_count)};
 
             iwi_cut_detours(&recording->cpus[cpu],
                             &(struct iwi_piece_sink){count_piece, &counter, input->length_ns});

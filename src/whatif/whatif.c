@@ -264,6 +264,8 @@ static iw_status describe(const struct run *run)
     snprintf(whatif->net, sizeof whatif->net, "%s", run->inquiry.opts->net->name);
     whatif->ranks_per_node = iw_noise_set_ranks_per_node(set);
     whatif->recorded_cpus = iw_noise_set_recorded_cpus(set);
+    whatif->cores_per_rank = set->cores_per_rank;
+    whatif->loop = set->loop;
     if (iw_noise_set_cpus(set) != NULL) {
         (void)iw_cpu_set_text(iw_noise_set_cpus(set), whatif->noise_cpus, sizeof whatif->noise_cpus);
     }

@@ -163,6 +163,10 @@ uint64_t iwi_digest_of_system(const iw_study_system *system, const iw_noise *noi
         add(&digest, "source", i); /* the number takes part in the random draws */
         add_source(&digest, &noise->sources[i]);
     }
+    if (iw_noise_cores_per_rank(noise) > 1) { /* nothing of one core: results of old are known */
+        add(&digest, "cores-per-rank", iw_noise_cores_per_rank(noise));
+        add(&digest, "loop", (uint64_t)iw_noise_loop(noise));
+    }
     if (system->is_extrapolated) { /* nothing else: results of old are known */
         iwi_digest_add_text(&digest, "extrapolated");
     }

@@ -20,6 +20,8 @@ enum {
     KEY_NOISE_CPUS,
     KEY_EXTRAPOLATE,
     KEY_RANKS_PER_NODE,
+    KEY_CORES_PER_RANK,
+    KEY_LOOP,
     KEY_SKEW,
     KEYS
 };
@@ -32,6 +34,8 @@ static const struct iwi_yaml_key keys[KEYS] = {
     [KEY_NOISE_CPUS] = {"noise-cpus", NULL},
     [KEY_EXTRAPOLATE] = {"extrapolate", NULL},
     [KEY_RANKS_PER_NODE] = {"ranks-per-node", NULL},
+    [KEY_CORES_PER_RANK] = {"cores-per-rank", NULL},
+    [KEY_LOOP] = {"loop", NULL},
     [KEY_SKEW] = {"skew", NULL},
 };
 
@@ -218,6 +222,23 @@ static iw_status read_extrapolate(struct subject *s, const yaml_node_t *node, co
 
 /* ---- the rest ---- */
 
+static iw_status read_cores(struct subject *s)
+{
+    const char *const loops[] = {iw_loop_name(IW_LOOP_STATIC), iw_loop_name(IW_LOOP_DYNAMIC), NULL};
+    const yaml_node_t *cores = s->entries[KEY_CORES_PER_RANK].value, *loop = s->entries[KEY_LOOP].value;
+    size_t index = IW_LOOP_STATIC;
+
+    if (cores != NULL) {
+        IW_TRY(iwi_study_count32(s->reader, cores, "cores-per-rank", 1, IW_CORES_PER_RANK_MOST,
+                                 &s->system->cores_per_rank));
+    }
+    if (loop != NULL) {
+        IW_TRY(iwi_study_choice(s->reader, loop, "loop", loops, &index));
+    }
+    s->system->loop = (iw_loop)index;
+    return IW_OK;
+}
+
 static iw_status read_numbers(struct subject *s)
 {
     const yaml_node_t *ranks_per_node = s->entries[KEY_RANKS_PER_NODE].value;
@@ -269,7 +290,9 @@ static iw_status read_parts(struct subject *s, iw_noise *noise)
     IW_TRY(read_noise(s, s->entries[KEY_NOISE].value, noise));
     IW_TRY(read_extrapolate(s, s->entries[KEY_EXTRAPOLATE].value, noise));
     IW_TRY(read_numbers(s));
+    IW_TRY(read_cores(s));
     iw_noise_align(noise, IW_SYNC_NONE, 0, s->system->ranks_per_node);
+    iw_noise_share_phases(noise, s->system->cores_per_rank, s->system->loop);
     IW_TRY(iwi_study_grid_read(s->reader, s->entries, &s->part->grid));
     s->part->has_digest = !s->needs_files;
     s->part->digest = iwi_digest_of_system(s->system, noise);

@@ -46,7 +46,7 @@ static void say_noisy(struct iwi_document *doc, const iw_bench_result *result)
     for (size_t i = 0; i < injection->source_count; i++) {
         iwi_more(doc, "%s%s", i > 0 ? " + " : "", injection->sources[i]);
     }
-    iw_nodes_text(injection->ranks_per_node, injection->recorded_cpus,
+    iw_nodes_text(injection->ranks_per_node, 1, injection->recorded_cpus,
                   injection->cpus[0] != '\0' ? injection->cpus : NULL, nodes);
     iwi_more(doc, "%s%s, sync %s) it takes %s: it %s.", nodes[0] != '\0' ? ", " : "", nodes,
              iwi_sync_name(injection->sync), iwi_ns(doc, result->times[IW_BENCH_NOISY].phase_ns.value),

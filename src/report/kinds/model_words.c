@@ -283,7 +283,7 @@ static void say_recording_limits(struct iwi_document *doc, const iw_model_report
     iwi_item(doc,
              "Bounds hold the 95 %% interval of the recording. Noise is that of this node, %s; ranks are "
              "taken to be hit independently, and only while they work.",
-             iw_nodes_text(report->cpu_count, report->cpu_count, report->cpus, nodes));
+             iw_nodes_text(report->cpu_count, 1, report->cpu_count, report->cpus, nodes));
 }
 
 void iwi_say_model_limits(struct iwi_document *doc, const iw_model_report *report)

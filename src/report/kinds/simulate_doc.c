@@ -126,6 +126,16 @@ static const struct iwi_schema traced_schema = IWI_SCHEMA(iw_traced, traced_fiel
 IWI_OF(bool, has_few_trials, iw_simulation, it->trial_time_count <= IWI_MOST_TRIAL_TIMES)
 IWI_OF(double, median_level, iw_simulation, iw_median_level(it->makespan_ns.count))
 
+static bool has_cores(const void *object)
+{
+    return ((const iw_simulation *)object)->cores_per_rank > 1;
+}
+
+static const char *loop_name(unsigned loop)
+{
+    return iw_loop_name((iw_loop)loop);
+}
+
 static const struct iwi_field simulation_fields[] = {
     IWI_VALUE(iw_simulation, what),
     IWI_VALUE(iw_simulation, command),
@@ -139,6 +149,8 @@ static const struct iwi_field simulation_fields[] = {
     IWI_OBJECTS(iw_simulation, noise, noise_count, source_schema),
     IWI_ENUM(iw_simulation, sync, "sync", iwi_sync_name),
     IWI_VALUE(iw_simulation, ranks_per_node),
+    IWI_VALUE(iw_simulation, cores_per_rank, .is_there = has_cores, .is_optional = true),
+    IWI_ENUM(iw_simulation, loop, "loop", loop_name, .is_there = has_cores, .is_optional = true),
     IWI_VALUE(iw_simulation, recorded_cpus),
     IWI_VALUE(iw_simulation, noise_cpus, .may_be_null = true),
     IWI_VALUE(iw_simulation, delays),
@@ -203,9 +215,12 @@ static void say_noise(struct iwi_document *doc, const iw_simulation *s)
                         isnan(s->noise[i].share) ? "its share depends on the work"
                                                  : iwi_percent(doc, s->noise[i].share)));
     }
-    if (s->noise_count > 0 &&
-        iw_nodes_text(s->ranks_per_node, s->recorded_cpus, s->noise_cpus, nodes)[0] != '\0') {
+    if (s->noise_count > 0 && iw_nodes_text(s->ranks_per_node, s->cores_per_rank, s->recorded_cpus,
+                                            s->noise_cpus, nodes)[0] != '\0') {
         iwi_row(doc, "", iwi_say(doc, "%s", nodes));
+    }
+    if (s->noise_count > 0 && s->cores_per_rank > 1) {
+        iwi_row(doc, "", iwi_say(doc, "%u cores a rank, %s loops", s->cores_per_rank, iw_loop_name(s->loop)));
     }
     if (s->noise_count > 0 && s->sync != IW_SYNC_NONE) {
         iwi_row(doc, "", iwi_say(doc, "synchronised: %s", iwi_sync_name(s->sync)));

@@ -115,6 +115,8 @@ static void list_noise(const iw_noise *noise, struct made *made)
         return;
     }
     simulation->sync = iw_noise_sync(noise);
+    simulation->cores_per_rank = iw_noise_cores_per_rank(noise);
+    simulation->loop = iw_noise_loop(noise);
     if (iw_noise_recorded_cpus(noise) > 0) {
         simulation->ranks_per_node = iw_noise_ranks_per_node(noise);
         simulation->recorded_cpus = iw_noise_recorded_cpus(noise);

@@ -55,6 +55,16 @@ IWI_OF(bool, has_target_set, iw_whatif, it->has_target_set)
 IWI_OF(bool, has_break_even, iw_whatif, it->break_even.most_ranks > 0)
 IWI_OF(bool, is_recorded, iw_whatif, it->reach.watched_s > 0.0)
 
+static bool has_cores(const void *object)
+{
+    return ((const iw_whatif *)object)->cores_per_rank > 1;
+}
+
+static const char *loop_name(unsigned loop)
+{
+    return iw_loop_name((iw_loop)loop);
+}
+
 static const struct iwi_field whatif_fields[] = {
     IWI_VALUE(iw_whatif, what),
     IWI_VALUE(iw_whatif, command),
@@ -62,6 +72,8 @@ static const struct iwi_field whatif_fields[] = {
     IWI_CHARS(iw_whatif, net),
     IWI_VALUE(iw_whatif, ranks),
     IWI_VALUE(iw_whatif, ranks_per_node),
+    IWI_VALUE(iw_whatif, cores_per_rank, .is_there = has_cores, .is_optional = true),
+    IWI_ENUM(iw_whatif, loop, "loop", loop_name, .is_there = has_cores, .is_optional = true),
     IWI_VALUE(iw_whatif, recorded_cpus),
     IWI_CHARS(iw_whatif, noise_cpus),
     IWI_VALUE(iw_whatif, trials),

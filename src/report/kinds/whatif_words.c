@@ -114,7 +114,7 @@ static void say_job(struct iwi_document *doc, const iw_whatif *whatif)
     const uint64_t nodes = node_count(whatif);
     char placing[IW_NODES_TEXT_SIZE];
     const bool is_recorded =
-        iw_nodes_text(whatif->ranks_per_node, whatif->recorded_cpus,
+        iw_nodes_text(whatif->ranks_per_node, whatif->cores_per_rank, whatif->recorded_cpus,
                       whatif->noise_cpus[0] != '\0' ? whatif->noise_cpus : NULL, placing)[0] != '\0';
 
     iwi_verdict(doc, "%s on %s rank%s", whatif->what, ranks_words(doc, whatif->ranks), iwi_s(whatif->ranks));

@@ -12,9 +12,9 @@
 #include "sim/flow/flow_state.h"
 #include "sim/rank_array.h"
 
-enum { ARRAYS = 7, POSTED = 5, KEPT = 6, CHUNK_BYTES = 1 << 20 };
+enum { ARRAYS = 9, POSTED = 5, KEPT = 6, OTHER_NEXT = 7, OTHER_WORDS = 8, CHUNK_BYTES = 1 << 20 };
 
-static const uint64_t PART_MAGIC = UINT64_C(0x3174726170707769); /* "iwppart1" */
+static const uint64_t PART_MAGIC = UINT64_C(0x3274726170707769); /* "iwppart2" */
 
 struct part_header {
     uint64_t magic, digest, generation;
@@ -35,14 +35,16 @@ struct array {
 /* In the order of the file. */
 static void list_arrays(const struct iwi_flow *flow, struct array arrays[ARRAYS])
 {
-    const size_t time_bytes = flow->lanes * sizeof(iw_time);
+    const size_t time_bytes = flow->lanes * sizeof(iw_time), other_bytes = (flow->cores - 1) * time_bytes;
     const struct array all[ARRAYS] = {{flow->cpu, time_bytes, 1},
                                       {flow->send_gap, time_bytes, 1},
                                       {flow->recv_gap, time_bytes, 1},
                                       {flow->next_detour, time_bytes, 1},
                                       {flow->noise_words, flow->words * time_bytes, 1},
                                       [POSTED] = {flow->posted, time_bytes, 1},
-                                      [KEPT] = {flow->kept, flow->kept_bytes, flow->kept_base}};
+                                      [KEPT] = {flow->kept, flow->kept_bytes, flow->kept_base},
+                                      [OTHER_NEXT] = {flow->other_next, other_bytes, 1},
+                                      [OTHER_WORDS] = {flow->other_words, flow->words * other_bytes, 1}};
 
     memcpy(arrays, all, sizeof all);
 }

@@ -142,6 +142,8 @@ static void add_noise(struct iwi_digest *digest, const struct iwi_job *job)
     iwi_digest_add_u64(digest, (uint64_t)iw_noise_sync(job->noise));
     iwi_digest_add_u64(digest, (uint64_t)job->noise->skew_ps);
     iwi_digest_add_u64(digest, job->noise->ranks_per_node);
+    iwi_digest_add_u64(digest, job->noise->cores_per_rank);
+    iwi_digest_add_u64(digest, (uint64_t)job->noise->loop);
     for (uint64_t rank = 0; rank < job->program->ranks; rank += 1 + rank) { /* 0, 1, 3, 7, ... */
         const struct iwi_stream_id id = {job->seed, job->first_trial, (uint32_t)rank};
         struct walk walk = {digest, WALKED_DETOURS};

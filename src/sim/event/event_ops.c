@@ -22,7 +22,7 @@ static iw_split *begin_path(struct event_run *run, uint64_t node, size_t cpu)
 /* d of undisturbed CPU from t on; noise is added to `path` when explaining, d is left to the caller. */
 static iw_time finish(struct event_run *run, size_t cpu, uint32_t rank, iw_time t, iw_time d, iw_split *path)
 {
-    const struct iwi_stream_id id = {run->job->seed, run->job->first_trial, rank};
+    const struct iwi_stream_id id = {run->job->seed, run->job->first_trial, rank * run->cores};
     iw_time end = IWI_LATEST;
 
     if (t + d <= IWI_LATEST) {
@@ -54,6 +54,26 @@ static void free_cpu(struct event_run *run, size_t cpu, iw_time time, const iw_s
     }
 }
 
+/* A compute phase on several cores that starts now; returns its end. */
+static iw_time phase_on_cores(struct event_run *run, uint64_t node, size_t cpu, iw_time delay, iw_split *path)
+{
+    const uint32_t rank = run->rank_of[node];
+    const iw_time amount = (iw_time)run->schedule->nodes[node].amount;
+    const struct iwi_cores cores = iwi_event_cores(run, rank, cpu);
+    const iw_time end = iwi_cores_phase(&cores, run->nodes[node].phase, run->now, amount, delay,
+                                        path == NULL ? NULL : &(struct iwi_lost)IWI_LOST_OF(path));
+
+    run->is_too_late |= end >= IWI_LATEST;
+    if (path != NULL) {
+        path->part_ps[IW_PART_DELAY] += delay;
+        path->part_ps[IW_PART_COMPUTE] += amount;
+    }
+    if (run->watch.open != NULL) {
+        iwi_step_phase(&run->watch, rank, run->now, delay, amount, end - run->now - amount - delay);
+    }
+    return end;
+}
+
 /* A compute phase that starts now, with its delay and noise; returns its end. */
 static iw_time compute_phase(struct event_run *run, uint64_t node, size_t cpu, iw_split *path)
 {
@@ -65,6 +85,9 @@ static iw_time compute_phase(struct event_run *run, uint64_t node, size_t cpu, i
     const iw_time amount = (iw_time)run->schedule->nodes[node].amount;
     iw_time extra = 0;
 
+    if (run->cores > 1) {
+        return phase_on_cores(run, node, cpu, delay, path);
+    }
     if (job->noise != NULL) {
         extra = iwi_noise_phase(job->noise, id, run->noise_words + cpu * run->words,
                                 &run->cpus[cpu].next_detour, phase, run->now, amount,

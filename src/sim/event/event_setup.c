@@ -88,14 +88,15 @@ static void start_cpus(struct event_run *run)
         run->ranks[rank].last = IWI_NO_NODE;
         for (size_t c = 0; c < run->schedule->cpu_count; c++) {
             const size_t cpu = (size_t)rank * run->schedule->cpu_count + c;
-            const struct iwi_stream_id id = {run->job->seed, run->job->first_trial, rank};
 
             run->cpus[cpu].queue_head = IWI_NO_NODE;
             run->cpus[cpu].waiting = IWI_NO_NODE;
-            run->cpus[cpu].next_detour =
-                run->job->noise == NULL
-                    ? IWI_NEVER
-                    : iwi_noise_begin(run->job->noise, id, run->noise_words + cpu * run->words);
+            run->cpus[cpu].next_detour = IWI_NEVER;
+            if (run->job->noise != NULL) {
+                const struct iwi_cores cores = iwi_event_cores(run, rank, cpu);
+
+                iwi_cores_begin(&cores);
+            }
         }
     }
 }
@@ -108,6 +109,7 @@ static iw_status allocate(struct event_run *run)
     const size_t nic_count = (size_t)schedule->ranks * schedule->nic_count;
 
     run->words = run->job->noise == NULL ? 0 : iwi_noise_words(run->job->noise);
+    run->cores = run->job->noise == NULL ? 1 : iw_noise_cores_per_rank(run->job->noise);
     return (run->nodes = iwi_new_array(run->log, node_count, sizeof *run->nodes)) != NULL &&
                    (run->rank_of = iwi_new_array(run->log, node_count, sizeof *run->rank_of)) != NULL &&
                    (run->ranks = iwi_new_array(run->log, schedule->ranks, sizeof *run->ranks)) != NULL &&
@@ -116,6 +118,10 @@ static iw_status allocate(struct event_run *run)
                    (run->recv_gap = iwi_new_array(run->log, nic_count, sizeof *run->recv_gap)) != NULL &&
                    (run->noise_words = iwi_new_array(run->log, cpu_count * run->words, sizeof(int64_t))) !=
                        NULL &&
+                   (run->other_next =
+                        iwi_new_array(run->log, cpu_count * (run->cores - 1), sizeof(iw_time))) != NULL &&
+                   (run->other_words = iwi_new_array(run->log, cpu_count * (run->cores - 1) * run->words,
+                                                     sizeof(int64_t))) != NULL &&
                    (run->first_successor = iwi_new_array(run->log, node_count + 1, sizeof(uint64_t))) != NULL
                ? IW_OK
                : IW_ERR_NOMEM;
@@ -177,6 +183,8 @@ static void release(struct event_run *run)
     free(run->send_gap);
     free(run->recv_gap);
     free(run->noise_words);
+    free(run->other_next);
+    free(run->other_words);
     free(run->messages);
     free(run->pairs);
     free(run->arrivals);

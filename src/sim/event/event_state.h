@@ -5,7 +5,7 @@
 #define IWI_EVENT_STATE_H
 
 #include "net/cost.h"
-#include "noise/stream.h"
+#include "noise/cores.h"
 #include "sim/engine.h"
 #include "sim/event/event_queue.h"
 #include "sim/step_watch.h"
@@ -93,6 +93,9 @@ struct event_run {
     iw_time *send_gap, *recv_gap; /* ranks x nic_count: free from then on */
     int64_t *noise_words;         /* ranks x cpu_count x words */
     size_t words;
+    uint32_t cores;       /* of a rank: K */
+    iw_time *other_next;  /* of the other K - 1 cores, as each CPU of the rank sees them; as are the words */
+    int64_t *other_words; /* ranks x cpu_count x (K - 1) x words */
     struct event_message *messages;
     size_t message_count, message_capacity;
     struct event_pair *pairs; /* open addressing, a power of two */
@@ -105,6 +108,19 @@ struct event_run {
     struct event_nics nics;
     struct iwi_step_watch watch; /* watch.open is NULL unless steps are wanted */
 };
+
+/* The cores of a rank as one of its CPUs sees them. */
+static inline struct iwi_cores iwi_event_cores(const struct event_run *run, uint32_t rank, size_t cpu)
+{
+    const size_t others = cpu * (run->cores - 1);
+
+    return (struct iwi_cores){.noise = run->job->noise,
+                              .id = {run->job->seed, run->job->first_trial, rank * run->cores},
+                              .words = run->noise_words + cpu * run->words,
+                              .next = &run->cpus[cpu].next_detour,
+                              .other_words = run->other_words + others * run->words,
+                              .other_next = run->other_next + others};
+}
 
 /* Index of the CPU that runs a node. */
 static inline size_t iwi_event_cpu(const struct event_run *run, uint64_t node)

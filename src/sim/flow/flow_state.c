@@ -7,11 +7,24 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "noise/cores.h"
 #include "sim/flow/flow_exchange.h"
 #include "sim/flow/flow_step.h"
 #include "sim/flow/flow_stream.h"
 #include "sim/flow/flow_trace_share.h"
 #include "sim/rank_array.h"
+
+static iw_status allocate_cores(struct iwi_flow *flow)
+{
+    const size_t others = flow->count * (flow->cores - 1);
+
+    if (others == 0) {
+        return IW_OK;
+    }
+    flow->other_next = iwi_rank_array_new(flow->log, others, sizeof(iw_time));
+    flow->other_words = iwi_rank_array_new(flow->log, others * flow->words, sizeof(int64_t));
+    return flow->other_next == NULL || flow->other_words == NULL ? IW_ERR_NOMEM : IW_OK;
+}
 
 static iw_status allocate(struct iwi_flow *flow)
 {
@@ -31,7 +44,7 @@ static iw_status allocate(struct iwi_flow *flow)
         }
     }
     flow->noise_words = iwi_rank_array_new(flow->log, flow->count * flow->words, sizeof(int64_t));
-    if (flow->noise_words == NULL) {
+    if (flow->noise_words == NULL || allocate_cores(flow) != IW_OK) {
         return IW_ERR_NOMEM;
     }
     if (flow->job->split != NULL) {
@@ -102,6 +115,7 @@ iw_status iwi_flow_new(const iw_log *log, const struct iwi_job *job, struct iwi_
     }
     flow->count = (size_t)flow->ranks << flow->lane_shift;
     flow->words = job->noise == NULL ? 0 : iwi_noise_words(job->noise);
+    flow->cores = job->noise == NULL ? 1 : iw_noise_cores_per_rank(job->noise);
     flow->has_closed_form = job->noise != NULL && iwi_noise_has_closed_form(job->noise);
     memset(flow->cost_bytes, 0xff, sizeof flow->cost_bytes); /* no size: none is used yet */
     if (allocate(flow) != IW_OK || (flow->partition != NULL && iwi_exchange_new(flow) != IW_OK) ||
@@ -142,6 +156,8 @@ void iwi_flow_free(struct iwi_flow *flow)
     free(flow->slots);
     free(flow->posted);
     free(flow->noise_words);
+    free(flow->other_next);
+    free(flow->other_words);
     free(flow->cpu_split);
     free(flow->send_gap_split);
     free(flow->recv_gap_split);
@@ -176,6 +192,30 @@ static void begin_ahead(struct iwi_flow *flow)
     }
 }
 
+static struct iwi_cores cores_of(const struct iwi_flow *flow, uint32_t rank, size_t i)
+{
+    const struct iwi_job *job = flow->job;
+    const size_t others = i * (flow->cores - 1);
+
+    return (struct iwi_cores){
+        .noise = job->noise,
+        .id = {job->seed, job->first_trial + (i & (flow->lanes - 1)), rank * flow->cores},
+        .words = flow->noise_words + i * flow->words,
+        .next = &flow->next_detour[i],
+        .other_words = flow->other_words + others * flow->words,
+        .other_next = flow->other_next + others};
+}
+
+static void begin_cores(struct iwi_flow *flow)
+{
+    for (size_t i = 0; i < flow->count; i++) {
+        const struct iwi_cores cores =
+            cores_of(flow, flow->first_rank + (uint32_t)(i >> flow->lane_shift), i);
+
+        iwi_cores_begin(&cores);
+    }
+}
+
 static void begin_noise(struct iwi_flow *flow)
 {
     const struct iwi_job *job = flow->job;
@@ -188,7 +228,9 @@ static void begin_noise(struct iwi_flow *flow)
         return;
     }
     flow->next_detour = flow->begun[0];
-    if (job->noise != NULL) {
+    if (flow->cores > 1) {
+        begin_cores(flow);
+    } else if (job->noise != NULL) {
         iwi_noise_begin_all(job->noise, (struct iwi_stream_id){job->seed, job->first_trial, flow->first_rank},
                             flow->ranks, flow->lanes, flow->noise_words, flow->next_detour);
     }
@@ -273,7 +315,8 @@ static iw_time finish_by_id(struct iwi_flow *flow, uint32_t rank, size_t i, iw_t
                             iw_time d, const struct iwi_lost *lost)
 {
     const struct iwi_job *job = flow->job;
-    const struct iwi_stream_id id = {job->seed, job->first_trial + (i & (flow->lanes - 1)), rank};
+    const struct iwi_stream_id id = {job->seed, job->first_trial + (i & (flow->lanes - 1)),
+                                     rank * flow->cores};
 
     return iwi_finish(job->noise, id, flow->noise_words + i * flow->words, next, t, d, lost);
 }
@@ -306,12 +349,39 @@ iw_time iwi_flow_work_hit(struct iwi_flow *flow, uint32_t rank, size_t i, iw_tim
     return end;
 }
 
+/* A phase on several cores. */
+static void phase_on_cores(struct iwi_flow *flow, uint32_t rank, uint64_t phase, iw_time work, iw_time delay)
+{
+    for (uint32_t lane = 0; lane < flow->lanes; lane++) {
+        const size_t i = iwi_flow_at(flow, rank) + lane;
+        const struct iwi_cores cores = cores_of(flow, rank, i);
+        iw_split *split = flow->cpu_split == NULL ? NULL : &flow->cpu_split[i];
+        const iw_time begin = flow->cpu[i];
+
+        flow->cpu[i] = iwi_cores_phase(&cores, phase, begin, work, delay,
+                                       split == NULL ? NULL : &(struct iwi_lost)IWI_LOST_OF(split));
+        flow->next_detour[i] = iwi_min(flow->next_detour[i], IWI_LATEST);
+        if (flow->watch.open != NULL && !flow->is_too_late) {
+            iwi_step_phase(&flow->watch, rank, begin, delay, work, flow->cpu[i] - begin - work - delay);
+        }
+        flow->is_too_late |= flow->cpu[i] >= IWI_LATEST;
+        if (split != NULL) {
+            split->part_ps[IW_PART_COMPUTE] += work;
+            split->part_ps[IW_PART_DELAY] += delay;
+        }
+    }
+}
+
 void iwi_flow_phase(struct iwi_flow *flow, uint32_t rank, uint64_t phase, iw_time work)
 {
     const struct iwi_job *job = flow->job;
     const iw_time delay = job->has_delays ? iwi_program_delay(job->program, rank, phase + 1) : 0;
     const bool has_phase_noise = job->noise != NULL && iwi_noise_has_phases(job->noise);
 
+    if (flow->cores > 1) {
+        phase_on_cores(flow, rank, phase, work, delay);
+        return;
+    }
     for (uint32_t lane = 0; lane < flow->lanes; lane++) {
         const size_t i = iwi_flow_at(flow, rank) + lane;
         const struct iwi_stream_id id = {job->seed, job->first_trial + lane, rank};

@@ -49,6 +49,10 @@ struct iwi_flow {
     size_t slot_count;                /* ranks x sends of each */
     size_t words;                     /* of noise state per element */
     int64_t *noise_words;
+    uint32_t cores; /* of a rank: K */
+    /* of the other K - 1 cores of each element, one core after the other; NULL: there are none */
+    iw_time *other_next;
+    int64_t *other_words;
     /* explaining only (lanes == 1): how each of the times above came about */
     iw_split *cpu_split, *send_gap_split, *recv_gap_split, *slot_split, *posted_split;
     /* scratch of one rank's part of a round */

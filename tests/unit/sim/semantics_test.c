@@ -1,6 +1,8 @@
 /* The worked examples of docs/explanation/semantics.md, on both engines.
  * SPDX-License-Identifier: BSD-3-Clause
  */
+#include "base/rng.h"
+#include "support/made_recording.h"
 #include "support/support.h"
 #include "unit/sim/builder.h"
 
@@ -411,6 +413,81 @@ static void blocking_rendezvous_sends_to_each_other_deadlock(void **state)
     iwt_builder_release(&b);
 }
 
+/* ---- several cores ---- */
+
+/* A detour of one core. */
+struct core_detour {
+    uint32_t core;
+    iw_time start_ns, end_ns;
+};
+
+/* One rank a node, each core on a CPU of its own. Recordings have whole nanoseconds, so the seed is one whose
+ * offset is a whole number of them. */
+static iw_noise *cores_noise(const struct core_detour *detours, size_t count, uint32_t cores, iw_loop loop,
+                             uint64_t *seed_p)
+{
+    const int64_t length_ns = 1000000, last_ns = 100;
+    const iw_time length_ps = IWT_NS(length_ns);
+    iw_recording *recording = iwt_recording(cores, length_ns);
+    iw_noise *noise = NULL;
+    iw_time offset = 1;
+    uint64_t seed = 0;
+
+    while (offset % 1000 != 0 || offset + IWT_NS(last_ns) > length_ps) {
+        offset = (iw_time)iwi_draw_below((struct iwi_draw_id){.seed = ++seed, .purpose = IWI_DRAW_OFFSET}, 0,
+                                         (uint64_t)length_ps);
+    }
+    for (size_t i = 0; i < count; i++) {
+        iwt_detour(recording, detours[i].core, detours[i].start_ns + offset / 1000,
+                   detours[i].end_ns - detours[i].start_ns, 0);
+    }
+    assert_ok(iw_noise_new(NULL, &noise));
+    assert_ok(iw_noise_add_recording(NULL, noise, recording));
+    iw_noise_align(noise, IW_SYNC_START, 0, 1);
+    iw_noise_share_phases(noise, cores, loop);
+    iw_recording_free(recording);
+    *seed_p = seed;
+    return noise;
+}
+
+static void expect_on_cores(const struct iwt_builder *b, const struct core_detour *detours, size_t count,
+                            iw_loop loop, const iw_time *end_ns)
+{
+    iw_sim_opts opts = plain();
+    iw_noise *noise = cores_noise(detours, count, 2, loop, &opts.seed);
+
+    expect(b, noise, opts, end_ns);
+    iw_noise_free(noise);
+}
+
+/* Rank 0 computes 10 and sends 11 bytes to rank 1. Core 0 is away in [4, 10), core 1 in [6, 8). Static: they
+ * have done 10 at 16 and 12; e = 18, arrival 38, end 40. Dynamic: both work until 4 (8 done), core 1 until 6
+ * (10), none until 8, core 1 until 10 (12), both until 14 (20); e = 16. */
+static void a_phase_ends_with_its_last_core_or_is_shared(void **state)
+{
+    static const struct core_detour detours[] = {{0, 4, 10}, {1, 6, 8}};
+    struct iwt_builder b;
+
+    (void)state;
+    one_message(&b, 10, 0, 11);
+    expect_on_cores(&b, detours, 2, IW_LOOP_STATIC, (iw_time[]){18, 40});
+    expect_on_cores(&b, detours, 2, IW_LOOP_DYNAMIC, (iw_time[]){16, 38});
+    iwt_builder_release(&b);
+}
+
+/* Core 1 is away in [0, 30): without computation nobody needs it. Core 0 in [1, 11): as in rule 6. */
+static void messages_are_served_by_core_0(void **state)
+{
+    static const struct core_detour of_1 = {1, 0, 30}, of_0 = {0, 1, 11};
+    struct iwt_builder b;
+
+    (void)state;
+    one_message(&b, 0, 0, 11);
+    expect_on_cores(&b, &of_1, 1, IW_LOOP_STATIC, (iw_time[]){2, 24});
+    expect_on_cores(&b, &of_0, 1, IW_LOOP_DYNAMIC, (iw_time[]){12, 34});
+    iwt_builder_release(&b);
+}
+
 /* 9 days of work a dozen times: an error on both engines, not an overflow. */
 static void simulated_time_has_an_end(void **state)
 {
@@ -466,6 +543,8 @@ int main(void)
         cmocka_unit_test(levels_rendezvous),
         cmocka_unit_test(the_rules_of_loggopsim_refuse_segments),
         cmocka_unit_test(blocking_rendezvous_sends_to_each_other_deadlock),
+        cmocka_unit_test(a_phase_ends_with_its_last_core_or_is_shared),
+        cmocka_unit_test(messages_are_served_by_core_0),
         cmocka_unit_test(simulated_time_has_an_end),
     };
 
