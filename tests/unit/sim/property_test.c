@@ -153,6 +153,7 @@ static void renaming_ranks_renames_the_results(void **state)
 
         set_up(&f, seed, OWN_NOISE);
         f.net.inner_count = 0; /* levels tell ranks apart */
+        f.net.nics.count = 0;
         shuffle_names(&f.random, f.builder.ranks, name);
         iwt_rename(&f.builder, name, &renamed);
         renamed_program = iwt_program(&renamed);
