@@ -84,9 +84,10 @@ static const char *typed_halo_option(const struct program_opts *opts)
 }
 
 /* Traces have options that nothing else has. */
-static int check_no_trace(const struct ui *ui, const struct program_opts *opts, const char *what)
+static int check_no_trace(const struct ui *ui, const struct program_opts *opts, const char *what,
+                          const char *others)
 {
-    const char *option = opt_first_typed(trace_rows, TRACE_ROW_COUNT, opts, "");
+    const char *option = opt_first_typed(trace_rows, TRACE_ROW_COUNT, opts, others);
 
     return option == NULL ? UI_DONE : ui_usage(ui, "--%s is for traces, but '%s' is none", option, what);
 }
@@ -105,7 +106,7 @@ static int check_file(const struct ui *ui, const struct program_opts *opts, cons
     if (opts->goal_unit_ps == 0) {
         return ui_usage(ui, "--goal-unit must be above zero");
     }
-    return is_trace ? UI_DONE : check_no_trace(ui, opts, path);
+    return is_trace ? UI_DONE : check_no_trace(ui, opts, path, "");
 }
 
 static int check_pattern(const struct ui *ui, const struct program_opts *opts, const char *operations)
@@ -122,7 +123,7 @@ static int check_pattern(const struct ui *ui, const struct program_opts *opts, c
         return ui_usage(ui, "--root %llu: the last of %llu ranks is %llu", (unsigned long long)opts->root,
                         (unsigned long long)opts->ranks, (unsigned long long)opts->ranks - 1);
     }
-    return check_no_trace(ui, opts, operations);
+    return check_no_trace(ui, opts, operations, "collectives");
 }
 
 /* Collects what runs from options and arguments. */
@@ -137,8 +138,8 @@ static int find_source(struct ui *ui, const struct program_opts *opts, const str
     return program_parse_delays(ui, &opts->delays, &source->delays, &source->delay_count);
 }
 
-static int make_from_file(struct ui *ui, const struct program_opts *opts, struct program_source *source,
-                          iw_program **program_p)
+static int make_from_file(struct ui *ui, const struct program_opts *opts, const iw_net *net,
+                          struct program_source *source, iw_program **program_p)
 {
     const bool is_trace = iw_is_folder(source->path) || iw_trace_is_trace(source->path); /* GOAL is a file */
     const int code = check_file(ui, opts, source->path, is_trace);
@@ -149,7 +150,7 @@ static int make_from_file(struct ui *ui, const struct program_opts *opts, struct
         return code;
     }
     if (is_trace) {
-        return program_make_from_trace(ui, opts, source, program_p);
+        return program_make_from_trace(ui, opts, net, source, program_p);
     }
     status = iw_program_from_goal(&ui->log, source->path, opts->goal_unit_ps, &program);
     if (status != IW_OK) {
@@ -162,6 +163,14 @@ static int make_from_file(struct ui *ui, const struct program_opts *opts, struct
     }
     *program_p = program;
     return UI_DONE;
+}
+
+static iw_nodes nodes_of(const struct program_place *place)
+{
+    const iw_nodes as_said = {(uint32_t)place->ranks_per_node, IW_PLACEMENT_BLOCK};
+    const iw_nodes nodes = place->net != NULL ? iw_net_nodes(place->net) : as_said;
+
+    return nodes.ranks > 0 ? nodes : as_said;
 }
 
 static void fill_pattern(const struct program_opts *opts, iw_pattern *pattern)
@@ -177,10 +186,12 @@ static void fill_pattern(const struct program_opts *opts, iw_pattern *pattern)
     pattern->is_periodic = opts->boundary == BOUNDARY_PERIODIC;
     pattern->is_one_way = opts->direction == DIRECTION_UNI;
     pattern->is_split = opts->exchange == EXCHANGE_SPLIT;
+    pattern->rules = opt_given(opts, trace.rules) ? opts->trace.rules : NULL;
 }
 
 static int make_from_pattern(struct ui *ui, const struct program_opts *opts,
-                             const struct program_source *source, iw_program **program_p)
+                             const struct program_place *place, const struct program_source *source,
+                             iw_program **program_p)
 {
     iw_pattern pattern = IW_PATTERN_INIT;
     int code = check_pattern(ui, opts, source->operations);
@@ -190,6 +201,7 @@ static int make_from_pattern(struct ui *ui, const struct program_opts *opts,
         return code;
     }
     fill_pattern(opts, &pattern);
+    pattern.nodes = nodes_of(place);
     code = program_parse_dims(ui, opts->dims, pattern.dims);
     if (code != UI_DONE) {
         return code;
@@ -204,8 +216,8 @@ static int make_from_pattern(struct ui *ui, const struct program_opts *opts,
     return ui_exit_of_value(ui, status);
 }
 
-int program_make(struct ui *ui, const struct program_opts *opts, const struct opt_args *args,
-                 struct program_source *source, iw_program **program_p)
+int program_make(struct ui *ui, const struct program_opts *opts, const struct program_place *place,
+                 const struct opt_args *args, struct program_source *source, iw_program **program_p)
 {
     const int code = find_source(ui, opts, args, source);
 
@@ -213,9 +225,9 @@ int program_make(struct ui *ui, const struct program_opts *opts, const struct op
         return code;
     }
     if (source->path != NULL) {
-        return make_from_file(ui, opts, source, program_p);
+        return make_from_file(ui, opts, place->net, source, program_p);
     }
-    return make_from_pattern(ui, opts, source, program_p);
+    return make_from_pattern(ui, opts, place, source, program_p);
 }
 
 const char *program_name(const struct program_source *source, char buf[PROGRAM_NAME_SIZE])

@@ -45,10 +45,16 @@ struct program_source {
     size_t delay_count;
 };
 
+/* Where it runs, which algorithms that use nodes have to know. */
+struct program_place {
+    const iw_net *net;       /* NULL: not known */
+    uint64_t ranks_per_node; /* of patterns on a network without levels; 0: not known */
+};
+
 /* Makes the program. Returns UI_DONE or an exit code; `source` is to be released in any case, after the
  * program. */
-int program_make(struct ui *ui, const struct program_opts *opts, const struct opt_args *args,
-                 struct program_source *source, iw_program **program_p);
+int program_make(struct ui *ui, const struct program_opts *opts, const struct program_place *place,
+                 const struct opt_args *args, struct program_source *source, iw_program **program_p);
 void program_source_release(struct program_source *source);
 
 /* "allreduce:ring", "app.goal", "run (256 replicas of 128 traced ranks)", in `buf` or as it is kept. */

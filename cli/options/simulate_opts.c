@@ -73,7 +73,8 @@ const struct opt noise_rows[NOISE_ROW_COUNT] = {
     ROW("skew", OPT_TIME, skew_ps, "TIME", "shift synchronised nodes by up to TIME (default 0)"),
     ROW("ranks-per-node", OPT_COUNT, ranks_per_node, "N",
         "ranks on each node; they share its offset into recorded noise and get its CPUs in turn (default the "
-        "number of CPUs of the recording)",
+        "number of CPUs of the recording). Algorithms of patterns that use nodes go by it too, on networks "
+        "without levels",
         .min = 1, .max = UINT32_MAX, .is_setting = true),
     ROW("cores-per-rank", OPT_COUNT, cores_per_rank, "N",
         "cores on which each rank computes, each with noise of its own; the first also serves messages "

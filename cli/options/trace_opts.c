@@ -17,7 +17,7 @@ static const char *const computes[] = {"resample", "copy", NULL};
 const struct opt trace_rows[] = {
     ROW("collectives", OPT_STRING, trace.rules, "RULES",
         "algorithms of a trace's collectives: paper, ompi-4.1, mpich, nccl-ring, or a file of Open MPI's "
-        "rules (default paper)",
+        "rules (default paper); also of a pattern's operations without ALGORITHM (by name)",
         .known = iw_rules_name),
     ROW("algorithm", OPT_LIST, trace.algorithms, "OP[>SIZE]=NAME",
         "another algorithm for one operation, for example 'bcast>64KiB=chain/8KiB' (in segments of 8 KiB); "
@@ -58,8 +58,8 @@ static void describe(const iw_trace *trace, const iw_program *program, struct pr
     source->note = what;
 }
 
-static iw_status make(struct ui *ui, const struct program_opts *opts, struct program_source *source,
-                      iw_program **program_p)
+static iw_status make(struct ui *ui, const struct program_opts *opts, const iw_net *net,
+                      struct program_source *source, iw_program **program_p)
 {
     const struct trace_opts *t = &opts->trace;
     const char **algorithms = ui_grow(NULL, t->algorithms.count + 1, sizeof *algorithms);
@@ -80,6 +80,9 @@ static iw_status make(struct ui *ui, const struct program_opts *opts, struct pro
     trace_opts.replica_compute = (iw_replica_compute)t->replica_compute;
     trace_opts.replica_seed = t->replica_seed;
     trace_opts.reduce = opts->reduce;
+    if (net != NULL) {
+        trace_opts.nodes = iw_net_nodes(net);
+    }
     status = iw_program_from_trace(&ui->log, source->trace, &trace_opts, program_p);
     if (status == IW_OK) {
         status = iw_trace_recall(&ui->log, source->trace, &trace_opts, &source->traced);
@@ -88,8 +91,8 @@ static iw_status make(struct ui *ui, const struct program_opts *opts, struct pro
     return status;
 }
 
-int program_make_from_trace(struct ui *ui, const struct program_opts *opts, struct program_source *source,
-                            iw_program **program_p)
+int program_make_from_trace(struct ui *ui, const struct program_opts *opts, const iw_net *net,
+                            struct program_source *source, iw_program **program_p)
 {
     iw_program *program = NULL;
     iw_status status = iw_trace_open(&ui->log, source->path, &source->trace);
@@ -97,7 +100,7 @@ int program_make_from_trace(struct ui *ui, const struct program_opts *opts, stru
     if (status != IW_OK) {
         return ui_exit_of(status);
     }
-    status = make(ui, opts, source, &program);
+    status = make(ui, opts, net, source, &program);
     if (status == IW_OK) {
         status = iw_program_set_delays(&ui->log, program, source->delays, source->delay_count);
     }

@@ -29,9 +29,10 @@ struct trace_opts {
 extern const struct opt trace_rows[];
 enum { TRACE_ROW_COUNT = 8 };
 
-/* Opens source->path and makes a program of it. Returns UI_DONE or an exit code. */
-int program_make_from_trace(struct ui *ui, const struct program_opts *opts, struct program_source *source,
-                            iw_program **program_p);
+/* Opens source->path and makes a program of it, for that network (NULL: not known). Returns UI_DONE or an
+ * exit code. */
+int program_make_from_trace(struct ui *ui, const struct program_opts *opts, const iw_net *net,
+                            struct program_source *source, iw_program **program_p);
 
 /* After a deadlock: says so where the way in which the trace was read is the likely reason. */
 void program_explain_deadlock(const struct ui *ui, const struct program_source *source);

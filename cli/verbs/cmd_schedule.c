@@ -17,8 +17,14 @@ struct schedule_output_opts {
     bool wants_list;
 };
 
+struct schedule_node_opts {
+    struct opt_origins origins;
+    uint64_t ranks_per_node; /* 0: not known */
+};
+
 struct schedule_opts {
     struct program_opts program;
+    struct schedule_node_opts nodes;
     struct schedule_output_opts output;
 };
 
@@ -34,10 +40,19 @@ static const struct opt output_rows[] = {
 };
 #undef ROW
 
+#define ROW(...) OPT_ROW(struct schedule_node_opts, __VA_ARGS__)
+static const struct opt node_rows[] = {
+    ROW("ranks-per-node", OPT_COUNT, ranks_per_node, "N",
+        "ranks on each node, for algorithms that use nodes (two-level, ...)", .min = 1, .max = UINT32_MAX,
+        .is_setting = true),
+};
+#undef ROW
+
 static const struct opt_group groups[] = {
     {"What runs", program_rows, PROGRAM_ROW_COUNT, offsetof(struct schedule_opts, program), false},
     {"Halo and sweep patterns", halo_rows, HALO_ROW_COUNT, offsetof(struct schedule_opts, program), false},
     {"Traces", trace_rows, TRACE_ROW_COUNT, offsetof(struct schedule_opts, program), false},
+    OPT_GROUP("Nodes", node_rows, offsetof(struct schedule_opts, nodes)),
     OPT_GROUP("Output", output_rows, offsetof(struct schedule_opts, output)),
 };
 
@@ -102,6 +117,7 @@ static int write_schedule(struct ui *ui, const struct schedule_opts *opts, const
 static int run(struct ui *ui, const void *values, const struct opt_args *args)
 {
     const struct schedule_opts *opts = values;
+    const struct program_place place = {NULL, opts->nodes.ranks_per_node};
     struct program_source source = {.path = NULL};
     iw_program *program = NULL;
     int code;
@@ -111,7 +127,7 @@ static int run(struct ui *ui, const void *values, const struct opt_args *args)
     }
     code = check(ui, opts);
     if (code == UI_DONE) {
-        code = program_make(ui, &opts->program, args, &source, &program);
+        code = program_make(ui, &opts->program, &place, args, &source, &program);
     }
     if (code == UI_DONE) {
         code = write_schedule(ui, opts, program);

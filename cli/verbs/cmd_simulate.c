@@ -57,6 +57,7 @@ struct simulation {
 static int set_up(struct ui *ui, const struct simulate_opts *opts, const struct opt_args *args,
                   struct simulation *s)
 {
+    const struct program_place place = {&s->net, opts->noise.ranks_per_node};
     int code = simulate_make_net(ui, &opts->net, &s->net);
 
     if (code == UI_DONE) {
@@ -66,7 +67,7 @@ static int set_up(struct ui *ui, const struct simulate_opts *opts, const struct 
         code = ui_exit_of(iw_noise_set_make(&ui->log, s->set, NULL, opts->run.seed, 0, &s->noise));
     }
     if (code == UI_DONE) {
-        code = program_make(ui, &opts->program, args, &s->source, &s->program);
+        code = program_make(ui, &opts->program, &place, args, &s->source, &s->program);
     }
     if (code == UI_DONE && opts->output.timeline_path != NULL) {
         code = simulate_new_timeline(ui, opts, s->program, &s->net, &s->source, &s->timeline);

@@ -47,6 +47,7 @@ static int make_program(struct question *q, uint32_t ranks, double work)
 {
     static const bool is_never_heard = false;
     const bool is_changed = ranks != 0 || work != 1.0;
+    const struct program_place place = {&q->net, q->ranks_per_node};
     struct program_opts opts = *q->program;
     struct ui quiet = *q->ui;
     struct question_program *made = ui_grow(NULL, 1, sizeof *made);
@@ -61,7 +62,7 @@ static int make_program(struct question *q, uint32_t ranks, double work)
         opts.trace.compute_scale *= work;
     }
     q->made = made;
-    return program_make(is_changed ? &quiet : q->ui, &opts, q->args, &made->source, &made->program);
+    return program_make(is_changed ? &quiet : q->ui, &opts, &place, q->args, &made->source, &made->program);
 }
 
 static void free_program(struct question_program *made)
@@ -144,7 +145,8 @@ int question_init(struct question *q, struct ui *ui, const struct program_opts *
     char name[PROGRAM_NAME_SIZE];
     int code;
 
-    *q = (struct question){.ui = ui, .program = program, .args = args};
+    *q = (struct question){
+        .ui = ui, .program = program, .args = args, .ranks_per_node = noise->ranks_per_node};
     code = simulate_make_net(ui, net, &q->net);
     if (code == UI_DONE) {
         code = simulate_make_set(ui, noise, &q->noise);

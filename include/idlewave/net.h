@@ -71,6 +71,13 @@ typedef enum iw_placement {
     IW_PLACEMENT_ROUND_ROBIN /* they are dealt out to the groups of the outermost inner level in turn */
 } iw_placement;
 
+/** Which ranks share a node, for algorithms that use it. Of `count` ranks the last node may have fewer
+ * (block), or some have one less than others (round robin). */
+typedef struct iw_nodes {
+    uint32_t ranks; /* of a node; 0: not known */
+    iw_placement placement;
+} iw_nodes;
+
 typedef struct iw_net {
     char name[64];
     union { /* the same under two names: of the outermost level */
@@ -91,6 +98,9 @@ IW_API const iw_net *iw_net_builtin(const char *name);
 
 /** Names of the built-in networks, NULL after the last. */
 IW_API const char *iw_net_builtin_name(size_t index);
+
+/** The groups of the outermost inner level; not known of a network without levels. */
+IW_API iw_nodes iw_net_nodes(const iw_net *net);
 
 /** Reads a YAML file (docs/reference/formats/net.md); IW_ERR_IO, IW_ERR_FORMAT, IW_ERR_RANGE logged as
  * 'file:line'. */

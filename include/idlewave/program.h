@@ -13,6 +13,7 @@
 
 #include <stdbool.h>
 
+#include <idlewave/net.h>
 #include <idlewave/time.h>
 
 #ifdef __cplusplus
@@ -50,11 +51,14 @@ typedef struct iw_pattern {
     bool is_split;          /* halo: one wait for each direction instead of one for all */
     const iw_delay *delays; /* borrowed until the constructor returns */
     size_t delay_count;
+    iw_nodes nodes;    /* algorithms that use nodes need them; iw_net_nodes() */
+    const char *rules; /* who chooses where OP has no ALGORITHM: "mpich", ... as of traces; NULL: the first */
 } iw_pattern;
 
-#define IW_PATTERN_INIT                                                                    \
-    {                                                                                      \
-        sizeof(iw_pattern), 2, 1, 0, 0, 1, 0, 0, {0, 0, 0}, 1, true, false, false, NULL, 0 \
+#define IW_PATTERN_INIT                                                                     \
+    {                                                                                       \
+        sizeof(iw_pattern), 2, 1, 0, 0, 1, 0, 0, {0, 0, 0}, 1, true, false, false, NULL, 0, \
+            {0, IW_PLACEMENT_BLOCK}, NULL                                                   \
     }
 
 /** `operations`: one or more OP[:ALGORITHM] joined by "+", run in this order in each repetition:
@@ -166,12 +170,16 @@ typedef struct iw_trace_opts {
     iw_fs_per_byte reduce; /* CPU time of a reduction per byte */
     iw_replica_compute replica_compute;
     uint64_t replica_seed; /* of what is drawn; it says nothing about noise */
+    iw_nodes nodes;        /* of all ranks; rule sets then choose algorithms that use them */
 } iw_trace_opts;
 
 #define IW_TRACE_OPTS_INIT                                                                                   \
     {                                                                                                        \
         sizeof(iw_trace_opts), 0, "paper", NULL, false, false, 1.0, IW_COMPUTE_AUTO, 0, IW_REPLICA_RESAMPLE, \
-            1                                                                                                \
+            1,                                                                                               \
+        {                                                                                                    \
+            0, IW_PLACEMENT_BLOCK                                                                            \
+        }                                                                                                    \
     }
 
 /** A program of `trace`, which it borrows: free the trace after the program. Messages and collectives are

@@ -40,6 +40,14 @@ const iw_net *iw_net_builtin(const char *name)
     return NULL;
 }
 
+iw_nodes iw_net_nodes(const iw_net *net)
+{
+    if (net->inner_count == 0) {
+        return (iw_nodes){0, IW_PLACEMENT_BLOCK};
+    }
+    return (iw_nodes){net->inner[net->inner_count - 1].ranks, net->placement};
+}
+
 const char *iw_net_builtin_name(size_t index)
 {
     return index < NETWORK_COUNT ? networks[index].name : NULL;

@@ -8,7 +8,7 @@
 #include "base/opts.h"
 #include "program/delays.h"
 #include "program/dims.h"
-#include "program/program.h"
+#include "program/rules.h"
 
 #define MAX_RANKS (UINT32_C(1) << 30)
 #define MAX_BYTES (UINT64_C(1) << 40)         /* of one rank's data */
@@ -25,13 +25,6 @@ static uint32_t grid_dimensions(enum iwi_op_kind kind)
     case IWI_HALO3D: return 3;
     default: return 0;
     }
-}
-
-/* One message may carry the data of many ranks. */
-static bool is_personal(enum iwi_op_kind kind)
-{
-    return kind == IWI_GATHER || kind == IWI_SCATTER || kind == IWI_ALLGATHER || kind == IWI_ALLTOALL ||
-           kind == IWI_REDUCE_SCATTER;
 }
 
 static iw_status check_sizes(const iw_log *log, const iw_pattern *pattern)
@@ -77,13 +70,9 @@ static iw_status check_times(const iw_log *log, const iw_pattern *pattern)
     return IW_OK;
 }
 
-static iw_status make_operation(const iw_log *log, const struct iwi_algorithm *algorithm,
-                                const iw_pattern *pattern, struct iwi_operation *op)
+static struct iwi_operation operation_of(const struct iwi_algorithm *algorithm, const iw_pattern *pattern)
 {
-    const char *name = iwi_op_kind_names[algorithm->kind];
-    const uint32_t dimensions = grid_dimensions(algorithm->kind);
-
-    *op = (struct iwi_operation){
+    return (struct iwi_operation){
         .algorithm = algorithm,
         .ranks = pattern->ranks,
         .root = pattern->root,
@@ -95,8 +84,17 @@ static iw_status make_operation(const iw_log *log, const struct iwi_algorithm *a
         .is_periodic = pattern->is_periodic,
         .is_one_way = pattern->is_one_way,
         .is_split = pattern->is_split,
+        .nodes = pattern->nodes,
     };
-    if (is_personal(algorithm->kind) && pattern->bytes > MAX_MESSAGE_BYTES / pattern->ranks) {
+}
+
+static iw_status finish_operation(const iw_log *log, const iw_pattern *pattern, struct iwi_operation *op)
+{
+    const struct iwi_algorithm *algorithm = op->algorithm;
+    const char *name = iwi_op_kind_names[algorithm->kind];
+    const uint32_t dimensions = grid_dimensions(algorithm->kind);
+
+    if (pattern->bytes > MAX_MESSAGE_BYTES / iwi_operation_most_blocks(op)) {
         return iwi_fail(log, IW_ERR_RANGE,
                         "%s: %" PRIu64 " bytes for each of %" PRIu32 " ranks are more than 1 PiB in all",
                         name, pattern->bytes, pattern->ranks);
@@ -107,7 +105,36 @@ static iw_status make_operation(const iw_log *log, const struct iwi_algorithm *a
     if (dimensions > 0) {
         IW_TRY(iwi_dims_choose(log, name, pattern->ranks, dimensions, op->dims));
     }
+    if (algorithm->uses_nodes && op->nodes.ranks == 0) {
+        return iwi_fail(log, IW_ERR_RANGE,
+                        "%s:%s uses nodes, but it is not known which ranks share one: take a network with "
+                        "levels, or say how many ranks a node has (--ranks-per-node)",
+                        name, algorithm->name);
+    }
     return algorithm->check == NULL ? IW_OK : algorithm->check(log, op);
+}
+
+/* Nobody named an algorithm: the rules do. */
+static void choose_algorithm(const struct iwi_rule_set *set, struct iwi_operation *op)
+{
+    const struct iwi_algorithm_overrides none = {NULL, 0};
+    const uint64_t segment_bytes = op->segment_bytes;
+
+    iwi_rules_choose(set, &none, op->algorithm->kind, op);
+    op->segment_bytes = segment_bytes != 0 ? segment_bytes : op->segment_bytes;
+}
+
+static iw_status find_rules(const iw_log *log, const char *name, const struct iwi_rule_set **set_p)
+{
+    char known[128];
+
+    *set_p = name == NULL ? NULL : iwi_rules_find(name);
+    if (*set_p != NULL || name == NULL) {
+        return IW_OK;
+    }
+    iwi_rules_list(known, sizeof known);
+    return iwi_fail(log, IW_ERR_RANGE, "'%s' are no rules for the algorithms of a pattern; known are %s",
+                    name, known);
 }
 
 static size_t count_operations(const char *text)
@@ -124,13 +151,16 @@ static iw_status parse_operations(const iw_log *log, const char *text, const iw_
                                   iw_program *program)
 {
     const char *name = text;
+    const struct iwi_rule_set *set;
 
+    IW_TRY(find_rules(log, pattern->rules, &set));
     program->operations = iwi_new_array(log, count_operations(text), sizeof *program->operations);
     if (program->operations == NULL) {
         return IW_ERR_NOMEM;
     }
     for (;;) {
         const size_t length = strcspn(name, "+");
+        struct iwi_operation *op = &program->operations[program->operation_count];
         const struct iwi_algorithm *algorithm;
 
         if (length == 0) {
@@ -139,7 +169,11 @@ static iw_status parse_operations(const iw_log *log, const char *text, const iw_
                             (size_t)(name - text) + 1);
         }
         IW_TRY(iwi_algorithm_find(log, name, length, &algorithm));
-        IW_TRY(make_operation(log, algorithm, pattern, &program->operations[program->operation_count]));
+        *op = operation_of(algorithm, pattern);
+        if (set != NULL && algorithm->kind <= IWI_EXSCAN && memchr(name, ':', length) == NULL) {
+            choose_algorithm(set, op);
+        }
+        IW_TRY(finish_operation(log, pattern, op));
         program->operation_count++;
         if (name[length] == '\0') {
             return IW_OK;

@@ -96,6 +96,7 @@ struct iwi_operation {
     uint32_t dims[IW_MAX_DIMS];
     uint32_t distance;
     bool is_periodic, is_one_way, is_split;
+    iw_nodes nodes;
 };
 
 /* One algorithm: one file in collectives/, one line in collectives/list.h. */
@@ -109,6 +110,8 @@ struct iwi_algorithm {
     void (*round)(const struct iwi_operation *op, uint64_t index, struct iwi_round *round);
     void (*role)(const struct iwi_operation *op, uint64_t index, uint32_t rank, struct iwi_role *role);
     bool places_compute; /* the operation does iw_pattern.compute_ps itself */
+    bool uses_nodes;     /* op->nodes has to be known */
+    bool joins_nodes;    /* a message may carry what all ranks of a node have for all others */
 };
 
 /* A message may carry the blocks of several ranks; else none is larger than op->bytes (1 for a barrier). */
@@ -118,6 +121,15 @@ static inline bool iwi_operation_joins_blocks(const struct iwi_operation *op)
 
     return kind == IWI_GATHER || kind == IWI_SCATTER || kind == IWI_ALLGATHER || kind == IWI_ALLTOALL ||
            kind == IWI_REDUCE_SCATTER;
+}
+
+/* No message has more than op->bytes times this. */
+static inline uint64_t iwi_operation_most_blocks(const struct iwi_operation *op)
+{
+    const bool is_node = op->nodes.ranks > 0 && op->nodes.ranks < op->ranks;
+    const uint64_t node = is_node ? op->nodes.ranks : op->ranks;
+
+    return !iwi_operation_joins_blocks(op) ? 1 : op->algorithm->joins_nodes ? node * op->ranks : op->ranks;
 }
 
 extern const char *const iwi_op_kind_names[IWI_OP_KINDS];

@@ -44,29 +44,31 @@ void iwi_rules_list(char *text, size_t size)
     }
 }
 
-static bool is_for(const struct iwi_rule *rule, enum iwi_op_kind kind, uint32_t ranks)
+static bool is_for(const struct iwi_rule *rule, enum iwi_op_kind kind, const struct iwi_operation *op)
 {
+    const uint32_t ranks = op->ranks;
     const bool is_power_of_two = (ranks & (ranks - 1)) == 0;
 
     return rule->algorithm->kind == kind && rule->from_ranks <= ranks &&
+           (!rule->algorithm->uses_nodes || op->nodes.ranks > 0) &&
            (rule->ranks_are == IWI_RANKS_ANY ||
             (rule->ranks_are == IWI_RANKS_POWER_OF_TWO) == is_power_of_two);
 }
 
 /* The best of `rules`, or NULL. Of equal ones the last counts: a later wish replaces an earlier one. */
 static const struct iwi_rule *best(const struct iwi_rule *rules, size_t count, enum iwi_op_kind kind,
-                                   uint32_t ranks, uint64_t bytes)
+                                   const struct iwi_operation *op, uint64_t bytes)
 {
     const struct iwi_rule *found = NULL;
     uint32_t band = 0;
 
     for (size_t i = 0; i < count; i++) {
-        if (is_for(&rules[i], kind, ranks) && rules[i].from_ranks > band) {
+        if (is_for(&rules[i], kind, op) && rules[i].from_ranks > band) {
             band = rules[i].from_ranks;
         }
     }
     for (size_t i = 0; i < count; i++) {
-        if (is_for(&rules[i], kind, ranks) && rules[i].from_ranks == band && rules[i].from_bytes <= bytes &&
+        if (is_for(&rules[i], kind, op) && rules[i].from_ranks == band && rules[i].from_bytes <= bytes &&
             (found == NULL || rules[i].from_bytes >= found->from_bytes)) {
             found = &rules[i];
         }
@@ -87,15 +89,19 @@ static const struct iwi_rule *best_of_set(const struct iwi_rule_set *set, enum i
 {
     const bool is_total = (set->total_kinds >> kind & 1U) != 0;
     const uint64_t bytes = is_total ? total_of(op->bytes, op->ranks) : op->bytes;
-    const struct iwi_rule *rule = best(set->rules, set->count, kind, op->ranks, bytes);
+    const bool has_nodes = op->nodes.ranks > 1 && op->nodes.ranks < op->ranks;
+    const struct iwi_rule *rule = has_nodes ? best(set->node_rules, set->node_count, kind, op, bytes) : NULL;
 
+    if (rule == NULL || rule->is_open) {
+        rule = best(set->rules, set->count, kind, op, bytes);
+    }
     return rule != NULL && rule->is_open ? NULL : rule;
 }
 
 void iwi_rules_choose(const struct iwi_rule_set *set, const struct iwi_algorithm_overrides *overrides,
                       enum iwi_op_kind kind, struct iwi_operation *op)
 {
-    const struct iwi_rule *rule = best(overrides->rules, overrides->count, kind, op->ranks, op->bytes);
+    const struct iwi_rule *rule = best(overrides->rules, overrides->count, kind, op, op->bytes);
 
     for (; rule == NULL && set != NULL; set = set->otherwise) {
         rule = best_of_set(set, kind, op);

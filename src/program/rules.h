@@ -26,6 +26,9 @@ struct iwi_rule_set {
     const char *name, *summary;
     const struct iwi_rule *rules;
     size_t count;
+    /* Before these, where nodes are known and there is more than one, of more than one rank. */
+    const struct iwi_rule *node_rules;
+    size_t node_count;
     const struct iwi_rule_set *otherwise; /* where no rule fits; NULL: the operation's default algorithm */
     uint32_t total_kinds;                 /* bit (1 << kind): sizes count the blocks of all ranks together */
 };

@@ -1,9 +1,8 @@
 /* The rules of MPICH 4: by size, and by whether the number of ranks is a power of two.
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * Without its node-aware compositions: idlewave does not know which ranks share a node. MPICH compares the
- * number of elements with the number of ranks before it takes Rabenseifner's algorithm; here elements are
- * bytes.
+ * MPICH compares the number of elements with the number of ranks before it takes Rabenseifner's algorithm;
+ * here elements are bytes.
  */
 #include "program/collectives/list.h"
 #include "program/rules.h"
@@ -36,10 +35,32 @@ static const struct iwi_rule rules[] = {
     {.algorithm = &iwi_exscan_recursive_doubling},
 };
 
+/* Long broadcasts are not node-aware, and middle ones only for powers of two. */
+static const struct iwi_rule node_rules[] = {
+    {.algorithm = &iwi_barrier_two_level},
+    {.algorithm = &iwi_bcast_two_level},
+    {.algorithm = &iwi_bcast_two_level, .from_ranks = 8, .ranks_are = IWI_RANKS_POWER_OF_TWO},
+    {.algorithm = &iwi_bcast_two_level, .from_ranks = 8, .ranks_are = IWI_RANKS_NO_POWER_OF_TWO},
+    {.algorithm = &iwi_bcast_two_level,
+     .from_ranks = 8,
+     .from_bytes = 512 * KIB,
+     .ranks_are = IWI_RANKS_POWER_OF_TWO,
+     .is_open = true},
+    {.algorithm = &iwi_bcast_two_level,
+     .from_ranks = 8,
+     .from_bytes = 12 * KIB,
+     .ranks_are = IWI_RANKS_NO_POWER_OF_TWO,
+     .is_open = true},
+    {.algorithm = &iwi_reduce_two_level},
+    {.algorithm = &iwi_allreduce_two_level},
+};
+
 const struct iwi_rule_set iwi_rules_mpich = {
     .name = "mpich",
-    .summary = "MPICH 4, without its node-aware compositions",
+    .summary = "MPICH 4; two levels where nodes are known",
     .rules = rules,
     .count = sizeof rules / sizeof rules[0],
+    .node_rules = node_rules,
+    .node_count = sizeof node_rules / sizeof node_rules[0],
     .total_kinds = 1U << IWI_ALLGATHER | 1U << IWI_REDUCE_SCATTER,
 };

@@ -204,9 +204,11 @@ static iw_status make_operation(const struct iwi_trace_build *build,
         .bytes = instance->op == IWI_TRACE_COMM_CREATE ? HANDLE_BYTES
                  : kind == IWI_BARRIER                 ? 0
                                                        : mean,
+        /* members of other communicators may be anywhere */
+        .nodes = program->comms[comm].members == NULL ? build->opts->nodes : (iw_nodes){.ranks = 0},
     };
     iwi_rules_choose(build->set, overrides, kind, op);
-    if (iwi_operation_joins_blocks(op) && op->bytes > MAX_MESSAGE_BYTES / op->ranks) {
+    if (op->bytes > MAX_MESSAGE_BYTES / iwi_operation_most_blocks(op)) {
         return iwi_fail(build->log, IW_ERR_RANGE,
                         "%s of %" PRIu64 " bytes for each of %" PRIu32
                         " ranks: more than 1 PiB in all, take fewer ranks",
@@ -219,7 +221,8 @@ static iw_status add_operation(struct iwi_trace_build *build, struct iwi_index *
                                const struct iwi_operation *op, uint32_t *number_p)
 {
     struct iwi_trace_program *program = build->program;
-    const struct iwi_index_key key = {op->bytes | (uint64_t)op->algorithm->kind << 56,
+    const struct iwi_index_key key = {op->bytes | (uint64_t)op->algorithm->kind << 56 |
+                                          (uint64_t)(op->nodes.ranks > 0) << 63,
                                       (uint64_t)op->root << 32 | op->ranks};
     void *operations = program->operations;
 

@@ -77,7 +77,7 @@ static uint64_t largest_message(const iw_program *program)
 
     for (size_t k = 0; k < count; k++) {
         const struct iwi_operation *op = &operations[k];
-        const uint64_t bytes = iwi_operation_joins_blocks(op) ? op->bytes * op->ranks : op->bytes;
+        const uint64_t bytes = op->bytes * iwi_operation_most_blocks(op);
 
         largest = bytes > largest ? bytes : largest;
     }

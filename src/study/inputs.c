@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/base.h"
+#include "format/study/study_nodes.h"
 
 enum { SYNCS = IW_SYNC_PHASE + 1 };
 
@@ -103,6 +104,7 @@ iw_pattern iwi_cell_pattern(const iw_study *study, const iw_cell *cell)
 
     pattern.ranks = cell->ranks;
     pattern.bytes = cell->bytes;
+    pattern.nodes = iwi_study_nodes(&study->systems[cell->system]);
     return pattern;
 }
 
@@ -116,14 +118,15 @@ static void pass_errors(void *arg, iw_log_level level, const char *text)
     }
 }
 
-static iw_status make_from_trace(const iw_log *log, const iw_study_work *work, uint32_t ranks,
-                                 iw_program **program_p)
+static iw_status make_from_trace(const iw_log *log, const iw_study_work *work, const iw_net *net,
+                                 uint32_t ranks, iw_program **program_p)
 {
     iw_trace_opts opts = work->trace_opts;
     iw_log outer = log != NULL ? *log : (iw_log){NULL, NULL};
     const iw_log errors = {pass_errors, &outer};
 
     opts.ranks = ranks;
+    opts.nodes = iw_net_nodes(net);
     return iw_program_from_trace(&errors, work->trace, &opts, program_p);
 }
 
@@ -134,7 +137,8 @@ iw_status iwi_cell_program_init(const iw_log *log, const struct iwi_inputs *inpu
 
     *program = (struct iwi_cell_program){.program = inputs->schedules[cell->work]};
     if (work->is_trace) {
-        IW_TRY(make_from_trace(log, work, cell->ranks, &program->own));
+        IW_TRY(make_from_trace(log, work, &inputs->study->systems[cell->system].net, cell->ranks,
+                               &program->own));
         program->program = program->own;
     } else if (program->program == NULL) {
         const iw_pattern pattern = iwi_cell_pattern(inputs->study, cell);

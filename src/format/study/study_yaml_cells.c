@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/study/study_nodes.h"
 #include "format/study/study_yaml.h"
 
 enum { MAX_CELLS = 1000000 };
@@ -130,9 +131,10 @@ static iw_status check_scales(const struct iwi_study_reader *reader, const struc
     return IW_OK;
 }
 
-static iw_status check_program(const struct iwi_study_reader *reader, size_t work_index, double bytes,
-                               double ranks)
+static iw_status check_program(const struct iwi_study_reader *reader, const struct crossing *crossing,
+                               double bytes, double ranks)
 {
+    const size_t work_index = crossing->work;
     const iw_study_work *work = &reader->study->works[work_index];
     iw_pattern pattern = work->pattern;
     struct iwi_log_keeper keeper;
@@ -141,6 +143,7 @@ static iw_status check_program(const struct iwi_study_reader *reader, size_t wor
 
     pattern.bytes = (uint64_t)bytes;
     pattern.ranks = (uint32_t)ranks;
+    pattern.nodes = iwi_study_nodes(&reader->study->systems[crossing->system]);
     iwi_log_keeper_init(&keeper, reader->yaml.log);
     status = iw_program_from_pattern(&keeper.log, work->operations, &pattern, &program);
     if (status != IW_OK) {
@@ -188,9 +191,9 @@ static iw_status check_programs(const struct iwi_study_reader *reader, const str
         most = bytes->values[i] > most ? bytes->values[i] : most;
     }
     for (size_t i = 0; i < ranks->count; i++) {
-        IW_TRY(check_program(reader, crossing->work, least, ranks->values[i]));
+        IW_TRY(check_program(reader, crossing, least, ranks->values[i]));
         if (most > least) {
-            IW_TRY(check_program(reader, crossing->work, most, ranks->values[i]));
+            IW_TRY(check_program(reader, crossing, most, ranks->values[i]));
         }
     }
     return IW_OK;

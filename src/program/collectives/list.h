@@ -11,22 +11,26 @@
     X(barrier_recursive_doubling)       \
     X(barrier_tree)                     \
     X(barrier_linear)                   \
+    X(barrier_two_level)                \
     X(bcast_binomial)                   \
     X(bcast_binary)                     \
     X(bcast_chain)                      \
     X(bcast_scatter_allgather)          \
     X(bcast_linear)                     \
+    X(bcast_two_level)                  \
     X(reduce_binomial)                  \
     X(reduce_binary)                    \
     X(reduce_chain)                     \
     X(reduce_rabenseifner)              \
     X(reduce_linear)                    \
+    X(reduce_two_level)                 \
     X(allreduce_recursive_doubling)     \
     X(allreduce_dissemination)          \
     X(allreduce_ring)                   \
     X(allreduce_rabenseifner)           \
     X(allreduce_reduce_bcast)           \
     X(allreduce_double_tree)            \
+    X(allreduce_two_level)              \
     X(gather_binomial)                  \
     X(gather_linear)                    \
     X(scatter_binomial)                 \

@@ -50,6 +50,9 @@ static void add_operation(struct iwi_digest *digest, const struct iwi_operation 
 
     iwi_digest_add_text(digest, op->algorithm->name);
     iwi_digest_add(digest, numbers, sizeof numbers);
+    if (op->nodes.ranks > 0) {
+        iwi_digest_add_u64(digest, (uint64_t)op->nodes.ranks << 32 | (uint64_t)op->nodes.placement);
+    }
 }
 
 static void add_schedule(struct iwi_digest *digest, const struct iwi_schedule *schedule)

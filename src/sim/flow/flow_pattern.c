@@ -177,7 +177,7 @@ static bool may_rendezvous(const struct iwi_flow *flow, const struct iwi_operati
 {
     const uint64_t S_bytes = flow->job->net->S_bytes;
 
-    return op->bytes > (iwi_operation_joins_blocks(op) ? S_bytes / op->ranks : S_bytes) || S_bytes == 0;
+    return op->bytes > S_bytes / iwi_operation_most_blocks(op) || S_bytes == 0;
 }
 
 /* Rounds index ... end - 1 stream, all of them eager or all by rendezvous, which needs a network without

@@ -108,15 +108,15 @@ static bool rabenseifner(const struct iwi_operation *op, uint64_t round, uint32_
     return is_in_half(steps, from, item, 2 * steps - step);
 }
 
-static bool rabenseifner_allreduce(const struct iwi_operation *op, uint64_t round, uint32_t from, uint32_t to,
-                                   uint32_t item, uint64_t bytes)
+bool iwt_rabenseifner_allreduce(const struct iwi_operation *op, uint64_t round, uint32_t from, uint32_t to,
+                                uint32_t item, uint64_t bytes)
 {
     (void)bytes;
     return rabenseifner(op, round, from, to, item);
 }
 
-static bool rabenseifner_reduce(const struct iwi_operation *op, uint64_t round, uint32_t from, uint32_t to,
-                                uint32_t item, uint64_t bytes)
+bool iwt_rabenseifner_reduce(const struct iwi_operation *op, uint64_t round, uint32_t from, uint32_t to,
+                             uint32_t item, uint64_t bytes)
 {
     (void)bytes;
     return rabenseifner(op, round, mod((int64_t)from - op->root, op->ranks),
@@ -279,8 +279,8 @@ static uint64_t ceiling_share(const struct iwi_operation *op, uint32_t item)
     return start >= op->bytes ? 0 : (op->bytes - start < size ? op->bytes - start : size);
 }
 
-static bool scatter_allgather(const struct iwi_operation *op, uint64_t round, uint32_t from, uint32_t to,
-                              uint32_t item, uint64_t bytes)
+bool iwt_scatter_allgather(const struct iwi_operation *op, uint64_t round, uint32_t from, uint32_t to,
+                           uint32_t item, uint64_t bytes)
 {
     const uint32_t scatter_rounds = ceil_log2(op->ranks);
     const uint32_t step = (uint32_t)round - scatter_rounds;
@@ -300,32 +300,36 @@ const struct iwt_model iwt_models[] = {
     {.name = "barrier:recursive-doubling", .items = one_item, .is_union = true},
     {.name = "barrier:tree", .items = one_item, .is_union = true},
     {.name = "barrier:linear", .items = one_item, .is_union = true},
+    {.name = "barrier:two-level", .items = one_item, .is_union = true},
     {.name = "bcast:binomial", .items = one_item},
     {.name = "bcast:binary", .items = one_item},
     {.name = "bcast:chain", .items = one_item},
     {.name = "bcast:linear", .items = one_item},
+    {.name = "bcast:two-level", .items = one_item},
     {.name = "bcast:scatter-allgather",
      .items = iwt_item_per_rank,
-     .carries = scatter_allgather,
+     .carries = iwt_scatter_allgather,
      .item_bytes = ceiling_share},
     {.name = "reduce:binomial", .items = one_item},
     {.name = "reduce:binary", .items = one_item},
     {.name = "reduce:chain", .items = one_item},
     {.name = "reduce:linear", .items = one_item},
+    {.name = "reduce:two-level", .items = one_item},
     {.name = "reduce:rabenseifner",
      .items = item_per_core_rank,
-     .carries = rabenseifner_reduce,
+     .carries = iwt_rabenseifner_reduce,
      .item_bytes = share_of_core},
     {.name = "allreduce:recursive-doubling", .items = one_item},
     {.name = "allreduce:dissemination", .items = one_item},
     {.name = "allreduce:reduce-bcast", .items = one_item},
+    {.name = "allreduce:two-level", .items = one_item},
     {.name = "allreduce:ring",
      .items = iwt_item_per_rank,
      .carries = ring_allreduce,
      .item_bytes = share_of_rank},
     {.name = "allreduce:rabenseifner",
      .items = item_per_core_rank,
-     .carries = rabenseifner_allreduce,
+     .carries = iwt_rabenseifner_allreduce,
      .item_bytes = share_of_core},
     {.name = "allreduce:double-tree",
      .items = two_items,

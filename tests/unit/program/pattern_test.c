@@ -226,6 +226,24 @@ static void costs_per_byte_are_rounded_to_the_nearest_picosecond(void **state)
     assert_int_equal(iwi_bytes_cost(INT64_MAX, UINT64_MAX), INT64_MAX);
 }
 
+static void rules_choose_where_no_algorithm_is_named(void **state)
+{
+    iw_pattern pattern = IW_PATTERN_INIT;
+    iw_program *program = NULL;
+
+    (void)state;
+    pattern.ranks = 64;
+    pattern.rules = "mpich";
+    pattern.nodes.ranks = 8;
+    assert_ok(iw_program_from_pattern(NULL, "allreduce+allreduce:ring+allgather+halo2d", &pattern, &program));
+    assert_string_equal(program->operations[0].algorithm->name, "two-level");
+    assert_string_equal(program->operations[1].algorithm->name, "ring");
+    assert_string_equal(program->operations[2].algorithm->name, "recursive-doubling");
+    iw_program_free(program);
+    pattern.rules = "nosuch";
+    assert_int_equal(iw_program_from_pattern(NULL, "allreduce", &pattern, &program), IW_ERR_RANGE);
+}
+
 static void the_registry_lists_algorithms_with_defaults_first(void **state)
 {
     const char *op;
@@ -241,7 +259,7 @@ static void the_registry_lists_algorithms_with_defaults_first(void **state)
         assert_true(strlen(summary) > 0 && strlen(summary) < 64);
         count++;
     }
-    assert_int_equal(count, 44);
+    assert_int_equal(count, 48);
 }
 
 static void the_halo_of_a_pattern_is_told(void **state)
@@ -307,6 +325,7 @@ int main(void)
         cmocka_unit_test(impossible_delays_are_refused),
         cmocka_unit_test(work_comes_first_unless_the_operation_places_it),
         cmocka_unit_test(costs_per_byte_are_rounded_to_the_nearest_picosecond),
+        cmocka_unit_test(rules_choose_where_no_algorithm_is_named),
         cmocka_unit_test(the_registry_lists_algorithms_with_defaults_first),
         cmocka_unit_test(the_halo_of_a_pattern_is_told),
         cmocka_unit_test(ranges_wrap_around_in_both_directions),

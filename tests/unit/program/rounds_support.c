@@ -12,8 +12,11 @@ iw_program *iwt_make(const char *name, const iw_pattern *pattern, const struct i
     struct iwt_log l;
     iw_program *program = NULL;
 
+    iw_pattern placed = *pattern;
+
+    placed.nodes.ranks = pattern->nodes.ranks != 0 ? pattern->nodes.ranks : 3;
     iwt_log_init(&l);
-    if (iw_program_from_pattern(&l.log, name, pattern, &program) != IW_OK) {
+    if (iw_program_from_pattern(&l.log, name, &placed, &program) != IW_OK) {
         fail_msg("%s with %u ranks: %s", name, pattern->ranks, l.text);
     }
     *op_p = &program->operations[0];

@@ -11,7 +11,8 @@
 /* 1..40 and around some powers of two; ends with 0. */
 extern const uint32_t iwt_rank_counts[];
 
-/* A pattern of one operation; *op_p is borrowed from the program that is returned. */
+/* A pattern of one operation, on nodes of 3 ranks unless it says otherwise; *op_p is borrowed from the
+ * program that is returned. */
 iw_program *iwt_make(const char *name, const iw_pattern *pattern, const struct iwi_operation **op_p);
 
 /* All parts of one round, ranks outside the active ranges included. */

@@ -74,6 +74,34 @@ static void mpich_asks_for_powers_of_two_and_for_all_ranks_bytes(void **state)
     assert_string_equal(chosen("mpich", IWI_REDUCE, 8, 2049), "rabenseifner");
 }
 
+static const char *chosen_on_nodes(const char *set, enum iwi_op_kind kind, uint32_t ranks, uint64_t bytes,
+                                   uint32_t node_ranks)
+{
+    struct iwi_operation op = {.ranks = ranks, .bytes = bytes, .nodes = {node_ranks, IW_PLACEMENT_BLOCK}};
+
+    iwi_rules_choose(iwi_rules_find(set), &no_overrides, kind, &op);
+    return op.algorithm->name;
+}
+
+static void mpich_uses_nodes_where_they_are_known(void **state)
+{
+    (void)state;
+    assert_string_equal(chosen_on_nodes("mpich", IWI_BARRIER, 64, 0, 4), "two-level");
+    assert_string_equal(chosen_on_nodes("mpich", IWI_REDUCE, 64, 1 << 20, 4), "two-level");
+    assert_string_equal(chosen_on_nodes("mpich", IWI_ALLREDUCE, 65, 8, 4), "two-level");
+    assert_string_equal(chosen_on_nodes("mpich", IWI_ALLGATHER, 64, 8, 4), "recursive-doubling");
+    assert_string_equal(chosen_on_nodes("mpich", IWI_BCAST, 65, 12287, 4), "two-level");
+    assert_string_equal(chosen_on_nodes("mpich", IWI_BCAST, 65, 12288, 4), "binomial");
+    assert_string_equal(chosen_on_nodes("mpich", IWI_BCAST, 65, 12289, 4), "scatter-allgather");
+    assert_string_equal(chosen_on_nodes("mpich", IWI_BCAST, 64, 524287, 4), "two-level");
+    assert_string_equal(chosen_on_nodes("mpich", IWI_BCAST, 64, 524288, 4), "scatter-allgather");
+    assert_string_equal(chosen_on_nodes("mpich", IWI_BCAST, 7, 1 << 20, 4), "two-level");
+    /* one node, and one rank on each */
+    assert_string_equal(chosen_on_nodes("mpich", IWI_ALLREDUCE, 64, 8, 64), "recursive-doubling");
+    assert_string_equal(chosen_on_nodes("mpich", IWI_ALLREDUCE, 64, 8, 1), "recursive-doubling");
+    assert_string_equal(chosen_on_nodes("ompi-4.1", IWI_ALLREDUCE, 64, 8, 4), "recursive-doubling");
+}
+
 static void nccl_goes_around_rings(void **state)
 {
     struct iwi_operation op = {.ranks = 16, .bytes = 1 << 22};
@@ -185,6 +213,7 @@ int main(void)
         cmocka_unit_test(the_paper_takes_dissemination_and_binomial_trees_at_every_size),
         cmocka_unit_test(ompi_changes_at_its_boundaries),
         cmocka_unit_test(mpich_asks_for_powers_of_two_and_for_all_ranks_bytes),
+        cmocka_unit_test(mpich_uses_nodes_where_they_are_known),
         cmocka_unit_test(nccl_goes_around_rings),
         cmocka_unit_test(every_set_has_a_rule_for_every_collective),
         cmocka_unit_test(wishes_come_before_rules_from_their_size_on),

@@ -230,6 +230,7 @@ static void schedules_of_all_algorithms_match_in_program_order(void **state)
             p.bytes = 100;
             p.segment_bytes = 30;
             p.repeat = 2;
+            p.nodes.ranks = 3;
             check_schedule(name, &p);
         }
     }

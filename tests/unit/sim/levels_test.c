@@ -65,6 +65,7 @@ static void equal_levels_are_one(void **state)
         pattern.bytes = iwt_below(&random, 500);
         pattern.repeat = 2;
         pattern.compute_ps = 5000;
+        pattern.nodes = iw_net_nodes(&levels);
         if (iw_program_from_pattern(NULL, name, &pattern, &program) == IW_OK) {
             compare(program, &flat, &levels, &random, name);
             iw_program_free(program);

@@ -167,6 +167,7 @@ static iw_program *pattern(const char *operations, uint32_t ranks, uint64_t byte
     p.bytes = bytes;
     p.segment_bytes = 32;
     p.repeat = 2;
+    p.nodes.ranks = 3;
     p.compute_ps = IWT_NS(30);
     assert_ok(iw_program_from_pattern(NULL, operations, &p, &program));
     return program;
