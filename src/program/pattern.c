@@ -108,7 +108,7 @@ static iw_status finish_operation(const iw_log *log, const iw_pattern *pattern, 
     if (algorithm->uses_nodes && op->nodes.ranks == 0) {
         return iwi_fail(log, IW_ERR_RANGE,
                         "%s:%s uses nodes, but it is not known which ranks share one: take a network with "
-                        "levels, or say how many ranks a node has (--ranks-per-node)",
+                        "levels, or say how many ranks a node has (`ranks_per_node`)",
                         name, algorithm->name);
     }
     return algorithm->check == NULL ? IW_OK : algorithm->check(log, op);
