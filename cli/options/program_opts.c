@@ -216,6 +216,15 @@ static int make_from_pattern(struct ui *ui, const struct program_opts *opts,
     return ui_exit_of_value(ui, status);
 }
 
+void program_scale_work(struct program_opts *opts, double work)
+{
+    if (work != 1.0 && opts->patterns.count > 0) {
+        opts->compute_ps = (iw_time)((double)opts->compute_ps * work + 0.5);
+    } else if (work != 1.0) {
+        opts->trace.compute_scale *= work;
+    }
+}
+
 int program_make(struct ui *ui, const struct program_opts *opts, const struct program_place *place,
                  const struct opt_args *args, struct program_source *source, iw_program **program_p)
 {

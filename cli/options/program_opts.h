@@ -51,6 +51,9 @@ struct program_place {
     uint64_t ranks_per_node; /* of patterns on a network without levels; 0: not known */
 };
 
+/* Computation takes `work` times as long: that of patterns and traces; GOAL schedules stay as they are. */
+void program_scale_work(struct program_opts *opts, double work);
+
 /* Makes the program. Returns UI_DONE or an exit code; `source` is to be released in any case, after the
  * program. */
 int program_make(struct ui *ui, const struct program_opts *opts, const struct program_place *place,

@@ -96,6 +96,10 @@ static const struct opt run_rows[] = {
         "simulate N times with different noise (default 1; 95 % intervals need at least 6)", .min = 1,
         .max = UINT64_C(1) << 40, .is_setting = true),
     ROW("seed", OPT_COUNT, seed, "N", "seed of all random choices (default 1)", .max = INT64_MAX),
+    ROW("spare-cores", OPT_COUNT, spare_cores, "N",
+        "leave N cores of each node to the operating system: noise that can go there does, and the others do "
+        "all the work, which takes longer (default 0)",
+        .max = UINT32_MAX, .is_setting = true),
     ROW("first-trial", OPT_COUNT, first_trial, "N",
         "number of the first trial, to split and join runs (default 0)", .max = INT64_MAX),
     ROW("engine", OPT_CHOICE, engine, "", "flow is fast, event handles every program (default auto)",
@@ -194,6 +198,10 @@ int simulate_check(const struct ui *ui, const struct simulate_opts *opts)
     }
     if (opts->run.checkpoint_dir != NULL && opts->run.parallel == IW_PARALLEL_TRIALS) {
         return ui_usage(ui, "--checkpoint needs --parallel ranks, or auto");
+    }
+    if (opts->run.spare_cores > 0 && opts->noise.is_extrapolated) {
+        return ui_usage(ui, "--spare-cores takes sources out of a recording, of which --extrapolate makes laws: "
+                            "cut it first, with 'idlewave noise cut --drop'");
     }
     if (opts->run.is_dry && shown_check_no_csv(ui, &opts->shown, "--dry-run") != UI_DONE) {
         return UI_USAGE;

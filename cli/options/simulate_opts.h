@@ -41,6 +41,7 @@ struct noise_opts {
 struct run_opts {
     struct opt_origins origins;
     uint64_t trials, seed, first_trial, threads, lanes;
+    uint64_t spare_cores; /* of each node, for the operating system */
     bool is_dry;
     const char *checkpoint_dir;
     iw_time checkpoint_every_ps;

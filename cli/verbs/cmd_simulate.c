@@ -54,20 +54,47 @@ struct simulation {
     iw_timeline *timeline; /* NULL: not wanted */
 };
 
+/* --spare-cores: less noise, more work. */
+static int spare_cores(struct ui *ui, const struct simulate_opts *opts, iw_noise_set *set,
+                       struct program_opts *program)
+{
+    const uint32_t cores = iw_noise_set_cores_per_node(set), spare = (uint32_t)opts->run.spare_cores;
+
+    if (spare == 0) {
+        return UI_DONE;
+    }
+    if (spare >= cores) {
+        return ui_usage(ui, "--spare-cores %u: a node has %u cores here, ranks times cores per rank, and at least one "
+                            "has to compute; say how many with --ranks-per-node and --cores-per-rank",
+                        spare, cores);
+    }
+    program_scale_work(program, iw_spare_work(cores, spare));
+    return ui_exit_of(iw_noise_set_spare(&ui->log, set));
+}
+
 static int set_up(struct ui *ui, const struct simulate_opts *opts, const struct opt_args *args,
                   struct simulation *s)
 {
     const struct program_place place = {&s->net, opts->noise.ranks_per_node};
+    struct program_opts program = opts->program;
     int code = simulate_make_net(ui, &opts->net, &s->net);
 
     if (code == UI_DONE) {
         code = simulate_make_set(ui, &opts->noise, &s->set);
     }
     if (code == UI_DONE) {
+        code = spare_cores(ui, opts, s->set, &program);
+    }
+    if (code == UI_DONE) {
         code = ui_exit_of(iw_noise_set_make(&ui->log, s->set, NULL, opts->run.seed, 0, &s->noise));
     }
     if (code == UI_DONE) {
-        code = program_make(ui, &opts->program, &place, args, &s->source, &s->program);
+        code = program_make(ui, &program, &place, args, &s->source, &s->program);
+    }
+    if (code == UI_DONE && opts->run.spare_cores > 0 && opts->program.patterns.count == 0 &&
+        s->source.trace == NULL) {
+        code = ui_usage(ui, "--spare-cores makes computation take longer, and that of a GOAL schedule cannot be changed: "
+                            "take a pattern or a trace");
     }
     if (code == UI_DONE && opts->output.timeline_path != NULL) {
         code = simulate_new_timeline(ui, opts, s->program, &s->net, &s->source, &s->timeline);

@@ -17,7 +17,7 @@ struct whatif_opts {
     struct opt_origins origins;
     struct opt_list without;
     const char *target;
-    uint64_t cores_per_node, top, redraws, trials, seed, threads;
+    uint64_t cores_per_node, spare_cores, top, redraws, trials, seed, threads;
     int engine;
     bool is_dry, is_quiet;
     struct program_opts program;
@@ -40,6 +40,9 @@ static const struct opt change_rows[] = {
         "also try leaving one of N cores to the operating system: gain, price, and from how many ranks on it "
         "pays",
         .min = 2, .max = 1u << 20, .is_setting = true),
+    ROW("spare-cores", OPT_COUNT, spare_cores, "N",
+        "the same with N cores; without --cores-per-node of as many as the ranks of a node have (default 1)",
+        .min = 1, .max = 1u << 20),
     ROW("top", OPT_COUNT, top, "N", "try N sources one by one, the others together (default 8)", .min = 1,
         .max = 256, .is_setting = true),
 };
@@ -219,8 +222,12 @@ static void fill_opts(const struct whatif_opts *opts, struct question *q, const 
         .wants_classes = true,
         .wants_together = true,
         .cores_per_node = (uint32_t)opts->cores_per_node,
+        .spare_cores = (uint32_t)opts->spare_cores,
         .most_parts = (uint32_t)opts->top,
     };
+    if (opts->spare_cores > 0 && opts->cores_per_node == 0) {
+        whatif->cores_per_node = iw_noise_set_cores_per_node(q->noise);
+    }
     whatif->sim.engine = (iw_engine)opts->engine;
     whatif->sim.rendezvous = (iw_rendezvous)opts->net.rendezvous;
     whatif->sim.seed = opts->seed;

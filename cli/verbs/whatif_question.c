@@ -56,11 +56,7 @@ static int make_program(struct question *q, uint32_t ranks, double work)
     quiet.is_heard = &is_never_heard;
     *made = (struct question_program){.next = q->made};
     opts.ranks = ranks != 0 ? ranks : opts.ranks;
-    if (work != 1.0 && opts.patterns.count > 0) {
-        opts.compute_ps = (iw_time)((double)opts.compute_ps * work + 0.5);
-    } else if (work != 1.0) {
-        opts.trace.compute_scale *= work;
-    }
+    program_scale_work(&opts, work);
     q->made = made;
     return program_make(is_changed ? &quiet : q->ui, &opts, &place, q->args, &made->source, &made->program);
 }

@@ -84,6 +84,7 @@ IW_API void iw_noise_set_align(iw_noise_set *set, iw_sync sync, iw_time skew_ps,
 /** Ranks with several cores, as iw_noise_share_phases() has it. */
 IW_API void iw_noise_set_share_phases(iw_noise_set *set, uint32_t cores_per_rank, iw_loop loop);
 IW_API uint32_t iw_noise_set_cores_per_rank(const iw_noise_set *set);
+IW_API uint32_t iw_noise_set_cores_per_node(const iw_noise_set *set); /* of its ranks together */
 
 IW_API uint32_t iw_noise_set_ranks_per_node(const iw_noise_set *set);
 IW_API uint32_t iw_noise_set_recorded_cpus(const iw_noise_set *set);
@@ -111,6 +112,19 @@ IW_API IW_NODISCARD iw_status iw_noise_set_extrapolate(const iw_log *log, iw_noi
 
 /** The laws that stand in for recordings, "poisson:9.87Hz,exp:19.9us"; NULL behind the last one. */
 IW_API const char *iw_noise_set_law(const iw_noise_set *set, size_t number);
+
+/* ---- cores that are left to the operating system ---- */
+
+/** What goes away with them: parts of recordings whose remedy is_moved. */
+IW_API void iw_noise_set_mark_moved(const iw_noise_set *set, bool *is_marked);
+
+/** The rest of the cores does all the work: how many times as long computation takes then, C / (C - N). 1
+ * unless spare_cores is below cores_per_node. */
+IW_API double iw_spare_work(uint32_t cores_per_node, uint32_t spare_cores);
+
+/** Takes what goes away out of the recordings for good: simulations with the set and iw_spare_work() times the
+ * work are those of IW_CHANGE_RESERVE. Before iw_noise_set_extrapolate(). */
+IW_API IW_NODISCARD iw_status iw_noise_set_spare(const iw_log *log, iw_noise_set *set);
 
 /* ---- what recordings can show ---- */
 
@@ -162,15 +176,16 @@ typedef struct iw_whatif_opts {
     double target;    /* a slowdown, 0.02: find the smallest set that gets there; < 0: none */
     uint32_t redraws; /* of the recordings, for the intervals, 2 or more; 0: they are the whole truth */
     bool wants_classes, wants_together; /* classes of sources; all nodes' noise at the same time */
-    uint32_t cores_per_node;            /* of which one could be left to the operating system; 0: not asked */
+    uint32_t cores_per_node;            /* of which some could be left to the operating system; 0: not asked */
     uint32_t most_parts; /* recorded parts that are tried one by one, those that take most time and those with
                             the longest detours; the rest are one together. 0: all */
+    uint32_t spare_cores; /* so many of cores_per_node; 0: one */
 } iw_whatif_opts;
 
 #define IW_WHATIF_OPTS_INIT                                                                                  \
     {                                                                                                        \
         sizeof(iw_whatif_opts), IW_SIM_OPTS_INIT, NULL, {NULL, NULL, NULL}, NULL, 0, -1.0, 24, false, false, \
-            0, 0                                                                                             \
+            0, 0, 0                                                                                          \
     }
 
 /* ---- the answer ---- */
@@ -182,7 +197,7 @@ typedef enum iw_change_kind {
     IW_CHANGE_SET,      /* one of opts->sets */
     IW_CHANGE_ALL,      /* no noise is left, recorded or of specs */
     IW_CHANGE_TOGETHER, /* co-scheduling: nothing is removed, all nodes are hit at the same time */
-    IW_CHANGE_RESERVE   /* one core of each node left to the operating system */
+    IW_CHANGE_RESERVE   /* cores of each node left to the operating system */
 } iw_change_kind;
 
 typedef struct iw_change {

@@ -16,9 +16,9 @@ static const iw_remedy together_remedy = {"run the noise of all nodes at the sam
                                           false};
 
 static const iw_remedy reserve_remedy = {
-    "leave one core of each node to the operating system",
-    "Slurm: CoreSpecCount=1 or --core-spec=1; else isolcpus= or a cpuset without that core, and "
-    "irqaffinity= with it",
+    "leave cores of each node to the operating system",
+    "Slurm: CoreSpecCount= or --core-spec= with their number; else isolcpus= or a cpuset without these "
+    "cores, and irqaffinity= with them",
     false};
 
 void iwi_changes_release(struct iwi_changes *changes)
@@ -212,14 +212,17 @@ static iw_status add_together(const iw_log *log, const iw_noise_set *set, bool *
     return IW_OK;
 }
 
-static iw_status add_reserve(const iw_log *log, const iw_noise_set *set, bool *is_removed,
+static iw_status add_reserve(const iw_log *log, const iw_noise_set *set, uint32_t cores, bool *is_removed,
                              struct iwi_changes *changes)
 {
-    for (size_t i = 0; i < set->part_count; i++) {
-        is_removed[i] = set->parts[i].remedy->is_moved;
-    }
+    clear(set, is_removed);
+    iw_noise_set_mark_moved(set, is_removed);
     IW_TRY(iwi_changes_add(log, set, IW_CHANGE_RESERVE, is_removed, changes));
-    snprintf(last(changes)->name, sizeof last(changes)->name, "reserved core");
+    if (cores == 1) {
+        snprintf(last(changes)->name, sizeof last(changes)->name, "reserved core");
+    } else {
+        snprintf(last(changes)->name, sizeof last(changes)->name, "%u reserved cores", cores);
+    }
     last(changes)->remedy = &reserve_remedy;
     return IW_OK;
 }
@@ -242,7 +245,7 @@ static iw_status add_all(const iw_log *log, const iw_noise_set *set, const iw_wh
     if (opts->wants_together && set->sync == IW_SYNC_NONE && set->part_count > 0) {
         IW_TRY(add_together(log, set, is_removed, changes));
     }
-    return can_reserve && set->part_count > 0 ? add_reserve(log, set, is_removed, changes) : IW_OK;
+    return can_reserve && set->part_count > 0 ? add_reserve(log, set, iwi_spare_cores(opts), is_removed, changes) : IW_OK;
 }
 
 iw_status iwi_changes_list(const iw_log *log, const iw_noise_set *set, const iw_whatif_opts *opts,

@@ -16,15 +16,15 @@
 
 static iw_status make_reserved(struct iwi_inquiry *inquiry, uint32_t ranks, iw_program **reserved_p)
 {
-    const double cores = inquiry->opts->cores_per_node;
+    const uint32_t cores = inquiry->opts->cores_per_node;
     const iw_program_maker *maker = &inquiry->opts->program;
     iw_status status;
 
     *reserved_p = NULL;
-    if (cores < 2.0) {
+    if (cores < 2) {
         return IW_OK;
     }
-    status = maker->make(maker->arg, ranks, cores / (cores - 1.0), reserved_p);
+    status = maker->make(maker->arg, ranks, iw_spare_work(cores, iwi_spare_cores(inquiry->opts)), reserved_p);
     return status == IW_ERR_UNSUPPORTED ? IW_OK : status;
 }
 

@@ -37,6 +37,12 @@ struct iwi_experiment {
 /* IW_ERR_RANGE: options that contradict each other. */
 IW_NODISCARD iw_status iwi_whatif_check(const iw_log *log, const iw_whatif_opts *opts);
 
+/* That are asked for, at least one. */
+static inline uint32_t iwi_spare_cores(const iw_whatif_opts *opts)
+{
+    return opts->spare_cores > 0 ? opts->spare_cores : 1;
+}
+
 /* For an iw_log of errors alone, with the log to pass them to as its arg; NULL is fine. A program's
  * warnings are told by its first simulation. */
 void iwi_pass_error(void *arg, iw_log_level level, const char *text);

@@ -11,6 +11,7 @@
 #include <idlewave/recording.h>
 
 #include "base/base.h"
+#include "noise/recording_cut.h"
 #include "noise/source_filter.h"
 #include "noise/stream.h"
 
@@ -254,6 +255,67 @@ void iw_noise_set_share_phases(iw_noise_set *set, uint32_t cores_per_rank, iw_lo
     iwi_set_count(set);
 }
 
+/* ---- cores that are left to the operating system ---- */
+
+double iw_spare_work(uint32_t cores_per_node, uint32_t spare_cores)
+{
+    return spare_cores < cores_per_node ? (double)cores_per_node / (double)(cores_per_node - spare_cores)
+                                        : 1.0;
+}
+
+void iw_noise_set_mark_moved(const iw_noise_set *set, bool *is_marked)
+{
+    for (size_t i = 0; i < set->part_count; i++) {
+        is_marked[i] |= set->parts[i].is_recorded && set->parts[i].remedy->is_moved;
+    }
+}
+
+static iw_status drop_moved(const iw_log *log, iw_recording **recording)
+{
+    const size_t count = (*recording)->source_count;
+    bool *is_dropped = iwi_new_array(log, count, sizeof *is_dropped);
+    iw_recording *rest = NULL;
+    iw_status status = is_dropped != NULL ? IW_OK : IW_ERR_NOMEM;
+
+    for (size_t i = 0; i < count && status == IW_OK; i++) {
+        is_dropped[i] = iw_remedy_of((*recording)->sources[i].kind, (*recording)->sources[i].name)->is_moved;
+    }
+    if (status == IW_OK) {
+        status = iwi_recording_drop(log, *recording, is_dropped, &rest);
+    }
+    if (status == IW_OK) {
+        iw_recording_free(*recording);
+        *recording = rest;
+    }
+    free(is_dropped);
+    return status;
+}
+
+/* The sources of a recording have other numbers then. */
+static iw_status spare_input(const iw_log *log, iw_noise_set *set, struct iwi_set_input *input)
+{
+    for (size_t node = 0; node < input->node_count; node++) {
+        free(input->entries[node]);
+        input->entries[node] = NULL;
+        IW_TRY(drop_moved(log, &input->recordings[node]));
+    }
+    free(input->entries);
+    input->entries = NULL;
+    return find_entries(log, set, input);
+}
+
+iw_status iw_noise_set_spare(const iw_log *log, iw_noise_set *set)
+{
+    for (size_t i = 0; i < set->input_count; i++) {
+        if (set->inputs[i].node_count > 0) {
+            IW_TRY(spare_input(log, set, &set->inputs[i]));
+        }
+    }
+    IW_TRY(iwi_set_room(log, set));
+    iwi_set_count(set);
+    return IW_OK;
+}
+
 void iw_noise_set_only_cpus(iw_noise_set *set, const iw_cpu_set *cpus)
 {
     set->only_cpus = cpus != NULL ? *cpus : (iw_cpu_set){.words = {0}};
@@ -267,6 +329,11 @@ uint32_t iw_noise_set_ranks_per_node(const iw_noise_set *set)
 uint32_t iw_noise_set_cores_per_rank(const iw_noise_set *set)
 {
     return set->cores_per_rank;
+}
+
+uint32_t iw_noise_set_cores_per_node(const iw_noise_set *set)
+{
+    return set->cores_per_node;
 }
 
 uint32_t iw_noise_set_recorded_cpus(const iw_noise_set *set)

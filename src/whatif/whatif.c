@@ -40,6 +40,10 @@ iw_status iwi_whatif_check(const iw_log *log, const iw_whatif_opts *opts)
     if (opts->cores_per_node == 1) {
         return iwi_fail(log, IW_ERR_RANGE, "the only core of a node cannot be left to the operating system");
     }
+    if (opts->cores_per_node > 0 && iwi_spare_cores(opts) >= opts->cores_per_node) {
+        return iwi_fail(log, IW_ERR_RANGE, "%u of %u cores of a node cannot be spared: leave at least one to the job",
+                        iwi_spare_cores(opts), opts->cores_per_node);
+    }
     return IW_OK;
 }
 

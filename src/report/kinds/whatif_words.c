@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/base.h"
@@ -61,6 +62,12 @@ static const char *slowdown_words(struct iwi_document *doc, iw_estimate e)
                           : iwi_slower(doc, e.value);
 }
 
+/* "reserved core", or "4 reserved cores". */
+static bool is_one_core(const iw_change *change)
+{
+    return strcmp(change->name, "reserved core") == 0;
+}
+
 const char *iwi_change_words(struct iwi_document *doc, const iw_change *change)
 {
     switch (change->kind) {
@@ -68,7 +75,7 @@ const char *iwi_change_words(struct iwi_document *doc, const iw_change *change)
     case IW_CHANGE_REST: return iwi_say(doc, "the %zu others", change->removed_count);
     case IW_CHANGE_CLASS: return iwi_say(doc, "class %s (%zu)", change->name, change->removed_count);
     case IW_CHANGE_TOGETHER: return "all nodes at the same time";
-    case IW_CHANGE_RESERVE: return "a core for the OS";
+    case IW_CHANGE_RESERVE: return is_one_core(change) ? "a core for the OS" : iwi_say(doc, "%s", change->name);
     default: return change->name;
     }
 }
@@ -302,6 +309,7 @@ static void say_reserve(struct iwi_document *doc, const iw_whatif *whatif)
 {
     const iw_change *change = first_change(whatif, IW_CHANGE_RESERVE);
     iw_estimate saving;
+    bool is_one;
 
     if (change == NULL) {
         if (whatif->is_reserve_unknown) {
@@ -312,14 +320,17 @@ static void say_reserve(struct iwi_document *doc, const iw_whatif *whatif)
         }
         return;
     }
+    is_one = is_one_core(change);
     saving = change->saving;
-    iwi_paragraph(doc, "A core of each node left to the operating system %s %s here, its price included",
-                  saving.value >= 0 ? "saves" : "costs",
+    iwi_paragraph(doc, "%s of each node left to the operating system %s%s %s here, %s price included",
+                  is_one ? "A core" : iwi_say(doc, "%ld cores", strtol(change->name, NULL, 10)),
+                  saving.value >= 0 ? "save" : "cost", is_one ? "s" : "",
                   saving_words(doc, saving.value >= 0
                                         ? saving
-                                        : (iw_estimate){-saving.value, -saving.high, -saving.low}));
+                                        : (iw_estimate){-saving.value, -saving.high, -saving.low}),
+                  is_one ? "its" : "their");
     if (whatif->break_even.most_ranks > 0) {
-        iwi_more(doc, " (one core less costs %s)", iwi_slower(doc, whatif->break_even.price));
+        iwi_more(doc, " (%s less costs %s)", is_one ? "one core" : "so many cores", iwi_slower(doc, whatif->break_even.price));
     }
     iwi_more(doc, saving.low < 0 && !(saving.high <= 0) ? "; that may also be chance." : ".");
     if (whatif->break_even.most_ranks > 0) {
