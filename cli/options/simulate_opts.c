@@ -100,6 +100,10 @@ static const struct opt run_rows[] = {
         "leave N cores of each node to the operating system: noise that can go there does, and the others do "
         "all the work, which takes longer (default 0)",
         .max = UINT32_MAX, .is_setting = true),
+    ROW("node-speed", OPT_STRING, node_speed, "SPEC|FILE",
+        "nodes that compute at different speeds: normal:SIGMA, for example normal:2%; slow:COUNT,FACTOR, so "
+        "many nodes "
+        "take FACTOR times as long; or a file with a factor for each node, one a line"),
     ROW("first-trial", OPT_COUNT, first_trial, "N",
         "number of the first trial, to split and join runs (default 0)", .max = INT64_MAX),
     ROW("engine", OPT_CHOICE, engine, "", "flow is fast, event handles every program (default auto)",
@@ -200,8 +204,9 @@ int simulate_check(const struct ui *ui, const struct simulate_opts *opts)
         return ui_usage(ui, "--checkpoint needs --parallel ranks, or auto");
     }
     if (opts->run.spare_cores > 0 && opts->noise.is_extrapolated) {
-        return ui_usage(ui, "--spare-cores takes sources out of a recording, of which --extrapolate makes laws: "
-                            "cut it first, with 'idlewave noise cut --drop'");
+        return ui_usage(ui,
+                        "--spare-cores takes sources out of a recording, of which --extrapolate makes laws: "
+                        "cut it first, with 'idlewave noise cut --drop'");
     }
     if (opts->run.is_dry && shown_check_no_csv(ui, &opts->shown, "--dry-run") != UI_DONE) {
         return UI_USAGE;

@@ -42,6 +42,7 @@ struct run_opts {
     struct opt_origins origins;
     uint64_t trials, seed, first_trial, threads, lanes;
     uint64_t spare_cores; /* of each node, for the operating system */
+    const char *node_speed;
     bool is_dry;
     const char *checkpoint_dir;
     iw_time checkpoint_every_ps;
@@ -82,6 +83,10 @@ int simulate_check_skew(const struct ui *ui, int sync, iw_time skew_ps);
 /* Return UI_DONE or an exit code. */
 int simulate_make_net(struct ui *ui, const struct net_opts *opts, iw_net *net);
 int simulate_make_set(struct ui *ui, const struct noise_opts *opts, iw_noise_set **set_p);
+
+/* --node-speed; mistakes in a SPEC are those of usage. */
+int simulate_make_speeds(struct ui *ui, const char *spec_or_path, uint32_t ranks_per_node,
+                         iw_node_speeds **speeds_p);
 
 /* Reads --noise-cpus into `cpus`; *chosen_p is that, or NULL where it was not given. */
 int simulate_read_cpus(const struct ui *ui, const char *text, iw_cpu_set *cpus, const iw_cpu_set **chosen_p);

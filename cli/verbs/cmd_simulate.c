@@ -48,7 +48,8 @@ struct simulation {
     iw_program *program;
     iw_net net;
     iw_noise_set *set;
-    iw_noise *noise; /* of the set as it is */
+    iw_noise *noise;        /* of the set as it is */
+    iw_node_speeds *speeds; /* NULL: all nodes are alike */
     iw_sim_result *result;
     iw_certainty certainty;
     iw_timeline *timeline; /* NULL: not wanted */
@@ -64,9 +65,11 @@ static int spare_cores(struct ui *ui, const struct simulate_opts *opts, iw_noise
         return UI_DONE;
     }
     if (spare >= cores) {
-        return ui_usage(ui, "--spare-cores %u: a node has %u cores here, ranks times cores per rank, and at least one "
-                            "has to compute; say how many with --ranks-per-node and --cores-per-rank",
-                        spare, cores);
+        return ui_usage(
+            ui,
+            "--spare-cores %u: a node has %u cores here, ranks times cores per rank, and at least one "
+            "has to compute; say how many with --ranks-per-node and --cores-per-rank",
+            spare, cores);
     }
     program_scale_work(program, iw_spare_work(cores, spare));
     return ui_exit_of(iw_noise_set_spare(&ui->log, set));
@@ -91,10 +94,15 @@ static int set_up(struct ui *ui, const struct simulate_opts *opts, const struct 
     if (code == UI_DONE) {
         code = program_make(ui, &program, &place, args, &s->source, &s->program);
     }
+    if (code == UI_DONE && opts->run.node_speed != NULL) {
+        code =
+            simulate_make_speeds(ui, opts->run.node_speed, iw_noise_set_ranks_per_node(s->set), &s->speeds);
+    }
     if (code == UI_DONE && opts->run.spare_cores > 0 && opts->program.patterns.count == 0 &&
         s->source.trace == NULL) {
-        code = ui_usage(ui, "--spare-cores makes computation take longer, and that of a GOAL schedule cannot be changed: "
-                            "take a pattern or a trace");
+        code = ui_usage(
+            ui, "--spare-cores makes computation take longer, and that of a GOAL schedule cannot be changed: "
+                "take a pattern or a trace");
     }
     if (code == UI_DONE && opts->output.timeline_path != NULL) {
         code = simulate_new_timeline(ui, opts, s->program, &s->net, &s->source, &s->timeline);
@@ -108,6 +116,7 @@ static const uint32_t MOST_RANKS_KEPT = UINT32_C(1) << 24;
 static void fill_opts(const struct simulate_opts *opts, const struct simulation *s, iw_sim_opts *sim)
 {
     simulate_fill_opts(opts, sim);
+    sim->node_speeds = s->speeds;
     sim->link = s->mpi_run.link;
     sim->threads = sim->threads != 0 ? sim->threads : mpi_run_threads(&s->mpi_run);
 }
@@ -265,6 +274,7 @@ static int run(struct ui *ui, const void *values, const struct opt_args *args)
     iw_sim_result_free(s.result);
     iw_program_free(s.program);
     iw_noise_free(s.noise);
+    iw_node_speeds_free(s.speeds);
     iw_noise_set_free(s.set);
     program_source_release(&s.source);
     return code;

@@ -16,8 +16,8 @@
 struct whatif_opts {
     struct opt_origins origins;
     struct opt_list without;
-    const char *target;
-    uint64_t cores_per_node, spare_cores, top, redraws, trials, seed, threads;
+    const char *target, *node_speed;
+    uint64_t cores_per_node, spare_cores, replace_nodes, top, redraws, trials, seed, threads;
     int engine;
     bool is_dry, is_quiet;
     struct program_opts program;
@@ -43,6 +43,11 @@ static const struct opt change_rows[] = {
     ROW("spare-cores", OPT_COUNT, spare_cores, "N",
         "the same with N cores; without --cores-per-node of as many as the ranks of a node have (default 1)",
         .min = 1, .max = 1u << 20),
+    ROW("node-speed", OPT_STRING, node_speed, "SPEC|FILE",
+        "nodes that compute at different speeds: normal:SIGMA, slow:COUNT,FACTOR or a file with a factor for "
+        "each node"),
+    ROW("replace-nodes", OPT_COUNT, replace_nodes, "N", "also try replacing the N slowest of these nodes",
+        .min = 1, .max = UINT32_MAX),
     ROW("top", OPT_COUNT, top, "N", "try N sources one by one, the others together (default 8)", .min = 1,
         .max = 256, .is_setting = true),
 };
@@ -190,6 +195,9 @@ static int check_options(struct ui *ui, const struct whatif_opts *opts, double *
     if (opts->is_dry && shown_check_no_csv(ui, &opts->shown, "--dry-run") != UI_DONE) {
         return UI_USAGE;
     }
+    if (opts->replace_nodes > 0 && opts->node_speed == NULL) {
+        return ui_usage(ui, "--replace-nodes replaces nodes that are slower than others: add --node-speed");
+    }
     for (size_t i = 0; i < opts->without.count; i++) {
         const char *text = opts->without.items[i];
 
@@ -223,6 +231,7 @@ static void fill_opts(const struct whatif_opts *opts, struct question *q, const 
         .wants_together = true,
         .cores_per_node = (uint32_t)opts->cores_per_node,
         .spare_cores = (uint32_t)opts->spare_cores,
+        .replaced_nodes = (uint32_t)opts->replace_nodes,
         .most_parts = (uint32_t)opts->top,
     };
     if (opts->spare_cores > 0 && opts->cores_per_node == 0) {
@@ -280,11 +289,19 @@ static int answer(struct ui *ui, const struct whatif_opts *opts, struct question
     struct named_sets named;
     iw_whatif_opts whatif_opts;
     iw_whatif_plan plan;
+    iw_node_speeds *speeds = NULL;
     iw_status status = IW_OK;
     int code = UI_DONE;
 
+    if (opts->node_speed != NULL) {
+        code = simulate_make_speeds(ui, opts->node_speed, iw_noise_set_ranks_per_node(q->noise), &speeds);
+    }
+    if (code != UI_DONE) {
+        return code;
+    }
     make_sets(&opts->without, q->noise, &named);
     fill_opts(opts, q, &named, target, &whatif_opts);
+    whatif_opts.sim.node_speeds = speeds;
     if (opts->is_dry || !opts->is_quiet) {
         status = iw_whatif_plan_make(&ui->log, q->noise, &whatif_opts, &plan);
     }
@@ -299,6 +316,7 @@ static int answer(struct ui *ui, const struct whatif_opts *opts, struct question
         code = simulate(ui, opts, q, &whatif_opts);
     }
     release_sets(&named);
+    iw_node_speeds_free(speeds);
     return code;
 }
 

@@ -153,6 +153,22 @@ int simulate_check_cpus(const struct ui *ui, const char *text, uint32_t recorded
                : ui_usage(ui, "--noise-cpus selects CPUs of a recording, but this noise has no CPUs");
 }
 
+int simulate_make_speeds(struct ui *ui, const char *spec_or_path, uint32_t ranks_per_node,
+                         iw_node_speeds **speeds_p)
+{
+    const bool is_file = access(spec_or_path, F_OK) == 0;
+    iw_status status;
+
+    ui->option = is_file ? NULL : "--node-speed";
+    status = iw_node_speeds_new(&ui->log, spec_or_path, ranks_per_node, speeds_p);
+    ui->option = NULL;
+    if (status != IW_OK && status != IW_ERR_NOMEM && !is_file) {
+        ui_see_help(ui);
+        return UI_USAGE;
+    }
+    return ui_exit_of(status);
+}
+
 static iw_status add_to_set(const iw_log *log, void *set, const char *spec_or_path)
 {
     return iw_noise_set_add(log, set, spec_or_path);

@@ -64,6 +64,18 @@ typedef struct iw_step_sink {
     void *arg;
 } iw_step_sink;
 
+/* ======== Nodes of different speed ======== */
+
+typedef struct iw_node_speeds iw_node_speeds; /* opaque: how many times as long each node computes */
+
+/** "normal:SIGMA" (1 + SIGMA times a standard normal number, for each node), "slow:COUNT,FACTOR" (so many
+ * nodes, drawn by the seed of the simulation, take FACTOR times as long), or a file with one factor a line,
+ * node 0 first. Rank r is on node r / ranks_per_node. Compute phases are multiplied
+ * (docs/explanation/semantics.md, 15). IW_ERR_FORMAT, IW_ERR_RANGE, IW_ERR_IO. */
+IW_API IW_NODISCARD iw_status iw_node_speeds_new(const iw_log *log, const char *spec_or_path,
+                                                 uint32_t ranks_per_node, iw_node_speeds **speeds_p);
+IW_API void iw_node_speeds_free(iw_node_speeds *speeds);
+
 /* ======== Simulations ======== */
 
 typedef enum iw_engine { IW_ENGINE_AUTO, IW_ENGINE_EVENT, IW_ENGINE_FLOW } iw_engine;
@@ -96,15 +108,14 @@ typedef struct iw_sim_opts {
     iw_step_sink steps;   /* gets all steps of the first trial; .step NULL: not wanted. Ranks with several
                              CPUs and LogGOPSim's rules have no steps: IW_ERR_UNSUPPORTED */
     iw_progress progress; /* can stop it; processes of `link` have to be stopped by themselves */
+    const iw_node_speeds *node_speeds; /* NULL: all nodes are alike */
+    uint32_t replaced_nodes;           /* so many, the slowest, are as fast as they should be */
 } iw_sim_opts;
 
-#define IW_SIM_OPTS_INIT                                                                            \
-    {                                                                                               \
-        sizeof(iw_sim_opts), IW_ENGINE_AUTO, IW_RULES_IDLEWAVE, IW_RENDEZVOUS_IDEAL, 1, 1, 0, 0, 0, \
-            IW_PARALLEL_AUTO, NULL, NULL, 600.0, false, 0, false, {NULL, NULL},                     \
-        {                                                                                           \
-            NULL, NULL                                                                              \
-        }                                                                                           \
+#define IW_SIM_OPTS_INIT                                                                              \
+    {                                                                                                 \
+        sizeof(iw_sim_opts), IW_ENGINE_AUTO, IW_RULES_IDLEWAVE, IW_RENDEZVOUS_IDEAL, 1, 1, 0, 0, 0,   \
+            IW_PARALLEL_AUTO, NULL, NULL, 600.0, false, 0, false, {NULL, NULL}, {NULL, NULL}, NULL, 0 \
     }
 
 /** Where the time on a critical path went. */
@@ -164,7 +175,8 @@ typedef struct iw_sim_result {
     bool is_resumed;         /* from a restart point: engine_seconds are those since then */
     iw_parallel parallel;    /* what was split: never AUTO */
     uint64_t messages;       /* of one trial */
-    iw_time noiseless_ps;    /* makespan without noise and delays */
+    iw_time noiseless_ps;    /* makespan without noise and delays, on nodes that are alike */
+    double slowest_node;     /* how many times as long the slowest node computes; 0: nodes are alike */
     iw_time *makespan_ps;    /* one per trial */
     iw_time *end_ps;         /* trials x ranks, or NULL */
     iw_explain *explain;     /* or NULL */

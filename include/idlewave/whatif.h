@@ -122,8 +122,8 @@ IW_API void iw_noise_set_mark_moved(const iw_noise_set *set, bool *is_marked);
  * unless spare_cores is below cores_per_node. */
 IW_API double iw_spare_work(uint32_t cores_per_node, uint32_t spare_cores);
 
-/** Takes what goes away out of the recordings for good: simulations with the set and iw_spare_work() times the
- * work are those of IW_CHANGE_RESERVE. Before iw_noise_set_extrapolate(). */
+/** Takes what goes away out of the recordings for good: simulations with the set and iw_spare_work() times
+ * the work are those of IW_CHANGE_RESERVE. Before iw_noise_set_extrapolate(). */
 IW_API IW_NODISCARD iw_status iw_noise_set_spare(const iw_log *log, iw_noise_set *set);
 
 /* ---- what recordings can show ---- */
@@ -176,16 +176,17 @@ typedef struct iw_whatif_opts {
     double target;    /* a slowdown, 0.02: find the smallest set that gets there; < 0: none */
     uint32_t redraws; /* of the recordings, for the intervals, 2 or more; 0: they are the whole truth */
     bool wants_classes, wants_together; /* classes of sources; all nodes' noise at the same time */
-    uint32_t cores_per_node;            /* of which some could be left to the operating system; 0: not asked */
+    uint32_t cores_per_node; /* of which some could be left to the operating system; 0: not asked */
     uint32_t most_parts; /* recorded parts that are tried one by one, those that take most time and those with
                             the longest detours; the rest are one together. 0: all */
-    uint32_t spare_cores; /* so many of cores_per_node; 0: one */
+    uint32_t spare_cores;    /* so many of cores_per_node; 0: one */
+    uint32_t replaced_nodes; /* also try sim.node_speeds without so many of the slowest; 0: not asked */
 } iw_whatif_opts;
 
 #define IW_WHATIF_OPTS_INIT                                                                                  \
     {                                                                                                        \
         sizeof(iw_whatif_opts), IW_SIM_OPTS_INIT, NULL, {NULL, NULL, NULL}, NULL, 0, -1.0, 24, false, false, \
-            0, 0, 0                                                                                          \
+            0, 0, 0, 0                                                                                       \
     }
 
 /* ---- the answer ---- */
@@ -197,7 +198,8 @@ typedef enum iw_change_kind {
     IW_CHANGE_SET,      /* one of opts->sets */
     IW_CHANGE_ALL,      /* no noise is left, recorded or of specs */
     IW_CHANGE_TOGETHER, /* co-scheduling: nothing is removed, all nodes are hit at the same time */
-    IW_CHANGE_RESERVE   /* cores of each node left to the operating system */
+    IW_CHANGE_RESERVE,  /* cores of each node left to the operating system */
+    IW_CHANGE_REPLACE   /* the slowest nodes are as fast as they should be */
 } iw_change_kind;
 
 typedef struct iw_change {
@@ -210,7 +212,8 @@ typedef struct iw_change {
     iw_estimate
         slowdown;       /* that is left: T / T0 - 1, mean of the trials; RESERVE: against T0 with all cores */
     iw_estimate saving; /* slowdown now minus that */
-    const iw_remedy *remedy; /* of recorded SOURCEs, TOGETHER and RESERVE; else NULL */
+    uint32_t replaced_nodes; /* REPLACE */
+    const iw_remedy *remedy; /* of recorded SOURCEs, TOGETHER, RESERVE and REPLACE; else NULL */
 } iw_change;
 
 /** From how many ranks on a reserved core gains more than it costs. */

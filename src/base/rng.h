@@ -24,7 +24,8 @@ enum iwi_purpose {
     IWI_DRAW_TEST,       /* test programs */
     IWI_DRAW_NODE,       /* which recorded node a simulated one meets */
     IWI_DRAW_UNDER_WAY,  /* detours that began before the timeline did: their number, lengths and ages */
-    IWI_DRAW_REPLICA     /* computation of replicas of a trace */
+    IWI_DRAW_REPLICA,    /* computation of replicas of a trace */
+    IWI_DRAW_SPEED       /* of a node */
 };
 
 struct iwi_draw_id {

@@ -69,6 +69,11 @@ static double pareto_met_quantile(const struct iwi_duration *duration, double u)
     return least * pow((r + u * (a - r)) / a, 1 / b);
 }
 
+double iwi_normal_quantile(double u)
+{
+    return gsl_cdf_ugaussian_Pinv(u);
+}
+
 static double lognormal_mean(const struct iwi_duration *duration)
 {
     return (double)duration->scale_ps * exp(duration->shape * duration->shape / 2);
@@ -76,7 +81,7 @@ static double lognormal_mean(const struct iwi_duration *duration)
 
 static double lognormal_quantile(const struct iwi_duration *duration, double u)
 {
-    return (double)duration->scale_ps * exp(duration->shape * gsl_cdf_ugaussian_Pinv(u));
+    return (double)duration->scale_ps * exp(duration->shape * iwi_normal_quantile(u));
 }
 
 /* x f(x) is again a lognormal density, its logarithm later by SIGMA^2. */

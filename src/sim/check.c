@@ -125,6 +125,10 @@ static iw_status check_cores(const iw_log *log, const iw_program *program, const
                         "LogGOPSim's rules know no ranks with several cores: use the rules of idlewave, or 1 "
                         "core a rank");
     }
+    if (opts->node_speeds != NULL && opts->rules == IW_RULES_LOGGOPSIM) {
+        return iwi_fail(log, IW_ERR_UNSUPPORTED,
+                        "LogGOPSim's rules know no nodes of different speed: use the rules of idlewave");
+    }
     if ((uint64_t)program->ranks * cores > UINT32_MAX) {
         return iwi_fail(log, IW_ERR_RANGE,
                         "%u ranks with %u cores each are too many: at most 2^32 cores are possible",

@@ -8,6 +8,7 @@
 
 #include "net/level.h"
 #include "program/program.h"
+#include "sim/node_speed.h"
 #include "sim/split/partition.h"
 #include "sim/ticker.h"
 #include "team/team.h"
@@ -48,10 +49,12 @@ struct iwi_job {
     const iw_program *program;
     const struct iwi_schedule *schedule; /* NULL: the program is a pattern and the engine takes rounds */
     const iw_net *net;
-    struct iwi_levels levels; /* of the network, for the program's ranks */
-    const iw_noise *noise;    /* NULL: none */
-    bool has_delays;          /* false: the program's delays are left out (noiseless reference) */
-    bool want_warnings;       /* of questionable programs: once per simulation is enough */
+    struct iwi_levels levels;    /* of the network, for the program's ranks */
+    const iw_noise *noise;       /* NULL: none */
+    const int64_t *node_factors; /* of work, in billionths, by rank / ranks_per_node; NULL: all are 1 */
+    uint32_t ranks_per_node;
+    bool has_delays;    /* false: the program's delays are left out (noiseless reference) */
+    bool want_warnings; /* of questionable programs: once per simulation is enough */
     iw_rendezvous rendezvous;
     uint64_t seed, first_trial;
     uint32_t lanes;
@@ -66,6 +69,13 @@ struct iwi_job {
     const iw_step_sink *steps; /* gets the steps, or NULL; lanes is 1 then */
     bool has_few_steps;        /* rounds that could stream do not: what noise takes of them is told */
 };
+
+/* What a compute phase of `work` is on the node of that rank. */
+static inline iw_time iwi_job_work(const struct iwi_job *job, uint32_t rank, iw_time work)
+{
+    return job->node_factors == NULL ? work
+                                     : iwi_scaled_work(work, job->node_factors[rank / job->ranks_per_node]);
+}
 
 /* The reference: everything, one lane, rules of docs/explanation/semantics.md. */
 IW_NODISCARD iw_status iwi_event_run(const iw_log *log, const struct iwi_job *job);

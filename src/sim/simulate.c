@@ -70,7 +70,8 @@ static iw_status run_single(const iw_log *log, const struct iwi_batches *like, i
 
 static bool is_noiseless(const struct iwi_batches *batches)
 {
-    return batches->job.noise == NULL && batches->job.program->delay_count == 0;
+    return batches->job.noise == NULL && batches->job.program->delay_count == 0 &&
+           batches->job.node_factors == NULL;
 }
 
 static iw_status run_noiseless(const iw_log *log, const struct iwi_batches *batches, iw_time *makespan_p)
@@ -78,6 +79,7 @@ static iw_status run_noiseless(const iw_log *log, const struct iwi_batches *batc
     struct iwi_batches noiseless = *batches;
 
     noiseless.job.noise = NULL;
+    noiseless.job.node_factors = NULL;
     noiseless.job.steps = NULL;
     noiseless.job.has_delays = false;
     noiseless.job.want_warnings = true;
@@ -101,6 +103,17 @@ static iw_status run_steps(const iw_log *log, const struct iwi_batches *batches,
     telling.team = NULL;
     telling.job.steps = steps;
     return run_single(log, &telling, &makespan);
+}
+
+static double slowest_of(const struct iwi_job *job)
+{
+    int64_t slowest = 0;
+
+    for (uint32_t node = 0;
+         job->node_factors != NULL && node <= (job->program->ranks - 1) / job->ranks_per_node; node++) {
+        slowest = iwi_max(slowest, job->node_factors[node]);
+    }
+    return (double)slowest / IWI_FACTOR_UNIT;
 }
 
 /* Everything of a result that is known before the trials. */
@@ -129,6 +142,7 @@ static iw_status new_result(const iw_log *log, const iw_program *program, const 
     result->is_resumed = batches->checkpoint != NULL && batches->checkpoint->found.generation > 0;
     result->parallel = batches->team != NULL ? IW_PARALLEL_RANKS : IW_PARALLEL_TRIALS;
     result->messages = iw_program_messages(program);
+    result->slowest_node = slowest_of(&batches->job);
     result->makespan_ps = iwi_new_array(log, (size_t)opts->trials, sizeof(iw_time));
     if (keeps_ends && opts->trials <= SIZE_MAX / program->ranks) {
         result->end_ps = iwi_new_array(log, (size_t)opts->trials * program->ranks, sizeof(iw_time));
@@ -252,6 +266,7 @@ static iw_status simulate(const iw_log *log, const iw_program *program, const iw
     struct iwi_batches batches = {.plan = &plan, .trials = opts->trials};
     struct iwi_checkpoint checkpoint = {.dir = NULL, .lock = -1};
     iw_sim_result *result = NULL;
+    int64_t *factors = NULL;
     iw_status status;
 
     IW_TRY(iwi_check_simulation(log, program, net, noise, opts));
@@ -268,6 +283,12 @@ static iw_status simulate(const iw_log *log, const iw_program *program, const iw
                                    .steps = iwi_tells_steps(opts) ? &opts->steps : NULL,
                                    .has_few_steps = opts->steps.step != NULL && iwi_steps_are_few(program)};
     status = opts->steps.step != NULL ? iwi_steps_check(log, opts->rules, plan.schedule) : IW_OK;
+    if (status == IW_OK && opts->node_speeds != NULL) {
+        batches.job.ranks_per_node = iwi_node_speeds_ranks(opts->node_speeds);
+        status = iwi_node_factors(log, opts->node_speeds, program->ranks, opts->seed, opts->replaced_nodes,
+                                  &factors);
+        batches.job.node_factors = factors;
+    }
     if (status == IW_OK) {
         status = split_work(log, noise, opts, &batches, &checkpoint);
     }
@@ -287,6 +308,7 @@ static iw_status simulate(const iw_log *log, const iw_program *program, const iw
     iwi_team_free(batches.team);
     iwi_checkpoint_release(&checkpoint);
     iwi_plan_release(&plan);
+    free(factors);
     if (status != IW_OK) {
         iw_sim_result_free(result);
         return status;

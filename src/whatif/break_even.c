@@ -89,7 +89,7 @@ static iw_status climb(struct iwi_experiment *experiment, const iw_change *reser
 {
     struct iwi_inquiry *inquiry = experiment->inquiry;
     const size_t stride = iwi_experiment_values(experiment);
-    const struct iwi_variant variants[VARIANTS] = {{NULL, false, false}, iwi_variant_of(reserve)};
+    const struct iwi_variant variants[VARIANTS] = {{.is_removed = NULL}, iwi_variant_of(reserve)};
     double *values = iwi_new_array(inquiry->log, (VARIANTS + 1) * stride, sizeof *values);
     iw_status status = values != NULL ? IW_OK : IW_ERR_NOMEM;
 

@@ -21,6 +21,12 @@ static const iw_remedy reserve_remedy = {
     "cores, and irqaffinity= with them",
     false};
 
+static const iw_remedy replace_remedy = {
+    "take the slowest nodes out",
+    "drain them in the batch system and have them checked: cooling, power limits, memory errors, firmware; "
+    "'idlewave bench' on each shows which they are",
+    false};
+
 void iwi_changes_release(struct iwi_changes *changes)
 {
     for (size_t i = 0; i < changes->count; i++) {
@@ -227,6 +233,21 @@ static iw_status add_reserve(const iw_log *log, const iw_noise_set *set, uint32_
     return IW_OK;
 }
 
+static iw_status add_replace(const iw_log *log, const iw_noise_set *set, uint32_t nodes, bool *is_removed,
+                             struct iwi_changes *changes)
+{
+    clear(set, is_removed);
+    IW_TRY(iwi_changes_add(log, set, IW_CHANGE_REPLACE, is_removed, changes));
+    if (nodes == 1) {
+        snprintf(last(changes)->name, sizeof last(changes)->name, "slowest node replaced");
+    } else {
+        snprintf(last(changes)->name, sizeof last(changes)->name, "%u slowest nodes replaced", nodes);
+    }
+    last(changes)->replaced_nodes = nodes;
+    last(changes)->remedy = &replace_remedy;
+    return IW_OK;
+}
+
 /* ---- all of them ---- */
 
 static iw_status add_all(const iw_log *log, const iw_noise_set *set, const iw_whatif_opts *opts,
@@ -245,7 +266,12 @@ static iw_status add_all(const iw_log *log, const iw_noise_set *set, const iw_wh
     if (opts->wants_together && set->sync == IW_SYNC_NONE && set->part_count > 0) {
         IW_TRY(add_together(log, set, is_removed, changes));
     }
-    return can_reserve && set->part_count > 0 ? add_reserve(log, set, iwi_spare_cores(opts), is_removed, changes) : IW_OK;
+    if (opts->replaced_nodes > 0 && opts->sim.node_speeds != NULL) {
+        IW_TRY(add_replace(log, set, opts->replaced_nodes, is_removed, changes));
+    }
+    return can_reserve && set->part_count > 0
+               ? add_reserve(log, set, iwi_spare_cores(opts), is_removed, changes)
+               : IW_OK;
 }
 
 iw_status iwi_changes_list(const iw_log *log, const iw_noise_set *set, const iw_whatif_opts *opts,
@@ -271,5 +297,5 @@ iw_status iwi_changes_list(const iw_log *log, const iw_noise_set *set, const iw_
 struct iwi_variant iwi_variant_of(const iw_change *change)
 {
     return (struct iwi_variant){change->is_removed, change->kind == IW_CHANGE_TOGETHER,
-                                change->kind == IW_CHANGE_RESERVE};
+                                change->kind == IW_CHANGE_RESERVE, change->replaced_nodes};
 }

@@ -131,10 +131,11 @@ void iwi_pass_error(void *arg, iw_log_level level, const char *text)
 }
 
 /* Without noise all trials are the same. */
-static iw_status simulate(struct iwi_experiment *experiment, const iw_program *program, const iw_noise *noise,
-                          uint32_t redraw, double *values)
+static iw_status simulate(struct iwi_experiment *experiment, const struct iwi_variant *variant,
+                          const iw_noise *noise, uint32_t redraw, double *values)
 {
     struct iwi_inquiry *inquiry = experiment->inquiry;
+    const iw_program *program = variant->is_reserved ? experiment->reserved : experiment->program;
     struct stretch stretch = {inquiry, 0};
     iw_sim_opts opts = sim_opts(experiment, redraw, &stretch);
     const uint64_t trials = opts.trials;
@@ -142,6 +143,7 @@ static iw_status simulate(struct iwi_experiment *experiment, const iw_program *p
     iw_sim_result *result;
 
     opts.trials = iw_noise_source_count(noise) > 0 ? trials : 1;
+    opts.replaced_nodes = variant->replaced;
     stretch.work = iw_program_messages(program) * trials;
     IW_TRY(iw_simulate(experiment->noiseless_ps == 0 ? inquiry->log : &errors, program, inquiry->opts->net,
                        noise, &opts, &result));
@@ -176,8 +178,7 @@ static iw_status run_variant(struct iwi_experiment *experiment, const struct iwi
     if (variant->is_together) {
         iw_noise_align(noise, IW_SYNC_START, 0, inquiry->set->ranks_per_node);
     }
-    status = simulate(experiment, variant->is_reserved ? experiment->reserved : experiment->program, noise,
-                      redraw, values);
+    status = simulate(experiment, variant, noise, redraw, values);
     iw_noise_free(noise);
     return status;
 }
@@ -313,14 +314,16 @@ iw_estimate iwi_experiment_slowdown(const struct iwi_experiment *experiment, con
     iw_estimate slowdown = estimate(experiment, values,
                                     &(struct cause){{variant->is_removed, false}, variant->is_together}, NAN);
 
-    slowdown.low = experiment->is_monotone ? iwi_not_below_0(slowdown.low) : slowdown.low;
+    slowdown.low = experiment->is_monotone && experiment->inquiry->opts->sim.node_speeds == NULL
+                       ? iwi_not_below_0(slowdown.low)
+                       : slowdown.low;
     return slowdown;
 }
 
 iw_estimate iwi_experiment_saving(const struct iwi_experiment *experiment, const double *before,
                                   const double *after, const struct iwi_variant *variant, double *work)
 {
-    const bool is_removal = !variant->is_together && !variant->is_reserved;
+    const bool is_removal = !variant->is_together && !variant->is_reserved && variant->replaced == 0;
 
     for (size_t i = 0; i < iwi_experiment_values(experiment); i++) {
         work[i] = before[i] - after[i];

@@ -22,7 +22,8 @@ struct iwi_inquiry {
 struct iwi_variant {
     const bool *is_removed; /* by part; NULL: none */
     bool is_together;       /* all nodes are hit at the same time */
-    bool is_reserved;       /* one core of each node does not compute */
+    bool is_reserved;       /* some cores of each node do not compute */
+    uint32_t replaced;      /* so many of the slowest nodes are as fast as they should be */
 };
 
 struct iwi_experiment {

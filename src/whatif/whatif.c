@@ -41,7 +41,8 @@ iw_status iwi_whatif_check(const iw_log *log, const iw_whatif_opts *opts)
         return iwi_fail(log, IW_ERR_RANGE, "the only core of a node cannot be left to the operating system");
     }
     if (opts->cores_per_node > 0 && iwi_spare_cores(opts) >= opts->cores_per_node) {
-        return iwi_fail(log, IW_ERR_RANGE, "%u of %u cores of a node cannot be spared: leave at least one to the job",
+        return iwi_fail(log, IW_ERR_RANGE,
+                        "%u of %u cores of a node cannot be spared: leave at least one to the job",
                         iwi_spare_cores(opts), opts->cores_per_node);
     }
     return IW_OK;
@@ -75,7 +76,8 @@ static void estimate_change(struct run *run, const double *values, iw_change *ch
 
     change->slowdown = iwi_experiment_slowdown(&run->experiment, values, &variant);
     change->saving = iwi_experiment_saving(&run->experiment, run->values, values, &variant, work);
-    if (!variant.is_together && !variant.is_reserved && run->experiment.is_monotone) {
+    if (!variant.is_together && !variant.is_reserved && variant.replaced == 0 &&
+        run->experiment.is_monotone) {
         change->saving.low = iwi_not_below_0(change->saving.low); /* without a detour nothing ends later */
     }
 }
@@ -215,6 +217,7 @@ static iw_status find_break_even(struct run *run, const iw_change *reserve)
     opts.checkpoint_dir = NULL;
     opts.want_explain = opts.want_end_times = false;
     opts.steps = (iw_step_sink){NULL, NULL};
+    opts.node_speeds = NULL;
     IW_TRY(iw_simulate(NULL, run->experiment.reserved, inquiry->opts->net, NULL, &opts, &result));
     run->whatif->break_even.price = (double)result->noiseless_ps / (double)run->experiment.noiseless_ps - 1.0;
     iw_sim_result_free(result);

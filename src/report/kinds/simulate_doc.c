@@ -30,6 +30,11 @@ static double messages_per_second(const void *object)
     return run->engine_seconds > 0 && !run->is_resumed ? round(messages / run->engine_seconds) : NAN;
 }
 
+static bool has_speeds(const void *object)
+{
+    return ((const iw_sim_result *)object)->slowest_node > 0.0;
+}
+
 static const struct iwi_field run_fields[] = {
     IWI_VALUE(iw_sim_result, ranks),
     IWI_VALUE(iw_sim_result, trials),
@@ -46,6 +51,7 @@ static const struct iwi_field run_fields[] = {
     IWI_VALUE_AS(iw_sim_result, is_resumed, "resumed"),
     IWI_VALUE(iw_sim_result, messages),
     IWI_TIME(iw_sim_result, noiseless_ps, "noiseless_ns"),
+    IWI_VALUE(iw_sim_result, slowest_node, .is_there = has_speeds, .is_optional = true),
     IWI_VALUE(iw_sim_result, engine_seconds),
     IWI_REAL_OF("messages_per_second", messages_per_second),
     IWI_VALUE(iw_sim_result, peak_rss_bytes),
@@ -224,6 +230,9 @@ static void say_noise(struct iwi_document *doc, const iw_simulation *s)
     }
     if (s->noise_count > 0 && s->sync != IW_SYNC_NONE) {
         iwi_row(doc, "", iwi_say(doc, "synchronised: %s", iwi_sync_name(s->sync)));
+    }
+    if (s->run.slowest_node > 0.0) {
+        iwi_row(doc, "nodes", iwi_say(doc, "the slowest computes %.4g times as long", s->run.slowest_node));
     }
     if (s->delays > 0) {
         iwi_row(doc, "delays", iwi_say(doc, "%" PRIu64 " injected", s->delays));

@@ -21,6 +21,9 @@ static const double LEAST_CPU_SHARE = 0.8;
 /* What the noiseless time is without. */
 static const char *reference(const iw_simulation *s)
 {
+    if (s->run.slowest_node > 0.0) {
+        return s->noise_count > 0 || s->delays > 0 ? "noise, delays and slow nodes" : "slow nodes";
+    }
     if (s->delays == 0) {
         return "noise";
     }

@@ -75,7 +75,8 @@ const char *iwi_change_words(struct iwi_document *doc, const iw_change *change)
     case IW_CHANGE_REST: return iwi_say(doc, "the %zu others", change->removed_count);
     case IW_CHANGE_CLASS: return iwi_say(doc, "class %s (%zu)", change->name, change->removed_count);
     case IW_CHANGE_TOGETHER: return "all nodes at the same time";
-    case IW_CHANGE_RESERVE: return is_one_core(change) ? "a core for the OS" : iwi_say(doc, "%s", change->name);
+    case IW_CHANGE_RESERVE:
+        return is_one_core(change) ? "a core for the OS" : iwi_say(doc, "%s", change->name);
     default: return change->name;
     }
 }
@@ -330,7 +331,8 @@ static void say_reserve(struct iwi_document *doc, const iw_whatif *whatif)
                                         : (iw_estimate){-saving.value, -saving.high, -saving.low}),
                   is_one ? "its" : "their");
     if (whatif->break_even.most_ranks > 0) {
-        iwi_more(doc, " (%s less costs %s)", is_one ? "one core" : "so many cores", iwi_slower(doc, whatif->break_even.price));
+        iwi_more(doc, " (%s less costs %s)", is_one ? "one core" : "so many cores",
+                 iwi_slower(doc, whatif->break_even.price));
     }
     iwi_more(doc, saving.low < 0 && !(saving.high <= 0) ? "; that may also be chance." : ".");
     if (whatif->break_even.most_ranks > 0) {

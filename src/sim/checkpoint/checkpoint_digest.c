@@ -166,6 +166,12 @@ uint64_t iwi_job_digest(const struct iwi_job *job, uint64_t trials)
     iwi_digest_add_u64(&digest, (uint64_t)job->rendezvous);
     add_net(&digest, job->net);
     add_program(&digest, job->program);
+    if (job->node_factors != NULL) {
+        iwi_digest_add_u64(&digest, job->ranks_per_node);
+        iwi_digest_add(&digest, job->node_factors,
+                       ((size_t)(job->program->ranks - 1) / job->ranks_per_node + 1) *
+                           sizeof *job->node_factors);
+    }
     if (job->noise != NULL) {
         add_noise(&digest, job);
     }

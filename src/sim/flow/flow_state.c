@@ -69,7 +69,7 @@ static bool is_alike(const struct iwi_job *job)
     struct iwi_round round;
 
     if (job->levels.count > 0 || job->schedule != NULL || program->trace != NULL || job->split != NULL ||
-        job->steps != NULL || (job->has_delays && program->delay_count > 0) ||
+        job->steps != NULL || job->node_factors != NULL || (job->has_delays && program->delay_count > 0) ||
         (job->noise != NULL && !iwi_noise_is_common(job->noise))) {
         return false;
     }
@@ -372,9 +372,10 @@ static void phase_on_cores(struct iwi_flow *flow, uint32_t rank, uint64_t phase,
     }
 }
 
-void iwi_flow_phase(struct iwi_flow *flow, uint32_t rank, uint64_t phase, iw_time work)
+void iwi_flow_phase(struct iwi_flow *flow, uint32_t rank, uint64_t phase, iw_time amount)
 {
     const struct iwi_job *job = flow->job;
+    const iw_time work = iwi_job_work(job, rank, amount);
     const iw_time delay = job->has_delays ? iwi_program_delay(job->program, rank, phase + 1) : 0;
     const bool has_phase_noise = job->noise != NULL && iwi_noise_has_phases(job->noise);
 

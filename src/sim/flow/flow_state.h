@@ -104,8 +104,8 @@ iw_time iwi_flow_work_slow(struct iwi_flow *flow, uint32_t rank, size_t i, iw_ti
 iw_time iwi_flow_work_hit(struct iwi_flow *flow, uint32_t rank, size_t i, iw_time t, iw_time d,
                           const struct iwi_lost *lost);
 
-/* A compute phase of `work` on rank r begins: its delay and noise included. */
-void iwi_flow_phase(struct iwi_flow *flow, uint32_t rank, uint64_t phase, iw_time work);
+/* A compute phase of `amount` on rank r begins: its delay, its noise and the speed of its node included. */
+void iwi_flow_phase(struct iwi_flow *flow, uint32_t rank, uint64_t phase, iw_time amount);
 
 /* All ranks are at their end: so are their last steps. */
 void iwi_flow_end_steps(struct iwi_flow *flow);

@@ -16,6 +16,7 @@ struct fixture {
     iw_noise *noise;
     struct iwt_builder builder;
     iw_program *program;
+    iw_node_speeds *speeds; /* of half of them */
     iw_sim_opts opts;
 };
 
@@ -32,11 +33,18 @@ static void set_up(struct fixture *f, uint64_t seed, enum noise_choice choice)
     }
     iwt_random_program(&f->random, IWT_MIXED_SIZES, &f->builder);
     f->program = iwt_program(&f->builder);
+    if (choice == RANDOM_NOISE && seed % 2) {
+        assert_ok(iw_node_speeds_new(NULL, seed % 4 == 1 ? "normal:10%" : "slow:2,1.37",
+                                     1 + (uint32_t)iwt_below(&f->random, 3), &f->speeds));
+        f->opts.node_speeds = f->speeds;
+        f->opts.replaced_nodes = (uint32_t)iwt_below(&f->random, 2);
+    }
 }
 
 static void tear_down(struct fixture *f)
 {
     iw_program_free(f->program);
+    iw_node_speeds_free(f->speeds);
     iw_noise_free(f->noise);
     iwt_builder_release(&f->builder);
 }

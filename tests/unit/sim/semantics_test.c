@@ -488,6 +488,32 @@ static void messages_are_served_by_core_0(void **state)
     iwt_builder_release(&b);
 }
 
+/* ---- nodes of different speed ---- */
+
+/* Rank 0 computes 30, 1.5 times as long: it sends from 45 to 47; the message is there at 67. */
+static void a_slow_node_computes_longer(void **state)
+{
+    const char *path = "slow_node_test.txt";
+    iw_sim_opts opts = plain();
+    iw_node_speeds *speeds = NULL;
+    struct iwt_builder b;
+    FILE *file = fopen(path, "w");
+
+    (void)state;
+    assert_non_null(file);
+    (void)fputs("# two nodes\n1.5\n1\n", file);
+    assert_int_equal(fclose(file), 0);
+    assert_ok(iw_node_speeds_new(NULL, path, 1, &speeds));
+    opts.node_speeds = speeds;
+    one_message(&b, 30, 10, 11);
+    expect(&b, NULL, opts, (iw_time[]){47, 69});
+    opts.replaced_nodes = 1;
+    expect(&b, NULL, opts, (iw_time[]){32, 54});
+    iwt_builder_release(&b);
+    iw_node_speeds_free(speeds);
+    assert_int_equal(remove(path), 0);
+}
+
 /* 9 days of work a dozen times: an error on both engines, not an overflow. */
 static void simulated_time_has_an_end(void **state)
 {
@@ -545,6 +571,7 @@ int main(void)
         cmocka_unit_test(blocking_rendezvous_sends_to_each_other_deadlock),
         cmocka_unit_test(a_phase_ends_with_its_last_core_or_is_shared),
         cmocka_unit_test(messages_are_served_by_core_0),
+        cmocka_unit_test(a_slow_node_computes_longer),
         cmocka_unit_test(simulated_time_has_an_end),
     };
 

@@ -141,8 +141,8 @@ static void simulations_with_spare_cores_are_what_is_priced(void **state)
     iw_noise_set_free(spared);
 }
 
-/* A rank of 8 cores is a node; each of its CPUs is away for D once in L, at places far apart. In one phase d a
- * rank loses D if one of the 8 detours begins in it, and what is left of one under way: P(loss <= x) = 1 -
+/* A rank of 8 cores is a node; each of its CPUs is away for D once in L, at places far apart. In one phase d
+ * a rank loses D if one of the 8 detours begins in it, and what is left of one under way: P(loss <= x) = 1 -
  * 8 (d + D - x) / L below D. The mean of the largest of N is the integral of 1 - P(loss <= x)^N. */
 static double mean_of_largest(double ranks, double d, double D, double L)
 {
@@ -184,7 +184,8 @@ static void the_break_even_is_where_the_closed_form_has_it(void **state)
     error = 0.5 * D / sqrt(1000.0); /* no loss spreads more than this */
     assert_true(fabs(now_ns - mean_of_largest(ranks, d, D, L)) < 4.5 * error);
     assert_true(whatif->break_even.is_known);
-    assert_true(whatif->break_even.ranks.value > 0.75 * ranks && whatif->break_even.ranks.value < 1.35 * ranks);
+    assert_true(whatif->break_even.ranks.value > 0.75 * ranks &&
+                whatif->break_even.ranks.value < 1.35 * ranks);
     iw_whatif_free(whatif);
     iw_noise_set_free(set);
 }
