@@ -25,12 +25,14 @@ static const char *net_name(size_t index)
 #define ROW(...) OPT_ROW(struct net_opts, __VA_ARGS__)
 const struct opt net_rows[NET_ROW_COUNT] = {
     ROW("net", OPT_STRING, name_or_path, "NAME|FILE",
-        "the network: chic, altix, cnl, zeptoos, xt4, a YAML file, or none, where messages cost only what "
-        "the options below set (default chic)",
+        "the network: chic, altix, cnl, zeptoos, xt4; a machine with levels, hdr-fat-tree, ndr-fat-tree, "
+        "slingshot-dragonfly, gpu-node-nvlink; a YAML file; or none, where messages cost only what the "
+        "options below set (default chic)",
         .known = net_name, .is_setting = true),
     ROW("net-level", OPT_STRING, level, "NAME",
-        "the level of a measured network: node or network (default the outermost)", .is_setting = true,
-        .unless = "net"),
+        "one level of a network as the whole of it: node or network of measured ones (default all levels "
+        "whose sizes are known)",
+        .is_setting = true, .unless = "net"),
     ROW("net-scale", OPT_FACTOR, scale, "FACTOR", "make it FACTOR times faster: divides L, g and G"),
     ROW("L", OPT_TIME, L_ps, "TIME", "latency"),
     ROW("o", OPT_TIME, o_ps, "TIME", "CPU time of a send and of a receive"),

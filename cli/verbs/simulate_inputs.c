@@ -9,17 +9,37 @@
 
 #include <idlewave/whatif.h>
 
+/* One level of a network that is built in. */
+static int take_level(struct ui *ui, const char *level, iw_net *net)
+{
+    iw_net_costs costs = net->costs;
+    uint32_t index = 0;
+
+    if (net->inner_count == 0) {
+        return ui_usage(ui, "--net-level: '%s' has no levels; files of 'idlewave net' have", net->name);
+    }
+    while (index < net->inner_count && strcmp(net->inner[index].name, level) != 0) {
+        index++;
+    }
+    if (index < net->inner_count) {
+        costs = net->inner[index].costs;
+    } else if (strcmp(level, "network") != 0) {
+        return ui_usage(ui, "--net-level: '%s' has no level '%s'", net->name, level);
+    }
+    net->costs = costs;
+    net->inner_count = 0;
+    net->nics = (iw_net_nics){.count = 0};
+    return UI_DONE;
+}
+
 static int find_net(struct ui *ui, const char *name_or_path, const char *level, iw_net *net)
 {
     static const iw_net none = {.name = "none", .S_bytes = UINT64_MAX}; /* messages cost nothing */
     const iw_net *known = strcmp(name_or_path, none.name) == 0 ? &none : iw_net_builtin(name_or_path);
 
-    if (known != NULL && level != NULL) {
-        return ui_usage(ui, "--net-level: '%s' has no levels; files of 'idlewave net' have", name_or_path);
-    }
     if (known != NULL) {
         *net = *known;
-        return UI_DONE;
+        return level == NULL ? UI_DONE : take_level(ui, level, net);
     }
     if (access(name_or_path, F_OK) != 0) {
         char names[256] = "";

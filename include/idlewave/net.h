@@ -93,7 +93,7 @@ typedef struct iw_net {
     iw_net_nics nics;
 } iw_net;
 
-/** Table III of the 2010 paper: chic, altix, cnl, zeptoos, xt4. NULL for an unknown name. */
+/** Table III of the 2010 paper, and machines with levels (docs/how-to/machines.md). NULL: an unknown name. */
 IW_API const iw_net *iw_net_builtin(const char *name);
 
 /** Names of the built-in networks, NULL after the last. */

@@ -1,4 +1,4 @@
-/* Networks that are built in, and what may be done with any network.
+/* What may be done with any network: checked, scaled.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include <idlewave/net.h>
@@ -14,43 +14,14 @@
 #define MAX_TIME_PS (INT64_C(3600) * IW_PS_PER_S)
 #define MAX_FROM_BYTES (UINT64_C(1) << 40)
 
-/* Table III gives microseconds. S = 65 kiB, O = 0 throughout. */
-#define NS(value) ((value)*IW_PS_PER_NS)
-#define NETWORK(name_, L_ns, o_ns, g_ns, G_fs)                                                             \
-    {                                                                                                      \
-        .name = (name_), .L_ps = NS(L_ns), .o_send_ps = NS(o_ns), .o_recv_ps = NS(o_ns), .g_ps = NS(g_ns), \
-        .G = (G_fs), .O = 0, .S_bytes = UINT64_C(65) * 1024                                                \
-    }
-
-static const iw_net networks[] = {
-    NETWORK("chic", 5330, 770, 1560, 1250000), NETWORK("altix", 1640, 990, 900, 1230000),
-    NETWORK("cnl", 4770, 2870, 2040, 2670000), NETWORK("zeptoos", 8670, 3420, 2810, 2690000),
-    NETWORK("xt4", 9900, 1750, 3400, 580000),
-};
-
-enum { NETWORK_COUNT = sizeof networks / sizeof networks[0] };
-
-const iw_net *iw_net_builtin(const char *name)
-{
-    for (size_t i = 0; i < NETWORK_COUNT; i++) {
-        if (strcmp(networks[i].name, name) == 0) {
-            return &networks[i];
-        }
-    }
-    return NULL;
-}
-
 iw_nodes iw_net_nodes(const iw_net *net)
 {
     if (net->inner_count == 0) {
         return (iw_nodes){0, IW_PLACEMENT_BLOCK};
     }
-    return (iw_nodes){net->inner[net->inner_count - 1].ranks, net->placement};
-}
+    const uint32_t level = net->nics.count > 0 ? net->nics.node_level : net->inner_count - 1;
 
-const char *iw_net_builtin_name(size_t index)
-{
-    return index < NETWORK_COUNT ? networks[index].name : NULL;
+    return (iw_nodes){net->inner[level].ranks, net->placement};
 }
 
 static iw_status check_value(const iw_log *log, const iw_net *net, const char *what, int64_t value,

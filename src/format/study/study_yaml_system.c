@@ -52,7 +52,7 @@ struct subject {
 
 static iw_status unknown_net(const struct subject *s, size_t line, const char *text)
 {
-    char known[128] = "", hint[IWI_HINT_SIZE];
+    char known[192] = "", hint[IWI_HINT_SIZE];
     struct iwi_nearest nearest;
 
     iwi_nearest_begin(&nearest, text);

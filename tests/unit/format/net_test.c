@@ -8,7 +8,7 @@
 
 #include <idlewave/net.h>
 
-static void the_built_in_networks_are_those_of_table_3(void **state)
+static void the_first_networks_are_those_of_table_3(void **state)
 {
     static const struct {
         const char *name;
@@ -36,7 +36,30 @@ static void the_built_in_networks_are_those_of_table_3(void **state)
         assert_int_equal(net->S_bytes, 66560);
         assert_ok(iw_net_check(NULL, net));
     }
-    assert_null(iw_net_builtin_name(sizeof table / sizeof table[0]));
+}
+
+/* Inside, a message never takes longer; a rank alone gets no more of a NIC than the NIC has. */
+static void machines_are_faster_inside(void **state)
+{
+    static const char *const names[] = {"hdr-fat-tree", "ndr-fat-tree", "slingshot-dragonfly",
+                                        "gpu-node-nvlink"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        const iw_net *net = iw_net_builtin(names[i]);
+
+        assert_string_equal(iw_net_builtin_name(5 + i), names[i]);
+        assert_ok(iw_net_check(NULL, net));
+        assert_in_range(net->inner_count, 1, 3);
+        for (uint32_t k = 0; k < net->inner_count; k++) {
+            const iw_net_costs *outside = k + 1 < net->inner_count ? &net->inner[k + 1].costs : &net->costs;
+
+            assert_true(net->inner[k].costs.L_ps < outside->L_ps);
+            assert_true(net->inner[k].costs.o_send_ps <= outside->o_send_ps);
+        }
+        assert_true(net->nics.G <= net->G);
+    }
+    assert_null(iw_net_builtin_name(5 + sizeof names / sizeof names[0]));
 }
 
 static void an_unknown_name_gives_null(void **state)
@@ -202,7 +225,8 @@ static void scaling_keeps_times_rising_with_the_size(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_built_in_networks_are_those_of_table_3),
+        cmocka_unit_test(the_first_networks_are_those_of_table_3),
+        cmocka_unit_test(machines_are_faster_inside),
         cmocka_unit_test(an_unknown_name_gives_null),
         cmocka_unit_test(scaling_divides_L_g_and_G_only),
         cmocka_unit_test(scaling_rounds_to_nearest),
