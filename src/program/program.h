@@ -97,6 +97,7 @@ struct iwi_operation {
     uint32_t distance;
     bool is_periodic, is_one_way, is_split;
     iw_nodes nodes;
+    uint32_t placed_ranks; /* of an operation over the leaders of nodes: the ranks on all nodes; else 0 */
 };
 
 /* One algorithm: one file in collectives/, one line in collectives/list.h. */

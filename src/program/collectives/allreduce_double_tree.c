@@ -1,21 +1,17 @@
 /* Allreduce on two binary trees at once (Sanders, Speck, Traeff; NCCL): each carries half of the data up and
  * down, pipelined by segments. SPDX-License-Identifier: BSD-3-Clause
  *
- * Tree 0 is the in-order binary tree: the height of node v is the number of its trailing zero bits, node 0
- * sits on top at height H = ceil(log2 P). Tree 1 is its mirror image (even P) or moved by one rank (odd P),
- * so that a rank that works inside one tree is a leaf of the other (odd P: all but rank 0). The edge above a
+ * Trees are as in_order_tree.h says; H is the height of the top. The edge above a
  * node of height h that is the left (c = 0) or right (c = 1) child of its parent carries segment s up in
  * round 2(s + h) + c, and down in round 2(s + 2H - 1 - h) + c: as heights grow strictly towards the top, each
  * node has a segment before it passes it on.
  */
-#include "program/collectives/rounds.h"
+#include "program/collectives/in_order_tree.h"
 
 enum { UP, DOWN };
 
 struct half {
-    uint32_t ranks;
-    bool is_second;
-    uint32_t top; /* H */
+    struct iwi_in_order_tree tree;
     uint64_t bytes, segment_bytes, segments;
 };
 
@@ -29,66 +25,17 @@ static struct half half_of(const struct iwi_operation *op, bool is_second)
 {
     const uint64_t bytes = is_second ? op->bytes / 2 : op->bytes - op->bytes / 2;
 
-    return (struct half){op->ranks, is_second,         iwi_ceil_log2(op->ranks),
-                         bytes,     op->segment_bytes, iwi_segment_count(bytes, op->segment_bytes)};
-}
-
-/* Node numbers of the second tree: mirrored or moved; node_of is the inverse of rank_of. */
-static uint32_t rank_of(const struct half *half, uint32_t node)
-{
-    if (!half->is_second) {
-        return node;
-    }
-    return half->ranks % 2 == 0 ? half->ranks - 1 - node : iwi_rank_of_virtual(half->ranks, 1, node);
-}
-
-static uint32_t node_of(const struct half *half, uint32_t rank)
-{
-    if (!half->is_second) {
-        return rank;
-    }
-    return half->ranks % 2 == 0 ? half->ranks - 1 - rank : iwi_virtual_of_rank(half->ranks, 1, rank);
-}
-
-static uint32_t height_of(const struct half *half, uint32_t node)
-{
-    return node == 0 ? half->top : (uint32_t)__builtin_ctz(node);
-}
-
-static bool find_parent(const struct half *half, uint32_t node, uint32_t *parent_p)
-{
-    const uint32_t bit = node & (~node + 1);
-
-    if (node == 0) {
-        return false;
-    }
-    *parent_p = (node ^ bit) | (bit << 1);
-    if (*parent_p >= half->ranks) {
-        *parent_p = node ^ bit;
-    }
-    return true;
-}
-
-static bool find_child(const struct half *half, uint32_t node, uint32_t side, uint32_t *child_p)
-{
-    uint32_t distance = height_of(half, node) == 0 ? 0 : UINT32_C(1) << (height_of(half, node) - 1);
-
-    if (side == 0) {
-        *child_p = node - distance;
-        return distance > 0 && node != 0;
-    }
-    while (distance > 0 && node + distance >= half->ranks) {
-        distance /= 2;
-    }
-    *child_p = node + distance;
-    return distance > 0;
+    return (struct half){{op->ranks, is_second, iwi_ceil_log2(op->ranks)},
+                         bytes,
+                         op->segment_bytes,
+                         iwi_segment_count(bytes, op->segment_bytes)};
 }
 
 /* Does the edge above `child` carry a segment in that direction now? */
 static bool carries(const struct half *half, uint32_t child, uint64_t time, int direction, uint64_t *bytes_p)
 {
-    const uint32_t height = height_of(half, child);
-    const uint64_t start = direction == UP ? height : 2 * half->top - 1 - height;
+    const uint32_t height = iwi_tree_height(&half->tree, child);
+    const uint64_t start = direction == UP ? height : 2 * half->tree.top - 1 - height;
 
     if (time < start || time - start >= half->segments) {
         return false;
@@ -100,13 +47,13 @@ static bool carries(const struct half *half, uint32_t child, uint64_t time, int 
 /* The message between `rank` and its parent in this round, if any. */
 static struct hop parent_hop(const struct half *half, uint64_t index, int direction, uint32_t rank)
 {
-    const uint32_t node = node_of(half, rank);
+    const uint32_t node = iwi_tree_place(&half->tree, rank);
     struct hop hop = {false, 0, 0};
     uint32_t parent;
 
-    if (find_parent(half, node, &parent) && (parent < node) == index % 2) {
+    if (iwi_tree_parent(&half->tree, node, &parent) && (parent < node) == index % 2) {
         hop.exists = carries(half, node, index / 2, direction, &hop.bytes);
-        hop.rank = rank_of(half, parent);
+        hop.rank = iwi_tree_member(&half->tree, parent);
     }
     return hop;
 }
@@ -117,9 +64,9 @@ static struct hop child_hop(const struct half *half, uint64_t index, int directi
     struct hop hop = {false, 0, 0};
     uint32_t child;
 
-    if (find_child(half, node_of(half, rank), (uint32_t)(index % 2), &child)) {
+    if (iwi_tree_child(&half->tree, iwi_tree_place(&half->tree, rank), (uint32_t)(index % 2), &child)) {
         hop.exists = carries(half, child, index / 2, direction, &hop.bytes);
-        hop.rank = rank_of(half, child);
+        hop.rank = iwi_tree_member(&half->tree, child);
     }
     return hop;
 }
@@ -133,7 +80,7 @@ static uint64_t round_count(const struct iwi_operation *op)
 {
     const struct half half = half_of(op, false);
 
-    return op->ranks > 1 ? 2 * (half.segments + 2 * (uint64_t)half.top - 1) : 0;
+    return op->ranks > 1 ? 2 * (half.segments + 2 * (uint64_t)half.tree.top - 1) : 0;
 }
 
 static uint64_t message_count(const struct iwi_operation *op)
@@ -145,7 +92,7 @@ static uint64_t message_count(const struct iwi_operation *op)
 static uint32_t lowest_height(const struct half *half, uint64_t time)
 {
     const uint64_t up = time >= half->segments ? time - half->segments + 1 : 0;
-    const uint64_t down = time >= 2 * half->top - 1 ? 0 : 2 * half->top - 1 - time;
+    const uint64_t down = time >= 2 * half->tree.top - 1 ? 0 : 2 * half->tree.top - 1 - time;
 
     return (uint32_t)(up < down ? up : down);
 }
@@ -163,7 +110,7 @@ static void fill_round(const struct iwi_operation *op, uint64_t index, struct iw
     if (stride > 1) {
         round->range_count = 0;
         iwi_round_add(round, 0, count, stride);
-        iwi_round_add(round, rank_of(&second, 0), count - is_rank0_in_both,
+        iwi_round_add(round, iwi_tree_member(&second.tree, 0), count - is_rank0_in_both,
                       op->ranks % 2 == 0 ? -(int64_t)stride : (int64_t)stride);
     }
 }

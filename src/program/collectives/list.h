@@ -18,12 +18,14 @@
     X(bcast_scatter_allgather)          \
     X(bcast_linear)                     \
     X(bcast_two_level)                  \
+    X(bcast_han)                        \
     X(reduce_binomial)                  \
     X(reduce_binary)                    \
     X(reduce_chain)                     \
     X(reduce_rabenseifner)              \
     X(reduce_linear)                    \
     X(reduce_two_level)                 \
+    X(reduce_han)                       \
     X(allreduce_recursive_doubling)     \
     X(allreduce_dissemination)          \
     X(allreduce_ring)                   \
@@ -31,6 +33,10 @@
     X(allreduce_reduce_bcast)           \
     X(allreduce_double_tree)            \
     X(allreduce_two_level)              \
+    X(allreduce_han)                    \
+    X(allreduce_node_rings)             \
+    X(allreduce_node_double_tree)       \
+    X(allreduce_nvls)                   \
     X(gather_binomial)                  \
     X(gather_linear)                    \
     X(scatter_binomial)                 \
@@ -38,9 +44,11 @@
     X(allgather_bruck)                  \
     X(allgather_recursive_doubling)     \
     X(allgather_ring)                   \
+    X(allgather_two_level)              \
     X(alltoall_linear)                  \
     X(alltoall_pairwise)                \
     X(alltoall_bruck)                   \
+    X(alltoall_two_level)               \
     X(reduce_scatter_recursive_halving) \
     X(reduce_scatter_ring)              \
     X(reduce_scatter_pairwise)          \

@@ -15,13 +15,24 @@ struct iwi_node_map {
     bool is_dealt;                /* round robin */
 };
 
+static inline struct iwi_node_map iwi_node_map_make(const iw_nodes *nodes, uint32_t ranks)
+{
+    const uint32_t seats = nodes->ranks < ranks ? nodes->ranks : ranks;
+
+    return (struct iwi_node_map){ranks, seats, (ranks - 1) / seats + 1,
+                                 nodes->placement == IW_PLACEMENT_ROUND_ROBIN};
+}
+
 /* op->nodes is known. */
 static inline struct iwi_node_map iwi_node_map_of(const struct iwi_operation *op)
 {
-    const uint32_t seats = op->nodes.ranks < op->ranks ? op->nodes.ranks : op->ranks;
+    return iwi_node_map_make(&op->nodes, op->ranks);
+}
 
-    return (struct iwi_node_map){op->ranks, seats, (op->ranks - 1) / seats + 1,
-                                 op->nodes.placement == IW_PLACEMENT_ROUND_ROBIN};
+/* The same for an operation over the leaders. */
+static inline struct iwi_node_map iwi_placed_map(const struct iwi_operation *op)
+{
+    return iwi_node_map_make(&op->nodes, op->placed_ranks);
 }
 
 static inline uint32_t iwi_node_of(const struct iwi_node_map *map, uint32_t rank)

@@ -12,8 +12,11 @@ void iwi_two_level_init(struct iwi_two_level *two, const struct iwi_operation *o
     two->root_seat = is_rooted ? iwi_seat_of(&two->map, op->root) : 0;
     two->inside_rounds = iwi_ceil_log2(iwi_largest_node(&two->map));
     two->up = two->down = (struct iwi_inside){.exists = false};
-    two->across = (struct iwi_operation){
-        .ranks = two->map.count, .root = two->root_node, .bytes = op->bytes, .nodes = op->nodes};
+    two->across = (struct iwi_operation){.ranks = two->map.count,
+                                         .root = two->root_node,
+                                         .bytes = op->bytes,
+                                         .nodes = op->nodes,
+                                         .placed_ranks = op->ranks};
 }
 
 void iwi_two_level_ready(struct iwi_two_level *two)

@@ -1,7 +1,7 @@
 /* Which items each message of a collective carries, by the textbook.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "unit/program/dataflow_models.h"
+#include "unit/program/node_models.h"
 
 static uint32_t mod(int64_t a, uint32_t n)
 {
@@ -306,6 +306,7 @@ const struct iwt_model iwt_models[] = {
     {.name = "bcast:chain", .items = one_item},
     {.name = "bcast:linear", .items = one_item},
     {.name = "bcast:two-level", .items = one_item},
+    {.name = "bcast:han", .items = one_item},
     {.name = "bcast:scatter-allgather",
      .items = iwt_item_per_rank,
      .carries = iwt_scatter_allgather,
@@ -315,6 +316,7 @@ const struct iwt_model iwt_models[] = {
     {.name = "reduce:chain", .items = one_item},
     {.name = "reduce:linear", .items = one_item},
     {.name = "reduce:two-level", .items = one_item},
+    {.name = "reduce:han", .items = one_item},
     {.name = "reduce:rabenseifner",
      .items = item_per_core_rank,
      .carries = iwt_rabenseifner_reduce,
@@ -323,6 +325,23 @@ const struct iwt_model iwt_models[] = {
     {.name = "allreduce:dissemination", .items = one_item},
     {.name = "allreduce:reduce-bcast", .items = one_item},
     {.name = "allreduce:two-level", .items = one_item},
+    {.name = "allreduce:han", .items = one_item},
+    {.name = "allreduce:node-rings",
+     .items = iwt_item_per_ring_block,
+     .carries = iwt_node_rings,
+     .item_bytes = iwt_ring_block_bytes,
+     .is_apart = true},
+    {.name = "allreduce:node-double-tree",
+     .items = two_items,
+     .carries = double_tree,
+     .item_bytes = half_bytes,
+     .is_reduced = iwt_node_tree_is_up},
+    {.name = "allreduce:nvls",
+     .items = iwt_item_per_part_half,
+     .carries = iwt_nvls,
+     .item_bytes = iwt_part_half_bytes,
+     .is_apart = true,
+     .is_reduced = iwt_nvls_is_up},
     {.name = "allreduce:ring",
      .items = iwt_item_per_rank,
      .carries = ring_allreduce,
@@ -343,9 +362,11 @@ const struct iwt_model iwt_models[] = {
     {.name = "allgather:bruck", .items = iwt_item_per_rank, .carries = bruck_allgather},
     {.name = "allgather:recursive-doubling", .items = iwt_item_per_rank, .carries = doubling_allgather},
     {.name = "allgather:ring", .items = iwt_item_per_rank, .carries = ring_allgather},
+    {.name = "allgather:two-level", .items = iwt_item_per_rank, .carries = iwt_two_level_allgather},
     {.name = "alltoall:linear", .items = iwt_item_per_pair, .carries = pair_direct},
     {.name = "alltoall:pairwise", .items = iwt_item_per_pair, .carries = pair_direct},
     {.name = "alltoall:bruck", .items = iwt_item_per_pair, .carries = bruck_alltoall},
+    {.name = "alltoall:two-level", .items = iwt_item_per_pair, .carries = iwt_two_level_alltoall},
     {.name = "reduce_scatter:recursive-halving", .items = iwt_item_per_rank, .carries = halving},
     {.name = "reduce_scatter:ring", .items = iwt_item_per_rank, .carries = ring_reduce_scatter},
     {.name = "reduce_scatter:pairwise", .items = iwt_item_per_rank, .carries = receivers_item},

@@ -17,6 +17,7 @@ struct iwt_model {
     uint32_t (*items)(const struct iwi_operation *op);
     iwt_carries *carries;
     uint64_t (*item_bytes)(const struct iwi_operation *op, uint32_t item);
+    bool is_apart; /* needs sizes of its own, or few ranks: nodes_test.c */
     bool is_union; /* receivers only learn; nothing is counted twice */
     bool (*is_reduced)(const struct iwi_operation *op, uint64_t round); /* NULL: as the part says */
 };

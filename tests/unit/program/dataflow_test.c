@@ -27,7 +27,7 @@ static void every_collective_reaches_its_postcondition(void **state)
         for (size_t p = 0; iwt_rank_counts[p] != 0; p++) {
             const uint32_t ranks = iwt_rank_counts[p];
 
-            if (is_large && ranks > 21) {
+            if (model->is_apart || (is_large && ranks > 21)) {
                 continue;
             }
             prove(model, ranks, 0, 2 * ranks + 1); /* odd, and no multiple of the ranks */
@@ -47,7 +47,7 @@ static void fewer_bytes_than_ranks_still_reach_everyone(void **state)
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
         for (const struct iwt_model *model = iwt_models; model->name != NULL; model++) {
             /* rings and halves send empty blocks; the broadcast skips some of them */
-            if (model->item_bytes != NULL) {
+            if (model->item_bytes != NULL && !model->is_apart) {
                 prove(model, counts[i], counts[i] / 2, 3);
             }
         }

@@ -15,22 +15,17 @@ uint32_t iwt_node_of(const struct iwi_operation *op, uint32_t rank)
 
 uint32_t iwt_seat_of(const struct iwi_operation *op, uint32_t rank)
 {
-    uint32_t seat = 0;
-
-    for (uint32_t r = 0; r < rank; r++) {
-        seat += iwt_node_of(op, r) == iwt_node_of(op, rank);
-    }
-    return seat;
+    return op->nodes.placement == IW_PLACEMENT_BLOCK ? rank % op->nodes.ranks : rank / iwt_node_count(op);
 }
 
 uint32_t iwt_node_size(const struct iwi_operation *op, uint32_t node)
 {
-    uint32_t size = 0;
+    const uint32_t left = op->ranks - node * op->nodes.ranks;
 
-    for (uint32_t r = 0; r < op->ranks; r++) {
-        size += iwt_node_of(op, r) == node;
+    if (op->nodes.placement == IW_PLACEMENT_ROUND_ROBIN) {
+        return (op->ranks - node + iwt_node_count(op) - 1) / iwt_node_count(op);
     }
-    return size;
+    return left < op->nodes.ranks ? left : op->nodes.ranks;
 }
 
 /* ---- long data: inside a node all of it, among the leaders as among so many ranks ---- */
@@ -130,3 +125,146 @@ const struct iwt_model iwt_long_models[] = {
      .item_bytes = share_of_core},
     {.name = NULL},
 };
+
+/* ---- allgather and alltoall of two levels ---- */
+
+static uint32_t ceil_log2_of(uint32_t n)
+{
+    uint32_t rounds = 0;
+
+    while (UINT32_C(1) << rounds < n) {
+        rounds++;
+    }
+    return rounds;
+}
+
+/* The rank is in the tree below `top`, a child at distance `mask` from its parent. */
+static bool is_below_seat(const struct iwi_operation *op, uint32_t top, uint32_t mask, uint32_t rank)
+{
+    const uint32_t first = iwt_seat_of(op, top), seat = iwt_seat_of(op, rank);
+
+    return iwt_node_of(op, top) == iwt_node_of(op, rank) && seat >= first && seat < first + mask;
+}
+
+bool iwt_two_level_allgather(const struct iwi_operation *op, uint64_t round, uint32_t from, uint32_t to,
+                             uint32_t item, uint64_t bytes)
+{
+    const uint32_t nodes = iwt_node_count(op), inside = inside_rounds(op);
+    const uint32_t ahead = (iwt_node_of(op, item) + nodes - iwt_node_of(op, from)) % nodes;
+    const uint32_t step = (uint32_t)round - inside;
+
+    (void)bytes;
+    if (round < inside) {
+        return is_below_seat(op, from, UINT32_C(1) << round, item);
+    }
+    if (iwt_node_of(op, from) == iwt_node_of(op, to)) {
+        return true;
+    }
+    if (op->bytes * op->ranks >= 81920) {
+        return ahead == (nodes - step % nodes) % nodes;
+    }
+    return ahead < UINT32_C(1) << step && ahead < nodes - (UINT32_C(1) << step);
+}
+
+bool iwt_two_level_alltoall(const struct iwi_operation *op, uint64_t round, uint32_t from, uint32_t to,
+                            uint32_t item, uint64_t bytes)
+{
+    const uint32_t source = item / op->ranks, target = item % op->ranks, inside = inside_rounds(op);
+    const uint64_t down = inside + iwt_node_count(op) - 1;
+
+    (void)bytes;
+    if (round < inside) {
+        return is_below_seat(op, from, UINT32_C(1) << round, source);
+    }
+    if (round < down) {
+        return iwt_node_of(op, source) == iwt_node_of(op, from) &&
+               iwt_node_of(op, target) == iwt_node_of(op, to);
+    }
+    return is_below_seat(op, to, UINT32_C(1) << (inside - 1 - (round - down)), target);
+}
+
+/* ---- rings, trees and switches ---- */
+
+static uint32_t ring_count(const struct iwi_operation *op)
+{
+    return iwt_node_size(op, 0);
+}
+
+uint32_t iwt_item_per_ring_block(const struct iwi_operation *op)
+{
+    return ring_count(op) * op->ranks;
+}
+
+uint64_t iwt_ring_block_bytes(const struct iwi_operation *op, uint32_t item)
+{
+    const uint32_t rings = ring_count(op), ring = item / op->ranks, block = item % op->ranks;
+    const uint64_t part = op->bytes / rings + (ring < op->bytes % rings);
+
+    return part / op->ranks + (block < part % op->ranks);
+}
+
+/* The rank at that place of the ring, by walking along it. */
+static uint32_t rank_on_ring(const struct iwi_operation *op, uint32_t ring, uint32_t place)
+{
+    uint32_t node = 0;
+
+    while (place >= iwt_node_size(op, node)) {
+        place -= iwt_node_size(op, node++);
+    }
+    place = (ring + place) % iwt_node_size(op, node);
+    return op->nodes.placement == IW_PLACEMENT_BLOCK ? node * op->nodes.ranks + place
+                                                     : place * iwt_node_count(op) + node;
+}
+
+bool iwt_node_rings(const struct iwi_operation *op, uint64_t round, uint32_t from, uint32_t to, uint32_t item,
+                    uint64_t bytes)
+{
+    const uint32_t ranks = op->ranks, ring = item / ranks, half = ranks - 1;
+    const uint32_t step = (uint32_t)(round < half ? round : round - half);
+    /* whose turn it is to pass the block on */
+    const uint32_t place = (uint32_t)((item % ranks + step + (round < half ? 0 : ranks - 1)) % ranks);
+
+    (void)bytes;
+    return rank_on_ring(op, ring, place) == from && rank_on_ring(op, ring, (place + 1) % ranks) == to;
+}
+
+/* Without segments all goes up before anything comes down. */
+bool iwt_node_tree_is_up(const struct iwi_operation *op, uint64_t round)
+{
+    return round < iwt_node_size(op, 0) - 1 + ceil_log2_of(iwt_node_count(op));
+}
+
+static uint32_t part_count(const struct iwi_operation *op)
+{
+    return iwt_node_size(op, iwt_node_count(op) - 1);
+}
+
+/* Both halves of every part. */
+uint32_t iwt_item_per_part_half(const struct iwi_operation *op)
+{
+    return 2 * part_count(op);
+}
+
+uint64_t iwt_part_half_bytes(const struct iwi_operation *op, uint32_t item)
+{
+    const uint32_t parts = part_count(op), part = item / 2;
+    const uint64_t bytes = op->bytes / parts + (part < op->bytes % parts);
+
+    return item % 2 == 0 ? bytes - bytes / 2 : bytes / 2;
+}
+
+bool iwt_nvls(const struct iwi_operation *op, uint64_t round, uint32_t from, uint32_t to, uint32_t item,
+              uint64_t bytes)
+{
+    if (iwt_node_of(op, from) != iwt_node_of(op, to)) {
+        return item / 2 == iwt_seat_of(op, from) && bytes == iwt_part_half_bytes(op, item);
+    }
+    return item / 2 == iwt_seat_of(op, round == 0 ? to : from);
+}
+
+bool iwt_nvls_is_up(const struct iwi_operation *op, uint64_t round)
+{
+    const uint32_t inside = iwt_node_size(op, 0) > 1;
+
+    return round < inside + 2 * (uint64_t)ceil_log2_of(iwt_node_count(op));
+}

@@ -53,8 +53,9 @@ static void prove_all_shapes(const struct iwt_model *model, uint32_t most_ranks,
 
 static void leaders_bring_every_contribution_to_every_rank(void **state)
 {
-    static const char *const names[] = {"barrier:two-level", "bcast:two-level", "reduce:two-level",
-                                        "allreduce:two-level"};
+    static const char *const names[] = {"barrier:two-level",   "bcast:two-level", "reduce:two-level",
+                                        "allreduce:two-level", "bcast:han",       "reduce:han",
+                                        "allreduce:han"};
 
     (void)state;
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
@@ -73,6 +74,38 @@ static void long_data_is_cut_among_the_leaders(void **state)
 
             prove_placed(model, nodes * node_ranks, node_ranks, IW_PLACEMENT_BLOCK, 12 * 1024 + 11);
             prove_placed(model, nodes * node_ranks, node_ranks, IW_PLACEMENT_ROUND_ROBIN, 12 * 1024 + 11);
+        }
+    }
+}
+
+static void blocks_of_a_node_travel_together(void **state)
+{
+    (void)state;
+    prove_all_shapes(model_of(iwt_models, "allgather:two-level"), 40, 7);     /* Bruck over the leaders */
+    prove_all_shapes(model_of(iwt_models, "allgather:two-level"), 20, 81920); /* a ring */
+    prove_all_shapes(model_of(iwt_models, "alltoall:two-level"), 12, 7);
+}
+
+static void rings_and_trees_of_accelerators_reach_everyone(void **state)
+{
+    (void)state;
+    prove_all_shapes(model_of(iwt_models, "allreduce:node-double-tree"), MOST_RANKS, 1021);
+    prove_all_shapes(model_of(iwt_models, "allreduce:node-rings"), 14, 1021);
+}
+
+/* All parts have an odd number of bytes, so that their halves are told apart. */
+static void switches_bring_every_part_to_every_rank(void **state)
+{
+    const struct iwt_model *model = model_of(iwt_models, "allreduce:nvls");
+
+    (void)state;
+    for (uint32_t ranks = 1; ranks <= 40; ranks++) {
+        for (uint32_t node_ranks = 1; node_ranks <= MOST_OF_A_NODE; node_ranks++) {
+            const uint32_t nodes = (ranks + node_ranks - 1) / node_ranks;
+
+            prove_placed(model, ranks, node_ranks, IW_PLACEMENT_BLOCK,
+                         UINT64_C(101) * (ranks - (nodes - 1) * node_ranks));
+            prove_placed(model, ranks, node_ranks, IW_PLACEMENT_ROUND_ROBIN, UINT64_C(101) * (ranks / nodes));
         }
     }
 }
@@ -130,7 +163,23 @@ static void only_leaders_send_to_other_nodes(void **state)
         expect_traffic("allreduce:two-level", 30, 4, placements[i], UINT64_C(8) * 3, UINT64_C(2) * 22);
         expect_traffic("bcast:two-level", 30, 4, placements[i], 7, 22);
         expect_traffic("reduce:two-level", 30, 4, placements[i], 7, 22);
+        expect_traffic("allreduce:han", 30, 4, placements[i], 14, UINT64_C(2) * 22);
+        expect_traffic("allgather:two-level", 30, 4, placements[i], UINT64_C(8) * 3, UINT64_C(2) * 22);
+        expect_traffic("alltoall:two-level", 30, 4, placements[i], UINT64_C(8) * 7, UINT64_C(2) * 22);
     }
+}
+
+/* 32 ranks on 8 nodes of 4. Rings: each of 4 rings leaves 8 nodes in each of 62 rounds. Trees: both have an
+ * edge above each of 7 nodes, used up and down. Switch: 4 such pairs of trees, and 3 messages a rank, twice.
+ */
+static void accelerators_cross_nodes_on_all_cards(void **state)
+{
+    (void)state;
+    expect_traffic("allreduce:node-rings", 32, 4, IW_PLACEMENT_BLOCK, UINT64_C(62) * 4 * 8,
+                   UINT64_C(62) * 32);
+    expect_traffic("allreduce:node-double-tree", 32, 4, IW_PLACEMENT_BLOCK, UINT64_C(4) * 7,
+                   UINT64_C(4) * 24);
+    expect_traffic("allreduce:nvls", 32, 4, IW_PLACEMENT_BLOCK, UINT64_C(4) * 4 * 7, UINT64_C(2) * 3 * 32);
 }
 
 /* As flat ones where there is one rank a node, or one node. */
@@ -192,6 +241,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(leaders_bring_every_contribution_to_every_rank),
         cmocka_unit_test(long_data_is_cut_among_the_leaders),
+        cmocka_unit_test(blocks_of_a_node_travel_together),
+        cmocka_unit_test(rings_and_trees_of_accelerators_reach_everyone),
+        cmocka_unit_test(switches_bring_every_part_to_every_rank),
+        cmocka_unit_test(accelerators_cross_nodes_on_all_cards),
         cmocka_unit_test(only_leaders_send_to_other_nodes),
         cmocka_unit_test(one_level_is_left_of_nodes_of_one_rank_and_of_one_node),
         cmocka_unit_test(rounds_inside_usual_nodes_are_pairs),

@@ -259,7 +259,7 @@ static void the_registry_lists_algorithms_with_defaults_first(void **state)
         assert_true(strlen(summary) > 0 && strlen(summary) < 64);
         count++;
     }
-    assert_int_equal(count, 48);
+    assert_int_equal(count, 56);
 }
 
 static void the_halo_of_a_pattern_is_told(void **state)

@@ -236,7 +236,7 @@ static void check_huge(const char *name, uint32_t ranks)
 
     pattern.ranks = ranks;
     pattern.root = ranks - 1;
-    pattern.bytes = 1 << 20;
+    pattern.bytes = 1 << 18;
     program = iwt_make(name, &pattern, &op);
     for (uint64_t i = 0; i < 5; i++) {
         const uint64_t last = op->algorithm->round_count(op) - 1;
