@@ -45,6 +45,9 @@ const struct opt program_rows[] = {
     ROW("bytes", OPT_COUNT, bytes, "SIZE", "data per rank, as MPI's count x type (default 1)"),
     ROW("repeat", OPT_COUNT, repeat, "N", "run the operations N times (default 1)", .min = 1),
     ROW("compute", OPT_TIME, compute_ps, "TIME", "work on every rank before each repetition (default 0)"),
+    ROW("compute-bytes", OPT_COUNT, compute_bytes, "SIZE",
+        "what each of these phases moves from and to memory, at the same time as the work (default 0); needs "
+        "--memory"),
     ROW("root", OPT_COUNT, root, "RANK", "root of bcast, reduce, gather, scatter (default 0)"),
     ROW("segment", OPT_COUNT, segment_bytes, "SIZE", "segment size of pipelined algorithms", .min = 1),
     ROW("reduce-cost", OPT_PER_BYTE, reduce, "TIME", "CPU time of a reduction per byte (default 0)"),
@@ -181,6 +184,7 @@ static void fill_pattern(const struct program_opts *opts, iw_pattern *pattern)
     pattern->root = (uint32_t)opts->root;
     pattern->segment_bytes = opts->segment_bytes;
     pattern->compute_ps = opts->compute_ps;
+    pattern->compute_bytes = opts->compute_bytes;
     pattern->reduce = opts->reduce;
     pattern->distance = (uint32_t)opts->distance;
     pattern->is_periodic = opts->boundary == BOUNDARY_PERIODIC;
@@ -220,6 +224,7 @@ void program_scale_work(struct program_opts *opts, double work)
 {
     if (work != 1.0 && opts->patterns.count > 0) {
         opts->compute_ps = (iw_time)((double)opts->compute_ps * work + 0.5);
+        opts->compute_bytes = (uint64_t)((double)opts->compute_bytes * work + 0.5);
     } else if (work != 1.0) {
         opts->trace.compute_scale *= work;
     }

@@ -15,6 +15,7 @@ struct program_opts {
     uint64_t ranks; /* 0: as many as were traced */
     uint64_t bytes, repeat, root, segment_bytes;
     iw_time compute_ps;
+    uint64_t compute_bytes;
     iw_fs_per_byte reduce;
     struct opt_list delays;
     iw_time goal_unit_ps; /* LogGOPSim's is a nanosecond */
@@ -32,7 +33,7 @@ struct program_opts {
 
 /* Rows whose targets are in a struct program_opts. */
 extern const struct opt program_rows[], halo_rows[];
-enum { PROGRAM_ROW_COUNT = 10, HALO_ROW_COUNT = 5 };
+enum { PROGRAM_ROW_COUNT = 11, HALO_ROW_COUNT = 5 };
 
 /* What to run, once options and arguments have been checked against each other. */
 struct program_source {

@@ -51,6 +51,15 @@ const struct opt net_rows[NET_ROW_COUNT] = {
 };
 #undef ROW
 
+#define ROW(...) OPT_ROW(struct memory_opts, __VA_ARGS__)
+const struct opt memory_rows[MEMORY_ROW_COUNT] = {
+    ROW("memory", OPT_STRING, shared, "ranks=N,domain=RATE,core=RATE",
+        "every N ranks share the bandwidth of a memory domain, of which a core takes at most its own RATE: "
+        "ranks=10,domain=40GB/s,core=6.5GB/s (default as the network's file says)",
+        .is_setting = true),
+};
+#undef ROW
+
 static const char *noise_beginning(size_t index)
 {
     static const char *const beginnings[] = {
@@ -152,6 +161,7 @@ const struct opt_group simulate_groups[SIMULATE_GROUP_COUNT] = {
     {"Halo and sweep patterns", halo_rows, HALO_ROW_COUNT, offsetof(struct simulate_opts, program), false},
     {"Traces", trace_rows, TRACE_ROW_COUNT, offsetof(struct simulate_opts, program), false},
     OPT_GROUP("Network", net_rows, offsetof(struct simulate_opts, net)),
+    OPT_GROUP("Memory, for --compute-bytes", memory_rows, offsetof(struct simulate_opts, memory)),
     OPT_GROUP("Noise", noise_rows, offsetof(struct simulate_opts, noise)),
     OPT_GROUP("How it runs", run_rows, offsetof(struct simulate_opts, run)),
     SHOWN_GROUP("Output; csv has a line for each trial", offsetof(struct simulate_opts, shown)),

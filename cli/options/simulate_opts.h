@@ -26,6 +26,11 @@ struct net_opts {
         .name_or_path = "chic" \
     }
 
+struct memory_opts {
+    struct opt_origins origins;
+    const char *shared; /* NULL: as the network's file says */
+};
+
 struct noise_opts {
     struct opt_origins origins;
     struct opt_list specs;
@@ -60,6 +65,7 @@ struct output_opts {
 struct simulate_opts {
     struct program_opts program;
     struct net_opts net;
+    struct memory_opts memory;
     struct noise_opts noise;
     struct run_opts run;
     struct output_opts output;
@@ -67,11 +73,16 @@ struct simulate_opts {
 };
 
 /* Rows whose targets are in a struct net_opts and in a struct noise_opts. */
-extern const struct opt net_rows[], noise_rows[];
-enum { NET_ROW_COUNT = 13, NOISE_ROW_COUNT = 8, NOISE_WHICH_ROWS = 2 /* the first: noise, noise-cpus */ };
+extern const struct opt net_rows[], memory_rows[], noise_rows[];
+enum {
+    NET_ROW_COUNT = 13,
+    MEMORY_ROW_COUNT = 1,
+    NOISE_ROW_COUNT = 8,
+    NOISE_WHICH_ROWS = 2 /* the first: noise, noise-cpus */
+};
 
 extern const struct simulate_opts simulate_defaults;
-enum { SIMULATE_GROUP_COUNT = 8 };
+enum { SIMULATE_GROUP_COUNT = 9 };
 extern const struct opt_group simulate_groups[SIMULATE_GROUP_COUNT];
 
 /* Refuses options that make no sense together. Returns UI_DONE or UI_USAGE. */
@@ -82,6 +93,10 @@ int simulate_check_skew(const struct ui *ui, int sync, iw_time skew_ps);
 
 /* Return UI_DONE or an exit code. */
 int simulate_make_net(struct ui *ui, const struct net_opts *opts, iw_net *net);
+
+/* The memory, for programs that use it. */
+int simulate_set_memory(struct ui *ui, const struct memory_opts *opts, const struct program_opts *program,
+                        iw_net *net);
 int simulate_make_set(struct ui *ui, const struct noise_opts *opts, iw_noise_set **set_p);
 
 /* --node-speed; mistakes in a SPEC are those of usage. */

@@ -83,6 +83,9 @@ static int set_up(struct ui *ui, const struct simulate_opts *opts, const struct 
     int code = simulate_make_net(ui, &opts->net, &s->net);
 
     if (code == UI_DONE) {
+        code = simulate_set_memory(ui, &opts->memory, &opts->program, &s->net);
+    }
+    if (code == UI_DONE) {
         code = simulate_make_set(ui, &opts->noise, &s->set);
     }
     if (code == UI_DONE) {

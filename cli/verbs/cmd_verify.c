@@ -52,6 +52,8 @@ static const struct opt_group groups[] = {
     {"Halo and sweep patterns", halo_rows, HALO_ROW_COUNT, offsetof(struct verify_opts, worth.program),
      false},
     {"Network", net_rows, NET_ROW_COUNT, offsetof(struct verify_opts, worth.net), false},
+    {"Memory, for --compute-bytes", memory_rows, MEMORY_ROW_COUNT, offsetof(struct verify_opts, worth.memory),
+     false},
     OPT_GROUP("How it is simulated", worth_rows, 0),
 };
 

@@ -22,6 +22,7 @@ struct whatif_opts {
     bool is_dry, is_quiet;
     struct program_opts program;
     struct net_opts net;
+    struct memory_opts memory;
     struct noise_opts noise;
     struct shown_opts shown;
 };
@@ -75,6 +76,8 @@ static const struct opt_group groups[] = {
     {"Halo and sweep patterns", halo_rows, HALO_ROW_COUNT, offsetof(struct whatif_opts, program), false},
     {"Traces", trace_rows, TRACE_ROW_COUNT, offsetof(struct whatif_opts, program), false},
     {"Network", net_rows, NET_ROW_COUNT, offsetof(struct whatif_opts, net), false},
+    {"Memory, for --compute-bytes", memory_rows, MEMORY_ROW_COUNT, offsetof(struct whatif_opts, memory),
+     false},
     {"Noise", noise_rows, NOISE_ROW_COUNT, offsetof(struct whatif_opts, noise), false},
     OPT_GROUP("What if", change_rows, 0),
     OPT_GROUP("How it runs", run_rows, 0),
@@ -330,7 +333,7 @@ static int run(struct ui *ui, const void *values, const struct opt_args *args)
     if (code != UI_DONE) {
         return code;
     }
-    code = question_init(&q, ui, &opts->program, &opts->net, &opts->noise, args);
+    code = question_init(&q, ui, &opts->program, &opts->net, &opts->memory, &opts->noise, args);
     if (code == UI_DONE) {
         code = answer(ui, opts, &q, target);
     }

@@ -118,6 +118,23 @@ int simulate_make_net(struct ui *ui, const struct net_opts *opts, iw_net *net)
     return code;
 }
 
+int simulate_set_memory(struct ui *ui, const struct memory_opts *opts, const struct program_opts *program,
+                        iw_net *net)
+{
+    iw_status status;
+
+    if (opt_typed(opts, shared) && program->compute_bytes == 0) {
+        return ui_usage(ui, "--memory is what phases that move bytes share: add --compute-bytes SIZE");
+    }
+    if (opts->shared == NULL) {
+        return UI_DONE;
+    }
+    ui->option = "--memory";
+    status = iw_memory_parse(&ui->log, opts->shared, &net->memory);
+    ui->option = NULL;
+    return ui_exit_of_value(ui, status);
+}
+
 bool simulate_noise_is_file(const char *spec_or_path)
 {
     const iw_noise_form form = iw_noise_form_of(spec_or_path);

@@ -130,7 +130,7 @@ int worth_fill(struct ui *ui, const struct worth_opts *opts, const char *name, c
     if (cut == NULL) {
         return code;
     }
-    code = question_init(&q, ui, &opts->program, &opts->net, &no_noise, &none);
+    code = question_init(&q, ui, &opts->program, &opts->net, &opts->memory, &no_noise, &none);
     if (code == UI_DONE) {
         code = ui_exit_of(iw_noise_set_add_recording(&ui->log, q.noise, name, cut));
         cut = code == UI_DONE ? NULL : cut;

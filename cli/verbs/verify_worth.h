@@ -13,6 +13,7 @@ struct worth_opts {
     uint64_t trials, seed;
     struct program_opts program;
     struct net_opts net;
+    struct memory_opts memory;
 };
 
 /* The first rows of program_rows: pattern, ranks, bytes, repeat, compute. */

@@ -26,7 +26,7 @@ static bool can_make(const struct question *q, uint32_t ranks, double work)
         return false;
     }
     if (is_pattern) {
-        return work == 1.0 || opts->compute_ps > 0;
+        return work == 1.0 || opts->compute_ps > 0 || opts->compute_bytes > 0;
     }
     if (!is_trace) {
         return false;
@@ -136,7 +136,8 @@ iw_program_maker question_maker(struct question *q)
 /* ---- all of it ---- */
 
 int question_init(struct question *q, struct ui *ui, const struct program_opts *program,
-                  const struct net_opts *net, const struct noise_opts *noise, const struct opt_args *args)
+                  const struct net_opts *net, const struct memory_opts *memory,
+                  const struct noise_opts *noise, const struct opt_args *args)
 {
     char name[PROGRAM_NAME_SIZE];
     int code;
@@ -144,6 +145,9 @@ int question_init(struct question *q, struct ui *ui, const struct program_opts *
     *q = (struct question){
         .ui = ui, .program = program, .args = args, .ranks_per_node = noise->ranks_per_node};
     code = simulate_make_net(ui, net, &q->net);
+    if (code == UI_DONE) {
+        code = simulate_set_memory(ui, memory, program, &q->net);
+    }
     if (code == UI_DONE) {
         code = simulate_make_set(ui, noise, &q->noise);
     }

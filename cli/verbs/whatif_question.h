@@ -31,7 +31,8 @@ struct question {
 /* Makes network, noise set, and the program as the user asked for it. Returns UI_DONE or an exit code; `q` is
  * to be released in any case. */
 int question_init(struct question *q, struct ui *ui, const struct program_opts *program,
-                  const struct net_opts *net, const struct noise_opts *noise, const struct opt_args *args);
+                  const struct net_opts *net, const struct memory_opts *memory,
+                  const struct noise_opts *noise, const struct opt_args *args);
 void question_release(struct question *q);
 
 /* Makes what the ranks run; valid as long as `q`. */

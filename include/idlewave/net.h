@@ -78,6 +78,16 @@ typedef struct iw_nodes {
     iw_placement placement;
 } iw_nodes;
 
+/** The memory that the ranks of a domain (a socket, a NUMA node) share: of n ranks that move data at the same
+ * time each gets min(core_bytes_per_s, domain_bytes_per_s / n) (docs/explanation/semantics.md, rule 14). */
+typedef struct iw_memory {
+    uint32_t ranks; /* of a domain; 0: nothing is known of memory */
+    uint64_t domain_bytes_per_s, core_bytes_per_s;
+} iw_memory;
+
+/** "ranks=20,domain=40GB/s,core=6.5GB/s". IW_ERR_FORMAT; IW_ERR_RANGE as iw_net_check(). */
+IW_API IW_NODISCARD iw_status iw_memory_parse(const iw_log *log, const char *text, iw_memory *memory_p);
+
 typedef struct iw_net {
     char name[64];
     union { /* the same under two names: of the outermost level */
@@ -91,6 +101,7 @@ typedef struct iw_net {
     iw_net_inner inner[IW_NET_INNER_MAX]; /* from inside out */
     iw_placement placement;
     iw_net_nics nics;
+    iw_memory memory; /* of the machine that the network is part of */
 } iw_net;
 
 /** Table III of the 2010 paper, and machines with levels (docs/how-to/machines.md). NULL: an unknown name. */

@@ -53,12 +53,13 @@ typedef struct iw_pattern {
     size_t delay_count;
     iw_nodes nodes;    /* algorithms that use nodes need them; iw_net_nodes() */
     const char *rules; /* who chooses where OP has no ALGORITHM: "mpich", ... as of traces; NULL: the first */
+    uint64_t compute_bytes; /* that each compute phase moves between its core and the memory of its domain */
 } iw_pattern;
 
 #define IW_PATTERN_INIT                                                                     \
     {                                                                                       \
         sizeof(iw_pattern), 2, 1, 0, 0, 1, 0, 0, {0, 0, 0}, 1, true, false, false, NULL, 0, \
-            {0, IW_PLACEMENT_BLOCK}, NULL                                                   \
+            {0, IW_PLACEMENT_BLOCK}, NULL, 0                                                \
     }
 
 /** `operations`: one or more OP[:ALGORITHM] joined by "+", run in this order in each repetition:

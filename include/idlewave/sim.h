@@ -33,7 +33,7 @@ extern "C" {
  */
 typedef enum iw_state {
     IW_STATE_DELAY,   /* injected */
-    IW_STATE_COMPUTE, /* the compute phase without the two others */
+    IW_STATE_COMPUTE, /* the compute phase without the two others; waiting for memory belongs to it */
     IW_STATE_NOISE,   /* detours and per-phase noise, in the phase and in the CPU time of messages */
     IW_STATE_COMM,    /* CPU time of messages and reductions; of a trace: calls that only start something */
     IW_STATE_WAIT,    /* the rest: blocked until a message, a partner or the NIC is there */
@@ -121,6 +121,7 @@ typedef struct iw_sim_opts {
 /** Where the time on a critical path went. */
 typedef enum iw_part {
     IW_PART_COMPUTE,    /* computation and reductions */
+    IW_PART_MEMORY,     /* waiting for memory in compute phases */
     IW_PART_DELAY,      /* injected delays */
     IW_PART_OVERHEAD,   /* o and O */
     IW_PART_LATENCY,    /* L */

@@ -52,6 +52,9 @@ IW_API IW_NODISCARD iw_status iw_parse_per_byte(const iw_log *log, const char *t
 
 /** "25GB/s", "200Gbit/s" to femtoseconds per byte, rounded to nearest. */
 IW_API IW_NODISCARD iw_status iw_parse_bandwidth(const iw_log *log, const char *text, iw_fs_per_byte *fs_p);
+/** "40GB/s", "12.5GiB/s": what memory moves, in bytes per second, rounded to nearest, at most 1000 TB/s. */
+IW_API IW_NODISCARD iw_status iw_parse_throughput(const iw_log *log, const char *text,
+                                                  uint64_t *bytes_per_s_p);
 
 /** Writes a time for people, four significant digits: "1.234 ms"; returns `buf`. 24 bytes are enough. */
 IW_API char *iw_format_time(iw_time ps, char *buf, size_t size);

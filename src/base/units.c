@@ -61,6 +61,18 @@ static const struct unit count_units[] = {{"k", 1000},
                                           {"T", UINT64_C(1000000000000)},
                                           {"Ti", UINT64_C(1) << 40}};
 
+static const struct unit throughput_units[] = {
+    {"B/s", 1},
+    {"kB/s", 1000},
+    {"MB/s", 1000000},
+    {"GB/s", 1000000000},
+    {"TB/s", UINT64_C(1000000000000)},
+    {"KiB/s", UINT64_C(1) << 10},
+    {"MiB/s", UINT64_C(1) << 20},
+    {"GiB/s", UINT64_C(1) << 30},
+    {"TiB/s", UINT64_C(1) << 40},
+};
+
 /* Periods in picoseconds; a rate of x such units has the period scale / x. */
 static const struct unit rate_units[] = {
     {"mHz", 1000 * IW_PS_PER_S}, {"Hz", IW_PS_PER_S},        {"kHz", IW_PS_PER_MS},     {"MHz", IW_PS_PER_US},
@@ -74,6 +86,8 @@ static const struct quantity time_quantity = {"time", "220us, 13.5ms or 2s", UNI
 static const struct quantity per_byte_quantity = {"time per byte", "1.25ns or 580ps", UNITS(per_byte_units)};
 static const struct quantity count_quantity = {"count", "8, 64KiB, 1Mi, 100k or 2^20", UNITS(count_units)};
 static const struct quantity rate_quantity = {"rate", "10Hz, 0.375Hz or 1kHz", UNITS(rate_units)};
+static const struct quantity throughput_quantity = {"throughput", "40GB/s or 12.5GiB/s",
+                                                    UNITS(throughput_units)};
 static const struct quantity bandwidth_quantity = {"bandwidth", "25GB/s or 200Gbit/s",
                                                    UNITS(bandwidth_units)};
 static const struct quantity share_quantity = {"share", "0.5% or 0.005", NULL, 0};
@@ -263,6 +277,15 @@ iw_status iw_parse_per_byte(const iw_log *log, const char *text, iw_fs_per_byte 
 {
     /* a millisecond per byte: slower than any network, and sums over 2^40 bytes still fit */
     return read_scaled(log, &per_byte_quantity, text, 1000 * IW_PS_PER_MS, "1000us", fs_p);
+}
+
+iw_status iw_parse_throughput(const iw_log *log, const char *text, uint64_t *bytes_per_s_p)
+{
+    int64_t bytes_per_s;
+
+    IW_TRY(read_scaled(log, &throughput_quantity, text, INT64_C(1000000000000000), "1000TB/s", &bytes_per_s));
+    *bytes_per_s_p = (uint64_t)bytes_per_s;
+    return IW_OK;
 }
 
 /* Reads how many times a unit happens, and gives what one takes: scale / number, to the nearest whole. */

@@ -8,6 +8,7 @@
 
 #include "base/base.h"
 #include "net/cost.h"
+#include "net/memory.h"
 #include "net/net_share.h"
 
 /* Beyond these a value is a slip of the unit, and sums of it could leave iw_time. */
@@ -141,6 +142,9 @@ iw_status iw_net_check(const iw_log *log, const iw_net *net)
     }
     IW_TRY(check_value(log, net, "G of its NICs", net->nics.G, IWI_NET_MAX_FS_PER_BYTE,
                        "more than 1 us per byte"));
+    if (net->memory.ranks > 0) {
+        IW_TRY(iwi_memory_check(log, &net->memory));
+    }
     return iwi_net_check_sharing(log, net);
 }
 

@@ -328,6 +328,21 @@ struct iwi_stream_detour iwi_noise_detour(const iw_noise *noise, struct iwi_stre
                                       (uint32_t)owner_of(first)};
 }
 
+iw_time iwi_noise_quiet(const iw_noise *noise, struct iwi_stream_id id, int64_t *state, iw_time *next,
+                        iw_time t, const struct iwi_lost *lost, iw_time *until_p)
+{
+    const iw_time begin =
+        iwi_finish(noise, id, state, next, t, 1, lost) - 1; /* before its first picosecond */
+
+    if (*next <= begin) {
+        struct cursor cursors[IW_NOISE_MAX_SOURCES];
+
+        seek_all(noise, id, state, next, begin, cursors);
+    }
+    *until_p = *next;
+    return begin;
+}
+
 void iwi_noise_walk(const iw_noise *noise, struct iwi_stream_id id, iw_time until, iwi_busy_fn take,
                     void *arg)
 {

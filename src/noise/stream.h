@@ -84,6 +84,12 @@ iw_time iwi_noise_finish_closed(const iw_noise *noise, int64_t *state, iw_time *
  * nothing where that takes more than the nexts. */
 void iwi_noise_seek_all(const iw_noise *noise, iw_time *nexts, const iw_time *ts, size_t count);
 
+/* The first undisturbed stretch of CPU time from t on: returns its start; *until_p: where the detour after it
+ * begins, or IWI_NEVER. `noise` NULL: none. Adds what was lost before it to `lost` unless NULL. For any t >=
+ * all earlier t of this stream. */
+iw_time iwi_noise_quiet(const iw_noise *noise, struct iwi_stream_id id, int64_t *state, iw_time *next,
+                        iw_time t, const struct iwi_lost *lost, iw_time *until_p);
+
 /* Takes the busy time [start, end) of a source; start = end where others had all of a detour before. False
  * ends the walk. */
 typedef bool (*iwi_busy_fn)(void *arg, uint32_t source, iw_time start, iw_time end);

@@ -43,6 +43,11 @@ static iw_status check_sizes(const iw_log *log, const iw_pattern *pattern)
         return iwi_fail(log, IW_ERR_RANGE, "%" PRIu64 " bytes a rank; at most 1 TiB is possible",
                         pattern->bytes);
     }
+    if (pattern->compute_bytes > MAX_BYTES) {
+        return iwi_fail(log, IW_ERR_RANGE,
+                        "a compute phase moves %" PRIu64 " bytes; at most 1 TiB is possible",
+                        pattern->compute_bytes);
+    }
     if (pattern->segment_bytes > 0 && pattern->bytes / pattern->segment_bytes >= MAX_SEGMENTS) {
         return iwi_fail(log, IW_ERR_RANGE,
                         "segments of %" PRIu64 " bytes are too small for %" PRIu64
@@ -241,6 +246,7 @@ static iw_status fill_program(const iw_log *log, const char *operations, const i
     program->ranks = pattern->ranks;
     program->repeat = pattern->repeat;
     program->compute_ps = pattern->compute_ps;
+    program->compute_bytes = pattern->compute_bytes;
     program->reduce = pattern->reduce;
     IW_TRY(parse_operations(log, operations, pattern, program));
     IW_TRY(check_messages(log, program));
@@ -280,6 +286,7 @@ bool iw_program_halo(const iw_program *program, iw_pattern *halo_p, bool *is_alo
                                      .bytes = op->bytes,
                                      .repeat = program->repeat,
                                      .compute_ps = program->compute_ps,
+                                     .compute_bytes = program->compute_bytes,
                                      .reduce = program->reduce,
                                      .dims = {kind == IWI_HALO1D ? op->ranks : op->dims[0],
                                               kind == IWI_HALO1D ? 0 : op->dims[1],

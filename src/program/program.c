@@ -67,7 +67,8 @@ bool iwi_program_starts_with_phase(const iw_program *program)
             return false;
         }
     }
-    return program->operation_count > 0 && (program->compute_ps > 0 || program->delay_count > 0);
+    return program->operation_count > 0 &&
+           (program->compute_ps > 0 || program->compute_bytes > 0 || program->delay_count > 0);
 }
 
 static uint64_t count_phases(const iw_program *program, uint32_t rank)

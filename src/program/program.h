@@ -196,7 +196,8 @@ struct iw_program {
     size_t operation_count;
     uint64_t repeat;
     iw_time compute_ps;
-    iw_fs_per_byte reduce; /* also of traces */
+    uint64_t compute_bytes; /* that each compute phase moves from and to memory */
+    iw_fs_per_byte reduce;  /* also of traces */
     /* or a schedule (operations is NULL then): */
     struct iwi_schedule *schedule;
     /* or a trace (both are NULL then): */

@@ -4,6 +4,7 @@
 #include "sim/check.h"
 
 #include "base/base.h"
+#include "net/memory.h"
 #include "noise/stream.h"
 #include "program/trace_program.h"
 #include "sim/engine.h"
@@ -137,6 +138,38 @@ static iw_status check_cores(const iw_log *log, const iw_program *program, const
     return IW_OK;
 }
 
+static iw_status check_memory(const iw_log *log, const iw_program *program, const iw_net *net,
+                              const iw_noise *noise, iw_rules rules)
+{
+    const uint32_t cores = noise == NULL ? 1 : iw_noise_cores_per_rank(noise);
+
+    if (program->compute_bytes == 0) {
+        return IW_OK;
+    }
+    if (rules == IW_RULES_LOGGOPSIM) {
+        return iwi_fail(log, IW_ERR_UNSUPPORTED,
+                        "LogGOPSim's rules know no memory: leave the bytes of compute phases out, or use the "
+                        "rules of idlewave");
+    }
+    if (net->memory.ranks == 0) {
+        return iwi_fail(log, IW_ERR_USAGE,
+                        "compute phases move %" PRIu64
+                        " bytes each, but nothing says how fast: add the memory of the machine, for instance "
+                        "`memory` ranks=20,domain=40GB/s,core=6.5GB/s",
+                        program->compute_bytes);
+    }
+    if (cores > 1) {
+        return iwi_fail(
+            log, IW_ERR_UNSUPPORTED,
+            "compute phases that move bytes run on 1 core a rank, not on %u: leave one of both out", cores);
+    }
+    if (iwi_memory_lockstep(&net->memory, program->ranks, program->compute_bytes) > IW_TIME_INPUT_MAX) {
+        return iwi_fail(log, IW_ERR_RANGE, "compute phases of %" PRIu64 " bytes take more than 10 days",
+                        program->compute_bytes);
+    }
+    return IW_OK;
+}
+
 iw_status iwi_check_simulation(const iw_log *log, const iw_program *program, const iw_net *net,
                                const iw_noise *noise, const iw_sim_opts *opts)
 {
@@ -157,6 +190,7 @@ iw_status iwi_check_simulation(const iw_log *log, const iw_program *program, con
     }
     IW_TRY(check_cores(log, program, noise, opts));
     IW_TRY(check_message_costs(log, program, net));
+    IW_TRY(check_memory(log, program, net, noise, opts->rules));
     warn_of_idle_noise(log, program, noise);
     return IW_OK;
 }

@@ -49,8 +49,9 @@ struct iwi_job {
     const iw_program *program;
     const struct iwi_schedule *schedule; /* NULL: the program is a pattern and the engine takes rounds */
     const iw_net *net;
-    struct iwi_levels levels;    /* of the network, for the program's ranks */
-    const iw_noise *noise;       /* NULL: none */
+    struct iwi_levels levels; /* of the network, for the program's ranks */
+    iw_time memory_ps;        /* what phases take to move their bytes, all ranks at once; 0: they move none */
+    const iw_noise *noise;    /* NULL: none */
     const int64_t *node_factors; /* of work, in billionths, by rank / ranks_per_node; NULL: all are 1 */
     uint32_t ranks_per_node;
     bool has_delays;    /* false: the program's delays are left out (noiseless reference) */

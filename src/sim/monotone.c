@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * It can where every time is a sum or a maximum of times that noise only delays: finish(t, d) does not
- * decrease with t nor with what is busy. The exceptions, all of which choose by time what comes first, are
- * listed in docs/explanation/semantics.md, 9.
+ * decrease with t nor with what is busy. The exceptions, which choose by time what comes first or share
+ * what others leave, are listed in docs/explanation/semantics.md, 9.
  */
 #include "sim/monotone.h"
 
@@ -11,6 +11,7 @@
 
 #include "base/base.h"
 #include "net/cost.h"
+#include "net/memory.h"
 #include "program/trace_program.h"
 #include "sim/flow/flow_match.h"
 
@@ -19,6 +20,13 @@
 static bool has_uneven_levels(const iw_net *net)
 {
     return net->inner_count > 0;
+}
+
+/* Who is disturbed leaves more of the bandwidth to others. */
+static bool shares_memory(const iw_program *program, const iw_net *net)
+{
+    return program->compute_bytes > 0 && net->memory.ranks > 0 &&
+           iwi_memory_saturates(&net->memory, program->ranks);
 }
 
 /* ---- rounds ---- */
@@ -162,7 +170,8 @@ static iw_status check_schedule(const iw_log *log, const struct iwi_schedule *sc
 iw_status iwi_is_monotone(const iw_log *log, const iw_program *program, const iw_net *net, iw_rules rules,
                           iw_sync sync, bool *is_monotone_p)
 {
-    bool is_monotone = rules == IW_RULES_IDLEWAVE && sync != IW_SYNC_PHASE && !iwi_net_has_queues(net);
+    bool is_monotone = rules == IW_RULES_IDLEWAVE && sync != IW_SYNC_PHASE && !iwi_net_has_queues(net) &&
+                       !shares_memory(program, net);
 
     if (is_monotone && program->schedule != NULL) {
         IW_TRY(check_schedule(log, program->schedule, net, &is_monotone));

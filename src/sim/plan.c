@@ -8,6 +8,7 @@
 
 #include "base/base.h"
 #include "net/cost.h"
+#include "net/memory.h"
 
 /* LogGOPSim's rules know graphs only. */
 static iw_status plan_loggopsim(const iw_log *log, const iw_program *program, iw_rendezvous rendezvous,
@@ -63,6 +64,11 @@ static iw_status plan_flow(const iw_log *log, const iw_program *program, const i
     const struct iwi_schedule *schedule = program->schedule;
     const char *refusal;
 
+    if (program->compute_bytes > 0 && iwi_memory_saturates(&net->memory, program->ranks)) {
+        (void)snprintf(plan->note, sizeof plan->note,
+                       "ranks that share the bandwidth of memory must be taken in the order of time");
+        return IW_OK;
+    }
     if (program->trace != NULL) {
         return plan_trace(log, program, net, plan);
     }

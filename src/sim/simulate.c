@@ -10,6 +10,7 @@
 #include "base/base.h"
 #include "base/monotonic.h"
 #include "base/opts.h"
+#include "net/memory.h"
 #include "sim/check.h"
 #include "sim/plan.h"
 #include "sim/split/parallel.h"
@@ -24,7 +25,8 @@ const char *iw_engine_name(iw_engine engine)
 
 const char *iw_part_name(iw_part part)
 {
-    static const char *const names[] = {"compute", "delay", "o", "L", "g", "G", "rendezvous", "noise"};
+    static const char *const names[] = {"compute", "memory", "delay",      "o",    "L",
+                                        "g",       "G",      "rendezvous", "noise"};
 
     return names[part < IW_PART_NOISE ? part : IW_PART_NOISE];
 }
@@ -271,17 +273,21 @@ static iw_status simulate(const iw_log *log, const iw_program *program, const iw
 
     IW_TRY(iwi_check_simulation(log, program, net, noise, opts));
     IW_TRY(iwi_plan_init(log, program, net, opts, &plan));
-    batches.job = (struct iwi_job){.program = program,
-                                   .schedule = plan.schedule,
-                                   .net = net,
-                                   .levels = iwi_levels_of(net, program->ranks),
-                                   .has_delays = true,
-                                   .noise = noise != NULL && iw_noise_source_count(noise) > 0 ? noise : NULL,
-                                   .rendezvous = opts->rendezvous,
-                                   .seed = opts->seed,
-                                   .first_trial = opts->first_trial,
-                                   .steps = iwi_tells_steps(opts) ? &opts->steps : NULL,
-                                   .has_few_steps = opts->steps.step != NULL && iwi_steps_are_few(program)};
+    batches.job = (struct iwi_job){
+        .program = program,
+        .schedule = plan.schedule,
+        .net = net,
+        .levels = iwi_levels_of(net, program->ranks),
+        .memory_ps = program->compute_bytes == 0
+                         ? 0
+                         : iwi_memory_lockstep(&net->memory, program->ranks, program->compute_bytes),
+        .has_delays = true,
+        .noise = noise != NULL && iw_noise_source_count(noise) > 0 ? noise : NULL,
+        .rendezvous = opts->rendezvous,
+        .seed = opts->seed,
+        .first_trial = opts->first_trial,
+        .steps = iwi_tells_steps(opts) ? &opts->steps : NULL,
+        .has_few_steps = opts->steps.step != NULL && iwi_steps_are_few(program)};
     status = opts->steps.step != NULL ? iwi_steps_check(log, opts->rules, plan.schedule) : IW_OK;
     if (status == IW_OK && opts->node_speeds != NULL) {
         batches.job.ranks_per_node = iwi_node_speeds_ranks(opts->node_speeds);

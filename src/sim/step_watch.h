@@ -45,6 +45,12 @@ static inline void iwi_step_lost(struct iwi_step_watch *watch, uint32_t rank, iw
     watch->open[rank].noise += lost;
 }
 
+/* The compute phase that the rank is in took so much longer, to move its bytes. */
+static inline void iwi_step_memory(struct iwi_step_watch *watch, uint32_t rank, iw_time more)
+{
+    watch->open[rank].compute += more;
+}
+
 /* A compute phase begins, and per-phase noise adds `extra` to it: the step before it ends. */
 void iwi_step_phase(struct iwi_step_watch *watch, uint32_t rank, iw_time begin, iw_time delay,
                     iw_time compute, iw_time extra);

@@ -113,6 +113,10 @@ static iw_status write_schedule(const iw_log *log, const iw_program *program,
     if (status == IW_OK) {
         warn_synchronous(log, schedule, path);
     }
+    if (status == IW_OK && program->compute_bytes > 0) {
+        iwi_warn(log, "'%s' does not say that each compute phase moves %" PRIu64 " bytes: GOAL cannot", path,
+                 program->compute_bytes);
+    }
     return status;
 }
 

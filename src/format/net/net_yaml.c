@@ -33,6 +33,7 @@ const struct iwi_yaml_key iwi_net_keys[IWI_NET_KEYS] = {
     [IWI_NET_KEY_S_AT_LEAST] = {"S_at_least", NULL},
     [IWI_NET_KEY_ORIGIN] = {"origin", NULL},
     [IWI_NET_KEY_SEGMENTS] = {"segments", NULL},
+    [IWI_NET_KEY_MEMORY] = {"memory", NULL},
     [IWI_NET_KEY_LEVELS] = {"levels", NULL},
     [IWI_NET_KEY_PLACEMENT] = {"placement", NULL},
     [IWI_NET_KEY_NICS] = {"nics", NULL},
@@ -250,6 +251,20 @@ static iw_status check_no_levels(const struct iwi_yaml *yaml, const struct iwi_y
     return IW_OK;
 }
 
+/* The same notation as on the command line. */
+static iw_status read_memory(const struct iwi_yaml *yaml, const struct iwi_yaml_entry *entry, iw_net *net)
+{
+    struct iwi_log_keeper keeper;
+    const char *text;
+    iw_status status;
+
+    IW_TRY(iwi_yaml_text(yaml, entry->value, "memory", &text));
+    iwi_log_keeper_init(&keeper, yaml->log);
+    status = iw_memory_parse(&keeper.log, text, &net->memory);
+    return status == IW_OK ? IW_OK
+                           : iwi_yaml_fail(yaml, entry->line, status, "key 'memory': %s", keeper.text);
+}
+
 static iw_status read_net(struct iwi_yaml *yaml, const yaml_node_t *node, const char *name, const char *level,
                           iw_net *net_p)
 {
@@ -267,6 +282,9 @@ static iw_status read_net(struct iwi_yaml *yaml, const yaml_node_t *node, const 
             return iwi_yaml_fail(yaml, iwi_yaml_line(node), IW_ERR_USAGE,
                                  "there is no level '%.60s': this network has no levels", level);
         }
+    }
+    if (entries[IWI_NET_KEY_MEMORY].value != NULL) {
+        IW_TRY(read_memory(yaml, &entries[IWI_NET_KEY_MEMORY], &net));
     }
     *net_p = net;
     return IW_OK;

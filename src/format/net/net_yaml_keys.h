@@ -22,6 +22,7 @@ enum iwi_net_key {
     IWI_NET_KEY_S_AT_LEAST, /* counts where S is unknown */
     IWI_NET_KEY_ORIGIN,
     IWI_NET_KEY_SEGMENTS,
+    IWI_NET_KEY_MEMORY, /* of the whole file */
     IWI_NET_KEY_LEVELS,
     IWI_NET_KEY_PLACEMENT, /* beside levels, as the next */
     IWI_NET_KEY_NICS,

@@ -95,6 +95,11 @@ static void add_net(struct iwi_digest *digest, const iw_net *net)
         add(digest, "placement", net->placement);
     }
     add_sharing(digest, net);
+    if (net->memory.ranks > 0) {
+        add(digest, "memory-ranks", net->memory.ranks);
+        add(digest, "memory-domain", net->memory.domain_bytes_per_s);
+        add(digest, "memory-core", net->memory.core_bytes_per_s);
+    }
 }
 
 static void add_trace(struct iwi_digest *digest, const struct iwi_detour_trace *trace)
@@ -217,6 +222,9 @@ uint64_t iwi_digest_of_pattern(const iw_study_work *work)
     add(&digest, "root", pattern->root);
     add(&digest, "repeat", pattern->repeat);
     add(&digest, "compute", (uint64_t)pattern->compute_ps);
+    if (pattern->compute_bytes > 0) { /* so that others keep the digests that they had */
+        add(&digest, "compute-bytes", pattern->compute_bytes);
+    }
     add(&digest, "reduce-cost", (uint64_t)pattern->reduce);
     for (size_t i = 0; i < IW_MAX_DIMS; i++) {
         add(&digest, "dim", pattern->dims[i]);

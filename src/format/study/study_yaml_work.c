@@ -16,6 +16,7 @@ enum {
     KEY_PATTERN,
     KEY_ROOT,
     KEY_COMPUTE,
+    KEY_COMPUTE_BYTES,
     KEY_REPEAT,
     KEY_SEGMENT,
     KEY_REDUCE_COST,
@@ -32,6 +33,7 @@ static const struct iwi_yaml_key pattern_keys[PATTERN_KEYS] = {
     [KEY_PATTERN] = {"pattern", NULL},
     [KEY_ROOT] = {"root", NULL},
     [KEY_COMPUTE] = {"compute", NULL},
+    [KEY_COMPUTE_BYTES] = {"compute-bytes", NULL},
     [KEY_REPEAT] = {"repeat", NULL},
     [KEY_SEGMENT] = {"segment", NULL},
     [KEY_REDUCE_COST] = {"reduce-cost", NULL},
@@ -218,6 +220,8 @@ static iw_status read_option(struct subject *s, size_t key, const yaml_node_t *n
     switch (key) {
     case KEY_ROOT: return iwi_study_count32(reader, node, name, 0, UINT32_C(1) << 30, &pattern->root);
     case KEY_COMPUTE: return iwi_study_time(reader, node, name, &pattern->compute_ps);
+    case KEY_COMPUTE_BYTES:
+        return iwi_study_count(reader, node, name, 0, UINT64_C(1) << 40, &pattern->compute_bytes);
     case KEY_REPEAT: return iwi_study_count(reader, node, name, 1, INT64_MAX, &pattern->repeat);
     case KEY_SEGMENT:
         return iwi_study_count(reader, node, name, 1, UINT64_C(1) << 40, &pattern->segment_bytes);

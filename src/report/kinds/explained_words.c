@@ -14,13 +14,10 @@ static const double LEAST_WORST_SHARE = 0.25;
 const char *iwi_part_words(struct iwi_document *doc, const iw_explained_part *part)
 {
     static const char *const words[IW_PART_NOISE] = {
-        [IW_PART_COMPUTE] = "computation",
-        [IW_PART_DELAY] = "injected delays",
-        [IW_PART_OVERHEAD] = "overhead (o, O)",
-        [IW_PART_LATENCY] = "latency (L)",
-        [IW_PART_GAP] = "gap (g)",
-        [IW_PART_BYTES] = "bytes (G)",
-        [IW_PART_RENDEZVOUS] = "rendezvous control messages",
+        [IW_PART_COMPUTE] = "computation",   [IW_PART_MEMORY] = "waiting for memory",
+        [IW_PART_DELAY] = "injected delays", [IW_PART_OVERHEAD] = "overhead (o, O)",
+        [IW_PART_LATENCY] = "latency (L)",   [IW_PART_GAP] = "gap (g)",
+        [IW_PART_BYTES] = "bytes (G)",       [IW_PART_RENDEZVOUS] = "rendezvous control messages",
     };
 
     for (int i = 0; !part->is_noise && i < IW_PART_NOISE; i++) {

@@ -238,7 +238,8 @@ static void say_order(struct iwi_document *doc, const iw_whatif *whatif)
     if (!whatif->is_monotone) {
         iwi_paragraph(doc,
                       "Less noise can also make this job slower: what comes first decides what its ranks do "
-                      "next (docs/explanation/semantics.md, 9). So a saving may be below 0, and nothing is "
+                      "next, or ranks that work at other times leave more of the memory to each other "
+                      "(docs/explanation/semantics.md, 9). So a saving may be below 0, and nothing is "
                       "concluded from one set of sources for another.%s",
                       whatif->recorded_s > 0.0
                           ? " Upper ends take it that a detour which no trial met costs no more than it "

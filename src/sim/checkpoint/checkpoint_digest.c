@@ -31,7 +31,12 @@ static void add_costs(struct iwi_digest *digest, const iw_net_costs *costs)
 
 static void add_net(struct iwi_digest *digest, const iw_net *net)
 {
-    const uint64_t shape[] = {net->S_bytes, net->inner_count, net->placement};
+    const uint64_t shape[] = {net->S_bytes,
+                              net->inner_count,
+                              net->placement,
+                              net->memory.ranks,
+                              net->memory.domain_bytes_per_s,
+                              net->memory.core_bytes_per_s};
 
     iwi_digest_add(digest, shape, sizeof shape);
     add_costs(digest, &net->costs);
@@ -97,7 +102,7 @@ static void add_trace(struct iwi_digest *digest, const struct iwi_trace_program 
 static void add_program(struct iwi_digest *digest, const iw_program *program)
 {
     const uint64_t numbers[] = {program->ranks, program->repeat, (uint64_t)program->compute_ps,
-                                (uint64_t)program->reduce};
+                                program->compute_bytes, (uint64_t)program->reduce};
 
     iwi_digest_add(digest, numbers, sizeof numbers);
     for (size_t k = 0; k < program->operation_count; k++) {

@@ -185,6 +185,8 @@ static iw_status handle(struct event_run *run, const struct iwi_event *event)
     case IWI_EVENT_DISPATCH: return on_dispatch(run, (size_t)event->object);
     case IWI_EVENT_NIC_OUT: return iwi_event_nic_out(run, (size_t)event->object);
     case IWI_EVENT_NIC_IN: return iwi_event_nic_in(run, (size_t)event->object);
+    case IWI_EVENT_CORE: return iwi_event_on_core(run, (uint32_t)event->object, event->sequence);
+    case IWI_EVENT_MEMORY: return iwi_event_on_memory(run, (uint32_t)event->object, event->sequence);
     }
     return IW_OK;
 }

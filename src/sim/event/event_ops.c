@@ -19,8 +19,8 @@ static iw_split *begin_path(struct event_run *run, uint64_t node, size_t cpu)
     return &paths->end[node];
 }
 
-/* d of undisturbed CPU from t on; noise is added to `path` when explaining, d is left to the caller. */
-static iw_time finish(struct event_run *run, size_t cpu, uint32_t rank, iw_time t, iw_time d, iw_split *path)
+iw_time iwi_event_finish(struct event_run *run, size_t cpu, uint32_t rank, iw_time t, iw_time d,
+                         iw_split *path)
 {
     const struct iwi_stream_id id = {run->job->seed, run->job->first_trial, rank * run->cores};
     iw_time end = IWI_LATEST;
@@ -43,10 +43,10 @@ static iw_time work(struct event_run *run, size_t cpu, uint32_t rank, iw_time t,
     if (run->watch.open != NULL) {
         iwi_step_busy(&run->watch, rank, d);
     }
-    return finish(run, cpu, rank, t, d, path);
+    return iwi_event_finish(run, cpu, rank, t, d, path);
 }
 
-static void free_cpu(struct event_run *run, size_t cpu, iw_time time, const iw_split *path)
+void iwi_event_free_cpu(struct event_run *run, size_t cpu, iw_time time, const iw_split *path)
 {
     run->cpus[cpu].free = time;
     if (path != NULL) {
@@ -74,8 +74,9 @@ static iw_time phase_on_cores(struct event_run *run, uint64_t node, size_t cpu, 
     return end;
 }
 
-/* A compute phase that starts now, with its delay and noise; returns its end. */
-static iw_time compute_phase(struct event_run *run, uint64_t node, size_t cpu, iw_split *path)
+/* A compute phase that starts now, with its delay and noise. Returns when the CPU has done all of it but, if
+ * it moves bytes, the work that overlaps with moving them. */
+static iw_time begin_phase(struct event_run *run, uint64_t node, size_t cpu, iw_split *path)
 {
     const struct iwi_job *job = run->job;
     const uint32_t rank = run->rank_of[node];
@@ -90,17 +91,18 @@ static iw_time compute_phase(struct event_run *run, uint64_t node, size_t cpu, i
     }
     if (job->noise != NULL) {
         extra = iwi_noise_phase(job->noise, id, run->noise_words + cpu * run->words,
-                                &run->cpus[cpu].next_detour, phase, run->now, amount,
+                                &run->cpus[cpu].next_detour, phase, run->now, iwi_max(amount, job->memory_ps),
                                 path == NULL ? NULL : &(struct iwi_lost)IWI_LOST_OF(path));
     }
     if (path != NULL) {
         path->part_ps[IW_PART_DELAY] += delay;
-        path->part_ps[IW_PART_COMPUTE] += amount;
+        path->part_ps[IW_PART_COMPUTE] += run->memory == NULL ? amount : 0;
     }
     if (run->watch.open != NULL) {
         iwi_step_phase(&run->watch, rank, run->now, delay, amount, extra);
     }
-    return finish(run, cpu, rank, run->now, amount + extra + delay, path);
+    return iwi_event_finish(run, cpu, rank, run->now, delay + extra + (run->memory == NULL ? amount : 0),
+                            path);
 }
 
 /* A calculation that is no phase. */
@@ -118,11 +120,14 @@ iw_status iwi_event_calc(struct event_run *run, uint64_t node, size_t cpu)
 {
     const struct iwi_node *calc = &run->schedule->nodes[node];
     iw_split *path = begin_path(run, node, cpu);
-    const iw_time end =
-        calc->flags & IWI_NODE_PHASE ? compute_phase(run, node, cpu, path) : calculate(run, node, cpu, path);
+    const bool is_phase = (calc->flags & IWI_NODE_PHASE) != 0;
+    const iw_time end = is_phase ? begin_phase(run, node, cpu, path) : calculate(run, node, cpu, path);
 
-    free_cpu(run, cpu, end, path);
     IW_TRY(iwi_event_started(run, node, run->now));
+    if (is_phase && run->memory != NULL) {
+        return iwi_event_memory_phase(run, node, cpu, end);
+    }
+    iwi_event_free_cpu(run, cpu, end, path);
     return iwi_event_ended(run, node, end);
 }
 
@@ -144,7 +149,7 @@ iw_status iwi_event_send(struct event_run *run, uint64_t node, size_t cpu)
     }
     run->send_gap[nic] = start + cost.gap;
     state->sent = work(run, cpu, rank, start, cost.send_cpu, path);
-    free_cpu(run, cpu, state->sent, path);
+    iwi_event_free_cpu(run, cpu, state->sent, path);
     if (path != NULL) {
         run->paths->sent[node] = *path;
     }
@@ -184,7 +189,7 @@ iw_status iwi_event_receive(struct event_run *run, uint64_t node, size_t cpu)
     iw_split *path = begin_path(run, node, cpu);
     const iw_time end = serve(run, node, cpu, run->now, path);
 
-    free_cpu(run, cpu, end, path);
+    iwi_event_free_cpu(run, cpu, end, path);
     return iwi_event_ended(run, node, end);
 }
 
@@ -267,7 +272,7 @@ static iw_status finish_wait(struct event_run *run, uint64_t wait, size_t cpu)
         }
     }
     run->cpus[cpu].waiting = IWI_NO_NODE;
-    free_cpu(run, cpu, t, path);
+    iwi_event_free_cpu(run, cpu, t, path);
     return iwi_event_ended(run, wait, t);
 }
 

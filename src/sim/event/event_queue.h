@@ -8,7 +8,8 @@
 
 #include <idlewave/time.h>
 
-/* At one instant messages are seen first, then operations become ready, then CPUs choose what to do next. */
+/* At one instant messages are seen first, then operations become ready, then CPUs choose what to do next;
+ * last of all memory is shared among those who use it from then on. */
 enum iwi_event_kind {
     IWI_EVENT_NIC_IN,   /* `object` is a message whose first byte is at the NIC of its receiver; rank = source
                          */
@@ -16,7 +17,9 @@ enum iwi_event_kind {
     IWI_EVENT_RELEASE,  /* `object` is a node that has one dependence less */
     IWI_EVENT_ARRIVED,  /* `object` is a receive whose message is there, or a send whose transfer started */
     IWI_EVENT_DISPATCH, /* `object` is a CPU that may be free */
-    IWI_EVENT_NIC_OUT   /* `object` is a message that could leave its node; rank = its source */
+    IWI_EVENT_NIC_OUT,  /* `object` is a message that could leave its node; rank = its source */
+    IWI_EVENT_CORE,     /* `object` is a rank in a phase that moves bytes: a detour begins or ends */
+    IWI_EVENT_MEMORY    /* `object` is a domain: a rank has moved all, or others use it than before */
 };
 
 struct iwi_event {

@@ -174,6 +174,7 @@ static void release(struct event_run *run)
 {
     release_paths(run->paths);
     iwi_event_nics_release(&run->nics);
+    iwi_event_memory_release(run);
     iwi_step_watch_release(&run->watch);
     iwi_event_queue_release(&run->queue);
     free(run->nodes);
@@ -199,6 +200,9 @@ iw_status iwi_event_run(const iw_log *log, const struct iwi_job *job)
 
     if (status == IW_OK && job->split != NULL) {
         status = allocate_paths(&run);
+    }
+    if (status == IW_OK && job->memory_ps > 0) {
+        status = iwi_event_memory_init(&run);
     }
     if (status == IW_OK) {
         status = iwi_event_nics_init(&run);

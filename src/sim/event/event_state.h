@@ -79,7 +79,10 @@ struct event_paths {
     iw_split *cpu, *send_gap, *recv_gap; /* of each CPU and NIC */
 };
 
+struct event_memory;
+
 struct event_run {
+    struct event_memory *memory; /* NULL: phases move no bytes */
     struct event_paths *paths;
     bool is_too_late; /* some time passed IWI_LATEST and was cut there */
     const iw_log *log;
@@ -174,6 +177,22 @@ IW_NODISCARD iw_status iwi_event_send_done(struct event_run *run, uint64_t node)
 
 /* A nonblocking operation needs nothing of others any more. */
 IW_NODISCARD iw_status iwi_event_request_known(struct event_run *run, uint64_t node);
+
+/* d of undisturbed CPU from t on; noise is added to `path` when explaining, d is left to the caller. */
+iw_time iwi_event_finish(struct event_run *run, size_t cpu, uint32_t rank, iw_time t, iw_time d,
+                         iw_split *path);
+void iwi_event_free_cpu(struct event_run *run, size_t cpu, iw_time time, const iw_split *path);
+
+/* ---- event_memory.c: phases that move bytes ---- */
+
+IW_NODISCARD iw_status iwi_event_memory_init(struct event_run *run);
+void iwi_event_memory_release(struct event_run *run);
+
+/* The phase, whose CPU work and bytes begin at t, holds its CPU until it ends. */
+IW_NODISCARD iw_status iwi_event_memory_phase(struct event_run *run, uint64_t node, size_t cpu, iw_time t);
+
+IW_NODISCARD iw_status iwi_event_on_core(struct event_run *run, uint32_t rank, uint64_t turn);
+IW_NODISCARD iw_status iwi_event_on_memory(struct event_run *run, uint32_t domain, uint64_t turn);
 
 /* ---- event_match.c: messages ---- */
 

@@ -375,7 +375,8 @@ static void phase_on_cores(struct iwi_flow *flow, uint32_t rank, uint64_t phase,
 void iwi_flow_phase(struct iwi_flow *flow, uint32_t rank, uint64_t phase, iw_time amount)
 {
     const struct iwi_job *job = flow->job;
-    const iw_time work = iwi_job_work(job, rank, amount);
+    const iw_time cpu_work = iwi_job_work(job, rank, amount);
+    const iw_time work = iwi_max(cpu_work, job->memory_ps); /* nobody waits for others' use of memory here */
     const iw_time delay = job->has_delays ? iwi_program_delay(job->program, rank, phase + 1) : 0;
     const bool has_phase_noise = job->noise != NULL && iwi_noise_has_phases(job->noise);
 
@@ -399,7 +400,8 @@ void iwi_flow_phase(struct iwi_flow *flow, uint32_t rank, uint64_t phase, iw_tim
         }
         flow->cpu[i] = step_finish(flow, rank, i, flow->cpu[i], work + extra + delay, split, split != NULL);
         if (split != NULL) {
-            split->part_ps[IW_PART_COMPUTE] += work;
+            split->part_ps[IW_PART_COMPUTE] += cpu_work;
+            split->part_ps[IW_PART_MEMORY] += work - cpu_work;
             split->part_ps[IW_PART_DELAY] += delay;
         }
     }

@@ -189,6 +189,22 @@ static void rates_become_periods(void **state)
     }
 }
 
+static void throughputs_are_bytes_per_second(void **state)
+{
+    uint64_t bytes_per_s;
+    struct iwt_log l;
+
+    (void)state;
+    assert_ok(iw_parse_throughput(NULL, "6.5GB/s", &bytes_per_s));
+    assert_int_equal(bytes_per_s, UINT64_C(6500000000));
+    assert_ok(iw_parse_throughput(NULL, "2 GiB/s", &bytes_per_s));
+    assert_int_equal(bytes_per_s, UINT64_C(2) << 30);
+    iwt_log_init(&l);
+    assert_status(iw_parse_throughput(&l.log, "40GB", &bytes_per_s), IW_ERR_FORMAT);
+    iwt_assert_logged(&l, "'GB' is not a unit of throughput: write 40GB/s");
+    assert_status(iw_parse_throughput(&l.log, "1001TB/s", &bytes_per_s), IW_ERR_RANGE);
+}
+
 static void impossible_rates_are_refused(void **state)
 {
     static const struct {
@@ -319,6 +335,7 @@ int main(void)
         cmocka_unit_test(what_is_no_count_is_refused),
         cmocka_unit_test(rates_become_periods),
         cmocka_unit_test(impossible_rates_are_refused),
+        cmocka_unit_test(throughputs_are_bytes_per_second),
         cmocka_unit_test(shares_are_fractions_or_percent),
         cmocka_unit_test(costs_per_byte_are_exact_in_femtoseconds),
         cmocka_unit_test(times_are_shown_with_four_digits),

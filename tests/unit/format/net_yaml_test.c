@@ -91,7 +91,7 @@ static void faults_are_told_with_file_and_line(void **state)
         {"just text", IW_ERR_FORMAT, "expected a mapping"},
         {NEEDED "latency: 1us\n", IW_ERR_FORMAT,
          "'dir/my.net.yaml:5': unknown key 'latency'; known are L, o, o_s, o_r, g, G, O, S, name, format, "
-         "S_at_least, origin, segments, levels, placement, nics, ranks, taper, L_half_round_trip, "
+         "S_at_least, origin, segments, memory, levels, placement, nics, ranks, taper, L_half_round_trip, "
          "S_receiver_in_mpi, S_receiver_in_mpi_at_least, measured"},
         {"L: 1us\no: 1us\ng: 1us\nG: unknown\n", IW_ERR_FORMAT,
          "'dir/my.net.yaml:4': G is unknown: a network of one size says nothing about others"},
@@ -299,6 +299,9 @@ static void faults_of_segments_and_levels_are_told_with_file_and_line(void **sta
          "a message of 5 bytes, where segment 1 begins, must not take less time"},
         {NEEDED "segments:\n", IW_ERR_FORMAT, ":5': a segment needs the key 'from'"},
         {"levels: []\n", IW_ERR_RANGE, ":1': there are 0 levels; 1 to 6 are read"},
+        {"levels: [{name: a, memory: none}]\n", IW_ERR_FORMAT, "stands beside the levels, not in one"},
+        {"L: 1us\no: 1us\ng: 1us\nG: 1ns\nmemory: ranks=2,core=1GB/s\n", IW_ERR_FORMAT,
+         ":5': key 'memory': 'ranks=2,core=1GB/s' does not say what cores share"},
         {"levels: [{L: 1us}]\n", IW_ERR_FORMAT, ":1': a level needs the key 'name'"},
         {"levels: [{name: a, levels: []}]\n", IW_ERR_FORMAT, "has no levels of its own"},
         {"levels:\n  - {name: a, L: 1us, o: 1us, g: 1us}\n", IW_ERR_FORMAT, ":2': key 'G' is missing"},

@@ -165,3 +165,20 @@ iw_noise *iwt_noise_at(const struct iwt_detour *detours, size_t count)
     iw_noise_align(noise, IW_SYNC_START, 0, 1);
     return noise;
 }
+
+iw_noise *iwt_noise_on_rank(uint32_t rank, iw_time start_ns, iw_time end_ns)
+{
+    const iw_time length = IWT_NS(1000000), duration = IWT_NS(end_ns - start_ns);
+    const struct iwi_stream_id id = {1, 0, rank};
+    iw_time start = IWT_NS(start_ns);
+    iw_noise *noise = NULL;
+
+    assert_ok(iw_noise_new(NULL, &noise));
+    assert_ok(iw_noise_add_trace(NULL, noise, "probe", &start, &duration, 1, length));
+    start = (start + iwi_noise_trace_offset(noise, id)) % length;
+    assert_true(start + duration <= length); /* seed 1 must not cut it */
+    iw_noise_free(noise);
+    assert_ok(iw_noise_new(NULL, &noise));
+    assert_ok(iw_noise_add_trace(NULL, noise, "test", &start, &duration, 1, length));
+    return noise;
+}

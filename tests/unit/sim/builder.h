@@ -47,6 +47,9 @@ struct iwt_detour {
 };
 iw_noise *iwt_noise_at(const struct iwt_detour *detours, size_t count);
 
+/* One detour in a millisecond, on that rank at that time; on others at some other time. */
+iw_noise *iwt_noise_on_rank(uint32_t rank, iw_time start_ns, iw_time end_ns);
+
 #define IWT_NS(x) ((iw_time)(x)*1000)
 
 #endif

@@ -358,6 +358,69 @@ static void levels_rendezvous(void **state)
     iwt_builder_release(&b);
 }
 
+/* ---- memory ---- */
+
+/* Domains of 2 ranks with 2 bytes per ns, of which a core takes at most 1.5. */
+static iw_net with_memory(void)
+{
+    iw_net net = iwt_example_net();
+
+    net.memory = (iw_memory){
+        .ranks = 2, .domain_bytes_per_s = UINT64_C(2000000000), .core_bytes_per_s = UINT64_C(1500000000)};
+    return net;
+}
+
+/* Both ranks compute, in phases of 60 bytes; then rank 0 sends 1 byte to rank 1. */
+static void expect_phases(iw_time work_ns, iw_time delay_ns, const iw_noise *noise, const iw_time *end_ns)
+{
+    const iw_net net = with_memory();
+    const iw_delay delay = {.rank = 1, .step = 1, .time_ps = IWT_NS(delay_ns)};
+    const iw_sim_opts opts = plain();
+    iw_pattern pattern = IW_PATTERN_INIT;
+    iw_program *program = NULL;
+    iw_sim_result *result;
+
+    pattern.compute_ps = IWT_NS(work_ns);
+    pattern.compute_bytes = 60;
+    pattern.delays = &delay;
+    pattern.delay_count = delay_ns > 0;
+    assert_ok(iw_program_from_pattern(NULL, "bcast:binomial", &pattern, &program));
+    result = iwt_run(program, &net, noise, &opts);
+    assert_int_equal(result->engine, IW_ENGINE_EVENT);
+    assert_int_equal(result->end_ps[0], IWT_NS(end_ns[0]));
+    assert_int_equal(result->end_ps[1], IWT_NS(end_ns[1]));
+    iw_sim_result_free(result);
+    iw_program_free(program);
+}
+
+/* Both phases last 60: 60 + 2, and 60 + 2 + 10 + 2. With 65 of CPU work in each: 65. */
+static void cores_in_step_share_the_bandwidth(void **state)
+{
+    (void)state;
+    expect_phases(0, 0, NULL, (iw_time[]){62, 74});
+    expect_phases(60, 0, NULL, (iw_time[]){62, 74});
+    expect_phases(65, 0, NULL, (iw_time[]){67, 79});
+}
+
+/* Phases end at 50 and 70. With 55 of CPU work: at 55 and, since the delay comes before the work, at 75. */
+static void cores_out_of_step_get_more(void **state)
+{
+    (void)state;
+    expect_phases(0, 20, NULL, (iw_time[]){52, 72});
+    expect_phases(55, 20, NULL, (iw_time[]){57, 77});
+}
+
+/* Phases end at 50 and 70; with 55 of CPU work at 55 and, since the detour stretches it, at 75. */
+static void a_disturbed_core_leaves_bandwidth_to_others(void **state)
+{
+    iw_noise *noise = iwt_noise_on_rank(1, 20, 40);
+
+    (void)state;
+    expect_phases(0, 0, noise, (iw_time[]){52, 72});
+    expect_phases(55, 0, noise, (iw_time[]){57, 77});
+    iw_noise_free(noise);
+}
+
 static void the_rules_of_loggopsim_refuse_segments(void **state)
 {
     const iw_net net = segmented_net();
@@ -567,6 +630,9 @@ int main(void)
         cmocka_unit_test(messages_below_the_first_segment_cost_as_without),
         cmocka_unit_test(levels_inside_and_outside),
         cmocka_unit_test(levels_rendezvous),
+        cmocka_unit_test(cores_in_step_share_the_bandwidth),
+        cmocka_unit_test(cores_out_of_step_get_more),
+        cmocka_unit_test(a_disturbed_core_leaves_bandwidth_to_others),
         cmocka_unit_test(the_rules_of_loggopsim_refuse_segments),
         cmocka_unit_test(blocking_rendezvous_sends_to_each_other_deadlock),
         cmocka_unit_test(a_phase_ends_with_its_last_core_or_is_shared),
