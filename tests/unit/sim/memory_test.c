@@ -331,6 +331,60 @@ static void domains_follow_the_placement(void **state)
     iw_program_free(program);
 }
 
+/* ---- paper 5, equation 1 ---- */
+
+enum { STEPS = 60, PAPER_RANKS = 40 };
+
+/* Paper 5, figure 1, on two nodes of 20 cores: a STREAM triad over 1.2 GB, sockets of 10 ranks with 40 GB/s,
+ * 2 MB to and from both neighbours of a ring at 3 GB/s. */
+static iw_sim_result *run_stream(uint64_t core_bytes_per_s, const iw_noise *noise)
+{
+    const iw_net net = {.name = "paper 5",
+                        .G = 333333,
+                        .S_bytes = 131072,
+                        .memory = {10, UINT64_C(40000000000), core_bytes_per_s}};
+    const iw_delay delay = {.rank = 5, .step = 1, .time_ps = 30 * IW_PS_PER_MS};
+    const iw_sim_opts opts = IW_SIM_OPTS_INIT;
+    iw_pattern pattern = IW_PATTERN_INIT;
+    iw_program *program = NULL;
+    iw_sim_result *result;
+
+    pattern.delays = &delay;
+    pattern.delay_count = 1;
+    pattern.ranks = PAPER_RANKS;
+    pattern.bytes = 2000000;
+    pattern.compute_bytes = UINT64_C(1200000000) / PAPER_RANKS;
+    pattern.repeat = STEPS;
+    assert_ok(iw_program_from_pattern(NULL, "halo1d", &pattern, &program));
+    result = iwt_run(program, &net, noise, &opts);
+    iw_program_free(program);
+    return result;
+}
+
+/* T = V_mem / (n b_mem) + 2 V_net / b_net = 7.5 ms + 1.333 ms for n = 4 sockets. Without noise it holds with
+ * and without saturation. With a delay of 30 ms and noise of 1 % ranks get out of step: faster where memory
+ * saturates (one core takes 6.5 GB/s), slower where ten cores take what the socket has. */
+static void noise_beats_equation_1_where_memory_saturates(void **state)
+{
+    const double model_ps = STEPS * (7.5e9 + 4e15 / 3e6);
+    iw_noise *noise = NULL;
+    iw_sim_result *saturated, *not_saturated;
+
+    (void)state;
+    assert_ok(iw_noise_new(NULL, &noise));
+    assert_ok(iw_noise_add(NULL, noise, "phase-exp:1%"));
+    saturated = run_stream(UINT64_C(6500000000), noise);
+    not_saturated = run_stream(UINT64_C(4000000000), noise);
+    assert_int_equal(saturated->noiseless_ps, not_saturated->noiseless_ps);
+    assert_true((double)saturated->noiseless_ps > 0.9999 * model_ps);
+    assert_true((double)saturated->noiseless_ps < 1.0001 * model_ps);
+    assert_true((double)saturated->makespan_ps[0] < 0.98 * model_ps);
+    assert_true((double)not_saturated->makespan_ps[0] > 1.01 * model_ps);
+    iw_sim_result_free(saturated);
+    iw_sim_result_free(not_saturated);
+    iw_noise_free(noise);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -343,6 +397,7 @@ int main(void)
         cmocka_unit_test(sums_are_exact),
         cmocka_unit_test(more_noise_can_end_a_rank_earlier),
         cmocka_unit_test(domains_follow_the_placement),
+        cmocka_unit_test(noise_beats_equation_1_where_memory_saturates),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
