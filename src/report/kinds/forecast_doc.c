@@ -60,7 +60,7 @@ const char *iwi_seconds(struct iwi_document *doc, double seconds)
                             : iwi_say(doc, "%.3g y", seconds / year_s);
 }
 
-const char *iwi_memory(struct iwi_document *doc, double bytes)
+const char *iwi_memory_size(struct iwi_document *doc, double bytes)
 {
     static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
     size_t unit = 0;
@@ -81,11 +81,11 @@ static void say_verdict(struct iwi_document *doc, const iw_forecast *forecast)
 
     iwi_verdict(
         doc, "It will take about %s and %s in each process, with the %s split over %" PRIu32 " worker%s: %s.",
-        iwi_seconds(doc, way->compute_s + way->exchange_s), iwi_memory(doc, (double)way->process_bytes),
+        iwi_seconds(doc, way->compute_s + way->exchange_s), iwi_memory_size(doc, (double)way->process_bytes),
         are_ranks_split ? "ranks" : "trials", way->workers, iwi_s(way->workers), forecast->reason);
     if ((double)way->process_bytes > forecast->room_bytes) {
         iwi_more(doc, " That does not fit: a process can have %s here.",
-                 iwi_memory(doc, forecast->room_bytes));
+                 iwi_memory_size(doc, forecast->room_bytes));
     }
 }
 
@@ -117,8 +117,8 @@ static void say_way(struct iwi_document *doc, const char *name, const iw_way *wa
         iwi_row(doc, iwi_say(doc, is_chosen ? "%s *" : "%s", name), iwi_say(doc, "%" PRIu32, way->workers),
                 iwi_say(doc, "%" PRIu32, way->lanes), iwi_say(doc, "%" PRIu64, way->batches),
                 iwi_seconds(doc, way->compute_s + way->exchange_s), iwi_seconds(doc, way->compute_s),
-                iwi_seconds(doc, way->exchange_s), iwi_memory(doc, way->bytes_sent),
-                iwi_memory(doc, (double)way->process_bytes));
+                iwi_seconds(doc, way->exchange_s), iwi_memory_size(doc, way->bytes_sent),
+                iwi_memory_size(doc, (double)way->process_bytes));
     }
 }
 

@@ -10,6 +10,6 @@
 const char *iwi_seconds(struct iwi_document *doc, double seconds);
 
 /* "1.5 MiB" */
-const char *iwi_memory(struct iwi_document *doc, double bytes);
+const char *iwi_memory_size(struct iwi_document *doc, double bytes);
 
 #endif

@@ -84,15 +84,43 @@ static const struct iwi_schema source_schema = IWI_SCHEMA(iw_source_share, sourc
 static const struct iwi_field costs_fields[] = {COSTS(iw_net_costs)};
 static const struct iwi_schema costs_schema = IWI_SCHEMA(iw_net_costs, costs_fields);
 
+static bool has_taper(const void *object)
+{
+    return ((const iw_net_inner *)object)->taper > 0.0;
+}
+
 static const struct iwi_field inner_fields[] = {
     IWI_CHARS(iw_net_inner, name),
     IWI_VALUE(iw_net_inner, ranks),
     IWI_INLINE(iw_net_inner, costs, costs_schema),
+    IWI_VALUE(iw_net_inner, taper, .is_there = has_taper, .is_optional = true),
 };
 static const struct iwi_schema inner_schema = IWI_SCHEMA(iw_net_inner, inner_fields);
 
 IWI_OF(bool, has_levels, iw_net, it->inner_count > 0)
 IWI_NAMES(placement_name, [IW_PLACEMENT_BLOCK] = "block", [IW_PLACEMENT_ROUND_ROBIN] = "round-robin")
+
+static const char *sharing_name(unsigned sharing)
+{
+    static const char *const names[] = {[IW_NIC_MAX_RATE] = "max-rate", [IW_NIC_QUEUES] = "queues"};
+
+    return sharing < sizeof names / sizeof names[0] ? names[sharing] : NULL;
+}
+
+static bool has_nics(const void *object)
+{
+    return ((const iw_net *)object)->nics.count > 0;
+}
+
+static const struct iwi_field nics_fields[] = {
+    IWI_VALUE(iw_net_nics, count),
+    IWI_PER_BYTE(iw_net_nics, G, "G_ns_per_byte"),
+    IWI_VALUE(iw_net_nics, node_level),
+    IWI_VALUE(iw_net_nics, active),
+    IWI_VALUE_AS(iw_net_nics, has_rails, "rails"),
+    IWI_ENUM(iw_net_nics, sharing, "sharing", sharing_name),
+};
+static const struct iwi_schema nics_schema = IWI_SCHEMA(iw_net_nics, nics_fields);
 
 static const struct iwi_field net_fields[] = {
     IWI_CHARS(iw_net, name),
@@ -101,6 +129,7 @@ static const struct iwi_field net_fields[] = {
     IWI_OBJECTS_IN_PLACE(iw_net, inner, inner_count, inner_schema, .is_there = has_levels,
                          .is_optional = true),
     IWI_ENUM(iw_net, placement, "placement", placement_name, .is_there = has_levels, .is_optional = true),
+    IWI_OBJECT(iw_net, nics, nics_schema, .is_there = has_nics, .is_optional = true),
 };
 static const struct iwi_schema net_schema = IWI_SCHEMA(iw_net, net_fields);
 
@@ -252,6 +281,29 @@ static const char *costs_words(struct iwi_document *doc, const iw_net_costs *cos
                    costs->O > 0 ? iwi_say(doc, ", O %.4g ns/B", (double)costs->O / fs_per_ns) : "");
 }
 
+/* "4 NICs of 0.04 ns/B in a node, shared by 32 ranks: a byte that leaves it takes 1.28 ns" */
+static void say_nics(struct iwi_document *doc, const iw_net *net)
+{
+    const iw_net_nics *nics = &net->nics;
+    const double fs_per_ns = 1e6;
+    const iw_net_inner *node = &net->inner[nics->node_level];
+    const char *those = iwi_say(doc, "%" PRIu32 " NIC%s of %.4g ns/B in a %s", nics->count,
+                                iwi_s(nics->count), (double)nics->G / fs_per_ns, node->name);
+    iw_net effective;
+
+    if (nics->sharing == IW_NIC_QUEUES) {
+        iwi_row(doc, "", iwi_say(doc, "%s, in the order of time", those));
+    } else if (iw_net_share(NULL, net, &effective) == IW_OK) {
+        const iw_net_costs *outside = nics->node_level + 1 < net->inner_count
+                                          ? &effective.inner[nics->node_level + 1].costs
+                                          : &effective.costs;
+
+        iwi_row(doc, "",
+                iwi_say(doc, "%s, shared by %" PRIu32 " ranks: a byte that leaves it takes %.4g ns", those,
+                        nics->active > 0 ? nics->active : node->ranks, (double)outside->G / fs_per_ns));
+    }
+}
+
 /* Its levels from outside in: the costs of the network itself are those of its outermost level. */
 static void say_net(struct iwi_document *doc, const iw_simulation *s)
 {
@@ -269,6 +321,9 @@ static void say_net(struct iwi_document *doc, const iw_simulation *s)
         iwi_row(doc, "",
                 iwi_say(doc, "inside a %s of %" PRIu32 " ranks: %s", inner->name, inner->ranks,
                         costs_words(doc, &inner->costs)));
+    }
+    if (net->nics.count > 0) {
+        say_nics(doc, net);
     }
 }
 

@@ -57,7 +57,7 @@ static void say_verdict(struct iwi_document *doc, const iw_study_estimate *estim
         iwi_more(doc, "%" PRIu32 " processes with ", estimate->processes);
     }
     iwi_more(doc, "%" PRIu32 " thread%s and %s of memory%s.", estimate->threads, iwi_s(estimate->threads),
-             iwi_memory(doc, (double)estimate->memory_bytes), estimate->processes > 1 ? " each" : "");
+             iwi_memory_size(doc, (double)estimate->memory_bytes), estimate->processes > 1 ? " each" : "");
     if (estimate->found > 0) {
         iwi_verdict(doc, "%zu more %s there already.", estimate->found, estimate->found == 1 ? "is" : "are");
     }
@@ -82,7 +82,7 @@ static void write_doc(struct iwi_document *doc, const void *subject)
                     ? iwi_say(doc, "%" PRIu32, row->most_ranks)
                     : iwi_say(doc, "%" PRIu32 " to %" PRIu32, row->least_ranks, row->most_ranks),
                 iwi_say(doc, "%zu", row->cells), iwi_seconds(doc, row->core_seconds),
-                iwi_memory(doc, (double)row->largest_bytes));
+                iwi_memory_size(doc, (double)row->largest_bytes));
     }
     iwi_unfold(doc);
     iwi_section(doc, "certainty", "How sure");

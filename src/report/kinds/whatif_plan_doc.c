@@ -28,7 +28,7 @@ static const struct iwi_schema plan_schema = IWI_SCHEMA(iw_whatif_plan, plan_fie
 static void say_verdict(struct iwi_document *doc, const iw_whatif_plan *plan)
 {
     iwi_verdict(doc, "It will take about %s and %s: %s simulations.", iwi_seconds(doc, plan->seconds),
-                iwi_memory(doc, (double)plan->bytes), iwi_count(doc, plan->simulations));
+                iwi_memory_size(doc, (double)plan->bytes), iwi_count(doc, plan->simulations));
     if (plan->target_seconds > 0.0) {
         iwi_more(doc, " The smallest set for the target may take %s more.",
                  iwi_seconds(doc, plan->target_seconds));
@@ -38,7 +38,8 @@ static void say_verdict(struct iwi_document *doc, const iw_whatif_plan *plan)
                  iwi_seconds(doc, plan->reserve_seconds));
     }
     if ((double)plan->bytes > plan->room_bytes) {
-        iwi_more(doc, " That does not fit: a process can have %s here.", iwi_memory(doc, plan->room_bytes));
+        iwi_more(doc, " That does not fit: a process can have %s here.",
+                 iwi_memory_size(doc, plan->room_bytes));
     }
 }
 

@@ -121,6 +121,7 @@ static struct run random_run(struct iwt_random *random, const char *what, uint64
 
     *net = iwt_random_segmented_net(random);
     *noise_p = iwt_random_clock_noise(random);
+    iw_noise_share_phases(*noise_p, 1, IW_LOOP_STATIC); /* on several cores GOAL's reductions are phases */
     run.noise = *noise_p;
     run.opts.trials = 2;
     run.opts.threads = 1;

@@ -117,7 +117,8 @@ static void faults_of_systems_are_told(void **state)
         {SYSTEM("name: a"), IW_ERR_FORMAT, AT(2) "the system has no network: add 'net: chic'"},
         {SYSTEM("net: chic, nosie: none"), IW_ERR_FORMAT, AT(2) "unknown key 'nosie'; did you mean 'noise'?"},
         {SYSTEM("net: chik"), IW_ERR_FORMAT,
-         AT(2) "network 'chik' is neither one of chic, altix, cnl, zeptoos, xt4 nor a file beside the "
+         AT(2) "network 'chik' is neither one of chic, altix, cnl, zeptoos, xt4, hdr-fat-tree, ndr-fat-tree, "
+               "slingshot-dragonfly, gpu-node-nvlink nor a file beside the "
                "study; did you mean 'chic'?"},
         {SYSTEM("net: [chic]"), IW_ERR_FORMAT, AT(2) "key 'net' needs a single value"},
         {SYSTEM("net: ''"), IW_ERR_FORMAT, AT(2) "network '' is neither"},

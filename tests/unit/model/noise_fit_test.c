@@ -316,7 +316,7 @@ static void quanta_and_empty_recordings_are_refused(void **state)
     iwt_assert_logged(&l, "watched no time");
     recording->probe = IW_PROBE_FWQ;
     assert_status(iw_noise_fit_new(&l.log, recording, &opts, &fit), IW_ERR_UNSUPPORTED);
-    iwt_assert_logged(&l, "--probe selfish");
+    iwt_assert_logged(&l, "record with the probe selfish");
     assert_null(fit);
     iw_recording_free(recording);
 }

@@ -200,7 +200,7 @@ static void noiseless_collectives_have_their_closed_forms(void **state)
     for (size_t n = 0; (name = iw_net_builtin_name(n)) != NULL; n++) {
         const iw_net *net = iw_net_builtin(name);
 
-        for (size_t k = 0; k < sizeof ranks / sizeof ranks[0]; k++) {
+        for (size_t k = 0; net->inner_count == 0 && k < sizeof ranks / sizeof ranks[0]; k++) {
             const iw_time rounds = log2_up(ranks[k]);
             const iw_fs_per_byte gamma = 250000; /* 250 ps a byte */
 

@@ -38,6 +38,13 @@ static iw_program *random_phases(struct iwt_random *random)
     return program;
 }
 
+/* Ranks with several cores move no bytes. */
+static iw_noise *on_one_core(iw_noise *noise)
+{
+    iw_noise_share_phases(noise, 1, IW_LOOP_STATIC);
+    return noise;
+}
+
 /* Never saturated: phases last max(d, V / b) without noise, whatever others do. */
 static void both_engines_agree_where_nobody_waits_for_others(void **state)
 {
@@ -45,7 +52,7 @@ static void both_engines_agree_where_nobody_waits_for_others(void **state)
     for (uint64_t seed = 0; seed < CASES; seed++) {
         struct iwt_random random = {seed, 0};
         iw_program *program = random_phases(&random);
-        iw_noise *noise = iwt_random_noise(&random);
+        iw_noise *noise = on_one_core(iwt_random_noise(&random));
         iw_net net = iwt_random_net(&random);
         iw_sim_opts opts = IW_SIM_OPTS_INIT;
         struct iwt_step_log event_steps = {.count = 0}, flow_steps = {.count = 0};
@@ -180,7 +187,7 @@ static void nobody_is_faster_than_the_bandwidth(void **state)
         struct iwt_random random = {seed, 0};
         const iw_memory memory = random_memory(&random, true);
         const uint64_t bytes = 100 + iwt_below(&random, 900);
-        iw_noise *noise = iwt_random_clock_noise(&random);
+        iw_noise *noise = on_one_core(iwt_random_clock_noise(&random));
         iw_time works_ns[RANKS] = {0}, end_ps[RANKS];
         iw_program *program = phases_of(works_ns, RANKS, bytes);
 
@@ -261,7 +268,7 @@ static void sums_are_exact(void **state)
     for (uint64_t seed = 0; seed < CASES; seed++) {
         struct iwt_random random = {seed, 0};
         iw_program *program = random_phases(&random);
-        iw_noise *noise = iwt_random_noise(&random);
+        iw_noise *noise = on_one_core(iwt_random_noise(&random));
         iw_net net = iwt_random_net(&random);
         iw_sim_opts opts = IW_SIM_OPTS_INIT;
         struct iwt_step_log steps = {.count = 0};
