@@ -110,7 +110,8 @@ IW_API const iw_net *iw_net_builtin(const char *name);
 /** Names of the built-in networks, NULL after the last. */
 IW_API const char *iw_net_builtin_name(size_t index);
 
-/** The groups of the outermost inner level; not known of a network without levels. */
+/** The groups that have NICs, else those of the outermost inner level; not known of a network without levels.
+ */
 IW_API iw_nodes iw_net_nodes(const iw_net *net);
 
 /** Reads a YAML file (docs/reference/formats/net.md); IW_ERR_IO, IW_ERR_FORMAT, IW_ERR_RANGE logged as

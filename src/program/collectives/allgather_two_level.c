@@ -1,11 +1,11 @@
 /* Allgather of two levels: gather inside each node, allgather over the leaders, broadcast inside (Open MPI's
- * han). SPDX-License-Identifier: BSD-3-Clause
+ * han).
+ * SPDX-License-Identifier: BSD-3-Clause
  */
 #include "program/collectives/two_level.h"
 
-#define LONG_BYTES                                                                           \
-    (UINT64_C(80) * 1024) /* of all ranks together: MPICH's limit between Bruck and the ring \
-                           */
+/* Of all ranks together: MPICH's limit between Bruck and the ring. */
+#define LONG_BYTES (UINT64_C(80) * 1024)
 
 /* ---- over the leaders, whose blocks are those of all ranks of their node ---- */
 

@@ -1,6 +1,6 @@
 /* Allreduce on two binary trees over the nodes, with a chain inside each node (NCCL's trees): each carries
- * half
- * of the data up and down, pipelined by segments. SPDX-License-Identifier: BSD-3-Clause
+ * half of the data up and down, pipelined by segments.
+ * SPDX-License-Identifier: BSD-3-Clause
  *
  * The head of a node's chain speaks to other nodes: the first rank in the first tree, the second in the
  * other. With C + 1 ranks on the largest node, the rank at place p of its chain has the height C - p, heads

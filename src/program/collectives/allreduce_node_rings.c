@@ -1,7 +1,7 @@
 /* Allreduce around one ring for each rank of a node, as NCCL has one for each network card: a ring goes
  * through all ranks of a node before it leaves for the next one, and ring c enters and leaves every node at
- * another
- * rank. SPDX-License-Identifier: BSD-3-Clause
+ * another rank.
+ * SPDX-License-Identifier: BSD-3-Clause
  *
  * Ring c, of as many as a full node has ranks, passes the seats c, c + 1, ... of a node (modulo its size). It
  * carries a part of the data as allreduce:ring does. What several rings bring from a rank to another

@@ -61,9 +61,12 @@ static inline uint32_t iwi_ranks_before(const struct iwi_node_map *map, uint32_t
     return node < map->count ? node * map->seats : map->ranks;
 }
 
+/* No node is empty; that static analysis cannot see it is what the maximum is for. */
 static inline uint32_t iwi_node_size(const struct iwi_node_map *map, uint32_t node)
 {
-    return iwi_ranks_before(map, node + 1) - iwi_ranks_before(map, node);
+    const uint32_t size = iwi_ranks_before(map, node + 1) - iwi_ranks_before(map, node);
+
+    return size > 1 ? size : 1;
 }
 
 /* Of the largest: with round robin no node needs to be full. */
