@@ -113,8 +113,7 @@ static const struct opt run_rows[] = {
         .max = UINT32_MAX, .is_setting = true),
     ROW("node-speed", OPT_STRING, node_speed, "SPEC|FILE",
         "nodes that compute at different speeds: normal:SIGMA, for example normal:2%; slow:COUNT,FACTOR, so "
-        "many nodes "
-        "take FACTOR times as long; or a file with a factor for each node, one a line"),
+        "many nodes take FACTOR times as long; or a file with a factor for each node, one a line"),
     ROW("first-trial", OPT_COUNT, first_trial, "N",
         "number of the first trial, to split and join runs (default 0)", .max = INT64_MAX),
     ROW("engine", OPT_CHOICE, engine, "", "flow is fast, event handles every program (default auto)",

@@ -292,7 +292,9 @@ static void say_nics(struct iwi_document *doc, const iw_net *net)
     iw_net effective;
 
     if (nics->sharing == IW_NIC_QUEUES) {
-        iwi_row(doc, "", iwi_say(doc, "%s, in the order of time", those));
+        iwi_row(doc, "",
+                iwi_say(doc, "%s; messages wait for %s in the order of time", those,
+                        nics->count == 1 ? "it" : "them"));
     } else if (iw_net_share(NULL, net, &effective) == IW_OK) {
         const iw_net_costs *outside = nics->node_level + 1 < net->inner_count
                                           ? &effective.inner[nics->node_level + 1].costs

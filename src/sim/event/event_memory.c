@@ -113,12 +113,6 @@ static iw_status wait_for_quiet(struct event_run *run, uint32_t rank, iw_time t)
     return push(run, begin, IWI_EVENT_CORE, rank, core->turn);
 }
 
-/* CPU time of the phase, by the speed of its node. */
-static iw_time work_of(const struct event_run *run, uint64_t node)
-{
-    return iwi_job_work(run->job, run->rank_of[node], (iw_time)run->schedule->nodes[node].amount);
-}
-
 iw_status iwi_event_memory_phase(struct event_run *run, uint64_t node, size_t cpu, iw_time t)
 {
     const uint32_t rank = run->rank_of[node];
@@ -127,7 +121,7 @@ iw_status iwi_event_memory_phase(struct event_run *run, uint64_t node, size_t cp
     *core = (struct memory_core){.node = node,
                                  .turn = core->turn + 1,
                                  .begin = t,
-                                 .cpu_left = work_of(run, node),
+                                 .cpu_left = iwi_event_work(run, node),
                                  .left = run->job->program->compute_bytes * IWI_PICOBYTES_PER_BYTE};
     run->cpus[cpu].waiting = node;
     return wait_for_quiet(run, rank, t);
@@ -138,7 +132,7 @@ static iw_status end_phase(struct event_run *run, uint32_t rank)
 {
     struct memory_core *core = &run->memory->cores[rank];
     const size_t cpu = iwi_event_cpu(run, core->node);
-    const iw_time work = work_of(run, core->node);
+    const iw_time work = iwi_event_work(run, core->node);
     const iw_time cpu_left = iwi_max(core->cpu_left - (run->now - core->since), 0);
     const iw_time waited = run->now - core->begin - core->lost - (work - cpu_left);
     iw_split *path = path_of(run, core);

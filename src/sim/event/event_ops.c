@@ -58,7 +58,7 @@ void iwi_event_free_cpu(struct event_run *run, size_t cpu, iw_time time, const i
 static iw_time phase_on_cores(struct event_run *run, uint64_t node, size_t cpu, iw_time delay, iw_split *path)
 {
     const uint32_t rank = run->rank_of[node];
-    const iw_time amount = iwi_job_work(run->job, rank, (iw_time)run->schedule->nodes[node].amount);
+    const iw_time amount = iwi_event_work(run, node);
     const struct iwi_cores cores = iwi_event_cores(run, rank, cpu);
     const iw_time end = iwi_cores_phase(&cores, run->nodes[node].phase, run->now, amount, delay,
                                         path == NULL ? NULL : &(struct iwi_lost)IWI_LOST_OF(path));
@@ -83,7 +83,7 @@ static iw_time begin_phase(struct event_run *run, uint64_t node, size_t cpu, iw_
     const uint64_t phase = run->nodes[node].phase;
     const struct iwi_stream_id id = {job->seed, job->first_trial, rank};
     const iw_time delay = job->has_delays ? iwi_program_delay(job->program, rank, phase + 1) : 0;
-    const iw_time amount = iwi_job_work(run->job, rank, (iw_time)run->schedule->nodes[node].amount);
+    const iw_time amount = iwi_event_work(run, node);
     iw_time extra = 0;
 
     if (run->cores > 1) {

@@ -136,6 +136,12 @@ static inline bool iwi_event_is_nonblocking(const struct event_run *run, uint64_
     return run->schedule->is_in_order && (run->schedule->nodes[node].flags & IWI_NODE_NONBLOCKING) != 0;
 }
 
+/* CPU time of a compute phase, by the speed of its node. */
+static inline iw_time iwi_event_work(const struct event_run *run, uint64_t node)
+{
+    return iwi_job_work(run->job, run->rank_of[node], (iw_time)run->schedule->nodes[node].amount);
+}
+
 /* Of the message that a send carries. */
 static inline struct iwi_cost iwi_event_cost(const struct event_run *run, uint64_t send)
 {
