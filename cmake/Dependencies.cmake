@@ -34,7 +34,6 @@ macro(iw_optional name modules packages effect)
   endif()
 endmacro()
 
-iw_require(GSL gsl libgsl-dev)
 iw_require(JANSSON jansson libjansson-dev)
 iw_require(YAML yaml-0.1 libyaml-dev)
 iw_require(HWLOC hwloc libhwloc-dev)

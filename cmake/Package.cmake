@@ -1,4 +1,5 @@
-# How others find the installed library: pkg-config, CMake's find_package(idlewave), the licence.
+# What is installed for others: how they find the library (pkg-config, CMake's find_package(idlewave)), documentation, examples; and
+# the tarball of a release. Components: command, library, headers, mpi-<MPI> for each one, docs, examples.
 include(CMakePackageConfigHelpers)
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/idlewave)
 
@@ -16,8 +17,28 @@ Libs: -L\${libdir} -lidlewave
 Cflags: -I\${includedir}
 ")
 
-install(FILES ${CMAKE_CURRENT_BINARY_DIR}/idlewave.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
-install(EXPORT idlewave NAMESPACE idlewave:: FILE idlewave-config.cmake DESTINATION ${package})
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/idlewave.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT headers)
+install(EXPORT idlewave NAMESPACE idlewave:: FILE idlewave-config.cmake DESTINATION ${package} COMPONENT headers)
 write_basic_package_version_file(idlewave-config-version.cmake COMPATIBILITY SameMinorVersion)
-install(FILES ${CMAKE_CURRENT_BINARY_DIR}/idlewave-config-version.cmake DESTINATION ${package})
-install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/idlewave-config-version.cmake DESTINATION ${package} COMPONENT headers)
+install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT library)
+install(FILES README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT docs)
+install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT docs)
+install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT examples)
+
+# idlewave-VERSION.tar.gz of what is committed, and its checksum: the same bytes from the same commit
+find_package(Git QUIET)
+if(GIT_FOUND AND EXISTS ${PROJECT_SOURCE_DIR}/.git)
+  set(tarball idlewave-${PROJECT_VERSION}.tar.gz)
+  add_custom_target(dist
+    COMMAND sh -c "${GIT_EXECUTABLE} -C '${PROJECT_SOURCE_DIR}' archive --prefix=idlewave-${PROJECT_VERSION}/ HEAD | gzip -n9 > ${tarball}"
+    COMMAND sh -c "sha256sum ${tarball} > ${tarball}.sha256"
+    WORKING_DIRECTORY ${PROJECT_BINARY_DIR} VERBATIM)
+endif()
+
+# The Python package, for distributions; others take the wheel (python/README.md).
+set(IW_PYTHON_DIR "" CACHE STRING "Install the Python package into this folder, such as lib/python3/dist-packages; empty: do not")
+if(IW_PYTHON_DIR)
+  install(DIRECTORY python/src/idlewave DESTINATION ${IW_PYTHON_DIR} COMPONENT python
+          PATTERN "__pycache__" EXCLUDE)
+endif()

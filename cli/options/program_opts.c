@@ -170,7 +170,7 @@ static int make_from_file(struct ui *ui, const struct program_opts *opts, const 
 
 static iw_nodes nodes_of(const struct program_place *place)
 {
-    const iw_nodes as_said = {(uint32_t)place->ranks_per_node, IW_PLACEMENT_BLOCK};
+    const iw_nodes as_said = {.ranks = (uint32_t)place->ranks_per_node};
     const iw_nodes nodes = place->net != NULL ? iw_net_nodes(place->net) : as_said;
 
     return nodes.ranks > 0 ? nodes : as_said;
@@ -223,8 +223,13 @@ static int make_from_pattern(struct ui *ui, const struct program_opts *opts,
 void program_scale_work(struct program_opts *opts, double work)
 {
     if (work != 1.0 && opts->patterns.count > 0) {
-        opts->compute_ps = (iw_time)((double)opts->compute_ps * work + 0.5);
-        opts->compute_bytes = (uint64_t)((double)opts->compute_bytes * work + 0.5);
+        iw_pattern pattern = IW_PATTERN_INIT;
+
+        pattern.compute_ps = opts->compute_ps;
+        pattern.compute_bytes = opts->compute_bytes;
+        iw_pattern_scale_work(&pattern, work);
+        opts->compute_ps = pattern.compute_ps;
+        opts->compute_bytes = pattern.compute_bytes;
     } else if (work != 1.0) {
         opts->trace.compute_scale *= work;
     }

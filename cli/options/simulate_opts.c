@@ -6,7 +6,7 @@
 /* In the order of the enums in idlewave/noise.h and idlewave/sim.h. */
 static const char *const syncs[] = {"none", "start", "phase", NULL};
 static const char *const loops[] = {"static", "dynamic", NULL};
-static const char *const engines[] = {"auto", "event", "flow", NULL};
+static const char *const engines[] = {"auto", "event", "flow", "window", NULL};
 static const char *const rule_names[] = {"idlewave", "loggopsim", NULL};
 static const char *const parallels[] = {"auto", "trials", "ranks", NULL};
 static const char *const rendezvous_names[] = {"ideal", "rts-cts", NULL};
@@ -84,8 +84,8 @@ const struct opt noise_rows[NOISE_ROW_COUNT] = {
     ROW("skew", OPT_TIME, skew_ps, "TIME", "shift synchronised nodes by up to TIME (default 0)"),
     ROW("ranks-per-node", OPT_COUNT, ranks_per_node, "N",
         "ranks on each node; they share its offset into recorded noise and get its CPUs in turn (default the "
-        "number of CPUs of the recording). Algorithms of patterns that use nodes go by it too, on networks "
-        "without levels",
+        "number of CPUs of the recording). The nodes of a network with levels get as many, and their parts "
+        "in proportion; without levels, algorithms of patterns that use nodes go by it",
         .min = 1, .max = UINT32_MAX, .is_setting = true),
     ROW("cores-per-rank", OPT_COUNT, cores_per_rank, "N",
         "cores on which each rank computes, each with noise of its own; the first also serves messages "
@@ -116,8 +116,8 @@ static const struct opt run_rows[] = {
         "many nodes take FACTOR times as long; or a file with a factor for each node, one a line"),
     ROW("first-trial", OPT_COUNT, first_trial, "N",
         "number of the first trial, to split and join runs (default 0)", .max = INT64_MAX),
-    ROW("engine", OPT_CHOICE, engine, "", "flow is fast, event handles every program (default auto)",
-        .choices = engines),
+    ROW("engine", OPT_CHOICE, engine, "",
+        "flow is fast, window runs graphs, event handles every program (default auto)", .choices = engines),
     ROW("rules", OPT_CHOICE, rules, "", "loggopsim: follow LogGOPSim exactly (default idlewave)",
         .choices = rule_names),
     ROW("threads", OPT_COUNT, threads, "N", "threads per process; 0: one per CPU (default 0)", .max = 1024,
@@ -127,6 +127,7 @@ static const struct opt run_rows[] = {
         "whichever takes less time)",
         .choices = parallels),
     ROW("dry-run", OPT_FLAG, is_dry, "", "only report what it would take, and how it would be split"),
+    ROW("quiet", OPT_FLAG, is_quiet, "", "print no progress on stderr", .letter = 'q'),
     ROW("checkpoint", OPT_STRING, checkpoint_dir, "FOLDER",
         "write restart points to FOLDER, and resume from the one found there; removed when the simulation "
         "ends"),
@@ -164,7 +165,7 @@ const struct opt_group simulate_groups[SIMULATE_GROUP_COUNT] = {
     OPT_GROUP("Noise", noise_rows, offsetof(struct simulate_opts, noise)),
     OPT_GROUP("How it runs", run_rows, offsetof(struct simulate_opts, run)),
     SHOWN_GROUP("Output; csv has a line for each trial", offsetof(struct simulate_opts, shown)),
-    OPT_GROUP("Output", output_rows, offsetof(struct simulate_opts, output)),
+    OPT_GROUP("Output; csv has a line for each trial", output_rows, offsetof(struct simulate_opts, output)),
 };
 
 const struct simulate_opts simulate_defaults = {
@@ -187,7 +188,8 @@ int simulate_check(const struct ui *ui, const struct simulate_opts *opts)
     if (lanes != 0 && (lanes & (lanes - 1)) != 0) {
         return ui_usage(ui, "--lanes %llu: lanes are 1, 2, 4 or 8", (unsigned long long)lanes);
     }
-    if (opts->run.rules == IW_RULES_LOGGOPSIM && opts->run.engine == IW_ENGINE_FLOW) {
+    if (opts->run.rules == IW_RULES_LOGGOPSIM && opts->run.engine != IW_ENGINE_AUTO &&
+        opts->run.engine != IW_ENGINE_EVENT) {
         return ui_usage(ui, "--rules loggopsim needs --engine event");
     }
     if (simulate_check_skew(ui, opts->noise.sync, opts->noise.skew_ps) != UI_DONE) {

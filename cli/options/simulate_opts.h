@@ -48,7 +48,7 @@ struct run_opts {
     uint64_t trials, seed, first_trial, threads, lanes;
     uint64_t spare_cores; /* of each node, for the operating system */
     const char *node_speed;
-    bool is_dry;
+    bool is_dry, is_quiet;
     const char *checkpoint_dir;
     iw_time checkpoint_every_ps;
     int engine, rules, parallel;
@@ -91,8 +91,11 @@ int simulate_check(const struct ui *ui, const struct simulate_opts *opts);
 /* The same of how noise is synchronised. */
 int simulate_check_skew(const struct ui *ui, int sync, iw_time skew_ps);
 
-/* Return UI_DONE or an exit code. */
-int simulate_make_net(struct ui *ui, const struct net_opts *opts, iw_net *net);
+/* Return UI_DONE or an exit code. ranks_per_node 0: as the network says. iw_net_release() it. */
+int simulate_make_net(struct ui *ui, const struct net_opts *opts, uint64_t ranks_per_node, iw_net *net);
+
+/* The same for a network that is an argument. */
+int simulate_find_net(struct ui *ui, const char *name_or_path, uint64_t ranks_per_node, iw_net *net);
 
 /* The memory, for programs that use it. */
 int simulate_set_memory(struct ui *ui, const struct memory_opts *opts, const struct program_opts *program,

@@ -16,7 +16,8 @@ static const char *const computes[] = {"resample", "copy", NULL};
 #define ROW(...) OPT_ROW(struct program_opts, __VA_ARGS__)
 const struct opt trace_rows[] = {
     ROW("collectives", OPT_STRING, trace.rules, "RULES",
-        "algorithms of a trace's collectives: paper, ompi-4.1, mpich, nccl-ring, or a file of Open MPI's "
+        "algorithms of a trace's collectives: paper, ompi-4.1, ompi-5, mpich, nccl-ring, nccl, or a file of "
+        "Open MPI's "
         "rules (default paper); also of a pattern's operations without ALGORITHM (by name)",
         .known = iw_rules_name),
     ROW("algorithm", OPT_LIST, trace.algorithms, "OP[>SIZE]=NAME",

@@ -13,6 +13,7 @@
 enum { BAR_COLUMNS = 30, LINE_SIZE = 160 };
 
 static const double FIRST_AFTER_S = 1.0, REDRAW_AFTER_S = 0.1, LINE_AFTER_S = 10.0;
+static const double LINE_AFTER_SHARE = 0.25; /* of the time so far: work of hours fills no log */
 
 static double now_s(void)
 {
@@ -31,9 +32,10 @@ void progress_begin(struct progress *progress, double total_amount, const char *
     };
 }
 
-void progress_tell(struct progress *progress, const char *verb)
+void progress_tell(struct progress *progress, const char *verb, bool is_quiet)
 {
-    progress->verb = verb;
+    progress->is_shown &= !is_quiet;
+    progress->verb = is_quiet ? NULL : verb;
 }
 
 /* "12.3 M " or "7 ": in front of the unit. */
@@ -93,7 +95,8 @@ static bool is_due(const struct progress *progress, double now)
     if (progress->is_shown) {
         return now - progress->start_s >= FIRST_AFTER_S && now - progress->drawn_s >= REDRAW_AFTER_S;
     }
-    return progress->verb != NULL && now - last >= LINE_AFTER_S;
+    return progress->verb != NULL && now - last >= LINE_AFTER_S &&
+           now - last >= LINE_AFTER_SHARE * (last - progress->start_s);
 }
 
 void progress_update(struct progress *progress, double share)

@@ -20,8 +20,9 @@ struct progress {
 
 void progress_begin(struct progress *progress, double total_amount, const char *unit);
 
-/* After progress_begin(): where no bar can be drawn, as in the log of a job, tell every ten seconds. */
-void progress_tell(struct progress *progress, const char *verb);
+/* After progress_begin(): where no bar can be drawn, as in the log of a job, tell after ten seconds, then
+ * ever more rarely; of quiet work, nothing anywhere. */
+void progress_tell(struct progress *progress, const char *verb, bool is_quiet);
 
 void progress_update(struct progress *progress, double share);
 

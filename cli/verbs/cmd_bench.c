@@ -15,9 +15,10 @@
 #include "process/progress.h"
 #include "verbs.h"
 #include "verbs/bench_noise.h"
+#include "verbs/bench_verbs.h"
 #include "verbs/injected_noise.h"
 
-static const char *const synopsis[] = {"[options] barrier|allreduce|halo", NULL};
+static const char *const synopsis[] = {"[options] barrier|allreduce|halo", "memory [options]", NULL};
 
 static const char description[] =
     "Start it with the launcher of Open MPI or MPICH. Each rank works for a quantum, then all perform the "
@@ -26,7 +27,8 @@ static const char description[] =
     "phases without and with injected noise alternate in the same processes, and the same phases are "
     "simulated with the same noise: measured and predicted slowdown side by side.\nEach rank needs a CPU of "
     "its own: where ranks share one, the numbers are not valid, and the result says so. Nothing is pinned; "
-    "use the launcher's options for that.";
+    "use the launcher's options for that.\nWithout a launcher, 'idlewave bench memory' measures how fast the "
+    "cores of this node move data, alone and together.";
 
 static const struct example examples[] = {
     {"what the noise of this host costs two ranks", "mpirun -n 2 idlewave bench barrier -o quiet.json"},
@@ -36,6 +38,7 @@ static const struct example examples[] = {
     {"noise of other making against the quiet run",
      "mpirun -n 2 idlewave replay --noise node.h5 -- idlewave bench barrier --baseline quiet.json"},
     {"as a page", "idlewave report noisy.json -o noisy.html"},
+    {"bandwidth of memory, for simulate --memory", "idlewave bench memory"},
     {NULL, NULL},
 };
 
@@ -185,7 +188,7 @@ static int load_net(const struct ui *ui, const struct node_log *node_log, const 
     struct ui once = *ui;
 
     once.log = node_log->log;
-    return simulate_make_net(&once, &opts->net, net);
+    return simulate_make_net(&once, &opts->net, opts->ranks_per_node, net);
 }
 
 /* What needs no MPI comes first: mistakes are told before anything is started. */
@@ -228,8 +231,11 @@ static int run(struct ui *ui, const void *values, const struct opt_args *args)
         code = measure(ui, &inputs);
     }
     bench_noise_release(&inputs.noise);
+    iw_net_release(&inputs.net);
     return code;
 }
+
+static const struct verb *const subverbs[] = {&verb_bench_memory, NULL};
 
 const struct verb verb_bench = {
     .name = "bench",
@@ -244,5 +250,6 @@ const struct verb verb_bench = {
     .defaults = &bench_defaults,
     .values_size = sizeof(struct bench_opts),
     .most_arguments = 1,
+    .subverbs = subverbs,
     .run = run,
 };

@@ -13,6 +13,7 @@
 #include "process/progress.h"
 #include "verbs.h"
 #include "verbs/net_launches.h"
+#include "verbs/net_verbs.h"
 
 struct net_measure_opts {
     struct opt_origins origins;
@@ -66,7 +67,10 @@ enum { MOST_SIZES = 56 };
 static const struct net_measure_opts defaults = {
     .duration_ps = 5 * IW_PS_PER_S, .largest_bytes = UINT64_C(4) << 20, .launches = 5};
 
-static const char *const synopsis[] = {"[options] -- LAUNCHER [ARGUMENT...]", "[options]", NULL};
+static const char *const synopsis[] = {"[options] -- LAUNCHER [ARGUMENT...]", "[options]",
+                                       "show [options] FILE|NAME", NULL};
+
+static const struct verb *const subverbs[] = {&verb_net_show, NULL};
 
 static const char description[] =
     "Measures the LogGOPS parameters L, o_s, o_r, g, G, O and S with confidence intervals, for small and "
@@ -276,5 +280,6 @@ const struct verb verb_net = {
     .values_size = sizeof(struct net_measure_opts),
     .most_arguments = (size_t)-1,
     .takes_command = true,
+    .subverbs = subverbs,
     .run = run,
 };

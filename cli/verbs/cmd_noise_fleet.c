@@ -83,6 +83,7 @@ static int judge(struct ui *ui, const struct fleet_opts *opts, const iw_fleet_op
     int code;
 
     progress_begin(&progress, 0.0, NULL);
+    progress_tell(&progress, ui->verb, false);
     ui->progress = &progress;
     status = noise_fleet_read(&ui->log, path, &progress, &fleet);
     ui->progress = NULL;

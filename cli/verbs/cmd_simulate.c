@@ -80,7 +80,7 @@ static int set_up(struct ui *ui, const struct simulate_opts *opts, const struct 
 {
     const struct program_place place = {&s->net, opts->noise.ranks_per_node};
     struct program_opts program = opts->program;
-    int code = simulate_make_net(ui, &opts->net, &s->net);
+    int code = simulate_make_net(ui, &opts->net, opts->noise.ranks_per_node, &s->net);
 
     if (code == UI_DONE) {
         code = simulate_set_memory(ui, &opts->memory, &opts->program, &s->net);
@@ -154,6 +154,7 @@ static int simulate(struct ui *ui, const struct simulate_opts *opts, struct simu
         sim.steps = iw_timeline_sink(s->timeline);
     }
     if (mpi_run_is_first(&s->mpi_run)) {
+        progress_tell(&progress, ui->verb, opts->run.is_quiet);
         sim.progress = progress_calls(&progress);
         ui->progress = &progress;
     }
@@ -179,6 +180,7 @@ static int find_certainty(struct ui *ui, const struct simulate_opts *opts, struc
     fill_opts(opts, s, &sim);
     progress_begin(&progress, (double)iw_program_messages(s->program) * (double)trials, "messages");
     if (mpi_run_is_first(&s->mpi_run)) {
+        progress_tell(&progress, ui->verb, opts->run.is_quiet);
         sim.progress = progress_calls(&progress);
         ui->progress = &progress;
     }
@@ -199,6 +201,9 @@ static int show_result(struct ui *ui, const struct simulate_opts *opts, const st
         .certainty = &s->certainty,
         .delay_count = s->source.delay_count,
         .traced = s->source.trace != NULL ? &s->source.traced : NULL,
+        .compute_bytes = opts->program.compute_bytes,
+        .spare_cores = (uint32_t)opts->run.spare_cores,
+        .node_speed = opts->run.node_speed,
     };
     iw_simulation *simulation;
     const iw_status status = iw_simulation_new(&ui->log, s->result, &origin, &simulation);
@@ -280,6 +285,7 @@ static int run(struct ui *ui, const void *values, const struct opt_args *args)
     iw_node_speeds_free(s.speeds);
     iw_noise_set_free(s.set);
     program_source_release(&s.source);
+    iw_net_release(&s.net);
     return code;
 }
 

@@ -20,13 +20,14 @@ struct study_opts {
     struct opt_origins origins;
     const char *dir, *shard;
     uint64_t threads;
-    bool is_dry_run;
+    bool is_dry_run, is_quiet;
     struct shown_opts shown;
 };
 
 #define ROW(...) OPT_ROW(struct study_opts, __VA_ARGS__)
 static const struct opt run_rows[] = {
     ROW("dry-run", OPT_FLAG, is_dry_run, "", "only list the cells and estimate what they will take"),
+    ROW("quiet", OPT_FLAG, is_quiet, "", "print no progress on stderr", .letter = 'q'),
     ROW("shard", OPT_STRING, shard, "I/N",
         "run the I-th of N equal shares, for folders or machines that share nothing (default all)"),
     ROW("threads", OPT_COUNT, threads, "N", "threads per process (default one per allowed CPU)", .min = 1,
@@ -146,7 +147,7 @@ static bool step(void *arg, const iw_progress_now *now)
 }
 
 static iw_status run_study(struct ui *ui, const iw_study *study, const char *dir, bool is_first,
-                           const iw_study_opts *run_opts, iw_study_outcome *outcome)
+                           bool is_quiet, const iw_study_opts *run_opts, iw_study_outcome *outcome)
 {
     iw_study_opts watched = *run_opts;
     struct progress progress;
@@ -155,6 +156,7 @@ static iw_status run_study(struct ui *ui, const iw_study *study, const char *dir
     iw_status status;
 
     progress_begin(&progress, 0.0, NULL);
+    progress_tell(&progress, ui->verb, is_quiet);
     ui->progress = watcher.progress;
     watched.command = ui->command;
     watched.progress = (iw_progress){step, &watcher};
@@ -166,18 +168,35 @@ static iw_status run_study(struct ui *ui, const iw_study *study, const char *dir
     return status;
 }
 
-static void tell_outcome(struct ui *ui, int format, const iw_study_outcome *outcome,
-                         const struct shard *shard, const char *dir)
+static void write_next(const iw_study_outcome *outcome)
 {
-    if (format == OUTPUT_JSON) {
-        study_write_outcome_json(outcome, shard, dir, stdout);
-    } else if (!outcome->is_stopped) {
-        study_write_outcome_text(outcome, shard, dir, stdout);
+    const char *when = "";
+
+    if (outcome->elsewhere > 0) {
+        when = ", after all processes";
+    } else if (outcome->shards > 1) {
+        when = ", after all shards";
+    }
+    (void)printf("Next%s: idlewave report %s -o report.html\n", when, outcome->folder);
+}
+
+static int tell_outcome(struct ui *ui, const struct shown_opts *shown, const iw_study_outcome *outcome)
+{
+    const bool is_text = shown->format == OUTPUT_TEXT;
+    int code = UI_DONE;
+
+    if (!outcome->is_stopped || !is_text) {
+        code = shown_write(ui, shown, iw_study_run_doc(outcome));
+    }
+    if (!outcome->is_stopped && is_text) {
+        write_next(outcome);
     }
     if (outcome->is_stopped) {
         ui_error(ui, "interrupted: %zu of %zu cells are done; run the same command to resume",
                  outcome->found + outcome->run + outcome->others, outcome->cells);
+        code = UI_ERROR;
     }
+    return code;
 }
 
 static int run_and_tell(struct study_share *share, const struct study_opts *opts, const iw_study *study,
@@ -188,13 +207,13 @@ static int run_and_tell(struct study_share *share, const struct study_opts *opts
     iw_status status;
 
     share->is_running = true;
-    status = run_study(share->ui, study, dir, is_first, run_opts, &outcome);
+    status = run_study(share->ui, study, dir, is_first, opts->is_quiet, run_opts, &outcome);
     share->is_running = false;
     if (status != IW_OK) {
         return ui_exit_of(status);
     }
     if (is_first) {
-        tell_outcome(share->ui, opts->shown.format, &outcome, &share->shard, dir);
+        return tell_outcome(share->ui, &opts->shown, &outcome);
     }
     return outcome.is_stopped ? UI_ERROR : UI_DONE;
 }

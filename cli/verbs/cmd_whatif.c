@@ -28,7 +28,7 @@ struct whatif_opts {
 };
 
 /* In the order of iw_engine. */
-static const char *const engines[] = {"auto", "event", "flow", NULL};
+static const char *const engines[] = {"auto", "event", "flow", "window", NULL};
 
 #define ROW(...) OPT_ROW(struct whatif_opts, __VA_ARGS__)
 static const struct opt change_rows[] = {
@@ -62,8 +62,8 @@ static const struct opt run_rows[] = {
     ROW("seed", OPT_COUNT, seed, "N", "seed of all random choices (default 1)", .max = INT64_MAX),
     ROW("threads", OPT_COUNT, threads, "N", "number of threads; 0: one per CPU (default 0)", .max = 1024,
         .is_setting = true),
-    ROW("engine", OPT_CHOICE, engine, "", "flow is fast, event handles every program (default auto)",
-        .choices = engines),
+    ROW("engine", OPT_CHOICE, engine, "",
+        "flow is fast, window runs graphs, event handles every program (default auto)", .choices = engines),
     ROW("dry-run", OPT_FLAG, is_dry, "", "only report what would be simulated, and what it would take"),
 };
 static const struct opt output_rows[] = {
@@ -82,7 +82,7 @@ static const struct opt_group groups[] = {
     OPT_GROUP("What if", change_rows, 0),
     OPT_GROUP("How it runs", run_rows, 0),
     SHOWN_GROUP("Output; csv has a line for each change", offsetof(struct whatif_opts, shown)),
-    OPT_GROUP("Output", output_rows, 0),
+    OPT_GROUP("Output; csv has a line for each change", output_rows, 0),
 };
 
 static const struct whatif_opts defaults = {
@@ -269,8 +269,7 @@ static int simulate(struct ui *ui, const struct whatif_opts *opts, const struct 
     int code;
 
     progress_begin(&progress, 0, NULL);
-    progress.is_shown &= !opts->is_quiet;
-    progress_tell(&progress, opts->is_quiet ? NULL : ui->verb);
+    progress_tell(&progress, ui->verb, opts->is_quiet);
     whatif_opts.sim.progress = progress_calls(&progress);
     ui->progress = &progress;
     status = iw_whatif_run(&ui->log, q->noise, &whatif_opts, &whatif);

@@ -65,7 +65,7 @@ static int make_net(struct ui *ui, const struct model_opts *opts, struct model_r
     iw_model_question *question = &run->report.question;
     int code;
 
-    code = simulate_make_net(ui, &opts->net, &run->net);
+    code = simulate_make_net(ui, &opts->net, 0, &run->net);
     question->latency_ns =
         (double)(run->net.o_send_ps + run->net.L_ps + run->net.o_recv_ps) / (double)IW_PS_PER_NS;
     run->has_net = run->net.o_send_ps > 0 || run->net.o_recv_ps > 0 || run->net.g_ps > 0;
@@ -219,6 +219,7 @@ int model_answer(struct ui *ui, const struct model_opts *opts, struct model_run 
 
 void model_release(struct model_run *run)
 {
+    iw_net_release(&run->net);
     free(run->ranks);
     free(run->rows);
     iw_law_free(run->law);

@@ -69,6 +69,7 @@ int model_check(struct ui *ui, const struct model_opts *opts, struct model_run *
     }
     code = make_noise(ui, opts, run, &noise);
     progress_begin(&progress, (double)run->count, NULL);
+    progress_tell(&progress, ui->verb, false);
     ui->progress = &progress;
     for (size_t i = 0; i < run->count && code == UI_DONE && status == IW_OK; i++) {
         if (run->ranks[i] <= opts->check_ranks) {

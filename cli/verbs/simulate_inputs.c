@@ -23,7 +23,7 @@ static int take_level(struct ui *ui, const char *level, iw_net *net)
     }
     if (index < net->inner_count) {
         costs = net->inner[index].costs;
-    } else if (strcmp(level, "network") != 0) {
+    } else if (strcmp(level, iw_net_level_name(net, index)) != 0) {
         return ui_usage(ui, "--net-level: '%s' has no level '%s'", net->name, level);
     }
     net->costs = costs;
@@ -32,7 +32,9 @@ static int take_level(struct ui *ui, const char *level, iw_net *net)
     return UI_DONE;
 }
 
-static int find_net(struct ui *ui, const char *name_or_path, const char *level, iw_net *net)
+/* `option`: "--net: ", or "" of an argument. */
+static int find_net(struct ui *ui, const char *option, const char *name_or_path, const char *level,
+                    iw_net *net)
 {
     static const iw_net none = {.name = "none", .S_bytes = UINT64_MAX}; /* messages cost nothing */
     const iw_net *known = strcmp(name_or_path, none.name) == 0 ? &none : iw_net_builtin(name_or_path);
@@ -49,7 +51,7 @@ static int find_net(struct ui *ui, const char *name_or_path, const char *level, 
             used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", i > 0 ? ", " : "",
                                      iw_net_builtin_name(i));
         }
-        return ui_usage(ui, "--net: '%s' is neither a file nor one of %s, none", name_or_path, names);
+        return ui_usage(ui, "%s'%s' is neither a file nor one of %s, none", option, name_or_path, names);
     }
     return ui_exit_of(iw_net_load_level(&ui->log, name_or_path, level, net));
 }
@@ -94,9 +96,26 @@ static void append_to_name(iw_net *net, const char *text)
     snprintf(net->name + used, sizeof net->name - used, "%s", text);
 }
 
-int simulate_make_net(struct ui *ui, const struct net_opts *opts, iw_net *net)
+static int resize_nodes(struct ui *ui, uint64_t ranks_per_node, iw_net *net)
 {
-    int code = find_net(ui, opts->name_or_path, opts->level, net);
+    const uint32_t before = iw_net_nodes(net).ranks;
+    char text[32];
+    iw_status status;
+
+    if (ranks_per_node == 0 || before == 0 || ranks_per_node == before) {
+        return UI_DONE;
+    }
+    ui->option = "--ranks-per-node";
+    status = iw_net_resize_nodes(&ui->log, net, (uint32_t)ranks_per_node);
+    ui->option = NULL;
+    snprintf(text, sizeof text, ", nodes of %u", (unsigned)ranks_per_node);
+    append_to_name(net, text);
+    return ui_exit_of_value(ui, status);
+}
+
+static int change_net(struct ui *ui, const struct net_opts *opts, uint64_t ranks_per_node, iw_net *net)
+{
+    int code = resize_nodes(ui, ranks_per_node, net);
 
     if (code == UI_DONE && opts->scale > 0.0) {
         char text[32];
@@ -114,6 +133,32 @@ int simulate_make_net(struct ui *ui, const struct net_opts *opts, iw_net *net)
     if (code == UI_DONE && override_all(net, opts)) {
         append_to_name(net, ", changed");
         code = ui_exit_of_value(ui, iw_net_check(&ui->log, net));
+    }
+    return code;
+}
+
+int simulate_make_net(struct ui *ui, const struct net_opts *opts, uint64_t ranks_per_node, iw_net *net)
+{
+    int code = find_net(ui, "--net: ", opts->name_or_path, opts->level, net);
+
+    if (code == UI_DONE) {
+        code = change_net(ui, opts, ranks_per_node, net);
+        if (code != UI_DONE) {
+            iw_net_release(net);
+        }
+    }
+    return code;
+}
+
+int simulate_find_net(struct ui *ui, const char *name_or_path, uint64_t ranks_per_node, iw_net *net)
+{
+    int code = find_net(ui, "", name_or_path, NULL, net);
+
+    if (code == UI_DONE) {
+        code = resize_nodes(ui, ranks_per_node, net);
+        if (code != UI_DONE) {
+            iw_net_release(net);
+        }
     }
     return code;
 }

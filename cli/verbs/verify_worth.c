@@ -75,6 +75,7 @@ static iw_status ask(struct ui *ui, const struct worth_opts *opts, struct questi
     wanted.sim.seed = opts->seed;
     wanted.sim.rendezvous = (iw_rendezvous)opts->net.rendezvous;
     progress_begin(&progress, 0, NULL);
+    progress_tell(&progress, ui->verb, false);
     wanted.sim.progress = progress_calls(&progress);
     ui->progress = &progress;
     status = iw_whatif_run(&ui->log, q->noise, &wanted, &whatif);
@@ -121,7 +122,7 @@ static int cut_quiet(struct ui *ui, const char *name, const iw_recording *record
 int worth_fill(struct ui *ui, const struct worth_opts *opts, const char *name, const iw_recording *recording,
                iw_verify *verify)
 {
-    const struct noise_opts no_noise = {.ranks_per_node = 0}; /* it is in memory already */
+    const struct noise_opts no_noise = {.ranks_per_node = opts->ranks_per_node}; /* it is in memory */
     const struct opt_args none = {0, NULL};
     iw_recording *cut = NULL;
     struct question q = {.ui = ui};

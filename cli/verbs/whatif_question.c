@@ -144,7 +144,7 @@ int question_init(struct question *q, struct ui *ui, const struct program_opts *
 
     *q = (struct question){
         .ui = ui, .program = program, .args = args, .ranks_per_node = noise->ranks_per_node};
-    code = simulate_make_net(ui, net, &q->net);
+    code = simulate_make_net(ui, net, noise->ranks_per_node, &q->net);
     if (code == UI_DONE) {
         code = simulate_set_memory(ui, memory, program, &q->net);
     }
@@ -167,5 +167,6 @@ void question_release(struct question *q)
         drop_first(q);
     }
     iw_noise_set_free(q->noise);
+    iw_net_release(&q->net);
     free(q->noise_names);
 }

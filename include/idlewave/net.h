@@ -62,20 +62,33 @@ typedef struct iw_net_nics {
     uint32_t active;     /* ranks of a node that send at once; 0: all. Of IW_NIC_MAX_RATE */
     bool has_rails;      /* rank i of a node has NIC i mod count; else each message is spread over all */
     iw_nic_sharing sharing;
-    iw_fs_per_byte G; /* of one NIC */
+    iw_fs_per_byte G;  /* of one NIC */
+    bool is_part_of_G; /* iw_net_share() has been there: count is 0, node_level still is the node */
 } iw_net_nics;
 
 /** Which ranks are neighbours in the groups of the levels (docs/explanation/semantics.md, rule 11). */
 typedef enum iw_placement {
-    IW_PLACEMENT_BLOCK,      /* ranks 0, 1, 2, ... fill a group, then the next */
-    IW_PLACEMENT_ROUND_ROBIN /* they are dealt out to the groups of the outermost inner level in turn */
+    IW_PLACEMENT_BLOCK,       /* ranks 0, 1, 2, ... fill a group, then the next */
+    IW_PLACEMENT_ROUND_ROBIN, /* they are dealt out to the nodes of iw_net_nodes() in turn */
+    IW_PLACEMENT_LIST         /* an iw_node_list says where each of them is */
 } iw_placement;
 
+#define IW_NODES_MAX (UINT32_C(1) << 24)
+
+/** The node of each rank. Ranks of a node have its places in the order of their numbers. A program may have
+ * fewer ranks than the list, not more. */
+typedef struct iw_node_list {
+    uint32_t count;  /* ranks */
+    uint32_t level;  /* which of the inner levels of a network is the node */
+    uint32_t *nodes; /* below IW_NODES_MAX, by rank; not changed by anybody who got the list */
+} iw_node_list;
+
 /** Which ranks share a node, for algorithms that use it. Of `count` ranks the last node may have fewer
- * (block), or some have one less than others (round robin). */
+ * (block), or some have one less than others (round robin), or any number (list). */
 typedef struct iw_nodes {
-    uint32_t ranks; /* of a node; 0: not known */
+    uint32_t ranks; /* of a node, at most; 0: not known */
     iw_placement placement;
+    iw_node_list list; /* of IW_PLACEMENT_LIST: borrowed until the program is made */
 } iw_nodes;
 
 /** The memory that the ranks of a domain (a socket, a NUMA node) share: of n ranks that move data at the same
@@ -99,7 +112,9 @@ typedef struct iw_net {
     uint64_t S_bytes;                     /* larger messages use rendezvous, at all levels */
     uint32_t inner_count;                 /* 0: all pairs of ranks cost the same */
     iw_net_inner inner[IW_NET_INNER_MAX]; /* from inside out */
+    char outer_name[16];                  /* of the outermost level; "": "network" */
     iw_placement placement;
+    iw_node_list list; /* of IW_PLACEMENT_LIST; copies of a network share it */
     iw_net_nics nics;
     iw_memory memory; /* of the machine that the network is part of */
 } iw_net;
@@ -114,14 +129,25 @@ IW_API const char *iw_net_builtin_name(size_t index);
  */
 IW_API iw_nodes iw_net_nodes(const iw_net *net);
 
+/** "node", ..., from inside out; that of level inner_count is the outermost. */
+IW_API const char *iw_net_level_name(const iw_net *net, uint32_t level);
+
+/** Gives nodes (as of iw_net_nodes()) another number of ranks. Their parts and what they are parts of, memory
+ * domains too, get more or fewer in proportion; a part that would have a fraction is an error, IW_ERR_RANGE,
+ * one that would have a single rank is left out. A network without levels stays as it is. */
+IW_API IW_NODISCARD iw_status iw_net_resize_nodes(const iw_log *log, iw_net *net, uint32_t ranks);
+
 /** Reads a YAML file (docs/reference/formats/net.md); IW_ERR_IO, IW_ERR_FORMAT, IW_ERR_RANGE logged as
- * 'file:line'. */
+ * 'file:line'. Whoever reads a network releases it, behind all of its copies. */
 IW_API IW_NODISCARD iw_status iw_net_load(const iw_log *log, const char *path, iw_net *net_p);
 
 /** The same for one of the levels of a measured file ("node", "network"); NULL: the outermost, as
  * iw_net_load(). IW_ERR_USAGE: the file has no such level; those that it has are logged. */
 IW_API IW_NODISCARD iw_status iw_net_load_level(const iw_log *log, const char *path, const char *level,
                                                 iw_net *net_p);
+
+/** Frees the list of a network that was read; others have nothing to free. */
+IW_API void iw_net_release(iw_net *net);
 
 /** A network `factor` times faster: L, g and G, also of NICs, are divided by it, o and O stay. Where segments
  * meet, L and g are raised as far as it takes that no larger message takes less time than a smaller one. */

@@ -59,8 +59,11 @@ typedef struct iw_pattern {
 #define IW_PATTERN_INIT                                                                     \
     {                                                                                       \
         sizeof(iw_pattern), 2, 1, 0, 0, 1, 0, 0, {0, 0, 0}, 1, true, false, false, NULL, 0, \
-            {0, IW_PLACEMENT_BLOCK}, NULL, 0                                                \
+            {0, IW_PLACEMENT_BLOCK, {0, 0, NULL}}, NULL, 0                                  \
     }
+
+/** `work` times as much computation, in time and in bytes, both rounded to the nearest. */
+IW_API void iw_pattern_scale_work(iw_pattern *pattern, double work);
 
 /** `operations`: one or more OP[:ALGORITHM] joined by "+", run in this order in each repetition:
  *  "barrier", "halo2d+allreduce:ring". IW_ERR_USAGE (unknown name: the known ones are logged), IW_ERR_RANGE.
@@ -179,7 +182,10 @@ typedef struct iw_trace_opts {
         sizeof(iw_trace_opts), 0, "paper", NULL, false, false, 1.0, IW_COMPUTE_AUTO, 0, IW_REPLICA_RESAMPLE, \
             1,                                                                                               \
         {                                                                                                    \
-            0, IW_PLACEMENT_BLOCK                                                                            \
+            0, IW_PLACEMENT_BLOCK,                                                                           \
+            {                                                                                                \
+                0, 0, NULL                                                                                   \
+            }                                                                                                \
         }                                                                                                    \
     }
 

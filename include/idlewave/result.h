@@ -68,6 +68,9 @@ typedef struct iw_origin {
     const iw_certainty *certainty; /* what recordings in it can say, or NULL */
     size_t delay_count;            /* injected delays: what the noiseless time leaves out besides noise */
     const iw_traced *traced;       /* the run that was traced; NULL: the program is no trace */
+    uint64_t compute_bytes;        /* that each compute phase moves; 0: none */
+    uint32_t spare_cores;          /* of each node, left to the operating system */
+    const char *node_speed;        /* law or file of the speeds of nodes; NULL: all are alike */
 } iw_origin;
 
 /** One trial. */
@@ -157,6 +160,9 @@ typedef struct iw_simulation {
     iw_loop loop;                           /* how they share compute phases */
     const char *noise_cpus;                 /* those of the recording that are used; NULL: all */
     uint64_t delays;
+    uint64_t compute_bytes; /* as in iw_origin, and so are the next two */
+    uint32_t spare_cores;
+    const char *node_speed;
     const iw_net *net;
     const iw_net_segment *net_segments;
     const iw_certainty *recording; /* NULL: the noise is not recorded */

@@ -78,7 +78,7 @@ IW_API void iw_node_speeds_free(iw_node_speeds *speeds);
 
 /* ======== Simulations ======== */
 
-typedef enum iw_engine { IW_ENGINE_AUTO, IW_ENGINE_EVENT, IW_ENGINE_FLOW } iw_engine;
+typedef enum iw_engine { IW_ENGINE_AUTO, IW_ENGINE_EVENT, IW_ENGINE_FLOW, IW_ENGINE_WINDOW } iw_engine;
 typedef enum iw_rules { IW_RULES_IDLEWAVE, IW_RULES_LOGGOPSIM } iw_rules;
 /** What is split over threads and processes: the trials, or the ranks of each trial. */
 typedef enum iw_parallel { IW_PARALLEL_AUTO, IW_PARALLEL_TRIALS, IW_PARALLEL_RANKS } iw_parallel;

@@ -39,6 +39,8 @@ typedef struct iw_study_system {
     iw_loop loop;
     iw_cpu_set noise_cpus; /* of recordings only these; empty: all */
     bool is_extrapolated;  /* fitted laws stand in for recordings (iw_noise_set_extrapolate()) */
+    uint32_t spare_cores;  /* of each node, for the operating system (iw_noise_set_spare()) */
+    char *node_speed;      /* SPEC or path, as iw_node_speeds_new() reads it; NULL: all nodes are alike */
 } iw_study_system;
 
 /** A trace that works are made of. */
@@ -119,6 +121,8 @@ typedef struct iw_study_opts {
     }
 
 typedef struct iw_study_outcome {
+    const char *folder;       /* the caller's */
+    uint32_t shard, shards;   /* its number from 1 on */
     size_t cells, found, run; /* of this shard; found: finished before; run: by this process */
     size_t others;            /* finished by other processes meanwhile */
     size_t elsewhere;         /* not finished: other processes run them still */
@@ -137,6 +141,7 @@ typedef struct iw_study_outcome {
  * failure. */
 IW_API IW_NODISCARD iw_status iw_study_run(const iw_log *log, const iw_study *study, const char *dir,
                                            const iw_study_opts *opts, iw_study_outcome *outcome_p);
+IW_API iw_doc iw_study_run_doc(const iw_study_outcome *outcome);
 
 /** The cells of one system and work that are to be run. */
 typedef struct iw_study_estimate_row {

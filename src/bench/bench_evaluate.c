@@ -5,13 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <gsl/gsl_cdf.h>
-#include <gsl/gsl_sort.h>
-
 #include <idlewave/result.h>
 
 #include "base/base.h"
 #include "bench/bench_stats.h"
+#include "numeric/numeric.h"
 #include "stats/block_bootstrap.h"
 
 enum { LEAST_BLOCKS = 5, MOST_BLOCKS = 200, REPLICATES = 2000 };
@@ -138,8 +136,8 @@ static bool resample(struct evaluation *e, const double *values_ns, int kind, do
 static iw_estimate estimate_of(const struct evaluation *e, double *replicates, double mean)
 {
     const double blocks = (double)e->block_count;
-    const double factor = sqrt(blocks / (blocks - 1.0)) * gsl_cdf_tdist_Pinv(0.975, blocks - 1.0) /
-                          gsl_cdf_ugaussian_Pinv(0.975);
+    const double factor =
+        sqrt(blocks / (blocks - 1.0)) * iwi_t_quantile(0.975, blocks - 1.0) / iwi_normal_quantile(0.975);
     const struct iwi_interval percentiles = iwi_percentile_interval(replicates, REPLICATES);
 
     return (iw_estimate){mean, mean + factor * (percentiles.low - mean),
@@ -162,7 +160,7 @@ static void evaluate_value(struct evaluation *e, const double *values_ns, int ki
     if (count == 0) {
         return;
     }
-    gsl_sort(e->scratch, 1, count);
+    iwi_sort_doubles(e->scratch, count);
     value->mean_ns.value = sum / (double)count;
     for (size_t q = 0; q < IW_BENCH_QUANTILES; q++) {
         value->quantile_ns[q] = iw_quantile_sorted(e->scratch, count, quantiles[q]);
@@ -228,7 +226,7 @@ static double median_slowdown(double *quiet, const double *noisy, size_t block_c
             quiet[count++] = slowdown;
         }
     }
-    gsl_sort(quiet, 1, count);
+    iwi_sort_doubles(quiet, count);
     return count > 0 ? iw_quantile_sorted(quiet, count, 0.5) : NAN;
 }
 

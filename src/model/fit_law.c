@@ -7,11 +7,9 @@
  */
 #include <math.h>
 
-#include <gsl/gsl_cdf.h>
-#include <gsl/gsl_math.h>
-
 #include "base/base.h"
 #include "model/fit.h"
+#include "numeric/numeric.h"
 
 static const double LEAST_SEEN = 0.05;
 static const double Z95 = 1.959964;
@@ -118,13 +116,13 @@ static double pareto_mean(double scale_ns, double shape)
 /* phi / Q, the hazard of the normal law. */
 static double hazard(double a)
 {
-    return a < -30.0 ? 0.0 : exp(-0.5 * a * a) / (M_SQRT2 * sqrt(M_PI) * gsl_cdf_ugaussian_Q(a));
+    return a < -30.0 ? 0.0 : exp(-0.5 * a * a) / (M_SQRT2 * sqrt(M_PI) * iwi_normal_above(a));
 }
 
 static double lognormal_likelihood(const struct iwi_fit_sample *s, double mu, double sigma)
 {
     const double off = s->log_mean - mu;
-    const double seen = s->cut_ns > 0.0 ? gsl_cdf_ugaussian_Q((log(s->cut_ns) - mu) / sigma) : 1.0;
+    const double seen = s->cut_ns > 0.0 ? iwi_normal_above((log(s->cut_ns) - mu) / sigma) : 1.0;
 
     return -s->count * (log(sigma * M_SQRT2 * sqrt(M_PI)) +
                         (s->log_variance + off * off) / (2.0 * sigma * sigma) + log(seen) + s->log_mean);
@@ -175,7 +173,7 @@ static void lognormal_intervals(const struct iwi_fit_sample *s, double mu, doubl
 
 static void fit_lognormal(const struct iwi_fit_sample *s, iw_duration_fit *fit)
 {
-    const double most_a = gsl_cdf_ugaussian_Qinv(LEAST_SEEN);
+    const double most_a = iwi_normal_upper_quantile(LEAST_SEEN);
     double mu = s->log_mean, sigma = sqrt(s->log_variance);
 
     if (s->cut_ns > 0.0) {
@@ -202,12 +200,12 @@ static void fit_lognormal(const struct iwi_fit_sample *s, iw_duration_fit *fit)
 
 static double lognormal_above(double scale_ns, double shape, double ns)
 {
-    return ns > 0.0 ? gsl_cdf_ugaussian_Q(log(ns / scale_ns) / shape) : 1.0;
+    return ns > 0.0 ? iwi_normal_above(log(ns / scale_ns) / shape) : 1.0;
 }
 
 static double lognormal_exceeded(double scale_ns, double shape, double above)
 {
-    return scale_ns * exp(shape * gsl_cdf_ugaussian_Qinv(above));
+    return scale_ns * exp(shape * iwi_normal_upper_quantile(above));
 }
 
 static double lognormal_mean(double scale_ns, double shape)

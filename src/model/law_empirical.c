@@ -7,6 +7,7 @@
 
 #include "base/base.h"
 #include "model/law.h"
+#include "numeric/numeric.h"
 
 static void release(iw_law *law)
 {
@@ -50,13 +51,6 @@ const struct iwi_law_ops iwi_law_empirical = {
     .tail = tail,
 };
 
-static int compare(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
 static iw_status check_values(const iw_log *log, const double *values_ns, size_t count)
 {
     if (count == 0) {
@@ -88,7 +82,7 @@ iw_status iw_law_new_empirical(const iw_log *log, const double *values_ns, size_
         return IW_ERR_NOMEM;
     }
     memcpy(law->u.empirical.values_ns, values_ns, count * sizeof *values_ns);
-    qsort(law->u.empirical.values_ns, count, sizeof *values_ns, compare);
+    iwi_sort_doubles(law->u.empirical.values_ns, count);
     *law_p = law;
     return IW_OK;
 }

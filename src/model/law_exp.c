@@ -5,12 +5,12 @@
 #include <math.h>
 #include <stdio.h>
 
-#include <gsl/gsl_math.h>
-#include <gsl/gsl_sf_psi.h>
-
 #include "base/base.h"
 #include "model/law.h"
 #include "noise/spec.h"
+#include "numeric/numeric.h"
+
+static const double EULER = 0.57721566490153286;
 
 static iw_status parse(const iw_log *log, const char *spec, const char *arguments, iw_law *law)
 {
@@ -37,7 +37,7 @@ static iw_status parse_phase(const iw_log *log, const char *spec, const char *ar
 /* H_n = digamma(n + 1) + Euler's constant */
 static double mean_max(const iw_law *law, double n)
 {
-    return law->u.exp.mean_ns * (gsl_sf_psi(n + 1) + M_EULER);
+    return law->u.exp.mean_ns * (iwi_digamma(n + 1) + EULER);
 }
 
 static double tail(const iw_law *law, double x_ns)

@@ -7,9 +7,8 @@
  */
 #include <math.h>
 
-#include <gsl/gsl_integration.h>
-
 #include "model/law.h"
+#include "numeric/numeric.h"
 
 enum { POINTS = 24, PIECES = 14 };
 
@@ -43,34 +42,36 @@ static double place_of(const iw_law *law, double n, double level, double from)
     return low + step;
 }
 
-static double integrate_piece(const iw_law *law, double n, double from, double to,
-                              const gsl_integration_glfixed_table *table)
+struct rule {
+    double points[POINTS], weights[POINTS];
+};
+
+static double integrate_piece(const iw_law *law, double n, double from, double to, const struct rule *rule)
 {
-    double sum = 0, x, weight;
+    const double middle = 0.5 * (from + to), half = 0.5 * (to - from);
+    double sum = 0;
 
     for (size_t i = 0; i < POINTS; i++) {
-        (void)gsl_integration_glfixed_point(from, to, i, &x, &weight, table);
-        sum += weight * iwi_exceeded_by_one_of(n, law->ops->tail(law, x));
+        const double x = middle + half * rule->points[i];
+
+        sum += half * rule->weights[i] * iwi_exceeded_by_one_of(n, law->ops->tail(law, x));
     }
     return sum;
 }
 
 double iwi_law_integrate(const iw_law *law, double n)
 {
-    gsl_integration_glfixed_table *const table = gsl_integration_glfixed_table_alloc(POINTS);
     double level = FIRST_LEVEL, from = place_of(law, n, level, 0), sum = from;
+    struct rule rule = {.points = {0.0}};
 
-    if (table == NULL) {
-        return (double)NAN;
-    }
+    iwi_gauss_legendre(POINTS, rule.points, rule.weights);
     for (int piece = 0; piece < PIECES; piece++) {
         double to;
 
         level /= LEVEL_STEP;
         to = place_of(law, n, level, from);
-        sum += integrate_piece(law, n, from, to, table);
+        sum += integrate_piece(law, n, from, to, &rule);
         from = to;
     }
-    gsl_integration_glfixed_table_free(table);
     return sum;
 }

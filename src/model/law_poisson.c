@@ -8,15 +8,13 @@
  */
 #include <math.h>
 
-#include <gsl/gsl_cdf.h>
-#include <gsl/gsl_randist.h>
-
 #include <idlewave/time.h>
 
 #include "base/base.h"
 #include "model/law.h"
 #include "noise/duration.h"
 #include "noise/spec.h"
+#include "numeric/numeric.h"
 
 static const double MOST_SHARE = 0.05, MOST_HITS = 1e5;
 
@@ -61,12 +59,6 @@ static iw_status parse(const iw_log *log, const char *spec, const char *argument
     return check(log, spec, p, gap_ns);
 }
 
-/* x^k exp(-x) / k!, also for x = 0, of which GSL takes the logarithm. */
-static double poisson_term(unsigned k, double x)
-{
-    return x > 0 ? gsl_ran_poisson_pdf(k, x) : (double)(k == 0);
-}
-
 /* sum over k >= 0 of P(K = k) [(1 - p) P(Gamma(k) > x) + p P(Gamma(k+1) > x)], x in means; the terms left out
  * are below 1e-16 of those taken, since P(k) falls faster than geometrically on both sides of its place.
  * P(Gamma(k+1) > x) is P(Gamma(k) > x) + x^k exp(-x) / k!, and Gamma(0) is 0. */
@@ -77,12 +69,12 @@ static double exp_tail(const struct iwi_law_poisson *p, double x)
     const double margin = 12 * sqrt(spread + 1) + 30;
     const unsigned first = (unsigned)fmax(0, fmin(p->hits, middle) - margin);
     const unsigned last = (unsigned)(fmax(p->hits, middle) + margin);
-    double longer = first > 0 ? gsl_cdf_gamma_Q(x, first, 1) : 0.0, sum = 0;
+    double longer = first > 0 ? iwi_gamma_above(x, first) : 0.0, sum = 0;
 
     for (unsigned k = first; k <= last; k++) {
-        const double one_more = poisson_term(k, x);
+        const double one_more = iwi_poisson_chance(k, x);
 
-        sum += gsl_ran_poisson_pdf(k, p->hits) * (longer + p->under_way * one_more);
+        sum += iwi_poisson_chance(k, p->hits) * (longer + p->under_way * one_more);
         longer += one_more;
     }
     return fmin(sum, 1);
@@ -93,8 +85,8 @@ static double fixed_tail(const struct iwi_law_poisson *p, double x)
 {
     const unsigned k = (unsigned)floor(x);
 
-    return gsl_cdf_poisson_Q(k, p->hits) +
-           gsl_ran_poisson_pdf(k, p->hits) * p->under_way * (1 - (x - floor(x)));
+    return iwi_poisson_above(k, p->hits) +
+           iwi_poisson_chance(k, p->hits) * p->under_way * (1 - (x - floor(x)));
 }
 
 /* No work meets no detour, not even one under way (docs/explanation/semantics.md, rule 6: finish(t, 0) = t).
@@ -134,8 +126,7 @@ static double mean_max(const iw_law *law, double n)
         return 0;
     }
     for (unsigned k = 0; term > 1e-17 * sum || k < p->hits; k++) {
-        term =
-            mean_exceeded(n, gsl_cdf_poisson_Q(k, p->hits), gsl_ran_poisson_pdf(k, p->hits) * p->under_way);
+        term = mean_exceeded(n, iwi_poisson_above(k, p->hits), iwi_poisson_chance(k, p->hits) * p->under_way);
         sum += term;
     }
     return sum * p->duration_ns;

@@ -6,13 +6,13 @@
 
 #include <math.h>
 
-#include <gsl/gsl_cdf.h>
+#include "numeric/numeric.h"
 
 /* Of the gamma law with this shape and mean 1 (Wilson and Hilferty 1931): 1e-3 for shapes above 20, too small
- * for low quantiles of shape 1. GSL's own ends the process where its search does not converge. */
+ * for low quantiles of shape 1. */
 static inline double iwi_gamma_quantile(double shape, double probability)
 {
-    const double z = gsl_cdf_ugaussian_Pinv(probability), s = 1.0 / (9.0 * shape);
+    const double z = iwi_normal_quantile(probability), s = 1.0 / (9.0 * shape);
     const double root = fmax(1.0 - s + z * sqrt(s), 0.0);
 
     return root * root * root;

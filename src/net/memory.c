@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <idlewave/internal/memory_bench.h>
+
 #include "base/base.h"
 
 iw_status iwi_memory_check(const iw_log *log, const iw_memory *memory)
@@ -83,4 +85,14 @@ iw_status iw_memory_parse(const iw_log *log, const char *text, iw_memory *memory
     IW_TRY(iwi_memory_check(log, &memory));
     *memory_p = memory;
     return IW_OK;
+}
+
+char *iw_memory_text(const iw_memory *memory, char buf[IW_MEMORY_TEXT_SIZE])
+{
+    const double bytes_of_gb = 1e9;
+
+    snprintf(buf, IW_MEMORY_TEXT_SIZE, "ranks=%" PRIu32 ",domain=%.15gGB/s,core=%.15gGB/s", memory->ranks,
+             (double)memory->domain_bytes_per_s / bytes_of_gb,
+             (double)memory->core_bytes_per_s / bytes_of_gb);
+    return buf;
 }

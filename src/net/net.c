@@ -4,10 +4,12 @@
 #include <idlewave/net.h>
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/base.h"
 #include "net/cost.h"
+#include "net/level.h"
 #include "net/memory.h"
 #include "net/net_share.h"
 
@@ -18,11 +20,23 @@
 iw_nodes iw_net_nodes(const iw_net *net)
 {
     if (net->inner_count == 0) {
-        return (iw_nodes){0, IW_PLACEMENT_BLOCK};
+        return (iw_nodes){.ranks = 0};
     }
-    const uint32_t level = net->nics.count > 0 ? net->nics.node_level : net->inner_count - 1;
+    return (iw_nodes){net->inner[iwi_node_level(net)].ranks, net->placement, net->list};
+}
 
-    return (iw_nodes){net->inner[level].ranks, net->placement};
+const char *iw_net_level_name(const iw_net *net, uint32_t level)
+{
+    if (level < net->inner_count) {
+        return net->inner[level].name;
+    }
+    return net->outer_name[0] != '\0' ? net->outer_name : "network";
+}
+
+void iw_net_release(iw_net *net)
+{
+    free(net->list.nodes);
+    net->list = (iw_node_list){.count = 0};
 }
 
 static iw_status check_value(const iw_log *log, const iw_net *net, const char *what, int64_t value,
@@ -118,14 +132,14 @@ static iw_status check_costs(const iw_log *log, const iw_net *net, const iw_net_
 /* Groups must be made of whole groups of the level inside. */
 static iw_status check_inner(const iw_log *log, const iw_net *net, uint32_t index)
 {
-    const uint32_t ranks = net->inner[index].ranks, inside = index > 0 ? net->inner[index - 1].ranks : 1;
+    const uint32_t ranks = net->inner[index].ranks, inside = index > 0 ? net->inner[index - 1].ranks : 0;
 
-    if (ranks <= inside || ranks % inside != 0) {
+    if (ranks <= inside || (inside > 0 && ranks % inside != 0)) {
         return iwi_fail(
             log, IW_ERR_RANGE,
             "network '%s': level '%s' has groups of %u ranks, which must be a multiple of %u, and "
             "more",
-            net->name, net->inner[index].name, ranks, inside);
+            net->name, net->inner[index].name, ranks, inside > 0 ? inside : 1);
     }
     return check_costs(log, net, &net->inner[index].costs);
 }
@@ -139,6 +153,9 @@ iw_status iw_net_check(const iw_log *log, const iw_net *net)
     }
     for (uint32_t i = 0; i < net->inner_count; i++) {
         IW_TRY(check_inner(log, net, i));
+    }
+    if (net->inner_count > 0 && net->placement == IW_PLACEMENT_LIST) {
+        IW_TRY(iwi_places_check(log, net));
     }
     IW_TRY(check_value(log, net, "G of its NICs", net->nics.G, IWI_NET_MAX_FS_PER_BYTE,
                        "more than 1 us per byte"));
@@ -200,5 +217,63 @@ iw_status iw_net_scale(const iw_log *log, iw_net *net, double factor)
     scaled.nics.G = divided(net->nics.G, factor);
     IW_TRY(iw_net_check(log, &scaled));
     *net = scaled;
+    return IW_OK;
+}
+
+/* ---- another number of ranks on a node ---- */
+
+/* Groups keep their share of a node, but have a rank at least. */
+static iw_status resize(const iw_log *log, const iw_net *net, const char *what, uint32_t *ranks_p,
+                        uint32_t from, uint32_t to)
+{
+    const uint64_t ranks = (uint64_t)*ranks_p * to;
+
+    if (ranks > from && (ranks % from != 0 || ranks / from > UINT32_MAX)) {
+        return iwi_fail(
+            log, IW_ERR_RANGE,
+            "network '%s' cannot have %u ranks on a node: a %s has %u of its %u, and would have %s",
+            net->name, to, what, *ranks_p, from, ranks % from != 0 ? "no whole number" : "too many");
+    }
+    *ranks_p = ranks > from ? (uint32_t)(ranks / from) : 1;
+    return IW_OK;
+}
+
+/* Parts of nodes that have one rank are none. */
+static void drop_level(iw_net *net, uint32_t index)
+{
+    memmove(&net->inner[index], &net->inner[index + 1],
+            (net->inner_count - index - 1) * sizeof net->inner[0]);
+    net->inner_count--;
+    net->nics.node_level -= net->nics.node_level > index;
+    net->list.level -= net->list.level > index;
+}
+
+iw_status iw_net_resize_nodes(const iw_log *log, iw_net *net, uint32_t ranks)
+{
+    iw_net other = *net;
+    uint32_t node, from;
+
+    if (net->inner_count == 0) {
+        return IW_OK;
+    }
+    if (ranks < 1) {
+        return iwi_fail(log, IW_ERR_RANGE, "nodes of 0 ranks are none");
+    }
+    node = iwi_node_level(net);
+    from = net->inner[node].ranks;
+    for (uint32_t i = 0; i < net->inner_count; i++) {
+        IW_TRY(resize(log, net, net->inner[i].name, &other.inner[i].ranks, from, ranks));
+    }
+    if (net->memory.ranks > 0) {
+        IW_TRY(resize(log, net, "memory domain", &other.memory.ranks, from, ranks));
+    }
+    if (other.nics.active > ranks) {
+        other.nics.active = ranks;
+    }
+    for (; node > 0 && other.inner[0].ranks == 1; node--) {
+        drop_level(&other, 0);
+    }
+    IW_TRY(iw_net_check(log, &other));
+    *net = other;
     return IW_OK;
 }

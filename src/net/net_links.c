@@ -1,16 +1,8 @@
 /* Finds pairs of ranks that are slower than the others of their kind.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include <stdlib.h>
-
 #include "net/net_fit.h"
-
-static int by_value(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
+#include "numeric/numeric.h"
 
 static double median_of(const iw_net_link *links, size_t count, bool is_inside, bool is_small,
                         double *scratch)
@@ -22,7 +14,7 @@ static double median_of(const iw_net_link *links, size_t count, bool is_inside, 
             scratch[found++] = is_small ? links[i].small_ns : links[i].large_ns;
         }
     }
-    qsort(scratch, found, sizeof *scratch, by_value);
+    iwi_sort_doubles(scratch, found);
     return found == 0 ? 0 : scratch[(found - 1) / 2];
 }
 

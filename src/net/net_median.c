@@ -2,17 +2,10 @@
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "net/net_fit.h"
-
-static int by_value(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
+#include "numeric/numeric.h"
 
 iw_estimate iwi_net_median(const double *values, size_t count)
 {
@@ -23,7 +16,7 @@ iw_estimate iwi_net_median(const double *values, size_t count)
     const size_t high_index = high > (double)count - 1 ? count - 1 : (size_t)high;
 
     memcpy(sorted, values, count * sizeof *sorted);
-    qsort(sorted, count, sizeof *sorted, by_value);
+    iwi_sort_doubles(sorted, count);
     return (iw_estimate){.value = 0.5 * (sorted[(count - 1) / 2] + sorted[count / 2]),
                          .low = sorted[low_index],
                          .high = sorted[high_index]};

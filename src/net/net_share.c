@@ -145,7 +145,8 @@ iw_status iw_net_share(const iw_log *log, const iw_net *net, iw_net *effective_p
         }
         IW_TRY(apply_to_costs(log, net, net->inner_count, &effective.costs));
         if (net->nics.sharing == IW_NIC_MAX_RATE) {
-            effective.nics = (iw_net_nics){.count = 0};
+            effective.nics = (iw_net_nics){.node_level = net->nics.node_level,
+                                           .is_part_of_G = net->nics.count > 0 || net->nics.is_part_of_G};
         }
     }
     *effective_p = effective;

@@ -7,11 +7,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <gsl/gsl_cdf.h>
-
 #include "base/base.h"
 #include "noise/source.h"
 #include "noise/spec.h"
+#include "numeric/numeric.h"
 
 struct iwi_duration_ops {
     const char *name, *usage, *example;
@@ -67,11 +66,6 @@ static double pareto_met_quantile(const struct iwi_duration *duration, double u)
     const double r = exp(b * log((double)IW_TIME_INPUT_MAX / least));
 
     return least * pow((r + u * (a - r)) / a, 1 / b);
-}
-
-double iwi_normal_quantile(double u)
-{
-    return gsl_cdf_ugaussian_Pinv(u);
 }
 
 static double lognormal_mean(const struct iwi_duration *duration)

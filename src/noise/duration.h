@@ -37,7 +37,4 @@ struct iwi_under_way {
 
 struct iwi_under_way iwi_duration_under_way(const struct iwi_duration *duration, double u, double v);
 
-/* Of the standard normal distribution, 0 < u < 1. */
-double iwi_normal_quantile(double u);
-
 #endif

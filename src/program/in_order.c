@@ -8,11 +8,12 @@
  * message. Whatever else is required is a message that was irequired and not required since, and only a calc
  * of 0, the wait, may require it. None is left over in the end.
  */
+#include "program/in_order.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/base.h"
-#include "program/program.h"
 
 static bool is_message(const struct iwi_node *node)
 {
@@ -52,7 +53,9 @@ static bool is_node_in_order(const struct iwi_schedule *dag, uint64_t first, uin
     return before == (local > 0);
 }
 
-static bool is_rank_in_order(const struct iwi_schedule *dag, uint32_t rank, bool *is_open)
+/* How many of the rank's operations are in order, from the first on: all but the last if one is never waited
+ * for. */
+static uint64_t count_in_order(const struct iwi_schedule *dag, uint32_t rank, bool *is_open)
 {
     const uint64_t first = dag->first_node[rank];
     const uint64_t count = dag->first_node[rank + 1] - first;
@@ -61,10 +64,37 @@ static bool is_rank_in_order(const struct iwi_schedule *dag, uint32_t rank, bool
     memset(is_open, 0, count * sizeof *is_open);
     for (uint64_t local = 0; local < count; local++) {
         if (!is_node_in_order(dag, first, local, is_open, &open)) {
-            return false;
+            return local;
         }
     }
-    return open == 0;
+    return open == 0 ? count : count - 1;
+}
+
+static bool is_rank_in_order(const struct iwi_schedule *dag, uint32_t rank, bool *is_open)
+{
+    return count_in_order(dag, rank, is_open) == dag->first_node[rank + 1] - dag->first_node[rank];
+}
+
+iw_status iwi_schedule_find_disorder(const iw_log *log, const struct iwi_schedule *dag,
+                                     struct iwi_disorder *disorder_p)
+{
+    bool *is_open = iwi_new_array(log, (size_t)iwi_schedule_largest_rank(dag), sizeof *is_open);
+    struct iwi_disorder found = {.ranks = 0};
+
+    if (is_open == NULL) {
+        return IW_ERR_NOMEM;
+    }
+    for (uint32_t rank = 0; rank < dag->ranks; rank++) {
+        const uint64_t in_order = count_in_order(dag, rank, is_open);
+
+        if (in_order < dag->first_node[rank + 1] - dag->first_node[rank] && found.ranks++ == 0) {
+            found.rank = rank;
+            found.node = in_order;
+        }
+    }
+    free(is_open);
+    *disorder_p = found;
+    return IW_OK;
 }
 
 /* The node keeps of its dependences (`begin` to `end`) those on messages that it completes; they move to

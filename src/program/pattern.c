@@ -8,6 +8,7 @@
 #include "base/opts.h"
 #include "program/delays.h"
 #include "program/dims.h"
+#include "program/node_table.h"
 #include "program/rules.h"
 
 #define MAX_RANKS (UINT32_C(1) << 30)
@@ -75,7 +76,8 @@ static iw_status check_times(const iw_log *log, const iw_pattern *pattern)
     return IW_OK;
 }
 
-static struct iwi_operation operation_of(const struct iwi_algorithm *algorithm, const iw_pattern *pattern)
+static struct iwi_operation operation_of(const struct iwi_algorithm *algorithm, const iw_pattern *pattern,
+                                         const struct iwi_node_table *table)
 {
     return (struct iwi_operation){
         .algorithm = algorithm,
@@ -89,7 +91,8 @@ static struct iwi_operation operation_of(const struct iwi_algorithm *algorithm, 
         .is_periodic = pattern->is_periodic,
         .is_one_way = pattern->is_one_way,
         .is_split = pattern->is_split,
-        .nodes = pattern->nodes,
+        .nodes = iwi_operation_nodes(&pattern->nodes, table),
+        .table = table,
     };
 }
 
@@ -159,6 +162,7 @@ static iw_status parse_operations(const iw_log *log, const char *text, const iw_
     const struct iwi_rule_set *set;
 
     IW_TRY(find_rules(log, pattern->rules, &set));
+    IW_TRY(iwi_node_table_new(log, &pattern->nodes, pattern->ranks, &program->node_table));
     program->operations = iwi_new_array(log, count_operations(text), sizeof *program->operations);
     if (program->operations == NULL) {
         return IW_ERR_NOMEM;
@@ -174,7 +178,7 @@ static iw_status parse_operations(const iw_log *log, const char *text, const iw_
                             (size_t)(name - text) + 1);
         }
         IW_TRY(iwi_algorithm_find(log, name, length, &algorithm));
-        *op = operation_of(algorithm, pattern);
+        *op = operation_of(algorithm, pattern, program->node_table);
         if (set != NULL && algorithm->kind <= IWI_EXSCAN && memchr(name, ':', length) == NULL) {
             choose_algorithm(set, op);
         }
@@ -251,6 +255,14 @@ static iw_status fill_program(const iw_log *log, const char *operations, const i
     IW_TRY(parse_operations(log, operations, pattern, program));
     IW_TRY(check_messages(log, program));
     return set_pattern_delays(log, pattern, program);
+}
+
+void iw_pattern_scale_work(iw_pattern *pattern, double work)
+{
+    if (work != 1.0) {
+        pattern->compute_ps = (iw_time)((double)pattern->compute_ps * work + 0.5);
+        pattern->compute_bytes = (uint64_t)((double)pattern->compute_bytes * work + 0.5);
+    }
 }
 
 iw_status iw_program_from_pattern(const iw_log *log, const char *operations, const iw_pattern *given,

@@ -7,6 +7,7 @@
 
 #include "base/base.h"
 #include "program/delays.h"
+#include "program/node_table.h"
 #include "program/trace_program.h"
 
 iw_status iwi_program_from_schedule(const iw_log *log, struct iwi_schedule *schedule, iw_program **program_p)
@@ -32,6 +33,7 @@ void iw_program_free(iw_program *program)
     iwi_schedule_free(program->schedule);
     iwi_trace_program_free(program->trace);
     free(program->operations);
+    iwi_node_table_free(program->node_table);
     free(program->delays);
     free(program);
 }

@@ -46,6 +46,25 @@ static inline uint32_t iwi_range_rank(const struct iwi_range *range, uint32_t ra
     return (uint32_t)(at < 0 ? at + (int64_t)ranks : at);
 }
 
+/* Data in blocks 0 ... P - 1 of up to three sizes: those before end[0], before end[1], and the rest. */
+struct iwi_block_sizes {
+    uint32_t end[2];
+    uint64_t bytes[3];
+};
+
+static inline uint64_t iwi_blocks_bytes(const struct iwi_block_sizes *blocks, uint32_t block)
+{
+    return blocks->bytes[(block >= blocks->end[0]) + (block >= blocks->end[1])];
+}
+
+/* Lines of `size` ranks through a grid, each `stride` after the one before. The neighbour of a rank is `step`
+ * places on in its line (negative: back), around the end if is_closed; else ranks near the end have none. */
+struct iwi_direction {
+    uint32_t size, stride;
+    int64_t step; /* not 0; nobody has a neighbour unless it is shorter than the line */
+    bool is_closed;
+};
+
 struct iwi_round {
     struct iwi_range active[2]; /* disjoint; ranks in neither do nothing in this round */
     uint32_t range_count;       /* 0, 1 or 2 */
@@ -60,6 +79,18 @@ struct iwi_round {
      * nobody does both. */
     bool is_pairs;
     struct iwi_range senders;
+    /* Rings of unequal blocks: every rank r sends block r - `behind` (mod P) to r + 1; all ranks reduce what
+     * they receive, or none. */
+    bool is_ring, is_reducing;
+    uint32_t behind;
+    struct iwi_block_sizes blocks;
+    /* Every rank r sends `bytes` to r + 1, r + 2, ... (mod P), in this order, and receives as much from all.
+     */
+    bool is_all_to_all;
+    /* Neighbours in a grid: every rank sends `bytes` in each of `fan` directions, where it has a neighbour,
+     * and receives as much from the opposite ones, in the same order; direction() of the algorithm says
+     * them. */
+    bool is_grid;
 };
 
 /* ---- operations ---- */
@@ -86,6 +117,7 @@ enum iwi_op_kind {
 };
 
 struct iwi_algorithm;
+struct iwi_node_table;
 
 /* One operation with its arguments. Plain data; algorithms compute everything else from it. */
 struct iwi_operation {
@@ -96,7 +128,8 @@ struct iwi_operation {
     uint32_t dims[IW_MAX_DIMS];
     uint32_t distance;
     bool is_periodic, is_one_way, is_split;
-    iw_nodes nodes;
+    iw_nodes nodes;                     /* without their list: that is the table */
+    const struct iwi_node_table *table; /* of nodes that a list says: the program's; else NULL */
     uint32_t placed_ranks; /* of an operation over the leaders of nodes: the ranks on all nodes; else 0 */
 };
 
@@ -110,6 +143,12 @@ struct iwi_algorithm {
     uint64_t (*message_count)(const struct iwi_operation *op); /* of all rounds and ranks */
     void (*round)(const struct iwi_operation *op, uint64_t index, struct iwi_round *round);
     void (*role)(const struct iwi_operation *op, uint64_t index, uint32_t rank, struct iwi_role *role);
+    /* NULL unless there are rounds in a grid: direction k < fan of such a round. */
+    void (*direction)(const struct iwi_operation *op, uint64_t index, uint32_t k,
+                      struct iwi_direction *direction_p);
+    /* dims[0] rows of dims[1] ranks: each receives `bytes` from the west and from the north, where there is
+     * somebody, does a compute phase, and sends as much to the east and then to the south. */
+    bool is_wavefront;
     bool places_compute; /* the operation does iw_pattern.compute_ps itself */
     bool uses_nodes;     /* op->nodes has to be known */
     bool joins_nodes;    /* a message may carry what all ranks of a node have for all others */
@@ -194,6 +233,7 @@ struct iw_program {
     /* a pattern: */
     struct iwi_operation *operations;
     size_t operation_count;
+    struct iwi_node_table *node_table; /* of the operations, or NULL */
     uint64_t repeat;
     iw_time compute_ps;
     uint64_t compute_bytes; /* that each compute phase moves from and to memory */

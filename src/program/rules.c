@@ -11,10 +11,8 @@
 #include "base/base.h"
 
 static const struct iwi_rule_set *const sets[] = {
-    &iwi_rules_paper,
-    &iwi_rules_ompi_4_1,
-    &iwi_rules_mpich,
-    &iwi_rules_nccl_ring,
+    &iwi_rules_paper, &iwi_rules_ompi_4_1,  &iwi_rules_ompi_5,
+    &iwi_rules_mpich, &iwi_rules_nccl_ring, &iwi_rules_nccl,
 };
 
 enum { SET_COUNT = sizeof sets / sizeof sets[0] };
@@ -92,6 +90,9 @@ static const struct iwi_rule *best_of_set(const struct iwi_rule_set *set, enum i
     const bool has_nodes = op->nodes.ranks > 1 && op->nodes.ranks < op->ranks;
     const struct iwi_rule *rule = has_nodes ? best(set->node_rules, set->node_count, kind, op, bytes) : NULL;
 
+    if (has_nodes && set->choose_on_nodes != NULL) {
+        rule = set->choose_on_nodes(kind, op);
+    }
     if (rule == NULL || rule->is_open) {
         rule = best(set->rules, set->count, kind, op, bytes);
     }

@@ -29,11 +29,14 @@ struct iwi_rule_set {
     /* Before these, where nodes are known and there is more than one, of more than one rank. */
     const struct iwi_rule *node_rules;
     size_t node_count;
+    /* The same for what no table says; NULL: there is none. Returns NULL where it has no opinion. */
+    const struct iwi_rule *(*choose_on_nodes)(enum iwi_op_kind kind, const struct iwi_operation *op);
     const struct iwi_rule_set *otherwise; /* where no rule fits; NULL: the operation's default algorithm */
     uint32_t total_kinds;                 /* bit (1 << kind): sizes count the blocks of all ranks together */
 };
 
-extern const struct iwi_rule_set iwi_rules_paper, iwi_rules_ompi_4_1, iwi_rules_mpich, iwi_rules_nccl_ring;
+extern const struct iwi_rule_set iwi_rules_paper, iwi_rules_ompi_4_1, iwi_rules_ompi_5, iwi_rules_mpich,
+    iwi_rules_nccl_ring, iwi_rules_nccl;
 
 /* NULL if there is no set of that name. */
 const struct iwi_rule_set *iwi_rules_find(const char *name);

@@ -1,4 +1,5 @@
-/* The rules of Open MPI 4.1 (its "tuned" component), and its numbers of collectives and algorithms.
+/* The rules of Open MPI 4.1 (its "tuned" component) and 5 (also "han"), and its numbers of collectives and
+ * algorithms.
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * The fixed decisions of 4.1.4 for operations that commute. Where idlewave lacks an algorithm the nearest
@@ -229,6 +230,27 @@ const struct iwi_rule_set iwi_rules_ompi_4_1 = {
     .summary = "Open MPI 4.1's fixed decisions",
     .rules = rules,
     .count = sizeof rules / sizeof rules[0],
+    .total_kinds = 1U << IWI_REDUCE_SCATTER,
+};
+
+#define HAN_SEGMENT (64 * KIB) /* coll_han_bcast_segsize and its like */
+
+/* Open MPI 5 prefers han (priority 35) to tuned (30). Its gather and scatter of two levels are not here. */
+static const struct iwi_rule han_rules[] = {
+    {.algorithm = &iwi_barrier_two_level},
+    {.algorithm = &iwi_bcast_han, .segment_bytes = HAN_SEGMENT},
+    {.algorithm = &iwi_reduce_han, .segment_bytes = HAN_SEGMENT},
+    {.algorithm = &iwi_allreduce_han, .segment_bytes = HAN_SEGMENT},
+    {.algorithm = &iwi_allgather_two_level},
+};
+
+const struct iwi_rule_set iwi_rules_ompi_5 = {
+    .name = "ompi-5",
+    .summary = "Open MPI 5: han where nodes are known, else as 4.1",
+    .rules = rules,
+    .count = sizeof rules / sizeof rules[0],
+    .node_rules = han_rules,
+    .node_count = sizeof han_rules / sizeof han_rules[0],
     .total_kinds = 1U << IWI_REDUCE_SCATTER,
 };
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/base.h"
+#include "program/node_table.h"
 #include "program/trace_build.h"
 #include "program/trace_index.h"
 
@@ -195,7 +196,7 @@ static iw_status make_operation(const struct iwi_trace_build *build,
 {
     const struct iwi_trace_program *program = build->program;
     const enum iwi_op_kind kind = kinds[instance->op];
-    const bool is_world = iwi_trace_is_world(program, comm);
+    const bool is_world = iwi_trace_is_world(program, comm), has_nodes = program->comms[comm].members == NULL;
     const uint64_t mean = instance->bytes / instance->arrived + (instance->bytes % instance->arrived != 0);
 
     *op = (struct iwi_operation){
@@ -205,7 +206,9 @@ static iw_status make_operation(const struct iwi_trace_build *build,
                  : kind == IWI_BARRIER                 ? 0
                                                        : mean,
         /* members of other communicators may be anywhere */
-        .nodes = program->comms[comm].members == NULL ? build->opts->nodes : (iw_nodes){.ranks = 0},
+        .nodes = has_nodes ? iwi_operation_nodes(&build->opts->nodes, program->node_table)
+                           : (iw_nodes){.ranks = 0},
+        .table = has_nodes ? program->node_table : NULL,
     };
     iwi_rules_choose(build->set, overrides, kind, op);
     if (op->bytes > MAX_MESSAGE_BYTES / iwi_operation_most_blocks(op)) {
@@ -281,6 +284,8 @@ iw_status iwi_trace_build_collectives(struct iwi_trace_build *build)
     struct instance *instances;
     iw_status status = IW_ERR_NOMEM;
 
+    IW_TRY(iwi_node_table_new(build->log, &build->opts->nodes,
+                              build->program->base * build->program->replicas, &build->program->node_table));
     IW_TRY(iwi_algorithm_overrides_parse(build->log, build->opts->algorithms, &overrides));
     if (count_collectives(build) == IW_OK) {
         program->collective_count = build->first_collective[program->comm_count];

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/base.h"
+#include "program/node_table.h"
 #include "program/trace_build.h"
 #include "program/trace_resample.h"
 
@@ -20,6 +21,7 @@ void iwi_trace_program_free(struct iwi_trace_program *program)
     iwi_schedule_free(program->schedule);
     free(program->collectives);
     free(program->operations);
+    iwi_node_table_free(program->node_table);
     free(program->tags);
     free(program->first_membership);
     free(program->memberships);

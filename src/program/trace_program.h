@@ -38,7 +38,8 @@ struct iwi_trace_program {
     uint64_t collective_count;
     struct iwi_operation *operations; /* different ones only */
     size_t operation_count;
-    struct iwi_trace_tag *tags; /* node.tag is an index: tags of different communicators never meet */
+    struct iwi_node_table *node_table; /* of the operations over all ranks, or NULL */
+    struct iwi_trace_tag *tags;        /* node.tag is an index: tags of different communicators never meet */
     uint32_t tag_count;
     uint64_t *first_membership; /* base + 1; of communicators with a list of members, sorted by comm */
     struct iwi_trace_membership *memberships;

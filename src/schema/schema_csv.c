@@ -151,7 +151,8 @@ static void write_lines(FILE *out, struct chain chain)
 
     if (rows != NULL) {
         const unsigned char *items = iwi_field_items(rows, chain.objects[chain.count - 1]);
-        const bool is_list = rows->holder == IWI_LIST || rows->holder == IWI_ARRAY;
+        const bool is_list =
+            rows->holder == IWI_LIST || rows->holder == IWI_ARRAY || rows->holder == IWI_COUNTED;
         const size_t count = is_list ? iwi_field_count(rows, chain.objects[chain.count - 1]) : 1;
 
         chain.schemas[chain.count++] = rows->of;

@@ -21,6 +21,10 @@ static double memory_bytes(void)
     return (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
 }
 
+/* Of each rank in a round of all to all (flow_all_to_all.c): where it is, its sends, what arrives and room to
+ * sort it. */
+enum { ALL_TO_ALL_WORDS = 28 };
+
 struct iwi_round iwi_first_round(const struct iwi_operation *op)
 {
     struct iwi_round round = {.fan = 1};
@@ -45,7 +49,7 @@ static uint64_t elements_of_trace(const struct iwi_trace_program *trace)
     return largest;
 }
 
-uint64_t iwi_elements_per_lane(const iw_program *program)
+uint64_t iwi_elements_per_lane(const iw_program *program, enum iwi_kept_for wanted)
 {
     uint64_t largest_fan = 1;
 
@@ -54,18 +58,20 @@ uint64_t iwi_elements_per_lane(const iw_program *program)
     }
     for (size_t k = 0; k < program->operation_count; k++) {
         const struct iwi_round round = iwi_first_round(&program->operations[k]);
+        const uint32_t fan =
+            round.is_all_to_all && wanted == IWI_KEPT_FOR_ENDS ? ALL_TO_ALL_WORDS : round.fan;
 
-        largest_fan = round.fan > largest_fan ? round.fan : largest_fan;
+        largest_fan = fan > largest_fan ? fan : largest_fan;
     }
     return largest_fan * program->ranks;
 }
 
-uint64_t iwi_rank_bytes(const iw_program *program, const iw_noise *noise)
+uint64_t iwi_rank_bytes(const iw_program *program, const iw_noise *noise, enum iwi_kept_for wanted)
 {
     const uint64_t noise_words = noise == NULL ? 0 : iwi_noise_words(noise);
     const uint64_t other_cores = noise == NULL ? 0 : iw_noise_cores_per_rank(noise) - 1;
-    const uint64_t words =
-        noise_words + other_cores * (1 + noise_words) + iwi_elements_per_lane(program) / program->ranks;
+    const uint64_t words = noise_words + other_cores * (1 + noise_words) +
+                           iwi_elements_per_lane(program, wanted) / program->ranks;
 
     return IWI_FLOW_BYTES + words * sizeof(int64_t);
 }
@@ -92,12 +98,13 @@ uint32_t iwi_choose_lanes(const iw_program *program, iw_engine engine, const iw_
     const double most = is_streaming(program) ? CACHE_ELEMENTS : fitting;
     uint32_t lanes = opts->lanes;
 
-    if (engine != IW_ENGINE_FLOW) {
+    if (engine != IW_ENGINE_FLOW || (program->schedule != NULL && !program->schedule->is_in_order)) {
         return 1;
     }
     if (lanes == 0) {
         lanes = IWI_MOST_LANES;
-        while (lanes > 1 && (lanes > opts->trials || (double)iwi_elements_per_lane(program) * lanes > most)) {
+        while (lanes > 1 && (lanes > opts->trials ||
+                             (double)iwi_elements_per_lane(program, IWI_KEPT_FOR_ENDS) * lanes > most)) {
             lanes /= 2;
         }
     }
@@ -109,7 +116,7 @@ uint32_t iwi_choose_threads(const iw_program *program, const iw_sim_opts *opts, 
 {
     const uint64_t batches = (opts->trials + lanes - 1) / lanes;
     const double room = THREADS_PART * memory_bytes();
-    const double state = (double)iwi_elements_per_lane(program) * lanes * IWI_FLOW_BYTES;
+    const double state = (double)iwi_elements_per_lane(program, IWI_KEPT_FOR_ENDS) * lanes * IWI_FLOW_BYTES;
     uint32_t threads = opts->threads != 0 ? opts->threads : iwi_available_cpus();
 
     if (opts->threads == 0 && state * threads > room) {

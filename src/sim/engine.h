@@ -7,8 +7,8 @@
 #include <idlewave/sim.h>
 
 #include "net/level.h"
+#include "noise/node_speed.h"
 #include "program/program.h"
-#include "sim/node_speed.h"
 #include "sim/split/partition.h"
 #include "sim/ticker.h"
 #include "team/team.h"
@@ -43,6 +43,11 @@ struct iwi_arrival {
 
 /* By time, ties by index. */
 void iwi_sort_arrivals(struct iwi_arrival *arrivals, size_t count);
+
+/* The same for many that are nearly in order, or a few such sequences mixed; `scratch` has room for
+ * IWI_SORT_ROOM times as many. */
+enum { IWI_SORT_ROOM = 6 };
+void iwi_sort_by_lines(struct iwi_arrival *arrivals, size_t count, struct iwi_arrival *scratch);
 
 /* One evaluation of a program: `lanes` trials, numbered from first_trial on. */
 struct iwi_job {

@@ -103,8 +103,9 @@ static uint32_t choose_threads(const struct iwi_batches *batches, uint64_t trial
 {
     const struct iwi_schedule *schedule = batches->plan->schedule;
     const iw_program *program = batches->job.program;
-    const double elements = schedule != NULL ? 5.0 * (double)schedule->first_node[schedule->ranks]
-                                             : 4.0 * program->ranks + (double)iwi_elements_per_lane(program);
+    const double elements =
+        schedule != NULL ? 5.0 * (double)schedule->first_node[schedule->ranks]
+                         : 4.0 * program->ranks + (double)iwi_elements_per_lane(program, IWI_KEPT_FOR_PATHS);
     const double fitting = THREADS_BYTES / (elements * sizeof(iw_split));
     uint32_t threads = batches->threads < trials ? batches->threads : (uint32_t)trials;
 

@@ -59,7 +59,7 @@ static iw_status plan_trace(const iw_log *log, const iw_program *program, const 
 
 /* Sets plan->note, and no schedule, if the flow engine cannot run it. */
 static iw_status plan_flow(const iw_log *log, const iw_program *program, const iw_net *net,
-                           struct iwi_plan *plan)
+                           const iw_sim_opts *opts, struct iwi_plan *plan)
 {
     const struct iwi_schedule *schedule = program->schedule;
     const char *refusal;
@@ -75,6 +75,16 @@ static iw_status plan_flow(const iw_log *log, const iw_program *program, const i
     if (schedule == NULL) {
         return IW_OK;
     }
+    if (!schedule->is_in_order && opts->parallel == IW_PARALLEL_RANKS) {
+        (void)snprintf(plan->note, sizeof plan->note,
+                       "the flow engine takes the ranks of a graph that is not in order by one thread");
+        return IW_OK;
+    }
+    if (!schedule->is_in_order) {
+        IW_TRY(iwi_graph_new(log, schedule, net, plan->note, &plan->graph));
+        plan->schedule = plan->graph == NULL ? NULL : schedule;
+        return IW_OK;
+    }
     refusal = iwi_flow_refusal(schedule);
     if (refusal != NULL) {
         (void)snprintf(plan->note, sizeof plan->note, "%s", refusal);
@@ -84,33 +94,76 @@ static iw_status plan_flow(const iw_log *log, const iw_program *program, const i
     return iwi_match_new(log, schedule, &plan->match);
 }
 
+/* Sets plan->window, or plan->note if the window engine cannot run it. */
+static iw_status plan_window(const iw_log *log, const iw_program *program, const iw_net *net,
+                             const iw_sim_opts *opts, struct iwi_plan *plan)
+{
+    const char *refusal = NULL;
+
+    if (program->compute_bytes > 0) {
+        refusal = "compute phases move bytes";
+    } else if (iwi_tells_steps(opts)) {
+        refusal = "steps are told in the order of time";
+    } else {
+        IW_TRY(plan_event(log, program, plan));
+        refusal = iwi_window_refusal(plan->schedule, net, opts->rendezvous);
+    }
+    if (refusal == NULL) {
+        return iwi_window_plan_new(log, plan->schedule, net, opts->rendezvous, &plan->window);
+    }
+    if (opts->engine == IW_ENGINE_WINDOW ||
+        (program->schedule != NULL && !program->schedule->is_in_order)) { /* else flow has said why not */
+        (void)snprintf(plan->note, sizeof plan->note, "%s", refusal);
+    }
+    return IW_OK;
+}
+
+/* The fastest engine that is wanted and can run it; leaves plan->engine as it was, and says why, if none can.
+ */
+static iw_status plan_without_queue(const iw_log *log, const iw_program *program, const iw_net *net,
+                                    const iw_sim_opts *opts, struct iwi_plan *plan)
+{
+    if (iwi_net_has_queues(net)) {
+        (void)snprintf(plan->note, sizeof plan->note, "messages wait for NICs in the order of time");
+        return IW_OK;
+    }
+    if (opts->engine != IW_ENGINE_WINDOW) {
+        IW_TRY(plan_flow(log, program, net, opts, plan));
+        if (plan->note[0] == '\0' || plan->schedule != NULL) {
+            plan->engine = IW_ENGINE_FLOW;
+            return IW_OK;
+        }
+    }
+    if (opts->engine != IW_ENGINE_FLOW) {
+        IW_TRY(plan_window(log, program, net, opts, plan));
+        plan->engine = plan->window != NULL ? IW_ENGINE_WINDOW : plan->engine;
+    }
+    return IW_OK;
+}
+
 static iw_status plan_engine(const iw_log *log, const iw_program *program, const iw_net *net,
                              const iw_sim_opts *opts, struct iwi_plan *plan)
 {
     if (opts->rules == IW_RULES_LOGGOPSIM) {
-        if (opts->engine == IW_ENGINE_FLOW) {
+        if (opts->engine == IW_ENGINE_FLOW || opts->engine == IW_ENGINE_WINDOW) {
             return iwi_fail(log, IW_ERR_UNSUPPORTED, "LogGOPSim's rules need the event engine");
         }
         plan->engine = IW_ENGINE_EVENT;
         return plan_loggopsim(log, program, opts->rendezvous, plan);
     }
     if (opts->engine != IW_ENGINE_EVENT) {
-        if (iwi_net_has_queues(net)) {
-            (void)snprintf(plan->note, sizeof plan->note, "messages wait for NICs in the order of time");
-        } else {
-            IW_TRY(plan_flow(log, program, net, plan));
-        }
-        if (plan->note[0] == '\0' || plan->schedule != NULL) {
-            plan->engine = IW_ENGINE_FLOW;
+        IW_TRY(plan_without_queue(log, program, net, opts, plan));
+        if (plan->engine != IW_ENGINE_AUTO) {
             return IW_OK;
         }
-        if (opts->engine == IW_ENGINE_FLOW) {
+        if (opts->engine != IW_ENGINE_AUTO) {
             return iwi_fail(log, IW_ERR_UNSUPPORTED,
-                            "the flow engine cannot run this: %s; the event engine can", plan->note);
+                            "the %s engine cannot run this: %s; the event engine can",
+                            iw_engine_name(opts->engine), plan->note);
         }
     }
     plan->engine = IW_ENGINE_EVENT;
-    return plan_event(log, program, plan);
+    return plan->schedule != NULL ? IW_OK : plan_event(log, program, plan);
 }
 
 /* The event engines tell it themselves, when they have run. */
@@ -141,7 +194,9 @@ iw_status iwi_plan_init(const iw_log *log, const iw_program *program, const iw_n
 void iwi_plan_release(struct iwi_plan *plan)
 {
     iwi_match_free(plan->match);
+    iwi_graph_free(plan->graph);
     iwi_trace_code_free(plan->code);
+    iwi_window_plan_free(plan->window);
     free(plan->own_trace);
     iwi_schedule_free(plan->own_schedule);
     *plan = (struct iwi_plan){.engine = IW_ENGINE_AUTO};
@@ -149,7 +204,10 @@ void iwi_plan_release(struct iwi_plan *plan)
 
 const char *iwi_partition_refusal(const struct iwi_plan *plan)
 {
-    if (plan->engine == IW_ENGINE_FLOW) {
+    if (plan->graph != NULL) {
+        return "the flow engine takes the ranks of a graph that is not in order by one thread";
+    }
+    if (plan->engine != IW_ENGINE_EVENT) {
         return NULL;
     }
     if (plan->rules == IW_RULES_LOGGOPSIM) {

@@ -8,16 +8,20 @@
 #include "sim/engine.h"
 #include "sim/flow/flow_match.h"
 #include "sim/flow/flow_trace.h"
+#include "sim/graph/graph.h"
+#include "sim/window/window_plan.h"
 
 struct iwi_plan {
     iw_engine engine;
     iw_rules rules;
     const struct iwi_schedule *schedule; /* NULL: rounds of a pattern, steps of a trace */
     struct iwi_schedule *own_schedule;   /* made for this plan, or NULL */
-    struct iwi_match *match;             /* flow on a schedule, or NULL */
+    struct iwi_match *match;             /* flow on a schedule in order, or NULL */
+    struct iwi_graph *graph;             /* flow on any other, or NULL */
     struct iwi_trace_code *code;         /* flow on a trace, or by members on a schedule; or NULL */
     struct iwi_trace_program *own_trace; /* the schedule as a trace, for members, or NULL */
-    char note[160];                      /* why auto took event, or a trace had to be stored */
+    struct iwi_window_plan *window;      /* of the window engine, or NULL */
+    char note[IWI_GRAPH_NOTE];           /* why auto did not take flow, or a trace had to be stored */
 };
 
 /* IW_ERR_UNSUPPORTED (logged) if the wanted engine cannot run the program; `net` tells which messages of a
@@ -25,6 +29,12 @@ struct iwi_plan {
 IW_NODISCARD iw_status iwi_plan_init(const iw_log *log, const iw_program *program, const iw_net *net,
                                      const iw_sim_opts *opts, struct iwi_plan *plan);
 void iwi_plan_release(struct iwi_plan *plan);
+
+/* It runs on a struct iwi_flow. */
+static inline bool iwi_plan_has_flow(const struct iwi_plan *plan)
+{
+    return plan->engine == IW_ENGINE_FLOW && plan->graph == NULL;
+}
 
 /* Why the ranks of this cannot be dealt to several members; NULL: they can. */
 const char *iwi_partition_refusal(const struct iwi_plan *plan);

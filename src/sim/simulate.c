@@ -18,7 +18,7 @@
 
 const char *iw_engine_name(iw_engine engine)
 {
-    static const char *const names[] = {"auto", "event", "flow"};
+    static const char *const names[] = {"auto", "event", "flow", "window"};
 
     return engine < sizeof names / sizeof names[0] ? names[engine] : NULL;
 }
@@ -268,16 +268,22 @@ static iw_status simulate(const iw_log *log, const iw_program *program, const iw
     struct iwi_batches batches = {.plan = &plan, .trials = opts->trials};
     struct iwi_checkpoint checkpoint = {.dir = NULL, .lock = -1};
     iw_sim_result *result = NULL;
+    struct iwi_levels levels;
     int64_t *factors = NULL;
     iw_status status;
 
     IW_TRY(iwi_check_simulation(log, program, net, noise, opts));
-    IW_TRY(iwi_plan_init(log, program, net, opts, &plan));
+    IW_TRY(iwi_levels_init(log, net, program->ranks, &levels));
+    status = iwi_plan_init(log, program, net, opts, &plan);
+    if (status != IW_OK) {
+        iwi_levels_release(&levels);
+        return status;
+    }
     batches.job = (struct iwi_job){
         .program = program,
         .schedule = plan.schedule,
         .net = net,
-        .levels = iwi_levels_of(net, program->ranks),
+        .levels = levels,
         .memory_ps = program->compute_bytes == 0
                          ? 0
                          : iwi_memory_lockstep(&net->memory, program->ranks, program->compute_bytes),
@@ -314,6 +320,7 @@ static iw_status simulate(const iw_log *log, const iw_program *program, const iw
     iwi_team_free(batches.team);
     iwi_checkpoint_release(&checkpoint);
     iwi_plan_release(&plan);
+    iwi_levels_release(&levels);
     free(factors);
     if (status != IW_OK) {
         iw_sim_result_free(result);

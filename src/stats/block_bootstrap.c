@@ -6,12 +6,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include <gsl/gsl_sort.h>
-
 #include <idlewave/result.h>
 
 #include "base/base.h"
 #include "base/rng.h"
+#include "numeric/numeric.h"
 
 static const int64_t SHORTEST_BLOCK_NS = 100000000;
 enum { LEAST_BLOCKS = 20, MOST_BLOCKS = 100 };
@@ -71,7 +70,7 @@ struct iwi_interval iwi_percentile_interval(double *values, size_t count)
             return (struct iwi_interval){NAN, NAN};
         }
     }
-    gsl_sort(values, 1, count);
+    iwi_sort_doubles(values, count);
     return (struct iwi_interval){iw_quantile_sorted(values, count, 0.025),
                                  iw_quantile_sorted(values, count, 0.975)};
 }

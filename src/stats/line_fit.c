@@ -5,9 +5,8 @@
 
 #include <math.h>
 
-#include <gsl/gsl_cdf.h>
-
 #include "base/base.h"
+#include "numeric/numeric.h"
 
 struct sums {
     double xx, xy; /* around the means of the groups */
@@ -106,7 +105,7 @@ iw_estimate iwi_fit_slope(const double *x, const double *y, const uint32_t *grou
     if (residuals.squares > 0.0) {
         const double freedom = (double)(count - sums.groups - 1);
 
-        half = gsl_cdf_tdist_Pinv(0.975, freedom) * sqrt(residuals.squares / freedom / sums.xx) *
+        half = iwi_t_quantile(0.975, freedom) * sqrt(residuals.squares / freedom / sums.xx) *
                widening(&residuals, count);
     }
     slope.low = slope.value - half;

@@ -20,7 +20,7 @@
 
 #include <math.h>
 
-#include <gsl/gsl_cdf.h>
+#include "numeric/numeric.h"
 
 /* Below this the cubic is a straight line to the last digit. */
 static const double NO_SKEWNESS = 1e-7;
@@ -82,7 +82,7 @@ iw_estimate iwi_mean_estimate(const double *values, size_t count)
     if (m.deviation == 0.0) {
         return (iw_estimate){m.mean, m.mean, m.mean};
     }
-    x = gsl_cdf_tdist_Pinv(0.975, n - 1.0) / sqrt(n);
+    x = iwi_t_quantile(0.975, n - 1.0) / sqrt(n);
     return (iw_estimate){m.mean, fmax(m.mean - m.deviation * unskewed(x, m.skewness, n), floor_of(&m)),
                          m.mean - m.deviation * unskewed(-x, m.skewness, n)};
 }
@@ -96,6 +96,6 @@ iw_estimate iwi_student_estimate(const double *values, size_t count)
     if (count < 2) {
         return (iw_estimate){m.mean, NAN, NAN};
     }
-    reach = gsl_cdf_tdist_Pinv(0.975, n - 1.0) * m.deviation / sqrt(n);
+    reach = iwi_t_quantile(0.975, n - 1.0) * m.deviation / sqrt(n);
     return (iw_estimate){m.mean, m.mean - reach, m.mean + reach};
 }

@@ -6,9 +6,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include <gsl/gsl_cdf.h>
-
 #include "base/base.h"
+#include "numeric/numeric.h"
 #include "stats/mean_interval.h"
 
 static const double LEAST_CHANCE = 0.01;
@@ -143,7 +142,7 @@ static size_t insert_place(iw_hit_place *places, size_t found, iw_hit_place plac
 /* Bonferroni: over all places at most LEAST_CHANCE. */
 static bool stands_out(uint64_t trials, size_t all, uint32_t place_count)
 {
-    const double chance = gsl_cdf_binomial_Q((unsigned)trials - 1, 1.0 / (double)place_count, (unsigned)all);
+    const double chance = iwi_binomial_above(trials - 1, 1.0 / (double)place_count, all);
 
     return place_count > 1 && (double)place_count * chance < LEAST_CHANCE;
 }

@@ -12,9 +12,8 @@
 
 #include <math.h>
 
-#include <gsl/gsl_sort.h>
-
 #include "base/base.h"
+#include "numeric/numeric.h"
 
 static const double WINDOW_RATIO = 1.2;
 static const double TOLERANCE = 0.1; /* of the period */
@@ -36,7 +35,7 @@ static double commonest_gap(const int64_t *times, size_t gap_count, double *samp
     for (size_t i = 0; i < count; i++) {
         sample[i] = gap_at(times, i * gap_count / count);
     }
-    gsl_sort(sample, 1, count);
+    iwi_sort_doubles(sample, count);
     for (size_t first = 0; first < count; first++) {
         if (sample[first] <= 0.0) {
             continue;

@@ -5,15 +5,14 @@
 
 #include <math.h>
 
-#include <gsl/gsl_statistics_double.h>
-
 #include "base/base.h"
+#include "numeric/numeric.h"
 
 double iwi_select_quantile(double *values, size_t count, double q)
 {
     const double position = q * (double)(count - 1);
     const size_t index = (size_t)position;
-    const double low = gsl_stats_select(values, 1, count, index);
+    const double low = iwi_select(values, count, index);
     double high = INFINITY;
 
     if (position == (double)index) {

@@ -8,11 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <gsl/gsl_cdf.h>
-#include <gsl/gsl_sort.h>
-#include <gsl/gsl_statistics_double.h>
-
 #include "base/base.h"
+#include "numeric/numeric.h"
 #include "stats/mean_interval.h"
 
 static const double LEVEL = 0.95;
@@ -22,7 +19,7 @@ enum { MANY = 1000000 };
 
 double iw_quantile_sorted(const double *sorted, size_t count, double q)
 {
-    return gsl_stats_quantile_from_sorted_data(sorted, 1, count, q); /* GSL interpolates as type 7 does */
+    return iwi_quantile_of_sorted(sorted, count, q);
 }
 
 /* ---- the median ---- */
@@ -36,9 +33,9 @@ static double chance_below(size_t place, size_t count)
     if (count > MANY) {
         const double n = (double)count;
 
-        return gsl_cdf_ugaussian_P(((double)place - 0.5 - 0.5 * n) / (0.5 * sqrt(n)));
+        return iwi_normal_below(((double)place - 0.5 - 0.5 * n) / (0.5 * sqrt(n)));
     }
-    return gsl_cdf_binomial_P((unsigned)(place - 1), 0.5, (unsigned)count);
+    return iwi_binomial_below(place - 1, 0.5, count);
 }
 
 /* From the place-th lowest to the place-th highest value: neither end is on the wrong side of the median. */
@@ -91,7 +88,7 @@ iw_status iw_summarize(const iw_log *log, const double *values, size_t count, iw
         return IW_ERR_NOMEM;
     }
     memcpy(sorted, values, count * sizeof *sorted);
-    gsl_sort(sorted, 1, count);
+    iwi_sort_doubles(sorted, count);
     mean = iwi_mean_estimate(sorted, count);
     s.min = sorted[0];
     s.q1 = iw_quantile_sorted(sorted, count, 0.25);

@@ -8,12 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <idlewave/internal/memory_bench.h>
 #include <idlewave/whatif.h>
 
 #include "base/base.h"
 #include "format/study/study_line.h"
 
-enum { NET_TEXT_SIZE = 256 };
+enum { NET_TEXT_SIZE = 384, NODE_TEXT_SIZE = 320 };
 
 /* ---- text for people ---- */
 
@@ -21,7 +22,7 @@ enum { NET_TEXT_SIZE = 256 };
 static void describe_net(const iw_net *net, char buf[NET_TEXT_SIZE])
 {
     const double fs_per_ns = 1e6;
-    char L[24], o_send[24], o_recv[24], g[24], rest[64] = "";
+    char L[24], o_send[24], o_recv[24], g[24], memory[IW_MEMORY_TEXT_SIZE], rest[64] = "";
 
     (void)iw_format_time(net->o_recv_ps, o_recv, sizeof o_recv);
     if (net->O > 0) {
@@ -36,15 +37,37 @@ static void describe_net(const iw_net *net, char buf[NET_TEXT_SIZE])
              iw_format_time(net->L_ps, L, sizeof L), iw_format_time(net->o_send_ps, o_send, sizeof o_send),
              net->o_recv_ps != net->o_send_ps ? " and " : "", net->o_recv_ps != net->o_send_ps ? o_recv : "",
              iw_format_time(net->g_ps, g, sizeof g), (double)net->G / fs_per_ns, rest);
+    if (net->memory.ranks > 0) {
+        const size_t used = strlen(buf);
+
+        snprintf(buf + used, NET_TEXT_SIZE - used, "; memory %s", iw_memory_text(&net->memory, memory));
+    }
+}
+
+/* "; 2 spare cores; node speed normal:2%", of paths the last part. */
+static void describe_nodes(const iw_study_system *system, char buf[NODE_TEXT_SIZE])
+{
+    const char *slash = system->node_speed != NULL ? strrchr(system->node_speed, '/') : NULL;
+    size_t used = 0;
+
+    buf[0] = '\0';
+    if (system->spare_cores > 0) {
+        used = (size_t)snprintf(buf, NODE_TEXT_SIZE, "; %u spare core%s", system->spare_cores,
+                                system->spare_cores == 1 ? "" : "s");
+    }
+    if (system->node_speed != NULL) {
+        snprintf(buf + used, NODE_TEXT_SIZE - used, "; node speed %.200s",
+                 slash != NULL ? slash + 1 : system->node_speed);
+    }
 }
 
 /* "periodic:10Hz,1us + node.h5 (2 ranks a node, as recorded)". Of paths the last part: the line shall not
  * depend on where the study lies. */
 static char *new_noise_text(const iw_log *log, const iw_study_system *system, const iw_noise *noise)
 {
-    size_t size = sizeof "none" + sizeof " ()" + IW_NODES_TEXT_SIZE, used = 0;
+    size_t size = sizeof "none" + sizeof " ()" + IW_NODES_TEXT_SIZE + NODE_TEXT_SIZE, used = 0;
     const iw_cpu_set *cpus = iw_noise_cpus(noise);
-    char nodes[IW_NODES_TEXT_SIZE], list[64], *text;
+    char nodes[IW_NODES_TEXT_SIZE], list[64], node_text[NODE_TEXT_SIZE], *text;
 
     for (size_t i = 0; i < system->noise_count; i++) {
         size += strlen(system->noise[i]) + strlen(" + ");
@@ -65,6 +88,11 @@ static char *new_noise_text(const iw_log *log, const iw_study_system *system, co
                  iw_nodes_text(iw_noise_ranks_per_node(noise), iw_noise_cores_per_rank(noise),
                                iw_noise_recorded_cpus(noise),
                                cpus != NULL ? iw_cpu_set_text(cpus, list, sizeof list) : NULL, nodes));
+    }
+    if (text != NULL) {
+        describe_nodes(system, node_text);
+        used = strlen(text);
+        snprintf(text + used, size - used, "%s", node_text);
     }
     return text;
 }
@@ -166,6 +194,7 @@ static iw_status simulate(const iw_log *log, const struct iwi_inputs *inputs, co
     opts.seed = cell->seed;
     opts.trials = cell->trials;
     opts.threads = threads;
+    opts.node_speeds = iwi_inputs_speeds(inputs, cell);
     opts.progress = (iw_progress){step, &stage};
     IW_TRY(iw_net_scale(log, &net, cell->net_scale));
     IW_TRY(iwi_cell_program_init(log, inputs, cell, &program));

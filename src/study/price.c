@@ -70,7 +70,7 @@ static iw_status make_sample(const iw_log *log, const struct iwi_inputs *inputs,
                              double most_messages, iw_program **program_p)
 {
     const char *operations = inputs->study->works[cell->work].operations;
-    iw_pattern pattern = iwi_cell_pattern(inputs->study, cell);
+    iw_pattern pattern = iwi_cell_pattern(inputs, cell);
     iw_program *program = NULL;
 
     pattern.delay_count = 0; /* they name ranks and steps that a smaller one may not have */
@@ -128,7 +128,7 @@ static double guess_schedule(const iw_program *program)
     double message_s = EVENT_S;
 
     if (iwi_plan_init(NULL, program, iw_net_builtin("chic"), &opts, &plan) == IW_OK) { /* any will do */
-        message_s = plan.engine == IW_ENGINE_FLOW ? FLOW_SCHEDULE_S : EVENT_S;
+        message_s = plan.engine == IW_ENGINE_EVENT ? EVENT_S : FLOW_SCHEDULE_S;
         iwi_plan_release(&plan);
     }
     return message_s;

@@ -26,7 +26,7 @@ uint32_t iwi_price_lanes(const iw_program *program, uint64_t trials)
 
 uint64_t iwi_price_bytes(const iw_program *program, const iw_noise *noise, uint64_t trials)
 {
-    const uint64_t state = iwi_rank_bytes(program, noise) * program->ranks;
+    const uint64_t state = iwi_rank_bytes(program, noise, IWI_KEPT_FOR_ENDS) * program->ranks;
     uint64_t stored = 0;
 
     if (program->schedule != NULL) {

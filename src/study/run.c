@@ -168,7 +168,7 @@ iw_status iw_study_run(const iw_log *log, const iw_study *study, const char *dir
     iw_study_opts known = IW_STUDY_OPTS_INIT;
     const iw_study_opts *opts = &known;
     const double begin_s = iwi_now_s();
-    iw_study_outcome outcome = {.cells = 0};
+    iw_study_outcome outcome = {.folder = dir};
     struct iwi_inputs inputs;
     struct iwi_tasks tasks;
     iw_status status;
@@ -185,6 +185,8 @@ iw_status iw_study_run(const iw_log *log, const iw_study *study, const char *dir
         iwi_tasks_release(&tasks);
     }
     iwi_inputs_release(&inputs);
+    outcome.shard = opts->shard + 1;
+    outcome.shards = opts->shards;
     outcome.seconds = iwi_now_s() - begin_s;
     if (status == IW_OK) {
         *outcome_p = outcome;

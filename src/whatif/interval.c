@@ -33,8 +33,7 @@
 
 #include <math.h>
 
-#include <gsl/gsl_cdf.h>
-
+#include "numeric/numeric.h"
 #include "stats/mean_interval.h"
 
 static const double NORMAL_975 = 1.95996;  /* quantile of the normal law */
@@ -98,7 +97,7 @@ static double half_width(const struct iwi_sample *sample, double mean)
         return trials + file; /* 0, or not a number */
     }
     /* never below the smaller of the two; squares of tiny variances are 0 */
-    return gsl_cdf_tdist_Pinv(0.975, fmax(freedom, r - 1.0)) * sqrt(trials + file);
+    return iwi_t_quantile(0.975, fmax(freedom, r - 1.0)) * sqrt(trials + file);
 }
 
 iw_estimate iwi_paired_interval(const struct iwi_sample *sample)
@@ -114,7 +113,7 @@ iw_estimate iwi_paired_interval(const struct iwi_sample *sample)
         e.low = e.value - half;
         e.high = e.value + half;
     } else if (sample->file_variance > 0.0) {
-        const double file = gsl_cdf_tdist_Pinv(0.975, sample->file_freedom) * sqrt(sample->file_variance);
+        const double file = iwi_t_quantile(0.975, sample->file_freedom) * sqrt(sample->file_variance);
         const double above = e.value * expm1(NORMAL_975 * sqrt(sample->file_variance) / e.value);
 
         e.low = e.value - hypot(e.value - e.low, file); /* each side by its own, trials may be skewed */

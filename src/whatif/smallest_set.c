@@ -24,6 +24,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "numeric/numeric.h"
 #include "stats/mean_interval.h"
 
 /* Simulations, each of all trials; and messages, some minutes' worth. */
@@ -224,7 +225,8 @@ static iw_status try_all(struct search *s, size_t first, size_t more)
 /* n over k, capped far above any budget. */
 static double ways(size_t n, size_t k)
 {
-    return exp(lgamma((double)n + 1.0) - lgamma((double)k + 1.0) - lgamma((double)(n - k) + 1.0));
+    return exp(iwi_log_gamma((double)n + 1.0) - iwi_log_gamma((double)k + 1.0) -
+               iwi_log_gamma((double)(n - k) + 1.0));
 }
 
 /* Sizes from the smallest on; of equally small sets the one that saves most. Whether no smaller one does

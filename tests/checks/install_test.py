@@ -13,6 +13,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import tarfile
 import tempfile
 import unittest
 
@@ -25,6 +26,10 @@ def run(*command, **settings):
     if done.returncode != 0:
         raise AssertionError(f"{command}: {done.stdout}{done.stderr}")
     return done.stdout
+
+
+def files_below(folder):
+    return [str(path.relative_to(folder)) for path in folder.rglob("*") if not path.is_dir()]
 
 
 class Installed(unittest.TestCase):
@@ -79,6 +84,13 @@ class Installed(unittest.TestCase):
             "-o", self.folder / "by_cxx", *self.flags())
         self.assertIn("slower", run(self.folder / "by_cxx", env=self.environment))
 
+    def test_python_uses_the_command(self):
+        code = "import idlewave; print(idlewave.command_path(), idlewave.simulate(pattern='barrier', ranks=8).noiseless_ns)"
+        said = run(sys.executable, "-B", "-c", code, env=dict(
+            self.environment, PYTHONPATH=f"{SOURCE}/python/src", PATH=f"{self.prefix}/bin:{os.environ['PATH']}"))
+        self.assertEqual(said.split(), [f"{self.prefix}/bin/idlewave", "20610.0"])
+        self.assertFalse(list(self.prefix.rglob("idlewave/__init__.py")), "only where IW_PYTHON_DIR says so")
+
     def test_headers_of_the_command_are_not_installed(self):
         headers = {path.name for path in self.prefix.rglob("*.h")}
         self.assertEqual(headers, {path.name for path in (pathlib.Path(SOURCE) / "include" / "idlewave").glob("*.h")})
@@ -86,8 +98,41 @@ class Installed(unittest.TestCase):
     def test_the_licence_is_there(self):
         self.assertTrue(list(self.prefix.glob("share/doc/idlewave/LICENSE")))
 
+    def test_each_file_belongs_to_one_component(self):
+        """Packagers make one package of each."""
+        parts = {}
+        for name in ["command", "library", "headers", "docs", "examples", *(f"mpi-{mpi}" for mpi in self.mpis())]:
+            run(CMAKE, "--install", BUILD, "--component", name, "--prefix", self.folder / name)
+            parts[name] = files_below(self.folder / name)
+            self.assertTrue(parts[name], f"component {name} is empty")
+        everything = [path for part in parts.values() for path in part]
+        self.assertEqual(sorted(everything), sorted(files_below(self.prefix)))
+        self.assertIn("bin/idlewave", parts["command"])
+        self.assertIn("include/idlewave/idlewave.h", parts["headers"])
+        self.assertFalse(any(path.endswith(".h") for name in parts if name not in ("headers", "examples") for path in parts[name]))
+
+    def mpis(self):
+        return sorted(path.name for path in self.prefix.glob("lib*/**/idlewave/*") if path.is_dir() and path.name != "plain"
+                      and list(path.glob("*idlewave-trace*")))
+
     def test_the_schemas_of_results_are_there(self):
         self.assertTrue(list(self.prefix.glob("share/idlewave/schemas/forecast.schema.json")))
+
+
+class Releases(unittest.TestCase):
+    def test_a_tarball_is_the_same_twice_and_whole(self):
+        if not (pathlib.Path(SOURCE) / ".git").exists():
+            print("SKIPPED: the tarball of a release: this is no git checkout")
+            return
+        run(CMAKE, "--build", BUILD, "--target", "dist")
+        tarball = next(pathlib.Path(BUILD).glob("idlewave-*.tar.gz"))
+        first = tarball.read_bytes()
+        run(CMAKE, "--build", BUILD, "--target", "dist")
+        self.assertEqual(tarball.read_bytes(), first)
+        run("sha256sum", "-c", tarball.name + ".sha256", cwd=BUILD)
+        with tarfile.open(tarball) as tar:
+            names = {name.split("/", 1)[-1] for name in tar.getnames()}
+        self.assertTrue({"README.md", "LICENSE", "CMakeLists.txt", "src/numeric/numeric.h", "web/report.css"} <= names)
 
 
 class Prefixes(unittest.TestCase):
@@ -99,13 +144,15 @@ class Prefixes(unittest.TestCase):
             shutil.copy(f"{directory}/libjansson.so", folder / "lib" / "libjansson.so")
             (folder / "jansson.pc").write_text(f"Name: jansson\nDescription: JSON\nVersion: 2.14\n"
                                                f"Libs: -L{folder}/lib -ljansson\nCflags:\n", encoding="utf-8")
-            run(CMAKE, "-G", "Ninja", "-S", SOURCE, "-B", folder / "build", "-DBUILD_TESTING=OFF", "-DIW_MPI=OFF",
+            run(CMAKE, "-G", "Ninja", "-S", SOURCE, "-B", folder / "build", "-DBUILD_TESTING=OFF", "-DIW_MPI=OFF", "-DIW_PYTHON_DIR=lib/python",
                 env=dict(os.environ, PKG_CONFIG_PATH=str(folder)))
             text = (folder / "build" / "build.ninja").read_text(encoding="utf-8")
             self.assertIn(f"{folder}/lib/libjansson.so", text)
             self.assertNotIn(" -ljansson", text)
             cache = (folder / "build" / "CMakeCache.txt").read_text(encoding="utf-8")
             self.assertIn("CMAKE_BUILD_TYPE:STRING=Release", cache)
+            run(CMAKE, "--install", folder / "build", "--component", "python", "--prefix", folder / "prefix")
+            self.assertTrue((folder / "prefix" / "lib" / "python" / "idlewave" / "palette.json").exists())
 
 
 if __name__ == "__main__":

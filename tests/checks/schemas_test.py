@@ -32,11 +32,14 @@ EXAMPLES = {
              "--seed $i -o nodes/$i.h5 >/dev/null; done && idlewave noise fleet nodes",
     "forecast": "idlewave simulate --pattern allreduce --ranks 64 --dry-run",
     "fidelity": "idlewave replay --noise periodic:100Hz,500us --calibrate 50ms --self-check --duration 500ms",
+    "machine": "idlewave net show slingshot-dragonfly",
+    "memory": "idlewave bench memory --duration 50ms --size 2MiB",
     "model": "idlewave model --noise exp:10% --compute 1ms --net none --L 2us --ranks '3..3000 step x10' --check --check-ranks 300",
     "net": None,  # an MPI
     "wave": "idlewave simulate --pattern halo1d --ranks 9 --repeat 8 --compute 3ms --exchange split "
             "--delay rank=5,time=13.5ms --timeline run.h5 >/dev/null && idlewave wave run.h5",
     "trace": "idlewave report $SOURCE/tests/data/traces/liballprof-openmpi",
+    "study-run": "idlewave study $SOURCE/tests/data/study/two-systems/study.yaml -o run",
     "study-estimate": "idlewave study $SOURCE/tests/data/study/two-systems/study.yaml --dry-run",
     "noise": f"{NODE} >/dev/null && idlewave noise show node.h5",
     "noise-compare": f"{NODE} >/dev/null && {NODE.replace('300us', '900us').replace('node.h5', 'other.h5')} >/dev/null && idlewave noise compare node.h5 other.h5",
@@ -48,7 +51,7 @@ EXAMPLES = {
     "whatif-plan": f"{JOB} --dry-run",
     "verify": "idlewave verify --sysroot $SOURCE/tests/data/nodes/container",
 }
-VARYING = {"forecast", "fidelity", "simulate", "study-estimate", "whatif-plan"}  # what they print depends on the machine
+VARYING = {"forecast", "fidelity", "memory", "simulate", "study-estimate", "study-run", "whatif-plan"}  # what they print depends on the machine
 
 COMMON_KEYS = {"schema", "version", "verdict", "notes", "value", "low", "high"}  # json.md explains them
 

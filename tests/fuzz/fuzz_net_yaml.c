@@ -13,5 +13,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     iwt_fuzz_check_log(status, errors);
     iwt_fuzz_require(status != IW_OK || iw_net_check(NULL, &net) == IW_OK);
+    if (status == IW_OK) {
+        iw_net_release(&net);
+    }
     return 0;
 }

@@ -9,12 +9,13 @@
 
 #include "golden/golden_data.h"
 #include "golden/rules.h"
+#include "sim/window/window_plan.h"
 
 /* Rules that explain everything explain nothing: so many runs must be touched by none. */
-enum { RULES_MAX = 16, UNTOUCHED_MIN = 380 };
+enum { RULES_MAX = 16, UNTOUCHED_MIN = 380, BY_WINDOWS_MIN = 100 };
 
 struct tally {
-    unsigned equal, untouched, unexplained;
+    unsigned equal, untouched, unexplained, by_windows;
     unsigned other_outcome;        /* runs that get stuck under one set of rules only */
     unsigned touched[RULES_MAX];   /* runs the rule can touch */
     unsigned differing[RULES_MAX]; /* of these, runs with other times than LogGOPSim's */
@@ -53,6 +54,30 @@ static bool is_equal(const struct golden_case *c, const struct golden_run *run, 
     return true;
 }
 
+/* Windows give what the event engine gave, where they can run it. */
+static unsigned compare_windows(struct iwi_job job, iw_status event)
+{
+    iw_time *end_ps = calloc(job.schedule->ranks, sizeof *end_ps);
+    struct iwi_window_plan *plan = NULL;
+
+    assert_non_null(end_ps);
+    if (iwi_window_refusal(job.schedule, job.net, job.rendezvous) != NULL) {
+        free(end_ps);
+        return 0;
+    }
+    assert_ok(iwi_window_plan_new(NULL, job.schedule, job.net, job.rendezvous, &plan));
+    const iw_time *expected = job.end_ps;
+
+    job.end_ps = end_ps;
+    assert_int_equal(iwi_window_run(NULL, &job, plan), event);
+    for (uint32_t rank = 0; event == IW_OK && rank < job.schedule->ranks; rank++) {
+        assert_int_equal(end_ps[rank], expected[rank]);
+    }
+    iwi_window_plan_free(plan);
+    free(end_ps);
+    return 1;
+}
+
 static void count_run(struct tally *tally, unsigned rules, bool equal)
 {
     tally->equal += equal;
@@ -89,6 +114,7 @@ static void compare_case(const struct golden_case *c, struct tally *tally)
 
         job.schedule = program->schedule;
         status = iwi_event_run(NULL, &job);
+        tally->by_windows += compare_windows(job, status);
         equal = is_equal(c, run, status, end_ps);
         if (rules == 0 && !equal) {
             print_error("%03u %s, %s: differs, but no rule says why\n", c->id, c->name, run->name);
@@ -107,6 +133,7 @@ static void print_tally(const struct tally *tally)
         print_message("%-24s %8u %10u %6u  %s\n", golden_rules[i].name, tally->touched[i],
                       tally->differing[i], tally->alone[i], golden_rules[i].summary);
     }
+    print_message("%u of %d runs also by windows\n", tally->by_windows, GOLDEN_RUNS);
     print_message("%u of %d runs equal LogGOPSim's; %u are touched by no rule, of which %u differ\n",
                   tally->equal, GOLDEN_RUNS, tally->untouched, tally->unexplained);
 }
@@ -130,6 +157,7 @@ static void every_difference_from_loggopsim_has_a_rule(void **state)
     assert_int_equal(tally.unexplained, 0);
     assert_int_equal(tally.other_outcome, 0);
     assert_true(tally.untouched >= UNTOUCHED_MIN);
+    assert_true(tally.by_windows >= BY_WINDOWS_MIN);
 }
 
 int main(void)

@@ -13,6 +13,7 @@ import time
 
 import run_mpi
 
+GRAPH = pathlib.Path(__file__).resolve().parent.parent / "data/graphs/irregular.goal"
 TRACE = pathlib.Path(__file__).resolve().parent.parent / "data/traces/liballprof-openmpi"
 NOISE = ("--noise", "periodic:1kHz,20us", "--noise", "poisson:300Hz,exp:50us")
 RARE_NOISE = ("--noise", "periodic:10Hz,500us", "--noise", "poisson:3Hz,exp:1ms")  # where simulated time is long
@@ -28,10 +29,12 @@ class Case:
     ranks: int
     options: tuple
     noise: tuple = NOISE
+    is_graph: bool = False  # which says itself how many ranks it has
 
     def command(self, idlewave, trials):
         delays = ["--delay", f"rank={self.ranks // 2},time=3ms", "--delay", f"rank={self.ranks - 1},time=1ms"]
-        return [idlewave, "simulate", *self.options, "--ranks", self.ranks, *self.noise, *delays, "--trials", trials, "--seed",
+        ranks = [] if self.is_graph else ["--ranks", self.ranks]
+        return [idlewave, "simulate", *self.options, *ranks, *self.noise, *delays, "--trials", trials, "--seed",
                 7, "--format", "json"]
 
 

@@ -151,7 +151,7 @@ class Killed(Case):
         self.assertLess(len(left), CELLS, "all was done before the kill")
         done = self.launch(2, IDLEWAVE, "study", "lasting.yaml", "-o", "run")
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn(f"({len(left)} were there already)", done.stdout)
+        self.assertIn(f"({len(left)} were there already)", " ".join(done.stdout.split()))
         self.assertEqual(self.lines("run"), self.run_alone("lasting.yaml", "alone"))
 
     def test_the_others_end_the_study_under_a_launcher_that_lets_them(self):

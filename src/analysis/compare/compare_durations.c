@@ -10,10 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <gsl/gsl_sort.h>
-
 #include "analysis/compare/compare.h"
 #include "base/base.h"
+#include "numeric/numeric.h"
 
 enum { BINS_PER_DECADE = 64, DECADES = 19, BINS = BINS_PER_DECADE * DECADES + 2 };
 
@@ -237,7 +236,7 @@ static iw_compare_distance judge_distance(double distance, double *by_chance, si
         as_far += by_chance[r] >= distance;
     }
     result.p = (double)(as_far + 1) / (double)(count + 1);
-    gsl_sort(by_chance, 1, count);
+    iwi_sort_doubles(by_chance, count);
     result.by_chance = by_chance[(size_t)(CHANCE_QUANTILE * (double)(count - 1))];
     return result;
 }

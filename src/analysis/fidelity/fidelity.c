@@ -17,13 +17,12 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include <gsl/gsl_sort.h>
-
 #include <idlewave/result.h>
 
 #include "analysis/compare/compare.h"
 #include "analysis/fidelity/fidelity.h"
 #include "base/base.h"
+#include "numeric/numeric.h"
 
 double iw_fidelity_quantile(size_t q)
 {
@@ -143,9 +142,9 @@ static void gather(const iw_fidelity_inputs *inputs, const struct iwi_matched *m
             d->late[d->late_count++] = wanted->late_ns;
         }
     }
-    gsl_sort(d->wanted, 1, d->wanted_count);
-    gsl_sort(d->seen, 1, d->seen_count);
-    gsl_sort(d->late, 1, d->late_count);
+    iwi_sort_doubles(d->wanted, d->wanted_count);
+    iwi_sort_doubles(d->seen, d->seen_count);
+    iwi_sort_doubles(d->late, d->late_count);
 }
 
 static bool is_quantile_right(double expected_ns, double observed_ns, double time_scale)

@@ -15,12 +15,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include <gsl/gsl_sort.h>
-
 #include <idlewave/result.h>
 
 #include "analysis/fidelity/fidelity.h"
 #include "base/base.h"
+#include "numeric/numeric.h"
 
 enum { GRID = 2048 };
 
@@ -82,7 +81,7 @@ static void take_logarithms(const double *ns, size_t count, double *sorted)
     for (size_t i = 0; i < count; i++) {
         sorted[i] = log(fmax(ns[i], 1.0));
     }
-    gsl_sort(sorted, 1, count);
+    iwi_sort_doubles(sorted, count);
 }
 
 /* `room` has a_count + b_count + 4 GRID zeros. */

@@ -11,10 +11,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include <gsl/gsl_sort.h>
-
 #include "analysis/fidelity/fidelity.h"
 #include "base/base.h"
+#include "numeric/numeric.h"
 
 static const double SIGMAS = 3.0;
 static const double BUSY_SHARE = 0.10; /* of the time: the next seconds may be quite different */
@@ -38,7 +37,7 @@ static iw_status sort_host(const iw_log *log, const iw_detours *host, struct hid
     for (size_t i = 0; i < host->count; i++) {
         room[i] = (double)host->duration_ns[i];
     }
-    gsl_sort(room, 1, host->count);
+    iwi_sort_doubles(room, host->count);
     for (size_t i = host->count; i > 0; i--) {
         hiding->from_ns[i - 1] = hiding->from_ns[i] + room[i - 1];
     }

@@ -8,11 +8,10 @@
  */
 #include <math.h>
 
-#include <gsl/gsl_cdf.h>
-
 #include "analysis/fleet/fleet_judge.h"
 #include "analysis/fleet/fleet_tail.h"
 #include "base/base.h"
+#include "numeric/numeric.h"
 #include "stats/select.h"
 
 enum {
@@ -204,7 +203,7 @@ static iw_status test_occurrences(struct iwi_fleet_trial *judge, const struct iw
         iw_fleet_metric metric = IW_FLEET_SHARE;
 
         if (own < LEAST_OCCURRENCES ||
-            gsl_cdf_binomial_Q((unsigned)own - 1, part, (unsigned)occurrences) > judge->p) {
+            iwi_binomial_above((uint64_t)own - 1, part, (uint64_t)occurrences) > judge->p) {
             continue;
         }
         if (!matters(judge, unit, metric, 0.0)) {

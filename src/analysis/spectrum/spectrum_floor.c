@@ -5,11 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <gsl/gsl_cdf.h>
-#include <gsl/gsl_math.h>
-
 #include "analysis/spectrum/spectrum.h"
 #include "base/base.h"
+#include "numeric/numeric.h"
 #include "stats/select.h"
 
 enum {
@@ -89,7 +87,7 @@ static double freedom_of_quartiles(double ratio)
 
     for (int i = 0; i < 60; i++) {
         const double middle = sqrt(low * high);
-        const double expected = gsl_cdf_chisq_Pinv(0.75, middle) / gsl_cdf_chisq_Pinv(0.25, middle);
+        const double expected = iwi_chi2_quantile(0.75, middle) / iwi_chi2_quantile(0.25, middle);
 
         if (expected > ratio) {
             low = middle;
@@ -132,8 +130,8 @@ iw_status iwi_find_floor(const iw_log *log, iw_noise_spectrum *spectrum)
     spectrum->false_alarm = FALSE_ALARM;
     spectrum->freedom = measure_freedom(spectrum, scratch);
     chance = FALSE_ALARM / (double)(spectrum->count - IWI_LOWEST_BIN);
-    spectrum->least_ratio = fmax(LEAST_RATIO, gsl_cdf_chisq_Qinv(chance, spectrum->freedom) /
-                                                  gsl_cdf_chisq_Pinv(0.5, spectrum->freedom));
+    spectrum->least_ratio = fmax(LEAST_RATIO, iwi_chi2_upper_quantile(chance, spectrum->freedom) /
+                                                  iwi_chi2_quantile(0.5, spectrum->freedom));
     for (size_t i = IWI_LOWEST_BIN; i < spectrum->count; i++) {
         spectrum->highest_ratio = fmax(spectrum->highest_ratio, ratio_at(spectrum, i));
     }
@@ -190,7 +188,7 @@ static struct iwi_peak peak_at(const iw_noise_spectrum *spectrum, size_t bin)
 /* Most that a line of power 1 may show at a distance: the side lobes of Hann's window, sinc(d)/(1 - d^2). */
 static double leaked(double bins)
 {
-    return bins <= LOBE ? 1.0 : 4.0 / gsl_pow_2(M_PI * bins * (gsl_pow_2(bins) - 1.0));
+    return bins <= LOBE ? 1.0 : 4.0 / pow(M_PI * bins * (bins * bins - 1.0), 2);
 }
 
 /* Without a floor to speak of, strong lines show their own shadows: side lobes, what folds back from
@@ -199,7 +197,7 @@ static bool is_shadow(const iw_noise_spectrum *spectrum, const struct iwi_peak *
                       const struct iwi_peak *peak)
 {
     const double x = 0.25 * peak->frequency_hz / spectrum->opts.max_frequency_hz;
-    const double folded = fmax(4.0 * gsl_pow_int(x / (1.0 - x), SPLINE_POWER), ROUNDING);
+    const double folded = fmax(4.0 * pow(x / (1.0 - x), SPLINE_POWER), ROUNDING);
 
     for (size_t i = 0; i < count; i++) {
         const double distance = fabs(peaks[i].frequency_hz - peak->frequency_hz) / spectrum->step_hz;

@@ -8,10 +8,9 @@
  */
 #include <math.h>
 
-#include <gsl/gsl_cdf.h>
-
 #include "analysis/spectrum/spectrum.h"
 #include "base/base.h"
+#include "numeric/numeric.h"
 
 static const double LEAST_DEVIATIONS = 8.0; /* thousands of m are tried */
 static const double HOPELESS_DEVIATIONS = 2.0;
@@ -25,7 +24,7 @@ struct law {
 
 static struct law law_of(const iw_noise_spectrum *spectrum)
 {
-    const double mean = spectrum->freedom / gsl_cdf_chisq_Pinv(0.5, spectrum->freedom);
+    const double mean = spectrum->freedom / iwi_chi2_quantile(0.5, spectrum->freedom);
 
     return (struct law){mean, mean * sqrt(2.0 / spectrum->freedom)};
 }

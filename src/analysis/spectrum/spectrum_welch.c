@@ -11,12 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <gsl/gsl_fft_real.h>
-#include <gsl/gsl_math.h>
-#include <gsl/gsl_sf_trig.h>
-
 #include "analysis/spectrum/spectrum.h"
 #include "base/base.h"
+#include "numeric/numeric.h"
 #include "stats/select.h"
 
 static const double USUAL_MAX_HZ = 5000.0;
@@ -34,7 +31,7 @@ struct welch {
     const iw_recording *detours;
     double bin_ns;
     size_t bins; /* of a window, a power of two */
-    double *hann, *signal, *power;
+    double *hann, *turns, *signal, *window_power, *power;
     double *offset_ns; /* by CPU: the loss that is usual for a quantum */
 };
 
@@ -140,9 +137,9 @@ static void transform(const struct welch *w, size_t c, double begin_ns)
     for (size_t i = 0; i < w->bins; i++) {
         w->signal[i] = (w->signal[i] - mean) * w->hann[i];
     }
-    gsl_fft_real_radix2_transform(w->signal, 1, w->bins);
-    for (size_t k = 1; k < w->bins / OVERSAMPLING; k++) { /* stored as re 0, re 1, ..., im 1 */
-        w->power[k] += gsl_pow_2(w->signal[k]) + gsl_pow_2(w->signal[w->bins - k]);
+    iwi_fourier_power(w->signal, w->bins, w->turns, w->window_power);
+    for (size_t k = 1; k < w->bins / OVERSAMPLING; k++) {
+        w->power[k] += w->window_power[k];
     }
 }
 
@@ -180,13 +177,13 @@ static void scale_power(const struct welch *w, iw_noise_spectrum *spectrum)
     double window_square = 0.0;
 
     for (size_t i = 0; i < w->bins; i++) {
-        window_square += gsl_pow_2(w->hann[i]);
+        window_square += w->hann[i] * w->hann[i];
     }
     for (size_t k = 0; k < spectrum->count; k++) {
-        const double kept = gsl_pow_int(gsl_sf_sinc((double)k / (double)w->bins), 2 * ORDER);
+        const double kept = pow(iwi_sinc((double)k / (double)w->bins), 2 * ORDER);
 
         spectrum->power[k] = 2.0 * w->power[k] * w->bin_ns * 1e-9 /
-                             (gsl_pow_2(w->bin_ns) * window_square * (double)spectrum->windows * kept);
+                             (w->bin_ns * w->bin_ns * window_square * (double)spectrum->windows * kept);
     }
 }
 
@@ -211,19 +208,22 @@ static iw_status usual_losses(const iw_log *log, struct welch *w)
 static iw_status run(const iw_log *log, struct welch *w, iw_noise_spectrum *spectrum)
 {
     w->hann = iwi_new_array(log, w->bins, sizeof *w->hann);
+    w->turns = iwi_new_array(log, w->bins, sizeof *w->turns);
     w->signal = iwi_new_array(log, w->bins, sizeof *w->signal);
+    w->window_power = iwi_new_array(log, w->bins / 2, sizeof *w->window_power);
     w->power = iwi_new_array(log, w->bins / OVERSAMPLING, sizeof *w->power);
     w->offset_ns = iwi_new_array(log, w->detours->cpu_count, sizeof *w->offset_ns);
     spectrum->count = w->bins / OVERSAMPLING;
     spectrum->power = iwi_new_array(log, spectrum->count, sizeof *spectrum->power);
-    if (w->hann == NULL || w->signal == NULL || w->power == NULL || w->offset_ns == NULL ||
-        spectrum->power == NULL) {
+    if (w->hann == NULL || w->turns == NULL || w->signal == NULL || w->window_power == NULL ||
+        w->power == NULL || w->offset_ns == NULL || spectrum->power == NULL) {
         return IW_ERR_NOMEM;
     }
     IW_TRY(usual_losses(log, w));
     for (size_t i = 0; i < w->bins; i++) {
         w->hann[i] = 0.5 - 0.5 * cos(2.0 * M_PI * (double)i / (double)w->bins);
     }
+    iwi_fourier_turns(w->bins, w->turns);
     transform_all(w, spectrum);
     scale_power(w, spectrum);
     return IW_OK;
@@ -298,7 +298,9 @@ iw_status iwi_welch(const iw_log *log, const iw_recording *detours, iw_noise_spe
     spectrum->quanta_hz = rate_of_quanta(detours);
     status = run(log, &w, spectrum);
     free(w.hann);
+    free(w.turns);
     free(w.signal);
+    free(w.window_power);
     free(w.power);
     free(w.offset_ns);
     return status;

@@ -15,8 +15,11 @@ struct reader {
     const iw_log *log;
     const struct iwi_goal_source *source;
     struct iwi_goal_builder builder;
-    uint32_t *open; /* edges into each node of the current rank */
+    /* of the current rank: */
+    uint32_t *open; /* edges into each node */
     size_t open_capacity;
+    uint64_t edges;
+    bool has_forward; /* an operation requires a later one */
     uint32_t ranks;
     uint8_t max_cpu, max_nic;
 };
@@ -185,9 +188,9 @@ static iw_status read_node(struct reader *reader, const struct rank_view *view, 
     return iwi_goal_add_node(reader->log, &reader->builder, &node);
 }
 
-/* The nodes that wait for the end or the start of node `required`. */
-static iw_status read_successors(struct reader *reader, const struct rank_view *view, uint32_t required,
-                                 bool is_start)
+/* The nodes that wait for the end or the start of node `required`: counted in reader->open. */
+static iw_status count_successors(struct reader *reader, const struct rank_view *view, uint32_t required,
+                                  bool is_start)
 {
     const char *p = view->node + (uint64_t)required * IWI_GOAL_NODE_BYTES +
                     (is_start ? IWI_GOAL_NODE_STARTS : IWI_GOAL_NODE_ENDS);
@@ -199,7 +202,8 @@ static iw_status read_successors(struct reader *reader, const struct rank_view *
                        " on are not in a list of %" PRIu64,
                        view->rank, required, count, first, view->list_length);
     }
-    if (reader->builder.edge_count + count > view->list_length) {
+    reader->edges += count;
+    if (reader->edges > view->list_length) {
         return fail_at(reader, IW_ERR_FORMAT, p,
                        "rank %" PRIu32 " uses its list of %" PRIu64 " successors twice", view->rank,
                        view->list_length);
@@ -215,10 +219,35 @@ static iw_status read_successors(struct reader *reader, const struct rank_view *
                            node == required ? "itself" : "not an operation of the rank");
         }
         reader->open[node]++;
-        IW_TRY(iwi_goal_add_edge(reader->log, &reader->builder,
-                                 (struct iwi_goal_edge){node, required, is_start}));
+        reader->has_forward |= node < required;
     }
     return IW_OK;
+}
+
+/* Turns successors, which are all in range, into dependencies: ascending by node, end before start, as text
+ * gives them. */
+static void place_deps(struct reader *reader, const struct rank_view *view, uint64_t *first)
+{
+    struct iwi_goal_builder *builder = &reader->builder;
+
+    for (uint32_t n = 0; n < view->nodes; n++) {
+        first[n] = builder->dep_count;
+        builder->dep_count += reader->open[n];
+        reader->open[n] = 0; /* from now on: how many have their place */
+    }
+    for (uint32_t n = 0; n < view->nodes; n++) {
+        const char *lists = view->node + (uint64_t)n * IWI_GOAL_NODE_BYTES + IWI_GOAL_NODE_ENDS;
+
+        for (int is_start = 0; is_start < 2; is_start++, lists += IWI_GOAL_NODE_STARTS - IWI_GOAL_NODE_ENDS) {
+            const char *entry = view->list + UINT64_C(4) * iwi_goal_get_u32(lists + 4);
+
+            for (uint32_t left = iwi_goal_get_u32(lists); left > 0; left--, entry += 4) {
+                const uint32_t node = iwi_goal_get_u32(entry);
+
+                builder->deps[first[node] + reader->open[node]++] = (struct iwi_dep){n, is_start != 0};
+            }
+        }
+    }
 }
 
 /* A simulator may have run on the file: it counts the open dependencies down in place. */
@@ -257,24 +286,30 @@ static iw_status check_counts(const struct reader *reader, const struct rank_vie
 
 static iw_status read_rank(struct reader *reader, const struct rank_view *view)
 {
+    struct iwi_goal_builder *builder = &reader->builder;
     struct iwi_goal_cycle cycle;
+    uint64_t *first;
 
-    IW_TRY(iwi_goal_begin_block(reader->log, &reader->builder, view->rank, 0));
+    IW_TRY(iwi_goal_begin_block(reader->log, builder, view->rank, 0));
     IW_TRY(iwi_grow(reader->log, (void **)&reader->open, &reader->open_capacity, (size_t)view->nodes + 1,
                     sizeof *reader->open));
     memset(reader->open, 0, view->nodes * sizeof *reader->open);
+    reader->edges = 0;
+    reader->has_forward = false;
+    first = builder->first_dep + builder->node_count;
     for (uint32_t n = 0; n < view->nodes; n++) {
         IW_TRY(read_node(reader, view, view->node + (uint64_t)n * IWI_GOAL_NODE_BYTES));
-        IW_TRY(read_successors(reader, view, n, false));
-        IW_TRY(read_successors(reader, view, n, true));
+        IW_TRY(count_successors(reader, view, n, false));
+        IW_TRY(count_successors(reader, view, n, true));
     }
-    if (reader->builder.edge_count != view->list_length) {
+    if (reader->edges != view->list_length) {
         return fail_at(reader, IW_ERR_FORMAT, view->list,
-                       "rank %" PRIu32 " has a list of %" PRIu64 " successors but uses %zu", view->rank,
-                       view->list_length, reader->builder.edge_count);
+                       "rank %" PRIu32 " has a list of %" PRIu64 " successors but uses %" PRIu64, view->rank,
+                       view->list_length, reader->edges);
     }
     IW_TRY(check_counts(reader, view));
-    IW_TRY(iwi_goal_end_block(reader->log, &reader->builder, &cycle));
+    place_deps(reader, view, first);
+    IW_TRY(iwi_goal_find_cycle(reader->log, builder, first, reader->has_forward, &cycle));
     if (cycle.length > 0) {
         return fail_at(reader, IW_ERR_FORMAT, view->node,
                        "rank %" PRIu32 ": %" PRIu32 " operations wait for each other, among them %" PRIu32,
@@ -283,11 +318,30 @@ static iw_status read_rank(struct reader *reader, const struct rank_view *view)
     return IW_OK;
 }
 
+/* Room for all operations and dependencies, which the file has the bytes for. */
+static iw_status reserve(struct reader *reader)
+{
+    uint64_t position =
+        IWI_GOAL_HEADER_BYTES - IWI_GOAL_BASE + (uint64_t)reader->ranks * IWI_GOAL_ENTRY_BYTES;
+    uint64_t nodes = 0, deps = 0;
+
+    for (uint32_t r = 0; r < reader->ranks; r++) {
+        struct rank_view view = {.rank = r};
+
+        IW_TRY(locate_rank(reader, &position, &view));
+        IW_TRY(view_rank(reader, &view));
+        nodes += view.nodes;
+        deps += view.list_length;
+    }
+    return iwi_goal_reserve(reader->log, &reader->builder, nodes, deps);
+}
+
 static iw_status read_ranks(struct reader *reader)
 {
     uint64_t position =
         IWI_GOAL_HEADER_BYTES - IWI_GOAL_BASE + (uint64_t)reader->ranks * IWI_GOAL_ENTRY_BYTES;
 
+    IW_TRY(reserve(reader));
     for (uint32_t r = 0; r < reader->ranks; r++) {
         struct rank_view view = {.rank = r};
 

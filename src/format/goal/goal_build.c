@@ -156,14 +156,12 @@ static void search_cycle(struct iwi_goal_builder *builder, const uint64_t *first
     }
 }
 
-static iw_status find_cycle(const iw_log *log, struct iwi_goal_builder *builder, const uint64_t *first,
-                            uint32_t nodes, struct iwi_goal_cycle *cycle)
+iw_status iwi_goal_find_cycle(const iw_log *log, struct iwi_goal_builder *builder, const uint64_t *first,
+                              bool has_forward, struct iwi_goal_cycle *cycle)
 {
-    bool has_forward = false;
+    const uint32_t nodes = iwi_goal_block_nodes(builder);
 
-    for (size_t i = 0; i < builder->edge_count && !has_forward; i++) {
-        has_forward = builder->edges[i].required >= builder->edges[i].node;
-    }
+    cycle->length = 0;
     if (!has_forward) { /* program order is an order of execution */
         return IW_OK;
     }
@@ -178,22 +176,38 @@ static iw_status find_cycle(const iw_log *log, struct iwi_goal_builder *builder,
     return IW_OK;
 }
 
+static bool has_forward_edge(const struct iwi_goal_builder *builder)
+{
+    for (size_t i = 0; i < builder->edge_count; i++) {
+        if (builder->edges[i].required >= builder->edges[i].node) {
+            return true;
+        }
+    }
+    return false;
+}
+
+iw_status iwi_goal_reserve(const iw_log *log, struct iwi_goal_builder *builder, uint64_t nodes, uint64_t deps)
+{
+    IW_TRY(iwi_grow(log, (void **)&builder->nodes, &builder->node_capacity, builder->node_count + nodes + 1,
+                    sizeof *builder->nodes));
+    IW_TRY(iwi_grow(log, (void **)&builder->first_dep, &builder->first_dep_capacity,
+                    builder->node_count + nodes + 1, sizeof *builder->first_dep));
+    return iwi_grow(log, (void **)&builder->deps, &builder->dep_capacity, builder->dep_count + deps + 1,
+                    sizeof *builder->deps);
+}
+
 iw_status iwi_goal_end_block(const iw_log *log, struct iwi_goal_builder *builder,
                              struct iwi_goal_cycle *cycle)
 {
     const uint32_t nodes = iwi_goal_block_nodes(builder);
     uint64_t *first;
 
-    cycle->length = 0;
-    IW_TRY(iwi_grow(log, (void **)&builder->first_dep, &builder->first_dep_capacity, builder->node_count + 1,
-                    sizeof *builder->first_dep));
-    IW_TRY(iwi_grow(log, (void **)&builder->deps, &builder->dep_capacity,
-                    builder->dep_count + builder->edge_count + 1, sizeof *builder->deps));
+    IW_TRY(iwi_goal_reserve(log, builder, 0, builder->edge_count));
     first = builder->first_dep + current_block(builder)->first_node;
     if (nodes > 0) {
         place_deps(builder, first, nodes);
     }
-    return find_cycle(log, builder, first, nodes, cycle);
+    return iwi_goal_find_cycle(log, builder, first, has_forward_edge(builder), cycle);
 }
 
 void iwi_goal_builder_release(struct iwi_goal_builder *builder)

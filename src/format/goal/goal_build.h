@@ -63,6 +63,16 @@ IW_NODISCARD iw_status iwi_goal_add_edge(const iw_log *log, struct iwi_goal_buil
 /* Nodes of the current block so far. */
 uint32_t iwi_goal_block_nodes(const struct iwi_goal_builder *builder);
 
+/* Room for so many more nodes and dependencies than there are. */
+IW_NODISCARD iw_status iwi_goal_reserve(const iw_log *log, struct iwi_goal_builder *builder, uint64_t nodes,
+                                        uint64_t deps);
+
+/* The dependencies of the block's nodes are in builder->deps already, from first[0] on, where `first` are the
+ * block's entries of first_dep. `has_forward`: some are on later nodes. */
+IW_NODISCARD iw_status iwi_goal_find_cycle(const iw_log *log, struct iwi_goal_builder *builder,
+                                           const uint64_t *first, bool has_forward,
+                                           struct iwi_goal_cycle *cycle);
+
 /* Sorts the block's edges into dependencies, ascending by node (then end before start), so that text and
  * binary forms of a schedule give the same. A cycle is returned for the caller to name. */
 IW_NODISCARD iw_status iwi_goal_end_block(const iw_log *log, struct iwi_goal_builder *builder,

@@ -265,6 +265,11 @@ static iw_status read_memory(const struct iwi_yaml *yaml, const struct iwi_yaml_
                            : iwi_yaml_fail(yaml, entry->line, status, "key 'memory': %s", keeper.text);
 }
 
+static bool is_list(const struct iwi_yaml_entry *entry)
+{
+    return entry->value != NULL && entry->value->type == YAML_SEQUENCE_NODE;
+}
+
 static iw_status read_net(struct iwi_yaml *yaml, const yaml_node_t *node, const char *name, const char *level,
                           iw_net *net_p)
 {
@@ -285,6 +290,9 @@ static iw_status read_net(struct iwi_yaml *yaml, const yaml_node_t *node, const 
     }
     if (entries[IWI_NET_KEY_MEMORY].value != NULL) {
         IW_TRY(read_memory(yaml, &entries[IWI_NET_KEY_MEMORY], &net));
+    }
+    if (level == NULL && is_list(&entries[IWI_NET_KEY_PLACEMENT])) {
+        IW_TRY(iwi_net_read_list(yaml, entries[IWI_NET_KEY_PLACEMENT].value, &net));
     }
     *net_p = net;
     return IW_OK;

@@ -54,6 +54,10 @@ IW_NODISCARD iw_status iwi_net_read_levels(struct iwi_yaml *yaml, const struct i
 /* The NICs of a network whose levels have been read: a mapping. It is checked with the network. */
 IW_NODISCARD iw_status iwi_net_read_nics(struct iwi_yaml *yaml, const yaml_node_t *node, iw_net *net);
 
+/* The node of each rank of a network whose levels and NICs have been read: a sequence. Last of all: what it
+ * reads has to be released. */
+IW_NODISCARD iw_status iwi_net_read_list(struct iwi_yaml *yaml, const yaml_node_t *node, iw_net *net);
+
 /* How much narrower than what is below them the links out of a group are. */
 IW_NODISCARD iw_status iwi_net_read_taper(const struct iwi_yaml *yaml, const yaml_node_t *node,
                                           double *taper_p);

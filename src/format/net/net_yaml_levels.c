@@ -123,6 +123,7 @@ static iw_status join_levels(const struct iwi_yaml *yaml, size_t line, const str
             levels->nets[sized].name, sized < last ? "has none" : "is the last");
     }
     memcpy(net->name, whole.name, sizeof whole.name);
+    snprintf(net->outer_name, sizeof net->outer_name, "%.15s", levels->nets[last].name);
     net->placement = whole.placement;
     net->inner_count = (uint32_t)last;
     for (size_t i = 0; i < last; i++) {
@@ -164,17 +165,21 @@ static iw_status check_no_parameters(const struct iwi_yaml *yaml, const struct i
     return IW_OK;
 }
 
+/* A list is read behind all else. */
 static iw_status read_placement(const struct iwi_yaml *yaml, const struct iwi_yaml_entry *entry,
                                 iw_placement *placement_p)
 {
     const char *text = "block";
 
-    if (entry->value != NULL) {
+    if (entry->value != NULL && entry->value->type != YAML_SEQUENCE_NODE) {
         IW_TRY(iwi_yaml_text(yaml, entry->value, "placement", &text));
     }
     if (strcmp(text, "block") != 0 && strcmp(text, "round-robin") != 0) {
-        return iwi_yaml_fail(yaml, entry->line, IW_ERR_FORMAT,
-                             "placement '%.60s' is neither 'block' nor 'round-robin'", text);
+        return iwi_yaml_fail(
+            yaml, entry->line, IW_ERR_FORMAT,
+            "placement '%.60s' is neither 'block' nor 'round-robin' nor a list of nodes, for "
+            "instance [0, 0, 1, 1]",
+            text);
     }
     *placement_p = text[0] == 'b' ? IW_PLACEMENT_BLOCK : IW_PLACEMENT_ROUND_ROBIN;
     return IW_OK;

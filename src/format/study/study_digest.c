@@ -9,6 +9,7 @@
 
 #include "base/digest.h"
 #include "format/study/study_yaml.h"
+#include "noise/node_speed.h"
 #include "noise/source.h"
 #include "program/trace.h"
 
@@ -94,6 +95,10 @@ static void add_net(struct iwi_digest *digest, const iw_net *net)
     if (net->placement != IW_PLACEMENT_BLOCK) {
         add(digest, "placement", net->placement);
     }
+    if (net->placement == IW_PLACEMENT_LIST) {
+        add(digest, "placed", (uint64_t)net->list.level << 32 | net->list.count);
+        iwi_digest_add(digest, net->list.nodes, net->list.count * sizeof *net->list.nodes);
+    }
     add_sharing(digest, net);
     if (net->memory.ranks > 0) {
         add(digest, "memory-ranks", net->memory.ranks);
@@ -157,7 +162,8 @@ static void add_source(struct iwi_digest *digest, const struct iwi_noise_source 
     }
 }
 
-uint64_t iwi_digest_of_system(const iw_study_system *system, const iw_noise *noise)
+uint64_t iwi_digest_of_system(const iw_study_system *system, const iw_noise *noise,
+                              const iw_node_speeds *speeds)
 {
     struct iwi_digest digest;
 
@@ -171,6 +177,13 @@ uint64_t iwi_digest_of_system(const iw_study_system *system, const iw_noise *noi
     if (iw_noise_cores_per_rank(noise) > 1) { /* nothing of one core: results of old are known */
         add(&digest, "cores-per-rank", iw_noise_cores_per_rank(noise));
         add(&digest, "loop", (uint64_t)iw_noise_loop(noise));
+    }
+    if (system->spare_cores > 0) { /* as before */
+        add(&digest, "spare-cores", system->spare_cores);
+    }
+    if (speeds != NULL) {
+        iwi_digest_add_text(&digest, "node-speed");
+        iwi_node_speeds_digest(speeds, &digest);
     }
     if (system->is_extrapolated) { /* nothing else: results of old are known */
         iwi_digest_add_text(&digest, "extrapolated");

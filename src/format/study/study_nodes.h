@@ -11,7 +11,7 @@ static inline iw_nodes iwi_study_nodes(const iw_study_system *system)
 {
     const iw_nodes nodes = iw_net_nodes(&system->net);
 
-    return nodes.ranks > 0 ? nodes : (iw_nodes){system->ranks_per_node, IW_PLACEMENT_BLOCK};
+    return nodes.ranks > 0 ? nodes : (iw_nodes){.ranks = system->ranks_per_node};
 }
 
 #endif

@@ -43,6 +43,8 @@ static void free_system(iw_study_system *system)
     }
     free(system->noise);
     free(system->name);
+    iw_net_release(&system->net);
+    free(system->node_speed);
 }
 
 static void free_work(iw_study_work *work)

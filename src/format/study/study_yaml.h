@@ -4,6 +4,7 @@
 #ifndef IWI_STUDY_YAML_H
 #define IWI_STUDY_YAML_H
 
+#include <idlewave/sim.h>
 #include <idlewave/study.h>
 
 #include "format/io/yaml_doc.h"
@@ -122,7 +123,8 @@ IW_NODISCARD iw_status iwi_study_make_cells(struct iwi_study_reader *reader);
 
 /* ---- identifiers (study_digest.c) ---- */
 
-uint64_t iwi_digest_of_system(const iw_study_system *system, const iw_noise *noise);
+uint64_t iwi_digest_of_system(const iw_study_system *system, const iw_noise *noise,
+                              const iw_node_speeds *speeds); /* speeds: NULL if all nodes are alike */
 uint64_t iwi_digest_of_pattern(const iw_study_work *work);
 uint64_t iwi_digest_of_schedule(const iw_study_work *work, const char *data, size_t size);
 struct iw_trace;

@@ -366,6 +366,30 @@ static iw_status check_twins(const struct iwi_study_reader *reader)
     return status;
 }
 
+/* What a work needs of the system that it runs on. */
+static iw_status check_pair(const struct iwi_study_reader *reader, size_t system_index, size_t work_index)
+{
+    const iw_study_system *system = &reader->study->systems[system_index];
+    const iw_study_work *work = &reader->study->works[work_index];
+    const size_t line = reader->works[work_index].line;
+    const bool moves = work->operations != NULL && work->pattern.compute_bytes > 0;
+
+    if (system->spare_cores > 0 && work->goal_path != NULL) {
+        return iwi_yaml_fail(&reader->yaml, line, IW_ERR_FORMAT,
+                             "'spare-cores' of system '%s' makes computation take longer, and that of a "
+                             "schedule cannot be changed; take a pattern or a trace",
+                             system->name);
+    }
+    if (moves && system->net.memory.ranks == 0 && reader->systems[system_index].has_digest) {
+        return iwi_yaml_fail(
+            &reader->yaml, line, IW_ERR_FORMAT,
+            "'compute-bytes': nothing says how fast the memory of system '%s' is; add 'memory: "
+            "\"ranks=10,domain=40GB/s,core=6.5GB/s\"' there",
+            system->name);
+    }
+    return IW_OK;
+}
+
 iw_status iwi_study_make_cells(struct iwi_study_reader *reader)
 {
     iw_study *study = reader->study;
@@ -375,6 +399,7 @@ iw_status iwi_study_make_cells(struct iwi_study_reader *reader)
         const size_t first = study->cell_count;
 
         for (size_t work = 0; work < study->work_count; work++) {
+            IW_TRY(check_pair(reader, system, work));
             IW_TRY(cross(reader, system, work, &capacity));
         }
         if (study->cell_count == first) {

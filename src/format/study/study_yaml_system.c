@@ -11,6 +11,7 @@
 #include "base/nearest.h"
 #include "format/net/net_yaml.h"
 #include "format/study/study_yaml.h"
+#include "noise/node_speed.h"
 #include "noise/source.h"
 
 enum {
@@ -23,6 +24,9 @@ enum {
     KEY_CORES_PER_RANK,
     KEY_LOOP,
     KEY_SKEW,
+    KEY_MEMORY,
+    KEY_SPARE_CORES,
+    KEY_NODE_SPEED,
     KEYS
 };
 
@@ -37,6 +41,9 @@ static const struct iwi_yaml_key keys[KEYS] = {
     [KEY_CORES_PER_RANK] = {"cores-per-rank", NULL},
     [KEY_LOOP] = {"loop", NULL},
     [KEY_SKEW] = {"skew", NULL},
+    [KEY_MEMORY] = {"memory", NULL},
+    [KEY_SPARE_CORES] = {"spare-cores", NULL},
+    [KEY_NODE_SPEED] = {"node-speed", NULL},
 };
 
 /* A system that is being read. */
@@ -251,6 +258,76 @@ static iw_status read_numbers(struct subject *s)
     return skew == NULL ? IW_OK : iwi_study_time(s->reader, skew, "skew", &s->system->skew_ps);
 }
 
+/* Says so at the line of a value, for whatever read it. */
+static iw_status fail_at(const struct subject *s, const yaml_node_t *node, const char *key, iw_status status,
+                         const struct iwi_log_keeper *keeper)
+{
+    return iwi_yaml_fail(&s->reader->yaml, iwi_yaml_line(node), status, "key '%s': %s", key, keeper->text);
+}
+
+/* In place of what the network's file says. */
+static iw_status read_memory(struct subject *s, const yaml_node_t *node)
+{
+    struct iwi_log_keeper keeper;
+    const char *text;
+    iw_status status;
+
+    if (node == NULL) {
+        return IW_OK;
+    }
+    IW_TRY(iwi_yaml_text(&s->reader->yaml, node, "memory", &text));
+    iwi_log_keeper_init(&keeper, s->reader->yaml.log);
+    status = iw_memory_parse(&keeper.log, text, &s->system->net.memory);
+    return status == IW_OK ? IW_OK : fail_at(s, node, "memory", status, &keeper);
+}
+
+static iw_status read_spare_cores(struct subject *s, const yaml_node_t *node, const iw_noise *noise)
+{
+    const uint32_t cores = iw_noise_ranks_per_node(noise) * iw_noise_cores_per_rank(noise);
+
+    if (node == NULL) {
+        return IW_OK;
+    }
+    IW_TRY(iwi_study_count32(s->reader, node, "spare-cores", 1, UINT32_MAX, &s->system->spare_cores));
+    if (s->system->is_extrapolated) {
+        return iwi_yaml_fail(&s->reader->yaml, iwi_yaml_line(node), IW_ERR_FORMAT,
+                             "'spare-cores' takes sources out of a recording, of which 'extrapolate' makes "
+                             "laws; leave one of them out");
+    }
+    if (!s->needs_files && s->system->spare_cores >= cores) {
+        return iwi_yaml_fail(&s->reader->yaml, iwi_yaml_line(node), IW_ERR_RANGE,
+                             "key 'spare-cores': a node has %" PRIu32 " cores here, ranks times cores per "
+                             "rank, and at least one has to compute; add 'ranks-per-node'",
+                             cores);
+    }
+    return IW_OK;
+}
+
+/* Paths are relative to the study. The digest has what a file says, not its name. */
+static iw_status read_node_speed(struct subject *s, const yaml_node_t *node, iw_node_speeds **speeds_p)
+{
+    struct iwi_log_keeper keeper;
+    const char *text;
+    iw_status status;
+
+    if (node == NULL) {
+        return IW_OK;
+    }
+    IW_TRY(iwi_yaml_text(&s->reader->yaml, node, "node-speed", &text));
+    if (iwi_node_speed_is_spec(text)) {
+        IW_TRY(iwi_copy_text(s->reader->yaml.log, text, &s->system->node_speed));
+    } else {
+        IW_TRY(iwi_study_path(s->reader, text, &s->system->node_speed));
+        s->needs_files = s->needs_files || !s->reader->wants_files;
+        if (!s->reader->wants_files) {
+            return IW_OK;
+        }
+    }
+    iwi_log_keeper_init(&keeper, s->reader->yaml.log);
+    status = iw_node_speeds_new(&keeper.log, s->system->node_speed, 1, speeds_p);
+    return status == IW_OK ? IW_OK : fail_at(s, node, "node-speed", status, &keeper);
+}
+
 static iw_status read_name(struct subject *s)
 {
     const yaml_node_t *node = s->entries[KEY_NAME].value;
@@ -275,7 +352,7 @@ static iw_status check_name(const struct subject *s)
     return IW_OK;
 }
 
-static iw_status read_parts(struct subject *s, iw_noise *noise)
+static iw_status read_parts(struct subject *s, iw_noise *noise, iw_node_speeds **speeds_p)
 {
     if (s->entries[KEY_NAME].value != NULL) {
         IW_TRY(read_name(s));
@@ -293,9 +370,12 @@ static iw_status read_parts(struct subject *s, iw_noise *noise)
     IW_TRY(read_cores(s));
     iw_noise_align(noise, IW_SYNC_NONE, 0, s->system->ranks_per_node);
     iw_noise_share_phases(noise, s->system->cores_per_rank, s->system->loop);
+    IW_TRY(read_memory(s, s->entries[KEY_MEMORY].value));
+    IW_TRY(read_spare_cores(s, s->entries[KEY_SPARE_CORES].value, noise));
+    IW_TRY(read_node_speed(s, s->entries[KEY_NODE_SPEED].value, speeds_p));
     IW_TRY(iwi_study_grid_read(s->reader, s->entries, &s->part->grid));
     s->part->has_digest = !s->needs_files;
-    s->part->digest = iwi_digest_of_system(s->system, noise);
+    s->part->digest = iwi_digest_of_system(s->system, noise, *speeds_p);
     return IW_OK;
 }
 
@@ -304,6 +384,7 @@ iw_status iwi_study_read_system(struct iwi_study_reader *reader, const yaml_node
     const size_t index = reader->study->system_count;
     struct subject s = {
         .reader = reader, .system = &reader->study->systems[index], .part = &reader->systems[index]};
+    iw_node_speeds *speeds = NULL;
     iw_noise *noise;
     iw_status status;
 
@@ -319,7 +400,8 @@ iw_status iwi_study_read_system(struct iwi_study_reader *reader, const yaml_node
     }
     reader->study->system_count++; /* from here on it is released with the study */
     IW_TRY(iw_noise_new(reader->yaml.log, &noise));
-    status = read_parts(&s, noise);
+    status = read_parts(&s, noise, &speeds);
+    iw_node_speeds_free(speeds);
     iw_noise_free(noise);
     return status;
 }

@@ -7,6 +7,8 @@
  * carries a part of the data as allreduce:ring does. What several rings bring from a rank to another
  * is one message.
  */
+#include "program/collectives/node_rings.h"
+
 #include "program/collectives/nodes.h"
 
 struct rings {
@@ -59,12 +61,19 @@ static uint64_t node_messages(const struct rings *rings, uint32_t node)
     return (size > 1 ? size : 0) + (map->count > 1 ? between : 0);
 }
 
-/* Full nodes, those with a rank less, and the last one, whose next is the first. */
+/* Full nodes, those with a rank less, and the last one, whose next is the first; or one by one. */
 static uint64_t message_count(const struct iwi_operation *op)
 {
     const struct rings rings = rings_at(op, 0);
     const uint32_t nodes = rings.map.count, full = rings.map.is_dealt ? op->ranks % nodes : nodes - 1;
+    uint64_t messages = 0;
 
+    for (uint32_t node = 0; rings.map.table != NULL && node < nodes; node++) {
+        messages += node_messages(&rings, node);
+    }
+    if (rings.map.table != NULL) {
+        return round_count(op) * messages;
+    }
     return round_count(op) *
            (full * node_messages(&rings, 0) + (nodes - 1 - full) * node_messages(&rings, full) +
             node_messages(&rings, nodes - 1));
@@ -174,6 +183,47 @@ static void fill_role(const struct iwi_operation *op, uint64_t index, uint32_t r
     for (uint32_t i = 0; i < role->recv_count && rings.is_first_half; i++) {
         role->reduce_bytes += role->recvs[i].bytes;
     }
+}
+
+bool iwi_node_rings_are_even(const struct iwi_operation *op)
+{
+    const struct iwi_node_map map = iwi_node_map_of(op);
+
+    return map.count > 1 && iwi_smallest_node(&map) == iwi_largest_node(&map) && iwi_largest_node(&map) > 1;
+}
+
+/* The node that passes on the block before that one now. */
+static uint32_t node_before_block(const struct rings *rings, uint64_t block)
+{
+    const uint64_t ranks = rings->map.ranks, behind = rings->is_first_half ? 0 : ranks - 1;
+
+    assert(ranks > 0);
+    return (uint32_t)((block % ranks + ranks - 1 + rings->step + behind) % ranks / rings->count);
+}
+
+/* The block that a place of a ring passes on is the one before that of the round before. Its size is another
+ * one where it is the last of the larger blocks, or the last of all. Both a node and the next one see it. */
+uint32_t iwi_node_rings_changed(const struct iwi_operation *op, uint64_t index,
+                                uint32_t nodes[IWI_NODE_RINGS_CHANGED])
+{
+    const struct rings rings = rings_at(op, index);
+    const uint64_t part = rings.bytes / rings.count; /* some are a byte larger */
+    const uint64_t blocks[] = {0, part, part + 1}, pieces = (uint64_t)rings.count * op->ranks;
+    uint32_t changed = 0;
+
+    assert(pieces > 0);
+    if (rings.step == 0) {
+        return IWI_NODE_RINGS_CHANGED + 1;
+    }
+    for (size_t k = 0; k < 3 && rings.bytes % pieces != 0; k++) {
+        const uint32_t node = node_before_block(&rings, blocks[k]);
+
+        if (changed == 0 || nodes[changed - 2] != node) {
+            nodes[changed++] = node;
+            nodes[changed++] = node + 1 < rings.map.count ? node + 1 : 0;
+        }
+    }
+    return changed;
 }
 
 const struct iwi_algorithm iwi_allreduce_node_rings = {

@@ -25,7 +25,7 @@ static uint64_t part_bytes(const struct iwi_operation *op, const struct switched
 static void set_up(const struct iwi_operation *op, struct switched *s)
 {
     s->map = iwi_node_map_of(op);
-    s->parts = iwi_node_size(&s->map, s->map.count - 1);
+    s->parts = iwi_smallest_node(&s->map);
     s->has_inside = iwi_largest_node(&s->map) > 1;
     s->across = (struct iwi_operation){.algorithm = &iwi_allreduce_double_tree,
                                        .ranks = s->map.count,
@@ -107,7 +107,8 @@ static void fill_round(const struct iwi_operation *op, uint64_t index, struct iw
     set_up(op, &s);
     iwi_round_all(round, op->ranks);
     round->fan = is_inside(&s, index) ? iwi_largest_node(&s.map) - 1 : 4;
-    if (!is_inside(&s, index) && (s.map.is_dealt || s.parts == 1)) { /* who has a part is easily said */
+    if (!is_inside(&s, index) && s.map.table == NULL &&
+        (s.map.is_dealt || s.parts == 1)) { /* who has a part is easily said */
         round->range_count = 0;
         iwi_round_add(round, 0, s.map.count * s.parts, s.map.is_dealt ? 1 : s.map.seats);
     }

@@ -14,25 +14,33 @@ static bool is_reducing(const struct iwi_operation *op, uint64_t index)
     return index < op->ranks - 1;
 }
 
+/* In round k of either half rank r passes block r - k (+ 1 in the second half), the one that it got last. */
+static uint32_t blocks_behind(const struct iwi_operation *op, uint64_t index)
+{
+    const uint32_t ranks = op->ranks;
+
+    return (uint32_t)(is_reducing(op, index) ? index : index % ranks);
+}
+
 static void fill_round(const struct iwi_operation *op, uint64_t index, struct iwi_round *round)
 {
     const uint64_t block_bytes = op->bytes / op->ranks;
+    const uint32_t larger = (uint32_t)(op->bytes % op->ranks);
 
-    if (op->bytes % op->ranks == 0) {
+    if (larger == 0) {
         iwi_round_shift(round, op->ranks, 1, block_bytes, is_reducing(op, index) ? block_bytes : 0);
     } else {
-        iwi_round_all(round, op->ranks);
+        iwi_round_ring(round, op->ranks, blocks_behind(op, index),
+                       (struct iwi_block_sizes){{larger, op->ranks}, {block_bytes + 1, block_bytes, 0}},
+                       is_reducing(op, index));
     }
 }
 
-/* In round k of either half rank r passes block r - k (+ 1 in the second half), the one that it got last. */
 static void fill_role(const struct iwi_operation *op, uint64_t index, uint32_t rank, struct iwi_role *role)
 {
     const uint32_t ranks = op->ranks;
     const bool is_first_half = is_reducing(op, index);
-    const uint32_t step = (uint32_t)(is_first_half ? index : index - (ranks - 1));
-    const uint32_t newest = is_first_half ? rank : iwi_rank_of_virtual(ranks, 1, rank);
-    const uint32_t sent = iwi_virtual_of_rank(ranks, step, newest);
+    const uint32_t sent = iwi_virtual_of_rank(ranks, blocks_behind(op, index), rank);
     const uint32_t received = iwi_virtual_of_rank(ranks, 1, sent);
     const uint64_t received_bytes = iwi_block_bytes(op->bytes, ranks, received);
 

@@ -18,6 +18,8 @@ static void fill_round(const struct iwi_operation *op, uint64_t index, struct iw
     (void)index;
     iwi_round_all(round, op->ranks);
     round->fan = op->ranks - 1;
+    round->is_all_to_all = true;
+    round->bytes = op->bytes;
 }
 
 static void fill_role(const struct iwi_operation *op, uint64_t index, uint32_t rank, struct iwi_role *role)

@@ -50,10 +50,18 @@ static void fill_round(const struct iwi_operation *op, uint64_t index, struct iw
     if (index < scatter_rounds(op)) {
         iwi_binomial_round(op, index, round);
         round->is_pairs = false; /* its edges carry blocks, not the whole */
-    } else if (!is_doubling(op) && op->bytes % op->ranks == 0) {
+    } else if (is_doubling(op)) {
+        iwi_round_all(round, op->ranks);
+    } else if (op->bytes % op->ranks == 0) {
         iwi_round_shift(round, op->ranks, 1, block_bytes(op), 0);
     } else {
-        iwi_round_all(round, op->ranks);
+        const uint32_t whole = (uint32_t)(op->bytes / block_bytes(op));
+
+        iwi_round_ring(
+            round, op->ranks,
+            iwi_rank_of_virtual(op->ranks, op->root, (uint32_t)(index - scatter_rounds(op))),
+            (struct iwi_block_sizes){{whole, whole + 1}, {block_bytes(op), op->bytes % block_bytes(op), 0}},
+            false);
     }
 }
 

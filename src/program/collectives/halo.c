@@ -91,12 +91,30 @@ void iwi_halo_round(const struct iwi_operation *op, uint64_t index, struct iwi_r
     directions_of(op, index, &first, &step, &end);
     iwi_round_all(round, op->ranks);
     round->fan = op->is_split ? 1 : directions;
+    round->is_grid = true;
+    round->bytes = op->bytes;
     /* along the slowest dimension all ranks move by the same distance, also across the border */
     if (op->is_periodic && round->fan == 1 && first / 2 == 0 && op->dims[0] > 1) {
         const uint32_t stride = op->ranks / op->dims[0];
 
         iwi_round_shift(round, op->ranks, first == HIGHER ? stride : op->ranks - stride, op->bytes, 0);
     }
+}
+
+void iwi_halo_direction(const struct iwi_operation *op, uint64_t index, uint32_t k,
+                        struct iwi_direction *direction_p)
+{
+    uint32_t first;
+    uint32_t step;
+    uint32_t end;
+    uint32_t number;
+
+    directions_of(op, index, &first, &step, &end);
+    number = first + k * step;
+    *direction_p = (struct iwi_direction){.size = op->dims[number / 2],
+                                          .stride = place_of(op, 0).stride[number / 2],
+                                          .step = number % 2 == HIGHER ? 1 : -1,
+                                          .is_closed = op->is_periodic};
 }
 
 /* Which of the peer's sends in this round goes in `direction`: one for each neighbour it has before that. The

@@ -12,5 +12,7 @@ uint64_t iwi_halo_rounds(const struct iwi_operation *op);
 uint64_t iwi_halo_messages(const struct iwi_operation *op);
 void iwi_halo_round(const struct iwi_operation *op, uint64_t index, struct iwi_round *round);
 void iwi_halo_role(const struct iwi_operation *op, uint64_t index, uint32_t rank, struct iwi_role *role);
+void iwi_halo_direction(const struct iwi_operation *op, uint64_t index, uint32_t k,
+                        struct iwi_direction *direction_p);
 
 #endif

@@ -52,9 +52,23 @@ static void fill_round(const struct iwi_operation *op, uint64_t index, struct iw
 {
     iwi_round_all(round, op->ranks);
     round->fan = op->distance * ((uint32_t)has_higher(op, index) + (uint32_t)has_lower(op, index));
+    round->is_grid = true;
+    round->bytes = op->bytes;
     if (op->is_periodic && round->fan == 1) {
         iwi_round_shift(round, op->ranks, has_higher(op, index) ? 1 : op->ranks - 1, op->bytes, 0);
     }
+}
+
+static void fill_direction(const struct iwi_operation *op, uint64_t index, uint32_t k,
+                           struct iwi_direction *direction_p)
+{
+    const bool is_higher = has_higher(op, index) && k < op->distance;
+    const int64_t distance = 1 + (int64_t)(k % op->distance);
+
+    *direction_p = (struct iwi_direction){.size = op->ranks,
+                                          .stride = 1,
+                                          .step = is_higher ? distance : -distance,
+                                          .is_closed = op->is_periodic};
 }
 
 /* How many of the partners at distances 1..d on one side exist. */
@@ -106,4 +120,5 @@ const struct iwi_algorithm iwi_halo1d_neighbours = {
     .message_count = message_count,
     .round = fill_round,
     .role = fill_role,
+    .direction = fill_direction,
 };

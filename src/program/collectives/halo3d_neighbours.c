@@ -11,4 +11,5 @@ const struct iwi_algorithm iwi_halo3d_neighbours = {
     .message_count = iwi_halo_messages,
     .round = iwi_halo_round,
     .role = iwi_halo_role,
+    .direction = iwi_halo_direction,
 };

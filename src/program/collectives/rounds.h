@@ -147,7 +147,17 @@ static inline void iwi_round_flip(struct iwi_round *round, uint32_t ranks, uint3
     round->reduce_bytes = reduce_bytes;
 }
 
-/* One step around the ring with blocks that may differ in size. */
+/* One step around the ring with blocks that differ in size. */
+static inline void iwi_round_ring(struct iwi_round *round, uint32_t ranks, uint32_t behind,
+                                  struct iwi_block_sizes blocks, bool is_reducing)
+{
+    iwi_round_all(round, ranks);
+    round->is_ring = true;
+    round->is_reducing = is_reducing;
+    round->behind = behind;
+    round->blocks = blocks;
+}
+
 static inline void iwi_role_ring(struct iwi_role *role, uint32_t ranks, uint32_t rank, uint64_t send_bytes,
                                  uint64_t recv_bytes)
 {

@@ -72,5 +72,6 @@ const struct iwi_algorithm iwi_sweep2d_wavefront = {
     .message_count = message_count,
     .round = fill_round,
     .role = fill_role,
+    .is_wavefront = true,
     .places_compute = true,
 };

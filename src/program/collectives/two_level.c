@@ -16,6 +16,7 @@ void iwi_two_level_init(struct iwi_two_level *two, const struct iwi_operation *o
                                          .root = two->root_node,
                                          .bytes = op->bytes,
                                          .nodes = op->nodes,
+                                         .table = op->table,
                                          .placed_ranks = op->ranks};
 }
 
@@ -63,7 +64,7 @@ static bool find_children(const struct iwi_two_level *two, uint32_t mask, struct
     const bool is_single = 3 * (uint64_t)mask >= size;
     uint32_t stride;
 
-    if (two->root_seat != 0 || (map->is_dealt && !is_single)) {
+    if (two->root_seat != 0 || map->table != NULL || (map->is_dealt && !is_single)) {
         return false;
     }
     if (map->is_dealt) {
@@ -88,7 +89,8 @@ static void inside_round(const struct iwi_two_level *two, const struct iwi_insid
     const uint32_t distance = map->is_dealt ? mask * map->count : mask;
     /* parents and children are multiples of the distance, counted within their node */
     const uint32_t divisor = map->seats & (~map->seats + 1); /* largest power of two; all of these divide */
-    const uint32_t stride = map->is_dealt || two->root_seat != 0 ? 1 : divisor < mask ? divisor : mask;
+    const bool is_regular = !map->is_dealt && map->table == NULL && two->root_seat == 0;
+    const uint32_t stride = !is_regular ? 1 : divisor < mask ? divisor : mask;
 
     iwi_round_clear(round);
     iwi_round_add(round, 0, (map->ranks - 1) / stride + 1, stride);
@@ -106,13 +108,17 @@ static void inside_round(const struct iwi_two_level *two, const struct iwi_insid
 static void across_round(const struct iwi_two_level *two, uint64_t index, struct iwi_round *round)
 {
     const struct iwi_node_map *map = &two->map;
-    const bool is_exact =
-        two->root_seat == 0 && !map->is_dealt && map->ranks == (uint64_t)map->count * map->seats;
+    const bool is_exact = two->root_seat == 0 && map->table == NULL && !map->is_dealt &&
+                          map->ranks == (uint64_t)map->count * map->seats;
     struct iwi_round leaders;
 
     two->across.algorithm->round(&two->across, index, &leaders);
     iwi_round_clear(round);
     round->fan = leaders.fan;
+    if (map->table != NULL) { /* leaders may be anywhere */
+        iwi_round_add(round, 0, map->ranks, 1);
+        return;
+    }
     if (!is_exact) {
         iwi_round_add(round, 0, map->count, map->is_dealt ? 1 : map->seats);
         if (two->root_seat != 0) {

@@ -11,6 +11,8 @@ extern const struct iwi_kind iwi_fidelity_kind;
 extern const struct iwi_kind iwi_fit_kind;
 extern const struct iwi_kind iwi_fleet_kind;
 extern const struct iwi_kind iwi_forecast_kind;
+extern const struct iwi_kind iwi_machine_kind;
+extern const struct iwi_kind iwi_memory_kind;
 extern const struct iwi_kind iwi_model_kind;
 extern const struct iwi_kind iwi_net_kind;
 extern const struct iwi_kind iwi_noise_compare_kind;
@@ -23,6 +25,7 @@ extern const struct iwi_kind iwi_verify_kind;
 
 extern const struct iwi_kind iwi_simulate_kind;
 extern const struct iwi_kind iwi_study_estimate_kind;
+extern const struct iwi_kind iwi_study_run_kind;
 extern const struct iwi_kind iwi_trace_kind;
 extern const struct iwi_kind iwi_wave_kind;
 extern const struct iwi_kind iwi_whatif_kind;

@@ -11,9 +11,10 @@
 #include "report/figure/figure_parts.h"
 
 static const char *const roles[IWI_MARK_KINDS] = {
-    [IWI_MARK_LINE] = "xy",   [IWI_MARK_STEP] = "xy",      [IWI_MARK_DOTS] = "xy",    [IWI_MARK_BAND] = "xyy",
-    [IWI_MARK_RANGE] = "xyy", [IWI_MARK_BOX] = "xyyyyyyy", [IWI_MARK_BAR] = "xxyy",   [IWI_MARK_RULE_X] = "x",
-    [IWI_MARK_RULE_Y] = "y",  [IWI_MARK_PIN] = "xyxx",     [IWI_MARK_CELLS] = "xxyy",
+    [IWI_MARK_LINE] = "xy",  [IWI_MARK_STEP] = "xy",    [IWI_MARK_DOTS] = "xy",
+    [IWI_MARK_BAND] = "xyy", [IWI_MARK_RANGE] = "xyy",  [IWI_MARK_BOX] = "xyyyyyyy",
+    [IWI_MARK_BAR] = "xxyy", [IWI_MARK_RULE_X] = "x",   [IWI_MARK_RULE_Y] = "y",
+    [IWI_MARK_PIN] = "xyxx", [IWI_MARK_CELLS] = "xxyy", [IWI_MARK_FRAME] = "xxyy",
 };
 
 const char *iwi_mark_roles(enum iwi_mark_kind kind)

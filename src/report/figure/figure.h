@@ -39,7 +39,8 @@ enum iwi_axis_unit {
     IWI_AXIS_FACTOR,
     IWI_AXIS_HZ,
     IWI_AXIS_POWER, /* "1e-7" */
-    IWI_AXIS_NAMES  /* 1, 2, ... have names; rows of them are numbered downwards */
+    IWI_AXIS_NAMES, /* 1, 2, ... have names; rows of them are numbered downwards */
+    IWI_AXIS_NONE   /* not drawn: columns and lines of text, these numbered downwards */
 };
 
 struct iwi_figure_axis {
@@ -66,6 +67,7 @@ enum iwi_mark_kind {
     IWI_MARK_RULE_Y, /* y: level */
     IWI_MARK_PIN,    /* x, y, and the bounds of x: a triangle on its tip */
     IWI_MARK_CELLS,  /* x from, x to, y from, y to: one item, all of the cells */
+    IWI_MARK_FRAME,  /* x from, x to, y from, y to: a box that its text stands in, on axes of no unit */
     IWI_MARK_KINDS
 };
 

@@ -80,10 +80,15 @@ static double box_margin(const struct iwi_figure *figure)
     return margin;
 }
 
+bool iwi_axis_is_down(const struct iwi_figure_axis *axis)
+{
+    return axis->unit == IWI_AXIS_NAMES || axis->unit == IWI_AXIS_NONE;
+}
+
 static void find_scale(const struct iwi_figure *figure, char role, struct iwi_scale *scale)
 {
     const struct iwi_figure_axis *axis = role == 'x' ? &figure->x : &figure->y;
-    const bool is_rows = role == 'y' && axis->unit == IWI_AXIS_NAMES;
+    const bool is_rows = role == 'y' && iwi_axis_is_down(axis);
 
     *scale = (struct iwi_scale){.axis = axis, .from = is_rows ? 1.0 : 0.0, .to = is_rows ? 0.0 : 1.0};
     if (is_fixed(axis)) {

@@ -45,7 +45,7 @@ static void write_axis(const struct iwi_plot *plot, char name, const struct iwi_
                has_names = scale->axis->unit == IWI_AXIS_NAMES;
     const double low = has_powers ? log2(scale->low) : scale->low,
                  high = has_powers ? log2(scale->high) : scale->high;
-    const bool is_turned = name == 'y' && has_names;
+    const bool is_turned = name == 'y' && iwi_axis_is_down(scale->axis);
     double ticks[IWI_MOST_TICKS];
     const size_t count = iwi_scale_ticks(scale, wanted, ticks);
     char text[IWI_PHRASE_SIZE];
@@ -56,6 +56,10 @@ static void write_axis(const struct iwi_plot *plot, char name, const struct iwi_
     iwi_gnuplot_number(script, is_turned ? high : low);
     (void)fputc(':', script);
     iwi_gnuplot_number(script, is_turned ? low : high);
+    if (scale->axis->unit == IWI_AXIS_NONE) {
+        (void)fprintf(script, "]\nunset %ctics\n", name);
+        return;
+    }
     (void)fprintf(script, "]\nset %ctics (", name);
     for (size_t i = 0; i < count; i++) {
         (void)fputs(i > 0 ? ", " : "", script);
@@ -148,8 +152,10 @@ static void write_figure(const struct iwi_sheet *sheet, const struct iwi_layout 
     struct iwi_plot plot = {.script = script, .figure = sheet->figures[index], .file = file};
 
     iwi_figure_scales(plot.figure, &plot.x, &plot.y);
-    (void)fputs("unset label\nunset arrow\nset grid linetype 1 linewidth 0.5 linecolor rgb '#dddddd'\n",
-                script);
+    (void)fprintf(script,
+                  "unset label\nunset arrow\nunset object\n%s border\n"
+                  "set grid linetype 1 linewidth 0.5 linecolor rgb '#dddddd'\n",
+                  plot.figure->x.unit == IWI_AXIS_NONE ? "unset" : "set");
     write_frame(&plot, place, layout->height_cm, sheet->count > 1);
     write_key(&plot, place, layout->height_cm);
     write_axis(&plot, 'x', &plot.x, (size_t)fmax(place->width_cm / 1.5, 2.0), true);

@@ -16,7 +16,7 @@ enum { STYLE_SIZE = 256 };
 bool iwi_mark_has_data(const struct iwi_mark *mark)
 {
     return mark->count > 0 && mark->kind != IWI_MARK_RULE_X && mark->kind != IWI_MARK_RULE_Y &&
-           mark->kind != IWI_MARK_CELLS;
+           mark->kind != IWI_MARK_CELLS && mark->kind != IWI_MARK_FRAME;
 }
 
 static void write_heads(const struct iwi_figure *figure, const struct iwi_mark *mark, FILE *out)
@@ -364,6 +364,8 @@ static void write_before(const struct iwi_plot *plot, const struct iwi_mark *mar
 {
     if (mark->kind == IWI_MARK_RULE_X || mark->kind == IWI_MARK_RULE_Y) {
         write_rules(plot, mark);
+    } else if (mark->kind == IWI_MARK_FRAME) {
+        iwi_gnuplot_frames(plot, mark);
     } else if (mark->kind == IWI_MARK_BOX) {
         (void)fputs("set boxwidth", plot->script);
         iwi_gnuplot_number(plot->script, box_width(plot, mark));

@@ -29,6 +29,9 @@ struct iwi_scale {
     double low, high, from, to;
 };
 
+/* Whether the y axis goes down. */
+bool iwi_axis_is_down(const struct iwi_figure_axis *axis);
+
 /* As the axes say, or as the marks need it. The places are 0 to 1. */
 void iwi_figure_scales(const struct iwi_figure *figure, struct iwi_scale *x, struct iwi_scale *y);
 

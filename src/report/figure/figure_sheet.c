@@ -52,16 +52,18 @@ static void place_row(const struct iwi_sheet *sheet, size_t first, size_t count,
                       struct iwi_layout *layout)
 {
     const bool has_shared_axis = count > 1 && has_same_axis(sheet->figures[first], sheet->figures[first + 1]);
+    const bool has_axes = sheet->figures[first]->x.unit != IWI_AXIS_NONE;
+    const double left_cm = has_axes ? LEFT_CM : RIGHT_CM, below_cm = has_axes ? BELOW_CM : RIGHT_CM;
     const double gap_cm = has_shared_axis ? BETWEEN_CM : LEFT_CM;
-    const double room_cm = IWI_SHEET_CM - LEFT_CM - RIGHT_CM - gap_cm * (double)(columns - 1);
+    const double room_cm = IWI_SHEET_CM - left_cm - RIGHT_CM - gap_cm * (double)(columns - 1);
     const size_t legend_columns = (size_t)fmax(room_cm / (double)columns / LEGEND_ENTRY_CM, 1.0);
     double legend_cm = 0.0, height_cm = 0.0;
 
     for (size_t i = first; i < first + count; i++) {
         const struct iwi_figure *figure = sheet->figures[i];
-        const double wanted_cm =
-            columns > 1 ? NARROW_HEIGHT_CM
-                        : IWI_SHEET_CM * (figure->height > 0.0 ? figure->height : 0.45) - BELOW_CM;
+        const double wanted_cm = columns > 1 ? NARROW_HEIGHT_CM
+                                             : IWI_SHEET_CM * (figure->height > 0.0 ? figure->height : 0.45) -
+                                                   (has_axes ? BELOW_CM : 0.0);
 
         legend_cm = fmax(legend_cm, legend_height_cm(figure, legend_columns));
         height_cm = fmax(height_cm, wanted_cm);
@@ -70,7 +72,7 @@ static void place_row(const struct iwi_sheet *sheet, size_t first, size_t count,
         const double title_cm = sheet->count > 1 ? TITLE_CM : 0.0;
 
         layout->places[first + i] = (struct iwi_place){
-            .left_cm = LEFT_CM + (double)i * (room_cm / (double)columns + gap_cm),
+            .left_cm = left_cm + (double)i * (room_cm / (double)columns + gap_cm),
             .width_cm = room_cm / (double)columns,
             .title_cm = layout->height_cm + title_cm - 0.15,
             .legend_cm = layout->height_cm + title_cm,
@@ -80,7 +82,7 @@ static void place_row(const struct iwi_sheet *sheet, size_t first, size_t count,
             .has_y_labels = i == 0 || !has_shared_axis,
         };
     }
-    layout->height_cm = layout->places[first].top_cm + height_cm + BELOW_CM;
+    layout->height_cm = layout->places[first].top_cm + height_cm + below_cm;
 }
 
 static iw_status layout_new(const iw_log *log, const struct iwi_sheet *sheet, struct iwi_layout *layout)

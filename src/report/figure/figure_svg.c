@@ -9,7 +9,7 @@
 #include "report/figure/figure_sheet.h"
 #include "report/html/html.h"
 
-enum { WIDTH = 640, LEFT = 66, RIGHT = 34, ABOVE = 34, BELOW = 46, ROW_LEFT = 16 };
+enum { WIDTH = 640, LEFT = 66, RIGHT = 34, ABOVE = 34, BELOW = 46, ROW_LEFT = 16, EDGE = 2 };
 
 static const double USUAL_HEIGHT = 0.52;
 
@@ -144,14 +144,16 @@ static void write_legend_list(const struct iwi_svg *svg)
 
 static void draw_figure(struct iwi_svg *svg, const struct frame *frame)
 {
-    const bool is_rows = svg->figure->y.unit == IWI_AXIS_NAMES;
+    const bool is_rows = iwi_axis_is_down(&svg->figure->y);
 
     iwi_figure_scales(svg->figure, &svg->x, &svg->y);
     svg->x.from = frame->left;
     svg->x.to = frame->right;
     svg->y.from = is_rows ? frame->top : frame->bottom;
     svg->y.to = is_rows ? frame->bottom : frame->top;
-    write_axes(svg, frame);
+    if (svg->figure->x.unit != IWI_AXIS_NONE) {
+        write_axes(svg, frame);
+    }
     for (size_t i = 0; i < svg->figure->mark_count; i++) {
         iwi_svg_mark(svg, svg->figure->marks[i]);
     }
@@ -160,10 +162,13 @@ static void draw_figure(struct iwi_svg *svg, const struct frame *frame)
 void iwi_figure_write_svg(const struct iwi_figure *figure, FILE *out)
 {
     const double height = round(WIDTH * (figure->height > 0.0 ? figure->height : USUAL_HEIGHT));
-    const struct frame frame = {.left = figure->y.unit == IWI_AXIS_NAMES ? ROW_LEFT : LEFT,
-                                .right = WIDTH - RIGHT,
-                                .top = ABOVE,
-                                .bottom = height - BELOW,
+    const bool has_axes = figure->x.unit != IWI_AXIS_NONE;
+    const struct frame frame = {.left = !has_axes                          ? EDGE
+                                        : figure->y.unit == IWI_AXIS_NAMES ? ROW_LEFT
+                                                                           : LEFT,
+                                .right = WIDTH - (has_axes ? RIGHT : EDGE),
+                                .top = has_axes ? ABOVE : EDGE,
+                                .bottom = height - (has_axes ? BELOW : 0),
                                 .has_y_labels = true};
     struct iwi_svg svg = {.out = out, .figure = figure};
 

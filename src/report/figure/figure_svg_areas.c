@@ -1,7 +1,8 @@
-/* Boxes, bars and cells of figures as SVG.
+/* Boxes, bars, cells and frames of figures as SVG.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include <math.h>
+#include <string.h>
 
 #include "base/base.h"
 #include "report/figure/figure_svg.h"
@@ -181,4 +182,58 @@ void iwi_svg_cells(const struct iwi_svg *svg, const struct iwi_mark *mark)
         draw_cell_row(svg, mark, row);
     }
     (void)fputs("</g>\n", svg->out);
+}
+
+/* ---- frames ---- */
+
+/* The text of a frame, line by line; places are lines of it. */
+static void write_frame_text(const struct iwi_svg *svg, const double *n, const char *text)
+{
+    const double inside = 10.0, below_middle = 5.0;
+    char line[IWI_PARAGRAPH_SIZE];
+
+    for (double y = n[2] + 0.55; *text != '\0'; y += 1.0) {
+        const size_t length = strcspn(text, "\n");
+
+        snprintf(line, sizeof line, "%.*s", (int)length, text);
+        iwi_svg_text(svg, iwi_svg_x(svg, n[0]) + inside, iwi_svg_y(svg, y) + below_middle,
+                     y < n[2] + 1.0 ? "font-weight=\"bold\"" : "", IWI_INK_TEXT, line);
+        text += length + (text[length] == '\n');
+    }
+}
+
+/* The ground first, so that colours of boxes within boxes do not add up. */
+static void write_frame(const struct iwi_svg *svg, const struct iwi_mark *mark, const double *n)
+{
+    const double above = 0.12, below = 0.2; /* of a line: boxes that touch stand apart */
+    const double x = iwi_svg_x(svg, n[0]), y = iwi_svg_y(svg, n[2] + above);
+
+    for (int layer = 0; layer < 2; layer++) {
+        (void)fputs("<rect rx=\"4\"", svg->out);
+        if (layer == 0) {
+            iwi_svg_colour(svg, "fill", IWI_INK_GROUND);
+        } else {
+            (void)fprintf(svg->out, " fill-opacity=\".12\" stroke-width=\"1.2\"%s",
+                          mark->dash == IWI_SOLID ? "" : " stroke-dasharray=\"4,3\"");
+            iwi_svg_colour(svg, "fill", mark->ink);
+            iwi_svg_colour(svg, "stroke", mark->ink);
+        }
+        write_attribute(svg->out, "x", x);
+        write_attribute(svg->out, "y", y);
+        write_attribute(svg->out, "width", iwi_svg_x(svg, n[1]) - x);
+        write_attribute(svg->out, "height", iwi_svg_y(svg, n[3] - below) - y);
+        (void)fputs("/>\n", svg->out);
+    }
+}
+
+void iwi_svg_frames(const struct iwi_svg *svg, const struct iwi_mark *mark)
+{
+    for (size_t i = 0; i < mark->count; i++) {
+        const double *n = iwi_mark_item(mark, i);
+
+        write_frame(svg, mark, n);
+        if (iwi_mark_text(mark, i) != NULL) {
+            write_frame_text(svg, n, iwi_mark_text(mark, i));
+        }
+    }
 }

@@ -337,7 +337,7 @@ void iwi_svg_mark(const struct iwi_svg *svg, const struct iwi_mark *mark)
         [IWI_MARK_LINE] = draw_line,   [IWI_MARK_STEP] = draw_line,      [IWI_MARK_DOTS] = draw_dots,
         [IWI_MARK_BAND] = draw_band,   [IWI_MARK_RANGE] = draw_ranges,   [IWI_MARK_BOX] = iwi_svg_boxes,
         [IWI_MARK_BAR] = iwi_svg_bars, [IWI_MARK_RULE_X] = draw_rules,   [IWI_MARK_RULE_Y] = draw_rules,
-        [IWI_MARK_PIN] = draw_pins,    [IWI_MARK_CELLS] = iwi_svg_cells,
+        [IWI_MARK_PIN] = draw_pins,    [IWI_MARK_CELLS] = iwi_svg_cells, [IWI_MARK_FRAME] = iwi_svg_frames,
     };
 
     if (mark->count > 0) {

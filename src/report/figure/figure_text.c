@@ -190,6 +190,10 @@ void iwi_figure_write_text(const struct iwi_figure *figure, const struct iwi_fig
             iwi_text_cells(&canvas, figure->marks[i]);
             return;
         }
+        if (figure->marks[i]->kind == IWI_MARK_FRAME) {
+            iwi_text_frames(&canvas);
+            return;
+        }
         if (figure->marks[i]->kind == IWI_MARK_BOX) {
             iwi_text_boxes(&canvas);
             return;

@@ -40,6 +40,9 @@ struct iwi_cells_size iwi_cells_size(double highest, uint32_t count, const struc
 /* A figure of cells, with axes, legend and all. */
 void iwi_text_cells(struct iwi_canvas *canvas, const struct iwi_mark *cells);
 
+/* A figure of frames. */
+void iwi_text_frames(struct iwi_canvas *canvas);
+
 /* Boxes as rows, with an axis above them. */
 void iwi_text_boxes(const struct iwi_canvas *canvas);
 

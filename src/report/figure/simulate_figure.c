@@ -177,17 +177,25 @@ static void add_ns(struct stretch *stretch, const iw_explained_part *part)
     }
 }
 
-static struct stretch *find_level(struct stretch *stretches, size_t count, const char *level)
+/* Noise has one colour, and so one stretch. */
+static bool belongs_to(const iw_explained_part *part, const struct stretch *stretch)
+{
+    return (part->is_noise && stretch->is_noise) ||
+           (part->level != NULL && stretch->level != NULL && strcmp(part->level, stretch->level) == 0);
+}
+
+static struct stretch *find_stretch(struct stretch *stretches, size_t count, const iw_explained_part *part)
 {
     for (size_t i = 0; i < count; i++) {
-        if (stretches[i].level != NULL && strcmp(stretches[i].level, level) == 0) {
+        if (belongs_to(part, &stretches[i])) {
             return &stretches[i];
         }
     }
     return NULL;
 }
 
-/* Parts of a network with levels are too many for colours: they are joined by level. Returns their number. */
+/* Sources of noise, and parts of a network with levels, are too many for colours: they are joined, the latter
+ * by level. Returns their number. */
 static size_t list_stretches(struct iwi_document *doc, const iw_explained *explained,
                              struct stretch *stretches)
 {
@@ -195,9 +203,11 @@ static size_t list_stretches(struct iwi_document *doc, const iw_explained *expla
 
     for (size_t i = 0; stretches != NULL && i < explained->part_count; i++) {
         const iw_explained_part *part = &explained->parts[i];
-        struct stretch *of = part->level != NULL ? find_level(stretches, count, part->level) : NULL;
+        struct stretch *of = find_stretch(stretches, count, part);
 
-        if (of == NULL) {
+        if (of != NULL && part->is_noise) {
+            of->name = "noise of all sources";
+        } else if (of == NULL) {
             of = &stretches[count++];
             *of = (struct stretch){.name = part->level != NULL
                                                ? iwi_say(doc, "messages at level %s", part->level)

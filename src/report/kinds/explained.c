@@ -149,7 +149,7 @@ static iw_explained_part part_at_level(const struct source *from, const struct i
 
     return (iw_explained_part){
         .name = iw_part_name(part),
-        .level = is_inner ? from->net->inner[level].name : "network",
+        .level = iw_net_level_name(from->net, level),
         .last_ns = ns_of((double)iwi_path_at_level(&from->explain->median.split, part, at)),
         .mean_ns = ns_of(mean_at_level(from->explain, part, at)),
         .average_ns = means != NULL ? ns_of_estimate(means->level_ps[at][part - IW_PART_OVERHEAD])

@@ -11,7 +11,7 @@
 
 /* ---- names ---- */
 
-IWI_NAMED(engine_name, value <= IW_ENGINE_FLOW ? iw_engine_name((iw_engine)value) : NULL)
+IWI_NAMED(engine_name, value <= IW_ENGINE_WINDOW ? iw_engine_name((iw_engine)value) : NULL)
 IWI_NAMES(rules_name, [IW_RULES_IDLEWAVE] = "idlewave", [IW_RULES_LOGGOPSIM] = "loggopsim")
 
 IWI_NAMES(rendezvous_name, [IW_RENDEZVOUS_IDEAL] = "ideal", [IW_RENDEZVOUS_RTS_CTS] = "rts-cts")
@@ -98,7 +98,8 @@ static const struct iwi_field inner_fields[] = {
 static const struct iwi_schema inner_schema = IWI_SCHEMA(iw_net_inner, inner_fields);
 
 IWI_OF(bool, has_levels, iw_net, it->inner_count > 0)
-IWI_NAMES(placement_name, [IW_PLACEMENT_BLOCK] = "block", [IW_PLACEMENT_ROUND_ROBIN] = "round-robin")
+IWI_NAMES(placement_name, [IW_PLACEMENT_BLOCK] = "block", [IW_PLACEMENT_ROUND_ROBIN] = "round-robin",
+          [IW_PLACEMENT_LIST] = "list")
 
 static const char *sharing_name(unsigned sharing)
 {
@@ -122,6 +123,11 @@ static const struct iwi_field nics_fields[] = {
 };
 static const struct iwi_schema nics_schema = IWI_SCHEMA(iw_net_nics, nics_fields);
 
+static bool has_memory(const void *object)
+{
+    return ((const iw_net *)object)->memory.ranks > 0;
+}
+
 static const struct iwi_field net_fields[] = {
     IWI_CHARS(iw_net, name),
     IWI_INLINE(iw_net, costs, costs_schema),
@@ -130,6 +136,7 @@ static const struct iwi_field net_fields[] = {
                          .is_optional = true),
     IWI_ENUM(iw_net, placement, "placement", placement_name, .is_there = has_levels, .is_optional = true),
     IWI_OBJECT(iw_net, nics, nics_schema, .is_there = has_nics, .is_optional = true),
+    IWI_OBJECT(iw_net, memory, iwi_memory_schema, .is_there = has_memory, .is_optional = true),
 };
 static const struct iwi_schema net_schema = IWI_SCHEMA(iw_net, net_fields);
 
@@ -166,6 +173,10 @@ static bool has_cores(const void *object)
     return ((const iw_simulation *)object)->cores_per_rank > 1;
 }
 
+IWI_OF(bool, has_bytes, iw_simulation, it->compute_bytes > 0)
+IWI_OF(bool, has_spare_cores, iw_simulation, it->spare_cores > 0)
+IWI_OF(bool, has_node_speed, iw_simulation, it->node_speed != NULL)
+
 static const char *loop_name(unsigned loop)
 {
     return iw_loop_name((iw_loop)loop);
@@ -188,6 +199,9 @@ static const struct iwi_field simulation_fields[] = {
     IWI_ENUM(iw_simulation, loop, "loop", loop_name, .is_there = has_cores, .is_optional = true),
     IWI_VALUE(iw_simulation, recorded_cpus),
     IWI_VALUE(iw_simulation, noise_cpus, .may_be_null = true),
+    IWI_VALUE(iw_simulation, spare_cores, .is_there = has_spare_cores, .is_optional = true),
+    IWI_VALUE(iw_simulation, node_speed, .is_there = has_node_speed, .is_optional = true),
+    IWI_VALUE(iw_simulation, compute_bytes, .is_there = has_bytes, .is_optional = true),
     IWI_VALUE(iw_simulation, delays),
     IWI_POINTER(iw_simulation, net, net_schema),
     IWI_OBJECTS(iw_simulation, net_segments, net_segment_count, segment_schema),
@@ -254,78 +268,11 @@ static void say_noise(struct iwi_document *doc, const iw_simulation *s)
                                             s->noise_cpus, nodes)[0] != '\0') {
         iwi_row(doc, "", iwi_say(doc, "%s", nodes));
     }
-    if (s->noise_count > 0 && s->cores_per_rank > 1) {
-        iwi_row(doc, "", iwi_say(doc, "%u cores a rank, %s loops", s->cores_per_rank, iw_loop_name(s->loop)));
-    }
     if (s->noise_count > 0 && s->sync != IW_SYNC_NONE) {
         iwi_row(doc, "", iwi_say(doc, "synchronised: %s", iwi_sync_name(s->sync)));
     }
-    if (s->run.slowest_node > 0.0) {
-        iwi_row(doc, "nodes", iwi_say(doc, "the slowest computes %.4g times as long", s->run.slowest_node));
-    }
     if (s->delays > 0) {
         iwi_row(doc, "delays", iwi_say(doc, "%" PRIu64 " injected", s->delays));
-    }
-}
-
-static const char *costs_words(struct iwi_document *doc, const iw_net_costs *costs)
-{
-    const double fs_per_ns = 1e6;
-    const char *overhead = iwi_ps(doc, costs->o_send_ps);
-
-    if (costs->o_recv_ps != costs->o_send_ps) {
-        overhead = iwi_say(doc, "%s and %s", overhead, iwi_ps(doc, costs->o_recv_ps));
-    }
-    return iwi_say(doc, "L %s, o %s, g %s, G %.4g ns/B%s", iwi_ps(doc, costs->L_ps), overhead,
-                   iwi_ps(doc, costs->g_ps), (double)costs->G / fs_per_ns,
-                   costs->O > 0 ? iwi_say(doc, ", O %.4g ns/B", (double)costs->O / fs_per_ns) : "");
-}
-
-/* "4 NICs of 0.04 ns/B in a node, shared by 32 ranks: a byte that leaves it takes 1.28 ns" */
-static void say_nics(struct iwi_document *doc, const iw_net *net)
-{
-    const iw_net_nics *nics = &net->nics;
-    const double fs_per_ns = 1e6;
-    const iw_net_inner *node = &net->inner[nics->node_level];
-    const char *those = iwi_say(doc, "%" PRIu32 " NIC%s of %.4g ns/B in a %s", nics->count,
-                                iwi_s(nics->count), (double)nics->G / fs_per_ns, node->name);
-    iw_net effective;
-
-    if (nics->sharing == IW_NIC_QUEUES) {
-        iwi_row(doc, "",
-                iwi_say(doc, "%s; messages wait for %s in the order of time", those,
-                        nics->count == 1 ? "it" : "them"));
-    } else if (iw_net_share(NULL, net, &effective) == IW_OK) {
-        const iw_net_costs *outside = nics->node_level + 1 < net->inner_count
-                                          ? &effective.inner[nics->node_level + 1].costs
-                                          : &effective.costs;
-
-        iwi_row(doc, "",
-                iwi_say(doc, "%s, shared by %" PRIu32 " ranks: a byte that leaves it takes %.4g ns", those,
-                        nics->active > 0 ? nics->active : node->ranks, (double)outside->G / fs_per_ns));
-    }
-}
-
-/* Its levels from outside in: the costs of the network itself are those of its outermost level. */
-static void say_net(struct iwi_document *doc, const iw_simulation *s)
-{
-    const iw_net *net = s->net;
-
-    iwi_row(doc, "network", iwi_say(doc, "%s: %s", net->name, costs_words(doc, &net->costs)));
-    if (s->net_segment_count > 0) {
-        iwi_row(doc, "",
-                iwi_say(doc, "from %" PRIu64 " bytes on other costs, in %zu segment%s",
-                        s->net_segments[0].from_bytes, s->net_segment_count, iwi_s(s->net_segment_count)));
-    }
-    for (uint32_t i = net->inner_count; i > 0; i--) {
-        const iw_net_inner *inner = &net->inner[i - 1];
-
-        iwi_row(doc, "",
-                iwi_say(doc, "inside a %s of %" PRIu32 " ranks: %s", inner->name, inner->ranks,
-                        costs_words(doc, &inner->costs)));
-    }
-    if (net->nics.count > 0) {
-        say_nics(doc, net);
     }
 }
 
@@ -378,7 +325,7 @@ static void say_facts(struct iwi_document *doc, const iw_simulation *s, bool has
     }
     iwi_say_traced(doc, s->traced);
     say_noise(doc, s);
-    say_net(doc, s);
+    iwi_say_machine(doc, s);
     say_engine(doc, &s->run);
 }
 

@@ -20,6 +20,17 @@ static size_t columns_of(const char *text, size_t length)
     return columns;
 }
 
+/* Bytes up to the blank at which a line may end; not between a number and its '%'. */
+static size_t unbroken_length(const char *text)
+{
+    size_t length = strcspn(text, " ");
+
+    while (strncmp(text + length, " %", 2) == 0) {
+        length += 1 + strcspn(text + length + 1, " ");
+    }
+    return length;
+}
+
 /* Words that are wider than a line are not broken: they may be paths to be copied. */
 static void write_wrapped(FILE *out, const char *text, size_t indent)
 {
@@ -27,7 +38,7 @@ static void write_wrapped(FILE *out, const char *text, size_t indent)
     bool is_begun = false; /* no blank before the first word of a line */
 
     while (*text != '\0') {
-        const size_t length = strcspn(text, " ");
+        const size_t length = unbroken_length(text);
         const size_t wide = columns_of(text, length);
 
         if (is_begun && column + 1 + wide > IWI_TEXT_COLUMNS) {

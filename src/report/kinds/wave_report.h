@@ -28,6 +28,7 @@ static inline uint64_t iwi_step_number(uint64_t step)
 const char *iwi_speed_text(double speed, char buf[IWI_NUMBER_SIZE]);
 
 extern const struct iwi_schema iwi_waves_schema; /* iw_waves */
+const char *iwi_wave_end_name(unsigned end);     /* NULL behind the last */
 
 void iwi_waves_say_verdict(struct iwi_document *doc, const iw_waves *waves);
 

@@ -4,6 +4,7 @@
 #include "base/digest.h"
 #include "noise/source.h"
 #include "noise/stream.h"
+#include "program/node_table.h"
 #include "program/trace_resample.h"
 #include "sim/checkpoint/checkpoint.h"
 
@@ -44,6 +45,13 @@ static void add_net(struct iwi_digest *digest, const iw_net *net)
         iwi_digest_add(digest, &net->inner[i].ranks, sizeof net->inner[i].ranks);
         add_costs(digest, &net->inner[i].costs);
     }
+    if (net->inner_count > 0 && net->placement == IW_PLACEMENT_ROUND_ROBIN) {
+        iwi_digest_add_u64(digest, iwi_node_level(net));
+    }
+    if (net->inner_count > 0 && net->placement == IW_PLACEMENT_LIST) {
+        iwi_digest_add_u64(digest, (uint64_t)net->list.level << 32 | net->list.count);
+        iwi_digest_add(digest, net->list.nodes, net->list.count * sizeof *net->list.nodes);
+    }
 }
 
 static void add_operation(struct iwi_digest *digest, const struct iwi_operation *op)
@@ -57,6 +65,9 @@ static void add_operation(struct iwi_digest *digest, const struct iwi_operation 
     iwi_digest_add(digest, numbers, sizeof numbers);
     if (op->nodes.ranks > 0) {
         iwi_digest_add_u64(digest, (uint64_t)op->nodes.ranks << 32 | (uint64_t)op->nodes.placement);
+    }
+    if (op->table != NULL) {
+        iwi_digest_add(digest, op->table->node_of, op->table->ranks * sizeof *op->table->node_of);
     }
 }
 

@@ -38,18 +38,59 @@ struct memory_domain {
 
 struct event_memory {
     struct memory_core *cores; /* of each rank */
+    uint32_t *domain_of;       /* rank: a number of its domain, from 0 on */
     struct memory_domain *domains;
     uint32_t *active; /* of all domains, one after the other */
 };
 
+static int by_value(const void *a, const void *b)
+{
+    const uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
+
+    return (left > right) - (left < right);
+}
+
+/* Places may have gaps, wide ones where a list says them: only domains with ranks are counted. */
+static iw_status number_domains(struct event_run *run, size_t *count_p)
+{
+    const uint32_t ranks = run->schedule->ranks;
+    uint32_t *domain_of = run->memory->domain_of = iwi_new_array(run->log, ranks, sizeof *domain_of);
+    uint32_t *known = iwi_new_array(run->log, ranks, sizeof *known);
+    size_t count = 0;
+
+    for (uint32_t rank = 0; domain_of != NULL && known != NULL && rank < ranks; rank++) {
+        known[rank] = iwi_level_place(&run->job->levels, rank) / run->job->net->memory.ranks;
+        domain_of[rank] = known[rank];
+    }
+    if (domain_of != NULL && known != NULL) {
+        qsort(known, ranks, sizeof *known, by_value);
+        for (uint32_t i = 0; i < ranks; i++) {
+            if (count == 0 || known[count - 1] != known[i]) {
+                known[count++] = known[i];
+            }
+        }
+        for (uint32_t rank = 0; rank < ranks; rank++) {
+            const uint32_t *found = bsearch(&domain_of[rank], known, count, sizeof *known, by_value);
+
+            domain_of[rank] = (uint32_t)(found - known);
+        }
+    }
+    free(known);
+    *count_p = count;
+    return count > 0 ? IW_OK : IW_ERR_NOMEM;
+}
+
 iw_status iwi_event_memory_init(struct event_run *run)
 {
     const uint32_t ranks = run->schedule->ranks, most = iwi_memory_most(&run->job->net->memory, ranks);
-    /* dealing ranks out to groups may leave places of a group empty, but not of more than one in each */
-    const size_t domains = 2 * (size_t)ranks / run->job->net->memory.ranks + 1;
     struct event_memory *memory = run->memory = iwi_new_array(run->log, 1, sizeof *memory);
+    size_t domains;
 
-    if (memory == NULL || (memory->cores = iwi_new_array(run->log, ranks, sizeof *memory->cores)) == NULL ||
+    if (memory == NULL) {
+        return IW_ERR_NOMEM;
+    }
+    IW_TRY(number_domains(run, &domains));
+    if ((memory->cores = iwi_new_array(run->log, ranks, sizeof *memory->cores)) == NULL ||
         (memory->domains = iwi_new_array(run->log, domains, sizeof *memory->domains)) == NULL ||
         (memory->active = iwi_new_array(run->log, domains * most, sizeof *memory->active)) == NULL) {
         return IW_ERR_NOMEM;
@@ -64,6 +105,7 @@ void iwi_event_memory_release(struct event_run *run)
 {
     if (run->memory != NULL) {
         free(run->memory->cores);
+        free(run->memory->domain_of);
         free(run->memory->domains);
         free(run->memory->active);
         free(run->memory);
@@ -72,7 +114,7 @@ void iwi_event_memory_release(struct event_run *run)
 
 static uint32_t domain_of(const struct event_run *run, uint32_t rank)
 {
-    return iwi_level_place(&run->job->levels, rank) / run->job->net->memory.ranks;
+    return run->memory->domain_of[rank];
 }
 
 static iw_status push(struct event_run *run, iw_time time, enum iwi_event_kind kind, uint32_t object,

@@ -83,6 +83,8 @@ void iwi_exchange_free(struct iwi_flow *flow)
     free(exchange->values.piece);
     free(exchange->posts.piece);
     free(exchange->sends);
+    free(exchange->away);
+    free(exchange->away_values);
     free(exchange);
 }
 

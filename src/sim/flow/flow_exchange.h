@@ -45,6 +45,12 @@ struct iwi_exchange_pieces {
     size_t count, capacity;
 };
 
+/* Halos: ranks to ... to + count - 1 need the values of a line that ranks from ... elsewhere have. */
+struct iwi_away_run {
+    uint32_t line, to, from, count;
+    size_t at; /* of the values, where they are kept */
+};
+
 struct iwi_exchange {
     struct iwi_outbox *outboxes; /* of all members */
     struct iwi_inbox *inboxes;
@@ -61,6 +67,11 @@ struct iwi_exchange {
         posts; /* where the times of senders, and of receives posted, come from */
     struct iwi_transfer *sends;
     size_t send_count, send_capacity;
+    /* halos: by line and rank */
+    struct iwi_away_run *away;
+    size_t away_count, away_capacity;
+    iw_time *away_values;
+    size_t away_value_count, away_value_capacity;
 };
 
 IW_NODISCARD iw_status iwi_exchange_new(struct iwi_flow *flow);

@@ -22,7 +22,8 @@ static uint32_t stretch(const struct iwi_levels *levels, const struct iwi_hop *h
     const uint32_t peer = peer_of(hop, rank, ranks);
     uint32_t count = own;
 
-    if (hop->is_flip && levels->nodes == 0 && levels->ranks[0] % (2 * hop->flip) == 0) {
+    if (hop->is_flip && levels->nodes == 0 && levels->places == NULL &&
+        levels->ranks[0] % (2 * hop->flip) == 0) {
         return count; /* it stays in the group */
     }
     if (hop->is_flip) {

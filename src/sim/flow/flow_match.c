@@ -1,24 +1,18 @@
-/* Static matching by sorting: all sends and receives by (source, destination, tag, program order).
+/* Static matching: the k-th send with the k-th receive on (source, destination, tag).
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include "sim/flow/flow_match.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/base.h"
-
-struct end_point {
-    uint32_t source, destination, tag;
-    uint64_t node;
-};
+#include "sim/meetings.h"
 
 const char *iwi_flow_refusal(const struct iwi_schedule *schedule)
 {
     const uint64_t node_count = schedule->first_node[schedule->ranks];
 
-    if (!schedule->is_in_order) {
-        return "the schedule is a graph whose operations are not in order";
-    }
     if (schedule->cpu_count > 1 || schedule->nic_count > 1) {
         return "the schedule uses several CPUs or NICs on a rank";
     }
@@ -32,95 +26,86 @@ const char *iwi_flow_refusal(const struct iwi_schedule *schedule)
     return NULL;
 }
 
-static int compare_end_points(const void *left, const void *right)
+/* Receives of one meeting wait in a list through `partner`, in program order; each send takes the first. */
+static iw_status match_rank(struct iwi_meetings *m, struct iwi_match *match, uint32_t rank)
 {
-    const struct end_point *a = left;
-    const struct end_point *b = right;
+    const struct iwi_schedule *schedule = m->schedule;
 
-    if (a->source != b->source) {
-        return a->source < b->source ? -1 : 1;
-    }
-    if (a->destination != b->destination) {
-        return a->destination < b->destination ? -1 : 1;
-    }
-    if (a->tag != b->tag) {
-        return a->tag < b->tag ? -1 : 1;
-    }
-    return (a->node > b->node) - (a->node < b->node);
-}
+    IW_TRY(iwi_meetings_at(m, rank));
+    for (uint64_t node = schedule->first_node[rank]; node < schedule->first_node[rank + 1]; node++) {
+        const struct iwi_node *op = &schedule->nodes[node];
 
-static bool is_same_channel(const struct end_point *a, const struct end_point *b)
-{
-    return a->source == b->source && a->destination == b->destination && a->tag == b->tag;
-}
+        match->rank_of[node] = rank;
+        if (op->kind == IWI_RECV) {
+            struct iwi_meeting *meeting = iwi_meeting_of(m, op->peer, op->tag);
+            uint64_t *link =
+                meeting->recv == IWI_NO_MEETING ? &meeting->recv : &match->partner[meeting->last_recv];
 
-/* Fills sends and receives in node order. */
-static void list_end_points(const struct iwi_schedule *schedule, struct iwi_match *match,
-                            struct end_point *sends, size_t *send_count, struct end_point *recvs,
-                            size_t *recv_count)
-{
-    for (uint32_t rank = 0; rank < schedule->ranks; rank++) {
-        for (uint64_t node = schedule->first_node[rank]; node < schedule->first_node[rank + 1]; node++) {
-            const struct iwi_node *op = &schedule->nodes[node];
-
-            match->rank_of[node] = rank;
-            match->partner[node] = UINT64_MAX;
-            if (op->kind == IWI_SEND) {
-                sends[(*send_count)++] = (struct end_point){rank, op->peer, op->tag, node};
-            } else if (op->kind == IWI_RECV) {
-                recvs[(*recv_count)++] = (struct end_point){op->peer, rank, op->tag, node};
-            }
+            *link = meeting->last_recv = node;
         }
     }
-}
+    for (uint64_t i = m->first_inbound[rank]; i < m->first_inbound[rank + 1]; i++) {
+        const struct iwi_inbound *in = &m->inbound[i];
+        struct iwi_meeting *meeting = iwi_meeting_of(m, in->source, in->tag);
+        const uint64_t recv = meeting->recv;
 
-static void pair_up(struct iwi_match *match, const struct end_point *sends, size_t send_count,
-                    const struct end_point *recvs, size_t recv_count)
-{
-    size_t r = 0;
-
-    for (size_t s = 0; s < send_count; s++) {
-        while (r < recv_count && !is_same_channel(&sends[s], &recvs[r]) &&
-               compare_end_points(&recvs[r], &sends[s]) < 0) {
-            r++;
-        }
-        if (r < recv_count && is_same_channel(&sends[s], &recvs[r])) {
-            match->partner[sends[s].node] = recvs[r].node;
-            match->partner[recvs[r].node] = sends[s].node;
-            r++;
+        if (recv == IWI_NO_MEETING) {
+            iwi_unreceived_add(&match->unreceived, in->send);
         } else {
-            iwi_unreceived_add(&match->unreceived, sends[s].node);
+            meeting->recv = match->partner[recv];
+            match->partner[recv] = in->send;
+            match->partner[in->send] = recv;
         }
     }
+    return IW_OK;
+}
+
+/* A receive that is left over has the next one of its list as partner: it has none. */
+static void forget_left_over(const struct iwi_schedule *schedule, struct iwi_match *match)
+{
+    for (uint64_t node = 0; node < schedule->first_node[schedule->ranks]; node++) {
+        const uint64_t partner = match->partner[node];
+
+        if (partner != UINT64_MAX && schedule->nodes[partner].kind == schedule->nodes[node].kind) {
+            match->partner[node] = UINT64_MAX;
+        }
+    }
+}
+
+static iw_status match_all(const iw_log *log, const struct iwi_schedule *schedule, struct iwi_match *match)
+{
+    struct iwi_meetings meetings;
+    iw_status status;
+
+    IW_TRY(iwi_meetings_init(log, schedule, &meetings));
+    memset(match->partner, 0xff, (size_t)schedule->first_node[schedule->ranks] * sizeof *match->partner);
+    status = IW_OK;
+    for (uint32_t rank = 0; rank < schedule->ranks && status == IW_OK; rank++) {
+        status = match_rank(&meetings, match, rank);
+    }
+    iwi_meetings_release(&meetings);
+    forget_left_over(schedule, match);
+    return status;
 }
 
 iw_status iwi_match_new(const iw_log *log, const struct iwi_schedule *schedule, struct iwi_match **match_p)
 {
     const size_t node_count = (size_t)schedule->first_node[schedule->ranks];
     struct iwi_match *match = iwi_new_array(log, 1, sizeof *match);
-    struct end_point *sends = iwi_new_array(log, node_count, sizeof *sends);
-    struct end_point *recvs = iwi_new_array(log, node_count, sizeof *recvs);
-    size_t send_count = 0;
-    size_t recv_count = 0;
     iw_status status = IW_ERR_NOMEM;
 
     if (match != NULL) {
         match->partner = iwi_new_array(log, node_count, sizeof *match->partner);
         match->rank_of = iwi_new_array(log, node_count, sizeof *match->rank_of);
+        status =
+            match->partner == NULL || match->rank_of == NULL ? IW_ERR_NOMEM : match_all(log, schedule, match);
     }
-    if (match != NULL && match->partner != NULL && match->rank_of != NULL && sends != NULL && recvs != NULL) {
-        list_end_points(schedule, match, sends, &send_count, recvs, &recv_count);
-        qsort(sends, send_count, sizeof *sends, compare_end_points);
-        qsort(recvs, recv_count, sizeof *recvs, compare_end_points);
-        pair_up(match, sends, send_count, recvs, recv_count);
-        *match_p = match;
-        match = NULL;
-        status = IW_OK;
+    if (status != IW_OK) {
+        iwi_match_free(match);
+        return status;
     }
-    free(sends);
-    free(recvs);
-    iwi_match_free(match);
-    return status;
+    *match_p = match;
+    return IW_OK;
 }
 
 void iwi_match_free(struct iwi_match *match)

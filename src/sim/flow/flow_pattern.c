@@ -5,8 +5,13 @@
  * (when their sends' CPU parts ended, when their receives were posted) is known after the first pass.
  */
 #include "base/base.h"
+#include "sim/flow/flow_all_to_all.h"
 #include "sim/flow/flow_exchange.h"
+#include "sim/flow/flow_grid.h"
+#include "sim/flow/flow_node_rings.h"
+#include "sim/flow/flow_ring.h"
 #include "sim/flow/flow_round.h"
+#include "sim/flow/flow_sweep.h"
 
 /* First pass: post the receives, issue the sends. */
 IWI_STEP void post_and_send(struct iwi_flow *flow, const struct iwi_round_run *run, uint32_t rank,
@@ -209,7 +214,7 @@ static void find_own(const struct iwi_flow *flow, struct iwi_round_run *run)
     const uint64_t first = flow->first_rank, end = first + flow->ranks;
 
     run->own_first = 0;
-    run->own_end = run->op->ranks;
+    run->own_end = flow->is_alike ? flow->ranks : run->op->ranks;
     if (flow->partition != NULL && group == NULL) {
         run->own_first = flow->first_rank;
         run->own_end = flow->first_rank + flow->ranks;
@@ -230,7 +235,13 @@ static iw_status run_round(struct iwi_flow *flow, const struct iwi_round_run *ru
         !is_explaining) {
         return iwi_flow_pairs(flow, &run->round);
     }
+    if (run->group == NULL && iwi_flow_is_all_to_all(flow, &run->round)) {
+        return iwi_flow_all_to_all(flow, run->op->ranks, &run->round);
+    }
     IW_TRY(iwi_flow_reserve(flow, run->own_end - run->own_first, run->round.fan, run->has_rendezvous));
+    if (iwi_flow_is_grid(flow, run)) {
+        return iwi_flow_grid(flow, run);
+    }
     if (flow->partition != NULL) {
         return iwi_exchange_round(flow, run);
     }
@@ -246,9 +257,23 @@ iw_status iwi_flow_operation(struct iwi_flow *flow, const struct iwi_operation *
     struct iwi_round_run run = {
         .op = op, .group = group, .phase = phase, .has_rendezvous = may_rendezvous(flow, op)};
 
+    if (iwi_flow_is_sweep(flow, op, group)) {
+        IW_TRY(iwi_flow_sweep(flow, op, phase));
+        return iwi_flow_visit(flow, round_count, 0);
+    }
+    if (group == NULL && iwi_flow_is_node_rings(flow, op)) {
+        return iwi_flow_node_rings(flow, op);
+    }
     flow->start.round = 0;
     find_own(flow, &run);
     for (uint64_t index = begin; index < round_count; index++) {
+        struct iwi_ring ring;
+
+        if (iwi_ring_find(flow, op, group, index, round_count, &ring)) {
+            IW_TRY(iwi_flow_ring(flow, group, &ring));
+            index = ring.end - 1;
+            continue;
+        }
         const uint64_t end = group == NULL ? streaming_until(flow, op, index, round_count) : index;
 
         if (end > index) {
@@ -291,10 +316,7 @@ iw_status iwi_flow_pattern(struct iwi_flow *flow)
             phase += phases_of(program, first);
             is_behind_phase = false;
         } else if (iwi_program_starts_with_phase(program)) {
-            for (uint32_t rank = 0; rank < flow->ranks; rank++) {
-                iwi_flow_phase(flow, flow->first_rank + rank, phase, program->compute_ps);
-            }
-            phase++;
+            iwi_flow_phase_all(flow, phase++, program->compute_ps);
         }
         for (size_t k = first; k < program->operation_count; k++) {
             flow->at = (struct iwi_position){.repetition = repetition, .operation = k};

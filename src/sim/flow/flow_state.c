@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "noise/cores.h"
 #include "sim/flow/flow_exchange.h"
+#include "sim/flow/flow_grid.h"
 #include "sim/flow/flow_step.h"
 #include "sim/flow/flow_stream.h"
 #include "sim/flow/flow_trace_share.h"
@@ -60,8 +60,8 @@ static iw_status allocate(struct iwi_flow *flow)
     return IW_OK;
 }
 
-/* All ranks do the same at the same time: each pass is a round of shifts or flips, and no rank is delayed
- * alone. */
+/* All ranks do the same at the same time: each round is a shift or a flip, or one of neighbours that
+ * everybody has, and no rank is delayed alone. */
 static bool is_alike(const struct iwi_job *job)
 {
     const uint64_t most_rounds = 1 << 16; /* more take long to look through */
@@ -79,7 +79,7 @@ static bool is_alike(const struct iwi_job *job)
 
         for (uint64_t index = 0; index < rounds && rounds <= most_rounds; index++) {
             op->algorithm->round(op, index, &round);
-            if (!iwi_flow_streams(job, &round)) {
+            if (!iwi_flow_streams(job, &round) && !iwi_grid_is_alike(op, index, &round)) {
                 return false;
             }
         }
@@ -192,25 +192,11 @@ static void begin_ahead(struct iwi_flow *flow)
     }
 }
 
-static struct iwi_cores cores_of(const struct iwi_flow *flow, uint32_t rank, size_t i)
-{
-    const struct iwi_job *job = flow->job;
-    const size_t others = i * (flow->cores - 1);
-
-    return (struct iwi_cores){
-        .noise = job->noise,
-        .id = {job->seed, job->first_trial + (i & (flow->lanes - 1)), rank * flow->cores},
-        .words = flow->noise_words + i * flow->words,
-        .next = &flow->next_detour[i],
-        .other_words = flow->other_words + others * flow->words,
-        .other_next = flow->other_next + others};
-}
-
 static void begin_cores(struct iwi_flow *flow)
 {
     for (size_t i = 0; i < flow->count; i++) {
         const struct iwi_cores cores =
-            cores_of(flow, flow->first_rank + (uint32_t)(i >> flow->lane_shift), i);
+            iwi_flow_cores(flow, flow->first_rank + (uint32_t)(i >> flow->lane_shift), i);
 
         iwi_cores_begin(&cores);
     }
@@ -347,64 +333,6 @@ iw_time iwi_flow_work_hit(struct iwi_flow *flow, uint32_t rank, size_t i, iw_tim
         iwi_step_lost(&flow->watch, rank, end - t - d);
     }
     return end;
-}
-
-/* A phase on several cores. */
-static void phase_on_cores(struct iwi_flow *flow, uint32_t rank, uint64_t phase, iw_time work, iw_time delay)
-{
-    for (uint32_t lane = 0; lane < flow->lanes; lane++) {
-        const size_t i = iwi_flow_at(flow, rank) + lane;
-        const struct iwi_cores cores = cores_of(flow, rank, i);
-        iw_split *split = flow->cpu_split == NULL ? NULL : &flow->cpu_split[i];
-        const iw_time begin = flow->cpu[i];
-
-        flow->cpu[i] = iwi_cores_phase(&cores, phase, begin, work, delay,
-                                       split == NULL ? NULL : &(struct iwi_lost)IWI_LOST_OF(split));
-        flow->next_detour[i] = iwi_min(flow->next_detour[i], IWI_LATEST);
-        if (flow->watch.open != NULL && !flow->is_too_late) {
-            iwi_step_phase(&flow->watch, rank, begin, delay, work, flow->cpu[i] - begin - work - delay);
-        }
-        flow->is_too_late |= flow->cpu[i] >= IWI_LATEST;
-        if (split != NULL) {
-            split->part_ps[IW_PART_COMPUTE] += work;
-            split->part_ps[IW_PART_DELAY] += delay;
-        }
-    }
-}
-
-void iwi_flow_phase(struct iwi_flow *flow, uint32_t rank, uint64_t phase, iw_time amount)
-{
-    const struct iwi_job *job = flow->job;
-    const iw_time cpu_work = iwi_job_work(job, rank, amount);
-    const iw_time work = iwi_max(cpu_work, job->memory_ps); /* nobody waits for others' use of memory here */
-    const iw_time delay = job->has_delays ? iwi_program_delay(job->program, rank, phase + 1) : 0;
-    const bool has_phase_noise = job->noise != NULL && iwi_noise_has_phases(job->noise);
-
-    if (flow->cores > 1) {
-        phase_on_cores(flow, rank, phase, work, delay);
-        return;
-    }
-    for (uint32_t lane = 0; lane < flow->lanes; lane++) {
-        const size_t i = iwi_flow_at(flow, rank) + lane;
-        const struct iwi_stream_id id = {job->seed, job->first_trial + lane, rank};
-        iw_split *split = flow->cpu_split == NULL ? NULL : &flow->cpu_split[i];
-        iw_time extra = 0;
-
-        if (has_phase_noise) {
-            extra = iwi_noise_phase(job->noise, id, flow->noise_words + i * flow->words,
-                                    &flow->next_detour[i], phase, flow->cpu[i], work,
-                                    split == NULL ? NULL : &(struct iwi_lost)IWI_LOST_OF(split));
-        }
-        if (flow->watch.open != NULL && !flow->is_too_late) {
-            iwi_step_phase(&flow->watch, rank, flow->cpu[i], delay, work, extra);
-        }
-        flow->cpu[i] = step_finish(flow, rank, i, flow->cpu[i], work + extra + delay, split, split != NULL);
-        if (split != NULL) {
-            split->part_ps[IW_PART_COMPUTE] += cpu_work;
-            split->part_ps[IW_PART_MEMORY] += work - cpu_work;
-            split->part_ps[IW_PART_DELAY] += delay;
-        }
-    }
 }
 
 void iwi_flow_end_steps(struct iwi_flow *flow)

@@ -4,8 +4,11 @@
 #ifndef IWI_FLOW_STATE_H
 #define IWI_FLOW_STATE_H
 
+#include <assert.h>
+
 #include "base/rng.h"
 #include "net/cost.h"
+#include "noise/cores.h"
 #include "noise/stream.h"
 #include "sim/checkpoint/checkpoint.h"
 #include "sim/engine.h"
@@ -107,6 +110,19 @@ iw_time iwi_flow_work_hit(struct iwi_flow *flow, uint32_t rank, size_t i, iw_tim
 /* A compute phase of `amount` on rank r begins: its delay, its noise and the speed of its node included. */
 void iwi_flow_phase(struct iwi_flow *flow, uint32_t rank, uint64_t phase, iw_time amount);
 
+/* The same on all ranks. */
+void iwi_flow_phase_all(struct iwi_flow *flow, uint64_t phase, iw_time amount);
+
+/* Phases are the same work on every rank that has no delay, and nobody looks at single ranks. */
+bool iwi_flow_has_even_phases(const struct iwi_flow *flow);
+
+/* The cores of element i, which is of that rank. */
+struct iwi_cores iwi_flow_cores(const struct iwi_flow *flow, uint32_t rank, size_t i);
+
+/* Elements i ... i + count - 1 work from start[n] on; done[n] is the end if nothing comes in between, and
+ * becomes the true one. */
+void iwi_flow_finish_all(struct iwi_flow *flow, size_t i, size_t count, const iw_time *start, iw_time *done);
+
 /* All ranks are at their end: so are their last steps. */
 void iwi_flow_end_steps(struct iwi_flow *flow);
 
@@ -119,6 +135,7 @@ struct iwi_flow_group {
 
 static inline uint32_t iwi_flow_group_rank(const struct iwi_flow_group *group, uint32_t i)
 {
+    assert(group->count > 0);
     return i < group->count
                ? group->offset + group->members[i]
                : group->offset + i / group->count * group->base + group->members[i % group->count];

@@ -48,13 +48,27 @@ iw_status iwi_plan_run_flow(const struct iwi_plan *plan, struct iwi_flow *flow)
     return plan->match != NULL ? iwi_flow_schedule(flow, plan->match) : iwi_flow_pattern(flow);
 }
 
+/* One trial by an engine that keeps nothing from one to the next. Graphs are explained, and told step by
+ * step, by the event engine, whose times are the same. */
+static iw_status run_alone(const struct iwi_plan *plan, const iw_log *log, const struct iwi_job *job)
+{
+    if (plan->rules == IW_RULES_LOGGOPSIM) {
+        return iwi_loggopsim_run(log, job);
+    }
+    if (job->split == NULL && job->steps == NULL && plan->graph != NULL) {
+        return iwi_graph_run(log, job, plan->graph);
+    }
+    return plan->window != NULL && job->split == NULL && job->steps == NULL
+               ? iwi_window_run(log, job, plan->window)
+               : iwi_event_run(log, job);
+}
+
 static iw_status run_batch(struct iwi_flow *flow, const struct iwi_batches *batches, const iw_log *log,
                            struct iwi_job *job, uint64_t first)
 {
     job->first_trial = batches->job.first_trial + first;
     if (flow == NULL) {
-        IW_TRY(batches->plan->rules == IW_RULES_LOGGOPSIM ? iwi_loggopsim_run(log, job)
-                                                          : iwi_event_run(log, job));
+        IW_TRY(run_alone(batches->plan, log, job));
         keep(batches, first, 1, job->end_ps, false);
     } else {
         iwi_flow_restart(flow, job);
@@ -93,7 +107,7 @@ static iw_status work_on(struct pool *pool, const iw_log *log, struct iwi_job *j
     iw_status status = IW_OK;
     uint64_t first;
 
-    if (pool->batches->plan->engine == IW_ENGINE_FLOW) {
+    if (iwi_plan_has_flow(pool->batches->plan)) {
         IW_TRY(iwi_flow_new(log, job, &flow));
     }
     while (status == IW_OK && take(pool, &first)) {
@@ -111,7 +125,7 @@ static iw_status work_on(struct pool *pool, const iw_log *log, struct iwi_job *j
 /* What each worker has for itself: room for ends, and for the paths of a trial. */
 static bool has_room(const iw_log *log, const struct iwi_batches *batches, struct iwi_job *job)
 {
-    const bool needs_ends = batches->plan->engine != IW_ENGINE_FLOW;
+    const bool needs_ends = !iwi_plan_has_flow(batches->plan);
     const bool needs_paths = batches->paths.take != NULL;
     const size_t ranks = job->program->ranks;
 
@@ -147,7 +161,7 @@ bool iwi_batches_begin_ahead(const struct iwi_batches *batches)
     const struct iwi_job *job = &batches->job;
     const uint32_t workers = batches->team != NULL ? 1 : batches->threads * iwi_processes(batches);
 
-    return batches->plan->engine == IW_ENGINE_FLOW && batches->lanes == 1 && job->noise != NULL &&
+    return iwi_plan_has_flow(batches->plan) && batches->lanes == 1 && job->noise != NULL &&
            iwi_noise_begins_together(job->noise) && job->first_trial % IWI_DRAW_TRIALS == 0 &&
            batches->trials >= (uint64_t)workers * IWI_DRAW_TRIALS;
 }

@@ -12,14 +12,18 @@
 #include "base/monotonic.h"
 #include "base/opts.h"
 #include "noise/stream.h"
+#include "program/collectives/list.h"
+#include "program/collectives/node_rings.h"
+#include "program/in_order.h"
 #include "program/trace_program.h"
 #include "sim/check.h"
 #include "sim/choose.h"
 #include "sim/flow/flow_state.h"
 
 /* Seconds a message on one core of the machine of docs/explanation/scale.md, where they were measured. */
-static const double STREAM_S = 3.2e-9, PAIR_S = 13e-9, ROUND_S = 38e-9, TRACE_S = 8e-9, SCHEDULE_S = 100e-9,
-                    EVENT_S = 2.6e-6;
+static const double RING_S = 1.2e-9, STREAM_S = 3.2e-9, GRID_S = 5.8e-9, SWEEP_S = 9e-9, PAIR_S = 13e-9,
+                    NODE_RINGS_S = 8e-9, EXCHANGE_S = 16e-9, ROUND_S = 38e-9, MANY_S = 200e-9, TRACE_S = 8e-9,
+                    SCHEDULE_S = 100e-9, GRAPH_S = 100e-9, WINDOW_S = 250e-9, EVENT_S = 2.6e-6;
 
 /* Between members: of one node, and of several. Assumed, of the order that such machines have. */
 static const double NODE_LATENCY_S = 5e-6, NODE_BYTES_PER_S = 3e9, NET_LATENCY_S = 20e-6,
@@ -31,20 +35,61 @@ static const double MEMBER_S = 100e-6, LEAST_S = 20e-3;
 /* Splitting ranks must promise so much more than splitting trials, which cannot wait for each other. */
 static const double WORTH = 1.1;
 
-static double operation_s(const struct iwi_operation *op)
+/* The round in the middle is a step around a ring. */
+static bool is_ring(const struct iwi_operation *op)
+{
+    const uint64_t rounds = op->algorithm->round_count(op);
+    struct iwi_round round;
+
+    if (rounds < op->ranks - 1 || rounds == 0) {
+        return false;
+    }
+    op->algorithm->round(op, rounds / 2, &round);
+    return round.is_ring || (round.is_shift && round.shift == 1);
+}
+
+/* Rounds in which ranks send several messages. */
+static double several_s(const struct iwi_operation *op, const struct iwi_round *round, bool is_split)
+{
+    if (round->is_all_to_all) {
+        return is_split ? MANY_S : EXCHANGE_S;
+    }
+    return is_split || !iwi_node_rings_are_even(op) ? MANY_S : NODE_RINGS_S;
+}
+
+/* Rings are taken rank by rank, and sweeps row by row, but round by round where ranks are split. */
+static double operation_s(const struct iwi_operation *op, bool is_split)
 {
     const struct iwi_round round = iwi_first_round(op);
 
+    if (!is_split && is_ring(op)) {
+        return RING_S;
+    }
+    if (!is_split && op->algorithm->is_wavefront) {
+        return SWEEP_S;
+    }
+    if (round.is_all_to_all || op->algorithm == &iwi_allreduce_node_rings) {
+        return several_s(op, &round, is_split);
+    }
+    if (round.is_grid) {
+        return GRID_S;
+    }
     return round.is_shift || round.is_flip ? STREAM_S : round.is_pairs ? PAIR_S : ROUND_S;
 }
 
 /* Of all operations, the mean. */
-static double message_s(const struct iwi_plan *plan, const iw_program *program)
+static double message_s(const struct iwi_plan *plan, const iw_program *program, bool is_split)
 {
     double messages = 0.0, seconds = 0.0;
 
     if (plan->engine == IW_ENGINE_EVENT) {
         return EVENT_S;
+    }
+    if (plan->engine == IW_ENGINE_WINDOW) {
+        return WINDOW_S;
+    }
+    if (plan->graph != NULL) {
+        return GRAPH_S;
     }
     if (program->operation_count == 0) {
         return plan->code != NULL ? TRACE_S : SCHEDULE_S;
@@ -53,7 +98,7 @@ static double message_s(const struct iwi_plan *plan, const iw_program *program)
         const struct iwi_operation *op = &program->operations[k];
 
         messages += (double)op->algorithm->message_count(op);
-        seconds += (double)op->algorithm->message_count(op) * operation_s(op);
+        seconds += (double)op->algorithm->message_count(op) * operation_s(op, is_split);
     }
     return messages > 0.0 ? seconds / messages : STREAM_S;
 }
@@ -69,11 +114,12 @@ static void fill_trials_split(const iw_program *program, const iw_noise *noise, 
     way->batches = (batches + way->workers - 1) / way->workers;
     way->messages = (double)all->messages;
     way->compute_s = (double)way->batches * way->messages * way->lanes * all->message_s;
-    way->process_bytes = iwi_rank_bytes(program, noise) * way->lanes * program->ranks * threads;
+    way->process_bytes =
+        iwi_rank_bytes(program, noise, IWI_KEPT_FOR_ENDS) * way->lanes * program->ranks * threads;
 }
 
 static void fill_ranks_split(const iw_program *program, const iw_noise *noise, const iw_sim_opts *opts,
-                             const iw_forecast *all, iw_way *way)
+                             const iw_forecast *all, double split_message_s, iw_way *way)
 {
     const uint64_t members = (uint64_t)all->threads * all->processes;
     const struct iwi_border_traffic crossing = iwi_border_traffic_of(program, (uint32_t)members);
@@ -84,12 +130,12 @@ static void fill_ranks_split(const iw_program *program, const iw_noise *noise, c
     way->messages = (double)all->messages * crossing.share;
     way->exchanges = way->workers > 1 ? crossing.exchanges : 0;
     way->bytes_sent = way->workers > 1 ? crossing.values * way->lanes * sizeof(iw_time) : 0.0;
-    way->compute_s = (double)way->batches * way->messages * way->lanes * all->message_s;
+    way->compute_s = (double)way->batches * way->messages * way->lanes * split_message_s;
     way->exchange_s =
         (double)way->batches * ((double)way->exchanges * (is_one_node ? NODE_LATENCY_S : NET_LATENCY_S) +
                                 way->bytes_sent / (is_one_node ? NODE_BYTES_PER_S : NET_BYTES_PER_S)) +
         MEMBER_S * all->threads;
-    way->process_bytes = iwi_rank_bytes(program, noise) * way->lanes * program->ranks /
+    way->process_bytes = iwi_rank_bytes(program, noise, IWI_KEPT_FOR_SPLIT) * way->lanes * program->ranks /
                          all->processes; /* of all its threads */
 }
 
@@ -177,7 +223,9 @@ void iwi_forecast_fill(const struct iwi_plan *plan, const iw_program *program, c
                        const iw_sim_opts *opts, const struct iwi_machine *machine, iw_forecast *all)
 {
     const char *refusal = iwi_tells_steps(opts) ? "the steps of a timeline are told by one thread"
-                                                : iwi_partition_refusal(plan);
+                          : plan->window != NULL && opts->checkpoint_dir != NULL
+                              ? "the window engine does not write them"
+                              : iwi_partition_refusal(plan);
 
     *all = (iw_forecast){.engine = plan->engine,
                          .ranks = program->ranks,
@@ -185,7 +233,7 @@ void iwi_forecast_fill(const struct iwi_plan *plan, const iw_program *program, c
                          .nodes = opts->link != NULL ? opts->link->nodes : 1,
                          .trials = opts->trials,
                          .messages = iw_program_messages(program),
-                         .message_s = message_s(plan, program) / machine->speed,
+                         .message_s = message_s(plan, program, false) / machine->speed,
                          .room_bytes = room_for(opts)};
     all->threads = threads_of(opts, machine, all);
     (void)snprintf(all->engine_note, sizeof all->engine_note, "%s", plan->note);
@@ -195,7 +243,8 @@ void iwi_forecast_fill(const struct iwi_plan *plan, const iw_program *program, c
     if (refusal != NULL) {
         (void)snprintf(all->ranks_split.refusal, sizeof all->ranks_split.refusal, "%s", refusal);
     } else {
-        fill_ranks_split(program, noise, opts, all, &all->ranks_split);
+        fill_ranks_split(program, noise, opts, all, message_s(plan, program, true) / machine->speed,
+                         &all->ranks_split);
     }
     choose(opts, all);
 }
@@ -248,6 +297,25 @@ static double measure_speed(void)
     return speed > 0.0 ? speed : 1.0;
 }
 
+/* Of a graph that is no program: how it runs, and what keeps it from being one. */
+static iw_status note_graph(const iw_log *log, const iw_program *program, const iw_net *net,
+                            const struct iwi_plan *plan, iw_forecast *all)
+{
+    struct iwi_disorder disorder;
+
+    if (plan->graph == NULL) {
+        return IW_OK;
+    }
+    IW_TRY(iwi_schedule_find_disorder(log, program->schedule, &disorder));
+    (void)snprintf(all->engine_note, sizeof all->engine_note,
+                   "a graph, by windows of %.4g us: %" PRIu32 " of %" PRIu32
+                   " ranks are not in order; the first operation out of order is %" PRIu64
+                   " of rank %" PRIu32,
+                   (double)iwi_graph_lookahead(net) / IW_PS_PER_US, disorder.ranks, program->ranks,
+                   disorder.node, disorder.rank);
+    return IW_OK;
+}
+
 iw_status iw_forecast_make(const iw_log *log, const iw_program *program, const iw_net *net,
                            const iw_noise *noise, const iw_sim_opts *given, iw_forecast *forecast_p)
 {
@@ -255,12 +323,14 @@ iw_status iw_forecast_make(const iw_log *log, const iw_program *program, const i
     const iw_sim_opts *opts = &known;
     struct iwi_machine machine = {1.0, UINT32_MAX};
     struct iwi_plan plan;
+    iw_status status;
 
     IW_TRY(IWI_READ_OPTS(log, "IW_SIM_OPTS_INIT", given, &known));
     IW_TRY(iwi_check_simulation(log, program, net, noise, opts));
     IW_TRY(iwi_plan_init(log, program, net, opts, &plan));
     machine.speed = measure_speed();
     iwi_forecast_fill(&plan, program, noise, opts, &machine, forecast_p);
+    status = note_graph(log, program, net, &plan, forecast_p);
     iwi_plan_release(&plan);
-    return iwi_forecast_check(log, opts, forecast_p);
+    return status == IW_OK ? iwi_forecast_check(log, opts, forecast_p) : status;
 }

@@ -17,6 +17,25 @@ struct members_run {
     uint64_t generation;           /* of restart points before the run */
 };
 
+/* When the ranks of a member's block ended: element r * lanes + l of rank r in lane l; of ranks that are all
+ * alike there is one. */
+struct block_ends {
+    const iw_time *of;
+    size_t count;
+    uint32_t lanes, lane_shift;
+    bool is_alike, is_too_late;
+};
+
+static struct block_ends ends_of_flow(const struct iwi_flow *flow)
+{
+    return (struct block_ends){.of = flow->cpu,
+                               .count = flow->count,
+                               .lanes = flow->lanes,
+                               .lane_shift = flow->lane_shift,
+                               .is_alike = flow->is_alike,
+                               .is_too_late = flow->is_too_late};
+}
+
 static uint32_t block_size(const struct members_run *run, uint32_t member)
 {
     return run->partition->first[member + 1] - run->partition->first[member];
@@ -25,16 +44,17 @@ static uint32_t block_size(const struct members_run *run, uint32_t member)
 /* ---- end times, to the first process ---- */
 
 /* Ends of the ranks first ... first + count - 1 of a member's block, in one lane. */
-static void lane_of(const struct iwi_flow *flow, uint32_t lane, uint32_t first, uint32_t count, iw_time *ends)
+static void lane_of(const struct block_ends *block, uint32_t lane, uint32_t first, uint32_t count,
+                    iw_time *ends)
 {
     for (uint32_t r = 0; r < count; r++) {
-        ends[r] = flow->cpu[((flow->is_alike ? 0 : (size_t)first + r) << flow->lane_shift) + lane];
+        ends[r] = block->of[((block->is_alike ? 0 : (size_t)first + r) << block->lane_shift) + lane];
     }
 }
 
 /* Of those who share no memory with the result. */
 static iw_status send_ends(struct iwi_member *member, const struct members_run *run,
-                           const struct iwi_flow *flow, uint32_t lane)
+                           const struct block_ends *block, uint32_t lane)
 {
     const uint32_t count = block_size(run, member->number);
     iw_time *ends = iwi_new_array(member->log, SENT_AT_ONCE, sizeof *ends);
@@ -44,7 +64,7 @@ static iw_status send_ends(struct iwi_member *member, const struct members_run *
         const uint32_t part = count - r < SENT_AT_ONCE ? count - r : SENT_AT_ONCE;
         struct iwi_transfer transfer;
 
-        lane_of(flow, lane, r, part, ends);
+        lane_of(block, lane, r, part, ends);
         status = iwi_member_send(member, 0, ends, part * sizeof *ends, &transfer);
         if (status == IW_OK) {
             status = iwi_member_wait(member, &transfer, 1);
@@ -72,7 +92,7 @@ static iw_status receive_ends(struct iwi_member *member, const struct members_ru
 
 /* Members of the first process write into the result, the others send to its first member. */
 static iw_status keep_ends(struct iwi_member *member, const struct members_run *run,
-                           const struct iwi_flow *flow, uint64_t trial, uint32_t lane)
+                           const struct block_ends *block, uint64_t trial, uint32_t lane)
 {
     const struct iwi_batches *batches = run->batches;
     const uint32_t local = iwi_team_threads(member->team);
@@ -82,10 +102,10 @@ static iw_status keep_ends(struct iwi_member *member, const struct members_run *
         return IW_OK;
     }
     if (iwi_team_first(member->team) > 0) {
-        return send_ends(member, run, flow, lane);
+        return send_ends(member, run, block, lane);
     }
     end_ps = batches->end_ps + (size_t)trial * run->partition->ranks;
-    lane_of(flow, lane, 0, block_size(run, member->number), end_ps + run->partition->first[member->number]);
+    lane_of(block, lane, 0, block_size(run, member->number), end_ps + run->partition->first[member->number]);
     for (uint32_t from = local; member->number == 0 && from < member->count; from++) {
         IW_TRY(receive_ends(member, run, from, end_ps));
     }
@@ -95,24 +115,24 @@ static iw_status keep_ends(struct iwi_member *member, const struct members_run *
 /* ---- batches ---- */
 
 /* The makespans of all lanes, and whether simulated time ran out: the same for all members. */
-static iw_status join(struct iwi_member *member, const struct iwi_flow *flow, iw_time *makespans)
+static iw_status join(struct iwi_member *member, const struct block_ends *block, iw_time *makespans)
 {
     iw_time values[IWI_MOST_LANES + 1] = {0};
 
-    for (size_t i = 0; i < flow->count; i++) {
-        iw_time *value = &values[i & (flow->lanes - 1)];
+    for (size_t i = 0; i < block->count; i++) {
+        iw_time *value = &values[i & (block->lanes - 1)];
 
-        *value = iwi_max(*value, flow->cpu[i]);
+        *value = iwi_max(*value, block->of[i]);
     }
-    values[flow->lanes] = flow->is_too_late;
-    for (uint32_t lane = 0; lane < flow->lanes; lane++) { /* also of what a restart point held */
-        values[flow->lanes] |= values[lane] >= IWI_LATEST;
+    values[block->lanes] = block->is_too_late;
+    for (uint32_t lane = 0; lane < block->lanes; lane++) { /* also of what a restart point held */
+        values[block->lanes] |= values[lane] >= IWI_LATEST;
     }
-    IW_TRY(iwi_member_max(member, values, flow->lanes + 1));
-    for (uint32_t lane = 0; lane < flow->lanes; lane++) {
+    IW_TRY(iwi_member_max(member, values, block->lanes + 1));
+    for (uint32_t lane = 0; lane < block->lanes; lane++) {
         makespans[lane] = values[lane];
     }
-    if (values[flow->lanes] != 0) {
+    if (values[block->lanes] != 0) {
         return member->number == 0 ? iwi_fail_too_late(member->log) : IW_ERR_RANGE;
     }
     return IW_OK;
@@ -132,11 +152,28 @@ static iw_status check_whole(const struct iwi_member *member, const struct membe
                     trace->replicas);
 }
 
+/* The makespans and ends of a batch, to where they belong. */
+static iw_status keep_batch(struct iwi_member *member, const struct members_run *run,
+                            const struct block_ends *block, uint64_t first)
+{
+    const struct iwi_batches *batches = run->batches;
+    iw_time makespans[IWI_MOST_LANES] = {0};
+
+    IW_TRY(join(member, block, makespans));
+    for (uint32_t lane = 0; lane < block->lanes && first + lane < batches->trials; lane++) {
+        if (member->number == iwi_team_first(member->team)) {
+            batches->makespan_ps[first + lane] = makespans[lane];
+        }
+        IW_TRY(keep_ends(member, run, block, first + lane, lane));
+    }
+    return IW_OK;
+}
+
 static iw_status run_batch(struct iwi_member *member, const struct members_run *run, struct iwi_flow *flow,
                            struct iwi_job *job, uint64_t first)
 {
     const struct iwi_batches *batches = run->batches;
-    iw_time makespans[IWI_MOST_LANES] = {0};
+    struct block_ends block;
 
     job->first_trial = batches->job.first_trial + first;
     iwi_flow_restart(flow, job);
@@ -146,18 +183,38 @@ static iw_status run_batch(struct iwi_member *member, const struct members_run *
         flow->start = run->found->at;
     }
     IW_TRY(iwi_plan_run_flow(batches->plan, flow));
-    IW_TRY(join(member, flow, makespans));
-    for (uint32_t lane = 0; lane < job->lanes && first + lane < batches->trials; lane++) {
-        if (member->number == iwi_team_first(member->team)) {
-            batches->makespan_ps[first + lane] = makespans[lane];
-        }
-        IW_TRY(keep_ends(member, run, flow, first + lane, lane));
-    }
+    block = ends_of_flow(flow);
+    IW_TRY(keep_batch(member, run, &block, first));
     if (job->keeper != NULL) {
         job->keeper->done = first + job->lanes < batches->trials ? first + job->lanes : batches->trials;
         return iwi_checkpointer_visit(job->keeper, NULL, NULL);
     }
     return IW_OK;
+}
+
+/* All trials by the window engine, which keeps nothing from one to the next and has no restart points. */
+static iw_status run_windows(struct iwi_member *member, const struct members_run *run, struct iwi_job *job)
+{
+    const struct iwi_batches *batches = run->batches;
+    const size_t count = block_size(run, member->number);
+    iw_status status = IW_OK;
+
+    job->end_ps = iwi_new_array(member->log, count, sizeof *job->end_ps);
+    status = job->end_ps == NULL ? IW_ERR_NOMEM : IW_OK;
+    for (uint64_t trial = 0; status == IW_OK && trial < batches->trials; trial++) {
+        const struct block_ends block = {.of = job->end_ps, .count = count, .lanes = 1};
+
+        job->first_trial = batches->job.first_trial + trial;
+        status = iwi_window_run(member->log, job, batches->plan->window);
+        if (status == IW_OK) {
+            status = keep_batch(member, run, &block, trial);
+        }
+    }
+    if (status != IW_OK) {
+        iwi_team_fail(member->team, status);
+    }
+    free(job->end_ps);
+    return status;
 }
 
 static iw_status work(struct iwi_member *member, void *arg)
@@ -175,6 +232,9 @@ static iw_status work(struct iwi_member *member, void *arg)
     job.partition = run->partition;
     job.member = member;
     job.ticker = member->number == 0 ? job.ticker : NULL;
+    if (batches->plan->window != NULL) {
+        return run_windows(member, run, &job);
+    }
     if (batches->checkpoint != NULL) {
         iwi_checkpointer_init(batches->checkpoint, run->generation, member, run->partition, &keeper);
         keeper.is_trials = !batches->is_reference;

@@ -55,26 +55,50 @@ static void a_line_tells_the_share_and_the_time_left(void **state)
     assert_string_equal(text, "25 % done, 3:00 left");
 }
 
-/* When the last line was written, after so many seconds of work. */
-static bool is_line_written(double after_s, const char *verb)
+/* Whether a line is written after so many seconds of work, the line before it having come then. */
+static bool is_line_written(double after_s, double last_s, bool is_quiet)
 {
     struct progress progress;
+    double drawn_s;
 
     progress_begin(&progress, 0.0, NULL);
     progress.is_shown = false;
-    progress_tell(&progress, verb);
+    progress_tell(&progress, "whatif", is_quiet);
     progress.start_s -= after_s;
+    progress.drawn_s = drawn_s = last_s > 0.0 ? progress.start_s + last_s : 0.0;
     progress_update(&progress, 0.25);
     assert_false(progress.is_drawn);
-    return progress.drawn_s > 0.0;
+    return progress.drawn_s > drawn_s;
 }
 
-static void without_a_terminal_lines_come_every_ten_seconds_where_asked_for(void **state)
+static void without_a_terminal_a_line_comes_after_ten_seconds_unless_it_is_quiet(void **state)
 {
     (void)state;
-    assert_false(is_line_written(9.0, "whatif"));
-    assert_true(is_line_written(11.0, "whatif"));
-    assert_false(is_line_written(11.0, NULL));
+    assert_false(is_line_written(9.0, 0.0, false));
+    assert_true(is_line_written(11.0, 0.0, false));
+    assert_false(is_line_written(11.0, 0.0, true));
+}
+
+/* After an hour: a quarter of it. */
+static void lines_of_long_work_come_ever_more_rarely(void **state)
+{
+    (void)state;
+    assert_true(is_line_written(40.0, 29.0, false));
+    assert_false(is_line_written(3600.0 + 890.0, 3600.0, false));
+    assert_true(is_line_written(3600.0 + 910.0, 3600.0, false));
+}
+
+static void quiet_work_draws_no_bar(void **state)
+{
+    struct progress progress;
+
+    (void)state;
+    progress_begin(&progress, 0.0, NULL);
+    progress.is_shown = true;
+    progress_tell(&progress, "simulate", true);
+    progress.start_s -= 11.0;
+    progress_update(&progress, 0.25);
+    assert_false(progress.is_drawn);
 }
 
 static void nothing_is_drawn_where_there_is_no_terminal(void **state)
@@ -112,7 +136,9 @@ int main(void)
         cmocka_unit_test(without_a_unit_no_rate_is_shown),
         cmocka_unit_test(a_detail_is_shown_instead_of_a_rate),
         cmocka_unit_test(a_line_tells_the_share_and_the_time_left),
-        cmocka_unit_test(without_a_terminal_lines_come_every_ten_seconds_where_asked_for),
+        cmocka_unit_test(without_a_terminal_a_line_comes_after_ten_seconds_unless_it_is_quiet),
+        cmocka_unit_test(lines_of_long_work_come_ever_more_rarely),
+        cmocka_unit_test(quiet_work_draws_no_bar),
         cmocka_unit_test(nothing_is_drawn_where_there_is_no_terminal),
         cmocka_unit_test(nothing_is_drawn_within_the_first_second),
     };

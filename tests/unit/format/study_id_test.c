@@ -62,6 +62,16 @@ static void everything_that_matters_counts(void **state)
         STUDY("chic", "'poisson:100Hz,exp:10us'", OP, "ranks: 8\n"),
         STUDY("chic", "'poisson:100Hz,fixed:10us'", OP, "ranks: 8\n"),
         STUDY("chic, ranks-per-node: 2", NOISE, OP, "ranks: 8\n"),
+        STUDY("chic, ranks-per-node: 2, spare-cores: 1", NOISE, OP, "ranks: 8\n"),
+        STUDY("chic, ranks-per-node: 4, spare-cores: 1", NOISE, OP, "ranks: 8\n"),
+        STUDY("chic, ranks-per-node: 4, spare-cores: 2", NOISE, OP, "ranks: 8\n"),
+        STUDY("chic, node-speed: 'normal:2%'", NOISE, OP, "ranks: 8\n"),
+        STUDY("chic, node-speed: 'normal:3%'", NOISE, OP, "ranks: 8\n"),
+        STUDY("chic, node-speed: 'slow:2,1.5'", NOISE, OP, "ranks: 8\n"),
+        STUDY("chic, node-speed: 'slow:3,1.5'", NOISE, OP, "ranks: 8\n"),
+        STUDY("chic, node-speed: 'slow:2,1.6'", NOISE, OP, "ranks: 8\n"),
+        STUDY("chic, memory: 'ranks=2,domain=4GB/s,core=3GB/s'", NOISE, OP, "ranks: 8\n"),
+        STUDY("chic, memory: 'ranks=2,domain=5GB/s,core=3GB/s'", NOISE, OP, "ranks: 8\n"),
         STUDY("chic", NOISE, "barrier", "ranks: 8\n"),
         STUDY("chic", NOISE, "bcast:chain", "ranks: 8\n"),
         STUDY("chic", NOISE, "bcast+bcast", "ranks: 8\n"),
@@ -136,6 +146,25 @@ static void load_id(struct iwt_scratch *scratch, const char *text, char id[IW_CE
     iw_study_free(study);
 }
 
+static void speeds_of_nodes_count_by_what_their_file_says(void **state)
+{
+    static const char text[] = STUDY("chic, node-speed: speeds.txt", "none", "bcast", "ranks: 2\n");
+    char id[IW_CELL_ID_SIZE], same[IW_CELL_ID_SIZE], other[IW_CELL_ID_SIZE];
+    struct iwt_scratch scratch;
+
+    (void)state;
+    iwt_scratch_make(&scratch);
+    (void)iwt_scratch_write(&scratch, "speeds.txt", "1\n1.5\n");
+    load_id(&scratch, text, id);
+    (void)iwt_scratch_write(&scratch, "speeds.txt", "1.0 # good\n\n1.50\n");
+    load_id(&scratch, text, same);
+    (void)iwt_scratch_write(&scratch, "speeds.txt", "1.5\n1\n");
+    load_id(&scratch, text, other);
+    assert_string_equal(id, same);
+    assert_string_not_equal(id, other);
+    iwt_scratch_remove(&scratch);
+}
+
 static void files_count_by_what_is_in_them(void **state)
 {
     static const char one[] = "systems: [{net: chic, noise: a.txt}]\npatterns: [bcast]\nranks: 2\n";
@@ -172,6 +201,7 @@ int main(void)
         cmocka_unit_test(skew_counts_only_with_sync),
         cmocka_unit_test(an_id_stays_what_it_was),
         cmocka_unit_test(files_count_by_what_is_in_them),
+        cmocka_unit_test(speeds_of_nodes_count_by_what_their_file_says),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

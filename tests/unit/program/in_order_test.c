@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "program/in_order.h"
 #include "unit/sim/dag.h"
 #include "unit/sim/random_program.h"
 
@@ -105,6 +106,30 @@ static void expect_graph(struct iwt_dag *d)
     assert_memory_equal(d->nodes, before.nodes, sizeof d->nodes);
     assert_memory_equal(d->deps, before.deps, sizeof d->deps);
     assert_memory_equal(d->first_dep, before.first_dep, sizeof d->first_dep);
+}
+
+static void the_first_operation_out_of_order_is_found(void **state)
+{
+    struct iwt_dag d = {.ranks = 0};
+    struct iwi_disorder disorder;
+
+    (void)state;
+    iwt_dag_rank(&d); /* in order */
+    iwt_dag_calc(&d, 1);
+    iwt_dag_rank(&d);
+    iwt_dag_calc(&d, 1);
+    iwt_dag_calc(&d, 1);
+    iwt_dag_requires(&d, 0);
+    iwt_dag_calc(&d, 1); /* beside the two others */
+    iwt_dag_rank(&d);
+    iwt_dag_recv(&d, 0, 8, 0);
+    iwt_dag_calc(&d, 1); /* and nobody waits for the receive */
+    iwt_dag_irequires(&d, 0);
+    iwt_dag_end(&d);
+    assert_ok(iwi_schedule_find_disorder(NULL, &d.schedule, &disorder));
+    assert_int_equal(disorder.ranks, 2);
+    assert_int_equal(disorder.rank, 1);
+    assert_int_equal(disorder.node, 2);
 }
 
 static void operations_side_by_side_are_a_graph(void **state)
@@ -283,6 +308,7 @@ int main(void)
         cmocka_unit_test(a_chain_is_in_order),
         cmocka_unit_test(a_calc_of_nothing_that_requires_messages_is_their_wait),
         cmocka_unit_test(a_calc_of_nothing_behind_another_is_no_wait),
+        cmocka_unit_test(the_first_operation_out_of_order_is_found),
         cmocka_unit_test(operations_side_by_side_are_a_graph),
         cmocka_unit_test(one_rank_makes_all_a_graph),
         cmocka_unit_test(a_message_that_nobody_waits_for_makes_a_graph),

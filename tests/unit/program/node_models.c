@@ -3,18 +3,45 @@
  */
 #include "unit/program/node_models.h"
 
+#include "program/node_table.h"
+
 uint32_t iwt_node_count(const struct iwi_operation *op)
 {
-    return (op->ranks + op->nodes.ranks - 1) / op->nodes.ranks;
+    uint32_t count = 0;
+
+    if (op->table == NULL) {
+        return (op->ranks + op->nodes.ranks - 1) / op->nodes.ranks;
+    }
+    for (uint32_t rank = 0; rank < op->ranks; rank++) { /* numbered by their first ranks */
+        count += op->table->node_of[rank] == count;
+    }
+    return count;
 }
 
 uint32_t iwt_node_of(const struct iwi_operation *op, uint32_t rank)
 {
+    if (op->table != NULL) {
+        return op->table->node_of[rank];
+    }
     return op->nodes.placement == IW_PLACEMENT_BLOCK ? rank / op->nodes.ranks : rank % iwt_node_count(op);
+}
+
+/* Ranks of a node among those before `end`. */
+static uint32_t count_on_node(const struct iwi_operation *op, uint32_t node, uint32_t end)
+{
+    uint32_t count = 0;
+
+    for (uint32_t rank = 0; rank < end; rank++) {
+        count += op->table->node_of[rank] == node;
+    }
+    return count;
 }
 
 uint32_t iwt_seat_of(const struct iwi_operation *op, uint32_t rank)
 {
+    if (op->table != NULL) {
+        return count_on_node(op, op->table->node_of[rank], rank);
+    }
     return op->nodes.placement == IW_PLACEMENT_BLOCK ? rank % op->nodes.ranks : rank / iwt_node_count(op);
 }
 
@@ -22,10 +49,33 @@ uint32_t iwt_node_size(const struct iwi_operation *op, uint32_t node)
 {
     const uint32_t left = op->ranks - node * op->nodes.ranks;
 
+    if (op->table != NULL) {
+        return count_on_node(op, node, op->ranks);
+    }
     if (op->nodes.placement == IW_PLACEMENT_ROUND_ROBIN) {
         return (op->ranks - node + iwt_node_count(op) - 1) / iwt_node_count(op);
     }
     return left < op->nodes.ranks ? left : op->nodes.ranks;
+}
+
+static uint32_t largest_node(const struct iwi_operation *op)
+{
+    uint32_t largest = 0;
+
+    for (uint32_t node = 0; node < iwt_node_count(op); node++) {
+        largest = iwt_node_size(op, node) > largest ? iwt_node_size(op, node) : largest;
+    }
+    return largest;
+}
+
+uint32_t iwt_smallest_node(const struct iwi_operation *op)
+{
+    uint32_t smallest = op->ranks;
+
+    for (uint32_t node = 0; node < iwt_node_count(op); node++) {
+        smallest = iwt_node_size(op, node) < smallest ? iwt_node_size(op, node) : smallest;
+    }
+    return smallest;
 }
 
 /* ---- long data: inside a node all of it, among the leaders as among so many ranks ---- */
@@ -41,7 +91,7 @@ static struct iwi_operation leaders_of(const struct iwi_operation *op)
 
 static uint32_t inside_rounds(const struct iwi_operation *op)
 {
-    const uint32_t size = iwt_node_size(op, 0);
+    const uint32_t size = largest_node(op);
     uint32_t rounds = 0;
 
     while (UINT32_C(1) << rounds < size) {
@@ -187,7 +237,7 @@ bool iwt_two_level_alltoall(const struct iwi_operation *op, uint64_t round, uint
 
 static uint32_t ring_count(const struct iwi_operation *op)
 {
-    return iwt_node_size(op, 0);
+    return largest_node(op);
 }
 
 uint32_t iwt_item_per_ring_block(const struct iwi_operation *op)
@@ -212,6 +262,11 @@ static uint32_t rank_on_ring(const struct iwi_operation *op, uint32_t ring, uint
         place -= iwt_node_size(op, node++);
     }
     place = (ring + place) % iwt_node_size(op, node);
+    for (uint32_t rank = 0; op->table != NULL && rank < op->ranks; rank++) {
+        if (iwt_node_of(op, rank) == node && iwt_seat_of(op, rank) == place) {
+            return rank;
+        }
+    }
     return op->nodes.placement == IW_PLACEMENT_BLOCK ? node * op->nodes.ranks + place
                                                      : place * iwt_node_count(op) + node;
 }
@@ -231,12 +286,12 @@ bool iwt_node_rings(const struct iwi_operation *op, uint64_t round, uint32_t fro
 /* Without segments all goes up before anything comes down. */
 bool iwt_node_tree_is_up(const struct iwi_operation *op, uint64_t round)
 {
-    return round < iwt_node_size(op, 0) - 1 + ceil_log2_of(iwt_node_count(op));
+    return round < largest_node(op) - 1 + ceil_log2_of(iwt_node_count(op));
 }
 
 static uint32_t part_count(const struct iwi_operation *op)
 {
-    return iwt_node_size(op, iwt_node_count(op) - 1);
+    return iwt_smallest_node(op);
 }
 
 /* Both halves of every part. */
@@ -264,7 +319,7 @@ bool iwt_nvls(const struct iwi_operation *op, uint64_t round, uint32_t from, uin
 
 bool iwt_nvls_is_up(const struct iwi_operation *op, uint64_t round)
 {
-    const uint32_t inside = iwt_node_size(op, 0) > 1;
+    const uint32_t inside = largest_node(op) > 1;
 
     return round < inside + 2 * (uint64_t)ceil_log2_of(iwt_node_count(op));
 }

@@ -11,6 +11,7 @@ uint32_t iwt_node_count(const struct iwi_operation *op);
 uint32_t iwt_node_of(const struct iwi_operation *op, uint32_t rank);
 uint32_t iwt_seat_of(const struct iwi_operation *op, uint32_t rank);
 uint32_t iwt_node_size(const struct iwi_operation *op, uint32_t node);
+uint32_t iwt_smallest_node(const struct iwi_operation *op);
 
 /* Parts of the models of all collectives (dataflow_models.c). */
 iwt_carries iwt_two_level_allgather, iwt_two_level_alltoall, iwt_node_rings, iwt_nvls;

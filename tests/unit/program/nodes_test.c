@@ -8,6 +8,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "unit/sim/random_program.h"
+
 enum { MOST_RANKS = 70, MOST_OF_A_NODE = 9 };
 
 /* ---- results ---- */
@@ -31,7 +33,7 @@ static void prove_placed(const struct iwt_model *model, uint32_t ranks, uint32_t
 
     pattern.ranks = ranks;
     pattern.bytes = bytes;
-    pattern.nodes = (iw_nodes){node_ranks, placement};
+    pattern.nodes = (iw_nodes){.ranks = node_ranks, .placement = placement};
     iwt_prove(model, &pattern);
     if (strncmp(model->name, "bcast", 5) == 0 || strncmp(model->name, "reduce:", 7) == 0) {
         pattern.root = (5 * node_ranks + 3 * ranks) % ranks;
@@ -47,6 +49,63 @@ static void prove_all_shapes(const struct iwt_model *model, uint32_t most_ranks,
         for (uint32_t node_ranks = 1; node_ranks <= MOST_OF_A_NODE; node_ranks++) {
             prove_placed(model, ranks, node_ranks, IW_PLACEMENT_BLOCK, bytes);
             prove_placed(model, ranks, node_ranks, IW_PLACEMENT_ROUND_ROBIN, bytes);
+        }
+    }
+}
+
+/* Ranks on nodes of 1 to node_ranks ranks, here and there. */
+static void prove_listed(const struct iwt_model *model, uint32_t ranks, uint32_t node_ranks, uint64_t bytes,
+                         uint64_t seed)
+{
+    struct iwt_random random = {seed, 0};
+    uint32_t nodes[MOST_RANKS], taken[MOST_RANKS + 3] = {0};
+    iw_pattern pattern = IW_PATTERN_INIT;
+
+    for (uint32_t rank = 0; rank < ranks; rank++) {
+        do {
+            nodes[rank] = (uint32_t)iwt_below(&random, ranks / node_ranks + 3);
+        } while (taken[nodes[rank]] == node_ranks);
+        taken[nodes[rank]]++;
+    }
+    pattern.ranks = ranks;
+    pattern.bytes = bytes;
+    pattern.root = (uint32_t)iwt_below(&random, ranks);
+    pattern.nodes = (iw_nodes){node_ranks, IW_PLACEMENT_LIST, {ranks, 0, nodes}};
+    if (strcmp(model->name, "allreduce:nvls") == 0) { /* parts have an odd number of bytes */
+        const struct iwi_operation *op;
+        iw_program *program = iwt_make(model->name, &pattern, &op);
+
+        pattern.bytes = UINT64_C(101) * iwt_smallest_node(op);
+        iw_program_free(program);
+    }
+    iwt_prove(model, &pattern);
+}
+
+static void nodes_of_a_list_may_have_any_ranks(void **state)
+{
+    static const char *const names[] = {"barrier:two-level",
+                                        "bcast:two-level",
+                                        "reduce:two-level",
+                                        "allreduce:two-level",
+                                        "bcast:han",
+                                        "reduce:han",
+                                        "allreduce:han",
+                                        "allgather:two-level",
+                                        "alltoall:two-level",
+                                        "allreduce:node-rings",
+                                        "allreduce:node-double-tree",
+                                        "allreduce:nvls"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        const bool is_slow = strstr(names[i], "all") == names[i] && strstr(names[i], "allreduce:two") == NULL;
+
+        for (uint64_t seed = 0; seed < 60; seed++) {
+            const uint32_t ranks = 1 + (uint32_t)(seed * 7 % (is_slow ? 14 : MOST_RANKS));
+
+            prove_listed(model_of(iwt_models, names[i]), ranks, 1 + (uint32_t)(seed % MOST_OF_A_NODE),
+                         strncmp(names[i], "allg", 4) == 0 || strncmp(names[i], "allt", 4) == 0 ? 7 : 1021,
+                         seed);
         }
     }
 }
@@ -141,7 +200,7 @@ static void expect_traffic(const char *name, uint32_t ranks, uint32_t node_ranks
 
     pattern.ranks = ranks;
     pattern.bytes = 8;
-    pattern.nodes = (iw_nodes){node_ranks, placement};
+    pattern.nodes = (iw_nodes){.ranks = node_ranks, .placement = placement};
     program = iwt_make(name, &pattern, &traffic.op);
     iwt_for_messages(traffic.op, count_message, &traffic);
     if (traffic.between != between || traffic.inside != inside) {
@@ -240,6 +299,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(leaders_bring_every_contribution_to_every_rank),
+        cmocka_unit_test(nodes_of_a_list_may_have_any_ranks),
         cmocka_unit_test(long_data_is_cut_among_the_leaders),
         cmocka_unit_test(blocks_of_a_node_travel_together),
         cmocka_unit_test(rings_and_trees_of_accelerators_reach_everyone),

@@ -93,7 +93,8 @@ static void note_message(void *arg, uint64_t round, uint32_t from, uint32_t to, 
     traffic->bytes += bytes;
 }
 
-static struct traffic record_traffic(const char *name, uint32_t ranks, uint64_t bytes, uint64_t segment_bytes)
+static struct traffic record_traffic(const char *name, uint32_t ranks, iw_nodes nodes, uint64_t bytes,
+                                     uint64_t segment_bytes)
 {
     iw_pattern pattern = IW_PATTERN_INIT;
     struct traffic traffic = {.ranks = ranks};
@@ -101,6 +102,7 @@ static struct traffic record_traffic(const char *name, uint32_t ranks, uint64_t 
     iw_program *program;
 
     pattern.ranks = ranks;
+    pattern.nodes = nodes;
     pattern.root = ranks / 2;
     pattern.bytes = bytes;
     pattern.segment_bytes = segment_bytes;
@@ -113,11 +115,11 @@ static struct traffic record_traffic(const char *name, uint32_t ranks, uint64_t 
 }
 
 /* `apart`: rounds between two segments; `bytes` makes `segments` of them in each tree. */
-static void check_pipeline(const char *name, uint32_t ranks, uint64_t apart, uint64_t bytes,
-                           uint64_t segment_bytes, uint64_t segments)
+static void check_node_pipeline(const char *name, uint32_t ranks, iw_nodes nodes, uint64_t apart,
+                                uint64_t bytes, uint64_t segment_bytes, uint64_t segments)
 {
-    struct traffic whole = record_traffic(name, ranks, bytes, 0);
-    struct traffic cut = record_traffic(name, ranks, bytes, segment_bytes);
+    struct traffic whole = record_traffic(name, ranks, nodes, bytes, 0);
+    struct traffic cut = record_traffic(name, ranks, nodes, bytes, segment_bytes);
     const uint64_t pairs = (uint64_t)ranks * ranks;
 
     assert_int_equal(cut.bytes, whole.bytes);
@@ -131,12 +133,18 @@ static void check_pipeline(const char *name, uint32_t ranks, uint64_t apart, uin
                     round - apart * s < whole.rounds ? whole.count[(round - apart * s) * pairs + pair] : 0;
             }
             if (cut.count[round * pairs + pair] != expected) {
-                fail_msg("%s P=%u round %" PRIu64, name, ranks, round);
+                fail_msg("%s P=%u nodes of %u round %" PRIu64, name, ranks, nodes.ranks, round);
             }
         }
     }
     free(whole.count);
     free(cut.count);
+}
+
+static void check_pipeline(const char *name, uint32_t ranks, uint64_t apart, uint64_t bytes,
+                           uint64_t segment_bytes, uint64_t segments)
+{
+    check_node_pipeline(name, ranks, (iw_nodes){.ranks = 0}, apart, bytes, segment_bytes, segments);
 }
 
 static void segments_follow_each_other_through_the_pipeline(void **state)
@@ -151,11 +159,47 @@ static void segments_follow_each_other_through_the_pipeline(void **state)
     }
 }
 
+static uint32_t ceil_log2(uint32_t n)
+{
+    uint32_t rounds = 0;
+
+    while (UINT32_C(1) << rounds < n) {
+        rounds++;
+    }
+    return rounds;
+}
+
+/* han: as many rounds apart as the longer of the trees inside a node and over the leaders has. What a whole
+ * message does is proven by nodes_test. */
+static void segments_follow_each_other_through_nodes(void **state)
+{
+    static const char *const han[] = {"bcast:han", "reduce:han", "allreduce:han"};
+
+    (void)state;
+    for (uint32_t ranks = 2; ranks <= 41; ranks += 3) {
+        for (uint32_t seats = 1; seats <= 9; seats++) {
+            for (int p = 0; p < 2; p++) {
+                const iw_nodes nodes = {.ranks = seats,
+                                        .placement = p == 0 ? IW_PLACEMENT_BLOCK : IW_PLACEMENT_ROUND_ROBIN};
+                const uint32_t count = (ranks + seats - 1) / seats;
+                const uint32_t largest = p == 0 && seats < ranks ? seats : (ranks + count - 1) / count;
+                const uint32_t inside = ceil_log2(largest), across = ceil_log2(count);
+
+                for (size_t i = 0; i < 3; i++) {
+                    check_node_pipeline(han[i], ranks, nodes, inside > across ? inside : across, 45, 10, 5);
+                }
+                check_node_pipeline("allreduce:node-double-tree", ranks, nodes, 1, 91, 10, 5);
+            }
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(scans_give_each_rank_its_prefix),
         cmocka_unit_test(segments_follow_each_other_through_the_pipeline),
+        cmocka_unit_test(segments_follow_each_other_through_nodes),
     };
 
     return cmocka_run_group_tests_name("pipeline", tests, NULL, NULL);

@@ -112,6 +112,72 @@ static void check_flip(const struct iwt_round *r)
     }
 }
 
+static void check_ring(const struct iwt_round *r)
+{
+    CHECK(!r->round.is_shift && !r->round.is_flip && r->round.behind < r->ranks);
+    for (uint32_t rank = 0; rank < r->ranks; rank++) {
+        const struct iwi_role *role = &r->parts[rank];
+        const uint32_t block = (rank + r->ranks - r->round.behind) % r->ranks;
+
+        CHECK(role->send_count == 1 && role->recv_count == 1);
+        CHECK(role->sends[0].peer == (rank + 1) % r->ranks);
+        CHECK(role->sends[0].bytes == iwi_blocks_bytes(&r->round.blocks, block));
+        CHECK(role->reduce_bytes == (r->round.is_reducing ? role->recvs[0].bytes : 0));
+        CHECK(!role->is_phase && role->work_ps == 0);
+    }
+}
+
+static void check_all_to_all(const struct iwt_round *r)
+{
+    for (uint32_t rank = 0; rank < r->ranks; rank++) {
+        const struct iwi_role *role = &r->parts[rank];
+
+        CHECK(role->send_count == r->ranks - 1 && role->recv_count == r->ranks - 1);
+        CHECK(role->reduce_bytes == 0 && !role->is_phase && role->work_ps == 0);
+        for (uint32_t i = 0; i + 1 < r->ranks; i++) {
+            CHECK(role->sends[i].peer == (rank + 1 + i) % r->ranks && role->sends[i].bytes == r->round.bytes);
+            CHECK(role->recvs[i].peer == (rank + 1 + i) % r->ranks && role->recvs[i].bytes == r->round.bytes);
+        }
+    }
+}
+
+/* Whom a rank sends to in a direction. */
+static bool neighbour_of(const struct iwi_direction *direction, int64_t step, uint32_t rank, uint32_t *peer_p)
+{
+    const int64_t size = direction->size, at = rank / direction->stride % size;
+
+    if (step >= size || -step >= size || (!direction->is_closed && (at + step < 0 || at + step >= size))) {
+        return false;
+    }
+    *peer_p = (uint32_t)(rank + ((at + step + size) % size - at) * direction->stride);
+    return true;
+}
+
+static void check_grid(const struct iwt_round *r, const struct iwi_operation *op, uint64_t index)
+{
+    for (uint32_t rank = 0; rank < r->ranks; rank++) {
+        const struct iwi_role *role = &r->parts[rank];
+        uint32_t sends = 0, recvs = 0, peer;
+
+        for (uint32_t k = 0; k < r->round.fan; k++) {
+            struct iwi_direction direction;
+
+            op->algorithm->direction(op, index, k, &direction);
+            if (neighbour_of(&direction, direction.step, rank, &peer)) {
+                CHECK(sends < role->send_count && role->sends[sends].peer == peer &&
+                      role->sends[sends].bytes == r->round.bytes);
+                sends++;
+            }
+            if (neighbour_of(&direction, -direction.step, rank, &peer)) {
+                CHECK(recvs < role->recv_count && role->recvs[recvs].peer == peer);
+                recvs++;
+            }
+        }
+        CHECK(sends == role->send_count && recvs == role->recv_count);
+        CHECK(role->reduce_bytes == 0 && !role->is_phase);
+    }
+}
+
 static void check_operation(const char *name, const iw_pattern *pattern)
 {
     const struct iwi_operation *op;
@@ -130,12 +196,21 @@ static void check_operation(const char *name, const iw_pattern *pattern)
 
         messages += round_messages;
         check_activity(r);
-        CHECK(!(r->round.is_shift && r->round.is_flip));
+        CHECK(r->round.is_shift + r->round.is_flip + r->round.is_grid <= 1);
         if (r->round.is_shift) {
             check_shift(r);
         }
         if (r->round.is_flip) {
             check_flip(r);
+        }
+        if (r->round.is_ring) {
+            check_ring(r);
+        }
+        if (r->round.is_all_to_all) {
+            check_all_to_all(r);
+        }
+        if (r->round.is_grid) {
+            check_grid(r, op, index);
         }
         if (r->round.is_pairs) {
             CHECK(round_messages == r->round.senders.count);
@@ -309,6 +384,26 @@ static void ring_like_rounds_stream(void **state)
     }
 }
 
+static void unequal_blocks_are_rings(void **state)
+{
+    iw_pattern pattern = IW_PATTERN_INIT;
+    const struct iwi_operation *op;
+    iw_program *program;
+    struct iwi_round round;
+
+    (void)state;
+    pattern.ranks = 13;
+    pattern.bytes = 24;
+    program = iwt_make("allreduce:ring", &pattern, &op);
+    op->algorithm->round(op, 20, &round);
+    assert_true(round.is_ring);
+    iw_program_free(program);
+    program = iwt_make("bcast:scatter-allgather", &pattern, &op);
+    op->algorithm->round(op, 4, &round);
+    assert_true(round.is_ring);
+    iw_program_free(program);
+}
+
 static void note_parent(void *arg, uint64_t index, uint32_t from, uint32_t to, uint64_t bytes,
                         bool is_reduced)
 {
@@ -345,6 +440,7 @@ int main(void)
         cmocka_unit_test(algorithms_stand_a_billion_ranks),
         cmocka_unit_test(ring_like_rounds_stream),
         cmocka_unit_test(binary_trees_are_numbered_as_by_open_mpi),
+        cmocka_unit_test(unequal_blocks_are_rings),
     };
 
     return cmocka_run_group_tests_name("rounds", tests, NULL, NULL);

@@ -77,7 +77,7 @@ static void mpich_asks_for_powers_of_two_and_for_all_ranks_bytes(void **state)
 static const char *chosen_on_nodes(const char *set, enum iwi_op_kind kind, uint32_t ranks, uint64_t bytes,
                                    uint32_t node_ranks)
 {
-    struct iwi_operation op = {.ranks = ranks, .bytes = bytes, .nodes = {node_ranks, IW_PLACEMENT_BLOCK}};
+    struct iwi_operation op = {.ranks = ranks, .bytes = bytes, .nodes.ranks = node_ranks};
 
     iwi_rules_choose(iwi_rules_find(set), &no_overrides, kind, &op);
     return op.algorithm->name;
@@ -100,6 +100,43 @@ static void mpich_uses_nodes_where_they_are_known(void **state)
     assert_string_equal(chosen_on_nodes("mpich", IWI_ALLREDUCE, 64, 8, 64), "recursive-doubling");
     assert_string_equal(chosen_on_nodes("mpich", IWI_ALLREDUCE, 64, 8, 1), "recursive-doubling");
     assert_string_equal(chosen_on_nodes("ompi-4.1", IWI_ALLREDUCE, 64, 8, 4), "recursive-doubling");
+}
+
+/* Segments of 64 KiB; what han lacks is as in 4.1. */
+static void ompi_5_takes_han_where_nodes_are_known(void **state)
+{
+    struct iwi_operation op = {.ranks = 64, .bytes = 1 << 20, .nodes.ranks = 4};
+
+    (void)state;
+    iwi_rules_choose(iwi_rules_find("ompi-5"), &no_overrides, IWI_BCAST, &op);
+    assert_string_equal(op.algorithm->name, "han");
+    assert_int_equal(op.segment_bytes, 64 << 10);
+    assert_string_equal(chosen_on_nodes("ompi-5", IWI_REDUCE, 64, 8, 4), "han");
+    assert_string_equal(chosen_on_nodes("ompi-5", IWI_ALLREDUCE, 64, 8, 4), "han");
+    assert_string_equal(chosen_on_nodes("ompi-5", IWI_BARRIER, 64, 0, 4), "two-level");
+    assert_string_equal(chosen_on_nodes("ompi-5", IWI_ALLGATHER, 64, 8, 4), "two-level");
+    assert_string_equal(chosen_on_nodes("ompi-5", IWI_ALLTOALL, 64, 1024, 4), "linear");
+    assert_string_equal(chosen_on_nodes("ompi-5", IWI_ALLREDUCE, 64, 262144, 64), "rabenseifner");
+    assert_string_equal(chosen("ompi-5", IWI_ALLREDUCE, 128, 8), "reduce-bcast");
+}
+
+/* 8 accelerators a node, by hand, in microseconds and bytes per microsecond.
+ * 2 nodes: rings of the middle protocol need 14 + 2 * 14 * 1.9 + 2 * 4 = 75.2 and 15/8 of the bytes at
+ * 293600; trees of the short one 6.8 + 2 (7 * 0.6 + 5) = 25.2, of the long one 8.4 + 2 (28 + 14) = 92.4 and
+ * twice the bytes at 288000; NVLS 25 + 2 * 20.9 = 66.8 and 15/8 at 364000. So short messages go by trees,
+ * long ones by NVLS until rings of the long protocol, 8.4 + 2 * 14 * 3.4 + 28 = 131.6 and 15/8 at 400000, are
+ * quicker: from 64.8 / (15/8 (1/364000 - 1/400000)) = 139776000 bytes on. 128 nodes: those rings take 8.4 + 2
+ * * 896 * 3.4 + 254 * 14 = 9657 more than they save below 20 GB. */
+static void nccl_takes_what_its_model_says(void **state)
+{
+    (void)state;
+    assert_string_equal(chosen_on_nodes("nccl", IWI_ALLREDUCE, 16, 8, 8), "node-double-tree");
+    assert_string_equal(chosen_on_nodes("nccl", IWI_ALLREDUCE, 16, 139775999, 8), "nvls");
+    assert_string_equal(chosen_on_nodes("nccl", IWI_ALLREDUCE, 16, 139776001, 8), "node-rings");
+    assert_string_equal(chosen_on_nodes("nccl", IWI_ALLREDUCE, 1024, 8, 8), "node-double-tree");
+    assert_string_equal(chosen_on_nodes("nccl", IWI_ALLREDUCE, 1024, 1 << 30, 8), "nvls");
+    assert_string_equal(chosen_on_nodes("nccl", IWI_ALLGATHER, 16, 8, 8), "ring");
+    assert_string_equal(chosen("nccl", IWI_ALLREDUCE, 16, 8), "ring");
 }
 
 static void nccl_goes_around_rings(void **state)
@@ -214,6 +251,8 @@ int main(void)
         cmocka_unit_test(ompi_changes_at_its_boundaries),
         cmocka_unit_test(mpich_asks_for_powers_of_two_and_for_all_ranks_bytes),
         cmocka_unit_test(mpich_uses_nodes_where_they_are_known),
+        cmocka_unit_test(ompi_5_takes_han_where_nodes_are_known),
+        cmocka_unit_test(nccl_takes_what_its_model_says),
         cmocka_unit_test(nccl_goes_around_rings),
         cmocka_unit_test(every_set_has_a_rule_for_every_collective),
         cmocka_unit_test(wishes_come_before_rules_from_their_size_on),

@@ -63,9 +63,8 @@ static void a_cut_says_what_it_kept_and_what_noise_was_before(void **state)
     char *text = written(IW_DOC_TEXT, &sample_cut, recording);
 
     (void)state;
-    assert_string_equal(text,
-                        "part.h5: kept 10 of 1,234,567 detours on 2 of 4 CPUs, 1 s each. Noise takes 0.50\n"
-                        "% of the time (5.00 % before); the longest detour takes 1 ms.\n");
+    assert_string_equal(text, "part.h5: kept 10 of 1,234,567 detours on 2 of 4 CPUs, 1 s each. Noise takes\n"
+                              "0.50 % of the time (5.00 % before); the longest detour takes 1 ms.\n");
     free(text);
     iw_recording_free(recording);
 }
@@ -97,7 +96,7 @@ static void a_merge_says_which_numbers_changed(void **state)
     iwt_attribute(recording, "merged", "a.h5: 0 | b\033.h5: 0 as 1");
     assert_says(IW_DOC_TEXT, &edit, recording, "10 detours on 2 CPUs of 2 recordings, 1 s to 2 s each.");
     assert_says(IW_DOC_TEXT, &edit, recording,
-                "1 CPU got a new number, because\nothers have theirs (a.h5: 0 | b?.h5: 0 as 1).");
+                "1 CPU got a new number,\nbecause others have theirs (a.h5: 0 | b?.h5: 0 as 1).");
     iw_recording_free(recording);
 }
 

@@ -10,49 +10,6 @@
 #include "support/support.h"
 #include "unit/sim/random_program.h"
 
-static iw_program *pattern_program(const char *operations, const iw_pattern *pattern)
-{
-    iw_program *program = NULL;
-    struct iwt_log l;
-
-    iwt_log_init(&l);
-    if (iw_program_from_pattern(&l.log, operations, pattern, &program) != IW_OK) {
-        fail_msg("'%s' for %u ranks: %s", operations, pattern->ranks, l.text);
-    }
-    return program;
-}
-
-/* Same ends on both engines, with lanes, for this program and noise. */
-static void compare_engines(const char *operations, const iw_pattern *pattern, struct iwt_random *random)
-{
-    iw_program *program = pattern_program(operations, pattern);
-    const iw_net net = iwt_random_segmented_net(random);
-    iw_noise *noise = iwt_random_noise(random);
-    iw_sim_opts opts = IW_SIM_OPTS_INIT;
-    iw_sim_result *event, *flow;
-
-    opts.trials = 3;
-    opts.threads = 1;
-    opts.rendezvous = iwt_below(random, 2) ? IW_RENDEZVOUS_IDEAL : IW_RENDEZVOUS_RTS_CTS;
-    opts.engine = IW_ENGINE_EVENT;
-    event = iwt_run(program, &net, noise, &opts);
-    opts.engine = IW_ENGINE_FLOW;
-    opts.lanes = 1U << iwt_below(random, 4);
-    flow = iwt_run(program, &net, noise, &opts);
-    for (uint64_t i = 0; i < event->trials * event->ranks; i++) {
-        if (event->end_ps[i] != flow->end_ps[i]) {
-            fail_msg("'%s' on %u ranks, %llu bytes, lanes %u, trial %llu rank %llu: event %lld, flow %lld ps",
-                     operations, event->ranks, (unsigned long long)pattern->bytes, opts.lanes,
-                     (unsigned long long)(i / event->ranks), (unsigned long long)(i % event->ranks),
-                     (long long)event->end_ps[i], (long long)flow->end_ps[i]);
-        }
-    }
-    iw_sim_result_free(event);
-    iw_sim_result_free(flow);
-    iw_noise_free(noise);
-    iw_program_free(program);
-}
-
 static iw_pattern random_pattern(struct iwt_random *random, uint32_t ranks)
 {
     iw_pattern pattern = IW_PATTERN_INIT;
@@ -68,8 +25,9 @@ static iw_pattern random_pattern(struct iwt_random *random, uint32_t ranks)
     pattern.is_periodic = iwt_below(random, 2) == 0;
     pattern.is_one_way = iwt_below(random, 2) == 0;
     pattern.is_split = iwt_below(random, 2) == 0;
-    pattern.nodes = (iw_nodes){1 + (uint32_t)iwt_below(random, 6),
-                               iwt_below(random, 2) ? IW_PLACEMENT_BLOCK : IW_PLACEMENT_ROUND_ROBIN};
+    pattern.nodes =
+        (iw_nodes){.ranks = 1 + (uint32_t)iwt_below(random, 6),
+                   .placement = iwt_below(random, 2) ? IW_PLACEMENT_BLOCK : IW_PLACEMENT_ROUND_ROBIN};
     return pattern;
 }
 
@@ -95,7 +53,7 @@ static void every_algorithm_is_the_same_on_both_engines(void **state)
                 pattern.delays = &delay;
                 pattern.delay_count = 1;
             }
-            compare_engines(name, &pattern, &random);
+            iwt_compare_engines(name, &pattern, &random);
         }
     }
 }
@@ -104,7 +62,7 @@ static void every_algorithm_is_the_same_on_both_engines(void **state)
 static void compare_with_explained(const char *operations, const iw_pattern *pattern,
                                    struct iwt_random *random)
 {
-    iw_program *program = pattern_program(operations, pattern);
+    iw_program *program = iwt_pattern_program(operations, pattern);
     const iw_net net = iwt_random_segmented_net(random);
     iw_noise *noise = iwt_random_noise(random);
     iw_sim_opts opts = IW_SIM_OPTS_INIT;
@@ -167,7 +125,7 @@ static void sequences_of_operations_are_the_same_on_both_engines(void **state)
         struct iwt_random random = {seed, 0};
         iw_pattern pattern = random_pattern(&random, seed % 8 < 4 ? 24 : 32);
 
-        compare_engines(sequences[seed % 4], &pattern, &random);
+        iwt_compare_engines(sequences[seed % 4], &pattern, &random);
     }
 }
 
@@ -179,7 +137,7 @@ static void halo1d_reaches_further_partners_on_both_engines(void **state)
         iw_pattern pattern = random_pattern(&random, 11);
 
         pattern.distance = 1 + (uint32_t)iwt_below(&random, 4);
-        compare_engines("halo1d", &pattern, &random);
+        iwt_compare_engines("halo1d", &pattern, &random);
     }
 }
 
@@ -204,6 +162,7 @@ static void assert_engine_splits_sum(iw_engine engine, const iw_program *program
                                      iw_split *split)
 {
     const iw_sim_opts opts = {.size = sizeof opts, .engine = engine, .rules = IW_RULES_IDLEWAVE};
+    struct iwi_levels levels;
     struct iwi_plan plan;
     iw_time end[64];
     iw_time makespan = 0;
@@ -211,10 +170,11 @@ static void assert_engine_splits_sum(iw_engine engine, const iw_program *program
         .plan = &plan, .trials = 1, .lanes = 1, .threads = 1, .makespan_ps = &makespan, .end_ps = end};
 
     assert_ok(iwi_plan_init(NULL, program, net, &opts, &plan));
+    assert_ok(iwi_levels_init(NULL, net, iw_program_ranks(program), &levels));
     batches.job = (struct iwi_job){.program = program,
                                    .schedule = plan.schedule,
                                    .net = net,
-                                   .levels = iwi_levels_of(net, iw_program_ranks(program)),
+                                   .levels = levels,
                                    .noise = noise,
                                    .has_delays = true,
                                    .rendezvous = rendezvous,
@@ -234,6 +194,7 @@ static void assert_engine_splits_sum(iw_engine engine, const iw_program *program
                      (long long)sum);
         }
     }
+    iwi_levels_release(&levels);
     iwi_plan_release(&plan);
 }
 
@@ -269,7 +230,7 @@ static void explanations_sum_to_the_end_of_every_rank(void **state)
         (void)snprintf(name, sizeof name, "%s:%s", op, algorithm);
         pattern.delays = &delay;
         pattern.delay_count = 1;
-        program = pattern_program(name, &pattern);
+        program = iwt_pattern_program(name, &pattern);
         assert_splits_sum(program, &net, noise, index % 2 ? IW_RENDEZVOUS_IDEAL : IW_RENDEZVOUS_RTS_CTS,
                           name);
         iw_program_free(program);
@@ -308,7 +269,7 @@ static void a_noiseless_dissemination_is_overhead_and_latency(void **state)
 
     (void)state;
     pattern.ranks = 8;
-    program = pattern_program("barrier:dissemination", &pattern);
+    program = iwt_pattern_program("barrier:dissemination", &pattern);
     opts.want_explain = true;
     result = iwt_run(program, &net, NULL, &opts);
     assert_int_equal(result->explain->median.makespan_ps, IWT_NS(3 * 14));
@@ -336,7 +297,7 @@ static void levels_are_explained_apart(void **state)
         .ranks = 2,
         .costs = {.L_ps = IWT_NS(4), .o_send_ps = IWT_NS(1), .o_recv_ps = IWT_NS(1), .g_ps = IWT_NS(2)}};
     pattern.ranks = 8;
-    program = pattern_program("allreduce:recursive-doubling", &pattern);
+    program = iwt_pattern_program("allreduce:recursive-doubling", &pattern);
     opts.want_explain = true;
     for (size_t i = 0; i < 2; i++) {
         iw_sim_result *result;

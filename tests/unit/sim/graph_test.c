@@ -1,15 +1,54 @@
-/* The event engine on graphs (docs/explanation/semantics.md, 7 and 8): wildcards, several CPUs, the order of
- * ready operations.
+/* Graphs in the event engine, and in the window and flow engines where they run them
+ * (docs/explanation/semantics.md, 7 and 8): wildcards, several CPUs, the order of ready operations.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include <string.h>
 
-#include "sim/engine.h"
+#include "sim/graph/graph.h"
+#include "sim/window/window_plan.h"
 #include "support/support.h"
 #include "unit/sim/dag.h"
 #include "unit/sim/random_program.h"
 
 enum { ANY = -1 };
+
+/* The same by windows, where these can run it. */
+static void expect_by_windows(struct iwi_job job, const iw_time *end_ns)
+{
+    struct iwi_window_plan *plan = NULL;
+
+    if (iwi_window_refusal(job.schedule, job.net, job.rendezvous) != NULL) {
+        return;
+    }
+    job.split = NULL;
+    assert_ok(iwi_window_plan_new(NULL, job.schedule, job.net, job.rendezvous, &plan));
+    assert_ok(iwi_window_run(NULL, &job, plan));
+    for (uint32_t r = 0; r < job.schedule->ranks; r++) {
+        assert_int_equal(job.end_ps[r], IWT_NS(end_ns[r]));
+    }
+    iwi_window_plan_free(plan);
+}
+
+/* The same by the flow engine. */
+static void expect_by_flow(const struct iwt_dag *d, const struct iwi_job *like, const iw_time *end_ns)
+{
+    iw_time end[IWT_DAG_MAX];
+    struct iwi_job job = *like;
+    struct iwi_graph *graph = NULL;
+    char note[IWI_GRAPH_NOTE];
+
+    assert_ok(iwi_graph_new(NULL, &d->schedule, like->net, note, &graph));
+    assert_int_equal(graph == NULL, note[0] != '\0');
+    if (graph == NULL) {
+        return;
+    }
+    job.end_ps = end;
+    assert_ok(iwi_graph_run(NULL, &job, graph));
+    for (uint32_t r = 0; r < d->ranks; r++) {
+        assert_int_equal(end[r], IWT_NS(end_ns[r]));
+    }
+    iwi_graph_free(graph);
+}
 
 /* Runs with the example network (L 10, o 2, g 5, G 1, S 100; ns) and checks the ends and their explanations.
  */
@@ -25,6 +64,7 @@ static void expect(struct iwt_dag *d, const iw_time *end_ns)
     job.program = &d->program;
     job.schedule = &d->schedule;
     assert_ok(iwi_event_run(NULL, &job));
+    expect_by_flow(d, &job, end_ns);
     for (uint32_t r = 0; r < d->ranks; r++) {
         iw_time sum = 0;
 
@@ -34,6 +74,7 @@ static void expect(struct iwt_dag *d, const iw_time *end_ns)
         assert_int_equal(end[r], IWT_NS(end_ns[r]));
         assert_int_equal(sum, end[r]);
     }
+    expect_by_windows(job, end_ns);
 }
 
 static void ready_operations_run_in_program_order(void **state)
@@ -279,7 +320,7 @@ static void a_graph_out_of_order_serves_by_ready_time(void **state)
     iwt_dag_calc(&d, IWT_NS(1));
     end_overlap(&d);
     result = iwt_run(&d.program, &net, NULL, &opts);
-    assert_int_equal(result->engine, IW_ENGINE_EVENT);
+    assert_int_equal(result->engine, IW_ENGINE_FLOW);
     assert_int_equal(result->end_ps[0], IWT_NS(35));
     assert_int_equal(result->end_ps[1], IWT_NS(47));
     iw_sim_result_free(result);

@@ -134,8 +134,13 @@ static void stretches_have_one_level(void **state)
         if (net.inner_count > 0) {
             levels.from = random_hop(&random, program.ranks);
             levels.to = random_hop(&random, program.ranks);
-            job.levels = iwi_levels_of(&net, program.ranks);
+            if (n % 3 == 0) {
+                iwt_place_randomly(&random, program.ranks, &net);
+            }
+            assert_ok(iwi_levels_init(NULL, &net, program.ranks, &job.levels));
             check_stretches(&job, &pass);
+            iwi_levels_release(&job.levels);
+            iw_net_release(&net);
         }
     }
 }

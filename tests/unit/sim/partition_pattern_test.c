@@ -25,8 +25,9 @@ static iw_pattern random_pattern(struct iwt_random *random, uint32_t ranks)
     pattern.is_periodic = iwt_below(random, 2) == 0;
     pattern.is_one_way = iwt_below(random, 2) == 0;
     pattern.is_split = iwt_below(random, 2) == 0;
-    pattern.nodes = (iw_nodes){1 + (uint32_t)iwt_below(random, 6),
-                               iwt_below(random, 2) ? IW_PLACEMENT_BLOCK : IW_PLACEMENT_ROUND_ROBIN};
+    pattern.nodes =
+        (iw_nodes){.ranks = 1 + (uint32_t)iwt_below(random, 6),
+                   .placement = iwt_below(random, 2) ? IW_PLACEMENT_BLOCK : IW_PLACEMENT_ROUND_ROBIN};
     return pattern;
 }
 

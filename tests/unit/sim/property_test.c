@@ -33,6 +33,9 @@ static void set_up(struct fixture *f, uint64_t seed, enum noise_choice choice)
     }
     iwt_random_program(&f->random, IWT_MIXED_SIZES, &f->builder);
     f->program = iwt_program(&f->builder);
+    if (f->net.inner_count > 0 && seed % 3 == 0) {
+        iwt_place_randomly(&f->random, iw_program_ranks(f->program), &f->net);
+    }
     if (choice == RANDOM_NOISE && seed % 2) {
         assert_ok(iw_node_speeds_new(NULL, seed % 4 == 1 ? "normal:10%" : "slow:2,1.37",
                                      1 + (uint32_t)iwt_below(&f->random, 3), &f->speeds));
@@ -46,6 +49,7 @@ static void tear_down(struct fixture *f)
     iw_program_free(f->program);
     iw_node_speeds_free(f->speeds);
     iw_noise_free(f->noise);
+    iw_net_release(&f->net);
     iwt_builder_release(&f->builder);
 }
 

@@ -2,6 +2,7 @@
 #include "unit/sim/random_program.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/rng.h"
 #include "net/cost.h"
@@ -183,6 +184,28 @@ iw_net iwt_random_net(struct iwt_random *random)
     return net;
 }
 
+/* Stretches of ranks on a node, and single ones; between nodes there are gaps. */
+void iwt_place_randomly(struct iwt_random *random, uint32_t ranks, iw_net *net)
+{
+    const uint32_t level = (uint32_t)iwt_below(random, net->inner_count);
+    const uint32_t of_node = net->inner[level].ranks, nodes = 3 + 2 * ranks / of_node;
+    uint32_t *taken = calloc(nodes, sizeof *taken);
+    uint32_t node = 0;
+
+    net->placement = IW_PLACEMENT_LIST;
+    net->list = (iw_node_list){ranks, level, calloc(ranks, sizeof *net->list.nodes)};
+    assert_non_null(taken);
+    assert_non_null(net->list.nodes);
+    for (uint32_t rank = 0; rank < ranks; rank++) {
+        while (iwt_below(random, 3) == 0 || taken[node] == of_node) {
+            node = (uint32_t)iwt_below(random, nodes);
+        }
+        taken[node]++;
+        net->list.nodes[rank] = 3 * node + node % 2;
+    }
+    free(taken);
+}
+
 iw_net iwt_random_segmented_net(struct iwt_random *random)
 {
     iw_net net = iwt_random_net(random);
@@ -219,4 +242,50 @@ iw_program *iwt_random_pattern(struct iwt_random *random, uint32_t ranks)
     pattern.compute_ps = (iw_time)iwt_below(random, 2000000);
     assert_ok(iw_program_from_pattern(NULL, operations[iwt_below(random, 4)], &pattern, &program));
     return program;
+}
+
+iw_program *iwt_pattern_program(const char *operations, const iw_pattern *pattern)
+{
+    iw_program *program = NULL;
+    struct iwt_log l;
+
+    iwt_log_init(&l);
+    if (iw_program_from_pattern(&l.log, operations, pattern, &program) != IW_OK) {
+        fail_msg("'%s' for %u ranks: %s", operations, pattern->ranks, l.text);
+    }
+    return program;
+}
+
+void iwt_compare_engines(const char *operations, const iw_pattern *pattern, struct iwt_random *random)
+{
+    iw_program *program = iwt_pattern_program(operations, pattern);
+    const iw_net net = iwt_random_segmented_net(random);
+    iw_noise *noise = iwt_random_noise(random);
+    iw_sim_opts opts = IW_SIM_OPTS_INIT;
+    iw_sim_result *event, *flow;
+
+    opts.trials = 3;
+    opts.threads = 1;
+    opts.rendezvous = iwt_below(random, 2) ? IW_RENDEZVOUS_IDEAL : IW_RENDEZVOUS_RTS_CTS;
+    opts.engine = IW_ENGINE_EVENT;
+    event = iwt_run(program, &net, noise, &opts);
+    opts.engine = IW_ENGINE_FLOW;
+    opts.lanes = 1U << iwt_below(random, 4);
+    flow = iwt_run(program, &net, noise, &opts);
+    for (uint64_t i = 0; i < event->trials * event->ranks; i++) {
+        if (event->end_ps[i] != flow->end_ps[i]) {
+            fail_msg("'%s' on %u ranks, %llu bytes, lanes %u, trial %llu rank %llu: event %lld, flow %lld ps",
+                     operations, event->ranks, (unsigned long long)pattern->bytes, opts.lanes,
+                     (unsigned long long)(i / event->ranks), (unsigned long long)(i % event->ranks),
+                     (long long)event->end_ps[i], (long long)flow->end_ps[i]);
+        }
+    }
+    if (event->noiseless_ps != flow->noiseless_ps) {
+        fail_msg("'%s' on %u ranks without noise: event %lld, flow %lld ps", operations, event->ranks,
+                 (long long)event->noiseless_ps, (long long)flow->noiseless_ps);
+    }
+    iw_sim_result_free(event);
+    iw_sim_result_free(flow);
+    iw_noise_free(noise);
+    iw_program_free(program);
 }

@@ -37,7 +37,16 @@ iw_noise *iwt_random_clock_noise(struct iwt_random *random);
 iw_net iwt_random_net(struct iwt_random *random);
 iw_net iwt_random_flat_net(struct iwt_random *random);
 
+/* Places so many ranks by a list, on nodes of any size; iw_net_release(). The network has levels. */
+void iwt_place_randomly(struct iwt_random *random, uint32_t ranks, iw_net *net);
+
 /* The same with up to three segments below 500 bytes. */
 iw_net iwt_random_segmented_net(struct iwt_random *random);
+
+iw_program *iwt_pattern_program(const char *operations, const iw_pattern *pattern);
+
+/* The event engine and the flow engine with a random number of lanes end all ranks at the same times, in
+ * three trials, on a random network, with random noise. */
+void iwt_compare_engines(const char *operations, const iw_pattern *pattern, struct iwt_random *random);
 
 #endif

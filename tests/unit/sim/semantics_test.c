@@ -331,6 +331,8 @@ static void levels_inside_and_outside(void **state)
 {
     const iw_net block = with_groups_of_two(IW_PLACEMENT_BLOCK);
     const iw_net dealt = with_groups_of_two(IW_PLACEMENT_ROUND_ROBIN);
+    uint32_t nodes[] = {7, 0, 0, 9};
+    iw_net listed = with_groups_of_two(IW_PLACEMENT_LIST);
     struct iwt_builder b;
 
     (void)state;
@@ -341,6 +343,8 @@ static void levels_inside_and_outside(void **state)
     iwt_recv(&b, 2, 0, 11, 0);
     expect_on(&block, &b, NULL, plain(), (iw_time[]){4, 6, 26, 0});
     expect_on(&dealt, &b, NULL, plain(), (iw_time[]){16, 24, 21, 0});
+    listed.list = (iw_node_list){4, 0, nodes};
+    expect_on(&listed, &b, NULL, plain(), (iw_time[]){17, 24, 39, 0});
     iwt_builder_release(&b);
 }
 

@@ -334,7 +334,7 @@ static void what_needs_all_ranks_is_refused(void **state)
     assert_ok(iwi_schedule_put_in_order(NULL, &any.schedule));
     refuse(&chain.program, IW_RULES_IDLEWAVE, IW_ENGINE_AUTO, NULL);
     refuse(&graph.program, IW_RULES_IDLEWAVE, IW_ENGINE_AUTO,
-           "the schedule is a graph whose operations are not in order");
+           "the flow engine takes the ranks of a graph that is not in order by one thread");
     refuse(&any.program, IW_RULES_IDLEWAVE, IW_ENGINE_AUTO,
            "the schedule has receives from any source or with any tag");
     refuse(&chain.program, IW_RULES_IDLEWAVE, IW_ENGINE_EVENT,

@@ -12,6 +12,13 @@ enum { IWI_FACTOR_UNIT = 1000000000 }; /* factors are whole numbers of billionth
 IW_NODISCARD iw_status iwi_node_factors(const iw_log *log, const iw_node_speeds *speeds, uint32_t ranks,
                                         uint64_t seed, uint32_t replaced_nodes, int64_t **factors_p);
 
+/* Whether it is "normal:..." or "slow:...", not the path of a file. */
+bool iwi_node_speed_is_spec(const char *text);
+
+/* Adds all that factors depend on but the seed and the ranks of a node: of a file its factors. */
+struct iwi_digest;
+void iwi_node_speeds_digest(const iw_node_speeds *speeds, struct iwi_digest *digest);
+
 uint32_t iwi_node_speeds_ranks(const iw_node_speeds *speeds); /* of a node */
 
 /* work * factor, rounded to the nearest picosecond; the product is below 2^93. */

@@ -1,7 +1,7 @@
 /* How fast nodes are: from a law or from a file with a factor for each.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "sim/node_speed.h"
+#include "noise/node_speed.h"
 
 #include <errno.h>
 #include <math.h>
@@ -10,9 +10,11 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "base/digest.h"
 #include "base/rng.h"
 #include "noise/duration.h"
 #include "noise/spec.h"
+#include "numeric/numeric.h"
 
 /* No node is faster or slower than this. */
 static const double LEAST_FACTOR = 0.1, MOST_FACTOR = 100.0;
@@ -38,6 +40,22 @@ uint32_t iwi_node_speeds_ranks(const iw_node_speeds *speeds)
 static int64_t whole(double factor)
 {
     return llround(fmin(fmax(factor, LEAST_FACTOR), MOST_FACTOR) * IWI_FACTOR_UNIT);
+}
+
+bool iwi_node_speed_is_spec(const char *text)
+{
+    return iwi_spec_arguments(text, "normal") != NULL || iwi_spec_arguments(text, "slow") != NULL;
+}
+
+void iwi_node_speeds_digest(const iw_node_speeds *speeds, struct iwi_digest *digest)
+{
+    iwi_digest_add_u64(digest, (uint64_t)speeds->kind);
+    iwi_digest_add_u64(digest, (uint64_t)llround(speeds->sigma * IWI_FACTOR_UNIT));
+    iwi_digest_add_u64(digest, speeds->slow_count);
+    iwi_digest_add_u64(digest, (uint64_t)speeds->slow_factor);
+    for (size_t i = 0; i < speeds->count; i++) {
+        iwi_digest_add_u64(digest, (uint64_t)speeds->list[i]);
+    }
 }
 
 /* ---- reading ---- */

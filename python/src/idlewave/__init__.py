@@ -1,0 +1,24 @@
+"""idlewave from Python: run its verbs, read its files as frames, draw its figures.
+
+SPDX-License-Identifier: BSD-3-Clause
+"""
+
+from . import kinds, noise
+from .command import command_path, use_command
+from .errors import (CommandError, CommandNotFound, FileError, IdlewaveError, IdlewaveWarning, MissingPackage, SchemaError,
+                     UsageError)
+from .recording import Recording
+from .result import Estimate, Result
+from .study import Study
+from .timeline import Timeline
+from .verbs import (bench, bench_memory, call, forecast, load, machine, model, net, record, run, self_check, simulate, study,
+                    study_estimate, trace_facts, verify, wave, whatif, whatif_plan)
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "CommandError", "CommandNotFound", "Estimate", "FileError", "IdlewaveError", "IdlewaveWarning", "MissingPackage", "Recording",
+    "Result", "SchemaError", "Study", "Timeline", "UsageError", "bench", "bench_memory", "call", "command_path", "forecast", "kinds",
+    "load", "machine", "model", "net", "noise", "record", "run", "self_check", "simulate", "study", "study_estimate", "trace_facts",
+    "use_command", "verify", "wave", "whatif", "whatif_plan",
+]

@@ -1,0 +1,119 @@
+"""Runs the command `idlewave`: options as keyword arguments, errors as exceptions.
+
+SPDX-License-Identifier: BSD-3-Clause
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import warnings
+from typing import Dict, List, NamedTuple, Optional, Sequence, Union
+
+from .errors import CommandError, CommandNotFound, IdlewaveWarning, UsageError
+
+Scalar = Union[str, int, float, "os.PathLike[str]"]
+Option = Union[None, bool, Scalar, Sequence[Scalar]]
+
+ANSWERED = (0, 2, 3)  # exit codes: done, a negative verdict, no verdict
+USAGE_EXIT = 64
+INTERRUPT_S = 10.0  # that an interrupted command has to put everything back
+
+_chosen: Dict[str, str] = {}
+
+
+class Output(NamedTuple):
+    """What the command printed, and its exit code: 2 is a negative verdict, 3 no verdict."""
+
+    text: str
+    exit_code: int
+
+
+def use_command(path: Optional[Scalar]) -> None:
+    """All calls from now on run the command at PATH; None: the one of `IDLEWAVE_COMMAND` or `PATH` again."""
+    _chosen.clear()
+    if path is not None:
+        _chosen["path"] = str(path)
+
+
+def command_path() -> str:
+    """The command that calls run."""
+    wanted = _chosen.get("path") or os.environ.get("IDLEWAVE_COMMAND") or "idlewave"
+    found = shutil.which(wanted)
+    if found is None:
+        raise CommandNotFound(f"there is no command '{wanted}'; install idlewave, or name the command: "
+                              "idlewave.use_command('/path/to/idlewave'), or the environment's IDLEWAVE_COMMAND")
+    return found
+
+
+def option_words(options: Dict[str, Option]) -> List[str]:
+    """`ranks_per_node=8` is `--ranks-per-node 8`, `explain=True` is `--explain`, a list repeats the option, None and False leave it out.
+    A name that is a word of Python gets an underscore: `from_`."""
+    words: List[str] = []
+    for name, value in options.items():
+        flag = "--" + name.rstrip("_").replace("_", "-")
+        if value is None or value is False:
+            continue
+        if value is True:
+            words.append(flag)
+        elif isinstance(value, (str, int, float, os.PathLike)):
+            words += [flag, str(value)]
+        else:
+            for item in value:
+                words += [flag, str(item)]
+    return words
+
+
+def run_command(words: Sequence[Scalar], options: Dict[str, Option], after: Sequence[Scalar] = ()) -> Output:
+    """Runs `idlewave WORDS OPTIONS -- AFTER`. Raises CommandError where it failed without a result; warns of what it warns of."""
+    line = [command_path(), *(str(word) for word in words), *option_words(options)]
+    if after:
+        line += ["--", *(str(word) for word in after)]
+    out, said, code = _finish(line)
+    _repeat_warnings(said)
+    if code not in ANSWERED or (code != 0 and not out.strip()):
+        _raise(said, code, line)
+    return Output(out, code)
+
+
+def _finish(line: Sequence[str]) -> "tuple[str, str, int]":
+    with subprocess.Popen(line, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8",
+                          errors="replace") as process:
+        try:
+            out, said = process.communicate()
+        except BaseException:  # a notebook interrupts its kernel, not what that has started
+            process.send_signal(signal.SIGINT)
+            try:
+                process.communicate(timeout=INTERRUPT_S)
+            except subprocess.TimeoutExpired:
+                process.kill()
+            raise
+        return out, said, process.returncode
+
+
+def _repeat_warnings(said: str) -> None:
+    for text in re.findall(r"^idlewave: (?:.*?: )?warning: (.*)$", said, re.MULTILINE):
+        warnings.warn(text, IdlewaveWarning, stacklevel=_callers_level())
+
+
+def _callers_level() -> int:
+    """How far up the stack whoever called this package is, seen from the function that calls this one."""
+    level, frame, folder = 0, sys._getframe(1), os.path.dirname(__file__)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(folder):
+        level, frame = level + 1, frame.f_back
+    return level + 1
+
+
+def _raise(said: str, code: int, line: Sequence[str]) -> None:
+    messages = [text for text in re.findall(r"^idlewave: (.*)$", said, re.MULTILINE)
+                if not re.match(r"(?:.*?: )?(?:warning|note): ", text)]
+    hints = re.findall(r"^hint: (.*)$", said, re.MULTILINE)
+    if code < 0:
+        messages.append(f"the command was ended by {signal.Signals(-code).name}")
+    message = "\n".join(messages) or said.strip() or f"the command ended with exit code {code} and said nothing"
+    kind = UsageError if code == USAGE_EXIT else CommandError
+    raise kind(message, "\n".join(hints), code, line)

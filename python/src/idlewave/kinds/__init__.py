@@ -1,0 +1,53 @@
+"""The kinds of results, one module each.
+
+SPDX-License-Identifier: BSD-3-Clause
+Made by tools/make_python.py: change the C sources, then make it again.
+"""
+
+from .bench import Bench
+from .fidelity import Fidelity
+from .fit import Fit
+from .fleet import Fleet
+from .forecast import Forecast
+from .machine import Machine
+from .memory import Memory
+from .model import Model
+from .net import Net
+from .noise import Noise
+from .noise_compare import NoiseCompare
+from .noise_edit import NoiseEdit
+from .noise_spectrum import NoiseSpectrum
+from .record import Record
+from .simulate import Simulate
+from .study_estimate import StudyEstimate
+from .study_run import StudyRun
+from .trace import Trace
+from .verify import Verify
+from .wave import Wave
+from .whatif import Whatif
+from .whatif_plan import WhatifPlan
+
+__all__ = [
+    "Bench",
+    "Fidelity",
+    "Fit",
+    "Fleet",
+    "Forecast",
+    "Machine",
+    "Memory",
+    "Model",
+    "Net",
+    "Noise",
+    "NoiseCompare",
+    "NoiseEdit",
+    "NoiseSpectrum",
+    "Record",
+    "Simulate",
+    "StudyEstimate",
+    "StudyRun",
+    "Trace",
+    "Verify",
+    "Wave",
+    "Whatif",
+    "WhatifPlan",
+]

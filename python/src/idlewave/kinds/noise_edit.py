@@ -1,0 +1,72 @@
+"""Results of the kind `noise-edit`: idlewave.noise-edit/2.
+
+SPDX-License-Identifier: BSD-3-Clause
+Made by tools/make_python.py: change the C sources, then make it again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Dict, List, Literal, Optional
+
+from ..result import Result
+from .shared import CpusRow, Picture, Spectrum
+
+
+@dataclass(frozen=True)
+class Before:
+    recordings: int
+    cpus: int
+    detours: int
+    samples: int
+    busy_ns: Optional[float]
+    watched_ns: Optional[float]
+    share: Optional[float]
+
+
+@dataclass(frozen=True)
+class SourcesRow:
+    class_: Literal["unknown", "thread", "irq", "softirq", "nmi", "hardware"]
+    name: str
+    count: int
+    rate_hz: Optional[float]
+    share: Optional[float]
+    median_ns: Optional[float]
+    p99_ns: Optional[float]
+    max_ns: Optional[float]
+    period_ns: Optional[float]
+
+
+@dataclass(frozen=True, repr=False)
+class NoiseEdit(Result):
+    """A result of the kind `noise-edit`."""
+
+    SCHEMA: ClassVar[str] = "idlewave.noise-edit/2"
+
+    edit: Literal["synth", "cut", "merge", "append"]
+    file: str
+    before: Optional[Before]
+    too_short: int
+    renumbered: int
+    name: str
+    probe: Literal["selfish", "fwq", "ftq"]
+    rung: Literal["none", "switches", "perf", "tracefs", "osnoise"]
+    has_sources: bool
+    quantum_ns: Optional[int]
+    watched_ns: Optional[float]
+    count: int
+    rate_hz: Optional[float]
+    share: Optional[float]
+    median_ns: Optional[float]
+    p99_ns: Optional[float]
+    max_ns: Optional[float]
+    dropped: int
+    long_ns: Optional[float]
+    critical_ranks: Optional[float]
+    rare_limit_ns: Optional[float]
+    sources: List[SourcesRow]
+    cpus: List[CpusRow]
+    attributes: Dict[str, str]
+    spectrum: Optional[Spectrum]
+    no_spectrum: Optional[str]
+    picture: Picture

@@ -1,0 +1,152 @@
+"""The verbs, each a function: options are keyword arguments, the return value is the result.
+
+SPDX-License-Identifier: BSD-3-Clause
+"""
+
+from __future__ import annotations
+
+import json
+import pathlib
+import tempfile
+from typing import Dict, Optional, Sequence, Type, TypeVar
+
+from . import kinds
+from .command import Option, Scalar, run_command
+from .errors import SchemaError
+from .result import Path, Result, result_from_json
+from .study import Study
+
+R = TypeVar("R", bound=Result)
+Launcher = Sequence[Scalar]
+
+
+def run(*words: Scalar, after: Launcher = (), **options: Option) -> Result:
+    """Any verb that has `--format json`: `run("noise", "show", "node.h5", long="50us")`. AFTER stands behind `--`."""
+    return _result(words, options, after)
+
+
+def _result(words: Sequence[Scalar], options: Dict[str, Option], after: Launcher) -> Result:
+    output = run_command(words, {**options, "format": "json"}, after)
+    try:
+        data = json.loads(output.text)
+    except ValueError as error:
+        raise SchemaError(f"'idlewave {' '.join(map(str, words))}' printed no JSON: {error}") from error
+    return result_from_json(data, output.exit_code)
+
+
+def run_as(kind: Type[R], words: Sequence[Scalar], options: Dict[str, Option], after: Launcher = ()) -> R:
+    result = _result(words, options, after)
+    if not isinstance(result, kind):
+        raise SchemaError(f"a result of the kind {kind.__name__} was expected, not {type(result).__name__}")
+    return result
+
+
+def call(*words: Scalar, after: Launcher = (), **options: Option) -> str:
+    """What a verb prints: `call("schedule", pattern="barrier", ranks=4)`."""
+    return run_command(words, options, after).text
+
+
+def load(path: Path) -> Result:
+    """A result from a file that `--format json` or `save()` wrote."""
+    try:
+        data = json.loads(pathlib.Path(path).read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise SchemaError(f"'{path}' is no JSON: {error}") from error
+    return result_from_json(data)
+
+
+def shown(result: Result, medium: str) -> str:
+    """The result in another medium, by `idlewave report`."""
+    with tempfile.TemporaryDirectory(prefix="idlewave_") as folder:
+        path = pathlib.Path(folder, "result.json")
+        result.save(path)
+        output = pathlib.Path(folder, "shown")
+        run_command(["report", path], {"format": medium, "output": output})
+        return output.read_text(encoding="utf-8")
+
+
+def simulate(program: Optional[Scalar] = None, **options: Option) -> kinds.Simulate:
+    """Simulates a pattern (`pattern=`), a GOAL file or a trace (PROGRAM)."""
+    return run_as(kinds.Simulate, ["simulate", *_given(program)], {"quiet": True, **options})
+
+
+def forecast(program: Optional[Scalar] = None, **options: Option) -> kinds.Forecast:
+    """What `simulate` with these options would take."""
+    return run_as(kinds.Forecast, ["simulate", *_given(program)], {"quiet": True, "dry_run": True, **options})
+
+
+def study(path: Path, output: Path, **options: Option) -> Study:
+    """Runs the study of the YAML file at PATH into the folder OUTPUT, or goes on with it, and returns the folder."""
+    done = run_as(kinds.StudyRun, ["study", path], {"quiet": True, "output": output, **options})
+    folder = Study(output)
+    folder.run = done
+    return folder
+
+
+def study_estimate(path: Path, **options: Option) -> kinds.StudyEstimate:
+    """What `study` would take."""
+    return run_as(kinds.StudyEstimate, ["study", path], {"quiet": True, "dry_run": True, **options})
+
+
+def whatif(program: Optional[Scalar] = None, **options: Option) -> kinds.Whatif:
+    """Ranks sources of noise by what their removal saves."""
+    return run_as(kinds.Whatif, ["whatif", *_given(program)], {"quiet": True, **options})
+
+
+def whatif_plan(program: Optional[Scalar] = None, **options: Option) -> kinds.WhatifPlan:
+    """What `whatif` would do and take."""
+    return run_as(kinds.WhatifPlan, ["whatif", *_given(program)], {"quiet": True, "dry_run": True, **options})
+
+
+def model(noise: Scalar, **options: Option) -> kinds.Model:
+    """How noise slows phases, by formula; NOISE is a spec or a noise file."""
+    return run_as(kinds.Model, ["model"], {"noise": noise, **options})
+
+
+def record(output: Path, **options: Option) -> kinds.Record:
+    """Measures the noise of this node into the file OUTPUT."""
+    return run_as(kinds.Record, ["record"], {"output": output, **options})
+
+
+def verify(recording: Optional[Path] = None, **options: Option) -> kinds.Verify:
+    """Checks whether settings of this node against noise are in effect."""
+    return run_as(kinds.Verify, ["verify", *_given(recording)], options)
+
+
+def wave(timeline: Path, **options: Option) -> kinds.Wave:
+    """Finds idle waves in a timeline."""
+    return run_as(kinds.Wave, ["wave", timeline], options)
+
+
+def net(launcher: Launcher, **options: Option) -> kinds.Net:
+    """Measures the network: `net(["mpirun", "-n", "2"], output="net.yaml")`."""
+    return run_as(kinds.Net, ["net"], options, launcher)
+
+
+def machine(network: Scalar, **options: Option) -> kinds.Machine:
+    """A network as the machine that it is; NETWORK is a file or the name of one that is built in."""
+    return run_as(kinds.Machine, ["net", "show", network], options)
+
+
+def bench(operation: str, launcher: Launcher, **options: Option) -> kinds.Bench:
+    """Times work and an MPI operation: `bench("allreduce", ["mpirun", "-n", "4"])`."""
+    return run_as(kinds.Bench, ["bench", operation], options, launcher)
+
+
+def bench_memory(**options: Option) -> kinds.Memory:
+    """What one core and all cores of a NUMA node move."""
+    return run_as(kinds.Memory, ["bench", "memory"], options)
+
+
+def self_check(noise: Scalar, **options: Option) -> kinds.Fidelity:
+    """How well `replay` makes this noise here."""
+    return run_as(kinds.Fidelity, ["replay"], {"noise": noise, "self_check": True, **options})
+
+
+def trace_facts(trace: Path, **options: Option) -> kinds.Trace:
+    """Where the time of a traced program went."""
+    return run_as(kinds.Trace, ["report", trace], options)
+
+
+def _given(word: Optional[Scalar]) -> Sequence[Scalar]:
+    return () if word is None else (word,)

@@ -1,0 +1,16 @@
+/* The triad. A file of its own, so that every build optimises it alike.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "measure/memory/memory_triad.h"
+
+#include "measure/probe/loops.h"
+
+IWI_UNTOUCHED void iwi_triad(double *restrict a, const double *restrict b, const double *restrict c,
+                             size_t count)
+{
+    const double factor = 3.0;
+
+    for (size_t i = 0; i < count; i++) {
+        a[i] = b[i] + factor * c[i];
+    }
+}

@@ -1,0 +1,254 @@
+/* How fast cores of a domain move data, alone and together.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include <math.h>
+#include <string.h>
+
+#include <idlewave/internal/memory_bench.h>
+
+#include "base/base.h"
+#include "report/doc/kinds.h"
+#include "report/kinds/simulate_report.h"
+
+/* Arrays of fewer times the caches come partly from these. */
+static const double FEW_CACHES = 4.0;
+
+/* Two numbers that miss the curve by more are not all that there is to it. */
+static const double POOR_MODEL = 0.1;
+
+/* ---- the table ---- */
+
+IWI_NAMES(verdict_name, [IW_MEMORY_SATURATES] = "saturates", [IW_MEMORY_SCALES] = "scales",
+          [IW_MEMORY_UNCLEAR] = "unclear")
+
+static const struct iwi_field point_fields[] = {
+    IWI_VALUE(iw_memory_point, cores),
+    IWI_VALUE(iw_memory_point, windows),
+    IWI_ESTIMATE(iw_memory_point, bytes_per_s),
+    IWI_VALUE(iw_memory_point, model_bytes_per_s),
+};
+static const struct iwi_schema point_schema = IWI_SCHEMA(iw_memory_point, point_fields);
+
+static const struct iwi_field curve_fields[] = {
+    IWI_VALUE(iw_memory_curve, command),
+    IWI_CHARS(iw_memory_curve, host),
+    IWI_CHARS(iw_memory_curve, cpu_model),
+    IWI_CHARS(iw_memory_curve, hypervisor),
+    IWI_CPUS(iw_memory_curve, cpus, "cpus"),
+    IWI_VALUE(iw_memory_curve, numa_node),
+    IWI_VALUE(iw_memory_curve, cores),
+    IWI_ENUM(iw_memory_curve, verdict, "saturation", verdict_name),
+    IWI_VALUE(iw_memory_curve, saturated_from),
+    IWI_ESTIMATE(iw_memory_curve, core_bytes_per_s),
+    IWI_ESTIMATE(iw_memory_curve, domain_bytes_per_s),
+    IWI_ESTIMATE(iw_memory_curve, scaling),
+    IWI_OBJECT(iw_memory_curve, memory, iwi_memory_schema),
+    IWI_VALUE(iw_memory_curve, misfit),
+    IWI_VALUE(iw_memory_curve, misfit_cores),
+    IWI_OBJECTS(iw_memory_curve, points, point_count, point_schema, .is_row = true),
+    IWI_VALUE(iw_memory_curve, cache_bytes),
+    IWI_VALUE(iw_memory_curve, array_bytes),
+    IWI_VALUE(iw_memory_curve, window_s),
+    IWI_VALUE(iw_memory_curve, seconds),
+    IWI_VALUE(iw_memory_curve, windows),
+    IWI_VALUE(iw_memory_curve, disturbed_windows),
+    IWI_VALUE(iw_memory_curve, is_disturbed),
+};
+static const struct iwi_schema curve_schema = IWI_SCHEMA(iw_memory_curve, curve_fields);
+
+static iw_status check(const iw_log *log, const char *name, const void *subject)
+{
+    const iw_memory_curve *curve = subject;
+
+    return curve->cores > 0 && curve->point_count > 0
+               ? IW_OK
+               : iwi_fail(log, IW_ERR_FORMAT, "'%s': there are no cores or no points", name);
+}
+
+/* ---- words ---- */
+
+static const char *gb(struct iwi_document *doc, double bytes_per_s)
+{
+    return iwi_say(doc, "%.3g GB/s", bytes_per_s / 1e9);
+}
+
+static const char *gb_range(struct iwi_document *doc, const iw_estimate *value)
+{
+    return iwi_say(doc, "%.3g to %.3g", value->low / 1e9, value->high / 1e9);
+}
+
+static const char *mib(struct iwi_document *doc, uint64_t bytes)
+{
+    return iwi_say(doc, "%.0f MiB", (double)bytes / 0x1p20);
+}
+
+static void say_verdict(struct iwi_document *doc, const iw_memory_curve *curve)
+{
+    if (curve->cores == 1) {
+        iwi_verdict(
+            doc,
+            "One core moves %s. It is the only one that may be used here, so nothing can be said of several.",
+            gb(doc, curve->core_bytes_per_s.value));
+        return;
+    }
+    iwi_verdict(
+        doc, "One core moves %s, all %" PRIu32 " cores together %s: ", gb(doc, curve->core_bytes_per_s.value),
+        curve->cores, gb(doc, curve->domain_bytes_per_s.value));
+    if (curve->verdict == IW_MEMORY_SATURATES) {
+        iwi_more(doc, "memory saturates from %" PRIu32 " cores on.", curve->saturated_from);
+    } else if (curve->verdict == IW_MEMORY_SCALES) {
+        iwi_more(doc, "memory does not saturate here.");
+    } else if (curve->is_disturbed) {
+        iwi_more(doc, "cannot tell whether memory saturates, since others used these CPUs. Try again when "
+                      "less runs here.");
+    } else {
+        iwi_more(doc, "cannot tell whether memory saturates.");
+    }
+}
+
+/* min(n b, B): up to where it bends, and on from there. */
+static void add_model(struct iwi_figure *figure, struct iwi_mark *line, const iw_memory_curve *curve)
+{
+    const double cores = (double)curve->cores, core_gb = (double)curve->memory.core_bytes_per_s / 1e9;
+    const double domain_gb = (double)curve->memory.domain_bytes_per_s / 1e9;
+    const double bend = fmin(domain_gb / core_gb, cores);
+
+    iwi_mark_add(figure, line, (double[]){0.0, 0.0});
+    iwi_mark_add(figure, line, (double[]){bend, bend * core_gb});
+    iwi_mark_add(figure, line, (double[]){cores, fmin(cores * core_gb, domain_gb)});
+}
+
+static void show_curve(struct iwi_document *doc, const iw_memory_curve *curve)
+{
+    struct iwi_figure *figure = NULL;
+    const iw_status made = iwi_figure_new(doc->log, "Bandwidth by number of cores", &figure);
+    struct iwi_mark *model, *ranges, *dots;
+
+    if (made == IW_OK) {
+        figure->message = iwi_figure_text(
+            figure, "What cores move together, as measured, and by the two numbers %.3g and %.3g GB/s.",
+            (double)curve->memory.core_bytes_per_s / 1e9, (double)curve->memory.domain_bytes_per_s / 1e9);
+        figure->x = (struct iwi_figure_axis){
+            .label = "Cores", .unit = IWI_AXIS_INDEX, .low = 0.0, .high = (double)curve->cores + 1.0};
+        figure->y = (struct iwi_figure_axis){.label = "GB/s", .unit = IWI_AXIS_NUMBER};
+        model = iwi_figure_mark(figure, IWI_MARK_LINE, iwi_series_ink(1), "by two numbers");
+        add_model(figure, model, curve);
+        ranges = iwi_figure_mark(figure, IWI_MARK_RANGE, iwi_series_ink(0), NULL);
+        dots = iwi_figure_mark(figure, IWI_MARK_DOTS, iwi_series_ink(0), "measured");
+        for (size_t i = 0; i < curve->point_count; i++) {
+            const iw_memory_point *point = &curve->points[i];
+            const iw_estimate *rate = &point->bytes_per_s;
+
+            iwi_mark_add(figure, ranges, (double[]){point->cores, rate->low / 1e9, rate->high / 1e9});
+            iwi_mark_add(figure, dots, (double[]){point->cores, rate->value / 1e9});
+        }
+    }
+    iwi_show_figure(doc, made, figure);
+}
+
+static void say_points(struct iwi_document *doc, const iw_memory_curve *curve)
+{
+    IWI_TABLE(doc, "", {"cores", IWI_NUMBER}, {"GB/s", IWI_NUMBER}, {"95 % interval", IWI_WORDS},
+              {"each", IWI_NUMBER}, {"by two numbers", IWI_NUMBER}, {"", IWI_BAR});
+    iwi_unfold(doc);
+    for (size_t i = 0; i < curve->point_count; i++) {
+        const iw_memory_point *point = &curve->points[i];
+        const double each = point->bytes_per_s.value / (double)point->cores;
+
+        iwi_row(doc, iwi_say(doc, "%" PRIu32, point->cores),
+                iwi_say(doc, "%.3g", point->bytes_per_s.value / 1e9), gb_range(doc, &point->bytes_per_s),
+                iwi_say(doc, "%.3g", each / 1e9), iwi_say(doc, "%.3g", point->model_bytes_per_s / 1e9));
+        iwi_bar(doc, (iw_estimate){point->bytes_per_s.value, NAN, NAN});
+    }
+}
+
+static void say_arrays(struct iwi_document *doc, const iw_memory_curve *curve)
+{
+    const double times = (double)curve->array_bytes / (double)curve->cache_bytes;
+
+    iwi_item(doc, "The arrays have %s together, ", mib(doc, curve->array_bytes));
+    if (curve->cache_bytes == 0) {
+        iwi_more(doc, "but the machine does not tell how large its caches are.");
+    } else if (times < FEW_CACHES) {
+        iwi_more(doc, "%.2g times the caches of these cores (%s): part of the data never came from memory.",
+                 times, mib(doc, curve->cache_bytes));
+    } else {
+        iwi_more(doc, "%.3g times the caches of these cores (%s): of the data at most %s came from these.",
+                 times, mib(doc, curve->cache_bytes), iwi_percent_short(doc, 1.0 / times));
+    }
+    iwi_item(doc, "Bytes are those of the STREAM triad, a[i] = b[i] + s c[i]: 24 for each i. What the "
+                  "hardware reads before it writes is not counted; count the bytes of your phases alike.");
+}
+
+static void say_disturbances(struct iwi_document *doc, const iw_memory_curve *curve)
+{
+    iwi_item(doc,
+             "Medians of %s windows of %s, all numbers of cores in turn; intervals by stretches of the run. ",
+             iwi_count(doc, curve->windows), iwi_ns_round(doc, curve->window_s * 1e9));
+    if (curve->is_disturbed) {
+        iwi_more(doc,
+                 "Others had one of the CPUs in %s of them: too few are left, so that all count, and the "
+                 "numbers are too low.",
+                 iwi_percent_short(doc, (double)curve->disturbed_windows / (double)curve->windows));
+    } else if (curve->disturbed_windows > 0) {
+        iwi_more(doc, "%s of them do not count: others had one of the CPUs for over 2 %% of the time.",
+                 iwi_count(doc, curve->disturbed_windows));
+    } else {
+        iwi_more(doc, "No other process had one of the CPUs.");
+    }
+    if (strcmp(curve->hypervisor, "none") != 0) {
+        iwi_item(doc,
+                 "This is a virtual machine (%s): what others on its host move is not seen here, and may "
+                 "have taken part of the bandwidth.",
+                 curve->hypervisor);
+    }
+}
+
+static void say_model(struct iwi_document *doc, const iw_memory_curve *curve)
+{
+    if (curve->cores > 1 && !isnan(curve->scaling.value)) {
+        iwi_item(
+            doc,
+            "All cores move %s (%s to %s) of what as many alone would; below %s memory counts as saturated.",
+            iwi_percent(doc, curve->scaling.value), iwi_percent(doc, curve->scaling.low),
+            iwi_percent(doc, curve->scaling.high), iwi_percent_short(doc, IW_MEMORY_SCALING_LEAST));
+    }
+    if (curve->misfit > POOR_MODEL) {
+        iwi_item(doc, "Two numbers miss the curve by %s with %" PRIu32 " cores.",
+                 iwi_percent_short(doc, curve->misfit), curve->misfit_cores);
+    }
+}
+
+static void write_doc(struct iwi_document *doc, const void *subject)
+{
+    const iw_memory_curve *curve = subject;
+    char list[64], text[IW_MEMORY_TEXT_SIZE];
+
+    iwi_title(doc, "Bandwidth of memory on %s", curve->host);
+    iwi_subtitle(doc, "%s, NUMA node %" PRIu32 ", CPUs %s", curve->cpu_model, curve->numa_node,
+                 iw_cpu_set_text(&curve->cpus, list, sizeof list));
+    say_verdict(doc, curve);
+    iwi_only(doc, IWI_ON_PAGES | IWI_IN_PLOTS);
+    show_curve(doc, curve);
+    iwi_only(doc, IWI_EVERYWHERE);
+    say_points(doc, curve);
+    iwi_section(doc, "certainty", "How sure");
+    say_model(doc, curve);
+    say_disturbances(doc, curve);
+    say_arrays(doc, curve);
+    iwi_section(doc, "use", "In the file of a network, or in a system of a study");
+    iwi_code(doc, "memory: %s", iw_memory_text(&curve->memory, text));
+}
+
+const struct iwi_kind iwi_memory_kind = {
+    .name = "memory",
+    .schema_id = "idlewave.memory/1",
+    .schema = &curve_schema,
+    .write_doc = write_doc,
+    .check = check,
+};
+
+iw_doc iw_memory_doc(const iw_memory_curve *curve)
+{
+    return (iw_doc){&iwi_memory_kind, curve};
+}

@@ -1,0 +1,168 @@
+/* Sets a run of a graph up, takes it down, and says what has not been done.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "sim/graph/graph_state.h"
+#include "sim/rank_array.h"
+
+static iw_status allocate(struct graph_run *run)
+{
+    const struct iwi_schedule *schedule = run->schedule;
+    const iw_noise *noise = run->job->noise;
+    const size_t ranks = schedule->ranks, nodes = (size_t)schedule->first_node[ranks];
+    const size_t more_gaps = ranks * 2 * (schedule->nic_count - (size_t)1);
+
+    run->words = noise == NULL ? 0 : iwi_noise_words(noise);
+    run->cores = noise == NULL ? 1 : iw_noise_cores_per_rank(noise);
+    run->nodes = iwi_rank_array_new(run->log, nodes, sizeof *run->nodes);
+    run->ranks = iwi_rank_array_new(run->log, ranks, sizeof *run->ranks);
+    run->more_gaps = iwi_new_array(run->log, more_gaps, sizeof *run->more_gaps);
+    run->blocks = iwi_new_array(run->log, run->block_count, sizeof *run->blocks);
+    run->channels = iwi_new_array(run->log, run->graph->channel_count, sizeof *run->channels);
+    run->noise_words = iwi_new_array(run->log, ranks * run->words, sizeof *run->noise_words);
+    run->other_next = iwi_new_array(run->log, ranks * (run->cores - 1), sizeof *run->other_next);
+    run->other_words =
+        iwi_new_array(run->log, ranks * (run->cores - 1) * run->words, sizeof *run->other_words);
+    return run->nodes != NULL && run->ranks != NULL && run->more_gaps != NULL && run->blocks != NULL &&
+                   run->channels != NULL && run->noise_words != NULL && run->other_next != NULL &&
+                   run->other_words != NULL
+               ? IW_OK
+               : IW_ERR_NOMEM;
+}
+
+static void set_rank(struct graph_run *run, uint32_t rank)
+{
+    const struct iwi_schedule *schedule = run->schedule;
+
+    for (uint64_t node = schedule->first_node[rank]; node < schedule->first_node[rank + 1]; node++) {
+        run->nodes[node] = (struct graph_node){
+            .open = (uint32_t)(schedule->first_dep[node + 1] - schedule->first_dep[node])};
+    }
+    run->ranks[rank] = (struct graph_rank){.turn = INT64_MAX, .first = (uint32_t)schedule->first_node[rank]};
+}
+
+static void begin_noise(struct graph_run *run, uint32_t rank)
+{
+    const struct iwi_cores cores = iwi_graph_cores(run, rank);
+
+    run->ranks[rank].next_detour = IWI_NEVER;
+    if (run->job->noise != NULL) {
+        iwi_cores_begin(&cores);
+    }
+}
+
+iw_status iwi_graph_setup(struct graph_run *run)
+{
+    run->lookahead = iwi_graph_lookahead(run->job->net);
+    run->block_shift = IWI_GRAPH_BLOCK_SHIFT;
+    while ((run->schedule->ranks - 1) >> run->block_shift >= IWI_GRAPH_BLOCKS) {
+        run->block_shift++;
+    }
+    run->block_count = ((run->schedule->ranks - 1) >> run->block_shift) + 1;
+    IW_TRY(allocate(run));
+    for (uint32_t b = 0; b < run->block_count; b++) {
+        iwi_wheel_init(&run->blocks[b].wheel, run->lookahead);
+        run->blocks[b].mail_first = INT64_MAX;
+    }
+    for (uint32_t c = 0; c < run->graph->channel_count; c++) {
+        run->channels[c].first = IWI_GRAPH_NONE;
+    }
+    for (uint32_t rank = 0; rank < run->schedule->ranks; rank++) {
+        set_rank(run, rank);
+        begin_noise(run, rank);
+    }
+    run->is_set_up = true;
+    return IW_OK;
+}
+
+void iwi_graph_release(struct graph_run *run)
+{
+    for (uint32_t rank = 0; run->is_set_up && rank < run->schedule->ranks; rank++) {
+        free(run->ranks[rank].queue.events);
+    }
+    for (uint32_t b = 0; run->blocks != NULL && b < run->block_count; b++) {
+        iwi_wheel_release(&run->blocks[b].wheel);
+        free(run->blocks[b].mail);
+    }
+    free(run->blocks);
+    free(run->nodes);
+    free(run->ranks);
+    free(run->more_gaps);
+    free(run->channels);
+    free(run->noise_words);
+    free(run->other_next);
+    free(run->other_words);
+}
+
+/* Where a rank is stuck: its first operation that nothing in its own rank holds back; if there is none, its
+ * operations wait for each other in a circle, and the first of all stands for them. */
+static uint64_t stuck_node(const struct graph_run *run, uint32_t rank)
+{
+    const struct iwi_schedule *schedule = run->schedule;
+    uint64_t first = UINT64_MAX;
+
+    for (uint64_t node = schedule->first_node[rank]; node < schedule->first_node[rank + 1]; node++) {
+        const uint32_t open = run->nodes[node].open;
+
+        if (open != IWI_GRAPH_DONE && (open & ~IWI_GRAPH_ARRIVED) == 0) {
+            return node;
+        }
+        if (open != IWI_GRAPH_DONE && first == UINT64_MAX) {
+            first = node;
+        }
+    }
+    return first;
+}
+
+static iw_status report_stuck(const struct graph_run *run)
+{
+    uint64_t *stuck = iwi_new_array(run->log, run->schedule->ranks, sizeof *stuck);
+    size_t count = 0;
+    iw_status status;
+
+    if (stuck == NULL) {
+        return IW_ERR_NOMEM;
+    }
+    for (uint32_t rank = 0; rank < run->schedule->ranks; rank++) {
+        stuck[count] = stuck_node(run, rank);
+        count += stuck[count] != UINT64_MAX;
+    }
+    status = iwi_report_stuck(run->log, run->schedule, stuck, count);
+    free(stuck);
+    return status;
+}
+
+static void warn_unreceived(const struct graph_run *run)
+{
+    const struct iwi_schedule *schedule = run->schedule;
+    struct iwi_unreceived unreceived = {.count = 0};
+
+    for (uint64_t node = 0; run->graph->lonely_count > 0 && node < schedule->first_node[schedule->ranks];
+         node++) {
+        if (schedule->nodes[node].kind == IWI_SEND && run->graph->ops[node].link.how == IWI_MEETS_NOBODY) {
+            iwi_unreceived_add(&unreceived, node);
+        }
+    }
+    for (uint32_t c = 0; c < run->graph->channel_count; c++) {
+        const struct graph_channel *channel = &run->channels[c];
+
+        for (uint32_t node = channel->first; node != IWI_GRAPH_NONE && channel->are_sends;
+             node = run->nodes[node].also) {
+            iwi_unreceived_add(&unreceived, node);
+        }
+    }
+    iwi_warn_unreceived(run->log, schedule, &unreceived);
+}
+
+iw_status iwi_graph_check_end(const struct graph_run *run)
+{
+    if (run->is_too_late) {
+        return iwi_fail_too_late(run->log);
+    }
+    if (run->done < run->schedule->first_node[run->schedule->ranks]) {
+        return report_stuck(run);
+    }
+    if (run->job->want_warnings) {
+        warn_unreceived(run);
+    }
+    return IW_OK;
+}

@@ -1,0 +1,70 @@
+/* The window engine: what is known of a schedule before it runs, and the run.
+ * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A message can be seen no earlier than `lookahead` after its send has started. So what happens within that
+ * time after the earliest event of all ranks depends on nothing that is not known yet: each rank goes through
+ * such a window of time by itself, in its own order of events, which is that of the event engine.
+ */
+#ifndef IWI_WINDOW_PLAN_H
+#define IWI_WINDOW_PLAN_H
+
+#include "sim/engine.h"
+
+enum iwi_window_kind {
+    IWI_WINDOW_CALC,
+    IWI_WINDOW_PHASE, /* a calc that is a compute phase */
+    IWI_WINDOW_SEND,
+    IWI_WINDOW_SEND_TELLS, /* a send whose end lets receives be posted: at one instant after all others */
+    IWI_WINDOW_RECV
+};
+
+/* By what a receive looks for a message. */
+enum iwi_window_look { IWI_LOOK_EXACT, IWI_LOOK_ANY_SOURCE, IWI_LOOK_ANY_TAG, IWI_LOOK_ANY, IWI_LOOKS };
+
+static inline enum iwi_window_look iwi_window_look_of(uint32_t peer, uint32_t tag)
+{
+    return (enum iwi_window_look)((peer == IWI_ANY ? IWI_LOOK_ANY_SOURCE : 0) |
+                                  (tag == IWI_ANY ? IWI_LOOK_ANY_TAG : 0));
+}
+
+/* It posts receives from any source or with any tag. */
+static inline bool iwi_window_is_wild(uint8_t looks)
+{
+    return (looks & ~(1 << IWI_LOOK_EXACT)) != 0;
+}
+
+struct iwi_window_plan {
+    const struct iwi_schedule *schedule;
+    iw_time lookahead;
+    bool has_rendezvous;       /* messages may be answered */
+    uint32_t *first_successor; /* of each node, modulo 2^32; those of node n end where those of n + 1 begin */
+    uint32_t *successors;   /* as many as dependences; 2 * node within the rank, + 1 if a start is enough */
+    uint64_t *phase_bits;   /* of each node one: it is a compute phase */
+    uint32_t *phase_counts; /* for each 64 nodes: compute phases before them */
+    uint8_t *looks; /* of each rank: how its receives look for messages, bits of enum iwi_window_look */
+};
+
+/* Compute phases before a node, of all ranks, modulo 2^32. */
+static inline uint32_t iwi_window_phases(const struct iwi_window_plan *plan, uint64_t node)
+{
+    const uint64_t before = plan->phase_bits[node / 64] & ((UINT64_C(1) << node % 64) - 1);
+
+    return plan->phase_counts[node / 64] + (uint32_t)__builtin_popcountll(before);
+}
+
+/* NULL if windows can run the schedule on this network, else why not. */
+const char *iwi_window_refusal(const struct iwi_schedule *schedule, const iw_net *net,
+                               iw_rendezvous rendezvous);
+
+/* Of a schedule that is not refused. */
+IW_NODISCARD iw_status iwi_window_plan_new(const iw_log *log, const struct iwi_schedule *schedule,
+                                           const iw_net *net, iw_rendezvous rendezvous,
+                                           struct iwi_window_plan **plan_p);
+void iwi_window_plan_free(struct iwi_window_plan *plan);
+
+/* One trial, or with job->member its block of it: all members have to call. Sets job->end_ps of the block's
+ * ranks (from 0 on); nothing is explained, no steps are told. */
+IW_NODISCARD iw_status iwi_window_run(const iw_log *log, const struct iwi_job *job,
+                                      const struct iwi_window_plan *plan);
+
+#endif

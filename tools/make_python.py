@@ -1,0 +1,224 @@
+#!/usr/bin/env python3
+"""Writes those files of the Python package that say what the C sources say: the classes of results, and the colours.
+
+SPDX-License-Identifier: BSD-3-Clause
+
+Usage: make_python.py IDLEWAVE [--check]
+    python/src/idlewave/kinds/    one module for each kind of result, from `idlewave __schema KIND`
+    python/src/idlewave/palette.json    from src/report/figure/palette.c
+--check writes nothing: exit 1 and the names of files that differ.
+"""
+
+import argparse
+import collections
+import json
+import keyword
+import pathlib
+import re
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+PACKAGE = ROOT / "python" / "src" / "idlewave"
+COLUMNS = 120
+BASE = ("schema", "version", "verdict", "notes")  # fields of Result
+ESTIMATE = ["value", "low", "high"]
+SCALARS = {"integer": "int", "number": "float", "string": "str", "boolean": "bool"}
+# Classes that several keys share, by their first keys; all others have the name of theirs.
+NAMES = {
+    ("a", "b", "difference"): "Difference", ("bytes", "is_at_most"): "Limit", ("count", "left_out", "cut_ns"): "Laws",
+    ("count", "min", "q1"): "Sample", ("distance", "by_chance"): "Distance", ("growth", "phase_ns"): "Chain",
+    ("kind", "name", "removes"): "Change", ("min", "q1", "median"): "Spread", ("name", "probe", "rung", "quantum_ns"): "Side",
+    ("number", "source", "trials"): "Place", ("phases", "phase_ns"): "Phases", ("refusal", "workers"): "Split",
+    ("right", "can_tell"): "Checked", ("value", "low", "high", "quantile_ns"): "Quantiles",
+}
+HEAD = '''"""{title}
+
+SPDX-License-Identifier: BSD-3-Clause
+Made by tools/make_python.py: change the C sources, then make it again.
+"""
+'''
+
+
+def camel(name):
+    return "".join(part[:1].upper() + part[1:] for part in re.split(r"[-_]", name))
+
+
+def is_map(schema):
+    """Objects whose keys are values, such as percentiles: all may be missing, and all are alike."""
+    members = list(schema.get("properties", {}).values())
+    return "additionalProperties" in schema or (not schema.get("required") and all(member == members[0] for member in members))
+
+
+def class_name(schema, name):
+    keys = tuple(schema["properties"])
+    return next((known for first, known in NAMES.items() if keys[:len(first)] == first), camel(name))
+
+
+def is_class(schema):
+    return bool(schema.get("properties")) and not is_map(schema) and list(schema["properties"]) != ESTIMATE
+
+
+def classes_in(schema, name):
+    """Name and schema of each class that a value needs which has this schema under the key NAME; no NAME: the kind itself."""
+    if name and is_class(schema):
+        yield class_name(schema, name), json.dumps(schema, sort_keys=True)
+    parts = [*schema.get("properties", {}).items(), *((name, part) for part in schema.get("anyOf", ()))]
+    parts += [(f"{name}_row", schema["items"])] if "items" in schema else []
+    for key, part in parts:
+        yield from classes_in(part, key)
+
+
+def shared_classes(schemas):
+    """Classes that several kinds have: {name: schema}; where two of a name differ, the one that more kinds have."""
+    counts = collections.Counter(pair for schema in schemas for pair in set(classes_in(schema, "")))
+    found = {}
+    for (name, text), count in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
+        if count > 1:
+            found.setdefault(name, text)
+    return found
+
+
+class Module:
+    """The classes of one kind, whose own is TOP."""
+
+    def __init__(self, top, shared, wanted):
+        """SHARED: the module of classes that several kinds have, None in itself; WANTED: what shared_classes() found."""
+        self.top, self.shared, self.wanted = top, shared, wanted
+        self.imports = set()
+        self.texts = {}  # of the other classes by name, in the order in which they are needed
+
+    def type_of(self, schema, name, parent):
+        if "anyOf" in schema:
+            kinds = [self.type_of(option, name, parent) for option in schema["anyOf"] if option != {"type": "null"}]
+            return kinds[0] if kinds[0].startswith("Optional[") else f"Optional[{kinds[0]}]"
+        if "enum" in schema:
+            return f"Literal[{', '.join(json.dumps(word) for word in schema['enum'])}]"
+        words = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
+        kind = words[0]
+        if kind in SCALARS:
+            return f"Optional[{SCALARS[kind]}]" if "null" in words else SCALARS[kind]
+        if kind == "array":
+            return f"List[{self.type_of(schema['items'], name + '_row', parent)}]"
+        if is_map(schema):
+            inner = schema.get("additionalProperties") or next(iter(schema["properties"].values()))
+            return f"Dict[str, {self.type_of(inner, name, parent)}]"
+        if list(schema["properties"]) == ESTIMATE:
+            return "Estimate"
+        return self.add_class(schema, name, parent)
+
+    def add_class(self, schema, name, parent):
+        own = class_name(schema, name)
+        is_wanted = self.wanted.get(own) == json.dumps(schema, sort_keys=True)
+        if self.shared and is_wanted and own != self.top and own not in self.texts:
+            self.shared.add_class(schema, name, "")
+            self.imports.add(own)
+            return own
+        body = self.fields(schema, own)
+        is_taken = own == self.top or own in self.imports or (not is_wanted and own in self.wanted and not self.shared)
+        if is_taken or self.texts.get(own, body) != body:
+            own = parent + own
+        if self.texts.setdefault(own, body) != body:
+            raise ValueError(f"two classes '{own}'")
+        return own
+
+    def fields(self, schema, name):
+        lines = []
+        for key, member in schema["properties"].items():
+            if name == self.top and key in BASE:
+                continue
+            kind = self.type_of(member, key, name)
+            if key not in schema.get("required", ()) and not kind.startswith("Optional["):
+                kind = f"Optional[{kind}]"
+            lines.append(field_line(key, kind))
+        return "\n".join(lines)
+
+
+def field_line(key, kind):
+    """Python's own words get an underscore, as in `class_`; decode() knows."""
+    line = f"    {key}_: {kind}" if keyword.iskeyword(key) else f"    {key}: {kind}"
+    if len(line) > COLUMNS:  # only lists of words are that long
+        begin, inner, end = re.fullmatch(r"(.*Literal\[)(.*?)(\].*)", line).groups()
+        line = f"{begin}\n        " + ",\n        ".join(inner.split(", ")) + f",\n    {end}"
+    return line
+
+
+def classes_text(module):
+    return "".join(f"\n\n@dataclass(frozen=True)\nclass {name}:\n{body}\n" for name, body in module.texts.items())
+
+
+def head_text(title, code, imports):
+    names = ", ".join(word for word in ("ClassVar", "Dict", "List", "Literal", "Optional") if re.search(rf"\b{word}\[", code))
+    return (HEAD.format(title=title) + "\nfrom __future__ import annotations\n\nfrom dataclasses import dataclass\n"
+            f"from typing import {names}\n\n{imports}" + code)
+
+
+def module_text(kind, schema, shared, wanted):
+    top = camel(kind)
+    module = Module(top, shared, wanted)
+    fields = module.fields(schema, top)
+    const = schema["properties"]["schema"]["const"]
+    code = classes_text(module)
+    code += f'\n\n@dataclass(frozen=True, repr=False)\nclass {top}(Result):\n    """A result of the kind `{kind}`."""\n\n'
+    code += f'    SCHEMA: ClassVar[str] = "{const}"\n\n{fields}\n'
+    bases = "Estimate, Result" if re.search(r"\bEstimate\b", code) else "Result"
+    imports = f"from ..result import {bases}\n"
+    if module.imports:
+        imports += f"from .shared import {', '.join(sorted(module.imports))}\n"
+    return head_text(f"Results of the kind `{kind}`: {const}.", code, imports)
+
+
+def index_text(kinds):
+    imports = "\n".join(f"from .{kind.replace('-', '_')} import {camel(kind)}" for kind in sorted(kinds))
+    names = ",\n    ".join(f'"{camel(kind)}"' for kind in sorted(kinds, key=camel))
+    return HEAD.format(title="The kinds of results, one module each.") + f"\n{imports}\n\n__all__ = [\n    {names},\n]\n"
+
+
+def palette_text():
+    source = (ROOT / "src/report/figure/palette.c").read_text(encoding="utf-8")
+    rows = re.findall(r'\{"--([\w-]+)", 0x(\w{6}), 0x(\w{6}), \d+, \d+\}', source)
+    usual = re.search(r"usual\[IWI_SERIES_INKS\] = \{(.*?)\};", source, re.DOTALL)
+    if not rows or usual is None:
+        raise ValueError("palette.c no longer looks as expected")
+    colours = {"light": {name: f"#{light}" for name, light, _ in rows}, "dark": {name: f"#{dark}" for name, _, dark in rows},
+               "usual_sources": re.findall(r'"(\w+)"', usual.group(1))}
+    return json.dumps(colours, indent=2) + "\n"
+
+
+def contents(command):
+    def printed(*words):
+        return subprocess.run([command, "__schema", *words], capture_output=True, text=True, check=True).stdout
+
+    schemas = {kind: json.loads(printed(kind)) for kind in printed().split()}
+    wanted = shared_classes(schemas.values())
+    shared = Module("", None, wanted)
+    files = {PACKAGE / "kinds" / f"{kind.replace('-', '_')}.py": module_text(kind, schema, shared, wanted)
+             for kind, schema in schemas.items()}
+    files[PACKAGE / "kinds" / "shared.py"] = head_text("Parts that several kinds of results have.", classes_text(shared),
+                                                       "from ..result import Estimate\n")
+    files[PACKAGE / "kinds" / "__init__.py"] = index_text(schemas)
+    files[PACKAGE / "palette.json"] = palette_text()
+    return files
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("command", type=pathlib.Path)
+    parser.add_argument("--check", action="store_true")
+    options = parser.parse_args()
+    files = contents(options.command.resolve())
+    old = {path: path.read_text(encoding="utf-8") for path in [*(PACKAGE / "kinds").glob("*.py"), PACKAGE / "palette.json"]
+           if path.exists()}
+    stale = sorted(path for path in {*files, *old} if files.get(path) != old.get(path))
+    for path in stale:
+        if options.check:
+            print(f"{path.relative_to(ROOT)} is not what the C sources say; make it again: tools/make_python.py {options.command}")
+        elif path in files:
+            path.write_text(files[path], encoding="utf-8")
+        else:
+            path.unlink()
+    return 1 if stale and options.check else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
