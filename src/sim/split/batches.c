@@ -17,6 +17,15 @@ struct pool {
     uint64_t next_trial,
         at_once; /* trials that a thread takes at once: a batch, or neighbours begun together */
     iw_status status;
+    uint64_t failed_trial; /* the lowest of those that failed, with its error */
+    char *error;
+};
+
+/* A worker's log: warnings go on at once, its error waits for those of other workers. */
+struct worker_log {
+    const iw_log *shared;
+    char *error; /* NULL: none, or it could not be kept */
+    iw_log log;
 };
 
 /* Keeps the results of a batch: element r * lanes + l of `end` is rank r's end in lane l; of ranks that are
@@ -101,7 +110,8 @@ static bool take(struct pool *pool, uint64_t *first_p)
     return has_work;
 }
 
-static iw_status work_on(struct pool *pool, const iw_log *log, struct iwi_job *job)
+/* *first_p becomes the batch that failed, if one did. */
+static iw_status work_on(struct pool *pool, const iw_log *log, struct iwi_job *job, uint64_t *first_p)
 {
     struct iwi_flow *flow = NULL;
     iw_status status = IW_OK;
@@ -116,6 +126,7 @@ static iw_status work_on(struct pool *pool, const iw_log *log, struct iwi_job *j
 
         for (; status == IW_OK && first < end; first += job->lanes) {
             status = run_batch(flow, pool->batches, log, job, first);
+            *first_p = first;
         }
     }
     iwi_flow_free(flow);
@@ -134,24 +145,54 @@ static bool has_room(const iw_log *log, const struct iwi_batches *batches, struc
     return (!needs_ends || job->end_ps != NULL) && (!needs_paths || job->split != NULL);
 }
 
+static void keep_error(void *arg, iw_log_level level, const char *text)
+{
+    struct worker_log *own = arg;
+
+    if (level == IW_LOG_ERROR && own->error == NULL) {
+        own->error = strdup(text);
+        if (own->error != NULL) {
+            return;
+        }
+    }
+    own->shared->write(own->shared->arg, level, text);
+}
+
+/* Trials are taken in order, so all before one that failed run to their ends, and the lowest that fails is
+ * the same however fast the workers are. */
+static void fail(struct pool *pool, uint64_t trial, iw_status status, char *error)
+{
+    char *unused = error;
+
+    pthread_mutex_lock(&pool->lock);
+    if (pool->status == IW_OK || trial < pool->failed_trial) {
+        unused = pool->error;
+        pool->status = status;
+        pool->failed_trial = trial;
+        pool->error = error;
+    }
+    pthread_mutex_unlock(&pool->lock);
+    free(unused);
+}
+
 static void *worker(void *arg)
 {
     struct pool *pool = arg;
-    const iw_log *log = &pool->log.log;
+    struct worker_log own = {.shared = &pool->log.log, .log = {keep_error, &own}};
+    const iw_log *log = own.shared->write == NULL ? own.shared : &own.log;
     struct iwi_job job = pool->batches->job;
+    uint64_t first = 0;
     iw_status status;
 
     job.lanes = pool->batches->lanes;
     job.begins_ahead = pool->at_once > job.lanes;
-    status = has_room(log, pool->batches, &job) ? work_on(pool, log, &job) : IW_ERR_NOMEM;
+    status = has_room(log, pool->batches, &job) ? work_on(pool, log, &job, &first) : IW_ERR_NOMEM;
     free(job.end_ps);
     if (pool->batches->paths.take != NULL) {
         free(job.split);
     }
     if (status != IW_OK) {
-        pthread_mutex_lock(&pool->lock);
-        pool->status = status;
-        pthread_mutex_unlock(&pool->lock);
+        fail(pool, first, status, own.error);
     }
     return NULL;
 }
@@ -188,6 +229,10 @@ iw_status iwi_batches_run(const iw_log *log, const struct iwi_batches *batches)
         pthread_join(threads[t], NULL);
     }
     free(threads);
+    if (pool.error != NULL) {
+        iwi_error(log, "%s", pool.error);
+    }
+    free(pool.error);
     pthread_mutex_destroy(&pool.lock);
     iwi_shared_log_release(&pool.log);
     return pool.status;

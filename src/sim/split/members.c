@@ -133,7 +133,10 @@ static iw_status join(struct iwi_member *member, const struct block_ends *block,
         makespans[lane] = values[lane];
     }
     if (values[block->lanes] != 0) {
-        return member->number == 0 ? iwi_fail_too_late(member->log) : IW_ERR_RANGE;
+        const iw_status status = member->number == 0 ? iwi_fail_too_late(member->log) : IW_ERR_RANGE;
+
+        IW_TRY(iwi_member_max(member, values, 1)); /* who fails ends all others: not before it was told why */
+        return status;
     }
     return IW_OK;
 }
