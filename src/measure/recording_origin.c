@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/timex.h>
 #include <unistd.h>
 
 #include <idlewave/idlewave.h>
@@ -215,6 +216,31 @@ static iw_status put_interrupts(struct writer *w, const struct iwi_recording_ori
     return status;
 }
 
+static int64_t clock_ns(clockid_t clock)
+{
+    struct timespec now = {0};
+
+    (void)clock_gettime(clock, &now);
+    return (int64_t)now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+}
+
+/* When the recording began by the clock that nodes share, ns since 1970 in UTC, and how wrong that may be: as
+ * the kernel's time keeping estimates it, and at most. Without synchronisation the kernel says 16 s. */
+static void put_wall_clock(struct writer *w, int64_t start_raw_ns)
+{
+    struct timex timex = {0};
+    const bool is_synchronised = adjtimex(&timex) >= 0 && (timex.status & STA_UNSYNC) == 0;
+    const int64_t before_ns = clock_ns(CLOCK_MONOTONIC_RAW), wall_ns = clock_ns(CLOCK_REALTIME);
+    const int64_t width_ns = clock_ns(CLOCK_MONOTONIC_RAW) - before_ns;
+    char text[IWI_FACT_SIZE];
+
+    snprintf(text, sizeof text, "%" PRId64, wall_ns - (before_ns + width_ns / 2 - start_raw_ns));
+    put(w, "start_wall_ns", text);
+    put(w, "wall_synchronised", is_synchronised ? "yes" : "no");
+    put_number(w, "wall_error_ns", "%.0f", 1e3 * (double)timex.esterror + (double)width_ns);
+    put_number(w, "wall_most_error_ns", "%.0f", 1e3 * (double)timex.maxerror + (double)width_ns);
+}
+
 /* Of what the kernel reported, how much met a detour. */
 static void put_kernel_events(struct writer *w, const struct iwi_attributor *attribution)
 {
@@ -223,6 +249,7 @@ static void put_kernel_events(struct writer *w, const struct iwi_attributor *att
         put_number(w, "kernel_events_matched", "%.0f", (double)attribution->matched);
         put_number(w, "kernel_events_lost", "%.0f",
                    (double)(attribution->rung.lost - attribution->lost_before));
+        put_number(w, "recorder_ms", "%.3f", attribution->recorder_ns / 1e6);
     }
 }
 
@@ -236,6 +263,7 @@ iw_status iwi_recording_origin_complete(const iw_log *log, const struct iwi_reco
 
     put_probe(&w, opts, collector->probe_threads, collector->clock); /* quanta: t_min is known only now */
     put_number(&w, "start_raw_ns", "%.0f", (double)tie.raw_ns - before_ns);
+    put_wall_clock(&w, tie.raw_ns - (int64_t)before_ns);
     put_each(&w, "steal_ms", origin, collector->probe_threads, steal_ms_of);
     put_each(&w, "involuntary_switches", origin, collector->probe_threads, switches_of);
     put_kernel_events(&w, collector->attribution);

@@ -12,9 +12,9 @@
 
 bool iwi_is_of_the_whole(const char *attribute)
 {
-    static const char *const names[] = {"start_raw_ns",         "steal_ms",
-                                        "kernel_events",        "kernel_events_matched",
-                                        "involuntary_switches", "interrupts"};
+    static const char *const names[] = {"start_raw_ns",         "start_wall_ns", "steal_ms",
+                                        "involuntary_switches", "kernel_events", "kernel_events_matched",
+                                        "recorder_ms",          "interrupts"};
 
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         if (strcmp(attribute, names[i]) == 0) {

@@ -101,6 +101,22 @@ static iw_status add_part(struct iwi_attributor *attribution, size_t place, size
     return IW_OK;
 }
 
+/* Takes the recorder's own time out of the detour. */
+static void leave_recorder_out(struct tally *tally, int64_t *duration_ns)
+{
+    struct iwi_taker *takers = tally->attribution->takers;
+    size_t i = 0;
+
+    while (i < tally->count && takers[i].source != IWI_RECORDER_SOURCE) {
+        i++;
+    }
+    if (i < tally->count) {
+        tally->attribution->recorder_ns += takers[i].ns;
+        *duration_ns -= (int64_t)takers[i].ns;
+        takers[i] = takers[--tally->count];
+    }
+}
+
 /* Parts in whole ns that add up: the largest takes what rounding leaves. */
 static iw_status write_parts(const struct tally *tally, size_t place, size_t detour)
 {
@@ -127,13 +143,14 @@ static iw_status write_parts(const struct tally *tally, size_t place, size_t det
 /* Counts the shares of one detour, from number *next_p on. Where events were lost, what nobody explains may
  * have been among them, so its source is unknown. */
 static iw_status lay_one(struct iwi_attributor *attribution, size_t place, uint64_t zero, size_t detour,
-                         size_t *next_p)
+                         size_t *next_p, bool *is_kept_p)
 {
     const iw_detours *cpu = &attribution->rung.recording->cpus[place];
     const struct iwi_shares *shares = &attribution->rung.shares[place];
     const struct iwi_clock *clock = attribution->rung.clock;
     const double start_ns = (double)cpu->start_ns[detour], duration_ns = (double)cpu->duration_ns[detour];
     const double end_ns = start_ns + duration_ns + ceil(cpu->t_min_ns); /* the next reading */
+    const double least_ns = fmin(duration_ns, cpu->threshold_ns);
     double *blind_ns = &attribution->blind_until_ns[place];
     struct tally tally = {.attribution = attribution};
 
@@ -156,21 +173,43 @@ static iw_status lay_one(struct iwi_attributor *attribution, size_t place, uint6
         }
     }
     IW_TRY(balance(&tally, duration_ns, start_ns <= *blind_ns ? 0 : attribution->unseen));
-    return write_parts(&tally, place, detour);
+    leave_recorder_out(&tally, &cpu->duration_ns[detour]);
+    *is_kept_p = tally.count > 0 && (double)cpu->duration_ns[detour] >= least_ns;
+    return *is_kept_p ? write_parts(&tally, place, detour) : IW_OK;
+}
+
+/* Detours from `end` on move up to `kept`. */
+static void close_gap(iw_detours *cpu, size_t kept, size_t end)
+{
+    const size_t rest = cpu->count - end;
+
+    if (kept < end) {
+        memmove(cpu->start_ns + kept, cpu->start_ns + end, rest * sizeof *cpu->start_ns);
+        memmove(cpu->duration_ns + kept, cpu->duration_ns + end, rest * sizeof *cpu->duration_ns);
+        memmove(cpu->source + kept, cpu->source + end, rest * sizeof *cpu->source);
+        cpu->count -= end - kept;
+    }
 }
 
 iw_status iwi_attribute_detours(struct iwi_attributor *attribution, size_t place, uint64_t zero, size_t first,
                                 size_t end)
 {
     struct iwi_shares *shares = &attribution->rung.shares[place];
-    size_t next = 0;
+    iw_detours *cpu = &attribution->rung.recording->cpus[place];
+    size_t next = 0, kept = first;
 
     if (attribution->rung.ops == NULL) {
         return IW_OK;
     }
     for (size_t detour = first; detour < end; detour++) {
-        IW_TRY(lay_one(attribution, place, zero, detour, &next));
+        bool is_kept = false;
+
+        cpu->start_ns[kept] = cpu->start_ns[detour];
+        cpu->duration_ns[kept] = cpu->duration_ns[detour];
+        IW_TRY(lay_one(attribution, place, zero, kept, &next, &is_kept));
+        kept += is_kept;
     }
+    close_gap(cpu, kept, end);
     if (next > 0) {
         memmove(shares->array, shares->array + next, (shares->count - next) * sizeof *shares->array);
         shares->count -= next;

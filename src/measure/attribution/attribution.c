@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/base.h"
 
@@ -111,6 +112,7 @@ iw_status iwi_attribution_open(const iw_log *log, const char *root, const iw_mea
                                                     .clock = clock,
                                                     .watched = watched,
                                                     .count = count,
+                                                    .recorder = gettid(),
                                                     .recording = recording}};
     attribution->part_capacity = iwi_new_array(log, count, sizeof *attribution->part_capacity);
     attribution->blind_until_ns = iwi_new_array(log, count, sizeof *attribution->blind_until_ns);

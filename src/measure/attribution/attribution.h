@@ -33,6 +33,7 @@ struct iwi_attributor {
     struct iwi_taker *takers; /* of the detour at hand */
     size_t taker_capacity;
     uint64_t shares, matched; /* laid, and those of them that met a detour */
+    double recorder_ns;       /* the recorder's own time, left out of detours */
 };
 
 /* Takes `watched` over, also if it fails: close in any case. Opens the best rung, or exactly the one that
@@ -53,7 +54,8 @@ IW_NODISCARD iw_status iwi_attribution_drain(struct iwi_attributor *attribution)
 
 /* Names the sources of detours first..end-1 of a place, whose times count from tick `zero`. Detours are given
  * in their order, after all shares up to the end of the last have been drained. Shares that lie between
- * detours, as those of interruptions below the threshold, are counted and forgotten. */
+ * detours, as those of interruptions below the threshold, are counted and forgotten. The recorder's own time
+ * is taken out: such detours become shorter, and are removed where less than the threshold is left. */
 IW_NODISCARD iw_status iwi_attribute_detours(struct iwi_attributor *attribution, size_t place, uint64_t zero,
                                              size_t first, size_t end);
 

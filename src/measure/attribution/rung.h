@@ -14,6 +14,9 @@
  * nothing is known of that time. */
 #define IWI_NO_SOURCE UINT32_MAX
 
+/* The thread that records: what it takes would not be taken if nobody recorded, so no detour keeps it. */
+#define IWI_RECORDER_SOURCE (UINT32_MAX - 1)
+
 /* Of one source, nested ones not included. */
 struct iwi_share {
     uint64_t at;    /* tick of the clock, after the interruption has begun and before it is over */
@@ -42,6 +45,7 @@ struct iwi_rung_state {
     const struct iwi_clock *clock;
     const struct iwi_watched *watched;
     size_t count;
+    pid_t recorder;               /* the thread that drains; 0: none to be left out */
     iw_recording *recording;      /* its list of sources */
     struct iwi_shares *shares;    /* one of each place */
     uint64_t lost;                /* kernel events that found no room, as far as told */

@@ -43,7 +43,9 @@ static iw_status take_switch(const struct iwi_kernel_record *record)
     if (!iwi_record_number(record, 0, &next) || !iwi_record_text(record, 1, comm, sizeof comm)) {
         return IW_OK;
     }
-    if (next != rung->watched[record->place].tid) {
+    if (rung->recorder > 0 && next == rung->recorder) {
+        source = IWI_RECORDER_SOURCE;
+    } else if (next != rung->watched[record->place].tid) {
         iwi_thread_name(next, comm, sizeof comm);
         IW_TRY(iwi_record_source(record, IW_CLASS_THREAD, comm, &source));
     }

@@ -61,10 +61,10 @@ static iw_status send(const struct iwi_detour_collector *collector, size_t place
     batch.length_ns = length_so_far_ns(collector, marks);
     batch.dropped = atomic_load(&marks->dropped);
     if (cpu->count > 0) {
-        batch.count -= from->marks;
-        batch.start_ns += from->marks;
-        batch.duration_ns += from->marks;
-        batch.source += from->marks;
+        batch.count -= from->detours;
+        batch.start_ns += from->detours;
+        batch.duration_ns += from->detours;
+        batch.source += from->detours;
     }
     if (cpu->sample_count > 0) {
         batch.sample_count -= from->marks;
@@ -76,7 +76,7 @@ static iw_status send(const struct iwi_detour_collector *collector, size_t place
         batch.part_source += from->parts;
         batch.part_ns += from->parts;
     }
-    batch.part_detour = relative_numbers(collector, cpu, from->parts, from->marks);
+    batch.part_detour = relative_numbers(collector, cpu, from->parts, from->detours);
     status = batch.part_detour != NULL
                  ? collector->sink->append(collector->sink->arg, collector->recording, place, &batch)
                  : IW_ERR_NOMEM;
@@ -93,13 +93,14 @@ static iw_status take(struct iwi_detour_collector *collector, size_t place)
 
     probe->ops->take(probe, swath->marks, swath->visible, cpu);
     if (collector->recording->probe == IW_PROBE_SELFISH) {
-        IW_TRY(iwi_attribute_detours(collector->attribution, place, collector->zero, swath->marks,
-                                     swath->visible));
+        IW_TRY(iwi_attribute_detours(collector->attribution, place, collector->zero, swath->detours,
+                                     cpu->count));
     }
     if (atomic_load(&probe->marks.dropped) > 0) {
         iwi_attribution_forget(collector->attribution, place);
     }
     swath->marks = swath->visible;
+    swath->detours = cpu->count;
     swath->parts = cpu->part_count;
     if (collector->sink != NULL && send(collector, place, &from) != IW_OK) {
         collector->sink = NULL;

@@ -9,8 +9,8 @@
 
 /* How much of a CPU has been brought in. */
 struct iwi_swath {
-    size_t marks, parts;
-    size_t visible; /* marks that are to be taken next */
+    size_t marks, detours, parts; /* not each mark stays a detour */
+    size_t visible;               /* marks that are to be taken next */
 };
 
 struct iwi_detour_collector {

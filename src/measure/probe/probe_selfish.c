@@ -39,7 +39,8 @@ static iw_status begin(const iw_log *log, struct iwi_probe_run *probe, iw_detour
     return detours->source != NULL ? IW_OK : IW_ERR_NOMEM;
 }
 
-/* Both ends are rounded, so what did not overlap does not afterwards. */
+/* Both ends are rounded, so what did not overlap does not afterwards. There are at most as many detours as
+ * marks before the first, so none is overwritten before it is read. */
 static void take(const struct iwi_probe_run *probe, size_t first, size_t end, iw_detours *detours)
 {
     const uint64_t t_min = (uint64_t)probe->t_min;
@@ -47,11 +48,11 @@ static void take(const struct iwi_probe_run *probe, size_t first, size_t end, iw
     for (size_t i = first; i < end; i++) {
         const uint64_t start = (uint64_t)detours->start_ns[i];
         const uint64_t duration = (uint64_t)detours->duration_ns[i] - t_min;
+        const size_t at = detours->count++;
 
-        detours->start_ns[i] = iwi_clock_whole_ns(probe->clock, start);
-        detours->duration_ns[i] = iwi_clock_whole_ns(probe->clock, start + duration) - detours->start_ns[i];
+        detours->start_ns[at] = iwi_clock_whole_ns(probe->clock, start);
+        detours->duration_ns[at] = iwi_clock_whole_ns(probe->clock, start + duration) - detours->start_ns[at];
     }
-    detours->count = end;
 }
 
 /* After the first detour without room nothing is known any more: the recording counts until there. */

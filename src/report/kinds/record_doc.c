@@ -105,7 +105,8 @@ static double number_of(const iw_noise_facts *facts, const char *name)
 static const char *attribution(struct iwi_document *doc, const iw_noise_facts *facts)
 {
     const double events = number_of(facts, "kernel_events"), lost = number_of(facts, "kernel_events_lost");
-    const char *matched = "", *missing = "";
+    const double recorder_ms = number_of(facts, "recorder_ms");
+    const char *matched = "", *missing = "", *own = "";
 
     if (facts->rung == IW_RUNG_NONE) {
         return "unknown: nothing identified them";
@@ -117,7 +118,11 @@ static const char *attribution(struct iwi_document *doc, const iw_noise_facts *f
     if (lost > 0.0) {
         missing = iwi_say(doc, "; %.0f more were lost: what they would explain is unknown", lost);
     }
-    return iwi_say(doc, "identified with %s%s%s", iw_rung_name(facts->rung), matched, missing);
+    if (recorder_ms > 0.0) {
+        own = iwi_say(doc, "; %s of idlewave itself, which wrote the recording, left out",
+                      iwi_ns_round(doc, 1e6 * recorder_ms));
+    }
+    return iwi_say(doc, "identified with %s%s%s%s", iw_rung_name(facts->rung), matched, missing, own);
 }
 
 /* Up to how many ranks it can say what noise costs. */

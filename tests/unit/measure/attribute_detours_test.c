@@ -213,6 +213,35 @@ static void shares_longer_than_their_detour_are_scaled(void **state)
     end(&bench);
 }
 
+/* Of three detours the first is the recorder's alone, the second partly. */
+static void the_recorders_own_time_is_left_out(void **state)
+{
+    const int64_t detours[][2] = {{1000, 5000}, {20000, 9000}, {40000, 3000}};
+    struct bench bench;
+    const iw_detours *cpu;
+
+    (void)state;
+    begin(&bench, 3, detours);
+    cpu = &bench.recording->cpus[0];
+    bench.recording->cpus[0].threshold_ns = 100;
+    add(&bench, 1100, 4000, IWI_RECORDER_SOURCE);
+    add(&bench, 20100, 6000, IWI_RECORDER_SOURCE);
+    add(&bench, 26100, 2500, 4);
+    add(&bench, 40100, 2800, 2);
+    lay(&bench, 0, 2);
+    lay(&bench, 1, 2);
+    assert_int_equal(cpu->count, 2);
+    assert_int_equal(cpu->part_count, 0);
+    assert_int_equal(cpu->start_ns[0], 20000);
+    assert_int_equal(cpu->duration_ns[0], 2500); /* 500 of entries go to the larger part */
+    assert_int_equal(cpu->source[0], 4);
+    assert_int_equal(cpu->start_ns[1], 40000);
+    assert_int_equal(cpu->duration_ns[1], 3000);
+    assert_int_equal(cpu->source[1], 2);
+    assert_float_equal(bench.attribution.recorder_ns, 11500.0, 1e-9);
+    end(&bench);
+}
+
 static uint64_t draw(uint64_t *state, uint64_t below)
 {
     *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
@@ -271,6 +300,7 @@ int main(void)
         cmocka_unit_test(shares_meet_their_detour_in_any_batching),
         cmocka_unit_test(shares_before_the_recording_do_not_count),
         cmocka_unit_test(shares_longer_than_their_detour_are_scaled),
+        cmocka_unit_test(the_recorders_own_time_is_left_out),
         cmocka_unit_test(parts_always_add_up),
     };
 

@@ -90,6 +90,20 @@ static void places_are_kept_apart(void **state)
     fake_rung_expect(&bench->fake, 1, 0, 1100, 100, IW_CLASS_THREAD, "idlewave");
 }
 
+static void the_recorder_is_not_a_source_of_the_node(void **state)
+{
+    enum { RECORDER = 4711 };
+    struct bench *bench = *state;
+
+    bench->fake.rung.recorder = RECORDER;
+    take(bench, 0, 1000, fake_switch(RECORDER, "idlewave"));
+    take(bench, 0, 1300, fake_switch(FAKE_FIRST_TID, "idlewave"));
+    assert_int_equal(bench->fake.shares[0].count, 1);
+    assert_int_equal(bench->fake.shares[0].array[0].ticks, 300);
+    assert_int_equal(bench->fake.shares[0].array[0].source, IWI_RECORDER_SOURCE);
+    assert_int_equal(bench->fake.rung.recording->source_count, 1); /* the unknown one */
+}
+
 static void a_thread_that_changes_its_name_is_two_sources(void **state)
 {
     struct bench *bench = *state;
@@ -342,6 +356,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         WITH_EVENTS(a_thread_holds_the_cpu_until_the_measuring_thread_is_back),
         WITH_EVENTS(places_are_kept_apart),
+        WITH_EVENTS(the_recorder_is_not_a_source_of_the_node),
         WITH_EVENTS(a_thread_that_changes_its_name_is_two_sources),
         WITH_EVENTS(many_threads_keep_their_names),
         WITH_EVENTS(names_are_made_printable_and_are_never_empty),
