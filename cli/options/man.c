@@ -1,4 +1,5 @@
-/* Man pages from the tables: `idlewave __man [VERB]` writes roff. The build runs it; see CMakeLists.txt.
+/* Man pages from the tables: `idlewave __man PAGE` writes roff, `idlewave __man` lists the pages. The build
+ * runs it; see CMakeLists.txt.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include <ctype.h>
@@ -11,7 +12,7 @@
 #include "options/help.h"
 #include "verbs.h"
 
-enum { USAGE_SIZE = 200 };
+enum { USAGE_SIZE = 200, NAME_SIZE = 64 };
 
 /* Text with what roff would take for itself escaped; '\n' begins a new paragraph. */
 static void write_text(const char *text)
@@ -56,7 +57,21 @@ static void write_tagged(const char *tag, const char *text)
     (void)fputc('\n', stdout);
 }
 
-/* `name` is "idlewave" or "idlewave-VERB". */
+static bool has_page(const struct verb *verb)
+{
+    return verb->summary != NULL && verb != &verb_help;
+}
+
+/* "idlewave-noise-show" of "noise show". */
+static void page_name(const struct verb *verb, char name[NAME_SIZE])
+{
+    snprintf(name, NAME_SIZE, "idlewave-%s", verb->name);
+    for (char *c = name; *c != '\0'; c++) {
+        *c = *c == ' ' ? '-' : *c;
+    }
+}
+
+/* `name` is that of the page. */
 static void write_head(const char *name, const char *summary)
 {
     (void)fputs(".TH ", stdout);
@@ -85,19 +100,33 @@ static void write_values_and_exits(void)
     }
 }
 
-static void write_see_also(const struct verb *except)
+static void write_reference(const struct verb *verb, const char **separator)
+{
+    char name[NAME_SIZE];
+
+    page_name(verb, name);
+    (void)printf("%s.BR ", *separator);
+    write_text(name);
+    (void)fputs(" (1)", stdout);
+    *separator = ",\n";
+}
+
+/* Below an overview all verbs; below a page of a verb its subverbs, and those beside it. */
+static void write_see_also(const struct verb *page)
 {
     const char *separator = "";
 
     (void)fputs(".SH \"SEE ALSO\"\n", stdout);
-    if (except != NULL) {
+    if (page != NULL) {
         (void)fputs(".BR idlewave (1)", stdout);
         separator = ",\n";
     }
+    for (size_t k = 0; page != NULL && page->subverbs != NULL && page->subverbs[k] != NULL; k++) {
+        write_reference(page->subverbs[k], &separator);
+    }
     for (size_t i = 0; verbs[i] != NULL; i++) {
-        if (verbs[i] != except && verbs[i]->summary != NULL && verbs[i] != &verb_help) {
-            (void)printf("%s.BR idlewave\\-%s (1)", separator, verbs[i]->name);
-            separator = ",\n";
+        if (verbs[i] != page && has_page(verbs[i])) {
+            write_reference(verbs[i], &separator);
         }
     }
     (void)fputc('\n', stdout);
@@ -153,18 +182,12 @@ static void write_groups(const struct verb *verb)
     }
 }
 
-/* A section for each subverb: what it does, how it is called, its options. */
+/* Each has a page of its own. */
 static void write_subverbs(const struct verb *verb)
 {
+    (void)fputs("\n.SH SUBVERBS\n", stdout);
     for (size_t i = 0; verb->subverbs[i] != NULL; i++) {
-        const struct verb *sub = verb->subverbs[i];
-
-        (void)printf("\n.SH \"%s\"\n", sub->name);
-        write_synopsis(sub);
-        (void)fputs(".PP\n", stdout);
-        write_text(sub->description);
-        (void)fputc('\n', stdout);
-        write_groups(sub);
+        write_tagged(verb->subverbs[i]->name, verb->subverbs[i]->summary);
     }
 }
 
@@ -181,9 +204,9 @@ static void write_examples(const struct verb *verb)
 
 static void write_verb(const struct verb *verb)
 {
-    char name[64];
+    char name[NAME_SIZE];
 
-    snprintf(name, sizeof name, "idlewave-%s", verb->name);
+    page_name(verb, name);
     write_head(name, verb->summary);
     write_synopsis(verb);
     (void)fputs(".SH DESCRIPTION\n", stdout);
@@ -203,28 +226,56 @@ static void write_verb(const struct verb *verb)
     write_see_also(verb);
 }
 
+static void write_if_named(const struct verb *verb, const char *wanted, bool *is_found_p)
+{
+    char name[NAME_SIZE];
+
+    page_name(verb, name);
+    if (wanted == NULL) {
+        (void)puts(name);
+    } else if (strcmp(name, wanted) == 0) {
+        write_verb(verb);
+        *is_found_p = true;
+    }
+}
+
+/* The page `wanted`; NULL: the names of all. Returns whether it is there. */
+static bool write_pages(const char *wanted)
+{
+    bool is_found = wanted == NULL;
+
+    if (wanted == NULL) {
+        (void)puts("idlewave");
+    } else if (strcmp(wanted, "idlewave") == 0) {
+        write_overview();
+        return true;
+    }
+    for (size_t i = 0; verbs[i] != NULL; i++) {
+        if (has_page(verbs[i])) {
+            write_if_named(verbs[i], wanted, &is_found);
+        }
+        for (size_t k = 0; verbs[i]->subverbs != NULL && verbs[i]->subverbs[k] != NULL; k++) {
+            write_if_named(verbs[i]->subverbs[k], wanted, &is_found);
+        }
+    }
+    return is_found;
+}
+
 static int run(struct ui *ui, const void *values, const struct opt_args *args)
 {
-    const struct verb *verb = args->count > 0 ? verb_find(args->values[0]) : NULL;
-
     (void)values;
-    if (args->count == 0) {
-        write_overview();
-        return UI_DONE;
+    if (!write_pages(args->count > 0 ? args->values[0] : NULL)) {
+        return ui_usage(ui, "there is no page '%s': 'idlewave __man' lists them", args->values[0]);
     }
-    if (verb == NULL || verb->summary == NULL) {
-        return verb_unknown(ui, args->values[0]);
-    }
-    write_verb(verb);
     return UI_DONE;
 }
 
-static const char *const synopsis[] = {"[VERB]", NULL};
+static const char *const synopsis[] = {"[PAGE]", NULL};
 
 const struct verb verb_man = {
     .name = "__man",
     .synopsis = synopsis,
-    .description = "Writes the man page of idlewave, or of a verb, as roff.",
+    .description = "Writes a man page as roff; without one, lists them.",
     .most_arguments = 1,
     .run = run,
 };

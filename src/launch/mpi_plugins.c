@@ -104,7 +104,9 @@ iw_status iw_mpi_plugin_path(const iw_log *log, const char *name, const char *fi
     return iwi_fail(
         log, IW_ERR_IO,
         "the part of idlewave for %s is missing: there is no '%s' in '%s/../lib/idlewave/%s' or '%s/%s'; "
-        "IDLEWAVE_PARTS can name another folder",
+        "distributions have it in a package of its own (idlewave-openmpi, idlewave-mpich); IDLEWAVE_PARTS "
+        "can name "
+        "another folder",
         name, file, folder, name, IW_PLUGINS_DIR, name);
 }
 

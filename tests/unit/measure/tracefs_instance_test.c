@@ -127,7 +127,7 @@ static bool has_folder(int tracing, const char *name)
 {
     char path[96];
 
-    snprintf(path, sizeof path, "instances/%s", name);
+    snprintf(path, sizeof path, "instances/%.*s", NAME_SIZE - 1, name);
     return faccessat(tracing, path, F_OK, 0) == 0;
 }
 
