@@ -1,12 +1,12 @@
 #!/bin/sh
-# Traces the programs that imitate POP and Sweep3D, runs the studies of examples/apps on the traces, and reports.
+# Traces the programs that imitate POP, Sweep3D and AMG2006, runs the studies of examples/apps on the traces, and reports.
 # SPDX-License-Identifier: BSD-3-Clause
 #
 # Usage: run_app_studies.sh IDLEWAVE PROGRAMS DIR [small]
 #   IDLEWAVE   the command, build/release/cli/idlewave
-#   PROGRAMS   the folder with pop_like and sweep_like, build/release/tests/mpi/bin/openmpi
+#   PROGRAMS   the folder with pop_like, sweep_like and amg_like, build/release/tests/mpi/bin/openmpi
 #   DIR        where traces, results and reports go; what is there already is kept, and the rest done
-#   small      16 traced ranks instead of 128, an eighth of the calls, up to 1,024 ranks: a minute, for tests
+#   small      16 traced ranks instead of 128 (AMG2006: 125), an eighth of the calls, up to 1,024 ranks: a minute, for tests
 # MPIRUN names another launcher than mpirun. Any number of cores will do: the traces count CPU time.
 set -eu
 
@@ -28,7 +28,10 @@ export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_
 export OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_hwloc_base_binding_policy=none
 
 mkdir -p "$dir"
-for app in pop sweep; do
+for app in pop sweep amg; do
+    if [ "$app $size" = 'amg full' ]; then
+        ranks=125 # a cube
+    fi
     study=$dir/$app.yaml
     if [ ! -f "$dir/$app/traces.otf2" ]; then
         began=$(date +%s)

@@ -38,7 +38,7 @@ class AppStudies(unittest.TestCase):
         cls.idlewave = trace_run.ARGUMENTS.idlewave.resolve()
         cls.output = run(ROOT / "tools/run_app_studies.sh", cls.idlewave, trace_run.PROGRAMS, cls.folder, "small")
         cls.rows = {}
-        for app in ("pop", "sweep"):
+        for app in ("pop", "sweep", "amg"):
             text = run(cls.idlewave, "report", cls.folder / f"{app}-study", "--format", "csv")
             for row in csv.DictReader(io.StringIO(text)):
                 cls.rows[row["work"], row["system"], row["sync"], int(row["ranks"])] = row
@@ -51,7 +51,7 @@ class AppStudies(unittest.TestCase):
 
     def test_the_messages_are_those_of_the_calls_that_the_programs_count(self):
         pop = {word: int(n) for word, n in re.findall(r"(\w+) (\d+)", self.output.splitlines()[0].split(":")[1])}
-        sweep = {word: int(n) for word, n in re.findall(r"(\w+) (\d+)", re.search(r"calls.*all ranks.*", self.output)[0])}
+        sweep, amg = ({word: int(n) for word, n in re.findall(r"(\w+) (\d+)", line)} for line in re.findall(r"calls.*all ranks.*", self.output))
         for ranks, rounds in ((16, 4), (1024, 10)):
             # dissemination takes log2(ranks) rounds, a broadcast reaches all others once, Cart_create is an allgather
             collectives = (pop["allreduce"] + pop["barrier"]) * ranks * rounds + pop["bcast"] * (ranks - 1)
@@ -60,6 +60,8 @@ class AppStudies(unittest.TestCase):
             self.assertEqual(self.messages("POP", ranks), pop["send"] * ranks + collectives + created)
             self.assertTrue(0 < created <= ranks * ranks)
             self.assertEqual(self.messages("Sweep no collectives", ranks), sweep["send"] * ranks // 16)
+            self.assertEqual(self.messages("AMG no collectives", ranks), amg["send"] * ranks // 16)
+            self.assertEqual(self.messages("AMG", ranks), self.messages("AMG no p2p", ranks) + self.messages("AMG no collectives", ranks))
 
     def test_pop_is_sensitive_and_sweep_is_not(self):
         self.assertGreater(self.slowdown("POP", "chic"), 0.2)
@@ -73,6 +75,12 @@ class AppStudies(unittest.TestCase):
 
     def test_collectives_spread_noise_and_messages_to_neighbours_hardly_do(self):
         self.assertGreater(self.slowdown("POP no p2p", "chic"), 5 * self.slowdown("POP no collectives", "chic"))
+
+    def test_messages_between_neighbours_cannot_be_ignored_in_amg(self):
+        """The paper's figure 9b. POP, of which it says the opposite, is the control."""
+        self.assertGreater(self.slowdown("AMG", "chic"), 1.15 * self.slowdown("AMG no p2p", "chic"))
+        self.assertGreater(self.slowdown("AMG no collectives", "chic"), 0.0025)
+        self.assertLess(self.slowdown("POP", "chic"), 1.15 * self.slowdown("POP no p2p", "chic"))
 
     def test_it_grows_with_the_ranks(self):
         self.assertGreater(self.slowdown("POP", "chic"), 2 * self.slowdown("POP", "chic", ranks=16))
