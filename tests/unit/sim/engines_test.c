@@ -91,8 +91,8 @@ static void compare_with_explained(const char *operations, const iw_pattern *pat
 }
 
 /* More elements than the cache holds: rounds are then taken several at once, on parts of the ranks. 2100 and
- * 2304 are no powers of two; 300 bytes are more than the random nets send eagerly. An allgather becomes long by
- * itself. */
+ * 2304 are no powers of two; 300 bytes are more than the random nets send eagerly. An allgather becomes long
+ * by itself. */
 static void large_streaming_rounds_are_the_same_as_rank_by_rank(void **state)
 {
     static const char *const operations[] = {"allreduce:dissemination", "allreduce:recursive-doubling",
