@@ -11,6 +11,7 @@
 
 #include <idlewave/idlewave.h>
 
+#include "options/collected.h"
 #include "options/config.h"
 #include "options/help.h"
 #include "options/opt.h"
@@ -150,7 +151,10 @@ static int configure_and_run(struct ui *ui, struct node_log *node_log, struct ca
         command = join_command(call->verb, &config, call->config_opts->path, call->argc, call->argv);
         ui->command = command != NULL ? command : "idlewave";
         ui->config = &config;
-        code = run_parsed(ui, node_log, call->verb, call->values, &call->args);
+        code = collected_resolve(ui, &config, call->verb, call->values);
+        if (code == UI_DONE) {
+            code = run_parsed(ui, node_log, call->verb, call->values, &call->args);
+        }
         ui->config = NULL;
         ui->command = "idlewave";
         free(command);

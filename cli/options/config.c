@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "options/suggest.h"
 
@@ -285,12 +286,20 @@ void config_release(struct config *config)
 
 /* ---- use ---- */
 
+const char *config_keep(struct config *config, char *text)
+{
+    config->paths = ui_grow(config->paths, config->path_count + 1, sizeof *config->paths);
+    config->paths[config->path_count++] = text;
+    return text;
+}
+
 /* A file that is named without a folder in front lies beside the configuration file, not in the current
  * folder. */
 static const char *value_of(struct config *config, const struct config_file *file, const struct opt *opt,
                             const char *text)
 {
     const char *slash = strrchr(file->path, '/');
+    char *path;
 
     if (strstr(opt->metavar, "FILE") == NULL || text[0] == '/' || slash == NULL) {
         return text;
@@ -300,9 +309,12 @@ static const char *value_of(struct config *config, const struct config_file *fil
             return text;
         }
     }
-    config->paths = ui_grow(config->paths, config->path_count + 1, sizeof *config->paths);
-    config->paths[config->path_count] = join(file->path, (size_t)(slash - file->path) + 1, text);
-    return config->paths[config->path_count++];
+    path = join(file->path, (size_t)(slash - file->path) + 1, text);
+    if (opt->collected != OPT_NOT_COLLECTED && strpbrk(text, "./") == NULL && access(path, F_OK) != 0) {
+        free(path);
+        return text; /* maybe a name of a collection */
+    }
+    return config_keep(config, path);
 }
 
 static void note_use(struct config *config, const struct config_use *use)

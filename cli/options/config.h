@@ -41,7 +41,7 @@ struct config {
     size_t file_count;
     struct config_use *uses;
     size_t use_count;
-    char **paths; /* values that were made absolute */
+    char **paths; /* values that were made absolute, or found in a collection */
     size_t path_count;
 };
 
@@ -52,6 +52,9 @@ void config_release(struct config *config);
 
 /* Sets the options of `verb` that were not typed, in `values`; config->uses then tells which. */
 void config_apply(struct ui *ui, struct config *config, const struct verb *verb, void *values);
+
+/* Frees `text` with the configuration. Returns it. */
+const char *config_keep(struct config *config, char *text);
 
 /* "site", "user", "--config" */
 const char *config_origin_name(enum opt_origin origin);

@@ -62,6 +62,9 @@ struct opt_origins {
 #define opt_given(values, field) (OPT_ORIGIN(values, field) != OPT_BUILT_IN)
 #define opt_typed(values, field) (OPT_ORIGIN(values, field) == OPT_TYPED)
 
+/* What a name of a collection may stand for in a value (collected.h). */
+enum opt_collected { OPT_NOT_COLLECTED, OPT_COLLECTED_NET, OPT_COLLECTED_NOISE };
+
 struct opt {
     const char *name; /* without "--" */
     enum opt_type type;
@@ -72,6 +75,7 @@ struct opt {
     const char *const *choices;         /* OPT_CHOICE; NULL after the last */
     const char *(*known)(size_t index); /* values that completion offers besides files; NULL past the last */
     bool is_setting;                    /* configuration files may set it; neither flags nor lists */
+    enum opt_collected collected;       /* names of collections stand for files */
     const char *unless;                 /* options between blanks that, typed, keep such a value out */
 };
 
@@ -83,7 +87,8 @@ struct opt {
                          ? 1                                                                 \
                          : -1]))
 
-/* One row; behind the help text may follow .letter, .min, .max, .choices, .known, .is_setting, .unless. */
+/* One row; behind the help text may follow .letter, .min, .max, .choices, .known, .is_setting,
+ * .collected, .unless. */
 #define OPT_ROW(values, option, kind, field, meta, ...)                                     \
     {                                                                                       \
         .name = option, .type = kind, .offset = OPT_OFFSET(values, field), .metavar = meta, \

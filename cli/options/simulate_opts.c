@@ -26,9 +26,9 @@ static const char *net_name(size_t index)
 const struct opt net_rows[NET_ROW_COUNT] = {
     ROW("net", OPT_STRING, name_or_path, "NAME|FILE",
         "the network: chic, altix, cnl, zeptoos, xt4; a machine with levels, hdr-fat-tree, ndr-fat-tree, "
-        "slingshot-dragonfly, gpu-node-nvlink; a YAML file; or none, where messages cost only what the "
-        "options below set (default chic)",
-        .known = net_name, .is_setting = true),
+        "slingshot-dragonfly, gpu-node-nvlink; a YAML file; another name that 'idlewave get' lists; or none, "
+        "where messages cost only what the options below set (default chic)",
+        .known = net_name, .is_setting = true, .collected = OPT_COLLECTED_NET),
     ROW("net-level", OPT_STRING, level, "NAME",
         "one level of a network as the whole of it: node or network of measured ones (default all levels "
         "whose sizes are known)",
@@ -70,12 +70,13 @@ static const char *noise_beginning(size_t index)
 
 #define ROW(...) OPT_ROW(struct noise_opts, __VA_ARGS__)
 const struct opt noise_rows[NOISE_ROW_COUNT] = {
-    ROW("noise", OPT_LIST, specs, "SPEC|FILE|DIR|none",
+    ROW("noise", OPT_LIST, specs, "SPEC|FILE|NAME|DIR|none",
         "periodic:RATE,TIME; poisson:RATE,DIST where DIST is fixed:TIME, exp:MEAN, pareto:A,MIN or "
-        "lognormal:MEDIAN,SIGMA; phase-exp:SHARE; phase-pareto:SHARE,A; bernoulli:P,TIME; a noise file; or a "
+        "lognormal:MEDIAN,SIGMA; phase-exp:SHARE; phase-pareto:SHARE,A; bernoulli:P,TIME; a noise file; a "
+        "name that 'idlewave get' lists; or a "
         "folder of recordings, one per node, of which each simulated node gets a different one. May be "
         "repeated: sources add up",
-        .known = noise_beginning),
+        .known = noise_beginning, .collected = OPT_COLLECTED_NOISE),
     ROW("noise-cpus", OPT_STRING, cpus, "LIST", "use only these CPUs of recordings, 0,2-5 (default all)"),
     ROW("sync", OPT_CHOICE, sync, "",
         "a random phase for each rank, one for all, or one for all that is drawn again for each compute "

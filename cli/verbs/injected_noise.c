@@ -18,10 +18,11 @@ static const char *spec_beginning(size_t index)
 
 #define ROW(...) OPT_ROW(struct injection_opts, __VA_ARGS__)
 const struct opt injection_rows[INJECTION_ROW_COUNT] = {
-    ROW("noise", OPT_LIST, noise, "FILE|SPEC",
-        "a noise file; or periodic:RATE,TIME, poisson:RATE,DIST where DIST is fixed:TIME, exp:MEAN, "
+    ROW("noise", OPT_LIST, noise, "FILE|NAME|SPEC",
+        "a noise file; a name that 'idlewave get' lists; or periodic:RATE,TIME, poisson:RATE,DIST where DIST "
+        "is fixed:TIME, exp:MEAN, "
         "pareto:A,MIN or lognormal:MEDIAN,SIGMA; SPECs may be repeated and add up",
-        .known = spec_beginning),
+        .known = spec_beginning, .collected = OPT_COLLECTED_NOISE),
     ROW("noise-cpus", OPT_STRING, cpus, "LIST",
         "use only these CPUs of a file, 0,2-5 (default all, assigned to the ranks of a host in turn)"),
     ROW("sync", OPT_CHOICE, sync, "",

@@ -4,10 +4,13 @@
 #include "options/simulate_opts.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include <idlewave/whatif.h>
+
+#include "options/collected.h"
 
 /* One level of a network that is built in. */
 static int take_level(struct ui *ui, const char *level, iw_net *net)
@@ -51,7 +54,9 @@ static int find_net(struct ui *ui, const char *option, const char *name_or_path,
             used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", i > 0 ? ", " : "",
                                      iw_net_builtin_name(i));
         }
-        return ui_usage(ui, "%s'%s' is neither a file nor one of %s, none", option, name_or_path, names);
+        return ui_usage(ui,
+                        "%s'%s' is neither a file nor one of %s, none, nor a name that 'idlewave get' lists",
+                        option, name_or_path, names);
     }
     return ui_exit_of(iw_net_load_level(&ui->log, name_or_path, level, net));
 }
@@ -152,8 +157,13 @@ int simulate_make_net(struct ui *ui, const struct net_opts *opts, uint64_t ranks
 
 int simulate_find_net(struct ui *ui, const char *name_or_path, uint64_t ranks_per_node, iw_net *net)
 {
-    int code = find_net(ui, "", name_or_path, NULL, net);
+    char *found;
+    int code = collected_find_net(ui, name_or_path, &found);
 
+    if (code == UI_DONE) {
+        code = find_net(ui, "", found != NULL ? found : name_or_path, NULL, net);
+    }
+    free(found);
     if (code == UI_DONE) {
         code = resize_nodes(ui, ranks_per_node, net);
         if (code != UI_DONE) {

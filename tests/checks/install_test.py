@@ -66,6 +66,10 @@ class Installed(unittest.TestCase):
         self.assertRegex(said["read_recording"], r"CPU 0: (99|100) detours take 0\.\d+ % of 1\.0 s, the longest 50\.0 us")
         self.assertEqual(said["run_study"].count("slower"), 32)
 
+    def test_the_collection_is_found_where_it_was_moved(self):
+        said = run(self.prefix / "bin" / "idlewave", "get", "idle-wave-nodes", "--path", env=dict(self.environment, XDG_DATA_HOME=str(self.folder)))
+        self.assertEqual(said.strip(), str(self.prefix / "share" / "idlewave" / "net" / "idle-wave-nodes.yaml"))
+
     def test_examples_by_pkg_config(self):
         built = self.folder / "by_pkg_config"
         built.mkdir()

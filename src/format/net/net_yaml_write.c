@@ -10,7 +10,7 @@
 #include <time.h>
 
 #include "base/output.h"
-#include "base/utf8.h"
+#include "format/io/yaml_text.h"
 
 enum { NUMBER_SIZE = 40 };
 
@@ -48,42 +48,12 @@ static const char *known(iw_time ps, char buf[NUMBER_SIZE])
     return ps > 0 ? millionths(ps, "us", buf) : "unknown";
 }
 
-/* Line breaks of all kinds, and what YAML does not take as it is. */
-static bool needs_escape(uint32_t code)
-{
-    return code < ' ' || (code >= 0x7f && code < 0xa0) || code == 0x2028 || code == 0x2029 ||
-           code == 0xfeff || code == 0xfffe || code == 0xffff;
-}
-
-static void write_character(FILE *out, const char *bytes, size_t size, uint32_t code)
-{
-    if (code == '"' || code == '\\') {
-        (void)fprintf(out, "\\%c", (char)code);
-    } else if (needs_escape(code)) {
-        (void)fprintf(out, "\\u%04" PRIx32, code);
-    } else {
-        (void)fwrite(bytes, 1, size, out);
-    }
-}
-
-/* "KEY: TEXT", whatever is in the text, of which so many bytes are read back at most. What is no UTF-8 is
- * replaced: YAML cannot hold it. */
+/* "KEY: TEXT", whatever is in the text. */
 static void write_text(FILE *out, const char *key, const char *text, size_t most_bytes)
 {
-    (void)fprintf(out, "%s: \"", key);
-    for (size_t done = 0; *text != '\0';) {
-        uint32_t code = 0xfffd;
-        const size_t size = iwi_utf8_size(text, &code);
-        const size_t read_back = size != 0 ? size : sizeof IWI_UTF8_REPLACEMENT - 1;
-
-        done += read_back;
-        if (done > most_bytes) {
-            break;
-        }
-        write_character(out, size != 0 ? text : IWI_UTF8_REPLACEMENT, read_back, code);
-        text += size != 0 ? size : 1;
-    }
-    (void)fputs("\"\n", out);
+    (void)fprintf(out, "%s: ", key);
+    iwi_yaml_write_text(out, text, most_bytes);
+    (void)fputc('\n', out);
 }
 
 static void write_origin_text(FILE *out, const char *key, const char *text)

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <idlewave/collection.h>
 #include <idlewave/recording.h>
 
 #include "base/nearest.h"
@@ -55,6 +56,24 @@ struct subject {
     bool needs_files; /* which are not to be opened */
 };
 
+/* The file that a study names: beside it, else the one that such a name stands for in a collection. */
+static iw_status collected_path(const struct subject *s, iw_collected_kind kind, const char *text,
+                                char **path_p)
+{
+    char *found = NULL;
+
+    IW_TRY(iwi_study_path(s->reader, text, path_p));
+    if (!s->reader->wants_files || access(*path_p, F_OK) == 0) {
+        return IW_OK;
+    }
+    IW_TRY(iw_collection_find(s->reader->yaml.log, kind, text, &found));
+    if (found != NULL) {
+        free(*path_p);
+        *path_p = found;
+    }
+    return IW_OK;
+}
+
 /* ---- network ---- */
 
 static iw_status unknown_net(const struct subject *s, size_t line, const char *text)
@@ -70,8 +89,9 @@ static iw_status unknown_net(const struct subject *s, size_t line, const char *t
         iwi_nearest_offer(&nearest, iw_net_builtin_name(i));
     }
     return iwi_yaml_fail(&s->reader->yaml, line, IW_ERR_FORMAT,
-                         "network '%.200s' is neither one of %s nor a file beside the study%s", text, known,
-                         iwi_nearest_hint(&nearest, hint));
+                         "network '%.200s' is neither one of %s nor a file beside the study, nor a name that "
+                         "'idlewave get' lists%s",
+                         text, known, iwi_nearest_hint(&nearest, hint));
 }
 
 static iw_status load_net_file(struct subject *s, const char *path, size_t line, const char *text)
@@ -104,7 +124,7 @@ static iw_status read_net(struct subject *s, const yaml_node_t *node)
         s->system->net = *known;
         return IW_OK;
     }
-    IW_TRY(iwi_study_path(s->reader, text, &path));
+    IW_TRY(collected_path(s, IW_COLLECTED_NET, text, &path));
     status = load_net_file(s, path, iwi_yaml_line(node), text);
     free(path);
     return status;
@@ -124,7 +144,7 @@ static iw_status unknown_noise(const struct subject *s, size_t line, const char 
     }
     return iwi_yaml_fail(&s->reader->yaml, line, IW_ERR_FORMAT,
                          "noise '%.200s' is neither 'none', nor a SPEC such as 'periodic:10Hz,100us', nor a "
-                         "file beside the study%s",
+                         "file beside the study, nor a name that 'idlewave get' lists%s",
                          text, iwi_nearest_hint(&nearest, hint));
 }
 
@@ -168,13 +188,13 @@ static iw_status read_source(struct subject *s, const yaml_node_t *node, iw_nois
         s->system->noise_count++;
         return add_source(s, noise, line, *place);
     }
-    IW_TRY(iwi_study_path(s->reader, text, place));
-    s->system->noise_count++;
+    s->system->noise_count++; /* from here on the text is released with the study */
+    IW_TRY(collected_path(s, IW_COLLECTED_NOISE, text, place));
     if (!s->reader->wants_files) {
         s->needs_files = true;
         return IW_OK;
     }
-    if (text[0] == '\0' || access(*place, F_OK) != 0) {
+    if (text[0] == '\0' || iw_noise_form_of(*place) == IW_NOISE_ABSENT) {
         return unknown_noise(s, line, text);
     }
     return add_source(s, noise, line, *place);

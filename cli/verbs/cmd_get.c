@@ -1,0 +1,299 @@
+/* `idlewave get`: networks and noise by name, from the collections that a site offers.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <idlewave/idlewave.h>
+
+#include "options/opt.h"
+#include "process/interrupt.h"
+#include "verbs.h"
+#include "verbs/get_source.h"
+
+struct get_opts {
+    struct opt_origins origins;
+    const char *from, *check, *describe;
+    bool is_offer, wants_path;
+};
+
+#define ROW(...) OPT_ROW(struct get_opts, __VA_ARGS__)
+static const struct opt rows[] = {
+    ROW("from", OPT_STRING, from, "FOLDERS|URLS",
+        "collections to take from, between blanks or commas, the first that has the name first: folders, or "
+        "http and https URLs of folders (default none)",
+        .is_setting = true),
+    ROW("offer", OPT_FLAG, is_offer, "", "list what these collections offer"),
+    ROW("path", OPT_FLAG, wants_path, "", "print only the path or the SPEC that NAME stands for"),
+};
+static const struct opt giving_rows[] = {
+    ROW("describe", OPT_STRING, describe, "FILE",
+        "print the entry of an index for a noise file or a network of yours, with the origin that is in it"),
+    ROW("check", OPT_STRING, check, "DIR",
+        "check that every entry of a collection has the size and the checksum of its index, and can be read"),
+};
+#undef ROW
+
+static const struct opt_group groups[] = {OPT_GROUP("Where from", rows, 0),
+                                          OPT_GROUP("To offer something", giving_rows, 0)};
+static const struct get_opts defaults = {.from = ""};
+static const char *const synopsis[] = {"", "[options] NAME...", "--describe FILE", "--check DIR", NULL};
+
+static const char description[] =
+    "Without arguments, lists the names that --net and --noise take: networks that are built in, what was "
+    "installed with idlewave, and what was fetched.\nWith NAME, fetches its file from the collections of "
+    "--from, checks size and checksum, and puts it into $XDG_DATA_HOME/idlewave or ~/.local/share/idlewave. "
+    "Nothing else is fetched. A site sets --from in its configuration file. URLs are fetched by the command "
+    "curl.\nA name stands for what is built in, then for a file of that name, then for what was fetched, "
+    "then "
+    "for what was installed.";
+
+static const struct example examples[] = {
+    {"what there is", "idlewave get"},
+    {"the noise of a published machine",
+     "idlewave simulate --pattern barrier --ranks 64Ki --noise sc10-chic"},
+    {"from the server of a site", "idlewave get our-nodes --from https://hpc.example.org/idlewave"},
+    {"a recording to offer to others", "idlewave get --describe node.h5 >> share/idlewave/index.yaml"},
+    {NULL, NULL},
+};
+
+/* ---- lists ---- */
+
+static void write_line(const char *name, const char *kind, const char *where, const char *about)
+{
+    (void)printf("%-5s  %-24s  %-9s  %s\n", kind, name, where, about);
+}
+
+static void write_built_in(void)
+{
+    for (size_t i = 0; iw_net_builtin_name(i) != NULL; i++) {
+        const iw_net *net = iw_net_builtin(iw_net_builtin_name(i));
+
+        write_line(net->name, "net", "built in",
+                   net->inner_count > 0 ? "a machine with levels: docs/how-to/machines.md"
+                                        : "Table III of Hoefler et al., SC'10");
+    }
+}
+
+static void write_entries(const iw_collection *index, const char *where)
+{
+    for (size_t i = 0; i < index->count; i++) {
+        const iw_collected *entry = &index->entries[i];
+
+        write_line(entry->name, iw_collected_kind_name(entry->kind), where, entry->about);
+    }
+}
+
+/* Whether there is a collection in the place of that number; *index_p is then to be freed. */
+static bool load_place(const struct ui *ui, size_t number, char folder[PATH_MAX], iw_collection **index_p)
+{
+    char path[PATH_MAX + 16];
+
+    *index_p = NULL;
+    if (!iw_collection_place(number, folder, PATH_MAX)) {
+        return false;
+    }
+    (void)snprintf(path, sizeof path, "%s/%s", folder, IW_COLLECTION_INDEX);
+    return access(path, F_OK) == 0 && iw_collection_load(&ui->log, folder, index_p) == IW_OK;
+}
+
+static int list_all(const struct ui *ui)
+{
+    static const char *const wheres[] = {"fetched", "installed"};
+    char folder[PATH_MAX];
+    iw_collection *index;
+
+    (void)puts("Names that --net and --noise take:\n");
+    write_built_in();
+    for (size_t i = 0; i < 2; i++) {
+        if (load_place(ui, i, folder, &index)) {
+            write_entries(index, wheres[i]);
+        }
+        iw_collection_free(index);
+    }
+    return UI_DONE;
+}
+
+/* ---- one name ---- */
+
+static void write_entry(const char *folder, const iw_collected *entry, bool wants_path)
+{
+    char path[2 * PATH_MAX];
+    const char *what = entry->spec;
+
+    if (what == NULL) {
+        (void)snprintf(path, sizeof path, "%s/%s", folder, entry->file);
+        what = path;
+    }
+    if (wants_path) {
+        (void)puts(what);
+        return;
+    }
+    (void)printf("'--%s %s' takes %s.\n\n%s\n\norigin   %s\nmade     %s\nlicence  %s\n",
+                 iw_collected_kind_name(entry->kind), entry->name, what, entry->about, entry->origin,
+                 entry->made, entry->licence);
+}
+
+/* Whether a name needs no fetching; it has been told of then. */
+static bool is_here(const struct ui *ui, const char *name, bool wants_path)
+{
+    bool is_found = iw_net_builtin(name) != NULL || strcmp(name, "none") == 0;
+
+    if (is_found) {
+        (void)printf(wants_path ? "%s\n" : "'--net %s' is built in: nothing has to be fetched.\n", name);
+    }
+    for (size_t i = 0; i < 2 && !is_found; i++) {
+        char folder[PATH_MAX];
+        iw_collection *index;
+        const iw_collected *entry = load_place(ui, i, folder, &index) ? iw_collection_get(index, name) : NULL;
+
+        if (entry != NULL) {
+            write_entry(folder, entry, wants_path);
+            is_found = true;
+        }
+        iw_collection_free(index);
+    }
+    return is_found;
+}
+
+/* UI_DONE, UI_ERROR, or UI_UNDECIDED where the source has no such name. */
+static int take_from(const struct ui *ui, struct get_source *source, const char *name, bool wants_path)
+{
+    char to[PATH_MAX];
+    const iw_collected *entry;
+    int code = get_source_open(ui, source);
+
+    if (code != UI_DONE) {
+        return code;
+    }
+    entry = iw_collection_get(source->index, name);
+    if (entry == NULL) {
+        return UI_UNDECIDED;
+    }
+    if (!iw_collection_place(0, to, sizeof to)) {
+        ui_error(ui, "there is no place for '%s': neither XDG_DATA_HOME nor HOME is set", name);
+        return UI_ERROR;
+    }
+    code = get_source_take(ui, source, entry, to);
+    return code != UI_DONE || is_here(ui, name, wants_path) ? code : UI_ERROR;
+}
+
+static int get_one(const struct ui *ui, const struct get_opts *opts, const char *name)
+{
+    const char *list = opts->from;
+    struct get_source source;
+    int code = UI_UNDECIDED;
+
+    if (is_here(ui, name, opts->wants_path)) {
+        return UI_DONE;
+    }
+    while (code == UI_UNDECIDED && get_source_next(&list, &source)) {
+        code = take_from(ui, &source, name, opts->wants_path);
+        get_source_release(&source);
+    }
+    if (code != UI_UNDECIDED) {
+        return code;
+    }
+    if (opts->from[strspn(opts->from, " \t,")] == '\0') {
+        ui_error(ui, "'%s' is not here, and there is no collection to get it from", name);
+        ui_hint(ui, "'idlewave get' lists what is here; --from FOLDER|URL names a collection");
+    } else {
+        ui_error(ui, "none of '%s' has '%s'", opts->from, name);
+        ui_hint(ui, "'idlewave get --offer' lists what they have");
+    }
+    return UI_ERROR;
+}
+
+/* ---- what others offer, and what is offered to them ---- */
+
+static int list_offers(const struct ui *ui, const struct get_opts *opts)
+{
+    const char *list = opts->from;
+    struct get_source source;
+    int code = UI_DONE;
+
+    if (opts->from[0] == '\0') {
+        return ui_usage(ui, "--offer lists what other collections have: add --from FOLDER|URL");
+    }
+    while (code == UI_DONE && get_source_next(&list, &source)) {
+        code = get_source_open(ui, &source);
+        if (code == UI_DONE) {
+            (void)printf("%s:\n", source.place);
+            write_entries(source.index, "offered");
+        }
+        get_source_release(&source);
+    }
+    return code;
+}
+
+static int check_all(const struct ui *ui, const char *folder)
+{
+    iw_collection *index;
+    size_t wrong = 0;
+    int code = ui_exit_of(iw_collection_load(&ui->log, folder, &index));
+
+    if (code != UI_DONE) {
+        return code;
+    }
+    for (size_t i = 0; i < index->count; i++) {
+        wrong += iw_collection_check(&ui->log, folder, &index->entries[i]) != IW_OK;
+    }
+    if (wrong == 0) {
+        (void)printf("All %zu entries of %s are what its index says.\n", index->count, folder);
+    } else {
+        ui_error(ui, "%zu of %zu entries of '%s' are not what its index says", wrong, index->count, folder);
+    }
+    iw_collection_free(index);
+    return wrong == 0 ? UI_DONE : UI_ERROR;
+}
+
+/* ---- the verb ---- */
+
+static int run(struct ui *ui, const void *values, const struct opt_args *args)
+{
+    const struct get_opts *opts = values;
+    const int others = (opts->check != NULL) + (opts->describe != NULL) + opts->is_offer;
+    struct interrupt interrupt;
+    int code = UI_DONE;
+
+    if (others + (args->count > 0) > 1) {
+        return ui_usage(ui, "NAME, --offer, --describe and --check are different questions: ask one of them");
+    }
+    if (opts->check != NULL) {
+        return check_all(ui, opts->check);
+    }
+    if (opts->describe != NULL) {
+        return ui_exit_of(iw_collection_describe(&ui->log, opts->describe, stdout));
+    }
+    if (others == 0 && args->count == 0) {
+        return list_all(ui);
+    }
+    interrupt_catch(&interrupt);
+    if (opts->is_offer) {
+        code = list_offers(ui, opts);
+    }
+    for (size_t i = 0; i < args->count && code == UI_DONE; i++) {
+        code = get_one(ui, opts, args->values[i]);
+    }
+    interrupt_release(&interrupt);
+    return code;
+}
+
+const struct verb verb_get = {
+    .name = "get",
+    .summary = "gets networks and noise by name, with their origin",
+    .synopsis = synopsis,
+    .description = description,
+    .argument_name = "NAME",
+    .argument_help = "of an entry of a collection",
+    .groups = groups,
+    .group_count = sizeof groups / sizeof groups[0],
+    .examples = examples,
+    .defaults = &defaults,
+    .values_size = sizeof(struct get_opts),
+    .most_arguments = 64,
+    .run = run,
+};

@@ -1,0 +1,33 @@
+/* Collections of networks and noise: what reading, checking and writing them share.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef IWI_COLLECTION_H
+#define IWI_COLLECTION_H
+
+#include <idlewave/collection.h>
+
+#include "base/base.h"
+
+enum { IWI_COLLECTED_NAME_BYTES = 60, IWI_COLLECTED_MOST = 10000 };
+
+/* `file` stands for the text in messages. */
+IW_NODISCARD iw_status iwi_collection_read_memory(const iw_log *log, const char *file, const char *data,
+                                                  size_t size, iw_collection **collection_p);
+
+/* Small letters, digits and hyphens: it can be no path, no SPEC, and no option. */
+bool iwi_collected_name_is_good(const char *name);
+
+/* Names that stand for something without any collection: built-in networks and none. */
+bool iwi_collected_name_is_taken(const char *name);
+
+/* "<folder>/<name>", to be freed; NULL with the failure logged. */
+char *iwi_collection_join(const iw_log *log, const char *folder, const char *name);
+
+/* Writes one item of `entries`. */
+void iwi_collected_write(FILE *out, const iw_collected *entry);
+
+/* Of a file of less than 2^63 bytes. IW_ERR_IO. */
+IW_NODISCARD iw_status iwi_sha256_of_file(const iw_log *log, const char *path, char **text_p,
+                                          uint64_t *bytes_p);
+
+#endif
