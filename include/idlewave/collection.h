@@ -5,10 +5,8 @@
  *
  *     char *found;
  *     st = iw_collection_find(log, IW_COLLECTED_NOISE, "sc10-chic", &found);
- *     if (st == IW_OK && found != NULL) {
- *         st = iw_noise_open(log, noise, found);
- *     }
- *     free(found);
+ *     ... found is NULL, or the caller's to free ...
+ *     st = iw_noise_open(log, noise, found);
  *
  * docs/reference/formats/collection.md describes the folder.
  */
