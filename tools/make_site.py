@@ -145,6 +145,7 @@ html_css_files = ["site.css"]
 html_js_files = ["versions-menu.js"]
 html_copy_source = False
 html_show_sourcelink = False
+html_show_search_summary = False  # it would be fetched, which browsers refuse for file://
 html_theme_options = {{"sidebar_hide_name": False, "footer_icons": []}}
 pygments_style = "default"
 pygments_dark_style = "monokai"
@@ -173,8 +174,24 @@ def build(python, staged, static, version, output):
         (output / name).unlink(missing_ok=True)
 
 
+def mend_theme(static):
+    """Debian's Furo takes a style from a web server's folder and its script from a module; neither works from file://."""
+    style, script, part = static / "styles" / "furo.css", static / "scripts" / "furo.js", static / "scripts" / "gumshoe-patched.js"
+    text = style.read_text(encoding="utf-8")
+    for line, path in re.findall(r"(@import url\(/javascript/([^)]+)\);)", text):
+        text = text.replace(line, (pathlib.Path("/usr/share/javascript") / path).read_text(encoding="utf-8"))
+    style.write_text(text, encoding="utf-8")
+    text, imports = re.subn(r"^import Gumshoe from .*$", "", script.read_text(encoding="utf-8"), flags=re.M)
+    if imports and part.exists():
+        script.write_text(part.read_text(encoding="utf-8") + "\n" + text, encoding="utf-8")
+
+
 def check_alone(output):
-    """Every page loads only what lies beside it."""
+    """Every page loads only what lies beside it, and so does every style."""
+    for style in sorted(output.rglob("*.css")):
+        for source in re.findall(r"""url\(['"]?([^'")]+)""", style.read_text(encoding="utf-8")):
+            if re.match(r"/|[a-z]+://", source):
+                sys.exit(f"error: {style.relative_to(output)} loads '{source}', which is not beside it")
     for page in sorted(output.rglob("*.html")):
         for match in LOADED.finditer(page.read_text(encoding="utf-8")):
             source = html.unescape(match.group(1) or match.group(2))
@@ -214,6 +231,7 @@ def main(arguments):
             stage_page(root, page, set(pages), staged)
         stage_menu(root, pages, staged)
         build(find_python(), staged, root / "web" / "site", version, target)
+    mend_theme(target / "_static")
     check_alone(target)
     write_versions(options.output)
     print(f"make_site: {len(pages)} pages of version {version}: {options.output / version / 'index.html'}")
