@@ -175,11 +175,15 @@ def build(python, staged, static, version, output):
 
 
 def mend_theme(static):
-    """Debian's Furo takes a style from a web server's folder and its script from a module; neither works from file://."""
+    """Debian's Furo takes a style from a web server's folder and its script from a module, which do not work from file://, and is dark
+    on request only."""
     style, script, part = static / "styles" / "furo.css", static / "scripts" / "furo.js", static / "scripts" / "gumshoe-patched.js"
     text = style.read_text(encoding="utf-8")
     for line, path in re.findall(r"(@import url\(/javascript/([^)]+)\);)", text):
         text = text.replace(line, (pathlib.Path("/usr/share/javascript") / path).read_text(encoding="utf-8"))
+    dark = re.search(r'body\[data-theme="dark"\] (\{[^}]*\})', text)
+    if dark and "prefers-color-scheme" not in text:
+        text += f'@media screen and (prefers-color-scheme: dark) {{ body:not([data-theme="light"]) {dark.group(1)} }}\n'
     style.write_text(text, encoding="utf-8")
     text, imports = re.subn(r"^import Gumshoe from .*$", "", script.read_text(encoding="utf-8"), flags=re.M)
     if imports and part.exists():
