@@ -1,7 +1,6 @@
 /* Opens folders and URLs of collections, and takes entries out of them.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#define _XOPEN_SOURCE 700 /* nftw() */
 #include "verbs/get_source.h"
 
 #include <errno.h>
