@@ -32,7 +32,8 @@ struct work {
     uint64_t first_group[PLACES + 1];
     uint64_t visits[PLACES]; /* of the rank that is walked */
     struct group *groups;
-    uint64_t *keys; /* phases of one rank, sorted by what makes them alike */
+    iw_time *own_ps; /* of all phases */
+    uint64_t *keys;  /* phases of one rank, sorted by what makes them alike */
 };
 
 static uint64_t larger(uint64_t a, uint64_t b)
@@ -118,7 +119,7 @@ static void walk_rank(struct work *w, uint32_t rank, void (*visit)(struct work *
                 place = place_of(w, rank, at);
                 w->visits[place]++;
             }
-            w->made->phases[phase].own_ps = (iw_time)schedule->nodes[n].amount;
+            w->own_ps[phase] = (iw_time)schedule->nodes[n].amount;
             visit(w, phase++, w->first_group[place] + w->visits[place] - 1);
         }
     }
@@ -126,7 +127,7 @@ static void walk_rank(struct work *w, uint32_t rank, void (*visit)(struct work *
 
 static void add_to_group(struct work *w, uint64_t phase, uint64_t group)
 {
-    w->groups[group].sum_ps += (uint64_t)w->made->phases[phase].own_ps;
+    w->groups[group].sum_ps += (uint64_t)w->own_ps[phase];
     w->groups[group].count++;
 }
 
@@ -168,7 +169,7 @@ static void group_alike(struct work *w, uint32_t rank)
     const uint64_t first = w->made->first_phase[rank];
     const uint32_t count = (uint32_t)(w->made->first_phase[rank + 1] - first);
     struct iwi_trace_phase *phases = &w->made->phases[first];
-    uint32_t *alike = &w->made->alike[first];
+    struct iwi_trace_length *alike = &w->made->alike[first];
 
     for (uint32_t i = 0; i < count; i++) {
         w->keys[i] = (uint64_t)phases[i].first << 32 | i;
@@ -176,11 +177,13 @@ static void group_alike(struct work *w, uint32_t rank)
     qsort(w->keys, count, sizeof *w->keys, by_key);
     for (uint32_t begin = 0, end; begin < count; begin = end) {
         for (end = begin; end < count && w->keys[end] >> 32 == w->keys[begin] >> 32; end++) {
-            alike[end] = (uint32_t)w->keys[end];
+            const uint32_t phase = (uint32_t)w->keys[end];
+
+            alike[end] = (struct iwi_trace_length){w->own_ps[first + phase], phases[phase].mean_ps};
         }
         for (uint32_t i = begin; i < end; i++) {
-            phases[alike[i]].first = begin;
-            phases[alike[i]].count = end - begin;
+            phases[(uint32_t)w->keys[i]].first = begin;
+            phases[(uint32_t)w->keys[i]].count = end - begin;
         }
     }
 }
@@ -212,8 +215,11 @@ static iw_status count_phases(struct work *w)
     }
     w->made->phases = iwi_new_array(log, (size_t)first[base], sizeof *w->made->phases);
     w->made->alike = iwi_new_array(log, (size_t)first[base], sizeof *w->made->alike);
+    w->own_ps = iwi_new_array(log, (size_t)first[base], sizeof *w->own_ps);
     w->keys = iwi_new_array(log, (size_t)most, sizeof *w->keys);
-    return w->made->phases == NULL || w->made->alike == NULL || w->keys == NULL ? IW_ERR_NOMEM : IW_OK;
+    return w->made->phases == NULL || w->made->alike == NULL || w->own_ps == NULL || w->keys == NULL
+               ? IW_ERR_NOMEM
+               : IW_OK;
 }
 
 static iw_status make(struct work *w)
@@ -242,6 +248,7 @@ iw_status iwi_trace_resample_new(const struct iwi_trace_build *build, struct iwi
         w->made->seed = build->opts->replica_seed;
         status = make(w);
         free(w->groups);
+        free(w->own_ps);
         free(w->keys);
         *resample_p = w->made; /* freed with the program, also when half made */
     }
@@ -266,10 +273,12 @@ iw_time iwi_trace_drawn(const struct iwi_trace_program *program, uint32_t rank, 
     const struct iwi_trace_phase *here = &r->phases[first + number];
     const struct iwi_draw_id id = {.seed = r->seed, .purpose = IWI_DRAW_REPLICA, .rank = rank};
     const uint64_t k = iwi_draw_below(id, number, here->count);
-    const struct iwi_trace_phase *there = &r->phases[first + r->alike[first + here->first + k]];
-    const unsigned __int128 product = (unsigned __int128)(uint64_t)there->own_ps * (uint64_t)here->mean_ps;
+    const struct iwi_trace_length *there = &r->alike[first + here->first + k];
     const uint64_t mean_ps = (uint64_t)there->mean_ps;
-    const uint64_t drawn_ps = (uint64_t)((product + mean_ps / 2) / mean_ps);
+    const unsigned __int128 sum =
+        (unsigned __int128)(uint64_t)there->own_ps * (uint64_t)here->mean_ps + mean_ps / 2;
+    /* dividing 128 bits is slow, and hardly ever needed */
+    const uint64_t drawn_ps = (uint64_t)sum == sum ? (uint64_t)sum / mean_ps : (uint64_t)(sum / mean_ps);
 
     return drawn_ps < IW_TIME_INPUT_MAX ? (iw_time)drawn_ps : IW_TIME_INPUT_MAX;
 }

@@ -13,16 +13,20 @@
 
 #include "program/trace_build.h"
 
-struct iwi_trace_phase {
+struct iwi_trace_length {
     iw_time own_ps, mean_ps; /* T(b,n) and m(n), at least 1 */
-    uint32_t first, count;   /* those that are alike: alike[first_phase[b] + first ... + count - 1] */
+};
+
+struct iwi_trace_phase {
+    iw_time mean_ps;
+    uint32_t first, count; /* those that are alike: alike[first_phase[b] + first ... + count - 1] */
 };
 
 struct iwi_trace_resample {
     uint64_t seed;
     uint64_t *first_phase;          /* base + 1: phases of each base rank */
     struct iwi_trace_phase *phases; /* of all base ranks, in the order of their schedules */
-    uint32_t *alike;                /* numbers of phases within their rank */
+    struct iwi_trace_length *alike; /* of the same phases, those that are alike side by side */
 };
 
 /* For build->program, whose schedule is there. IW_ERR_NOMEM. */

@@ -98,26 +98,45 @@ static uint64_t sent_bytes(const struct rings *rings, uint32_t node, uint32_t se
     return iwi_block_bytes(part, ranks, iwi_virtual_of_rank(ranks, rings->step, newest));
 }
 
-/* Does ring c leave the node, if there is another, at that seat? */
-static bool leaves(const struct rings *rings, uint32_t node, uint32_t seat, uint32_t ring)
+/* How many numbers of first, first + 1, ... first + count - 1, taken modulo `ranks`, are below `limit`. */
+static uint64_t below(uint64_t first, uint64_t count, uint64_t ranks, uint64_t limit)
 {
-    const uint32_t size = iwi_node_size(&rings->map, node);
+    const uint64_t whole = count / ranks * limit, begin = first % ranks, end = begin + count % ranks;
+    const uint64_t wrapped = end > ranks ? end - ranks : 0, top = end < limit ? end : limit;
 
-    return rings->map.count > 1 && iwi_virtual_of_rank(size, ring % size, seat) == size - 1;
+    return whole + (top > begin ? top - begin : 0) + (wrapped < limit ? wrapped : limit);
+}
+
+/* Bytes that rings first ... end - 1, all with parts of one size, bring on from that seat. Ring c has the
+ * place (seat - c) modulo the size of the node there, so the blocks of rings that follow each other do, too:
+ * downwards, and again from the last place of the node on behind the first. */
+static uint64_t rings_bytes(const struct rings *rings, uint32_t node, uint32_t seat, uint32_t first,
+                            uint32_t end)
+{
+    const uint32_t ranks = rings->map.ranks, size = iwi_node_size(&rings->map, node);
+    const uint64_t part = iwi_block_bytes(rings->bytes, rings->count, first);
+    const uint64_t before = (uint64_t)iwi_ranks_before(&rings->map, node) + (rings->is_first_half ? 0 : 1) +
+                            (ranks - rings->step);
+    uint64_t bytes = (end - first) * (part / ranks);
+
+    for (uint32_t ring = first, count; ring < end; ring += count) {
+        const uint32_t place = iwi_virtual_of_rank(size, ring % size, seat);
+
+        count = place + 1 < end - ring ? place + 1 : end - ring;
+        bytes += below(before + place + 1 - count, count, ranks, part % ranks);
+    }
+    return bytes;
 }
 
 /* Bytes of all rings that stay in the node, from that seat to the next. */
 static uint64_t inside_bytes(const struct rings *rings, uint32_t node, uint32_t seat)
 {
-    const uint64_t pieces = (uint64_t)rings->count * rings->map.ranks;
-    const uint32_t size = iwi_node_size(&rings->map, node);
-    uint64_t bytes = 0;
+    const uint32_t size = iwi_node_size(&rings->map, node), larger = (uint32_t)(rings->bytes % rings->count);
+    uint64_t bytes = larger > 0 ? rings_bytes(rings, node, seat, 0, larger) : 0;
 
-    if (rings->bytes % pieces == 0 && size == rings->count) { /* all blocks are equal, and one ring leaves */
-        return rings->bytes / pieces * (rings->count - (rings->map.count > 1));
-    }
-    for (uint32_t ring = 0; ring < rings->count; ring++) {
-        bytes += leaves(rings, node, seat, ring) ? 0 : sent_bytes(rings, node, seat, ring);
+    bytes += rings_bytes(rings, node, seat, larger, rings->count);
+    for (uint32_t ring = (seat + 1) % size; rings->map.count > 1 && ring < rings->count; ring += size) {
+        bytes -= sent_bytes(rings, node, seat, ring); /* it leaves the node here */
     }
     return bytes;
 }

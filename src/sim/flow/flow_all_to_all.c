@@ -11,6 +11,7 @@
 
 #include "base/base.h"
 #include "sim/flow/flow_all_to_all.h"
+#include "sim/flow/flow_drain.h"
 
 /* Where a rank is. */
 struct standing {
@@ -235,7 +236,8 @@ static void gather(const struct exchange *x, uint32_t rank)
     }
 }
 
-static void serve(const struct exchange *x, uint32_t rank)
+/* In the order of arrival. */
+static void serve_sorted(const struct exchange *x, uint32_t rank)
 {
     struct iwi_flow *flow = x->flow;
     const size_t i = element_of(x, rank);
@@ -243,9 +245,7 @@ static void serve(const struct exchange *x, uint32_t rank)
 
     for (uint32_t k = 0; k + 1 < x->ranks; k++) {
         const uint32_t peer = peer_at(x, rank, x->arrivals[k].index + 1);
-        const struct iwi_cost *cost =
-            &x->costs[x->flow->job->levels.count == 0 ? 0
-                                                      : iwi_level_between(&x->flow->job->levels, rank, peer)];
+        const struct iwi_cost *cost = &x->costs[iwi_level_between(&flow->job->levels, rank, peer)];
         const iw_time start = iwi_max(iwi_max(cpu, x->arrivals[k].time), gap);
 
         gap = start + cost->gap;
@@ -253,6 +253,17 @@ static void serve(const struct exchange *x, uint32_t rank)
     }
     flow->cpu[i] = cpu;
     flow->recv_gap[i] = gap;
+}
+
+static void serve(const struct exchange *x, uint32_t rank)
+{
+    if (x->flow->job->levels.count == 0) {
+        iwi_flow_drain(x->flow, rank, element_of(x, rank), &x->costs[0], x->arrivals, x->ranks - 1,
+                       x->scratch);
+    } else {
+        iwi_sort_by_lines(x->arrivals, x->ranks - 1, x->scratch);
+        serve_sorted(x, rank);
+    }
 }
 
 /* Rule 5: the sender waits for the last transfer to start. */
@@ -307,7 +318,6 @@ static iw_status run_lane(struct exchange *x)
     for (uint32_t rank = 0; rank < x->ranks; rank++) {
         IW_TRY(iwi_tick(rank % 64 == 0 ? x->flow->job->ticker : NULL, 0));
         gather(x, rank);
-        iwi_sort_by_lines(x->arrivals, x->ranks - 1, x->scratch);
         receive(x, rank, last_posted);
     }
     for (uint32_t rank = 0; rank < x->ranks; rank++) {

@@ -1,15 +1,10 @@
-/* Which rounds of an operation are a ring, what they cost, and laps around it.
+/* Which rounds of an operation are a ring, and what they cost.
  * SPDX-License-Identifier: BSD-3-Clause
- *
- * In lap n rank r goes through passes (n - 1) P + r + 1 ... n P + r: its neighbour is one pass behind where r
- * begins and where it ends, and rank 0 follows the last rank of the lap before. So every rank needs one
- * track, that of the rank before it.
  */
 #include "sim/flow/flow_ring.h"
 
-#include <stdlib.h>
-
 #include "base/base.h"
+#include "sim/split/partition.h"
 
 /* Fewer ranks or rounds of equal blocks are quicker pass by pass. */
 enum { LEAST_RANKS = 64, LEAST_ROUNDS = 32 };
@@ -69,13 +64,15 @@ static void fill_costs(const struct iwi_flow *flow, struct iwi_ring_stretch *str
     }
 }
 
-/* Who wants steps told, paths explained or restart points gets rounds. */
-static bool may_run(const struct iwi_flow *flow)
+/* Who wants steps told, paths explained or restart points gets rounds. Of a team all members take part, or
+ * none: in groups only some may have ranks. */
+static bool may_run(const struct iwi_flow *flow, const struct iwi_flow_group *group)
 {
     const struct iwi_job *job = flow->job;
+    const bool is_shared = flow->partition == NULL || (group == NULL && flow->partition->smallest > 0);
 
-    return flow->partition == NULL && !flow->is_alike && job->split == NULL && job->steps == NULL &&
-           job->keeper == NULL && flow->watch.open == NULL && flow->start.pass == 0;
+    return is_shared && !flow->is_alike && job->split == NULL && job->steps == NULL && job->keeper == NULL &&
+           flow->watch.open == NULL && flow->start.pass == 0;
 }
 
 bool iwi_ring_find(const struct iwi_flow *flow, const struct iwi_operation *op,
@@ -86,7 +83,7 @@ bool iwi_ring_find(const struct iwi_flow *flow, const struct iwi_operation *op,
     bool are_equal = true;
 
     *ring = (struct iwi_ring){.begin = index, .end = index, .ranks = op->ranks};
-    for (; may_run(flow) && ring->end < round_count && as_stretch(op, ring->end, &next) &&
+    for (; may_run(flow, group) && ring->end < round_count && as_stretch(op, ring->end, &next) &&
            is_eager(&next, flow->job->net->S_bytes);
          ring->end++) {
         struct iwi_ring_stretch *last = ring->stretches + ring->stretch_count - (ring->stretch_count > 0);
@@ -163,121 +160,4 @@ struct iwi_ring_costs iwi_ring_costs_at(const struct iwi_ring *ring, uint32_t ra
         costs.end = pass + rounds < costs.end ? pass + rounds : costs.end;
     }
     return costs;
-}
-
-/* ---- laps ---- */
-
-static uint32_t world_rank(const struct iwi_flow_group *group, uint32_t rank)
-{
-    return group == NULL ? rank : iwi_flow_group_rank(group, rank);
-}
-
-static struct iwi_runner runner_of(struct iwi_flow *flow, const struct iwi_flow_group *group,
-                                   const struct iwi_ring *ring, uint32_t rank, uint32_t lane)
-{
-    const struct iwi_levels *levels = &flow->job->levels;
-    const uint32_t world = world_rank(group, rank);
-    struct iwi_runner runner = {
-        .flow = flow, .ring = ring, .rank = rank, .world = world, .at = iwi_flow_at(flow, world) + lane};
-
-    if (levels->count > 0) {
-        runner.in_level =
-            iwi_level_between(levels, world, world_rank(group, rank > 0 ? rank - 1 : ring->ranks - 1));
-        runner.out_level =
-            iwi_level_between(levels, world, world_rank(group, rank + 1 < ring->ranks ? rank + 1 : 0));
-    }
-    return runner;
-}
-
-static void swap(struct iwi_track *a, struct iwi_track *b)
-{
-    const struct iwi_track kept = *a;
-
-    *a = *b;
-    *b = kept;
-}
-
-static uint64_t laps_of(const struct iwi_ring *ring)
-{
-    return (ring->end - ring->begin - 1) / ring->ranks + 2;
-}
-
-/* How far the work is. */
-struct progress {
-    struct iwi_ticker *ticker;
-    uint64_t turns, done_turns; /* of a rank in a lap */
-    uint64_t units, ticked;     /* rounds, where all ranks of the program take part */
-};
-
-static iw_status tick(struct progress *progress)
-{
-    const uint64_t due =
-        (uint64_t)((double)progress->units * (double)progress->done_turns / (double)progress->turns);
-    const uint64_t units = due - progress->ticked;
-
-    if (progress->done_turns++ % 64 != 0 && progress->done_turns <= progress->turns) {
-        return IW_OK;
-    }
-    progress->ticked = due;
-    return iwi_tick(progress->ticker, units);
-}
-
-/* The lap of one rank; its track is in `tracks->in` for the next. */
-static void run_rank(const struct iwi_runner *runner, uint64_t lap, struct iwi_ring_tracks *tracks)
-{
-    const uint64_t passes = runner->ring->end - runner->ring->begin, ranks = runner->ring->ranks;
-    const uint64_t first = lap == 0 ? 1 : (lap - 1) * ranks + runner->rank + 1;
-    const uint64_t end = lap * ranks + runner->rank + 1;
-
-    tracks->out.count = 0;
-    if (lap == 0) {
-        iwi_runner_start(runner);
-        tracks->out.pieces[tracks->out.count++] =
-            (struct iwi_track_piece){.first = 0, .value = runner->flow->cpu[runner->at]};
-    }
-    tracks->out.end = first;
-    iwi_runner_run(runner, first, end < passes + 1 ? end : passes + 1, &tracks->in, &tracks->out);
-    swap(&tracks->in, &tracks->out);
-}
-
-static iw_status run_lane(struct iwi_flow *flow, const struct iwi_flow_group *group,
-                          const struct iwi_ring *ring, uint32_t lane, struct iwi_ring_tracks *tracks,
-                          struct progress *progress)
-{
-    const uint64_t laps = laps_of(ring);
-
-    for (uint64_t lap = 0; lap < laps; lap++) {
-        for (uint32_t rank = 0; rank < ring->ranks; rank++) {
-            const struct iwi_runner runner = runner_of(flow, group, ring, rank, lane);
-
-            IW_TRY(tick(progress));
-            run_rank(&runner, lap, tracks);
-        }
-    }
-    return IW_OK;
-}
-
-iw_status iwi_flow_ring(struct iwi_flow *flow, const struct iwi_flow_group *group,
-                        const struct iwi_ring *ring)
-{
-    const size_t most = ring->ranks + (size_t)3; /* pass 0, a lap, and what is behind them */
-    struct progress progress = {.ticker = flow->job->ticker,
-                                .turns = laps_of(ring) * ring->ranks * flow->lanes,
-                                .units =
-                                    ring->ranks == flow->job->program->ranks ? ring->end - ring->begin : 0};
-    struct iwi_ring_tracks tracks = {.in.count = 0};
-    iw_status status = IW_OK;
-
-    tracks.in.pieces = iwi_new_array(flow->log, most, sizeof *tracks.in.pieces);
-    tracks.out.pieces = iwi_new_array(flow->log, most, sizeof *tracks.out.pieces);
-    if (tracks.in.pieces == NULL || tracks.out.pieces == NULL) {
-        status = IW_ERR_NOMEM;
-    }
-    for (uint32_t lane = 0; status == IW_OK && lane < flow->lanes; lane++) {
-        status = run_lane(flow, group, ring, lane, &tracks, &progress);
-    }
-    status = status == IW_OK ? tick(&progress) : status;
-    free(tracks.in.pieces);
-    free(tracks.out.pieces);
-    return status;
 }

@@ -61,11 +61,6 @@ struct iwi_track {
     uint64_t end; /* while it grows: the pass after the last so far */
 };
 
-/* Room for a lap. */
-struct iwi_ring_tracks {
-    struct iwi_track in, out;
-};
-
 /* One rank on its way. */
 struct iwi_runner {
     struct iwi_flow *flow;
@@ -82,7 +77,7 @@ void iwi_runner_start(const struct iwi_runner *runner);
 void iwi_runner_run(const struct iwi_runner *runner, uint64_t first, uint64_t end, const struct iwi_track *in,
                     struct iwi_track *out);
 
-/* All ranks and lanes, all rounds of the ring. */
+/* All ranks and lanes, all rounds of the ring (flow_laps.c). */
 IW_NODISCARD iw_status iwi_flow_ring(struct iwi_flow *flow, const struct iwi_flow_group *group,
                                      const struct iwi_ring *ring);
 

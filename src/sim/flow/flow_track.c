@@ -122,18 +122,17 @@ static const struct iwi_track_piece *follow(struct course *c, const struct iwi_t
     iw_time own = c->start + slope;
 
     while (pass < limit && piece[1].first < limit) { /* all of the piece arrives before */
-        const iw_time behind = (iw_time)(pass - 1 - piece->first),
-                      count = (iw_time)(piece[1].first + 1 - pass);
+        const iw_time behind = (iw_time)(pass - 1 - piece->first), more = (iw_time)(piece[1].first - pass);
         const iw_time arrived = piece->value + behind * piece->slope + after;
-        const iw_time last = arrived + (count - 1) * slope;
+        const iw_time last = arrived + more * piece->slope;
 
-        if (arrived <= own || last > latest || (piece->slope != slope && count > 1)) {
+        if (arrived <= own || last > latest || (piece->slope < slope && more > 0)) {
             break;
         }
-        if (count == 1) { /* such points may be on a line of their own */
+        if (more == 0) { /* such points may be on a line of their own */
             add_line(out, pass, arrived + send, 0, 1);
         } else {
-            out->pieces[out->count++] = (struct iwi_track_piece){pass, arrived + send, slope};
+            out->pieces[out->count++] = (struct iwi_track_piece){pass, arrived + send, piece->slope};
         }
         own = last + slope;
         piece++;

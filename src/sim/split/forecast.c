@@ -48,6 +48,10 @@ static bool is_ring(const struct iwi_operation *op)
     return round.is_ring || (round.is_shift && round.shift == 1);
 }
 
+/* How the ranks of a trial are taken: all by one thread, by members of a team, or by some that write restart
+ * points. */
+enum sharing { WHOLE, SPLIT, KEPT };
+
 /* Rounds in which ranks send several messages. */
 static double several_s(const struct iwi_operation *op, const struct iwi_round *round, bool is_split)
 {
@@ -57,19 +61,20 @@ static double several_s(const struct iwi_operation *op, const struct iwi_round *
     return is_split || !iwi_node_rings_are_even(op) ? MANY_S : NODE_RINGS_S;
 }
 
-/* Rings are taken rank by rank, and sweeps row by row, but round by round where ranks are split. */
-static double operation_s(const struct iwi_operation *op, bool is_split)
+/* Rings are taken rank by rank, but round by round where restart points are; sweeps row by row, but round by
+ * round where ranks are split. */
+static double operation_s(const struct iwi_operation *op, enum sharing sharing)
 {
     const struct iwi_round round = iwi_first_round(op);
 
-    if (!is_split && is_ring(op)) {
+    if (sharing != KEPT && is_ring(op)) {
         return RING_S;
     }
-    if (!is_split && op->algorithm->is_wavefront) {
+    if (sharing == WHOLE && op->algorithm->is_wavefront) {
         return SWEEP_S;
     }
     if (round.is_all_to_all || op->algorithm == &iwi_allreduce_node_rings) {
-        return several_s(op, &round, is_split);
+        return several_s(op, &round, sharing != WHOLE);
     }
     if (round.is_grid) {
         return GRID_S;
@@ -78,7 +83,7 @@ static double operation_s(const struct iwi_operation *op, bool is_split)
 }
 
 /* Of all operations, the mean. */
-static double message_s(const struct iwi_plan *plan, const iw_program *program, bool is_split)
+static double message_s(const struct iwi_plan *plan, const iw_program *program, enum sharing sharing)
 {
     double messages = 0.0, seconds = 0.0;
 
@@ -98,7 +103,7 @@ static double message_s(const struct iwi_plan *plan, const iw_program *program, 
         const struct iwi_operation *op = &program->operations[k];
 
         messages += (double)op->algorithm->message_count(op);
-        seconds += (double)op->algorithm->message_count(op) * operation_s(op, is_split);
+        seconds += (double)op->algorithm->message_count(op) * operation_s(op, sharing);
     }
     return messages > 0.0 ? seconds / messages : STREAM_S;
 }
@@ -233,7 +238,7 @@ void iwi_forecast_fill(const struct iwi_plan *plan, const iw_program *program, c
                          .nodes = opts->link != NULL ? opts->link->nodes : 1,
                          .trials = opts->trials,
                          .messages = iw_program_messages(program),
-                         .message_s = message_s(plan, program, false) / machine->speed,
+                         .message_s = message_s(plan, program, WHOLE) / machine->speed,
                          .room_bytes = room_for(opts)};
     all->threads = threads_of(opts, machine, all);
     (void)snprintf(all->engine_note, sizeof all->engine_note, "%s", plan->note);
@@ -243,7 +248,9 @@ void iwi_forecast_fill(const struct iwi_plan *plan, const iw_program *program, c
     if (refusal != NULL) {
         (void)snprintf(all->ranks_split.refusal, sizeof all->ranks_split.refusal, "%s", refusal);
     } else {
-        fill_ranks_split(program, noise, opts, all, message_s(plan, program, true) / machine->speed,
+        fill_ranks_split(program, noise, opts, all,
+                         message_s(plan, program, opts->checkpoint_dir == NULL ? SPLIT : KEPT) /
+                             machine->speed,
                          &all->ranks_split);
     }
     choose(opts, all);

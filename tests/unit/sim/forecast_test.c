@@ -69,11 +69,12 @@ static void many_trials_are_split_and_one_is_cut(void **state)
     assert_int_equal(forecast_of("barrier:dissemination", 1 << 22, 1, 1).chosen, IW_PARALLEL_TRIALS);
 }
 
-/* One thread takes rings and linear exchanges rank by rank, which members cannot. */
-static void rings_stay_whole(void **state)
+/* Members take rings rank by rank, as one thread does, but cannot take linear exchanges so. */
+static void rings_are_split_and_linear_exchanges_are_not(void **state)
 {
     (void)state;
-    assert_int_equal(forecast_of("allreduce:ring", 16384, 1, 2).chosen, IW_PARALLEL_TRIALS);
+    assert_int_equal(forecast_of("allreduce:ring", 1024, 1, 2).chosen, IW_PARALLEL_TRIALS);
+    assert_int_equal(forecast_of("allreduce:ring", 16384, 1, 2).chosen, IW_PARALLEL_RANKS);
     assert_int_equal(forecast_of("alltoall:linear", 4096, 1, 4).chosen, IW_PARALLEL_TRIALS);
     assert_int_equal(forecast_of("allreduce:ring", 1 << 17, 1, 64).chosen, IW_PARALLEL_RANKS);
 }
@@ -146,7 +147,7 @@ int main(void)
         cmocka_unit_test(a_ring_crosses_each_border_once_in_each_direction),
         cmocka_unit_test(dissemination_sends_min_of_shift_and_block),
         cmocka_unit_test(many_trials_are_split_and_one_is_cut),
-        cmocka_unit_test(rings_stay_whole),
+        cmocka_unit_test(rings_are_split_and_linear_exchanges_are_not),
         cmocka_unit_test(ranks_are_split_over_idle_cpus_only),
         cmocka_unit_test(the_model_adds_up),
         cmocka_unit_test(graphs_are_not_cut),

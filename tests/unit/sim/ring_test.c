@@ -179,7 +179,7 @@ static void arrivals_are_sorted_by_time_and_number(void **state)
     }
 }
 
-/* Members of a team go round by round. */
+/* One thread, and members of a team, whose blocks may differ in size; who explains goes round by round. */
 static void laps_are_as_rounds(void **state)
 {
     (void)state;
@@ -187,16 +187,20 @@ static void laps_are_as_rounds(void **state)
         struct iwt_random random = {seed, 0};
         const iw_net net = eager_net(&random);
         iw_noise *noise = rare_noise(&random);
-        iw_program *program = random_ring(&random, 64, 700);
+        iw_program *program = random_ring(&random, 64, iwt_below(&random, 2) ? 80 : 700);
         iw_sim_opts opts = IW_SIM_OPTS_INIT;
-        iw_sim_result *laps, *rounds;
+        iw_sim_result *laps, *shared, *rounds;
 
         laps = iwt_run(program, &net, noise, &opts);
-        opts.threads = 2;
+        opts.threads = 2 + (uint32_t)iwt_below(&random, 6);
         opts.parallel = IW_PARALLEL_RANKS;
+        shared = iwt_run(program, &net, noise, &opts);
+        expect_same(laps, shared, "one thread and several", seed);
+        opts.want_explain = true;
         rounds = iwt_run(program, &net, noise, &opts);
         expect_same(laps, rounds, "laps and rounds", seed);
         iw_sim_result_free(laps);
+        iw_sim_result_free(shared);
         iw_sim_result_free(rounds);
         iw_program_free(program);
         iw_noise_free(noise);
