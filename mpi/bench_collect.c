@@ -164,8 +164,11 @@ static void describe(const struct iwi_bench_session *s, iw_bench_samples *sample
              version);
     snprintf(samples->clock, sizeof samples->clock, "CLOCK_MONOTONIC, %.1f ns a reading",
              iwi_net_clock_cost_ns());
-    iwi_process_place_warn(s->places, (uint32_t)s->ranks, samples->warning, sizeof samples->warning);
+    if (s->plan->work == IW_BENCH_SPIN) { /* those that sleep may share a CPU */
+        iwi_process_place_warn(s->places, (uint32_t)s->ranks, samples->warning, sizeof samples->warning);
+    }
     samples->op = s->plan->op;
+    samples->work = s->plan->work;
     samples->bytes = s->plan->bytes;
     samples->quantum_ns = s->plan->quantum_ns;
     samples->ranks = s->place.ranks;

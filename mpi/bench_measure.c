@@ -21,34 +21,67 @@
 #include "mpi/net_pair.h"
 #include "mpi/net_place.h"
 
-enum { LEFT_OUT = 4, LEAST_BLOCK = 10, MOST_BLOCK = 1 << 14, LEAST_BLOCKS = 80 };
+enum { LEFT_OUT = 4, LEFT_OUT_ASLEEP = 1, LEAST_BLOCK = 10, MOST_BLOCK = 1 << 14, LEAST_BLOCKS = 80 };
 
 /* ---- one block ---- */
 
+static double detours_ns(const struct iwi_bench_session *s, bool is_noisy)
+{
+    return is_noisy ? s->plan->noise->made_ns(s->plan->noise->arg) : 0.0;
+}
+
+/* Work that sleeps takes its quantum and the time of the detours that meet it: each of them, a sleep in a signal
+ * handler, ends the sleep, and moves the end of the work. */
+static void sleep_through(const struct iwi_bench_session *s, bool is_noisy, int64_t start_ns, double before_ns)
+{
+    int64_t end_ns;
+
+    do {
+        end_ns = start_ns + (int64_t)(s->plan->quantum_ns + detours_ns(s, is_noisy) - before_ns);
+        iwi_bench_sleep_until(end_ns);
+    } while (iwi_net_now_ns() < end_ns);
+}
+
+static void work(struct iwi_bench_session *s, bool is_noisy, int64_t start_ns)
+{
+    const bool is_asleep = s->plan->work == IW_BENCH_SLEEP;
+    const double before_ns = is_asleep ? detours_ns(s, is_noisy) : 0.0;
+
+    if (is_noisy && s->plan->noise->phase != NULL) {
+        s->plan->noise->phase(s->plan->noise->arg);
+    }
+    if (is_asleep) {
+        sleep_through(s, is_noisy, start_ns, before_ns);
+    } else {
+        s->x = iwi_bench_spin(s->x, s->iterations);
+    }
+}
+
 /* A phase ends where the next begins, so that nothing is lost; also what the call that begins one takes is of
- * it, as a detour may happen within. */
+ * it, as a detour may happen within. All ranks begin the first one that counts together, as in simulations. */
 static void run_phases(struct iwi_bench_session *s, uint32_t block, bool is_noisy, uint64_t phases)
 {
-    void (*begin)(void *arg) = is_noisy ? s->plan->noise->phase : NULL;
+    const uint64_t left_out = s->plan->work == IW_BENCH_SLEEP ? LEFT_OUT_ASLEEP : LEFT_OUT;
     int64_t start_ns = iwi_net_now_ns();
 
-    for (uint64_t i = 0; i < LEFT_OUT + phases; i++) {
+    for (uint64_t i = 0; i < left_out + phases; i++) {
         int64_t worked_ns, done_ns;
 
-        if (begin != NULL) {
-            begin(s->plan->noise->arg);
+        if (i == left_out) {
+            PMPI_Barrier(s->comm);
+            start_ns = iwi_net_now_ns();
         }
-        s->x = iwi_bench_work(s->x, s->iterations);
+        work(s, is_noisy, start_ns);
         worked_ns = iwi_net_now_ns();
         iwi_bench_operation_run(&s->op);
         done_ns = iwi_net_now_ns();
-        if (i >= LEFT_OUT) {
+        if (i >= left_out) {
             iwi_bench_keep_add(&s->keep, block, is_noisy, (double)(worked_ns - start_ns),
                                (double)(done_ns - worked_ns));
         }
         start_ns = done_ns;
     }
-    s->left_out += LEFT_OUT;
+    s->left_out += left_out;
 }
 
 /* Does a block have noise? Pairs are quiet-noisy, noisy-quiet, ...: what drifts hits both alike. */
@@ -186,7 +219,9 @@ static iw_status prepare(struct iwi_bench_session *s)
         costs->gap_ns = most_ns[1];
     }
     PMPI_Barrier(s->comm);
-    s->iterations = iwi_bench_calibrate(s->plan->quantum_ns); /* all at once: they may share a core */
+    if (s->plan->work == IW_BENCH_SPIN) {
+        s->iterations = iwi_bench_calibrate(s->plan->quantum_ns); /* all at once: they may share a core */
+    }
     s->block_phases = block_phases_of(s->plan);
     return IW_OK;
 }

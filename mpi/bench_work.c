@@ -5,13 +5,14 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "base/base.h"
 #include "mpi/net_pair.h"
 
 static const uint64_t A = 16807, B = 12345, P = 2147483647; /* P = 2^31 - 1 */
 
-uint64_t iwi_bench_work(uint64_t x, uint64_t iterations)
+uint64_t iwi_bench_spin(uint64_t x, uint64_t iterations)
 {
     for (uint64_t i = 0; i < iterations; i++) {
         x = (A * x + B) % P;
@@ -20,13 +21,21 @@ uint64_t iwi_bench_work(uint64_t x, uint64_t iterations)
     return x;
 }
 
+void iwi_bench_sleep_until(int64_t end_ns)
+{
+    const struct timespec end = {.tv_sec = (time_t)(end_ns / 1000000000),
+                                 .tv_nsec = (long)(end_ns % 1000000000)};
+
+    (void)clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &end, NULL);
+}
+
 /* ---- calibration ---- */
 
 static double time_of_ns(uint64_t iterations, volatile uint64_t *x)
 {
     const int64_t start_ns = iwi_net_now_ns();
 
-    *x = iwi_bench_work(*x, iterations);
+    *x = iwi_bench_spin(*x, iterations);
     return (double)(iwi_net_now_ns() - start_ns);
 }
 

@@ -9,10 +9,13 @@
 #include <mpi.h>
 
 /* So many steps of x <- (a x + b) mod p, each of which needs the one before; the result is used. */
-uint64_t iwi_bench_work(uint64_t x, uint64_t iterations);
+uint64_t iwi_bench_spin(uint64_t x, uint64_t iterations);
 
 /* The number of them that takes so long undisturbed: the shortest of many short runs tells. Takes 0.3 s. */
 uint64_t iwi_bench_calibrate(double quantum_ns);
+
+/* Sleeps until `end_ns` of CLOCK_MONOTONIC; what a signal ends early. */
+void iwi_bench_sleep_until(int64_t end_ns);
 
 struct iwi_bench_operation {
     iw_bench_op op;

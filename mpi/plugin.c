@@ -5,6 +5,8 @@
 #include <idlewave/internal/mpi.h>
 
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include <mpi.h>
 
@@ -39,11 +41,32 @@ static bool is_running(void)
            MPI_Finalized(&is_ended) == MPI_SUCCESS && !is_ended;
 }
 
+/* MPICH 4.0 over UCX with nothing but TCP never comes back from MPI_Finalize on more than a few ranks: those that
+ * are through wait for the launcher and answer nobody any more. Where all that is so, ranks tell the launcher
+ * themselves that they end (PMI-1), and leave MPI as it is. */
+static bool leave_launcher(void)
+{
+    static const char bye[] = "cmd=finalize\n";
+    const char *transports = getenv("UCX_TLS"), *launcher = getenv("PMI_FD");
+    char answer[64];
+    int file;
+
+    if (strcmp(IW_MPI_NAME, "mpich") != 0 || launcher == NULL || transports == NULL ||
+        strcmp(transports, "tcp,self") != 0) {
+        return false;
+    }
+    file = (int)strtol(launcher, NULL, 10);
+    PMPI_Barrier(MPI_COMM_WORLD);
+    return write(file, bye, sizeof bye - 1) == (ssize_t)(sizeof bye - 1) && read(file, answer, sizeof answer) > 0;
+}
+
 static void stop(void)
 {
     if (is_running()) {
         iwi_mpi_link_close();
-        (void)MPI_Finalize();
+        if (!leave_launcher()) {
+            (void)MPI_Finalize();
+        }
     }
 }
 

@@ -9,9 +9,14 @@
 #include "options/suggest.h"
 #include "verbs/injected_noise.h"
 
+static const char *const works[] = {"spin", "sleep", NULL}; /* in the order of iw_bench_work */
+
 #define ROW(...) OPT_ROW(struct bench_opts, __VA_ARGS__)
 static const struct opt what_rows[] = {
     ROW("compute", OPT_TIME, compute_ps, "TIME", "work on every rank in each phase (default 1ms)"),
+    ROW("work", OPT_CHOICE, work, "",
+        "how ranks work: by arithmetic, or by sleeping, many of them to a CPU (default spin)",
+        .choices = works),
     ROW("bytes", OPT_COUNT, bytes, "SIZE",
         "size of an allreduce, or of each message of a halo exchange (default 8)", .max = UINT64_C(1) << 30),
     ROW("duration", OPT_TIME, duration_ps, "TIME", "how long to measure (default 10s)", .is_setting = true),
@@ -78,6 +83,11 @@ static int find_op(const struct ui *ui, const char *name, iw_bench_op *op_p)
     return ui_usage(ui, "there is no operation '%s': barrier, allreduce and halo are", name);
 }
 
+iw_back_end bench_back_end(const struct bench_opts *opts)
+{
+    return opts->work == IW_BENCH_SLEEP ? IW_BACK_END_SLEEP : (iw_back_end)opts->injection.back_end;
+}
+
 bool bench_has_net(const struct bench_opts *opts)
 {
     return opt_first_typed(net_rows, NET_ROW_COUNT, &opts->net, "") != NULL;
@@ -128,6 +138,12 @@ int bench_check(struct ui *ui, const struct bench_opts *opts, const struct opt_a
     }
     if (opts->compute_ps < IW_PS_PER_US || opts->compute_ps > 10 * IW_PS_PER_S) {
         return ui_usage(ui, "--compute: from 1 us to 10 s");
+    }
+    if (opts->work == IW_BENCH_SLEEP && opts->compute_ps < 10 * IW_PS_PER_MS) {
+        return ui_usage(ui, "--work sleep needs a --compute of 10 ms at least: waking up takes a part of it");
+    }
+    if (opts->work == IW_BENCH_SLEEP && opt_typed(&opts->injection, back_end)) {
+        return ui_usage(ui, "--work sleep has detours of its own, that sleep too: leave --back-end out");
     }
     if (opts->duration_ps < IW_PS_PER_MS) {
         return ui_usage(ui, "--duration needs a millisecond at least");

@@ -13,6 +13,7 @@
 
 struct bench_opts {
     struct opt_origins origins;
+    int work;
     iw_time compute_ps, duration_ps, block_ps;
     uint64_t bytes, phases;
     /* noise */
@@ -29,6 +30,9 @@ struct bench_opts {
 enum { BENCH_GROUP_COUNT = 7 };
 extern const struct opt_group bench_groups[BENCH_GROUP_COUNT];
 extern const struct bench_opts bench_defaults;
+
+/* How detours are made. */
+iw_back_end bench_back_end(const struct bench_opts *opts);
 
 /* Whether a network is named for the prediction. */
 bool bench_has_net(const struct bench_opts *opts);

@@ -10,6 +10,9 @@
 #include "process/wall_clock.h"
 #include "verbs/injected_noise.h"
 
+/* Detours of ranks that sleep come some seconds apart, and hundreds of ranks begin at different ones. */
+static const int64_t ASLEEP_NS = INT64_C(3600) * 1000000000;
+
 /* ---- reading it ---- */
 
 int bench_noise_load(struct ui *ui, struct node_log *node_log, const struct bench_opts *opts,
@@ -38,7 +41,8 @@ int bench_noise_load(struct ui *ui, struct node_log *node_log, const struct benc
                                       .cpus = noise->cpus,
                                       .sync = (iw_sync)opts->injection.sync,
                                       .seed = opts->injection.seed,
-                                      .cpu_count = noise->ranks_per_node};
+                                      .cpu_count = noise->ranks_per_node,
+                                      .duration_ns = opts->work == IW_BENCH_SLEEP ? ASLEEP_NS : 0};
     ui->option = noise->is_of_file ? NULL : "--noise";
     code = injected_load(ui, noise->log, &injected, &noise->recording);
     ui->option = NULL;
@@ -82,8 +86,8 @@ static iw_status prepare(void *arg, const iw_bench_place *place)
         return IW_ERR_UNSUPPORTED;
     }
     find_node(noise, place);
-    return iw_inject_calibrate(noise->log, (iw_back_end)noise->opts->injection.back_end,
-                               IW_INJECT_CALIBRATE_NS, &noise->costs);
+    return iw_inject_calibrate(noise->log, bench_back_end(noise->opts), IW_INJECT_CALIBRATE_NS,
+                               &noise->costs);
 }
 
 /* The draws of different blocks and of neighbouring seeds have nothing to do with each other. */
@@ -99,8 +103,7 @@ static iw_status start(void *arg, uint64_t draw)
                                  &noise->plan);
     if (status == IW_OK) {
         noise->started_ns = monotonic_ns();
-        status = iw_injector_start(noise->log, noise->plan, (iw_back_end)noise->opts->injection.back_end,
-                                   &noise->injector);
+        status = iw_injector_start(noise->log, noise->plan, bench_back_end(noise->opts), &noise->injector);
     }
     return status;
 }
@@ -118,6 +121,11 @@ static void stop(void *arg)
     noise->sum.skipped_count += counts.skipped_count;
     noise->sum.skipped_ns += counts.skipped_ns;
     noise->sum.cut_short_count += counts.is_cut_short ? 1 : 0;
+}
+
+static double made_ns(void *arg)
+{
+    return iw_injector_made_ns(((struct bench_noise *)arg)->injector);
 }
 
 static void begin_phase(void *arg)
@@ -199,5 +207,6 @@ iw_bench_noise bench_noise_calls(struct bench_noise *noise)
                             .start = start,
                             .stop = stop,
                             .phase = noise->opts->injection.sync == IW_SYNC_PHASE ? begin_phase : NULL,
+                            .made_ns = made_ns,
                             .tell = tell};
 }

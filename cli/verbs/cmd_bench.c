@@ -12,6 +12,7 @@
 #include "options/bench_opts.h"
 #include "options/simulate_opts.h"
 #include "process/node_log.h"
+#include "process/patient_polls.h"
 #include "process/progress.h"
 #include "verbs.h"
 #include "verbs/bench_noise.h"
@@ -27,7 +28,10 @@ static const char description[] =
     "phases without and with injected noise alternate in the same processes, and the same phases are "
     "simulated with the same noise: measured and predicted slowdown side by side.\nEach rank needs a CPU of "
     "its own: where ranks share one, the numbers are not valid, and the result says so. Nothing is pinned; "
-    "use the launcher's options for that.\nWithout a launcher, 'idlewave bench memory' measures how fast the "
+    "use the launcher's options for that. With --work sleep ranks sleep instead of "
+    "working, waiting and being held up, so that hundreds of them fit on one machine: then the quantum "
+    "should be "
+    "tens of milliseconds.\nWithout a launcher, 'idlewave bench memory' measures how fast the "
     "cores of this node move data, alone and together.";
 
 static const struct example examples[] = {
@@ -37,6 +41,9 @@ static const struct example examples[] = {
      "mpirun -n 2 idlewave bench allreduce --noise node.h5 --sync phase -o noisy.json"},
     {"noise of other making against the quiet run",
      "mpirun -n 2 idlewave replay --noise node.h5 -- idlewave bench barrier --baseline quiet.json"},
+    {"64 ranks on one machine: amplification through a real MPI library",
+     "mpirun --oversubscribe -n 64 idlewave bench barrier --work sleep --compute 100ms --noise "
+     "poisson:0.2Hz,fixed:200ms --duration 60s"},
     {"as a page", "idlewave report noisy.json -o noisy.html"},
     {"bandwidth of memory, for simulate --memory", "idlewave bench memory"},
     {NULL, NULL},
@@ -68,7 +75,7 @@ static void describe(const struct ui *ui, const struct bench_opts *opts, const s
     injection->sources = opts->injection.noise.items;
     injection->source_count = opts->injection.noise.count;
     (void)snprintf(injection->back_end, sizeof injection->back_end, "%s",
-                   iw_back_end_name((iw_back_end)opts->injection.back_end));
+                   iw_back_end_name(bench_back_end(opts)));
     injection->sync = (iw_sync)opts->injection.sync;
     injection->skew_ns = (double)opts->injection.skew_ps / (double)IW_PS_PER_NS;
     injection->ranks_per_node = noise->ranks_per_node;
@@ -129,6 +136,7 @@ static int evaluate(struct ui *ui, const struct inputs *inputs, const iw_bench_s
 static void fill_plan(const struct bench_opts *opts, iw_bench_op op, iw_bench_plan *plan)
 {
     plan->op = op;
+    plan->work = (iw_bench_work)opts->work;
     plan->bytes = op == IW_BENCH_BARRIER ? 0 : opts->bytes;
     plan->quantum_ns = (double)opts->compute_ps / (double)IW_PS_PER_NS * opts->injection.time_scale;
     plan->phases = opts->phases;
@@ -144,8 +152,12 @@ static int measure(struct ui *ui, struct inputs *inputs)
     iw_bench_samples *samples = NULL;
     struct progress progress;
     uint32_t rank, size;
-    int code = ui_exit_of(part->start(&ui->log, &rank, &size));
+    int code;
 
+    if (inputs->opts->work == IW_BENCH_SLEEP) {
+        patient_polls_use();
+    }
+    code = ui_exit_of(part->start(&ui->log, &rank, &size));
     if (code == UI_DONE) {
         fill_plan(inputs->opts, inputs->op, &plan);
         plan.noise = inputs->opts->injection.noise.count > 0 ? &calls : NULL;

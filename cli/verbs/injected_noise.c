@@ -87,6 +87,7 @@ int injected_load(const struct ui *ui, const iw_log *log, const struct injected_
     synth.spec_count = opts->noise->count;
     synth.cpu_count = opts->cpu_count;
     synth.seed = opts->seed;
+    synth.duration_ns = opts->duration_ns != 0 ? opts->duration_ns : synth.duration_ns;
     synth.sync = opts->sync == IW_SYNC_NONE ? IW_SYNC_NONE : IW_SYNC_START;
     return ui_exit_of_value(ui, iw_recording_synth(log, &synth, recording_p, &edit));
 }

@@ -42,7 +42,8 @@ struct injected_opts {
     const iw_cpu_set *cpus; /* of the file; NULL: all */
     iw_sync sync;
     uint64_t seed;
-    size_t cpu_count; /* that SPECs are to make */
+    size_t cpu_count;    /* that SPECs are to make */
+    int64_t duration_ns; /* of what SPECs make; 0: as `noise synth` does */
 };
 
 /* Reads the file, or has SPECs make CPUs. Without a synchronisation these are as different as CPUs are. */

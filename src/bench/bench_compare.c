@@ -12,6 +12,13 @@ const char *iw_bench_op_name(iw_bench_op op)
     return op < IW_BENCH_OPS ? op_names[op] : "?";
 }
 
+const char *iw_bench_work_name(iw_bench_work work)
+{
+    static const char *const names[IW_BENCH_WORKS] = {"spin", "sleep"};
+
+    return work < IW_BENCH_WORKS ? names[work] : "?";
+}
+
 /* (m - b) / b of two independent means; the interval by the first order of m / b: relative errors add up in
  * squares. */
 void iw_bench_set_baseline(iw_bench_result *result, const iw_bench_baseline *baseline)
@@ -33,6 +40,20 @@ static bool is_beyond_chance(const iw_estimate *lower, const iw_estimate *upper)
     return upper->value - lower->value > hypot(lower->high - lower->value, upper->value - upper->low);
 }
 
+/* Of the mean of as many blocks as were measured with noise, by how much the simulated ones vary; and of the
+ * quiet ones, by which it is divided, as their interval says. The host does to noisy blocks what it does to
+ * quiet ones, so that counts twice. */
+static iw_estimate expect(const iw_bench_result *result, const iw_bench_simulated *simulated)
+{
+    const iw_estimate *mean = &simulated->slowdown, *quiet = &result->times[IW_BENCH_QUIET].phase_ns;
+    const double blocks = fmax((double)result->samples->block_count / 2.0, 1.0); /* with noise */
+    const double of_noise = (mean->high - mean->low) / 2.0 * sqrt(1.0 + (double)simulated->trials / blocks);
+    const double of_host = sqrt(2.0) * (quiet->high - quiet->low) / 2.0 / quiet->value * (1.0 + mean->value);
+    const double half = hypot(of_noise, of_host);
+
+    return (iw_estimate){mean->value, mean->value - half, mean->value + half};
+}
+
 void iw_bench_set_simulated(iw_bench_result *result, const iw_bench_simulated *simulated)
 {
     static const double POINTS = 0.02, SHARE = 0.2;
@@ -43,6 +64,7 @@ void iw_bench_set_simulated(iw_bench_result *result, const iw_bench_simulated *s
     iw_bench_simulated *mine = &result->simulated;
 
     *mine = *simulated;
+    mine->expected = expect(result, simulated);
     mine->difference = difference;
     mine->ratio = measured->value / simulated->slowdown.value;
     mine->is_beyond_chance =

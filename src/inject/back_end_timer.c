@@ -1,4 +1,5 @@
-/* Back end timer: a POSIX timer sends a real-time signal to the thread, whose handler spins.
+/* Back ends timer and sleep: a POSIX timer sends a real-time signal to the thread, whose handler spins or
+ * sleeps.
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * The timer fires once for each detour, at an absolute time; the handler sets it up for the next one before
@@ -72,6 +73,16 @@ static iw_injector *injector_of(const siginfo_t *info)
     return atomic_load(&slot->owner) == (uintptr_t)pthread_self() ? slot->injector : NULL;
 }
 
+/* Signals are blocked meanwhile, and the end is absolute: only a clock that is refused ends it early. */
+static int64_t sleep_until(int64_t end_ns)
+{
+    const struct timespec end = iwi_timespec(end_ns);
+
+    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &end, NULL) == EINTR) {
+    }
+    return iwi_now_ns();
+}
+
 /* A signal of an older setting may come late; it finds that it is not time yet. */
 static void on_signal(int signal, siginfo_t *info, void *context)
 {
@@ -92,7 +103,8 @@ static void on_signal(int signal, siginfo_t *info, void *context)
         const int64_t end_ns = iwi_injector_take(injector, entry_ns);
 
         arm(injector);
-        iwi_injector_log_end(injector, iwi_spin_until(iwi_now_ns(), end_ns, NULL));
+        iwi_injector_log_end(injector, injector->ops->is_asleep ? sleep_until(end_ns)
+                                                                : iwi_spin_until(iwi_now_ns(), end_ns, NULL));
     }
     errno = errno_before;
 }
@@ -264,3 +276,14 @@ static void close_timer(iw_injector *injector)
 
 const struct iwi_back_end_ops iwi_back_end_timer = {
     .name = "timer", .open = open_timer, .hold = hold, .release = release, .close = close_timer};
+
+/* Waking up takes up to a millisecond where many threads do so at once: shorter detours are merged. */
+static const iw_inject_costs sleep_costs = {.floor_ns = 1e6, .gap_ns = 1e6};
+
+const struct iwi_back_end_ops iwi_back_end_sleep = {.name = "sleep",
+                                                    .costs = &sleep_costs,
+                                                    .is_asleep = true,
+                                                    .open = open_timer,
+                                                    .hold = hold,
+                                                    .release = release,
+                                                    .close = close_timer};

@@ -11,6 +11,7 @@
 static const struct iwi_back_end_ops *const back_ends[IW_BACK_ENDS] = {
     [IW_BACK_END_TIMER] = &iwi_back_end_timer,
     [IW_BACK_END_FIFO] = &iwi_back_end_fifo,
+    [IW_BACK_END_SLEEP] = &iwi_back_end_sleep,
 };
 
 const char *iw_back_end_name(iw_back_end back_end)
@@ -65,7 +66,8 @@ static int64_t spin_ns(const iw_injector *injector, int64_t late_ns)
 
 bool iwi_injector_is_too_late(const iw_injector *injector, int64_t entry_ns)
 {
-    return entry_ns - iwi_max(injector->next.deadline_ns, injector->free_ns) > IWI_LATE_MOST_NS;
+    return !injector->ops->is_asleep &&
+           entry_ns - iwi_max(injector->next.deadline_ns, injector->free_ns) > IWI_LATE_MOST_NS;
 }
 
 int64_t iwi_injector_take(iw_injector *injector, int64_t entry_ns)
@@ -84,7 +86,7 @@ int64_t iwi_injector_take(iw_injector *injector, int64_t entry_ns)
     injector->counts.made_count++;
     injector->counts.made_ns += (double)injector->next.duration_ns;
     injector->counts.late_max_ns = fmax(injector->counts.late_max_ns, (double)late_ns);
-    injector->free_ns = entry_ns + spin;
+    injector->free_ns = injector->ops->is_asleep ? due_ns + injector->next.duration_ns : entry_ns + spin;
     set_next(injector);
     return injector->free_ns;
 }
@@ -200,6 +202,11 @@ void iw_injector_go_on(iw_injector *injector)
     iwi_pace_go_on(&injector->pace, injector->free_ns, injector->free_ns - injector->paused_ns);
     set_next(injector);
     injector->ops->release(injector);
+}
+
+double iw_injector_made_ns(const iw_injector *injector)
+{
+    return injector->counts.made_ns;
 }
 
 void iw_injector_stop(iw_injector *injector, iw_inject_counts *counts_p)

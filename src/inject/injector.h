@@ -26,6 +26,8 @@ struct iwi_logbook {
 
 struct iwi_back_end_ops {
     const char *name;
+    const iw_inject_costs *costs; /* known beforehand; NULL: to be calibrated */
+    bool is_asleep; /* in a detour the thread sleeps until its planned end, however late it began */
     /* Begins to wait for injector->next. */
     iw_status (*open)(const iw_log *log, iw_injector *injector);
     void (*hold)(iw_injector *injector);    /* no detour is under way, and none begins */
@@ -33,7 +35,7 @@ struct iwi_back_end_ops {
     void (*close)(iw_injector *injector);
 };
 
-extern const struct iwi_back_end_ops iwi_back_end_timer, iwi_back_end_fifo;
+extern const struct iwi_back_end_ops iwi_back_end_timer, iwi_back_end_fifo, iwi_back_end_sleep;
 
 struct iw_injector {
     const struct iwi_back_end_ops *ops;

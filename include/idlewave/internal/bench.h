@@ -30,6 +30,12 @@ typedef enum iw_bench_op { IW_BENCH_BARRIER, IW_BENCH_ALLREDUCE, IW_BENCH_HALO, 
 /** "barrier", "allreduce", "halo". */
 const char *iw_bench_op_name(iw_bench_op op);
 
+/** What a rank does for a quantum: a loop of arithmetic; or it sleeps, so that many ranks share a CPU. */
+typedef enum iw_bench_work { IW_BENCH_SPIN, IW_BENCH_SLEEP, IW_BENCH_WORKS } iw_bench_work;
+
+/** "spin", "sleep". */
+const char *iw_bench_work_name(iw_bench_work work);
+
 /** Phases without and with injected noise. */
 enum { IW_BENCH_QUIET, IW_BENCH_NOISY, IW_BENCH_KINDS };
 
@@ -66,6 +72,8 @@ typedef struct iw_bench_noise {
     void (*stop)(void *arg);
     /* A compute phase of such a block begins; NULL: nothing is to be done then. */
     void (*phase)(void *arg);
+    /* Time in detours since the block began, as planned; for work that sleeps. */
+    double (*made_ns)(void *arg);
     /* When all is measured. */
     void (*tell)(void *arg, iw_bench_injected *injected_p);
 } iw_bench_noise;
@@ -73,6 +81,7 @@ typedef struct iw_bench_noise {
 /** What is to be measured; the same on all ranks. */
 typedef struct iw_bench_plan {
     iw_bench_op op;
+    iw_bench_work work;
     uint64_t bytes;          /* of an allreduce, and of each message of a halo exchange */
     double quantum_ns;       /* undisturbed work */
     uint64_t phases;         /* of each kind; 0: as many as fit into the duration */
@@ -114,6 +123,7 @@ typedef struct iw_bench_block {
 
 typedef struct iw_bench_samples {
     iw_bench_op op;
+    iw_bench_work work;
     uint64_t bytes;
     double quantum_ns;
     uint32_t ranks, hosts;
@@ -197,6 +207,7 @@ typedef struct iw_bench_simulated {
     uint64_t trials, phases;       /* of each trial */
     double noiseless_ns, noisy_ns; /* a phase */
     iw_estimate slowdown;
+    iw_estimate expected; /* where the slowdown measured by a run of so many blocks lies, 95 of 100 times */
     double difference, ratio; /* of the measured slowdown, minus and over this one */
     iw_bench_agreement agreement;
     bool is_beyond_chance; /* they differ by more than both 95 % intervals together */

@@ -13,6 +13,9 @@
  * spins; needs no rights. fifo: a SCHED_FIFO thread on the same CPU sleeps, then spins; needs CAP_SYS_NICE.
  * Nothing of the machine is changed by either, and nothing outlives the process.
  *
+ * sleep is timer with a handler that sleeps: the thread stands still, and the CPU is free for others. It is
+ * for threads whose work is sleeping too, many of them to a CPU.
+ *
  * timer uses a free real-time signal with SA_RESTART, one for all threads, up to 1024; calls that no flag
  * restarts (nanosleep, poll, select) end with EINTR when a detour meets them. fifo stays below 90 % of the
  * kernel's limit on real-time threads and falls silent when threads of normal priority do not run.
@@ -29,9 +32,9 @@
 extern "C" {
 #endif
 
-typedef enum iw_back_end { IW_BACK_END_TIMER, IW_BACK_END_FIFO, IW_BACK_ENDS } iw_back_end;
+typedef enum iw_back_end { IW_BACK_END_TIMER, IW_BACK_END_FIFO, IW_BACK_END_SLEEP, IW_BACK_ENDS } iw_back_end;
 
-/** "timer", "fifo". */
+/** "timer", "fifo", "sleep". */
 const char *iw_back_end_name(iw_back_end back_end);
 
 /** What it costs to make a detour here, as a thread that reads the clock sees it. A handler that begins
@@ -130,6 +133,9 @@ void iw_injector_phase(iw_injector *injector);
 /** Silence, and back to noise; stopping ends what is under way. Called by the thread that started it. */
 void iw_injector_pause(iw_injector *injector);
 void iw_injector_go_on(iw_injector *injector);
+
+/** Time in detours so far, as planned. Called by the thread that started it. */
+double iw_injector_made_ns(const iw_injector *injector);
 
 /** After it returns no detour happens any more, and no signal comes. Called by the thread that started it, or
  * by another when that thread has ended. NULL is fine. */

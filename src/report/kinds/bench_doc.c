@@ -38,6 +38,7 @@ static const char *agreement_name(unsigned agreement)
     return name_in(names, sizeof names / sizeof names[0], agreement);
 }
 
+IWI_NAMED(work_name, value < IW_BENCH_WORKS ? iw_bench_work_name((iw_bench_work)value) : NULL)
 IWI_NAMED(op_name, value < IW_BENCH_OPS ? iw_bench_op_name((iw_bench_op)value) : NULL)
 IWI_OF(bool, was_injected, iw_bench_rank, it->injected.noisy_ns > 0.0)
 IWI_OF(bool, has_noise, iw_bench_result, it->samples->has_noise)
@@ -96,6 +97,7 @@ static const struct iwi_field simulated_fields[] = {
     IWI_VALUE(iw_bench_simulated, noiseless_ns),
     IWI_VALUE(iw_bench_simulated, noisy_ns),
     IWI_ESTIMATE(iw_bench_simulated, slowdown),
+    IWI_ESTIMATE(iw_bench_simulated, expected),
     IWI_VALUE(iw_bench_simulated, difference),
     IWI_VALUE(iw_bench_simulated, ratio),
     IWI_ENUM(iw_bench_simulated, agreement, "agreement", agreement_name),
@@ -131,6 +133,7 @@ static const struct iwi_schema rank_schema = IWI_SCHEMA(iw_bench_rank, rank_fiel
 /* "ranks" stands before the list, whose length counts. */
 static const struct iwi_field samples_fields[] = {
     IWI_ENUM(iw_bench_samples, op, "operation", op_name),
+    IWI_ENUM(iw_bench_samples, work, "work", work_name),
     IWI_VALUE(iw_bench_samples, bytes),
     IWI_VALUE(iw_bench_samples, ranks),
     IWI_VALUE(iw_bench_samples, hosts),

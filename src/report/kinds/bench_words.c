@@ -72,6 +72,10 @@ static void say_prediction(struct iwi_document *doc, const iw_bench_result *resu
         iwi_more(doc, ", a factor of %.3g", simulated->ratio);
     }
     iwi_more(doc, ". %s", agreements[simulated->agreement]);
+    if (isfinite(simulated->expected.low)) {
+        iwi_more(doc, " A run as long as this one should show %s, in 95 of 100 cases.",
+                 iwi_bench_interval(doc, simulated->expected));
+    }
     if (simulated->is_beyond_chance) {
         iwi_more(doc, " They are further apart than both 95 %% intervals together explain.");
     }
@@ -90,11 +94,11 @@ void iwi_bench_say_verdict(struct iwi_document *doc, const iw_bench_result *resu
     if (samples->warning[0] != '\0') {
         iwi_more(doc, "NOT VALID: %s, so times contain the scheduler. ", samples->warning);
     }
-    iwi_more(doc,
-             "A phase of %s and %s %s takes %s on %" PRIu32 " rank%s (mean): it %s its work undisturbed.",
-             iwi_ns(doc, result->quantum_ns), samples->op == IW_BENCH_ALLREDUCE ? "an" : "a",
-             iwi_bench_op_text(doc, result), iwi_ns(doc, mean_ns), samples->ranks, iwi_s(samples->ranks),
-             iwi_slower_text(mean_ns / result->quantum_ns - 1.0, slower));
+    iwi_more(
+        doc, "A phase of %s %sand %s %s takes %s on %" PRIu32 " rank%s (mean): it %s its work undisturbed.",
+        iwi_ns(doc, result->quantum_ns), samples->work == IW_BENCH_SLEEP ? "of sleep " : "",
+        samples->op == IW_BENCH_ALLREDUCE ? "an" : "a", iwi_bench_op_text(doc, result), iwi_ns(doc, mean_ns),
+        samples->ranks, iwi_s(samples->ranks), iwi_slower_text(mean_ns / result->quantum_ns - 1.0, slower));
     if (result->times[IW_BENCH_NOISY].count > 0) {
         say_noisy(doc, result);
     }

@@ -76,7 +76,17 @@ static void back_ends_have_names(void **state)
     (void)state;
     assert_string_equal(iw_back_end_name(IW_BACK_END_TIMER), "timer");
     assert_string_equal(iw_back_end_name(IW_BACK_END_FIFO), "fifo");
+    assert_string_equal(iw_back_end_name(IW_BACK_END_SLEEP), "sleep");
     assert_string_equal(iw_back_end_name(IW_BACK_ENDS), "?");
+}
+
+static void sleeping_has_known_costs(void **state)
+{
+    iw_inject_costs costs;
+
+    (void)state;
+    assert_ok(iw_inject_calibrate(&l.log, IW_BACK_END_SLEEP, IW_INJECT_CALIBRATE_NS, &costs));
+    assert_true(costs.floor_ns == 1e6 && costs.overhead_ns == 0.0);
 }
 
 int main(void)
@@ -86,6 +96,7 @@ int main(void)
         cmocka_unit_test_setup(the_fifo_threads_costs_are_possible, begin),
         cmocka_unit_test_setup(too_short_and_too_long_are_refused, begin),
         cmocka_unit_test_setup(back_ends_have_names, begin),
+        cmocka_unit_test_setup(sleeping_has_known_costs, begin),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

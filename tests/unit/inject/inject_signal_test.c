@@ -42,6 +42,37 @@ static int signal_in_use(void)
     return 0;
 }
 
+static double cpu_seconds(void)
+{
+    struct timespec now;
+
+    assert_int_equal(clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now), 0);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+/* Half of the time is in detours: while they last the thread stands still, and leaves the CPU to others. */
+static void detours_of_sleep_take_time_and_no_cpu(void **state)
+{
+    iw_inject_plan *plan = iwt_periodic_plan(IW_SYNC_NONE, 40 * MS, 20 * MS);
+    const double before = cpu_seconds();
+    iw_inject_counts counts;
+    iw_injector *injector;
+    double made_ns;
+
+    (void)state;
+    assert_ok(iw_injector_start(&l.log, plan, IW_BACK_END_SLEEP, &injector));
+    while (iw_injector_made_ns(injector) < 60e6) {
+        const struct timespec nap = {0, 1000000};
+
+        (void)nanosleep(&nap, NULL);
+    }
+    made_ns = iw_injector_made_ns(injector);
+    iw_injector_stop(injector, &counts);
+    assert_true(counts.made_ns >= made_ns && counts.made_count >= 3);
+    assert_true(cpu_seconds() - before < 0.03);
+    iw_inject_plan_free(plan);
+}
+
 static void nothing_is_left_when_it_stops(void **state)
 {
     iw_inject_plan *plan = iwt_periodic_plan(IW_SYNC_NONE, MS, 10000);
@@ -362,6 +393,7 @@ static void without_a_free_signal_it_says_so(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(detours_of_sleep_take_time_and_no_cpu, begin),
         cmocka_unit_test_setup(nothing_is_left_when_it_stops, begin),
         cmocka_unit_test_setup(a_pending_signal_goes_when_it_stops, begin),
         cmocka_unit_test_setup(slow_system_calls_go_on, begin),

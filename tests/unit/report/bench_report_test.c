@@ -140,6 +140,7 @@ static void what_does_not_agree_or_cannot_is_said(void **state)
     join_lines(text);
     assert_has(text, "measured is 10.00 points below simulated");
     assert_has(text, "They do not agree");
+    assert_has(text, "A run as long as this one should show");
     assert_has(text, "They are further apart than both 95 % intervals together explain.");
     assert_has(text, "The host's own noise is larger than what was injected");
     free(text);

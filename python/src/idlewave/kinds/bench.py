@@ -91,6 +91,7 @@ class Simulated:
     noiseless_ns: Optional[float]
     noisy_ns: Optional[float]
     slowdown: Estimate
+    expected: Estimate
     difference: Optional[float]
     ratio: Optional[float]
     agreement: Literal["unclear", "agrees", "differs"]
@@ -104,6 +105,7 @@ class Bench(Result):
     SCHEMA: ClassVar[str] = "idlewave.bench/2"
 
     operation: Literal["barrier", "allreduce", "halo"]
+    work: Literal["spin", "sleep"]
     bytes: int
     ranks: int
     hosts: int
