@@ -24,10 +24,10 @@ void *iwi_new_array(const iw_log *log, size_t count, size_t element_size);
 IW_NODISCARD iw_status iwi_grow(const iw_log *log, void **array_p, size_t *capacity_p, size_t need,
                                 size_t element_size);
 
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && \
-    !defined(__SANITIZE_THREAD__)
+#if defined(__x86_64__) && defined(__GLIBC__) && __GNUC__ >= 12 && !defined(__clang__) && \
+    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 /* Before a function: compiled for several generations of vectors (64-bit maxima are one instruction from
- * AVX-512 on), picked at run time. */
+ * AVX-512 on), picked at run time, which musl cannot and older compilers call otherwise. */
 #define IWI_VECTOR_VERSIONS __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #else
 #define IWI_VECTOR_VERSIONS

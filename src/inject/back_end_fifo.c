@@ -144,6 +144,16 @@ static int create(pthread_t *thread_p, const pthread_attr_t *attr, void *(*run)(
     return error;
 }
 
+static void end_spinner(struct fifo_state *state)
+{
+    (void)pthread_mutex_lock(&state->lock);
+    state->is_stopped = true;
+    (void)pthread_cond_signal(&state->changed);
+    (void)pthread_mutex_unlock(&state->lock);
+    (void)pthread_join(state->spinner, NULL);
+}
+
+/* It is bound before there is anything to wait for. (musl has no attribute for it.) */
 static int create_spinner(struct fifo_state *state, int cpu)
 {
     const struct sched_param lowest = {.sched_priority = sched_get_priority_min(SCHED_FIFO)};
@@ -159,11 +169,15 @@ static int create_spinner(struct fifo_state *state, int cpu)
     (void)pthread_attr_setinheritsched(&attr, PTHREAD_EXPLICIT_SCHED);
     (void)pthread_attr_setschedpolicy(&attr, SCHED_FIFO);
     (void)pthread_attr_setschedparam(&attr, &lowest);
-    error = pthread_attr_setaffinity_np(&attr, sizeof here, &here);
-    if (error == 0) {
-        error = create(&state->spinner, &attr, spin, state);
-    }
+    error = create(&state->spinner, &attr, spin, state);
     (void)pthread_attr_destroy(&attr);
+    if (error != 0) {
+        return error;
+    }
+    error = pthread_setaffinity_np(state->spinner, sizeof here, &here);
+    if (error != 0) {
+        end_spinner(state);
+    }
     return error;
 }
 
@@ -196,19 +210,14 @@ static int create_watchdog(const iw_log *log, struct fifo_state *state, int cpu)
     }
     (void)pthread_attr_setinheritsched(&attr, PTHREAD_EXPLICIT_SCHED); /* the caller may be a real-time one */
     (void)pthread_attr_setschedpolicy(&attr, SCHED_OTHER);
-    error = pthread_attr_setaffinity_np(&attr, sizeof others, &others);
-    if (error == 0) {
-        error = create(&state->watchdog, &attr, watch, state);
-    }
-    if (error == EINVAL) {                                    /* none of these CPUs is for us */
-        (void)pthread_attr_setaffinity_np(&attr, 0, &others); /* the caller's */
-        error = create(&state->watchdog, &attr, watch, state);
-        if (error == 0 && state->injector->logbook == NULL) { /* calibration need not say it too */
-            iwi_warn(log, "there is no other CPU for the watchdog: only the kernel's limit on real-time "
-                          "threads ends a detour that does not end");
-        }
-    }
+    error = create(&state->watchdog, &attr, watch, state);
     (void)pthread_attr_destroy(&attr);
+    /* if none of these CPUs is for us; calibration need not say it too */
+    if (error == 0 && pthread_setaffinity_np(state->watchdog, sizeof others, &others) != 0 &&
+        state->injector->logbook == NULL) {
+        iwi_warn(log, "there is no other CPU for the watchdog: only the kernel's limit on real-time "
+                      "threads ends a detour that does not end");
+    }
     return error;
 }
 
