@@ -39,7 +39,9 @@ iw_require(YAML yaml-0.1 libyaml-dev)
 iw_require(HWLOC hwloc libhwloc-dev)
 # Debian's hdf5 is the one with MPI where several are installed
 iw_require(HDF5 "hdf5-serial;hdf5" libhdf5-dev)
-find_file(IW_HDF5_CONFIG NAMES H5pubconf-64.h H5pubconf.h HINTS ${HDF5_INCLUDE_DIRS} NO_CACHE)
+unset(IW_HDF5_CONFIG CACHE) # another HDF5 may have come
+find_file(IW_HDF5_CONFIG NAMES H5pubconf-64.h H5pubconf.h HINTS ${HDF5_INCLUDE_DIRS})
+mark_as_advanced(IW_HDF5_CONFIG)
 if(IW_HDF5_CONFIG)
   file(STRINGS ${IW_HDF5_CONFIG} parallel REGEX "^#define H5_HAVE_PARALLEL 1")
   if(parallel)

@@ -1,0 +1,21 @@
+# Cross build for 64-bit ARM with Debian's compiler, libraries from the folder IW_SYSROOT, and qemu to run what the build runs:
+#   mmdebstrap --variant=extract --architectures=arm64 --include=libc6-dev,libhdf5-dev,... bookworm SYSROOT
+#   cmake -B build/aarch64 --toolchain cmake/toolchains/aarch64.cmake -DIW_SYSROOT=SYSROOT -DIW_MPI=OFF
+set(CMAKE_SYSTEM_NAME Linux)
+set(CMAKE_SYSTEM_PROCESSOR aarch64)
+set(CMAKE_LIBRARY_ARCHITECTURE aarch64-linux-gnu)
+set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)
+set(CMAKE_TRY_COMPILE_PLATFORM_VARIABLES IW_SYSROOT)
+set(CMAKE_SYSROOT ${IW_SYSROOT})
+set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
+set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
+# Programs name their loader and libraries below IW_SYSROOT. (With qemu's -L paths such as /tmp would lie there too.)
+set(CMAKE_CROSSCOMPILING_EMULATOR qemu-aarch64-static)
+set(CMAKE_EXE_LINKER_FLAGS_INIT "-Wl,--dynamic-linker=${IW_SYSROOT}/lib/ld-linux-aarch64.so.1 -Wl,--disable-new-dtags")
+set(libraries ${IW_SYSROOT}/lib/aarch64-linux-gnu ${IW_SYSROOT}/usr/lib/aarch64-linux-gnu)
+foreach(folder IN LISTS libraries)
+  string(APPEND CMAKE_EXE_LINKER_FLAGS_INIT " -Wl,-rpath,${folder}")
+endforeach()
+set(ENV{PKG_CONFIG_SYSROOT_DIR} ${IW_SYSROOT})
+set(ENV{PKG_CONFIG_LIBDIR} ${IW_SYSROOT}/usr/lib/aarch64-linux-gnu/pkgconfig:${IW_SYSROOT}/usr/share/pkgconfig)
