@@ -26,14 +26,12 @@ install(FILES README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONE
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT docs)
 install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT examples)
 
-# idlewave-VERSION.tar.gz of what is committed, and its checksum: the same bytes from the same commit
+# idlewave-VERSION.tar.gz of what is committed, its checksum, and recipes of packages for it: the same bytes from the same commit
 find_package(Git QUIET)
 if(GIT_FOUND AND EXISTS ${PROJECT_SOURCE_DIR}/.git)
-  set(tarball idlewave-${PROJECT_VERSION}.tar.gz)
-  add_custom_target(dist
-    COMMAND sh -c "${GIT_EXECUTABLE} -C '${PROJECT_SOURCE_DIR}' archive --prefix=idlewave-${PROJECT_VERSION}/ HEAD | gzip -n9 > ${tarball}"
-    COMMAND sh -c "sha256sum ${tarball} > ${tarball}.sha256"
-    WORKING_DIRECTORY ${PROJECT_BINARY_DIR} VERBATIM)
+  set(name idlewave-${PROJECT_VERSION})
+  configure_file(cmake/dist.sh.in dist.sh @ONLY)
+  add_custom_target(dist COMMAND sh ${PROJECT_BINARY_DIR}/dist.sh VERBATIM)
 endif()
 
 # The Python package, for distributions; others take the wheel (python/README.md).

@@ -7,8 +7,10 @@ SPDX-License-Identifier: BSD-3-Clause
 Usage: install_test.py CMAKE SOURCE_DIR BUILD_DIR
 """
 
+import hashlib
 import os
 import pathlib
+import re
 import shlex
 import shutil
 import subprocess
@@ -134,6 +136,10 @@ class Releases(unittest.TestCase):
         run(CMAKE, "--build", BUILD, "--target", "dist")
         self.assertEqual(tarball.read_bytes(), first)
         run("sha256sum", "-c", tarball.name + ".sha256", cwd=BUILD)
+        recipe = (pathlib.Path(BUILD) / "packaging" / "spack" / "package.py").read_text(encoding="utf-8")
+        self.assertIn(hashlib.sha256(first).hexdigest(), recipe)
+        self.assertFalse([path for path in (pathlib.Path(BUILD) / "packaging").rglob("*")
+                          if path.is_file() and re.search(r"@[A-Z0-9_]+@", path.read_text(encoding="utf-8"))])
         with tarfile.open(tarball) as tar:
             names = {name.split("/", 1)[-1] for name in tar.getnames()}
         self.assertTrue({"README.md", "LICENSE", "CMakeLists.txt", "src/numeric/numeric.h", "web/report.css"} <= names)
