@@ -146,9 +146,11 @@ static void close_others(void)
 {
     struct rlimit most = {1024, 1024};
 
+#ifdef SYS_close_range /* glibc 2.32 */
     if (syscall(SYS_close_range, (unsigned)FIRST_OTHER, ~0U, 0U) == 0) {
         return;
     }
+#endif
     (void)getrlimit(RLIMIT_NOFILE, &most); /* Linux before 5.9 */
     for (rlim_t file = FIRST_OTHER; file < most.rlim_cur && file < 65536; file++) {
         (void)close((int)file);
