@@ -13,6 +13,9 @@ static const char *const clocks[] = {"auto", "wall", "cpu", NULL};
 /* In the order of iw_replica_compute. */
 static const char *const computes[] = {"resample", "copy", NULL};
 
+/* In the order of iw_async. */
+static const char *const asyncs[] = {"wait", "calls", "thread", NULL};
+
 #define ROW(...) OPT_ROW(struct program_opts, __VA_ARGS__)
 const struct opt trace_rows[] = {
     ROW("collectives", OPT_STRING, trace.rules, "RULES",
@@ -34,6 +37,11 @@ const struct opt trace_rows[] = {
         "computation on more ranks than were traced: each replica draws its own from the traced computation, "
         "so that imbalance grows with the number of ranks, or all replicas copy it (default resample)",
         .choices = computes),
+    ROW("async", OPT_CHOICE, trace.async, "",
+        "where nonblocking collectives go on: in the wait that completes them, in all calls of their rank, "
+        "or "
+        "at any time by a thread on a CPU of its own (default wait)",
+        .choices = asyncs),
     ROW("replica-seed", OPT_COUNT, trace.replica_seed, "N", "seed of what replicas draw (default 1)",
         .min = 1, .max = INT64_MAX),
 };
@@ -80,6 +88,7 @@ static iw_status make(struct ui *ui, const struct program_opts *opts, const iw_n
     trace_opts.clock = (iw_compute_clock)t->clock;
     trace_opts.replica_compute = (iw_replica_compute)t->replica_compute;
     trace_opts.replica_seed = t->replica_seed;
+    trace_opts.async = (iw_async)t->async;
     trace_opts.reduce = opts->reduce;
     if (net != NULL) {
         trace_opts.nodes = iw_net_nodes(net);

@@ -16,7 +16,7 @@ struct trace_opts {
     struct opt_list algorithms; /* OP[>SIZE]=ALGORITHM */
     bool drops_p2p, drops_collectives;
     double compute_scale;
-    int clock, replica_compute;
+    int clock, replica_compute, async;
     uint64_t replica_seed;
 };
 
@@ -27,7 +27,7 @@ struct trace_opts {
 
 /* Rows whose targets are in a struct program_opts. */
 extern const struct opt trace_rows[];
-enum { TRACE_ROW_COUNT = 8 };
+enum { TRACE_ROW_COUNT = 9 };
 
 /* Opens source->path and makes a program of it, for that network (NULL: not known). Returns UI_DONE or an
  * exit code. */

@@ -161,6 +161,16 @@ typedef enum iw_replica_compute {
 /** "resample", "copy". */
 IW_API const char *iw_replica_compute_name(iw_replica_compute compute);
 
+/** Where nonblocking collectives of a trace go on (docs/explanation/semantics.md, 4). */
+typedef enum iw_async {
+    IW_ASYNC_WAIT,  /* in the wait that completes them */
+    IW_ASYNC_CALLS, /* in every call of their rank */
+    IW_ASYNC_THREAD /* at any time, by a thread on a CPU of its own */
+} iw_async;
+
+/** "wait", "calls", "thread". */
+IW_API const char *iw_async_name(iw_async async);
+
 /** How a trace becomes a program. */
 typedef struct iw_trace_opts {
     size_t size;       /* IW_TRACE_OPTS_INIT */
@@ -175,18 +185,13 @@ typedef struct iw_trace_opts {
     iw_replica_compute replica_compute;
     uint64_t replica_seed; /* of what is drawn; it says nothing about noise */
     iw_nodes nodes;        /* of all ranks; rule sets then choose algorithms that use them */
+    iw_async async; /* but IW_ASYNC_WAIT: a trace with nonblocking collectives is stored message by message */
 } iw_trace_opts;
 
 #define IW_TRACE_OPTS_INIT                                                                                   \
     {                                                                                                        \
         sizeof(iw_trace_opts), 0, "paper", NULL, false, false, 1.0, IW_COMPUTE_AUTO, 0, IW_REPLICA_RESAMPLE, \
-            1,                                                                                               \
-        {                                                                                                    \
-            0, IW_PLACEMENT_BLOCK,                                                                           \
-            {                                                                                                \
-                0, 0, NULL                                                                                   \
-            }                                                                                                \
-        }                                                                                                    \
+            1, {0, IW_PLACEMENT_BLOCK, {0, 0, NULL}}, IW_ASYNC_WAIT                                          \
     }
 
 /** A program of `trace`, which it borrows: free the trace after the program. Messages and collectives are

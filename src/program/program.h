@@ -190,7 +190,10 @@ enum iwi_node_kind {
 enum {
     IWI_NODE_NONBLOCKING = 1, /* in-order schedules: the next operation need not wait for this one's end */
     IWI_NODE_PHASE = 2,       /* calc: the start of a compute phase (steps of delays, per-phase noise) */
-    IWI_NODE_SYNCHRONOUS = 4  /* send: by rendezvous at any size (MPI_Ssend) */
+    IWI_NODE_SYNCHRONOUS = 4, /* send: by rendezvous at any size (MPI_Ssend) */
+    IWI_NODE_ASIDE = 8, /* only until iwi_schedule_to_dag(): part of a nonblocking collective, which goes on
+                         * beside what follows it */
+    IWI_NODE_ASIDE_FIRST = 16 /* of its collective: it requires what comes before it */
 };
 
 struct iwi_node {
@@ -264,7 +267,8 @@ IW_NODISCARD iw_status iwi_program_unroll(const iw_log *log, const iw_program *p
                                           struct iwi_schedule **schedule_p);
 
 /* The same program as a GOAL DAG: each node requires the one before it (only its start if that is
- * nonblocking), a wait becomes a calc of 0 that also requires the operations it completes. */
+ * nonblocking), a wait becomes a calc of 0 that also requires the operations it completes. What is aside is a
+ * branch: its first node requires the one before it, and what follows requires that one too. */
 IW_NODISCARD iw_status iwi_schedule_to_dag(const iw_log *log, const struct iwi_schedule *in_order,
                                            struct iwi_schedule **dag_p);
 

@@ -51,8 +51,11 @@ struct dag_writer {
     struct iwi_schedule *dag; /* NULL: counting */
     uint64_t nodes, deps;     /* so far */
     uint64_t first;           /* node of the rank in the DAG */
+    uint64_t main;            /* the last node of the rank that is not aside, or NO_NODE */
     uint32_t *place;          /* by node of the rank in the program: its number in the rank of the DAG */
 };
+
+#define NO_NODE UINT64_MAX
 
 static void put_dag_node(struct dag_writer *w, struct iwi_node node)
 {
@@ -84,39 +87,49 @@ static bool is_blocking_message(const struct iwi_node *node)
 
 /* What a wait requires counts as one of its requests. So a blocking message that only comes before it gets a
  * wait of its own: else the graph would be that of another program, in which both go on side by side. */
-static void put_own_wait(struct dag_writer *w, uint64_t at)
+static bool needs_own_wait(const struct iwi_schedule *s, uint64_t at, uint64_t previous)
 {
-    const struct iwi_schedule *s = w->in_order;
-
-    if (s->nodes[at].kind == IWI_WAIT && s->first_dep[at] < s->first_dep[at + 1] &&
-        is_blocking_message(&s->nodes[at - 1])) {
-        const uint32_t before = (uint32_t)(w->nodes - 1 - w->first);
-
-        put_dag_node(w, (struct iwi_node){.kind = IWI_WAIT});
-        put_dag_dep(w, before, false);
-    }
+    return s->nodes[at].kind == IWI_WAIT && s->first_dep[at] < s->first_dep[at + 1] &&
+           is_blocking_message(&s->nodes[previous]);
 }
 
-/* `at` is the global node number, `local` the one in its rank: it requires what the wait completes, and the
- * node before it unless that is completed here. */
-static void put_dag_part(struct dag_writer *w, uint64_t at, uint64_t local)
+/* The node of the rank that has to be over, or to have started, before this one: the one before it in the
+ * program, or in its branch. */
+static uint64_t previous_of(const struct dag_writer *w, uint64_t at)
+{
+    const uint8_t flags = w->in_order->nodes[at].flags;
+
+    return (flags & IWI_NODE_ASIDE) != 0 && (flags & IWI_NODE_ASIDE_FIRST) == 0 ? at - 1 : w->main;
+}
+
+/* `at` is the global node number, `first` that of the rank's first: it requires what the wait completes, and
+ * the previous node unless that is completed here. */
+static void put_dag_part(struct dag_writer *w, uint64_t at, uint64_t first)
 {
     const struct iwi_schedule *s = w->in_order;
-    bool is_previous_listed = local == 0;
-    uint32_t before;
+    const uint64_t previous = previous_of(w, at);
+    bool is_previous_listed = previous == NO_NODE;
+    uint32_t before = 0;
 
-    if (local > 0) {
-        put_own_wait(w, at);
+    if (previous != NO_NODE) {
+        before = w->place[previous - first];
+        if (needs_own_wait(s, at, previous)) {
+            put_dag_node(w, (struct iwi_node){.kind = IWI_WAIT});
+            put_dag_dep(w, before, false);
+            before = (uint32_t)(w->nodes - 1 - w->first);
+        }
     }
-    before = (uint32_t)(w->nodes - w->first) - 1;
-    w->place[local] = before + 1;
+    w->place[at - first] = (uint32_t)(w->nodes - w->first);
     put_dag_node(w, s->nodes[at]);
     for (uint64_t d = s->first_dep[at]; d < s->first_dep[at + 1]; d++) {
         is_previous_listed |= w->place[s->deps[d].node] == before;
         put_dag_dep(w, w->place[s->deps[d].node], s->deps[d].is_start);
     }
     if (!is_previous_listed) {
-        put_dag_dep(w, before, (s->nodes[at - 1].flags & IWI_NODE_NONBLOCKING) != 0);
+        put_dag_dep(w, before, (s->nodes[previous].flags & IWI_NODE_NONBLOCKING) != 0);
+    }
+    if ((s->nodes[at].flags & IWI_NODE_ASIDE) == 0) {
+        w->main = at;
     }
 }
 
@@ -127,8 +140,9 @@ static void put_dag(struct dag_writer *w)
     w->nodes = w->deps = 0;
     for (uint32_t rank = 0; rank < s->ranks; rank++) {
         w->first = w->nodes;
+        w->main = NO_NODE;
         for (uint64_t at = s->first_node[rank]; at < s->first_node[rank + 1]; at++) {
-            put_dag_part(w, at, at - s->first_node[rank]);
+            put_dag_part(w, at, s->first_node[rank]);
         }
         if (w->dag != NULL) {
             w->dag->first_node[rank + 1] = w->nodes;

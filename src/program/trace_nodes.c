@@ -2,9 +2,10 @@
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * Two walks over each rank's calls: the first counts, the second fills in.
- * A nonblocking collective runs in the wait that completes it. Collectives of one communicator run in the
- * order in which they were started: whoever completes one, or starts a blocking one, first runs those before
- * it.
+ * A nonblocking collective runs in the wait that completes it, or (iw_async) beside what follows its start;
+ * then it is an operation that the wait completes, like a message. Otherwise collectives of one communicator
+ * run in the order in which they were started: whoever completes one, or starts a blocking one, first runs
+ * those before it.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -128,10 +129,25 @@ static iw_status put_message(struct walk *w, const struct iwi_call *call)
 
 /* ---- collectives ---- */
 
+static bool has_messages_on(const struct walk *w, uint32_t comm)
+{
+    return w->build->program->comms[comm].size > 1 || iwi_trace_is_world(w->build->program, comm);
+}
+
 static void put_collective(struct walk *w, uint32_t comm, uint64_t collective)
 {
-    if (w->build->program->comms[comm].size > 1 || iwi_trace_is_world(w->build->program, comm)) {
+    if (has_messages_on(w, comm)) {
         put_node(w, (struct iwi_node){.kind = IWI_COLLECTIVE, .amount = collective});
+    }
+}
+
+static void start_aside(struct walk *w, const struct iwi_call *call, uint64_t collective)
+{
+    if (has_messages_on(w, call->comm)) {
+        w->requests[call->request] = w->nodes - w->first_node;
+        put_node(w, (struct iwi_node){
+                        .kind = IWI_COLLECTIVE, .flags = IWI_NODE_NONBLOCKING, .amount = collective});
+        w->build->program->has_aside = true;
     }
 }
 
@@ -159,6 +175,10 @@ static iw_status start_collective(struct walk *w, const struct iwi_call *call)
         return IW_OK;
     }
     collective = w->build->first_collective[call->comm] + w->next[call->comm]++;
+    if (call->kind == IWI_CALL_ICOLLECTIVE && w->build->opts->async != IW_ASYNC_WAIT) {
+        start_aside(w, call, collective);
+        return IW_OK;
+    }
     if (call->kind == IWI_CALL_COLLECTIVE) {
         w->limit[call->comm] = collective;
         run_pending(w);

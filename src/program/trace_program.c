@@ -184,6 +184,34 @@ static iw_status check_reductions(const iw_log *log, const struct iwi_trace_prog
     return IW_OK;
 }
 
+/* ---- collectives beside the rest ---- */
+
+const char *iw_async_name(iw_async async)
+{
+    static const char *const names[] = {"wait", "calls", "thread"};
+
+    return names[async];
+}
+
+/* What goes on side by side is no sequence of operations: the program becomes a graph. */
+static iw_status become_graph(const iw_log *log, iw_program *program)
+{
+    struct iwi_schedule *sequence;
+    iw_status status;
+
+    if (program->trace->collective_count > UINT32_MAX - program->trace->tag_count) {
+        return iwi_fail(log, IW_ERR_RANGE, "the trace has more than 2^32 collectives");
+    }
+    IW_TRY(iwi_trace_unroll(log, program, &sequence));
+    status = iwi_schedule_to_dag(log, sequence, &program->schedule);
+    iwi_schedule_free(sequence);
+    if (status == IW_OK) {
+        iwi_trace_program_free(program->trace);
+        program->trace = NULL;
+    }
+    return status;
+}
+
 /* ---- the program ---- */
 
 static iw_status build(struct iwi_trace_build *b)
@@ -225,8 +253,12 @@ iw_status iwi_program_from_rules(const iw_log *log, const struct iw_trace *trace
     program->ranks = program->trace->base * program->trace->replicas;
     program->reduce = opts->reduce;
     program->repeat = 1;
+    program->trace->aside_cpu = opts->async == IW_ASYNC_THREAD ? 1 : 0;
     status = build(&b);
     free(b.first_collective);
+    if (status == IW_OK && program->trace->has_aside) {
+        status = become_graph(log, program);
+    }
     if (status != IW_OK) {
         iw_program_free(program);
         return status;

@@ -43,7 +43,9 @@ struct iwi_trace_program {
     uint32_t tag_count;
     uint64_t *first_membership; /* base + 1; of communicators with a list of members, sorted by comm */
     struct iwi_trace_membership *memberships;
-    uint64_t messages;                   /* of all ranks */
+    uint64_t messages; /* of all ranks */
+    bool has_aside;    /* nonblocking collectives stand where they start, and are marked as such */
+    uint8_t aside_cpu; /* that runs them */
     struct iwi_trace_resample *resample; /* NULL: replicas compute as the base does */
 };
 

@@ -49,20 +49,38 @@ static void put_node(struct unroller *u, const struct iwi_node *node, uint32_t c
     u->nodes++;
 }
 
-/* Messages of collectives have tags of their own, one for each communicator. */
-static void put_collective(struct unroller *u, uint64_t index, uint32_t replica, uint32_t base_rank,
-                           uint32_t call)
+/* Marks a node of a collective that goes on beside what follows its start. */
+static void put_aside(const struct iwi_trace_program *trace, bool is_first, struct iwi_node *node)
 {
+    node->flags |= (uint8_t)(IWI_NODE_ASIDE | (is_first ? IWI_NODE_ASIDE_FIRST : 0));
+    node->cpu = trace->aside_cpu;
+}
+
+/* Messages of collectives have tags of their own, one for each communicator; or for each collective, where
+ * several of a communicator can be under way. */
+static void put_collective(struct unroller *u, const struct iwi_node *base, uint32_t replica,
+                           uint32_t base_rank, uint32_t call)
+{
+    const uint64_t index = base->amount;
     const struct iwi_trace_program *trace = u->trace;
     const struct iwi_trace_collective *collective = &trace->collectives[index];
     const struct iwi_schedule *part = u->templates[collective->operation];
     const uint32_t in_replica = iwi_trace_rank_in(trace, collective->comm, base_rank);
     const uint32_t rank =
         iwi_trace_is_world(trace, collective->comm) ? replica * trace->base + in_replica : in_replica;
-    const uint64_t start = u->nodes - u->first_node;
+    const uint64_t start = u->nodes - u->first_node,
+                   count = part->first_node[rank + 1] - part->first_node[rank];
+    const bool is_aside = (base->flags & IWI_NODE_NONBLOCKING) != 0;
 
+    if (is_aside && count == 0) { /* of one rank; waits need something to complete */
+        struct iwi_node nothing = {.kind = IWI_CALC};
+
+        put_aside(trace, true, &nothing);
+        put_node(u, &nothing, call);
+        return;
+    }
     if (u->schedule == NULL) {
-        u->nodes += part->first_node[rank + 1] - part->first_node[rank];
+        u->nodes += count;
         u->deps += part->first_dep[part->first_node[rank + 1]] - part->first_dep[part->first_node[rank]];
         return;
     }
@@ -71,7 +89,10 @@ static void put_collective(struct unroller *u, uint64_t index, uint32_t replica,
 
         if (node.kind == IWI_SEND || node.kind == IWI_RECV) {
             node.peer = iwi_trace_world_rank(trace, collective->comm, replica, node.peer);
-            node.tag = trace->tag_count + collective->comm;
+            node.tag = trace->tag_count + (trace->has_aside ? (uint32_t)index : collective->comm);
+        }
+        if (is_aside) {
+            put_aside(trace, n == part->first_node[rank], &node);
         }
         put_node(u, &node, call);
         for (uint64_t d = part->first_dep[n]; d < part->first_dep[n + 1]; d++) {
@@ -92,7 +113,8 @@ static void walk_rank(struct unroller *u, uint32_t replica, uint32_t base_rank)
 
         u->place[n - first] = (uint32_t)(u->nodes - u->first_node);
         if (node.kind == IWI_COLLECTIVE) {
-            put_collective(u, node.amount, replica, base_rank, base->call_of[n]);
+            put_collective(u, &node, replica, base_rank, base->call_of[n]);
+            u->place[n - first] = (uint32_t)(u->nodes - u->first_node) - 1; /* its end, for waits */
             continue;
         }
         if (node.kind == IWI_SEND || node.kind == IWI_RECV) {
@@ -181,6 +203,7 @@ static iw_status unroll(struct unroller *u)
     IW_TRY(iwi_schedule_new(u->log, u->program->ranks, u->nodes, u->deps, &schedule));
     u->schedule = schedule;
     schedule->is_in_order = true;
+    schedule->cpu_count = (uint8_t)(u->trace->has_aside ? u->trace->aside_cpu + 1 : 1);
     schedule->call_of = iwi_new_array(u->log, (size_t)u->nodes, sizeof *schedule->call_of);
     if (schedule->call_of == NULL) {
         return IW_ERR_NOMEM;

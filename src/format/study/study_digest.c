@@ -335,6 +335,9 @@ uint64_t iwi_digest_of_traced(const iw_study_work *work, uint64_t calls_digest, 
     add(&digest, "reduce-cost", (uint64_t)opts->reduce);
     add(&digest, "replica-compute", opts->replica_compute);
     add(&digest, "replica-seed", opts->replica_seed);
+    if (opts->async != IW_ASYNC_WAIT) { /* folders of studies that have no such key stay as they were */
+        add(&digest, "async", opts->async);
+    }
     return iwi_digest_value(&digest);
 }
 

@@ -18,6 +18,7 @@ enum {
     KEY_COMPUTE_SCALE,
     KEY_COMPUTE_CLOCK,
     KEY_REPLICA_COMPUTE,
+    KEY_ASYNC,
     KEY_REDUCE_COST,
     KEYS
 };
@@ -32,11 +33,14 @@ static const struct iwi_yaml_key keys[KEYS] = {
     [KEY_COMPUTE_SCALE] = {"compute-scale", NULL},
     [KEY_COMPUTE_CLOCK] = {"compute-clock", NULL},
     [KEY_REPLICA_COMPUTE] = {"replica-compute", NULL},
+    [KEY_ASYNC] = {"async", NULL},
     [KEY_REDUCE_COST] = {"reduce-cost", NULL},
 };
 
 static const char *const clocks[] = {"auto", "wall", "cpu", NULL}; /* in the order of iw_compute_clock */
 static const char *const computes[] = {"resample", "copy", NULL};  /* and of iw_replica_compute */
+
+static const char *const asyncs[] = {"wait", "calls", "thread", NULL}; /* and of iw_async */
 
 /* A work that is being read. */
 struct subject {
@@ -123,6 +127,15 @@ static iw_status read_replica_compute(struct subject *s, const yaml_node_t *node
     return IW_OK;
 }
 
+static iw_status read_async(struct subject *s, const yaml_node_t *node)
+{
+    size_t index = 0;
+
+    IW_TRY(iwi_study_choice(s->reader, node, "async", asyncs, &index));
+    s->work->trace_opts.async = (iw_async)index;
+    return IW_OK;
+}
+
 static iw_status read_scale(struct subject *s, const yaml_node_t *node)
 {
     double factor = 0;
@@ -152,6 +165,7 @@ static iw_status read_option(struct subject *s, size_t key, const yaml_node_t *n
     case KEY_COMPUTE_SCALE: return read_scale(s, node);
     case KEY_COMPUTE_CLOCK: return read_clock(s, node);
     case KEY_REPLICA_COMPUTE: return read_replica_compute(s, node);
+    case KEY_ASYNC: return read_async(s, node);
     default: return iwi_study_per_byte(s->reader, node, keys[key].name, &opts->reduce);
     }
 }

@@ -100,10 +100,10 @@ static void load_id(struct iwt_scratch *scratch, const char *options, char id[IW
 
 static void another_trace_or_other_options_are_another_cell(void **state)
 {
-    static const char *const options[] = {", no-p2p: true",       ", no-collectives: true",
-                                          ", compute-scale: 2",   ", compute-clock: wall",
-                                          ", collectives: mpich", ", algorithms: [allreduce=ring]",
-                                          ", reduce-cost: 1ns",   ", replica-compute: copy"};
+    static const char *const options[] = {
+        ", no-p2p: true",        ", no-collectives: true",  ", compute-scale: 2",
+        ", compute-clock: wall", ", collectives: mpich",    ", algorithms: [allreduce=ring]",
+        ", reduce-cost: 1ns",    ", replica-compute: copy", ", async: thread"};
     char first[IW_CELL_ID_SIZE], other[IW_CELL_ID_SIZE];
     struct iwt_scratch scratch;
 
@@ -190,6 +190,8 @@ static void faults_are_told_with_their_lines(void **state)
          "/s.yaml:4': key 'replica-compute': 'copies' is none of resample, copy"},
         {"{trace: run-0.txt, compute-clock: cpu}", IW_ERR_FORMAT,
          "/s.yaml:4': 'run-0': the trace has no CPU times"},
+        {"{trace: run-0.txt, async: never}", IW_ERR_FORMAT,
+         "/s.yaml:4': key 'async': 'never' is none of wait, calls, thread"},
         {"{trace: run-0.txt, no-p2p: maybe}", IW_ERR_FORMAT,
          "/s.yaml:4': key 'no-p2p': 'maybe' is none of false, true"},
     };
