@@ -89,8 +89,8 @@ static iw_status unknown_net(const struct subject *s, size_t line, const char *t
         iwi_nearest_offer(&nearest, iw_net_builtin_name(i));
     }
     return iwi_yaml_fail(&s->reader->yaml, line, IW_ERR_FORMAT,
-                         "network '%.200s' is neither one of %s nor a file beside the study, nor a name that "
-                         "'idlewave get' lists%s",
+                         "network '%.200s' is neither one of %s nor a file beside the study, nor a name of a "
+                         "collection%s",
                          text, known, iwi_nearest_hint(&nearest, hint));
 }
 
@@ -144,7 +144,7 @@ static iw_status unknown_noise(const struct subject *s, size_t line, const char 
     }
     return iwi_yaml_fail(&s->reader->yaml, line, IW_ERR_FORMAT,
                          "noise '%.200s' is neither 'none', nor a SPEC such as 'periodic:10Hz,100us', nor a "
-                         "file beside the study, nor a name that 'idlewave get' lists%s",
+                         "file beside the study, nor a name of a collection%s",
                          text, iwi_nearest_hint(&nearest, hint));
 }
 
@@ -194,7 +194,7 @@ static iw_status read_source(struct subject *s, const yaml_node_t *node, iw_nois
         s->needs_files = true;
         return IW_OK;
     }
-    if (text[0] == '\0' || iw_noise_form_of(*place) == IW_NOISE_ABSENT) {
+    if (text[0] == '\0' || (!iwi_noise_is_spec(*place) && access(*place, F_OK) != 0)) {
         return unknown_noise(s, line, text);
     }
     return add_source(s, noise, line, *place);

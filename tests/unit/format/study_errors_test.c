@@ -119,7 +119,7 @@ static void faults_of_systems_are_told(void **state)
         {SYSTEM("net: chik"), IW_ERR_FORMAT,
          AT(2) "network 'chik' is neither one of chic, altix, cnl, zeptoos, xt4, hdr-fat-tree, ndr-fat-tree, "
                "slingshot-dragonfly, gpu-node-nvlink nor a file beside the "
-               "study; did you mean 'chic'?"},
+               "study, nor a name of a collection; did you mean 'chic'?"},
         {SYSTEM("net: [chic]"), IW_ERR_FORMAT, AT(2) "key 'net' needs a single value"},
         {SYSTEM("net: ''"), IW_ERR_FORMAT, AT(2) "network '' is neither"},
         {"systems:\n  - name: a\n    net:\n      L: 1us\n      oo: 1us\n" IWT_PATTERNS, IW_ERR_FORMAT,
@@ -129,7 +129,7 @@ static void faults_of_systems_are_told(void **state)
         {SYSTEM("net: {L: 2h, o: 0, g: 0, G: 0}"), IW_ERR_RANGE, AT(2) "network 'net': L is more than 1 h"},
         {SYSTEM("net: chic, noise: 'peroidic:10Hz,1us'"), IW_ERR_FORMAT,
          AT(2) "noise 'peroidic:10Hz,1us' is neither 'none', nor a SPEC such as 'periodic:10Hz,100us', nor a "
-               "file beside the study; did you mean 'periodic'?"},
+               "file beside the study, nor a name of a collection; did you mean 'periodic'?"},
         {"systems:\n  - net: chic\n    noise:\n      - none\n      - periodic:10Hz\n" IWT_PATTERNS,
          IW_ERR_FORMAT, AT(5) "noise: 'periodic:10Hz' is incomplete"},
         {SYSTEM("net: chic, noise: periodic:10Hz,100us"), IW_ERR_FORMAT,
