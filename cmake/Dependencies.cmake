@@ -38,7 +38,7 @@ iw_require(JANSSON jansson libjansson-dev)
 iw_require(YAML yaml-0.1 libyaml-dev)
 iw_require(HWLOC hwloc libhwloc-dev)
 # Debian's hdf5 is the one with MPI where several are installed
-iw_require(HDF5 "hdf5-serial;hdf5" libhdf5-dev)
+iw_require(HDF5 "hdf5-serial>=1.10.7;hdf5>=1.10.7" libhdf5-dev) # H5Pset_file_locking()
 unset(IW_HDF5_CONFIG CACHE) # another HDF5 may have come
 find_file(IW_HDF5_CONFIG NAMES H5pubconf-64.h H5pubconf.h HINTS ${HDF5_INCLUDE_DIRS})
 mark_as_advanced(IW_HDF5_CONFIG)
