@@ -8,6 +8,8 @@
 #ifndef IWI_GRAPH_H
 #define IWI_GRAPH_H
 
+#include <pthread.h>
+
 #include "net/cost.h"
 #include "sim/engine.h"
 #include "sim/unreceived.h"
@@ -41,8 +43,8 @@ struct iwi_graph_op {
     uint16_t cost; /* of a send and of a receive that meets a node: which of the graph's costs */
 };
 
-/* What is known of a graph before it runs. */
-struct iwi_graph {
+/* What windows have to know of a graph before it runs. */
+struct iwi_windows {
     const struct iwi_schedule *schedule;
     struct iwi_graph_op *ops; /* nodes + 1 */
     uint32_t *successors;     /* 2 * node within the rank, + 1 if the start of the other is enough */
@@ -51,19 +53,45 @@ struct iwi_graph {
     uint64_t lonely_count; /* sends and receives that meet nobody */
 };
 
+struct iwi_passes; /* graph_passes.h */
+
+/* At least one of the two ways to run a graph is known. */
+struct iwi_graph {
+    const struct iwi_schedule *schedule;
+    struct iwi_passes *passes;   /* NULL: messages do not have one partner each, known at once */
+    struct iwi_windows *windows; /* NULL: nobody has needed them yet */
+    pthread_mutex_t lock;        /* of `windows`: several trials may need them at a time */
+};
+
 /* From the start of a send to the arrival of its message, at least. */
 iw_time iwi_graph_lookahead(const iw_net *net);
 
 enum { IWI_GRAPH_NOTE = 160 };
 
-/* *graph_p is NULL if windows cannot run it: `note` then says why not, and which operation is the first. */
+/* Of the whole graph: NULL if nothing of it is in the way. */
+const char *iwi_graph_refusal(const struct iwi_schedule *schedule, const iw_net *net);
+
+/* Of one operation, a send or a receive: NULL if it is not in the way. */
+const char *iwi_graph_refusal_of_message(const struct iwi_node *node, const iw_net *net);
+
+/* *windows_p is NULL if windows cannot run the graph: `note` then says why not, and which operation is the
+ * first. */
+IW_NODISCARD iw_status iwi_windows_new(const iw_log *log, const struct iwi_schedule *schedule,
+                                       const iw_net *net, char note[IWI_GRAPH_NOTE],
+                                       struct iwi_windows **windows_p);
+void iwi_windows_free(struct iwi_windows *windows);
+
+/* *graph_p is NULL if the flow engine cannot run it: `note` then says why not. */
 IW_NODISCARD iw_status iwi_graph_new(const iw_log *log, const struct iwi_schedule *schedule,
                                      const iw_net *net, char note[IWI_GRAPH_NOTE],
                                      struct iwi_graph **graph_p);
 void iwi_graph_free(struct iwi_graph *graph);
 
+/* By windows alone. */
+IW_NODISCARD iw_status iwi_windows_run(const iw_log *log, const struct iwi_job *job,
+                                       const struct iwi_windows *windows);
+
 /* The end of each rank in job->end_ps; one lane, nothing explained, no steps told. */
-IW_NODISCARD iw_status iwi_graph_run(const iw_log *log, const struct iwi_job *job,
-                                     const struct iwi_graph *graph);
+IW_NODISCARD iw_status iwi_graph_run(const iw_log *log, const struct iwi_job *job, struct iwi_graph *graph);
 
 #endif

@@ -31,15 +31,15 @@ static inline void iwi_graph_fetch(const struct graph_run *run, const uint32_t *
         const uint32_t node = iwi_graph_next_node(&run->ranks[ranks[IWI_GRAPH_FURTHER]]);
 
         __builtin_prefetch(&run->nodes[node], 1);
-        __builtin_prefetch(&run->graph->ops[node]);
+        __builtin_prefetch(&run->windows->ops[node]);
     }
     if (left > IWI_GRAPH_AHEAD) {
         const struct graph_rank *rank = &run->ranks[ranks[IWI_GRAPH_AHEAD]];
-        const struct iwi_graph_op *op = &run->graph->ops[iwi_graph_next_node(rank)];
+        const struct iwi_graph_op *op = &run->windows->ops[iwi_graph_next_node(rank)];
 
         if (op->kind == IWI_GRAPH_RECV && op->peer != UINT32_MAX) {
             __builtin_prefetch(&run->nodes[rank->first + op->peer], 1);
-            __builtin_prefetch(&run->graph->ops[rank->first + op->peer]);
+            __builtin_prefetch(&run->windows->ops[rank->first + op->peer]);
         }
     }
 }

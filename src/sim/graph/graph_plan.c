@@ -34,8 +34,7 @@ iw_time iwi_graph_lookahead(const iw_net *net)
     return least;
 }
 
-/* Of the whole graph: NULL if nothing of it is in the way. */
-static const char *refusal_of_graph(const struct iwi_schedule *schedule, const iw_net *net)
+const char *iwi_graph_refusal(const struct iwi_schedule *schedule, const iw_net *net)
 {
     const uint64_t node_count = schedule->first_node[schedule->ranks];
 
@@ -51,8 +50,7 @@ static const char *refusal_of_graph(const struct iwi_schedule *schedule, const i
     return NULL;
 }
 
-/* Of one operation, a send or a receive. */
-static const char *refusal_of_message(const struct iwi_node *node, const iw_net *net)
+const char *iwi_graph_refusal_of_message(const struct iwi_node *node, const iw_net *net)
 {
     if (node->peer == IWI_ANY || node->tag == IWI_ANY) {
         return node->kind == IWI_SEND ? "sends with any tag" : "receives from any source or with any tag";
@@ -66,7 +64,7 @@ static const char *refusal_of_message(const struct iwi_node *node, const iw_net 
 
 /* ---- successors ---- */
 
-static void list_successors_of_rank(struct iwi_graph *graph, uint32_t rank)
+static void list_successors_of_rank(struct iwi_windows *graph, uint32_t rank)
 {
     const struct iwi_schedule *schedule = graph->schedule;
     const uint64_t begin = schedule->first_node[rank], end = schedule->first_node[rank + 1];
@@ -109,7 +107,7 @@ struct pricing {
     const iw_log *log;
     const iw_net *net;
     struct iwi_levels levels;
-    struct iwi_graph *graph;
+    struct iwi_windows *graph;
     struct priced {
         uint64_t bytes;
         uint32_t level, number; /* + 1; 0: empty */
@@ -122,7 +120,7 @@ struct pricing {
 static iw_status price(struct pricing *p, uint32_t level, uint64_t bytes, uint16_t *number_p)
 {
     size_t at = (size_t)((bytes * 16 + level) * UINT64_C(0x9e3779b97f4a7c15) >> 32) % COST_SLOTS;
-    struct iwi_graph *graph = p->graph;
+    struct iwi_windows *graph = p->graph;
 
     while (p->table[at].number != 0 && (p->table[at].bytes != bytes || p->table[at].level != level)) {
         at = (at + 1) % COST_SLOTS;
@@ -167,7 +165,7 @@ static iw_status set_ops_of_rank(struct pricing *p, uint32_t rank)
             op->peer = phases;
             phases += op->kind == IWI_GRAPH_PHASE;
         } else {
-            const char *refusal = refusal_of_message(from, p->net);
+            const char *refusal = iwi_graph_refusal_of_message(from, p->net);
             const uint32_t level = refusal != NULL ? 0 : iwi_level_between(&p->levels, rank, from->peer);
 
             if (refusal != NULL) {
@@ -188,7 +186,7 @@ static iw_status set_ops_of_rank(struct pricing *p, uint32_t rank)
 
 static iw_status set_ops_of_all(struct pricing *p)
 {
-    struct iwi_graph *graph = p->graph;
+    struct iwi_windows *graph = p->graph;
 
     for (uint32_t rank = 0; rank < graph->schedule->ranks && p->note[0] == '\0'; rank++) {
         IW_TRY(set_ops_of_rank(p, rank));
@@ -199,7 +197,7 @@ static iw_status set_ops_of_all(struct pricing *p)
     return IW_OK;
 }
 
-static iw_status set_ops(const iw_log *log, const iw_net *net, char *note, struct iwi_graph *graph)
+static iw_status set_ops(const iw_log *log, const iw_net *net, char *note, struct iwi_windows *graph)
 {
     const struct iwi_schedule *schedule = graph->schedule;
     const size_t nodes = (size_t)schedule->first_node[schedule->ranks];
@@ -236,7 +234,7 @@ static struct iwi_graph_link link_to(enum iwi_graph_meeting how, uint64_t other)
 
 /* Of a send or receive, when all of the receiver's are known. A receive that expects another size than it
  * gets also goes by a channel, which tells what it got. */
-static void set_link(struct iwi_graph *graph, uint64_t node, struct iwi_meeting *meeting, uint64_t partner)
+static void set_link(struct iwi_windows *graph, uint64_t node, struct iwi_meeting *meeting, uint64_t partner)
 {
     struct iwi_graph_link *link = &graph->ops[node].link;
 
@@ -260,7 +258,7 @@ static struct iwi_meeting *meeting_of_receive(struct iwi_meetings *m, uint64_t n
     return recv->kind == IWI_RECV ? iwi_meeting_of(m, recv->peer, recv->tag) : NULL;
 }
 
-static iw_status link_rank(struct iwi_meetings *m, struct iwi_graph *graph, uint32_t rank)
+static iw_status link_rank(struct iwi_meetings *m, struct iwi_windows *graph, uint32_t rank)
 {
     const struct iwi_schedule *schedule = m->schedule;
     const struct iwi_inbound *begin = m->inbound + m->first_inbound[rank];
@@ -296,7 +294,7 @@ static iw_status link_rank(struct iwi_meetings *m, struct iwi_graph *graph, uint
     return IW_OK;
 }
 
-static iw_status set_links(const iw_log *log, struct iwi_graph *graph)
+static iw_status set_links(const iw_log *log, struct iwi_windows *graph)
 {
     struct iwi_meetings meetings;
     iw_status status;
@@ -312,17 +310,17 @@ static iw_status set_links(const iw_log *log, struct iwi_graph *graph)
 
 /* ---- the whole ---- */
 
-iw_status iwi_graph_new(const iw_log *log, const struct iwi_schedule *schedule, const iw_net *net,
-                        char note[IWI_GRAPH_NOTE], struct iwi_graph **graph_p)
+iw_status iwi_windows_new(const iw_log *log, const struct iwi_schedule *schedule, const iw_net *net,
+                          char note[IWI_GRAPH_NOTE], struct iwi_windows **windows_p)
 {
-    const char *refusal = refusal_of_graph(schedule, net);
-    struct iwi_graph *graph = NULL;
+    const char *refusal = iwi_graph_refusal(schedule, net);
+    struct iwi_windows *graph = NULL;
     iw_status status = IW_OK;
 
     note[0] = '\0';
     if (refusal != NULL) {
         (void)snprintf(note, IWI_GRAPH_NOTE, "%s", refusal);
-        *graph_p = NULL;
+        *windows_p = NULL;
         return IW_OK;
     }
     graph = iwi_new_array(log, 1, sizeof *graph);
@@ -335,16 +333,16 @@ iw_status iwi_graph_new(const iw_log *log, const struct iwi_schedule *schedule, 
         status = set_links(log, graph);
     }
     if (status != IW_OK || note[0] != '\0') {
-        iwi_graph_free(graph);
+        iwi_windows_free(graph);
         graph = NULL;
     }
     if (status == IW_OK) {
-        *graph_p = graph;
+        *windows_p = graph;
     }
     return status;
 }
 
-void iwi_graph_free(struct iwi_graph *graph)
+void iwi_windows_free(struct iwi_windows *graph)
 {
     if (graph != NULL) {
         free(graph->ops);

@@ -24,7 +24,7 @@ STEP iw_status push(struct graph_run *run, struct graph_rank *rank, iw_time time
 STEP iw_status schedule_turn(struct graph_run *run, uint32_t number)
 {
     struct graph_rank *rank = &run->ranks[number];
-    const iw_time turn = iwi_max(rank->cpu, iwi_graph_events(&rank->queue)->time);
+    const iw_time turn = iwi_max(rank->cpu.free, iwi_graph_events(&rank->queue)->time);
 
     if (turn >= rank->turn) {
         return IW_OK;
@@ -51,7 +51,7 @@ static void append(struct graph_run *run, struct graph_channel *channel, uint32_
  * it waits itself. */
 static uint32_t meet_in_channel(struct graph_run *run, uint32_t node, bool is_send)
 {
-    struct graph_channel *channel = &run->channels[run->graph->ops[node].link.other];
+    struct graph_channel *channel = &run->channels[run->windows->ops[node].link.other];
     const uint32_t other = channel->first;
 
     if (other == IWI_GRAPH_NONE || channel->are_sends == is_send) {
@@ -72,7 +72,7 @@ STEP iw_status meet(struct graph_run *run, struct graph_rank *rank, uint32_t rec
 /* A receive is posted at nodes[recv].time. */
 STEP iw_status post(struct graph_run *run, struct graph_rank *rank, uint32_t recv)
 {
-    const struct iwi_graph_link link = run->graph->ops[recv].link;
+    const struct iwi_graph_link link = run->windows->ops[recv].link;
     uint32_t send = IWI_GRAPH_NONE;
 
     if (link.how == IWI_MEETS_CHANNEL) {
@@ -87,7 +87,7 @@ STEP iw_status post(struct graph_run *run, struct graph_rank *rank, uint32_t rec
 /* The message of a send is on its way. */
 STEP iw_status dispatch(struct graph_run *run, uint32_t send, iw_time arrival)
 {
-    const struct iwi_graph_op *op = &run->graph->ops[send];
+    const struct iwi_graph_op *op = &run->windows->ops[send];
     struct graph_block *block = &run->blocks[op->peer >> run->block_shift];
     struct iwi_graph_link link = op->link;
 
@@ -149,7 +149,7 @@ static iw_status deliver_all(struct graph_run *run, struct graph_block *block)
  * have their partner. What irequires a receive is let go in the order of time, as it may be in a channel. */
 STEP iw_status become_ready(struct graph_run *run, struct graph_rank *rank, uint32_t node)
 {
-    const struct iwi_graph_op *op = &run->graph->ops[node];
+    const struct iwi_graph_op *op = &run->windows->ops[node];
     const struct graph_node *state = &run->nodes[node];
 
     if (op->kind < IWI_GRAPH_RECV) {
@@ -181,7 +181,7 @@ STEP iw_status satisfy(struct graph_run *run, struct graph_rank *rank, uint32_t 
 STEP iw_status let_go(struct graph_run *run, struct graph_rank *rank, uint32_t node, bool is_start,
                       iw_time time, uint32_t cause)
 {
-    const struct iwi_graph *graph = run->graph;
+    const struct iwi_windows *graph = run->windows;
     const uint32_t end = graph->ops[node + 1].first_successor;
 
     for (uint32_t i = graph->ops[node].first_successor; i < end; i++) {
@@ -194,103 +194,60 @@ STEP iw_status let_go(struct graph_run *run, struct graph_rank *rank, uint32_t n
 
 /* ---- operations ---- */
 
-STEP iw_time finish(struct graph_run *run, struct graph_rank *rank, iw_time t, iw_time d)
-{
-    iw_time end = t + d;
-
-    if (end > rank->next_detour || end >= IWI_LATEST) {
-        const size_t number = (size_t)(rank - run->ranks);
-        const struct iwi_stream_id id = {run->job->seed, run->job->first_trial,
-                                         (uint32_t)number * run->cores};
-
-        end = end > IWI_LATEST ? IWI_LATEST
-                               : iwi_finish(run->job->noise, id, run->noise_words + number * run->words,
-                                            &rank->next_detour, t, d, NULL);
-        run->is_too_late |= end >= IWI_LATEST;
-    }
-    return end;
-}
-
-static iw_time finish_phase(struct graph_run *run, struct graph_rank *rank, uint32_t node, iw_time t)
-{
-    const struct iwi_job *job = run->job;
-    const uint32_t number = (uint32_t)(rank - run->ranks), phase = run->graph->ops[node].peer;
-    const iw_time delay = job->has_delays ? iwi_program_delay(job->program, number, phase + UINT64_C(1)) : 0;
-    const iw_time amount = iwi_job_work(job, number, (iw_time)run->schedule->nodes[node].amount);
-    const struct iwi_cores cores = iwi_graph_cores(run, number);
-    iw_time extra = 0;
-
-    if (run->cores > 1) {
-        const iw_time end = iwi_cores_phase(&cores, phase, t, amount, delay, NULL);
-
-        run->is_too_late |= end >= IWI_LATEST;
-        return end;
-    }
-    if (job->noise != NULL) {
-        extra = iwi_noise_phase(job->noise, cores.id, cores.words, cores.next, phase, t, amount, NULL);
-    }
-    return finish(run, rank, t, delay + extra + amount);
-}
-
 /* Its start and its end let others go. */
 STEP iw_status calculate(struct graph_run *run, struct graph_rank *rank, uint32_t node, iw_time t)
 {
-    rank->cpu = run->graph->ops[node].kind == IWI_GRAPH_PHASE
-                    ? finish_phase(run, rank, node, t)
-                    : finish(run, rank, t, (iw_time)run->schedule->nodes[node].amount);
-    IW_TRY(let_go(run, rank, node, true, t, rank->cause));
-    return let_go(run, rank, node, false, rank->cpu, rank->cause);
-}
+    const struct iwi_graph_op *op = &run->windows->ops[node];
+    const uint32_t number = (uint32_t)(rank - run->ranks);
+    const iw_time amount = (iw_time)run->schedule->nodes[node].amount;
 
-/* The gap for sends, or for receives, of a NIC. */
-STEP iw_time *gap_of(struct graph_run *run, struct graph_rank *rank, uint8_t nic, bool is_recv)
-{
-    if (nic == 0) {
-        return is_recv ? &rank->recv_gap : &rank->send_gap;
-    }
-    return &run->more_gaps[2 * ((size_t)(rank - run->ranks) * (run->schedule->nic_count - (size_t)1) + nic -
-                                1) +
-                           is_recv];
+    rank->cpu.free = op->kind == IWI_GRAPH_PHASE
+                         ? iwi_graph_phase(&run->cpus, number, &rank->cpu, op->peer, t, amount)
+                         : graph_finish(&run->cpus, number, &rank->cpu, t, amount);
+    IW_TRY(let_go(run, rank, node, true, t, rank->cause));
+    return let_go(run, rank, node, false, rank->cpu.free, rank->cause);
 }
 
 STEP iw_status send(struct graph_run *run, struct graph_rank *rank, uint32_t node, iw_time t)
 {
-    const struct iwi_graph_op *op = &run->graph->ops[node];
-    const struct iwi_cost *cost = &run->graph->costs[op->cost];
-    iw_time *gap = gap_of(run, rank, op->nic, false);
+    const struct iwi_graph_op *op = &run->windows->ops[node];
+    const struct iwi_cost *cost = &run->windows->costs[op->cost];
+    const uint32_t number = (uint32_t)(rank - run->ranks);
+    iw_time *gap = graph_gap(&run->cpus, number, &rank->cpu, op->nic, false);
     const iw_time start = iwi_max(t, *gap);
 
     *gap = start + cost->gap;
-    rank->cpu = finish(run, rank, start, cost->send_cpu);
-    IW_TRY(dispatch(run, node, rank->cpu + cost->wire));
+    rank->cpu.free = graph_finish(&run->cpus, number, &rank->cpu, start, cost->send_cpu);
+    IW_TRY(dispatch(run, node, rank->cpu.free + cost->wire));
     IW_TRY(let_go(run, rank, node, true, start, rank->cause));
-    return let_go(run, rank, node, false, rank->cpu, rank->cause + 1);
+    return let_go(run, rank, node, false, rank->cpu.free, rank->cause + 1);
 }
 
 STEP iw_status receive(struct graph_run *run, struct graph_rank *rank, uint32_t node, iw_time t)
 {
-    const struct iwi_graph_op *ops = run->graph->ops;
+    const struct iwi_graph_op *ops = run->windows->ops;
     const uint32_t met = ops[node].link.how == IWI_MEETS_NODE ? node : run->nodes[node].also;
-    const struct iwi_cost *cost = &run->graph->costs[ops[met].cost];
-    iw_time *gap = gap_of(run, rank, ops[node].nic, true);
+    const struct iwi_cost *cost = &run->windows->costs[ops[met].cost];
+    const uint32_t number = (uint32_t)(rank - run->ranks);
+    iw_time *gap = graph_gap(&run->cpus, number, &rank->cpu, ops[node].nic, true);
     const iw_time start = iwi_max(t, *gap);
 
     *gap = start + cost->gap;
-    rank->cpu = finish(run, rank, start, cost->recv_cpu);
+    rank->cpu.free = graph_finish(&run->cpus, number, &rank->cpu, start, cost->recv_cpu);
     return ops[node].kind == IWI_GRAPH_RECV && ops[node].peer != UINT32_MAX
-               ? satisfy(run, rank, rank->first + ops[node].peer, rank->cpu, rank->cause)
-               : let_go(run, rank, node, false, rank->cpu, rank->cause);
+               ? satisfy(run, rank, rank->first + ops[node].peer, rank->cpu.free, rank->cause)
+               : let_go(run, rank, node, false, rank->cpu.free, rank->cause);
 }
 
 /* The CPU takes the operation, which has been ready since `ready`. */
 STEP iw_status serve(struct graph_run *run, struct graph_rank *rank, uint32_t node, iw_time ready)
 {
-    const iw_time t = iwi_max(rank->cpu, ready);
+    const iw_time t = iwi_max(rank->cpu.free, ready);
 
     rank->cause += 2;
     run->nodes[node].open = IWI_GRAPH_DONE;
     run->done++;
-    switch ((enum iwi_graph_kind)run->graph->ops[node].kind) {
+    switch ((enum iwi_graph_kind)run->windows->ops[node].kind) {
     case IWI_GRAPH_CALC:
     case IWI_GRAPH_PHASE: return calculate(run, rank, node, t);
     case IWI_GRAPH_SEND: return send(run, rank, node, t);
@@ -314,7 +271,7 @@ static iw_status advance(struct graph_run *run, uint32_t number)
             IW_TRY(serve(run, rank, node, event.time));
             continue;
         }
-        if (run->graph->ops[node].link.how == IWI_MEETS_CHANNEL) {
+        if (run->windows->ops[node].link.how == IWI_MEETS_CHANNEL) {
             IW_TRY(post(run, rank, node));
         }
         IW_TRY(let_go(run, rank, node, true, event.time, iwi_graph_cause(&event)));
@@ -384,7 +341,7 @@ static int64_t next_window(const struct graph_run *run)
 static iw_status run_windows(struct graph_run *run)
 {
     IW_TRY(start_all(run));
-    for (uint64_t turn = 0; !run->is_too_late; turn++) {
+    for (uint64_t turn = 0; !run->cpus.is_too_late; turn++) {
         const int64_t window = next_window(run);
 
         if (window == INT64_MAX) {
@@ -399,16 +356,16 @@ static iw_status run_windows(struct graph_run *run)
     return iwi_graph_check_end(run);
 }
 
-iw_status iwi_graph_run(const iw_log *log, const struct iwi_job *job, const struct iwi_graph *graph)
+iw_status iwi_windows_run(const iw_log *log, const struct iwi_job *job, const struct iwi_windows *windows)
 {
-    struct graph_run run = {.log = log, .job = job, .graph = graph, .schedule = graph->schedule};
+    struct graph_run run = {.log = log, .job = job, .windows = windows, .schedule = windows->schedule};
     iw_status status = iwi_graph_setup(&run);
 
     if (status == IW_OK) {
         status = run_windows(&run);
     }
     for (uint32_t rank = 0; status == IW_OK && rank < job->schedule->ranks; rank++) {
-        job->end_ps[rank] = run.ranks[rank].cpu;
+        job->end_ps[rank] = run.ranks[rank].cpu.free;
     }
     iwi_graph_release(&run);
     return status;

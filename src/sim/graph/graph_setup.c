@@ -7,24 +7,14 @@
 static iw_status allocate(struct graph_run *run)
 {
     const struct iwi_schedule *schedule = run->schedule;
-    const iw_noise *noise = run->job->noise;
     const size_t ranks = schedule->ranks, nodes = (size_t)schedule->first_node[ranks];
-    const size_t more_gaps = ranks * 2 * (schedule->nic_count - (size_t)1);
 
-    run->words = noise == NULL ? 0 : iwi_noise_words(noise);
-    run->cores = noise == NULL ? 1 : iw_noise_cores_per_rank(noise);
     run->nodes = iwi_rank_array_new(run->log, nodes, sizeof *run->nodes);
     run->ranks = iwi_rank_array_new(run->log, ranks, sizeof *run->ranks);
-    run->more_gaps = iwi_new_array(run->log, more_gaps, sizeof *run->more_gaps);
     run->blocks = iwi_new_array(run->log, run->block_count, sizeof *run->blocks);
-    run->channels = iwi_new_array(run->log, run->graph->channel_count, sizeof *run->channels);
-    run->noise_words = iwi_new_array(run->log, ranks * run->words, sizeof *run->noise_words);
-    run->other_next = iwi_new_array(run->log, ranks * (run->cores - 1), sizeof *run->other_next);
-    run->other_words =
-        iwi_new_array(run->log, ranks * (run->cores - 1) * run->words, sizeof *run->other_words);
-    return run->nodes != NULL && run->ranks != NULL && run->more_gaps != NULL && run->blocks != NULL &&
-                   run->channels != NULL && run->noise_words != NULL && run->other_next != NULL &&
-                   run->other_words != NULL
+    run->channels = iwi_new_array(run->log, run->windows->channel_count, sizeof *run->channels);
+    IW_TRY(iwi_graph_cpus_init(run->log, run->job, &run->cpus));
+    return run->nodes != NULL && run->ranks != NULL && run->blocks != NULL && run->channels != NULL
                ? IW_OK
                : IW_ERR_NOMEM;
 }
@@ -40,16 +30,6 @@ static void set_rank(struct graph_run *run, uint32_t rank)
     run->ranks[rank] = (struct graph_rank){.turn = INT64_MAX, .first = (uint32_t)schedule->first_node[rank]};
 }
 
-static void begin_noise(struct graph_run *run, uint32_t rank)
-{
-    const struct iwi_cores cores = iwi_graph_cores(run, rank);
-
-    run->ranks[rank].next_detour = IWI_NEVER;
-    if (run->job->noise != NULL) {
-        iwi_cores_begin(&cores);
-    }
-}
-
 iw_status iwi_graph_setup(struct graph_run *run)
 {
     run->lookahead = iwi_graph_lookahead(run->job->net);
@@ -63,12 +43,12 @@ iw_status iwi_graph_setup(struct graph_run *run)
         iwi_wheel_init(&run->blocks[b].wheel, run->lookahead);
         run->blocks[b].mail_first = INT64_MAX;
     }
-    for (uint32_t c = 0; c < run->graph->channel_count; c++) {
+    for (uint32_t c = 0; c < run->windows->channel_count; c++) {
         run->channels[c].first = IWI_GRAPH_NONE;
     }
     for (uint32_t rank = 0; rank < run->schedule->ranks; rank++) {
         set_rank(run, rank);
-        begin_noise(run, rank);
+        iwi_graph_cpu_begin(&run->cpus, rank, &run->ranks[rank].cpu);
     }
     run->is_set_up = true;
     return IW_OK;
@@ -86,11 +66,8 @@ void iwi_graph_release(struct graph_run *run)
     free(run->blocks);
     free(run->nodes);
     free(run->ranks);
-    free(run->more_gaps);
     free(run->channels);
-    free(run->noise_words);
-    free(run->other_next);
-    free(run->other_words);
+    iwi_graph_cpus_release(&run->cpus);
 }
 
 /* Where a rank is stuck: its first operation that nothing in its own rank holds back; if there is none, its
@@ -136,13 +113,13 @@ static void warn_unreceived(const struct graph_run *run)
     const struct iwi_schedule *schedule = run->schedule;
     struct iwi_unreceived unreceived = {.count = 0};
 
-    for (uint64_t node = 0; run->graph->lonely_count > 0 && node < schedule->first_node[schedule->ranks];
+    for (uint64_t node = 0; run->windows->lonely_count > 0 && node < schedule->first_node[schedule->ranks];
          node++) {
-        if (schedule->nodes[node].kind == IWI_SEND && run->graph->ops[node].link.how == IWI_MEETS_NOBODY) {
+        if (schedule->nodes[node].kind == IWI_SEND && run->windows->ops[node].link.how == IWI_MEETS_NOBODY) {
             iwi_unreceived_add(&unreceived, node);
         }
     }
-    for (uint32_t c = 0; c < run->graph->channel_count; c++) {
+    for (uint32_t c = 0; c < run->windows->channel_count; c++) {
         const struct graph_channel *channel = &run->channels[c];
 
         for (uint32_t node = channel->first; node != IWI_GRAPH_NONE && channel->are_sends;
@@ -155,7 +132,7 @@ static void warn_unreceived(const struct graph_run *run)
 
 iw_status iwi_graph_check_end(const struct graph_run *run)
 {
-    if (run->is_too_late) {
+    if (run->cpus.is_too_late) {
         return iwi_fail_too_late(run->log);
     }
     if (run->done < run->schedule->first_node[run->schedule->ranks]) {

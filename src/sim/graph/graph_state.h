@@ -4,9 +4,8 @@
 #ifndef IWI_GRAPH_STATE_H
 #define IWI_GRAPH_STATE_H
 
-#include "net/cost.h"
-#include "noise/cores.h"
 #include "sim/graph/graph.h"
+#include "sim/graph/graph_cpu.h"
 #include "sim/graph/graph_queue.h"
 #include "sim/graph/graph_wheel.h"
 
@@ -25,12 +24,10 @@ struct graph_node {
 
 /* Of a rank: two cache lines. */
 struct graph_rank {
-    iw_time turn;               /* when it has something to do next; INT64_MAX: nothing is known of */
-    iw_time cpu;                /* free from then on */
-    iw_time next_detour;        /* as struct iwi_flow has it */
-    iw_time send_gap, recv_gap; /* of its first NIC: free from then on */
-    uint32_t first;             /* its first node */
-    uint32_t cause;             /* as in iwi_graph_post(): of what the CPU does now */
+    iw_time turn; /* when it has something to do next; INT64_MAX: nothing is known of */
+    struct graph_cpu cpu;
+    uint32_t first; /* its first node */
+    uint32_t cause; /* as in iwi_graph_post(): of what the CPU does now */
     struct iwi_graph_queue queue;
 };
 
@@ -62,35 +59,18 @@ enum { IWI_GRAPH_BLOCK_SHIFT = 10, IWI_GRAPH_BLOCKS = 64 };
 struct graph_run {
     const iw_log *log;
     const struct iwi_job *job;
-    const struct iwi_graph *graph;
+    const struct iwi_windows *windows;
     const struct iwi_schedule *schedule;
+    struct graph_cpus cpus;
     iw_time lookahead, window_end;
     struct graph_node *nodes;
     struct graph_rank *ranks;
-    iw_time *more_gaps; /* send and receive, of the other NICs of each rank */
     struct graph_channel *channels;
     struct graph_block *blocks;
     uint32_t block_count, block_shift; /* block of a rank: rank >> block_shift */
     uint64_t done;                     /* nodes */
-    bool is_set_up, is_too_late;
-    size_t words; /* of noise state per stream */
-    int64_t *noise_words;
-    uint32_t cores; /* of a rank: K */
-    iw_time *other_next;
-    int64_t *other_words;
+    bool is_set_up;
 };
-
-static inline struct iwi_cores iwi_graph_cores(struct graph_run *run, uint32_t rank)
-{
-    const size_t others = (size_t)rank * (run->cores - 1);
-
-    return (struct iwi_cores){.noise = run->job->noise,
-                              .id = {run->job->seed, run->job->first_trial, rank * run->cores},
-                              .words = run->noise_words + rank * run->words,
-                              .next = &run->ranks[rank].next_detour,
-                              .other_words = run->other_words + others * run->words,
-                              .other_next = run->other_next + others};
-}
 
 /* ---- graph_setup.c ---- */
 

@@ -308,18 +308,22 @@ static double measure_speed(void)
 static iw_status note_graph(const iw_log *log, const iw_program *program, const iw_net *net,
                             const struct iwi_plan *plan, iw_forecast *all)
 {
+    char way[64] = "passes over its ranks";
     struct iwi_disorder disorder;
 
     if (plan->graph == NULL) {
         return IW_OK;
     }
     IW_TRY(iwi_schedule_find_disorder(log, program->schedule, &disorder));
+    if (plan->graph->passes == NULL) { /* the (source, destination, tag) of a message is not its own */
+        (void)snprintf(way, sizeof way, "windows of %.4g us",
+                       (double)iwi_graph_lookahead(net) / IW_PS_PER_US);
+    }
     (void)snprintf(all->engine_note, sizeof all->engine_note,
-                   "a graph, by windows of %.4g us: %" PRIu32 " of %" PRIu32
+                   "a graph, by %s: %" PRIu32 " of %" PRIu32
                    " ranks are not in order; the first operation out of order is %" PRIu64
                    " of rank %" PRIu32,
-                   (double)iwi_graph_lookahead(net) / IW_PS_PER_US, disorder.ranks, program->ranks,
-                   disorder.node, disorder.rank);
+                   way, disorder.ranks, program->ranks, disorder.node, disorder.rank);
     return IW_OK;
 }
 
