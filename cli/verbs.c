@@ -15,6 +15,7 @@ const struct verb *const verbs[] = {
     &verb_verify,
     &verb_net,
     &verb_trace,
+    &verb_explain,
     &verb_replay,
     &verb_bench,
     &verb_simulate,

@@ -45,6 +45,7 @@ ARROWS = {
     "sim": (("base", "net", "noise", "numeric", "program", "team"), ()),
     "model": (("analysis", "base", "noise", "numeric", "stats"), ()),
     "whatif": (("analysis", "base", "format", "model", "noise", "numeric", "program", "sim", "stats"), ()),
+    "blame": (("base", "format", "noise", "numeric", "program"), ()),
     "study": (("base", "format", "net", "noise", "program", "sim", "stats", "whatif"), ("jansson",)),
     "verify": (("analysis", "base", "measure", "noise"), ()),
     "report": (

@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <ftw.h>
+#include <glob.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
@@ -18,6 +19,7 @@
 #include <idlewave/internal/mpi.h>
 
 #include "process/exec_program.h"
+#include "process/kernel_watch.h"
 #include "process/node_log.h"
 #include "verbs.h"
 
@@ -26,7 +28,7 @@ struct tracing_opts {
     const char *dir;
     uint64_t buffer_bytes;
     int start, mpi;
-    bool wants_overwrite, is_quiet, is_shown;
+    bool wants_overwrite, is_quiet, is_shown, wants_kernel, is_kernel_optional;
 };
 
 enum { START_ON, START_OFF };
@@ -46,6 +48,11 @@ static const struct opt record_rows[] = {
     ROW("mpi", OPT_CHOICE, mpi, "",
         "the MPI of the program, not checked (default auto: by its libraries, else the launcher's)",
         .choices = mpis, .is_setting = true),
+    ROW("kernel", OPT_FLAG, wants_kernel, "",
+        "also record what the kernel takes from the ranks, for 'idlewave explain'; needs root or "
+        "perf_event_paranoid -1"),
+    ROW("kernel-optional", OPT_FLAG, is_kernel_optional, "",
+        "with --kernel: where the rights for it are missing, say so and go on without"),
 };
 static const struct opt output_rows[] = {
     ROW("output", OPT_STRING, dir, "DIR", "the folder of the trace (default trace-PROGRAM)", .letter = 'o'),
@@ -116,12 +123,32 @@ static int remove_entry(const char *path, const struct stat *facts, int kind, st
     return remove(path);
 }
 
+/* DIR/kernel-HOST.h5 of all hosts. */
+static bool remove_kernel_files(const char *dir)
+{
+    char pattern[FILE_SIZE];
+    glob_t found = {0};
+    bool is_done = true;
+
+    (void)snprintf(pattern, sizeof pattern, "%s/kernel-*.h5", dir);
+    if (glob(pattern, GLOB_NOSORT, NULL, &found) == 0) {
+        for (size_t i = 0; i < found.gl_pathc; i++) {
+            is_done = (remove(found.gl_pathv[i]) == 0 || errno == ENOENT) && is_done;
+        }
+        globfree(&found);
+    }
+    return is_done;
+}
+
 /* One process does it for all. None can have begun to write: that needs all of them to have started MPI. */
 static bool remove_old(const struct node_log *node_log, const char *dir)
 {
     static const char *const parts[] = {"traces.otf2", "traces.def", "traces", "spool"};
     char path[FILE_SIZE];
 
+    if (node_log->rank == 0 && !remove_kernel_files(dir)) {
+        return false;
+    }
     for (size_t i = 0; node_log->rank == 0 && i < sizeof parts / sizeof parts[0]; i++) {
         (void)snprintf(path, sizeof path, "%s/%s", dir, parts[i]);
         if (nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS) != 0 && errno != ENOENT) {
@@ -200,7 +227,8 @@ static void show_environment(void)
 
 /* ---- the program ---- */
 
-static int trace(struct node_log *node_log, const struct tracing_opts *opts, const struct opt_args *args)
+static int trace(struct node_log *node_log, const struct tracing_opts *opts, const char *command,
+                 const struct opt_args *args)
 {
     char tracer[PATH_MAX], dir[PATH_MAX], name[NAME_MAX + 1];
     int code = find_tracer(node_log, opts, args->values[0], tracer, sizeof tracer);
@@ -211,6 +239,9 @@ static int trace(struct node_log *node_log, const struct tracing_opts *opts, con
     }
     if (code == UI_DONE && !set_environment(opts, tracer, dir)) {
         code = node_log_fail(node_log, "the environment cannot be set: %s", strerror(errno));
+    }
+    if (code == UI_DONE && opts->wants_kernel) {
+        code = kernel_watch_start(node_log, dir, command, opts->is_kernel_optional);
     }
     if (code == UI_DONE && opts->is_shown) {
         show_environment();
@@ -228,8 +259,14 @@ static int run(struct ui *ui, const void *values, const struct opt_args *args)
     if (code != UI_DONE) {
         return code;
     }
+    if (opts->is_kernel_optional && !opts->wants_kernel) {
+        return ui_usage(ui, "--kernel-optional says what to do where --kernel cannot work: add --kernel");
+    }
+    if (opts->is_shown && opts->wants_kernel) {
+        return ui_usage(ui, "--kernel needs a process beside the program, which --show does not start");
+    }
     node_log_init(&node_log, ui);
-    return trace(&node_log, opts, args);
+    return trace(&node_log, opts, ui->command, args);
 }
 
 const struct verb verb_trace = {

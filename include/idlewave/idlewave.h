@@ -21,6 +21,7 @@
 
 /* experimental */
 #include <idlewave/analysis.h>
+#include <idlewave/blame.h>
 #include <idlewave/collection.h>
 #include <idlewave/fleet.h>
 #include <idlewave/measure.h>

@@ -71,6 +71,9 @@ struct iwi_trace_rank {
     uint32_t request_count;       /* requests made: numbers 0 ... request_count - 1 */
     iw_time last_compute_wall_ps; /* after the last call; usually 0 */
     iw_time wall_ps;
+    /* What was added to the clock of its host (CLOCK_MONOTONIC) at its first and at its last event; our own
+     * tracer's. */
+    int64_t clock_added_ns[2];
 };
 
 struct iwi_comm {
@@ -105,6 +108,7 @@ struct iw_trace {
     struct iwi_comm *comms; /* 0 is world */
     uint32_t comm_count;
     bool has_cpu_time;
+    int64_t zero_ns; /* time 0 of the calls on CLOCK_MONOTONIC of rank 0's host; 0: not known */
     struct iwi_function_uses uses;
     struct iwi_threaded threaded;
     void *mapping;       /* calls and completed requests of all ranks lie in it; NULL: each array by itself */

@@ -27,6 +27,7 @@ JOB = f"{NODE} >/dev/null && idlewave whatif --noise node.h5 --pattern allreduce
 # How to get one of each kind, as words of a shell; None: it takes more than this machine may have, the sample must do.
 EXAMPLES = {
     "bench": None,
+    "explain": None,  # an MPI, and the rights to see kernel events
     "fit": f"{NODE} >/dev/null && idlewave noise fit node.h5",
     "fleet": "mkdir -p nodes && for i in {1..12}; do idlewave noise synth irq/tick=poisson:100Hz,exp:20us --duration 5s "
              "--seed $i -o nodes/$i.h5 >/dev/null; done && idlewave noise fleet nodes",

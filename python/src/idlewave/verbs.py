@@ -118,6 +118,11 @@ def wave(timeline: Path, **options: Option) -> kinds.Wave:
     return run_as(kinds.Wave, ["wave", timeline], options)
 
 
+def explain(run: Path, **options: Option) -> kinds.Explain:
+    """What delayed a run that was traced with `trace --kernel`."""
+    return run_as(kinds.Explain, ["explain", run], options)
+
+
 def net(launcher: Launcher, **options: Option) -> kinds.Net:
     """Measures the network: `net(["mpirun", "-n", "2"], output="net.yaml")`."""
     return run_as(kinds.Net, ["net"], options, launcher)

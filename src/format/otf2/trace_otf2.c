@@ -34,6 +34,12 @@ static void read_local_definitions(struct iwi_otf2 *in)
     (void)OTF2_Reader_CloseDefFiles(in->reader);
 }
 
+/* Written by our own tracer. */
+static bool is_ours(const struct iwi_otf2 *in)
+{
+    return strcmp(in->origin, "idlewave") == 0;
+}
+
 static iw_status put_rank(struct iwi_otf2 *in, uint32_t rank, FILE *out, struct iwi_otf2_head *head)
 {
     const bool is_eztrace = strcmp(in->origin, "eztrace") == 0;
@@ -45,13 +51,16 @@ static iw_status put_rank(struct iwi_otf2 *in, uint32_t rank, FILE *out, struct 
     iwi_builder_init(&builder, in->log, &in->gaps, rank);
     builder.uses = &in->uses;
     builder.lacks_completions = is_eztrace;
-    builder.lacks_null = strcmp(in->origin, "idlewave") == 0;
+    builder.lacks_null = is_ours(in);
     status = iwi_otf2_rank(in, rank, &builder, &end_ps);
     if (status == IW_OK) {
         status = iwi_build_end(&builder, end_ps, &calls);
     }
     if (status == IW_OK) {
         head->has_cpu_time = head->has_cpu_time || builder.has_cpu;
+        if (rank < in->clock_count) {
+            memcpy(calls.clock_added_ns, in->clocks[rank].added_ns, sizeof calls.clock_added_ns);
+        }
         iwi_otf2_put_rank(out, &calls);
     }
     free(calls.calls);
@@ -119,6 +128,9 @@ static iw_status put_archive(struct iwi_otf2 *in, FILE *out)
     head.rank_count = in->rank_count;
     head.comms_at = comms_at > 0 ? (uint64_t)comms_at : 0;
     head.distrusts_sources = strcmp(in->origin, "eztrace") == 0;
+    if (is_ours(in) && in->resolution_hz == 1000000000 && in->offset_ticks <= INT64_MAX) {
+        head.zero_ns = (int64_t)in->offset_ticks;
+    }
     head.gaps = in->gaps;
     head.uses = in->uses;
     iwi_otf2_put_head(out, &head);

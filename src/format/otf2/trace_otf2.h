@@ -23,6 +23,7 @@ struct iwi_otf2_head {
     struct iwi_gaps gaps;
     struct iwi_function_uses uses;
     uint32_t has_cpu_time, distrusts_sources;
+    int64_t zero_ns;
 };
 
 /* Before the calls and completed requests of each rank. */
@@ -30,6 +31,7 @@ struct iwi_otf2_rank {
     uint64_t call_count, completed_count;
     uint64_t request_count;
     iw_time last_compute_wall_ps, wall_ps;
+    int64_t clock_added_ns[2];
 };
 
 /* Before the members of each communicator; member_count 0: all ranks. */

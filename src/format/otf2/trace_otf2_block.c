@@ -43,7 +43,8 @@ void iwi_otf2_put_rank(FILE *out, const struct iwi_trace_rank *rank)
                                        .completed_count = rank->completed_count,
                                        .request_count = rank->request_count,
                                        .last_compute_wall_ps = rank->last_compute_wall_ps,
-                                       .wall_ps = rank->wall_ps};
+                                       .wall_ps = rank->wall_ps,
+                                       .clock_added_ns = {rank->clock_added_ns[0], rank->clock_added_ns[1]}};
 
     put(out, &head, sizeof head);
     put(out, rank->calls, rank->call_count * sizeof *rank->calls);
@@ -110,6 +111,7 @@ static bool take_rank(struct cursor *cursor, struct iw_trace *trace, uint32_t r)
     rank->request_count = (uint32_t)head->request_count;
     rank->last_compute_wall_ps = head->last_compute_wall_ps;
     rank->wall_ps = head->wall_ps;
+    memcpy(rank->clock_added_ns, head->clock_added_ns, sizeof rank->clock_added_ns);
     rank->calls = next(cursor, rank->call_count, sizeof *rank->calls);
     rank->completed =
         rank->calls != NULL ? next(cursor, rank->completed_count, sizeof *rank->completed) : NULL;
@@ -160,6 +162,7 @@ static iw_status take_all(const iw_log *log, const char *path, struct cursor *cu
     memcpy(trace->origin, head->origin, sizeof trace->origin);
     trace->origin[sizeof trace->origin - 1] = '\0';
     trace->has_cpu_time = head->has_cpu_time != 0;
+    trace->zero_ns = head->zero_ns;
     trace->uses = head->uses;
     trace->uses.count = head->uses.count <= IWI_USES ? head->uses.count : IWI_USES;
     for (uint32_t i = 0; i < trace->uses.count; i++) {

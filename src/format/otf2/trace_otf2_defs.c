@@ -194,22 +194,54 @@ static OTF2_CallbackCode on_intercomm(void *user, OTF2_CommRef self, OTF2_String
     return add(in, &in->comm_defs, &item);
 }
 
+/* A string while definitions are read: they are not sorted yet. */
+static const char *text_of(const struct iwi_otf2 *in, OTF2_StringRef name)
+{
+    const struct iwi_def_string *strings = in->strings.items;
+
+    for (size_t i = 0; i < in->strings.count; i++) {
+        if (strings[i].id == name) {
+            return strings[i].text;
+        }
+    }
+    return NULL;
+}
+
 static OTF2_CallbackCode on_attribute(void *user, OTF2_AttributeRef self, OTF2_StringRef name,
                                       OTF2_StringRef description, OTF2_Type type)
 {
     struct iwi_otf2 *in = user;
-    const struct iwi_def_string *text = NULL;
+    const char *text = text_of(in, name);
 
     (void)description;
     (void)type;
-    for (size_t i = 0; i < in->strings.count && text == NULL; i++) { /* not sorted yet */
-        const struct iwi_def_string *string = (const struct iwi_def_string *)in->strings.items + i;
-
-        text = string->id == name ? string : NULL;
-    }
     for (size_t i = 0; text != NULL && i < IWI_ATTRS; i++) {
-        if (strcmp(text->text, attribute_names[i]) == 0) {
+        if (strcmp(text, attribute_names[i]) == 0) {
             in->attributes[i] = self;
+        }
+    }
+    return OTF2_CALLBACK_SUCCESS;
+}
+
+static OTF2_CallbackCode on_group_property(void *user, OTF2_LocationGroupRef group, OTF2_StringRef name,
+                                           OTF2_Type type, OTF2_AttributeValue value)
+{
+    static const char *const names[] = {"idlewave.clock_offset_init_ns", "idlewave.clock_offset_finalize_ns"};
+    enum { MOST_GROUPS = 1 << 24 };
+    struct iwi_otf2 *in = user;
+    const char *text = type == OTF2_TYPE_INT64 && group < MOST_GROUPS ? text_of(in, name) : NULL;
+
+    for (size_t i = 0; text != NULL && i < 2; i++) {
+        if (strcmp(text, names[i]) == 0) {
+            if (iwi_grow(in->log, (void **)&in->clocks, &in->clock_capacity, (size_t)group + 1,
+                         sizeof *in->clocks) != IW_OK) {
+                in->status = IW_ERR_NOMEM;
+                return OTF2_CALLBACK_INTERRUPT;
+            }
+            while (in->clock_count <= group) {
+                in->clocks[in->clock_count++] = (struct iwi_def_clock){{0, 0}};
+            }
+            in->clocks[group].added_ns[i] = value.int64;
         }
     }
     return OTF2_CALLBACK_SUCCESS;
@@ -230,6 +262,7 @@ static OTF2_GlobalDefReaderCallbacks *callbacks(void)
         OTF2_GlobalDefReaderCallbacks_SetCommCallback(cb, on_comm);
         OTF2_GlobalDefReaderCallbacks_SetInterCommCallback(cb, on_intercomm);
         OTF2_GlobalDefReaderCallbacks_SetAttributeCallback(cb, on_attribute);
+        OTF2_GlobalDefReaderCallbacks_SetLocationGroupPropertyCallback(cb, on_group_property);
     }
     return cb;
 }
@@ -293,5 +326,6 @@ void iwi_otf2_release(struct iwi_otf2 *in)
     free(in->groups.items);
     free(in->comm_defs.items);
     free(in->rank_locations);
+    free(in->clocks);
     free(in->comms);
 }

@@ -58,6 +58,11 @@ struct iwi_def_group {
     uint32_t *members; /* ranks */
 };
 
+/* What our tracer added to the clock of a process at its first and last event. */
+struct iwi_def_clock {
+    int64_t added_ns[2];
+};
+
 enum iwi_comm_form { IWI_COMM_UNKNOWN, IWI_COMM_INTRA, IWI_COMM_INTER, IWI_COMM_SELF };
 
 struct iwi_def_comm {
@@ -83,6 +88,8 @@ struct iwi_otf2 {
     uint32_t attributes[IWI_ATTRS]; /* OTF2_UNDEFINED_ATTRIBUTE: not there */
     uint64_t resolution_hz, offset_ticks;
     bool has_offset;
+    struct iwi_def_clock *clocks; /* by location group, which our own tracer numbers as ranks */
+    size_t clock_count, clock_capacity;
 
     struct iwi_comm *comms; /* the block's communicators; 0 is world */
     size_t comm_capacity;

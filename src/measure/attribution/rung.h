@@ -36,6 +36,21 @@ struct iwi_watched {
     pid_t tid;
 };
 
+/* A CPU goes from one thread to another. */
+struct iwi_switch {
+    size_t place;
+    uint64_t tick;
+    int64_t from, to;      /* threads */
+    bool is_from_runnable; /* it was preempted or yielded: it would go on */
+    const char *to_name;
+};
+
+/* Wants to know of switches, and says which threads are no source but those for whom the others are. */
+struct iwi_switch_listener {
+    iw_status (*take)(void *arg, const struct iwi_switch *change, bool *is_own_p);
+    void *arg;
+};
+
 enum { IWI_REASON_SIZE = 256 };
 
 struct iwi_rung_state {
@@ -45,10 +60,11 @@ struct iwi_rung_state {
     const struct iwi_clock *clock;
     const struct iwi_watched *watched;
     size_t count;
-    pid_t recorder;               /* the thread that drains; 0: none to be left out */
-    iw_recording *recording;      /* its list of sources */
-    struct iwi_shares *shares;    /* one of each place */
-    uint64_t lost;                /* kernel events that found no room, as far as told */
+    pid_t recorder;                             /* the thread that drains; 0: none to be left out */
+    const struct iwi_switch_listener *listener; /* NULL: nobody; then the watched threads are their own */
+    iw_recording *recording;                    /* its list of sources */
+    struct iwi_shares *shares;                  /* one of each place */
+    uint64_t lost;                              /* kernel events that found no room, as far as told */
     char reason[IWI_REASON_SIZE]; /* why it could not be opened, for people: "tracefs is not mounted and ..."
                                    */
     void *state;

@@ -9,7 +9,7 @@
 
 #include "measure/kernel/kernel_events.h"
 
-enum { IWI_TRACEPOINT_FIELDS = 3 };
+enum { IWI_TRACEPOINT_FIELDS = 4 };
 
 struct iwi_kernel_record;
 

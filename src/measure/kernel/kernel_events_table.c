@@ -33,19 +33,41 @@ void iwi_irq_name(int64_t number, char *name, size_t size)
     }
 }
 
+/* Bits of prev_state that say why a thread sleeps; above them is one for preempted ones (TASK_REPORT_MAX). */
+static const int64_t SLEEPING = 0xff;
+
+static iw_status tell_listener(const struct iwi_kernel_record *record, int64_t next, const char *comm,
+                               bool *is_own_p)
+{
+    const struct iwi_switch_listener *listener = record->events->rung->listener;
+    int64_t previous, state;
+
+    *is_own_p = false;
+    if (listener == NULL || !iwi_record_number(record, 2, &previous) ||
+        !iwi_record_number(record, 3, &state)) {
+        return IW_OK;
+    }
+    return listener->take(
+        listener->arg,
+        &(struct iwi_switch){record->place, record->tick, previous, next, (state & SLEEPING) == 0, comm},
+        is_own_p);
+}
+
 static iw_status take_switch(const struct iwi_kernel_record *record)
 {
     const struct iwi_rung_state *rung = record->events->rung;
     uint32_t source = IWI_NO_SOURCE;
     char comm[IW_SOURCE_NAME_SIZE];
     int64_t next;
+    bool is_own;
 
     if (!iwi_record_number(record, 0, &next) || !iwi_record_text(record, 1, comm, sizeof comm)) {
         return IW_OK;
     }
+    IW_TRY(tell_listener(record, next, comm, &is_own));
     if (rung->recorder > 0 && next == rung->recorder) {
         source = IWI_RECORDER_SOURCE;
-    } else if (next != rung->watched[record->place].tid) {
+    } else if (!is_own && next != rung->watched[record->place].tid) {
         iwi_thread_name(next, comm, sizeof comm);
         IW_TRY(iwi_record_source(record, IW_CLASS_THREAD, comm, &source));
     }
@@ -120,7 +142,7 @@ static iw_status take_nmi(const struct iwi_kernel_record *record)
 
 /* The first one must not be missing. */
 static const struct iwi_tracepoint table[] = {
-    {"sched/sched_switch", take_switch, {"next_pid", "next_comm"}, NULL},
+    {"sched/sched_switch", take_switch, {"next_pid", "next_comm", "prev_pid", "prev_state"}, NULL},
     {"irq/irq_handler_entry", take_irq, {"irq", "name"}, NULL},
     {"irq/irq_handler_exit", take_exit, {NULL}, NULL},
     {"irq/softirq_entry", take_softirq, {"vec"}, NULL},

@@ -6,6 +6,7 @@
 /* clang-format off */
 const struct iwi_kind *const iwi_kinds[] = {
     &iwi_bench_kind,
+    &iwi_explain_kind,
     &iwi_fidelity_kind,
     &iwi_fit_kind,
     &iwi_fleet_kind,

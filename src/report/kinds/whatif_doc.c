@@ -21,7 +21,7 @@ static const struct iwi_field remedy_fields[] = {
     IWI_VALUE(iw_remedy, name),
     IWI_VALUE(iw_remedy, how),
 };
-static const struct iwi_schema remedy_schema = IWI_SCHEMA(iw_remedy, remedy_fields);
+const struct iwi_schema iwi_remedy_schema = IWI_SCHEMA(iw_remedy, remedy_fields);
 
 static const struct iwi_field change_fields[] = {
     IWI_ENUM(iw_change, kind, "kind", change_name),
@@ -30,7 +30,7 @@ static const struct iwi_field change_fields[] = {
     IWI_VALUE(iw_change, share),
     IWI_ESTIMATE(iw_change, slowdown),
     IWI_ESTIMATE(iw_change, saving),
-    IWI_POINTER(iw_change, remedy, remedy_schema),
+    IWI_POINTER(iw_change, remedy, iwi_remedy_schema),
 };
 static const struct iwi_schema change_schema = IWI_SCHEMA(iw_change, change_fields);
 
@@ -45,7 +45,7 @@ static const struct iwi_field source_fields[] = {
     {.key = "name", .type = IWI_T_CHARS, IWI_MEMBER(iw_noise_part, text)},
     IWI_ENUM(iw_noise_part, kind, "class", iwi_class_at),
     IWI_VALUE(iw_noise_part, share),
-    IWI_POINTER(iw_noise_part, remedy, remedy_schema),
+    IWI_POINTER(iw_noise_part, remedy, iwi_remedy_schema),
 };
 static const struct iwi_schema source_schema = IWI_SCHEMA(iw_noise_part, source_fields);
 

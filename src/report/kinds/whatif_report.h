@@ -8,6 +8,9 @@
 
 #include "report/doc/doc.h"
 
+/* What helps against a source. */
+extern const struct iwi_schema iwi_remedy_schema;
+
 /* "all noise", "class irq (3)", "irq/eno1". */
 const char *iwi_change_words(struct iwi_document *doc, const iw_change *change);
 

@@ -310,7 +310,9 @@ static const char RT_SWITCH[] =
     "\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n"
     "\tfield:unsigned char common_preempt_lazy_count;\toffset:8;\tsize:1;\tsigned:0;\n\n"
     "\tfield:char next_comm[16];\toffset:12;\tsize:16;\tsigned:1;\n"
-    "\tfield:pid_t next_pid;\toffset:28;\tsize:4;\tsigned:1;\n\n"
+    "\tfield:pid_t next_pid;\toffset:28;\tsize:4;\tsigned:1;\n"
+    "\tfield:pid_t prev_pid;\toffset:32;\tsize:4;\tsigned:1;\n"
+    "\tfield:long prev_state;\toffset:40;\tsize:8;\tsigned:1;\n\n"
     "print fmt: \"%s\", some_function_of_tomorrow(REC->next_comm, ({ 1; }))\n";
 
 static void fields_are_where_the_kernel_says(void **state)

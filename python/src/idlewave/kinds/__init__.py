@@ -5,6 +5,7 @@ Made by tools/make_python.py: change the C sources, then make it again.
 """
 
 from .bench import Bench
+from .explain import Explain
 from .fidelity import Fidelity
 from .fit import Fit
 from .fleet import Fleet
@@ -29,6 +30,7 @@ from .whatif_plan import WhatifPlan
 
 __all__ = [
     "Bench",
+    "Explain",
     "Fidelity",
     "Fit",
     "Fleet",

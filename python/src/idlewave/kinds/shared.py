@@ -13,6 +13,12 @@ from ..result import Estimate
 
 
 @dataclass(frozen=True)
+class Remedy:
+    name: str
+    how: str
+
+
+@dataclass(frozen=True)
 class Memory:
     ranks: int
     domain_bytes_per_s: int

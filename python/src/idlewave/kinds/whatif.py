@@ -10,12 +10,7 @@ from dataclasses import dataclass
 from typing import ClassVar, List, Literal, Optional
 
 from ..result import Estimate, Result
-
-
-@dataclass(frozen=True)
-class Remedy:
-    name: str
-    how: str
+from .shared import Remedy
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,48 @@
+/* What a rank lost: from the turns of its thread, and from what else ran on its CPUs.
+ * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A rank loses the time in which its thread could run and does not: interrupts while it has a CPU, and all
+ * time between losing a CPU while runnable and getting one again. It loses nothing while it sleeps.
+ */
+#ifndef IWI_JOB_DETOURS_H
+#define IWI_JOB_DETOURS_H
+
+#include <idlewave/recording.h>
+
+/* Nothing of the job had the CPU, but that source. */
+struct iwi_job_segment {
+    int64_t start_ns, end_ns;
+    uint32_t source;
+};
+
+/* Of one CPU, ascending. */
+struct iwi_job_cpu {
+    struct iwi_job_segment *segments;
+    size_t count, capacity;
+};
+
+enum iwi_job_turn {
+    IWI_JOB_LEAVES, /* but could go on */
+    IWI_JOB_SLEEPS,
+    IWI_JOB_RUNS,
+};
+
+struct iwi_job_run {
+    int64_t at_ns;
+    uint32_t place; /* number of the CPU */
+    uint32_t turn;  /* enum iwi_job_turn */
+};
+
+struct iwi_job_rank {
+    int64_t rank;
+    struct iwi_job_run *runs; /* in any order */
+    size_t count, capacity;
+};
+
+/* Sorts the runs and gives the rank its detours, whose times are those of the turns less `zero_ns`. `others`:
+ * the source of waiting time in which nothing but the job itself had the CPU. IW_ERR_NOMEM. */
+IW_NODISCARD iw_status iwi_job_detours(const iw_log *log, struct iwi_job_rank *rank,
+                                       const struct iwi_job_cpu *cpus, size_t cpu_count, uint32_t others,
+                                       int64_t zero_ns, iw_detours *detours);
+
+#endif

@@ -1,0 +1,286 @@
+/* Why a run was slow: sources, where their delays were felt, the worst hits.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include <idlewave/blame.h>
+
+#include <math.h>
+
+#include "base/base.h"
+#include "report/doc/kinds.h"
+#include "report/figure/bar_rows.h"
+#include "report/kinds/noise_report.h"
+#include "report/kinds/whatif_report.h"
+
+enum { MOST_SOURCES = 10, MOST_CALLS = 8 };
+
+/* ---- tables ---- */
+
+static const struct iwi_field source_fields[] = {
+    IWI_CHARS(iw_blame_source, name),
+    IWI_ENUM(iw_blame_source, kind, "class", iwi_class_at),
+    IWI_VALUE(iw_blame_source, detours),
+    IWI_VALUE(iw_blame_source, lost_ns),
+    IWI_VALUE(iw_blame_source, absorbed_ns),
+    IWI_VALUE(iw_blame_source, path_detours),
+    IWI_VALUE(iw_blame_source, path_ns),
+    IWI_ESTIMATE(iw_blame_source, saving_ns),
+    IWI_POINTER(iw_blame_source, remedy, iwi_remedy_schema),
+};
+static const struct iwi_schema source_schema = IWI_SCHEMA(iw_blame_source, source_fields);
+
+static const struct iwi_field call_fields[] = {
+    IWI_CHARS(iw_blame_call, name),   IWI_VALUE(iw_blame_call, comm),    IWI_VALUE(iw_blame_call, comm_size),
+    IWI_VALUE(iw_blame_call, delays), IWI_VALUE(iw_blame_call, lost_ns), IWI_CHARS(iw_blame_call, largest),
+};
+static const struct iwi_schema call_schema = IWI_SCHEMA(iw_blame_call, call_fields);
+
+static const struct iwi_field hit_fields[] = {
+    IWI_CHARS(iw_blame_hit, source),     IWI_VALUE(iw_blame_hit, rank),
+    IWI_VALUE(iw_blame_hit, at_ns),      IWI_VALUE(iw_blame_hit, lost_ns),
+    IWI_VALUE(iw_blame_hit, is_in_call), IWI_CHARS(iw_blame_hit, call),
+    IWI_VALUE(iw_blame_hit, iteration),  IWI_VALUE(iw_blame_hit, comm),
+    IWI_VALUE(iw_blame_hit, comm_size),  IWI_VALUE(iw_blame_hit, waiter),
+    IWI_CHARS(iw_blame_hit, waited_in),  IWI_VALUE(iw_blame_hit, waiter_iteration),
+};
+static const struct iwi_schema hit_schema = IWI_SCHEMA(iw_blame_hit, hit_fields);
+
+static const struct iwi_field blame_fields[] = {
+    IWI_VALUE(iw_blame, name),
+    IWI_VALUE(iw_blame, ranks),
+    IWI_VALUE(iw_blame, watched_ranks),
+    IWI_VALUE(iw_blame, calls),
+    IWI_VALUE(iw_blame, run_ns),
+    IWI_VALUE(iw_blame, path_computing_ns),
+    IWI_VALUE(iw_blame, path_calls_ns),
+    IWI_VALUE(iw_blame, path_lost_ns),
+    IWI_VALUE(iw_blame, path_jumps),
+    IWI_VALUE(iw_blame, last_rank),
+    IWI_ESTIMATE(iw_blame, without_all_ns),
+    IWI_VALUE(iw_blame, unexplained_share),
+    IWI_VALUE(iw_blame, unordered),
+    IWI_CHARS(iw_blame, rung),
+    IWI_VALUE(iw_blame, clock_error_ns),
+    IWI_VALUE(iw_blame, events_lost),
+    IWI_OBJECTS(iw_blame, sources, source_count, source_schema, .is_row = true),
+    IWI_OBJECTS(iw_blame, by_call, call_count, call_schema),
+    IWI_OBJECTS(iw_blame, hits, hit_count, hit_schema),
+};
+static const struct iwi_schema blame_schema = IWI_SCHEMA(iw_blame, blame_fields);
+
+/* ---- words ---- */
+
+/* A saving can be told from none. */
+static bool matters(const iw_blame_source *source)
+{
+    return source->saving_ns.low > 0.0;
+}
+
+static void say_verdict(struct iwi_document *doc, const iw_blame *blame)
+{
+    const iw_blame_source *first = blame->source_count > 0 ? &blame->sources[0] : NULL;
+
+    if (first == NULL || !(first->saving_ns.value > 0.0)) {
+        iwi_verdict(doc, "The run took %s, and nothing that the kernel reported delayed it.",
+                    iwi_ns_round(doc, blame->run_ns));
+        return;
+    }
+    iwi_verdict(doc, "The run took %s; without %s it would have taken %s less (%s).",
+                iwi_ns_round(doc, blame->run_ns), first->name, iwi_ns_round(doc, first->saving_ns.value),
+                iwi_percent_short(doc, first->saving_ns.value / blame->run_ns));
+    iwi_more(doc, " %s",
+             matters(first)
+                 ? iwi_say(doc, "Another run would show a saving between %s and %s.",
+                           iwi_ns_round(doc, first->saving_ns.low), iwi_ns_round(doc, first->saving_ns.high))
+                 : "Runs differ by more than that.");
+}
+
+static const char *signed_ns(struct iwi_document *doc, double ns)
+{
+    return ns < 0.0 ? iwi_say(doc, "-%s", iwi_ns_short(doc, -ns)) : iwi_ns_short(doc, ns);
+}
+
+static const char *interval(struct iwi_document *doc, const iw_estimate *estimate)
+{
+    return isnan(estimate->low)
+               ? "-"
+               : iwi_brackets(doc, signed_ns(doc, estimate->low), signed_ns(doc, estimate->high));
+}
+
+static void say_sources(struct iwi_document *doc, const iw_blame *blame)
+{
+    iwi_section(doc, "sources", "Sources");
+    IWI_TABLE(doc, "", {"source", IWI_WORDS}, {"detours", IWI_NUMBER}, {"lost", IWI_NUMBER},
+              {"on the path", IWI_NUMBER}, {"saving", IWI_NUMBER}, {"of another run", IWI_NUMBER});
+    for (size_t i = 0; i < blame->source_count && i < MOST_SOURCES; i++) {
+        const iw_blame_source *source = &blame->sources[i];
+
+        iwi_row(doc, source->name, iwi_count(doc, source->detours), iwi_ns_short(doc, source->lost_ns),
+                iwi_ns_short(doc, source->path_ns), signed_ns(doc, source->saving_ns.value),
+                interval(doc, &source->saving_ns));
+    }
+    iwi_unfold(doc);
+    if (blame->source_count > MOST_SOURCES) {
+        iwi_note(doc, "and %zu more, which save less", blame->source_count - MOST_SOURCES);
+    }
+}
+
+static const char *comm_name(struct iwi_document *doc, uint32_t comm, uint32_t size)
+{
+    return comm == 0 ? "world" : iwi_say(doc, "%" PRIu32 " (%" PRIu32 " ranks)", comm, size);
+}
+
+static void say_calls(struct iwi_document *doc, const iw_blame *blame)
+{
+    if (blame->call_count == 0) {
+        return;
+    }
+    iwi_section(doc, "calls", "Where it was felt");
+    IWI_TABLE(doc, "", {"call", IWI_WORDS}, {"communicator", IWI_WORDS}, {"delays", IWI_NUMBER},
+              {"lost", IWI_NUMBER}, {"most by", IWI_WORDS});
+    for (size_t i = 0; i < blame->call_count && i < MOST_CALLS; i++) {
+        const iw_blame_call *call = &blame->by_call[i];
+
+        iwi_row(doc, call->name, comm_name(doc, call->comm, call->comm_size), iwi_count(doc, call->delays),
+                iwi_ns_short(doc, call->lost_ns), call->largest);
+    }
+    iwi_unfold(doc);
+}
+
+static void say_hits(struct iwi_document *doc, const iw_blame *blame)
+{
+    if (blame->hit_count == 0) {
+        return;
+    }
+    iwi_section(doc, "hits", "The worst");
+    IWI_TABLE(doc, "", {"at", IWI_NUMBER}, {"lost", IWI_NUMBER}, {"source", IWI_WORDS}, {"rank", IWI_NUMBER},
+              {"doing", IWI_WORDS}, {"delayed", IWI_WORDS});
+    for (size_t i = 0; i < blame->hit_count; i++) {
+        const iw_blame_hit *hit = &blame->hits[i];
+        const char *doing =
+            iwi_say(doc, "%s %s %" PRIu64, hit->is_in_call ? "in" : "before", hit->call, hit->iteration);
+
+        iwi_row(doc, iwi_ns_short(doc, hit->at_ns), iwi_ns_short(doc, hit->lost_ns), hit->source,
+                iwi_say(doc, "%" PRIu32, hit->rank), doing,
+                hit->waiter != hit->rank ? iwi_say(doc, "rank %" PRIu32 " in %s %" PRIu64, hit->waiter,
+                                                   hit->waited_in, hit->waiter_iteration)
+                                         : "itself");
+    }
+    iwi_unfold(doc);
+    iwi_note(doc, "Numbers behind calls count how often that rank had made that call on that communicator.");
+}
+
+static void say_certainty(struct iwi_document *doc, const iw_blame *blame)
+{
+    iwi_section(doc, "certainty", "How sure");
+    iwi_item(doc,
+             "Savings are by running the trace again without those detours; with all of them it is the run, "
+             "to the "
+             "nanosecond. Calls and detours are on CLOCK_MONOTONIC, within %s (kernel events by %s).",
+             iwi_ns_round(doc, blame->clock_error_ns), blame->rung);
+    iwi_item(doc, "Brackets are for another run, at 95 %%: the other sources would come at other times");
+    if (!isnan(blame->unexplained_share)) {
+        iwi_more(doc,
+                 ", and %s of the computing was slower than the same computation at its best without a "
+                 "detour (caches, "
+                 "memory, the hypervisor)",
+                 iwi_percent_short(doc, blame->unexplained_share));
+    } else {
+        iwi_more(doc,
+                 "; how much computing varies by itself is not known, since no computation was repeated");
+    }
+    iwi_more(doc, ".");
+    if (blame->watched_ranks < blame->ranks) {
+        iwi_item(doc,
+                 "Only %" PRIu32 " of %" PRIu32
+                 " ranks were watched: what the others lost counts as computing.",
+                 blame->watched_ranks, blame->ranks);
+    }
+    if (blame->events_lost > 0) {
+        iwi_item(doc, "%" PRIu64 " kernel events were lost: some detours are missing.", blame->events_lost);
+    }
+    if (blame->unordered > 0) {
+        iwi_item(doc,
+                 "%" PRIu64
+                 " waits ended before what they waited for began, by the clocks; they were not followed.",
+                 blame->unordered);
+    }
+}
+
+static void say_path(struct iwi_document *doc, const iw_blame *blame)
+{
+    iwi_paragraph(
+        doc,
+        "The critical path ends on rank %" PRIu32 " and goes from rank to rank %" PRIu64
+        " times: %s computing, %s in calls, %s lost to detours. Without any detour the run would have taken "
+        "%s.",
+        blame->last_rank, blame->path_jumps, iwi_ns_round(doc, blame->path_computing_ns),
+        iwi_ns_round(doc, blame->path_calls_ns), iwi_ns_round(doc, blame->path_lost_ns),
+        iwi_ns_round(doc, blame->without_all_ns.value));
+    if (blame->source_count > 0 && matters(&blame->sources[0])) {
+        iwi_paragraph(doc, "Against %s: %s (%s).", blame->sources[0].name, blame->sources[0].remedy->name,
+                      blame->sources[0].remedy->how);
+    }
+}
+
+/* ---- the document ---- */
+
+static iw_status make_figure(struct iwi_document *doc, const iw_blame *blame, struct iwi_figure **figure_p)
+{
+    struct iwi_figure *figure;
+    struct iwi_mark *bars;
+    size_t count = 0;
+
+    while (count < blame->source_count && count < MOST_SOURCES &&
+           blame->sources[count].saving_ns.value > 0.0) {
+        count++;
+    }
+    if (count == 0) {
+        return IW_OK;
+    }
+    IW_TRY(iwi_figure_new(doc->log, "What the run would have saved", &figure));
+    bars = iwi_bar_rows_begin(figure, "Saving without that source", IWI_AXIS_NS, count);
+    for (size_t i = 0; i < count; i++) {
+        const iw_blame_source *source = &blame->sources[i];
+
+        iwi_bar_rows_add(figure, bars, source->name, source->saving_ns,
+                         iwi_ns_short(doc, source->saving_ns.value), false);
+    }
+    figure->message =
+        iwi_figure_text(figure, "The run took %s; bars are savings, whiskers 95 %% for another run.",
+                        iwi_ns_round(doc, blame->run_ns));
+    *figure_p = figure;
+    return IW_OK;
+}
+
+static void write_doc(struct iwi_document *doc, const void *subject)
+{
+    const iw_blame *blame = subject;
+    struct iwi_figure *figure = NULL;
+    iw_status made;
+
+    iwi_title(doc, "Why %s took %s", blame->name, iwi_ns_round(doc, blame->run_ns));
+    say_verdict(doc, blame);
+    say_path(doc, blame);
+    iwi_only(doc, IWI_ON_PAGES | IWI_IN_PLOTS);
+    made = make_figure(doc, blame, &figure);
+    iwi_show_figure(doc, made, figure);
+    iwi_only(doc, IWI_EVERYWHERE);
+    if (blame->source_count > 0) {
+        say_sources(doc, blame);
+    }
+    say_calls(doc, blame);
+    say_hits(doc, blame);
+    say_certainty(doc, blame);
+}
+
+const struct iwi_kind iwi_explain_kind = {
+    .name = "explain",
+    .schema_id = "idlewave.explain/1",
+    .schema = &blame_schema,
+    .write_doc = write_doc,
+};
+
+iw_doc iw_blame_doc(const iw_blame *blame)
+{
+    return (iw_doc){&iwi_explain_kind, blame};
+}
