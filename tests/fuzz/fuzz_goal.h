@@ -15,7 +15,7 @@ typedef iw_status (*iwt_goal_reader)(const iw_log *log, const struct iwi_goal_so
 /* The schedule, or NULL when the input is refused. */
 static inline struct iwi_schedule *iwt_fuzz_read(iwt_goal_reader reader, const char *data, size_t size)
 {
-    const struct iwi_goal_source source = {"fuzz", data, size, 1};
+    const struct iwi_goal_source source = {"fuzz", data, size, 1, NULL};
     struct iwi_schedule *schedule = NULL;
     unsigned errors = 0;
     const iw_log log = {iwt_fuzz_count_error, &errors};

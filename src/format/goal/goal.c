@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #include "format/goal/goal_binary.h"
-#include "format/io/input.h"
 
 /* The magic, or as much of it as a file that was cut short has. Text never begins with these bytes. */
 static bool is_binary(const struct iwi_goal_source *source)
@@ -52,6 +51,7 @@ iw_status iw_program_from_goal(const iw_log *log, const char *path, iw_time unit
     IW_TRY(iwi_input_open(log, path, &input));
     source.data = input.data;
     source.size = input.size;
+    source.input = &input;
     status = iwi_goal_read_memory(log, &source, &schedule);
     iwi_input_close(&input);
     IW_TRY(status);

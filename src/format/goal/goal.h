@@ -4,6 +4,7 @@
 #ifndef IWI_GOAL_H
 #define IWI_GOAL_H
 
+#include "format/io/input.h"
 #include "format/io/out.h"
 #include "program/program.h"
 
@@ -25,7 +26,8 @@ struct iwi_goal_source {
     const char *name;
     const char *data;
     size_t size;
-    iw_time unit_ps; /* of calc lengths */
+    iw_time unit_ps;               /* of calc lengths */
+    const struct iwi_input *input; /* the file that the data is in; NULL: memory */
 };
 
 /* Text or binary, told apart by content. On IW_OK the caller owns the schedule (a DAG). */

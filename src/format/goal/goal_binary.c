@@ -318,18 +318,28 @@ static iw_status read_rank(struct reader *reader, const struct rank_view *view)
     return IW_OK;
 }
 
+/* The file is gone through from its table on, which is needed until the end. */
+static void forget_before(const struct reader *reader, const char *p, size_t *forgotten_p)
+{
+    if (reader->source->input != NULL) {
+        iwi_input_forget(reader->source->input, p, forgotten_p);
+    }
+}
+
 /* Room for all operations and dependencies, which the file has the bytes for. */
 static iw_status reserve(struct reader *reader)
 {
     uint64_t position =
         IWI_GOAL_HEADER_BYTES - IWI_GOAL_BASE + (uint64_t)reader->ranks * IWI_GOAL_ENTRY_BYTES;
     uint64_t nodes = 0, deps = 0;
+    size_t forgotten = 0;
 
     for (uint32_t r = 0; r < reader->ranks; r++) {
         struct rank_view view = {.rank = r};
 
         IW_TRY(locate_rank(reader, &position, &view));
         IW_TRY(view_rank(reader, &view));
+        forget_before(reader, view.begin, &forgotten);
         nodes += view.nodes;
         deps += view.list_length;
     }
@@ -340,6 +350,7 @@ static iw_status read_ranks(struct reader *reader)
 {
     uint64_t position =
         IWI_GOAL_HEADER_BYTES - IWI_GOAL_BASE + (uint64_t)reader->ranks * IWI_GOAL_ENTRY_BYTES;
+    size_t forgotten = 0;
 
     IW_TRY(reserve(reader));
     for (uint32_t r = 0; r < reader->ranks; r++) {
@@ -348,6 +359,7 @@ static iw_status read_ranks(struct reader *reader)
         IW_TRY(locate_rank(reader, &position, &view));
         IW_TRY(view_rank(reader, &view));
         IW_TRY(read_rank(reader, &view));
+        forget_before(reader, view.begin, &forgotten);
     }
     if (position < reader->source->size - IWI_GOAL_BASE) {
         iwi_warn(reader->log, "'%s' at byte %" PRIu64 ": what follows the last rank is ignored",

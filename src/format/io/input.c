@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { CHUNK_BYTES = 1 << 20 };
+enum { CHUNK_BYTES = 1 << 20, FORGET_BYTES = 8 << 20 }; /* whole pages */
 
 static iw_status read_all(const iw_log *log, const char *path, int fd, struct iwi_input *input)
 {
@@ -72,6 +72,16 @@ iw_status iwi_input_open(const iw_log *log, const char *path, struct iwi_input *
         iwi_input_close(input);
     }
     return status;
+}
+
+void iwi_input_forget(const struct iwi_input *input, const char *end, size_t *forgotten_p)
+{
+    const size_t bytes = (size_t)(end - input->data) / FORGET_BYTES * FORGET_BYTES;
+
+    if (input->map != NULL && bytes > *forgotten_p) {
+        (void)madvise((char *)input->map + *forgotten_p, bytes - *forgotten_p, MADV_DONTNEED);
+        *forgotten_p = bytes;
+    }
 }
 
 void iwi_input_close(struct iwi_input *input)

@@ -109,6 +109,48 @@ static void binary_files_are_recognised_by_content(void **state)
     iw_program_free(b);
 }
 
+/* The whole file; the caller frees it. */
+static char *get_large_file(const struct fixture *f, size_t *size_p)
+{
+    FILE *file = fopen(f->path, "r");
+    char *data;
+
+    assert_non_null(file);
+    assert_int_equal(fseek(file, 0, SEEK_END), 0);
+    *size_p = (size_t)ftell(file);
+    rewind(file);
+    data = malloc(*size_p);
+    assert_non_null(data);
+    assert_int_equal(fread(data, 1, *size_p, file), *size_p);
+    assert_int_equal(fclose(file), 0);
+    return data;
+}
+
+/* Pages behind the reader are given up while it reads. */
+static void a_large_binary_file_comes_back_as_it_was(void **state)
+{
+    struct fixture *f = *state;
+    iw_pattern pattern = IW_PATTERN_INIT;
+    iw_program *program, *again;
+    size_t size, size_again;
+    char *data, *data_again;
+
+    pattern.ranks = 8192;
+    assert_ok(iw_program_from_pattern(&f->l.log, "barrier:dissemination", &pattern, &program));
+    assert_ok(iw_program_write_goal(&f->l.log, program, f->path, true, IW_PS_PER_NS));
+    data = get_large_file(f, &size);
+    assert_true(size > 12000000);
+    assert_ok(iw_program_from_goal(&f->l.log, f->path, IW_PS_PER_NS, &again));
+    assert_ok(iw_program_write_goal(&f->l.log, again, f->path, true, IW_PS_PER_NS));
+    data_again = get_large_file(f, &size_again);
+    assert_int_equal(size_again, size);
+    assert_memory_equal(data_again, data, size);
+    free(data);
+    free(data_again);
+    iw_program_free(program);
+    iw_program_free(again);
+}
+
 static void a_pattern_is_unrolled_and_its_waits_become_calcs(void **state)
 {
     struct fixture *f = *state;
@@ -216,6 +258,7 @@ int main(void)
         WITH_FILE(lengths_are_in_units_of_the_caller),
         WITH_FILE(lengths_are_rounded_to_nearest_with_one_warning),
         WITH_FILE(binary_files_are_recognised_by_content),
+        WITH_FILE(a_large_binary_file_comes_back_as_it_was),
         WITH_FILE(a_pattern_is_unrolled_and_its_waits_become_calcs),
         WITH_FILE(delays_lengthen_the_calcs_that_they_hit),
         WITH_FILE(a_pipe_is_read_to_its_end),
