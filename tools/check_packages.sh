@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds the Debian packages of packaging/ as Debian does, without network, and tries them in a clean chroot: installed, run, removed
-# without a trace.
+# without a trace; and images of them.
 # SPDX-License-Identifier: BSD-3-Clause
 #
 # Usage: check_packages.sh BUILD_DIR      needs root
@@ -83,8 +83,32 @@ check_deb() {
     expect_no_trace "$trial" "$trial.before"
 }
 
+# An image of Debian and our packages, by buildah: a base of our own in place of debian:12-slim, which a registry has.
+check_image() {
+    local buildah=(buildah --root "$work/storage" --runroot "$work/storage.run" --storage-driver vfs)
+    local context=$work/image container mpi verb
+    rm -rf "$context" "$work/storage"
+    mkdir "$context"
+    printf 'FROM scratch\nADD base.tar /\n' >"$context/Base"
+    cp "$work/base.tar" "$context"
+    say 'images'
+    logged "$work/image.log" "${buildah[@]}" bud --isolation chroot -t localhost/base -f "$context/Base" "$context"
+    for mpi in '' openmpi; do
+        logged "$work/image.log" "${buildah[@]}" bud --isolation chroot --build-arg BASE=localhost/base --build-arg "MPI=$mpi" \
+            -t "localhost/idlewave${mpi:+-$mpi}" -f "$build/packaging/container/Containerfile" "$work/debs"
+    done
+    "${buildah[@]}" images
+    container=$("${buildah[@]}" from localhost/idlewave)
+    for verb in 'simulate --pattern barrier --ranks 1Ki --noise periodic:1kHz,10us' 'record --duration 1s -o /tmp/node.h5' \
+        'noise show /tmp/node.h5 --plot /tmp/node.svg'; do
+        # shellcheck disable=SC2086 # words
+        "${buildah[@]}" run --isolation chroot "$container" -- idlewave $verb
+    done
+}
+
 cmake --build "$build" --target dist
 tarball=$(echo "$build"/idlewave-*.tar.gz)
 version=${tarball##*/idlewave-}
 version=${version%.tar.gz}
 check_deb
+check_image
