@@ -31,7 +31,7 @@ new_build_root() {
 # files_of ROOT: all but what package managers keep of their own work
 files_of() {
     (cd "$1" && find . -xdev \( -path ./proc -o -path ./sys -o -path ./dev -o -path ./tmp -o -path ./var/cache -o -path ./var/log \
-        -o -path ./var/lib/dpkg -o -path ./var/lib/apt -o -path ./root \) -prune -o -print | sort)
+        -o -path ./var/lib/dpkg -o -path ./var/lib/apt -o -path ./try -o -path ./root \) -prune -o -print | sort)
 }
 
 # expect_no_trace ROOT BEFORE: nothing of ours is left; of others, what they leave
