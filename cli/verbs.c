@@ -11,6 +11,7 @@
 const struct verb *const verbs[] = {
     /* as help lists them */
     &verb_record,
+    &verb_watch,
     &verb_noise,
     &verb_verify,
     &verb_net,

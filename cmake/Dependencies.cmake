@@ -58,4 +58,15 @@ iw_optional(TRACEEVENT libtraceevent libtraceevent-dev
 # Debian's libtracecmd-dev does not depend on libtracefs-dev, which its .pc file requires
 iw_optional(TRACECMD "libtracecmd;libtraceevent" "libtracecmd-dev libtracefs-dev"
             "'noise convert' will not read trace.dat")
+# 'watch': programs for the kernel, compiled by clang
+iw_optional(LIBBPF libbpf libbpf-dev "'watch' is switched off")
+find_program(IW_BPF_CLANG NAMES clang clang-19 clang-16 clang-14)
+find_program(IW_BPF_STRIP NAMES llvm-strip llvm-strip-19 llvm-strip-16 llvm-strip-14)
+set(IW_HAVE_BPF FALSE)
+if(LIBBPF_FOUND AND IW_BPF_CLANG AND IW_BPF_STRIP)
+  set(IW_HAVE_BPF TRUE)
+elseif(LIBBPF_FOUND)
+  set(IW_LIBBPF "")
+  iw_lacks("clang and llvm-strip were not found: 'watch' is switched off; on Debian: apt-get install clang llvm")
+endif()
 iw_optional(OTF2 otf2 libopen-trace-format2-dev "traces are neither written nor read")

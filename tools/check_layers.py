@@ -48,6 +48,7 @@ ARROWS = {
     "blame": (("base", "format", "noise", "numeric", "program"), ()),
     "study": (("base", "format", "net", "noise", "program", "sim", "stats", "whatif"), ("jansson",)),
     "verify": (("analysis", "base", "measure", "noise"), ()),
+    "watch": (("base", "measure", "noise"), ("libbpf",)),
     "report": (
         ("analysis", "base", "bench", "format", "model", "net", "noise", "program", "schema", "sim", "stats", "verify",
          "wave", "whatif"),
@@ -56,6 +57,7 @@ ARROWS = {
 }
 
 THIRD_PARTY = {  # how the header's name begins: library
+    "bpf/": "libbpf",
     "event-parse.h": "libtraceevent",
     "gsl/": "GSL",
     "hdf5.h": "HDF5",

@@ -68,7 +68,7 @@ static void tell(const iw_recording *recording)
         detours += recording->cpus[i].count;
         quanta += recording->cpus[i].sample_count;
     }
-    if (recording->probe == IW_PROBE_SELFISH) {
+    if (!iw_probe_has_quanta(recording->probe)) {
         printf("converted %" PRIu64 " detour%s", detours, detours == 1 ? "" : "s");
     } else {
         printf("converted %" PRIu64 " quant%s", quanta, quanta == 1 ? "um" : "a");

@@ -29,6 +29,7 @@
 #include <idlewave/study.h>
 #include <idlewave/timeline.h>
 #include <idlewave/verify.h>
+#include <idlewave/watch.h>
 #include <idlewave/whatif.h>
 
 #ifdef __cplusplus

@@ -29,8 +29,16 @@ extern "C" {
 typedef enum iw_probe {
     IW_PROBE_SELFISH, /* gaps in a loop that reads the clock */
     IW_PROBE_FWQ,     /* time of a fixed amount of work */
-    IW_PROBE_FTQ      /* work done in a fixed time */
+    IW_PROBE_FTQ,     /* work done in a fixed time */
+    IW_PROBE_WATCH,   /* none: detours that a running job met (idlewave/watch.h) */
+    IW_PROBES
 } iw_probe;
+
+/** Whether it gives samples of quanta; the others give detours. */
+static inline bool iw_probe_has_quanta(iw_probe probe)
+{
+    return probe == IW_PROBE_FWQ || probe == IW_PROBE_FTQ;
+}
 
 /** What told the sources apart; better ones later. */
 typedef enum iw_rung {
@@ -38,7 +46,9 @@ typedef enum iw_rung {
     IW_RUNG_SWITCHES, /* perf's context-switch records of the own thread */
     IW_RUNG_PERF,     /* perf tracepoints */
     IW_RUNG_TRACEFS,  /* kernel events in a private tracefs instance */
-    IW_RUNG_OSNOISE   /* the osnoise tracer */
+    IW_RUNG_OSNOISE,  /* the osnoise tracer */
+    IW_RUNG_BPF,      /* own programs in the kernel, which see whole detours */
+    IW_RUNGS
 } iw_rung;
 
 typedef enum iw_class {

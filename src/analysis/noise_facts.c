@@ -139,7 +139,7 @@ static iw_status describe(const iw_log *log, const iw_recording *detours, iw_noi
     }
     sum_up(detours, facts);
     IW_TRY(describe_cpus(log, detours, facts));
-    if (detours->probe != IW_PROBE_SELFISH) {
+    if (iw_probe_has_quanta(detours->probe)) {
         facts->sources[0].row = facts->all;
     } else {
         IW_TRY(iwi_describe_sources(log, detours, facts));
@@ -155,7 +155,7 @@ iw_status iw_noise_facts_new(const iw_log *log, const iw_recording *recording, d
     iw_recording *losses = NULL;
     iw_status status = facts != NULL ? IW_OK : IW_ERR_NOMEM;
 
-    if (status == IW_OK && recording->probe != IW_PROBE_SELFISH) {
+    if (status == IW_OK && iw_probe_has_quanta(recording->probe)) {
         status = iwi_losses_new(log, recording, &losses);
     }
     if (status == IW_OK) {

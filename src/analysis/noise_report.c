@@ -40,7 +40,7 @@ static iw_status add_picture(const iw_log *log, const iw_recording *recording, i
     iw_recording *losses = NULL;
     iw_status status;
 
-    if (recording->probe != IW_PROBE_SELFISH) {
+    if (iw_probe_has_quanta(recording->probe)) {
         IW_TRY(iwi_losses_new(log, recording, &losses));
     }
     status =

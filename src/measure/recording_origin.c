@@ -149,6 +149,13 @@ static void put_probe(struct writer *w, const iw_measure_opts *opts,
     put_number(w, "detection_limit_hz", "%.6g", 1e9 / (2.0 * t_min_ns)); /* faster noise cannot be seen */
 }
 
+static void put_names(struct writer *w, const struct iwi_sysinfo *info, const char *command)
+{
+    put(w, "host", info->host);
+    put(w, "kernel", info->kernel);
+    put(w, "command", command != NULL ? command : "unknown");
+}
+
 static void put_machine(struct writer *w, const struct iwi_sysinfo *info)
 {
     put(w, "cpu_model", info->cpu_model);
@@ -170,6 +177,20 @@ static void put_date(struct writer *w, time_t date)
     }
 }
 
+iw_status iwi_recording_origin_node(const iw_log *log, const char *root, const char *command,
+                                    iw_recording *recording)
+{
+    struct writer w = {log, recording, IW_OK};
+    struct iwi_sysinfo info;
+
+    iwi_sysinfo_read(root, &info);
+    put_names(&w, &info, command);
+    put_date(&w, time(NULL));
+    put(&w, "version", iw_version());
+    put_machine(&w, &info);
+    return w.status;
+}
+
 iw_status iwi_recording_origin_set(const iw_log *log, const struct iwi_recording_origin *origin,
                                    const iw_measure_opts *opts, const struct iwi_detour_collector *collector)
 {
@@ -179,9 +200,7 @@ iw_status iwi_recording_origin_set(const iw_log *log, const struct iwi_recording
     struct iwi_sysinfo info;
 
     iwi_sysinfo_read(origin->root, &info);
-    put(&w, "host", info.host);
-    put(&w, "kernel", info.kernel);
-    put(&w, "command", opts->command != NULL ? opts->command : "unknown");
+    put_names(&w, &info, opts->command);
     put_clock(&w, collector->clock);
     put_probe(&w, opts, probe_threads, collector->clock);
     put_date(&w, origin->date);

@@ -29,6 +29,10 @@ IW_NODISCARD iw_status iwi_recording_origin_set(const iw_log *log, const struct 
                                                 const iw_measure_opts *opts,
                                                 const struct iwi_detour_collector *collector);
 
+/* Of recordings that no probe made: only where and when, and the machine. */
+IW_NODISCARD iw_status iwi_recording_origin_node(const iw_log *log, const char *root, const char *command,
+                                                 iw_recording *recording);
+
 /* Those that are known only at the end. */
 IW_NODISCARD iw_status iwi_recording_origin_complete(const iw_log *log,
                                                      const struct iwi_recording_origin *origin,

@@ -11,7 +11,7 @@
 
 static iw_status look_at(const iw_log *log, const iw_recording *recording, iw_noise_fit *fit)
 {
-    if (recording->probe != IW_PROBE_SELFISH) {
+    if (iw_probe_has_quanta(recording->probe)) {
         return iwi_fail(
             log, IW_ERR_UNSUPPORTED,
             "this recording has quanta (%s), which may hold several detours each: laws are fitted "

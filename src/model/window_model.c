@@ -109,7 +109,7 @@ iw_status iw_window_model_new(const iw_log *log, const iw_recording *recording,
     iw_recording *losses = NULL;
     iw_status status = model != NULL ? IW_OK : IW_ERR_NOMEM;
 
-    if (status == IW_OK && recording->probe != IW_PROBE_SELFISH) {
+    if (status == IW_OK && iw_probe_has_quanta(recording->probe)) {
         status = iwi_losses_new(log, recording, &losses);
     }
     if (status == IW_OK) {

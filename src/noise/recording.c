@@ -21,14 +21,14 @@ const char *iw_class_name(iw_class kind)
 
 const char *iw_rung_name(iw_rung rung)
 {
-    static const char *const names[] = {"none", "switches", "perf", "tracefs", "osnoise"};
+    static const char *const names[] = {"none", "switches", "perf", "tracefs", "osnoise", "bpf"};
 
     return NAME_OF(names, rung);
 }
 
 const char *iw_probe_name(iw_probe probe)
 {
-    static const char *const names[] = {"selfish", "fwq", "ftq"};
+    static const char *const names[] = {"selfish", "fwq", "ftq", "watch"};
 
     return NAME_OF(names, probe);
 }

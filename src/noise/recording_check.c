@@ -140,7 +140,7 @@ iw_status iwi_recording_check(const iw_log *log, const char *name, const iw_reco
 {
     const struct checker c = {log, name, recording, fault};
 
-    if ((unsigned)recording->probe > IW_PROBE_FTQ || (unsigned)recording->rung > IW_RUNG_OSNOISE ||
+    if ((unsigned)recording->probe >= IW_PROBES || (unsigned)recording->rung >= IW_RUNGS ||
         !is_time(recording->quantum_ns)) {
         return iwi_fail(log, fault, "'%s': probe %d, rung %d or a quantum of %" PRId64 " ns is unknown", name,
                         (int)recording->probe, (int)recording->rung, recording->quantum_ns);

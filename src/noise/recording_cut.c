@@ -236,7 +236,7 @@ static iw_status check_opts(const struct cutter *c)
                         "nothing is left between %" PRId64 " ns and %" PRId64 " ns: the end must be later",
                         opts->from_ns, opts->to_ns);
     }
-    if (c->from->probe != IW_PROBE_SELFISH &&
+    if (iw_probe_has_quanta(c->from->probe) &&
         (opts->keep_count > 0 || opts->drop_count > 0 || opts->at_least_ns > 0)) {
         return iwi_fail(
             c->log, IW_ERR_USAGE,
@@ -256,7 +256,7 @@ static iw_status check_rest(const struct cutter *c, const iw_edit *before)
     if (after.detour_count + after.sample_count > 0 || before->detour_count + before->sample_count == 0) {
         return IW_OK;
     }
-    if (c->from->probe != IW_PROBE_SELFISH) {
+    if (iw_probe_has_quanta(c->from->probe)) {
         return iwi_fail(c->log, IW_ERR_RANGE, "nothing is left: no sample of '%s' starts in that time",
                         c->name);
     }

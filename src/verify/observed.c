@@ -128,7 +128,8 @@ static void set_tells(const iw_recording *recording, struct iwi_observed *seen)
 {
     const bool is_made = iw_recording_get(recording, "specs") != NULL;
     const bool has_counters = iw_recording_get(recording, "interrupts") != NULL;
-    const bool is_all = recording->probe == IW_PROBE_SELFISH && (recording->rung >= IW_RUNG_PERF || is_made);
+    const bool is_all =
+        !iw_probe_has_quanta(recording->probe) && (recording->rung >= IW_RUNG_PERF || is_made);
 
     seen->lacks_names = !is_all;
     for (iw_class kind = IW_CLASS_UNKNOWN + 1; kind < IW_CLASSES; kind++) {

@@ -47,6 +47,7 @@ EXAMPLES = {
     "noise-edit": NODE,
     "noise-spectrum": f"{NODE} >/dev/null && idlewave noise spectrum node.h5",
     "record": None,
+    "watch": None,  # needs CAP_BPF
     "simulate": "idlewave simulate --pattern allreduce --ranks 64 --noise periodic:100Hz,200us --trials 8 --explain",
     "whatif": JOB,
     "whatif-plan": f"{JOB} --dry-run",

@@ -106,7 +106,7 @@ static iw_status open_side(const iw_log *log, const iw_recording *recording, con
                            const iw_noise_comparison *comparison, uint32_t stream,
                            struct iwi_compared_side *side, iw_compare_side *facts)
 {
-    const bool is_quanta = recording->probe != IW_PROBE_SELFISH;
+    const bool is_quanta = iw_probe_has_quanta(recording->probe);
 
     if (is_quanta) {
         IW_TRY(iwi_losses_new(log, recording, &side->losses));
@@ -212,7 +212,7 @@ static iw_status compare_sides(const iw_log *log, const struct iwi_compared_side
 static iw_status check(const iw_log *log, const iw_recording *a, const iw_recording *b,
                        const iw_compare_opts *opts)
 {
-    const bool is_quanta_a = a->probe != IW_PROBE_SELFISH, is_quanta_b = b->probe != IW_PROBE_SELFISH;
+    const bool is_quanta_a = iw_probe_has_quanta(a->probe), is_quanta_b = iw_probe_has_quanta(b->probe);
 
     if (is_quanta_a != is_quanta_b) {
         return iwi_fail(
@@ -236,7 +236,7 @@ static iw_status check(const iw_log *log, const iw_recording *a, const iw_record
 
 static iw_compare_side begin_side(const iw_recording *recording, const char *name)
 {
-    const bool is_selfish = recording->probe == IW_PROBE_SELFISH;
+    const bool is_selfish = !iw_probe_has_quanta(recording->probe);
 
     return (iw_compare_side){.name = name,
                              .probe = recording->probe,
@@ -264,7 +264,7 @@ static void compare_origins(const iw_recording *a, const iw_recording *b, iw_noi
 static void begin(const iw_recording *a, const iw_recording *b, const iw_compare_opts *opts,
                   iw_noise_comparison *comparison)
 {
-    const bool is_selfish = a->probe == IW_PROBE_SELFISH;
+    const bool is_selfish = !iw_probe_has_quanta(a->probe);
 
     comparison->opts = *opts;
     comparison->has_sources =

@@ -138,7 +138,7 @@ iw_status iw_fleet_add(const iw_log *log, iw_fleet *fleet, const char *path, con
     }
     status = iwi_fleet_add_node(log, fleet, name);
     free(name);
-    if (status == IW_OK && recording->probe != IW_PROBE_SELFISH) {
+    if (status == IW_OK && iw_probe_has_quanta(recording->probe)) {
         status = iwi_losses_new(log, recording, &losses);
     }
     if (status == IW_OK) {

@@ -129,7 +129,7 @@ static iw_status describe(const iw_log *log, const iw_recording *recording, iw_n
     iw_recording *losses = NULL;
     iw_status status;
 
-    if (recording->probe == IW_PROBE_SELFISH) {
+    if (!iw_probe_has_quanta(recording->probe)) {
         IW_TRY(analyse(log, recording, spectrum));
         return find_sources(log, recording, spectrum);
     }

@@ -106,7 +106,7 @@ static size_t first_behind(const iw_detours *cpu, double time_ns)
 static void fill_signal(const struct welch *w, size_t c, double begin_ns)
 {
     const iw_detours *cpu = &w->detours->cpus[c];
-    const bool is_quanta = w->detours->probe != IW_PROBE_SELFISH;
+    const bool is_quanta = iw_probe_has_quanta(w->detours->probe);
     const double end_ns = begin_ns + (double)w->bins * w->bin_ns;
     const double half_ns = 0.5 * (double)w->detours->quantum_ns;
 
@@ -189,7 +189,7 @@ static void scale_power(const struct welch *w, iw_noise_spectrum *spectrum)
 
 static iw_status usual_losses(const iw_log *log, struct welch *w)
 {
-    for (size_t c = 0; c < w->detours->cpu_count && w->detours->probe != IW_PROBE_SELFISH; c++) {
+    for (size_t c = 0; c < w->detours->cpu_count && iw_probe_has_quanta(w->detours->probe); c++) {
         const iw_detours *cpu = &w->detours->cpus[c];
         double *losses = iwi_new_array(log, cpu->count, sizeof *losses);
 
@@ -232,7 +232,7 @@ static iw_status run(const iw_log *log, struct welch *w, iw_noise_spectrum *spec
 /* The highest frequency that can be had: quanta allow half of their rate. */
 static double highest_frequency(const iw_recording *detours, double wanted_hz)
 {
-    const bool is_quanta = detours->probe != IW_PROBE_SELFISH && detours->quantum_ns > 0;
+    const bool is_quanta = iw_probe_has_quanta(detours->probe) && detours->quantum_ns > 0;
     const double limit_hz = is_quanta ? 0.5e9 / (double)detours->quantum_ns : INFINITY;
 
     return fmin(wanted_hz > 0.0 ? wanted_hz : USUAL_MAX_HZ, limit_hz);
@@ -246,7 +246,7 @@ static double rate_of_quanta(const iw_recording *detours)
     for (size_t c = 0; c < detours->cpu_count; c++) {
         const iw_detours *cpu = &detours->cpus[c];
 
-        if (detours->probe != IW_PROBE_SELFISH && cpu->count > 1) {
+        if (iw_probe_has_quanta(detours->probe) && cpu->count > 1) {
             quanta += (double)(cpu->count - 1);
             time_ns += (double)(cpu->start_ns[cpu->count - 1] - cpu->start_ns[0]);
         }

@@ -70,7 +70,7 @@ static size_t count_attributes(const iw_recording *recording)
 static void warn_of_losses(const iw_log *log, const iw_recording *recording,
                            const struct iwi_convert_ops *ops)
 {
-    const unsigned of_quanta = recording->probe != IW_PROBE_SELFISH ? IWI_LOSES_DETOURS_OF_QUANTA : 0;
+    const unsigned of_quanta = iw_probe_has_quanta(recording->probe) ? IWI_LOSES_DETOURS_OF_QUANTA : 0;
     const unsigned lost = ops->losses;
     struct losses losses = {.text = ""};
     size_t parts = 0, quanta = 0, detours = 0;

@@ -12,6 +12,7 @@ const char *const iwi_csv_heads[] = {
     [IW_PROBE_SELFISH] = "cpu,start_ns,duration_ns,class,source",
     [IW_PROBE_FWQ] = "cpu,start_ns,duration_ns",
     [IW_PROBE_FTQ] = "cpu,start_ns,work",
+    [IW_PROBE_WATCH] = "cpu,wanted_ns,duration_ns,class,source",
 };
 
 /* The shorter of two forms that gives the same number when read; always with a point. */
@@ -70,7 +71,7 @@ static void write_facts(struct iwi_out *out, const iw_detours *cpu)
 
 static void write_head(const iw_recording *recording, struct iwi_out *out)
 {
-    const bool is_quanta = recording->probe != IW_PROBE_SELFISH;
+    const bool is_quanta = iw_probe_has_quanta(recording->probe);
     size_t rows = 0;
 
     for (size_t i = 0; i < recording->cpu_count; i++) {
@@ -108,14 +109,14 @@ static void write_quantum(const iw_detours *cpu, size_t i, struct iwi_out *out)
 
 size_t iwi_csv_row_count(const iw_recording *recording, const iw_detours *cpu)
 {
-    return recording->probe == IW_PROBE_SELFISH ? cpu->count : cpu->sample_count;
+    return !iw_probe_has_quanta(recording->probe) ? cpu->count : cpu->sample_count;
 }
 
 void iwi_csv_write_rows(const iw_recording *recording, const iw_detours *cpu, size_t begin, size_t end,
                         struct iwi_out *out)
 {
     for (size_t i = begin; i < end; i++) {
-        if (recording->probe == IW_PROBE_SELFISH) {
+        if (!iw_probe_has_quanta(recording->probe)) {
             write_detour(recording, cpu, i, out);
         } else {
             write_quantum(cpu, i, out);

@@ -29,7 +29,7 @@ static iw_status fail(const struct reader *r, const char *problem)
 /* The probe whose rows have this head. */
 static bool find_head(struct iwi_piece line, iw_probe *probe_p)
 {
-    for (unsigned probe = 0; probe <= IW_PROBE_FTQ; probe++) {
+    for (unsigned probe = 0; probe < IW_PROBES; probe++) {
         if (iwi_piece_is(line, iwi_csv_heads[probe])) {
             *probe_p = (iw_probe)probe;
             return true;
@@ -56,7 +56,7 @@ bool iwi_csv_matches(const char *data, size_t size)
 
 static bool find_rung(struct iwi_piece text, iw_rung *rung_p)
 {
-    for (unsigned rung = 0; rung <= IW_RUNG_OSNOISE; rung++) {
+    for (unsigned rung = 0; rung < IW_RUNGS; rung++) {
         if (iwi_piece_is(text, iw_rung_name((iw_rung)rung))) {
             *rung_p = (iw_rung)rung;
             return true;
@@ -256,7 +256,7 @@ static iw_status read_lines(struct reader *r)
             IW_TRY(read_row(r, line));
         } else if (find_head(line, &r->recording->probe)) {
             r->has_head = true;
-            r->rows.is_quanta = r->recording->probe != IW_PROBE_SELFISH;
+            r->rows.is_quanta = iw_probe_has_quanta(r->recording->probe);
         } else {
             return fail(r, "expected the head 'cpu,start_ns,duration_ns,class,source'");
         }

@@ -177,8 +177,8 @@ static iw_status read_root(struct iwi_h5 *h5, iw_recording *recording)
 {
     unsigned probe, rung;
 
-    IW_TRY(read_choice(h5, "probe", probe_name, IW_PROBE_FTQ, &probe));
-    IW_TRY(read_choice(h5, "rung", rung_name, IW_RUNG_OSNOISE, &rung));
+    IW_TRY(read_choice(h5, "probe", probe_name, IW_PROBES - 1, &probe));
+    IW_TRY(read_choice(h5, "rung", rung_name, IW_RUNGS - 1, &rung));
     recording->probe = (iw_probe)probe;
     recording->rung = (iw_rung)rung;
     return iwi_h5_read_numbers(h5, "/", "quantum_ns", IWI_H5_I64, 1, &recording->quantum_ns);

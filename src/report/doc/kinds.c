@@ -25,6 +25,7 @@ const struct iwi_kind *const iwi_kinds[] = {
     &iwi_study_estimate_kind,
     &iwi_study_run_kind,
     &iwi_trace_kind,
+    &iwi_watch_kind,
     &iwi_wave_kind,
     &iwi_whatif_kind,
     &iwi_whatif_plan_kind,

@@ -16,7 +16,7 @@ _Static_assert((int)IW_NOISE_SERIES <= (int)IWI_SERIES_INKS, "each series has an
 
 static bool is_quanta(const iw_noise_report *report)
 {
-    return report->facts.probe != IW_PROBE_SELFISH;
+    return iw_probe_has_quanta(report->facts.probe);
 }
 
 /* ---- sources ---- */
@@ -34,7 +34,7 @@ static void name_series(const iw_noise_facts *facts, struct series *series)
     const size_t own = count <= IW_NOISE_SERIES ? count : IW_NOISE_SERIES - 1;
     const char *names[IW_NOISE_SERIES] = {""};
 
-    if (facts->probe != IW_PROBE_SELFISH || count == 0) {
+    if (iw_probe_has_quanta(facts->probe) || count == 0) {
         *series = (struct series){.count = 1, .labels = {"quanta"}, .inks = {IWI_INK_NOISE}};
         return;
     }

@@ -20,7 +20,7 @@ const char *iwi_compare_source_name(struct iwi_document *doc, const iw_source *s
 
 static inline bool iwi_compare_is_quanta(const iw_noise_comparison *comparison)
 {
-    return comparison->a.probe != IW_PROBE_SELFISH;
+    return iw_probe_has_quanta(comparison->a.probe);
 }
 
 /* ---- sentences (compare_words.c) ---- */

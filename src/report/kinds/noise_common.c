@@ -24,12 +24,12 @@ const struct iwi_schema iwi_source_schema = IWI_SCHEMA(iw_source, source_fields)
 
 const char *iwi_probe_at(unsigned probe)
 {
-    return probe <= IW_PROBE_FTQ ? iw_probe_name((iw_probe)probe) : NULL;
+    return probe < IW_PROBES ? iw_probe_name((iw_probe)probe) : NULL;
 }
 
 const char *iwi_rung_at(unsigned rung)
 {
-    return rung <= IW_RUNG_OSNOISE ? iw_rung_name((iw_rung)rung) : NULL;
+    return rung < IW_RUNGS ? iw_rung_name((iw_rung)rung) : NULL;
 }
 
 const char *iwi_sync_name(unsigned sync)

@@ -57,7 +57,7 @@ static int compare_cpus(const void *a, const void *b)
 
 static void show_cpus(struct iwi_document *doc, const iw_noise_facts *facts)
 {
-    const bool is_quanta = facts->probe != IW_PROBE_SELFISH, is_whole = facts->cpu_count <= ONE_BY_ONE;
+    const bool is_quanta = iw_probe_has_quanta(facts->probe), is_whole = facts->cpu_count <= ONE_BY_ONE;
     iw_noise_cpu *order = iwi_arena_take(&doc->arena, facts->cpu_count, sizeof *order);
 
     if (order == NULL) {
@@ -97,11 +97,11 @@ static void show_cpus(struct iwi_document *doc, const iw_noise_facts *facts)
 
 void iwi_noise_tables(struct iwi_document *doc, const iw_noise_facts *facts)
 {
-    if (facts->probe == IW_PROBE_SELFISH && facts->source_count > 0) {
+    if (!iw_probe_has_quanta(facts->probe) && facts->source_count > 0) {
         iwi_section(doc, "sources", "Sources");
         show_sources(doc, facts);
     }
-    if (facts->cpu_count > 1 || (facts->cpu_count == 1 && facts->probe != IW_PROBE_SELFISH)) {
+    if (facts->cpu_count > 1 || (facts->cpu_count == 1 && iw_probe_has_quanta(facts->probe))) {
         iwi_section(doc, "cpus", "CPUs");
         show_cpus(doc, facts);
     }
@@ -155,7 +155,7 @@ static void add_bin(struct iwi_document *doc, const iw_noise_bin *bin, double al
 
 static void show_bins(struct iwi_document *doc, const iw_noise_report *report)
 {
-    const bool is_quanta = report->facts.probe != IW_PROBE_SELFISH;
+    const bool is_quanta = iw_probe_has_quanta(report->facts.probe);
     const iw_noise_picture *picture = &report->picture;
     const uint64_t none = report->facts.all.count - picture->count;
     iw_noise_bin sum = {.count = 0};

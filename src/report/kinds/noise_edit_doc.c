@@ -77,7 +77,7 @@ static const char *length_of(struct iwi_document *doc, const iw_noise_facts *fac
 /* "kept 812 of 4,001 detours on 2 of 4 CPUs" */
 static void say_action(struct iwi_document *doc, const iw_edit *edit, const iw_noise_facts *facts)
 {
-    const bool is_quanta = facts->probe != IW_PROBE_SELFISH;
+    const bool is_quanta = iw_probe_has_quanta(facts->probe);
     const char *what = is_quanta ? "sample" : "detour", *count = grouped(doc, facts->all.count);
 
     if (edit->kind == IW_EDIT_CUT) {
@@ -105,7 +105,7 @@ static void say_noise(struct iwi_document *doc, const iw_edit *edit, const iw_no
     }
     if (facts->all.max_ns > 0.0) {
         iwi_more(doc, "; the %s %s",
-                 facts->probe == IW_PROBE_SELFISH ? "longest detour takes" : "worst sample lost",
+                 !iw_probe_has_quanta(facts->probe) ? "longest detour takes" : "worst sample lost",
                  iwi_ns_round(doc, facts->all.max_ns));
     }
     iwi_more(doc, ".");

@@ -48,7 +48,7 @@ const char *iwi_noise_host(const iw_noise_report *report)
 
 static bool is_quanta(const iw_noise_facts *facts)
 {
-    return facts->probe != IW_PROBE_SELFISH;
+    return iw_probe_has_quanta(facts->probe);
 }
 
 /* ---- the verdict ---- */
@@ -151,7 +151,12 @@ static void say_limits(struct iwi_document *doc, const iw_noise_facts *facts)
         high_ns = fmax(high_ns, facts->cpus[c].t_min_ns);
         threshold_ns = fmax(threshold_ns, facts->cpus[c].threshold_ns);
     }
-    if (threshold_ns > 0.0) {
+    if (facts->probe == IW_PROBE_WATCH) {
+        iwi_more(doc, " Time counts while a thread of the job runs or waits.");
+        if (threshold_ns > 0.0) {
+            iwi_more(doc, " Detours shorter than %s were not kept.", iwi_ns_short(doc, threshold_ns));
+        }
+    } else if (threshold_ns > 0.0) {
         iwi_more(doc, " Detours shorter than %s are not seen (t_min %s ns).", iwi_ns_short(doc, threshold_ns),
                  round(10.0 * low_ns) == round(10.0 * high_ns)
                      ? iwi_say(doc, "%.1f", low_ns)
@@ -163,7 +168,12 @@ void iwi_noise_provenance(struct iwi_document *doc, const iw_noise_report *repor
 {
     const iw_noise_facts *facts = &report->facts;
 
-    iwi_note(doc, "Probe %s", iw_probe_name(facts->probe));
+    if (facts->probe == IW_PROBE_WATCH) {
+        iwi_note(doc, "Met by a running job");
+        say_fact(doc, facts, "job", ", ");
+    } else {
+        iwi_note(doc, "Probe %s", iw_probe_name(facts->probe));
+    }
     say_fact(doc, facts, "clock", ", clock ");
     say_fact(doc, facts, "kernel", ", kernel ");
     say_fact(doc, facts, "date", ", ");

@@ -69,7 +69,7 @@ static const char *resolution(struct iwi_document *doc, const iw_record_report *
 {
     const double t_min_ns = finest_t_min_ns(report);
 
-    if (report->noise.facts.probe != IW_PROBE_SELFISH) {
+    if (iw_probe_has_quanta(report->noise.facts.probe)) {
         return iwi_say(doc, "%s, the %s at its best", iwi_ns_round(doc, t_min_ns),
                        report->noise.facts.probe == IW_PROBE_FWQ ? "work of a quantum" : "unit of work");
     }
@@ -157,7 +157,7 @@ static void show_largest(struct iwi_document *doc, const iw_noise_facts *facts)
 static void show_facts(struct iwi_document *doc, const iw_record_report *report)
 {
     const iw_noise_facts *facts = &report->noise.facts;
-    const bool is_selfish = facts->probe == IW_PROBE_SELFISH;
+    const bool is_selfish = !iw_probe_has_quanta(facts->probe);
 
     IWI_TABLE(doc, "", {"", IWI_WORDS}, {"", IWI_WORDS});
     if (is_selfish) {

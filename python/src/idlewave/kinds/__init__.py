@@ -24,6 +24,7 @@ from .study_estimate import StudyEstimate
 from .study_run import StudyRun
 from .trace import Trace
 from .verify import Verify
+from .watch import Watch
 from .wave import Wave
 from .whatif import Whatif
 from .whatif_plan import WhatifPlan
@@ -49,6 +50,7 @@ __all__ = [
     "StudyRun",
     "Trace",
     "Verify",
+    "Watch",
     "Wave",
     "Whatif",
     "WhatifPlan",

@@ -33,8 +33,8 @@ class Noise(Result):
     SCHEMA: ClassVar[str] = "idlewave.noise/2"
 
     name: str
-    probe: Literal["selfish", "fwq", "ftq"]
-    rung: Literal["none", "switches", "perf", "tracefs", "osnoise"]
+    probe: Literal["selfish", "fwq", "ftq", "watch"]
+    rung: Literal["none", "switches", "perf", "tracefs", "osnoise", "bpf"]
     has_sources: bool
     quantum_ns: Optional[int]
     watched_ns: Optional[float]

@@ -21,8 +21,8 @@ class PointsRow:
 @dataclass(frozen=True)
 class Side:
     name: str
-    probe: Literal["selfish", "fwq", "ftq"]
-    rung: Literal["none", "switches", "perf", "tracefs", "osnoise"]
+    probe: Literal["selfish", "fwq", "ftq", "watch"]
+    rung: Literal["none", "switches", "perf", "tracefs", "osnoise", "bpf"]
     quantum_ns: int
     cpus: int
     watched_ns: Optional[float]

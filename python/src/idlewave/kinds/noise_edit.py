@@ -49,8 +49,8 @@ class NoiseEdit(Result):
     too_short: int
     renumbered: int
     name: str
-    probe: Literal["selfish", "fwq", "ftq"]
-    rung: Literal["none", "switches", "perf", "tracefs", "osnoise"]
+    probe: Literal["selfish", "fwq", "ftq", "watch"]
+    rung: Literal["none", "switches", "perf", "tracefs", "osnoise", "bpf"]
     has_sources: bool
     quantum_ns: Optional[int]
     watched_ns: Optional[float]

@@ -21,7 +21,7 @@ class NoiseSpectrum(Result):
 
     name: str
     host: Optional[str]
-    probe: Literal["selfish", "fwq", "ftq"]
+    probe: Literal["selfish", "fwq", "ftq", "watch"]
     cpu: Optional[int]
     cpus: int
     lowest_hz: Optional[float]

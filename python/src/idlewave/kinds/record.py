@@ -40,8 +40,8 @@ class Record(Result):
 
     file: str
     name: str
-    probe: Literal["selfish", "fwq", "ftq"]
-    rung: Literal["none", "switches", "perf", "tracefs", "osnoise"]
+    probe: Literal["selfish", "fwq", "ftq", "watch"]
+    rung: Literal["none", "switches", "perf", "tracefs", "osnoise", "bpf"]
     has_sources: bool
     quantum_ns: Optional[int]
     watched_ns: Optional[float]

@@ -70,7 +70,7 @@ class PointsRow:
 class Spectrum:
     name: str
     host: Optional[str]
-    probe: Literal["selfish", "fwq", "ftq"]
+    probe: Literal["selfish", "fwq", "ftq", "watch"]
     cpu: Optional[int]
     cpus: int
     lowest_hz: Optional[float]

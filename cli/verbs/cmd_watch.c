@@ -1,0 +1,302 @@
+/* `idlewave watch`: what a running job loses to noise, without a probe.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <idlewave/idlewave.h>
+
+#include "options/cpu_list.h"
+#include "options/shown_opts.h"
+#include "process/interrupt.h"
+#include "process/progress.h"
+#include "verbs.h"
+#include "verbs/live.h"
+
+struct watch_opts {
+    struct opt_origins origins;
+    const char *path, *pids, *cgroup, *cpus;
+    uint64_t job;
+    iw_time duration_ps, threshold_ps, notable_ps;
+    struct shown_opts shown;
+};
+
+#define ROW(...) OPT_ROW(struct watch_opts, __VA_ARGS__)
+static const struct opt job_rows[] = {
+    ROW("pid", OPT_STRING, pids, "LIST", "processes, and all that descend from them: 1234 or 1234,1240"),
+    ROW("cgroup", OPT_STRING, cgroup, "FOLDER",
+        "a control group and all below it: its folder in /sys/fs/cgroup"),
+    ROW("job", OPT_COUNT, job, "N", "a job of Slurm on this node, by its number", .min = 1,
+        .max = UINT32_MAX),
+};
+
+static const struct opt measure_rows[] = {
+    ROW("cpus", OPT_STRING, cpus, "LIST", "only what happens on these CPUs: 0-3,8 (default all)"),
+    ROW("duration", OPT_TIME, duration_ps, "TIME", "how long (default until the job ends)"),
+    ROW("threshold", OPT_TIME, threshold_ps, "TIME",
+        "keep only detours of at least TIME one by one; shorter ones are in the sums only (default 0: all)"),
+    ROW("on-threshold", OPT_TIME, notable_ps, "TIME",
+        "print a line for each detour of at least TIME as soon as it is known"),
+};
+
+static const struct opt output_rows[] = {
+    SHOWN_OUTPUT_ROW(struct watch_opts, path, "FILE", "the noise file, HDF5 (default watch-HOST.h5)"),
+};
+#undef ROW
+
+static const struct opt_group groups[] = {
+    OPT_GROUP("Which job", job_rows, 0),
+    OPT_GROUP("How to watch", measure_rows, 0),
+    OPT_GROUP("Output", output_rows, 0),
+    SHOWN_NO_CSV_GROUP("Output", offsetof(struct watch_opts, shown)),
+};
+
+static const struct watch_opts defaults = {.duration_ps = 0};
+
+static const char *const synopsis[] = {"--pid PID [options]", "--cgroup FOLDER [options]",
+                                       "--job NUMBER [options]", NULL};
+
+static const char description[] =
+    "Tells what a running job loses to the operating system: the time for which one of its threads ran or "
+    "was "
+    "ready to, and the CPU did something else, by interrupt, softirq, thread and hypervisor. No CPU is kept "
+    "busy for that: small programs in the kernel follow its switches and interrupts.\nSleep, waiting behind "
+    "the job's own threads and quotas are not noise; they are shown apart. The noise file has the detours in "
+    "the time for which each CPU was wanted, and serves wherever one of 'record' does.\nNeeds CAP_BPF and "
+    "CAP_PERFMON, or root, and Linux 5.8 or newer with BTF. Nothing is left in the kernel at the end, even "
+    "if "
+    "watching is killed.\nCtrl-C, SIGTERM or SIGHUP ends it early; the file is still written.";
+
+static const struct example examples[] = {
+    {"a running program until it ends", "idlewave watch --pid 1234"},
+    {"a minute of a Slurm job, on the node where it runs", "idlewave watch --job 4711 --duration 1min"},
+    {"a service, and each interruption above a millisecond at once",
+     "idlewave watch --cgroup /sys/fs/cgroup/system.slice/db.service --on-threshold 1ms"},
+    {NULL, NULL},
+};
+
+/* ---- what is asked for ---- */
+
+enum { MOST_PIDS = 4096 };
+
+struct asked {
+    uint32_t pids[MOST_PIDS];
+    size_t pid_count;
+    char *cgroup; /* of a Slurm job; to be freed */
+    struct cpu_list cpus;
+};
+
+static int read_pids(const struct ui *ui, const char *text, struct asked *asked)
+{
+    for (const char *at = text; *at != '\0'; at += *at == ',') {
+        char *end;
+        unsigned long pid;
+
+        errno = 0;
+        pid = strtoul(at, &end, 10);
+        if (end == at || errno != 0 || pid == 0 || pid > INT32_MAX || (*end != ',' && *end != '\0') ||
+            *at == '-' || *at == '+') {
+            return ui_usage(ui, "--pid '%s': numbers of processes, separated by commas", text);
+        }
+        if (asked->pid_count == MOST_PIDS) {
+            return ui_usage(ui, "--pid: at most %d processes; a control group can have more", MOST_PIDS);
+        }
+        asked->pids[asked->pid_count++] = (uint32_t)pid;
+        at = end;
+    }
+    return asked->pid_count > 0 ? UI_DONE : ui_usage(ui, "--pid: no process is given");
+}
+
+static int read_cpus(const struct ui *ui, const char *text, struct cpu_list *list)
+{
+    char fault[CPU_LIST_FAULT_SIZE];
+
+    if (text != NULL && !cpu_list_parse(text, list, fault)) {
+        return ui_usage(ui, "--cpus: %s", fault);
+    }
+    return UI_DONE;
+}
+
+static int read_job(const struct ui *ui, const struct watch_opts *opts, struct asked *asked)
+{
+    const int given = (opts->pids != NULL) + (opts->cgroup != NULL) + (opts->job > 0);
+
+    if (given != 1) {
+        return ui_usage(ui, given == 0 ? "which job? --pid, --cgroup or --job says so"
+                                       : "--pid, --cgroup and --job: only one of them");
+    }
+    if (opts->job > 0) {
+        return ui_exit_of(iw_watch_slurm_cgroup(&ui->log, opts->job, &asked->cgroup));
+    }
+    return opts->pids != NULL ? read_pids(ui, opts->pids, asked) : UI_DONE;
+}
+
+/* `buf` has room for it. */
+static const char *choose_path(const char *given, char *buf, size_t size)
+{
+    char host[256] = "";
+
+    if (given != NULL) {
+        return given;
+    }
+    (void)gethostname(host, sizeof host - 1);
+    snprintf(buf, size, "watch-%s.h5", host[0] != '\0' ? host : "node");
+    return buf;
+}
+
+/* ---- what is done ---- */
+
+struct watching {
+    const struct ui *ui;
+    struct progress progress;
+};
+
+static bool step(void *arg, const iw_progress_now *now)
+{
+    struct watching *watching = arg;
+
+    if (now->total > 0) {
+        progress_update(&watching->progress, now->share);
+    }
+    return !interrupt_has_come();
+}
+
+/* "12.345678901 s, CPU 1: 1.23 ms, thread backup 1.20 ms, irq local_timer 30.0 us" */
+static void tell_event(void *arg, const iw_watch_event *event)
+{
+    struct watching *watching = arg;
+    char time[24];
+
+    progress_wipe(&watching->progress);
+    (void)fprintf(stderr, "%" PRId64 ".%09" PRId64 " s, CPU %" PRIu32 ": %s", event->start_ns / 1000000000,
+                  event->start_ns % 1000000000, event->cpu,
+                  iw_format_time(event->duration_ns * IW_PS_PER_NS, time, sizeof time));
+    for (size_t i = 0; i < event->part_count; i++) {
+        const iw_source *source = &event->parts[i].source;
+
+        (void)fprintf(stderr, ", %s%s",
+                      source->kind == IW_CLASS_UNKNOWN ? "other" : iw_class_name(source->kind),
+                      source->name[0] != '\0' ? " " : "");
+        for (const char *c = source->name; *c != '\0'; c++) {
+            (void)fputc(*c >= ' ' && *c < 127 ? *c : '?', stderr); /* threads choose their names */
+        }
+        (void)fprintf(stderr, " %s", iw_format_time(event->parts[i].ns * IW_PS_PER_NS, time, sizeof time));
+    }
+    (void)fputc('\n', stderr);
+}
+
+static iw_watch_opts watch_opts_of(const struct watch_opts *opts, const struct asked *asked)
+{
+    iw_watch_opts how = IW_WATCH_OPTS_INIT;
+
+    how.pids = asked->pid_count > 0 ? asked->pids : NULL;
+    how.pid_count = asked->pid_count;
+    how.cgroup = asked->cgroup != NULL ? asked->cgroup : opts->cgroup;
+    how.cpus = asked->cpus.count > 0 ? asked->cpus.numbers : NULL;
+    how.cpu_count = asked->cpus.count;
+    how.duration_ns = opts->duration_ps / IW_PS_PER_NS;
+    how.threshold_ns = opts->threshold_ps / IW_PS_PER_NS;
+    if (opt_given(opts, notable_ps)) {
+        how.on_event = tell_event;
+        how.notable_ns = opts->notable_ps / IW_PS_PER_NS;
+    }
+    return how;
+}
+
+static int write_result(struct ui *ui, const struct watch_opts *opts, const iw_watch_result *result,
+                        const char *path)
+{
+    iw_watch_report report;
+    int code = ui_exit_of(iw_recording_save(&ui->log, result->recording, path));
+
+    if (code == UI_DONE) {
+        code = ui_exit_of(iw_watch_report_init(&ui->log, result, path, &report));
+    }
+    if (code != UI_DONE) {
+        return code;
+    }
+    code = shown_write(ui, &opts->shown, iw_watch_doc(&report));
+    if (code == UI_DONE && opts->shown.format == OUTPUT_TEXT) {
+        (void)printf("\nNext: idlewave noise show %s\n"
+                     "      idlewave whatif --pattern allreduce --ranks 1Ki --noise %s\n",
+                     path, path);
+    }
+    iw_noise_report_release(&report.noise);
+    return code;
+}
+
+static int watch(struct ui *ui, const struct watch_opts *opts, const struct asked *asked, const char *path)
+{
+    iw_watch_opts how = watch_opts_of(opts, asked);
+    struct watching watching = {.ui = ui};
+    iw_watch_result *result = NULL;
+    struct interrupt interrupt;
+    struct live live;
+    int code;
+
+    live_begin(&live, &ui->log, path);
+    how.sink = &live.sink;
+    how.command = ui->command;
+    how.progress = (iw_progress){step, &watching};
+    how.arg = &watching;
+    progress_begin(&watching.progress, 0.0, NULL);
+    ui->progress = &watching.progress;
+    interrupt_catch(&interrupt);
+    code = ui_exit_of_value(ui, iw_watch(&ui->log, &how, &result));
+    ui->progress = NULL;
+    progress_wipe(&watching.progress);
+    live_end(&live);
+    if (code == UI_DONE) {
+        code = write_result(ui, opts, result, path);
+    }
+    interrupt_release(&interrupt);
+    iw_watch_result_free(result);
+    return code;
+}
+
+static int run(struct ui *ui, const void *values, const struct opt_args *args)
+{
+    const struct watch_opts *opts = values;
+    char default_path[300];
+    const char *path = choose_path(opts->path, default_path, sizeof default_path);
+    struct asked *asked = calloc(1, sizeof *asked);
+    int code;
+
+    (void)args;
+    if (asked == NULL) {
+        ui_error(ui, "out of memory");
+        return UI_ERROR;
+    }
+    code = read_job(ui, opts, asked);
+    if (code == UI_DONE) {
+        code = read_cpus(ui, opts->cpus, &asked->cpus);
+    }
+    if (code == UI_DONE) {
+        /* to be known before an hour of watching, not after */
+        code = ui_exit_of(iw_output_check(&ui->log, path, true));
+    }
+    if (code == UI_DONE) {
+        code = watch(ui, opts, asked, path);
+    }
+    free(asked->cgroup);
+    free(asked);
+    return code;
+}
+
+const struct verb verb_watch = {
+    .name = "watch",
+    .summary = "tells what a running job loses to noise",
+    .synopsis = synopsis,
+    .description = description,
+    .groups = groups,
+    .group_count = sizeof groups / sizeof groups[0],
+    .examples = examples,
+    .defaults = &defaults,
+    .values_size = sizeof(struct watch_opts),
+    .most_arguments = 0,
+    .run = run,
+};

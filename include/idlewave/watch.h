@@ -1,0 +1,141 @@
+/* idlewave/watch.h - what running jobs lose to noise, told by the kernel, without a probe.
+ * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Experimental: functions and structs here may change in any release.
+ *
+ * A CPU is wanted while a thread of the job runs on it or waits for it. A detour is wanted time that is not
+ * spent in the job's own threads. Sleep, waiting behind own threads, quotas and the waking of an idle CPU are
+ * none.
+ */
+#ifndef IW_WATCH_H
+#define IW_WATCH_H
+
+#include <idlewave/analysis.h>
+#include <idlewave/doc.h>
+#include <idlewave/measure.h>
+#include <idlewave/recording.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { IW_WATCH_SLOTS = 40, IW_WATCH_MOST_PARTS = 17 };
+
+/** A detour as it is seen, for those who want to know at once. */
+typedef struct iw_watch_event {
+    uint32_t cpu;
+    int64_t start_ns, duration_ns; /* since the watching began, on CLOCK_MONOTONIC_RAW */
+    size_t part_count;
+    struct {
+        iw_source source;
+        int64_t ns;
+    } parts[IW_WATCH_MOST_PARTS];
+} iw_watch_event;
+
+struct iw_watch_result;
+
+typedef struct iw_watch_opts {
+    size_t size; /* IW_WATCH_OPTS_INIT */
+    /* The job: processes and all that descend from them, or a control group and all below it. */
+    const uint32_t *pids;
+    size_t pid_count;
+    const char *cgroup;   /* its folder */
+    const uint32_t *cpus; /* NULL: all that the machine has online */
+    size_t cpu_count;
+    int64_t duration_ns;  /* 0: until the job ends */
+    int64_t threshold_ns; /* shorter detours are counted, but not kept one by one */
+    int64_t ring_bytes;   /* room between kernel and watcher; 0: chosen */
+    const char *command;  /* for the recording's attributes; may be NULL */
+    const iw_measure_sink *sink;
+    iw_progress progress; /* counts nanoseconds; false ends the watching, which then is IW_OK */
+    /* For each detour of at least notable_ns; NULL: nobody wants to know. */
+    void (*on_event)(void *arg, const iw_watch_event *event);
+    int64_t notable_ns;
+    /* Each snapshot_ns, with all so far, but recording NULL. May be NULL. */
+    void (*on_snapshot)(void *arg, const struct iw_watch_result *so_far);
+    int64_t snapshot_ns;
+    void *arg;
+} iw_watch_opts;
+
+#define IW_WATCH_OPTS_INIT                                                                                  \
+    {                                                                                                       \
+        sizeof(iw_watch_opts), NULL, 0, NULL, NULL, 0, 0, 0, 0, NULL, NULL, {NULL, NULL}, NULL, 0, NULL, 0, \
+            NULL                                                                                            \
+    }
+
+/** Slot k counts what took [2^k, 2^(k+1)) ns. */
+typedef struct iw_watch_source {
+    iw_source source;
+    uint64_t count, time_ns;
+    uint64_t slots[IW_WATCH_SLOTS];
+} iw_watch_source;
+
+/** Where the time went, summed over CPUs. */
+typedef struct iw_watch_totals {
+    uint64_t wanted_ns;         /* CPUs were wanted so long */
+    uint64_t lost_ns;           /* of that, in detours; */
+    uint64_t detours;           /* so many */
+    uint64_t run_ns;            /* threads ran, interruptions included */
+    uint64_t wait_ns;           /* threads were ready and did not run, whyever but for quotas; */
+    uint64_t wait_own_ns;       /* of that, while another thread of the job ran */
+    uint64_t throttled_ns;      /* threads were stopped by a quota */
+    uint64_t steal_unplaced_ns; /* the hypervisor took it, but nobody knows from whom */
+    uint64_t nmi_count, nmi_ns; /* while the job ran; not among the detours */
+    uint64_t slices, migrations;
+} iw_watch_totals;
+
+/** What was not seen, or not in full. */
+typedef struct iw_watch_losses {
+    uint64_t detours, time_ns; /* the ring was full: counted in the sums, not in the recording */
+    uint64_t parts;            /* sources of detours that had too many: counted as "other" */
+    uint64_t names, threads;   /* no room in a table */
+    uint64_t skipped;          /* events that were not seen: the next one on that CPU shows it */
+} iw_watch_losses;
+
+/** How a watched CPU was used. */
+typedef struct iw_watch_cpu {
+    uint32_t cpu;
+    uint64_t wanted_ns, lost_ns, detours;
+    bool is_kept; /* in the recording */
+} iw_watch_cpu;
+
+typedef struct iw_watch_result {
+    char *job;          /* in words: "process 1234" */
+    int64_t watched_ns; /* wall-clock time */
+    int64_t load_ns;    /* until the programs ran */
+    iw_watch_totals totals;
+    iw_watch_losses losses;
+    size_t source_count; /* the largest first */
+    iw_watch_source *sources;
+    iw_watch_source all; /* whole detours; its source is the unknown one */
+    size_t cpu_count;
+    iw_watch_cpu *cpus;
+    iw_recording *recording;
+} iw_watch_result;
+
+/** Watches until the time is over, the job has ended or `progress` says so. Needs CAP_BPF and CAP_PERFMON, or
+ * root; nothing is left in the kernel afterwards, also if the process is killed. IW_ERR_UNSUPPORTED (this
+ * build or kernel cannot), IW_ERR_IO (not permitted, with what is missing), IW_ERR_RANGE (no such job). */
+IW_API IW_NODISCARD iw_status iw_watch(const iw_log *log, const iw_watch_opts *opts,
+                                       iw_watch_result **result_p);
+IW_API void iw_watch_result_free(iw_watch_result *result);
+
+/** What a watching says. */
+typedef struct iw_watch_report {
+    const char *file; /* where its recording was saved */
+    iw_noise_report noise;
+    iw_watch_result watch;
+} iw_watch_report;
+
+/** `result` is needed as long as the report. To be released by iw_noise_report_release(&report->noise). */
+IW_API IW_NODISCARD iw_status iw_watch_report_init(const iw_log *log, const iw_watch_result *result,
+                                                   const char *file, iw_watch_report *report);
+IW_API iw_doc iw_watch_doc(const iw_watch_report *report);
+
+/** The folder of the control group of a Slurm job on this node; to be freed. IW_ERR_RANGE: there is none. */
+IW_API IW_NODISCARD iw_status iw_watch_slurm_cgroup(const iw_log *log, uint64_t job, char **path_p);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

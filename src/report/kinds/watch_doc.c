@@ -1,0 +1,237 @@
+/* What a running job lost: the verdict, where its time went, what took it.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include <math.h>
+
+#include <idlewave/watch.h>
+
+#include "base/base.h"
+#include "report/doc/kinds.h"
+#include "report/kinds/noise_report.h"
+#include "report/kinds/noise_words.h"
+
+/* ---- the table ---- */
+
+static const struct iwi_field totals_fields[] = {
+    IWI_VALUE(iw_watch_totals, wanted_ns),    IWI_VALUE(iw_watch_totals, lost_ns),
+    IWI_VALUE(iw_watch_totals, detours),      IWI_VALUE(iw_watch_totals, run_ns),
+    IWI_VALUE(iw_watch_totals, wait_ns),      IWI_VALUE(iw_watch_totals, wait_own_ns),
+    IWI_VALUE(iw_watch_totals, throttled_ns), IWI_VALUE(iw_watch_totals, steal_unplaced_ns),
+    IWI_VALUE(iw_watch_totals, nmi_count),    IWI_VALUE(iw_watch_totals, nmi_ns),
+    IWI_VALUE(iw_watch_totals, slices),       IWI_VALUE(iw_watch_totals, migrations),
+};
+static const struct iwi_schema totals_schema = IWI_SCHEMA(iw_watch_totals, totals_fields);
+
+static const struct iwi_field loss_fields[] = {
+    IWI_VALUE(iw_watch_losses, detours), IWI_VALUE(iw_watch_losses, time_ns),
+    IWI_VALUE(iw_watch_losses, parts),   IWI_VALUE(iw_watch_losses, names),
+    IWI_VALUE(iw_watch_losses, threads), IWI_VALUE(iw_watch_losses, skipped),
+};
+static const struct iwi_schema losses_schema = IWI_SCHEMA(iw_watch_losses, loss_fields);
+
+static const struct iwi_field source_fields[] = {
+    IWI_INLINE(iw_watch_source, source, iwi_source_schema),
+    IWI_VALUE(iw_watch_source, count),
+    IWI_VALUE(iw_watch_source, time_ns),
+    IWI_VALUE_ARRAY(iw_watch_source, slots),
+};
+static const struct iwi_schema source_schema = IWI_SCHEMA(iw_watch_source, source_fields);
+
+static const struct iwi_field cpu_fields[] = {
+    IWI_VALUE(iw_watch_cpu, cpu),     IWI_VALUE(iw_watch_cpu, wanted_ns), IWI_VALUE(iw_watch_cpu, lost_ns),
+    IWI_VALUE(iw_watch_cpu, detours), IWI_VALUE(iw_watch_cpu, is_kept),
+};
+static const struct iwi_schema cpu_schema = IWI_SCHEMA(iw_watch_cpu, cpu_fields);
+
+static const struct iwi_field watch_fields[] = {
+    IWI_VALUE(iw_watch_result, job),
+    IWI_VALUE(iw_watch_result, watched_ns),
+    IWI_VALUE(iw_watch_result, load_ns),
+    IWI_OBJECT(iw_watch_result, totals, totals_schema),
+    IWI_OBJECT(iw_watch_result, losses, losses_schema),
+    IWI_OBJECTS(iw_watch_result, sources, source_count, source_schema),
+    IWI_OBJECT(iw_watch_result, all, source_schema),
+    IWI_OBJECTS(iw_watch_result, cpus, cpu_count, cpu_schema),
+};
+static const struct iwi_schema watch_schema = IWI_SCHEMA(iw_watch_result, watch_fields);
+
+static const struct iwi_field report_fields[] = {
+    IWI_VALUE(iw_watch_report, file),
+    IWI_INLINE(iw_watch_report, noise, iwi_noise_schema),
+    IWI_OBJECT(iw_watch_report, watch, watch_schema),
+};
+static const struct iwi_schema report_schema = IWI_SCHEMA(iw_watch_report, report_fields);
+
+static iw_status check(const iw_log *log, const char *name, const void *subject)
+{
+    return iwi_noise_check(log, name, &((const iw_watch_report *)subject)->noise);
+}
+
+/* ---- words ---- */
+
+static double share_of(uint64_t part_ns, uint64_t whole_ns)
+{
+    return whole_ns > 0 ? (double)part_ns / (double)whole_ns : 0.0;
+}
+
+static void say_verdict(struct iwi_document *doc, const iw_watch_report *report)
+{
+    const iw_watch_totals *totals = &report->watch.totals;
+    const char *job = iwi_say(doc, "%s", report->watch.job);
+
+    if (totals->detours == 0) {
+        iwi_verdict(doc, "Nothing took a CPU from %s in %s.", job,
+                    iwi_ns_round(doc, (double)report->watch.watched_ns));
+        return;
+    }
+    iwi_verdict(doc, "%s lost %s of the time for which it wanted a CPU, in %s detours", job,
+                iwi_percent(doc, share_of(totals->lost_ns, totals->wanted_ns)),
+                iwi_count(doc, totals->detours));
+    if (report->noise.facts.all.max_ns > 0.0) {
+        iwi_more(doc, "; the longest took %s", iwi_ns_round(doc, report->noise.facts.all.max_ns));
+    }
+    iwi_more(doc, ".");
+}
+
+static const char *of_wanted(struct iwi_document *doc, uint64_t ns, const iw_watch_totals *totals)
+{
+    return iwi_say(doc, "%s, %s of it", iwi_ns_short(doc, (double)ns),
+                   iwi_percent_short(doc, share_of(ns, totals->wanted_ns)));
+}
+
+/* What is not noise stands apart: nobody took a CPU from the job there. */
+static void show_time(struct iwi_document *doc, const iw_watch_report *report)
+{
+    const iw_watch_result *watch = &report->watch;
+    const iw_watch_totals *totals = &watch->totals;
+
+    IWI_TABLE(doc, "", {"", IWI_WORDS}, {"", IWI_WORDS});
+    iwi_row(doc, "watched", iwi_ns_short(doc, (double)watch->watched_ns));
+    iwi_row(doc, "CPUs wanted", iwi_ns_short(doc, (double)totals->wanted_ns));
+    iwi_row(doc, "lost to noise", of_wanted(doc, totals->lost_ns, totals));
+    iwi_row(doc, "threads ran", iwi_ns_short(doc, (double)totals->run_ns));
+    iwi_row(doc, "threads waited", iwi_ns_short(doc, (double)totals->wait_ns));
+    iwi_row(doc, "  behind own ones",
+            iwi_say(doc, "%s: not noise", iwi_ns_short(doc, (double)totals->wait_own_ns)));
+    if (totals->throttled_ns > 0) {
+        iwi_row(doc, "stopped by a quota",
+                iwi_say(doc, "%s: not noise", iwi_ns_short(doc, (double)totals->throttled_ns)));
+    }
+    iwi_row(doc, "migrations", iwi_count(doc, totals->migrations));
+    iwi_row(doc, "file", report->file);
+    iwi_unfold(doc);
+}
+
+static void show_sources(struct iwi_document *doc, const iw_watch_result *watch)
+{
+    char name[IWI_NAME_SIZE];
+
+    if (watch->source_count == 0) {
+        return;
+    }
+    iwi_section(doc, "sources", "What took the CPUs");
+    IWI_TABLE(doc, "", {"source", IWI_WORDS}, {"share", IWI_NUMBER}, {"time", IWI_NUMBER},
+              {"times", IWI_NUMBER}, {"mean", IWI_NUMBER});
+    for (size_t i = 0; i < watch->source_count; i++) {
+        const iw_watch_source *source = &watch->sources[i];
+        const char *of = iwi_plain_name(source->source.name, 40, name);
+
+        iwi_row(
+            doc,
+            iwi_say(doc, "%s%s%s",
+                    source->source.kind == IW_CLASS_UNKNOWN ? "other" : iw_class_name(source->source.kind),
+                    of[0] != '\0' ? " " : "", of),
+            iwi_percent_short(doc, share_of(source->time_ns, watch->totals.wanted_ns)),
+            iwi_ns_short(doc, (double)source->time_ns), iwi_count(doc, source->count),
+            iwi_ns_short(doc, (double)source->time_ns / fmax((double)source->count, 1.0)));
+    }
+}
+
+static void say_losses(struct iwi_document *doc, const iw_watch_losses *losses)
+{
+    if (losses->detours > 0) {
+        iwi_item(doc,
+                 "%s detours of %s together found no room on their way and are not in the file, but in all "
+                 "sums here: a higher threshold helps.",
+                 iwi_count(doc, losses->detours), iwi_ns_short(doc, (double)losses->time_ns));
+    }
+    if (losses->names + losses->parts > 0) {
+        iwi_item(doc, "%s sources found no room and are counted as 'other'.",
+                 iwi_count(doc, losses->names + losses->parts));
+    }
+    if (losses->threads > 0) {
+        iwi_item(doc, "%s times a thread of the job found no room: what it lost is not seen.",
+                 iwi_count(doc, losses->threads));
+    }
+    if (losses->skipped > 0) {
+        iwi_item(doc, "%s kernel events were not seen; the time up to the next one is given to nobody.",
+                 iwi_count(doc, losses->skipped));
+    }
+}
+
+static void say_limits(struct iwi_document *doc, const iw_watch_report *report)
+{
+    const iw_watch_result *watch = &report->watch;
+    size_t left_out = 0;
+
+    for (size_t i = 0; i < watch->cpu_count; i++) {
+        left_out += watch->cpus[i].wanted_ns > 0 && !watch->cpus[i].is_kept;
+    }
+    if (left_out > 0) {
+        iwi_item(doc, "%zu CPU%s that the job wanted less than half as long as others %s not in the file.",
+                 left_out, iwi_s(left_out), left_out == 1 ? "is" : "are");
+    }
+    if (watch->totals.steal_unplaced_ns > 0) {
+        iwi_item(doc, "The hypervisor took another %s while the job ran, but nobody knows when.",
+                 iwi_ns_short(doc, (double)watch->totals.steal_unplaced_ns));
+    }
+    if (watch->totals.nmi_count > 0) {
+        iwi_item(doc, "%s non-maskable interrupts of %s together are not among the detours.",
+                 iwi_count(doc, watch->totals.nmi_count), iwi_ns_short(doc, (double)watch->totals.nmi_ns));
+    }
+    iwi_item(doc, "Only what the kernel tells is seen: not the way into it and out, nor what firmware and "
+                  "hypervisor take without its knowledge. On an empty node 'record' sees these too.");
+}
+
+static void write_doc(struct iwi_document *doc, const void *subject)
+{
+    const iw_watch_report *report = subject;
+
+    iwi_title(doc, "Noise that %s met on %s", report->watch.job, iwi_noise_host(&report->noise));
+    iwi_subtitle(doc, "%s", report->file);
+    say_verdict(doc, report);
+    iwi_noise_figures(doc, &report->noise);
+    show_time(doc, report);
+    show_sources(doc, &report->watch);
+    iwi_only(doc, IWI_ON_PAGES);
+    iwi_noise_tables(doc, &report->noise.facts);
+    iwi_only(doc, IWI_EVERYWHERE);
+    iwi_section(doc, "certainty", "Keep in mind");
+    say_losses(doc, &report->watch.losses);
+    say_limits(doc, report);
+}
+
+const struct iwi_kind iwi_watch_kind = {
+    .name = "watch",
+    .schema_id = "idlewave.watch/1",
+    .schema = &report_schema,
+    .write_doc = write_doc,
+    .check = check,
+};
+
+iw_doc iw_watch_doc(const iw_watch_report *report)
+{
+    return (iw_doc){&iwi_watch_kind, report};
+}
+
+iw_status iw_watch_report_init(const iw_log *log, const iw_watch_result *result, const char *file,
+                               iw_watch_report *report)
+{
+    iw_noise_report_opts opts = IW_NOISE_REPORT_OPTS_INIT;
+
+    opts.name = file;
+    IW_TRY(iw_noise_report_init(log, result->recording, &opts, &report->noise));
+    report->file = file;
+    report->watch = *result;
+    return IW_OK;
+}

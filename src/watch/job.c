@@ -1,0 +1,221 @@
+/* Finds processes with their descendants, and control groups by their folders.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "watch/job.h"
+
+#include <errno.h>
+#include <mntent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+
+#include "base/base.h"
+#include "base/sysfile.h"
+
+static const long CGROUP_V1 = 0x27e0eb, CGROUP_V2 = 0x63677270; /* linux/magic.h */
+
+/* ---- control groups ---- */
+
+/* The first controller of the hierarchy in which `path` lies that the kernel knows. */
+static int controller_of(const char *path)
+{
+    FILE *mounts = setmntent("/proc/self/mounts", "r");
+    struct mntent entry;
+    char line[4096], options[1024] = "";
+    size_t longest = 0;
+    int number = -1;
+
+    while (mounts != NULL && getmntent_r(mounts, &entry, line, sizeof line) != NULL) {
+        const size_t length = strlen(entry.mnt_dir);
+
+        if (strcmp(entry.mnt_type, "cgroup") == 0 && length > longest &&
+            strncmp(path, entry.mnt_dir, length) == 0) {
+            longest = length;
+            snprintf(options, sizeof options, "%s", entry.mnt_opts);
+        }
+    }
+    if (mounts != NULL) {
+        (void)endmntent(mounts);
+    }
+    for (char *at = options, *word; number < 0 && (word = strsep(&at, ",")) != NULL;) {
+        number = iwi_kernel_controller(word);
+    }
+    return number;
+}
+
+static iw_status find_cgroup(const iw_log *log, struct iwi_watched_job *job, struct iwi_bpf_config *config)
+{
+    struct statfs system;
+    struct stat folder;
+    char path[4096];
+    int controller;
+
+    if (realpath(job->cgroup, path) == NULL || statfs(path, &system) != 0 || stat(path, &folder) != 0) {
+        return iwi_fail(log, IW_ERR_RANGE, "'%s': %s", job->cgroup, strerror(errno));
+    }
+    config->cgroup_id = folder.st_ino;
+    snprintf(job->text, sizeof job->text, "control group %.*s", (int)sizeof job->text - 16, path);
+    if (system.f_type == CGROUP_V2) {
+        config->job = IWI_JOB_CGROUP;
+        return IW_OK;
+    }
+    if (system.f_type != CGROUP_V1) {
+        return iwi_fail(log, IW_ERR_RANGE,
+                        "'%s' is not the folder of a control group, as those below /sys/fs/cgroup are",
+                        job->cgroup);
+    }
+    controller = controller_of(path);
+    if (controller < 0) {
+        return iwi_fail(log, IW_ERR_RANGE,
+                        "'%s': the kernel knows no controller of its hierarchy: take the "
+                        "folder of the same group below 'cpu' or 'cpuset'",
+                        job->cgroup);
+    }
+    config->job = IWI_JOB_CGROUP_V1;
+    config->cgroup_subsys = (__u32)controller;
+    return IW_OK;
+}
+
+static bool is_empty_group(const char *folder)
+{
+    enum { WITHOUT_FOLDERS = 2 }; /* links of a folder that has none below it */
+    char path[4200], value[32];
+    struct stat facts;
+
+    if (stat(folder, &facts) != 0) {
+        return true;
+    }
+    snprintf(path, sizeof path, "%s/cgroup.events", folder);
+    if (iwi_sysfile_value("", path, "populated", ' ', value, sizeof value)) {
+        return strcmp(value, "0") == 0;
+    }
+    snprintf(path, sizeof path, "%s/cgroup.procs", folder); /* v1 */
+    return facts.st_nlink <= WITHOUT_FOLDERS &&
+           (!iwi_sysfile_line("", path, value, sizeof value) || value[0] == '\0');
+}
+
+/* ---- processes ---- */
+
+struct process {
+    uint32_t pid, parent;
+    bool is_member;
+};
+
+struct processes {
+    const char *root;
+    struct process *array;
+    size_t count, capacity;
+    const iw_log *log;
+    iw_status status;
+};
+
+static void take_process(void *arg, unsigned long number)
+{
+    struct processes *all = arg;
+    char path[64], value[32];
+
+    snprintf(path, sizeof path, "/proc/%lu/status", number);
+    if (all->status != IW_OK || !iwi_sysfile_value(all->root, path, "PPid", ':', value, sizeof value)) {
+        return;
+    }
+    all->status =
+        iwi_grow(all->log, (void **)&all->array, &all->capacity, all->count + 1, sizeof *all->array);
+    if (all->status == IW_OK) {
+        all->array[all->count++] =
+            (struct process){(uint32_t)number, (uint32_t)strtoul(value, NULL, 10), false};
+    }
+}
+
+static bool is_given(const struct iwi_watched_job *job, uint32_t pid)
+{
+    for (size_t i = 0; i < job->pid_count; i++) {
+        if (job->pids[i] == pid) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool has_member(const struct processes *all, uint32_t pid)
+{
+    for (size_t i = 0; i < all->count; i++) {
+        if (all->array[i].pid == pid) {
+            return all->array[i].is_member;
+        }
+    }
+    return false;
+}
+
+/* Tells one more generation to the programs; false: there was none. */
+static bool add_generation(const struct iwi_watched_job *job, struct processes *all,
+                           const struct iwi_kernel_side *side)
+{
+    bool is_more = false;
+
+    for (size_t i = 0; i < all->count && all->status == IW_OK; i++) {
+        struct process *process = &all->array[i];
+
+        if (!process->is_member && (is_given(job, process->pid) || has_member(all, process->parent))) {
+            process->is_member = is_more = true;
+            all->status = iwi_kernel_side_add(all->log, side, process->pid);
+        }
+    }
+    return is_more;
+}
+
+iw_status iwi_job_follow(const iw_log *log, const struct iwi_watched_job *job,
+                         const struct iwi_kernel_side *side)
+{
+    struct processes all = {.root = job->root, .log = log};
+
+    if (job->cgroup != NULL) {
+        return IW_OK;
+    }
+    iwi_sysfile_each_number(job->root, "/proc", take_process, &all);
+    while (all.status == IW_OK && add_generation(job, &all, side)) {
+    }
+    free(all.array);
+    return all.status;
+}
+
+static iw_status find_processes(const iw_log *log, struct iwi_watched_job *job)
+{
+    for (size_t i = 0; i < job->pid_count; i++) {
+        char path[64], value[32];
+
+        snprintf(path, sizeof path, "/proc/%" PRIu32 "/status", job->pids[i]);
+        if (!iwi_sysfile_value(job->root, path, "Tgid", ':', value, sizeof value)) {
+            return iwi_fail(log, IW_ERR_RANGE, "there is no process %" PRIu32, job->pids[i]);
+        }
+        if (strtoul(value, NULL, 10) != job->pids[i]) {
+            return iwi_fail(log, IW_ERR_RANGE, "%" PRIu32 " is a thread of process %s: give that one",
+                            job->pids[i], value);
+        }
+    }
+    if (job->pid_count == 1) {
+        snprintf(job->text, sizeof job->text, "process %" PRIu32, job->pids[0]);
+    } else {
+        snprintf(job->text, sizeof job->text, "%zu processes from %" PRIu32 " on", job->pid_count,
+                 job->pids[0]);
+    }
+    return IW_OK;
+}
+
+iw_status iwi_job_find(const iw_log *log, const char *root, const iw_watch_opts *opts,
+                       struct iwi_watched_job *job, struct iwi_bpf_config *config)
+{
+    *job = (struct iwi_watched_job){
+        .root = root, .pids = opts->pids, .pid_count = opts->pid_count, .cgroup = opts->cgroup};
+    if ((job->pid_count > 0) == (job->cgroup != NULL)) {
+        return iwi_fail(log, IW_ERR_USAGE, "a job is either processes or a control group");
+    }
+    config->job = IWI_JOB_PIDS;
+    return job->cgroup != NULL ? find_cgroup(log, job, config) : find_processes(log, job);
+}
+
+bool iwi_job_has_ended(const struct iwi_watched_job *job, const struct iwi_kernel_side *side)
+{
+    return job->cgroup != NULL ? is_empty_group(job->cgroup) : !iwi_kernel_side_has_processes(side);
+}
