@@ -5,9 +5,13 @@
  *
  *     mpirun -n 64 idlewave trace --kernel -o run -- ./app
  *
+ *     iw_trace *trace;
+ *     iw_recording **kernel;
+ *     size_t count;
+ *     iw_blame *blame;
  *     st = iw_trace_open(log, "run/traces.otf2", &trace);
  *     st = iw_blame_load(log, "run", &kernel, &count);
- *     st = iw_blame_run(log, "run", trace, kernel, count, &blame);
+ *     st = iw_blame_run(log, "run", trace, (const iw_recording *const *)kernel, count, &blame);
  */
 #ifndef IW_BLAME_H
 #define IW_BLAME_H
