@@ -34,13 +34,13 @@ enum { IW_BLAME_CALL_SIZE = 32, IW_BLAME_SOURCE_SIZE = IW_SOURCE_NAME_SIZE + 16 
 typedef struct iw_blame_source {
     char name[IW_BLAME_SOURCE_SIZE]; /* "thread/cron" */
     iw_class kind;
-    uint64_t detours;      /* that it had a part in, on all ranks */
-    double lost_ns;        /* by all ranks together */
-    double absorbed_ns;    /* of that, while the rank waited anyway */
-    uint64_t path_detours; /* on the critical path */
-    double path_ns;        /* of the critical path */
-    iw_estimate saving_ns; /* of the run, had it not been there; low and high: 95 % for another run */
-    const iw_remedy *remedy;
+    uint64_t detours;        /* that it had a part in, on all ranks */
+    double lost_ns;          /* by all ranks together */
+    double absorbed_ns;      /* of that, while the rank waited anyway */
+    uint64_t path_detours;   /* on the critical path */
+    double path_ns;          /* of the critical path */
+    iw_estimate saving_ns;   /* of the run, had it not been there; low and high: 95 % for another run */
+    const iw_remedy *remedy; /* NULL: none is known */
 } iw_blame_source;
 
 /** Where delays were felt: the calls in which ranks waited for a delayed one, or that were prolonged. */

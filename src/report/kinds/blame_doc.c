@@ -216,7 +216,7 @@ static void say_path(struct iwi_document *doc, const iw_blame *blame)
         blame->last_rank, blame->path_jumps, iwi_ns_round(doc, blame->path_computing_ns),
         iwi_ns_round(doc, blame->path_calls_ns), iwi_ns_round(doc, blame->path_lost_ns),
         iwi_ns_round(doc, blame->without_all_ns.value));
-    if (blame->source_count > 0 && matters(&blame->sources[0])) {
+    if (blame->source_count > 0 && matters(&blame->sources[0]) && blame->sources[0].remedy != NULL) {
         iwi_paragraph(doc, "Against %s: %s (%s).", blame->sources[0].name, blame->sources[0].remedy->name,
                       blame->sources[0].remedy->how);
     }
