@@ -36,7 +36,7 @@
 extern "C" {
 #endif
 
-/** The version of the library, "0.1.0". */
+/** The version of the library, "0.2.0". */
 IW_API const char *iw_version(void);
 
 #ifdef __cplusplus

@@ -14,7 +14,7 @@ from .timeline import Timeline
 from .verbs import (bench, bench_memory, call, explain, forecast, load, machine, model, net, record, run, self_check, simulate, study,
                     study_estimate, trace_facts, verify, wave, whatif, whatif_plan)
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "CommandError", "CommandNotFound", "Estimate", "FileError", "IdlewaveError", "IdlewaveWarning", "MissingPackage", "Recording",
