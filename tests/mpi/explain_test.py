@@ -61,7 +61,9 @@ class Explained(trace_run.Case):
         self.assertGreater(daemon["path_ns"], 0.02 * found["run_ns"])  # it takes 20 % of each CPU
         self.assertGreater(daemon["saving_ns"]["value"], 0.01 * found["run_ns"])
         parts = found["path_computing_ns"] + found["path_calls_ns"] + found["path_lost_ns"]
-        self.assertAlmostEqual(parts / found["run_ns"], 1.0, places=6)
+        # the path may begin on a rank that began a little later than the first
+        self.assertLessEqual(parts, found["run_ns"] + 1)
+        self.assertGreater(parts, 0.99 * found["run_ns"])
 
     def test_nothing_is_left_when_the_launcher_is_killed(self):
         before = set(watchers())

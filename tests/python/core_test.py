@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 import unittest
 import unittest.mock
 import warnings
@@ -119,6 +120,7 @@ class Running(Scratch):
         def interrupt():
             while not (self.folder / "began").exists():
                 pass
+            time.sleep(0.2)  # until Popen() has returned, too: nobody can hand on what comes before
             os.kill(os.getpid(), signal.SIGINT)
 
         threading.Thread(target=interrupt).start()

@@ -108,6 +108,11 @@ def record(output: Path, **options: Option) -> kinds.Record:
     return run_as(kinds.Record, ["record"], {"output": output, **options})
 
 
+def watch(**options: Option) -> kinds.Watch:
+    """What a running job loses to noise: `watch(pid=1234, output="job.h5", duration="60s")`."""
+    return run_as(kinds.Watch, ["watch"], options)
+
+
 def verify(recording: Optional[Path] = None, **options: Option) -> kinds.Verify:
     """Checks whether settings of this node against noise are in effect."""
     return run_as(kinds.Verify, ["verify", *_given(recording)], options)
