@@ -47,12 +47,16 @@ static bool is_running(void)
 static bool leave_launcher(void)
 {
     static const char bye[] = "cmd=finalize\n";
-    const char *transports = getenv("UCX_TLS"), *launcher = getenv("PMI_FD");
+    const char *transports, *launcher;
     char answer[64];
     int file;
 
-    if (strcmp(IW_MPI_NAME, "mpich") != 0 || launcher == NULL || transports == NULL ||
-        strcmp(transports, "tcp,self") != 0) {
+    if (strcmp(IW_MPI_NAME, "mpich") != 0) {
+        return false;
+    }
+    transports = getenv("UCX_TLS");
+    launcher = getenv("PMI_FD");
+    if (launcher == NULL || transports == NULL || strcmp(transports, "tcp,self") != 0) {
         return false;
     }
     file = (int)strtol(launcher, NULL, 10);

@@ -245,9 +245,9 @@ static iw_status open_object(const iw_log *log, const struct btf *kernel, struct
                              size_t ring_bytes, struct iwi_kernel_side *side)
 {
     const struct bpf_object_open_opts opts = {.sz = sizeof opts, .object_name = "idlewave_watch"};
+    const size_t size = (uintptr_t)iwi_watch_object_end - (uintptr_t)iwi_watch_object;
 
-    side->object =
-        bpf_object__open_mem(iwi_watch_object, (size_t)(iwi_watch_object_end - iwi_watch_object), &opts);
+    side->object = bpf_object__open_mem(iwi_watch_object, size, &opts);
     if (side->object == NULL) {
         return iwi_fail(log, IW_ERR_IO, "the watching programs cannot be opened: %s", strerror(errno));
     }

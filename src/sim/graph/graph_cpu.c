@@ -52,7 +52,7 @@ void iwi_graph_cpu_begin(struct graph_cpus *cpus, uint32_t rank, struct graph_cp
     *cpu = (struct graph_cpu){.next_detour = IWI_NEVER};
     if (cpus->more_nics > 0) {
         memset(cpus->more_gaps + (size_t)2 * rank * cpus->more_nics, 0,
-               2 * cpus->more_nics * sizeof *cpus->more_gaps);
+               (size_t)2 * cpus->more_nics * sizeof *cpus->more_gaps);
     }
     if (cpus->job->noise != NULL) {
         const struct iwi_cores cores = cores_of(cpus, rank, cpu);

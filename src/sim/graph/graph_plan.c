@@ -342,12 +342,12 @@ iw_status iwi_windows_new(const iw_log *log, const struct iwi_schedule *schedule
     return status;
 }
 
-void iwi_windows_free(struct iwi_windows *graph)
+void iwi_windows_free(struct iwi_windows *windows)
 {
-    if (graph != NULL) {
-        free(graph->ops);
-        free(graph->successors);
-        free(graph->costs);
-        free(graph);
+    if (windows != NULL) {
+        free(windows->ops);
+        free(windows->successors);
+        free(windows->costs);
+        free(windows);
     }
 }
