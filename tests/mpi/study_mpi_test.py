@@ -30,7 +30,8 @@ ranks: [{ranks}]
 """
 QUICK = STUDY.format(trials=20, ranks="2, 3, 5, 8, 13, 21")
 LASTING = STUDY.format(trials=16000, ranks="250, 251, 252, 253, 254, 255, 256, 257, 258, 259")
-CELLS = 40  # of it
+LONG = LASTING.replace("16000", "60000")  # launchers take a second to end a job, and it shall not be done by then
+CELLS = 40  # of both
 STUCK = """
 trials: 2
 systems: [{net: chic}]
@@ -48,6 +49,7 @@ class Case(unittest.TestCase):
         self.folder = pathlib.Path(scratch.name)
         (self.folder / "quick.yaml").write_text(QUICK, encoding="utf-8")
         (self.folder / "lasting.yaml").write_text(LASTING, encoding="utf-8")
+        (self.folder / "long.yaml").write_text(LONG, encoding="utf-8")
         # tells its number before it becomes the command
         self.script = self.folder / "start"
         self.script.write_text(f'#!/bin/sh\necho $$ > "pid.$OMPI_COMM_WORLD_RANK$PMI_RANK"\nexec {IDLEWAVE} "$@"\n',
@@ -101,19 +103,19 @@ class Lines(Case):
 
 
 class Killed(Case):
-    def kill_one(self, ranks, victim, options=(), wrapper=()):
+    def kill_one(self, ranks, victim, study="lasting.yaml", options=(), wrapper=()):
         """Kills the process of that rank once some cells are done, but not all; the launcher's exit code."""
         for _ in range(10):
-            code = self.try_to_kill_one(ranks, victim, options, wrapper)
+            code = self.try_to_kill_one(ranks, victim, study, options, wrapper)
             if code is not None:
                 return code
             shutil.rmtree(self.folder / "run")
         self.fail("it always ended before it could be killed")
         return None
 
-    def try_to_kill_one(self, ranks, victim, options, wrapper):
+    def try_to_kill_one(self, ranks, victim, study, options, wrapper):
         """None: it was done before."""
-        line = [run_mpi.launcher(MPI), *options, "-n", str(ranks), *wrapper, str(self.script), "study", "lasting.yaml",
+        line = [run_mpi.launcher(MPI), *options, "-n", str(ranks), *wrapper, str(self.script), "study", study,
                 "-o", "run", "--threads", "1"]
         with subprocess.Popen(line, cwd=self.folder, env=run_mpi.environment(), stdin=subprocess.DEVNULL,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True) as process:
@@ -145,14 +147,14 @@ class Killed(Case):
                 time.sleep(0.05)
 
     def test_the_launcher_ends_the_job_and_the_next_run_goes_on(self):
-        self.assertNotEqual(self.kill_one(3, 1), 0)
+        self.assertNotEqual(self.kill_one(3, 1, "long.yaml"), 0)
         self.assert_nobody_is_left()
         left = self.lines("run")
         self.assertLess(len(left), CELLS, "all was done before the kill")
-        done = self.launch(2, IDLEWAVE, "study", "lasting.yaml", "-o", "run")
+        done = self.launch(2, IDLEWAVE, "study", "long.yaml", "-o", "run")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn(f"({len(left)} were there already)", " ".join(done.stdout.split()))
-        self.assertEqual(self.lines("run"), self.run_alone("lasting.yaml", "alone"))
+        self.assertEqual(self.lines("run"), self.run_alone("long.yaml", "alone"))
 
     def test_the_others_end_the_study_under_a_launcher_that_lets_them(self):
         """Open MPI's has an option for it; MPICH's cares for signals, but not for exit codes."""
@@ -160,7 +162,7 @@ class Killed(Case):
         expected = self.run_alone("lasting.yaml", "alone")
         for victim in (0, 2):
             with self.subTest(victim=victim):
-                self.kill_one(3, victim, options, wrapper)
+                self.kill_one(3, victim, options=options, wrapper=wrapper)
                 self.assertEqual(self.lines("run"), expected)
                 (self.folder / "run").rename(self.folder / f"run{victim}")
 
