@@ -34,6 +34,14 @@ void complete_values(const struct opt *opt)
     }
 }
 
+void complete_case(const struct verb *verb, const struct opt *opt)
+{
+    (void)printf("    '%s --%s'", verb->name, opt->name);
+    if (opt->letter != '\0') {
+        (void)printf("|'%s -%c'", verb->name, opt->letter);
+    }
+}
+
 bool complete_takes_file(const struct opt *opt)
 {
     return opt->type != OPT_FLAG && strstr(opt->metavar, "FILE") != NULL;

@@ -16,6 +16,10 @@ void complete_values(const struct opt *opt);
 /* Whether its value may be a file. */
 bool complete_takes_file(const struct opt *opt);
 
+/* The words before which the value of an option stands, as a pattern of `case`: "    'VERB --NAME'|'VERB
+ * -N'". */
+void complete_case(const struct verb *verb, const struct opt *opt);
+
 /* Calls `visit` for each option of the verb, those of all verbs too. */
 void complete_each_option(const struct verb *verb,
                           void (*visit)(const struct verb *verb, const struct opt *opt));

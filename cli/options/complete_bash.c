@@ -11,10 +11,7 @@ static void write_value_case(const struct verb *verb, const struct opt *opt)
     if (opt->type == OPT_FLAG) {
         return;
     }
-    (void)printf("    '%s --%s'", verb->name, opt->name);
-    if (opt->letter != '\0') {
-        (void)printf("|'%s -%c'", verb->name, opt->letter);
-    }
+    complete_case(verb, opt);
     (void)fputs(") COMPREPLY=($(compgen -W '", stdout);
     complete_values(opt);
     (void)printf("'%s -- \"$current\")); return ;;\n", complete_takes_file(opt) ? " -f" : "");

@@ -18,3 +18,11 @@ bool cpu_list_parse(const char *text, struct cpu_list *list, char fault[CPU_LIST
     }
     return true;
 }
+
+int cpu_list_read(const struct ui *ui, const char *text, struct cpu_list *list)
+{
+    char fault[CPU_LIST_FAULT_SIZE];
+
+    list->count = 0;
+    return text == NULL || cpu_list_parse(text, list, fault) ? UI_DONE : ui_usage(ui, "--cpus: %s", fault);
+}

@@ -6,6 +6,8 @@
 
 #include <idlewave/noise.h>
 
+#include "process/ui.h"
+
 enum { CPU_LIST_MOST = IW_CPU_SET_MOST, CPU_LIST_FAULT_SIZE = IW_CPU_FAULT_SIZE };
 
 struct cpu_list {
@@ -15,5 +17,8 @@ struct cpu_list {
 
 /* As iw_cpu_set_parse(). */
 bool cpu_list_parse(const char *text, struct cpu_list *list, char fault[CPU_LIST_FAULT_SIZE]);
+
+/* The value of --cpus, an empty list for NULL; UI_DONE, or what ui_usage() gives. */
+int cpu_list_read(const struct ui *ui, const char *text, struct cpu_list *list);
 
 #endif

@@ -62,14 +62,14 @@ static const struct example examples[] = {
 static int read_plan(const struct ui *ui, const struct bench_memory_opts *opts, struct cpu_list *cpus,
                      iw_memory_plan *plan)
 {
-    char fault[CPU_LIST_FAULT_SIZE];
+    int code;
 
     if (opts->duration_ps <= 0 || opts->duration_ps > 60 * IW_PS_PER_S) {
         return ui_usage(ui, "--duration: above zero and up to 1 min");
     }
-    cpus->count = 0;
-    if (opts->cpus != NULL && !cpu_list_parse(opts->cpus, cpus, fault)) {
-        return ui_usage(ui, "--cpus: %s", fault);
+    code = cpu_list_read(ui, opts->cpus, cpus);
+    if (code != UI_DONE) {
+        return code;
     }
     *plan = (iw_memory_plan){.cpus = cpus->count > 0 ? cpus->numbers : NULL,
                              .cpu_count = cpus->count,

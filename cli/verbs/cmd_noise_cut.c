@@ -88,21 +88,18 @@ static int check(const struct ui *ui, const struct cut_values *v, const struct o
 static int run(struct ui *ui, const void *values, const struct opt_args *args)
 {
     const struct cut_values *v = values;
-    char fault[CPU_LIST_FAULT_SIZE];
     iw_cut_opts opts = IW_CUT_OPTS_INIT;
     struct cpu_list cpus;
     int code = check(ui, v, args);
 
+    if (code == UI_DONE) {
+        code = cpu_list_read(ui, v->cpus, &cpus);
+    }
     if (code != UI_DONE) {
         return code;
     }
-    if (v->cpus != NULL) {
-        if (!cpu_list_parse(v->cpus, &cpus, fault)) {
-            return ui_usage(ui, "--cpus: %s", fault);
-        }
-        opts.cpus = cpus.numbers;
-        opts.cpu_count = cpus.count;
-    }
+    opts.cpus = v->cpus != NULL ? cpus.numbers : NULL;
+    opts.cpu_count = cpus.count;
     opts.from_ns = whole_ns(v->from_ps);
     opts.to_ns = opt_given(v, to_ps) ? whole_ns(v->to_ps) : INT64_MAX;
     opts.keep = v->keep.items;

@@ -116,30 +116,6 @@ static int check(const struct ui *ui, const struct record_opts *opts)
     return UI_DONE;
 }
 
-static int read_cpus(const struct ui *ui, const char *text, struct cpu_list *list)
-{
-    char fault[CPU_LIST_FAULT_SIZE];
-
-    list->count = 0;
-    if (text != NULL && !cpu_list_parse(text, list, fault)) {
-        return ui_usage(ui, "--cpus: %s", fault);
-    }
-    return UI_DONE;
-}
-
-/* `buf` has room for it. */
-static const char *choose_path(const char *given, char *buf, size_t size)
-{
-    char host[256] = "";
-
-    if (given != NULL) {
-        return given;
-    }
-    (void)gethostname(host, sizeof host - 1);
-    snprintf(buf, size, "noise-%s.h5", host[0] != '\0' ? host : "node");
-    return buf;
-}
-
 /* ---- what is done ---- */
 
 static iw_measure_opts measure_opts_of(const struct record_opts *opts, const struct cpu_list *cpus)
@@ -295,14 +271,14 @@ static int record(struct ui *ui, const struct record_opts *opts, const struct cp
 static int run(struct ui *ui, const void *values, const struct opt_args *args)
 {
     const struct record_opts *opts = values;
-    char default_path[300];
-    const char *path = choose_path(opts->path, default_path, sizeof default_path);
+    char default_path[LIVE_PATH_SIZE];
+    const char *path = live_path(opts->path, "noise", default_path);
     struct cpu_list cpus;
     int code = check(ui, opts);
 
     (void)args;
     if (code == UI_DONE) {
-        code = read_cpus(ui, opts->cpus, &cpus);
+        code = cpu_list_read(ui, opts->cpus, &cpus);
     }
     if (code == UI_DONE) {
         /* to be known before an hour of measuring, not after */

@@ -111,16 +111,6 @@ static int read_pids(const struct ui *ui, const char *text, struct asked *asked)
     return asked->pid_count > 0 ? UI_DONE : ui_usage(ui, "--pid: no process is given");
 }
 
-static int read_cpus(const struct ui *ui, const char *text, struct cpu_list *list)
-{
-    char fault[CPU_LIST_FAULT_SIZE];
-
-    if (text != NULL && !cpu_list_parse(text, list, fault)) {
-        return ui_usage(ui, "--cpus: %s", fault);
-    }
-    return UI_DONE;
-}
-
 static int read_job(const struct ui *ui, const struct watch_opts *opts, struct asked *asked)
 {
     const int given = (opts->pids != NULL) + (opts->cgroup != NULL) + (opts->job > 0);
@@ -133,19 +123,6 @@ static int read_job(const struct ui *ui, const struct watch_opts *opts, struct a
         return ui_exit_of(iw_watch_slurm_cgroup(&ui->log, opts->job, &asked->cgroup));
     }
     return opts->pids != NULL ? read_pids(ui, opts->pids, asked) : UI_DONE;
-}
-
-/* `buf` has room for it. */
-static const char *choose_path(const char *given, char *buf, size_t size)
-{
-    char host[256] = "";
-
-    if (given != NULL) {
-        return given;
-    }
-    (void)gethostname(host, sizeof host - 1);
-    snprintf(buf, size, "watch-%s.h5", host[0] != '\0' ? host : "node");
-    return buf;
 }
 
 /* ---- what is done ---- */
@@ -261,8 +238,8 @@ static int watch(struct ui *ui, const struct watch_opts *opts, const struct aske
 static int run(struct ui *ui, const void *values, const struct opt_args *args)
 {
     const struct watch_opts *opts = values;
-    char default_path[300];
-    const char *path = choose_path(opts->path, default_path, sizeof default_path);
+    char default_path[LIVE_PATH_SIZE];
+    const char *path = live_path(opts->path, "watch", default_path);
     struct asked *asked = calloc(1, sizeof *asked);
     int code;
 
@@ -273,7 +250,7 @@ static int run(struct ui *ui, const void *values, const struct opt_args *args)
     }
     code = read_job(ui, opts, asked);
     if (code == UI_DONE) {
-        code = read_cpus(ui, opts->cpus, &asked->cpus);
+        code = cpu_list_read(ui, opts->cpus, &asked->cpus);
     }
     if (code == UI_DONE) {
         /* to be known before an hour of watching, not after */

@@ -3,6 +3,21 @@
  */
 #include "verbs/live.h"
 
+#include <stdio.h>
+#include <unistd.h>
+
+const char *live_path(const char *given, const char *kind, char buf[LIVE_PATH_SIZE])
+{
+    char host[256] = "";
+
+    if (given != NULL) {
+        return given;
+    }
+    (void)gethostname(host, sizeof host - 1);
+    (void)snprintf(buf, LIVE_PATH_SIZE, "%s-%s.h5", kind, host[0] != '\0' ? host : "node");
+    return buf;
+}
+
 static iw_status begin(void *arg, const iw_recording *head)
 {
     struct live *live = arg;

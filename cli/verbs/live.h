@@ -6,6 +6,11 @@
 
 #include <idlewave/idlewave.h>
 
+enum { LIVE_PATH_SIZE = 300 };
+
+/* `given`, or for NULL the name "KIND-HOST.h5", which goes into `buf`. */
+const char *live_path(const char *given, const char *kind, char buf[LIVE_PATH_SIZE]);
+
 struct live {
     const iw_log *log;
     const char *path;

@@ -8,6 +8,7 @@
 
 #include "base/base.h"
 #include "base/sysfile.h"
+#include "measure/kernel/softirq_name.h"
 
 /* As tracepoints call them; arch/x86/include/asm/irq_vectors.h has the numbers. */
 static const char *const vectors[] = {
@@ -17,14 +18,9 @@ static const char *const vectors[] = {
     [0xfe] = "error_apic",           [0xff] = "spurious_apic",
 };
 
-static const char *const softirqs[] = {"HI",       "TIMER",   "NET_TX", "NET_RX",  "BLOCK",
-                                       "IRQ_POLL", "TASKLET", "SCHED",  "HRTIMER", "RCU"};
-
 _Static_assert(sizeof vectors / sizeof vectors[0] ==
                    IWI_BPF_FIRST_VECTOR + IWI_BPF_SOFTIRQS - IWI_BPF_VECTORS,
                "one place each");
-_Static_assert(sizeof softirqs / sizeof softirqs[0] == IWI_BPF_SOFTIRQS_END - IWI_BPF_SOFTIRQS,
-               "one name each");
 
 void iwi_fixed_source(uint32_t number, iw_source *source)
 {
@@ -32,7 +28,7 @@ void iwi_fixed_source(uint32_t number, iw_source *source)
 
     if (number >= IWI_BPF_SOFTIRQS) {
         source->kind = IW_CLASS_SOFTIRQ;
-        snprintf(source->name, sizeof source->name, "%s", softirqs[number - IWI_BPF_SOFTIRQS]);
+        iwi_softirq_name((int64_t)number - IWI_BPF_SOFTIRQS, source->name, sizeof source->name);
     } else if (number < IWI_BPF_VECTORS) {
         source->kind = IW_CLASS_HARDWARE;
         snprintf(source->name, sizeof source->name, "steal");

@@ -15,6 +15,7 @@
 #include "base/base.h"
 #include "measure/attribution/attribution.h"
 #include "measure/kernel/kernel_events_record.h"
+#include "measure/kernel/softirq_name.h"
 #include "measure/kernel/tracefs.h"
 #include "measure/kernel/tracefs_instance.h"
 

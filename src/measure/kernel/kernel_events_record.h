@@ -68,9 +68,6 @@ bool iwi_record_text(const struct iwi_kernel_record *record, size_t field, char 
 IW_NODISCARD iw_status iwi_record_source(const struct iwi_kernel_record *record, iw_class kind,
                                          const char *name, uint32_t *number_p);
 
-/* The kernel's name of a softirq: "TIMER". */
-void iwi_softirq_name(int64_t vector, char *buf, size_t size);
-
 /* Names for what has none. */
 void iwi_thread_name(int64_t number, char *comm, size_t size);
 void iwi_irq_name(int64_t number, char *name, size_t size);

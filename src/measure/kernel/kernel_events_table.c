@@ -5,6 +5,7 @@
 
 #include "base/base.h"
 #include "measure/kernel/kernel_events_record.h"
+#include "measure/kernel/softirq_name.h"
 
 static struct iwi_nesting *nesting_of(const struct iwi_kernel_record *record)
 {
@@ -89,18 +90,6 @@ static iw_status take_irq(const struct iwi_kernel_record *record)
 static iw_status take_vector(const struct iwi_kernel_record *record)
 {
     return enter(record, record->tick, IW_CLASS_IRQ, record->event->point->source);
-}
-
-void iwi_softirq_name(int64_t vector, char *buf, size_t size)
-{
-    static const char *const names[] = {"HI",       "TIMER",   "NET_TX", "NET_RX",  "BLOCK",
-                                        "IRQ_POLL", "TASKLET", "SCHED",  "HRTIMER", "RCU"};
-
-    if (vector >= 0 && vector < (int64_t)(sizeof names / sizeof names[0])) {
-        snprintf(buf, size, "%s", names[vector]);
-    } else {
-        snprintf(buf, size, "softirq %" PRId64, vector);
-    }
 }
 
 static iw_status take_softirq(const struct iwi_kernel_record *record)
