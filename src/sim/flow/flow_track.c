@@ -116,33 +116,36 @@ static uint64_t jump(struct course *c, iw_time arrival, iw_time arrival_slope, u
 static const struct iwi_track_piece *follow(struct course *c, const struct iwi_track_piece *piece,
                                             uint64_t pass, uint64_t limit, struct iwi_track *out)
 {
-    const iw_time slope = iwi_max(c->slope, c->costs.in_gap), after = c->costs.wire + c->work;
-    const iw_time send = c->costs.send, latest = *c->next - send;
+    const iw_time slope = iwi_max(c->slope, c->costs.in_gap), send = c->costs.send;
+    const iw_time later = c->costs.wire + c->work, latest = *c->next - send;
     const struct iwi_track_piece *const begin = piece;
-    iw_time own = c->start + slope;
+    iw_time value = piece->value + (iw_time)(pass - 1 - piece->first) * piece->slope + later;
+    iw_time last = c->start;
+    struct iwi_track_piece *to = &out->pieces[out->count];
 
     while (pass < limit && piece[1].first < limit) { /* all of the piece arrives before */
-        const iw_time behind = (iw_time)(pass - 1 - piece->first), more = (iw_time)(piece[1].first - pass);
-        const iw_time arrived = piece->value + behind * piece->slope + after;
-        const iw_time last = arrived + more * piece->slope;
+        const iw_time more = (iw_time)(piece[1].first - pass), end = value + more * piece->slope;
 
-        if (arrived <= own || last > latest || (piece->slope < slope && more > 0)) {
+        if (value <= last + slope || end > latest || (piece->slope < slope && more > 0)) {
             break;
         }
-        if (more == 0) { /* such points may be on a line of their own */
-            add_line(out, pass, arrived + send, 0, 1);
-        } else {
-            out->pieces[out->count++] = (struct iwi_track_piece){pass, arrived + send, piece->slope};
+        if (piece == begin) {
+            add_line(out, pass, value + send, piece->slope, (uint64_t)more + 1);
+            to = &out->pieces[out->count];
+        } else { /* pieces that are not one line there are not one here either */
+            *to++ = (struct iwi_track_piece){pass, value + send, piece->slope};
         }
-        own = last + slope;
+        last = end;
         piece++;
         pass = piece->first + 1;
+        value = piece->value + later;
     }
+    out->count = (size_t)(to - out->pieces);
     if (piece > begin) {
-        c->start = own - slope;
-        c->served = c->start - c->work;
-        c->cpu = c->start + send;
-        c->send_gap = c->start + c->costs.out_gap;
+        c->start = last;
+        c->served = last - c->work;
+        c->cpu = last + send;
+        c->send_gap = last + c->costs.out_gap;
         c->recv_gap = c->served + c->costs.in_gap;
         out->end = pass;
     }

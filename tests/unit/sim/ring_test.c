@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include <stdio.h>
+#include <time.h>
 
 #include "sim/engine.h"
 #include "support/support.h"
@@ -207,6 +208,43 @@ static void laps_are_as_rounds(void **state)
     }
 }
 
+static double cpu_seconds(const iw_noise *noise)
+{
+    iw_pattern pattern = IW_PATTERN_INIT;
+    iw_sim_opts opts = IW_SIM_OPTS_INIT;
+    iw_program *program = NULL;
+    iw_sim_result *result;
+    struct timespec begin, end;
+
+    pattern.ranks = 4095; /* blocks of two sizes: no rank stands for all */
+    pattern.bytes = 1 << 20;
+    assert_ok(iw_program_from_pattern(NULL, "allreduce:ring", &pattern, &program));
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &begin);
+    result = iwt_run(program, iw_net_builtin("chic"), noise, &opts);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &end);
+    iw_sim_result_free(result);
+    iw_program_free(program);
+    return (double)(end.tv_sec - begin.tv_sec) + 1e-9 * (double)(end.tv_nsec - begin.tv_nsec);
+}
+
+/* A rank that only passes on what it gets has as few pieces as the one before it. Both runs have the one
+ * without noise in them. */
+static void a_ring_without_noise_is_short(void **state)
+{
+    iw_noise *noise = NULL;
+    double with, without;
+
+    (void)state;
+    assert_ok(iw_noise_new(NULL, &noise));
+    assert_ok(iw_noise_add(NULL, noise, "periodic:1kHz,50us"));
+    with = cpu_seconds(noise);
+    without = cpu_seconds(NULL);
+    if (without > 0.5 * with) {
+        fail_msg("%.3f s of CPU time without noise, and %.3f s with noise", without, with);
+    }
+    iw_noise_free(noise);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -215,6 +253,7 @@ int main(void)
         cmocka_unit_test(rings_over_nodes_are_as_the_event_engine_has_them),
         cmocka_unit_test(arrivals_are_sorted_by_time_and_number),
         cmocka_unit_test(laps_are_as_rounds),
+        cmocka_unit_test(a_ring_without_noise_is_short),
     };
 
     return cmocka_run_group_tests_name("ring", tests, NULL, NULL);
