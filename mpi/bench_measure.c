@@ -31,15 +31,19 @@ static double detours_ns(const struct iwi_bench_session *s, bool is_noisy)
 }
 
 /* Work that sleeps takes its quantum and the time of the detours that meet it: each of them, a sleep in a signal
- * handler, ends the sleep, and moves the end of the work. */
+ * handler, ends the sleep, and moves the end of the work, also when the handler came back after the end that
+ * was planned before. */
 static void sleep_through(const struct iwi_bench_session *s, bool is_noisy, int64_t start_ns, double before_ns)
 {
-    int64_t end_ns;
+    for (;;) {
+        const double lost_ns = detours_ns(s, is_noisy) - before_ns;
+        const int64_t end_ns = start_ns + (int64_t)(s->plan->quantum_ns + lost_ns);
 
-    do {
-        end_ns = start_ns + (int64_t)(s->plan->quantum_ns + detours_ns(s, is_noisy) - before_ns);
+        if (iwi_net_now_ns() >= end_ns) {
+            return;
+        }
         iwi_bench_sleep_until(end_ns);
-    } while (iwi_net_now_ns() < end_ns);
+    }
 }
 
 static void work(struct iwi_bench_session *s, bool is_noisy, int64_t start_ns)
