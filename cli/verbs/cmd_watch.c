@@ -16,10 +16,11 @@
 #include "process/progress.h"
 #include "verbs.h"
 #include "verbs/live.h"
+#include "verbs/watch_metrics.h"
 
 struct watch_opts {
     struct opt_origins origins;
-    const char *path, *pids, *cgroup, *cpus;
+    const char *path, *pids, *cgroup, *cpus, *metrics;
     uint64_t job;
     iw_time duration_ps, threshold_ps, notable_ps;
     struct shown_opts shown;
@@ -44,7 +45,12 @@ static const struct opt measure_rows[] = {
 };
 
 static const struct opt output_rows[] = {
-    SHOWN_OUTPUT_ROW(struct watch_opts, path, "FILE", "the noise file, HDF5 (default watch-HOST.h5)"),
+    SHOWN_OUTPUT_ROW(struct watch_opts, path, "FILE",
+                     "the noise file, HDF5 (default watch-HOST.h5; none with --metrics)"),
+    ROW("metrics", OPT_STRING, metrics, "WHERE",
+        "publish sums meanwhile, for Prometheus: a port of 127.0.0.1 (9913), an address with a port, or a "
+        "file "
+        "for node_exporter (NAME.prom)"),
 };
 #undef ROW
 
@@ -69,13 +75,18 @@ static const char description[] =
     "the time for which each CPU was wanted, and serves wherever one of 'record' does.\nNeeds CAP_BPF and "
     "CAP_PERFMON, or root, and Linux 5.8 or newer with BTF. Nothing is left in the kernel at the end, even "
     "if "
-    "watching is killed.\nCtrl-C, SIGTERM or SIGHUP ends it early; the file is still written.";
+    "watching is killed.\nWith --metrics it goes on until the job ends or the control group is gone, keeps "
+    "no "
+    "detours one by one, and writes no noise file unless -o asks for one.\nCtrl-C, SIGTERM or SIGHUP ends it "
+    "early; the file is still written.";
 
 static const struct example examples[] = {
     {"a running program until it ends", "idlewave watch --pid 1234"},
     {"a minute of a Slurm job, on the node where it runs", "idlewave watch --job 4711 --duration 1min"},
     {"a service, and each interruption above a millisecond at once",
      "idlewave watch --cgroup /sys/fs/cgroup/system.slice/db.service --on-threshold 1ms"},
+    {"all jobs of Slurm on this node, always, for Prometheus",
+     "idlewave watch --cgroup /sys/fs/cgroup/system.slice/slurmstepd.scope --metrics 9913"},
     {NULL, NULL},
 };
 
@@ -128,8 +139,8 @@ static int read_job(const struct ui *ui, const struct watch_opts *opts, struct a
 /* ---- what is done ---- */
 
 struct watching {
-    const struct ui *ui;
     struct progress progress;
+    struct watch_metrics metrics;
 };
 
 static bool step(void *arg, const iw_progress_now *now)
@@ -164,6 +175,13 @@ static void tell_event(void *arg, const iw_watch_event *event)
         (void)fprintf(stderr, " %s", iw_format_time(event->parts[i].ns * IW_PS_PER_NS, time, sizeof time));
     }
     (void)fputc('\n', stderr);
+}
+
+static void take_snapshot(void *arg, const iw_watch_result *so_far)
+{
+    struct watching *watching = arg;
+
+    watch_metrics_take(&watching->metrics, so_far);
 }
 
 static iw_watch_opts watch_opts_of(const struct watch_opts *opts, const struct asked *asked)
@@ -206,28 +224,34 @@ static int write_result(struct ui *ui, const struct watch_opts *opts, const iw_w
     return code;
 }
 
-static int watch(struct ui *ui, const struct watch_opts *opts, const struct asked *asked, const char *path)
+/* `path`: of the noise file; NULL: none. */
+static int watch(struct ui *ui, const struct watch_opts *opts, const struct asked *asked, const char *path,
+                 struct watching *watching)
 {
     iw_watch_opts how = watch_opts_of(opts, asked);
-    struct watching watching = {.ui = ui};
     iw_watch_result *result = NULL;
     struct interrupt interrupt;
     struct live live;
     int code;
 
     live_begin(&live, &ui->log, path);
-    how.sink = &live.sink;
+    how.sink = path != NULL ? &live.sink : NULL;
+    how.wants_sums_only = path == NULL;
     how.command = ui->command;
-    how.progress = (iw_progress){step, &watching};
-    how.arg = &watching;
-    progress_begin(&watching.progress, 0.0, NULL);
-    ui->progress = &watching.progress;
+    how.progress = (iw_progress){step, watching};
+    how.arg = watching;
+    if (opts->metrics != NULL) {
+        how.on_snapshot = take_snapshot;
+        how.snapshot_ns = watch_metrics_interval_ns(&watching->metrics);
+    }
+    progress_begin(&watching->progress, 0.0, NULL);
+    ui->progress = &watching->progress;
     interrupt_catch(&interrupt);
     code = ui_exit_of_value(ui, iw_watch(&ui->log, &how, &result));
     ui->progress = NULL;
-    progress_wipe(&watching.progress);
+    progress_wipe(&watching->progress);
     live_end(&live);
-    if (code == UI_DONE) {
+    if (code == UI_DONE && path != NULL) {
         code = write_result(ui, opts, result, path);
     }
     interrupt_release(&interrupt);
@@ -235,11 +259,25 @@ static int watch(struct ui *ui, const struct watch_opts *opts, const struct aske
     return code;
 }
 
+static int publish_and_watch(struct ui *ui, const struct watch_opts *opts, const struct asked *asked,
+                             const char *path)
+{
+    struct watching watching = {.metrics = {.ui = ui}};
+    int code = opts->metrics != NULL ? watch_metrics_begin(ui, opts->metrics, &watching.metrics) : UI_DONE;
+
+    if (code == UI_DONE) {
+        code = watch(ui, opts, asked, path, &watching);
+    }
+    watch_metrics_end(&watching.metrics);
+    return code;
+}
+
 static int run(struct ui *ui, const void *values, const struct opt_args *args)
 {
     const struct watch_opts *opts = values;
     char default_path[LIVE_PATH_SIZE];
-    const char *path = live_path(opts->path, "watch", default_path);
+    const char *path =
+        opts->metrics != NULL && opts->path == NULL ? NULL : live_path(opts->path, "watch", default_path);
     struct asked *asked = calloc(1, sizeof *asked);
     int code;
 
@@ -252,12 +290,12 @@ static int run(struct ui *ui, const void *values, const struct opt_args *args)
     if (code == UI_DONE) {
         code = cpu_list_read(ui, opts->cpus, &asked->cpus);
     }
-    if (code == UI_DONE) {
+    if (code == UI_DONE && path != NULL) {
         /* to be known before an hour of watching, not after */
         code = ui_exit_of(iw_output_check(&ui->log, path, true));
     }
     if (code == UI_DONE) {
-        code = watch(ui, opts, asked, path);
+        code = publish_and_watch(ui, opts, asked, path);
     }
     free(asked->cgroup);
     free(asked);

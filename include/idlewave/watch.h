@@ -10,6 +10,8 @@
 #ifndef IW_WATCH_H
 #define IW_WATCH_H
 
+#include <stdbool.h>
+
 #include <idlewave/analysis.h>
 #include <idlewave/doc.h>
 #include <idlewave/measure.h>
@@ -55,12 +57,15 @@ typedef struct iw_watch_opts {
     void (*on_snapshot)(void *arg, const struct iw_watch_result *so_far);
     int64_t snapshot_ns;
     void *arg;
+    /* For watching without end: no detour is kept one by one, the recording stays empty, and a control group
+     * may be empty for a while. */
+    bool wants_sums_only;
 } iw_watch_opts;
 
 #define IW_WATCH_OPTS_INIT                                                                                  \
     {                                                                                                       \
         sizeof(iw_watch_opts), NULL, 0, NULL, NULL, 0, 0, 0, 0, NULL, NULL, {NULL, NULL}, NULL, 0, NULL, 0, \
-            NULL                                                                                            \
+            NULL, false                                                                                     \
     }
 
 /** Slot k counts what took [2^k, 2^(k+1)) ns. */
@@ -131,6 +136,30 @@ typedef struct iw_watch_report {
 IW_API IW_NODISCARD iw_status iw_watch_report_init(const iw_log *log, const iw_watch_result *result,
                                                    const char *file, iw_watch_report *report);
 IW_API iw_doc iw_watch_doc(const iw_watch_report *report);
+
+/* ======== Metrics ========
+ * For Prometheus and what reads its formats. Counters only rise, whatever the kernel's sums do meanwhile, and
+ * the number of series is bounded: 32 sources have series of their own, the others are one together.
+ */
+
+typedef struct iw_watch_metrics iw_watch_metrics;
+
+typedef enum iw_metrics_format {
+    IW_METRICS_PROMETHEUS, /* text format 0.0.4, which node_exporter's textfile collector reads */
+    IW_METRICS_OPENMETRICS /* text format 1.0.0 */
+} iw_metrics_format;
+
+IW_API IW_NODISCARD iw_status iw_watch_metrics_new(const iw_log *log, iw_watch_metrics **metrics_p);
+IW_API void iw_watch_metrics_free(iw_watch_metrics *metrics);
+
+/** Takes a snapshot, at `now_ns` since 1970; each must be of the same watching, and later than the one
+ * before. IW_ERR_NOMEM. */
+IW_API IW_NODISCARD iw_status iw_watch_metrics_update(iw_watch_metrics *metrics,
+                                                      const iw_watch_result *so_far, int64_t now_ns);
+
+/** All of it as text, to be freed. IW_ERR_NOMEM. */
+IW_API IW_NODISCARD iw_status iw_watch_metrics_text(const iw_watch_metrics *metrics, iw_metrics_format format,
+                                                    char **text_p);
 
 /** The folder of the control group of a Slurm job on this node; to be freed. IW_ERR_RANGE: there is none. */
 IW_API IW_NODISCARD iw_status iw_watch_slurm_cgroup(const iw_log *log, uint64_t job, char **path_p);

@@ -202,8 +202,10 @@ static iw_status take(void *arg, const struct iwi_bpf_detour *detour)
     if (detours->opts->on_event != NULL && (int64_t)detour->duration_ns >= detours->opts->notable_ns) {
         tell(detours, detour, &parts);
     }
-    return (int64_t)detour->duration_ns >= detours->opts->threshold_ns ? keep(detours, detour, &parts)
-                                                                       : IW_OK;
+    if (detours->opts->wants_sums_only || (int64_t)detour->duration_ns < detours->opts->threshold_ns) {
+        return IW_OK;
+    }
+    return keep(detours, detour, &parts);
 }
 
 iw_status iwi_detour_log_drain(struct iwi_detour_log *detours)

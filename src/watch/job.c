@@ -55,7 +55,7 @@ static iw_status find_cgroup(const iw_log *log, struct iwi_watched_job *job, str
     if (realpath(job->cgroup, path) == NULL || statfs(path, &system) != 0 || stat(path, &folder) != 0) {
         return iwi_fail(log, IW_ERR_RANGE, "'%s': %s", job->cgroup, strerror(errno));
     }
-    config->cgroup_id = folder.st_ino;
+    config->cgroup_id = job->cgroup_id = folder.st_ino;
     snprintf(job->text, sizeof job->text, "control group %.*s", (int)sizeof job->text - 16, path);
     if (system.f_type == CGROUP_V2) {
         config->job = IWI_JOB_CGROUP;
@@ -215,7 +215,19 @@ iw_status iwi_job_find(const iw_log *log, const char *root, const iw_watch_opts 
     return job->cgroup != NULL ? find_cgroup(log, job, config) : find_processes(log, job);
 }
 
-bool iwi_job_has_ended(const struct iwi_watched_job *job, const struct iwi_kernel_side *side)
+/* A group of the same name that was made anew is another one. */
+static bool is_gone_group(const struct iwi_watched_job *job)
 {
-    return job->cgroup != NULL ? is_empty_group(job->cgroup) : !iwi_kernel_side_has_processes(side);
+    struct stat facts;
+
+    return stat(job->cgroup, &facts) != 0 || facts.st_ino != job->cgroup_id;
+}
+
+bool iwi_job_has_ended(const struct iwi_watched_job *job, const struct iwi_kernel_side *side,
+                       bool may_be_empty)
+{
+    if (job->cgroup == NULL) {
+        return !iwi_kernel_side_has_processes(side);
+    }
+    return is_gone_group(job) || (!may_be_empty && is_empty_group(job->cgroup));
 }

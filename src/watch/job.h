@@ -16,7 +16,8 @@ struct iwi_watched_job {
     const char *root; /* /proc is below it */
     const uint32_t *pids;
     size_t pid_count;
-    const char *cgroup;           /* NULL: pids */
+    const char *cgroup; /* NULL: pids */
+    uint64_t cgroup_id;
     char text[IWI_JOB_TEXT_SIZE]; /* "process 1234" */
 };
 
@@ -29,6 +30,8 @@ IW_NODISCARD iw_status iwi_job_find(const iw_log *log, const char *root, const i
 IW_NODISCARD iw_status iwi_job_follow(const iw_log *log, const struct iwi_watched_job *job,
                                       const struct iwi_kernel_side *side);
 
-bool iwi_job_has_ended(const struct iwi_watched_job *job, const struct iwi_kernel_side *side);
+/* `may_be_empty`: a control group goes on while nobody is in it. */
+bool iwi_job_has_ended(const struct iwi_watched_job *job, const struct iwi_kernel_side *side,
+                       bool may_be_empty);
 
 #endif

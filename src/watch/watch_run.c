@@ -24,7 +24,7 @@ static const char root[] = ""; /* this machine's own /proc and /sys */
 
 /* The ring is emptied this often; each time is a small interruption on some CPU. 10^5 detours a second of
  * some 70 bytes need 1.4 MB in between. */
-static const int64_t DRAIN_NS = 200000000;
+static const int64_t DRAIN_NS = 200000000, SUMS_ONLY_DRAIN_NS = 1000000000;
 enum { CHOSEN_RING_BYTES = 8 << 20, LEAST_RING_BYTES = 4096, MOST_RING_BYTES = 1 << 30 };
 
 /* The sink gets what there is after 1, 2, 4, 8 and 16 s, then every 10 s, as that of `record`. */
@@ -106,15 +106,20 @@ static iw_status set_number(struct watcher *w, const char *name, uint64_t value)
     return iw_recording_set(w->log, w->result->recording, name, text);
 }
 
+/* Shorter detours need not go through the ring. */
+static __u64 least_told_ns(const iw_watch_opts *opts)
+{
+    const int64_t kept_ns = opts->wants_sums_only ? INT64_MAX : opts->threshold_ns;
+
+    return (__u64)(opts->on_event != NULL ? iwi_min(kept_ns, opts->notable_ns) : kept_ns);
+}
+
 static iw_status begin(struct watcher *w)
 {
-    struct iwi_bpf_config config = {.threshold_ns = (__u64)w->opts->threshold_ns};
+    struct iwi_bpf_config config = {.threshold_ns = least_told_ns(w->opts)};
     const int64_t from_ns = iwi_now_ns();
     iw_cpu_set cpus;
 
-    if (w->opts->on_event != NULL) {
-        config.threshold_ns = (__u64)iwi_min(w->opts->threshold_ns, w->opts->notable_ns);
-    }
     IW_TRY(choose_cpus(w->log, w->opts, &cpus));
     IW_TRY(iwi_job_find(w->log, root, w->opts, &w->job, &config));
     w->result->job = strdup(w->job.text);
@@ -143,7 +148,7 @@ static bool wants_end(const struct watcher *w, int64_t done_ns)
                                  (uint64_t)total_ns};
 
     return (progress->step != NULL && !progress->step(progress->arg, &now)) ||
-           iwi_job_has_ended(&w->job, &w->side);
+           iwi_job_has_ended(&w->job, &w->side, w->opts->wants_sums_only);
 }
 
 static iw_status follow(struct watcher *w, int64_t done_ns)
@@ -165,11 +170,14 @@ static iw_status follow(struct watcher *w, int64_t done_ns)
 static iw_status watch(struct watcher *w)
 {
     const int64_t start_ns = iwi_now_ns(), total_ns = w->opts->duration_ns;
+    const bool is_calm = w->opts->wants_sums_only && w->opts->on_event == NULL;
+    const int64_t drain_ns = is_calm ? SUMS_ONLY_DRAIN_NS : DRAIN_NS;
     int64_t done_ns = 0;
 
     while ((total_ns == 0 || done_ns < total_ns) && !wants_end(w, done_ns)) {
-        const int64_t rest_ns = total_ns > 0 ? iwi_min(DRAIN_NS, total_ns - done_ns) : DRAIN_NS;
-        const struct timespec pause = {.tv_sec = 0, .tv_nsec = (long)rest_ns};
+        const int64_t rest_ns = total_ns > 0 ? iwi_min(drain_ns, total_ns - done_ns) : drain_ns;
+        const struct timespec pause = {.tv_sec = rest_ns / 1000000000,
+                                       .tv_nsec = (long)(rest_ns % 1000000000)};
 
         (void)clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL); /* signals may end it: then ask earlier */
         done_ns = iwi_now_ns() - start_ns;
@@ -231,6 +239,9 @@ static iw_status end(struct watcher *w)
     IW_TRY(iwi_detour_log_end(&w->detours));
     IW_TRY(iwi_watch_result_fill(&w->detours, w->result));
     iwi_detour_log_send(&w->detours);
+    if (w->opts->wants_sums_only) {
+        return IW_OK;
+    }
     IW_TRY(choose_kept(w, &kept));
     if (iw_cpu_set_count(&kept) < w->result->cpu_count) {
         IW_TRY(iw_recording_keep_cpus(w->log, "the watched job", &kept, &w->result->recording));

@@ -1,0 +1,29 @@
+/* Where the metrics of a watching go: a file for node_exporter, or requests of Prometheus.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef IW_CLI_WATCH_METRICS_H
+#define IW_CLI_WATCH_METRICS_H
+
+#include <idlewave/idlewave.h>
+
+#include "process/http_page.h"
+
+struct watch_metrics {
+    const struct ui *ui;
+    const char *file; /* NULL: a page */
+    bool is_begun;
+    struct http_page page;
+    iw_watch_metrics *metrics;
+};
+
+/* `where`: as the option says it. */
+int watch_metrics_begin(const struct ui *ui, const char *where, struct watch_metrics *to);
+
+/* How often it wants a snapshot. */
+int64_t watch_metrics_interval_ns(const struct watch_metrics *to);
+void watch_metrics_take(struct watch_metrics *to, const iw_watch_result *so_far);
+
+/* Removes the file, so that nobody takes its last values for what is now. */
+void watch_metrics_end(struct watch_metrics *to);
+
+#endif
