@@ -23,13 +23,20 @@ function(iw_lacks text)
   message(STATUS "${text}")
 endfunction()
 
-# iw_optional(OTF2 otf2 libopen-trace-format2-dev "what is off without it"): OTF2_FOUND; IW_OTF2 is what to link, or empty
+# iw_optional(OTF2 otf2 libopen-trace-format2-dev "what is off without it"): OTF2_FOUND; IW_OTF2 is what to link, or empty.
+# -DIW_WITH_OTF2=OFF leaves it out even if it is there, for packages that must not depend on what the builder has.
 macro(iw_optional name modules packages effect)
-  pkg_check_modules(${name} IMPORTED_TARGET GLOBAL ${modules})
+  option(IW_WITH_${name} "Use ${modules} if it is there. Without it ${effect}" ON)
+  set(IW_${name} "")
+  if(IW_WITH_${name})
+    pkg_check_modules(${name} IMPORTED_TARGET GLOBAL ${modules})
+  else()
+    set(${name}_FOUND FALSE)
+    message(STATUS "IW_WITH_${name} is OFF: ${effect}")
+  endif()
   if(${name}_FOUND)
     set(IW_${name} PkgConfig::${name})
-  else()
-    set(IW_${name} "")
+  elseif(IW_WITH_${name})
     iw_lacks("${modules} was not found: ${effect}; on Debian: apt-get install ${packages}")
   endif()
 endmacro()
@@ -38,7 +45,7 @@ iw_require(JANSSON jansson libjansson-dev)
 iw_require(YAML yaml-0.1 libyaml-dev)
 iw_require(HWLOC hwloc libhwloc-dev)
 # Debian's hdf5 is the one with MPI where several are installed
-iw_require(HDF5 "hdf5-serial>=1.10.7;hdf5>=1.10.7" libhdf5-dev) # H5Pset_file_locking()
+iw_require(HDF5 "hdf5-serial>=1.10.2;hdf5>=1.10.2" libhdf5-dev) # H5F_LIBVER_V110
 unset(IW_HDF5_CONFIG CACHE) # another HDF5 may have come
 find_file(IW_HDF5_CONFIG NAMES H5pubconf-64.h H5pubconf.h HINTS ${HDF5_INCLUDE_DIRS})
 mark_as_advanced(IW_HDF5_CONFIG)

@@ -21,6 +21,14 @@ typedef double real_lanes __attribute__((vector_size(LANES * sizeof(double))));
 typedef int32_t lanes __attribute__((vector_size(LANES * sizeof(int32_t))));
 typedef uint16_t narrow_lanes __attribute__((vector_size(LANES * sizeof(uint16_t))));
 
+/* Each lane of v has the next one; the last stays. GCC before 12 has no __builtin_shufflevector(), clang no
+ * other. */
+#ifdef __clang__
+#define NEXT_LANES(v) __builtin_shufflevector((v), (v), 1, 2, 3, 4, 5, 6, 7, 7)
+#else
+#define NEXT_LANES(v) __builtin_shuffle((v), (lanes){1, 2, 3, 4, 5, 6, 7, 7})
+#endif
+
 /* A run of which nobody knows how long it takes begins with columns for so long. */
 #define FIRST_GUESS_PS (16 * IW_PS_PER_US)
 
@@ -224,7 +232,7 @@ static void put_step(const struct iwi_raster_builder *raster, const iw_step *ste
         lanes begin, inside, sum;
 
         clamp(&positions, low, low + COLUMN_UNITS, &begin);
-        inside = __builtin_shufflevector(begin, begin, 1, 2, 3, 4, 5, 6, 7, 7) - begin;
+        inside = NEXT_LANES(begin) - begin;
         memcpy(&sum, cell->sum, sizeof sum);
         sum += inside;
         memcpy(cell->sum, &sum, sizeof sum);

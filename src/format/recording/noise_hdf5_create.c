@@ -165,11 +165,10 @@ iw_status iwi_h5_new_file(struct iwi_h5 *h5, const char *name, struct iwi_h5_ima
     iw_status status = IW_OK;
 
     h5->file = IWI_H5_NO_ID;
-    /* no times of creation, here and below: the same recording is the same bytes;
-     * no locks: nobody else writes the file, and some parallel file systems have none */
+    /* no times of creation, here and below: the same recording is the same bytes */
     if (H5Pset_obj_track_times(creation, false) < 0 ||
         H5Pset_libver_bounds(access, H5F_LIBVER_V110, H5F_LIBVER_V110) < 0 ||
-        (image != NULL ? keep_in_memory(access, image) : H5Pset_file_locking(access, false, true)) < 0 ||
+        (image != NULL ? keep_in_memory(access, image) : iwi_h5_forgo_locks(access)) < 0 ||
         (h5->file = H5Fcreate(name, H5F_ACC_TRUNC, creation, access)) < 0) {
         status = iwi_h5_fail(h5, IW_ERR_IO, "cannot be created");
     }

@@ -106,6 +106,16 @@ hid_t iwi_h5_source_type(struct iwi_h5_text_style style)
     return type;
 }
 
+herr_t iwi_h5_forgo_locks(hid_t access)
+{
+#if H5_VERSION_GE(1, 12, 1) || (H5_VERS_MINOR == 10 && H5_VERSION_GE(1, 10, 7))
+    return H5Pset_file_locking(access, false, true);
+#else
+    (void)access;
+    return 0;
+#endif
+}
+
 struct reason {
     char text[256];
 };

@@ -78,6 +78,11 @@ struct iwi_h5_text_style {
 /* The type of such a row, to be closed; negative: failed. */
 hid_t iwi_h5_source_type(struct iwi_h5_text_style style);
 
+/* The files that are opened with `access` are not locked: nobody else writes them, and some parallel file
+ * systems have no locks. HDF5 before 1.10.7, and 1.12.0, can be told so by HDF5_USE_FILE_LOCKING=FALSE in the
+ * environment only. */
+herr_t iwi_h5_forgo_locks(hid_t access);
+
 /* Logs "'path': TEXT: HDF5's own reason" and gives `status`. Call before anything else of HDF5 is called. */
 iw_status iwi_h5_fail(const struct iwi_h5 *h5, iw_status status, const char *format, ...) IW_PRINTF(3, 4);
 

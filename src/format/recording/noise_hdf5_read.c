@@ -111,7 +111,7 @@ static iw_status open_file(struct iwi_h5 *h5, const struct head *head)
     const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
     iw_status status = IW_OK;
 
-    if (H5Pset_file_locking(access, false, true) < 0 ||
+    if (iwi_h5_forgo_locks(access) < 0 ||
         H5Pset_metadata_read_attempts(access, is_unfinished ? READ_ATTEMPTS : 1) < 0 ||
         (h5->file = H5Fopen(h5->path, flags, access)) < 0) {
         status = iwi_h5_fail(h5, IW_ERR_FORMAT, "the file is damaged or cut short");
