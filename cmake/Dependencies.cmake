@@ -44,8 +44,17 @@ endmacro()
 iw_require(JANSSON jansson libjansson-dev)
 iw_require(YAML yaml-0.1 libyaml-dev)
 iw_require(HWLOC hwloc libhwloc-dev)
-# Debian's hdf5 is the one with MPI where several are installed
-iw_require(HDF5 "hdf5-serial>=1.10.2;hdf5>=1.10.2" libhdf5-dev) # H5F_LIBVER_V110
+# Debian's hdf5 is the one with MPI where several are installed. Elsewhere HDF5 may have no file for pkg-config: CMake asks its h5cc.
+pkg_search_module(HDF5 IMPORTED_TARGET GLOBAL hdf5-serial>=1.10.2 hdf5>=1.10.2) # H5F_LIBVER_V110
+if(NOT TARGET PkgConfig::HDF5)
+  find_package(HDF5 1.10.2 COMPONENTS C)
+  if(NOT HDF5_FOUND)
+    message(FATAL_ERROR "HDF5 1.10.2 or later was not found; on Debian: apt-get install libhdf5-dev")
+  endif()
+  add_library(PkgConfig::HDF5 INTERFACE IMPORTED GLOBAL)
+  target_include_directories(PkgConfig::HDF5 SYSTEM INTERFACE ${HDF5_INCLUDE_DIRS})
+  target_link_libraries(PkgConfig::HDF5 INTERFACE ${HDF5_C_LIBRARIES})
+endif()
 unset(IW_HDF5_CONFIG CACHE) # another HDF5 may have come
 find_file(IW_HDF5_CONFIG NAMES H5pubconf-64.h H5pubconf.h HINTS ${HDF5_INCLUDE_DIRS})
 mark_as_advanced(IW_HDF5_CONFIG)
@@ -60,13 +69,13 @@ find_path(RANDOM123_INCLUDE_DIR Random123/philox.h)
 if(NOT RANDOM123_INCLUDE_DIR)
   message(FATAL_ERROR "Random123 was not found; on Debian: apt-get install librandom123-dev")
 endif()
-iw_optional(TRACEEVENT libtraceevent libtraceevent-dev
+iw_optional(TRACEEVENT "libtraceevent>=1.5" libtraceevent-dev
             "attribution of noise by tracefs and by perf's tracepoints is switched off")
 # Debian's libtracecmd-dev does not depend on libtracefs-dev, which its .pc file requires
 iw_optional(TRACECMD "libtracecmd;libtraceevent" "libtracecmd-dev libtracefs-dev"
             "'noise convert' will not read trace.dat")
 # 'watch': programs for the kernel, compiled by clang
-iw_optional(LIBBPF libbpf libbpf-dev "'watch' is switched off")
+iw_optional(LIBBPF "libbpf>=1.0" libbpf-dev "'watch' is switched off")
 find_program(IW_BPF_CLANG NAMES clang clang-19 clang-16 clang-14)
 find_program(IW_BPF_STRIP NAMES llvm-strip llvm-strip-19 llvm-strip-16 llvm-strip-14)
 set(IW_HAVE_BPF FALSE)

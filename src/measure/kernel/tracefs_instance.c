@@ -277,7 +277,9 @@ static iw_status make_page(struct iwi_tracefs_instance *instance)
     if (instance->page == NULL) {
         return IW_ERR_NOMEM;
     }
-    instance->kbuffer = kbuffer_alloc(KBUFFER_LSIZE_SAME_AS_HOST, KBUFFER_ENDIAN_SAME_AS_HOST);
+    instance->kbuffer = kbuffer_alloc(sizeof(long) == 8 ? KBUFFER_LSIZE_8 : KBUFFER_LSIZE_4,
+                                      __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? KBUFFER_ENDIAN_LITTLE
+                                                                                : KBUFFER_ENDIAN_BIG);
     return instance->kbuffer != NULL
                ? IW_OK
                : iwi_fail(instance->rung->log, IW_ERR_NOMEM, "out of memory for a reader of kernel events");
