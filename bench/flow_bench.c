@@ -15,7 +15,7 @@
 
 enum { RUNS = 7 };
 
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+#if defined(__x86_64__) && __GNUC__ >= 12 && !defined(__clang__)
 #define VECTOR_VERSIONS __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #else
 #define VECTOR_VERSIONS

@@ -68,8 +68,8 @@ function(iw_tests name)
                                 COMPILE_OPTIONS "-include;${header}" OBJECT_DEPENDS ${header})
     add_test(NAME ${test} COMMAND ${program} ${test})
   endforeach()
-  file(CONFIGURE OUTPUT ${header} CONTENT "/* Made by iw_tests(). */\n${prototypes}")
-  file(CONFIGURE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/${program}.c CONTENT
+  file(GENERATE OUTPUT ${header} CONTENT "/* Made by iw_tests(). */\n${prototypes}")
+  file(GENERATE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/${program}.c CONTENT
        "/* Made by iw_tests(). */\n#include \"support/test_program.h\"\n#include \"${header}\"\n\nconst struct iwt_test iwt_tests[] = {\n${rows}    {NULL, NULL, NULL},\n};\n")
   add_executable(${program} ${CMAKE_CURRENT_BINARY_DIR}/${program}.c ${PROJECT_SOURCE_DIR}/tests/support/test_program.c
                  ${sources} ${A_SOURCES})

@@ -7,9 +7,15 @@ say() { printf '\n-- %s\n' "$*"; }
 
 this_release() { sed -n 's/^VERSION_CODENAME=//p' /etc/os-release; }
 
-sources() { # of this machine's apt, as lines of sources.list
+# sources [RELEASE]: of this machine's apt, as lines of sources.list; RELEASE: an older Debian, from the archive that has this one
+sources() {
     # shellcheck disable=SC2016 # apt's own variables
-    apt-get indextargets --format 'deb $(REPO_URI) $(RELEASE) $(COMPONENT)' 'Created-By: Packages' | sort -u
+    if [ $# -eq 0 ]; then
+        apt-get indextargets --format 'deb $(REPO_URI) $(RELEASE) $(COMPONENT)' 'Created-By: Packages' | sort -u
+    else
+        apt-get indextargets --format 'deb $(REPO_URI) RELEASE main' 'Created-By: Packages' "Release: $(this_release)" |
+            sort -u | sed "s/RELEASE/$1/"
+    fi
 }
 
 # in_chroot ROOT COMMAND...: with /proc, /sys and /dev, which vanish with it. NETWORK=no: without; CCACHE_DIR is there.
@@ -31,12 +37,13 @@ in_chroot() {
             PATH=/usr/lib/ccache:/usr/sbin:/usr/bin:/sbin:/bin "$@"' "$root" "$@"
 }
 
-# new_root NAME: a clean Debian in $work/NAME
+# new_root NAME [RELEASE]: a clean Debian in $work/NAME; RELEASE: an older one
 new_root() {
-    local base=$work/base.tar
+    local base=$work/base${2:+.$2}.tar
     if [ ! -e "$base" ]; then
-        say 'a minimal Debian'
-        sources | mmdebstrap --quiet --format=tar --variant=minbase "$(this_release)" "$base.new" -
+        say "a minimal Debian: ${2:-$(this_release)}"
+        # shellcheck disable=SC2086 # none or one
+        sources ${2:-} | mmdebstrap --quiet --format=tar --variant=minbase "${2:-$(this_release)}" "$base.new" -
         mv "$base.new" "$base"
     fi
     rm -rf "${work:?}/$1"

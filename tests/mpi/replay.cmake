@@ -9,7 +9,7 @@ add_executable(replay_undisturbed_plain programs/replay_undisturbed.c)
 set_target_properties(replay_undisturbed_plain PROPERTIES OUTPUT_NAME replay_undisturbed
                       RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests/mpi/bin/plain)
 target_compile_definitions(replay_undisturbed_plain PRIVATE WITHOUT_MPI)
-target_link_libraries(replay_undisturbed_plain PRIVATE iw_plain_flags Threads::Threads)
+target_link_libraries(replay_undisturbed_plain PRIVATE iw_plain_flags Threads::Threads rt)
 
 iw_mpi_test(replay_test TIMEOUT 900)
 iw_mpi_test(replay_kill_test TIMEOUT 900)

@@ -270,6 +270,13 @@ static size_t page_size_of(const struct iwi_tracefs_instance *instance)
     return size;
 }
 
+struct kbuffer *iwi_new_kbuffer(void)
+{
+    return kbuffer_alloc(sizeof(long) == 8 ? KBUFFER_LSIZE_8 : KBUFFER_LSIZE_4,
+                         __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? KBUFFER_ENDIAN_LITTLE
+                                                                   : KBUFFER_ENDIAN_BIG);
+}
+
 static iw_status make_page(struct iwi_tracefs_instance *instance)
 {
     instance->page_size = page_size_of(instance);
@@ -277,9 +284,7 @@ static iw_status make_page(struct iwi_tracefs_instance *instance)
     if (instance->page == NULL) {
         return IW_ERR_NOMEM;
     }
-    instance->kbuffer = kbuffer_alloc(sizeof(long) == 8 ? KBUFFER_LSIZE_8 : KBUFFER_LSIZE_4,
-                                      __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? KBUFFER_ENDIAN_LITTLE
-                                                                                : KBUFFER_ENDIAN_BIG);
+    instance->kbuffer = iwi_new_kbuffer();
     return instance->kbuffer != NULL
                ? IW_OK
                : iwi_fail(instance->rung->log, IW_ERR_NOMEM, "out of memory for a reader of kernel events");

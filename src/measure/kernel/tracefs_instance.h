@@ -35,6 +35,10 @@ struct iwi_tracefs_instance {
     size_t page_size;
 };
 
+/* A reader of pages of this machine's kernel; NULL: out of memory. libtraceevent has names for that from 1.7
+ * on. */
+struct kbuffer *iwi_new_kbuffer(void);
+
 /* Opens tracefs, and removes what idlewave processes that are gone have left there. The instance is
  * rung->state then, also to be closed if something fails. */
 IW_NODISCARD iw_status iwi_tracefs_instance_new(struct iwi_rung_state *rung);

@@ -34,7 +34,7 @@ static int begin(void **state)
         .rung = &bench.fake.rung, .tracing = tracing, .folder = -1, .on = -1, .guard = {.pipe = -1}};
     bench.fake.rung.state = &bench.instance;
     assert_ok(iwi_kernel_events_new(&bench.fake.rung, tracing, &bench.instance.events));
-    bench.instance.kbuffer = kbuffer_alloc(KBUFFER_LSIZE_SAME_AS_HOST, KBUFFER_ENDIAN_SAME_AS_HOST);
+    bench.instance.kbuffer = iwi_new_kbuffer();
     bench.instance.page = malloc(PAGE_SIZE);
     bench.instance.page_size = PAGE_SIZE;
     bench.instance.pipes = bench.pipes;
