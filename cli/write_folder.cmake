@@ -1,4 +1,5 @@
 # Writes FOLDER/NAME<SUFFIX> for each name that `IDLEWAVE VERB` lists: what `IDLEWAVE VERB NAME` prints.
+cmake_minimum_required(VERSION 3.18) # empty elements of lists count
 list(REMOVE_ITEM IDLEWAVE "") # no emulator
 
 # run(WORD... KEYWORD ...): as execute_process() has them; what fails ends the build

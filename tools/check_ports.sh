@@ -100,7 +100,7 @@ check_musl() {
     local root=$work/musl package
     if [ ! -e "$root.done" ]; then
         new_root musl
-        sources | sed 's/^deb/deb-src/' >"$root/etc/apt/sources.list.d/sources.list"
+        sources "$(this_release)" | sed 's/^deb/deb-src/' >"$root/etc/apt/sources.list.d/sources.list"
         install_in "$root" ca-certificates ccache cmake dpkg-dev gcc libc6-dev linux-libc-dev librandom123-dev make musl-tools ninja-build \
             pkg-config python3
         # kernel headers, which musl leaves to others
