@@ -54,7 +54,8 @@ static iw_status plan_trace(const iw_log *log, const iw_program *program, const 
     }
     IW_TRY(iwi_program_unroll(log, program, &plan->own_schedule));
     plan->schedule = plan->own_schedule;
-    return iwi_match_new(log, plan->schedule, &plan->match);
+    plan->runs_stored = true;
+    return IW_OK;
 }
 
 /* Sets plan->note, and no schedule, if the flow engine cannot run it. */
@@ -91,7 +92,8 @@ static iw_status plan_flow(const iw_log *log, const iw_program *program, const i
         return IW_OK;
     }
     plan->schedule = schedule;
-    return iwi_match_new(log, schedule, &plan->match);
+    plan->runs_stored = true;
+    return IW_OK;
 }
 
 /* Sets plan->window, or plan->note if the window engine cannot run it. */
@@ -166,12 +168,10 @@ static iw_status plan_engine(const iw_log *log, const iw_program *program, const
     return plan->schedule != NULL ? IW_OK : plan_event(log, program, plan);
 }
 
-/* The event engines tell it themselves, when they have run. */
+/* Engines that run stored operations tell it themselves, when they have run. */
 static void warn_unreceived(const iw_log *log, const struct iwi_plan *plan)
 {
-    if (plan->match != NULL) {
-        iwi_warn_unreceived(log, plan->schedule, &plan->match->unreceived);
-    } else if (plan->code != NULL) {
+    if (plan->code != NULL) {
         iwi_warn_unreceived(log, plan->code->program->schedule, &plan->code->unreceived);
     }
 }
@@ -193,7 +193,6 @@ iw_status iwi_plan_init(const iw_log *log, const iw_program *program, const iw_n
 
 void iwi_plan_release(struct iwi_plan *plan)
 {
-    iwi_match_free(plan->match);
     iwi_graph_free(plan->graph);
     iwi_trace_code_free(plan->code);
     iwi_window_plan_free(plan->window);
@@ -235,7 +234,7 @@ iw_status iwi_plan_for_members(const iw_log *log, const iw_program *program, con
     const bool is_cut = program->trace != NULL && plan->code != NULL && members > program->trace->replicas;
     char note[sizeof plan->note];
 
-    if (members == 1 || (plan->match == NULL && !is_cut)) {
+    if (members == 1 || (!plan->runs_stored && !is_cut)) {
         return IW_OK;
     }
     iwi_trace_code_free(plan->code);
@@ -243,6 +242,10 @@ iw_status iwi_plan_for_members(const iw_log *log, const iw_program *program, con
     if (!is_cut) {
         IW_TRY(wrap_schedule(log, program, plan));
     }
-    return iwi_trace_compile(log, is_cut ? program->trace : plan->own_trace, net, IWI_ORDER_TURNS, note,
-                             sizeof note, &plan->code);
+    IW_TRY(iwi_trace_compile(log, is_cut ? program->trace : plan->own_trace, net, IWI_ORDER_TURNS, note,
+                             sizeof note, &plan->code));
+    if (!is_cut) {
+        warn_unreceived(log, plan);
+    }
+    return IW_OK;
 }

@@ -6,7 +6,7 @@
 
 #include "sim/checkpoint/checkpoint.h"
 #include "sim/engine.h"
-#include "sim/flow/flow_match.h"
+#include "sim/flow/flow_schedule.h"
 #include "sim/flow/flow_trace.h"
 #include "sim/graph/graph.h"
 #include "sim/window/window_plan.h"
@@ -16,7 +16,7 @@ struct iwi_plan {
     iw_rules rules;
     const struct iwi_schedule *schedule; /* NULL: rounds of a pattern, steps of a trace */
     struct iwi_schedule *own_schedule;   /* made for this plan, or NULL */
-    struct iwi_match *match;             /* flow on a schedule in order, or NULL */
+    bool runs_stored;                    /* flow on a schedule in order */
     struct iwi_graph *graph;             /* flow on any other, or NULL */
     struct iwi_trace_code *code;         /* flow on a trace, or by members on a schedule; or NULL */
     struct iwi_trace_program *own_trace; /* the schedule as a trace, for members, or NULL */

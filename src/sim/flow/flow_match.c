@@ -9,23 +9,6 @@
 #include "base/base.h"
 #include "sim/meetings.h"
 
-const char *iwi_flow_refusal(const struct iwi_schedule *schedule)
-{
-    const uint64_t node_count = schedule->first_node[schedule->ranks];
-
-    if (schedule->cpu_count > 1 || schedule->nic_count > 1) {
-        return "the schedule uses several CPUs or NICs on a rank";
-    }
-    for (uint64_t node = 0; node < node_count; node++) {
-        const struct iwi_node *op = &schedule->nodes[node];
-
-        if ((op->kind == IWI_SEND || op->kind == IWI_RECV) && (op->peer == IWI_ANY || op->tag == IWI_ANY)) {
-            return "the schedule has receives from any source or with any tag";
-        }
-    }
-    return NULL;
-}
-
 /* Receives of one meeting wait in a list through `partner`, in program order; each send takes the first. */
 static iw_status match_rank(struct iwi_meetings *m, struct iwi_match *match, uint32_t rank)
 {

@@ -20,10 +20,4 @@ IW_NODISCARD iw_status iwi_match_new(const iw_log *log, const struct iwi_schedul
                                      struct iwi_match **match_p);
 void iwi_match_free(struct iwi_match *match);
 
-/* NULL if the flow engine can run this schedule, which is in order; else why not. */
-const char *iwi_flow_refusal(const struct iwi_schedule *schedule);
-
-/* Runs it from the state that iwi_flow_restart() left. */
-IW_NODISCARD iw_status iwi_flow_schedule(struct iwi_flow *flow, const struct iwi_match *match);
-
 #endif

@@ -1,278 +1,34 @@
-/* The flow engine on stored in-order schedules: each rank runs until it needs what another has not done yet.
+/* The flow engine on stored in-order schedules: ranks take turns until nobody can go on.
  * SPDX-License-Identifier: BSD-3-Clause
- *
- * Without wildcards the k-th send meets the k-th receive on (source, destination, tag), so partners are known
- * before anything runs, and any order of evaluation that respects the dependences gives the same times.
  */
+#include "sim/flow/flow_schedule.h"
+
 #include <stdlib.h>
 
 #include "base/base.h"
-#include "sim/flow/flow_match.h"
-#include "sim/flow/flow_step.h"
+#include "sim/flow/flow_schedule_rank.h"
+#include "sim/unreceived.h"
 
-#define NO_NODE UINT64_MAX
+enum { LEAST_SLOTS = 1 << 16, NODES_PER_SLOT = 8 }; /* of idle channels */
 
-struct schedule_run {
-    struct iwi_flow *flow;
-    const struct iwi_schedule *schedule;
-    const uint64_t *partner; /* of each send and receive; NO_NODE: none */
-    const uint32_t *rank_of; /* of each node */
-    iw_time *mark;           /* nodes x lanes: send: end of its CPU part; receive: posted */
-    iw_split *mark_split;    /* explaining only */
-    bool *is_marked;         /* nodes */
-    uint64_t *cursor;        /* ranks: the operation to run next */
-    uint64_t *phases;        /* ranks: compute phases begun */
-    uint64_t *satisfied;     /* ranks: so many requests of its wait need nothing more */
-    uint64_t *awaited;       /* ranks: the node of another rank that this one waits for, or NO_NODE */
-    uint32_t *work;          /* ranks that can go on */
-    size_t work_count;
-};
-
-/* The node is marked in all lanes: whoever waits for it can go on. */
-static void set_mark(struct schedule_run *run, uint64_t node)
+const char *iwi_flow_refusal(const struct iwi_schedule *schedule)
 {
-    const uint64_t partner = run->partner[node];
+    const uint64_t node_count = schedule->first_node[schedule->ranks];
 
-    run->is_marked[node] = true;
-    if (partner != NO_NODE) {
-        const uint32_t rank = run->rank_of[partner];
+    if (schedule->cpu_count > 1 || schedule->nic_count > 1) {
+        return "the schedule uses several CPUs or NICs on a rank";
+    }
+    for (uint64_t node = 0; node < node_count; node++) {
+        const struct iwi_node *op = &schedule->nodes[node];
 
-        if (run->awaited[rank] == node) {
-            run->awaited[rank] = NO_NODE;
-            run->work[run->work_count++] = rank;
+        if ((op->kind == IWI_SEND || op->kind == IWI_RECV) && (op->peer == IWI_ANY || op->tag == IWI_ANY)) {
+            return "the schedule has receives from any source or with any tag";
         }
     }
+    return NULL;
 }
 
-IWI_STEP void post(struct schedule_run *run, uint32_t rank, uint64_t node, const bool is_explaining)
-{
-    struct iwi_flow *flow = run->flow;
-
-    for (uint32_t lane = 0; lane < flow->lanes; lane++) {
-        run->mark[((size_t)node << flow->lane_shift) + lane] =
-            flow->cpu[((size_t)rank << flow->lane_shift) + lane];
-    }
-    if (is_explaining) {
-        step_copy(flow, &run->mark_split[node], &flow->cpu_split[rank]);
-    }
-    set_mark(run, node);
-}
-
-/* Of the message that a send carries. */
-IWI_STEP const struct iwi_cost *cost_of(const struct schedule_run *run, uint64_t send)
-{
-    const struct iwi_node *node = &run->schedule->nodes[send];
-
-    return flow_cost(run->flow, run->rank_of[send], node->peer, node->amount);
-}
-
-IWI_STEP void issue(struct schedule_run *run, uint32_t rank, uint64_t node, const bool is_explaining)
-{
-    struct iwi_flow *flow = run->flow;
-    const struct iwi_cost *cost = cost_of(run, node);
-
-    for (uint32_t lane = 0; lane < flow->lanes; lane++) {
-        step_send(flow, rank, ((size_t)rank << flow->lane_shift) + lane, cost,
-                  &run->mark[((size_t)node << flow->lane_shift) + lane],
-                  is_explaining ? &run->mark_split[node] : NULL, is_explaining);
-    }
-    set_mark(run, node);
-}
-
-static bool is_rendezvous(const struct schedule_run *run, uint64_t send)
-{
-    const struct iwi_node *op = &run->schedule->nodes[send];
-
-    return op->amount > run->flow->job->net->S_bytes || (op->flags & IWI_NODE_SYNCHRONOUS) != 0;
-}
-
-/* What the completion of `node` still needs of its partner: NO_NODE if nothing. */
-static uint64_t missing(const struct schedule_run *run, uint64_t node)
-{
-    const struct iwi_node *op = &run->schedule->nodes[node];
-    const uint64_t partner = run->partner[node];
-
-    if (op->kind == IWI_SEND && !is_rendezvous(run, node)) {
-        return NO_NODE;
-    }
-    if (partner != NO_NODE && run->is_marked[partner]) {
-        return NO_NODE;
-    }
-    return partner == NO_NODE ? node : partner; /* itself: nobody will ever mark it again */
-}
-
-/* Transfer start (rendezvous) or departure (eager) of the message that `send` carries to `recv`. */
-IWI_STEP iw_time departure(const struct schedule_run *run, uint64_t send, uint64_t recv, uint32_t lane,
-                           iw_split *split, const bool is_explaining)
-{
-    const struct iwi_flow *flow = run->flow;
-    const iw_time sent = run->mark[((size_t)send << flow->lane_shift) + lane];
-
-    if (!is_rendezvous(run, send)) {
-        if (is_explaining) {
-            step_copy(flow, split, &run->mark_split[send]);
-        }
-        return sent;
-    }
-    return step_transfer_start(flow, cost_of(run, send), sent, is_explaining ? &run->mark_split[send] : NULL,
-                               run->mark[((size_t)recv << flow->lane_shift) + lane],
-                               is_explaining ? &run->mark_split[recv] : NULL, split, is_explaining);
-}
-
-IWI_STEP void serve(struct schedule_run *run, uint32_t rank, uint64_t recv, uint32_t lane,
-                    const bool is_explaining)
-{
-    struct iwi_flow *flow = run->flow;
-    const uint64_t send = run->partner[recv];
-    const struct iwi_cost *cost = cost_of(run, send);
-    iw_split split;
-    const iw_time left = departure(run, send, recv, lane, &split, is_explaining);
-
-    if (is_explaining) {
-        iwi_path_add_wire(&split, cost);
-    }
-    step_receive(flow, rank, ((size_t)rank << flow->lane_shift) + lane, cost, left + cost->wire, &split,
-                 is_explaining);
-}
-
-IWI_STEP void complete_send(struct schedule_run *run, uint32_t rank, uint64_t send, uint32_t lane,
-                            const bool is_explaining)
-{
-    struct iwi_flow *flow = run->flow;
-    const struct iwi_cost *cost = cost_of(run, send);
-    iw_split split;
-
-    if (is_rendezvous(run, send)) {
-        const iw_time transfer = departure(run, send, run->partner[send], lane, &split, is_explaining);
-
-        if (is_explaining) {
-            split.hops += step_is_late_receive(flow, cost, run->mark[send], run->mark[run->partner[send]]);
-        }
-        step_send_done(flow, ((size_t)rank << flow->lane_shift) + lane, cost, transfer, &split,
-                       is_explaining);
-    }
-}
-
-/* All requests of a wait are known: receives in the order of arrival, then the sends. */
-IWI_STEP void complete_wait(struct schedule_run *run, uint32_t rank, uint64_t wait, uint32_t lane,
-                            const bool is_explaining)
-{
-    const struct iwi_schedule *schedule = run->schedule;
-    struct iwi_flow *flow = run->flow;
-    const uint64_t base = schedule->first_node[rank];
-    uint32_t count = 0;
-
-    for (uint64_t d = schedule->first_dep[wait]; d < schedule->first_dep[wait + 1]; d++) {
-        const uint64_t node = base + schedule->deps[d].node;
-
-        if (schedule->nodes[node].kind == IWI_RECV) {
-            const uint64_t send = run->partner[node];
-            const struct iwi_cost *cost = cost_of(run, send);
-
-            flow->arrivals[count].time = departure(run, send, node, lane, NULL, false) + cost->wire;
-            flow->arrivals[count++].index = schedule->deps[d].node;
-        }
-    }
-    iwi_sort_arrivals(flow->arrivals, count);
-    for (uint32_t k = 0; k < count; k++) {
-        serve(run, rank, base + flow->arrivals[k].index, lane, is_explaining);
-    }
-    for (uint64_t d = schedule->first_dep[wait]; d < schedule->first_dep[wait + 1]; d++) {
-        if (schedule->nodes[base + schedule->deps[d].node].kind == IWI_SEND) {
-            complete_send(run, rank, base + schedule->deps[d].node, lane, is_explaining);
-        }
-    }
-}
-
-/* What a wait still needs. Requests that need nothing more are not looked at again when the rank comes back.
- */
-static uint64_t missing_of_wait(struct schedule_run *run, uint32_t rank, uint64_t wait)
-{
-    const struct iwi_schedule *schedule = run->schedule;
-    const uint64_t count = schedule->first_dep[wait + 1] - schedule->first_dep[wait];
-
-    for (; run->satisfied[rank] < count; run->satisfied[rank]++) {
-        const struct iwi_dep *dep = &schedule->deps[schedule->first_dep[wait] + run->satisfied[rank]];
-        const uint64_t node = missing(run, schedule->first_node[rank] + dep->node);
-
-        if (node != NO_NODE) {
-            return node;
-        }
-    }
-    run->satisfied[rank] = 0;
-    return NO_NODE;
-}
-
-static void calculate(struct schedule_run *run, uint32_t rank, const struct iwi_node *calc,
-                      const bool is_explaining)
-{
-    struct iwi_flow *flow = run->flow;
-
-    if (calc->flags & IWI_NODE_PHASE) {
-        iwi_flow_phase(flow, rank, run->phases[rank]++, (iw_time)calc->amount);
-        return;
-    }
-    for (uint32_t lane = 0; lane < flow->lanes; lane++) {
-        step_local_work(flow, rank, ((size_t)rank << flow->lane_shift) + lane, (iw_time)calc->amount,
-                        is_explaining);
-    }
-}
-
-/* Runs one operation as far as it can go; returns the node it has to wait for, or NO_NODE when it is done. */
-IWI_STEP uint64_t run_node(struct schedule_run *run, uint32_t rank, uint64_t node, const bool is_explaining)
-{
-    const struct iwi_node *op = &run->schedule->nodes[node];
-    const uint32_t lanes = run->flow->lanes;
-    uint64_t needed = NO_NODE;
-
-    if (op->kind == IWI_CALC) {
-        calculate(run, rank, op, is_explaining);
-        return NO_NODE;
-    }
-    if (op->kind == IWI_WAIT) {
-        needed = missing_of_wait(run, rank, node);
-        for (uint32_t lane = 0; needed == NO_NODE && lane < lanes; lane++) {
-            complete_wait(run, rank, node, lane, is_explaining);
-        }
-        return needed;
-    }
-    if (!run->is_marked[node]) {
-        if (op->kind == IWI_SEND) {
-            issue(run, rank, node, is_explaining);
-        } else {
-            post(run, rank, node, is_explaining);
-        }
-    }
-    if (op->flags & IWI_NODE_NONBLOCKING) {
-        return NO_NODE;
-    }
-    needed = missing(run, node);
-    for (uint32_t lane = 0; needed == NO_NODE && lane < lanes; lane++) {
-        if (op->kind == IWI_SEND) {
-            complete_send(run, rank, node, lane, is_explaining);
-        } else {
-            serve(run, rank, node, lane, is_explaining);
-        }
-    }
-    return needed;
-}
-
-static void run_rank(struct schedule_run *run, uint32_t rank)
-{
-    const bool is_explaining = run->flow->job->split != NULL;
-    const uint64_t end = run->schedule->first_node[rank + 1];
-
-    while (run->cursor[rank] < end) {
-        const uint64_t needed = is_explaining ? run_node(run, rank, run->cursor[rank], true)
-                                              : run_node(run, rank, run->cursor[rank], false);
-
-        if (needed != NO_NODE) {
-            run->awaited[rank] = needed;
-            return;
-        }
-        run->cursor[rank]++;
-    }
-}
+/* ---- the end ---- */
 
 static iw_status report_stuck(const struct schedule_run *run)
 {
@@ -284,8 +40,8 @@ static iw_status report_stuck(const struct schedule_run *run)
         return IW_ERR_NOMEM;
     }
     for (uint32_t rank = 0; rank < run->flow->ranks; rank++) {
-        if (run->cursor[rank] < run->schedule->first_node[rank + 1]) {
-            stuck[count++] = run->cursor[rank];
+        if (run->ranks[rank].next < run->schedule->first_node[rank + 1]) {
+            stuck[count++] = run->ranks[rank].next;
         }
     }
     if (count > 0) {
@@ -294,6 +50,41 @@ static iw_status report_stuck(const struct schedule_run *run)
     free(stuck);
     return status;
 }
+
+static bool has_unreceived(const struct iwi_channels *channels)
+{
+    for (size_t at = 0; at < channels->slots; at++) {
+        if (channels->table[at].room != 0 && channels->table[at].sent > channels->table[at].posted) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* What is left in a channel are its last sends. */
+static void warn_unreceived(struct schedule_run *run)
+{
+    const struct iwi_schedule *schedule = run->schedule;
+    struct iwi_unreceived unreceived = {.count = 0};
+
+    for (uint32_t rank = schedule->ranks; has_unreceived(&run->channels) && rank-- > 0;) {
+        for (uint64_t node = schedule->first_node[rank + 1]; node-- > schedule->first_node[rank];) {
+            const struct iwi_node *op = &schedule->nodes[node];
+
+            if (op->kind == IWI_SEND) {
+                struct iwi_flow_channel *channel = iwi_channel_find(&run->channels, rank, op->peer, op->tag);
+
+                if (channel->sent > channel->posted) { /* also false of an empty slot */
+                    channel->sent--;
+                    iwi_unreceived_add(&unreceived, node);
+                }
+            }
+        }
+    }
+    iwi_warn_unreceived(run->flow->log, schedule, &unreceived);
+}
+
+/* ---- the run ---- */
 
 static uint32_t largest_wait(const struct iwi_schedule *schedule)
 {
@@ -308,58 +99,52 @@ static uint32_t largest_wait(const struct iwi_schedule *schedule)
     return (uint32_t)largest;
 }
 
-static iw_status allocate(struct schedule_run *run, size_t nodes)
+static iw_status allocate(struct schedule_run *run)
 {
     const struct iwi_flow *flow = run->flow;
-    const iw_log *log = flow->log;
+    const uint64_t slots = run->schedule->first_node[run->schedule->ranks] / NODES_PER_SLOT;
 
-    run->mark = iwi_new_array(log, nodes << flow->lane_shift, sizeof *run->mark);
-    run->is_marked = iwi_new_array(log, nodes, sizeof *run->is_marked);
-    run->cursor = iwi_new_array(log, flow->ranks, sizeof *run->cursor);
-    run->phases = iwi_new_array(log, flow->ranks, sizeof *run->phases);
-    run->satisfied = iwi_new_array(log, flow->ranks, sizeof *run->satisfied);
-    run->awaited = iwi_new_array(log, flow->ranks, sizeof *run->awaited);
-    run->work = iwi_new_array(log, flow->ranks, sizeof *run->work);
-    run->mark_split = flow->job->split == NULL ? NULL : iwi_new_array(log, nodes, sizeof *run->mark_split);
-    return run->mark == NULL || run->is_marked == NULL || run->cursor == NULL || run->phases == NULL ||
-                   run->awaited == NULL || run->satisfied == NULL || run->work == NULL ||
-                   (flow->job->split != NULL && run->mark_split == NULL)
-               ? IW_ERR_NOMEM
-               : IW_OK;
+    run->ranks = iwi_new_array(flow->log, flow->ranks, sizeof *run->ranks);
+    run->work = iwi_new_array(flow->log, flow->ranks, sizeof *run->work);
+    if (run->ranks == NULL || run->work == NULL) {
+        return IW_ERR_NOMEM;
+    }
+    IW_TRY(iwi_flow_reserve_scratch(run->flow, largest_wait(run->schedule)));
+    return iwi_channels_init(flow->log, flow->lanes, flow->job->split != NULL,
+                             (size_t)(slots > LEAST_SLOTS ? slots : LEAST_SLOTS), &run->channels);
 }
 
 static iw_status run_all(struct schedule_run *run)
 {
     struct iwi_flow *flow = run->flow;
 
-    IW_TRY(allocate(run, (size_t)run->schedule->first_node[run->schedule->ranks]));
-    IW_TRY(iwi_flow_reserve_scratch(flow, largest_wait(run->schedule)));
+    IW_TRY(allocate(run));
     for (uint32_t rank = 0; rank < flow->ranks; rank++) {
-        run->cursor[rank] = run->schedule->first_node[rank];
-        run->awaited[rank] = NO_NODE;
+        run->ranks[rank].next = run->schedule->first_node[rank];
         run->work[flow->ranks - 1 - rank] = rank; /* taken from the end: rank 0 first */
     }
     run->work_count = flow->ranks;
     for (uint64_t turn = 0; run->work_count > 0; turn++) {
-        run_rank(run, run->work[--run->work_count]);
+        IW_TRY(iwi_schedule_run_rank(run, run->work[--run->work_count]));
         IW_TRY(iwi_tick_rarely(flow->job->ticker, turn));
     }
-    return report_stuck(run);
+    IW_TRY(report_stuck(run));
+    if (flow->job->want_warnings) {
+        warn_unreceived(run);
+    }
+    return IW_OK;
 }
 
-iw_status iwi_flow_schedule(struct iwi_flow *flow, const struct iwi_match *match)
+iw_status iwi_flow_schedule(struct iwi_flow *flow)
 {
-    struct schedule_run run = {
-        .flow = flow, .schedule = flow->job->schedule, .partner = match->partner, .rank_of = match->rank_of};
+    struct schedule_run run = {.flow = flow, .schedule = flow->job->schedule};
     const iw_status status = run_all(&run);
 
-    free(run.mark);
-    free(run.mark_split);
-    free(run.is_marked);
-    free(run.cursor);
-    free(run.phases);
-    free(run.awaited);
-    free(run.satisfied);
+    for (uint32_t rank = 0; run.ranks != NULL && rank < flow->ranks; rank++) {
+        free(run.ranks[rank].requests.list);
+    }
+    iwi_channels_release(&run.channels);
+    free(run.ranks);
     free(run.work);
     return status;
 }
