@@ -14,6 +14,7 @@ const struct verb *const verbs[] = {
     &verb_watch,
     &verb_noise,
     &verb_verify,
+    &verb_check,
     &verb_net,
     &verb_trace,
     &verb_explain,
@@ -83,16 +84,16 @@ const struct verb *verb_find_sub(const struct verb *verb, const char *word)
 static const struct {
     const char *word, *meant;
 } synonyms[] = {
-    {"analyse", "noise show"}, {"analyze", "noise show"},   {"audit", "verify"},
-    {"capture", "record"},     {"check", "verify"},         {"concat", "noise merge"},
-    {"diff", "noise compare"}, {"export", "noise convert"}, {"download", "get"},
-    {"fetch", "get"},          {"fft", "noise spectrum"},   {"generate", "noise synth"},
-    {"html", "report"},        {"import", "noise convert"}, {"info", "noise show"},
-    {"inject", "replay"},      {"measure", "record"},       {"network", "net"},
-    {"nodes", "noise fleet"},  {"outliers", "noise fleet"}, {"ping", "net"},
-    {"plot", "noise show"},    {"predict", "simulate"},     {"print", "noise show"},
-    {"run", "simulate"},       {"stat", "noise show"},      {"stats", "noise show"},
-    {"summary", "noise show"}, {"sweep", "study"},          {"view", "noise show"},
+    {"analyse", "noise show"},   {"analyze", "noise show"},   {"audit", "verify"},
+    {"capture", "record"},       {"concat", "noise merge"},   {"diff", "noise compare"},
+    {"export", "noise convert"}, {"download", "get"},         {"fetch", "get"},
+    {"fft", "noise spectrum"},   {"generate", "noise synth"}, {"health", "check"},
+    {"html", "report"},          {"import", "noise convert"}, {"info", "noise show"},
+    {"inject", "replay"},        {"measure", "record"},       {"network", "net"},
+    {"nodes", "noise fleet"},    {"outliers", "noise fleet"}, {"ping", "net"},
+    {"plot", "noise show"},      {"predict", "simulate"},     {"print", "noise show"},
+    {"run", "simulate"},         {"stat", "noise show"},      {"stats", "noise show"},
+    {"summary", "noise show"},   {"sweep", "study"},          {"view", "noise show"},
 };
 
 enum { MEANT_SIZE = 200 };

@@ -48,9 +48,10 @@ ARROWS = {
     "blame": (("base", "format", "noise", "numeric", "program"), ()),
     "study": (("base", "format", "net", "noise", "program", "sim", "stats", "whatif"), ("jansson",)),
     "verify": (("analysis", "base", "measure", "noise"), ()),
+    "check": (("base", "verify"), ()),
     "watch": (("base", "measure", "noise"), ("libbpf",)),
     "report": (
-        ("analysis", "base", "bench", "format", "model", "net", "noise", "program", "schema", "sim", "stats", "verify",
+        ("analysis", "base", "bench", "check", "format", "model", "net", "noise", "program", "schema", "sim", "stats", "verify",
          "wave", "whatif"),
         ("jansson",),
     ),

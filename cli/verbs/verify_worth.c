@@ -24,8 +24,7 @@ static bool is_missing(const iw_mitigation *m)
     return m->state == IW_MITIGATION_CONTRADICTED || m->state == IW_MITIGATION_ABSENT;
 }
 
-/* One set for each mitigation that is missing and removes something of the recording. */
-static size_t make_sets(const iw_verify *verify, iw_named_set *sets)
+size_t worth_sets(const iw_verify *verify, iw_named_set *sets)
 {
     size_t count = 0;
 
@@ -39,7 +38,7 @@ static size_t make_sets(const iw_verify *verify, iw_named_set *sets)
     return count;
 }
 
-static void take_worths(const iw_whatif *whatif, iw_verify *verify)
+void worth_take(const iw_whatif *whatif, iw_verify *verify)
 {
     for (size_t i = 0; i < whatif->change_count; i++) {
         const iw_change *change = &whatif->changes[i];
@@ -51,6 +50,7 @@ static void take_worths(const iw_whatif *whatif, iw_verify *verify)
             }
         }
     }
+    iw_verify_sort(verify);
 }
 
 static iw_status ask(struct ui *ui, const struct worth_opts *opts, struct question *q, iw_verify *verify)
@@ -62,7 +62,7 @@ static iw_status ask(struct ui *ui, const struct worth_opts *opts, struct questi
                              .net = &q->net,
                              .program = question_maker(q),
                              .sets = sets,
-                             .set_count = make_sets(verify, sets),
+                             .set_count = worth_sets(verify, sets),
                              .target = -1.0,
                              .redraws = REDRAWS,
                              .most_parts = 1};
@@ -83,20 +83,18 @@ static iw_status ask(struct ui *ui, const struct worth_opts *opts, struct questi
     progress_wipe(&progress);
     free(sets);
     if (status == IW_OK) {
-        take_worths(whatif, verify);
+        worth_take(whatif, verify);
         verify->slowdown = whatif->now;
         (void)snprintf(verify->job, sizeof verify->job, "%s on %u ranks (%s)", q->what, whatif->ranks,
                        iw_nodes_text(iw_noise_set_ranks_per_node(q->noise), 1,
                                      iw_noise_set_recorded_cpus(q->noise), NULL, nodes));
-        iw_verify_sort(verify);
     }
     iw_whatif_free(whatif);
     return status;
 }
 
-/* What happened where ranks would run: on CPUs that are to be quiet, if any are. */
-static int cut_quiet(struct ui *ui, const char *name, const iw_recording *recording, const iw_verify *verify,
-                     iw_recording **cut_p)
+int worth_cut_quiet(struct ui *ui, const char *name, const iw_recording *recording, const iw_verify *verify,
+                    iw_recording **cut_p)
 {
     uint32_t *cpus = ui_grow(NULL, recording->cpu_count + 1, sizeof *cpus);
     const bool is_any = iw_cpu_set_is_empty(&verify->quiet);
@@ -113,8 +111,8 @@ static int cut_quiet(struct ui *ui, const char *name, const iw_recording *record
     opts.cpus = cpus;
     code = opts.cpu_count > 0
                ? ui_exit_of(iw_recording_cut(&ui->log, name, recording, &opts, cut_p, &edit))
-               : ui_usage(ui, "--pattern: '%s' has none of the CPUs that are to be quiet (%s): record them",
-                          name, iw_cpu_set_text(&verify->quiet, list, sizeof list));
+               : ui_usage(ui, "'%s' has none of the CPUs that are to be quiet (%s): record them", name,
+                          iw_cpu_set_text(&verify->quiet, list, sizeof list));
     free(cpus);
     return code;
 }
@@ -126,7 +124,7 @@ int worth_fill(struct ui *ui, const struct worth_opts *opts, const char *name, c
     const struct opt_args none = {0, NULL};
     iw_recording *cut = NULL;
     struct question q = {.ui = ui};
-    int code = cut_quiet(ui, name, recording, verify, &cut);
+    int code = worth_cut_quiet(ui, name, recording, verify, &cut);
 
     if (cut == NULL) {
         return code;

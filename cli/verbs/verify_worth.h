@@ -33,4 +33,17 @@ bool worth_is_asked(const struct worth_opts *opts);
 int worth_fill(struct ui *ui, const struct worth_opts *opts, const char *name, const iw_recording *recording,
                iw_verify *verify);
 
+/* ---- for other verbs that ask what-if about a verified node ---- */
+
+/* One set for each mitigation that is missing and removes something of the recording; `sets` has room for all
+ * mitigations. How many. */
+size_t worth_sets(const iw_verify *verify, iw_named_set *sets);
+
+/* Fills in worths from the changes of these sets, and sorts. */
+void worth_take(const iw_whatif *whatif, iw_verify *verify);
+
+/* What happened where ranks would run: on CPUs that are to be quiet, if any are. UI_DONE or an exit code. */
+int worth_cut_quiet(struct ui *ui, const char *name, const iw_recording *recording, const iw_verify *verify,
+                    iw_recording **cut_p);
+
 #endif

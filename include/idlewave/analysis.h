@@ -46,6 +46,18 @@ typedef struct iw_noise_cpu {
     iw_noise_row row;
 } iw_noise_cpu;
 
+/** From this many CPUs that programs of users keep busy on, what a recording has is their load, not noise. */
+#define IW_BUSY_CPUS 0.2
+
+/** Who used the CPUs beside the recorder, as the kernel accounts for processes: shares of the time of the
+ * CPUs that were measured. */
+typedef struct iw_load {
+    bool is_known;
+    bool is_busy;                   /* by programs of users, which were not asked for */
+    double users, services, kernel; /* programs of users, services of the system, kernel threads */
+    char programs[256];             /* the largest of users': "cc1 (41 %), ninja (2 %)"; "" */
+} iw_load;
+
 typedef struct iw_noise_facts {
     iw_probe probe;
     iw_rung rung;
@@ -60,6 +72,7 @@ typedef struct iw_noise_facts {
     size_t attribute_count;
     const iw_attribute *attributes; /* the recording's own */
     uint64_t dropped;
+    iw_load load;
     double long_ns; /* as given */
     /* Ranks from which on noise dominates a barrier: ranks x share of time in long detours is about 1, the
      * inflection point of Hoefler, Schneider, Lumsdaine (SC'10). 0: not up to 2^40. */

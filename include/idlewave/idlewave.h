@@ -22,6 +22,7 @@
 /* experimental */
 #include <idlewave/analysis.h>
 #include <idlewave/blame.h>
+#include <idlewave/check.h>
 #include <idlewave/collection.h>
 #include <idlewave/fleet.h>
 #include <idlewave/measure.h>

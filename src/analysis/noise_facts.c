@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analysis/load_facts.h"
 #include "analysis/recording_stats.h"
 #include "analysis/source_rows.h"
 #include "base/base.h"
@@ -165,6 +166,7 @@ iw_status iw_noise_facts_new(const iw_log *log, const iw_recording *recording, d
                                   .quantum_ns = recording->quantum_ns,
                                   .attribute_count = recording->attribute_count,
                                   .attributes = recording->attributes,
+                                  .load = iwi_load_of(recording),
                                   .long_ns = long_ns};
         status = describe(log, losses != NULL ? losses : recording, facts);
     }

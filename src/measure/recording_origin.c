@@ -41,6 +41,14 @@ static void put_number(struct writer *w, const char *name, const char *format, d
     put(w, name, text);
 }
 
+static int64_t clock_ns(clockid_t clock)
+{
+    struct timespec now = {0};
+
+    (void)clock_gettime(clock, &now);
+    return (int64_t)now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+}
+
 iw_status iwi_recording_origin_begin(const iw_log *log, const char *root, const struct iwi_cpus *cpus,
                                      struct iwi_recording_origin *origin)
 {
@@ -52,12 +60,15 @@ iw_status iwi_recording_origin_begin(const iw_log *log, const char *root, const 
     for (size_t i = 0; i < cpus->count; i++) {
         origin->steal_ticks[i] = iwi_sysinfo_steal(root, cpus->numbers[i]);
     }
-    return iwi_proc_counts_read(log, root, cpus->numbers, cpus->count, &origin->counts);
+    IW_TRY(iwi_proc_counts_read(log, root, cpus->numbers, cpus->count, &origin->counts));
+    origin->load_raw_ns = clock_ns(CLOCK_MONOTONIC_RAW);
+    return iwi_load_read(log, root, cpus->numbers, cpus->count, &origin->load);
 }
 
 void iwi_recording_origin_release(struct iwi_recording_origin *origin)
 {
     iwi_proc_counts_release(&origin->counts);
+    iwi_load_release(&origin->load);
     free(origin->steal_ticks);
 }
 
@@ -235,12 +246,55 @@ static iw_status put_interrupts(struct writer *w, const struct iwi_recording_ori
     return status;
 }
 
-static int64_t clock_ns(clockid_t clock)
+/* Names of the recording's threads that are the kernel's: "ksoftirqd/0,kworker/1:2". */
+static void put_kernel_threads(struct writer *w, const struct iwi_load_reading *reading)
 {
-    struct timespec now = {0};
+    char *list = NULL;
+    size_t size;
+    FILE *out = open_memstream(&list, &size);
+    const char *before = "";
 
-    (void)clock_gettime(clock, &now);
-    return (int64_t)now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+    for (size_t i = 0; out != NULL && i < w->recording->source_count; i++) {
+        const iw_source *source = &w->recording->sources[i];
+
+        if (source->kind == IW_CLASS_THREAD && iwi_load_is_kernel(reading, source->name)) {
+            (void)fprintf(out, "%s%s", before, source->name);
+            before = ",";
+        }
+    }
+    if (out == NULL || fclose(out) != 0) {
+        w->status = w->status != IW_OK ? w->status : iwi_fail(w->log, IW_ERR_NOMEM, "out of memory");
+    } else if (list[0] != '\0') {
+        put(w, "kernel_threads", list);
+    }
+    free(list);
+}
+
+/* Who used the CPUs meanwhile, besides this process. */
+static iw_status put_load(struct writer *w, const struct iwi_recording_origin *origin)
+{
+    const double tick_ms = 1000.0 / (double)sysconf(_SC_CLK_TCK);
+    const struct iwi_proc_counts *counts = &origin->counts;
+    const double elapsed_ms = (double)(clock_ns(CLOCK_MONOTONIC_RAW) - origin->load_raw_ns) / 1e6;
+    struct iwi_load_reading after;
+    struct iwi_load_used load;
+    iw_status status = iwi_load_read(w->log, origin->root, counts->cpus, counts->cpu_count, &after);
+
+    if (status == IW_OK && after.count > 0 && after.cpu_ticks > 0 && origin->load.cpu_ticks > 0) {
+        put_kernel_threads(w, &after);
+        iwi_load_between(&origin->load, &after, (unsigned long)getpid(), tick_ms,
+                         elapsed_ms * (double)counts->cpu_count, &load);
+        put_number(w, "load_elapsed_ms", "%.0f", elapsed_ms);
+        put_number(w, "load_cpus", "%.0f", (double)counts->cpu_count);
+        put_number(w, "load_users_ms", "%.0f", load.ms[IWI_LOAD_USER]);
+        put_number(w, "load_services_ms", "%.0f", load.ms[IWI_LOAD_SERVICE]);
+        put_number(w, "load_kernel_ms", "%.0f", load.ms[IWI_LOAD_KERNEL]);
+        if (load.users[0] != '\0') {
+            put(w, "load_users", load.users);
+        }
+    }
+    iwi_load_release(&after);
+    return status;
 }
 
 /* When the recording began by the clock that nodes share, ns since 1970 in UTC, and how wrong that may be: as
@@ -287,5 +341,6 @@ iw_status iwi_recording_origin_complete(const iw_log *log, const struct iwi_reco
     put_each(&w, "involuntary_switches", origin, collector->probe_threads, switches_of);
     put_kernel_events(&w, collector->attribution);
     IW_TRY(put_interrupts(&w, origin));
+    IW_TRY(put_load(&w, origin));
     return w.status;
 }

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "measure/kernel/proc_counts.h"
+#include "measure/load.h"
 #include "measure/probe/collect_detours.h"
 
 /* What must be noted before measuring. */
@@ -15,6 +16,8 @@ struct iwi_recording_origin {
     time_t date;
     uint64_t *steal_ticks; /* of each CPU */
     struct iwi_proc_counts counts;
+    struct iwi_load_reading load;
+    int64_t load_raw_ns; /* when that was read */
 };
 
 /* To be released also if it fails. */

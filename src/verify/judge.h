@@ -118,7 +118,7 @@ enum iwi_finding iwi_weigh(const struct iwi_case *c, const struct iwi_tally *tal
                            double loud_hz);
 
 /* How a setting is judged by what was seen. */
-struct iwi_check {
+struct iwi_rate_check {
     bool is_configured;
     const iw_cpu_set *cpus;                    /* it is for these */
     const struct iwi_source_patterns *sources; /* must not come there more often than allowed */
@@ -127,7 +127,7 @@ struct iwi_check {
 };
 
 /* Sets the state, adds to the evidence, fills is_felt, seen_hz, share. */
-void iwi_conclude(const struct iwi_case *c, const struct iwi_check *check, iw_mitigation *m);
+void iwi_conclude(const struct iwi_case *c, const struct iwi_rate_check *check, iw_mitigation *m);
 
 /* A setting that nothing seen can confirm: configured, absent, or unknown. */
 void iwi_conclude_setting(iw_mitigation *m, bool is_known, bool is_configured);

@@ -228,7 +228,7 @@ static bool is_sent_there(const struct iwi_case *c)
 static void judge_guarded(const struct iwi_case *c, iw_mitigation *m)
 {
     const struct iwi_source_patterns devices = devices_of(c->node);
-    const struct iwi_check check = {true, &c->quiet, &devices, STRAY_HZ, DEVICE_HZ, false};
+    const struct iwi_rate_check check = {true, &c->quiet, &devices, STRAY_HZ, DEVICE_HZ, false};
     const size_t offenders = count_offenders(c);
 
     iwi_conclude(c, &check, m);
@@ -247,7 +247,7 @@ static void judge_guarded(const struct iwi_case *c, iw_mitigation *m)
 static bool judge_irq_affinity(const struct iwi_case *c, const struct iwi_mitigation_ops *ops,
                                iw_mitigation *m)
 {
-    const struct iwi_check open = {false, &c->looked_at, &ops->sources, STRAY_HZ, DEVICE_HZ, false};
+    const struct iwi_rate_check open = {false, &c->looked_at, &ops->sources, STRAY_HZ, DEVICE_HZ, false};
     const iw_cpu_set cpus = guarded(c);
 
     say_setting(c->node, m);

@@ -134,7 +134,7 @@ static bool judge_isolation(const struct iwi_case *c, const struct iwi_mitigatio
     const iw_cpu_set all = iw_cpu_set_or(&node->isolated.cpus, &node->partition.cpus);
     const iw_cpu_set isolated = iwi_concerned(c, &all);
     const bool is_configured = !iw_cpu_set_is_empty(&isolated);
-    const struct iwi_check check = {
+    const struct iwi_rate_check check = {
         is_configured, is_configured ? &isolated : &c->looked_at, &ops->sources, STRAY_HZ, DAEMON_HZ, false};
 
     say_isolation(node, m);
@@ -171,7 +171,8 @@ static bool judge_core_spec(const struct iwi_case *c, const struct iwi_mitigatio
 {
     const struct iwi_node_facts *node = c->node;
     const bool is_configured = node->core_spec[0] != '\0';
-    const struct iwi_check check = {is_configured, &c->looked_at, &ops->sources, STRAY_HZ, DAEMON_HZ, true};
+    const struct iwi_rate_check check = {is_configured, &c->looked_at, &ops->sources,
+                                         STRAY_HZ,      DAEMON_HZ,     true};
 
     if (!is_configured && !node->job.is_known) {
         return false;
@@ -207,7 +208,8 @@ static bool judge_workqueue_mask(const struct iwi_case *c, const struct iwi_miti
 {
     const struct iwi_cpu_fact *fact = &c->node->workqueue;
     const bool is_configured = !iw_cpu_set_is_empty(&c->quiet) && !iw_cpu_set_meets(&fact->cpus, &c->quiet);
-    const struct iwi_check check = {is_configured, &c->looked_at, &ops->sources, STRAY_HZ, DAEMON_HZ, true};
+    const struct iwi_rate_check check = {is_configured, &c->looked_at, &ops->sources,
+                                         STRAY_HZ,      DAEMON_HZ,     true};
     char cpus[IWI_CPUS_SIZE];
 
     if (!fact->is_known) {

@@ -14,7 +14,8 @@ static const long LONG_INTERVAL_S = 10;
 static void judge_number(const struct iwi_case *c, const struct iwi_mitigation_ops *ops, const char *name,
                          long value, bool is_configured, iw_mitigation *m)
 {
-    const struct iwi_check check = {is_configured, &c->looked_at, &ops->sources, OFF_HZ, RUNNING_HZ, true};
+    const struct iwi_rate_check check = {is_configured, &c->looked_at, &ops->sources,
+                                         OFF_HZ,        RUNNING_HZ,    true};
 
     if (value == IWI_NOT_TOLD) {
         iwi_conclude_setting(m, false, false);
@@ -33,7 +34,7 @@ static bool judge_thp(const struct iwi_case *c, const struct iwi_mitigation_ops 
 {
     const char *thp = c->node->thp;
     const bool is_never = strcmp(thp, "never") == 0;
-    const struct iwi_check check = {is_never, &c->looked_at, &ops->sources, OFF_HZ, RUNNING_HZ, true};
+    const struct iwi_rate_check check = {is_never, &c->looked_at, &ops->sources, OFF_HZ, RUNNING_HZ, true};
 
     if (thp[0] == '\0') {
         iwi_conclude_setting(m, false, false);

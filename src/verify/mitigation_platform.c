@@ -29,7 +29,7 @@ static double steal_share(const struct iwi_case *c)
 static bool judge_bare_metal(const struct iwi_case *c, const struct iwi_mitigation_ops *ops, iw_mitigation *m)
 {
     const bool is_guest = iwi_node_is_guest(c->node);
-    const struct iwi_check check = {
+    const struct iwi_rate_check check = {
         false, &c->looked_at, &ops->sources, HARDWARE_ALLOWED_HZ, HARDWARE_LOUD_HZ, false};
     const double steal = steal_share(c);
 

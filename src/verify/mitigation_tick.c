@@ -42,7 +42,7 @@ static void explain_tick(const struct iwi_case *c, iw_mitigation *m)
 
 /* The idle loop stops the tick of its CPU, and all that comes with it, without any setting; what still comes
  * there are timers, not the tick. */
-static void doubt_idle(const struct iwi_case *c, const struct iwi_check *check, iw_mitigation *m)
+static void doubt_idle(const struct iwi_case *c, const struct iwi_rate_check *check, iw_mitigation *m)
 {
     struct iwi_tally tally;
 
@@ -77,9 +77,9 @@ static bool judge_nohz_full(const struct iwi_case *c, const struct iwi_mitigatio
     const struct iwi_cpu_fact *fact = &c->node->nohz_full;
     const bool is_configured = !iw_cpu_set_is_empty(&fact->cpus);
     const iw_cpu_set concerned = iwi_concerned(c, &fact->cpus);
-    const struct iwi_check check = {is_configured, is_configured ? &concerned : &c->looked_at,
-                                    &tick,         TICK_ALLOWED_HZ,
-                                    TICK_LOUD_HZ,  false};
+    const struct iwi_rate_check check = {is_configured, is_configured ? &concerned : &c->looked_at,
+                                         &tick,         TICK_ALLOWED_HZ,
+                                         TICK_LOUD_HZ,  false};
     char cpus[IWI_CPUS_SIZE];
 
     (void)ops;
@@ -157,9 +157,9 @@ static bool judge_rcu_nocbs(const struct iwi_case *c, const struct iwi_mitigatio
     const bool is_configured = !iw_cpu_set_is_empty(&fact->cpus);
     const iw_cpu_set tickless = iw_cpu_set_and(&fact->cpus, &c->node->nohz_full.cpus);
     const iw_cpu_set concerned = iwi_concerned(c, &tickless);
-    const struct iwi_check check = {is_configured,   is_configured ? &concerned : &c->looked_at,
-                                    &ops->sources,   SOFTIRQ_ALLOWED_HZ,
-                                    SOFTIRQ_LOUD_HZ, false};
+    const struct iwi_rate_check check = {is_configured,   is_configured ? &concerned : &c->looked_at,
+                                         &ops->sources,   SOFTIRQ_ALLOWED_HZ,
+                                         SOFTIRQ_LOUD_HZ, false};
     char cpus[IWI_CPUS_SIZE];
 
     if (!fact->is_known || (is_configured && iw_cpu_set_is_empty(&concerned))) {
@@ -196,8 +196,8 @@ static bool judge_timer_migration(const struct iwi_case *c, const struct iwi_mit
     const long value = c->node->timer_migration;
     const iw_cpu_set apart = iw_cpu_set_or(&c->node->isolated.cpus, &c->node->nohz_full.cpus);
     const iw_cpu_set concerned = iwi_concerned(c, &apart);
-    const struct iwi_check check = {true, &concerned, &ops->sources, SOFTIRQ_ALLOWED_HZ, SOFTIRQ_LOUD_HZ,
-                                    true};
+    const struct iwi_rate_check check = {true, &concerned, &ops->sources, SOFTIRQ_ALLOWED_HZ, SOFTIRQ_LOUD_HZ,
+                                         true};
 
     iwi_conclude_setting(m, value != IWI_NOT_TOLD, value == 1);
     if (value == IWI_NOT_TOLD) {

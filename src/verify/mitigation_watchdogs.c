@@ -13,8 +13,8 @@ static bool judge_nmi_watchdog(const struct iwi_case *c, const struct iwi_mitiga
                                iw_mitigation *m)
 {
     const long value = c->node->nmi_watchdog;
-    const struct iwi_check check = {value == 0,     &c->looked_at, &ops->sources,
-                                    NMI_ALLOWED_HZ, NMI_LOUD_HZ,   true};
+    const struct iwi_rate_check check = {value == 0,     &c->looked_at, &ops->sources,
+                                         NMI_ALLOWED_HZ, NMI_LOUD_HZ,   true};
     char parameter[IWI_NODE_TEXT_SIZE];
 
     if (value == IWI_NOT_TOLD) {

@@ -251,7 +251,7 @@ static void say_untold(const struct iwi_case *c, iw_mitigation *m)
     }
 }
 
-static void say_finding(const struct iwi_case *c, const struct iwi_check *check,
+static void say_finding(const struct iwi_case *c, const struct iwi_rate_check *check,
                         const struct iwi_tally *tally, enum iwi_finding finding, iw_mitigation *m)
 {
     char rate[IWI_RATE_SIZE], list[IWI_LIST_SIZE];
@@ -287,7 +287,7 @@ static void say_finding(const struct iwi_case *c, const struct iwi_check *check,
     }
 }
 
-static iw_mitigation_state state_of(const struct iwi_check *check, enum iwi_finding finding)
+static iw_mitigation_state state_of(const struct iwi_rate_check *check, enum iwi_finding finding)
 {
     if (!check->is_configured) {
         return IW_MITIGATION_ABSENT;
@@ -300,7 +300,7 @@ static iw_mitigation_state state_of(const struct iwi_check *check, enum iwi_find
     }
 }
 
-void iwi_conclude(const struct iwi_case *c, const struct iwi_check *check, iw_mitigation *m)
+void iwi_conclude(const struct iwi_case *c, const struct iwi_rate_check *check, iw_mitigation *m)
 {
     struct iwi_tally tally;
     enum iwi_finding finding;

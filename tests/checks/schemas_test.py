@@ -27,6 +27,8 @@ JOB = f"{NODE} >/dev/null && idlewave whatif --noise node.h5 --pattern allreduce
 # How to get one of each kind, as words of a shell; None: it takes more than this machine may have, the sample must do.
 EXAMPLES = {
     "bench": None,
+    "check": f"{NODE} >/dev/null && idlewave check --sysroot $SOURCE/tests/data/nodes/plain node.h5 --jobs barrier --ranks 16 --trials 4 "
+             "--slowdown-limit 100%",
     "explain": None,  # an MPI, and the rights to see kernel events
     "fit": f"{NODE} >/dev/null && idlewave noise fit node.h5",
     "fleet": "mkdir -p nodes && for i in {1..12}; do idlewave noise synth irq/tick=poisson:100Hz,exp:20us --duration 5s "
@@ -46,6 +48,7 @@ EXAMPLES = {
     "noise-compare": f"{NODE} >/dev/null && {NODE.replace('300us', '900us').replace('node.h5', 'other.h5')} >/dev/null && idlewave noise compare node.h5 other.h5",
     "noise-edit": NODE,
     "noise-spectrum": f"{NODE} >/dev/null && idlewave noise spectrum node.h5",
+    "profile": None,  # `check --learn` writes it
     "record": None,
     "watch": None,  # needs CAP_BPF
     "simulate": "idlewave simulate --pattern allreduce --ranks 64 --noise periodic:100Hz,200us --trials 8 --explain",

@@ -84,6 +84,8 @@ class Running(Scratch):
         self.assertIsInstance(idlewave.model("exp:10%", compute="1ms", net="none", L="2us", ranks=64), kinds.Model)
         self.assertEqual(idlewave.machine("hdr-fat-tree").name, "hdr-fat-tree")
         self.assertIsInstance(idlewave.verify(sysroot=SOURCE / "tests/data/nodes/container"), kinds.Verify)
+        checked = idlewave.check(node, sysroot=SOURCE / "tests/data/nodes/plain", jobs="none", limit="0.001%")
+        self.assertEqual((checked.outcome, checked.exit_code), ("noisy", 4))
         with self.assertWarnsRegex(idlewave.IdlewaveWarning, "receives without their source"):
             self.assertEqual(idlewave.trace_facts(SOURCE / "tests/data/traces/liballprof-openmpi").ranks, 4)
         idlewave.simulate(pattern="halo1d", ranks=9, repeat=8, compute="3ms", delay="rank=5,time=13.5ms", timeline=run)

@@ -160,8 +160,33 @@ static iw_recording *make_quanta(iw_probe probe)
     return recording;
 }
 
+/* Two CPUs on which compilers ran, and little else. */
+static iw_recording *make_busy(void)
+{
+    iw_recording *recording = iwt_recording(2, 10 * SECOND_NS);
+    const uint32_t compiler = iwt_source(recording, IW_CLASS_THREAD, "cc1");
+    const uint32_t worker = iwt_source(recording, IW_CLASS_THREAD, "kworker/0:1");
+
+    iwt_attribute(recording, "host", "node07");
+    iwt_attribute(recording, "load_elapsed_ms", "10200");
+    iwt_attribute(recording, "load_cpus", "2");
+    iwt_attribute(recording, "load_users_ms", "7400");
+    iwt_attribute(recording, "load_services_ms", "60");
+    iwt_attribute(recording, "load_kernel_ms", "40");
+    iwt_attribute(recording, "load_users", "cc1=7100,ninja=300");
+    iwt_attribute(recording, "kernel_threads", "kworker/0:1");
+    for (int64_t i = 0; i < 1000; i++) {
+        iwt_detour(recording, (size_t)(i % 2), i * 10000000, i % 50 == 0 ? 20000 : 7000000,
+                   i % 50 == 0 ? worker : compiler);
+    }
+    return recording;
+}
+
 static iw_recording *make(const char *kind)
 {
+    if (strcmp(kind, "busy") == 0) {
+        return make_busy();
+    }
     if (strcmp(kind, "tiny") == 0) {
         return make_tiny();
     }
@@ -183,7 +208,7 @@ int main(int argc, char **argv)
     iw_status status;
 
     if (recording == NULL) {
-        (void)fputs("usage: iw_make_recording tiny|node|backup|many|fwq|ftq|quiet FILE\n", stderr);
+        (void)fputs("usage: iw_make_recording tiny|node|backup|busy|many|fwq|ftq|quiet FILE\n", stderr);
         return 64;
     }
     status = iw_recording_save(NULL, recording, argv[2]);

@@ -19,7 +19,7 @@ from .errors import CommandError, CommandNotFound, IdlewaveWarning, UsageError
 Scalar = Union[str, int, float, "os.PathLike[str]"]
 Option = Union[None, bool, Scalar, Sequence[Scalar]]
 
-ANSWERED = (0, 2, 3)  # exit codes: done, a negative verdict, no verdict
+ANSWERED = (0, 2, 3, 4, 5)  # exit codes: done, a negative verdict, none; of `check` also noisy and busy
 USAGE_EXIT = 64
 INTERRUPT_S = 10.0  # that an interrupted command has to put everything back
 

@@ -118,6 +118,11 @@ def verify(recording: Optional[Path] = None, **options: Option) -> kinds.Verify:
     return run_as(kinds.Verify, ["verify", *_given(recording)], options)
 
 
+def check(recording: Optional[Path] = None, **options: Option) -> kinds.Check:
+    """Whether a node is fit for jobs: `outcome` is "good", "noisy", "contradicted", "busy" or "unknown"."""
+    return run_as(kinds.Check, ["check", *_given(recording)], options)
+
+
 def wave(timeline: Path, **options: Option) -> kinds.Wave:
     """Finds idle waves in a timeline."""
     return run_as(kinds.Wave, ["wave", timeline], options)

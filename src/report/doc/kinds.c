@@ -6,6 +6,7 @@
 /* clang-format off */
 const struct iwi_kind *const iwi_kinds[] = {
     &iwi_bench_kind,
+    &iwi_check_kind,
     &iwi_explain_kind,
     &iwi_fidelity_kind,
     &iwi_fit_kind,
@@ -19,6 +20,7 @@ const struct iwi_kind *const iwi_kinds[] = {
     &iwi_noise_edit_kind,
     &iwi_noise_kind,
     &iwi_noise_spectrum_kind,
+    &iwi_profile_kind,
     &iwi_record_kind,
     &iwi_simulate_kind,
     &iwi_verify_kind,

@@ -7,6 +7,7 @@
 #include "report/doc/doc.h"
 
 extern const struct iwi_kind iwi_bench_kind;
+extern const struct iwi_kind iwi_check_kind;
 extern const struct iwi_kind iwi_fidelity_kind;
 extern const struct iwi_kind iwi_fit_kind;
 extern const struct iwi_kind iwi_fleet_kind;
@@ -19,6 +20,7 @@ extern const struct iwi_kind iwi_noise_compare_kind;
 extern const struct iwi_kind iwi_noise_edit_kind;
 extern const struct iwi_kind iwi_noise_kind;
 extern const struct iwi_kind iwi_noise_spectrum_kind;
+extern const struct iwi_kind iwi_profile_kind;
 extern const struct iwi_kind iwi_record_kind;
 extern const struct iwi_kind iwi_study_kind;
 extern const struct iwi_kind iwi_verify_kind;

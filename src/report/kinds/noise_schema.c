@@ -60,6 +60,14 @@ static const struct iwi_field picture_fields[] = {
 };
 static const struct iwi_schema picture_schema = IWI_SCHEMA(iw_noise_picture, picture_fields);
 
+IWI_OF(bool, is_load_known, iw_noise_facts, it->load.is_known)
+
+static const struct iwi_field load_fields[] = {
+    IWI_VALUE(iw_load, is_known), IWI_VALUE(iw_load, is_busy), IWI_VALUE(iw_load, users),
+    IWI_VALUE(iw_load, services), IWI_VALUE(iw_load, kernel),  IWI_CHARS(iw_load, programs),
+};
+static const struct iwi_schema load_schema = IWI_SCHEMA(iw_load, load_fields);
+
 IWI_OF(bool, has_quanta, iw_noise_facts, it->quantum_ns > 0)
 IWI_OF(bool, is_critical, iw_noise_facts, it->critical_ranks > 0.0)
 
@@ -71,6 +79,7 @@ static const struct iwi_field facts_fields[] = {
     IWI_VALUE(iw_noise_facts, watched_ns),
     IWI_INLINE(iw_noise_facts, all, row_schema),
     IWI_VALUE(iw_noise_facts, dropped),
+    IWI_OBJECT(iw_noise_facts, load, load_schema, .is_there = is_load_known, .is_optional = true),
     IWI_VALUE(iw_noise_facts, long_ns),
     IWI_VALUE(iw_noise_facts, critical_ranks, .is_there = is_critical),
     IWI_VALUE(iw_noise_facts, rare_limit_ns),

@@ -10,6 +10,7 @@
 #include "report/doc/kinds.h"
 #include "report/kinds/noise_report.h"
 #include "report/kinds/reach_report.h"
+#include "report/kinds/verify_words.h"
 
 /* ---- the table ---- */
 
@@ -50,7 +51,7 @@ static const struct iwi_field verify_fields[] = {
     IWI_OBJECTS(iw_verify, mitigations, count, mitigation_schema, .is_row = true),
     IWI_CHARS_LIST(iw_verify, remarks, remark_count),
 };
-static const struct iwi_schema verify_schema = IWI_SCHEMA(iw_verify, verify_fields);
+const struct iwi_schema iwi_verify_schema = IWI_SCHEMA(iw_verify, verify_fields);
 
 /* ---- the verdict ---- */
 
@@ -184,7 +185,7 @@ static const char *seen_text(struct iwi_document *doc, const iw_mitigation *m)
                    m->evidence);
 }
 
-static void list_mitigations(struct iwi_document *doc, const iw_verify *verify)
+void iwi_list_mitigations(struct iwi_document *doc, const iw_verify *verify)
 {
     iwi_section(doc, "mitigations", "Mitigations");
     IWI_TABLE(doc, "", {"mitigation", IWI_WORDS}, {"state", IWI_WORDS}, {"setting; seen", IWI_WORDS});
@@ -196,7 +197,7 @@ static void list_mitigations(struct iwi_document *doc, const iw_verify *verify)
     }
 }
 
-static void say_advice(struct iwi_document *doc, const iw_verify *verify)
+void iwi_say_advice(struct iwi_document *doc, const iw_verify *verify)
 {
     bool has_words = false;
 
@@ -228,8 +229,8 @@ static void write_doc(struct iwi_document *doc, const void *subject)
     say_verdict(doc, verify);
     say_basis(doc, verify);
     say_worths(doc, verify);
-    list_mitigations(doc, verify);
-    say_advice(doc, verify);
+    iwi_list_mitigations(doc, verify);
+    iwi_say_advice(doc, verify);
     iwi_section(doc, "certainty", "How sure");
     for (size_t i = 0; i < verify->remark_count; i++) {
         iwi_item(doc, "%s", verify->remarks[i]);
@@ -244,7 +245,7 @@ static void write_doc(struct iwi_document *doc, const void *subject)
 const struct iwi_kind iwi_verify_kind = {
     .name = "verify",
     .schema_id = "idlewave.verify/2",
-    .schema = &verify_schema,
+    .schema = &iwi_verify_schema,
     .write_doc = write_doc,
 };
 

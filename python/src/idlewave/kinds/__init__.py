@@ -5,6 +5,7 @@ Made by tools/make_python.py: change the C sources, then make it again.
 """
 
 from .bench import Bench
+from .check import Check
 from .explain import Explain
 from .fidelity import Fidelity
 from .fit import Fit
@@ -18,6 +19,7 @@ from .noise import Noise
 from .noise_compare import NoiseCompare
 from .noise_edit import NoiseEdit
 from .noise_spectrum import NoiseSpectrum
+from .profile import Profile
 from .record import Record
 from .simulate import Simulate
 from .study_estimate import StudyEstimate
@@ -31,6 +33,7 @@ from .whatif_plan import WhatifPlan
 
 __all__ = [
     "Bench",
+    "Check",
     "Explain",
     "Fidelity",
     "Fit",
@@ -44,6 +47,7 @@ __all__ = [
     "NoiseCompare",
     "NoiseEdit",
     "NoiseSpectrum",
+    "Profile",
     "Record",
     "Simulate",
     "StudyEstimate",

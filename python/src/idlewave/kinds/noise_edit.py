@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Dict, List, Literal, Optional
 
 from ..result import Result
-from .shared import CpusRow, Picture, Spectrum
+from .shared import CpusRow, Load, Picture, Spectrum
 
 
 @dataclass(frozen=True)
@@ -61,6 +61,7 @@ class NoiseEdit(Result):
     p99_ns: Optional[float]
     max_ns: Optional[float]
     dropped: int
+    load: Optional[Load]
     long_ns: Optional[float]
     critical_ranks: Optional[float]
     rare_limit_ns: Optional[float]

@@ -13,16 +13,30 @@ from ..result import Estimate
 
 
 @dataclass(frozen=True)
-class Remedy:
+class MitigationsRow:
     name: str
-    how: str
+    removes: str
+    state: Literal["contradicted", "in effect", "configured", "cannot tell", "not configured"]
+    setting: str
+    evidence: str
+    advice: str
+    is_felt: bool
+    is_to_do: bool
+    seen_hz: Optional[float]
+    share: Optional[float]
+    sources: List[str]
+    has_worth: bool
+    worth: Optional[Estimate]
 
 
 @dataclass(frozen=True)
-class Memory:
-    ranks: int
-    domain_bytes_per_s: int
-    core_bytes_per_s: int
+class Load:
+    is_known: bool
+    is_busy: bool
+    users: Optional[float]
+    services: Optional[float]
+    kernel: Optional[float]
+    programs: str
 
 
 @dataclass(frozen=True)
@@ -115,6 +129,19 @@ class Picture:
     stride: int
     points: List[PicturePointsRow]
     bins: List[BinsRow]
+
+
+@dataclass(frozen=True)
+class Remedy:
+    name: str
+    how: str
+
+
+@dataclass(frozen=True)
+class Memory:
+    ranks: int
+    domain_bytes_per_s: int
+    core_bytes_per_s: int
 
 
 @dataclass(frozen=True)

@@ -7,26 +7,10 @@ Made by tools/make_python.py: change the C sources, then make it again.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Dict, List, Literal, Optional
+from typing import ClassVar, Dict, List, Optional
 
 from ..result import Estimate, Result
-
-
-@dataclass(frozen=True)
-class MitigationsRow:
-    name: str
-    removes: str
-    state: Literal["contradicted", "in effect", "configured", "cannot tell", "not configured"]
-    setting: str
-    evidence: str
-    advice: str
-    is_felt: bool
-    is_to_do: bool
-    seen_hz: Optional[float]
-    share: Optional[float]
-    sources: List[str]
-    has_worth: bool
-    worth: Optional[Estimate]
+from .shared import MitigationsRow
 
 
 @dataclass(frozen=True, repr=False)

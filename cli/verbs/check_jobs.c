@@ -1,0 +1,199 @@
+/* The site's jobs as presets, and what noise costs them.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "verbs/check_jobs.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "process/wall_clock.h"
+#include "verbs/verify_worth.h"
+#include "verbs/whatif_question.h"
+
+/* Sources that are tried one by one, and recordings drawn anew, so that intervals tell how short they are. */
+enum { MOST_PARTS = 3, REDRAWS = 12 };
+
+/* Each stands for many programs: how often ranks meet, and how much data goes between them. */
+static const struct preset {
+    const char *name, *what;
+    const char *pattern;
+    uint64_t bytes, repeat;
+    iw_time compute_ps;
+} presets[] = {
+    {"barrier", "an allreduce of 8 bytes after each 1 ms of work, 100 times", "allreduce", 8, 100,
+     IW_PS_PER_MS},
+    {"halo", "halos of 64 KiB in three dimensions after each 10 ms of work, 30 times", "halo3d", 65536, 30,
+     10 * IW_PS_PER_MS},
+    {"training", "an allreduce of 64 MiB of gradients after each 200 ms of work, 10 times",
+     "allreduce:rabenseifner", 64u << 20, 10, 200 * IW_PS_PER_MS},
+};
+enum { PRESETS = sizeof presets / sizeof presets[0] };
+
+static const char *preset_name(size_t index)
+{
+    return index < PRESETS ? presets[index].name : NULL;
+}
+
+#define ROW(...) OPT_ROW(struct job_opts, __VA_ARGS__)
+const struct opt job_rows[] = {
+    ROW("jobs", OPT_STRING, names, "NAME[,NAME...]",
+        "jobs to simulate under this noise: barrier, halo, training, or none (default all three)",
+        .known = preset_name, .is_setting = true),
+    ROW("ranks", OPT_COUNT, ranks, "N", "ranks of each job (default 1024)", .min = 2, .max = 1u << 24,
+        .is_setting = true),
+    ROW("ranks-per-node", OPT_COUNT, ranks_per_node, "N",
+        "ranks on each node (default one on each CPU that is to be quiet)", .min = 1, .max = 1u << 20,
+        .is_setting = true),
+    ROW("trials", OPT_COUNT, trials, "N", "simulate each change N times, in pairs (default 10)", .min = 2,
+        .max = 1u << 20, .is_setting = true),
+    ROW("seed", OPT_COUNT, seed, "N", "seed of all random choices (default 1)", .max = INT64_MAX),
+};
+#undef ROW
+_Static_assert(sizeof job_rows / sizeof job_rows[0] == JOB_ROW_COUNT, "count of rows in the header");
+
+/* ---- which jobs ---- */
+
+static const struct preset *find_preset(const char *name, size_t length)
+{
+    for (size_t i = 0; i < PRESETS; i++) {
+        if (strlen(presets[i].name) == length && strncmp(presets[i].name, name, length) == 0) {
+            return &presets[i];
+        }
+    }
+    return NULL;
+}
+
+int jobs_choose(const struct ui *ui, const struct job_opts *opts, iw_check_job jobs[JOBS_MOST],
+                size_t *count_p)
+{
+    const char *at = strcmp(opts->names, "none") == 0 ? "" : opts->names;
+    size_t count = 0;
+
+    while (*at != '\0') {
+        const size_t length = strcspn(at, ",");
+        const struct preset *preset = find_preset(at, length);
+
+        if (preset == NULL || count == JOBS_MOST) {
+            return ui_usage(ui, "--jobs: '%.*s' is none of barrier, halo, training, none", (int)length, at);
+        }
+        jobs[count] = (iw_check_job){.ranks = (uint32_t)opts->ranks};
+        (void)snprintf(jobs[count].name, sizeof jobs[count].name, "%s", preset->name);
+        (void)snprintf(jobs[count].what, sizeof jobs[count].what, "%s", preset->what);
+        count++;
+        at += length + (at[length] == ',');
+    }
+    *count_p = count;
+    return UI_DONE;
+}
+
+/* ---- one of them ---- */
+
+static bool goes_on(void *arg, const iw_progress_now *now)
+{
+    const int64_t *end_ns = arg;
+
+    (void)now;
+    return monotonic_ns() < *end_ns;
+}
+
+static void take_answer(const iw_whatif *whatif, iw_check_job *job)
+{
+    job->is_done = true;
+    job->slowdown = whatif->now;
+    for (size_t i = 0; i < whatif->change_count; i++) {
+        const iw_change *change = &whatif->changes[i];
+
+        if (change->kind == IW_CHANGE_SOURCE && change->saving.low > 0.0) { /* the largest come first */
+            (void)snprintf(job->worst, sizeof job->worst, "%s", change->name);
+            job->saving = change->saving;
+            job->remedy = change->remedy != NULL ? change->remedy->how : NULL;
+            return;
+        }
+    }
+}
+
+static iw_status ask(struct ui *ui, const struct job_opts *opts, const struct net_opts *net,
+                     struct question *q, int64_t end_ns, iw_verify *priced, iw_check_job *job)
+{
+    const iw_sim_opts sim = IW_SIM_OPTS_INIT;
+    iw_named_set *sets = priced != NULL ? ui_grow(NULL, priced->count + 1, sizeof *sets) : NULL;
+    iw_whatif_opts wanted = {.size = sizeof wanted,
+                             .sim = sim,
+                             .net = &q->net,
+                             .program = question_maker(q),
+                             .sets = sets,
+                             .set_count = priced != NULL ? worth_sets(priced, sets) : 0,
+                             .target = -1.0,
+                             .redraws = REDRAWS,
+                             .most_parts = MOST_PARTS};
+    iw_whatif *whatif = NULL;
+    iw_status status;
+
+    wanted.sim.trials = opts->trials;
+    wanted.sim.seed = opts->seed;
+    wanted.sim.rendezvous = (iw_rendezvous)net->rendezvous;
+    wanted.sim.progress = (iw_progress){goes_on, &end_ns};
+    status = iw_whatif_run(&ui->log, q->noise, &wanted, &whatif);
+    free(sets);
+    if (status == IW_OK) {
+        take_answer(whatif, job);
+        if (priced != NULL) {
+            worth_take(whatif, priced);
+        }
+    }
+    iw_whatif_free(whatif);
+    return status == IW_ERR_CANCELLED ? IW_OK : status;
+}
+
+static int simulate_job(struct ui *ui, const struct job_opts *opts, const struct net_opts *net,
+                        iw_recording *cut, int64_t end_ns, iw_verify *priced, iw_check_job *job)
+{
+    const struct preset *preset = find_preset(job->name, strlen(job->name));
+    const struct noise_opts no_noise = {.ranks_per_node = opts->ranks_per_node}; /* it is in memory */
+    const struct memory_opts no_memory = {.shared = NULL};
+    const struct opt_args none = {0, NULL};
+    const char *patterns[] = {preset->pattern};
+    struct program_opts program = PROGRAM_OPTS_INIT;
+    struct question q;
+    int code;
+
+    program.patterns = (struct opt_list){patterns, 1};
+    program.ranks = job->ranks;
+    program.bytes = preset->bytes;
+    program.repeat = preset->repeat;
+    program.compute_ps = preset->compute_ps;
+    code = question_init(&q, ui, &program, net, &no_memory, &no_noise, &none);
+    if (code == UI_DONE) {
+        code = ui_exit_of(iw_noise_set_add_recording(&ui->log, q.noise, "the recording", cut));
+    }
+    if (code != UI_DONE) {
+        iw_recording_free(cut);
+    } else {
+        iw_noise_set_align(q.noise, IW_SYNC_NONE, 0, (uint32_t)opts->ranks_per_node);
+        code = ui_exit_of(ask(ui, opts, net, &q, end_ns, priced, job));
+    }
+    question_release(&q);
+    return code;
+}
+
+int jobs_simulate(struct ui *ui, const struct job_opts *opts, const struct net_opts *net,
+                  const iw_recording *recording, int64_t end_ns, iw_verify *verify, iw_check_job *jobs,
+                  size_t count)
+{
+    int code = UI_DONE;
+
+    for (size_t i = 0; i < count && code == UI_DONE; i++) {
+        const int64_t now_ns = monotonic_ns();
+        iw_recording *cut = NULL;
+
+        if (now_ns < end_ns) {
+            code = worth_cut_quiet(ui, "the recording", recording, verify, &cut);
+        }
+        if (cut != NULL) {
+            code = simulate_job(ui, opts, net, cut, now_ns + (end_ns - now_ns) / (int64_t)(count - i),
+                                i == 0 ? verify : NULL, &jobs[i]);
+        }
+    }
+    return code;
+}

@@ -1,0 +1,35 @@
+/* What noise costs the jobs of a site: `check` asks what-if for each of them.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef IW_CLI_CHECK_JOBS_H
+#define IW_CLI_CHECK_JOBS_H
+
+#include <idlewave/idlewave.h>
+
+#include "options/simulate_opts.h"
+
+struct job_opts {
+    struct opt_origins origins;
+    const char *names; /* "barrier,halo"; "none" */
+    uint64_t ranks, ranks_per_node, trials, seed;
+};
+
+extern const struct opt job_rows[];
+enum { JOB_ROW_COUNT = 5, JOBS_MOST = 8 };
+
+#define JOB_OPTS_INIT                                                            \
+    {                                                                            \
+        .names = "barrier,halo,training", .ranks = 1024, .trials = 10, .seed = 1 \
+    }
+
+/* The jobs that are named, not simulated yet. Returns UI_DONE, or UI_USAGE for a name that is none. */
+int jobs_choose(const struct ui *ui, const struct job_opts *opts, iw_check_job jobs[JOBS_MOST],
+                size_t *count_p);
+
+/* Simulates the jobs under the noise of a recording, those that can be done until `end_ns` of monotonic_ns().
+ * What mitigations are worth to the first one goes into `verify`. Returns UI_DONE or an exit code. */
+int jobs_simulate(struct ui *ui, const struct job_opts *opts, const struct net_opts *net,
+                  const iw_recording *recording, int64_t end_ns, iw_verify *verify, iw_check_job *jobs,
+                  size_t count);
+
+#endif

@@ -1,0 +1,350 @@
+/* `idlewave check`: one command, one answer about a node.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <idlewave/idlewave.h>
+
+#include "options/cpu_list.h"
+#include "process/interrupt.h"
+#include "process/progress.h"
+#include "process/wall_clock.h"
+#include "verbs.h"
+#include "verbs/check_answer.h"
+#include "verbs/check_jobs.h"
+
+struct check_opts {
+    struct opt_origins origins;
+    const char *cpus, *sysroot, *recording_path;
+    iw_time within_ps, duration_ps; /* duration 0: what --within leaves */
+    const char *baseline, *require, *limit, *slowdown_limit;
+    struct answer_opts answer;
+    struct job_opts job;
+    struct net_opts net;
+};
+
+#define ROW(...) OPT_ROW(struct check_opts, __VA_ARGS__)
+static const struct opt measure_rows[] = {
+    ROW("cpus", OPT_STRING, cpus, "LIST",
+        "the application's CPUs, 2-7 (default those of the batch job, else those that the kernel sets apart, "
+        "else all)",
+        .is_setting = true),
+    ROW("within", OPT_TIME, within_ps, "TIME",
+        "be done after TIME: four fifths of it at most are measured, jobs that do not fit are left out "
+        "(default 50s)",
+        .is_setting = true),
+    ROW("duration", OPT_TIME, duration_ps, "TIME", "how long to measure (default as --within allows)",
+        .is_setting = true),
+    ROW("sysroot", OPT_STRING, sysroot, "DIR",
+        "with FILE: read the files of another node, copied below DIR (default this node's)"),
+};
+static const struct opt required_rows[] = {
+    ROW("require", OPT_STRING, require, "FILE",
+        "a profile of settings and limits that the node has to keep, in place of the limits below",
+        .is_setting = true),
+    ROW("learn", OPT_STRING, answer.learn, "FILE",
+        "write a profile of this node: settings that are configured, and twice what it loses as limits"),
+    ROW("baseline", OPT_STRING, baseline, "FILE",
+        "an earlier recording: noisy if the node loses more now, beyond chance", .is_setting = true),
+    ROW("limit", OPT_STRING, limit, "SHARE", "CPU time that may be lost to noise (default 1%)",
+        .is_setting = true),
+    ROW("slowdown-limit", OPT_STRING, slowdown_limit, "SHARE",
+        "by how much noise may slow each job down (default 10%)", .is_setting = true),
+};
+static const struct opt output_rows[] = {
+    ROW("quiet", OPT_FLAG, answer.is_quiet, "", "print one line", .letter = 'q'),
+    ROW("html", OPT_STRING, answer.html, "FILE", "also write the page into FILE"),
+    ROW("json", OPT_STRING, answer.json, "FILE", "also write the result as JSON into FILE"),
+    SHOWN_OUTPUT_ROW(struct check_opts, recording_path, "FILE",
+                     "also keep the recording, HDF5 (default it is not kept)"),
+};
+#undef ROW
+
+static const struct opt_group groups[] = {
+    OPT_GROUP("How to measure", measure_rows, 0),
+    OPT_GROUP("What is required", required_rows, 0),
+    {"Jobs", job_rows, JOB_ROW_COUNT, offsetof(struct check_opts, job), false},
+    SHOWN_PAGE_GROUP("Output; csv has one line per requirement", offsetof(struct check_opts, answer.shown)),
+    OPT_GROUP("Output; csv has one line per requirement", output_rows, 0),
+    {"Network", net_rows, NET_ROW_COUNT, offsetof(struct check_opts, net), false},
+};
+
+static const struct check_opts defaults = {.within_ps = 50 * IW_PS_PER_S,
+                                           .limit = "1%",
+                                           .slowdown_limit = "10%",
+                                           .job = JOB_OPTS_INIT,
+                                           .net = NET_OPTS_INIT};
+
+static const char *const synopsis[] = {"[options] [FILE]", NULL};
+
+static const char description[] =
+    "Measures the noise of a node, verifies its settings against it, simulates what the noise costs typical "
+    "jobs, and compares all of that with what is required: one line to grep for, one page, one exit code.\n"
+    "The line begins with GOOD, NOISY, CONTRADICTED, BUSY or UNKNOWN. Exits with 0 for a good node, 2 if a "
+    "setting is contradicted or not as required, 3 if there is too little to tell, 4 if it is too noisy, 5 "
+    "if programs of users keep it busy, so that nothing can be said, 1 on errors.\nOn a busy node only "
+    "settings are judged. As root more sources are identified; nothing is changed on the node.";
+
+static const struct example examples[] = {
+    {"is this node fit for jobs?", "idlewave check"},
+    {"in a health check that has 60 s",
+     "idlewave check --quiet --within 50s --require /etc/idlewave/node.json"},
+    {"what other nodes have to keep, from one that is good", "idlewave check --learn node.json"},
+    {"a page to look at, and the recording for later",
+     "idlewave check --html node.html -o node.h5 --baseline before.h5"},
+    {NULL, NULL},
+};
+
+/* Of the time allowed, at most this part is for measuring; the rest is for what follows. */
+static const double MEASURED_PART = 0.8;
+
+/* What a check works on. */
+struct work {
+    int64_t start_ns, end_ns; /* of monotonic_ns() */
+    iw_check_opts limits;
+    iw_doc_file *profile;
+    iw_recording *recording, *baseline;
+    iw_verify *verify;
+    iw_check check;
+    iw_check_job jobs[JOBS_MOST];
+};
+
+/* ---- what is asked for ---- */
+
+static int read_share(struct ui *ui, const char *option, const char *text, double *share_p)
+{
+    iw_status status;
+
+    ui->option = option;
+    status = iw_parse_share(&ui->log, text, share_p);
+    ui->option = NULL;
+    return ui_exit_of_value(ui, status);
+}
+
+static int check_outputs(struct ui *ui, const struct check_opts *opts)
+{
+    const char *const paths[] = {opts->answer.learn, opts->answer.html, opts->answer.json,
+                                 opts->recording_path};
+    iw_status status = IW_OK;
+
+    for (size_t i = 0; i < sizeof paths / sizeof paths[0] && status == IW_OK; i++) {
+        status = paths[i] != NULL ? iw_output_check(&ui->log, paths[i], false) : IW_OK;
+    }
+    return ui_exit_of(status);
+}
+
+static int read_options(struct ui *ui, const struct check_opts *opts, bool has_file, struct work *work)
+{
+    int code = jobs_choose(ui, &opts->job, work->jobs, &work->check.job_count);
+
+    if (code == UI_DONE && opts->sysroot != NULL && !has_file) {
+        code = ui_usage(ui, "--sysroot: a recording of that node is needed, as FILE");
+    }
+    if (code == UI_DONE && has_file && (opt_typed(opts, duration_ps) || opts->recording_path != NULL)) {
+        code = ui_usage(ui, "--duration, --output: nothing is measured where FILE is given");
+    }
+    if (code == UI_DONE && opts->answer.learn != NULL && opt_typed(opts, require)) {
+        code = ui_usage(ui, "--learn: a profile is learned, not required: leave --require out");
+    }
+    if (code == UI_DONE) {
+        code = read_share(ui, "--limit", opts->limit, &work->limits.most_lost);
+    }
+    if (code == UI_DONE) {
+        code = read_share(ui, "--slowdown-limit", opts->slowdown_limit, &work->limits.most_slowdown);
+    }
+    if (code == UI_DONE) {
+        code = check_outputs(ui, opts);
+    }
+    if (code == UI_DONE && opts->require != NULL && opts->answer.learn == NULL) {
+        code = ui_exit_of(iw_profile_open(&ui->log, opts->require, &work->profile, &work->limits.profile));
+        work->check.profile = opts->require;
+    }
+    if (code == UI_DONE && opts->baseline != NULL) {
+        code = ui_exit_of(iw_recording_load(&ui->log, opts->baseline, &work->baseline));
+    }
+    return code;
+}
+
+/* ---- measuring ---- */
+
+static bool step(void *arg, const iw_progress_now *now)
+{
+    progress_update(arg, now->share);
+    return !interrupt_has_come();
+}
+
+/* The application's CPUs, as `verify` knows them; none: all. */
+static int choose_cpus(struct ui *ui, const struct check_opts *opts, struct cpu_list *cpus)
+{
+    iw_verify_opts settings = IW_VERIFY_OPTS_INIT;
+    iw_verify *verify = NULL;
+    int code;
+
+    if (opts->cpus != NULL) {
+        return cpu_list_read(ui, opts->cpus, cpus);
+    }
+    cpus->count = 0;
+    code = ui_exit_of(iw_verify_run(&ui->log, &settings, &verify));
+    for (uint32_t cpu = 0; code == UI_DONE && cpu < IW_CPU_SET_MOST; cpu++) {
+        if (iw_cpu_set_has(&verify->quiet, cpu)) {
+            cpus->numbers[cpus->count++] = cpu;
+        }
+    }
+    iw_verify_free(verify);
+    return code;
+}
+
+static int measure(struct ui *ui, const struct check_opts *opts, struct work *work)
+{
+    iw_measure_opts measure_opts = IW_MEASURE_OPTS_INIT;
+    struct progress progress;
+    struct interrupt interrupt;
+    struct cpu_list *cpus = ui_grow(NULL, 1, sizeof *cpus);
+    int code = choose_cpus(ui, opts, cpus);
+
+    measure_opts.duration_ns = (int64_t)(MEASURED_PART * (double)opts->within_ps / IW_PS_PER_NS);
+    if (opts->duration_ps > 0) {
+        measure_opts.duration_ns = opts->duration_ps / IW_PS_PER_NS;
+    }
+    measure_opts.cpus = cpus->count > 0 ? cpus->numbers : NULL;
+    measure_opts.cpu_count = cpus->count;
+    measure_opts.command = ui->command;
+    measure_opts.progress = (iw_progress){step, &progress};
+    if (code == UI_DONE) {
+        progress_begin(&progress, 0.0, NULL);
+        ui->progress = &progress;
+        interrupt_catch(&interrupt);
+        code = ui_exit_of_value(ui, iw_measure(&ui->log, &measure_opts, &work->recording));
+        interrupt_release(&interrupt);
+        ui->progress = NULL;
+        progress_wipe(&progress);
+    }
+    free(cpus);
+    if (code == UI_DONE && opts->recording_path != NULL) {
+        code = ui_exit_of(iw_recording_save(&ui->log, work->recording, opts->recording_path));
+    }
+    return code;
+}
+
+/* ---- what follows from it ---- */
+
+/* What programs of users do on a busy node contradicts no setting: then only settings are looked at. */
+static int verify(struct ui *ui, const struct check_opts *opts, struct work *work)
+{
+    iw_verify_opts wanted = IW_VERIFY_OPTS_INIT;
+    iw_cpu_set cpus;
+    char fault[IW_CPU_FAULT_SIZE];
+
+    if (opts->cpus != NULL) {
+        if (!iw_cpu_set_parse(opts->cpus, &cpus, fault)) {
+            return ui_usage(ui, "--cpus: %s", fault);
+        }
+        wanted.cpus = &cpus;
+    }
+    wanted.root = opts->sysroot != NULL ? opts->sysroot : "";
+    wanted.recording = work->check.noise.facts.load.is_busy ? NULL : work->recording;
+    work->check.verify = NULL;
+    return ui_exit_of(iw_verify_run(&ui->log, &wanted, &work->verify));
+}
+
+static int compare(struct ui *ui, const struct check_opts *opts, struct work *work)
+{
+    iw_compare_opts compare_opts = IW_COMPARE_OPTS_INIT;
+    iw_noise_comparison *comparison = NULL;
+    int code;
+
+    if (work->baseline == NULL || work->check.noise.facts.load.is_busy) {
+        return UI_DONE;
+    }
+    code =
+        ui_exit_of(iw_noise_compare(&ui->log, work->baseline, work->recording, &compare_opts, &comparison));
+    if (code == UI_DONE) {
+        work->check.has_baseline = true;
+        work->check.baseline = opts->baseline;
+        work->check.compared = comparison->verdict;
+        work->check.baseline_share = comparison->metrics[IW_COMPARE_SHARE];
+    }
+    iw_noise_comparison_free(comparison);
+    return code;
+}
+
+static int evaluate(struct ui *ui, const struct check_opts *opts, const char *name, struct work *work)
+{
+    iw_noise_report_opts report_opts = IW_NOISE_REPORT_OPTS_INIT;
+    iw_check *check = &work->check;
+    int code;
+
+    report_opts.name = name;
+    code = ui_exit_of(iw_noise_report_init(&ui->log, work->recording, &report_opts, &check->noise));
+    if (code == UI_DONE) {
+        code = verify(ui, opts, work);
+    }
+    if (code == UI_DONE) {
+        check->verify = work->verify;
+        code = compare(ui, opts, work);
+    }
+    if (code == UI_DONE && !check->noise.facts.load.is_busy && !interrupt_has_come()) {
+        code = jobs_simulate(ui, &opts->job, &opts->net, work->recording, work->end_ns, work->verify,
+                             work->jobs, check->job_count);
+    } else {
+        check->job_count = 0;
+    }
+    check->jobs = work->jobs;
+    check->command = ui->command;
+    return code == UI_DONE ? ui_exit_of(iw_check_judge(&ui->log, &work->limits, check)) : code;
+}
+
+static void release(struct work *work)
+{
+    iw_check_release(&work->check);
+    iw_noise_report_release(&work->check.noise);
+    iw_verify_free(work->verify);
+    iw_recording_free(work->recording);
+    iw_recording_free(work->baseline);
+    iw_doc_close(work->profile);
+    free(work);
+}
+
+static int run(struct ui *ui, const void *values, const struct opt_args *args)
+{
+    const struct check_opts *opts = values;
+    const char *file = args->count > 0 ? args->values[0] : NULL;
+    const iw_check_opts limits = IW_CHECK_OPTS_INIT;
+    struct work *work = ui_grow(NULL, 1, sizeof *work);
+    int code;
+
+    *work = (struct work){.start_ns = monotonic_ns(), .limits = limits};
+    work->end_ns = work->start_ns + opts->within_ps / IW_PS_PER_NS;
+    code = read_options(ui, opts, file != NULL, work);
+    if (code == UI_DONE) {
+        code = file != NULL ? ui_exit_of(iw_recording_load(&ui->log, file, &work->recording))
+                            : measure(ui, opts, work);
+    }
+    if (code == UI_DONE) {
+        code = evaluate(ui, opts, file != NULL ? file : "the recording", work);
+        work->check.took_s = file == NULL ? (double)(monotonic_ns() - work->start_ns) / 1e9 : 0.0;
+    }
+    if (code == UI_DONE) {
+        code = answer_check(ui, &opts->answer, &work->check);
+    }
+    release(work);
+    return code;
+}
+
+const struct verb verb_check = {
+    .name = "check",
+    .summary = "tells whether a node is fit for jobs",
+    .synopsis = synopsis,
+    .description = description,
+    .argument_name = "FILE",
+    .argument_help = "a recording of the node (HDF5), in place of measuring",
+    .groups = groups,
+    .group_count = sizeof groups / sizeof groups[0],
+    .examples = examples,
+    .defaults = &defaults,
+    .values_size = sizeof(struct check_opts),
+    .most_arguments = 1,
+    .run = run,
+};

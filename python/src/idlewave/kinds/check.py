@@ -1,0 +1,118 @@
+"""Results of the kind `check`: idlewave.check/1.
+
+SPDX-License-Identifier: BSD-3-Clause
+Made by tools/make_python.py: change the C sources, then make it again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Dict, List, Literal, Optional
+
+from ..result import Estimate, Result
+from .shared import CpusRow, Load, MitigationsRow, Picture, Spectrum
+
+
+@dataclass(frozen=True)
+class RequirementsRow:
+    name: str
+    is_setting: bool
+    state: Literal["met", "missed", "unknown"]
+    wanted: str
+    found: str
+
+
+@dataclass(frozen=True)
+class JobsRow:
+    name: str
+    what: str
+    ranks: int
+    is_done: bool
+    slowdown: Optional[Estimate]
+    worst: str
+    saving: Optional[Estimate]
+    remedy: Optional[str]
+
+
+@dataclass(frozen=True)
+class BaselineShare:
+    baseline: Optional[float]
+    now: Optional[float]
+    difference: Estimate
+
+
+@dataclass(frozen=True)
+class Verify:
+    host: str
+    recorded_host: str
+    kernel: str
+    cpus: str
+    quiet_cpus: str
+    quiet_origin: str
+    watched: str
+    job: str
+    slowdown: Optional[Estimate]
+    counts: Dict[str, int]
+    mitigations: List[MitigationsRow]
+    remarks: List[str]
+
+
+@dataclass(frozen=True)
+class SourcesRow:
+    class_: Literal["unknown", "thread", "irq", "softirq", "nmi", "hardware"]
+    name: str
+    count: int
+    rate_hz: Optional[float]
+    share: Optional[float]
+    median_ns: Optional[float]
+    p99_ns: Optional[float]
+    max_ns: Optional[float]
+    period_ns: Optional[float]
+
+
+@dataclass(frozen=True)
+class Noise:
+    name: str
+    probe: Literal["selfish", "fwq", "ftq", "watch"]
+    rung: Literal["none", "switches", "perf", "tracefs", "osnoise", "bpf"]
+    has_sources: bool
+    quantum_ns: Optional[int]
+    watched_ns: Optional[float]
+    count: int
+    rate_hz: Optional[float]
+    share: Optional[float]
+    median_ns: Optional[float]
+    p99_ns: Optional[float]
+    max_ns: Optional[float]
+    dropped: int
+    load: Optional[Load]
+    long_ns: Optional[float]
+    critical_ranks: Optional[float]
+    rare_limit_ns: Optional[float]
+    sources: List[SourcesRow]
+    cpus: List[CpusRow]
+    attributes: Dict[str, str]
+    spectrum: Optional[Spectrum]
+    no_spectrum: Optional[str]
+    picture: Picture
+
+
+@dataclass(frozen=True, repr=False)
+class Check(Result):
+    """A result of the kind `check`."""
+
+    SCHEMA: ClassVar[str] = "idlewave.check/1"
+
+    outcome: Literal["good", "contradicted", "unknown", "noisy", "busy"]
+    line: str
+    took_s: Optional[float]
+    profile: Optional[str]
+    requirements: List[RequirementsRow]
+    jobs: List[JobsRow]
+    has_baseline: bool
+    baseline: Optional[str]
+    compared: Optional[Literal["same", "better", "slightly worse", "worse", "unknown"]]
+    baseline_share: Optional[BaselineShare]
+    verify: Optional[Verify]
+    noise: Noise
+    command: Optional[str]

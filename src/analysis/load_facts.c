@@ -1,0 +1,56 @@
+/* Reads who used the CPUs from the attributes of a recording.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "analysis/load_facts.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static double number_of(const iw_recording *recording, const char *name)
+{
+    const char *value = iw_recording_get(recording, name);
+
+    return value != NULL ? strtod(value, NULL) : (double)NAN;
+}
+
+/* "cc1=4100,ninja=30" of so many ms: "cc1 (41 %), ninja (0.3 %)". */
+static void list_programs(const char *text, double whole_ms, char *buf, size_t size)
+{
+    size_t used = 0;
+
+    buf[0] = '\0';
+    while (text != NULL && *text != '\0') {
+        const size_t name = strcspn(text, "=,"), length = strcspn(text, ",");
+        const double share = text[name] == '=' ? strtod(text + name + 1, NULL) / whole_ms : 0.0;
+        const int written = snprintf(buf + used, size - used, "%s%.*s (%.2g %%)", used > 0 ? ", " : "",
+                                     (int)name, text, 100.0 * share);
+
+        if (written < 0 || (size_t)written >= size - used) {
+            buf[used] = '\0';
+            return;
+        }
+        used += (size_t)written;
+        text += length + (text[length] == ',');
+    }
+}
+
+iw_load iwi_load_of(const iw_recording *recording)
+{
+    const double cpus = number_of(recording, "load_cpus"); /* a part of a recording may have fewer */
+    const double whole_ms = number_of(recording, "load_elapsed_ms") * cpus;
+    iw_load load = {
+        .users = number_of(recording, "load_users_ms") / whole_ms,
+        .services = number_of(recording, "load_services_ms") / whole_ms,
+        .kernel = number_of(recording, "load_kernel_ms") / whole_ms,
+    };
+
+    if (!isfinite(load.users) || !isfinite(load.services) || !isfinite(load.kernel)) {
+        return (iw_load){.is_known = false};
+    }
+    load.is_known = true;
+    load.is_busy = load.users * cpus >= IW_BUSY_CPUS && iw_recording_get(recording, "under") == NULL;
+    list_programs(iw_recording_get(recording, "load_users"), whole_ms, load.programs, sizeof load.programs);
+    return load;
+}

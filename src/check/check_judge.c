@@ -1,0 +1,267 @@
+/* Compares what was found on a node with what is required of it.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "base/opts.h"
+#include "check/check_parts.h"
+
+/* A shorter recording says nothing about a node. */
+static const double SHORTEST_NS = 1e9;
+
+const char *iw_check_outcome_name(iw_check_outcome outcome)
+{
+    static const char *const names[] = {"good", "contradicted", "unknown", "noisy", "busy"};
+
+    return (unsigned)outcome < IW_CHECK_OUTCOMES ? names[outcome] : "?";
+}
+
+int iw_check_exit_code(iw_check_outcome outcome)
+{
+    static const int codes[] = {0, 2, 3, 4, 5}; /* 1 is a failure of the check itself; 2, 3 as other verbs */
+
+    return (unsigned)outcome < IW_CHECK_OUTCOMES ? codes[outcome] : 1;
+}
+
+bool iwi_is_set_up(const iw_mitigation *mitigation)
+{
+    return mitigation->state == IW_MITIGATION_EFFECTIVE || mitigation->state == IW_MITIGATION_CONFIGURED;
+}
+
+/* ---- requirements ---- */
+
+static iw_requirement *add(iw_check *check, const char *name, bool is_setting)
+{
+    iw_requirement *requirement = &check->requirements[check->requirement_count++];
+
+    *requirement = (iw_requirement){.is_setting = is_setting, .state = IW_REQUIREMENT_UNKNOWN};
+    snprintf(requirement->name, sizeof requirement->name, "%s", name);
+    return requirement;
+}
+
+static const iw_mitigation *find_mitigation(const iw_verify *verify, const char *name)
+{
+    for (size_t i = 0; i < verify->count; i++) {
+        if (strcmp(verify->mitigations[i].name, name) == 0) {
+            return &verify->mitigations[i];
+        }
+    }
+    return NULL;
+}
+
+static void require_setting(const iw_profile_setting *wanted, iw_check *check)
+{
+    const iw_mitigation *found = find_mitigation(check->verify, wanted->name);
+    iw_requirement *requirement = add(check, wanted->name, true);
+
+    snprintf(requirement->wanted, sizeof requirement->wanted, "%s",
+             wanted->setting[0] != '\0' ? wanted->setting : "configured");
+    if (found == NULL) {
+        snprintf(requirement->found, sizeof requirement->found, "means nothing on this node");
+        return;
+    }
+    snprintf(requirement->found, sizeof requirement->found, "%s%s%.400s",
+             iw_mitigation_state_name(found->state), found->setting[0] != '\0' ? ": " : "", found->setting);
+    if (found->state == IW_MITIGATION_UNKNOWN) {
+        return;
+    }
+    requirement->state =
+        iwi_is_set_up(found) && (wanted->setting[0] == '\0' || strcmp(wanted->setting, found->setting) == 0)
+            ? IW_REQUIREMENT_MET
+            : IW_REQUIREMENT_MISSED;
+}
+
+static void require_share(double most_lost, iw_check *check)
+{
+    const iw_noise_facts *facts = &check->noise.facts;
+    iw_requirement *requirement;
+
+    if (isnan(most_lost)) {
+        return;
+    }
+    requirement = add(check, "CPU time lost", false);
+    snprintf(requirement->wanted, sizeof requirement->wanted, "at most %.3g %%", 100.0 * most_lost);
+    snprintf(requirement->found, sizeof requirement->found, "%.3g %%", 100.0 * facts->all.share);
+    requirement->state = facts->all.share <= most_lost ? IW_REQUIREMENT_MET : IW_REQUIREMENT_MISSED;
+}
+
+/* The lower end of the interval counts: a slowdown that is not sure is no reason to drain a node. */
+static void require_slowdown(const iw_check_job *job, double most_slowdown, iw_check *check)
+{
+    iw_requirement *requirement = add(check, job->name, false);
+    const double low = job->slowdown.low;
+
+    snprintf(requirement->wanted, sizeof requirement->wanted, "at most %.3g %% slower on %u ranks",
+             100.0 * most_slowdown, job->ranks);
+    if (!job->is_done) {
+        snprintf(requirement->found, sizeof requirement->found, "no time was left to simulate it");
+        return;
+    }
+    if (isfinite(job->slowdown.high)) {
+        snprintf(requirement->found, sizeof requirement->found, "%.3g %% [%.3g, %.3g]",
+                 100.0 * job->slowdown.value, 100.0 * low, 100.0 * job->slowdown.high);
+    } else {
+        snprintf(requirement->found, sizeof requirement->found, "at least %.3g %%", 100.0 * low);
+    }
+    requirement->state = low > most_slowdown ? IW_REQUIREMENT_MISSED : IW_REQUIREMENT_MET;
+}
+
+static const iw_check_job *find_job(const iw_check *check, const iw_profile_job *wanted)
+{
+    for (size_t i = 0; i < check->job_count; i++) {
+        if (strcmp(check->jobs[i].name, wanted->name) == 0 && check->jobs[i].ranks == wanted->ranks) {
+            return &check->jobs[i];
+        }
+    }
+    return NULL;
+}
+
+static void require_profile_job(const iw_profile_job *wanted, iw_check *check)
+{
+    const iw_check_job *job = find_job(check, wanted);
+    iw_requirement *requirement;
+
+    if (job != NULL) {
+        require_slowdown(job, wanted->most_slowdown, check);
+        return;
+    }
+    requirement = add(check, wanted->name, false);
+    snprintf(requirement->wanted, sizeof requirement->wanted, "at most %.3g %% slower on %u ranks",
+             100.0 * wanted->most_slowdown, wanted->ranks);
+    snprintf(requirement->found, sizeof requirement->found, "it was not simulated on so many ranks");
+}
+
+static void require_baseline(iw_check *check)
+{
+    const iw_compare_value *share = &check->baseline_share;
+    iw_requirement *requirement = add(check, "as the baseline", false);
+
+    snprintf(requirement->wanted, sizeof requirement->wanted, "%.3g %% lost, as in %.200s", 100.0 * share->a,
+             check->baseline);
+    snprintf(requirement->found, sizeof requirement->found, "%.3g %%, %+.2g points [%.2g, %.2g]",
+             100.0 * share->b, 100.0 * share->difference.value, 100.0 * share->difference.low,
+             100.0 * share->difference.high);
+    if (check->compared != IW_COMPARE_UNKNOWN) {
+        requirement->state = check->compared == IW_COMPARE_WORSE ? IW_REQUIREMENT_MISSED : IW_REQUIREMENT_MET;
+    }
+}
+
+/* What a load hides is left out. */
+static void require_limits(const iw_check_opts *opts, iw_check *check)
+{
+    const iw_profile *profile = opts->profile;
+
+    require_share(profile != NULL ? profile->most_lost : opts->most_lost, check);
+    if (check->has_baseline) {
+        require_baseline(check);
+    }
+    for (size_t i = 0; profile != NULL && i < profile->job_count; i++) {
+        require_profile_job(&profile->jobs[i], check);
+    }
+    for (size_t i = 0; profile == NULL && i < check->job_count; i++) {
+        require_slowdown(&check->jobs[i], opts->most_slowdown, check);
+    }
+}
+
+/* Those that are missed first, then those that cannot be told; otherwise in their order. */
+static void sort_requirements(iw_check *check)
+{
+    static const int ranks[IW_REQUIREMENT_STATES] = {
+        [IW_REQUIREMENT_MISSED] = 0, [IW_REQUIREMENT_UNKNOWN] = 1, [IW_REQUIREMENT_MET] = 2};
+
+    for (size_t i = 1; i < check->requirement_count; i++) {
+        const iw_requirement moved = check->requirements[i];
+        size_t k = i;
+
+        for (; k > 0 && ranks[check->requirements[k - 1].state] > ranks[moved.state]; k--) {
+            check->requirements[k] = check->requirements[k - 1];
+        }
+        check->requirements[k] = moved;
+    }
+}
+
+/* ---- the outcome ---- */
+
+static bool has_requirement(const iw_check *check, bool is_setting, iw_requirement_state state)
+{
+    for (size_t i = 0; i < check->requirement_count; i++) {
+        if (check->requirements[i].is_setting == is_setting && check->requirements[i].state == state) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* What was measured cannot be told from a load, since neither processes nor sources are known. */
+static bool is_unexplained(const iw_check *check)
+{
+    return !check->noise.facts.load.is_known && !check->noise.facts.has_sources;
+}
+
+static bool is_too_short(const iw_check *check)
+{
+    const iw_noise_facts *facts = &check->noise.facts;
+
+    return facts->watched_ns < SHORTEST_NS * (double)facts->cpu_count;
+}
+
+static iw_check_outcome outcome_of(const iw_check *check)
+{
+    const bool is_noisy = has_requirement(check, false, IW_REQUIREMENT_MISSED);
+
+    if (check->verify->recorded_host[0] != '\0') {
+        return IW_CHECK_UNKNOWN;
+    }
+    if (check->verify->counts[IW_MITIGATION_CONTRADICTED] > 0 ||
+        has_requirement(check, true, IW_REQUIREMENT_MISSED)) {
+        return IW_CHECK_CONTRADICTED;
+    }
+    if (check->noise.facts.load.is_busy) {
+        return IW_CHECK_BUSY;
+    }
+    if (is_too_short(check) || (is_noisy && is_unexplained(check))) {
+        return IW_CHECK_UNKNOWN;
+    }
+    if (is_noisy) {
+        return IW_CHECK_NOISY;
+    }
+    return has_requirement(check, true, IW_REQUIREMENT_UNKNOWN) ||
+                   has_requirement(check, false, IW_REQUIREMENT_UNKNOWN)
+               ? IW_CHECK_UNKNOWN
+               : IW_CHECK_GOOD;
+}
+
+iw_status iw_check_judge(const iw_log *log, const iw_check_opts *given, iw_check *check)
+{
+    iw_check_opts opts = IW_CHECK_OPTS_INIT;
+    size_t most = 2 + check->job_count;
+
+    IW_TRY(IWI_READ_OPTS(log, "IW_CHECK_OPTS_INIT", given, &opts));
+    most += opts.profile != NULL ? opts.profile->setting_count + opts.profile->job_count : 0;
+    check->requirement_count = 0;
+    check->requirements = iwi_new_array(log, most, sizeof *check->requirements);
+    if (check->requirements == NULL) {
+        return IW_ERR_NOMEM;
+    }
+    for (size_t i = 0; opts.profile != NULL && i < opts.profile->setting_count; i++) {
+        require_setting(&opts.profile->settings[i], check);
+    }
+    if (!check->noise.facts.load.is_busy) {
+        require_limits(&opts, check);
+    }
+    sort_requirements(check);
+    check->outcome = outcome_of(check);
+    iwi_check_write_line(check);
+    return IW_OK;
+}
+
+void iw_check_release(iw_check *check)
+{
+    free(check->requirements);
+    check->requirements = NULL;
+    check->requirement_count = 0;
+}

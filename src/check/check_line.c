@@ -1,0 +1,142 @@
+/* The outcome of a check as one line: "NOISY node07: CPU time lost: 3.4 %, at most 1 % is allowed".
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include <ctype.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "check/check_parts.h"
+
+static void say(iw_check *check, const char *format, ...) IW_PRINTF(2, 3);
+
+static void say(iw_check *check, const char *format, ...)
+{
+    const size_t used = strlen(check->line);
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(check->line + used, sizeof check->line - used, format, args);
+    va_end(args);
+}
+
+static void say_missed(iw_check *check, bool is_setting)
+{
+    const char *before = "";
+
+    for (size_t i = 0; i < check->requirement_count; i++) {
+        const iw_requirement *requirement = &check->requirements[i];
+
+        if (requirement->is_setting == is_setting && requirement->state == IW_REQUIREMENT_MISSED) {
+            say(check, "%s%s: %.80s, required: %.80s", before, requirement->name, requirement->found,
+                requirement->wanted);
+            before = "; ";
+        }
+    }
+}
+
+static bool is_missed(const iw_check *check, const char *name)
+{
+    for (size_t i = 0; i < check->requirement_count; i++) {
+        if (check->requirements[i].state == IW_REQUIREMENT_MISSED &&
+            strcmp(check->requirements[i].name, name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Settings that what was seen contradicts, and then those that are not as required. */
+static void say_contradictions(iw_check *check)
+{
+    const char *before = "";
+
+    for (size_t i = 0; i < check->verify->count; i++) {
+        const iw_mitigation *m = &check->verify->mitigations[i];
+
+        if (m->state == IW_MITIGATION_CONTRADICTED && !is_missed(check, m->name)) {
+            say(check, "%s%s: %.80s%s%.120s", before, m->name, m->setting,
+                m->setting[0] != '\0' && m->evidence[0] != '\0' ? ", " : "", m->evidence);
+            before = "; ";
+        }
+    }
+    if (before[0] != '\0') {
+        say(check, "; ");
+    }
+    say_missed(check, true);
+    if (strlen(check->line) >= 2 && strcmp(check->line + strlen(check->line) - 2, "; ") == 0) {
+        check->line[strlen(check->line) - 2] = '\0';
+    }
+}
+
+static void say_load(iw_check *check)
+{
+    const iw_load *load = &check->noise.facts.load;
+
+    say(check, "users' programs take %.2g %% of its CPUs", 100.0 * load->users);
+    if (load->programs[0] != '\0') {
+        say(check, ": %s", load->programs);
+    }
+    say(check, "; how noisy it is cannot be told");
+}
+
+static void say_doubt(iw_check *check)
+{
+    const iw_noise_facts *facts = &check->noise.facts;
+
+    if (check->verify->recorded_host[0] != '\0') {
+        say(check, "the recording is of %.64s", check->verify->recorded_host);
+        return;
+    }
+    if (facts->watched_ns < 1e9 * (double)facts->cpu_count) {
+        say(check, "%.2g s were measured, at least 1 s is needed",
+            facts->watched_ns / 1e9 / (double)(facts->cpu_count > 0 ? facts->cpu_count : 1));
+        return;
+    }
+    for (size_t i = 0; i < check->requirement_count; i++) {
+        const iw_requirement *requirement = &check->requirements[i];
+
+        if (requirement->state != IW_REQUIREMENT_MET) {
+            say(check, "%s: %.120s%s", requirement->name, requirement->found,
+                requirement->state == IW_REQUIREMENT_MISSED
+                    ? " lost, but neither to what nor to whom is known"
+                    : "");
+            return;
+        }
+    }
+}
+
+static void say_good(iw_check *check)
+{
+    say(check, "loses %.2g %% of its CPUs to noise", 100.0 * check->noise.facts.all.share);
+    for (size_t i = 0; i < check->job_count; i++) {
+        const iw_check_job *job = &check->jobs[i];
+
+        if (job->is_done) {
+            const bool is_bound = !isfinite(job->slowdown.high);
+
+            say(check, "; %s on %u ranks %s%.2g %% slower", job->name, job->ranks,
+                is_bound ? "at least " : "", 100.0 * (is_bound ? job->slowdown.low : job->slowdown.value));
+        }
+    }
+}
+
+void iwi_check_write_line(iw_check *check)
+{
+    const char *host = check->verify->host;
+
+    check->line[0] = '\0';
+    for (const char *at = iw_check_outcome_name(check->outcome); *at != '\0'; at++) {
+        say(check, "%c", toupper((unsigned char)*at));
+    }
+    say(check, " %.64s: ", host[0] != '\0' ? host : "unknown");
+    switch (check->outcome) {
+    case IW_CHECK_CONTRADICTED: say_contradictions(check); break;
+    case IW_CHECK_BUSY: say_load(check); break;
+    case IW_CHECK_NOISY: say_missed(check, false); break;
+    case IW_CHECK_UNKNOWN: say_doubt(check); break;
+    default: say_good(check); break;
+    }
+}

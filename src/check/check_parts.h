@@ -1,0 +1,15 @@
+/* What the parts of a check share.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef IWI_CHECK_PARTS_H
+#define IWI_CHECK_PARTS_H
+
+#include <idlewave/check.h>
+
+/* Whether it is set up, as far as is known. */
+bool iwi_is_set_up(const iw_mitigation *mitigation);
+
+/* Writes the line for logs of an outcome that has been found. */
+void iwi_check_write_line(iw_check *check);
+
+#endif

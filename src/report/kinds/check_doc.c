@@ -1,0 +1,273 @@
+/* One page about a node: the outcome, what it is measured against, noise, jobs, settings.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include <idlewave/check.h>
+
+#include <math.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "report/doc/kinds.h"
+#include "report/kinds/noise_words.h"
+#include "report/kinds/verify_words.h"
+
+enum { LARGEST = 5 };
+
+/* ---- the table ---- */
+
+IWI_NAMED(outcome_name, value < IW_CHECK_OUTCOMES ? iw_check_outcome_name((iw_check_outcome)value) : NULL)
+IWI_NAMES(requirement_name, "met", "missed", "unknown")
+IWI_NAMES(compared_name, "same", "better", "slightly worse", "worse", "unknown")
+IWI_OF(bool, is_done, iw_check_job, it->is_done)
+IWI_OF(bool, has_worst, iw_check_job, it->worst[0] != '\0')
+IWI_OF(bool, has_baseline, iw_check, it->has_baseline)
+IWI_OF(bool, has_taken, iw_check, it->took_s > 0.0)
+
+static const struct iwi_field requirement_fields[] = {
+    IWI_CHARS(iw_requirement, name),
+    IWI_VALUE(iw_requirement, is_setting),
+    IWI_ENUM(iw_requirement, state, "state", requirement_name),
+    IWI_CHARS(iw_requirement, wanted),
+    IWI_CHARS(iw_requirement, found),
+};
+static const struct iwi_schema requirement_schema = IWI_SCHEMA(iw_requirement, requirement_fields);
+
+static const struct iwi_field job_fields[] = {
+    IWI_CHARS(iw_check_job, name),
+    IWI_CHARS(iw_check_job, what),
+    IWI_VALUE(iw_check_job, ranks),
+    IWI_VALUE(iw_check_job, is_done),
+    IWI_ESTIMATE(iw_check_job, slowdown, .is_there = is_done),
+    IWI_CHARS(iw_check_job, worst),
+    IWI_ESTIMATE(iw_check_job, saving, .is_there = has_worst),
+    IWI_VALUE(iw_check_job, remedy, .may_be_null = true),
+};
+static const struct iwi_schema job_schema = IWI_SCHEMA(iw_check_job, job_fields);
+
+static const struct iwi_field value_fields[] = {
+    IWI_VALUE_AS(iw_compare_value, a, "baseline"),
+    IWI_VALUE_AS(iw_compare_value, b, "now"),
+    IWI_ESTIMATE(iw_compare_value, difference),
+};
+static const struct iwi_schema value_schema = IWI_SCHEMA(iw_compare_value, value_fields);
+
+static const struct iwi_field check_fields[] = {
+    IWI_ENUM(iw_check, outcome, "outcome", outcome_name),
+    IWI_CHARS(iw_check, line),
+    IWI_VALUE(iw_check, took_s, .is_there = has_taken),
+    IWI_VALUE(iw_check, profile, .may_be_null = true),
+    IWI_OBJECTS(iw_check, requirements, requirement_count, requirement_schema, .is_row = true),
+    IWI_OBJECTS(iw_check, jobs, job_count, job_schema),
+    IWI_VALUE(iw_check, has_baseline),
+    IWI_VALUE(iw_check, baseline, .may_be_null = true),
+    IWI_ENUM(iw_check, compared, "compared", compared_name, .is_there = has_baseline),
+    IWI_OBJECT(iw_check, baseline_share, value_schema, .is_there = has_baseline),
+    IWI_POINTER(iw_check, verify, iwi_verify_schema),
+    IWI_OBJECT(iw_check, noise, iwi_noise_schema),
+    IWI_VALUE(iw_check, command, .may_be_null = true),
+};
+static const struct iwi_schema check_schema = IWI_SCHEMA(iw_check, check_fields);
+
+static iw_status check_file(const iw_log *log, const char *name, const void *subject)
+{
+    const iw_check *check = subject;
+
+    if (check->verify == NULL) {
+        return iwi_fail(log, IW_ERR_FORMAT, "'%s': verify: it is null", name);
+    }
+    return iwi_noise_check(log, name, &check->noise);
+}
+
+/* ---- what was looked at ---- */
+
+static void say_basis(struct iwi_document *doc, const iw_check *check)
+{
+    const iw_noise_facts *facts = &check->noise.facts;
+    const double cpus = fmax((double)facts->cpu_count, 1.0);
+
+    iwi_paragraph(doc, "Kernel %s. %zu CPU%s measured for %s, sources %s.", check->verify->kernel,
+                  facts->cpu_count, iwi_s(facts->cpu_count), iwi_ns_round(doc, facts->watched_ns / cpus),
+                  facts->rung != IW_RUNG_NONE ? iwi_say(doc, "identified with %s", iw_rung_name(facts->rung))
+                  : facts->has_sources        ? "named"
+                                              : "not identified");
+    if (has_taken(check)) {
+        iwi_more(doc, " All of it took %s.", iwi_ns_round(doc, 1e9 * check->took_s));
+    }
+}
+
+static void list_requirements(struct iwi_document *doc, const iw_check *check)
+{
+    if (check->requirement_count == 0) {
+        return;
+    }
+    iwi_section(doc, "requirements", "What is required");
+    IWI_TABLE(doc, "", {"what", IWI_WORDS}, {"state", IWI_WORDS}, {"wanted", IWI_WORDS},
+              {"found", IWI_WORDS});
+    iwi_unfold(doc);
+    for (size_t i = 0; i < check->requirement_count; i++) {
+        const iw_requirement *requirement = &check->requirements[i];
+
+        iwi_row(doc, requirement->name, requirement_name(requirement->state), requirement->wanted,
+                requirement->found);
+    }
+}
+
+/* ---- jobs ---- */
+
+static const char *interval_text(struct iwi_document *doc, iw_estimate estimate)
+{
+    return isfinite(estimate.high)
+               ? iwi_brackets(doc, iwi_slower(doc, estimate.low), iwi_slower(doc, estimate.high))
+               : "a lower bound";
+}
+
+static void add_job(struct iwi_document *doc, const iw_check_job *job)
+{
+    const bool is_bound = !isfinite(job->slowdown.high);
+
+    if (!job->is_done) {
+        iwi_row(doc, job->name, "-", "no time was left", "", "");
+        return;
+    }
+    iwi_row(doc, job->name,
+            is_bound ? iwi_say(doc, "> %s", iwi_slower(doc, job->slowdown.low))
+                     : iwi_slower(doc, job->slowdown.value),
+            interval_text(doc, job->slowdown), job->worst,
+            has_worst(job) ? iwi_percent_short(doc, is_bound ? job->saving.low : job->saving.value) : "");
+}
+
+static void list_jobs(struct iwi_document *doc, const iw_check *check)
+{
+    const char *said = "";
+
+    if (check->job_count == 0) {
+        return;
+    }
+    iwi_section(doc, "jobs", "What this noise costs jobs on such nodes");
+    IWI_TABLE(doc, "Slower than without noise; the source without which most is gained, and how much",
+              {"job", IWI_WORDS}, {"slower", IWI_NUMBER}, {"95 % CI", IWI_WORDS}, {"worst source", IWI_WORDS},
+              {"saves", IWI_NUMBER});
+    iwi_unfold(doc);
+    for (size_t i = 0; i < check->job_count; i++) {
+        add_job(doc, &check->jobs[i]);
+    }
+    for (size_t i = 0; i < check->job_count; i++) {
+        iwi_item(doc, "%s: %s.", check->jobs[i].name, check->jobs[i].what);
+    }
+    for (size_t i = 0; i < check->job_count; i++) {
+        const iw_check_job *job = &check->jobs[i];
+
+        if (job->remedy != NULL && strcmp(said, job->worst) != 0) {
+            iwi_item(doc, "Against %s: %s.", job->worst, job->remedy);
+            said = job->worst;
+        }
+    }
+}
+
+/* ---- noise and load ---- */
+
+static void say_load(struct iwi_document *doc, const iw_load *load)
+{
+    if (!load->is_known) {
+        iwi_paragraph(doc, "Whether programs of users ran is not known.");
+        return;
+    }
+    iwi_paragraph(
+        doc,
+        "Beside the probe, programs of users used %s of these CPUs%s%s%s, services %s, kernel threads %s.",
+        iwi_percent_short(doc, load->users), load->programs[0] != '\0' ? " (" : "", load->programs,
+        load->programs[0] != '\0' ? ")" : "", iwi_percent_short(doc, load->services),
+        iwi_percent_short(doc, load->kernel));
+}
+
+static void say_noise(struct iwi_document *doc, const iw_check *check)
+{
+    const iw_noise_facts *facts = &check->noise.facts;
+
+    iwi_section(doc, "noise", facts->load.is_busy ? "What took the CPUs" : "Noise");
+    iwi_paragraph(doc, "%s of the time was taken; the longest detour took %s.",
+                  iwi_percent_short(doc, facts->all.share), iwi_ns_round(doc, facts->all.max_ns));
+    say_load(doc, &facts->load);
+    iwi_only(doc, IWI_IN_TEXT);
+    for (size_t i = 0; facts->has_sources && i < facts->source_count && i < LARGEST; i++) {
+        const iw_noise_origin *origin = &facts->sources[i];
+
+        if (i == 0) {
+            IWI_TABLE(doc, "", {"largest sources", IWI_WORDS}, {"of the time", IWI_NUMBER},
+                      {"longest", IWI_NUMBER});
+        }
+        iwi_row(doc,
+                iwi_say(doc, "%s%s%s", iw_class_name(origin->source.kind),
+                        origin->source.name[0] != '\0' ? "/" : "", origin->source.name),
+                iwi_percent_short(doc, origin->row.share), iwi_ns_short(doc, origin->row.max_ns));
+    }
+    iwi_only(doc, IWI_ON_PAGES | IWI_IN_PLOTS);
+    iwi_noise_figures(doc, &check->noise);
+    iwi_only(doc, IWI_ON_PAGES);
+    iwi_noise_tables(doc, facts);
+    iwi_only(doc, IWI_EVERYWHERE);
+}
+
+/* ---- all of it ---- */
+
+static void say_advice(struct iwi_document *doc, const iw_verify *verify)
+{
+    for (size_t i = 0; i < verify->count; i++) {
+        if (verify->mitigations[i].is_to_do) {
+            iwi_say_advice(doc, verify);
+            return;
+        }
+    }
+}
+
+static void say_certainty(struct iwi_document *doc, const iw_check *check)
+{
+    iwi_section(doc, "certainty", "How sure");
+    iwi_noise_warnings(doc, &check->noise.facts);
+    for (size_t i = 0; i < check->verify->remark_count; i++) {
+        iwi_item(doc, "%s", check->verify->remarks[i]);
+    }
+    if (check->noise.facts.load.is_busy) {
+        iwi_item(doc,
+                 "While programs of users run, settings are not compared with what was seen, and neither "
+                 "limits nor a baseline count. 'idlewave watch' tells what a running job loses.");
+    } else if (check->job_count > 0) {
+        iwi_item(doc, "A job misses its limit if even the lower end of its interval is above it.");
+    }
+    iwi_item(doc, "Nothing on the node was changed.");
+}
+
+static void write_doc(struct iwi_document *doc, const void *subject)
+{
+    const iw_check *check = subject;
+
+    iwi_title(doc, "Check of %s", check->verify->host);
+    iwi_verdict(doc, "%s", check->line);
+    say_basis(doc, check);
+    list_requirements(doc, check);
+    list_jobs(doc, check);
+    say_advice(doc, check->verify);
+    say_noise(doc, check);
+    iwi_only(doc, IWI_ON_PAGES);
+    iwi_list_mitigations(doc, check->verify);
+    iwi_only(doc, IWI_EVERYWHERE);
+    say_certainty(doc, check);
+    if (check->command != NULL) {
+        iwi_only(doc, IWI_ON_PAGES);
+        iwi_section(doc, "command", "Made by");
+        iwi_code(doc, "%s", check->command);
+    }
+}
+
+const struct iwi_kind iwi_check_kind = {
+    .name = "check",
+    .schema_id = "idlewave.check/1",
+    .schema = &check_schema,
+    .write_doc = write_doc,
+    .check = check_file,
+};
+
+iw_doc iw_check_doc(const iw_check *check)
+{
+    return (iw_doc){&iwi_check_kind, check};
+}

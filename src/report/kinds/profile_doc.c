@@ -1,0 +1,97 @@
+/* What is required of nodes: settings and limits, learned from a good one.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include <idlewave/check.h>
+
+#include <math.h>
+
+#include "base/base.h"
+#include "report/doc/kinds.h"
+
+static const struct iwi_field setting_fields[] = {
+    IWI_CHARS(iw_profile_setting, name),
+    IWI_CHARS(iw_profile_setting, setting),
+};
+static const struct iwi_schema setting_schema = IWI_SCHEMA(iw_profile_setting, setting_fields);
+
+static const struct iwi_field job_fields[] = {
+    IWI_CHARS(iw_profile_job, name),
+    IWI_VALUE(iw_profile_job, ranks),
+    IWI_VALUE(iw_profile_job, most_slowdown),
+};
+static const struct iwi_schema job_schema = IWI_SCHEMA(iw_profile_job, job_fields);
+
+IWI_OF(bool, has_most_lost, iw_profile, !isnan(it->most_lost))
+
+static const struct iwi_field profile_fields[] = {
+    IWI_CHARS(iw_profile, host),
+    IWI_CHARS(iw_profile, kernel),
+    IWI_VALUE(iw_profile, most_lost, .is_there = has_most_lost),
+    IWI_OBJECTS(iw_profile, settings, setting_count, setting_schema, .is_row = true),
+    IWI_OBJECTS(iw_profile, jobs, job_count, job_schema),
+};
+static const struct iwi_schema profile_schema = IWI_SCHEMA(iw_profile, profile_fields);
+
+static void list_limits(struct iwi_document *doc, const iw_profile *profile)
+{
+    iwi_section(doc, "limits", "Limits");
+    IWI_TABLE(doc, "", {"limit", IWI_WORDS}, {"at most", IWI_NUMBER}, {"", IWI_WORDS});
+    if (has_most_lost(profile)) {
+        iwi_row(doc, "CPU time lost", iwi_percent(doc, profile->most_lost), "");
+    }
+    for (size_t i = 0; i < profile->job_count; i++) {
+        const iw_profile_job *job = &profile->jobs[i];
+
+        iwi_row(doc, job->name, iwi_slower(doc, job->most_slowdown),
+                iwi_say(doc, "slower on %u ranks", job->ranks));
+    }
+    iwi_unfold(doc);
+}
+
+static void write_doc(struct iwi_document *doc, const void *subject)
+{
+    const iw_profile *profile = subject;
+
+    iwi_title(doc, "Profile of %s", profile->host);
+    iwi_verdict(doc, "%zu setting%s and %zu limit%s are required, as learned from %s.",
+                profile->setting_count, iwi_s(profile->setting_count),
+                profile->job_count + (has_most_lost(profile) ? 1 : 0),
+                iwi_s(profile->job_count + (has_most_lost(profile) ? 1 : 0)), profile->host);
+    iwi_note(doc, "Kernel %s.", profile->kernel);
+    iwi_section(doc, "settings", "Settings");
+    IWI_TABLE(doc, "", {"mitigation", IWI_WORDS}, {"setting", IWI_WORDS});
+    iwi_unfold(doc);
+    for (size_t i = 0; i < profile->setting_count; i++) {
+        const iw_profile_setting *setting = &profile->settings[i];
+
+        iwi_row(doc, setting->name, setting->setting[0] != '\0' ? setting->setting : "configured, however");
+    }
+    list_limits(doc, profile);
+}
+
+const struct iwi_kind iwi_profile_kind = {
+    .name = "profile",
+    .schema_id = "idlewave.profile/1",
+    .schema = &profile_schema,
+    .write_doc = write_doc,
+};
+
+iw_doc iw_profile_doc(const iw_profile *profile)
+{
+    return (iw_doc){&iwi_profile_kind, profile};
+}
+
+iw_status iw_profile_open(const iw_log *log, const char *path, iw_doc_file **file_p,
+                          const iw_profile **profile_p)
+{
+    iw_doc_file *file;
+
+    IW_TRY(iw_doc_open(log, path, &file));
+    if (iw_doc_of(file).kind != &iwi_profile_kind) {
+        iw_doc_close(file);
+        return iwi_fail(log, IW_ERR_FORMAT, "'%s' is no profile of a node", path);
+    }
+    *file_p = file;
+    *profile_p = iw_doc_of(file).subject;
+    return IW_OK;
+}

@@ -1,0 +1,162 @@
+/* Outcomes of checks: each by itself, and which one wins.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "findings.h"
+
+static void judge(struct findings *f, const iw_profile *profile)
+{
+    iw_check_opts opts = IW_CHECK_OPTS_INIT;
+
+    opts.profile = profile;
+    iw_check_release(&f->check);
+    assert_ok(iw_check_judge(NULL, &opts, &f->check));
+}
+
+static void assert_outcome(struct findings *f, iw_check_outcome outcome)
+{
+    judge(f, NULL);
+    if (f->check.outcome != outcome) {
+        fail_msg("%s", f->check.line);
+    }
+}
+
+static void a_quiet_node_is_good_and_says_so_in_one_line(void **state)
+{
+    struct findings *f = *state;
+
+    assert_outcome(f, IW_CHECK_GOOD);
+    assert_string_equal(f->check.line, "GOOD node07: loses 0.2 % of its CPUs to noise; barrier on 1024 ranks "
+                                       "2 % slower; halo on 1024 ranks 20 % slower");
+    assert_int_equal(iw_check_exit_code(f->check.outcome), 0);
+}
+
+static void a_lower_bound_is_called_one(void **state)
+{
+    struct findings *f = *state;
+
+    f->jobs[0].slowdown = (iw_estimate){0.02, 0.015, INFINITY};
+    f->check.job_count = 1;
+    assert_outcome(f, IW_CHECK_GOOD);
+    assert_non_null(strstr(f->check.line, "at least 1.5 % slower"));
+}
+
+static void more_time_lost_than_allowed_is_noisy(void **state)
+{
+    struct findings *f = *state;
+
+    f->check.noise.facts.all.share = 0.034;
+    assert_outcome(f, IW_CHECK_NOISY);
+    assert_string_equal(f->check.line, "NOISY node07: CPU time lost: 3.4 %, required: at most 1 %");
+    assert_int_equal(iw_check_exit_code(f->check.outcome), 4);
+}
+
+static void a_slowdown_counts_where_its_whole_interval_is_above_the_limit(void **state)
+{
+    struct findings *f = *state;
+
+    f->jobs[1].slowdown = (iw_estimate){0.2, 0.1001, 0.4};
+    assert_outcome(f, IW_CHECK_NOISY);
+    f->jobs[1].slowdown.low = 0.0999;
+    assert_outcome(f, IW_CHECK_GOOD);
+}
+
+static void contradictions_come_first(void **state)
+{
+    struct findings *f = *state;
+
+    add_mitigation(f, "IRQ affinity", IW_MITIGATION_CONTRADICTED, "CPUs 0-1");
+    snprintf(f->mitigations[2].evidence, sizeof f->mitigations[2].evidence, "eno1 5/s on CPU 3");
+    f->check.noise.facts.all.share = 0.5;
+    f->check.noise.facts.load.is_busy = true;
+    assert_outcome(f, IW_CHECK_CONTRADICTED);
+    assert_string_equal(f->check.line, "CONTRADICTED node07: IRQ affinity: CPUs 0-1, eno1 5/s on CPU 3");
+    assert_int_equal(iw_check_exit_code(f->check.outcome), 2);
+}
+
+static void a_busy_node_is_not_called_noisy(void **state)
+{
+    struct findings *f = *state;
+
+    f->check.noise.facts.all.share = 0.5;
+    f->check.noise.facts.load = (iw_load){.is_known = true, .is_busy = true, .users = 0.48};
+    snprintf(f->check.noise.facts.load.programs, sizeof f->check.noise.facts.load.programs, "cc1 (48 %%)");
+    assert_outcome(f, IW_CHECK_BUSY);
+    assert_string_equal(f->check.line, "BUSY node07: users' programs take 48 % of its CPUs: cc1 (48 %); how "
+                                       "noisy it is cannot be told");
+    assert_int_equal(iw_check_exit_code(f->check.outcome), 5);
+    assert_int_equal(f->check.requirement_count, 0); /* limits do not count */
+}
+
+static void what_may_be_a_load_is_not_called_noise(void **state)
+{
+    struct findings *f = *state;
+
+    f->check.noise.facts.all.share = 0.5;
+    f->check.noise.facts.load.is_known = false;
+    f->check.noise.facts.has_sources = false;
+    assert_outcome(f, IW_CHECK_UNKNOWN);
+    assert_int_equal(iw_check_exit_code(f->check.outcome), 3);
+    f->check.noise.facts.has_sources = true;
+    assert_outcome(f, IW_CHECK_NOISY);
+}
+
+static void too_short_a_recording_tells_nothing(void **state)
+{
+    struct findings *f = *state;
+
+    f->check.noise.facts.watched_ns = 1.0e9;
+    assert_outcome(f, IW_CHECK_UNKNOWN);
+    assert_string_equal(f->check.line, "UNKNOWN node07: 0.5 s were measured, at least 1 s is needed");
+}
+
+static void a_recording_of_another_node_tells_nothing(void **state)
+{
+    struct findings *f = *state;
+
+    snprintf(f->verify.recorded_host, sizeof f->verify.recorded_host, "node08");
+    assert_outcome(f, IW_CHECK_UNKNOWN);
+    assert_string_equal(f->check.line, "UNKNOWN node07: the recording is of node08");
+}
+
+static void a_job_that_there_was_no_time_for_leaves_a_doubt(void **state)
+{
+    struct findings *f = *state;
+
+    f->jobs[1] = (iw_check_job){.name = "halo", .ranks = 1024};
+    assert_outcome(f, IW_CHECK_UNKNOWN);
+    assert_string_equal(f->check.line, "UNKNOWN node07: halo: no time was left to simulate it");
+}
+
+static void more_than_the_baseline_beyond_chance_is_noisy(void **state)
+{
+    struct findings *f = *state;
+
+    f->check.has_baseline = true;
+    f->check.baseline = "before.h5";
+    f->check.baseline_share = (iw_compare_value){0.001, 0.002, {0.001, 0.0005, 0.0015}};
+    f->check.compared = IW_COMPARE_WORSE;
+    assert_outcome(f, IW_CHECK_NOISY);
+    assert_string_equal(requirement(f, "as the baseline")->wanted, "0.1 % lost, as in before.h5");
+    f->check.compared = IW_COMPARE_SAME;
+    assert_outcome(f, IW_CHECK_GOOD);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_quiet_node_is_good_and_says_so_in_one_line, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_lower_bound_is_called_one, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(more_time_lost_than_allowed_is_noisy, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_slowdown_counts_where_its_whole_interval_is_above_the_limit, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(contradictions_come_first, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_busy_node_is_not_called_noisy, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(what_may_be_a_load_is_not_called_noise, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(too_short_a_recording_tells_nothing, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_recording_of_another_node_tells_nothing, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_job_that_there_was_no_time_for_leaves_a_doubt, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(more_than_the_baseline_beyond_chance_is_noisy, set_up, tear_down),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
