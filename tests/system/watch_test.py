@@ -17,10 +17,10 @@ import subprocess
 import sys
 import time
 
-from support import BURSTS_NAME, Bursts, Skip, attempts, last_cpu, run_checks, share
+from support import BURSTS_NAME, SKIPPED, Bursts, Recording, Skip, attempts, last_cpu, run_checks, share
 
 NOBODY = 65534
-KILLS = int(os.environ.get("IW_WATCH_KILLS", "5"))
+KILLS = 50
 
 # A job that waits for a line on its standard input, works for so many seconds, and waits again: `work` is called.
 JOB = """
@@ -95,12 +95,16 @@ class Watcher:
             time.sleep(0.02)
         if self.process.poll() is not None:
             errors = self.process.communicate()[1]
-            if "watching needs" in errors or "this build of idlewave cannot watch" in errors:
+            if any(words in errors for words in ("watching needs", "this build of idlewave cannot watch", "the kernel refuses")):
                 raise Skip(errors.strip().splitlines()[-1])
             raise AssertionError(f"watch exits {self.process.returncode}: {errors}")
 
     def end(self):
         self.process.send_signal(signal.SIGINT)
+        return self.finish()
+
+    def finish(self):
+        """Without a signal: its duration is over, or its job has ended."""
         text, self.errors = self.process.communicate()
         assert self.process.returncode == 0, f"watch exits {self.process.returncode}: {self.errors}"
         return json.loads(text)
@@ -169,11 +173,87 @@ def finds_bursts_and_names_them(idlewave, bursts, folder):
         events = events_of(watcher, result)
         found, named = [], []
         for burst in made:
-            inside = [event for event in events if event[0] < burst.end_ns and event[1] > burst.start_ns]
+            inside = overlapping(events, burst.start_ns, burst.end_ns)
             found.append(any(event[0] <= burst.start_ns and event[1] >= burst.end_ns - 2000 for event in inside))
             named.append(any(f"thread {BURSTS_NAME}" in event[2] for event in inside))
         print(f"{sum(found)} of {len(made)} bursts lie in a detour, {sum(named)} have their name")
         assert share(found) >= 0.99 and share(named) >= 0.99, f"{share(found):.2%} found, {share(named):.2%} named"
+
+    attempts(3, attempt)
+
+
+def overlapping(events, start_ns, end_ns):
+    return [event for event in events if event[0] < end_ns and event[1] > start_ns]
+
+
+def interrupts(bursts, kind, folder, count):
+    """(start, end, number) of bursts of interrupts on the last CPU, as interrupts.c tells them."""
+    log, cpu = folder / "interrupts.log", last_cpu()
+    command = [bursts.with_name("iw_interrupts"), kind, cpu, min(os.sched_getaffinity(0)), count, 1, log]
+    done = subprocess.run([*map(str, command)], capture_output=True, text=True, check=False)
+    if done.returncode == SKIPPED:
+        raise Skip(f"no bursts of {kind}: {done.stderr.strip()}")
+    assert done.returncode == 0, f"iw_interrupts exits {done.returncode}: {done.stderr}"
+    return [tuple(map(int, line.split())) for line in log.read_text().splitlines()]
+
+
+def finds_interrupts(idlewave, bursts, folder, kind, name, slack_ns):
+    """Bursts hit a thread that spins: a detour that has `name` lies where each of them was, up to slack_ns late."""
+    def attempt():
+        with Job(1, "spin(60)", last_cpu()) as job:
+            watcher = Watcher(idlewave, folder, [*pid_option(job), "--on-threshold", "1ns"])
+            job.start()
+            time.sleep(0.3)
+            made = interrupts(bursts, kind, folder, 500)
+            time.sleep(0.3)
+            result = watcher.end()
+        events = events_of(watcher, result)
+        inside = [overlapping(events, start, end + slack_ns) for start, end, _ in made]
+        named = [any(name in event[2] for event in found) for found in inside]
+        print(f"{kind}: {sum(map(bool, inside))} of {len(made)} bursts meet a detour, {sum(named)} one with {name}")
+        assert share(inside) >= 0.99 and share(named) >= 0.99, f"{share(inside):.2%} found, {share(named):.2%} named"
+
+    attempts(3, attempt)
+
+
+def finds_timer_interrupts(idlewave, bursts, folder):
+    finds_interrupts(idlewave, bursts, folder, "timer", "irq local_timer", 100000)
+
+
+def finds_softirqs(idlewave, bursts, folder):
+    finds_interrupts(idlewave, bursts, folder, "softirq", "softirq NET_RX", 0)
+
+
+def loads_in_a_second(idlewave, _bursts, folder):
+    with Job(1, "spin(60)") as job:
+        job.start()
+        seconds = [Watcher(idlewave, folder, [*pid_option(job), "--duration", "0.2s"]).finish()["watch"]["load_ns"] / 1e9 for _ in range(5)]
+    print("loaded in", ", ".join(f"{value:.3f}" for value in seconds), "s")
+    assert min(seconds) < 1, "loading takes too long"
+
+
+def detours_lie_in_those_of_the_probe(idlewave, _bursts, folder):
+    """`record` is the job that is watched: what the kernel tells of its CPU must be a part of what it feels there."""
+    cpu, file = last_cpu(), folder / "probe.h5"
+
+    def attempt():
+        file.unlink(missing_ok=True)
+        with subprocess.Popen([idlewave, "record", "--no-config", "--cpus", str(cpu), "--duration", "6s", "--attribution", "none", "-o", file],
+                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as probe:
+            watcher = Watcher(idlewave, folder, ["--pid", probe.pid, "--cpus", cpu, "--on-threshold", "1ns"])
+            errors = probe.communicate()[1]
+        assert probe.returncode == 0, errors
+        events = events_of(watcher, watcher.end())
+        felt = Recording(idlewave, file)
+        # events are told with four digits of their length; the clocks of both sides differ by less than this
+        slack_ns = 2000
+        watched = [event for event in events if event[0] > felt.zero_ns and event[1] < felt.end_ns]
+        inside = []
+        for start, end, _ in watched:
+            detour = felt.overlapping(start, end)
+            inside.append(detour is not None and detour.start_ns - slack_ns <= start and end <= detour.end_ns + slack_ns)
+        print(f"{sum(inside)} of {len(inside)} detours lie in one that the probe felt")
+        assert len(inside) > 500 and share(inside) >= 0.99, f"{share(inside):.2%} of {len(inside)}"
 
     attempts(3, attempt)
 
@@ -305,7 +385,7 @@ def kills_leave_nothing(idlewave, _bursts, folder):
         for number in range(KILLS):
             watcher = subprocess.Popen([idlewave, "watch", *pid_option(job), "-o", folder / "killed.h5"],
                                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-            time.sleep(0.05 + 1.2 * number / KILLS)
+            time.sleep(0.02 + 0.5 * number / KILLS)  # while it loads, and while it runs
             watcher.kill()
             watcher.wait()
     for _ in range(50):  # the kernel frees programs a little later
@@ -327,7 +407,7 @@ def two_capabilities_are_enough(idlewave, _bursts, folder):
     with Job(1, "spin(600)") as job:
         job.start()
         both = [*user, "--inh-caps=-all,+bpf,+perfmon", "--ambient-caps=-all,+bpf,+perfmon"]
-        result = Watcher(program, folder, [*pid_option(job), "--duration", "1s"], both).end()
+        result = Watcher(program, folder, [*pid_option(job), "--duration", "1s"], both).finish()
         assert result["watch"]["totals"]["run_ns"] > 0
         for lacking, caps in (("CAP_BPF and CAP_PERFMON", "-all"), ("CAP_PERFMON", "-all,+bpf"), ("CAP_BPF", "-all,+perfmon")):
             done = subprocess.run([*user, f"--inh-caps={caps}", f"--ambient-caps={caps}", program, "watch", "--no-config", *pid_option(job),
@@ -336,6 +416,7 @@ def two_capabilities_are_enough(idlewave, _bursts, folder):
 
 
 if __name__ == "__main__":
-    sys.exit(run_checks(__doc__, [agrees_with_schedstat, finds_bursts_and_names_them, own_threads_and_sleep_are_no_noise,
+    sys.exit(run_checks(__doc__, [agrees_with_schedstat, finds_bursts_and_names_them, finds_timer_interrupts,
+                                  finds_softirqs, detours_lie_in_those_of_the_probe, loads_in_a_second, own_threads_and_sleep_are_no_noise,
                                   quotas_are_no_noise, nothing_is_lost_uncounted, kills_leave_nothing,
                                   two_capabilities_are_enough]))
