@@ -105,9 +105,10 @@ def free_ports(count):
 class Cluster:
     """Runs from __enter__ to __exit__; all of its files are in `folder`."""
 
-    def __init__(self, folder, nodes):
+    def __init__(self, folder, nodes, more=""):
         self.folder = pathlib.Path(folder)
         self.nodes = nodes
+        self.more = more  # lines for slurm.conf
         self.daemons = []
         self.environment = {name: value for name, value in os.environ.items() if not name.startswith("SLURM_")}
         self.environment.update(PATH=search_path(), SLURM_CONF=str(self.folder / "slurm.conf"))
@@ -120,7 +121,7 @@ class Cluster:
         (self.folder / "munge.key").chmod(0o600)
         text = CONFIGURATION.format(host=socket.gethostname().split(".", maxsplit=1)[0], ports=ports,
                                     last=self.nodes - 1, last_port=ports[-1], folder=self.folder)
-        (self.folder / "slurm.conf").write_text(text, encoding="utf-8")
+        (self.folder / "slurm.conf").write_text(text + self.more, encoding="utf-8")
 
     def start(self, *line):
         output = (self.folder / f"{len(self.daemons)}-{line[0]}.out").open("wb")

@@ -2,4 +2,6 @@
 iw_mpi_test(study_mpi_test TIMEOUT 900)
 add_test(NAME mpi/slurm_test COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/slurm_test.py
          --idlewave $<TARGET_FILE:idlewave_cli>)
-set_tests_properties(mpi/slurm_test PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 900 PROCESSORS 2 LABELS "mpi;long")
+add_test(NAME mpi/slurm_health_test COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/slurm_health_test.py
+         --idlewave $<TARGET_FILE:idlewave_cli>)
+set_tests_properties(mpi/slurm_test mpi/slurm_health_test PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 900 PROCESSORS 2 LABELS "mpi;long")
