@@ -4,7 +4,8 @@
  * A rank that polls takes a CPU, which hundreds of ranks on a few CPUs do not have. No MPI here can wait
  * otherwise, but with messages over sockets each look for one is a call of these with a timeout of zero. A
  * name that the command defines comes before the C library's, so it is enough to wait a little in them: for
- * as long as nothing comes, and not for ever, as a library may wait for something else too.
+ * as long as nothing comes, and not for ever, as a library may wait for something else too. A library looks
+ * into several sets of sockets in turn (UCX has one for each network device): a nap is one on all of them.
  */
 #include "process/patient_polls.h"
 
@@ -17,15 +18,26 @@
 #include <sys/epoll.h>
 
 /* Several looks in vain before the first nap: what follows a message at once is not slept on. */
-enum { IMPATIENT_LOOKS = 8, NAP_MS = 20 };
+enum { IMPATIENT_LOOKS = 8, NAP_MS = 20, MOST_SETS = 32 };
 
 #define SHOWN __attribute__((visibility("default")))
 
 static struct {
     bool is_wanted;
-    pthread_t thread; /* that waits */
-    int looks;        /* in vain, one after the other */
+    pthread_t thread;              /* that waits */
+    int looks;                     /* in vain, one after the other */
+    struct pollfd sets[MOST_SETS]; /* of epoll, that the thread has looked into */
+    nfds_t set_count;
 } patience;
+
+static int (*next_poll)(struct pollfd *, nfds_t, int);
+
+static void find_next_poll(void)
+{
+    if (next_poll == NULL) {
+        *(void **)&next_poll = dlsym(RTLD_NEXT, "poll");
+    }
+}
 
 void patient_polls_use(void)
 {
@@ -39,6 +51,9 @@ void patient_polls_use(void)
     for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++) {
         (void)setenv(settings[i][0], settings[i][1], 0);
     }
+    /* who sleeps in each look need not yield before it, to whomever has time to compute; Open MPI's launcher
+     * asks for that where there are many ranks */
+    (void)setenv("OMPI_MCA_mpi_yield_when_idle", "0", 1);
     patience.thread = pthread_self();
     patience.is_wanted = true;
 }
@@ -46,6 +61,30 @@ void patient_polls_use(void)
 static bool is_patient(int timeout_ms)
 {
     return timeout_ms == 0 && patience.is_wanted && pthread_equal(patience.thread, pthread_self()) != 0;
+}
+
+static void remember_set(int epoll)
+{
+    for (nfds_t i = 0; i < patience.set_count; i++) {
+        if (patience.sets[i].fd == epoll) {
+            return;
+        }
+    }
+    if (patience.set_count < MOST_SETS) {
+        patience.sets[patience.set_count++] = (struct pollfd){.fd = epoll, .events = POLLIN};
+    }
+}
+
+/* Until something comes into any set. One that was closed is forgotten. */
+static void nap_on_sets(int nap_ms)
+{
+    find_next_poll();
+    (void)next_poll(patience.sets, patience.set_count, nap_ms);
+    for (nfds_t i = patience.set_count; i-- > 0;) {
+        if ((patience.sets[i].revents & POLLNVAL) != 0) {
+            patience.sets[i] = patience.sets[--patience.set_count];
+        }
+    }
 }
 
 /* How long the next look may take, after one with this result. */
@@ -77,23 +116,25 @@ SHOWN int epoll_wait(int epoll, struct epoll_event *events, int most, int timeou
     if (!is_patient(timeout_ms)) {
         return result;
     }
+    remember_set(epoll);
     nap_ms = nap_after(result);
-    return nap_ms > 0 ? found(next(epoll, events, most, nap_ms)) : found(result);
+    if (nap_ms > 0) {
+        nap_on_sets(nap_ms);
+        result = next(epoll, events, most, 0);
+    }
+    return found(result);
 }
 
 SHOWN int poll(struct pollfd *files, nfds_t count, int timeout_ms)
 {
-    static int (*next)(struct pollfd *, nfds_t, int);
     int result, nap_ms;
 
-    if (next == NULL) {
-        *(void **)&next = dlsym(RTLD_NEXT, "poll");
-    }
-    result = next(files, count, timeout_ms);
+    find_next_poll();
+    result = next_poll(files, count, timeout_ms);
     if (!is_patient(timeout_ms)) {
         return result;
     }
     nap_ms = nap_after(result);
-    return nap_ms > 0 ? found(next(files, count, nap_ms)) : found(result);
+    return nap_ms > 0 ? found(next_poll(files, count, nap_ms)) : found(result);
 }
 // NOLINTEND(readability-inconsistent-declaration-parameter-name)

@@ -8,3 +8,14 @@ iw_mpi_test(whatif_daemon_test MEASURES LONG TIMEOUT 900) # needs two cores for 
 iw_mpi_program(memory_steps SOURCES programs/memory_steps.c)
 set_source_files_properties(programs/memory_steps.c PROPERTIES COMPILE_OPTIONS -O3) # as that of `bench memory`
 iw_mpi_test(memory_steps_test MEASURES ONCE TIMEOUT 300 PROGRAMS memory_steps)
+# What a detour costs, by its place: tools/make_rule.py.
+iw_mpi_program(rule_pair SOURCES programs/rule_pair.c ${PROJECT_SOURCE_DIR}/cli/process/patient_polls.c)
+foreach(mpi IN LISTS IW_MPIS)
+  target_include_directories(rule_pair_${mpi} PRIVATE ${PROJECT_SOURCE_DIR}/cli)
+  target_link_libraries(rule_pair_${mpi} PRIVATE iw_inject m)
+endforeach()
+iw_mpi_test(rule_test MEASURES TIMEOUT 120 PROGRAMS rule_pair)
+add_executable(patient_polls_test patient_polls_test.c ${PROJECT_SOURCE_DIR}/cli/process/patient_polls.c)
+target_include_directories(patient_polls_test PRIVATE ${PROJECT_SOURCE_DIR}/cli)
+target_link_libraries(patient_polls_test PRIVATE iw_flags Threads::Threads ${CMAKE_DL_LIBS})
+add_test(NAME patient_polls_test COMMAND patient_polls_test)
