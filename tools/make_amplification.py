@@ -11,6 +11,7 @@ Usage: make_amplification.py BUILD_DIR [--keep DIR] [--seconds N] [--only TEXT] 
 
 import argparse
 import json
+import os
 import pathlib
 import sys
 import tempfile
@@ -26,30 +27,35 @@ NOISES = ("poisson:0.2Hz,fixed:100ms", "poisson:0.5Hz,exp:40ms", "periodic:1Hz,2
 SYNCS = ("none", "start")
 WORK = "100ms"  # of a phase
 # ranks: how much longer all of it takes, so that what the machine does by itself is small; seconds to measure; synchronisations
-SIZES = {("openmpi", 64): (1, 22, SYNCS), ("mpich", 64): (1, 22, SYNCS)}
+SIZES = {("openmpi", 48): (1, 24, SYNCS), ("mpich", 48): (1, 24, SYNCS)}
+FIRST_SEED = 101  # each case has its own: their detours have nothing to do with each other
 
 
 def cases(only):
+    seed = FIRST_SEED
     for (mpi, ranks), (scale, seconds, syncs) in SIZES.items():
         for sync in syncs:
             for noise in NOISES:
                 for operation in OPERATIONS:
                     name = f"{mpi}-{ranks}-{operation}-{noise.split(',')[0].replace(':', '')}-{sync}"
                     if only in name:
-                        yield name, mpi, ranks, scale, seconds, sync, noise, operation
+                        yield name, mpi, ranks, scale, seconds, sync, noise, operation, seed
+                    seed += 1
 
 
 def measure(arguments, case):
-    name, mpi, ranks, scale, seconds, sync, noise, operation = case
+    name, mpi, ranks, scale, seconds, sync, noise, operation, seed = case
     path = arguments.keep / f"{name}.json"
     if path.exists() or time.monotonic() + seconds + 3 > arguments.end:
         return
     line = [run_mpi.launcher(mpi), "-n", str(ranks), str(arguments.idlewave), "bench", operation, "--work", "sleep", "--compute", WORK, "--time-scale", str(scale),
-         "--duration", f"{seconds}s", "--noise", noise, "--sync", sync, "--format", "json"]
+         "--duration", f"{seconds}s", "--noise", noise, "--sync", sync, "--seed", str(seed), "--format", "json"]
     done = run_mpi.run(line, timeout=seconds + 60)
     print(name, done.returncode, done.stderr[-200:], flush=True)
     if done.stdout.startswith("{"):
-        path.write_text(done.stdout, encoding="utf-8")
+        result = json.loads(done.stdout)
+        result["load"] = os.getloadavg()[0]
+        path.write_text(json.dumps(result), encoding="utf-8")
 
 
 def percent(share):
