@@ -16,6 +16,7 @@
 #include "process/progress.h"
 #include "verbs.h"
 #include "verbs/live.h"
+#include "verbs/watch_live.h"
 #include "verbs/watch_metrics.h"
 
 struct watch_opts {
@@ -23,6 +24,7 @@ struct watch_opts {
     const char *path, *pids, *cgroup, *cpus, *metrics;
     uint64_t job;
     iw_time duration_ps, threshold_ps, notable_ps;
+    bool is_live;
     struct shown_opts shown;
 };
 
@@ -45,6 +47,7 @@ static const struct opt measure_rows[] = {
 };
 
 static const struct opt output_rows[] = {
+    ROW("live", OPT_FLAG, is_live, "", "show on the terminal what takes the CPUs, drawn anew each second"),
     SHOWN_OUTPUT_ROW(struct watch_opts, path, "FILE",
                      "the noise file, HDF5 (default watch-HOST.h5; none with --metrics)"),
     ROW("metrics", OPT_STRING, metrics, "WHERE",
@@ -85,6 +88,7 @@ static const struct example examples[] = {
     {"a minute of a Slurm job, on the node where it runs", "idlewave watch --job 4711 --duration 1min"},
     {"a service, and each interruption above a millisecond at once",
      "idlewave watch --cgroup /sys/fs/cgroup/system.slice/db.service --on-threshold 1ms"},
+    {"what takes the CPUs of a program right now", "idlewave watch --pid 1234 --live"},
     {"all jobs of Slurm on this node, always, for Prometheus",
      "idlewave watch --cgroup /sys/fs/cgroup/system.slice/slurmstepd.scope --metrics 9913"},
     {NULL, NULL},
@@ -138,16 +142,19 @@ static int read_job(const struct ui *ui, const struct watch_opts *opts, struct a
 
 /* ---- what is done ---- */
 
+static const int64_t SNAPSHOT_NS = 1000000000;
+
 struct watching {
     struct progress progress;
     struct watch_metrics metrics;
+    struct watch_live live;
 };
 
 static bool step(void *arg, const iw_progress_now *now)
 {
     struct watching *watching = arg;
 
-    if (now->total > 0) {
+    if (now->total > 0 && !watching->live.is_on) {
         progress_update(&watching->progress, now->share);
     }
     return !interrupt_has_come();
@@ -181,7 +188,12 @@ static void take_snapshot(void *arg, const iw_watch_result *so_far)
 {
     struct watching *watching = arg;
 
-    watch_metrics_take(&watching->metrics, so_far);
+    if (watching->metrics.is_begun) {
+        watch_metrics_take(&watching->metrics, so_far);
+    }
+    if (watching->live.is_on) {
+        watch_live_draw(&watching->live, so_far);
+    }
 }
 
 static iw_watch_opts watch_opts_of(const struct watch_opts *opts, const struct asked *asked)
@@ -240,9 +252,9 @@ static int watch(struct ui *ui, const struct watch_opts *opts, const struct aske
     how.command = ui->command;
     how.progress = (iw_progress){step, watching};
     how.arg = watching;
-    if (opts->metrics != NULL) {
+    if (opts->metrics != NULL || opts->is_live) {
         how.on_snapshot = take_snapshot;
-        how.snapshot_ns = watch_metrics_interval_ns(&watching->metrics);
+        how.snapshot_ns = SNAPSHOT_NS;
     }
     progress_begin(&watching->progress, 0.0, NULL);
     ui->progress = &watching->progress;
@@ -265,9 +277,13 @@ static int publish_and_watch(struct ui *ui, const struct watch_opts *opts, const
     struct watching watching = {.metrics = {.ui = ui}};
     int code = opts->metrics != NULL ? watch_metrics_begin(ui, opts->metrics, &watching.metrics) : UI_DONE;
 
+    if (code == UI_DONE && opts->is_live) {
+        code = watch_live_begin(ui, &watching.live);
+    }
     if (code == UI_DONE) {
         code = watch(ui, opts, asked, path, &watching);
     }
+    watch_live_end(&watching.live);
     watch_metrics_end(&watching.metrics);
     return code;
 }

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 /* A file must reach the disk each time; a page costs nothing until it is asked for. */
-static const int64_t FILE_NS = 15000000000, PAGE_NS = 1000000000;
+static const int64_t FILE_NS = 15000000000;
 
 static bool ends_with(const char *text, const char *end)
 {
@@ -51,11 +51,6 @@ int watch_metrics_begin(const struct ui *ui, const char *where, struct watch_met
     return ui_exit_of(iw_watch_metrics_new(&ui->log, &to->metrics));
 }
 
-int64_t watch_metrics_interval_ns(const struct watch_metrics *to)
-{
-    return to->file != NULL ? FILE_NS : PAGE_NS;
-}
-
 static iw_status write_text(const iw_log *log, void *arg, FILE *out)
 {
     (void)log;
@@ -89,6 +84,10 @@ void watch_metrics_take(struct watch_metrics *to, const iw_watch_result *so_far)
     struct timespec now;
     iw_status status;
 
+    if (to->file != NULL && so_far->watched_ns < to->due_ns) {
+        return;
+    }
+    to->due_ns = so_far->watched_ns + FILE_NS;
     (void)clock_gettime(CLOCK_REALTIME, &now);
     status = iw_watch_metrics_update(to->metrics, so_far, (int64_t)now.tv_sec * 1000000000 + now.tv_nsec);
     if (status == IW_OK) {

@@ -12,6 +12,7 @@ struct watch_metrics {
     const struct ui *ui;
     const char *file; /* NULL: a page */
     bool is_begun;
+    int64_t due_ns; /* of the time that is watched: when to publish next */
     struct http_page page;
     iw_watch_metrics *metrics;
 };
@@ -19,8 +20,7 @@ struct watch_metrics {
 /* `where`: as the option says it. */
 int watch_metrics_begin(const struct ui *ui, const char *where, struct watch_metrics *to);
 
-/* How often it wants a snapshot. */
-int64_t watch_metrics_interval_ns(const struct watch_metrics *to);
+/* For each snapshot; publishes those that are due. */
 void watch_metrics_take(struct watch_metrics *to, const iw_watch_result *so_far);
 
 /* Removes the file, so that nobody takes its last values for what is now. */

@@ -7,14 +7,18 @@ Usage: watch_test.py --idlewave PATH --bursts PATH
 """
 
 import contextlib
+import fcntl
 import json
 import os
 import pathlib
+import pty
 import re
 import shutil
 import signal
+import struct
 import subprocess
 import sys
+import termios
 import time
 
 from support import BURSTS_NAME, SKIPPED, Bursts, Recording, Skip, attempts, last_cpu, run_checks, share
@@ -376,6 +380,34 @@ def nothing_is_lost_uncounted(idlewave, bursts, folder):
     assert 0 <= open_ones <= len(watch["cpus"]), f"{-open_ones} detours are not accounted for"
 
 
+def a_terminal_shows_it_live(idlewave, _bursts, folder):
+    """What stands on a screen of 80 x 24 after 4 s: the head, and what takes the CPU, in so many lines."""
+    master, slave = pty.openpty()
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+    with Job(1, "spin(60)") as job:
+        job.start()
+        with subprocess.Popen([idlewave, "watch", "--no-config", *pid_option(job), "--live", "--duration", "4s", "-o", folder / "live.h5"],
+                              stdout=slave, stderr=subprocess.PIPE, text=True, env=dict(os.environ, TERM="xterm")) as process:
+            os.close(slave)
+            shown = b""
+            with contextlib.suppress(OSError):  # the other end is closed
+                while piece := os.read(master, 65536):
+                    shown += piece
+            errors = process.stderr.read()
+    os.close(master)
+    if process.returncode != 0 and "watching needs" in errors:
+        raise Skip(errors.strip())
+    assert process.returncode == 0, errors
+    screens = shown.decode().split("\033[H")[1:]
+    assert len(screens) >= 3, f"{len(screens)} screens"
+    lines = screens[-1].split("\033[J")[0].replace("\033[K", "").splitlines()
+    print("\n".join(lines[:8]))
+    assert len(lines) <= 24 and all(len(line) <= 80 for line in lines), lines
+    assert re.match(r"process \d+, watched for [3-5] s", lines[0]), lines[0]
+    assert re.match(r"lost [\d.]+ % of the CPU time that it wanted, [\d.]+ % since the start", lines[1]), lines[1]
+    assert any(line.startswith("irq local_timer") for line in lines), "no tick in 4 s"
+
+
 def kills_leave_nothing(idlewave, _bursts, folder):
     if shutil.which("bpftool") is None:
         raise Skip("bpftool is not there")
@@ -418,5 +450,5 @@ def two_capabilities_are_enough(idlewave, _bursts, folder):
 if __name__ == "__main__":
     sys.exit(run_checks(__doc__, [agrees_with_schedstat, finds_bursts_and_names_them, finds_timer_interrupts,
                                   finds_softirqs, detours_lie_in_those_of_the_probe, loads_in_a_second, own_threads_and_sleep_are_no_noise,
-                                  quotas_are_no_noise, nothing_is_lost_uncounted, kills_leave_nothing,
+                                  quotas_are_no_noise, nothing_is_lost_uncounted, a_terminal_shows_it_live, kills_leave_nothing,
                                   two_capabilities_are_enough]))
