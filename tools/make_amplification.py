@@ -121,8 +121,9 @@ def write(arguments):
     results = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(arguments.keep.glob("*.json"))]
     results.sort(key=lambda r: (r["mpi"], r["ranks"], r["noise"]["sync"], r["noise"]["sources"][0], r["operation"]))
     judged = list(filter(can_tell, results))
+    loads = [result["load"] for result in results]
     text = [f"{sum(map(is_inside, judged))} of {len(judged)} measured slowdowns lie where the simulation says that a run of so many blocks should be "
-            f"in 95 of 100 cases; {len(results) - len(judged)} further runs have too few blocks to tell.", data_page.table(HEAD, map(row, results)),
+            f"in 95 of 100 cases; {len(results) - len(judged)} further runs have too few blocks to tell. Load of the machine at the end of each run: {min(loads):.0f} to {max(loads):.0f}.", data_page.table(HEAD, map(row, results)),
             "By operation, synchronisation and MPI; the ratio of measured to simulated slowdowns is of those above 5 %:",
             data_page.table(("", "inside", "measured / simulated"), share(results, lambda r: r["operation"])
                             + share(results, lambda r: "sync " + r["noise"]["sync"])

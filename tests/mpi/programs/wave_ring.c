@@ -2,13 +2,19 @@
  * at.
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * Usage: wave_ring [STEPS [WORK_US [DELAY_US [DELAY_RANK [DELAY_STEP [BYTES [uni|split]]]]]]], by default 40
- * steps of 3000 us; rank 1 sleeps 30000 us more in step 10 (from 0); 1024 bytes to both neighbours. `uni`: to
- * the higher one only. `split`: to both, with a wait for each direction instead of one for all. Work is
- * sleeping, so that more ranks than CPUs do not disturb each other. Rank 0 prints the time of all steps in
+ * Usage: wave_ring [STEPS [WORK_US [DELAY_US [DELAY_RANK [DELAY_STEP [BYTES [joint|uni|split [NOISE
+ *     [SEED]]]]]]]]]
+ *
+ * By default 40 steps of 3000 us; rank 1 sleeps 30000 us more in step 10 (from 0); 1024 bytes to both
+ * neighbours. `uni`: to the higher one only. `split`: to both, with a wait for each direction instead of one
+ * for all. NOISE: each work takes longer by an exponential time, whose mean is so many per cent of it. Work
+ * is sleeping, so that more ranks than CPUs do not disturb each other. Rank 0 prints the time of all steps in
  * microseconds.
  */
 #include <mpi.h>
+
+#include <math.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +23,28 @@
 struct ring {
     long steps, work_us, delay_us, delay_rank, delay_step, bytes;
     int is_one_way, is_split;
+    double noise_share;
+    uint64_t seed;
 };
+
+/* In (0, 1], for each rank and step another: splitmix64. */
+static double draw(const struct ring *ring, int rank, long step)
+{
+    uint64_t z = (ring->seed * 1000003 + (uint64_t)rank) * 1000003 + (uint64_t)step;
+
+    z = (z + 1) * UINT64_C(0x9E3779B97F4A7C15);
+    z = (z ^ (z >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94D049BB133111EB);
+    return (double)(((z ^ (z >> 31)) >> 11) + 1) * 0x1p-53;
+}
+
+static long work_of(const struct ring *ring, int rank, long step)
+{
+    const int is_late = rank == ring->delay_rank && step == ring->delay_step;
+    const double noise_us = -log(draw(ring, rank, step)) * ring->noise_share * (double)ring->work_us;
+
+    return ring->work_us + (is_late ? ring->delay_us : 0) + lround(noise_us);
+}
 
 static void sleep_us(long us)
 {
@@ -49,7 +76,7 @@ static void exchange(const struct ring *ring, int rank, int ranks, const char *o
 
 static struct ring read_arguments(int argc, char **argv)
 {
-    struct ring ring = {40, 3000, 30000, 1, 10, 1024, 0, 0};
+    struct ring ring = {40, 3000, 30000, 1, 10, 1024, 0, 0, 0.0, 1};
     long *values[] = {&ring.steps,      &ring.work_us,    &ring.delay_us,
                       &ring.delay_rank, &ring.delay_step, &ring.bytes};
 
@@ -58,6 +85,8 @@ static struct ring read_arguments(int argc, char **argv)
     }
     ring.is_one_way = argc > 7 && strcmp(argv[7], "uni") == 0;
     ring.is_split = argc > 7 && strcmp(argv[7], "split") == 0;
+    ring.noise_share = argc > 8 ? strtod(argv[8], NULL) / 100 : 0.0;
+    ring.seed = argc > 9 ? strtoull(argv[9], NULL, 10) : 1;
     return ring;
 }
 
@@ -81,7 +110,7 @@ int main(int argc, char **argv)
     MPI_Barrier(MPI_COMM_WORLD);
     start = MPI_Wtime();
     for (long step = 0; step < ring.steps; step++) {
-        sleep_us(ring.work_us + (rank == ring.delay_rank && step == ring.delay_step ? ring.delay_us : 0));
+        sleep_us(work_of(&ring, rank, step));
         exchange(&ring, rank, ranks, out, in);
     }
     if (rank == 0) {
