@@ -1,7 +1,7 @@
 /* Irregular graphs: how fast the window engine runs them, and how much faster than the event engine.
  * SPDX-License-Identifier: BSD-3-Clause
  *
- *   window_bench [operations [ranks [threads]]]
+ *   window_bench [operations [ranks [threads [compare]]]]    compare 0: without the event engine
  *
  * Random graphs on 4 CPUs a rank, a third of whose receives take any source: 10^7 operations on 4,096 ranks,
  * half of them messages. Each line is a process of its own, so that memory is its own; the ratio is that of
@@ -115,15 +115,19 @@ static void print(const char *name, const char *noise, uint32_t threads, const s
     fflush(stdout);
 }
 
-static int compare(const iw_program *program, const char *noise, uint32_t most_threads)
+static int compare(const iw_program *program, const char *noise, uint32_t most_threads, bool has_event)
 {
-    const struct figures event = run(program, noise, IW_ENGINE_EVENT, 1);
+    struct figures event = {.is_ok = false};
 
-    print("event", noise, 1, &event, &event);
+    if (has_event) {
+        event = run(program, noise, IW_ENGINE_EVENT, 1);
+        print("event", noise, 1, &event, &event);
+    }
     for (uint32_t threads = 1; threads <= most_threads; threads++) {
         const struct figures window = run(program, noise, IW_ENGINE_WINDOW, threads);
 
         print("window", noise, threads, &window, &event);
+        event = has_event || threads > 1 ? event : window;
         if (!event.is_ok || !window.is_ok || event.makespan_ps != window.makespan_ps) {
             fprintf(stderr, "the engines failed, or differ\n");
             return 1;
@@ -146,6 +150,7 @@ int main(int argc, char **argv)
                                   .grain_ps = 1,
                                   .dependences = 3};
     const uint32_t most_threads = argc > 3 ? (uint32_t)strtoul(argv[3], NULL, 10) : 2;
+    const bool has_event = argc <= 4 || strtoul(argv[4], NULL, 10) != 0;
     iw_program *program;
     int failures;
 
@@ -156,8 +161,8 @@ int main(int argc, char **argv)
            program->schedule->first_node[program->ranks], iw_program_messages(program), kind.ranks);
     printf("%-7s %7s %-22s %8s %8s %10s %8s %9s %13s\n", "engine", "threads", "noise", "seconds", "CPU s",
            "M mess./s", "x event", "B/oper.", "makespan ms");
-    failures = compare(program, NULL, most_threads);
-    failures += compare(program, "periodic:1kHz,25us", most_threads);
+    failures = compare(program, NULL, most_threads, has_event);
+    failures += compare(program, "periodic:1kHz,25us", most_threads, has_event);
     iw_program_free(program);
     return failures;
 }

@@ -3,6 +3,7 @@
  */
 #include "sim/plan.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -96,11 +97,30 @@ static iw_status plan_flow(const iw_log *log, const iw_program *program, const i
     return IW_OK;
 }
 
+/* UINT64_MAX: it is not for one of its operations that an engine refuses the schedule. */
+static void note_refusal(struct iwi_plan *plan, const char *refusal, uint64_t node)
+{
+    const uint64_t *first_node = plan->schedule == NULL ? NULL : plan->schedule->first_node;
+    uint32_t rank = 0;
+
+    if (node == UINT64_MAX) {
+        (void)snprintf(plan->note, sizeof plan->note, "%s", refusal);
+        return;
+    }
+    while (first_node[rank + 1] <= node) {
+        rank++;
+    }
+    (void)snprintf(plan->note, sizeof plan->note,
+                   "%s; the first such operation is %" PRIu64 " of rank %" PRIu32, refusal,
+                   node - first_node[rank], rank);
+}
+
 /* Sets plan->window, or plan->note if the window engine cannot run it. */
 static iw_status plan_window(const iw_log *log, const iw_program *program, const iw_net *net,
                              const iw_sim_opts *opts, struct iwi_plan *plan)
 {
     const char *refusal = NULL;
+    uint64_t node = UINT64_MAX;
 
     if (program->compute_bytes > 0) {
         refusal = "compute phases move bytes";
@@ -108,14 +128,14 @@ static iw_status plan_window(const iw_log *log, const iw_program *program, const
         refusal = "steps are told in the order of time";
     } else {
         IW_TRY(plan_event(log, program, plan));
-        refusal = iwi_window_refusal(plan->schedule, net, opts->rendezvous);
+        refusal = iwi_window_refusal(plan->schedule, net, opts->rendezvous, &node);
     }
     if (refusal == NULL) {
         return iwi_window_plan_new(log, plan->schedule, net, opts->rendezvous, &plan->window);
     }
     if (opts->engine == IW_ENGINE_WINDOW ||
         (program->schedule != NULL && !program->schedule->is_in_order)) { /* else flow has said why not */
-        (void)snprintf(plan->note, sizeof plan->note, "%s", refusal);
+        note_refusal(plan, refusal, node);
     }
     return IW_OK;
 }

@@ -59,9 +59,10 @@ static unsigned compare_windows(struct iwi_job job, iw_status event)
 {
     iw_time *end_ps = calloc(job.schedule->ranks, sizeof *end_ps);
     struct iwi_window_plan *plan = NULL;
+    uint64_t node;
 
     assert_non_null(end_ps);
-    if (iwi_window_refusal(job.schedule, job.net, job.rendezvous) != NULL) {
+    if (iwi_window_refusal(job.schedule, job.net, job.rendezvous, &node) != NULL) {
         free(end_ps);
         return 0;
     }

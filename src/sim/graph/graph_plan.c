@@ -310,6 +310,27 @@ static iw_status set_links(const iw_log *log, struct iwi_windows *graph)
 
 /* ---- the whole ---- */
 
+/* With the first operation that is on another CPU than the first, if that is the reason. */
+static void note_refusal(const struct iwi_schedule *schedule, const char *refusal, char *note)
+{
+    const uint64_t count = schedule->cpu_count > 1 ? schedule->first_node[schedule->ranks] : 0;
+    uint64_t node = 0;
+    uint32_t rank = 0;
+
+    while (node < count && schedule->nodes[node].cpu == 0) {
+        node++;
+    }
+    if (node == count) {
+        (void)snprintf(note, IWI_GRAPH_NOTE, "%s", refusal);
+        return;
+    }
+    while (schedule->first_node[rank + 1] <= node) {
+        rank++;
+    }
+    (void)snprintf(note, IWI_GRAPH_NOTE, "%s; the first such operation is %" PRIu64 " of rank %" PRIu32,
+                   refusal, node - schedule->first_node[rank], rank);
+}
+
 iw_status iwi_windows_new(const iw_log *log, const struct iwi_schedule *schedule, const iw_net *net,
                           char note[IWI_GRAPH_NOTE], struct iwi_windows **windows_p)
 {
@@ -319,7 +340,7 @@ iw_status iwi_windows_new(const iw_log *log, const struct iwi_schedule *schedule
 
     note[0] = '\0';
     if (refusal != NULL) {
-        (void)snprintf(note, IWI_GRAPH_NOTE, "%s", refusal);
+        note_refusal(schedule, refusal, note);
         *windows_p = NULL;
         return IW_OK;
     }

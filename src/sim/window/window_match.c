@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * On a rank without wildcards the k-th send meets the k-th receive of the same source and tag, so it does not
- * matter when a message is matched, if those of one source come in their order. A rank with wildcards has its
- * messages in an inbox until it sees them.
+ * matter when a message is matched, if those of one source come in their order. Nor does it on a rank with
+ * wildcards, if none of these can accept the message. All others wait in an inbox until their rank sees them.
  */
 #include <stdlib.h>
 
@@ -34,6 +34,13 @@ static struct window_bucket *bucket_for(const struct window_rank *rank, enum iwi
                                         const struct iwi_window_message *message)
 {
     return bucket_of(rank, source_as(look, message->from), tag_as(look, message->tag));
+}
+
+/* A message that waits is listed by each of the looks that may find it, and so that it is not lost. */
+static bool is_listed(const struct window_rank *rank, const struct iwi_window_message *message, uint32_t look)
+{
+    return look == IWI_LOOK_EXACT ||
+           (iwi_window_looks_for(&rank->looks, message->from, message->tag) >> look & 1) != 0;
 }
 
 static void append_recv(struct window_node *nodes, struct window_bucket *bucket, uint32_t recv)
@@ -157,7 +164,7 @@ static iw_status take_message(struct window_run *run, const struct window_place 
     const struct iwi_window_message message = run->unexpected[index].message;
 
     for (uint32_t look = 0; look < IWI_LOOKS; look++) {
-        if ((rank->looks >> look & 1) != 0 || look == IWI_LOOK_EXACT) {
+        if (is_listed(rank, &message, look)) {
             unlink_entry(run, bucket_for(rank, (enum iwi_window_look)look, &message),
                          IWI_LOOKS * index + look);
             rank->entry_count--;
@@ -248,7 +255,7 @@ static iw_status keep_message(struct window_run *run, const struct window_place 
     run->unused = run->unexpected[index].entry[0].newer;
     run->unexpected[index].message = *message;
     for (uint32_t look = 0; look < IWI_LOOKS; look++) {
-        if ((rank->looks >> look & 1) != 0 || look == IWI_LOOK_EXACT) {
+        if (is_listed(rank, message, look)) {
             append_entry(run, bucket_for(rank, (enum iwi_window_look)look, message),
                          IWI_LOOKS * index + look);
             rank->entry_count++;
@@ -262,9 +269,10 @@ iw_status iwi_window_notice(struct window_run *run, const struct window_place *p
 {
     struct window_rank *rank = place->state;
     struct window_posted oldest = {.recv = IWI_WINDOW_NONE};
+    const uint32_t looks = iwi_window_looks_for(&rank->looks, message->from, message->tag);
 
     for (uint32_t look = 0; look < IWI_LOOKS && rank->posted_count > 0; look++) {
-        if ((rank->looks >> look & 1) != 0) {
+        if ((looks >> look & 1) != 0) {
             const struct window_posted posted = find_recv(place, (enum iwi_window_look)look, message);
 
             if (posted.recv != IWI_WINDOW_NONE &&
@@ -311,7 +319,7 @@ static iw_status deliver(struct window_run *run, const struct iwi_window_message
     if (message->is_answer) {
         IW_TRY(iwi_window_push(run, place.state, message->notice,
                                iwi_window_what(IWI_WINDOW_TOLD, message->send)));
-    } else if (iwi_window_is_wild(place.state->looks)) {
+    } else if (iwi_window_is_wild(iwi_window_looks_for(&place.state->looks, message->from, message->tag))) {
         IW_TRY(put_into_inbox(run, place.state, message));
     } else {
         run->met_at = INT64_MAX;

@@ -16,26 +16,25 @@
 
 /* ---- dependences ---- */
 
-/* Room for as many again. */
 static iw_status grow_queue(struct window_run *run, struct window_rank *rank)
 {
     struct iwi_window_queue *queue = &rank->queue;
-    const bool is_room = queue->capacity == IWI_WINDOW_ROOM;
-    void *events = is_room ? NULL : queue->events;
-    size_t capacity = is_room ? 0 : queue->capacity;
+    void *events = queue->far;
+    size_t capacity = queue->far_capacity;
 
-    IW_TRY(iwi_grow(run->log, &events, &capacity, (size_t)queue->count * 2, sizeof *queue->events));
-    if (is_room) {
-        memcpy(events, queue->events, queue->count * sizeof *queue->events);
-    }
-    queue->events = events;
-    queue->capacity = (uint32_t)capacity;
+    IW_TRY(iwi_grow(run->log, &events, &capacity, (size_t)queue->far_count * 2 + IWI_WINDOW_NEAR,
+                    sizeof *queue->far));
+    queue->far = events;
+    queue->far_capacity = (uint32_t)capacity;
     return IW_OK;
 }
 
 iw_status iwi_window_push(struct window_run *run, struct window_rank *rank, iw_time time, uint64_t what)
 {
-    if (rank->queue.count == rank->queue.capacity) {
+    const struct iwi_window_queue *queue = &rank->queue;
+
+    if ((queue->end == IWI_WINDOW_NEAR || queue->far_count > 0) &&
+        queue->far_capacity - queue->far_count < IWI_WINDOW_NEAR) {
         IW_TRY(grow_queue(run, rank));
     }
     iwi_window_queue_put(&rank->queue, (struct iwi_window_event){time, what});
@@ -222,7 +221,7 @@ STEP iw_status send(struct window_run *run, const struct window_place *place, ui
         set_done(run, place, node, sent);
         IW_TRY(let_go(run, place, node, STARTS | ENDS, start, sent));
     }
-    if (iwi_window_is_wild(run->plan->looks[op->peer])) {
+    if (iwi_window_is_wild(run->plan->looks[op->peer].all)) {
         IW_TRY(keep_pair_order(run, place->state, &message));
     }
     return iwi_window_send(run, message);
@@ -346,7 +345,7 @@ iw_status iwi_window_advance(struct window_run *run, uint32_t local)
     iw_time next;
 
     for (;;) {
-        next = rank->queue.count > 0 ? rank->queue.events[0].time : INT64_MAX;
+        next = rank->queue.begin < rank->queue.end ? rank->queue.near[rank->queue.begin].time : INT64_MAX;
         if (rank->inbox.count > 0 && rank->inbox.messages[0].notice <= next) {
             if (rank->inbox.messages[0].notice >= run->window_end) {
                 next = rank->inbox.messages[0].notice;

@@ -29,27 +29,55 @@ static iw_time reach_of(const iw_net *net, iw_rendezvous rendezvous, const struc
     return least;
 }
 
-/* Of all messages the least; IWI_LATEST where there are none. */
-static iw_time lookahead_of(const struct iwi_schedule *schedule, const iw_net *net, iw_rendezvous rendezvous)
-{
-    iw_time least = IWI_LATEST;
+/* What all sends of a schedule have in common. */
+struct survey {
+    iw_time lookahead;  /* of all messages the least; IWI_LATEST where there are none */
+    uint64_t immediate; /* the first that others may learn of at once, UINT64_MAX: none */
+    uint64_t open_tag;  /* the first with any tag, UINT64_MAX: none */
+};
 
-    for (uint64_t node = 0; node < schedule->first_node[schedule->ranks]; node++) {
-        if (schedule->nodes[node].kind == IWI_SEND) {
-            least = iwi_min(least, reach_of(net, rendezvous, &schedule->nodes[node]));
-        }
-    }
-    return least;
+static bool is_rendezvous(const iw_net *net, const struct iwi_node *send)
+{
+    return send->amount > net->S_bytes || (send->flags & IWI_NODE_SYNCHRONOUS) != 0;
 }
 
-static bool has_open_tag(const struct iwi_schedule *schedule)
+/* A large message takes longer than a small one, but where the network has segments. */
+static bool has_segments(const iw_net *net)
 {
+    bool has = net->costs.segment_count > 0;
+
+    for (uint32_t i = 0; i < net->inner_count; i++) {
+        has |= net->inner[i].costs.segment_count > 0;
+    }
+    return has;
+}
+
+static struct survey survey_of(const struct iwi_schedule *schedule, const iw_net *net,
+                               iw_rendezvous rendezvous)
+{
+    struct survey survey = {IWI_LATEST, UINT64_MAX, UINT64_MAX};
+    uint64_t least[2] = {UINT64_MAX, UINT64_MAX}; /* bytes: eager, and by rendezvous */
+    const bool all_count = has_segments(net);
+
     for (uint64_t node = 0; node < schedule->first_node[schedule->ranks]; node++) {
-        if (schedule->nodes[node].kind == IWI_SEND && schedule->nodes[node].tag == IWI_ANY) {
-            return true;
+        const struct iwi_node *op = &schedule->nodes[node];
+        uint64_t *most = &least[is_rendezvous(net, op)];
+        iw_time reach;
+
+        if (op->kind != IWI_SEND) {
+            continue;
+        }
+        if (op->tag == IWI_ANY && survey.open_tag == UINT64_MAX) {
+            survey.open_tag = node;
+        }
+        if (op->amount < *most || all_count) {
+            *most = op->amount;
+            reach = reach_of(net, rendezvous, op);
+            survey.lookahead = iwi_min(survey.lookahead, reach);
+            survey.immediate = reach < 1 && survey.immediate == UINT64_MAX ? node : survey.immediate;
         }
     }
-    return false;
+    return survey;
 }
 
 static bool has_large_rank(const struct iwi_schedule *schedule)
@@ -66,8 +94,11 @@ static bool has_large_rank(const struct iwi_schedule *schedule)
 }
 
 const char *iwi_window_refusal(const struct iwi_schedule *schedule, const iw_net *net,
-                               iw_rendezvous rendezvous)
+                               iw_rendezvous rendezvous, uint64_t *node_p)
 {
+    struct survey survey;
+
+    *node_p = UINT64_MAX;
     if (schedule->is_in_order) {
         return "the schedule is a program with waits";
     }
@@ -77,15 +108,18 @@ const char *iwi_window_refusal(const struct iwi_schedule *schedule, const iw_net
     if (has_large_rank(schedule)) {
         return "a rank has more than 2^31 operations";
     }
-    if (has_open_tag(schedule)) {
+    survey = survey_of(schedule, net, rendezvous);
+    *node_p = survey.open_tag < survey.immediate ? survey.open_tag : survey.immediate;
+    if (*node_p == UINT64_MAX) {
+        return NULL;
+    }
+    if (*node_p == survey.open_tag) {
         return "a send has any tag";
     }
-    if (lookahead_of(schedule, net, rendezvous) < 1) {
-        return rendezvous == IW_RENDEZVOUS_IDEAL && lookahead_of(schedule, net, IW_RENDEZVOUS_RTS_CTS) > 0
-                   ? "senders learn at once that a receive is posted (ideal rendezvous)"
-                   : "messages take no time";
-    }
-    return NULL;
+    return rendezvous == IW_RENDEZVOUS_IDEAL && is_rendezvous(net, &schedule->nodes[*node_p]) &&
+                   reach_of(net, IW_RENDEZVOUS_RTS_CTS, &schedule->nodes[*node_p]) > 0
+               ? "senders learn at once that a receive is posted (ideal rendezvous)"
+               : "messages take no time";
 }
 
 /* ---- what follows what ---- */
@@ -115,6 +149,15 @@ static void list_successors(struct iwi_window_plan *plan, uint32_t rank)
     }
 }
 
+static void note_look(struct iwi_window_looks *looks, uint32_t peer, uint32_t tag)
+{
+    const enum iwi_window_look look = iwi_window_look_of(peer, tag);
+
+    looks->all |= (uint8_t)(1 << look);
+    looks->tags |= (uint64_t)(look == IWI_LOOK_ANY_SOURCE) << tag % 64;
+    looks->sources |= (uint64_t)(look == IWI_LOOK_ANY_TAG) << peer % 64;
+}
+
 static void describe(struct iwi_window_plan *plan, const iw_net *net, uint32_t rank)
 {
     const struct iwi_schedule *schedule = plan->schedule;
@@ -124,10 +167,9 @@ static void describe(struct iwi_window_plan *plan, const iw_net *net, uint32_t r
         const bool is_phase = op->kind == IWI_CALC && (op->flags & IWI_NODE_PHASE) != 0;
 
         plan->phase_bits[node / 64] |= (uint64_t)is_phase << node % 64;
-        plan->has_rendezvous |=
-            op->kind == IWI_SEND && (op->amount > net->S_bytes || (op->flags & IWI_NODE_SYNCHRONOUS) != 0);
+        plan->has_rendezvous |= op->kind == IWI_SEND && is_rendezvous(net, op);
         if (op->kind == IWI_RECV) {
-            plan->looks[rank] |= (uint8_t)(1 << iwi_window_look_of(op->peer, op->tag));
+            note_look(&plan->looks[rank], op->peer, op->tag);
         }
     }
 }
@@ -149,7 +191,7 @@ iw_status iwi_window_plan_new(const iw_log *log, const struct iwi_schedule *sche
         return IW_ERR_NOMEM;
     }
     plan->schedule = schedule;
-    plan->lookahead = lookahead_of(schedule, net, rendezvous);
+    plan->lookahead = survey_of(schedule, net, rendezvous).lookahead;
     for (uint32_t rank = 0; rank < schedule->ranks; rank++) {
         describe(plan, net, rank);
         list_successors(plan, rank);

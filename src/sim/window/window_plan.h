@@ -27,10 +27,28 @@ static inline enum iwi_window_look iwi_window_look_of(uint32_t peer, uint32_t ta
                                   (tag == IWI_ANY ? IWI_LOOK_ANY_TAG : 0));
 }
 
+/* How the receives of a rank look for messages. A message that a wildcard may accept has to wait until the
+ * rank sees it; of all others it is known at once which receive they meet. */
+struct iwi_window_looks {
+    uint64_t tags;    /* of receives from any source: bit tag % 64 */
+    uint64_t sources; /* of receives with any tag: bit source % 64 */
+    uint8_t all;      /* bits of enum iwi_window_look */
+};
+
 /* It posts receives from any source or with any tag. */
 static inline bool iwi_window_is_wild(uint8_t looks)
 {
     return (looks & ~(1 << IWI_LOOK_EXACT)) != 0;
+}
+
+/* Those by which a receive may find the message: bits of enum iwi_window_look. */
+static inline uint8_t iwi_window_looks_for(const struct iwi_window_looks *looks, uint32_t source,
+                                           uint32_t tag)
+{
+    const uint32_t others = (uint32_t)(looks->tags >> tag % 64 & 1) << IWI_LOOK_ANY_SOURCE |
+                            (uint32_t)(looks->sources >> source % 64 & 1) << IWI_LOOK_ANY_TAG;
+
+    return (uint8_t)(looks->all & (others | 1 << IWI_LOOK_EXACT | 1 << IWI_LOOK_ANY));
 }
 
 struct iwi_window_plan {
@@ -41,7 +59,7 @@ struct iwi_window_plan {
     uint32_t *successors;   /* as many as dependences; 2 * node within the rank, + 1 if a start is enough */
     uint64_t *phase_bits;   /* of each node one: it is a compute phase */
     uint32_t *phase_counts; /* for each 64 nodes: compute phases before them */
-    uint8_t *looks; /* of each rank: how its receives look for messages, bits of enum iwi_window_look */
+    struct iwi_window_looks *looks; /* of each rank */
 };
 
 /* Compute phases before a node, of all ranks, modulo 2^32. */
@@ -52,9 +70,10 @@ static inline uint32_t iwi_window_phases(const struct iwi_window_plan *plan, uin
     return plan->phase_counts[node / 64] + (uint32_t)__builtin_popcountll(before);
 }
 
-/* NULL if windows can run the schedule on this network, else why not. */
+/* NULL if windows can run the schedule on this network, else why not; *node_p is the first operation of which
+ * that is so, UINT64_MAX if it is none of them. */
 const char *iwi_window_refusal(const struct iwi_schedule *schedule, const iw_net *net,
-                               iw_rendezvous rendezvous);
+                               iw_rendezvous rendezvous, uint64_t *node_p);
 
 /* Of a schedule that is not refused. */
 IW_NODISCARD iw_status iwi_window_plan_new(const iw_log *log, const struct iwi_schedule *schedule,

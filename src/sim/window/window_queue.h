@@ -1,5 +1,8 @@
-/* What a rank has to do next: two heaps for each rank, of its own events and of messages that it can see.
+/* What a rank has to do next: its own events, and messages that it can see.
  * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Most ranks have a handful of events. So the next ones are kept sorted, where the rank itself is; a heap has
+ * those that are later than all of these, if there are any.
  */
 #ifndef IWI_WINDOW_QUEUE_H
 #define IWI_WINDOW_QUEUE_H
@@ -62,9 +65,13 @@ struct iwi_window_message {
 
 #define IWI_WINDOW_NONE UINT32_MAX
 
+enum { IWI_WINDOW_NEAR = 16 };
+
 struct iwi_window_queue {
-    struct iwi_window_event *events;
-    uint32_t count, capacity;
+    uint32_t begin, end; /* of those in `near`; begin == end: there are no events at all */
+    struct iwi_window_event near[IWI_WINDOW_NEAR]; /* sorted */
+    struct iwi_window_event *far;                  /* a heap: none of them is before one of `near` */
+    uint32_t far_count, far_capacity;
 };
 
 struct iwi_window_inbox {
@@ -74,7 +81,9 @@ struct iwi_window_inbox {
 
 static inline bool iwi_window_event_before(const struct iwi_window_event *a, const struct iwi_window_event *b)
 {
-    return a->time < b->time || (a->time == b->time && a->what < b->what);
+    /* as one number, since no branch can be foreseen here: times are not negative */
+    return ((unsigned __int128)(uint64_t)a->time << 64 | a->what) <
+           ((unsigned __int128)(uint64_t)b->time << 64 | b->what);
 }
 
 /* Those of one instant by (source, number). */
@@ -90,15 +99,52 @@ static inline bool iwi_window_message_before(const struct iwi_window_message *a,
 IWI_HEAP(iwi_window_events, iwi_window_event, iwi_window_event_before)
 IWI_HEAP(iwi_window_messages, iwi_window_message, iwi_window_message_before)
 
-/* put: there is room for it. take: there is at least one. */
-static inline void iwi_window_queue_put(struct iwi_window_queue *queue, struct iwi_window_event event)
+/* The later half of those that are near gets far. */
+static inline void iwi_window_queue_spill(struct iwi_window_queue *queue)
 {
-    iwi_window_events_put(queue->events, queue->count++, event);
+    while (queue->end > IWI_WINDOW_NEAR / 2) {
+        iwi_window_events_put(queue->far, queue->far_count++, queue->near[--queue->end]);
+    }
 }
 
+/* There is room for IWI_WINDOW_NEAR more in the heap. */
+static inline void iwi_window_queue_put(struct iwi_window_queue *queue, struct iwi_window_event event)
+{
+    uint32_t at;
+
+    if (queue->end == IWI_WINDOW_NEAR) {
+        for (at = queue->begin; at < queue->end; at++) {
+            queue->near[at - queue->begin] = queue->near[at];
+        }
+        queue->end -= queue->begin;
+        queue->begin = 0;
+        if (queue->end == IWI_WINDOW_NEAR) {
+            iwi_window_queue_spill(queue);
+        }
+    }
+    if (queue->far_count > 0 && !iwi_window_event_before(&event, &queue->near[queue->end - 1])) {
+        iwi_window_events_put(queue->far, queue->far_count++, event);
+        return;
+    }
+    for (at = queue->end++; at > queue->begin && iwi_window_event_before(&event, &queue->near[at - 1]);
+         at--) {
+        queue->near[at] = queue->near[at - 1];
+    }
+    queue->near[at] = event;
+}
+
+/* There is at least one. */
 static inline struct iwi_window_event iwi_window_queue_take(struct iwi_window_queue *queue)
 {
-    return iwi_window_events_take(queue->events, queue->count--);
+    const struct iwi_window_event first = queue->near[queue->begin++];
+
+    if (queue->begin == queue->end) {
+        queue->begin = queue->end = 0;
+        while (queue->far_count > 0 && queue->end < IWI_WINDOW_NEAR / 2) {
+            queue->near[queue->end++] = iwi_window_events_take(queue->far, queue->far_count--);
+        }
+    }
+    return first;
 }
 
 static inline void iwi_window_inbox_put(struct iwi_window_inbox *inbox, struct iwi_window_message message)

@@ -25,7 +25,6 @@ static iw_status allocate(struct window_run *run)
     run->ranks = iwi_rank_array_new(run->log, ranks, sizeof *run->ranks);
     run->cpus = iwi_rank_array_new(run->log, cpus, sizeof *run->cpus);
     run->gaps = iwi_new_array(run->log, gaps, sizeof *run->gaps);
-    run->room = iwi_rank_array_new(run->log, ranks * IWI_WINDOW_ROOM, sizeof *run->room);
     run->bucket_room = iwi_rank_array_new(run->log, ranks * IWI_WINDOW_BUCKETS, sizeof *run->bucket_room);
     run->next_detour = iwi_new_array(run->log, cpus, sizeof *run->next_detour);
     run->noise_words = iwi_new_array(run->log, cpus * run->words, sizeof *run->noise_words);
@@ -34,9 +33,8 @@ static iw_status allocate(struct window_run *run)
         iwi_new_array(run->log, cpus * (run->cores - 1) * run->words, sizeof *run->other_words);
     run->outboxes = iwi_new_array(run->log, members, sizeof *run->outboxes);
     return run->nodes != NULL && run->ranks != NULL && run->cpus != NULL && run->gaps != NULL &&
-                   run->room != NULL && run->bucket_room != NULL && run->noise_words != NULL &&
-                   run->next_detour != NULL && run->other_next != NULL && run->other_words != NULL &&
-                   run->outboxes != NULL
+                   run->bucket_room != NULL && run->noise_words != NULL && run->next_detour != NULL &&
+                   run->other_next != NULL && run->other_words != NULL && run->outboxes != NULL
                ? iwi_calendar_init(run->log, &run->calendar, run->rank_count, run->plan->lookahead)
                : IW_ERR_NOMEM;
 }
@@ -63,14 +61,12 @@ static void begin_rank(struct window_run *run, uint32_t local)
     const uint64_t first_dep = run->schedule->first_dep[first];
     struct window_bucket *buckets = run->bucket_room + (size_t)local * IWI_WINDOW_BUCKETS;
 
-    run->ranks[local] = (struct window_rank){
-        .queue = {.events = run->room + (size_t)local * IWI_WINDOW_ROOM, .capacity = IWI_WINDOW_ROOM},
-        .nodes = run->nodes + (first - run->first_node),
-        .successors = run->plan->successors + first_dep,
-        .first_successor = (uint32_t)first_dep,
-        .buckets = buckets,
-        .bucket_count = IWI_WINDOW_BUCKETS,
-        .looks = run->plan->looks[run->first_rank + local]};
+    run->ranks[local] = (struct window_rank){.nodes = run->nodes + (first - run->first_node),
+                                             .successors = run->plan->successors + first_dep,
+                                             .first_successor = (uint32_t)first_dep,
+                                             .buckets = buckets,
+                                             .bucket_count = IWI_WINDOW_BUCKETS,
+                                             .looks = run->plan->looks[run->first_rank + local]};
     for (uint32_t i = 0; i < IWI_WINDOW_BUCKETS; i++) {
         buckets[i] = (struct window_bucket){.recv_first = IWI_WINDOW_NONE, .entry_first = IWI_WINDOW_NONE};
     }
@@ -136,7 +132,7 @@ static iw_status begin_nodes(struct window_run *run, uint32_t local)
     }
     /* what follows the last node of a rank: where its successors end */
     place.nodes[count].first_successor = run->plan->first_successor[first_node[1]];
-    if (place.state->queue.count > 0) {
+    if (place.state->queue.end > 0) {
         iwi_calendar_note(&run->calendar, local, 0);
     }
     return IW_OK;
@@ -164,9 +160,7 @@ static void release_ranks(struct window_run *run)
     for (uint32_t local = 0; run->has_begun && local < run->rank_count; local++) {
         const struct window_rank *rank = &run->ranks[local];
 
-        if (rank->queue.events != run->room + (size_t)local * IWI_WINDOW_ROOM) {
-            free(rank->queue.events);
-        }
+        free(rank->queue.far);
         if (rank->buckets != run->bucket_room + (size_t)local * IWI_WINDOW_BUCKETS) {
             free(rank->buckets);
         }
@@ -189,7 +183,6 @@ void iwi_window_release(struct window_run *run)
     free(run->ranks);
     free(run->cpus);
     free(run->gaps);
-    free(run->room);
     free(run->bucket_room);
     free(run->unexpected);
     free(run->outboxes);

@@ -56,7 +56,7 @@ struct window_flight {
     uint32_t to;
 };
 
-enum { IWI_WINDOW_ROOM = 8, IWI_WINDOW_BUCKETS = 4 }; /* that a rank has from the beginning */
+enum { IWI_WINDOW_BUCKETS = 4 }; /* that a rank has from the beginning */
 
 struct window_rank {
     struct iwi_window_queue queue;
@@ -64,7 +64,7 @@ struct window_rank {
     struct window_node *nodes;
     const uint32_t *successors; /* of its first node on */
     uint32_t first_successor;   /* number of that one */
-    uint8_t looks;              /* as in struct iwi_window_plan */
+    struct iwi_window_looks looks;
     iw_time end;
     struct window_bucket *buckets;
     uint32_t bucket_count; /* a power of two */
@@ -99,7 +99,6 @@ struct window_run {
     struct window_rank *ranks;
     struct window_cpu *cpus; /* ranks x cpu_count */
     struct window_gap *gaps; /* ranks x nic_count */
-    struct iwi_window_event *room;
     struct window_bucket *bucket_room;
     struct iwi_calendar calendar;
     struct window_unexpected *unexpected;

@@ -101,13 +101,15 @@ static void compare(uint64_t seed, uint32_t threads, struct window_share *share)
     iw_program *program = iwt_made_graph(seed, &kind);
     iw_sim_opts opts = random_opts(&random);
     struct window_outcome event, other;
+    uint64_t node;
 
     net.S_bytes = iwt_below(&random, 3) ? 1000 : 150; /* some send by rendezvous */
     net.nics.sharing = IW_NIC_MAX_RATE;
     opts.engine = IW_ENGINE_EVENT;
     run(program, &net, noise, &opts, &event);
-    opts.engine = iwi_window_refusal(program->schedule, &net, opts.rendezvous) == NULL ? IW_ENGINE_WINDOW
-                                                                                       : IW_ENGINE_AUTO;
+    opts.engine = iwi_window_refusal(program->schedule, &net, opts.rendezvous, &node) == NULL
+                      ? IW_ENGINE_WINDOW
+                      : IW_ENGINE_AUTO;
     opts.threads = threads;
     opts.parallel = threads > 1 && opts.engine == IW_ENGINE_WINDOW ? IW_PARALLEL_RANKS : IW_PARALLEL_AUTO;
     run(program, &net, noise, &opts, &other);
