@@ -34,6 +34,7 @@ typedef struct iw_noise_row {
 typedef struct iw_noise_origin {
     iw_source source;
     uint32_t number; /* in the recording's list */
+    bool is_kernel;  /* a thread of the kernel, where the recording tells */
     iw_noise_row row;
 } iw_noise_origin;
 

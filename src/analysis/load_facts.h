@@ -9,4 +9,7 @@
 /* By the attributes load_*; without them it is not known. */
 iw_load iwi_load_of(const iw_recording *recording);
 
+/* Whether a source of the recording is a thread of the kernel, by the attribute kernel_threads. */
+bool iwi_is_kernel_thread(const iw_recording *recording, size_t source);
+
 #endif

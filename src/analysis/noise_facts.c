@@ -136,7 +136,9 @@ static iw_status describe(const iw_log *log, const iw_recording *detours, iw_noi
     facts->source_count = detours->source_count;
     facts->cpu_count = detours->cpu_count;
     for (size_t s = 0; s < facts->source_count; s++) {
-        facts->sources[s] = (iw_noise_origin){.source = detours->sources[s], .number = (uint32_t)s};
+        facts->sources[s] = (iw_noise_origin){.source = detours->sources[s],
+                                              .number = (uint32_t)s,
+                                              .is_kernel = iwi_is_kernel_thread(detours, s)};
     }
     sum_up(detours, facts);
     IW_TRY(describe_cpus(log, detours, facts));

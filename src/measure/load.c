@@ -235,9 +235,9 @@ static void add_up(const struct iwi_load_process *used, size_t count, unsigned l
 }
 
 /* Of children that have ended the times before the first reading count too: no more than what the CPUs have
- * left over is theirs. */
-static void share_out(const struct sums *sums, double cpu_ticks, double whole_ticks,
-                      double ticks[IWI_LOAD_KINDS])
+ * left over is theirs. Returns the part of their times that counts. */
+static double share_out(const struct sums *sums, double cpu_ticks, double whole_ticks,
+                        double ticks[IWI_LOAD_KINDS])
 {
     const double others = fmax(cpu_ticks - sums->own, 0.0);
     double ended = 0.0, rest = others, scale;
@@ -258,6 +258,7 @@ static void share_out(const struct sums *sums, double cpu_ticks, double whole_ti
     for (int kind = 0; kind < IWI_LOAD_KINDS; kind++) { /* some of it was on other CPUs */
         ticks[kind] = fmin(ticks[kind], others);
     }
+    return scale;
 }
 
 static int compare_names(const void *a, const void *b)
@@ -273,13 +274,14 @@ static int compare_ticks(const void *a, const void *b)
 }
 
 /* Programs of users become one row a name, with all that they and their children used; how many names. */
-static size_t join_users(struct iwi_load_process *used, size_t count, unsigned long own_pid)
+static size_t join_users(struct iwi_load_process *used, size_t count, unsigned long own_pid,
+                         double child_part)
 {
     size_t names = 0;
 
     qsort(used, count, sizeof *used, compare_names);
     for (size_t i = 0; i < count; i++) {
-        const uint64_t ticks = used[i].ticks + used[i].child_ticks;
+        const uint64_t ticks = used[i].ticks + (uint64_t)(child_part * (double)used[i].child_ticks);
 
         if (used[i].kind != IWI_LOAD_USER || used[i].pid == own_pid || ticks == 0) {
             continue;
@@ -317,7 +319,7 @@ void iwi_load_between(const struct iwi_load_reading *before, struct iwi_load_rea
 {
     const double cpu_ticks =
         after->cpu_ticks > before->cpu_ticks ? (double)(after->cpu_ticks - before->cpu_ticks) : 0.0;
-    double ticks[IWI_LOAD_KINDS];
+    double ticks[IWI_LOAD_KINDS], child_part;
     struct sums sums;
 
     *load = (struct iwi_load_used){.users = ""};
@@ -325,12 +327,13 @@ void iwi_load_between(const struct iwi_load_reading *before, struct iwi_load_rea
         after->processes[i] = used_since(before, &after->processes[i]);
     }
     add_up(after->processes, after->count, own_pid, &sums);
-    share_out(&sums, cpu_ticks, whole_ms / tick_ms, ticks);
+    child_part = share_out(&sums, cpu_ticks, whole_ms / tick_ms, ticks);
     for (int kind = 0; kind < IWI_LOAD_KINDS; kind++) {
         load->ms[kind] = tick_ms * ticks[kind];
     }
     if (after->count > 0) {
-        list_users(after->processes, join_users(after->processes, after->count, own_pid), tick_ms, load);
+        list_users(after->processes, join_users(after->processes, after->count, own_pid, child_part), tick_ms,
+                   load);
     }
 }
 

@@ -197,8 +197,8 @@ static void say_noise(struct iwi_document *doc, const iw_check *check)
                       {"longest", IWI_NUMBER});
         }
         iwi_row(doc,
-                iwi_say(doc, "%s%s%s", iw_class_name(origin->source.kind),
-                        origin->source.name[0] != '\0' ? "/" : "", origin->source.name),
+                iwi_say(doc, "%s%s%s", iwi_origin_class(origin), origin->source.name[0] != '\0' ? " " : "",
+                        origin->source.name),
                 iwi_percent_short(doc, origin->row.share), iwi_ns_short(doc, origin->row.max_ns));
     }
     iwi_only(doc, IWI_ON_PAGES | IWI_IN_PLOTS);

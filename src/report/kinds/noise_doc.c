@@ -38,9 +38,9 @@ static void show_sources(struct iwi_document *doc, const iw_noise_facts *facts)
         add_source(doc, "all", "", &facts->all);
     }
     for (size_t i = 0; i < facts->source_count; i++) {
-        const iw_source *source = &facts->sources[i].source;
+        const iw_noise_origin *origin = &facts->sources[i];
 
-        add_source(doc, iw_class_name(source->kind), source->name, &facts->sources[i].row);
+        add_source(doc, iwi_origin_class(origin), origin->source.name, &origin->row);
     }
 }
 

@@ -19,12 +19,14 @@ static const struct iwi_field row_fields[] = {
 };
 static const struct iwi_schema row_schema = IWI_SCHEMA(iw_noise_row, row_fields);
 
+IWI_OF(bool, is_kernel, iw_noise_origin, it->is_kernel)
 IWI_OF(bool, is_periodic, iw_noise_origin, it->row.period_ns > 0.0)
 
 static const struct iwi_field origin_fields[] = {
     IWI_INLINE(iw_noise_origin, source, iwi_source_schema),
     IWI_INLINE(iw_noise_origin, row, row_schema),
     IWI_VALUE_AS(iw_noise_origin, row.period_ns, "period_ns", .is_there = is_periodic),
+    IWI_VALUE(iw_noise_origin, is_kernel, .is_there = is_kernel, .is_optional = true),
 };
 static const struct iwi_schema origin_schema = IWI_SCHEMA(iw_noise_origin, origin_fields);
 

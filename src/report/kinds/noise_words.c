@@ -46,6 +46,11 @@ const char *iwi_noise_host(const iw_noise_report *report)
     return host != NULL && host[0] != '\0' ? host : report->name;
 }
 
+const char *iwi_origin_class(const iw_noise_origin *origin)
+{
+    return origin->is_kernel ? "kernel thread" : iw_class_name(origin->source.kind);
+}
+
 static bool is_quanta(const iw_noise_facts *facts)
 {
     return iw_probe_has_quanta(facts->probe);
@@ -98,6 +103,40 @@ static const char *scope_of(struct iwi_document *doc, const iw_noise_facts *fact
     return iwi_say(doc, "(%s, %s%s)", cpus, time, quanta);
 }
 
+/* What the kernel took, its threads apart, and what programs did. */
+static void say_shares(struct iwi_document *doc, const iw_noise_facts *facts)
+{
+    double programs = 0.0, threads = 0.0, interrupts = 0.0;
+
+    for (size_t i = 0; i < facts->source_count; i++) {
+        const iw_noise_origin *origin = &facts->sources[i];
+        const iw_class kind = origin->source.kind;
+
+        programs += kind == IW_CLASS_THREAD && !origin->is_kernel ? origin->row.share : 0.0;
+        threads += origin->is_kernel ? origin->row.share : 0.0;
+        interrupts += kind == IW_CLASS_IRQ || kind == IW_CLASS_SOFTIRQ || kind == IW_CLASS_NMI
+                          ? origin->row.share
+                          : 0.0;
+    }
+    if (facts->rung > IW_RUNG_SWITCHES && iwi_fact(facts, "kernel_threads") != NULL) {
+        iwi_more(doc, " By source: programs %s, kernel threads %s, interrupts %s.",
+                 iwi_percent_short(doc, programs), iwi_percent_short(doc, threads),
+                 iwi_percent_short(doc, interrupts));
+    }
+}
+
+/* A load is not noise. */
+static void say_busy(struct iwi_document *doc, const char *host, const char *scope,
+                     const iw_noise_facts *facts)
+{
+    iwi_verdict(doc,
+                "%s was not idle: programs of users took %s of its CPUs%s%s. So the %s that were taken %s "
+                "are load rather than noise.",
+                host, iwi_percent_short(doc, facts->load.users), facts->load.programs[0] != '\0' ? ": " : "",
+                facts->load.programs, iwi_percent(doc, facts->all.share), scope);
+    say_shares(doc, facts);
+}
+
 void iwi_noise_verdict(struct iwi_document *doc, const iw_noise_report *report)
 {
     const iw_noise_facts *facts = &report->facts;
@@ -105,6 +144,10 @@ void iwi_noise_verdict(struct iwi_document *doc, const iw_noise_report *report)
 
     if (!(facts->all.max_ns > 0.0)) {
         iwi_verdict(doc, "%s shows no noise at all %s.", host, scope);
+        return;
+    }
+    if (facts->load.is_busy) {
+        say_busy(doc, host, scope, facts);
         return;
     }
     /* two digits of what a table would show as next to nothing */

@@ -19,6 +19,9 @@ const char *iwi_fact(const iw_noise_facts *facts, const char *name);
 /* The node's name as it calls itself, or else that of the recording. */
 const char *iwi_noise_host(const iw_noise_report *report);
 
+/* "irq", "thread", "kernel thread". */
+const char *iwi_origin_class(const iw_noise_origin *origin);
+
 /* Sentences: how much is lost; how it was measured; how often interrupts came, where sources are not known;
  * and, as items, what one should know before believing it. */
 void iwi_noise_verdict(struct iwi_document *doc, const iw_noise_report *report);

@@ -149,7 +149,7 @@ static void show_largest(struct iwi_document *doc, const iw_noise_facts *facts)
 
         iwi_row(doc, i == 0 ? "largest" : "",
                 iwi_say(doc, "%s of the time: %s%s%s", iwi_percent_short(doc, origin->row.share),
-                        iw_class_name(origin->source.kind), origin->source.name[0] != '\0' ? " " : "",
+                        iwi_origin_class(origin), origin->source.name[0] != '\0' ? " " : "",
                         origin->source.name));
     }
 }

@@ -24,6 +24,7 @@ class SourcesRow:
     p99_ns: Optional[float]
     max_ns: Optional[float]
     period_ns: Optional[float]
+    is_kernel: Optional[bool]
 
 
 @dataclass(frozen=True)
