@@ -79,7 +79,7 @@ def compare(name, command, idlewave, folder, pairs):
 def small_hpcc(folder):
     """hpcc's example input with a matrix that takes a second or two."""
     lines = pathlib.Path("/usr/share/doc/hpcc/examples/_hpccinf.txt").read_text(encoding="utf-8").splitlines(keepends=True)
-    for place, text in ((5, "1500         Ns\n"), (10, "1            Ps\n"), (11, "1            Qs\n")):
+    for place, text in ((5, "800          Ns\n"), (10, "1            Ps\n"), (11, "1            Qs\n")):
         lines[place] = text
     (folder / "hpccinf.txt").write_text("".join(lines), encoding="utf-8")
     return ["hpcc"]
@@ -132,7 +132,7 @@ def main():
             compare("hpcc, one process", small_hpcc(folder), idlewave, folder, arguments.pairs)
         if "halo" in wanted and shutil.which("mpirun"):
             compare("an MPI halo exchange, 2 ranks, 1 ms of work",
-                    ["mpirun", "--allow-run-as-root", "--oversubscribe", "-n", "2", idlewave, "bench", "halo", "--phases", "1000"], idlewave,
+                    ["mpirun", "--allow-run-as-root", "--oversubscribe", "-n", "2", idlewave, "bench", "halo", "--phases", "500"], idlewave,
                     folder, arguments.pairs)
 
 

@@ -1,0 +1,130 @@
+#!/usr/bin/env python3
+"""LAMMPS beside a daemon that takes its CPUs: what `whatif` predicts from the watched run, against the run without it.
+
+SPDX-License-Identifier: BSD-3-Clause
+
+Usage: watch_lammps_test.py --idlewave PATH --bursts PATH
+"""
+
+import contextlib
+import json
+import os
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import time
+
+from support import Skip, run_checks
+
+RUNS = 10
+LEAST_INSIDE = 9
+BUSY = 1.15  # above this the load of others changes more from run to run than the daemon does
+STEPS = 800
+LAMMPS_INPUT = f"""units lj
+lattice fcc 0.8442
+region box block 0 10 0 10 0 10
+create_box 1 box
+create_atoms 1 box
+mass 1 1.0
+velocity all create 1.44 87287 loop geom
+pair_style lj/cut 2.5
+pair_coeff 1 1 1.0 1.0 2.5
+fix 1 all nve
+thermo {STEPS}
+run {STEPS}
+"""
+DAEMON = "iw-daemon"
+LAUNCH = ["mpirun", "--allow-run-as-root", "--bind-to", "core", "-n", "2"]
+
+
+def lammps(folder, prefix=(), watcher=None):
+    """Seconds of its loop. With a watcher: launched when that sees all."""
+    command = ["sh", "-c", 'read go && exec "$@"', "sh", *LAUNCH, *prefix, "lmp", "-in", "in.lj"]
+    with subprocess.Popen([*map(str, command)], cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          text=True) as run:
+        watching = watcher(run.pid) if watcher else None
+        text, errors = run.communicate("go\n")
+    assert run.returncode == 0, f"LAMMPS exits {run.returncode}: {errors}"
+    if watching:
+        text_of_watch, errors = watching.communicate()
+        assert watching.returncode == 0, f"watch exits {watching.returncode}: {errors}{text_of_watch}"
+    return float(re.search(r"Loop time of ([\d.]+)", text)[1])
+
+
+@contextlib.contextmanager
+def daemon(bursts, folder, seed):
+    """Takes each CPU for 1 to 5 ms after pauses of 10 to 30 ms."""
+    running = [subprocess.Popen([*map(str, (bursts, cpu, 1000000, 1000, 5000, 10000, 30000, seed + cpu, DAEMON, folder / f"daemon{cpu}.log"))],
+                                stderr=subprocess.PIPE, text=True) for cpu in sorted(os.sched_getaffinity(0))]
+    try:
+        time.sleep(0.3)
+        yield
+    finally:
+        for process in running:
+            process.terminate()
+            _, errors = process.communicate()
+            if "no real-time priority" in errors:
+                raise Skip("the daemon needs real-time priority")
+
+
+def watch(idlewave, folder):
+    file = folder / "watched.h5"
+
+    def start(pid):
+        file.unlink(missing_ok=True)
+        watching = subprocess.Popen([idlewave, "watch", "--no-config", "--pid", str(pid), "-o", file], stdout=subprocess.PIPE,
+                                    stderr=subprocess.PIPE, text=True)
+        while watching.poll() is None and not file.exists():
+            time.sleep(0.02)
+        if watching.poll() is not None:
+            errors = watching.communicate()[1]
+            if any(words in errors for words in ("watching needs", "cannot watch", "the kernel refuses")):
+                raise Skip(errors.strip().splitlines()[-1])
+            raise AssertionError(errors)
+        return watching
+
+    return start
+
+
+def predict(idlewave, folder):
+    """What `whatif` says of the watched run: times are multiples of that without any noise. (as it was, without the daemon, saving)."""
+    done = subprocess.run([idlewave, "whatif", "--no-config", "trace", "--noise", "watched.h5", "--trials", "40", "--format", "json"], cwd=folder,
+                          capture_output=True, text=True, check=False)
+    assert done.returncode in (0, 2, 3), done.stderr
+    told = json.loads(done.stdout)
+    change = next(change for change in told["changes"] if change["name"] == f"thread/{DAEMON}")
+    return told["noiseless_ns"] * 1e-9, told["now"], change["slowdown"], change["saving"]
+
+
+def one_pair(idlewave, bursts, folder, number):
+    """Measured and predicted saving, and how much the machine's own load prolongs the run without the daemon."""
+    with daemon(bursts, folder, 100 * number + 1):
+        with_it = lammps(folder, watcher=watch(idlewave, folder))
+    without = lammps(folder)
+    noiseless, now, left, saving = predict(idlewave, folder)
+    least, likely, most = (saving[key] / (1 + left["value"]) for key in ("low", "value", "high"))
+    is_inside = least <= with_it / without - 1 <= most
+    print(f"{with_it:.3f} s with the daemon, {without:.3f} s without: {with_it / without - 1:+.1%}; predicted {likely:+.1%} ({least:+.1%} to {most:+.1%})"
+          f"{'' if is_inside else ', OUTSIDE'}. With all that was met the watched run should take {noiseless * (1 + now['value']):.3f} s "
+          f"({noiseless * (1 + now['low']):.3f} to {noiseless * (1 + now['high']):.3f})", flush=True)
+    return is_inside, without / noiseless
+
+
+def whatif_predicts_what_stopping_the_daemon_saves(idlewave, bursts, folder):
+    for program in ("lmp", "mpirun"):
+        if shutil.which(program) is None:
+            raise Skip(f"{program} is not there")
+    (folder / "in.lj").write_text(LAMMPS_INPUT)
+    lammps(folder, [idlewave, "trace", "-q", "-o", "trace", "--"])
+    pairs = [one_pair(idlewave, bursts, folder, number) for number in range(RUNS)]
+    inside, busy = sum(is_inside for is_inside, _ in pairs), statistics.median(load for _, load in pairs)
+    print(f"{inside} of {len(pairs)} inside; without the daemon LAMMPS takes {busy:.2f} times what it computes")
+    if busy > BUSY:
+        raise Skip(f"others use this machine: LAMMPS alone takes {busy:.2f} times what it computes")
+    assert inside >= LEAST_INSIDE, f"only {inside} of {len(pairs)} savings are inside the interval"
+
+
+if __name__ == "__main__":
+    sys.exit(run_checks(__doc__, [whatif_predicts_what_stopping_the_daemon_saves]))
