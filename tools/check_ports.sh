@@ -92,6 +92,7 @@ musl_library() {
         package=$0
         mkdir -p /tmp/sources && cd /tmp/sources
         apt-get source -qq "$package" && cd "$package"-*/
+        [ -e configure ] || autoreconf -fi
         CC=musl-gcc CFLAGS="-O2 -fPIC -I/musl/include" LDFLAGS=-L/musl/lib ./configure --prefix=/musl "$@"
         make -j2 && make install' "$package" "$@"
 }
@@ -101,8 +102,8 @@ check_musl() {
     if [ ! -e "$root.done" ]; then
         new_root musl
         sources "$(this_release)" | sed 's/^deb/deb-src/' >"$root/etc/apt/sources.list.d/sources.list"
-        install_in "$root" ca-certificates ccache cmake dpkg-dev gcc libc6-dev linux-libc-dev librandom123-dev make musl-tools ninja-build \
-            pkg-config python3
+        install_in "$root" automake ca-certificates ccache cmake dpkg-dev g++ gcc libc6-dev libtool linux-libc-dev librandom123-dev make musl-tools \
+            ninja-build pkg-config python3
         # kernel headers, which musl leaves to others
         in_chroot "$root" sh -ec 'cd /usr/include/x86_64-linux-musl && ln -s ../linux ../asm-generic ../x86_64-linux-gnu/asm .
             mkdir -p /musl/include && ln -s /usr/include/Random123 /musl/include/'
