@@ -21,7 +21,7 @@ WITHIN, TIMES_WITHIN = 0.15, 0.25  # ratios are of one run, times of two that ot
 
 
 def measured_memory(arguments):
-    done = subprocess.run([arguments.idlewave, "bench", "memory", "--duration", "10s", "--format", "json"], capture_output=True, text=True,
+    done = subprocess.run([arguments.idlewave, "bench", "memory", "--duration", "5s", "--format", "json"], capture_output=True, text=True,
                           check=True)
     return json.loads(done.stdout)
 

@@ -22,10 +22,10 @@ import sys
 from support import (BURSTS_NAME, Bursts, attempts, last_cpu, quantile, record_bursts, run_checks, share,
                      trace_instance, tracefs, with_tracefs)
 
-BURSTS = 2000
+BURSTS = 1000
 LENGTHS_US = (50, 500)
 GAPS_US = (1500, 3500)
-SECONDS = 7
+SECONDS = 4
 TOLERANCE_NS, TOLERANCE_SHARE = 5000, 0.05
 MOST_ENTRY_NS = 10000  # from the loop into the kernel and back, in the median
 MOST_WAKING_NS = 50000  # as much, and the switches and timers that the burst does not see itself
@@ -157,10 +157,10 @@ def random_bursts_are_found(idlewave, bursts, folder):
 
 def periodic_bursts_give_a_line(idlewave, bursts, folder):
     cpu = last_cpu()
-    plan = Bursts(bursts, folder, cpu, 4000, (20, 20), (980, 980))
+    plan = Bursts(bursts, folder, cpu, 2000, (20, 20), (980, 980))
 
     def attempt():
-        run = record_bursts(idlewave, plan, ["--cpus", str(cpu)], 5)
+        run = record_bursts(idlewave, plan, ["--cpus", str(cpu)], 3)
         done = subprocess.run([idlewave, "noise", "spectrum", folder / "recording.h5", "--format", "json"],
                               capture_output=True, text=True, check=False)
         assert done.returncode == 0, f"noise spectrum exits {done.returncode}: {done.stderr}"
