@@ -48,12 +48,14 @@ run_tests() { # BUILD
     sed -n '/tests passed/p' "$1.tests.log"
 }
 
-# expect_same_bytes NAME COMMAND_FOLDER: the cases of verbs that simulate print what is written in them
+# expect_same_bytes NAME COMMAND_FOLDER [WORDS]: the cases of verbs that simulate print what is written in them; without those in which
+# one of WORDS (for grep) stands
 expect_same_bytes() {
-    local verb
+    local verb cases
     for verb in "${verbs[@]}"; do
         printf '%s: %s: ' "$1" "$verb"
-        (cd "$source/tests/cli" && python3 -B run_case.py --idlewave "$2/idlewave" "$verb"/*.test | tail -n 1)
+        mapfile -t cases < <(cd "$source/tests/cli" && grep -L -e "${3:-no case has this}" "$verb"/*.test)
+        (cd "$source/tests/cli" && python3 -B run_case.py --idlewave "$2/idlewave" "${cases[@]}" | tail -n 1)
     done
 }
 
@@ -123,7 +125,7 @@ check_musl() {
             -DCMAKE_C_COMPILER_LAUNCHER=ccache -DRANDOM123_INCLUDE_DIR=/musl/include -DHDF5_ROOT=/musl -DHDF5_USE_STATIC_LIBRARIES=ON -DCMAKE_C_STANDARD_LIBRARIES=/musl/lib/libz.a
         cmake --build build -j 2 --target idlewave_cli'
     file -b "$root/source/build/cli/idlewave" | cut -d, -f1,2,4
-    expect_same_bytes musl "$root/source/build/cli"
+    expect_same_bytes musl "$root/source/build/cli" 'iw_make_\|/traces/' # made by the tests' own programs, or OTF2
 }
 
 copy_source() { # ROOT: what is committed, into /source
