@@ -11,7 +11,6 @@
 #include "program/in_order.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/base.h"
 
@@ -28,51 +27,60 @@ static bool is_empty_calc(const struct iwi_node *node)
 
 /* `is_open`: by node of the rank, messages that were irequired and not required since; `open_p` counts them.
  */
-static bool is_node_in_order(const struct iwi_schedule *dag, uint64_t first, uint64_t local, bool *is_open,
+static bool is_node_in_order(const struct iwi_rank_graph *rank, uint64_t node, bool *is_open,
                              uint64_t *open_p)
 {
     uint64_t before = 0; /* dependences on the operation before */
 
-    for (uint64_t d = dag->first_dep[first + local]; d < dag->first_dep[first + local + 1]; d++) {
-        const struct iwi_dep dep = dag->deps[d];
+    is_open[node] = false;
+    for (uint64_t d = rank->first[node]; d < rank->first[node + 1]; d++) {
+        const struct iwi_dep dep = rank->deps[d];
 
-        if (dep.node + UINT64_C(1) == local) {
+        if (dep.node + UINT64_C(1) == node) {
             before++;
-            if (dep.is_start && !is_message(&dag->nodes[first + dep.node])) {
+            if (dep.is_start && !is_message(&rank->nodes[dep.node])) {
                 return false;
             }
             is_open[dep.node] = dep.is_start;
             *open_p += dep.is_start;
-        } else if (!dep.is_start && is_open[dep.node] && is_empty_calc(&dag->nodes[first + local])) {
+        } else if (dep.node < node && !dep.is_start && is_open[dep.node] &&
+                   is_empty_calc(&rank->nodes[node])) {
             is_open[dep.node] = false;
             --*open_p;
         } else {
             return false;
         }
     }
-    return before == (local > 0);
+    return before == (node > 0);
 }
 
 /* How many of the rank's operations are in order, from the first on: all but the last if one is never waited
  * for. */
-static uint64_t count_in_order(const struct iwi_schedule *dag, uint32_t rank, bool *is_open)
+static uint64_t count_in_order(const struct iwi_rank_graph *rank, bool *is_open)
 {
-    const uint64_t first = dag->first_node[rank];
-    const uint64_t count = dag->first_node[rank + 1] - first;
     uint64_t open = 0;
 
-    memset(is_open, 0, count * sizeof *is_open);
-    for (uint64_t local = 0; local < count; local++) {
-        if (!is_node_in_order(dag, first, local, is_open, &open)) {
-            return local;
+    for (uint64_t node = 0; node < rank->count; node++) {
+        if (!is_node_in_order(rank, node, is_open, &open)) {
+            return node;
         }
     }
-    return open == 0 ? count : count - 1;
+    return open == 0 ? rank->count : rank->count - 1;
 }
 
-static bool is_rank_in_order(const struct iwi_schedule *dag, uint32_t rank, bool *is_open)
+bool iwi_rank_is_in_order(const struct iwi_rank_graph *rank, bool *is_open)
 {
-    return count_in_order(dag, rank, is_open) == dag->first_node[rank + 1] - dag->first_node[rank];
+    return count_in_order(rank, is_open) == rank->count;
+}
+
+static struct iwi_rank_graph graph_of(const struct iwi_schedule *dag, uint32_t rank)
+{
+    const uint64_t first = dag->first_node[rank];
+
+    return (struct iwi_rank_graph){.nodes = dag->nodes + first,
+                                   .count = dag->first_node[rank + 1] - first,
+                                   .first = dag->first_dep + first,
+                                   .deps = dag->deps};
 }
 
 iw_status iwi_schedule_find_disorder(const iw_log *log, const struct iwi_schedule *dag,
@@ -85,9 +93,10 @@ iw_status iwi_schedule_find_disorder(const iw_log *log, const struct iwi_schedul
         return IW_ERR_NOMEM;
     }
     for (uint32_t rank = 0; rank < dag->ranks; rank++) {
-        const uint64_t in_order = count_in_order(dag, rank, is_open);
+        const struct iwi_rank_graph graph = graph_of(dag, rank);
+        const uint64_t in_order = count_in_order(&graph, is_open);
 
-        if (in_order < dag->first_node[rank + 1] - dag->first_node[rank] && found.ranks++ == 0) {
+        if (in_order < graph.count && found.ranks++ == 0) {
             found.rank = rank;
             found.node = in_order;
         }
@@ -97,47 +106,48 @@ iw_status iwi_schedule_find_disorder(const iw_log *log, const struct iwi_schedul
     return IW_OK;
 }
 
-/* The node keeps of its dependences (`begin` to `end`) those on messages that it completes; they move to
- * `deps` on, which is not behind `begin`. Returns how many. */
-static uint64_t keep_completed(struct iwi_schedule *schedule, uint64_t first, uint64_t node, uint64_t begin,
-                               uint64_t end, uint64_t deps)
+uint64_t iwi_rank_put_in_order(const struct iwi_rank_graph *rank, uint64_t node, uint64_t begin, uint64_t end,
+                               struct iwi_dep *to)
 {
-    const bool is_wait = is_empty_calc(&schedule->nodes[node]);
+    const bool is_wait = is_empty_calc(&rank->nodes[node]);
     uint64_t kept = 0;
 
     for (uint64_t d = begin; d < end; d++) {
-        const struct iwi_dep dep = schedule->deps[d];
-        struct iwi_node *other = &schedule->nodes[first + dep.node];
+        const struct iwi_dep dep = rank->deps[d];
+        struct iwi_node *other = &rank->nodes[dep.node];
 
         if (is_message(other) && (is_wait || dep.is_start)) {
             other->flags |= IWI_NODE_NONBLOCKING;
         }
         if (is_message(other) && is_wait && !dep.is_start) {
-            schedule->deps[deps + kept++] = dep;
+            to[kept++] = dep;
         }
     }
     if (kept > 0) {
-        schedule->nodes[node].kind = IWI_WAIT;
+        rank->nodes[node].kind = IWI_WAIT;
     }
     return kept;
 }
 
 static void put_in_order(struct iwi_schedule *schedule)
 {
-    uint64_t deps = 0, begin = 0;
+    uint64_t deps = 0, begin = 0, longest = 0;
 
     for (uint32_t rank = 0; rank < schedule->ranks; rank++) {
-        const uint64_t first = schedule->first_node[rank];
+        const struct iwi_rank_graph graph = graph_of(schedule, rank);
 
-        for (uint64_t node = first; node < schedule->first_node[rank + 1]; node++) {
-            const uint64_t end = schedule->first_dep[node + 1];
+        for (uint64_t node = 0; node < graph.count; node++) {
+            const uint64_t end = graph.first[node + 1];
+            const uint64_t kept = iwi_rank_put_in_order(&graph, node, begin, end, schedule->deps + deps);
 
-            schedule->first_dep[node] = deps;
-            deps += keep_completed(schedule, first, node, begin, end, deps);
+            schedule->first_dep[schedule->first_node[rank] + node] = deps;
+            deps += kept;
+            longest = kept > longest ? kept : longest;
             begin = end;
         }
     }
     schedule->first_dep[schedule->first_node[schedule->ranks]] = deps;
+    schedule->facts.longest_wait = longest;
     schedule->is_in_order = true;
 }
 
@@ -154,7 +164,9 @@ iw_status iwi_schedule_put_in_order(const iw_log *log, struct iwi_schedule *sche
         return IW_ERR_NOMEM;
     }
     for (uint32_t rank = 0; rank < schedule->ranks && is_in_order; rank++) {
-        is_in_order = is_rank_in_order(schedule, rank, is_open);
+        const struct iwi_rank_graph graph = graph_of(schedule, rank);
+
+        is_in_order = iwi_rank_is_in_order(&graph, is_open);
     }
     free(is_open);
     if (is_in_order) {

@@ -18,6 +18,7 @@ iw_status iwi_program_from_schedule(const iw_log *log, struct iwi_schedule *sche
         iwi_schedule_free(schedule);
         return IW_ERR_NOMEM;
     }
+    schedule->facts = iwi_schedule_facts(schedule);
     program->schedule = schedule;
     program->ranks = schedule->ranks;
     program->repeat = 1;
@@ -51,10 +52,7 @@ uint64_t iw_program_messages(const iw_program *program)
         return program->trace->messages;
     }
     if (program->schedule != NULL) {
-        for (uint64_t n = 0; n < program->schedule->first_node[program->ranks]; n++) {
-            count += program->schedule->nodes[n].kind == IWI_SEND;
-        }
-        return count;
+        return iwi_schedule_facts(program->schedule).sends;
     }
     for (size_t i = 0; i < program->operation_count; i++) {
         count += program->operations[i].algorithm->message_count(&program->operations[i]);

@@ -208,6 +208,14 @@ struct iwi_dep {
     bool is_start; /* GOAL's irequires: the other's start is enough */
 };
 
+/* What simulations ask of all operations: whoever goes through them for another reason notes it. */
+struct iwi_schedule_facts {
+    bool are_known, has_wildcards, has_phases;
+    uint64_t sends;
+    uint64_t largest_bytes; /* of a send */
+    uint64_t longest_wait;  /* requests; 0 in graphs */
+};
+
 /* Operations of rank r: nodes[first_node[r]] to nodes[first_node[r + 1] - 1]. Global node n depends on
  * deps[first_dep[n]] to deps[first_dep[n + 1] - 1].
  *   is_in_order: each rank runs its nodes in program order on one CPU; only waits have deps: the nonblocking
@@ -219,6 +227,7 @@ struct iwi_schedule {
     uint8_t cpu_count,
         nic_count; /* highest id + 1, at least 1; more than 255: 255 is the highest id accepted - 1 */
     bool is_in_order;
+    struct iwi_schedule_facts facts;
     uint64_t *first_node; /* ranks + 1 */
     struct iwi_node *nodes;
     uint64_t *first_dep; /* nodes + 1 */
@@ -275,6 +284,23 @@ IW_NODISCARD iw_status iwi_schedule_to_dag(const iw_log *log, const struct iwi_s
 /* A DAG that a program could have become by iwi_schedule_to_dag() becomes that program, in its place
  * (docs/explanation/semantics.md, 8); any other stays as it is. */
 IW_NODISCARD iw_status iwi_schedule_put_in_order(const iw_log *log, struct iwi_schedule *schedule);
+
+/* Known, or counted now. */
+struct iwi_schedule_facts iwi_schedule_facts(const struct iwi_schedule *schedule);
+
+static inline void iwi_facts_note(struct iwi_schedule_facts *facts, const struct iwi_node *node)
+{
+    if (node->kind == IWI_CALC) {
+        facts->has_phases |= (node->flags & IWI_NODE_PHASE) != 0;
+    } else if (node->kind == IWI_SEND || node->kind == IWI_RECV) {
+        const bool is_send = node->kind == IWI_SEND;
+
+        facts->has_wildcards |= node->peer == IWI_ANY || node->tag == IWI_ANY;
+        facts->sends += is_send;
+        facts->largest_bytes =
+            is_send && node->amount > facts->largest_bytes ? node->amount : facts->largest_bytes;
+    }
+}
 
 /* Nodes of the rank that has most. */
 uint64_t iwi_schedule_largest_rank(const struct iwi_schedule *schedule);

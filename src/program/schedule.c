@@ -151,6 +151,24 @@ static void put_dag(struct dag_writer *w)
     }
 }
 
+struct iwi_schedule_facts iwi_schedule_facts(const struct iwi_schedule *schedule)
+{
+    struct iwi_schedule_facts facts = {.are_known = true};
+
+    if (schedule->facts.are_known) {
+        return schedule->facts;
+    }
+    for (uint64_t node = 0; node < schedule->first_node[schedule->ranks]; node++) {
+        iwi_facts_note(&facts, &schedule->nodes[node]);
+        if (schedule->nodes[node].kind == IWI_WAIT) {
+            const uint64_t requests = schedule->first_dep[node + 1] - schedule->first_dep[node];
+
+            facts.longest_wait = requests > facts.longest_wait ? requests : facts.longest_wait;
+        }
+    }
+    return facts;
+}
+
 uint64_t iwi_schedule_largest_rank(const struct iwi_schedule *schedule)
 {
     uint64_t largest = 0;

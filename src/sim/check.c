@@ -49,12 +49,7 @@ static bool has_compute_phases(const iw_program *program)
         }
         return places_compute || iwi_program_starts_with_phase(program);
     }
-    for (uint64_t node = 0; node < schedule->first_node[schedule->ranks]; node++) {
-        if (schedule->nodes[node].flags & IWI_NODE_PHASE) {
-            return true;
-        }
-    }
-    return false;
+    return iwi_schedule_facts(schedule).has_phases;
 }
 
 static void warn_of_idle_noise(const iw_log *log, const iw_program *program, const iw_noise *noise)
@@ -74,18 +69,13 @@ static uint64_t largest_message(const iw_program *program)
     const struct iwi_operation *operations =
         program->trace != NULL ? program->trace->operations : program->operations;
     const size_t count = program->trace != NULL ? program->trace->operation_count : program->operation_count;
-    uint64_t largest = 0;
+    uint64_t largest = schedule == NULL ? 0 : iwi_schedule_facts(schedule).largest_bytes;
 
     for (size_t k = 0; k < count; k++) {
         const struct iwi_operation *op = &operations[k];
         const uint64_t bytes = op->bytes * iwi_operation_most_blocks(op);
 
         largest = bytes > largest ? bytes : largest;
-    }
-    for (uint64_t node = 0; schedule != NULL && node < schedule->first_node[schedule->ranks]; node++) {
-        const struct iwi_node *op = &schedule->nodes[node];
-
-        largest = op->kind == IWI_SEND && op->amount > largest ? op->amount : largest;
     }
     return largest;
 }

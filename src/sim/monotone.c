@@ -101,18 +101,6 @@ static iw_status check_operations(const iw_log *log, const struct iwi_operation 
 
 /* ---- stored operations ---- */
 
-static bool has_wildcards(const struct iwi_schedule *schedule)
-{
-    for (uint64_t node = 0; node < schedule->first_node[schedule->ranks]; node++) {
-        const struct iwi_node *op = &schedule->nodes[node];
-
-        if ((op->kind == IWI_SEND || op->kind == IWI_RECV) && (op->peer == IWI_ANY || op->tag == IWI_ANY)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* `match` tells the sizes of the messages that come; NULL: the receives have them. */
 static bool is_wait_even(const struct iwi_schedule *schedule, const struct iwi_match *match,
                          const iw_net *net, uint64_t first, uint64_t wait)
@@ -158,7 +146,7 @@ static iw_status check_schedule(const iw_log *log, const struct iwi_schedule *sc
 {
     struct iwi_match *match;
 
-    *is_monotone_p = schedule->is_in_order && !has_wildcards(schedule);
+    *is_monotone_p = schedule->is_in_order && !iwi_schedule_facts(schedule).has_wildcards;
     if (*is_monotone_p) {
         IW_TRY(iwi_match_new(log, schedule, &match));
         *is_monotone_p = are_waits_even(schedule, match, net);

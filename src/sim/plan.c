@@ -54,6 +54,7 @@ static iw_status plan_trace(const iw_log *log, const iw_program *program, const 
         return IW_OK;
     }
     IW_TRY(iwi_program_unroll(log, program, &plan->own_schedule));
+    plan->own_schedule->facts = iwi_schedule_facts(plan->own_schedule);
     plan->schedule = plan->own_schedule;
     plan->runs_stored = true;
     return IW_OK;

@@ -13,9 +13,10 @@ typedef iw_status (*iwt_goal_reader)(const iw_log *log, const struct iwi_goal_so
                                      struct iwi_schedule **schedule_p);
 
 /* The schedule, or NULL when the input is refused. */
-static inline struct iwi_schedule *iwt_fuzz_read(iwt_goal_reader reader, const char *data, size_t size)
+static inline struct iwi_schedule *iwt_fuzz_read(iwt_goal_reader reader, const char *data, size_t size,
+                                                 bool wants_program)
 {
-    const struct iwi_goal_source source = {"fuzz", data, size, 1, NULL};
+    const struct iwi_goal_source source = {"fuzz", data, size, 1, NULL, wants_program};
     struct iwi_schedule *schedule = NULL;
     unsigned errors = 0;
     const iw_log log = {iwt_fuzz_count_error, &errors};
@@ -55,7 +56,7 @@ static inline void iwt_fuzz_check_round_trip(struct iwi_schedule *schedule, bool
     iwt_fuzz_write(schedule, is_binary, &first);
     iwt_fuzz_write(schedule, !is_binary, &other);
     iwi_schedule_free(schedule);
-    again = iwt_fuzz_read(iwi_goal_read_memory, other.buffer, other.used);
+    again = iwt_fuzz_read(iwi_goal_read_memory, other.buffer, other.used, true);
     iwt_fuzz_require(again != NULL);
     again = iwt_fuzz_in_order_and_back(again);
     iwt_fuzz_write(again, is_binary, &second);

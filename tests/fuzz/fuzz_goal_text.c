@@ -5,7 +5,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct iwi_schedule *schedule = iwt_fuzz_read(iwi_goal_read_text, (const char *)data, size);
+    struct iwi_schedule *schedule = iwt_fuzz_read(iwi_goal_read_text, (const char *)data, size, false);
 
     /* a few bytes can ask for a million empty ranks: fine, but slow to write six times */
     if (schedule != NULL && schedule->ranks > 4096) {

@@ -45,7 +45,7 @@ iw_status iw_program_from_goal(const iw_log *log, const char *path, iw_time unit
 {
     struct iwi_schedule *schedule;
     struct iwi_input input;
-    struct iwi_goal_source source = {.name = path, .unit_ps = unit_ps};
+    struct iwi_goal_source source = {.name = path, .unit_ps = unit_ps, .wants_program = true};
     iw_status status;
 
     IW_TRY(iwi_input_open(log, path, &input));

@@ -28,9 +28,10 @@ struct iwi_goal_source {
     size_t size;
     iw_time unit_ps;               /* of calc lengths */
     const struct iwi_input *input; /* the file that the data is in; NULL: memory */
+    bool wants_program; /* a graph in order may come as the program that it is (program/in_order.h) */
 };
 
-/* Text or binary, told apart by content. On IW_OK the caller owns the schedule (a DAG). */
+/* Text or binary, told apart by content. On IW_OK the caller owns the schedule: a DAG, or a program. */
 IW_NODISCARD iw_status iwi_goal_read_memory(const iw_log *log, const struct iwi_goal_source *source,
                                             struct iwi_schedule **schedule_p);
 

@@ -10,14 +10,21 @@
 
 #include "format/goal/goal.h"
 #include "format/goal/goal_build.h"
+#include "program/in_order.h"
 
 struct reader {
     const iw_log *log;
     const struct iwi_goal_source *source;
     struct iwi_goal_builder builder;
+    bool is_in_order; /* all ranks so far are, and have become those of a program */
     /* of the current rank: */
-    uint32_t *open; /* edges into each node */
-    size_t open_capacity;
+    struct scratch {
+        uint32_t *open;  /* edges into each node */
+        uint64_t *first; /* dependency of each node */
+        struct iwi_dep *deps;
+        bool *flags;
+        size_t open_capacity, first_capacity, dep_capacity, flag_capacity;
+    } scratch;
     uint64_t edges;
     bool has_forward; /* an operation requires a later one */
     uint32_t ranks;
@@ -185,10 +192,11 @@ static iw_status read_node(struct reader *reader, const struct rank_view *view, 
         node.flags = IWI_NODE_PHASE;
     }
     IW_TRY(check_node(reader, view, p, &node));
-    return iwi_goal_add_node(reader->log, &reader->builder, &node);
+    iwi_goal_put_node(&reader->builder, &node);
+    return IW_OK;
 }
 
-/* The nodes that wait for the end or the start of node `required`: counted in reader->open. */
+/* The nodes that wait for the end or the start of node `required`: counted in `open`. */
 static iw_status count_successors(struct reader *reader, const struct rank_view *view, uint32_t required,
                                   bool is_start)
 {
@@ -218,7 +226,7 @@ static iw_status count_successors(struct reader *reader, const struct rank_view 
                            view->rank, required, node,
                            node == required ? "itself" : "not an operation of the rank");
         }
-        reader->open[node]++;
+        reader->scratch.open[node]++;
         reader->has_forward |= node < required;
     }
     return IW_OK;
@@ -226,15 +234,17 @@ static iw_status count_successors(struct reader *reader, const struct rank_view 
 
 /* Turns successors, which are all in range, into dependencies: ascending by node, end before start, as text
  * gives them. */
-static void place_deps(struct reader *reader, const struct rank_view *view, uint64_t *first)
+static void place_deps(struct reader *reader, const struct rank_view *view)
 {
-    struct iwi_goal_builder *builder = &reader->builder;
+    struct scratch *scratch = &reader->scratch;
+    uint64_t position = 0;
 
     for (uint32_t n = 0; n < view->nodes; n++) {
-        first[n] = builder->dep_count;
-        builder->dep_count += reader->open[n];
-        reader->open[n] = 0; /* from now on: how many have their place */
+        scratch->first[n] = position;
+        position += scratch->open[n];
+        scratch->open[n] = 0; /* from now on: how many have their place */
     }
+    scratch->first[view->nodes] = position;
     for (uint32_t n = 0; n < view->nodes; n++) {
         const char *lists = view->node + (uint64_t)n * IWI_GOAL_NODE_BYTES + IWI_GOAL_NODE_ENDS;
 
@@ -244,7 +254,8 @@ static void place_deps(struct reader *reader, const struct rank_view *view, uint
             for (uint32_t left = iwi_goal_get_u32(lists); left > 0; left--, entry += 4) {
                 const uint32_t node = iwi_goal_get_u32(entry);
 
-                builder->deps[first[node] + reader->open[node]++] = (struct iwi_dep){n, is_start != 0};
+                scratch->deps[scratch->first[node] + scratch->open[node]++] =
+                    (struct iwi_dep){n, is_start != 0};
             }
         }
     }
@@ -258,13 +269,13 @@ static iw_status check_counts(const struct reader *reader, const struct rank_vie
     for (uint32_t n = 0; n < view->nodes; n++) {
         const char *p = view->node + (uint64_t)n * IWI_GOAL_NODE_BYTES + IWI_GOAL_NODE_OPEN;
 
-        if (iwi_goal_get_u32(p) != reader->open[n]) {
+        if (iwi_goal_get_u32(p) != reader->scratch.open[n]) {
             return fail_at(reader, IW_ERR_FORMAT, p,
                            "rank %" PRIu32 " operation %" PRIu32 " counts %" PRIu32
                            " dependencies but has %" PRIu32,
-                           view->rank, n, iwi_goal_get_u32(p), reader->open[n]);
+                           view->rank, n, iwi_goal_get_u32(p), reader->scratch.open[n]);
         }
-        if (reader->open[n] != 0) {
+        if (reader->scratch.open[n] != 0) {
             continue;
         }
         if (roots >= view->roots || iwi_goal_get_u32(view->root + UINT64_C(4) * roots) != n) {
@@ -284,19 +295,78 @@ static iw_status check_counts(const struct reader *reader, const struct rank_vie
     return IW_OK;
 }
 
-static iw_status read_rank(struct reader *reader, const struct rank_view *view)
+/* ---- one rank ---- */
+
+/* The rank becomes that of a program if it can, and all before it have. What it keeps is little, and where it
+ * is nothing so far first_dep is 0 already. */
+static bool keep_in_order(struct reader *reader, const struct rank_view *view)
 {
     struct iwi_goal_builder *builder = &reader->builder;
-    struct iwi_goal_cycle cycle;
-    uint64_t *first;
+    const uint64_t first_node = builder->node_count - view->nodes;
+    const struct iwi_rank_graph rank = {.nodes = builder->nodes + first_node,
+                                        .count = view->nodes,
+                                        .first = reader->scratch.first,
+                                        .deps = reader->scratch.deps};
 
-    IW_TRY(iwi_goal_begin_block(reader->log, builder, view->rank, 0));
-    IW_TRY(iwi_grow(reader->log, (void **)&reader->open, &reader->open_capacity, (size_t)view->nodes + 1,
-                    sizeof *reader->open));
-    memset(reader->open, 0, view->nodes * sizeof *reader->open);
+    if (builder->max_cpu > 0 || !iwi_rank_is_in_order(&rank, reader->scratch.flags)) {
+        return false;
+    }
+    for (uint64_t node = 0; node < rank.count; node++) {
+        const uint64_t kept = iwi_rank_put_in_order(&rank, node, rank.first[node], rank.first[node + 1],
+                                                    builder->deps + builder->dep_count);
+
+        if (builder->dep_count > 0) {
+            builder->first_dep[first_node + node] = builder->dep_count;
+        }
+        builder->dep_count += kept;
+        builder->facts.longest_wait = kept > builder->facts.longest_wait ? kept : builder->facts.longest_wait;
+    }
+    return true;
+}
+
+static iw_status keep_graph(struct reader *reader, const struct rank_view *view)
+{
+    struct iwi_goal_builder *builder = &reader->builder;
+    const struct scratch *scratch = &reader->scratch;
+    uint64_t *first = builder->first_dep + builder->node_count - view->nodes;
+    struct iwi_goal_cycle cycle;
+
+    for (uint32_t n = 0; n < view->nodes; n++) {
+        first[n] = builder->dep_count + scratch->first[n];
+    }
+    memcpy(builder->deps + builder->dep_count, scratch->deps,
+           (size_t)view->list_length * sizeof *scratch->deps);
+    builder->dep_count += view->list_length;
+    IW_TRY(iwi_goal_find_cycle(reader->log, builder, first, reader->has_forward, &cycle));
+    if (cycle.length > 0) {
+        return fail_at(reader, IW_ERR_FORMAT, view->node,
+                       "rank %" PRIu32 ": %" PRIu32 " operations wait for each other, among them %" PRIu32,
+                       view->rank, cycle.length, cycle.nodes[0]);
+    }
+    return IW_OK;
+}
+
+static iw_status reserve_scratch(struct reader *reader, const struct rank_view *view)
+{
+    const iw_log *log = reader->log;
+    struct scratch *s = &reader->scratch;
+    const size_t nodes = view->nodes;
+
+    IW_TRY(iwi_grow(log, (void **)&s->open, &s->open_capacity, nodes + 1, sizeof *s->open));
+    IW_TRY(iwi_grow(log, (void **)&s->first, &s->first_capacity, nodes + 1, sizeof *s->first));
+    IW_TRY(iwi_grow(log, (void **)&s->flags, &s->flag_capacity, nodes + 1, sizeof *s->flags));
+    IW_TRY(
+        iwi_grow(log, (void **)&s->deps, &s->dep_capacity, (size_t)view->list_length + 1, sizeof *s->deps));
+    memset(s->open, 0, nodes * sizeof *s->open);
     reader->edges = 0;
     reader->has_forward = false;
-    first = builder->first_dep + builder->node_count;
+    return IW_OK;
+}
+
+static iw_status read_rank(struct reader *reader, const struct rank_view *view)
+{
+    IW_TRY(iwi_goal_begin_block(reader->log, &reader->builder, view->rank, 0));
+    IW_TRY(reserve_scratch(reader, view));
     for (uint32_t n = 0; n < view->nodes; n++) {
         IW_TRY(read_node(reader, view, view->node + (uint64_t)n * IWI_GOAL_NODE_BYTES));
         IW_TRY(count_successors(reader, view, n, false));
@@ -308,15 +378,12 @@ static iw_status read_rank(struct reader *reader, const struct rank_view *view)
                        view->list_length, reader->edges);
     }
     IW_TRY(check_counts(reader, view));
-    place_deps(reader, view, first);
-    IW_TRY(iwi_goal_find_cycle(reader->log, builder, first, reader->has_forward, &cycle));
-    if (cycle.length > 0) {
-        return fail_at(reader, IW_ERR_FORMAT, view->node,
-                       "rank %" PRIu32 ": %" PRIu32 " operations wait for each other, among them %" PRIu32,
-                       view->rank, cycle.length, cycle.nodes[0]);
-    }
-    return IW_OK;
+    place_deps(reader, view);
+    reader->is_in_order = reader->is_in_order && keep_in_order(reader, view);
+    return reader->is_in_order ? IW_OK : keep_graph(reader, view);
 }
+
+/* ---- all ranks ---- */
 
 /* The file is gone through from its table on, which is needed until the end. */
 static void forget_before(const struct reader *reader, const char *p, size_t *forgotten_p)
@@ -346,21 +413,46 @@ static iw_status reserve(struct reader *reader)
     return iwi_goal_reserve(reader->log, &reader->builder, nodes, deps);
 }
 
-static iw_status read_ranks(struct reader *reader)
+/* Ranks that have become those of a program have to be read again: another is not in order. */
+static void start_again(struct reader *reader)
 {
-    uint64_t position =
-        IWI_GOAL_HEADER_BYTES - IWI_GOAL_BASE + (uint64_t)reader->ranks * IWI_GOAL_ENTRY_BYTES;
+    struct iwi_goal_builder *builder = &reader->builder;
+
+    builder->node_count = builder->dep_count = builder->block_count = 0;
+    builder->max_cpu = builder->max_nic = 0;
+    builder->facts = (struct iwi_schedule_facts){.are_known = false};
+}
+
+/* `*position_p` is where the last rank's data ends. */
+static iw_status read_ranks(struct reader *reader, uint64_t *position_p)
+{
     size_t forgotten = 0;
 
-    IW_TRY(reserve(reader));
+    *position_p = IWI_GOAL_HEADER_BYTES - IWI_GOAL_BASE + (uint64_t)reader->ranks * IWI_GOAL_ENTRY_BYTES;
     for (uint32_t r = 0; r < reader->ranks; r++) {
+        const bool was_in_order = reader->is_in_order;
         struct rank_view view = {.rank = r};
 
-        IW_TRY(locate_rank(reader, &position, &view));
+        IW_TRY(locate_rank(reader, position_p, &view));
         IW_TRY(view_rank(reader, &view));
         IW_TRY(read_rank(reader, &view));
+        if (r > 0 && was_in_order && !reader->is_in_order) {
+            start_again(reader);
+            return read_ranks(reader, position_p);
+        }
         forget_before(reader, view.begin, &forgotten);
     }
+    return IW_OK;
+}
+
+static iw_status read_all(struct reader *reader)
+{
+    uint64_t position;
+
+    IW_TRY(read_header(reader));
+    IW_TRY(reserve(reader));
+    reader->is_in_order = reader->source->wants_program;
+    IW_TRY(read_ranks(reader, &position));
     if (position < reader->source->size - IWI_GOAL_BASE) {
         iwi_warn(reader->log, "'%s' at byte %" PRIu64 ": what follows the last rank is ignored",
                  reader->source->name, position + IWI_GOAL_BASE);
@@ -372,15 +464,18 @@ iw_status iwi_goal_read_binary(const iw_log *log, const struct iwi_goal_source *
                                struct iwi_schedule **schedule_p)
 {
     struct reader reader = {.log = log, .source = source};
-    iw_status status = read_header(&reader);
+    iw_status status = read_all(&reader);
 
-    if (status == IW_OK) {
-        status = read_ranks(&reader);
-    }
     if (status == IW_OK) {
         status = iwi_goal_finish(log, &reader.builder, reader.ranks, schedule_p);
     }
+    if (status == IW_OK) {
+        (*schedule_p)->is_in_order = reader.is_in_order;
+    }
     iwi_goal_builder_release(&reader.builder);
-    free(reader.open);
+    free(reader.scratch.open);
+    free(reader.scratch.first);
+    free(reader.scratch.deps);
+    free(reader.scratch.flags);
     return status;
 }

@@ -39,9 +39,7 @@ iw_status iwi_goal_add_node(const iw_log *log, struct iwi_goal_builder *builder,
         return iwi_fail(log, IW_ERR_RANGE, "rank %" PRIu32 " has more than %" PRIu32 " operations",
                         current_block(builder)->rank, UINT32_MAX - 1);
     }
-    builder->nodes[builder->node_count++] = *node;
-    builder->max_cpu = node->cpu > builder->max_cpu ? node->cpu : builder->max_cpu;
-    builder->max_nic = node->nic > builder->max_nic ? node->nic : builder->max_nic;
+    iwi_goal_put_node(builder, node);
     return IW_OK;
 }
 
@@ -203,6 +201,10 @@ iw_status iwi_goal_reserve(const iw_log *log, struct iwi_goal_builder *builder, 
 {
     IW_TRY(iwi_grow(log, (void **)&builder->nodes, &builder->node_capacity, builder->node_count + nodes + 1,
                     sizeof *builder->nodes));
+    if (builder->first_dep == NULL && nodes > 0) { /* pages that stay 0 are never touched */
+        builder->first_dep = iwi_new_array(log, (size_t)nodes + 1, sizeof *builder->first_dep);
+        builder->first_dep_capacity = builder->first_dep == NULL ? 0 : (size_t)nodes + 1;
+    }
     IW_TRY(iwi_grow(log, (void **)&builder->first_dep, &builder->first_dep_capacity,
                     builder->node_count + nodes + 1, sizeof *builder->first_dep));
     IW_TRY(iwi_grow(log, (void **)&builder->deps, &builder->dep_capacity, builder->dep_count + deps + 1,

@@ -44,6 +44,7 @@ struct iwi_goal_builder {
     struct iwi_goal_visit *path;
     size_t path_capacity;
     uint8_t max_cpu, max_nic;
+    struct iwi_schedule_facts facts;
 };
 
 /* Operations that wait for each other; the last one's dependency is the first one. */
@@ -60,10 +61,20 @@ IW_NODISCARD iw_status iwi_goal_add_node(const iw_log *log, struct iwi_goal_buil
 IW_NODISCARD iw_status iwi_goal_add_edge(const iw_log *log, struct iwi_goal_builder *builder,
                                          struct iwi_goal_edge edge);
 
+/* The same where there is room for it. */
+static inline void iwi_goal_put_node(struct iwi_goal_builder *builder, const struct iwi_node *node)
+{
+    builder->nodes[builder->node_count++] = *node;
+    builder->max_cpu = node->cpu > builder->max_cpu ? node->cpu : builder->max_cpu;
+    builder->max_nic = node->nic > builder->max_nic ? node->nic : builder->max_nic;
+    iwi_facts_note(&builder->facts, node);
+}
+
 /* Nodes of the current block so far. */
 uint32_t iwi_goal_block_nodes(const struct iwi_goal_builder *builder);
 
-/* Room for so many more nodes and dependencies than there are. */
+/* Room for so many more nodes and dependencies than there are. Where it is the first, and for nodes,
+ * first_dep is 0 throughout. */
 IW_NODISCARD iw_status iwi_goal_reserve(const iw_log *log, struct iwi_goal_builder *builder, uint64_t nodes,
                                         uint64_t deps);
 

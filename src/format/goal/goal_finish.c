@@ -117,6 +117,8 @@ iw_status iwi_goal_finish(const iw_log *log, struct iwi_goal_builder *builder, u
         schedule->ranks = ranks;
         schedule->cpu_count = (uint8_t)(builder->max_cpu + 1);
         schedule->nic_count = (uint8_t)(builder->max_nic + 1);
+        schedule->facts = builder->facts;
+        schedule->facts.are_known = true;
         status = fill_schedule(log, builder, block_of_rank, schedule);
     }
     free(block_of_rank);

@@ -13,19 +13,12 @@ enum { LEAST_SLOTS = 1 << 16, NODES_PER_SLOT = 8 }; /* of idle channels */
 
 const char *iwi_flow_refusal(const struct iwi_schedule *schedule)
 {
-    const uint64_t node_count = schedule->first_node[schedule->ranks];
-
     if (schedule->cpu_count > 1 || schedule->nic_count > 1) {
         return "the schedule uses several CPUs or NICs on a rank";
     }
-    for (uint64_t node = 0; node < node_count; node++) {
-        const struct iwi_node *op = &schedule->nodes[node];
-
-        if ((op->kind == IWI_SEND || op->kind == IWI_RECV) && (op->peer == IWI_ANY || op->tag == IWI_ANY)) {
-            return "the schedule has receives from any source or with any tag";
-        }
-    }
-    return NULL;
+    return iwi_schedule_facts(schedule).has_wildcards
+               ? "the schedule has receives from any source or with any tag"
+               : NULL;
 }
 
 /* ---- the end ---- */
@@ -86,19 +79,6 @@ static void warn_unreceived(struct schedule_run *run)
 
 /* ---- the run ---- */
 
-static uint32_t largest_wait(const struct iwi_schedule *schedule)
-{
-    const uint64_t node_count = schedule->first_node[schedule->ranks];
-    uint64_t largest = 1;
-
-    for (uint64_t node = 0; node < node_count; node++) {
-        const uint64_t deps = schedule->first_dep[node + 1] - schedule->first_dep[node];
-
-        largest = deps > largest ? deps : largest;
-    }
-    return (uint32_t)largest;
-}
-
 static iw_status allocate(struct schedule_run *run)
 {
     const struct iwi_flow *flow = run->flow;
@@ -109,7 +89,7 @@ static iw_status allocate(struct schedule_run *run)
     if (run->ranks == NULL || run->work == NULL) {
         return IW_ERR_NOMEM;
     }
-    IW_TRY(iwi_flow_reserve_scratch(run->flow, largest_wait(run->schedule)));
+    IW_TRY(iwi_flow_reserve_scratch(run->flow, (uint32_t)iwi_schedule_facts(run->schedule).longest_wait));
     return iwi_channels_init(flow->log, flow->lanes, flow->job->split != NULL,
                              (size_t)(slots > LEAST_SLOTS ? slots : LEAST_SLOTS), &run->channels);
 }

@@ -241,6 +241,65 @@ static void every_single_byte_changed_gives_a_status_and_no_crash(void **state)
     }
 }
 
+/* As a program at once, and first as a graph that is then put in order. */
+static void assert_programs_equal(const char *text, bool is_in_order)
+{
+    struct blob blob = convert(text, strlen(text), true);
+    const struct iwi_goal_source source = {"t.goal", blob.data, blob.size, IW_PS_PER_NS, NULL, true};
+    struct iwi_schedule *at_once, *graph;
+    struct iwt_log l;
+    uint64_t nodes;
+
+    assert_ok(iwi_goal_read_memory(NULL, &source, &at_once));
+    assert_ok(read_blob(&l, blob.data, blob.size, &graph));
+    assert_ok(iwi_schedule_put_in_order(NULL, graph));
+    graph->facts = iwi_schedule_facts(graph);
+    nodes = graph->first_node[graph->ranks];
+    assert_int_equal(at_once->is_in_order, is_in_order);
+    assert_int_equal(graph->is_in_order, is_in_order);
+    assert_int_equal(at_once->first_node[at_once->ranks], nodes);
+    assert_memory_equal(at_once->nodes, graph->nodes, nodes * sizeof *graph->nodes);
+    assert_memory_equal(at_once->first_dep, graph->first_dep, (nodes + 1) * sizeof *graph->first_dep);
+    for (uint64_t d = 0; d < graph->first_dep[nodes]; d++) {
+        assert_int_equal(at_once->deps[d].node, graph->deps[d].node);
+        assert_int_equal(at_once->deps[d].is_start, graph->deps[d].is_start);
+    }
+    assert_int_equal(at_once->facts.sends, graph->facts.sends);
+    assert_int_equal(at_once->facts.longest_wait, graph->facts.longest_wait);
+    assert_int_equal(at_once->facts.largest_bytes, graph->facts.largest_bytes);
+    assert_int_equal(at_once->facts.has_phases, graph->facts.has_phases);
+    assert_int_equal(at_once->facts.has_wildcards, graph->facts.has_wildcards);
+    iwi_schedule_free(at_once);
+    iwi_schedule_free(graph);
+    free(blob.data);
+}
+
+#define CHAIN "l1: calc 5\nl2: recv 8b from 1 tag 3\nl2 requires l1\nl3: calc 7\nl3 requires l2\n"
+#define WAITS                                                                                            \
+    "l1: recv 9b from 0 tag 1\nl2: send 8b to 0 tag 3\nl2 irequires l1\nl3: calc 0\nl3 requires l2\nl3 " \
+    "requires l1\n"
+
+static void a_rank_in_order_is_read_as_a_program(void **state)
+{
+    (void)state;
+    assert_programs_equal("num_ranks 2\nrank 0 {\n" CHAIN "}\nrank 1 {\nl1: send 8b to 0 tag 3\n}\n", true);
+    assert_programs_equal("num_ranks 4\nrank 0 {\n" CHAIN "}\nrank 1 {\n" WAITS "}\nrank 2 {\n" CHAIN
+                          "}\nrank 3 {\n" WAITS "l4: calc 1\nl4 requires l3\n}\n",
+                          true);
+}
+
+/* Those before it have become a program already. */
+static void one_rank_that_is_not_in_order_makes_all_a_graph(void **state)
+{
+    (void)state;
+    assert_programs_equal("num_ranks 3\nrank 0 {\n" CHAIN "}\nrank 1 {\n" CHAIN
+                          "}\nrank 2 {\nl1: calc 1\nl2: calc 2\n}\n",
+                          false);
+    assert_programs_equal(
+        "num_ranks 3\nrank 0 {\n" WAITS "}\nrank 1 {\n" WAITS "l4: calc 1\n}\nrank 2 {\n" WAITS "}\n", false);
+    assert_programs_equal("num_ranks 2\nrank 0 {\n" CHAIN "}\nrank 1 {\nl1: calc 1 cpu 1\n}\n", false);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -257,6 +316,8 @@ int main(void)
         cmocka_unit_test(bytes_behind_the_last_rank_give_a_warning),
         cmocka_unit_test(fields_without_meaning_in_a_calc_are_dropped),
         cmocka_unit_test(every_single_byte_changed_gives_a_status_and_no_crash),
+        cmocka_unit_test(a_rank_in_order_is_read_as_a_program),
+        cmocka_unit_test(one_rank_that_is_not_in_order_makes_all_a_graph),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

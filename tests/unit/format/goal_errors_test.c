@@ -177,7 +177,7 @@ static void blocks_must_fit_num_ranks(void **state)
 static void the_unit_of_time_is_checked(void **state)
 {
     static const char text[] = "num_ranks 1\nrank 0 {\n}\n";
-    struct iwi_goal_source source = {"t.goal", text, sizeof text - 1, 0, NULL};
+    struct iwi_goal_source source = {"t.goal", text, sizeof text - 1, 0, NULL, false};
     struct iwi_schedule *schedule;
     struct iwt_log l;
 

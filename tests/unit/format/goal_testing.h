@@ -21,7 +21,7 @@ struct blob {
 static inline iw_status read_blob(struct iwt_log *l, const void *data, size_t size,
                                   struct iwi_schedule **schedule_p)
 {
-    const struct iwi_goal_source source = {"t.goal", data, size, IW_PS_PER_NS, NULL};
+    const struct iwi_goal_source source = {"t.goal", data, size, IW_PS_PER_NS, NULL, false};
 
     iwt_log_init(l);
     return iwi_goal_read_memory(&l->log, &source, schedule_p);

@@ -133,6 +133,7 @@ static void receives_of_anything_are_not_monotone(void **state)
     struct iwi_node *recv = &program->schedule->nodes[program->schedule->first_node[2]];
 
     (void)state;
+    program->schedule->facts.are_known = false; /* what was counted changes */
     recv->tag = IWI_ANY;
     assert_false(is_monotone(program));
     recv->tag = 0;
