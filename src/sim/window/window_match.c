@@ -154,6 +154,43 @@ static iw_status meet(struct window_run *run, const struct window_place *place, 
     return iwi_window_push(run, place->state, known, iwi_window_serve(node->cpu, true, recv));
 }
 
+/* ---- messages whose receive is known before the run ---- */
+
+iw_status iwi_window_ready_fixed(struct window_run *run, const struct window_place *place, uint32_t recv)
+{
+    const struct window_node *node = &place->nodes[recv];
+
+    if ((node->flags & WINDOW_POSTS) != 0) {
+        IW_TRY(iwi_window_push(run, place->state, node->value, iwi_window_what(IWI_WINDOW_POST, recv)));
+    }
+    if ((node->flags & WINDOW_ARRIVED) != 0) {
+        const struct iwi_window_message message = {.notice = (iw_time)node->amount,
+                                                   .bytes = node->link,
+                                                   .from = node->peer,
+                                                   .to = place->rank,
+                                                   .send = node->tag,
+                                                   .is_rendezvous = (node->flags & WINDOW_RENDEZVOUS) != 0};
+
+        return meet(run, place, recv, &message);
+    }
+    return IW_OK;
+}
+
+/* The receive may not be ready yet: then it remembers the message. */
+static iw_status notice_fixed(struct window_run *run, const struct window_place *place,
+                              const struct iwi_window_message *message)
+{
+    struct window_node *node = &place->nodes[message->tag];
+
+    if (node->open == 0) {
+        return meet(run, place, message->tag, message);
+    }
+    node->amount = (uint64_t)message->notice;
+    node->link = (uint32_t)message->bytes;
+    node->flags |= (uint8_t)(WINDOW_ARRIVED | (message->is_rendezvous ? WINDOW_RENDEZVOUS : 0));
+    return IW_OK;
+}
+
 /* ---- receives ---- */
 
 /* A message that has waited is received. */
@@ -319,6 +356,10 @@ static iw_status deliver(struct window_run *run, const struct iwi_window_message
     if (message->is_answer) {
         IW_TRY(iwi_window_push(run, place.state, message->notice,
                                iwi_window_what(IWI_WINDOW_TOLD, message->send)));
+    } else if (message->is_fixed) {
+        run->met_at = INT64_MAX;
+        IW_TRY(notice_fixed(run, &place, message));
+        turn = run->met_at;
     } else if (iwi_window_is_wild(iwi_window_looks_for(&place.state->looks, message->from, message->tag))) {
         IW_TRY(put_into_inbox(run, place.state, message));
     } else {

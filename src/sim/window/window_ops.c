@@ -45,6 +45,9 @@ iw_status iwi_window_become_ready(struct window_run *run, const struct window_pl
 {
     const struct window_node *op = &place->nodes[node];
 
+    if (op->kind == IWI_WINDOW_RECV && (op->flags & WINDOW_FIXED) != 0) {
+        return iwi_window_ready_fixed(run, place, node);
+    }
     return iwi_window_push(run, place->state, op->value,
                            op->kind == IWI_WINDOW_RECV ? iwi_window_what(IWI_WINDOW_POST, node)
                                                        : iwi_window_serve(op->cpu, true, node));
@@ -156,7 +159,7 @@ STEP struct iwi_cost cost_of(const struct window_run *run, uint32_t rank, const 
     const uint32_t level = iwi_level_between(&run->job->levels, rank, send->peer);
     struct iwi_cost cost = iwi_cost_at(run->job->net, level, send->amount);
 
-    cost.is_rendezvous |= send->is_synchronous;
+    cost.is_rendezvous |= (send->flags & WINDOW_SYNCHRONOUS) != 0;
     return cost;
 }
 
@@ -207,7 +210,8 @@ STEP iw_status send(struct window_run *run, const struct window_place *place, ui
                                          .tag = op->tag,
                                          .number = place->state->send_count++,
                                          .send = node,
-                                         .is_rendezvous = cost.is_rendezvous};
+                                         .is_rendezvous = cost.is_rendezvous,
+                                         .is_fixed = (op->flags & WINDOW_FIXED) != 0};
 
     gap->send = start + cost.gap;
     run->cpus[cpu].free = sent;
@@ -331,7 +335,9 @@ STEP iw_status on_event(struct window_run *run, const struct window_place *place
 {
     switch (iwi_window_kind_of(what)) {
     case IWI_WINDOW_POST:
-        IW_TRY(iwi_window_post(run, place, (uint32_t)what));
+        if ((place->nodes[(uint32_t)what].flags & WINDOW_FIXED) == 0) {
+            IW_TRY(iwi_window_post(run, place, (uint32_t)what));
+        }
         return let_go(run, place, (uint32_t)what, STARTS, run->now, 0);
     case IWI_WINDOW_TOLD: return end_send(run, place, (uint32_t)what);
     default: return on_serve(run, place, what);

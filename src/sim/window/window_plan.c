@@ -185,6 +185,7 @@ iw_status iwi_window_plan_new(const iw_log *log, const struct iwi_schedule *sche
         (plan->phase_bits = iwi_new_array(log, nodes / 64 + 1, sizeof *plan->phase_bits)) == NULL ||
         (plan->phase_counts = iwi_new_array(log, nodes / 64 + 1, sizeof *plan->phase_counts)) == NULL ||
         (plan->looks = iwi_new_array(log, schedule->ranks, sizeof *plan->looks)) == NULL ||
+        (plan->partners = iwi_new_array(log, nodes, sizeof *plan->partners)) == NULL ||
         (plan->successors =
              iwi_new_array(log, (size_t)schedule->first_dep[nodes], sizeof *plan->successors)) == NULL) {
         iwi_window_plan_free(plan);
@@ -201,6 +202,10 @@ iw_status iwi_window_plan_new(const iw_log *log, const struct iwi_schedule *sche
         plan->phase_counts[i] =
             plan->phase_counts[i - 1] + (uint32_t)__builtin_popcountll(plan->phase_bits[i - 1]);
     }
+    if (iwi_window_find_partners(log, plan) != IW_OK) {
+        iwi_window_plan_free(plan);
+        return IW_ERR_NOMEM;
+    }
     *plan_p = plan;
     return IW_OK;
 }
@@ -213,6 +218,7 @@ void iwi_window_plan_free(struct iwi_window_plan *plan)
         free(plan->phase_counts);
         free(plan->looks);
         free(plan->successors);
+        free(plan->partners);
         free(plan);
     }
 }

@@ -51,6 +51,8 @@ static inline uint8_t iwi_window_looks_for(const struct iwi_window_looks *looks,
     return (uint8_t)(looks->all & (others | 1 << IWI_LOOK_EXACT | 1 << IWI_LOOK_ANY));
 }
 
+#define IWI_WINDOW_NO_PARTNER UINT32_MAX
+
 struct iwi_window_plan {
     const struct iwi_schedule *schedule;
     iw_time lookahead;
@@ -60,6 +62,8 @@ struct iwi_window_plan {
     uint64_t *phase_bits;   /* of each node one: it is a compute phase */
     uint32_t *phase_counts; /* for each 64 nodes: compute phases before them */
     struct iwi_window_looks *looks; /* of each rank */
+    uint32_t *partners; /* of each node: if it is known before the run whom a send or a receive meets, the
+                           number of that one within its rank; else IWI_WINDOW_NO_PARTNER */
 };
 
 /* Compute phases before a node, of all ranks, modulo 2^32. */
@@ -80,6 +84,14 @@ IW_NODISCARD iw_status iwi_window_plan_new(const iw_log *log, const struct iwi_s
                                            const iw_net *net, iw_rendezvous rendezvous,
                                            struct iwi_window_plan **plan_p);
 void iwi_window_plan_free(struct iwi_window_plan *plan);
+
+/* ---- window_partners.c ---- */
+
+/* Sets plan->partners. A message that is alone on its (source, tag), as is the receive that names these,
+ * meets it at whatever time, if no wildcard of the rank can accept it. */
+IW_NODISCARD iw_status iwi_window_find_partners(const iw_log *log, struct iwi_window_plan *plan);
+
+/* ---- window_run.c ---- */
 
 /* One trial, or with job->member its block of it: all members have to call. Sets job->end_ps of the block's
  * ranks (from 0 on); nothing is explained, no steps are told. */

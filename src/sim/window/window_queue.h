@@ -57,10 +57,11 @@ struct iwi_window_message {
     iw_time
         notice; /* from when on a receive can meet it; eager: its arrival. Answer: start of the transfer */
     uint64_t bytes;
-    uint32_t from, to, tag;
+    uint32_t from, to;
+    uint32_t tag;    /* or the receive that it meets, if is_fixed */
     uint32_t number; /* of its sender's messages, in the order of starting */
     uint32_t send;   /* node within its rank */
-    bool is_rendezvous, is_answer;
+    bool is_rendezvous, is_answer, is_fixed;
 };
 
 #define IWI_WINDOW_NONE UINT32_MAX

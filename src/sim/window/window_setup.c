@@ -87,25 +87,52 @@ static void begin_node(const struct window_run *run, const struct window_place *
     const uint64_t number = run->schedule->first_node[place->rank] + node;
     const struct iwi_node *from = &run->schedule->nodes[number];
     const uint64_t *first_dep = run->schedule->first_dep + number;
+    const uint32_t partner = run->plan->partners[number];
 
-    place->nodes[node] = (struct window_node){.amount = from->amount,
-                                              .open = (uint32_t)(first_dep[1] - first_dep[0]),
-                                              .peer = from->peer,
-                                              .tag = from->tag,
-                                              .first_successor = run->plan->first_successor[number],
-                                              .kind = (uint8_t)kind_of(from),
-                                              .cpu = from->cpu,
-                                              .nic = from->nic,
-                                              .is_synchronous = (from->flags & IWI_NODE_SYNCHRONOUS) != 0};
+    place->nodes[node] =
+        (struct window_node){.amount = from->amount,
+                             .open = (uint32_t)(first_dep[1] - first_dep[0]),
+                             .peer = from->peer,
+                             .tag = from->tag,
+                             .first_successor = run->plan->first_successor[number],
+                             .kind = (uint8_t)kind_of(from),
+                             .cpu = from->cpu,
+                             .nic = from->nic,
+                             .flags = (from->flags & IWI_NODE_SYNCHRONOUS) != 0 ? WINDOW_SYNCHRONOUS : 0};
+    if (partner != IWI_WINDOW_NO_PARTNER) {
+        place->nodes[node].tag = partner;
+        place->nodes[node].flags |= WINDOW_FIXED;
+    }
 }
 
-/* Sends whose end lets receives be posted. */
+/* Receives whose posting lets others go. */
+static void find_posts(const struct window_run *run, const struct window_place *place, uint32_t node)
+{
+    const uint64_t number = run->schedule->first_node[place->rank] + node;
+    const uint64_t *first_dep = run->schedule->first_dep + number;
+
+    for (uint64_t d = first_dep[0]; d < first_dep[1]; d++) {
+        const struct iwi_dep *dep = &run->schedule->deps[d];
+
+        if (dep->is_start && place->nodes[dep->node].kind == IWI_WINDOW_RECV) {
+            place->nodes[dep->node].flags |= WINDOW_POSTS;
+        }
+    }
+}
+
+/* The order in which it is posted plays a role, or when others learn of it. */
+static bool is_posted_in_turn(const struct window_node *node)
+{
+    return node->kind == IWI_WINDOW_RECV && (node->flags & (WINDOW_FIXED | WINDOW_POSTS)) != WINDOW_FIXED;
+}
+
+/* Sends whose end lets such receives be posted. */
 static void find_tellers(const struct window_run *run, const struct window_place *place, uint32_t node)
 {
     const uint64_t number = run->schedule->first_node[place->rank] + node;
     const uint64_t *first_dep = run->schedule->first_dep + number;
 
-    for (uint64_t d = first_dep[0]; place->nodes[node].kind == IWI_WINDOW_RECV && d < first_dep[1]; d++) {
+    for (uint64_t d = first_dep[0]; is_posted_in_turn(&place->nodes[node]) && d < first_dep[1]; d++) {
         const struct iwi_dep *dep = &run->schedule->deps[d];
 
         if (!dep->is_start && place->nodes[dep->node].kind == IWI_WINDOW_SEND) {
@@ -123,6 +150,9 @@ static iw_status begin_nodes(struct window_run *run, uint32_t local)
 
     for (uint32_t node = 0; node < count; node++) {
         begin_node(run, &place, node);
+    }
+    for (uint32_t node = 0; node < count; node++) {
+        find_posts(run, &place, node);
     }
     for (uint32_t node = 0; node < count; node++) {
         find_tellers(run, &place, node);

@@ -16,14 +16,25 @@
  * of its rank are named by their number within the rank. */
 struct window_node {
     int64_t value; /* the latest time of what it requires; receive: when posted, then bytes of its message */
-    uint64_t amount; /* as in struct iwi_node, and so are peer, tag, cpu and nic */
+    uint64_t amount; /* as in struct iwi_node, and so are peer, tag, cpu and nic. Fixed receive: when its
+                        message can be seen */
     uint32_t open;   /* dependences not satisfied. Receive: number of its posting, then the source of its
                         message. IWI_WINDOW_DONE: it has ended */
-    uint32_t link;   /* the next that waits for the CPU, or that is posted */
-    uint32_t peer, tag;
+    uint32_t link; /* the next that waits for the CPU, or that is posted. Fixed receive: bytes of its message,
+                      until it is ready */
+    uint32_t peer;
+    uint32_t tag;             /* or, if fixed, its partner in the other rank */
     uint32_t first_successor; /* as in struct iwi_window_plan */
     uint8_t kind, cpu, nic;   /* enum iwi_window_kind */
-    bool is_synchronous;
+    uint8_t flags;            /* enum window_flag */
+};
+
+enum window_flag {
+    WINDOW_SYNCHRONOUS = 1,
+    WINDOW_FIXED = 2,      /* a send or receive whose partner has been known before the run */
+    WINDOW_POSTS = 4,      /* a receive whose posting lets others go */
+    WINDOW_ARRIVED = 8,    /* a fixed receive whose message is known, but which is not ready yet */
+    WINDOW_RENDEZVOUS = 16 /* that message came by rendezvous */
 };
 
 struct window_cpu {
@@ -164,6 +175,10 @@ IW_NODISCARD iw_status iwi_window_advance(struct window_run *run, uint32_t local
 /* A receive is posted now. */
 IW_NODISCARD iw_status iwi_window_post(struct window_run *run, const struct window_place *place,
                                        uint32_t recv);
+
+/* A fixed receive is ready, and will be posted at nodes[recv].value. */
+IW_NODISCARD iw_status iwi_window_ready_fixed(struct window_run *run, const struct window_place *place,
+                                              uint32_t recv);
 
 /* A message can be seen now by a rank with wildcards; or is on its way to another, where the order of arrival
  * plays no role. */
