@@ -3,7 +3,7 @@
  */
 #include <unistd.h>
 
-#include "base/digest.h"
+#include "base/hash.h"
 #include "base/sysfile.h"
 #include "mpi/clock_sync.h"
 
@@ -12,20 +12,20 @@
 uint64_t iwi_clock_host_key(void)
 {
     char text[256] = "";
-    struct iwi_digest digest;
+    struct iwi_hash digest;
     ssize_t length;
 
-    iwi_digest_init(&digest, iwi_digest_key);
+    iwi_hash_init(&digest, iwi_hash_key);
     if (gethostname(text, sizeof text - 1) == 0) {
-        iwi_digest_add_text(&digest, text);
+        iwi_hash_add_text(&digest, text);
     }
     (void)iwi_sysfile_line("", "/proc/sys/kernel/random/boot_id", text, sizeof text);
-    iwi_digest_add_text(&digest, text);
+    iwi_hash_add_text(&digest, text);
     (void)iwi_sysfile_line("", "/sys/devices/system/clocksource/clocksource0/current_clocksource", text,
                            sizeof text);
-    iwi_digest_add_text(&digest, text);
+    iwi_hash_add_text(&digest, text);
     length = readlink("/proc/self/ns/time", text, sizeof text - 1);
     text[length > 0 ? length : 0] = '\0';
-    iwi_digest_add_text(&digest, text);
-    return iwi_digest_value(&digest);
+    iwi_hash_add_text(&digest, text);
+    return iwi_hash_value(&digest);
 }

@@ -5,20 +5,20 @@
 
 static const struct verb *const subverbs[] = {
     &verb_noise_show, /* in the order of help texts */
-    &verb_noise_compare, &verb_noise_fleet,   &verb_noise_spectrum,
-    &verb_noise_fit,     &verb_noise_convert, &verb_noise_synth,
-    &verb_noise_cut,     &verb_noise_merge,   NULL,
+    &verb_noise_compare, &verb_noise_fleet, &verb_noise_spectrum, &verb_noise_fit,    &verb_noise_convert,
+    &verb_noise_synth,   &verb_noise_cut,   &verb_noise_merge,    &verb_noise_digest, NULL,
 };
 
 static const char *const synopsis[] = {"show [options] FILE",
                                        "compare [options] A B",
-                                       "fleet [options] DIR",
+                                       "fleet [options] DIR|FILE",
                                        "spectrum [options] FILE",
                                        "fit [options] FILE",
                                        "convert [options] IN OUT",
                                        "synth [options] SPEC... -o FILE",
                                        "cut [options] FILE -o FILE",
                                        "merge [options] FILE... -o FILE",
+                                       "digest [options] FILE|DIR... -o FILE",
                                        NULL};
 
 static const struct example examples[] = {

@@ -30,14 +30,16 @@ static const struct opt_group groups[] = {
 
 static const struct fleet_opts defaults = {.false_alarms = "1%", .matters = "0.02%"};
 
-static const char *const synopsis[] = {"[options] DIR", NULL};
+static const char *const synopsis[] = {"[options] DIR|FILE", NULL};
 
 static const char description[] =
-    "Reads the noise files of a folder, one per node, and reports which nodes and CPUs are noisier than the "
+    "Reads the noise files or digests of a folder, one per node, and reports which nodes and CPUs are "
+    "noisier than the "
     "others, why, and what to do; and describes the fleet as a whole.\nEach source is compared on whole "
     "nodes and CPU by CPU, by its share of time, its rate and its longest detours. The fleet itself shows "
     "how much nodes differ: an alarm needs a value beyond that distribution's tail. Single bursts do not "
-    "count. With fewer than 12 nodes there is no verdict, only the numbers.\nNodes that are not noisier but "
+    "count. With fewer than 12 nodes each whole node is compared with the others, and stands out only if it "
+    "is several times as noisy; it takes 3.\nNodes that are not noisier but "
     "different (a source that all others have is missing, another kernel, another governor) are listed "
     "apart. Files that cannot be read are listed and do not stop the rest.\nExits with 2 if a node stands "
     "out, otherwise with 1 if a file could not be read, with 3 if there are too few nodes for a verdict, and "
@@ -65,7 +67,7 @@ static int parse_share(struct ui *ui, const char *option, const char *text, doub
 /* A node that stands out is news that no damaged file takes back; that no other does is not known then. */
 static int exit_of_verdict(const struct ui *ui, const iw_fleet *fleet)
 {
-    int code = fleet->node_count < IW_FLEET_LEAST_NODES ? UI_UNDECIDED : UI_DONE;
+    int code = fleet->node_count < IW_FLEET_FEW_NODES ? UI_UNDECIDED : UI_DONE;
 
     if (fleet->unreadable_count > 0) {
         ui_error(ui, "%zu of %zu files could not be read; the first: %s", fleet->unreadable_count,
@@ -85,12 +87,9 @@ static int judge(struct ui *ui, const struct fleet_opts *opts, const iw_fleet_op
     progress_begin(&progress, 0.0, NULL);
     progress_tell(&progress, ui->verb, false);
     ui->progress = &progress;
-    status = noise_fleet_read(&ui->log, path, &progress, &fleet);
+    status = noise_fleet_judge(&ui->log, path, wanted, &progress, &fleet);
     ui->progress = NULL;
     progress_wipe(&progress);
-    if (status == IW_OK) {
-        status = iw_fleet_judge(&ui->log, fleet, wanted);
-    }
     code = status == IW_OK ? shown_write(ui, &opts->shown, iw_fleet_doc(fleet)) : ui_exit_of(status);
     code = code == UI_DONE ? exit_of_verdict(ui, fleet) : code;
     iw_fleet_free(fleet);
@@ -104,7 +103,7 @@ static int run(struct ui *ui, const void *values, const struct opt_args *args)
     int code;
 
     if (args->count == 0) {
-        return ui_usage(ui, "which folder? idlewave noise fleet DIR");
+        return ui_usage(ui, "which nodes? idlewave noise fleet DIR, or a file of digests");
     }
     code = parse_share(ui, "--false-alarms", opts->false_alarms, &wanted.false_alarms);
     if (code == UI_DONE) {
@@ -122,7 +121,7 @@ const struct verb verb_noise_fleet = {
     .synopsis = synopsis,
     .description = description,
     .argument_name = "DIR",
-    .argument_help = "a folder of recordings (HDF5), one per node",
+    .argument_help = "a folder of recordings (HDF5) or digests, one per node; or one file of digests",
     .groups = groups,
     .group_count = sizeof groups / sizeof groups[0],
     .examples = examples,

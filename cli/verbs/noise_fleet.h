@@ -1,4 +1,4 @@
-/* Reads a folder of noise files into a fleet, one file after the other.
+/* Reads the nodes that a path holds, and judges them.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #ifndef IW_CLI_NOISE_FLEET_H
@@ -8,9 +8,10 @@
 
 #include "process/progress.h"
 
-/* Files that cannot be read are noted in the fleet and do not stop the others; that none can be read is
- * IW_ERR_FORMAT. `progress` may be NULL. The fleet is not judged yet. */
-iw_status noise_fleet_read(const iw_log *log, const char *path, struct progress *progress,
-                           iw_fleet **fleet_p);
+/* `path`: a folder of noise files and files of digests, or one file of digests; of several digests of a node
+ * the latest counts. Files that cannot be read are noted in the fleet and do not stop the others; that none
+ * can be read is IW_ERR_FORMAT. `progress` may be NULL. */
+iw_status noise_fleet_judge(const iw_log *log, const char *path, const iw_fleet_opts *opts,
+                            struct progress *progress, iw_fleet **fleet_p);
 
 #endif

@@ -11,7 +11,10 @@ static bool is_fleet(const char *path)
 {
     iw_folder *folder;
 
-    if (!iw_is_folder(path) || iw_folder_list(NULL, path, &folder) != IW_OK) {
+    if (!iw_is_folder(path)) {
+        return iw_is_digest_file(path);
+    }
+    if (iw_folder_list_nodes(NULL, path, &folder) != IW_OK) {
         return false;
     }
     iw_folder_free(folder);
@@ -22,14 +25,8 @@ static iw_status load(const iw_log *log, const char *path, void **input_p)
 {
     const iw_fleet_opts opts = IW_FLEET_OPTS_INIT;
     iw_fleet *fleet = NULL;
-    iw_status status;
 
-    IW_TRY(noise_fleet_read(log, path, NULL, &fleet));
-    status = iw_fleet_judge(log, fleet, &opts);
-    if (status != IW_OK) {
-        iw_fleet_free(fleet);
-        return status;
-    }
+    IW_TRY(noise_fleet_judge(log, path, &opts, NULL, &fleet));
     *input_p = fleet;
     return IW_OK;
 }
@@ -45,7 +42,7 @@ static void release(void *input)
 }
 
 const struct report_kind report_fleet = {
-    .what = "a folder of noise files, one per node",
+    .what = "a folder of noise files, one per node, or digests of nodes",
     .has_format = REPORT_DOC_FORMATS,
     .is_it = is_fleet,
     .load = load,

@@ -17,6 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <idlewave/digest.h>
 #include <idlewave/doc.h>
 #include <idlewave/log.h>
 #include <idlewave/recording.h>
@@ -42,6 +43,10 @@ IW_API bool iw_is_folder(const char *path);
  * there are. IW_ERR_IO: there is no such folder, or it cannot be read; IW_ERR_FORMAT: no noise file is in it.
  */
 IW_API IW_NODISCARD iw_status iw_folder_list(const iw_log *log, const char *path, iw_folder **folder_p);
+
+/** The same with files of digests, which tell less of a node than simulations need, but enough for a fleet.
+ */
+IW_API IW_NODISCARD iw_status iw_folder_list_nodes(const iw_log *log, const char *path, iw_folder **folder_p);
 IW_API void iw_folder_free(iw_folder *folder);
 
 /** Loads all of them: folder->count recordings in a new array. The first that cannot be read is an error. */
@@ -68,6 +73,7 @@ typedef struct iw_spread {
 typedef struct iw_fleet_node {
     char *name; /* the file's, without its folder and ".h5" */
     size_t cpu_count;
+    int64_t start_ns;  /* of the recording, since 1970, UTC; 0: not known */
     double watched_ns; /* summed over CPUs */
     double value[IW_FLEET_METRICS];
     size_t finding_count;                   /* 0: nothing stands out */
@@ -135,8 +141,9 @@ typedef struct iw_fleet_opts {
         sizeof(iw_fleet_opts), 0.01, 0.0002 \
     }
 
-/** Fewer nodes have no distribution to stand out of. */
-enum { IW_FLEET_LEAST_NODES = 12 };
+/** Fewer nodes have no distribution to stand out of: each is compared with the others. Fewer than the few
+ * cannot be told apart from chance. */
+enum { IW_FLEET_LEAST_NODES = 12, IW_FLEET_FEW_NODES = 3 };
 
 struct iwi_fleet_cells; /* sums by node, CPU and source */
 
@@ -148,7 +155,9 @@ typedef struct iw_fleet {
     iw_fleet_unreadable *unreadable;
     /* since iw_fleet_judge(): */
     iw_fleet_opts opts;
-    uint64_t tests; /* among so many comparisons */
+    uint64_t tests;    /* among so many comparisons */
+    double few_factor; /* a few nodes: from so many times the others' value on one stands out, if they differ
+                          as nodes usually do; else NaN */
     iw_spread spread[IW_FLEET_METRICS];
     double watched_ns; /* summed over nodes */
     size_t source_count;
@@ -166,9 +175,28 @@ typedef struct iw_fleet {
 IW_API IW_NODISCARD iw_status iw_fleet_new(const iw_log *log, const char *name, iw_fleet **fleet_p);
 IW_API void iw_fleet_free(iw_fleet *fleet);
 
+/** "noise/n0713.h5" is node "n0713"; to be freed. NULL: no memory. */
+IW_API char *iw_node_name(const iw_log *log, const char *path);
+
 /** Adds the sums of a node; nothing of the recording is kept. `path`: its file. */
 IW_API IW_NODISCARD iw_status iw_fleet_add(const iw_log *log, iw_fleet *fleet, const char *path,
                                            const iw_recording *recording);
+
+/** The same of what was summed up before. */
+IW_API IW_NODISCARD iw_status iw_fleet_add_digest(const iw_log *log, iw_fleet *fleet,
+                                                  const iw_digest *digest);
+
+/** Where digests come from, in the same order each time. */
+typedef struct iw_digest_stream {
+    void *arg;
+    iw_status (*rewind)(const iw_log *log, void *arg);
+    iw_status (*next)(const iw_log *log, void *arg, iw_digest **digest_p); /* NULL behind the last */
+} iw_digest_stream;
+
+/** Adds all of them to a new fleet; of several digests of a node the latest. The fleet reads them again, for
+ * the CPUs of large fleets in parts, until it is judged: memory grows with nodes and not with their CPUs. */
+IW_API IW_NODISCARD iw_status iw_fleet_read(const iw_log *log, iw_fleet *fleet,
+                                            const iw_digest_stream *stream);
 
 /** Notes that a file could not be read. */
 IW_API IW_NODISCARD iw_status iw_fleet_add_unreadable(const iw_log *log, iw_fleet *fleet, const char *path,

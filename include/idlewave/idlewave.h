@@ -24,6 +24,7 @@
 #include <idlewave/blame.h>
 #include <idlewave/check.h>
 #include <idlewave/collection.h>
+#include <idlewave/digest.h>
 #include <idlewave/fleet.h>
 #include <idlewave/measure.h>
 #include <idlewave/model.h>

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "base/base.h"
-#include "base/digest.h"
+#include "base/hash.h"
 
 /* What a file must promise before it is mapped: nobody can cut it (SIGBUS) or change what was checked. */
 enum { SEALS = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE };
@@ -21,13 +21,13 @@ enum { SEALS = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE };
 static uint64_t digest_of(const void *block, size_t bytes)
 {
     struct iwi_plan_head head = *(const struct iwi_plan_head *)block;
-    struct iwi_digest digest;
+    struct iwi_hash digest;
 
     head.digest = 0;
-    iwi_digest_init(&digest, iwi_digest_key);
-    iwi_digest_add(&digest, &head, sizeof head);
-    iwi_digest_add(&digest, (const char *)block + sizeof head, bytes - sizeof head);
-    return iwi_digest_value(&digest);
+    iwi_hash_init(&digest, iwi_hash_key);
+    iwi_hash_add(&digest, &head, sizeof head);
+    iwi_hash_add(&digest, (const char *)block + sizeof head, bytes - sizeof head);
+    return iwi_hash_value(&digest);
 }
 
 /* The head must have been checked. */

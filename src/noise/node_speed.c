@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "base/digest.h"
+#include "base/hash.h"
 #include "base/rng.h"
 #include "noise/duration.h"
 #include "noise/spec.h"
@@ -47,14 +47,14 @@ bool iwi_node_speed_is_spec(const char *text)
     return iwi_spec_arguments(text, "normal") != NULL || iwi_spec_arguments(text, "slow") != NULL;
 }
 
-void iwi_node_speeds_digest(const iw_node_speeds *speeds, struct iwi_digest *digest)
+void iwi_node_speeds_digest(const iw_node_speeds *speeds, struct iwi_hash *digest)
 {
-    iwi_digest_add_u64(digest, (uint64_t)speeds->kind);
-    iwi_digest_add_u64(digest, (uint64_t)llround(speeds->sigma * IWI_FACTOR_UNIT));
-    iwi_digest_add_u64(digest, speeds->slow_count);
-    iwi_digest_add_u64(digest, (uint64_t)speeds->slow_factor);
+    iwi_hash_add_u64(digest, (uint64_t)speeds->kind);
+    iwi_hash_add_u64(digest, (uint64_t)llround(speeds->sigma * IWI_FACTOR_UNIT));
+    iwi_hash_add_u64(digest, speeds->slow_count);
+    iwi_hash_add_u64(digest, (uint64_t)speeds->slow_factor);
     for (size_t i = 0; i < speeds->count; i++) {
-        iwi_digest_add_u64(digest, (uint64_t)speeds->list[i]);
+        iwi_hash_add_u64(digest, (uint64_t)speeds->list[i]);
     }
 }
 

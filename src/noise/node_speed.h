@@ -16,8 +16,8 @@ IW_NODISCARD iw_status iwi_node_factors(const iw_log *log, const iw_node_speeds 
 bool iwi_node_speed_is_spec(const char *text);
 
 /* Adds all that factors depend on but the seed and the ranks of a node: of a file its factors. */
-struct iwi_digest;
-void iwi_node_speeds_digest(const iw_node_speeds *speeds, struct iwi_digest *digest);
+struct iwi_hash;
+void iwi_node_speeds_digest(const iw_node_speeds *speeds, struct iwi_hash *digest);
 
 uint32_t iwi_node_speeds_ranks(const iw_node_speeds *speeds); /* of a node */
 

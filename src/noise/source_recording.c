@@ -6,7 +6,7 @@
  */
 #include <idlewave/noise.h>
 
-#include "base/digest.h"
+#include "base/hash.h"
 #include "noise/detour_walk.h"
 #include "noise/recording_noise.h"
 #include "noise/source.h"

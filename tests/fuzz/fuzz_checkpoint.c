@@ -11,7 +11,7 @@
 #include <idlewave/program.h>
 #include <idlewave/sim.h>
 
-#include "base/digest.h"
+#include "base/hash.h"
 #include "fuzz_folder.h"
 #include "sim/checkpoint/checkpoint_stream.h"
 
@@ -141,13 +141,13 @@ static struct made *make(size_t kind)
 
 static void seal(struct file *file)
 {
-    struct iwi_digest digest;
+    struct iwi_hash digest;
     uint64_t value;
 
     if (file->size >= sizeof value) {
-        iwi_digest_init(&digest, iwi_digest_key);
-        iwi_digest_add(&digest, file->bytes, file->size - sizeof value);
-        value = iwi_digest_value(&digest);
+        iwi_hash_init(&digest, iwi_hash_key);
+        iwi_hash_add(&digest, file->bytes, file->size - sizeof value);
+        value = iwi_hash_value(&digest);
         memcpy(file->bytes + file->size - sizeof value, &value, sizeof value);
     }
 }

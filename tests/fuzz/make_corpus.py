@@ -92,7 +92,15 @@ def make_traces(scratch):
     store_archive("timeline", next((scratch / "timeline").glob("*.otf2")))
 
 
-MAKERS = {"study_folder": make_studies, "trace_otf2": make_traces}
+def make_digests(scratch):
+    """What is between the head and the checksum of a digest."""
+    node = scratch / "node.h5"
+    run(["noise", "synth", "periodic:100Hz,10us", "poisson:5Hz,exp:1ms", "--duration", "20s", "-o", node])
+    run(["noise", "digest", node, "-o", scratch / "node.digest"])
+    store("digest", "node", (scratch / "node.digest").read_bytes()[12:-8])
+
+
+MAKERS = {"study_folder": make_studies, "trace_otf2": make_traces, "digest": make_digests}
 
 
 def main():

@@ -7,7 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analysis/fleet/fleet_cells.h"
+#include "analysis/fleet/digest_counter.h"
+#include "noise/node_digest.h"
 #include "support.h"
 
 enum { CPUS = 2, SOURCES = 7 };
@@ -35,8 +36,8 @@ struct maker {
     const struct iwt_fleet *wanted;
     uint64_t state;
     double length_s;
-    iw_fleet *fleet;
-    struct iwi_fleet_counter all; /* of the CPU */
+    iw_digest *digest;
+    struct iwi_digest_counter all; /* of the CPU */
 };
 
 static double mild(struct maker *m)
@@ -44,21 +45,27 @@ static double mild(struct maker *m)
     return exp(m->wanted->spread * normal(&m->state));
 }
 
-static void count(struct maker *m, struct iwi_fleet_counter *counter, double at, double time_ns)
+static void count(struct maker *m, struct iwi_digest_counter *counter, double at, double time_ns)
 {
-    iwi_fleet_count(counter, at, time_ns);
-    iwi_fleet_count(&m->all, at, time_ns);
+    iwi_digest_count(counter, at, time_ns);
+    iwi_digest_count(&m->all, at, time_ns);
 }
 
 static void add_cell(struct maker *m, iw_class kind, const char *name,
-                     const struct iwi_fleet_counter *counter)
+                     const struct iwi_digest_counter *counter)
 {
     iw_source source = {.kind = kind};
-    uint32_t number;
+    size_t number = 1;
 
     snprintf(source.name, sizeof source.name, "%s", name);
-    assert_ok(iwi_fleet_find_name(NULL, m->fleet->cells, &source, &number));
-    assert_ok(iwi_fleet_add_cell(NULL, m->fleet, number, counter));
+    while (number < m->digest->source_count &&
+           strcmp(m->digest->sources[number].source.name, source.name) != 0) {
+        number++;
+    }
+    if (number == m->digest->source_count) {
+        assert_ok(iwi_digest_add_source(NULL, m->digest, &source));
+    }
+    assert_ok(iwi_digest_put(NULL, m->digest, number, counter));
 }
 
 static double duration(struct maker *m, enum law law, double typical_ns)
@@ -73,7 +80,7 @@ static double duration(struct maker *m, enum law law, double typical_ns)
 static void add_random(struct maker *m, iw_class kind, const char *name, double rate_hz, enum law law,
                        double typical_ns)
 {
-    struct iwi_fleet_counter counter = {.by_stretch = {{.count = 0}}};
+    struct iwi_digest_counter counter = {.by_length = {0}};
 
     for (double at_s = 0.0;;) {
         at_s -= log(unit(&m->state)) / rate_hz;
@@ -88,24 +95,20 @@ static void add_random(struct maker *m, iw_class kind, const char *name, double 
 /* Counted by stretches: one by one it would take most of the time. */
 static void add_tick(struct maker *m, double rate_hz, double time_ns)
 {
-    const double each = floor(rate_hz * m->length_s / IWI_FLEET_STRETCHES);
-    const struct iwi_fleet_sums sums = {each, each * time_ns, each * time_ns * time_ns, time_ns};
-    struct iwi_fleet_counter counter;
+    const double each = floor(rate_hz * m->length_s / IW_DIGEST_STRETCHES);
+    const struct iwi_digest_sums sums = {{each, each * time_ns, each * time_ns * time_ns, time_ns}};
+    struct iwi_digest_counter counter = {.by_length = {0}};
 
-    for (size_t i = 0; i < IWI_FLEET_STRETCHES; i++) {
-        struct iwi_fleet_sums *all = &m->all.by_stretch[i];
-
+    for (size_t i = 0; i < IW_DIGEST_STRETCHES; i++) {
         counter.by_stretch[i] = sums;
-        *all = (struct iwi_fleet_sums){all->count + sums.count, all->busy_ns + sums.busy_ns,
-                                       all->square_ns2 + sums.square_ns2,
-                                       fmax(all->longest_ns, sums.longest_ns)};
+        iwi_digest_sums_add(&m->all.by_stretch[i], &sums);
     }
     add_cell(m, IW_CLASS_IRQ, "local_timer", &counter);
 }
 
 static void add_bursts(struct maker *m)
 {
-    struct iwi_fleet_counter counter = {.by_stretch = {{.count = 0}}};
+    struct iwi_digest_counter counter = {.by_length = {0}};
     const double rate_hz = m->wanted->bursts_an_hour / 3600.0;
 
     for (double at_s = 0.0; rate_hz > 0.0;) {
@@ -127,7 +130,7 @@ static void add_cpu(struct maker *m, uint32_t cpu, const double mild_by_source[S
     char name[IW_SOURCE_NAME_SIZE];
 
     memset(&m->all, 0, sizeof m->all);
-    assert_ok(iwi_fleet_add_cpu(NULL, m->fleet, cpu, m->length_s * 1e9));
+    assert_ok(iwi_digest_add_cpu(NULL, m->digest, cpu, (int64_t)(m->length_s * 1e9)));
     add_tick(m, 250.0, 2000.0 * (1.0 + 0.2 * (mild_by_source[0] - 1.0)));
     snprintf(name, sizeof name, "kworker/%u:%d", cpu, (int)(3 * unit(&m->state)));
     add_random(m, IW_CLASS_THREAD, name, 5.0 * mild_by_source[1], EXPONENTIAL, 10e3);
@@ -138,14 +141,15 @@ static void add_cpu(struct maker *m, uint32_t cpu, const double mild_by_source[S
     add_random(m, IW_CLASS_THREAD, "slurmd", 0.3 * mild_by_source[4], LOGNORMAL, 100e3);
     add_random(m, IW_CLASS_HARDWARE, IW_SOURCE_UNSEEN, 0.01 * mild_by_source[5], EXPONENTIAL, 50e3);
     add_bursts(m);
-    assert_ok(iwi_fleet_add_cell(NULL, m->fleet, 0, &m->all));
+    assert_ok(iwi_digest_put(NULL, m->digest, 0, &m->all));
 }
 
 iw_fleet *iwt_fleet(const struct iwt_fleet *wanted)
 {
     struct maker m = {.wanted = wanted, .state = wanted->seed * 1000003};
+    iw_fleet *fleet = NULL;
 
-    assert_ok(iw_fleet_new(NULL, "made", &m.fleet));
+    assert_ok(iw_fleet_new(NULL, "made", &fleet));
     for (size_t node = 0; node < wanted->node_count; node++) {
         double mild_by_source[SOURCES];
         char name[32];
@@ -155,10 +159,12 @@ iw_fleet *iwt_fleet(const struct iwt_fleet *wanted)
             mild_by_source[i] = mild(&m);
         }
         snprintf(name, sizeof name, "n%04zu", node);
-        assert_ok(iwi_fleet_add_node(NULL, m.fleet, name));
+        assert_ok(iwi_digest_new(NULL, name, &m.digest));
         for (uint32_t cpu = 0; cpu < CPUS; cpu++) {
             add_cpu(&m, cpu, mild_by_source);
         }
+        assert_ok(iw_fleet_add_digest(NULL, fleet, m.digest));
+        iw_digest_free(m.digest);
     }
-    return m.fleet;
+    return fleet;
 }

@@ -21,9 +21,14 @@ def compare(before: Path, after: Path, **options: Option) -> kinds.NoiseCompare:
     return run_as(kinds.NoiseCompare, ["noise", "compare", before, after], options)
 
 
-def fleet(folder: Path, **options: Option) -> kinds.Fleet:
-    """Which nodes of a folder of recordings stand out."""
-    return run_as(kinds.Fleet, ["noise", "fleet", folder], options)
+def fleet(nodes: Path, **options: Option) -> kinds.Fleet:
+    """Which nodes of a folder of recordings or digests, or of a file of digests, stand out."""
+    return run_as(kinds.Fleet, ["noise", "fleet", nodes], options)
+
+
+def digest(*recordings: Path, output: Path, **options: Option) -> str:
+    """Sums up recordings for fleets."""
+    return run_command(["noise", "digest", *recordings, "-o", output], options).text
 
 
 def spectrum(recording: Path, **options: Option) -> kinds.NoiseSpectrum:

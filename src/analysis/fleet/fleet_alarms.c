@@ -26,6 +26,11 @@ static const double RATE_SPREAD = 4.0;
 /* What is worth an alarm, beside the share of time that it takes. */
 static const double LEAST_FACTOR[IW_FLEET_METRICS] = {1.5, 1.5, 4.0};
 
+double iwi_fleet_worth(iw_fleet_metric metric, double limit, double median)
+{
+    return fmax(limit, LEAST_FACTOR[metric] * median);
+}
+
 /* No fleet is more alike than that: 2 %; its longest detours 10 %. */
 static const double LEAST_VARIANCE = 0.02 * 0.02, VARIANCE_OF_LONGEST = 0.1 * 0.1;
 
@@ -34,38 +39,40 @@ static const double SHAPE_OF_SUMS = 0.5;
 
 double iwi_fleet_steady_ns(double length_ns)
 {
-    return length_ns * (double)(IWI_FLEET_STRETCHES - IWI_FLEET_BURST) / IWI_FLEET_STRETCHES;
+    return length_ns * (double)(IW_DIGEST_STRETCHES - IWI_DIGEST_BURST) / IW_DIGEST_STRETCHES;
 }
 
-double iwi_fleet_value(const struct iwi_fleet_sums *sums, iw_fleet_metric metric, double length_ns)
+double iwi_fleet_value(const struct iwi_digest_sums *sums, iw_fleet_metric metric, double length_ns)
 {
     switch (metric) {
-    case IW_FLEET_SHARE: return sums->busy_ns / length_ns;
-    case IW_FLEET_RATE: return sums->count / length_ns * 1e9;
-    default: return sums->longest_ns;
+    case IW_FLEET_SHARE: return sums->of[IW_DIGEST_BUSY] / length_ns;
+    case IW_FLEET_RATE: return sums->of[IW_DIGEST_COUNT] / length_ns * 1e9;
+    default: return sums->of[IW_DIGEST_LONGEST];
     }
 }
 
-static double steady_value(const struct iwi_fleet_unit *unit, iw_fleet_metric metric)
+double iwi_fleet_steady_value(const struct iwi_fleet_unit *unit, iw_fleet_metric metric)
 {
     return iwi_fleet_value(&unit->steady, metric, iwi_fleet_steady_ns(unit->length_ns));
 }
 
 /* Of the logarithm, by chance: of a sum of n random terms, and of a number n. */
-static double variance(const struct iwi_fleet_unit *unit, iw_fleet_metric metric)
+double iwi_fleet_chance(const struct iwi_fleet_unit *unit, iw_fleet_metric metric)
 {
-    const struct iwi_fleet_sums *sums = &unit->steady;
+    const struct iwi_digest_sums *sums = &unit->steady;
 
     switch (metric) {
     case IW_FLEET_SHARE:
-        return sums->busy_ns > 0.0 ? sums->square_ns2 / (sums->busy_ns * sums->busy_ns) : 1.0;
-    case IW_FLEET_RATE: return sums->count > 0.0 ? 1.0 / sums->count : 1.0;
+        return sums->of[IW_DIGEST_BUSY] > 0.0
+                   ? sums->of[IW_DIGEST_SQUARE] / (sums->of[IW_DIGEST_BUSY] * sums->of[IW_DIGEST_BUSY])
+                   : 1.0;
+    case IW_FLEET_RATE: return sums->of[IW_DIGEST_COUNT] > 0.0 ? 1.0 / sums->of[IW_DIGEST_COUNT] : 1.0;
     default: return VARIANCE_OF_LONGEST;
     }
 }
 
-static iw_status raise_alarm(struct iwi_fleet_trial *judge, uint32_t node, uint32_t family,
-                             iw_fleet_metric metric, double limit)
+iw_status iwi_fleet_raise(struct iwi_fleet_trial *judge, uint32_t node, uint32_t family,
+                          iw_fleet_metric metric, double limit)
 {
     IW_TRY(iwi_grow(judge->log, (void **)&judge->alarms, &judge->alarm_capacity, judge->alarm_count + 1,
                     sizeof *judge->alarms));
@@ -96,6 +103,12 @@ static double quantile_of(struct iwi_fleet_trial *judge, const struct iwi_fleet_
     return iwi_select_quantile(judge->scratch, count, q);
 }
 
+double iwi_fleet_steady_median(struct iwi_fleet_trial *judge, const struct iwi_fleet_unit *units,
+                               size_t count, iw_fleet_metric metric)
+{
+    return quantile_of(judge, units, count, iwi_fleet_steady_value, metric, 0.5);
+}
+
 static double median_of(struct iwi_fleet_trial *judge, const struct iwi_fleet_unit *units, size_t count,
                         unit_fn of, iw_fleet_metric metric)
 {
@@ -114,15 +127,15 @@ static double stretches_of(const struct iwi_fleet_unit *unit, iw_fleet_metric me
     return (double)__builtin_popcount(unit->stretches);
 }
 
-/* How often it came: what lasts for up to IWI_FLEET_BURST stretches is one occurrence, and each further
+/* How often it came: what lasts for up to IWI_DIGEST_BURST stretches is one occurrence, and each further
  * stretch one more. */
 static double occurrences_of(const struct iwi_fleet_unit *unit)
 {
     unsigned count = 0, run = 0;
 
-    for (unsigned i = 0; i < IWI_FLEET_STRETCHES; i++) {
+    for (unsigned i = 0; i < IW_DIGEST_STRETCHES; i++) {
         run = (unit->stretches >> i) & 1U ? run + 1 : 0;
-        count += run == 1 || run > IWI_FLEET_BURST;
+        count += run == 1 || run > IWI_DIGEST_BURST;
     }
     return count;
 }
@@ -131,13 +144,13 @@ static struct law law_of(struct iwi_fleet_trial *judge, const struct iwi_fleet_u
                          iw_fleet_metric metric, double least_shape)
 {
     struct law law = {.metric = metric,
-                      .median = median_of(judge, units, count, steady_value, metric),
-                      .median_share = median_of(judge, units, count, steady_value, IW_FLEET_SHARE),
-                      .median_variance = median_of(judge, units, count, variance, metric),
+                      .median = median_of(judge, units, count, iwi_fleet_steady_value, metric),
+                      .median_share = median_of(judge, units, count, iwi_fleet_steady_value, IW_FLEET_SHARE),
+                      .median_variance = median_of(judge, units, count, iwi_fleet_chance, metric),
                       .median_length_ns = median_of(judge, units, count, length_of, metric)};
 
     for (size_t i = 0; i < count; i++) {
-        judge->scratch[i] = log(steady_value(&units[i], metric));
+        judge->scratch[i] = log(iwi_fleet_steady_value(&units[i], metric));
     }
     law.tail =
         iwi_fleet_tail_fit(judge->scratch, count, fmax(law.median_variance, LEAST_VARIANCE), least_shape);
@@ -147,22 +160,22 @@ static struct law law_of(struct iwi_fleet_trial *judge, const struct iwi_fleet_u
 /* The longest of twice as many detours is longer: by ln 2 of the scale of an exponential tail. */
 static double limit_of(const struct law *law, const struct iwi_fleet_unit *unit, double p)
 {
-    const double more_variance = variance(unit, law->metric) - law->median_variance;
+    const double more_variance = iwi_fleet_chance(unit, law->metric) - law->median_variance;
     double limit = iwi_fleet_tail_limit(&law->tail, p, more_variance);
 
     if (law->metric == IW_FLEET_LONGEST && unit->length_ns > law->median_length_ns) {
         limit += law->tail.gap / M_LN2 * log(unit->length_ns / law->median_length_ns);
     }
-    return fmax(exp(limit), LEAST_FACTOR[law->metric] * law->median);
+    return iwi_fleet_worth(law->metric, exp(limit), law->median);
 }
 
-static bool matters(const struct iwi_fleet_trial *judge, const struct iwi_fleet_unit *unit,
-                    iw_fleet_metric metric, double median_share)
+bool iwi_fleet_matters(const struct iwi_fleet_trial *judge, const struct iwi_fleet_unit *unit,
+                       iw_fleet_metric metric, double median_share)
 {
     if (metric == IW_FLEET_LONGEST) {
-        return unit->steady.longest_ns >= judge->place.median_longest_ns;
+        return unit->steady.of[IW_DIGEST_LONGEST] >= judge->place.median_longest_ns;
     }
-    return steady_value(unit, IW_FLEET_SHARE) - median_share >= judge->fleet->opts.matters;
+    return iwi_fleet_steady_value(unit, IW_FLEET_SHARE) - median_share >= judge->fleet->opts.matters;
 }
 
 static iw_status test_values(struct iwi_fleet_trial *judge, const struct iwi_fleet_unit *units, size_t count,
@@ -177,9 +190,9 @@ static iw_status test_values(struct iwi_fleet_trial *judge, const struct iwi_fle
         for (size_t i = 0; i < count; i++) {
             const double limit = limit_of(&law, &units[i], judge->p);
 
-            if (steady_value(&units[i], metric) > limit &&
-                matters(judge, &units[i], metric, law.median_share)) {
-                IW_TRY(raise_alarm(judge, units[i].node, family, metric, limit));
+            if (iwi_fleet_steady_value(&units[i], metric) > limit &&
+                iwi_fleet_matters(judge, &units[i], metric, law.median_share)) {
+                IW_TRY(iwi_fleet_raise(judge, units[i].node, family, metric, limit));
             }
         }
     }
@@ -206,12 +219,12 @@ static iw_status test_occurrences(struct iwi_fleet_trial *judge, const struct iw
             iwi_binomial_above((uint64_t)own - 1, part, (uint64_t)occurrences) > judge->p) {
             continue;
         }
-        if (!matters(judge, unit, metric, 0.0)) {
+        if (!iwi_fleet_matters(judge, unit, metric, 0.0)) {
             metric = IW_FLEET_LONGEST;
         }
         if (metric == IW_FLEET_SHARE ||
-            unit->steady.longest_ns >= LEAST_FACTOR[metric] * judge->place.median_longest_ns) {
-            IW_TRY(raise_alarm(judge, unit->node, family, metric, NAN));
+            unit->steady.of[IW_DIGEST_LONGEST] >= LEAST_FACTOR[metric] * judge->place.median_longest_ns) {
+            IW_TRY(iwi_fleet_raise(judge, unit->node, family, metric, NAN));
         }
     }
     return IW_OK;
@@ -226,6 +239,9 @@ iw_status iwi_fleet_test(struct iwi_fleet_trial *judge, uint32_t family)
         if (judge->place.units[node].length_ns > 0.0) {
             units[count++] = judge->place.units[node];
         }
+    }
+    if (judge->fleet->node_count < IW_FLEET_LEAST_NODES) {
+        return count >= IW_FLEET_FEW_NODES ? iwi_fleet_test_few(judge, units, count, family) : IW_OK;
     }
     if (count < IW_FLEET_LEAST_NODES) {
         return IW_OK;

@@ -1,30 +1,47 @@
-/* Sums by node, CPU and source of a fleet, and what of them stands out.
+/* Sums by node, CPU and source of a fleet.
  * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What whole nodes lose is always kept. What their CPUs lose, up to a hundred times as much, is kept in
+ * columns, one a CPU number, as long as there is room; where digests can be read again, the others follow
+ * later (fleet_judge.c).
  */
 #ifndef IWI_FLEET_CELLS_H
 #define IWI_FLEET_CELLS_H
 
 #include <idlewave/fleet.h>
 
-/* A recording is cut into so many stretches of time. What comes in a few of them only may be a burst that any
- * node has now and then, and does not count: a value is steady if it is that without its four largest. */
-enum { IWI_FLEET_STRETCHES = 20, IWI_FLEET_BURST = 4 };
+#include "analysis/fleet/digest_counter.h"
 
-/* Detours: their number, time, the sum of its squares, and the longest. */
-struct iwi_fleet_sums {
-    double count, busy_ns, square_ns2, longest_ns;
+/* What a family took of one node, all CPUs together. */
+struct iwi_fleet_node_cell {
+    uint32_t family, node;
+    uint32_t stretches; /* a bit for each in which it came */
+    uint32_t name;      /* of the family's, the one that took most */
+    uint32_t top_cpu;   /* that lost most to it, as the operating system numbers it */
+    float top_ns;       /* so much */
+    float steady[IW_DIGEST_SUMS];
+    double all[IW_DIGEST_SUMS]; /* squares: not known */
 };
 
-/* What one source takes of a CPU while its detours are being counted. */
-struct iwi_fleet_counter {
-    struct iwi_fleet_sums by_stretch[IWI_FLEET_STRETCHES];
-};
-
-/* What one source took of one CPU of one node. */
+/* What a family took of one CPU. */
 struct iwi_fleet_cell {
-    uint32_t name, node, cpu; /* cpu: as the operating system numbers it */
-    uint32_t stretches;       /* a bit for each in which it came */
-    struct iwi_fleet_sums all, steady;
+    uint32_t family, node, stretches;
+    uint16_t all[IW_DIGEST_SUMS], steady[IW_DIGEST_SUMS]; /* iw_digest_value() */
+};
+
+/* How long a CPU was watched. */
+struct iwi_fleet_length {
+    uint32_t node;
+    float length_ns;
+};
+
+/* The CPUs of one number, on all nodes. */
+struct iwi_fleet_column {
+    uint32_t cpu;
+    size_t length_count, length_capacity;
+    struct iwi_fleet_length *lengths; /* ascending by node */
+    size_t count, capacity;
+    struct iwi_fleet_cell *cells; /* ascending by node */
 };
 
 /* A name that was met. Those that differ only in numbers share a family. */
@@ -37,12 +54,7 @@ struct iwi_fleet_family {
     iw_source pattern;    /* digits as '*' */
     uint32_t first_name;  /* number of a name of it */
     bool has_other_names; /* so the pattern stands for it, else that name */
-};
-
-/* A watched CPU. */
-struct iwi_fleet_cpu {
-    uint32_t node, cpu;
-    double length_ns;
+    uint64_t by_length[IW_DIGEST_LENGTHS];
 };
 
 /* The facts of all nodes: element node * facts + fact, numbers of values. */
@@ -53,12 +65,25 @@ struct iwi_fleet_known_facts {
     size_t capacity;
 };
 
+/* Digests of nodes of which there are later ones, by their numbers in the stream, ascending. */
+struct iwi_fleet_older {
+    size_t count;
+    size_t *numbers;
+};
+
+struct iwi_fleet_scratch; /* of one node while it is added */
+
 /* Name 0 and family 0 stand for all sources together. */
 struct iwi_fleet_cells {
     size_t count, capacity;
-    struct iwi_fleet_cell *cells;
-    size_t cpu_count, cpu_capacity;
-    struct iwi_fleet_cpu *cpus; /* ascending by node */
+    struct iwi_fleet_node_cell *cells; /* ascending by node */
+    size_t *first_cell;                /* of each node */
+    size_t first_capacity;
+    size_t column_count, column_capacity;
+    struct iwi_fleet_column *columns; /* ascending by CPU */
+    size_t column_bytes, most_bytes;  /* of all columns */
+    uint32_t first_cpu, end_cpu;      /* CPUs from the first on, but before the end, are in columns */
+    uint32_t *nodes_with;             /* CPU number: IW_CPU_SET_MOST elements */
     size_t name_count, name_capacity;
     struct iwi_fleet_name *names;
     uint32_t *sorted_names; /* by class and name, for bsearch */
@@ -67,31 +92,33 @@ struct iwi_fleet_cells {
     struct iwi_fleet_family *families;
     size_t node_capacity, unreadable_capacity, finding_capacity, difference_capacity, group_capacity;
     struct iwi_fleet_known_facts facts;
+    struct iwi_fleet_scratch *scratch;
+    const iw_digest_stream *stream; /* where nodes come from, or NULL: all is in columns */
+    struct iwi_fleet_older older;
 };
 
 IW_NODISCARD iw_status iwi_fleet_cells_new(const iw_log *log, struct iwi_fleet_cells **cells_p);
 void iwi_fleet_cells_free(struct iwi_fleet_cells *cells);
 
-/* A node without CPUs; the fleet owns a copy of the name. */
-IW_NODISCARD iw_status iwi_fleet_add_node(const iw_log *log, iw_fleet *fleet, const char *name);
+/* The cells of a node: those of CPUs in columns, and `is_new` its own. */
+IW_NODISCARD iw_status iwi_fleet_add_cells(const iw_log *log, struct iwi_fleet_cells *cells, uint32_t node,
+                                           const iw_digest *digest, bool is_new);
 
-/* A CPU of the last node. */
-IW_NODISCARD iw_status iwi_fleet_add_cpu(const iw_log *log, iw_fleet *fleet, uint32_t cpu, double length_ns);
+/* The column of a CPU, or NULL. */
+const struct iwi_fleet_column *iwi_fleet_column_of(const struct iwi_fleet_cells *cells, uint32_t cpu);
 
-/* One more detour. `at`: where in the recording it began, in [0, 1). */
-void iwi_fleet_count(struct iwi_fleet_counter *counter, double at, double time_ns);
+/* Forgets all columns; those from `first_cpu` on are wanted next. */
+void iwi_fleet_drop_columns(struct iwi_fleet_cells *cells, uint32_t first_cpu);
 
-/* A cell of that CPU, from what was counted; `name`: of iwi_fleet_find_name(), 0 for all sources. Nothing is
- * added for no detours. */
-IW_NODISCARD iw_status iwi_fleet_add_cell(const iw_log *log, iw_fleet *fleet, uint32_t name,
-                                          const struct iwi_fleet_counter *counter);
+/* Reads all nodes again, for the columns from `first_cpu` on. */
+IW_NODISCARD iw_status iwi_fleet_read_columns(const iw_log *log, iw_fleet *fleet, uint32_t first_cpu);
 
 /* Number of a source's name, added if new. */
 IW_NODISCARD iw_status iwi_fleet_find_name(const iw_log *log, struct iwi_fleet_cells *cells,
                                            const iw_source *source, uint32_t *name_p);
 
 /* The facts of the last node; groups of nodes with different ones. */
-IW_NODISCARD iw_status iwi_fleet_add_facts(const iw_log *log, iw_fleet *fleet, const iw_recording *recording);
+IW_NODISCARD iw_status iwi_fleet_add_facts(const iw_log *log, iw_fleet *fleet, const iw_digest *digest);
 IW_NODISCARD iw_status iwi_fleet_find_groups(const iw_log *log, iw_fleet *fleet);
 void iwi_fleet_facts_release(struct iwi_fleet_known_facts *facts);
 

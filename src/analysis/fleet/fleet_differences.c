@@ -38,7 +38,7 @@ static iw_status find_missing(struct iwi_fleet_trial *judge, iw_fleet *fleet, ui
         return IW_OK;
     }
     for (size_t node = 0; node < fleet->node_count; node++) {
-        if (!(judge->place.units[node].all.count > 0.0)) {
+        if (!(judge->place.units[node].all.of[IW_DIGEST_COUNT] > 0.0)) {
             IW_TRY(add(judge, fleet,
                        &(iw_fleet_difference){IW_FLEET_MISSING, fleet->nodes[node].name,
                                               *iwi_fleet_source_of(fleet->cells, family), 0.0, median}));

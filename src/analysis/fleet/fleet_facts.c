@@ -10,7 +10,7 @@
 #include "base/attribute_text.h"
 #include "base/base.h"
 
-/* Attributes that recordings have, and facts of the recordings themselves. */
+/* Settings that digests have, and facts of the recordings themselves. */
 static const char *const facts[] = {
     "kernel",   "cpu_model", "hypervisor", "smt",  "governor", "clocksource", "clock",  "tick_hz",
     "isolated", "nohz_full", "probe",      "rung", "version",  "cpus",        "length", "threshold"};
@@ -19,24 +19,23 @@ enum { FACTS = sizeof facts / sizeof facts[0], VALUE_SIZE = 256 };
 
 /* Lengths with two digits, thresholds to the nearest power of ten: what is measured is never exactly alike.
  */
-static void describe(const char *fact, const iw_recording *recording, char buf[VALUE_SIZE])
+static void describe(const char *fact, const iw_digest *digest, char buf[VALUE_SIZE])
 {
-    const iw_detours *first = recording->cpu_count > 0 ? &recording->cpus[0] : NULL;
     const char *value;
 
     buf[0] = '\0';
     if (strcmp(fact, "probe") == 0) {
-        snprintf(buf, VALUE_SIZE, "%s", iw_probe_name(recording->probe));
+        snprintf(buf, VALUE_SIZE, "%s", iw_probe_name(digest->probe));
     } else if (strcmp(fact, "rung") == 0) {
-        snprintf(buf, VALUE_SIZE, "%s", iw_rung_name(recording->rung));
+        snprintf(buf, VALUE_SIZE, "%s", iw_rung_name(digest->rung));
     } else if (strcmp(fact, "cpus") == 0) {
-        snprintf(buf, VALUE_SIZE, "%zu", recording->cpu_count);
-    } else if (first != NULL && strcmp(fact, "length") == 0) {
-        snprintf(buf, VALUE_SIZE, "%.2g s", (double)first->length_ns / 1e9);
-    } else if (first != NULL && strcmp(fact, "threshold") == 0) {
-        snprintf(buf, VALUE_SIZE, "about %.0f ns", pow(10.0, round(log10(fmax(first->threshold_ns, 1.0)))));
+        snprintf(buf, VALUE_SIZE, "%zu", digest->cpu_count);
+    } else if (digest->cpu_count > 0 && strcmp(fact, "length") == 0) {
+        snprintf(buf, VALUE_SIZE, "%.2g s", (double)digest->cpus[0].length_ns / 1e9);
+    } else if (digest->cpu_count > 0 && strcmp(fact, "threshold") == 0) {
+        snprintf(buf, VALUE_SIZE, "about %.0f ns", pow(10.0, round(log10(fmax(digest->threshold_ns, 1.0)))));
     } else {
-        value = iw_recording_get(recording, fact);
+        value = iw_digest_get(digest, fact);
         snprintf(buf, VALUE_SIZE, "%s", value != NULL ? iwi_attribute_text(fact, value) : "");
     }
 }
@@ -63,7 +62,7 @@ static iw_status find_value(const iw_log *log, struct iwi_fleet_known_facts *f, 
     return IW_OK;
 }
 
-iw_status iwi_fleet_add_facts(const iw_log *log, iw_fleet *fleet, const iw_recording *recording)
+iw_status iwi_fleet_add_facts(const iw_log *log, iw_fleet *fleet, const iw_digest *digest)
 {
     struct iwi_fleet_known_facts *f = &fleet->cells->facts;
     const size_t first = (fleet->node_count - 1) * FACTS;
@@ -72,7 +71,7 @@ iw_status iwi_fleet_add_facts(const iw_log *log, iw_fleet *fleet, const iw_recor
     for (size_t i = 0; i < FACTS; i++) {
         char value[VALUE_SIZE];
 
-        describe(facts[i], recording, value);
+        describe(facts[i], digest, value);
         IW_TRY(find_value(log, f, value, &f->of_node[first + i]));
     }
     return IW_OK;

@@ -11,6 +11,22 @@
 /* A CPU with so much of a source's time on a node is the one to name. */
 static const double MOST_OF_IT = 0.75;
 
+/* A finding while its evidence is collected. */
+struct pending {
+    iw_fleet_finding finding;
+    uint32_t node, family;
+};
+
+struct pendings {
+    struct iwi_fleet_trial *judge;
+    size_t count, capacity;
+    struct pending *list;
+    bool *is_flagged;    /* by node: it has an alarm about the family at hand */
+    double *node_excess; /* by node: of its findings, the largest */
+};
+
+/* ---- alarms become findings ---- */
+
 static int by_node_family_metric(const void *a, const void *b)
 {
     const struct iwi_fleet_alarm *x = a, *y = b;
@@ -21,82 +37,36 @@ static int by_node_family_metric(const void *a, const void *b)
     if (x->family != y->family) {
         return x->family < y->family ? -1 : 1;
     }
-    return x->metric != y->metric ? (x->metric < y->metric ? -1 : 1) : x->is_cpu - y->is_cpu;
+    if (x->metric != y->metric) {
+        return x->metric < y->metric ? -1 : 1;
+    }
+    return x->is_cpu != y->is_cpu ? x->is_cpu - y->is_cpu : (x->cpu > y->cpu) - (x->cpu < y->cpu);
 }
 
 /* Which name and which CPU of the node have most of the family's time. */
-static void find_largest(const struct iwi_fleet_trial *judge, const struct iwi_fleet_alarm *alarm,
+static void find_largest(const iw_fleet *fleet, const struct iwi_fleet_alarm *alarm,
                          iw_fleet_finding *finding)
 {
-    const struct iwi_fleet_cells *cells = judge->fleet->cells;
-    double largest_ns = 0.0, total_ns = 0.0, cpu_ns = 0.0, top_ns = 0.0;
-    uint32_t cpu = 0;
+    const struct iwi_fleet_node_cell *cell = iwi_fleet_cell_of(fleet->cells, alarm->node, alarm->family);
 
-    for (size_t i = judge->first_entry[alarm->family]; i < judge->first_entry[alarm->family + 1]; i++) {
-        const struct iwi_fleet_cell *cell = judge->sorted[i].cell;
-
-        if (cell->node != alarm->node) {
-            continue;
-        }
-        if (cell->all.busy_ns > largest_ns) {
-            largest_ns = cell->all.busy_ns;
-            finding->source = cells->names[cell->name].source;
-        }
-        cpu_ns = total_ns > 0.0 && cell->cpu == cpu ? cpu_ns + cell->all.busy_ns : cell->all.busy_ns;
-        cpu = cell->cpu;
-        total_ns += cell->all.busy_ns;
-        if (cpu_ns > top_ns) {
-            top_ns = cpu_ns;
-            finding->cpu = cpu;
-        }
-    }
-    finding->has_cpu = judge->fleet->nodes[alarm->node].cpu_count > 1 && top_ns >= MOST_OF_IT * total_ns;
-}
-
-/* The numbers of the fleet at the finding's place. `is_flagged`: nodes with an alarm about this family. */
-static void add_evidence(struct iwi_fleet_trial *judge, const struct iwi_fleet_alarm *alarm,
-                         const bool *is_flagged, iw_fleet_finding *finding)
-{
-    const struct iwi_fleet_unit *own = &judge->place.units[alarm->node];
-
-    iwi_fleet_go_to(judge, finding->has_cpu, finding->cpu);
-    iwi_fleet_gather(judge, alarm->family);
-    finding->value = iwi_fleet_unit_value(own, finding->metric);
-    finding->median = iwi_fleet_median_value(judge, finding->metric);
-    finding->excess_share =
-        iwi_fleet_unit_value(own, IW_FLEET_SHARE) - iwi_fleet_median_value(judge, IW_FLEET_SHARE);
-    for (size_t node = 0; node < judge->fleet->node_count; node++) {
-        const struct iwi_fleet_unit *unit = &judge->place.units[node];
-
-        finding->having_count += unit->all.count > 0.0;
-        if (unit->length_ns > 0.0 && !is_flagged[node]) {
-            finding->others_count++;
-            finding->others_max = fmax(finding->others_max, iwi_fleet_unit_value(unit, finding->metric));
-        }
-    }
-}
-
-static void flag_nodes(const struct iwi_fleet_trial *judge, uint32_t family, bool *is_flagged)
-{
-    memset(is_flagged, 0, judge->fleet->node_count * sizeof *is_flagged);
-    for (size_t i = 0; i < judge->alarm_count; i++) {
-        if (judge->alarms[i].family == family) {
-            is_flagged[judge->alarms[i].node] = true;
-        }
-    }
+    finding->source = fleet->cells->names[cell->name].source;
+    finding->cpu = cell->top_cpu;
+    finding->has_cpu = fleet->nodes[alarm->node].cpu_count > 1 &&
+                       (double)cell->top_ns >= MOST_OF_IT * cell->all[IW_DIGEST_BUSY];
 }
 
 /* Of the alarms [begin, end) about one family on one node, which are sorted by metric. */
-static iw_status add_finding(struct iwi_fleet_trial *judge, iw_fleet *fleet, size_t begin, size_t end,
-                             bool *is_flagged)
+static iw_status add_finding(struct pendings *p, size_t begin, size_t end)
 {
+    const struct iwi_fleet_trial *judge = p->judge;
     const struct iwi_fleet_alarm *first = &judge->alarms[begin];
-    iw_fleet_node *node = &fleet->nodes[first->node];
-    iw_fleet_finding finding = {
-        .node = node->name, .is_all = first->family == 0, .metric = first->metric, .limit = NAN};
+    iw_fleet_finding finding = {.node = judge->fleet->nodes[first->node].name,
+                                .is_all = first->family == 0,
+                                .metric = first->metric,
+                                .limit = NAN};
     bool is_of_one_cpu = true;
 
-    find_largest(judge, first, &finding);
+    find_largest(judge->fleet, first, &finding);
     for (size_t i = begin; i < end; i++) {
         is_of_one_cpu &= judge->alarms[i].is_cpu && judge->alarms[i].cpu == first->cpu;
     }
@@ -112,18 +82,15 @@ static iw_status add_finding(struct iwi_fleet_trial *judge, iw_fleet *fleet, siz
             finding.limit = alarm->limit;
         }
     }
-    flag_nodes(judge, first->family, is_flagged);
-    add_evidence(judge, first, is_flagged, &finding);
-    IW_TRY(iwi_grow(judge->log, (void **)&fleet->findings, &fleet->cells->finding_capacity,
-                    fleet->finding_count + 1, sizeof *fleet->findings));
-    fleet->findings[fleet->finding_count++] = finding;
-    node->finding_count++;
+    IW_TRY(iwi_grow(judge->log, (void **)&p->list, &p->capacity, p->count + 1, sizeof *p->list));
+    p->list[p->count++] = (struct pending){finding, first->node, first->family};
     return IW_OK;
 }
 
 /* All sources together are a finding only where no single one is. */
-static iw_status add_findings(struct iwi_fleet_trial *judge, iw_fleet *fleet, bool *is_flagged)
+static iw_status add_findings(struct pendings *p)
 {
+    struct iwi_fleet_trial *judge = p->judge;
     size_t end;
 
     if (judge->alarm_count > 0) {
@@ -139,17 +106,105 @@ static iw_status add_findings(struct iwi_fleet_trial *judge, iw_fleet *fleet, bo
         if (first->family == 0 && end < judge->alarm_count && judge->alarms[end].node == first->node) {
             continue;
         }
-        IW_TRY(add_finding(judge, fleet, begin, end, is_flagged));
-    }
-    for (size_t node = 0; node < fleet->node_count; node++) {
-        fleet->outlier_count += fleet->nodes[node].finding_count > 0;
+        IW_TRY(add_finding(p, begin, end));
     }
     return IW_OK;
 }
 
+/* ---- evidence ---- */
+
+static int by_place_family(const void *a, const void *b)
+{
+    const struct pending *x = a, *y = b;
+
+    if (x->finding.has_cpu != y->finding.has_cpu) {
+        return x->finding.has_cpu ? 1 : -1;
+    }
+    if (x->finding.has_cpu && x->finding.cpu != y->finding.cpu) {
+        return x->finding.cpu < y->finding.cpu ? -1 : 1;
+    }
+    return x->family != y->family ? (x->family < y->family ? -1 : 1)
+                                  : (x->node > y->node) - (x->node < y->node);
+}
+
+/* The numbers of the fleet at the finding's place, which holds its family. */
+static void add_evidence(const struct pendings *p, struct pending *pending)
+{
+    struct iwi_fleet_trial *judge = p->judge;
+    const struct iwi_fleet_unit *own = &judge->place.units[pending->node];
+    iw_fleet_finding *finding = &pending->finding;
+
+    finding->value = iwi_fleet_unit_value(own, finding->metric);
+    finding->median = iwi_fleet_median_value(judge, finding->metric);
+    finding->excess_share =
+        iwi_fleet_unit_value(own, IW_FLEET_SHARE) - iwi_fleet_median_value(judge, IW_FLEET_SHARE);
+    for (size_t node = 0; node < judge->fleet->node_count; node++) {
+        const struct iwi_fleet_unit *unit = &judge->place.units[node];
+
+        finding->having_count += unit->all.of[IW_DIGEST_COUNT] > 0.0;
+        if (unit->length_ns > 0.0 && !p->is_flagged[node]) {
+            finding->others_count++;
+            finding->others_max = fmax(finding->others_max, iwi_fleet_unit_value(unit, finding->metric));
+        }
+    }
+}
+
+static void hold_family(const struct pendings *p, uint32_t family)
+{
+    const struct iwi_fleet_trial *judge = p->judge;
+
+    iwi_fleet_gather(p->judge, family);
+    memset(p->is_flagged, 0, judge->fleet->node_count * sizeof *p->is_flagged);
+    for (size_t i = 0; i < judge->alarm_count; i++) {
+        if (judge->alarms[i].family == family) {
+            p->is_flagged[judge->alarms[i].node] = true;
+        }
+    }
+}
+
+static iw_status go_to_place(struct iwi_fleet_trial *judge, const iw_fleet_finding *finding)
+{
+    const struct iwi_fleet_column *column = NULL;
+
+    if (finding->has_cpu) {
+        column = iwi_fleet_column_of(judge->fleet->cells, finding->cpu);
+        if (column == NULL) {
+            IW_TRY(iwi_fleet_read_columns(judge->log, judge->fleet, finding->cpu));
+            column = iwi_fleet_column_of(judge->fleet->cells, finding->cpu);
+        }
+    }
+    return iwi_fleet_go_to(judge, column);
+}
+
+static iw_status add_all_evidence(struct pendings *p)
+{
+    const struct pending *last = NULL;
+
+    if (p->count > 0) {
+        qsort(p->list, p->count, sizeof *p->list, by_place_family);
+    }
+    for (size_t i = 0; i < p->count; i++) {
+        struct pending *pending = &p->list[i];
+        const bool is_there = last != NULL && last->finding.has_cpu == pending->finding.has_cpu &&
+                              (!last->finding.has_cpu || last->finding.cpu == pending->finding.cpu);
+
+        if (!is_there) {
+            IW_TRY(go_to_place(p->judge, &pending->finding));
+        }
+        if (!is_there || last->family != pending->family) {
+            hold_family(p, pending->family);
+        }
+        add_evidence(p, pending);
+        p->node_excess[pending->node] = fmax(p->node_excess[pending->node], pending->finding.excess_share);
+        last = pending;
+    }
+    return IW_OK;
+}
+
+/* ---- in order ---- */
+
 struct ranked_finding {
-    iw_fleet_finding finding;
-    size_t node;
+    struct pending pending;
     double node_excess; /* the largest of its node */
 };
 
@@ -161,11 +216,11 @@ static int larger_excess_first(const void *a, const void *b)
     if (x->node_excess != y->node_excess) {
         return x->node_excess > y->node_excess ? -1 : 1;
     }
-    if (x->node != y->node) {
-        return x->node < y->node ? -1 : 1;
+    if (x->pending.node != y->pending.node) {
+        return x->pending.node < y->pending.node ? -1 : 1;
     }
-    return (x->finding.excess_share < y->finding.excess_share) -
-           (x->finding.excess_share > y->finding.excess_share);
+    return (x->pending.finding.excess_share < y->pending.finding.excess_share) -
+           (x->pending.finding.excess_share > y->pending.finding.excess_share);
 }
 
 static void name_largest(const iw_fleet_finding *finding, iw_fleet_node *node)
@@ -178,29 +233,25 @@ static void name_largest(const iw_fleet_finding *finding, iw_fleet_node *node)
     }
 }
 
-/* They come in the order of nodes. */
-static iw_status rank_findings(const iw_log *log, iw_fleet *fleet)
+static iw_status rank_findings(const struct pendings *p, iw_fleet *fleet)
 {
-    struct ranked_finding *ranked = iwi_new_array(log, fleet->finding_count, sizeof *ranked);
-    size_t node = 0;
+    struct ranked_finding *ranked = iwi_new_array(p->judge->log, p->count, sizeof *ranked);
 
-    if (ranked == NULL) {
+    fleet->findings = iwi_new_array(p->judge->log, p->count, sizeof *fleet->findings);
+    if (ranked == NULL || fleet->findings == NULL) {
+        free(ranked);
         return IW_ERR_NOMEM;
     }
-    for (size_t i = 0; i < fleet->finding_count; i++) {
-        for (; fleet->nodes[node].name != fleet->findings[i].node; node++) {
-        }
-        ranked[i] = (struct ranked_finding){fleet->findings[i], node, -1.0};
-        for (size_t k = 0; k < fleet->finding_count; k++) {
-            if (fleet->findings[k].node == fleet->findings[i].node) {
-                ranked[i].node_excess = fmax(ranked[i].node_excess, fleet->findings[k].excess_share);
-            }
-        }
+    for (size_t i = 0; i < p->count; i++) {
+        ranked[i] = (struct ranked_finding){p->list[i], p->node_excess[p->list[i].node]};
     }
-    qsort(ranked, fleet->finding_count, sizeof *ranked, larger_excess_first);
-    for (size_t i = 0; i < fleet->finding_count; i++) {
-        fleet->findings[i] = ranked[i].finding;
-        name_largest(&ranked[i].finding, &fleet->nodes[ranked[i].node]);
+    qsort(ranked, p->count, sizeof *ranked, larger_excess_first);
+    for (size_t i = 0; i < p->count; i++) {
+        iw_fleet_node *node = &fleet->nodes[ranked[i].pending.node];
+
+        fleet->findings[fleet->finding_count++] = ranked[i].pending.finding;
+        name_largest(&ranked[i].pending.finding, node);
+        fleet->outlier_count += node->finding_count++ == 0;
     }
     free(ranked);
     return IW_OK;
@@ -208,16 +259,28 @@ static iw_status rank_findings(const iw_log *log, iw_fleet *fleet)
 
 static iw_status find_all(struct iwi_fleet_trial *judge, iw_fleet *fleet)
 {
-    bool *is_flagged = iwi_new_array(judge->log, fleet->node_count, sizeof *is_flagged);
-    iw_status status = is_flagged != NULL ? add_findings(judge, fleet, is_flagged) : IW_ERR_NOMEM;
+    struct pendings p = {.judge = judge};
+    iw_status status = IW_ERR_NOMEM;
 
-    free(is_flagged);
-    return status == IW_OK ? rank_findings(judge->log, fleet) : status;
+    p.is_flagged = iwi_new_array(judge->log, fleet->node_count, sizeof *p.is_flagged);
+    p.node_excess = iwi_new_array(judge->log, fleet->node_count, sizeof *p.node_excess);
+    if (p.is_flagged != NULL && p.node_excess != NULL) {
+        for (size_t node = 0; node < fleet->node_count; node++) {
+            p.node_excess[node] = -1.0;
+        }
+        status = add_findings(&p);
+        status = status == IW_OK ? add_all_evidence(&p) : status;
+        status = status == IW_OK ? rank_findings(&p, fleet) : status;
+    }
+    free(p.list);
+    free(p.is_flagged);
+    free(p.node_excess);
+    return status;
 }
 
 iw_status iwi_fleet_conclude(struct iwi_fleet_trial *judge, iw_fleet *fleet)
 {
-    iwi_fleet_go_to(judge, false, 0);
+    IW_TRY(iwi_fleet_go_to(judge, NULL));
     iwi_fleet_describe_nodes(judge, fleet);
     IW_TRY(iwi_fleet_describe_sources(judge, fleet));
     IW_TRY(iwi_fleet_find_differences(judge, fleet));

@@ -18,92 +18,87 @@
 /* A source has its place if on so many of the nodes that have it one CPU number has most of it. */
 static const double LEAST_PLACED = 0.9;
 
-/* ---- preparing ---- */
+/* ---- places ---- */
 
-static int by_family_cpu_node(const void *a, const void *b)
+const struct iwi_fleet_node_cell *iwi_fleet_cell_of(const struct iwi_fleet_cells *cells, uint32_t node,
+                                                    uint32_t family)
 {
-    const struct iwi_fleet_entry *x = a, *y = b;
-
-    if (x->family != y->family) {
-        return x->family < y->family ? -1 : 1;
+    for (size_t i = cells->first_cell[node]; i < cells->first_cell[node + 1]; i++) {
+        if (cells->cells[i].family == family) {
+            return &cells->cells[i];
+        }
     }
-    if (x->cell->cpu != y->cell->cpu) {
-        return x->cell->cpu < y->cell->cpu ? -1 : 1;
-    }
-    return (x->cell->node > y->cell->node) - (x->cell->node < y->cell->node);
+    return NULL;
 }
 
+static uint32_t family_at(const struct iwi_fleet_trial *judge, size_t cell)
+{
+    const struct iwi_fleet_column *column = judge->place.column;
+
+    return column != NULL ? column->cells[cell].family : judge->fleet->cells->cells[cell].family;
+}
+
+/* By family; in each they stay in the order of nodes. */
 static iw_status sort_cells(struct iwi_fleet_trial *judge)
 {
     const struct iwi_fleet_cells *cells = judge->fleet->cells;
-    size_t at = 0;
+    const size_t count = judge->place.column != NULL ? judge->place.column->count : cells->count;
+    size_t *first = judge->first_entry;
 
-    judge->sorted = iwi_new_array(judge->log, cells->count, sizeof *judge->sorted);
-    judge->first_entry = iwi_new_array(judge->log, cells->family_count + 1, sizeof *judge->first_entry);
-    if (judge->sorted == NULL || judge->first_entry == NULL) {
-        return IW_ERR_NOMEM;
+    IW_TRY(iwi_grow(judge->log, (void **)&judge->sorted, &judge->sorted_capacity, count + 1,
+                    sizeof *judge->sorted));
+    memset(first, 0, (cells->family_count + 2) * sizeof *first);
+    for (size_t i = 0; i < count; i++) {
+        first[family_at(judge, i) + 2]++;
     }
-    for (size_t i = 0; i < cells->count; i++) {
-        const struct iwi_fleet_cell *cell = &cells->cells[i];
-
-        judge->sorted[i] = (struct iwi_fleet_entry){cells->names[cell->name].family, cell};
+    for (size_t family = 1; family <= cells->family_count; family++) {
+        first[family + 1] += first[family];
     }
-    qsort(judge->sorted, cells->count, sizeof *judge->sorted, by_family_cpu_node);
-    for (size_t family = 0; family <= cells->family_count; family++) {
-        while (at < cells->count && judge->sorted[at].family < family) {
-            at++;
-        }
-        judge->first_entry[family] = at;
+    for (size_t i = 0; i < count; i++) { /* family + 1 moves to the family's end, where the next begins */
+        judge->sorted[first[family_at(judge, i) + 1]++] = (uint32_t)i;
     }
     return IW_OK;
 }
 
-/* ---- places ---- */
-
-static void add_sums(struct iwi_fleet_sums *to, const struct iwi_fleet_sums *from)
+static void add_node_cell(struct iwi_fleet_unit *unit, const struct iwi_fleet_node_cell *cell)
 {
-    to->count += from->count;
-    to->busy_ns += from->busy_ns;
-    to->square_ns2 += from->square_ns2;
-    to->longest_ns = fmax(to->longest_ns, from->longest_ns);
+    unit->stretches = cell->stretches;
+    for (size_t i = 0; i < IW_DIGEST_SUMS; i++) {
+        unit->all.of[i] = cell->all[i];
+        unit->steady.of[i] = cell->steady[i];
+    }
 }
 
-/* The first of a family's cells whose CPU is at least this. */
-static size_t first_at(const struct iwi_fleet_trial *judge, uint32_t family, uint64_t cpu)
+static void add_column_cell(struct iwi_fleet_unit *unit, const struct iwi_fleet_cell *cell)
 {
-    size_t low = judge->first_entry[family], high = judge->first_entry[family + 1];
-
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-
-        if (judge->sorted[middle].cell->cpu < cpu) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
+    unit->stretches = cell->stretches;
+    for (size_t i = 0; i < IW_DIGEST_SUMS; i++) {
+        unit->all.of[i] = iw_digest_value(cell->all[i]);
+        unit->steady.of[i] = iw_digest_value(cell->steady[i]);
     }
-    return low;
 }
 
 void iwi_fleet_gather(struct iwi_fleet_trial *judge, uint32_t family)
 {
     const struct iwi_fleet_place *place = &judge->place;
-    const size_t begin = place->is_cpu ? first_at(judge, family, place->cpu) : judge->first_entry[family];
-    const size_t end =
-        place->is_cpu ? first_at(judge, family, (uint64_t)place->cpu + 1) : judge->first_entry[family + 1];
 
     for (size_t node = 0; node < judge->fleet->node_count; node++) {
         struct iwi_fleet_unit *unit = &place->units[node];
 
         *unit = (struct iwi_fleet_unit){.node = unit->node, .length_ns = unit->length_ns};
     }
-    for (size_t i = begin; i < end; i++) {
-        const struct iwi_fleet_cell *cell = judge->sorted[i].cell;
-        struct iwi_fleet_unit *unit = &place->units[cell->node];
+    for (size_t i = judge->first_entry[family]; i < judge->first_entry[family + 1]; i++) {
+        const uint32_t number = judge->sorted[i];
 
-        add_sums(&unit->all, &cell->all);
-        add_sums(&unit->steady, &cell->steady);
-        unit->stretches |= cell->stretches;
+        if (place->column != NULL) {
+            const struct iwi_fleet_cell *cell = &place->column->cells[number];
+
+            add_column_cell(&place->units[cell->node], cell);
+        } else {
+            const struct iwi_fleet_node_cell *cell = &judge->fleet->cells->cells[number];
+
+            add_node_cell(&place->units[cell->node], cell);
+        }
     }
 }
 
@@ -114,31 +109,33 @@ static void find_median_longest(struct iwi_fleet_trial *judge)
     iwi_fleet_gather(judge, 0);
     for (size_t node = 0; node < judge->fleet->node_count; node++) {
         if (judge->place.units[node].length_ns > 0.0) {
-            judge->scratch[count++] = judge->place.units[node].steady.longest_ns;
+            judge->scratch[count++] = judge->place.units[node].steady.of[IW_DIGEST_LONGEST];
         }
     }
     judge->place.median_longest_ns = count > 0 ? iwi_select_quantile(judge->scratch, count, 0.5) : 0.0;
 }
 
-void iwi_fleet_go_to(struct iwi_fleet_trial *judge, bool is_cpu, uint32_t cpu)
+iw_status iwi_fleet_go_to(struct iwi_fleet_trial *judge, const struct iwi_fleet_column *column)
 {
-    const struct iwi_fleet_cells *cells = judge->fleet->cells;
     struct iwi_fleet_place *place = &judge->place;
 
-    place->is_cpu = is_cpu;
-    place->cpu = cpu;
+    place->column = column;
+    place->is_cpu = column != NULL;
+    place->cpu = column != NULL ? column->cpu : 0;
     place->total_ns = 0.0;
     for (size_t node = 0; node < judge->fleet->node_count; node++) {
         place->units[node].node = (uint32_t)node;
-        place->units[node].length_ns = 0.0;
+        place->units[node].length_ns = column != NULL ? 0.0 : judge->fleet->nodes[node].watched_ns;
     }
-    for (size_t i = 0; i < cells->cpu_count; i++) {
-        if (!is_cpu || cells->cpus[i].cpu == cpu) {
-            place->units[cells->cpus[i].node].length_ns += cells->cpus[i].length_ns;
-            place->total_ns += cells->cpus[i].length_ns;
-        }
+    for (size_t i = 0; column != NULL && i < column->length_count; i++) {
+        place->units[column->lengths[i].node].length_ns = column->lengths[i].length_ns;
     }
+    for (size_t node = 0; node < judge->fleet->node_count; node++) {
+        place->total_ns += place->units[node].length_ns;
+    }
+    IW_TRY(sort_cells(judge));
     find_median_longest(judge);
+    return IW_OK;
 }
 
 static int by_number(const void *a, const void *b)
@@ -148,30 +145,20 @@ static int by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* CPU numbers that at least half of the nodes have, in ascending order. */
-static iw_status list_cpus(const struct iwi_fleet_trial *judge, uint32_t **cpus_p, size_t *count_p)
+/* CPU numbers that at least half of the nodes have are places. */
+static bool is_place(const iw_fleet *fleet, uint32_t cpu)
 {
-    const struct iwi_fleet_cells *cells = judge->fleet->cells;
-    uint32_t *cpus = iwi_new_array(judge->log, cells->cpu_count, sizeof *cpus);
-    size_t count = 0, same;
+    return 2 * (size_t)fleet->cells->nodes_with[cpu] >= fleet->node_count;
+}
 
-    if (cpus == NULL) {
-        return IW_ERR_NOMEM;
+static size_t count_cpu_places(const iw_fleet *fleet)
+{
+    size_t count = 0;
+
+    for (uint32_t cpu = 0; cpu < IW_CPU_SET_MOST; cpu++) {
+        count += is_place(fleet, cpu);
     }
-    for (size_t i = 0; i < cells->cpu_count; i++) {
-        cpus[i] = cells->cpus[i].cpu;
-    }
-    qsort(cpus, cells->cpu_count, sizeof *cpus, by_number);
-    for (size_t i = 0; i < cells->cpu_count; i += same) {
-        for (same = 1; i + same < cells->cpu_count && cpus[i + same] == cpus[i]; same++) {
-        }
-        if (2 * same >= judge->fleet->node_count) {
-            cpus[count++] = cpus[i];
-        }
-    }
-    *cpus_p = cpus;
-    *count_p = count;
-    return IW_OK;
+    return count > 1 ? count : 0; /* one CPU is the node */
 }
 
 /* The most frequent of sorted numbers comes so often. */
@@ -187,25 +174,13 @@ static size_t most_frequent(const uint32_t *sorted, size_t count)
     return largest;
 }
 
-/* Where a source goes anywhere, no place is wrong. `most_ns`, `top`: room by node. */
-static bool is_placed(const struct iwi_fleet_trial *judge, uint32_t family, double *most_ns, uint32_t *top)
+/* Where a source goes anywhere, no place is wrong. The place is the node as a whole. `top`: room by node. */
+static bool is_placed(const struct iwi_fleet_trial *judge, uint32_t family, uint32_t *top)
 {
-    const size_t node_count = judge->fleet->node_count;
-    size_t having = 0;
+    const size_t begin = judge->first_entry[family], having = judge->first_entry[family + 1] - begin;
 
-    memset(most_ns, 0, node_count * sizeof *most_ns);
-    for (size_t i = judge->first_entry[family]; i < judge->first_entry[family + 1]; i++) {
-        const struct iwi_fleet_cell *cell = judge->sorted[i].cell;
-
-        if (cell->all.busy_ns > most_ns[cell->node]) {
-            most_ns[cell->node] = cell->all.busy_ns;
-            top[cell->node] = cell->cpu;
-        }
-    }
-    for (size_t node = 0; node < node_count; node++) {
-        if (most_ns[node] > 0.0) {
-            top[having++] = top[node];
-        }
+    for (size_t i = 0; i < having; i++) {
+        top[i] = judge->fleet->cells->cells[judge->sorted[begin + i]].top_cpu;
     }
     qsort(top, having, sizeof *top, by_number);
     return (double)most_frequent(top, having) >= LEAST_PLACED * (double)having;
@@ -218,7 +193,7 @@ static iw_status find_placed(struct iwi_fleet_trial *judge)
 
     judge->is_placed = iwi_new_array(judge->log, family_count, sizeof *judge->is_placed);
     for (uint32_t family = 0; top != NULL && judge->is_placed != NULL && family < family_count; family++) {
-        judge->is_placed[family] = is_placed(judge, family, judge->scratch, top);
+        judge->is_placed[family] = is_placed(judge, family, top);
     }
     free(top);
     return top != NULL && judge->is_placed != NULL ? IW_OK : IW_ERR_NOMEM;
@@ -226,34 +201,54 @@ static iw_status find_placed(struct iwi_fleet_trial *judge)
 
 /* ---- judging ---- */
 
-static iw_status test_place(struct iwi_fleet_trial *judge)
+static iw_status test_place(struct iwi_fleet_trial *judge, const struct iwi_fleet_column *column)
 {
+    IW_TRY(iwi_fleet_go_to(judge, column));
+    if (column == NULL) {
+        IW_TRY(find_placed(judge));
+    }
     for (uint32_t family = 0; family < judge->fleet->cells->family_count; family++) {
-        iwi_fleet_gather(judge, family);
-        IW_TRY(iwi_fleet_test(judge, family));
+        if (judge->first_entry[family] < judge->first_entry[family + 1]) {
+            iwi_fleet_gather(judge, family);
+            IW_TRY(iwi_fleet_test(judge, family));
+        }
+    }
+    return IW_OK;
+}
+
+static iw_status test_columns(struct iwi_fleet_trial *judge)
+{
+    const struct iwi_fleet_cells *cells = judge->fleet->cells;
+
+    for (size_t i = 0; i < cells->column_count; i++) {
+        if (is_place(judge->fleet, cells->columns[i].cpu)) {
+            IW_TRY(test_place(judge, &cells->columns[i]));
+        }
     }
     return IW_OK;
 }
 
 static iw_status test_places(struct iwi_fleet_trial *judge, iw_fleet *fleet)
 {
-    uint32_t *cpus;
-    size_t cpu_count;
-    iw_status status;
+    const bool is_few = fleet->node_count < IW_FLEET_LEAST_NODES;
+    const size_t cpu_places = is_few ? 0 : count_cpu_places(fleet);
 
-    IW_TRY(list_cpus(judge, &cpus, &cpu_count));
-    cpu_count = cpu_count > 1 ? cpu_count : 0; /* one CPU is the node */
-    fleet->tests =
-        (uint64_t)fleet->node_count * fleet->cells->family_count * (1 + cpu_count) * (IW_FLEET_METRICS + 1);
+    /* values, and among many nodes how often it came */
+    const uint64_t metrics = is_few ? IW_FLEET_METRICS : IW_FLEET_METRICS + 1;
+
+    fleet->tests = (uint64_t)fleet->node_count * fleet->cells->family_count * (1 + cpu_places) * metrics;
     judge->p = fleet->opts.false_alarms / (double)fleet->tests;
-    iwi_fleet_go_to(judge, false, 0);
-    status = test_place(judge);
-    for (size_t i = 0; i < cpu_count && status == IW_OK; i++) {
-        iwi_fleet_go_to(judge, true, cpus[i]);
-        status = test_place(judge);
+    fleet->few_factor = is_few && fleet->node_count >= IW_FLEET_FEW_NODES ? iwi_fleet_few_factor(judge) : NAN;
+    IW_TRY(test_place(judge, NULL));
+    if (cpu_places == 0) {
+        return IW_OK;
     }
-    free(cpus);
-    return status;
+    IW_TRY(test_columns(judge));
+    while (fleet->cells->end_cpu < IW_CPU_SET_MOST) {
+        IW_TRY(iwi_fleet_read_columns(judge->log, fleet, fleet->cells->end_cpu));
+        IW_TRY(test_columns(judge));
+    }
+    return IW_OK;
 }
 
 static iw_status judge_fleet(struct iwi_fleet_trial *judge, iw_fleet *fleet)
@@ -261,11 +256,12 @@ static iw_status judge_fleet(struct iwi_fleet_trial *judge, iw_fleet *fleet)
     judge->place.units = iwi_new_array(judge->log, fleet->node_count, sizeof *judge->place.units);
     judge->having = iwi_new_array(judge->log, fleet->node_count, sizeof *judge->having);
     judge->scratch = iwi_new_array(judge->log, fleet->node_count, sizeof *judge->scratch);
-    if (judge->place.units == NULL || judge->having == NULL || judge->scratch == NULL) {
+    judge->first_entry =
+        iwi_new_array(judge->log, fleet->cells->family_count + 2, sizeof *judge->first_entry);
+    if (judge->place.units == NULL || judge->having == NULL || judge->scratch == NULL ||
+        judge->first_entry == NULL) {
         return IW_ERR_NOMEM;
     }
-    IW_TRY(sort_cells(judge));
-    IW_TRY(find_placed(judge));
     IW_TRY(test_places(judge, fleet));
     return iwi_fleet_conclude(judge, fleet);
 }

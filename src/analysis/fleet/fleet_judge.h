@@ -11,22 +11,17 @@ struct iwi_fleet_unit {
     uint32_t node;
     double length_ns;   /* watched; 0: the node has no such CPU */
     uint32_t stretches; /* a bit for each in which it came */
-    struct iwi_fleet_sums all, steady;
+    struct iwi_digest_sums all, steady;
 };
 
 /* The same place on all nodes. */
 struct iwi_fleet_place {
-    bool is_cpu; /* else all CPUs */
+    const struct iwi_fleet_column *column; /* of a CPU; NULL: all CPUs together */
+    bool is_cpu;                           /* else all CPUs */
     uint32_t cpu;
     double total_ns;              /* length of all units */
     double median_longest_ns;     /* steady, of all sources together */
     struct iwi_fleet_unit *units; /* by node */
-};
-
-/* A cell and what it belongs to. */
-struct iwi_fleet_entry {
-    uint32_t family;
-    const struct iwi_fleet_cell *cell;
 };
 
 struct iwi_fleet_alarm {
@@ -38,31 +33,60 @@ struct iwi_fleet_alarm {
 
 struct iwi_fleet_trial {
     const iw_log *log;
-    const iw_fleet *fleet;
-    double p; /* of a false alarm, for one comparison */
+    iw_fleet *fleet; /* only its columns change */
+    double p;        /* of a false alarm, for one comparison */
     struct iwi_fleet_place place;
-    double *scratch;                /* by node */
-    struct iwi_fleet_unit *having;  /* room for units of all nodes */
-    struct iwi_fleet_entry *sorted; /* by family, CPU, node */
-    size_t *first_entry;            /* of each family, and the end */
-    bool *is_placed;                /* by family: it sits on the same CPU number of nearly all nodes */
+    double *scratch;               /* by node */
+    struct iwi_fleet_unit *having; /* room for units of all nodes */
+    size_t sorted_capacity;
+    uint32_t *sorted;    /* numbers of the place's cells, by family, then node */
+    size_t *first_entry; /* of each family, and the end */
+    bool *is_placed;     /* by family: it sits on the same CPU number of nearly all nodes */
     size_t alarm_count, alarm_capacity;
     struct iwi_fleet_alarm *alarms;
 };
 
-double iwi_fleet_value(const struct iwi_fleet_sums *sums, iw_fleet_metric metric, double length_ns);
+double iwi_fleet_value(const struct iwi_digest_sums *sums, iw_fleet_metric metric, double length_ns);
 
 /* The part of the length that steady sums are about. */
 double iwi_fleet_steady_ns(double length_ns);
 
-/* Makes it the place: all CPUs, or that CPU; sets the lengths of its units. */
-void iwi_fleet_go_to(struct iwi_fleet_trial *judge, bool is_cpu, uint32_t cpu);
+/* Makes it the place: a CPU's column, or NULL: all CPUs; sets the lengths of its units. */
+IW_NODISCARD iw_status iwi_fleet_go_to(struct iwi_fleet_trial *judge, const struct iwi_fleet_column *column);
 
 /* Fills place.units with the sums of a family. */
 void iwi_fleet_gather(struct iwi_fleet_trial *judge, uint32_t family);
 
+/* What a family took of a node; NULL: nothing. */
+const struct iwi_fleet_node_cell *iwi_fleet_cell_of(const struct iwi_fleet_cells *cells, uint32_t node,
+                                                    uint32_t family);
+
 /* Raises alarms about the family that the units hold. */
 IW_NODISCARD iw_status iwi_fleet_test(struct iwi_fleet_trial *judge, uint32_t family);
+
+/* The same of a fleet of a few nodes; units of nodes that have the place. */
+IW_NODISCARD iw_status iwi_fleet_test_few(struct iwi_fleet_trial *judge, const struct iwi_fleet_unit *units,
+                                          size_t count, uint32_t family);
+
+/* From how many times the others' value on a node of a few stands out, if they differ as usual. */
+double iwi_fleet_few_factor(const struct iwi_fleet_trial *judge);
+
+/* ---- what both use ---- */
+
+double iwi_fleet_steady_value(const struct iwi_fleet_unit *unit, iw_fleet_metric metric);
+double iwi_fleet_steady_median(struct iwi_fleet_trial *judge, const struct iwi_fleet_unit *units,
+                               size_t count, iw_fleet_metric metric);
+
+/* Variance of the logarithm of a steady value by chance: of a sum of n random terms, and of a number n. */
+double iwi_fleet_chance(const struct iwi_fleet_unit *unit, iw_fleet_metric metric);
+
+/* Whether it is enough above the others to be worth an alarm; the least value that is. */
+bool iwi_fleet_matters(const struct iwi_fleet_trial *judge, const struct iwi_fleet_unit *unit,
+                       iw_fleet_metric metric, double median_share);
+double iwi_fleet_worth(iw_fleet_metric metric, double limit, double median);
+
+IW_NODISCARD iw_status iwi_fleet_raise(struct iwi_fleet_trial *judge, uint32_t node, uint32_t family,
+                                       iw_fleet_metric metric, double limit);
 
 /* ---- after the alarms ---- */
 

@@ -37,7 +37,15 @@ static bool is_noise_file(const char *path)
     return (length > 3 && strcmp(path + length - 3, ".h5") == 0) || iwi_noise_hdf5_matches(path);
 }
 
-static iw_status add_entry(const iw_log *log, iw_folder *folder, const char *path, const char *name)
+static bool is_of_nodes(const char *path)
+{
+    return is_noise_file(path) || iw_is_digest_file(path);
+}
+
+typedef bool (*accept_fn)(const char *path);
+
+static iw_status add_entry(const iw_log *log, iw_folder *folder, accept_fn accept, const char *path,
+                           const char *name)
 {
     const size_t size = strlen(path) + strlen(name) + 2;
     const bool has_slash = path[strlen(path) - 1] == '/';
@@ -51,7 +59,7 @@ static iw_status add_entry(const iw_log *log, iw_folder *folder, const char *pat
         return IW_ERR_NOMEM;
     }
     snprintf(whole, size, "%s%s%s", path, has_slash ? "" : "/", name);
-    if (is_noise_file(whole)) {
+    if (accept(whole)) {
         folder->paths[folder->count++] = whole;
     } else {
         folder->skipped++;
@@ -60,7 +68,7 @@ static iw_status add_entry(const iw_log *log, iw_folder *folder, const char *pat
     return IW_OK;
 }
 
-static iw_status add_entries(const iw_log *log, iw_folder *folder, const char *path)
+static iw_status add_entries(const iw_log *log, iw_folder *folder, accept_fn accept, const char *path)
 {
     struct dirent **entries;
     const int entry_count = scandir(path, &entries, NULL, alphasort);
@@ -72,7 +80,7 @@ static iw_status add_entries(const iw_log *log, iw_folder *folder, const char *p
     folder->paths = iwi_new_array(log, (size_t)entry_count, sizeof *folder->paths);
     status = folder->paths != NULL ? IW_OK : IW_ERR_NOMEM;
     for (int i = 0; i < entry_count; i++) {
-        status = status == IW_OK ? add_entry(log, folder, path, entries[i]->d_name) : status;
+        status = status == IW_OK ? add_entry(log, folder, accept, path, entries[i]->d_name) : status;
         free(entries[i]);
     }
     free(entries);
@@ -95,7 +103,7 @@ static iw_status tell_others(const iw_log *log, const iw_folder *folder, const c
     return IW_OK;
 }
 
-iw_status iw_folder_list(const iw_log *log, const char *path, iw_folder **folder_p)
+static iw_status list(const iw_log *log, accept_fn accept, const char *path, iw_folder **folder_p)
 {
     iw_folder *folder = iwi_new_array(log, 1, sizeof *folder);
     iw_status status;
@@ -103,7 +111,7 @@ iw_status iw_folder_list(const iw_log *log, const char *path, iw_folder **folder
     if (folder == NULL) {
         return IW_ERR_NOMEM;
     }
-    status = add_entries(log, folder, path);
+    status = add_entries(log, folder, accept, path);
     status = status == IW_OK ? tell_others(log, folder, path) : status;
     if (status != IW_OK) {
         iw_folder_free(folder);
@@ -111,6 +119,16 @@ iw_status iw_folder_list(const iw_log *log, const char *path, iw_folder **folder
     }
     *folder_p = folder;
     return IW_OK;
+}
+
+iw_status iw_folder_list(const iw_log *log, const char *path, iw_folder **folder_p)
+{
+    return list(log, is_noise_file, path, folder_p);
+}
+
+iw_status iw_folder_list_nodes(const iw_log *log, const char *path, iw_folder **folder_p)
+{
+    return list(log, is_of_nodes, path, folder_p);
 }
 
 void iw_folder_free(iw_folder *folder)

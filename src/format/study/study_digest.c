@@ -7,19 +7,19 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/digest.h"
+#include "base/hash.h"
 #include "format/study/study_yaml.h"
 #include "noise/node_speed.h"
 #include "noise/source.h"
 #include "program/trace.h"
 
-static void add(struct iwi_digest *digest, const char *name, uint64_t value)
+static void add(struct iwi_hash *digest, const char *name, uint64_t value)
 {
-    iwi_digest_add_text(digest, name);
-    iwi_digest_add_u64(digest, value);
+    iwi_hash_add_text(digest, name);
+    iwi_hash_add_u64(digest, value);
 }
 
-static void add_real(struct iwi_digest *digest, const char *name, double value)
+static void add_real(struct iwi_hash *digest, const char *name, double value)
 {
     uint64_t bits;
 
@@ -27,15 +27,15 @@ static void add_real(struct iwi_digest *digest, const char *name, double value)
     add(digest, name, bits);
 }
 
-static void begin(struct iwi_digest *digest, const char *what)
+static void begin(struct iwi_hash *digest, const char *what)
 {
-    iwi_digest_init(digest, iwi_digest_key);
-    iwi_digest_add_text(digest, what);
+    iwi_hash_init(digest, iwi_hash_key);
+    iwi_hash_add_text(digest, what);
 }
 
 /* ---- systems ---- */
 
-static void add_segments(struct iwi_digest *digest, const iw_net_costs *costs)
+static void add_segments(struct iwi_hash *digest, const iw_net_costs *costs)
 {
     for (uint32_t i = 0; i < costs->segment_count; i++) {
         const iw_net_segment *segment = &costs->segments[i];
@@ -50,7 +50,7 @@ static void add_segments(struct iwi_digest *digest, const iw_net_costs *costs)
     }
 }
 
-static void add_costs(struct iwi_digest *digest, const iw_net_costs *costs)
+static void add_costs(struct iwi_hash *digest, const iw_net_costs *costs)
 {
     add(digest, "L", (uint64_t)costs->L_ps);
     add(digest, "o_s", (uint64_t)costs->o_send_ps);
@@ -61,14 +61,14 @@ static void add_costs(struct iwi_digest *digest, const iw_net_costs *costs)
 }
 
 /* What was added last: networks without it keep their digests. */
-static void add_sharing(struct iwi_digest *digest, const iw_net *net)
+static void add_sharing(struct iwi_hash *digest, const iw_net *net)
 {
     const iw_net_nics *nics = &net->nics;
 
     for (uint32_t i = 0; i < net->inner_count; i++) {
         if (net->inner[i].taper > 1.0) {
             add(digest, "tapered", i);
-            iwi_digest_add(digest, &net->inner[i].taper, sizeof net->inner[i].taper);
+            iwi_hash_add(digest, &net->inner[i].taper, sizeof net->inner[i].taper);
         }
     }
     if (nics->count > 0) {
@@ -82,7 +82,7 @@ static void add_sharing(struct iwi_digest *digest, const iw_net *net)
 }
 
 /* Levels come late, so that networks without them keep their digests. */
-static void add_net(struct iwi_digest *digest, const iw_net *net)
+static void add_net(struct iwi_hash *digest, const iw_net *net)
 {
     add_costs(digest, &net->costs);
     add(digest, "S", net->S_bytes);
@@ -97,7 +97,7 @@ static void add_net(struct iwi_digest *digest, const iw_net *net)
     }
     if (net->placement == IW_PLACEMENT_LIST) {
         add(digest, "placed", (uint64_t)net->list.level << 32 | net->list.count);
-        iwi_digest_add(digest, net->list.nodes, net->list.count * sizeof *net->list.nodes);
+        iwi_hash_add(digest, net->list.nodes, net->list.count * sizeof *net->list.nodes);
     }
     add_sharing(digest, net);
     if (net->memory.ranks > 0) {
@@ -107,18 +107,18 @@ static void add_net(struct iwi_digest *digest, const iw_net *net)
     }
 }
 
-static void add_trace(struct iwi_digest *digest, const struct iwi_detour_trace *trace)
+static void add_trace(struct iwi_hash *digest, const struct iwi_detour_trace *trace)
 {
     add(digest, "length", (uint64_t)trace->length_ps);
     add(digest, "detours", trace->count);
     for (size_t i = 0; i < trace->count; i++) {
-        iwi_digest_add_u64(digest, (uint64_t)trace->start_ps[i]);
-        iwi_digest_add_u64(digest, (uint64_t)trace->duration_ps[i]);
+        iwi_hash_add_u64(digest, (uint64_t)trace->start_ps[i]);
+        iwi_hash_add_u64(digest, (uint64_t)trace->duration_ps[i]);
     }
 }
 
 /* What took the CPU away matters to explanations only, so labels are left out. */
-static void add_recorded(struct iwi_digest *digest, const struct iwi_recorded *recorded)
+static void add_recorded(struct iwi_hash *digest, const struct iwi_recorded *recorded)
 {
     for (size_t i = 1; i < recorded->node_count; i++) { /* nothing for one node: results of old are known */
         add(digest, "node", recorded->first_cpu[i]);
@@ -130,16 +130,16 @@ static void add_recorded(struct iwi_digest *digest, const struct iwi_recorded *r
 }
 
 /* "poisson:100Hz,exp:50us" without blanks: the same text is the same noise, and few write it otherwise. */
-static void add_spec(struct iwi_digest *digest, const char *spec)
+static void add_spec(struct iwi_hash *digest, const char *spec)
 {
     for (; *spec != '\0'; spec++) {
         if (*spec != ' ' && *spec != '\t') {
-            iwi_digest_add(digest, spec, 1);
+            iwi_hash_add(digest, spec, 1);
         }
     }
 }
 
-static void add_source(struct iwi_digest *digest, const struct iwi_noise_source *source)
+static void add_source(struct iwi_hash *digest, const struct iwi_noise_source *source)
 {
     if (source->ops == &iwi_source_periodic) {
         add(digest, "period", (uint64_t)source->u.periodic.period_ps);
@@ -153,7 +153,7 @@ static void add_source(struct iwi_digest *digest, const struct iwi_noise_source 
         add_real(digest, "bernoulli", source->u.bernoulli.probability);
         add(digest, "extra", (uint64_t)source->u.bernoulli.extra_ps);
     } else if (source->ops == &iwi_source_poisson) {
-        iwi_digest_add_text(digest, "stationary"); /* results of before, when it began empty, are others */
+        iwi_hash_add_text(digest, "stationary"); /* results of before, when it began empty, are others */
         add_spec(digest, source->name);
     } else if (source->ops == &iwi_source_trace) {
         add_trace(digest, &source->u.trace);
@@ -165,7 +165,7 @@ static void add_source(struct iwi_digest *digest, const struct iwi_noise_source 
 uint64_t iwi_digest_of_system(const iw_study_system *system, const iw_noise *noise,
                               const iw_node_speeds *speeds)
 {
-    struct iwi_digest digest;
+    struct iwi_hash digest;
 
     begin(&digest, "system");
     add_net(&digest, &system->net);
@@ -182,13 +182,13 @@ uint64_t iwi_digest_of_system(const iw_study_system *system, const iw_noise *noi
         add(&digest, "spare-cores", system->spare_cores);
     }
     if (speeds != NULL) {
-        iwi_digest_add_text(&digest, "node-speed");
+        iwi_hash_add_text(&digest, "node-speed");
         iwi_node_speeds_digest(speeds, &digest);
     }
     if (system->is_extrapolated) { /* nothing else: results of old are known */
-        iwi_digest_add_text(&digest, "extrapolated");
+        iwi_hash_add_text(&digest, "extrapolated");
     }
-    return iwi_digest_value(&digest);
+    return iwi_hash_value(&digest);
 }
 
 /* ---- works ---- */
@@ -206,17 +206,17 @@ static const char *default_algorithm(const char *op_text, size_t length)
     return "";
 }
 
-static void add_operations(struct iwi_digest *digest, const char *text)
+static void add_operations(struct iwi_hash *digest, const char *text)
 {
     for (;;) {
         const size_t length = strcspn(text, "+");
 
-        iwi_digest_add(digest, text, length);
+        iwi_hash_add(digest, text, length);
         if (memchr(text, ':', length) == NULL) {
-            iwi_digest_add_text(digest, ":");
-            iwi_digest_add_text(digest, default_algorithm(text, length));
+            iwi_hash_add_text(digest, ":");
+            iwi_hash_add_text(digest, default_algorithm(text, length));
         }
-        iwi_digest_add_text(digest, "+");
+        iwi_hash_add_text(digest, "+");
         if (text[length] == '\0') {
             return;
         }
@@ -227,7 +227,7 @@ static void add_operations(struct iwi_digest *digest, const char *text)
 uint64_t iwi_digest_of_pattern(const iw_study_work *work)
 {
     const iw_pattern *pattern = &work->pattern;
-    struct iwi_digest digest;
+    struct iwi_hash digest;
 
     begin(&digest, "pattern");
     add_operations(&digest, work->operations);
@@ -246,38 +246,38 @@ uint64_t iwi_digest_of_pattern(const iw_study_work *work)
     add(&digest, "periodic", pattern->is_periodic);
     add(&digest, "one-way", pattern->is_one_way);
     add(&digest, "split", pattern->is_split);
-    return iwi_digest_value(&digest);
+    return iwi_hash_value(&digest);
 }
 
 uint64_t iwi_digest_of_schedule(const iw_study_work *work, const char *data, size_t size)
 {
-    struct iwi_digest digest;
+    struct iwi_hash digest;
 
     begin(&digest, "schedule");
     add(&digest, "unit", (uint64_t)work->goal_unit_ps);
     add(&digest, "bytes", size);
-    iwi_digest_add(&digest, data, size);
-    return iwi_digest_value(&digest);
+    iwi_hash_add(&digest, data, size);
+    return iwi_hash_value(&digest);
 }
 
 /* ---- traces ---- */
 
 /* Times inside calls are simulated anew, but for opaque ones. */
-static void add_call(struct iwi_digest *digest, const struct iwi_call *call)
+static void add_call(struct iwi_hash *digest, const struct iwi_call *call)
 {
-    iwi_digest_add_u64(digest, (uint64_t)call->kind << 48 | (uint64_t)call->op << 40 |
-                                   (uint64_t)call->flags << 32 | call->comm);
-    iwi_digest_add_u64(digest, (uint64_t)call->peer << 32 | (uint32_t)call->tag);
-    iwi_digest_add_u64(digest, call->bytes);
-    iwi_digest_add_u64(digest, (uint64_t)call->request << 32 | call->request_count);
-    iwi_digest_add_u64(digest, (uint64_t)call->compute_wall_ps);
-    iwi_digest_add_u64(digest, (uint64_t)call->compute_cpu_ps);
+    iwi_hash_add_u64(digest, (uint64_t)call->kind << 48 | (uint64_t)call->op << 40 |
+                                 (uint64_t)call->flags << 32 | call->comm);
+    iwi_hash_add_u64(digest, (uint64_t)call->peer << 32 | (uint32_t)call->tag);
+    iwi_hash_add_u64(digest, call->bytes);
+    iwi_hash_add_u64(digest, (uint64_t)call->request << 32 | call->request_count);
+    iwi_hash_add_u64(digest, (uint64_t)call->compute_wall_ps);
+    iwi_hash_add_u64(digest, (uint64_t)call->compute_cpu_ps);
     if (call->kind == IWI_CALL_OPAQUE) {
-        iwi_digest_add_u64(digest, (uint64_t)call->call_ps);
+        iwi_hash_add_u64(digest, (uint64_t)call->call_ps);
     }
 }
 
-static void add_traced_rank(struct iwi_digest *digest, const struct iwi_trace_rank *rank)
+static void add_traced_rank(struct iwi_hash *digest, const struct iwi_trace_rank *rank)
 {
     add(digest, "calls", rank->call_count);
     for (uint64_t i = 0; i < rank->call_count; i++) {
@@ -285,14 +285,14 @@ static void add_traced_rank(struct iwi_digest *digest, const struct iwi_trace_ra
     }
     add(digest, "completed", rank->completed_count);
     for (uint64_t i = 0; i < rank->completed_count; i++) {
-        iwi_digest_add_u64(digest, rank->completed[i]);
+        iwi_hash_add_u64(digest, rank->completed[i]);
     }
     add(digest, "last", (uint64_t)rank->last_compute_wall_ps);
 }
 
 uint64_t iwi_digest_of_calls(const struct iw_trace *trace)
 {
-    struct iwi_digest digest;
+    struct iwi_hash digest;
 
     begin(&digest, "calls");
     add(&digest, "ranks", trace->rank_count);
@@ -304,29 +304,29 @@ uint64_t iwi_digest_of_calls(const struct iw_trace *trace)
 
         add(&digest, "communicator", comm->size);
         for (uint32_t k = 0; comm->members != NULL && k < comm->size; k++) {
-            iwi_digest_add_u64(&digest, comm->members[k]);
+            iwi_hash_add_u64(&digest, comm->members[k]);
         }
     }
-    return iwi_digest_value(&digest);
+    return iwi_hash_value(&digest);
 }
 
 uint64_t iwi_digest_of_traced(const iw_study_work *work, uint64_t calls_digest, const char *rules,
                               size_t rules_size)
 {
     const iw_trace_opts *opts = &work->trace_opts;
-    struct iwi_digest digest;
+    struct iwi_hash digest;
 
     begin(&digest, "trace");
     add(&digest, "calls", calls_digest);
     add(&digest, "rules", rules != NULL ? rules_size : 0);
     if (rules != NULL) {
-        iwi_digest_add(&digest, rules, rules_size);
+        iwi_hash_add(&digest, rules, rules_size);
     } else {
-        iwi_digest_add_text(&digest, opts->rules);
+        iwi_hash_add_text(&digest, opts->rules);
     }
     for (size_t i = 0; opts->algorithms != NULL && opts->algorithms[i] != NULL; i++) {
         add(&digest, "algorithm", i);
-        iwi_digest_add_text(&digest, opts->algorithms[i]);
+        iwi_hash_add_text(&digest, opts->algorithms[i]);
     }
     add(&digest, "no-p2p", opts->drops_p2p);
     add(&digest, "no-collectives", opts->drops_collectives);
@@ -338,14 +338,14 @@ uint64_t iwi_digest_of_traced(const iw_study_work *work, uint64_t calls_digest, 
     if (opts->async != IW_ASYNC_WAIT) { /* folders of studies that have no such key stay as they were */
         add(&digest, "async", opts->async);
     }
-    return iwi_digest_value(&digest);
+    return iwi_hash_value(&digest);
 }
 
 /* ---- cells ---- */
 
 void iwi_cell_identify(iw_cell *cell, uint64_t system_digest, uint64_t work_digest, iw_time skew_ps)
 {
-    struct iwi_digest digest;
+    struct iwi_hash digest;
 
     begin(&digest, "idlewave.cell/1");
     add(&digest, "system", system_digest);
@@ -357,5 +357,5 @@ void iwi_cell_identify(iw_cell *cell, uint64_t system_digest, uint64_t work_dige
     add_real(&digest, "net-scale", cell->net_scale);
     add(&digest, "trials", cell->trials);
     add(&digest, "seed", cell->seed);
-    snprintf(cell->id, sizeof cell->id, "%016" PRIx64, iwi_digest_value(&digest));
+    snprintf(cell->id, sizeof cell->id, "%016" PRIx64, iwi_hash_value(&digest));
 }

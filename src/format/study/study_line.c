@@ -14,7 +14,7 @@
 #include <jansson.h>
 
 #include "base/base.h"
-#include "base/digest.h"
+#include "base/hash.h"
 #include "format/study/study_yaml.h"
 
 enum { NUMBER_SIZE = 40 };
@@ -179,11 +179,11 @@ static iw_status check_counts(const iw_log *log, const iw_cell_result *cell)
 /* Of what has been written, which is what a cell says. */
 static void format_digest(const char *written, size_t size, char text[IWI_LINE_DIGEST_SIZE])
 {
-    struct iwi_digest digest;
+    struct iwi_hash digest;
 
-    iwi_digest_init(&digest, iwi_digest_key);
-    iwi_digest_add(&digest, written, size);
-    snprintf(text, IWI_LINE_DIGEST_SIZE, "%016" PRIx64, iwi_digest_value(&digest));
+    iwi_hash_init(&digest, iwi_hash_key);
+    iwi_hash_add(&digest, written, size);
+    snprintf(text, IWI_LINE_DIGEST_SIZE, "%016" PRIx64, iwi_hash_value(&digest));
 }
 
 iw_status iwi_cell_line_digest(const iw_log *log, const iw_cell_result *cell,

@@ -88,15 +88,14 @@ static const struct iwi_field unreadable_fields[] = {
 };
 static const struct iwi_schema unreadable_schema = IWI_SCHEMA(iw_fleet_unreadable, unreadable_fields);
 
-static bool is_judged(const iw_fleet *fleet)
+/* Whether there is a distribution to be shown. */
+static bool is_many(const iw_fleet *fleet)
 {
     return fleet->node_count >= IW_FLEET_LEAST_NODES;
 }
 
 IWI_OF(const char *, outcome, iw_fleet,
-       !is_judged(it)          ? "too few nodes"
-       : it->outlier_count > 0 ? "outliers"
-                               : "none")
+       it->node_count<IW_FLEET_FEW_NODES ? "too few nodes" : it->outlier_count> 0 ? "outliers" : "none")
 
 static const struct iwi_field fleet_fields[] = {
     IWI_VALUE(iw_fleet, name),
@@ -105,6 +104,7 @@ static const struct iwi_field fleet_fields[] = {
     IWI_VALUE_AS(iw_fleet, opts.false_alarms, "false_alarms"),
     IWI_VALUE_AS(iw_fleet, opts.matters, "matters"),
     IWI_VALUE_AS(iw_fleet, tests, "comparisons"),
+    IWI_VALUE(iw_fleet, few_factor),
     IWI_OBJECTS(iw_fleet, findings, finding_count, finding_schema),
     IWI_VALUE(iw_fleet, watched_ns),
     IWI_OBJECT_AS(iw_fleet, spread[IW_FLEET_SHARE], "share", spread_schema),
@@ -254,7 +254,7 @@ static void write_doc(struct iwi_document *doc, const void *subject)
     iwi_subtitle(doc, "%zu node%s", fleet->node_count, iwi_s(fleet->node_count));
     iwi_fleet_say_verdict(doc, fleet);
     say_findings(doc, fleet);
-    if (is_judged(fleet)) {
+    if (is_many(fleet)) {
         show_distribution(doc, fleet);
         show_sources(doc, fleet);
         iwi_only(doc, IWI_ON_PAGES);

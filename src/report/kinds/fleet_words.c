@@ -53,9 +53,9 @@ void iwi_fleet_say_verdict(struct iwi_document *doc, const iw_fleet *fleet)
     const bool is_small = fleet->node_count < IW_FLEET_LEAST_NODES;
     const iw_spread *share = &fleet->spread[IW_FLEET_SHARE];
 
-    if (is_small) {
+    if (fleet->node_count < IW_FLEET_FEW_NODES) {
         iwi_verdict(doc, "%zu node%s too few to tell which one stands out: it takes %d.", fleet->node_count,
-                    fleet->node_count == 1 ? " is" : "s are", IW_FLEET_LEAST_NODES);
+                    fleet->node_count == 1 ? " is" : "s are", IW_FLEET_FEW_NODES);
     } else if (fleet->outlier_count == 0) {
         iwi_verdict(doc, "None of %zu nodes stands out.", fleet->node_count);
     } else {
@@ -168,7 +168,7 @@ void iwi_fleet_say_facts(struct iwi_document *doc, const iw_fleet *fleet)
 
 void iwi_fleet_say_certainty(struct iwi_document *doc, const iw_fleet *fleet)
 {
-    if (fleet->node_count < IW_FLEET_LEAST_NODES) {
+    if (fleet->node_count < IW_FLEET_FEW_NODES) {
         iwi_item(doc, "Two nodes are compared by 'idlewave noise compare A B', which judges chance by the "
                       "stretches of time within each.");
         return;
@@ -177,10 +177,20 @@ void iwi_fleet_say_certainty(struct iwi_document *doc, const iw_fleet *fleet)
              "In a fleet of nodes that are alike, at most 1 fleet in %.4g gets any false alarm, "
              "over all %s comparisons.",
              1.0 / fleet->opts.false_alarms, iwi_count(doc, fleet->tests));
-    iwi_item(doc,
-             "A node stands out if its value is beyond the tail that the fleet itself shows, at least 1.5 "
-             "times the median and %s of the time above it, or its longest detours 4 times.",
-             iwi_percent_short(doc, fleet->opts.matters));
+    if (fleet->node_count < IW_FLEET_LEAST_NODES) {
+        iwi_item(
+            doc,
+            "Among %zu nodes a source stands out from about %.2g times the others' value on, if these differ "
+            "by a third as nodes usually do, and from more if they differ more. With %d nodes the fleet "
+            "itself shows how much they differ, and each CPU is compared too.",
+            fleet->node_count, fleet->few_factor, IW_FLEET_LEAST_NODES);
+    } else {
+        iwi_item(
+            doc,
+            "A node stands out if its value is beyond the tail that the fleet itself shows, at least 1.5 "
+            "times the median and %s of the time above it, or its longest detours 4 times.",
+            iwi_percent_short(doc, fleet->opts.matters));
+    }
     iwi_item(
         doc,
         "What lasts for a fifth of a recording at most may be a burst that any node has now and then: it "

@@ -12,14 +12,14 @@
 
 bool iwi_file_open(struct iwi_file_stream *stream, const char *path)
 {
-    iwi_digest_init(&stream->digest, iwi_digest_key);
+    iwi_hash_init(&stream->digest, iwi_hash_key);
     stream->fd = open(path, O_RDONLY | O_CLOEXEC);
     return stream->fd >= 0;
 }
 
 bool iwi_file_create(struct iwi_file_stream *stream, const char *path)
 {
-    iwi_digest_init(&stream->digest, iwi_digest_key);
+    iwi_hash_init(&stream->digest, iwi_hash_key);
     if (iwi_output_open(NULL, path, IWI_OUTPUT_REGULAR, &stream->output) != IW_OK) {
         errno = stream->output.error;
         return false;
@@ -29,7 +29,7 @@ bool iwi_file_create(struct iwi_file_stream *stream, const char *path)
 
 bool iwi_file_put(struct iwi_file_stream *stream, const void *data, size_t bytes)
 {
-    iwi_digest_add(&stream->digest, data, bytes);
+    iwi_hash_add(&stream->digest, data, bytes);
     return iwi_output_write(&stream->output, data, bytes) == IW_OK;
 }
 
@@ -47,13 +47,13 @@ bool iwi_file_get(struct iwi_file_stream *stream, void *data, size_t bytes)
         to += count > 0 ? count : 0;
         left -= count > 0 ? (size_t)count : 0;
     }
-    iwi_digest_add(&stream->digest, data, bytes);
+    iwi_hash_add(&stream->digest, data, bytes);
     return true;
 }
 
 bool iwi_file_end_writing(struct iwi_file_stream *stream, bool is_good)
 {
-    const uint64_t value = iwi_digest_value(&stream->digest);
+    const uint64_t value = iwi_hash_value(&stream->digest);
 
     is_good =
         is_good && iwi_file_put(stream, &value, sizeof value) && iwi_output_commit(&stream->output) == IW_OK;
@@ -64,7 +64,7 @@ bool iwi_file_end_writing(struct iwi_file_stream *stream, bool is_good)
 
 bool iwi_file_end_reading(struct iwi_file_stream *stream, bool is_good)
 {
-    const uint64_t value = iwi_digest_value(&stream->digest);
+    const uint64_t value = iwi_hash_value(&stream->digest);
     uint64_t stored = 0;
 
     is_good = is_good && iwi_file_get(stream, &stored, sizeof stored) && stored == value;

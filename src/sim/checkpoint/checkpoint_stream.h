@@ -10,7 +10,7 @@
 
 #include <idlewave/log.h>
 
-#include "base/digest.h"
+#include "base/hash.h"
 #include "base/output.h"
 
 enum { IWI_FILE_PATH_SIZE = 4096 };
@@ -24,7 +24,7 @@ enum { IWI_FILE_PATH_SIZE = 4096 };
 struct iwi_file_stream {
     int fd;                   /* being read */
     struct iwi_output output; /* being written */
-    struct iwi_digest digest;
+    struct iwi_hash digest;
 };
 
 /* False: errno tells. */

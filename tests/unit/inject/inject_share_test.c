@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/digest.h"
+#include "base/hash.h"
 #include "support/support.h"
 
 enum { EVENTS = 3 };
@@ -141,15 +141,15 @@ static void assert_head_refused(const iw_inject_plan *plan, size_t at, const voi
 {
     unsigned char *bytes = malloc(plan->block_bytes);
     struct iwi_plan_head *head = (struct iwi_plan_head *)bytes;
-    struct iwi_digest digest;
+    struct iwi_hash digest;
 
     assert_non_null(bytes);
     memcpy(bytes, plan->block, plan->block_bytes);
     memcpy(bytes + at, value, size);
     head->digest = 0;
-    iwi_digest_init(&digest, iwi_digest_key);
-    iwi_digest_add(&digest, bytes, plan->block_bytes);
-    head->digest = iwi_digest_value(&digest);
+    iwi_hash_init(&digest, iwi_hash_key);
+    iwi_hash_add(&digest, bytes, plan->block_bytes);
+    head->digest = iwi_hash_value(&digest);
     assert_refused(bytes, plan->block_bytes);
     free(bytes);
 }

@@ -107,17 +107,21 @@ static void text_tells_the_verdict_first_in_80_columns_without_control_character
 
 static void clean_and_small_fleets_have_their_own_words(void **state)
 {
-    char *clean = written(made(20, false), IW_DOC_TEXT), *small = written(made(3, false), IW_DOC_TEXT);
+    char *clean = written(made(20, false), IW_DOC_TEXT), *few = written(made(5, false), IW_DOC_TEXT),
+         *small = written(made(2, false), IW_DOC_TEXT);
 
     (void)state;
     assert_int_equal(strncmp(clean, "None of 20 nodes stands out.", 28), 0);
     assert_null(strstr(clean, "What stands out, and what"));
-    assert_int_equal(strncmp(small, "3 nodes are too few to tell which one stands out: it takes 12.", 62), 0);
+    assert_int_equal(strncmp(small, "2 nodes are too few to tell which one stands out: it takes 3.", 61), 0);
     assert_has(small, "noise compare A B");
-    assert_has(small, "n2,<i>"); /* a table of nodes */
-    assert_null(strstr(small, "time lost from"));
-    assert_null(strstr(small, "stands out\n")); /* a column without any */
+    assert_int_equal(strncmp(few, "None of 5 nodes stands out.", 27), 0);
+    assert_has(few, "Among 5 nodes a source stands out from about ");
+    assert_has(few, "n2,<i>"); /* a table of nodes */
+    assert_null(strstr(few, "time lost from"));
+    assert_null(strstr(few, "stands out\n")); /* a column without any */
     free(clean);
+    free(few);
     free(small);
 }
 

@@ -53,6 +53,11 @@ static void clean_fleets_get_few_alarms(void **state)
         {3000000, 200, 0.05, 1.2, 1.0, true}, {4000000, 60, 0.3, 1.5, 10.0, true},
         {5000000, 12, 0.3, 1.5, 1.0, false},  {6000000, 8, 0.1, 1.5, 20.0, true},
         {7000000, 25, 0.2, 1.0, 60.0, false}, {8000000, 200, 1.0, 1.5, 5.0, true},
+        {9000000, 3, 0.2, 1.5, 20.0, false},  {10000000, 4, 0.4, 1.2, 5.0, true},
+        {11000000, 5, 0.1, 1.5, 60.0, false}, {12000000, 9, 0.5, 2.0, 10.0, true},
+        {13000000, 11, 0.3, 1.0, 1.0, false}, /* from here on not used while the rule was written */
+        {14000000, 3, 0.35, 1.3, 2.0, true},  {15000000, 6, 0.25, 1.1, 30.0, false},
+        {16000000, 7, 0.45, 1.8, 0.0, false}, {17000000, 10, 0.15, 1.4, 15.0, true},
     };
     const double fleets = (double)fleets_each * (double)(sizeof kinds / sizeof kinds[0]),
                  expected = false_alarm_rate * fleets;

@@ -8,6 +8,7 @@
 
 #include <idlewave/fleet.h>
 
+#include "analysis/fleet/fleet_cells.h"
 #include "support/made_recording.h"
 #include "support/support.h"
 
@@ -270,18 +271,44 @@ static void less_noise_is_a_difference_and_no_finding(void **state)
     iw_fleet_free(fleet);
 }
 
-static void few_nodes_have_numbers_but_no_verdict(void **state)
+/* Nodes 0 to `nodes` - 1; the last one with a daemon of so many ns each 100 ms. */
+static iw_fleet *few_nodes(size_t nodes, int64_t daemon_ns)
 {
-    iw_recording *odd = good_node(3);
-    iw_fleet *fleet;
+    iw_fleet *fleet = NULL;
 
-    (void)state;
-    fleet = fleet_with(odd, 7); /* not among them */
-    iw_recording_free(odd);
+    assert_ok(iw_fleet_new(NULL, "some/folder", &fleet));
+    for (size_t node = 0; node < nodes; node++) {
+        iw_recording *recording = good_node(node);
+
+        if (node + 1 == nodes && daemon_ns > 0) {
+            add_source(recording, 1, "collectd", 100000000, daemon_ns);
+        }
+        add(fleet, node, recording);
+    }
     judge(fleet);
-    assert_int_equal(fleet->finding_count, 0);
-    assert_true(fleet->spread[IW_FLEET_SHARE].median > 0.0);
-    iw_fleet_free(fleet);
+    return fleet;
+}
+
+static void each_of_a_few_nodes_is_compared_with_the_others(void **state)
+{
+    (void)state;
+    for (size_t nodes = 1; nodes < IW_FLEET_LEAST_NODES; nodes++) {
+        iw_fleet *alike = few_nodes(nodes, 0), *odd = few_nodes(nodes, 1000000);
+
+        assert_int_equal(alike->finding_count, 0);
+        assert_true(alike->spread[IW_FLEET_SHARE].median > 0.0);
+        assert_int_equal(isnan(odd->few_factor) != 0, nodes < IW_FLEET_FEW_NODES);
+        if (nodes < IW_FLEET_FEW_NODES) {
+            assert_int_equal(odd->finding_count, 0);
+        } else {
+            assert_true(odd->few_factor > 3.0 && odd->few_factor < 30.0);
+            assert_int_equal(odd->outlier_count, 1);
+            assert_string_equal(odd->findings[0].source.name, "collectd");
+            assert_true(odd->findings[0].has_cpu && odd->findings[0].cpu == 1);
+        }
+        iw_fleet_free(alike);
+        iw_fleet_free(odd);
+    }
 }
 
 static void empty_recordings_and_unreadable_files_are_no_trouble(void **state)
@@ -295,6 +322,78 @@ static void empty_recordings_and_unreadable_files_are_no_trouble(void **state)
     assert_int_equal(fleet->unreadable_count, 1);
     assert_string_equal(fleet->unreadable[0].name, "y");
     iw_fleet_free(fleet);
+}
+
+/* ---- from digests ---- */
+
+/* Two digests of each node, the later ones first; of node 17 only the later one is odd. */
+struct stream {
+    size_t at, readings;
+};
+
+static iw_status rewind_stream(const iw_log *log, void *arg)
+{
+    struct stream *s = arg;
+
+    (void)log;
+    s->at = 0;
+    s->readings++;
+    return IW_OK;
+}
+
+static iw_status next_digest(const iw_log *log, void *arg, iw_digest **digest_p)
+{
+    struct stream *s = arg;
+    const size_t node = s->at % NODES;
+    const bool is_later = s->at < NODES;
+    iw_recording *recording = good_node(node);
+    char name[32];
+
+    (void)log;
+    *digest_p = NULL;
+    if (s->at++ < (size_t)2 * NODES) {
+        if (node == 17 && is_later) {
+            add_source(recording, 1, "collectd", 100000000, 300000);
+        }
+        snprintf(name, sizeof name, "n%02zu", node);
+        sort_detours(recording);
+        assert_ok(iw_digest_make(NULL, name, recording, digest_p));
+        (*digest_p)->start_ns = is_later ? 2 : 1;
+    }
+    iw_recording_free(recording);
+    return IW_OK;
+}
+
+/* Whether all columns fit or have to be read one by one, the answer is the same. */
+static void the_latest_digest_of_a_node_counts_and_columns_may_come_in_parts(void **state)
+{
+    double value[2] = {0.0};
+
+    (void)state;
+    for (int is_in_parts = 0; is_in_parts < 2; is_in_parts++) {
+        struct stream stream = {0, 0};
+        const iw_digest_stream calls = {&stream, rewind_stream, next_digest};
+        const iw_fleet_finding *f;
+        iw_fleet *fleet = NULL;
+
+        assert_ok(iw_fleet_new(NULL, "some/folder", &fleet));
+        assert_ok(iw_fleet_read(NULL, fleet, &calls));
+        assert_int_equal(fleet->node_count, NODES);
+        if (is_in_parts) { /* as if there were no room for more than one */
+            fleet->cells->most_bytes = 1;
+            iwi_fleet_drop_columns(fleet->cells, 0);
+            assert_ok(iwi_fleet_read_columns(NULL, fleet, 0));
+            assert_int_equal(fleet->cells->column_count, 1);
+        }
+        judge(fleet);
+        f = only_finding(fleet);
+        assert_string_equal(f->source.name, "collectd");
+        assert_true(f->has_cpu && f->cpu == 1);
+        assert_true(stream.readings == (is_in_parts ? 4 : 2));
+        value[is_in_parts] = f->value;
+        iw_fleet_free(fleet);
+    }
+    assert_true(value[0] == value[1]);
 }
 
 static void options_out_of_range_are_refused(void **state)
@@ -324,8 +423,9 @@ int main(void)
         cmocka_unit_test(bursts_and_single_events_do_not_count),
         cmocka_unit_test(places_count_where_a_source_has_its_place),
         cmocka_unit_test(less_noise_is_a_difference_and_no_finding),
-        cmocka_unit_test(few_nodes_have_numbers_but_no_verdict),
+        cmocka_unit_test(each_of_a_few_nodes_is_compared_with_the_others),
         cmocka_unit_test(empty_recordings_and_unreadable_files_are_no_trouble),
+        cmocka_unit_test(the_latest_digest_of_a_node_counts_and_columns_may_come_in_parts),
         cmocka_unit_test(options_out_of_range_are_refused),
     };
 

@@ -101,6 +101,7 @@ class Fleet(Result):
     false_alarms: Optional[float]
     matters: Optional[float]
     comparisons: int
+    few_factor: Optional[float]
     findings: List[FindingsRow]
     watched_ns: Optional[float]
     share: Spread

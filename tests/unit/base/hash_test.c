@@ -3,22 +3,22 @@
  */
 #include "support/support.h"
 
-#include "base/digest.h"
+#include "base/hash.h"
 
 /* The key of the paper's appendix: bytes 00 01 ... 0f. */
 static const uint64_t paper_key[2] = {UINT64_C(0x0706050403020100), UINT64_C(0x0f0e0d0c0b0a0908)};
 
 static uint64_t digest_of_first(size_t size)
 {
-    struct iwi_digest digest;
+    struct iwi_hash digest;
     unsigned char bytes[64];
 
     for (size_t i = 0; i < sizeof bytes; i++) {
         bytes[i] = (unsigned char)i;
     }
-    iwi_digest_init(&digest, paper_key);
-    iwi_digest_add(&digest, bytes, size);
-    return iwi_digest_value(&digest);
+    iwi_hash_init(&digest, paper_key);
+    iwi_hash_add(&digest, bytes, size);
+    return iwi_hash_value(&digest);
 }
 
 static void the_example_of_the_paper_comes_out(void **state)
@@ -40,46 +40,46 @@ static void pieces_give_the_same_as_the_whole(void **state)
 {
     static const char text[] = "a text that is longer than two words of eight bytes";
     const size_t size = sizeof text - 1;
-    struct iwi_digest whole;
+    struct iwi_hash whole;
 
     (void)state;
-    iwi_digest_init(&whole, iwi_digest_key);
-    iwi_digest_add_text(&whole, text);
+    iwi_hash_init(&whole, iwi_hash_key);
+    iwi_hash_add_text(&whole, text);
     for (size_t cut = 0; cut <= size; cut++) {
-        struct iwi_digest pieces;
+        struct iwi_hash pieces;
 
-        iwi_digest_init(&pieces, iwi_digest_key);
-        iwi_digest_add(&pieces, text, cut);
-        (void)iwi_digest_value(&pieces); /* asking in between changes nothing */
-        iwi_digest_add(&pieces, text + cut, size - cut);
-        assert_int_equal(iwi_digest_value(&pieces), iwi_digest_value(&whole));
+        iwi_hash_init(&pieces, iwi_hash_key);
+        iwi_hash_add(&pieces, text, cut);
+        (void)iwi_hash_value(&pieces); /* asking in between changes nothing */
+        iwi_hash_add(&pieces, text + cut, size - cut);
+        assert_int_equal(iwi_hash_value(&pieces), iwi_hash_value(&whole));
     }
 }
 
 static void numbers_are_added_lowest_byte_first(void **state)
 {
     static const unsigned char bytes[] = {8, 7, 6, 5, 4, 3, 2, 1};
-    struct iwi_digest a, b;
+    struct iwi_hash a, b;
 
     (void)state;
-    iwi_digest_init(&a, iwi_digest_key);
-    iwi_digest_add_u64(&a, UINT64_C(0x0102030405060708));
-    iwi_digest_init(&b, iwi_digest_key);
-    iwi_digest_add(&b, bytes, sizeof bytes);
-    assert_int_equal(iwi_digest_value(&a), iwi_digest_value(&b));
+    iwi_hash_init(&a, iwi_hash_key);
+    iwi_hash_add_u64(&a, UINT64_C(0x0102030405060708));
+    iwi_hash_init(&b, iwi_hash_key);
+    iwi_hash_add(&b, bytes, sizeof bytes);
+    assert_int_equal(iwi_hash_value(&a), iwi_hash_value(&b));
 }
 
 static void trailing_zeros_and_keys_count(void **state)
 {
-    struct iwi_digest a, b, c;
+    struct iwi_hash a, b, c;
 
     (void)state;
-    iwi_digest_init(&a, iwi_digest_key);
-    iwi_digest_init(&b, iwi_digest_key);
-    iwi_digest_init(&c, paper_key);
-    assert_int_not_equal(iwi_digest_value(&a), iwi_digest_value(&c));
-    iwi_digest_add(&b, "\0", 1);
-    assert_int_not_equal(iwi_digest_value(&a), iwi_digest_value(&b));
+    iwi_hash_init(&a, iwi_hash_key);
+    iwi_hash_init(&b, iwi_hash_key);
+    iwi_hash_init(&c, paper_key);
+    assert_int_not_equal(iwi_hash_value(&a), iwi_hash_value(&c));
+    iwi_hash_add(&b, "\0", 1);
+    assert_int_not_equal(iwi_hash_value(&a), iwi_hash_value(&b));
 }
 
 int main(void)

@@ -1,0 +1,150 @@
+/* The nodes that paths hold, as digests, one after the other.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "verbs/noise_nodes.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "process/ui.h"
+
+/* Keeps the last error, for the list of files that could not be read; warnings about single files are of no
+ * use among a thousand. */
+struct keeper {
+    char text[1024];
+};
+
+static void keep(void *arg, iw_log_level level, const char *text)
+{
+    struct keeper *keeper = arg;
+
+    if (level == IW_LOG_ERROR) {
+        snprintf(keeper->text, sizeof keeper->text, "%s", text);
+    }
+}
+
+static char *copy_of(const char *text)
+{
+    const size_t size = strlen(text) + 1;
+
+    return memcpy(ui_grow(NULL, size, 1), text, size);
+}
+
+/* A single file is a folder of one. */
+static iw_folder *folder_of_one(const char *path)
+{
+    iw_folder *folder = ui_grow(NULL, 1, sizeof *folder);
+
+    *folder = (iw_folder){.count = 1, .paths = ui_grow(NULL, 1, sizeof *folder->paths)};
+    folder->paths[0] = copy_of(path);
+    return folder;
+}
+
+iw_status noise_nodes_open(const iw_log *log, const char *path, struct progress *progress,
+                           struct noise_nodes *nodes)
+{
+    *nodes = (struct noise_nodes){.progress = progress};
+    if (iw_is_folder(path)) {
+        return iw_folder_list_nodes(log, path, &nodes->folder);
+    }
+    nodes->folder = folder_of_one(path);
+    return IW_OK;
+}
+
+void noise_nodes_close(struct noise_nodes *nodes)
+{
+    for (size_t i = 0; i < nodes->unread_count; i++) {
+        free(nodes->unread[i].path);
+        free(nodes->unread[i].reason);
+    }
+    free(nodes->unread);
+    iw_digest_file_close(nodes->open);
+    iw_folder_free(nodes->folder);
+}
+
+static void note_unread(struct noise_nodes *nodes, const char *path, const char *reason)
+{
+    if (!nodes->is_again) {
+        nodes->unread = ui_grow(nodes->unread, nodes->unread_count + 1, sizeof *nodes->unread);
+        nodes->unread[nodes->unread_count++] = (struct unread_file){copy_of(path), copy_of(reason)};
+    }
+}
+
+static iw_status digest_recording(const iw_log *log, const char *path, iw_digest **digest_p)
+{
+    iw_recording *recording = NULL;
+    char *node;
+    iw_status status;
+
+    IW_TRY(iw_recording_load(log, path, &recording));
+    node = iw_node_name(log, path);
+    status = node != NULL ? iw_digest_make(log, node, recording, digest_p) : IW_ERR_NOMEM;
+    free(node);
+    iw_recording_free(recording);
+    return status;
+}
+
+/* The next digest of the file that is open, or of the next file; none where one ends. */
+static iw_status step(const iw_log *log, struct noise_nodes *nodes, iw_digest **digest_p)
+{
+    const char *path = nodes->folder->paths[nodes->open != NULL ? nodes->file - 1 : nodes->file];
+    iw_status status;
+
+    *digest_p = NULL;
+    if (nodes->open == NULL) {
+        nodes->file++;
+        return iw_is_digest_file(path) ? iw_digest_file_open(log, path, &nodes->open)
+                                       : digest_recording(log, path, digest_p);
+    }
+    status = iw_digest_file_next(log, nodes->open, digest_p);
+    if (status != IW_OK || *digest_p == NULL) {
+        iw_digest_file_close(nodes->open);
+        nodes->open = NULL;
+    }
+    return status;
+}
+
+static iw_status next(const iw_log *log, void *arg, iw_digest **digest_p)
+{
+    struct noise_nodes *nodes = arg;
+
+    (void)log;
+    *digest_p = NULL;
+    while (nodes->open != NULL || nodes->file < nodes->folder->count) {
+        struct keeper keeper = {.text = ""};
+        const iw_log kept = {keep, &keeper};
+        const iw_status status = step(&kept, nodes, digest_p);
+
+        if (status == IW_ERR_NOMEM) {
+            return status;
+        }
+        if (status != IW_OK) {
+            note_unread(nodes, nodes->folder->paths[nodes->file - 1], keeper.text);
+        }
+        if (nodes->progress != NULL && nodes->open == NULL && !nodes->is_again) {
+            progress_update(nodes->progress, (double)nodes->file / (double)nodes->folder->count);
+        }
+        if (*digest_p != NULL) {
+            return IW_OK;
+        }
+    }
+    nodes->is_again = true;
+    return IW_OK;
+}
+
+static iw_status go_back(const iw_log *log, void *arg)
+{
+    struct noise_nodes *nodes = arg;
+
+    (void)log;
+    iw_digest_file_close(nodes->open);
+    nodes->open = NULL;
+    nodes->file = 0;
+    return IW_OK;
+}
+
+iw_digest_stream noise_nodes_stream(struct noise_nodes *nodes)
+{
+    return (iw_digest_stream){nodes, go_back, next};
+}

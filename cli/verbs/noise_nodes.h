@@ -1,0 +1,34 @@
+/* The nodes that paths hold, as digests, one after the other.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef IW_CLI_NOISE_NODES_H
+#define IW_CLI_NOISE_NODES_H
+
+#include <idlewave/idlewave.h>
+
+#include "process/progress.h"
+
+/* A file that could not be read, or not to its end. */
+struct unread_file {
+    char *path, *reason;
+};
+
+struct noise_nodes {
+    iw_folder *folder;
+    struct progress *progress; /* or NULL */
+    size_t file;               /* the next */
+    iw_digest_file *open;      /* the one before it, or NULL */
+    bool is_again;             /* all have been read once */
+    size_t unread_count;
+    struct unread_file *unread;
+};
+
+/* `path`: a noise file, a file of digests, or a folder of such files. */
+iw_status noise_nodes_open(const iw_log *log, const char *path, struct progress *progress,
+                           struct noise_nodes *nodes);
+void noise_nodes_close(struct noise_nodes *nodes);
+
+/* A stream of them. Files that cannot be read are noted, the first time, and passed over. */
+iw_digest_stream noise_nodes_stream(struct noise_nodes *nodes);
+
+#endif

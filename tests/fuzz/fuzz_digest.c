@@ -1,0 +1,65 @@
+/* Fuzzes the reader of digests: inputs are payloads, which get the head and the checksum of a file.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <idlewave/digest.h>
+
+#include "base/hash.h"
+#include "format/digest/digest_layout.h"
+#include "fuzz.h"
+
+static void write_fixed(int fd, uint64_t value, size_t bytes)
+{
+    uint8_t fixed[8];
+
+    for (size_t i = 0; i < bytes; i++) {
+        fixed[i] = (uint8_t)(value >> (8 * i));
+    }
+    iwt_fuzz_require(write(fd, fixed, bytes) == (ssize_t)bytes);
+}
+
+static void write_file(int fd, const uint8_t *data, size_t size)
+{
+    struct iwi_hash hash;
+
+    iwi_hash_init(&hash, iwi_hash_key);
+    iwi_hash_add(&hash, data, size);
+    iwt_fuzz_require(write(fd, IWI_DIGEST_MAGIC, IWI_DIGEST_MAGIC_BYTES) == IWI_DIGEST_MAGIC_BYTES);
+    write_fixed(fd, size, IWI_DIGEST_HEAD_BYTES - IWI_DIGEST_MAGIC_BYTES);
+    iwt_fuzz_require(write(fd, data, size) == (ssize_t)size);
+    write_fixed(fd, iwi_hash_value(&hash), IWI_DIGEST_HASH_BYTES);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    const int fd = memfd_create("fuzz", MFD_CLOEXEC);
+    unsigned errors = 0;
+    const iw_log log = {iwt_fuzz_count_error, &errors};
+    iw_digest_file *file;
+    iw_digest *digest;
+    iw_status status;
+    char path[64];
+
+    iwt_fuzz_require(fd >= 0);
+    write_file(fd, data, size);
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    iwt_fuzz_require(iw_digest_file_open(NULL, path, &file) == IW_OK);
+    status = iw_digest_file_next(&log, file, &digest);
+    iwt_fuzz_check_log(status, errors);
+    if (status == IW_OK) {
+        iwt_fuzz_require(digest != NULL && digest->source_count > 0);
+        for (size_t i = 0; i < digest->source_count; i++) {
+            for (size_t k = 0; k < digest->sources[i].cell_count; k++) {
+                iwt_fuzz_require(digest->sources[i].cells[k].cpu < digest->cpu_count);
+            }
+        }
+        iw_digest_free(digest);
+    }
+    iw_digest_file_close(file);
+    (void)close(fd);
+    return 0;
+}
