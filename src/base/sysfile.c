@@ -150,8 +150,8 @@ bool iwi_sysfile_is_hidden(const char *root, const char *path)
     return join(root, path, whole) && access(whole, R_OK) != 0 && errno == EACCES;
 }
 
-void iwi_sysfile_each_number(const char *root, const char *path,
-                             void (*take)(void *arg, unsigned long number), void *arg)
+void iwi_sysfile_each(const char *root, const char *path, void (*take)(void *arg, const char *name),
+                      void *arg)
 {
     char whole[PATH_MAX];
     DIR *folder = join(root, path, whole) ? opendir(whole) : NULL;
@@ -160,12 +160,33 @@ void iwi_sysfile_each_number(const char *root, const char *path,
         return;
     }
     for (const struct dirent *entry = readdir(folder); entry != NULL; entry = readdir(folder)) {
-        char *end;
-        const unsigned long number = strtoul(entry->d_name, &end, 10);
-
-        if (isdigit((unsigned char)entry->d_name[0]) != 0 && *end == '\0') {
-            take(arg, number);
+        if (entry->d_name[0] != '.') {
+            take(arg, entry->d_name);
         }
     }
     (void)closedir(folder);
+}
+
+struct number_taker {
+    void (*take)(void *arg, unsigned long number);
+    void *arg;
+};
+
+static void take_number(void *arg, const char *name)
+{
+    const struct number_taker *taker = arg;
+    char *end;
+    const unsigned long number = strtoul(name, &end, 10);
+
+    if (isdigit((unsigned char)name[0]) != 0 && *end == '\0') {
+        taker->take(taker->arg, number);
+    }
+}
+
+void iwi_sysfile_each_number(const char *root, const char *path,
+                             void (*take)(void *arg, unsigned long number), void *arg)
+{
+    struct number_taker taker = {take, arg};
+
+    iwi_sysfile_each(root, path, take_number, &taker);
 }

@@ -28,6 +28,10 @@ bool iwi_sysfile_exists(const char *root, const char *path);
 /* Whether it may be there, but this user may not look. */
 bool iwi_sysfile_is_hidden(const char *root, const char *path);
 
+/* Calls `take` for each entry of a folder but those that begin with a dot, in no particular order. */
+void iwi_sysfile_each(const char *root, const char *path, void (*take)(void *arg, const char *name),
+                      void *arg);
+
 /* Calls `take` for each entry of a folder whose name is a number, in no particular order. */
 void iwi_sysfile_each_number(const char *root, const char *path,
                              void (*take)(void *arg, unsigned long number), void *arg);

@@ -36,6 +36,72 @@ const struct iwi_mitigation_ops iwi_governor = {
     .judge = judge_governor,
 };
 
+static bool judge_epp(const struct iwi_case *c, const struct iwi_mitigation_ops *ops, iw_mitigation *m)
+{
+    const char *epp = c->node->epp;
+
+    (void)ops;
+    if (epp[0] == '\0') {
+        return false;
+    }
+    iwi_judge_say(m->setting, "%.32s", epp);
+    iwi_conclude_setting(m, true, strcmp(epp, "performance") == 0 || strcmp(epp, "0") == 0);
+    return true;
+}
+
+const struct iwi_mitigation_ops iwi_epp = {
+    .name = "EPP performance",
+    .removes = "frequencies that the processor lowers by itself",
+    .advice = "cpupower set --epp performance",
+    .judge = judge_epp,
+};
+
+static bool judge_turbo(const struct iwi_case *c, const struct iwi_mitigation_ops *ops, iw_mitigation *m)
+{
+    (void)ops;
+    if (c->node->turbo == IWI_NOT_TOLD) {
+        return false;
+    }
+    iwi_judge_say(m->setting, "turbo is %s", c->node->turbo == 0 ? "off" : "on");
+    iwi_conclude_setting(m, true, c->node->turbo == 0);
+    return true;
+}
+
+/* Off it costs speed: it makes nodes alike, which is worth it to few jobs. */
+const struct iwi_mitigation_ops iwi_turbo = {
+    .name = "turbo off",
+    .removes = "frequencies that depend on neighbours and temperature",
+    .advice = "echo 1 > /sys/devices/system/cpu/intel_pstate/no_turbo, or echo 0 > "
+              "/sys/devices/system/cpu/cpufreq/boost; nodes get alike, and slower",
+    .judge = judge_turbo,
+};
+
+static bool judge_uncore(const struct iwi_case *c, const struct iwi_mitigation_ops *ops, iw_mitigation *m)
+{
+    const struct iwi_node_facts *node = c->node;
+
+    (void)ops;
+    if (node->uncore_min_khz == IWI_NOT_TOLD) {
+        return false;
+    }
+    if (node->uncore_min_khz == node->uncore_max_khz) {
+        iwi_judge_say(m->setting, "%.2g GHz", 1e-6 * (double)node->uncore_max_khz);
+    } else {
+        iwi_judge_say(m->setting, "%.2g to %.2g GHz", 1e-6 * (double)node->uncore_min_khz,
+                      1e-6 * (double)node->uncore_max_khz);
+    }
+    iwi_conclude_setting(m, true, node->uncore_min_khz == node->uncore_max_khz);
+    return true;
+}
+
+const struct iwi_mitigation_ops iwi_uncore = {
+    .name = "uncore fixed",
+    .removes = "memory and mesh that slow down meanwhile",
+    .advice = "for p in /sys/devices/system/cpu/intel_uncore_frequency/package_*; do cat $p/max_freq_khz > "
+              "$p/min_freq_khz; done",
+    .judge = judge_uncore,
+};
+
 static bool judge_idle_states(const struct iwi_case *c, const struct iwi_mitigation_ops *ops,
                               iw_mitigation *m)
 {

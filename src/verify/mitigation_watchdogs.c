@@ -73,3 +73,37 @@ const struct iwi_mitigation_ops iwi_soft_watchdog = {
     .advice = "sysctl kernel.watchdog_cpumask={rest} (or kernel.watchdog=0)",
     .judge = judge_soft_watchdog,
 };
+
+/* Each CPU looks for corrected errors after each interval, and more often once it has found some. */
+static bool judge_machine_checks(const struct iwi_case *c, const struct iwi_mitigation_ops *ops,
+                                 iw_mitigation *m)
+{
+    const struct iwi_node_facts *node = c->node;
+    char parameter[IWI_NODE_TEXT_SIZE];
+    const bool is_asked = iwi_node_parameter(node, "mce", parameter, sizeof parameter) &&
+                          (strcmp(parameter, "ignore_ce") == 0 || strcmp(parameter, "off") == 0);
+
+    (void)ops;
+    if (node->mce_interval_s == IWI_NOT_TOLD) {
+        return false;
+    }
+    iwi_judge_say(m->setting, "check_interval=%ld%s", node->mce_interval_s,
+                  node->mce_ignores == 1 ? ", ignore_ce=1" : "");
+    iwi_conclude_setting(m, true, node->mce_interval_s == 0 || node->mce_ignores == 1);
+    if (strcmp(parameter, "ignore_ce") == 0 && is_asked && node->mce_ignores == 0 &&
+        node->mce_interval_s > 0) {
+        m->state = IW_MITIGATION_CONTRADICTED;
+        iwi_judge_say(m->evidence, "the command line says mce=ignore_ce, but somebody has switched it back");
+    }
+    return true;
+}
+
+const struct iwi_mitigation_ops iwi_machine_checks = {
+    .name = "no MCE polls",
+    .removes = "a timer on each CPU every five minutes",
+    .advice =
+        "boot with mce=ignore_ce, or echo 0 > "
+        "/sys/devices/system/machinecheck/machinecheck0/check_interval; corrected errors of memory then "
+        "go unseen",
+    .judge = judge_machine_checks,
+};

@@ -3,6 +3,7 @@
  */
 #include "verify/node.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -172,6 +173,9 @@ static void read_numbers(const char *root, struct iwi_node_facts *node)
     }
     iwi_read_cpu_list(root, "/proc/sys/kernel/watchdog_cpumask", &node->watchdog_cpus);
     read_chosen(root, "/sys/kernel/mm/transparent_hugepage/enabled", node->thp);
+    node->mce_interval_s =
+        iwi_read_number(root, "/sys/devices/system/machinecheck/machinecheck0/check_interval");
+    node->mce_ignores = iwi_read_number(root, "/sys/devices/system/machinecheck/machinecheck0/ignore_ce");
 }
 
 void iwi_node_init(struct iwi_node_facts *node)
@@ -187,6 +191,13 @@ void iwi_node_init(struct iwi_node_facts *node)
         .ksm_run = IWI_NOT_TOLD,
         .fair_server_ns = IWI_NOT_TOLD,
         .idle_latency_us = IWI_NOT_TOLD,
+        .turbo = IWI_NOT_TOLD,
+        .uncore_min_khz = IWI_NOT_TOLD,
+        .uncore_max_khz = IWI_NOT_TOLD,
+        .mce_interval_s = IWI_NOT_TOLD,
+        .mce_ignores = IWI_NOT_TOLD,
+        .ext_server_ns = IWI_NOT_TOLD,
+        .quota = {.pressure = (double)NAN},
     };
 }
 
@@ -210,13 +221,19 @@ iw_status iwi_node_read(const iw_log *log, const char *root, struct iwi_node_fac
     read_numbers(root, node);
     iwi_read_frequency(root, node);
     iwi_read_managers(root, node);
+    iwi_read_scheduler(root, node);
+    IW_TRY(iwi_read_services(log, root, node));
+    IW_TRY(iwi_read_devices(log, root, node));
     return iwi_read_irqs(log, root, node);
 }
 
 void iwi_node_release(struct iwi_node_facts *node)
 {
     free(node->irqs);
+    free(node->block_queues);
     node->irqs = NULL;
+    node->block_queues = NULL;
+    node->block_queue_count = node->block_queue_capacity = 0;
     node->irq_count = node->irq_capacity = 0;
 }
 

@@ -24,6 +24,26 @@ struct iwi_irq {
     iw_cpu_set counted; /* where it has come since the node was started */
 };
 
+/* The tightest limit of CPU time, of this control group or one above it. */
+struct iwi_quota {
+    bool is_known;               /* control groups tell */
+    bool is_set;                 /* there is one */
+    double cpus;                 /* so many on the average of a period */
+    long period_us;              /* after which a group that was stopped goes on */
+    uint64_t periods, throttled; /* that went by, and in which it was stopped */
+    double throttled_s;          /* summed over its threads */
+    double pressure;             /* share of the last minute in which some thread waited for a CPU; NaN */
+};
+
+/* Devices of the network or for computing. */
+enum { IWI_MOST_DEVICES = 32, IWI_DEVICE_NAME_SIZE = 24 };
+struct iwi_device {
+    char name[IWI_DEVICE_NAME_SIZE]; /* "0000:41:00.0" */
+    bool is_network;
+    long numa_node; /* -1: the firmware does not tell */
+    iw_cpu_set near;
+};
+
 struct iwi_node_facts {
     struct iwi_sysinfo info;
     int major, minor; /* of the kernel; 0: not told */
@@ -58,8 +78,30 @@ struct iwi_node_facts {
     char governor[IWI_NODE_TEXT_SIZE]; /* of most interest: one that is not performance; "": not told */
     iw_cpu_set governor_cpus;          /* that have it */
     char idle_driver[IWI_NODE_TEXT_SIZE],
-        idle_state[IWI_NODE_TEXT_SIZE]; /* the deepest that is not disabled */
-    long idle_latency_us;               /* its */
+        idle_state[IWI_NODE_TEXT_SIZE];  /* the deepest that is not disabled */
+    long idle_latency_us;                /* its */
+    long turbo;                          /* 1 on, 0 off */
+    char epp[IWI_NODE_TEXT_SIZE];        /* energy_performance_preference: one that is not performance; "" */
+    long uncore_min_khz, uncore_max_khz; /* of the package whose range is widest */
+    long mce_interval_s, mce_ignores;    /* machine checks that are looked for; ignore_ce */
+    /* scheduler */
+    struct iwi_quota quota;
+    char preemption[IWI_NODE_TEXT_SIZE]; /* none, voluntary, full, lazy; "": not told */
+    char sched_ext[IWI_NODE_TEXT_SIZE];  /* "enabled", ...; "": this kernel has none */
+    char sched_ext_ops[IWI_NODE_TEXT_SIZE];
+    long ext_server_ns;
+    /* services of the system that may use so many CPUs */
+    bool has_services;
+    size_t service_count, free_service_count; /* the latter may use all CPUs that there are */
+    iw_cpu_set service_cpus;                  /* that any of them may use */
+    char service[IWI_NODE_TEXT_SIZE];         /* one of the latter */
+    /* devices */
+    struct iwi_cpu_fact rps;               /* CPUs that packets are handed to */
+    char rps_device[IWI_DEVICE_NAME_SIZE]; /* a device that does */
+    size_t block_queue_count, block_queue_capacity;
+    iw_cpu_set *block_queues; /* CPUs of each queue of drives */
+    size_t device_count, numa_node_count;
+    struct iwi_device devices[IWI_MOST_DEVICES];
     /* who set it up */
     char tuned[IWI_NODE_TEXT_SIZE], core_spec[IWI_NODE_TEXT_SIZE]; /* "CoreSpecCount=2"; "" */
     char container[IWI_NODE_TEXT_SIZE];                            /* what tells so; "" */
@@ -94,6 +136,13 @@ void iwi_read_cgroups(const char *root, struct iwi_node_facts *node);
 IW_NODISCARD iw_status iwi_read_irqs(const iw_log *log, const char *root, struct iwi_node_facts *node);
 void iwi_read_frequency(const char *root, struct iwi_node_facts *node);
 void iwi_read_managers(const char *root, struct iwi_node_facts *node); /* Slurm, tuned, container */
+
+void iwi_read_scheduler(const char *root, struct iwi_node_facts *node); /* preemption, sched_ext, quotas */
+IW_NODISCARD iw_status iwi_read_services(const iw_log *log, const char *root, struct iwi_node_facts *node);
+IW_NODISCARD iw_status iwi_read_devices(const iw_log *log, const char *root, struct iwi_node_facts *node);
+
+/* The path of this process in the hierarchy of control groups whose line begins so: "0::" for version 2. */
+bool iwi_own_group(const char *root, const char *mark, char path[], size_t size);
 
 void iwi_read_core_spec(const char *root, struct iwi_node_facts *node);
 

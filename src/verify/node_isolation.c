@@ -126,8 +126,7 @@ void iwi_read_isolation(const char *root, struct iwi_node_facts *node)
 
 /* ---- control groups ---- */
 
-/* The path of this process in the hierarchy whose line begins so: "0::/system.slice". */
-static bool own_group(const char *root, const char *mark, char path[PATH_MAX])
+bool iwi_own_group(const char *root, const char *mark, char path[], size_t size)
 {
     char text[PATH_MAX * 2], *line;
 
@@ -143,7 +142,7 @@ static bool own_group(const char *root, const char *mark, char path[PATH_MAX])
         }
         found = strstr(line, mark);
         if (found != NULL) {
-            snprintf(path, PATH_MAX, "%s", found + strlen(mark));
+            snprintf(path, size, "%s", found + strlen(mark));
             return true;
         }
         line = end != NULL ? end + 1 : NULL;
@@ -193,7 +192,7 @@ void iwi_read_cgroups(const char *root, struct iwi_node_facts *node)
     for (size_t i = 0; i < sizeof mounts / sizeof mounts[0] && !node->partition.is_known; i++) {
         snprintf(whole, sizeof whole, "%s/cpuset.cpus.isolated", mounts[i]);
         iwi_read_cpu_list(root, whole, &node->partition);
-        if (own_group(root, "0::", path)) {
+        if (iwi_own_group(root, "0::", path, sizeof path)) {
             snprintf(whole, sizeof whole, "%s%s/cpuset.cpus.effective", mounts[i], path);
             if (is_job(path) && !node->job.is_known) {
                 iwi_read_cpu_list(root, whole, &node->job);
@@ -205,7 +204,7 @@ void iwi_read_cgroups(const char *root, struct iwi_node_facts *node)
     if (iw_cpu_set_is_empty(&node->partition.cpus)) { /* older kernels do not list all */
         node->partition.cpus = node->own_partition.cpus;
     }
-    if (!node->job.is_known && own_group(root, ":cpuset:", path) && is_job(path)) {
+    if (!node->job.is_known && iwi_own_group(root, ":cpuset:", path, sizeof path) && is_job(path)) {
         snprintf(whole, sizeof whole, "/sys/fs/cgroup/cpuset%s/cpuset.effective_cpus", path);
         iwi_read_cpu_list(root, whole, &node->job);
     }

@@ -71,11 +71,68 @@ static bool read_idle_states(const char *root, uint32_t cpu, struct iwi_node_fac
     return is_any;
 }
 
+/* Intel's driver and all others have different switches. */
+static void read_turbo(const char *root, struct iwi_node_facts *node)
+{
+    const long no_turbo = iwi_read_number(root, "/sys/devices/system/cpu/intel_pstate/no_turbo");
+    const long boost = iwi_read_number(root, "/sys/devices/system/cpu/cpufreq/boost");
+
+    node->turbo = no_turbo != IWI_NOT_TOLD ? (no_turbo == 0) : boost;
+}
+
+/* Of all CPUs the first that is not told to perform. */
+static void read_preferences(const char *root, struct iwi_node_facts *node)
+{
+    char path[PATH_SIZE], text[IWI_NODE_TEXT_SIZE];
+
+    for (uint32_t cpu = 0; cpu < IW_CPU_SET_MOST; cpu++) {
+        if (!iw_cpu_set_has(&node->online.cpus, cpu)) {
+            continue;
+        }
+        snprintf(path, sizeof path,
+                 "/sys/devices/system/cpu/cpu%" PRIu32 "/cpufreq/energy_performance_preference", cpu);
+        if (iwi_sysfile_line(root, path, text, sizeof text) && text[0] != '\0' &&
+            (node->epp[0] == '\0' || strcmp(node->epp, "performance") == 0)) {
+            snprintf(node->epp, sizeof node->epp, "%s", text);
+        }
+    }
+}
+
+struct uncore_reader {
+    const char *root;
+    struct iwi_node_facts *node;
+};
+
+static void take_uncore(void *arg, const char *name)
+{
+    const struct uncore_reader *reader = arg;
+    struct iwi_node_facts *node = reader->node;
+    char path[PATH_SIZE];
+    long low, high;
+
+    if (strncmp(name, "package_", strlen("package_")) != 0) {
+        return;
+    }
+    snprintf(path, sizeof path, "/sys/devices/system/cpu/intel_uncore_frequency/%.64s/min_freq_khz", name);
+    low = iwi_read_number(reader->root, path);
+    snprintf(path, sizeof path, "/sys/devices/system/cpu/intel_uncore_frequency/%.64s/max_freq_khz", name);
+    high = iwi_read_number(reader->root, path);
+    if (low != IWI_NOT_TOLD && high != IWI_NOT_TOLD &&
+        (node->uncore_min_khz == IWI_NOT_TOLD || high - low > node->uncore_max_khz - node->uncore_min_khz)) {
+        node->uncore_min_khz = low;
+        node->uncore_max_khz = high;
+    }
+}
+
 void iwi_read_frequency(const char *root, struct iwi_node_facts *node)
 {
+    struct uncore_reader uncore = {root, node};
     bool is_any = false;
 
     read_governors(root, node);
+    read_turbo(root, node);
+    read_preferences(root, node);
+    iwi_sysfile_each(root, "/sys/devices/system/cpu/intel_uncore_frequency", take_uncore, &uncore);
     (void)iwi_sysfile_line(root, "/sys/devices/system/cpu/cpuidle/current_driver", node->idle_driver,
                            sizeof node->idle_driver);
     for (uint32_t cpu = 0; cpu < IW_CPU_SET_MOST && !is_any; cpu++) {

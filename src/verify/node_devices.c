@@ -1,0 +1,176 @@
+/* Reads where devices hand work: packets, queues of drives, and which CPUs are near them.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "base/sysfile.h"
+#include "verify/node.h"
+
+enum { PATH_SIZE = 512, LIST_SIZE = 16384 };
+
+/* Classes of PCI devices, the upper byte or two. */
+enum { PCI_NETWORK = 0x02, PCI_3D = 0x0302, PCI_ACCELERATOR = 0x12 };
+
+struct reader {
+    const iw_log *log;
+    const char *root;
+    struct iwi_node_facts *node;
+    char folder[PATH_SIZE]; /* that is being gone through */
+    const char *device;
+    iw_status status;
+};
+
+/* ---- packets ---- */
+
+static void take_queue(void *arg, const char *name)
+{
+    const struct reader *r = arg;
+    struct iwi_node_facts *node = r->node;
+    struct iwi_cpu_fact mask;
+    char path[PATH_SIZE];
+
+    if (strncmp(name, "rx-", 3) != 0 ||
+        snprintf(path, sizeof path, "%s/%s/rps_cpus", r->folder, name) >= (int)sizeof path) {
+        return;
+    }
+    iwi_read_cpu_mask(r->root, path, &mask);
+    if (!mask.is_known) {
+        return;
+    }
+    node->rps.is_known = true;
+    if (!iw_cpu_set_is_empty(&mask.cpus)) {
+        node->rps.cpus = iw_cpu_set_or(&node->rps.cpus, &mask.cpus);
+        snprintf(node->rps_device, sizeof node->rps_device, "%.20s", r->device);
+    }
+}
+
+static void take_interface(void *arg, const char *name)
+{
+    struct reader *r = arg;
+
+    if (strcmp(name, "lo") != 0 &&
+        snprintf(r->folder, sizeof r->folder, "/sys/class/net/%s/queues", name) < (int)sizeof r->folder) {
+        r->device = name;
+        iwi_sysfile_each(r->root, r->folder, take_queue, r);
+    }
+}
+
+/* ---- queues of drives ---- */
+
+/* "0, 1, 2": with blanks, unlike all other lists of CPUs. */
+static bool read_queue_cpus(const char *root, const char *path, iw_cpu_set *cpus)
+{
+    char text[LIST_SIZE], fault[IW_CPU_FAULT_SIZE];
+    size_t used = 0;
+
+    if (!iwi_sysfile_line(root, path, text, sizeof text)) {
+        return false;
+    }
+    for (const char *at = text; *at != '\0'; at++) {
+        if (*at != ' ') {
+            text[used++] = *at;
+        }
+    }
+    text[used] = '\0';
+    return iw_cpu_set_parse(text, cpus, fault);
+}
+
+static void take_block_queue(void *arg, const char *name)
+{
+    struct reader *r = arg;
+    struct iwi_node_facts *node = r->node;
+    char path[PATH_SIZE];
+    iw_cpu_set cpus;
+
+    if (r->status != IW_OK ||
+        snprintf(path, sizeof path, "%s/%s/cpu_list", r->folder, name) >= (int)sizeof path ||
+        !read_queue_cpus(r->root, path, &cpus)) {
+        return;
+    }
+    r->status = iwi_grow(r->log, (void **)&node->block_queues, &node->block_queue_capacity,
+                         node->block_queue_count + 1, sizeof cpus);
+    if (r->status == IW_OK) {
+        node->block_queues[node->block_queue_count++] = cpus;
+    }
+}
+
+/* What is no drive has a queue for all CPUs and no interrupts. */
+static void take_drive(void *arg, const char *name)
+{
+    struct reader *r = arg;
+    static const char *const virtual[] = {"loop", "ram", "zram", "dm-", "md"};
+
+    for (size_t i = 0; i < sizeof virtual / sizeof virtual[0]; i++) {
+        if (strncmp(name, virtual[i], strlen(virtual[i])) == 0) {
+            return;
+        }
+    }
+    if (snprintf(r->folder, sizeof r->folder, "/sys/block/%s/mq", name) < (int)sizeof r->folder) {
+        iwi_sysfile_each(r->root, r->folder, take_block_queue, r);
+    }
+}
+
+/* ---- NUMA ---- */
+
+static bool is_device(long class_code, bool *is_network_p)
+{
+    *is_network_p = class_code >> 16 == PCI_NETWORK;
+    return *is_network_p || class_code >> 8 == PCI_3D || class_code >> 16 == PCI_ACCELERATOR;
+}
+
+static void take_pci_device(void *arg, const char *name)
+{
+    const struct reader *r = arg;
+    struct iwi_node_facts *node = r->node;
+    struct iwi_device *device = &node->devices[node->device_count];
+    struct iwi_cpu_fact near;
+    char path[PATH_SIZE], text[32];
+
+    if (node->device_count == IWI_MOST_DEVICES ||
+        snprintf(path, sizeof path, "/sys/bus/pci/devices/%s/class", name) >= (int)sizeof path ||
+        !iwi_sysfile_line(r->root, path, text, sizeof text)) {
+        return;
+    }
+    *device = (struct iwi_device){.numa_node = -1};
+    if (!is_device(strtol(text, NULL, 16), &device->is_network)) {
+        return;
+    }
+    snprintf(device->name, sizeof device->name, "%.20s", name);
+    snprintf(path, sizeof path, "/sys/bus/pci/devices/%.64s/numa_node", name);
+    device->numa_node = iwi_read_number(r->root, path); /* "-1" is no number to it, which is the same */
+    if (device->numa_node >= 0) {
+        snprintf(path, sizeof path, "/sys/devices/system/node/node%ld/cpulist", device->numa_node);
+        iwi_read_cpu_list(r->root, path, &near);
+        device->near = near.cpus;
+    }
+    node->device_count++;
+}
+
+static void take_numa_node(void *arg, const char *name)
+{
+    const struct reader *r = arg;
+
+    if (strncmp(name, "node", 4) == 0 && name[4] >= '0' && name[4] <= '9') {
+        r->node->numa_node_count++;
+    }
+}
+
+static int compare_devices(const void *a, const void *b)
+{
+    return strcmp(((const struct iwi_device *)a)->name, ((const struct iwi_device *)b)->name);
+}
+
+iw_status iwi_read_devices(const iw_log *log, const char *root, struct iwi_node_facts *node)
+{
+    struct reader r = {.log = log, .root = root, .node = node, .status = IW_OK};
+
+    iwi_sysfile_each(root, "/sys/class/net", take_interface, &r);
+    iwi_sysfile_each(root, "/sys/block", take_drive, &r);
+    iwi_sysfile_each(root, "/sys/bus/pci/devices", take_pci_device, &r);
+    iwi_sysfile_each(root, "/sys/devices/system/node", take_numa_node, &r);
+    qsort(node->devices, node->device_count, sizeof node->devices[0], compare_devices);
+    return r.status;
+}
