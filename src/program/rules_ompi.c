@@ -4,7 +4,9 @@
  *
  * The fixed decisions of 4.1.4 for operations that commute. Where idlewave lacks an algorithm the nearest
  * stands for it (docs/reference/collectives.md lists which), so neighbouring bands that differ in nothing
- * else are one here.
+ * else are one here. Its ring of an allreduce is recursive doubling where there are fewer elements than
+ * ranks: of elements of 4 bytes and more that is so in all bands of short messages in which it asks for a
+ * ring, so these bands are recursive doubling here.
  */
 #include "program/collectives/list.h"
 #include "program/rules.h"
@@ -93,21 +95,18 @@ static const struct iwi_rule rules[] = {
     {.algorithm = &iwi_reduce_binomial, .from_ranks = 4096, .from_bytes = 2 * KIB},
     {.algorithm = &iwi_reduce_binary, .from_ranks = 4096, .from_bytes = 8 * KIB},
     {.algorithm = &iwi_reduce_binomial, .from_ranks = 4096, .from_bytes = 16 * KIB},
-    {.algorithm = &iwi_allreduce_ring},
-    {.algorithm = &iwi_allreduce_recursive_doubling, .from_bytes = 8},
+    {.algorithm = &iwi_allreduce_recursive_doubling},
     {.algorithm = &iwi_allreduce_ring, .from_bytes = 4 * KIB},
     {.algorithm = &iwi_allreduce_recursive_doubling, .from_bytes = 8 * KIB},
     {.algorithm = &iwi_allreduce_ring, .from_bytes = 16 * KIB},
     {.algorithm = &iwi_allreduce_rabenseifner, .from_bytes = 256 * KIB},
-    {.algorithm = &iwi_allreduce_ring, .from_ranks = 4},
-    {.algorithm = &iwi_allreduce_recursive_doubling, .from_ranks = 4, .from_bytes = 16},
+    {.algorithm = &iwi_allreduce_recursive_doubling, .from_ranks = 4},
     {.algorithm = &iwi_allreduce_rabenseifner, .from_ranks = 4, .from_bytes = 8 * KIB},
     {.algorithm = &iwi_allreduce_recursive_doubling, .from_ranks = 8},
     {.algorithm = &iwi_allreduce_rabenseifner, .from_ranks = 8, .from_bytes = 8 * KIB},
-    {.algorithm = &iwi_allreduce_ring, .from_ranks = 16},
-    {.algorithm = &iwi_allreduce_recursive_doubling, .from_ranks = 16, .from_bytes = 64},
+    {.algorithm = &iwi_allreduce_recursive_doubling, .from_ranks = 16},
     {.algorithm = &iwi_allreduce_rabenseifner, .from_ranks = 16, .from_bytes = 4 * KIB},
-    {.algorithm = &iwi_allreduce_ring, .from_ranks = 32},
+    {.algorithm = &iwi_allreduce_recursive_doubling, .from_ranks = 32},
     {.algorithm = &iwi_allreduce_rabenseifner, .from_ranks = 32, .from_bytes = 128},
     {.algorithm = &iwi_allreduce_recursive_doubling, .from_ranks = 64},
     {.algorithm = &iwi_allreduce_rabenseifner, .from_ranks = 64, .from_bytes = 256 * KIB},
@@ -120,12 +119,10 @@ static const struct iwi_rule rules[] = {
     {.algorithm = &iwi_allreduce_recursive_doubling, .from_ranks = 512, .from_bytes = 2 * KIB},
     {.algorithm = &iwi_allreduce_rabenseifner, .from_ranks = 512, .from_bytes = 16 * KIB},
     {.algorithm = &iwi_allreduce_reduce_bcast, .from_ranks = 2048},
-    {.algorithm = &iwi_allreduce_ring, .from_ranks = 2048, .from_bytes = 2 * KIB},
-    {.algorithm = &iwi_allreduce_recursive_doubling, .from_ranks = 2048, .from_bytes = 4 * KIB},
+    {.algorithm = &iwi_allreduce_recursive_doubling, .from_ranks = 2048, .from_bytes = 2 * KIB},
     {.algorithm = &iwi_allreduce_rabenseifner, .from_ranks = 2048, .from_bytes = 16 * KIB},
     {.algorithm = &iwi_allreduce_reduce_bcast, .from_ranks = 4096},
-    {.algorithm = &iwi_allreduce_ring, .from_ranks = 4096, .from_bytes = 2 * KIB},
-    {.algorithm = &iwi_allreduce_recursive_doubling, .from_ranks = 4096, .from_bytes = 16 * KIB},
+    {.algorithm = &iwi_allreduce_recursive_doubling, .from_ranks = 4096, .from_bytes = 2 * KIB},
     {.algorithm = &iwi_allreduce_rabenseifner, .from_ranks = 4096, .from_bytes = 32 * KIB},
     {.algorithm = &iwi_gather_linear},
     {.algorithm = &iwi_gather_binomial, .from_bytes = 4},

@@ -43,7 +43,12 @@ static void ompi_changes_at_its_boundaries(void **state)
     assert_string_equal(chosen("ompi-4.1", IWI_ALLREDUCE, 64, 262143), "recursive-doubling");
     assert_string_equal(chosen("ompi-4.1", IWI_ALLREDUCE, 64, 262144), "rabenseifner");
     assert_string_equal(chosen("ompi-4.1", IWI_ALLREDUCE, 128, 8), "reduce-bcast");
-    assert_string_equal(chosen("ompi-4.1", IWI_ALLREDUCE, 4095, 2048), "ring");
+    assert_string_equal(chosen("ompi-4.1", IWI_ALLREDUCE, 4095, 2048), "recursive-doubling");
+    /* a ring by its decisions, which is recursive doubling for fewer elements than ranks */
+    assert_string_equal(chosen("ompi-4.1", IWI_ALLREDUCE, 24, 8), "recursive-doubling");
+    assert_string_equal(chosen("ompi-4.1", IWI_ALLREDUCE, 48, 127), "recursive-doubling");
+    assert_string_equal(chosen("ompi-4.1", IWI_ALLREDUCE, 48, 128), "rabenseifner");
+    assert_string_equal(chosen("ompi-4.1", IWI_ALLREDUCE, 3, 4096), "ring");
     assert_string_equal(chosen("ompi-4.1", IWI_ALLREDUCE, 4096, 16384), "recursive-doubling");
     assert_string_equal(chosen("ompi-4.1", IWI_ALLREDUCE, 4096, 32768), "rabenseifner");
     assert_string_equal(chosen("ompi-4.1", IWI_BARRIER, 3, 0), "recursive-doubling");
