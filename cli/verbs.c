@@ -24,6 +24,7 @@ const struct verb *const verbs[] = {
     &verb_study,
     &verb_whatif,
     &verb_model,
+    &verb_training,
     &verb_wave,
     &verb_report,
     &verb_schedule,

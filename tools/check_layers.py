@@ -37,8 +37,9 @@ ARROWS = {
     "bench": (("base", "numeric", "stats"), ()),
     "analysis": (("base", "noise", "numeric", "stats"), ()),
     "wave": (("base", "stats"), ()),
+    "training": (("base", "noise", "numeric", "program", "stats"), ()),
     "format": (
-        ("base", "launch", "net", "noise", "program", "schema", "wave"),
+        ("base", "launch", "net", "noise", "program", "schema", "training", "wave"),
         ("HDF5", "jansson", "libtracecmd", "libyaml", "OTF2"),
     ),
     "team": (("base",), ()),
@@ -51,8 +52,8 @@ ARROWS = {
     "check": (("base", "verify"), ()),
     "watch": (("base", "measure", "noise"), ("libbpf",)),
     "report": (
-        ("analysis", "base", "bench", "check", "format", "model", "net", "noise", "program", "schema", "sim", "stats", "verify",
-         "wave", "whatif"),
+        ("analysis", "base", "bench", "check", "format", "model", "net", "noise", "program", "schema", "sim", "stats",
+         "training", "verify", "wave", "whatif"),
         ("jansson",),
     ),
 }

@@ -30,6 +30,7 @@
 #include <idlewave/model.h>
 #include <idlewave/study.h>
 #include <idlewave/timeline.h>
+#include <idlewave/training.h>
 #include <idlewave/verify.h>
 #include <idlewave/watch.h>
 #include <idlewave/whatif.h>

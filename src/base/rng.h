@@ -25,7 +25,8 @@ enum iwi_purpose {
     IWI_DRAW_NODE,       /* which recorded node a simulated one meets */
     IWI_DRAW_UNDER_WAY,  /* detours that began before the timeline did: their number, lengths and ages */
     IWI_DRAW_REPLICA,    /* computation of replicas of a trace */
-    IWI_DRAW_SPEED       /* of a node */
+    IWI_DRAW_SPEED,      /* of a node */
+    IWI_DRAW_LENGTH      /* of a micro-batch */
 };
 
 struct iwi_draw_id {

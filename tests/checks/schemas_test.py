@@ -42,6 +42,7 @@ EXAMPLES = {
     "wave": "idlewave simulate --pattern halo1d --ranks 9 --repeat 8 --compute 3ms --exchange split "
             "--delay rank=5,time=13.5ms --timeline run.h5 >/dev/null && idlewave wave run.h5",
     "trace": "idlewave report $SOURCE/tests/data/traces/liballprof-openmpi",
+    "training": "idlewave training --model llama3-8b --tp 2 --pp 2 --dp 2 --microbatches 4 --rate 400TFLOP/s --noise python-gc --trials 6 --steps 3 --cost 2 -q",
     "study-run": "idlewave study $SOURCE/tests/data/study/two-systems/study.yaml -o run",
     "study-estimate": "idlewave study $SOURCE/tests/data/study/two-systems/study.yaml --dry-run",
     "noise": f"{NODE} >/dev/null && idlewave noise show node.h5",

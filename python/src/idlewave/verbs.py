@@ -153,6 +153,11 @@ def bench_memory(**options: Option) -> kinds.Memory:
     return run_as(kinds.Memory, ["bench", "memory"], options)
 
 
+def training(program: Optional[Path] = None, **options: Option) -> kinds.Training:
+    """A step of training on GPUs, and what jitter costs: a file, or `training(model="llama3-8b", rate="400TFLOP/s", pp=4)`."""
+    return run_as(kinds.Training, ["training"] + ([] if program is None else [program]), options)
+
+
 def self_check(noise: Scalar, **options: Option) -> kinds.Fidelity:
     """How well `replay` makes this noise here."""
     return run_as(kinds.Fidelity, ["replay"], {"noise": noise, "self_check": True, **options})

@@ -25,6 +25,7 @@ from .simulate import Simulate
 from .study_estimate import StudyEstimate
 from .study_run import StudyRun
 from .trace import Trace
+from .training import Training
 from .verify import Verify
 from .watch import Watch
 from .wave import Wave
@@ -53,6 +54,7 @@ __all__ = [
     "StudyEstimate",
     "StudyRun",
     "Trace",
+    "Training",
     "Verify",
     "Watch",
     "Wave",

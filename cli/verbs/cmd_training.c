@@ -1,0 +1,296 @@
+/* `idlewave training`: how long a step of training takes on how many GPUs, and what jitter costs.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <idlewave/idlewave.h>
+
+#include "options/shown_opts.h"
+#include "process/progress.h"
+#include "verbs.h"
+
+struct training_opts {
+    struct opt_origins origins;
+    const char *model, *tp, *cp, *ep, *dp, *pp, *chunks, *microbatches, *microbatch_size, *schedule,
+        *sharding, *rate, *step_rate, *forward, *backward, *detail;
+    struct opt_list set, noise;
+    uint64_t steps, trials, seed, threads;
+    const char *cost;
+    bool has_no_bill, wants_list, is_quiet;
+    struct shown_opts shown;
+};
+
+#define ROW(...) OPT_ROW(struct training_opts, __VA_ARGS__)
+static const struct opt model_rows[] = {
+    ROW("model", OPT_STRING, model, "NAME", "a model of known shape: llama3-8b, llama3-70b, llama3-405b"),
+    ROW("tp", OPT_STRING, tp, "N", "tensor parallelism: GPUs that share each layer (default 1)"),
+    ROW("cp", OPT_STRING, cp, "N", "context parallelism: GPUs that share a sequence (default 1)"),
+    ROW("ep", OPT_STRING, ep, "N", "expert parallelism, within cp times dp (default 1)"),
+    ROW("dp", OPT_STRING, dp, "N", "data parallelism: replicas (default 1)"),
+    ROW("pp", OPT_STRING, pp, "N", "pipeline stages (default 1)"),
+    ROW("chunks", OPT_STRING, chunks, "N", "chunks of a stage: an interleaved schedule (default 1)"),
+    ROW("microbatches", OPT_STRING, microbatches, "N", "micro-batches of a replica in a step (default 1)"),
+    ROW("microbatch-size", OPT_STRING, microbatch_size, "N", "sequences of a micro-batch (default 1)"),
+    ROW("schedule", OPT_STRING, schedule, "1f1b|gpipe", "order of a stage (default 1f1b)"),
+    ROW("sharding", OPT_STRING, sharding, "zero1|none|fsdp",
+        "what of data parallelism is split over replicas (default zero1)"),
+    ROW("rate", OPT_STRING, rate, "FLOP/s", "of a GPU while it computes, for example 494.5TFLOP/s"),
+    ROW("step-rate", OPT_STRING, step_rate, "FLOP/s",
+        "of a GPU over the whole step, as it is published; --rate follows from it"),
+    ROW("forward", OPT_STRING, forward, "TIME[,TIME...]",
+        "measured: a micro-batch on a stage, or on each of them; then no model is needed"),
+    ROW("backward", OPT_STRING, backward, "TIME[,TIME...]", "the same of its backward"),
+    ROW("detail", OPT_STRING, detail, "layer|chunk",
+        "tensor-parallel ranks meet in each half of a layer, or once a chunk, which is faster (default "
+        "layer)"),
+    ROW("set", OPT_LIST, set, "KEY=VALUE",
+        "any other setting of a training file, for example launch=8us; may be repeated"),
+};
+static const struct opt noise_rows[] = {
+    ROW("noise", OPT_LIST, noise, "SOURCE[@WHERE[@SCOPE]]",
+        "jitter: a ready source (see --list), or a SPEC of 'idlewave simulate'; WHERE is host, device, "
+        "loader "
+        "or network (default host), SCOPE rank, node or all (default rank); may be repeated"),
+    ROW("list", OPT_FLAG, wants_list, "", "list ready sources and where their sizes come from"),
+};
+static const struct opt run_rows[] = {
+    ROW("steps", OPT_COUNT, steps, "N", "simulate N steps in each trial (default 20)", .min = 1,
+        .max = 1000000),
+    ROW("trials", OPT_COUNT, trials, "N", "repeat with other random numbers (default 10)", .min = 6,
+        .max = 1000000, .is_setting = true),
+    ROW("seed", OPT_COUNT, seed, "N", "seed of all random choices (default 1)", .max = INT64_MAX),
+    ROW("threads", OPT_COUNT, threads, "N", "number of threads; 0: one per CPU (default 0)", .max = 1024,
+        .is_setting = true),
+    ROW("cost", OPT_STRING, cost, "PRICE[/h]", "price of a GPU for an hour, for example 2.50/h"),
+    ROW("no-bill", OPT_FLAG, has_no_bill, "", "do not try what leaving out each source would save"),
+};
+static const struct opt output_rows[] = {
+    ROW("quiet", OPT_FLAG, is_quiet, "", "print no progress on stderr", .letter = 'q'),
+};
+#undef ROW
+
+static const struct opt_group groups[] = {
+    OPT_GROUP("What runs", model_rows, 0),
+    OPT_GROUP("Jitter", noise_rows, 0),
+    OPT_GROUP("How it runs", run_rows, 0),
+    SHOWN_GROUP("Output; csv has a line for each change of the bill", offsetof(struct training_opts, shown)),
+    OPT_GROUP("Output; csv has a line for each change of the bill", output_rows, 0),
+};
+
+static const struct training_opts defaults = {.steps = 20, .trials = 10, .seed = 1};
+
+static const char *const synopsis[] = {"[options] FILE.yaml", "[options] --model NAME --pp N ...",
+                                       "[options] --forward TIME --backward TIME --pp N ...", "--list", NULL};
+
+static const char description[] =
+    "Simulates steps of synchronous training: pipeline, tensor, data, context and expert parallelism, with "
+    "the "
+    "thread that launches kernels, the GPU and its communication as separate parts of a rank. Says how long "
+    "a "
+    "step takes without jitter, how long with it, and what each source of jitter costs in time, GPU-hours "
+    "and "
+    "money. Options come after the file, and change what it says.\nWhat is simulated is computed from "
+    "settings, "
+    "published sizes and NCCL's tuning tables. Nothing of it was run on a GPU by idlewave.";
+
+static const struct example examples[] = {
+    {"Llama 3 405B on 16,384 GPUs, with garbage collection on every host",
+     "idlewave training --model llama3-405b --tp 8 --pp 16 --dp 128 --chunks 8 --microbatches 16 \\\n"
+     "    --step-rate 400TFLOP/s --noise python-gc --detail chunk --cost 2.50/h"},
+    {"four stages of measured times, the last one slower",
+     "idlewave training --pp 4 --microbatches 8 --forward 11ms,13ms,12ms,29ms --backward "
+     "21ms,20ms,25ms,61ms"},
+    {"a file, as a page", "idlewave training job.yaml --format html > job.html"},
+    {NULL, NULL},
+};
+
+/* ---- settings ---- */
+
+static int fill_options(struct ui *ui, const struct training_opts *opts, iw_training *spec)
+{
+    const struct {
+        const char *key, *text;
+    } given[] = {
+        {"model", opts->model},
+        {"tp", opts->tp},
+        {"cp", opts->cp},
+        {"ep", opts->ep},
+        {"dp", opts->dp},
+        {"pp", opts->pp},
+        {"chunks", opts->chunks},
+        {"microbatches", opts->microbatches},
+        {"microbatch-size", opts->microbatch_size},
+        {"schedule", opts->schedule},
+        {"sharding", opts->sharding},
+        {"rate", opts->rate},
+        {"step-rate", opts->step_rate},
+        {"forward", opts->forward},
+        {"backward", opts->backward},
+        {"detail", opts->detail},
+    };
+
+    for (size_t i = 0; i < sizeof given / sizeof given[0]; i++) {
+        const iw_status status =
+            given[i].text != NULL ? iw_training_set(&ui->log, spec, given[i].key, given[i].text) : IW_OK;
+
+        if (status != IW_OK) {
+            return UI_USAGE;
+        }
+    }
+    return UI_DONE;
+}
+
+static int fill_set(struct ui *ui, const struct opt_list *set, iw_training *spec)
+{
+    for (size_t i = 0; i < set->count; i++) {
+        const char *equals = strchr(set->items[i], '=');
+        char key[64];
+
+        if (equals == NULL || equals - set->items[i] >= (ptrdiff_t)sizeof key) {
+            return ui_usage(ui, "--set '%s': write KEY=VALUE", set->items[i]);
+        }
+        (void)snprintf(key, sizeof key, "%.*s", (int)(equals - set->items[i]), set->items[i]);
+        if (iw_training_set(&ui->log, spec, key, equals + 1) != IW_OK) {
+            return UI_USAGE;
+        }
+    }
+    return UI_DONE;
+}
+
+static int fill_noise(struct ui *ui, const struct opt_list *noise, iw_training *spec)
+{
+    for (size_t i = 0; i < noise->count; i++) {
+        char *text = strdup(noise->items[i]);
+        char *where = text != NULL ? strchr(text, '@') : NULL, *scope = NULL;
+        iw_status status;
+
+        if (text == NULL) {
+            return ui_exit_of(IW_ERR_NOMEM);
+        }
+        if (where != NULL) {
+            *where++ = '\0';
+            scope = strchr(where, '@');
+        }
+        if (scope != NULL) {
+            *scope++ = '\0';
+        }
+        status = iw_training_add_source(
+            &ui->log, spec, &(iw_training_source_text){.source = text, .where = where, .scope = scope});
+        free(text);
+        if (status != IW_OK) {
+            return UI_USAGE;
+        }
+    }
+    return UI_DONE;
+}
+
+static int fill(struct ui *ui, const struct training_opts *opts, const struct opt_args *args,
+                iw_training *spec)
+{
+    int code = args->count > 0 ? ui_exit_of(iw_training_load(&ui->log, args->values[0], spec)) : UI_DONE;
+
+    if (code == UI_DONE) {
+        code = fill_options(ui, opts, spec);
+    }
+    if (code == UI_DONE) {
+        code = fill_set(ui, &opts->set, spec);
+    }
+    return code == UI_DONE ? fill_noise(ui, &opts->noise, spec) : code;
+}
+
+static int read_cost(struct ui *ui, const char *text, double *cost_p)
+{
+    char *end;
+
+    if (text == NULL) {
+        return UI_DONE;
+    }
+    *cost_p = strtod(text, &end);
+    if (end == text || (*end != '\0' && strcmp(end, "/h") != 0) || !isfinite(*cost_p) || *cost_p <= 0) {
+        return ui_usage(ui, "--cost '%s': write the price of a GPU for an hour, for example 2.50/h", text);
+    }
+    return UI_DONE;
+}
+
+/* ---- running ---- */
+
+static int simulate(struct ui *ui, const struct training_opts *opts, const iw_training *spec)
+{
+    iw_training_opts wanted = IW_TRAINING_OPTS_INIT;
+    iw_training_result *result = NULL;
+    struct progress progress;
+    iw_status status;
+    int code = read_cost(ui, opts->cost, &wanted.cost_per_hour);
+
+    if (code != UI_DONE) {
+        return code;
+    }
+    wanted.steps = opts->steps;
+    wanted.trials = opts->trials;
+    wanted.seed = opts->seed;
+    wanted.threads = (uint32_t)opts->threads;
+    wanted.wants_bill = !opts->has_no_bill;
+    progress_begin(&progress, 0, NULL);
+    progress_tell(&progress, ui->verb, opts->is_quiet);
+    wanted.progress = progress_calls(&progress);
+    ui->progress = &progress;
+    status = iw_training_run(&ui->log, spec, &wanted, &result);
+    ui->progress = NULL;
+    progress_wipe(&progress);
+    if (status != IW_OK) {
+        return ui_exit_of(status);
+    }
+    result->command = ui->command;
+    code = shown_write(ui, &opts->shown, iw_training_doc(result));
+    iw_training_result_free(result);
+    return code;
+}
+
+static void list_sources(void)
+{
+    for (size_t i = 0; iw_training_ready(i) != NULL; i++) {
+        const iw_training_ready_source *source = iw_training_ready(i);
+
+        (void)printf("%-14s %-24s on the %s, each %s\n               %s\n", source->name, source->spec,
+                     iw_training_where_name(source->where), iw_training_scope_name(source->scope),
+                     source->origin);
+    }
+}
+
+static int run(struct ui *ui, const void *values, const struct opt_args *args)
+{
+    const struct training_opts *opts = values;
+    iw_training spec;
+    int code;
+
+    if (opts->wants_list) {
+        list_sources();
+        return UI_DONE;
+    }
+    iw_training_init(&spec);
+    code = fill(ui, opts, args, &spec);
+    if (code == UI_DONE) {
+        code = simulate(ui, opts, &spec);
+    }
+    iw_training_release(&spec);
+    return code;
+}
+
+const struct verb verb_training = {
+    .name = "training",
+    .summary = "says how long a step of training takes, and what jitter costs",
+    .synopsis = synopsis,
+    .description = description,
+    .argument_name = "FILE",
+    .argument_help = "a training program in YAML; not needed where options say all of it",
+    .groups = groups,
+    .group_count = sizeof groups / sizeof groups[0],
+    .examples = examples,
+    .defaults = &defaults,
+    .values_size = sizeof(struct training_opts),
+    .most_arguments = 1,
+    .run = run,
+};

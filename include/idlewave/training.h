@@ -1,0 +1,253 @@
+/* idlewave/training.h - steps of synchronous training on GPUs: how long one takes, and what jitter costs.
+ * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Experimental: functions and structs here may change in any release.
+ *
+ *     iw_training spec = IW_TRAINING_INIT;
+ *     st = iw_training_set(log, &spec, "model", "llama3-8b");
+ *     st = iw_training_set(log, &spec, "pp", "4");
+ *     iw_training_result *result;
+ *     st = iw_training_run(log, &spec, &opts, &result);
+ *     ...  iw_training_result_free(result);  iw_training_release(&spec);
+ *
+ * docs/explanation/training.md says what is simulated. Nothing of it was ever run on a GPU by us.
+ */
+#ifndef IW_TRAINING_H
+#define IW_TRAINING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <idlewave/doc.h>
+#include <idlewave/program.h>
+#include <idlewave/result.h>
+#include <idlewave/time.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ======== What runs ======== */
+
+typedef enum iw_training_schedule {
+    IW_TRAINING_1F1B, /* interleaved if a stage has several chunks */
+    IW_TRAINING_GPIPE
+} iw_training_schedule;
+
+typedef enum iw_training_sharding {
+    IW_TRAINING_ZERO1, /* gradients reduce-scattered, parameters gathered: Megatron's distributed optimizer */
+    IW_TRAINING_PLAIN, /* gradients all-reduced */
+    IW_TRAINING_FSDP   /* each layer gathered before use, its gradients reduce-scattered */
+} iw_training_sharding;
+
+typedef enum iw_training_recompute {
+    IW_TRAINING_KEEP,
+    IW_TRAINING_RECOMPUTE_ATTENTION,
+    IW_TRAINING_RECOMPUTE_ALL
+} iw_training_recompute;
+
+typedef enum iw_training_detail {
+    IW_TRAINING_BY_LAYER, /* ranks of a tensor-parallel group meet in each half of a layer */
+    IW_TRAINING_BY_CHUNK  /* they meet once in each chunk: fewer operations */
+} iw_training_detail;
+
+/** What of a rank jitter takes time from. */
+typedef enum iw_training_where {
+    IW_TRAINING_HOST,    /* the thread that launches kernels */
+    IW_TRAINING_DEVICE,  /* the GPU while it computes */
+    IW_TRAINING_LOADER,  /* what makes the next batch */
+    IW_TRAINING_NETWORK, /* collectives that leave a node */
+    IW_TRAINING_WHERES
+} iw_training_where;
+
+/** Who shares one timeline of jitter. */
+typedef enum iw_training_scope {
+    IW_TRAINING_EACH_RANK,
+    IW_TRAINING_EACH_NODE,
+    IW_TRAINING_ALL_RANKS /* synchronised */
+} iw_training_scope;
+
+#define IW_TRAINING_SOURCES_MAX 8
+
+typedef struct iw_training_source {
+    char name[32];
+    char spec[96]; /* as iw_noise_add(): per-phase specs act once a step, on devices on each F and B */
+    iw_training_where where;
+    iw_training_scope scope;
+    iw_time skew_ps; /* synchronised ranks are apart by up to this */
+} iw_training_source;
+
+#define IW_TRAINING_STAGES_MAX 1024
+#define IW_TRAINING_CHUNKS_MAX 4096
+
+/** All settings; change them by iw_training_set(), which docs/reference/formats/training.md lists. */
+typedef struct iw_training {
+    char name[64];
+    /* the model */
+    uint32_t layers, hidden, ffn, heads, kv_heads, vocab, sequence;
+    uint32_t experts, top_k, expert_ffn; /* experts 0: dense */
+    bool is_tied, has_logits;
+    double parameters; /* of a GPU; 0: by the model */
+    /* the layout */
+    uint32_t tp, cp, ep, dp, pp, chunks, microbatches, microbatch_size, group;
+    iw_training_schedule schedule;
+    iw_training_sharding sharding;
+    iw_training_recompute recompute;
+    iw_training_detail detail;
+    bool is_sequence_parallel, overlaps_gradients, overlaps_parameters;
+    uint32_t *chunk_layers; /* of pp * chunks chunks, in the order of the model; NULL: even */
+    uint32_t chunk_layers_count;
+    /* times */
+    double rate;                       /* FLOP/s of a GPU while it computes; 0: not known */
+    double step_rate;                  /* FLOP/s of a GPU over the whole step; `rate` follows */
+    iw_time *forward_ps, *backward_ps; /* measured, of a micro-batch on each stage, or on all; or NULL */
+    uint32_t forward_count, backward_count;
+    iw_time optimizer_ps;
+    /* the host */
+    iw_time launch_ps;
+    uint32_t launches; /* of a layer's forward; its backward has twice as many */
+    uint32_t queue;
+    bool syncs_p2p;
+    iw_time load_ps;
+    uint32_t prefetch;
+    /* the network */
+    uint32_t node_gpus;
+    bool is_net_free;
+    double node_bandwidth, net_bandwidth; /* bytes per second of a GPU: NVLink's ring, its NIC */
+    iw_time hop_ps;                       /* of a message between stages; negative: by its bytes */
+    /* what disturbs */
+    double forward_sigma, backward_sigma; /* of lognormal lengths of micro-batches */
+    char slow[96];                        /* as iw_node_speeds_new(), for GPUs; "": all are alike */
+    iw_training_source sources[IW_TRAINING_SOURCES_MAX];
+    uint32_t source_count;
+} iw_training;
+
+/** What settings begin with. */
+IW_API void iw_training_init(iw_training *spec);
+IW_API void iw_training_release(iw_training *spec);
+
+/** Sets one. IW_ERR_USAGE (unknown key: those that there are), IW_ERR_FORMAT, IW_ERR_RANGE. */
+IW_API IW_NODISCARD iw_status iw_training_set(const iw_log *log, iw_training *spec, const char *key,
+                                              const char *text);
+
+/** The keys of iw_training_set() and what they mean; NULL past the last. */
+IW_API const char *iw_training_key(size_t index);
+
+/** Adds a source: one of iw_training_ready(), or a SPEC; `where` and `scope` as their names have it, NULL: as
+ * the ready source says, else host and rank. */
+typedef struct iw_training_source_text {
+    const char *source, *name, *where, *scope, *skew;
+} iw_training_source_text;
+IW_API IW_NODISCARD iw_status iw_training_add_source(const iw_log *log, iw_training *spec,
+                                                     const iw_training_source_text *text);
+
+/** Sources whose sizes somebody published; NULL past the last. */
+typedef struct iw_training_ready_source {
+    const char *name, *spec;
+    iw_training_where where;
+    iw_training_scope scope;
+    const char *origin;
+} iw_training_ready_source;
+IW_API const iw_training_ready_source *iw_training_ready(size_t index);
+
+IW_API const char *iw_training_where_name(unsigned where); /* "host"; NULL: there is none */
+IW_API const char *iw_training_scope_name(unsigned scope); /* "rank", "node", "all" */
+
+/** Reads a YAML file (docs/reference/formats/training.md) into settings that have been initialised.
+ * IW_ERR_IO, IW_ERR_FORMAT, IW_ERR_RANGE as 'file:line'. */
+IW_API IW_NODISCARD iw_status iw_training_load(const iw_log *log, const char *path, iw_training *spec);
+
+/* ======== Sizes ======== */
+
+/** What a model and its layout amount to. */
+typedef struct iw_training_sizes {
+    uint64_t gpus, parameters, tokens; /* tokens of a step */
+    double layer_flop, token_flop;     /* forward, of a token: of a layer; of all, with logits */
+    double step_flop;                  /* of all GPUs */
+    uint64_t tp_bytes, pp_bytes;       /* buffer of a tensor-parallel collective; a message between stages */
+    double gpu_parameters;             /* the mean */
+    double gradient_bytes, parameter_bytes;       /* reduce-scattered, gathered; the mean of a GPU */
+    iw_time tp_ps, pp_ps, gradient_ps, gather_ps; /* of one collective, message; of the means */
+} iw_training_sizes;
+
+IW_API IW_NODISCARD iw_status iw_training_measure(const iw_log *log, const iw_training *spec,
+                                                  iw_training_sizes *sizes_p);
+
+/* ======== Running it ======== */
+
+typedef struct iw_training_opts {
+    size_t size; /* IW_TRAINING_OPTS_INIT */
+    uint64_t steps, trials, seed;
+    uint32_t threads;     /* 0: one for each CPU */
+    double cost_per_hour; /* of a GPU; 0: not said */
+    bool wants_bill;      /* each source left out, and synchronised */
+    iw_progress progress;
+} iw_training_opts;
+
+#define IW_TRAINING_OPTS_INIT                              \
+    {                                                      \
+        sizeof(iw_training_opts), 20, 10, 1, 0, 0.0, true, \
+        {                                                  \
+            NULL, NULL                                     \
+        }                                                  \
+    }
+
+/** One change of the bill, as part of the step as it is: positive numbers are saved. */
+typedef struct iw_training_change {
+    char what[64]; /* "without python-gc" */
+    char source[32];
+    iw_estimate saved_ns; /* of a step */
+    double share;         /* saved_ns of the step without jitter */
+    double gpu_hours;     /* in an hour of all GPUs */
+    double cost_per_day;  /* NaN: no price was said */
+} iw_training_change;
+
+/** What one kind of operation does in a step, on a GPU of the stage that has most of it. */
+typedef struct iw_training_volume {
+    char what[32];
+    uint64_t bytes; /* of the whole buffer */
+    uint64_t count, group, stride;
+    iw_time each_ps;
+} iw_training_volume;
+
+#define IW_TRAINING_CHANGES_MAX (2 * IW_TRAINING_SOURCES_MAX + 2)
+#define IW_TRAINING_VOLUMES_MAX 12
+
+typedef struct iw_training_result {
+    const char *command; /* set by the caller, or NULL */
+    char name[64];
+    uint32_t tp, cp, ep, dp, pp, chunks, microbatches;
+    iw_training_sizes sizes;
+    bool has_model;
+    bool has_jitter;
+    uint64_t steps, trials, seed;
+    uint64_t operations;  /* simulated in a step, of all ranks */
+    iw_time noiseless_ps; /* a step */
+    double bubble;        /* share of the noiseless step in which a GPU waits for others, the mean */
+    double rate;          /* FLOP/s of a GPU over the noiseless step; NaN: no model */
+    iw_estimate step_ns;  /* the mean */
+    double p10_ns, median_ns, p90_ns, worst_ns; /* of all steps */
+    double loss;                                /* mean over noiseless - 1 */
+    double scatter;                             /* mean over 10th percentile - 1 */
+    double gpu_hours;                           /* lost in an hour */
+    double cost_per_hour, cost_per_day;
+    iw_training_change changes[IW_TRAINING_CHANGES_MAX];
+    uint32_t change_count;
+    iw_training_volume volumes[IW_TRAINING_VOLUMES_MAX];
+    uint32_t volume_count;
+    uint64_t *step_time_ns; /* of the first trial */
+    uint64_t step_time_count;
+    iw_training_source sources[IW_TRAINING_SOURCES_MAX];
+    uint32_t source_count;
+} iw_training_result;
+
+/** IW_ERR_RANGE: settings that do not fit together; IW_ERR_NOMEM. */
+IW_API IW_NODISCARD iw_status iw_training_run(const iw_log *log, const iw_training *spec,
+                                              const iw_training_opts *opts, iw_training_result **result_p);
+IW_API void iw_training_result_free(iw_training_result *result);
+IW_API iw_doc iw_training_doc(const iw_training_result *result);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,14 @@
+/* Reads training programs from YAML.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef IWI_TRAINING_YAML_H
+#define IWI_TRAINING_YAML_H
+
+#include <idlewave/training.h>
+
+/* iw_training_load() of a text; `file` is its name in messages. Settings that were read before an error stay.
+ */
+IW_NODISCARD iw_status iwi_training_read_memory(const iw_log *log, const char *file, const char *data,
+                                                size_t size, iw_training *spec);
+
+#endif

@@ -1,0 +1,248 @@
+/* How long a step of training takes, and what jitter costs.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include <idlewave/training.h>
+
+#include <math.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "report/doc/kinds.h"
+#include "report/kinds/training_words.h"
+
+/* ---- the table ---- */
+
+IWI_NAMED(where_name, iw_training_where_name(value))
+IWI_NAMED(scope_name, iw_training_scope_name(value))
+
+static const struct iwi_field sizes_fields[] = {
+    IWI_VALUE(iw_training_sizes, gpus),
+    IWI_VALUE(iw_training_sizes, parameters),
+    IWI_VALUE(iw_training_sizes, tokens),
+    IWI_VALUE(iw_training_sizes, layer_flop),
+    IWI_VALUE(iw_training_sizes, token_flop),
+    IWI_VALUE(iw_training_sizes, step_flop),
+    IWI_VALUE(iw_training_sizes, tp_bytes),
+    IWI_VALUE(iw_training_sizes, pp_bytes),
+    IWI_VALUE(iw_training_sizes, gpu_parameters),
+    IWI_VALUE(iw_training_sizes, gradient_bytes),
+    IWI_VALUE(iw_training_sizes, parameter_bytes),
+    IWI_TIME(iw_training_sizes, tp_ps, "tp_ns"),
+    IWI_TIME(iw_training_sizes, pp_ps, "pp_ns"),
+    IWI_TIME(iw_training_sizes, gradient_ps, "gradient_ns"),
+    IWI_TIME(iw_training_sizes, gather_ps, "gather_ns"),
+};
+static const struct iwi_schema sizes_schema = IWI_SCHEMA(iw_training_sizes, sizes_fields);
+
+static const struct iwi_field volume_fields[] = {
+    IWI_CHARS(iw_training_volume, what),   IWI_VALUE(iw_training_volume, bytes),
+    IWI_VALUE(iw_training_volume, count),  IWI_VALUE(iw_training_volume, group),
+    IWI_VALUE(iw_training_volume, stride), IWI_TIME(iw_training_volume, each_ps, "each_ns"),
+};
+static const struct iwi_schema volume_schema = IWI_SCHEMA(iw_training_volume, volume_fields);
+
+static const struct iwi_field change_fields[] = {
+    IWI_CHARS(iw_training_change, what),        IWI_CHARS(iw_training_change, source),
+    IWI_ESTIMATE(iw_training_change, saved_ns), IWI_VALUE(iw_training_change, share),
+    IWI_VALUE(iw_training_change, gpu_hours),   IWI_VALUE(iw_training_change, cost_per_day),
+};
+static const struct iwi_schema change_schema = IWI_SCHEMA(iw_training_change, change_fields);
+
+static const struct iwi_field source_fields[] = {
+    IWI_CHARS(iw_training_source, name),
+    IWI_CHARS(iw_training_source, spec),
+    IWI_ENUM(iw_training_source, where, "where", where_name),
+    IWI_ENUM(iw_training_source, scope, "scope", scope_name),
+    IWI_TIME(iw_training_source, skew_ps, "skew_ns"),
+};
+static const struct iwi_schema source_schema = IWI_SCHEMA(iw_training_source, source_fields);
+
+static const struct iwi_field training_fields[] = {
+    IWI_VALUE(iw_training_result, command, .may_be_null = true),
+    IWI_CHARS(iw_training_result, name),
+    IWI_VALUE(iw_training_result, tp),
+    IWI_VALUE(iw_training_result, cp),
+    IWI_VALUE(iw_training_result, ep),
+    IWI_VALUE(iw_training_result, dp),
+    IWI_VALUE(iw_training_result, pp),
+    IWI_VALUE(iw_training_result, chunks),
+    IWI_VALUE(iw_training_result, microbatches),
+    IWI_OBJECT(iw_training_result, sizes, sizes_schema),
+    IWI_VALUE(iw_training_result, has_model),
+    IWI_VALUE(iw_training_result, has_jitter),
+    IWI_VALUE(iw_training_result, steps),
+    IWI_VALUE(iw_training_result, trials),
+    IWI_VALUE(iw_training_result, seed),
+    IWI_VALUE(iw_training_result, operations),
+    IWI_TIME(iw_training_result, noiseless_ps, "noiseless_ns"),
+    IWI_VALUE(iw_training_result, bubble),
+    IWI_VALUE(iw_training_result, rate),
+    IWI_ESTIMATE(iw_training_result, step_ns),
+    IWI_VALUE(iw_training_result, p10_ns),
+    IWI_VALUE(iw_training_result, median_ns),
+    IWI_VALUE(iw_training_result, p90_ns),
+    IWI_VALUE(iw_training_result, worst_ns),
+    IWI_VALUE(iw_training_result, loss),
+    IWI_VALUE(iw_training_result, scatter),
+    IWI_VALUE(iw_training_result, gpu_hours),
+    IWI_VALUE(iw_training_result, cost_per_hour),
+    IWI_VALUE(iw_training_result, cost_per_day),
+    IWI_OBJECTS_IN_PLACE(iw_training_result, changes, change_count, change_schema, .is_row = true),
+    IWI_OBJECTS_IN_PLACE(iw_training_result, volumes, volume_count, volume_schema),
+    IWI_VALUES(iw_training_result, step_time_ns, step_time_count),
+    IWI_OBJECTS_IN_PLACE(iw_training_result, sources, source_count, source_schema),
+};
+static const struct iwi_schema training_schema = IWI_SCHEMA(iw_training_result, training_fields);
+
+static iw_status check(const iw_log *log, const char *name, const void *subject)
+{
+    const iw_training_result *result = subject;
+
+    return result->noiseless_ps > 0 && result->sizes.gpus > 0
+               ? IW_OK
+               : iwi_fail(log, IW_ERR_FORMAT, "'%s': there are no GPUs, or a step takes no time", name);
+}
+
+/* ---- the document ---- */
+
+static void say_verdict(struct iwi_document *doc, const iw_training_result *result)
+{
+    iwi_verdict(doc, "A step of %s on %s GPU%s takes %s without jitter", result->name,
+                iwi_count(doc, result->sizes.gpus), iwi_s(result->sizes.gpus),
+                iwi_ps(doc, result->noiseless_ps));
+    if (!result->has_jitter) {
+        iwi_more(doc, ".");
+        return;
+    }
+    iwi_more(doc, ", and %s with it: %s longer, which is %s GPU-hours of %s in every hour",
+             iwi_ns(doc, result->step_ns.value), iwi_percent(doc, result->loss),
+             iwi_factor(doc, result->gpu_hours), iwi_count(doc, result->sizes.gpus));
+    if (result->cost_per_hour > 0) {
+        iwi_more(doc, ", or %s a day at %.2f an hour of a GPU", iwi_training_money(doc, result->cost_per_day),
+                 result->cost_per_hour);
+    }
+    iwi_more(doc, ".");
+    iwi_training_say_best(doc, result);
+}
+
+static void say_bill(struct iwi_document *doc, const iw_training_result *result)
+{
+    static const struct iwi_column columns[] = {{"change", IWI_WORDS},          {"saves a step", IWI_NUMBER},
+                                                {"95 % interval", IWI_WORDS},   {"share", IWI_NUMBER},
+                                                {"GPU-hours/hour", IWI_NUMBER}, {"a day", IWI_NUMBER}};
+    const bool has_price = result->cost_per_hour > 0;
+
+    if (result->change_count == 0) {
+        return;
+    }
+    iwi_section(doc, "bill", "The bill");
+    iwi_table(doc, "", columns, sizeof columns / sizeof columns[0] - (has_price ? 0 : 1));
+    iwi_unfold(doc);
+    for (uint32_t i = 0; i < result->change_count; i++) {
+        const iw_training_change *row = &result->changes[i];
+
+        iwi_row(doc, row->what, iwi_training_time(doc, row->saved_ns.value),
+                iwi_brackets(doc, iwi_training_time(doc, row->saved_ns.low),
+                             iwi_training_time(doc, row->saved_ns.high)),
+                iwi_percent(doc, row->share), iwi_say(doc, "%.1f", row->gpu_hours),
+                has_price ? iwi_training_money(doc, row->cost_per_day) : NULL);
+    }
+}
+
+static void show_steps(struct iwi_document *doc, const iw_training_result *result)
+{
+    struct iwi_figure *figure = NULL;
+    struct iwi_mark *dots, *line;
+    iw_status made;
+
+    if (result->step_time_count < 2) {
+        return;
+    }
+    made = iwi_figure_new(doc->log, "Step times of the first trial", &figure);
+    if (made == IW_OK) {
+        figure->message =
+            iwi_figure_text(figure, "Each dot is a step; the line is a step without jitter, %s.",
+                            iwi_ps(doc, result->noiseless_ps));
+        figure->x = (struct iwi_figure_axis){.label = "Step", .unit = IWI_AXIS_INDEX};
+        figure->y = (struct iwi_figure_axis){.label = "Time", .unit = IWI_AXIS_NS};
+        line = iwi_figure_mark(figure, IWI_MARK_RULE_Y, iwi_series_ink(1), "without jitter");
+        iwi_mark_add(figure, line, (double[]){(double)result->noiseless_ps / 1e3});
+        dots = iwi_figure_mark(figure, IWI_MARK_DOTS, iwi_series_ink(0), "simulated");
+        for (uint64_t i = 0; i < result->step_time_count; i++) {
+            iwi_mark_add(figure, dots, (double[]){(double)i + 1.0, (double)result->step_time_ns[i]});
+        }
+    }
+    iwi_show_figure(doc, made, figure);
+}
+
+static void say_step(struct iwi_document *doc, const iw_training_result *result)
+{
+    iwi_section(doc, "step", "The step");
+    IWI_TABLE(doc, "", {"", IWI_WORDS}, {"", IWI_NUMBER});
+    iwi_unfold(doc);
+    iwi_row(doc, "GPUs as TP x CP x PP x DP",
+            iwi_say(doc, "%" PRIu32 " x %" PRIu32 " x %" PRIu32 " x %" PRIu32, result->tp, result->cp,
+                    result->pp, result->dp));
+    if (result->has_model) {
+        iwi_training_say_model(doc, result);
+    }
+    iwi_row(doc, "without jitter", iwi_training_exact(doc, result->noiseless_ps));
+    iwi_row(doc, "of which a GPU waits for others", iwi_percent(doc, result->bubble));
+    if (result->has_jitter) {
+        iwi_row(doc, "with jitter, mean", iwi_ns(doc, result->step_ns.value));
+        iwi_row(doc, "10th percentile, median, 90th",
+                iwi_say(doc, "%s, %s, %s", iwi_ns(doc, result->p10_ns), iwi_ns(doc, result->median_ns),
+                        iwi_ns(doc, result->p90_ns)));
+        iwi_row(doc, "longest", iwi_ns(doc, result->worst_ns));
+        iwi_row(doc, "mean over 10th percentile", iwi_percent(doc, result->scatter));
+    }
+}
+
+static void say_volumes(struct iwi_document *doc, const iw_training_result *result)
+{
+    if (result->volume_count == 0) {
+        return;
+    }
+    iwi_section(doc, "volumes", "Communication of a GPU in a step");
+    IWI_TABLE(doc, "", {"what", IWI_WORDS}, {"times", IWI_NUMBER}, {"bytes each", IWI_NUMBER},
+              {"ranks", IWI_NUMBER}, {"stride", IWI_NUMBER}, {"time each", IWI_NUMBER});
+    iwi_unfold(doc);
+    for (uint32_t i = 0; i < result->volume_count; i++) {
+        const iw_training_volume *row = &result->volumes[i];
+
+        iwi_row(doc, row->what, iwi_say(doc, "%" PRIu64, row->count), iwi_say(doc, "%" PRIu64, row->bytes),
+                iwi_say(doc, "%" PRIu64, row->group), iwi_say(doc, "%" PRIu64, row->stride),
+                iwi_ps(doc, row->each_ps));
+    }
+}
+
+static void write_doc(struct iwi_document *doc, const void *subject)
+{
+    const iw_training_result *result = subject;
+
+    iwi_title(doc, "Training %s on %s GPUs", result->name, iwi_count(doc, result->sizes.gpus));
+    if (result->command != NULL) {
+        iwi_subtitle(doc, "%s", result->command);
+    }
+    say_verdict(doc, result);
+    say_bill(doc, result);
+    iwi_only(doc, IWI_ON_PAGES | IWI_IN_PLOTS);
+    show_steps(doc, result);
+    iwi_only(doc, IWI_EVERYWHERE);
+    say_step(doc, result);
+    say_volumes(doc, result);
+    iwi_training_say_certainty(doc, result);
+}
+
+const struct iwi_kind iwi_training_kind = {
+    .name = "training",
+    .schema_id = "idlewave.training/1",
+    .schema = &training_schema,
+    .write_doc = write_doc,
+    .check = check,
+};
+
+iw_doc iw_training_doc(const iw_training_result *result)
+{
+    return (iw_doc){&iwi_training_kind, result};
+}

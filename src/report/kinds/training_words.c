@@ -1,0 +1,85 @@
+/* Sentences about training.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "report/kinds/training_words.h"
+
+#include <math.h>
+
+#include "base/base.h"
+
+const char *iwi_training_money(struct iwi_document *doc, double amount)
+{
+    const double size = fabs(amount);
+
+    return size < 1e4   ? iwi_say(doc, "%.0f", amount)
+           : size < 1e6 ? iwi_say(doc, "%.1fk", amount / 1e3)
+                        : iwi_say(doc, "%.2fM", amount / 1e6);
+}
+
+const char *iwi_training_time(struct iwi_document *doc, double ns)
+{
+    return ns < 0 ? iwi_say(doc, "-%s", iwi_ns(doc, -ns)) : iwi_ns(doc, ns);
+}
+
+const char *iwi_training_exact(struct iwi_document *doc, iw_time ps)
+{
+    return ps >= IW_PS_PER_S ? iwi_say(doc, "%.6f s", (double)ps * 1e-12) : iwi_ps(doc, ps);
+}
+
+void iwi_training_say_best(struct iwi_document *doc, const iw_training_result *result)
+{
+    const iw_training_change *best = NULL;
+
+    for (uint32_t i = 0; i < result->change_count; i++) {
+        const iw_training_change *row = &result->changes[i];
+
+        if (row->saved_ns.low > 0 && (best == NULL || row->saved_ns.value > best->saved_ns.value)) {
+            best = row;
+        }
+    }
+    if (best != NULL) {
+        iwi_verdict(doc, "Most is saved by this change: %s. It brings back %s of the step without jitter.",
+                    best->what, iwi_percent(doc, best->share));
+    } else if (result->change_count > 0) {
+        iwi_verdict(doc, "No single change surely saves anything.");
+    }
+}
+
+void iwi_training_say_model(struct iwi_document *doc, const iw_training_result *result)
+{
+    const iw_training_sizes *sizes = &result->sizes;
+
+    iwi_row(doc, "parameters", iwi_say(doc, "%" PRIu64, sizes->parameters));
+    iwi_row(doc, "of a GPU, the mean", iwi_say(doc, "%.5g", sizes->gpu_parameters));
+    iwi_row(doc, "tokens of a step", iwi_say(doc, "%" PRIu64, sizes->tokens));
+    iwi_row(doc, "FLOP of a step", iwi_say(doc, "%.5g", sizes->step_flop));
+    iwi_row(doc, "a GPU over the step without jitter", iwi_say(doc, "%.4g TFLOP/s", result->rate / 1e12));
+}
+
+void iwi_training_say_certainty(struct iwi_document *doc, const iw_training_result *result)
+{
+    iwi_section(doc, "certainty", "How sure");
+    iwi_item(doc,
+             "Computed from settings and published sizes. Nothing of this was run on a GPU by idlewave.");
+    if (result->has_jitter) {
+        iwi_item(doc,
+                 "%" PRIu64 " trial%s of %" PRIu64
+                 " step%s, all ranks simulated; changes are compared with the same "
+                 "random numbers. Intervals hold chance, not errors of the settings.",
+                 result->trials, iwi_s(result->trials), result->steps, iwi_s(result->steps));
+        for (uint32_t i = 0; i < result->source_count; i++) {
+            const iw_training_source *source = &result->sources[i];
+
+            iwi_item(doc, "%s hits the %s of each %s: %s.", source->name,
+                     iw_training_where_name(source->where),
+                     source->scope == IW_TRAINING_ALL_RANKS ? "rank at the same time"
+                                                            : iw_training_scope_name(source->scope),
+                     source->spec);
+        }
+    } else {
+        iwi_item(doc, "No jitter is given, so one rank stands for all of its stage.");
+    }
+    iwi_item(doc,
+             "A collective begins when its last rank is there, and ends on all at once, after the time of "
+             "NCCL's tuning tables; it disturbs no computation.");
+}

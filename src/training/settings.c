@@ -1,0 +1,314 @@
+/* The settings of a training program: keys, models of known shape, and what may not stand together.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include <idlewave/training.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "base/nearest.h"
+#include "training/setting_values.h"
+#include "training/step_plan.h"
+
+/* ---- models of known shape ---- */
+
+struct model {
+    const char *name;
+    uint32_t layers, hidden, ffn, heads, kv_heads, vocab, sequence;
+};
+
+static const struct model models[] = {
+    {"llama3-8b", 32, 4096, 14336, 32, 8, 128256, 8192},
+    {"llama3-70b", 80, 8192, 28672, 64, 8, 128256, 8192},
+    {"llama3-405b", 126, 16384, 53248, 128, 8, 128256, 8192},
+};
+
+static iw_status set_model(const iw_log *log, iw_training *spec, const char *text)
+{
+    char known[128] = "";
+
+    for (size_t i = 0; i < sizeof models / sizeof models[0]; i++) {
+        const struct model *model = &models[i];
+        const size_t used = strlen(known);
+
+        if (strcmp(model->name, text) == 0) {
+            spec->layers = model->layers;
+            spec->hidden = model->hidden;
+            spec->ffn = model->ffn;
+            spec->heads = model->heads;
+            spec->kv_heads = model->kv_heads;
+            spec->vocab = model->vocab;
+            spec->sequence = model->sequence;
+            snprintf(spec->name, sizeof spec->name, "%s", model->name);
+            return IW_OK;
+        }
+        snprintf(known + used, sizeof known - used, "%s%s", i > 0 ? ", " : "", model->name);
+    }
+    return iwi_fail(log, IW_ERR_USAGE,
+                    "the shape of the model '%.60s' is not known here: say layers, hidden, ffn, heads, "
+                    "kv-heads, vocab and sequence (known: %s)",
+                    text, known);
+}
+
+/* ---- keys ---- */
+
+static const char *const schedules[] = {"1f1b", "gpipe", NULL};
+static const char *const shardings[] = {"zero1", "none", "fsdp", NULL};
+static const char *const recomputes[] = {"none", "attention", "all", NULL};
+static const char *const details[] = {"layer", "chunk", NULL};
+
+#define AT(field) offsetof(iw_training, field)
+#define COUNT(k, field, least, most)                                                          \
+    {                                                                                         \
+        .key = (k), .kind = IWI_SET_COUNT, .offset = AT(field), .min = (least), .max = (most) \
+    }
+#define SWITCH(k, field)                                        \
+    {                                                           \
+        .key = (k), .kind = IWI_SET_SWITCH, .offset = AT(field) \
+    }
+#define TIME(k, field)                                        \
+    {                                                         \
+        .key = (k), .kind = IWI_SET_TIME, .offset = AT(field) \
+    }
+#define CHOICE(k, field, names)                                                     \
+    {                                                                               \
+        .key = (k), .kind = IWI_SET_CHOICE, .offset = AT(field), .choices = (names) \
+    }
+#define REAL(k, of, field)                            \
+    {                                                 \
+        .key = (k), .kind = (of), .offset = AT(field) \
+    }
+
+static const struct iwi_setting settings[] = {
+    {.key = "model", .kind = IWI_SET_MODEL},
+    {.key = "name", .kind = IWI_SET_TEXT, .offset = AT(name), .max = sizeof((iw_training *)0)->name},
+    COUNT("layers", layers, 1, 10000),
+    COUNT("hidden", hidden, 1, 1u << 20),
+    COUNT("ffn", ffn, 1, 1u << 22),
+    COUNT("heads", heads, 1, 1u << 16),
+    COUNT("kv-heads", kv_heads, 1, 1u << 16),
+    COUNT("vocab", vocab, 1, 1u << 24),
+    COUNT("sequence", sequence, 1, 1u << 24),
+    COUNT("experts", experts, 0, 1u << 14),
+    COUNT("top-k", top_k, 1, 1024),
+    COUNT("expert-ffn", expert_ffn, 1, 1u << 22),
+    SWITCH("tied-embeddings", is_tied),
+    SWITCH("logits", has_logits),
+    REAL("parameters", IWI_SET_REAL, parameters),
+    COUNT("tp", tp, 1, 4096),
+    COUNT("cp", cp, 1, 4096),
+    COUNT("ep", ep, 1, 4096),
+    COUNT("dp", dp, 1, 1u << 20),
+    COUNT("pp", pp, 1, IW_TRAINING_STAGES_MAX),
+    COUNT("chunks", chunks, 1, 64),
+    COUNT("microbatches", microbatches, 1, 1u << 16),
+    COUNT("microbatch-size", microbatch_size, 1, 1u << 16),
+    COUNT("group", group, 0, 1u << 16),
+    CHOICE("schedule", schedule, schedules),
+    CHOICE("sharding", sharding, shardings),
+    CHOICE("recompute", recompute, recomputes),
+    CHOICE("detail", detail, details),
+    SWITCH("sequence-parallel", is_sequence_parallel),
+    SWITCH("overlap-gradients", overlaps_gradients),
+    SWITCH("overlap-parameters", overlaps_parameters),
+    {.key = "chunk-layers",
+     .kind = IWI_SET_COUNTS,
+     .offset = AT(chunk_layers),
+     .count_offset = AT(chunk_layers_count)},
+    REAL("rate", IWI_SET_FLOP_RATE, rate),
+    REAL("step-rate", IWI_SET_FLOP_RATE, step_rate),
+    {.key = "forward", .kind = IWI_SET_TIMES, .offset = AT(forward_ps), .count_offset = AT(forward_count)},
+    {.key = "backward", .kind = IWI_SET_TIMES, .offset = AT(backward_ps), .count_offset = AT(backward_count)},
+    TIME("optimizer", optimizer_ps),
+    TIME("launch", launch_ps),
+    COUNT("launches", launches, 1, 100000),
+    COUNT("queue", queue, 1, 1u << 20),
+    SWITCH("p2p-sync", syncs_p2p),
+    TIME("load", load_ps),
+    COUNT("prefetch", prefetch, 1, 1024),
+    COUNT("node-gpus", node_gpus, 1, 1024),
+    SWITCH("free-network", is_net_free),
+    REAL("node-bandwidth", IWI_SET_BANDWIDTH, node_bandwidth),
+    REAL("net-bandwidth", IWI_SET_BANDWIDTH, net_bandwidth),
+    TIME("hop", hop_ps),
+    REAL("forward-sigma", IWI_SET_REAL, forward_sigma),
+    REAL("backward-sigma", IWI_SET_REAL, backward_sigma),
+    {.key = "slow", .kind = IWI_SET_TEXT, .offset = AT(slow), .max = sizeof((iw_training *)0)->slow},
+};
+
+enum { SETTING_COUNT = sizeof settings / sizeof settings[0] };
+
+const char *iw_training_key(size_t index)
+{
+    return index < SETTING_COUNT ? settings[index].key : NULL;
+}
+
+iw_status iw_training_set(const iw_log *log, iw_training *spec, const char *key, const char *text)
+{
+    struct iwi_nearest nearest;
+    char hint[IWI_HINT_SIZE];
+
+    iwi_nearest_begin(&nearest, key);
+    for (size_t i = 0; i < SETTING_COUNT; i++) {
+        if (strcmp(settings[i].key, key) == 0) {
+            return settings[i].kind == IWI_SET_MODEL ? set_model(log, spec, text)
+                                                     : iwi_setting_read(log, &settings[i], text, spec);
+        }
+        iwi_nearest_offer(&nearest, settings[i].key);
+    }
+    return iwi_fail(log, IW_ERR_USAGE, "a training program has no setting '%.60s'%s", key,
+                    iwi_nearest_hint(&nearest, hint));
+}
+
+void iw_training_init(iw_training *spec)
+{
+    *spec = (iw_training){
+        .name = "training",
+        .has_logits = true,
+        .tp = 1,
+        .cp = 1,
+        .ep = 1,
+        .dp = 1,
+        .pp = 1,
+        .chunks = 1,
+        .microbatches = 1,
+        .microbatch_size = 1,
+        .is_sequence_parallel = true,
+        .overlaps_gradients = true,
+        .launch_ps = 5 * IW_PS_PER_US,
+        .launches = 20,
+        .queue = 1000,
+        .syncs_p2p = true,
+        .prefetch = 2,
+        .node_gpus = 8,
+        .node_bandwidth = 370e9,
+        .net_bandwidth = 48e9,
+        .hop_ps = -1,
+    };
+}
+
+void iw_training_release(iw_training *spec)
+{
+    free(spec->chunk_layers);
+    free(spec->forward_ps);
+    free(spec->backward_ps);
+    spec->chunk_layers = NULL;
+    spec->forward_ps = spec->backward_ps = NULL;
+}
+
+/* ---- what does not fit together ---- */
+
+static iw_status check_layout(const iw_log *log, const iw_training *spec)
+{
+    const uint64_t gpus = (uint64_t)spec->tp * spec->cp * spec->dp * spec->pp;
+    const uint32_t group = spec->group > 0 ? spec->group : spec->pp;
+
+    if (gpus > 1u << 22) {
+        return iwi_fail(log, IW_ERR_RANGE, "%" PRIu64 " GPUs are too many: at most 4194304", gpus);
+    }
+    if ((uint64_t)spec->cp * spec->dp % spec->ep != 0) {
+        return iwi_fail(log, IW_ERR_RANGE,
+                        "expert parallelism %" PRIu32 " does not divide cp times dp, %" PRIu64, spec->ep,
+                        (uint64_t)spec->cp * spec->dp);
+    }
+    if (spec->chunks > 1 && (spec->pp == 1 || spec->schedule == IW_TRAINING_GPIPE)) {
+        return iwi_fail(log, IW_ERR_RANGE,
+                        "chunks %" PRIu32 " need pipeline stages (pp) and the schedule 1f1b", spec->chunks);
+    }
+    if (spec->chunks > 1 && spec->microbatches % group != 0 && spec->microbatches % group < spec->pp) {
+        return iwi_fail(log, IW_ERR_RANGE,
+                        "%" PRIu32 " microbatches in groups of %" PRIu32 " leave %" PRIu32
+                        ": an interleaved schedule needs none left, or at least pp, %" PRIu32,
+                        spec->microbatches, group, spec->microbatches % group, spec->pp);
+    }
+    if ((uint64_t)spec->pp * spec->chunks * spec->microbatches > 1u << 22) {
+        return iwi_fail(log, IW_ERR_RANGE, "stages times chunks times micro-batches are more than 4194304");
+    }
+    if (spec->sharding == IW_TRAINING_FSDP && (spec->pp > 1 || spec->ep > 1)) {
+        return iwi_fail(log, IW_ERR_RANGE, "fsdp is simulated without pipeline and expert parallelism only");
+    }
+    return IW_OK;
+}
+
+static iw_status check_model(const iw_log *log, const iw_training *spec)
+{
+    if (spec->hidden > 0 && (spec->layers == 0 || spec->heads == 0 || spec->sequence == 0 ||
+                             (spec->ffn == 0 && spec->expert_ffn == 0))) {
+        return iwi_fail(log, IW_ERR_RANGE,
+                        "a model needs layers, hidden, ffn, heads and sequence, or a known name");
+    }
+    if (spec->experts > 0 && (spec->top_k == 0 || spec->expert_ffn == 0 || spec->experts % spec->ep != 0)) {
+        return iwi_fail(log, IW_ERR_RANGE,
+                        "experts need top-k and expert-ffn, and expert parallelism (ep) has to divide them");
+    }
+    if ((spec->forward_ps == NULL) != (spec->backward_ps == NULL)) {
+        return iwi_fail(log, IW_ERR_RANGE, "measured times need both 'forward' and 'backward'");
+    }
+    if (spec->forward_ps == NULL && spec->hidden == 0) {
+        return iwi_fail(log, IW_ERR_RANGE,
+                        "nothing says how long a micro-batch computes: give a model, or 'forward' and "
+                        "'backward' as measured");
+    }
+    if (spec->forward_ps == NULL && spec->rate <= 0 && spec->step_rate <= 0) {
+        return iwi_fail(log, IW_ERR_RANGE,
+                        "nothing says how fast a GPU is: give 'rate' (while it computes), 'step-rate' (over "
+                        "the whole step, as published), or measured times");
+    }
+    return IW_OK;
+}
+
+static iw_status check_lists(const iw_log *log, const iw_training *spec)
+{
+    if (spec->forward_ps != NULL && ((spec->forward_count != 1 && spec->forward_count != spec->pp) ||
+                                     (spec->backward_count != 1 && spec->backward_count != spec->pp))) {
+        return iwi_fail(log, IW_ERR_RANGE,
+                        "'forward' and 'backward' need one time, or one for each of %" PRIu32 " stages",
+                        spec->pp);
+    }
+    if (spec->chunk_layers != NULL && spec->chunk_layers_count != spec->pp * spec->chunks) {
+        return iwi_fail(log, IW_ERR_RANGE,
+                        "'chunk-layers' needs a number for each of %" PRIu32 " chunks (pp times chunks)",
+                        spec->pp * spec->chunks);
+    }
+    return IW_OK;
+}
+
+static iw_status check_split(const iw_log *log, const iw_training *spec)
+{
+    const uint32_t parts = spec->pp * spec->chunks;
+    uint64_t sum = 0;
+
+    for (uint32_t i = 0; i < parts; i++) {
+        sum += iwi_chunk_layers(spec, i);
+    }
+    if (spec->layers > 0 && sum != spec->layers) {
+        return iwi_fail(log, IW_ERR_RANGE,
+                        "%" PRIu32 " layers cannot be split evenly into %" PRIu32
+                        " chunks (first and last may have one fewer): say 'chunk-layers', one number each",
+                        spec->layers, parts);
+    }
+    return IW_OK;
+}
+
+iw_status iwi_training_check(const iw_log *log, const iw_training *spec)
+{
+    IW_TRY(check_layout(log, spec));
+    IW_TRY(check_model(log, spec));
+    IW_TRY(check_lists(log, spec));
+    IW_TRY(check_split(log, spec));
+    if (spec->launch_ps > IW_PS_PER_S) {
+        return iwi_fail(log, IW_ERR_RANGE, "a launch of more than a second is none");
+    }
+    if (spec->launch_ps == 0) {
+        for (uint32_t i = 0; i < spec->source_count; i++) {
+            if (spec->sources[i].where == IW_TRAINING_HOST) {
+                return iwi_fail(log, IW_ERR_RANGE,
+                                "'%s' hits the host, which does nothing here: give 'launch' a time",
+                                spec->sources[i].name);
+            }
+        }
+    }
+    return IW_OK;
+}

@@ -1,0 +1,253 @@
+/* The operations of all stages: what each comes after, and an order in which they can be evaluated.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "training/step_plan.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+
+void iwi_count_volume(struct iwi_train_plan *plan, const char *what, uint64_t count,
+                      const struct iwi_nccl_call *call, iw_time each_ps)
+{
+    uint32_t i = 0;
+
+    while (i < plan->volume_count &&
+           (strcmp(plan->volumes[i].what, what) != 0 || plan->volumes[i].bytes != (uint64_t)call->bytes)) {
+        i++;
+    }
+    if (i == plan->volume_count) {
+        if (i == IW_TRAINING_VOLUMES_MAX) {
+            return;
+        }
+        plan->volumes[plan->volume_count++] = (iw_training_volume){.bytes = (uint64_t)call->bytes,
+                                                                   .group = call->members,
+                                                                   .stride = call->stride,
+                                                                   .each_ps = each_ps};
+        snprintf(plan->volumes[i].what, sizeof plan->volumes[i].what, "%s", what);
+    }
+    plan->volumes[i].count += count;
+}
+
+/* ---- inputs from other stages ---- */
+
+/* The slot that makes the input of another one; false: it has none. */
+static bool input_of(const iw_training *spec, uint32_t stage, const struct iwi_slot *slot,
+                     uint32_t *from_stage, struct iwi_slot *from)
+{
+    *from = *slot;
+    if (!slot->is_backward) {
+        if (stage > 0) {
+            *from_stage = stage - 1;
+            return true;
+        }
+        *from_stage = spec->pp - 1;
+        from->chunk--;
+        return slot->chunk > 0;
+    }
+    if (stage + 1 < spec->pp) {
+        *from_stage = stage + 1;
+        return true;
+    }
+    *from_stage = 0;
+    from->chunk++;
+    return slot->chunk + 1 < spec->chunks;
+}
+
+static void link_slot(struct iwi_plan_builder *b, uint32_t stage, const struct iwi_slot *slot, iw_time hop_ps)
+{
+    const iw_training *spec = b->spec;
+    struct iwi_train_op *op = &b->plan->stages[stage].ops[b->first[iwi_slot_index(spec, stage, slot)]];
+    struct iwi_slot from;
+    uint32_t from_stage;
+
+    if (input_of(spec, stage, slot, &from_stage, &from)) {
+        op->input_stage = from_stage;
+        op->input = b->last[iwi_slot_index(spec, from_stage, &from)] + 1;
+        op->hop_ps = hop_ps;
+        op->host_waits = spec->syncs_p2p && spec->chunks == 1;
+    }
+}
+
+/* ---- the queue between host and device ---- */
+
+/* Launch number n needs the end of launch n - Q: the operation that has it. */
+static void bound_launches(struct iwi_train_stage *stage, uint32_t queue)
+{
+    uint64_t launched = 0, done = 0; /* launches up to op i, and up to op j */
+    uint32_t j = 0;
+
+    for (uint32_t i = 0; i < stage->count; i++) {
+        launched += stage->ops[i].launches;
+        while (launched > queue && j < i && done < launched - queue) {
+            done += stage->ops[j++].launches;
+        }
+        stage->ops[i].queued_behind = launched > queue ? j : 0;
+    }
+}
+
+/* ---- stages ---- */
+
+static iw_status build_stage(struct iwi_plan_builder *b, uint32_t stage, struct iwi_slot *slots)
+{
+    const iw_training *spec = b->spec;
+    struct iwi_train_stage *built = &b->plan->stages[stage];
+
+    b->stage = stage;
+    b->last_gather[0] = b->last_gather[1] = 0;
+    iwi_stage_order(spec, stage, slots);
+    for (uint32_t i = 0; i < 2 * spec->microbatches * spec->chunks; i++) {
+        const size_t index = iwi_slot_index(spec, stage, &slots[i]);
+
+        b->first[index] = built->count;
+        IW_TRY(iwi_add_slot(b, &slots[i]));
+        b->last[index] = built->count - 1;
+    }
+    bound_launches(built, spec->queue);
+    IW_TRY(iwi_add_buckets(b));
+    b->plan->most_ops = built->count > b->plan->most_ops ? built->count : b->plan->most_ops;
+    b->plan->most_buckets =
+        built->bucket_count > b->plan->most_buckets ? built->bucket_count : b->plan->most_buckets;
+    b->plan->turn_count += built->count;
+    return IW_OK;
+}
+
+/* Scatters of FSDP come behind what they follow, so that the last operation of a slot may not be the one that
+ * others wait for; there is one stage then. */
+static void link_stages(struct iwi_plan_builder *b, struct iwi_slot *slots)
+{
+    const iw_time hop_ps = iwi_hop_ps(b->spec);
+
+    for (uint32_t stage = 0; stage < b->spec->pp; stage++) {
+        iwi_stage_order(b->spec, stage, slots);
+        for (uint32_t i = 0; i < 2 * b->spec->microbatches * b->spec->chunks; i++) {
+            link_slot(b, stage, &slots[i], hop_ps);
+        }
+    }
+}
+
+/* Each stage goes on as far as its inputs allow, again and again. */
+static iw_status order_turns(const iw_log *log, struct iwi_train_plan *plan)
+{
+    uint32_t *at = iwi_new_array(log, plan->pp, sizeof *at);
+    uint64_t count = 0, before = UINT64_MAX;
+
+    plan->turns = iwi_new_array(log, plan->turn_count, sizeof *plan->turns);
+    if (at == NULL || plan->turns == NULL) {
+        free(at);
+        return IW_ERR_NOMEM;
+    }
+    while (count != before) {
+        before = count;
+        for (uint32_t s = 0; s < plan->pp; s++) {
+            const struct iwi_train_stage *stage = &plan->stages[s];
+
+            while (at[s] < stage->count && (stage->ops[at[s]].input == 0 ||
+                                            stage->ops[at[s]].input <= at[stage->ops[at[s]].input_stage])) {
+                plan->turns[count++] = (struct iwi_train_turn){s, at[s]++};
+            }
+        }
+    }
+    free(at);
+    return count == plan->turn_count
+               ? IW_OK
+               : iwi_fail(log, IW_ERR_DEADLOCK, "the schedule of the pipeline cannot make progress");
+}
+
+static void fill_tail(const iw_training *spec, struct iwi_train_plan *plan)
+{
+    const uint32_t gpus = spec->tp * spec->cp * spec->dp * spec->pp;
+    const struct iwi_nccl_call norm = {IWI_NCCL_ALL_REDUCE, 4, gpus, 1};
+    const struct iwi_nccl_call embedding = {IWI_NCCL_ALL_REDUCE, 4.0 * spec->vocab * spec->hidden / spec->tp,
+                                            2, spec->tp * spec->cp * spec->dp * (spec->pp - 1)};
+
+    plan->norm_ps = iwi_nccl_ps(spec, &norm);
+    if (gpus > 1) {
+        iwi_count_volume(plan, "norm all-reduce", 1, &norm, plan->norm_ps);
+    }
+    plan->is_tied = spec->is_tied && spec->pp > 1 && spec->hidden > 0;
+    if (plan->is_tied) {
+        plan->embedding_ps = iwi_nccl_ps(spec, &embedding);
+        iwi_count_volume(plan, "tied embedding all-reduce", 1, &embedding, plan->embedding_ps);
+    }
+    plan->tail_leaves_node = iwi_group_leaves_node(spec, spec->dp * spec->cp, spec->tp);
+}
+
+static void count_messages(const iw_training *spec, struct iwi_train_plan *plan)
+{
+    const struct iwi_nccl_call message = {IWI_NCCL_ALL_TO_ALL, (double)iwi_message_bytes(spec), 2,
+                                          spec->tp * spec->cp * spec->dp};
+
+    if (spec->pp > 1 && message.bytes > 0) {
+        iwi_count_volume(plan, "PP message", 2 * (uint64_t)spec->microbatches * spec->chunks, &message,
+                         iwi_hop_ps(spec));
+    }
+}
+
+static iw_status build(struct iwi_plan_builder *b, struct iwi_slot *slots)
+{
+    const iw_training *spec = b->spec;
+
+    for (uint32_t stage = 0; stage < spec->pp; stage++) {
+        IW_TRY(build_stage(b, stage, slots));
+    }
+    link_stages(b, slots);
+    count_messages(spec, b->plan);
+    fill_tail(spec, b->plan);
+    return order_turns(b->log, b->plan);
+}
+
+iw_status iwi_train_plan_new(const iw_log *log, const iw_training *spec, struct iwi_train_plan **plan_p)
+{
+    const size_t slot_count = 2 * (size_t)spec->microbatches * spec->chunks;
+    struct iwi_plan_builder b = {.log = log, .spec = spec, .plan = iwi_new_array(log, 1, sizeof *b.plan)};
+    struct iwi_slot *slots = iwi_new_array(log, slot_count, sizeof *slots);
+    iw_status status = IW_ERR_NOMEM;
+
+    b.first = iwi_new_array(log, slot_count * spec->pp, sizeof *b.first);
+    b.last = iwi_new_array(log, slot_count * spec->pp, sizeof *b.last);
+    if (b.plan != NULL && slots != NULL && b.first != NULL && b.last != NULL) {
+        *b.plan = (struct iwi_train_plan){
+            .tp = spec->tp,
+            .cp = spec->cp,
+            .ep = spec->ep,
+            .dp = spec->dp,
+            .pp = spec->pp,
+            .microbatches = spec->microbatches,
+            .couples_dp = spec->sharding == IW_TRAINING_FSDP,
+            .overlaps_parameters = spec->overlaps_parameters,
+            .has_launches = spec->launch_ps > 0,
+            .launch_ps = spec->launch_ps,
+            .optimizer_ps = spec->optimizer_ps,
+            .load_ps = spec->load_ps,
+            .prefetch = spec->prefetch,
+            .stages = iwi_new_array(log, spec->pp, sizeof *b.plan->stages),
+        };
+        status = b.plan->stages != NULL ? build(&b, slots) : IW_ERR_NOMEM;
+    }
+    free(slots);
+    free(b.first);
+    free(b.last);
+    if (status != IW_OK) {
+        iwi_train_plan_free(b.plan);
+        return status;
+    }
+    *plan_p = b.plan;
+    return IW_OK;
+}
+
+void iwi_train_plan_free(struct iwi_train_plan *plan)
+{
+    if (plan == NULL) {
+        return;
+    }
+    for (uint32_t i = 0; plan->stages != NULL && i < plan->pp; i++) {
+        free(plan->stages[i].ops);
+        free(plan->stages[i].buckets);
+    }
+    free(plan->stages);
+    free(plan->turns);
+    free(plan);
+}

@@ -1,0 +1,393 @@
+/* Evaluates a plan: each time a maximum of sums, operation by operation over the ranks of a team.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "training/step_run.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+
+void iwi_group_latest(iw_time *times, uint32_t count, uint32_t size, uint32_t stride)
+{
+    for (uint32_t block = 0; size > 1 && block + size * stride <= count; block += size * stride) {
+        for (uint32_t i = block; i < block + stride; i++) {
+            iw_time latest = times[i];
+
+            for (uint32_t k = 1; k < size; k++) {
+                latest = iwi_max(latest, times[i + k * stride]);
+            }
+            for (uint32_t k = 0; k < size; k++) {
+                times[i + k * stride] = latest;
+            }
+        }
+    }
+}
+
+/* ---- one operation ---- */
+
+/* Where it is: the first rank of the team in arrays over ranks, and the team's ends. */
+struct place {
+    size_t base;
+    const struct iwi_train_op *op;
+    iw_time *ends;   /* of this operation */
+    iw_time *before; /* of the stage's first operation */
+};
+
+/* When lane, parameters, other operations and input allow it to start. */
+static void start(struct iwi_train_run *run, const struct place *p)
+{
+    const uint32_t n = run->team;
+    const iw_time *lane = run->lanes[p->op->lane] + p->base;
+
+    memcpy(p->ends, lane, n * sizeof *lane);
+    if (p->op->after > 0) {
+        const iw_time *after = p->before + (size_t)(p->op->after - 1) * n;
+
+        for (uint32_t i = 0; i < n; i++) {
+            p->ends[i] = iwi_max(p->ends[i], after[i]);
+        }
+    }
+    if (p->op->input > 0) {
+        const iw_time *input =
+            run->ends + ((size_t)p->op->input_stage * run->plan->most_ops + p->op->input - 1) * n;
+
+        for (uint32_t i = 0; i < n; i++) {
+            p->ends[i] = iwi_max(p->ends[i], input[i] + p->op->hop_ps);
+        }
+    }
+    if (p->op->bucket > 0) {
+        const size_t stage = p->base / run->width;
+        const iw_time *gathered = run->gathered +
+                                  (stage * run->plan->most_buckets + p->op->bucket - 1) * run->width +
+                                  p->base % run->width;
+
+        for (uint32_t i = 0; i < n; i++) {
+            p->ends[i] = iwi_max(p->ends[i], gathered[i]);
+        }
+    }
+}
+
+/* The host: its first launch lets the operation start, its last one lets the last kernel start. */
+static void launch(struct iwi_train_run *run, const struct place *p)
+{
+    const iw_time each = run->plan->launch_ps;
+    const iw_time *behind =
+        p->op->queued_behind > 0 ? p->before + (size_t)(p->op->queued_behind - 1) * run->team : NULL;
+
+    for (uint32_t i = 0; i < run->team; i++) {
+        iw_time host = run->host[p->base + i];
+
+        host = p->op->host_waits ? iwi_max(host, p->ends[i]) : host;
+        host = behind != NULL ? iwi_max(host, behind[i]) : host;
+        host = iwi_train_finish(run, IW_TRAINING_HOST, p->base + i, host, each);
+        p->ends[i] = iwi_max(p->ends[i], host);
+        if (p->op->launches > 1) {
+            host = iwi_train_finish(run, IW_TRAINING_HOST, p->base + i, host, (p->op->launches - 1) * each);
+        }
+        run->launched[i] = run->host[p->base + i] = host;
+    }
+}
+
+/* All but the last kernel, and that one. */
+static iw_time compute(struct iwi_train_run *run, const struct iwi_train_op *op, size_t index, iw_time t,
+                       iw_time work, iw_time launched)
+{
+    const iw_time last = op->launches > 1 ? work / op->launches : 0;
+
+    t = iwi_train_finish(run, IW_TRAINING_DEVICE, index, t, work - last);
+    return last > 0 ? iwi_train_finish(run, IW_TRAINING_DEVICE, index, iwi_max(t, launched), last) : t;
+}
+
+static void work(struct iwi_train_run *run, const struct place *p)
+{
+    const bool has_host = run->plan->has_launches && p->op->launches > 0;
+    const bool is_plain = run->jitter == NULL || (run->jitter->factors == NULL && run->lengths[0] == NULL &&
+                                                  !run->at[IW_TRAINING_DEVICE].has_phases);
+    const size_t stage = p->base / run->width;
+    const uint64_t phase = run->step * run->plan->most_ops + (uint64_t)(p->op - run->plan->stages[stage].ops);
+    const uint32_t each = run->plan->tp * run->plan->cp, first = (uint32_t)(p->base % run->width);
+
+    for (uint32_t i = 0; i < run->team; i++) {
+        iw_time amount = p->op->work_ps;
+
+        if (!is_plain) {
+            amount = iwi_train_scaled(run, p->op, p->base + i, (first + i) / each);
+            if (p->op->is_phase) {
+                amount += iwi_train_extra(run, IW_TRAINING_DEVICE, p->base + i, phase, p->ends[i], amount);
+            }
+        }
+        p->ends[i] =
+            compute(run, p->op, p->base + i, p->ends[i], amount, has_host ? run->launched[i] : p->ends[i]);
+    }
+}
+
+static void meet(struct iwi_train_run *run, const struct place *p)
+{
+    const struct iwi_train_plan *plan = run->plan;
+    const uint32_t size = p->op->group == IWI_WITH_TP   ? plan->tp
+                          : p->op->group == IWI_WITH_CP ? plan->cp
+                          : p->op->group == IWI_WITH_EP ? plan->ep
+                                                        : plan->cp * plan->dp;
+    const uint32_t stride = p->op->group == IWI_WITH_TP ? 1 : plan->tp;
+
+    if (run->width > 1) {
+        iwi_group_latest(p->ends, run->team, size, stride);
+    }
+    if (run->at[IW_TRAINING_NETWORK].count == 0 || !p->op->leaves_node) {
+        for (uint32_t i = 0; i < run->team; i++) {
+            p->ends[i] += p->op->collective_ps;
+        }
+        return;
+    }
+    for (uint32_t i = 0; i < run->team; i++) {
+        p->ends[i] =
+            iwi_train_finish(run, IW_TRAINING_NETWORK, p->base + i, p->ends[i], p->op->collective_ps);
+    }
+    iwi_group_latest(p->ends, run->team, size, stride);
+}
+
+static void evaluate(struct iwi_train_run *run, const struct iwi_train_turn *turn, uint32_t first)
+{
+    const size_t stage_ends = (size_t)turn->stage * run->plan->most_ops * run->team;
+    const struct place p = {.base = (size_t)turn->stage * run->width + first,
+                            .op = &run->plan->stages[turn->stage].ops[turn->op],
+                            .ends = run->ends + stage_ends + (size_t)turn->op * run->team,
+                            .before = run->ends + stage_ends};
+
+    start(run, &p);
+    if (run->plan->has_launches && p.op->launches > 0) {
+        launch(run, &p);
+    }
+    if (p.op->work_ps > 0) {
+        work(run, &p);
+    }
+    if (p.op->group != IWI_ALONE) {
+        meet(run, &p);
+    }
+    memcpy(run->lanes[p.op->lane] + p.base, p.ends, run->team * sizeof *p.ends);
+}
+
+/* ---- steps ---- */
+
+/* The first tensor-parallel rank of the first and of the last stage has a loader. */
+static void load_batches(struct iwi_train_run *run)
+{
+    const struct iwi_train_plan *plan = run->plan;
+    const size_t ranks = (size_t)plan->pp * run->width;
+    iw_time *slot = run->taken + run->step % plan->prefetch * ranks;
+
+    for (size_t i = 0; i < ranks; i++) {
+        const size_t stage = i / run->width;
+
+        if ((stage == 0 || stage + 1 == plan->pp) && (run->width == 1 || i % plan->tp == 0)) {
+            if (run->step >= plan->prefetch) {
+                const iw_time t = iwi_max(run->loaded[i], slot[i]);
+                const iw_time extra =
+                    iwi_train_extra(run, IW_TRAINING_LOADER, i, run->step, t, plan->load_ps);
+
+                run->loaded[i] = iwi_train_finish(run, IW_TRAINING_LOADER, i, t, plan->load_ps + extra);
+            }
+            run->host[i] = iwi_max(run->host[i], run->loaded[i]);
+            if (!plan->has_launches) { /* the device is its own host */
+                run->lanes[IWI_LANE_COMPUTE][i] = iwi_max(run->lanes[IWI_LANE_COMPUTE][i], run->host[i]);
+                run->host[i] = run->lanes[IWI_LANE_COMPUTE][i];
+            }
+        }
+        slot[i] = run->host[i];
+    }
+}
+
+static void pause_hosts(struct iwi_train_run *run)
+{
+    const size_t ranks = (size_t)run->plan->pp * run->width;
+
+    for (size_t i = 0; run->at[IW_TRAINING_HOST].has_phases && i < ranks; i++) {
+        run->host[i] += iwi_train_extra(run, IW_TRAINING_HOST, i, run->step, run->host[i], 0);
+    }
+}
+
+static void keep_ready(struct iwi_train_run *run, uint32_t first)
+{
+    const struct iwi_train_plan *plan = run->plan;
+
+    for (uint32_t s = 0; s < plan->pp; s++) {
+        for (uint32_t k = 0; k < plan->stages[s].bucket_count; k++) {
+            memcpy(run->ready + ((size_t)s * plan->most_buckets + k) * run->width + first,
+                   run->ends + ((size_t)s * plan->most_ops + plan->stages[s].buckets[k].ready) * run->team,
+                   run->team * sizeof *run->ready);
+        }
+    }
+}
+
+iw_time iwi_train_step(struct iwi_train_run *run)
+{
+    const struct iwi_train_plan *plan = run->plan;
+    iw_time end = 0;
+
+    if (run->has_loader) {
+        load_batches(run);
+    }
+    iwi_train_draw_lengths(run);
+    pause_hosts(run);
+    for (uint32_t first = 0; first < run->width; first += run->team) {
+        for (uint64_t i = 0; i < plan->turn_count; i++) {
+            evaluate(run, &plan->turns[i], first);
+        }
+        keep_ready(run, first);
+    }
+    iwi_train_tail(run);
+    run->step++;
+    for (size_t i = 0; i < (size_t)plan->pp * run->width; i++) {
+        end = iwi_max(end, run->lanes[IWI_LANE_COMPUTE][i]);
+    }
+    return end;
+}
+
+void iwi_train_begin(struct iwi_train_run *run, uint64_t trial, struct iwi_train_change change)
+{
+    const size_t ranks = (size_t)run->plan->pp * run->width;
+
+    run->trial = trial;
+    run->step = 0;
+    run->change = change;
+    memset(run->host, 0, ranks * sizeof *run->host);
+    memset(run->loaded, 0, ranks * sizeof *run->loaded);
+    memset(run->taken, 0, ranks * run->plan->prefetch * sizeof *run->taken);
+    memset(run->gathered, 0, ranks * run->plan->most_buckets * sizeof *run->gathered);
+    for (int lane = 0; lane < IWI_LANES; lane++) {
+        memset(run->lanes[lane], 0, ranks * sizeof *run->host);
+    }
+    iwi_train_walks_begin(run);
+}
+
+const iw_time *iwi_train_ends(const struct iwi_train_run *run, uint32_t stage)
+{
+    return run->lanes[IWI_LANE_COMPUTE] + (size_t)stage * run->width;
+}
+
+uint32_t iwi_train_width(const struct iwi_train_run *run)
+{
+    return run->width;
+}
+
+/* ---- memory ---- */
+
+static uint32_t common_multiple(uint32_t a, uint32_t b)
+{
+    uint32_t x = a, y = b;
+
+    while (y != 0) {
+        const uint32_t rest = x % y;
+
+        x = y;
+        y = rest;
+    }
+    return a / x * b;
+}
+
+static iw_status new_walk(const iw_log *log, const iw_noise *noise, size_t ranks, struct iwi_walk *walk)
+{
+    walk->noise = noise;
+    walk->words_each = iwi_noise_words(noise);
+    walk->next = iwi_new_array(log, ranks, sizeof *walk->next);
+    walk->words = iwi_new_array(log, ranks * (walk->words_each + 1), sizeof *walk->words);
+    return walk->next != NULL && walk->words != NULL ? IW_OK : IW_ERR_NOMEM;
+}
+
+static iw_status new_walks(const iw_log *log, struct iwi_train_run *run)
+{
+    const struct iwi_train_jitter *jitter = run->jitter;
+    const size_t ranks = (size_t)run->plan->pp * run->width;
+
+    for (uint32_t i = 0; jitter != NULL && i < jitter->count; i++) {
+        IW_TRY(new_walk(log, jitter->sources[i].noise, ranks, &run->walks[i]));
+        if (jitter->sources[i].where == IW_TRAINING_NETWORK) {
+            IW_TRY(new_walk(log, jitter->sources[i].noise, ranks, &run->tail_walks[i]));
+        }
+        run->has_loader |= jitter->sources[i].where == IW_TRAINING_LOADER;
+    }
+    return IW_OK;
+}
+
+static iw_status new_times(const iw_log *log, size_t count, iw_time **times_p)
+{
+    *times_p = iwi_new_array(log, count, sizeof **times_p);
+    return *times_p != NULL ? IW_OK : IW_ERR_NOMEM;
+}
+
+static iw_status new_arrays(const iw_log *log, struct iwi_train_run *run)
+{
+    const struct iwi_train_plan *plan = run->plan;
+    const size_t ranks = (size_t)plan->pp * run->width;
+
+    for (int lane = 0; lane < IWI_LANES; lane++) {
+        IW_TRY(new_times(log, ranks, &run->lanes[lane]));
+    }
+    IW_TRY(new_times(log, ranks, &run->host));
+    IW_TRY(new_times(log, ranks, &run->loaded));
+    IW_TRY(new_times(log, ranks * plan->prefetch, &run->taken));
+    IW_TRY(new_times(log, (size_t)plan->pp * plan->most_ops * run->team, &run->ends));
+    IW_TRY(new_times(log, ranks * plan->most_buckets, &run->ready));
+    IW_TRY(new_times(log, ranks * plan->most_buckets, &run->gathered));
+    IW_TRY(new_times(log, run->team, &run->launched));
+    if (run->jitter != NULL && (run->jitter->forward_sigma > 0 || run->jitter->backward_sigma > 0)) {
+        IW_TRY(new_times(log, (size_t)plan->dp * plan->microbatches, &run->lengths[0]));
+        IW_TRY(new_times(log, (size_t)plan->dp * plan->microbatches, &run->lengths[1]));
+    }
+    return IW_OK;
+}
+
+iw_status iwi_train_run_new(const iw_log *log, const iw_training *spec, const struct iwi_train_plan *plan,
+                            const struct iwi_train_jitter *jitter, struct iwi_train_run **run_p)
+{
+    struct iwi_train_run *run = iwi_new_array(log, 1, sizeof *run);
+    const uint32_t couples = plan->couples_dp ? plan->cp * plan->dp : common_multiple(plan->cp, plan->ep);
+    iw_status status;
+
+    if (run == NULL) {
+        return IW_ERR_NOMEM;
+    }
+    run->plan = plan;
+    run->jitter = jitter;
+    run->width = jitter != NULL ? plan->tp * plan->cp * plan->dp : 1;
+    run->team = jitter != NULL ? plan->tp * couples : 1;
+    run->has_loader = spec->load_ps > 0;
+    status = new_arrays(log, run);
+    if (status == IW_OK) {
+        status = new_walks(log, run);
+    }
+    if (status != IW_OK) {
+        iwi_train_run_free(run);
+        return status;
+    }
+    iwi_train_begin(run, 0, (struct iwi_train_change){0, 0, false});
+    *run_p = run;
+    return IW_OK;
+}
+
+void iwi_train_run_free(struct iwi_train_run *run)
+{
+    if (run == NULL) {
+        return;
+    }
+    for (int lane = 0; lane < IWI_LANES; lane++) {
+        free(run->lanes[lane]);
+    }
+    for (size_t i = 0; i < IW_TRAINING_SOURCES_MAX; i++) {
+        free(run->walks[i].next);
+        free(run->walks[i].words);
+        free(run->tail_walks[i].next);
+        free(run->tail_walks[i].words);
+    }
+    free(run->host);
+    free(run->loaded);
+    free(run->taken);
+    free(run->ends);
+    free(run->ready);
+    free(run->gathered);
+    free(run->launched);
+    free(run->lengths[0]);
+    free(run->lengths[1]);
+    free(run);
+}

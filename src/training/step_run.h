@@ -1,0 +1,93 @@
+/* The state of a run over a plan; step_run.c, step_tail.c and step_jitter.c share it.
+ * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Arrays over ranks have element stage * width + i: i = tp + TP (cp + CP dp), the rank's number within its
+ * stage, so that rank i of stage s is Megatron's rank i + width s (order tp-cp-ep-dp-pp). A team is what has
+ * to be evaluated together before the tail: `team` neighbours of each stage. Teams are evaluated one after
+ * the other, each through the whole pipeline, so that what it needs stays in the cache.
+ */
+#ifndef IWI_TRAINING_RUN_H
+#define IWI_TRAINING_RUN_H
+
+#include "noise/stream.h"
+#include "training/step_plan.h"
+
+struct iwi_train_jitter {
+    struct {
+        iw_noise *noise;
+        iw_training_where where;
+        iw_training_scope scope;
+        bool is_skewed;
+    } sources[IW_TRAINING_SOURCES_MAX];
+    uint32_t count;
+    uint32_t node_gpus;
+    uint64_t seed;
+    int64_t *factors; /* of each GPU's work, or NULL */
+    double forward_sigma, backward_sigma;
+    uint32_t ranks;
+};
+
+/* One source on its way through the detours of all ranks. The tail goes its own way, since what overlaps the
+ * backward comes earlier than what was evaluated before it. */
+struct iwi_walk {
+    const iw_noise *noise;
+    iw_time *next;
+    int64_t *words;
+    size_t words_each;
+};
+
+enum { IWI_MOST_WALKS = IW_TRAINING_SOURCES_MAX };
+
+struct iwi_walks {
+    uint32_t sources[IWI_MOST_WALKS]; /* those that are not left out */
+    uint32_t count;
+    bool has_phases;
+};
+
+struct iwi_train_run {
+    const struct iwi_train_plan *plan;
+    const struct iwi_train_jitter *jitter; /* or NULL */
+    uint32_t width, team;
+    uint64_t trial, step;
+    struct iwi_train_change change;
+    struct iwi_walk walks[IW_TRAINING_SOURCES_MAX], tail_walks[IW_TRAINING_SOURCES_MAX];
+    struct iwi_walks at[IW_TRAINING_WHERES];
+    iw_time *host, *lanes[IWI_LANES];
+    iw_time *loaded, *taken;   /* the last batch; when the host took the last `prefetch` ones */
+    iw_time *ends;             /* of the team: [stage][operation][i] */
+    iw_time *ready, *gathered; /* [stage][bucket][i] of gradients, of parameters */
+    iw_time *launched;         /* scratch of a team: when the last launch of an operation was done */
+    int64_t *lengths[2];       /* F and B: [replica][micro-batch], in billionths */
+    bool has_loader;
+};
+
+/* finish() of all sources of one kind that are in the run: each stretches what those before it leave. */
+iw_time iwi_train_finish_slow(struct iwi_train_run *run, enum iw_training_where where, bool is_tail,
+                              size_t index, iw_time t, iw_time d);
+
+static inline iw_time iwi_train_finish(struct iwi_train_run *run, enum iw_training_where where, size_t index,
+                                       iw_time t, iw_time d)
+{
+    return run->at[where].count == 0 ? t + d : iwi_train_finish_slow(run, where, false, index, t, d);
+}
+
+/* What per-phase sources add to phase number `phase` of `work` that begins at t. */
+iw_time iwi_train_extra(struct iwi_train_run *run, enum iw_training_where where, size_t index, uint64_t phase,
+                        iw_time t, iw_time work);
+
+/* Work of a GPU, with the length of the micro-batch and its own speed. */
+iw_time iwi_train_scaled(const struct iwi_train_run *run, const struct iwi_train_op *op, size_t index,
+                         uint32_t replica);
+
+/* Sets all walks up at time 0. */
+void iwi_train_walks_begin(struct iwi_train_run *run);
+/* Lengths of the micro-batches of the step. */
+void iwi_train_draw_lengths(struct iwi_train_run *run);
+
+/* From the gradients to the parameters of the next step. */
+void iwi_train_tail(struct iwi_train_run *run);
+
+/* A group: `size` ranks, `stride` apart, within blocks of size * stride. Puts the latest of each into all. */
+void iwi_group_latest(iw_time *times, uint32_t count, uint32_t size, uint32_t stride);
+
+#endif

@@ -1,0 +1,268 @@
+/* A training program from its settings to its result.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include <idlewave/training.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/base.h"
+#include "training/trials.h"
+
+/* ---- the rate of a GPU from what is published of a whole step ---- */
+
+static iw_status step_at(const iw_log *log, iw_training *spec, double rate, double *seconds_p)
+{
+    struct iwi_train_plan *plan;
+    iw_time step_ps;
+    iw_status status;
+
+    spec->rate = rate;
+    IW_TRY(iwi_train_plan_new(log, spec, &plan));
+    status = iwi_noiseless_step(log, spec, plan, &step_ps);
+    iwi_train_plan_free(plan);
+    *seconds_p = (double)step_ps * 1e-12;
+    return status;
+}
+
+/* A step takes longer the more time a FLOP takes, piece by piece along straight lines: false position, with
+ * the older end weighed down (Illinois). */
+static iw_status find_rate(const iw_log *log, iw_training *spec, double target_s)
+{
+    double high = 1.0 / spec->step_rate, low = high / 64.0, high_s, low_s, now_s = INFINITY;
+
+    IW_TRY(step_at(log, spec, 1.0 / high, &high_s));
+    IW_TRY(step_at(log, spec, 1.0 / low, &low_s));
+    if (low_s > target_s || high_s < target_s) {
+        return iwi_fail(
+            log, IW_ERR_RANGE,
+            "no rate of the GPUs gives a step of %.6g s: what does not compute takes %.6g s of it", target_s,
+            low_s);
+    }
+    low_s -= target_s;
+    high_s -= target_s;
+    for (int i = 0; i < 60 && fabs(now_s) > 1e-12; i++) {
+        const double x = high_s > low_s ? low - low_s * (high - low) / (high_s - low_s) : high;
+
+        IW_TRY(step_at(log, spec, 1.0 / x, &now_s));
+        now_s -= target_s;
+        if (now_s > 0) {
+            high = x;
+            high_s = now_s;
+            low_s /= 2.0;
+        } else {
+            low = x;
+            low_s = now_s;
+            high_s /= 2.0;
+        }
+    }
+    return IW_OK;
+}
+
+/* ---- results ---- */
+
+static iw_time lane_work(const struct iwi_train_stage *stage)
+{
+    iw_time sum = 0;
+
+    for (uint32_t i = 0; i < stage->count; i++) {
+        sum +=
+            stage->ops[i].lane == IWI_LANE_COMPUTE ? stage->ops[i].work_ps + stage->ops[i].collective_ps : 0;
+    }
+    return sum;
+}
+
+static double bubble_of(const struct iwi_train_plan *plan, iw_time step_ps)
+{
+    double busy = 0;
+
+    for (uint32_t s = 0; s < plan->pp; s++) {
+        busy += (double)(lane_work(&plan->stages[s]) + plan->optimizer_ps) / plan->pp;
+    }
+    return step_ps > 0 ? 1.0 - busy / (double)step_ps : 0.0;
+}
+
+static void describe(const iw_training *spec, const iw_training_opts *opts, const struct iwi_train_plan *plan,
+                     iw_training_result *result)
+{
+    const uint64_t width = (uint64_t)spec->tp * spec->cp * spec->dp;
+
+    snprintf(result->name, sizeof result->name, "%s", spec->name);
+    result->tp = spec->tp;
+    result->cp = spec->cp;
+    result->ep = spec->ep;
+    result->dp = spec->dp;
+    result->pp = spec->pp;
+    result->chunks = spec->chunks;
+    result->microbatches = spec->microbatches;
+    result->has_model = iwi_training_has_model(spec);
+    result->steps = opts->steps;
+    result->trials = opts->trials;
+    result->seed = opts->seed;
+    result->cost_per_hour = opts->cost_per_hour;
+    result->operations = plan->turn_count * width;
+    result->bubble = bubble_of(plan, result->noiseless_ps);
+    result->rate = result->has_model ? result->sizes.step_flop / (double)result->sizes.gpus /
+                                           ((double)result->noiseless_ps * 1e-12)
+                                     : (double)NAN;
+    result->volume_count = plan->volume_count;
+    for (uint32_t i = 0; i < plan->volume_count; i++) {
+        result->volumes[i] = plan->volumes[i];
+    }
+    result->source_count = spec->source_count;
+    for (uint32_t i = 0; i < spec->source_count; i++) {
+        result->sources[i] = spec->sources[i];
+    }
+    result->has_jitter = spec->source_count > 0 || spec->slow[0] != '\0' || spec->forward_sigma > 0 ||
+                         spec->backward_sigma > 0;
+}
+
+static void conclude(iw_training_result *result)
+{
+    const double noiseless_ns = (double)result->noiseless_ps / 1e3;
+
+    result->loss = result->step_ns.value / noiseless_ns - 1.0;
+    result->scatter = result->step_ns.value / result->p10_ns - 1.0;
+    result->gpu_hours = (double)result->sizes.gpus * (1.0 - noiseless_ns / result->step_ns.value);
+    result->cost_per_day =
+        result->cost_per_hour > 0 ? result->gpu_hours * 24.0 * result->cost_per_hour : (double)NAN;
+}
+
+static void conclude_quiet(iw_training_result *result)
+{
+    const double ns = (double)result->noiseless_ps / 1e3;
+
+    result->step_ns = (iw_estimate){ns, ns, ns};
+    result->p10_ns = result->median_ns = result->p90_ns = result->worst_ns = ns;
+    result->trials = 1;
+    result->steps = 1;
+    conclude(result);
+}
+
+static iw_status keep_steps(const iw_log *log, const struct iwi_trials *trials, iw_training_result *result)
+{
+    result->step_time_ns = iwi_new_array(log, (size_t)trials->opts->steps, sizeof *result->step_time_ns);
+    if (result->step_time_ns == NULL) {
+        return IW_ERR_NOMEM;
+    }
+    result->step_time_count = trials->opts->steps;
+    for (uint64_t i = 0; i < trials->opts->steps; i++) {
+        result->step_time_ns[i] = (uint64_t)trials->step_ns[i];
+    }
+    return IW_OK;
+}
+
+static iw_status run_trials(const iw_log *log, struct iwi_trials trials, iw_training_result *result)
+{
+    struct iwi_train_change changes[IWI_MOST_TRAIN_CHANGES];
+    const iw_training_opts *opts = trials.opts;
+    iw_status status;
+
+    trials.changes = changes;
+    trials.change_count = iwi_bill_changes(trials.spec, opts->wants_bill, changes, result);
+    trials.step_ns = iwi_new_array(log, (size_t)(opts->trials * opts->steps * trials.change_count),
+                                   sizeof *trials.step_ns);
+    status = trials.step_ns != NULL ? iwi_trials_run(log, &trials) : IW_ERR_NOMEM;
+    if (status == IW_OK) {
+        status = iwi_bill_fill(log, &trials, result);
+    }
+    if (status == IW_OK) {
+        status = keep_steps(log, &trials, result);
+    }
+    free(trials.step_ns);
+    return status;
+}
+
+/* All of it one after the other; times are exact up to 53 days. */
+static iw_status check_length(const iw_log *log, const struct iwi_train_plan *plan, uint64_t steps)
+{
+    const double most_s = 4e6;
+    double sum_s = 0;
+
+    for (uint32_t s = 0; s < plan->pp; s++) {
+        const struct iwi_train_stage *stage = &plan->stages[s];
+
+        for (uint32_t i = 0; i < stage->count; i++) {
+            const struct iwi_train_op *op = &stage->ops[i];
+
+            sum_s += 1e-12 * ((double)op->work_ps + (double)op->collective_ps + (double)op->hop_ps +
+                              (double)op->launches * (double)plan->launch_ps);
+        }
+        for (uint32_t k = 0; k < stage->bucket_count; k++) {
+            sum_s += 1e-12 * ((double)stage->buckets[k].reduce_ps + (double)stage->buckets[k].gather_ps);
+        }
+    }
+    sum_s += 1e-12 * ((double)plan->norm_ps + (double)plan->optimizer_ps + (double)plan->load_ps);
+    return sum_s * (double)(steps + plan->prefetch + 3) < most_s
+               ? IW_OK
+               : iwi_fail(
+                     log, IW_ERR_RANGE,
+                     "the operations of all steps could take longer than can be simulated, 46 days: take "
+                     "fewer steps");
+}
+
+static iw_status run_plan(const iw_log *log, const iw_training *spec, const iw_training_opts *opts,
+                          const struct iwi_train_plan *plan, iw_training_result *result)
+{
+    struct iwi_train_jitter *jitter = NULL;
+    struct iwi_trials trials = {.spec = spec, .plan = plan, .opts = opts};
+    iw_status status;
+
+    IW_TRY(check_length(log, plan, opts->steps));
+    IW_TRY(iwi_noiseless_step(log, spec, plan, &result->noiseless_ps));
+    describe(spec, opts, plan, result);
+    if (!result->has_jitter) {
+        conclude_quiet(result);
+        return IW_OK;
+    }
+    IW_TRY(iwi_train_jitter_new(log, spec, opts->seed, &jitter));
+    trials.jitter = jitter;
+    status = run_trials(log, trials, result);
+    iwi_train_jitter_free(jitter);
+    if (status == IW_OK) {
+        conclude(result);
+    }
+    return status;
+}
+
+iw_status iw_training_run(const iw_log *log, const iw_training *spec, const iw_training_opts *opts,
+                          iw_training_result **result_p)
+{
+    const iw_training_opts usual = IW_TRAINING_OPTS_INIT;
+    iw_training own = *spec;
+    iw_training_result *result;
+    struct iwi_train_plan *plan = NULL;
+    iw_status status;
+
+    opts = opts != NULL ? opts : &usual;
+    result = iwi_new_array(log, 1, sizeof *result);
+    if (result == NULL) {
+        return IW_ERR_NOMEM;
+    }
+    status = iw_training_measure(log, spec, &result->sizes);
+    if (status == IW_OK && spec->step_rate > 0 && spec->forward_ps == NULL) {
+        status = find_rate(log, &own, result->sizes.step_flop / (double)result->sizes.gpus / spec->step_rate);
+    }
+    if (status == IW_OK) {
+        status = iwi_train_plan_new(log, &own, &plan);
+    }
+    if (status == IW_OK) {
+        status = run_plan(log, &own, opts, plan, result);
+    }
+    iwi_train_plan_free(plan);
+    if (status != IW_OK) {
+        iw_training_result_free(result);
+        return status;
+    }
+    *result_p = result;
+    return IW_OK;
+}
+
+void iw_training_result_free(iw_training_result *result)
+{
+    if (result != NULL) {
+        free(result->step_time_ns);
+        free(result);
+    }
+}

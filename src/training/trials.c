@@ -1,0 +1,127 @@
+/* Runs trials over threads.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "training/trials.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "base/available.h"
+#include "base/base.h"
+
+struct pool {
+    const iw_log *log;
+    const struct iwi_trials *trials;
+    atomic_uint_fast64_t next, done;
+    atomic_bool is_stopped;
+    pthread_mutex_t lock; /* of progress */
+    iw_status status;     /* under the lock: the first failure */
+};
+
+iw_status iwi_noiseless_step(const iw_log *log, const iw_training *spec, const struct iwi_train_plan *plan,
+                             iw_time *step_ps_p)
+{
+    struct iwi_train_run *run;
+    iw_time before = 0, end = 0;
+
+    IW_TRY(iwi_train_run_new(log, spec, plan, NULL, &run));
+    for (uint32_t i = 0; i < plan->prefetch + 3; i++) {
+        before = end;
+        end = iwi_train_step(run);
+    }
+    iwi_train_run_free(run);
+    *step_ps_p = end - before;
+    return IW_OK;
+}
+
+/* The step before the first one that counts lets the loader and the parameters get into their stride. */
+static void run_job(const struct iwi_trials *trials, struct iwi_train_run *run, uint64_t job)
+{
+    const iw_training_opts *opts = trials->opts;
+    double *step_ns = trials->step_ns + job * opts->steps;
+    iw_time before;
+
+    iwi_train_begin(run, job % opts->trials, trials->changes[job / opts->trials]);
+    before = iwi_train_step(run);
+    for (uint64_t i = 0; i < opts->steps; i++) {
+        const iw_time end = iwi_train_step(run);
+
+        step_ns[i] = (double)(end - before) / 1e3;
+        before = end;
+    }
+}
+
+static void tell(struct pool *pool, uint64_t total)
+{
+    const iw_progress *progress = &pool->trials->opts->progress;
+    const uint64_t done = atomic_fetch_add(&pool->done, 1) + 1;
+    const iw_progress_now now = {(double)done / (double)total, done, total};
+
+    if (progress->step != NULL) {
+        (void)pthread_mutex_lock(&pool->lock);
+        if (!progress->step(progress->arg, &now)) {
+            atomic_store(&pool->is_stopped, true);
+        }
+        (void)pthread_mutex_unlock(&pool->lock);
+    }
+}
+
+static void fail(struct pool *pool, iw_status status)
+{
+    (void)pthread_mutex_lock(&pool->lock);
+    pool->status = pool->status != IW_OK ? pool->status : status;
+    (void)pthread_mutex_unlock(&pool->lock);
+    atomic_store(&pool->is_stopped, true);
+}
+
+static void *work(void *arg)
+{
+    struct pool *pool = arg;
+    const struct iwi_trials *trials = pool->trials;
+    const uint64_t total = trials->opts->trials * trials->change_count;
+    struct iwi_train_run *run;
+    const iw_status status = iwi_train_run_new(pool->log, trials->spec, trials->plan, trials->jitter, &run);
+
+    if (status != IW_OK) {
+        fail(pool, status);
+        return NULL;
+    }
+    while (!atomic_load(&pool->is_stopped)) {
+        const uint64_t job = atomic_fetch_add(&pool->next, 1);
+
+        if (job >= total) {
+            break;
+        }
+        run_job(trials, run, job);
+        tell(pool, total);
+    }
+    iwi_train_run_free(run);
+    return NULL;
+}
+
+iw_status iwi_trials_run(const iw_log *log, const struct iwi_trials *trials)
+{
+    const uint64_t total = trials->opts->trials * trials->change_count;
+    const uint64_t wanted = trials->opts->threads > 0 ? trials->opts->threads : iwi_available_cpus();
+    const uint64_t count = wanted < total ? wanted : total;
+    pthread_t *threads = iwi_new_array(log, (size_t)count, sizeof *threads);
+    struct pool pool = {.log = log, .trials = trials, .lock = PTHREAD_MUTEX_INITIALIZER};
+    uint64_t started = 0;
+
+    if (threads == NULL) {
+        return IW_ERR_NOMEM;
+    }
+    while (started + 1 < count && pthread_create(&threads[started], NULL, work, &pool) == 0) {
+        started++;
+    }
+    (void)work(&pool);
+    for (uint64_t i = 0; i < started; i++) {
+        (void)pthread_join(threads[i], NULL);
+    }
+    free(threads);
+    if (pool.status != IW_OK) {
+        return pool.status;
+    }
+    return atomic_load(&pool.is_stopped) ? IW_ERR_CANCELLED : IW_OK;
+}
