@@ -25,6 +25,7 @@ struct watch_opts {
     uint64_t job;
     iw_time duration_ps, threshold_ps, notable_ps;
     bool is_live;
+    int attribution;
     struct shown_opts shown;
 };
 
@@ -37,11 +38,19 @@ static const struct opt job_rows[] = {
         .max = UINT32_MAX),
 };
 
+/* In the order of iw_watch_attribution. */
+static const char *const attributions[] = {"auto", "bpf", "events", NULL};
+
 static const struct opt measure_rows[] = {
     ROW("cpus", OPT_STRING, cpus, "LIST", "only what happens on these CPUs: 0-3,8 (default all)"),
     ROW("duration", OPT_TIME, duration_ps, "TIME", "how long (default until the job ends)"),
     ROW("threshold", OPT_TIME, threshold_ps, "TIME",
         "keep only detours of at least TIME one by one; shorter ones are in the sums only (default 0: all)"),
+    ROW("attribution", OPT_CHOICE, attribution, "",
+        "how the kernel is asked: by programs of BPF, or by its trace events (tracefs, perf), which see less "
+        "and "
+        "tell nothing meanwhile (default auto: the best that works)",
+        .choices = attributions),
     ROW("on-threshold", OPT_TIME, notable_ps, "TIME",
         "print a line for each detour of at least TIME as soon as it is known"),
 };
@@ -73,7 +82,9 @@ static const char description[] =
     "Tells what a running job loses to the operating system: the time for which one of its threads ran or "
     "was "
     "ready to, and the CPU did something else, by interrupt, softirq, thread and hypervisor. No CPU is kept "
-    "busy for that: small programs in the kernel follow its switches and interrupts.\nSleep, waiting behind "
+    "busy for that: small programs in the kernel (BPF) follow its switches and interrupts; where these are "
+    "not allowed, "
+    "its trace events do (--attribution).\nSleep, waiting behind "
     "the job's own threads and quotas are not noise; they are shown apart. The noise file has the detours in "
     "the time for which each CPU was wanted, and serves wherever one of 'record' does.\nNeeds CAP_BPF and "
     "CAP_PERFMON, or root, and Linux 5.8 or newer with BTF. Nothing is left in the kernel at the end, even "
@@ -207,6 +218,7 @@ static iw_watch_opts watch_opts_of(const struct watch_opts *opts, const struct a
     how.cpu_count = asked->cpus.count;
     how.duration_ns = opts->duration_ps / IW_PS_PER_NS;
     how.threshold_ns = opts->threshold_ps / IW_PS_PER_NS;
+    how.attribution = (iw_watch_attribution)opts->attribution;
     if (opt_given(opts, notable_ps)) {
         how.on_event = tell_event;
         how.notable_ns = opts->notable_ps / IW_PS_PER_NS;

@@ -75,20 +75,22 @@ IW_API IW_NODISCARD iw_status iw_measure(const iw_log *log, const iw_measure_opt
                                          iw_recording **recording_p);
 
 typedef struct iw_job_watch_opts {
-    size_t size; /* IW_JOB_WATCH_OPTS_INIT */
-    const char
-        *job; /* threads of processes with IDLEWAVE_TRACE_KERNEL=RANK:job in their environment are watched */
-    const char *command;         /* for the recording's attributes; may be NULL */
+    size_t size;         /* IW_JOB_WATCH_OPTS_INIT */
+    const char *job;     /* threads of processes with IDLEWAVE_TRACE_KERNEL=RANK:job in their environment are
+                            watched;     NULL: only those of next_rank() */
+    const char *command; /* for the recording's attributes; may be NULL */
     void (*on_ready)(void *arg); /* from here on nothing is missed; may be NULL */
     bool (*sleep)(void *arg);    /* for about a second; false: the job has ended */
     bool (*next_rank)(void *arg, int64_t *pid_p, uint32_t *rank_p); /* a rank that has been started meanwhile;
                                                                       false: no more. May be NULL */
     void *arg;
+    bool wants_wanted_time; /* clocks of the recording stand still while their thread sleeps or waits for the
+                               job's own ones */
 } iw_job_watch_opts;
 
-#define IW_JOB_WATCH_OPTS_INIT                                        \
-    {                                                                 \
-        sizeof(iw_job_watch_opts), NULL, NULL, NULL, NULL, NULL, NULL \
+#define IW_JOB_WATCH_OPTS_INIT                                               \
+    {                                                                        \
+        sizeof(iw_job_watch_opts), NULL, NULL, NULL, NULL, NULL, NULL, false \
     }
 
 /** Watches the ranks of a job on this node without a probe, by the kernel's own events (a private tracefs

@@ -36,6 +36,15 @@ typedef struct iw_watch_event {
 
 struct iw_watch_result;
 
+/** How the kernel is asked. */
+typedef enum iw_watch_attribution {
+    IW_WATCH_AUTO,  /* by programs in the kernel, or else, where only a recording is wanted, by its trace
+                       events */
+    IW_WATCH_BPF,   /* programs in the kernel: all of this header */
+    IW_WATCH_EVENTS /* trace events, from tracefs or perf: a recording of all detours, with a row for each
+                       thread instead of each CPU; waiting after being woken is not seen */
+} iw_watch_attribution;
+
 typedef struct iw_watch_opts {
     size_t size; /* IW_WATCH_OPTS_INIT */
     /* The job: processes and all that descend from them, or a control group and all below it. */
@@ -60,12 +69,13 @@ typedef struct iw_watch_opts {
     /* For watching without end: no detour is kept one by one, the recording stays empty, and a control group
      * may be empty for a while. */
     bool wants_sums_only;
+    iw_watch_attribution attribution;
 } iw_watch_opts;
 
 #define IW_WATCH_OPTS_INIT                                                                                  \
     {                                                                                                       \
         sizeof(iw_watch_opts), NULL, 0, NULL, NULL, 0, 0, 0, 0, NULL, NULL, {NULL, NULL}, NULL, 0, NULL, 0, \
-            NULL, false                                                                                     \
+            NULL, false, IW_WATCH_AUTO                                                                      \
     }
 
 /** Slot k counts what took [2^k, 2^(k+1)) ns. */

@@ -3,8 +3,8 @@
  */
 #include "watch/job.h"
 
+#include <dirent.h>
 #include <errno.h>
-#include <mntent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,63 +18,23 @@ static const long CGROUP_V1 = 0x27e0eb, CGROUP_V2 = 0x63677270; /* linux/magic.h
 
 /* ---- control groups ---- */
 
-/* The first controller of the hierarchy in which `path` lies that the kernel knows. */
-static int controller_of(const char *path)
-{
-    FILE *mounts = setmntent("/proc/self/mounts", "r");
-    struct mntent entry;
-    char line[4096], options[1024] = "";
-    size_t longest = 0;
-    int number = -1;
-
-    while (mounts != NULL && getmntent_r(mounts, &entry, line, sizeof line) != NULL) {
-        const size_t length = strlen(entry.mnt_dir);
-
-        if (strcmp(entry.mnt_type, "cgroup") == 0 && length > longest &&
-            strncmp(path, entry.mnt_dir, length) == 0) {
-            longest = length;
-            snprintf(options, sizeof options, "%s", entry.mnt_opts);
-        }
-    }
-    if (mounts != NULL) {
-        (void)endmntent(mounts);
-    }
-    for (char *at = options, *word; number < 0 && (word = strsep(&at, ",")) != NULL;) {
-        number = iwi_kernel_controller(word);
-    }
-    return number;
-}
-
-static iw_status find_cgroup(const iw_log *log, struct iwi_watched_job *job, struct iwi_bpf_config *config)
+static iw_status find_cgroup(const iw_log *log, struct iwi_watched_job *job)
 {
     struct statfs system;
     struct stat folder;
-    char path[4096];
-    int controller;
+    char path[IWI_JOB_PATH_SIZE];
 
     if (realpath(job->cgroup, path) == NULL || statfs(path, &system) != 0 || stat(path, &folder) != 0) {
         return iwi_fail(log, IW_ERR_RANGE, "'%s': %s", job->cgroup, strerror(errno));
     }
-    config->cgroup_id = job->cgroup_id = folder.st_ino;
-    snprintf(job->text, sizeof job->text, "control group %.*s", (int)sizeof job->text - 16, path);
-    if (system.f_type == CGROUP_V2) {
-        config->job = IWI_JOB_CGROUP;
-        return IW_OK;
-    }
-    if (system.f_type != CGROUP_V1) {
+    if (system.f_type != CGROUP_V1 && system.f_type != CGROUP_V2) {
         return iwi_fail(log, IW_ERR_RANGE,
                         "'%s' is not the folder of a control group, as those below /sys/fs/cgroup are",
                         job->cgroup);
     }
-    controller = controller_of(path);
-    if (controller < 0) {
-        return iwi_fail(log, IW_ERR_RANGE,
-                        "'%s': the kernel knows no controller of its hierarchy: take the "
-                        "folder of the same group below 'cpu' or 'cpuset'",
-                        job->cgroup);
-    }
-    config->job = IWI_JOB_CGROUP_V1;
-    config->cgroup_subsys = (__u32)controller;
+    job->cgroup_id = folder.st_ino;
+    job->is_cgroup_v1 = system.f_type == CGROUP_V1;
+    snprintf(job->text, sizeof job->text, "control group %.*s", (int)sizeof job->text - 16, path);
     return IW_OK;
 }
 
@@ -148,9 +108,9 @@ static bool has_member(const struct processes *all, uint32_t pid)
     return false;
 }
 
-/* Tells one more generation to the programs; false: there was none. */
-static bool add_generation(const struct iwi_watched_job *job, struct processes *all,
-                           const struct iwi_kernel_side *side)
+/* Takes one more generation; false: there was none. */
+static bool take_generation(const struct iwi_watched_job *job, struct processes *all, iwi_on_process take,
+                            void *arg)
 {
     bool is_more = false;
 
@@ -159,25 +119,60 @@ static bool add_generation(const struct iwi_watched_job *job, struct processes *
 
         if (!process->is_member && (is_given(job, process->pid) || has_member(all, process->parent))) {
             process->is_member = is_more = true;
-            all->status = iwi_kernel_side_add(all->log, side, process->pid);
+            all->status = take(arg, process->pid);
         }
     }
     return is_more;
 }
 
-iw_status iwi_job_follow(const iw_log *log, const struct iwi_watched_job *job,
-                         const struct iwi_kernel_side *side)
+static iw_status each_descendant(const iw_log *log, const struct iwi_watched_job *job, iwi_on_process take,
+                                 void *arg)
 {
     struct processes all = {.root = job->root, .log = log};
 
-    if (job->cgroup != NULL) {
-        return IW_OK;
-    }
     iwi_sysfile_each_number(job->root, "/proc", take_process, &all);
-    while (all.status == IW_OK && add_generation(job, &all, side)) {
+    while (all.status == IW_OK && take_generation(job, &all, take, arg)) {
     }
     free(all.array);
     return all.status;
+}
+
+/* Those of a group and of all below it. */
+static iw_status each_of_group(const iw_log *log, const char *folder, iwi_on_process take, void *arg)
+{
+    char path[IWI_JOB_PATH_SIZE];
+    iw_status status = IW_OK;
+    const struct dirent *entry;
+    unsigned long pid;
+    FILE *file;
+    DIR *groups;
+
+    snprintf(path, sizeof path, "%s/cgroup.procs", folder);
+    file = fopen(path, "r");
+    while (file != NULL && status == IW_OK && fscanf(file, "%lu", &pid) == 1) {
+        status = take(arg, (uint32_t)pid);
+    }
+    if (file != NULL) {
+        (void)fclose(file);
+    }
+    groups = opendir(folder);
+    while (groups != NULL && status == IW_OK && (entry = readdir(groups)) != NULL) {
+        if (entry->d_type == DT_DIR && entry->d_name[0] != '.' &&
+            snprintf(path, sizeof path, "%s/%s", folder, entry->d_name) < (int)sizeof path) {
+            status = each_of_group(log, path, take, arg);
+        }
+    }
+    if (groups != NULL) {
+        (void)closedir(groups);
+    }
+    return status;
+}
+
+iw_status iwi_job_each_process(const iw_log *log, const struct iwi_watched_job *job, iwi_on_process take,
+                               void *arg)
+{
+    return job->cgroup != NULL ? each_of_group(log, job->cgroup, take, arg)
+                               : each_descendant(log, job, take, arg);
 }
 
 static iw_status find_processes(const iw_log *log, struct iwi_watched_job *job)
@@ -204,30 +199,21 @@ static iw_status find_processes(const iw_log *log, struct iwi_watched_job *job)
 }
 
 iw_status iwi_job_find(const iw_log *log, const char *root, const iw_watch_opts *opts,
-                       struct iwi_watched_job *job, struct iwi_bpf_config *config)
+                       struct iwi_watched_job *job)
 {
     *job = (struct iwi_watched_job){
         .root = root, .pids = opts->pids, .pid_count = opts->pid_count, .cgroup = opts->cgroup};
     if ((job->pid_count > 0) == (job->cgroup != NULL)) {
         return iwi_fail(log, IW_ERR_USAGE, "a job is either processes or a control group");
     }
-    config->job = IWI_JOB_PIDS;
-    return job->cgroup != NULL ? find_cgroup(log, job, config) : find_processes(log, job);
+    return job->cgroup != NULL ? find_cgroup(log, job) : find_processes(log, job);
 }
 
 /* A group of the same name that was made anew is another one. */
-static bool is_gone_group(const struct iwi_watched_job *job)
+bool iwi_job_is_gone_group(const struct iwi_watched_job *job, bool may_be_empty)
 {
     struct stat facts;
 
-    return stat(job->cgroup, &facts) != 0 || facts.st_ino != job->cgroup_id;
-}
-
-bool iwi_job_has_ended(const struct iwi_watched_job *job, const struct iwi_kernel_side *side,
-                       bool may_be_empty)
-{
-    if (job->cgroup == NULL) {
-        return !iwi_kernel_side_has_processes(side);
-    }
-    return is_gone_group(job) || (!may_be_empty && is_empty_group(job->cgroup));
+    return stat(job->cgroup, &facts) != 0 || facts.st_ino != job->cgroup_id ||
+           (!may_be_empty && is_empty_group(job->cgroup));
 }

@@ -8,9 +8,7 @@
 
 #include <idlewave/watch.h>
 
-#include "watch/kernel_side.h"
-
-enum { IWI_JOB_TEXT_SIZE = 256 };
+enum { IWI_JOB_TEXT_SIZE = 256, IWI_JOB_PATH_SIZE = 4096 };
 
 struct iwi_watched_job {
     const char *root; /* /proc is below it */
@@ -18,20 +16,21 @@ struct iwi_watched_job {
     size_t pid_count;
     const char *cgroup; /* NULL: pids */
     uint64_t cgroup_id;
+    bool is_cgroup_v1;
     char text[IWI_JOB_TEXT_SIZE]; /* "process 1234" */
 };
 
-/* What the programs must know of it. IW_ERR_USAGE: none given, or both; IW_ERR_RANGE: there is no such job.
- */
+/* IW_ERR_USAGE: none given, or both; IW_ERR_RANGE: there is no such job. */
 IW_NODISCARD iw_status iwi_job_find(const iw_log *log, const char *root, const iw_watch_opts *opts,
-                                    struct iwi_watched_job *job, struct iwi_bpf_config *config);
+                                    struct iwi_watched_job *job);
 
-/* The programs run: its processes and their descendants are told to them. */
-IW_NODISCARD iw_status iwi_job_follow(const iw_log *log, const struct iwi_watched_job *job,
-                                      const struct iwi_kernel_side *side);
+/* Its processes now: those given and all that descend from them, or those of the group and of all below it.
+ */
+typedef iw_status (*iwi_on_process)(void *arg, uint32_t pid);
+IW_NODISCARD iw_status iwi_job_each_process(const iw_log *log, const struct iwi_watched_job *job,
+                                            iwi_on_process take, void *arg);
 
-/* `may_be_empty`: a control group goes on while nobody is in it. */
-bool iwi_job_has_ended(const struct iwi_watched_job *job, const struct iwi_kernel_side *side,
-                       bool may_be_empty);
+/* A control group: whether it has been removed, or is empty. */
+bool iwi_job_is_gone_group(const struct iwi_watched_job *job, bool may_be_empty);
 
 #endif

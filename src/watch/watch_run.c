@@ -13,11 +13,10 @@
 
 #include "base/base.h"
 #include "base/monotonic.h"
-#include "base/opts.h"
 #include "base/sysfile.h"
 #include "measure/recording_origin.h"
 #include "watch/detours.h"
-#include "watch/job.h"
+#include "watch/job_programs.h"
 #include "watch/watch_result.h"
 
 static const char root[] = ""; /* this machine's own /proc and /sys */
@@ -35,7 +34,7 @@ static const int64_t FIRST_STEP_NS = 1000000000, LONGEST_STEP_NS = 10000000000;
 static const double LEAST_WANTED = 0.5;
 
 struct watcher {
-    const iw_log *log;
+    const iw_log *log, *opening; /* opening: why the programs cannot be had */
     const iw_watch_opts *opts;
     struct iwi_watched_job job;
     struct iwi_kernel_side side;
@@ -121,12 +120,13 @@ static iw_status begin(struct watcher *w)
     iw_cpu_set cpus;
 
     IW_TRY(choose_cpus(w->log, w->opts, &cpus));
-    IW_TRY(iwi_job_find(w->log, root, w->opts, &w->job, &config));
+    IW_TRY(iwi_job_find(w->log, root, w->opts, &w->job));
+    IW_TRY(iwi_job_configure(w->log, &w->job, &config));
     w->result->job = strdup(w->job.text);
     if (w->result->job == NULL) {
         return iwi_fail(w->log, IW_ERR_NOMEM, "out of memory");
     }
-    IW_TRY(iwi_kernel_side_open(w->log, &config, &cpus, ring_bytes_of(w->opts), &w->side));
+    IW_TRY(iwi_kernel_side_open(w->opening, &config, &cpus, ring_bytes_of(w->opts), &w->side));
     IW_TRY(iwi_job_follow(w->log, &w->job, &w->side));
     w->result->load_ns = iwi_now_ns() - from_ns;
     IW_TRY(new_recording(w, &cpus));
@@ -261,22 +261,21 @@ static iw_status check_opts(const iw_log *log, const iw_watch_opts *opts)
     return IW_OK;
 }
 
-iw_status iwi_watch_run(const iw_log *log, const iw_watch_opts *given, iw_watch_result **result_p)
+iw_status iwi_watch_run(const iw_log *log, const iw_log *opening, const iw_watch_opts *opts,
+                        iw_watch_result **result_p)
 {
-    iw_watch_opts opts = IW_WATCH_OPTS_INIT;
-    struct watcher w = {.log = log, .opts = &opts, .step_ns = FIRST_STEP_NS};
+    struct watcher w = {.log = log, .opening = opening, .opts = opts, .step_ns = FIRST_STEP_NS};
     iw_status status;
 
-    IW_TRY(IWI_READ_OPTS(log, "IW_WATCH_OPTS_INIT", given, &opts));
-    IW_TRY(check_opts(log, &opts));
+    IW_TRY(check_opts(log, opts));
     w.result = iwi_new_array(log, 1, sizeof *w.result);
     if (w.result == NULL) {
         return IW_ERR_NOMEM;
     }
     w.detours.log = log;
-    w.detours.opts = &opts;
+    w.detours.opts = opts;
     w.detours.side = &w.side;
-    w.detours.sink = opts.sink;
+    w.detours.sink = opts->sink;
     status = begin(&w);
     if (status == IW_OK) {
         status = watch(&w);

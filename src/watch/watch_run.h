@@ -1,4 +1,4 @@
-/* Watching, where this build can.
+/* Watching by programs in the kernel, where this build can.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #ifndef IWI_WATCH_RUN_H
@@ -6,8 +6,9 @@
 
 #include <idlewave/watch.h>
 
-/* As iw_watch(). */
-IW_NODISCARD iw_status iwi_watch_run(const iw_log *log, const iw_watch_opts *given,
+/* As iw_watch(); `opts` is complete. If the programs cannot be had, `opening` is told why, and only that one.
+ */
+IW_NODISCARD iw_status iwi_watch_run(const iw_log *log, const iw_log *opening, const iw_watch_opts *opts,
                                      iw_watch_result **result_p);
 
 #endif

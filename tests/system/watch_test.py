@@ -380,6 +380,33 @@ def nothing_is_lost_uncounted(idlewave, bursts, folder):
     assert 0 <= open_ones <= len(watch["cpus"]), f"{-open_ones} detours are not accounted for"
 
 
+def trace_events_tell_the_same(idlewave, bursts, folder):
+    """The fall-back beside the programs, on a thread that never sleeps."""
+    cpu = last_cpu()
+
+    def attempt():
+        with Job(1, "spin(60)", cpu) as job:
+            job.start()
+            time.sleep(0.2)
+            watcher = Watcher(idlewave, folder, pid_option(job))
+            other = subprocess.Popen([idlewave, "watch", "--no-config", *pid_option(job), "--attribution", "events", "--duration", "3s",
+                                      "--format", "json", "-o", folder / "events.h5"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            Bursts(bursts, folder, cpu, 400, (50, 1000), (3000, 6000)).run()
+            text, errors = other.communicate()
+            result = watcher.end()
+        if other.returncode != 0:
+            raise Skip(errors.strip().splitlines()[-1])
+        told, seen = json.loads(text), result["watch"]
+        shares = [{source["name"]: source["time_ns"] / watch["totals"]["wanted_ns"] for source in watch["sources"]}
+                  for watch in (seen, told["watch"])]
+        lost = [watch["totals"]["lost_ns"] / watch["totals"]["wanted_ns"] for watch in (seen, told["watch"])]
+        print(f"lost by programs {lost[0]:.2%}, by {told['rung']} {lost[1]:.2%}; bursts {shares[0][BURSTS_NAME]:.2%}, {shares[1][BURSTS_NAME]:.2%}")
+        assert told["watch"]["totals"]["wanted_ns"] > 2.8e9, "not all of its time was wanted"
+        assert abs(shares[1][BURSTS_NAME] / shares[0][BURSTS_NAME] - 1) < 0.1, shares
+
+    attempts(3, attempt)
+
+
 def a_terminal_shows_it_live(idlewave, _bursts, folder):
     """What stands on a screen of 80 x 24 after 4 s: the head, and what takes the CPU, in so many lines."""
     master, slave = pty.openpty()
@@ -443,12 +470,13 @@ def two_capabilities_are_enough(idlewave, _bursts, folder):
         assert result["watch"]["totals"]["run_ns"] > 0
         for lacking, caps in (("CAP_BPF and CAP_PERFMON", "-all"), ("CAP_PERFMON", "-all,+bpf"), ("CAP_BPF", "-all,+perfmon")):
             done = subprocess.run([*user, f"--inh-caps={caps}", f"--ambient-caps={caps}", program, "watch", "--no-config", *pid_option(job),
-                                   "-o", folder / "refused.h5"], capture_output=True, text=True, check=False)
+                                   "--attribution", "bpf", "-o", folder / "refused.h5"], capture_output=True, text=True, check=False)
             assert done.returncode != 0 and f"needs {lacking}:" in done.stderr, f"without {lacking}: {done.stderr}"
 
 
 if __name__ == "__main__":
     sys.exit(run_checks(__doc__, [agrees_with_schedstat, finds_bursts_and_names_them, finds_timer_interrupts,
                                   finds_softirqs, detours_lie_in_those_of_the_probe, loads_in_a_second, own_threads_and_sleep_are_no_noise,
-                                  quotas_are_no_noise, nothing_is_lost_uncounted, a_terminal_shows_it_live, kills_leave_nothing,
+                                  quotas_are_no_noise, nothing_is_lost_uncounted, trace_events_tell_the_same,
+                                  a_terminal_shows_it_live, kills_leave_nothing,
                                   two_capabilities_are_enough]))

@@ -20,8 +20,9 @@ struct walk {
     const iw_log *log;
     const struct iwi_job_cpu *cpus;
     size_t *next; /* of each CPU: the first segment that may still matter */
-    int64_t zero_ns;
-    uint32_t others;
+    const struct iwi_job_span *span;
+    int64_t own_ns;      /* waited for the job itself */
+    int64_t unwanted_ns; /* since the first instant, where the clock stands still then */
     iw_detours *detours;
     size_t capacities[3], part_capacities[3];
     struct piece *pieces; /* of the detour at hand */
@@ -87,7 +88,7 @@ static iw_status end_detour(struct walk *walk)
     for (size_t i = 0; is_mixed && i < walk->piece_count; i++) {
         IW_TRY(add_part(walk, walk->pieces[i].source, walk->pieces[i].end_ns - walk->pieces[i].start_ns));
     }
-    d->start_ns[n] = walk->pieces[0].start_ns - walk->zero_ns;
+    d->start_ns[n] = walk->pieces[0].start_ns - walk->span->zero_ns - walk->unwanted_ns;
     d->duration_ns[n] = walk->pieces[walk->piece_count - 1].end_ns - walk->pieces[0].start_ns;
     d->source[n] = largest_source(walk);
     d->count++;
@@ -113,7 +114,7 @@ static iw_status add_piece(struct walk *walk, int64_t start_ns, int64_t end_ns, 
             return IW_OK;
         }
     }
-    start_ns = iwi_max(start_ns, walk->zero_ns);
+    start_ns = iwi_max(start_ns, walk->span->zero_ns);
     if (start_ns >= end_ns) {
         return IW_OK;
     }
@@ -121,6 +122,25 @@ static iw_status add_piece(struct walk *walk, int64_t start_ns, int64_t end_ns, 
                     sizeof *walk->pieces));
     walk->pieces[walk->piece_count++] = (struct piece){start_ns, end_ns, source};
     return IW_OK;
+}
+
+/* Nothing took the CPU from the job, but the thread did not run: it slept. */
+static iw_status stand_still(struct walk *walk, int64_t ns)
+{
+    if (!walk->span->is_wanted_time || ns <= 0) {
+        return IW_OK;
+    }
+    IW_TRY(end_detour(walk));
+    walk->unwanted_ns += ns;
+    return IW_OK;
+}
+
+/* It waited while another thread of the job had the CPU. */
+static iw_status wait_for_own(struct walk *walk, int64_t from_ns, int64_t to_ns)
+{
+    walk->own_ns += to_ns - from_ns;
+    return walk->span->is_wanted_time ? stand_still(walk, to_ns - from_ns)
+                                      : add_piece(walk, from_ns, to_ns, walk->span->others);
 }
 
 /* What had the CPU from..to. `is_wanted`: the rank waited, so all of that time is lost. */
@@ -138,12 +158,12 @@ static iw_status look(struct walk *walk, uint32_t place, int64_t from_ns, int64_
         const int64_t start_ns = iwi_max(segment->start_ns, from_ns);
 
         if (is_wanted && start_ns - known_ns > JOIN_NS) {
-            IW_TRY(add_piece(walk, known_ns, start_ns, walk->others));
+            IW_TRY(wait_for_own(walk, known_ns, start_ns));
         }
         IW_TRY(add_piece(walk, start_ns, iwi_min(segment->end_ns, to_ns), segment->source));
         known_ns = iwi_max(known_ns, iwi_min(segment->end_ns, to_ns));
     }
-    return is_wanted && to_ns - known_ns > JOIN_NS ? add_piece(walk, known_ns, to_ns, walk->others) : IW_OK;
+    return is_wanted && to_ns - known_ns > JOIN_NS ? wait_for_own(walk, known_ns, to_ns) : IW_OK;
 }
 
 static int compare_runs(const void *left, const void *right)
@@ -158,23 +178,27 @@ static int compare_runs(const void *left, const void *right)
 
 static iw_status walk_runs(struct walk *walk, const struct iwi_job_rank *rank)
 {
-    struct iwi_job_run now = {.turn = IWI_JOB_SLEEPS};
+    struct iwi_job_run now = {.at_ns = walk->span->zero_ns, .turn = IWI_JOB_SLEEPS};
 
     for (size_t i = 0; i < rank->count; i++) {
         const struct iwi_job_run *run = &rank->runs[i];
 
         if (now.turn != IWI_JOB_SLEEPS) {
             IW_TRY(look(walk, now.place, now.at_ns, run->at_ns, now.turn == IWI_JOB_LEAVES));
+        } else {
+            IW_TRY(stand_still(walk, run->at_ns - now.at_ns));
         }
         now = *run;
     }
-    return end_detour(walk);
+    IW_TRY(end_detour(walk));
+    return now.turn == IWI_JOB_SLEEPS ? stand_still(walk, walk->span->end_ns - now.at_ns) : IW_OK;
 }
 
 iw_status iwi_job_detours(const iw_log *log, struct iwi_job_rank *rank, const struct iwi_job_cpu *cpus,
-                          size_t cpu_count, uint32_t others, int64_t zero_ns, iw_detours *detours)
+                          size_t cpu_count, const struct iwi_job_span *span, iw_detours *detours,
+                          int64_t *own_ns_p)
 {
-    struct walk walk = {.log = log, .cpus = cpus, .others = others, .zero_ns = zero_ns, .detours = detours};
+    struct walk walk = {.log = log, .cpus = cpus, .span = span, .detours = detours};
     iw_status status;
 
     walk.next = iwi_new_array(log, cpu_count, sizeof *walk.next);
@@ -185,6 +209,8 @@ iw_status iwi_job_detours(const iw_log *log, struct iwi_job_rank *rank, const st
         qsort(rank->runs, rank->count, sizeof *rank->runs, compare_runs);
     }
     status = walk_runs(&walk, rank);
+    detours->length_ns = iwi_max(span->end_ns - span->zero_ns - walk.unwanted_ns, 1);
+    *own_ns_p = walk.own_ns;
     free(walk.next);
     free(walk.pieces);
     return status;

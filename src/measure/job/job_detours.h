@@ -7,6 +7,8 @@
 #ifndef IWI_JOB_DETOURS_H
 #define IWI_JOB_DETOURS_H
 
+#include <stdbool.h>
+
 #include <idlewave/recording.h>
 
 /* Nothing of the job had the CPU, but that source. */
@@ -39,10 +41,22 @@ struct iwi_job_rank {
     size_t count, capacity;
 };
 
-/* Sorts the runs and gives the rank its detours, whose times are those of the turns less `zero_ns`. `others`:
- * the source of waiting time in which nothing but the job itself had the CPU. IW_ERR_NOMEM. */
+/* What a walk goes by. */
+struct iwi_job_span {
+    int64_t zero_ns, end_ns; /* of the watching; times of detours are those of the turns less `zero_ns` */
+    uint32_t others;         /* the source of waiting time in which nothing but the job itself had the CPU; */
+    /* or: such waiting is left out, and so is sleep. Then the clock stands still meanwhile, and
+     * detours->length_ns is the time for which the thread ran or waited for others
+     * (docs/decisions/0056-watched-time.md). */
+    bool is_wanted_time;
+};
+
+/* Sorts the runs and gives the rank its detours; *own_ns_p: how long it waited for the job itself.
+ * IW_ERR_NOMEM.
+ */
 IW_NODISCARD iw_status iwi_job_detours(const iw_log *log, struct iwi_job_rank *rank,
-                                       const struct iwi_job_cpu *cpus, size_t cpu_count, uint32_t others,
-                                       int64_t zero_ns, iw_detours *detours);
+                                       const struct iwi_job_cpu *cpus, size_t cpu_count,
+                                       const struct iwi_job_span *span, iw_detours *detours,
+                                       int64_t *own_ns_p);
 
 #endif

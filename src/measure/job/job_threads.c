@@ -74,12 +74,12 @@ static int64_t rank_in(const struct iwi_job_threads *threads, const char *text, 
 
 static iw_status look_up(const struct iwi_job_threads *threads, pid_t tid, int64_t *rank_p)
 {
-    char *text = tid > 0 ? iwi_new_array(threads->log, MOST_ENVIRONMENT, 1) : NULL;
+    char *text = tid > 0 && threads->job != NULL ? iwi_new_array(threads->log, MOST_ENVIRONMENT, 1) : NULL;
     ssize_t length;
 
     *rank_p = IWI_JOB_NOT;
     if (text == NULL) {
-        return tid > 0 ? IW_ERR_NOMEM : IW_OK; /* 0: the idle thread */
+        return tid > 0 && threads->job != NULL ? IW_ERR_NOMEM : IW_OK; /* 0: the idle thread */
     }
     length = read_proc(threads, tid, "environ", text, MOST_ENVIRONMENT);
     if (length > 0) {

@@ -26,7 +26,7 @@ struct iwi_job_thread {
 struct iwi_job_threads {
     const iw_log *log;
     const char *root; /* of /proc; "" but in tests */
-    const char *job;  /* the mark, behind the rank */
+    const char *job;  /* the mark, behind the rank; NULL: only those count that are told */
     struct iwi_job_thread *table;
     size_t count, capacity;
 };

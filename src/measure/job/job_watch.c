@@ -193,7 +193,7 @@ static iw_status set_number(const iw_log *log, iw_recording *recording, const ch
     return iw_recording_set(log, recording, name, text);
 }
 
-static iw_status describe(const struct watch *watch, const char *command, iw_recording *recording)
+static iw_status describe(const struct watch *watch, const iw_job_watch_opts *opts, iw_recording *recording)
 {
     const double error_ns = 0.5 * iwi_clock_ns(&watch->clock, (double)watch->widest_ticks);
     struct iwi_sysinfo info;
@@ -201,9 +201,10 @@ static iw_status describe(const struct watch *watch, const char *command, iw_rec
     iwi_sysinfo_read(root, &info);
     IW_TRY(iw_recording_set(watch->log, recording, "host", info.host));
     IW_TRY(iw_recording_set(watch->log, recording, "kernel", info.kernel));
-    IW_TRY(iw_recording_set(watch->log, recording, "command", command != NULL ? command : "unknown"));
+    IW_TRY(iw_recording_set(watch->log, recording, "command",
+                            opts->command != NULL ? opts->command : "unknown"));
     IW_TRY(iw_recording_set(watch->log, recording, "version", iw_version()));
-    IW_TRY(iw_recording_set(watch->log, recording, "watched", "ranks"));
+    IW_TRY(iw_recording_set(watch->log, recording, "watched", opts->wants_wanted_time ? "threads" : "ranks"));
     IW_TRY(iw_recording_set(watch->log, recording, "clock", "CLOCK_MONOTONIC"));
     IW_TRY(set_number(watch->log, recording, "clock_error_ns", (int64_t)error_ns + 1));
     IW_TRY(set_number(watch->log, recording, "start_mono_ns", watch->first.mono_ns));
@@ -219,38 +220,49 @@ static iw_status copy_sources(const struct watch *watch, iw_recording *recording
         IW_TRY(iw_recording_source(watch->log, recording, from->sources[i].kind, from->sources[i].name,
                                    &number));
     }
-    return iw_recording_source(watch->log, recording, IW_CLASS_THREAD, "other ranks of the job", others_p);
+    return others_p != NULL ? iw_recording_source(watch->log, recording, IW_CLASS_THREAD,
+                                                  "other ranks of the job", others_p)
+                            : IW_OK;
 }
 
-static iw_status fill(struct watch *watch, const char *command, iw_recording *recording)
+static iw_status fill(struct watch *watch, const iw_job_watch_opts *opts, iw_recording *recording)
 {
-    uint32_t others;
+    struct iwi_job_span span = {.zero_ns = watch->first.mono_ns,
+                                .end_ns = watch->last.mono_ns,
+                                .is_wanted_time = opts->wants_wanted_time};
+    int64_t own_ns, all_own_ns = 0;
 
     recording->rung = watch->rung.ops->rung;
-    IW_TRY(copy_sources(watch, recording, &others));
+    IW_TRY(copy_sources(watch, recording, opts->wants_wanted_time ? NULL : &span.others));
     for (size_t i = 0; i < watch->rank_count; i++) {
         iw_detours *detours = &recording->cpus[i];
 
         detours->cpu = (uint32_t)watch->ranks[i].rank;
-        detours->length_ns = iwi_max(watch->last.mono_ns - watch->first.mono_ns, 1);
         detours->t_min_ns = detours->threshold_ns = 1.0;
-        IW_TRY(iwi_job_detours(watch->log, &watch->ranks[i], watch->cpus, watch->rung.count, others,
-                               watch->first.mono_ns, detours));
+        IW_TRY(iwi_job_detours(watch->log, &watch->ranks[i], watch->cpus, watch->rung.count, &span, detours,
+                               &own_ns));
+        all_own_ns += own_ns;
     }
-    return describe(watch, command, recording);
+    if (opts->wants_wanted_time) {
+        recording->probe = IW_PROBE_WATCH;
+        IW_TRY(set_number(watch->log, recording, "wait_own_ns", all_own_ns));
+    }
+    return describe(watch, opts, recording);
 }
 
-static iw_status make_recording(struct watch *watch, const char *command, iw_recording **recording_p)
+static iw_status make_recording(struct watch *watch, const iw_job_watch_opts *opts,
+                                iw_recording **recording_p)
 {
     iw_recording *recording;
     iw_status status;
 
     if (watch->rank_count == 0) {
-        return iwi_fail(watch->log, IW_ERR_IO, "no rank of the job was seen to run on this node");
+        return iwi_fail(watch->log, IW_ERR_IO, "no %s of the job was seen to run on this node",
+                        opts->wants_wanted_time ? "thread" : "rank");
     }
     qsort(watch->ranks, watch->rank_count, sizeof *watch->ranks, compare_ranks);
     IW_TRY(iw_recording_new(watch->log, watch->rank_count, &recording));
-    status = fill(watch, command, recording);
+    status = fill(watch, opts, recording);
     if (status != IW_OK) {
         iw_recording_free(recording);
         return status;
@@ -375,7 +387,7 @@ iw_status iw_watch_job(const iw_log *log, const iw_job_watch_opts *given, iw_rec
         status = run(&watch, &opts);
     }
     if (status == IW_OK) {
-        status = make_recording(&watch, opts.command, recording_p);
+        status = make_recording(&watch, &opts, recording_p);
     }
     close_watch(&watch);
     iwi_cpus_release(&cpus);

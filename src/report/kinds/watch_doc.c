@@ -99,6 +99,12 @@ static const char *of_wanted(struct iwi_document *doc, uint64_t ns, const iw_wat
                    iwi_percent_short(doc, share_of(ns, totals->wanted_ns)));
 }
 
+/* Not by programs in the kernel: what those count meanwhile is not known. */
+static bool is_by_events(const iw_watch_report *report)
+{
+    return report->noise.facts.rung != IW_RUNG_BPF;
+}
+
 /* What is not noise stands apart: nobody took a CPU from the job there. */
 static void show_time(struct iwi_document *doc, const iw_watch_report *report)
 {
@@ -110,14 +116,18 @@ static void show_time(struct iwi_document *doc, const iw_watch_report *report)
     iwi_row(doc, "CPUs wanted", iwi_ns_short(doc, (double)totals->wanted_ns));
     iwi_row(doc, "lost to noise", of_wanted(doc, totals->lost_ns, totals));
     iwi_row(doc, "threads ran", iwi_ns_short(doc, (double)totals->run_ns));
-    iwi_row(doc, "threads waited", iwi_ns_short(doc, (double)totals->wait_ns));
-    iwi_row(doc, "  behind own ones",
+    if (!is_by_events(report)) {
+        iwi_row(doc, "threads waited", iwi_ns_short(doc, (double)totals->wait_ns));
+    }
+    iwi_row(doc, is_by_events(report) ? "waited for own ones" : "  behind own ones",
             iwi_say(doc, "%s: not noise", iwi_ns_short(doc, (double)totals->wait_own_ns)));
     if (totals->throttled_ns > 0) {
         iwi_row(doc, "stopped by a quota",
                 iwi_say(doc, "%s: not noise", iwi_ns_short(doc, (double)totals->throttled_ns)));
     }
-    iwi_row(doc, "migrations", iwi_count(doc, totals->migrations));
+    if (!is_by_events(report)) {
+        iwi_row(doc, "migrations", iwi_count(doc, totals->migrations));
+    }
     iwi_row(doc, "file", report->file);
     iwi_unfold(doc);
 }
@@ -178,8 +188,9 @@ static void say_limits(struct iwi_document *doc, const iw_watch_report *report)
         left_out += watch->cpus[i].wanted_ns > 0 && !watch->cpus[i].is_kept;
     }
     if (left_out > 0) {
-        iwi_item(doc, "%zu CPU%s that the job wanted less than half as long as others %s not in the file.",
-                 left_out, iwi_s(left_out), left_out == 1 ? "is" : "are");
+        iwi_item(doc, "%zu %s%s that %s a CPU less than half as long as others %s not in the file.", left_out,
+                 is_by_events(report) ? "thread" : "CPU", iwi_s(left_out),
+                 is_by_events(report) ? "wanted" : "the job wanted", left_out == 1 ? "is" : "are");
     }
     if (watch->totals.steal_unplaced_ns > 0) {
         iwi_item(doc, "The hypervisor took another %s while the job ran, but nobody knows when.",
@@ -188,6 +199,11 @@ static void say_limits(struct iwi_document *doc, const iw_watch_report *report)
     if (watch->totals.nmi_count > 0) {
         iwi_item(doc, "%s non-maskable interrupts of %s together are not among the detours.",
                  iwi_count(doc, watch->totals.nmi_count), iwi_ns_short(doc, (double)watch->totals.nmi_ns));
+    }
+    if (is_by_events(report)) {
+        iwi_item(doc, "By trace events: what are CPUs elsewhere are threads of the job here; how long they "
+                      "wait after being "
+                      "woken, quotas and the hypervisor are not seen.");
     }
     iwi_item(doc, "Only what the kernel tells is seen: not the way into it and out, nor what firmware and "
                   "hypervisor take without its knowledge. On an empty node 'record' sees these too.");

@@ -8,7 +8,7 @@
 #include "base/base.h"
 #include "support/support.h"
 
-enum { CPUS = 2, TICK = 1, DAEMON = 2, OTHERS = 3 };
+enum { CPUS = 2, TICK = 1, DAEMON = 2, OTHERS = 3, END = 1000000 };
 
 struct bench {
     struct iwi_job_segment segments[CPUS][8];
@@ -57,7 +57,20 @@ static void took(struct bench *bench, uint32_t place, int64_t start_ns, int64_t 
 
 static void find(struct bench *bench)
 {
-    assert_ok(iwi_job_detours(NULL, &bench->rank, bench->cpus, CPUS, OTHERS, 0, &bench->detours));
+    const struct iwi_job_span span = {.end_ns = END, .others = OTHERS};
+    int64_t own_ns;
+
+    assert_ok(iwi_job_detours(NULL, &bench->rank, bench->cpus, CPUS, &span, &bench->detours, &own_ns));
+    assert_int_equal(bench->detours.length_ns, END);
+}
+
+static int64_t find_wanted(struct bench *bench)
+{
+    const struct iwi_job_span span = {.end_ns = END, .is_wanted_time = true};
+    int64_t own_ns;
+
+    assert_ok(iwi_job_detours(NULL, &bench->rank, bench->cpus, CPUS, &span, &bench->detours, &own_ns));
+    return own_ns;
 }
 
 static void expect(const struct bench *bench, size_t i, int64_t start_ns, int64_t duration_ns,
@@ -129,6 +142,28 @@ static void what_no_other_took_went_to_other_ranks(void **state)
     assert_int_equal(bench->detours.part_count, 3);
 }
 
+/* Wanted: 1,000 to 40,000, 50,000 to 60,000 and 100,000 to 120,000. */
+static void in_wanted_time_the_clock_stands_still_meanwhile(void **state)
+{
+    struct bench *bench = *state;
+
+    turn(bench, 1000, 0, IWI_JOB_RUNS);
+    turn(bench, 30000, 0, IWI_JOB_LEAVES);
+    turn(bench, 50000, 0, IWI_JOB_RUNS);
+    turn(bench, 60000, 0, IWI_JOB_SLEEPS);
+    turn(bench, 100000, 1, IWI_JOB_RUNS);
+    turn(bench, 120000, 1, IWI_JOB_SLEEPS);
+    took(bench, 0, 20000, 22000, TICK);
+    took(bench, 0, 30000, 40000, DAEMON); /* then, up to 50,000, another thread of the job */
+    took(bench, 1, 110000, 111000, TICK);
+    assert_int_equal(find_wanted(bench), 10000);
+    assert_int_equal(bench->detours.count, 3);
+    expect(bench, 0, 19000, 2000, TICK);
+    expect(bench, 1, 29000, 10000, DAEMON);
+    expect(bench, 2, 59000, 1000, TICK);
+    assert_int_equal(bench->detours.length_ns, 69000);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -136,6 +171,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_preempted_rank_loses_all_until_it_runs_again, begin, end),
         cmocka_unit_test_setup_teardown(a_rank_that_sleeps_loses_nothing, begin, end),
         cmocka_unit_test_setup_teardown(what_no_other_took_went_to_other_ranks, begin, end),
+        cmocka_unit_test_setup_teardown(in_wanted_time_the_clock_stands_still_meanwhile, begin, end),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

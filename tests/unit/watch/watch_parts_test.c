@@ -65,23 +65,61 @@ static void threads_and_dead_processes_are_no_jobs(void **state)
     const uint32_t pid = 7;
     char root[FAKE_ROOT_SIZE];
     iw_watch_opts opts = IW_WATCH_OPTS_INIT;
-    struct iwi_bpf_config config = {0};
     struct iwi_watched_job job;
 
     (void)state;
     fake_root_make(root);
     opts.pids = &pid;
     opts.pid_count = 1;
-    assert_int_equal(iwi_job_find(NULL, root, &opts, &job, &config), IW_ERR_RANGE);
+    assert_int_equal(iwi_job_find(NULL, root, &opts, &job), IW_ERR_RANGE);
     fake_root_file(root, "/proc/7/status", "Name:\tx\nTgid:\t6\nPPid:\t1\n");
-    assert_int_equal(iwi_job_find(NULL, root, &opts, &job, &config), IW_ERR_RANGE);
+    assert_int_equal(iwi_job_find(NULL, root, &opts, &job), IW_ERR_RANGE);
     fake_root_file(root, "/proc/7/status", "Name:\tx\nTgid:\t7\nPPid:\t1\n");
-    assert_int_equal(iwi_job_find(NULL, root, &opts, &job, &config), IW_OK);
+    assert_int_equal(iwi_job_find(NULL, root, &opts, &job), IW_OK);
     assert_string_equal(job.text, "process 7");
     opts.cgroup = "/";
-    assert_int_equal(iwi_job_find(NULL, root, &opts, &job, &config), IW_ERR_USAGE);
+    assert_int_equal(iwi_job_find(NULL, root, &opts, &job), IW_ERR_USAGE);
     opts.pid_count = 0;
-    assert_int_equal(iwi_job_find(NULL, root, &opts, &job, &config), IW_ERR_RANGE);
+    assert_int_equal(iwi_job_find(NULL, root, &opts, &job), IW_ERR_RANGE);
+    fake_root_remove(root);
+}
+
+struct taken {
+    uint32_t pids[8];
+    size_t count;
+};
+
+static iw_status take(void *arg, uint32_t pid)
+{
+    struct taken *taken = arg;
+
+    assert_true(taken->count < 8);
+    taken->pids[taken->count++] = pid;
+    return IW_OK;
+}
+
+static void processes_are_followed_over_generations(void **state)
+{
+    const uint32_t pid = 70;
+    iw_watch_opts opts = IW_WATCH_OPTS_INIT;
+    struct iwi_watched_job job;
+    struct taken taken = {.count = 0};
+    char root[FAKE_ROOT_SIZE];
+
+    (void)state;
+    fake_root_make(root);
+    fake_root_file(root, "/proc/1/status", "Name:\tinit\nTgid:\t1\nPPid:\t0\n");
+    fake_root_file(root, "/proc/50/status",
+                   "Name:\tgrandchild\nTgid:\t50\nPPid:\t60\n"); /* numbers start anew */
+    fake_root_file(root, "/proc/60/status", "Name:\tchild\nTgid:\t60\nPPid:\t70\n");
+    fake_root_file(root, "/proc/70/status", "Name:\tgiven\nTgid:\t70\nPPid:\t1\n");
+    fake_root_file(root, "/proc/80/status", "Name:\tother\nTgid:\t80\nPPid:\t1\n");
+    opts.pids = &pid;
+    opts.pid_count = 1;
+    assert_int_equal(iwi_job_find(NULL, root, &opts, &job), IW_OK);
+    assert_int_equal(iwi_job_each_process(NULL, &job, take, &taken), IW_OK);
+    assert_int_equal(taken.count, 3);
+    assert_int_equal(taken.pids[0] + taken.pids[1] + taken.pids[2], 50 + 60 + 70);
     fake_root_remove(root);
 }
 
@@ -91,6 +129,7 @@ int main(void)
         cmocka_unit_test(missing_capabilities_are_named),
         cmocka_unit_test(sources_have_the_names_that_record_gives),
         cmocka_unit_test(threads_and_dead_processes_are_no_jobs),
+        cmocka_unit_test(processes_are_followed_over_generations),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
