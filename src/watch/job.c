@@ -140,17 +140,16 @@ static iw_status each_descendant(const iw_log *log, const struct iwi_watched_job
 /* Those of a group and of all below it. */
 static iw_status each_of_group(const iw_log *log, const char *folder, iwi_on_process take, void *arg)
 {
-    char path[IWI_JOB_PATH_SIZE];
+    char path[IWI_JOB_PATH_SIZE], line[32];
     iw_status status = IW_OK;
     const struct dirent *entry;
-    unsigned long pid;
     FILE *file;
     DIR *groups;
 
     snprintf(path, sizeof path, "%s/cgroup.procs", folder);
     file = fopen(path, "r");
-    while (file != NULL && status == IW_OK && fscanf(file, "%lu", &pid) == 1) {
-        status = take(arg, (uint32_t)pid);
+    while (file != NULL && status == IW_OK && fgets(line, sizeof line, file) != NULL) {
+        status = take(arg, (uint32_t)strtoul(line, NULL, 10));
     }
     if (file != NULL) {
         (void)fclose(file);
