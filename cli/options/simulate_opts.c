@@ -5,6 +5,7 @@
 
 /* In the order of the enums in idlewave/noise.h and idlewave/sim.h. */
 static const char *const syncs[] = {"none", "start", "phase", NULL};
+static const char *const aligns[] = {"none", "wall", NULL};
 static const char *const loops[] = {"static", "dynamic", NULL};
 static const char *const engines[] = {"auto", "event", "flow", "window", NULL};
 static const char *const rule_names[] = {"idlewave", "loggopsim", NULL};
@@ -83,6 +84,10 @@ const struct opt noise_rows[NOISE_ROW_COUNT] = {
         "phase (default none)",
         .choices = syncs),
     ROW("skew", OPT_TIME, skew_ps, "TIME", "shift synchronised nodes by up to TIME (default 0)"),
+    ROW("align", OPT_CHOICE, align, "",
+        "nodes of a folder of recordings: independent of each other, or as they were at the same instant of "
+        "the wall clock (default none)",
+        .choices = aligns),
     ROW("ranks-per-node", OPT_COUNT, ranks_per_node, "N",
         "ranks on each node; they share its offset into recorded noise and get its CPUs in turn (default the "
         "number of CPUs of the recording). The nodes of a network with levels get as many, and their parts "

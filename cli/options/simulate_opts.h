@@ -39,6 +39,7 @@ struct noise_opts {
     uint64_t ranks_per_node; /* 0: as recorded */
     uint64_t cores_per_rank; /* 0: 1 */
     int loop;
+    int align;
     const char *cpus;     /* of recordings; NULL: all */
     bool is_extrapolated; /* fitted laws stand in for recordings */
 };
@@ -77,7 +78,7 @@ extern const struct opt net_rows[], memory_rows[], noise_rows[];
 enum {
     NET_ROW_COUNT = 13,
     MEMORY_ROW_COUNT = 1,
-    NOISE_ROW_COUNT = 8,
+    NOISE_ROW_COUNT = 9,
     NOISE_WHICH_ROWS = 2 /* the first: noise, noise-cpus */
 };
 

@@ -1,6 +1,8 @@
 /* `idlewave noise fleet`: which of many nodes stand out, and with what?
  * SPDX-License-Identifier: BSD-3-Clause
  */
+#include <string.h>
+
 #include <idlewave/idlewave.h>
 
 #include "options/shown_opts.h"
@@ -10,20 +12,31 @@
 struct fleet_opts {
     struct opt_origins origins;
     const char *false_alarms, *matters;
+    bool is_correlated;
     struct shown_opts shown;
 };
 
 #define ROW(...) OPT_ROW(struct fleet_opts, __VA_ARGS__)
 static const struct opt verdict_rows[] = {
     ROW("false-alarms", OPT_STRING, false_alarms, "SHARE",
-        "share of fleets of identical nodes that may get any alarm at all (default 1%)", .is_setting = true),
+        "share of fleets of identical nodes that may get any alarm at all, or of independent ones with "
+        "--correlate (default 1%)", .is_setting = true),
     ROW("matters", OPT_STRING, matters, "SHARE",
         "least noise above the median that is worth an alarm, as a share of CPU time (default 0.02%)",
         .is_setting = true),
 };
 #undef ROW
 
+#define ROW(...) OPT_ROW(struct fleet_opts, __VA_ARGS__)
+static const struct opt question_rows[] = {
+    ROW("correlate", OPT_FLAG, is_correlated, "",
+        "look instead whether nodes are hit at the same time, by their wall clocks: which sources, how "
+        "strongly, when; for recordings that were made at the same time"),
+};
+#undef ROW
+
 static const struct opt_group groups[] = {
+    OPT_GROUP("Question", question_rows, 0),
     OPT_GROUP("Verdict", verdict_rows, 0),
     SHOWN_GROUP("Output; csv has one line per node", offsetof(struct fleet_opts, shown)),
 };
@@ -41,8 +54,10 @@ static const char description[] =
     "count. With fewer than 12 nodes each whole node is compared with the others, and stands out only if it "
     "is several times as noisy; it takes 3.\nNodes that are not noisier but "
     "different (a source that all others have is missing, another kernel, another governor) are listed "
-    "apart. Files that cannot be read are listed and do not stop the rest.\nExits with 2 if a node stands "
-    "out, otherwise with 1 if a file could not be read, with 3 if there are too few nodes for a verdict, and "
+    "apart. Files that cannot be read are listed and do not stop the rest.\nWith --correlate it tells "
+    "whether detours of several nodes coincide (cron, monitoring, time keeping), so that nodes are not "
+    "independent of each other; it takes two nodes.\nExits with 2 if a node stands "
+    "out, or a source hits nodes together, otherwise with 1 if a file could not be read, with 3 if there are too few nodes for a verdict, and "
     "with 0 if none stands out.";
 
 static const struct example examples[] = {
@@ -50,6 +65,7 @@ static const struct example examples[] = {
                                        "noise/$(hostname).h5'\n"
                                        "  idlewave noise fleet noise"},
     {"a page of it", "idlewave report noise -o fleet.html"},
+    {"does cron hit all nodes at once?", "idlewave noise fleet noise --correlate"},
     {"the nodes, the noisiest first", "idlewave noise fleet noise --format csv"},
     {NULL, NULL},
 };
@@ -96,6 +112,43 @@ static int judge(struct ui *ui, const struct fleet_opts *opts, const iw_fleet_op
     return code;
 }
 
+static iw_status find_coincidence(const iw_log *log, const char *path, double false_alarms,
+                                  iw_coincidence **found_p)
+{
+    iw_coincidence_opts wanted = IW_COINCIDENCE_OPTS_INIT;
+    iw_recording **recordings = NULL;
+    iw_folder *folder;
+    iw_status status;
+
+    wanted.false_alarms = false_alarms;
+    IW_TRY(iw_folder_list(log, path, &folder));
+    status = iw_folder_load(log, folder, &recordings);
+    if (status == IW_OK) {
+        status = iw_coincidence_find(log, (const char *const *)folder->paths, recordings, folder->count,
+                                     &wanted, found_p);
+    }
+    iw_recordings_free(recordings, folder->count);
+    iw_folder_free(folder);
+    return status;
+}
+
+static int correlate(struct ui *ui, const struct fleet_opts *opts, double false_alarms, const char *path)
+{
+    iw_coincidence *found = NULL;
+    iw_status status = find_coincidence(&ui->log, path, false_alarms, &found);
+    int code = ui_exit_of(status);
+
+    if (code == UI_DONE) {
+        found->name = strdup(path);
+        code = shown_write(ui, &opts->shown, iw_coincidence_doc(found));
+    }
+    if (code == UI_DONE) {
+        code = found->tests == 0 ? UI_UNDECIDED : found->found_count > 0 ? UI_NEGATIVE : UI_DONE;
+    }
+    iw_coincidence_free(found);
+    return code;
+}
+
 static int run(struct ui *ui, const void *values, const struct opt_args *args)
 {
     const struct fleet_opts *opts = values;
@@ -111,6 +164,11 @@ static int run(struct ui *ui, const void *values, const struct opt_args *args)
     }
     if (code == UI_DONE && !(wanted.false_alarms > 0.0 && wanted.false_alarms <= 0.5)) {
         return ui_usage(ui, "--false-alarms must be above 0 and at most 50%%, not %s", opts->false_alarms);
+    }
+    if (code == UI_DONE && opts->is_correlated) {
+        return opt_typed(opts, matters)
+                   ? ui_usage(ui, "--matters is about nodes that stand out; --correlate looks for others")
+                   : correlate(ui, opts, wanted.false_alarms, args->values[0]);
     }
     return code == UI_DONE ? judge(ui, opts, &wanted, args->values[0]) : code;
 }

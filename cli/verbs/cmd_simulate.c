@@ -52,6 +52,8 @@ struct simulation {
     iw_node_speeds *speeds; /* NULL: all nodes are alike */
     iw_sim_result *result;
     iw_certainty certainty;
+    bool has_independence;
+    iw_independence independence;
     iw_timeline *timeline; /* NULL: not wanted */
 };
 
@@ -127,7 +129,8 @@ static void fill_opts(const struct simulate_opts *opts, const struct simulation 
 /* --dry-run. The trials of redraws are counted as if they ran side by side with the others. */
 static int forecast(struct ui *ui, const struct simulate_opts *opts, const struct simulation *s)
 {
-    const uint64_t redrawn = iw_certainty_trials(s->set, opts->run.trials);
+    const uint64_t redrawn = iw_certainty_trials(s->set, opts->run.trials) +
+                             iw_independence_trials(s->set, opts->run.trials);
     iw_sim_opts sim = IW_SIM_OPTS_INIT;
     iw_forecast all;
     iw_status status;
@@ -167,10 +170,19 @@ static int simulate(struct ui *ui, const struct simulate_opts *opts, struct simu
     return ui_exit_of(status);
 }
 
-/* What the recording behind the noise can say of that. */
+/* Simulates more of the same job: what the recording behind the noise can say of it, and what it would be with
+ * independent nodes. */
+static iw_status ask_more(const iw_log *log, const iw_certainty_question *question, struct simulation *s)
+{
+    IW_TRY(iw_certainty_find(log, question, &s->certainty));
+    s->has_independence = iw_independence_is_asked(s->set);
+    return s->has_independence ? iw_independence_find(log, question, &s->independence) : IW_OK;
+}
+
 static int find_certainty(struct ui *ui, const struct simulate_opts *opts, struct simulation *s)
 {
-    const uint64_t trials = iw_certainty_trials(s->set, opts->run.trials);
+    const uint64_t trials = iw_certainty_trials(s->set, opts->run.trials) +
+                            iw_independence_trials(s->set, opts->run.trials);
     iw_sim_opts sim = IW_SIM_OPTS_INIT;
     const iw_certainty_question question = {
         .set = s->set, .program = s->program, .net = &s->net, .opts = &sim, .result = s->result};
@@ -184,7 +196,7 @@ static int find_certainty(struct ui *ui, const struct simulate_opts *opts, struc
         sim.progress = progress_calls(&progress);
         ui->progress = &progress;
     }
-    status = iw_certainty_find(&ui->log, &question, &s->certainty);
+    status = ask_more(&ui->log, &question, s);
     ui->progress = NULL;
     progress_wipe(&progress);
     return ui_exit_of(status);
@@ -204,6 +216,7 @@ static int show_result(struct ui *ui, const struct simulate_opts *opts, const st
         .compute_bytes = opts->program.compute_bytes,
         .spare_cores = (uint32_t)opts->run.spare_cores,
         .node_speed = opts->run.node_speed,
+        .independence = s->has_independence ? &s->independence : NULL,
     };
     iw_simulation *simulation;
     const iw_status status = iw_simulation_new(&ui->log, s->result, &origin, &simulation);

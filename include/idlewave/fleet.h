@@ -56,6 +56,23 @@ IW_API IW_NODISCARD iw_status iw_folder_load(const iw_log *log, const iw_folder 
 /** Frees that array and what is in it. NULL is fine. */
 IW_API void iw_recordings_free(iw_recording **recordings, size_t count);
 
+/* ---- by the wall clock ---- */
+
+/** The time that several recordings watched together. */
+typedef struct iw_wall_window {
+    int64_t from_wall_ns; /* when it began: ns since 1970, UTC */
+    int64_t length_ns;
+    double error_ns; /* how wrong the worst clock is, by the estimate of its kernel */
+    size_t unsynchronised; /* recordings of nodes whose clock nothing synchronises */
+} iw_wall_window;
+
+/** Cuts each recording to the time that all of them watched: what happened at one instant of the wall clock
+ * is then at the same place in each. `names` are for messages. IW_ERR_RANGE: one does not say when it was
+ * made, or they have no time in common. */
+IW_API IW_NODISCARD iw_status iw_recordings_cut_to_wall(const iw_log *log, const char *const *names,
+                                                        iw_recording **recordings, size_t count,
+                                                        iw_wall_window *window_p);
+
 /* ---- which nodes stand out ---- */
 
 typedef enum iw_fleet_metric {

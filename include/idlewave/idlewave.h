@@ -23,6 +23,7 @@
 #include <idlewave/analysis.h>
 #include <idlewave/blame.h>
 #include <idlewave/check.h>
+#include <idlewave/coincidence.h>
 #include <idlewave/collection.h>
 #include <idlewave/digest.h>
 #include <idlewave/fleet.h>

@@ -137,6 +137,18 @@ IW_API void iw_noise_only_cpus(iw_noise *noise, const iw_cpu_set *cpus);
 /** These CPUs, or NULL: all. */
 IW_API const iw_cpu_set *iw_noise_cpus(const iw_noise *noise);
 
+/** How nodes of several recordings are aligned, those that are added from now on. */
+typedef enum iw_align {
+    IW_ALIGN_NONE, /* an offset for each node: nodes are independent of each other */
+    IW_ALIGN_WALL  /* one for all of them, by the wall clock: what hit nodes together does so again */
+} iw_align;
+
+/** With IW_ALIGN_WALL as many nodes as were recorded meet one instant of the recordings
+ * (docs/explanation/semantics.md, 6). Those of a folder are cut to the time that all of them watched; those
+ * in memory have to be (iw_recordings_cut_to_wall() of idlewave/fleet.h). */
+IW_API void iw_noise_align_nodes(iw_noise *noise, iw_align align);
+IW_API iw_align iw_noise_nodes_aligned(const iw_noise *noise);
+
 /** CPUs that ranks of a node can meet: the most that recordings have of a node; 0: nothing is recorded. */
 IW_API uint32_t iw_noise_recorded_cpus(const iw_noise *noise);
 

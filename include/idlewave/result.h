@@ -58,6 +58,7 @@ IW_API IW_NODISCARD iw_status iw_summarize_trials(const iw_log *log, const struc
 /* ======== Results of simulations ======== */
 
 typedef struct iw_certainty iw_certainty; /* idlewave/whatif.h */
+typedef struct iw_independence iw_independence;
 
 /** What a result was made from, for its origin. Strings are borrowed. */
 typedef struct iw_origin {
@@ -71,6 +72,7 @@ typedef struct iw_origin {
     uint64_t compute_bytes;        /* that each compute phase moves; 0: none */
     uint32_t spare_cores;          /* of each node, left to the operating system */
     const char *node_speed;        /* law or file of the speeds of nodes; NULL: all are alike */
+    const iw_independence *independence; /* where nodes are aligned; or NULL */
 } iw_origin;
 
 /** One trial. */
@@ -168,6 +170,8 @@ typedef struct iw_simulation {
     const iw_certainty *recording; /* NULL: the noise is not recorded */
     const iw_traced *traced;       /* NULL: the program is no trace */
     const iw_explained *explain;   /* NULL: it was not asked for */
+    iw_align align;                /* how recorded nodes are aligned */
+    const iw_independence *independence; /* NULL: they are not */
 } iw_simulation;
 
 /** What a result says. It borrows from the result and from what the origin names. */

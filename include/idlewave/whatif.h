@@ -23,6 +23,7 @@
 #include <stdio.h>
 
 #include <idlewave/doc.h>
+#include <idlewave/fleet.h>
 #include <idlewave/recording.h>
 #include <idlewave/result.h>
 #include <idlewave/sim.h>
@@ -78,6 +79,13 @@ IW_API void iw_noise_set_only_cpus(iw_noise_set *set, const iw_cpu_set *cpus);
 
 /** As iw_noise_align(). Parts are numbered anew: which CPUs ranks use tells what took time. */
 IW_API void iw_noise_set_align(iw_noise_set *set, iw_sync sync, iw_time skew_ps, uint32_t ranks_per_node);
+
+/** As iw_noise_align_nodes(): of folders that are added from now on. */
+IW_API void iw_noise_set_align_nodes(iw_noise_set *set, iw_align align);
+
+/** The time that nodes which are aligned watched together; of several folders that with the worst clock.
+ * NULL: none is aligned. */
+IW_API const iw_wall_window *iw_noise_set_window(const iw_noise_set *set);
 
 /** As those of iw_noise. */
 
@@ -199,7 +207,8 @@ typedef enum iw_change_kind {
     IW_CHANGE_ALL,      /* no noise is left, recorded or of specs */
     IW_CHANGE_TOGETHER, /* co-scheduling: nothing is removed, all nodes are hit at the same time */
     IW_CHANGE_RESERVE,  /* cores of each node left to the operating system */
-    IW_CHANGE_REPLACE   /* the slowest nodes are as fast as they should be */
+    IW_CHANGE_REPLACE,  /* the slowest nodes are as fast as they should be */
+    IW_CHANGE_APART     /* nodes that are aligned are taken for independent: what that assumption would say */
 } iw_change_kind;
 
 typedef struct iw_change {
@@ -335,6 +344,25 @@ IW_API IW_NODISCARD iw_status iw_certainty_find(const iw_log *log, const iw_cert
 
 /** Trials that iw_certainty_find() simulates for a job that had so many. */
 IW_API uint64_t iw_certainty_trials(const iw_noise_set *set, uint64_t trials);
+
+/** What it would cost to take nodes for independent of each other. */
+struct iw_independence {
+    iw_estimate independent; /* slowdown then; intervals as in iw_certainty, without what is unseen */
+    iw_estimate overstated;  /* that minus the slowdown with nodes aligned, trial by trial */
+    uint32_t nodes, recorded_nodes; /* of the job; recorded: more simulated ones meet other offsets */
+    iw_wall_window window;
+};
+
+/** Whether nodes of the set are aligned, and nothing else synchronises them. */
+IW_API bool iw_independence_is_asked(const iw_noise_set *set);
+
+/** Simulates the job once more with independent nodes, and both ways under recordings drawn anew.
+ * IW_ERR_USAGE: it is not asked. */
+IW_API IW_NODISCARD iw_status iw_independence_find(const iw_log *log, const iw_certainty_question *question,
+                                                   iw_independence *independence_p);
+
+/** Trials that iw_independence_find() simulates for a job that had so many. */
+IW_API uint64_t iw_independence_trials(const iw_noise_set *set, uint64_t trials);
 
 /** Up to how many ranks that meet after each `work_s` of work a recording gives estimates, about, by its
  * detours alone. 0: not even one. */

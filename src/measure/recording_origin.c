@@ -49,10 +49,26 @@ static int64_t clock_ns(clockid_t clock)
     return (int64_t)now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
 }
 
+/* The tightest of a few: one that was interrupted would be wrong by the interruption. */
+static struct iwi_wall_tie wall_tie(void)
+{
+    struct iwi_wall_tie best = {.width_ns = INT64_MAX};
+
+    for (int i = 0; i < 5; i++) {
+        const int64_t before_ns = clock_ns(CLOCK_MONOTONIC_RAW), wall_ns = clock_ns(CLOCK_REALTIME);
+        const int64_t width_ns = clock_ns(CLOCK_MONOTONIC_RAW) - before_ns;
+
+        if (width_ns < best.width_ns) {
+            best = (struct iwi_wall_tie){before_ns + width_ns / 2, wall_ns, width_ns};
+        }
+    }
+    return best;
+}
+
 iw_status iwi_recording_origin_begin(const iw_log *log, const char *root, const struct iwi_cpus *cpus,
                                      struct iwi_recording_origin *origin)
 {
-    *origin = (struct iwi_recording_origin){.root = root, .date = time(NULL)};
+    *origin = (struct iwi_recording_origin){.root = root, .date = time(NULL), .wall = wall_tie()};
     origin->steal_ticks = iwi_new_array(log, cpus->count, sizeof *origin->steal_ticks);
     if (origin->steal_ticks == NULL) {
         return IW_ERR_NOMEM;
@@ -297,21 +313,39 @@ static iw_status put_load(struct writer *w, const struct iwi_recording_origin *o
     return status;
 }
 
-/* When the recording began by the clock that nodes share, ns since 1970 in UTC, and how wrong that may be: as
- * the kernel's time keeping estimates it, and at most. Without synchronisation the kernel says 16 s. */
-static void put_wall_clock(struct writer *w, int64_t start_raw_ns)
+/* How much faster the wall clock went than CLOCK_MONOTONIC_RAW, which recordings are timed with: by what time
+ * keeping corrects, up to 1,000 ppm. More than that, and somebody has set the clock meanwhile. */
+static bool find_drift(const struct iwi_wall_tie *first, const struct iwi_wall_tie *last, double *drift_p)
+{
+    const int64_t raw_ns = last->raw_ns - first->raw_ns, wall_ns = last->wall_ns - first->wall_ns;
+    const double most = 1e-3 + (double)(first->width_ns + last->width_ns) / fmax((double)raw_ns, 1.0);
+
+    *drift_p = raw_ns > 0 ? (double)(wall_ns - raw_ns) / (double)raw_ns : 0.0;
+    return fabs(*drift_p) <= most;
+}
+
+/* When the recording began by the clock that nodes share, ns since 1970 in UTC, how fast that went, and how
+ * wrong it may be: as the kernel's time keeping estimates it, and at most. Without synchronisation the kernel
+ * says 16 s. */
+static void put_wall_clock(struct writer *w, const struct iwi_wall_tie *first, int64_t start_raw_ns)
 {
     struct timex timex = {0};
     const bool is_synchronised = adjtimex(&timex) >= 0 && (timex.status & STA_UNSYNC) == 0;
-    const int64_t before_ns = clock_ns(CLOCK_MONOTONIC_RAW), wall_ns = clock_ns(CLOCK_REALTIME);
-    const int64_t width_ns = clock_ns(CLOCK_MONOTONIC_RAW) - before_ns;
+    const struct iwi_wall_tie last = wall_tie();
+    const double width_ns = (double)iwi_max(first->width_ns, last.width_ns);
     char text[IWI_FACT_SIZE];
+    double drift;
+    const bool is_steady = find_drift(first, &last, &drift);
 
-    snprintf(text, sizeof text, "%" PRId64, wall_ns - (before_ns + width_ns / 2 - start_raw_ns));
+    drift = is_steady ? drift : 0.0;
+    snprintf(text, sizeof text, "%" PRId64,
+             last.wall_ns -
+                 (int64_t)llround((1.0 + drift) * (double)(last.raw_ns - start_raw_ns)));
     put(w, "start_wall_ns", text);
-    put(w, "wall_synchronised", is_synchronised ? "yes" : "no");
-    put_number(w, "wall_error_ns", "%.0f", 1e3 * (double)timex.esterror + (double)width_ns);
-    put_number(w, "wall_most_error_ns", "%.0f", 1e3 * (double)timex.maxerror + (double)width_ns);
+    put_number(w, "wall_drift_ppb", "%.0f", 1e9 * drift);
+    put(w, "wall_synchronised", is_synchronised && is_steady ? "yes" : "no");
+    put_number(w, "wall_error_ns", "%.0f", 1e3 * (double)timex.esterror + width_ns);
+    put_number(w, "wall_most_error_ns", "%.0f", 1e3 * (double)timex.maxerror + width_ns);
 }
 
 /* Of what the kernel reported, how much met a detour. */
@@ -336,7 +370,7 @@ iw_status iwi_recording_origin_complete(const iw_log *log, const struct iwi_reco
 
     put_probe(&w, opts, collector->probe_threads, collector->clock); /* quanta: t_min is known only now */
     put_number(&w, "start_raw_ns", "%.0f", (double)tie.raw_ns - before_ns);
-    put_wall_clock(&w, tie.raw_ns - (int64_t)before_ns);
+    put_wall_clock(&w, &origin->wall, tie.raw_ns - (int64_t)before_ns);
     put_each(&w, "steal_ms", origin, collector->probe_threads, steal_ms_of);
     put_each(&w, "involuntary_switches", origin, collector->probe_threads, switches_of);
     put_kernel_events(&w, collector->attribution);

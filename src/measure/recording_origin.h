@@ -10,10 +10,17 @@
 #include "measure/load.h"
 #include "measure/probe/collect_detours.h"
 
+/* One instant on two clocks, to within width_ns. */
+struct iwi_wall_tie {
+    int64_t raw_ns, wall_ns; /* CLOCK_MONOTONIC_RAW, CLOCK_REALTIME */
+    int64_t width_ns;
+};
+
 /* What must be noted before measuring. */
 struct iwi_recording_origin {
     const char *root; /* /proc and /sys are below it */
     time_t date;
+    struct iwi_wall_tie wall;
     uint64_t *steal_ticks; /* of each CPU */
     struct iwi_proc_counts counts;
     struct iwi_load_reading load;

@@ -78,6 +78,9 @@ void iwi_source_commit(iw_noise *noise, const struct iwi_noise_source *source)
         noise->phased_count++;
     }
     noise->sources[noise->count] = *source;
+    if (source->nodes_together == 0) {
+        noise->sources[noise->count].nodes_together = 1;
+    }
     noise->sources[noise->count++].input = noise->input_count;
     for (size_t i = 0; i < noise->clocked_count; i++) {
         words += noise->sources[noise->clocked[i]].ops->words;
@@ -210,6 +213,34 @@ void iw_noise_only_cpus(iw_noise *noise, const iw_cpu_set *cpus)
 const iw_cpu_set *iw_noise_cpus(const iw_noise *noise)
 {
     return iw_cpu_set_is_empty(&noise->only_cpus) ? NULL : &noise->only_cpus;
+}
+
+void iw_noise_align_nodes(iw_noise *noise, iw_align align)
+{
+    noise->align = align;
+}
+
+iw_align iw_noise_nodes_aligned(const iw_noise *noise)
+{
+    return noise->align;
+}
+
+uint32_t iwi_noise_nodes_together(const iw_noise *noise)
+{
+    uint32_t most = 1;
+
+    for (size_t i = 0; i < noise->count; i++) {
+        most = noise->sources[i].nodes_together > most ? noise->sources[i].nodes_together : most;
+    }
+    return most;
+}
+
+void iwi_noise_take_apart(iw_noise *noise)
+{
+    noise->align = IW_ALIGN_NONE;
+    for (size_t i = 0; i < noise->count; i++) {
+        noise->sources[i].nodes_together = 1;
+    }
 }
 
 uint32_t iw_noise_recorded_cpus(const iw_noise *noise)

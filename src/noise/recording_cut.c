@@ -4,6 +4,7 @@
 #include "noise/recording_cut.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,6 +13,7 @@
 #include "noise/detour_builder.h"
 #include "noise/recording_check.h"
 #include "noise/recording_head.h"
+#include "noise/recording_wall.h"
 #include "noise/source_filter.h"
 
 enum { LIST_SIZE = 400 };
@@ -108,6 +110,20 @@ static bool is_all_of_it(const struct cutter *c)
            c->cut->cpu_count == c->from->cpu_count;
 }
 
+/* A part began when the whole of it was so far. */
+static iw_status keep_wall_clock(const struct cutter *c)
+{
+    struct iwi_wall wall;
+    char text[32];
+
+    if (!iwi_recording_wall(c->from, &wall)) {
+        return IW_OK;
+    }
+    snprintf(text, sizeof text, "%" PRId64,
+             wall.start_ns + c->opts->from_ns + iwi_wall_gain_ns(&wall, c->opts->from_ns));
+    return iw_recording_set(c->log, c->cut, "start_wall_ns", text);
+}
+
 static iw_status copy_attributes(struct cutter *c)
 {
     const bool is_whole = is_all_of_it(c);
@@ -119,7 +135,7 @@ static iw_status copy_attributes(struct cutter *c)
             IW_TRY(iw_recording_set(c->log, c->cut, attribute->name, attribute->value));
         }
     }
-    return IW_OK;
+    return is_whole ? IW_OK : keep_wall_clock(c);
 }
 
 static iw_status make_head(struct cutter *c)
@@ -324,6 +340,18 @@ iw_status iwi_recording_drop(const iw_log *log, const iw_recording *recording, c
     const iw_cut_opts opts = IW_CUT_OPTS_INIT;
     struct cutter c = {.log = log, .from = recording, .opts = &opts, .is_dropped = is_dropped};
 
+    return end(&c, cut_all(&c), recording_p);
+}
+
+iw_status iwi_recording_cut_time(const iw_log *log, const char *name, const iw_recording *recording,
+                                 int64_t from_ns, int64_t to_ns, iw_recording **recording_p)
+{
+    iw_cut_opts opts = IW_CUT_OPTS_INIT;
+    struct cutter c = {.log = log, .name = name, .from = recording, .opts = &opts};
+
+    opts.from_ns = from_ns;
+    opts.to_ns = to_ns;
+    IW_TRY(check_opts(&c));
     return end(&c, cut_all(&c), recording_p);
 }
 

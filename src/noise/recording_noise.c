@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <idlewave/fleet.h>
+
 #include "base/base.h"
 #include "noise/recording_check.h"
 #include "noise/recording_labels.h"
@@ -225,6 +227,9 @@ static void hand_over(struct builder *b, iw_noise *noise)
         const struct iwi_noise_source source = {.ops = label == 0 ? &iwi_source_recording
                                                                   : &iwi_source_recording_part,
                                                 .name = b->labels.names[label],
+                                                .nodes_together = noise->align == IW_ALIGN_WALL
+                                                                      ? (uint32_t)b->recorded->node_count
+                                                                      : 1,
                                                 .u.recorded = {b->recorded, label}};
 
         iwi_source_commit(noise, &source);
@@ -268,6 +273,12 @@ iw_status iwi_noise_add_named_recordings(const iw_log *log, iw_noise *noise, con
 iw_status iwi_noise_take_recordings(const iw_log *log, iw_noise *noise, const char *name,
                                     const char *const *names, iw_recording **recordings, size_t count)
 {
+    if (noise->align == IW_ALIGN_WALL && count > 1) {
+        iw_wall_window window;
+
+        IW_TRY(iw_recordings_cut_to_wall(log, names, recordings, count, &window));
+    }
+
     struct builder b = {.log = log,
                         .name = name,
                         .names = names,

@@ -67,6 +67,7 @@ struct iwi_noise_source {
     const struct iwi_source_ops *ops;
     char *name;     /* the spec or the file */
     uint32_t input; /* number of the call that added it, which its random numbers belong to */
+    uint32_t nodes_together; /* recorded: so many nodes in a row share an offset; at least 1 */
     union {
         struct iwi_periodic periodic;
         struct iwi_poisson poisson;
@@ -156,6 +157,7 @@ struct iw_noise {
     uint32_t cores_per_rank;  /* at least 1 */
     iw_loop loop;
     iw_cpu_set only_cpus; /* of recordings; empty: all */
+    iw_align align;       /* of several recordings */
     /* derived: */
     uint32_t recorded_cpus;                 /* of a node, the most; 0: nothing is recorded */
     uint32_t ranks_per_node;                /* at least 1 */
@@ -166,6 +168,9 @@ struct iw_noise {
     size_t words;
     const struct iwi_noise_source *closed_form; /* the only clocked source, if it has finish(); else NULL */
 };
+
+/* Nodes that were aligned meet offsets of their own again. */
+void iwi_noise_take_apart(iw_noise *noise);
 
 /* A recorded node has so many CPUs. */
 void iwi_noise_met_cpus(iw_noise *noise, size_t cpu_count);

@@ -31,7 +31,10 @@ static uint32_t draw_rank(const iw_noise *noise, uint32_t number, uint32_t rank)
     if (noise->sync != IW_SYNC_NONE) {
         return 0;
     }
-    return noise->sources[number].ops->is_recorded ? rank / noise->cores_per_node : rank;
+    if (noise->sources[number].ops->is_recorded) {
+        return (uint32_t)(rank / ((uint64_t)noise->cores_per_node * noise->sources[number].nodes_together));
+    }
+    return rank;
 }
 
 struct iwi_draw_id iwi_source_draw(const iw_noise *noise, uint32_t number, struct iwi_stream_id id)

@@ -42,6 +42,9 @@ size_t iwi_noise_words(const iw_noise *noise);
 /* Ranks on a node, of which so many are wanted (0: as recorded), with recorded_cpus CPUs (0: nothing is). */
 uint32_t iwi_ranks_of_node(uint32_t wanted, uint32_t recorded_cpus, uint32_t cores_per_rank);
 
+/* The most nodes in a row that share an offset into recordings, as iw_noise_align_nodes() has it; 1: none. */
+uint32_t iwi_noise_nodes_together(const iw_noise *noise);
+
 /* Has sources that act on compute phases (phase-exp, phase-pareto, bernoulli), or restarts at phases
  * (IW_SYNC_PHASE). */
 bool iwi_noise_has_phases(const iw_noise *noise);

@@ -100,6 +100,7 @@ iw_status iwi_inputs_add_noise(const iw_log *log, struct iwi_inputs *inputs, con
     status = iw_noise_set_new(log, &set);
     if (status == IW_OK) {
         iw_noise_set_only_cpus(set, &system->noise_cpus);
+        iw_noise_set_align_nodes(set, system->align);
     }
     for (size_t i = 0; status == IW_OK && i < system->noise_count; i++) {
         status = iw_noise_set_add(log, set, system->noise[i]);

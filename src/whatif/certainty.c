@@ -11,10 +11,10 @@
 #include "stats/mean_interval.h"
 #include "whatif/experiment.h"
 #include "whatif/interval.h"
+#include "whatif/job_again.h"
 #include "whatif/reach.h"
 
-/* Redraws have twice the trials together: see iwi_paired_interval(). */
-static uint32_t per_redraw_of(uint64_t trials)
+uint32_t iwi_certainty_per_redraw(uint64_t trials)
 {
     return (uint32_t)((2 * trials + IW_CERTAINTY_REDRAWS - 1) / IW_CERTAINTY_REDRAWS);
 }
@@ -28,7 +28,7 @@ static bool has_redraws(const iw_noise_set *set, uint64_t trials)
 
 uint64_t iw_certainty_trials(const iw_noise_set *set, uint64_t trials)
 {
-    return has_redraws(set, trials) ? (uint64_t)IW_CERTAINTY_REDRAWS * per_redraw_of(trials) : 0;
+    return has_redraws(set, trials) ? (uint64_t)IW_CERTAINTY_REDRAWS * iwi_certainty_per_redraw(trials) : 0;
 }
 
 /* ---- the job again ---- */
@@ -47,6 +47,23 @@ static void keep_program(void *arg, iw_program *program)
     (void)program;
 }
 
+iw_whatif_opts iwi_certainty_opts(const iw_certainty_question *question)
+{
+    return (iw_whatif_opts){.size = sizeof(iw_whatif_opts),
+                            .sim = *question->opts,
+                            .net = question->net,
+                            .program = {give_program, keep_program, (void *)question->program},
+                            .redraws = IW_CERTAINTY_REDRAWS};
+}
+
+void iwi_certainty_slowdowns(const iw_sim_result *result, double *slowdowns)
+{
+    for (uint64_t i = 0; i < result->trials; i++) {
+        slowdowns[i] =
+            (double)(result->makespan_ps[i] - result->noiseless_ps) / (double)result->noiseless_ps;
+    }
+}
+
 /* Slowdowns of the trials, then room for those of redraws. */
 static iw_status new_values(const iw_log *log, const iw_sim_result *result, size_t room, double **values_p)
 {
@@ -55,9 +72,7 @@ static iw_status new_values(const iw_log *log, const iw_sim_result *result, size
     if (values == NULL) {
         return IW_ERR_NOMEM;
     }
-    for (uint64_t i = 0; i < result->trials; i++) {
-        values[i] = (double)(result->makespan_ps[i] - result->noiseless_ps) / (double)result->noiseless_ps;
-    }
+    iwi_certainty_slowdowns(result, values);
     *values_p = values;
     return IW_OK;
 }
@@ -65,18 +80,14 @@ static iw_status new_values(const iw_log *log, const iw_sim_result *result, size
 static iw_status run_redraws(const iw_log *log, const iw_certainty_question *q, iw_estimate *slowdown_p)
 {
     const struct iwi_variant as_it_is = {.is_removed = NULL};
-    const iw_whatif_opts opts = {.size = sizeof opts,
-                                 .sim = *q->opts,
-                                 .net = q->net,
-                                 .program = {give_program, keep_program, (void *)q->program},
-                                 .redraws = IW_CERTAINTY_REDRAWS};
+    const iw_whatif_opts opts = iwi_certainty_opts(q);
     struct iwi_inquiry inquiry = {.log = log, .set = q->set, .opts = &opts, .blocks = iwi_set_blocks(q->set)};
     struct iwi_experiment experiment;
     double *values;
     iw_status status;
 
     IW_TRY(iwi_experiment_init(&inquiry, 0, q->result->trials, IW_CERTAINTY_REDRAWS, &experiment));
-    experiment.per_redraw = per_redraw_of(q->result->trials);
+    experiment.per_redraw = iwi_certainty_per_redraw(q->result->trials);
     experiment.noiseless_ps = q->result->noiseless_ps;
     inquiry.work_total = iw_program_messages(q->program) * iw_certainty_trials(q->set, q->result->trials);
     IW_TRY(new_values(log, q->result, iwi_experiment_values(&experiment), &values));

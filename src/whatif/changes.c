@@ -218,6 +218,15 @@ static iw_status add_together(const iw_log *log, const iw_noise_set *set, bool *
     return IW_OK;
 }
 
+static iw_status add_apart(const iw_log *log, const iw_noise_set *set, bool *is_removed,
+                           struct iwi_changes *changes)
+{
+    clear(set, is_removed);
+    IW_TRY(iwi_changes_add(log, set, IW_CHANGE_APART, is_removed, changes));
+    snprintf(last(changes)->name, sizeof last(changes)->name, "independent nodes");
+    return IW_OK;
+}
+
 static iw_status add_reserve(const iw_log *log, const iw_noise_set *set, uint32_t cores, bool *is_removed,
                              struct iwi_changes *changes)
 {
@@ -266,6 +275,9 @@ static iw_status add_all(const iw_log *log, const iw_noise_set *set, const iw_wh
     if (opts->wants_together && set->sync == IW_SYNC_NONE && set->part_count > 0) {
         IW_TRY(add_together(log, set, is_removed, changes));
     }
+    if (iw_independence_is_asked(set) && set->part_count > 0) {
+        IW_TRY(add_apart(log, set, is_removed, changes));
+    }
     if (opts->replaced_nodes > 0 && opts->sim.node_speeds != NULL) {
         IW_TRY(add_replace(log, set, opts->replaced_nodes, is_removed, changes));
     }
@@ -296,6 +308,9 @@ iw_status iwi_changes_list(const iw_log *log, const iw_noise_set *set, const iw_
 
 struct iwi_variant iwi_variant_of(const iw_change *change)
 {
-    return (struct iwi_variant){change->is_removed, change->kind == IW_CHANGE_TOGETHER,
-                                change->kind == IW_CHANGE_RESERVE, change->replaced_nodes};
+    return (struct iwi_variant){.is_removed = change->is_removed,
+                                .is_together = change->kind == IW_CHANGE_TOGETHER,
+                                .is_apart = change->kind == IW_CHANGE_APART,
+                                .is_reserved = change->kind == IW_CHANGE_RESERVE,
+                                .replaced = change->replaced_nodes};
 }

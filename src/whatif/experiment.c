@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/base.h"
+#include "noise/source.h"
 #include "sim/monotone.h"
 #include "stats/mean_interval.h"
 #include "whatif/interval.h"
@@ -178,6 +179,9 @@ static iw_status run_variant(struct iwi_experiment *experiment, const struct iwi
     if (variant->is_together) {
         iw_noise_align(noise, IW_SYNC_START, 0, inquiry->set->ranks_per_node);
     }
+    if (variant->is_apart) {
+        iwi_noise_take_apart(noise);
+    }
     status = simulate(experiment, variant, noise, redraw, values);
     iw_noise_free(noise);
     return status;
@@ -323,7 +327,7 @@ iw_estimate iwi_experiment_slowdown(const struct iwi_experiment *experiment, con
 iw_estimate iwi_experiment_saving(const struct iwi_experiment *experiment, const double *before,
                                   const double *after, const struct iwi_variant *variant, double *work)
 {
-    const bool is_removal = !variant->is_together && !variant->is_reserved && variant->replaced == 0;
+    const bool is_removal = iwi_is_removal(variant);
 
     for (size_t i = 0; i < iwi_experiment_values(experiment); i++) {
         work[i] = before[i] - after[i];

@@ -108,7 +108,10 @@ static iw_status load(const iw_log *log, const iw_noise_set *set, const char *pa
     for (size_t i = 0; i < input->node_count; i++) {
         IW_TRY(iw_recording_keep_cpus(log, names[i], iw_noise_set_cpus(set), &input->recordings[i]));
     }
-    return IW_OK;
+    input->is_aligned = set->align == IW_ALIGN_WALL && input->node_count > 1;
+    return input->is_aligned ? iw_recordings_cut_to_wall(log, names, input->recordings, input->node_count,
+                                                         &input->window)
+                             : IW_OK;
 }
 
 /* Refuses here and now what the noise would refuse later. */
@@ -245,6 +248,36 @@ void iw_noise_set_align(iw_noise_set *set, iw_sync sync, iw_time skew_ps, uint32
     set->wanted_per_node = ranks_per_node;
     settle_nodes(set);
     iwi_set_count(set);
+}
+
+void iw_noise_set_align_nodes(iw_noise_set *set, iw_align align)
+{
+    set->align = align;
+}
+
+const iw_wall_window *iw_noise_set_window(const iw_noise_set *set)
+{
+    const iw_wall_window *worst = NULL;
+
+    for (size_t i = 0; i < set->input_count; i++) {
+        const struct iwi_set_input *input = &set->inputs[i];
+
+        if (input->is_aligned && (worst == NULL || input->window.error_ns > worst->error_ns)) {
+            worst = &input->window;
+        }
+    }
+    return worst;
+}
+
+uint32_t iwi_set_aligned_nodes(const iw_noise_set *set)
+{
+    size_t most = 0;
+
+    for (size_t i = 0; i < set->input_count; i++) {
+        most = set->inputs[i].is_aligned && set->inputs[i].node_count > most ? set->inputs[i].node_count
+                                                                             : most;
+    }
+    return (uint32_t)most;
 }
 
 void iw_noise_set_share_phases(iw_noise_set *set, uint32_t cores_per_rank, iw_loop loop)

@@ -25,6 +25,8 @@ struct iwi_set_input {
     iw_folder *folder; /* NULL: one file */
     iw_recording **recordings;
     bool is_lent;      /* the recording is still the caller's */
+    bool is_aligned;   /* its nodes are, by the wall clock: */
+    iw_wall_window window;
     size_t **entries;  /* by node and source */
     int64_t length_ns; /* of the shortest CPU; all are used so far */
     iw_noise_fit *fit; /* laws that stand in for its only recording; NULL: it stands for itself */
@@ -51,6 +53,7 @@ struct iw_noise_set {
     iw_time skew_ps;
     uint32_t wanted_per_node; /* ranks of a node; 0: as recorded */
     iw_cpu_set only_cpus;     /* of recordings; empty: all */
+    iw_align align;           /* of the nodes of folders */
     uint32_t recorded_cpus;   /* of a node, the most; 0: nothing is recorded */
     uint32_t cores_per_rank;  /* at least 1 */
     iw_loop loop;
@@ -77,7 +80,8 @@ void iwi_set_count(iw_noise_set *set);
 /* The recordings of all inputs as they are, or as they might have been. */
 struct iwi_drawn {
     struct iwi_set_node **nodes; /* by input; NULL: a spec */
-    iw_recording **made;         /* by input: those drawn anew, else NULL */
+    iw_recording ***made;        /* by input and node: those drawn anew, else NULL */
+    size_t *made_count;          /* by input: nodes in it */
     iw_noise_fit **fits;         /* by input: laws of those drawn anew, else NULL */
     size_t input_count;
 };
@@ -87,8 +91,18 @@ IW_NODISCARD iw_status iwi_drawn_init(const iw_log *log, const iw_noise_set *set
                                       uint64_t replicate, struct iwi_drawn *drawn_p);
 void iwi_drawn_release(struct iwi_drawn *drawn);
 
-/* In how many independent pieces the recordings can be drawn anew: stretches of a file, nodes of a folder;
- * the least of all inputs. 0: there is no recording. */
+/* Nodes differ more from each other than a node does from itself, so those of a folder are drawn as wholes.
+ * Where they are aligned, what hits them together is in their time: stretches are drawn, the same of all. */
+static inline bool iwi_is_drawn_by_nodes(const struct iwi_set_input *input)
+{
+    return input->node_count > 1 && !input->is_aligned;
+}
+
+/* Recorded nodes of the folder that has most of those that are aligned; 0: none is. */
+uint32_t iwi_set_aligned_nodes(const iw_noise_set *set);
+
+/* In how many independent pieces the recordings can be drawn anew: stretches of a file or of nodes that are
+ * aligned, nodes of a folder; the least of all inputs. 0: there is no recording. */
 size_t iwi_set_blocks(const iw_noise_set *set);
 
 /* Adds the recordings of one input, as many as it has; names are for messages. */

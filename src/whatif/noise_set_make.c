@@ -17,19 +17,13 @@
 
 /* ---- drawing anew ---- */
 
-/* Nodes differ more from each other than a node does from itself. */
-static bool is_drawn_by_nodes(const struct iwi_set_input *input)
-{
-    return input->node_count > 1;
-}
-
 /* 0: it is not recorded, or for no time. */
 static size_t blocks_of(const struct iwi_set_input *input)
 {
-    if (is_drawn_by_nodes(input)) {
+    if (iwi_is_drawn_by_nodes(input)) {
         return input->node_count;
     }
-    return input->node_count == 1 && input->length_ns > 0 ? iwi_choose_blocks(input->length_ns).count : 0;
+    return input->node_count > 0 && input->length_ns > 0 ? iwi_choose_blocks(input->length_ns).count : 0;
 }
 
 size_t iwi_set_blocks(const iw_noise_set *set)
@@ -66,6 +60,25 @@ static void draw_nodes(const struct iwi_set_input *input, uint64_t seed, uint64_
     }
 }
 
+/* The same stretches of all nodes. */
+static iw_status draw_stretches(const iw_log *log, const struct iwi_set_input *input, uint64_t seed,
+                                uint64_t replicate, struct iwi_drawn *drawn, size_t index)
+{
+    iw_recording **made = iwi_new_array(log, input->node_count, sizeof(iw_recording *));
+
+    if (made == NULL) {
+        return IW_ERR_NOMEM;
+    }
+    drawn->made[index] = made;
+    drawn->made_count[index] = input->node_count;
+    for (size_t node = 0; node < input->node_count; node++) {
+        IW_TRY(iw_recording_resample(log, input->text, input->recordings[node], blocks_of(input), seed,
+                                     replicate, &made[node]));
+        drawn->nodes[index][node].recording = made[node]; /* its sources have the same numbers */
+    }
+    return IW_OK;
+}
+
 static iw_status draw_input(const iw_log *log, const struct iwi_set_input *input, uint64_t seed,
                             uint64_t replicate, struct iwi_drawn *drawn, size_t index)
 {
@@ -75,26 +88,28 @@ static iw_status draw_input(const iw_log *log, const struct iwi_set_input *input
     if (nodes == NULL) {
         return IW_ERR_NOMEM;
     }
-    draw_nodes(input, seed, is_drawn_by_nodes(input) ? replicate : 0, nodes);
-    if (replicate > 0 && !is_drawn_by_nodes(input) && blocks_of(input) > 1) {
-        IW_TRY(iw_recording_resample(log, input->text, input->recordings[0], blocks_of(input), seed,
-                                     replicate, &drawn->made[index]));
-        nodes[0].recording = drawn->made[index]; /* its sources have the same numbers */
-        if (input->fit != NULL) {
-            IW_TRY(iwi_fit_anew(log, input->text, drawn->made[index], input->fit, &drawn->fits[index]));
-        }
+    draw_nodes(input, seed, iwi_is_drawn_by_nodes(input) ? replicate : 0, nodes);
+    if (replicate == 0 || iwi_is_drawn_by_nodes(input) || blocks_of(input) < 2) {
+        return IW_OK;
     }
-    return IW_OK;
+    IW_TRY(draw_stretches(log, input, seed, replicate, drawn, index));
+    return input->fit != NULL ? iwi_fit_anew(log, input->text, drawn->made[index][0], input->fit,
+                                             &drawn->fits[index])
+                              : IW_OK;
 }
 
 iw_status iwi_drawn_init(const iw_log *log, const iw_noise_set *set, uint64_t seed, uint64_t replicate,
                          struct iwi_drawn *drawn_p)
 {
     struct iwi_drawn drawn = {.nodes = iwi_new_array(log, set->input_count, sizeof(struct iwi_set_node *)),
-                              .made = iwi_new_array(log, set->input_count, sizeof(iw_recording *)),
+                              .made = iwi_new_array(log, set->input_count, sizeof(iw_recording **)),
+                              .made_count = iwi_new_array(log, set->input_count, sizeof(size_t)),
                               .fits = iwi_new_array(log, set->input_count, sizeof(iw_noise_fit *)),
                               .input_count = set->input_count};
-    iw_status status = drawn.nodes != NULL && drawn.made != NULL && drawn.fits != NULL ? IW_OK : IW_ERR_NOMEM;
+    iw_status status =
+        drawn.nodes != NULL && drawn.made != NULL && drawn.made_count != NULL && drawn.fits != NULL
+            ? IW_OK
+            : IW_ERR_NOMEM;
 
     for (size_t i = 0; i < set->input_count && status == IW_OK; i++) {
         if (set->inputs[i].node_count > 0) {
@@ -115,8 +130,8 @@ void iwi_drawn_release(struct iwi_drawn *drawn)
         if (drawn->nodes != NULL) {
             free(drawn->nodes[i]);
         }
-        if (drawn->made != NULL) {
-            iw_recording_free(drawn->made[i]);
+        if (drawn->made != NULL && drawn->made_count != NULL) {
+            iw_recordings_free(drawn->made[i], drawn->made_count[i]);
         }
         if (drawn->fits != NULL) {
             iw_noise_fit_free(drawn->fits[i]);
@@ -124,6 +139,7 @@ void iwi_drawn_release(struct iwi_drawn *drawn)
     }
     free(drawn->nodes);
     free(drawn->made);
+    free(drawn->made_count);
     free(drawn->fits);
 }
 
@@ -221,6 +237,7 @@ iw_status iwi_set_make(const iw_log *log, const iw_noise_set *set, const struct 
 
     IW_TRY(iw_noise_new(log, &noise));
     iw_noise_only_cpus(noise, iw_noise_set_cpus(set)); /* which its recordings are cut to already */
+    iw_noise_align_nodes(noise, set->align);           /* as above */
     status = IW_OK;
     for (size_t i = 0; i < set->input_count && status == IW_OK; i++) {
         const struct iwi_set_input *input = &set->inputs[i];

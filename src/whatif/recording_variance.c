@@ -37,7 +37,7 @@ static void take_detour(void *arg, size_t node, int64_t start_ns, int64_t length
 static iw_status cut_input(const iw_log *log, const iw_noise_set *set, const struct iwi_set_input *input,
                            const struct iwi_exposure *exposure, struct stretches *stretches)
 {
-    stretches->is_by_nodes = input->node_count > 1;
+    stretches->is_by_nodes = iwi_is_drawn_by_nodes(input);
     stretches->blocks = stretches->is_by_nodes ? (struct iwi_blocks){0, input->node_count}
                                                : iwi_choose_blocks(input->length_ns);
     stretches->rate_hz = iwi_met_rate_hz(set, input, exposure);

@@ -76,8 +76,7 @@ static void estimate_change(struct run *run, const double *values, iw_change *ch
 
     change->slowdown = iwi_experiment_slowdown(&run->experiment, values, &variant);
     change->saving = iwi_experiment_saving(&run->experiment, run->values, values, &variant, work);
-    if (!variant.is_together && !variant.is_reserved && variant.replaced == 0 &&
-        run->experiment.is_monotone) {
+    if (iwi_is_removal(&variant) && run->experiment.is_monotone) {
         change->saving.low = iwi_not_below_0(change->saving.low); /* without a detour nothing ends later */
     }
 }

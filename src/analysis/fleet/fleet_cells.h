@@ -113,6 +113,9 @@ void iwi_fleet_drop_columns(struct iwi_fleet_cells *cells, uint32_t first_cpu);
 /* Reads all nodes again, for the columns from `first_cpu` on. */
 IW_NODISCARD iw_status iwi_fleet_read_columns(const iw_log *log, iw_fleet *fleet, uint32_t first_cpu);
 
+/* A source with each of the numbers in its name as a star: "ksoftirqd/3" is "ksoftirqd/" and a star. */
+iw_source iwi_fleet_pattern(const iw_source *source);
+
 /* Number of a source's name, added if new. */
 IW_NODISCARD iw_status iwi_fleet_find_name(const iw_log *log, struct iwi_fleet_cells *cells,
                                            const iw_source *source, uint32_t *name_p);

@@ -7,8 +7,7 @@
 #include "analysis/fleet/fleet_cells.h"
 #include "base/base.h"
 
-/* Digits as stars: "ksoftirqd/3" is "ksoftirqd/" and a star. */
-static iw_source pattern_of(const iw_source *source)
+iw_source iwi_fleet_pattern(const iw_source *source)
 {
     iw_source pattern = {.kind = source->kind};
     size_t used = 0;
@@ -49,7 +48,7 @@ static size_t place_of(const struct iwi_fleet_cells *cells, const iw_source *sou
 static iw_status find_family(const iw_log *log, struct iwi_fleet_cells *cells, const iw_source *source,
                              uint32_t name, uint32_t *family_p)
 {
-    const iw_source pattern = pattern_of(source);
+    const iw_source pattern = iwi_fleet_pattern(source);
 
     for (size_t i = 1; i < cells->family_count; i++) {
         if (compare_sources(&cells->families[i].pattern, &pattern) == 0) {

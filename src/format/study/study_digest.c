@@ -159,6 +159,9 @@ static void add_source(struct iwi_hash *digest, const struct iwi_noise_source *s
         add_trace(digest, &source->u.trace);
     } else if (source->ops == &iwi_source_recording) {
         add_recorded(digest, source->u.recorded.recorded);
+        if (source->nodes_together > 1) { /* nothing else: results of old are known */
+            add(digest, "together", source->nodes_together);
+        }
     }
 }
 

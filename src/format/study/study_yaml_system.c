@@ -24,6 +24,7 @@ enum {
     KEY_RANKS_PER_NODE,
     KEY_CORES_PER_RANK,
     KEY_LOOP,
+    KEY_ALIGN,
     KEY_SKEW,
     KEY_MEMORY,
     KEY_SPARE_CORES,
@@ -41,6 +42,7 @@ static const struct iwi_yaml_key keys[KEYS] = {
     [KEY_RANKS_PER_NODE] = {"ranks-per-node", NULL},
     [KEY_CORES_PER_RANK] = {"cores-per-rank", NULL},
     [KEY_LOOP] = {"loop", NULL},
+    [KEY_ALIGN] = {"align", NULL},
     [KEY_SKEW] = {"skew", NULL},
     [KEY_MEMORY] = {"memory", NULL},
     [KEY_SPARE_CORES] = {"spare-cores", NULL},
@@ -233,6 +235,28 @@ static iw_status read_cpus(struct subject *s, const yaml_node_t *node)
     return IW_OK;
 }
 
+static iw_status read_align(struct subject *s, const yaml_node_t *node)
+{
+    static const char *const aligns[] = {"none", "wall", NULL}; /* in the order of iw_align */
+    size_t index = IW_ALIGN_NONE;
+
+    if (node != NULL) {
+        IW_TRY(iwi_study_choice(s->reader, node, "align", aligns, &index));
+    }
+    s->system->align = (iw_align)index;
+    return IW_OK;
+}
+
+static iw_status check_align(const struct subject *s, const yaml_node_t *node, const iw_noise *noise)
+{
+    if (s->system->align == IW_ALIGN_NONE || s->needs_files || iwi_noise_nodes_together(noise) > 1) {
+        return IW_OK;
+    }
+    return iwi_yaml_fail(&s->reader->yaml, iwi_yaml_line(node), IW_ERR_FORMAT,
+                         "'align: wall' keeps what hit several nodes together, but the noise is no folder of "
+                         "recordings, one per node; leave 'align' out");
+}
+
 static iw_status read_extrapolate(struct subject *s, const yaml_node_t *node, const iw_noise *noise)
 {
     if (node == NULL) {
@@ -384,7 +408,10 @@ static iw_status read_parts(struct subject *s, iw_noise *noise, iw_node_speeds *
     IW_TRY(check_name(s));
     IW_TRY(read_cpus(s, s->entries[KEY_NOISE_CPUS].value));
     iw_noise_only_cpus(noise, &s->system->noise_cpus);
+    IW_TRY(read_align(s, s->entries[KEY_ALIGN].value));
+    iw_noise_align_nodes(noise, s->system->align);
     IW_TRY(read_noise(s, s->entries[KEY_NOISE].value, noise));
+    IW_TRY(check_align(s, s->entries[KEY_ALIGN].value, noise));
     IW_TRY(read_extrapolate(s, s->entries[KEY_EXTRAPOLATE].value, noise));
     IW_TRY(read_numbers(s));
     IW_TRY(read_cores(s));

@@ -5,6 +5,7 @@
 
 #include "base/base.h"
 #include "report/doc/kinds.h"
+#include "report/kinds/coincidence_report.h"
 #include "report/kinds/reach_report.h"
 #include "report/kinds/report.h"
 #include "report/kinds/simulate_report.h"
@@ -152,6 +153,19 @@ static const struct iwi_field certainty_fields[] = {
 };
 static const struct iwi_schema certainty_schema = IWI_SCHEMA(iw_certainty, certainty_fields);
 
+static const struct iwi_field independence_fields[] = {
+    IWI_ESTIMATE(iw_independence, independent),
+    IWI_ESTIMATE(iw_independence, overstated),
+    IWI_VALUE(iw_independence, nodes),
+    IWI_VALUE(iw_independence, recorded_nodes),
+    IWI_INLINE(iw_independence, window, iwi_wall_window_schema),
+};
+static const struct iwi_schema independence_schema = IWI_SCHEMA(iw_independence, independence_fields);
+
+IWI_NAMES(align_name, [IW_ALIGN_NONE] = "none", [IW_ALIGN_WALL] = "wall")
+IWI_OF(bool, is_aligned, iw_simulation, it->align != IW_ALIGN_NONE)
+IWI_OF(bool, has_independence, iw_simulation, it->independence != NULL)
+
 static const struct iwi_field traced_fields[] = {
     IWI_VALUE(iw_traced, ranks),
     IWI_VALUE(iw_traced, replicas),
@@ -194,6 +208,9 @@ static const struct iwi_field simulation_fields[] = {
                 .is_there = has_few_trials),
     IWI_OBJECTS(iw_simulation, noise, noise_count, source_schema),
     IWI_ENUM(iw_simulation, sync, "sync", iwi_sync_name),
+    IWI_ENUM(iw_simulation, align, "align", align_name, .is_there = is_aligned, .is_optional = true),
+    IWI_POINTER(iw_simulation, independence, independence_schema, .is_there = has_independence,
+                .is_optional = true),
     IWI_VALUE(iw_simulation, ranks_per_node),
     IWI_VALUE(iw_simulation, cores_per_rank, .is_there = has_cores, .is_optional = true),
     IWI_ENUM(iw_simulation, loop, "loop", loop_name, .is_there = has_cores, .is_optional = true),
@@ -270,6 +287,9 @@ static void say_noise(struct iwi_document *doc, const iw_simulation *s)
     }
     if (s->noise_count > 0 && s->sync != IW_SYNC_NONE) {
         iwi_row(doc, "", iwi_say(doc, "synchronised: %s", iwi_sync_name(s->sync)));
+    }
+    if (s->noise_count > 0 && s->align == IW_ALIGN_WALL) {
+        iwi_row(doc, "", "recorded nodes aligned by the wall clock");
     }
     if (s->delays > 0) {
         iwi_row(doc, "delays", iwi_say(doc, "%" PRIu64 " injected", s->delays));
@@ -382,6 +402,9 @@ static void write_doc(struct iwi_document *doc, const void *subject)
     iwi_title(doc, "%s, %" PRIu32 " rank%s, %" PRIu64 " trial%s", s->what, s->run.ranks, iwi_s(s->run.ranks),
               s->run.trials, iwi_s(s->run.trials));
     iwi_say_simulation_verdict(doc, s);
+    if (s->independence != NULL) {
+        iwi_say_independence(doc, s->independence);
+    }
     say_figures(doc, s);
     if (has_times) {
         say_times(doc, s);

@@ -33,6 +33,10 @@ static inline bool iwi_is_disturbed(const iw_simulation *simulation)
 
 /* "takes 2.887 times as long ..."; how sure that is, as items. */
 void iwi_say_simulation_verdict(struct iwi_document *doc, const iw_simulation *simulation);
+
+/* What the slowdown would be with independent nodes; what aligning them rests on, as items. */
+void iwi_say_independence(struct iwi_document *doc, const iw_independence *independence);
+void iwi_say_alignment(struct iwi_document *doc, const iw_independence *independence);
 void iwi_say_simulation_certainty(struct iwi_document *doc, const iw_simulation *simulation);
 
 /* Rows of a table with two columns: how long the traced run took, what of it is in the prediction, what

@@ -189,6 +189,9 @@ void iwi_say_simulation_certainty(struct iwi_document *doc, const iw_simulation 
     } else {
         say_intervals(doc, s);
     }
+    if (s->independence != NULL) {
+        iwi_say_alignment(doc, s->independence);
+    }
 }
 
 /* ---- the traced run ---- */

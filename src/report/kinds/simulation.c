@@ -115,6 +115,7 @@ static void list_noise(const iw_noise *noise, struct made *made)
         return;
     }
     simulation->sync = iw_noise_sync(noise);
+    simulation->align = iw_noise_nodes_aligned(noise);
     simulation->cores_per_rank = iw_noise_cores_per_rank(noise);
     simulation->loop = iw_noise_loop(noise);
     if (iw_noise_recorded_cpus(noise) > 0) {
@@ -147,6 +148,7 @@ static iw_status fill(const iw_log *log, const iw_sim_result *result, const iw_o
         .recording =
             origin->certainty != NULL && origin->certainty->reach.watched_s > 0.0 ? origin->certainty : NULL,
         .traced = origin->traced,
+        .independence = origin->independence,
     };
     IW_TRY(iw_summarize_trials(log, result, &makespan_ns));
     simulation->makespan_ns = map_summary(&makespan_ns, whole_ps, 0);

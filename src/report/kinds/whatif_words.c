@@ -75,6 +75,7 @@ const char *iwi_change_words(struct iwi_document *doc, const iw_change *change)
     case IW_CHANGE_REST: return iwi_say(doc, "the %zu others", change->removed_count);
     case IW_CHANGE_CLASS: return iwi_say(doc, "class %s (%zu)", change->name, change->removed_count);
     case IW_CHANGE_TOGETHER: return "all nodes at the same time";
+    case IW_CHANGE_APART: return "nodes independent";
     case IW_CHANGE_RESERVE:
         return is_one_core(change) ? "a core for the OS" : iwi_say(doc, "%s", change->name);
     default: return change->name;
@@ -344,6 +345,7 @@ static void say_reserve(struct iwi_document *doc, const iw_whatif *whatif)
 void iwi_say_whatif_facts(struct iwi_document *doc, const iw_whatif *whatif)
 {
     const iw_change *together = first_change(whatif, IW_CHANGE_TOGETHER);
+    const iw_change *apart = first_change(whatif, IW_CHANGE_APART);
 
     say_interaction(doc, whatif);
     say_order(doc, whatif);
@@ -354,6 +356,12 @@ void iwi_say_whatif_facts(struct iwi_document *doc, const iw_whatif *whatif)
                       "If all nodes did their work for the operating system at the same time, nothing would "
                       "have to go: that alone would save %s.",
                       saving_words(doc, together->saving));
+    }
+    if (apart != NULL) {
+        iwi_paragraph(doc,
+                      "Nodes are hit as they were, by the wall clock. If they were independent of each other, "
+                      "the slowdown would be %s.",
+                      slowdown_words(doc, apart->slowdown));
     }
 }
 

@@ -43,6 +43,7 @@ static iw_noise *random_fleet_noise(struct iwt_random *random)
     for (size_t i = 0; i < count; i++) {
         nodes[i] = random_node(random);
     }
+    iw_noise_align_nodes(noise, (iw_align)iwt_below(random, 2));
     assert_ok(iw_noise_add_recordings(NULL, noise, (const iw_recording *const *)nodes, count));
     for (size_t i = 0; i < count; i++) {
         iw_recording_free(nodes[i]);
