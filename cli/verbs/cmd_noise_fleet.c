@@ -20,7 +20,8 @@ struct fleet_opts {
 static const struct opt verdict_rows[] = {
     ROW("false-alarms", OPT_STRING, false_alarms, "SHARE",
         "share of fleets of identical nodes that may get any alarm at all, or of independent ones with "
-        "--correlate (default 1%)", .is_setting = true),
+        "--correlate (default 1%)",
+        .is_setting = true),
     ROW("matters", OPT_STRING, matters, "SHARE",
         "least noise above the median that is worth an alarm, as a share of CPU time (default 0.02%)",
         .is_setting = true),
@@ -57,7 +58,8 @@ static const char description[] =
     "apart. Files that cannot be read are listed and do not stop the rest.\nWith --correlate it tells "
     "whether detours of several nodes coincide (cron, monitoring, time keeping), so that nodes are not "
     "independent of each other; it takes two nodes.\nExits with 2 if a node stands "
-    "out, or a source hits nodes together, otherwise with 1 if a file could not be read, with 3 if there are too few nodes for a verdict, and "
+    "out, or a source hits nodes together, otherwise with 1 if a file could not be read, with 3 if there are "
+    "too few nodes for a verdict, and "
     "with 0 if none stands out.";
 
 static const struct example examples[] = {

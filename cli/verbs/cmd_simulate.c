@@ -129,8 +129,8 @@ static void fill_opts(const struct simulate_opts *opts, const struct simulation 
 /* --dry-run. The trials of redraws are counted as if they ran side by side with the others. */
 static int forecast(struct ui *ui, const struct simulate_opts *opts, const struct simulation *s)
 {
-    const uint64_t redrawn = iw_certainty_trials(s->set, opts->run.trials) +
-                             iw_independence_trials(s->set, opts->run.trials);
+    const uint64_t redrawn =
+        iw_certainty_trials(s->set, opts->run.trials) + iw_independence_trials(s->set, opts->run.trials);
     iw_sim_opts sim = IW_SIM_OPTS_INIT;
     iw_forecast all;
     iw_status status;
@@ -170,8 +170,8 @@ static int simulate(struct ui *ui, const struct simulate_opts *opts, struct simu
     return ui_exit_of(status);
 }
 
-/* Simulates more of the same job: what the recording behind the noise can say of it, and what it would be with
- * independent nodes. */
+/* Simulates more of the same job: what the recording behind the noise can say of it, and what it would be
+ * with independent nodes. */
 static iw_status ask_more(const iw_log *log, const iw_certainty_question *question, struct simulation *s)
 {
     IW_TRY(iw_certainty_find(log, question, &s->certainty));
@@ -181,8 +181,8 @@ static iw_status ask_more(const iw_log *log, const iw_certainty_question *questi
 
 static int find_certainty(struct ui *ui, const struct simulate_opts *opts, struct simulation *s)
 {
-    const uint64_t trials = iw_certainty_trials(s->set, opts->run.trials) +
-                            iw_independence_trials(s->set, opts->run.trials);
+    const uint64_t trials =
+        iw_certainty_trials(s->set, opts->run.trials) + iw_independence_trials(s->set, opts->run.trials);
     iw_sim_opts sim = IW_SIM_OPTS_INIT;
     const iw_certainty_question question = {
         .set = s->set, .program = s->program, .net = &s->net, .opts = &sim, .result = s->result};

@@ -53,7 +53,7 @@ typedef struct iw_coincidence_source {
     size_t instant_count;    /* all that there were; the first are listed */
     size_t listed_count;
     iw_coincidence_instant *instants;
-    size_t part_count; /* IW_COINCIDENCE_PARTS if it is coincident, else 0 */
+    size_t part_count;    /* IW_COINCIDENCE_PARTS if it is coincident, else 0 */
     uint32_t *part_nodes; /* the most nodes that were hit at once */
 } iw_coincidence_source;
 
@@ -69,9 +69,9 @@ typedef struct iw_coincidence_opts {
     }
 
 typedef struct iw_coincidence {
-    char *name;         /* of the folder; for the caller to set, NULL until then; freed with the rest */
-    size_t node_count;  /* that were compared */
-    size_t clock_less;  /* recordings that do not say when they were made, and were left out */
+    char *name;        /* of the folder; for the caller to set, NULL until then; freed with the rest */
+    size_t node_count; /* that were compared */
+    size_t clock_less; /* recordings that do not say when they were made, and were left out */
     iw_wall_window window;
     double false_alarms;
     uint64_t tests;

@@ -62,7 +62,7 @@ IW_API void iw_recordings_free(iw_recording **recordings, size_t count);
 typedef struct iw_wall_window {
     int64_t from_wall_ns; /* when it began: ns since 1970, UTC */
     int64_t length_ns;
-    double error_ns; /* how wrong the worst clock is, by the estimate of its kernel */
+    double error_ns;       /* how wrong the worst clock is, by the estimate of its kernel */
     size_t unsynchronised; /* recordings of nodes whose clock nothing synchronises */
 } iw_wall_window;
 

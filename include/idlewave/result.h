@@ -167,10 +167,10 @@ typedef struct iw_simulation {
     const char *node_speed;
     const iw_net *net;
     const iw_net_segment *net_segments;
-    const iw_certainty *recording; /* NULL: the noise is not recorded */
-    const iw_traced *traced;       /* NULL: the program is no trace */
-    const iw_explained *explain;   /* NULL: it was not asked for */
-    iw_align align;                /* how recorded nodes are aligned */
+    const iw_certainty *recording;       /* NULL: the noise is not recorded */
+    const iw_traced *traced;             /* NULL: the program is no trace */
+    const iw_explained *explain;         /* NULL: it was not asked for */
+    iw_align align;                      /* how recorded nodes are aligned */
     const iw_independence *independence; /* NULL: they are not */
 } iw_simulation;
 

@@ -347,8 +347,8 @@ IW_API uint64_t iw_certainty_trials(const iw_noise_set *set, uint64_t trials);
 
 /** What it would cost to take nodes for independent of each other. */
 struct iw_independence {
-    iw_estimate independent; /* slowdown then; intervals as in iw_certainty, without what is unseen */
-    iw_estimate overstated;  /* that minus the slowdown with nodes aligned, trial by trial */
+    iw_estimate independent;        /* slowdown then; intervals as in iw_certainty, without what is unseen */
+    iw_estimate overstated;         /* that minus the slowdown with nodes aligned, trial by trial */
     uint32_t nodes, recorded_nodes; /* of the job; recorded: more simulated ones meet other offsets */
     iw_wall_window window;
 };

@@ -339,8 +339,7 @@ static void put_wall_clock(struct writer *w, const struct iwi_wall_tie *first, i
 
     drift = is_steady ? drift : 0.0;
     snprintf(text, sizeof text, "%" PRId64,
-             last.wall_ns -
-                 (int64_t)llround((1.0 + drift) * (double)(last.raw_ns - start_raw_ns)));
+             last.wall_ns - (int64_t)llround((1.0 + drift) * (double)(last.raw_ns - start_raw_ns)));
     put(w, "start_wall_ns", text);
     put_number(w, "wall_drift_ppb", "%.0f", 1e9 * drift);
     put(w, "wall_synchronised", is_synchronised && is_steady ? "yes" : "no");

@@ -224,13 +224,11 @@ static iw_status build(struct builder *b, iw_noise *noise)
 static void hand_over(struct builder *b, iw_noise *noise)
 {
     for (size_t label = 0; label < b->labels.count; label++) {
-        const struct iwi_noise_source source = {.ops = label == 0 ? &iwi_source_recording
-                                                                  : &iwi_source_recording_part,
-                                                .name = b->labels.names[label],
-                                                .nodes_together = noise->align == IW_ALIGN_WALL
-                                                                      ? (uint32_t)b->recorded->node_count
-                                                                      : 1,
-                                                .u.recorded = {b->recorded, label}};
+        const struct iwi_noise_source source = {
+            .ops = label == 0 ? &iwi_source_recording : &iwi_source_recording_part,
+            .name = b->labels.names[label],
+            .nodes_together = noise->align == IW_ALIGN_WALL ? (uint32_t)b->recorded->node_count : 1,
+            .u.recorded = {b->recorded, label}};
 
         iwi_source_commit(noise, &source);
         b->labels.names[label] = NULL;

@@ -65,8 +65,8 @@ struct iwi_phase_pareto {
 
 struct iwi_noise_source {
     const struct iwi_source_ops *ops;
-    char *name;     /* the spec or the file */
-    uint32_t input; /* number of the call that added it, which its random numbers belong to */
+    char *name;              /* the spec or the file */
+    uint32_t input;          /* number of the call that added it, which its random numbers belong to */
     uint32_t nodes_together; /* recorded: so many nodes in a row share an offset; at least 1 */
     union {
         struct iwi_periodic periodic;

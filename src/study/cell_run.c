@@ -55,6 +55,9 @@ static void describe_nodes(const iw_study_system *system, char buf[NODE_TEXT_SIZ
         used = (size_t)snprintf(buf, NODE_TEXT_SIZE, "; %u spare core%s", system->spare_cores,
                                 system->spare_cores == 1 ? "" : "s");
     }
+    if (system->align == IW_ALIGN_WALL) {
+        used += (size_t)snprintf(buf + used, NODE_TEXT_SIZE - used, "; nodes aligned by the wall clock");
+    }
     if (system->node_speed != NULL) {
         snprintf(buf + used, NODE_TEXT_SIZE - used, "; node speed %.200s",
                  slash != NULL ? slash + 1 : system->node_speed);

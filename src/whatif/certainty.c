@@ -59,8 +59,7 @@ iw_whatif_opts iwi_certainty_opts(const iw_certainty_question *question)
 void iwi_certainty_slowdowns(const iw_sim_result *result, double *slowdowns)
 {
     for (uint64_t i = 0; i < result->trials; i++) {
-        slowdowns[i] =
-            (double)(result->makespan_ps[i] - result->noiseless_ps) / (double)result->noiseless_ps;
+        slowdowns[i] = (double)(result->makespan_ps[i] - result->noiseless_ps) / (double)result->noiseless_ps;
     }
 }
 

@@ -15,8 +15,8 @@
 
 enum { ALIGNED, APART, VARIANTS };
 
-static const struct iwi_variant variants[VARIANTS] = {[ALIGNED] = {.is_removed = NULL},
-                                                      [APART] = {.is_apart = true}};
+static const struct iwi_variant variants[VARIANTS] = {
+    [ALIGNED] = {.is_removed = NULL}, [APART] = {.is_apart = true}};
 
 bool iw_independence_is_asked(const iw_noise_set *set)
 {

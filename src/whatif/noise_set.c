@@ -109,9 +109,9 @@ static iw_status load(const iw_log *log, const iw_noise_set *set, const char *pa
         IW_TRY(iw_recording_keep_cpus(log, names[i], iw_noise_set_cpus(set), &input->recordings[i]));
     }
     input->is_aligned = set->align == IW_ALIGN_WALL && input->node_count > 1;
-    return input->is_aligned ? iw_recordings_cut_to_wall(log, names, input->recordings, input->node_count,
-                                                         &input->window)
-                             : IW_OK;
+    return input->is_aligned
+               ? iw_recordings_cut_to_wall(log, names, input->recordings, input->node_count, &input->window)
+               : IW_OK;
 }
 
 /* Refuses here and now what the noise would refuse later. */
@@ -274,8 +274,8 @@ uint32_t iwi_set_aligned_nodes(const iw_noise_set *set)
     size_t most = 0;
 
     for (size_t i = 0; i < set->input_count; i++) {
-        most = set->inputs[i].is_aligned && set->inputs[i].node_count > most ? set->inputs[i].node_count
-                                                                             : most;
+        most =
+            set->inputs[i].is_aligned && set->inputs[i].node_count > most ? set->inputs[i].node_count : most;
     }
     return (uint32_t)most;
 }

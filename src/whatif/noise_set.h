@@ -24,8 +24,8 @@ struct iwi_set_input {
     size_t node_count; /* 0: a spec or a text trace */
     iw_folder *folder; /* NULL: one file */
     iw_recording **recordings;
-    bool is_lent;      /* the recording is still the caller's */
-    bool is_aligned;   /* its nodes are, by the wall clock: */
+    bool is_lent;    /* the recording is still the caller's */
+    bool is_aligned; /* its nodes are, by the wall clock: */
     iw_wall_window window;
     size_t **entries;  /* by node and source */
     int64_t length_ns; /* of the shortest CPU; all are used so far */

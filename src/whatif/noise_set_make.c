@@ -93,9 +93,9 @@ static iw_status draw_input(const iw_log *log, const struct iwi_set_input *input
         return IW_OK;
     }
     IW_TRY(draw_stretches(log, input, seed, replicate, drawn, index));
-    return input->fit != NULL ? iwi_fit_anew(log, input->text, drawn->made[index][0], input->fit,
-                                             &drawn->fits[index])
-                              : IW_OK;
+    return input->fit != NULL
+               ? iwi_fit_anew(log, input->text, drawn->made[index][0], input->fit, &drawn->fits[index])
+               : IW_OK;
 }
 
 iw_status iwi_drawn_init(const iw_log *log, const iw_noise_set *set, uint64_t seed, uint64_t replicate,

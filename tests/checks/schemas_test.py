@@ -29,6 +29,10 @@ EXAMPLES = {
     "bench": None,
     "check": f"{NODE} >/dev/null && idlewave check --sysroot $SOURCE/tests/data/nodes/plain node.h5 --jobs barrier --ranks 16 --trials 4 "
              "--slowdown-limit 100%",
+    "coincidence": "rm -rf together; mkdir together; for i in 1 2 3; do { echo '# origin start_wall_ns: 1700000000000000000'; "
+                   "echo cpu,start_ns,duration_ns,class,source; for k in {1..40}; do "
+                   "echo 0,$((k * 1500000000 + i * 100000)),50000,thread,cron; done; } > node.csv; "
+                   "idlewave noise convert --length 62s node.csv together/$i.h5 >/dev/null; done; idlewave noise fleet together --correlate",
     "explain": None,  # an MPI, and the rights to see kernel events
     "fit": f"{NODE} >/dev/null && idlewave noise fit node.h5",
     "fleet": "mkdir -p nodes && for i in {1..12}; do idlewave noise synth irq/tick=poisson:100Hz,exp:20us --duration 5s "

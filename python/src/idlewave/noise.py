@@ -31,6 +31,11 @@ def digest(*recordings: Path, output: Path, **options: Option) -> str:
     return run_command(["noise", "digest", *recordings, "-o", output], options).text
 
 
+def coincidence(folder: Path, **options: Option) -> kinds.Coincidence:
+    """Which sources hit the nodes of a folder of recordings together."""
+    return run_as(kinds.Coincidence, ["noise", "fleet", "--correlate", folder], options)
+
+
 def spectrum(recording: Path, **options: Option) -> kinds.NoiseSpectrum:
     """What recurs in a recording."""
     return run_as(kinds.NoiseSpectrum, ["noise", "spectrum", recording], options)

@@ -22,7 +22,8 @@ enum { WIDTHS = sizeof widths_ns / sizeof widths_ns[0] };
 /* Sources that are tested, those that take most time; more tests need more evidence each. */
 enum { MOST_SOURCES = 20 };
 
-/* Cells that are hit, of all nodes together, in one test: of sources with more the first part is looked at. */
+/* Cells that are hit, of all nodes together, in one test: of sources with more the first part is looked at.
+ */
 enum { MOST_HITS = 60000 };
 
 /* A width needs so many cells, to be shifted in. */
@@ -51,10 +52,10 @@ static void describe(const struct iwi_hit_table *table, const struct iwi_hit_sou
     iw_coincidence_source *found = &subject->found;
 
     subject->hits = hits;
-    *found = (iw_coincidence_source){.source = hits->has_other_names ? hits->pattern : hits->first,
-                                     .p = NAN,
-                                     .share = hits->busy_ns / ((double)table->length_ns *
-                                                               fmax((double)table->cpu_count, 1.0))};
+    *found = (iw_coincidence_source){
+        .source = hits->has_other_names ? hits->pattern : hits->first,
+        .p = NAN,
+        .share = hits->busy_ns / ((double)table->length_ns * fmax((double)table->cpu_count, 1.0))};
     for (size_t node = 0; node < table->node_count; node++) {
         found->nodes += hits->nodes[node].count > 0;
         found->occurrences += hits->nodes[node].count;
@@ -125,8 +126,8 @@ static iw_status count_tests(struct search *s)
         const struct subject *subject = &s->subjects[i / WIDTHS];
         struct iwi_hit_cells cells;
         bool can_tell;
-        const iw_status status = fill_cells(s, subject, widths_ns[i % WIDTHS], looked_at_ns(s, subject),
-                                            &cells, &can_tell);
+        const iw_status status =
+            fill_cells(s, subject, widths_ns[i % WIDTHS], looked_at_ns(s, subject), &cells, &can_tell);
 
         s->result->tests += can_tell;
         iwi_hit_cells_release(&cells);
@@ -141,8 +142,7 @@ static void take_test(iw_coincidence_source *found, double p, double together, i
 {
     const double clearly_more = 1.1;
 
-    if (!found->is_tested || p < found->p ||
-        (p <= found->p && together > clearly_more * found->together)) {
+    if (!found->is_tested || p < found->p || (p <= found->p && together > clearly_more * found->together)) {
         found->p = p;
         found->together = together;
         found->width_ns = width_ns;
@@ -169,8 +169,8 @@ static iw_status test_subject(struct search *s, struct subject *subject)
         iwi_hit_cells_release(&cells);
         IW_TRY(status);
     }
-    subject->found.is_coincident = subject->found.is_tested &&
-                                   subject->found.p * (double)s->result->tests <= s->opts->false_alarms;
+    subject->found.is_coincident =
+        subject->found.is_tested && subject->found.p * (double)s->result->tests <= s->opts->false_alarms;
     return IW_OK;
 }
 
@@ -264,8 +264,7 @@ static iw_status find(struct search *s, const char *const *names, iw_recording *
 }
 
 iw_status iw_coincidence_find(const iw_log *log, const char *const *names, iw_recording **recordings,
-                              size_t count, const iw_coincidence_opts *given,
-                              iw_coincidence **coincidence_p)
+                              size_t count, const iw_coincidence_opts *given, iw_coincidence **coincidence_p)
 {
     iw_coincidence_opts opts = IW_COINCIDENCE_OPTS_INIT;
     struct search s = {.log = log, .opts = &opts};

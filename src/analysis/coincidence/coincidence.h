@@ -39,8 +39,8 @@ struct iwi_hit_cells {
     int64_t width_ns;
     uint32_t cell_count;
     size_t node_count;
-    size_t *first;  /* by node: where its cells begin; and the end behind the last */
-    uint32_t *cell; /* ascending in each node */
+    size_t *first;      /* by node: where its cells begin; and the end behind the last */
+    uint32_t *cell;     /* ascending in each node */
     uint16_t *nodes_in; /* room for one number a cell, all 0 */
     uint32_t *shift;    /* room for one number a node */
 };

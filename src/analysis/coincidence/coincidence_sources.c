@@ -25,11 +25,11 @@ static iw_status find_source(const iw_log *log, struct iwi_hit_table *table, con
             return IW_OK;
         }
     }
-    IW_TRY(
-        iwi_grow(log, (void **)&table->sources, &table->room, table->count + 1, sizeof *table->sources));
+    IW_TRY(iwi_grow(log, (void **)&table->sources, &table->room, table->count + 1, sizeof *table->sources));
     added = &table->sources[table->count];
-    *added = (struct iwi_hit_source){
-        .pattern = pattern, .first = *source, .nodes = iwi_new_array(log, table->node_count, sizeof *added->nodes)};
+    *added = (struct iwi_hit_source){.pattern = pattern,
+                                     .first = *source,
+                                     .nodes = iwi_new_array(log, table->node_count, sizeof *added->nodes)};
     if (added->nodes == NULL) {
         return IW_ERR_NOMEM;
     }

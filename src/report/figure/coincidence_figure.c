@@ -26,7 +26,8 @@ static void add_table(struct iwi_figure *figure, const iw_coincidence *c, const 
     iwi_figure_head(figure, false, "Seconds from the beginning");
     iwi_figure_head(figure, false, "Nodes");
     for (size_t i = 0; i < source->listed_count; i++) {
-        iwi_figure_cell(figure, "%.3f", (double)(source->instants[i].wall_ns - c->window.from_wall_ns) * 1e-9);
+        iwi_figure_cell(figure, "%.3f",
+                        (double)(source->instants[i].wall_ns - c->window.from_wall_ns) * 1e-9);
         iwi_figure_cell(figure, "%u", source->instants[i].nodes);
     }
 }
@@ -53,8 +54,9 @@ void iwi_coincidence_show_figure(struct iwi_document *doc, const iw_coincidence 
         add_bars(figure, c, source);
         add_table(figure, c, source);
         figure->message = iwi_figure_text(
-            figure, "The most nodes that were hit within %s, in each of %zu parts of the time. Independent "
-                    "nodes would be hit one by one.",
+            figure,
+            "The most nodes that were hit within %s, in each of %zu parts of the time. Independent "
+            "nodes would be hit one by one.",
             iwi_ns_round(doc, (double)source->width_ns), source->part_count);
     }
     iwi_show_figure(doc, status, figure);

@@ -96,8 +96,8 @@ static const char *date_words(struct iwi_document *doc, int64_t wall_ns)
 
     return gmtime_r(&seconds, &utc) == NULL
                ? "-"
-               : iwi_say(doc, "%04d-%02d-%02d %02d:%02d:%02d", utc.tm_year + 1900, utc.tm_mon + 1, utc.tm_mday,
-                         utc.tm_hour, utc.tm_min, utc.tm_sec);
+               : iwi_say(doc, "%04d-%02d-%02d %02d:%02d:%02d", utc.tm_year + 1900, utc.tm_mon + 1,
+                         utc.tm_mday, utc.tm_hour, utc.tm_min, utc.tm_sec);
 }
 
 /* A minute, an hour, ...: what crontabs and timers say. To within a thousandth; NULL: another. */
@@ -158,12 +158,14 @@ static void say_source(struct iwi_document *doc, const iw_coincidence *c, const 
 static void say_verdict(struct iwi_document *doc, const iw_coincidence *c)
 {
     if (c->tests == 0) {
-        iwi_verdict(doc, "Whether nodes are hit together cannot be told: no source hits two of the %zu nodes "
-                         "often enough, or the %s that all watched are too short.",
+        iwi_verdict(doc,
+                    "Whether nodes are hit together cannot be told: no source hits two of the %zu nodes "
+                    "often enough, or the %s that all watched are too short.",
                     c->node_count, iwi_ns_round(doc, (double)c->window.length_ns));
     } else if (c->found_count == 0) {
-        iwi_verdict(doc, "No source hits the %zu nodes together more than chance does: they can be taken for "
-                         "independent.",
+        iwi_verdict(doc,
+                    "No source hits the %zu nodes together more than chance does: they can be taken for "
+                    "independent.",
                     c->node_count);
     } else {
         double share = 0.0;
@@ -171,8 +173,9 @@ static void say_verdict(struct iwi_document *doc, const iw_coincidence *c)
         for (size_t i = 0; i < c->source_count; i++) {
             share += c->sources[i].is_coincident ? c->sources[i].share : 0.0;
         }
-        iwi_verdict(doc, "%zu source%s hit%s the %zu nodes together, so they are not independent: %s of the "
-                         "time is lost to %s.",
+        iwi_verdict(doc,
+                    "%zu source%s hit%s the %zu nodes together, so they are not independent: %s of the "
+                    "time is lost to %s.",
                     c->found_count, iwi_s(c->found_count), c->found_count == 1 ? "s" : "", c->node_count,
                     iwi_percent_short(doc, share), c->found_count == 1 ? "it" : "them");
     }
@@ -182,8 +185,8 @@ static void say_advice(struct iwi_document *doc, const iw_coincidence *c)
 {
     if (c->found_count > 0) {
         iwi_paragraph(doc, "Noise that hits all nodes at once costs a job that synchronises often less than "
-                           "the same noise out of step. What it is worth to a job:");
-        iwi_code(doc, "idlewave simulate --noise %s --align wall ...", c->name != NULL ? c->name : "DIR");
+                           "the same noise out of step. Simulations with the nodes of this folder aligned by "
+                           "the wall clock tell how much less.");
     }
 }
 
@@ -213,8 +216,9 @@ static void show_sources(struct iwi_document *doc, const iw_coincidence *c)
 static void say_certainty(struct iwi_document *doc, const iw_coincidence *c)
 {
     iwi_section(doc, "certainty", "How sure");
-    iwi_item(doc, "Of 100 fleets of independent nodes at most %.3g would get any finding, among %" PRIu64
-                  " tests, whatever the law of their noise.",
+    iwi_item(doc,
+             "Of 100 fleets of independent nodes at most %.3g would get any finding, among %" PRIu64
+             " tests, whatever the law of their noise.",
              100.0 * c->false_alarms, c->tests);
     iwi_item(doc, "Compared were %s from %s on (UTC), which all nodes watched.",
              iwi_ns_round(doc, (double)c->window.length_ns), date_words(doc, c->window.from_wall_ns));
@@ -224,8 +228,9 @@ static void say_certainty(struct iwi_document *doc, const iw_coincidence *c)
                  "never feign it: start chronyd or ntpd there and record again.",
                  c->window.unsynchronised, iwi_s(c->window.unsynchronised));
     } else {
-        iwi_item(doc, "Clocks err by up to %s by their own estimates. Clocks that differ hide coincidence and "
-                      "never feign it.",
+        iwi_item(doc,
+                 "Clocks err by up to %s by their own estimates. Clocks that differ hide coincidence and "
+                 "never feign it.",
                  iwi_ns_round(doc, c->window.error_ns));
     }
     if (c->clock_less > 0) {

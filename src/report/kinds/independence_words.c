@@ -48,13 +48,15 @@ void iwi_say_alignment(struct iwi_document *doc, const iw_independence *independ
                  "chronyd or ntpd there and record again.",
                  window->unsynchronised, iwi_s(window->unsynchronised));
     }
-    iwi_item(doc, "Nodes are aligned by their wall clocks, wrong by up to %s by their own estimates, in the "
-                  "%s that all of them watched.",
+    iwi_item(doc,
+             "Nodes are aligned by their wall clocks, wrong by up to %s by their own estimates, in the "
+             "%s that all of them watched.",
              iwi_ns_round(doc, window->error_ns), iwi_ns_round(doc, (double)window->length_ns));
     if (independence->nodes > independence->recorded_nodes) {
-        iwi_item(doc,
-                 "The job has %" PRIu32 " nodes, and %" PRIu32 " were recorded: what coincides does so within "
-                 "each %" PRIu32 " of them. With --sync start it does on all; the truth is between.",
-                 independence->nodes, independence->recorded_nodes, independence->recorded_nodes);
+        iwi_item(
+            doc,
+            "The job has %" PRIu32 " nodes, and %" PRIu32 " were recorded: what coincides does so within "
+            "each %" PRIu32 " of them. Synchronised from the start it does on all; the truth is between.",
+            independence->nodes, independence->recorded_nodes, independence->recorded_nodes);
     }
 }

@@ -358,10 +358,11 @@ void iwi_say_whatif_facts(struct iwi_document *doc, const iw_whatif *whatif)
                       saving_words(doc, together->saving));
     }
     if (apart != NULL) {
-        iwi_paragraph(doc,
-                      "Nodes are hit as they were, by the wall clock. If they were independent of each other, "
-                      "the slowdown would be %s.",
-                      slowdown_words(doc, apart->slowdown));
+        iwi_paragraph(
+            doc,
+            "Nodes are hit as they were, by the wall clock. If they were independent of each other, "
+            "the slowdown would be %s.",
+            slowdown_words(doc, apart->slowdown));
     }
 }
 

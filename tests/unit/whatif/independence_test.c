@@ -106,8 +106,8 @@ static struct answer ask(const iw_noise_set *set)
     answer.slowdown = mean_slowdown(result);
     assert_true(iw_independence_is_asked(set));
     assert_int_equal(iw_independence_trials(set, 20), 20 + 2 * 12 * 4);
-    assert_ok(iw_independence_find(
-        NULL, &(iw_certainty_question){set, program, opts.net, &opts.sim, result}, &answer.independence));
+    assert_ok(iw_independence_find(NULL, &(iw_certainty_question){set, program, opts.net, &opts.sim, result},
+                                   &answer.independence));
     whatif = iwt_ask(set, &opts);
     answer.now = whatif->now;
     answer.apart = iwt_change(whatif, "independent nodes")->slowdown;

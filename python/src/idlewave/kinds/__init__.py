@@ -6,6 +6,7 @@ Made by tools/make_python.py: change the C sources, then make it again.
 
 from .bench import Bench
 from .check import Check
+from .coincidence import Coincidence
 from .explain import Explain
 from .fidelity import Fidelity
 from .fit import Fit
@@ -35,6 +36,7 @@ from .whatif_plan import WhatifPlan
 __all__ = [
     "Bench",
     "Check",
+    "Coincidence",
     "Explain",
     "Fidelity",
     "Fit",

@@ -48,6 +48,18 @@ class NoiseRow:
 
 
 @dataclass(frozen=True)
+class Independence:
+    independent: Estimate
+    overstated: Estimate
+    nodes: int
+    recorded_nodes: int
+    from_wall_ns: int
+    length_ns: int
+    error_ns: Optional[float]
+    unsynchronised: int
+
+
+@dataclass(frozen=True)
 class InnerRow:
     name: str
     ranks: int
@@ -208,6 +220,8 @@ class Simulate(Result):
     trial_times: Optional[List[TrialTimesRow]]
     noise: List[NoiseRow]
     sync: Literal["none", "start", "phase"]
+    align: Optional[Literal["none", "wall"]]
+    independence: Optional[Independence]
     ranks_per_node: int
     cores_per_rank: Optional[int]
     loop: Optional[Literal["static", "dynamic"]]

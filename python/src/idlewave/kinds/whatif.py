@@ -15,7 +15,7 @@ from .shared import Remedy
 
 @dataclass(frozen=True)
 class Change:
-    kind: Literal["source", "rest", "class", "set", "all", "together", "reserve", "replace"]
+    kind: Literal["source", "rest", "class", "set", "all", "together", "reserve", "replace", "apart"]
     name: str
     removes: List[str]
     share: Optional[float]
