@@ -126,7 +126,7 @@ function(iw_mpi_program name)
       add_executable(${name}_${mpi} ${A_SOURCES})
       set_target_properties(${name}_${mpi} PROPERTIES OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY ${folder})
       # gcc takes MPICH's MPI_STATUSES_IGNORE, which is the number 1, for an array without elements
-      target_compile_options(${name}_${mpi} PRIVATE -Wno-stringop-overflow ${A_FLAGS})
+      target_compile_options(${name}_${mpi} PRIVATE $<$<C_COMPILER_ID:GNU>:-Wno-stringop-overflow> ${A_FLAGS})
       target_link_libraries(${name}_${mpi} PRIVATE iw_plain_flags Threads::Threads iw_mpi_${mpi} m)
       target_link_options(${name}_${mpi} PRIVATE ${sanitize})
     endif()
