@@ -89,6 +89,10 @@ IW_NODISCARD iw_status iwi_goal_find_cycle(const iw_log *log, struct iwi_goal_bu
 IW_NODISCARD iw_status iwi_goal_end_block(const iw_log *log, struct iwi_goal_builder *builder,
                                           struct iwi_goal_cycle *cycle);
 
+/* All blocks of another builder, behind those that there are; their places are `places` further on. */
+IW_NODISCARD iw_status iwi_goal_append(const iw_log *log, struct iwi_goal_builder *builder,
+                                       const struct iwi_goal_builder *other, uint64_t places);
+
 /* The schedule of `ranks` ranks; all blocks are of different ranks below that. The builder is then empty. */
 IW_NODISCARD iw_status iwi_goal_finish(const iw_log *log, struct iwi_goal_builder *builder, uint32_t ranks,
                                        struct iwi_schedule **schedule_p);

@@ -6,6 +6,47 @@
 
 #include "format/goal/goal_build.h"
 
+static void add_facts(struct iwi_goal_builder *builder, const struct iwi_goal_builder *other)
+{
+    struct iwi_schedule_facts *facts = &builder->facts;
+
+    builder->max_cpu = other->max_cpu > builder->max_cpu ? other->max_cpu : builder->max_cpu;
+    builder->max_nic = other->max_nic > builder->max_nic ? other->max_nic : builder->max_nic;
+    facts->has_wildcards |= other->facts.has_wildcards;
+    facts->has_phases |= other->facts.has_phases;
+    facts->sends += other->facts.sends;
+    facts->largest_bytes =
+        other->facts.largest_bytes > facts->largest_bytes ? other->facts.largest_bytes : facts->largest_bytes;
+}
+
+iw_status iwi_goal_append(const iw_log *log, struct iwi_goal_builder *builder,
+                          const struct iwi_goal_builder *other, uint64_t places)
+{
+    IW_TRY(iwi_goal_reserve(log, builder, other->node_count, other->dep_count));
+    IW_TRY(iwi_grow(log, (void **)&builder->blocks, &builder->block_capacity,
+                    builder->block_count + other->block_count, sizeof *builder->blocks));
+    for (size_t i = 0; i < other->block_count; i++) {
+        struct iwi_goal_block block = other->blocks[i];
+
+        block.first_node += builder->node_count;
+        block.place += places;
+        builder->blocks[builder->block_count++] = block;
+    }
+    if (other->node_count > 0) {
+        memcpy(builder->nodes + builder->node_count, other->nodes, other->node_count * sizeof *other->nodes);
+    }
+    for (size_t n = 0; n < other->node_count; n++) {
+        builder->first_dep[builder->node_count + n] = builder->dep_count + other->first_dep[n];
+    }
+    if (other->dep_count > 0) {
+        memcpy(builder->deps + builder->dep_count, other->deps, other->dep_count * sizeof *other->deps);
+    }
+    builder->node_count += other->node_count;
+    builder->dep_count += other->dep_count;
+    add_facts(builder, other);
+    return IW_OK;
+}
+
 static uint64_t block_end(const struct iwi_goal_builder *builder, size_t block)
 {
     return block + 1 < builder->block_count ? builder->blocks[block + 1].first_node : builder->node_count;

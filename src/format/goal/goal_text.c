@@ -104,34 +104,44 @@ static iw_status read_num_ranks(struct iwi_goal_text *text, size_t file_bytes)
     return IW_OK;
 }
 
-static iw_status read_file(struct iwi_goal_text *text)
+/* 'num_ranks' or a block. */
+static iw_status read_part(struct iwi_goal_text *text)
+{
+    static const char expected[] = "'num_ranks' or 'rank'";
+    struct iwi_goal_scan *scan = &text->scan;
+    const char *start = scan->p;
+    struct iwi_goal_word word;
+
+    IW_TRY(iwi_goal_read_word(scan, expected, &word));
+    if (iwi_goal_word_is(&word, "num_ranks")) {
+        return read_num_ranks(text, text->file_bytes);
+    }
+    if (iwi_goal_word_is(&word, "rank")) {
+        return read_block(text);
+    }
+    scan->p = start;
+    return iwi_goal_unexpected(scan, expected);
+}
+
+iw_status iwi_goal_read_blocks(struct iwi_goal_text *text)
 {
     struct iwi_goal_scan *scan = &text->scan;
-    const size_t file_bytes = (size_t)(scan->end - scan->p);
 
     for (;;) {
-        static const char expected[] = "'num_ranks' or 'rank'";
-        struct iwi_goal_word word;
-        const char *start;
-
         IW_TRY(iwi_goal_skip_lines(scan));
-        if (iwi_goal_peek(scan) == IWI_GOAL_EOF) {
+        text->is_over = iwi_goal_peek(scan) == IWI_GOAL_EOF;
+        if (text->is_over || (text->stop != NULL && scan->p >= text->stop)) {
             return IW_OK;
         }
         if (text->ranks > 0 && text->builder.block_count == text->ranks) {
             iwi_warn(scan->log, "'%s:%" PRIu64 "': what follows the last rank's block is ignored", scan->file,
                      scan->line);
+            text->is_over = true;
             return IW_OK;
         }
-        start = scan->p;
-        IW_TRY(iwi_goal_read_word(scan, expected, &word));
-        if (iwi_goal_word_is(&word, "num_ranks")) {
-            IW_TRY(read_num_ranks(text, file_bytes));
-        } else if (iwi_goal_word_is(&word, "rank")) {
-            IW_TRY(read_block(text));
-        } else {
-            scan->p = start;
-            return iwi_goal_unexpected(scan, expected);
+        IW_TRY(read_part(text));
+        if (text->input != NULL) {
+            iwi_input_forget(text->input, scan->p, &text->forgotten);
         }
     }
 }
@@ -215,6 +225,14 @@ static iw_status check_file(const struct iwi_goal_text *text)
     return status;
 }
 
+void iwi_goal_text_release(struct iwi_goal_text *text)
+{
+    iwi_goal_builder_release(&text->builder);
+    iwi_goal_labels_release(&text->labels);
+    free(text->pending);
+    text->pending = NULL;
+}
+
 iw_status iwi_goal_read_text(const iw_log *log, const struct iwi_goal_source *source,
                              struct iwi_schedule **schedule_p)
 {
@@ -226,8 +244,11 @@ iw_status iwi_goal_read_text(const iw_log *log, const struct iwi_goal_source *so
                  .line = 1},
         .unit_ps = source->unit_ps,
         .calc_max = (uint64_t)(IW_TIME_INPUT_MAX / source->unit_ps),
+        .input = source->input,
+        .data = source->data,
+        .file_bytes = source->size,
     };
-    iw_status status = read_file(&text);
+    iw_status status = iwi_goal_read_parts(&text);
 
     if (status == IW_OK) {
         status = check_file(&text);
@@ -235,8 +256,6 @@ iw_status iwi_goal_read_text(const iw_log *log, const struct iwi_goal_source *so
     if (status == IW_OK) {
         status = iwi_goal_finish(log, &text.builder, (uint32_t)text.ranks, schedule_p);
     }
-    iwi_goal_builder_release(&text.builder);
-    iwi_goal_labels_release(&text.labels);
-    free(text.pending);
+    iwi_goal_text_release(&text);
     return status;
 }

@@ -1,4 +1,4 @@
-/* State of the GOAL text reader, shared by its two files: statements and whole files.
+/* State of the GOAL text reader, shared by its files: statements, whole files, parts side by side.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #ifndef IWI_GOAL_TEXT_H
@@ -37,7 +37,21 @@ struct iwi_goal_text {
     struct iwi_goal_place max_peer_place;
     uint64_t repeated_labels;
     struct iwi_goal_place repeated; /* the first of them */
+    const struct iwi_input *input;  /* pages of it that were read are given up; NULL: memory */
+    const char *data;               /* its beginning */
+    size_t file_bytes, forgotten;
+    const char *stop; /* between blocks, reading ends here or behind it; NULL: at the end */
+    bool is_over;     /* nothing follows */
 };
+
+/* Blocks and num_ranks from where the scan is on. */
+IW_NODISCARD iw_status iwi_goal_read_blocks(struct iwi_goal_text *text);
+
+/* The whole of a text whose scan is at its beginning, in parts side by side where it is large. What is found
+ * and told is as if it were read by one. */
+IW_NODISCARD iw_status iwi_goal_read_parts(struct iwi_goal_text *text);
+
+void iwi_goal_text_release(struct iwi_goal_text *text);
 
 /* Logs an error about an operation, named by line, rank and label; returns IW_ERR_FORMAT. */
 iw_status iwi_goal_fail_operation(const struct iwi_goal_text *text, const struct iwi_goal_place *place,
