@@ -3,8 +3,9 @@
  *
  * Experimental: functions and structs here may change in any release.
  *
- *     iw_check check = {.verify = verify, ...};
+ *     iw_check check = {.verify = verify};
  *     iw_check_opts opts = IW_CHECK_OPTS_INIT;
+ *     iw_noise_report_opts report_opts = IW_NOISE_REPORT_OPTS_INIT;
  *     st = iw_noise_report_init(log, recording, &report_opts, &check.noise);
  *     st = iw_check_judge(log, &opts, &check);
  *     ...  iw_check_exit_code(check.outcome) ...
