@@ -134,15 +134,16 @@ static void take_process(void *arg, unsigned long pid)
     struct collector *c = arg;
     struct iwi_load_reading *reading = c->reading;
     struct iwi_load_process process;
+    void *processes;
 
     if (c->status != IW_OK || !read_process(c->root, pid, &process)) {
         return; /* it has ended meanwhile */
     }
-    if (reading->count == reading->capacity) {
-        c->status = iwi_grow(c->log, (void **)&reading->processes, &reading->capacity, reading->count + 1,
-                             sizeof *reading->processes);
-    }
+    processes = reading->processes;
+    c->status =
+        iwi_grow(c->log, &processes, &reading->capacity, reading->count + 1, sizeof *reading->processes);
     if (c->status == IW_OK) {
+        reading->processes = processes;
         reading->processes[reading->count++] = process;
     }
 }

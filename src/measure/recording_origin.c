@@ -77,6 +77,7 @@ iw_status iwi_recording_origin_begin(const iw_log *log, const char *root, const 
         origin->steal_ticks[i] = iwi_sysinfo_steal(root, cpus->numbers[i]);
     }
     IW_TRY(iwi_proc_counts_read(log, root, cpus->numbers, cpus->count, &origin->counts));
+    origin->has_smi_count = cpus->count > 0 && iwi_sysinfo_smi(root, cpus->numbers[0], &origin->smi_count);
     origin->load_raw_ns = clock_ns(CLOCK_MONOTONIC_RAW);
     return iwi_load_read(log, root, cpus->numbers, cpus->count, &origin->load);
 }
@@ -313,6 +314,16 @@ static iw_status put_load(struct writer *w, const struct iwi_recording_origin *o
     return status;
 }
 
+/* Firmware stops all CPUs at once: one of them counts for all. */
+static void put_smi_count(struct writer *w, const struct iwi_recording_origin *origin)
+{
+    uint64_t count;
+
+    if (origin->has_smi_count && iwi_sysinfo_smi(origin->root, origin->counts.cpus[0], &count)) {
+        put_number(w, "smi_count", "%.0f", (double)((count - origin->smi_count) & UINT32_MAX));
+    }
+}
+
 /* How much faster the wall clock went than CLOCK_MONOTONIC_RAW, which recordings are timed with: by what time
  * keeping corrects, up to 1,000 ppm. More than that, and somebody has set the clock meanwhile. */
 static bool find_drift(const struct iwi_wall_tie *first, const struct iwi_wall_tie *last, double *drift_p)
@@ -373,6 +384,7 @@ iw_status iwi_recording_origin_complete(const iw_log *log, const struct iwi_reco
     put_each(&w, "steal_ms", origin, collector->probe_threads, steal_ms_of);
     put_each(&w, "involuntary_switches", origin, collector->probe_threads, switches_of);
     put_kernel_events(&w, collector->attribution);
+    put_smi_count(&w, origin);
     IW_TRY(put_interrupts(&w, origin));
     IW_TRY(put_load(&w, origin));
     return w.status;

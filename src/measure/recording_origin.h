@@ -25,6 +25,8 @@ struct iwi_recording_origin {
     struct iwi_proc_counts counts;
     struct iwi_load_reading load;
     int64_t load_raw_ns; /* when that was read */
+    bool has_smi_count;
+    uint64_t smi_count;
 };
 
 /* To be released also if it fails. */

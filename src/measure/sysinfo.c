@@ -3,10 +3,13 @@
  */
 #include "measure/sysinfo.h"
 
+#include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 #if defined(__x86_64__)
 #include <cpuid.h>
 #endif
@@ -164,4 +167,27 @@ uint64_t iwi_sysinfo_steal(const char *root, uint32_t cpu)
         }
     }
     return ticks;
+}
+
+bool iwi_sysinfo_smi(const char *root, uint32_t cpu, uint64_t *count_p)
+{
+    static const off_t SMI_COUNT =
+        0x34; /* MSR_SMI_COUNT: the number of a register is its place in the file */
+    char path[PATH_MAX];
+    uint64_t value = 0;
+    bool is_read;
+    int fd;
+
+    if (snprintf(path, sizeof path, "%s/dev/cpu/%" PRIu32 "/msr", root, cpu) >= (int)sizeof path) {
+        return false;
+    }
+    fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    is_read = fd >= 0 && pread(fd, &value, sizeof value, SMI_COUNT) == (ssize_t)sizeof value;
+    if (fd >= 0) {
+        (void)close(fd);
+    }
+    if (is_read) {
+        *count_p = value & UINT32_MAX; /* the rest is reserved */
+    }
+    return is_read;
 }

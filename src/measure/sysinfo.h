@@ -4,6 +4,7 @@
 #ifndef IWI_SYSINFO_H
 #define IWI_SYSINFO_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum { IWI_FACT_SIZE = 256 };
@@ -27,5 +28,9 @@ void iwi_sysinfo_governor(const char *root, uint32_t cpu, char buf[IWI_FACT_SIZE
 
 /* Ticks of sysconf(_SC_CLK_TCK) that the hypervisor took from a CPU so far; 0 where it does not tell. */
 uint64_t iwi_sysinfo_steal(const char *root, uint32_t cpu);
+
+/* How often firmware has interrupted the machine so far (SMI), by a register of Intel's processors; false: it
+ * cannot be read, which takes root and the module msr. */
+bool iwi_sysinfo_smi(const char *root, uint32_t cpu, uint64_t *count_p);
 
 #endif

@@ -102,3 +102,38 @@ const struct iwi_mitigation_ops iwi_tuned = {
     .advice = "tuned-adm profile hpc-compute, or cpu-partitioning",
     .judge = judge_tuned,
 };
+
+/* ---- firmware ---- */
+
+/* A guest's count is not that of its host. */
+static bool judge_no_smi(const struct iwi_case *c, const struct iwi_mitigation_ops *ops, iw_mitigation *m)
+{
+    const struct iwi_observed *seen = c->seen;
+    double seconds = 0.0;
+
+    (void)ops;
+    if (!seen->has_smi_count || seen->cpu_count == 0 || iwi_node_is_guest(c->node)) {
+        return false;
+    }
+    for (size_t i = 0; i < seen->cpu_count; i++) {
+        seconds = fmax(seconds, seen->seen_cpus[i].seconds);
+    }
+    m->is_felt = seen->smi_count > 0.0;
+    m->seen_hz = seconds > 0.0 ? seen->smi_count / seconds : (double)NAN;
+    m->state = m->is_felt ? IW_MITIGATION_ABSENT : IW_MITIGATION_CONFIGURED;
+    if (m->is_felt) {
+        iwi_judge_say(m->evidence, "%.0f in %.3g s", seen->smi_count, seconds);
+    } else {
+        iwi_judge_say(m->evidence, "none in %.3g s", seconds);
+    }
+    return true;
+}
+
+const struct iwi_mitigation_ops iwi_no_smi = {
+    .name = "no SMIs",
+    .removes = "interrupts by firmware, which stop all CPUs",
+    .advice =
+        "in the firmware's setup switch off what polls: legacy USB, memory patrol by SMI, power capping, "
+        "and let errors of memory be reported to the operating system",
+    .judge = judge_no_smi,
+};

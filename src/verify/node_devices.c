@@ -84,15 +84,18 @@ static void take_block_queue(void *arg, const char *name)
     struct iwi_node_facts *node = r->node;
     char path[PATH_SIZE];
     iw_cpu_set cpus;
+    void *queues;
 
     if (r->status != IW_OK ||
         snprintf(path, sizeof path, "%s/%s/cpu_list", r->folder, name) >= (int)sizeof path ||
         !read_queue_cpus(r->root, path, &cpus)) {
         return;
     }
-    r->status = iwi_grow(r->log, (void **)&node->block_queues, &node->block_queue_capacity,
-                         node->block_queue_count + 1, sizeof cpus);
+    queues = node->block_queues;
+    r->status =
+        iwi_grow(r->log, &queues, &node->block_queue_capacity, node->block_queue_count + 1, sizeof cpus);
     if (r->status == IW_OK) {
+        node->block_queues = queues;
         node->block_queues[node->block_queue_count++] = cpus;
     }
 }

@@ -203,7 +203,8 @@ static double steal_ms_of(const iw_recording *recording, uint32_t cpu)
 
 iw_status iwi_observe_recording(const iw_log *log, const iw_recording *recording, struct iwi_observed *seen)
 {
-    const char *counters = iw_recording_get(recording, "interrupts");
+    const char *counters = iw_recording_get(recording, "interrupts"),
+               *smi_count = iw_recording_get(recording, "smi_count");
     struct filling filling = {.log = log, .recording = recording, .seen = seen, .status = IW_OK};
 
     *seen = (struct iwi_observed){.by = IWI_SEEN_BY_RECORDING, .rung = recording->rung};
@@ -212,6 +213,8 @@ iw_status iwi_observe_recording(const iw_log *log, const iw_recording *recording
         return IW_ERR_NOMEM;
     }
     seen->cpu_count = recording->cpu_count;
+    seen->has_smi_count = smi_count != NULL;
+    seen->smi_count = smi_count != NULL ? strtod(smi_count, NULL) : 0.0;
     set_tells(recording, seen);
     filling.slot_ns = set_slots(recording, seen);
     for (size_t i = 0; i < recording->cpu_count; i++) {

@@ -37,7 +37,9 @@ struct iwi_observed {
     bool tells[IW_CLASSES];      /* sources of this class have been told apart */
     bool lacks_names;            /* of threads: preemptions are told, not by whom */
     bool is_counted[IW_CLASSES]; /* by counters, also with a recording whose rung does not name them */
-    size_t slot_count;           /* counters that come with a recording have one only */
+    bool has_smi_count;
+    double smi_count;  /* how often firmware interrupted */
+    size_t slot_count; /* counters that come with a recording have one only */
     iw_cpu_set cpus;
     size_t cpu_count, row_count, row_capacity; /* rows: a CPU after the other */
     struct iwi_seen_cpu *seen_cpus;

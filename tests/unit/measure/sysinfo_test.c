@@ -246,6 +246,29 @@ static void cpus_are_idle_that_nobody_uses(void **state)
     fake_root_remove(root);
 }
 
+static void the_count_of_firmware_interrupts_stands_at_its_register(void **state)
+{
+    char root[FAKE_ROOT_SIZE], path[FAKE_PATH_SIZE];
+    const uint64_t value = UINT64_C(0xffffffff0000002a); /* the upper half is reserved */
+    uint64_t count = 0;
+    FILE *out;
+
+    (void)state;
+    fake_root_make(root);
+    assert_false(iwi_sysinfo_smi(root, 3, &count));
+    fake_root_file(root, "/dev/cpu/3/msr", "short");
+    assert_false(iwi_sysinfo_smi(root, 3, &count));
+    snprintf(path, sizeof path, "%s/dev/cpu/3/msr", root);
+    out = fopen(path, "w");
+    assert_non_null(out);
+    assert_int_equal(fseek(out, 0x34, SEEK_SET), 0);
+    assert_int_equal(fwrite(&value, sizeof value, 1, out), 1);
+    assert_int_equal(fclose(out), 0);
+    assert_true(iwi_sysinfo_smi(root, 3, &count));
+    assert_int_equal(count, 42);
+    fake_root_remove(root);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -261,6 +284,7 @@ int main(void)
         cmocka_unit_test(a_control_group_of_version_1_may_leave_less),
         cmocka_unit_test(cpus_are_idle_that_nobody_uses),
         cmocka_unit_test(long_lines_are_cut),
+        cmocka_unit_test(the_count_of_firmware_interrupts_stands_at_its_register),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -222,6 +222,23 @@ static void machine_checks_that_somebody_switched_on_again_contradict_the_comman
     assert_judged(b, &iwi_machine_checks, IW_MITIGATION_CONFIGURED);
 }
 
+static void interrupts_by_firmware_are_counted_but_not_of_guests(void **state)
+{
+    struct bench *b = *state;
+
+    watch(b, "2-7", 60.0, IWI_SEEN_BY_RECORDING);
+    assert_false(judge_for(b, &iwi_no_smi, NULL));
+    b->seen.has_smi_count = true;
+    assert_judged(b, &iwi_no_smi, IW_MITIGATION_CONFIGURED);
+    assert_string_equal(b->m.evidence, "none in 60 s");
+    b->seen.smi_count = 3.0;
+    assert_judged(b, &iwi_no_smi, IW_MITIGATION_ABSENT);
+    assert_true(b->m.is_felt);
+    assert_string_equal(b->m.evidence, "3 in 60 s");
+    snprintf(b->node->info.hypervisor, sizeof b->node->info.hypervisor, "KVM");
+    assert_false(judge_for(b, &iwi_no_smi, NULL));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -237,6 +254,7 @@ int main(void)
         TEST(queues_that_both_kinds_of_cpus_share_are_counted),
         TEST(devices_are_to_have_cpus_of_the_application_near),
         TEST(what_lets_frequencies_vary_is_told_apart),
+        TEST(interrupts_by_firmware_are_counted_but_not_of_guests),
         TEST(machine_checks_that_somebody_switched_on_again_contradict_the_command_line),
     };
 
