@@ -22,8 +22,15 @@ struct schedule_node_opts {
     uint64_t ranks_per_node; /* 0: not known */
 };
 
+struct schedule_training_opts {
+    struct opt_origins origins;
+    const char *path;
+    uint64_t steps, seed;
+};
+
 struct schedule_opts {
     struct program_opts program;
+    struct schedule_training_opts training;
     struct schedule_node_opts nodes;
     struct schedule_output_opts output;
 };
@@ -48,28 +55,48 @@ static const struct opt node_rows[] = {
 };
 #undef ROW
 
+#define ROW(...) OPT_ROW(struct schedule_training_opts, __VA_ARGS__)
+static const struct opt training_rows[] = {
+    ROW("training", OPT_STRING, path, "FILE",
+        "a training program in YAML instead, as 'idlewave training' takes it: streams of a GPU become CPUs "
+        "of "
+        "a rank, all times calcs; for a network without costs, and --goal-unit 1ps to be exact"),
+    ROW("steps", OPT_COUNT, steps, "N", "steps of the training program (default 1)", .min = 1,
+        .max = 1000000),
+    ROW("seed", OPT_COUNT, seed, "N", "seed of its slow GPUs (default 1)", .max = INT64_MAX),
+};
+#undef ROW
+
 static const struct opt_group groups[] = {
     {"What runs", program_rows, PROGRAM_ROW_COUNT, offsetof(struct schedule_opts, program), false},
     {"Halo and sweep patterns", halo_rows, HALO_ROW_COUNT, offsetof(struct schedule_opts, program), false},
     {"Traces", trace_rows, TRACE_ROW_COUNT, offsetof(struct schedule_opts, program), false},
+    OPT_GROUP("Training", training_rows, offsetof(struct schedule_opts, training)),
     OPT_GROUP("Nodes", node_rows, offsetof(struct schedule_opts, nodes)),
     OPT_GROUP("Output", output_rows, offsetof(struct schedule_opts, output)),
 };
 
-static const struct schedule_opts defaults = {.program = PROGRAM_OPTS_INIT};
+static const struct schedule_opts defaults = {.program = PROGRAM_OPTS_INIT,
+                                              .training = {.steps = 1, .seed = 1}};
 
-static const char *const synopsis[] = {"[options] --pattern OP[:ALGORITHM] --ranks N", "[options] FILE",
-                                       "[options] TRACE [--ranks N]", "--list", NULL};
+static const char *const synopsis[] = {"[options] --pattern OP[:ALGORITHM] --ranks N",
+                                       "[options] FILE",
+                                       "[options] TRACE [--ranks N]",
+                                       "[options] --training FILE.yaml",
+                                       "--list",
+                                       NULL};
 
 static const char description[] =
     "Writes what the ranks run as a GOAL schedule, the format of LogGOPSim. Patterns and traces are unrolled "
     "(a trace with its collectives as messages, and replicated to more ranks on request); a GOAL file is "
-    "converted between text and binary.";
+    "converted between text and binary. A training program becomes a graph with several CPUs on each rank.";
 
 static const struct example examples[] = {
     {"the schedule of a broadcast", "idlewave schedule --pattern bcast:binomial --ranks 8 --bytes 64KiB"},
     {"a traced program, four times as large",
      "idlewave schedule run --ranks 256 --collectives mpich -o app.goal"},
+    {"a step of training, to simulate with --L 0ns --o 0ns --g 0ns --G 0ns --goal-unit 1ps",
+     "idlewave schedule --training job.yaml --goal-unit 1ps -o step.goal"},
     {"GOAL text to binary", "idlewave schedule app.goal --format goal-bin -o app.bin"},
     {"all operations and algorithms", "idlewave schedule --list"},
     {NULL, NULL},
@@ -106,6 +133,26 @@ static int check(const struct ui *ui, const struct schedule_opts *opts)
     return UI_DONE;
 }
 
+static int make_training(struct ui *ui, const struct schedule_opts *opts, const struct opt_args *args,
+                         iw_program **program_p)
+{
+    iw_training spec;
+    iw_status status;
+
+    if (args->count > 0 || opts->program.patterns.count > 0) {
+        return ui_usage(ui, "--training is what runs: leave out --pattern and '%s'",
+                        args->count > 0 ? args->values[0] : opts->program.patterns.items[0]);
+    }
+    iw_training_init(&spec);
+    status = iw_training_load(&ui->log, opts->training.path, &spec);
+    if (status == IW_OK) {
+        status = iw_training_program(&ui->log, &spec, (uint32_t)opts->training.steps, opts->training.seed,
+                                     program_p);
+    }
+    iw_training_release(&spec);
+    return ui_exit_of(status);
+}
+
 static int write_schedule(struct ui *ui, const struct schedule_opts *opts, const iw_program *program)
 {
     const char *path = opts->output.path != NULL ? opts->output.path : "-";
@@ -127,7 +174,9 @@ static int run(struct ui *ui, const void *values, const struct opt_args *args)
     }
     code = check(ui, opts);
     if (code == UI_DONE) {
-        code = program_make(ui, &opts->program, &place, args, &source, &program);
+        code = opts->training.path != NULL
+                   ? make_training(ui, opts, args, &program)
+                   : program_make(ui, &opts->program, &place, args, &source, &program);
     }
     if (code == UI_DONE) {
         code = write_schedule(ui, opts, program);

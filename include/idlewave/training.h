@@ -244,6 +244,12 @@ typedef struct iw_training_result {
 /** IW_ERR_RANGE: settings that do not fit together; IW_ERR_NOMEM. */
 IW_API IW_NODISCARD iw_status iw_training_run(const iw_log *log, const iw_training *spec,
                                               const iw_training_opts *opts, iw_training_result **result_p);
+/** So many steps as a graph of messages: CPU 0 of a rank is its host, 1 its computation, 2 and 3 gather and
+ * reduce, others carry messages. All times are calcs; messages are signals for a network without costs, on
+ * which every engine gives the same times as iw_training_run(). Without jitter but slow GPUs. IW_ERR_RANGE:
+ * too large; IW_ERR_UNSUPPORTED: loaders and random lengths. */
+IW_API IW_NODISCARD iw_status iw_training_program(const iw_log *log, const iw_training *spec, uint32_t steps,
+                                                  uint64_t seed, iw_program **program_p);
 IW_API void iw_training_result_free(iw_training_result *result);
 IW_API iw_doc iw_training_doc(const iw_training_result *result);
 

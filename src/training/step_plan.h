@@ -189,12 +189,8 @@ iw_time iwi_train_step(struct iwi_train_run *run);
 const iw_time *iwi_train_ends(const struct iwi_train_run *run, uint32_t stage);
 uint32_t iwi_train_width(const struct iwi_train_run *run);
 
-/* What computing took in the last step, of a stage's first rank. */
-iw_time iwi_train_work(const struct iwi_train_plan *plan, uint32_t stage);
-
-/* A step as a schedule: CPU 0 of a rank is its host, 1 to 3 its lanes (training_goal.c). */
-struct iwi_schedule;
-IW_NODISCARD iw_status iwi_training_schedule(const iw_log *log, const iw_training *spec, uint32_t steps,
-                                             struct iwi_schedule **schedule_p);
+/* Checks settings, and finds the rate where only that of the whole step is said. `spec` is the caller's copy.
+ */
+IW_NODISCARD iw_status iwi_training_settle(const iw_log *log, iw_training *spec);
 
 #endif

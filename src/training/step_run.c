@@ -72,14 +72,14 @@ static void start(struct iwi_train_run *run, const struct place *p)
 static void launch(struct iwi_train_run *run, const struct place *p)
 {
     const iw_time each = run->plan->launch_ps;
-    const iw_time *behind =
-        p->op->queued_behind > 0 ? p->before + (size_t)(p->op->queued_behind - 1) * run->team : NULL;
+    const bool is_bound = p->op->queued_behind > 0;
+    const iw_time *behind = p->before + (is_bound ? (size_t)(p->op->queued_behind - 1) * run->team : 0);
 
     for (uint32_t i = 0; i < run->team; i++) {
         iw_time host = run->host[p->base + i];
 
         host = p->op->host_waits ? iwi_max(host, p->ends[i]) : host;
-        host = behind != NULL ? iwi_max(host, behind[i]) : host;
+        host = is_bound ? iwi_max(host, behind[i]) : host;
         host = iwi_train_finish(run, IW_TRAINING_HOST, p->base + i, host, each);
         p->ends[i] = iwi_max(p->ends[i], host);
         if (p->op->launches > 1) {

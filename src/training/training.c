@@ -60,6 +60,16 @@ static iw_status find_rate(const iw_log *log, iw_training *spec, double target_s
     return IW_OK;
 }
 
+iw_status iwi_training_settle(const iw_log *log, iw_training *spec)
+{
+    iw_training_sizes sizes;
+
+    IW_TRY(iw_training_measure(log, spec, &sizes));
+    return spec->step_rate > 0 && spec->forward_ps == NULL
+               ? find_rate(log, spec, sizes.step_flop / (double)sizes.gpus / spec->step_rate)
+               : IW_OK;
+}
+
 /* ---- results ---- */
 
 static iw_time lane_work(const struct iwi_train_stage *stage)
@@ -241,8 +251,8 @@ iw_status iw_training_run(const iw_log *log, const iw_training *spec, const iw_t
         return IW_ERR_NOMEM;
     }
     status = iw_training_measure(log, spec, &result->sizes);
-    if (status == IW_OK && spec->step_rate > 0 && spec->forward_ps == NULL) {
-        status = find_rate(log, &own, result->sizes.step_flop / (double)result->sizes.gpus / spec->step_rate);
+    if (status == IW_OK) {
+        status = iwi_training_settle(log, &own);
     }
     if (status == IW_OK) {
         status = iwi_train_plan_new(log, &own, &plan);

@@ -1,0 +1,145 @@
+/* Steps as a graph, run by the event engine, end when the evaluator of training says, on every rank.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include <idlewave/sim.h>
+
+#include "base/base.h"
+#include "base/rng.h"
+#include "support/support.h"
+#include "training/step_run.h"
+
+enum { STEPS = 2, SEED = 11 };
+
+/* What the graph has as ends: all lanes of the last step. */
+static void compare(const iw_training *spec)
+{
+    iw_sim_opts opts = IW_SIM_OPTS_INIT;
+    const iw_net net = {.name = "none", .S_bytes = 1024};
+    struct iwi_train_jitter *jitter;
+    struct iwi_train_plan *plan;
+    struct iwi_train_run *run;
+    iw_program *program;
+    iw_sim_result *result;
+    size_t ranks;
+
+    assert_ok(iwi_training_check(NULL, spec));
+    assert_ok(iw_training_program(NULL, spec, STEPS, SEED, &program));
+    opts.engine = IW_ENGINE_EVENT;
+    opts.want_end_times = true;
+    assert_ok(iw_simulate(NULL, program, &net, NULL, &opts, &result));
+    assert_ok(iwi_train_plan_new(NULL, spec, &plan));
+    assert_ok(iwi_train_jitter_new(NULL, spec, SEED, &jitter));
+    assert_ok(iwi_train_run_new(NULL, spec, plan, jitter, &run));
+    for (int i = 0; i < STEPS; i++) {
+        (void)iwi_train_step(run);
+    }
+    ranks = (size_t)spec->pp * iwi_train_width(run);
+    assert_int_equal(result->ranks, ranks);
+    for (size_t r = 0; r < ranks; r++) {
+        assert_int_equal(result->end_ps[r],
+                         iwi_max(run->lanes[IWI_LANE_COMPUTE][r], run->lanes[IWI_LANE_GATHER][r]));
+    }
+    iwi_train_run_free(run);
+    iwi_train_jitter_free(jitter);
+    iwi_train_plan_free(plan);
+    iw_sim_result_free(result);
+    iw_program_free(program);
+}
+
+static uint32_t draw(uint64_t number, uint64_t index, uint32_t below)
+{
+    return (uint32_t)iwi_draw_below((struct iwi_draw_id){.seed = number, .purpose = IWI_DRAW_TEST}, index,
+                                    below);
+}
+
+/* Any of schedules, shardings, overlaps, details; GPUs of different speed; hosts that are ahead or behind. */
+static void make(uint64_t n, iw_training *spec)
+{
+    static const char *const slow[] = {"", "slow:1,1.7", "normal:0.1"};
+    static const char *const launches[] = {"0s", "3us", "700us"};
+
+    iw_training_init(spec);
+    assert_ok(iw_training_set(NULL, spec, "model", "llama3-8b"));
+    assert_ok(iw_training_set(NULL, spec, "rate", "494.5TFLOP/s"));
+    assert_ok(iw_training_set(NULL, spec, "launch", launches[draw(n, 0, 3)]));
+    assert_ok(iw_training_set(NULL, spec, "slow", slow[draw(n, 1, 3)]));
+    spec->layers = 8;
+    spec->tp = 1 + draw(n, 2, 2);
+    spec->cp = 1 + draw(n, 3, 2);
+    spec->dp = 1 + draw(n, 4, 3);
+    spec->pp = 1u << draw(n, 5, 3);
+    spec->chunks = spec->pp > 1 ? 1 + draw(n, 6, 2) : 1;
+    spec->microbatches = spec->pp * (1 + draw(n, 7, 2));
+    spec->schedule = spec->chunks == 1 && draw(n, 8, 3) == 0 ? IW_TRAINING_GPIPE : IW_TRAINING_1F1B;
+    spec->sharding = (iw_training_sharding)draw(n, 9, spec->pp == 1 ? 3 : 2);
+    spec->detail = draw(n, 10, 2) == 0 ? IW_TRAINING_BY_LAYER : IW_TRAINING_BY_CHUNK;
+    spec->overlaps_gradients = draw(n, 11, 2) == 0;
+    spec->overlaps_parameters = draw(n, 12, 2) == 0;
+    spec->is_tied = draw(n, 13, 2) == 0;
+    spec->queue = draw(n, 14, 2) == 0 ? 1000 : 45;
+    spec->syncs_p2p = draw(n, 15, 2) == 0;
+    spec->is_sequence_parallel = draw(n, 16, 2) == 0;
+    spec->optimizer_ps = 12345678;
+    if (draw(n, 17, 4) == 0 && spec->sharding != IW_TRAINING_FSDP) {
+        spec->experts = 4;
+        spec->top_k = 2;
+        spec->expert_ffn = 2048;
+        spec->ep = spec->cp;
+    }
+}
+
+static void random_programs_end_alike(void **state)
+{
+    (void)state;
+    for (uint64_t n = 1; n <= 150; n++) {
+        iw_training spec;
+
+        make(n, &spec);
+        compare(&spec);
+        iw_training_release(&spec);
+    }
+}
+
+/* Messages that take longer than computation are under way side by side. */
+static void long_hops(void **state)
+{
+    iw_training spec;
+
+    (void)state;
+    iw_training_init(&spec);
+    assert_ok(iw_training_set(NULL, &spec, "forward", "1ms,2ms,3ms,1ms"));
+    assert_ok(iw_training_set(NULL, &spec, "backward", "2ms"));
+    assert_ok(iw_training_set(NULL, &spec, "hop", "7ms"));
+    spec.pp = 4;
+    spec.microbatches = 12;
+    compare(&spec);
+    iw_training_release(&spec);
+}
+
+static void what_a_graph_cannot_say_is_refused(void **state)
+{
+    iw_program *program = NULL;
+    iw_training spec;
+
+    (void)state;
+    iw_training_init(&spec);
+    assert_ok(iw_training_set(NULL, &spec, "forward", "1ms"));
+    assert_ok(iw_training_set(NULL, &spec, "backward", "2ms"));
+    assert_ok(iw_training_set(NULL, &spec, "load", "2ms"));
+    assert_status(iw_training_program(NULL, &spec, 1, 1, &program), IW_ERR_UNSUPPORTED);
+    spec.load_ps = 0;
+    spec.dp = 1u << 20;
+    assert_status(iw_training_program(NULL, &spec, 100, 1, &program), IW_ERR_RANGE);
+    iw_training_release(&spec);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(random_programs_end_alike),
+        cmocka_unit_test(long_hops),
+        cmocka_unit_test(what_a_graph_cannot_say_is_refused),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
