@@ -10,6 +10,12 @@ iw_mpi_program(trace_use_mpi SOURCES programs/trace_fortran.F90 FLAGS -DBINDING_
 iw_mpi_program(trace_mpi_f08 SOURCES programs/trace_fortran.F90 FLAGS -DBINDING_F08)
 iw_mpi_program(wave_ring SOURCES programs/wave_ring.c)
 iw_mpi_program(wave_ring_asleep SOURCES programs/wave_ring.c programs/wait_asleep.c)
+# many ranks (tools/make_real_waves.py)
+iw_mpi_program(wave_ring_patient SOURCES programs/wave_ring.c ${PROJECT_SOURCE_DIR}/cli/process/patient_polls.c FLAGS -DWAIT_PATIENTLY)
+foreach(mpi IN LISTS IW_MPIS)
+  target_include_directories(wave_ring_patient_${mpi} PRIVATE ${PROJECT_SOURCE_DIR}/cli)
+  target_link_libraries(wave_ring_patient_${mpi} PRIVATE ${CMAKE_DL_LIBS})
+endforeach()
 
 iw_mpi_test(trace_events_test TIMEOUT 900)
 iw_mpi_test(trace_simulate_test TIMEOUT 900)

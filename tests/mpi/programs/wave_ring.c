@@ -9,7 +9,7 @@
  * neighbours. `uni`: to the higher one only. `split`: to both, with a wait for each direction instead of one
  * for all. NOISE: each work takes longer by an exponential time, whose mean is so many per cent of it. Work
  * is sleeping, so that more ranks than CPUs do not disturb each other. Rank 0 prints the time of all steps in
- * microseconds, that of the last rank.
+ * microseconds, that of the last rank. Built with WAIT_PATIENTLY, ranks sleep on sockets while they wait.
  */
 #include <mpi.h>
 
@@ -19,6 +19,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+#ifdef WAIT_PATIENTLY
+#include "process/patient_polls.h"
+#endif
 
 struct ring {
     long steps, work_us, delay_us, delay_rank, delay_step, bytes;
@@ -97,6 +101,9 @@ int main(int argc, char **argv)
     double start, seconds, longest = 0.0;
     char *out, *in;
 
+#ifdef WAIT_PATIENTLY
+    patient_polls_use();
+#endif
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
