@@ -52,7 +52,9 @@ static const struct opt measure_rows[] = {
         "tell nothing meanwhile (default auto: the best that works)",
         .choices = attributions),
     ROW("on-threshold", OPT_TIME, notable_ps, "TIME",
-        "print a line for each detour of at least TIME as soon as it is known"),
+        "print each detour of at least TIME as soon as it is known, with the kernel functions in which the "
+        "thread was "
+        "that took the CPU"),
 };
 
 static const struct opt output_rows[] = {
@@ -192,7 +194,7 @@ static void tell_event(void *arg, const iw_watch_event *event)
         }
         (void)fprintf(stderr, " %s", iw_format_time(event->parts[i].ns * IW_PS_PER_NS, time, sizeof time));
     }
-    (void)fputc('\n', stderr);
+    (void)fprintf(stderr, "%s%s\n", event->stack[0] != '\0' ? "\n    in " : "", event->stack);
 }
 
 static void take_snapshot(void *arg, const iw_watch_result *so_far)

@@ -32,6 +32,10 @@ typedef struct iw_watch_event {
         iw_source source;
         int64_t ns;
     } parts[IW_WATCH_MOST_PARTS];
+    /* Where the thread that had the CPU was at the last tick: "chacha_block < urandom_read_iter < vfs_read",
+     * the innermost function first, or "user space". "": no tick came meanwhile, or the kernel hides its
+     * functions. */
+    char stack[512];
 } iw_watch_event;
 
 struct iw_watch_result;

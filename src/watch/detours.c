@@ -39,13 +39,15 @@ iw_status iwi_detour_log_begin(struct iwi_detour_log *detours)
         detours->place_of[recording->cpus[i].cpu] = (uint32_t)i;
     }
     detours->zero = detours->before = detours->now = iwi_instant_now();
-    return IW_OK;
+    return detours->opts->on_event != NULL ? iwi_kernel_symbols_load(detours->log, "", &detours->symbols)
+                                           : IW_OK;
 }
 
 void iwi_detour_log_release(struct iwi_detour_log *detours)
 {
     free(detours->places);
     free(detours->place_of);
+    iwi_kernel_symbols_release(&detours->symbols);
 }
 
 /* ---- sources ---- */
@@ -185,7 +187,12 @@ static void tell(const struct iwi_detour_log *detours, const struct iwi_bpf_deto
                             .start_ns = raw_of(detours, (int64_t)detour->start_ns) - detours->zero.raw_ns,
                             .duration_ns = (int64_t)detour->duration_ns,
                             .part_count = parts->count};
+    uint64_t addresses[IWI_BPF_STACK_DEPTH];
 
+    if (iwi_kernel_side_stack(detours->side, detour->stack, addresses)) {
+        iwi_kernel_stack_text(&detours->symbols, addresses, IWI_BPF_STACK_DEPTH, event.stack,
+                              sizeof event.stack);
+    }
     for (size_t i = 0; i < parts->count; i++) {
         event.parts[i].source = detours->recording->sources[parts->sources[i]];
         event.parts[i].ns = parts->ns[i];
@@ -212,7 +219,11 @@ iw_status iwi_detour_log_drain(struct iwi_detour_log *detours)
 {
     detours->before = detours->now;
     detours->now = iwi_instant_now();
-    return iwi_kernel_side_drain(detours->side, take, detours);
+    IW_TRY(iwi_kernel_side_drain(detours->side, take, detours));
+    if (detours->opts->on_event != NULL) {
+        iwi_kernel_side_forget_stacks(detours->side);
+    }
+    return IW_OK;
 }
 
 iw_status iwi_detour_log_end(struct iwi_detour_log *detours)

@@ -7,6 +7,7 @@
 #include <idlewave/watch.h>
 
 #include "watch/kernel_side.h"
+#include "watch/kernel_symbols.h"
 
 /* An instant on both clocks: the programs know the first, recordings the second. */
 struct iwi_instant {
@@ -29,6 +30,7 @@ struct iwi_detour_log {
     uint32_t source_of[IWI_BPF_SOURCES];  /* number in the recording; 0: not known yet */
     const iw_measure_sink *sink;          /* NULL: there is none, or it has failed */
     struct iwi_instant zero, before, now; /* of the last two drainings */
+    struct iwi_kernel_symbols symbols;    /* for the stacks of detours that are told at once */
 };
 
 struct iwi_instant iwi_instant_now(void);

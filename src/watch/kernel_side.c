@@ -102,6 +102,7 @@ static iw_status configure(const iw_log *log, struct iwi_kernel_side *side, size
     IW_TRY(resize(log, side->object, "cpus", side->cpu_count));
     IW_TRY(resize(log, side->object, "claims", side->cpu_count));
     IW_TRY(resize(log, side->object, "ring", ring_bytes));
+    IW_TRY(resize(log, side->object, "stacks", config->wants_stacks != 0 ? IWI_BPF_STACKS : 1));
     return constants != NULL && bpf_map__set_initial_value(constants, config, sizeof *config) == 0
                ? IW_OK
                : iwi_fail(log, IW_ERR_IO, "the watching programs cannot be configured");
@@ -208,6 +209,7 @@ static iw_status map_all(const iw_log *log, struct iwi_kernel_side *side)
     side->sums = memory;
     side->names = bpf_object__find_map_fd_by_name(side->object, "names");
     side->processes = bpf_object__find_map_fd_by_name(side->object, "processes");
+    side->stacks = bpf_object__find_map_fd_by_name(side->object, "stacks");
     side->ring =
         ring_buffer__new(bpf_object__find_map_fd_by_name(side->object, "ring"), take_record, side, NULL);
     return side->ring != NULL
@@ -374,6 +376,32 @@ iw_status iwi_kernel_side_each_name(const struct iwi_kernel_side *side, iwi_on_n
         before = &last;
     }
     return IW_OK;
+}
+
+bool iwi_kernel_side_stack(const struct iwi_kernel_side *side, __s32 stack,
+                           uint64_t addresses[IWI_BPF_STACK_DEPTH])
+{
+    const __u32 number = (__u32)stack;
+
+    memset(addresses, 0, IWI_BPF_STACK_DEPTH * sizeof *addresses);
+    return stack >= 0 && bpf_map_lookup_elem(side->stacks, &number, addresses) == 0;
+}
+
+void iwi_kernel_side_forget_stacks(const struct iwi_kernel_side *side)
+{
+    __u32 number, next;
+    const __u32 *at = NULL;
+
+    while (bpf_map_get_next_key(side->stacks, at, &next) == 0) {
+        if (at != NULL) {
+            (void)bpf_map_delete_elem(side->stacks, &number);
+        }
+        number = next;
+        at = &number;
+    }
+    if (at != NULL) {
+        (void)bpf_map_delete_elem(side->stacks, &number);
+    }
 }
 
 __u64 iwi_kernel_side_skipped(const struct iwi_kernel_side *side)

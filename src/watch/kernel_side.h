@@ -28,7 +28,7 @@ struct iwi_kernel_side {
     const struct iwi_bpf_cpu *cpus;
     const struct iwi_bpf_sum *sums;
     size_t cpus_bytes, sums_bytes;
-    int names, processes; /* maps */
+    int names, processes, stacks; /* maps */
     struct bpf_link *links[IWI_KERNEL_LINKS];
     size_t link_count;
     struct ring_buffer *ring;
@@ -60,6 +60,13 @@ IW_NODISCARD iw_status iwi_kernel_side_add(const iw_log *log, const struct iwi_k
 
 /* Whether any process of the job lives. */
 bool iwi_kernel_side_has_processes(const struct iwi_kernel_side *side);
+
+/* The functions of a detour's stack, 0 behind the last; false: it has none. */
+bool iwi_kernel_side_stack(const struct iwi_kernel_side *side, __s32 stack,
+                           uint64_t addresses[IWI_BPF_STACK_DEPTH]);
+
+/* Makes room for others. */
+void iwi_kernel_side_forget_stacks(const struct iwi_kernel_side *side);
 
 /* Calls that came while the same program ran on that CPU, and were not made. */
 __u64 iwi_kernel_side_skipped(const struct iwi_kernel_side *side);

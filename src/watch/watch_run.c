@@ -115,7 +115,8 @@ static __u64 least_told_ns(const iw_watch_opts *opts)
 
 static iw_status begin(struct watcher *w)
 {
-    struct iwi_bpf_config config = {.threshold_ns = least_told_ns(w->opts)};
+    struct iwi_bpf_config config = {.threshold_ns = least_told_ns(w->opts),
+                                    .wants_stacks = w->opts->on_event != NULL};
     const int64_t from_ns = iwi_now_ns();
     iw_cpu_set cpus;
 

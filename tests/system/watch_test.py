@@ -407,6 +407,26 @@ def trace_events_tell_the_same(idlewave, bursts, folder):
     attempts(3, attempt)
 
 
+def stacks_say_where_the_kernel_was(idlewave, _bursts, folder):
+    """A program that lets the kernel make random numbers, beside the job on its CPU."""
+    cpu = last_cpu()
+    with Job(1, "spin(60)", cpu) as job, \
+            subprocess.Popen(["taskset", "-c", str(cpu), "dd", "if=/dev/urandom", "of=/dev/null", "bs=16M"], stderr=subprocess.DEVNULL) as other:
+        try:
+            job.start()
+            watcher = Watcher(idlewave, folder, [*pid_option(job), "--on-threshold", "1ms"])
+            time.sleep(3)
+            watcher.end()
+        finally:
+            other.kill()
+    lines = watcher.errors.splitlines()
+    stacks = [stack.strip() for line, stack in zip(lines, lines[1:]) if LINE.match(line) and "thread dd" in line and stack.startswith("    in ")]
+    if not stacks and "0000000000000000" in pathlib.Path("/proc/kallsyms").read_text().split("\n", 1)[0]:
+        raise Skip("the kernel hides its functions")
+    print(f"{len(stacks)} detours by dd with a stack; the first: {stacks[:1]}")
+    assert any("random" in stack for stack in stacks), stacks[:10]
+
+
 def a_terminal_shows_it_live(idlewave, _bursts, folder):
     """What stands on a screen of 80 x 24 after 4 s: the head, and what takes the CPU, in so many lines."""
     master, slave = pty.openpty()
@@ -477,6 +497,6 @@ def two_capabilities_are_enough(idlewave, _bursts, folder):
 if __name__ == "__main__":
     sys.exit(run_checks(__doc__, [agrees_with_schedstat, finds_bursts_and_names_them, finds_timer_interrupts,
                                   finds_softirqs, detours_lie_in_those_of_the_probe, loads_in_a_second, own_threads_and_sleep_are_no_noise,
-                                  quotas_are_no_noise, nothing_is_lost_uncounted, trace_events_tell_the_same,
+                                  quotas_are_no_noise, nothing_is_lost_uncounted, trace_events_tell_the_same, stacks_say_where_the_kernel_was,
                                   a_terminal_shows_it_live, kills_leave_nothing,
                                   two_capabilities_are_enough]))

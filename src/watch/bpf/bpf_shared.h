@@ -44,6 +44,9 @@ struct iwi_bpf_sum {
  * 0; the last one takes what finds no room. */
 enum { IWI_BPF_PARTS = 17 };
 
+/* Functions of a stack; how many stacks there is room for between two drainings. */
+enum { IWI_BPF_STACK_DEPTH = 48, IWI_BPF_STACKS = 4096 };
+
 struct iwi_bpf_part {
     __u64 ns;
     __u32 source, unused;
@@ -53,6 +56,8 @@ struct iwi_bpf_detour {
     __u64 start_ns, wanted_ns; /* wanted_ns: how long the CPU had been wanted when it began */
     __u64 duration_ns;
     __u32 cpu, part_count;
+    __s32 stack; /* of what the last tick in it met, by its number in the map; negative: none */
+    __u32 unused;
     struct iwi_bpf_part parts[IWI_BPF_PARTS];
 };
 
@@ -117,7 +122,7 @@ struct iwi_bpf_config {
     __u32 cgroup_subsys; /* v1 */
     __u32 job;
     __u32 has_prev_state; /* sched_switch says it */
-    __u32 unused;
+    __u32 wants_stacks;
 };
 
 #endif

@@ -69,6 +69,13 @@ struct {
     __uint(max_entries, 4096);
 } ring SEC(".maps");
 
+struct {
+    __uint(type, BPF_MAP_TYPE_STACK_TRACE);
+    __uint(max_entries, 1);
+    __uint(key_size, sizeof(__u32));
+    __uint(value_size, IWI_BPF_STACK_DEPTH * sizeof(__u64));
+} stacks SEC(".maps");
+
 #define NO_LEVEL 0xffffffff
 #define MOST_LEVELS 24
 __u32 name_count = 0, job_level = NO_LEVEL;

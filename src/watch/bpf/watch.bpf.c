@@ -282,13 +282,27 @@ __attribute__((noinline)) int leave(__u32 is_tick)
     return 0;
 }
 
+/* The tick came while another thread has the CPU that the job waits for: where it is. */
+static void keep_stack(struct bpf_raw_tracepoint_args *context)
+{
+    struct iwi_bpf_cpu *cpu = bpf_cpu_of(bpf_get_smp_processor_id());
+
+    if (cpu != NULL && cpu->base == IWI_BASE_OTHER && cpu->is_open != 0) {
+        cpu->open.stack = (__s32)bpf_get_stackid(context, &stacks, 0);
+    }
+}
+
 /* The same program for all vectors: attached by name to each tracepoint there is. */
 SEC("raw_tp")
 int on_vector_entry(struct bpf_raw_tracepoint_args *context)
 {
     __u32 vector = (__u32)context->args[0] - IWI_BPF_FIRST_VECTOR;
 
-    return enter(vector < IWI_BPF_SOFTIRQS - IWI_BPF_VECTORS ? IWI_BPF_VECTORS + vector : IWI_BPF_OTHER);
+    enter(vector < IWI_BPF_SOFTIRQS - IWI_BPF_VECTORS ? IWI_BPF_VECTORS + vector : IWI_BPF_OTHER);
+    if (config.wants_stacks != 0 && vector == IWI_BPF_TICK_VECTOR - IWI_BPF_FIRST_VECTOR) {
+        keep_stack(context);
+    }
+    return 0;
 }
 
 SEC("raw_tp")
