@@ -154,3 +154,34 @@ const struct iwi_mitigation_ops iwi_services = {
               "/etc/systemd/system.conf",
     .judge = judge_services,
 };
+
+/* ---- threads of the job ---- */
+
+static bool judge_threads_pinned(const struct iwi_case *c, const struct iwi_mitigation_ops *ops,
+                                 iw_mitigation *m)
+{
+    const struct iwi_node_facts *node = c->node;
+    const bool is_doubled = !iw_cpu_set_is_empty(&node->pinned_twice);
+    char cpus[IWI_CPUS_SIZE];
+
+    (void)ops;
+    if (node->thread_count == 0) {
+        return false;
+    }
+    iwi_judge_say(m->setting, "%zu of %zu threads that work are bound to a core",
+                  node->thread_count - node->loose_thread_count, node->thread_count);
+    iwi_conclude_setting(m, true, node->loose_thread_count == 0 && !is_doubled);
+    if (is_doubled) {
+        iwi_judge_say(m->evidence, "several share %s", iwi_cpus_text(&node->pinned_twice, cpus));
+    }
+    m->is_felt = is_doubled;
+    return true;
+}
+
+const struct iwi_mitigation_ops iwi_threads_pinned = {
+    .name = "threads pinned",
+    .removes = "threads of the job that move, or share a CPU",
+    .advice = "bind ranks and their threads: srun --cpu-bind=cores with cpus-per-task, OMP_PROC_BIND=close "
+              "OMP_PLACES=cores; threads of libraries (MPI progress, I/O) need a CPU of their own",
+    .judge = judge_threads_pinned,
+};

@@ -223,6 +223,7 @@ iw_status iwi_node_read(const iw_log *log, const char *root, struct iwi_node_fac
     iwi_read_managers(root, node);
     iwi_read_scheduler(root, node);
     IW_TRY(iwi_read_services(log, root, node));
+    IW_TRY(iwi_read_threads(log, root, node));
     IW_TRY(iwi_read_devices(log, root, node));
     return iwi_read_irqs(log, root, node);
 }

@@ -95,6 +95,9 @@ struct iwi_node_facts {
     size_t service_count, free_service_count; /* the latter may use all CPUs that there are */
     iw_cpu_set service_cpus;                  /* that any of them may use */
     char service[IWI_NODE_TEXT_SIZE];         /* one of the latter */
+    /* threads of the batch job that have worked for a second or more */
+    size_t thread_count, loose_thread_count; /* the latter may move between cores */
+    iw_cpu_set pinned, pinned_twice;         /* CPUs that one, that several of them are bound to */
     /* devices */
     struct iwi_cpu_fact rps;               /* CPUs that packets are handed to */
     char rps_device[IWI_DEVICE_NAME_SIZE]; /* a device that does */
@@ -139,6 +142,7 @@ void iwi_read_managers(const char *root, struct iwi_node_facts *node); /* Slurm,
 
 void iwi_read_scheduler(const char *root, struct iwi_node_facts *node); /* preemption, sched_ext, quotas */
 IW_NODISCARD iw_status iwi_read_services(const iw_log *log, const char *root, struct iwi_node_facts *node);
+IW_NODISCARD iw_status iwi_read_threads(const iw_log *log, const char *root, struct iwi_node_facts *node);
 IW_NODISCARD iw_status iwi_read_devices(const iw_log *log, const char *root, struct iwi_node_facts *node);
 
 /* The path of this process in the hierarchy of control groups whose line begins so: "0::" for version 2. */

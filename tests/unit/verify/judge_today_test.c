@@ -109,6 +109,23 @@ static void services_are_to_stay_off_quiet_cpus(void **state)
     assert_has(b->m.advice, "AllowedCPUs=0-1");
 }
 
+static void threads_of_a_job_are_to_be_bound_each_to_its_cpu(void **state)
+{
+    struct bench *b = *state;
+
+    assert_false(judge_for(b, &iwi_threads_pinned, NULL));
+    b->node->thread_count = 8;
+    assert_judged(b, &iwi_threads_pinned, IW_MITIGATION_CONFIGURED);
+    b->node->loose_thread_count = 2;
+    assert_judged(b, &iwi_threads_pinned, IW_MITIGATION_ABSENT);
+    assert_string_equal(b->m.setting, "6 of 8 threads that work are bound to a core");
+    assert_false(b->m.is_felt);
+    b->node->pinned_twice = cpus("3");
+    assert_judged(b, &iwi_threads_pinned, IW_MITIGATION_ABSENT);
+    assert_string_equal(b->m.evidence, "several share CPU 3");
+    assert_true(b->m.is_felt);
+}
+
 /* ---- devices ---- */
 
 static void packets_are_to_be_steered_elsewhere(void **state)
@@ -249,6 +266,7 @@ int main(void)
         TEST(a_bpf_scheduler_is_named),
         TEST(the_ext_server_counts_where_there_is_one),
         TEST(services_are_to_stay_off_quiet_cpus),
+        TEST(threads_of_a_job_are_to_be_bound_each_to_its_cpu),
         TEST(packets_are_to_be_steered_elsewhere),
         TEST(packets_of_the_application_contradict_nothing),
         TEST(queues_that_both_kinds_of_cpus_share_are_counted),

@@ -132,6 +132,46 @@ static void services_and_where_they_may_run(void **state)
     assert_string_equal(rig->node.service, "cron");
 }
 
+/* A thread with so many ticks that may use these CPUs. */
+static void put_thread(const char *root, int pid, int tid, int ticks, const char *allowed)
+{
+    char path[96], text[256];
+
+    snprintf(path, sizeof path, "/proc/%d/task/%d/stat", pid, tid);
+    snprintf(text, sizeof text, "%d (lmp) R 1 1 1 0 -1 0 0 0 0 0 %d 1 0 0 20 0 1 0 9 0 0\n", tid, ticks);
+    fake_root_file(root, path, text);
+    snprintf(path, sizeof path, "/proc/%d/task/%d/status", pid, tid);
+    snprintf(text, sizeof text, "Name:\tlmp\nCpus_allowed_list:\t%s\n", allowed);
+    fake_root_file(root, path, text);
+}
+
+static void threads_of_the_own_job_that_work_are_looked_at(void **state)
+{
+    struct rig *rig = *state;
+    const char *job = "/system.slice/slurmstepd.scope/job_7";
+    char path[160], group[128];
+
+    snprintf(path, sizeof path, "0::%s/step_1/user/task_0\n", job);
+    fake_root_file(rig->root, "/proc/self/cgroup", path);
+    snprintf(path, sizeof path, "/sys/fs/cgroup%s/step_1/user/task_0/cpuset.cpus.effective", job);
+    fake_root_file(rig->root, path, "0-7\n");
+    fake_root_file(rig->root, "/sys/devices/system/cpu/cpu2/topology/thread_siblings_list", "2,6\n");
+    fake_root_file(rig->root, "/sys/devices/system/cpu/cpu6/topology/thread_siblings_list", "2,6\n");
+    snprintf(group, sizeof group, "%s/step_0/user/task_0", job);
+    put_service(rig->root, 200, "lmp", group, "0-7");
+    put_service(rig->root, 300, "lmp", "/system.slice/slurmstepd.scope/job_77/step_0", "0-7");
+    put_thread(rig->root, 200, 200, 500, "2,6"); /* both threads of one core */
+    put_thread(rig->root, 200, 201, 500, "3");
+    put_thread(rig->root, 200, 202, 500, "3");
+    put_thread(rig->root, 200, 203, 500, "0-7");
+    put_thread(rig->root, 200, 204, 20, "0-7");  /* it hardly works */
+    put_thread(rig->root, 300, 300, 500, "0-7"); /* of another job */
+    assert_true(read_node(rig)->job.is_known);
+    assert_int_equal(rig->node.thread_count, 4);
+    assert_int_equal(rig->node.loose_thread_count, 1);
+    assert_set(&rig->node.pinned_twice, "3");
+}
+
 /* ---- devices ---- */
 
 static void masks_of_all_queues_that_receive_count(void **state)
@@ -226,6 +266,7 @@ int main(void)
         TEST(preemption_is_what_is_in_brackets_or_was_built_in),
         TEST(bpf_schedulers_and_their_server_are_read),
         TEST(services_and_where_they_may_run),
+        TEST(threads_of_the_own_job_that_work_are_looked_at),
         TEST(masks_of_all_queues_that_receive_count),
         TEST(queues_of_drives_are_read_but_not_of_loops),
         TEST(devices_and_the_cpus_near_them),
