@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "base/base.h"
-#include "sim/window/window_state.h"
+#include "sim/window/window_fetch.h"
 
 /* ---- buckets ---- */
 
@@ -333,6 +333,8 @@ iw_status iwi_window_notice(struct window_run *run, const struct window_place *p
 
 /* ---- between ranks ---- */
 
+enum { AHEAD = 8, FURTHER = 16 };
+
 static iw_status put_into_inbox(struct window_run *run, struct window_rank *rank,
                                 const struct iwi_window_message *message)
 {
@@ -371,9 +373,23 @@ static iw_status deliver(struct window_run *run, const struct iwi_window_message
     return IW_OK;
 }
 
+/* `messages` are those from the one at hand on. */
+static void fetch(const struct window_run *run, const struct iwi_window_message *messages, size_t left)
+{
+    if (left > FURTHER) {
+        iwi_window_fetch_lines(&run->ranks[messages[FURTHER].to - run->first_rank], sizeof *run->ranks);
+    }
+    if (left > AHEAD && messages[AHEAD].is_fixed) {
+        const struct iwi_window_message *message = &messages[AHEAD];
+
+        __builtin_prefetch(&run->ranks[message->to - run->first_rank].nodes[message->tag], 1);
+    }
+}
+
 iw_status iwi_window_deliver(struct window_run *run, const struct iwi_window_message *messages, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
+        fetch(run, messages + i, count - i);
         IW_TRY(deliver(run, &messages[i]));
     }
     return IW_OK;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "base/base.h"
-#include "sim/window/window_state.h"
+#include "sim/window/window_fetch.h"
 
 enum { TICK_AFTER = 1 << 12 }; /* turns of ranks */
 
@@ -123,6 +123,7 @@ static iw_status run_window(struct window_run *run, int64_t stretch)
 
     run->window_end = (stretch << run->calendar.shift) + run->plan->lookahead;
     for (uint32_t i = 0; i < count; i++) {
+        iwi_window_fetch(run, active + i, count - i);
         IW_TRY(iwi_window_advance(run, active[i]));
     }
     run->turns += count;
