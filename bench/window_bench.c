@@ -1,7 +1,10 @@
 /* Irregular graphs: how fast the window engine runs them, and how much faster than the event engine.
  * SPDX-License-Identifier: BSD-3-Clause
  *
- *   window_bench [operations [ranks [threads [compare]]]]    compare 0: without the event engine
+ *   window_bench [operations [ranks [threads [compare [windows]]]]]
+ *
+ * compare 0: without the event engine. windows 0: on a network without o_s and L, where there are no windows,
+ * by one thread.
  *
  * Random graphs on 4 CPUs a rank, a third of whose receives take any source: 10^7 operations on 4,096 ranks,
  * half of them messages. Each line is a process of its own, so that memory is its own; the ratio is that of
@@ -50,8 +53,8 @@ static void complain(void *arg, iw_log_level level, const char *text)
     fprintf(stderr, "%s\n", text);
 }
 
-static struct figures simulate(const iw_program *program, const char *noise_spec, iw_engine engine,
-                               uint32_t threads)
+static struct figures simulate(const iw_program *program, const iw_net *net, const char *noise_spec,
+                               iw_engine engine, uint32_t threads)
 {
     const iw_log log = {complain, NULL};
     struct figures f = {.is_ok = false, .graph_bytes = peak_bytes(), .cpu_s = -cpu_seconds()};
@@ -66,7 +69,7 @@ static struct figures simulate(const iw_program *program, const char *noise_spec
         (iw_noise_new(&log, &noise) != IW_OK || iw_noise_add(&log, noise, noise_spec) != IW_OK)) {
         return f;
     }
-    if (iw_simulate(&log, program, iw_net_builtin("chic"), noise, &opts, &result) == IW_OK) {
+    if (iw_simulate(&log, program, net, noise, &opts, &result) == IW_OK) {
         f.is_ok = true;
         f.seconds = result->engine_seconds;
         f.makespan_ps = result->makespan_ps[0];
@@ -82,8 +85,8 @@ static struct figures simulate(const iw_program *program, const char *noise_spec
 }
 
 /* In a process of its own. */
-static struct figures run(const iw_program *program, const char *noise_spec, iw_engine engine,
-                          uint32_t threads)
+static struct figures run(const iw_program *program, const iw_net *net, const char *noise_spec,
+                          iw_engine engine, uint32_t threads)
 {
     struct figures f = {.is_ok = false};
     int ends[2];
@@ -93,7 +96,7 @@ static struct figures run(const iw_program *program, const char *noise_spec, iw_
         return f;
     }
     if (child == 0) {
-        f = simulate(program, noise_spec, engine, threads);
+        f = simulate(program, net, noise_spec, engine, threads);
         _exit(write(ends[1], &f, sizeof f) == sizeof f ? 0 : 1);
     }
     close(ends[1]);
@@ -115,16 +118,17 @@ static void print(const char *name, const char *noise, uint32_t threads, const s
     fflush(stdout);
 }
 
-static int compare(const iw_program *program, const char *noise, uint32_t most_threads, bool has_event)
+static int compare(const iw_program *program, const iw_net *net, const char *noise, uint32_t most_threads,
+                   bool has_event)
 {
     struct figures event = {.is_ok = false};
 
     if (has_event) {
-        event = run(program, noise, IW_ENGINE_EVENT, 1);
+        event = run(program, net, noise, IW_ENGINE_EVENT, 1);
         print("event", noise, 1, &event, &event);
     }
     for (uint32_t threads = 1; threads <= most_threads; threads++) {
-        const struct figures window = run(program, noise, IW_ENGINE_WINDOW, threads);
+        const struct figures window = run(program, net, noise, IW_ENGINE_WINDOW, threads);
 
         print("window", noise, threads, &window, &event);
         event = has_event || threads > 1 ? event : window;
@@ -151,9 +155,13 @@ int main(int argc, char **argv)
                                   .dependences = 3};
     const uint32_t most_threads = argc > 3 ? (uint32_t)strtoul(argv[3], NULL, 10) : 2;
     const bool has_event = argc <= 4 || strtoul(argv[4], NULL, 10) != 0;
+    iw_net net = *iw_net_builtin("chic");
     iw_program *program;
     int failures;
 
+    if (argc > 5 && strtoul(argv[5], NULL, 10) == 0) {
+        net.o_send_ps = net.L_ps = 0;
+    }
     kind.operations = argc > 1 ? strtoull(argv[1], NULL, 10) : kind.operations;
     kind.ranks = argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 10) : kind.ranks;
     program = iwt_made_graph(1, &kind);
@@ -161,8 +169,8 @@ int main(int argc, char **argv)
            program->schedule->first_node[program->ranks], iw_program_messages(program), kind.ranks);
     printf("%-7s %7s %-22s %8s %8s %10s %8s %9s %13s\n", "engine", "threads", "noise", "seconds", "CPU s",
            "M mess./s", "x event", "B/oper.", "makespan ms");
-    failures = compare(program, NULL, most_threads, has_event);
-    failures += compare(program, "periodic:1kHz,25us", most_threads, has_event);
+    failures = compare(program, &net, NULL, most_threads, has_event);
+    failures += compare(program, &net, "periodic:1kHz,25us", most_threads, has_event);
     iw_program_free(program);
     return failures;
 }

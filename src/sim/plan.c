@@ -129,10 +129,14 @@ static iw_status plan_window(const iw_log *log, const iw_program *program, const
         refusal = "steps are told in the order of time";
     } else {
         IW_TRY(plan_event(log, program, plan));
-        refusal = iwi_window_refusal(plan->schedule, net, opts->rendezvous, &node);
+        refusal = iwi_window_refusal(plan->schedule, net, &node);
     }
     if (refusal == NULL) {
-        return iwi_window_plan_new(log, plan->schedule, net, opts->rendezvous, &plan->window);
+        IW_TRY(iwi_window_plan_new(log, plan->schedule, net, opts->rendezvous, &plan->window));
+        if (plan->window->immediate != NULL) {
+            note_refusal(plan, plan->window->immediate, plan->window->immediate_node);
+        }
+        return IW_OK;
     }
     if (opts->engine == IW_ENGINE_WINDOW ||
         (program->schedule != NULL && !program->schedule->is_in_order)) { /* else flow has said why not */
@@ -226,6 +230,9 @@ const char *iwi_partition_refusal(const struct iwi_plan *plan)
 {
     if (plan->graph != NULL) {
         return "the flow engine takes the ranks of a graph that is not in order by one thread";
+    }
+    if (plan->window != NULL && plan->window->immediate != NULL) {
+        return plan->note;
     }
     if (plan->engine != IW_ENGINE_EVENT) {
         return NULL;

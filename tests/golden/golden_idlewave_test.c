@@ -62,7 +62,7 @@ static unsigned compare_windows(struct iwi_job job, iw_status event)
     uint64_t node;
 
     assert_non_null(end_ps);
-    if (iwi_window_refusal(job.schedule, job.net, job.rendezvous, &node) != NULL) {
+    if (iwi_window_refusal(job.schedule, job.net, &node) != NULL) {
         free(end_ps);
         return 0;
     }

@@ -369,6 +369,9 @@ static iw_status deliver(struct window_run *run, const struct iwi_window_message
         IW_TRY(iwi_window_notice(run, &place, message));
         turn = run->met_at;
     }
+    if (run->order != NULL) {
+        return iwi_window_note_serially(run, place.local);
+    }
     iwi_calendar_note(&run->calendar, place.local, turn);
     return IW_OK;
 }

@@ -344,32 +344,29 @@ STEP iw_status on_event(struct window_run *run, const struct window_place *place
     }
 }
 
+iw_status iwi_window_step(struct window_run *run, const struct window_place *place)
+{
+    struct window_rank *rank = place->state;
+
+    if (iwi_window_sees_message(rank)) {
+        const struct iwi_window_message message = iwi_window_inbox_take(&rank->inbox);
+
+        run->now = message.notice;
+        return iwi_window_notice(run, place, &message);
+    }
+    const struct iwi_window_event event = iwi_window_queue_take(&rank->queue);
+
+    run->now = event.time;
+    return on_event(run, place, event.what);
+}
+
 iw_status iwi_window_advance(struct window_run *run, uint32_t local)
 {
     const struct window_place place = iwi_window_place(run, local);
-    struct window_rank *rank = place.state;
-    iw_time next;
 
-    for (;;) {
-        next = rank->queue.begin < rank->queue.end ? rank->queue.near[rank->queue.begin].time : INT64_MAX;
-        if (rank->inbox.count > 0 && rank->inbox.messages[0].notice <= next) {
-            if (rank->inbox.messages[0].notice >= run->window_end) {
-                next = rank->inbox.messages[0].notice;
-                break;
-            }
-            const struct iwi_window_message message = iwi_window_inbox_take(&rank->inbox);
-
-            run->now = message.notice;
-            IW_TRY(iwi_window_notice(run, &place, &message));
-        } else if (next < run->window_end) {
-            const struct iwi_window_event event = iwi_window_queue_take(&rank->queue);
-
-            run->now = event.time;
-            IW_TRY(on_event(run, &place, event.what));
-        } else {
-            break;
-        }
+    while (iwi_window_next(place.state) < run->window_end) {
+        IW_TRY(iwi_window_step(run, &place));
     }
-    iwi_calendar_note(&run->calendar, local, next);
+    iwi_calendar_note(&run->calendar, local, iwi_window_next(place.state));
     return IW_OK;
 }

@@ -33,7 +33,6 @@ static iw_time reach_of(const iw_net *net, iw_rendezvous rendezvous, const struc
 struct survey {
     iw_time lookahead;  /* of all messages the least; IWI_LATEST where there are none */
     uint64_t immediate; /* the first that others may learn of at once, UINT64_MAX: none */
-    uint64_t open_tag;  /* the first with any tag, UINT64_MAX: none */
 };
 
 static bool is_rendezvous(const iw_net *net, const struct iwi_node *send)
@@ -55,7 +54,7 @@ static bool has_segments(const iw_net *net)
 static struct survey survey_of(const struct iwi_schedule *schedule, const iw_net *net,
                                iw_rendezvous rendezvous)
 {
-    struct survey survey = {IWI_LATEST, UINT64_MAX, UINT64_MAX};
+    struct survey survey = {IWI_LATEST, UINT64_MAX};
     uint64_t least[2] = {UINT64_MAX, UINT64_MAX}; /* bytes: eager, and by rendezvous */
     const bool all_count = has_segments(net);
 
@@ -64,13 +63,7 @@ static struct survey survey_of(const struct iwi_schedule *schedule, const iw_net
         uint64_t *most = &least[is_rendezvous(net, op)];
         iw_time reach;
 
-        if (op->kind != IWI_SEND) {
-            continue;
-        }
-        if (op->tag == IWI_ANY && survey.open_tag == UINT64_MAX) {
-            survey.open_tag = node;
-        }
-        if (op->amount < *most || all_count) {
+        if (op->kind == IWI_SEND && (op->amount < *most || all_count)) {
             *most = op->amount;
             reach = reach_of(net, rendezvous, op);
             survey.lookahead = iwi_min(survey.lookahead, reach);
@@ -78,6 +71,17 @@ static struct survey survey_of(const struct iwi_schedule *schedule, const iw_net
         }
     }
     return survey;
+}
+
+/* UINT64_MAX: no send has any tag. */
+static uint64_t first_open_tag(const struct iwi_schedule *schedule)
+{
+    for (uint64_t node = 0; node < schedule->first_node[schedule->ranks]; node++) {
+        if (schedule->nodes[node].kind == IWI_SEND && schedule->nodes[node].tag == IWI_ANY) {
+            return node;
+        }
+    }
+    return UINT64_MAX;
 }
 
 static bool has_large_rank(const struct iwi_schedule *schedule)
@@ -93,11 +97,8 @@ static bool has_large_rank(const struct iwi_schedule *schedule)
     return false;
 }
 
-const char *iwi_window_refusal(const struct iwi_schedule *schedule, const iw_net *net,
-                               iw_rendezvous rendezvous, uint64_t *node_p)
+const char *iwi_window_refusal(const struct iwi_schedule *schedule, const iw_net *net, uint64_t *node_p)
 {
-    struct survey survey;
-
     *node_p = UINT64_MAX;
     if (schedule->is_in_order) {
         return "the schedule is a program with waits";
@@ -108,18 +109,16 @@ const char *iwi_window_refusal(const struct iwi_schedule *schedule, const iw_net
     if (has_large_rank(schedule)) {
         return "a rank has more than 2^31 operations";
     }
-    survey = survey_of(schedule, net, rendezvous);
-    *node_p = survey.open_tag < survey.immediate ? survey.open_tag : survey.immediate;
-    if (*node_p == UINT64_MAX) {
-        return NULL;
-    }
-    if (*node_p == survey.open_tag) {
-        return "a send has any tag";
-    }
-    return rendezvous == IW_RENDEZVOUS_IDEAL && is_rendezvous(net, &schedule->nodes[*node_p]) &&
-                   reach_of(net, IW_RENDEZVOUS_RTS_CTS, &schedule->nodes[*node_p]) > 0
-               ? "senders learn at once that a receive is posted (ideal rendezvous)"
-               : "messages take no time";
+    *node_p = first_open_tag(schedule);
+    return *node_p == UINT64_MAX ? NULL : "a send has any tag";
+}
+
+static const char *say_immediate(const iw_net *net, iw_rendezvous rendezvous, const struct iwi_node *send)
+{
+    return rendezvous == IW_RENDEZVOUS_IDEAL && is_rendezvous(net, send) &&
+                   reach_of(net, IW_RENDEZVOUS_RTS_CTS, send) > 0
+               ? "in the order of time: senders learn at once that a receive is posted (ideal rendezvous)"
+               : "in the order of time: messages take no time";
 }
 
 /* ---- what follows what ---- */
@@ -179,6 +178,7 @@ iw_status iwi_window_plan_new(const iw_log *log, const struct iwi_schedule *sche
 {
     const size_t nodes = (size_t)schedule->first_node[schedule->ranks];
     struct iwi_window_plan *plan = iwi_new_array(log, 1, sizeof *plan);
+    struct survey survey;
 
     if (plan == NULL ||
         (plan->first_successor = iwi_new_array(log, nodes + 1, sizeof *plan->first_successor)) == NULL ||
@@ -192,7 +192,12 @@ iw_status iwi_window_plan_new(const iw_log *log, const struct iwi_schedule *sche
         return IW_ERR_NOMEM;
     }
     plan->schedule = schedule;
-    plan->lookahead = survey_of(schedule, net, rendezvous).lookahead;
+    survey = survey_of(schedule, net, rendezvous);
+    plan->lookahead = survey.lookahead;
+    plan->immediate_node = survey.immediate;
+    plan->immediate = survey.immediate == UINT64_MAX
+                          ? NULL
+                          : say_immediate(net, rendezvous, &schedule->nodes[survey.immediate]);
     for (uint32_t rank = 0; rank < schedule->ranks; rank++) {
         describe(plan, net, rank);
         list_successors(plan, rank);

@@ -56,6 +56,9 @@ static inline uint8_t iwi_window_looks_for(const struct iwi_window_looks *looks,
 struct iwi_window_plan {
     const struct iwi_schedule *schedule;
     iw_time lookahead;
+    const char
+        *immediate; /* why windows have no length: others learn of a message at once; NULL: they have */
+    uint64_t immediate_node;   /* the first send of which that is so */
     bool has_rendezvous;       /* messages may be answered */
     uint32_t *first_successor; /* of each node, modulo 2^32; those of node n end where those of n + 1 begin */
     uint32_t *successors;   /* as many as dependences; 2 * node within the rank, + 1 if a start is enough */
@@ -74,10 +77,9 @@ static inline uint32_t iwi_window_phases(const struct iwi_window_plan *plan, uin
     return plan->phase_counts[node / 64] + (uint32_t)__builtin_popcountll(before);
 }
 
-/* NULL if windows can run the schedule on this network, else why not; *node_p is the first operation of which
- * that is so, UINT64_MAX if it is none of them. */
-const char *iwi_window_refusal(const struct iwi_schedule *schedule, const iw_net *net,
-                               iw_rendezvous rendezvous, uint64_t *node_p);
+/* NULL if the engine can run the schedule on this network, else why not; *node_p is the first operation of
+ * which that is so, UINT64_MAX if it is none of them. */
+const char *iwi_window_refusal(const struct iwi_schedule *schedule, const iw_net *net, uint64_t *node_p);
 
 /* Of a schedule that is not refused. */
 IW_NODISCARD iw_status iwi_window_plan_new(const iw_log *log, const struct iwi_schedule *schedule,

@@ -13,8 +13,7 @@ enum { TICK_AFTER = 1 << 12 }; /* turns of ranks */
 
 /* ---- messages of a window ---- */
 
-/* Those to ranks of this block. */
-static iw_status deliver_own(struct window_run *run)
+iw_status iwi_window_deliver_own(struct window_run *run)
 {
     struct window_outbox *own = &run->outboxes[run->own_outbox];
     const struct window_outbox sent = *own;
@@ -99,7 +98,7 @@ static iw_status take_messages(struct window_run *run, struct iwi_bytes *inbound
 static iw_status exchange(struct window_run *run, struct iwi_transfer *transfers, struct iwi_bytes *inbound,
                           int64_t *first_p)
 {
-    IW_TRY(deliver_own(run));
+    IW_TRY(iwi_window_deliver_own(run));
     *first_p = iwi_calendar_first(&run->calendar);
     if (run->job->member == NULL) {
         return IW_OK;
@@ -184,7 +183,7 @@ iw_status iwi_window_run(const iw_log *log, const struct iwi_job *job, const str
     run.own_outbox = number;
     status = iwi_window_setup(&run);
     if (status == IW_OK) {
-        status = run_windows(&run);
+        status = plan->lookahead < 1 ? iwi_window_run_serially(&run) : run_windows(&run);
     }
     for (uint32_t local = 0; status == IW_OK && local < run.rank_count; local++) {
         job->end_ps[local] = run.ranks[local].end;

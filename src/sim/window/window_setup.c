@@ -35,7 +35,8 @@ static iw_status allocate(struct window_run *run)
     return run->nodes != NULL && run->ranks != NULL && run->cpus != NULL && run->gaps != NULL &&
                    run->bucket_room != NULL && run->noise_words != NULL && run->next_detour != NULL &&
                    run->other_next != NULL && run->other_words != NULL && run->outboxes != NULL
-               ? iwi_calendar_init(run->log, &run->calendar, run->rank_count, run->plan->lookahead)
+               ? iwi_calendar_init(run->log, &run->calendar, run->rank_count,
+                                   iwi_max(run->plan->lookahead, 1))
                : IW_ERR_NOMEM;
 }
 

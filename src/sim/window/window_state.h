@@ -112,6 +112,7 @@ struct window_run {
     struct window_gap *gaps; /* ranks x nic_count */
     struct window_bucket *bucket_room;
     struct iwi_calendar calendar;
+    struct window_order *order; /* of ranks, if they have no windows; else NULL */
     struct window_unexpected *unexpected;
     size_t unexpected_count, unexpected_capacity;
     uint32_t unused;                /* the first of those; IWI_WINDOW_NONE: there is none */
@@ -130,6 +131,18 @@ struct window_run {
     iw_time *next_detour, *other_next;
 };
 
+/* When a rank has its turn, if all ranks take turns event by event. */
+struct window_turn {
+    iw_time time;
+    uint64_t kind_and_rank; /* the order of turns at one instant */
+};
+
+struct window_order {
+    struct window_turn *heap; /* also turns that are out of date */
+    size_t count, capacity;
+    struct window_turn *known; /* of each rank the turn that counts */
+};
+
 /* One rank of the block. */
 struct window_place {
     uint32_t local, rank;
@@ -145,6 +158,24 @@ static inline struct window_place iwi_window_place(const struct window_run *run,
         .local = local, .rank = run->first_rank + local, .state = state, .nodes = state->nodes};
 }
 
+/* When the rank's first event of its own is; INT64_MAX: it has none. */
+static inline iw_time iwi_window_first(const struct window_rank *rank)
+{
+    return rank->queue.begin < rank->queue.end ? rank->queue.near[rank->queue.begin].time : INT64_MAX;
+}
+
+/* What it does next is to see a message. */
+static inline bool iwi_window_sees_message(const struct window_rank *rank)
+{
+    return rank->inbox.count > 0 && rank->inbox.messages[0].notice <= iwi_window_first(rank);
+}
+
+/* When it does something next; INT64_MAX: it has nothing to do. */
+static inline iw_time iwi_window_next(const struct window_rank *rank)
+{
+    return iwi_window_sees_message(rank) ? rank->inbox.messages[0].notice : iwi_window_first(rank);
+}
+
 /* ---- window_setup.c ---- */
 
 IW_NODISCARD iw_status iwi_window_setup(struct window_run *run);
@@ -153,6 +184,12 @@ void iwi_window_release(struct window_run *run);
 /* Nothing is left to do: IW_ERR_DEADLOCK (logged) unless all nodes of all members are done. Warns of messages
  * that nobody has received. */
 IW_NODISCARD iw_status iwi_window_check_end(struct window_run *run);
+
+/* ---- window_run.c ---- */
+
+/* The messages to ranks of this block that have been sent and not delivered. Answers to them are sent then.
+ */
+IW_NODISCARD iw_status iwi_window_deliver_own(struct window_run *run);
 
 /* ---- window_ops.c ---- */
 
@@ -167,8 +204,19 @@ IW_NODISCARD iw_status iwi_window_push(struct window_run *run, struct window_ran
 IW_NODISCARD iw_status iwi_window_become_ready(struct window_run *run, const struct window_place *place,
                                                uint32_t node);
 
+/* The first event of a rank, which has one. */
+IW_NODISCARD iw_status iwi_window_step(struct window_run *run, const struct window_place *place);
+
 /* All events of a rank up to the end of the window. */
 IW_NODISCARD iw_status iwi_window_advance(struct window_run *run, uint32_t local);
+
+/* ---- window_serial.c ---- */
+
+/* All events of all ranks, one at a time in the order of time: for messages that take no time. */
+IW_NODISCARD iw_status iwi_window_run_serially(struct window_run *run);
+
+/* The rank may have something to do earlier than before. */
+IW_NODISCARD iw_status iwi_window_note_serially(struct window_run *run, uint32_t local);
 
 /* ---- window_match.c ---- */
 

@@ -18,7 +18,7 @@ static void expect_by_windows(struct iwi_job job, const iw_time *end_ns)
     struct iwi_window_plan *plan = NULL;
     uint64_t node;
 
-    if (iwi_window_refusal(job.schedule, job.net, job.rendezvous, &node) != NULL) {
+    if (iwi_window_refusal(job.schedule, job.net, &node) != NULL) {
         return;
     }
     job.split = NULL;

@@ -10,7 +10,7 @@
 #include "unit/sim/random_program.h"
 
 struct window_share {
-    uint64_t all, by_windows, by_flow, deadlocks, wild;
+    uint64_t all, by_windows, by_flow, deadlocks, wild, serial;
 };
 
 static iw_net coarse_net(struct iwt_random *random)
@@ -92,6 +92,18 @@ static iw_sim_opts random_opts(struct iwt_random *random)
     return opts;
 }
 
+/* Some message is learnt of at once: there are no windows, and no threads. */
+static bool is_serial(const iw_program *program, const iw_net *net, const iw_sim_opts *opts)
+{
+    struct iwi_window_plan *plan = NULL;
+    bool is;
+
+    assert_ok(iwi_window_plan_new(NULL, program->schedule, net, opts->rendezvous, &plan));
+    is = plan->immediate != NULL;
+    iwi_window_plan_free(plan);
+    return is;
+}
+
 static void compare(uint64_t seed, uint32_t threads, struct window_share *share)
 {
     struct iwt_random random = {seed, 0};
@@ -101,22 +113,24 @@ static void compare(uint64_t seed, uint32_t threads, struct window_share *share)
     iw_program *program = iwt_made_graph(seed, &kind);
     iw_sim_opts opts = random_opts(&random);
     struct window_outcome event, other;
+    bool has_windows;
     uint64_t node;
 
-    net.S_bytes = iwt_below(&random, 3) ? 1000 : 150; /* some send by rendezvous */
+    net.S_bytes = iwt_below(&random, 3) ? 1000 : kind.most_bytes / 2; /* some send by rendezvous */
     net.nics.sharing = IW_NIC_MAX_RATE;
     opts.engine = IW_ENGINE_EVENT;
     run(program, &net, noise, &opts, &event);
-    opts.engine = iwi_window_refusal(program->schedule, &net, opts.rendezvous, &node) == NULL
-                      ? IW_ENGINE_WINDOW
-                      : IW_ENGINE_AUTO;
+    opts.engine =
+        iwi_window_refusal(program->schedule, &net, &node) == NULL ? IW_ENGINE_WINDOW : IW_ENGINE_AUTO;
     opts.threads = threads;
-    opts.parallel = threads > 1 && opts.engine == IW_ENGINE_WINDOW ? IW_PARALLEL_RANKS : IW_PARALLEL_AUTO;
+    has_windows = opts.engine == IW_ENGINE_WINDOW && !is_serial(program, &net, &opts);
+    opts.parallel = threads > 1 && has_windows ? IW_PARALLEL_RANKS : IW_PARALLEL_AUTO;
     run(program, &net, noise, &opts, &other);
     expect_same(&event, &other, seed, threads);
     share->all++;
     share->deadlocks += event.status == IW_ERR_DEADLOCK;
     share->by_windows += opts.engine == IW_ENGINE_WINDOW;
+    share->serial += opts.engine == IW_ENGINE_WINDOW && !has_windows;
     share->wild += opts.engine == IW_ENGINE_WINDOW && kind.wild_percent > 0;
     iw_sim_result_free(other.result);
     opts.engine = IW_ENGINE_AUTO; /* flow, where that can run it */
@@ -133,17 +147,19 @@ static void compare(uint64_t seed, uint32_t threads, struct window_share *share)
 
 static void compare_graphs(uint64_t first, uint64_t count, uint32_t threads)
 {
-    struct window_share share = {0, 0, 0, 0, 0};
+    struct window_share share = {0, 0, 0, 0, 0, 0};
 
     for (uint64_t seed = first; seed < first + count; seed++) {
         compare(seed, threads, &share);
     }
-    print_message("%llu graphs, %llu by windows, %llu of them with wildcards, %llu by flow, %llu deadlocks\n",
+    print_message("%llu graphs, %llu by the window engine, %llu of them with wildcards, %llu without "
+                  "windows, %llu by flow, %llu deadlocks\n",
                   (unsigned long long)share.all, (unsigned long long)share.by_windows,
-                  (unsigned long long)share.wild, (unsigned long long)share.by_flow,
-                  (unsigned long long)share.deadlocks);
+                  (unsigned long long)share.wild, (unsigned long long)share.serial,
+                  (unsigned long long)share.by_flow, (unsigned long long)share.deadlocks);
     assert_true(share.by_windows > share.all / 3);
     assert_true(share.wild > share.all / 10);
+    assert_true(share.serial > share.all / 20);
     assert_true(share.by_flow > share.all / 20);
     assert_true(share.deadlocks > 0 && share.deadlocks < share.all * 2 / 3);
 }
@@ -172,7 +188,7 @@ static void any_number_of_threads_gives_the_same_ends(void **state)
  * quicker. */
 static void of_trials_that_fail_the_first_is_told(void **state)
 {
-    struct window_share share = {0, 0, 0, 0, 0};
+    struct window_share share = {0, 0, 0, 0, 0, 0};
 
     (void)state;
     for (uint32_t again = 0; again < 30; again++) {
