@@ -101,19 +101,19 @@ static iw_status plan_flow(const iw_log *log, const iw_program *program, const i
 /* UINT64_MAX: it is not for one of its operations that an engine refuses the schedule. */
 static void note_refusal(struct iwi_plan *plan, const char *refusal, uint64_t node)
 {
-    const uint64_t *first_node = plan->schedule == NULL ? NULL : plan->schedule->first_node;
+    const struct iwi_schedule *schedule = plan->schedule;
     uint32_t rank = 0;
 
-    if (node == UINT64_MAX) {
+    if (schedule == NULL || node == UINT64_MAX) {
         (void)snprintf(plan->note, sizeof plan->note, "%s", refusal);
         return;
     }
-    while (first_node[rank + 1] <= node) {
+    while (schedule->first_node[rank + 1] <= node) {
         rank++;
     }
     (void)snprintf(plan->note, sizeof plan->note,
                    "%s; the first such operation is %" PRIu64 " of rank %" PRIu32, refusal,
-                   node - first_node[rank], rank);
+                   node - schedule->first_node[rank], rank);
 }
 
 /* Sets plan->window, or plan->note if the window engine cannot run it. */
