@@ -46,6 +46,8 @@ struct iwi_blamed_run {
     uint64_t *cause; /* of each call: the call that it waited for last; IWI_RUN_NONE: it did not wait */
     uint64_t *first_dep, *deps;
     uint64_t dep_count;
+    uint64_t *first_helper, helper_count; /* of each call; helpers: ranks that have to move its messages on */
+    uint32_t *helpers;
     struct iwi_run_group *groups;
     uint64_t group_count, *members;
     uint64_t unordered;
@@ -83,6 +85,8 @@ static inline int64_t iwi_run_before_ns(const struct iwi_blamed_run *run, uint64
 
 IW_NODISCARD iw_status iwi_run_read_calls(struct iwi_blamed_run *run); /* first */
 IW_NODISCARD iw_status iwi_run_link(struct iwi_blamed_run *run);       /* second: start_ns, cause */
+IW_NODISCARD iw_status
+iwi_run_find_alike(struct iwi_blamed_run *run); /* of the second: alike, usual_rest_ns */
 IW_NODISCARD iw_status iwi_run_read_losses(struct iwi_blamed_run *run, const iw_recording *const *kernel,
                                            size_t count); /* third */
 void iwi_run_release(struct iwi_blamed_run *run);
@@ -93,6 +97,12 @@ IW_NODISCARD iw_status iwi_run_replay(const struct iwi_blamed_run *run, const bo
 
 /* What part of a call's rest a loss of another rank in the same collective or message can have prolonged. */
 int64_t iwi_run_excess_ns(const struct iwi_blamed_run *run, uint64_t call, int64_t own_ns);
+
+/* The first loss of a rank that ends after an instant; losses of a rank follow each other in time. */
+size_t iwi_run_loss_after(const struct iwi_blamed_run *run, uint32_t rank, int64_t at_ns);
+
+/* Of a loss, what lies in the rest of a call of another rank; < 0: it begins after it. */
+int64_t iwi_run_loss_during(const struct iwi_blamed_run *run, const struct iwi_run_loss *loss, uint64_t call);
 
 /* Each stretch of the critical path, from its end to its beginning: the gap before `call` or its rest.
  * `waiter`: the call of another rank that waited for this one's; IWI_RUN_NONE: this rank ended last. */

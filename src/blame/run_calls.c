@@ -95,6 +95,8 @@ void iwi_run_release(struct iwi_blamed_run *run)
     free(run->cause);
     free(run->first_dep);
     free(run->deps);
+    free(run->first_helper);
+    free(run->helpers);
     free(run->groups);
     free(run->members);
     free(run->alike);

@@ -17,7 +17,7 @@ struct linker {
     uint64_t *made;           /* of the requests of a rank: the call that made it */
     uint64_t *queue, *newest; /* sends that wait for their receive: next of each call, last of each key */
     uint64_t *oldest;
-    size_t queue_capacity, newest_capacity, dep_capacity;
+    size_t queue_capacity, newest_capacity, dep_capacity, helper_capacity;
 };
 
 /* ---- messages ---- */
@@ -223,18 +223,75 @@ static iw_status add_dep(struct linker *l, uint64_t call, uint64_t dep)
     return IW_OK;
 }
 
-/* A large message goes when its receiver is there: only where this happened while the sender was in its call.
- */
+/* What moves a large message on is in calls of both its ends: what the other one loses meanwhile may prolong
+ * the call that is being linked. */
+static iw_status need_progress(struct linker *l, uint64_t other)
+{
+    struct iwi_blamed_run *run = l->run;
+
+    IW_TRY(iwi_grow(run->log, (void **)&run->helpers, &l->helper_capacity, run->helper_count + 1,
+                    sizeof *run->helpers));
+    run->helpers[run->helper_count++] = run->rank_of[other];
+    return IW_OK;
+}
+
+/* Where a rank next goes on with messages: the first call that begins after that; IWI_RUN_NONE: it was in one
+ * at that time, or there is none. */
+static uint64_t next_progress(const struct iwi_blamed_run *run, uint32_t rank, int64_t at_ns)
+{
+    uint64_t low = run->first[rank], high = run->first[rank + 1];
+
+    while (low < high) {
+        const uint64_t middle = low + (high - low) / 2;
+
+        if (run->enter_ns[middle] > at_ns) {
+            high = middle;
+        } else {
+            low = middle + 1;
+        }
+    }
+    return low == run->first[rank + 1] || (low > run->first[rank] && run->leave_ns[low - 1] > at_ns)
+               ? IWI_RUN_NONE
+               : low;
+}
+
+static bool is_large(const struct iwi_blamed_run *run, uint64_t send)
+{
+    return iwi_run_call(run, send)->bytes >= LEAST_RENDEZVOUS_BYTES;
+}
+
+/* A large message goes when its receiver has posted it and is in some call: only where this happened while
+ * the sender was in its own. */
 static iw_status wait_for_receiver(struct linker *l, uint64_t call, uint64_t send)
 {
     const struct iwi_blamed_run *run = l->run;
     const uint64_t receive = l->partner[send];
-    const bool is_large = iwi_run_call(run, send)->bytes >= LEAST_RENDEZVOUS_BYTES;
+    uint64_t there;
 
-    return is_large && receive != IWI_RUN_NONE && run->enter_ns[receive] > run->enter_ns[call] &&
-                   run->enter_ns[receive] <= run->leave_ns[call]
-               ? add_dep(l, call, receive)
+    if (receive == IWI_RUN_NONE || !is_large(run, send)) {
+        return IW_OK;
+    }
+    IW_TRY(need_progress(l, receive));
+    there = run->enter_ns[receive] > run->enter_ns[send]
+                ? receive
+                : next_progress(run, run->rank_of[receive], run->enter_ns[send]);
+    return there != IWI_RUN_NONE && run->enter_ns[there] > run->enter_ns[call] &&
+                   run->enter_ns[there] <= run->leave_ns[call]
+               ? add_dep(l, call, there)
                : IW_OK;
+}
+
+static iw_status wait_for_sender(struct linker *l, uint64_t call, uint64_t receive)
+{
+    const uint64_t send = l->partner[receive];
+
+    if (send == IWI_RUN_NONE) {
+        return IW_OK;
+    }
+    if (is_large(l->run, send)) {
+        IW_TRY(need_progress(l, send));
+    }
+    return add_dep(l, call, send);
 }
 
 static iw_status wait_for_others(struct linker *l, uint64_t call, uint64_t collective)
@@ -256,7 +313,7 @@ static iw_status wait_for_others(struct linker *l, uint64_t call, uint64_t colle
 static iw_status wait_for_request(struct linker *l, uint64_t call, uint64_t made)
 {
     switch (iwi_run_call(l->run, made)->kind) {
-    case IWI_CALL_IRECV: return l->partner[made] != IWI_RUN_NONE ? add_dep(l, call, l->partner[made]) : IW_OK;
+    case IWI_CALL_IRECV: return wait_for_sender(l, call, made);
     case IWI_CALL_ISEND: return wait_for_receiver(l, call, made);
     case IWI_CALL_ICOLLECTIVE: return wait_for_others(l, call, made);
     default: return IW_OK;
@@ -270,7 +327,7 @@ static iw_status link_call(struct linker *l, uint64_t i)
     const struct iwi_trace_rank *rank = &run->trace->ranks[run->rank_of[i]];
 
     switch (call != NULL ? call->kind : 0) {
-    case IWI_CALL_RECV: return l->partner[i] != IWI_RUN_NONE ? add_dep(l, i, l->partner[i]) : IW_OK;
+    case IWI_CALL_RECV: return wait_for_sender(l, i, i);
     case IWI_CALL_SEND: return wait_for_receiver(l, i, i);
     case IWI_CALL_COLLECTIVE: return wait_for_others(l, i, i);
     case IWI_CALL_IRECV:
@@ -292,71 +349,12 @@ static iw_status link_calls(struct linker *l)
     for (uint32_t r = 0; r < run->trace->rank_count; r++) {
         for (uint64_t i = run->first[r]; i < run->first[r + 1]; i++) {
             run->first_dep[i] = run->dep_count;
+            run->first_helper[i] = run->helper_count;
             IW_TRY(link_call(l, i));
         }
     }
     run->first_dep[iwi_run_calls(run)] = run->dep_count;
-    return IW_OK;
-}
-
-/* ---- calls that are alike ---- */
-
-struct rest {
-    uint32_t class;
-    int64_t ns;
-};
-
-static int compare_rests(const void *left, const void *right)
-{
-    const struct rest *a = left, *b = right;
-
-    if (a->class != b->class) {
-        return a->class < b->class ? -1 : 1;
-    }
-    return (a->ns > b->ns) - (a->ns < b->ns);
-}
-
-static iw_status number_alike(struct iwi_blamed_run *run)
-{
-    struct iwi_index index = {0};
-    iw_status status = IW_OK;
-
-    for (uint64_t i = 0; i < iwi_run_calls(run) && status == IW_OK; i++) {
-        const struct iwi_call *call = iwi_run_call(run, i);
-        const bool is_wait = call != NULL && call->kind == IWI_CALL_WAIT;
-        const struct iwi_index_key key = {
-            call != NULL ? (uint64_t)call->comm << 16 | (uint64_t)call->op << 8 | call->kind : 0,
-            is_wait        ? call->request_count
-            : call != NULL ? call->bytes
-                           : 0};
-
-        status = iwi_index_number(run->log, &index, key, &run->alike[i]);
-    }
-    run->alike_count = index.count;
-    iwi_index_release(&index);
-    return status;
-}
-
-static iw_status find_usual(struct iwi_blamed_run *run)
-{
-    const uint64_t count = iwi_run_calls(run);
-    struct rest *rests = iwi_new_array(run->log, (size_t)count, sizeof *rests);
-
-    run->usual_rest_ns = iwi_new_array(run->log, run->alike_count, sizeof *run->usual_rest_ns);
-    if (rests == NULL || run->usual_rest_ns == NULL) {
-        free(rests);
-        return IW_ERR_NOMEM;
-    }
-    for (uint64_t i = 0; i < count; i++) {
-        rests[i] = (struct rest){run->alike[i], run->leave_ns[i] - run->start_ns[i]};
-    }
-    qsort(rests, (size_t)count, sizeof *rests, compare_rests);
-    for (uint64_t from = 0, to; from < count; from = to) {
-        for (to = from; to < count && rests[to].class == rests[from].class; to++) {
-        }
-        run->usual_rest_ns[rests[from].class] = rests[from + (to - from - 1) / 2].ns;
-    }
-    free(rests);
+    run->first_helper[iwi_run_calls(run)] = run->helper_count;
     return IW_OK;
 }
 
@@ -382,8 +380,9 @@ static iw_status prepare(struct linker *l)
     l->queue = iwi_new_array(run->log, count, sizeof *l->queue);
     l->made = iwi_new_array(run->log, most_requests(run), sizeof *l->made);
     run->first_dep = iwi_new_array(run->log, count + 1, sizeof *run->first_dep);
+    run->first_helper = iwi_new_array(run->log, count + 1, sizeof *run->first_helper);
     if (l->partner == NULL || l->group == NULL || l->queue == NULL || l->made == NULL ||
-        run->first_dep == NULL) {
+        run->first_dep == NULL || run->first_helper == NULL) {
         return IW_ERR_NOMEM;
     }
     for (uint64_t i = 0; i < count; i++) {
@@ -402,8 +401,7 @@ iw_status iwi_run_link(struct iwi_blamed_run *run)
     status = status == IW_OK ? match_receives(&l) : status;
     status = status == IW_OK ? find_groups(&l) : status;
     status = status == IW_OK ? link_calls(&l) : status;
-    status = status == IW_OK ? number_alike(run) : status;
-    status = status == IW_OK ? find_usual(run) : status;
+    status = status == IW_OK ? iwi_run_find_alike(run) : status;
     iwi_index_release(&l.keys);
     free(l.partner);
     free(l.group);

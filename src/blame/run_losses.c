@@ -163,3 +163,32 @@ iw_status iwi_run_read_losses(struct iwi_blamed_run *run, const iw_recording *co
     }
     return IW_OK;
 }
+
+/* ---- looking for them ---- */
+
+static int64_t end_of(const struct iwi_run_loss *loss)
+{
+    return loss->at_ns + loss->gap_ns + loss->wait_ns + loss->rest_ns;
+}
+
+size_t iwi_run_loss_after(const struct iwi_blamed_run *run, uint32_t rank, int64_t at_ns)
+{
+    size_t low = (size_t)run->first_loss[run->first[rank]];
+    size_t high = (size_t)run->first_loss[run->first[rank + 1]];
+
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+
+        if (end_of(&run->losses[middle]) > at_ns) {
+            high = middle;
+        } else {
+            low = middle + 1;
+        }
+    }
+    return low;
+}
+
+int64_t iwi_run_loss_during(const struct iwi_blamed_run *run, const struct iwi_run_loss *loss, uint64_t call)
+{
+    return iwi_min(end_of(loss), run->leave_ns[call]) - iwi_max(loss->at_ns, run->start_ns[call]);
+}

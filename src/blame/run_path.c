@@ -48,7 +48,9 @@ iw_status iwi_run_walk(const struct iwi_blamed_run *run, iwi_run_stretch_fn take
 
 struct most {
     const struct iwi_blamed_run *run;
-    uint64_t call; /* whose losses were largest */
+    uint64_t call;  /* whose losses were largest */
+    bool is_helper; /* not of a call, but of a rank that had to move messages on: */
+    size_t first_loss, end_loss;
     int64_t ns;
 };
 
@@ -60,15 +62,36 @@ static void look_at(struct most *most, uint64_t call)
         sum_ns += most->run->losses[i].rest_ns;
     }
     if (sum_ns > most->ns) {
-        most->ns = sum_ns;
-        most->call = call;
+        *most = (struct most){most->run,
+                              call,
+                              false,
+                              (size_t)most->run->first_loss[call],
+                              (size_t)most->run->first_loss[call + 1],
+                              sum_ns};
     }
 }
 
-/* Another rank that lost time in the rest of what this call waited for, and so may have prolonged it. */
+static void look_at_helper(struct most *most, uint64_t call, uint32_t rank)
+{
+    const struct iwi_blamed_run *run = most->run;
+    const size_t first = iwi_run_loss_after(run, rank, run->start_ns[call]);
+    const size_t end = (size_t)run->first_loss[run->first[rank + 1]];
+    int64_t sum_ns = 0, during_ns;
+    size_t i = first;
+
+    for (; i < end && (during_ns = iwi_run_loss_during(run, &run->losses[i], call)) > 0; i++) {
+        sum_ns += during_ns;
+    }
+    if (sum_ns > most->ns) {
+        *most = (struct most){run, call, true, first, i, sum_ns};
+    }
+}
+
+/* Another rank that lost time in the rest of what this call waited for, or while it had to move its messages
+ * on, and so may have prolonged it. */
 static struct most most_hit(const struct iwi_blamed_run *run, uint64_t call)
 {
-    struct most most = {run, IWI_RUN_NONE, 0};
+    struct most most = {.run = run, .call = IWI_RUN_NONE};
 
     for (uint64_t i = run->first_dep[call]; i < run->first_dep[call + 1]; i++) {
         const uint64_t dep = run->deps[i];
@@ -84,6 +107,9 @@ static struct most most_hit(const struct iwi_blamed_run *run, uint64_t call)
                 look_at(&most, run->members[group->first + k]);
             }
         }
+    }
+    for (uint64_t i = run->first_helper[call]; i < run->first_helper[call + 1]; i++) {
+        look_at_helper(&most, call, run->helpers[i]);
     }
     return most;
 }
@@ -108,11 +134,10 @@ iw_status iwi_run_losses_on(const struct iwi_blamed_run *run, const struct iwi_r
     }
     most = most_hit(run, stretch->call);
     other_ns = iwi_min(iwi_max(most.ns - own_ns, 0), iwi_run_excess_ns(run, stretch->call, own_ns));
-    for (uint64_t i = most.call != IWI_RUN_NONE && other_ns > 0 ? run->first_loss[most.call]
-                                                                : run->loss_count;
-         i < run->loss_count && run->losses[i].call == most.call; i++) {
+    for (size_t i = most.first_loss; i < most.end_loss && other_ns > 0; i++) {
         const struct iwi_run_loss *loss = &run->losses[i];
-        const int64_t ns = (int64_t)((double)loss->rest_ns * (double)other_ns / (double)most.ns);
+        const int64_t all_ns = most.is_helper ? iwi_run_loss_during(run, loss, stretch->call) : loss->rest_ns;
+        const int64_t ns = (int64_t)((double)all_ns * (double)other_ns / (double)most.ns);
 
         if (ns > 0) {
             IW_TRY(fn(arg, stretch, loss, ns));

@@ -7,6 +7,9 @@
  *     start'(k) = max(enter'(k), enter'(d) of all d that k waits for)
  *     leave'(k) = start'(k) + rest(k) - lost in the rest - min(lost in the rest of a d, excess of the rest)
  *
+ * A large message also needs the other end to be in calls and to have a CPU: what that end lost during the
+ * rest counts as what is lost in the rest of a d.
+ *
  * With nothing removed each time is that of the run, to the nanosecond. Losses while waiting cost nothing.
  */
 #include <stdlib.h>
@@ -66,6 +69,26 @@ static bool latest(const struct replay *r, uint64_t dep, int64_t *enter_ns_p, in
     return true;
 }
 
+/* The most that one who has to move the messages of a call on lost during its rest. */
+static int64_t lost_by_helpers(const struct replay *r, uint64_t call)
+{
+    const struct iwi_blamed_run *run = r->run;
+    int64_t most_ns = 0;
+
+    for (uint64_t i = run->first_helper[call]; i < run->first_helper[call + 1]; i++) {
+        const uint32_t rank = run->helpers[i];
+        const size_t end = (size_t)run->first_loss[run->first[rank + 1]];
+        int64_t sum_ns = 0, during_ns;
+
+        for (size_t k = iwi_run_loss_after(run, rank, run->start_ns[call]);
+             k < end && (during_ns = iwi_run_loss_during(run, &run->losses[k], call)) > 0; k++) {
+            sum_ns += r->is_removed[run->losses[k].source] ? during_ns : 0;
+        }
+        most_ns = iwi_max(most_ns, sum_ns);
+    }
+    return most_ns;
+}
+
 /* The next call of a rank; false: it has to wait for others, unless it `may_skip` that. */
 static bool step(struct replay *r, uint32_t rank, bool may_skip)
 {
@@ -83,6 +106,7 @@ static bool step(struct replay *r, uint32_t rank, bool may_skip)
             return false;
         }
     }
+    other_ns = iwi_max(other_ns, lost_by_helpers(r, call));
     other_ns = iwi_min(iwi_max(other_ns - rest_ns, 0), iwi_run_excess_ns(run, call, rest_ns));
     r->leave_ns[rank] = start_ns + run->leave_ns[call] - run->start_ns[call] - rest_ns - other_ns;
     r->next[rank]++;

@@ -53,12 +53,13 @@ static iw_status compare(struct iwi_experiment *experiment, const iw_sim_result 
 {
     const size_t stride = iwi_experiment_values(experiment);
     double *values = iwi_new_array(experiment->inquiry->log, VARIANTS * stride, sizeof *values);
-    double *apart = values + APART * stride;
+    double *apart;
     iw_status status;
 
     if (values == NULL) {
         return IW_ERR_NOMEM;
     }
+    apart = values + APART * stride;
     iwi_certainty_slowdowns(result, values);
     status = iwi_experiment_run_trials(experiment, &variants[APART], apart);
     if (status == IW_OK) {

@@ -86,6 +86,81 @@ static void with_nothing_removed_it_is_the_run(void **state)
     }
 }
 
+/* ---- large messages ---- */
+
+static void made_large(struct made_run *made, uint32_t rank, enum iwi_call_kind kind, int64_t enter,
+                       int64_t leave)
+{
+    struct iwi_call *call = made_call(made, rank, kind, enter, leave);
+
+    call->peer = 1 - rank;
+    call->bytes = 8192;
+    call->request = 0;
+}
+
+static void made_wait(struct made_run *made, uint32_t rank, int64_t enter, int64_t leave)
+{
+    struct iwi_call *call = made_call(made, rank, IWI_CALL_WAIT, enter, leave);
+
+    call->request = 0;
+    call->request_count = 1;
+    if (made->trace->ranks[rank].completed == NULL) {
+        made->trace->ranks[rank].completed = calloc(1, sizeof(uint32_t));
+        made->trace->ranks[rank].completed_count = 1;
+        made->trace->ranks[rank].request_count = 1;
+    }
+}
+
+/* In us. Rank 1 posts a receive at 0 and computes from 1 to 100, of which the daemon has 30; it waits from
+ * 100 on. Rank 0 sends 8 KiB at 20, and gets on when rank 1 is in MPI again: at 105. Without the daemon rank
+ * 1 is there at 70, and rank 0 goes on at 75. */
+static void a_large_message_waits_for_a_receiver_that_computes(void **state)
+{
+    const bool is_removed[8] = {true, true};
+    struct made_run made;
+    struct iwi_blamed_run run;
+    int64_t end_ns;
+
+    (void)state;
+    made_run_begin(&made, 2);
+    made_large(&made, 1, IWI_CALL_IRECV, 0, 1);
+    made_wait(&made, 1, 100, 106);
+    made_detour(&made, 1, "daemon", 40, 30);
+    made_large(&made, 0, IWI_CALL_SEND, 20, 105);
+    read_run(&made, &run);
+    assert_ok(iwi_run_replay(&run, is_removed, &end_ns));
+    assert_int_equal(run.end_ns - end_ns, 30000);
+    iwi_run_release(&run);
+    made_run_end(&made);
+}
+
+/* Sends take 10 us each, but the second takes 50, from 40 on: its receiver polls all the time, and the daemon
+ * has its CPU from 52 to 92. 38 us of that are in the send. */
+static void a_large_message_waits_for_a_receiver_without_a_cpu(void **state)
+{
+    static const int64_t starts[] = {20, 40, 100, 130}, ends[] = {30, 90, 110, 140};
+    const bool is_removed[8] = {true, true};
+    struct made_run made;
+    struct iwi_blamed_run run;
+    int64_t end_ns;
+
+    (void)state;
+    made_run_begin(&made, 2);
+    made_large(&made, 1, IWI_CALL_IRECV, 0, 1);
+    made_wait(&made, 1, 1, 92);
+    made_detour(&made, 1, "daemon", 52, 40);
+    for (int64_t i = 0; i < 4; i++) {
+        made_large(&made, 0, IWI_CALL_SEND, starts[i], ends[i]);
+        made.trace->ranks[0].calls[i].tag = i == 1 ? 0 : 7; /* others than the second are not received */
+    }
+    read_run(&made, &run);
+    assert_int_equal(run.helper_count, 2); /* of the second send, and of the wait */
+    assert_ok(iwi_run_replay(&run, is_removed, &end_ns));
+    assert_int_equal(run.end_ns - end_ns, 38000);
+    iwi_run_release(&run);
+    made_run_end(&made);
+}
+
 struct sum {
     int64_t ns, last_ns;
 };
@@ -123,6 +198,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(with_nothing_removed_it_is_the_run),
+        cmocka_unit_test(a_large_message_waits_for_a_receiver_that_computes),
+        cmocka_unit_test(a_large_message_waits_for_a_receiver_without_a_cpu),
         cmocka_unit_test(the_path_is_as_long_as_the_run),
     };
 
