@@ -5,8 +5,17 @@
 
 static const struct verb *const subverbs[] = {
     &verb_noise_show, /* in the order of help texts */
-    &verb_noise_compare, &verb_noise_fleet, &verb_noise_spectrum, &verb_noise_fit,    &verb_noise_convert,
-    &verb_noise_synth,   &verb_noise_cut,   &verb_noise_merge,    &verb_noise_digest, NULL,
+    &verb_noise_compare,
+    &verb_noise_fleet,
+    &verb_noise_spectrum,
+    &verb_noise_fit,
+    &verb_noise_convert,
+    &verb_noise_synth,
+    &verb_noise_cut,
+    &verb_noise_merge,
+    &verb_noise_digest,
+    &verb_noise_history,
+    NULL,
 };
 
 static const char *const synopsis[] = {"show [options] FILE",
@@ -19,6 +28,7 @@ static const char *const synopsis[] = {"show [options] FILE",
                                        "cut [options] FILE -o FILE",
                                        "merge [options] FILE... -o FILE",
                                        "digest [options] FILE|DIR... -o FILE",
+                                       "history [options] DIR|FILE",
                                        NULL};
 
 static const struct example examples[] = {

@@ -10,7 +10,8 @@
 extern const struct verb verb_noise_show;
 extern const struct verb verb_noise_compare, verb_noise_fleet, verb_noise_spectrum, verb_noise_fit;
 extern const struct verb verb_noise_convert;
-extern const struct verb verb_noise_synth, verb_noise_cut, verb_noise_merge, verb_noise_digest;
+extern const struct verb verb_noise_synth, verb_noise_cut, verb_noise_merge, verb_noise_digest,
+    verb_noise_history;
 
 /* How a subverb ends that wrote a report and may have drawn a picture: a picture that fails (no gnuplot) does
  * not keep the numbers back. */

@@ -27,6 +27,7 @@
 #include <idlewave/collection.h>
 #include <idlewave/digest.h>
 #include <idlewave/fleet.h>
+#include <idlewave/history.h>
 #include <idlewave/measure.h>
 #include <idlewave/model.h>
 #include <idlewave/study.h>

@@ -39,6 +39,7 @@ EXAMPLES = {
              "--seed $i -o nodes/$i.h5 >/dev/null; done && idlewave noise fleet nodes",
     "forecast": "idlewave simulate --pattern allreduce --ranks 64 --dry-run",
     "fidelity": "idlewave replay --noise periodic:100Hz,500us --calibrate 50ms --self-check --duration 500ms",
+    "history": None,  # weeks of a fleet
     "machine": "idlewave net show slingshot-dragonfly",
     "memory": "idlewave bench memory --duration 50ms --size 2MiB",
     "model": "idlewave model --noise exp:10% --compute 1ms --net none --L 2us --ranks '3..3000 step x10' --check --check-ranks 300",

@@ -1,10 +1,11 @@
-/* Writes a file of digests for tests of large fleets: iw_make_digests FILE NODES CPUS [BAD [SEED]]. The same
- * on every machine.
+/* Writes a file of digests for tests of large fleets: iw_make_digests FILE NODES CPUS
+ * [BAD [SEED [WEEKS [FACTOR]]]]. The same on every machine.
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * Nodes that are alike but for log-normal differences. Sums of detours are drawn, not detours: a fleet of
  * 100,000 nodes of 128 CPUs would have 10^12 of them. Every NODES/BAD-th node is bad in one of five ways, and
- * is printed.
+ * is printed. With WEEKS each node has a digest for each of so many weeks, from 2026-09-07 on, which differ
+ * by a few per cent; bad nodes are bad in the last one only, and kworkers come FACTOR times as often in it.
  */
 #include <math.h>
 #include <stdio.h>
@@ -34,11 +35,12 @@ static const struct kind kinds[] = {
     {IW_CLASS_THREAD, "kworker", 20.0, 8e3, 0.2, false},
     {IW_CLASS_IRQ, "eno1", 100.0, 6e3, 0.2, true},
 };
-enum { KINDS = sizeof kinds / sizeof kinds[0], TIMER = 0, RCU = 3, ENO1 = 5 };
+enum { KINDS = sizeof kinds / sizeof kinds[0], TIMER = 0, KWORKER = 4, ENO1 = 5 };
 
 struct maker {
     struct iwi_draw_id draw;
     uint64_t index;
+    double kworker_factor, week_factor[8]; /* of this week */
     iw_digest *digest;
     iw_digest_cell all; /* of the CPU */
 };
@@ -112,10 +114,10 @@ static void add_cpu(struct maker *m, uint32_t cpu, const double mild[KINDS], int
     m->all = (iw_digest_cell){.cpu = cpu};
     for (size_t i = 0; i < KINDS; i++) {
         const uint32_t first = bad == 2 && i == ENO1 ? 1 : 0; /* an interrupt on the wrong CPU */
-        const double faster = bad == 3 && i == TIMER ? 2.0 : 1.0;
+        const double faster = bad == 3 && i == TIMER ? 2.0 : i == KWORKER ? m->kworker_factor : 1.0;
 
         if (!kinds[i].is_on_first_only || cpu == first) {
-            add_cell(m, i + 1, faster * mild[i] * kinds[i].rate_hz, kinds[i].typical_ns);
+            add_cell(m, i + 1, faster * m->week_factor[i] * mild[i] * kinds[i].rate_hz, kinds[i].typical_ns);
         }
     }
     if (bad == 4 && cpu == 1) {
@@ -134,9 +136,11 @@ static void add_cpu(struct maker *m, uint32_t cpu, const double mild[KINDS], int
 static iw_digest *make_node(struct maker *m, const char *name, uint32_t cpus, int bad)
 {
     static const char *const culprits[] = {"", "collectd", "", "", "watchdog", IW_SOURCE_UNSEEN};
+    const uint64_t week = m->draw.trial;
     double mild[KINDS];
 
     m->index = 0;
+    m->draw.trial = 0; /* a node is the same in all weeks */
     must(iwi_digest_new(NULL, name, &m->digest));
     must(iwi_digest_set(NULL, m->digest, "kernel", "6.1.0-18-amd64"));
     for (size_t i = 0; i < KINDS; i++) {
@@ -152,10 +156,41 @@ static iw_digest *make_node(struct maker *m, const char *name, uint32_t cpus, in
         snprintf(source.name, sizeof source.name, "%s", culprits[bad]);
         must(iwi_digest_add_source(NULL, m->digest, &source));
     }
+    m->draw.trial = week;
     for (uint32_t cpu = 0; cpu < cpus; cpu++) {
         add_cpu(m, cpu, mild, bad);
     }
     return m->digest;
+}
+
+/* Weeks differ by 3 %, in each source alike on all nodes. */
+static void begin_week(struct maker *m, unsigned long week, unsigned long weeks, double kworker_factor)
+{
+    m->draw.rank = UINT32_MAX;
+    m->draw.trial = week;
+    m->index = 0;
+    m->kworker_factor = kworker_factor;
+    for (size_t i = 0; i < KINDS; i++) {
+        m->week_factor[i] = weeks > 0 ? exp(0.03 * normal(m)) : 1.0;
+    }
+}
+
+static void write_node(struct maker *m, iw_digest_writer *writer, unsigned long node, unsigned long week,
+                       unsigned long weeks, uint32_t cpus, int bad)
+{
+    iw_digest *digest;
+    char name[32];
+
+    m->draw.rank = (uint32_t)node;
+    snprintf(name, sizeof name, "n%06lu", node);
+    digest = make_node(m, name, cpus, bad);
+    digest->start_ns =
+        weeks > 0 ? (INT64_C(1788739200) + (int64_t)week * 604800 + (int64_t)node) * 1000000000 : 0;
+    must(iw_digest_writer_add(writer, digest));
+    iw_digest_free(digest);
+    if (bad > 0) {
+        (void)printf("%s %d\n", name, bad);
+    }
 }
 
 int main(int argc, char **argv)
@@ -163,28 +198,26 @@ int main(int argc, char **argv)
     const unsigned long nodes = argc > 3 ? strtoul(argv[2], NULL, 10) : 0,
                         cpus = argc > 3 ? strtoul(argv[3], NULL, 10) : 0,
                         bad_count = argc > 4 ? strtoul(argv[4], NULL, 10) : 0;
+    const unsigned long weeks = argc > 6 ? strtoul(argv[6], NULL, 10) : 0;
     struct maker m = {.draw = {.seed = argc > 5 ? strtoul(argv[5], NULL, 10) : 1, .purpose = IWI_DRAW_TEST}};
     iw_digest_writer *writer;
 
     if (nodes == 0 || cpus == 0 || cpus > 8192) {
-        (void)fprintf(stderr, "usage: iw_make_digests FILE NODES CPUS [BAD [SEED]]\n");
+        (void)fprintf(stderr, "usage: iw_make_digests FILE NODES CPUS [BAD [SEED [WEEKS [FACTOR]]]]\n");
         return EXIT_FAILURE;
     }
     must(iw_digest_writer_open(NULL, argv[1], &writer));
-    for (unsigned long node = 0; node < nodes; node++) {
-        const unsigned long apart = nodes / (bad_count + 1);
-        const bool is_bad = apart > 0 && node > 0 && node % apart == 0 && node / apart <= bad_count;
-        const int bad = is_bad ? 1 + (int)((node / apart - 1) % BAD_KINDS) : 0;
-        iw_digest *digest;
-        char name[32];
+    for (unsigned long week = 0; week < (weeks > 0 ? weeks : 1); week++) {
+        const bool is_last = week + 1 >= weeks;
 
-        m.draw.rank = (uint32_t)node;
-        snprintf(name, sizeof name, "n%06lu", node);
-        digest = make_node(&m, name, (uint32_t)cpus, bad);
-        must(iw_digest_writer_add(writer, digest));
-        iw_digest_free(digest);
-        if (is_bad) {
-            (void)printf("%s %d\n", name, bad);
+        begin_week(&m, week, weeks, is_last && argc > 7 ? strtod(argv[7], NULL) : 1.0);
+        for (unsigned long node = 0; node < nodes; node++) {
+            const unsigned long apart = nodes / (bad_count + 1);
+            const bool is_bad =
+                is_last && apart > 0 && node > 0 && node % apart == 0 && node / apart <= bad_count;
+
+            write_node(&m, writer, node, week, weeks, (uint32_t)cpus,
+                       is_bad ? 1 + (int)((node / apart - 1) % BAD_KINDS) : 0);
         }
     }
     must(iw_digest_writer_close(writer, true));

@@ -26,6 +26,11 @@ def fleet(nodes: Path, **options: Option) -> kinds.Fleet:
     return run_as(kinds.Fleet, ["noise", "fleet", nodes], options)
 
 
+def history(nodes: Path, **options: Option) -> kinds.History:
+    """What changed on a fleet over weeks: a folder of recordings or digests of several times, or a file of digests."""
+    return run_as(kinds.History, ["noise", "history", nodes], options)
+
+
 def digest(*recordings: Path, output: Path, **options: Option) -> str:
     """Sums up recordings for fleets."""
     return run_command(["noise", "digest", *recordings, "-o", output], options).text

@@ -7,7 +7,7 @@
 #include "base/base.h"
 #include "stats/select.h"
 
-static iw_spread spread_of(double *values, size_t count)
+iw_spread iwi_fleet_spread(double *values, size_t count)
 {
     return (iw_spread){iwi_select_quantile(values, count, 0.0),  iwi_select_quantile(values, count, 0.25),
                        iwi_select_quantile(values, count, 0.5),  iwi_select_quantile(values, count, 0.75),
@@ -50,7 +50,7 @@ void iwi_fleet_describe_nodes(struct iwi_fleet_trial *judge, iw_fleet *fleet)
         }
         count = list_values(judge, metric);
         if (count > 0) {
-            fleet->spread[metric] = spread_of(judge->scratch, count);
+            fleet->spread[metric] = iwi_fleet_spread(judge->scratch, count);
         }
     }
     fleet->watched_ns = judge->place.total_ns;
@@ -86,7 +86,7 @@ static struct ranked describe_source(struct iwi_fleet_trial *judge, uint32_t fam
         ranked.source.node_count += judge->scratch[i] > 0.0;
     }
     if (count > 0) {
-        ranked.source.share = spread_of(judge->scratch, count);
+        ranked.source.share = iwi_fleet_spread(judge->scratch, count);
     }
     return ranked;
 }

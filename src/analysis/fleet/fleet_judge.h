@@ -96,6 +96,9 @@ double iwi_fleet_unit_value(const struct iwi_fleet_unit *unit, iw_fleet_metric m
 /* Of the units of the place. */
 double iwi_fleet_median_value(struct iwi_fleet_trial *judge, iw_fleet_metric metric);
 
+/* Of values, whose order is lost. */
+iw_spread iwi_fleet_spread(double *values, size_t count);
+
 /* The name that stands for a family. */
 const iw_source *iwi_fleet_source_of(const struct iwi_fleet_cells *cells, uint32_t family);
 

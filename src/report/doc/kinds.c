@@ -13,6 +13,7 @@ const struct iwi_kind *const iwi_kinds[] = {
     &iwi_fit_kind,
     &iwi_fleet_kind,
     &iwi_forecast_kind,
+    &iwi_history_kind,
     &iwi_machine_kind,
     &iwi_memory_kind,
     &iwi_model_kind,

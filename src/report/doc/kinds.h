@@ -13,6 +13,7 @@ extern const struct iwi_kind iwi_fidelity_kind;
 extern const struct iwi_kind iwi_fit_kind;
 extern const struct iwi_kind iwi_fleet_kind;
 extern const struct iwi_kind iwi_forecast_kind;
+extern const struct iwi_kind iwi_history_kind;
 extern const struct iwi_kind iwi_machine_kind;
 extern const struct iwi_kind iwi_memory_kind;
 extern const struct iwi_kind iwi_model_kind;

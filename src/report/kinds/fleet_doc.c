@@ -16,7 +16,7 @@ static const struct iwi_field spread_fields[] = {
     IWI_VALUE(iw_spread, min), IWI_VALUE(iw_spread, q1),  IWI_VALUE(iw_spread, median),
     IWI_VALUE(iw_spread, q3),  IWI_VALUE(iw_spread, p95), IWI_VALUE(iw_spread, max),
 };
-static const struct iwi_schema spread_schema = IWI_SCHEMA(iw_spread, spread_fields);
+const struct iwi_schema iwi_spread_schema = IWI_SCHEMA(iw_spread, spread_fields);
 
 IWI_NAMED(metric_name, value < IW_FLEET_METRICS ? iw_fleet_metric_name((iw_fleet_metric)value) : NULL)
 IWI_OF(bool, has_cpu, iw_fleet_finding, it->has_cpu)
@@ -58,7 +58,7 @@ static const struct iwi_schema node_schema = IWI_SCHEMA(iw_fleet_node, node_fiel
 static const struct iwi_field source_fields[] = {
     IWI_INLINE(iw_fleet_source, source, iwi_source_schema),
     IWI_VALUE_AS(iw_fleet_source, node_count, "nodes"),
-    IWI_OBJECT(iw_fleet_source, share, spread_schema),
+    IWI_OBJECT(iw_fleet_source, share, iwi_spread_schema),
 };
 static const struct iwi_schema source_schema = IWI_SCHEMA(iw_fleet_source, source_fields);
 
@@ -107,9 +107,9 @@ static const struct iwi_field fleet_fields[] = {
     IWI_VALUE(iw_fleet, few_factor),
     IWI_OBJECTS(iw_fleet, findings, finding_count, finding_schema),
     IWI_VALUE(iw_fleet, watched_ns),
-    IWI_OBJECT_AS(iw_fleet, spread[IW_FLEET_SHARE], "share", spread_schema),
-    IWI_OBJECT_AS(iw_fleet, spread[IW_FLEET_RATE], "rate_hz", spread_schema),
-    IWI_OBJECT_AS(iw_fleet, spread[IW_FLEET_LONGEST], "longest_ns", spread_schema),
+    IWI_OBJECT_AS(iw_fleet, spread[IW_FLEET_SHARE], "share", iwi_spread_schema),
+    IWI_OBJECT_AS(iw_fleet, spread[IW_FLEET_RATE], "rate_hz", iwi_spread_schema),
+    IWI_OBJECT_AS(iw_fleet, spread[IW_FLEET_LONGEST], "longest_ns", iwi_spread_schema),
     IWI_OBJECTS(iw_fleet, sources, source_count, source_schema),
     IWI_OBJECTS(iw_fleet, differences, difference_count, difference_schema),
     IWI_OBJECTS(iw_fleet, groups, group_count, group_schema),

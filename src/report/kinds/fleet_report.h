@@ -7,6 +7,9 @@
 #include <idlewave/fleet.h>
 
 #include "report/doc/doc.h"
+#include "schema/schema.h"
+
+extern const struct iwi_schema iwi_spread_schema; /* iw_spread */
 
 /* "irq/eno1"; the class alone where there is no name. */
 const char *iwi_fleet_source_name(struct iwi_document *doc, const iw_source *source);

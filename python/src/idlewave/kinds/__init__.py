@@ -12,6 +12,7 @@ from .fidelity import Fidelity
 from .fit import Fit
 from .fleet import Fleet
 from .forecast import Forecast
+from .history import History
 from .machine import Machine
 from .memory import Memory
 from .model import Model
@@ -42,6 +43,7 @@ __all__ = [
     "Fit",
     "Fleet",
     "Forecast",
+    "History",
     "Machine",
     "Memory",
     "Model",

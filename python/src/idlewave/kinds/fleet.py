@@ -10,12 +10,7 @@ from dataclasses import dataclass
 from typing import ClassVar, List, Literal, Optional
 
 from ..result import Result
-
-
-@dataclass(frozen=True)
-class Source:
-    class_: Literal["unknown", "thread", "irq", "softirq", "nmi", "hardware"]
-    name: str
+from .shared import Source, Spread
 
 
 @dataclass(frozen=True)
@@ -34,16 +29,6 @@ class FindingsRow:
     nodes_with_it: int
     excess_share: Optional[float]
     advice: Optional[str]
-
-
-@dataclass(frozen=True)
-class Spread:
-    min: Optional[float]
-    q1: Optional[float]
-    median: Optional[float]
-    q3: Optional[float]
-    p95: Optional[float]
-    max: Optional[float]
 
 
 @dataclass(frozen=True)

@@ -138,6 +138,22 @@ class Remedy:
 
 
 @dataclass(frozen=True)
+class Source:
+    class_: Literal["unknown", "thread", "irq", "softirq", "nmi", "hardware"]
+    name: str
+
+
+@dataclass(frozen=True)
+class Spread:
+    min: Optional[float]
+    q1: Optional[float]
+    median: Optional[float]
+    q3: Optional[float]
+    p95: Optional[float]
+    max: Optional[float]
+
+
+@dataclass(frozen=True)
 class Memory:
     ranks: int
     domain_bytes_per_s: int
