@@ -8,7 +8,7 @@
 #   aarch64   cross build, with libraries of Debian's arm64 in a folder; tests under qemu-user
 #   clang     the compiler that the fuzz targets use, for all of it
 #   musl      all in one file without libraries, with the required libraries built from Debian's sources
-#   debian11  GCC 9 and 10, CMake 3.18, HDF5 1.10.6, glibc 2.31 in a chroot
+#   debian11  GCC 9, CMake 3.18, HDF5 1.10.6, glibc 2.31 in a chroot
 set -euo pipefail
 mkdir -p "$1"
 work=$(realpath "$1")
@@ -136,23 +136,20 @@ copy_source() { # ROOT: what is committed, into /source
 }
 
 check_debian11() {
-    local root=$work/debian11 compiler
+    local root=$work/debian11
     if [ ! -e "$root.done" ]; then
         new_root debian11 bullseye
-        install_in "$root" ccache cmake file g++ gcc gcc-9 ninja-build pkg-config python3 "${libraries[@]}" "${testing[@]}"
+        install_in "$root" ccache cmake file g++ gcc-9 ninja-build pkg-config python3 "${libraries[@]}" "${testing[@]}"
         touch "$root.done"
     fi
     copy_source "$root"
-    for compiler in gcc-9 gcc; do # older ones warn of conversions that are none
-        in_chroot "$root" $compiler --version | head -n 1
-        # shellcheck disable=SC2016 # by the inner shell
-        logged "$root.log" in_chroot "$root" sh -ec 'cd /source
-            cmake -G Ninja -B "build-$0" -DCMAKE_C_COMPILER="$0" -DCMAKE_C_COMPILER_LAUNCHER=ccache
-            cmake --build "build-$0" -j 2' $compiler
-        # shellcheck disable=SC2016
-        logged "$root.tests.log" in_chroot "$root" sh -ec 'cd "$0" && exec ctest -j 2 "$@"' "/source/build-$compiler" "${exact[@]}"
-        sed -n '/tests passed/p' "$root.tests.log"
-    done
+    # without -Werror: it warns of conversions that are none
+    logged "$root.log" in_chroot "$root" sh -ec 'cd /source
+        cmake -G Ninja -B build -DCMAKE_C_COMPILER=gcc-9 -DCMAKE_C_COMPILER_LAUNCHER=ccache
+        cmake --build build -j 2'
+    # shellcheck disable=SC2016 # by the inner shell; this ctest has no --test-dir
+    logged "$root.tests.log" in_chroot "$root" sh -ec 'cd /source/build && exec ctest -j 2 "$@"' ctest "${exact[@]}"
+    sed -n '/tests passed/p' "$root.tests.log"
 }
 
 [ $# -gt 0 ] || set -- aarch64 clang musl debian11
