@@ -33,6 +33,12 @@ static void add_begin(struct begins *begins, iw_time begin_ps, iw_time period_ps
     begins->sine += sin(angle);
 }
 
+/* To 1e-12, and at most 1: the last digits of sines differ between processors and C libraries. */
+static double round_order(double order)
+{
+    return fmin(round(order * 1e12) / 1e12, 1.0);
+}
+
 static iw_desync desync_of(const struct begins *begins, uint64_t step)
 {
     const double count = begins->count, mean = begins->sum / count;
@@ -40,7 +46,7 @@ static iw_desync desync_of(const struct begins *begins, uint64_t step)
     return (iw_desync){.step = step,
                        .spread_ps = begins->last_ps - begins->first_ps,
                        .deviation_ps = (iw_time)sqrt(fmax(begins->squares / count - mean * mean, 0.0)),
-                       .order = fmin(hypot(begins->cosine, begins->sine) / count, 1.0)};
+                       .order = round_order(hypot(begins->cosine, begins->sine) / count)};
 }
 
 /* Numbers of the first and one past the last step of any rank. */
