@@ -50,7 +50,7 @@ void iwi_training_say_model(struct iwi_document *doc, const iw_training_result *
     const iw_training_sizes *sizes = &result->sizes;
 
     iwi_row(doc, "parameters", iwi_say(doc, "%" PRIu64, sizes->parameters));
-    iwi_row(doc, "of a GPU, the mean", iwi_say(doc, "%.5g", sizes->gpu_parameters));
+    iwi_row(doc, "parameters of a GPU, the mean", iwi_say(doc, "%.5g billion", sizes->gpu_parameters / 1e9));
     iwi_row(doc, "tokens of a step", iwi_say(doc, "%" PRIu64, sizes->tokens));
     iwi_row(doc, "FLOP of a step", iwi_say(doc, "%.5g", sizes->step_flop));
     iwi_row(doc, "a GPU over the step without jitter", iwi_say(doc, "%.4g TFLOP/s", result->rate / 1e12));
