@@ -71,7 +71,15 @@ enum { IWI_GRAPH_NOTE = 160 };
 /* Of the whole graph: NULL if nothing of it is in the way. */
 const char *iwi_graph_refusal(const struct iwi_schedule *schedule, const iw_net *net);
 
-/* Of one operation, a send or a receive: NULL if it is not in the way. */
+/* Of one operation, a send or a receive: it is in the way. */
+static inline bool iwi_graph_refuses(const struct iwi_node *node, const iw_net *net)
+{
+    return node->peer == IWI_ANY || node->tag == IWI_ANY ||
+           (node->kind == IWI_SEND &&
+            (node->amount > net->S_bytes || (node->flags & IWI_NODE_SYNCHRONOUS) != 0));
+}
+
+/* Why: NULL if it is not in the way. */
 const char *iwi_graph_refusal_of_message(const struct iwi_node *node, const iw_net *net);
 
 /* *windows_p is NULL if windows cannot run the graph: `note` then says why not, and which operation is the

@@ -11,7 +11,7 @@
 #include "sim/graph/graph.h"
 #include "sim/graph/graph_passes.h"
 
-#define NO_MESSAGE UINT32_MAX
+#define NO_RECEIVE UINT64_MAX
 
 enum { FREE_STEPS = 1 << 20 }; /* of searches: about a millisecond */
 
@@ -23,9 +23,9 @@ struct partners {
         uint32_t rank, source, tag; /* rank + 1: of the rank that it is of */
     } * keys;                       /* open addressing, of the receives of one rank */
     size_t key_slots;
-    uint64_t *is_taken; /* a bit for each message */
+    uint64_t *is_taken; /* a bit for each node: receives that have a send */
     uint64_t steps;     /* of searches that are left */
-    uint32_t sends;
+    uint64_t sends, recvs;
 };
 
 /* False if the rank has another receive like it. */
@@ -53,11 +53,11 @@ static bool number_rank(struct partners *p, uint32_t rank)
         const struct iwi_node *op = &schedule->nodes[node];
 
         if (op->kind == IWI_CALC) {
-            passes->message_of[node] = phases;
+            passes->partner_of[node] = phases;
             phases += (op->flags & IWI_NODE_PHASE) != 0;
             continue;
         }
-        if (iwi_graph_refusal_of_message(op, p->net) != NULL) {
+        if (iwi_graph_refuses(op, p->net)) {
             return false;
         }
         if (op->kind == IWI_SEND) {
@@ -67,8 +67,7 @@ static bool number_rank(struct partners *p, uint32_t rank)
         if (!is_new_key(p, rank, op->peer, op->tag)) {
             return false;
         }
-        passes->message_of[node] = passes->message_count;
-        passes->recv_of[passes->message_count++] = (uint32_t)node;
+        p->recvs++;
     }
     return true;
 }
@@ -79,8 +78,8 @@ static bool is_receive_of(const struct iwi_node *recv, const struct iwi_node *se
            recv->amount == send->amount;
 }
 
-/* NO_MESSAGE: it has none. */
-static uint32_t find_message(struct partners *p, uint32_t rank, uint64_t node)
+/* NO_RECEIVE: it has none. */
+static uint64_t find_receive(struct partners *p, uint32_t rank, uint64_t node)
 {
     const struct iwi_schedule *schedule = p->passes->schedule;
     const struct iwi_node *send = &schedule->nodes[node];
@@ -96,27 +95,43 @@ static uint32_t find_message(struct partners *p, uint32_t rank, uint64_t node)
             p->steps--;
         }
         if (place == count || p->steps == 0) {
-            return NO_MESSAGE;
+            return NO_RECEIVE;
         }
         *guess = (uint32_t)place;
     }
-    return p->passes->message_of[first + *guess];
+    return first + *guess;
+}
+
+/* What the sends of a rank will be compared with first: it is all over the memory. */
+static void fetch_guesses(const struct partners *p, uint32_t rank)
+{
+    const struct iwi_schedule *schedule = p->passes->schedule;
+    const uint64_t first = schedule->first_node[rank];
+
+    for (uint64_t node = first; node < schedule->first_node[rank + 1]; node++) {
+        if (schedule->nodes[node].kind == IWI_SEND) {
+            __builtin_prefetch(schedule->nodes + schedule->first_node[schedule->nodes[node].peer] +
+                               p->guesses[node - first]);
+        }
+    }
 }
 
 static bool match_rank(struct partners *p, uint32_t rank)
 {
     const struct iwi_schedule *schedule = p->passes->schedule;
 
+    if (rank + 1 < schedule->ranks) {
+        fetch_guesses(p, rank + 1);
+    }
     for (uint64_t node = schedule->first_node[rank]; node < schedule->first_node[rank + 1]; node++) {
         if (schedule->nodes[node].kind == IWI_SEND) {
-            const uint32_t message = find_message(p, rank, node);
-            const uint64_t bit = UINT64_C(1) << message % 64;
+            const uint64_t recv = find_receive(p, rank, node), bit = UINT64_C(1) << recv % 64;
 
-            if (message == NO_MESSAGE || (p->is_taken[message / 64] & bit) != 0) {
+            if (recv == NO_RECEIVE || (p->is_taken[recv / 64] & bit) != 0) {
                 return false;
             }
-            p->is_taken[message / 64] |= bit;
-            p->passes->message_of[node] = message;
+            p->is_taken[recv / 64] |= bit;
+            p->passes->partner_of[node] = (uint32_t)recv;
         }
     }
     return true;
@@ -131,7 +146,7 @@ static bool match_all(struct partners *p)
             return false;
         }
     }
-    if (p->sends != p->passes->message_count) {
+    if (p->sends != p->recvs) {
         return false;
     }
     for (uint32_t rank = 0; rank < ranks; rank++) {

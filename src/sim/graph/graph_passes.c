@@ -34,9 +34,10 @@ struct pass_run {
     const struct iwi_schedule *schedule;
     struct graph_cpus cpus;
     struct pass_rank *ranks;
-    iw_time *time;         /* of nodes: what they require is there from then on */
+    iw_time *time;         /* of nodes: what they require is there from then on; of receives: the arrival of
+                              the message, 0: not known */
+    iw_time *posted;       /* of receives that have dependences: what these require is there from then on */
     uint32_t *open;        /* of nodes: dependences that are not satisfied */
-    iw_time *arrival;      /* of messages; 0: not known */
     uint64_t *has_turn;    /* a bit for each rank */
     uint32_t first, last;  /* no words of has_turn before, and none after, have bits set */
     uint32_t fresh;        /* ranks from here on have not run yet */
@@ -82,19 +83,17 @@ STEP const struct iwi_cost *cost_of(struct pass_run *run, uint32_t rank, const s
 }
 
 /* The arrival of a message is known, or has changed. */
-STEP void deliver(struct pass_run *run, uint32_t to, uint32_t message, iw_time arrival)
+STEP void deliver(struct pass_run *run, uint32_t to, uint32_t recv, iw_time arrival)
 {
-    const iw_time known = run->arrival[message];
-    uint32_t recv;
+    const iw_time known = run->time[recv];
 
     if (known == arrival) {
         return;
     }
-    run->arrival[message] = arrival;
+    run->time[recv] = arrival;
     if (to >= run->fresh) {
         return;
     }
-    recv = run->passes->recv_of[message];
     if (known != 0) {
         run->ranks[to].is_stale = true;
         give_turn(run, to);
@@ -116,9 +115,8 @@ STEP void become_ready(struct pass_run *run, const struct pass_here *here, uint3
         push(run, time, iwi_graph_ready(local));
         return;
     }
-    const iw_time arrival = run->arrival[run->passes->message_of[node]];
+    const iw_time arrival = run->time[node];
 
-    run->time[node] = time;
     if (arrival != 0) {
         push(run, iwi_max(time, arrival), iwi_graph_ready(local));
     }
@@ -139,9 +137,11 @@ STEP void let_go(struct pass_run *run, const struct pass_here *here, uint32_t lo
         const uint64_t node = here->first + next;
 
         if ((passes->successors[i] & 1) == is_start) {
-            const iw_time ready = iwi_max(run->time[node], time);
+            iw_time *there =
+                run->schedule->nodes[node].kind == IWI_RECV ? &run->posted[node] : &run->time[node];
+            const iw_time ready = iwi_max(*there, time);
 
-            run->time[node] = ready;
+            *there = ready;
             if (--run->open[node] == 0) {
                 become_ready(run, here, next, ready);
             }
@@ -162,7 +162,7 @@ STEP void send(struct pass_run *run, const struct pass_here *here, uint32_t loca
 
     *gap = start + cost->gap;
     cpu->free = graph_finish(&run->cpus, here->number, cpu, start, cost->send_cpu);
-    deliver(run, op->peer, run->passes->message_of[node], cpu->free + cost->wire);
+    deliver(run, op->peer, run->passes->partner_of[node], cpu->free + cost->wire);
     let_go(run, here, local, true, start);
 }
 
@@ -185,7 +185,7 @@ STEP void calculate(struct pass_run *run, const struct pass_here *here, uint32_t
     struct graph_cpu *cpu = &here->rank->cpu;
 
     cpu->free = (op->flags & IWI_NODE_PHASE) != 0
-                    ? iwi_graph_phase(&run->cpus, here->number, cpu, run->passes->message_of[node], t,
+                    ? iwi_graph_phase(&run->cpus, here->number, cpu, run->passes->partner_of[node], t,
                                       (iw_time)op->amount)
                     : graph_finish(&run->cpus, here->number, cpu, t, (iw_time)op->amount);
     let_go(run, here, local, true, t);
@@ -222,8 +222,17 @@ static void begin(struct pass_run *run, const struct pass_here *here)
     iwi_graph_cpu_begin(&run->cpus, here->number, &here->rank->cpu);
     run->queued = 0;
     for (uint32_t local = 0; local < count; local++) {
+        const uint8_t kind = schedule->nodes[here->first + local].kind;
+
         run->open[here->first + local] = (uint32_t)(first_dep[local + 1] - first_dep[local]);
-        run->time[here->first + local] = 0;
+        if (kind == IWI_SEND) { /* where its message will be delivered */
+            __builtin_prefetch(&run->time[run->passes->partner_of[here->first + local]], 1);
+        }
+        if (kind != IWI_RECV) {
+            run->time[here->first + local] = 0;
+        } else if (run->open[here->first + local] > 0) {
+            run->posted[here->first + local] = 0;
+        }
     }
     for (uint32_t local = 0; local < count; local++) {
         if (first_dep[local + 1] == first_dep[local]) {
@@ -241,7 +250,8 @@ static bool take_pending(struct pass_run *run, const struct pass_here *here)
     while (rank->pending != 0) {
         const uint32_t local = rank->pending - 1;
         const uint64_t node = here->first + local;
-        const iw_time ready = iwi_max(run->time[node], run->arrival[run->passes->message_of[node]]);
+        const bool has_deps = run->schedule->first_dep[node + 1] > run->schedule->first_dep[node];
+        const iw_time ready = iwi_max(has_deps ? run->posted[node] : 0, run->time[node]);
 
         if (ready <= rank->last) {
             return false;
@@ -333,17 +343,16 @@ static iw_status run_passes(struct pass_run *run, bool *is_done_p)
 static iw_status allocate(const iw_log *log, const struct iwi_job *job, struct pass_run *run)
 {
     const size_t ranks = run->schedule->ranks, nodes = (size_t)run->schedule->first_node[ranks];
-    const size_t messages = run->passes->message_count;
 
     IW_TRY(iwi_graph_cpus_init(log, job, &run->cpus));
     run->ranks = iwi_new_array(log, ranks, sizeof *run->ranks);
     run->time = iwi_rank_array_new(log, nodes, sizeof *run->time);
     run->open = iwi_rank_array_new(log, nodes, sizeof *run->open);
-    run->arrival = iwi_rank_array_new(log, messages, sizeof *run->arrival);
+    run->posted = iwi_rank_array_new(log, nodes, sizeof *run->posted); /* mostly never touched */
     run->has_turn = iwi_new_array(log, ranks / 64 + 1, sizeof *run->has_turn);
     /* a receive may be in it twice: to be posted, and to be served */
     run->queue = iwi_new_array(log, (size_t)2 * run->passes->largest_rank, sizeof *run->queue);
-    return run->ranks != NULL && run->time != NULL && run->open != NULL && run->arrival != NULL &&
+    return run->ranks != NULL && run->time != NULL && run->open != NULL && run->posted != NULL &&
                    run->has_turn != NULL && run->queue != NULL
                ? IW_OK
                : IW_ERR_NOMEM;
@@ -360,7 +369,7 @@ iw_status iwi_passes_run(const iw_log *log, const struct iwi_job *job, const str
     }
     *is_done_p = false;
     if (status == IW_OK) {
-        memset(run.arrival, 0, passes->message_count * sizeof *run.arrival);
+        memset(run.time, 0, (size_t)passes->schedule->first_node[passes->schedule->ranks] * sizeof *run.time);
         status = run_passes(&run, is_done_p);
     }
     for (uint32_t rank = 0; *is_done_p && rank < passes->schedule->ranks; rank++) {
@@ -370,7 +379,7 @@ iw_status iwi_passes_run(const iw_log *log, const struct iwi_job *job, const str
     free(run.ranks);
     free(run.time);
     free(run.open);
-    free(run.arrival);
+    free(run.posted);
     free(run.has_turn);
     free(run.queue);
     return status;

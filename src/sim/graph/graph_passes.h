@@ -14,11 +14,10 @@
 /* Every send has exactly one receive with its (source, destination, tag), of the same size: a message. */
 struct iwi_passes {
     const struct iwi_schedule *schedule;
-    uint32_t *message_of;      /* of sends and receives; calc: the number of its compute phase in its rank */
-    uint32_t *recv_of;         /* of messages, numbered in the order of their receives */
+    uint32_t *partner_of;      /* of sends: the receive; calc: the number of its compute phase in its rank */
     uint32_t *first_successor; /* of nodes + 1 */
     uint32_t *successors;      /* 2 * node within the rank, + 1 if the start of the other is enough */
-    uint32_t message_count, largest_rank;
+    uint32_t largest_rank;
     bool has_posting; /* some receives let others go when they are posted */
 };
 
@@ -27,7 +26,7 @@ IW_NODISCARD iw_status iwi_passes_new(const iw_log *log, const struct iwi_schedu
                                       const iw_net *net, struct iwi_passes **passes_p);
 void iwi_passes_free(struct iwi_passes *passes);
 
-/* Fills message_of and recv_of; *is_whole_p is false if there are other messages. */
+/* Fills partner_of; *is_whole_p is false if there are other messages. */
 IW_NODISCARD iw_status iwi_passes_match(const iw_log *log, const iw_net *net, struct iwi_passes *passes,
                                         bool *is_whole_p);
 

@@ -45,9 +45,8 @@ static iw_status fill(const iw_log *log, const iw_net *net, struct iwi_passes *p
     const size_t deps = (size_t)schedule->first_dep[nodes];
 
     passes->largest_rank = (uint32_t)iwi_schedule_largest_rank(schedule);
-    passes->message_of = iwi_rank_array_new(log, nodes, sizeof *passes->message_of);
-    passes->recv_of = iwi_rank_array_new(log, nodes, sizeof *passes->recv_of);
-    if (passes->message_of == NULL || passes->recv_of == NULL) {
+    passes->partner_of = iwi_rank_array_new(log, nodes, sizeof *passes->partner_of);
+    if (passes->partner_of == NULL) {
         return IW_ERR_NOMEM;
     }
     IW_TRY(iwi_passes_match(log, net, passes, is_whole_p));
@@ -91,8 +90,7 @@ iw_status iwi_passes_new(const iw_log *log, const struct iwi_schedule *schedule,
 void iwi_passes_free(struct iwi_passes *passes)
 {
     if (passes != NULL) {
-        free(passes->message_of);
-        free(passes->recv_of);
+        free(passes->partner_of);
         free(passes->first_successor);
         free(passes->successors);
         free(passes);

@@ -55,11 +55,7 @@ const char *iwi_graph_refusal_of_message(const struct iwi_node *node, const iw_n
     if (node->peer == IWI_ANY || node->tag == IWI_ANY) {
         return node->kind == IWI_SEND ? "sends with any tag" : "receives from any source or with any tag";
     }
-    if (node->kind == IWI_SEND &&
-        (node->amount > net->S_bytes || (node->flags & IWI_NODE_SYNCHRONOUS) != 0)) {
-        return "sends by rendezvous";
-    }
-    return NULL;
+    return iwi_graph_refuses(node, net) ? "sends by rendezvous" : NULL;
 }
 
 /* ---- successors ---- */
