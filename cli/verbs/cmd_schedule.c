@@ -95,7 +95,7 @@ static const struct example examples[] = {
     {"the schedule of a broadcast", "idlewave schedule --pattern bcast:binomial --ranks 8 --bytes 64KiB"},
     {"a traced program, four times as large",
      "idlewave schedule run --ranks 256 --collectives mpich -o app.goal"},
-    {"a step of training, to simulate with --L 0ns --o 0ns --g 0ns --G 0ns --goal-unit 1ps",
+    {"a step of training; simulate it with --goal-unit 1ps and --net none",
      "idlewave schedule --training job.yaml --goal-unit 1ps -o step.goal"},
     {"GOAL text to binary", "idlewave schedule app.goal --format goal-bin -o app.bin"},
     {"all operations and algorithms", "idlewave schedule --list"},

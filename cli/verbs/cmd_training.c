@@ -60,7 +60,7 @@ static const struct opt run_rows[] = {
     ROW("steps", OPT_COUNT, steps, "N", "simulate N steps in each trial (default 20)", .min = 1,
         .max = 1000000),
     ROW("trials", OPT_COUNT, trials, "N", "repeat with other random numbers (default 10)", .min = 6,
-        .max = 1000000, .is_setting = true),
+        .max = 1000000),
     ROW("seed", OPT_COUNT, seed, "N", "seed of all random choices (default 1)", .max = INT64_MAX),
     ROW("threads", OPT_COUNT, threads, "N", "number of threads; 0: one per CPU (default 0)", .max = 1024,
         .is_setting = true),

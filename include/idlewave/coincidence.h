@@ -5,7 +5,12 @@
  *
  *     iw_coincidence_opts opts = IW_COINCIDENCE_OPTS_INIT;
  *     iw_coincidence *found;
- *     st = iw_coincidence_find(log, names, recordings, count, &opts, &found);
+ *     iw_folder *folder;
+ *     iw_recording **recordings;
+ *     st = iw_folder_list(log, "noise", &folder);
+ *     st = iw_folder_load(log, folder, &recordings);
+ *     st = iw_coincidence_find(log, (const char *const *)folder->paths, recordings, folder->count, &opts,
+ * &found);
  *     ...  iw_coincidence_free(found);
  *
  * A job on many nodes meets noise that hits all of them together once, and noise that does not as often as

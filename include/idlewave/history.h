@@ -4,7 +4,9 @@
  * Experimental: functions and structs here may change in any release.
  *
  *     iw_history *history;
+ *     iw_digest *digest;
  *     st = iw_history_new(log, "noise", &history);
+ *     st = iw_digest_make(log, "n0713", recording, &digest);
  *     st = iw_history_add(log, history, digest);
  *     st = iw_history_judge(log, history, NULL);
  *     iw_history_free(history);

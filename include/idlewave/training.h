@@ -3,12 +3,14 @@
  *
  * Experimental: functions and structs here may change in any release.
  *
- *     iw_training spec = IW_TRAINING_INIT;
+ *     iw_training spec;
+ *     iw_training_opts opts = IW_TRAINING_OPTS_INIT;
+ *     iw_training_result *training;
+ *     iw_training_init(&spec);
  *     st = iw_training_set(log, &spec, "model", "llama3-8b");
  *     st = iw_training_set(log, &spec, "pp", "4");
- *     iw_training_result *result;
- *     st = iw_training_run(log, &spec, &opts, &result);
- *     ...  iw_training_result_free(result);  iw_training_release(&spec);
+ *     st = iw_training_run(log, &spec, &opts, &training);
+ *     ...  iw_training_result_free(training);  iw_training_release(&spec);
  *
  * docs/explanation/training.md says what is simulated. Nothing of it was ever run on a GPU by us.
  */
