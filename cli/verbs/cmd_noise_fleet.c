@@ -137,13 +137,14 @@ static iw_status find_coincidence(const iw_log *log, const char *path, double fa
 static int correlate(struct ui *ui, const struct fleet_opts *opts, double false_alarms, const char *path)
 {
     iw_coincidence *found = NULL;
-    iw_status status = find_coincidence(&ui->log, path, false_alarms, &found);
-    int code = ui_exit_of(status);
+    const iw_status status = find_coincidence(&ui->log, path, false_alarms, &found);
+    int code;
 
-    if (code == UI_DONE) {
-        found->name = strdup(path);
-        code = shown_write(ui, &opts->shown, iw_coincidence_doc(found));
+    if (status != IW_OK || found == NULL) {
+        return ui_exit_of(status);
     }
+    found->name = strdup(path);
+    code = shown_write(ui, &opts->shown, iw_coincidence_doc(found));
     if (code == UI_DONE) {
         code = found->tests == 0 ? UI_UNDECIDED : found->found_count > 0 ? UI_NEGATIVE : UI_DONE;
     }
