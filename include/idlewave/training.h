@@ -132,7 +132,7 @@ IW_API void iw_training_release(iw_training *spec);
 IW_API IW_NODISCARD iw_status iw_training_set(const iw_log *log, iw_training *spec, const char *key,
                                               const char *text);
 
-/** The keys of iw_training_set() and what they mean; NULL past the last. */
+/** The keys of iw_training_set(); NULL past the last. */
 IW_API const char *iw_training_key(size_t index);
 
 /** Adds a source: one of iw_training_ready(), or a SPEC; `where` and `scope` as their names have it, NULL: as

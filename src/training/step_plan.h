@@ -139,7 +139,7 @@ static inline size_t iwi_slot_index(const iw_training *spec, uint32_t stage, con
            slot->chunk;
 }
 
-/* Appends an operation; returns its number, or UINT32_MAX without memory. */
+/* Appends an operation to the stage that is being built. */
 IW_NODISCARD iw_status iwi_add_op(struct iwi_plan_builder *b, const struct iwi_train_op *op);
 /* Appends those of a slot. */
 IW_NODISCARD iw_status iwi_add_slot(struct iwi_plan_builder *b, const struct iwi_slot *slot);
@@ -185,8 +185,7 @@ void iwi_train_begin(struct iwi_train_run *run, uint64_t trial, struct iwi_train
 /* Evaluates the next step; returns when the last rank has ended it. */
 iw_time iwi_train_step(struct iwi_train_run *run);
 
-/* When each rank of a stage ended the step before the next one's beginning. */
-const iw_time *iwi_train_ends(const struct iwi_train_run *run, uint32_t stage);
+/* Ranks of a stage that are evaluated. */
 uint32_t iwi_train_width(const struct iwi_train_run *run);
 
 /* Checks settings, and finds the rate where only that of the whole step is said. `spec` is the caller's copy.

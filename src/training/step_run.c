@@ -261,11 +261,6 @@ void iwi_train_begin(struct iwi_train_run *run, uint64_t trial, struct iwi_train
     iwi_train_walks_begin(run);
 }
 
-const iw_time *iwi_train_ends(const struct iwi_train_run *run, uint32_t stage)
-{
-    return run->lanes[IWI_LANE_COMPUTE] + (size_t)stage * run->width;
-}
-
 uint32_t iwi_train_width(const struct iwi_train_run *run)
 {
     return run->width;

@@ -36,10 +36,8 @@ struct iwi_walk {
     size_t words_each;
 };
 
-enum { IWI_MOST_WALKS = IW_TRAINING_SOURCES_MAX };
-
 struct iwi_walks {
-    uint32_t sources[IWI_MOST_WALKS]; /* those that are not left out */
+    uint32_t sources[IW_TRAINING_SOURCES_MAX]; /* those that are not left out */
     uint32_t count;
     bool has_phases;
 };
