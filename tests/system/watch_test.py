@@ -24,7 +24,7 @@ import time
 from support import BURSTS_NAME, SKIPPED, Bursts, Recording, Skip, attempts, last_cpu, run_checks, share
 
 NOBODY = 65534
-KILLS = 50
+KILLS = int(os.environ.get("IW_TEST_KILLS", "12"))
 
 # A job that waits for a line on its standard input, works for so many seconds, and waits again: `work` is called.
 JOB = """
