@@ -15,7 +15,7 @@
  *
  * A job on many nodes meets noise that hits all of them together once, and noise that does not as often as
  * there are nodes. Which it is can be told from recordings that were made at the same time, by their wall
- * clocks (docs/explanation/statistics.md has the test).
+ * clocks (docs/how-to/fleet.md has the test).
  */
 #ifndef IW_COINCIDENCE_H
 #define IW_COINCIDENCE_H
