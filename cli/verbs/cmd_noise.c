@@ -1,6 +1,8 @@
 /* `idlewave noise`: what can be done with noise files, as a table of subverbs.
  * SPDX-License-Identifier: BSD-3-Clause
  */
+#include <idlewave/idlewave.h>
+
 #include "verbs/noise_verbs.h"
 
 static const struct verb *const subverbs[] = {
@@ -42,6 +44,16 @@ int noise_exit(const struct ui *ui, iw_status written, iw_status drawn)
         return ui_exit_of_value(ui, drawn);
     }
     return ui_exit_of(written != IW_OK ? written : drawn);
+}
+
+int noise_parse_share(struct ui *ui, const char *option, const char *text, double *share_p)
+{
+    iw_status status;
+
+    ui->option = option;
+    status = iw_parse_share(&ui->log, text, share_p);
+    ui->option = NULL;
+    return ui_exit_of_value(ui, status);
 }
 
 const struct verb verb_noise = {

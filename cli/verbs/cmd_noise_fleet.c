@@ -72,16 +72,6 @@ static const struct example examples[] = {
     {NULL, NULL},
 };
 
-static int parse_share(struct ui *ui, const char *option, const char *text, double *share_p)
-{
-    iw_status status;
-
-    ui->option = option;
-    status = iw_parse_share(&ui->log, text, share_p);
-    ui->option = NULL;
-    return ui_exit_of_value(ui, status);
-}
-
 /* A node that stands out is news that no damaged file takes back; that no other does is not known then. */
 static int exit_of_verdict(const struct ui *ui, const iw_fleet *fleet)
 {
@@ -161,9 +151,9 @@ static int run(struct ui *ui, const void *values, const struct opt_args *args)
     if (args->count == 0) {
         return ui_usage(ui, "which nodes? idlewave noise fleet DIR, or a file of digests");
     }
-    code = parse_share(ui, "--false-alarms", opts->false_alarms, &wanted.false_alarms);
+    code = noise_parse_share(ui, "--false-alarms", opts->false_alarms, &wanted.false_alarms);
     if (code == UI_DONE) {
-        code = parse_share(ui, "--matters", opts->matters, &wanted.matters);
+        code = noise_parse_share(ui, "--matters", opts->matters, &wanted.matters);
     }
     if (code == UI_DONE && !(wanted.false_alarms > 0.0 && wanted.false_alarms <= 0.5)) {
         return ui_usage(ui, "--false-alarms must be above 0 and at most 50%%, not %s", opts->false_alarms);

@@ -79,16 +79,6 @@ static int64_t date_ns(const char *text)
     return 0;
 }
 
-static int parse_share(struct ui *ui, const char *option, const char *text, double *share_p)
-{
-    iw_status status;
-
-    ui->option = option;
-    status = iw_parse_share(&ui->log, text, share_p);
-    ui->option = NULL;
-    return ui_exit_of_value(ui, status);
-}
-
 static iw_status read_nodes(const iw_log *log, const char *path, iw_history *history)
 {
     struct noise_nodes nodes;
@@ -149,9 +139,9 @@ static int run(struct ui *ui, const void *values, const struct opt_args *args)
     if (opts->change != NULL && wanted.change_ns == 0) {
         return ui_usage(ui, "--change: '%s' is no date: write 2026-11-02 or 2026-11-02T13:00", opts->change);
     }
-    code = parse_share(ui, "--false-alarms", opts->false_alarms, &wanted.false_alarms);
+    code = noise_parse_share(ui, "--false-alarms", opts->false_alarms, &wanted.false_alarms);
     if (code == UI_DONE) {
-        code = parse_share(ui, "--matters", opts->matters, &wanted.matters);
+        code = noise_parse_share(ui, "--matters", opts->matters, &wanted.matters);
     }
     return code == UI_DONE ? judge(ui, opts, &wanted, args->values[0]) : code;
 }
