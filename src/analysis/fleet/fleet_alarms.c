@@ -26,6 +26,13 @@ static const double RATE_SPREAD = 4.0;
 /* What is worth an alarm, beside the share of time that it takes. */
 static const double LEAST_FACTOR[IW_FLEET_METRICS] = {1.5, 1.5, 4.0};
 
+double iwi_fleet_share_floor(double matters)
+{
+    static const double PART_THAT_MATTERS = 0.1, LEAST_SHARE = 1e-6;
+
+    return fmax(PART_THAT_MATTERS * matters, LEAST_SHARE);
+}
+
 double iwi_fleet_worth(iw_fleet_metric metric, double limit, double median)
 {
     return fmax(limit, LEAST_FACTOR[metric] * median);

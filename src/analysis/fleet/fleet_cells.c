@@ -135,8 +135,8 @@ static void sum_family(struct iwi_fleet_scratch *scratch, const iw_digest *diges
 }
 
 /* What is exact in the digest, and which of the members took most. */
-static void add_exactly(struct iwi_fleet_cells *cells, const iw_digest *digest, size_t begin, size_t end,
-                        struct iwi_fleet_node_cell *cell)
+static void add_exactly(const struct iwi_fleet_cells *cells, const iw_digest *digest, size_t begin,
+                        size_t end, struct iwi_fleet_node_cell *cell)
 {
     int64_t most_ns = -1;
 
@@ -149,9 +149,6 @@ static void add_exactly(struct iwi_fleet_cells *cells, const iw_digest *digest, 
         if (source->busy_ns > most_ns) {
             most_ns = source->busy_ns;
             cell->name = cells->scratch->members[m].name;
-        }
-        for (size_t i = 0; i < IW_DIGEST_LENGTHS; i++) {
-            cells->families[cell->family].by_length[i] += source->by_length[i];
         }
     }
 }

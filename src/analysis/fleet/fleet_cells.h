@@ -54,7 +54,6 @@ struct iwi_fleet_family {
     iw_source pattern;    /* digits as '*' */
     uint32_t first_name;  /* number of a name of it */
     bool has_other_names; /* so the pattern stands for it, else that name */
-    uint64_t by_length[IW_DIGEST_LENGTHS];
 };
 
 /* The facts of all nodes: element node * facts + fact, numbers of values. */
@@ -90,7 +89,7 @@ struct iwi_fleet_cells {
     size_t sorted_capacity;
     size_t family_count, family_capacity;
     struct iwi_fleet_family *families;
-    size_t node_capacity, unreadable_capacity, finding_capacity, difference_capacity, group_capacity;
+    size_t node_capacity, unreadable_capacity, difference_capacity, group_capacity;
     struct iwi_fleet_known_facts facts;
     struct iwi_fleet_scratch *scratch;
     const iw_digest_stream *stream; /* where nodes come from, or NULL: all is in columns */

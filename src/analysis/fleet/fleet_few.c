@@ -21,13 +21,13 @@ static const double VARIANCE_OF_LONGEST = 0.5 * 0.5;
 /* What comes more rarely on a node may come by chance there and not on the few others. */
 enum { LEAST_STRETCHES = 15 };
 
-/* Values below a tenth of what matters are as good as none; of rates and lengths below these. */
-static const double PART_THAT_MATTERS = 0.1, LEAST_SHARE = 1e-6, LEAST_RATE_HZ = 0.1, LEAST_LONGEST_NS = 1e3;
+/* Rates and lengths below these are as good as none. */
+static const double LEAST_RATE_HZ = 0.1, LEAST_LONGEST_NS = 1e3;
 
 static double floor_of(const struct iwi_fleet_trial *judge, iw_fleet_metric metric)
 {
     switch (metric) {
-    case IW_FLEET_SHARE: return fmax(PART_THAT_MATTERS * judge->fleet->opts.matters, LEAST_SHARE);
+    case IW_FLEET_SHARE: return iwi_fleet_share_floor(judge->fleet->opts.matters);
     case IW_FLEET_RATE: return LEAST_RATE_HZ;
     default: return LEAST_LONGEST_NS;
     }

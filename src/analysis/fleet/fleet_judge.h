@@ -80,6 +80,9 @@ double iwi_fleet_steady_median(struct iwi_fleet_trial *judge, const struct iwi_f
 /* Variance of the logarithm of a steady value by chance: of a sum of n random terms, and of a number n. */
 double iwi_fleet_chance(const struct iwi_fleet_unit *unit, iw_fleet_metric metric);
 
+/* Shares of time below this are as good as none where so much matters. */
+double iwi_fleet_share_floor(double matters);
+
 /* Whether it is enough above the others to be worth an alarm; the least value that is. */
 bool iwi_fleet_matters(const struct iwi_fleet_trial *judge, const struct iwi_fleet_unit *unit,
                        iw_fleet_metric metric, double median_share);

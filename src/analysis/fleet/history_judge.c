@@ -24,9 +24,6 @@ static const double USUAL_VARIANCE = 0.1 * 0.1, USUAL_FREEDOM = 4.0;
 /* No fleet is more alike than that: 2 %. What is worth an alarm, beside the share of time. */
 static const double LEAST_VARIANCE = 0.02 * 0.02, LEAST_FACTOR = 1.2, LEAST_NODE_FACTOR = 1.5;
 
-/* Shares below a tenth of what matters are as good as none. */
-static const double PART_THAT_MATTERS = 0.1;
-
 enum { MOST_PERIODS = 10000 };
 
 /* A node with recordings before and after. */
@@ -45,7 +42,7 @@ struct judging {
     size_t pair_count;
     struct pair *pairs;
     double *shares;  /* of the family at hand, by entry */
-    double *scratch; /* room for two values of each entry */
+    double *scratch; /* room for a value of each entry */
     size_t slot_count;
     double *slot_sums, *slot_counts; /* by period before the change, empty ones too */
 };
@@ -68,18 +65,15 @@ static size_t slot_of(const struct judging *j, int64_t start_ns)
 static double value_of(const struct judging *j, const struct iwi_history_entry *entry, uint32_t family,
                        iw_fleet_metric metric)
 {
-    const struct iwi_fleet_cells *cells = j->history->data->cells;
+    const struct iwi_fleet_node_cell *cell =
+        iwi_fleet_cell_of(j->history->data->cells, entry->number, family);
+    struct iwi_digest_sums sums;
 
-    for (size_t i = cells->first_cell[entry->number]; i < cells->first_cell[entry->number + 1]; i++) {
-        if (cells->cells[i].family == family) {
-            const double *all = cells->cells[i].all;
-            const struct iwi_digest_sums sums = {
-                {all[IW_DIGEST_COUNT], all[IW_DIGEST_BUSY], 0.0, all[IW_DIGEST_LONGEST]}};
-
-            return iwi_fleet_value(&sums, metric, entry->watched_ns);
-        }
+    if (cell == NULL) {
+        return 0.0;
     }
-    return 0.0;
+    memcpy(sums.of, cell->all, sizeof sums.of);
+    return iwi_fleet_value(&sums, metric, entry->watched_ns);
 }
 
 /* Values of all entries of a period into the scratch; returns how many. */
@@ -198,7 +192,7 @@ static iw_status find_pairs(struct judging *j)
 static void measure_pair(const struct judging *j, struct pair *pair)
 {
     const struct iwi_history_entry *entries = j->history->data->entries;
-    const double floor = fmax(PART_THAT_MATTERS * j->history->opts.matters, 1e-6);
+    const double floor = iwi_fleet_share_floor(j->history->opts.matters);
     double sum[2] = {0.0}, logs[2] = {0.0}, count[2] = {0.0};
 
     for (size_t i = pair->begin; i < pair->end; i++) {
@@ -218,7 +212,7 @@ static void measure_pair(const struct judging *j, struct pair *pair)
 static double squares_of_periods(const struct judging *j)
 {
     const struct iwi_history_entry *entries = j->history->data->entries;
-    const double floor = fmax(PART_THAT_MATTERS * j->history->opts.matters, 1e-6);
+    const double floor = iwi_fleet_share_floor(j->history->opts.matters);
     double squares = 0.0;
 
     memset(j->slot_sums, 0, j->slot_count * sizeof *j->slot_sums);
@@ -435,7 +429,7 @@ iw_status iw_history_judge(const iw_log *log, iw_history *history, const iw_hist
     history->opts = known;
     qsort(history->data->entries, count, sizeof *history->data->entries, by_node_and_time);
     j.shares = iwi_new_array(log, count, sizeof *j.shares);
-    j.scratch = iwi_new_array(log, 2 * count, sizeof *j.scratch);
+    j.scratch = iwi_new_array(log, count, sizeof *j.scratch);
     if (j.shares != NULL && j.scratch != NULL) {
         status = judge(&j);
     }
