@@ -37,10 +37,11 @@ ARROWS = {
     "bench": (("base", "numeric", "stats"), ()),
     "analysis": (("base", "noise", "numeric", "stats"), ()),
     "wave": (("base", "stats"), ()),
+    "visits": (("base",), ()),
     "training": (("base", "noise", "numeric", "program", "stats"), ()),
     "format": (
-        ("base", "launch", "net", "noise", "program", "schema", "training", "wave"),
-        ("HDF5", "jansson", "libtracecmd", "libyaml", "OTF2"),
+        ("base", "launch", "net", "noise", "program", "schema", "training", "visits", "wave"),
+        ("HDF5", "jansson", "libtracecmd", "libyaml", "OTF2", "protobuf-c", "yajl", "zlib"),
     ),
     "team": (("base",), ()),
     "sim": (("base", "net", "noise", "numeric", "program", "team"), ()),
@@ -67,9 +68,12 @@ THIRD_PARTY = {  # how the header's name begins: library
     "jansson.h": "jansson",
     "kbuffer.h": "libtraceevent",
     "otf2/": "OTF2",
+    "protobuf-c/": "protobuf-c",
     "Random123/": "Random123",
     "trace-cmd.h": "libtracecmd",
+    "yajl/": "yajl",
     "yaml.h": "libyaml",
+    "zlib.h": "zlib",
 }
 
 C_LIBRARY = {
@@ -220,7 +224,7 @@ def documented_arrows(text):
         cells = [cell.strip() for cell in line.strip("|").split("|")]
         match = re.fullmatch(r"`src/([a-z_0-9]+)/?`", cells[0])
         if match and len(cells) >= 3:
-            names = [tuple(re.findall(r"[A-Za-z0-9_]+", cell)) for cell in cells[1:3]]
+            names = [tuple(re.findall(r"\w[\w-]*", cell)) for cell in cells[1:3]]
             rows[match.group(1)] = (names[0], names[1])
     return rows
 
