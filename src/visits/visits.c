@@ -42,6 +42,7 @@ void iwi_visits_release(struct iwi_visits *visits)
     free(visits->stretches);
     free(visits->pauses);
     free(visits->steps);
+    free(visits->host_waits);
     *visits = (struct iwi_visits){.log = visits->log};
 }
 
@@ -142,6 +143,11 @@ iw_status iwi_visits_add_pause(struct iwi_visits *visits, const struct iwi_pause
 iw_status iwi_visits_add_step(struct iwi_visits *visits, const struct iwi_visit_step *step)
 {
     ADD(visits->steps, visits->step_count, visits->step_capacity, step);
+}
+
+iw_status iwi_visits_add_host_wait(struct iwi_visits *visits, const struct iwi_host_wait *wait)
+{
+    ADD(visits->host_waits, visits->host_wait_count, visits->host_wait_capacity, wait);
 }
 
 void iwi_visits_note(struct iwi_visits *visits, const char *sentence)

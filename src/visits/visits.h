@@ -63,6 +63,9 @@ struct iwi_visit {
     uint64_t sequence; /* in its group; messages are numbered apart from collectives */
     uint64_t bytes;    /* of the whole buffer */
     iw_time enter_ps, leave_ps;
+    /* GPUs: for how long, when it began, the host had launched it, and the computation that was launched
+     * before it had ended; >= 1, 0: not known. */
+    iw_time queued_ps, ready_ps;
 };
 
 /* visits[first ... first + count - 1], by rank. */
@@ -76,6 +79,13 @@ struct iwi_encounter {
 struct iwi_stretch {
     uint32_t rank, step;
     uint16_t stream;
+    iw_time begin_ps, end_ps;
+    iw_time queued_ps; /* of its first kernel, as in struct iwi_visit */
+};
+
+/* The host of a rank waits for its device: it launches nothing, and is not ahead afterwards. */
+struct iwi_host_wait {
+    uint32_t rank, step;
     iw_time begin_ps, end_ps;
 };
 
@@ -112,9 +122,11 @@ struct iwi_visits {
     struct iwi_stretch *stretches;
     struct iwi_pause *pauses;
     struct iwi_visit_step *steps;
-    size_t rank_count, group_count, visit_count, encounter_count, stretch_count, pause_count, step_count;
+    struct iwi_host_wait *host_waits;
+    size_t rank_count, group_count, visit_count, encounter_count, stretch_count, pause_count, step_count,
+        host_wait_count;
     size_t rank_capacity, group_capacity, visit_capacity, encounter_capacity, stretch_capacity,
-        pause_capacity, step_capacity;
+        pause_capacity, step_capacity, host_wait_capacity;
     uint64_t unmatched; /* visits that nobody else made, though others of the group were traced */
     char origin[32];    /* "Kineto", "OTF2" */
     char lacks[512];    /* what the file does not tell and the results therefore lack, for people */
@@ -135,6 +147,7 @@ IW_NODISCARD iw_status iwi_visits_add(struct iwi_visits *visits, const struct iw
 IW_NODISCARD iw_status iwi_visits_add_stretch(struct iwi_visits *visits, const struct iwi_stretch *stretch);
 IW_NODISCARD iw_status iwi_visits_add_pause(struct iwi_visits *visits, const struct iwi_pause *pause);
 IW_NODISCARD iw_status iwi_visits_add_step(struct iwi_visits *visits, const struct iwi_visit_step *step);
+IW_NODISCARD iw_status iwi_visits_add_host_wait(struct iwi_visits *visits, const struct iwi_host_wait *wait);
 
 /* Adds a sentence to `lacks`, once. */
 void iwi_visits_note(struct iwi_visits *visits, const char *sentence);
