@@ -304,12 +304,16 @@ iw_status iwi_kernel_side_open(const iw_log *log, struct iwi_bpf_config *config,
     if (status == IW_OK) {
         status = attach(log, side, kernel);
     }
-    if (status == IW_OK && set_watching(side, 1) != IW_OK) {
-        status = iwi_fail(log, IW_ERR_IO, "the watching programs cannot be started: %s", strerror(errno));
-    }
     btf__free(kernel);
     (void)libbpf_set_print(before);
     return status;
+}
+
+iw_status iwi_kernel_side_start(const iw_log *log, const struct iwi_kernel_side *side)
+{
+    return set_watching(side, 1) == IW_OK
+               ? IW_OK
+               : iwi_fail(log, IW_ERR_IO, "the watching programs cannot be started: %s", strerror(errno));
 }
 
 void iwi_kernel_side_detach(struct iwi_kernel_side *side)

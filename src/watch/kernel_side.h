@@ -37,12 +37,16 @@ struct iwi_kernel_side {
     iw_status status;
 };
 
-/* Loads and attaches; `config->has_prev_state` is filled in. Of CPUs
- * that are not in `watched` nothing is told. IW_ERR_IO, IW_ERR_UNSUPPORTED: with what is missing. To be
- * closed also if it fails; must stay where it is. */
+/* Loads and attaches; `config->has_prev_state` is filled in. Of CPUs that are not in `watched` nothing is
+ * told. IW_ERR_IO, IW_ERR_UNSUPPORTED: with what is missing. To be closed also if it fails; must stay where
+ * it is. */
 IW_NODISCARD iw_status iwi_kernel_side_open(const iw_log *log, struct iwi_bpf_config *config,
                                             const iw_cpu_set *watched, size_t ring_bytes,
                                             struct iwi_kernel_side *side);
+
+/* Sees from now on. All processes of the job have been added: a thread that is taken for another one's stays
+ * that until it is switched, and one that spins alone on its CPU is never switched. */
+IW_NODISCARD iw_status iwi_kernel_side_start(const iw_log *log, const struct iwi_kernel_side *side);
 
 /* Sees nothing more from now on; what is in the maps stays. */
 void iwi_kernel_side_detach(struct iwi_kernel_side *side);

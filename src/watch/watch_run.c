@@ -129,6 +129,7 @@ static iw_status begin(struct watcher *w)
     }
     IW_TRY(iwi_kernel_side_open(w->opening, &config, &cpus, ring_bytes_of(w->opts), &w->side));
     IW_TRY(iwi_job_follow(w->log, &w->job, &w->side));
+    IW_TRY(iwi_kernel_side_start(w->log, &w->side));
     w->result->load_ns = iwi_now_ns() - from_ns;
     IW_TRY(new_recording(w, &cpus));
     IW_TRY(iwi_detour_log_begin(&w->detours));

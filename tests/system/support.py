@@ -39,9 +39,10 @@ def run_checks(purpose, checks):
     for check in checks:
         with tempfile.TemporaryDirectory(prefix="iw_system_") as folder:
             os.chmod(folder, 0o777)  # other users record into it
+            begin = time.monotonic()
             try:
                 check(arguments.idlewave.resolve(), arguments.bursts.resolve(), pathlib.Path(folder))
-                print(f"{check.__name__}: passed", flush=True)
+                print(f"{check.__name__}: passed, {time.monotonic() - begin:.1f} s", flush=True)
             except Skip as reason:
                 print(f"SKIPPED: {check.__name__}: {reason}", flush=True)
                 skipped += 1

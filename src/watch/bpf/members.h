@@ -80,8 +80,8 @@ struct {
 #define MOST_LEVELS 24
 __u32 name_count = 0, job_level = NO_LEVEL;
 
-/* Set when all programs are attached: one that comes before the others would see a wake-up without its
- * switch. */
+/* Set when all programs are attached, one that comes before the others would see a wake-up without its
+ * switch, and when the processes of the job are known. */
 volatile __u32 is_watching SEC(".data.watching") = 0;
 
 /* NULL as long as nothing is watched. */
