@@ -34,6 +34,7 @@
 #include <idlewave/timeline.h>
 #include <idlewave/training.h>
 #include <idlewave/verify.h>
+#include <idlewave/waits.h>
 #include <idlewave/watch.h>
 #include <idlewave/whatif.h>
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "blame/run.h"
+#include "program/message_pairs.h"
 #include "program/trace_index.h"
 
 /* Shorter messages do not wait for their receiver. */
@@ -11,90 +12,11 @@ static const uint64_t LEAST_RENDEZVOUS_BYTES = 1024;
 
 struct linker {
     struct iwi_blamed_run *run;
-    struct iwi_index keys;
-    uint64_t *partner;        /* of each call: the other half of its message; IWI_RUN_NONE */
-    uint32_t *group;          /* of each call: number of its collective; UINT32_MAX */
-    uint64_t *made;           /* of the requests of a rank: the call that made it */
-    uint64_t *queue, *newest; /* sends that wait for their receive: next of each call, last of each key */
-    uint64_t *oldest;
-    size_t queue_capacity, newest_capacity, dep_capacity, helper_capacity;
+    uint64_t *partner; /* of each call: the other half of its message; IWI_NO_PARTNER */
+    uint32_t *group;   /* of each call: number of its collective; UINT32_MAX */
+    uint64_t *made;    /* of the requests of a rank: the call that made it */
+    size_t dep_capacity, helper_capacity;
 };
-
-/* ---- messages ---- */
-
-static bool is_send(const struct iwi_call *call)
-{
-    return call->kind == IWI_CALL_SEND || call->kind == IWI_CALL_ISEND;
-}
-
-static bool is_receive(const struct iwi_call *call)
-{
-    return call->kind == IWI_CALL_RECV || call->kind == IWI_CALL_IRECV;
-}
-
-static iw_status number_of(struct linker *l, uint32_t from, uint32_t to, const struct iwi_call *call,
-                           uint32_t *number_p)
-{
-    const uint32_t before = l->keys.count;
-    const struct iwi_index_key key = {(uint64_t)from << 32 | to,
-                                      (uint64_t)call->comm << 32 | (uint32_t)call->tag};
-
-    IW_TRY(iwi_index_number(l->run->log, &l->keys, key, number_p));
-    if (l->keys.count > before) {
-        IW_TRY(iwi_grow(l->run->log, (void **)&l->newest, &l->newest_capacity, l->keys.count,
-                        sizeof *l->newest));
-        IW_TRY(
-            iwi_grow(l->run->log, (void **)&l->oldest, &l->queue_capacity, l->keys.count, sizeof *l->oldest));
-        l->newest[*number_p] = l->oldest[*number_p] = IWI_RUN_NONE;
-    }
-    return IW_OK;
-}
-
-/* Messages of the same sender, receiver, communicator and tag arrive in the order in which they were sent. */
-static iw_status queue_sends(struct linker *l)
-{
-    const struct iwi_blamed_run *run = l->run;
-
-    for (uint64_t i = 0; i < iwi_run_calls(run); i++) {
-        const struct iwi_call *call = iwi_run_call(run, i);
-        uint32_t number;
-
-        if (call == NULL || !is_send(call)) {
-            continue;
-        }
-        IW_TRY(number_of(l, run->rank_of[i], call->peer, call, &number));
-        if (l->oldest[number] == IWI_RUN_NONE) {
-            l->oldest[number] = i;
-        } else {
-            l->queue[l->newest[number]] = i;
-        }
-        l->newest[number] = i;
-    }
-    return IW_OK;
-}
-
-static iw_status match_receives(struct linker *l)
-{
-    const struct iwi_blamed_run *run = l->run;
-
-    for (uint64_t i = 0; i < iwi_run_calls(run); i++) {
-        const struct iwi_call *call = iwi_run_call(run, i);
-        uint32_t number;
-
-        if (call == NULL || !is_receive(call)) {
-            continue;
-        }
-        IW_TRY(number_of(l, call->peer, run->rank_of[i], call, &number));
-        if (l->oldest[number] != IWI_RUN_NONE) {
-            const uint64_t send = l->oldest[number];
-
-            l->partner[i] = send;
-            l->partner[send] = i;
-            l->oldest[number] = l->queue[send];
-        }
-    }
-    return IW_OK;
-}
 
 /* ---- collectives ---- */
 
@@ -268,7 +190,7 @@ static iw_status wait_for_receiver(struct linker *l, uint64_t call, uint64_t sen
     const uint64_t receive = l->partner[send];
     uint64_t there;
 
-    if (receive == IWI_RUN_NONE || !is_large(run, send)) {
+    if (receive == IWI_NO_PARTNER || !is_large(run, send)) {
         return IW_OK;
     }
     IW_TRY(need_progress(l, receive));
@@ -285,7 +207,7 @@ static iw_status wait_for_sender(struct linker *l, uint64_t call, uint64_t recei
 {
     const uint64_t send = l->partner[receive];
 
-    if (send == IWI_RUN_NONE) {
+    if (send == IWI_NO_PARTNER) {
         return IW_OK;
     }
     if (is_large(l->run, send)) {
@@ -377,16 +299,14 @@ static iw_status prepare(struct linker *l)
 
     l->partner = iwi_new_array(run->log, count, sizeof *l->partner);
     l->group = iwi_new_array(run->log, count, sizeof *l->group);
-    l->queue = iwi_new_array(run->log, count, sizeof *l->queue);
     l->made = iwi_new_array(run->log, most_requests(run), sizeof *l->made);
     run->first_dep = iwi_new_array(run->log, count + 1, sizeof *run->first_dep);
     run->first_helper = iwi_new_array(run->log, count + 1, sizeof *run->first_helper);
-    if (l->partner == NULL || l->group == NULL || l->queue == NULL || l->made == NULL ||
-        run->first_dep == NULL || run->first_helper == NULL) {
+    if (l->partner == NULL || l->group == NULL || l->made == NULL || run->first_dep == NULL ||
+        run->first_helper == NULL) {
         return IW_ERR_NOMEM;
     }
     for (uint64_t i = 0; i < count; i++) {
-        l->partner[i] = l->queue[i] = IWI_RUN_NONE;
         l->group[i] = UINT32_MAX;
     }
     return IW_OK;
@@ -397,17 +317,14 @@ iw_status iwi_run_link(struct iwi_blamed_run *run)
     struct linker l = {.run = run};
     iw_status status = prepare(&l);
 
-    status = status == IW_OK ? queue_sends(&l) : status;
-    status = status == IW_OK ? match_receives(&l) : status;
+    status = status == IW_OK
+                 ? iwi_trace_pair_messages(run->log, run->trace, run->first, l.partner, iwi_run_calls(run))
+                 : status;
     status = status == IW_OK ? find_groups(&l) : status;
     status = status == IW_OK ? link_calls(&l) : status;
     status = status == IW_OK ? iwi_run_find_alike(run) : status;
-    iwi_index_release(&l.keys);
     free(l.partner);
     free(l.group);
-    free(l.queue);
     free(l.made);
-    free(l.newest);
-    free(l.oldest);
     return status;
 }

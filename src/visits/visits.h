@@ -66,6 +66,10 @@ struct iwi_visit {
     /* GPUs: for how long, when it began, the host had launched it, and the computation that was launched
      * before it had ended; >= 1, 0: not known. */
     iw_time queued_ps, ready_ps;
+    iw_time ahead_ps; /* how long after `enter` the rank went on with other things: MPI_Iallreduce ...
+                       * MPI_Wait; 0: it stayed from the beginning */
+    bool has_root;    /* broadcast, scatter, message (its sender): the others wait for this rank only */
+    uint32_t root;    /* index of the rank */
 };
 
 /* visits[first ... first + count - 1], by rank. */

@@ -17,6 +17,7 @@
 #include "format/otf2/trace_otf2.h"
 #include "format/trace/trace_allprof.h"
 #include "format/trace/trace_foreign.h"
+#include "format/trace/trace_open.h"
 
 enum kind { KIND_NONE, KIND_OTF2, KIND_ALLPROF };
 
@@ -90,11 +91,16 @@ static enum kind find(const char *path, char found[PATH_MAX])
     return kind_of_file(path);
 }
 
-bool iw_trace_is_trace(const char *path)
+bool iwi_trace_is_readable(const char *path)
 {
     char found[PATH_MAX];
 
-    return find(path, found) != KIND_NONE || iwi_trace_is_unfinished(path) || iwi_trace_foreign(path) != NULL;
+    return find(path, found) != KIND_NONE;
+}
+
+bool iw_trace_is_trace(const char *path)
+{
+    return iwi_trace_is_readable(path) || iwi_trace_is_unfinished(path) || iwi_trace_foreign(path) != NULL;
 }
 
 /* ---- a set of text files ---- */
