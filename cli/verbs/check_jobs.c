@@ -11,8 +11,23 @@
 #include "verbs/verify_worth.h"
 #include "verbs/whatif_question.h"
 
-/* Sources that are tried one by one, and recordings drawn anew, so that intervals tell how short they are. */
-enum { MOST_PARTS = 3, REDRAWS = 12 };
+/* How much is simulated of a job. The interval of its slowdown needs IW_CERTAINTY_LEAST_TRIALS; what else is
+ * tried tells which source and which setting to begin with. */
+static const struct effort {
+    uint64_t most_trials; /* if more are asked for */
+    uint32_t redraws;     /* recordings drawn anew, so that intervals tell how short they are */
+    uint32_t most_parts;  /* sources that are tried one by one */
+    bool is_priced;       /* what mitigations are worth, of the first job */
+} efforts[] = {
+    {UINT64_MAX, 12, 3, true},
+    {UINT64_MAX, 12, 3, false},
+    {IW_CERTAINTY_LEAST_TRIALS, 4, 2, false},
+    {IW_CERTAINTY_LEAST_TRIALS, 2, 1, false},
+};
+enum { EFFORTS = sizeof efforts / sizeof efforts[0] };
+
+/* An effort is taken if a sample says that so much more than it would fit. */
+static const double SPARE = 1.3;
 
 /* Each stands for many programs: how often ranks meet, and how much data goes between them. */
 static const struct preset {
@@ -100,6 +115,7 @@ static bool goes_on(void *arg, const iw_progress_now *now)
 static void take_answer(const iw_whatif *whatif, iw_check_job *job)
 {
     job->is_done = true;
+    job->trials = whatif->trials;
     job->slowdown = whatif->now;
     for (size_t i = 0; i < whatif->change_count; i++) {
         const iw_change *change = &whatif->changes[i];
@@ -113,49 +129,98 @@ static void take_answer(const iw_whatif *whatif, iw_check_job *job)
     }
 }
 
-static iw_status ask(struct ui *ui, const struct job_opts *opts, const struct net_opts *net,
-                     struct question *q, int64_t end_ns, iw_verify *priced, iw_check_job *job)
+/* One job, and what is asked about it. */
+struct asked {
+    struct ui *ui;
+    const struct job_opts *opts;
+    const struct net_opts *net;
+    struct question q;
+    iw_verify *priced; /* or NULL */
+    iw_named_set *sets;
+    int64_t end_ns; /* of monotonic_ns() */
+};
+
+static iw_whatif_opts whatif_opts_of(struct asked *asked, const struct effort *effort)
 {
     const iw_sim_opts sim = IW_SIM_OPTS_INIT;
-    iw_named_set *sets = priced != NULL ? ui_grow(NULL, priced->count + 1, sizeof *sets) : NULL;
+    const bool is_priced = effort->is_priced && asked->priced != NULL;
     iw_whatif_opts wanted = {.size = sizeof wanted,
                              .sim = sim,
-                             .net = &q->net,
-                             .program = question_maker(q),
-                             .sets = sets,
-                             .set_count = priced != NULL ? worth_sets(priced, sets) : 0,
+                             .net = &asked->q.net,
+                             .program = question_maker(&asked->q),
+                             .sets = asked->sets,
+                             .set_count = is_priced ? worth_sets(asked->priced, asked->sets) : 0,
                              .target = -1.0,
-                             .redraws = REDRAWS,
-                             .most_parts = MOST_PARTS};
-    iw_whatif *whatif = NULL;
-    iw_status status;
+                             .redraws = effort->redraws,
+                             .most_parts = effort->most_parts};
 
-    wanted.sim.trials = opts->trials;
-    wanted.sim.seed = opts->seed;
-    wanted.sim.rendezvous = (iw_rendezvous)net->rendezvous;
-    wanted.sim.progress = (iw_progress){goes_on, &end_ns};
-    status = iw_whatif_run(&ui->log, q->noise, &wanted, &whatif);
-    free(sets);
-    if (status == IW_OK) {
-        take_answer(whatif, job);
-        if (priced != NULL) {
-            worth_take(whatif, priced);
+    wanted.sim.trials = asked->opts->trials < effort->most_trials ? asked->opts->trials : effort->most_trials;
+    wanted.sim.seed = asked->opts->seed;
+    wanted.sim.rendezvous = (iw_rendezvous)asked->net->rendezvous;
+    wanted.sim.progress = (iw_progress){goes_on, &asked->end_ns};
+    return wanted;
+}
+
+/* The largest effort that `seconds` are enough for, else the least. */
+static iw_status choose_effort(struct asked *asked, double seconds, size_t *chosen_p)
+{
+    size_t chosen = asked->priced != NULL ? 0 : 1;
+
+    for (; chosen + 1 < EFFORTS; chosen++) {
+        const iw_whatif_opts wanted = whatif_opts_of(asked, &efforts[chosen]);
+        iw_whatif_plan plan;
+
+        IW_TRY(iw_whatif_plan_make(&asked->ui->log, asked->q.noise, &wanted, &plan));
+        if (SPARE * plan.seconds <= seconds) {
+            break;
         }
     }
+    *chosen_p = chosen;
+    return IW_OK;
+}
+
+/* IW_ERR_CANCELLED: the time was over. */
+static iw_status ask(struct asked *asked, const struct effort *effort, iw_check_job *job)
+{
+    const iw_whatif_opts wanted = whatif_opts_of(asked, effort);
+    iw_whatif *whatif = NULL;
+
+    IW_TRY(iw_whatif_run(&asked->ui->log, asked->q.noise, &wanted, &whatif));
+    take_answer(whatif, job);
+    if (wanted.set_count > 0) {
+        worth_take(whatif, asked->priced);
+    }
     iw_whatif_free(whatif);
+    return IW_OK;
+}
+
+/* With as much effort as fits into its share of the time. If the sample was wrong, with the least: then it
+ * may take of what is left for the others. */
+static iw_status ask_in_time(struct asked *asked, int64_t share_end_ns, int64_t end_ns, iw_check_job *job)
+{
+    iw_status status;
+    size_t chosen;
+
+    IW_TRY(choose_effort(asked, (double)(share_end_ns - monotonic_ns()) / 1e9, &chosen));
+    asked->end_ns = chosen + 1 < EFFORTS ? share_end_ns : end_ns;
+    status = ask(asked, &efforts[chosen], job);
+    if (status == IW_ERR_CANCELLED && chosen + 1 < EFFORTS) {
+        asked->end_ns = end_ns;
+        status = ask(asked, &efforts[EFFORTS - 1], job);
+    }
     return status == IW_ERR_CANCELLED ? IW_OK : status;
 }
 
-static int simulate_job(struct ui *ui, const struct job_opts *opts, const struct net_opts *net,
-                        iw_recording *cut, int64_t end_ns, iw_verify *priced, iw_check_job *job)
+static int simulate_job(struct asked *asked, iw_recording *cut, int64_t share_end_ns, int64_t end_ns,
+                        iw_check_job *job)
 {
     const struct preset *preset = find_preset(job->name, strlen(job->name));
-    const struct noise_opts no_noise = {.ranks_per_node = opts->ranks_per_node}; /* it is in memory */
+    const uint64_t ranks_per_node = asked->opts->ranks_per_node;
+    const struct noise_opts no_noise = {.ranks_per_node = ranks_per_node}; /* it is in memory */
     const struct memory_opts no_memory = {.shared = NULL};
     const struct opt_args none = {0, NULL};
     const char *patterns[] = {preset->pattern};
     struct program_opts program = PROGRAM_OPTS_INIT;
-    struct question q;
     int code;
 
     program.patterns = (struct opt_list){patterns, 1};
@@ -163,17 +228,17 @@ static int simulate_job(struct ui *ui, const struct job_opts *opts, const struct
     program.bytes = preset->bytes;
     program.repeat = preset->repeat;
     program.compute_ps = preset->compute_ps;
-    code = question_init(&q, ui, &program, net, &no_memory, &no_noise, &none);
+    code = question_init(&asked->q, asked->ui, &program, asked->net, &no_memory, &no_noise, &none);
     if (code == UI_DONE) {
-        code = ui_exit_of(iw_noise_set_add_recording(&ui->log, q.noise, "the recording", cut));
+        code = ui_exit_of(iw_noise_set_add_recording(&asked->ui->log, asked->q.noise, "the recording", cut));
     }
     if (code != UI_DONE) {
         iw_recording_free(cut);
     } else {
-        iw_noise_set_align(q.noise, IW_SYNC_NONE, 0, (uint32_t)opts->ranks_per_node);
-        code = ui_exit_of(ask(ui, opts, net, &q, end_ns, priced, job));
+        iw_noise_set_align(asked->q.noise, IW_SYNC_NONE, 0, (uint32_t)ranks_per_node);
+        code = ui_exit_of(ask_in_time(asked, share_end_ns, end_ns, job));
     }
-    question_release(&q);
+    question_release(&asked->q);
     return code;
 }
 
@@ -181,19 +246,23 @@ int jobs_simulate(struct ui *ui, const struct job_opts *opts, const struct net_o
                   const iw_recording *recording, int64_t end_ns, iw_verify *verify, iw_check_job *jobs,
                   size_t count)
 {
+    struct asked asked = {.ui = ui, .opts = opts, .net = net};
     int code = UI_DONE;
 
+    asked.sets = ui_grow(NULL, verify->count + 1, sizeof *asked.sets);
     for (size_t i = 0; i < count && code == UI_DONE; i++) {
         const int64_t now_ns = monotonic_ns();
         iw_recording *cut = NULL;
 
+        asked.priced = i == 0 ? verify : NULL;
         if (now_ns < end_ns) {
             code = worth_cut_quiet(ui, "the recording", recording, verify, &cut);
         }
         if (cut != NULL) {
-            code = simulate_job(ui, opts, net, cut, now_ns + (end_ns - now_ns) / (int64_t)(count - i),
-                                i == 0 ? verify : NULL, &jobs[i]);
+            code = simulate_job(&asked, cut, now_ns + (end_ns - now_ns) / (int64_t)(count - i), end_ns,
+                                &jobs[i]);
         }
     }
+    free(asked.sets);
     return code;
 }

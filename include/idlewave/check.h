@@ -105,6 +105,7 @@ typedef struct iw_check_job {
     char what[160];
     uint32_t ranks;
     bool is_done;         /* false: there was no time left */
+    uint64_t trials;      /* of each change; fewer than asked for where time was short */
     iw_estimate slowdown; /* T / T0 - 1 */
     char worst[96];       /* the source without which it would gain most; "": none */
     iw_estimate saving;   /* what that would gain */

@@ -37,6 +37,7 @@ static const struct iwi_field job_fields[] = {
     IWI_CHARS(iw_check_job, what),
     IWI_VALUE(iw_check_job, ranks),
     IWI_VALUE(iw_check_job, is_done),
+    IWI_VALUE(iw_check_job, trials),
     IWI_ESTIMATE(iw_check_job, slowdown, .is_there = is_done),
     IWI_CHARS(iw_check_job, worst),
     IWI_ESTIMATE(iw_check_job, saving, .is_there = has_worst),

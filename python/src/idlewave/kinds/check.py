@@ -28,6 +28,7 @@ class JobsRow:
     what: str
     ranks: int
     is_done: bool
+    trials: int
     slowdown: Optional[Estimate]
     worst: str
     saving: Optional[Estimate]
