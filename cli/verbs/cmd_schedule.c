@@ -58,7 +58,8 @@ static const struct opt node_rows[] = {
 #define ROW(...) OPT_ROW(struct schedule_training_opts, __VA_ARGS__)
 static const struct opt training_rows[] = {
     ROW("training", OPT_STRING, path, "FILE",
-        "a training program in YAML instead, as 'idlewave training' takes it: streams of a GPU become CPUs "
+        "a training program instead, in YAML or a workload of SimAI, as 'idlewave training' takes it: "
+        "streams of a GPU become CPUs "
         "of "
         "a rank, all times calcs; for a network without costs, and --goal-unit 1ps to be exact"),
     ROW("steps", OPT_COUNT, steps, "N", "steps of the training program (default 1)", .min = 1,

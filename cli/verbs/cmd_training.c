@@ -82,7 +82,8 @@ static const struct opt_group groups[] = {
 
 static const struct training_opts defaults = {.steps = 20, .trials = 10, .seed = 1};
 
-static const char *const synopsis[] = {"[options] FILE.yaml", "[options] --model NAME --pp N ...",
+static const char *const synopsis[] = {"[options] FILE.yaml|WORKLOAD.txt",
+                                       "[options] --model NAME --pp N ...",
                                        "[options] --forward TIME --backward TIME --pp N ...", "--list", NULL};
 
 static const char description[] =
@@ -92,7 +93,8 @@ static const char description[] =
     "a "
     "step takes without jitter, how long with it, and what each source of jitter costs in time, GPU-hours "
     "and "
-    "money. Options come after the file, and change what it says.\nWhat is simulated is computed from "
+    "money. Options come after the file, and change what it says. Workload files of SimAI are read "
+    "too.\nWhat is simulated is computed from "
     "settings, "
     "published sizes and NCCL's tuning tables. Nothing of it was run on a GPU by idlewave.";
 

@@ -82,6 +82,37 @@ typedef struct iw_training_source {
 #define IW_TRAINING_STAGES_MAX 1024
 #define IW_TRAINING_CHUNKS_MAX 4096
 
+/** Collectives of a workload file. */
+typedef enum iw_training_call_kind {
+    IW_TRAINING_NO_CALL,
+    IW_TRAINING_ALL_REDUCE,
+    IW_TRAINING_ALL_GATHER,
+    IW_TRAINING_REDUCE_SCATTER,
+    IW_TRAINING_ALL_TO_ALL
+} iw_training_call_kind;
+
+typedef enum iw_training_span {
+    IW_TRAINING_OVER_TP,
+    IW_TRAINING_OVER_EP,
+    IW_TRAINING_OVER_DP,
+    IW_TRAINING_OVER_DP_EP, /* those that have the same experts */
+    IW_TRAINING_SPANS
+} iw_training_span;
+
+typedef struct iw_training_call {
+    iw_training_call_kind kind;
+    iw_training_span span;
+    double bytes; /* of the whole buffer */
+} iw_training_call;
+
+enum { IW_TRAINING_F, IW_TRAINING_INPUT_GRADIENT, IW_TRAINING_WEIGHT_GRADIENT, IW_TRAINING_PASSES };
+
+/** A part of a layer: how long each pass computes, and the collective that follows. */
+typedef struct iw_training_row {
+    iw_time work_ps[IW_TRAINING_PASSES];
+    iw_training_call calls[IW_TRAINING_PASSES];
+} iw_training_row;
+
 /** All settings; change them by iw_training_set(), which docs/reference/formats/training.md lists. */
 typedef struct iw_training {
     char name[64];
@@ -105,6 +136,10 @@ typedef struct iw_training {
     iw_time *forward_ps, *backward_ps; /* measured, of a micro-batch on each stage, or on all; or NULL */
     uint32_t forward_count, backward_count;
     iw_time optimizer_ps;
+    /* measured row by row, instead: `rows_each` for a micro-batch on a stage, those of each micro-batch
+     * behind each other, used in turn; and once a step. By iw_training_load() only. */
+    iw_training_row *rows, *once_rows;
+    uint32_t row_count, rows_each, once_count;
     /* the host */
     iw_time launch_ps;
     uint32_t launches; /* of a layer's forward; its backward has twice as many */
@@ -116,6 +151,7 @@ typedef struct iw_training {
     uint32_t node_gpus;
     bool is_net_free;
     double node_bandwidth, net_bandwidth; /* bytes per second of a GPU: NVLink's ring, its NIC */
+    double message_bytes;                 /* between stages; 0: by the model */
     iw_time hop_ps;                       /* of a message between stages; negative: by its bytes */
     /* what disturbs */
     double forward_sigma, backward_sigma; /* of lognormal lengths of micro-batches */
@@ -155,7 +191,8 @@ IW_API const iw_training_ready_source *iw_training_ready(size_t index);
 IW_API const char *iw_training_where_name(unsigned where); /* "host"; NULL: there is none */
 IW_API const char *iw_training_scope_name(unsigned scope); /* "rank", "node", "all" */
 
-/** Reads a YAML file (docs/reference/formats/training.md) into settings that have been initialised.
+/** Reads a YAML file or a workload file of SimAI (docs/reference/formats/training.md) into settings that have
+ * been initialised.
  * IW_ERR_IO, IW_ERR_FORMAT, IW_ERR_RANGE as 'file:line'. */
 IW_API IW_NODISCARD iw_status iw_training_load(const iw_log *log, const char *path, iw_training *spec);
 
@@ -213,7 +250,7 @@ typedef struct iw_training_volume {
 } iw_training_volume;
 
 #define IW_TRAINING_CHANGES_MAX (2 * IW_TRAINING_SOURCES_MAX + 2)
-#define IW_TRAINING_VOLUMES_MAX 12
+#define IW_TRAINING_VOLUMES_MAX 24
 
 typedef struct iw_training_result {
     const char *command; /* set by the caller, or NULL */
@@ -225,6 +262,9 @@ typedef struct iw_training_result {
     uint64_t steps, trials, seed;
     uint64_t operations;  /* simulated in a step, of all ranks */
     iw_time noiseless_ps; /* a step */
+    iw_time compute_ps;   /* of which a GPU computes, the mean */
+    uint32_t rows;        /* of a workload file; 0: there was none */
+    double even_bubble;   /* (p - 1) / (v m): waiting over work where stages are even and messages free */
     double bubble;        /* share of the noiseless step in which a GPU waits for others, the mean */
     double rate;          /* FLOP/s of a GPU over the noiseless step; NaN: no model */
     iw_estimate step_ns;  /* the mean */

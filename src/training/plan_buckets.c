@@ -10,10 +10,19 @@
 #include "base/base.h"
 #include "training/step_plan.h"
 
+static iw_status append(struct iwi_plan_builder *b, const struct iwi_bucket *bucket)
+{
+    struct iwi_train_stage *stage = &b->plan->stages[b->stage];
+
+    IW_TRY(iwi_grow(b->log, (void **)&stage->buckets, &stage->bucket_room, (size_t)stage->bucket_count + 1,
+                    sizeof *stage->buckets));
+    stage->buckets[stage->bucket_count++] = *bucket;
+    return IW_OK;
+}
+
 static iw_status add_bucket(struct iwi_plan_builder *b, uint32_t ready, uint32_t chunk, double parameters)
 {
     const iw_training *spec = b->spec;
-    struct iwi_train_stage *stage = &b->plan->stages[b->stage];
     const uint32_t sharers = spec->dp * spec->cp;
     const bool is_plain = spec->sharding == IW_TRAINING_PLAIN;
     const struct iwi_nccl_call reduce = {is_plain ? IWI_NCCL_ALL_REDUCE : IWI_NCCL_REDUCE_SCATTER,
@@ -28,10 +37,16 @@ static iw_status add_bucket(struct iwi_plan_builder *b, uint32_t ready, uint32_t
             iwi_count_volume(b->plan, "DP all-gather", 1, &gather, bucket.gather_ps);
         }
     }
-    IW_TRY(iwi_grow(b->log, (void **)&stage->buckets, &stage->bucket_room, (size_t)stage->bucket_count + 1,
-                    sizeof *stage->buckets));
-    stage->buckets[stage->bucket_count++] = bucket;
-    return IW_OK;
+    return append(b, &bucket);
+}
+
+/* Rows: all at the end. */
+static iw_status add_once_bucket(struct iwi_plan_builder *b)
+{
+    struct iwi_bucket bucket = {.ready = b->plan->stages[b->stage].count - 1};
+
+    iwi_once_over_dp(b, &bucket);
+    return bucket.reduce_ps + bucket.gather_ps > 0 ? append(b, &bucket) : IW_OK;
 }
 
 /* The first chunk of the model: its last backward is layers from the last to the first. */
@@ -80,6 +95,11 @@ iw_status iwi_add_buckets(struct iwi_plan_builder *b)
     double all = 0;
 
     if (spec->sharding == IW_TRAINING_FSDP || spec->dp * spec->cp == 1) {
+        return IW_OK;
+    }
+    if (spec->rows != NULL) {
+        IW_TRY(add_once_bucket(b));
+        mark_forwards(b);
         return IW_OK;
     }
     for (uint32_t chunk = spec->chunks; spec->overlaps_gradients && chunk-- > 0;) {

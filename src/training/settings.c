@@ -132,6 +132,7 @@ static const struct iwi_setting settings[] = {
     SWITCH("free-network", is_net_free),
     REAL("node-bandwidth", IWI_SET_BANDWIDTH, node_bandwidth),
     REAL("net-bandwidth", IWI_SET_BANDWIDTH, net_bandwidth),
+    REAL("message-bytes", IWI_SET_REAL, message_bytes),
     TIME("hop", hop_ps),
     REAL("forward-sigma", IWI_SET_REAL, forward_sigma),
     REAL("backward-sigma", IWI_SET_REAL, backward_sigma),
@@ -194,6 +195,9 @@ void iw_training_release(iw_training *spec)
     free(spec->chunk_layers);
     free(spec->forward_ps);
     free(spec->backward_ps);
+    free(spec->rows);
+    free(spec->once_rows);
+    spec->rows = spec->once_rows = NULL;
     spec->chunk_layers = NULL;
     spec->forward_ps = spec->backward_ps = NULL;
 }
@@ -226,6 +230,10 @@ static iw_status check_layout(const iw_log *log, const iw_training *spec)
     if ((uint64_t)spec->pp * spec->chunks * spec->microbatches > 1u << 22) {
         return iwi_fail(log, IW_ERR_RANGE, "stages times chunks times micro-batches are more than 4194304");
     }
+    if ((uint64_t)spec->pp * spec->rows_each * spec->microbatches > 1u << 24) {
+        return iwi_fail(log, IW_ERR_RANGE,
+                        "stages times rows of a micro-batch times micro-batches are more than 16777216");
+    }
     if (spec->sharding == IW_TRAINING_FSDP && (spec->pp > 1 || spec->ep > 1)) {
         return iwi_fail(log, IW_ERR_RANGE, "fsdp is simulated without pipeline and expert parallelism only");
     }
@@ -246,12 +254,20 @@ static iw_status check_model(const iw_log *log, const iw_training *spec)
     if ((spec->forward_ps == NULL) != (spec->backward_ps == NULL)) {
         return iwi_fail(log, IW_ERR_RANGE, "measured times need both 'forward' and 'backward'");
     }
-    if (spec->forward_ps == NULL && spec->hidden == 0) {
+    if (spec->rows != NULL && (spec->forward_ps != NULL || spec->sharding == IW_TRAINING_FSDP)) {
+        return iwi_fail(log, IW_ERR_RANGE,
+                        "the rows of a workload file have times and collectives of their own: leave out %s",
+                        spec->forward_ps != NULL ? "'forward' and 'backward'" : "'sharding' fsdp");
+    }
+    if (iwi_training_is_measured(spec)) {
+        return IW_OK;
+    }
+    if (spec->hidden == 0) {
         return iwi_fail(log, IW_ERR_RANGE,
                         "nothing says how long a micro-batch computes: give a model, or 'forward' and "
                         "'backward' as measured");
     }
-    if (spec->forward_ps == NULL && spec->rate <= 0 && spec->step_rate <= 0) {
+    if (spec->rate <= 0 && spec->step_rate <= 0) {
         return iwi_fail(log, IW_ERR_RANGE,
                         "nothing says how fast a GPU is: give 'rate' (while it computes), 'step-rate' (over "
                         "the whole step, as published), or measured times");

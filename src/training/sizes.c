@@ -56,6 +56,9 @@ uint64_t iwi_activation_bytes(const iw_training *spec)
 
 uint64_t iwi_message_bytes(const iw_training *spec)
 {
+    if (spec->message_bytes > 0) {
+        return (uint64_t)fmin(spec->message_bytes, 0x1p53);
+    }
     return iwi_activation_bytes(spec) / (spec->is_sequence_parallel ? spec->tp : 1);
 }
 

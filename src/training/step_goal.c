@@ -137,11 +137,7 @@ static void add_turn(struct writer *w, const struct iwi_train_turn *turn)
 {
     const struct iwi_train_plan *plan = w->plan;
     const struct iwi_train_op *op = &plan->stages[turn->stage].ops[turn->op];
-    const uint32_t size = op->group == IWI_ALONE     ? 1
-                          : op->group == IWI_WITH_TP ? plan->tp
-                          : op->group == IWI_WITH_CP ? plan->cp
-                          : op->group == IWI_WITH_EP ? plan->ep
-                                                     : plan->cp * plan->dp;
+    const struct iwi_train_members members = iwi_train_members(plan, op->group);
     const uint32_t base = turn->stage * w->width;
 
     w->hop += op->input > 0;
@@ -149,8 +145,8 @@ static void add_turn(struct writer *w, const struct iwi_train_turn *turn)
         w->scratch[base + i] = add_op(w, turn->stage, op, i);
     }
     if (op->group != IWI_ALONE) {
-        meet_groups(w, turn->stage, size, op->group == IWI_WITH_TP ? 1 : plan->tp,
-                    (uint8_t)(CPU_LANES + op->lane), op->collective_ps);
+        meet_groups(w, turn->stage, members.size, members.stride, (uint8_t)(CPU_LANES + op->lane),
+                    op->collective_ps);
     }
     for (uint32_t i = 0; i < w->width; i++) {
         end_of(w, turn->stage, turn->op)[i] = w->lanes[op->lane][base + i] = w->scratch[base + i];

@@ -31,6 +31,19 @@ void iwi_count_volume(struct iwi_train_plan *plan, const char *what, uint64_t co
     plan->volumes[i].count += count;
 }
 
+struct iwi_train_members iwi_train_members(const struct iwi_train_plan *plan, unsigned group)
+{
+    switch (group) {
+    case IWI_WITH_TP: return (struct iwi_train_members){plan->tp, 1};
+    case IWI_WITH_CP: return (struct iwi_train_members){plan->cp, plan->tp};
+    case IWI_WITH_EP: return (struct iwi_train_members){plan->ep, plan->tp};
+    case IWI_WITH_DP: return (struct iwi_train_members){plan->cp * plan->dp, plan->tp};
+    case IWI_WITH_EXPERT_DP:
+        return (struct iwi_train_members){plan->cp * plan->dp / plan->ep, plan->tp * plan->ep};
+    default: return (struct iwi_train_members){1, 1};
+    }
+}
+
 /* ---- inputs from other stages ---- */
 
 /* The slot that makes the input of another one; false: it has none. */
@@ -90,6 +103,17 @@ static void bound_launches(struct iwi_train_stage *stage, uint32_t queue)
 
 /* ---- stages ---- */
 
+/* The last operation but for gradients that are reduced beside what follows. */
+static uint32_t last_computed(const struct iwi_train_stage *stage)
+{
+    uint32_t last = stage->count - 1;
+
+    while (last > 0 && stage->ops[last].lane == IWI_LANE_REDUCE) {
+        last--;
+    }
+    return last;
+}
+
 static iw_status build_stage(struct iwi_plan_builder *b, uint32_t stage, struct iwi_slot *slots)
 {
     const iw_training *spec = b->spec;
@@ -102,9 +126,10 @@ static iw_status build_stage(struct iwi_plan_builder *b, uint32_t stage, struct 
         const size_t index = iwi_slot_index(spec, stage, &slots[i]);
 
         b->first[index] = built->count;
-        IW_TRY(iwi_add_slot(b, &slots[i]));
-        b->last[index] = built->count - 1;
+        IW_TRY(spec->rows != NULL ? iwi_add_row_slot(b, &slots[i]) : iwi_add_slot(b, &slots[i]));
+        b->last[index] = last_computed(built);
     }
+    IW_TRY(iwi_add_once(b));
     bound_launches(built, spec->queue);
     IW_TRY(iwi_add_buckets(b));
     b->plan->most_ops = built->count > b->plan->most_ops ? built->count : b->plan->most_ops;
@@ -114,8 +139,6 @@ static iw_status build_stage(struct iwi_plan_builder *b, uint32_t stage, struct 
     return IW_OK;
 }
 
-/* Scatters of FSDP come behind what they follow, so that the last operation of a slot may not be the one that
- * others wait for; there is one stage then. */
 static void link_stages(struct iwi_plan_builder *b, struct iwi_slot *slots)
 {
     const iw_time hop_ps = iwi_hop_ps(b->spec);
@@ -216,7 +239,7 @@ iw_status iwi_train_plan_new(const iw_log *log, const iw_training *spec, struct 
             .dp = spec->dp,
             .pp = spec->pp,
             .microbatches = spec->microbatches,
-            .couples_dp = spec->sharding == IW_TRAINING_FSDP,
+            .couples_dp = spec->sharding == IW_TRAINING_FSDP || iwi_rows_couple_dp(spec),
             .overlaps_parameters = spec->overlaps_parameters,
             .has_launches = spec->launch_ps > 0,
             .launch_ps = spec->launch_ps,

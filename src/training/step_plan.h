@@ -17,7 +17,14 @@
 
 enum iwi_lane { IWI_LANE_COMPUTE, IWI_LANE_GATHER, IWI_LANE_REDUCE, IWI_LANES };
 
-enum iwi_train_group { IWI_ALONE, IWI_WITH_TP, IWI_WITH_CP, IWI_WITH_EP, IWI_WITH_DP };
+enum iwi_train_group {
+    IWI_ALONE,
+    IWI_WITH_TP,
+    IWI_WITH_CP,
+    IWI_WITH_EP,
+    IWI_WITH_DP,
+    IWI_WITH_EXPERT_DP /* ranks of all replicas that have the same experts */
+};
 
 struct iwi_train_op {
     uint8_t lane, group; /* enum iwi_lane, iwi_train_group */
@@ -79,6 +86,12 @@ struct iwi_train_plan {
     uint32_t volume_count;
 };
 
+/* Members of a group, and how far apart they are. */
+struct iwi_train_members {
+    uint32_t size, stride;
+};
+struct iwi_train_members iwi_train_members(const struct iwi_train_plan *plan, unsigned group);
+
 /* ---- sizes and times ---- */
 
 /* Refuses what does not fit together. */
@@ -87,6 +100,12 @@ IW_NODISCARD iw_status iwi_training_check(const iw_log *log, const iw_training *
 static inline bool iwi_training_has_model(const iw_training *spec)
 {
     return spec->hidden > 0;
+}
+
+/* Without a model: stage by stage, or row by row. */
+static inline bool iwi_training_is_measured(const iw_training *spec)
+{
+    return spec->forward_ps != NULL || spec->rows != NULL;
 }
 
 double iwi_layer_parameters(const iw_training *spec);        /* all of them */
@@ -143,6 +162,13 @@ static inline size_t iwi_slot_index(const iw_training *spec, uint32_t stage, con
 IW_NODISCARD iw_status iwi_add_op(struct iwi_plan_builder *b, const struct iwi_train_op *op);
 /* Appends those of a slot. */
 IW_NODISCARD iw_status iwi_add_slot(struct iwi_plan_builder *b, const struct iwi_slot *slot);
+/* The same of a program that was measured row by row; and what its stages do once, behind all slots. */
+IW_NODISCARD iw_status iwi_add_row_slot(struct iwi_plan_builder *b, const struct iwi_slot *slot);
+IW_NODISCARD iw_status iwi_add_once(struct iwi_plan_builder *b);
+/* What rows that are there once do over data parallelism. */
+void iwi_once_over_dp(struct iwi_plan_builder *b, struct iwi_bucket *bucket);
+/* Whether operations before the tail have groups over data parallelism. */
+bool iwi_rows_couple_dp(const iw_training *spec);
 /* The buckets of a stage that has all its operations. */
 IW_NODISCARD iw_status iwi_add_buckets(struct iwi_plan_builder *b);
 /* Parameters of a chunk on one rank. */

@@ -124,15 +124,10 @@ static void work(struct iwi_train_run *run, const struct place *p)
 
 static void meet(struct iwi_train_run *run, const struct place *p)
 {
-    const struct iwi_train_plan *plan = run->plan;
-    const uint32_t size = p->op->group == IWI_WITH_TP   ? plan->tp
-                          : p->op->group == IWI_WITH_CP ? plan->cp
-                          : p->op->group == IWI_WITH_EP ? plan->ep
-                                                        : plan->cp * plan->dp;
-    const uint32_t stride = p->op->group == IWI_WITH_TP ? 1 : plan->tp;
+    const struct iwi_train_members members = iwi_train_members(run->plan, p->op->group);
 
     if (run->width > 1) {
-        iwi_group_latest(p->ends, run->team, size, stride);
+        iwi_group_latest(p->ends, run->team, members.size, members.stride);
     }
     if (run->at[IW_TRAINING_NETWORK].count == 0 || !p->op->leaves_node) {
         for (uint32_t i = 0; i < run->team; i++) {
@@ -144,7 +139,7 @@ static void meet(struct iwi_train_run *run, const struct place *p)
         p->ends[i] =
             iwi_train_finish(run, IW_TRAINING_NETWORK, p->base + i, p->ends[i], p->op->collective_ps);
     }
-    iwi_group_latest(p->ends, run->team, size, stride);
+    iwi_group_latest(p->ends, run->team, members.size, members.stride);
 }
 
 static void evaluate(struct iwi_train_run *run, const struct iwi_train_turn *turn, uint32_t first)

@@ -65,7 +65,7 @@ iw_status iwi_training_settle(const iw_log *log, iw_training *spec)
     iw_training_sizes sizes;
 
     IW_TRY(iw_training_measure(log, spec, &sizes));
-    return spec->step_rate > 0 && spec->forward_ps == NULL
+    return spec->step_rate > 0 && !iwi_training_is_measured(spec)
                ? find_rate(log, spec, sizes.step_flop / (double)sizes.gpus / spec->step_rate)
                : IW_OK;
 }
@@ -81,6 +81,19 @@ static iw_time lane_work(const struct iwi_train_stage *stage)
             stage->ops[i].lane == IWI_LANE_COMPUTE ? stage->ops[i].work_ps + stage->ops[i].collective_ps : 0;
     }
     return sum;
+}
+
+/* Of a GPU in a step, the mean over stages. */
+static iw_time compute_of(const struct iwi_train_plan *plan)
+{
+    iw_time sum = 0;
+
+    for (uint32_t s = 0; s < plan->pp; s++) {
+        for (uint32_t i = 0; i < plan->stages[s].count; i++) {
+            sum += plan->stages[s].ops[i].work_ps;
+        }
+    }
+    return sum / plan->pp + plan->optimizer_ps;
 }
 
 static double bubble_of(const struct iwi_train_plan *plan, iw_time step_ps)
@@ -112,6 +125,9 @@ static void describe(const iw_training *spec, const iw_training_opts *opts, cons
     result->seed = opts->seed;
     result->cost_per_hour = opts->cost_per_hour;
     result->operations = plan->turn_count * width;
+    result->compute_ps = compute_of(plan);
+    result->rows = spec->row_count + spec->once_count;
+    result->even_bubble = (spec->pp - 1.0) / ((double)spec->chunks * spec->microbatches);
     result->bubble = bubble_of(plan, result->noiseless_ps);
     result->rate = result->has_model ? result->sizes.step_flop / (double)result->sizes.gpus /
                                            ((double)result->noiseless_ps * 1e-12)

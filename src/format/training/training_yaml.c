@@ -10,6 +10,7 @@
 #include "base/base.h"
 #include "format/io/input.h"
 #include "format/io/yaml_doc.h"
+#include "format/training/training_simai.h"
 
 #define FORMAT "idlewave.training/1"
 
@@ -133,9 +134,14 @@ iw_status iwi_training_read_memory(const iw_log *log, const char *file, const ch
                                    iw_training *spec)
 {
     struct iwi_yaml yaml;
-    char *text = iwi_new_array(log, LIST_BYTES, 1);
-    iw_status status = text != NULL ? IW_OK : IW_ERR_NOMEM;
+    char *text;
+    iw_status status;
 
+    if (iwi_is_simai(data, size)) {
+        return iwi_simai_read_memory(log, file, data, size, spec);
+    }
+    text = iwi_new_array(log, LIST_BYTES, 1);
+    status = text != NULL ? IW_OK : IW_ERR_NOMEM;
     if (status == IW_OK) {
         status = iwi_yaml_open(log, file, data, size, "model: llama3-8b", &yaml);
     }

@@ -75,6 +75,9 @@ static const struct iwi_field training_fields[] = {
     IWI_VALUE(iw_training_result, seed),
     IWI_VALUE(iw_training_result, operations),
     IWI_TIME(iw_training_result, noiseless_ps, "noiseless_ns"),
+    IWI_TIME(iw_training_result, compute_ps, "compute_ns"),
+    IWI_VALUE(iw_training_result, rows),
+    IWI_VALUE(iw_training_result, even_bubble),
     IWI_VALUE(iw_training_result, bubble),
     IWI_VALUE(iw_training_result, rate),
     IWI_ESTIMATE(iw_training_result, step_ns),
@@ -188,6 +191,14 @@ static void say_step(struct iwi_document *doc, const iw_training_result *result)
     }
     iwi_row(doc, "without jitter", iwi_training_exact(doc, result->noiseless_ps));
     iwi_row(doc, "of which a GPU waits for others", iwi_percent(doc, result->bubble));
+    if (result->rows > 0) {
+        iwi_row(doc, "of which a GPU computes", iwi_training_exact(doc, result->compute_ps));
+        iwi_row(doc, "rows of the workload file", iwi_count(doc, result->rows));
+        iwi_row(doc, "bubble of even stages, of their work",
+                iwi_say(doc, "%" PRIu32 "/%" PRIu64 ", %s", result->pp - 1,
+                        (uint64_t)result->chunks * result->microbatches,
+                        iwi_percent(doc, result->even_bubble)));
+    }
     if (result->has_jitter) {
         iwi_row(doc, "with jitter, mean", iwi_ns(doc, result->step_ns.value));
         iwi_row(doc, "10th percentile, median, 90th",

@@ -3,6 +3,8 @@
  */
 #include <idlewave/sim.h>
 
+#include <stdlib.h>
+
 #include "base/base.h"
 #include "base/rng.h"
 #include "support/support.h"
@@ -100,6 +102,54 @@ static void random_programs_end_alike(void **state)
     }
 }
 
+static iw_training_call random_call(uint64_t n, uint64_t index, bool is_weight)
+{
+    const iw_training_span spans[] = {IW_TRAINING_OVER_TP, IW_TRAINING_OVER_EP, IW_TRAINING_OVER_DP,
+                                      IW_TRAINING_OVER_DP_EP};
+
+    return (iw_training_call){.kind = (iw_training_call_kind)draw(n, index, 5),
+                              .span = spans[is_weight ? 1 + draw(n, index + 1, 3) : draw(n, index + 1, 2)],
+                              .bytes = draw(n, index + 2, 3) * 1e6};
+}
+
+/* Rows of a workload file: each micro-batch has others. */
+static void make_rows(uint64_t n, iw_training *spec)
+{
+    spec->rows_each = 1 + draw(n, 20, 6);
+    spec->row_count = spec->rows_each * spec->microbatches;
+    spec->once_count = draw(n, 21, 4);
+    spec->rows = calloc(spec->row_count, sizeof *spec->rows);
+    spec->once_rows = calloc(spec->once_count + 1, sizeof *spec->rows);
+    assert_non_null(spec->rows);
+    assert_non_null(spec->once_rows);
+    for (uint32_t i = 0; i < spec->row_count + spec->once_count; i++) {
+        iw_training_row *row = i < spec->row_count ? &spec->rows[i] : &spec->once_rows[i - spec->row_count];
+
+        for (uint32_t pass = 0; pass < IW_TRAINING_PASSES; pass++) {
+            const uint64_t index = 100 + 16 * (uint64_t)i + 4 * pass;
+
+            row->work_ps[pass] = (iw_time)draw(n, index + 3, 3) * (1 + draw(n, index, 900)) * IW_PS_PER_US;
+            row->calls[pass] = random_call(n, index, pass == IW_TRAINING_WEIGHT_GRADIENT);
+        }
+    }
+}
+
+static void random_rows_end_alike(void **state)
+{
+    (void)state;
+    for (uint64_t n = 1; n <= 100; n++) {
+        iw_training spec;
+
+        make(n, &spec);
+        spec.sharding = IW_TRAINING_ZERO1;
+        spec.ep = spec.cp * spec.dp % 2 == 0 ? 2 : 1;
+        spec.experts = 0;
+        make_rows(n, &spec);
+        compare(&spec);
+        iw_training_release(&spec);
+    }
+}
+
 /* Messages that take longer than computation are under way side by side. */
 static void long_hops(void **state)
 {
@@ -137,6 +187,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_programs_end_alike),
+        cmocka_unit_test(random_rows_end_alike),
         cmocka_unit_test(long_hops),
         cmocka_unit_test(what_a_graph_cannot_say_is_refused),
     };

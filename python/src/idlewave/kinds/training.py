@@ -83,6 +83,9 @@ class Training(Result):
     seed: int
     operations: int
     noiseless_ns: float
+    compute_ns: float
+    rows: int
+    even_bubble: Optional[float]
     bubble: Optional[float]
     rate: Optional[float]
     step_ns: Estimate
