@@ -161,21 +161,28 @@ static iw_whatif_opts whatif_opts_of(struct asked *asked, const struct effort *e
     return wanted;
 }
 
-/* The largest effort that `seconds` are enough for, else the least. */
+/* The largest effort that `seconds` are enough for, else the least. From below: samples of what does not fit
+ * are dear. */
 static iw_status choose_effort(struct asked *asked, double seconds, size_t *chosen_p)
 {
-    size_t chosen = asked->priced != NULL ? 0 : 1;
+    const size_t most = asked->priced != NULL ? 0 : 1;
+    double simulation_s = 0.0;
 
-    for (; chosen + 1 < EFFORTS; chosen++) {
-        const iw_whatif_opts wanted = whatif_opts_of(asked, &efforts[chosen]);
+    *chosen_p = EFFORTS - 1;
+    for (size_t i = EFFORTS; i-- > most;) {
+        const iw_whatif_opts wanted = whatif_opts_of(asked, &efforts[i]);
         iw_whatif_plan plan;
 
-        IW_TRY(iw_whatif_plan_make(&asked->ui->log, asked->q.noise, &wanted, &plan));
-        if (SPARE * plan.seconds <= seconds) {
-            break;
+        if (SPARE * simulation_s * (double)wanted.sim.trials > seconds) {
+            return IW_OK;
         }
+        IW_TRY(iw_whatif_plan_make(&asked->ui->log, asked->q.noise, &wanted, &plan));
+        if (SPARE * plan.seconds > seconds) {
+            return IW_OK;
+        }
+        simulation_s = plan.seconds / (double)plan.simulations;
+        *chosen_p = i;
     }
-    *chosen_p = chosen;
     return IW_OK;
 }
 

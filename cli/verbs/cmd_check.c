@@ -34,7 +34,7 @@ static const struct opt measure_rows[] = {
         .is_setting = true),
     ROW("within", OPT_TIME, within_ps, "TIME",
         "be done after TIME: four fifths of it at most are measured, and half of it or 10 s are left for "
-        "jobs, of which less is simulated where time is short (default 50s)",
+        "jobs, of which less is simulated where time is short (default 50s; with FILE no limit)",
         .is_setting = true),
     ROW("duration", OPT_TIME, duration_ps, "TIME", "how long to measure (default as --within allows)",
         .is_setting = true),
@@ -324,7 +324,9 @@ static int run(struct ui *ui, const void *values, const struct opt_args *args)
     int code;
 
     *work = (struct work){.start_ns = monotonic_ns(), .limits = limits};
-    work->end_ns = work->start_ns + opts->within_ps / IW_PS_PER_NS;
+    work->end_ns = file != NULL && !opt_typed(opts, within_ps)
+                       ? INT64_MAX
+                       : work->start_ns + opts->within_ps / IW_PS_PER_NS;
     code = read_options(ui, opts, file != NULL, work);
     if (code == UI_DONE) {
         code = file != NULL ? ui_exit_of(iw_recording_load(&ui->log, file, &work->recording))
