@@ -37,7 +37,7 @@ ARROWS = {
     "bench": (("base", "numeric", "stats"), ()),
     "analysis": (("base", "noise", "numeric", "stats"), ()),
     "wave": (("base", "stats"), ()),
-    "visits": (("base",), ()),
+    "visits": (("base", "stats"), ()),
     "training": (("base", "noise", "numeric", "program", "stats"), ()),
     "format": (
         ("base", "launch", "net", "noise", "program", "schema", "training", "visits", "wave"),

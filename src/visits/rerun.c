@@ -113,18 +113,32 @@ static void start(struct iwi_rerun *rerun, const struct iwi_cuts *cuts, uint32_t
     }
 }
 
+/* When all had come whom a visit waits for, and it waited itself. */
+static iw_time meet(const struct iwi_rerun *rerun, const struct iwi_activity *activity, uint32_t index)
+{
+    const uint32_t before = activity->went_on;
+    const iw_time others_ps = activity->root != IWI_RERUN_NONE ? rerun->start_ps[activity->root]
+                                                               : rerun->met_ps[activity->encounter];
+    const iw_time self_ps = before == IWI_RERUN_NONE
+                                ? rerun->start_ps[index] + activity->ahead_ps
+                                : rerun->end_ps[before] + activity->start_ps + activity->ahead_ps -
+                                      rerun->activities[before].end_ps;
+
+    return iwi_max(others_ps, self_ps);
+}
+
 static void end(struct iwi_rerun *rerun, const struct iwi_cuts *cuts, uint32_t index)
 {
     const struct iwi_activity *activity = &rerun->activities[index];
 
-    rerun->lanes[activity->lane].last_ended = index;
     if (activity->encounter != IWI_RERUN_NONE) {
-        rerun->end_ps[index] = rerun->met_ps[activity->encounter] + activity->end_ps - activity->met_ps;
+        rerun->end_ps[index] = meet(rerun, activity, index) + activity->end_ps - activity->met_ps;
     } else {
         rerun->end_ps[index] =
             rerun->start_ps[index] +
             iwi_cuts_left_ps(cuts, activity->rank, IWI_CUT_COMPUTE, activity->start_ps, activity->end_ps);
     }
+    rerun->lanes[activity->lane].last_ended = index;
 }
 
 /* The host of a rank gets on until a time of the trace. */
@@ -204,6 +218,24 @@ static void measure_steps(const struct iwi_rerun *rerun, iw_time *steps_ps)
     }
 }
 
+/* Hosts begin with their first steps, where these are known. */
+static void begin_hosts(struct iwi_rerun *rerun)
+{
+    const struct iwi_visits *visits = rerun->visits;
+
+    for (size_t i = 0; i < visits->rank_count; i++) {
+        rerun->host_traced_ps[i] = INT64_MIN;
+    }
+    for (size_t i = 0; i < visits->step_count; i++) {
+        iw_time *at_ps = &rerun->host_traced_ps[visits->steps[i].rank];
+
+        *at_ps = *at_ps == INT64_MIN ? visits->steps[i].begin_ps : iwi_min(*at_ps, visits->steps[i].begin_ps);
+    }
+    for (size_t i = 0; i < visits->rank_count; i++) {
+        rerun->host_ps[i] = rerun->host_traced_ps[i];
+    }
+}
+
 iw_status iwi_rerun_run(struct iwi_rerun *rerun, const bool *is_left_out, iw_time *steps_ps)
 {
     struct iwi_cuts cuts;
@@ -213,12 +245,10 @@ iw_status iwi_rerun_run(struct iwi_rerun *rerun, const bool *is_left_out, iw_tim
         for (size_t i = 0; i < rerun->visits->encounter_count; i++) {
             rerun->met_ps[i] = INT64_MIN;
         }
-        for (size_t i = 0; i < rerun->visits->rank_count; i++) {
-            rerun->host_traced_ps[i] = INT64_MIN;
-        }
         for (size_t i = 0; i < rerun->lane_count; i++) {
             rerun->lanes[i].last_ended = IWI_RERUN_NONE;
         }
+        begin_hosts(rerun);
         walk(rerun, &cuts);
         if (steps_ps != NULL) {
             measure_steps(rerun, steps_ps);

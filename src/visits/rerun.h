@@ -12,14 +12,16 @@
  *
  * the latest one *binds* it, and the time between the two is kept. The first three also hold where they do
  * not bind, without that time; so does the last for computation that stood still when the other thing ended.
- * The host launches one thing after the other, and goes on after a wait for its device when that has ended
- * what it waited for. A visit ends when all who had come before its end have come, and its transfer has
- * passed:
+ * The host begins with its first step, launches one thing after the other, and goes on after a wait for its
+ * device when that has ended what it waited for. A visit ends when all who had come before its end have come,
+ * and its transfer has passed:
  *
  *     leave of r = max over q with traced enter of q <= traced leave of r: enter of q
  *                  + (traced leave of r - the same maximum of traced times)
  *
- * All of this is max-plus. With nothing left out each time is the traced one, to the picosecond.
+ * Those who only wait for a root wait for that one, and one that went on with other things meanwhile also
+ * until it waited. All of this is max-plus. With nothing left out each time is the traced one, to the
+ * picosecond.
  *
  * A pause on the host that is left out lets the host launch earlier by its length; what the device had in
  * its queue meanwhile had absorbed it, and nothing is gained. Where the file has no launches, or the rank has

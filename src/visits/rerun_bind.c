@@ -111,27 +111,39 @@ static void bind_start(struct iwi_rerun *rerun, uint32_t index)
     lane->last_begun = index;
 }
 
+/* Of a visit: whom it waited for, and what its rank did before it waited. */
+static void bind_end(struct iwi_rerun *rerun, struct iwi_activity *activity)
+{
+    const iw_time waited_ps = activity->start_ps + activity->ahead_ps;
+    uint32_t ended = activity->ahead_ps > 0 ? rerun->lanes[activity->lane].last_ended : IWI_RERUN_NONE;
+
+    while (ended != IWI_RERUN_NONE && rerun->activities[ended].end_ps > waited_ps) {
+        ended = rerun->activities[ended].previous;
+    }
+    if (ended != IWI_RERUN_NONE && rerun->activities[ended].end_ps > activity->start_ps) {
+        activity->went_on = ended;
+    }
+    activity->met_ps = activity->root != IWI_RERUN_NONE ? rerun->activities[activity->root].start_ps
+                                                        : rerun->met_ps[activity->encounter];
+    activity->met_ps = iwi_max(activity->met_ps, waited_ps);
+}
+
 void iwi_rerun_bind(struct iwi_rerun *rerun)
 {
     for (size_t i = 0; i < rerun->event_count; i++) {
         const struct iwi_rerun_event *event = &rerun->events[i];
         struct iwi_activity *activity = &rerun->activities[event->index];
 
-        switch (event->kind) {
-        case IWI_EVENT_START:
+        if (event->kind == IWI_EVENT_START) {
             bind_start(rerun, event->index);
             if (activity->encounter != IWI_RERUN_NONE) {
                 rerun->met_ps[activity->encounter] = event->at_ps;
             }
-            break;
-        case IWI_EVENT_END:
-        case IWI_EVENT_EMPTY_END:
-            rerun->lanes[activity->lane].last_ended = event->index;
+        } else if (event->kind == IWI_EVENT_END || event->kind == IWI_EVENT_EMPTY_END) {
             if (activity->encounter != IWI_RERUN_NONE) {
-                activity->met_ps = rerun->met_ps[activity->encounter];
+                bind_end(rerun, activity);
             }
-            break;
-        default: break;
+            rerun->lanes[activity->lane].last_ended = event->index;
         }
     }
 }

@@ -47,11 +47,48 @@ static struct iwi_activity activity_of(uint32_t rank, uint32_t step, iw_time sta
                                  .encounter = IWI_RERUN_NONE,
                                  .previous = IWI_RERUN_NONE,
                                  .other = IWI_RERUN_NONE,
+                                 .root = IWI_RERUN_NONE,
+                                 .went_on = IWI_RERUN_NONE,
                                  .ready = {.activity = IWI_RERUN_NONE},
                                  .is_launched = queued_ps > 0,
                                  .start_ps = start_ps,
                                  .end_ps = iwi_max(start_ps, end_ps),
                                  .launched_ps = start_ps - queued_ps};
+}
+
+/* The visit of the root, if it was traced and came before `visit` left. */
+static uint32_t find_root(const struct iwi_visits *visits, const struct iwi_encounter *encounter,
+                          const struct iwi_visit *visit)
+{
+    uint64_t low = encounter->first, high = encounter->first + encounter->count;
+
+    if (!visit->has_root || visit->root == visit->rank) {
+        return IWI_RERUN_NONE;
+    }
+    while (low < high) {
+        const uint64_t middle = low + (high - low) / 2;
+
+        if (visits->visits[middle].rank < visit->root) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low < encounter->first + encounter->count && visits->visits[low].rank == visit->root &&
+                   visits->visits[low].enter_ps < visit->leave_ps
+               ? (uint32_t)low
+               : IWI_RERUN_NONE;
+}
+
+static void list_encounter(struct iwi_rerun *rerun, size_t index)
+{
+    const struct iwi_visits *visits = rerun->visits;
+    const struct iwi_encounter *encounter = &visits->encounters[index];
+
+    for (uint64_t v = encounter->first; v < encounter->first + encounter->count; v++) {
+        rerun->activities[v].encounter = (uint32_t)index;
+        rerun->activities[v].root = find_root(visits, encounter, &visits->visits[v]);
+    }
 }
 
 static void list_activities(struct iwi_rerun *rerun)
@@ -64,13 +101,10 @@ static void list_activities(struct iwi_rerun *rerun)
         rerun->activities[i] =
             activity_of(visit->rank, visit->step, visit->enter_ps, visit->leave_ps, visit->queued_ps);
         rerun->activities[i].ready_ps = visit->ready_ps;
+        rerun->activities[i].ahead_ps = visit->ahead_ps;
     }
     for (size_t i = 0; i < visits->encounter_count; i++) {
-        const struct iwi_encounter *encounter = &visits->encounters[i];
-
-        for (uint64_t v = encounter->first; v < encounter->first + encounter->count; v++) {
-            rerun->activities[v].encounter = (uint32_t)i;
-        }
+        list_encounter(rerun, i);
     }
     for (size_t i = 0; i < visits->stretch_count; i++) {
         const struct iwi_stretch *stretch = &visits->stretches[i];
@@ -199,6 +233,9 @@ static void list_events(struct iwi_rerun *rerun)
             add_event(rerun, activity->launched_ps, i, IWI_EVENT_LAUNCH);
         }
         rerun->first_ps = i == 0 ? activity->start_ps : iwi_min(rerun->first_ps, activity->start_ps);
+    }
+    for (size_t i = 0; i < rerun->visits->step_count; i++) {
+        rerun->first_ps = iwi_min(rerun->first_ps, rerun->visits->steps[i].begin_ps);
     }
     for (size_t i = 0; i < rerun->visits->host_wait_count; i++) {
         add_event(rerun, rerun->visits->host_waits[i].end_ps, i, IWI_EVENT_WAIT);

@@ -33,7 +33,12 @@ struct iwi_activity {
     struct iwi_rerun_point ready;
     iw_time start_ps, end_ps, launched_ps, ready_ps; /* traced; ready_ps as the file has it, or 0 */
     iw_time bound_ps;                                /* the traced time of what binds it */
-    iw_time met_ps; /* visits: the traced time at which the last one had come whom it waited for */
+    /* visits: */
+    uint32_t root; /* the only one that it waits for, or IWI_RERUN_NONE: for all */
+    uint32_t
+        went_on; /* what it had ended when it began to wait, or IWI_RERUN_NONE: nothing since its start */
+    iw_time ahead_ps; /* after its start it went on for this long before it waited */
+    iw_time met_ps;   /* traced: when the last one had come whom it waited for, and it waited */
 };
 
 struct iwi_rerun_lane {

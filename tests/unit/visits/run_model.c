@@ -175,6 +175,12 @@ static void run_step(struct run *run)
 {
     const struct iwt_model *model = run->model;
 
+    for (uint32_t rank = 0; rank < model->ranks; rank++) {
+        const struct iwi_visit_step step = {
+            .rank = rank, .number = run->step, .begin_ps = run->ranks[rank].host_ps};
+
+        assert_ok(iwi_visits_add_step(run->visits, &step));
+    }
     pause_host(run, 1, IWI_PAUSE_LOADER, model->loading_ps);
     for (uint32_t kernel = 0; kernel < model->kernels; kernel++) {
         for (uint32_t rank = 0; rank < model->ranks; rank++) {
@@ -217,7 +223,7 @@ void iwt_model_run(const struct iwt_model *model, unsigned without, struct iwi_v
                    iw_time *steps_ps)
 {
     struct run run = {.model = model, .visits = visits, .without = without};
-    iw_time before_ps = LAUNCH_PS; /* the first kernel begins */
+    iw_time before_ps = 0;
 
     run.ranks = iwi_new_array(NULL, model->ranks, sizeof *run.ranks);
     assert_non_null(run.ranks);
