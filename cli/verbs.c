@@ -25,6 +25,7 @@ const struct verb *const verbs[] = {
     &verb_whatif,
     &verb_model,
     &verb_training,
+    &verb_stragglers,
     &verb_wave,
     &verb_report,
     &verb_schedule,

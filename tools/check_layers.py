@@ -38,9 +38,10 @@ ARROWS = {
     "analysis": (("base", "noise", "numeric", "stats"), ()),
     "wave": (("base", "stats"), ()),
     "visits": (("base", "stats"), ()),
+    "straggler": (("base", "numeric"), ()),
     "training": (("base", "noise", "numeric", "program", "stats"), ()),
     "format": (
-        ("base", "launch", "net", "noise", "program", "schema", "training", "visits", "wave"),
+        ("base", "launch", "net", "noise", "program", "schema", "straggler", "training", "visits", "wave"),
         ("HDF5", "jansson", "libtracecmd", "libyaml", "OTF2", "protobuf-c", "yajl", "zlib"),
     ),
     "team": (("base",), ()),

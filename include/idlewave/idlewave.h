@@ -30,6 +30,7 @@
 #include <idlewave/history.h>
 #include <idlewave/measure.h>
 #include <idlewave/model.h>
+#include <idlewave/straggler.h>
 #include <idlewave/study.h>
 #include <idlewave/timeline.h>
 #include <idlewave/training.h>

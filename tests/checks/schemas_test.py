@@ -48,6 +48,8 @@ EXAMPLES = {
             "--delay rank=5,time=13.5ms --timeline run.h5 >/dev/null && idlewave wave run.h5",
     "trace": "idlewave report $SOURCE/tests/data/traces/liballprof-openmpi",
     "training": "idlewave training --model llama3-8b --tp 2 --pp 2 --dp 2 --microbatches 4 --rate 400TFLOP/s --noise python-gc --trials 6 --steps 3 --cost 2 -q",
+    "stragglers": "python3 $SOURCE/tests/data/straggler/make_timeline.py --replicas 2 --stages 2 --microbatches 2 --slow 0,1,2 > t.json && "
+                  "idlewave stragglers t.json",
     "study-run": "idlewave study $SOURCE/tests/data/study/two-systems/study.yaml -o run",
     "study-estimate": "idlewave study $SOURCE/tests/data/study/two-systems/study.yaml --dry-run",
     "noise": f"{NODE} >/dev/null && idlewave noise show node.h5",

@@ -153,6 +153,11 @@ def bench_memory(**options: Option) -> kinds.Memory:
     return run_as(kinds.Memory, ["bench", "memory"], options)
 
 
+def stragglers(timeline: Path, **options: Option) -> kinds.Stragglers:
+    """What a traced training job lost because its workers were not alike."""
+    return run_as(kinds.Stragglers, ["stragglers", timeline], options)
+
+
 def training(program: Optional[Path] = None, **options: Option) -> kinds.Training:
     """A step of training on GPUs, and what jitter costs: a file, or `training(model="llama3-8b", rate="400TFLOP/s", pp=4)`."""
     return run_as(kinds.Training, ["training"] + ([] if program is None else [program]), options)

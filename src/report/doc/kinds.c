@@ -26,6 +26,7 @@ const struct iwi_kind *const iwi_kinds[] = {
     &iwi_record_kind,
     &iwi_simulate_kind,
     &iwi_verify_kind,
+    &iwi_stragglers_kind,
     &iwi_study_estimate_kind,
     &iwi_study_run_kind,
     &iwi_trace_kind,

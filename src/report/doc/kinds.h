@@ -28,6 +28,7 @@ extern const struct iwi_kind iwi_study_kind;
 extern const struct iwi_kind iwi_verify_kind;
 
 extern const struct iwi_kind iwi_simulate_kind;
+extern const struct iwi_kind iwi_stragglers_kind;
 extern const struct iwi_kind iwi_study_estimate_kind;
 extern const struct iwi_kind iwi_study_run_kind;
 extern const struct iwi_kind iwi_trace_kind;

@@ -24,6 +24,7 @@ from .noise_spectrum import NoiseSpectrum
 from .profile import Profile
 from .record import Record
 from .simulate import Simulate
+from .stragglers import Stragglers
 from .study_estimate import StudyEstimate
 from .study_run import StudyRun
 from .trace import Trace
@@ -55,6 +56,7 @@ __all__ = [
     "Profile",
     "Record",
     "Simulate",
+    "Stragglers",
     "StudyEstimate",
     "StudyRun",
     "Trace",
