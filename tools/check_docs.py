@@ -3,7 +3,7 @@
 
 SPDX-License-Identifier: BSD-3-Clause
 
-Usage: check_docs.py --bin DIR [--root ROOT] [--scratch DIR] [FILE ...]
+Usage: check_docs.py --bin DIR [--quick] [--root ROOT] [--scratch DIR] [FILE ...]
        check_docs.py --links [--root ROOT]
 
 A block opens with ```console. A line "$ COMMAND" is run by bash, with DIR first on PATH and ROOT/examples as examples/, in
@@ -16,7 +16,8 @@ examples/README.md and docs/**/*.md.
 A block that opens with ```console captured shows what its commands once printed on some machine, to be read. They are run,
 but what they print is not compared with the block, and they may exit with 2: the verdict depends on the machine. If a comment
 "<!-- prints", lines as above, "-->" follows the block, both the captured output of its last command and what that command
-prints now must match these lines. A block "console captured mpi" needs a compiler and a launcher of MPI; without these it and
+prints now must match these lines. With --quick, comments "<!-- quick: THIS -> THAT -->" behind a captured block change its commands:
+a recording of 2 s shows as well as one of 10 s that the page is right. A block "console captured mpi" needs a compiler and a launcher of MPI; without these it and
 what follows on its page is skipped.
 
 --links looks at all Markdown files of the tree: every relative link leads to a file, every #anchor to a heading, and every
@@ -34,6 +35,7 @@ import sys
 import tempfile
 
 TIMEOUT_SECONDS = 300
+QUICK = re.compile(r"<!-- quick: (.*) -> (.*) -->")
 LINK = re.compile(r"\[([^\]]*)\]\(([^)\s]+)\)")
 
 
@@ -48,9 +50,12 @@ class Command:
 
 
 def fenced_blocks(text):
-    """(line number of the fence, info string, lines) of each fenced block, and of each comment "<!-- prints"."""
+    """(line number of the fence, info string, lines) of each fenced block, and of each comment "<!-- prints" or "<!-- quick"."""
     fence, info, start, lines = None, "", 0, []
     for number, line in enumerate(text.splitlines(), 1):
+        if fence is None and line.startswith("<!-- quick"):
+            yield number, "quick", [line]
+            continue
         match = re.match(r"^\s*(`{3,})(.*)$", line)
         if fence is None and (match or line == "<!-- prints"):
             fence, info = (match.group(1), match.group(2).strip()) if match else ("-->", "prints")
@@ -87,7 +92,19 @@ def parse_commands(start, lines):
     return commands
 
 
-def console_blocks(text):
+def hasten(start, line, commands):
+    """Changes commands as a comment "<!-- quick" says."""
+    match = QUICK.fullmatch(line)
+    if match is None:
+        raise ValueError(f"line {start}: expected '<!-- quick: THIS -> THAT -->'")
+    this, that = match.groups()
+    if not any(this in command.text for command in commands):
+        raise ValueError(f"line {start}: no command of the block has '{this}'")
+    for command in commands:
+        command.text = command.text.replace(this, that)
+
+
+def console_blocks(text, is_quick=False):
     """The commands of each console block."""
     blocks, is_captured = [], False
     for start, info, lines in fenced_blocks(text):
@@ -97,9 +114,12 @@ def console_blocks(text):
             for command in blocks[-1] if is_captured else []:
                 command.expected, command.exit_codes = ["..."], (0, 2)
                 command.needs = ("mpicc", "mpirun") if info.endswith("mpi") else ()
+        elif info in ("prints", "quick") and not is_captured:
+            raise ValueError(f"line {start}: '<!-- {info}' does not follow a block 'console captured'")
+        elif info == "quick":
+            if is_quick:
+                hasten(start, lines[0], blocks[-1])
         elif info == "prints":
-            if not is_captured:
-                raise ValueError(f"line {start}: '<!-- prints' does not follow a block 'console captured'")
             command = blocks[-1][-1]
             command.expected = [line.rstrip() for line in lines]
             if not matches(command.expected, command.shown):
@@ -164,7 +184,7 @@ def check_file(path, options, environment):
     errors, count = [], 0
     directory = make_directory(options)
     try:
-        for commands in console_blocks(path.read_text(encoding="utf-8")):
+        for commands in console_blocks(path.read_text(encoding="utf-8"), options.quick):
             count += len(commands)
             missing = [name for name in commands[0].needs if shutil.which(name, path=environment["PATH"]) is None]
             if missing:
@@ -253,6 +273,7 @@ def main(arguments):
     parser.add_argument("--bin", type=pathlib.Path, help="directory of the built idlewave")
     parser.add_argument("--root", type=pathlib.Path, default=here)
     parser.add_argument("--scratch", type=pathlib.Path, default=None)
+    parser.add_argument("--quick", action="store_true", help="with the changes for quick runs")
     parser.add_argument("--links", action="store_true", help="check links, run nothing")
     parser.add_argument("files", nargs="*", type=pathlib.Path)
     options = parser.parse_args(arguments)

@@ -31,6 +31,7 @@ import xml.etree.ElementTree
 TRIES = 3
 RETRY_BUDGET = 12
 SLOWEST = 20
+JOBS_PER_CPU = 2  # half of the tests sleep most of their time: launchers that end, recordings, servers, killers
 OUTPUT_BYTES = 4 << 20  # of a passing test that ctest keeps: we look for skips in it
 
 CMOCKA_SKIP = re.compile(r"^\[  SKIPPED \] (\w+)$", re.MULTILINE)
@@ -152,7 +153,7 @@ def main(arguments):
     parser.add_argument("--only")
     parser.add_argument("--skips", type=pathlib.Path)
     parser.add_argument("--tables", type=pathlib.Path)
-    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--jobs", type=int, default=JOBS_PER_CPU * (os.cpu_count() or 1))
     options = parser.parse_args(arguments)
     known = read_known(options.skips)
 

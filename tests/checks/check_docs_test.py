@@ -27,13 +27,13 @@ class CheckDocs(unittest.TestCase):
         tool.write_text("#!/bin/sh\necho one; echo two; echo three\necho warned >&2\nexit ${1:-0}\n", encoding="utf-8")
         tool.chmod(0o755)
 
-    def run_on(self, text):
+    def run_on(self, text, *options):
         """(exit code, output) of check_docs.py on a README.md with this text."""
         (self.root / "README.md").write_text(text, encoding="utf-8")
         out = io.StringIO()
         with contextlib.redirect_stdout(out):
             code = check_docs.main(["--root", str(self.root), "--bin", str(self.root / "bin"),
-                                    "--scratch", str(self.root)])
+                                    "--scratch", str(self.root), *options])
         return code, out.getvalue()
 
     def run_block(self, lines):
@@ -73,6 +73,18 @@ class CheckDocs(unittest.TestCase):
     def test_commands_of_a_block_share_a_directory_and_go_on_over_lines(self):
         code, output = self.run_block("$ echo a \\\n> b > kept\n$ cat kept examples/small.txt\na b\nfrom the examples\n")
         self.assertEqual(code, 0, output)
+
+    def test_quick_runs_have_other_commands(self):
+        page = "```console captured\n$ echo 10s > kept\n```\n<!-- quick: 10s -> 2s -->\n\n```console\n$ cat kept\n{}\n```\n"
+        for options, line in (((), "10s"), (("--quick",), "2s")):
+            code, output = self.run_on(page.format(line), *options)
+            self.assertEqual(code, 0, output)
+
+    def test_refuses_changes_for_quick_runs_that_change_nothing(self):
+        for comment, part in (("<!-- quick: 20s -> 2s -->", "no command of the block has '20s'"), ("<!-- quick -->", "expected '<!-- quick: ")):
+            code, output = self.run_on(f"```console captured\n$ echo long 10s\n```\n{comment}\n", "--quick")
+            self.assertEqual(code, 1, output)
+            self.assertIn(part, output)
 
     def test_blocks_of_a_document_share_a_directory(self):
         code, output = self.run_on("```console\n$ echo a > kept\n```\n\ntext\n\n```console\n$ cat kept\na\n```\n")

@@ -15,13 +15,13 @@ import net_support
 import run_mpi
 
 PHASE_S = 0.003  # of one core alone
-BLOCKS, STEPS = 150, 4
+BLOCKS, STEPS = 75, 4
 LEAST_PHASES = 40  # of each rank and kind, undisturbed
 WITHIN, TIMES_WITHIN = 0.15, 0.25  # ratios are of one run, times of two that others may disturb differently
 
 
 def measured_memory(arguments):
-    done = subprocess.run([arguments.idlewave, "bench", "memory", "--duration", "5s", "--format", "json"], capture_output=True, text=True,
+    done = subprocess.run([arguments.idlewave, "bench", "memory", "--duration", "3s", "--format", "json"], capture_output=True, text=True,
                           check=True)
     return json.loads(done.stdout)
 

@@ -6,7 +6,6 @@ SPDX-License-Identifier: BSD-3-Clause
 import json
 import pathlib
 import re
-import signal
 import subprocess
 import sys
 import time
@@ -81,7 +80,7 @@ class Watcher:
             raise AssertionError(f"watch exits {self.process.returncode}: {errors}")
 
     def end(self):
-        self.process.send_signal(signal.SIGINT)
+        self.process.terminate()  # SIGINT is ignored by what a script starts in the background
         return self.finish()
 
     def finish(self):
