@@ -9,17 +9,17 @@
 #include <idlewave/idlewave.h>
 
 #include "options/shown_opts.h"
-#include "process/progress.h"
 #include "verbs.h"
+#include "verbs/training_run.h"
 
 struct training_opts {
     struct opt_origins origins;
     const char *model, *tp, *cp, *ep, *dp, *pp, *chunks, *microbatches, *microbatch_size, *schedule,
         *sharding, *rate, *step_rate, *forward, *backward, *detail;
-    struct opt_list set, noise;
-    uint64_t steps, trials, seed, threads;
+    struct opt_list set, noise, tries;
+    uint64_t steps, trials, seed, threads, replaced;
     const char *cost;
-    bool has_no_bill, wants_list, is_quiet;
+    bool has_no_bill, has_no_variants, wants_list, is_quiet;
     struct shown_opts shown;
 };
 
@@ -51,9 +51,10 @@ static const struct opt model_rows[] = {
 };
 static const struct opt noise_rows[] = {
     ROW("noise", OPT_LIST, noise, "SOURCE[@WHERE[@SCOPE]]",
-        "jitter: a ready source (see --list), or a SPEC of 'idlewave simulate'; WHERE is host, device, "
-        "loader "
-        "or network (default host), SCOPE rank, node or all (default rank); may be repeated"),
+        "jitter: a ready source (see --list), a SPEC of 'idlewave simulate', a recording or other noise "
+        "file, "
+        "or a name that 'idlewave get' lists; WHERE is host, device, loader or network (default host), "
+        "SCOPE rank, node or all (default rank); may be repeated"),
     ROW("list", OPT_FLAG, wants_list, "", "list ready sources and where their sizes come from"),
 };
 static const struct opt run_rows[] = {
@@ -65,7 +66,18 @@ static const struct opt run_rows[] = {
     ROW("threads", OPT_COUNT, threads, "N", "number of threads; 0: one per CPU (default 0)", .max = 1024,
         .is_setting = true),
     ROW("cost", OPT_STRING, cost, "PRICE[/h]", "price of a GPU for an hour, for example 2.50/h"),
-    ROW("no-bill", OPT_FLAG, has_no_bill, "", "do not try what leaving out each source would save"),
+};
+static const struct opt bill_rows[] = {
+    ROW("try", OPT_LIST, tries, "KEY=VALUE[,...]",
+        "one more line of the bill: the program with other settings on as many GPUs, for example "
+        "p2p-sync=no; may be repeated"),
+    ROW("replace", OPT_COUNT, replaced, "N",
+        "the line about slow GPUs exchanges the N slowest (default: all that are slower than they should be)",
+        .min = 1, .max = 1u << 22),
+    ROW("no-variants", OPT_FLAG, has_no_variants, "",
+        "sources only: do not try loaders that are pinned or further ahead, CUDA graphs, a longer launch "
+        "queue, more micro-batches"),
+    ROW("no-bill", OPT_FLAG, has_no_bill, "", "do not try what any change would save, but those of --try"),
 };
 static const struct opt output_rows[] = {
     ROW("quiet", OPT_FLAG, is_quiet, "", "print no progress on stderr", .letter = 'q'),
@@ -75,6 +87,7 @@ static const struct opt output_rows[] = {
 static const struct opt_group groups[] = {
     OPT_GROUP("What runs", model_rows, 0),
     OPT_GROUP("Jitter", noise_rows, 0),
+    OPT_GROUP("The bill", bill_rows, 0),
     OPT_GROUP("How it runs", run_rows, 0),
     SHOWN_GROUP("Output; csv has a line for each change of the bill", offsetof(struct training_opts, shown)),
     OPT_GROUP("Output; csv has a line for each change of the bill", output_rows, 0),
@@ -105,7 +118,10 @@ static const struct example examples[] = {
     {"four stages of measured times, the last one slower",
      "idlewave training --pp 4 --microbatches 8 --forward 11ms,13ms,12ms,29ms --backward "
      "21ms,20ms,25ms,61ms"},
-    {"a file, as a page", "idlewave training job.yaml --format html > job.html"},
+    {"what three changes of its settings would save, as a page",
+     "idlewave training job.yaml --try p2p-sync=no --try microbatches=32 --try pp=8,dp=256 \\\n"
+     "    --format html > job.html"},
+    {"what a recorded node would do to it", "idlewave training job.yaml --noise node.h5@host"},
     {NULL, NULL},
 };
 
@@ -162,33 +178,6 @@ static int fill_set(struct ui *ui, const struct opt_list *set, iw_training *spec
     return UI_DONE;
 }
 
-static int fill_noise(struct ui *ui, const struct opt_list *noise, iw_training *spec)
-{
-    for (size_t i = 0; i < noise->count; i++) {
-        char *text = strdup(noise->items[i]);
-        char *where = text != NULL ? strchr(text, '@') : NULL, *scope = NULL;
-        iw_status status;
-
-        if (text == NULL) {
-            return ui_exit_of(IW_ERR_NOMEM);
-        }
-        if (where != NULL) {
-            *where++ = '\0';
-            scope = strchr(where, '@');
-        }
-        if (scope != NULL) {
-            *scope++ = '\0';
-        }
-        status = iw_training_add_source(
-            &ui->log, spec, &(iw_training_source_text){.source = text, .where = where, .scope = scope});
-        free(text);
-        if (status != IW_OK) {
-            return UI_USAGE;
-        }
-    }
-    return UI_DONE;
-}
-
 static int fill(struct ui *ui, const struct training_opts *opts, const struct opt_args *args,
                 iw_training *spec)
 {
@@ -200,7 +189,7 @@ static int fill(struct ui *ui, const struct training_opts *opts, const struct op
     if (code == UI_DONE) {
         code = fill_set(ui, &opts->set, spec);
     }
-    return code == UI_DONE ? fill_noise(ui, &opts->noise, spec) : code;
+    return code == UI_DONE ? training_add_noise(ui, &opts->noise, spec) : code;
 }
 
 static int read_cost(struct ui *ui, const char *text, double *cost_p)
@@ -222,33 +211,18 @@ static int read_cost(struct ui *ui, const char *text, double *cost_p)
 static int simulate(struct ui *ui, const struct training_opts *opts, const iw_training *spec)
 {
     iw_training_opts wanted = IW_TRAINING_OPTS_INIT;
-    iw_training_result *result = NULL;
-    struct progress progress;
-    iw_status status;
-    int code = read_cost(ui, opts->cost, &wanted.cost_per_hour);
+    const int code = read_cost(ui, opts->cost, &wanted.cost_per_hour);
 
-    if (code != UI_DONE) {
-        return code;
-    }
     wanted.steps = opts->steps;
     wanted.trials = opts->trials;
     wanted.seed = opts->seed;
     wanted.threads = (uint32_t)opts->threads;
     wanted.wants_bill = !opts->has_no_bill;
-    progress_begin(&progress, 0, NULL);
-    progress_tell(&progress, ui->verb, opts->is_quiet);
-    wanted.progress = progress_calls(&progress);
-    ui->progress = &progress;
-    status = iw_training_run(&ui->log, spec, &wanted, &result);
-    ui->progress = NULL;
-    progress_wipe(&progress);
-    if (status != IW_OK) {
-        return ui_exit_of(status);
-    }
-    result->command = ui->command;
-    code = shown_write(ui, &opts->shown, iw_training_doc(result));
-    iw_training_result_free(result);
-    return code;
+    wanted.wants_variants = !opts->has_no_variants;
+    wanted.replaced = (uint32_t)opts->replaced;
+    wanted.tries = opts->tries.items;
+    wanted.try_count = (uint32_t)opts->tries.count;
+    return code == UI_DONE ? training_run(ui, spec, &wanted, opts->is_quiet, &opts->shown) : code;
 }
 
 static void list_sources(void)
@@ -256,9 +230,20 @@ static void list_sources(void)
     for (size_t i = 0; iw_training_ready(i) != NULL; i++) {
         const iw_training_ready_source *source = iw_training_ready(i);
 
-        (void)printf("%-14s %-24s on the %s, each %s\n               %s\n", source->name, source->spec,
-                     iw_training_where_name(source->where), iw_training_scope_name(source->scope),
-                     source->origin);
+        (void)printf("%-14s ", source->name);
+        if (source->settings != NULL) {
+            (void)printf("settings %s\n", source->settings);
+        } else {
+            (void)printf("%-26s on the %s of %s %s", source->spec, iw_training_where_name(source->where),
+                         source->scope == IW_TRAINING_ALL_RANKS ? "all" : "each",
+                         source->scope == IW_TRAINING_ALL_RANKS ? "ranks together"
+                                                                : iw_training_scope_name(source->scope));
+            if (source->factor > 0) {
+                (void)printf(", which takes %g times as long", source->factor);
+            }
+            (void)putchar('\n');
+        }
+        (void)printf("               %s\n", source->origin);
     }
 }
 

@@ -21,6 +21,7 @@
 #include <stdint.h>
 
 #include <idlewave/doc.h>
+#include <idlewave/noise.h>
 #include <idlewave/program.h>
 #include <idlewave/result.h>
 #include <idlewave/time.h>
@@ -76,7 +77,9 @@ typedef struct iw_training_source {
     char spec[96]; /* as iw_noise_add(): per-phase specs act once a step, on devices on each F and B */
     iw_training_where where;
     iw_training_scope scope;
-    iw_time skew_ps; /* synchronised ranks are apart by up to this */
+    iw_time skew_ps;   /* synchronised ranks are apart by up to this */
+    double factor;     /* while it lasts everything takes so many times as long; 0: nothing goes on */
+    bool is_of_loader; /* what makes batches brings it about: gone with loaders on cores of their own */
 } iw_training_source;
 
 #define IW_TRAINING_STAGES_MAX 1024
@@ -144,6 +147,7 @@ typedef struct iw_training {
     iw_time launch_ps;
     uint32_t launches; /* of a layer's forward; its backward has twice as many */
     uint32_t queue;
+    bool has_graphs; /* CUDA graphs: each F and B of a chunk is one launch */
     bool syncs_p2p;
     iw_time load_ps;
     uint32_t prefetch;
@@ -175,16 +179,21 @@ IW_API const char *iw_training_key(size_t index);
  * the ready source says, else host and rank. */
 typedef struct iw_training_source_text {
     const char *source, *name, *where, *scope, *skew;
+    const char *factor; /* "1.34" */
+    const char *from;   /* "loader" */
 } iw_training_source_text;
 IW_API IW_NODISCARD iw_status iw_training_add_source(const iw_log *log, iw_training *spec,
                                                      const iw_training_source_text *text);
 
 /** Sources whose sizes somebody published; NULL past the last. */
 typedef struct iw_training_ready_source {
-    const char *name, *spec;
+    const char *name, *spec; /* `spec` NULL: it stands for settings */
     iw_training_where where;
     iw_training_scope scope;
     const char *origin;
+    double factor;
+    bool is_of_loader;
+    const char *settings; /* "forward-sigma=0.22,backward-sigma=0.33" */
 } iw_training_ready_source;
 IW_API const iw_training_ready_source *iw_training_ready(size_t index);
 
@@ -219,27 +228,48 @@ typedef struct iw_training_opts {
     uint64_t steps, trials, seed;
     uint32_t threads;     /* 0: one for each CPU */
     double cost_per_hour; /* of a GPU; 0: not said */
-    bool wants_bill;      /* each source left out, and synchronised */
+    bool wants_bill;      /* each source left out, and synchronised; what is absorbed of it */
     iw_progress progress;
+    bool wants_variants; /* with the bill: other loaders, workers, micro-batches, launches */
+    uint32_t replaced; /* GPUs that are exchanged, the slowest; 0: all that are slower than they should be */
+    const char *const *tries; /* "KEY=VALUE[,KEY=VALUE...]": more variants; as many GPUs */
+    uint32_t try_count;
+    /* Adds what a source names to its noise; NULL: iw_noise_add(), which knows specs and text files. */
+    iw_status (*open_noise)(const iw_log *log, iw_noise *noise, const char *spec_or_path);
 } iw_training_opts;
 
-#define IW_TRAINING_OPTS_INIT                              \
-    {                                                      \
-        sizeof(iw_training_opts), 20, 10, 1, 0, 0.0, true, \
-        {                                                  \
-            NULL, NULL                                     \
-        }                                                  \
+#define IW_TRAINING_TRIES_MAX 8
+
+#define IW_TRAINING_OPTS_INIT                                                                   \
+    {                                                                                           \
+        sizeof(iw_training_opts), 20, 10, 1, 0, 0.0, true, {NULL, NULL}, true, 0, NULL, 0, NULL \
     }
 
-/** One change of the bill, as part of the step as it is: positive numbers are saved. */
+/** One change of the bill, as part of the step as it is: positive numbers are saved. Where a changed program
+ * has another batch, its times are those of as many sequences as a step has. */
 typedef struct iw_training_change {
-    char what[64]; /* "without python-gc" */
-    char source[32];
+    char what[64];        /* "without python-gc" */
+    char source[32];      /* "": of the program */
     iw_estimate saved_ns; /* of a step */
     double share;         /* saved_ns of the step without jitter */
     double gpu_hours;     /* in an hour of all GPUs */
     double cost_per_day;  /* NaN: no price was said */
+    double noiseless_ns;  /* a step of what is changed, without jitter */
+    double bubble;        /* of it */
+    double loss;          /* with the jitter that is left, over noiseless_ns, - 1 */
+    double batch;         /* sequences of a step, over those of the program */
 } iw_training_change;
+
+/** How much of what a source takes reaches the step. ahead + slack + reaches is the longest that it takes. */
+typedef struct iw_training_absorption {
+    char source[32];
+    double taken_ns;        /* from a rank in a step, the mean */
+    iw_estimate longest_ns; /* from the rank of a step that loses most */
+    iw_estimate ahead_ns;   /* of that: absorbed since launches or batches were ahead */
+    iw_estimate slack_ns;   /* of that: absorbed by GPUs that waited anyway; negative: ranks add up */
+    iw_estimate reaches_ns; /* the step */
+    double share;           /* that reaches */
+} iw_training_absorption;
 
 /** What one kind of operation does in a step, on a GPU of the stage that has most of it. */
 typedef struct iw_training_volume {
@@ -249,7 +279,7 @@ typedef struct iw_training_volume {
     iw_time each_ps;
 } iw_training_volume;
 
-#define IW_TRAINING_CHANGES_MAX (2 * IW_TRAINING_SOURCES_MAX + 2)
+#define IW_TRAINING_CHANGES_MAX (2 * IW_TRAINING_SOURCES_MAX + 8 + IW_TRAINING_TRIES_MAX)
 #define IW_TRAINING_VOLUMES_MAX 24
 
 typedef struct iw_training_result {
@@ -275,6 +305,8 @@ typedef struct iw_training_result {
     double cost_per_hour, cost_per_day;
     iw_training_change changes[IW_TRAINING_CHANGES_MAX];
     uint32_t change_count;
+    iw_training_absorption absorption[IW_TRAINING_SOURCES_MAX];
+    uint32_t absorption_count;
     iw_training_volume volumes[IW_TRAINING_VOLUMES_MAX];
     uint32_t volume_count;
     uint64_t *step_time_ns; /* of the first trial */

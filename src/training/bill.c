@@ -1,55 +1,14 @@
-/* What jitter costs: the run as it is, and with each source left out or synchronised, in pairs of trials.
+/* What jitter costs: the program as it is and each of its variants, in pairs of trials; what is absorbed.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/base.h"
 #include "stats/mean_interval.h"
 #include "training/trials.h"
-
-static void add_change(iw_training_result *result, struct iwi_train_change *changes, const char *format,
-                       const char *source, struct iwi_train_change change)
-{
-    iw_training_change *row = &result->changes[result->change_count++];
-
-    changes[result->change_count] = change;
-    snprintf(row->what, sizeof row->what, format, source); /* NOLINT: one of the literals below */
-    snprintf(row->source, sizeof row->source, "%s", source);
-}
-
-uint32_t iwi_bill_changes(const iw_training *spec, bool wants_bill,
-                          struct iwi_train_change changes[IWI_MOST_TRAIN_CHANGES], iw_training_result *result)
-{
-    changes[0] = (struct iwi_train_change){0, 0, false};
-    for (uint32_t i = 0; wants_bill && i < spec->source_count; i++) {
-        const iw_training_source *source = &spec->sources[i];
-
-        add_change(result, changes, "without %s", source->name, (struct iwi_train_change){1u << i, 0, false});
-        if (source->scope != IW_TRAINING_ALL_RANKS || source->skew_ps > 0) {
-            add_change(result, changes, "%s synchronised", source->name,
-                       (struct iwi_train_change){0, 1u << i, false});
-        }
-    }
-    if (wants_bill && (spec->slow[0] != '\0' || spec->forward_sigma > 0 || spec->backward_sigma > 0)) {
-        add_change(result, changes, "all GPUs and micro-batches alike%s", "",
-                   (struct iwi_train_change){0, 0, true});
-    }
-    return 1 + result->change_count;
-}
-
-static double mean_step(const struct iwi_trials *trials, uint64_t change, uint64_t trial)
-{
-    const uint64_t steps = trials->opts->steps;
-    const double *step_ns = trials->step_ns + (change * trials->opts->trials + trial) * steps;
-    double sum = 0;
-
-    for (uint64_t i = 0; i < steps; i++) {
-        sum += step_ns[i];
-    }
-    return sum / (double)steps;
-}
 
 static int by_size(const void *a, const void *b)
 {
@@ -78,6 +37,8 @@ static iw_status sum_up_steps(const iw_log *log, const struct iwi_trials *trials
     return IW_OK;
 }
 
+/* ---- changes ---- */
+
 static void price(iw_training_result *result, iw_training_change *row)
 {
     row->share = row->saved_ns.value * 1e3 / (double)result->noiseless_ps;
@@ -85,26 +46,112 @@ static void price(iw_training_result *result, iw_training_change *row)
     row->cost_per_day = result->cost_per_hour > 0 ? row->gpu_hours * 24.0 * result->cost_per_hour : NAN;
 }
 
-iw_status iwi_bill_fill(const iw_log *log, const struct iwi_trials *trials, iw_training_result *result)
+/* What the changed program is without jitter; of a usual batch. */
+static void describe(const struct iwi_train_variant *variant, double step_ns, iw_training_change *row)
+{
+    const double batch = (double)variant->plan->batch / (double)variant->plan->usual_batch;
+
+    row->batch = batch;
+    row->noiseless_ns = (double)variant->noiseless_ps / 1e3 / batch;
+    row->bubble = iwi_plan_bubble(variant->plan, variant->noiseless_ps);
+    row->loss = step_ns / row->noiseless_ns - 1.0;
+}
+
+void iwi_bill_fill_noiseless(const struct iwi_trials *trials, iw_training_result *result)
+{
+    for (uint32_t c = 0; c < result->change_count; c++) {
+        iw_training_change *row = &result->changes[c];
+        double saved_ns;
+
+        describe(&trials->variants[1 + c], 0, row);
+        row->loss = 0;
+        saved_ns = (double)result->noiseless_ps / 1e3 - row->noiseless_ns;
+        row->saved_ns = (iw_estimate){saved_ns, saved_ns, saved_ns};
+        price(result, row);
+    }
+}
+
+static void fill_changes(const struct iwi_trials *trials, double *values, iw_training_result *result)
 {
     const uint64_t count = trials->opts->trials;
-    double *values = iwi_new_array(log, (size_t)count, sizeof *values);
+
+    for (uint32_t c = 0; c < result->change_count; c++) {
+        const double *mean_ns = trials->mean_ns + (1 + c) * count;
+        iw_training_change *row = &result->changes[c];
+
+        for (uint64_t t = 0; t < count; t++) {
+            values[t] = trials->mean_ns[t] - mean_ns[t];
+        }
+        row->saved_ns = iwi_mean_estimate(values, (size_t)count);
+        price(result, row);
+        describe(&trials->variants[1 + c], result->step_ns.value - row->saved_ns.value, row);
+    }
+}
+
+/* ---- what is absorbed ---- */
+
+/* Of the longest that a source takes from a rank, trial by trial: what reaches the step; what would if the
+ * GPU itself was stopped. */
+struct absorbed {
+    double longest, reaches, stopped;
+};
+
+static struct absorbed absorbed_in(const struct iwi_trials *trials, uint32_t source, uint64_t trial)
+{
+    const uint64_t count = trials->opts->trials;
+    const struct iwi_train_taken *taken = &trials->taken[trial];
+    const double without = trials->mean_ns[trials->without[source] * count + trial];
+    struct absorbed a = {.longest = taken->longest_ns[source] / (double)taken->steps[source],
+                         .reaches = trials->mean_ns[trial] - without};
+
+    a.stopped = trials->moved[source] > 0 ? trials->mean_ns[trials->moved[source] * count + trial] - without
+                                          : a.reaches;
+    return a;
+}
+
+static void fill_absorption(const struct iwi_trials *trials, uint32_t source, double *values,
+                            iw_training_absorption *row)
+{
+    const uint64_t count = trials->opts->trials;
+    iw_estimate *parts[] = {&row->longest_ns, &row->ahead_ns, &row->slack_ns, &row->reaches_ns};
+
+    for (size_t part = 0; part < sizeof parts / sizeof parts[0]; part++) {
+        for (uint64_t t = 0; t < count; t++) {
+            const struct absorbed a = absorbed_in(trials, source, t);
+            const double each[] = {a.longest, a.stopped - a.reaches, a.longest - a.stopped, a.reaches};
+
+            values[t] = each[part];
+        }
+        *parts[part] = iwi_mean_estimate(values, (size_t)count);
+    }
+    for (uint64_t t = 0; t < count; t++) {
+        row->taken_ns +=
+            trials->taken[t].mean_ns[source] / (double)trials->taken[t].steps[source] / (double)count;
+    }
+    row->share = row->longest_ns.value > 0 ? row->reaches_ns.value / row->longest_ns.value : NAN;
+}
+
+static void fill_absorptions(const struct iwi_trials *trials, double *values, iw_training_result *result)
+{
+    for (uint32_t i = 0; trials->taken != NULL && i < result->source_count; i++) {
+        iw_training_absorption *row = &result->absorption[result->absorption_count++];
+
+        memcpy(row->source, result->sources[i].name, sizeof row->source); /* as long as that */
+        fill_absorption(trials, i, values, row);
+    }
+}
+
+iw_status iwi_bill_fill(const iw_log *log, const struct iwi_trials *trials, iw_training_result *result)
+{
+    double *values = iwi_new_array(log, (size_t)trials->opts->trials, sizeof *values);
     iw_status status;
 
     if (values == NULL) {
         return IW_ERR_NOMEM;
     }
-    for (uint64_t t = 0; t < count; t++) {
-        values[t] = mean_step(trials, 0, t);
-    }
-    result->step_ns = iwi_mean_estimate(values, (size_t)count);
-    for (uint32_t c = 0; c < result->change_count; c++) {
-        for (uint64_t t = 0; t < count; t++) {
-            values[t] = mean_step(trials, 0, t) - mean_step(trials, c + 1, t);
-        }
-        result->changes[c].saved_ns = iwi_mean_estimate(values, (size_t)count);
-        price(result, &result->changes[c]);
-    }
+    result->step_ns = iwi_mean_estimate(trials->mean_ns, (size_t)trials->opts->trials);
+    fill_changes(trials, values, result);
+    fill_absorptions(trials, values, result);
     status = sum_up_steps(log, trials, result);
     free(values);
     return status;

@@ -125,6 +125,7 @@ static const struct iwi_setting settings[] = {
     TIME("launch", launch_ps),
     COUNT("launches", launches, 1, 100000),
     COUNT("queue", queue, 1, 1u << 20),
+    SWITCH("cuda-graphs", has_graphs),
     SWITCH("p2p-sync", syncs_p2p),
     TIME("load", load_ps),
     COUNT("prefetch", prefetch, 1, 1024),
@@ -161,6 +162,30 @@ iw_status iw_training_set(const iw_log *log, iw_training *spec, const char *key,
     }
     return iwi_fail(log, IW_ERR_USAGE, "a training program has no setting '%.60s'%s", key,
                     iwi_nearest_hint(&nearest, hint));
+}
+
+iw_status iwi_training_apply(const iw_log *log, const char *text, iw_training *spec)
+{
+    char pair[256];
+
+    while (*text != '\0') {
+        size_t length = strcspn(text, ",");
+        char *equals;
+
+        while (text[length] == ',' && strcspn(text + length + 1, "=") >= strcspn(text + length + 1, ",")) {
+            length += 1 + strcspn(text + length + 1, ",");
+        }
+        snprintf(pair, sizeof pair, "%.*s", length < sizeof pair ? (int)length : 0, text);
+        equals = strchr(pair, '=');
+        if (equals == NULL) {
+            return iwi_fail(log, IW_ERR_USAGE, "'%.60s' changes nothing: write KEY=VALUE[,KEY=VALUE...]",
+                            text);
+        }
+        *equals = '\0';
+        IW_TRY(iw_training_set(log, spec, pair, equals + 1));
+        text += length + (text[length] == ',');
+    }
+    return IW_OK;
 }
 
 void iw_training_init(iw_training *spec)

@@ -4,10 +4,12 @@
 #include <idlewave/training.h>
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/base.h"
 #include "base/nearest.h"
+#include "training/step_plan.h"
 
 static const char *const wheres[] = {"host", "device", "loader", "network"};
 static const char *const scopes[] = {"rank", "node", "all"};
@@ -15,16 +17,64 @@ static const char *const scopes[] = {"rank", "node", "all"};
 /* Per-phase sources act once a step: a collection is triggered by what the program allocates, so it never
  * happens while the host waits, as one in wall-clock time would. */
 static const iw_training_ready_source ready[] = {
-    {"python-gc", "bernoulli:0.00377,1.4s", IW_TRAINING_HOST, IW_TRAINING_EACH_RANK,
-     "marin PR 9224: 1.25 to 1.46 s, about every 265 updates"},
-    {"data-loading", "bernoulli:0.01,300ms", IW_TRAINING_LOADER, IW_TRAINING_EACH_RANK,
-     "sizes as in diux-dev/cluster #46 (0.2 s twice an epoch); how often is assumed"},
-    {"monitoring", "periodic:0.0333Hz,20ms", IW_TRAINING_HOST, IW_TRAINING_EACH_NODE,
-     "assumed: an agent that samples every 30 s"},
-    {"cpu-quota", "periodic:10Hz,30ms", IW_TRAINING_HOST, IW_TRAINING_EACH_RANK,
-     "a container throttled for 30 of each 100 ms; size assumed within the 10 to 100 ms seen"},
-    {"nccl-proxy", "poisson:0.1Hz,exp:4ms", IW_TRAINING_NETWORK, IW_TRAINING_EACH_NODE,
-     "nccl PR 2017: a tail of 4 ms at full CPU; how often is assumed"},
+    {.name = "python-gc",
+     .spec = "bernoulli:0.00377,1.4s",
+     .where = IW_TRAINING_HOST,
+     .scope = IW_TRAINING_EACH_RANK,
+     .origin = "marin PR 9224: 1.25 to 1.46 s, about every 265 updates"},
+    {.name = "data-loading",
+     .spec = "bernoulli:0.01,300ms",
+     .where = IW_TRAINING_LOADER,
+     .scope = IW_TRAINING_EACH_RANK,
+     .origin = "sizes as in diux-dev/cluster #46 (0.2 s twice an epoch); how often is assumed"},
+    {.name = "loader-stall",
+     .spec = "bernoulli:0.001,13s",
+     .where = IW_TRAINING_LOADER,
+     .scope = IW_TRAINING_EACH_NODE,
+     .origin = "finetrainers #174: 13 s of a step of 55 s; how often is assumed"},
+    {.name = "loader-workers",
+     .spec = "poisson:20Hz,exp:2ms",
+     .where = IW_TRAINING_HOST,
+     .scope = IW_TRAINING_EACH_RANK,
+     .origin =
+         "assumed: workers of the loader on the core of the thread that launches; gone when they are pinned",
+     .is_of_loader = true},
+    {.name = "monitoring",
+     .spec = "periodic:0.0333Hz,20ms",
+     .where = IW_TRAINING_HOST,
+     .scope = IW_TRAINING_EACH_NODE,
+     .origin = "assumed: an agent that samples every 30 s"},
+    {.name = "cpu-quota",
+     .spec = "periodic:10Hz,30ms",
+     .where = IW_TRAINING_HOST,
+     .scope = IW_TRAINING_EACH_RANK,
+     .origin = "a container throttled for 30 of each 100 ms; size assumed within the 10 to 100 ms seen"},
+    {.name = "nccl-proxy",
+     .spec = "poisson:0.1Hz,exp:4ms",
+     .where = IW_TRAINING_NETWORK,
+     .scope = IW_TRAINING_EACH_NODE,
+     .origin = "nccl PR 2017: a tail of 4 ms at full CPU; how often is assumed"},
+    {.name = "fabric-slow",
+     .spec = "periodic:0.000002Hz,600s",
+     .where = IW_TRAINING_NETWORK,
+     .scope = IW_TRAINING_EACH_NODE,
+     .origin = "Falcon: fail-slows last 10 s to 10 h; every 6 days on a node, and half as fast, is assumed",
+     .factor = 2.0},
+    {.name = "gpu-heat",
+     .spec = "periodic:0.0000115741Hz,28800s",
+     .where = IW_TRAINING_DEVICE,
+     .scope = IW_TRAINING_ALL_RANKS,
+     .origin = "Llama 3: 1 to 2 % by the time of day; eight hours of a day are assumed",
+     .factor = 1.015},
+    {.name = "slow-gpu",
+     .where = IW_TRAINING_DEVICE,
+     .origin = "one GPU is 2 % slower, always; assumed, of the size that Llama 3 saw by the time of day",
+     .settings = "slow=slow:1,1.02"},
+    {.name = "lengths",
+     .where = IW_TRAINING_DEVICE,
+     .origin = "fitted to the trace SE of ByteDance's StragglerAnalysis: relative deviations 0.27 and 0.44 "
+               "with what else varies",
+     .settings = "forward-sigma=0.22,backward-sigma=0.33"},
 };
 
 const iw_training_ready_source *iw_training_ready(size_t index)
@@ -62,25 +112,70 @@ static iw_status find_word(const iw_log *log, const char *what, const char *text
                     what, text, iwi_nearest_hint(&nearest, hint));
 }
 
+static const iw_training_ready_source *find_ready(const char *name)
+{
+    for (size_t i = 0; i < sizeof ready / sizeof ready[0]; i++) {
+        if (strcmp(ready[i].name, name) == 0) {
+            return &ready[i];
+        }
+    }
+    return NULL;
+}
+
 static void take_ready(iw_training_source *source, const iw_training_source_text *text)
 {
-    snprintf(source->spec, sizeof source->spec, "%s", text->source);
-    for (size_t i = 0; i < sizeof ready / sizeof ready[0]; i++) {
-        if (strcmp(ready[i].name, text->source) == 0) {
-            snprintf(source->spec, sizeof source->spec, "%s", ready[i].spec);
-            source->where = ready[i].where;
-            source->scope = ready[i].scope;
-        }
+    const iw_training_ready_source *found = find_ready(text->source);
+
+    snprintf(source->spec, sizeof source->spec, "%s", found != NULL ? found->spec : text->source);
+    if (found != NULL) {
+        source->where = found->where;
+        source->scope = found->scope;
+        source->factor = found->factor;
+        source->is_of_loader = found->is_of_loader;
     }
 }
 
-/* As it is said; else that of a ready source, or what a spec begins with and where it hits: "device poisson".
- */
+static iw_status read_factor(const iw_log *log, const char *text, double *factor_p)
+{
+    char *end;
+    const double factor = strtod(text, &end);
+
+    if (end == text || *end != '\0' || !(factor > 1.0) || factor > 1000.0) {
+        return iwi_fail(log, IW_ERR_FORMAT,
+                        "the factor '%.60s' of jitter: write how many times as long everything takes, for "
+                        "example 1.34",
+                        text);
+    }
+    *factor_p = factor;
+    return IW_OK;
+}
+
+/* What says more than source, place and scope. */
+static iw_status read_rest(const iw_log *log, const iw_training_source_text *text, iw_training_source *source)
+{
+    if (text->skew != NULL) {
+        IW_TRY(iw_parse_time(log, text->skew, &source->skew_ps));
+    }
+    if (text->factor != NULL) {
+        IW_TRY(read_factor(log, text->factor, &source->factor));
+    }
+    if (text->from != NULL && strcmp(text->from, "loader") != 0) {
+        return iwi_fail(log, IW_ERR_FORMAT, "jitter from '%.60s': only 'loader' is known", text->from);
+    }
+    source->is_of_loader |= text->from != NULL;
+    return IW_OK;
+}
+
+/* As it is said; else that of a ready source, what a spec begins with and where it hits: "device poisson", or
+ * a file without its folder. */
 static void name_source(iw_training_source *source, const iw_training_source_text *text)
 {
     const int kind = (int)strcspn(text->source, ":");
+    const char *slash = strrchr(text->source, '/');
 
-    if (text->name != NULL || text->source[kind] == '\0') {
+    if (text->name == NULL && slash != NULL && slash[1] != '\0') {
+        snprintf(source->name, sizeof source->name, "%.31s", slash + 1);
+    } else if (text->name != NULL || text->source[kind] == '\0') {
         snprintf(source->name, sizeof source->name, "%.31s", text->name != NULL ? text->name : text->source);
     } else {
         snprintf(source->name, sizeof source->name, "%s %.*s", wheres[source->where], kind < 20 ? kind : 20,
@@ -91,8 +186,12 @@ static void name_source(iw_training_source *source, const iw_training_source_tex
 iw_status iw_training_add_source(const iw_log *log, iw_training *spec, const iw_training_source_text *text)
 {
     iw_training_source source = {.where = IW_TRAINING_HOST};
+    const iw_training_ready_source *found = find_ready(text->source);
     unsigned index;
 
+    if (found != NULL && found->settings != NULL) {
+        return iwi_training_apply(log, found->settings, spec);
+    }
     if (spec->source_count == IW_TRAINING_SOURCES_MAX) {
         return iwi_fail(log, IW_ERR_RANGE, "'%.60s' is one source too many: at most %d", text->source,
                         IW_TRAINING_SOURCES_MAX);
@@ -110,9 +209,7 @@ iw_status iw_training_add_source(const iw_log *log, iw_training *spec, const iw_
         IW_TRY(find_word(log, "scope", text->scope, iw_training_scope_name, &index));
         source.scope = (iw_training_scope)index;
     }
-    if (text->skew != NULL) {
-        IW_TRY(iw_parse_time(log, text->skew, &source.skew_ps));
-    }
+    IW_TRY(read_rest(log, text, &source));
     name_source(&source, text);
     spec->sources[spec->source_count++] = source;
     return IW_OK;

@@ -325,6 +325,7 @@ static iw_status check(const iw_log *log, const iw_training *spec, const struct 
 iw_status iw_training_program(const iw_log *log, const iw_training *spec, uint32_t steps, uint64_t seed,
                               iw_program **program_p)
 {
+    iw_training_opts opts = IW_TRAINING_OPTS_INIT;
     iw_training own = *spec;
     struct writer w = {.width = spec->tp * spec->cp * spec->dp};
     struct iwi_train_plan *plan = NULL;
@@ -333,6 +334,7 @@ iw_status iw_training_program(const iw_log *log, const iw_training *spec, uint32
     iw_status status = iwi_training_settle(log, &own);
 
     own.source_count = 0;
+    opts.seed = seed;
     if (status == IW_OK) {
         status = iwi_train_plan_new(log, &own, &plan);
     }
@@ -340,7 +342,7 @@ iw_status iw_training_program(const iw_log *log, const iw_training *spec, uint32
         status = check(log, &own, plan, steps);
     }
     if (status == IW_OK) {
-        status = iwi_train_jitter_new(log, &own, seed, &jitter);
+        status = iwi_train_jitter_new(log, &own, &opts, &jitter);
     }
     if (status == IW_OK) {
         w.plan = plan;

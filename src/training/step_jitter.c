@@ -3,6 +3,7 @@
  */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/base.h"
 #include "base/rng.h"
@@ -13,7 +14,8 @@
 /* ---- what a program meets ---- */
 
 /* Random numbers follow the number of the source: "none" as often as there are sources before it. */
-static iw_status new_noise(const iw_log *log, const iw_training *spec, uint32_t number, iw_noise **noise_p)
+static iw_status new_noise(const iw_log *log, const iw_training *spec, const iw_training_opts *opts,
+                           uint32_t number, iw_noise **noise_p)
 {
     const iw_training_source *source = &spec->sources[number];
     iw_noise *noise;
@@ -26,13 +28,14 @@ static iw_status new_noise(const iw_log *log, const iw_training *spec, uint32_t 
         status = iw_noise_add(log, noise, "none");
     }
     if (status == IW_OK) {
-        status = iw_noise_add(log, noise, source->spec);
+        status = opts->open_noise != NULL ? opts->open_noise(log, noise, source->spec)
+                                          : iw_noise_add(log, noise, source->spec);
     }
-    if (status == IW_OK && source->where == IW_TRAINING_NETWORK && iwi_noise_has_phases(noise)) {
+    if (status == IW_OK && (source->where == IW_TRAINING_NETWORK || source->factor > 0) &&
+        iwi_noise_has_phases(noise)) {
         status = iwi_fail(log, IW_ERR_RANGE,
-                          "'%s': collectives have no phases; give a rate in time, for example "
-                          "poisson:0.1Hz,exp:4ms",
-                          source->spec);
+                          "'%s': %s; give a rate in time, for example poisson:0.1Hz,exp:4ms", source->spec,
+                          source->factor > 0 ? "what is slower has to last" : "collectives have no phases");
     }
     if (status != IW_OK) {
         iw_noise_free(noise);
@@ -40,14 +43,20 @@ static iw_status new_noise(const iw_log *log, const iw_training *spec, uint32_t 
     }
     if (source->scope == IW_TRAINING_ALL_RANKS && source->skew_ps > 0) {
         iw_noise_align(noise, IW_SYNC_START, source->skew_ps, 1);
+    } else { /* ranks of a node meet a recorded CPU each, as far as there are any; of other scopes the first
+              */
+        const uint32_t cpus = (uint32_t)iwi_min(spec->node_gpus, iw_noise_recorded_cpus(noise));
+
+        iw_noise_align(noise, IW_SYNC_NONE, 0, source->scope == IW_TRAINING_EACH_RANK && cpus > 1 ? cpus : 1);
     }
     *noise_p = noise;
     return IW_OK;
 }
 
-static iw_status draw_factors(const iw_log *log, const iw_training *spec, uint64_t seed,
+static iw_status draw_factors(const iw_log *log, const iw_training *spec, const iw_training_opts *opts,
                               struct iwi_train_jitter *jitter)
 {
+    const uint32_t replaced = opts->replaced > 0 ? opts->replaced : UINT32_MAX;
     iw_node_speeds *speeds;
     iw_status status;
 
@@ -55,34 +64,54 @@ static iw_status draw_factors(const iw_log *log, const iw_training *spec, uint64
         return IW_OK;
     }
     IW_TRY(iw_node_speeds_new(log, spec->slow, 1, &speeds));
-    status = iwi_node_factors(log, speeds, jitter->ranks, seed, 0, &jitter->factors);
+    status = iwi_node_factors(log, speeds, jitter->ranks, opts->seed, 0, &jitter->factors);
+    if (status == IW_OK) {
+        status = iwi_node_factors(log, speeds, jitter->ranks, opts->seed, replaced, &jitter->better_factors);
+    }
     iw_node_speeds_free(speeds);
     return status;
 }
 
-iw_status iwi_train_jitter_new(const iw_log *log, const iw_training *spec, uint64_t seed,
-                               struct iwi_train_jitter **jitter_p)
+/* All but the sources. */
+static iw_status new_jitter(const iw_log *log, const iw_training *spec, const iw_training_opts *opts,
+                            struct iwi_train_jitter **jitter_p)
 {
     struct iwi_train_jitter *jitter = iwi_new_array(log, 1, sizeof *jitter);
-    iw_status status = jitter != NULL ? IW_OK : IW_ERR_NOMEM;
+    iw_status status;
 
-    if (status != IW_OK) {
-        return status;
+    if (jitter == NULL) {
+        return IW_ERR_NOMEM;
     }
-    jitter->seed = seed;
+    jitter->seed = opts->seed;
     jitter->node_gpus = spec->node_gpus;
     jitter->ranks = spec->tp * spec->cp * spec->dp * spec->pp;
     jitter->forward_sigma = spec->forward_sigma;
     jitter->backward_sigma = spec->backward_sigma;
-    for (uint32_t i = 0; status == IW_OK && i < spec->source_count; i++) {
-        status = new_noise(log, spec, i, &jitter->sources[i].noise);
-        jitter->sources[i].where = spec->sources[i].where;
-        jitter->sources[i].scope = spec->sources[i].scope;
-        jitter->sources[i].is_skewed = spec->sources[i].skew_ps > 0;
-        jitter->count += status == IW_OK;
+    status = draw_factors(log, spec, opts, jitter);
+    if (status != IW_OK) {
+        iwi_train_jitter_free(jitter);
+        return status;
     }
-    if (status == IW_OK) {
-        status = draw_factors(log, spec, seed, jitter);
+    *jitter_p = jitter;
+    return IW_OK;
+}
+
+iw_status iwi_train_jitter_new(const iw_log *log, const iw_training *spec, const iw_training_opts *opts,
+                               struct iwi_train_jitter **jitter_p)
+{
+    struct iwi_train_jitter *jitter;
+    iw_status status = IW_OK;
+
+    IW_TRY(new_jitter(log, spec, opts, &jitter));
+    for (uint32_t i = 0; status == IW_OK && i < spec->source_count; i++) {
+        const iw_training_source *source = &spec->sources[i];
+
+        status = new_noise(log, spec, opts, i, &jitter->sources[i].noise);
+        jitter->sources[i].where = source->where;
+        jitter->sources[i].scope = source->scope;
+        jitter->sources[i].is_skewed = source->skew_ps > 0;
+        jitter->sources[i].factor = llround(source->factor * IWI_FACTOR_UNIT);
+        jitter->count += status == IW_OK;
     }
     if (status != IW_OK) {
         iwi_train_jitter_free(jitter);
@@ -92,21 +121,32 @@ iw_status iwi_train_jitter_new(const iw_log *log, const iw_training *spec, uint6
     return IW_OK;
 }
 
+iw_status iwi_train_jitter_like(const iw_log *log, const iw_training *spec, const iw_training_opts *opts,
+                                const struct iwi_train_jitter *other, struct iwi_train_jitter **jitter_p)
+{
+    IW_TRY(new_jitter(log, spec, opts, jitter_p));
+    memcpy((*jitter_p)->sources, other->sources, sizeof other->sources);
+    (*jitter_p)->count = other->count;
+    (*jitter_p)->is_borrowed = true;
+    return IW_OK;
+}
+
 void iwi_train_jitter_free(struct iwi_train_jitter *jitter)
 {
     if (jitter == NULL) {
         return;
     }
-    for (uint32_t i = 0; i < jitter->count; i++) {
+    for (uint32_t i = 0; !jitter->is_borrowed && i < jitter->count; i++) {
         iw_noise_free(jitter->sources[i].noise);
     }
     free(jitter->factors);
+    free(jitter->better_factors);
     free(jitter);
 }
 
 /* ---- walks ---- */
 
-static struct iwi_stream_id stream_of(const struct iwi_train_run *run, uint32_t source, size_t index)
+struct iwi_stream_id iwi_train_stream(const struct iwi_train_run *run, uint32_t source, size_t index)
 {
     const struct iwi_train_jitter *jitter = run->jitter;
     const bool is_together = (run->change.together >> source & 1) != 0;
@@ -121,24 +161,42 @@ static struct iwi_stream_id stream_of(const struct iwi_train_run *run, uint32_t 
     return id;
 }
 
+/* Loaders are not everywhere, whatever their jitter stops. */
+static bool is_hit(const struct iwi_train_run *run, uint32_t source, size_t index)
+{
+    return run->jitter->sources[source].where != IW_TRAINING_LOADER || iwi_train_has_loader(run, index);
+}
+
 static void begin_walk(struct iwi_train_run *run, uint32_t source, struct iwi_walk *walk)
 {
     const size_t ranks = (size_t)run->plan->pp * run->width;
 
     for (size_t i = 0; walk->next != NULL && i < ranks; i++) {
-        walk->next[i] =
-            iwi_noise_begin(walk->noise, stream_of(run, source, i), walk->words + i * walk->words_each);
+        walk->next[i] = iwi_noise_begin(walk->noise, iwi_train_stream(run, source, i),
+                                        walk->words + i * walk->words_each);
+        walk->next[i] = is_hit(run, source, i) ? walk->next[i] : IWI_NEVER;
     }
+}
+
+/* What a source stops in this run. */
+static int place_of(const struct iwi_train_run *run, uint32_t source)
+{
+    const bool has_phases = iwi_noise_has_phases(run->walks[source].noise);
+
+    if ((run->change.moved >> source & 1) != 0) {
+        return has_phases ? IWI_STOPS : IW_TRAINING_DEVICE;
+    }
+    return (int)run->jitter->sources[source].where;
 }
 
 void iwi_train_walks_begin(struct iwi_train_run *run)
 {
-    for (int where = 0; where < IW_TRAINING_WHERES; where++) {
+    for (int where = 0; where <= IWI_STOPS; where++) {
         run->at[where].count = 0;
         run->at[where].has_phases = false;
     }
     for (uint32_t i = 0; run->jitter != NULL && i < run->jitter->count; i++) {
-        struct iwi_walks *at = &run->at[run->jitter->sources[i].where];
+        struct iwi_walks *at = &run->at[place_of(run, i)];
 
         if ((run->change.without >> i & 1) != 0) {
             continue;
@@ -150,6 +208,32 @@ void iwi_train_walks_begin(struct iwi_train_run *run)
     }
 }
 
+/* finish() where detours are times in which everything takes `factor` as long. */
+static iw_time finish_slower(struct iwi_walk *walk, struct iwi_stream_id id, size_t index, int64_t factor,
+                             iw_time t, iw_time d)
+{
+    __extension__ typedef __int128 wide;
+
+    while (d > 0) {
+        const struct iwi_stream_detour slow =
+            iwi_noise_detour(walk->noise, id, walk->words + index * walk->words_each, &walk->next[index], t);
+        const iw_time before = slow.start > t ? iwi_min(d, slow.start - t) : 0;
+        iw_time room;
+
+        t += before;
+        d -= before;
+        if (d > 0) {
+            room = (iw_time)((wide)(slow.end - t) * IWI_FACTOR_UNIT / factor);
+            if (d <= room) {
+                return t + iwi_scaled_work(d, factor);
+            }
+            d -= room;
+            t = slow.end;
+        }
+    }
+    return t;
+}
+
 iw_time iwi_train_finish_slow(struct iwi_train_run *run, enum iw_training_where where, bool is_tail,
                               size_t index, iw_time t, iw_time d)
 {
@@ -158,19 +242,27 @@ iw_time iwi_train_finish_slow(struct iwi_train_run *run, enum iw_training_where 
 
     for (uint32_t k = 0; k < at->count; k++) {
         const uint32_t source = at->sources[k];
+        const int64_t factor = run->jitter->sources[source].factor;
         struct iwi_walk *walk = is_tail ? &run->tail_walks[source] : &run->walks[source];
 
         if (end > walk->next[index] && end > t) {
-            end = iwi_noise_finish(walk->noise, stream_of(run, source, index),
-                                   walk->words + index * walk->words_each, &walk->next[index], t, end - t,
-                                   NULL);
+            const struct iwi_stream_id id = iwi_train_stream(run, source, index);
+
+            end = factor > 0 ? finish_slower(walk, id, index, factor, t, end - t)
+                             : iwi_noise_finish(walk->noise, id, walk->words + index * walk->words_each,
+                                                &walk->next[index], t, end - t, NULL);
         }
     }
     return end;
 }
 
-iw_time iwi_train_extra(struct iwi_train_run *run, enum iw_training_where where, size_t index, uint64_t phase,
-                        iw_time t, iw_time work)
+uint64_t iwi_train_first_phase(const struct iwi_train_run *run, uint64_t step)
+{
+    return step * run->plan->batch / run->plan->usual_batch;
+}
+
+iw_time iwi_train_extra(struct iwi_train_run *run, int where, size_t index, uint64_t phase, iw_time t,
+                        iw_time work)
 {
     const struct iwi_walks *at = &run->at[where];
     iw_time extra = 0;
@@ -179,10 +271,15 @@ iw_time iwi_train_extra(struct iwi_train_run *run, enum iw_training_where where,
         const uint32_t source = at->sources[k];
         struct iwi_walk *walk = &run->walks[source];
 
-        if (iwi_noise_has_phases(walk->noise)) {
-            extra += iwi_noise_phase(walk->noise, stream_of(run, source, index),
-                                     walk->words + index * walk->words_each, &walk->next[index], phase, t,
-                                     work, NULL);
+        if (iwi_noise_has_phases(walk->noise) && is_hit(run, source, index)) {
+            const iw_time taken = iwi_noise_phase(walk->noise, iwi_train_stream(run, source, index),
+                                                  walk->words + index * walk->words_each, &walk->next[index],
+                                                  phase, t, work, NULL);
+
+            extra += taken;
+            if (run->is_watched) {
+                run->watched[source * (size_t)run->plan->pp * run->width + index] += taken;
+            }
         }
     }
     return extra;
@@ -190,19 +287,25 @@ iw_time iwi_train_extra(struct iwi_train_run *run, enum iw_training_where where,
 
 /* ---- work that differs ---- */
 
+iw_time iwi_train_speeded(const struct iwi_train_run *run, iw_time work, size_t index)
+{
+    const int64_t *factors = run->jitter == NULL         ? NULL
+                             : run->change.replaces_slow ? run->jitter->better_factors
+                                                         : run->jitter->factors;
+
+    return factors != NULL ? iwi_scaled_work(work, factors[index]) : work;
+}
+
 iw_time iwi_train_scaled(const struct iwi_train_run *run, const struct iwi_train_op *op, size_t index,
                          uint32_t replica)
 {
     iw_time work = op->work_ps;
 
-    if (run->jitter == NULL || run->change.has_no_slow) {
-        return work;
-    }
-    if (run->lengths[0] != NULL && op->launches > 0) {
+    if (run->lengths[0] != NULL && !run->change.has_equal_lengths) {
         work = iwi_scaled_work(
             work, run->lengths[op->is_backward][(size_t)replica * run->plan->microbatches + op->microbatch]);
     }
-    return run->jitter->factors != NULL ? iwi_scaled_work(work, run->jitter->factors[index]) : work;
+    return iwi_train_speeded(run, work, index);
 }
 
 /* Lognormal with mean 1. */

@@ -101,6 +101,14 @@ static void bound_launches(struct iwi_train_stage *stage, uint32_t queue)
     }
 }
 
+/* CUDA graphs: what a slot has from `first` on is one launch. */
+static void join_launches(struct iwi_train_stage *stage, uint32_t first)
+{
+    for (uint32_t i = first; i < stage->count; i++) {
+        stage->ops[i].launches = i == first;
+    }
+}
+
 /* ---- stages ---- */
 
 /* The last operation but for gradients that are reduced beside what follows. */
@@ -128,6 +136,9 @@ static iw_status build_stage(struct iwi_plan_builder *b, uint32_t stage, struct 
         b->first[index] = built->count;
         IW_TRY(spec->rows != NULL ? iwi_add_row_slot(b, &slots[i]) : iwi_add_slot(b, &slots[i]));
         b->last[index] = last_computed(built);
+        if (spec->has_graphs) {
+            join_launches(built, b->first[index]);
+        }
     }
     IW_TRY(iwi_add_once(b));
     bound_launches(built, spec->queue);
@@ -246,6 +257,8 @@ iw_status iwi_train_plan_new(const iw_log *log, const iw_training *spec, struct 
             .optimizer_ps = spec->optimizer_ps,
             .load_ps = spec->load_ps,
             .prefetch = spec->prefetch,
+            .batch = 1,
+            .usual_batch = 1,
             .stages = iwi_new_array(log, spec->pp, sizeof *b.plan->stages),
         };
         status = b.plan->stages != NULL ? build(&b, slots) : IW_ERR_NOMEM;

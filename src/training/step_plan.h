@@ -81,6 +81,7 @@ struct iwi_train_plan {
     iw_time norm_ps, optimizer_ps;
     iw_time load_ps;
     uint32_t prefetch;
+    uint64_t batch, usual_batch; /* sequences of a step, and of one that pauses are said for */
     bool tail_leaves_node;
     iw_training_volume volumes[IW_TRAINING_VOLUMES_MAX];
     uint32_t volume_count;
@@ -93,6 +94,9 @@ struct iwi_train_members {
 struct iwi_train_members iwi_train_members(const struct iwi_train_plan *plan, unsigned group);
 
 /* ---- sizes and times ---- */
+
+/* Sets "KEY=VALUE,KEY=VALUE"; a comma without a key behind it is part of the value. */
+IW_NODISCARD iw_status iwi_training_apply(const iw_log *log, const char *text, iw_training *spec);
 
 /* Refuses what does not fit together. */
 IW_NODISCARD iw_status iwi_training_check(const iw_log *log, const iw_training *spec);
@@ -188,8 +192,13 @@ void iwi_train_plan_free(struct iwi_train_plan *plan);
 
 struct iwi_train_jitter; /* sources with their noise, made once for all trials */
 
-IW_NODISCARD iw_status iwi_train_jitter_new(const iw_log *log, const iw_training *spec, uint64_t seed,
-                                            struct iwi_train_jitter **jitter_p);
+IW_NODISCARD iw_status iwi_train_jitter_new(const iw_log *log, const iw_training *spec,
+                                            const iw_training_opts *opts, struct iwi_train_jitter **jitter_p);
+/* That of a variant of the program: borrows the sources of the other one. */
+IW_NODISCARD iw_status iwi_train_jitter_like(const iw_log *log, const iw_training *spec,
+                                             const iw_training_opts *opts,
+                                             const struct iwi_train_jitter *other,
+                                             struct iwi_train_jitter **jitter_p);
 void iwi_train_jitter_free(struct iwi_train_jitter *jitter);
 
 struct iwi_train_run;
@@ -200,10 +209,12 @@ IW_NODISCARD iw_status iwi_train_run_new(const iw_log *log, const iw_training *s
                                          const struct iwi_train_jitter *jitter, struct iwi_train_run **run_p);
 void iwi_train_run_free(struct iwi_train_run *run);
 
-/* Changes of the jitter: bit i leaves source i out, or synchronises it. */
+/* Changes of the jitter: bit i leaves source i out, synchronises it, or lets it stop the GPU itself instead
+ * of host or loader. */
 struct iwi_train_change {
-    uint32_t without, together;
-    bool has_no_slow; /* all GPUs are as fast, all micro-batches as long as the others */
+    uint32_t without, together, moved;
+    bool replaces_slow;     /* slow GPUs, so many as the jitter was made with */
+    bool has_equal_lengths; /* of micro-batches */
 };
 
 void iwi_train_begin(struct iwi_train_run *run, uint64_t trial, struct iwi_train_change change);
@@ -213,6 +224,24 @@ iw_time iwi_train_step(struct iwi_train_run *run);
 
 /* Ranks of a stage that are evaluated. */
 uint32_t iwi_train_width(const struct iwi_train_run *run);
+
+/* ---- what sources take ---- */
+
+/* Sums over steps, by source. */
+struct iwi_train_taken {
+    double mean_ns[IW_TRAINING_SOURCES_MAX];    /* of all ranks */
+    double longest_ns[IW_TRAINING_SOURCES_MAX]; /* of the one that loses most */
+    uint64_t steps[IW_TRAINING_SOURCES_MAX];
+};
+
+/* Prepares a run for the next two. */
+IW_NODISCARD iw_status iwi_train_watch(const iw_log *log, struct iwi_train_run *run);
+/* From now on, or no longer. */
+void iwi_train_watch_begin(struct iwi_train_run *run, bool is_watched);
+/* Adds what a step took that lasted from `start` to `end`, once it has been evaluated. Sources of very many
+ * detours are counted over the first steps only. */
+void iwi_train_watch_step(struct iwi_train_run *run, iw_time start, iw_time end,
+                          struct iwi_train_taken *taken);
 
 /* Checks settings, and finds the rate where only that of the whole step is said. `spec` is the caller's copy.
  */

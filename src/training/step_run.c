@@ -165,23 +165,32 @@ static void evaluate(struct iwi_train_run *run, const struct iwi_train_turn *tur
 
 /* ---- steps ---- */
 
-/* The first tensor-parallel rank of the first and of the last stage has a loader. */
+/* What acts once in a usual step. */
+static iw_time step_extra(struct iwi_train_run *run, int where, size_t index, iw_time t, iw_time work)
+{
+    const uint64_t end = iwi_train_first_phase(run, run->step + 1);
+    iw_time extra = 0;
+
+    for (uint64_t phase = iwi_train_first_phase(run, run->step); phase < end; phase++) {
+        extra += iwi_train_extra(run, where, index, phase, t, work);
+    }
+    return extra;
+}
+
 static void load_batches(struct iwi_train_run *run)
 {
     const struct iwi_train_plan *plan = run->plan;
     const size_t ranks = (size_t)plan->pp * run->width;
+    const iw_time load_ps = plan->load_ps * (iw_time)plan->batch / (iw_time)plan->usual_batch;
     iw_time *slot = run->taken + run->step % plan->prefetch * ranks;
 
     for (size_t i = 0; i < ranks; i++) {
-        const size_t stage = i / run->width;
-
-        if ((stage == 0 || stage + 1 == plan->pp) && (run->width == 1 || i % plan->tp == 0)) {
+        if (iwi_train_has_loader(run, i)) {
             if (run->step >= plan->prefetch) {
                 const iw_time t = iwi_max(run->loaded[i], slot[i]);
-                const iw_time extra =
-                    iwi_train_extra(run, IW_TRAINING_LOADER, i, run->step, t, plan->load_ps);
+                const iw_time extra = step_extra(run, IW_TRAINING_LOADER, i, t, plan->load_ps);
 
-                run->loaded[i] = iwi_train_finish(run, IW_TRAINING_LOADER, i, t, plan->load_ps + extra);
+                run->loaded[i] = iwi_train_finish(run, IW_TRAINING_LOADER, i, t, load_ps + extra);
             }
             run->host[i] = iwi_max(run->host[i], run->loaded[i]);
             if (!plan->has_launches) { /* the device is its own host */
@@ -193,12 +202,12 @@ static void load_batches(struct iwi_train_run *run)
     }
 }
 
-static void pause_hosts(struct iwi_train_run *run)
+static void pause_step(struct iwi_train_run *run, int where, iw_time *times)
 {
     const size_t ranks = (size_t)run->plan->pp * run->width;
 
-    for (size_t i = 0; run->at[IW_TRAINING_HOST].has_phases && i < ranks; i++) {
-        run->host[i] += iwi_train_extra(run, IW_TRAINING_HOST, i, run->step, run->host[i], 0);
+    for (size_t i = 0; run->at[where].has_phases && i < ranks; i++) {
+        times[i] += step_extra(run, where, i, times[i], 0);
     }
 }
 
@@ -224,7 +233,8 @@ iw_time iwi_train_step(struct iwi_train_run *run)
         load_batches(run);
     }
     iwi_train_draw_lengths(run);
-    pause_hosts(run);
+    pause_step(run, IW_TRAINING_HOST, run->host);
+    pause_step(run, IWI_STOPS, run->lanes[IWI_LANE_COMPUTE]);
     for (uint32_t first = 0; first < run->width; first += run->team) {
         for (uint64_t i = 0; i < plan->turn_count; i++) {
             evaluate(run, &plan->turns[i], first);
@@ -276,7 +286,7 @@ static uint32_t common_multiple(uint32_t a, uint32_t b)
     return a / x * b;
 }
 
-static iw_status new_walk(const iw_log *log, const iw_noise *noise, size_t ranks, struct iwi_walk *walk)
+iw_status iwi_train_walk_new(const iw_log *log, const iw_noise *noise, size_t ranks, struct iwi_walk *walk)
 {
     walk->noise = noise;
     walk->words_each = iwi_noise_words(noise);
@@ -291,9 +301,9 @@ static iw_status new_walks(const iw_log *log, struct iwi_train_run *run)
     const size_t ranks = (size_t)run->plan->pp * run->width;
 
     for (uint32_t i = 0; jitter != NULL && i < jitter->count; i++) {
-        IW_TRY(new_walk(log, jitter->sources[i].noise, ranks, &run->walks[i]));
+        IW_TRY(iwi_train_walk_new(log, jitter->sources[i].noise, ranks, &run->walks[i]));
         if (jitter->sources[i].where == IW_TRAINING_NETWORK) {
-            IW_TRY(new_walk(log, jitter->sources[i].noise, ranks, &run->tail_walks[i]));
+            IW_TRY(iwi_train_walk_new(log, jitter->sources[i].noise, ranks, &run->tail_walks[i]));
         }
         run->has_loader |= jitter->sources[i].where == IW_TRAINING_LOADER;
     }
@@ -351,9 +361,15 @@ iw_status iwi_train_run_new(const iw_log *log, const iw_training *spec, const st
         iwi_train_run_free(run);
         return status;
     }
-    iwi_train_begin(run, 0, (struct iwi_train_change){0, 0, false});
+    iwi_train_begin(run, 0, (struct iwi_train_change){0});
     *run_p = run;
     return IW_OK;
+}
+
+static void free_walk(struct iwi_walk *walk)
+{
+    free(walk->next);
+    free(walk->words);
 }
 
 void iwi_train_run_free(struct iwi_train_run *run)
@@ -365,11 +381,11 @@ void iwi_train_run_free(struct iwi_train_run *run)
         free(run->lanes[lane]);
     }
     for (size_t i = 0; i < IW_TRAINING_SOURCES_MAX; i++) {
-        free(run->walks[i].next);
-        free(run->walks[i].words);
-        free(run->tail_walks[i].next);
-        free(run->tail_walks[i].words);
+        free_walk(&run->walks[i]);
+        free_walk(&run->tail_walks[i]);
+        free_walk(&run->watch_walks[i]);
     }
+    free(run->watched);
     free(run->host);
     free(run->loaded);
     free(run->taken);

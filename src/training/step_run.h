@@ -18,11 +18,14 @@ struct iwi_train_jitter {
         iw_training_where where;
         iw_training_scope scope;
         bool is_skewed;
+        int64_t factor; /* in billionths; 0: detours stop everything */
     } sources[IW_TRAINING_SOURCES_MAX];
     uint32_t count;
+    bool is_borrowed; /* the noise of the sources */
     uint32_t node_gpus;
     uint64_t seed;
-    int64_t *factors; /* of each GPU's work, or NULL */
+    int64_t *factors;        /* of each GPU's work, or NULL */
+    int64_t *better_factors; /* with slow ones replaced */
     double forward_sigma, backward_sigma;
     uint32_t ranks;
 };
@@ -42,6 +45,9 @@ struct iwi_walks {
     bool has_phases;
 };
 
+/* Pauses of whole GPUs, once a step. */
+enum { IWI_STOPS = IW_TRAINING_WHERES };
+
 struct iwi_train_run {
     const struct iwi_train_plan *plan;
     const struct iwi_train_jitter *jitter; /* or NULL */
@@ -49,7 +55,11 @@ struct iwi_train_run {
     uint64_t trial, step;
     struct iwi_train_change change;
     struct iwi_walk walks[IW_TRAINING_SOURCES_MAX], tail_walks[IW_TRAINING_SOURCES_MAX];
-    struct iwi_walks at[IW_TRAINING_WHERES];
+    struct iwi_walks at[IW_TRAINING_WHERES + 1];
+    struct iwi_walk watch_walks[IW_TRAINING_SOURCES_MAX];
+    iw_time *watched; /* [source][rank]: taken by what acts on phases; NULL: nobody asks */
+    bool is_watched;
+    uint64_t watch_budget[IW_TRAINING_SOURCES_MAX]; /* detours that may still be visited */
     iw_time *host, *lanes[IWI_LANES];
     iw_time *loaded, *taken;   /* the last batch; when the host took the last `prefetch` ones */
     iw_time *ends;             /* of the team: [stage][operation][i] */
@@ -58,6 +68,20 @@ struct iwi_train_run {
     int64_t *lengths[2];       /* F and B: [replica][micro-batch], in billionths */
     bool has_loader;
 };
+
+/* The random sequence that a rank meets of a source. */
+struct iwi_stream_id iwi_train_stream(const struct iwi_train_run *run, uint32_t source, size_t index);
+
+IW_NODISCARD iw_status iwi_train_walk_new(const iw_log *log, const iw_noise *noise, size_t ranks,
+                                          struct iwi_walk *walk);
+
+/* The first tensor-parallel rank of the first and of the last stage has a loader. */
+static inline bool iwi_train_has_loader(const struct iwi_train_run *run, size_t index)
+{
+    const size_t stage = index / run->width;
+
+    return (stage == 0 || stage + 1 == run->plan->pp) && (run->width == 1 || index % run->plan->tp == 0);
+}
 
 /* finish() of all sources of one kind that are in the run: each stretches what those before it leave. */
 iw_time iwi_train_finish_slow(struct iwi_train_run *run, enum iw_training_where where, bool is_tail,
@@ -70,10 +94,14 @@ static inline iw_time iwi_train_finish(struct iwi_train_run *run, enum iw_traini
 }
 
 /* What per-phase sources add to phase number `phase` of `work` that begins at t. */
-iw_time iwi_train_extra(struct iwi_train_run *run, enum iw_training_where where, size_t index, uint64_t phase,
-                        iw_time t, iw_time work);
+iw_time iwi_train_extra(struct iwi_train_run *run, int where, size_t index, uint64_t phase, iw_time t,
+                        iw_time work);
 
-/* Work of a GPU, with the length of the micro-batch and its own speed. */
+/* The number of the first phase of a step, for what acts once in a usual step. */
+uint64_t iwi_train_first_phase(const struct iwi_train_run *run, uint64_t step);
+
+/* Work of a GPU, with its own speed; and with the length of the micro-batch, of that replica. */
+iw_time iwi_train_speeded(const struct iwi_train_run *run, iw_time work, size_t index);
 iw_time iwi_train_scaled(const struct iwi_train_run *run, const struct iwi_train_op *op, size_t index,
                          uint32_t replica);
 

@@ -82,7 +82,6 @@ static void update(struct iwi_train_run *run)
     const size_t ranks = (size_t)plan->pp * run->width;
     const iw_time norm = reduce_norm(run);
     iw_time *compute = run->lanes[IWI_LANE_COMPUTE];
-    const struct iwi_train_op op = {.work_ps = plan->optimizer_ps};
 
     for (size_t i = 0; i < ranks; i++) {
         iw_time t = norm;
@@ -92,7 +91,8 @@ static void update(struct iwi_train_run *run)
                 iwi_train_finish(run, IW_TRAINING_HOST, i, iwi_max(run->host[i], norm), plan->launch_ps);
             t = run->host[i];
         }
-        compute[i] = iwi_train_finish(run, IW_TRAINING_DEVICE, i, t, iwi_train_scaled(run, &op, i, 0));
+        compute[i] =
+            iwi_train_finish(run, IW_TRAINING_DEVICE, i, t, iwi_train_speeded(run, plan->optimizer_ps, i));
     }
 }
 

@@ -96,7 +96,7 @@ static iw_time compute_of(const struct iwi_train_plan *plan)
     return sum / plan->pp + plan->optimizer_ps;
 }
 
-static double bubble_of(const struct iwi_train_plan *plan, iw_time step_ps)
+double iwi_plan_bubble(const struct iwi_train_plan *plan, iw_time step_ps)
 {
     double busy = 0;
 
@@ -128,7 +128,7 @@ static void describe(const iw_training *spec, const iw_training_opts *opts, cons
     result->compute_ps = compute_of(plan);
     result->rows = spec->row_count + spec->once_count;
     result->even_bubble = (spec->pp - 1.0) / ((double)spec->chunks * spec->microbatches);
-    result->bubble = bubble_of(plan, result->noiseless_ps);
+    result->bubble = iwi_plan_bubble(plan, result->noiseless_ps);
     result->rate = result->has_model ? result->sizes.step_flop / (double)result->sizes.gpus /
                                            ((double)result->noiseless_ps * 1e-12)
                                      : (double)NAN;
@@ -179,25 +179,47 @@ static iw_status keep_steps(const iw_log *log, const struct iwi_trials *trials, 
     return IW_OK;
 }
 
-static iw_status run_trials(const iw_log *log, struct iwi_trials trials, iw_training_result *result)
+static iw_status new_results(const iw_log *log, struct iwi_trials *trials)
 {
-    struct iwi_train_change changes[IWI_MOST_TRAIN_CHANGES];
-    const iw_training_opts *opts = trials.opts;
-    iw_status status;
+    const iw_training_opts *opts = trials->opts;
 
-    trials.changes = changes;
-    trials.change_count = iwi_bill_changes(trials.spec, opts->wants_bill, changes, result);
-    trials.step_ns = iwi_new_array(log, (size_t)(opts->trials * opts->steps * trials.change_count),
-                                   sizeof *trials.step_ns);
-    status = trials.step_ns != NULL ? iwi_trials_run(log, &trials) : IW_ERR_NOMEM;
+    trials->step_ns = iwi_new_array(log, (size_t)(opts->trials * opts->steps), sizeof *trials->step_ns);
+    trials->mean_ns = iwi_new_array(log, (size_t)(opts->trials * trials->count), sizeof *trials->mean_ns);
+    if (opts->wants_bill && trials->variants[0].spec->source_count > 0) {
+        trials->taken = iwi_new_array(log, (size_t)opts->trials, sizeof *trials->taken);
+        IW_TRY(trials->taken != NULL ? IW_OK : IW_ERR_NOMEM);
+    }
+    return trials->step_ns != NULL && trials->mean_ns != NULL ? IW_OK : IW_ERR_NOMEM;
+}
+
+static iw_status run_trials(const iw_log *log, struct iwi_trials *trials, iw_training_result *result)
+{
+    iw_status status = iwi_variants_make(log, trials, result);
+
     if (status == IW_OK) {
-        status = iwi_bill_fill(log, &trials, result);
+        status = new_results(log, trials);
     }
     if (status == IW_OK) {
-        status = keep_steps(log, &trials, result);
+        status = iwi_trials_run(log, trials);
     }
-    free(trials.step_ns);
+    if (status == IW_OK) {
+        status = iwi_bill_fill(log, trials, result);
+    }
+    if (status == IW_OK) {
+        status = keep_steps(log, trials, result);
+    }
+    free(trials->step_ns);
+    free(trials->mean_ns);
+    free(trials->taken);
     return status;
+}
+
+static iw_status try_quiet(const iw_log *log, struct iwi_trials *trials, iw_training_result *result)
+{
+    conclude_quiet(result);
+    IW_TRY(iwi_variants_make_tries(log, trials, result));
+    iwi_bill_fill_noiseless(trials, result);
+    return IW_OK;
 }
 
 /* All of it one after the other; times are exact up to 53 days. */
@@ -228,27 +250,41 @@ static iw_status check_length(const iw_log *log, const struct iwi_train_plan *pl
                      "fewer steps");
 }
 
-static iw_status run_plan(const iw_log *log, const iw_training *spec, const iw_training_opts *opts,
-                          const struct iwi_train_plan *plan, iw_training_result *result)
+static iw_status run_jittery(const iw_log *log, struct iwi_trials *trials, iw_training_result *result)
 {
-    struct iwi_train_jitter *jitter = NULL;
-    struct iwi_trials trials = {.spec = spec, .plan = plan, .opts = opts};
+    struct iwi_train_jitter *jitter;
     iw_status status;
 
-    IW_TRY(check_length(log, plan, opts->steps));
-    IW_TRY(iwi_noiseless_step(log, spec, plan, &result->noiseless_ps));
-    describe(spec, opts, plan, result);
-    if (!result->has_jitter) {
-        conclude_quiet(result);
-        return IW_OK;
-    }
-    IW_TRY(iwi_train_jitter_new(log, spec, opts->seed, &jitter));
-    trials.jitter = jitter;
+    IW_TRY(iwi_train_jitter_new(log, trials->variants[0].spec, trials->opts, &jitter));
+    trials->variants[0].jitter = jitter;
     status = run_trials(log, trials, result);
     iwi_train_jitter_free(jitter);
     if (status == IW_OK) {
         conclude(result);
     }
+    return status;
+}
+
+static iw_status run_plan(const iw_log *log, const iw_training *spec, const iw_training_opts *opts,
+                          const struct iwi_train_plan *plan, iw_training_result *result)
+{
+    struct iwi_trials *trials;
+    iw_status status;
+
+    IW_TRY(check_length(log, plan, opts->steps));
+    IW_TRY(iwi_noiseless_step(log, spec, plan, &result->noiseless_ps));
+    describe(spec, opts, plan, result);
+    trials = iwi_new_array(log, 1, sizeof *trials);
+    if (trials == NULL) {
+        return IW_ERR_NOMEM;
+    }
+    trials->opts = opts;
+    trials->count = 1;
+    trials->variants[0] = (struct iwi_train_variant){
+        .spec = spec, .plan = plan, .noiseless_ps = result->noiseless_ps, .steps = opts->steps};
+    status = result->has_jitter ? run_jittery(log, trials, result) : try_quiet(log, trials, result);
+    iwi_variants_release(trials);
+    free(trials);
     return status;
 }
 

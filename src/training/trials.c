@@ -38,18 +38,43 @@ iw_status iwi_noiseless_step(const iw_log *log, const iw_training *spec, const s
 /* The step before the first one that counts lets the loader and the parameters get into their stride. */
 static void run_job(const struct iwi_trials *trials, struct iwi_train_run *run, uint64_t job)
 {
-    const iw_training_opts *opts = trials->opts;
-    double *step_ns = trials->step_ns + job * opts->steps;
-    iw_time before;
+    const uint64_t trial = job % trials->opts->trials;
+    const struct iwi_train_variant *variant = &trials->variants[job / trials->opts->trials];
+    const bool is_program = variant == &trials->variants[0];
+    const double batch = (double)variant->plan->batch / (double)variant->plan->usual_batch;
+    iw_time before, start;
 
-    iwi_train_begin(run, job % opts->trials, trials->changes[job / opts->trials]);
-    before = iwi_train_step(run);
-    for (uint64_t i = 0; i < opts->steps; i++) {
+    iwi_train_begin(run, trial, variant->change);
+    start = before = iwi_train_step(run);
+    iwi_train_watch_begin(run, is_program && trials->taken != NULL);
+    for (uint64_t i = 0; i < variant->steps; i++) {
         const iw_time end = iwi_train_step(run);
 
-        step_ns[i] = (double)(end - before) / 1e3;
+        if (is_program) {
+            trials->step_ns[trial * variant->steps + i] = (double)(end - before) / 1e3;
+            iwi_train_watch_step(run, before, end, trials->taken != NULL ? &trials->taken[trial] : NULL);
+        }
         before = end;
     }
+    trials->mean_ns[job] = (double)(before - start) / 1e3 / (double)variant->steps / batch;
+}
+
+/* Jobs come variant by variant, so that most find a run of theirs. */
+static iw_status take_run(const iw_log *log, const struct iwi_trials *trials, uint64_t job,
+                          const struct iwi_train_variant **last, struct iwi_train_run **run)
+{
+    const struct iwi_train_variant *variant = &trials->variants[job / trials->opts->trials];
+
+    if (*last == NULL || (*last)->plan != variant->plan) {
+        iwi_train_run_free(*run);
+        *run = NULL;
+        IW_TRY(iwi_train_run_new(log, variant->spec, variant->plan, variant->jitter, run));
+        if (variant == &trials->variants[0] && trials->taken != NULL) {
+            IW_TRY(iwi_train_watch(log, *run));
+        }
+    }
+    *last = variant;
+    return IW_OK;
 }
 
 static void tell(struct pool *pool, uint64_t total)
@@ -79,18 +104,19 @@ static void *work(void *arg)
 {
     struct pool *pool = arg;
     const struct iwi_trials *trials = pool->trials;
-    const uint64_t total = trials->opts->trials * trials->change_count;
-    struct iwi_train_run *run;
-    const iw_status status = iwi_train_run_new(pool->log, trials->spec, trials->plan, trials->jitter, &run);
+    const uint64_t total = trials->opts->trials * trials->count;
+    const struct iwi_train_variant *last = NULL;
+    struct iwi_train_run *run = NULL;
 
-    if (status != IW_OK) {
-        fail(pool, status);
-        return NULL;
-    }
     while (!atomic_load(&pool->is_stopped)) {
         const uint64_t job = atomic_fetch_add(&pool->next, 1);
+        const iw_status status = job < total ? take_run(pool->log, trials, job, &last, &run) : IW_OK;
 
         if (job >= total) {
+            break;
+        }
+        if (status != IW_OK) {
+            fail(pool, status);
             break;
         }
         run_job(trials, run, job);
@@ -102,7 +128,7 @@ static void *work(void *arg)
 
 iw_status iwi_trials_run(const iw_log *log, const struct iwi_trials *trials)
 {
-    const uint64_t total = trials->opts->trials * trials->change_count;
+    const uint64_t total = trials->opts->trials * trials->count;
     const uint64_t wanted = trials->opts->threads > 0 ? trials->opts->threads : iwi_available_cpus();
     const uint64_t count = wanted < total ? wanted : total;
     pthread_t *threads = iwi_new_array(log, (size_t)count, sizeof *threads);

@@ -16,11 +16,21 @@
 
 enum { MOST_KEYS = 80, LIST_BYTES = 1 << 16 };
 
-enum { SOURCE_SOURCE, SOURCE_NAME, SOURCE_WHERE, SOURCE_SCOPE, SOURCE_SKEW, SOURCE_KEYS };
+enum {
+    SOURCE_SOURCE,
+    SOURCE_NAME,
+    SOURCE_WHERE,
+    SOURCE_SCOPE,
+    SOURCE_SKEW,
+    SOURCE_FACTOR,
+    SOURCE_FROM,
+    SOURCE_KEYS
+};
 
 static const struct iwi_yaml_key source_keys[SOURCE_KEYS] = {
     [SOURCE_SOURCE] = {"source", NULL}, [SOURCE_NAME] = {"name", NULL}, [SOURCE_WHERE] = {"where", NULL},
-    [SOURCE_SCOPE] = {"scope", NULL},   [SOURCE_SKEW] = {"skew", NULL},
+    [SOURCE_SCOPE] = {"scope", NULL},   [SOURCE_SKEW] = {"skew", NULL}, [SOURCE_FACTOR] = {"factor", NULL},
+    [SOURCE_FROM] = {"from", NULL},
 };
 
 /* ---- noise ---- */
@@ -48,9 +58,13 @@ static iw_status read_source(struct iwi_yaml *yaml, const yaml_node_t *node, iw_
     }
     iwi_log_keeper_init(&keeper, yaml->log);
     status = iw_training_add_source(&keeper.log, spec,
-                                    &(iw_training_source_text){texts[SOURCE_SOURCE], texts[SOURCE_NAME],
-                                                               texts[SOURCE_WHERE], texts[SOURCE_SCOPE],
-                                                               texts[SOURCE_SKEW]});
+                                    &(iw_training_source_text){.source = texts[SOURCE_SOURCE],
+                                                               .name = texts[SOURCE_NAME],
+                                                               .where = texts[SOURCE_WHERE],
+                                                               .scope = texts[SOURCE_SCOPE],
+                                                               .skew = texts[SOURCE_SKEW],
+                                                               .factor = texts[SOURCE_FACTOR],
+                                                               .from = texts[SOURCE_FROM]});
     return status == IW_OK ? IW_OK : iwi_yaml_fail(yaml, iwi_yaml_line(node), status, "%s", keeper.text);
 }
 

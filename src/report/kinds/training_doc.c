@@ -8,6 +8,7 @@
 
 #include "base/base.h"
 #include "report/doc/kinds.h"
+#include "report/kinds/training_bill.h"
 #include "report/kinds/training_words.h"
 
 /* ---- the table ---- */
@@ -42,11 +43,21 @@ static const struct iwi_field volume_fields[] = {
 static const struct iwi_schema volume_schema = IWI_SCHEMA(iw_training_volume, volume_fields);
 
 static const struct iwi_field change_fields[] = {
-    IWI_CHARS(iw_training_change, what),        IWI_CHARS(iw_training_change, source),
-    IWI_ESTIMATE(iw_training_change, saved_ns), IWI_VALUE(iw_training_change, share),
-    IWI_VALUE(iw_training_change, gpu_hours),   IWI_VALUE(iw_training_change, cost_per_day),
+    IWI_CHARS(iw_training_change, what),         IWI_CHARS(iw_training_change, source),
+    IWI_ESTIMATE(iw_training_change, saved_ns),  IWI_VALUE(iw_training_change, share),
+    IWI_VALUE(iw_training_change, gpu_hours),    IWI_VALUE(iw_training_change, cost_per_day),
+    IWI_VALUE(iw_training_change, noiseless_ns), IWI_VALUE(iw_training_change, bubble),
+    IWI_VALUE(iw_training_change, loss),         IWI_VALUE(iw_training_change, batch),
 };
 static const struct iwi_schema change_schema = IWI_SCHEMA(iw_training_change, change_fields);
+
+static const struct iwi_field absorption_fields[] = {
+    IWI_CHARS(iw_training_absorption, source),        IWI_VALUE(iw_training_absorption, taken_ns),
+    IWI_ESTIMATE(iw_training_absorption, longest_ns), IWI_ESTIMATE(iw_training_absorption, ahead_ns),
+    IWI_ESTIMATE(iw_training_absorption, slack_ns),   IWI_ESTIMATE(iw_training_absorption, reaches_ns),
+    IWI_VALUE(iw_training_absorption, share),
+};
+static const struct iwi_schema absorption_schema = IWI_SCHEMA(iw_training_absorption, absorption_fields);
 
 static const struct iwi_field source_fields[] = {
     IWI_CHARS(iw_training_source, name),
@@ -54,6 +65,8 @@ static const struct iwi_field source_fields[] = {
     IWI_ENUM(iw_training_source, where, "where", where_name),
     IWI_ENUM(iw_training_source, scope, "scope", scope_name),
     IWI_TIME(iw_training_source, skew_ps, "skew_ns"),
+    IWI_VALUE(iw_training_source, factor),
+    IWI_VALUE(iw_training_source, is_of_loader),
 };
 static const struct iwi_schema source_schema = IWI_SCHEMA(iw_training_source, source_fields);
 
@@ -91,6 +104,7 @@ static const struct iwi_field training_fields[] = {
     IWI_VALUE(iw_training_result, cost_per_hour),
     IWI_VALUE(iw_training_result, cost_per_day),
     IWI_OBJECTS_IN_PLACE(iw_training_result, changes, change_count, change_schema, .is_row = true),
+    IWI_OBJECTS_IN_PLACE(iw_training_result, absorption, absorption_count, absorption_schema),
     IWI_OBJECTS_IN_PLACE(iw_training_result, volumes, volume_count, volume_schema),
     IWI_VALUES(iw_training_result, step_time_ns, step_time_count),
     IWI_OBJECTS_IN_PLACE(iw_training_result, sources, source_count, source_schema),
@@ -126,30 +140,6 @@ static void say_verdict(struct iwi_document *doc, const iw_training_result *resu
     }
     iwi_more(doc, ".");
     iwi_training_say_best(doc, result);
-}
-
-static void say_bill(struct iwi_document *doc, const iw_training_result *result)
-{
-    static const struct iwi_column columns[] = {{"change", IWI_WORDS},          {"saves a step", IWI_NUMBER},
-                                                {"95 % interval", IWI_WORDS},   {"share", IWI_NUMBER},
-                                                {"GPU-hours/hour", IWI_NUMBER}, {"a day", IWI_NUMBER}};
-    const bool has_price = result->cost_per_hour > 0;
-
-    if (result->change_count == 0) {
-        return;
-    }
-    iwi_section(doc, "bill", "The bill");
-    iwi_table(doc, "", columns, sizeof columns / sizeof columns[0] - (has_price ? 0 : 1));
-    iwi_unfold(doc);
-    for (uint32_t i = 0; i < result->change_count; i++) {
-        const iw_training_change *row = &result->changes[i];
-
-        iwi_row(doc, row->what, iwi_training_time(doc, row->saved_ns.value),
-                iwi_brackets(doc, iwi_training_time(doc, row->saved_ns.low),
-                             iwi_training_time(doc, row->saved_ns.high)),
-                iwi_percent(doc, row->share), iwi_say(doc, "%.1f", row->gpu_hours),
-                has_price ? iwi_training_money(doc, row->cost_per_day) : NULL);
-    }
 }
 
 static void show_steps(struct iwi_document *doc, const iw_training_result *result)
@@ -236,7 +226,8 @@ static void write_doc(struct iwi_document *doc, const void *subject)
         iwi_subtitle(doc, "%s", result->command);
     }
     say_verdict(doc, result);
-    say_bill(doc, result);
+    iwi_training_say_bill(doc, result);
+    iwi_training_say_absorbed(doc, result);
     iwi_only(doc, IWI_ON_PAGES | IWI_IN_PLOTS);
     show_steps(doc, result);
     iwi_only(doc, IWI_EVERYWHERE);

@@ -33,7 +33,8 @@ void iwi_training_say_best(struct iwi_document *doc, const iw_training_result *r
     for (uint32_t i = 0; i < result->change_count; i++) {
         const iw_training_change *row = &result->changes[i];
 
-        if (row->saved_ns.low > 0 && (best == NULL || row->saved_ns.value > best->saved_ns.value)) {
+        if (row->batch == 1.0 && row->saved_ns.low > 0 &&
+            (best == NULL || row->saved_ns.value > best->saved_ns.value)) {
             best = row;
         }
     }
@@ -54,6 +55,16 @@ void iwi_training_say_model(struct iwi_document *doc, const iw_training_result *
     iwi_row(doc, "tokens of a step", iwi_say(doc, "%" PRIu64, sizes->tokens));
     iwi_row(doc, "FLOP of a step", iwi_say(doc, "%.5g", sizes->step_flop));
     iwi_row(doc, "a GPU over the step without jitter", iwi_say(doc, "%.4g TFLOP/s", result->rate / 1e12));
+}
+
+static bool has_other_batch(const iw_training_result *result)
+{
+    for (uint32_t i = 0; i < result->change_count; i++) {
+        if (result->changes[i].batch != 1.0) {
+            return true;
+        }
+    }
+    return false;
 }
 
 void iwi_training_say_certainty(struct iwi_document *doc, const iw_training_result *result)
@@ -78,6 +89,10 @@ void iwi_training_say_certainty(struct iwi_document *doc, const iw_training_resu
         }
     } else {
         iwi_item(doc, "No jitter is given, so one rank stands for all of its stage.");
+    }
+    if (has_other_batch(result)) {
+        iwi_item(doc, "Steps of a larger batch are fewer: whether the model learns as much from them is not "
+                      "asked here.");
     }
     iwi_item(doc,
              "A collective begins when its last rank is there, and ends on all at once, after the time of "

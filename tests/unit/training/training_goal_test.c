@@ -16,6 +16,7 @@ enum { STEPS = 2, SEED = 11 };
 static void compare(const iw_training *spec)
 {
     iw_sim_opts opts = IW_SIM_OPTS_INIT;
+    iw_training_opts training = IW_TRAINING_OPTS_INIT;
     const iw_net net = {.name = "none", .S_bytes = 1024};
     struct iwi_train_jitter *jitter;
     struct iwi_train_plan *plan;
@@ -30,7 +31,8 @@ static void compare(const iw_training *spec)
     opts.want_end_times = true;
     assert_ok(iw_simulate(NULL, program, &net, NULL, &opts, &result));
     assert_ok(iwi_train_plan_new(NULL, spec, &plan));
-    assert_ok(iwi_train_jitter_new(NULL, spec, SEED, &jitter));
+    training.seed = SEED;
+    assert_ok(iwi_train_jitter_new(NULL, spec, &training, &jitter));
     assert_ok(iwi_train_run_new(NULL, spec, plan, jitter, &run));
     for (int i = 0; i < STEPS; i++) {
         (void)iwi_train_step(run);
@@ -81,6 +83,7 @@ static void make(uint64_t n, iw_training *spec)
     spec->queue = draw(n, 14, 2) == 0 ? 1000 : 45;
     spec->syncs_p2p = draw(n, 15, 2) == 0;
     spec->is_sequence_parallel = draw(n, 16, 2) == 0;
+    spec->has_graphs = draw(n, 18, 3) == 0;
     spec->optimizer_ps = 12345678;
     if (draw(n, 17, 4) == 0 && spec->sharding != IW_TRAINING_FSDP) {
         spec->experts = 4;

@@ -39,6 +39,21 @@ class ChangesRow:
     share: Optional[float]
     gpu_hours: Optional[float]
     cost_per_day: Optional[float]
+    noiseless_ns: Optional[float]
+    bubble: Optional[float]
+    loss: Optional[float]
+    batch: Optional[float]
+
+
+@dataclass(frozen=True)
+class AbsorptionRow:
+    source: str
+    taken_ns: Optional[float]
+    longest_ns: Estimate
+    ahead_ns: Estimate
+    slack_ns: Estimate
+    reaches_ns: Estimate
+    share: Optional[float]
 
 
 @dataclass(frozen=True)
@@ -58,6 +73,8 @@ class SourcesRow:
     where: Literal["host", "device", "loader", "network"]
     scope: Literal["rank", "node", "all"]
     skew_ns: float
+    factor: Optional[float]
+    is_of_loader: bool
 
 
 @dataclass(frozen=True, repr=False)
@@ -99,6 +116,7 @@ class Training(Result):
     cost_per_hour: Optional[float]
     cost_per_day: Optional[float]
     changes: List[ChangesRow]
+    absorption: List[AbsorptionRow]
     volumes: List[VolumesRow]
     step_time_ns: List[int]
     sources: List[SourcesRow]

@@ -1,0 +1,109 @@
+/* Runs a training program, for all verbs that take one.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "verbs/training_run.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <idlewave/idlewave.h>
+
+#include "process/progress.h"
+
+bool training_is_program(const char *path)
+{
+    const char *dot = strrchr(path, '.');
+
+    return dot != NULL && (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0);
+}
+
+int training_add_noise(struct ui *ui, const struct opt_list *noise, iw_training *spec)
+{
+    for (size_t i = 0; i < noise->count; i++) {
+        char *text = strdup(noise->items[i]);
+        char *where = text != NULL ? strchr(text, '@') : NULL, *scope = NULL;
+        iw_status status;
+
+        if (text == NULL) {
+            return ui_exit_of(IW_ERR_NOMEM);
+        }
+        if (where != NULL) {
+            *where++ = '\0';
+            scope = strchr(where, '@');
+        }
+        if (scope != NULL) {
+            *scope++ = '\0';
+        }
+        status = iw_training_add_source(
+            &ui->log, spec, &(iw_training_source_text){.source = text, .where = where, .scope = scope});
+        free(text);
+        if (status != IW_OK) {
+            return UI_USAGE;
+        }
+    }
+    return UI_DONE;
+}
+
+/* What is neither a spec nor a file may be the name of a collection. */
+static iw_status open_noise(const iw_log *log, iw_noise *noise, const char *spec_or_path)
+{
+    char *found = NULL;
+    iw_status status = IW_OK;
+
+    if (iw_noise_form_of(spec_or_path) == IW_NOISE_ABSENT) {
+        status = iw_collection_find(log, IW_COLLECTED_NOISE, spec_or_path, &found);
+    }
+    if (status == IW_OK) {
+        status = iw_noise_open(log, noise, found != NULL ? found : spec_or_path);
+    }
+    free(found);
+    return status;
+}
+
+int training_run(struct ui *ui, const iw_training *spec, const iw_training_opts *wanted, bool is_quiet,
+                 const struct shown_opts *shown)
+{
+    iw_training_opts opts = *wanted;
+    iw_training_result *result = NULL;
+    struct progress progress;
+    iw_status status;
+    int code;
+
+    opts.open_noise = open_noise;
+    progress_begin(&progress, 0, NULL);
+    progress_tell(&progress, ui->verb, is_quiet);
+    opts.progress = progress_calls(&progress);
+    ui->progress = &progress;
+    status = iw_training_run(&ui->log, spec, &opts, &result);
+    ui->progress = NULL;
+    progress_wipe(&progress);
+    if (status != IW_OK) {
+        return ui_exit_of(status);
+    }
+    result->command = ui->command;
+    code = shown_write(ui, shown, iw_training_doc(result));
+    iw_training_result_free(result);
+    return code;
+}
+
+int training_answer(struct ui *ui, const struct training_question *question, const struct shown_opts *shown)
+{
+    iw_training_opts opts = IW_TRAINING_OPTS_INIT;
+    iw_training spec;
+    int code;
+
+    iw_training_init(&spec);
+    code = ui_exit_of(iw_training_load(&ui->log, question->path, &spec));
+    if (code == UI_DONE) {
+        code = training_add_noise(ui, question->noise, &spec);
+    }
+    if (code == UI_DONE) {
+        opts.trials = question->trials > 0 ? question->trials : opts.trials;
+        opts.seed = question->seed;
+        opts.threads = question->threads;
+        opts.wants_bill = question->wants_bill;
+        code = training_run(ui, &spec, &opts, question->is_quiet, shown);
+    }
+    iw_training_release(&spec);
+    return code;
+}

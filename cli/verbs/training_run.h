@@ -1,0 +1,32 @@
+/* Runs a training program, for all verbs that take one.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef IW_CLI_TRAINING_RUN_H
+#define IW_CLI_TRAINING_RUN_H
+
+#include <idlewave/training.h>
+
+#include "options/shown_opts.h"
+
+/* Whether the name is that of a training program: FILE.yaml, FILE.yml. */
+bool training_is_program(const char *path);
+
+/* Adds jitter "SOURCE[@WHERE[@SCOPE]]". Returns UI_DONE or an exit code. */
+int training_add_noise(struct ui *ui, const struct opt_list *noise, iw_training *spec);
+
+/* Runs it and shows the result. SOURCEs may also be noise files of any form, and names of collections. */
+int training_run(struct ui *ui, const iw_training *spec, const iw_training_opts *wanted, bool is_quiet,
+                 const struct shown_opts *shown);
+
+/* What verbs with other options of their own say about training programs. */
+struct training_question {
+    const char *path;
+    const struct opt_list *noise;
+    bool wants_bill, is_quiet;
+    uint64_t trials; /* 0: as many as usual */
+    uint64_t seed;
+    uint32_t threads;
+};
+int training_answer(struct ui *ui, const struct training_question *question, const struct shown_opts *shown);
+
+#endif
