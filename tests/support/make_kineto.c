@@ -1,7 +1,8 @@
 /* Writes a run of training of known truth as files of PyTorch's profiler, one a rank, and truth.json:
  * iw_make_kineto FOLDER [seed=1 tp=2 dp=2 pp=2 steps=4 layers=3 microbatches=2 style=new|mid|old|bare
  * kernel_us=200 launch_us=6 jitter=0.02 clock_us=0 drift_ppm=0 padding=0 rank=N (only that one) ranks=N (so
- * many) without=steps|info|launches info=last pause=RANK:STEP:gc|loader|launch|slow|malloc:MS ...]
+ * many) without=steps|info|launches info=last format=kineto|inspector|inspector-brief
+ * pause=RANK:STEP:gc|loader|launch|slow|malloc:MS ...]
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include <inttypes.h>
@@ -9,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "support/made_kineto.h"
+#include "support/made_inspector.h"
 
 enum { PAUSES_MAX = 1024 };
 
@@ -17,7 +18,10 @@ struct asked {
     struct iwt_kineto made;
     struct iwt_kineto_pause pauses[PAUSES_MAX];
     uint32_t first, end;
+    int format; /* of formats */
 };
+
+static const char formats[] = "kineto inspector inspector-brief";
 
 /* The index of a word in a list "a b c", or -1. */
 static int word(const char *list, const char *text)
@@ -67,6 +71,9 @@ static int take_word(struct asked *a, const char *key, const char *value)
         a->made.is_without_launches |= without == 2;
     } else if (strcmp(key, "info") == 0 && strcmp(value, "last") == 0) {
         a->made.is_info_last = true;
+    } else if (strcmp(key, "format") == 0) {
+        a->format = word(formats, value);
+        return a->format >= 0;
     } else {
         return strcmp(key, "pause") == 0 && take_pause(a, value);
     }
@@ -116,14 +123,25 @@ static int take(struct asked *a, const char *text)
     return *end == '\0' && end != equal + 1 ? take_number(a, key, value) : take_word(a, key, equal + 1);
 }
 
-static int write_file(const struct iwt_kineto_run *run, const char *folder, uint32_t rank, int is_truth)
+static void print(const struct asked *a, const struct iwt_kineto_run *run, uint32_t rank, FILE *out)
 {
+    if (a->format == 0) {
+        iwt_kineto_print(run, rank, out);
+    } else {
+        iwt_inspector_print(run, &(struct iwt_inspector){.is_verbose = a->format == 1}, rank, out);
+    }
+}
+
+static int write_file(const struct asked *a, const struct iwt_kineto_run *run, const char *folder,
+                      uint32_t rank, int is_truth)
+{
+    static const char *const names[] = {"%s/rank%" PRIu32 ".pt.trace.json", "%s/rank%" PRIu32 ".log",
+                                        "%s/rank%" PRIu32 ".log"};
     char path[4096];
     FILE *out;
     int is_bad;
 
-    (void)snprintf(path, sizeof path, is_truth ? "%s/truth.json" : "%s/rank%" PRIu32 ".pt.trace.json", folder,
-                   rank);
+    (void)snprintf(path, sizeof path, is_truth ? "%s/truth.json" : names[a->format], folder, rank);
     out = fopen(path, "w");
     if (out == NULL) {
         perror(path);
@@ -132,7 +150,7 @@ static int write_file(const struct iwt_kineto_run *run, const char *folder, uint
     if (is_truth) {
         iwt_kineto_print_truth(run, out);
     } else {
-        iwt_kineto_print(run, rank, out);
+        print(a, run, rank, out);
     }
     is_bad = ferror(out);
     return fclose(out) == 0 && !is_bad;
@@ -157,9 +175,9 @@ int main(int argc, char **argv)
     }
     iwt_kineto_run(&asked.made, &run);
     for (uint32_t r = asked.first; is_ok && r < run.ranks && r < asked.end; r++) {
-        is_ok = write_file(&run, argv[1], r, 0);
+        is_ok = write_file(&asked, &run, argv[1], r, 0);
     }
-    is_ok = is_ok && write_file(&run, argv[1], 0, 1);
+    is_ok = is_ok && write_file(&asked, &run, argv[1], 0, 1);
     iwt_kineto_release(&run);
     return is_ok ? 0 : 1;
 }

@@ -20,6 +20,7 @@
 /* The first that knows a file reads it. */
 static const struct iwi_visits_reader *const readers[] = {
     &iwi_visits_mpi,
+    &iwi_visits_inspector,
 };
 
 enum { READERS = sizeof readers / sizeof readers[0], HEAD_BYTES = 64 * 1024 };
