@@ -10,17 +10,19 @@
 
 #include "options/cpu_list.h"
 #include "process/interrupt.h"
-#include "process/progress.h"
 #include "process/wall_clock.h"
 #include "verbs.h"
 #include "verbs/check_answer.h"
+#include "verbs/check_fleet.h"
 #include "verbs/check_jobs.h"
+#include "verbs/check_measure.h"
 
 struct check_opts {
     struct opt_origins origins;
     const char *cpus, *sysroot, *recording_path;
     iw_time within_ps, duration_ps; /* duration 0: what --within leaves */
-    const char *baseline, *require, *limit, *slowdown_limit;
+    bool wants_watch;
+    const char *baseline, *fleet, *require, *limit, *slowdown_limit;
     struct answer_opts answer;
     struct job_opts job;
     struct net_opts net;
@@ -38,6 +40,9 @@ static const struct opt measure_rows[] = {
         .is_setting = true),
     ROW("duration", OPT_TIME, duration_ps, "TIME", "how long to measure (default as --within allows)",
         .is_setting = true),
+    ROW("watch", OPT_FLAG, wants_watch, "",
+        "judge the node by what its running programs lose, without a probe (default: while they run "
+        "it is called busy)"),
     ROW("sysroot", OPT_STRING, sysroot, "DIR",
         "with FILE: read the files of another node, copied below DIR (default this node's)"),
 };
@@ -49,6 +54,8 @@ static const struct opt required_rows[] = {
         "write a profile of this node: settings that are configured, and twice what it loses as limits"),
     ROW("baseline", OPT_STRING, baseline, "FILE",
         "an earlier recording: noisy if the node loses more now, beyond chance", .is_setting = true),
+    ROW("fleet", OPT_STRING, fleet, "DIR|FILE",
+        "noise files or digests of other nodes: noisy if this one stands out among them", .is_setting = true),
     ROW("limit", OPT_STRING, limit, "SHARE", "CPU time that may be lost to noise (default 1%)",
         .is_setting = true),
     ROW("slowdown-limit", OPT_STRING, slowdown_limit, "SHARE",
@@ -85,8 +92,9 @@ static const char description[] =
     "jobs, and compares all of that with what is required: one line to grep for, one page, one exit code.\n"
     "The line begins with GOOD, NOISY, CONTRADICTED, BUSY or UNKNOWN. Exits with 0 for a good node, 2 if a "
     "setting is contradicted or not as required, 3 if there is too little to tell, 4 if it is too noisy, 5 "
-    "if programs of users keep it busy, so that nothing can be said, 1 on errors.\nOn a busy node only "
-    "settings are judged. As root more sources are identified; nothing is changed on the node.";
+    "if programs of users keep it busy, so that nothing can be said, 1 on errors.\nOn a busy node no probe "
+    "takes CPU time: its programs are watched, which needs root, only settings are judged, and no job is "
+    "simulated. As root more sources are identified; nothing is changed on the node.";
 
 static const struct example examples[] = {
     {"is this node fit for jobs?", "idlewave check"},
@@ -95,6 +103,8 @@ static const struct example examples[] = {
     {"what other nodes have to keep, from one that is good", "idlewave check --learn node.json"},
     {"a page to look at, and the recording for later",
      "idlewave check --html node.html -o node.h5 --baseline before.h5"},
+    {"among its peers, by their digests", "idlewave check --fleet /shared/digests"},
+    {"while a job runs", "idlewave check --watch"},
     {NULL, NULL},
 };
 
@@ -147,6 +157,9 @@ static int read_options(struct ui *ui, const struct check_opts *opts, bool has_f
     if (code == UI_DONE && has_file && (opt_typed(opts, duration_ps) || opts->recording_path != NULL)) {
         code = ui_usage(ui, "--duration, --output: nothing is measured where FILE is given");
     }
+    if (code == UI_DONE && has_file && opts->wants_watch) {
+        code = ui_usage(ui, "--watch: nothing is watched where FILE is given");
+    }
     if (code == UI_DONE && opts->answer.learn != NULL && opt_typed(opts, require)) {
         code = ui_usage(ui, "--learn: a profile is learned, not required: leave --require out");
     }
@@ -170,12 +183,6 @@ static int read_options(struct ui *ui, const struct check_opts *opts, bool has_f
 }
 
 /* ---- measuring ---- */
-
-static bool step(void *arg, const iw_progress_now *now)
-{
-    progress_update(arg, now->share);
-    return !interrupt_has_come();
-}
 
 /* The application's CPUs, as `verify` knows them; none: all. */
 static int choose_cpus(struct ui *ui, const struct check_opts *opts, struct cpu_list *cpus)
@@ -209,25 +216,15 @@ static int64_t measured_ns(const struct check_opts *opts, size_t job_count)
 
 static int measure(struct ui *ui, const struct check_opts *opts, struct work *work)
 {
-    iw_measure_opts measure_opts = IW_MEASURE_OPTS_INIT;
-    struct progress progress;
-    struct interrupt interrupt;
     struct cpu_list *cpus = ui_grow(NULL, 1, sizeof *cpus);
+    struct measured measured = {.recording = NULL};
     int code = choose_cpus(ui, opts, cpus);
 
-    measure_opts.duration_ns = measured_ns(opts, work->check.job_count);
-    measure_opts.cpus = cpus->count > 0 ? cpus->numbers : NULL;
-    measure_opts.cpu_count = cpus->count;
-    measure_opts.command = ui->command;
-    measure_opts.progress = (iw_progress){step, &progress};
     if (code == UI_DONE) {
-        progress_begin(&progress, 0.0, NULL);
-        ui->progress = &progress;
-        interrupt_catch(&interrupt);
-        code = ui_exit_of_value(ui, iw_measure(&ui->log, &measure_opts, &work->recording));
-        interrupt_release(&interrupt);
-        ui->progress = NULL;
-        progress_wipe(&progress);
+        code =
+            check_measure(ui, cpus, measured_ns(opts, work->check.job_count), opts->wants_watch, &measured);
+        work->recording = measured.recording;
+        work->check.is_watched = measured.is_watched;
     }
     free(cpus);
     if (code == UI_DONE && opts->recording_path != NULL) {
@@ -238,7 +235,13 @@ static int measure(struct ui *ui, const struct check_opts *opts, struct work *wo
 
 /* ---- what follows from it ---- */
 
-/* What programs of users do on a busy node contradicts no setting: then only settings are looked at. */
+static bool is_at_work(const iw_check *check)
+{
+    return check->is_watched || check->noise.facts.load.is_busy;
+}
+
+/* What programs of users do, and have done to them, contradicts no setting: then only settings are looked at.
+ */
 static int verify(struct ui *ui, const struct check_opts *opts, struct work *work)
 {
     iw_verify_opts wanted = IW_VERIFY_OPTS_INIT;
@@ -252,7 +255,7 @@ static int verify(struct ui *ui, const struct check_opts *opts, struct work *wor
         wanted.cpus = &cpus;
     }
     wanted.root = opts->sysroot != NULL ? opts->sysroot : "";
-    wanted.recording = work->check.noise.facts.load.is_busy ? NULL : work->recording;
+    wanted.recording = is_at_work(&work->check) ? NULL : work->recording;
     work->check.verify = NULL;
     return ui_exit_of(iw_verify_run(&ui->log, &wanted, &work->verify));
 }
@@ -263,7 +266,7 @@ static int compare(struct ui *ui, const struct check_opts *opts, struct work *wo
     iw_noise_comparison *comparison = NULL;
     int code;
 
-    if (work->baseline == NULL || work->check.noise.facts.load.is_busy) {
+    if (work->baseline == NULL || is_at_work(&work->check)) { /* a probe sees what a watcher does not */
         return UI_DONE;
     }
     code =
@@ -276,6 +279,16 @@ static int compare(struct ui *ui, const struct check_opts *opts, struct work *wo
     }
     iw_noise_comparison_free(comparison);
     return code;
+}
+
+static int compare_with_fleet(struct ui *ui, const struct check_opts *opts, struct work *work)
+{
+    if (opts->fleet == NULL || work->check.noise.facts.load.is_busy) {
+        return UI_DONE;
+    }
+    work->check.has_fleet = true;
+    work->check.fleet.path = opts->fleet;
+    return check_fleet(ui, opts->fleet, work->verify->host, work->recording, &work->check.fleet);
 }
 
 static int evaluate(struct ui *ui, const struct check_opts *opts, const char *name, struct work *work)
@@ -293,7 +306,10 @@ static int evaluate(struct ui *ui, const struct check_opts *opts, const char *na
         check->verify = work->verify;
         code = compare(ui, opts, work);
     }
-    if (code == UI_DONE && !check->noise.facts.load.is_busy && !interrupt_has_come()) {
+    if (code == UI_DONE) {
+        code = compare_with_fleet(ui, opts, work);
+    }
+    if (code == UI_DONE && !is_at_work(check) && !interrupt_has_come()) {
         code = jobs_simulate(ui, &opts->job, &opts->net, work->recording, work->end_ns, work->verify,
                              work->jobs, check->job_count);
     } else {

@@ -112,6 +112,14 @@ typedef struct iw_check_job {
     const char *remedy;   /* against it; may be NULL */
 } iw_check_job;
 
+/** The node among others. */
+typedef struct iw_check_fleet {
+    const char *path;     /* their folder, or file of digests */
+    size_t node_count;    /* others, measured in the same way */
+    size_t finding_count; /* with which this one stands out */
+    char largest[256];    /* "irq/eno1 on CPU 3: 0.42 % of the time (fleet 0.01 %)"; "" */
+} iw_check_fleet;
+
 #define IW_CHECK_LINE_SIZE 512
 
 typedef struct iw_check {
@@ -127,6 +135,9 @@ typedef struct iw_check {
     const char *baseline; /* its file */
     iw_compare_verdict compared;
     iw_compare_value baseline_share; /* CPU time lost: a of the baseline, b now */
+    bool has_fleet;
+    iw_check_fleet fleet;
+    bool is_watched; /* programs of users ran: they were watched, and no job was simulated beside them */
     /* filled by iw_check_judge() */
     iw_check_outcome outcome;
     char line[IW_CHECK_LINE_SIZE]; /* for logs: "NOISY node07: loses 3.4 % of its CPUs to noise, ..." */

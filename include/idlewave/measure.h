@@ -74,6 +74,19 @@ typedef struct iw_measure_opts {
 IW_API IW_NODISCARD iw_status iw_measure(const iw_log *log, const iw_measure_opts *opts,
                                          iw_recording **recording_p);
 
+/** Who uses the CPUs of this node. */
+typedef struct iw_look {
+    iw_recording *recording; /* of no time and without detours; attributes load_* tell who used the CPUs */
+    size_t pid_count;
+    uint32_t *pids; /* processes of users from which all others of theirs descend */
+} iw_look;
+
+/** Looks for a second or more at the accounts that the kernel keeps of processes; needs no rights and takes
+ * no CPU time. `cpus` as in iw_measure_opts. IW_ERR_RANGE, IW_ERR_NOMEM. */
+IW_API IW_NODISCARD iw_status iw_look_at(const iw_log *log, const uint32_t *cpus, size_t cpu_count,
+                                         int64_t duration_ns, const char *command, iw_look *look_p);
+IW_API void iw_look_release(iw_look *look);
+
 typedef struct iw_job_watch_opts {
     size_t size;         /* IW_JOB_WATCH_OPTS_INIT */
     const char *job;     /* threads of processes with IDLEWAVE_TRACE_KERNEL=RANK:job in their environment are

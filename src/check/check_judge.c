@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <idlewave/fleet.h>
+
 #include "base/base.h"
 #include "base/opts.h"
 #include "check/check_parts.h"
@@ -150,7 +152,25 @@ static void require_baseline(iw_check *check)
     }
 }
 
-/* What a load hides is left out. */
+static void require_fleet(iw_check *check)
+{
+    const iw_check_fleet *fleet = &check->fleet;
+    iw_requirement *requirement = add(check, "as the fleet", false);
+    const bool is_enough = fleet->node_count + 1 >= IW_FLEET_FEW_NODES;
+
+    snprintf(requirement->wanted, sizeof requirement->wanted, "as the %zu other node%s of %.200s",
+             fleet->node_count, fleet->node_count == 1 ? "" : "s", fleet->path);
+    if (fleet->finding_count > 0) {
+        requirement->state = IW_REQUIREMENT_MISSED;
+        snprintf(requirement->found, sizeof requirement->found, "%s", fleet->largest);
+    } else {
+        requirement->state = is_enough ? IW_REQUIREMENT_MET : IW_REQUIREMENT_UNKNOWN;
+        snprintf(requirement->found, sizeof requirement->found, "%s",
+                 is_enough ? "does not stand out" : "too few nodes to stand out from");
+    }
+}
+
+/* What a load hides is left out, and jobs where none was simulated beside running programs. */
 static void require_limits(const iw_check_opts *opts, iw_check *check)
 {
     const iw_profile *profile = opts->profile;
@@ -159,7 +179,10 @@ static void require_limits(const iw_check_opts *opts, iw_check *check)
     if (check->has_baseline) {
         require_baseline(check);
     }
-    for (size_t i = 0; profile != NULL && i < profile->job_count; i++) {
+    if (check->has_fleet) {
+        require_fleet(check);
+    }
+    for (size_t i = 0; profile != NULL && !check->is_watched && i < profile->job_count; i++) {
         require_profile_job(&profile->jobs[i], check);
     }
     for (size_t i = 0; profile == NULL && i < check->job_count; i++) {
@@ -238,7 +261,7 @@ static iw_check_outcome outcome_of(const iw_check *check)
 iw_status iw_check_judge(const iw_log *log, const iw_check_opts *given, iw_check *check)
 {
     iw_check_opts opts = IW_CHECK_OPTS_INIT;
-    size_t most = 2 + check->job_count;
+    size_t most = 3 + check->job_count; /* share, baseline, fleet */
 
     IW_TRY(IWI_READ_OPTS(log, "IW_CHECK_OPTS_INIT", given, &opts));
     most += opts.profile != NULL ? opts.profile->setting_count + opts.profile->job_count : 0;

@@ -79,7 +79,11 @@ static void say_load(iw_check *check)
     if (load->programs[0] != '\0') {
         say(check, ": %s", load->programs);
     }
-    say(check, "; how noisy it is cannot be told");
+    if (check->is_watched && check->noise.facts.watched_ns > 0.0) {
+        say(check, "; they lose %.2g %% to noise", 100.0 * check->noise.facts.all.share);
+    } else {
+        say(check, "; how noisy it is cannot be told");
+    }
 }
 
 static void say_doubt(iw_check *check)
@@ -110,7 +114,9 @@ static void say_doubt(iw_check *check)
 
 static void say_good(iw_check *check)
 {
-    say(check, "loses %.2g %% of its CPUs to noise", 100.0 * check->noise.facts.all.share);
+    say(check,
+        check->is_watched ? "running programs lose %.2g %% to noise" : "loses %.2g %% of its CPUs to noise",
+        100.0 * check->noise.facts.all.share);
     for (size_t i = 0; i < check->job_count; i++) {
         const iw_check_job *job = &check->jobs[i];
 

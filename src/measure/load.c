@@ -16,6 +16,7 @@ enum { STAT_SIZE = 1024, CGROUP_SIZE = 8192, FIELDS = 20, SHOWN = 5 };
 
 /* Fields of /proc/PID/stat behind the name, from 0 (proc(5) counts them from 3). */
 enum {
+    FIELD_PARENT = 1,
     FIELD_FLAGS = 6,
     FIELD_USER = 11,
     FIELD_SYSTEM,
@@ -111,6 +112,7 @@ static bool read_process(const char *root, unsigned long pid, struct iwi_load_pr
     }
     *process = (struct iwi_load_process){
         .pid = pid,
+        .parent = (unsigned long)fields[FIELD_PARENT],
         .start = fields[FIELD_START],
         .ticks = fields[FIELD_USER] + fields[FIELD_SYSTEM],
         .child_ticks = fields[FIELD_CHILD_USER] + fields[FIELD_CHILD_SYSTEM],
@@ -199,14 +201,20 @@ void iwi_load_release(struct iwi_load_reading *reading)
 
 /* ---- what happened in between ---- */
 
+static const struct iwi_load_process *find(const struct iwi_load_reading *reading, unsigned long pid)
+{
+    const struct iwi_load_process key = {.pid = pid};
+
+    return reading->count > 0
+               ? bsearch(&key, reading->processes, reading->count, sizeof *reading->processes, compare_pids)
+               : NULL;
+}
+
 /* What a process used since: all of it, if it is new. */
 static struct iwi_load_process used_since(const struct iwi_load_reading *before,
                                           const struct iwi_load_process *process)
 {
-    const struct iwi_load_process *old =
-        before->count > 0
-            ? bsearch(process, before->processes, before->count, sizeof *before->processes, compare_pids)
-            : NULL;
+    const struct iwi_load_process *old = find(before, process->pid);
     struct iwi_load_process used = *process;
 
     if (old != NULL && old->start == process->start) {
@@ -336,6 +344,22 @@ void iwi_load_between(const struct iwi_load_reading *before, struct iwi_load_rea
         list_users(after->processes, join_users(after->processes, after->count, own_pid, child_part), tick_ms,
                    load);
     }
+}
+
+size_t iwi_load_users(const struct iwi_load_reading *reading, unsigned long own_pid, uint32_t *pids)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < reading->count; i++) {
+        const struct iwi_load_process *process = &reading->processes[i];
+        const struct iwi_load_process *parent = find(reading, process->parent);
+
+        if (process->kind == IWI_LOAD_USER && process->pid != own_pid &&
+            (parent == NULL || parent->kind != IWI_LOAD_USER)) {
+            pids[count++] = (uint32_t)process->pid;
+        }
+    }
+    return count;
 }
 
 bool iwi_load_is_kernel(const struct iwi_load_reading *reading, const char *name)

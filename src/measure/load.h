@@ -18,7 +18,7 @@ enum { IWI_LOAD_NAME_SIZE = 64, IWI_LOAD_TEXT_SIZE = 256 };
 enum iwi_load_kind { IWI_LOAD_KERNEL, IWI_LOAD_SERVICE, IWI_LOAD_USER, IWI_LOAD_KINDS };
 
 struct iwi_load_process {
-    unsigned long pid;
+    unsigned long pid, parent;
     uint64_t start;              /* of the process: tells two with the same pid apart */
     uint64_t ticks, child_ticks; /* of CPU time; its own, and of children that have ended */
     enum iwi_load_kind kind;
@@ -47,6 +47,10 @@ struct iwi_load_used {
  * rows of `after` are used up. */
 void iwi_load_between(const struct iwi_load_reading *before, struct iwi_load_reading *after,
                       unsigned long own_pid, double tick_ms, double whole_ms, struct iwi_load_used *load);
+
+/* Processes of users that no other process of a user has started: all others descend from these. The process
+ * `own_pid` is left out. `pids` has room for all of the reading; how many. */
+size_t iwi_load_users(const struct iwi_load_reading *reading, unsigned long own_pid, uint32_t *pids);
 
 /* Whether a thread of that name is one of the kernel's. */
 bool iwi_load_is_kernel(const struct iwi_load_reading *reading, const char *name);

@@ -287,6 +287,22 @@ static void put_kernel_threads(struct writer *w, const struct iwi_load_reading *
     free(list);
 }
 
+iw_status iwi_recording_origin_load(const iw_log *log, const struct iwi_load_used *load, double elapsed_ms,
+                                    size_t cpu_count, iw_recording *recording)
+{
+    struct writer w = {log, recording, IW_OK};
+
+    put_number(&w, "load_elapsed_ms", "%.0f", elapsed_ms);
+    put_number(&w, "load_cpus", "%.0f", (double)cpu_count);
+    put_number(&w, "load_users_ms", "%.0f", load->ms[IWI_LOAD_USER]);
+    put_number(&w, "load_services_ms", "%.0f", load->ms[IWI_LOAD_SERVICE]);
+    put_number(&w, "load_kernel_ms", "%.0f", load->ms[IWI_LOAD_KERNEL]);
+    if (load->users[0] != '\0') {
+        put(&w, "load_users", load->users);
+    }
+    return w.status;
+}
+
 /* Who used the CPUs meanwhile, besides this process. */
 static iw_status put_load(struct writer *w, const struct iwi_recording_origin *origin)
 {
@@ -301,14 +317,7 @@ static iw_status put_load(struct writer *w, const struct iwi_recording_origin *o
         put_kernel_threads(w, &after);
         iwi_load_between(&origin->load, &after, (unsigned long)getpid(), tick_ms,
                          elapsed_ms * (double)counts->cpu_count, &load);
-        put_number(w, "load_elapsed_ms", "%.0f", elapsed_ms);
-        put_number(w, "load_cpus", "%.0f", (double)counts->cpu_count);
-        put_number(w, "load_users_ms", "%.0f", load.ms[IWI_LOAD_USER]);
-        put_number(w, "load_services_ms", "%.0f", load.ms[IWI_LOAD_SERVICE]);
-        put_number(w, "load_kernel_ms", "%.0f", load.ms[IWI_LOAD_KERNEL]);
-        if (load.users[0] != '\0') {
-            put(w, "load_users", load.users);
-        }
+        status = iwi_recording_origin_load(w->log, &load, elapsed_ms, counts->cpu_count, w->recording);
     }
     iwi_load_release(&after);
     return status;

@@ -45,6 +45,11 @@ IW_NODISCARD iw_status iwi_recording_origin_set(const iw_log *log, const struct 
 IW_NODISCARD iw_status iwi_recording_origin_node(const iw_log *log, const char *root, const char *command,
                                                  iw_recording *recording);
 
+/* Who used so many CPUs in that time: load_*. */
+IW_NODISCARD iw_status iwi_recording_origin_load(const iw_log *log, const struct iwi_load_used *load,
+                                                 double elapsed_ms, size_t cpu_count,
+                                                 iw_recording *recording);
+
 /* Those that are known only at the end. */
 IW_NODISCARD iw_status iwi_recording_origin_complete(const iw_log *log,
                                                      const struct iwi_recording_origin *origin,

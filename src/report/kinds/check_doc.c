@@ -21,6 +21,7 @@ IWI_NAMES(compared_name, "same", "better", "slightly worse", "worse", "unknown")
 IWI_OF(bool, is_done, iw_check_job, it->is_done)
 IWI_OF(bool, has_worst, iw_check_job, it->worst[0] != '\0')
 IWI_OF(bool, has_baseline, iw_check, it->has_baseline)
+IWI_OF(bool, has_fleet, iw_check, it->has_fleet)
 IWI_OF(bool, has_taken, iw_check, it->took_s > 0.0)
 
 static const struct iwi_field requirement_fields[] = {
@@ -52,6 +53,14 @@ static const struct iwi_field value_fields[] = {
 };
 static const struct iwi_schema value_schema = IWI_SCHEMA(iw_compare_value, value_fields);
 
+static const struct iwi_field fleet_fields[] = {
+    IWI_VALUE(iw_check_fleet, path, .may_be_null = true),
+    IWI_VALUE(iw_check_fleet, node_count),
+    IWI_VALUE(iw_check_fleet, finding_count),
+    IWI_CHARS(iw_check_fleet, largest),
+};
+static const struct iwi_schema fleet_schema = IWI_SCHEMA(iw_check_fleet, fleet_fields);
+
 static const struct iwi_field check_fields[] = {
     IWI_ENUM(iw_check, outcome, "outcome", outcome_name),
     IWI_CHARS(iw_check, line),
@@ -63,6 +72,9 @@ static const struct iwi_field check_fields[] = {
     IWI_VALUE(iw_check, baseline, .may_be_null = true),
     IWI_ENUM(iw_check, compared, "compared", compared_name, .is_there = has_baseline),
     IWI_OBJECT(iw_check, baseline_share, value_schema, .is_there = has_baseline),
+    IWI_VALUE(iw_check, has_fleet),
+    IWI_OBJECT(iw_check, fleet, fleet_schema, .is_there = has_fleet),
+    IWI_VALUE(iw_check, is_watched),
     IWI_POINTER(iw_check, verify, iwi_verify_schema),
     IWI_OBJECT(iw_check, noise, iwi_noise_schema),
     IWI_VALUE(iw_check, command, .may_be_null = true),
@@ -81,13 +93,25 @@ static iw_status check_file(const iw_log *log, const char *name, const void *sub
 
 /* ---- what was looked at ---- */
 
+static bool has_measured(const iw_check *check)
+{
+    return check->noise.facts.watched_ns > 0.0;
+}
+
 static void say_basis(struct iwi_document *doc, const iw_check *check)
 {
     const iw_noise_facts *facts = &check->noise.facts;
     const double cpus = fmax((double)facts->cpu_count, 1.0);
 
-    iwi_paragraph(doc, "Kernel %s. %zu CPU%s measured for %s, sources %s.", check->verify->kernel,
-                  facts->cpu_count, iwi_s(facts->cpu_count), iwi_ns_round(doc, facts->watched_ns / cpus),
+    if (!has_measured(check)) {
+        iwi_paragraph(doc, "Kernel %s. Nothing was measured on %zu CPU%s where programs run.",
+                      check->verify->kernel, facts->cpu_count, iwi_s(facts->cpu_count));
+        return;
+    }
+    iwi_paragraph(doc, "Kernel %s. %zu CPU%s %s for %s, sources %s.", check->verify->kernel, facts->cpu_count,
+                  iwi_s(facts->cpu_count),
+                  check->is_watched ? "watched, where programs wanted them," : "measured",
+                  iwi_ns_round(doc, facts->watched_ns / cpus),
                   facts->rung != IW_RUNG_NONE ? iwi_say(doc, "identified with %s", iw_rung_name(facts->rung))
                   : facts->has_sources        ? "named"
                                               : "not identified");
@@ -167,28 +191,35 @@ static void list_jobs(struct iwi_document *doc, const iw_check *check)
 
 /* ---- noise and load ---- */
 
-static void say_load(struct iwi_document *doc, const iw_load *load)
+static void say_load(struct iwi_document *doc, const iw_load *load, bool is_watched)
 {
     if (!load->is_known) {
         iwi_paragraph(doc, "Whether programs of users ran is not known.");
         return;
     }
-    iwi_paragraph(
-        doc,
-        "Beside the probe, programs of users used %s of these CPUs%s%s%s, services %s, kernel threads %s.",
-        iwi_percent_short(doc, load->users), load->programs[0] != '\0' ? " (" : "", load->programs,
-        load->programs[0] != '\0' ? ")" : "", iwi_percent_short(doc, load->services),
-        iwi_percent_short(doc, load->kernel));
+    iwi_paragraph(doc, "%s, programs of users used %s of these CPUs%s%s%s, services %s, kernel threads %s.",
+                  is_watched ? "Before they were watched" : "Beside the probe",
+                  iwi_percent_short(doc, load->users), load->programs[0] != '\0' ? " (" : "", load->programs,
+                  load->programs[0] != '\0' ? ")" : "", iwi_percent_short(doc, load->services),
+                  iwi_percent_short(doc, load->kernel));
 }
 
 static void say_noise(struct iwi_document *doc, const iw_check *check)
 {
     const iw_noise_facts *facts = &check->noise.facts;
 
-    iwi_section(doc, "noise", facts->load.is_busy ? "What took the CPUs" : "Noise");
-    iwi_paragraph(doc, "%s of the time was taken; the longest detour took %s.",
-                  iwi_percent_short(doc, facts->all.share), iwi_ns_round(doc, facts->all.max_ns));
-    say_load(doc, &facts->load);
+    iwi_section(doc, "noise",
+                check->is_watched     ? "What running programs lose"
+                : facts->load.is_busy ? "What took the CPUs"
+                                      : "Noise");
+    if (has_measured(check)) {
+        iwi_paragraph(doc, "%s of the time was taken; the longest detour took %s.",
+                      iwi_percent_short(doc, facts->all.share), iwi_ns_round(doc, facts->all.max_ns));
+    }
+    say_load(doc, &facts->load, check->is_watched);
+    if (!has_measured(check)) {
+        return;
+    }
     iwi_only(doc, IWI_IN_TEXT);
     for (size_t i = 0; facts->has_sources && i < facts->source_count && i < LARGEST; i++) {
         const iw_noise_origin *origin = &facts->sources[i];
@@ -224,11 +255,20 @@ static void say_advice(struct iwi_document *doc, const iw_verify *verify)
 static void say_certainty(struct iwi_document *doc, const iw_check *check)
 {
     iwi_section(doc, "certainty", "How sure");
-    iwi_noise_warnings(doc, &check->noise.facts);
+    if (has_measured(check)) {
+        iwi_noise_warnings(doc, &check->noise.facts);
+    }
     for (size_t i = 0; i < check->verify->remark_count; i++) {
         iwi_item(doc, "%s", check->verify->remarks[i]);
     }
-    if (check->noise.facts.load.is_busy) {
+    if (check->is_watched) {
+        iwi_item(
+            doc,
+            "Programs of users ran. No probe took CPU time from them, and no job was simulated beside them. "
+            "What firmware took is not seen without a probe. Settings are not compared "
+            "with what was seen%s.",
+            check->noise.facts.load.is_busy ? ", and neither limits nor a baseline count" : "");
+    } else if (check->noise.facts.load.is_busy) {
         iwi_item(doc,
                  "While programs of users run, settings are not compared with what was seen, and neither "
                  "limits nor a baseline count. 'idlewave watch' tells what a running job loses.");

@@ -141,6 +141,54 @@ static void more_than_the_baseline_beyond_chance_is_noisy(void **state)
     assert_outcome(f, IW_CHECK_GOOD);
 }
 
+static void standing_out_of_its_fleet_is_noisy(void **state)
+{
+    struct findings *f = *state;
+
+    f->check.has_fleet = true;
+    f->check.fleet = (iw_check_fleet){.path = "digests", .node_count = 11, .finding_count = 1};
+    snprintf(f->check.fleet.largest, sizeof f->check.fleet.largest, "irq/eno1: 0.4 %% of the time");
+    assert_outcome(f, IW_CHECK_NOISY);
+    assert_string_equal(f->check.line, "NOISY node07: as the fleet: irq/eno1: 0.4 % of the time, required: "
+                                       "as the 11 other nodes of digests");
+    f->check.fleet.finding_count = 0;
+    assert_outcome(f, IW_CHECK_GOOD);
+    f->check.fleet.node_count = 1; /* two nodes are no fleet */
+    assert_outcome(f, IW_CHECK_UNKNOWN);
+    assert_string_equal(f->check.line, "UNKNOWN node07: as the fleet: too few nodes to stand out from");
+}
+
+static void what_watched_programs_lose_is_told_of_a_busy_node(void **state)
+{
+    struct findings *f = *state;
+
+    f->check.is_watched = true;
+    f->check.noise.facts.all.share = 0.5;
+    f->check.noise.facts.load = (iw_load){.is_known = true, .is_busy = true, .users = 0.48};
+    assert_outcome(f, IW_CHECK_BUSY);
+    assert_string_equal(f->check.line,
+                        "BUSY node07: users' programs take 48 % of its CPUs; they lose 50 % to noise");
+    f->check.noise.facts.watched_ns = 0.0; /* they could not be watched */
+    assert_outcome(f, IW_CHECK_BUSY);
+    assert_non_null(strstr(f->check.line, "how noisy it is cannot be told"));
+}
+
+static void a_node_that_is_judged_by_its_programs_needs_no_jobs(void **state)
+{
+    iw_profile_job job = {.name = "barrier", .ranks = 1024, .most_slowdown = 0.1};
+    const iw_profile profile = {.most_lost = 0.01, .job_count = 1, .jobs = &job};
+    struct findings *f = *state;
+
+    f->check.is_watched = true;
+    f->check.job_count = 0;
+    judge(f, &profile);
+    assert_int_equal(f->check.outcome, IW_CHECK_GOOD);
+    assert_string_equal(f->check.line, "GOOD node07: running programs lose 0.2 % to noise");
+    f->check.is_watched = false;
+    judge(f, &profile);
+    assert_int_equal(f->check.outcome, IW_CHECK_UNKNOWN);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -156,6 +204,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_recording_of_another_node_tells_nothing, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_job_that_there_was_no_time_for_leaves_a_doubt, set_up, tear_down),
         cmocka_unit_test_setup_teardown(more_than_the_baseline_beyond_chance_is_noisy, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(standing_out_of_its_fleet_is_noisy, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(what_watched_programs_lose_is_told_of_a_busy_node, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_node_that_is_judged_by_its_programs_needs_no_jobs, set_up,
+                                        tear_down),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

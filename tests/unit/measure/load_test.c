@@ -187,6 +187,22 @@ static void what_is_no_process_is_passed_over(void **state)
     assert_int_equal(rig->before.count, 5);
 }
 
+/* In put() all descend from process 1. */
+static void users_are_followed_from_the_first_of_their_processes_on(void **state)
+{
+    static const char session[] = "0::/user.slice/user-1000.slice/session-1.scope\n";
+    struct rig *rig = *state;
+    uint32_t pids[8];
+
+    put(rig->root, 1, "systemd", 0x400100, 10, 0, "/init.scope");
+    fake_root_file(rig->root, "/proc/71/stat",
+                   "71 (cc1) R 70 1 1 0 -1 4194304 0 0 0 0 9 0 0 0 20 0 1 0 171 0 0 0\n");
+    fake_root_file(rig->root, "/proc/71/cgroup", session);
+    first(rig);
+    assert_int_equal(iwi_load_users(&rig->before, OWN, pids), 1);
+    assert_int_equal(pids[0], 70); /* ninja, which cc1 descends from; neither sshd nor kernel threads */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -200,6 +216,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(another_process_with_an_old_pid_is_new, set_up, tear_down),
         cmocka_unit_test_setup_teardown(kernel_threads_are_known_by_their_names, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_is_no_process_is_passed_over, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(users_are_followed_from_the_first_of_their_processes_on, set_up,
+                                        tear_down),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -43,6 +43,14 @@ class BaselineShare:
 
 
 @dataclass(frozen=True)
+class Fleet:
+    path: Optional[str]
+    node_count: int
+    finding_count: int
+    largest: str
+
+
+@dataclass(frozen=True)
 class Verify:
     host: str
     recorded_host: str
@@ -115,6 +123,9 @@ class Check(Result):
     baseline: Optional[str]
     compared: Optional[Literal["same", "better", "slightly worse", "worse", "unknown"]]
     baseline_share: Optional[BaselineShare]
+    has_fleet: bool
+    fleet: Optional[Fleet]
+    is_watched: bool
     verify: Optional[Verify]
     noise: Noise
     command: Optional[str]
