@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 enum { ROWS = 16, COLUMNS = 8, RANKS = ROWS * COLUMNS, HALO_BYTES = 2048, BCAST_BYTES = 64 };
-enum { NEIGHBOURS = 4, STEPS = 575, SETUP_BCASTS = 128, SETUP_ALLREDUCES = 33 };
+enum { STEPS = 575, SETUP_BCASTS = 128, SETUP_ALLREDUCES = 33 };
 enum { CORNERS = 4, BLOCKS = 2 * 76, ALLREDUCES = 2 };
 
 /* ---- POP ---- */
@@ -30,32 +30,6 @@ static void work(struct iwt_made_trace *t, const struct made_choice *choice)
     }
 }
 
-/* Periodic; directions come in pairs, so the other end's is the one with the last bit flipped. */
-static uint32_t neighbour(uint32_t rank, uint32_t direction)
-{
-    static const uint32_t down[NEIGHBOURS] = {ROWS - 1, 1, 0, 0}, right[NEIGHBOURS] = {0, 0, COLUMNS - 1, 1};
-
-    return (rank / COLUMNS + down[direction]) % ROWS * COLUMNS +
-           (rank % COLUMNS + right[direction]) % COLUMNS;
-}
-
-static void exchange_halos(struct iwt_made_trace *t)
-{
-    for (uint32_t rank = 0; rank < RANKS; rank++) {
-        uint32_t requests[2 * NEIGHBOURS];
-
-        for (uint32_t d = 0; d < NEIGHBOURS; d++) {
-            requests[d] = iwt_trace_message(t, rank, IWI_CALL_IRECV, neighbour(rank, d), 0, (int32_t)(d ^ 1),
-                                            HALO_BYTES);
-        }
-        for (uint32_t d = 0; d < NEIGHBOURS; d++) {
-            requests[NEIGHBOURS + d] =
-                iwt_trace_message(t, rank, IWI_CALL_ISEND, neighbour(rank, d), 0, (int32_t)d, HALO_BYTES);
-        }
-        iwt_trace_wait(t, rank, requests, 2 * NEIGHBOURS);
-    }
-}
-
 static void call_all(struct iwt_made_trace *t, const struct made_choice *choice, enum iwi_trace_op op,
                      uint64_t bytes)
 {
@@ -73,7 +47,7 @@ void made_pop(struct iwt_made_trace *t, const struct made_choice *choice)
     }
     for (int step = 0; step < STEPS; step++) {
         if (step % 2 == 0) {
-            exchange_halos(t);
+            iwt_trace_halos(t, ROWS, COLUMNS, HALO_BYTES);
         }
         call_all(t, choice, IWI_TRACE_ALLREDUCE, 8);
         call_all(t, choice, IWI_TRACE_BARRIER, 0);

@@ -15,34 +15,8 @@
 #include "program/trace_program.h"
 #include "support/made_trace.h"
 
-enum { ROWS = 8, COLUMNS = 16, RANKS = ROWS * COLUMNS, NEIGHBOURS = 4 };
+enum { ROWS = 8, COLUMNS = 16, RANKS = ROWS * COLUMNS };
 enum { ALLREDUCES = 608, BARRIERS = 575, BCASTS = 703, HALO_BYTES = 2048 };
-
-static uint32_t neighbour(uint32_t rank, uint32_t direction)
-{
-    static const uint32_t down[NEIGHBOURS] = {1, ROWS - 1, 0, 0}, right[NEIGHBOURS] = {0, 0, 1, COLUMNS - 1};
-
-    return (rank / COLUMNS + down[direction]) % ROWS * COLUMNS +
-           (rank % COLUMNS + right[direction]) % COLUMNS;
-}
-
-/* Directions come in pairs, so the other end's is the one with the last bit flipped. */
-static void exchange_halos(struct iwt_made_trace *t)
-{
-    for (uint32_t rank = 0; rank < RANKS; rank++) {
-        uint32_t requests[2 * NEIGHBOURS];
-
-        for (uint32_t d = 0; d < NEIGHBOURS; d++) {
-            requests[d] = iwt_trace_message(t, rank, IWI_CALL_IRECV, neighbour(rank, d), 0, (int32_t)(d ^ 1),
-                                            HALO_BYTES);
-        }
-        for (uint32_t d = 0; d < NEIGHBOURS; d++) {
-            requests[NEIGHBOURS + d] =
-                iwt_trace_message(t, rank, IWI_CALL_ISEND, neighbour(rank, d), 0, (int32_t)d, HALO_BYTES);
-        }
-        iwt_trace_wait(t, rank, requests, 2 * NEIGHBOURS);
-    }
-}
 
 static void make_trace(struct iwt_made_trace *t)
 {
@@ -53,7 +27,7 @@ static void make_trace(struct iwt_made_trace *t)
 
             iwt_trace_compute(t, rank, work, work);
         }
-        exchange_halos(t);
+        iwt_trace_halos(t, ROWS, COLUMNS, HALO_BYTES);
         iwt_trace_collective_all(t, IWI_TRACE_BCAST, 0, 0, 64);
         if (step < ALLREDUCES) {
             iwt_trace_collective_all(t, IWI_TRACE_ALLREDUCE, 0, 0, 8);

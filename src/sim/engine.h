@@ -97,4 +97,10 @@ iw_status iwi_fail_too_late(const iw_log *log);
 iw_status iwi_report_stuck(const iw_log *log, const struct iwi_schedule *schedule, const uint64_t *nodes,
                            size_t count);
 
+/* The same of all ranks: where a rank is stuck, or IWI_NOT_STUCK. IW_OK if none is. */
+#define IWI_NOT_STUCK UINT64_MAX
+typedef uint64_t (*iwi_stuck_node)(const void *run, uint32_t rank);
+IW_NODISCARD iw_status iwi_report_stuck_ranks(const iw_log *log, const struct iwi_schedule *schedule,
+                                              iwi_stuck_node find, const void *run);
+
 #endif

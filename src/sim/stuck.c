@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/base.h"
 #include "sim/engine.h"
@@ -117,6 +118,25 @@ iw_status iwi_report_stuck(const iw_log *log, const struct iwi_schedule *schedul
     }
     return iwi_fail(log, IW_ERR_DEADLOCK, "%zu rank%s cannot go on: %s%s", ranks, ranks == 1 ? "" : "s", text,
                     rest);
+}
+
+iw_status iwi_report_stuck_ranks(const iw_log *log, const struct iwi_schedule *schedule, iwi_stuck_node find,
+                                 const void *run)
+{
+    uint64_t *stuck = iwi_new_array(log, schedule->ranks, sizeof *stuck);
+    size_t count = 0;
+    iw_status status;
+
+    if (stuck == NULL) {
+        return IW_ERR_NOMEM;
+    }
+    for (uint32_t rank = 0; rank < schedule->ranks; rank++) {
+        stuck[count] = find(run, rank);
+        count += stuck[count] != IWI_NOT_STUCK;
+    }
+    status = count == 0 ? IW_OK : iwi_report_stuck(log, schedule, stuck, count);
+    free(stuck);
+    return status;
 }
 
 void iwi_unreceived_add(struct iwi_unreceived *unreceived, uint64_t node)

@@ -8,27 +8,11 @@
 #include <string.h>
 
 #include "analysis/fleet/digest_counter.h"
+#include "draws.h"
 #include "noise/node_digest.h"
 #include "support.h"
 
 enum { CPUS = 2, SOURCES = 7 };
-
-/* splitmix64 */
-static double unit(uint64_t *state)
-{
-    uint64_t bits = *state += UINT64_C(0x9e3779b97f4a7c15);
-
-    bits = (bits ^ (bits >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    bits = (bits ^ (bits >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return ((double)((bits ^ (bits >> 31)) >> 12) + 0.5) * 0x1p-52;
-}
-
-static double normal(uint64_t *state)
-{
-    const double radius = sqrt(-2.0 * log(unit(state)));
-
-    return radius * cos(6.283185307179586 * unit(state));
-}
 
 enum law { EXPONENTIAL, POWER, LOGNORMAL };
 
@@ -42,7 +26,7 @@ struct maker {
 
 static double mild(struct maker *m)
 {
-    return exp(m->wanted->spread * normal(&m->state));
+    return exp(m->wanted->spread * iwt_normal(&m->state));
 }
 
 static void count(struct maker *m, struct iwi_digest_counter *counter, double at, double time_ns)
@@ -71,9 +55,9 @@ static void add_cell(struct maker *m, iw_class kind, const char *name,
 static double duration(struct maker *m, enum law law, double typical_ns)
 {
     switch (law) {
-    case EXPONENTIAL: return -typical_ns * log(unit(&m->state));
-    case POWER: return typical_ns * pow(unit(&m->state), -1.0 / m->wanted->tail);
-    default: return typical_ns * exp(1.2 * normal(&m->state));
+    case EXPONENTIAL: return -typical_ns * log(iwt_unit(&m->state));
+    case POWER: return typical_ns * pow(iwt_unit(&m->state), -1.0 / m->wanted->tail);
+    default: return typical_ns * exp(1.2 * iwt_normal(&m->state));
     }
 }
 
@@ -83,7 +67,7 @@ static void add_random(struct maker *m, iw_class kind, const char *name, double 
     struct iwi_digest_counter counter = {.by_length = {0}};
 
     for (double at_s = 0.0;;) {
-        at_s -= log(unit(&m->state)) / rate_hz;
+        at_s -= log(iwt_unit(&m->state)) / rate_hz;
         if (at_s >= m->length_s) {
             break;
         }
@@ -112,12 +96,12 @@ static void add_bursts(struct maker *m)
     const double rate_hz = m->wanted->bursts_an_hour / 3600.0;
 
     for (double at_s = 0.0; rate_hz > 0.0;) {
-        at_s -= log(unit(&m->state)) / rate_hz;
+        at_s -= log(iwt_unit(&m->state)) / rate_hz;
         if (at_s >= m->length_s) {
             break;
         }
         for (int i = 0; i < 100; i++) {
-            const double place = (at_s + unit(&m->state)) / m->length_s;
+            const double place = (at_s + iwt_unit(&m->state)) / m->length_s;
 
             count(m, &counter, fmin(place, 0.999), duration(m, LOGNORMAL, 100e3));
         }
@@ -132,7 +116,7 @@ static void add_cpu(struct maker *m, uint32_t cpu, const double mild_by_source[S
     memset(&m->all, 0, sizeof m->all);
     assert_ok(iwi_digest_add_cpu(NULL, m->digest, cpu, (int64_t)(m->length_s * 1e9)));
     add_tick(m, 250.0, 2000.0 * (1.0 + 0.2 * (mild_by_source[0] - 1.0)));
-    snprintf(name, sizeof name, "kworker/%u:%d", cpu, (int)(3 * unit(&m->state)));
+    snprintf(name, sizeof name, "kworker/%u:%d", cpu, (int)(3 * iwt_unit(&m->state)));
     add_random(m, IW_CLASS_THREAD, name, 5.0 * mild_by_source[1], EXPONENTIAL, 10e3);
     if (cpu == 0) {
         add_random(m, IW_CLASS_IRQ, "eno1", 10.0 * mild_by_source[2], EXPONENTIAL, 5e3);
@@ -154,7 +138,7 @@ iw_fleet *iwt_fleet(const struct iwt_fleet *wanted)
         double mild_by_source[SOURCES];
         char name[32];
 
-        m.length_s = wanted->has_mixed_lengths ? 20.0 + 40.0 * unit(&m.state) : 60.0;
+        m.length_s = wanted->has_mixed_lengths ? 20.0 + 40.0 * iwt_unit(&m.state) : 60.0;
         for (size_t i = 0; i < SOURCES; i++) {
             mild_by_source[i] = mild(&m);
         }

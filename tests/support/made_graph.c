@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "support/draws.h"
+
 enum { REACH = 6, MOST_DEPENDENCES = 8 };
 
 struct made_rank {
@@ -23,11 +25,9 @@ struct graph_maker {
 
 static uint64_t draw(struct graph_maker *m, uint64_t below)
 {
-    uint64_t z = m->state += UINT64_C(0x9e3779b97f4a7c15); /* splitmix64 */
+    const uint64_t bits = iwt_bits(&m->state);
 
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return below == 0 ? 0 : (z ^ z >> 31) % below;
+    return below == 0 ? 0 : bits % below;
 }
 
 static void *grown(void *array, size_t *capacity, size_t need, size_t size)

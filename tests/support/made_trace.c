@@ -152,6 +152,34 @@ void iwt_trace_collective_all(struct iwt_made_trace *t, enum iwi_trace_op op, ui
     }
 }
 
+enum { NEIGHBOURS = 4 };
+
+/* Directions come in pairs, so the other end's is the one with the last bit flipped. */
+static uint32_t neighbour(uint32_t rank, uint32_t direction, uint32_t rows, uint32_t columns)
+{
+    const uint32_t down[NEIGHBOURS] = {rows - 1, 1, 0, 0}, right[NEIGHBOURS] = {0, 0, columns - 1, 1};
+
+    return (rank / columns + down[direction]) % rows * columns +
+           (rank % columns + right[direction]) % columns;
+}
+
+void iwt_trace_halos(struct iwt_made_trace *t, uint32_t rows, uint32_t columns, uint64_t bytes)
+{
+    for (uint32_t rank = 0; rank < rows * columns; rank++) {
+        uint32_t requests[2 * NEIGHBOURS];
+
+        for (uint32_t d = 0; d < NEIGHBOURS; d++) {
+            requests[d] = iwt_trace_message(t, rank, IWI_CALL_IRECV, neighbour(rank, d, rows, columns), 0,
+                                            (int32_t)(d ^ 1), bytes);
+        }
+        for (uint32_t d = 0; d < NEIGHBOURS; d++) {
+            requests[NEIGHBOURS + d] = iwt_trace_message(
+                t, rank, IWI_CALL_ISEND, neighbour(rank, d, rows, columns), 0, (int32_t)d, bytes);
+        }
+        iwt_trace_wait(t, rank, requests, 2 * NEIGHBOURS);
+    }
+}
+
 void iwt_trace_opaque(struct iwt_made_trace *t, uint32_t rank, iw_time call_ps)
 {
     add(t, rank, (struct iwi_call){.kind = IWI_CALL_OPAQUE, .comm = IWI_NO_COMM, .call_ps = call_ps});

@@ -40,6 +40,9 @@ uint32_t iwt_trace_collective(struct iwt_made_trace *t, uint32_t rank, enum iwi_
 void iwt_trace_collective_all(struct iwt_made_trace *t, enum iwi_trace_op op, uint32_t comm, uint32_t root,
                               uint64_t bytes);
 
+/* All ranks, in a periodic grid of these rows and columns, exchange halos with their four neighbours. */
+void iwt_trace_halos(struct iwt_made_trace *t, uint32_t rows, uint32_t columns, uint64_t bytes);
+
 void iwt_trace_opaque(struct iwt_made_trace *t, uint32_t rank, iw_time call_ps);
 
 #endif

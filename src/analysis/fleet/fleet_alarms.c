@@ -38,8 +38,8 @@ double iwi_fleet_worth(iw_fleet_metric metric, double limit, double median)
     return fmax(limit, LEAST_FACTOR[metric] * median);
 }
 
-/* No fleet is more alike than that: 2 %; its longest detours 10 %. */
-static const double LEAST_VARIANCE = 0.02 * 0.02, VARIANCE_OF_LONGEST = 0.1 * 0.1;
+/* No fleet is more alike in its longest detours: 10 %. */
+static const double VARIANCE_OF_LONGEST = 0.1 * 0.1;
 
 /* All sources together are a sum of what hardly differs and what does: its tail begins late. */
 static const double SHAPE_OF_SUMS = 0.5;
@@ -84,7 +84,7 @@ iw_status iwi_fleet_raise(struct iwi_fleet_trial *judge, uint32_t node, uint32_t
     IW_TRY(iwi_grow(judge->log, (void **)&judge->alarms, &judge->alarm_capacity, judge->alarm_count + 1,
                     sizeof *judge->alarms));
     judge->alarms[judge->alarm_count++] =
-        (struct iwi_fleet_alarm){node, family, judge->place.cpu, judge->place.is_cpu, metric, limit};
+        (struct iwi_fleet_alarm){node, family, judge->place.cpu, judge->place.column != NULL, metric, limit};
     return IW_OK;
 }
 
@@ -159,8 +159,8 @@ static struct law law_of(struct iwi_fleet_trial *judge, const struct iwi_fleet_u
     for (size_t i = 0; i < count; i++) {
         judge->scratch[i] = log(iwi_fleet_steady_value(&units[i], metric));
     }
-    law.tail =
-        iwi_fleet_tail_fit(judge->scratch, count, fmax(law.median_variance, LEAST_VARIANCE), least_shape);
+    law.tail = iwi_fleet_tail_fit(judge->scratch, count, fmax(law.median_variance, IWI_FLEET_LEAST_VARIANCE),
+                                  least_shape);
     return law;
 }
 
@@ -256,7 +256,7 @@ iw_status iwi_fleet_test(struct iwi_fleet_trial *judge, uint32_t family)
     if (quantile_of(judge, units, count, stretches_of, IW_FLEET_SHARE, 0.25) >= STEADY_STRETCHES) {
         return test_values(judge, units, count, family);
     }
-    if (!judge->place.is_cpu || judge->is_placed[family]) {
+    if (judge->place.column == NULL || judge->is_placed[family]) {
         IW_TRY(test_occurrences(judge, units, count, family));
     }
     for (size_t i = 0; i < count; i++) {

@@ -14,9 +14,6 @@ enum { MISSED_STRETCHES = 10 };
 /* Less than chance, and by so much that it tells something. */
 static const double QUIETER_FACTOR = 1.5;
 
-/* No fleet is more alike than that: 2 %. */
-static const double LEAST_VARIANCE = 0.02 * 0.02;
-
 static iw_status add(struct iwi_fleet_trial *judge, iw_fleet *fleet, const iw_fleet_difference *difference)
 {
     IW_TRY(iwi_grow(judge->log, (void **)&fleet->differences, &fleet->cells->difference_capacity,
@@ -62,7 +59,7 @@ static iw_status find_quieter(struct iwi_fleet_trial *judge, iw_fleet *fleet)
     if (count < IW_FLEET_LEAST_NODES || 2 * count < fleet->node_count) {
         return IW_OK;
     }
-    tail = iwi_fleet_tail_fit(judge->scratch, count, LEAST_VARIANCE, 1.0);
+    tail = iwi_fleet_tail_fit(judge->scratch, count, IWI_FLEET_LEAST_VARIANCE, 1.0);
     for (size_t node = 0; node < fleet->node_count; node++) {
         const double share = fleet->nodes[node].value[IW_FLEET_SHARE];
 

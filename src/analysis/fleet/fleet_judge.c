@@ -120,7 +120,6 @@ iw_status iwi_fleet_go_to(struct iwi_fleet_trial *judge, const struct iwi_fleet_
     struct iwi_fleet_place *place = &judge->place;
 
     place->column = column;
-    place->is_cpu = column != NULL;
     place->cpu = column != NULL ? column->cpu : 0;
     place->total_ns = 0.0;
     for (size_t node = 0; node < judge->fleet->node_count; node++) {

@@ -17,7 +17,6 @@ struct iwi_fleet_unit {
 /* The same place on all nodes. */
 struct iwi_fleet_place {
     const struct iwi_fleet_column *column; /* of a CPU; NULL: all CPUs together */
-    bool is_cpu;                           /* else all CPUs */
     uint32_t cpu;
     double total_ns;              /* length of all units */
     double median_longest_ns;     /* steady, of all sources together */

@@ -13,6 +13,9 @@ struct iwi_fleet_tail {
     double shape;       /* up to that of a normal law, 1.35 */
 };
 
+/* No fleet is more alike than that: 2 %. */
+#define IWI_FLEET_LEAST_VARIANCE (0.02 * 0.02)
+
 /* From `count` > 0 logarithms, of which more than half are finite; reorders them. Their variance by chance
  * alone is at least `least_variance` > 0: counts of a few may be equal by luck. Shapes below `least_shape`
  * are taken for more than one kind of nodes, not for a tail. Errs to the safe side by the standard errors of

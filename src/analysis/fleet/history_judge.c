@@ -21,8 +21,8 @@
 /* A fleet without a change usually differs by a tenth from period to period. */
 static const double USUAL_VARIANCE = 0.1 * 0.1, USUAL_FREEDOM = 4.0;
 
-/* No fleet is more alike than that: 2 %. What is worth an alarm, beside the share of time. */
-static const double LEAST_VARIANCE = 0.02 * 0.02, LEAST_FACTOR = 1.2, LEAST_NODE_FACTOR = 1.5;
+/* What is worth an alarm, beside the share of time. */
+static const double LEAST_FACTOR = 1.2, LEAST_NODE_FACTOR = 1.5;
 
 enum { MOST_PERIODS = 10000 };
 
@@ -304,7 +304,7 @@ static iw_status test_nodes(struct judging *j, uint32_t family)
     for (size_t i = 0; i < j->pair_count; i++) {
         j->scratch[i] = j->pairs[i].difference;
     }
-    tail = iwi_fleet_tail_fit(j->scratch, j->pair_count, LEAST_VARIANCE, 1.0);
+    tail = iwi_fleet_tail_fit(j->scratch, j->pair_count, IWI_FLEET_LEAST_VARIANCE, 1.0);
     median = tail.median;
     limit = fmax(iwi_fleet_tail_limit(&tail, j->p_node, 0.0) - median, log(LEAST_NODE_FACTOR));
     for (size_t i = 0; i < j->pair_count; i++) {

@@ -214,10 +214,11 @@ static iw_status start_all(struct event_run *run)
 
 /* Where a rank is stuck: its first operation that nothing in its own rank holds back; if there is none, its
  * operations wait for each other in a circle, and the first of all stands for them. */
-static uint64_t stuck_node(const struct event_run *run, uint32_t rank)
+static uint64_t stuck_node(const void *arg, uint32_t rank)
 {
+    const struct event_run *run = arg;
     const struct iwi_schedule *schedule = run->schedule;
-    uint64_t first = IWI_NO_NODE;
+    uint64_t first = IWI_NOT_STUCK;
 
     for (uint64_t node = schedule->first_node[rank]; node < schedule->first_node[rank + 1]; node++) {
         if (run->nodes[node].is_done || iwi_event_is_nonblocking(run, node)) {
@@ -226,27 +227,9 @@ static uint64_t stuck_node(const struct event_run *run, uint32_t rank)
         if (schedule->is_in_order || run->nodes[node].open == 0) {
             return node;
         }
-        first = first == IWI_NO_NODE ? node : first;
+        first = first == IWI_NOT_STUCK ? node : first;
     }
     return first;
-}
-
-static iw_status report_stuck(struct event_run *run)
-{
-    uint64_t *stuck = iwi_new_array(run->log, run->schedule->ranks, sizeof *stuck);
-    size_t count = 0;
-    iw_status status;
-
-    if (stuck == NULL) {
-        return IW_ERR_NOMEM;
-    }
-    for (uint32_t rank = 0; rank < run->schedule->ranks; rank++) {
-        stuck[count] = stuck_node(run, rank);
-        count += stuck[count] != IWI_NO_NODE;
-    }
-    status = count == 0 ? IW_OK : iwi_report_stuck(run->log, run->schedule, stuck, count);
-    free(stuck);
-    return status;
 }
 
 static void warn_unreceived(const struct event_run *run)
@@ -273,7 +256,7 @@ iw_status iwi_event_loop(struct event_run *run)
     if (run->is_too_late) {
         return iwi_fail_too_late(run->log);
     }
-    IW_TRY(report_stuck(run));
+    IW_TRY(iwi_report_stuck_ranks(run->log, run->schedule, stuck_node, run));
     warn_unreceived(run);
     for (uint32_t rank = 0; rank < run->schedule->ranks; rank++) {
         run->job->end_ps[rank] = run->ranks[rank].end;

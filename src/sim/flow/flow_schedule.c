@@ -23,25 +23,12 @@ const char *iwi_flow_refusal(const struct iwi_schedule *schedule)
 
 /* ---- the end ---- */
 
-static iw_status report_stuck(const struct schedule_run *run)
+static uint64_t stuck_node(const void *arg, uint32_t rank)
 {
-    uint64_t *stuck = iwi_new_array(run->flow->log, run->flow->ranks, sizeof *stuck);
-    size_t count = 0;
-    iw_status status = IW_OK;
+    const struct schedule_run *run = arg;
+    const uint64_t next = run->ranks[rank].next;
 
-    if (stuck == NULL) {
-        return IW_ERR_NOMEM;
-    }
-    for (uint32_t rank = 0; rank < run->flow->ranks; rank++) {
-        if (run->ranks[rank].next < run->schedule->first_node[rank + 1]) {
-            stuck[count++] = run->ranks[rank].next;
-        }
-    }
-    if (count > 0) {
-        status = iwi_report_stuck(run->flow->log, run->schedule, stuck, count);
-    }
-    free(stuck);
-    return status;
+    return next < run->schedule->first_node[rank + 1] ? next : IWI_NOT_STUCK;
 }
 
 static bool has_unreceived(const struct iwi_channels *channels)
@@ -108,7 +95,7 @@ static iw_status run_all(struct schedule_run *run)
         IW_TRY(iwi_schedule_run_rank(run, run->work[--run->work_count]));
         IW_TRY(iwi_tick_rarely(flow->job->ticker, turn));
     }
-    IW_TRY(report_stuck(run));
+    IW_TRY(iwi_report_stuck_ranks(flow->log, run->schedule, stuck_node, run));
     if (flow->job->want_warnings) {
         warn_unreceived(run);
     }

@@ -67,26 +67,15 @@ static bool is_hopeless(const struct iwi_trace_compiler *c)
     return false;
 }
 
-/* Those without a partner are the cause; if all are asked for, those that wait for them too. */
-static iw_status report_stuck(const struct iwi_trace_compiler *c, bool is_all)
+/* Those without a partner are the cause; where ranks took turns, those that wait for them are told of too. */
+static uint64_t stuck_node(const void *arg, uint32_t rank)
 {
-    uint64_t *stuck = iwi_new_array(c->log, c->program->base, sizeof *stuck);
-    size_t count = 0;
-    iw_status status;
+    const struct iwi_trace_compiler *c = arg;
+    const uint64_t node = c->awaited[rank];
+    const bool is_told =
+        node != IWI_NO_PARTNER && (c->order == IWI_ORDER_TURNS || c->match->partner[node] == IWI_NO_PARTNER);
 
-    if (stuck == NULL) {
-        return IW_ERR_NOMEM;
-    }
-    for (uint32_t rank = 0; rank < c->program->base; rank++) {
-        const uint64_t node = c->awaited[rank];
-
-        if (node != IWI_NO_PARTNER && (is_all || c->match->partner[node] == IWI_NO_PARTNER)) {
-            stuck[count++] = c->cursor[rank];
-        }
-    }
-    status = iwi_report_stuck(c->log, c->schedule, stuck, count);
-    free(stuck);
-    return status;
+    return is_told ? c->cursor[rank] : IWI_NOT_STUCK;
 }
 
 /* Why segments do not do: one rank that holds the others up, and where. */
@@ -132,7 +121,7 @@ static iw_status run_segments(struct iwi_trace_compiler *c, char *note, size_t n
         } else if (is_done(c)) {
             return end_segment(c, IWI_NO_COLLECTIVE);
         } else if (is_hopeless(c) || c->order == IWI_ORDER_TURNS) {
-            return report_stuck(c, c->order == IWI_ORDER_TURNS);
+            return iwi_report_stuck_ranks(c->log, c->schedule, stuck_node, c);
         } else {
             explain_refusal(c, note, note_size);
             return IW_OK;

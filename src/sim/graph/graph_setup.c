@@ -72,10 +72,11 @@ void iwi_graph_release(struct graph_run *run)
 
 /* Where a rank is stuck: its first operation that nothing in its own rank holds back; if there is none, its
  * operations wait for each other in a circle, and the first of all stands for them. */
-static uint64_t stuck_node(const struct graph_run *run, uint32_t rank)
+static uint64_t stuck_node(const void *arg, uint32_t rank)
 {
+    const struct graph_run *run = arg;
     const struct iwi_schedule *schedule = run->schedule;
-    uint64_t first = UINT64_MAX;
+    uint64_t first = IWI_NOT_STUCK;
 
     for (uint64_t node = schedule->first_node[rank]; node < schedule->first_node[rank + 1]; node++) {
         const uint32_t open = run->nodes[node].open;
@@ -83,29 +84,11 @@ static uint64_t stuck_node(const struct graph_run *run, uint32_t rank)
         if (open != IWI_GRAPH_DONE && (open & ~IWI_GRAPH_ARRIVED) == 0) {
             return node;
         }
-        if (open != IWI_GRAPH_DONE && first == UINT64_MAX) {
+        if (open != IWI_GRAPH_DONE && first == IWI_NOT_STUCK) {
             first = node;
         }
     }
     return first;
-}
-
-static iw_status report_stuck(const struct graph_run *run)
-{
-    uint64_t *stuck = iwi_new_array(run->log, run->schedule->ranks, sizeof *stuck);
-    size_t count = 0;
-    iw_status status;
-
-    if (stuck == NULL) {
-        return IW_ERR_NOMEM;
-    }
-    for (uint32_t rank = 0; rank < run->schedule->ranks; rank++) {
-        stuck[count] = stuck_node(run, rank);
-        count += stuck[count] != UINT64_MAX;
-    }
-    status = iwi_report_stuck(run->log, run->schedule, stuck, count);
-    free(stuck);
-    return status;
 }
 
 static void warn_unreceived(const struct graph_run *run)
@@ -136,7 +119,7 @@ iw_status iwi_graph_check_end(const struct graph_run *run)
         return iwi_fail_too_late(run->log);
     }
     if (run->done < run->schedule->first_node[run->schedule->ranks]) {
-        return report_stuck(run);
+        return iwi_report_stuck_ranks(run->log, run->schedule, stuck_node, run);
     }
     if (run->job->want_warnings) {
         warn_unreceived(run);

@@ -179,37 +179,20 @@ static void tear_down(struct lgs_run *run)
 /* ---- the end ---- */
 
 /* What holds a rank: an operation that was let go and did not finish; without one, the first in a circle. */
-static uint64_t find_stuck(const struct lgs_run *run, uint32_t rank)
+static uint64_t stuck_node(const void *arg, uint32_t rank)
 {
-    uint64_t stuck = IWI_LGS_NONE;
+    const struct lgs_run *run = arg;
+    uint64_t stuck = IWI_NOT_STUCK;
 
     for (uint64_t n = run->schedule->first_node[rank]; n < run->schedule->first_node[rank + 1]; n++) {
         if (!run->is_finished[n] && run->open_deps[n] == 0) {
             return n;
         }
-        if (!run->is_finished[n] && stuck == IWI_LGS_NONE) {
+        if (!run->is_finished[n] && stuck == IWI_NOT_STUCK) {
             stuck = n;
         }
     }
     return stuck;
-}
-
-static iw_status report_deadlock(const struct lgs_run *run)
-{
-    uint64_t *nodes = iwi_new_array(run->log, run->schedule->ranks, sizeof *nodes);
-    size_t count = 0;
-    iw_status status;
-
-    if (nodes == NULL) {
-        return IW_ERR_NOMEM;
-    }
-    for (uint32_t rank = 0; rank < run->schedule->ranks; rank++) {
-        nodes[count] = find_stuck(run, rank);
-        count += nodes[count] != IWI_LGS_NONE;
-    }
-    status = iwi_report_stuck(run->log, run->schedule, nodes, count);
-    free(nodes);
-    return status;
 }
 
 static void warn_unreceived(const struct lgs_run *run)
@@ -233,7 +216,7 @@ static iw_status take_end_times(const struct lgs_run *run)
                         "simulated time exceeds 106 days, the most that can be counted");
     }
     if (run->finished_count < run->node_count) {
-        return report_deadlock(run);
+        return iwi_report_stuck_ranks(run->log, run->schedule, stuck_node, run);
     }
     warn_unreceived(run);
     for (size_t rank = 0; rank < run->schedule->ranks; rank++) {

@@ -10,6 +10,7 @@
 
 #include "analysis/fleet/digest_counter.h"
 #include "noise/node_digest.h"
+#include "support/draws.h"
 #include "support/support.h"
 
 static const int64_t WEEK_NS = INT64_C(604800) * 1000000000, FIRST_NS = INT64_C(1788739200) * 1000000000;
@@ -24,30 +25,13 @@ struct made {
     uint64_t seed;
 };
 
-/* splitmix64 */
-static double unit(uint64_t *state)
-{
-    uint64_t bits = *state += UINT64_C(0x9e3779b97f4a7c15);
-
-    bits = (bits ^ (bits >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    bits = (bits ^ (bits >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return ((double)((bits ^ (bits >> 31)) >> 12) + 0.5) * 0x1p-52;
-}
-
-static double normal(uint64_t *state)
-{
-    const double radius = sqrt(-2.0 * log(unit(state)));
-
-    return radius * cos(6.283185307179586 * unit(state));
-}
-
 /* One value for each (a, b, source). */
 static double drawn(const struct made *m, size_t a, size_t b, size_t source)
 {
     uint64_t state = m->seed * 1000003 + a * 7919 + b * 104729 + source * 1299709;
 
-    (void)unit(&state);
-    return normal(&state);
+    (void)iwt_unit(&state);
+    return iwt_normal(&state);
 }
 
 static void add_digest(iw_history *history, const struct made *m, size_t node, size_t week)
