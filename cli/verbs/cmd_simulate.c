@@ -10,6 +10,7 @@
 #include "process/progress.h"
 #include "verbs.h"
 #include "verbs/simulate_timeline.h"
+#include "verbs/training_run.h"
 
 static const char *const synopsis[] = {"[options] --pattern OP[:ALGORITHM] --ranks N", "[options] FILE",
                                        "[options] TRACE [--ranks N]", NULL};
@@ -33,6 +34,8 @@ static const struct example examples[] = {
      "      --delay rank=5,time=13.5ms --timeline run.h5"},
     {"a traced program on more ranks, with Open MPI's algorithms",
      "idlewave simulate run --ranks 32768 --collectives ompi-4.1 --noise node.h5"},
+    {"steps of a training program, as 'idlewave training --no-bill' simulates them",
+     "idlewave simulate job.yaml --repeat 50"},
     {"a GOAL file, as JSON", "idlewave simulate app.goal --net my.yaml --noise node.txt --trials 100 \\\n"
                              "      --format json"},
     {"the ranks of one simulation on four nodes, or on four cores",
@@ -273,12 +276,37 @@ static int run_and_write(struct ui *ui, const struct simulate_opts *opts, struct
     return code;
 }
 
+/* Steps of a training program; --repeat says how many. */
+static int simulate_training(struct ui *ui, const struct simulate_opts *opts, const char *path)
+{
+    const struct training_question question = {
+        .path = path,
+        .allowed = "noise repeat trials seed threads quiet format plot",
+        .groups = simulate_groups,
+        .group_count = SIMULATE_GROUP_COUNT,
+        .values = opts,
+        .noise = opt_typed(&opts->noise, specs) ? &opts->noise.specs : NULL,
+        .is_quiet = opts->run.is_quiet,
+    };
+    iw_training_opts wanted = IW_TRAINING_OPTS_INIT;
+
+    wanted.steps = opt_typed(&opts->program, repeat) ? opts->program.repeat : wanted.steps;
+    wanted.trials = opt_typed(&opts->run, trials) ? opts->run.trials : wanted.trials;
+    wanted.seed = opts->run.seed;
+    wanted.threads = (uint32_t)opts->run.threads;
+    wanted.wants_bill = false;
+    return training_answer(ui, &question, &wanted, &opts->shown);
+}
+
 static int run(struct ui *ui, const void *values, const struct opt_args *args)
 {
     const struct simulate_opts *opts = values;
     struct simulation s = {.program = NULL};
     int code;
 
+    if (args->count == 1 && training_is_program(args->values[0])) {
+        return simulate_training(ui, opts, args->values[0]);
+    }
     mpi_run_begin(&s.mpi_run, ui);
     code = simulate_check(ui, opts);
     if (code != UI_DONE) { /* all processes say so, none has to be told */
@@ -308,7 +336,8 @@ const struct verb verb_simulate = {
     .synopsis = synopsis,
     .description = description,
     .argument_name = "FILE",
-    .argument_help = "a GOAL schedule, text or binary, or a trace: the folder or a file of it",
+    .argument_help =
+        "a GOAL schedule, text or binary, a trace: the folder or a file of it, or a training program in YAML",
     .groups = simulate_groups,
     .group_count = SIMULATE_GROUP_COUNT,
     .examples = examples,

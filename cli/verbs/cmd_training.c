@@ -1,7 +1,6 @@
 /* `idlewave training`: how long a step of training takes on how many GPUs, and what jitter costs.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +8,7 @@
 #include <idlewave/idlewave.h>
 
 #include "options/shown_opts.h"
+#include "options/training_opts.h"
 #include "verbs.h"
 #include "verbs/training_run.h"
 
@@ -16,10 +16,10 @@ struct training_opts {
     struct opt_origins origins;
     const char *model, *tp, *cp, *ep, *dp, *pp, *chunks, *microbatches, *microbatch_size, *schedule,
         *sharding, *rate, *step_rate, *forward, *backward, *detail;
-    struct opt_list set, noise, tries;
-    uint64_t steps, trials, seed, threads, replaced;
-    const char *cost;
-    bool has_no_bill, has_no_variants, wants_list, is_quiet;
+    struct opt_list set, noise;
+    uint64_t trials, seed, threads;
+    bool has_no_bill, wants_list, is_quiet;
+    struct training_bill_opts bill;
     struct shown_opts shown;
 };
 
@@ -58,25 +58,13 @@ static const struct opt noise_rows[] = {
     ROW("list", OPT_FLAG, wants_list, "", "list ready sources and where their sizes come from"),
 };
 static const struct opt run_rows[] = {
-    ROW("steps", OPT_COUNT, steps, "N", "simulate N steps in each trial (default 20)", .min = 1,
-        .max = 1000000),
     ROW("trials", OPT_COUNT, trials, "N", "repeat with other random numbers (default 10)", .min = 6,
         .max = 1000000),
     ROW("seed", OPT_COUNT, seed, "N", "seed of all random choices (default 1)", .max = INT64_MAX),
     ROW("threads", OPT_COUNT, threads, "N", "number of threads; 0: one per CPU (default 0)", .max = 1024,
         .is_setting = true),
-    ROW("cost", OPT_STRING, cost, "PRICE[/h]", "price of a GPU for an hour, for example 2.50/h"),
 };
 static const struct opt bill_rows[] = {
-    ROW("try", OPT_LIST, tries, "KEY=VALUE[,...]",
-        "one more line of the bill: the program with other settings on as many GPUs, for example "
-        "p2p-sync=no; may be repeated"),
-    ROW("replace", OPT_COUNT, replaced, "N",
-        "the line about slow GPUs exchanges the N slowest (default: all that are slower than they should be)",
-        .min = 1, .max = 1u << 22),
-    ROW("no-variants", OPT_FLAG, has_no_variants, "",
-        "sources only: do not try loaders that are pinned or further ahead, CUDA graphs, a longer launch "
-        "queue, more micro-batches"),
     ROW("no-bill", OPT_FLAG, has_no_bill, "", "do not try what any change would save, but those of --try"),
 };
 static const struct opt output_rows[] = {
@@ -87,13 +75,14 @@ static const struct opt output_rows[] = {
 static const struct opt_group groups[] = {
     OPT_GROUP("What runs", model_rows, 0),
     OPT_GROUP("Jitter", noise_rows, 0),
+    {"The bill", training_bill_rows, TRAINING_BILL_ROW_COUNT, offsetof(struct training_opts, bill), false},
     OPT_GROUP("The bill", bill_rows, 0),
     OPT_GROUP("How it runs", run_rows, 0),
     SHOWN_GROUP("Output; csv has a line for each change of the bill", offsetof(struct training_opts, shown)),
     OPT_GROUP("Output; csv has a line for each change of the bill", output_rows, 0),
 };
 
-static const struct training_opts defaults = {.steps = 20, .trials = 10, .seed = 1};
+static const struct training_opts defaults = {.trials = 10, .seed = 1, .bill = TRAINING_BILL_OPTS_INIT};
 
 static const char *const synopsis[] = {"[options] FILE.yaml|WORKLOAD.txt",
                                        "[options] --model NAME --pp N ...",
@@ -192,36 +181,17 @@ static int fill(struct ui *ui, const struct training_opts *opts, const struct op
     return code == UI_DONE ? training_add_noise(ui, &opts->noise, spec) : code;
 }
 
-static int read_cost(struct ui *ui, const char *text, double *cost_p)
-{
-    char *end;
-
-    if (text == NULL) {
-        return UI_DONE;
-    }
-    *cost_p = strtod(text, &end);
-    if (end == text || (*end != '\0' && strcmp(end, "/h") != 0) || !isfinite(*cost_p) || *cost_p <= 0) {
-        return ui_usage(ui, "--cost '%s': write the price of a GPU for an hour, for example 2.50/h", text);
-    }
-    return UI_DONE;
-}
-
 /* ---- running ---- */
 
 static int simulate(struct ui *ui, const struct training_opts *opts, const iw_training *spec)
 {
     iw_training_opts wanted = IW_TRAINING_OPTS_INIT;
-    const int code = read_cost(ui, opts->cost, &wanted.cost_per_hour);
+    const int code = training_fill_bill(ui, &opts->bill, &wanted);
 
-    wanted.steps = opts->steps;
     wanted.trials = opts->trials;
     wanted.seed = opts->seed;
     wanted.threads = (uint32_t)opts->threads;
     wanted.wants_bill = !opts->has_no_bill;
-    wanted.wants_variants = !opts->has_no_variants;
-    wanted.replaced = (uint32_t)opts->replaced;
-    wanted.tries = opts->tries.items;
-    wanted.try_count = (uint32_t)opts->tries.count;
     return code == UI_DONE ? training_run(ui, spec, &wanted, opts->is_quiet, &opts->shown) : code;
 }
 

@@ -9,8 +9,10 @@
 #include <idlewave/idlewave.h>
 
 #include "options/shown_opts.h"
+#include "options/training_opts.h"
 #include "process/progress.h"
 #include "verbs.h"
+#include "verbs/training_run.h"
 #include "verbs/whatif_question.h"
 
 struct whatif_opts {
@@ -24,6 +26,7 @@ struct whatif_opts {
     struct net_opts net;
     struct memory_opts memory;
     struct noise_opts noise;
+    struct training_bill_opts bill;
     struct shown_opts shown;
 };
 
@@ -80,6 +83,8 @@ static const struct opt_group groups[] = {
      false},
     {"Noise", noise_rows, NOISE_ROW_COUNT, offsetof(struct whatif_opts, noise), false},
     OPT_GROUP("What if", change_rows, 0),
+    {"Training programs", training_bill_rows, TRAINING_BILL_ROW_COUNT, offsetof(struct whatif_opts, bill),
+     false},
     OPT_GROUP("How it runs", run_rows, 0),
     SHOWN_GROUP("Output; csv has a line for each change", offsetof(struct whatif_opts, shown)),
     OPT_GROUP("Output; csv has a line for each change", output_rows, 0),
@@ -88,6 +93,7 @@ static const struct opt_group groups[] = {
 static const struct whatif_opts defaults = {
     .program = PROGRAM_OPTS_INIT,
     .net = NET_OPTS_INIT,
+    .bill = TRAINING_BILL_OPTS_INIT,
     .top = 8,
     .redraws = 24,
     .trials = 40,
@@ -95,7 +101,7 @@ static const struct whatif_opts defaults = {
 };
 
 static const char *const synopsis[] = {"[options] --noise FILE --pattern OP[:ALGORITHM] --ranks N",
-                                       "[options] --noise FILE TRACE|GOAL", NULL};
+                                       "[options] --noise FILE TRACE|GOAL", "[options] TRAINING.yaml", NULL};
 
 static const char description[] =
     "Estimates what noise costs a job, and how much of that each source, each class of sources and any set "
@@ -119,6 +125,8 @@ static const struct example examples[] = {
      "      --repeat 100 --dry-run"},
     {"two daemons at once, for a traced application",
      "idlewave whatif run --ranks 4096 --noise node.h5 --without nscd,snmpd"},
+    {"what jitter costs a training program, and each change of it saves, as a page",
+     "idlewave whatif job.yaml --cost 2.50/h --format html > bill.html"},
     {"a page to hand on", "idlewave whatif run --noise node.h5 --format html > whatif.html"},
     {NULL, NULL},
 };
@@ -322,12 +330,42 @@ static int answer(struct ui *ui, const struct whatif_opts *opts, struct question
     return code;
 }
 
+/* The bill of a training program. */
+static int answer_training(struct ui *ui, const struct whatif_opts *opts, const char *path)
+{
+    const struct training_question question = {
+        .path = path,
+        .allowed = "noise steps cost try replace no-variants trials seed threads quiet format plot",
+        .groups = groups,
+        .group_count = sizeof groups / sizeof groups[0],
+        .values = opts,
+        .noise = opt_typed(&opts->noise, specs) ? &opts->noise.specs : NULL,
+        .is_quiet = opts->is_quiet,
+    };
+    iw_training_opts wanted = IW_TRAINING_OPTS_INIT;
+    const int code = training_fill_bill(ui, &opts->bill, &wanted);
+
+    wanted.trials = opt_typed(opts, trials) ? opts->trials : wanted.trials;
+    wanted.seed = opts->seed;
+    wanted.threads = (uint32_t)opts->threads;
+    return code == UI_DONE ? training_answer(ui, &question, &wanted, &opts->shown) : code;
+}
+
 static int run(struct ui *ui, const void *values, const struct opt_args *args)
 {
     const struct whatif_opts *opts = values;
+    const char *for_training = opt_first_typed(training_bill_rows, TRAINING_BILL_ROW_COUNT, &opts->bill, "");
     struct question q;
     double target = -1.0;
-    int code = check_options(ui, opts, &target);
+    int code;
+
+    if (args->count == 1 && training_is_program(args->values[0])) {
+        return answer_training(ui, opts, args->values[0]);
+    }
+    if (for_training != NULL) {
+        return ui_usage(ui, "--%s is about training programs: give one, FILE.yaml", for_training);
+    }
+    code = check_options(ui, opts, &target);
 
     if (code != UI_DONE) {
         return code;
@@ -346,7 +384,7 @@ const struct verb verb_whatif = {
     .synopsis = synopsis,
     .description = description,
     .argument_name = "FILE",
-    .argument_help = "a trace or a GOAL schedule, unless --pattern is given",
+    .argument_help = "a trace or a GOAL schedule, unless --pattern is given, or a training program in YAML",
     .groups = groups,
     .group_count = sizeof groups / sizeof groups[0],
     .examples = examples,

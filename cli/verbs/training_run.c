@@ -86,23 +86,40 @@ int training_run(struct ui *ui, const iw_training *spec, const iw_training_opts 
     return code;
 }
 
-int training_answer(struct ui *ui, const struct training_question *question, const struct shown_opts *shown)
+static int check_options(const struct ui *ui, const struct training_question *question)
 {
-    iw_training_opts opts = IW_TRAINING_OPTS_INIT;
-    iw_training spec;
-    int code;
+    for (size_t i = 0; i < question->group_count; i++) {
+        const struct opt_group *group = &question->groups[i];
+        const char *option = opt_first_typed(
+            group->rows, group->count, (const char *)question->values + group->offset, question->allowed);
 
+        if (option != NULL) {
+            return ui_usage(
+                ui,
+                "--%s says nothing about a training program, which '%s' is: change its settings, or "
+                "take 'idlewave training'",
+                option, question->path);
+        }
+    }
+    return UI_DONE;
+}
+
+int training_answer(struct ui *ui, const struct training_question *question, const iw_training_opts *wanted,
+                    const struct shown_opts *shown)
+{
+    iw_training spec;
+    int code = check_options(ui, question);
+
+    if (code != UI_DONE) {
+        return code;
+    }
     iw_training_init(&spec);
     code = ui_exit_of(iw_training_load(&ui->log, question->path, &spec));
-    if (code == UI_DONE) {
+    if (code == UI_DONE && question->noise != NULL) {
         code = training_add_noise(ui, question->noise, &spec);
     }
     if (code == UI_DONE) {
-        opts.trials = question->trials > 0 ? question->trials : opts.trials;
-        opts.seed = question->seed;
-        opts.threads = question->threads;
-        opts.wants_bill = question->wants_bill;
-        code = training_run(ui, &spec, &opts, question->is_quiet, shown);
+        code = training_run(ui, &spec, wanted, question->is_quiet, shown);
     }
     iw_training_release(&spec);
     return code;

@@ -18,15 +18,17 @@ int training_add_noise(struct ui *ui, const struct opt_list *noise, iw_training 
 int training_run(struct ui *ui, const iw_training *spec, const iw_training_opts *wanted, bool is_quiet,
                  const struct shown_opts *shown);
 
-/* What verbs with other options of their own say about training programs. */
+/* Answers a verb that takes other programs too. Options of `groups` that were typed and are none of `allowed`
+ * (names between blanks) are refused. `noise` may be NULL. */
 struct training_question {
-    const char *path;
+    const char *path, *allowed;
+    const struct opt_group *groups;
+    size_t group_count;
+    const void *values; /* of the groups */
     const struct opt_list *noise;
-    bool wants_bill, is_quiet;
-    uint64_t trials; /* 0: as many as usual */
-    uint64_t seed;
-    uint32_t threads;
+    bool is_quiet;
 };
-int training_answer(struct ui *ui, const struct training_question *question, const struct shown_opts *shown);
+int training_answer(struct ui *ui, const struct training_question *question, const iw_training_opts *wanted,
+                    const struct shown_opts *shown);
 
 #endif
