@@ -49,6 +49,7 @@ ARROWS = {
     "model": (("analysis", "base", "noise", "numeric", "stats"), ()),
     "whatif": (("analysis", "base", "format", "model", "noise", "numeric", "program", "sim", "stats"), ()),
     "blame": (("base", "format", "noise", "numeric", "program"), ()),
+    "waits": (("base", "numeric", "stats", "visits"), ()),
     "study": (("base", "format", "net", "noise", "program", "sim", "stats", "whatif"), ("jansson",)),
     "verify": (("analysis", "base", "measure", "noise"), ()),
     "check": (("base", "verify"), ()),

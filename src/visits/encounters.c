@@ -103,6 +103,10 @@ iw_status iwi_visits_finish(struct iwi_visits *visits)
     if (visits->visit_count > UINT32_MAX) {
         return iwi_fail(visits->log, IW_ERR_RANGE, "more than 2^32 visits of collectives in one run");
     }
+    if (visits->visit_count == 0) {
+        visits->encounter_count = 0;
+        return IW_OK;
+    }
     number_visits(visits);
     qsort(visits->visits, visits->visit_count, sizeof visits->visits[0], compare_of_encounter);
     status = iwi_grow(visits->log, (void **)&visits->encounters, &visits->encounter_capacity,

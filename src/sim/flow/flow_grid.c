@@ -200,7 +200,7 @@ IWI_STEP void arrive(const struct iwi_halo_grid *grid, const struct iwi_grid_pri
 }
 
 IWI_STEP void fill_arrivals(const struct iwi_halo_grid *grid, struct places *from, uint32_t rank,
-                            uint32_t ranks, struct iwi_waits *block, const struct kind kind)
+                            uint32_t ranks, struct iwi_wait_block *block, const struct kind kind)
 {
     struct iwi_flow *flow = grid->flow;
 
@@ -229,8 +229,8 @@ IWI_STEP void fill_arrivals(const struct iwi_halo_grid *grid, struct places *fro
 }
 
 /* Rule 3: one receive of each element of the block. */
-IWI_STEP void receive_row(const struct iwi_halo_grid *grid, size_t i, size_t count, struct iwi_waits *block,
-                          uint32_t row, const struct kind kind)
+IWI_STEP void receive_row(const struct iwi_halo_grid *grid, size_t i, size_t count,
+                          struct iwi_wait_block *block, uint32_t row, const struct kind kind)
 {
     struct iwi_flow *flow = grid->flow;
     iw_time *restrict cpu = flow->cpu + i;
@@ -314,7 +314,7 @@ IWI_STEP void wait_for_all(const struct iwi_halo_grid *grid, const struct kind k
     const struct iwi_flow *flow = grid->flow;
     const uint32_t block_ranks = IWI_GRID_BLOCK >> flow->lane_shift, end = flow->first_rank + flow->ranks;
     struct places from = places_of(grid, 0), to = places_of(grid, grid->fan);
-    struct iwi_waits block;
+    struct iwi_wait_block block;
 
     for (uint32_t rank = flow->first_rank; rank < end; rank += block_ranks) {
         const uint32_t ranks = (uint32_t)iwi_min(block_ranks, end - rank);

@@ -16,7 +16,7 @@ enum { IWI_TAG = 8 };
 _Static_assert((int)IWI_TAG > (int)IW_NET_INNER_MAX, "levels must fit into tags");
 
 /* The waits of a block: a row for each message, first in the order of directions, then in that of arrival. */
-struct iwi_waits {
+struct iwi_wait_block {
     iw_time arrivals[IWI_GRID_FAN][IWI_GRID_BLOCK];
     int64_t tags[IWI_GRID_FAN][IWI_GRID_BLOCK]; /* where levels differ: direction * IWI_TAG + level */
     iw_time start[IWI_GRID_BLOCK];
@@ -24,7 +24,7 @@ struct iwi_waits {
 
 /* Rows `low` and `high` of the block: the earlier arrival first. Without levels messages of one time are
  * alike. */
-IWI_STEP void waits_compare(struct iwi_waits *block, uint32_t low, uint32_t high, size_t count,
+IWI_STEP void waits_compare(struct iwi_wait_block *block, uint32_t low, uint32_t high, size_t count,
                             const bool has_levels)
 {
     iw_time *restrict a = block->arrivals[low];
@@ -48,7 +48,7 @@ IWI_STEP void waits_compare(struct iwi_waits *block, uint32_t low, uint32_t high
 }
 
 /* Batcher's merge exchange (Knuth, volume 3, 5.2.2 M): sorts any number of rows. */
-IWI_STEP void iwi_waits_sort(struct iwi_waits *block, uint32_t rows, size_t count, const bool has_levels)
+IWI_STEP void iwi_waits_sort(struct iwi_wait_block *block, uint32_t rows, size_t count, const bool has_levels)
 {
     uint32_t top = 1;
 
