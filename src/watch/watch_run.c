@@ -169,6 +169,28 @@ static iw_status follow(struct watcher *w, int64_t done_ns)
     return IW_OK;
 }
 
+/* A thread at real-time priority may be held until its period is over, while its CPU is idle
+ * (sched_rt_runtime_us of sched_rt_period_us): for so long a job that nothing was seen of is waited for. */
+static const int64_t UNSEEN_NS = 1000000000;
+
+static bool is_unseen(const struct watcher *w)
+{
+    for (size_t cpu = 0; cpu < w->side.cpu_count; cpu++) {
+        if (w->side.cpus[cpu].totals.wanted_ns > 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool is_time_left(const struct watcher *w, int64_t done_ns)
+{
+    const int64_t total_ns = w->opts->duration_ns;
+
+    return total_ns == 0 || done_ns < total_ns ||
+           (done_ns < total_ns + UNSEEN_NS && !w->opts->wants_sums_only && is_unseen(w));
+}
+
 static iw_status watch(struct watcher *w)
 {
     const int64_t start_ns = iwi_now_ns(), total_ns = w->opts->duration_ns;
@@ -176,8 +198,8 @@ static iw_status watch(struct watcher *w)
     const int64_t drain_ns = is_calm ? SUMS_ONLY_DRAIN_NS : DRAIN_NS;
     int64_t done_ns = 0;
 
-    while ((total_ns == 0 || done_ns < total_ns) && !wants_end(w, done_ns)) {
-        const int64_t rest_ns = total_ns > 0 ? iwi_min(drain_ns, total_ns - done_ns) : drain_ns;
+    while (is_time_left(w, done_ns) && !wants_end(w, done_ns)) {
+        const int64_t rest_ns = total_ns > done_ns ? iwi_min(drain_ns, total_ns - done_ns) : drain_ns;
         const struct timespec pause = {.tv_sec = rest_ns / 1000000000,
                                        .tv_nsec = (long)(rest_ns % 1000000000)};
 

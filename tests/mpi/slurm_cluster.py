@@ -24,6 +24,7 @@ SKIPPED = 77
 PROGRAMS = ("munged", "slurmctld", "slurmd", "srun", "sbatch", "squeue", "sinfo", "unshare")
 INSIDE = "IW_SLURM_NAMESPACE"
 START_SECONDS = 60
+FREEZER = pathlib.Path("/sys/fs/cgroup/freezer")  # of version 1: version 2 needs systemd
 
 CONFIGURATION = """
 ClusterName=iw
@@ -40,7 +41,7 @@ SlurmctldPidFile={folder}/slurmctld.pid
 SlurmdPidFile={folder}/slurmd-%n.pid
 SlurmctldLogFile={folder}/slurmctld.log
 SlurmdLogFile={folder}/slurmd-%n.log
-ProctrackType=proctrack/linuxproc
+ProctrackType=proctrack/{proctrack}
 TaskPlugin=task/none
 SelectType=select/cons_tres
 SelectTypeParameters=CR_CPU
@@ -105,8 +106,9 @@ def free_ports(count):
 class Cluster:
     """Runs from __enter__ to __exit__; all of its files are in `folder`."""
 
-    def __init__(self, folder, nodes, more=""):
+    def __init__(self, folder, nodes, more="", wants_groups=False):
         self.folder = pathlib.Path(folder)
+        self.has_groups = wants_groups and FREEZER.is_dir()  # each job has a control group
         self.nodes = nodes
         self.more = more  # lines for slurm.conf
         self.daemons = []
@@ -120,8 +122,11 @@ class Cluster:
         (self.folder / "munge.key").write_bytes(os.urandom(128))
         (self.folder / "munge.key").chmod(0o600)
         text = CONFIGURATION.format(host=socket.gethostname().split(".", maxsplit=1)[0], ports=ports,
-                                    last=self.nodes - 1, last_port=ports[-1], folder=self.folder)
+                                    last=self.nodes - 1, last_port=ports[-1], folder=self.folder,
+                                    proctrack="cgroup" if self.has_groups else "linuxproc")
         (self.folder / "slurm.conf").write_text(text + self.more, encoding="utf-8")
+        if self.has_groups:
+            (self.folder / "cgroup.conf").write_text("CgroupPlugin=cgroup/v1\nCgroupAutomount=no\n", encoding="utf-8")
 
     def start(self, *line):
         output = (self.folder / f"{len(self.daemons)}-{line[0]}.out").open("wb")
@@ -171,6 +176,9 @@ class Cluster:
             except subprocess.TimeoutExpired:
                 daemon.kill()
                 daemon.wait()
+        for node in range(self.nodes if self.has_groups else 0):
+            for group in sorted(FREEZER.glob(f"slurm_n{node}/**/"), reverse=True):  # Slurm leaves the outermost
+                group.rmdir()
 
     def run(self, line, timeout=300, env=None, cwd=None):
         """Runs one of Slurm's commands, or any other, as a user of the cluster would."""

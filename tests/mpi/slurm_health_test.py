@@ -167,6 +167,43 @@ def prepare(folder, idlewave):
             f"Prolog={folder}/prolog\nPrologFlags=Alloc\n")
 
 
+class Watch(Case):
+    """What a job of Slurm loses, by its number."""
+
+    def test_a_job_is_watched_by_its_number(self):
+        if not self.cluster.has_groups:
+            self.skipTest("no freezer of control groups, version 1")
+        with subprocess.Popen(["srun", "-n", "2", "sh", "-c", "while :; do :; done"], env=self.cluster.environment,
+                              stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+            try:
+                result = self.watch(self.number_of_running_job())
+            finally:
+                process.terminate()
+        self.assertIn("slurm_n", result["watch"]["job"])
+        totals = result["watch"]["totals"]
+        # two loops want CPUs all the time: one each, or one for both
+        self.assertGreater(totals["wanted_ns"], 0.8 * result["watch"]["watched_ns"])
+        self.assertGreater(totals["run_ns"], 0)
+
+    def number_of_running_job(self):
+        limit = time.monotonic() + PATIENCE_SECONDS
+        while time.monotonic() < limit:
+            words = self.cluster.run(["squeue", "-h", "-t", "RUNNING", "-o", "%i"]).stdout.split()
+            if words and list(slurm_cluster.FREEZER.glob(f"slurm_n*/uid_*/job_{words[0]}/step_0")):
+                time.sleep(0.5)  # until it spins
+                return words[0]
+            time.sleep(0.1)
+        self.fail(f"the job does not run\n{self.cluster.logs()}")
+
+    def watch(self, job):
+        done = self.cluster.run([self.idlewave, "watch", "--no-config", "--job", job, "--duration", "1s", "--format", "json",
+                                 "-o", self.folder / "watched.h5"])
+        if "cannot watch by programs" in done.stderr or "watching needs" in done.stderr:
+            self.skipTest(done.stderr.strip())
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--idlewave", required=True, type=pathlib.Path)
@@ -180,7 +217,7 @@ def main():
         more = prepare(folder, Case.idlewave)
         for node in ("n0", "n1"):
             Case.pretend(node, "good")
-        with slurm_cluster.Cluster(folder / "slurm", 2, more) as Case.cluster:
+        with slurm_cluster.Cluster(folder / "slurm", 2, more, wants_groups=True) as Case.cluster:
             runner = unittest.TextTestRunner(resultclass=run_mpi.Result, verbosity=2)
             done = unittest.main(argv=[sys.argv[0], *arguments.tests], exit=False, testRunner=runner)
     finally:

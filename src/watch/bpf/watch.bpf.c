@@ -219,12 +219,18 @@ int on_sched_process_free(__u64 *args)
 
 /* ---- interrupts ---- */
 
-/* A thread that ran when the programs were attached has not been switched since. */
+/* A thread that ran when the programs were attached has not been switched since. Where a map was locked, and
+ * the thread not found, the next interrupt tries again. */
 static void learn_base(struct iwi_bpf_cpu *cpu)
 {
     struct task_struct *task = (void *)bpf_get_current_task_btf();
+    __u64 lost = cpu->totals.threads_lost;
     struct iwi_bpf_thread *thread = thread_of(task, cpu);
     __u64 now = bpf_ktime_get_ns();
+
+    if (thread == NULL && cpu->totals.threads_lost != lost) {
+        return;
+    }
 
     cpu->pid = (__u32)task->pid;
     cpu->base = thread != NULL ? IWI_BASE_JOB : task->pid == 0 ? IWI_BASE_IDLE : IWI_BASE_OTHER;
