@@ -18,8 +18,9 @@ const char *iwi_visit_op_name(unsigned op)
 
 const char *iwi_pause_cause_name(unsigned cause)
 {
-    static const char *const names[IWI_PAUSE_CAUSES] = {"garbage collection", "data loading", "late launches",
-                                                        "slow kernels", "other"};
+    static const char *const names[IWI_PAUSE_CAUSES] = {"garbage collection",   "data loading",
+                                                        "late launches",        "slow kernels",
+                                                        "memory of the device", "other"};
 
     return cause < IWI_PAUSE_CAUSES ? names[cause] : NULL;
 }

@@ -98,6 +98,7 @@ enum iwi_pause_cause {
     IWI_PAUSE_LOADER, /* the next batch was not there */
     IWI_PAUSE_LAUNCH, /* the device had nothing to do: its next kernel was launched too late */
     IWI_PAUSE_SLOW,   /* a kernel took longer than the same kernel does elsewhere */
+    IWI_PAUSE_MEMORY, /* the host allocated or freed memory of the device */
     IWI_PAUSE_OTHER,
     IWI_PAUSE_CAUSES
 };

@@ -144,3 +144,11 @@ enum iwi_json_extent iwi_json_extent(const char *text, size_t size, bool has_end
     }
     return extent;
 }
+
+bool iwi_json_inside(struct iwi_json_span span, struct iwi_json_item *object)
+{
+    size_t size;
+
+    return span.size > 0 && span.text[0] == '{' &&
+           iwi_json_extent(span.text, span.size, true, object, &size) == IWI_JSON_WHOLE;
+}

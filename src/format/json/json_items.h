@@ -16,7 +16,7 @@
 enum {
     IWI_JSON_ITEM_BYTES_MAX = 16 << 20,
     IWI_JSON_DEPTH_MAX = 64,
-    IWI_JSON_MEMBERS_MAX = 16,
+    IWI_JSON_MEMBERS_MAX = 32,
     IWI_JSON_KEY_SIZE = 64
 };
 
@@ -82,6 +82,9 @@ static inline struct iwi_json_span iwi_json_member(const struct iwi_json_item *i
     }
     return (struct iwi_json_span){0};
 }
+
+/* The members of an object that is the value of a member. False: it is no object, or not there. */
+bool iwi_json_inside(struct iwi_json_span span, struct iwi_json_item *object);
 
 /* Whether a string begins with `text` (as written in the file: without escapes). */
 static inline bool iwi_json_begins(struct iwi_json_span span, const char *text)

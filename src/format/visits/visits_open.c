@@ -21,6 +21,7 @@
 static const struct iwi_visits_reader *const readers[] = {
     &iwi_visits_mpi,
     &iwi_visits_inspector,
+    &iwi_visits_kineto,
 };
 
 enum { READERS = sizeof readers / sizeof readers[0], HEAD_BYTES = 64 * 1024 };

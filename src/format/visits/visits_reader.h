@@ -31,5 +31,6 @@ struct iwi_visits_reader {
 
 extern const struct iwi_visits_reader iwi_visits_mpi;
 extern const struct iwi_visits_reader iwi_visits_inspector;
+extern const struct iwi_visits_reader iwi_visits_kineto;
 
 #endif

@@ -1,0 +1,59 @@
+/* The groups of all files: a name and its ranks. Names repeat on disjoint groups.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "format/kineto/kineto_parts.h"
+
+static int compare_ranks(const void *a, const void *b)
+{
+    const uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
+
+    return (left > right) - (left < right);
+}
+
+static uint64_t key_of(const char *name, const uint32_t *ranks, uint32_t count, uint32_t size)
+{
+    struct iwi_hash hash;
+
+    iwi_hash_init(&hash, iwi_hash_key);
+    iwi_hash_add_text(&hash, name);
+    iwi_hash_add_u64(&hash, size);
+    iwi_hash_add(&hash, ranks, ranks != NULL ? count * sizeof ranks[0] : 0);
+    return iwi_hash_value(&hash);
+}
+
+iw_status iwi_kineto_group(struct iwi_kineto *kineto, const char *name, const char *about, uint32_t *ranks,
+                           uint32_t count, uint32_t size, uint32_t *index_p)
+{
+    struct iwi_kineto_group *group;
+    uint64_t key;
+
+    if (ranks != NULL) {
+        qsort(ranks, count, sizeof ranks[0], compare_ranks);
+    }
+    key = key_of(name, ranks, count, size);
+    for (size_t i = kineto->group_count; i-- > 0;) {
+        if (kineto->groups[i].key == key) {
+            *index_p = (uint32_t)i;
+            return IW_OK;
+        }
+    }
+    IW_TRY(iwi_grow(kineto->log, (void **)&kineto->groups, &kineto->group_capacity, kineto->group_count + 1,
+                    sizeof *group));
+    group = &kineto->groups[kineto->group_count];
+    *group = (struct iwi_kineto_group){.key = key, .count = ranks != NULL ? count : 0, .size = size};
+    if (ranks != NULL) {
+        group->ranks = iwi_new_array(kineto->log, count, sizeof ranks[0]);
+        if (group->ranks == NULL) {
+            return IW_ERR_NOMEM;
+        }
+        memcpy(group->ranks, ranks, count * sizeof ranks[0]);
+    }
+    (void)snprintf(group->name, sizeof group->name, about[0] != '\0' ? "%s (%s)" : "%s", name, about);
+    *index_p = (uint32_t)kineto->group_count++;
+    return IW_OK;
+}
