@@ -26,6 +26,7 @@
 #include <idlewave/coincidence.h>
 #include <idlewave/collection.h>
 #include <idlewave/digest.h>
+#include <idlewave/fit.h>
 #include <idlewave/fleet.h>
 #include <idlewave/history.h>
 #include <idlewave/measure.h>

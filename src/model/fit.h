@@ -4,7 +4,7 @@
 #ifndef IWI_FIT_H
 #define IWI_FIT_H
 
-#include <idlewave/analysis.h>
+#include <idlewave/fit.h>
 
 /* ---- laws (fit_law.c) ---- */
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <idlewave/analysis.h>
+#include <idlewave/fit.h>
 
 #include "analysis/compare/compare.h"
 #include "base/base.h"

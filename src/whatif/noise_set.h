@@ -4,7 +4,7 @@
 #ifndef IWI_NOISE_SET_H
 #define IWI_NOISE_SET_H
 
-#include <idlewave/analysis.h>
+#include <idlewave/fit.h>
 #include <idlewave/fleet.h>
 #include <idlewave/whatif.h>
 

@@ -4,6 +4,7 @@
 #include "whatif/noise_set.h"
 
 #include <ctype.h>
+#include <fnmatch.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +13,9 @@
 #include "base/base.h"
 #include "noise/recording_head.h"
 #include "noise/recording_pieces.h"
+#include "noise/source_filter.h"
+
+enum { LIST_SIZE = 400 };
 
 static iw_status add_entry(const iw_log *log, iw_noise_set *set, size_t *entry_p)
 {
@@ -181,4 +185,59 @@ void iwi_set_count(iw_noise_set *set)
         qsort(set->parts, set->part_count, sizeof *set->parts, compare_parts);
     }
     number_parts(set);
+}
+
+/* ---- by name ---- */
+
+size_t iw_noise_set_part_count(const iw_noise_set *set)
+{
+    return set->part_count;
+}
+
+const iw_noise_part *iw_noise_set_part(const iw_noise_set *set, size_t part)
+{
+    return part < set->part_count ? &set->parts[part] : NULL;
+}
+
+static bool fits(const struct iwi_set_entry *entry, const char *pattern)
+{
+    if (entry->spec == NULL) {
+        return iwi_source_fits(pattern, &entry->source);
+    }
+    return strcmp(pattern, entry->spec) == 0 || fnmatch(pattern, entry->spec, 0) == 0;
+}
+
+/* "irq/eno1, thread/cron" in `buf`; "..." ends what does not fit. */
+static const char *list_parts(const iw_noise_set *set, char buf[LIST_SIZE])
+{
+    size_t used = 0;
+
+    snprintf(buf, LIST_SIZE, "nothing");
+    for (size_t i = 0; i < set->part_count; i++) {
+        if (used + strlen(set->parts[i].text) + sizeof ", , ..." > LIST_SIZE) {
+            snprintf(buf + used, LIST_SIZE - used, ", ...");
+            break;
+        }
+        used += (size_t)snprintf(buf + used, LIST_SIZE - used, "%s%s", i > 0 ? ", " : "", set->parts[i].text);
+    }
+    return buf;
+}
+
+iw_status iw_noise_set_mark(const iw_log *log, const iw_noise_set *set, const char *pattern, bool *is_marked)
+{
+    char list[LIST_SIZE];
+    bool is_found = false;
+
+    for (size_t i = 0; i < set->entry_count; i++) {
+        if (set->entries[i].part != IWI_NO_PART && fits(&set->entries[i], pattern)) {
+            is_marked[set->entries[i].part] = true;
+            is_found = true;
+        }
+    }
+    if (!is_found) {
+        return iwi_fail(log, IW_ERR_RANGE,
+                        "no source '%s' takes time of the CPUs that ranks use: what does is %s", pattern,
+                        list_parts(set, list));
+    }
+    return IW_OK;
 }

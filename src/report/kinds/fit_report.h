@@ -4,7 +4,7 @@
 #ifndef IWI_FIT_REPORT_H
 #define IWI_FIT_REPORT_H
 
-#include <idlewave/analysis.h>
+#include <idlewave/fit.h>
 
 #include "report/doc/doc.h"
 

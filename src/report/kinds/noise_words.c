@@ -1,4 +1,4 @@
-/* What a recording says in words: the verdict, how it was measured, what to mind.
+/* What a recording says in words: the verdict, and how it was measured.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include "report/kinds/noise_words.h"
@@ -10,12 +10,6 @@
 #include "base/attribute_text.h"
 #include "base/base.h"
 #include "base/interrupt_text.h"
-
-/* Reading the clock costs 4 to 40 ns where it is an instruction, and far more where it is a system call. */
-static const double HIGH_T_MIN_NS = 100.0;
-
-/* A share of the time watched that is worth a word. */
-static const double NOTABLE_SHARE = 0.0001;
 
 enum { MOST_INTERRUPTS = 64, SHOWN_INTERRUPTS = 6 };
 
@@ -29,8 +23,7 @@ const char *iwi_fact(const iw_noise_facts *facts, const char *name)
     return NULL;
 }
 
-/* NULL for what says nothing. */
-static const char *said_fact(const iw_noise_facts *facts, const char *name)
+const char *iwi_said_fact(const iw_noise_facts *facts, const char *name)
 {
     const char *value = iwi_fact(facts, name);
     const bool is_said =
@@ -241,7 +234,7 @@ struct interrupts {
     double sum;
 };
 
-static bool has_cpu(const iw_noise_facts *facts, unsigned long cpu)
+bool iwi_noise_has_cpu(const iw_noise_facts *facts, unsigned long cpu)
 {
     for (size_t c = 0; c < facts->cpu_count; c++) {
         if (facts->cpus[c].cpu == cpu) {
@@ -265,7 +258,7 @@ static size_t count_interrupts(const char *text, const iw_noise_facts *facts,
         while (i < used && strcmp(counts[i].name, reader.name) != 0) {
             i++;
         }
-        if (!has_cpu(facts, reader.cpu) || i == MOST_INTERRUPTS) {
+        if (!iwi_noise_has_cpu(facts, reader.cpu) || i == MOST_INTERRUPTS) {
             continue;
         }
         if (i == used) {
@@ -304,127 +297,5 @@ void iwi_noise_interrupts(struct iwi_document *doc, const iw_noise_facts *facts)
     }
     if (used > 0) {
         iwi_more(doc, ".");
-    }
-}
-
-/* ---- what one should know before believing it ---- */
-
-static void warn_of_losses(struct iwi_document *doc, const iw_noise_facts *facts)
-{
-    const char *lost = iwi_fact(facts, "kernel_events_lost");
-
-    if (facts->dropped > 0) {
-        iwi_item(doc,
-                 "%" PRIu64 " detours found no room, so the last ones are missing: record with room for more "
-                 "events, or with a higher threshold.",
-                 facts->dropped);
-    }
-    if (lost != NULL && strtod(lost, NULL) > 0.0) {
-        iwi_item(doc, "%s kernel events were lost: some detours lack their source.", lost);
-    }
-}
-
-/* The rung that was used is not the best: what it does not identify, and why no better one was used. */
-static void warn_of_unknown_sources(struct iwi_document *doc, const iw_noise_facts *facts)
-{
-    const char *note = iwi_fact(facts, "attribution_note");
-
-    if (is_quanta(facts) || facts->rung > IW_RUNG_SWITCHES || facts->all.count == 0 ||
-        (facts->rung == IW_RUNG_NONE && facts->has_sources) ||
-        iwi_fact(facts, "specs") != NULL) { /* synthetic: nothing had to be identified */
-        return;
-    }
-    iwi_item(doc, "%s",
-             facts->rung == IW_RUNG_NONE
-                 ? "What took the CPUs is unknown: the recording names no sources."
-                 : "Only preemptions were identified: interrupts, the hypervisor and the hardware count as "
-                   "unknown.");
-    if (note != NULL) {
-        iwi_more(doc, " What did not work there: %s.", note);
-    }
-}
-
-/* Share of the time that the host says it took: "12" ms on each CPU, or "0:12,1:30". */
-static double steal_share(const iw_noise_facts *facts)
-{
-    const char *item = iwi_fact(facts, "steal_ms");
-    double sum_ms = 0.0;
-
-    if (item == NULL || !(facts->watched_ns > 0.0)) {
-        return 0.0;
-    }
-    if (strchr(item, ':') == NULL) {
-        return (double)facts->cpu_count * strtod(item, NULL) * 1e6 / facts->watched_ns;
-    }
-    while (item != NULL) {
-        char *end;
-        const unsigned long cpu = strtoul(item, &end, 10);
-
-        sum_ms += *end == ':' && has_cpu(facts, cpu) ? strtod(end + 1, NULL) : 0.0;
-        item = strchr(item, ',');
-        item = item != NULL ? item + 1 : NULL;
-    }
-    return sum_ms * 1e6 / facts->watched_ns;
-}
-
-static void warn_of_hypervisor(struct iwi_document *doc, const iw_noise_facts *facts)
-{
-    const char *hypervisor = said_fact(facts, "hypervisor");
-    const double steal = steal_share(facts);
-    double hardware = 0.0;
-
-    if (hypervisor == NULL && steal < NOTABLE_SHARE) {
-        return;
-    }
-    for (size_t s = 0; s < facts->source_count; s++) {
-        hardware += facts->sources[s].source.kind == IW_CLASS_HARDWARE ? facts->sources[s].row.share : 0.0;
-    }
-    iwi_item(doc, "This is a virtual machine%s: what its host takes counts as noise",
-             hypervisor != NULL ? iwi_say(doc, " (%s)", iwi_attribute_text("hypervisor", hypervisor)) : "");
-    if (hardware >= NOTABLE_SHARE) {
-        iwi_more(doc, ", class hardware, %s", iwi_percent_short(doc, hardware));
-    }
-    if (steal >= NOTABLE_SHARE) {
-        iwi_more(doc, "; it admits to %s (steal)", iwi_percent_short(doc, steal));
-    }
-    iwi_more(doc, ". Bare metal may be quieter.");
-}
-
-static void warn_of_clocks(struct iwi_document *doc, const iw_noise_facts *facts)
-{
-    const char *governor = said_fact(facts, "governor"), *source = said_fact(facts, "clocksource");
-    const iw_noise_cpu *worst = NULL;
-
-    if (governor != NULL && strcmp(governor, "performance") != 0) {
-        iwi_item(doc,
-                 "The clock frequency was not fixed (governor '%s'), so t_min and durations of work vary: "
-                 "cpupower frequency-set -g performance.",
-                 governor);
-    }
-    for (size_t c = 0; c < facts->cpu_count && !is_quanta(facts); c++) {
-        if (facts->cpus[c].t_min_ns > HIGH_T_MIN_NS &&
-            (worst == NULL || facts->cpus[c].t_min_ns > worst->t_min_ns)) {
-            worst = &facts->cpus[c];
-        }
-    }
-    if (worst != NULL) {
-        iwi_item(doc,
-                 "One turn of the loop takes %s on CPU %" PRIu32
-                 " even undisturbed, so short detours were missed%s.",
-                 iwi_ns_short(doc, worst->t_min_ns), worst->cpu,
-                 source != NULL ? iwi_say(doc, ": the clock is slow to read (clock source '%s')", source)
-                                : "");
-    }
-}
-
-void iwi_noise_warnings(struct iwi_document *doc, const iw_noise_facts *facts)
-{
-    warn_of_losses(doc, facts);
-    warn_of_unknown_sources(doc, facts);
-    warn_of_hypervisor(doc, facts);
-    warn_of_clocks(doc, facts);
-    if (facts->rare_limit_ns > 0.0) {
-        iwi_item(doc, "Sources rarer than one in %s may be missing: a longer recording would show them.",
-                 iwi_ns_round(doc, facts->rare_limit_ns));
     }
 }

@@ -14,6 +14,13 @@ enum { IWI_MOST_TRIAL_TIMES = 1000 };
 /* Of the quantiles of iw_ends: 0 to 100. */
 double iwi_end_percent(size_t index);
 
+/* Of a file: what the table cannot say. */
+extern const struct iwi_schema iwi_simulation_schema; /* iw_simulation */
+IW_NODISCARD iw_status iwi_simulation_check(const iw_log *log, const char *name, const void *subject);
+
+/* Of an iw_sim_result; NaN after a restart: the seconds are those since then, the messages all. */
+double iwi_messages_per_second(const void *run);
+
 /* What result->explain says. Lives in the arena, and borrows the names of sources from the noise. */
 IW_NODISCARD iw_status iwi_explained_find(const iw_log *log, const iw_sim_result *result,
                                           const iw_origin *origin, struct iwi_arena *arena,

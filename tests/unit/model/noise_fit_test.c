@@ -1,7 +1,7 @@
 /* Recordings of known noise, fitted: sources, beats, specs that make the same noise again.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include <idlewave/analysis.h>
+#include <idlewave/fit.h>
 
 #include <math.h>
 #include <stdlib.h>

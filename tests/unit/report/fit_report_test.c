@@ -1,7 +1,7 @@
 /* Fits in words, in a plot of characters, and for programs.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include <idlewave/analysis.h>
+#include <idlewave/fit.h>
 
 #include <jansson.h>
 #include <stdio.h>
