@@ -39,7 +39,7 @@ static const struct opt job_rows[] = {
 };
 
 /* In the order of iw_watch_attribution. */
-static const char *const attributions[] = {"auto", "bpf", "events", NULL};
+static const char *const attributions[] = {"auto", "bpf", "events", "tracefs", "perf", NULL};
 
 static const struct opt measure_rows[] = {
     ROW("cpus", OPT_STRING, cpus, "LIST", "only what happens on these CPUs: 0-3,8 (default all)"),
@@ -47,9 +47,8 @@ static const struct opt measure_rows[] = {
     ROW("threshold", OPT_TIME, threshold_ps, "TIME",
         "keep only detours of at least TIME one by one; shorter ones are in the sums only (default 0: all)"),
     ROW("attribution", OPT_CHOICE, attribution, "",
-        "how the kernel is asked: by programs of BPF, or by its trace events (tracefs, perf), which see less "
-        "and "
-        "tell nothing meanwhile (default auto: the best that works)",
+        "how the kernel is asked: by programs of BPF, or by its trace events, of tracefs or else perf, or of "
+        "one of these, which see less and tell nothing meanwhile (default auto: the best that works)",
         .choices = attributions),
     ROW("on-threshold", OPT_TIME, notable_ps, "TIME",
         "print each detour of at least TIME as soon as it is known, with the kernel functions in which the "

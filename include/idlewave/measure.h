@@ -99,11 +99,12 @@ typedef struct iw_job_watch_opts {
     void *arg;
     bool wants_wanted_time; /* clocks of the recording stand still while their thread sleeps or waits for the
                                job's own ones */
+    iw_attribution attribution; /* AUTO: tracefs, else perf; or one of these */
 } iw_job_watch_opts;
 
-#define IW_JOB_WATCH_OPTS_INIT                                               \
-    {                                                                        \
-        sizeof(iw_job_watch_opts), NULL, NULL, NULL, NULL, NULL, NULL, false \
+#define IW_JOB_WATCH_OPTS_INIT                                                                    \
+    {                                                                                             \
+        sizeof(iw_job_watch_opts), NULL, NULL, NULL, NULL, NULL, NULL, false, IW_ATTRIBUTION_AUTO \
     }
 
 /** Watches the ranks of a job on this node without a probe, by the kernel's own events (a private tracefs

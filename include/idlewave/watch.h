@@ -42,11 +42,13 @@ struct iw_watch_result;
 
 /** How the kernel is asked. */
 typedef enum iw_watch_attribution {
-    IW_WATCH_AUTO,  /* by programs in the kernel, or else, where only a recording is wanted, by its trace
-                       events */
-    IW_WATCH_BPF,   /* programs in the kernel: all of this header */
-    IW_WATCH_EVENTS /* trace events, from tracefs or perf: a recording of all detours, with a row for each
-                       thread instead of each CPU; waiting after being woken is not seen */
+    IW_WATCH_AUTO,    /* by programs in the kernel, or else, where only a recording is wanted, by its trace
+                         events */
+    IW_WATCH_BPF,     /* programs in the kernel: all of this header */
+    IW_WATCH_EVENTS,  /* trace events, from tracefs or perf: a recording of all detours, with a row for each
+                        thread instead of each CPU; waiting after being woken is not seen */
+    IW_WATCH_TRACEFS, /* these, of tracefs only */
+    IW_WATCH_PERF     /* of perf only */
 } iw_watch_attribution;
 
 typedef struct iw_watch_opts {

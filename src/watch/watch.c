@@ -57,7 +57,7 @@ iw_status iw_watch(const iw_log *log, const iw_watch_opts *given, iw_watch_resul
     iw_status status;
 
     IW_TRY(IWI_READ_OPTS(log, "IW_WATCH_OPTS_INIT", given, &opts));
-    if (opts.attribution == IW_WATCH_EVENTS) {
+    if (opts.attribution >= IW_WATCH_EVENTS) {
         return iwi_watch_events_run(log, &opts, result_p);
     }
     status = watch_by_programs(log, &opts, &reason, result_p);

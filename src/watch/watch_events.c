@@ -324,6 +324,9 @@ static iw_status watch(struct events *events, iw_recording **recording_p)
     how.next_rank = next_thread;
     how.arg = events;
     how.wants_wanted_time = true;
+    how.attribution = events->opts->attribution == IW_WATCH_TRACEFS ? IW_ATTRIBUTION_TRACEFS
+                      : events->opts->attribution == IW_WATCH_PERF  ? IW_ATTRIBUTION_PERF
+                                                                    : IW_ATTRIBUTION_AUTO;
     IW_TRY(iwi_job_find(events->log, root, events->opts, &events->job));
     IW_TRY(iw_watch_job(events->log, &how, recording_p));
     return events->status;

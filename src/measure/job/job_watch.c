@@ -273,19 +273,25 @@ static iw_status make_recording(struct watch *watch, const iw_job_watch_opts *op
 
 /* ---- opening ---- */
 
-static iw_status open_rung(struct watch *watch)
+static iw_status open_rung(struct watch *watch, iw_attribution wanted)
 {
 #ifdef IW_HAVE_TRACEFS
-    static const struct iwi_rung_ops *const rungs[] = {&iwi_rung_tracefs, &iwi_rung_perf};
-    char reasons[2][IWI_REASON_SIZE];
+    static const struct rung_choice {
+        iw_attribution attribution;
+        const struct iwi_rung_ops *ops;
+    } rungs[] = {{IW_ATTRIBUTION_TRACEFS, &iwi_rung_tracefs}, {IW_ATTRIBUTION_PERF, &iwi_rung_perf}};
+    char reasons[2][IWI_REASON_SIZE] = {"not asked for", "not asked for"};
 
     for (size_t i = 0; i < 2; i++) {
         iw_status status;
 
-        watch->rung.ops = rungs[i];
-        status = rungs[i]->open(&watch->rung);
+        if (wanted != IW_ATTRIBUTION_AUTO && wanted != rungs[i].attribution) {
+            continue;
+        }
+        watch->rung.ops = rungs[i].ops;
+        status = rungs[i].ops->open(&watch->rung);
         if (status == IW_OK || status == IW_ERR_NOMEM) {
-            watch->rung.ops = status == IW_OK ? rungs[i] : NULL;
+            watch->rung.ops = status == IW_OK ? rungs[i].ops : NULL;
             return status;
         }
         watch->rung.ops = NULL;
@@ -294,12 +300,13 @@ static iw_status open_rung(struct watch *watch)
     return iwi_fail(watch->log, IW_ERR_IO, "the kernel's events cannot be had: tracefs (%s); perf (%s)",
                     reasons[0], reasons[1]);
 #else
+    (void)wanted;
     return iwi_fail(watch->log, IW_ERR_IO,
                     "the kernel's events cannot be had: libtraceevent was missing in this build");
 #endif
 }
 
-static iw_status open_watch(struct watch *watch, const struct iwi_cpus *cpus)
+static iw_status open_watch(struct watch *watch, const struct iwi_cpus *cpus, iw_attribution attribution)
 {
     watch->watched = iwi_new_array(watch->log, cpus->count, sizeof *watch->watched);
     watch->cpus = iwi_new_array(watch->log, cpus->count, sizeof *watch->cpus);
@@ -319,7 +326,7 @@ static iw_status open_watch(struct watch *watch, const struct iwi_cpus *cpus)
     watch->rung.count = cpus->count;
     watch->rung.listener = &watch->listener;
     IW_TRY(iw_recording_new(watch->log, 0, &watch->rung.recording));
-    IW_TRY(open_rung(watch));
+    IW_TRY(open_rung(watch, attribution));
     watch->first = watch->last = tie_now(&watch->clock);
     return IW_OK;
 }
@@ -382,7 +389,7 @@ iw_status iw_watch_job(const iw_log *log, const iw_job_watch_opts *given, iw_rec
     IW_TRY(IWI_READ_OPTS(log, "IW_JOB_WATCH_OPTS_INIT", given, &opts));
     watch.threads = (struct iwi_job_threads){.log = log, .root = root, .job = opts.job};
     IW_TRY(iwi_cpus_choose(log, NULL, 0, &cpus));
-    status = open_watch(&watch, &cpus);
+    status = open_watch(&watch, &cpus, opts.attribution);
     if (status == IW_OK) {
         status = run(&watch, &opts);
     }
