@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "support/made_chakra.h"
 #include "support/made_inspector.h"
 
 enum { PAUSES_MAX = 1024 };
@@ -21,7 +22,7 @@ struct asked {
     int format; /* of formats */
 };
 
-static const char formats[] = "kineto inspector inspector-brief";
+static const char formats[] = "kineto inspector inspector-brief chakra chakra-brief";
 
 /* The index of a word in a list "a b c", or -1. */
 static int word(const char *list, const char *text)
@@ -127,8 +128,13 @@ static void print(const struct asked *a, const struct iwt_kineto_run *run, uint3
 {
     if (a->format == 0) {
         iwt_kineto_print(run, rank, out);
-    } else {
+    } else if (a->format <= 2) {
         iwt_inspector_print(run, &(struct iwt_inspector){.is_verbose = a->format == 1}, rank, out);
+    } else {
+        iwt_chakra_print(run,
+                         &(struct iwt_chakra){
+                             .has_times = a->format == 3, .has_groups = true, .has_peers = a->format == 3},
+                         rank, out);
     }
 }
 
@@ -136,7 +142,8 @@ static int write_file(const struct asked *a, const struct iwt_kineto_run *run, c
                       uint32_t rank, int is_truth)
 {
     static const char *const names[] = {"%s/rank%" PRIu32 ".pt.trace.json", "%s/rank%" PRIu32 ".log",
-                                        "%s/rank%" PRIu32 ".log"};
+                                        "%s/rank%" PRIu32 ".log", "%s/rank.%" PRIu32 ".et",
+                                        "%s/rank.%" PRIu32 ".et"};
     char path[4096];
     FILE *out;
     int is_bad;

@@ -22,6 +22,7 @@ static const struct iwi_visits_reader *const readers[] = {
     &iwi_visits_mpi,
     &iwi_visits_inspector,
     &iwi_visits_kineto,
+    &iwi_visits_chakra,
 };
 
 enum { READERS = sizeof readers / sizeof readers[0], HEAD_BYTES = 64 * 1024 };

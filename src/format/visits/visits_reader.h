@@ -32,5 +32,6 @@ struct iwi_visits_reader {
 extern const struct iwi_visits_reader iwi_visits_mpi;
 extern const struct iwi_visits_reader iwi_visits_inspector;
 extern const struct iwi_visits_reader iwi_visits_kineto;
+extern const struct iwi_visits_reader iwi_visits_chakra;
 
 #endif

@@ -1,0 +1,79 @@
+/* Execution traces of Chakra: what was read of all ranks, and how it becomes visits.
+ * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A file is one rank. Its nodes have durations and what they depend on; start times may be missing, and so
+ * may the members of its process groups.
+ */
+#ifndef IWI_CHAKRA_H
+#define IWI_CHAKRA_H
+
+#include "visits/visits.h"
+
+/* A process group as one rank knows it. */
+struct iwi_chakra_group {
+    uint32_t file;
+    char name[IWI_VISIT_NAME_SIZE - 16];
+    uint32_t *ranks;           /* numbers, as told by the rank; NULL: not told, or all */
+    uint32_t rank_count, size; /* size 0: not told */
+    uint32_t group;            /* of the visits */
+    uint64_t visits;           /* of the rank so far: the next number */
+};
+
+/* A kernel of a collective, or of half a message. */
+struct iwi_chakra_comm {
+    uint32_t file, group; /* group: index; of messages NO_GROUP */
+    uint8_t op;
+    bool is_receiver;
+    uint16_t stream;
+    uint32_t sender, receiver;
+    uint64_t sequence, bytes; /* sequence: of messages at first their tag */
+    uint64_t number;          /* of the rank's nodes: as they stand in the file */
+    int64_t start_us, took_us;
+};
+
+#define IWI_CHAKRA_NO_GROUP UINT32_MAX
+
+/* Another kernel. */
+struct iwi_chakra_kernel {
+    uint32_t file;
+    uint16_t stream;
+    int64_t begin_us, end_us;
+};
+
+struct iwi_chakra_file {
+    uint32_t number; /* of its rank */
+    bool has_number;
+    uint32_t index; /* of the rank in the visits */
+};
+
+struct iwi_chakra {
+    const iw_log *log;
+    struct iwi_chakra_file *files;
+    struct iwi_chakra_group *groups;
+    struct iwi_chakra_comm *comms;
+    struct iwi_chakra_kernel *kernels; /* merged */
+    size_t file_count, group_count, comm_count, kernel_count;
+    size_t file_capacity, group_capacity, comm_capacity, kernel_capacity;
+    size_t first_group, first_kernel; /* of the file that is being read */
+    bool has_times;                   /* any node has a start time */
+    uint64_t nodes, first_node;       /* first_node: of the file that is being read */
+    uint64_t without_peer;            /*  halves of messages that do not say whose */
+};
+
+void iwi_chakra_init(struct iwi_chakra *all, const iw_log *log);
+void iwi_chakra_release(struct iwi_chakra *all);
+
+/* One file; `path` NULL: memory. The number of its rank is the last one of `name`: "gpt.3.et". */
+IW_NODISCARD iw_status iwi_chakra_read(struct iwi_chakra *all, const char *path, const char *name,
+                                       const void *data, size_t size);
+
+/* Process groups from the node in which PyTorch lists them, as JSON within whatever quotes. */
+IW_NODISCARD iw_status iwi_chakra_read_groups(struct iwi_chakra *all, const char *text);
+
+/* The group of the file that is being read; made at first sight. */
+IW_NODISCARD iw_status iwi_chakra_find_group(struct iwi_chakra *all, const char *name, uint32_t *group_p);
+
+/* Ranks, groups and visits of all files, finished; notes of what they lack. */
+IW_NODISCARD iw_status iwi_chakra_fill(struct iwi_chakra *all, struct iwi_visits *visits);
+
+#endif
