@@ -186,12 +186,13 @@ typedef struct iw_trace_opts {
     uint64_t replica_seed; /* of what is drawn; it says nothing about noise */
     iw_nodes nodes;        /* of all ranks; rule sets then choose algorithms that use them */
     iw_async async; /* but IW_ASYNC_WAIT: a trace with nonblocking collectives is stored message by message */
+    const char *grow; /* groups with this in their name span all replicas; NULL: those of data parallelism */
 } iw_trace_opts;
 
 #define IW_TRACE_OPTS_INIT                                                                                   \
     {                                                                                                        \
         sizeof(iw_trace_opts), 0, "paper", NULL, false, false, 1.0, IW_COMPUTE_AUTO, 0, IW_REPLICA_RESAMPLE, \
-            1, {0, IW_PLACEMENT_BLOCK, {0, 0, NULL}}, IW_ASYNC_WAIT                                          \
+            1, {0, IW_PLACEMENT_BLOCK, {0, 0, NULL}}, IW_ASYNC_WAIT, NULL                                    \
     }
 
 /** A program of `trace`, which it borrows: free the trace after the program. Messages and collectives are

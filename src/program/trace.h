@@ -76,9 +76,12 @@ struct iwi_trace_rank {
     int64_t clock_added_ns[2];
 };
 
+enum { IWI_COMM_NAME_SIZE = 64 };
+
 struct iwi_comm {
     uint32_t size;
     uint32_t *members; /* world ranks, by rank in the communicator; NULL: world, or a duplicate of it */
+    char name[IWI_COMM_NAME_SIZE]; /* "": none */
 };
 
 /* One MPI function, over all ranks. */
@@ -108,12 +111,16 @@ struct iw_trace {
     struct iwi_comm *comms; /* 0 is world */
     uint32_t comm_count;
     bool has_cpu_time;
-    int64_t zero_ns; /* time 0 of the calls on CLOCK_MONOTONIC of rank 0's host; 0: not known */
+    bool has_devices; /* of GPUs: nonblocking collectives go on by themselves */
+    int64_t zero_ns;  /* time 0 of the calls on CLOCK_MONOTONIC of rank 0's host; 0: not known */
     struct iwi_function_uses uses;
     struct iwi_threaded threaded;
     void *mapping;       /* calls and completed requests of all ranks lie in it; NULL: each array by itself */
     size_t mapping_size; /* bytes */
 };
+
+/* Called as those of data parallelism are by PyTorch, Megatron and DeepSpeed. */
+bool iwi_comm_is_data_parallel(const char *name);
 
 /* Of ranks without calls. NULL (logged): no memory. Freed by iw_trace_free(). */
 struct iw_trace *iwi_trace_new(const iw_log *log, uint32_t rank_count);

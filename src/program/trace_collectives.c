@@ -189,6 +189,13 @@ static iw_status check_complete(const struct iwi_trace_build *build, const struc
     return IW_OK;
 }
 
+/* Each rank has a part of the data. */
+static bool is_of_parts(enum iwi_op_kind kind)
+{
+    return kind == IWI_ALLGATHER || kind == IWI_REDUCE_SCATTER || kind == IWI_GATHER || kind == IWI_SCATTER ||
+           kind == IWI_ALLTOALL;
+}
+
 /* An operation over `ranks` ranks that stands for the instance; the v-forms' mean is rounded up. */
 static iw_status make_operation(const struct iwi_trace_build *build,
                                 const struct iwi_algorithm_overrides *overrides,
@@ -196,11 +203,13 @@ static iw_status make_operation(const struct iwi_trace_build *build,
 {
     const struct iwi_trace_program *program = build->program;
     const enum iwi_op_kind kind = kinds[instance->op];
-    const bool is_world = iwi_trace_is_world(program, comm), has_nodes = program->comms[comm].members == NULL;
-    const uint64_t mean = instance->bytes / instance->arrived + (instance->bytes % instance->arrived != 0);
+    const bool is_wide = iwi_trace_is_wide(program, comm), has_nodes = program->comms[comm].members == NULL;
+    const uint64_t parts =
+        (uint64_t)instance->arrived * (program->grows[comm] && is_of_parts(kind) ? program->replicas : 1);
+    const uint64_t mean = instance->bytes / parts + (instance->bytes % parts != 0);
 
     *op = (struct iwi_operation){
-        .ranks = is_world ? program->base * program->replicas : program->comms[comm].size,
+        .ranks = program->comms[comm].size * (is_wide ? program->replicas : 1),
         .root = is_rooted(instance->op) ? instance->root : 0,
         .bytes = instance->op == IWI_TRACE_COMM_CREATE ? HANDLE_BYTES
                  : kind == IWI_BARRIER                 ? 0

@@ -131,7 +131,7 @@ static iw_status put_message(struct walk *w, const struct iwi_call *call)
 
 static bool has_messages_on(const struct walk *w, uint32_t comm)
 {
-    return w->build->program->comms[comm].size > 1 || iwi_trace_is_world(w->build->program, comm);
+    return w->build->program->comms[comm].size > 1 || iwi_trace_is_wide(w->build->program, comm);
 }
 
 static void put_collective(struct walk *w, uint32_t comm, uint64_t collective)

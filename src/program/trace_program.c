@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/base.h"
 #include "program/node_table.h"
@@ -21,6 +22,7 @@ void iwi_trace_program_free(struct iwi_trace_program *program)
     iwi_schedule_free(program->schedule);
     free(program->collectives);
     free(program->operations);
+    free(program->grows);
     iwi_node_table_free(program->node_table);
     free(program->tags);
     free(program->first_membership);
@@ -116,6 +118,43 @@ static iw_status list_memberships(const iw_log *log, struct iwi_trace_program *p
     return IW_OK;
 }
 
+/* ---- which communicators grow ---- */
+
+bool iwi_comm_is_data_parallel(const char *name)
+{
+    static const char *const parts[] = {"dp", "data", "fsdp", "zero", "replicate"};
+
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        if (strcasestr(name, parts[i]) != NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static iw_status choose_growing(struct iwi_trace_build *b)
+{
+    const char *told = b->opts->grow;
+    struct iwi_trace_program *program = b->program;
+    bool has_some = false;
+
+    program->grows = iwi_new_array(b->log, program->comm_count, sizeof *program->grows);
+    if (program->grows == NULL) {
+        return IW_ERR_NOMEM;
+    }
+    for (uint32_t comm = 0; comm < program->comm_count; comm++) {
+        const char *name = program->comms[comm].name;
+        const bool is_called =
+            told != NULL ? strcasestr(name, told) != NULL : iwi_comm_is_data_parallel(name);
+
+        program->grows[comm] = is_called || (b->trace->has_devices && iwi_trace_is_world(program, comm));
+        has_some |= is_called;
+    }
+    return told == NULL || has_some
+               ? IW_OK
+               : iwi_fail(b->log, IW_ERR_USAGE, "no communicator of the trace has '%s' in its name", told);
+}
+
 /* ---- options ---- */
 
 static iw_status check_opts(const iw_log *log, const struct iw_trace *trace, const iw_trace_opts *opts)
@@ -166,7 +205,7 @@ static iw_status count_messages(const iw_log *log, struct iwi_trace_program *pro
         const struct iwi_operation *op = &program->operations[program->collectives[c].operation];
 
         fits = add_product(&program->messages, op->algorithm->message_count(op),
-                           iwi_trace_is_world(program, program->collectives[c].comm) ? 1 : program->replicas);
+                           iwi_trace_is_wide(program, program->collectives[c].comm) ? 1 : program->replicas);
     }
     return fits ? IW_OK
                 : iwi_fail(log, IW_ERR_RANGE, "the program has more than 2^63 messages; take fewer ranks");
@@ -212,6 +251,17 @@ static iw_status become_graph(const iw_log *log, iw_program *program)
     return status;
 }
 
+/* Collectives over a part of all replicas fit neither within a replica nor between segments of all. */
+static bool has_growing(const struct iwi_trace_program *program)
+{
+    for (uint32_t comm = 0; program->replicas > 1 && comm < program->comm_count; comm++) {
+        if (program->grows[comm] && !iwi_trace_is_world(program, comm)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* ---- the program ---- */
 
 static iw_status build(struct iwi_trace_build *b)
@@ -221,6 +271,7 @@ static iw_status build(struct iwi_trace_build *b)
 
     IW_TRY(check_comms(b->log, program));
     IW_TRY(list_memberships(b->log, program));
+    IW_TRY(choose_growing(b));
     if (has_collectives) {
         IW_TRY(iwi_trace_build_collectives(b));
         IW_TRY(check_reductions(b->log, program, b->opts->reduce));
@@ -235,10 +286,12 @@ static iw_status build(struct iwi_trace_build *b)
 iw_status iwi_program_from_rules(const iw_log *log, const struct iw_trace *trace, const iw_trace_opts *opts,
                                  const struct iwi_rule_set *set, iw_program **program_p)
 {
-    struct iwi_trace_build b = {.log = log, .trace = trace, .opts = opts, .set = set};
+    iw_trace_opts own = *opts;
+    struct iwi_trace_build b = {.log = log, .trace = trace, .opts = &own, .set = set};
     iw_program *program;
     iw_status status;
 
+    own.async = trace->has_devices ? IW_ASYNC_THREAD : opts->async;
     IW_TRY(check_opts(log, trace, opts));
     program = iwi_new_array(log, 1, sizeof *program);
     if (program == NULL || (program->trace = iwi_new_array(log, 1, sizeof *program->trace)) == NULL) {
@@ -253,10 +306,10 @@ iw_status iwi_program_from_rules(const iw_log *log, const struct iw_trace *trace
     program->ranks = program->trace->base * program->trace->replicas;
     program->reduce = opts->reduce;
     program->repeat = 1;
-    program->trace->aside_cpu = opts->async == IW_ASYNC_THREAD ? 1 : 0;
+    program->trace->aside_cpu = own.async == IW_ASYNC_THREAD ? 1 : 0;
     status = build(&b);
     free(b.first_collective);
-    if (status == IW_OK && program->trace->has_aside) {
+    if (status == IW_OK && (program->trace->has_aside || has_growing(program->trace))) {
         status = become_graph(log, program);
     }
     if (status != IW_OK) {

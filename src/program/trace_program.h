@@ -34,6 +34,7 @@ struct iwi_trace_program {
         *schedule;                /* of the base ranks; IWI_COLLECTIVE: amount is an index into collectives */
     const struct iwi_comm *comms; /* the trace's */
     uint32_t comm_count;
+    bool *grows; /* communicators of data parallelism: they span all replicas, and their data stay as large */
     struct iwi_trace_collective *collectives; /* those of one communicator together, in their order */
     uint64_t collective_count;
     struct iwi_operation *operations; /* different ones only */
@@ -63,12 +64,18 @@ IW_NODISCARD iw_status iwi_trace_unroll(const iw_log *log, const iw_program *pro
 /* Compute phases of that rank (of any replica). */
 uint64_t iwi_trace_phases(const struct iwi_trace_program *program, uint32_t rank);
 
-/* The communicator spans all replicas. */
+/* The communicator has all ranks. */
 static inline bool iwi_trace_is_world(const struct iwi_trace_program *program, uint32_t comm)
 {
     const struct iwi_comm *c = &program->comms[comm];
 
     return c->members == NULL || (c->size == program->base && c->size > 1);
+}
+
+/* The communicator spans all replicas: the world does, and what grows. */
+static inline bool iwi_trace_is_wide(const struct iwi_trace_program *program, uint32_t comm)
+{
+    return iwi_trace_is_world(program, comm) || (program->grows[comm] && program->replicas > 1);
 }
 
 /* The world rank of rank `index` of a communicator, as replica `replica` sees it. */
@@ -80,8 +87,8 @@ static inline uint32_t iwi_trace_world_rank(const struct iwi_trace_program *prog
     if (c->members == NULL) {
         return index;
     }
-    if (iwi_trace_is_world(program, comm)) {
-        return index / program->base * program->base + c->members[index % program->base];
+    if (iwi_trace_is_wide(program, comm)) {
+        return index / c->size * program->base + c->members[index % c->size];
     }
     return replica * program->base + c->members[index];
 }

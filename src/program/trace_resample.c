@@ -54,7 +54,7 @@ static uint32_t code_of(const struct iwi_trace_program *program, const struct iw
         return CODE_OPAQUE;
     }
     return CODE_COLLECTIVES + 4 * (uint32_t)call->op + 2 * is_blocking +
-           iwi_trace_is_world(program, call->comm);
+           iwi_trace_is_wide(program, call->comm);
 }
 
 /* The place before call `at`; behind the last one, if there are so many. */

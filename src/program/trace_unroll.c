@@ -66,8 +66,9 @@ static void put_collective(struct unroller *u, const struct iwi_node *base, uint
     const struct iwi_trace_collective *collective = &trace->collectives[index];
     const struct iwi_schedule *part = u->templates[collective->operation];
     const uint32_t in_replica = iwi_trace_rank_in(trace, collective->comm, base_rank);
-    const uint32_t rank =
-        iwi_trace_is_world(trace, collective->comm) ? replica * trace->base + in_replica : in_replica;
+    const uint32_t rank = iwi_trace_is_wide(trace, collective->comm)
+                              ? replica * trace->comms[collective->comm].size + in_replica
+                              : in_replica;
     const uint64_t start = u->nodes - u->first_node,
                    count = part->first_node[rank + 1] - part->first_node[rank];
     const bool is_aside = (base->flags & IWI_NODE_NONBLOCKING) != 0;

@@ -278,3 +278,13 @@ void iwi_rerun_stretch(const struct iwi_rerun *rerun, size_t index, iw_time *beg
 {
     iwi_rerun_visit(rerun, rerun->visits->visit_count + index, begin_ps_p, end_ps_p);
 }
+
+bool iwi_rerun_waits_for_launch(const struct iwi_rerun *rerun, size_t stretch)
+{
+    return rerun->activities[rerun->visits->visit_count + stretch].bind == IWI_BIND_LAUNCH;
+}
+
+bool iwi_rerun_waits_for_stream(const struct iwi_rerun *rerun, size_t visit)
+{
+    return rerun->activities[visit].bind == IWI_BIND_PREVIOUS;
+}

@@ -48,6 +48,10 @@ uint32_t iwi_rerun_step_number(const struct iwi_rerun *rerun, size_t step);
  * k - 1 on its last rank (for the first: from the start of the run) to the end of step k on its last rank. */
 IW_NODISCARD iw_status iwi_rerun_run(struct iwi_rerun *rerun, const bool *is_left_out, iw_time *steps_ps);
 
+/* What held it back: the launch of a stretch; for a visit, another one on its stream. */
+bool iwi_rerun_waits_for_launch(const struct iwi_rerun *rerun, size_t stretch);
+bool iwi_rerun_waits_for_stream(const struct iwi_rerun *rerun, size_t visit);
+
 /* When visit or stretch `index` began and ended in the last run. */
 void iwi_rerun_visit(const struct iwi_rerun *rerun, size_t index, iw_time *enter_ps_p, iw_time *leave_ps_p);
 void iwi_rerun_stretch(const struct iwi_rerun *rerun, size_t index, iw_time *begin_ps_p, iw_time *end_ps_p);

@@ -75,7 +75,7 @@ static void put_comms(struct iwi_otf2 *in, FILE *out, struct iwi_otf2_head *head
         iwi_otf2_put_comm(out, &in->comms[c]);
     }
     for (uint32_t r = 0; in->uses_self && r < in->rank_count; r++) {
-        iwi_otf2_put_comm(out, &(struct iwi_comm){1, &r});
+        iwi_otf2_put_comm(out, &(struct iwi_comm){.size = 1, .members = &r});
     }
     head->comm_count = in->comm_count + (in->uses_self ? in->rank_count : 0);
 }

@@ -98,7 +98,7 @@ static iw_status add_comm(struct iwi_otf2 *in, uint32_t size, uint32_t *members,
         free(members);
         return IW_ERR_NOMEM;
     }
-    in->comms[in->comm_count] = (struct iwi_comm){size, members};
+    in->comms[in->comm_count] = (struct iwi_comm){.size = size, .members = members};
     *index_p = in->comm_count++;
     return IW_OK;
 }

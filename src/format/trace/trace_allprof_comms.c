@@ -37,7 +37,7 @@ static iw_status add_comm(struct resolving *r, uint32_t size, const uint32_t *me
         }
         memcpy(copy, members, size * sizeof *copy);
     }
-    r->trace->comms[r->trace->comm_count] = (struct iwi_comm){size, copy};
+    r->trace->comms[r->trace->comm_count] = (struct iwi_comm){.size = size, .members = copy};
     *index_p = r->trace->comm_count++;
     return IW_OK;
 }

@@ -34,7 +34,7 @@ static void make(struct made *made)
                                              .request_count = 1};
     made->ranks[1] = (struct iwi_trace_rank){.calls = made->calls[1], .call_count = 3};
     made->comms[0].size = 2;
-    made->comms[1] = (struct iwi_comm){2, made->members};
+    made->comms[1] = (struct iwi_comm){.size = 2, .members = made->members};
     made->trace =
         (struct iw_trace){.rank_count = 2, .ranks = made->ranks, .comms = made->comms, .comm_count = 2};
     iwt_log_init(&log_);
