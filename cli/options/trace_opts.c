@@ -42,6 +42,9 @@ const struct opt trace_rows[] = {
         "or "
         "at any time by a thread on a CPU of its own (default wait)",
         .choices = asyncs),
+    ROW("grow", OPT_STRING, trace.grow, "NAME",
+        "on more ranks than were traced, groups with NAME in their name span all replicas; others are copied "
+        "(default: those of data parallelism by their usual names)"),
     ROW("replica-seed", OPT_COUNT, trace.replica_seed, "N", "seed of what replicas draw (default 1)",
         .min = 1, .max = INT64_MAX),
 };
@@ -89,6 +92,7 @@ static iw_status make(struct ui *ui, const struct program_opts *opts, const iw_n
     trace_opts.replica_compute = (iw_replica_compute)t->replica_compute;
     trace_opts.replica_seed = t->replica_seed;
     trace_opts.async = (iw_async)t->async;
+    trace_opts.grow = t->grow;
     trace_opts.reduce = opts->reduce;
     if (net != NULL) {
         trace_opts.nodes = iw_net_nodes(net);

@@ -12,7 +12,7 @@ struct program_opts;
 struct program_source;
 
 struct trace_opts {
-    const char *rules;
+    const char *rules, *grow;
     struct opt_list algorithms; /* OP[>SIZE]=ALGORITHM */
     bool drops_p2p, drops_collectives;
     double compute_scale;
@@ -27,7 +27,7 @@ struct trace_opts {
 
 /* Rows whose targets are in a struct program_opts. */
 extern const struct opt trace_rows[];
-enum { TRACE_ROW_COUNT = 9 };
+enum { TRACE_ROW_COUNT = 10 };
 
 /* Opens source->path and makes a program of it, for that network (NULL: not known). Returns UI_DONE or an
  * exit code. */

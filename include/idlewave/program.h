@@ -118,12 +118,12 @@ IW_API bool iw_algorithm_info(size_t index, const char **op_p, const char **algo
 
 typedef struct iw_trace iw_trace;
 
-/** Opens an OTF2 anchor file (or the folder it is in), or a set of liballprof text files (the file of any
- *  rank, or their folder); told apart by content. Reads all of it. What the trace lacks and could not be
- *  reconstructed is logged as warnings, once for each kind, with the first place and the number of cases.
- *  IW_ERR_IO, IW_ERR_FORMAT (with file, rank and number of the event), IW_ERR_TRUNCATED
- *  (also what a run left that did not end), IW_ERR_UNSUPPORTED (built without OTF2; a format of other tools),
- *  IW_ERR_NOMEM. */
+/** Opens an OTF2 anchor file (or the folder it is in), a set of liballprof text files (the file of any
+ *  rank, or their folder), or a run of training in any format that iw_visits_open() takes; told apart by
+ * content. Reads all of it. What the trace lacks and could not be reconstructed is logged as warnings, once
+ * for each kind, with the first place and the number of cases. IW_ERR_IO, IW_ERR_FORMAT (with file, rank and
+ * number of the event), IW_ERR_TRUNCATED (also what a run left that did not end), IW_ERR_UNSUPPORTED (built
+ * without OTF2; a format of other tools), IW_ERR_NOMEM. */
 IW_API IW_NODISCARD iw_status iw_trace_open(const iw_log *log, const char *path, iw_trace **trace_p);
 IW_API void iw_trace_free(iw_trace *trace);
 

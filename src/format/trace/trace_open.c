@@ -18,6 +18,8 @@
 #include "format/trace/trace_allprof.h"
 #include "format/trace/trace_foreign.h"
 #include "format/trace/trace_open.h"
+#include "format/visits/visits_reader.h"
+#include "format/visits/visits_trace.h"
 
 enum kind { KIND_NONE, KIND_OTF2, KIND_ALLPROF };
 
@@ -100,7 +102,8 @@ bool iwi_trace_is_readable(const char *path)
 
 bool iw_trace_is_trace(const char *path)
 {
-    return iwi_trace_is_readable(path) || iwi_trace_is_unfinished(path) || iwi_trace_foreign(path) != NULL;
+    return iwi_trace_is_readable(path) || iwi_trace_is_unfinished(path) || iwi_trace_foreign(path) != NULL ||
+           iwi_visits_is_readable(path);
 }
 
 /* ---- a set of text files ---- */
@@ -270,7 +273,9 @@ iw_status iw_trace_open(const iw_log *log, const char *path, iw_trace **trace_p)
     switch (find(path, found)) {
     case KIND_OTF2: return iwi_trace_otf2(log, found, trace_p);
     case KIND_ALLPROF: return open_allprof(log, found, trace_p);
-    default: return refuse(log, path, S_ISDIR(info.st_mode));
+    default:
+        return iwi_visits_is_readable(path) ? iwi_trace_of_run(log, path, trace_p)
+                                            : refuse(log, path, S_ISDIR(info.st_mode));
     }
 }
 

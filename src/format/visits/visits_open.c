@@ -67,6 +67,46 @@ static const struct iwi_visits_reader *reader_of(const struct iwi_visits_head *h
     return NULL;
 }
 
+static bool is_known(const char *path, char *bytes)
+{
+    struct iwi_visits_head head = {.path = path, .bytes = bytes};
+
+    return read_head(path, bytes, &head.size) && reader_of(&head) != NULL;
+}
+
+static bool has_known(const char *folder, char *bytes)
+{
+    DIR *dir = opendir(folder);
+    const struct dirent *entry;
+    bool is_found = reader_of(&(struct iwi_visits_head){.path = folder, .is_folder = true}) != NULL;
+
+    while (!is_found && dir != NULL && (entry = readdir(dir)) != NULL) {
+        char *path = NULL;
+        struct stat info;
+
+        if (entry->d_name[0] != '.' && asprintf(&path, "%s/%s", folder, entry->d_name) >= 0) {
+            is_found = stat(path, &info) == 0 && S_ISREG(info.st_mode) && is_known(path, bytes);
+            free(path);
+        }
+    }
+    if (dir != NULL) {
+        (void)closedir(dir);
+    }
+    return is_found;
+}
+
+bool iwi_visits_is_readable(const char *path)
+{
+    char *bytes = malloc(HEAD_BYTES);
+    struct stat info;
+    const bool is_readable =
+        bytes != NULL && stat(path, &info) == 0 &&
+        (S_ISDIR(info.st_mode) ? has_known(path, bytes) : S_ISREG(info.st_mode) && is_known(path, bytes));
+
+    free(bytes);
+    return is_readable;
+}
+
 /* ---- the files of a run ---- */
 
 struct run {

@@ -29,6 +29,9 @@ struct iwi_visits_reader {
     iw_status (*read)(const iw_log *log, const char *const *paths, size_t count, struct iwi_visits *visits);
 };
 
+/* A file of one of the formats, or a folder that has one. */
+bool iwi_visits_is_readable(const char *path);
+
 extern const struct iwi_visits_reader iwi_visits_mpi;
 extern const struct iwi_visits_reader iwi_visits_inspector;
 extern const struct iwi_visits_reader iwi_visits_kineto;

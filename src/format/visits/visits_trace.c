@@ -1,6 +1,8 @@
 /* Makes a trace of calls of visits.
  * SPDX-License-Identifier: BSD-3-Clause
  */
+#include <idlewave/waits.h>
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -212,4 +214,15 @@ iw_status iwi_trace_of_visits(const iw_log *log, const struct iwi_visits *visits
     }
     *trace_p = m.trace;
     return IW_OK;
+}
+
+iw_status iwi_trace_of_run(const iw_log *log, const char *path, struct iw_trace **trace_p)
+{
+    iw_visits *visits;
+    iw_status status;
+
+    IW_TRY(iw_visits_open(log, &path, 1, &visits));
+    status = iwi_trace_of_visits(log, visits, trace_p);
+    iw_visits_free(visits);
+    return status;
 }

@@ -16,7 +16,7 @@
 
 static iw_time simulate(const struct iw_trace *trace, uint32_t ranks, const char *grow)
 {
-    const iw_net net = {.name = "test", .L = HOP_PS, .S_bytes = UINT64_C(1) << 40};
+    const iw_net net = {.name = "test", .costs = {.L_ps = HOP_PS}, .S_bytes = UINT64_C(1) << 40};
     iw_trace_opts opts = IW_TRACE_OPTS_INIT;
     iw_sim_opts sim_opts = IW_SIM_OPTS_INIT;
     iw_program *program;
