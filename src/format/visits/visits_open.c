@@ -251,7 +251,7 @@ iw_status iw_visits_open(const iw_log *log, const char *const *paths, size_t cou
     struct iwi_visits *visits = iwi_new_array(log, 1, sizeof *visits);
     iw_status status = visits != NULL ? find_files(&run, paths, count) : IW_ERR_NOMEM;
 
-    if (status == IW_OK) {
+    if (status == IW_OK && run.reader != NULL) {
         iwi_visits_init(visits, log, run.reader->origin);
         status = run.reader->read(log, (const char *const *)run.paths, run.count, visits);
     }
