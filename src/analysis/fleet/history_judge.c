@@ -12,7 +12,7 @@
 
 #include "analysis/fleet/fleet_judge.h"
 #include "analysis/fleet/fleet_tail.h"
-#include "analysis/fleet/history.h"
+#include "analysis/fleet/history_judging.h"
 #include "base/base.h"
 #include "base/opts.h"
 #include "numeric/numeric.h"
@@ -24,146 +24,8 @@ static const double USUAL_VARIANCE = 0.1 * 0.1, USUAL_FREEDOM = 4.0;
 /* What is worth an alarm, beside the share of time. */
 static const double LEAST_FACTOR = 1.2, LEAST_NODE_FACTOR = 1.5;
 
-enum { MOST_PERIODS = 10000 };
-
-/* A node with recordings before and after. */
-struct pair {
-    const char *name;
-    size_t begin, end;           /* its entries */
-    double before, after;        /* mean share */
-    double mean_log, difference; /* of logarithms: the mean before, and after less before */
-};
-
-struct judging {
-    const iw_log *log;
-    iw_history *history;
-    double p_fleet, p_node; /* of a false alarm, for one comparison */
-    int64_t first_ns;       /* start of the first period */
-    size_t pair_count;
-    struct pair *pairs;
-    double *shares;  /* of the family at hand, by entry */
-    double *scratch; /* room for a value of each entry */
-    size_t slot_count;
-    double *slot_sums, *slot_counts; /* by period before the change, empty ones too */
-};
-
-/* ---- periods ---- */
-
-static int by_node_and_time(const void *a, const void *b)
-{
-    const struct iwi_history_entry *x = a, *y = b;
-    const int by_node = strcmp(x->node, y->node);
-
-    return by_node != 0 ? by_node : (x->start_ns > y->start_ns) - (x->start_ns < y->start_ns);
-}
-
-static size_t slot_of(const struct judging *j, int64_t start_ns)
-{
-    return (size_t)((start_ns - j->first_ns) / j->history->opts.period_ns);
-}
-
-static double value_of(const struct judging *j, const struct iwi_history_entry *entry, uint32_t family,
-                       iw_fleet_metric metric)
-{
-    const struct iwi_fleet_node_cell *cell =
-        iwi_fleet_cell_of(j->history->data->cells, entry->number, family);
-    struct iwi_digest_sums sums;
-
-    if (cell == NULL) {
-        return 0.0;
-    }
-    memcpy(sums.of, cell->all, sizeof sums.of);
-    return iwi_fleet_value(&sums, metric, entry->watched_ns);
-}
-
-/* Values of all entries of a period into the scratch; returns how many. */
-static size_t values_of_slot(const struct judging *j, size_t slot, iw_fleet_metric metric)
-{
-    const struct iwi_history_data *data = j->history->data;
-    size_t count = 0;
-
-    for (size_t i = 0; i < data->count; i++) {
-        if (slot_of(j, data->entries[i].start_ns) == slot) {
-            j->scratch[count++] = value_of(j, &data->entries[i], 0, metric);
-        }
-    }
-    return count;
-}
-
-static size_t nodes_of_slot(const struct judging *j, size_t slot)
-{
-    const struct iwi_history_data *data = j->history->data;
-    const char *last = NULL;
-    size_t count = 0;
-
-    for (size_t i = 0; i < data->count; i++) {
-        if (slot_of(j, data->entries[i].start_ns) == slot) {
-            count += last == NULL || strcmp(last, data->entries[i].node) != 0;
-            last = data->entries[i].node;
-        }
-    }
-    return count;
-}
-
-static iw_status describe_periods(struct judging *j)
-{
-    iw_history *h = j->history;
-
-    h->periods = iwi_new_array(j->log, j->slot_count, sizeof *h->periods);
-    if (h->periods == NULL) {
-        return IW_ERR_NOMEM;
-    }
-    for (size_t slot = 0; slot < j->slot_count; slot++) {
-        iw_history_period *period = &h->periods[h->period_count];
-        const size_t count = values_of_slot(j, slot, IW_FLEET_SHARE);
-
-        if (count == 0) {
-            continue;
-        }
-        *period = (iw_history_period){.start_ns = j->first_ns + (int64_t)slot * h->opts.period_ns,
-                                      .node_count = nodes_of_slot(j, slot),
-                                      .share = iwi_fleet_spread(j->scratch, count)};
-        (void)values_of_slot(j, slot, IW_FLEET_RATE);
-        period->rate_hz = iwi_select_quantile(j->scratch, count, 0.5);
-        (void)values_of_slot(j, slot, IW_FLEET_LONGEST);
-        period->longest_ns = iwi_select_quantile(j->scratch, count, 0.5);
-        h->period_count++;
-    }
-    return IW_OK;
-}
-
-/* The change is where it is said to be, or else where the last period with recordings begins. Periods are
- * counted from it, so that none is both before and after. */
-static void find_change(struct judging *j)
-{
-    const struct iwi_history_data *data = j->history->data;
-    const int64_t period_ns = j->history->opts.period_ns;
-    int64_t first_ns = INT64_MAX, last_ns = 0, change_ns = j->history->opts.change_ns;
-
-    for (size_t i = 0; i < data->count; i++) {
-        first_ns = iwi_min(first_ns, data->entries[i].start_ns);
-        last_ns = iwi_max(last_ns, data->entries[i].start_ns);
-    }
-    j->first_ns = change_ns > 0 && change_ns > first_ns
-                      ? change_ns - ((change_ns - first_ns + period_ns - 1) / period_ns) * period_ns
-                      : first_ns;
-    j->slot_count = slot_of(j, last_ns) + 1;
-    if (change_ns == 0) {
-        change_ns = j->first_ns + (int64_t)(j->slot_count - 1) * period_ns;
-    }
-    j->history->change_ns = change_ns;
-}
-
-static void count_periods(iw_history *h)
-{
-    for (size_t i = 0; i < h->period_count; i++) {
-        h->before_count += h->periods[i].start_ns < h->change_ns;
-        h->after_count += h->periods[i].start_ns >= h->change_ns;
-    }
-}
-
 /* Entries of a node lie together: nodes with some on both sides. */
-static iw_status find_pairs(struct judging *j)
+static iw_status find_pairs(struct iwi_history_judging *j)
 {
     const struct iwi_history_data *data = j->history->data;
     size_t end;
@@ -180,7 +42,7 @@ static iw_status find_pairs(struct judging *j)
         if (data->entries[begin].start_ns < j->history->change_ns &&
             data->entries[end - 1].start_ns >= j->history->change_ns) {
             j->pairs[j->pair_count++] =
-                (struct pair){.name = data->entries[begin].node, .begin = begin, .end = end};
+                (struct iwi_history_pair){.name = data->entries[begin].node, .begin = begin, .end = end};
         }
     }
     j->history->paired_count = j->pair_count;
@@ -189,7 +51,7 @@ static iw_status find_pairs(struct judging *j)
 
 /* ---- one source ---- */
 
-static void measure_pair(const struct judging *j, struct pair *pair)
+static void measure_pair(const struct iwi_history_judging *j, struct iwi_history_pair *pair)
 {
     const struct iwi_history_entry *entries = j->history->data->entries;
     const double floor = iwi_fleet_share_floor(j->history->opts.matters);
@@ -209,7 +71,7 @@ static void measure_pair(const struct judging *j, struct pair *pair)
 }
 
 /* By how much periods before the change differ from each other, on average over nodes: sum of squares. */
-static double squares_of_periods(const struct judging *j)
+static double squares_of_periods(const struct iwi_history_judging *j)
 {
     const struct iwi_history_entry *entries = j->history->data->entries;
     const double floor = iwi_fleet_share_floor(j->history->opts.matters);
@@ -219,7 +81,7 @@ static double squares_of_periods(const struct judging *j)
     memset(j->slot_counts, 0, j->slot_count * sizeof *j->slot_counts);
     for (size_t p = 0; p < j->pair_count; p++) {
         for (size_t i = j->pairs[p].begin; i < j->pairs[p].end; i++) {
-            const size_t slot = slot_of(j, entries[i].start_ns);
+            const size_t slot = iwi_history_slot(j, entries[i].start_ns);
 
             if (entries[i].start_ns < j->history->change_ns) {
                 j->slot_sums[slot] += log(fmax(j->shares[i], floor)) - j->pairs[p].mean_log;
@@ -241,7 +103,7 @@ static double freedom_of(const iw_history *h)
 }
 
 /* Of the mean of all nodes' differences. */
-static double variance_of_mean(const struct judging *j, double mean)
+static double variance_of_mean(const struct iwi_history_judging *j, double mean)
 {
     const iw_history *h = j->history;
     const double of_periods = (USUAL_FREEDOM * USUAL_VARIANCE + squares_of_periods(j)) / freedom_of(h);
@@ -254,12 +116,12 @@ static double variance_of_mean(const struct judging *j, double mean)
     return of_periods * (1.0 / (double)h->before_count + 1.0 / (double)h->after_count) + of_nodes;
 }
 
-static iw_source source_of(const struct judging *j, uint32_t family)
+static iw_source source_of(const struct iwi_history_judging *j, uint32_t family)
 {
     return family > 0 ? *iwi_fleet_source_of(j->history->data->cells, family) : (iw_source){.name = ""};
 }
 
-static double median_of(const struct judging *j, bool is_after)
+static double median_of(const struct iwi_history_judging *j, bool is_after)
 {
     for (size_t i = 0; i < j->pair_count; i++) {
         j->scratch[i] = is_after ? j->pairs[i].after : j->pairs[i].before;
@@ -267,7 +129,7 @@ static double median_of(const struct judging *j, bool is_after)
     return iwi_select_quantile(j->scratch, j->pair_count, 0.5);
 }
 
-static iw_status test_fleet(struct judging *j, uint32_t family)
+static iw_status test_fleet(struct iwi_history_judging *j, uint32_t family)
 {
     iw_history *h = j->history;
     iw_history_change change = {.is_all = family == 0, .source = source_of(j, family)};
@@ -292,7 +154,7 @@ static iw_status test_fleet(struct judging *j, uint32_t family)
     return IW_OK;
 }
 
-static iw_status test_nodes(struct judging *j, uint32_t family)
+static iw_status test_nodes(struct iwi_history_judging *j, uint32_t family)
 {
     iw_history *h = j->history;
     struct iwi_fleet_tail tail;
@@ -308,7 +170,7 @@ static iw_status test_nodes(struct judging *j, uint32_t family)
     median = tail.median;
     limit = fmax(iwi_fleet_tail_limit(&tail, j->p_node, 0.0) - median, log(LEAST_NODE_FACTOR));
     for (size_t i = 0; i < j->pair_count; i++) {
-        const struct pair *pair = &j->pairs[i];
+        const struct iwi_history_pair *pair = &j->pairs[i];
 
         if (pair->difference - median <= limit || pair->after - pair->before < h->opts.matters) {
             continue;
@@ -328,6 +190,14 @@ static iw_status test_nodes(struct judging *j, uint32_t family)
 }
 
 /* ---- all ---- */
+
+static int by_node_and_time(const void *a, const void *b)
+{
+    const struct iwi_history_entry *x = a, *y = b;
+    const int by_node = strcmp(x->node, y->node);
+
+    return by_node != 0 ? by_node : (x->start_ns > y->start_ns) - (x->start_ns < y->start_ns);
+}
 
 static int larger_change_first(const void *a, const void *b)
 {
@@ -363,23 +233,17 @@ static int larger_node_first(const void *a, const void *b)
     return (dx < dy) - (dx > dy);
 }
 
-static iw_status judge(struct judging *j)
+static iw_status judge(struct iwi_history_judging *j)
 {
     iw_history *h = j->history;
     const size_t families = h->data->cells->family_count;
 
-    find_change(j);
-    if (j->slot_count > MOST_PERIODS) {
-        return iwi_fail(j->log, IW_ERR_RANGE, "'%s': %zu periods are more than %d: make them longer", h->name,
-                        j->slot_count, MOST_PERIODS);
-    }
+    IW_TRY(iwi_history_find_periods(j));
     j->slot_sums = iwi_new_array(j->log, j->slot_count, sizeof *j->slot_sums);
     j->slot_counts = iwi_new_array(j->log, j->slot_count, sizeof *j->slot_counts);
     if (j->slot_sums == NULL || j->slot_counts == NULL) {
         return IW_ERR_NOMEM;
     }
-    IW_TRY(describe_periods(j));
-    count_periods(h);
     IW_TRY(find_pairs(j));
     h->tests = families * (1 + (j->pair_count >= IW_FLEET_LEAST_NODES ? j->pair_count : 0));
     j->p_fleet = 0.5 * h->opts.false_alarms / (double)families; /* half of the rate for each question */
@@ -393,7 +257,7 @@ static iw_status judge(struct judging *j)
             sqrt(USUAL_VARIANCE * (1.0 / (double)h->before_count + 1.0 / (double)h->after_count)));
     for (uint32_t family = 0; family < families; family++) {
         for (size_t i = 0; i < h->data->count; i++) {
-            j->shares[i] = value_of(j, &h->data->entries[i], family, IW_FLEET_SHARE);
+            j->shares[i] = iwi_history_value(j, &h->data->entries[i], family, IW_FLEET_SHARE);
         }
         for (size_t i = 0; i < j->pair_count; i++) {
             measure_pair(j, &j->pairs[i]);
@@ -414,7 +278,7 @@ static iw_status judge(struct judging *j)
 iw_status iw_history_judge(const iw_log *log, iw_history *history, const iw_history_opts *given)
 {
     iw_history_opts known = IW_HISTORY_OPTS_INIT;
-    struct judging j = {.log = log, .history = history};
+    struct iwi_history_judging j = {.log = log, .history = history};
     const size_t count = history->data->count;
     iw_status status = IW_ERR_NOMEM;
 
