@@ -11,7 +11,8 @@
 #include "stats/mean_interval.h"
 #include "visits/rerun.h"
 
-enum { MOST_CULPRITS = 16 }; /* of one cause: those with the longest pauses are tried */
+/* Of one cause: those with the longest pauses are tried. */
+enum { MOST_RANKS = 24, MOST_NODES = 8 };
 
 /* Of what leaving the cause out everywhere saves, a culprit saves at least this share. */
 static const double LEAST_PART = 0.05;
@@ -113,9 +114,15 @@ static struct iwi_pause_cost leave_out(const struct finder *f, const struct choi
     return cost;
 }
 
-static iw_estimate widened(iw_estimate estimate, double by)
+/* Nothing is saved in most steps where pauses are rare: such intervals are skewed, and end at 0. Of a few
+ * steps Student's is the best there is. */
+static iw_estimate estimate(const double *saved_ns, size_t count, double clock_ns)
 {
-    return (iw_estimate){estimate.value, estimate.low - by, estimate.high + by};
+    const iw_estimate mean =
+        count >= IW_LEAST_TRIALS ? iwi_mean_estimate(saved_ns, count) : iwi_student_estimate(saved_ns, count);
+    const double low = mean.low - clock_ns;
+
+    return (iw_estimate){mean.value, mean.value >= 0.0 && low < 0.0 ? 0.0 : low, mean.high + clock_ns};
 }
 
 static iw_status find_cost(const struct finder *f, const struct choice *choice, struct iwi_pause_cost *cost_p)
@@ -127,10 +134,10 @@ static iw_status find_cost(const struct finder *f, const struct choice *choice, 
     for (size_t k = 0; k < costs->step_count; k++) {
         f->saved_ns[k] = (double)(f->traced_ps[k] - f->steps_ps[k]) / IW_PS_PER_NS;
     }
-    cost_p->saved_ns = widened(iwi_student_estimate(f->saved_ns, costs->step_count), costs->clock_ns);
+    cost_p->saved_ns = estimate(f->saved_ns, costs->step_count, costs->clock_ns);
     cost_p->share =
         (iw_estimate){cost_p->saved_ns.value / costs->step_ns, cost_p->saved_ns.low / costs->step_ns,
-                      cost_p->saved_ns.high / costs->step_ns};
+                      fmin(1.0, cost_p->saved_ns.high / costs->step_ns)};
     return IW_OK;
 }
 
@@ -205,11 +212,15 @@ static size_t list_suspects(const struct finder *f, unsigned cause)
 static iw_status add_culprits(struct finder *f, const struct iwi_pause_cost *whole)
 {
     const size_t suspects = list_suspects(f, whole->cause);
+    unsigned ranks = 0, nodes = 0;
 
-    for (size_t i = 0; i < suspects && i < MOST_CULPRITS && f->suspects[i].paused_ns > 0.0; i++) {
+    for (size_t i = 0; i < suspects && f->suspects[i].paused_ns > 0.0; i++) {
         const struct choice choice = {whole->cause, f->suspects[i].rank, f->suspects[i].node};
         struct iwi_pause_cost cost;
 
+        if (choice.node == NULL ? ++ranks > MOST_RANKS : ++nodes > MOST_NODES) {
+            continue;
+        }
         IW_TRY(find_cost(f, &choice, &cost));
         if (cost.saved_ns.value > 0.0 && cost.saved_ns.value >= LEAST_PART * whole->saved_ns.value) {
             IW_TRY(add_cost(f, &cost));

@@ -18,8 +18,8 @@ struct iwi_pause_cost {
     uint32_t ranks;                 /* that have such pauses */
     uint64_t pauses;
     double paused_ns; /* of all its ranks */
-    /* Of a step, mean over the steps. The interval is Student's, over the steps: where the mean of other
-     * steps under the same conditions would be; widened by how well the clocks agree. NaN: a single step. */
+    /* Of a step, mean over the steps. The interval is over the steps: where the mean of many steps under the
+     * same conditions would be; widened by how well the clocks agree. NaN: a single step. */
     iw_estimate saved_ns, share;
 };
 

@@ -90,8 +90,12 @@ static iw_time time_of_point(const struct iwi_rerun *rerun, const struct iwi_cut
 static void start(struct iwi_rerun *rerun, const struct iwi_cuts *cuts, uint32_t index)
 {
     const struct iwi_activity *activity = &rerun->activities[index];
-    iw_time start_ps = activity->bind == IWI_BIND_TRACED ? activity->start_ps : INT64_MIN;
+    iw_time start_ps = INT64_MIN;
 
+    if (activity->bind == IWI_BIND_TRACED) {
+        start_ps = rerun->first_ps +
+                   iwi_cuts_left_ps(cuts, activity->rank, IWI_CUT_GAP, rerun->first_ps, activity->start_ps);
+    }
     if (activity->previous != IWI_RERUN_NONE) {
         start_ps = iwi_max(start_ps,
                            held_until(cuts, activity, IWI_BIND_PREVIOUS, rerun->end_ps[activity->previous]));

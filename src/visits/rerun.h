@@ -40,7 +40,8 @@ struct iwi_rerun;
 IW_NODISCARD iw_status iwi_rerun_new(const struct iwi_visits *visits, struct iwi_rerun **rerun_p);
 void iwi_rerun_free(struct iwi_rerun *rerun);
 
-/* Steps: all numbers that activities have, ascending. Activities of no step belong to none. */
+/* Steps: all numbers that activities have, ascending; activities of no step belong to none. Where the file
+ * has no steps: the time between two collectives of the largest group of a rank, numbered from 0. */
 size_t iwi_rerun_step_count(const struct iwi_rerun *rerun);
 uint32_t iwi_rerun_step_number(const struct iwi_rerun *rerun, size_t step);
 

@@ -32,11 +32,6 @@ static int compare_events(const void *a, const void *b)
     return sign != 0 ? sign : order_numbers(left->index, right->index);
 }
 
-static int compare_steps(const void *a, const void *b)
-{
-    return order_numbers(*(const uint32_t *)a, *(const uint32_t *)b);
-}
-
 /* ---- activities ---- */
 
 static struct iwi_activity activity_of(uint32_t rank, uint32_t step, iw_time start_ps, iw_time end_ps,
@@ -177,42 +172,6 @@ static void make_lanes(struct iwi_rerun *rerun)
     }
 }
 
-/* ---- steps ---- */
-
-static size_t find_step(const struct iwi_rerun *rerun, uint32_t number)
-{
-    const uint32_t *found = bsearch(&number, rerun->step_numbers, rerun->step_count,
-                                    sizeof rerun->step_numbers[0], compare_steps);
-
-    return (size_t)(found - rerun->step_numbers);
-}
-
-/* Numbers of steps become their indices. */
-static void list_steps(struct iwi_rerun *rerun)
-{
-    size_t count = 0;
-
-    for (size_t i = 0; i < rerun->activity_count; i++) {
-        const uint32_t step = rerun->activities[i].step;
-
-        if (step != IWI_VISIT_NO_STEP && (count == 0 || rerun->step_numbers[count - 1] != step)) {
-            rerun->step_numbers[count++] = step;
-        }
-    }
-    qsort(rerun->step_numbers, count, sizeof rerun->step_numbers[0], compare_steps);
-    for (size_t i = 0; i < count; i++) {
-        if (rerun->step_count == 0 || rerun->step_numbers[rerun->step_count - 1] != rerun->step_numbers[i]) {
-            rerun->step_numbers[rerun->step_count++] = rerun->step_numbers[i];
-        }
-    }
-    for (size_t i = 0; i < rerun->activity_count; i++) {
-        struct iwi_activity *activity = &rerun->activities[i];
-
-        activity->step =
-            activity->step == IWI_VISIT_NO_STEP ? IWI_RERUN_NONE : (uint32_t)find_step(rerun, activity->step);
-    }
-}
-
 /* ---- events ---- */
 
 static void add_event(struct iwi_rerun *rerun, iw_time at_ps, size_t index, enum iwi_rerun_event_kind kind)
@@ -264,7 +223,7 @@ iw_status iwi_rerun_order(struct iwi_rerun *rerun)
     }
     list_activities(rerun);
     make_lanes(rerun);
-    list_steps(rerun);
+    IW_TRY(iwi_rerun_find_steps(rerun));
     list_events(rerun);
     return IW_OK;
 }

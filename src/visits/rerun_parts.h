@@ -10,7 +10,7 @@
 #define IWI_RERUN_PROMPT_PS (20 * IW_PS_PER_US) /* what came at most this long before may have caused it */
 
 enum iwi_rerun_bind {
-    IWI_BIND_TRACED, /* nothing came before it */
+    IWI_BIND_TRACED, /* nothing of its rank came before it: the begin of the run */
     IWI_BIND_PREVIOUS,
     IWI_BIND_LAUNCH,
     IWI_BIND_READY,
@@ -94,6 +94,9 @@ struct iwi_rerun {
 
 /* Lanes, events, steps (rerun_order.c). */
 IW_NODISCARD iw_status iwi_rerun_order(struct iwi_rerun *rerun);
+
+/* The step of each activity (rerun_steps.c). */
+IW_NODISCARD iw_status iwi_rerun_find_steps(struct iwi_rerun *rerun);
 
 /* What binds what (rerun_bind.c). */
 void iwi_rerun_bind(struct iwi_rerun *rerun);

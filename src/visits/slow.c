@@ -11,10 +11,13 @@
 #define LEAST_PS (5 * IW_PS_PER_US)
 #define LEAST_SHARE 50 /* a 50th: 2 % */
 
-/* A stretch of computation, or the time before a visit. */
+/* What is compared: a stretch of computation, or the time that a rank did nothing before a visit. */
 struct piece {
     uint32_t rank, step;
-    iw_time begin_ps, end_ps;
+    uint64_t kind;     /* before which kind of visit; 0: computation */
+    iw_time begin_ps;  /* which is first of its kind */
+    iw_time length_ps; /* what is compared */
+    iw_time end_ps;    /* where too much of it ends: of the computation, of the longest gap */
 };
 
 /* The pieces of a rank in a step. */
@@ -36,6 +39,11 @@ struct search {
 
 /* ---- who is alike ---- */
 
+static uint64_t kind_of(const struct iwi_visits *visits, const struct iwi_visit *visit)
+{
+    return iwi_mix(iwi_mix(visit->bytes) + ((uint64_t)visits->groups[visit->group].size << 8) + visit->op);
+}
+
 static void find_peers(struct search *search)
 {
     const struct iwi_visits *visits = search->visits;
@@ -46,8 +54,7 @@ static void find_peers(struct search *search)
     for (size_t i = 0; i < visits->visit_count; i++) { /* a sum: their order may differ */
         const struct iwi_visit *visit = &visits->visits[i];
 
-        search->peers[visit->rank] +=
-            iwi_mix(iwi_mix(visit->bytes) + ((uint64_t)visits->groups[visit->group].size << 8) + visit->op);
+        search->peers[visit->rank] += kind_of(visits, visit);
     }
 }
 
@@ -62,6 +69,9 @@ static int compare_pieces(const void *a, const void *b)
     }
     if (left->step != right->step) {
         return left->step < right->step ? -1 : 1;
+    }
+    if (left->kind != right->kind) {
+        return left->kind < right->kind ? -1 : 1;
     }
     return (left->begin_ps > right->begin_ps) - (left->begin_ps < right->begin_ps);
 }
@@ -79,47 +89,106 @@ static int compare_turns(const void *a, const void *b)
     return (left->rank > right->rank) - (left->rank < right->rank);
 }
 
-/* What a rank did before a visit, since it left the last one: pieces are visits at first. */
-static void turn_into_gaps(struct search *search)
-{
-    iw_time left_ps = 0;
-
-    qsort(search->pieces, search->piece_count, sizeof search->pieces[0], compare_pieces);
-    for (size_t i = 0; i < search->piece_count; i++) {
-        struct piece *piece = &search->pieces[i];
-        const iw_time leave_ps = piece->end_ps;
-
-        if (i == 0 || piece[-1].rank != piece->rank) {
-            left_ps = piece->begin_ps;
-        }
-        piece->end_ps = piece->begin_ps;
-        piece->begin_ps = iwi_min(left_ps, piece->begin_ps);
-        left_ps = iwi_max(left_ps, leave_ps);
-    }
-}
-
-static void list_pieces(struct search *search)
+static void list_stretches(struct search *search)
 {
     const struct iwi_visits *visits = search->visits;
 
     for (size_t i = 0; i < visits->stretch_count; i++) {
         const struct iwi_stretch *stretch = &visits->stretches[i];
 
-        search->pieces[i] = (struct piece){stretch->rank, stretch->step, stretch->begin_ps, stretch->end_ps};
+        search->pieces[i] = (struct piece){.rank = stretch->rank,
+                                           .step = stretch->step,
+                                           .begin_ps = stretch->begin_ps,
+                                           .length_ps = stretch->end_ps - stretch->begin_ps,
+                                           .end_ps = stretch->end_ps};
     }
     search->piece_count = visits->stretch_count;
     search->cause = IWI_PAUSE_SLOW;
-    if (visits->stretch_count == 0) {
-        for (size_t i = 0; i < visits->visit_count; i++) {
-            const struct iwi_visit *visit = &visits->visits[i];
-
-            search->pieces[i] = (struct piece){visit->rank, visit->step, visit->enter_ps, visit->leave_ps};
-        }
-        search->piece_count = visits->visit_count;
-        search->cause = IWI_PAUSE_OTHER;
-        turn_into_gaps(search);
-    }
     qsort(search->pieces, search->piece_count, sizeof search->pieces[0], compare_pieces);
+}
+
+/* Time of a rank; a visit, or computation. */
+struct doing {
+    uint32_t rank, step;
+    uint64_t kind; /* of visit; 0: computation */
+    iw_time begin_ps, end_ps;
+};
+
+static int compare_doings(const void *a, const void *b)
+{
+    const struct doing *left = a, *right = b;
+
+    if (left->rank != right->rank) {
+        return left->rank < right->rank ? -1 : 1;
+    }
+    return (left->begin_ps > right->begin_ps) - (left->begin_ps < right->begin_ps);
+}
+
+static struct doing *list_doings(const struct iwi_visits *visits, size_t count)
+{
+    struct doing *doings = iwi_new_array(visits->log, count, sizeof *doings);
+
+    for (size_t i = 0; doings != NULL && i < count; i++) {
+        const size_t s = i - visits->visit_count;
+
+        doings[i] = i < visits->visit_count
+                        ? (struct doing){visits->visits[i].rank, visits->visits[i].step,
+                                         kind_of(visits, &visits->visits[i]), visits->visits[i].enter_ps,
+                                         visits->visits[i].leave_ps}
+                        : (struct doing){visits->stretches[s].rank, visits->stretches[s].step, 0,
+                                         visits->stretches[s].begin_ps, visits->stretches[s].end_ps};
+    }
+    if (doings != NULL) {
+        qsort(doings, count, sizeof *doings, compare_doings);
+    }
+    return doings;
+}
+
+/* How long each rank did nothing before a visit, since it left the one before. */
+static iw_status list_gaps(struct search *search)
+{
+    const struct iwi_visits *visits = search->visits;
+    const size_t count = visits->visit_count + visits->stretch_count;
+    struct doing *doings = list_doings(visits, count);
+    struct piece gap = {.rank = UINT32_MAX};
+    iw_time busy_until_ps = 0, longest_ps = 0, first_ps = INT64_MAX;
+
+    if (doings == NULL) {
+        return IW_ERR_NOMEM;
+    }
+    for (size_t i = 0; i < count; i++) {
+        first_ps = iwi_min(first_ps, doings[i].begin_ps);
+    }
+    search->piece_count = 0;
+    search->cause = IWI_PAUSE_OTHER;
+    for (size_t i = 0; i < count; i++) {
+        const struct doing *doing = &doings[i];
+        iw_time idle_ps;
+
+        if (doing->rank != gap.rank) {
+            gap = (struct piece){.rank = doing->rank};
+            busy_until_ps = first_ps;
+            longest_ps = -1;
+        }
+        idle_ps = iwi_max(0, doing->begin_ps - busy_until_ps);
+        busy_until_ps = iwi_max(busy_until_ps, doing->end_ps);
+        gap.length_ps += idle_ps;
+        if (idle_ps > longest_ps) {
+            longest_ps = idle_ps;
+            gap.end_ps = doing->begin_ps;
+        }
+        if (doing->kind != 0) {
+            gap.kind = doing->kind;
+            gap.step = doing->step;
+            gap.begin_ps = doing->begin_ps;
+            search->pieces[search->piece_count++] = gap;
+            gap.length_ps = 0;
+            longest_ps = -1;
+        }
+    }
+    free(doings);
+    qsort(search->pieces, search->piece_count, sizeof search->pieces[0], compare_pieces);
+    return IW_OK;
 }
 
 static void list_turns(struct search *search)
@@ -189,7 +258,7 @@ static iw_status compare_each(struct search *search, const struct turn *turns, s
         for (size_t t = 0; t < count; t++) {
             const struct piece *piece = &search->pieces[turns[t].first + i];
 
-            search->lengths_ps[t] = piece->end_ps - piece->begin_ps;
+            search->lengths_ps[t] = piece->length_ps;
         }
         median_ps = usual(search, count, &limit_ps);
         for (size_t t = 0; t < count; t++) {
@@ -210,7 +279,7 @@ static iw_status compare_sums(struct search *search, const struct turn *turns, s
     for (size_t t = 0; t < count; t++) {
         search->lengths_ps[t] = 0;
         for (size_t i = turns[t].first; i < turns[t].first + turns[t].count; i++) {
-            search->lengths_ps[t] += search->pieces[i].end_ps - search->pieces[i].begin_ps;
+            search->lengths_ps[t] += search->pieces[i].length_ps;
         }
     }
     median_ps = usual(search, count, &limit_ps);
@@ -219,7 +288,7 @@ static iw_status compare_sums(struct search *search, const struct turn *turns, s
             continue;
         }
         for (size_t i = turns[t].first; i < turns[t].first + turns[t].count; i++) {
-            const iw_time length_ps = search->pieces[i].end_ps - search->pieces[i].begin_ps;
+            const iw_time length_ps = search->pieces[i].length_ps;
             const double share = 1.0 - (double)median_ps / (double)search->lengths_ps[t];
 
             IW_TRY(add_slow(search, &search->pieces[i], (iw_time)(share * (double)length_ps)));
@@ -247,25 +316,30 @@ static iw_status compare_all(struct search *search)
     return IW_OK;
 }
 
-static bool has_slow(const struct iwi_visits *visits)
+/* Of the pieces that are listed. */
+static iw_status find_in(struct search *search)
 {
-    for (size_t i = 0; i < visits->pause_count; i++) {
-        if (visits->pauses[i].cause == IWI_PAUSE_SLOW) {
-            return true;
-        }
-    }
-    return false;
+    search->turn_count = 0;
+    list_turns(search);
+    return compare_all(search);
+}
+
+static iw_status find_all(struct search *search)
+{
+    find_peers(search);
+    list_stretches(search);
+    IW_TRY(find_in(search));
+    IW_TRY(list_gaps(search));
+    return find_in(search);
 }
 
 iw_status iwi_visits_find_slow(struct iwi_visits *visits)
 {
-    const size_t count = visits->stretch_count > 0 ? visits->stretch_count : visits->visit_count;
+    const size_t count =
+        visits->stretch_count > visits->visit_count ? visits->stretch_count : visits->visit_count;
     struct search search = {.visits = visits};
     iw_status status = IW_ERR_NOMEM;
 
-    if (has_slow(visits)) {
-        return IW_OK;
-    }
     search.pieces = iwi_new_array(visits->log, count, sizeof search.pieces[0]);
     search.turns = iwi_new_array(visits->log, count, sizeof search.turns[0]);
     search.lengths_ps = iwi_new_array(visits->log, visits->rank_count, sizeof search.lengths_ps[0]);
@@ -273,10 +347,7 @@ iw_status iwi_visits_find_slow(struct iwi_visits *visits)
     search.peers = iwi_new_array(visits->log, visits->rank_count, sizeof search.peers[0]);
     if (search.pieces != NULL && search.turns != NULL && search.lengths_ps != NULL &&
         search.sorted_ps != NULL && search.peers != NULL) {
-        find_peers(&search);
-        list_pieces(&search);
-        list_turns(&search);
-        status = compare_all(&search);
+        status = find_all(&search);
     }
     free(search.pieces);
     free(search.turns);

@@ -54,5 +54,6 @@ const struct iwi_visits_reader iwi_visits_chakra = {
     .origin = "Chakra",
     .what = "execution traces of Chakra (.et)",
     .is = is_chakra,
+    .lacks_pauses = true,
     .read = read_chakra,
 };

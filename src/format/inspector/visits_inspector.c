@@ -51,5 +51,6 @@ const struct iwi_visits_reader iwi_visits_inspector = {
     .origin = "NCCL Inspector",
     .what = "lines of NCCL's Inspector plugin",
     .is = is_inspector,
+    .lacks_pauses = true,
     .read = read_inspector,
 };

@@ -231,6 +231,7 @@ struct gaps {
     struct by_launch *order;
     size_t count;
     struct iwi_kineto_spans known;
+    bool *is_late; /* of kernels: a gap before it */
 };
 
 /* The device had nothing to compute from begin_ns on. Was that the host's doing? Its next launch came later,
@@ -256,6 +257,7 @@ static iw_status look_at_gap(struct iwi_kineto *kineto, const struct iwi_kineto_
         return IW_OK;
     }
     key = key_of("gap", kernel->key, 0);
+    gaps->is_late[gaps->order[next].kernel] = true;
     IW_TRY(iwi_kineto_usual_add(kineto->log, &kineto->usuals, key, length_ns));
     return suspect(kineto, file, key, IWI_PAUSE_LAUNCH, end_ns - length_ns, end_ns, kernel->step);
 }
@@ -279,10 +281,28 @@ static iw_status walk_gaps(struct iwi_kineto *kineto, const struct iwi_kineto_fi
     return IW_OK;
 }
 
+/* Kernels with no gap before them count too: else a gap would be usual that was there a few times in many. */
+static iw_status count_prompt(struct iwi_kineto *kineto, const struct iwi_kineto_file *file,
+                              const struct gaps *gaps)
+{
+    for (size_t i = 0; i < gaps->count; i++) {
+        const struct iwi_kineto_kernel *kernel = &file->kernels[gaps->order[i].kernel];
+
+        if (!gaps->is_late[gaps->order[i].kernel]) {
+            IW_TRY(iwi_kineto_usual_add(kineto->log, &kineto->usuals, key_of("gap", kernel->key, 0), 0));
+        }
+    }
+    return IW_OK;
+}
+
 static iw_status suspect_gaps(struct iwi_kineto *kineto, const struct iwi_kineto_file *file)
 {
     struct gaps gaps = {.order = iwi_new_array(kineto->log, file->kernel_count, sizeof *gaps.order)};
-    iw_status status = gaps.order != NULL ? list_known(kineto, file, &gaps.known) : IW_ERR_NOMEM;
+    iw_status status;
+
+    gaps.is_late = iwi_new_array(kineto->log, file->kernel_count, sizeof *gaps.is_late);
+    status =
+        gaps.order != NULL && gaps.is_late != NULL ? list_known(kineto, file, &gaps.known) : IW_ERR_NOMEM;
 
     if (status == IW_OK) {
         for (size_t i = 0; i < file->kernel_count; i++) {
@@ -293,6 +313,10 @@ static iw_status suspect_gaps(struct iwi_kineto *kineto, const struct iwi_kineto
         qsort(gaps.order, gaps.count, sizeof *gaps.order, compare_by_launch);
         status = walk_gaps(kineto, file, &gaps);
     }
+    if (status == IW_OK) {
+        status = count_prompt(kineto, file, &gaps);
+    }
+    free(gaps.is_late);
     free(gaps.order);
     free(gaps.known.of);
     return status;

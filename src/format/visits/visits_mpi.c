@@ -332,4 +332,5 @@ static iw_status read_mpi(const iw_log *log, const char *const *paths, size_t co
     return status;
 }
 
-const struct iwi_visits_reader iwi_visits_mpi = {"MPI", "traces of MPI programs (OTF2)", is_mpi, read_mpi};
+const struct iwi_visits_reader iwi_visits_mpi = {
+    .origin = "MPI", .what = "traces of MPI programs (OTF2)", .is = is_mpi, .read = read_mpi};

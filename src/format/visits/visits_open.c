@@ -16,6 +16,7 @@
 #include <idlewave/program.h>
 
 #include "format/visits/visits_reader.h"
+#include "visits/slow.h"
 
 /* The first that knows a file reads it. */
 static const struct iwi_visits_reader *const readers[] = {
@@ -254,6 +255,9 @@ iw_status iw_visits_open(const iw_log *log, const char *const *paths, size_t cou
     if (status == IW_OK && run.reader != NULL) {
         iwi_visits_init(visits, log, run.reader->origin);
         status = run.reader->read(log, (const char *const *)run.paths, run.count, visits);
+        if (status == IW_OK && run.reader->lacks_pauses) {
+            status = iwi_visits_find_slow(visits);
+        }
     }
     release_run(&run);
     if (status != IW_OK) {
