@@ -50,7 +50,7 @@ ARROWS = {
     "whatif": (("analysis", "base", "format", "model", "noise", "numeric", "program", "sim", "stats"), ()),
     "blame": (("base", "format", "noise", "numeric", "program"), ()),
     "waits": (("base", "numeric", "stats", "visits"), ()),
-    "study": (("base", "format", "net", "noise", "program", "sim", "stats", "whatif"), ("jansson",)),
+    "study": (("base", "format", "net", "noise", "program", "sim", "stats", "training", "whatif"), ("jansson",)),
     "verify": (("analysis", "base", "measure", "noise"), ()),
     "check": (("base", "verify"), ()),
     "watch": (("base", "measure", "noise"), ("libbpf",)),

@@ -22,6 +22,7 @@
 #include <idlewave/noise.h>
 #include <idlewave/program.h>
 #include <idlewave/result.h>
+#include <idlewave/training.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -51,8 +52,8 @@ typedef struct iw_study_trace {
     uint64_t digest; /* of its calls */
 } iw_study_trace;
 
-/** What runs on it: a pattern (ranks and bytes come from the cell), a schedule, or a trace (ranks come from
- * the cell). */
+/** What runs on it: a pattern (ranks and bytes come from the cell), a schedule, or a trace or a training
+ * program (ranks come from the cell). */
 typedef struct iw_study_work {
     char *name;
     char *operations;   /* "allreduce:dissemination", or NULL for a schedule or a trace */
@@ -63,6 +64,8 @@ typedef struct iw_study_work {
     const iw_trace *trace;    /* the study's */
     iw_trace_opts trace_opts; /* points into the next two; the ranks are the cell's */
     char *rules, **algorithms;
+    iw_training *training;   /* or NULL; its dp follows from the cell's ranks, which are GPUs */
+    uint64_t training_steps; /* of a trial; makespans are those of a step, the mean */
 } iw_study_work;
 
 #define IW_CELL_ID_SIZE 17

@@ -311,6 +311,7 @@ typedef struct iw_training_result {
     uint32_t volume_count;
     uint64_t *step_time_ns; /* of the first trial */
     uint64_t step_time_count;
+    double *trial_ns; /* a step of each trial, the mean; NULL: there is no jitter */
     iw_training_source sources[IW_TRAINING_SOURCES_MAX];
     uint32_t source_count;
 } iw_training_result;

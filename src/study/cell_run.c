@@ -13,6 +13,7 @@
 
 #include "base/base.h"
 #include "format/study/study_line.h"
+#include "study/cell_training.h"
 
 enum { NET_TEXT_SIZE = 384, NODE_TEXT_SIZE = 320 };
 
@@ -134,6 +135,14 @@ static int compare_doubles(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
+iw_status iwi_cell_sum_up(const iw_log *log, double *values, size_t count, iw_cell_result *result)
+{
+    qsort(values, count, sizeof *values, compare_doubles);
+    result->p5_ns = iw_quantile_sorted(values, count, 0.05);
+    result->p95_ns = iw_quantile_sorted(values, count, 0.95);
+    return iw_summarize(log, values, count, &result->makespan_ns);
+}
+
 static iw_status sum_up(const iw_log *log, const iw_sim_result *simulated, iw_cell_result *result)
 {
     const size_t count = (size_t)simulated->trials;
@@ -146,12 +155,9 @@ static iw_status sum_up(const iw_log *log, const iw_sim_result *simulated, iw_ce
     for (size_t i = 0; i < count; i++) {
         values[i] = (double)simulated->makespan_ps[i] / (double)IW_PS_PER_NS;
     }
-    qsort(values, count, sizeof *values, compare_doubles);
-    result->p5_ns = iw_quantile_sorted(values, count, 0.05);
-    result->p95_ns = iw_quantile_sorted(values, count, 0.95);
     result->noiseless_ns = (double)simulated->noiseless_ps / (double)IW_PS_PER_NS;
     result->messages = simulated->messages;
-    status = iw_summarize(log, values, count, &result->makespan_ns);
+    status = iwi_cell_sum_up(log, values, count, result);
     free(values);
     return status;
 }
@@ -269,7 +275,12 @@ iw_status iwi_cell_run(const iw_log *log, const struct iwi_inputs *inputs, const
 {
     iw_sim_result *simulated = NULL;
     iw_certainty certainty;
-    iw_status status = simulate(log, inputs, cell, threads, progress, &simulated, &certainty);
+    iw_status status;
+
+    if (inputs->study->works[cell->work].training != NULL) {
+        return iwi_cell_run_training(log, inputs, cell, threads, progress, line_p);
+    }
+    status = simulate(log, inputs, cell, threads, progress, &simulated, &certainty);
 
     if (status == IW_OK) {
         status = write_line(log, inputs, cell, simulated, &certainty, line_p);

@@ -12,4 +12,8 @@
 IW_NODISCARD iw_status iwi_cell_run(const iw_log *log, const struct iwi_inputs *inputs, const iw_cell *cell,
                                     uint32_t threads, iw_progress progress, char **line_p);
 
+/* Summary of the makespans of all trials, in nanoseconds, which are put in order. */
+IW_NODISCARD iw_status iwi_cell_sum_up(const iw_log *log, double *values, size_t count,
+                                       iw_cell_result *result);
+
 #endif

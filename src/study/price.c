@@ -29,8 +29,14 @@ static const double FLOW_SCHEDULE_S = 100e-9, EVENT_S = 2.6e-6;
 /* The smallest sample of a trace is the whole of it, and most of that would go into ordering its steps. */
 static const double TRACE_S = 10e-9;
 
+/* An operation of a rank in training; docs/validation/training.md. */
+static const double TRAINING_S = 14e-9;
+
 static const double TRIAL_S = 0.5e-6;           /* starting a trial, and summing it up */
 static const double TOUCH_S_PER_BYTE = 0.25e-9; /* the system clears new pages */
+
+/* What a run keeps of operations, and of each rank. */
+enum { TRAINING_BYTES = 1 << 24, TRAINING_RANK_BYTES = 400 };
 
 /* ---- time ---- */
 
@@ -159,8 +165,8 @@ static iw_status sample_kind(const iw_log *log, const struct iwi_inputs *inputs,
     iw_program *sample = NULL;
     iw_status status;
 
-    if (inputs->study->works[cell->work].is_trace) {
-        *message_s_p = TRACE_S;
+    if (inputs->study->works[cell->work].is_trace || inputs->study->works[cell->work].training != NULL) {
+        *message_s_p = inputs->study->works[cell->work].is_trace ? TRACE_S : TRAINING_S;
         return IW_OK;
     }
     if (schedule != NULL && (double)kind->largest->messages * EVENT_S > LARGEST_SAMPLE * FLOW_SCHEDULE_S) {
@@ -336,6 +342,10 @@ static iw_status weigh_memory(const iw_log *log, struct iwi_inputs *inputs, stru
 
     iwi_task_log_init(log, inputs->study, task, &task_log);
     IW_TRY(iwi_inputs_add_noise(&task_log.log, inputs, cell));
+    if (inputs->study->works[cell->work].training != NULL) {
+        task->bytes = TRAINING_BYTES + TRAINING_RANK_BYTES * cell->ranks;
+        return IW_OK;
+    }
     IW_TRY(keep_program(&task_log.log, inputs, cell, kept));
     task->bytes = iwi_price_bytes(kept->program.program, iwi_inputs_noise(inputs, cell), cell->trials);
     return IW_OK;

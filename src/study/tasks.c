@@ -9,6 +9,7 @@
 
 #include "base/base.h"
 #include "format/study/study_line.h"
+#include "study/cell_training.h"
 
 /* ---- names ---- */
 
@@ -68,6 +69,9 @@ static iw_status count_messages(const iw_log *log, struct iwi_inputs *inputs, st
         return IW_OK;
     }
     iwi_task_log_init(log, inputs->study, task, &task_log);
+    if (inputs->study->works[cell->work].training != NULL) {
+        return iwi_cell_count_training(&task_log.log, inputs->study, cell, &task->messages);
+    }
     IW_TRY(iwi_inputs_add_schedule(&task_log.log, inputs, cell));
     IW_TRY(iwi_cell_program_init(&task_log.log, inputs, cell, &program));
     task->messages = iw_program_messages(program.program);

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/base.h"
 #include "training/trials.h"
@@ -172,6 +173,11 @@ static iw_status keep_steps(const iw_log *log, const struct iwi_trials *trials, 
     if (result->step_time_ns == NULL) {
         return IW_ERR_NOMEM;
     }
+    result->trial_ns = iwi_new_array(log, (size_t)trials->opts->trials, sizeof *result->trial_ns);
+    if (result->trial_ns == NULL) {
+        return IW_ERR_NOMEM;
+    }
+    memcpy(result->trial_ns, trials->mean_ns, (size_t)trials->opts->trials * sizeof *result->trial_ns);
     result->step_time_count = trials->opts->steps;
     for (uint64_t i = 0; i < trials->opts->steps; i++) {
         result->step_time_ns[i] = (uint64_t)trials->step_ns[i];
@@ -325,6 +331,7 @@ void iw_training_result_free(iw_training_result *result)
 {
     if (result != NULL) {
         free(result->step_time_ns);
+        free(result->trial_ns);
         free(result);
     }
 }

@@ -263,6 +263,18 @@ uint64_t iwi_digest_of_schedule(const iw_study_work *work, const char *data, siz
     return iwi_hash_value(&digest);
 }
 
+uint64_t iwi_digest_of_training(uint64_t so_far, uint64_t number, const char *data, size_t size)
+{
+    struct iwi_hash digest;
+
+    begin(&digest, "training");
+    add(&digest, "before", so_far);
+    add(&digest, "number", number);
+    add(&digest, "bytes", size);
+    iwi_hash_add(&digest, data, size);
+    return iwi_hash_value(&digest);
+}
+
 /* ---- traces ---- */
 
 /* Times inside calls are simulated anew, but for opaque ones. */

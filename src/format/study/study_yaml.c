@@ -57,6 +57,10 @@ static void free_work(iw_study_work *work)
         free(work->algorithms[i]);
     }
     free(work->algorithms);
+    if (work->training != NULL) {
+        iw_training_release(work->training);
+        free(work->training);
+    }
 }
 
 void iw_study_free(iw_study *study)

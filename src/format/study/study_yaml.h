@@ -31,7 +31,8 @@ struct iwi_study_entry {
     struct iwi_study_grid grid;
     bool has_digest;
     uint64_t digest;
-    uint32_t ranks; /* of a schedule or traced; 0: the file was not read */
+    uint32_t ranks;  /* of a schedule or traced, of a replica that is trained; 0: the file was not read */
+    bool has_no_net; /* of a system: good for training programs only */
 };
 
 struct iwi_study_reader {
@@ -108,9 +109,14 @@ IW_NODISCARD iw_status iwi_study_read_system(struct iwi_study_reader *reader, co
 /* One item of `patterns` or of `schedules`. */
 IW_NODISCARD iw_status iwi_study_read_pattern(struct iwi_study_reader *reader, const yaml_node_t *node);
 IW_NODISCARD iw_status iwi_study_read_schedule(struct iwi_study_reader *reader, const yaml_node_t *node);
-/* An item of `patterns` that is a mapping with the key `trace`. */
-bool iwi_study_is_trace(struct iwi_study_reader *reader, const yaml_node_t *node);
+/* Whether an item is a mapping with that key. */
+bool iwi_study_has_key(struct iwi_study_reader *reader, const yaml_node_t *node, const char *name);
+/* An item of `patterns` with the key `trace`, or `training`. */
 IW_NODISCARD iw_status iwi_study_read_trace(struct iwi_study_reader *reader, const yaml_node_t *node);
+IW_NODISCARD iw_status iwi_study_read_training(struct iwi_study_reader *reader, const yaml_node_t *node);
+/* The program of a work on so many GPUs: shares the lists of the work's. */
+IW_NODISCARD iw_status iwi_study_training_on(const iw_log *log, const iw_study_work *work, uint32_t gpus,
+                                             iw_training *spec);
 
 /* Makes room for the work that `node` tells of; returns its number. */
 size_t iwi_study_begin_work(struct iwi_study_reader *reader, const yaml_node_t *node);
@@ -127,6 +133,8 @@ uint64_t iwi_digest_of_system(const iw_study_system *system, const iw_noise *noi
                               const iw_node_speeds *speeds); /* speeds: NULL if all nodes are alike */
 uint64_t iwi_digest_of_pattern(const iw_study_work *work);
 uint64_t iwi_digest_of_schedule(const iw_study_work *work, const char *data, size_t size);
+/* Of what a training program is made of, part by part; 0 to begin with. */
+uint64_t iwi_digest_of_training(uint64_t so_far, uint64_t number, const char *data, size_t size);
 struct iw_trace;
 uint64_t iwi_digest_of_calls(const struct iw_trace *trace);
 /* `rules`: the bytes of a file of rules, or NULL. */

@@ -44,6 +44,12 @@ static iw_status keep_common(const iw_log *log, const struct iwi_axis_values *a,
     return IW_OK;
 }
 
+/* Where nobody says a number of ranks: those that were traced, the GPUs of a training program. */
+static bool has_own_ranks(const iw_study_work *work)
+{
+    return work->is_trace || work->training != NULL;
+}
+
 static iw_status choose_axis(const struct iwi_study_reader *reader, size_t axis, struct crossing *crossing)
 {
     const struct iwi_axis_values *of_system = &reader->systems[crossing->system].grid.axes[axis];
@@ -57,7 +63,7 @@ static iw_status choose_axis(const struct iwi_study_reader *reader, size_t axis,
                            : of_system->line != 0 ? of_system
                                                   : &reader->grid.axes[axis];
     if (axis == IWI_AXIS_RANKS && crossing->axes[axis]->count == 0 &&
-        !reader->study->works[crossing->work].is_trace) {
+        !has_own_ranks(&reader->study->works[crossing->work])) {
         return iwi_yaml_fail(&reader->yaml, reader->works[crossing->work].line, IW_ERR_FORMAT,
                              "'%s' has no numbers of ranks: add 'ranks: 2^1..2^10' to the study, or to it",
                              reader->study->works[crossing->work].name);
@@ -89,10 +95,13 @@ static iw_status choose_ranks_and_bytes(const struct iwi_study_reader *reader, s
 
     if (!is_known) {
         IW_TRY(choose_axis(reader, IWI_AXIS_RANKS, crossing));
-        is_known = work->is_trace && of_study->count == 0 && crossing->axes[IWI_AXIS_RANKS] == of_study;
+        is_known = has_own_ranks(work) && of_study->count == 0 && crossing->axes[IWI_AXIS_RANKS] == of_study;
     }
     if (is_known) {
-        IW_TRY(fix_axis(reader, IWI_AXIS_RANKS, reader->works[crossing->work].ranks, crossing));
+        IW_TRY(fix_axis(reader, IWI_AXIS_RANKS,
+                        (double)reader->works[crossing->work].ranks *
+                            (work->training != NULL ? work->training->dp : 1),
+                        crossing));
     }
     return work->operations != NULL ? choose_axis(reader, IWI_AXIS_BYTES, crossing)
                                     : fix_axis(reader, IWI_AXIS_BYTES, 0, crossing);
@@ -172,6 +181,36 @@ static iw_status check_replicas(const struct iwi_study_reader *reader, const str
     return IW_OK;
 }
 
+/* Its network is its own, and so is what its phases are. */
+static iw_status check_training(const struct iwi_study_reader *reader, const struct crossing *crossing)
+{
+    const struct iwi_axis_values *ranks = crossing->axes[IWI_AXIS_RANKS];
+    const struct iwi_axis_values *scales = crossing->axes[IWI_AXIS_SCALE];
+    const iw_study_work *work = &reader->study->works[crossing->work];
+    const size_t line = reader->works[crossing->work].line;
+
+    if (scales->count != 1 || scales->values[0] != 1.0 ||
+        holds(crossing->axes[IWI_AXIS_SYNC], IW_SYNC_PHASE)) {
+        return iwi_yaml_fail(&reader->yaml, line, IW_ERR_FORMAT,
+                             "'%s' is a training program, with a network of its own: it cannot have "
+                             "'net-scale' or 'sync: phase'",
+                             work->name);
+    }
+    for (size_t i = 0; i < ranks->count && reader->wants_files; i++) {
+        struct iwi_log_keeper keeper;
+        iw_training spec;
+        iw_status status;
+
+        iwi_log_keeper_init(&keeper, reader->yaml.log);
+        status = iwi_study_training_on(&keeper.log, work, (uint32_t)ranks->values[i], &spec);
+        if (status != IW_OK) {
+            return iwi_yaml_fail(&reader->yaml, ranks->line != 0 ? ranks->line : line, status, "'%s': %s",
+                                 work->name, keeper.text);
+        }
+    }
+    return IW_OK;
+}
+
 /* Every number of ranks, since some shapes fit some only; of the sizes the ends are enough. */
 static iw_status check_programs(const struct iwi_study_reader *reader, const struct crossing *crossing)
 {
@@ -181,6 +220,9 @@ static iw_status check_programs(const struct iwi_study_reader *reader, const str
 
     if (reader->study->works[crossing->work].is_trace) {
         return check_replicas(reader, crossing);
+    }
+    if (reader->study->works[crossing->work].training != NULL) {
+        return check_training(reader, crossing);
     }
     if (reader->study->works[crossing->work].goal_path != NULL || bytes->count == 0) {
         return IW_OK;
@@ -374,6 +416,19 @@ static iw_status check_pair(const struct iwi_study_reader *reader, size_t system
     const size_t line = reader->works[work_index].line;
     const bool moves = work->operations != NULL && work->pattern.compute_bytes > 0;
 
+    if (reader->systems[system_index].has_no_net && work->training == NULL) {
+        return iwi_yaml_fail(&reader->yaml, reader->systems[system_index].line, IW_ERR_FORMAT,
+                             "the system has no network: add 'net: chic', or a file");
+    }
+    if (work->training != NULL &&
+        (system->spare_cores > 0 || system->cores_per_rank > 1 || system->node_speed != NULL ||
+         system->is_extrapolated || system->align != IW_ALIGN_NONE ||
+         !iw_cpu_set_is_empty(&system->noise_cpus))) {
+        return iwi_yaml_fail(&reader->yaml, line, IW_ERR_FORMAT,
+                             "'%s' is a training program, and of system '%s' it takes 'noise' and 'skew' "
+                             "only, as jitter of its hosts",
+                             work->name, system->name);
+    }
     if (system->spare_cores > 0 && work->goal_path != NULL) {
         return iwi_yaml_fail(&reader->yaml, line, IW_ERR_FORMAT,
                              "'spare-cores' of system '%s' makes computation take longer, and that of a "

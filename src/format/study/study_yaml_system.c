@@ -401,7 +401,12 @@ static iw_status read_parts(struct subject *s, iw_noise *noise, iw_node_speeds *
     if (s->entries[KEY_NAME].value != NULL) {
         IW_TRY(read_name(s));
     }
-    IW_TRY(read_net(s, s->entries[KEY_NET].value));
+    if (s->entries[KEY_NET].value != NULL) {
+        IW_TRY(read_net(s, s->entries[KEY_NET].value));
+    } else {
+        s->system->net = (iw_net){.name = "none", .S_bytes = UINT64_MAX};
+        s->part->has_no_net = true;
+    }
     if (s->entries[KEY_NAME].value == NULL) {
         IW_TRY(read_name(s));
     }
@@ -441,10 +446,6 @@ iw_status iwi_study_read_system(struct iwi_study_reader *reader, const yaml_node
                              "a system is a mapping such as '{name: chic, net: chic, noise: none}'");
     }
     IW_TRY(iwi_yaml_mapping(&reader->yaml, node, keys, KEYS, s.entries));
-    if (s.entries[KEY_NET].value == NULL) {
-        return iwi_yaml_fail(&reader->yaml, s.part->line, IW_ERR_FORMAT,
-                             "the system has no network: add 'net: chic', or a file");
-    }
     reader->study->system_count++; /* from here on it is released with the study */
     IW_TRY(iw_noise_new(reader->yaml.log, &noise));
     status = read_parts(&s, noise, &speeds);

@@ -50,7 +50,7 @@ struct subject {
     struct iwi_yaml_entry entries[KEYS];
 };
 
-bool iwi_study_is_trace(struct iwi_study_reader *reader, const yaml_node_t *node)
+bool iwi_study_has_key(struct iwi_study_reader *reader, const yaml_node_t *node, const char *name)
 {
     if (node->type != YAML_MAPPING_NODE) {
         return false;
@@ -60,7 +60,7 @@ bool iwi_study_is_trace(struct iwi_study_reader *reader, const yaml_node_t *node
         const yaml_node_t *key = yaml_document_get_node(&reader->yaml.document, pair->key);
 
         if (key != NULL && key->type == YAML_SCALAR_NODE &&
-            strcmp((const char *)key->data.scalar.value, "trace") == 0) {
+            strcmp((const char *)key->data.scalar.value, name) == 0) {
             return true;
         }
     }

@@ -260,8 +260,8 @@ static iw_status read_pattern_mapping(struct subject *s, const yaml_node_t *node
     if (s->entries[KEY_PATTERN].value == NULL) {
         return iwi_yaml_fail(
             &s->reader->yaml, s->part->line, IW_ERR_FORMAT,
-            "the pattern has no operations: add 'pattern: allreduce:dissemination', or 'trace: "
-            "run'");
+            "the pattern has no operations: add 'pattern: allreduce:dissemination', 'trace: run', or "
+            "'training: job.yaml'");
     }
     *text_p = s->entries[KEY_PATTERN].value;
     return IW_OK;
@@ -273,8 +273,11 @@ iw_status iwi_study_read_pattern(struct iwi_study_reader *reader, const yaml_nod
     const char *text;
     struct subject s;
 
-    if (iwi_study_is_trace(reader, node)) {
+    if (iwi_study_has_key(reader, node, "trace")) {
         return iwi_study_read_trace(reader, node);
+    }
+    if (iwi_study_has_key(reader, node, "training")) {
+        return iwi_study_read_training(reader, node);
     }
     begin_work(reader, node, &s);
     if (node->type == YAML_MAPPING_NODE) {
