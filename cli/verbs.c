@@ -18,6 +18,7 @@ const struct verb *const verbs[] = {
     &verb_net,
     &verb_trace,
     &verb_explain,
+    &verb_waits,
     &verb_replay,
     &verb_bench,
     &verb_simulate,

@@ -116,6 +116,7 @@ typedef struct iw_waits {
     double clock_ns;      /* within which the ends of collectives agree; NaN: nothing to judge by */
     uint32_t block_count; /* parts of the run that were judged */
     double least_share;   /* of the ranks' time that a rank must make others lose to be named */
+    uint32_t top;         /* ranks that texts and pages list */
     uint32_t named;       /* ranks that are not ordinary */
     uint64_t iterations;
     char iterated[IW_WAITS_NAME_SIZE]; /* what an iteration is: "steps", "from allreduce to allreduce of
@@ -135,11 +136,12 @@ typedef struct iw_waits {
 typedef struct iw_waits_opts {
     size_t size;        /* IW_WAITS_OPTS_INIT */
     double least_share; /* of the ranks' time */
+    uint32_t top;       /* ranks that texts and pages list */
 } iw_waits_opts;
 
-#define IW_WAITS_OPTS_INIT          \
-    {                               \
-        sizeof(iw_waits_opts), 0.01 \
+#define IW_WAITS_OPTS_INIT              \
+    {                                   \
+        sizeof(iw_waits_opts), 0.01, 10 \
     }
 
 /** Who made whom wait in a run. IW_ERR_UNSUPPORTED: it has no collective or message at all. */

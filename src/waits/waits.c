@@ -144,6 +144,7 @@ iw_status iw_waits_run(const iw_log *log, const char *name, const iw_visits *vis
         return IW_ERR_NOMEM;
     }
     waits->least_share = known.least_share;
+    waits->top = known.top;
     waits->name = strdup(name);
     waits->lacks = strdup(visits->lacks);
     status = waits->name != NULL && waits->lacks != NULL ? find_waits(&run, waits)

@@ -6,11 +6,24 @@
 
 #include "waits/waited_run.h"
 
-/* Of a cell: ranks from ... to - 1, iterations from ... to - 1. */
+/* Ranks in the order of their numbers. */
+struct numbered {
+    uint32_t number, index;
+};
+
+/* Of a cell: its ranks, and iterations from ... to - 1. */
 struct cell {
-    uint32_t first_rank, last_rank;
+    const struct numbered *ranks;
+    uint32_t rank_count;
     size_t first, last;
 };
+
+static int compare_numbers(const void *left, const void *right)
+{
+    const struct numbered *a = left, *b = right;
+
+    return (a->number > b->number) - (a->number < b->number);
+}
 
 static double rounded(double share)
 {
@@ -24,7 +37,8 @@ static void fill_cell(const struct iwi_waited_run *run, const struct cell *cell,
     const double others = run->rank_count > 1 ? run->rank_count - 1 : 1;
     double waited = 0.0, caused = 0.0, time = 0.0;
 
-    for (uint32_t r = cell->first_rank; r < cell->last_rank; r++) {
+    for (uint32_t k = 0; k < cell->rank_count; k++) {
+        const uint32_t r = cell->ranks[k].index;
         const iw_time *borders = iwi_iteration_borders(run, r);
 
         time += (double)(borders[cell->last] - borders[cell->first]);
@@ -56,26 +70,43 @@ static iw_status fill_row(const struct iwi_waited_run *run, const iw_waits *wait
     return IW_OK;
 }
 
+static iw_status fill_map(const struct iwi_waited_run *run, const struct numbered *order, iw_waits *waits)
+{
+    const uint32_t per_row = (run->rank_count + IW_WAITS_MOST_ROWS - 1) / IW_WAITS_MOST_ROWS;
+
+    waits->iterations_per_column =
+        (run->iterations.count + IW_WAITS_MOST_COLUMNS - 1) / IW_WAITS_MOST_COLUMNS;
+    for (uint32_t r = 0; r < run->rank_count; r += per_row) {
+        const struct cell cell = {
+            .ranks = &order[r], .rank_count = r + per_row < run->rank_count ? per_row : run->rank_count - r};
+        iw_waits_row *row = &waits->map[waits->row_count++];
+
+        row->first_rank = order[r].number;
+        row->rank_count = cell.rank_count;
+        IW_TRY(fill_row(run, waits, cell, row));
+    }
+    return IW_OK;
+}
+
 iw_status iwi_waited_map(const struct iwi_waited_run *run, iw_waits *waits)
 {
-    const uint32_t ranks_per_row = (run->rank_count + IW_WAITS_MOST_ROWS - 1) / IW_WAITS_MOST_ROWS;
+    struct numbered *order;
+    iw_status status;
 
     if (run->iterations.count == 0) {
         return IW_OK;
     }
-    waits->iterations_per_column =
-        (run->iterations.count + IW_WAITS_MOST_COLUMNS - 1) / IW_WAITS_MOST_COLUMNS;
+    order = iwi_new_array(run->log, run->rank_count, sizeof *order);
     waits->map = iwi_new_array(run->log, IW_WAITS_MOST_ROWS, sizeof *waits->map);
-    if (waits->map == NULL) {
+    if (order == NULL || waits->map == NULL) {
+        free(order);
         return IW_ERR_NOMEM;
     }
-    for (uint32_t r = 0; r < run->rank_count; r += ranks_per_row) {
-        const uint32_t end = r + ranks_per_row < run->rank_count ? r + ranks_per_row : run->rank_count;
-        iw_waits_row *row = &waits->map[waits->row_count++];
-
-        row->first_rank = run->visits->ranks[r].number;
-        row->rank_count = end - r;
-        IW_TRY(fill_row(run, waits, (struct cell){.first_rank = r, .last_rank = end}, row));
+    for (uint32_t r = 0; r < run->rank_count; r++) {
+        order[r] = (struct numbered){run->visits->ranks[r].number, r};
     }
-    return IW_OK;
+    qsort(order, run->rank_count, sizeof *order, compare_numbers);
+    status = fill_map(run, order, waits);
+    free(order);
+    return status;
 }

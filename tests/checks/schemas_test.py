@@ -44,6 +44,7 @@ EXAMPLES = {
     "memory": "idlewave bench memory --duration 50ms --size 2MiB",
     "model": "idlewave model --noise exp:10% --compute 1ms --net none --L 2us --ranks '3..3000 step x10' --check --check-ranks 300",
     "net": None,  # an MPI
+    "waits": "idlewave waits $SOURCE/tests/data/traces/slow-rank",
     "wave": "idlewave simulate --pattern halo1d --ranks 9 --repeat 8 --compute 3ms --exchange split "
             "--delay rank=5,time=13.5ms --timeline run.h5 >/dev/null && idlewave wave run.h5",
     "trace": "idlewave report $SOURCE/tests/data/traces/liballprof-openmpi",

@@ -133,6 +133,11 @@ def explain(run: Path, **options: Option) -> kinds.Explain:
     return run_as(kinds.Explain, ["explain", run], options)
 
 
+def waits(*run: Path, **options: Option) -> kinds.Waits:
+    """Which ranks made the others wait in a traced run: its folder, a file, or the files of all ranks."""
+    return run_as(kinds.Waits, ["waits", *run], options)
+
+
 def net(launcher: Launcher, **options: Option) -> kinds.Net:
     """Measures the network: `net(["mpirun", "-n", "2"], output="net.yaml")`."""
     return run_as(kinds.Net, ["net"], options, launcher)

@@ -49,13 +49,24 @@ static void write_code(FILE *out, const char *text)
     }
 }
 
+/* They have their legend below them. */
+static bool has_cells(const struct iwi_figure *figure)
+{
+    for (size_t i = 0; i < figure->mark_count; i++) {
+        if (figure->marks[i]->kind == IWI_MARK_CELLS) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void write_figure(const struct text *text, const struct iwi_figure *figure)
 {
     const struct iwi_figure_look look = {.columns = text->look->columns,
                                          .has_colour = text->look->has_colour};
 
     (void)fprintf(text->out, "%s", figure->title);
-    if (iwi_figure_has_legend(figure)) {
+    if (iwi_figure_has_legend(figure) && !has_cells(figure)) {
         (void)fputs(" (", text->out);
         iwi_figure_write_legend(figure, text->out);
         (void)fputc(')', text->out);

@@ -31,6 +31,7 @@ const struct iwi_kind *const iwi_kinds[] = {
     &iwi_study_run_kind,
     &iwi_trace_kind,
     &iwi_training_kind,
+    &iwi_waits_kind,
     &iwi_watch_kind,
     &iwi_wave_kind,
     &iwi_whatif_kind,

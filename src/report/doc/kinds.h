@@ -33,6 +33,7 @@ extern const struct iwi_kind iwi_study_estimate_kind;
 extern const struct iwi_kind iwi_study_run_kind;
 extern const struct iwi_kind iwi_trace_kind;
 extern const struct iwi_kind iwi_training_kind;
+extern const struct iwi_kind iwi_waits_kind;
 extern const struct iwi_kind iwi_watch_kind;
 extern const struct iwi_kind iwi_wave_kind;
 extern const struct iwi_kind iwi_explain_kind;

@@ -11,6 +11,8 @@
 #include "base/base.h"
 #include "report/figure/figure_text.h"
 
+enum { USUAL_COLUMNS = 80, MOST_LINES = 16 };
+
 /* What is sought is never fainter than this. */
 static const double LEAST_SOUGHT = 0.35;
 
@@ -214,11 +216,21 @@ static bool mark_lines(const struct picture *p)
     return is_any;
 }
 
+/* A line for each row, but not too many, where nobody says how many. */
+static struct iwi_figure_look usual_look(const struct iwi_figure_look *look, uint32_t rows)
+{
+    struct iwi_figure_look usual = *look;
+
+    usual.columns = look->columns > 0 ? look->columns : USUAL_COLUMNS;
+    usual.lines = look->lines > 0 ? look->lines : rows < MOST_LINES ? rows : MOST_LINES;
+    return usual;
+}
+
 void iwi_text_cells(struct iwi_canvas *canvas, const struct iwi_mark *cells)
 {
     const double count = canvas->figure->y.high - canvas->figure->y.low;
-    const struct iwi_cells_size size =
-        iwi_cells_size(canvas->figure->y.high, (uint32_t)lround(count), &canvas->look);
+    const struct iwi_figure_look look = usual_look(&canvas->look, cells->rows);
+    const struct iwi_cells_size size = iwi_cells_size(canvas->figure->y.high, (uint32_t)lround(count), &look);
     struct picture p = {.canvas = canvas, .cells = cells, .pixel_rows = size.pixel_rows};
     bool has_lines;
 

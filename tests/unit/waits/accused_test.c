@@ -31,10 +31,13 @@ static double rare_and_long(uint64_t run, uint32_t rank, uint32_t step)
     return unit(run, rank, 2 * step) < 0.02 ? pow(unit(run, rank, 2 * step + 1), -1.0 / 1.2) : 0.0;
 }
 
-/* The CPU of a rank is busy for two steps in a row. */
+/* The CPU of a rank is busy for two steps in a row, never for exactly as long as another: nobody would be the
+ * last. */
 static double in_pairs(uint64_t run, uint32_t rank, uint32_t step)
 {
-    return unit(run, rank, step) < 0.1 || (step > 0 && unit(run, rank, step - 1) < 0.1) ? 0.3 : 0.0;
+    const bool is_busy = unit(run, rank, step) < 0.1 || (step > 0 && unit(run, rank, step - 1) < 0.1);
+
+    return is_busy ? 0.3 + 0.01 * unit(run, rank + 1000, step) : 0.0;
 }
 
 static iw_waits *run_noisy(noise_fn noise, uint64_t number, uint32_t ranks, double slower)

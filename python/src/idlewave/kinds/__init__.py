@@ -30,6 +30,7 @@ from .study_run import StudyRun
 from .trace import Trace
 from .training import Training
 from .verify import Verify
+from .waits import Waits
 from .watch import Watch
 from .wave import Wave
 from .whatif import Whatif
@@ -62,6 +63,7 @@ __all__ = [
     "Trace",
     "Training",
     "Verify",
+    "Waits",
     "Watch",
     "Wave",
     "Whatif",

@@ -1,0 +1,23 @@
+/* What the files of `waits` share.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef IWI_WAITS_REPORT_H
+#define IWI_WAITS_REPORT_H
+
+#include <idlewave/waits.h>
+
+#include "report/doc/doc.h"
+
+/* Of the time of all ranks. */
+double iwi_waits_share(const iw_waits *waits, double ns);
+
+/* "rank 3 on node17" */
+const char *iwi_waits_rank_name(struct iwi_document *doc, const iw_waits_rank *rank);
+
+void iwi_waits_say_verdict(struct iwi_document *doc, const iw_waits *waits);
+void iwi_waits_say_certainty(struct iwi_document *doc, const iw_waits *waits);
+
+void iwi_waits_show_map(struct iwi_document *doc, const iw_waits *waits);
+void iwi_waits_show_times(struct iwi_document *doc, const iw_waits *waits);
+
+#endif

@@ -1,0 +1,268 @@
+/* Who made the others wait, in sentences.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include <math.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "report/kinds/waits_report.h"
+
+/* Less waiting than this is not worth a search. */
+static const double LITTLE = 0.01;
+
+enum { MOST_NAMED = 4 };
+
+double iwi_waits_share(const iw_waits *waits, double ns)
+{
+    return waits->run_ns > 0.0 ? ns / (waits->run_ns * waits->rank_count) : NAN;
+}
+
+const char *iwi_waits_rank_name(struct iwi_document *doc, const iw_waits_rank *rank)
+{
+    return rank->node[0] != '\0' ? iwi_say(doc, "rank %" PRIu32 " on %s", rank->rank, rank->node)
+                                 : iwi_say(doc, "rank %" PRIu32, rank->rank);
+}
+
+/* ---- the verdict ---- */
+
+static const char *last_words(struct iwi_document *doc, const iw_waits_rank *rank)
+{
+    return rank->met > 0 ? iwi_say(doc, " It came last to %s of %s collectives.",
+                                   iwi_percent_short(doc, (double)rank->last / (double)rank->met),
+                                   iwi_count(doc, rank->met))
+                         : "";
+}
+
+static const char *capital(struct iwi_document *doc, const char *sentence)
+{
+    return iwi_say(doc, "R%s", sentence + 1); /* rank ... */
+}
+
+/* The one, if there is one. */
+static void say_culprit(struct iwi_document *doc, const iw_waits *waits, const iw_waits_rank *rank)
+{
+    const char *name = capital(doc, iwi_waits_rank_name(doc, rank));
+    const char *share = iwi_percent_short(doc, iwi_waits_share(waits, rank->caused_ns));
+
+    if (rank->pattern == IW_WAITS_PERIOD) {
+        iwi_verdict(doc,
+                    "%s made the others wait from %s to %s of the run: %s of all ranks' time was lost to it.",
+                    name, iwi_ns_round(doc, rank->from_ns), iwi_ns_round(doc, rank->to_ns), share);
+    } else {
+        iwi_verdict(doc, "%s makes the others wait: %s of all ranks' time was lost to it.", name, share);
+    }
+    iwi_more(doc, "%s", last_words(doc, rank));
+}
+
+/* Of the ranks that are named, all on one node: its name, or NULL. */
+static const char *common_node(const iw_waits *waits)
+{
+    const char *node = NULL;
+
+    for (size_t i = 0; i < waits->ranks_count; i++) {
+        const iw_waits_rank *rank = &waits->ranks[i];
+
+        if (rank->pattern != IW_WAITS_ORDINARY) {
+            if (rank->node[0] == '\0' || (node != NULL && strcmp(node, rank->node) != 0)) {
+                return NULL;
+            }
+            node = rank->node;
+        }
+    }
+    return node;
+}
+
+static void say_culprits(struct iwi_document *doc, const iw_waits *waits)
+{
+    const char *node = common_node(waits);
+    double caused_ns = 0.0;
+    size_t said = 0;
+
+    iwi_verdict(doc, "%" PRIu32 " ranks make the others wait:", waits->named);
+    for (size_t i = 0; i < waits->ranks_count; i++) {
+        const iw_waits_rank *rank = &waits->ranks[i];
+
+        if (rank->pattern != IW_WAITS_ORDINARY) {
+            caused_ns += rank->caused_ns;
+            if (said++ < MOST_NAMED) {
+                iwi_more(doc, "%s %" PRIu32 " (%s)", said > 1 ? "," : "", rank->rank,
+                         iwi_percent_short(doc, iwi_waits_share(waits, rank->caused_ns)));
+            }
+        }
+    }
+    if (said > MOST_NAMED) {
+        iwi_more(doc, " and %zu more", said - MOST_NAMED);
+    }
+    iwi_more(doc, ". Of all ranks' time %s was lost to them.%s",
+             iwi_percent_short(doc, iwi_waits_share(waits, caused_ns)),
+             node != NULL ? iwi_say(doc, " All of them are on %s.", node) : "");
+}
+
+/* Told from chance, though it costs too little to be named; the one that costs most. */
+static const iw_waits_rank *small_culprit(const iw_waits *waits)
+{
+    for (size_t i = 0; i < waits->ranks_count; i++) {
+        if (waits->ranks[i].chance < 0.01) {
+            return &waits->ranks[i];
+        }
+    }
+    return NULL;
+}
+
+static void say_nobody(struct iwi_document *doc, const iw_waits *waits)
+{
+    const iw_waits_rank *small = small_culprit(waits);
+    const double share = iwi_waits_share(waits, waits->waiting_ns);
+
+    if (share < LITTLE) {
+        iwi_verdict(doc, "Ranks hardly wait for each other: %s of their time.",
+                    iwi_percent_short(doc, share));
+        return;
+    }
+    if (small != NULL) {
+        iwi_verdict(doc,
+                    "Ranks wait for each other %s of their time. The most conspicuous, %s, costs %s of all "
+                    "ranks' time, less than what matters (%s).",
+                    iwi_percent_short(doc, share), iwi_waits_rank_name(doc, small),
+                    iwi_percent_short(doc, iwi_waits_share(waits, small->caused_ns)),
+                    iwi_percent_short(doc, waits->least_share));
+        return;
+    }
+    iwi_verdict(
+        doc,
+        "Ranks wait for each other %s of their time, but no rank stands out: who makes the others wait "
+        "changes.",
+        iwi_percent_short(doc, share));
+}
+
+static void say_bounds(struct iwi_document *doc, const iw_waits *waits)
+{
+    iwi_verdict(
+        doc,
+        "Of %s the traced rank%s spent between %s and %s waiting in collectives. Who made %s wait, only "
+        "traces of the others can tell.",
+        iwi_ns_round(doc, waits->run_ns), iwi_s(waits->rank_count),
+        iwi_percent_short(doc, iwi_waits_share(waits, waits->waiting_least_ns)),
+        iwi_percent_short(doc, iwi_waits_share(waits, waits->waiting_most_ns)),
+        waits->rank_count == 1 ? "it" : "them");
+}
+
+static void say_changes(struct iwi_document *doc, const iw_waits *waits)
+{
+    if (waits->change_count == 0) {
+        return;
+    }
+    if (waits->change_count > 3) {
+        iwi_verdict(doc,
+                    "The time of an iteration changed %zu times; the first time at iteration %" PRIu64 ".",
+                    waits->change_count, waits->changes[0].iteration);
+        return;
+    }
+    for (size_t i = 0; i < waits->change_count; i++) {
+        const iw_waits_change *change = &waits->changes[i];
+
+        iwi_verdict(doc, "From iteration %" PRIu64 " on, iterations take %s instead of %s.",
+                    change->iteration, iwi_ns_short(doc, change->after_ns),
+                    iwi_ns_short(doc, change->before_ns));
+    }
+}
+
+void iwi_waits_say_verdict(struct iwi_document *doc, const iw_waits *waits)
+{
+    if (waits->has_bounds_only) {
+        say_bounds(doc, waits);
+    } else if (waits->named == 0) {
+        say_nobody(doc, waits);
+    } else if (waits->named == 1) {
+        for (size_t i = 0; i < waits->ranks_count; i++) {
+            if (waits->ranks[i].pattern != IW_WAITS_ORDINARY) {
+                say_culprit(doc, waits, &waits->ranks[i]);
+            }
+        }
+    } else {
+        say_culprits(doc, waits);
+    }
+    say_changes(doc, waits);
+}
+
+/* ---- how sure ---- */
+
+static void say_test(struct iwi_document *doc, const iw_waits *waits)
+{
+    if (waits->rank_count < 2 || waits->block_count == 0) {
+        return;
+    }
+    iwi_item(
+        doc,
+        "A rank is named if it caused more waiting than any other in so many of %" PRIu32
+        " parts of the run, or in so many in a row, that equal ranks would do so in 1 %% of runs, and cost "
+        "at least %s of all ranks' time. Ranks that are not equal by design (a root, a border, a stage) may "
+        "be named for that.",
+        waits->block_count, iwi_percent_short(doc, waits->least_share));
+    if (waits->block_count < 10) {
+        iwi_item(doc, "With so few collectives only a rank that is always the last can be told from chance.");
+    }
+}
+
+/* A rank that is named, but comes last by less than the clocks can tell. */
+static void say_clocks(struct iwi_document *doc, const iw_waits *waits)
+{
+    const iw_waits_rank *below = NULL;
+
+    if (isnan(waits->clock_ns)) {
+        iwi_item(doc,
+                 "There is no collective by whose ends clocks could be compared: they are taken as right.");
+        return;
+    }
+    for (size_t i = 0; i < waits->ranks_count; i++) {
+        const iw_waits_rank *rank = &waits->ranks[i];
+
+        if (rank->pattern != IW_WAITS_ORDINARY && !isnan(rank->usual_late_ns) &&
+            rank->usual_late_ns < waits->clock_ns && below == NULL) {
+            below = rank;
+        }
+    }
+    iwi_item(doc, "Ends of collectives agree within %s (the median): clocks are no worse than that.",
+             iwi_ns_short(doc, waits->clock_ns));
+    if (waits->clock_ns * (double)(waits->collectives + waits->messages) > waits->waiting_ns) {
+        iwi_more(doc, " Waits are shorter than that on average: they may be no more than wrong clocks.");
+    } else if (below != NULL) {
+        iwi_more(doc,
+                 " At collectives rank %" PRIu32
+                 " is usually less late than that (%s): there its place in the "
+                 "order of arrivals says little.",
+                 below->rank, iwi_ns_short(doc, fabs(below->usual_late_ns)));
+    }
+    if (waits->unordered > 0) {
+        iwi_item(doc,
+                 "%s waits ended before the awaited rank came, by the clocks; they count up to their end.",
+                 iwi_count(doc, waits->unordered));
+    }
+}
+
+void iwi_waits_say_certainty(struct iwi_document *doc, const iw_waits *waits)
+{
+    iwi_section(doc, "certainty", "How sure");
+    if (waits->has_bounds_only) {
+        iwi_item(doc,
+                 "The shortest of equal collectives waited least: the rest of the others is the least that "
+                 "was waiting, if transfers take equally long; all of the collectives is the most.");
+    } else {
+        say_test(doc, waits);
+        say_clocks(doc, waits);
+    }
+    if (waits->iterations > 0) {
+        iwi_item(
+            doc,
+            "Iterations are %s. Changes of their time are told at an error rate of 1 %% for a run without "
+            "any, up to 3 %% where neighbouring iterations resemble each other.",
+            waits->iterated);
+    }
+    if (waits->unmatched > 0) {
+        iwi_item(doc, "%s visits to collectives have no counterpart in the traces of the other ranks.",
+                 iwi_count(doc, waits->unmatched));
+    }
+    if (waits->lacks[0] != '\0') {
+        iwi_item(doc, "%s", waits->lacks);
+    }
+}
