@@ -23,6 +23,7 @@ const struct iwi_mitigation_ops *const iwi_mitigations[] = {
     &iwi_core_spec,
     &iwi_irq_affinity,
     &iwi_rps,
+    &iwi_send_queues,
     &iwi_block_queues,
     &iwi_workqueue_mask,
     &iwi_smt,

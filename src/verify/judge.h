@@ -49,7 +49,8 @@ extern const struct iwi_mitigation_ops iwi_nohz_full, iwi_fair_server, iwi_rcu_n
     iwi_ksm, iwi_numa_balancing, iwi_compaction, iwi_stat_interval, iwi_governor, iwi_idle_states,
     iwi_clocksource, iwi_nmi_watchdog, iwi_soft_watchdog, iwi_tuned, iwi_bare_metal, iwi_turbo, iwi_epp,
     iwi_uncore, iwi_machine_checks, iwi_no_quota, iwi_preemption, iwi_no_sched_ext, iwi_ext_server,
-    iwi_services, iwi_threads_pinned, iwi_no_smi, iwi_rps, iwi_block_queues, iwi_near_devices;
+    iwi_services, iwi_threads_pinned, iwi_no_smi, iwi_rps, iwi_send_queues, iwi_block_queues,
+    iwi_near_devices;
 
 /* All of them; NULL after the last. */
 extern const struct iwi_mitigation_ops *const iwi_mitigations[];

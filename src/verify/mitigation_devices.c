@@ -45,25 +45,23 @@ const struct iwi_mitigation_ops iwi_rps = {
     .judge = judge_rps,
 };
 
-/* ---- queues of drives ---- */
+/* ---- queues ---- */
 
 /* A queue that CPUs of both kinds share interrupts one of them, whoever has asked for the data. */
-static bool judge_block_queues(const struct iwi_case *c, const struct iwi_mitigation_ops *ops,
-                               iw_mitigation *m)
+static bool judge_queues(const struct iwi_case *c, const struct iwi_mitigation_ops *ops,
+                         const struct iwi_queues *queues, iw_mitigation *m)
 {
-    const struct iwi_node_facts *node = c->node;
     const struct iwi_rate_check check = {false, &c->looked_at, &ops->sources, STRAY_HZ, SOFTIRQ_HZ, true};
     size_t shared = 0;
 
-    if (node->block_queue_count == 0 || iw_cpu_set_is_empty(&c->quiet) || iw_cpu_set_is_empty(&c->rest)) {
+    if (queues->count == 0 || iw_cpu_set_is_empty(&c->quiet) || iw_cpu_set_is_empty(&c->rest)) {
         return false;
     }
-    for (size_t i = 0; i < node->block_queue_count; i++) {
-        shared += iw_cpu_set_meets(&node->block_queues[i], &c->quiet) &&
-                  iw_cpu_set_meets(&node->block_queues[i], &c->rest);
+    for (size_t i = 0; i < queues->count; i++) {
+        shared +=
+            iw_cpu_set_meets(&queues->cpus[i], &c->quiet) && iw_cpu_set_meets(&queues->cpus[i], &c->rest);
     }
-    iwi_judge_say(m->setting, "%zu of %zu queues are shared with other CPUs", shared,
-                  node->block_queue_count);
+    iwi_judge_say(m->setting, "%zu of %zu queues are shared with other CPUs", shared, queues->count);
     if (shared == 0) {
         iwi_conclude_setting(m, true, true);
     } else {
@@ -71,6 +69,30 @@ static bool judge_block_queues(const struct iwi_case *c, const struct iwi_mitiga
     }
     return true;
 }
+
+static bool judge_block_queues(const struct iwi_case *c, const struct iwi_mitigation_ops *ops,
+                               iw_mitigation *m)
+{
+    return judge_queues(c, ops, &c->node->block_queues, m);
+}
+
+/* By which queue a CPU sends (XPS): its completions come by the interrupt of that queue. */
+static bool judge_send_queues(const struct iwi_case *c, const struct iwi_mitigation_ops *ops,
+                              iw_mitigation *m)
+{
+    return judge_queues(c, ops, &c->node->send_queues, m);
+}
+
+static const char *const send_sources[] = {"softirq/NET_TX", NULL};
+const struct iwi_mitigation_ops iwi_send_queues = {
+    .name = "own send queues",
+    .removes = "completions of what others send, by transmit packet steering",
+    .sources = {send_sources, NULL},
+    .advice =
+        "write masks into /sys/class/net/*/queues/tx-*/xps_cpus that have either quiet CPUs or others, and "
+        "bind the interrupts of the latter's queues to {rest}",
+    .judge = judge_send_queues,
+};
 
 static const char *const block_sources[] = {"softirq/BLOCK", "irq/nvme*", "irq/virtio*-req*", NULL};
 const struct iwi_mitigation_ops iwi_block_queues = {

@@ -231,10 +231,10 @@ iw_status iwi_node_read(const iw_log *log, const char *root, struct iwi_node_fac
 void iwi_node_release(struct iwi_node_facts *node)
 {
     free(node->irqs);
-    free(node->block_queues);
+    free(node->block_queues.cpus);
+    free(node->send_queues.cpus);
     node->irqs = NULL;
-    node->block_queues = NULL;
-    node->block_queue_count = node->block_queue_capacity = 0;
+    node->block_queues = node->send_queues = (struct iwi_queues){.count = 0};
     node->irq_count = node->irq_capacity = 0;
 }
 

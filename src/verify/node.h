@@ -44,6 +44,12 @@ struct iwi_device {
     iw_cpu_set near;
 };
 
+/* CPUs that use each of so many queues. */
+struct iwi_queues {
+    size_t count, capacity;
+    iw_cpu_set *cpus;
+};
+
 struct iwi_node_facts {
     struct iwi_sysinfo info;
     int major, minor; /* of the kernel; 0: not told */
@@ -101,8 +107,8 @@ struct iwi_node_facts {
     /* devices */
     struct iwi_cpu_fact rps;               /* CPUs that packets are handed to */
     char rps_device[IWI_DEVICE_NAME_SIZE]; /* a device that does */
-    size_t block_queue_count, block_queue_capacity;
-    iw_cpu_set *block_queues; /* CPUs of each queue of drives */
+    struct iwi_queues block_queues;        /* of drives */
+    struct iwi_queues send_queues; /* of network devices with several, where XPS says who sends by which */
     size_t device_count, numa_node_count;
     struct iwi_device devices[IWI_MOST_DEVICES];
     /* who set it up */

@@ -11,8 +11,10 @@
 
 enum { PATH_SIZE = 512, LIST_SIZE = 16384 };
 
-/* Classes of PCI devices, the upper byte or two. */
-enum { PCI_NETWORK = 0x02, PCI_3D = 0x0302, PCI_ACCELERATOR = 0x12 };
+/* Classes of PCI devices, the upper byte or two (include/linux/pci_ids.h): network cards, InfiniBand too;
+ * GPUs without a screen are 3D controllers, other displays or accelerators. What has a screen is mostly the
+ * board's own. */
+enum { PCI_NETWORK = 0x02, PCI_3D = 0x0302, PCI_DISPLAY_OTHER = 0x0380, PCI_ACCELERATOR = 0x1200 };
 
 struct reader {
     const iw_log *log;
@@ -23,27 +25,53 @@ struct reader {
     iw_status status;
 };
 
+static void add_queue(struct reader *r, const iw_cpu_set *cpus, struct iwi_queues *queues)
+{
+    void *array = queues->cpus;
+
+    r->status = r->status != IW_OK
+                    ? r->status
+                    : iwi_grow(r->log, &array, &queues->capacity, queues->count + 1, sizeof *queues->cpus);
+    if (r->status == IW_OK) {
+        queues->cpus = array;
+        queues->cpus[queues->count++] = *cpus;
+    }
+}
+
 /* ---- packets ---- */
 
+static void take_receive_queue(struct reader *r, const struct iwi_cpu_fact *mask)
+{
+    struct iwi_node_facts *node = r->node;
+
+    node->rps.is_known = true;
+    if (!iw_cpu_set_is_empty(&mask->cpus)) {
+        node->rps.cpus = iw_cpu_set_or(&node->rps.cpus, &mask->cpus);
+        snprintf(node->rps_device, sizeof node->rps_device, "%.20s", r->device);
+    }
+}
+
+/* rps_cpus and xps_cpus, which may be empty or missing: Documentation/networking/scaling.rst. */
 static void take_queue(void *arg, const char *name)
 {
-    const struct reader *r = arg;
-    struct iwi_node_facts *node = r->node;
+    struct reader *r = arg;
+    const bool is_sending = strncmp(name, "tx-", 3) == 0;
     struct iwi_cpu_fact mask;
     char path[PATH_SIZE];
 
-    if (strncmp(name, "rx-", 3) != 0 ||
-        snprintf(path, sizeof path, "%s/%s/rps_cpus", r->folder, name) >= (int)sizeof path) {
+    if ((!is_sending && strncmp(name, "rx-", 3) != 0) ||
+        snprintf(path, sizeof path, "%s/%s/%s", r->folder, name, is_sending ? "xps_cpus" : "rps_cpus") >=
+            (int)sizeof path) {
         return;
     }
     iwi_read_cpu_mask(r->root, path, &mask);
     if (!mask.is_known) {
         return;
     }
-    node->rps.is_known = true;
-    if (!iw_cpu_set_is_empty(&mask.cpus)) {
-        node->rps.cpus = iw_cpu_set_or(&node->rps.cpus, &mask.cpus);
-        snprintf(node->rps_device, sizeof node->rps_device, "%.20s", r->device);
+    if (!is_sending) {
+        take_receive_queue(r, &mask);
+    } else if (!iw_cpu_set_is_empty(&mask.cpus)) {
+        add_queue(r, &mask.cpus, &r->node->send_queues);
     }
 }
 
@@ -51,16 +79,22 @@ static void take_interface(void *arg, const char *name)
 {
     struct reader *r = arg;
 
+    struct iwi_queues *send_queues = &r->node->send_queues;
+    const size_t before = send_queues->count;
+
     if (strcmp(name, "lo") != 0 &&
         snprintf(r->folder, sizeof r->folder, "/sys/class/net/%s/queues", name) < (int)sizeof r->folder) {
         r->device = name;
         iwi_sysfile_each(r->root, r->folder, take_queue, r);
     }
+    if (send_queues->count == before + 1) { /* of a single queue there is no choice */
+        send_queues->count = before;
+    }
 }
 
 /* ---- queues of drives ---- */
 
-/* "0, 1, 2": with blanks, unlike all other lists of CPUs. */
+/* "0, 1, 2": with blanks, unlike all other lists of CPUs (block/blk-mq-sysfs.c). */
 static bool read_queue_cpus(const char *root, const char *path, iw_cpu_set *cpus)
 {
     char text[LIST_SIZE], fault[IW_CPU_FAULT_SIZE];
@@ -81,22 +115,12 @@ static bool read_queue_cpus(const char *root, const char *path, iw_cpu_set *cpus
 static void take_block_queue(void *arg, const char *name)
 {
     struct reader *r = arg;
-    struct iwi_node_facts *node = r->node;
     char path[PATH_SIZE];
     iw_cpu_set cpus;
-    void *queues;
 
-    if (r->status != IW_OK ||
-        snprintf(path, sizeof path, "%s/%s/cpu_list", r->folder, name) >= (int)sizeof path ||
-        !read_queue_cpus(r->root, path, &cpus)) {
-        return;
-    }
-    queues = node->block_queues;
-    r->status =
-        iwi_grow(r->log, &queues, &node->block_queue_capacity, node->block_queue_count + 1, sizeof cpus);
-    if (r->status == IW_OK) {
-        node->block_queues = queues;
-        node->block_queues[node->block_queue_count++] = cpus;
+    if (snprintf(path, sizeof path, "%s/%s/cpu_list", r->folder, name) < (int)sizeof path &&
+        read_queue_cpus(r->root, path, &cpus)) {
+        add_queue(r, &cpus, &r->node->block_queues);
     }
 }
 
@@ -121,7 +145,8 @@ static void take_drive(void *arg, const char *name)
 static bool is_device(long class_code, bool *is_network_p)
 {
     *is_network_p = class_code >> 16 == PCI_NETWORK;
-    return *is_network_p || class_code >> 8 == PCI_3D || class_code >> 16 == PCI_ACCELERATOR;
+    return *is_network_p || class_code >> 8 == PCI_3D || class_code >> 8 == PCI_DISPLAY_OTHER ||
+           class_code >> 8 == PCI_ACCELERATOR;
 }
 
 static void take_pci_device(void *arg, const char *name)

@@ -45,7 +45,7 @@ static double stat_value(const char *root, const char *path, const char *key)
     return iwi_sysfile_value(root, path, key, ' ', text, sizeof text) ? strtod(text, NULL) : 0.0;
 }
 
-/* "some avg10=0.00 avg60=12.50 avg300=..." */
+/* "some avg10=0.00 avg60=12.50 avg300=...", in percent (Documentation/accounting/psi.rst). */
 static double read_pressure(const char *root, const char *path)
 {
     char text[TEXT_SIZE];

@@ -166,14 +166,31 @@ static void queues_that_both_kinds_of_cpus_share_are_counted(void **state)
     struct bench *b = *state;
     iw_cpu_set queues[] = {cpus("0"), cpus("1-2"), cpus("3-7")};
 
-    b->node->block_queues = queues;
-    b->node->block_queue_count = 3;
+    b->node->block_queues = (struct iwi_queues){.count = 3, .cpus = queues};
     assert_true(judge_for(b, &iwi_block_queues, "2-7"));
     assert_int_equal(b->m.state, IW_MITIGATION_ABSENT);
     assert_string_equal(b->m.setting, "1 of 3 queues are shared with other CPUs");
     assert_true(judge_for(b, &iwi_block_queues, "3-7"));
     assert_int_equal(b->m.state, IW_MITIGATION_CONFIGURED);
-    b->node->block_queues = NULL;
+    b->node->block_queues = (struct iwi_queues){.count = 0};
+}
+
+static void send_queues_count_where_packets_are_steered(void **state)
+{
+    struct bench *b = *state;
+    iw_cpu_set queues[] = {cpus("0-3"), cpus("4-7")};
+
+    assert_false(judge_for(b, &iwi_send_queues, "4-7")); /* XPS is off */
+    b->node->send_queues = (struct iwi_queues){.count = 2, .cpus = queues};
+    assert_true(judge_for(b, &iwi_send_queues, "4-7"));
+    assert_int_equal(b->m.state, IW_MITIGATION_CONFIGURED);
+    assert_true(judge_for(b, &iwi_send_queues, "2-7"));
+    assert_int_equal(b->m.state, IW_MITIGATION_ABSENT);
+    watch(b, "2-7", 60.0, IWI_SEEN_BY_RECORDING);
+    happen(b, IW_CLASS_SOFTIRQ, "NET_TX", 600); /* may be the application's own: no contradiction */
+    assert_true(judge_for(b, &iwi_send_queues, "2-7"));
+    assert_int_equal(b->m.state, IW_MITIGATION_ABSENT);
+    b->node->send_queues = (struct iwi_queues){.count = 0};
 }
 
 static void devices_are_to_have_cpus_of_the_application_near(void **state)
@@ -270,6 +287,7 @@ int main(void)
         TEST(packets_are_to_be_steered_elsewhere),
         TEST(packets_of_the_application_contradict_nothing),
         TEST(queues_that_both_kinds_of_cpus_share_are_counted),
+        TEST(send_queues_count_where_packets_are_steered),
         TEST(devices_are_to_have_cpus_of_the_application_near),
         TEST(what_lets_frequencies_vary_is_told_apart),
         TEST(interrupts_by_firmware_are_counted_but_not_of_guests),

@@ -189,14 +189,26 @@ static void masks_of_all_queues_that_receive_count(void **state)
     assert_string_equal(rig->node.rps_device, "eno1");
 }
 
+static void queues_that_send_count_where_there_are_several(void **state)
+{
+    struct rig *rig = *state;
+
+    fake_root_file(rig->root, "/sys/class/net/eno1/queues/tx-0/xps_cpus", "f0\n");
+    fake_root_file(rig->root, "/sys/class/net/ib0/queues/tx-0/xps_cpus", "0\n"); /* off */
+    fake_root_file(rig->root, "/sys/class/net/ib0/queues/tx-1/xps_cpus", "0\n");
+    assert_int_equal(read_node(rig)->send_queues.count, 0);
+    fake_root_file(rig->root, "/sys/class/net/eno1/queues/tx-1/xps_cpus", "0f\n");
+    assert_int_equal(read_node(rig)->send_queues.count, 2);
+}
+
 static void queues_of_drives_are_read_but_not_of_loops(void **state)
 {
     struct rig *rig = *state;
 
     fake_root_file(rig->root, "/sys/block/nvme0n1/mq/0/cpu_list", "0, 1, 2\n");
     fake_root_file(rig->root, "/sys/block/loop0/mq/0/cpu_list", "0, 1, 2, 3\n");
-    assert_int_equal(read_node(rig)->block_queue_count, 1);
-    assert_set(&rig->node.block_queues[0], "0-2");
+    assert_int_equal(read_node(rig)->block_queues.count, 1);
+    assert_set(&rig->node.block_queues.cpus[0], "0-2");
 }
 
 static void put_pci(const char *root, const char *name, const char *code, const char *node)
@@ -219,7 +231,10 @@ static void devices_and_the_cpus_near_them(void **state)
     put_pci(rig->root, "0000:01:00.0", "0x020000\n", "0\n");  /* Ethernet */
     put_pci(rig->root, "0000:02:00.0", "0x030000\n", "0\n");  /* the console's graphics */
     put_pci(rig->root, "0000:03:00.0", "0x020700\n", "-1\n"); /* InfiniBand */
-    assert_int_equal(read_node(rig)->device_count, 3);
+    put_pci(rig->root, "0000:42:00.0", "0x038000\n", "1\n");  /* GPUs that are displays of no kind, */
+    put_pci(rig->root, "0000:43:00.0", "0x120000\n", "1\n");  /* or accelerators, */
+    put_pci(rig->root, "0000:44:00.0", "0x120100\n", "1\n");  /* but not what moves data */
+    assert_int_equal(read_node(rig)->device_count, 5);
     assert_int_equal(rig->node.numa_node_count, 2);
     assert_string_equal(rig->node.devices[0].name, "0000:01:00.0");
     assert_true(rig->node.devices[0].is_network);
@@ -268,6 +283,7 @@ int main(void)
         TEST(services_and_where_they_may_run),
         TEST(threads_of_the_own_job_that_work_are_looked_at),
         TEST(masks_of_all_queues_that_receive_count),
+        TEST(queues_that_send_count_where_there_are_several),
         TEST(queues_of_drives_are_read_but_not_of_loops),
         TEST(devices_and_the_cpus_near_them),
         TEST(turbo_preferences_and_uncore_are_read),
