@@ -167,7 +167,7 @@ def library_of(header):
 
 
 def check_includes(findings, root):
-    for path in sources(root, "include", "src", "cli", "mpi", "bench"):
+    for path in sources(root, "include", "src", "cli", "mpi", "nccl", "bench"):
         top = path.parts[0]
         folder = path.parts[1] if top == "src" else None
         if top == "src" and folder not in ARROWS:
@@ -256,7 +256,7 @@ def check_names(findings, root):
 
 def check_shape(findings, root):
     """Opening comment and length of each file."""
-    for path in sources(root, "include", "src", "cli", "mpi", "bench", "tests"):
+    for path in sources(root, "include", "src", "cli", "mpi", "nccl", "bench", "tests"):
         lines = (root / path).read_text(encoding="utf-8").splitlines()
         if not lines or not lines[0].startswith("/*"):
             findings.error(path, "must open with a comment that says what the file is for")

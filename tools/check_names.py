@@ -20,7 +20,7 @@ import pathlib
 import re
 import sys
 
-FOLDERS = ("include", "src", "cli", "mpi")
+FOLDERS = ("include", "src", "cli", "mpi", "nccl")
 EXCEPTIONS = {
     "main": "each program has one",
     "MPI_Pcontrol": "the tracer and the replay library each wrap it; no process loads both",

@@ -52,6 +52,7 @@ struct iwi_inspector {
     size_t comm_capacity, process_capacity, seat_capacity, line_capacity;
     size_t first_seat;       /* of the file that is being read: those before are of other files */
     uint64_t cut, timed;     /* files whose last line is cut off; lines with times */
+    bool skips_small;        /* not all lines are of idlewave's own plugin (nccl/) */
     uint64_t lost, unpaired; /* collectives and messages that were left out */
 };
 

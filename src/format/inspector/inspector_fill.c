@@ -223,8 +223,10 @@ static void note(const struct iwi_inspector *all, struct iwi_visits *visits)
 {
     char text[256];
 
-    iwi_visits_note(visits, "NCCL Inspector tells nothing of what ranks do between collectives, and nothing "
-                            "of collectives below 8 KiB.");
+    iwi_visits_note(visits, "NCCL tells nothing of what ranks do between collectives.");
+    if (all->skips_small) {
+        iwi_visits_note(visits, "NCCL Inspector tells nothing of collectives below 8 KiB.");
+    }
     if (all->timed == 0) {
         iwi_visits_note(visits, "There are no times of kernels: ranks are taken to have left together. Set "
                                 "NCCL_INSPECTOR_DUMP_VERBOSE=1.");

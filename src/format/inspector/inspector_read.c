@@ -71,6 +71,7 @@ static iw_status process_of(struct reading *r, uint32_t *process_p)
     struct iwi_inspector_process process = {.pid = 0};
     iw_status status;
 
+    all->skips_small |= strcmp(iwi_json_string(find(r, metadata, "rec_mechanism"), ""), "idlewave") != 0;
     (void)snprintf(process.host, sizeof process.host, "%s",
                    iwi_json_string(find(r, metadata, "hostname"), "unknown"));
     IW_TRY(need_number(r, metadata, "pid", INT64_MAX, &process.pid));
@@ -205,7 +206,8 @@ static iw_status read_perf(struct reading *r, const struct iwi_json_value *perf,
 {
     uint64_t bytes, took_us, peer = 0;
 
-    IW_TRY(need_number(r, perf, is_message ? "p2p_sn" : "coll_sn", INT64_MAX, &line->sequence));
+    IW_TRY(
+        need_number(r, perf, is_message ? "p2p_sn" : "coll_sn", INT64_MAX / IWI_VISIT_OPS, &line->sequence));
     IW_TRY(
         need_number(r, perf, is_message ? "p2p_msg_size_bytes" : "coll_msg_size_bytes", INT64_MAX, &bytes));
     IW_TRY(need_number(r, perf, is_message ? "p2p_exec_time_us" : "coll_exec_time_us", MOST_US, &took_us));
@@ -217,6 +219,8 @@ static iw_status read_perf(struct reading *r, const struct iwi_json_value *perf,
         line->receiver = line->is_receiver ? r->all->seats[line->seat].rank : (uint32_t)peer;
     } else {
         line->op = op_of(iwi_json_string(find(r, perf, "coll"), ""));
+        /* NCCL numbers each kind by itself: the fifth all-reduce and the fifth all-gather are both 5 */
+        line->sequence = line->sequence * IWI_VISIT_OPS + line->op;
     }
     line->comm = r->all->seats[line->seat].comm;
     line->bytes = whole_bytes(r->all, line, bytes);

@@ -83,7 +83,7 @@ static void check_visit(const struct iwt_kineto_run *run, const struct iwi_visit
         assert_true(visit->has_root);
         assert_int_equal(visits->ranks[visit->root].number, event->kind == IWT_SEND ? rank : event->peer);
     } else {
-        assert_int_equal(visit->sequence, event->sequence);
+        assert_int_equal(visit->sequence, event->sequence * IWI_VISIT_OPS + IWI_VISIT_ALLREDUCE);
         assert_int_equal(visits->groups[visit->group].count, size);
         for (uint32_t m = 0; m < size; m++) {
             assert_int_equal(visits->ranks[visits->groups[visit->group].members[m]].number, members[m]);
@@ -366,6 +366,24 @@ static void bytes_are_of_the_whole(void **state)
     iwi_visits_release(&visits);
 }
 
+/* NCCL numbers each kind of operation by itself. */
+static void kinds_have_numbers_of_their_own(void **state)
+{
+#define LINE(RANK, PID, OP)                                                                           \
+    "{\"header\":{\"id\":\"0x1\",\"rank\":" RANK                                                      \
+    ",\"n_ranks\":2},\"metadata\":{\"hostname\":\"a\",\"pid\":" PID "},\"coll_perf\":{\"coll\":\"" OP \
+    "\",\"coll_sn\":5,\"coll_msg_size_bytes\":1,\"coll_exec_time_us\":5}}\n"
+    static const char text[] = LINE("0", "1", "AllGather") LINE("0", "1", "ReduceScatter")
+        LINE("1", "2", "AllGather") LINE("1", "2", "ReduceScatter");
+    struct iwi_visits visits;
+
+    (void)state;
+    assert_ok(read_text(NULL, text, sizeof text - 1, &visits));
+    assert_int_equal(visits.encounter_count, 2);
+    assert_int_equal(visits.encounters[0].count, 2);
+    iwi_visits_release(&visits);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -377,6 +395,7 @@ int main(void)
         cmocka_unit_test(cut_anywhere_the_rest_is_read),
         cmocka_unit_test(mistakes_are_told),
         cmocka_unit_test(bytes_are_of_the_whole),
+        cmocka_unit_test(kinds_have_numbers_of_their_own),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
