@@ -123,22 +123,20 @@ static size_t find_meetings(struct iwi_inspector *all, struct meeting *meetings)
 }
 
 /* Without times of kernels: all who took part left together, when the first of them was written, or as soon
- * as could be after what was written before. */
-static void make_times(struct iwi_inspector *all, struct meeting *meetings, size_t count)
+ * as could be after what each had left before. at_us: of each rank. */
+static void make_times(struct iwi_inspector *all, struct meeting *meetings, size_t count, int64_t *at_us)
 {
-    int64_t at_us = 0;
-
     qsort(meetings, count, sizeof meetings[0], compare_written);
     for (size_t m = 0; m < count; m++) {
-        int64_t longest_us = 0;
+        int64_t leave_us = meetings[m].written_us;
 
         for (size_t i = meetings[m].first; i < meetings[m].end; i++) {
-            longest_us = iwi_max(longest_us, all->lines[i].took_us);
+            leave_us = iwi_max(leave_us, at_us[all->seats[all->lines[i].seat].index] + all->lines[i].took_us);
         }
-        at_us = iwi_max(at_us + longest_us, meetings[m].written_us);
         for (size_t i = meetings[m].first; i < meetings[m].end; i++) {
-            all->lines[i].leave_us = at_us;
-            all->lines[i].enter_us = at_us - all->lines[i].took_us;
+            at_us[all->seats[all->lines[i].seat].index] = leave_us;
+            all->lines[i].leave_us = leave_us;
+            all->lines[i].enter_us = leave_us - all->lines[i].took_us;
         }
     }
     qsort(meetings, count, sizeof meetings[0], compare_first);
@@ -256,7 +254,13 @@ static iw_status fill(struct iwi_inspector *all, struct iwi_visits *visits, stru
                         "no collective has a line of each rank: are files of ranks missing?");
     }
     if (all->timed == 0) {
-        make_times(all, meetings, count);
+        int64_t *at_us = iwi_new_array(all->log, visits->rank_count, sizeof *at_us);
+
+        if (at_us == NULL) {
+            return IW_ERR_NOMEM;
+        }
+        make_times(all, meetings, count, at_us);
+        free(at_us);
     }
     IW_TRY(add_visits(all, visits, meetings, count));
     note(all, visits);
