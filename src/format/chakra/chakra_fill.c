@@ -269,17 +269,26 @@ static iw_status add_stretches(const struct iwi_chakra *all, struct iwi_visits *
 
 /* ---- times ---- */
 
-static int64_t first_time(const struct iwi_chakra *all)
+/* The first time of all. */
+static iw_status first_time(const struct iwi_chakra *all, int64_t *first_us_p)
 {
-    int64_t first_us = INT64_MAX;
+    int64_t first_us = INT64_MAX, last_us = 0;
 
     for (size_t i = 0; i < all->comm_count; i++) {
         first_us = iwi_min(first_us, all->comms[i].start_us);
+        last_us = iwi_max(last_us, all->comms[i].start_us + all->comms[i].took_us);
     }
     for (size_t i = 0; i < all->kernel_count; i++) {
         first_us = iwi_min(first_us, all->kernels[i].begin_us);
+        last_us = iwi_max(last_us, all->kernels[i].end_us);
     }
-    return first_us;
+    *first_us_p = first_us;
+    return last_us - first_us <= IW_TIME_INPUT_MAX / IW_PS_PER_US
+               ? IW_OK
+               : iwi_fail(
+                     all->log, IW_ERR_RANGE,
+                     "the times of the nodes lie more than 10 days apart: some have none, or they are of "
+                     "several runs");
 }
 
 /* Encounters by the first of their nodes. */
@@ -296,8 +305,9 @@ static int compare_turns(const void *a, const void *b)
     return sign != 0 ? sign : order(left->encounter, right->encounter);
 }
 
-/* All who meet leave together, as soon as the last of them can: enter = leave - duration. */
-static void place(struct iwi_visits *visits, const struct iwi_encounter *encounter, iw_time *at)
+/* All who meet leave together, as soon as the last of them can: enter = leave - duration. False: that is more
+ * than 10 days. */
+static bool place(struct iwi_visits *visits, const struct iwi_encounter *encounter, iw_time *at)
 {
     iw_time leave_ps = 0;
 
@@ -312,6 +322,7 @@ static void place(struct iwi_visits *visits, const struct iwi_encounter *encount
         visit->enter_ps = leave_ps - visit->leave_ps;
         visit->leave_ps = at[visit->rank] = leave_ps;
     }
+    return leave_ps <= IW_TIME_INPUT_MAX;
 }
 
 static iw_status make_times(const struct iwi_chakra *all, struct iwi_visits *visits)
@@ -330,9 +341,13 @@ static iw_status make_times(const struct iwi_chakra *all, struct iwi_visits *vis
     }
     if (status == IW_OK) {
         qsort(turns, visits->encounter_count, sizeof *turns, compare_turns);
-        for (size_t i = 0; i < visits->encounter_count; i++) {
-            place(visits, &visits->encounters[turns[i].encounter], at);
+        for (size_t i = 0; status == IW_OK && i < visits->encounter_count; i++) {
+            if (!place(visits, &visits->encounters[turns[i].encounter], at)) {
+                status = iwi_fail(all->log, IW_ERR_RANGE, "the collectives of a rank take more than 10 days");
+            }
         }
+    }
+    if (status == IW_OK) {
         status = iwi_visits_finish(visits);
     }
     free(turns);
@@ -371,7 +386,7 @@ iw_status iwi_chakra_fill(struct iwi_chakra *all, struct iwi_visits *visits)
     }
     IW_TRY(add_ranks(all, visits));
     IW_TRY(add_groups(all, visits));
-    zero_us = first_time(all);
+    IW_TRY(first_time(all, &zero_us));
     IW_TRY(add_visits(all, visits, zero_us));
     IW_TRY(add_stretches(all, visits, zero_us));
     note(all, visits);

@@ -101,9 +101,10 @@ iw_status iwi_chakra_read_groups(struct iwi_chakra *all, const char *text)
     const char *end = text + strlen(text);
 
     for (const char *at = strstr(text, key), *next; at != NULL; at = next) {
-        const char *name = value_of(at, end, key);
+        const char *name;
 
         next = strstr(at + 1, key);
+        name = value_of(at, next != NULL ? next : end, key);
         if (name != NULL) {
             IW_TRY(read_group(all, name, next != NULL ? next : end));
         }

@@ -15,6 +15,7 @@ enum { NODE_METADATA = 1, NODE_COMPUTE = 4, NODE_SEND = 5, NODE_RECEIVE = 6, NOD
 
 /* Times are microseconds; what is above is no time. */
 #define MOST_US (INT64_C(1) << 52)
+#define MOST_TOOK_US (IW_TIME_INPUT_MAX / IW_PS_PER_US)
 
 /* What the attributes of a node say. */
 struct marks {
@@ -155,7 +156,7 @@ static iw_status read_node(struct iwi_chakra *all, const struct iwi_chakra_strea
     struct marks marks = {.is_on_host = false};
 
     all->nodes++;
-    if (node->start_time_micros > MOST_US || node->duration_micros > MOST_US) {
+    if (node->start_time_micros > MOST_US || node->duration_micros > MOST_TOOK_US) {
         return iwi_chakra_fail(stream, IW_ERR_RANGE, "node '%.60s' has no time that could be", node->name);
     }
     if (node->type == NODE_METADATA && strstr(node->name, "process_group:init") != NULL &&
@@ -209,13 +210,14 @@ static int compare_kernels(const void *a, const void *b)
 /* Kernels of a stream that follow each other within the microsecond to which times are told are one. */
 static void merge_kernels(struct iwi_chakra *all)
 {
-    struct iwi_chakra_kernel *kernels = all->kernels + all->first_kernel;
     const size_t count = all->kernel_count - all->first_kernel;
+    struct iwi_chakra_kernel *kernels;
     size_t kept = 0;
 
     if (count == 0) {
         return;
     }
+    kernels = all->kernels + all->first_kernel;
     qsort(kernels, count, sizeof kernels[0], compare_kernels);
     for (size_t i = 1; i < count; i++) {
         if (kernels[i].stream == kernels[kept].stream && kernels[i].begin_us <= kernels[kept].end_us + 1) {

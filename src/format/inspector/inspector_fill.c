@@ -189,18 +189,32 @@ static iw_status add_meeting(const struct iwi_inspector *all, struct iwi_visits 
     return IW_OK;
 }
 
+static iw_status first_time(const struct iwi_inspector *all, const struct meeting *meetings, size_t count,
+                            int64_t *first_us_p)
+{
+    int64_t first_us = INT64_MAX, last_us = 0;
+
+    for (size_t m = 0; m < count; m++) {
+        for (size_t i = meetings[m].first; i < meetings[m].end; i++) {
+            first_us = iwi_min(first_us, all->lines[i].enter_us);
+            last_us = iwi_max(last_us, all->lines[i].leave_us);
+        }
+    }
+    *first_us_p = first_us;
+    return last_us - first_us <= IW_TIME_INPUT_MAX / IW_PS_PER_US
+               ? IW_OK
+               : iwi_fail(all->log, IW_ERR_RANGE,
+                          "the times of the lines lie more than 10 days apart: are they of several runs?");
+}
+
 static iw_status add_visits(const struct iwi_inspector *all, struct iwi_visits *visits,
                             const struct meeting *meetings, size_t count)
 {
     const struct iwi_inspector_line *before = NULL;
     uint32_t group = 0;
-    int64_t zero_us = INT64_MAX;
+    int64_t zero_us;
 
-    for (size_t m = 0; m < count; m++) {
-        for (size_t i = meetings[m].first; i < meetings[m].end; i++) {
-            zero_us = iwi_min(zero_us, all->lines[i].enter_us);
-        }
-    }
+    IW_TRY(first_time(all, meetings, count, &zero_us));
     for (size_t m = 0; m < count; m++) {
         const struct iwi_inspector_line *line = &all->lines[meetings[m].first];
 

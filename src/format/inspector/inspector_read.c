@@ -11,6 +11,7 @@
 
 /* Times are microseconds since 1970; what is above is no time. */
 #define MOST_US (INT64_C(1) << 52)
+#define MOST_TOOK_US ((uint64_t)(IW_TIME_INPUT_MAX / IW_PS_PER_US))
 
 struct reading {
     struct iwi_inspector *all;
@@ -210,7 +211,8 @@ static iw_status read_perf(struct reading *r, const struct iwi_json_value *perf,
         need_number(r, perf, is_message ? "p2p_sn" : "coll_sn", INT64_MAX / IWI_VISIT_OPS, &line->sequence));
     IW_TRY(
         need_number(r, perf, is_message ? "p2p_msg_size_bytes" : "coll_msg_size_bytes", INT64_MAX, &bytes));
-    IW_TRY(need_number(r, perf, is_message ? "p2p_exec_time_us" : "coll_exec_time_us", MOST_US, &took_us));
+    IW_TRY(
+        need_number(r, perf, is_message ? "p2p_exec_time_us" : "coll_exec_time_us", MOST_TOOK_US, &took_us));
     if (is_message) {
         IW_TRY(need_number(r, perf, "p2p_peer", UINT32_MAX, &peer));
         line->op = IWI_VISIT_MESSAGE;

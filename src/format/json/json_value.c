@@ -27,8 +27,8 @@ void iwi_json_tree_release(struct iwi_json_tree *tree)
     *tree = (struct iwi_json_tree){.log = tree->log};
 }
 
-/* The text of an item holds all its strings and numbers, each with a byte to spare (a quote, a comma) for the
- * NUL; iwi_json_parse() has made room for it. */
+/* The text of an item holds all its strings and numbers; a NUL comes behind each, also where nothing stands
+ * between them (yajl takes 00 for two numbers). iwi_json_parse() has made room for it. */
 static const char *keep(struct iwi_json_tree *tree, const void *text, size_t size)
 {
     char *kept = tree->text + tree->text_used;
@@ -158,14 +158,14 @@ iw_status iwi_json_parse(struct iwi_json_tree *tree, const struct iwi_json_items
     if (tree->parser == NULL) {
         IW_TRY(new_parser(tree));
     }
-    IW_TRY(iwi_grow(tree->log, (void **)&tree->text, &tree->text_capacity, item->size + 1, 1));
+    IW_TRY(iwi_grow(tree->log, (void **)&tree->text, &tree->text_capacity, 2 * item->size + 2, 1));
     tree->count = tree->text_used = 0;
     tree->depth = 0;
     tree->key = "";
     tree->status = IW_OK;
     if (yajl_parse(tree->parser, (const unsigned char *)item->text, item->size) != yajl_status_ok ||
         yajl_parse(tree->parser, (const unsigned char *)"\n", 1) != yajl_status_ok || /* ends a bare number */
-        tree->count == 0 || tree->depth != 0) {
+        tree->count == 0 || tree->depth != 0 || tree->values[0].next != tree->count) { /* one value */
         return fail(tree, items, item);
     }
     return IW_OK;

@@ -232,7 +232,7 @@ static void check_culprit(uint64_t seed, uint32_t tp, uint32_t dp, uint32_t pp, 
     iwt_kineto_release(&run);
 }
 
-/* 95 of 100. */
+/* 95 of 100; where the file has no times, and so nothing of what is between collectives, three of four. */
 static void check_runs(unsigned runs, const uint32_t shapes[][3], size_t shape_count)
 {
     struct found found[DOORS] = {{0}};
@@ -245,7 +245,8 @@ static void check_runs(unsigned runs, const uint32_t shapes[][3], size_t shape_c
     for (enum door door = KINETO; door < DOORS; door++) {
         print_message("%s: named first in %u of %u runs, and %u others in all of them\n", door_names[door],
                       found[door].first, runs, found[door].others);
-        assert_true(found[door].first * 100 >= 95 * runs);
+        assert_true(found[door].first * 100 >=
+                    (door == CHAKRA_BRIEF || door == INSPECTOR_BRIEF ? 75 : 95) * runs);
     }
 }
 
