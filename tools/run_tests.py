@@ -81,8 +81,10 @@ def run_ctest(arguments, jobs):
 
 
 def run(options):
-    """(the last outcome of each test, how often those were tried that were tried again)."""
-    last = {outcome.name: outcome for outcome in run_ctest(selection(options), options.jobs)}
+    """(the last outcome of each test, how often those were tried that were tried again, names that several tests have)."""
+    first = run_ctest(selection(options), options.jobs)
+    last = {outcome.name: outcome for outcome in first}
+    shared = [name for name, count in collections.Counter(outcome.name for outcome in first).items() if count > 1]
     tries = {}
     may_repeat = measuring(options)
     for number in range(2, TRIES + 1):
@@ -94,7 +96,7 @@ def run(options):
         for outcome in run_ctest(["--test-dir", str(options.build), "-R", only], 1):
             last[outcome.name] = outcome
             tries[outcome.name] = number
-    return last, tries
+    return last, tries, shared
 
 
 def read_known(path):
@@ -157,12 +159,13 @@ def main(arguments):
     options = parser.parse_args(arguments)
     known = read_known(options.skips)
 
-    last, tries = run(options)
+    last, tries, shared = run(options)
     outcomes = list(last.values())
     skips = judge_skips(outcomes, known)
     lines = tables(options, outcomes, tries, skips)
     faults = [f"{outcome.name} failed" for outcome in outcomes if outcome.status == "failed"]
     faults += [f"{name} skips {what}, which is not on the list" for name, what, reason in skips if reason is None]
+    faults += [f"several tests are called {name}: one hides the others" for name in shared]
     retried = set(tries) | {outcome.name for outcome in outcomes if PRINTED_RETRY.search(outcome.output)}
     if len(retried) > RETRY_BUDGET:
         faults.append(f"{len(retried)} tests needed another try, more than {RETRY_BUDGET}")

@@ -52,6 +52,13 @@ class RunTests(unittest.TestCase):
         self.add("bad", "false")
         self.expect(1, "error: bad failed")
 
+    def test_two_tests_of_one_name_fail(self):
+        self.add("twin", "true")
+        (self.build / "sub").mkdir()
+        (self.build / "sub" / "CTestTestfile.cmake").write_text(self.lines[0] + "\n", encoding="utf-8")
+        self.lines.append("subdirs(sub)")
+        self.expect(1, "error: several tests are called twin")
+
     def test_an_exact_test_has_one_try(self):
         self.add_flaky("exact", 2)
         self.expect(1, "error: exact failed")

@@ -103,14 +103,14 @@ static const char *interval(struct iwi_document *doc, const iw_estimate *estimat
 {
     return isnan(estimate->low)
                ? "-"
-               : iwi_brackets(doc, signed_ns(doc, estimate->low), signed_ns(doc, estimate->high));
+               : iwi_say(doc, "%s to %s", signed_ns(doc, estimate->low), signed_ns(doc, estimate->high));
 }
 
 static void say_sources(struct iwi_document *doc, const iw_blame *blame)
 {
     iwi_section(doc, "sources", "Sources");
     IWI_TABLE(doc, "", {"source", IWI_WORDS}, {"detours", IWI_NUMBER}, {"lost", IWI_NUMBER},
-              {"on the path", IWI_NUMBER}, {"saving", IWI_NUMBER}, {"of another run", IWI_NUMBER});
+              {"on the path", IWI_NUMBER}, {"saving", IWI_NUMBER}, {"in another run", IWI_NUMBER});
     for (size_t i = 0; i < blame->source_count && i < MOST_SOURCES; i++) {
         const iw_blame_source *source = &blame->sources[i];
 
@@ -136,7 +136,7 @@ static void say_calls(struct iwi_document *doc, const iw_blame *blame)
     }
     iwi_section(doc, "calls", "Where it was felt");
     IWI_TABLE(doc, "", {"call", IWI_WORDS}, {"communicator", IWI_WORDS}, {"delays", IWI_NUMBER},
-              {"lost", IWI_NUMBER}, {"most by", IWI_WORDS});
+              {"lost", IWI_NUMBER}, {"mostly to", IWI_WORDS});
     for (size_t i = 0; i < blame->call_count && i < MOST_CALLS; i++) {
         const iw_blame_call *call = &blame->by_call[i];
 
@@ -151,7 +151,7 @@ static void say_hits(struct iwi_document *doc, const iw_blame *blame)
     if (blame->hit_count == 0) {
         return;
     }
-    iwi_section(doc, "hits", "The worst");
+    iwi_section(doc, "hits", "The worst detours");
     IWI_TABLE(doc, "", {"at", IWI_NUMBER}, {"lost", IWI_NUMBER}, {"source", IWI_WORDS}, {"rank", IWI_NUMBER},
               {"doing", IWI_WORDS}, {"delayed", IWI_WORDS});
     for (size_t i = 0; i < blame->hit_count; i++) {
@@ -172,17 +172,18 @@ static void say_hits(struct iwi_document *doc, const iw_blame *blame)
 static void say_certainty(struct iwi_document *doc, const iw_blame *blame)
 {
     iwi_section(doc, "certainty", "How sure");
+    iwi_item(
+        doc,
+        "Savings come from running the trace again without those detours; with all of them that gives the "
+        "run itself, to the nanosecond. Calls and detours are on CLOCK_MONOTONIC, within %s (kernel events "
+        "by %s).",
+        iwi_ns_round(doc, blame->clock_error_ns), blame->rung);
     iwi_item(doc,
-             "Savings are by running the trace again without those detours; with all of them it is the run, "
-             "to the "
-             "nanosecond. Calls and detours are on CLOCK_MONOTONIC, within %s (kernel events by %s).",
-             iwi_ns_round(doc, blame->clock_error_ns), blame->rung);
-    iwi_item(doc, "Brackets are for another run, at 95 %%: the other sources would come at other times");
+             "What another run would save is a 95 %% interval: the other sources would come at other times");
     if (!isnan(blame->unexplained_share)) {
         iwi_more(doc,
                  ", and %s of the computing was slower than the same computation at its best without a "
-                 "detour (caches, "
-                 "memory, the hypervisor)",
+                 "detour (caches, memory, the hypervisor)",
                  iwi_percent_short(doc, blame->unexplained_share));
     } else {
         iwi_more(doc,
@@ -208,14 +209,14 @@ static void say_certainty(struct iwi_document *doc, const iw_blame *blame)
 
 static void say_path(struct iwi_document *doc, const iw_blame *blame)
 {
-    iwi_paragraph(
-        doc,
-        "The critical path ends on rank %" PRIu32 " and goes from rank to rank %" PRIu64
-        " times: %s computing, %s in calls, %s lost to detours. Without any detour the run would have taken "
-        "%s.",
-        blame->last_rank, blame->path_jumps, iwi_ns_round(doc, blame->path_computing_ns),
-        iwi_ns_round(doc, blame->path_calls_ns), iwi_ns_round(doc, blame->path_lost_ns),
-        iwi_ns_round(doc, blame->without_all_ns.value));
+    iwi_paragraph(doc,
+                  "The critical path ends on rank %" PRIu32 " and changed ranks %" PRIu64
+                  " times. %s of it were spent computing and %s in calls; %s were lost to detours. Without "
+                  "any detour the "
+                  "run would have taken %s.",
+                  blame->last_rank, blame->path_jumps, iwi_ns_round(doc, blame->path_computing_ns),
+                  iwi_ns_round(doc, blame->path_calls_ns), iwi_ns_round(doc, blame->path_lost_ns),
+                  iwi_ns_round(doc, blame->without_all_ns.value));
     if (blame->source_count > 0 && matters(&blame->sources[0]) && blame->sources[0].remedy != NULL) {
         iwi_paragraph(doc, "Against %s: %s (%s).", blame->sources[0].name, blame->sources[0].remedy->name,
                       blame->sources[0].remedy->how);
@@ -224,6 +225,9 @@ static void say_path(struct iwi_document *doc, const iw_blame *blame)
 
 /* ---- the document ---- */
 
+/* Shorter ones would not be seen. */
+static const double LEAST_BAR = 0.005;
+
 static iw_status make_figure(struct iwi_document *doc, const iw_blame *blame, struct iwi_figure **figure_p)
 {
     struct iwi_figure *figure;
@@ -231,7 +235,7 @@ static iw_status make_figure(struct iwi_document *doc, const iw_blame *blame, st
     size_t count = 0;
 
     while (count < blame->source_count && count < MOST_SOURCES &&
-           blame->sources[count].saving_ns.value > 0.0) {
+           blame->sources[count].saving_ns.value > LEAST_BAR * fmax(blame->sources[0].saving_ns.value, 0.0)) {
         count++;
     }
     if (count == 0) {
@@ -245,9 +249,10 @@ static iw_status make_figure(struct iwi_document *doc, const iw_blame *blame, st
         iwi_bar_rows_add(figure, bars, source->name, source->saving_ns,
                          iwi_ns_short(doc, source->saving_ns.value), false);
     }
-    figure->message =
-        iwi_figure_text(figure, "The run took %s; bars are savings, whiskers 95 %% for another run.",
-                        iwi_ns_round(doc, blame->run_ns));
+    figure->message = iwi_figure_text(
+        figure,
+        "The run took %s. Bars are what it would have saved, lines what another run would save (95 %%).",
+        iwi_ns_round(doc, blame->run_ns));
     *figure_p = figure;
     return IW_OK;
 }
@@ -258,7 +263,7 @@ static void write_doc(struct iwi_document *doc, const void *subject)
     struct iwi_figure *figure = NULL;
     iw_status made;
 
-    iwi_title(doc, "Why %s took %s", blame->name, iwi_ns_round(doc, blame->run_ns));
+    iwi_title(doc, "Why '%s' took %s", blame->name, iwi_ns_round(doc, blame->run_ns));
     say_verdict(doc, blame);
     say_path(doc, blame);
     iwi_only(doc, IWI_ON_PAGES | IWI_IN_PLOTS);

@@ -19,7 +19,7 @@ extern const struct iwi_schema iwi_simulation_schema; /* iw_simulation */
 IW_NODISCARD iw_status iwi_simulation_check(const iw_log *log, const char *name, const void *subject);
 
 /* Of an iw_sim_result; NaN after a restart: the seconds are those since then, the messages all. */
-double iwi_messages_per_second(const void *run);
+double iwi_messages_per_second(const void *object);
 
 /* What result->explain says. Lives in the arena, and borrows the names of sources from the noise. */
 IW_NODISCARD iw_status iwi_explained_find(const iw_log *log, const iw_sim_result *result,
