@@ -109,14 +109,14 @@ static const char *interval(struct iwi_document *doc, const iw_estimate *estimat
 static void say_sources(struct iwi_document *doc, const iw_blame *blame)
 {
     iwi_section(doc, "sources", "Sources");
-    IWI_TABLE(doc, "", {"source", IWI_WORDS}, {"detours", IWI_NUMBER}, {"lost", IWI_NUMBER},
-              {"on the path", IWI_NUMBER}, {"saving", IWI_NUMBER}, {"in another run", IWI_NUMBER});
+    IWI_TABLE(doc, "", {"source", IWI_WORDS}, {"saving", IWI_NUMBER}, {"in another run", IWI_NUMBER},
+              {"on the path", IWI_NUMBER}, {"lost", IWI_NUMBER}, {"detours", IWI_NUMBER});
     for (size_t i = 0; i < blame->source_count && i < MOST_SOURCES; i++) {
         const iw_blame_source *source = &blame->sources[i];
 
-        iwi_row(doc, source->name, iwi_count(doc, source->detours), iwi_ns_short(doc, source->lost_ns),
-                iwi_ns_short(doc, source->path_ns), signed_ns(doc, source->saving_ns.value),
-                interval(doc, &source->saving_ns));
+        iwi_row(doc, source->name, signed_ns(doc, source->saving_ns.value), interval(doc, &source->saving_ns),
+                iwi_ns_short(doc, source->path_ns), iwi_ns_short(doc, source->lost_ns),
+                iwi_count(doc, source->detours));
     }
     iwi_unfold(doc);
     if (blame->source_count > MOST_SOURCES) {
@@ -210,7 +210,7 @@ static void say_certainty(struct iwi_document *doc, const iw_blame *blame)
 static void say_path(struct iwi_document *doc, const iw_blame *blame)
 {
     iwi_paragraph(doc,
-                  "The critical path ends on rank %" PRIu32 " and changed ranks %" PRIu64
+                  "The critical path ends on rank %" PRIu32 " and changes ranks %" PRIu64
                   " times. %s of it were spent computing and %s in calls; %s were lost to detours. Without "
                   "any detour the "
                   "run would have taken %s.",
