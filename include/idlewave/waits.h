@@ -21,6 +21,7 @@
 
 #include <idlewave/doc.h>
 #include <idlewave/log.h>
+#include <idlewave/result.h>
 #include <idlewave/status.h>
 #include <idlewave/time.h>
 
@@ -84,6 +85,21 @@ typedef struct iw_waits_cause {
     double paused_ns, caused_ns;
 } iw_waits_cause;
 
+/** What pauses of one cause cost: how much shorter the steps would be without them, everywhere, on one rank
+ * or on one node. The trace is run again without them (docs/explanation/waits.md). Costs of several causes do
+ * not add up. */
+typedef struct iw_waits_cost {
+    char cause[IW_WAITS_NAME_SIZE];    /* "garbage collection"; "all pauses" */
+    char where[IW_WAITS_NAME_SIZE];    /* "everywhere", "rank 3", "node nid01" */
+    char culprits[IW_WAITS_NAME_SIZE]; /* everywhere: the ranks that cost most of it, "ranks 3, 17"; "" */
+    uint32_t ranks;                    /* that have such pauses */
+    uint64_t pauses;
+    double paused_ns;     /* of all of them */
+    iw_estimate saved_ns; /* of a step, the mean. Low and high: 95 %, over the steps: where the mean of many
+                           * steps under the same conditions would be. NaN: a single step */
+    iw_estimate share;    /* of the mean step */
+} iw_waits_cost;
+
 /** From this iteration on they take longer or shorter. */
 typedef struct iw_waits_change {
     uint64_t iteration;         /* the first of the new ones, from 0 */
@@ -128,7 +144,11 @@ typedef struct iw_waits {
     iw_waits_part *nodes, *stages, *groups, *ops;
     iw_waits_cause *causes;
     iw_waits_change *changes; /* in order */
-    double *times_ns;         /* of the iterations; means of several where there are very many */
+    size_t cost_count;
+    iw_waits_cost *costs; /* each cause everywhere, the dearest first, followed by its ranks and nodes */
+    uint64_t steps;       /* that costs are means of */
+    double step_ns;       /* the mean */
+    double *times_ns;     /* of the iterations; means of several where there are very many */
     uint64_t iterations_per_column, iterations_per_time;
     iw_waits_row *map;
 } iw_waits;

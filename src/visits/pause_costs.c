@@ -282,7 +282,7 @@ static iw_status find_with(struct finder *f)
     f->costs->step_count = steps;
     f->costs->step_ns = steps > 0 ? sum_ns / (double)steps : 0.0;
     IW_TRY(judge_clocks(visits, &f->costs->clock_ns));
-    return steps > 0 && visits->pause_count > 0 ? find_all(f) : IW_OK;
+    return steps > 0 ? find_all(f) : IW_OK;
 }
 
 iw_status iwi_pause_costs_find(const struct iwi_visits *visits, struct iwi_pause_costs *costs_p)
@@ -291,6 +291,9 @@ iw_status iwi_pause_costs_find(const struct iwi_visits *visits, struct iwi_pause
     iw_status status;
 
     *costs_p = (struct iwi_pause_costs){.of = NULL};
+    if (visits->pause_count == 0) {
+        return IW_OK;
+    }
     IW_TRY(iwi_rerun_new(visits, &f.rerun));
     status = find_with(&f);
     iwi_rerun_free(f.rerun);

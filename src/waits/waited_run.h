@@ -106,6 +106,9 @@ IW_NODISCARD iw_status iwi_waited_parts(const struct iwi_waited_run *run, const 
                                         iw_waits *waits);
 IW_NODISCARD iw_status iwi_waited_map(const struct iwi_waited_run *run, iw_waits *waits);
 
+/* What pauses cost. */
+IW_NODISCARD iw_status iwi_waited_costs(const struct iwi_waited_run *run, iw_waits *waits);
+
 /* One traced rank: what its collectives took at least, and how much of them can have been waiting. */
 IW_NODISCARD iw_status iwi_waited_bounds(const struct iwi_waited_run *run, iw_waits *waits);
 

@@ -113,6 +113,7 @@ static iw_status answer(const struct iwi_waited_run *run, iw_waits *waits)
     IW_TRY(iwi_waited_times(run, waits));
     IW_TRY(iwi_waited_parts(run, waits->ranks, waits));
     IW_TRY(iwi_waited_map(run, waits));
+    IW_TRY(iwi_waited_costs(run, waits));
     if (waits->collectives + waits->messages == 0) {
         IW_TRY(iwi_waited_bounds(run, waits));
     }
@@ -176,6 +177,7 @@ void iw_waits_free(iw_waits *waits)
     free(waits->groups);
     free(waits->ops);
     free(waits->causes);
+    free(waits->costs);
     free(waits->changes);
     free(waits->times_ns);
     free(waits->map);
