@@ -45,7 +45,11 @@ struct iwi_visit_rank {
     uint32_t number; /* as the program numbers it */
     uint32_t stage;  /* of the pipeline */
     char node[IWI_VISIT_NAME_SIZE];
-    iw_time clock_added_ps; /* to all its times, by iwi_visits_align() */
+    /* by iwi_visits_align(): what was added to its times in the middle of the run, its clock's rate against
+     * that of the first rank of its set (1e-6: a microsecond gained in a second), and its set */
+    iw_time clock_added_ps;
+    double clock_drift;
+    uint32_t clock_set;
 };
 
 struct iwi_visit_group {
@@ -132,6 +136,11 @@ struct iwi_visits {
         host_wait_count;
     size_t rank_capacity, group_capacity, visit_capacity, encounter_capacity, stretch_capacity,
         pause_capacity, step_capacity, host_wait_capacity;
+    /* by iwi_visits_align(): how well clocks agree (95 % of the ends of collectives are nearer to the middle
+     * one of theirs, and half of them in every group; 0: not aligned), and sets of ranks whose clocks nothing
+     * compares */
+    iw_time clock_error_ps;
+    uint32_t clock_sets;
     uint64_t unmatched; /* visits that nobody else made, though others of the group were traced */
     char origin[32];    /* "Kineto", "OTF2" */
     char lacks[512];    /* what the file does not tell and the results therefore lack, for people */
@@ -161,6 +170,12 @@ void iwi_visits_note(struct iwi_visits *visits, const char *sentence);
  * encounter twice, or members of a group name different operations. May be called again when more was added.
  */
 IW_NODISCARD iw_status iwi_visits_finish(struct iwi_visits *visits);
+
+/* Brings the clocks of all ranks together by the ends of their collectives, after iwi_visits_finish(): all
+ * ranks leave an all-reduce or a barrier at the same time. Where groups overlap, clocks are chained, by least
+ * squares; drift is taken out if that brings the ends clearly nearer. The first rank of a set keeps its
+ * times. */
+IW_NODISCARD iw_status iwi_visits_align(struct iwi_visits *visits);
 
 /* When the last rank of an encounter came. */
 static inline iw_time iwi_encounter_start_ps(const struct iwi_visits *visits,

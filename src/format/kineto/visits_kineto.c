@@ -32,7 +32,8 @@ static bool is_kineto(const struct iwi_visits_head *head)
 static iw_status read_kineto(const iw_log *log, const char *const *paths, size_t count,
                              struct iwi_visits *visits)
 {
-    return iwi_kineto_read(log, paths, count, visits);
+    IW_TRY(iwi_kineto_read(log, paths, count, visits));
+    return iwi_visits_align(visits);
 }
 
 #else

@@ -1,6 +1,7 @@
 /* Profiles of PyTorch: what is read of made runs is what was made, in all styles; what files lack is said.
  * SPDX-License-Identifier: BSD-3-Clause
  */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -275,6 +276,96 @@ static void a_run_without_pauses_has_none(void **state)
     release(&run, &visits);
 }
 
+/* ---- clocks ---- */
+
+/* How long a rank waited in a collective, by the truth; -1: not there. */
+static int64_t true_wait_ns(const struct iwt_kineto_run *run, uint32_t rank,
+                            const struct iwt_kineto_event *event)
+{
+    uint32_t members[128];
+    const uint32_t count = iwt_kineto_members(&run->made, event->group, rank, members);
+    int64_t last_ns = event->begin_ns;
+
+    for (uint32_t i = 0; i < count; i++) {
+        const struct iwt_kineto_rank *of = &run->of[members[i]];
+
+        for (size_t k = 0; k < of->count; k++) {
+            const struct iwt_kineto_event *other = &of->events[k];
+
+            if (other->kind == IWT_ALLREDUCE && other->group == event->group &&
+                other->sequence == event->sequence) {
+                last_ns = other->begin_ns > last_ns ? other->begin_ns : last_ns;
+            }
+        }
+    }
+    return last_ns - event->begin_ns;
+}
+
+/* Each rank's waits, in their order by group and number, are the true ones within twice the stated error, and
+ * what the clock of the first rank itself is wrong by. */
+static void check_waits(const struct iwi_visits *visits, const struct iwt_kineto_run *run, uint32_t rank)
+{
+    const double error_ns = 2 * (double)visits->clock_error_ps / IW_PS_PER_NS + 2;
+
+    for (size_t i = 0; i < run->of[rank].count; i++) {
+        const struct iwt_kineto_event *event = &run->of[rank].events[i];
+        bool is_found = false;
+
+        if (event->kind != IWT_ALLREDUCE) {
+            continue;
+        }
+        for (size_t e = 0; e < visits->encounter_count && !is_found; e++) {
+            const struct iwi_encounter *encounter = &visits->encounters[e];
+
+            for (uint64_t k = encounter->first; k < encounter->first + encounter->count && !is_found; k++) {
+                const struct iwi_visit *visit = &visits->visits[k];
+                const char *name = visits->groups[visit->group].name;
+                const bool is_it = visit->rank == rank && visit->op == IWI_VISIT_ALLREDUCE &&
+                                   visit->sequence == event->sequence + 100 &&
+                                   name[0] == '0' + (int)event->group;
+                const int64_t wait_ns =
+                    (iwi_encounter_start_ps(visits, encounter) - visit->enter_ps) / IW_PS_PER_NS;
+
+                is_found = is_it;
+                assert_true(!is_it || fabs((double)(wait_ns - true_wait_ns(run, rank, event))) <=
+                                          error_ns + (double)wait_ns * 1e-6 * run->made.drift_ppm);
+            }
+        }
+        assert_true(is_found);
+    }
+}
+
+static void waits_are_right_whatever_clocks_show(void **state)
+{
+    const struct iwt_kineto_pause pauses[] = {{3, 1, IWT_KINETO_GC, 20000000},
+                                              {6, 2, IWT_KINETO_SLOW, 4000000}};
+
+    (void)state;
+    for (int round = 0; round < 2; round++) {
+        struct iwt_kineto made = iwt_kineto_default();
+        struct iwt_kineto_run run;
+        struct iwi_visits visits;
+
+        made.clock_us = 800;
+        made.drift_ppm = round == 0 ? 0 : 100;
+        made.pauses = pauses;
+        made.pause_count = 2;
+        read_made(&made, 8, &run, &visits);
+        assert_ok(iwi_visits_align(&visits));
+        assert_int_equal(visits.clock_sets, 1);
+        assert_true(visits.clock_error_ps < IW_PS_PER_US);
+        for (uint32_t r = 0; r < 8; r++) {
+            const double offset_ns = (double)(run.clock_ns[r] - run.clock_ns[0]) +
+                                     (run.drift[r] - run.drift[0]) * (double)run.step_end_ns[3] / 2;
+
+            assert_true(llabs((long long)(-visits.ranks[r].clock_added_ps / 1000 - (int64_t)offset_ns)) <
+                        2000);
+            check_waits(&visits, &run, r);
+        }
+        release(&run, &visits);
+    }
+}
+
 /* ---- what is refused ---- */
 
 #define HEAD(rank) "{\"distributedInfo\": {\"rank\": " rank ", \"world_size\": 2}, \"traceEvents\": ["
@@ -389,6 +480,7 @@ int main(void)
         cmocka_unit_test(what_a_file_lacks_is_said),
         cmocka_unit_test(pauses_are_found_and_named),
         cmocka_unit_test(a_run_without_pauses_has_none),
+        cmocka_unit_test(waits_are_right_whatever_clocks_show),
         cmocka_unit_test(files_that_do_not_fit_are_refused),
         cmocka_unit_test(messages_in_one_kernel_are_kept_apart),
         cmocka_unit_test(sizes_are_of_the_whole_buffer),
