@@ -21,7 +21,7 @@ struct aligner {
     double *room; /* for medians */
     uint32_t *set_of;
     bool *is_used; /* groups whose loose collectives are used */
-    struct iwi_clock *clocks, *tried, *step;
+    struct iwi_rank_clock *clocks, *tried, *step;
     iw_time zero_ps; /* the middle of the run */
 };
 
@@ -106,16 +106,17 @@ static double from_middle(const struct aligner *a, iw_time ps)
 }
 
 /* The time of an end, by the clocks that were found so far. */
-static double aligned(const struct aligner *a, const struct iwi_clock *clocks, const struct iwi_visit *visit)
+static double aligned(const struct aligner *a, const struct iwi_rank_clock *clocks,
+                      const struct iwi_visit *visit)
 {
     const double at_ps = from_middle(a, visit->leave_ps);
-    const struct iwi_clock *clock = &clocks[visit->rank];
+    const struct iwi_rank_clock *clock = &clocks[visit->rank];
 
     return at_ps - clock->offset_ps - clock->drift * at_ps;
 }
 
 /* Lists all ends, each against the middle of its collective's by these clocks. */
-static void list_ends(struct aligner *a, const struct iwi_clock *clocks)
+static void list_ends(struct aligner *a, const struct iwi_rank_clock *clocks)
 {
     const struct iwi_visits *visits = a->visits;
 
@@ -161,7 +162,7 @@ static iw_status make_links(struct aligner *a, bool want_drift, struct iwi_clock
     qsort(a->ends, a->end_count, sizeof a->ends[0], compare_ends);
     for (size_t first = 0, end = 0; first < a->end_count; first = end) {
         const struct iwi_clock_end *of = &a->ends[first];
-        struct iwi_clock line;
+        struct iwi_rank_clock line;
         double weight;
 
         while (end < a->end_count && a->ends[end].group == of->group && a->ends[end].rank == of->rank) {
@@ -183,7 +184,7 @@ static iw_status make_links(struct aligner *a, bool want_drift, struct iwi_clock
 }
 
 /* What 95 % (or half) of the ends are nearer than to the middle of their collective. */
-static double residual_ps(struct aligner *a, const struct iwi_clock *clocks, double share)
+static double residual_ps(struct aligner *a, const struct iwi_rank_clock *clocks, double share)
 {
     list_ends(a, clocks);
     for (size_t i = 0; i < a->end_count; i++) {
@@ -195,7 +196,7 @@ static double residual_ps(struct aligner *a, const struct iwi_clock *clocks, dou
 
 /* The middle of a collective's ends is that of its clocks only when these are nearly right: what is left is
  * looked at again. */
-static iw_status improve(struct aligner *a, bool want_drift, struct iwi_clock *clocks)
+static iw_status improve(struct aligner *a, bool want_drift, struct iwi_rank_clock *clocks)
 {
     const struct iwi_visits *visits = a->visits;
     struct iwi_clock_links links = {0};
@@ -215,7 +216,7 @@ static iw_status improve(struct aligner *a, bool want_drift, struct iwi_clock *c
     return status;
 }
 
-static iw_status find_clocks(struct aligner *a, bool want_drift, struct iwi_clock *clocks)
+static iw_status find_clocks(struct aligner *a, bool want_drift, struct iwi_rank_clock *clocks)
 {
     memset(clocks, 0, a->visits->rank_count * sizeof clocks[0]);
     for (unsigned i = 0; i < ROUNDS; i++) {
@@ -239,7 +240,7 @@ static iw_status choose_clocks(struct aligner *a)
 
 static iw_time moved(const struct aligner *a, uint32_t rank, iw_time ps)
 {
-    const struct iwi_clock *clock = &a->clocks[rank];
+    const struct iwi_rank_clock *clock = &a->clocks[rank];
 
     return ps - (iw_time)llround(clock->offset_ps + clock->drift * from_middle(a, ps));
 }

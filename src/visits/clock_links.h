@@ -14,7 +14,7 @@
 
 enum { IWI_CLOCK_SLOPE_LEAST = 4 }; /* ends for a slope */
 
-struct iwi_clock {
+struct iwi_rank_clock {
     double offset_ps, drift;
 };
 
@@ -38,12 +38,12 @@ struct iwi_clock_end {
 
 /* Resistant line through ends: the medians of the first and of the last third give the slope, the median of
  * what is left the height at 0. Too few: no slope. `room`: as many doubles. */
-struct iwi_clock iwi_clock_line(const struct iwi_clock_end *ends, size_t count, bool want_drift,
-                                double *room);
+struct iwi_rank_clock iwi_clock_line(const struct iwi_clock_end *ends, size_t count, bool want_drift,
+                                     double *room);
 
 /* The values of ranks; the first rank of each set has 0. set_of[rank]: sets by their first rank. */
 IW_NODISCARD iw_status iwi_clock_solve(const iw_log *log, const struct iwi_clock_links *links, size_t ranks,
-                                       size_t groups, const uint32_t *set_of, struct iwi_clock *clocks);
+                                       size_t groups, const uint32_t *set_of, struct iwi_rank_clock *clocks);
 
 double iwi_clock_median(double *values, size_t count); /* sorts */
 

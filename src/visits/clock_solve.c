@@ -32,10 +32,11 @@ static double median_of(const struct iwi_clock_end *ends, size_t first, size_t e
     return iwi_clock_median(room, end - first);
 }
 
-struct iwi_clock iwi_clock_line(const struct iwi_clock_end *ends, size_t count, bool want_drift, double *room)
+struct iwi_rank_clock iwi_clock_line(const struct iwi_clock_end *ends, size_t count, bool want_drift,
+                                     double *room)
 {
     const size_t third = count / 3;
-    struct iwi_clock line = {0};
+    struct iwi_rank_clock line = {0};
 
     if (want_drift && count >= IWI_CLOCK_SLOPE_LEAST) {
         const double begin_ps = median_of(ends, 0, third, true, room),
@@ -156,7 +157,7 @@ static void solve(const struct system *s)
 }
 
 iw_status iwi_clock_solve(const iw_log *log, const struct iwi_clock_links *links, size_t ranks, size_t groups,
-                          const uint32_t *set_of, struct iwi_clock *clocks)
+                          const uint32_t *set_of, struct iwi_rank_clock *clocks)
 {
     double *room = iwi_new_array(log, 4 * ranks + 2 * groups, sizeof *room);
     struct system with = {.links = links, .ranks = ranks, .groups = groups};
