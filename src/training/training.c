@@ -94,7 +94,7 @@ static iw_time compute_of(const struct iwi_train_plan *plan)
             sum += plan->stages[s].ops[i].work_ps;
         }
     }
-    return sum / plan->pp + plan->optimizer_ps;
+    return sum / iwi_max(1, plan->pp) + plan->optimizer_ps;
 }
 
 double iwi_plan_bubble(const struct iwi_train_plan *plan, iw_time step_ps)
