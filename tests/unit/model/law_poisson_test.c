@@ -5,38 +5,9 @@
 
 #include <math.h>
 
+#include "law_testing.h"
 #include "model/law.h"
 #include "noise/stream.h"
-#include "support/support.h"
-
-#define MS 1e6
-
-static iw_law *make(const char *spec, double work_ns)
-{
-    struct iwt_log l;
-    iw_law *law = NULL;
-
-    iwt_log_init(&l);
-    assert_ok(iw_law_new(&l.log, spec, work_ns, &law));
-    assert_string_equal(l.text, "");
-    return law;
-}
-
-static void assert_close(double got, double expected, double relative)
-{
-    if (!(fabs(got - expected) <= relative * fabs(expected))) {
-        fail_msg("%.17g is not %.17g within %g", got, expected, relative);
-    }
-}
-
-static double mean_max(const char *spec, double work_ns, double n)
-{
-    iw_law *law = make(spec, work_ns);
-    const double mean = iw_law_mean_max_ns(law, n);
-
-    iw_law_free(law);
-    return mean;
-}
 
 static void poisson_loss_has_the_mean_of_its_detours(void **state)
 {
