@@ -4,6 +4,7 @@
 #ifndef IWI_STUDY_YAML_H
 #define IWI_STUDY_YAML_H
 
+#include <idlewave/collection.h>
 #include <idlewave/sim.h>
 #include <idlewave/study.h>
 
@@ -102,10 +103,17 @@ IW_NODISCARD iw_status iwi_copy_text(const iw_log *log, const char *text, char *
 /* The path of a file that the study names, to be freed. */
 IW_NODISCARD iw_status iwi_study_path(const struct iwi_study_reader *reader, const char *path, char **path_p);
 
+/* The same, beside the study, else the one that such a name stands for in a collection. */
+IW_NODISCARD iw_status iwi_study_collected_path(const struct iwi_study_reader *reader, iw_collected_kind kind,
+                                                const char *text, char **path_p);
+
 /* ---- parts ---- */
 
 /* One item of `systems`; appends to the study. Two may not have one name. */
 IW_NODISCARD iw_status iwi_study_read_system(struct iwi_study_reader *reader, const yaml_node_t *node);
+/* Its `noise`, NULL: none, into both; whether it has files that are not to be opened. */
+IW_NODISCARD iw_status iwi_study_read_noise(struct iwi_study_reader *reader, const yaml_node_t *node,
+                                            iw_study_system *system, iw_noise *noise, bool *needs_files_p);
 /* One item of `patterns` or of `schedules`. */
 IW_NODISCARD iw_status iwi_study_read_pattern(struct iwi_study_reader *reader, const yaml_node_t *node);
 IW_NODISCARD iw_status iwi_study_read_schedule(struct iwi_study_reader *reader, const yaml_node_t *node);

@@ -58,24 +58,6 @@ struct subject {
     bool needs_files; /* which are not to be opened */
 };
 
-/* The file that a study names: beside it, else the one that such a name stands for in a collection. */
-static iw_status collected_path(const struct subject *s, iw_collected_kind kind, const char *text,
-                                char **path_p)
-{
-    char *found = NULL;
-
-    IW_TRY(iwi_study_path(s->reader, text, path_p));
-    if (!s->reader->wants_files || access(*path_p, F_OK) == 0) {
-        return IW_OK;
-    }
-    IW_TRY(iw_collection_find(s->reader->yaml.log, kind, text, &found));
-    if (found != NULL) {
-        free(*path_p);
-        *path_p = found;
-    }
-    return IW_OK;
-}
-
 /* ---- network ---- */
 
 static iw_status unknown_net(const struct subject *s, size_t line, const char *text)
@@ -126,99 +108,13 @@ static iw_status read_net(struct subject *s, const yaml_node_t *node)
         s->system->net = *known;
         return IW_OK;
     }
-    IW_TRY(collected_path(s, IW_COLLECTED_NET, text, &path));
+    IW_TRY(iwi_study_collected_path(s->reader, IW_COLLECTED_NET, text, &path));
     status = load_net_file(s, path, iwi_yaml_line(node), text);
     free(path);
     return status;
 }
 
 /* ---- noise ---- */
-
-static iw_status unknown_noise(const struct subject *s, size_t line, const char *text)
-{
-    char word[32], hint[IWI_HINT_SIZE];
-    struct iwi_nearest nearest;
-
-    snprintf(word, sizeof word, "%.*s", (int)strcspn(text, ":"), text);
-    iwi_nearest_begin(&nearest, word);
-    for (size_t i = 0; iwi_source_kinds[i]->name != NULL; i++) {
-        iwi_nearest_offer(&nearest, iwi_source_kinds[i]->name);
-    }
-    return iwi_yaml_fail(&s->reader->yaml, line, IW_ERR_FORMAT,
-                         "noise '%.200s' is neither 'none', nor a SPEC such as 'periodic:10Hz,100us', nor a "
-                         "file beside the study, nor a name of a collection%s",
-                         text, iwi_nearest_hint(&nearest, hint));
-}
-
-/* "[periodic:10Hz,100us]" has two items: a comma ends them there. */
-static bool is_cut_spec(const struct subject *s, const char *text)
-{
-    const yaml_node_t *list = s->entries[KEY_NOISE].value;
-
-    return list->type == YAML_SEQUENCE_NODE && list->data.sequence.style == YAML_FLOW_SEQUENCE_STYLE &&
-           iwi_noise_is_spec(text) && strchr(text, ',') == NULL;
-}
-
-static iw_status add_source(struct subject *s, iw_noise *noise, size_t line, const char *spec_or_path)
-{
-    struct iwi_log_keeper keeper;
-    iw_status status;
-
-    iwi_log_keeper_init(&keeper, s->reader->yaml.log);
-    status = iw_noise_open(&keeper.log, noise, spec_or_path);
-    if (status != IW_OK) {
-        return iwi_yaml_fail(
-            &s->reader->yaml, line, status, "noise: %s%s", keeper.text,
-            is_cut_spec(s, spec_or_path) ? "; a comma within [] ends a value: put it in quotes" : "");
-    }
-    return IW_OK;
-}
-
-/* Fills the place of one source; the study owns its text from then on. */
-static iw_status read_source(struct subject *s, const yaml_node_t *node, iw_noise *noise)
-{
-    char **place = &s->system->noise[s->system->noise_count];
-    const size_t line = iwi_yaml_line(node);
-    const char *text;
-
-    IW_TRY(iwi_yaml_text(&s->reader->yaml, node, "noise", &text));
-    if (strcmp(text, "none") == 0) {
-        return IW_OK;
-    }
-    if (iwi_noise_is_spec(text)) {
-        IW_TRY(iwi_copy_text(s->reader->yaml.log, text, place));
-        s->system->noise_count++;
-        return add_source(s, noise, line, *place);
-    }
-    s->system->noise_count++; /* from here on the text is released with the study */
-    IW_TRY(collected_path(s, IW_COLLECTED_NOISE, text, place));
-    if (!s->reader->wants_files) {
-        s->needs_files = true;
-        return IW_OK;
-    }
-    if (text[0] == '\0' || (!iwi_noise_is_spec(*place) && access(*place, F_OK) != 0)) {
-        return unknown_noise(s, line, text);
-    }
-    return add_source(s, noise, line, *place);
-}
-
-static iw_status read_noise(struct subject *s, const yaml_node_t *node, iw_noise *noise)
-{
-    const size_t count = node != NULL ? iwi_yaml_item_count(node) : 0;
-
-    if (count > IW_NOISE_MAX_SOURCES) {
-        return iwi_yaml_fail(&s->reader->yaml, iwi_yaml_line(node), IW_ERR_RANGE,
-                             "%zu sources of noise; at most %d can be added up", count, IW_NOISE_MAX_SOURCES);
-    }
-    s->system->noise = iwi_new_array(s->reader->yaml.log, count, sizeof *s->system->noise);
-    if (s->system->noise == NULL) {
-        return IW_ERR_NOMEM;
-    }
-    for (size_t i = 0; i < count; i++) {
-        IW_TRY(read_source(s, iwi_yaml_item(&s->reader->yaml, node, i), noise));
-    }
-    return IW_OK;
-}
 
 static iw_status read_cpus(struct subject *s, const yaml_node_t *node)
 {
@@ -415,7 +311,7 @@ static iw_status read_parts(struct subject *s, iw_noise *noise, iw_node_speeds *
     iw_noise_only_cpus(noise, &s->system->noise_cpus);
     IW_TRY(read_align(s, s->entries[KEY_ALIGN].value));
     iw_noise_align_nodes(noise, s->system->align);
-    IW_TRY(read_noise(s, s->entries[KEY_NOISE].value, noise));
+    IW_TRY(iwi_study_read_noise(s->reader, s->entries[KEY_NOISE].value, s->system, noise, &s->needs_files));
     IW_TRY(check_align(s, s->entries[KEY_ALIGN].value, noise));
     IW_TRY(read_extrapolate(s, s->entries[KEY_EXTRAPOLATE].value, noise));
     IW_TRY(read_numbers(s));
