@@ -90,6 +90,18 @@ static void run_job(void)
     (void)pthread_barrier_destroy(&meeting);
 }
 
+/* Rank 2, the only one that is late as a rule. */
+static void assert_named(struct iwt_log *l, const iw_visits *visits)
+{
+    const iw_waits_opts opts = IW_WAITS_OPTS_INIT;
+    iw_waits *waits = NULL;
+
+    assert_ok(iw_waits_run(&l->log, "job", visits, &opts, &waits));
+    assert_int_equal(waits->named, 1);
+    assert_int_equal(waits->ranks[0].rank, 2);
+    iw_waits_free(waits);
+}
+
 /* Of a busy machine some rounds may be otherwise. */
 static void the_late_rank_is_last(void **state)
 {
@@ -119,6 +131,7 @@ static void the_late_rank_is_last(void **state)
     assert_in_range(lasts[2], ROUNDS * 3 / 4 - ROUNDS / 10, ROUNDS);
     assert_in_range(lasts[0], ROUNDS / 4 - ROUNDS / 10, ROUNDS);
     assert_in_range(waited, ROUNDS * 9 / 10, ROUNDS);
+    assert_named(&l, visits);
     iw_visits_free(visits);
     (void)snprintf(command, sizeof command, "rm -rf %s", folder);
     assert_int_equal(system(command), 0);
