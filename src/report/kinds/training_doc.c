@@ -131,15 +131,17 @@ static void say_verdict(struct iwi_document *doc, const iw_training_result *resu
         iwi_more(doc, ".");
         return;
     }
-    iwi_more(doc, ", and %s with it: %s longer, which is %s GPU-hours of %s in every hour",
+    iwi_more(doc, ", and %s with it: %s longer%s, which is %s GPU-hours of %s in every hour",
              iwi_ns(doc, result->step_ns.value), iwi_percent(doc, result->loss),
-             iwi_factor(doc, result->gpu_hours), iwi_count(doc, result->sizes.gpus));
+             iwi_training_loss_interval(doc, result), iwi_factor(doc, result->gpu_hours),
+             iwi_count(doc, result->sizes.gpus));
     if (result->cost_per_hour > 0) {
         iwi_more(doc, ", or %s a day at %.2f an hour of a GPU", iwi_training_money(doc, result->cost_per_day),
                  result->cost_per_hour);
     }
     iwi_more(doc, ".");
     iwi_training_say_best(doc, result);
+    iwi_training_say_reach(doc, result);
 }
 
 static void show_steps(struct iwi_document *doc, const iw_training_result *result)

@@ -46,6 +46,40 @@ void iwi_training_say_best(struct iwi_document *doc, const iw_training_result *r
     }
 }
 
+const char *iwi_training_loss_interval(struct iwi_document *doc, const iw_training_result *result)
+{
+    const double noiseless_ns = (double)result->noiseless_ps / 1e3;
+
+    return isfinite(result->step_ns.low) && isfinite(result->step_ns.high)
+               ? iwi_say(doc, " (95 %% interval %s to %s)",
+                         iwi_percent(doc, result->step_ns.low / noiseless_ns - 1.0),
+                         iwi_percent(doc, result->step_ns.high / noiseless_ns - 1.0))
+               : "";
+}
+
+void iwi_training_say_reach(struct iwi_document *doc, const iw_training_result *result)
+{
+    const iw_training_absorption *most = NULL;
+
+    for (uint32_t i = 0; i < result->absorption_count; i++) {
+        const iw_training_absorption *row = &result->absorption[i];
+
+        if (row->reaches_ns.value > 0 && (most == NULL || row->reaches_ns.value > most->reaches_ns.value)) {
+            most = row;
+        }
+    }
+    if (most != NULL) {
+        iwi_verdict(doc, "In a step %s takes %s from the rank that it hits most; ", most->source,
+                    iwi_ns(doc, most->longest_ns.value));
+        if (most->share < 0.995) {
+            iwi_more(doc, "%s of that reaches the step, and the rest is absorbed.",
+                     iwi_percent(doc, most->share));
+        } else {
+            iwi_more(doc, "all of that reaches the step.");
+        }
+    }
+}
+
 void iwi_training_say_model(struct iwi_document *doc, const iw_training_result *result)
 {
     const iw_training_sizes *sizes = &result->sizes;
