@@ -63,6 +63,8 @@ struct iwi_call {
     iw_time enter_ps;        /* its start, on a clock that is the same for all ranks in OTF2 */
 };
 
+enum { IWI_TRACE_NODE_SIZE = 64 };
+
 struct iwi_trace_rank {
     struct iwi_call *calls;
     uint64_t call_count;
@@ -74,6 +76,7 @@ struct iwi_trace_rank {
     /* What was added to the clock of its host (CLOCK_MONOTONIC) at its first and at its last event; our own
      * tracer's. */
     int64_t clock_added_ns[2];
+    char node[IWI_TRACE_NODE_SIZE]; /* that it ran on; "": not known */
 };
 
 enum { IWI_COMM_NAME_SIZE = 64 };

@@ -156,7 +156,7 @@ static void seek(struct seeker *s, size_t first, size_t count)
     double chance;
     size_t at;
 
-    if (count < 2 * IWI_CHANGE_LEAST || s->count == s->most) {
+    if (count / 2 < IWI_CHANGE_LEAST || s->count == s->most) {
         return;
     }
     chance = judge(s, first, count, &at);

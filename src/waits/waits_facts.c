@@ -115,7 +115,7 @@ iw_status iwi_waited_clock(const struct iwi_waited_run *run, iw_waits *waits)
     for (size_t i = 0; i < visits->encounter_count; i++) {
         const struct iwi_encounter *encounter = &visits->encounters[i];
         const struct iwi_visit *visit = &visits->visits[encounter->first];
-        iw_time least_ps = visit->leave_ps, most_ps = visit->leave_ps;
+        iw_time least_ps = INT64_MAX, most_ps = INT64_MIN;
         bool is_blocking = visit->op == IWI_VISIT_ALLREDUCE || visit->op == IWI_VISIT_BARRIER;
 
         for (uint32_t k = 0; k < encounter->count; k++) {

@@ -61,6 +61,7 @@ static iw_status put_rank(struct iwi_otf2 *in, uint32_t rank, FILE *out, struct 
         if (rank < in->clock_count) {
             memcpy(calls.clock_added_ns, in->clocks[rank].added_ns, sizeof calls.clock_added_ns);
         }
+        iwi_otf2_node(in, rank, calls.node);
         iwi_otf2_put_rank(out, &calls);
     }
     free(calls.calls);

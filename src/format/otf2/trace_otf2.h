@@ -32,6 +32,7 @@ struct iwi_otf2_rank {
     uint64_t request_count;
     iw_time last_compute_wall_ps, wall_ps;
     int64_t clock_added_ns[2];
+    char node[IWI_TRACE_NODE_SIZE];
 };
 
 /* Before the members of each communicator; member_count 0: all ranks. */

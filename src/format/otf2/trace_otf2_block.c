@@ -39,13 +39,14 @@ void iwi_otf2_put_head(FILE *out, struct iwi_otf2_head *head)
 
 void iwi_otf2_put_rank(FILE *out, const struct iwi_trace_rank *rank)
 {
-    const struct iwi_otf2_rank head = {.call_count = rank->call_count,
-                                       .completed_count = rank->completed_count,
-                                       .request_count = rank->request_count,
-                                       .last_compute_wall_ps = rank->last_compute_wall_ps,
-                                       .wall_ps = rank->wall_ps,
-                                       .clock_added_ns = {rank->clock_added_ns[0], rank->clock_added_ns[1]}};
+    struct iwi_otf2_rank head = {.call_count = rank->call_count,
+                                 .completed_count = rank->completed_count,
+                                 .request_count = rank->request_count,
+                                 .last_compute_wall_ps = rank->last_compute_wall_ps,
+                                 .wall_ps = rank->wall_ps,
+                                 .clock_added_ns = {rank->clock_added_ns[0], rank->clock_added_ns[1]}};
 
+    memcpy(head.node, rank->node, sizeof head.node);
     put(out, &head, sizeof head);
     put(out, rank->calls, rank->call_count * sizeof *rank->calls);
     put(out, rank->completed, rank->completed_count * sizeof *rank->completed);
@@ -112,6 +113,7 @@ static bool take_rank(struct cursor *cursor, struct iw_trace *trace, uint32_t r)
     rank->last_compute_wall_ps = head->last_compute_wall_ps;
     rank->wall_ps = head->wall_ps;
     memcpy(rank->clock_added_ns, head->clock_added_ns, sizeof rank->clock_added_ns);
+    (void)snprintf(rank->node, sizeof rank->node, "%.*s", (int)sizeof head->node - 1, head->node);
     rank->calls = next(cursor, rank->call_count, sizeof *rank->calls);
     rank->completed =
         rank->calls != NULL ? next(cursor, rank->completed_count, sizeof *rank->completed) : NULL;

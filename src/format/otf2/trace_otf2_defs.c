@@ -118,6 +118,27 @@ static OTF2_CallbackCode on_location(void *user, OTF2_LocationRef self, OTF2_Str
     return type == OTF2_LOCATION_TYPE_CPU_THREAD ? add(in, &in->locations, &item) : OTF2_CALLBACK_SUCCESS;
 }
 
+static OTF2_CallbackCode on_process(void *user, OTF2_LocationGroupRef self, OTF2_StringRef name,
+                                    OTF2_LocationGroupType type, OTF2_SystemTreeNodeRef parent,
+                                    OTF2_LocationGroupRef creator)
+{
+    struct iwi_otf2 *in = user;
+    const struct iwi_def_place item = {self, name, OTF2_UNDEFINED_STRING, parent};
+
+    (void)type;
+    (void)creator;
+    return add(in, &in->processes, &item);
+}
+
+static OTF2_CallbackCode on_place(void *user, OTF2_SystemTreeNodeRef self, OTF2_StringRef name,
+                                  OTF2_StringRef class_name, OTF2_SystemTreeNodeRef parent)
+{
+    struct iwi_otf2 *in = user;
+    const struct iwi_def_place item = {self, name, class_name, parent};
+
+    return add(in, &in->places, &item);
+}
+
 /* The locations of ranks 0, 1, ... EZTrace gives this group the number of another one. */
 static OTF2_CallbackCode set_ranks(struct iwi_otf2 *in, uint32_t count, const uint64_t *members)
 {
@@ -258,6 +279,8 @@ static OTF2_GlobalDefReaderCallbacks *callbacks(void)
         OTF2_GlobalDefReaderCallbacks_SetStringCallback(cb, on_string);
         OTF2_GlobalDefReaderCallbacks_SetRegionCallback(cb, on_region);
         OTF2_GlobalDefReaderCallbacks_SetLocationCallback(cb, on_location);
+        OTF2_GlobalDefReaderCallbacks_SetLocationGroupCallback(cb, on_process);
+        OTF2_GlobalDefReaderCallbacks_SetSystemTreeNodeCallback(cb, on_place);
         OTF2_GlobalDefReaderCallbacks_SetGroupCallback(cb, on_group);
         OTF2_GlobalDefReaderCallbacks_SetCommCallback(cb, on_comm);
         OTF2_GlobalDefReaderCallbacks_SetInterCommCallback(cb, on_intercomm);
@@ -286,6 +309,7 @@ iw_status iwi_otf2_definitions(struct iwi_otf2 *in)
     in->locations.item_size = sizeof(struct iwi_def_location);
     in->groups.item_size = sizeof(struct iwi_def_group);
     in->comm_defs.item_size = sizeof(struct iwi_def_comm);
+    in->processes.item_size = in->places.item_size = sizeof(struct iwi_def_place);
     for (size_t i = 0; i < IWI_ATTRS; i++) {
         in->attributes[i] = OTF2_UNDEFINED_ATTRIBUTE;
     }
@@ -306,6 +330,8 @@ iw_status iwi_otf2_definitions(struct iwi_otf2 *in)
     sort(&in->locations);
     sort(&in->groups);
     sort(&in->comm_defs);
+    sort(&in->processes);
+    sort(&in->places);
     return IW_OK;
 }
 
@@ -325,6 +351,8 @@ void iwi_otf2_release(struct iwi_otf2 *in)
     free(in->locations.items);
     free(in->groups.items);
     free(in->comm_defs.items);
+    free(in->processes.items);
+    free(in->places.items);
     free(in->rank_locations);
     free(in->clocks);
     free(in->comms);

@@ -58,6 +58,12 @@ struct iwi_def_group {
     uint32_t *members; /* ranks */
 };
 
+/* A process, in which locations are, or a node, rack, machine above it. */
+struct iwi_def_place {
+    uint64_t id;
+    uint32_t name, class_name, parent; /* class_name: of places above processes; parent: one of these */
+};
+
 /* What our tracer added to the clock of a process at its first and last event. */
 struct iwi_def_clock {
     int64_t added_ns[2];
@@ -82,7 +88,7 @@ struct iwi_otf2 {
     char origin[IWI_ORIGIN_SIZE];
     enum iwi_otf2_sizes sizes;
 
-    struct iwi_defs strings, regions, locations, groups, comm_defs;
+    struct iwi_defs strings, regions, locations, groups, comm_defs, processes, places;
     uint64_t *rank_locations; /* the location of each rank's main thread */
     uint32_t rank_count;
     uint32_t attributes[IWI_ATTRS]; /* OTF2_UNDEFINED_ATTRIBUTE: not there */
@@ -104,6 +110,9 @@ void *iwi_defs_find(const struct iwi_defs *defs, uint64_t id);
 IW_NODISCARD iw_status iwi_otf2_definitions(struct iwi_otf2 *in);
 IW_NODISCARD iw_status iwi_otf2_resolve(struct iwi_otf2 *in);
 void iwi_otf2_release(struct iwi_otf2 *in);
+
+/* The name of the node that a rank ran on; "" where the archive has none. */
+void iwi_otf2_node(const struct iwi_otf2 *in, uint32_t rank, char node[IWI_TRACE_NODE_SIZE]);
 
 /* Reads the events of all threads of a rank. */
 IW_NODISCARD iw_status iwi_otf2_rank(struct iwi_otf2 *in, uint32_t rank, struct iwi_builder *builder,

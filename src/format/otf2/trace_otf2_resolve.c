@@ -2,6 +2,7 @@
  * communicator.
  * SPDX-License-Identifier: BSD-3-Clause
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -202,4 +203,21 @@ iw_status iwi_otf2_resolve(struct iwi_otf2 *in)
     resolve_origin(in, is_eztrace);
     IW_TRY(resolve_locations(in));
     return resolve_comms(in);
+}
+
+/* The place of class "node" above its process. Places above each other may be a circle in a damaged file. */
+void iwi_otf2_node(const struct iwi_otf2 *in, uint32_t rank, char node[IWI_TRACE_NODE_SIZE])
+{
+    const struct iwi_def_location *location = iwi_defs_find(&in->locations, in->rank_locations[rank]);
+    const struct iwi_def_place *place =
+        location != NULL ? iwi_defs_find(&in->processes, location->group) : NULL;
+
+    node[0] = '\0';
+    for (size_t i = 0; place != NULL && i <= in->places.count; i++) {
+        place = iwi_defs_find(&in->places, place->parent);
+        if (place != NULL && strcmp(text_of(in, place->class_name), "node") == 0) {
+            (void)snprintf(node, IWI_TRACE_NODE_SIZE, "%s", text_of(in, place->name));
+            return;
+        }
+    }
 }

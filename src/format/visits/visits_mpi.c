@@ -51,7 +51,7 @@ static iw_status add_ranks(struct filler *f)
     for (uint32_t r = 0; r < f->trace->rank_count; r++) {
         uint32_t index;
 
-        IW_TRY(iwi_visits_rank(f->visits, r, NULL, &index)); /* the index is r */
+        IW_TRY(iwi_visits_rank(f->visits, r, f->trace->ranks[r].node, &index)); /* the index is r */
     }
     return IW_OK;
 }

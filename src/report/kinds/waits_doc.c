@@ -9,6 +9,9 @@
 
 enum { MOST_PARTS = 8 };
 
+/* Of all ranks' time: not worth a sentence. */
+static const double LITTLE = 0.001;
+
 /* ---- tables ---- */
 
 static const char *pattern_name(unsigned pattern)
@@ -170,6 +173,12 @@ static void say_ranks(struct iwi_document *doc, const iw_waits *waits)
         waits->ranks_count > waits->top
             ? iwi_say(doc, " %zu more ranks caused less.", waits->ranks_count - waits->top)
             : "");
+    if (iwi_waits_share(waits, waits->through_transfer_ns) > LITTLE) {
+        iwi_more(doc,
+                 " For %s of all ranks' time they waited for one who was busy with a transfer: nobody caused "
+                 "that.",
+                 of_time(doc, waits, waits->through_transfer_ns));
+    }
 }
 
 static void say_places(struct iwi_document *doc, const iw_waits *waits, const char *id, const char *title,

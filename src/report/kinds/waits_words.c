@@ -17,10 +17,11 @@ double iwi_waits_share(const iw_waits *waits, double ns)
     return waits->run_ns > 0.0 ? ns / (waits->run_ns * waits->rank_count) : NAN;
 }
 
-const char *iwi_waits_rank_name(struct iwi_document *doc, const iw_waits_rank *rank)
+const char *iwi_waits_rank_name(struct iwi_document *doc, const iw_waits *waits, const iw_waits_rank *rank)
 {
-    return rank->node[0] != '\0' ? iwi_say(doc, "rank %" PRIu32 " on %s", rank->rank, rank->node)
-                                 : iwi_say(doc, "rank %" PRIu32, rank->rank);
+    return waits->node_count > 1 && rank->node[0] != '\0'
+               ? iwi_say(doc, "rank %" PRIu32 " on %s", rank->rank, rank->node)
+               : iwi_say(doc, "rank %" PRIu32, rank->rank);
 }
 
 /* ---- the verdict ---- */
@@ -41,7 +42,7 @@ static const char *capital(struct iwi_document *doc, const char *sentence)
 /* The one, if there is one. */
 static void say_culprit(struct iwi_document *doc, const iw_waits *waits, const iw_waits_rank *rank)
 {
-    const char *name = capital(doc, iwi_waits_rank_name(doc, rank));
+    const char *name = capital(doc, iwi_waits_rank_name(doc, waits, rank));
     const char *share = iwi_percent_short(doc, iwi_waits_share(waits, rank->caused_ns));
 
     if (rank->pattern == IW_WAITS_PERIOD) {
@@ -74,7 +75,7 @@ static const char *common_node(const iw_waits *waits)
 
 static void say_culprits(struct iwi_document *doc, const iw_waits *waits)
 {
-    const char *node = common_node(waits);
+    const char *node = waits->node_count > 1 ? common_node(waits) : NULL;
     double caused_ns = 0.0;
     size_t said = 0;
 
@@ -123,7 +124,7 @@ static void say_nobody(struct iwi_document *doc, const iw_waits *waits)
         iwi_verdict(doc,
                     "Ranks wait for each other %s of their time. The most conspicuous, %s, costs %s of all "
                     "ranks' time, less than what matters (%s).",
-                    iwi_percent_short(doc, share), iwi_waits_rank_name(doc, small),
+                    iwi_percent_short(doc, share), iwi_waits_rank_name(doc, waits, small),
                     iwi_percent_short(doc, iwi_waits_share(waits, small->caused_ns)),
                     iwi_percent_short(doc, waits->least_share));
         return;
