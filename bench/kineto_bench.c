@@ -135,6 +135,7 @@ int main(int argc, char **argv)
     const char *path = made;
     int is_ok;
 
+    (void)setvbuf(stdout, NULL, _IOLBF, 0);
     if (argc < 2) {
         (void)fputs("kineto_bench MIB | FILE ...\n", stderr);
         return 2;

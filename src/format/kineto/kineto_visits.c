@@ -69,11 +69,10 @@ static iw_status stream_group(struct iwi_kineto *kineto, const struct iwi_kineto
     char name[IWI_VISIT_NAME_SIZE];
 
     if (file->config_count > 1) {
-        return iwi_fail(
-            kineto->log, IW_ERR_FORMAT,
-            "'%s': the kernels of NCCL do not say which of %zu groups they belong to; profiles of PyTorch "
-            "2.2 and later do (arguments 'Process Group Name' and others)",
-            file->name, file->config_count);
+        return iwi_fail(kineto->log, IW_ERR_FORMAT,
+                        "'%s': the kernels of NCCL do not say which of %zu groups they belong to; profiles "
+                        "of newer versions of PyTorch do ('Process Group Name')",
+                        file->name, file->config_count);
     }
     (void)snprintf(name, sizeof name, "stream %u", (unsigned)kernel->stream);
     return iwi_kineto_group(kineto, name, "", NULL, 0, file->world, &visit->group);
