@@ -12,6 +12,7 @@
 struct fleet_opts {
     struct opt_origins origins;
     const char *false_alarms, *matters;
+    uint64_t threads;
     bool is_correlated;
     struct shown_opts shown;
 };
@@ -24,6 +25,8 @@ static const struct opt verdict_rows[] = {
         .is_setting = true),
     ROW("matters", OPT_STRING, matters, "SHARE",
         "least noise above the median that is worth an alarm, as a share of CPU time (default 0.02%)",
+        .is_setting = true),
+    ROW("threads", OPT_COUNT, threads, "N", "judge on N threads; 0: one per CPU (default 0)", .max = 1024,
         .is_setting = true),
 };
 #undef ROW
@@ -155,6 +158,7 @@ static int run(struct ui *ui, const void *values, const struct opt_args *args)
     if (code == UI_DONE) {
         code = noise_parse_share(ui, "--matters", opts->matters, &wanted.matters);
     }
+    wanted.threads = (uint32_t)opts->threads;
     if (code == UI_DONE && !(wanted.false_alarms > 0.0 && wanted.false_alarms <= 0.5)) {
         return ui_usage(ui, "--false-alarms must be above 0 and at most 50%%, not %s", opts->false_alarms);
     }

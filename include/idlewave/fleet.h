@@ -151,11 +151,12 @@ typedef struct iw_fleet_opts {
     size_t size;         /* IW_FLEET_OPTS_INIT */
     double false_alarms; /* of so many fleets of equal nodes at most one gets any alarm: 0.01 is 1 in 100 */
     double matters;      /* share of CPU time above the median that is worth an alarm */
+    uint32_t threads;    /* 0: as many as CPUs allowed; the answer is the same */
 } iw_fleet_opts;
 
-#define IW_FLEET_OPTS_INIT                  \
-    {                                       \
-        sizeof(iw_fleet_opts), 0.01, 0.0002 \
+#define IW_FLEET_OPTS_INIT                     \
+    {                                          \
+        sizeof(iw_fleet_opts), 0.01, 0.0002, 0 \
     }
 
 /** Fewer nodes have no distribution to stand out of: each is compared with the others. Fewer than the few

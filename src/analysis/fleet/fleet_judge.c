@@ -144,8 +144,7 @@ static int by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* CPU numbers that at least half of the nodes have are places. */
-static bool is_place(const iw_fleet *fleet, uint32_t cpu)
+bool iwi_fleet_is_place(const iw_fleet *fleet, uint32_t cpu)
 {
     return 2 * (size_t)fleet->cells->nodes_with[cpu] >= fleet->node_count;
 }
@@ -155,7 +154,7 @@ static size_t count_cpu_places(const iw_fleet *fleet)
     size_t count = 0;
 
     for (uint32_t cpu = 0; cpu < IW_CPU_SET_MOST; cpu++) {
-        count += is_place(fleet, cpu);
+        count += iwi_fleet_is_place(fleet, cpu);
     }
     return count > 1 ? count : 0; /* one CPU is the node */
 }
@@ -200,7 +199,7 @@ static iw_status find_placed(struct iwi_fleet_trial *judge)
 
 /* ---- judging ---- */
 
-static iw_status test_place(struct iwi_fleet_trial *judge, const struct iwi_fleet_column *column)
+iw_status iwi_fleet_test_place(struct iwi_fleet_trial *judge, const struct iwi_fleet_column *column)
 {
     IW_TRY(iwi_fleet_go_to(judge, column));
     if (column == NULL) {
@@ -210,18 +209,6 @@ static iw_status test_place(struct iwi_fleet_trial *judge, const struct iwi_flee
         if (judge->first_entry[family] < judge->first_entry[family + 1]) {
             iwi_fleet_gather(judge, family);
             IW_TRY(iwi_fleet_test(judge, family));
-        }
-    }
-    return IW_OK;
-}
-
-static iw_status test_columns(struct iwi_fleet_trial *judge)
-{
-    const struct iwi_fleet_cells *cells = judge->fleet->cells;
-
-    for (size_t i = 0; i < cells->column_count; i++) {
-        if (is_place(judge->fleet, cells->columns[i].cpu)) {
-            IW_TRY(test_place(judge, &cells->columns[i]));
         }
     }
     return IW_OK;
@@ -238,31 +225,16 @@ static iw_status test_places(struct iwi_fleet_trial *judge, iw_fleet *fleet)
     fleet->tests = (uint64_t)fleet->node_count * fleet->cells->family_count * (1 + cpu_places) * metrics;
     judge->p = fleet->opts.false_alarms / (double)fleet->tests;
     fleet->few_factor = is_few && fleet->node_count >= IW_FLEET_FEW_NODES ? iwi_fleet_few_factor(judge) : NAN;
-    IW_TRY(test_place(judge, NULL));
+    IW_TRY(iwi_fleet_test_place(judge, NULL));
     if (cpu_places == 0) {
         return IW_OK;
     }
-    IW_TRY(test_columns(judge));
+    IW_TRY(iwi_fleet_test_columns(judge));
     while (fleet->cells->end_cpu < IW_CPU_SET_MOST) {
         IW_TRY(iwi_fleet_read_columns(judge->log, fleet, fleet->cells->end_cpu));
-        IW_TRY(test_columns(judge));
+        IW_TRY(iwi_fleet_test_columns(judge));
     }
     return IW_OK;
-}
-
-static iw_status judge_fleet(struct iwi_fleet_trial *judge, iw_fleet *fleet)
-{
-    judge->place.units = iwi_new_array(judge->log, fleet->node_count, sizeof *judge->place.units);
-    judge->having = iwi_new_array(judge->log, fleet->node_count, sizeof *judge->having);
-    judge->scratch = iwi_new_array(judge->log, fleet->node_count, sizeof *judge->scratch);
-    judge->first_entry =
-        iwi_new_array(judge->log, fleet->cells->family_count + 2, sizeof *judge->first_entry);
-    if (judge->place.units == NULL || judge->having == NULL || judge->scratch == NULL ||
-        judge->first_entry == NULL) {
-        return IW_ERR_NOMEM;
-    }
-    IW_TRY(test_places(judge, fleet));
-    return iwi_fleet_conclude(judge, fleet);
 }
 
 static int noisiest_first(const void *a, const void *b)
@@ -283,7 +255,7 @@ iw_status iw_fleet_judge(const iw_log *log, iw_fleet *fleet, const iw_fleet_opts
 {
     iw_fleet_opts known = IW_FLEET_OPTS_INIT;
     const iw_fleet_opts *opts = &known;
-    struct iwi_fleet_trial judge = {.log = log, .fleet = fleet};
+    struct iwi_fleet_trial judge;
     iw_status status;
 
     IW_TRY(IWI_READ_OPTS(log, "IW_FLEET_OPTS_INIT", given, &known));
@@ -297,14 +269,11 @@ iw_status iw_fleet_judge(const iw_log *log, iw_fleet *fleet, const iw_fleet_opts
         return iwi_fail(log, IW_ERR_RANGE, "the share that matters must be between 0 and 100 %%");
     }
     fleet->opts = *opts;
-    status = judge_fleet(&judge, fleet);
-    free(judge.place.units);
-    free(judge.having);
-    free(judge.scratch);
-    free(judge.sorted);
-    free(judge.first_entry);
+    status = iwi_fleet_trial_init(log, fleet, &judge);
+    status = status == IW_OK ? test_places(&judge, fleet) : status;
+    status = status == IW_OK ? iwi_fleet_conclude(&judge, fleet) : status;
     free(judge.is_placed);
-    free(judge.alarms);
+    iwi_fleet_trial_release(&judge);
     IW_TRY(status);
     IW_TRY(iwi_fleet_find_groups(log, fleet));
     qsort(fleet->nodes, fleet->node_count, sizeof *fleet->nodes, noisiest_first);

@@ -40,10 +40,25 @@ struct iwi_fleet_trial {
     size_t sorted_capacity;
     uint32_t *sorted;    /* numbers of the place's cells, by family, then node */
     size_t *first_entry; /* of each family, and the end */
-    bool *is_placed;     /* by family: it sits on the same CPU number of nearly all nodes */
+    bool *is_placed; /* by family: it sits on the same CPU number of nearly all nodes; of the first trial */
     size_t alarm_count, alarm_capacity;
     struct iwi_fleet_alarm *alarms;
 };
+
+/* Room for all nodes; to be released also if it fails. IW_ERR_NOMEM. */
+IW_NODISCARD iw_status iwi_fleet_trial_init(const iw_log *log, iw_fleet *fleet,
+                                            struct iwi_fleet_trial *trial);
+void iwi_fleet_trial_release(struct iwi_fleet_trial *trial);
+
+/* CPU numbers that at least half of the nodes have are places. */
+bool iwi_fleet_is_place(const iw_fleet *fleet, uint32_t cpu);
+
+/* All families at one place: a CPU's column, or NULL: all CPUs, which comes first. */
+IW_NODISCARD iw_status iwi_fleet_test_place(struct iwi_fleet_trial *judge,
+                                            const struct iwi_fleet_column *column);
+
+/* All columns that there are, on threads. */
+IW_NODISCARD iw_status iwi_fleet_test_columns(struct iwi_fleet_trial *judge);
 
 double iwi_fleet_value(const struct iwi_digest_sums *sums, iw_fleet_metric metric, double length_ns);
 
