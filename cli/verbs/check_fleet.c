@@ -96,11 +96,12 @@ static void take_verdict(const iw_fleet *fleet, const char *host, iw_check_fleet
 
 static iw_status judge(const iw_log *log, const char *path, struct peers *peers, iw_check_fleet *found)
 {
-    const iw_fleet_opts opts = IW_FLEET_OPTS_INIT;
+    iw_fleet_opts opts = IW_FLEET_OPTS_INIT;
     const iw_digest_stream stream = {peers, go_back, next};
     iw_fleet *fleet = NULL;
     iw_status status = iw_fleet_new(log, path, &fleet);
 
+    opts.threads = peers->recording->probe == IW_PROBE_WATCH ? 1 : 0; /* programs run beside it */
     status = status == IW_OK ? iw_fleet_read(log, fleet, &stream) : status;
     status = status == IW_OK ? iw_fleet_judge(log, fleet, &opts) : status;
     if (status == IW_OK) {
