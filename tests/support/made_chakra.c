@@ -72,14 +72,34 @@ static void print_message(const struct message *m, FILE *out)
     (void)fwrite(m->bytes, 1, m->size, out);
 }
 
-static void begin_node(struct message *m, uint64_t id, const char *name, unsigned type)
+/* Nodes that the next one depends on; 0: none. */
+struct deps {
+    uint64_t ids[IWT_STREAMS + 1];
+    size_t count;
+};
+
+static void depend(struct deps *deps, uint64_t id)
 {
+    if (id > 0) {
+        deps->ids[deps->count++] = id;
+    }
+}
+
+static void begin_node(struct message *m, uint64_t id, const char *name, unsigned type,
+                       const struct deps *deps)
+{
+    static struct message packed;
+
     m->size = 0;
     put_number(m, 1, id);
     put_text(m, 2, name);
     put_number(m, 3, type);
-    if (id > 3) {
-        put_bytes(m, 5, "\x03", 1); /* depends on node 3: packed */
+    packed.size = 0;
+    for (size_t i = 0; deps != NULL && i < deps->count; i++) {
+        put_varint(&packed, deps->ids[i]);
+    }
+    if (packed.size > 0) {
+        put_bytes(m, 5, packed.bytes, packed.size);
     }
 }
 
@@ -105,7 +125,7 @@ static void print_groups(const struct iwt_kineto_run *run, uint32_t rank, FILE *
                                  "], \"group_size\": %" PRIu32 ", \"group_count\": 4}", size);
     }
     (void)snprintf(text + used, sizeof text - used, "]']");
-    begin_node(&node, 3, "## process_group:init ##", NODE_METADATA);
+    begin_node(&node, 3, "## process_group:init ##", NODE_METADATA, NULL);
     tensors.size = 0;
     put_text(&tensors, 1, text);
     put_bytes(&node, 8, tensors.bytes, tensors.size);
@@ -137,7 +157,7 @@ static void put_group(struct message *node, const struct iwt_kineto_run *run, co
 }
 
 static void print_event(const struct iwt_kineto_run *run, const struct iwt_chakra *made, uint32_t rank,
-                        const struct iwt_kineto_event *event, uint64_t id, FILE *out)
+                        const struct iwt_kineto_event *event, uint64_t id, const struct deps *deps, FILE *out)
 {
     static struct message node;
     const bool is_message = event->kind == IWT_SEND || event->kind == IWT_RECV;
@@ -148,7 +168,7 @@ static void print_event(const struct iwt_kineto_run *run, const struct iwt_chakr
                           : event->kind == IWT_SEND      ? NODE_SEND
                                                          : NODE_RECEIVE;
 
-    begin_node(&node, id, event->kind == IWT_KERNEL ? "gemm" : "ncclDevKernel", type);
+    begin_node(&node, id, event->kind == IWT_KERNEL ? "gemm" : "ncclDevKernel", type, deps);
     if (made->has_times) {
         put_number(&node, 6, begin_us);
     }
@@ -170,23 +190,47 @@ static void print_event(const struct iwt_kineto_run *run, const struct iwt_chakr
     print_message(&node, out);
 }
 
-/* What the host does of it: not what ranks meet in. */
-static void print_launch(const struct iwt_kineto_event *event, uint64_t id, FILE *out)
+/* What the host does: launches, batches, waiting for the device, of which what follows the wait is told. */
+static void print_host(const struct iwt_kineto_event *event, uint64_t id, const struct deps *deps, FILE *out)
 {
     static struct message node;
+    const bool is_launch = event->kind <= IWT_RECV;
+    const int64_t took_ns = is_launch                 ? event->launch_end_ns - event->launch_ns
+                            : event->kind == IWT_SYNC ? 4000
+                                                      : event->end_ns - event->begin_ns;
 
-    begin_node(&node, id, "c10d::allreduce_", event->kind == IWT_KERNEL ? NODE_COMPUTE : NODE_COLLECTIVE);
-    put_number(&node, 7, 85);
+    begin_node(&node, id, is_launch ? "c10d::allreduce_" : "host",
+               event->kind == IWT_ALLREDUCE ? NODE_COLLECTIVE : NODE_COMPUTE, deps);
+    put_number(&node, 7, (uint64_t)(took_ns / 1000));
     put_mark(&node, "is_cpu_op", VALUE_BOOL, 1, NULL);
+    put_mark(&node, "tid", VALUE_INT64, 1, NULL);
     put_mark(&node, "seq_id", VALUE_INT64, UINT64_MAX, NULL); /* -1 */
     print_message(&node, out);
+}
+
+/* As the run has it: the host in order, kernels behind their launch and behind other streams. */
+static struct deps deps_of(const struct iwt_kineto_event *event, uint64_t host,
+                           const uint64_t last[IWT_STREAMS])
+{
+    struct deps deps = {.count = 0};
+
+    depend(&deps, host);
+    if (event->kind == IWT_KERNEL) {
+        depend(&deps, last[IWT_TP]);
+        depend(&deps, last[IWT_PP]);
+        depend(&deps, event->name == 4 ? last[IWT_DP] : 0);
+    } else {
+        depend(&deps, last[IWT_COMPUTE]);
+        depend(&deps, event->kind == IWT_SYNC ? last[IWT_DP] : event->stream == IWT_PP ? last[IWT_TP] : 0);
+    }
+    return deps;
 }
 
 void iwt_chakra_print(const struct iwt_kineto_run *run, const struct iwt_chakra *made, uint32_t rank,
                       FILE *out)
 {
     static struct message metadata;
-    uint64_t id = 4;
+    uint64_t id = 4, host = 0, last[IWT_STREAMS] = {0};
 
     metadata.size = 0;
     put_text(&metadata, 1, "0.0.4");
@@ -197,9 +241,21 @@ void iwt_chakra_print(const struct iwt_kineto_run *run, const struct iwt_chakra 
     for (size_t i = 0; i < run->of[rank].count; i++) {
         const struct iwt_kineto_event *event = &run->of[rank].events[i];
 
+        if (event->kind != IWT_STEP) {
+            struct deps deps = {.count = 0};
+
+            depend(&deps, host);
+            if (event->kind == IWT_SYNC) {
+                deps = deps_of(event, host, last);
+            }
+            host = id;
+            print_host(event, id++, &deps, out);
+        }
         if (event->kind <= IWT_RECV) {
-            print_launch(event, id++, out);
-            print_event(run, made, rank, event, id++, out);
+            const struct deps deps = deps_of(event, host, last);
+
+            last[event->stream] = id;
+            print_event(run, made, rank, event, id++, &deps, out);
         }
     }
 }

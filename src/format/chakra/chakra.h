@@ -28,10 +28,21 @@ struct iwi_chakra_comm {
     uint32_t sender, receiver;
     uint64_t sequence, bytes; /* sequence: of messages at first their tag */
     uint64_t number;          /* of the rank's nodes: as they stand in the file */
+    size_t act;               /* where nodes have no start times */
     int64_t start_us, took_us;
 };
 
 #define IWI_CHAKRA_NO_GROUP UINT32_MAX
+
+/* A node, kept where nodes have no start times. */
+struct iwi_chakra_act {
+    uint64_t id;
+    size_t first_dep; /* ids that it depends on: deps[first_dep ... first_dep + dep_count - 1] */
+    uint32_t dep_count, file;
+    uint32_t lane;  /* a stream of the device, or a thread of the host above all streams */
+    bool is_kernel; /* computes on the device */
+    int64_t took_us;
+};
 
 /* Another kernel. */
 struct iwi_chakra_kernel {
@@ -52,8 +63,10 @@ struct iwi_chakra {
     struct iwi_chakra_group *groups;
     struct iwi_chakra_comm *comms;
     struct iwi_chakra_kernel *kernels; /* merged */
-    size_t file_count, group_count, comm_count, kernel_count;
-    size_t file_capacity, group_capacity, comm_capacity, kernel_capacity;
+    struct iwi_chakra_act *acts;
+    uint64_t *deps;
+    size_t file_count, group_count, comm_count, kernel_count, act_count, dep_count;
+    size_t file_capacity, group_capacity, comm_capacity, kernel_capacity, act_capacity, dep_capacity;
     size_t first_group, first_kernel; /* of the file that is being read */
     bool has_times;                   /* any node has a start time */
     uint64_t nodes, first_node;       /* first_node: of the file that is being read */
@@ -72,6 +85,17 @@ IW_NODISCARD iw_status iwi_chakra_read_groups(struct iwi_chakra *all, const char
 
 /* The group of the file that is being read; made at first sight. */
 IW_NODISCARD iw_status iwi_chakra_find_group(struct iwi_chakra *all, const char *name, uint32_t *group_p);
+
+/* Kernels from all->first_kernel on, of one file: by stream and time, those that follow each other as one. */
+void iwi_chakra_merge(struct iwi_chakra *all);
+
+/* When each act ends, by durations and dependences: end_us[acts]. `visits` are finished, and each has the
+ * index of its comm for `enter`. Not done: they cannot make progress that way, and end_us has nothing. */
+IW_NODISCARD iw_status iwi_chakra_replay(const struct iwi_chakra *all, struct iwi_visits *visits,
+                                         int64_t *end_us, bool *is_done_p);
+
+/* Times of `visits` as for iwi_chakra_replay(), and all->kernels; a note of how. */
+IW_NODISCARD iw_status iwi_chakra_make_times(struct iwi_chakra *all, struct iwi_visits *visits);
 
 /* Ranks, groups and visits of all files, finished; notes of what they lack. */
 IW_NODISCARD iw_status iwi_chakra_fill(struct iwi_chakra *all, struct iwi_visits *visits);

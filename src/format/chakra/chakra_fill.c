@@ -1,4 +1,4 @@
-/* Visits from execution traces: groups of all ranks, messages in pairs, and times where none are told.
+/* Visits from execution traces: groups of all ranks, messages in pairs, what is lacking.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include <stdio.h>
@@ -212,25 +212,26 @@ static uint64_t whole_bytes(const struct iwi_chakra *all, const struct iwi_chakr
                                               : UINT64_MAX;
 }
 
-/* Without times, in the order of the nodes: see make_times(). */
+/* Without times `enter` is the index of the comm at first, and `leave` the duration: see
+ * iwi_chakra_make_times(). */
 static iw_status add_visit(const struct iwi_chakra *all, struct iwi_visits *visits,
                            const struct iwi_chakra_comm *comm, uint32_t group, uint32_t root, int64_t zero_us)
 {
     const int64_t enter_us = all->has_times ? comm->start_us - zero_us : 0;
 
-    return iwi_visits_add(
-        visits,
-        &(struct iwi_visit){.rank = all->files[comm->file].index,
-                            .group = group,
-                            .op = comm->op,
-                            .stream = comm->stream,
-                            .step = IWI_VISIT_NO_STEP,
-                            .sequence = comm->sequence,
-                            .bytes = whole_bytes(all, comm),
-                            .enter_ps = all->has_times ? enter_us * IW_PS_PER_US : (iw_time)comm->number,
-                            .leave_ps = (enter_us + comm->took_us) * IW_PS_PER_US,
-                            .has_root = is_message(comm) && root != UINT32_MAX,
-                            .root = is_message(comm) && root != UINT32_MAX ? root : 0});
+    return iwi_visits_add(visits,
+                          &(struct iwi_visit){.rank = all->files[comm->file].index,
+                                              .group = group,
+                                              .op = comm->op,
+                                              .stream = comm->stream,
+                                              .step = IWI_VISIT_NO_STEP,
+                                              .sequence = comm->sequence,
+                                              .bytes = whole_bytes(all, comm),
+                                              .enter_ps = all->has_times ? enter_us * IW_PS_PER_US
+                                                                         : (iw_time)(comm - all->comms),
+                                              .leave_ps = (enter_us + comm->took_us) * IW_PS_PER_US,
+                                              .has_root = is_message(comm) && root != UINT32_MAX,
+                                              .root = is_message(comm) && root != UINT32_MAX ? root : 0});
 }
 
 static iw_status add_visits(struct iwi_chakra *all, struct iwi_visits *visits, int64_t zero_us)
@@ -267,8 +268,6 @@ static iw_status add_stretches(const struct iwi_chakra *all, struct iwi_visits *
     return IW_OK;
 }
 
-/* ---- times ---- */
-
 /* The first time of all. */
 static iw_status first_time(const struct iwi_chakra *all, int64_t *first_us_p)
 {
@@ -291,70 +290,6 @@ static iw_status first_time(const struct iwi_chakra *all, int64_t *first_us_p)
                      "several runs");
 }
 
-/* Encounters by the first of their nodes. */
-struct turn {
-    uint64_t encounter;
-    iw_time first;
-};
-
-static int compare_turns(const void *a, const void *b)
-{
-    const struct turn *left = a, *right = b;
-    const int sign = (left->first > right->first) - (left->first < right->first);
-
-    return sign != 0 ? sign : order(left->encounter, right->encounter);
-}
-
-/* All who meet leave together, as soon as the last of them can: enter = leave - duration. False: that is more
- * than 10 days. */
-static bool place(struct iwi_visits *visits, const struct iwi_encounter *encounter, iw_time *at)
-{
-    iw_time leave_ps = 0;
-
-    for (uint32_t k = 0; k < encounter->count; k++) {
-        const struct iwi_visit *visit = &visits->visits[encounter->first + k];
-
-        leave_ps = iwi_max(leave_ps, at[visit->rank] + visit->leave_ps); /* leave_ps: its duration so far */
-    }
-    for (uint32_t k = 0; k < encounter->count; k++) {
-        struct iwi_visit *visit = &visits->visits[encounter->first + k];
-
-        visit->enter_ps = leave_ps - visit->leave_ps;
-        visit->leave_ps = at[visit->rank] = leave_ps;
-    }
-    return leave_ps <= IW_TIME_INPUT_MAX;
-}
-
-static iw_status make_times(const struct iwi_chakra *all, struct iwi_visits *visits)
-{
-    struct turn *turns = iwi_new_array(all->log, visits->encounter_count, sizeof *turns);
-    iw_time *at = iwi_new_array(all->log, visits->rank_count, sizeof *at);
-    iw_status status = turns != NULL && at != NULL ? IW_OK : IW_ERR_NOMEM;
-
-    for (size_t i = 0; status == IW_OK && i < visits->encounter_count; i++) {
-        const struct iwi_encounter *encounter = &visits->encounters[i];
-
-        turns[i] = (struct turn){i, visits->visits[encounter->first].enter_ps};
-        for (uint32_t k = 1; k < encounter->count; k++) {
-            turns[i].first = iwi_min(turns[i].first, visits->visits[encounter->first + k].enter_ps);
-        }
-    }
-    if (status == IW_OK) {
-        qsort(turns, visits->encounter_count, sizeof *turns, compare_turns);
-        for (size_t i = 0; status == IW_OK && i < visits->encounter_count; i++) {
-            if (!place(visits, &visits->encounters[turns[i].encounter], at)) {
-                status = iwi_fail(all->log, IW_ERR_RANGE, "the collectives of a rank take more than 10 days");
-            }
-        }
-    }
-    if (status == IW_OK) {
-        status = iwi_visits_finish(visits);
-    }
-    free(turns);
-    free(at);
-    return status;
-}
-
 /* ---- all of it ---- */
 
 static void note(const struct iwi_chakra *all, struct iwi_visits *visits)
@@ -362,10 +297,6 @@ static void note(const struct iwi_chakra *all, struct iwi_visits *visits)
     char text[160];
 
     iwi_visits_note(visits, "Execution traces tell no steps.");
-    if (!all->has_times) {
-        iwi_visits_note(visits, "They have no start times, only durations: ranks are taken to have left each "
-                                "collective together; what lies between collectives is not known.");
-    }
     if (all->without_peer > 0) {
         (void)snprintf(text, sizeof text,
                        "%" PRIu64 " sends and receives do not say to or from whom, and were left out.",
@@ -388,8 +319,11 @@ iw_status iwi_chakra_fill(struct iwi_chakra *all, struct iwi_visits *visits)
     IW_TRY(add_groups(all, visits));
     IW_TRY(first_time(all, &zero_us));
     IW_TRY(add_visits(all, visits, zero_us));
-    IW_TRY(add_stretches(all, visits, zero_us));
     note(all, visits);
-    IW_TRY(iwi_visits_finish(visits));
-    return all->has_times ? IW_OK : make_times(all, visits);
+    if (!all->has_times) {
+        IW_TRY(iwi_visits_finish(visits));
+        IW_TRY(iwi_chakra_make_times(all, visits));
+    }
+    IW_TRY(add_stretches(all, visits, all->has_times ? zero_us : 0));
+    return iwi_visits_finish(visits);
 }

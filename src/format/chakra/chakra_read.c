@@ -38,6 +38,8 @@ void iwi_chakra_release(struct iwi_chakra *all)
     free(all->groups);
     free(all->comms);
     free(all->kernels);
+    free(all->acts);
+    free(all->deps);
     *all = (struct iwi_chakra){.log = all->log};
 }
 
@@ -131,6 +133,7 @@ static iw_status add_comm(struct iwi_chakra *all, const IwiChakra__Node *node, c
                                    .receiver = (uint32_t)marks->target,
                                    .sequence = marks->tag & UINT32_MAX,
                                    .number = all->nodes - all->first_node,
+                                   .act = all->act_count - 1,
                                    .bytes = marks->bytes,
                                    .start_us = (int64_t)node->start_time_micros,
                                    .took_us = (int64_t)node->duration_micros};
@@ -150,6 +153,29 @@ static iw_status add_comm(struct iwi_chakra *all, const IwiChakra__Node *node, c
     return IW_OK;
 }
 
+/* Of use until a node has a start time. */
+static iw_status add_act(struct iwi_chakra *all, const IwiChakra__Node *node, const struct marks *marks)
+{
+    const uint32_t lane = (uint32_t)(marks->stream & 0x7fffffff);
+
+    IW_TRY(
+        iwi_grow(all->log, (void **)&all->acts, &all->act_capacity, all->act_count + 1, sizeof all->acts[0]));
+    IW_TRY(iwi_grow(all->log, (void **)&all->deps, &all->dep_capacity, all->dep_count + node->n_data_deps + 1,
+                    sizeof all->deps[0]));
+    all->acts[all->act_count++] =
+        (struct iwi_chakra_act){.id = node->id,
+                                .first_dep = all->dep_count,
+                                .dep_count = (uint32_t)node->n_data_deps,
+                                .file = (uint32_t)all->file_count,
+                                .lane = marks->is_on_host ? lane | 0x80000000 : lane,
+                                .is_kernel = !marks->is_on_host && node->type == NODE_COMPUTE,
+                                .took_us = (int64_t)node->duration_micros};
+    for (size_t i = 0; i < node->n_data_deps; i++) {
+        all->deps[all->dep_count++] = node->data_deps[i];
+    }
+    return IW_OK;
+}
+
 static iw_status read_node(struct iwi_chakra *all, const struct iwi_chakra_stream *stream,
                            const IwiChakra__Node *node)
 {
@@ -166,10 +192,13 @@ static iw_status read_node(struct iwi_chakra *all, const struct iwi_chakra_strea
     for (size_t i = 0; i < node->n_attr; i++) {
         read_mark(node->attr[i], &marks);
     }
+    all->has_times |= !marks.is_on_host && node->start_time_micros > 0;
+    if (!all->has_times) {
+        IW_TRY(add_act(all, node, &marks));
+    }
     if (marks.is_on_host) {
         return IW_OK;
     }
-    all->has_times |= node->start_time_micros > 0;
     switch (node->type) {
     case NODE_COMPUTE: return add_kernel(all, node, &marks);
     case NODE_SEND:
@@ -208,7 +237,7 @@ static int compare_kernels(const void *a, const void *b)
 }
 
 /* Kernels of a stream that follow each other within the microsecond to which times are told are one. */
-static void merge_kernels(struct iwi_chakra *all)
+void iwi_chakra_merge(struct iwi_chakra *all)
 {
     const size_t count = all->kernel_count - all->first_kernel;
     struct iwi_chakra_kernel *kernels;
@@ -282,7 +311,7 @@ iw_status iwi_chakra_read(struct iwi_chakra *all, const char *path, const char *
     IW_TRY(iwi_chakra_open(all->log, path, name, data, size, &stream));
     status = read_nodes(all, &stream);
     iwi_chakra_close(&stream);
-    merge_kernels(all);
+    iwi_chakra_merge(all);
     all->files[all->file_count++] = file_of(name);
     return status;
 }

@@ -191,8 +191,44 @@ static void waits_follow_from_durations(void **state)
         }
     }
     assert_true(worst_ps > 19 * IW_PS_PER_MS);
-    assert_int_equal(without.stretch_count, 0);
-    assert_non_null(strstr(without.lacks, "no start times, only durations"));
+    assert_non_null(strstr(without.lacks, "no start times, which were computed"));
+    iwi_visits_release(&with);
+    iwi_visits_release(&without);
+    iwt_kineto_release(&run);
+}
+
+/* Start times from durations and dependences: near what was, all through the run. */
+static void times_are_replayed(void **state)
+{
+    const struct iwt_chakra brief = {.has_groups = true, .has_peers = true};
+    struct iwt_kineto made = iwt_kineto_default();
+    struct iwt_kineto_run run;
+    struct iwi_visits with, without;
+    iw_time apart_ps, worst_ps = 0, last_ps = 0, computed_ps[2] = {0, 0};
+
+    (void)state;
+    made.pauses = late;
+    made.pause_count = 1;
+    made.dp = 4;
+    iwt_kineto_run(&made, &run);
+    assert_ok(read_run(NULL, &run, &full, &with));
+    assert_ok(read_run(NULL, &run, &brief, &without));
+    apart_ps = with.visits[0].enter_ps - without.visits[0].enter_ps;
+    for (size_t i = 0; i < with.visit_count; i++) {
+        const iw_time off_ps = with.visits[i].enter_ps - without.visits[i].enter_ps - apart_ps;
+
+        worst_ps = iwi_max(worst_ps, iwi_max(off_ps, -off_ps));
+        last_ps = iwi_max(last_ps, with.visits[i].leave_ps);
+    }
+    assert_true(worst_ps < last_ps / 100);
+    for (size_t i = 0; i < with.stretch_count; i++) {
+        computed_ps[0] += with.stretches[i].end_ps - with.stretches[i].begin_ps;
+    }
+    for (size_t i = 0; i < without.stretch_count; i++) {
+        computed_ps[1] += without.stretches[i].end_ps - without.stretches[i].begin_ps;
+    }
+    assert_true(iwi_max(computed_ps[0] - computed_ps[1], computed_ps[1] - computed_ps[0]) <
+                computed_ps[0] / 100);
     iwi_visits_release(&with);
     iwi_visits_release(&without);
     iwt_kineto_release(&run);
@@ -375,6 +411,24 @@ static void mistakes_are_told(void **state)
     }
 }
 
+/* A collective and a kernel that each depend on the other: durations alone are left. */
+static void dependences_that_do_not_go_together(void **state)
+{
+    static const char text[] = "\x07\x0a\x05"
+                               "1.0.0"
+                               "\x09\x08\x01\x18\x07\x2a\x01\x02\x38\x05"
+                               "\x09\x08\x02\x18\x04\x2a\x01\x01\x38\x09";
+    struct iwi_visits visits;
+
+    (void)state;
+    assert_ok(read_text(NULL, "a.0.et", text, sizeof text - 1, &visits));
+    assert_int_equal(visits.visit_count, 1);
+    assert_int_equal(visits.visits[0].leave_ps, 5 * IW_PS_PER_US);
+    assert_int_equal(visits.stretch_count, 0);
+    assert_non_null(strstr(visits.lacks, "dependences that do not go together"));
+    iwi_visits_release(&visits);
+}
+
 /* Empty submessages of two bytes take many times that: a message has a bound of memory. */
 static void small_messages_do_not_take_all_memory(void **state)
 {
@@ -401,10 +455,12 @@ int main(void)
         cmocka_unit_test(runs_come_back),
         cmocka_unit_test(computation_is_there),
         cmocka_unit_test(waits_follow_from_durations),
+        cmocka_unit_test(times_are_replayed),
         cmocka_unit_test(messages_without_peers_are_left_out),
         cmocka_unit_test(both_doors_lead_to_the_same),
         cmocka_unit_test(cut_anywhere_it_is_refused),
         cmocka_unit_test(mistakes_are_told),
+        cmocka_unit_test(dependences_that_do_not_go_together),
         cmocka_unit_test(small_messages_do_not_take_all_memory),
     };
 
