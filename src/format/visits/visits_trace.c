@@ -102,7 +102,20 @@ static size_t list_points(struct iwi_call_maker *m)
     return count;
 }
 
-/* A visit ends. Computation that stood still waited for it, unless its launch was late. */
+/* The host waited for the device when a visit ended; times come in order. */
+static bool host_waits_at(struct iwi_call_maker *m, iw_time at_ps)
+{
+    const struct iwi_host_wait *waits = m->visits->host_waits;
+    const size_t end = m->first_wait[m->rank + 1];
+
+    while (m->next_wait < end && waits[m->waits_by_rank[m->next_wait]].end_ps < at_ps) {
+        m->next_wait++;
+    }
+    return m->next_wait < end && waits[m->waits_by_rank[m->next_wait]].begin_ps < at_ps;
+}
+
+/* A visit ends. Computation that stood still waited for it, unless its launch was late for another reason
+ * than that the host waited too. */
 static iw_status end_visit(struct iwi_call_maker *m, const struct iwi_visit_point *point)
 {
     const struct iwi_busy *next = busy_at(m, point->at_ps);
@@ -111,7 +124,7 @@ static iw_status end_visit(struct iwi_call_maker *m, const struct iwi_visit_poin
     if (next != NULL && next->begin_ps < point->at_ps) {
         return IW_OK; /* it goes on beside */
     }
-    if (next != NULL && next->is_late) {
+    if (next != NULL && next->is_late && !host_waits_at(m, point->at_ps)) {
         compute_until(m, point->at_ps);
     } else {
         compute_until(m, before != NULL ? before->end_ps : m->at_ps);
@@ -132,6 +145,7 @@ static iw_status make_rank(struct iwi_call_maker *m)
     if (m->busy_count > 0 && (count == 0 || m->busy[0].begin_ps < first_ps)) {
         first_ps = m->busy[0].begin_ps;
     }
+    m->next_wait = m->first_wait[m->rank];
     m->at_ps = end_ps = first_ps;
     m->compute_ps = 0;
     m->call_capacity = m->completed_capacity = 0;

@@ -31,12 +31,14 @@ struct iwi_call_maker {
     iw_time *transfer_ps;   /* of visits whose group was traced in part: how long it takes without waiting */
     size_t *by_rank;        /* stretches, by rank and time */
     size_t *first_stretch;  /* rank_count + 1: in by_rank */
+    size_t *waits_by_rank;  /* host waits, by rank and time */
+    size_t *first_wait;     /* rank_count + 1: in waits_by_rank */
     uint32_t *of_rank;      /* visits, by rank */
     size_t *first_visit;    /* rank_count + 1: in of_rank */
     /* of the rank: */
     uint32_t rank;
     struct iwi_busy *busy;
-    size_t busy_count, next_busy;
+    size_t busy_count, next_busy, next_wait;
     struct iwi_visit_point *points;
     uint32_t *requests; /* of visits: NO_REQUEST, or its number */
     size_t call_capacity, completed_capacity;

@@ -67,6 +67,28 @@ static void a_program_takes_as_long_as_the_run(void **state)
     }
 }
 
+/* Rank 1 computes a fifth longer. Rank 0 waits for it in collectives, at the end of a step with its host too;
+ * it computes no more than it did: 40 kernels of 200 to 204 us a step, and launches of about 5 us. */
+static void waiting_of_the_host_is_waiting_too(void **state)
+{
+    const struct iwt_model model = {
+        .seed = 5, .ranks = 2, .steps = 6, .kernels = 40, .slow_rank = 1, .has_launches = true};
+    struct iwi_visits visits;
+    struct iw_trace *trace;
+    iw_time steps_ps[6], compute_ps = 0;
+
+    (void)state;
+    iwt_model_run(&model, 0, &visits, steps_ps);
+    assert_ok(iwi_visits_finish(&visits));
+    assert_ok(iwi_trace_of_visits(NULL, &visits, &trace));
+    for (uint64_t i = 0; i < trace->ranks[0].call_count; i++) {
+        compute_ps += trace->ranks[0].calls[i].compute_wall_ps;
+    }
+    assert_takes(compute_ps, 6 * INT64_C(40) * 203 * IW_PS_PER_US, 0.01);
+    iw_trace_free(trace);
+    iwi_visits_release(&visits);
+}
+
 /* ---- more ranks ---- */
 
 enum { RANKS = 4, STEPS = 3 };
@@ -224,6 +246,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_program_takes_as_long_as_the_run),
+        cmocka_unit_test(waiting_of_the_host_is_waiting_too),
         cmocka_unit_test(groups_of_data_parallelism_grow_and_others_are_copied),
         cmocka_unit_test(a_group_that_is_not_there_cannot_grow),
         cmocka_unit_test(one_traced_rank_is_replicated),
