@@ -256,7 +256,8 @@ iw_status iw_visits_open(const iw_log *log, const char *const *paths, size_t cou
         iwi_visits_init(visits, log, run.reader->origin);
         status = run.reader->read(log, (const char *const *)run.paths, run.count, visits);
         if (status == IW_OK && run.reader->lacks_pauses) {
-            status = iwi_visits_find_slow(visits);
+            status = iwi_visits_align(visits);
+            status = status == IW_OK ? iwi_visits_find_slow(visits) : status;
         }
     }
     release_run(&run);

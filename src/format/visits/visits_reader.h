@@ -28,7 +28,7 @@ struct iwi_visits_reader {
     /* Fills `visits`, which is initialised, and finishes it. All paths are of this format. */
     iw_status (*read)(const iw_log *log, const char *const *paths, size_t count, struct iwi_visits *visits);
 
-    /* It tells of no pauses: what ranks lose against their peers is looked for. */
+    /* It tells of no pauses: clocks are aligned, and what ranks lose against their peers is looked for. */
     bool lacks_pauses;
 };
 

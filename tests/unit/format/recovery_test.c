@@ -103,6 +103,8 @@ static void make(uint64_t seed, struct made *made)
     made->run.layers = is_fresh(seed) ? 3 : 2;
     made->run.microbatches = is_fresh(seed) ? 3 : 2;
     made->run.jitter = is_fresh(seed) ? 0.03 : 0.02;
+    made->run.clock_us = is_fresh(seed) ? 500 : 300;
+    made->run.drift_ppm = is_fresh(seed) ? 3 : 1;
     made->format = (enum format)(seed % FORMATS);
     make_pauses(seed, &at, made);
 }
