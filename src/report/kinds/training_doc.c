@@ -230,10 +230,10 @@ static void write_doc(struct iwi_document *doc, const void *subject)
     say_verdict(doc, result);
     iwi_training_say_bill(doc, result);
     iwi_training_say_absorbed(doc, result);
+    say_step(doc, result);
     iwi_only(doc, IWI_ON_PAGES | IWI_IN_PLOTS);
     show_steps(doc, result);
     iwi_only(doc, IWI_EVERYWHERE);
-    say_step(doc, result);
     say_volumes(doc, result);
     iwi_training_say_certainty(doc, result);
 }

@@ -4,6 +4,7 @@
 #include "report/kinds/training_words.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/base.h"
 
@@ -26,6 +27,21 @@ const char *iwi_training_exact(struct iwi_document *doc, iw_time ps)
     return ps >= IW_PS_PER_S ? iwi_say(doc, "%.6f s", (double)ps * 1e-12) : iwi_ps(doc, ps);
 }
 
+/* The other line about its source, if that surely saves something too; or NULL. */
+static const iw_training_change *other_of_source(const iw_training_result *result,
+                                                 const iw_training_change *row)
+{
+    for (uint32_t i = 0; i < result->change_count; i++) {
+        const iw_training_change *other = &result->changes[i];
+
+        if (other != row && row->source[0] != '\0' && strcmp(other->source, row->source) == 0 &&
+            other->saved_ns.low > 0) {
+            return other;
+        }
+    }
+    return NULL;
+}
+
 void iwi_training_say_best(struct iwi_document *doc, const iw_training_result *result)
 {
     const iw_training_change *best = NULL;
@@ -39,8 +55,14 @@ void iwi_training_say_best(struct iwi_document *doc, const iw_training_result *r
         }
     }
     if (best != NULL) {
-        iwi_verdict(doc, "Most is saved by this change: %s. It brings back %s of the step without jitter.",
+        const iw_training_change *other = other_of_source(result, best);
+
+        iwi_verdict(doc, "Most is saved by this change: %s. It brings back %s of the step without jitter",
                     best->what, iwi_percent(doc, best->share));
+        if (other != NULL) {
+            iwi_more(doc, "; %s: %s", other->what, iwi_percent(doc, other->share));
+        }
+        iwi_more(doc, ".");
     } else if (result->change_count > 0) {
         iwi_verdict(doc, "No single change surely saves anything.");
     }
