@@ -234,10 +234,10 @@ struct gaps {
     bool *is_late; /* of kernels: a gap before it */
 };
 
-/* The device had nothing to compute from begin_ns on. Was that the host's doing? Its next launch came later,
- * and what it launched began at once. */
+/* The device computed nothing from begin_ns to until_ns. Was that the host's doing? It launched nothing
+ * before some time of the gap, and what it launched then began at once. */
 static iw_status look_at_gap(struct iwi_kineto *kineto, const struct iwi_kineto_file *file,
-                             const struct gaps *gaps, int64_t begin_ns)
+                             const struct gaps *gaps, int64_t begin_ns, int64_t until_ns)
 {
     const size_t next = first_after(gaps->order, gaps->count, begin_ns);
     const struct iwi_kineto_kernel *kernel =
@@ -245,7 +245,8 @@ static iw_status look_at_gap(struct iwi_kineto *kineto, const struct iwi_kineto_
     int64_t end_ns, length_ns;
     uint64_t key;
 
-    if (kernel == NULL || kernel->begin_ns - kernel->launch_end_ns > AT_ONCE_NS) {
+    if (kernel == NULL || kernel->launch_ns > until_ns ||
+        kernel->begin_ns - kernel->launch_end_ns > AT_ONCE_NS) {
         return IW_OK;
     }
     end_ns = iwi_min(kernel->launch_end_ns, kernel->begin_ns);
@@ -274,7 +275,7 @@ static iw_status walk_gaps(struct iwi_kineto *kineto, const struct iwi_kineto_fi
             continue;
         }
         if (busy_until_ns != INT64_MIN && kernel->begin_ns - busy_until_ns >= LEAST_NS) {
-            IW_TRY(look_at_gap(kineto, file, gaps, busy_until_ns));
+            IW_TRY(look_at_gap(kineto, file, gaps, busy_until_ns, kernel->begin_ns));
         }
         busy_until_ns = iwi_max(busy_until_ns, kernel->end_ns);
     }

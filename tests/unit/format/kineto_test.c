@@ -418,6 +418,37 @@ static void files_that_do_not_fit_are_refused(void **state)
                    HEAD("1") REDUCE("2") "]}", IW_ERR_FORMAT, "the traces are not of the same steps");
 }
 
+#define COMPUTE(ts, dur, id)                                                     \
+    "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"k\",\"ts\":" ts ",\"dur\":" dur \
+    ",\"args\":{\"stream\":7,\"correlation\":" id "}}"
+#define LAUNCH(ts, dur, id)                                                                           \
+    "{\"ph\":\"X\",\"cat\":\"cuda_runtime\",\"name\":\"cudaLaunchKernel\",\"ts\":" ts ",\"dur\":" dur \
+    ",\"args\":{\"correlation\":" id "}}"
+
+/* Kernels may begin before their launch has returned: then nothing was queued, and the gap is late by as
+ * much. A gap before a kernel that was launched in time is a dependence. */
+static void gaps_are_late_launches_or_dependences(void **state)
+{
+    struct iwt_log l;
+    struct iwi_visits visits;
+
+    (void)state;
+    assert_ok(read_two(
+        &l,
+        HEAD("0") LAUNCH("0", "5", "1") "," COMPUTE("10", "90", "1") "," LAUNCH("500", "10", "2") "," COMPUTE(
+            "505", "100", "2") "," LAUNCH("520", "5", "3") "," COMPUTE("900", "50", "3") "]}",
+        NULL, &visits));
+    assert_int_equal(visits.stretch_count, 3);
+    assert_int_equal(visits.stretches[0].queued_ps, 5 * IW_PS_PER_US);
+    assert_int_equal(visits.stretches[1].queued_ps, 1);
+    assert_int_equal(visits.stretches[2].queued_ps, 375 * IW_PS_PER_US);
+    assert_int_equal(visits.pause_count, 1);
+    assert_int_equal(visits.pauses[0].cause, IWI_PAUSE_LAUNCH);
+    assert_int_equal(visits.pauses[0].begin_ps, 100 * IW_PS_PER_US);
+    assert_int_equal(visits.pauses[0].end_ps, 505 * IW_PS_PER_US);
+    iwi_visits_release(&visits);
+}
+
 static void messages_in_one_kernel_are_kept_apart(void **state)
 {
     struct iwt_log l;
@@ -482,6 +513,7 @@ int main(void)
         cmocka_unit_test(a_run_without_pauses_has_none),
         cmocka_unit_test(waits_are_right_whatever_clocks_show),
         cmocka_unit_test(files_that_do_not_fit_are_refused),
+        cmocka_unit_test(gaps_are_late_launches_or_dependences),
         cmocka_unit_test(messages_in_one_kernel_are_kept_apart),
         cmocka_unit_test(sizes_are_of_the_whole_buffer),
         cmocka_unit_test(a_file_cut_anywhere_is_refused),
