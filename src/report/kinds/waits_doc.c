@@ -100,6 +100,9 @@ static const struct iwi_field waits_fields[] = {
     IWI_OBJECTS(iw_waits, groups, group_count, part_schema),
     IWI_OBJECTS_AS(iw_waits, ops, op_count, "operations", part_schema),
     IWI_OBJECTS(iw_waits, causes, cause_count, cause_schema),
+    IWI_VALUE(iw_waits, steps),
+    IWI_VALUE(iw_waits, step_ns),
+    IWI_OBJECTS(iw_waits, costs, cost_count, iwi_waits_cost_schema),
     IWI_OBJECTS(iw_waits, changes, change_count, change_schema),
     IWI_VALUE(iw_waits, iterations_per_time),
     IWI_VALUES(iw_waits, times_ns, time_count),
@@ -251,6 +254,7 @@ static void write_doc(struct iwi_document *doc, const void *subject)
     if (waits->group_count > 1) {
         say_parts(doc, waits, "groups", "Groups", waits->groups, waits->group_count);
     }
+    iwi_waits_say_costs(doc, waits);
     say_causes(doc, waits);
     iwi_only(doc, IWI_ON_PAGES | IWI_IN_PLOTS);
     iwi_waits_show_times(doc, waits);

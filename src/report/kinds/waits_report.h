@@ -7,6 +7,7 @@
 #include <idlewave/waits.h>
 
 #include "report/doc/doc.h"
+#include "schema/schema.h"
 
 /* Of the time of all ranks. */
 double iwi_waits_share(const iw_waits *waits, double ns);
@@ -16,6 +17,10 @@ const char *iwi_waits_rank_name(struct iwi_document *doc, const iw_waits *waits,
 
 void iwi_waits_say_verdict(struct iwi_document *doc, const iw_waits *waits);
 void iwi_waits_say_certainty(struct iwi_document *doc, const iw_waits *waits);
+
+/* What pauses cost (waits_costs_doc.c). */
+extern const struct iwi_schema iwi_waits_cost_schema;
+void iwi_waits_say_costs(struct iwi_document *doc, const iw_waits *waits);
 
 void iwi_waits_show_map(struct iwi_document *doc, const iw_waits *waits);
 void iwi_waits_show_times(struct iwi_document *doc, const iw_waits *waits);

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, List, Literal, Optional
 
-from ..result import Result
+from ..result import Estimate, Result
 
 
 @dataclass(frozen=True)
@@ -89,6 +89,18 @@ class CausesRow:
 
 
 @dataclass(frozen=True)
+class CostsRow:
+    cause: str
+    where: str
+    culprits: str
+    ranks: int
+    pauses: int
+    paused_ns: Optional[float]
+    saved_ns: Estimate
+    share: Estimate
+
+
+@dataclass(frozen=True)
 class ChangesRow:
     iteration: int
     before_ns: Optional[float]
@@ -144,6 +156,9 @@ class Waits(Result):
     groups: List[GroupsRow]
     operations: List[OperationsRow]
     causes: List[CausesRow]
+    steps: int
+    step_ns: Optional[float]
+    costs: List[CostsRow]
     changes: List[ChangesRow]
     iterations_per_time: int
     times_ns: List[Optional[float]]
