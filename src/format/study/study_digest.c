@@ -321,6 +321,9 @@ uint64_t iwi_digest_of_calls(const struct iw_trace *trace)
         for (uint32_t k = 0; comm->members != NULL && k < comm->size; k++) {
             iwi_hash_add_u64(&digest, comm->members[k]);
         }
+        if (comm->name[0] != '\0') { /* by which it grows on more ranks; MPI's have none */
+            iwi_hash_add_text(&digest, comm->name);
+        }
     }
     return iwi_hash_value(&digest);
 }
