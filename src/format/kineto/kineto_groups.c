@@ -26,21 +26,36 @@ static uint64_t key_of(const char *name, const uint32_t *ranks, uint32_t count, 
     return iwi_hash_value(&hash);
 }
 
+/* Index of the group with a key, or group_count. Most are asked for again and again. */
+static size_t find(struct iwi_kineto *kineto, uint64_t key)
+{
+    uint32_t *seen = &kineto->seen_last[key % IWI_KINETO_SEEN];
+    size_t index = *seen;
+
+    if (index >= kineto->group_count || kineto->groups[index].key != key) {
+        for (index = 0; index < kineto->group_count && kineto->groups[index].key != key;) {
+            index++;
+        }
+        *seen = (uint32_t)index; /* where it will be, if it is new */
+    }
+    return index;
+}
+
 iw_status iwi_kineto_group(struct iwi_kineto *kineto, const char *name, const char *about, uint32_t *ranks,
                            uint32_t count, uint32_t size, uint32_t *index_p)
 {
     struct iwi_kineto_group *group;
     uint64_t key;
+    size_t index;
 
     if (ranks != NULL) {
         qsort(ranks, count, sizeof ranks[0], compare_ranks);
     }
     key = key_of(name, ranks, count, size);
-    for (size_t i = kineto->group_count; i-- > 0;) {
-        if (kineto->groups[i].key == key) {
-            *index_p = (uint32_t)i;
-            return IW_OK;
-        }
+    index = find(kineto, key);
+    if (index < kineto->group_count) {
+        *index_p = (uint32_t)index;
+        return IW_OK;
     }
     IW_TRY(iwi_grow(kineto->log, (void **)&kineto->groups, &kineto->group_capacity, kineto->group_count + 1,
                     sizeof *group));

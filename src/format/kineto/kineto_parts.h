@@ -40,6 +40,8 @@ struct iwi_kineto_suspect {
     struct iwi_pause pause;
 };
 
+enum { IWI_KINETO_SEEN = 1024 };
+
 struct iwi_kineto {
     const iw_log *log;
     struct iwi_visits *visits;
@@ -48,6 +50,7 @@ struct iwi_kineto {
     int64_t zero_ns; /* of all times */
     struct iwi_kineto_group *groups;
     size_t group_count, group_capacity;
+    uint32_t seen_last[IWI_KINETO_SEEN]; /* indices of groups, by the lowest bits of their keys */
     struct iwi_kineto_usuals usuals;
     struct iwi_kineto_suspect *suspects;
     size_t suspect_count, suspect_capacity;
