@@ -1,96 +1,47 @@
-/* Who caused each wait: not only whom a rank waited for, but whom that one waited for in turn.
+/* Who caused each wait: not only whom a rank waited for, but why that one was late.
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * At any instant a waiting rank points to the one that it waits for. That one computes (then it is the
- * cause), transfers (then the network is), or waits for the next. Two instants of one wait may have different
- * causes.
+ * Rank A waits for B. Since they last met both computed, waited for others and transferred; what B did more
+ * of than A is why it came later:
+ *
+ *     wait = (computing of B - of A) + (waiting of B - of A) + (transfers of B - of A)
+ *
+ * Of the parts that are positive, each takes its share of the wait. For the first B is the cause; for the
+ * second those are whom B waited for, as far as they are its causes; for the third nobody is. Waits are
+ * looked at in the order of their ends, so that those of B are known when A's are asked for.
  */
+#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
+#include "waits/last_met.h"
 #include "waits/waited_run.h"
 
-/* ---- pauses ---- */
+enum { NO_CAUSE = IWI_PAUSE_CAUSES, MOST_BLAMED = 16 };
 
-static int compare_pauses(const void *left, const void *right)
-{
-    const struct iwi_pause *a = left, *b = right;
+/* A part of a wait. */
+struct blamed {
+    uint32_t rank;
+    uint8_t cause; /* a pause that the trace names, or NO_CAUSE */
+    double ps;
+};
 
-    return a->rank != b->rank ? (a->rank > b->rank ? 1 : -1)
-                              : (a->begin_ps > b->begin_ps) - (a->begin_ps < b->begin_ps);
-}
+/* Of one wait, while it is found out. */
+struct verdict {
+    struct blamed of[MOST_BLAMED];
+    size_t count;
+};
 
-static iw_status sort_pauses(struct iwi_waited_run *run)
-{
-    const size_t count = run->visits->pause_count;
+struct inquiry {
+    struct iwi_waited_run *run;
+    double (*until)[IWI_DOINGS]; /* of each segment: what its rank did before it */
+    size_t *first_blamed;        /* of each segment: in `pool`; SIZE_MAX: not known */
+    uint8_t *blamed_count;
+    struct blamed *pool;
+    size_t pool_count, pool_capacity;
+    struct iwi_last_met meetings;
+};
 
-    run->pauses = iwi_new_array(run->log, count, sizeof *run->pauses);
-    run->reach_ps = iwi_new_array(run->log, count, sizeof *run->reach_ps);
-    run->first_pause = iwi_new_array(run->log, (size_t)run->rank_count + 1, sizeof *run->first_pause);
-    if (run->pauses == NULL || run->reach_ps == NULL || run->first_pause == NULL) {
-        return IW_ERR_NOMEM;
-    }
-    if (count > 0) {
-        memcpy(run->pauses, run->visits->pauses, count * sizeof *run->pauses);
-        qsort(run->pauses, count, sizeof *run->pauses, compare_pauses);
-    }
-    for (size_t i = 0; i < count; i++) {
-        const bool is_first = i == 0 || run->pauses[i].rank != run->pauses[i - 1].rank;
-
-        run->first_pause[run->pauses[i].rank + 1]++;
-        run->reach_ps[i] =
-            is_first ? run->pauses[i].end_ps : iwi_max(run->reach_ps[i - 1], run->pauses[i].end_ps);
-    }
-    for (uint32_t r = 0; r < run->rank_count; r++) {
-        run->first_pause[r + 1] += run->first_pause[r];
-    }
-    return IW_OK;
-}
-
-/* The first pause of a rank that may end after an instant. */
-static size_t pause_after(const struct iwi_waited_run *run, uint32_t rank, iw_time at_ps)
-{
-    size_t low = run->first_pause[rank], high = run->first_pause[rank + 1];
-
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-
-        if (run->reach_ps[middle] <= at_ps) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
-}
-
-/* A rank is late by the pauses that it had since it last met anybody: others wait for them when it comes, not
- * while they last. Of a wait as much is blamed on them as they took, on each cause by its part. */
-static void blame_pauses(struct iwi_waited_run *run, uint32_t rank, iw_time since_ps, iw_time end_ps,
-                         double waited)
-{
-    double paused[IWI_PAUSE_CAUSES] = {0.0}, all = 0.0;
-    iw_time at_ps = since_ps; /* pauses may lie in each other: the first that an instant lies in names it */
-
-    for (size_t i = pause_after(run, rank, since_ps); i < run->first_pause[rank + 1]; i++) {
-        const struct iwi_pause *pause = &run->pauses[i];
-        const iw_time from_ps = iwi_max(at_ps, pause->begin_ps), to_ps = iwi_min(end_ps, pause->end_ps);
-
-        if (pause->begin_ps >= end_ps) {
-            break;
-        }
-        if (to_ps > from_ps) {
-            paused[pause->cause] += (double)(to_ps - from_ps);
-            all += (double)(to_ps - from_ps);
-            at_ps = to_ps;
-        }
-    }
-    for (unsigned cause = 0; all > 0.0 && cause < IWI_PAUSE_CAUSES; cause++) {
-        run->caused_by_pause[cause] += paused[cause] * (waited < all ? waited / all : 1.0);
-    }
-}
-
-/* ---- one cause ---- */
+/* ---- what one is accused of ---- */
 
 static uint32_t block_at(const struct iwi_waited_run *run, iw_time at_ps)
 {
@@ -108,9 +59,9 @@ static uint32_t block_at(const struct iwi_waited_run *run, iw_time at_ps)
     return low < run->block_count ? low : run->block_count - 1;
 }
 
-/* Adds a piece of time to the iterations of a rank that it lies in. */
+/* Adds a piece of time, times a factor, to the iterations of a rank that it lies in. */
 static void add_to_iterations(const struct iwi_waited_run *run, double *of_rank, uint32_t rank,
-                              iw_time begin_ps, iw_time end_ps)
+                              iw_time begin_ps, iw_time end_ps, double factor)
 {
     const iw_time *borders;
 
@@ -123,28 +74,32 @@ static void add_to_iterations(const struct iwi_waited_run *run, double *of_rank,
         const iw_time to_ps =
             i + 1 < run->iterations.count ? iwi_max(begin_ps, iwi_min(end_ps, borders[i + 1])) : end_ps;
 
-        of_rank[rank * run->iterations.count + i] += (double)(to_ps - begin_ps);
+        of_rank[rank * run->iterations.count + i] += factor * (double)(to_ps - begin_ps);
         begin_ps = to_ps;
     }
 }
 
-static void accuse(struct iwi_waited_run *run, uint32_t rank, iw_time since_ps, iw_time begin_ps,
-                   iw_time end_ps)
+static void accuse(struct iwi_waited_run *run, const struct blamed *blamed, iw_time begin_ps, iw_time end_ps)
 {
-    run->caused[rank] += (double)(end_ps - begin_ps);
-    add_to_iterations(run, run->caused_in_iteration, rank, begin_ps, end_ps);
-    blame_pauses(run, rank, since_ps, end_ps, (double)(end_ps - begin_ps));
+    const double factor = blamed->ps / (double)(end_ps - begin_ps);
+
+    run->caused[blamed->rank] += blamed->ps;
+    if (blamed->cause != NO_CAUSE) {
+        run->caused_by_pause[blamed->cause] += blamed->ps;
+    }
+    add_to_iterations(run, run->caused_in_iteration, blamed->rank, begin_ps, end_ps, factor);
     for (uint32_t b = block_at(run, begin_ps); begin_ps < end_ps; b++) {
         const iw_time to_ps = b + 1 < run->block_count ? iwi_min(end_ps, run->block_end_ps[b]) : end_ps;
 
-        run->caused_in_block[(size_t)rank * run->block_count + b] += (double)(to_ps - begin_ps);
+        run->caused_in_block[(size_t)blamed->rank * run->block_count + b] +=
+            factor * (double)(to_ps - begin_ps);
         begin_ps = to_ps;
     }
 }
 
-/* ---- following ---- */
+/* ---- what a rank did ---- */
 
-static const struct iwi_segment *segment_at(const struct iwi_waited_run *run, uint32_t rank, iw_time at_ps)
+static size_t segment_at(const struct iwi_waited_run *run, uint32_t rank, iw_time at_ps)
 {
     size_t low = run->first_segment[rank], high = run->first_segment[rank + 1];
 
@@ -157,51 +112,207 @@ static const struct iwi_segment *segment_at(const struct iwi_waited_run *run, ui
             high = middle;
         }
     }
-    return &run->segments[low];
+    return low;
 }
 
-/* Up to where the rank goes on alone; *segment_p becomes the next segment. */
-static iw_time end_of_own(const struct iwi_segment **segment_p, const struct iwi_segment *last,
-                          iw_time end_ps)
+/* Adds `sign` times what a rank had done by then. */
+static void add_done(const struct inquiry *q, uint32_t rank, iw_time at_ps, double sign,
+                     double done[IWI_DOINGS])
 {
-    const struct iwi_segment *segment = *segment_p;
+    const struct iwi_waited_run *run = q->run;
+    const size_t end = run->first_segment[rank + 1];
+    size_t i = segment_at(run, rank, at_ps);
 
-    while (segment < last && segment->begin_ps < end_ps && iwi_is_own(segment->doing)) {
-        segment++;
+    if (end == run->first_segment[rank]) {
+        return;
     }
-    *segment_p = segment;
-    return segment < last ? iwi_min(end_ps, segment->begin_ps) : end_ps;
+    i = i < end ? i : end - 1;
+    for (int k = 0; k < IWI_DOINGS; k++) {
+        done[k] += sign * q->until[i][k];
+    }
+    if (at_ps > run->segments[i].begin_ps) {
+        done[run->segments[i].doing] +=
+            sign * (double)(iwi_min(at_ps, run->segments[i].end_ps) - run->segments[i].begin_ps);
+    }
 }
 
-/* Somebody waits for `rank` during that time. Nobody waits in a circle unless clocks are wrong: who is asked
- * for too long is the cause. */
-static void follow(struct iwi_waited_run *run, uint32_t rank, iw_time begin_ps, iw_time end_ps,
-                   uint32_t depth)
+/* ---- one wait ---- */
+
+static void blame(struct verdict *verdict, uint32_t rank, uint8_t cause, double ps)
 {
-    const struct iwi_segment *segment = segment_at(run, rank, begin_ps);
-    const struct iwi_segment *last = &run->segments[run->first_segment[rank + 1]];
-
-    while (begin_ps < end_ps) {
-        const bool is_inside = segment < last && segment->begin_ps <= begin_ps;
-        iw_time to_ps = end_ps;
-
-        if (!is_inside || iwi_is_own(segment->doing) || depth >= run->rank_count) {
-            const iw_time since_ps = is_inside ? segment->since_ps : begin_ps;
-
-            to_ps = end_of_own(&segment, last, end_ps);
-            to_ps = to_ps > begin_ps ? to_ps : end_ps;
-            accuse(run, rank, since_ps, begin_ps, to_ps);
-        } else {
-            to_ps = iwi_min(end_ps, segment->end_ps);
-            if (segment->doing == IWI_DOES_TRANSFER) {
-                run->through_transfer_ps += (double)(to_ps - begin_ps);
-            } else {
-                follow(run, run->awaited[segment->visit].rank, begin_ps, to_ps, depth + 1);
-            }
-            segment++;
+    for (size_t i = 0; i < verdict->count; i++) {
+        if (verdict->of[i].rank == rank && verdict->of[i].cause == cause) {
+            verdict->of[i].ps += ps;
+            return;
         }
-        begin_ps = to_ps;
     }
+    if (verdict->count < MOST_BLAMED) {
+        verdict->of[verdict->count++] = (struct blamed){rank, cause, ps};
+    } else {
+        verdict->of[MOST_BLAMED - 1].ps += ps; /* the small ones of a crowd */
+    }
+}
+
+/* What it computed longer; as much of that as it paused is the pauses'. */
+static void blame_own(const struct inquiry *q, struct verdict *verdict, uint32_t rank, iw_time from_ps,
+                      iw_time end_ps, double own_ps)
+{
+    double paused[IWI_PAUSE_CAUSES];
+    const double all_ps = iwi_waited_paused(q->run, rank, from_ps, end_ps, paused);
+    const double named_ps = fmin(own_ps, all_ps);
+
+    for (unsigned cause = 0; cause < IWI_PAUSE_CAUSES; cause++) {
+        if (paused[cause] > 0.0) {
+            blame(verdict, rank, (uint8_t)cause, named_ps * paused[cause] / all_ps);
+        }
+    }
+    if (own_ps > named_ps) {
+        blame(verdict, rank, NO_CAUSE, own_ps - named_ps);
+    }
+}
+
+/* What it waited longer, on the causes of its waits since then, each by its length. */
+static void blame_inherited(const struct inquiry *q, struct verdict *verdict, uint32_t rank, iw_time from_ps,
+                            iw_time end_ps, double share)
+{
+    const struct iwi_waited_run *run = q->run;
+
+    for (size_t i = segment_at(run, rank, from_ps);
+         i < run->first_segment[rank + 1] && run->segments[i].begin_ps < end_ps; i++) {
+        const struct iwi_segment *segment = &run->segments[i];
+        const iw_time length_ps = iwi_min(end_ps, segment->end_ps) - iwi_max(from_ps, segment->begin_ps);
+        const double part = share * (double)length_ps / (double)(segment->end_ps - segment->begin_ps);
+
+        if (segment->doing != IWI_DOES_WAIT) {
+            continue;
+        }
+        if (q->first_blamed[i] == SIZE_MAX) { /* it ends at the same time */
+            blame(verdict, run->awaited[segment->visit].rank, NO_CAUSE, share * (double)length_ps);
+            continue;
+        }
+        for (size_t k = 0; k < q->blamed_count[i]; k++) {
+            const struct blamed *of = &q->pool[q->first_blamed[i] + k];
+
+            blame(verdict, of->rank, of->cause, part * of->ps);
+        }
+    }
+}
+
+static void inquire(const struct inquiry *q, uint32_t rank, size_t i, struct verdict *verdict)
+{
+    const struct iwi_segment *segment = &q->run->segments[i];
+    const uint32_t other = q->run->awaited[segment->visit].rank;
+    const double waited_ps = (double)(segment->end_ps - segment->begin_ps);
+    double more[IWI_DOINGS] = {0.0}, own_ps, waiting_ps, transfer_ps, all_ps, other_waited_ps;
+    const iw_time from_ps = iwi_last_met_at(q->run->visits, &q->meetings, segment->visit, other,
+                                            segment->begin_ps, q->run->begin_ps);
+
+    add_done(q, other, segment->end_ps, 1.0, more);
+    add_done(q, other, from_ps, -1.0, more);
+    other_waited_ps = more[IWI_DOES_WAIT];
+    add_done(q, rank, segment->begin_ps, -1.0, more);
+    add_done(q, rank, from_ps, 1.0, more);
+    own_ps = fmax(0.0, more[IWI_DOES_COMPUTE] + more[IWI_DOES_OTHER]);
+    waiting_ps = fmax(0.0, more[IWI_DOES_WAIT]);
+    transfer_ps = fmax(0.0, more[IWI_DOES_TRANSFER]);
+    all_ps = own_ps + waiting_ps + transfer_ps;
+    if (!(all_ps > 0.0)) { /* it began later */
+        blame_own(q, verdict, other, segment->begin_ps, segment->end_ps, waited_ps);
+        return;
+    }
+    if (own_ps > 0.0) {
+        blame_own(q, verdict, other, from_ps, segment->end_ps, waited_ps * own_ps / all_ps);
+    }
+    if (waiting_ps > 0.0) {
+        blame_inherited(q, verdict, other, from_ps, segment->end_ps,
+                        waited_ps * waiting_ps / all_ps / other_waited_ps);
+    }
+}
+
+static iw_status keep(struct inquiry *q, size_t i, const struct verdict *verdict)
+{
+    IW_TRY(iwi_grow(q->run->log, (void **)&q->pool, &q->pool_capacity, q->pool_count + verdict->count,
+                    sizeof *q->pool));
+    q->first_blamed[i] = q->pool_count;
+    q->blamed_count[i] = (uint8_t)verdict->count;
+    for (size_t k = 0; k < verdict->count; k++) {
+        q->pool[q->pool_count++] = verdict->of[k];
+    }
+    return IW_OK;
+}
+
+/* ---- all waits ---- */
+
+struct wait {
+    iw_time end_ps;
+    size_t segment;
+    uint32_t rank;
+};
+
+static int compare_waits(const void *left, const void *right)
+{
+    const struct wait *a = left, *b = right;
+
+    return a->end_ps != b->end_ps ? (a->end_ps > b->end_ps ? 1 : -1)
+                                  : (a->segment > b->segment) - (a->segment < b->segment);
+}
+
+static iw_status inquire_all(struct inquiry *q, const struct wait *waits, size_t count)
+{
+    struct iwi_waited_run *run = q->run;
+
+    for (size_t i = 0; i < count; i++) {
+        const struct iwi_segment *segment = &run->segments[waits[i].segment];
+        struct verdict verdict = {.count = 0};
+        double sum_ps = 0.0;
+
+        inquire(q, waits[i].rank, waits[i].segment, &verdict);
+        IW_TRY(keep(q, waits[i].segment, &verdict));
+        for (size_t k = 0; k < verdict.count; k++) {
+            accuse(run, &verdict.of[k], segment->begin_ps, segment->end_ps);
+            sum_ps += verdict.of[k].ps;
+        }
+        run->through_transfer_ps += fmax(0.0, (double)(segment->end_ps - segment->begin_ps) - sum_ps);
+        add_to_iterations(run, run->waited_in_iteration, waits[i].rank, segment->begin_ps, segment->end_ps,
+                          1.0);
+    }
+    return IW_OK;
+}
+
+static size_t list_waits(struct inquiry *q, struct wait *waits)
+{
+    const struct iwi_waited_run *run = q->run;
+    size_t count = 0;
+
+    for (uint32_t r = 0; r < run->rank_count; r++) {
+        double done[IWI_DOINGS] = {0.0};
+
+        for (size_t i = run->first_segment[r]; i < run->first_segment[r + 1]; i++) {
+            const struct iwi_segment *segment = &run->segments[i];
+
+            for (int k = 0; k < IWI_DOINGS; k++) {
+                q->until[i][k] = done[k];
+            }
+            done[segment->doing] += (double)(segment->end_ps - segment->begin_ps);
+            q->first_blamed[i] = SIZE_MAX;
+            if (segment->doing == IWI_DOES_WAIT) {
+                waits[count++] = (struct wait){segment->end_ps, i, r};
+            }
+        }
+    }
+    return count;
+}
+
+static iw_status prepare(struct inquiry *q)
+{
+    const struct iwi_waited_run *run = q->run;
+
+    q->until = iwi_new_array(run->log, run->segment_count, sizeof *q->until);
+    q->first_blamed = iwi_new_array(run->log, run->segment_count, sizeof *q->first_blamed);
+    q->blamed_count = iwi_new_array(run->log, run->segment_count, sizeof *q->blamed_count);
+    return q->until != NULL && q->first_blamed != NULL && q->blamed_count != NULL
+               ? iwi_last_met_prepare(run->log, run->visits, &q->meetings)
+               : IW_ERR_NOMEM;
 }
 
 static iw_status make_room(struct iwi_waited_run *run)
@@ -215,22 +326,30 @@ static iw_status make_room(struct iwi_waited_run *run)
     run->waited_in_iteration = iwi_new_array(run->log, cells, sizeof *run->waited_in_iteration);
     return run->caused != NULL && run->caused_in_block != NULL && run->caused_in_iteration != NULL &&
                    run->waited_in_iteration != NULL
-               ? sort_pauses(run)
+               ? iwi_waited_sort_pauses(run)
                : IW_ERR_NOMEM;
 }
 
 iw_status iwi_waited_blame(struct iwi_waited_run *run)
 {
-    IW_TRY(make_room(run));
-    for (uint32_t r = 0; r < run->rank_count; r++) {
-        for (size_t i = run->first_segment[r]; i < run->first_segment[r + 1]; i++) {
-            const struct iwi_segment *segment = &run->segments[i];
+    struct inquiry q = {.run = run};
+    struct wait *waits = iwi_new_array(run->log, run->segment_count, sizeof *waits);
+    iw_status status = waits != NULL ? make_room(run) : IW_ERR_NOMEM;
 
-            if (segment->doing == IWI_DOES_WAIT) {
-                add_to_iterations(run, run->waited_in_iteration, r, segment->begin_ps, segment->end_ps);
-                follow(run, run->awaited[segment->visit].rank, segment->begin_ps, segment->end_ps, 1);
-            }
+    status = status == IW_OK ? prepare(&q) : status;
+    if (status == IW_OK) {
+        const size_t count = list_waits(&q, waits);
+
+        if (count > 1) {
+            qsort(waits, count, sizeof *waits, compare_waits);
         }
+        status = inquire_all(&q, waits, count);
     }
-    return IW_OK;
+    free(waits);
+    free(q.until);
+    free(q.first_blamed);
+    free(q.blamed_count);
+    free(q.pool);
+    iwi_last_met_release(&q.meetings);
+    return status;
 }

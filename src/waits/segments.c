@@ -106,7 +106,7 @@ static bool comes_first(const struct span *a, const struct span *b)
 /* What of the active ones counts, and until when that holds, at most `until_ps`. */
 static struct iwi_segment segment_at(struct cutter *c, iw_time at_ps, iw_time until_ps)
 {
-    struct iwi_segment segment = {at_ps, until_ps, at_ps, 0, IWI_DOES_OTHER};
+    struct iwi_segment segment = {at_ps, until_ps, 0, IWI_DOES_OTHER};
     const struct span *best = NULL;
     size_t kept = 0;
 
@@ -134,9 +134,6 @@ static iw_status add_segment(struct iwi_waited_run *run, size_t first, struct iw
     if (last != NULL && last->doing == segment.doing && last->visit == segment.visit) {
         last->end_ps = segment.end_ps;
         return IW_OK;
-    }
-    if (last != NULL && iwi_is_own(last->doing) && iwi_is_own(segment.doing)) {
-        segment.since_ps = last->since_ps;
     }
     IW_TRY(iwi_grow(run->log, (void **)&run->segments, &run->segment_capacity, run->segment_count + 1,
                     sizeof *run->segments));

@@ -26,16 +26,9 @@ struct iwi_awaited {
 /* Time of a rank, without gaps from its begin to its end. */
 struct iwi_segment {
     iw_time begin_ps, end_ps;
-    iw_time since_ps; /* since when it has neither waited nor transferred */
-    uint64_t visit;   /* that it waits or transfers in */
+    uint64_t visit; /* that it waits or transfers in */
     enum iwi_doing doing;
 };
-
-/* The rank itself, not others or the network. */
-static inline bool iwi_is_own(enum iwi_doing doing)
-{
-    return doing == IWI_DOES_COMPUTE || doing == IWI_DOES_OTHER;
-}
 
 /* Iterations of the run. Each rank has its own borders where the trace has steps. */
 struct iwi_iterations {
@@ -75,6 +68,13 @@ IW_NODISCARD iw_status iwi_waited_segment(struct iwi_waited_run *run); /* second
 IW_NODISCARD iw_status iwi_waited_iterate(struct iwi_waited_run *run); /* third: iterations, blocks */
 IW_NODISCARD iw_status iwi_waited_blame(struct iwi_waited_run *run);   /* fourth: who caused what */
 void iwi_waited_release(struct iwi_waited_run *run);
+
+/* Fills pauses, reach_ps, first_pause. */
+IW_NODISCARD iw_status iwi_waited_sort_pauses(struct iwi_waited_run *run);
+
+/* For how long a rank paused between two instants, in all and by cause. */
+double iwi_waited_paused(const struct iwi_waited_run *run, uint32_t rank, iw_time from_ps, iw_time end_ps,
+                         double paused[IWI_PAUSE_CAUSES]);
 
 /* Encounters of at least two ranks that are no messages. */
 static inline bool iwi_is_met(const struct iwi_visits *visits, const struct iwi_encounter *encounter)

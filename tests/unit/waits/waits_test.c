@@ -158,6 +158,39 @@ static void waits_are_followed_to_their_cause(void **state)
     end(&run, waits);
 }
 
+/* The same, but long before the reduction: rank 1 computes when rank 2 waits for it, and yet is late because
+ * it waited. */
+static void what_was_waited_earlier_is_not_forgotten(void **state)
+{
+    const struct iwi_visit message = {.op = IWI_VISIT_MESSAGE, .bytes = 8, .has_root = true, .root = 0};
+    struct made_run run;
+    iw_waits *waits;
+
+    (void)state;
+    made_begin(&run, 3);
+    for (uint32_t s = 0; s < STEPS; s++) {
+        for (uint32_t r = 0; r < 3; r++) {
+            made_compute(&run, r, US(1000 + (r == 0 ? 300 : 0)));
+        }
+        made_visit(&run, 0, message, run.at_ps[0]);
+        made_visit(&run, 1, message, run.at_ps[0]);
+        run.sequence++;
+        for (uint32_t r = 0; r < 3; r++) {
+            made_compute(&run, r, US(2000 + (r == 1 ? 5 : 0)));
+        }
+        made_meet(&run, IWI_VISIT_ALLREDUCE);
+        run.step++;
+    }
+    waits = find_waits(&run);
+    assert_int_equal(waits->ranks[0].rank, 0);
+    /* rank 1 waits 300 in the message, rank 2 305 in the reduction, of which rank 1 computed 5; rank 0 waits
+     * these 5 too */
+    assert_true(fabs(waits->ranks[0].caused_ns - 600e3 * STEPS) < 1.0);
+    assert_true(fabs(rank_of(waits, 1)->caused_ns - 10e3 * STEPS) < 1.0);
+    assert_int_equal(waits->named, 1);
+    end(&run, waits);
+}
+
 /* Rank 0 computes while the reduction is under way: only what it stands in MPI_Wait is waiting. */
 static void computing_meanwhile_is_no_wait(void **state)
 {
@@ -290,6 +323,7 @@ int main(void)
         cmocka_unit_test(no_time_is_lost),
         cmocka_unit_test(a_slow_period_is_told_with_its_time),
         cmocka_unit_test(waits_are_followed_to_their_cause),
+        cmocka_unit_test(what_was_waited_earlier_is_not_forgotten),
         cmocka_unit_test(computing_meanwhile_is_no_wait),
         cmocka_unit_test(who_is_not_needed_is_not_waited_for),
         cmocka_unit_test(pauses_that_have_a_name_get_their_part),
