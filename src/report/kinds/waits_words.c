@@ -148,6 +148,22 @@ static void say_bounds(struct iwi_document *doc, const iw_waits *waits)
         waits->rank_count == 1 ? "it" : "them");
 }
 
+/* The largest of the pauses that the trace names, if it matters. */
+static void say_pauses(struct iwi_document *doc, const iw_waits *waits)
+{
+    const iw_waits_cause *largest = NULL;
+
+    for (size_t i = 0; i < waits->cause_count; i++) {
+        if (largest == NULL || waits->causes[i].caused_ns > largest->caused_ns) {
+            largest = &waits->causes[i];
+        }
+    }
+    if (largest != NULL && iwi_waits_share(waits, largest->caused_ns) >= waits->least_share) {
+        iwi_verdict(doc, "Of all ranks' time %s was lost to pauses that the trace names %s.",
+                    iwi_percent_short(doc, iwi_waits_share(waits, largest->caused_ns)), largest->name);
+    }
+}
+
 static void say_changes(struct iwi_document *doc, const iw_waits *waits)
 {
     if (waits->change_count == 0) {
@@ -182,6 +198,9 @@ void iwi_waits_say_verdict(struct iwi_document *doc, const iw_waits *waits)
         }
     } else {
         say_culprits(doc, waits);
+    }
+    if (!waits->has_bounds_only) {
+        say_pauses(doc, waits);
     }
     say_changes(doc, waits);
 }

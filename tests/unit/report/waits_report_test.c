@@ -157,6 +157,18 @@ static void nobody_is_named_without_need(void **state)
     assert_says(&s, "Ranks hardly wait for each other: 0.25 % of their time.");
 }
 
+static void pauses_that_cost_much_are_in_the_verdict(void **state)
+{
+    iw_waits_cause causes[] = {{"data loading", 1, 1e8, 1e8}, {"garbage collection", 6, 5e8, 2e9}};
+    struct sample s;
+
+    (void)state;
+    init(&s);
+    s.waits.causes = causes;
+    s.waits.cause_count = 2;
+    assert_says(&s, "Of all ranks' time 5.00 % was lost to pauses that the trace names garbage collection.");
+}
+
 static void one_rank_has_bounds(void **state)
 {
     struct sample s;
@@ -216,6 +228,7 @@ int main(void)
         cmocka_unit_test(a_period_is_told_with_its_time),
         cmocka_unit_test(several_on_one_node_are_that_node),
         cmocka_unit_test(nobody_is_named_without_need),
+        cmocka_unit_test(pauses_that_cost_much_are_in_the_verdict),
         cmocka_unit_test(one_rank_has_bounds),
         cmocka_unit_test(wrong_clocks_are_told),
         cmocka_unit_test(the_map_shows_who_waits_for_whom),
