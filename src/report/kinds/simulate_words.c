@@ -18,6 +18,9 @@ static const double LARGE_PART = 0.499;
 /* Of the time between calls: with less CPU time than this, CPU and wall clock are different predictions. */
 static const double LEAST_CPU_SHARE = 0.8;
 
+/* Without noise a run does not take longer than it took with noise: beyond this its network is another. */
+static const double MOST_OF_TRACED = 1.1;
+
 /* What the noiseless time is without. */
 static const char *reference(const iw_simulation *s)
 {
@@ -107,6 +110,13 @@ void iwi_say_simulation_verdict(struct iwi_document *doc, const iw_simulation *s
         iwi_more(doc, ", %s", text);
     }
     iwi_more(doc, ".");
+    if (s->traced != NULL && s->traced->replicas < 2 &&
+        (double)s->run.noiseless_ps > MOST_OF_TRACED * (double)s->traced->run_ps) {
+        iwi_more(
+            doc,
+            " Traced, with whatever noise there was, it took only %s: is the network that of the traced run?",
+            iwi_ps(doc, s->traced->run_ps));
+    }
 }
 
 /* ---- how sure that is ---- */

@@ -147,8 +147,8 @@ void iwi_training_say_certainty(struct iwi_document *doc, const iw_training_resu
         iwi_item(doc, "No jitter is given, so one rank stands for all of its stage.");
     }
     if (has_other_batch(result)) {
-        iwi_item(doc, "Steps of a larger batch are fewer: whether the model learns as much from them is not "
-                      "asked here.");
+        iwi_item(doc, "Times of a larger batch are those of as many sequences as a step has now. Its steps "
+                      "are fewer: whether the model learns as much from them is not asked here.");
     }
     iwi_item(doc,
              "A collective begins when its last rank is there, and ends on all at once, after the time of "
