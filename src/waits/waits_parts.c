@@ -71,6 +71,61 @@ static size_t keep_used(iw_waits_part *parts, size_t count)
     return kept;
 }
 
+struct named_group {
+    const char *name;
+    size_t index;
+};
+
+static int by_name(const void *a, const void *b)
+{
+    const struct named_group *left = a, *right = b;
+
+    return strcmp(left->name, right->name);
+}
+
+static void name_group(const struct iwi_visits *visits, const struct iwi_visit_group *group, bool is_only,
+                       char name[IW_WAITS_NAME_SIZE])
+{
+    uint32_t first = UINT32_MAX, last = 0;
+
+    for (uint32_t i = 0; i < group->count; i++) {
+        const uint32_t number = visits->ranks[group->members[i]].number;
+
+        first = number < first ? number : first;
+        last = number > last ? number : last;
+    }
+    if (is_only) {
+        (void)snprintf(name, IW_WAITS_NAME_SIZE, "%s", group->name);
+    } else {
+        (void)snprintf(name, IW_WAITS_NAME_SIZE, "%.35s, ranks %" PRIu32 " to %" PRIu32, group->name, first,
+                       last);
+    }
+}
+
+/* Groups of one name are told apart by their ranks: "data, ranks 1 to 13". */
+static iw_status name_groups(const struct iwi_visits *visits, iw_waits *waits)
+{
+    const size_t count = visits->group_count;
+    struct named_group *sorted = iwi_new_array(visits->log, count, sizeof *sorted);
+
+    if (sorted == NULL) {
+        return IW_ERR_NOMEM;
+    }
+    for (size_t g = 0; g < count; g++) {
+        sorted[g] = (struct named_group){visits->groups[g].name, g};
+        waits->groups[g].ranks = visits->groups[g].count;
+    }
+    qsort(sorted, count, sizeof *sorted, by_name);
+    for (size_t i = 0; i < count; i++) {
+        const bool is_only = (i == 0 || by_name(&sorted[i - 1], &sorted[i]) != 0) &&
+                             (i + 1 == count || by_name(&sorted[i + 1], &sorted[i]) != 0);
+
+        name_group(visits, &visits->groups[sorted[i].index], is_only, waits->groups[sorted[i].index].name);
+    }
+    free(sorted);
+    return IW_OK;
+}
+
 static iw_status fill_groups(const struct iwi_waited_run *run, const struct by_encounter *sums,
                              iw_waits *waits)
 {
@@ -81,10 +136,7 @@ static iw_status fill_groups(const struct iwi_waited_run *run, const struct by_e
     if (waits->groups == NULL || waits->ops == NULL) {
         return IW_ERR_NOMEM;
     }
-    for (size_t g = 0; g < visits->group_count; g++) {
-        (void)snprintf(waits->groups[g].name, sizeof waits->groups[g].name, "%s", visits->groups[g].name);
-        waits->groups[g].ranks = visits->groups[g].count;
-    }
+    IW_TRY(name_groups(visits, waits));
     for (unsigned op = 0; op < IWI_VISIT_OPS; op++) {
         (void)snprintf(waits->ops[op].name, sizeof waits->ops[op].name, "%s", iwi_visit_op_name(op));
     }
