@@ -182,7 +182,9 @@ def compare_with_programs(idlewave, bursts, folder, rung):
         burst_s = [sum(source["time_ns"] for source in watch["sources"] if source["name"] == BURSTS_NAME) / 1e9
                    for watch in (seen, told["watch"])]
         print(f"bursts by programs {burst_s[0]:.4f} s, by {rung} {burst_s[1]:.4f} s")
-        assert told["watch"]["totals"]["wanted_ns"] > 3.8e9, "not all of its time was wanted"
+        wanted_s = told["watch"]["totals"]["wanted_ns"] / 1e9
+        # events tell of a thread from the first switch of its CPU on, which is at the latest that to the first burst
+        assert wanted_s > 2.9, f"of 4 s it wanted {wanted_s:.3f}"
         assert abs(burst_s[1] / burst_s[0] - 1) < 0.05, burst_s
 
     attempts(3, attempt)
