@@ -37,7 +37,7 @@ ARROWS = {
     "bench": (("base", "numeric", "stats"), ()),
     "analysis": (("base", "noise", "numeric", "stats"), ()),
     "wave": (("base", "stats"), ()),
-    "visits": (("base", "stats"), ()),
+    "visits": (("base", "numeric", "stats"), ()),
     "straggler": (("base", "numeric"), ()),
     "training": (("base", "noise", "numeric", "program", "stats"), ()),
     "format": (

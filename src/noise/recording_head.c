@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "base/order.h"
 
 bool iwi_is_of_the_whole(const char *attribute)
 {
@@ -55,20 +56,13 @@ static bool append(char *buf, size_t size, const char *separator, const char *it
     return true;
 }
 
-static int compare_numbers(const void *a, const void *b)
-{
-    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-    return (x > y) - (x < y);
-}
-
 /* Sorts `numbers`. */
 static void list_numbers(uint32_t *numbers, size_t count, char *buf, size_t size)
 {
     char item[32];
     bool has_room = true;
 
-    qsort(numbers, count, sizeof *numbers, compare_numbers);
+    qsort(numbers, count, sizeof *numbers, iwi_compare_u32);
     for (size_t first = 0, next; first < count && has_room; first = next) {
         for (next = first + 1; next < count && numbers[next] - numbers[first] == next - first; next++) {
         }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/base.h"
+#include "base/order.h"
 #include "numeric/numeric.h"
 #include "stats/mean_interval.h"
 
@@ -115,13 +116,6 @@ uint32_t iwi_path_place_tenth(const iw_path *path, uint32_t unused)
     return share < 1.0 ? (uint32_t)(10.0 * share) : 9;
 }
 
-static int compare_numbers(const void *left, const void *right)
-{
-    const uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
-
-    return (a > b) - (a < b);
-}
-
 /* Into the list by trials; the numbers come in rising order. */
 static size_t insert_place(iw_hit_place *places, size_t found, iw_hit_place place)
 {
@@ -163,7 +157,7 @@ iw_status iwi_count_places(const iw_log *log, const iw_path *paths, size_t count
             used += numbers[used] != IWI_NO_PLACE;
         }
     }
-    qsort(numbers, used, sizeof *numbers, compare_numbers);
+    qsort(numbers, used, sizeof *numbers, iwi_compare_u32);
     for (size_t begin = 0, end; begin < used; begin = end) {
         for (end = begin + 1; end < used && numbers[end] == numbers[begin]; end++) {
         }

@@ -3,23 +3,17 @@
  */
 #include <stdlib.h>
 
+#include "base/order.h"
 #include "straggler/pipeline.h"
 
 /* ---- who there is ---- */
-
-static int compare_u32(const void *a, const void *b)
-{
-    const uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
-
-    return (left > right) - (left < right);
-}
 
 /* Sorts, and drops what is there twice; how many are left. */
 static uint32_t sort_unique(uint32_t *numbers, size_t count)
 {
     uint32_t kept = 0;
 
-    qsort(numbers, count, sizeof numbers[0], compare_u32);
+    qsort(numbers, count, sizeof numbers[0], iwi_compare_u32);
     for (size_t i = 0; i < count; i++) {
         if (kept == 0 || numbers[i] != numbers[kept - 1]) {
             numbers[kept++] = numbers[i];
@@ -30,7 +24,7 @@ static uint32_t sort_unique(uint32_t *numbers, size_t count)
 
 static uint32_t place_of(const uint32_t *sorted, uint32_t count, uint32_t number)
 {
-    const uint32_t *found = bsearch(&number, sorted, count, sizeof number, compare_u32);
+    const uint32_t *found = bsearch(&number, sorted, count, sizeof number, iwi_compare_u32);
 
     return found != NULL ? (uint32_t)(found - sorted) : UINT32_MAX;
 }

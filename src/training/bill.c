@@ -7,15 +7,9 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "numeric/numeric.h"
 #include "stats/mean_interval.h"
 #include "training/trials.h"
-
-static int by_size(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
 
 static iw_status sum_up_steps(const iw_log *log, const struct iwi_trials *trials, iw_training_result *result)
 {
@@ -28,7 +22,7 @@ static iw_status sum_up_steps(const iw_log *log, const struct iwi_trials *trials
     for (size_t i = 0; i < count; i++) {
         sorted[i] = trials->step_ns[i];
     }
-    qsort(sorted, count, sizeof *sorted, by_size);
+    iwi_sort_doubles(sorted, count);
     result->p10_ns = iw_quantile_sorted(sorted, count, 0.1);
     result->median_ns = iw_quantile_sorted(sorted, count, 0.5);
     result->p90_ns = iw_quantile_sorted(sorted, count, 0.9);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "numeric/numeric.h"
 #include "visits/clock_links.h"
 
 enum { ROUNDS = 6 };
@@ -190,7 +191,7 @@ static double residual_ps(struct aligner *a, const struct iwi_rank_clock *clocks
     for (size_t i = 0; i < a->end_count; i++) {
         a->room[i] = fabs(a->ends[i].off_ps);
     }
-    (void)iwi_clock_median(a->room, a->end_count);
+    iwi_sort_doubles(a->room, a->end_count);
     return a->end_count > 0 ? a->room[(size_t)(share * (double)(a->end_count - 1))] : 0;
 }
 

@@ -4,23 +4,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "numeric/numeric.h"
 #include "visits/clock_links.h"
 
 enum { STEPS_MAX = 2000 };
-
-static int compare_doubles(const void *a, const void *b)
-{
-    const double left = *(const double *)a, right = *(const double *)b;
-
-    return (left > right) - (left < right);
-}
 
 double iwi_clock_median(double *values, size_t count)
 {
     if (count == 0) {
         return 0;
     }
-    qsort(values, count, sizeof *values, compare_doubles);
+    iwi_sort_doubles(values, count);
     return (values[(count - 1) / 2] + values[count / 2]) / 2;
 }
 

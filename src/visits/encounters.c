@@ -3,6 +3,7 @@
  */
 #include <stdlib.h>
 
+#include "base/order.h"
 #include "visits/visits.h"
 
 static bool is_message(const struct iwi_visit *visit)
@@ -10,20 +11,15 @@ static bool is_message(const struct iwi_visit *visit)
     return visit->op == IWI_VISIT_MESSAGE;
 }
 
-static int order(uint64_t left, uint64_t right)
-{
-    return (left > right) - (left < right);
-}
-
 /* By group, kind, rank, step, time: the order in which a rank visits a group. */
 static int compare_of_rank(const void *a, const void *b)
 {
     const struct iwi_visit *left = a, *right = b;
-    int sign = order(left->group, right->group);
+    int sign = iwi_order(left->group, right->group);
 
-    sign = sign != 0 ? sign : order(is_message(left), is_message(right));
-    sign = sign != 0 ? sign : order(left->rank, right->rank);
-    sign = sign != 0 ? sign : order(left->step, right->step);
+    sign = sign != 0 ? sign : iwi_order(is_message(left), is_message(right));
+    sign = sign != 0 ? sign : iwi_order(left->rank, right->rank);
+    sign = sign != 0 ? sign : iwi_order(left->step, right->step);
     return sign != 0 ? sign : (left->enter_ps > right->enter_ps) - (left->enter_ps < right->enter_ps);
 }
 
@@ -31,11 +27,11 @@ static int compare_of_rank(const void *a, const void *b)
 static int compare_of_encounter(const void *a, const void *b)
 {
     const struct iwi_visit *left = a, *right = b;
-    int sign = order(left->group, right->group);
+    int sign = iwi_order(left->group, right->group);
 
-    sign = sign != 0 ? sign : order(is_message(left), is_message(right));
-    sign = sign != 0 ? sign : order(left->sequence, right->sequence);
-    return sign != 0 ? sign : order(left->rank, right->rank);
+    sign = sign != 0 ? sign : iwi_order(is_message(left), is_message(right));
+    sign = sign != 0 ? sign : iwi_order(left->sequence, right->sequence);
+    return sign != 0 ? sign : iwi_order(left->rank, right->rank);
 }
 
 /* The n-th visit of a rank to a group in step s gets number s * 2^32 + n. */

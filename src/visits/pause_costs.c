@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "numeric/numeric.h"
 #include "stats/mean_interval.h"
 #include "visits/rerun.h"
 
@@ -44,13 +45,6 @@ struct finder {
 
 /* ---- clocks ---- */
 
-static int compare_doubles(const void *a, const void *b)
-{
-    const double left = *(const double *)a, right = *(const double *)b;
-
-    return (left > right) - (left < right);
-}
-
 static bool is_synchronising(const struct iwi_visit *visit)
 {
     return visit->op == IWI_VISIT_ALLREDUCE || visit->op == IWI_VISIT_BARRIER;
@@ -77,7 +71,7 @@ static iw_status judge_clocks(const struct iwi_visits *visits, double *clock_ns_
             ranges_ns[count++] = (double)(last_ps - first_ps) / 2.0 / IW_PS_PER_NS;
         }
     }
-    qsort(ranges_ns, count, sizeof *ranges_ns, compare_doubles);
+    iwi_sort_doubles(ranges_ns, count);
     *clock_ns_p = count > 0 ? ranges_ns[count / 2] : 0.0;
     free(ranges_ns);
     return IW_OK;

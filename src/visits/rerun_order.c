@@ -3,6 +3,7 @@
  */
 #include <stdlib.h>
 
+#include "base/order.h"
 #include "visits/rerun_parts.h"
 
 static int order_times(iw_time left, iw_time right)
@@ -10,17 +11,12 @@ static int order_times(iw_time left, iw_time right)
     return (left > right) - (left < right);
 }
 
-static int order_numbers(uint32_t left, uint32_t right)
-{
-    return (left > right) - (left < right);
-}
-
 static int compare_lanes(const void *a, const void *b)
 {
     const struct iwi_rerun_lane *left = a, *right = b;
-    const int sign = order_numbers(left->rank, right->rank);
+    const int sign = iwi_order(left->rank, right->rank);
 
-    return sign != 0 ? sign : order_numbers(left->stream, right->stream);
+    return sign != 0 ? sign : iwi_order(left->stream, right->stream);
 }
 
 static int compare_events(const void *a, const void *b)
@@ -28,8 +24,8 @@ static int compare_events(const void *a, const void *b)
     const struct iwi_rerun_event *left = a, *right = b;
     int sign = order_times(left->at_ps, right->at_ps);
 
-    sign = sign != 0 ? sign : order_numbers(left->kind, right->kind);
-    return sign != 0 ? sign : order_numbers(left->index, right->index);
+    sign = sign != 0 ? sign : iwi_order(left->kind, right->kind);
+    return sign != 0 ? sign : iwi_order(left->index, right->index);
 }
 
 /* ---- activities ---- */

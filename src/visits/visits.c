@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
+
 const char *iwi_visit_op_name(unsigned op)
 {
     static const char *const names[IWI_VISIT_OPS] = {"allreduce", "allgather", "reduce-scatter", "alltoall",
@@ -69,13 +71,6 @@ iw_status iwi_visits_rank(struct iwi_visits *visits, uint32_t number, const char
     return status;
 }
 
-static int compare_numbers(const void *a, const void *b)
-{
-    const uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
-
-    return (left > right) - (left < right);
-}
-
 static bool is_group(const struct iwi_visit_group *group, const char *name, const uint32_t *sorted,
                      uint32_t count, uint32_t size)
 {
@@ -94,7 +89,7 @@ iw_status iwi_visits_group(struct iwi_visits *visits, const char *name, const ui
         return IW_ERR_NOMEM;
     }
     memcpy(sorted, members, count * sizeof sorted[0]);
-    qsort(sorted, count, sizeof sorted[0], compare_numbers);
+    qsort(sorted, count, sizeof sorted[0], iwi_compare_u32);
     for (size_t i = visits->group_count; i-- > 0;) {
         if (is_group(&visits->groups[i], name, sorted, count, size)) {
             free(sorted);

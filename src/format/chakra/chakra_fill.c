@@ -5,12 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "format/chakra/chakra.h"
-
-static int order(uint64_t left, uint64_t right)
-{
-    return (left > right) - (left < right);
-}
 
 /* ---- ranks ---- */
 
@@ -19,7 +15,7 @@ static int compare_files(const void *a, const void *b)
     const struct iwi_chakra_file *left = *(struct iwi_chakra_file *const *)a,
                                  *right = *(struct iwi_chakra_file *const *)b;
 
-    return order(left->number, right->number);
+    return iwi_order(left->number, right->number);
 }
 
 /* Numbers of files that are there and differ; else in their order. */
@@ -73,11 +69,11 @@ static int compare_groups(const void *a, const void *b)
                                   *right = *(struct iwi_chakra_group *const *)b;
     int sign = strcmp(left->name, right->name);
 
-    sign = sign != 0 ? sign : order(left->rank_count, right->rank_count);
+    sign = sign != 0 ? sign : iwi_order(left->rank_count, right->rank_count);
     sign = sign != 0 || left->rank_count == 0
                ? sign
                : memcmp(left->ranks, right->ranks, left->rank_count * sizeof left->ranks[0]);
-    return sign != 0 ? sign : order(left->file, right->file);
+    return sign != 0 ? sign : iwi_order(left->file, right->file);
 }
 
 /* groups[first ... end - 1] are one. Ranks that have visits of it are its traced members. */
@@ -139,15 +135,15 @@ static bool is_message(const struct iwi_chakra_comm *comm)
 static int compare_comms(const void *a, const void *b)
 {
     const struct iwi_chakra_comm *left = a, *right = b;
-    int sign = order(is_message(left), is_message(right));
+    int sign = iwi_order(is_message(left), is_message(right));
 
     if (sign == 0 && is_message(left)) {
-        sign = order(left->sender, right->sender);
-        sign = sign != 0 ? sign : order(left->receiver, right->receiver);
-        sign = sign != 0 ? sign : order(left->is_receiver, right->is_receiver);
-        sign = sign != 0 ? sign : order(left->sequence, right->sequence);
+        sign = iwi_order(left->sender, right->sender);
+        sign = sign != 0 ? sign : iwi_order(left->receiver, right->receiver);
+        sign = sign != 0 ? sign : iwi_order(left->is_receiver, right->is_receiver);
+        sign = sign != 0 ? sign : iwi_order(left->sequence, right->sequence);
     }
-    return sign != 0 ? sign : order(left->number, right->number);
+    return sign != 0 ? sign : iwi_order(left->number, right->number);
 }
 
 static const struct iwi_chakra_file *file_of(const struct iwi_chakra *all, uint32_t number)

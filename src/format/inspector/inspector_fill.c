@@ -5,12 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "format/inspector/inspector.h"
-
-static int order(uint64_t left, uint64_t right)
-{
-    return (left > right) - (left < right);
-}
 
 /* ---- which lines belong together ---- */
 
@@ -22,11 +18,11 @@ static bool is_message(const struct iwi_inspector_line *line)
 /* By what is visited: a communicator, or the messages from one rank of it to another. */
 static int compare_places(const struct iwi_inspector_line *left, const struct iwi_inspector_line *right)
 {
-    int sign = order(left->comm, right->comm);
+    int sign = iwi_order(left->comm, right->comm);
 
-    sign = sign != 0 ? sign : order(is_message(left), is_message(right));
-    sign = sign != 0 ? sign : order(left->sender, right->sender);
-    return sign != 0 ? sign : order(left->receiver, right->receiver);
+    sign = sign != 0 ? sign : iwi_order(is_message(left), is_message(right));
+    sign = sign != 0 ? sign : iwi_order(left->sender, right->sender);
+    return sign != 0 ? sign : iwi_order(left->receiver, right->receiver);
 }
 
 /* All sends, then all receives. */
@@ -35,8 +31,8 @@ static int compare_sides(const void *a, const void *b)
     const struct iwi_inspector_line *left = a, *right = b;
     int sign = compare_places(left, right);
 
-    sign = sign != 0 ? sign : order(left->is_receiver, right->is_receiver);
-    return sign != 0 ? sign : order(left->sequence, right->sequence);
+    sign = sign != 0 ? sign : iwi_order(left->is_receiver, right->is_receiver);
+    return sign != 0 ? sign : iwi_order(left->sequence, right->sequence);
 }
 
 static int compare_meetings(const void *a, const void *b)
@@ -44,7 +40,7 @@ static int compare_meetings(const void *a, const void *b)
     const struct iwi_inspector_line *left = a, *right = b;
     const int sign = compare_places(left, right);
 
-    return sign != 0 ? sign : order(left->sequence, right->sequence);
+    return sign != 0 ? sign : iwi_order(left->sequence, right->sequence);
 }
 
 /* A rank numbers all its messages. Of those to one rank, the n-th that was sent is the n-th that was
@@ -86,14 +82,14 @@ static int compare_written(const void *a, const void *b)
     const struct meeting *left = a, *right = b;
     const int sign = (left->written_us > right->written_us) - (left->written_us < right->written_us);
 
-    return sign != 0 ? sign : order(left->first, right->first);
+    return sign != 0 ? sign : iwi_order(left->first, right->first);
 }
 
 static int compare_first(const void *a, const void *b)
 {
     const struct meeting *left = a, *right = b;
 
-    return order(left->first, right->first);
+    return iwi_order(left->first, right->first);
 }
 
 /* Those of which every traced rank of the communicator has a line, if its kernels have times or none has. */

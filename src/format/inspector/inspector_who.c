@@ -5,12 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "format/inspector/inspector.h"
-
-static int order(uint64_t left, uint64_t right)
-{
-    return (left > right) - (left < right);
-}
 
 /* ---- GPUs ---- */
 
@@ -18,10 +14,10 @@ static int compare_seats(const void *a, const void *b)
 {
     const struct iwi_inspector_seat *left = *(struct iwi_inspector_seat *const *)a,
                                     *right = *(struct iwi_inspector_seat *const *)b;
-    int sign = order(left->process, right->process);
+    int sign = iwi_order(left->process, right->process);
 
-    sign = sign != 0 ? sign : order(left->comm, right->comm);
-    return sign != 0 ? sign : order(left->rank, right->rank);
+    sign = sign != 0 ? sign : iwi_order(left->comm, right->comm);
+    return sign != 0 ? sign : iwi_order(left->rank, right->rank);
 }
 
 /* node2 before node10, then by process. */
@@ -31,7 +27,7 @@ static int compare_processes(const void *a, const void *b)
                                        *right = *(struct iwi_inspector_process *const *)b;
     const int sign = strverscmp(left->host, right->host);
 
-    return sign != 0 ? sign : order(left->pid, right->pid);
+    return sign != 0 ? sign : iwi_order(left->pid, right->pid);
 }
 
 static iw_status number_processes(struct iwi_inspector *all, uint32_t *gpus_p)
@@ -126,7 +122,7 @@ static int compare_gpus(const void *a, const void *b)
 {
     const struct gpu *left = a, *right = b;
 
-    return order(left->number, right->number);
+    return iwi_order(left->number, right->number);
 }
 
 static void number_ranks(const struct iwi_inspector *all, size_t world, struct gpu *gpus)

@@ -6,14 +6,8 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/order.h"
 #include "format/kineto/kineto_parts.h"
-
-static int compare_ranks(const void *a, const void *b)
-{
-    const uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
-
-    return (left > right) - (left < right);
-}
 
 static uint64_t key_of(const char *name, const uint32_t *ranks, uint32_t count, uint32_t size)
 {
@@ -49,7 +43,7 @@ iw_status iwi_kineto_group(struct iwi_kineto *kineto, const char *name, const ch
     size_t index;
 
     if (ranks != NULL) {
-        qsort(ranks, count, sizeof ranks[0], compare_ranks);
+        qsort(ranks, count, sizeof ranks[0], iwi_compare_u32);
     }
     key = key_of(name, ranks, count, size);
     index = find(kineto, key);

@@ -8,12 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/chakra/chakra.h"
-#include "format/inspector/inspector.h"
+#include "chakra_testing.h"
 #include "format/kineto/kineto.h"
-#include "support/made_chakra.h"
-#include "support/made_inspector.h"
-#include "support/support.h"
+#include "inspector_testing.h"
 
 enum door { KINETO, CHAKRA, CHAKRA_BRIEF, INSPECTOR, INSPECTOR_BRIEF, DOORS };
 
@@ -24,6 +21,7 @@ static void read_kineto(const struct iwt_kineto_run *run, struct iwi_visits *vis
 {
     struct iwi_kineto_text *texts = calloc(run->ranks, sizeof *texts);
 
+    iwi_visits_init(visits, NULL, "Kineto");
     for (uint32_t r = 0; r < run->ranks; r++) {
         texts[r].name = "profile.json";
         texts[r].data = iwt_kineto_text(run, r, &texts[r].size);
@@ -35,50 +33,16 @@ static void read_kineto(const struct iwt_kineto_run *run, struct iwi_visits *vis
     free(texts);
 }
 
-static void read_chakra(const struct iwt_kineto_run *run, bool has_times, struct iwi_visits *visits)
-{
-    const struct iwt_chakra made = {.has_times = has_times, .has_groups = true, .has_peers = true};
-    struct iwi_chakra all;
-
-    iwi_chakra_init(&all, NULL);
-    for (uint32_t r = 0; r < run->ranks; r++) {
-        char name[32];
-        size_t size;
-        char *text = iwt_chakra_text(run, &made, r, &size);
-
-        (void)snprintf(name, sizeof name, "rank.%u.et", r);
-        assert_ok(iwi_chakra_read(&all, NULL, name, text, size));
-        free(text);
-    }
-    assert_ok(iwi_chakra_fill(&all, visits));
-    iwi_chakra_release(&all);
-}
-
-static void read_inspector(const struct iwt_kineto_run *run, bool is_verbose, struct iwi_visits *visits)
-{
-    const struct iwt_inspector made = {.is_verbose = is_verbose, .has_small = true};
-    struct iwi_inspector all;
-
-    iwi_inspector_init(&all, NULL);
-    for (uint32_t r = 0; r < run->ranks; r++) {
-        size_t size;
-        char *text = iwt_inspector_text(run, &made, r, &size);
-
-        assert_ok(iwi_inspector_read(&all, NULL, "lines", text, size));
-        free(text);
-    }
-    assert_ok(iwi_inspector_fill(&all, visits));
-    iwi_inspector_release(&all);
-}
-
 static void enter(const struct iwt_kineto_run *run, enum door door, struct iwi_visits *visits)
 {
-    iwi_visits_init(visits, NULL, door_names[door]);
+    const struct iwt_chakra chakra = {.has_times = door == CHAKRA, .has_groups = true, .has_peers = true};
+    const struct iwt_inspector inspector = {.is_verbose = door == INSPECTOR, .has_small = true};
+
     switch (door) {
     case KINETO: read_kineto(run, visits); break;
     case CHAKRA:
-    case CHAKRA_BRIEF: read_chakra(run, door == CHAKRA, visits); break;
-    default: read_inspector(run, door == INSPECTOR, visits); break;
+    case CHAKRA_BRIEF: assert_ok(read_chakra(NULL, run, &chakra, visits)); break;
+    default: assert_ok(read_inspector(NULL, run, &inspector, visits)); break;
     }
 }
 

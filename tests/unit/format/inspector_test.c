@@ -1,36 +1,11 @@
 /* Lines of NCCL's Inspector: made runs come back as they were, and what is missing is told.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "format/inspector/inspector.h"
+#include "inspector_testing.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-#include "support/made_inspector.h"
 #include "support/made_kineto_parts.h"
-#include "support/support.h"
-
-static iw_status read_run(const iw_log *log, const struct iwt_kineto_run *run,
-                          const struct iwt_inspector *made, struct iwi_visits *visits)
-{
-    struct iwi_inspector all;
-    iw_status status = IW_OK;
-
-    iwi_inspector_init(&all, log);
-    iwi_visits_init(visits, log, "NCCL Inspector");
-    for (uint32_t r = run->ranks; status == IW_OK && r-- > 0;) { /* in whatever order the files come */
-        size_t size;
-        char *text = iwt_inspector_text(run, made, r, &size);
-
-        status = iwi_inspector_read(&all, NULL, "lines", text, size);
-        free(text);
-    }
-    if (status == IW_OK) {
-        status = iwi_inspector_fill(&all, visits);
-    }
-    iwi_inspector_release(&all);
-    return status;
-}
 
 /* Of the same rank, at the same time (to the microsecond, from the first on), as long. */
 static const struct iwi_visit *visit_at(const struct iwi_visits *visits, uint32_t rank, int64_t enter_us,
@@ -132,7 +107,7 @@ static void runs_come_back(void **state)
         made.dp = shapes[i % 4][1];
         made.pp = shapes[i % 4][2];
         iwt_kineto_run(&made, &run);
-        assert_ok(read_run(NULL, &run, kind, &visits));
+        assert_ok(read_inspector(NULL, &run, kind, &visits));
         compare(&run, &visits, kind);
         iwi_visits_release(&visits);
         iwt_kineto_release(&run);
@@ -151,14 +126,14 @@ static void processes_with_several_gpus(void **state)
     (void)state;
     iwt_log_init(&log);
     iwt_kineto_run(&made, &run);
-    assert_status(read_run(&log.log, &run, &kind, &visits), IW_ERR_UNSUPPORTED);
+    assert_status(read_inspector(&log.log, &run, &kind, &visits), IW_ERR_UNSUPPORTED);
     iwt_assert_logged(&log, "has several GPUs");
     iwi_visits_release(&visits);
     iwt_kineto_release(&run);
     made.tp = made.pp = 1;
     made.dp = 4;
     iwt_kineto_run(&made, &run);
-    assert_ok(read_run(NULL, &run, &kind, &visits));
+    assert_ok(read_inspector(NULL, &run, &kind, &visits));
     compare(&run, &visits, &kind);
     iwi_visits_release(&visits);
     iwt_kineto_release(&run);
@@ -176,7 +151,7 @@ static void ranks_and_nodes_are_known(void **state)
     (void)state;
     made.dp = 4;
     iwt_kineto_run(&made, &run);
-    assert_ok(read_run(NULL, &run, &kind, &visits));
+    assert_ok(read_inspector(NULL, &run, &kind, &visits));
     assert_int_equal(visits.rank_count, 16);
     for (size_t i = 0; i < visits.rank_count; i++) {
         char node[16];
@@ -189,9 +164,6 @@ static void ranks_and_nodes_are_known(void **state)
     iwt_kineto_release(&run);
 }
 
-static const struct iwt_kineto_pause late[] = {
-    {.rank = 3, .step = 1, .cause = IWT_KINETO_SLOW, .length_ns = 20000000}};
-
 /* Waits without times: how much longer than the shortest it took, to the microsecond. */
 static void waits_follow_from_durations(void **state)
 {
@@ -199,28 +171,14 @@ static void waits_follow_from_durations(void **state)
     struct iwt_kineto made = iwt_kineto_default();
     struct iwt_kineto_run run;
     struct iwi_visits with, without;
-    iw_time worst_ps = 0;
 
     (void)state;
     made.pauses = late;
     made.pause_count = 1;
     iwt_kineto_run(&made, &run);
-    assert_ok(read_run(NULL, &run, &verbose, &with));
-    assert_ok(read_run(NULL, &run, &brief, &without));
-    assert_int_equal(with.encounter_count, without.encounter_count);
-    for (size_t i = 0; i < with.encounter_count; i++) {
-        const struct iwi_encounter *a = &with.encounters[i], *b = &without.encounters[i];
-
-        assert_int_equal(a->count, b->count);
-        for (uint32_t k = 0; k < a->count; k++) {
-            const iw_time wait = iwi_encounter_start_ps(&with, a) - with.visits[a->first + k].enter_ps;
-            const iw_time other = iwi_encounter_start_ps(&without, b) - without.visits[b->first + k].enter_ps;
-
-            assert_true(iwi_max(wait - other, other - wait) <= IW_PS_PER_US);
-            worst_ps = iwi_max(worst_ps, other);
-        }
-    }
-    assert_true(worst_ps > 19 * IW_PS_PER_MS);
+    assert_ok(read_inspector(NULL, &run, &verbose, &with));
+    assert_ok(read_inspector(NULL, &run, &brief, &without));
+    assert_same_waits(&with, &without);
     assert_non_null(strstr(without.lacks, "NCCL_INSPECTOR_DUMP_VERBOSE=1"));
     assert_null(strstr(with.lacks, "VERBOSE"));
     iwi_visits_release(&with);
@@ -238,7 +196,7 @@ static void lost_lines_are_told(void **state)
 
     (void)state;
     iwt_kineto_run(&made, &run);
-    assert_ok(read_run(NULL, &run, &kind, &visits));
+    assert_ok(read_inspector(NULL, &run, &kind, &visits));
     assert_true(visits.encounter_count > 10);
     for (size_t i = 0; i < visits.encounter_count; i++) {
         const struct iwi_encounter *e = &visits.encounters[i];

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/rng.h"
+#include "numeric/numeric.h"
 #include "support/made_chakra.h"
 #include "support/made_inspector.h"
 #include "support/support.h"
@@ -332,13 +333,6 @@ static bool recover(uint64_t seed, double *worst_p)
     return verdict.is_right;
 }
 
-static int compare_doubles(const void *a, const void *b)
-{
-    const double left = *(const double *)a, right = *(const double *)b;
-
-    return (left > right) - (left < right);
-}
-
 /* Of the runs of one format. */
 static uint64_t recover_all(enum format format)
 {
@@ -352,7 +346,7 @@ static uint64_t recover_all(enum format format)
             right += recover(seed, &worst[count++]);
         }
     }
-    qsort(worst, count, sizeof *worst, compare_doubles);
+    iwi_sort_doubles(worst, count);
     if (count > 0) {
         print_message(
             "%s: %llu of %zu runs; largest error of a cost: median %.3f %% of the step, 90 %% below "
