@@ -47,7 +47,8 @@ static iw_status blame_run(struct ui *ui, const char *path, iw_blame **blame_p)
 
     status = iw_blame_load(&ui->log, path, &kernel, &count);
     if (status != IW_OK) {
-        ui_hint(ui, "trace the program with 'idlewave trace --kernel'");
+        ui_hint(ui,
+                "trace the program with 'idlewave trace --kernel'; 'idlewave waits' needs no such recording");
         return status;
     }
     status = iw_trace_open(&ui->log, path, &trace);

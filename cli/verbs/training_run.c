@@ -38,6 +38,7 @@ int training_add_noise(struct ui *ui, const struct opt_list *noise, iw_training 
             &ui->log, spec, &(iw_training_source_text){.source = text, .where = where, .scope = scope});
         free(text);
         if (status != IW_OK) {
+            ui_hint(ui, "'idlewave training --list' has sources that are ready");
             return UI_USAGE;
         }
     }
