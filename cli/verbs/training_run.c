@@ -38,7 +38,6 @@ int training_add_noise(struct ui *ui, const struct opt_list *noise, iw_training 
             &ui->log, spec, &(iw_training_source_text){.source = text, .where = where, .scope = scope});
         free(text);
         if (status != IW_OK) {
-            ui_hint(ui, "'idlewave training --list' has sources that are ready");
             return UI_USAGE;
         }
     }
@@ -61,6 +60,17 @@ static iw_status open_noise(const iw_log *log, iw_noise *noise, const char *spec
     return status;
 }
 
+/* A word that is no file is a source whose name was meant. */
+static void hint_at_sources(const struct ui *ui, const iw_training *spec)
+{
+    for (size_t i = 0; i < spec->source_count; i++) {
+        if (iw_noise_form_of(spec->sources[i].spec) == IW_NOISE_ABSENT) {
+            ui_hint(ui, "'idlewave training --list' has sources that are ready");
+            return;
+        }
+    }
+}
+
 int training_run(struct ui *ui, const iw_training *spec, const iw_training_opts *wanted, bool is_quiet,
                  const struct shown_opts *shown)
 {
@@ -79,6 +89,7 @@ int training_run(struct ui *ui, const iw_training *spec, const iw_training_opts 
     ui->progress = NULL;
     progress_wipe(&progress);
     if (status != IW_OK) {
+        hint_at_sources(ui, spec);
         return ui_exit_of(status);
     }
     result->command = ui->command;
