@@ -19,10 +19,13 @@ import time
 from support import Skip, run_checks
 
 RUNS = 10
-RUNS_WITHOUT = 3  # of each pair, the median: one run by itself differs from the next by up to 20 % on a shared host
 LEAST_INSIDE = 9
-BUSY = 1.15  # above this the load of others changes more from run to run than the daemon does
-STEPS = 800
+TRIES = 40
+# A try counts if the machine was steady during it, whatever it showed: runs without the daemon before and after take the same time, and the
+# host of a virtual machine stole nearly nothing.
+STEADY = 0.05
+STOLEN_MOST = 0.01
+STEPS = 4000  # some seconds: LAMMPS begins and ends by sleeping often, and then the daemon is met more often than by its loop
 LAMMPS_INPUT = f"""units lj
 lattice fcc 0.8442
 region box block 0 10 0 10 0 10
@@ -100,18 +103,38 @@ def predict(idlewave, folder):
     return told["noiseless_ns"] * 1e-9, told["now"], change["slowdown"], change["saving"]
 
 
+def stolen_s():
+    """By the host of this virtual machine, of all CPUs, since it began."""
+    with open("/proc/stat", encoding="ascii") as stat:
+        return int(stat.readline().split()[8]) / os.sysconf("SC_CLK_TCK")
+
+
+def unsteady(before, after, stolen):
+    """Why a try does not count, or nothing."""
+    if abs(before / after - 1) > STEADY:
+        return f"without the daemon {before:.3f} s before, {after:.3f} s after"
+    return f"the host stole {stolen:.1%}" if stolen > STOLEN_MOST else ""
+
+
 def one_pair(idlewave, bursts, folder, number):
-    """Measured and predicted saving, and how much the machine's own load prolongs the run without the daemon."""
+    """Whether the measured saving is inside what was predicted, and what was predicted of the run with the daemon over what it took. None: unsteady."""
+    stolen, begin = stolen_s(), time.monotonic()
+    before = lammps(folder)
     with daemon(bursts, folder, 100 * number + 1):
         with_it = lammps(folder, watcher=watch(idlewave, folder))
-    without = statistics.median(lammps(folder) for _ in range(RUNS_WITHOUT))
+    after = lammps(folder)
+    why_not = unsteady(before, after, (stolen_s() - stolen) / (time.monotonic() - begin) / len(os.sched_getaffinity(0)))
+    if why_not:
+        print(f"left out: {why_not}", flush=True)
+        return None
+    without = (before + after) / 2
     noiseless, now, left, saving = predict(idlewave, folder)
     least, likely, most = (saving[key] / (1 + left["value"]) for key in ("low", "value", "high"))
     is_inside = least <= with_it / without - 1 <= most
     print(f"{with_it:.3f} s with the daemon, {without:.3f} s without: {with_it / without - 1:+.1%}; predicted {likely:+.1%} ({least:+.1%} to {most:+.1%})"
           f"{'' if is_inside else ', OUTSIDE'}. With all that was met the watched run should take {noiseless * (1 + now['value']):.3f} s "
           f"({noiseless * (1 + now['low']):.3f} to {noiseless * (1 + now['high']):.3f})", flush=True)
-    return is_inside, without / noiseless, noiseless * (1 + now["value"]) / with_it
+    return is_inside, noiseless * (1 + now["value"]) / with_it
 
 
 def whatif_predicts_what_stopping_the_daemon_saves(idlewave, bursts, folder):
@@ -123,13 +146,16 @@ def whatif_predicts_what_stopping_the_daemon_saves(idlewave, bursts, folder):
     subprocess.run([*map(str, (*LAUNCH, idlewave, "net", "--no-config", "--duration", "2s", "-o", "node.yaml"))], cwd=folder, check=True,
                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     lammps(folder, [idlewave, "trace", "-q", "-o", "trace", "--"])
-    pairs = [one_pair(idlewave, bursts, folder, number) for number in range(RUNS)]
-    inside, busy = sum(pair[0] for pair in pairs), statistics.median(pair[1] for pair in pairs)
-    whole = sorted(pair[2] for pair in pairs)
-    print(f"{inside} of {len(pairs)} inside; without the daemon LAMMPS takes {busy:.2f} times what it computes; the watched run is predicted "
-          f"{whole[0]:.2f} to {whole[-1]:.2f} times what it takes, {statistics.median(whole):.2f} in the middle")
-    if busy > BUSY:
-        raise Skip(f"others use this machine: LAMMPS alone takes {busy:.2f} times what it computes")
+    pairs, tries = [], 0
+    while len(pairs) < RUNS and tries < TRIES:
+        pair = one_pair(idlewave, bursts, folder, tries)
+        pairs += [pair] if pair else []
+        tries += 1
+    if len(pairs) < RUNS:
+        raise Skip(f"this machine is too unsteady: {len(pairs)} of {tries} tries count")
+    inside, whole = sum(pair[0] for pair in pairs), sorted(pair[1] for pair in pairs)
+    print(f"{inside} of {len(pairs)} inside, {tries - len(pairs)} tries left out; the watched run is predicted {whole[0]:.2f} to {whole[-1]:.2f} times "
+          f"what it takes, {statistics.median(whole):.2f} in the middle")
     assert inside >= LEAST_INSIDE, f"only {inside} of {len(pairs)} savings are inside the interval"
 
 
