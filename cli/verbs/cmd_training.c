@@ -25,7 +25,8 @@ struct training_opts {
 
 #define ROW(...) OPT_ROW(struct training_opts, __VA_ARGS__)
 static const struct opt model_rows[] = {
-    ROW("model", OPT_STRING, model, "NAME", "a model of known shape: llama3-8b, llama3-70b, llama3-405b"),
+    ROW("model", OPT_STRING, model, "NAME",
+        "a model of known shape: llama3-8b, llama3-70b, llama3-405b, mixtral-8x7b"),
     ROW("tp", OPT_STRING, tp, "N", "tensor parallelism: GPUs that share each layer (default 1)"),
     ROW("cp", OPT_STRING, cp, "N", "context parallelism: GPUs that share a sequence (default 1)"),
     ROW("ep", OPT_STRING, ep, "N", "expert parallelism, within cp times dp (default 1)"),

@@ -8,6 +8,7 @@
 
 #include <idlewave/idlewave.h>
 
+#include "options/suggest.h"
 #include "process/progress.h"
 
 bool training_is_program(const char *path)
@@ -60,14 +61,26 @@ static iw_status open_noise(const iw_log *log, iw_noise *noise, const char *spec
     return status;
 }
 
-/* A word that is no file is a source whose name was meant. */
+/* A word that is no path is a source whose name was meant. */
 static void hint_at_sources(const struct ui *ui, const iw_training *spec)
 {
     for (size_t i = 0; i < spec->source_count; i++) {
-        if (iw_noise_form_of(spec->sources[i].spec) == IW_NOISE_ABSENT) {
-            ui_hint(ui, "'idlewave training --list' has sources that are ready");
-            return;
+        const char *word = spec->sources[i].spec;
+        struct suggestion nearest;
+
+        if (iw_noise_form_of(word) != IW_NOISE_ABSENT || strpbrk(word, "./:") != NULL) {
+            continue;
         }
+        suggest_begin(&nearest, word);
+        for (size_t k = 0; iw_training_ready(k) != NULL; k++) {
+            suggest_offer(&nearest, iw_training_ready(k)->name);
+        }
+        if (nearest.best != NULL) {
+            ui_hint(ui, "did you mean '%s'? 'idlewave training --list' has all ready sources", nearest.best);
+        } else {
+            ui_hint(ui, "'idlewave training --list' has ready sources");
+        }
+        return;
     }
 }
 

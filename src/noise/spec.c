@@ -7,20 +7,7 @@
 #include <string.h>
 
 #include "base/base.h"
-
-struct prefix {
-    const iw_log *log;
-    const char *spec;
-};
-
-/* The unit parsers log nothing but errors. */
-static void write_prefixed(void *arg, iw_log_level level, const char *text)
-{
-    const struct prefix *prefix = arg;
-
-    (void)level;
-    (void)iwi_fail(prefix->log, IW_ERR_FORMAT, "'%s': %s", prefix->spec, text);
-}
+#include "base/prefix_log.h"
 
 const char *iwi_spec_arguments(const char *spec, const char *name)
 {
@@ -53,24 +40,24 @@ iw_status iwi_spec_split(const iw_log *log, const char *spec, const char *argume
 
 iw_status iwi_spec_time(const iw_log *log, const char *spec, const char *field, iw_time *ps_p)
 {
-    struct prefix prefix = {log, spec};
-    const iw_log prefixed = {write_prefixed, &prefix};
+    struct iwi_prefix_log prefix;
 
-    return iw_parse_time(&prefixed, field, ps_p);
+    iwi_prefix_log_init(&prefix, log, spec);
+    return iw_parse_time(&prefix.log, field, ps_p);
 }
 
 iw_status iwi_spec_rate(const iw_log *log, const char *spec, const char *field, iw_time *period_ps_p)
 {
-    struct prefix prefix = {log, spec};
-    const iw_log prefixed = {write_prefixed, &prefix};
+    struct iwi_prefix_log prefix;
 
-    return iw_parse_rate(&prefixed, field, period_ps_p);
+    iwi_prefix_log_init(&prefix, log, spec);
+    return iw_parse_rate(&prefix.log, field, period_ps_p);
 }
 
 iw_status iwi_spec_share(const iw_log *log, const char *spec, const char *field, double *share_p)
 {
-    struct prefix prefix = {log, spec};
-    const iw_log prefixed = {write_prefixed, &prefix};
+    struct iwi_prefix_log prefix;
 
-    return iw_parse_share(&prefixed, field, share_p);
+    iwi_prefix_log_init(&prefix, log, spec);
+    return iw_parse_share(&prefix.log, field, share_p);
 }

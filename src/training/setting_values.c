@@ -7,14 +7,33 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/base.h"
+#include "base/prefix_log.h"
+
+static iw_status read_number(const iw_log *log, const struct iwi_setting *s, const char *text,
+                             uint64_t *value)
+{
+    struct iwi_prefix_log prefix;
+
+    iwi_prefix_log_init(&prefix, log, s->key);
+    return iw_parse_count(&prefix.log, text, value);
+}
+
+static iw_status read_time(const iw_log *log, const struct iwi_setting *s, const char *text, iw_time *value)
+{
+    struct iwi_prefix_log prefix;
+
+    iwi_prefix_log_init(&prefix, log, s->key);
+    return iw_parse_time(&prefix.log, text, value);
+}
 
 static iw_status read_count(const iw_log *log, const struct iwi_setting *s, const char *text, uint32_t *value)
 {
     uint64_t count;
 
-    IW_TRY(iw_parse_count(log, text, &count));
+    IW_TRY(read_number(log, s, text, &count));
     if (count < s->min || count > s->max) {
         return iwi_fail(log, IW_ERR_RANGE, "'%s' is %" PRIu64 ": it has to be from %" PRIu64 " to %" PRIu64,
                         s->key, count, s->min, s->max);
@@ -69,13 +88,14 @@ static iw_status read_flop_rate(const iw_log *log, const struct iwi_setting *s, 
     static const struct {
         const char *unit;
         double factor;
-    } units[] = {{"GFLOP/s", 1e9}, {"TFLOP/s", 1e12}, {"PFLOP/s", 1e15}};
+    } units[] = {{"GFLOP/s", 1e9}, {"TFLOP/s", 1e12}, {"PFLOP/s", 1e15},
+                 {"GFLOPS", 1e9},  {"TFLOPS", 1e12},  {"PFLOPS", 1e15}};
     char *end;
     const double number = strtod(text, &end);
 
     end += strspn(end, " ");
     for (size_t i = 0; end != text && i < sizeof units / sizeof units[0]; i++) {
-        if (strcmp(end, units[i].unit) == 0 && isfinite(number) && number > 0 && number < 1e6) {
+        if (strcasecmp(end, units[i].unit) == 0 && isfinite(number) && number > 0 && number < 1e6) {
             *value = number * units[i].factor;
             return IW_OK;
         }
@@ -83,11 +103,14 @@ static iw_status read_flop_rate(const iw_log *log, const struct iwi_setting *s, 
     return iwi_fail(log, IW_ERR_FORMAT, "'%s' is '%.60s': write it like 400TFLOP/s", s->key, text);
 }
 
-static iw_status read_bandwidth(const iw_log *log, const char *text, double *value)
+static iw_status read_bandwidth(const iw_log *log, const struct iwi_setting *s, const char *text,
+                                double *value)
 {
+    struct iwi_prefix_log prefix;
     uint64_t bytes_per_s;
 
-    IW_TRY(iw_parse_throughput(log, text, &bytes_per_s));
+    iwi_prefix_log_init(&prefix, log, s->key);
+    IW_TRY(iw_parse_throughput(&prefix.log, text, &bytes_per_s));
     *value = (double)bytes_per_s;
     return IW_OK;
 }
@@ -115,9 +138,9 @@ static iw_status read_item(const iw_log *log, const struct iwi_setting *s, const
     uint64_t count;
 
     if (s->kind == IWI_SET_TIMES) {
-        return iw_parse_time(log, item, &list->times[list->count++]);
+        return read_time(log, s, item, &list->times[list->count++]);
     }
-    IW_TRY(iw_parse_count(log, item, &count));
+    IW_TRY(read_number(log, s, item, &count));
     if (count > 10000) {
         return iwi_fail(log, IW_ERR_RANGE, "'%s': %" PRIu64 " is more than 10000", s->key, count);
     }
@@ -180,11 +203,11 @@ iw_status iwi_setting_read(const iw_log *log, const struct iwi_setting *s, const
     switch (s->kind) {
     case IWI_SET_COUNT: return read_count(log, s, text, target);
     case IWI_SET_SWITCH: return read_switch(log, s, text, target);
-    case IWI_SET_TIME: return iw_parse_time(log, text, target);
+    case IWI_SET_TIME: return read_time(log, s, text, target);
     case IWI_SET_CHOICE: return read_choice(log, s, text, target);
     case IWI_SET_REAL: return read_real(log, s, text, target);
     case IWI_SET_FLOP_RATE: return read_flop_rate(log, s, text, target);
-    case IWI_SET_BANDWIDTH: return read_bandwidth(log, text, target);
+    case IWI_SET_BANDWIDTH: return read_bandwidth(log, s, text, target);
     case IWI_SET_TEXT: return read_text(log, s, text, target);
     default: return read_list(log, s, text, base);
     }

@@ -32,4 +32,7 @@ struct iwi_setting {
 IW_NODISCARD iw_status iwi_setting_read(const iw_log *log, const struct iwi_setting *setting,
                                         const char *text, iw_training *spec);
 
+/* Sets the shape of a model that is known by its name, in any case of letters. */
+IW_NODISCARD iw_status iwi_training_set_model(const iw_log *log, const char *name, iw_training *spec);
+
 #endif

@@ -1,4 +1,4 @@
-/* The settings of a training program: keys, models of known shape, and what may not stand together.
+/* The settings of a training program: keys, and what may not stand together.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include <idlewave/training.h>
@@ -11,46 +11,6 @@
 #include "base/nearest.h"
 #include "training/setting_values.h"
 #include "training/step_plan.h"
-
-/* ---- models of known shape ---- */
-
-struct model {
-    const char *name;
-    uint32_t layers, hidden, ffn, heads, kv_heads, vocab, sequence;
-};
-
-static const struct model models[] = {
-    {"llama3-8b", 32, 4096, 14336, 32, 8, 128256, 8192},
-    {"llama3-70b", 80, 8192, 28672, 64, 8, 128256, 8192},
-    {"llama3-405b", 126, 16384, 53248, 128, 8, 128256, 8192},
-};
-
-static iw_status set_model(const iw_log *log, iw_training *spec, const char *text)
-{
-    char known[128] = "";
-
-    for (size_t i = 0; i < sizeof models / sizeof models[0]; i++) {
-        const struct model *model = &models[i];
-        const size_t used = strlen(known);
-
-        if (strcmp(model->name, text) == 0) {
-            spec->layers = model->layers;
-            spec->hidden = model->hidden;
-            spec->ffn = model->ffn;
-            spec->heads = model->heads;
-            spec->kv_heads = model->kv_heads;
-            spec->vocab = model->vocab;
-            spec->sequence = model->sequence;
-            snprintf(spec->name, sizeof spec->name, "%s", model->name);
-            return IW_OK;
-        }
-        snprintf(known + used, sizeof known - used, "%s%s", i > 0 ? ", " : "", model->name);
-    }
-    return iwi_fail(log, IW_ERR_USAGE,
-                    "the shape of the model '%.60s' is not known here: say layers, hidden, ffn, heads, "
-                    "kv-heads, vocab and sequence (known: %s)",
-                    text, known);
-}
 
 /* ---- keys ---- */
 
@@ -155,7 +115,7 @@ iw_status iw_training_set(const iw_log *log, iw_training *spec, const char *key,
     iwi_nearest_begin(&nearest, key);
     for (size_t i = 0; i < SETTING_COUNT; i++) {
         if (strcmp(settings[i].key, key) == 0) {
-            return settings[i].kind == IWI_SET_MODEL ? set_model(log, spec, text)
+            return settings[i].kind == IWI_SET_MODEL ? iwi_training_set_model(log, text, spec)
                                                      : iwi_setting_read(log, &settings[i], text, spec);
         }
         iwi_nearest_offer(&nearest, settings[i].key);
@@ -265,17 +225,63 @@ static iw_status check_layout(const iw_log *log, const iw_training *spec)
     return IW_OK;
 }
 
+/* The first thing that a model lacks; NULL: nothing. */
+static const char *missing_of_model(const iw_training *spec)
+{
+    const struct {
+        const char *key;
+        bool is_missing;
+    } needed[] = {
+        {"layers", spec->layers == 0},
+        {"heads", spec->heads == 0},
+        {"sequence", spec->sequence == 0},
+        {"top-k", spec->experts > 0 && spec->top_k == 0},
+        {"expert-ffn", spec->experts > 0 && spec->expert_ffn == 0},
+        {"ffn", spec->experts == 0 && spec->ffn == 0},
+    };
+
+    for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++) {
+        if (needed[i].is_missing) {
+            return needed[i].key;
+        }
+    }
+    return NULL;
+}
+
+static iw_status check_shape(const iw_log *log, const iw_training *spec)
+{
+    const uint32_t kv_heads = spec->kv_heads > 0 ? spec->kv_heads : spec->heads;
+
+    if (spec->hidden == 0) {
+        return IW_OK;
+    }
+    if (missing_of_model(spec) != NULL) {
+        return iwi_fail(log, IW_ERR_RANGE, "a model%s needs '%s' too, or a known name",
+                        spec->experts > 0 ? " with experts" : "", missing_of_model(spec));
+    }
+    if (spec->heads % spec->tp != 0 || (kv_heads % spec->tp != 0 && spec->tp % kv_heads != 0)) {
+        return iwi_fail(log, IW_ERR_RANGE,
+                        "tensor parallelism %" PRIu32 " does not divide %" PRIu32 " heads with %" PRIu32
+                        " of keys and values",
+                        spec->tp, spec->heads, kv_heads);
+    }
+    if (spec->experts > 0 && spec->experts % spec->ep != 0) {
+        return iwi_fail(log, IW_ERR_RANGE,
+                        "expert parallelism %" PRIu32 " does not divide %" PRIu32 " experts", spec->ep,
+                        spec->experts);
+    }
+    if (spec->experts == 0 && spec->ep > 1 && spec->rows == NULL) {
+        return iwi_fail(log, IW_ERR_RANGE,
+                        "expert parallelism %" PRIu32
+                        " needs a model with experts: set experts, top-k and expert-ffn",
+                        spec->ep);
+    }
+    return IW_OK;
+}
+
 static iw_status check_model(const iw_log *log, const iw_training *spec)
 {
-    if (spec->hidden > 0 && (spec->layers == 0 || spec->heads == 0 || spec->sequence == 0 ||
-                             (spec->ffn == 0 && spec->expert_ffn == 0))) {
-        return iwi_fail(log, IW_ERR_RANGE,
-                        "a model needs layers, hidden, ffn, heads and sequence, or a known name");
-    }
-    if (spec->experts > 0 && (spec->top_k == 0 || spec->expert_ffn == 0 || spec->experts % spec->ep != 0)) {
-        return iwi_fail(log, IW_ERR_RANGE,
-                        "experts need top-k and expert-ffn, and expert parallelism (ep) has to divide them");
-    }
+    IW_TRY(check_shape(log, spec));
     if ((spec->forward_ps == NULL) != (spec->backward_ps == NULL)) {
         return iwi_fail(log, IW_ERR_RANGE, "measured times need both 'forward' and 'backward'");
     }

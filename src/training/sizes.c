@@ -31,9 +31,14 @@ double iwi_layer_shared_parameters(const iw_training *spec)
     return 2.0 * projections(spec) + dense + 2.0 * h;
 }
 
+static double layer_experts(const iw_training *spec)
+{
+    return 3.0 * spec->hidden * spec->expert_ffn * spec->experts;
+}
+
 double iwi_layer_parameters(const iw_training *spec)
 {
-    return iwi_layer_shared_parameters(spec) + 3.0 * spec->hidden * spec->expert_ffn * spec->experts;
+    return iwi_layer_shared_parameters(spec) + layer_experts(spec);
 }
 
 double iwi_attention_flop(const iw_training *spec)
@@ -76,12 +81,22 @@ uint32_t iwi_chunk_layers(const iw_training *spec, uint32_t part)
     return spec->layers > 0 ? spec->layers / parts : 1;
 }
 
+/* Experts of a layer on one replica's share of them, before tensor parallelism. */
+static double own_experts(const iw_training *spec)
+{
+    return layer_experts(spec) / spec->ep;
+}
+
+double iwi_expert_parameters(const iw_training *spec)
+{
+    return spec->parameters > 0 ? 0 : own_experts(spec) / spec->tp;
+}
+
 double iwi_chunk_parameters(const iw_training *spec, uint32_t part)
 {
     const uint32_t parts = spec->pp * spec->chunks;
     const double embedding = (double)spec->vocab * spec->hidden;
-    const double expert = iwi_layer_parameters(spec) - iwi_layer_shared_parameters(spec);
-    double sum = iwi_chunk_layers(spec, part) * (iwi_layer_shared_parameters(spec) + expert / spec->ep);
+    double sum = iwi_chunk_layers(spec, part) * (iwi_layer_shared_parameters(spec) + own_experts(spec));
 
     if (spec->parameters > 0) {
         return spec->parameters / spec->chunks;
@@ -118,6 +133,7 @@ static void measure_model(const iw_training *spec, iw_training_sizes *sizes)
 {
     const double embedding = (double)spec->vocab * spec->hidden;
     const double logits = 2.0 * spec->hidden * spec->vocab;
+    const double others = own_experts(spec) * (spec->ep - 1.0) * spec->layers; /* experts of other ranks */
 
     sizes->parameters = (uint64_t)llround(iwi_layer_parameters(spec) * spec->layers +
                                           (spec->is_tied ? 1.0 : 2.0) * embedding + spec->hidden);
@@ -127,13 +143,22 @@ static void measure_model(const iw_training *spec, iw_training_sizes *sizes)
     sizes->step_flop = 3.0 * sizes->token_flop * (double)sizes->tokens;
     sizes->tp_bytes = spec->tp > 1 ? iwi_activation_bytes(spec) : 0;
     sizes->pp_bytes = spec->pp > 1 ? iwi_message_bytes(spec) : 0;
-    sizes->gpu_parameters = (double)sizes->parameters / spec->tp / spec->pp;
+    sizes->gpu_parameters = ((double)sizes->parameters - others) / spec->tp / spec->pp;
+}
+
+/* All parameters of a mean GPU: common ones over all replicas, experts over those that have the same. */
+static iw_time exchange_ps(const iw_training *spec, enum iwi_nccl_op op, double bytes, double each_bytes)
+{
+    const uint32_t sharers = spec->dp * spec->cp;
+    const double experts = each_bytes * iwi_expert_parameters(spec) * spec->layers / spec->pp;
+
+    return iwi_nccl_ps(spec, &(struct iwi_nccl_call){op, bytes - experts, sharers, spec->tp}) +
+           iwi_nccl_ps(spec, &(struct iwi_nccl_call){op, experts, sharers / spec->ep, spec->tp * spec->ep});
 }
 
 iw_status iw_training_measure(const iw_log *log, const iw_training *spec, iw_training_sizes *sizes_p)
 {
     iw_training_sizes sizes = {.gpus = (uint64_t)spec->tp * spec->cp * spec->dp * spec->pp};
-    const uint32_t sharers = spec->dp * spec->cp;
 
     IW_TRY(iwi_training_check(log, spec));
     if (iwi_training_has_model(spec)) {
@@ -148,10 +173,8 @@ iw_status iw_training_measure(const iw_log *log, const iw_training *spec, iw_tra
         spec, &(struct iwi_nccl_call){spec->is_sequence_parallel ? IWI_NCCL_GATHER : IWI_NCCL_ALL_REDUCE,
                                       (double)sizes.tp_bytes, spec->tp, 1});
     sizes.pp_ps = spec->pp > 1 ? iwi_hop_ps(spec) : 0;
-    sizes.gradient_ps = iwi_nccl_ps(
-        spec, &(struct iwi_nccl_call){IWI_NCCL_REDUCE_SCATTER, sizes.gradient_bytes, sharers, spec->tp});
-    sizes.gather_ps =
-        iwi_nccl_ps(spec, &(struct iwi_nccl_call){IWI_NCCL_GATHER, sizes.parameter_bytes, sharers, spec->tp});
+    sizes.gradient_ps = exchange_ps(spec, IWI_NCCL_REDUCE_SCATTER, sizes.gradient_bytes, GRADIENT_BYTES);
+    sizes.gather_ps = exchange_ps(spec, IWI_NCCL_GATHER, sizes.parameter_bytes, PARAMETER_BYTES);
     *sizes_p = sizes;
     return IW_OK;
 }

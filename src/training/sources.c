@@ -95,21 +95,19 @@ const char *iw_training_scope_name(unsigned scope)
 static iw_status find_word(const iw_log *log, const char *what, const char *text,
                            const char *(*name)(unsigned), unsigned *index_p)
 {
-    struct iwi_nearest nearest;
-    char hint[IWI_HINT_SIZE];
+    char known[64] = "";
 
-    iwi_nearest_begin(&nearest, text);
     for (unsigned i = 0; name(i) != NULL; i++) {
+        const size_t used = strlen(known);
+
         if (strcmp(name(i), text) == 0) {
             *index_p = i;
             return IW_OK;
         }
-        iwi_nearest_offer(&nearest, name(i));
+        snprintf(known + used, sizeof known - used, "%s%s", i > 0 ? ", " : "", name(i));
     }
-    return iwi_fail(log, IW_ERR_FORMAT,
-                    "there is no %s '%.60s' of jitter: host, device, loader or network; "
-                    "rank, node or all%s",
-                    what, text, iwi_nearest_hint(&nearest, hint));
+    return iwi_fail(log, IW_ERR_FORMAT, "'%.60s' is no %s of jitter: it has to be one of %s", text, what,
+                    known);
 }
 
 static const iw_training_ready_source *find_ready(const char *name)

@@ -175,6 +175,8 @@ void iwi_once_over_dp(struct iwi_plan_builder *b, struct iwi_bucket *bucket);
 bool iwi_rows_couple_dp(const iw_training *spec);
 /* The buckets of a stage that has all its operations. */
 IW_NODISCARD iw_status iwi_add_buckets(struct iwi_plan_builder *b);
+/* Parameters of a layer's experts on one rank; 0 where 'parameters' says how many there are in all. */
+double iwi_expert_parameters(const iw_training *spec);
 /* Parameters of a chunk on one rank. */
 double iwi_chunk_parameters(const iw_training *spec, uint32_t part);
 /* Parameters that make a bucket of gradients. */

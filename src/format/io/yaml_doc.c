@@ -103,13 +103,20 @@ static iw_status unknown_key(const struct iwi_yaml *yaml, size_t line, const cha
 {
     char known[512] = "", hint[IWI_HINT_SIZE];
     struct iwi_nearest nearest;
+    bool fits = true;
 
     iwi_nearest_begin(&nearest, text);
     for (size_t i = 0; i < count; i++) {
         const size_t used = strlen(known);
+        const size_t wanted =
+            (size_t)snprintf(known + used, sizeof known - used, "%s%s", i > 0 ? ", " : "", keys[i].name);
 
-        snprintf(known + used, sizeof known - used, "%s%s", i > 0 ? ", " : "", keys[i].name);
+        fits = fits && wanted < sizeof known - used;
         iwi_nearest_offer(&nearest, keys[i].name);
+    }
+    if (!fits) { /* too many to be read */
+        return iwi_yaml_fail(yaml, line, IW_ERR_FORMAT, "unknown key '%.60s'%s", text,
+                             iwi_nearest_hint(&nearest, hint));
     }
     return iwi_yaml_fail(yaml, line, IW_ERR_FORMAT, "unknown key '%.60s'%s%s known are %s", text,
                          iwi_nearest_hint(&nearest, hint), nearest.best != NULL ? "" : ";", known);

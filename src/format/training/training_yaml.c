@@ -107,9 +107,7 @@ static iw_status read_setting(struct iwi_yaml *yaml, const char *key, const yaml
     IW_TRY(join_items(yaml, node, key, text));
     iwi_log_keeper_init(&keeper, yaml->log);
     status = iw_training_set(&keeper.log, spec, key, text);
-    return status == IW_OK
-               ? IW_OK
-               : iwi_yaml_fail(yaml, iwi_yaml_line(node), status, "key '%s': %s", key, keeper.text);
+    return status == IW_OK ? IW_OK : iwi_yaml_fail(yaml, iwi_yaml_line(node), status, "%s", keeper.text);
 }
 
 static iw_status check_format(struct iwi_yaml *yaml, const struct iwi_yaml_entry *entry)

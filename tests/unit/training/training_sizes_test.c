@@ -128,12 +128,85 @@ static void volumes(void **state)
     iw_training_release(&spec);
 }
 
+/* Mistral's Mixtral 8x7B has 46.7 billion parameters. On one of 8 ranks that share the experts, and on one of
+ * 4 stages, are (1605636096 + 32 * 1409286144 / 8) / 4. */
+static void experts_are_on_their_own_ranks_only(void **state)
+{
+    static const char *const pairs[][2] = {
+        {"model", "mixtral-8x7b"}, {"ep", "8"},           {"dp", "64"}, {"pp", "4"},
+        {"rate", "400TFLOPS"},     {"microbatches", "8"}, {NULL, NULL}};
+    iw_training_result *result;
+    uint64_t common = 0, experts = 0, exchanges = 0;
+    iw_training spec;
+
+    (void)state;
+    set_all(&spec, pairs);
+    assert_ok(iw_training_run(NULL, &spec, NULL, &result));
+    assert_int_equal(result->sizes.parameters, 46702792704);
+    assert_true(result->sizes.gpu_parameters == 1810695168.0);
+    for (uint32_t i = 0; i < result->volume_count; i++) {
+        const iw_training_volume *v = &result->volumes[i];
+
+        common += strcmp(v->what, "DP reduce-scatter") == 0 ? v->bytes * v->count : 0;
+        exchanges += strcmp(v->what, "EP all-to-all") == 0 ? v->count : 0;
+        if (strcmp(v->what, "expert reduce-scatter") == 0) {
+            experts += v->bytes * v->count;
+            assert_int_equal(v->group, 8); /* 64 / 8, of which each has the same experts */
+            assert_int_equal(v->stride, 8);
+        }
+    }
+    /* 8 layers and the embedding, 4 bytes each */
+    assert_int_equal(common, 4 * (8 * 41984000ll + 131072000));
+    assert_int_equal(experts, 4 * 8 * 1409286144ll / 8);
+    assert_int_equal(exchanges, 4 * 8 * 8);
+    iw_training_result_free(result);
+    iw_training_release(&spec);
+}
+
+static void assert_misfit(const char *const (*pairs)[2], const char *words)
+{
+    iw_training_sizes sizes;
+    struct iwt_log log;
+    iw_training spec;
+
+    iwt_log_init(&log);
+    set_all(&spec, pairs);
+    assert_status(iw_training_measure(&log.log, &spec, &sizes), IW_ERR_RANGE);
+    iwt_assert_logged(&log, words);
+    iw_training_release(&spec);
+}
+
+static void layouts_that_a_model_cannot_have_are_refused(void **state)
+{
+    static const char *const heads[][2] = {
+        {"model", "llama3-8b"}, {"tp", "6"}, {"rate", "1TFLOP/s"}, {NULL, NULL}};
+    static const char *const dense[][2] = {
+        {"model", "llama3-8b"}, {"ep", "2"}, {"dp", "2"}, {"rate", "1TFLOP/s"}, {NULL, NULL}};
+    static const char *const odd[][2] = {
+        {"model", "mixtral-8x7b"}, {"ep", "3"}, {"dp", "3"}, {"rate", "1TFLOP/s"}, {NULL, NULL}};
+    static const char *const bare[][2] = {{"layers", "4"},      {"hidden", "64"},     {"heads", "4"},
+                                          {"experts", "4"},     {"expert-ffn", "64"}, {"sequence", "64"},
+                                          {"rate", "1TFLOP/s"}, {NULL, NULL}};
+
+    (void)state;
+    assert_misfit(heads, "tensor parallelism 6 does not divide 32 heads");
+    assert_misfit(dense, "needs a model with experts");
+    assert_misfit(odd, "expert parallelism 3 does not divide 8 experts");
+    assert_misfit(bare, "a model with experts needs 'top-k'");
+}
+
 static void what_does_not_fit_is_refused(void **state)
 {
-    static const char *const wrong[][2] = {
-        {"tp", "0"},     {"tp", "many"}, {"schedule", "zigzag"},  {"model", "gpt-9"},
-        {"rate", "400"}, {"load", "5"},  {"forward", "1ms,,2ms"}, {"overlap-gradients", "maybe"},
-        {"tensor", "8"}};
+    static const char *const wrong[][2] = {{"tp", "0"},
+                                           {"tp", "many"},
+                                           {"schedule", "zigzag"},
+                                           {"model", "gpt-9"},
+                                           {"rate", "400"},
+                                           {"load", "5"},
+                                           {"forward", "1ms,,2ms"},
+                                           {"overlap-gradients", "maybe"},
+                                           {"net-bandwidth", "5"},
+                                           {"tensor", "8"}};
     iw_training spec;
     iw_training_sizes sizes;
 
@@ -144,6 +217,7 @@ static void what_does_not_fit_is_refused(void **state)
 
         iwt_log_init(&log);
         assert_true(iw_training_set(&log.log, &spec, wrong[i][0], wrong[i][1]) != IW_OK);
+        iwt_assert_logged(&log, wrong[i][0]); /* what is wrong with which key */
     }
     assert_status(iw_training_measure(NULL, &spec, &sizes), IW_ERR_RANGE); /* nothing says what it computes */
     assert_ok(iw_training_set(NULL, &spec, "model", "llama3-8b"));
@@ -161,6 +235,8 @@ int main(void)
         cmocka_unit_test(llama_405b),
         cmocka_unit_test(llama_8b),
         cmocka_unit_test(volumes),
+        cmocka_unit_test(experts_are_on_their_own_ranks_only),
+        cmocka_unit_test(layouts_that_a_model_cannot_have_are_refused),
         cmocka_unit_test(what_does_not_fit_is_refused),
     };
 
