@@ -193,7 +193,8 @@ static void tell_event(void *arg, const iw_watch_event *event)
         }
         (void)fprintf(stderr, " %s", iw_format_time(event->parts[i].ns * IW_PS_PER_NS, time, sizeof time));
     }
-    (void)fprintf(stderr, "%s%s\n", event->stack[0] != '\0' ? "\n    in " : "", event->stack);
+    (void)fprintf(stderr, "%s%s%s\n", event->is_waking ? ", on waking" : "",
+                  event->stack[0] != '\0' ? "\n    in " : "", event->stack);
 }
 
 static void take_snapshot(void *arg, const iw_watch_result *so_far)

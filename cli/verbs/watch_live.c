@@ -124,11 +124,12 @@ static void draw_head(const struct watch_live *live, const iw_watch_result *so_f
     (void)printf("lost %.2f %% of the CPU time that it wanted, %.2f %% since the start",
                  share(grown(now->lost_ns, then->lost_ns), wanted_ns), share(now->lost_ns, now->wanted_ns));
     end_line();
-    (void)printf("CPUs wanted %.2f, threads ran %.2f, waited %.2f (own ones %.2f), quota %.2f",
+    (void)printf("CPUs wanted %.2f, used %.2f, waited %.2f (own %.2f, waking %.2f), quota %.2f",
                  1e-9 * (double)wanted_ns / seconds,
                  1e-9 * (double)grown(now->run_ns, then->run_ns) / seconds,
                  1e-9 * (double)grown(now->wait_ns, then->wait_ns) / seconds,
                  1e-9 * (double)grown(now->wait_own_ns, then->wait_own_ns) / seconds,
+                 1e-9 * (double)grown(now->wait_waking_ns, then->wait_waking_ns) / seconds,
                  1e-9 * (double)grown(now->throttled_ns, then->throttled_ns) / seconds);
     end_line();
     end_line();

@@ -3,9 +3,9 @@
  *
  * Experimental: functions and structs here may change in any release.
  *
- * A CPU is wanted while a thread of the job runs on it or waits for it. A detour is wanted time that is not
- * spent in the job's own threads. Sleep, waiting behind own threads, quotas and the waking of an idle CPU are
- * none.
+ * A CPU is wanted while a thread of the job runs on it, or waits for it after being preempted. A detour is
+ * wanted time that is not spent in the job's own threads. Sleep, waiting on waking or behind own threads,
+ * quotas and the waking of an idle CPU are none.
  */
 #ifndef IW_WATCH_H
 #define IW_WATCH_H
@@ -27,6 +27,7 @@ enum { IW_WATCH_SLOTS = 40, IW_WATCH_MOST_PARTS = 17 };
 typedef struct iw_watch_event {
     uint32_t cpu;
     int64_t start_ns, duration_ns; /* since the watching began, on CLOCK_MONOTONIC_RAW */
+    bool is_waking;                /* only threads waited that had just been woken: told, but no noise */
     size_t part_count;
     struct {
         iw_source source;
@@ -99,6 +100,7 @@ typedef struct iw_watch_totals {
     uint64_t run_ns;            /* threads ran, interruptions included */
     uint64_t wait_ns;           /* threads were ready and did not run, whyever but for quotas; */
     uint64_t wait_own_ns;       /* of that, while another thread of the job ran */
+    uint64_t wait_waking_ns;    /* of that, after being woken, for what was under way or came first */
     uint64_t throttled_ns;      /* threads were stopped by a quota */
     uint64_t steal_unplaced_ns; /* the hypervisor took it, but nobody knows from whom */
     uint64_t nmi_count, nmi_ns; /* while the job ran; not among the detours */

@@ -186,7 +186,8 @@ static void tell(const struct iwi_detour_log *detours, const struct iwi_bpf_deto
     iw_watch_event event = {.cpu = detour->cpu,
                             .start_ns = raw_of(detours, (int64_t)detour->start_ns) - detours->zero.raw_ns,
                             .duration_ns = (int64_t)detour->duration_ns,
-                            .part_count = parts->count};
+                            .part_count = parts->count,
+                            .is_waking = detour->is_waking != 0};
     uint64_t addresses[IWI_BPF_STACK_DEPTH];
 
     if (iwi_kernel_side_stack(detours->side, detour->stack, addresses)) {
@@ -209,7 +210,8 @@ static iw_status take(void *arg, const struct iwi_bpf_detour *detour)
     if (detours->opts->on_event != NULL && (int64_t)detour->duration_ns >= detours->opts->notable_ns) {
         tell(detours, detour, &parts);
     }
-    if (detours->opts->wants_sums_only || (int64_t)detour->duration_ns < detours->opts->threshold_ns) {
+    if (detour->is_waking != 0 || detours->opts->wants_sums_only ||
+        (int64_t)detour->duration_ns < detours->opts->threshold_ns) {
         return IW_OK;
     }
     return keep(detours, detour, &parts);

@@ -202,17 +202,19 @@ static void count_classes(iw_watch_metrics *metrics, const iw_watch_result *so_f
 static void count_totals(iw_watch_metrics *metrics, const iw_watch_result *so_far)
 {
     const iw_watch_totals *from = &so_far->totals;
+    const uint64_t not_noise_ns = from->wait_own_ns + from->wait_waking_ns;
     iw_watch_totals *to = &metrics->totals;
 
     rise(&to->wanted_ns, from->wanted_ns);
     rise(&to->run_ns, from->run_ns);
     rise(&to->wait_own_ns, from->wait_own_ns);
+    rise(&to->wait_waking_ns, from->wait_waking_ns);
     rise(&to->throttled_ns, from->throttled_ns);
     rise(&to->steal_unplaced_ns, from->steal_unplaced_ns);
     rise(&to->nmi_ns, from->nmi_ns);
     rise(&to->migrations, from->migrations);
-    /* waiting behind own threads is counted as it passes, all waiting at its end */
-    rise(&metrics->wait_others_ns, from->wait_ns > from->wait_own_ns ? from->wait_ns - from->wait_own_ns : 0);
+    /* what is not noise of it is counted as it passes, all waiting at its end */
+    rise(&metrics->wait_others_ns, from->wait_ns > not_noise_ns ? from->wait_ns - not_noise_ns : 0);
     rise(&metrics->losses.detours, so_far->losses.detours);
     rise(&metrics->losses.parts, so_far->losses.parts);
     rise(&metrics->losses.names, so_far->losses.names);

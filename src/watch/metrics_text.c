@@ -185,6 +185,7 @@ static void write_waits(struct exposition *x, const iw_watch_metrics *metrics)
         uint64_t ns;
     } rows[] = {{"others", metrics->wait_others_ns},
                 {"own_threads", metrics->totals.wait_own_ns},
+                {"waking", metrics->totals.wait_waking_ns},
                 {"quota", metrics->totals.throttled_ns}};
 
     begin_family(x, COUNTER, "_wait_seconds", "seconds",

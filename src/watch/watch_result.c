@@ -30,6 +30,7 @@ static void add_cpu(iw_watch_result *result, const struct iwi_bpf_cpu *cpu)
     to->run_ns += from->run_ns;
     to->wait_ns += from->wait_ns;
     to->wait_own_ns += from->wait_own_ns;
+    to->wait_waking_ns += from->wait_waking_ns;
     to->throttled_ns += from->throttled_ns;
     to->steal_unplaced_ns += from->steal_unplaced_ns;
     to->nmi_count += from->nmi_count;

@@ -116,6 +116,8 @@ static __u64 least_told_ns(const iw_watch_opts *opts)
 static iw_status begin(struct watcher *w)
 {
     struct iwi_bpf_config config = {.threshold_ns = least_told_ns(w->opts),
+                                    .notable_ns =
+                                        w->opts->on_event != NULL ? (__u64)w->opts->notable_ns : UINT64_MAX,
                                     .wants_stacks = w->opts->on_event != NULL};
     const int64_t from_ns = iwi_now_ns();
     iw_cpu_set cpus;
@@ -250,6 +252,7 @@ static iw_status complete(struct watcher *w)
     IW_TRY(set_number(w, "watched_ns", (uint64_t)result->watched_ns));
     IW_TRY(set_number(w, "wanted_ns", result->totals.wanted_ns));
     IW_TRY(set_number(w, "wait_own_ns", result->totals.wait_own_ns));
+    IW_TRY(set_number(w, "wait_waking_ns", result->totals.wait_waking_ns));
     IW_TRY(set_number(w, "throttled_ns", result->totals.throttled_ns));
     IW_TRY(set_number(w, "steal_unplaced_ns", result->totals.steal_unplaced_ns));
     return set_number(w, "kernel_events_lost", result->losses.detours + result->losses.skipped);

@@ -116,6 +116,43 @@ def finds_interrupts(idlewave, bursts, folder, kind, name, slack_ns):
     attempts(3, attempt)
 
 
+# Computes for 0.5 ms of CPU time and sleeps for 0.5 ms, both at random, for so many seconds; before ordinary processes, where that is allowed.
+DOZE = """
+    import random
+    os.geteuid() or os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
+    end = time.monotonic() + {seconds}
+    while time.monotonic() < end:
+        stop = time.thread_time() + random.expovariate(2000)
+        while time.thread_time() < stop:
+            pass
+        time.sleep(random.expovariate(2000))
+"""
+
+
+def what_is_met_on_waking_is_no_noise(idlewave, bursts, folder):
+    """The daemon's share of the wanted time is that of its log, though the job wakes in every burst that comes while it sleeps."""
+    cpu = last_cpu()
+
+    def attempt():
+        with Job(1, DOZE.format(seconds=5).strip(), cpu) as job, Bursts(bursts, folder, cpu, 1000000, (500, 2500), (5000, 15000)).running() as log:
+            watcher = Watcher(idlewave, folder, [*pid_option(job), "--on-threshold", "500us"])
+            job.start()
+            job.finish()
+            result = watcher.end()
+        totals = result["watch"]["totals"]
+        truth = sum(burst.end_ns - burst.start_ns for burst in log) / (log[-1].end_ns - log[0].start_ns)
+        seen = sum(source["time_ns"] for source in result["watch"]["sources"] if source["name"] == BURSTS_NAME) / totals["wanted_ns"]
+        waking = sum(line.endswith(", on waking") and BURSTS_NAME in line for line in watcher.errors.splitlines())
+        print(f"the daemon has {seen:.2%} of the wanted time, {truth:.2%} of its CPU by its log; {waking} bursts were met on waking, "
+              f"which took {totals['wait_waking_ns'] / 1e9:.3f} s of {totals['wait_ns'] / 1e9:.3f} s of waiting")
+        # a thread that waited for the end of a burst then has a full pause before it: up to `truth` too little
+        assert 0.7 < seen / truth < 1.2, "the file has another share of the daemon than its log"
+        assert waking > 10, "nothing is told of what was met on waking"
+        assert totals["wait_own_ns"] + totals["wait_waking_ns"] <= totals["wait_ns"], totals
+
+    attempts(3, attempt)
+
+
 def finds_timer_interrupts(idlewave, bursts, folder):
     finds_interrupts(idlewave, bursts, folder, "timer", "irq local_timer", 100000)
 
@@ -191,6 +228,6 @@ def compare_with_programs(idlewave, bursts, folder, rung):
 
 
 if __name__ == "__main__":
-    sys.exit(run_checks(__doc__, [agrees_with_schedstat, finds_bursts_and_names_them, finds_timer_interrupts, finds_softirqs,
-                                  detours_lie_in_those_of_the_probe, trace_events_tell_the_same,
-                                  perf_tells_the_same]))
+    sys.exit(run_checks(__doc__, [agrees_with_schedstat, finds_bursts_and_names_them, what_is_met_on_waking_is_no_noise,
+                                  finds_timer_interrupts, finds_softirqs, detours_lie_in_those_of_the_probe,
+                                  trace_events_tell_the_same, perf_tells_the_same]))

@@ -121,44 +121,25 @@ def quotas_are_no_noise(idlewave, _bursts, folder):
     assert totals["wanted_ns"] <= 1.02 * (totals["run_ns"] + totals["lost_ns"]), "throttled time was wanted time"
 
 
-# Two processes that hand a byte to and fro through pipes with names; the first one does so for 2 s.
-PING = """
-import os, sys, time
-there, back = os.open(sys.argv[1], os.O_WRONLY), os.open(sys.argv[2], os.O_RDONLY)
-sys.stdin.readline()
-end = time.monotonic() + 2
-while time.monotonic() < end:
-    os.write(there, b"x")
-    os.read(back, 1)
-print("done", flush=True)
-sys.stdin.readline()
-"""
-PONG = """
-import os, sys
-there, back = os.open(sys.argv[1], os.O_RDONLY), os.open(sys.argv[2], os.O_WRONLY)
-while (byte := os.read(there, 1)):
-    os.write(back, byte)
-"""
+# Two processes that offer each other the CPU all the time; before ordinary ones, where that is allowed.
+YIELD = "os.geteuid() or os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))" """
+    end = time.monotonic() + 2
+    while time.monotonic() < end:
+        os.sched_yield()
+        sum(range(200))  # or what is between is too short to part detours"""
 
 
 def nothing_is_lost_uncounted(idlewave, bursts, folder):
     """As many switches as can be had, and bursts among them: what is not kept is counted."""
-    pipes = [folder / "there", folder / "back"]
-    for pipe in pipes:
-        os.mkfifo(pipe)
-    pinned = ["taskset", "-c", str(last_cpu()), sys.executable, "-c"]
-    with subprocess.Popen([*pinned, PONG, *pipes]) as other, \
-            subprocess.Popen([*pinned, PING, *pipes], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as job:
-        watcher = Watcher(idlewave, folder, ["--pid", job.pid])
+    with Job(1, YIELD, last_cpu()) as job, Job(1, YIELD, last_cpu()) as other:
+        watcher = Watcher(idlewave, folder, pid_option(job))
         started = time.monotonic()
-        job.stdin.write("\n")
-        job.stdin.flush()
+        other.start()
+        job.start()
         Bursts(bursts, folder, last_cpu(), 200, (5, 100), (300, 600)).run()
-        job.stdout.readline()
+        job.finish()
         seconds = time.monotonic() - started
         result = watcher.end()
-        job.kill()
-        other.kill()
     watch = result["watch"]
     kept = sum(cpu["count"] for cpu in result["cpus"])
     left_out = sum(cpu["detours"] for cpu in watch["cpus"] if not cpu["is_kept"])

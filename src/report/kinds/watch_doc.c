@@ -13,12 +13,19 @@
 /* ---- the table ---- */
 
 static const struct iwi_field totals_fields[] = {
-    IWI_VALUE(iw_watch_totals, wanted_ns),    IWI_VALUE(iw_watch_totals, lost_ns),
-    IWI_VALUE(iw_watch_totals, detours),      IWI_VALUE(iw_watch_totals, run_ns),
-    IWI_VALUE(iw_watch_totals, wait_ns),      IWI_VALUE(iw_watch_totals, wait_own_ns),
-    IWI_VALUE(iw_watch_totals, throttled_ns), IWI_VALUE(iw_watch_totals, steal_unplaced_ns),
-    IWI_VALUE(iw_watch_totals, nmi_count),    IWI_VALUE(iw_watch_totals, nmi_ns),
-    IWI_VALUE(iw_watch_totals, slices),       IWI_VALUE(iw_watch_totals, migrations),
+    IWI_VALUE(iw_watch_totals, wanted_ns),
+    IWI_VALUE(iw_watch_totals, lost_ns),
+    IWI_VALUE(iw_watch_totals, detours),
+    IWI_VALUE(iw_watch_totals, run_ns),
+    IWI_VALUE(iw_watch_totals, wait_ns),
+    IWI_VALUE(iw_watch_totals, wait_own_ns),
+    IWI_VALUE(iw_watch_totals, wait_waking_ns),
+    IWI_VALUE(iw_watch_totals, throttled_ns),
+    IWI_VALUE(iw_watch_totals, steal_unplaced_ns),
+    IWI_VALUE(iw_watch_totals, nmi_count),
+    IWI_VALUE(iw_watch_totals, nmi_ns),
+    IWI_VALUE(iw_watch_totals, slices),
+    IWI_VALUE(iw_watch_totals, migrations),
 };
 static const struct iwi_schema totals_schema = IWI_SCHEMA(iw_watch_totals, totals_fields);
 
@@ -121,6 +128,10 @@ static void show_time(struct iwi_document *doc, const iw_watch_report *report)
     }
     iwi_row(doc, is_by_events(report) ? "waited for own ones" : "  behind own ones",
             iwi_say(doc, "%s: not noise", iwi_ns_short(doc, (double)totals->wait_own_ns)));
+    if (totals->wait_waking_ns > 0) {
+        iwi_row(doc, "  on waking",
+                iwi_say(doc, "%s: not noise", iwi_ns_short(doc, (double)totals->wait_waking_ns)));
+    }
     if (totals->throttled_ns > 0) {
         iwi_row(doc, "stopped by a quota",
                 iwi_say(doc, "%s: not noise", iwi_ns_short(doc, (double)totals->throttled_ns)));

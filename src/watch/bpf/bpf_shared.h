@@ -56,8 +56,8 @@ struct iwi_bpf_detour {
     __u64 start_ns, wanted_ns; /* wanted_ns: how long the CPU had been wanted when it began */
     __u64 duration_ns;
     __u32 cpu, part_count;
-    __s32 stack; /* of what the last tick in it met, by its number in the map; negative: none */
-    __u32 unused;
+    __s32 stack;     /* of what the last tick in it met, by its number in the map; negative: none */
+    __u32 is_waking; /* threads waited that had just been woken: no detour, and no time is wanted */
     struct iwi_bpf_part parts[IWI_BPF_PARTS];
 };
 
@@ -70,6 +70,7 @@ struct iwi_bpf_totals {
     __u64 wanted_ns, run_ns; /* run_ns: of threads of the job, interrupts that hit them included */
     __u64 wait_ns;           /* of threads of the job, ready but not running; all causes but quotas */
     __u64 wait_own_ns;       /* of these: while another thread of the job ran */
+    __u64 wait_waking_ns;    /* of these: after being woken, while something else ran */
     __u64 throttled_ns;      /* stopped by a quota */
     __u64 slices, migrations;
     __u64 steal_unplaced_ns; /* taken by the hypervisor, but nobody knows from whom */
@@ -90,22 +91,31 @@ struct iwi_bpf_cpu {
     __u64 end; /* of the open detour */
     struct iwi_bpf_detour open;
     __u64 steal, steal_address;
-    __u64 first_wanted_ns; /* when it was wanted first */
     struct iwi_bpf_totals totals;
     struct iwi_bpf_sum all;                 /* whole detours */
     struct iwi_bpf_sum sums[IWI_BPF_FIXED]; /* their parts */
 } __attribute__((aligned(64)));
 
-/* Threads of the job that wait for a CPU; on a cache line of its own, because others write it. */
-struct iwi_bpf_claim {
+struct iwi_bpf_waiting {
     __s64 count;
     __u64 since; /* count has been above 0 since */
     __u64 owed;  /* waited for in episodes that have ended, and not seen by the CPU yet */
+};
+
+/* Threads of the job that wait for a CPU; on a cache line of its own, because others write it. */
+struct iwi_bpf_claim {
+    struct iwi_bpf_waiting preempted, woken;
 } __attribute__((aligned(64)));
 
 /* ---- a thread of the job ---- */
 
-enum iwi_bpf_state { IWI_THREAD_ASLEEP, IWI_THREAD_RUNS, IWI_THREAD_WAITS, IWI_THREAD_THROTTLED };
+enum iwi_bpf_state {
+    IWI_THREAD_ASLEEP,
+    IWI_THREAD_RUNS,
+    IWI_THREAD_WAITS,
+    IWI_THREAD_WOKEN, /* waits, and has not run since it slept */
+    IWI_THREAD_THROTTLED
+};
 
 struct iwi_bpf_thread {
     __u64 since;
@@ -118,6 +128,7 @@ enum iwi_bpf_job { IWI_JOB_PIDS, IWI_JOB_CGROUP, IWI_JOB_CGROUP_V1 };
 
 struct iwi_bpf_config {
     __u64 threshold_ns; /* shorter detours go into the sums only */
+    __u64 notable_ns;   /* waiting on waking that is shorter is not told */
     __u64 cgroup_id;
     __u32 cgroup_subsys; /* v1 */
     __u32 job;

@@ -176,37 +176,55 @@ static struct iwi_bpf_thread *thread_of(struct task_struct *task, struct iwi_bpf
 
 /* ---- claims ---- */
 
+static struct iwi_bpf_waiting *waiting_of(const struct iwi_bpf_thread *thread)
+{
+    struct iwi_bpf_claim *claim = claim_of(thread->cpu);
+
+    if (claim == NULL) {
+        return NULL;
+    }
+    return thread->state == IWI_THREAD_WOKEN ? &claim->woken : &claim->preempted;
+}
+
+static bool is_waiting(const struct iwi_bpf_thread *thread)
+{
+    return thread->state == IWI_THREAD_WAITS || thread->state == IWI_THREAD_WOKEN;
+}
+
+/* The thread waits, as its state says. */
 static void post_claim(struct iwi_bpf_thread *thread, __u32 number, __u64 now)
 {
-    struct iwi_bpf_claim *claim = claim_of(number);
+    struct iwi_bpf_waiting *waiting;
 
-    thread->state = IWI_THREAD_WAITS;
     thread->cpu = number;
-    if (claim != NULL && __sync_fetch_and_add(&claim->count, 1) == 0) {
-        claim->since = now;
+    waiting = waiting_of(thread);
+    if (waiting != NULL && __sync_fetch_and_add(&waiting->count, 1) == 0) {
+        waiting->since = now;
     }
 }
 
 /* What the CPU has not seen of the episode that ends is owed to it. */
 static void drop_claim(struct iwi_bpf_thread *thread, __u64 now)
 {
-    struct iwi_bpf_claim *claim = claim_of(thread->cpu);
+    struct iwi_bpf_waiting *waiting = waiting_of(thread);
     struct iwi_bpf_cpu *cpu = bpf_cpu_of(thread->cpu);
     __u64 from;
 
-    if (claim == NULL || cpu == NULL) {
+    if (waiting == NULL || cpu == NULL) {
         return;
     }
-    from = claim->since > cpu->since ? claim->since : cpu->since;
-    if (__sync_fetch_and_add(&claim->count, -1) == 1 && now > from) {
-        __sync_fetch_and_add(&claim->owed, now - from);
+    from = waiting->since > cpu->since ? waiting->since : cpu->since;
+    if (__sync_fetch_and_add(&waiting->count, -1) == 1 && now > from) {
+        __sync_fetch_and_add(&waiting->owed, now - from);
     }
 }
 
-static bool is_wanted(const struct iwi_bpf_cpu *cpu, const struct iwi_bpf_claim *claim)
+/* Whether the time that passes on the CPU has to be told: a thread of the job runs there or waits for it. */
+static bool is_claimed(const struct iwi_bpf_cpu *cpu, const struct iwi_bpf_claim *claim)
 {
     return cpu->base == IWI_BASE_JOB ||
-           (cpu->base == IWI_BASE_OTHER && (claim->count > 0 || claim->owed > 0));
+           (cpu->base == IWI_BASE_OTHER && (claim->preempted.count > 0 || claim->preempted.owed > 0 ||
+                                            claim->woken.count > 0 || claim->woken.owed > 0));
 }
 
 #endif

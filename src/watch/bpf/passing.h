@@ -120,13 +120,15 @@ __attribute__((noinline)) int bpf_emit(__u32 number)
     if (count == 0 || count > IWI_BPF_PARTS) {
         return 0;
     }
-    add_own(&cpu->all, detour->duration_ns);
+    if (detour->is_waking == 0) {
+        add_own(&cpu->all, detour->duration_ns);
+    }
     for (__u32 i = 0; i < IWI_BPF_PARTS; i++) {
-        if (i < count && detour->parts[i].ns > 0) {
+        if (i < count && detour->parts[i].ns > 0 && detour->is_waking == 0) {
             bpf_sum_part(number, detour->parts[i].source, detour->parts[i].ns);
         }
     }
-    if (detour->duration_ns < config.threshold_ns) {
+    if (detour->duration_ns < (detour->is_waking != 0 ? config.notable_ns : config.threshold_ns)) {
         return 0;
     }
     size = sizeof *detour - (IWI_BPF_PARTS - count) * sizeof detour->parts[0];
@@ -171,7 +173,7 @@ static __u32 bpf_part_of(struct iwi_bpf_cpu *cpu, __u32 source)
 }
 
 /* [start, start + ns) was taken by `source`; a gap before it that is joined goes to it too. */
-__attribute__((noinline)) int bpf_add_part(__u32 number, __u32 source, __u64 start, __u64 ns)
+__attribute__((noinline)) int bpf_add_part(__u32 number, __u32 source, __u64 start, __u64 ns, __u32 is_waking)
 {
     struct iwi_bpf_cpu *cpu = bpf_cpu_of(number);
     __u32 at;
@@ -179,11 +181,12 @@ __attribute__((noinline)) int bpf_add_part(__u32 number, __u32 source, __u64 sta
     if (cpu == NULL) {
         return 0;
     }
-    if (cpu->is_open != 0 && start > cpu->end + JOIN_NS) {
+    if (cpu->is_open != 0 && (start > cpu->end + JOIN_NS || cpu->open.is_waking != is_waking)) {
         bpf_emit(number);
     }
     if (cpu->is_open == 0) {
         bpf_open_detour(cpu, number, start);
+        cpu->open.is_waking = is_waking;
         cpu->end = start;
     }
     if (start + ns <= cpu->end) {
@@ -214,10 +217,10 @@ static void pass_job(struct iwi_bpf_cpu *cpu, const struct iwi_bpf_claim *claim,
                      __u64 now)
 {
     __u64 ns = now - since;
-    __s64 waiting = claim->count;
+    __s64 waiting = claim->preempted.count + claim->woken.count;
 
     if (cpu->depth > 0) {
-        bpf_add_part(number, running_source(cpu), since, ns);
+        bpf_add_part(number, running_source(cpu), since, ns, 0);
     } else {
         if (cpu->is_open != 0 && now > cpu->end + JOIN_NS) {
             bpf_emit(number);
@@ -229,25 +232,44 @@ static void pass_job(struct iwi_bpf_cpu *cpu, const struct iwi_bpf_claim *claim,
     cpu->totals.wanted_ns += ns;
 }
 
-static void pass_other(struct iwi_bpf_cpu *cpu, struct iwi_bpf_claim *claim, __u32 number, __u64 since,
-                       __u64 now)
+/* For how long of [since, now) threads waited: up to now, but for what is owed. */
+static __u64 waited_ns(struct iwi_bpf_waiting *waiting, __u64 since, __u64 now)
 {
-    __u64 ns = claim->owed > 0 ? __sync_lock_test_and_set(&claim->owed, 0) : 0;
+    __u64 ns = waiting->owed > 0 ? __sync_lock_test_and_set(&waiting->owed, 0) : 0;
 
-    if (claim->count > 0) {
-        __u64 from = claim->since > since ? claim->since : since;
+    if (waiting->count > 0) {
+        __u64 from = waiting->since > since ? waiting->since : since;
 
         ns += now > from ? now - from : 0;
     }
-    ns = ns < now - since ? ns : now - since;
-    if (ns > 0 && cpu->is_throttled == 0) {
-        if (cpu->first_wanted_ns == 0) {
-            cpu->first_wanted_ns = now - ns;
+    return ns < now - since ? ns : now - since;
+}
+
+/* Threads that were preempted want the CPU. What runs when a thread wakes began without it: that thread only
+ * begins to want the CPU when it has run, or every burst would be met by all who wake in it, and by nobody
+ * who sleeps (docs/decisions/0084-waiting-on-waking.md). */
+static void pass_other(struct iwi_bpf_cpu *cpu, struct iwi_bpf_claim *claim, __u32 number, __u64 since,
+                       __u64 now)
+{
+    __u64 woken = claim->woken.count > 1 ? (__u64)claim->woken.count : 1;
+    __u64 ns = waited_ns(&claim->preempted, since, now);
+    __u64 waking_ns = waited_ns(&claim->woken, since, now);
+    __u32 source;
+
+    if (cpu->is_throttled != 0 || ns + waking_ns == 0) {
+        if (cpu->is_open != 0) {
+            bpf_emit(number);
         }
-        bpf_add_part(number, running_source(cpu), now - ns, ns);
+        return;
+    }
+    source = running_source(cpu);
+    cpu->totals.wait_waking_ns += waking_ns * woken;
+    if (waking_ns > ns) {
+        bpf_add_part(number, source, now - waking_ns, waking_ns - ns, 1);
+    }
+    if (ns > 0) {
+        bpf_add_part(number, source, now - ns, ns, 0);
         cpu->totals.wanted_ns += ns;
-    } else if (cpu->is_open != 0) {
-        bpf_emit(number);
     }
 }
 
@@ -272,7 +294,7 @@ __attribute__((noinline)) int bpf_settle(__u32 number, __u64 now)
     } else if (cpu->base == IWI_BASE_OTHER) {
         pass_other(cpu, claim, number, since, now);
     } else {
-        claim->owed = 0; /* idle: being woken is no detour */
+        claim->preempted.owed = claim->woken.owed = 0; /* idle: being woken is no detour */
         if (cpu->is_open != 0) {
             bpf_emit(number);
         }

@@ -1,9 +1,10 @@
 /* Runs in the kernel: finds the intervals in which a thread of the job wants a CPU and does not have it.
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * A CPU is wanted while a thread of the job runs on it or waits for it. Wanted time that is not spent in the
- * job's own threads is a detour; each ns of it belongs to what was innermost: interrupt, softirq or thread. A
- * CPU that is idle was not taken away, and a thread that a quota stopped does not want a CPU.
+ * A CPU is wanted while a thread of the job runs on it, or waits for it after being preempted. Wanted time
+ * that is not spent in the job's own threads is a detour; each ns of it belongs to what was innermost:
+ * interrupt, softirq or thread. A CPU that is idle was not taken away, a thread that a quota stopped does not
+ * want a CPU, and one that was woken finds what is under way.
  */
 #include "watch/bpf/members.h"
 #include "watch/bpf/passing.h"
@@ -14,7 +15,7 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 static void begins_to_run(struct iwi_bpf_cpu *cpu, struct iwi_bpf_thread *thread, __u64 now)
 {
-    if (thread->state == IWI_THREAD_WAITS) {
+    if (is_waiting(thread)) {
         cpu->totals.wait_ns += now - thread->since;
         drop_claim(thread, now);
     } else if (thread->state == IWI_THREAD_THROTTLED) {
@@ -24,9 +25,6 @@ static void begins_to_run(struct iwi_bpf_cpu *cpu, struct iwi_bpf_thread *thread
     thread->since = now;
     cpu->is_throttled = 0;
     cpu->totals.slices++;
-    if (cpu->first_wanted_ns == 0) {
-        cpu->first_wanted_ns = now;
-    }
 }
 
 static bool is_throttled(struct task_struct *task)
@@ -53,6 +51,7 @@ static void ends_to_run(struct iwi_bpf_cpu *cpu, struct iwi_bpf_thread *thread, 
         thread->state = IWI_THREAD_THROTTLED;
         cpu->is_throttled = 1;
     } else {
+        thread->state = IWI_THREAD_WAITS;
         post_claim(thread, number, now);
     }
 }
@@ -100,7 +99,7 @@ int on_sched_switch(__u64 *args)
     }
     to = thread_of(next, cpu);
     next_base = to != NULL ? IWI_BASE_JOB : next->pid == 0 ? IWI_BASE_IDLE : IWI_BASE_OTHER;
-    if (from != NULL || to != NULL || is_wanted(cpu, claim) || cpu->is_open != 0) {
+    if (from != NULL || to != NULL || is_claimed(cpu, claim) || cpu->is_open != 0) {
         now = bpf_ktime_get_ns();
         find_steal(cpu, prev);
         bpf_settle(number, now);
@@ -150,6 +149,7 @@ static int wakes(struct task_struct *task)
     }
     now = bpf_ktime_get_ns();
     thread->since = now;
+    thread->state = IWI_THREAD_WOKEN;
     post_claim(thread, cpu_number(task), now);
     return 0;
 }
@@ -179,7 +179,7 @@ int on_sched_migrate_task(__u64 *args)
         return 0;
     }
     __sync_fetch_and_add(&cpu->totals.migrations, 1);
-    if (thread->state == IWI_THREAD_WAITS) {
+    if (is_waiting(thread)) {
         now = bpf_ktime_get_ns();
         drop_claim(thread, now);
         post_claim(thread, (__u32)args[1], now);
@@ -258,7 +258,7 @@ __attribute__((noinline)) int enter(__u32 source)
     if (cpu->base == IWI_BASE_UNKNOWN) {
         learn_base(cpu);
     }
-    if (is_wanted(cpu, claim)) {
+    if (is_claimed(cpu, claim)) {
         bpf_settle(number, bpf_ktime_get_ns());
     }
     depth = cpu->depth;
@@ -277,7 +277,7 @@ __attribute__((noinline)) int leave(__u32 is_tick)
     if (cpu == NULL || claim == NULL || cpu->depth == 0) {
         return 0;
     }
-    if (is_wanted(cpu, claim)) {
+    if (is_claimed(cpu, claim)) {
         now = bpf_ktime_get_ns();
         bpf_settle(number, now);
         if (is_tick != 0) {

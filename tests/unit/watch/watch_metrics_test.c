@@ -208,7 +208,8 @@ static void a_place_that_is_not_used_goes_to_another_source(void **state)
 static void waiting_behind_others_never_falls(void **state)
 {
     iw_watch_metrics *metrics = new_metrics();
-    struct told told = {.result = {.totals = {.wait_ns = 3000000000, .wait_own_ns = 1000000000}}};
+    struct told told = {
+        .result = {.totals = {.wait_ns = 3000000000, .wait_own_ns = 600000000, .wait_waking_ns = 400000000}}};
 
     (void)state;
     tell(&told, IW_CLASS_THREAD, "x", 1, 1);
@@ -219,6 +220,7 @@ static void waiting_behind_others_never_falls(void **state)
     HAS(metrics, "idlewave_watch_wait_seconds_total{watched=\"process 7\",cause=\"others\"} 2.000000000");
     HAS(metrics,
         "idlewave_watch_wait_seconds_total{watched=\"process 7\",cause=\"own_threads\"} 2.000000000");
+    HAS(metrics, "idlewave_watch_wait_seconds_total{watched=\"process 7\",cause=\"waking\"} 0.400000000");
     iw_watch_metrics_free(metrics);
 }
 

@@ -35,6 +35,7 @@ class Totals:
     run_ns: int
     wait_ns: int
     wait_own_ns: int
+    wait_waking_ns: int
     throttled_ns: int
     steal_unplaced_ns: int
     nmi_count: int
