@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "options/suggest.h"
@@ -88,17 +89,28 @@ static bool may_be_missing(const struct config_file *file)
            (file->origin == OPT_FROM_USER && getenv("IDLEWAVE_CONFIG") == NULL);
 }
 
+/* A root shell that becomes another user (setpriv, su) keeps its HOME, whose folders that user may not enter:
+ * what is in there is not for it. A file that is seen and may not be read is a mistake. */
+static bool is_out_of_reach(const struct config_file *file)
+{
+    struct stat seen;
+
+    return file->origin == OPT_FROM_USER && stat(file->path, &seen) != 0 && errno == EACCES;
+}
+
 /* Outcome: file->text with a byte to spare, and its size. */
 static int read_text(const struct ui *ui, struct config_file *file, size_t *size_p)
 {
     FILE *in = fopen(file->path, "re");
+    const int error = errno;
     bool is_bad;
 
-    if (in == NULL && (errno == ENOENT || errno == ENOTDIR) && may_be_missing(file)) {
+    if (in == NULL && may_be_missing(file) &&
+        (error == ENOENT || error == ENOTDIR || is_out_of_reach(file))) {
         return UI_DONE;
     }
     if (in == NULL) {
-        ui_error(ui, "cannot open '%s': %s", file->path, strerror(errno));
+        ui_error(ui, "cannot open '%s': %s", file->path, strerror(error));
         return UI_ERROR;
     }
     file->text = ui_grow(NULL, MOST_BYTES + 1, 1);
