@@ -245,15 +245,25 @@ static int start_thread(struct http_page *page)
     return error;
 }
 
-int http_page_begin(const struct ui *ui, struct http_page *page, const struct sockaddr_storage *address,
-                    socklen_t size)
+static int tell_no_listener(const struct ui *ui, const char *text, int error)
+{
+    ui_error(ui, "cannot listen on '%s': %s", text, strerror(error));
+    if (error == EADDRINUSE) {
+        ui_hint(ui, "'ss -ltnp' shows which process listens there; give another port");
+    } else if (error == EADDRNOTAVAIL) {
+        ui_hint(ui, "'ip address' lists the addresses of this node");
+    }
+    return UI_ERROR;
+}
+
+int http_page_begin(const struct ui *ui, struct http_page *page, const char *text,
+                    const struct sockaddr_storage *address, socklen_t size)
 {
     int error;
 
     page->listener = listen_at(address, size);
     if (page->listener < 0) {
-        ui_error(ui, "cannot answer there: %s", strerror(errno));
-        return UI_ERROR;
+        return tell_no_listener(ui, text, errno);
     }
     error = pipe2(page->stop, O_CLOEXEC) == 0 ? 0 : errno;
     if (error == 0) {

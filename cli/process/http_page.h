@@ -29,9 +29,10 @@ struct http_page {
 /* "9913": on 127.0.0.1; "192.0.2.7:9913" and "[::1]:9913" as they say. False: it is something else. */
 bool http_address(const char *text, struct sockaddr_storage *address, socklen_t *size_p);
 
-/* Answers from now on, in a thread of its own; `page` must stay where it is, and has its path and types. */
-int http_page_begin(const struct ui *ui, struct http_page *page, const struct sockaddr_storage *address,
-                    socklen_t size);
+/* Answers from now on, in a thread of its own; `page` must stay where it is, and has its path and types.
+ * `text` is the address as it was given, for messages. */
+int http_page_begin(const struct ui *ui, struct http_page *page, const char *text,
+                    const struct sockaddr_storage *address, socklen_t size);
 
 /* Shows these from now on; takes them. */
 void http_page_show(struct http_page *page, char *const texts[HTTP_FORMS]);

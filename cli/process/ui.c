@@ -142,6 +142,11 @@ const char *ui_file_name(const char *path)
     return slash != NULL ? slash + 1 : path;
 }
 
+bool ui_ends_with(const char *path, const char *end)
+{
+    return strlen(path) >= strlen(end) && strcmp(path + strlen(path) - strlen(end), end) == 0;
+}
+
 void ui_write_json_string(const char *text, FILE *out)
 {
     (void)fputc('"', out);

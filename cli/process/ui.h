@@ -55,6 +55,9 @@ int ui_exit_of(iw_status status);
 /* The path without its folders. */
 const char *ui_file_name(const char *path);
 
+/* Whether `path` ends so: ".html". */
+bool ui_ends_with(const char *path, const char *end);
+
 /* As ui_exit_of(), for values that came straight from the command line: bad ones are usage errors. */
 int ui_exit_of_value(const struct ui *ui, iw_status status);
 

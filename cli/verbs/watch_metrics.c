@@ -11,14 +11,9 @@
 /* A file must reach the disk each time; a page costs nothing until it is asked for. */
 static const int64_t FILE_NS = 15000000000;
 
-static bool ends_with(const char *text, const char *end)
-{
-    return strlen(text) >= strlen(end) && strcmp(text + strlen(text) - strlen(end), end) == 0;
-}
-
 static int begin_file(const struct ui *ui, const char *path, struct watch_metrics *to)
 {
-    if (!ends_with(path, ".prom")) {
+    if (!ui_ends_with(path, ".prom")) {
         return ui_usage(ui,
                         "--metrics '%s': a port (9913), an address with one (192.0.2.7:9913), or a file that "
                         "ends in .prom, as node_exporter reads them",
@@ -40,7 +35,7 @@ int watch_metrics_begin(const struct ui *ui, const char *where, struct watch_met
                  .forms = {{"application/openmetrics-text; version=1.0.0; charset=utf-8", NULL},
                            {"text/plain; version=0.0.4; charset=utf-8", NULL}}}};
     if (http_address(where, &address, &size)) {
-        code = http_page_begin(ui, &to->page, &address, size);
+        code = http_page_begin(ui, &to->page, where, &address, size);
     } else {
         code = begin_file(ui, where, to);
     }
