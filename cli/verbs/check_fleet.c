@@ -3,8 +3,10 @@
  */
 #include "verbs/check_fleet.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "verbs/noise_nodes.h"
 
@@ -50,7 +52,7 @@ static iw_status next(const iw_log *log, void *arg, iw_digest **digest_p)
 /* "irq/eno1 on CPU 3: 0.42 % of the time (fleet 0.01 %)". */
 static void describe(const iw_fleet_finding *finding, const char *name, char *text, size_t size)
 {
-    char cpu[32] = "", values[96];
+    char cpu[32] = "", values[96], longest[32], usual[32];
 
     if (finding->has_cpu) {
         (void)snprintf(cpu, sizeof cpu, " on CPU %u", finding->cpu);
@@ -61,12 +63,14 @@ static void describe(const iw_fleet_finding *finding, const char *name, char *te
                        100.0 * finding->median);
         break;
     case IW_FLEET_RATE:
-        (void)snprintf(values, sizeof values, "%.3g detours a second (fleet %.3g)", finding->value,
+        (void)snprintf(values, sizeof values, "%.*f detours a second (fleet %.*f)",
+                       finding->value < 10.0 ? 2 : 0, finding->value, finding->median < 10.0 ? 2 : 0,
                        finding->median);
         break;
     default:
-        (void)snprintf(values, sizeof values, "detours up to %.3g us (fleet %.3g)", finding->value / 1e3,
-                       finding->median / 1e3);
+        (void)snprintf(values, sizeof values, "detours up to %s (fleet %s)",
+                       iw_format_time((iw_time)(finding->value * IW_PS_PER_NS), longest, sizeof longest),
+                       iw_format_time((iw_time)(finding->median * IW_PS_PER_NS), usual, sizeof usual));
         break;
     }
     (void)snprintf(text, size, "%.120s%s: %s", finding->is_all ? "all sources together" : name, cpu, values);
@@ -109,6 +113,21 @@ static iw_status judge(const iw_log *log, const char *path, struct peers *peers,
     }
     iw_fleet_free(fleet);
     return status;
+}
+
+int check_fleet_is_there(struct ui *ui, const char *path)
+{
+    struct noise_nodes nodes;
+    iw_status status = noise_nodes_open(&ui->log, path, NULL, &nodes);
+
+    if (status == IW_OK) {
+        if (access(path, R_OK) != 0) {
+            ui_error(ui, "--fleet: cannot read '%s': %s", path, strerror(errno));
+            status = IW_ERR_IO;
+        }
+        noise_nodes_close(&nodes);
+    }
+    return ui_exit_of(status);
 }
 
 int check_fleet(struct ui *ui, const char *path, const char *host, const iw_recording *recording,

@@ -1,8 +1,6 @@
 /* `idlewave check`: one command, one answer about a node.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,21 +10,9 @@
 #include "process/interrupt.h"
 #include "process/wall_clock.h"
 #include "verbs.h"
-#include "verbs/check_answer.h"
+#include "verbs/check_demands.h"
 #include "verbs/check_fleet.h"
-#include "verbs/check_jobs.h"
 #include "verbs/check_measure.h"
-
-struct check_opts {
-    struct opt_origins origins;
-    const char *cpus, *sysroot, *recording_path;
-    iw_time within_ps, duration_ps; /* duration 0: what --within leaves */
-    bool wants_watch;
-    const char *baseline, *fleet, *require, *limit, *slowdown_limit;
-    struct answer_opts answer;
-    struct job_opts job;
-    struct net_opts net;
-};
 
 #define ROW(...) OPT_ROW(struct check_opts, __VA_ARGS__)
 static const struct opt measure_rows[] = {
@@ -35,14 +21,14 @@ static const struct opt measure_rows[] = {
         "else all)",
         .is_setting = true),
     ROW("within", OPT_TIME, within_ps, "TIME",
-        "be done after TIME: four fifths of it at most are measured, and half of it or 10 s are left for "
-        "jobs, of which less is simulated where time is short (default 50s; with FILE no limit)",
+        "finish within TIME: up to four fifths of it for measuring, the rest for jobs, with fewer trials "
+        "where time is short (default 50s, or what --duration needs; with FILE no limit)",
         .is_setting = true),
-    ROW("duration", OPT_TIME, duration_ps, "TIME", "how long to measure (default as --within allows)",
+    ROW("duration", OPT_TIME, duration_ps, "TIME", "how long to measure (default as long as --within allows)",
         .is_setting = true),
     ROW("watch", OPT_FLAG, wants_watch, "",
-        "judge the node by what its running programs lose, without a probe (default: while they run "
-        "it is called busy)"),
+        "judge the node by what its running programs lose, without a probe (default: a node where programs "
+        "run is called busy)"),
     ROW("sysroot", OPT_STRING, sysroot, "DIR",
         "with FILE: read the files of another node, copied below DIR (default this node's)"),
 };
@@ -66,7 +52,7 @@ static const struct opt output_rows[] = {
     ROW("html", OPT_STRING, answer.html, "FILE", "also write the page into FILE"),
     ROW("json", OPT_STRING, answer.json, "FILE", "also write the result as JSON into FILE"),
     SHOWN_OUTPUT_ROW(struct check_opts, recording_path, "FILE",
-                     "also keep the recording, HDF5 (default it is not kept)"),
+                     "also keep the recording, as HDF5 (default: it is not kept)"),
 };
 #undef ROW
 
@@ -89,12 +75,13 @@ static const char *const synopsis[] = {"[options] [FILE]", NULL};
 
 static const char description[] =
     "Measures the noise of a node, verifies its settings against it, simulates what the noise costs typical "
-    "jobs, and compares all of that with what is required: one line to grep for, one page, one exit code.\n"
+    "jobs, and compares the results with what is required: one line to grep for, one page, one exit code.\n"
     "The line begins with GOOD, NOISY, CONTRADICTED, BUSY or UNKNOWN. Exits with 0 for a good node, 2 if a "
-    "setting is contradicted or not as required, 3 if there is too little to tell, 4 if it is too noisy, 5 "
-    "if programs of users keep it busy, so that nothing can be said, 1 on errors.\nOn a busy node no probe "
-    "takes CPU time: its programs are watched, which needs root, only settings are judged, and no job is "
-    "simulated. As root more sources are identified; nothing is changed on the node.";
+    "setting is contradicted or not as required, 3 if there is too little to tell, 4 if the node is too "
+    "noisy, 5 if users' programs keep it busy, so that its noise cannot be judged, and 1 on errors.\n"
+    "A busy node is not probed: its programs are watched instead, which needs root or CAP_BPF and "
+    "CAP_PERFMON, only its settings are judged, and no job is simulated. As root more sources are "
+    "identified. Nothing is changed on the node.";
 
 static const struct example examples[] = {
     {"is this node fit for jobs?", "idlewave check"},
@@ -108,79 +95,15 @@ static const struct example examples[] = {
     {NULL, NULL},
 };
 
-/* Of the time allowed, at most this part is for measuring. Jobs take at least JOBS_S, on two CPUs of 2020
- * 6 s, but no more than half of the time. */
-static const double MEASURED_PART = 0.8, JOBS_S = 10.0, JOBS_MOST_PART = 0.5;
-
 /* What a check works on. */
 struct work {
     int64_t start_ns, end_ns; /* of monotonic_ns() */
-    iw_check_opts limits;
-    iw_doc_file *profile;
-    iw_recording *recording, *baseline;
+    struct check_demands demands;
+    iw_recording *recording;
     iw_verify *verify;
     iw_check check;
     iw_check_job jobs[JOBS_MOST];
 };
-
-/* ---- what is asked for ---- */
-
-static int read_share(struct ui *ui, const char *option, const char *text, double *share_p)
-{
-    iw_status status;
-
-    ui->option = option;
-    status = iw_parse_share(&ui->log, text, share_p);
-    ui->option = NULL;
-    return ui_exit_of_value(ui, status);
-}
-
-static int check_outputs(struct ui *ui, const struct check_opts *opts)
-{
-    const char *const paths[] = {opts->answer.learn, opts->answer.html, opts->answer.json,
-                                 opts->recording_path};
-    iw_status status = IW_OK;
-
-    for (size_t i = 0; i < sizeof paths / sizeof paths[0] && status == IW_OK; i++) {
-        status = paths[i] != NULL ? iw_output_check(&ui->log, paths[i], false) : IW_OK;
-    }
-    return ui_exit_of(status);
-}
-
-static int read_options(struct ui *ui, const struct check_opts *opts, bool has_file, struct work *work)
-{
-    int code = jobs_choose(ui, &opts->job, work->jobs, &work->check.job_count);
-
-    if (code == UI_DONE && opts->sysroot != NULL && !has_file) {
-        code = ui_usage(ui, "--sysroot: a recording of that node is needed, as FILE");
-    }
-    if (code == UI_DONE && has_file && (opt_typed(opts, duration_ps) || opts->recording_path != NULL)) {
-        code = ui_usage(ui, "--duration, --output: nothing is measured where FILE is given");
-    }
-    if (code == UI_DONE && has_file && opts->wants_watch) {
-        code = ui_usage(ui, "--watch: nothing is watched where FILE is given");
-    }
-    if (code == UI_DONE && opts->answer.learn != NULL && opt_typed(opts, require)) {
-        code = ui_usage(ui, "--learn: a profile is learned, not required: leave --require out");
-    }
-    if (code == UI_DONE) {
-        code = read_share(ui, "--limit", opts->limit, &work->limits.most_lost);
-    }
-    if (code == UI_DONE) {
-        code = read_share(ui, "--slowdown-limit", opts->slowdown_limit, &work->limits.most_slowdown);
-    }
-    if (code == UI_DONE) {
-        code = check_outputs(ui, opts);
-    }
-    if (code == UI_DONE && opts->require != NULL && opts->answer.learn == NULL) {
-        code = ui_exit_of(iw_profile_open(&ui->log, opts->require, &work->profile, &work->limits.profile));
-        work->check.profile = opts->require;
-    }
-    if (code == UI_DONE && opts->baseline != NULL) {
-        code = ui_exit_of(iw_recording_load(&ui->log, opts->baseline, &work->baseline));
-    }
-    return code;
-}
 
 /* ---- measuring ---- */
 
@@ -205,15 +128,6 @@ static int choose_cpus(struct ui *ui, const struct check_opts *opts, struct cpu_
     return code;
 }
 
-static int64_t measured_ns(const struct check_opts *opts, size_t job_count)
-{
-    const double within_ns = (double)opts->within_ps / IW_PS_PER_NS;
-    const double jobs_ns = job_count > 0 ? fmin(1e9 * JOBS_S, JOBS_MOST_PART * within_ns) : 0.0;
-
-    return opts->duration_ps > 0 ? opts->duration_ps / IW_PS_PER_NS
-                                 : (int64_t)fmin(MEASURED_PART * within_ns, within_ns - jobs_ns);
-}
-
 static int measure(struct ui *ui, const struct check_opts *opts, struct work *work)
 {
     struct cpu_list *cpus = ui_grow(NULL, 1, sizeof *cpus);
@@ -221,8 +135,8 @@ static int measure(struct ui *ui, const struct check_opts *opts, struct work *wo
     int code = choose_cpus(ui, opts, cpus);
 
     if (code == UI_DONE) {
-        code =
-            check_measure(ui, cpus, measured_ns(opts, work->check.job_count), opts->wants_watch, &measured);
+        code = check_measure(ui, cpus, check_measured_ns(opts, work->check.job_count > 0), opts->wants_watch,
+                             &measured);
         work->recording = measured.recording;
         work->check.is_watched = measured.is_watched;
     }
@@ -266,11 +180,12 @@ static int compare(struct ui *ui, const struct check_opts *opts, struct work *wo
     iw_noise_comparison *comparison = NULL;
     int code;
 
-    if (work->baseline == NULL || is_at_work(&work->check)) { /* a probe sees what a watcher does not */
+    if (work->demands.baseline == NULL ||
+        is_at_work(&work->check)) { /* a probe sees what a watcher does not */
         return UI_DONE;
     }
-    code =
-        ui_exit_of(iw_noise_compare(&ui->log, work->baseline, work->recording, &compare_opts, &comparison));
+    code = ui_exit_of(
+        iw_noise_compare(&ui->log, work->demands.baseline, work->recording, &compare_opts, &comparison));
     if (code == UI_DONE) {
         work->check.has_baseline = true;
         work->check.baseline = opts->baseline;
@@ -309,15 +224,15 @@ static int evaluate(struct ui *ui, const struct check_opts *opts, const char *na
     if (code == UI_DONE) {
         code = compare_with_fleet(ui, opts, work);
     }
-    if (code == UI_DONE && !is_at_work(check) && !interrupt_has_come()) {
+    if (is_at_work(check)) {
+        check->job_count = 0;
+    } else if (code == UI_DONE && !interrupt_has_come()) { /* those that are not simulated stay undone */
         code = jobs_simulate(ui, &opts->job, &opts->net, work->recording, work->end_ns, work->verify,
                              work->jobs, check->job_count);
-    } else {
-        check->job_count = 0;
     }
     check->jobs = work->jobs;
     check->command = ui->command;
-    return code == UI_DONE ? ui_exit_of(iw_check_judge(&ui->log, &work->limits, check)) : code;
+    return code == UI_DONE ? ui_exit_of(iw_check_judge(&ui->log, &work->demands.limits, check)) : code;
 }
 
 static void release(struct work *work)
@@ -326,8 +241,7 @@ static void release(struct work *work)
     iw_noise_report_release(&work->check.noise);
     iw_verify_free(work->verify);
     iw_recording_free(work->recording);
-    iw_recording_free(work->baseline);
-    iw_doc_close(work->profile);
+    check_demands_release(&work->demands);
     free(work);
 }
 
@@ -335,15 +249,17 @@ static int run(struct ui *ui, const void *values, const struct opt_args *args)
 {
     const struct check_opts *opts = values;
     const char *file = args->count > 0 ? args->values[0] : NULL;
-    const iw_check_opts limits = IW_CHECK_OPTS_INIT;
     struct work *work = ui_grow(NULL, 1, sizeof *work);
     int code;
 
-    *work = (struct work){.start_ns = monotonic_ns(), .limits = limits};
-    work->end_ns = file != NULL && !opt_typed(opts, within_ps)
-                       ? INT64_MAX
-                       : work->start_ns + opts->within_ps / IW_PS_PER_NS;
-    code = read_options(ui, opts, file != NULL, work);
+    *work = (struct work){.start_ns = monotonic_ns()};
+    work->end_ns =
+        file != NULL && !opt_typed(opts, within_ps) ? INT64_MAX : work->start_ns + check_within_ns(opts);
+    code = check_demands_read(ui, opts, file != NULL, &work->demands);
+    if (code == UI_DONE) {
+        work->check.profile = work->demands.profile != NULL ? opts->require : NULL;
+        code = jobs_choose(ui, &opts->job, work->jobs, &work->check.job_count);
+    }
     if (code == UI_DONE) {
         code = file != NULL ? ui_exit_of(iw_recording_load(&ui->log, file, &work->recording))
                             : measure(ui, opts, work);

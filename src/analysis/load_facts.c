@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/short_number.h"
+
 /* The kernel counts by ticks of 10 ms. */
 static const double SHORTEST_MS = 1000.0;
 
@@ -27,8 +29,8 @@ static void list_programs(const char *text, double whole_ms, char *buf, size_t s
     while (text != NULL && *text != '\0') {
         const size_t name = strcspn(text, "=,"), length = strcspn(text, ",");
         const double share = text[name] == '=' ? strtod(text + name + 1, NULL) / whole_ms : 0.0;
-        const int written = snprintf(buf + used, size - used, "%s%.*s (%.2g %%)", used > 0 ? ", " : "",
-                                     (int)name, text, 100.0 * share);
+        const int written = snprintf(buf + used, size - used, "%s%.*s (%s %%)", used > 0 ? ", " : "",
+                                     (int)name, text, iwi_short_percent(share, 2).text);
 
         if (written < 0 || (size_t)written >= size - used) {
             buf[used] = '\0';

@@ -1,6 +1,7 @@
 /* Compares what was found on a node with what is required of it.
  * SPDX-License-Identifier: BSD-3-Clause
  */
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,10 +11,8 @@
 
 #include "base/base.h"
 #include "base/opts.h"
+#include "base/short_number.h"
 #include "check/check_parts.h"
-
-/* A shorter recording says nothing about a node. */
-static const double SHORTEST_NS = 1e9;
 
 const char *iw_check_outcome_name(iw_check_outcome outcome)
 {
@@ -63,7 +62,7 @@ static void require_setting(const iw_profile_setting *wanted, iw_check *check)
     snprintf(requirement->wanted, sizeof requirement->wanted, "%s",
              wanted->setting[0] != '\0' ? wanted->setting : "configured");
     if (found == NULL) {
-        snprintf(requirement->found, sizeof requirement->found, "means nothing on this node");
+        snprintf(requirement->found, sizeof requirement->found, "does not apply to this node");
         return;
     }
     snprintf(requirement->found, sizeof requirement->found, "%s%s%.400s",
@@ -86,28 +85,39 @@ static void require_share(double most_lost, iw_check *check)
         return;
     }
     requirement = add(check, "CPU time lost", false);
-    snprintf(requirement->wanted, sizeof requirement->wanted, "at most %.3g %%", 100.0 * most_lost);
-    snprintf(requirement->found, sizeof requirement->found, "%.3g %%", 100.0 * facts->all.share);
+    snprintf(requirement->wanted, sizeof requirement->wanted, "at most %s %%",
+             iwi_short_percent(most_lost, 3).text);
+    snprintf(requirement->found, sizeof requirement->found, "%s %%",
+             iwi_short_percent(facts->all.share, 3).text);
     requirement->state = facts->all.share <= most_lost ? IW_REQUIREMENT_MET : IW_REQUIREMENT_MISSED;
+}
+
+static iw_requirement *add_slowdown(const char *job, uint32_t ranks, double most_slowdown, iw_check *check)
+{
+    iw_requirement *requirement = add(check, job, false);
+
+    snprintf(requirement->wanted, sizeof requirement->wanted, "at most %s %% slower on %" PRIu32 " ranks",
+             iwi_short_percent(most_slowdown, 3).text, ranks);
+    return requirement;
 }
 
 /* The lower end of the interval counts: a slowdown that is not sure is no reason to drain a node. */
 static void require_slowdown(const iw_check_job *job, double most_slowdown, iw_check *check)
 {
-    iw_requirement *requirement = add(check, job->name, false);
+    iw_requirement *requirement = add_slowdown(job->name, job->ranks, most_slowdown, check);
     const double low = job->slowdown.low;
 
-    snprintf(requirement->wanted, sizeof requirement->wanted, "at most %.3g %% slower on %u ranks",
-             100.0 * most_slowdown, job->ranks);
     if (!job->is_done) {
         snprintf(requirement->found, sizeof requirement->found, "no time was left to simulate it");
         return;
     }
     if (isfinite(job->slowdown.high)) {
-        snprintf(requirement->found, sizeof requirement->found, "%.3g %% [%.3g, %.3g]",
-                 100.0 * job->slowdown.value, 100.0 * low, 100.0 * job->slowdown.high);
+        snprintf(requirement->found, sizeof requirement->found, "%s %% [%s, %s]",
+                 iwi_short_percent(job->slowdown.value, 3).text, iwi_short_percent(low, 3).text,
+                 iwi_short_percent(job->slowdown.high, 3).text);
     } else {
-        snprintf(requirement->found, sizeof requirement->found, "at least %.3g %%", 100.0 * low);
+        snprintf(requirement->found, sizeof requirement->found, "at least %s %%",
+                 iwi_short_percent(low, 3).text);
     }
     requirement->state = low > most_slowdown ? IW_REQUIREMENT_MISSED : IW_REQUIREMENT_MET;
 }
@@ -125,28 +135,29 @@ static const iw_check_job *find_job(const iw_check *check, const iw_profile_job 
 static void require_profile_job(const iw_profile_job *wanted, iw_check *check)
 {
     const iw_check_job *job = find_job(check, wanted);
-    iw_requirement *requirement;
 
     if (job != NULL) {
         require_slowdown(job, wanted->most_slowdown, check);
-        return;
+    } else {
+        iw_requirement *requirement = add_slowdown(wanted->name, wanted->ranks, wanted->most_slowdown, check);
+
+        snprintf(requirement->found, sizeof requirement->found, "was not simulated on %" PRIu32 " ranks",
+                 wanted->ranks);
     }
-    requirement = add(check, wanted->name, false);
-    snprintf(requirement->wanted, sizeof requirement->wanted, "at most %.3g %% slower on %u ranks",
-             100.0 * wanted->most_slowdown, wanted->ranks);
-    snprintf(requirement->found, sizeof requirement->found, "it was not simulated on so many ranks");
 }
 
 static void require_baseline(iw_check *check)
 {
     const iw_compare_value *share = &check->baseline_share;
-    iw_requirement *requirement = add(check, "as the baseline", false);
+    iw_requirement *requirement = add(check, "against the baseline", false);
 
-    snprintf(requirement->wanted, sizeof requirement->wanted, "%.3g %% lost, as in %.200s", 100.0 * share->a,
-             check->baseline);
-    snprintf(requirement->found, sizeof requirement->found, "%.3g %%, %+.2g points [%.2g, %.2g]",
-             100.0 * share->b, 100.0 * share->difference.value, 100.0 * share->difference.low,
-             100.0 * share->difference.high);
+    snprintf(requirement->wanted, sizeof requirement->wanted, "%s %%, as in %.200s",
+             iwi_short_percent(share->a, 3).text, check->baseline);
+    snprintf(requirement->found, sizeof requirement->found, "%s %% lost, %s%s points [%s, %s]",
+             iwi_short_percent(share->b, 3).text, share->difference.value > 0.0 ? "+" : "",
+             iwi_short_percent(share->difference.value, 2).text,
+             iwi_short_percent(share->difference.low, 2).text,
+             iwi_short_percent(share->difference.high, 2).text);
     if (check->compared != IW_COMPARE_UNKNOWN) {
         requirement->state = check->compared == IW_COMPARE_WORSE ? IW_REQUIREMENT_MISSED : IW_REQUIREMENT_MET;
     }
@@ -155,10 +166,10 @@ static void require_baseline(iw_check *check)
 static void require_fleet(iw_check *check)
 {
     const iw_check_fleet *fleet = &check->fleet;
-    iw_requirement *requirement = add(check, "as the fleet", false);
+    iw_requirement *requirement = add(check, "against the fleet", false);
     const bool is_enough = fleet->node_count + 1 >= IW_FLEET_FEW_NODES;
 
-    snprintf(requirement->wanted, sizeof requirement->wanted, "as the %zu other node%s of %.200s",
+    snprintf(requirement->wanted, sizeof requirement->wanted, "like the %zu other node%s in %.200s",
              fleet->node_count, fleet->node_count == 1 ? "" : "s", fleet->path);
     if (fleet->finding_count > 0) {
         requirement->state = IW_REQUIREMENT_MISSED;
@@ -166,7 +177,7 @@ static void require_fleet(iw_check *check)
     } else {
         requirement->state = is_enough ? IW_REQUIREMENT_MET : IW_REQUIREMENT_UNKNOWN;
         snprintf(requirement->found, sizeof requirement->found, "%s",
-                 is_enough ? "does not stand out" : "too few nodes to stand out from");
+                 is_enough ? "does not stand out" : "too few nodes to compare with");
     }
 }
 
@@ -225,11 +236,9 @@ static bool is_unexplained(const iw_check *check)
     return !check->noise.facts.load.is_known && !check->noise.facts.has_sources;
 }
 
-static bool is_too_short(const iw_check *check)
+bool iwi_is_too_short(const iw_noise_facts *facts)
 {
-    const iw_noise_facts *facts = &check->noise.facts;
-
-    return facts->watched_ns < SHORTEST_NS * (double)facts->cpu_count;
+    return facts->watched_ns < IWI_CHECK_SHORTEST_NS * (double)facts->cpu_count;
 }
 
 static iw_check_outcome outcome_of(const iw_check *check)
@@ -246,7 +255,7 @@ static iw_check_outcome outcome_of(const iw_check *check)
     if (check->noise.facts.load.is_busy) {
         return IW_CHECK_BUSY;
     }
-    if (is_too_short(check) || (is_noisy && is_unexplained(check))) {
+    if (iwi_is_too_short(&check->noise.facts) || (is_noisy && is_unexplained(check))) {
         return IW_CHECK_UNKNOWN;
     }
     if (is_noisy) {

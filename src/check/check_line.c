@@ -1,13 +1,15 @@
-/* The outcome of a check as one line: "NOISY node07: CPU time lost: 3.4 %, at most 1 % is allowed".
+/* The outcome of a check as one line: "NOISY node07: CPU time lost: 3.4 %, required: at most 1 %".
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include <ctype.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/base.h"
+#include "base/short_number.h"
 #include "check/check_parts.h"
 
 static void say(iw_check *check, const char *format, ...) IW_PRINTF(2, 3);
@@ -22,10 +24,9 @@ static void say(iw_check *check, const char *format, ...)
     va_end(args);
 }
 
-static void say_missed(iw_check *check, bool is_setting)
+/* `before` stands before the first. */
+static void say_missed(iw_check *check, bool is_setting, const char *before)
 {
-    const char *before = "";
-
     for (size_t i = 0; i < check->requirement_count; i++) {
         const iw_requirement *requirement = &check->requirements[i];
 
@@ -62,25 +63,19 @@ static void say_contradictions(iw_check *check)
             before = "; ";
         }
     }
-    if (before[0] != '\0') {
-        say(check, "; ");
-    }
-    say_missed(check, true);
-    if (strlen(check->line) >= 2 && strcmp(check->line + strlen(check->line) - 2, "; ") == 0) {
-        check->line[strlen(check->line) - 2] = '\0';
-    }
+    say_missed(check, true, before);
 }
 
 static void say_load(iw_check *check)
 {
     const iw_load *load = &check->noise.facts.load;
 
-    say(check, "users' programs take %.2g %% of its CPUs", 100.0 * load->users);
+    say(check, "users' programs take %s %% of its CPUs", iwi_short_percent(load->users, 2).text);
     if (load->programs[0] != '\0') {
         say(check, ": %s", load->programs);
     }
     if (check->is_watched && check->noise.facts.watched_ns > 0.0) {
-        say(check, "; they lose %.2g %% to noise", 100.0 * check->noise.facts.all.share);
+        say(check, "; they lose %s %% to noise", iwi_short_percent(check->noise.facts.all.share, 2).text);
     } else {
         say(check, "; how noisy it is cannot be told");
     }
@@ -94,9 +89,10 @@ static void say_doubt(iw_check *check)
         say(check, "the recording is of %.64s", check->verify->recorded_host);
         return;
     }
-    if (facts->watched_ns < 1e9 * (double)facts->cpu_count) {
-        say(check, "%.2g s were measured, at least 1 s is needed",
-            facts->watched_ns / 1e9 / (double)(facts->cpu_count > 0 ? facts->cpu_count : 1));
+    if (iwi_is_too_short(facts)) { /* so there is a CPU */
+        say(check, "%s s were measured, at least %g s is needed",
+            iwi_short(facts->watched_ns / 1e9 / (double)facts->cpu_count, 2).text,
+            IWI_CHECK_SHORTEST_NS / 1e9);
         return;
     }
     for (size_t i = 0; i < check->requirement_count; i++) {
@@ -105,7 +101,7 @@ static void say_doubt(iw_check *check)
         if (requirement->state != IW_REQUIREMENT_MET) {
             say(check, "%s: %.120s%s", requirement->name, requirement->found,
                 requirement->state == IW_REQUIREMENT_MISSED
-                    ? " lost, but neither to what nor to whom is known"
+                    ? ", but not known to what: it may be a load; a recording as root can tell"
                     : "");
             return;
         }
@@ -115,16 +111,17 @@ static void say_doubt(iw_check *check)
 static void say_good(iw_check *check)
 {
     say(check,
-        check->is_watched ? "running programs lose %.2g %% to noise" : "loses %.2g %% of its CPUs to noise",
-        100.0 * check->noise.facts.all.share);
+        check->is_watched ? "running programs lose %s %% to noise" : "loses %s %% of its CPUs to noise",
+        iwi_short_percent(check->noise.facts.all.share, 2).text);
     for (size_t i = 0; i < check->job_count; i++) {
         const iw_check_job *job = &check->jobs[i];
 
         if (job->is_done) {
             const bool is_bound = !isfinite(job->slowdown.high);
 
-            say(check, "; %s on %u ranks %s%.2g %% slower", job->name, job->ranks,
-                is_bound ? "at least " : "", 100.0 * (is_bound ? job->slowdown.low : job->slowdown.value));
+            say(check, "; %s on %" PRIu32 " ranks %s%s %% slower", job->name, job->ranks,
+                is_bound ? "at least " : "",
+                iwi_short_percent(is_bound ? job->slowdown.low : job->slowdown.value, 2).text);
         }
     }
 }
@@ -141,7 +138,7 @@ void iwi_check_write_line(iw_check *check)
     switch (check->outcome) {
     case IW_CHECK_CONTRADICTED: say_contradictions(check); break;
     case IW_CHECK_BUSY: say_load(check); break;
-    case IW_CHECK_NOISY: say_missed(check, false); break;
+    case IW_CHECK_NOISY: say_missed(check, false, ""); break;
     case IW_CHECK_UNKNOWN: say_doubt(check); break;
     default: say_good(check); break;
     }

@@ -9,6 +9,10 @@
 /* Whether it is set up, as far as is known. */
 bool iwi_is_set_up(const iw_mitigation *mitigation);
 
+/* A shorter recording, for each CPU, says nothing about a node. */
+#define IWI_CHECK_SHORTEST_NS 1e9
+bool iwi_is_too_short(const iw_noise_facts *facts);
+
 /* Writes the line for logs of an outcome that has been found. */
 void iwi_check_write_line(iw_check *check);
 

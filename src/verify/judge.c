@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "base/short_number.h"
 
 const struct iwi_mitigation_ops *const iwi_mitigations[] = {
     &iwi_nohz_full,
@@ -97,9 +98,11 @@ void iwi_judge_say(char text[IW_MITIGATION_TEXT_SIZE], const char *format, ...)
 const char *iwi_hz_text(double hz, char buf[IWI_RATE_SIZE])
 {
     if (hz > 0.0 && hz < 0.1) {
-        snprintf(buf, IWI_RATE_SIZE, "%.2g/min", hz * 60.0);
+        snprintf(buf, IWI_RATE_SIZE, "%s/min", iwi_short(hz * 60.0, 2).text);
+    } else if (hz < 999.5) {
+        snprintf(buf, IWI_RATE_SIZE, "%s/s", iwi_short(hz, 3).text);
     } else {
-        snprintf(buf, IWI_RATE_SIZE, hz < 999.5 ? "%.3g/s" : "%.0f/s", hz);
+        snprintf(buf, IWI_RATE_SIZE, "%.0f/s", hz);
     }
     return buf;
 }

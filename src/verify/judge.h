@@ -63,7 +63,7 @@ bool iwi_judge(const struct iwi_case *c, const struct iwi_mitigation_ops *ops, i
 /* Appends to a text of a mitigation. */
 void iwi_judge_say(char text[IW_MITIGATION_TEXT_SIZE], const char *format, ...) IW_PRINTF(2, 3);
 
-enum { IWI_RATE_SIZE = 24, IWI_CPUS_SIZE = 96, IWI_LIST_SIZE = 200 };
+enum { IWI_RATE_SIZE = 40, IWI_CPUS_SIZE = 96, IWI_LIST_SIZE = 200 };
 const char *iwi_hz_text(double hz, char buf[IWI_RATE_SIZE]);               /* "250/s", "1.5/min" */
 const char *iwi_cpus_text(const iw_cpu_set *set, char buf[IWI_CPUS_SIZE]); /* "CPU 3", "CPUs 2-7" */
 

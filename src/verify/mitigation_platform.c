@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "base/short_number.h"
 #include "verify/judge.h"
 
 /* ---- virtual machines ---- */
@@ -45,12 +46,12 @@ static bool judge_bare_metal(const struct iwi_case *c, const struct iwi_mitigati
     iwi_conclude(c, &check, m);
     m->evidence[0] = '\0';
     if (m->is_felt) {
-        iwi_judge_say(m->evidence, "%.2g %% of the time went where the kernel sees nothing: to the host",
-                      100.0 * m->share);
+        iwi_judge_say(m->evidence, "%s %% of the time went where the kernel sees nothing: to the host",
+                      iwi_short_percent(m->share, 2).text);
     }
     if (steal > 0.0) {
-        iwi_judge_say(m->evidence, "%sthe host admits to %.2g %% (steal)", m->evidence[0] != '\0' ? "; " : "",
-                      100.0 * steal);
+        iwi_judge_say(m->evidence, "%sthe host admits to %s %% (steal)", m->evidence[0] != '\0' ? "; " : "",
+                      iwi_short_percent(steal, 2).text);
         m->is_felt = true;
     }
     return true;
@@ -122,9 +123,9 @@ static bool judge_no_smi(const struct iwi_case *c, const struct iwi_mitigation_o
     m->seen_hz = seconds > 0.0 ? seen->smi_count / seconds : (double)NAN;
     m->state = m->is_felt ? IW_MITIGATION_ABSENT : IW_MITIGATION_CONFIGURED;
     if (m->is_felt) {
-        iwi_judge_say(m->evidence, "%.0f in %.3g s", seen->smi_count, seconds);
+        iwi_judge_say(m->evidence, "%.0f in %s s", seen->smi_count, iwi_short(seconds, 3).text);
     } else {
-        iwi_judge_say(m->evidence, "none in %.3g s", seconds);
+        iwi_judge_say(m->evidence, "none in %s s", iwi_short(seconds, 3).text);
     }
     return true;
 }

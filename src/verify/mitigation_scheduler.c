@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "base/short_number.h"
 #include "verify/judge.h"
 
 /* ---- quotas ---- */
@@ -23,18 +24,19 @@ static bool judge_no_quota(const struct iwi_case *c, const struct iwi_mitigation
         iwi_judge_say(m->setting, "no limit of CPU time");
         return true;
     }
-    iwi_judge_say(m->setting, "%.3g CPUs in each %.3g ms", quota->cpus, 1e-3 * (double)quota->period_us);
+    iwi_judge_say(m->setting, "%s CPUs in each %s ms", iwi_short(quota->cpus, 3).text,
+                  iwi_short(1e-3 * (double)quota->period_us, 3).text);
     if (quota->throttled > 0) {
         m->is_felt = true;
-        iwi_judge_say(m->evidence, "stopped in %.2g %% of its periods so far, for %.3g s in all",
-                      100.0 * (double)quota->throttled / fmax((double)quota->periods, 1.0),
-                      quota->throttled_s);
+        iwi_judge_say(m->evidence, "stopped in %s %% of its periods so far, for %s s in all",
+                      iwi_short_percent((double)quota->throttled / fmax((double)quota->periods, 1.0), 2).text,
+                      iwi_short(quota->throttled_s, 3).text);
     } else {
         iwi_judge_say(m->evidence, "it was never stopped so far");
     }
     if (quota->pressure > 0.0) {
-        iwi_judge_say(m->evidence, "; in the last minute threads waited for a CPU %.2g %% of the time",
-                      100.0 * quota->pressure);
+        iwi_judge_say(m->evidence, "; in the last minute threads waited for a CPU %s %% of the time",
+                      iwi_short_percent(quota->pressure, 2).text);
     }
     return true;
 }

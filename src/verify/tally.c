@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "base/short_number.h"
 #include "verify/judge.h"
 
 enum { SHOWN_NAMES = 3, SHOWN_COLUMNS = 40, MOST_MERGED = 64 };
@@ -268,12 +269,12 @@ static void say_finding(const struct iwi_case *c, const struct iwi_rate_check *c
                       check->is_configured ? ", maybe all at once: record a minute as root to tell" : "");
         break;
     case IWI_TOO_SHORT:
-        iwi_judge_say(m->evidence, "nothing unusual, but %.3g s are too short to tell: watch %.0f s",
-                      tally->worst_seconds, ceil(-log(IWI_CHANCE) / check->loud_hz));
+        iwi_judge_say(m->evidence, "nothing unusual, but %s s are too short to tell: watch %.0f s",
+                      iwi_short(tally->worst_seconds, 3).text, ceil(-log(IWI_CHANCE) / check->loud_hz));
         break;
     case IWI_QUIET:
         if (tally->count == 0) {
-            iwi_judge_say(m->evidence, "none in %.3g s", tally->worst_seconds);
+            iwi_judge_say(m->evidence, "none in %s s", iwi_short(tally->worst_seconds, 3).text);
         } else {
             iwi_judge_say(m->evidence, "%s on CPU %" PRIu32 ", the worst", tally->names, tally->worst_cpu);
         }

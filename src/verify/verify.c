@@ -10,6 +10,7 @@
 
 #include "base/base.h"
 #include "base/opts.h"
+#include "base/short_number.h"
 #include "verify/judge.h"
 
 enum { MOST_REMARKS = 8 };
@@ -141,13 +142,13 @@ static void describe_watched(const struct iwi_case *c, iw_verify *verify)
         shortest_s = fmin(shortest_s, seen->seen_cpus[i].seconds);
     }
     if (seen->by == IWI_SEEN_BY_RECORDING) {
-        iwi_judge_say(verify->watched, "a recording of %s, %.3g s", iwi_cpus_text(&seen->cpus, cpus),
-                      shortest_s);
+        iwi_judge_say(verify->watched, "a recording of %s, %s s", iwi_cpus_text(&seen->cpus, cpus),
+                      iwi_short(shortest_s, 3).text);
         if (seen->rung != IW_RUNG_NONE || !seen->tells[IW_CLASS_THREAD]) { /* made ones name all without */
             iwi_judge_say(verify->watched, ", rung %s", iw_rung_name(seen->rung));
         }
     } else if (seen->by == IWI_SEEN_BY_COUNTERS) {
-        iwi_judge_say(verify->watched, "the kernel's counters over %.3g s", shortest_s);
+        iwi_judge_say(verify->watched, "the kernel's counters over %s s", iwi_short(shortest_s, 3).text);
     }
 }
 

@@ -9,6 +9,7 @@
 #include "analysis/fleet/fleet_cells.h"
 #include "base/attribute_text.h"
 #include "base/base.h"
+#include "base/short_number.h"
 
 /* Settings that digests have, and facts of the recordings themselves. */
 static const char *const facts[] = {
@@ -31,7 +32,7 @@ static void describe(const char *fact, const iw_digest *digest, char buf[VALUE_S
     } else if (strcmp(fact, "cpus") == 0) {
         snprintf(buf, VALUE_SIZE, "%zu", digest->cpu_count);
     } else if (digest->cpu_count > 0 && strcmp(fact, "length") == 0) {
-        snprintf(buf, VALUE_SIZE, "%.2g s", (double)digest->cpus[0].length_ns / 1e9);
+        snprintf(buf, VALUE_SIZE, "%s s", iwi_short((double)digest->cpus[0].length_ns / 1e9, 2).text);
     } else if (digest->cpu_count > 0 && strcmp(fact, "threshold") == 0) {
         snprintf(buf, VALUE_SIZE, "about %.0f ns", pow(10.0, round(log10(fmax(digest->threshold_ns, 1.0)))));
     } else {

@@ -104,7 +104,7 @@ static void say_basis(struct iwi_document *doc, const iw_check *check)
     const double cpus = fmax((double)facts->cpu_count, 1.0);
 
     if (!has_measured(check)) {
-        iwi_paragraph(doc, "Kernel %s. Nothing was measured on %zu CPU%s where programs run.",
+        iwi_paragraph(doc, "Kernel %s. Noise was not measured: programs run on the %zu CPU%s.",
                       check->verify->kernel, facts->cpu_count, iwi_s(facts->cpu_count));
         return;
     }
@@ -191,14 +191,18 @@ static void list_jobs(struct iwi_document *doc, const iw_check *check)
 
 /* ---- noise and load ---- */
 
-static void say_load(struct iwi_document *doc, const iw_load *load, bool is_watched)
+static void say_load(struct iwi_document *doc, const iw_check *check)
 {
+    const iw_load *load = &check->noise.facts.load;
+
     if (!load->is_known) {
         iwi_paragraph(doc, "Whether programs of users ran is not known.");
         return;
     }
     iwi_paragraph(doc, "%s, programs of users used %s of these CPUs%s%s%s, services %s, kernel threads %s.",
-                  is_watched ? "Before they were watched" : "Beside the probe",
+                  !has_measured(check) ? "For a second"
+                  : check->is_watched  ? "Before they were watched"
+                                       : "Beside the probe",
                   iwi_percent_short(doc, load->users), load->programs[0] != '\0' ? " (" : "", load->programs,
                   load->programs[0] != '\0' ? ")" : "", iwi_percent_short(doc, load->services),
                   iwi_percent_short(doc, load->kernel));
@@ -209,14 +213,15 @@ static void say_noise(struct iwi_document *doc, const iw_check *check)
     const iw_noise_facts *facts = &check->noise.facts;
 
     iwi_section(doc, "noise",
-                check->is_watched     ? "What running programs lose"
+                !has_measured(check)  ? "What runs here"
+                : check->is_watched   ? "What running programs lose"
                 : facts->load.is_busy ? "What took the CPUs"
                                       : "Noise");
     if (has_measured(check)) {
         iwi_paragraph(doc, "%s of the time was taken; the longest detour took %s.",
                       iwi_percent_short(doc, facts->all.share), iwi_ns_round(doc, facts->all.max_ns));
     }
-    say_load(doc, &facts->load, check->is_watched);
+    say_load(doc, check);
     if (!has_measured(check)) {
         return;
     }

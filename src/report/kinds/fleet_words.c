@@ -10,6 +10,7 @@
 #include <idlewave/whatif.h>
 
 #include "base/base.h"
+#include "base/short_number.h"
 
 enum { NAMED_NODES = 5, LISTED_VALUES = 4 };
 
@@ -174,16 +175,16 @@ void iwi_fleet_say_certainty(struct iwi_document *doc, const iw_fleet *fleet)
         return;
     }
     iwi_item(doc,
-             "In a fleet of nodes that are alike, at most 1 fleet in %.4g gets any false alarm, "
+             "In a fleet of nodes that are alike, at most 1 fleet in %s gets any false alarm, "
              "over all %s comparisons.",
-             1.0 / fleet->opts.false_alarms, iwi_count(doc, fleet->tests));
+             iwi_short(1.0 / fleet->opts.false_alarms, 4).text, iwi_count(doc, fleet->tests));
     if (fleet->node_count < IW_FLEET_LEAST_NODES) {
         iwi_item(
             doc,
-            "Among %zu nodes a source stands out from about %.2g times the others' value on, if these differ "
+            "Among %zu nodes a source stands out from about %s times the others' value on, if these differ "
             "by a third as nodes usually do, and from more if they differ more. With %d nodes the fleet "
             "itself shows how much they differ, and each CPU is compared too.",
-            fleet->node_count, fleet->few_factor, IW_FLEET_LEAST_NODES);
+            fleet->node_count, iwi_short(fleet->few_factor, 2).text, IW_FLEET_LEAST_NODES);
     } else {
         iwi_item(
             doc,

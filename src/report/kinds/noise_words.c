@@ -10,6 +10,7 @@
 #include "base/attribute_text.h"
 #include "base/base.h"
 #include "base/interrupt_text.h"
+#include "base/short_number.h"
 
 enum { MOST_INTERRUPTS = 64, SHOWN_INTERRUPTS = 6 };
 
@@ -144,12 +145,12 @@ void iwi_noise_verdict(struct iwi_document *doc, const iw_noise_report *report)
         return;
     }
     /* two digits of what a table would show as next to nothing */
-    iwi_verdict(doc, "%s loses %s of its CPU%s to noise %s; the %s %s.", host,
-                facts->all.share < 0.000995 ? iwi_say(doc, "%.2g %%", 100.0 * facts->all.share)
-                                            : iwi_percent(doc, facts->all.share),
-                iwi_s(facts->cpu_count), scope,
-                is_quanta(facts) ? "worst quantum lost" : "longest detour took",
-                iwi_ns_round(doc, facts->all.max_ns));
+    iwi_verdict(
+        doc, "%s loses %s of its CPU%s to noise %s; the %s %s.", host,
+        facts->all.share < 0.000995 ? iwi_say(doc, "%s %%", iwi_short_percent(facts->all.share, 2).text)
+                                    : iwi_percent(doc, facts->all.share),
+        iwi_s(facts->cpu_count), scope, is_quanta(facts) ? "worst quantum lost" : "longest detour took",
+        iwi_ns_round(doc, facts->all.max_ns));
     say_barrier(doc, facts);
 }
 

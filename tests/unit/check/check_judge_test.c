@@ -87,6 +87,21 @@ static void a_busy_node_is_not_called_noisy(void **state)
     assert_int_equal(f->check.requirement_count, 0); /* limits do not count */
 }
 
+static void large_numbers_are_written_out(void **state)
+{
+    struct findings *f = *state;
+
+    f->check.noise.facts.all.share = 0.999;
+    f->jobs[0].slowdown = (iw_estimate){12.34, 11.0, 13.0};
+    f->check.job_count = 1;
+    assert_outcome(f, IW_CHECK_NOISY);
+    assert_string_equal(f->check.line, "NOISY node07: CPU time lost: 99.9 %, required: at most 1 %; barrier: "
+                                       "1230 % [1100, 1300], required: at most 10 % slower on 1024 ranks");
+    f->check.noise.facts.load = (iw_load){.is_known = true, .is_busy = true, .users = 0.999};
+    assert_outcome(f, IW_CHECK_BUSY);
+    assert_non_null(strstr(f->check.line, "take 100 % of its CPUs"));
+}
+
 static void what_may_be_a_load_is_not_called_noise(void **state)
 {
     struct findings *f = *state;
@@ -136,7 +151,7 @@ static void more_than_the_baseline_beyond_chance_is_noisy(void **state)
     f->check.baseline_share = (iw_compare_value){0.001, 0.002, {0.001, 0.0005, 0.0015}};
     f->check.compared = IW_COMPARE_WORSE;
     assert_outcome(f, IW_CHECK_NOISY);
-    assert_string_equal(requirement(f, "as the baseline")->wanted, "0.1 % lost, as in before.h5");
+    assert_string_equal(requirement(f, "against the baseline")->wanted, "0.1 %, as in before.h5");
     f->check.compared = IW_COMPARE_SAME;
     assert_outcome(f, IW_CHECK_GOOD);
 }
@@ -149,13 +164,14 @@ static void standing_out_of_its_fleet_is_noisy(void **state)
     f->check.fleet = (iw_check_fleet){.path = "digests", .node_count = 11, .finding_count = 1};
     snprintf(f->check.fleet.largest, sizeof f->check.fleet.largest, "irq/eno1: 0.4 %% of the time");
     assert_outcome(f, IW_CHECK_NOISY);
-    assert_string_equal(f->check.line, "NOISY node07: as the fleet: irq/eno1: 0.4 % of the time, required: "
-                                       "as the 11 other nodes of digests");
+    assert_string_equal(f->check.line,
+                        "NOISY node07: against the fleet: irq/eno1: 0.4 % of the time, required: "
+                        "like the 11 other nodes in digests");
     f->check.fleet.finding_count = 0;
     assert_outcome(f, IW_CHECK_GOOD);
     f->check.fleet.node_count = 1; /* two nodes are no fleet */
     assert_outcome(f, IW_CHECK_UNKNOWN);
-    assert_string_equal(f->check.line, "UNKNOWN node07: as the fleet: too few nodes to stand out from");
+    assert_string_equal(f->check.line, "UNKNOWN node07: against the fleet: too few nodes to compare with");
 }
 
 static void what_watched_programs_lose_is_told_of_a_busy_node(void **state)
@@ -198,6 +214,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_slowdown_counts_where_its_whole_interval_is_above_the_limit, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(contradictions_come_first, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(large_numbers_are_written_out, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_busy_node_is_not_called_noisy, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_may_be_a_load_is_not_called_noise, set_up, tear_down),
         cmocka_unit_test_setup_teardown(too_short_a_recording_tells_nothing, set_up, tear_down),

@@ -1,0 +1,146 @@
+/* Reads what a check is asked.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "verbs/check_demands.h"
+
+#include <math.h>
+
+#include "verbs/check_fleet.h"
+
+/* Of the time allowed, at most this part is for measuring. Jobs take at least JOBS_S, on two CPUs of 2020
+ * 6 s, but no more than half of the time. */
+static const double MEASURED_PART = 0.8, JOBS_S = 10.0, JOBS_MOST_PART = 0.5;
+
+/* ---- time ---- */
+
+/* A duration that was typed is not cut short by a limit that nobody typed. */
+int64_t check_within_ns(const struct check_opts *opts)
+{
+    const double within_ns = (double)opts->within_ps / IW_PS_PER_NS;
+    const double needed_ns = (double)opts->duration_ps / IW_PS_PER_NS / MEASURED_PART;
+    const bool is_fixed = opt_typed(opts, within_ps) || !opt_typed(opts, duration_ps);
+
+    return (int64_t)(is_fixed ? within_ns : fmax(within_ns, needed_ns));
+}
+
+int64_t check_measured_ns(const struct check_opts *opts, bool has_jobs)
+{
+    const double within_ns = (double)check_within_ns(opts);
+    const double jobs_ns = has_jobs ? fmin(1e9 * JOBS_S, JOBS_MOST_PART * within_ns) : 0.0;
+    const double allowed_ns = fmin(MEASURED_PART * within_ns, within_ns - jobs_ns);
+    const double duration_ns = (double)opts->duration_ps / IW_PS_PER_NS;
+
+    if (opts->duration_ps == 0) {
+        return (int64_t)allowed_ns;
+    }
+    return (int64_t)(opt_typed(opts, duration_ps) ? duration_ns : fmin(duration_ns, allowed_ns));
+}
+
+/* ---- what does not fit together ---- */
+
+static int refuse_with_file(const struct ui *ui, const struct check_opts *opts)
+{
+    const char *option = opts->wants_watch              ? "--watch"
+                         : opts->recording_path != NULL ? "--output"
+                         : opt_typed(opts, duration_ps) ? "--duration"
+                                                        : NULL;
+
+    return option != NULL ? ui_usage(ui, "%s: nothing is measured where FILE is given", option) : UI_DONE;
+}
+
+static int refuse(const struct ui *ui, const struct check_opts *opts, bool has_file)
+{
+    const char *recording = opts->recording_path;
+
+    if (has_file) {
+        return refuse_with_file(ui, opts);
+    }
+    if (opts->sysroot != NULL) {
+        return ui_usage(ui, "--sysroot: a recording of that node is needed, as FILE");
+    }
+    if (opt_typed(opts, duration_ps) && opt_typed(opts, within_ps) && opts->duration_ps >= opts->within_ps) {
+        return ui_usage(ui, "--duration: all of --within would be spent on measuring: write a shorter "
+                            "--duration or a longer --within");
+    }
+    if (recording != NULL && (ui_ends_with(recording, ".html") || ui_ends_with(recording, ".json"))) {
+        return ui_usage(ui, "--output keeps the recording (HDF5), and '%s' looks like none: did you mean %s?",
+                        recording, ui_ends_with(recording, ".html") ? "--html" : "--json");
+    }
+    return UI_DONE;
+}
+
+/* ---- values and files ---- */
+
+static int read_share(struct ui *ui, const char *option, const char *text, double *share_p)
+{
+    iw_status status;
+
+    ui->option = option;
+    status = iw_parse_share(&ui->log, text, share_p);
+    ui->option = NULL;
+    return ui_exit_of_value(ui, status);
+}
+
+static int read_limits(struct ui *ui, const struct check_opts *opts, iw_check_opts *limits)
+{
+    int code = read_share(ui, "--limit", opts->limit, &limits->most_lost);
+
+    if (code == UI_DONE && limits->most_lost > 1.0) {
+        code =
+            ui_usage(ui, "--limit '%s' is more than all CPU time: write a share, 1%% or 0.01", opts->limit);
+    }
+    return code == UI_DONE ? read_share(ui, "--slowdown-limit", opts->slowdown_limit, &limits->most_slowdown)
+                           : code;
+}
+
+static int check_outputs(struct ui *ui, const struct check_opts *opts)
+{
+    const char *const paths[] = {opts->answer.learn, opts->answer.html, opts->answer.json,
+                                 opts->recording_path};
+    iw_status status = IW_OK;
+
+    for (size_t i = 0; i < sizeof paths / sizeof paths[0] && status == IW_OK; i++) {
+        status = paths[i] != NULL ? iw_output_check(&ui->log, paths[i], false) : IW_OK;
+    }
+    return ui_exit_of(status);
+}
+
+static int open_files(struct ui *ui, const struct check_opts *opts, struct check_demands *demands)
+{
+    int code = UI_DONE;
+
+    if (opts->require != NULL && opts->answer.learn == NULL) {
+        code =
+            ui_exit_of(iw_profile_open(&ui->log, opts->require, &demands->profile, &demands->limits.profile));
+    }
+    if (code == UI_DONE && opts->baseline != NULL) {
+        code = ui_exit_of(iw_recording_load(&ui->log, opts->baseline, &demands->baseline));
+    }
+    return code == UI_DONE && opts->fleet != NULL ? check_fleet_is_there(ui, opts->fleet) : code;
+}
+
+int check_demands_read(struct ui *ui, const struct check_opts *opts, bool has_file,
+                       struct check_demands *demands)
+{
+    const iw_check_opts limits = IW_CHECK_OPTS_INIT;
+    int code;
+
+    *demands = (struct check_demands){.limits = limits};
+    if (opts->answer.learn != NULL && opt_typed(opts, require)) {
+        return ui_usage(ui, "--learn: a profile is learned, not required: leave --require out");
+    }
+    code = refuse(ui, opts, has_file);
+    if (code == UI_DONE) {
+        code = read_limits(ui, opts, &demands->limits);
+    }
+    if (code == UI_DONE) {
+        code = check_outputs(ui, opts);
+    }
+    return code == UI_DONE ? open_files(ui, opts, demands) : code;
+}
+
+void check_demands_release(struct check_demands *demands)
+{
+    iw_recording_free(demands->baseline);
+    iw_doc_close(demands->profile);
+}
