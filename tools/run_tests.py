@@ -6,8 +6,9 @@ SPDX-License-Identifier: BSD-3-Clause
 Usage: run_tests.py BUILD [--labels REGEX] [--without REGEX] [--only REGEX] [--skips FILE] [--tables FILE] [--jobs N]
 
 Every test passes at once or fails, but those with the label `measures`, whose outcome depends on how quiet the machine is:
-they have TRIES tries. More than RETRY_BUDGET tests of one build that needed another try fail the run; so does a test that
-skips, or skips a part of itself, unless FILE lists it with a reason. What counts as a skip or as another try:
+they have TRIES tries. More than RETRY_BUDGET tests of one build that needed another try fail the run; those that measure once
+more by themselves are told only. A test that skips, or skips a part of itself, fails the run too, unless FILE lists it with a
+reason. What counts as a skip or as another try:
   * ctest's "Skipped" (exit code 77), cmocka's "[  SKIPPED ] name" and unittest's "(skipped=N)" inside a program that passes;
   * a line "SKIPPED: what: why" that a test prints of a part of itself;
   * a line "RETRIED: what: why" that a test prints when it measures once more.
@@ -28,7 +29,7 @@ import sys
 import tempfile
 import xml.etree.ElementTree
 
-TRIES = 3
+TRIES = 5  # the later ones with nothing of ours beside them; a host that takes the CPUs away does so for minutes
 RETRY_BUDGET = 12
 SLOWEST = 20
 JOBS_PER_CPU = 2  # half of the tests sleep most of their time: launchers that end, recordings, servers, killers
@@ -166,9 +167,8 @@ def main(arguments):
     faults = [f"{outcome.name} failed" for outcome in outcomes if outcome.status == "failed"]
     faults += [f"{name} skips {what}, which is not on the list" for name, what, reason in skips if reason is None]
     faults += [f"several tests are called {name}: one hides the others" for name in shared]
-    retried = set(tries) | {outcome.name for outcome in outcomes if PRINTED_RETRY.search(outcome.output)}
-    if len(retried) > RETRY_BUDGET:
-        faults.append(f"{len(retried)} tests needed another try, more than {RETRY_BUDGET}")
+    if len(tries) > RETRY_BUDGET:
+        faults.append(f"{len(tries)} tests needed another try, more than {RETRY_BUDGET}")
     if not outcomes:
         faults.append("no test ran")
     lines += [f"error: {fault}" for fault in faults]

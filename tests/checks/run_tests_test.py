@@ -67,8 +67,10 @@ class RunTests(unittest.TestCase):
         self.add_flaky("noisy", 3, "measures")
         self.expect(0, "noisy: 3 tries")
 
-    def test_a_measuring_test_has_three_tries(self):
-        self.add_flaky("noisy", 4, "measures")
+    def test_a_measuring_test_has_five_tries(self):
+        self.add_flaky("patient", 5, "measures")
+        self.expect(0, "patient: 5 tries")
+        self.add_flaky("noisy", 6, "measures")
         self.expect(1, "error: noisy failed")
 
     def test_too_many_retries_fail(self):
@@ -78,6 +80,8 @@ class RunTests(unittest.TestCase):
 
     def test_a_retry_inside_a_test_is_said(self):
         self.add("again", "echo 'RETRIED: the first look: too busy'")
+        for number in range(13):  # a busy machine is no fault
+            self.add(f"again{number}", "echo 'RETRIED: the first look: too busy'")
         self.expect(0, "again: measured once more: the first look: too busy")
 
     def test_a_skip_fails_unless_it_is_listed(self):

@@ -14,7 +14,7 @@ import tempfile
 import net_support
 import run_mpi
 
-TIMEOUT_SECONDS = 120
+TIMEOUT_SECONDS = 240
 
 
 def bench(arguments, ranks, options, env=None):
@@ -62,7 +62,7 @@ def check_operations(arguments, folder):
 def check_duration(arguments):
     result = result_of(arguments, ["barrier", "--duration", "500ms"])
     phases = {rank["phases"] for rank in result["per_rank"]}
-    assert len(phases) == 1 and result["phases"] in phases and 10 <= result["phases"] <= 600, (phases, result["phases"])
+    assert len(phases) == 1 and result["phases"] in phases and 1 <= result["phases"] <= 600, (phases, result["phases"])
 
 
 def check_csv(arguments):

@@ -70,17 +70,20 @@ class Case(unittest.TestCase):
             done = run(calibrate)
             if TOO_BUSY not in done.stderr:
                 break
+            run_mpi.measured_again(f"a calibration of {calibrate}", "the CPU was too busy")
         return done
 
     def begin(self, ranks, command, *options, noise="periodic:1kHz,50us", calibrate=CALIBRATIONS[0]):
-        """Under the launcher, not waited for."""
+        """Under the launcher, not waited for; its stderr goes into a file, `process.errors`."""
         line = [run_mpi.launcher(MPI), *self.binding(options), "-n", str(ranks),
                 *map(str, self.line(command, *options, noise=noise, calibrate=calibrate))]
-        process = subprocess.Popen(line, env=run_mpi.environment(dict([self.mark.split("=")])), cwd=self.folder,
-                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                                   start_new_session=True)
+        errors = self.folder / "errors"
+        with errors.open("w", encoding="utf-8") as file:
+            process = subprocess.Popen(line, env=run_mpi.environment(dict([self.mark.split("=")])), cwd=self.folder,
+                                       stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=file, text=True,
+                                       start_new_session=True)
+        process.errors = errors
         self.addCleanup(process.stdout.close)
-        self.addCleanup(process.stderr.close)
         self.addCleanup(process.wait)
         return process
 
@@ -116,6 +119,12 @@ class Case(unittest.TestCase):
         match = re.search(r"(\d+) detours made.*; (\d+) skipped", done.stderr)
         self.assertIsNotNone(match, done.stderr)
         return int(match[1]), int(match[1]) + int(match[2])
+
+    def made_seconds(self, done):
+        """The time of the detours that were made; a busy CPU makes fewer and longer ones of them, not less noise."""
+        match = re.search(r"detours made.*?, ([\d.]+) s; ", done.stderr)
+        self.assertIsNotNone(match, done.stderr)
+        return float(match[1])
 
     def assert_noisy(self, done, ranks, least=1):
         match = MADE.search(done.stderr)

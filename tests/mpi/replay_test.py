@@ -27,7 +27,7 @@ class Replay(replay_run.Case):
 
     def assert_undisturbed(self, done, plain, back_end):
         self.assertEqual((done.returncode, done.stdout), (0, plain.stdout), done.stderr)
-        self.assertGreaterEqual(self.made(done)[0], 100, done.stderr)
+        self.assertGreaterEqual(self.made_seconds(done), 100 * 50e-6, done.stderr)
         self.assertEqual(done.stderr.count("the program has taken signal"), int(back_end == "timer"), done.stderr)
 
     @run_mpi.only_if(replay_run.MPI == "openmpi" or run_mpi.launcher("openmpi") is None)  # once is enough
@@ -54,6 +54,7 @@ class Replay(replay_run.Case):
             self.assertEqual((done.returncode, done.stdout), (0, "rank 0 long_threads: undisturbed\n"), done.stderr)
             if self.made(done)[1] > 1.7 * alone:
                 break
+            run_mpi.measured_again("detours of threads", f"{self.made(done)[1]} beside {alone} of one")
         else:
             self.fail(f"not more than {alone}: {done.stderr}")
         done = self.replay(1, [self.program("replay_undisturbed"), "threads"], "--threads", "all")
@@ -73,10 +74,10 @@ class Replay(replay_run.Case):
         self.assertEqual(done.stdout, "0\n", done.stderr)
 
     def test_phases_begin_at_collectives_of_all_ranks_and_at_pcontrol(self):
-        """Each of 400 begins in a detour with probability 1 / 20; time alone brings far fewer in so short a run."""
+        """Each of 400 begins in a detour with probability 1 / 20; time alone brings far fewer, on a busy machine too."""
         in_world = None
         for how, has_phases in (("world", True), ("part", False), ("pcontrol", True)):
-            done = self.replay(2, [self.program("replay_phases"), how, "400"], "--sync", "phase", noise="periodic:10Hz,5ms")
+            done = self.replay(2, [self.program("replay_phases"), how, "400"], "--sync", "phase", noise="periodic:2Hz,25ms")
             self.assertEqual((done.returncode, done.stdout), (0, "begins\n400 phases\n"), done.stderr)
             if has_phases:
                 self.assert_noisy(done, 2, least=20)

@@ -10,4 +10,4 @@ iw_mpi_test(simulate_matrix_full_test SCRIPT simulate_matrix_test ONLY full LONG
 iw_mpi_test(simulate_kill_test TIMEOUT 900)
 iw_mpi_test(simulate_kill_often_test SCRIPT simulate_kill_test ONLY often LONG TIMEOUT 900)
 iw_mpi_test(simulate_matrix_long_test LONG TIMEOUT 7200)
-iw_mpi_test(simulate_hosts_test TIMEOUT 400)
+iw_mpi_test(simulate_hosts_test TIMEOUT 900)

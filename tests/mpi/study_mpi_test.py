@@ -138,7 +138,7 @@ class Killed(Case):
 
     def assert_nobody_is_left(self):
         """All processes that were started have ended, or do so within a moment."""
-        limit = time.monotonic() + 10
+        limit = time.monotonic() + run_mpi.TIMEOUT_SECONDS
         for path in self.folder.glob("pid.*"):
             pid = int(path.read_text(encoding="utf-8"))
             while (pathlib.Path(f"/proc/{pid}/cmdline").exists()

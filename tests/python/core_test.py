@@ -121,8 +121,8 @@ class Running(Scratch):
 
         def interrupt():
             while not (self.folder / "began").exists():
-                pass
-            time.sleep(0.2)  # until Popen() has returned, too: nobody can hand on what comes before
+                time.sleep(0.01)
+            time.sleep(1)  # until Popen() has returned, too: nobody can hand on what comes before
             os.kill(os.getpid(), signal.SIGINT)
 
         threading.Thread(target=interrupt).start()

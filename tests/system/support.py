@@ -218,7 +218,7 @@ def record_bursts(idlewave, bursts, options, seconds, user=None):
 def wait_until_measuring(recorder):
     """Until one of its threads has used the CPU for a while: it does nothing long before it measures."""
     ticks_per_second = os.sysconf("SC_CLK_TCK")
-    for _ in range(100):
+    for _ in range(1200):
         time.sleep(0.05)
         with contextlib.suppress(OSError):
             fields = pathlib.Path(f"/proc/{recorder.pid}/stat").read_text().rpartition(")")[2].split()

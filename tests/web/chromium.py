@@ -17,7 +17,7 @@ FLAGS = [
     "--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-extensions",
     "--disable-dev-shm-usage", "--hide-scrollbars", "--remote-debugging-pipe",
 ]
-TIMEOUT_S = 60
+TIMEOUT_S = 180
 
 
 class Browser:

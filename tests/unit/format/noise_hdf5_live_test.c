@@ -175,7 +175,7 @@ static void sleep_us(uint64_t us)
 /* On a busy machine a writer may take long to begin. */
 static void wait_for(const char *path)
 {
-    for (int i = 0; i < 10000 && access(path, F_OK) != 0; i++) {
+    for (int i = 0; i < 100000 && access(path, F_OK) != 0; i++) {
         sleep_us(1000);
     }
 }

@@ -49,12 +49,17 @@ static void sleep_is_no_cpu_time(void **state)
 {
     const struct timespec moment = {0, 20000000};
     struct iwi_cpu_clock clock;
+    int64_t least = INT64_MAX;
 
     (void)state;
     iwi_cpu_clock_init(&clock);
-    int64_t before = clock_ns(&clock);
-    (void)nanosleep(&moment, NULL);
-    assert_true(clock_ns(&clock) - before < 10000000);
+    for (int i = 0; i < 50 && least >= 10000000; i++) { /* time that the host takes may count as ours */
+        int64_t before = clock_ns(&clock);
+        (void)nanosleep(&moment, NULL);
+        int64_t used = clock_ns(&clock) - before;
+        least = used < least ? used : least;
+    }
+    assert_true(least < 10000000);
 }
 
 /* What the tracer counts on: the mark does not survive a change of threads on the CPU. */

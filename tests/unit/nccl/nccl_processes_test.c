@@ -70,11 +70,13 @@ static void use_inherited(void)
 }
 
 /* Until the thread that writes has written: sanitizers do not survive a fork while a thread begins. */
-static void wait_for_a_line(void)
+static void wait_for_lines(int count)
 {
-    char command[128];
+    char command[160];
 
-    (void)snprintf(command, sizeof command, "until [ -s %s/*.jsonl ]; do sleep 0.01; done", folder);
+    (void)snprintf(command, sizeof command,
+                   "until [ \"$(cat %s/*.jsonl 2>/dev/null | wc -l)\" -ge %d ]; do sleep 0.01; done", folder,
+                   count);
     assert_int_equal(system(command), 0);
 }
 
@@ -86,7 +88,7 @@ static void a_child_writes_nothing_of_its_parent(void **state)
     (void)state;
     inherited = open_comm(1, 0);
     run_coll(inherited, "AllReduce", 1000);
-    wait_for_a_line();
+    wait_for_lines(1);
     inherited_coll = start_coll(inherited, "AllReduce", 1, 1);
     assert_int_equal(in_child(use_inherited), 0);
     stop_kernel(start_kernel(inherited, inherited_coll, 0, gpu_ns()), gpu_ns() + 1);
@@ -106,8 +108,9 @@ static void killed(void)
 
     for (int i = 0; i < 10; i++) {
         run_coll(context, "AllReduce", 1000);
-        (void)usleep(30000); /* several turns of the thread that writes */
+        (void)usleep(30000); /* several turns of the thread that writes, unless others have the CPUs */
     }
+    wait_for_lines(3);
     (void)raise(SIGKILL);
 }
 

@@ -93,7 +93,7 @@ static bool run_and_kill(struct fixture *f, uint32_t threads, useconds_t after_u
         _exit(iw_simulate(NULL, f->program, &f->net, f->noise, &opts, &result) != IW_OK);
     }
     (void)snprintf(path, sizeof path, "%s/idlewave-point", f->folder);
-    for (int wait = 0; wait < 30000 && access(path, F_OK) != 0 && waitpid(child, &status, WNOHANG) == 0;
+    for (int wait = 0; wait < 100000 && access(path, F_OK) != 0 && waitpid(child, &status, WNOHANG) == 0;
          wait++) {
         (void)usleep(1000);
     }

