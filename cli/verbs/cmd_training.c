@@ -117,34 +117,16 @@ static const struct example examples[] = {
 
 /* ---- settings ---- */
 
+/* Options have the names of the settings that they stand for. */
 static int fill_options(struct ui *ui, const struct training_opts *opts, iw_training *spec)
 {
-    const struct {
-        const char *key, *text;
-    } given[] = {
-        {"model", opts->model},
-        {"tp", opts->tp},
-        {"cp", opts->cp},
-        {"ep", opts->ep},
-        {"dp", opts->dp},
-        {"pp", opts->pp},
-        {"chunks", opts->chunks},
-        {"microbatches", opts->microbatches},
-        {"microbatch-size", opts->microbatch_size},
-        {"schedule", opts->schedule},
-        {"sharding", opts->sharding},
-        {"rate", opts->rate},
-        {"step-rate", opts->step_rate},
-        {"forward", opts->forward},
-        {"backward", opts->backward},
-        {"detail", opts->detail},
-    };
+    for (size_t i = 0; i < sizeof model_rows / sizeof model_rows[0]; i++) {
+        const char *text = NULL;
 
-    for (size_t i = 0; i < sizeof given / sizeof given[0]; i++) {
-        const iw_status status =
-            given[i].text != NULL ? iw_training_set(&ui->log, spec, given[i].key, given[i].text) : IW_OK;
-
-        if (status != IW_OK) {
+        if (model_rows[i].type == OPT_STRING) {
+            memcpy(&text, (const char *)opts + model_rows[i].offset, sizeof text);
+        }
+        if (text != NULL && iw_training_set(&ui->log, spec, model_rows[i].name, text) != IW_OK) {
             return UI_USAGE;
         }
     }

@@ -21,24 +21,7 @@ bool training_is_program(const char *path)
 int training_add_noise(struct ui *ui, const struct opt_list *noise, iw_training *spec)
 {
     for (size_t i = 0; i < noise->count; i++) {
-        char *text = strdup(noise->items[i]);
-        char *where = text != NULL ? strchr(text, '@') : NULL, *scope = NULL;
-        iw_status status;
-
-        if (text == NULL) {
-            return ui_exit_of(IW_ERR_NOMEM);
-        }
-        if (where != NULL) {
-            *where++ = '\0';
-            scope = strchr(where, '@');
-        }
-        if (scope != NULL) {
-            *scope++ = '\0';
-        }
-        status = iw_training_add_source(
-            &ui->log, spec, &(iw_training_source_text){.source = text, .where = where, .scope = scope});
-        free(text);
-        if (status != IW_OK) {
+        if (iw_training_add_noise(&ui->log, spec, noise->items[i]) != IW_OK) {
             return UI_USAGE;
         }
     }

@@ -8,8 +8,9 @@
  *     st = iw_study_run(log, study, "out", &opts, &outcome);
  *     st = iw_study_results_load(log, "out", &results);
  *
- * A study is a grid: systems x works x ranks x bytes x sync x net-scale; each point is a cell, simulated
- * `trials` times. Plain data, filled by the reader, changed by nobody afterwards.
+ * A study is a grid: systems x works x ranks x bytes x sync x net-scale, and settings of training programs;
+ * each point is a cell, simulated `trials` times. Plain data, filled by the reader, changed by nobody
+ * afterwards.
  */
 #ifndef IW_STUDY_H
 #define IW_STUDY_H
@@ -52,6 +53,18 @@ typedef struct iw_study_trace {
     uint64_t digest; /* of its calls */
 } iw_study_trace;
 
+/** One thing of a training program that a study varies: a setting, or "jitter" that is added. */
+typedef struct iw_study_setting {
+    const char *key; /* of iw_training_key(), or IW_STUDY_JITTER */
+    size_t count;
+    char **values;  /* as they are written; of ranges each */
+    char **sources; /* of jitter: as iw_training_add_noise() reads it, a line for each; NULL: of a setting */
+    uint64_t *digests; /* of each value, and of the files that it names */
+} iw_study_setting;
+
+#define IW_STUDY_JITTER "jitter"
+#define IW_STUDY_SETTINGS_MAX 8
+
 /** What runs on it: a pattern (ranks and bytes come from the cell), a schedule, or a trace or a training
  * program (ranks come from the cell). */
 typedef struct iw_study_work {
@@ -66,6 +79,8 @@ typedef struct iw_study_work {
     char *rules, **algorithms;
     iw_training *training;   /* or NULL; its dp follows from the cell's ranks, which are GPUs */
     uint64_t training_steps; /* of a trial; makespans are those of a step, the mean */
+    iw_study_setting settings[IW_STUDY_SETTINGS_MAX]; /* in the order of iw_training_key(), jitter last */
+    size_t setting_count;
 } iw_study_work;
 
 #define IW_CELL_ID_SIZE 17
@@ -73,13 +88,14 @@ typedef struct iw_study_work {
 /** One simulation. */
 typedef struct iw_cell {
     size_t system, work; /* numbers in the study */
+    size_t settings;     /* number of their combination, the last of the work's fastest */
     uint32_t ranks;
     uint64_t bytes;
     iw_sync sync;
     double net_scale;
     uint64_t trials, seed;
     /* 16 hexadecimal digits, a digest of everything that the result depends on: parameters of the network,
-     * noise (of files: their content), work, and the numbers above. Names do not count. */
+     * noise (of files: their content), work, settings, and the numbers above. Names do not count. */
     char id[IW_CELL_ID_SIZE];
 } iw_cell;
 
@@ -90,7 +106,7 @@ typedef struct iw_study {
     iw_study_system *systems;
     iw_study_work *works;
     iw_study_trace *traces; /* each file once, however many works are made of it */
-    iw_cell *cells;         /* in the order of the file: systems outermost, ranks innermost */
+    iw_cell *cells;         /* systems outermost, then works, settings, ...; ranks innermost */
     double threshold;       /* slowdown above which noise dominates, for the inflection; default 1 */
 } iw_study;
 
@@ -198,6 +214,7 @@ typedef struct iw_cell_recording {
 typedef struct iw_cell_result {
     char id[IW_CELL_ID_SIZE];
     char *system, *work, *net, *noise; /* names; net and noise as text for people */
+    char *settings;                    /* "microbatches=8; schedule=gpipe"; NULL: none are varied */
     uint32_t ranks;
     uint64_t bytes, trials, seed, messages;
     iw_sync sync;
@@ -228,7 +245,7 @@ IW_API void iw_study_results_free(iw_study_results *results);
 
 /* ---- series, and where noise takes over ---- */
 
-/** Cells that differ in nothing but their ranks, ascending. */
+/** Cells that differ in nothing but their ranks, ascending. Where GPUs follow from settings there is one. */
 typedef struct iw_series {
     size_t count;
     const iw_cell_result **cells;

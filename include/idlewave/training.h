@@ -185,6 +185,9 @@ typedef struct iw_training_source_text {
 IW_API IW_NODISCARD iw_status iw_training_add_source(const iw_log *log, iw_training *spec,
                                                      const iw_training_source_text *text);
 
+/** The same from one text: "SOURCE[@WHERE[@SCOPE]]". */
+IW_API IW_NODISCARD iw_status iw_training_add_noise(const iw_log *log, iw_training *spec, const char *text);
+
 /** Sources whose sizes somebody published; NULL past the last. */
 typedef struct iw_training_ready_source {
     const char *name, *spec; /* `spec` NULL: it stands for settings */

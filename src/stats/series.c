@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "base/order.h"
 #include "stats/inflection.h"
 
 /* Of lists of pointers to cells. */
@@ -19,6 +20,7 @@ static int compare_kinds(const iw_cell_result *a, const iw_cell_result *b)
     int order = strcmp(a->system, b->system);
 
     order = order != 0 ? order : strcmp(a->work, b->work);
+    order = order != 0 ? order : iwi_order_texts(a->settings, b->settings);
     order = order != 0 ? order : (a->bytes > b->bytes) - (a->bytes < b->bytes);
     order = order != 0 ? order : (a->sync > b->sync) - (a->sync < b->sync);
     order = order != 0 ? order : (a->net_scale > b->net_scale) - (a->net_scale < b->net_scale);

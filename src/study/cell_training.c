@@ -12,7 +12,7 @@
 
 #include "base/base.h"
 #include "format/study/study_line.h"
-#include "format/study/study_yaml.h"
+#include "format/study/study_settings.h"
 #include "study/cell_run.h"
 
 enum { NOISE_TEXT_SIZE = IW_TRAINING_SOURCES_MAX * (sizeof((iw_training_source *)0)->spec + 3) + 5 };
@@ -24,7 +24,7 @@ static iw_status make_program(const iw_log *log, const iw_study *study, const iw
     const iw_study_system *system = &study->systems[cell->system];
     const bool is_together = cell->sync == IW_SYNC_START;
 
-    IW_TRY(iwi_study_training_on(log, &study->works[cell->work], cell->ranks, spec));
+    IW_TRY(iwi_study_training_on(log, &study->works[cell->work], cell->settings, cell->ranks, spec));
     for (size_t i = 0; i < system->noise_count; i++) {
         if (strcmp(system->noise[i], "none") != 0) {
             IW_TRY(iw_training_add_source(log, spec,
@@ -44,7 +44,7 @@ iw_status iwi_cell_count_training(const iw_log *log, const iw_study *study, cons
     iw_training_result *result;
     iw_training spec;
 
-    IW_TRY(iwi_study_training_on(log, work, cell->ranks, &spec));
+    IW_TRY(iwi_study_training_on(log, work, cell->settings, cell->ranks, &spec));
     spec.source_count = 0; /* and so one rank stands for all of its stage */
     spec.slow[0] = '\0';
     spec.forward_sigma = spec.backward_sigma = 0;
@@ -90,12 +90,13 @@ static iw_status write_line(const iw_log *log, const iw_study *study, const iw_c
                             const iw_training *spec, const iw_training_result *trained, char **line_p)
 {
     const iw_study_work *work = &study->works[cell->work];
-    char noise[NOISE_TEXT_SIZE], net[] = "of the training program";
+    char noise[NOISE_TEXT_SIZE], settings[IWI_SETTINGS_TEXT_SIZE], net[] = "of the training program";
     iw_cell_result result = {
         .system = study->systems[cell->system].name,
         .work = work->name,
         .net = net,
         .noise = noise,
+        .settings = work->setting_count > 0 ? settings : NULL,
         .ranks = cell->ranks,
         .trials = cell->trials,
         .seed = cell->seed,
@@ -108,6 +109,7 @@ static iw_status write_line(const iw_log *log, const iw_study *study, const iw_c
 
     memcpy(result.id, cell->id, sizeof result.id);
     describe_noise(spec, noise);
+    iwi_study_settings_text(work, cell->settings, settings);
     IW_TRY(sum_up(log, trained, &result));
     return iwi_cell_line_new(log, &result, line_p);
 }

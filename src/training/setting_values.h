@@ -28,6 +28,9 @@ struct iwi_setting {
     const char *const *choices;
 };
 
+/* The table of all settings; NULL past the last. */
+const struct iwi_setting *iwi_training_setting(size_t index);
+
 /* Messages name the key. On failure nothing changes. */
 IW_NODISCARD iw_status iwi_setting_read(const iw_log *log, const struct iwi_setting *setting,
                                         const char *text, iw_training *spec);

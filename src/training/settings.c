@@ -102,6 +102,11 @@ static const struct iwi_setting settings[] = {
 
 enum { SETTING_COUNT = sizeof settings / sizeof settings[0] };
 
+const struct iwi_setting *iwi_training_setting(size_t index)
+{
+    return index < SETTING_COUNT ? &settings[index] : NULL;
+}
+
 const char *iw_training_key(size_t index)
 {
     return index < SETTING_COUNT ? settings[index].key : NULL;

@@ -212,3 +212,24 @@ iw_status iw_training_add_source(const iw_log *log, iw_training *spec, const iw_
     spec->sources[spec->source_count++] = source;
     return IW_OK;
 }
+
+iw_status iw_training_add_noise(const iw_log *log, iw_training *spec, const char *text)
+{
+    enum { MOST_BYTES = 4096 }; /* of a path */
+    char source[MOST_BYTES], *where, *scope = NULL;
+
+    if (strlen(text) >= sizeof source) {
+        return iwi_fail(log, IW_ERR_RANGE, "the source '%.60s...' is too long", text);
+    }
+    snprintf(source, sizeof source, "%s", text);
+    where = strchr(source, '@');
+    if (where != NULL) {
+        *where++ = '\0';
+        scope = strchr(where, '@');
+    }
+    if (scope != NULL) {
+        *scope++ = '\0';
+    }
+    return iw_training_add_source(
+        log, spec, &(iw_training_source_text){.source = source, .where = where, .scope = scope});
+}

@@ -68,14 +68,14 @@ class Study:
         for path in sorted(self.folder.glob("results*.jsonl")):
             for number, text in enumerate(_lines(path), 1):
                 cell = _cell(text, f"'{path}', line {number}")
-                found[tuple(cell[key] for key in COORDINATES)] = cell
+                found[(*(cell[key] for key in COORDINATES), cell.get("settings"))] = cell
         return list(found.values())
 
     def _place(self, cell: Dict[str, Any]) -> Tuple[Any, ...]:
         """For sorting: as study.yaml first mentions system and work, then by numbers."""
         text = (self.folder / "study.yaml").read_text(encoding="utf-8")
         names = [(text.find(name) % (len(text) + 1), name) for name in (cell["system"], cell["work"])]
-        return (*names, cell["bytes"], cell["sync"], cell["net_scale"], cell["ranks"])
+        return (*names, cell.get("settings", ""), cell["bytes"], cell["sync"], cell["net_scale"], cell["ranks"])
 
     def frame(self) -> "pandas.DataFrame":
         """One row per cell, in the order of the study: its names and numbers, `median_ns`, `mean_ns_low`, ..., and the slowdowns T/T0 - 1."""
@@ -83,13 +83,15 @@ class Study:
         return pandas.DataFrame([_row(cell) for cell in sorted(self.cells(), key=self._place)])
 
     def xarray(self) -> "xarray.Dataset":
-        """Slowdowns and times over system, work, ranks, bytes, sync and net_scale; NaN where there is no cell."""
+        """Slowdowns and times over system, work, ranks, bytes, sync and net_scale, and settings where they vary; NaN where there is no
+        cell."""
         needed("xarray", "the array of a study")
         frame = self.frame()
         if frame.empty:
             raise FileError(f"no cell of '{self.folder}' is finished yet")
         numbers = [name for name in frame.columns if name.endswith("_ns") or "_ns_" in name or "slowdown" in name]
-        return frame.set_index(list(COORDINATES))[numbers].to_xarray()
+        coordinates = [*COORDINATES, *(["settings"] if "settings" in frame else [])]
+        return frame.fillna({"settings": ""}).set_index(coordinates)[numbers].to_xarray()
 
     def report(self) -> str:
         """What `idlewave report` says of it, as text."""

@@ -65,6 +65,7 @@ void iwi_cell_result_release(iw_cell_result *cell)
     free(cell->work);
     free(cell->net);
     free(cell->noise);
+    free(cell->settings);
     free(cell->recording.laws);
     *cell = (iw_cell_result){.system = NULL};
 }
@@ -150,6 +151,9 @@ static iw_status write_cell(const iw_log *log, const iw_cell_result *cell, FILE 
             cell->ranks, cell->bytes, iwi_study_sync_name(cell->sync), scale, cell->trials, cell->seed);
     IW_TRY(write_text(log, out, "net", cell->net));
     IW_TRY(write_text(log, out, "noise", cell->noise));
+    if (cell->settings != NULL) { /* lines of others keep their bytes */
+        IW_TRY(write_text(log, out, "settings", cell->settings));
+    }
     fprintf(out, ",\"messages\":%" PRIu64, cell->messages);
     write_reals(out, cell, &iwi_outer_reals);
     fprintf(out, ",\"makespan_ns\":{\"count\":%zu", cell->makespan_ns.count);

@@ -195,6 +195,9 @@ static iw_status read_cell(const struct line_reader *r, const json_t *object, iw
     IW_TRY(read_text(r, object, "work", &cell->work));
     IW_TRY(read_text(r, object, "net", &cell->net));
     IW_TRY(read_text(r, object, "noise", &cell->noise));
+    if (json_object_get(object, "settings") != NULL) {
+        IW_TRY(read_text(r, object, "settings", &cell->settings));
+    }
     return check_digest(r, object, cell);
 }
 

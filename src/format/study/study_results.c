@@ -11,9 +11,10 @@
 
 #include <jansson.h>
 
+#include "base/order.h"
 #include "format/io/input.h"
 #include "format/study/study_line.h"
-#include "format/study/study_yaml.h"
+#include "format/study/study_settings.h"
 
 /* A finished cell and what it is looked up by. */
 struct candidate {
@@ -213,6 +214,7 @@ static int compare_series(const iw_cell_result *a, const iw_cell_result *b)
     int order = strcmp(a->system, b->system);
 
     order = order != 0 ? order : strcmp(a->work, b->work);
+    order = order != 0 ? order : iwi_order_texts(a->settings, b->settings);
     order = order != 0 ? order : (a->net_scale > b->net_scale) - (a->net_scale < b->net_scale);
     for (size_t i = 0; i < sizeof x / sizeof x[0] && order == 0; i++) {
         order = compare_counts(x[i], y[i]);
@@ -257,8 +259,11 @@ static const struct candidate *find_id(const struct folder_reader *r, const iw_c
  * laws stand in for recordings is no matter of files. */
 static const struct candidate *find_place(const struct folder_reader *r, const iw_cell *cell)
 {
+    const iw_study_work *work = &r->study->works[cell->work];
+    char settings[IWI_SETTINGS_TEXT_SIZE];
     iw_cell_result wanted = {.system = r->study->systems[cell->system].name,
-                             .work = r->study->works[cell->work].name,
+                             .work = work->name,
+                             .settings = work->setting_count > 0 ? settings : NULL,
                              .bytes = cell->bytes,
                              .sync = cell->sync,
                              .net_scale = cell->net_scale,
@@ -269,6 +274,7 @@ static const struct candidate *find_place(const struct folder_reader *r, const i
     const struct candidate key = {.cell = &wanted}, *best = NULL;
     size_t low = 0, high = r->found_count;
 
+    iwi_study_settings_text(work, cell->settings, settings);
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
 
@@ -308,7 +314,7 @@ static iw_status take_cell(struct folder_reader *r, const iw_cell *cell, iw_cell
     result->system = system;
     result->work = work;
     r->results->count++;
-    found->net = found->noise = found->recording.laws = NULL;
+    found->net = found->noise = found->settings = found->recording.laws = NULL;
     iwi_cell_result_release(found);
     return IW_OK;
 }

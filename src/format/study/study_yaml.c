@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "format/io/input.h"
+#include "format/study/study_settings.h"
 
 #define FORMAT "idlewave.study/1"
 
@@ -61,6 +62,7 @@ static void free_work(iw_study_work *work)
         iw_training_release(work->training);
         free(work->training);
     }
+    iwi_study_settings_release(work);
 }
 
 void iw_study_free(iw_study *study)
@@ -269,6 +271,7 @@ static void reader_release(struct iwi_study_reader *reader)
     }
     for (size_t i = 0; reader->works != NULL && i < reader->study->work_count; i++) {
         iwi_study_grid_release(&reader->works[i].grid);
+        free(reader->works[i].gpus);
     }
     free(reader->systems);
     free(reader->works);

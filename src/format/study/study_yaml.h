@@ -32,7 +32,8 @@ struct iwi_study_entry {
     struct iwi_study_grid grid;
     bool has_digest;
     uint64_t digest;
-    uint32_t ranks;  /* of a schedule or traced, of a replica that is trained; 0: the file was not read */
+    uint32_t ranks;  /* of a schedule or traced; 0: the file was not read */
+    uint32_t *gpus;  /* of each combination of settings of a training program; NULL: the file was not read */
     bool has_no_net; /* of a system: good for training programs only */
 };
 
@@ -122,9 +123,10 @@ bool iwi_study_has_key(struct iwi_study_reader *reader, const yaml_node_t *node,
 /* An item of `patterns` with the key `trace`, or `training`. */
 IW_NODISCARD iw_status iwi_study_read_trace(struct iwi_study_reader *reader, const yaml_node_t *node);
 IW_NODISCARD iw_status iwi_study_read_training(struct iwi_study_reader *reader, const yaml_node_t *node);
-/* The program of a work on so many GPUs: shares the lists of the work's. */
-IW_NODISCARD iw_status iwi_study_training_on(const iw_log *log, const iw_study_work *work, uint32_t gpus,
-                                             iw_training *spec);
+/* The program of a work with a combination of its settings, on so many GPUs: shares the lists of the
+ * work's. */
+IW_NODISCARD iw_status iwi_study_training_on(const iw_log *log, const iw_study_work *work, size_t settings,
+                                             uint32_t gpus, iw_training *spec);
 
 /* Makes room for the work that `node` tells of; returns its number. */
 size_t iwi_study_begin_work(struct iwi_study_reader *reader, const yaml_node_t *node);
@@ -132,7 +134,8 @@ size_t iwi_study_begin_work(struct iwi_study_reader *reader, const yaml_node_t *
 IW_NODISCARD iw_status iwi_study_name_work(struct iwi_study_reader *reader, const yaml_node_t *node,
                                            const char *otherwise);
 
-/* Makes and checks all cells. */
+/* Makes and checks all cells, at most so many. */
+enum { IWI_MOST_CELLS = 1000000 };
 IW_NODISCARD iw_status iwi_study_make_cells(struct iwi_study_reader *reader);
 
 /* ---- identifiers (study_digest.c) ---- */

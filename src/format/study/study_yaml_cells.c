@@ -1,251 +1,15 @@
-/* The cells of a study: lists of the study, of systems and of works to one grid, checked cell by cell.
+/* The cells of a study: lists of the study, of systems and of works to one grid, each cell once.
  * SPDX-License-Identifier: BSD-3-Clause
- *
- * A list in a system or in a work stands in for that of the study. Where both have one, what is in both
- * counts.
  */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/study/study_nodes.h"
-#include "format/study/study_yaml.h"
+#include "format/study/study_crossing.h"
+#include "format/study/study_settings.h"
 
-enum { MAX_CELLS = 1000000 };
-
-/* The lists of one system with one work; borrowed, or in `own`. */
-struct crossing {
-    size_t system, work;
-    const struct iwi_axis_values *axes[IWI_AXES];
-    struct iwi_axis_values own[IWI_AXES];
-    uint64_t trials;
-};
-
-/* ---- which lists hold ---- */
-
-static bool holds(const struct iwi_axis_values *values, double value)
-{
-    for (size_t i = 0; i < values->count; i++) {
-        if (values->values[i] == value) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static iw_status keep_common(const iw_log *log, const struct iwi_axis_values *a,
-                             const struct iwi_axis_values *b, struct iwi_axis_values *common)
-{
-    for (size_t i = 0; i < a->count; i++) {
-        if (holds(b, a->values[i])) {
-            IW_TRY(iwi_axis_values_append(log, common, a->values[i]));
-        }
-    }
-    return IW_OK;
-}
-
-/* Where nobody says a number of ranks: those that were traced, the GPUs of a training program. */
-static bool has_own_ranks(const iw_study_work *work)
-{
-    return work->is_trace || work->training != NULL;
-}
-
-static iw_status choose_axis(const struct iwi_study_reader *reader, size_t axis, struct crossing *crossing)
-{
-    const struct iwi_axis_values *of_system = &reader->systems[crossing->system].grid.axes[axis];
-    const struct iwi_axis_values *of_work = &reader->works[crossing->work].grid.axes[axis];
-
-    if (of_system->line != 0 && of_work->line != 0) {
-        crossing->axes[axis] = &crossing->own[axis];
-        return keep_common(reader->yaml.log, of_work, of_system, &crossing->own[axis]);
-    }
-    crossing->axes[axis] = of_work->line != 0     ? of_work
-                           : of_system->line != 0 ? of_system
-                                                  : &reader->grid.axes[axis];
-    if (axis == IWI_AXIS_RANKS && crossing->axes[axis]->count == 0 &&
-        !has_own_ranks(&reader->study->works[crossing->work])) {
-        return iwi_yaml_fail(&reader->yaml, reader->works[crossing->work].line, IW_ERR_FORMAT,
-                             "'%s' has no numbers of ranks: add 'ranks: 2^1..2^10' to the study, or to it",
-                             reader->study->works[crossing->work].name);
-    }
-    return IW_OK;
-}
-
-static void crossing_release(struct crossing *crossing)
-{
-    for (size_t axis = 0; axis < IWI_AXES; axis++) {
-        free(crossing->own[axis].values);
-    }
-}
-
-static iw_status fix_axis(const struct iwi_study_reader *reader, size_t axis, double value,
-                          struct crossing *crossing)
-{
-    crossing->axes[axis] = &crossing->own[axis];
-    return iwi_axis_values_append(reader->yaml.log, &crossing->own[axis], value);
-}
-
-/* A schedule or a trace has sizes of messages of its own, a schedule also its number of ranks; a trace has
- * one if nobody says more. */
-static iw_status choose_ranks_and_bytes(const struct iwi_study_reader *reader, struct crossing *crossing)
-{
-    const iw_study_work *work = &reader->study->works[crossing->work];
-    const struct iwi_axis_values *of_study = &reader->grid.axes[IWI_AXIS_RANKS];
-    bool is_known = work->goal_path != NULL;
-
-    if (!is_known) {
-        IW_TRY(choose_axis(reader, IWI_AXIS_RANKS, crossing));
-        is_known = has_own_ranks(work) && of_study->count == 0 && crossing->axes[IWI_AXIS_RANKS] == of_study;
-    }
-    if (is_known) {
-        IW_TRY(fix_axis(reader, IWI_AXIS_RANKS,
-                        (double)reader->works[crossing->work].ranks *
-                            (work->training != NULL ? work->training->dp : 1),
-                        crossing));
-    }
-    return work->operations != NULL ? choose_axis(reader, IWI_AXIS_BYTES, crossing)
-                                    : fix_axis(reader, IWI_AXIS_BYTES, 0, crossing);
-}
-
-static iw_status crossing_fill(const struct iwi_study_reader *reader, struct crossing *crossing)
-{
-    const uint64_t of_system = reader->systems[crossing->system].grid.trials;
-    const uint64_t of_work = reader->works[crossing->work].grid.trials;
-
-    crossing->trials = of_work != 0 ? of_work : (of_system != 0 ? of_system : reader->grid.trials);
-    IW_TRY(choose_axis(reader, IWI_AXIS_SYNC, crossing));
-    IW_TRY(choose_axis(reader, IWI_AXIS_SCALE, crossing));
-    return choose_ranks_and_bytes(reader, crossing);
-}
-
-/* ---- checks ---- */
-
-static iw_status check_scales(const struct iwi_study_reader *reader, const struct crossing *crossing)
-{
-    const struct iwi_axis_values *scales = crossing->axes[IWI_AXIS_SCALE];
-    const struct iwi_study_entry *part = &reader->systems[crossing->system];
-
-    for (size_t i = 0; i < scales->count && part->has_digest; i++) {
-        iw_net net = reader->study->systems[crossing->system].net;
-        struct iwi_log_keeper keeper;
-        iw_status status;
-
-        iwi_log_keeper_init(&keeper, reader->yaml.log);
-        status = iw_net_scale(&keeper.log, &net, scales->values[i]);
-        if (status != IW_OK) {
-            return iwi_yaml_fail(&reader->yaml, part->line, status, "with net-scale %g: %s",
-                                 scales->values[i], keeper.text);
-        }
-    }
-    return IW_OK;
-}
-
-static iw_status check_program(const struct iwi_study_reader *reader, const struct crossing *crossing,
-                               double bytes, double ranks)
-{
-    const size_t work_index = crossing->work;
-    const iw_study_work *work = &reader->study->works[work_index];
-    iw_pattern pattern = work->pattern;
-    struct iwi_log_keeper keeper;
-    iw_program *program = NULL;
-    iw_status status;
-
-    pattern.bytes = (uint64_t)bytes;
-    pattern.ranks = (uint32_t)ranks;
-    pattern.nodes = iwi_study_nodes(&reader->study->systems[crossing->system]);
-    iwi_log_keeper_init(&keeper, reader->yaml.log);
-    status = iw_program_from_pattern(&keeper.log, work->operations, &pattern, &program);
-    if (status != IW_OK) {
-        return iwi_yaml_fail(&reader->yaml, reader->works[work_index].line,
-                             status == IW_ERR_USAGE ? IW_ERR_FORMAT : status,
-                             "'%s' on %.0f ranks with %.0f bytes: %s", work->name, ranks, bytes, keeper.text);
-    }
-    iw_program_free(program);
-    return IW_OK;
-}
-
-/* Of a trace the program was tried when it was read. */
-static iw_status check_replicas(const struct iwi_study_reader *reader, const struct crossing *crossing)
-{
-    const struct iwi_axis_values *ranks = crossing->axes[IWI_AXIS_RANKS];
-    const struct iwi_study_entry *part = &reader->works[crossing->work];
-
-    for (size_t i = 0; i < ranks->count && part->ranks != 0; i++) {
-        if (fmod(ranks->values[i], part->ranks) != 0) {
-            return iwi_yaml_fail(&reader->yaml, ranks->line != 0 ? ranks->line : part->line, IW_ERR_RANGE,
-                                 "'%s' was traced on %" PRIu32 " ranks, which can be replicated to a "
-                                 "multiple of that, not to %.0f; give it 'ranks' of its own",
-                                 reader->study->works[crossing->work].name, part->ranks, ranks->values[i]);
-        }
-    }
-    return IW_OK;
-}
-
-/* Its network is its own, and so is what its phases are. */
-static iw_status check_training(const struct iwi_study_reader *reader, const struct crossing *crossing)
-{
-    const struct iwi_axis_values *ranks = crossing->axes[IWI_AXIS_RANKS];
-    const struct iwi_axis_values *scales = crossing->axes[IWI_AXIS_SCALE];
-    const iw_study_work *work = &reader->study->works[crossing->work];
-    const size_t line = reader->works[crossing->work].line;
-
-    if (scales->count != 1 || scales->values[0] != 1.0 ||
-        holds(crossing->axes[IWI_AXIS_SYNC], IW_SYNC_PHASE)) {
-        return iwi_yaml_fail(&reader->yaml, line, IW_ERR_FORMAT,
-                             "'%s' is a training program, with a network of its own: it cannot have "
-                             "'net-scale' or 'sync: phase'",
-                             work->name);
-    }
-    for (size_t i = 0; i < ranks->count && reader->wants_files; i++) {
-        struct iwi_log_keeper keeper;
-        iw_training spec;
-        iw_status status;
-
-        iwi_log_keeper_init(&keeper, reader->yaml.log);
-        status = iwi_study_training_on(&keeper.log, work, (uint32_t)ranks->values[i], &spec);
-        if (status != IW_OK) {
-            return iwi_yaml_fail(&reader->yaml, ranks->line != 0 ? ranks->line : line, status, "'%s': %s",
-                                 work->name, keeper.text);
-        }
-    }
-    return IW_OK;
-}
-
-/* Every number of ranks, since some shapes fit some only; of the sizes the ends are enough. */
-static iw_status check_programs(const struct iwi_study_reader *reader, const struct crossing *crossing)
-{
-    const struct iwi_axis_values *bytes = crossing->axes[IWI_AXIS_BYTES];
-    const struct iwi_axis_values *ranks = crossing->axes[IWI_AXIS_RANKS];
-    double least, most;
-
-    if (reader->study->works[crossing->work].is_trace) {
-        return check_replicas(reader, crossing);
-    }
-    if (reader->study->works[crossing->work].training != NULL) {
-        return check_training(reader, crossing);
-    }
-    if (reader->study->works[crossing->work].goal_path != NULL || bytes->count == 0) {
-        return IW_OK;
-    }
-    least = most = bytes->values[0];
-    for (size_t i = 1; i < bytes->count; i++) {
-        least = bytes->values[i] < least ? bytes->values[i] : least;
-        most = bytes->values[i] > most ? bytes->values[i] : most;
-    }
-    for (size_t i = 0; i < ranks->count; i++) {
-        IW_TRY(check_program(reader, crossing, least, ranks->values[i]));
-        if (most > least) {
-            IW_TRY(check_program(reader, crossing, most, ranks->values[i]));
-        }
-    }
-    return IW_OK;
-}
-
-/* ---- cells ---- */
-
-/* Walks all values of all axes, the last axis fastest; `size` cells from `at` on. */
-static void write_cells(const struct iwi_study_reader *reader, const struct crossing *crossing, iw_cell *at,
-                        size_t size)
+/* Walks all settings and all values of all axes, the last axis fastest; `size` cells from `at` on. */
+static void write_cells(const struct iwi_study_reader *reader, const struct iwi_crossing *crossing,
+                        iw_cell *at, size_t size)
 {
     const struct iwi_study_entry *system = &reader->systems[crossing->system];
     const struct iwi_study_entry *work = &reader->works[crossing->work];
@@ -260,24 +24,27 @@ static void write_cells(const struct iwi_study_reader *reader, const struct cros
         }
         at[i] = (iw_cell){.system = crossing->system,
                           .work = crossing->work,
-                          .ranks = (uint32_t)value[IWI_AXIS_RANKS],
+                          .settings = rest,
+                          .ranks = iwi_crossing_ranks(reader, crossing, value[IWI_AXIS_RANKS], rest),
                           .bytes = (uint64_t)value[IWI_AXIS_BYTES],
                           .sync = (iw_sync)value[IWI_AXIS_SYNC],
                           .net_scale = value[IWI_AXIS_SCALE],
                           .trials = crossing->trials,
                           .seed = reader->seed};
         if (system->has_digest && work->has_digest) {
-            iwi_cell_identify(&at[i], system->digest, work->digest,
-                              reader->study->systems[crossing->system].skew_ps);
+            iwi_cell_identify(
+                &at[i], system->digest,
+                iwi_study_settings_digest(&reader->study->works[crossing->work], rest, work->digest),
+                reader->study->systems[crossing->system].skew_ps);
         }
     }
 }
 
-static iw_status append_cells(const struct iwi_study_reader *reader, const struct crossing *crossing,
+static iw_status append_cells(const struct iwi_study_reader *reader, const struct iwi_crossing *crossing,
                               size_t *capacity)
 {
     iw_study *study = reader->study;
-    size_t size = 1;
+    size_t size = iwi_study_combinations(&study->works[crossing->work]);
 
     for (size_t axis = 0; axis < IWI_AXES; axis++) {
         if (__builtin_mul_overflow(size, crossing->axes[axis]->count, &size)) {
@@ -287,12 +54,12 @@ static iw_status append_cells(const struct iwi_study_reader *reader, const struc
     if (size == 0) {
         return IW_OK; /* no values in common */
     }
-    if (size > MAX_CELLS - study->cell_count) {
+    if (size > IWI_MOST_CELLS - study->cell_count) {
         return iwi_yaml_fail(&reader->yaml, reader->works[crossing->work].line, IW_ERR_RANGE,
                              "with '%s' on '%s' the study has more than %d cells; take fewer values or split "
                              "it",
                              study->works[crossing->work].name, study->systems[crossing->system].name,
-                             MAX_CELLS);
+                             IWI_MOST_CELLS);
     }
     IW_TRY(iwi_grow(reader->yaml.log, (void **)&study->cells, capacity, study->cell_count + size,
                     sizeof *study->cells));
@@ -303,19 +70,16 @@ static iw_status append_cells(const struct iwi_study_reader *reader, const struc
 
 static iw_status cross(const struct iwi_study_reader *reader, size_t system, size_t work, size_t *capacity)
 {
-    struct crossing crossing = {.system = system, .work = work};
-    iw_status status = crossing_fill(reader, &crossing);
+    struct iwi_crossing crossing;
+    iw_status status = iwi_crossing_fill(reader, system, work, &crossing);
 
     if (status == IW_OK) {
-        status = check_scales(reader, &crossing);
-    }
-    if (status == IW_OK) {
-        status = check_programs(reader, &crossing);
+        status = iwi_crossing_check(reader, &crossing);
     }
     if (status == IW_OK) {
         status = append_cells(reader, &crossing, capacity);
     }
-    crossing_release(&crossing);
+    iwi_crossing_release(&crossing);
     return status;
 }
 
@@ -408,43 +172,6 @@ static iw_status check_twins(const struct iwi_study_reader *reader)
     return status;
 }
 
-/* What a work needs of the system that it runs on. */
-static iw_status check_pair(const struct iwi_study_reader *reader, size_t system_index, size_t work_index)
-{
-    const iw_study_system *system = &reader->study->systems[system_index];
-    const iw_study_work *work = &reader->study->works[work_index];
-    const size_t line = reader->works[work_index].line;
-    const bool moves = work->operations != NULL && work->pattern.compute_bytes > 0;
-
-    if (reader->systems[system_index].has_no_net && work->training == NULL) {
-        return iwi_yaml_fail(&reader->yaml, reader->systems[system_index].line, IW_ERR_FORMAT,
-                             "the system has no network: add 'net: chic', or a file");
-    }
-    if (work->training != NULL &&
-        (system->spare_cores > 0 || system->cores_per_rank > 1 || system->node_speed != NULL ||
-         system->is_extrapolated || system->align != IW_ALIGN_NONE ||
-         !iw_cpu_set_is_empty(&system->noise_cpus))) {
-        return iwi_yaml_fail(&reader->yaml, line, IW_ERR_FORMAT,
-                             "'%s' is a training program, and of system '%s' it takes 'noise' and 'skew' "
-                             "only, as jitter of its hosts",
-                             work->name, system->name);
-    }
-    if (system->spare_cores > 0 && work->goal_path != NULL) {
-        return iwi_yaml_fail(&reader->yaml, line, IW_ERR_FORMAT,
-                             "'spare-cores' of system '%s' makes computation take longer, and that of a "
-                             "schedule cannot be changed; take a pattern or a trace",
-                             system->name);
-    }
-    if (moves && system->net.memory.ranks == 0 && reader->systems[system_index].has_digest) {
-        return iwi_yaml_fail(
-            &reader->yaml, line, IW_ERR_FORMAT,
-            "'compute-bytes': nothing says how fast the memory of system '%s' is; add 'memory: "
-            "\"ranks=10,domain=40GB/s,core=6.5GB/s\"' there",
-            system->name);
-    }
-    return IW_OK;
-}
-
 iw_status iwi_study_make_cells(struct iwi_study_reader *reader)
 {
     iw_study *study = reader->study;
@@ -454,7 +181,6 @@ iw_status iwi_study_make_cells(struct iwi_study_reader *reader)
         const size_t first = study->cell_count;
 
         for (size_t work = 0; work < study->work_count; work++) {
-            IW_TRY(check_pair(reader, system, work));
             IW_TRY(cross(reader, system, work, &capacity));
         }
         if (study->cell_count == first) {

@@ -1,4 +1,5 @@
-/* The works of a study that are training programs: read, changed by `set`, and put on other numbers of GPUs.
+/* The works of a study that are training programs: read, changed by `set`, varied, and put on other
+ * numbers of GPUs.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include <stdlib.h>
@@ -8,11 +9,18 @@
 #include <idlewave/recording.h>
 
 #include "format/io/input.h"
-#include "format/study/study_yaml.h"
+#include "format/study/study_settings.h"
 #include "training/step_plan.h"
 
-enum { KEY_NAME = IWI_GRID_KEYS, KEY_TRAINING, KEY_SET, KEY_STEPS, KEYS };
-static const struct iwi_yaml_key keys[KEYS] = {
+enum {
+    KEY_NAME = IWI_GRID_KEYS,
+    KEY_TRAINING,
+    KEY_SET,
+    KEY_STEPS,
+    KEYS,
+    ALL_KEYS = KEYS + IWI_SETTING_KEYS /* those of settings follow */
+};
+static const struct iwi_yaml_key own_keys[KEYS] = {
     IWI_GRID_KEY_ROWS,         [KEY_NAME] = {"name", NULL},   [KEY_TRAINING] = {"training", NULL},
     [KEY_SET] = {"set", NULL}, [KEY_STEPS] = {"steps", NULL},
 };
@@ -22,27 +30,31 @@ struct subject {
     struct iwi_study_reader *reader;
     iw_study_work *work;
     struct iwi_study_entry *part;
-    struct iwi_yaml_entry entries[KEYS];
+    struct iwi_yaml_entry entries[ALL_KEYS];
 };
 
-static uint32_t replica_gpus(const iw_training *spec)
+static uint64_t replica_gpus(const iw_training *spec)
 {
-    return spec->tp * spec->cp * spec->pp;
+    return (uint64_t)spec->tp * spec->cp * spec->pp;
 }
 
-iw_status iwi_study_training_on(const iw_log *log, const iw_study_work *work, uint32_t gpus,
+iw_status iwi_study_training_on(const iw_log *log, const iw_study_work *work, size_t settings, uint32_t gpus,
                                 iw_training *spec)
 {
-    const uint32_t each = replica_gpus(work->training);
+    uint64_t each;
 
-    if (gpus == 0 || gpus % each != 0) {
+    *spec = *work->training;
+    IW_TRY(iwi_study_settings_apply(log, work, settings, spec));
+    each = replica_gpus(spec);
+    if (!iwi_study_varies(work, "dp") && (gpus == 0 || gpus % each != 0)) {
         return iwi_fail(log, IW_ERR_RANGE,
-                        "a replica takes %" PRIu32 " GPUs, and %" PRIu32
+                        "a replica takes %" PRIu64 " GPUs, and %" PRIu32
                         " are no multiple of it; give it 'ranks' of its own",
                         each, gpus);
     }
-    *spec = *work->training;
-    spec->dp = gpus / each;
+    if (!iwi_study_varies(work, "dp")) {
+        spec->dp = (uint32_t)(gpus / each);
+    }
     return iwi_training_check(log, spec);
 }
 
@@ -87,6 +99,32 @@ static iw_status apply_changes(const struct subject *s, const char *changes)
                                status == IW_ERR_USAGE ? IW_ERR_FORMAT : status, "key 'set': %s", keeper.text);
 }
 
+/* Of each combination of settings; too many are refused later, cell by cell. */
+static iw_status count_gpus(const struct subject *s)
+{
+    const size_t count = iwi_study_combinations(s->work);
+    const iw_log *log = s->reader->yaml.log;
+
+    if (count > IWI_MOST_CELLS) {
+        return iwi_yaml_fail(&s->reader->yaml, s->part->line, IW_ERR_RANGE,
+                             "the settings of '%s' have more than %d combinations; take fewer values",
+                             s->work->name, IWI_MOST_CELLS);
+    }
+    s->part->gpus = iwi_new_array(log, count, sizeof *s->part->gpus);
+    if (s->part->gpus == NULL) {
+        return IW_ERR_NOMEM;
+    }
+    for (size_t i = 0; i < count; i++) {
+        iw_training spec = *s->work->training;
+        uint64_t gpus;
+
+        IW_TRY(iwi_study_settings_apply(log, s->work, i, &spec));
+        gpus = replica_gpus(&spec) * spec.dp;
+        s->part->gpus[i] = gpus < UINT32_MAX ? (uint32_t)gpus : UINT32_MAX;
+    }
+    return IW_OK;
+}
+
 static iw_status load(const struct subject *s, const char *text)
 {
     const struct iwi_yaml *yaml = &s->reader->yaml;
@@ -108,8 +146,10 @@ static iw_status load(const struct subject *s, const char *text)
         status = apply_changes(s, changes);
     }
     if (status == IW_OK) {
-        s->part->ranks = replica_gpus(s->work->training);
         status = identify(s, path, changes);
+    }
+    if (status == IW_OK) {
+        status = count_gpus(s);
     }
     free(path);
     return status;
@@ -134,18 +174,22 @@ iw_status iwi_study_read_training(struct iwi_study_reader *reader, const yaml_no
     const size_t index = iwi_study_begin_work(reader, node);
     struct subject s = {
         .reader = reader, .work = &reader->study->works[index], .part = &reader->works[index]};
+    struct iwi_yaml_key keys[ALL_KEYS];
+    const size_t settings = iwi_study_setting_keys(keys + KEYS);
     char name[256];
     const char *text;
 
+    memcpy(keys, own_keys, sizeof own_keys);
     s.work->training = iwi_new_array(reader->yaml.log, 1, sizeof *s.work->training);
     if (s.work->training == NULL) {
         return IW_ERR_NOMEM;
     }
     iw_training_init(s.work->training);
-    IW_TRY(iwi_yaml_mapping(&reader->yaml, node, keys, KEYS, s.entries));
+    IW_TRY(iwi_yaml_mapping(&reader->yaml, node, keys, KEYS + settings, s.entries));
     IW_TRY(iwi_yaml_text(&reader->yaml, s.entries[KEY_TRAINING].value, "training", &text));
     iwi_name_of_path(text, name, sizeof name);
     IW_TRY(iwi_study_name_work(reader, s.entries[KEY_NAME].value, name));
     IW_TRY(read_options(&s));
+    IW_TRY(iwi_study_settings_read(reader, keys + KEYS, s.entries + KEYS, settings, s.work));
     return reader->wants_files ? load(&s, text) : IW_OK;
 }

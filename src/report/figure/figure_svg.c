@@ -4,10 +4,12 @@
 #include "report/figure/figure_svg.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/base.h"
 #include "report/figure/figure_sheet.h"
 #include "report/html/html.h"
+#include "report/kinds/noise_report.h"
 
 enum { WIDTH = 640, LEFT = 66, RIGHT = 34, ABOVE = 34, BELOW = 46, ROW_LEFT = 16, EDGE = 2 };
 
@@ -64,6 +66,19 @@ static void write_grid(const struct iwi_svg *svg, const double *x_ticks, size_t 
     (void)fputs("\"/>\n", svg->out);
 }
 
+/* Names side by side are cut to the room that each has. */
+static const char *fit_tick(const struct iwi_svg *svg, size_t count, const char *text,
+                            char name[IWI_NAME_SIZE])
+{
+    const double letter = 7.0; /* about as wide as one is */
+    const double room = (svg->x.to - svg->x.from) / (double)count - letter;
+    const size_t columns = (size_t)fmax(room / letter, 4.0);
+
+    return svg->figure->x.unit == IWI_AXIS_NAMES && strlen(text) > columns
+               ? iwi_plain_name(text, columns, name)
+               : text;
+}
+
 /* Texts of class "spare" are left out where there is no room: web/report.css. */
 static void write_axes(const struct iwi_svg *svg, const struct frame *frame)
 {
@@ -73,13 +88,13 @@ static void write_axes(const struct iwi_svg *svg, const struct frame *frame)
     const size_t x_count = iwi_scale_ticks(&svg->x, wanted, x_ticks);
     const size_t y_count =
         iwi_scale_ticks(&svg->y, (size_t)fmax((frame->bottom - frame->top) / 38.0, 2.0), y_ticks);
-    char text[IWI_PHRASE_SIZE];
+    char text[IWI_PHRASE_SIZE], name[IWI_NAME_SIZE];
 
     write_grid(svg, x_ticks, x_count, y_ticks, y_count);
     for (size_t i = 0; i < x_count; i++) {
         iwi_svg_text(svg, iwi_scale_at(&svg->x, x_ticks[i]), frame->bottom + 18.0,
                      i % 2 == 0 ? "text-anchor=\"middle\"" : "text-anchor=\"middle\" class=\"spare\"",
-                     IWI_INK_TEXT, iwi_axis_text(&figure->x, x_ticks[i], text));
+                     IWI_INK_TEXT, fit_tick(svg, x_count, iwi_axis_text(&figure->x, x_ticks[i], text), name));
     }
     for (size_t i = 0; i < y_count && frame->has_y_labels; i++) {
         if (figure->y.unit ==

@@ -12,21 +12,23 @@
 static bool is_flat(const struct iwi_drawn_series *drawn, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        if (drawn[i].series->count != 1 ||
-            drawn[i].series->cells[0]->ranks != drawn[0].series->cells[0]->ranks) {
+        if (!iwi_is_flat_pair(drawn[0].series, drawn[i].series)) {
             return false;
         }
     }
     return count > 1;
 }
 
-static void set_axis(struct iwi_figure *figure, const struct iwi_drawn_series *drawn, size_t count)
+/* Systems need no word: they have names. */
+static void set_axis(struct iwi_figure *figure, const struct iwi_drawn_series *drawn, size_t count,
+                     const char *axis)
 {
     if (!is_flat(drawn, count)) {
         figure->x = (struct iwi_figure_axis){.label = "Ranks", .unit = IWI_AXIS_RANKS, .is_log = true};
         return;
     }
-    figure->x = (struct iwi_figure_axis){.label = "", .unit = IWI_AXIS_NAMES};
+    figure->x = (struct iwi_figure_axis){.label = drawn[0].series->cells[0]->settings != NULL ? axis : "",
+                                         .unit = IWI_AXIS_NAMES};
     for (size_t i = 0; i < count; i++) {
         iwi_axis_name(figure, &figure->x, drawn[i].label);
     }
@@ -157,7 +159,8 @@ static void add_slowdown_table(struct iwi_figure *figure, const struct iwi_drawn
 }
 
 iw_status iwi_study_curves_figure(const iw_log *log, const struct iwi_drawn_series *drawn, size_t count,
-                                  double threshold, const char *title, struct iwi_figure **figure_p)
+                                  double threshold, const char *title, const char *axis,
+                                  struct iwi_figure **figure_p)
 {
     const double highest = highest_slowdown(drawn, count);
     const bool is_small = highest < 1.0 && highest < threshold; /* the line of the threshold is far away */
@@ -165,7 +168,7 @@ iw_status iwi_study_curves_figure(const iw_log *log, const struct iwi_drawn_seri
     struct iwi_mark *one, *rule;
 
     IW_TRY(iwi_figure_new(log, title, &figure));
-    set_axis(figure, drawn, count);
+    set_axis(figure, drawn, count, axis);
     figure->is_wide = true;
     figure->y = (struct iwi_figure_axis){
         .label = "Time, times that without noise (median)", .unit = IWI_AXIS_FACTOR, .is_log = true};
@@ -273,7 +276,8 @@ static void add_times(struct iwi_figure *figure, const char *name, const iw_cell
 }
 
 /* The first numbers stand beside the boxes at a terminal. */
-static void add_times_table(struct iwi_figure *figure, const struct iwi_drawn_series *drawn, size_t count)
+static void add_times_table(struct iwi_figure *figure, const struct iwi_drawn_series *drawn, size_t count,
+                            const char *axis)
 {
     static const char *const heads[] = {"no noise", "mean", "95 % CI", "median", "least", "5 %",
                                         "25 %",     "50 %", "75 %",    "95 %",   "most"};
@@ -283,8 +287,8 @@ static void add_times_table(struct iwi_figure *figure, const struct iwi_drawn_se
     iwi_figure_table(figure,
                      "%s: slowdown of the mean, its 95 %% confidence interval, and of the median; times of "
                      "the trials, by %s",
-                     figure->title, has_names ? "system" : "number of ranks");
-    iwi_figure_head(figure, false, has_names ? "system" : "ranks");
+                     figure->title, has_names ? axis : "number of ranks");
+    iwi_figure_head(figure, false, "%s", has_names ? axis : "ranks");
     for (size_t i = 0; i < sizeof heads / sizeof heads[0]; i++) {
         iwi_figure_head(figure, false, "%s", heads[i]);
     }
@@ -300,13 +304,13 @@ static void add_times_table(struct iwi_figure *figure, const struct iwi_drawn_se
 
 iw_status iwi_study_boxes_figure(const iw_log *log, const struct iwi_drawn_series *drawn, size_t count,
                                  double threshold, double low_ns, double high_ns, const char *title,
-                                 struct iwi_figure **figure_p)
+                                 const char *axis, struct iwi_figure **figure_p)
 {
     const double margin = high_ns > low_ns ? fmax(pow(high_ns / low_ns, 0.04), 1.02) : 2.0;
     struct iwi_figure *figure;
 
     IW_TRY(iwi_figure_new(log, title, &figure));
-    set_axis(figure, drawn, count);
+    set_axis(figure, drawn, count, axis);
     figure->height = 0.62;
     figure->y = (struct iwi_figure_axis){.label = "Time", .unit = IWI_AXIS_NS, .is_log = true};
     if (isfinite(low_ns) && low_ns > 0.0) {
@@ -317,7 +321,7 @@ iw_status iwi_study_boxes_figure(const iw_log *log, const struct iwi_drawn_serie
         add_takeover(figure, drawn[i].series);
         add_boxes(figure, &drawn[i], i, threshold);
     }
-    add_times_table(figure, drawn, count);
+    add_times_table(figure, drawn, count, axis);
     *figure_p = figure;
     return IW_OK;
 }

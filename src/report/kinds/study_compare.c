@@ -23,12 +23,20 @@ static const iw_series *extreme(const struct iwi_comparison *c, double sign)
     return found;
 }
 
+/* A value alone says nothing in a sentence: "chic", "microbatches 8". */
+static const char *name_of(struct iwi_document *doc, enum iwi_dim dim, const iw_series *series)
+{
+    const char *label = iwi_dim_label(doc, dim, series);
+
+    return dim > IWI_DIMS ? iwi_say(doc, "%s %s", iwi_setting_key(dim), label) : label;
+}
+
 /* "chic takes 2.431 times as long as without noise" */
 static const char *outcome(struct iwi_document *doc, enum iwi_dim dim, const iw_series *series)
 {
     char slower[IWI_PHRASE_SIZE];
 
-    return iwi_say(doc, "%s %s without noise", iwi_dim_label(doc, dim, series),
+    return iwi_say(doc, "%s %s without noise", name_of(doc, dim, series),
                    iwi_slower_text(iwi_median_slowdown(iwi_last_cell(series)), slower));
 }
 
@@ -60,7 +68,7 @@ static const char *message_of(struct iwi_document *doc, const struct iwi_compari
                          : iwi_say(doc, "%sNoise takes over in %zu of %zu.", message, over, c->count);
     }
     for (size_t i = 0; i < c->count; i++) {
-        message = iwi_say(doc, "%s%s%s %s", message, separator, iwi_dim_label(doc, c->dim, c->members[i]),
+        message = iwi_say(doc, "%s%s%s %s", message, separator, name_of(doc, c->dim, c->members[i]),
                           iwi_inflection_text(doc, c->members[i]));
         separator = "; ";
     }
@@ -88,7 +96,8 @@ struct iwi_figure *iwi_study_show_curves(const struct iwi_study_view *view, cons
     for (size_t i = 0; i < c->count; i++) {
         drawn[i] = iwi_study_drawn(view, c->dim, c->members[i]);
     }
-    made = iwi_study_curves_figure(view->doc->log, drawn, c->count, view->results->threshold, title, &figure);
+    made = iwi_study_curves_figure(view->doc->log, drawn, c->count, view->results->threshold, title,
+                                   iwi_dim_name(c->dim, false), &figure);
     if (made == IW_OK) {
         figure->message = message_of(view->doc, c);
     }
@@ -120,7 +129,9 @@ static void say_dim(const struct iwi_study_view *view, enum iwi_dim dim, bool is
         .dim = dim, .members = iwi_arena_take(&doc->arena, panels->series_count, sizeof(iw_series *))};
 
     iwi_section(doc, iwi_say(doc, "slowdown-%d", (int)dim),
-                panels->varies[dim] ? iwi_say(doc, "%s side by side", iwi_dim_name(dim, true)) : "Slowdown");
+                !panels->varies[dim] ? "Slowdown"
+                                     : iwi_say(doc, "%s%s side by side", dim > IWI_DIMS ? "Values of " : "",
+                                               iwi_dim_name(dim, true)));
     if (is_first) {
         iwi_note(doc, "Lines: the median time divided by the time without noise. Bands: its 95 %% confidence "
                       "interval. Triangles: where noise takes over, the bar below it the confidence interval "
@@ -143,8 +154,8 @@ void iwi_study_say_slowdowns(const struct iwi_study_view *view)
 {
     bool is_first = true;
 
-    for (int dim = 0; dim < IWI_DIMS; dim++) {
-        if (view->panels.varies[dim]) {
+    for (int dim = 0; dim < IWI_ALL_DIMS; dim++) {
+        if (view->panels.varies[dim] && dim != IWI_DIM_SETTINGS) { /* they are compared each alone */
             say_dim(view, (enum iwi_dim)dim, is_first);
             is_first = false;
         }

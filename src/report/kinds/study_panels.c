@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "base/order.h"
 
 double iwi_cell_slowdown(const iw_cell_result *cell, double makespan_ns)
 {
@@ -48,6 +49,54 @@ const iw_cell_result *iwi_last_cell(const iw_series *series)
     return series->cells[series->count - 1];
 }
 
+/* ---- settings: "pp=4; microbatches=16" ---- */
+
+const char *iwi_setting_key(enum iwi_dim dim)
+{
+    const size_t index = (size_t)dim - IWI_DIM_SETTING;
+    const char *key = iw_training_key(index);
+
+    return key != NULL || (index > 0 && iw_training_key(index - 1) == NULL) ? key : IW_STUDY_JITTER;
+}
+
+const char *iwi_setting_value(const iw_cell_result *cell, const char *key, size_t *length_p)
+{
+    const char *at = cell->settings != NULL ? cell->settings : "";
+    const size_t key_length = strlen(key);
+
+    while (*at != '\0') {
+        const size_t length = strcspn(at, ";");
+
+        if (strncmp(at, key, key_length) == 0 && at[key_length] == '=') {
+            *length_p = length - key_length - 1;
+            return at + key_length + 1;
+        }
+        at += length;
+        at += strspn(at, "; ");
+    }
+    *length_p = 0;
+    return at;
+}
+
+static bool is_same_setting(const char *key, const iw_cell_result *a, const iw_cell_result *b)
+{
+    size_t x_length, y_length;
+    const char *x = iwi_setting_value(a, key, &x_length), *y = iwi_setting_value(b, key, &y_length);
+
+    return x_length == y_length && memcmp(x, y, x_length) == 0;
+}
+
+/* Both have the key at the same place, and the same around its value. */
+static bool differ_only_in_setting(const char *key, const iw_cell_result *a, const iw_cell_result *b)
+{
+    size_t x_length, y_length;
+    const char *x = iwi_setting_value(a, key, &x_length), *y = iwi_setting_value(b, key, &y_length);
+    const size_t before = x_length > 0 ? (size_t)(x - a->settings) : 0;
+
+    return x_length > 0 && y_length > 0 && (size_t)(y - b->settings) == before &&
+           strncmp(a->settings, b->settings, before) == 0 && strcmp(x + x_length, y + y_length) == 0;
+}
+
 /* ---- what series have in common ---- */
 
 bool iwi_dim_is_same(enum iwi_dim dim, const iw_series *a, const iw_series *b)
@@ -57,21 +106,25 @@ bool iwi_dim_is_same(enum iwi_dim dim, const iw_series *a, const iw_series *b)
     switch (dim) {
     case IWI_DIM_SYSTEM: return strcmp(x->system, y->system) == 0;
     case IWI_DIM_WORK: return strcmp(x->work, y->work) == 0;
+    case IWI_DIM_SETTINGS: return iwi_order_texts(x->settings, y->settings) == 0;
     case IWI_DIM_BYTES: return x->bytes == y->bytes;
     case IWI_DIM_SYNC: return x->sync == y->sync;
-    case IWI_DIM_NET:
-    default: return x->net_scale == y->net_scale;
+    case IWI_DIM_NET: return x->net_scale == y->net_scale;
+    default: return is_same_setting(iwi_setting_key(dim), x, y);
     }
 }
 
 bool iwi_differ_only_in(enum iwi_dim dim, const iw_series *a, const iw_series *b)
 {
+    const bool is_setting = dim >= IWI_DIM_SETTING;
+
     for (int other = 0; other < IWI_DIMS; other++) {
-        if (other != (int)dim && !iwi_dim_is_same((enum iwi_dim)other, a, b)) {
+        if (other != (int)dim && !(is_setting && other == IWI_DIM_SETTINGS) &&
+            !iwi_dim_is_same((enum iwi_dim)other, a, b)) {
             return false;
         }
     }
-    return true;
+    return !is_setting || a == b || differ_only_in_setting(iwi_setting_key(dim), a->cells[0], b->cells[0]);
 }
 
 unsigned iwi_dim_style(const struct iwi_panels *panels, enum iwi_dim dim, const iw_series *series)
@@ -94,10 +147,16 @@ unsigned iwi_dim_style(const struct iwi_panels *panels, enum iwi_dim dim, const 
 
 /* ---- panels ---- */
 
+bool iwi_is_flat_pair(const iw_series *a, const iw_series *b)
+{
+    return a->count == 1 && b->count == 1 &&
+           (a->cells[0]->ranks == b->cells[0]->ranks || !iwi_dim_is_same(IWI_DIM_SETTINGS, a, b));
+}
+
 bool iwi_panel_is_flat(const struct iwi_panel *panel)
 {
     for (size_t i = 0; i < panel->count; i++) {
-        if (panel->series[i]->count > 1 || panel->series[i]->cells[0]->ranks != panel->cell->ranks) {
+        if (!iwi_is_flat_pair(panel->first, panel->series[i])) {
             return false;
         }
     }
@@ -108,7 +167,7 @@ bool iwi_panel_is_flat(const struct iwi_panel *panel)
 static size_t panel_of(struct iwi_panels *panels, const iw_series *series)
 {
     for (size_t i = 0; i < panels->count; i++) {
-        if (iwi_differ_only_in(IWI_DIM_SYSTEM, panels->panels[i].first, series)) {
+        if (iwi_differ_only_in(panels->by, panels->panels[i].first, series)) {
             return i;
         }
     }
@@ -137,6 +196,47 @@ static void deal(struct iwi_panels *panels, size_t *panel_numbers)
     }
 }
 
+/* Values of a setting are in order, so that neighbours of a work differ in each that varies. */
+static void find_varying(struct iwi_panels *panels)
+{
+    for (size_t i = 1; i < panels->series_count; i++) {
+        const iw_series *series = &panels->series[i];
+
+        for (int dim = 0; dim < IWI_DIMS; dim++) {
+            panels->varies[dim] |= !iwi_dim_is_same((enum iwi_dim)dim, &panels->series[0], series);
+        }
+        for (int dim = IWI_DIM_SETTING; panels->varies[IWI_DIM_SETTINGS] && dim < IWI_ALL_DIMS; dim++) {
+            if (iwi_setting_key((enum iwi_dim)dim) == NULL) {
+                break;
+            }
+            panels->varies[dim] |= iwi_dim_is_same(IWI_DIM_WORK, series - 1, series) &&
+                                   !iwi_dim_is_same((enum iwi_dim)dim, series - 1, series);
+        }
+    }
+}
+
+/* Of the settings that vary the one with the most values, as an axis; else the system. */
+static enum iwi_dim find_axis(const struct iwi_panels *panels)
+{
+    enum iwi_dim by = IWI_DIM_SYSTEM;
+    unsigned most = 0;
+
+    for (int dim = IWI_DIM_SETTING; dim < IWI_ALL_DIMS; dim++) {
+        unsigned values = 0;
+
+        for (size_t i = 0; panels->varies[dim] && i < panels->series_count; i++) {
+            const unsigned style = iwi_dim_style(panels, (enum iwi_dim)dim, &panels->series[i]);
+
+            values = style + 1 > values ? style + 1 : values;
+        }
+        if (values > most) {
+            by = (enum iwi_dim)dim;
+            most = values;
+        }
+    }
+    return by;
+}
+
 static iw_status fill(const iw_log *log, struct iwi_panels *panels)
 {
     size_t *panel_numbers = iwi_new_array(log, panels->series_count, sizeof *panel_numbers);
@@ -145,13 +245,9 @@ static iw_status fill(const iw_log *log, struct iwi_panels *panels)
     panels->panels = iwi_new_array(log, panels->series_count, sizeof *panels->panels);
     panels->members = iwi_new_array(log, panels->series_count, sizeof(void *));
     if (panel_numbers != NULL && panels->panels != NULL && panels->members != NULL) {
+        find_varying(panels);
+        panels->by = find_axis(panels);
         deal(panels, panel_numbers);
-        for (int dim = 0; dim < IWI_DIMS; dim++) {
-            for (size_t i = 1; i < panels->series_count; i++) {
-                panels->varies[dim] |=
-                    !iwi_dim_is_same((enum iwi_dim)dim, &panels->series[0], &panels->series[i]);
-            }
-        }
         status = IW_OK;
     }
     free(panel_numbers);

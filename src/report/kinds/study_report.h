@@ -9,8 +9,18 @@
 #include "report/doc/doc.h"
 #include "report/kinds/report.h"
 
-/* What can differ between series. */
-enum iwi_dim { IWI_DIM_SYSTEM, IWI_DIM_WORK, IWI_DIM_BYTES, IWI_DIM_SYNC, IWI_DIM_NET, IWI_DIMS };
+/* What can differ between series; of settings of training programs each alone too. */
+enum iwi_dim {
+    IWI_DIM_SYSTEM,
+    IWI_DIM_WORK,
+    IWI_DIM_SETTINGS, /* all together */
+    IWI_DIM_BYTES,
+    IWI_DIM_SYNC,
+    IWI_DIM_NET,
+    IWI_DIMS,
+    IWI_DIM_SETTING, /* the first of iw_training_key(), and so on; jitter behind them */
+    IWI_ALL_DIMS = IWI_DIM_SETTING + 80
+};
 
 /* One series as it is drawn. */
 struct iwi_drawn_series {
@@ -19,7 +29,7 @@ struct iwi_drawn_series {
     size_t style; /* its number among those that differ: the same in all figures */
 };
 
-/* One picture: series that differ only in their system (and its network and noise). */
+/* One picture: series that differ only in their system (and its network and noise), or in a setting. */
 struct iwi_panel {
     const iw_series *first;
     const iw_cell_result *cell; /* of the first: work, bytes, sync and net_scale are the panel's */
@@ -32,15 +42,23 @@ struct iwi_panels {
     iw_series *series;         /* in the order of the study */
     const iw_series **members; /* what the panels' lists are parts of */
     struct iwi_panel *panels;  /* in the order in which the study first names them */
-    bool varies[IWI_DIMS];
+    bool varies[IWI_ALL_DIMS];
+    enum iwi_dim by; /* what series of a panel differ in: a setting if any varies, else the system */
 };
 
 IW_NODISCARD iw_status iwi_panels_new(const iw_log *log, const iw_study_results *results,
                                       struct iwi_panels *panels);
 void iwi_panels_release(struct iwi_panels *panels);
 
-/* All systems have the same single number of ranks: it is no axis. */
+/* All systems have the same single number of ranks, or each settings one: it is no axis. */
+bool iwi_is_flat_pair(const iw_series *a, const iw_series *b);
 bool iwi_panel_is_flat(const struct iwi_panel *panel);
+
+/* The key that one setting has; NULL: there is none so far on. */
+const char *iwi_setting_key(enum iwi_dim dim);
+
+/* Where its value begins in the settings of a cell, and how long it is; "" if it has none. */
+const char *iwi_setting_value(const iw_cell_result *cell, const char *key, size_t *length_p);
 
 bool iwi_dim_is_same(enum iwi_dim dim, const iw_series *a, const iw_series *b);
 bool iwi_differ_only_in(enum iwi_dim dim, const iw_series *a, const iw_series *b);
@@ -115,6 +133,9 @@ struct iwi_drawn_series iwi_study_drawn(const struct iwi_study_view *view, enum 
 /* NULL: it failed, which the document knows. */
 struct iwi_figure *iwi_study_show_curves(const struct iwi_study_view *view, const struct iwi_comparison *c,
                                          const char *title);
+
+/* How times are distributed, a panel each. */
+void iwi_study_say_panels(const struct iwi_study_view *view);
 
 /* A section for each thing that varies. */
 void iwi_study_say_slowdowns(const struct iwi_study_view *view);

@@ -64,12 +64,13 @@ const char *iwi_dim_name(enum iwi_dim dim, bool is_plural)
     static const char *const names[IWI_DIMS][2] = {
         [IWI_DIM_SYSTEM] = {"System", "Systems"},
         [IWI_DIM_WORK] = {"Work", "Kinds of work"},
+        [IWI_DIM_SETTINGS] = {"Settings", "Settings"},
         [IWI_DIM_BYTES] = {"Message", "Sizes of messages"},
         [IWI_DIM_SYNC] = {"Noise of ranks", "Ways to synchronise the noise"},
         [IWI_DIM_NET] = {"Network", "Speeds of the network"},
     };
 
-    return names[dim][is_plural];
+    return dim < IWI_DIMS ? names[dim][is_plural] : iwi_setting_key(dim);
 }
 
 static const char *net_label(struct iwi_document *doc, double scale)
@@ -77,6 +78,23 @@ static const char *net_label(struct iwi_document *doc, double scale)
     return scale == 1.0 ? "network as it is"
                         : iwi_say(doc, "network %.4g times %s", scale > 1.0 ? scale : 1.0 / scale,
                                   scale > 1.0 ? "faster" : "slower");
+}
+
+/* "pp=4; microbatches=16", as lines and CSV have it. */
+static const char *settings_label(struct iwi_document *doc, const iw_cell_result *cell)
+{
+    char plain[IWI_PARAGRAPH_SIZE];
+
+    return cell->settings == NULL ? "-" : iwi_say(doc, "%s", iwi_plain_text(cell->settings, plain));
+}
+
+/* "4" of it */
+static const char *setting_label(struct iwi_document *doc, const iw_cell_result *cell, const char *key)
+{
+    size_t length;
+    const char *value = iwi_setting_value(cell, key, &length);
+
+    return iwi_study_name(doc, length > 0 ? iwi_say(doc, "%.*s", (int)length, value) : "-");
 }
 
 /* Traces and schedules have sizes of their own. */
@@ -95,11 +113,28 @@ const char *iwi_dim_label(struct iwi_document *doc, enum iwi_dim dim, const iw_s
     switch (dim) {
     case IWI_DIM_SYSTEM: return iwi_study_name(doc, cell->system);
     case IWI_DIM_WORK: return iwi_study_name(doc, cell->work);
+    case IWI_DIM_SETTINGS: return settings_label(doc, cell);
     case IWI_DIM_BYTES: return has_size(cell) ? iwi_size(doc, cell->bytes) : "-";
     case IWI_DIM_SYNC: return syncs[cell->sync];
-    case IWI_DIM_NET:
-    default: return net_label(doc, cell->net_scale);
+    case IWI_DIM_NET: return net_label(doc, cell->net_scale);
+    default: return setting_label(doc, cell, iwi_setting_key(dim));
     }
+}
+
+/* Of the settings that vary, `but` left out: "pp 4, microbatches 16". */
+static const char *join_settings(struct iwi_document *doc, const struct iwi_panels *panels,
+                                 const iw_series *series, enum iwi_dim but)
+{
+    const char *text = "";
+
+    for (int dim = IWI_DIM_SETTING; dim < IWI_ALL_DIMS; dim++) {
+        if (panels->varies[dim] && dim != (int)but) {
+            text =
+                iwi_say(doc, "%s%s%s %s", text, text[0] != '\0' ? ", " : "",
+                        iwi_dim_name((enum iwi_dim)dim, true), iwi_dim_label(doc, (enum iwi_dim)dim, series));
+        }
+    }
+    return text;
 }
 
 const char *iwi_series_label(struct iwi_document *doc, const struct iwi_panels *panels,
@@ -109,8 +144,10 @@ const char *iwi_series_label(struct iwi_document *doc, const struct iwi_panels *
 
     for (int dim = 0; dim < IWI_DIMS; dim++) {
         if (panels->varies[dim] && dim != (int)but && (dim != IWI_DIM_BYTES || has_size(series->cells[0]))) {
-            label = iwi_say(doc, "%s%s%s", label, label[0] != '\0' ? ", " : "",
-                            iwi_dim_label(doc, (enum iwi_dim)dim, series));
+            const char *part = dim == IWI_DIM_SETTINGS ? join_settings(doc, panels, series, but)
+                                                       : iwi_dim_label(doc, (enum iwi_dim)dim, series);
+
+            label = iwi_say(doc, "%s%s%s", label, label[0] != '\0' && part[0] != '\0' ? ", " : "", part);
         }
     }
     return label[0] != '\0' ? label : iwi_dim_label(doc, IWI_DIM_WORK, series);
@@ -219,7 +256,9 @@ static struct tally tally_of(const struct iwi_panels *panels, const char *system
 /* "chic: allreduce:ring, 1 MiB" */
 static const char *place_of(struct iwi_document *doc, const iw_cell_result *cell)
 {
-    return iwi_say(doc, "%s: %s", iwi_study_name(doc, cell->system), iwi_panel_title(doc, cell));
+    return iwi_say(doc, "%s: %s%s%s", iwi_study_name(doc, cell->system), iwi_panel_title(doc, cell),
+                   cell->settings != NULL ? ", " : "",
+                   cell->settings != NULL ? settings_label(doc, cell) : "");
 }
 
 static void say_worst(struct iwi_document *doc, const iw_cell_result *worst)
