@@ -11,16 +11,18 @@
 const struct opt training_bill_rows[TRAINING_BILL_ROW_COUNT] = {
     ROW("steps", OPT_COUNT, steps, "N", "simulate N steps in each trial (default 20)", .min = 1,
         .max = 1000000),
-    ROW("cost", OPT_STRING, cost, "PRICE[/h]", "price of a GPU for an hour, for example 2.50/h"),
+    ROW("cost", OPT_STRING, cost, "PRICE[/h]", "price of a GPU-hour in any currency, for example 2.50/h"),
     ROW("try", OPT_LIST, tries, "KEY=VALUE[,...]",
-        "one more line of the bill: the program with other settings on as many GPUs, for example "
+        "one more line in the bill: the program with other settings on the same number of GPUs, for example "
         "p2p-sync=no; may be repeated"),
     ROW("replace", OPT_COUNT, replaced, "N",
-        "the line about slow GPUs exchanges the N slowest (default: all that are slower than they should be)",
+        "replace the N slowest GPUs in the line about slow GPUs (default: all that are slower than they "
+        "should "
+        "be)",
         .min = 1, .max = 1u << 22),
     ROW("no-variants", OPT_FLAG, has_no_variants, "",
-        "sources only: do not try loaders that are pinned or further ahead, CUDA graphs, a longer launch "
-        "queue, more micro-batches"),
+        "only the lines about sources: try no pinned loaders, deeper prefetching, CUDA graphs, longer launch "
+        "queue or more micro-batches"),
 };
 #undef ROW
 
@@ -33,7 +35,8 @@ static int read_cost(const struct ui *ui, const char *text, double *cost_p)
     }
     *cost_p = strtod(text, &end);
     if (end == text || (*end != '\0' && strcmp(end, "/h") != 0) || !isfinite(*cost_p) || *cost_p <= 0) {
-        return ui_usage(ui, "--cost '%s': write the price of a GPU for an hour, for example 2.50/h", text);
+        return ui_usage(ui, "--cost '%s': write the price of a GPU-hour as a number, for example 2.50/h",
+                        text);
     }
     return UI_DONE;
 }

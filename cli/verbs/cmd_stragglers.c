@@ -5,6 +5,7 @@
 
 #include "options/shown_opts.h"
 #include "verbs.h"
+#include "verbs/training_run.h"
 
 struct stragglers_opts {
     struct opt_origins origins;
@@ -61,6 +62,7 @@ static int run(struct ui *ui, const void *values, const struct opt_args *args)
     }
     iw_straggler_job_free(job);
     if (status != IW_OK) {
+        training_hint_at_traces(ui, iw_is_folder(args->values[0]) ? args->values[0] : "");
         return ui_exit_of(status);
     }
     result->command = ui->command;

@@ -29,34 +29,42 @@ static const struct opt model_rows[] = {
         "a model of known shape: llama3-8b, llama3-70b, llama3-405b, mixtral-8x7b"),
     ROW("tp", OPT_STRING, tp, "N", "tensor parallelism: GPUs that share each layer (default 1)"),
     ROW("cp", OPT_STRING, cp, "N", "context parallelism: GPUs that share a sequence (default 1)"),
-    ROW("ep", OPT_STRING, ep, "N", "expert parallelism, within cp times dp (default 1)"),
+    ROW("ep", OPT_STRING, ep, "N",
+        "expert parallelism: GPUs that share the experts of a layer; divides cp times dp (default 1)"),
     ROW("dp", OPT_STRING, dp, "N", "data parallelism: replicas (default 1)"),
     ROW("pp", OPT_STRING, pp, "N", "pipeline stages (default 1)"),
-    ROW("chunks", OPT_STRING, chunks, "N", "chunks of a stage: an interleaved schedule (default 1)"),
-    ROW("microbatches", OPT_STRING, microbatches, "N", "micro-batches of a replica in a step (default 1)"),
-    ROW("microbatch-size", OPT_STRING, microbatch_size, "N", "sequences of a micro-batch (default 1)"),
-    ROW("schedule", OPT_STRING, schedule, "1f1b|gpipe", "order of a stage (default 1f1b)"),
+    ROW("chunks", OPT_STRING, chunks, "N",
+        "chunks per stage; more than one makes the schedule interleaved (default 1)"),
+    ROW("microbatches", OPT_STRING, microbatches, "N", "micro-batches per replica and step (default 1)"),
+    ROW("microbatch-size", OPT_STRING, microbatch_size, "N", "sequences per micro-batch (default 1)"),
+    ROW("schedule", OPT_STRING, schedule, "1f1b|gpipe",
+        "order of forwards and backwards on a stage (default 1f1b)"),
     ROW("sharding", OPT_STRING, sharding, "zero1|none|fsdp",
-        "what of data parallelism is split over replicas (default zero1)"),
-    ROW("rate", OPT_STRING, rate, "FLOP/s", "of a GPU while it computes, for example 494.5TFLOP/s"),
+        "what replicas split among them: the optimizer's state (zero1), nothing (none) or all parameters "
+        "(fsdp) (default zero1)"),
+    ROW("rate", OPT_STRING, rate, "FLOP/s", "what a GPU does while it computes, for example 494.5TFLOP/s"),
     ROW("step-rate", OPT_STRING, step_rate, "FLOP/s",
-        "of a GPU over the whole step, as it is published; --rate follows from it"),
+        "what a GPU does over the whole step, waiting included, as is usually published; --rate follows from "
+        "it"),
     ROW("forward", OPT_STRING, forward, "TIME[,TIME...]",
-        "measured: a micro-batch on a stage, or on each of them; then no model is needed"),
-    ROW("backward", OPT_STRING, backward, "TIME[,TIME...]", "the same of its backward"),
+        "measured time of a micro-batch's forward on every stage, or a list with one for each; no model is "
+        "needed "
+        "then"),
+    ROW("backward", OPT_STRING, backward, "TIME[,TIME...]", "the same for its backward"),
     ROW("detail", OPT_STRING, detail, "layer|chunk",
-        "tensor-parallel ranks meet in each half of a layer, or once a chunk, which is faster (default "
-        "layer)"),
+        "how often tensor-parallel ranks meet: in each half of a layer, or once per chunk, which is faster "
+        "to "
+        "simulate (default layer)"),
     ROW("set", OPT_LIST, set, "KEY=VALUE",
         "any other setting of a training file, for example launch=8us; may be repeated"),
 };
 static const struct opt noise_rows[] = {
     ROW("noise", OPT_LIST, noise, "SOURCE[@WHERE[@SCOPE]]",
-        "jitter: a ready source (see --list), a SPEC of 'idlewave simulate', a recording or other noise "
-        "file, "
-        "or a name that 'idlewave get' lists; WHERE is host, device, loader or network (default host), "
+        "a source of jitter: a ready one (see --list), a SPEC of 'idlewave simulate', a recording or other "
+        "noise file, or a name that 'idlewave get' lists; WHERE is host, device, loader or network (default "
+        "host), "
         "SCOPE rank, node or all (default rank); may be repeated"),
-    ROW("list", OPT_FLAG, wants_list, "", "list ready sources and where their sizes come from"),
+    ROW("list", OPT_FLAG, wants_list, "", "list the ready sources and where their sizes come from"),
 };
 static const struct opt run_rows[] = {
     ROW("trials", OPT_COUNT, trials, "N", "repeat with other random numbers (default 10)", .min = 6,
@@ -66,7 +74,8 @@ static const struct opt run_rows[] = {
         .is_setting = true),
 };
 static const struct opt bill_rows[] = {
-    ROW("no-bill", OPT_FLAG, has_no_bill, "", "do not try what any change would save, but those of --try"),
+    ROW("no-bill", OPT_FLAG, has_no_bill, "",
+        "only the step: do not work out what changes would save, except those of --try"),
 };
 static const struct opt output_rows[] = {
     ROW("quiet", OPT_FLAG, is_quiet, "", "print no progress on stderr", .letter = 'q'),
@@ -90,28 +99,26 @@ static const char *const synopsis[] = {"[options] FILE.yaml|WORKLOAD.txt",
                                        "[options] --forward TIME --backward TIME --pp N ...", "--list", NULL};
 
 static const char description[] =
-    "Simulates steps of synchronous training: pipeline, tensor, data, context and expert parallelism, with "
-    "the "
-    "thread that launches kernels, the GPU and its communication as separate parts of a rank. Says how long "
-    "a "
-    "step takes without jitter, how long with it, and what each source of jitter costs in time, GPU-hours "
-    "and "
-    "money. Options come after the file, and change what it says. Workload files of SimAI are read "
-    "too.\nWhat is simulated is computed from "
-    "settings, "
-    "published sizes and NCCL's tuning tables. Nothing of it was run on a GPU by idlewave.";
+    "Simulates steps of synchronous training with pipeline, tensor, data, context and expert parallelism. "
+    "The "
+    "thread that launches kernels, the GPU and its communication are separate parts of a rank. Says how long "
+    "a step takes without jitter and with it, and what each source of jitter costs in time, GPU-hours and "
+    "money. Options override what the file says. Workload files of SimAI are read too.\n"
+    "Times are computed from the settings, from published sizes and from NCCL's tuning tables. None of it "
+    "was "
+    "run on a GPU by idlewave.";
 
 static const struct example examples[] = {
     {"Llama 3 405B on 16,384 GPUs, with garbage collection on every host",
      "idlewave training --model llama3-405b --tp 8 --pp 16 --dp 128 --chunks 8 --microbatches 16 \\\n"
      "    --step-rate 400TFLOP/s --noise python-gc --detail chunk --cost 2.50/h"},
-    {"four stages of measured times, the last one slower",
+    {"four stages with measured times, the last one slower",
      "idlewave training --pp 4 --microbatches 8 --forward 11ms,13ms,12ms,29ms --backward "
      "21ms,20ms,25ms,61ms"},
-    {"what three changes of its settings would save, as a page",
+    {"a page with what three changes of settings would save",
      "idlewave training job.yaml --try p2p-sync=no --try microbatches=32 --try pp=8,dp=256 \\\n"
      "    --format html > job.html"},
-    {"what a recorded node would do to it", "idlewave training job.yaml --noise node.h5@host"},
+    {"what the noise of a recorded node would cost", "idlewave training job.yaml --noise node.h5@host"},
     {NULL, NULL},
 };
 
@@ -155,7 +162,9 @@ static int fill(struct ui *ui, const struct training_opts *opts, const struct op
 {
     int code = args->count > 0 ? ui_exit_of(iw_training_load(&ui->log, args->values[0], spec)) : UI_DONE;
 
-    if (code == UI_DONE) {
+    if (code != UI_DONE) {
+        training_hint_at_traces(ui, args->values[0]);
+    } else {
         code = fill_options(ui, opts, spec);
     }
     if (code == UI_DONE) {
@@ -221,11 +230,11 @@ static int run(struct ui *ui, const void *values, const struct opt_args *args)
 
 const struct verb verb_training = {
     .name = "training",
-    .summary = "says how long a step of training takes, and what jitter costs",
+    .summary = "says how long a training step takes and what jitter costs",
     .synopsis = synopsis,
     .description = description,
     .argument_name = "FILE",
-    .argument_help = "a training program in YAML; not needed where options say all of it",
+    .argument_help = "a training program in YAML, or a workload of SimAI; options alone will do",
     .groups = groups,
     .group_count = sizeof groups / sizeof groups[0],
     .examples = examples,

@@ -11,6 +11,9 @@
 /* Whether the name is that of a training program: FILE.yaml, FILE.yml. */
 bool training_is_program(const char *path);
 
+/* After a file that could not be read: where to go with traced runs, if it looks like one. */
+void training_hint_at_traces(const struct ui *ui, const char *path);
+
 /* Adds jitter "SOURCE[@WHERE[@SCOPE]]". Returns UI_DONE or an exit code. */
 int training_add_noise(struct ui *ui, const struct opt_list *noise, iw_training *spec);
 

@@ -62,7 +62,7 @@ static void show_bars(struct iwi_document *doc, const iw_training_result *result
     }
     made = iwi_figure_new(doc->log, "What changes save", &figure);
     if (made == IW_OK) {
-        bars = iwi_bar_rows_begin(figure, "Part of a step without jitter", IWI_AXIS_SHARE, count);
+        bars = iwi_bar_rows_begin(figure, "Share of a step without jitter", IWI_AXIS_SHARE, count);
         for (uint32_t i = 0; i < count; i++) {
             const iw_estimate share = {rows[i]->share, rows[i]->saved_ns.low / noiseless_ns,
                                        rows[i]->saved_ns.high / noiseless_ns};
@@ -84,6 +84,10 @@ static bool is_program(const iw_training_result *result, const iw_training_chang
 /* Changes of the program: what they do to the step without jitter, and to what jitter costs. */
 static void say_programs(struct iwi_document *doc, const iw_training_result *result)
 {
+    static const struct iwi_column columns[] = {{"program", IWI_WORDS},
+                                                {"step without jitter", IWI_NUMBER},
+                                                {"GPUs wait", IWI_NUMBER},
+                                                {"jitter adds", IWI_NUMBER}};
     bool has_any = false;
 
     for (uint32_t i = 0; i < result->change_count; i++) {
@@ -93,9 +97,8 @@ static void say_programs(struct iwi_document *doc, const iw_training_result *res
             continue;
         }
         if (!has_any) {
-            iwi_section(doc, "programs", "Programs that differ without jitter too");
-            IWI_TABLE(doc, "", {"program", IWI_WORDS}, {"step without jitter", IWI_NUMBER},
-                      {"GPUs wait", IWI_NUMBER}, {"jitter adds", IWI_NUMBER});
+            iwi_section(doc, "programs", "Other programs");
+            iwi_table(doc, "", columns, sizeof columns / sizeof columns[0] - (result->has_jitter ? 0 : 1));
             iwi_unfold(doc);
             iwi_row(doc, "as it is", iwi_ps(doc, result->noiseless_ps), iwi_percent(doc, result->bubble),
                     iwi_percent(doc, result->loss));
@@ -108,15 +111,15 @@ static void say_programs(struct iwi_document *doc, const iw_training_result *res
 
 void iwi_training_say_bill(struct iwi_document *doc, const iw_training_result *result)
 {
-    static const struct iwi_column columns[] = {{"change", IWI_WORDS},          {"saves a step", IWI_NUMBER},
-                                                {"95 % interval", IWI_WORDS},   {"share", IWI_NUMBER},
-                                                {"GPU-hours/hour", IWI_NUMBER}, {"a day", IWI_NUMBER}};
+    static const struct iwi_column columns[] = {{"change", IWI_WORDS},        {"per step", IWI_NUMBER},
+                                                {"95 % interval", IWI_WORDS}, {"share", IWI_NUMBER},
+                                                {"GPU-hours/h", IWI_NUMBER},  {"per day", IWI_NUMBER}};
     const bool has_price = result->cost_per_hour > 0;
 
     if (result->change_count == 0) {
         return;
     }
-    iwi_section(doc, "bill", "The bill");
+    iwi_section(doc, "bill", "What each change saves");
     if (result->has_jitter) {
         iwi_only(doc, IWI_ON_PAGES | IWI_IN_PLOTS);
         show_bars(doc, result);
@@ -145,7 +148,7 @@ static void say_part(struct iwi_document *doc, const char *source, const char *w
 
 static const char *ahead_words(iw_training_where where)
 {
-    return where == IW_TRAINING_LOADER ? "batches were ahead" : "launches were ahead";
+    return where == IW_TRAINING_LOADER ? "batches were ahead" : "host was ahead";
 }
 
 void iwi_training_say_absorbed(struct iwi_document *doc, const iw_training_result *result)
@@ -164,12 +167,12 @@ void iwi_training_say_absorbed(struct iwi_document *doc, const iw_training_resul
         const double longest_ns = row->longest_ns.value;
 
         iwi_row(doc, row->source, "taken from a rank, mean", iwi_training_time(doc, row->taken_ns), "", "");
-        say_part(doc, "", "taken from the worst", row->longest_ns, longest_ns);
+        say_part(doc, "", "from the rank hit hardest", row->longest_ns, longest_ns);
         if (where == IW_TRAINING_HOST || where == IW_TRAINING_LOADER) {
             say_part(doc, "", ahead_words(where), row->ahead_ns, longest_ns);
         }
         say_part(doc, "", where == IW_TRAINING_NETWORK ? "held up no collective" : "GPUs waited anyway",
                  row->slack_ns, longest_ns);
-        say_part(doc, "", "reaches the step", row->reaches_ns, longest_ns);
+        say_part(doc, "", "lengthens the step", row->reaches_ns, longest_ns);
     }
 }

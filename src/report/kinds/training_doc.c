@@ -129,14 +129,15 @@ static void say_verdict(struct iwi_document *doc, const iw_training_result *resu
                 iwi_ps(doc, result->noiseless_ps));
     if (!result->has_jitter) {
         iwi_more(doc, ".");
+        iwi_training_say_best(doc, result);
         return;
     }
-    iwi_more(doc, ", and %s with it: %s longer%s, which is %s GPU-hours of %s in every hour",
+    iwi_more(doc, ", and %s with it: %s longer%s. That costs %s of every %s GPU-hours",
              iwi_ns(doc, result->step_ns.value), iwi_percent(doc, result->loss),
              iwi_training_loss_interval(doc, result), iwi_factor(doc, result->gpu_hours),
              iwi_count(doc, result->sizes.gpus));
     if (result->cost_per_hour > 0) {
-        iwi_more(doc, ", or %s a day at %.2f an hour of a GPU", iwi_training_money(doc, result->cost_per_day),
+        iwi_more(doc, ", or %s a day at %.2f per GPU-hour", iwi_training_money(doc, result->cost_per_day),
                  result->cost_per_hour);
     }
     iwi_more(doc, ".");
@@ -193,11 +194,11 @@ static void say_step(struct iwi_document *doc, const iw_training_result *result)
     }
     if (result->has_jitter) {
         iwi_row(doc, "with jitter, mean", iwi_ns(doc, result->step_ns.value));
-        iwi_row(doc, "10th percentile, median, 90th",
+        iwi_row(doc, "10th, 50th, 90th percentile",
                 iwi_say(doc, "%s, %s, %s", iwi_ns(doc, result->p10_ns), iwi_ns(doc, result->median_ns),
                         iwi_ns(doc, result->p90_ns)));
         iwi_row(doc, "longest", iwi_ns(doc, result->worst_ns));
-        iwi_row(doc, "mean over 10th percentile", iwi_percent(doc, result->scatter));
+        iwi_row(doc, "mean above 10th percentile", iwi_percent(doc, result->scatter));
     }
 }
 
@@ -206,7 +207,7 @@ static void say_volumes(struct iwi_document *doc, const iw_training_result *resu
     if (result->volume_count == 0) {
         return;
     }
-    iwi_section(doc, "volumes", "Communication of a GPU in a step");
+    iwi_section(doc, "volumes", "What a GPU communicates in a step");
     IWI_TABLE(doc, "", {"what", IWI_WORDS}, {"times", IWI_NUMBER}, {"bytes each", IWI_NUMBER},
               {"ranks", IWI_NUMBER}, {"stride", IWI_NUMBER}, {"time each", IWI_NUMBER});
     iwi_unfold(doc);

@@ -57,14 +57,14 @@ void iwi_training_say_best(struct iwi_document *doc, const iw_training_result *r
     if (best != NULL) {
         const iw_training_change *other = other_of_source(result, best);
 
-        iwi_verdict(doc, "Most is saved by this change: %s. It brings back %s of the step without jitter",
-                    best->what, iwi_percent(doc, best->share));
+        iwi_verdict(doc, "The change that saves most is \"%s\": %s of the step without jitter", best->what,
+                    iwi_percent(doc, best->share));
         if (other != NULL) {
-            iwi_more(doc, "; %s: %s", other->what, iwi_percent(doc, other->share));
+            iwi_more(doc, "; \"%s\" saves %s", other->what, iwi_percent(doc, other->share));
         }
         iwi_more(doc, ".");
     } else if (result->change_count > 0) {
-        iwi_verdict(doc, "No single change surely saves anything.");
+        iwi_verdict(doc, "No single change certainly saves anything.");
     }
 }
 
@@ -91,13 +91,13 @@ void iwi_training_say_reach(struct iwi_document *doc, const iw_training_result *
         }
     }
     if (most != NULL) {
-        iwi_verdict(doc, "In a step %s takes %s from the rank that it hits most; ", most->source,
+        iwi_verdict(doc, "In each step %s takes %s from the rank it hits hardest; ", most->source,
                     iwi_ns(doc, most->longest_ns.value));
         if (most->share < 0.995) {
-            iwi_more(doc, "%s of that reaches the step, and the rest is absorbed.",
+            iwi_more(doc, "%s of that lengthens the step, the rest is absorbed.",
                      iwi_percent(doc, most->share));
         } else {
-            iwi_more(doc, "all of that reaches the step.");
+            iwi_more(doc, "all of that lengthens the step.");
         }
     }
 }
@@ -107,10 +107,10 @@ void iwi_training_say_model(struct iwi_document *doc, const iw_training_result *
     const iw_training_sizes *sizes = &result->sizes;
 
     iwi_row(doc, "parameters", iwi_say(doc, "%" PRIu64, sizes->parameters));
-    iwi_row(doc, "parameters of a GPU, the mean", iwi_say(doc, "%.5g billion", sizes->gpu_parameters / 1e9));
-    iwi_row(doc, "tokens of a step", iwi_say(doc, "%" PRIu64, sizes->tokens));
-    iwi_row(doc, "FLOP of a step", iwi_say(doc, "%.5g", sizes->step_flop));
-    iwi_row(doc, "a GPU over the step without jitter", iwi_say(doc, "%.4g TFLOP/s", result->rate / 1e12));
+    iwi_row(doc, "parameters per GPU, mean", iwi_say(doc, "%.5g billion", sizes->gpu_parameters / 1e9));
+    iwi_row(doc, "tokens per step", iwi_say(doc, "%" PRIu64, sizes->tokens));
+    iwi_row(doc, "FLOP per step", iwi_say(doc, "%.5g", sizes->step_flop));
+    iwi_row(doc, "rate per GPU, without jitter", iwi_say(doc, "%.4g TFLOP/s", result->rate / 1e12));
 }
 
 static bool has_other_batch(const iw_training_result *result)
@@ -123,34 +123,46 @@ static bool has_other_batch(const iw_training_result *result)
     return false;
 }
 
+/* A ready source that was taken as it is also says how well its size is known. */
+static void say_source(struct iwi_document *doc, const iw_training_source *source)
+{
+    iwi_item(doc, "%s hits the %s of each %s: %s.", source->name, iw_training_where_name(source->where),
+             source->scope == IW_TRAINING_ALL_RANKS ? "rank at the same time"
+                                                    : iw_training_scope_name(source->scope),
+             source->spec);
+    for (size_t i = 0; iw_training_ready(i) != NULL; i++) {
+        const iw_training_ready_source *ready = iw_training_ready(i);
+
+        if (ready->spec != NULL && strcmp(ready->name, source->name) == 0 &&
+            strcmp(ready->spec, source->spec) == 0) {
+            iwi_more(doc, " Its size: %s.", ready->origin);
+        }
+    }
+}
+
 void iwi_training_say_certainty(struct iwi_document *doc, const iw_training_result *result)
 {
     iwi_section(doc, "certainty", "How sure");
-    iwi_item(doc,
-             "Computed from settings and published sizes. Nothing of this was run on a GPU by idlewave.");
+    iwi_item(doc, "Computed from settings and published sizes. None of this was run on a GPU by idlewave.");
     if (result->has_jitter) {
-        iwi_item(doc,
-                 "%" PRIu64 " trial%s of %" PRIu64
-                 " step%s, all ranks simulated; changes are compared with the same "
-                 "random numbers. Intervals hold chance, not errors of the settings.",
-                 result->trials, iwi_s(result->trials), result->steps, iwi_s(result->steps));
+        iwi_item(
+            doc,
+            "%" PRIu64 " trial%s of %" PRIu64
+            " step%s, all ranks simulated; changes are compared on the same random numbers. Intervals cover "
+            "chance, not wrong settings.",
+            result->trials, iwi_s(result->trials), result->steps, iwi_s(result->steps));
         for (uint32_t i = 0; i < result->source_count; i++) {
-            const iw_training_source *source = &result->sources[i];
-
-            iwi_item(doc, "%s hits the %s of each %s: %s.", source->name,
-                     iw_training_where_name(source->where),
-                     source->scope == IW_TRAINING_ALL_RANKS ? "rank at the same time"
-                                                            : iw_training_scope_name(source->scope),
-                     source->spec);
+            say_source(doc, &result->sources[i]);
         }
     } else {
-        iwi_item(doc, "No jitter is given, so one rank stands for all of its stage.");
+        iwi_item(doc, "No jitter was given, so one rank stands for all ranks of its stage.");
     }
     if (has_other_batch(result)) {
-        iwi_item(doc, "Times of a larger batch are those of as many sequences as a step has now. Its steps "
-                      "are fewer: whether the model learns as much from them is not asked here.");
+        iwi_item(doc, "Times of a larger batch are given per as many sequences as a step has now. There are "
+                      "fewer steps then: whether the model learns as much from them is not asked here.");
     }
-    iwi_item(doc,
-             "A collective begins when its last rank is there, and ends on all at once, after the time of "
-             "NCCL's tuning tables; it disturbs no computation.");
+    iwi_item(
+        doc,
+        "A collective begins when its last rank has come, takes what NCCL's tuning tables say, and ends on "
+        "all ranks at once; it slows no computation down.");
 }

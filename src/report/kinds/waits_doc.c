@@ -118,11 +118,14 @@ static const char *of_time(struct iwi_document *doc, const iw_waits *waits, doub
     return iwi_percent_short(doc, iwi_waits_share(waits, ns));
 }
 
-static void say_time(struct iwi_document *doc, const iw_waits *waits)
+/* Waiting apart from transfer; a rank alone cannot tell them apart. */
+static void say_meetings(struct iwi_document *doc, const iw_waits *waits)
 {
-    iwi_section(doc, "time", "Where the ranks' time went");
-    IWI_TABLE(doc, "", {"", IWI_WORDS}, {"share", IWI_NUMBER}, {"", IWI_WORDS});
-    iwi_row(doc, "computing", of_time(doc, waits, waits->computing_ns), "");
+    if (waits->has_bounds_only) {
+        iwi_row(doc, "in collectives", of_time(doc, waits, waits->waiting_ns + waits->transfer_ns),
+                "waiting and transfer");
+        return;
+    }
     iwi_row(doc, "waiting, imbalance", of_time(doc, waits, waits->imbalance_ns),
             "the same ranks are later than others every time");
     iwi_row(doc, "waiting, noise", of_time(doc, waits, waits->noise_ns), "what varies from time to time");
@@ -131,6 +134,14 @@ static void say_time(struct iwi_document *doc, const iw_waits *waits)
                 "happens less than ten times");
     }
     iwi_row(doc, "transfer", of_time(doc, waits, waits->transfer_ns), "from when the awaited one had come");
+}
+
+static void say_time(struct iwi_document *doc, const iw_waits *waits)
+{
+    iwi_section(doc, "time", "Where the ranks' time went");
+    IWI_TABLE(doc, "", {"", IWI_WORDS}, {"share", IWI_NUMBER}, {"", IWI_WORDS});
+    iwi_row(doc, "computing", of_time(doc, waits, waits->computing_ns), "");
+    say_meetings(doc, waits);
     iwi_row(doc, "other", of_time(doc, waits, waits->other_ns),
             "calls that meet nobody, devices with nothing to do");
     iwi_unfold(doc);
