@@ -35,7 +35,7 @@ ARROWS = {
     "stats": (("base", "numeric"), ()),
     "net": (("base", "numeric", "program", "stats"), ()),
     "bench": (("base", "numeric", "stats"), ()),
-    "analysis": (("base", "noise", "numeric", "stats"), ()),
+    "analysis": (("base", "noise", "numeric", "stats", "team"), ()),
     "wave": (("base", "stats"), ()),
     "visits": (("base", "numeric", "stats"), ()),
     "straggler": (("base", "numeric"), ()),

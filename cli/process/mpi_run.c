@@ -70,22 +70,20 @@ static iw_status finish(const struct mpi_run *mpi_run, iw_link_request *request)
     return IW_OK;
 }
 
-static iw_status send_to(const struct mpi_run *mpi_run, uint32_t to, const struct report *report)
+iw_status mpi_run_send(const struct mpi_run *mpi_run, uint32_t to, const void *data, size_t bytes)
 {
     const iw_link *link = mpi_run->link;
     iw_link_request *request;
-    const iw_status status =
-        link->send(link->arg, &mpi_run->ui->log, to, 0, report, sizeof *report, &request);
+    const iw_status status = link->send(link->arg, &mpi_run->ui->log, to, 0, data, bytes, &request);
 
     return status == IW_OK ? finish(mpi_run, request) : status;
 }
 
-static iw_status receive_from(const struct mpi_run *mpi_run, uint32_t from, struct report *report)
+iw_status mpi_run_receive(const struct mpi_run *mpi_run, uint32_t from, void *data, size_t bytes)
 {
     const iw_link *link = mpi_run->link;
     iw_link_request *request;
-    const iw_status status =
-        link->receive(link->arg, &mpi_run->ui->log, from, 0, report, sizeof *report, &request);
+    const iw_status status = link->receive(link->arg, &mpi_run->ui->log, from, 0, data, bytes, &request);
 
     return status == IW_OK ? finish(mpi_run, request) : status;
 }
@@ -118,14 +116,14 @@ static iw_status meet_first(const struct mpi_run *mpi_run, struct report *mine)
 
     reports[0] = *mine;
     for (uint32_t p = 1; status == IW_OK && p < count; p++) {
-        status = receive_from(mpi_run, p, &reports[p]);
+        status = mpi_run_receive(mpi_run, p, &reports[p], sizeof reports[p]);
     }
     if (status == IW_OK) {
         judge(reports, count);
         *mine = reports[0];
     }
     for (uint32_t p = 1; status == IW_OK && p < count; p++) {
-        status = send_to(mpi_run, p, &reports[p]);
+        status = mpi_run_send(mpi_run, p, &reports[p], sizeof reports[p]);
     }
     free(reports);
     return status;
@@ -147,18 +145,21 @@ static uint64_t digest_of_cpus(void)
     return digest;
 }
 
-/* All processes leave it with the largest exit code of any of them. */
-static int agree(struct mpi_run *mpi_run, int code)
+int mpi_run_agree(struct mpi_run *mpi_run, int code)
 {
-    struct report report = {.code = code, .node = mpi_run->link->node, .cpus = digest_of_cpus()};
+    struct report report = {.code = code, .cpus = digest_of_cpus()};
     iw_status status = IW_OK;
 
+    if (mpi_run->link == NULL) {
+        return code;
+    }
+    report.node = mpi_run->link->node;
     if (mpi_run->link->rank == 0) {
         status = meet_first(mpi_run, &report);
     } else {
-        status = send_to(mpi_run, 0, &report);
+        status = mpi_run_send(mpi_run, 0, &report, sizeof report);
         if (status == IW_OK) {
-            status = receive_from(mpi_run, 0, &report);
+            status = mpi_run_receive(mpi_run, 0, &report, sizeof report);
         }
     }
     if (status != IW_OK) {
@@ -190,7 +191,7 @@ int mpi_run_open(struct mpi_run *mpi_run, int code)
     if (status != IW_OK) { /* all of them met it */
         return ui_exit_of(status);
     }
-    return agree(mpi_run, code);
+    return mpi_run_agree(mpi_run, code);
 }
 
 /* ---- while it runs ---- */
@@ -224,9 +225,7 @@ void mpi_run_abort(struct mpi_run *mpi_run, int code)
 
 int mpi_run_end(struct mpi_run *mpi_run, int code)
 {
-    if (mpi_run->link != NULL) {
-        code = agree(mpi_run, code);
-    }
+    code = mpi_run_agree(mpi_run, code);
     if (mpi_run->part != NULL) {
         mpi_run->part->stop();
     }

@@ -30,6 +30,13 @@ struct mpi_run {
 void mpi_run_begin(struct mpi_run *mpi_run, struct ui *ui);
 int mpi_run_open(struct mpi_run *mpi_run, int code);
 
+/* All processes leave it with the largest exit code of any of them. Nothing for one that is alone. */
+int mpi_run_agree(struct mpi_run *mpi_run, int code);
+
+/* Messages between processes that are open, numbered by the link; at most IW_LINK_MOST_BYTES. They wait. */
+iw_status mpi_run_send(const struct mpi_run *mpi_run, uint32_t to, const void *data, size_t bytes);
+iw_status mpi_run_receive(const struct mpi_run *mpi_run, uint32_t from, void *data, size_t bytes);
+
 /* Who prints results and writes files. */
 bool mpi_run_is_first(const struct mpi_run *mpi_run);
 

@@ -101,7 +101,7 @@ static void take_verdict(const iw_fleet *fleet, const char *host, iw_check_fleet
 static iw_status judge(const iw_log *log, const char *path, struct peers *peers, iw_check_fleet *found)
 {
     iw_fleet_opts opts = IW_FLEET_OPTS_INIT;
-    const iw_digest_stream stream = {peers, go_back, next};
+    const iw_digest_stream stream = {.arg = peers, .rewind = go_back, .next = next};
     iw_fleet *fleet = NULL;
     iw_status status = iw_fleet_new(log, path, &fleet);
 

@@ -6,6 +6,7 @@
 #include <idlewave/idlewave.h>
 
 #include "options/shown_opts.h"
+#include "process/mpi_run.h"
 #include "verbs/noise_fleet.h"
 #include "verbs/noise_verbs.h"
 
@@ -60,7 +61,8 @@ static const char description[] =
     "different (a source that all others have is missing, another kernel, another governor) are listed "
     "apart. Files that cannot be read are listed and do not stop the rest.\nWith --correlate it tells "
     "whether detours of several nodes coincide (cron, monitoring, time keeping), so that nodes are not "
-    "independent of each other; it takes two nodes.\nExits with 2 if a node stands "
+    "independent of each other; it takes two nodes.\nProcesses that a launcher of MPI starts share the "
+    "work, and one prints.\nExits with 2 if a node stands "
     "out, or a source hits nodes together, otherwise with 1 if a file could not be read, with 3 if there are "
     "too few nodes for a verdict, and "
     "with 0 if none stands out.";
@@ -71,6 +73,7 @@ static const struct example examples[] = {
                                        "  idlewave noise fleet noise"},
     {"a page of it", "idlewave report noise -o fleet.html"},
     {"does cron hit all nodes at once?", "idlewave noise fleet noise --correlate"},
+    {"100,000 digests, on several nodes", "mpirun -n 8 --map-by node idlewave noise fleet 2026-11-17.digest"},
     {"the nodes, the noisiest first", "idlewave noise fleet noise --format csv"},
     {NULL, NULL},
 };
@@ -88,21 +91,28 @@ static int exit_of_verdict(const struct ui *ui, const iw_fleet *fleet)
     return fleet->outlier_count > 0 ? UI_NEGATIVE : code;
 }
 
-static int judge(struct ui *ui, const struct fleet_opts *opts, const iw_fleet_opts *wanted, const char *path)
+static int judge(struct ui *ui, const struct fleet_opts *opts, const iw_fleet_opts *given, const char *path,
+                 struct mpi_run *mpi_run)
 {
+    const bool is_first = mpi_run_is_first(mpi_run);
+    iw_fleet_opts wanted = *given;
     struct progress progress;
     iw_fleet *fleet = NULL;
     iw_status status;
     int code;
 
+    wanted.threads = wanted.threads > 0 ? wanted.threads : mpi_run_threads(mpi_run);
     progress_begin(&progress, 0.0, NULL);
-    progress_tell(&progress, ui->verb, false);
+    progress_tell(&progress, ui->verb, !is_first);
     ui->progress = &progress;
-    status = noise_fleet_judge(&ui->log, path, wanted, &progress, &fleet);
+    status = noise_fleet_judge(&ui->log, path, &wanted, &progress, mpi_run, &fleet);
     ui->progress = NULL;
     progress_wipe(&progress);
-    code = status == IW_OK ? shown_write(ui, &opts->shown, iw_fleet_doc(fleet)) : ui_exit_of(status);
-    code = code == UI_DONE ? exit_of_verdict(ui, fleet) : code;
+    code = ui_exit_of(status);
+    if (code == UI_DONE && is_first) {
+        code = shown_write(ui, &opts->shown, iw_fleet_doc(fleet));
+        code = code == UI_DONE ? exit_of_verdict(ui, fleet) : code;
+    }
     iw_fleet_free(fleet);
     return code;
 }
@@ -145,29 +155,47 @@ static int correlate(struct ui *ui, const struct fleet_opts *opts, double false_
     return code;
 }
 
-static int run(struct ui *ui, const void *values, const struct opt_args *args)
+static int read_opts(struct ui *ui, const struct fleet_opts *opts, const struct opt_args *args,
+                     iw_fleet_opts *wanted)
 {
-    const struct fleet_opts *opts = values;
-    iw_fleet_opts wanted = IW_FLEET_OPTS_INIT;
     int code;
 
     if (args->count == 0) {
         return ui_usage(ui, "which nodes? idlewave noise fleet DIR, or a file of digests");
     }
-    code = noise_parse_share(ui, "--false-alarms", opts->false_alarms, &wanted.false_alarms);
+    code = noise_parse_share(ui, "--false-alarms", opts->false_alarms, &wanted->false_alarms);
     if (code == UI_DONE) {
-        code = noise_parse_share(ui, "--matters", opts->matters, &wanted.matters);
+        code = noise_parse_share(ui, "--matters", opts->matters, &wanted->matters);
     }
-    wanted.threads = (uint32_t)opts->threads;
-    if (code == UI_DONE && !(wanted.false_alarms > 0.0 && wanted.false_alarms <= 0.5)) {
+    wanted->threads = (uint32_t)opts->threads;
+    if (code == UI_DONE && !(wanted->false_alarms > 0.0 && wanted->false_alarms <= 0.5)) {
         return ui_usage(ui, "--false-alarms must be above 0 and at most 50%%, not %s", opts->false_alarms);
     }
-    if (code == UI_DONE && opts->is_correlated) {
-        return opt_typed(opts, matters)
-                   ? ui_usage(ui, "--matters is about nodes that stand out; --correlate looks for others")
-                   : correlate(ui, opts, wanted.false_alarms, args->values[0]);
+    if (code == UI_DONE && opts->is_correlated && opt_typed(opts, matters)) {
+        return ui_usage(ui, "--matters is about nodes that stand out; --correlate looks for others");
     }
-    return code == UI_DONE ? judge(ui, opts, &wanted, args->values[0]) : code;
+    return code;
+}
+
+static int run(struct ui *ui, const void *values, const struct opt_args *args)
+{
+    const struct fleet_opts *opts = values;
+    iw_fleet_opts wanted = IW_FLEET_OPTS_INIT;
+    struct mpi_run mpi_run;
+    int code;
+
+    mpi_run_begin(&mpi_run, ui);
+    code = read_opts(ui, opts, args, &wanted);
+    if (code != UI_DONE) { /* all processes say so, none has to be told */
+        return mpi_run_end(&mpi_run, code);
+    }
+    code = mpi_run_open(&mpi_run, code);
+    if (code == UI_DONE && !opts->is_correlated) {
+        code = judge(ui, opts, &wanted, args->values[0], &mpi_run);
+    } else if (code == UI_DONE && mpi_run_is_first(&mpi_run)) {
+        code = correlate(ui, opts, wanted.false_alarms, args->values[0]);
+    }
+    return mpi_run_end(&mpi_run, code);
 }
 
 const struct verb verb_noise_fleet = {

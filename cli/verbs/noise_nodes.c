@@ -52,12 +52,32 @@ iw_status noise_nodes_open(const iw_log *log, const char *path, struct progress 
     return IW_OK;
 }
 
-void noise_nodes_close(struct noise_nodes *nodes)
+iw_status noise_nodes_open_share(const iw_log *log, const char *path, struct progress *progress,
+                                 struct mpi_run *mpi_run, struct noise_nodes *nodes)
+{
+    iw_status status = IW_OK;
+
+    *nodes = (struct noise_nodes){.progress = progress};
+    if (mpi_run == NULL || mpi_run_is_first(mpi_run)) {
+        status = noise_nodes_open(log, path, progress, nodes);
+    }
+    return mpi_run != NULL && mpi_run->link != NULL
+               ? noise_share_deal(mpi_run, status, &nodes->folder, &nodes->share)
+               : status;
+}
+
+static void forget_unread(struct noise_nodes *nodes)
 {
     for (size_t i = 0; i < nodes->unread_count; i++) {
         free(nodes->unread[i].path);
         free(nodes->unread[i].reason);
     }
+    nodes->unread_count = 0;
+}
+
+void noise_nodes_close(struct noise_nodes *nodes)
+{
+    forget_unread(nodes);
     free(nodes->unread);
     iw_digest_file_close(nodes->open);
     iw_folder_free(nodes->folder);
@@ -85,24 +105,44 @@ static iw_status digest_recording(const iw_log *log, const char *path, iw_digest
     return status;
 }
 
+static iw_status open_digests(const iw_log *log, struct noise_nodes *nodes, size_t file, const char *path)
+{
+    const iw_status status = iw_digest_file_open(log, path, &nodes->open);
+
+    noise_share_begin_file(&nodes->share, file, status == IW_OK ? nodes->open : NULL);
+    return status;
+}
+
 /* The next digest of the file that is open, or of the next file; none where one ends. */
 static iw_status step(const iw_log *log, struct noise_nodes *nodes, iw_digest **digest_p)
 {
-    const char *path = nodes->folder->paths[nodes->open != NULL ? nodes->file - 1 : nodes->file];
-    iw_status status;
+    const size_t file = nodes->open != NULL ? nodes->file - 1 : nodes->file;
+    const char *path = nodes->folder->paths[file];
+    iw_status status = IW_OK;
 
     *digest_p = NULL;
     if (nodes->open == NULL) {
         nodes->file++;
-        return iw_is_digest_file(path) ? iw_digest_file_open(log, path, &nodes->open)
-                                       : digest_recording(log, path, digest_p);
+        if (iw_is_digest_file(path)) {
+            return open_digests(log, nodes, file, path);
+        }
+        return noise_share_has_begin(&nodes->share, file) ? digest_recording(log, path, digest_p) : IW_OK;
     }
-    status = iw_digest_file_next(log, nodes->open, digest_p);
+    if (!noise_share_is_over(&nodes->share, file, nodes->open)) {
+        status = iw_digest_file_next(log, nodes->open, digest_p);
+    }
     if (status != IW_OK || *digest_p == NULL) {
+        noise_share_end_file(&nodes->share, file, nodes->open, status == IW_OK);
         iw_digest_file_close(nodes->open);
         nodes->open = NULL;
     }
     return status;
+}
+
+/* The first that is not read. */
+static size_t end_file(const struct noise_nodes *nodes)
+{
+    return nodes->share.mpi_run != NULL ? noise_share_file_end(&nodes->share) : nodes->folder->count;
 }
 
 static iw_status next(const iw_log *log, void *arg, iw_digest **digest_p)
@@ -111,7 +151,7 @@ static iw_status next(const iw_log *log, void *arg, iw_digest **digest_p)
 
     (void)log;
     *digest_p = NULL;
-    while (nodes->open != NULL || nodes->file < nodes->folder->count) {
+    while (nodes->open != NULL || nodes->file < end_file(nodes)) {
         struct keeper keeper = {.text = ""};
         const iw_log kept = {keep, &keeper};
         const iw_status status = step(&kept, nodes, digest_p);
@@ -140,11 +180,30 @@ static iw_status go_back(const iw_log *log, void *arg)
     (void)log;
     iw_digest_file_close(nodes->open);
     nodes->open = NULL;
-    nodes->file = 0;
+    nodes->file = nodes->share.begin.file;
+    return IW_OK;
+}
+
+/* Of a file that two processes read, the second knows where it begins once the first has read its part. */
+static iw_status settle(const iw_log *log, void *arg, bool *is_other_p)
+{
+    struct noise_nodes *nodes = arg;
+
+    IW_TRY(noise_share_settle(log, &nodes->share, is_other_p));
+    if (*is_other_p) {
+        forget_unread(nodes);
+        nodes->is_again = false;
+    }
     return IW_OK;
 }
 
 iw_digest_stream noise_nodes_stream(struct noise_nodes *nodes)
 {
-    return (iw_digest_stream){nodes, go_back, next};
+    const bool is_share = nodes->share.mpi_run != NULL;
+
+    return (iw_digest_stream){.arg = nodes,
+                              .rewind = go_back,
+                              .next = next,
+                              .link = is_share ? nodes->share.mpi_run->link : NULL,
+                              .settle = is_share ? settle : NULL};
 }

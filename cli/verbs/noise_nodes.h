@@ -7,6 +7,7 @@
 #include <idlewave/idlewave.h>
 
 #include "process/progress.h"
+#include "verbs/noise_share.h"
 
 /* A file that could not be read, or not to its end. */
 struct unread_file {
@@ -19,6 +20,7 @@ struct noise_nodes {
     size_t file;               /* the next */
     iw_digest_file *open;      /* the one before it, or NULL */
     bool is_again;             /* all have been read once */
+    struct noise_share share;  /* of them that are read */
     size_t unread_count;
     struct unread_file *unread;
 };
@@ -26,6 +28,9 @@ struct noise_nodes {
 /* `path`: a noise file, a file of digests, or a folder of such files. */
 iw_status noise_nodes_open(const iw_log *log, const char *path, struct progress *progress,
                            struct noise_nodes *nodes);
+/* The same for all processes of a run; each has a share of the digests. `mpi_run` may be NULL. */
+iw_status noise_nodes_open_share(const iw_log *log, const char *path, struct progress *progress,
+                                 struct mpi_run *mpi_run, struct noise_nodes *nodes);
 void noise_nodes_close(struct noise_nodes *nodes);
 
 /* A stream of them. Files that cannot be read are noted, the first time, and passed over. */

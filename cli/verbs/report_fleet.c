@@ -26,7 +26,7 @@ static iw_status load(const iw_log *log, const char *path, void **input_p)
     const iw_fleet_opts opts = IW_FLEET_OPTS_INIT;
     iw_fleet *fleet = NULL;
 
-    IW_TRY(noise_fleet_judge(log, path, &opts, NULL, &fleet));
+    IW_TRY(noise_fleet_judge(log, path, &opts, NULL, NULL, &fleet));
     *input_p = fleet;
     return IW_OK;
 }

@@ -116,6 +116,15 @@ IW_API IW_NODISCARD iw_status iw_digest_file_open(const iw_log *log, const char 
 IW_API IW_NODISCARD iw_status iw_digest_file_next(const iw_log *log, iw_digest_file *file,
                                                   iw_digest **digest_p);
 IW_API void iw_digest_file_rewind(iw_digest_file *file);
+
+/** The byte at which the next one begins, or the size of the file. */
+IW_API size_t iw_digest_file_at(const iw_digest_file *file);
+
+/** The next one begins at that byte. */
+IW_API void iw_digest_file_seek(iw_digest_file *file, size_t at);
+
+/** The next one is the first that seems to begin at that byte or behind it; none may do so. */
+IW_API void iw_digest_file_find(iw_digest_file *file, size_t at);
 IW_API void iw_digest_file_close(iw_digest_file *file);
 
 #ifdef __cplusplus

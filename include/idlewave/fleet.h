@@ -209,18 +209,31 @@ typedef struct iw_digest_stream {
     void *arg;
     iw_status (*rewind)(const iw_log *log, void *arg);
     iw_status (*next)(const iw_log *log, void *arg, iw_digest **digest_p); /* NULL behind the last */
+    /* To other processes, whose streams have further digests: those of the first come first. NULL: this
+     * process has all of them. */
+    const struct iw_link *link;
+    /* Behind the first reading: whether others are this process's own than were read, so that all is read
+     * again. Then it is asked again. NULL: they never are. */
+    iw_status (*settle)(const iw_log *log, void *arg, bool *is_other_p);
 } iw_digest_stream;
 
 /** Adds all of them to a new fleet; of several digests of a node the latest. The fleet reads them again, for
- * the CPUs of large fleets in parts, until it is judged: memory grows with nodes and not with their CPUs. */
+ * the CPUs of large fleets in parts, until it is judged: memory grows with nodes and not with their CPUs.
+ * Collective over the processes of a link, as are merging and judging: when one process fails, whoever
+ * started the others has to end them. */
 IW_API IW_NODISCARD iw_status iw_fleet_read(const iw_log *log, iw_fleet *fleet,
                                             const iw_digest_stream *stream);
+
+/** Brings together what the processes of a link have read, before it is judged: the first one has all nodes
+ * and all files that could not be read. Nothing without a link. */
+IW_API IW_NODISCARD iw_status iw_fleet_merge(const iw_log *log, iw_fleet *fleet);
 
 /** Notes that a file could not be read. */
 IW_API IW_NODISCARD iw_status iw_fleet_add_unreadable(const iw_log *log, iw_fleet *fleet, const char *path,
                                                       const char *reason);
 
-/** Finds what stands out; once, when all nodes are added. IW_ERR_RANGE: no node, or options out of range. */
+/** Finds what stands out; once, when all nodes are added. Of several processes the first one has the answer.
+ * IW_ERR_RANGE: no node, or options out of range. */
 IW_API IW_NODISCARD iw_status iw_fleet_judge(const iw_log *log, iw_fleet *fleet, const iw_fleet_opts *opts);
 
 /** "share", "rate", "longest". */

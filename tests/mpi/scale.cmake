@@ -11,3 +11,6 @@ iw_mpi_test(simulate_kill_test TIMEOUT 900)
 iw_mpi_test(simulate_kill_often_test SCRIPT simulate_kill_test ONLY often LONG TIMEOUT 900)
 iw_mpi_test(simulate_matrix_long_test LONG TIMEOUT 7200)
 iw_mpi_test(simulate_hosts_test TIMEOUT 900)
+
+# One fleet judged by several processes.
+iw_mpi_test(fleet_test)

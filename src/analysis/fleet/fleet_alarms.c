@@ -242,12 +242,12 @@ iw_status iwi_fleet_test(struct iwi_fleet_trial *judge, uint32_t family)
     struct iwi_fleet_unit *units = judge->having;
     size_t count = 0, having = 0;
 
-    for (size_t node = 0; node < judge->fleet->node_count; node++) {
+    for (size_t node = 0; node < judge->node_count; node++) {
         if (judge->place.units[node].length_ns > 0.0) {
             units[count++] = judge->place.units[node];
         }
     }
-    if (judge->fleet->node_count < IW_FLEET_LEAST_NODES) {
+    if (judge->node_count < IW_FLEET_LEAST_NODES) {
         return count >= IW_FLEET_FEW_NODES ? iwi_fleet_test_few(judge, units, count, family) : IW_OK;
     }
     if (count < IW_FLEET_LEAST_NODES) {

@@ -1,7 +1,7 @@
 /* Sums by node, CPU and source of a fleet: adding.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "analysis/fleet/fleet_cells.h"
+#include "analysis/fleet/fleet_share.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -51,8 +51,8 @@ const struct iwi_fleet_column *iwi_fleet_column_of(const struct iwi_fleet_cells 
     return place < cells->column_count && cells->columns[place].cpu == cpu ? &cells->columns[place] : NULL;
 }
 
-static iw_status add_column(const iw_log *log, struct iwi_fleet_cells *cells, uint32_t cpu,
-                            struct iwi_fleet_column **column_p)
+iw_status iwi_fleet_add_column(const iw_log *log, struct iwi_fleet_cells *cells, uint32_t cpu,
+                               struct iwi_fleet_column **column_p)
 {
     const size_t place = place_of(cells, cpu);
 
@@ -73,20 +73,47 @@ static size_t bytes_of(const struct iwi_fleet_column *column)
     return column->capacity * sizeof *column->cells + column->length_capacity * sizeof *column->lengths;
 }
 
-static void drop_last_column(struct iwi_fleet_cells *cells)
+void iwi_fleet_empty_column(struct iwi_fleet_cells *cells, struct iwi_fleet_column *column)
+{
+    cells->column_bytes -= bytes_of(column);
+    free(column->cells);
+    free(column->lengths);
+    *column = (struct iwi_fleet_column){.cpu = column->cpu};
+}
+
+void iwi_fleet_drop_last_column(struct iwi_fleet_cells *cells)
 {
     struct iwi_fleet_column *last = &cells->columns[--cells->column_count];
 
-    cells->column_bytes -= bytes_of(last);
     cells->end_cpu = last->cpu;
-    free(last->cells);
-    free(last->lengths);
+    iwi_fleet_empty_column(cells, last);
+}
+
+iw_status iwi_fleet_fill_column(const iw_log *log, struct iwi_fleet_cells *cells,
+                                struct iwi_fleet_column *column, const struct iwi_fleet_column *more)
+{
+    cells->column_bytes -= bytes_of(column);
+    IW_TRY(iwi_grow(log, (void **)&column->lengths, &column->length_capacity,
+                    column->length_count + more->length_count, sizeof *column->lengths));
+    IW_TRY(iwi_grow(log, (void **)&column->cells, &column->capacity, column->count + more->count,
+                    sizeof *column->cells));
+    cells->column_bytes += bytes_of(column);
+    if (more->length_count > 0) {
+        memcpy(&column->lengths[column->length_count], more->lengths,
+               more->length_count * sizeof *more->lengths);
+    }
+    if (more->count > 0) {
+        memcpy(&column->cells[column->count], more->cells, more->count * sizeof *more->cells);
+    }
+    column->length_count += more->length_count;
+    column->count += more->count;
+    return IW_OK;
 }
 
 void iwi_fleet_drop_columns(struct iwi_fleet_cells *cells, uint32_t first_cpu)
 {
     while (cells->column_count > 0) {
-        drop_last_column(cells);
+        iwi_fleet_drop_last_column(cells);
     }
     cells->first_cpu = first_cpu;
     cells->end_cpu = IW_CPU_SET_MOST;
@@ -202,12 +229,9 @@ static iw_status add_column_cells(const iw_log *log, struct iwi_fleet_cells *cel
         }
         memcpy(cell.all, sum->all, sizeof cell.all);
         memcpy(cell.steady, sum->steady, sizeof cell.steady);
-        IW_TRY(add_column(log, cells, digest->cpus[i].cpu, &column));
-        cells->column_bytes -= bytes_of(column);
-        IW_TRY(iwi_grow(log, (void **)&column->cells, &column->capacity, column->count + 1,
-                        sizeof *column->cells));
-        column->cells[column->count++] = cell;
-        cells->column_bytes += bytes_of(column);
+        IW_TRY(iwi_fleet_add_column(log, cells, digest->cpus[i].cpu, &column));
+        IW_TRY(iwi_fleet_fill_column(log, cells, column,
+                                     &(struct iwi_fleet_column){.count = 1, .cells = &cell}));
     }
     return IW_OK;
 }
@@ -248,18 +272,16 @@ static iw_status add_lengths(const iw_log *log, struct iwi_fleet_cells *cells, u
 {
     for (size_t i = 0; i < digest->cpu_count; i++) {
         const iw_digest_cpu *cpu = &digest->cpus[i];
+        struct iwi_fleet_length length = {node, (float)cpu->length_ns};
         struct iwi_fleet_column *column;
 
         cells->nodes_with[cpu->cpu] += is_new;
         if (!is_in_columns(cells, cpu->cpu)) {
             continue;
         }
-        IW_TRY(add_column(log, cells, cpu->cpu, &column));
-        cells->column_bytes -= bytes_of(column);
-        IW_TRY(iwi_grow(log, (void **)&column->lengths, &column->length_capacity, column->length_count + 1,
-                        sizeof *column->lengths));
-        column->lengths[column->length_count++] = (struct iwi_fleet_length){node, (float)cpu->length_ns};
-        cells->column_bytes += bytes_of(column);
+        IW_TRY(iwi_fleet_add_column(log, cells, cpu->cpu, &column));
+        IW_TRY(iwi_fleet_fill_column(log, cells, column,
+                                     &(struct iwi_fleet_column){.length_count = 1, .lengths = &length}));
     }
     return IW_OK;
 }
@@ -292,7 +314,7 @@ iw_status iwi_fleet_add_cells(const iw_log *log, struct iwi_fleet_cells *cells, 
         cells->first_cell[node + 1] = cells->count;
     }
     while (cells->stream != NULL && cells->column_bytes > cells->most_bytes && cells->column_count > 1) {
-        drop_last_column(cells);
+        iwi_fleet_drop_last_column(cells);
     }
     return IW_OK;
 }
@@ -322,12 +344,22 @@ iw_status iwi_fleet_cells_new(const iw_log *log, struct iwi_fleet_cells **cells_
     return IW_OK;
 }
 
+/* Of several processes, each has its own columns and, while they are exchanged, those for others. */
+void iwi_fleet_set_stream(struct iwi_fleet_cells *cells, const iw_digest_stream *stream,
+                          struct iwi_fleet_share *share)
+{
+    cells->stream = stream;
+    cells->share = share;
+    cells->most_bytes /= share != NULL ? 2 : 1;
+}
+
 void iwi_fleet_cells_free(struct iwi_fleet_cells *cells)
 {
     if (cells == NULL) {
         return;
     }
     iwi_fleet_drop_columns(cells, 0);
+    iwi_fleet_share_close(cells->share);
     iwi_fleet_facts_release(&cells->facts);
     if (cells->scratch != NULL) {
         free(cells->scratch->members);

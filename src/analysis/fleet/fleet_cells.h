@@ -70,6 +70,7 @@ struct iwi_fleet_older {
     size_t *numbers;
 };
 
+struct iwi_fleet_share;
 struct iwi_fleet_scratch; /* of one node while it is added */
 
 /* Name 0 and family 0 stand for all sources together. */
@@ -94,17 +95,35 @@ struct iwi_fleet_cells {
     struct iwi_fleet_scratch *scratch;
     const iw_digest_stream *stream; /* where nodes come from, or NULL: all is in columns */
     struct iwi_fleet_older older;
+    struct iwi_fleet_share *share; /* with other processes (fleet_share.h), or NULL */
 };
 
 IW_NODISCARD iw_status iwi_fleet_cells_new(const iw_log *log, struct iwi_fleet_cells **cells_p);
 void iwi_fleet_cells_free(struct iwi_fleet_cells *cells);
 
+/* Where nodes come from; `share` becomes theirs, or NULL. */
+void iwi_fleet_set_stream(struct iwi_fleet_cells *cells, const iw_digest_stream *stream,
+                          struct iwi_fleet_share *share);
+
 /* The cells of a node: those of CPUs in columns, and `is_new` its own. */
 IW_NODISCARD iw_status iwi_fleet_add_cells(const iw_log *log, struct iwi_fleet_cells *cells, uint32_t node,
                                            const iw_digest *digest, bool is_new);
 
+/* The column of a CPU, added if new. */
+IW_NODISCARD iw_status iwi_fleet_add_column(const iw_log *log, struct iwi_fleet_cells *cells, uint32_t cpu,
+                                            struct iwi_fleet_column **column_p);
+
 /* The column of a CPU, or NULL. */
 const struct iwi_fleet_column *iwi_fleet_column_of(const struct iwi_fleet_cells *cells, uint32_t cpu);
+
+/* What `more` has is copied behind what the column has. */
+IW_NODISCARD iw_status iwi_fleet_fill_column(const iw_log *log, struct iwi_fleet_cells *cells,
+                                             struct iwi_fleet_column *column,
+                                             const struct iwi_fleet_column *more);
+void iwi_fleet_empty_column(struct iwi_fleet_cells *cells, struct iwi_fleet_column *column);
+
+/* It is no longer among those that are wanted. */
+void iwi_fleet_drop_last_column(struct iwi_fleet_cells *cells);
 
 /* Forgets all columns; those from `first_cpu` on are wanted next. */
 void iwi_fleet_drop_columns(struct iwi_fleet_cells *cells, uint32_t first_cpu);
@@ -118,6 +137,10 @@ iw_source iwi_fleet_pattern(const iw_source *source);
 /* Number of a source's name, added if new. */
 IW_NODISCARD iw_status iwi_fleet_find_name(const iw_log *log, struct iwi_fleet_cells *cells,
                                            const iw_source *source, uint32_t *name_p);
+
+/* A file that could not be read. The name becomes the fleet's; NULL: there was no memory for it. */
+IW_NODISCARD iw_status iwi_fleet_note_unreadable(const iw_log *log, iw_fleet *fleet, char *name,
+                                                 const char *reason);
 
 /* The facts of the last node; groups of nodes with different ones. */
 IW_NODISCARD iw_status iwi_fleet_add_facts(const iw_log *log, iw_fleet *fleet, const iw_digest *digest);

@@ -30,10 +30,12 @@ struct worker {
 
 iw_status iwi_fleet_trial_init(const iw_log *log, iw_fleet *fleet, struct iwi_fleet_trial *trial)
 {
-    *trial = (struct iwi_fleet_trial){.log = log, .fleet = fleet};
-    trial->place.units = iwi_new_array(log, fleet->node_count, sizeof *trial->place.units);
-    trial->having = iwi_new_array(log, fleet->node_count, sizeof *trial->having);
-    trial->scratch = iwi_new_array(log, fleet->node_count, sizeof *trial->scratch);
+    const size_t node_count = iwi_fleet_node_count(fleet);
+
+    *trial = (struct iwi_fleet_trial){.log = log, .fleet = fleet, .node_count = node_count};
+    trial->place.units = iwi_new_array(log, node_count, sizeof *trial->place.units);
+    trial->having = iwi_new_array(log, node_count, sizeof *trial->having);
+    trial->scratch = iwi_new_array(log, node_count, sizeof *trial->scratch);
     trial->first_entry = iwi_new_array(log, fleet->cells->family_count + 2, sizeof *trial->first_entry);
     return trial->place.units != NULL && trial->having != NULL && trial->scratch != NULL &&
                    trial->first_entry != NULL

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/fleet/fleet_cells.h"
+#include "analysis/fleet/fleet_share.h"
 #include "base/attribute_text.h"
 #include "base/base.h"
 #include "base/short_number.h"
@@ -73,6 +73,32 @@ iw_status iwi_fleet_add_facts(const iw_log *log, iw_fleet *fleet, const iw_diges
         char value[VALUE_SIZE];
 
         describe(facts[i], digest, value);
+        IW_TRY(find_value(log, f, value, &f->of_node[first + i]));
+    }
+    return IW_OK;
+}
+
+iw_status iwi_fleet_put_facts(const iw_log *log, const struct iwi_fleet_cells *cells, size_t node,
+                              struct iwi_parcel *parcel)
+{
+    const struct iwi_fleet_known_facts *f = &cells->facts;
+
+    for (size_t i = 0; i < FACTS; i++) {
+        IW_TRY(iwi_parcel_put_text(log, parcel, f->values[f->of_node[node * FACTS + i]]));
+    }
+    return IW_OK;
+}
+
+iw_status iwi_fleet_take_facts(const iw_log *log, iw_fleet *fleet, struct iwi_parcel *parcel)
+{
+    struct iwi_fleet_known_facts *f = &fleet->cells->facts;
+    const size_t first = (fleet->node_count - 1) * FACTS;
+
+    IW_TRY(iwi_grow(log, (void **)&f->of_node, &f->capacity, first + FACTS, sizeof *f->of_node));
+    for (size_t i = 0; i < FACTS; i++) {
+        const char *value;
+
+        IW_TRY(iwi_parcel_take_text(log, parcel, &value));
         IW_TRY(find_value(log, f, value, &f->of_node[first + i]));
     }
     return IW_OK;

@@ -46,7 +46,7 @@ static double limit_of(const struct iwi_fleet_trial *judge, size_t node_count)
 
 double iwi_fleet_few_factor(const struct iwi_fleet_trial *judge)
 {
-    return exp(limit_of(judge, judge->fleet->node_count) * sqrt(USUAL_VARIANCE));
+    return exp(limit_of(judge, judge->node_count) * sqrt(USUAL_VARIANCE));
 }
 
 /* By chance, of a node's own value and of those of the others. */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/fleet/fleet_judge.h"
+#include "analysis/fleet/fleet_share.h"
 #include "base/base.h"
 
 /* A CPU with so much of a source's time on a node is the one to name. */
@@ -167,13 +167,56 @@ static iw_status go_to_place(struct iwi_fleet_trial *judge, const iw_fleet_findi
     const struct iwi_fleet_column *column = NULL;
 
     if (finding->has_cpu) {
-        column = iwi_fleet_column_of(judge->fleet->cells, finding->cpu);
-        if (column == NULL) {
-            IW_TRY(iwi_fleet_read_columns(judge->log, judge->fleet, finding->cpu));
-            column = iwi_fleet_column_of(judge->fleet->cells, finding->cpu);
-        }
+        IW_TRY(iwi_fleet_bring_column(judge->log, judge->fleet, finding->cpu, &column));
     }
     return iwi_fleet_go_to(judge, column);
+}
+
+static bool is_at(const struct pending *pending, const struct pending *other)
+{
+    return other != NULL && other->finding.has_cpu == pending->finding.has_cpu &&
+           (!other->finding.has_cpu || other->finding.cpu == pending->finding.cpu);
+}
+
+/* The CPUs whose columns the first process is going to need, in order. */
+static iw_status tell_cpus(const struct pendings *p)
+{
+    struct iwi_fleet_share *share = p->judge->fleet->cells->share;
+    struct iwi_parcel cpus = {.at = 0};
+    iw_status status = IW_OK;
+
+    for (size_t i = 0; i < p->count && status == IW_OK; i++) {
+        const struct pending *pending = &p->list[i];
+
+        if (pending->finding.has_cpu && !is_at(pending, i > 0 ? &p->list[i - 1] : NULL)) {
+            status = iwi_parcel_put(p->judge->log, &cpus, &pending->finding.cpu, sizeof pending->finding.cpu);
+        }
+    }
+    status = status == IW_OK && share != NULL ? iwi_share_spread(share, &cpus) : status;
+    iwi_bytes_release(&cpus.bytes);
+    return status;
+}
+
+static iw_status bring_columns(struct iwi_fleet_trial *judge, struct iwi_parcel *cpus)
+{
+    IW_TRY(iwi_share_spread(judge->fleet->cells->share, cpus));
+    while (!iwi_parcel_is_empty(cpus)) {
+        const struct iwi_fleet_column *column;
+        uint32_t cpu;
+
+        IW_TRY(iwi_parcel_take(judge->log, cpus, &cpu, sizeof cpu));
+        IW_TRY(iwi_fleet_bring_column(judge->log, judge->fleet, cpu, &column));
+    }
+    return IW_OK;
+}
+
+iw_status iwi_fleet_help_to_conclude(struct iwi_fleet_trial *judge)
+{
+    struct iwi_parcel cpus = {.at = 0};
+    const iw_status status = bring_columns(judge, &cpus);
+
+    iwi_bytes_release(&cpus.bytes);
+    return status;
 }
 
 static iw_status add_all_evidence(struct pendings *p)
@@ -183,10 +226,10 @@ static iw_status add_all_evidence(struct pendings *p)
     if (p->count > 0) {
         qsort(p->list, p->count, sizeof *p->list, by_place_family);
     }
+    IW_TRY(tell_cpus(p));
     for (size_t i = 0; i < p->count; i++) {
         struct pending *pending = &p->list[i];
-        const bool is_there = last != NULL && last->finding.has_cpu == pending->finding.has_cpu &&
-                              (!last->finding.has_cpu || last->finding.cpu == pending->finding.cpu);
+        const bool is_there = is_at(pending, last);
 
         if (!is_there) {
             IW_TRY(go_to_place(p->judge, &pending->finding));

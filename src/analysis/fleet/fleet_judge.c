@@ -5,7 +5,7 @@
  * CPU 0 of the others, since interrupts and daemons have their habits. The stated rate of false alarms is for
  * all comparisons together (Bonferroni).
  */
-#include "analysis/fleet/fleet_judge.h"
+#include "analysis/fleet/fleet_share.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -82,7 +82,7 @@ void iwi_fleet_gather(struct iwi_fleet_trial *judge, uint32_t family)
 {
     const struct iwi_fleet_place *place = &judge->place;
 
-    for (size_t node = 0; node < judge->fleet->node_count; node++) {
+    for (size_t node = 0; node < judge->node_count; node++) {
         struct iwi_fleet_unit *unit = &place->units[node];
 
         *unit = (struct iwi_fleet_unit){.node = unit->node, .length_ns = unit->length_ns};
@@ -107,7 +107,7 @@ static void find_median_longest(struct iwi_fleet_trial *judge)
     size_t count = 0;
 
     iwi_fleet_gather(judge, 0);
-    for (size_t node = 0; node < judge->fleet->node_count; node++) {
+    for (size_t node = 0; node < judge->node_count; node++) {
         if (judge->place.units[node].length_ns > 0.0) {
             judge->scratch[count++] = judge->place.units[node].steady.of[IW_DIGEST_LONGEST];
         }
@@ -122,14 +122,14 @@ iw_status iwi_fleet_go_to(struct iwi_fleet_trial *judge, const struct iwi_fleet_
     place->column = column;
     place->cpu = column != NULL ? column->cpu : 0;
     place->total_ns = 0.0;
-    for (size_t node = 0; node < judge->fleet->node_count; node++) {
+    for (size_t node = 0; node < judge->node_count; node++) {
         place->units[node].node = (uint32_t)node;
         place->units[node].length_ns = column != NULL ? 0.0 : judge->fleet->nodes[node].watched_ns;
     }
     for (size_t i = 0; column != NULL && i < column->length_count; i++) {
         place->units[column->lengths[i].node].length_ns = column->lengths[i].length_ns;
     }
-    for (size_t node = 0; node < judge->fleet->node_count; node++) {
+    for (size_t node = 0; node < judge->node_count; node++) {
         place->total_ns += place->units[node].length_ns;
     }
     IW_TRY(sort_cells(judge));
@@ -144,9 +144,14 @@ static int by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+size_t iwi_fleet_node_count(const iw_fleet *fleet)
+{
+    return fleet->cells->share != NULL ? fleet->cells->share->node_count : fleet->node_count;
+}
+
 bool iwi_fleet_is_place(const iw_fleet *fleet, uint32_t cpu)
 {
-    return 2 * (size_t)fleet->cells->nodes_with[cpu] >= fleet->node_count;
+    return 2 * (size_t)fleet->cells->nodes_with[cpu] >= iwi_fleet_node_count(fleet);
 }
 
 static size_t count_cpu_places(const iw_fleet *fleet)
@@ -187,7 +192,7 @@ static bool is_placed(const struct iwi_fleet_trial *judge, uint32_t family, uint
 static iw_status find_placed(struct iwi_fleet_trial *judge)
 {
     const size_t family_count = judge->fleet->cells->family_count;
-    uint32_t *top = iwi_new_array(judge->log, judge->fleet->node_count, sizeof *top);
+    uint32_t *top = iwi_new_array(judge->log, judge->node_count, sizeof *top);
 
     judge->is_placed = iwi_new_array(judge->log, family_count, sizeof *judge->is_placed);
     for (uint32_t family = 0; top != NULL && judge->is_placed != NULL && family < family_count; family++) {
@@ -214,27 +219,60 @@ iw_status iwi_fleet_test_place(struct iwi_fleet_trial *judge, const struct iwi_f
     return IW_OK;
 }
 
-static iw_status test_places(struct iwi_fleet_trial *judge, iw_fleet *fleet)
+/* The first process knows. */
+static iw_status tell_placed(struct iwi_fleet_trial *judge)
 {
-    const bool is_few = fleet->node_count < IW_FLEET_LEAST_NODES;
-    const size_t cpu_places = is_few ? 0 : count_cpu_places(fleet);
+    const size_t family_count = judge->fleet->cells->family_count;
+    struct iwi_fleet_share *share = judge->fleet->cells->share;
+    struct iwi_parcel placed = {.at = 0};
+    iw_status status = IW_OK;
 
-    /* values, and among many nodes how often it came */
-    const uint64_t metrics = is_few ? IW_FLEET_METRICS : IW_FLEET_METRICS + 1;
-
-    fleet->tests = (uint64_t)fleet->node_count * fleet->cells->family_count * (1 + cpu_places) * metrics;
-    judge->p = fleet->opts.false_alarms / (double)fleet->tests;
-    fleet->few_factor = is_few && fleet->node_count >= IW_FLEET_FEW_NODES ? iwi_fleet_few_factor(judge) : NAN;
-    IW_TRY(iwi_fleet_test_place(judge, NULL));
-    if (cpu_places == 0) {
+    if (share == NULL) {
         return IW_OK;
     }
+    if (share->member.number == 0) {
+        status =
+            iwi_parcel_put(judge->log, &placed, judge->is_placed, family_count * sizeof *judge->is_placed);
+    } else {
+        judge->is_placed = iwi_new_array(judge->log, family_count, sizeof *judge->is_placed);
+        status = judge->is_placed != NULL ? IW_OK : IW_ERR_NOMEM;
+    }
+    status = status == IW_OK ? iwi_share_spread(share, &placed) : status;
+    if (status == IW_OK && share->member.number != 0) {
+        status =
+            iwi_parcel_take(judge->log, &placed, judge->is_placed, family_count * sizeof *judge->is_placed);
+    }
+    iwi_bytes_release(&placed.bytes);
+    return status;
+}
+
+/* CPU by CPU; each process those that it has. */
+static iw_status test_cpus(struct iwi_fleet_trial *judge, iw_fleet *fleet)
+{
+    IW_TRY(tell_placed(judge));
     IW_TRY(iwi_fleet_test_columns(judge));
     while (fleet->cells->end_cpu < IW_CPU_SET_MOST) {
         IW_TRY(iwi_fleet_read_columns(judge->log, fleet, fleet->cells->end_cpu));
         IW_TRY(iwi_fleet_test_columns(judge));
     }
-    return IW_OK;
+    return iwi_fleet_bring_alarms(judge);
+}
+
+static iw_status test_places(struct iwi_fleet_trial *judge, iw_fleet *fleet)
+{
+    const bool is_few = judge->node_count < IW_FLEET_LEAST_NODES;
+    const size_t cpu_places = is_few ? 0 : count_cpu_places(fleet);
+
+    /* values, and among many nodes how often it came */
+    const uint64_t metrics = is_few ? IW_FLEET_METRICS : IW_FLEET_METRICS + 1;
+
+    fleet->tests = (uint64_t)judge->node_count * fleet->cells->family_count * (1 + cpu_places) * metrics;
+    judge->p = fleet->opts.false_alarms / (double)fleet->tests;
+    fleet->few_factor = is_few && judge->node_count >= IW_FLEET_FEW_NODES ? iwi_fleet_few_factor(judge) : NAN;
+    if (iwi_fleet_is_first(fleet)) {
+        IW_TRY(iwi_fleet_test_place(judge, NULL));
+    }
+    return cpu_places > 0 ? test_cpus(judge, fleet) : IW_OK;
 }
 
 static int noisiest_first(const void *a, const void *b)
@@ -251,6 +289,17 @@ static int noisiest_first(const void *a, const void *b)
     return strcmp(x->name, y->name);
 }
 
+static iw_status conclude(struct iwi_fleet_trial *judge, iw_fleet *fleet)
+{
+    if (!iwi_fleet_is_first(fleet)) {
+        return iwi_fleet_help_to_conclude(judge);
+    }
+    IW_TRY(iwi_fleet_conclude(judge, fleet));
+    IW_TRY(iwi_fleet_find_groups(judge->log, fleet));
+    qsort(fleet->nodes, fleet->node_count, sizeof *fleet->nodes, noisiest_first);
+    return IW_OK;
+}
+
 iw_status iw_fleet_judge(const iw_log *log, iw_fleet *fleet, const iw_fleet_opts *given)
 {
     iw_fleet_opts known = IW_FLEET_OPTS_INIT;
@@ -259,7 +308,7 @@ iw_status iw_fleet_judge(const iw_log *log, iw_fleet *fleet, const iw_fleet_opts
     iw_status status;
 
     IW_TRY(IWI_READ_OPTS(log, "IW_FLEET_OPTS_INIT", given, &known));
-    if (fleet->node_count == 0) {
+    if (iwi_fleet_node_count(fleet) == 0) {
         return iwi_fail(log, IW_ERR_RANGE, "there is no node to judge");
     }
     if (!(opts->false_alarms > 0.0 && opts->false_alarms <= 0.5)) {
@@ -271,11 +320,8 @@ iw_status iw_fleet_judge(const iw_log *log, iw_fleet *fleet, const iw_fleet_opts
     fleet->opts = *opts;
     status = iwi_fleet_trial_init(log, fleet, &judge);
     status = status == IW_OK ? test_places(&judge, fleet) : status;
-    status = status == IW_OK ? iwi_fleet_conclude(&judge, fleet) : status;
+    status = status == IW_OK ? conclude(&judge, fleet) : status;
     free(judge.is_placed);
     iwi_fleet_trial_release(&judge);
-    IW_TRY(status);
-    IW_TRY(iwi_fleet_find_groups(log, fleet));
-    qsort(fleet->nodes, fleet->node_count, sizeof *fleet->nodes, noisiest_first);
-    return IW_OK;
+    return status;
 }

@@ -32,8 +32,9 @@ struct iwi_fleet_alarm {
 
 struct iwi_fleet_trial {
     const iw_log *log;
-    iw_fleet *fleet; /* only its columns change */
-    double p;        /* of a false alarm, for one comparison */
+    iw_fleet *fleet;   /* only its columns change */
+    size_t node_count; /* of all processes */
+    double p;          /* of a false alarm, for one comparison */
     struct iwi_fleet_place place;
     double *scratch;               /* by node */
     struct iwi_fleet_unit *having; /* room for units of all nodes */
@@ -49,6 +50,9 @@ struct iwi_fleet_trial {
 IW_NODISCARD iw_status iwi_fleet_trial_init(const iw_log *log, iw_fleet *fleet,
                                             struct iwi_fleet_trial *trial);
 void iwi_fleet_trial_release(struct iwi_fleet_trial *trial);
+
+/* Of all processes. */
+size_t iwi_fleet_node_count(const iw_fleet *fleet);
 
 /* CPU numbers that at least half of the nodes have are places. */
 bool iwi_fleet_is_place(const iw_fleet *fleet, uint32_t cpu);
@@ -124,7 +128,8 @@ void iwi_fleet_describe_nodes(struct iwi_fleet_trial *judge, iw_fleet *fleet);
 IW_NODISCARD iw_status iwi_fleet_describe_sources(struct iwi_fleet_trial *judge, iw_fleet *fleet);
 IW_NODISCARD iw_status iwi_fleet_find_differences(struct iwi_fleet_trial *judge, iw_fleet *fleet);
 
-/* All that the fleet's report tells. */
+/* All that the fleet's report tells, on the first process; the others bring what it needs. */
 IW_NODISCARD iw_status iwi_fleet_conclude(struct iwi_fleet_trial *judge, iw_fleet *fleet);
+IW_NODISCARD iw_status iwi_fleet_help_to_conclude(struct iwi_fleet_trial *judge);
 
 #endif

@@ -110,20 +110,24 @@ iw_status iw_fleet_add(const iw_log *log, iw_fleet *fleet, const char *path, con
     return status;
 }
 
-iw_status iw_fleet_add_unreadable(const iw_log *log, iw_fleet *fleet, const char *path, const char *reason)
+iw_status iwi_fleet_note_unreadable(const iw_log *log, iw_fleet *fleet, char *name, const char *reason)
 {
-    iw_fleet_unreadable file;
+    const iw_fleet_unreadable file = {name, strdup(reason)};
 
-    IW_TRY(iwi_grow(log, (void **)&fleet->unreadable, &fleet->cells->unreadable_capacity,
-                    fleet->unreadable_count + 1, sizeof *fleet->unreadable));
-    file = (iw_fleet_unreadable){iw_node_name(log, path), strdup(reason)};
-    if (file.name == NULL || file.reason == NULL) {
+    if (file.name == NULL || file.reason == NULL ||
+        iwi_grow(log, (void **)&fleet->unreadable, &fleet->cells->unreadable_capacity,
+                 fleet->unreadable_count + 1, sizeof *fleet->unreadable) != IW_OK) {
         free(file.name);
         free(file.reason);
         return iwi_fail(log, IW_ERR_NOMEM, "out of memory for the name of a file");
     }
     fleet->unreadable[fleet->unreadable_count++] = file;
     return IW_OK;
+}
+
+iw_status iw_fleet_add_unreadable(const iw_log *log, iw_fleet *fleet, const char *path, const char *reason)
+{
+    return iwi_fleet_note_unreadable(log, fleet, iw_node_name(log, path), reason);
 }
 
 const char *iw_fleet_metric_name(iw_fleet_metric metric)

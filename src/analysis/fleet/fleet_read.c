@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/fleet/fleet_judge.h"
+#include "analysis/fleet/fleet_share.h"
 #include "base/base.h"
 
 /* ---- reading ---- */
@@ -50,9 +50,15 @@ static iw_status fail_changed(const iw_log *log, const iw_fleet *fleet)
     return iwi_fail(log, IW_ERR_IO, "'%s' changed while it was read; try again", fleet->name);
 }
 
+/* Nodes that this process reads; they come first where it has those of others too. */
+static size_t own_count(const iw_fleet *fleet)
+{
+    return fleet->cells->share != NULL ? fleet->cells->share->own_count : fleet->node_count;
+}
+
 static iw_status take_columns(const iw_log *log, iw_fleet *fleet, uint32_t node, const iw_digest *digest)
 {
-    if (node >= fleet->node_count || strcmp(fleet->nodes[node].name, digest->node) != 0) {
+    if (node >= own_count(fleet) || strcmp(fleet->nodes[node].name, digest->node) != 0) {
         return fail_changed(log, fleet);
     }
     return iwi_fleet_add_cells(log, fleet->cells, node, digest, false);
@@ -64,64 +70,17 @@ iw_status iwi_fleet_read_columns(const iw_log *log, iw_fleet *fleet, uint32_t fi
 
     iwi_fleet_drop_columns(fleet->cells, first_cpu);
     IW_TRY(read_all(log, fleet, take_columns, &count));
-    return count == fleet->node_count ? IW_OK : fail_changed(log, fleet);
+    if (count != own_count(fleet)) {
+        return fail_changed(log, fleet);
+    }
+    return iwi_fleet_exchange_columns(log, fleet);
 }
 
-/* ---- of several digests of a node the latest ---- */
-
-struct dated {
-    const char *node;
-    int64_t start_ns;
-    size_t number;
-};
-
-/* Those of a node together, the latest last; of the same time, the last one read. */
-static int by_node_and_time(const void *a, const void *b)
-{
-    const struct dated *x = a, *y = b;
-    const int by_node = strcmp(x->node, y->node);
-
-    if (by_node != 0) {
-        return by_node;
-    }
-    return x->start_ns != y->start_ns ? (x->start_ns < y->start_ns ? -1 : 1)
-                                      : (x->number > y->number) - (x->number < y->number);
-}
-
-static int ascending(const void *a, const void *b)
-{
-    const size_t x = *(const size_t *)a, y = *(const size_t *)b;
-
-    return (x > y) - (x < y);
-}
-
-static iw_status find_older(const iw_log *log, const iw_fleet *fleet, struct iwi_fleet_older *older)
-{
-    struct dated *dated = iwi_new_array(log, fleet->node_count, sizeof *dated);
-
-    older->numbers = iwi_new_array(log, fleet->node_count, sizeof *older->numbers);
-    if (dated == NULL || older->numbers == NULL) {
-        free(dated);
-        return IW_ERR_NOMEM;
-    }
-    for (size_t i = 0; i < fleet->node_count; i++) {
-        dated[i] = (struct dated){fleet->nodes[i].name, fleet->nodes[i].start_ns, i};
-    }
-    qsort(dated, fleet->node_count, sizeof *dated, by_node_and_time);
-    for (size_t i = 0; i + 1 < fleet->node_count; i++) {
-        if (strcmp(dated[i].node, dated[i + 1].node) == 0) {
-            older->numbers[older->count++] = dated[i].number;
-        }
-    }
-    qsort(older->numbers, older->count, sizeof *older->numbers, ascending);
-    free(dated);
-    return IW_OK;
-}
+/* ---- again ---- */
 
 /* The fleet as it was before any node was added, but for what is skipped from now on. */
 static iw_status start_again(const iw_log *log, iw_fleet *fleet, const struct iwi_fleet_older *older)
 {
-    const iw_digest_stream *stream = fleet->cells->stream;
     struct iwi_fleet_cells *cells = NULL;
 
     for (size_t i = 0; i < fleet->node_count; i++) {
@@ -134,29 +93,52 @@ static iw_status start_again(const iw_log *log, iw_fleet *fleet, const struct iw
         iwi_fleet_cells_free(cells);
         return IW_ERR_NOMEM;
     }
+    iwi_fleet_set_stream(cells, fleet->cells->stream, fleet->cells->share);
+    fleet->cells->share = NULL;
     iwi_fleet_cells_free(fleet->cells);
     fleet->cells = cells;
-    cells->stream = stream;
     cells->older = *older;
     return IW_OK;
+}
+
+/* Until this process has what is its own: of a file that several read, that is known once the part before it
+ * has been read. */
+static iw_status read_own(const iw_log *log, iw_fleet *fleet)
+{
+    const iw_digest_stream *stream = fleet->cells->stream;
+    const struct iwi_fleet_older none = {0, NULL};
+    bool is_other = false;
+    size_t count;
+
+    for (;;) {
+        IW_TRY(read_all(log, fleet, take_node, &count));
+        if (stream->settle != NULL) {
+            IW_TRY(stream->settle(log, stream->arg, &is_other));
+        }
+        if (!is_other) {
+            return IW_OK;
+        }
+        IW_TRY(start_again(log, fleet, &none));
+    }
 }
 
 iw_status iw_fleet_read(const iw_log *log, iw_fleet *fleet, const iw_digest_stream *stream)
 {
     struct iwi_fleet_older older = {0, NULL};
+    struct iwi_fleet_share *share;
+    bool is_any = false;
     size_t count;
     iw_status status;
 
-    fleet->cells->stream = stream;
-    IW_TRY(read_all(log, fleet, take_node, &count));
-    status = find_older(log, fleet, &older);
-    if (status != IW_OK || older.count == 0) {
-        free(older.numbers);
-        return status;
+    IW_TRY(iwi_fleet_share_open(log, stream->link, &share));
+    iwi_fleet_set_stream(fleet->cells, stream, share);
+    IW_TRY(read_own(log, fleet));
+    status = iwi_fleet_find_older(log, fleet, &older, &is_any);
+    if (status == IW_OK && is_any) {
+        status = start_again(log, fleet, &older);
+        older.numbers = status == IW_OK ? NULL : older.numbers;
+        status = status == IW_OK ? read_all(log, fleet, take_node, &count) : status;
     }
-    if (start_again(log, fleet, &older) != IW_OK) {
-        free(older.numbers);
-        return IW_ERR_NOMEM;
-    }
-    return read_all(log, fleet, take_node, &count);
+    free(older.numbers);
+    return status;
 }

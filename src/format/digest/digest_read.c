@@ -275,6 +275,27 @@ void iw_digest_file_rewind(iw_digest_file *file)
     file->at = file->forgotten = 0;
 }
 
+size_t iw_digest_file_at(const iw_digest_file *file)
+{
+    return file->at;
+}
+
+void iw_digest_file_seek(iw_digest_file *file, size_t at)
+{
+    file->at = file->forgotten = at < file->input.size ? at : file->input.size;
+}
+
+void iw_digest_file_find(iw_digest_file *file, size_t at)
+{
+    const char *data = file->input.data, *begin;
+
+    iw_digest_file_seek(file, at);
+    begin = file->at < file->input.size ? memmem(data + file->at, file->input.size - file->at,
+                                                 IWI_DIGEST_MAGIC, IWI_DIGEST_MAGIC_BYTES)
+                                        : NULL;
+    iw_digest_file_seek(file, begin != NULL ? (size_t)(begin - data) : file->input.size);
+}
+
 void iw_digest_file_close(iw_digest_file *file)
 {
     if (file != NULL) {

@@ -124,6 +124,34 @@ static void what_is_written_is_read_again_as_often_as_wanted(void **state)
     iw_digest_file_close(file);
 }
 
+static void reading_may_begin_in_the_middle(void **state)
+{
+    static const char *const nodes[] = {"n0", "n1"};
+    const struct iwt_folder *folder = *state;
+    iw_digest_file *file = NULL;
+    iw_digest *digest = NULL;
+    size_t second, size;
+
+    save_nodes(folder->file, nodes, 2);
+    assert_ok(iw_digest_file_open(NULL, folder->file, &file));
+    assert_ok(iw_digest_file_next(NULL, file, &digest));
+    iw_digest_free(digest);
+    second = iw_digest_file_at(file);
+    iw_digest_file_find(file, 1);
+    assert_int_equal(iw_digest_file_at(file), second);
+    assert_ok(iw_digest_file_next(NULL, file, &digest));
+    assert_string_equal(digest->node, "n1");
+    iw_digest_free(digest);
+    size = iw_digest_file_at(file);
+    iw_digest_file_find(file, second + 1);
+    assert_int_equal(iw_digest_file_at(file), size);
+    iw_digest_file_seek(file, SIZE_MAX);
+    assert_int_equal(iw_digest_file_at(file), size);
+    iw_digest_file_seek(file, 1);
+    assert_status(iw_digest_file_next(NULL, file, &digest), IW_ERR_FORMAT);
+    iw_digest_file_close(file);
+}
+
 static void a_file_that_is_given_up_leaves_the_older_one(void **state)
 {
     static const char *const nodes[] = {"older"};
@@ -219,6 +247,7 @@ int main(void)
                                         close_folder),
         cmocka_unit_test_setup_teardown(a_file_that_is_given_up_leaves_the_older_one, open_folder,
                                         close_folder),
+        cmocka_unit_test_setup_teardown(reading_may_begin_in_the_middle, open_folder, close_folder),
         cmocka_unit_test_setup_teardown(damage_is_told_wherever_it_is, open_folder, close_folder),
         cmocka_unit_test(values_are_right_to_a_thousandth),
     };

@@ -372,7 +372,7 @@ static void the_latest_digest_of_a_node_counts_and_columns_may_come_in_parts(voi
     (void)state;
     for (int is_in_parts = 0; is_in_parts < 2; is_in_parts++) {
         struct stream stream = {0, 0};
-        const iw_digest_stream calls = {&stream, rewind_stream, next_digest};
+        const iw_digest_stream calls = {.arg = &stream, .rewind = rewind_stream, .next = next_digest};
         const iw_fleet_finding *f;
         iw_fleet *fleet = NULL;
 
