@@ -75,7 +75,7 @@ iw_optional(TRACEEVENT "libtraceevent>=1.5" libtraceevent-dev
 iw_optional(TRACECMD "libtracecmd;libtraceevent" "libtracecmd-dev libtracefs-dev"
             "'noise convert' will not read trace.dat")
 # 'watch': programs for the kernel, compiled by clang
-iw_optional(LIBBPF "libbpf>=1.0" libbpf-dev "'watch' is switched off")
+iw_optional(LIBBPF "libbpf>=1.0;libelf" "libbpf-dev libelf-dev" "'watch' is switched off")
 find_program(IW_BPF_CLANG NAMES clang clang-19 clang-16 clang-14)
 find_program(IW_BPF_STRIP NAMES llvm-strip llvm-strip-19 llvm-strip-16 llvm-strip-14)
 set(IW_HAVE_BPF FALSE)

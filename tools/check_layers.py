@@ -53,7 +53,7 @@ ARROWS = {
     "study": (("base", "format", "net", "noise", "program", "sim", "stats", "training", "whatif"), ("jansson",)),
     "verify": (("analysis", "base", "measure", "noise"), ()),
     "check": (("base", "verify"), ()),
-    "watch": (("base", "measure", "noise"), ("libbpf",)),
+    "watch": (("base", "measure", "noise"), ("libbpf", "libelf")),
     "report": (
         ("analysis", "base", "bench", "check", "format", "model", "net", "noise", "program", "schema", "sim", "stats",
          "training", "verify", "wave", "whatif"),
@@ -64,6 +64,7 @@ ARROWS = {
 THIRD_PARTY = {  # how the header's name begins: library
     "bpf/": "libbpf",
     "event-parse.h": "libtraceevent",
+    "gelf.h": "libelf",
     "gsl/": "GSL",
     "hdf5.h": "HDF5",
     "hwloc": "hwloc",

@@ -172,6 +172,41 @@ static bool step(void *arg, const iw_progress_now *now)
     return !interrupt_has_come();
 }
 
+static void tell_name(const iw_source *source)
+{
+    for (const char *c = source->name; *c != '\0'; c++) {
+        (void)fputc(*c >= ' ' && *c < 127 ? *c : '?', stderr); /* threads choose their names */
+    }
+}
+
+static bool has_thread(const iw_watch_event *event)
+{
+    for (size_t i = 0; i < event->part_count; i++) {
+        if (event->parts[i].source.kind == IW_CLASS_THREAD) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Below the line of a detour: where the thread was that had the CPU. */
+static void tell_stacks(const iw_watch_event *event)
+{
+    if (event->stack[0] != '\0') {
+        (void)fprintf(stderr, "    in %s (%sthread ", event->stack, event->is_kernel_thread ? "kernel " : "");
+        tell_name(&event->stack_source);
+        (void)fputs(event->is_kernel_thread ? ": no user stack)\n" : ")\n", stderr);
+    }
+    if (event->user_stack[0] != '\0') {
+        (void)fputs("    user stack of ", stderr);
+        tell_name(&event->stack_source);
+        (void)fprintf(stderr, ": %s\n", event->user_stack);
+    }
+    if (!has_thread(event)) {
+        (void)fputs("    interrupts have no stack\n", stderr);
+    }
+}
+
 /* "12.345678901 s, CPU 1: 1.23 ms, thread backup 1.20 ms, irq local_timer 30.0 us" */
 static void tell_event(void *arg, const iw_watch_event *event)
 {
@@ -188,13 +223,11 @@ static void tell_event(void *arg, const iw_watch_event *event)
         (void)fprintf(stderr, ", %s%s",
                       source->kind == IW_CLASS_UNKNOWN ? "other" : iw_class_name(source->kind),
                       source->name[0] != '\0' ? " " : "");
-        for (const char *c = source->name; *c != '\0'; c++) {
-            (void)fputc(*c >= ' ' && *c < 127 ? *c : '?', stderr); /* threads choose their names */
-        }
+        tell_name(source);
         (void)fprintf(stderr, " %s", iw_format_time(event->parts[i].ns * IW_PS_PER_NS, time, sizeof time));
     }
-    (void)fprintf(stderr, "%s%s%s\n", event->is_waking ? ", on waking" : "",
-                  event->stack[0] != '\0' ? "\n    in " : "", event->stack);
+    (void)fputs(event->is_waking ? ", on waking\n" : "\n", stderr);
+    tell_stacks(event);
 }
 
 static void take_snapshot(void *arg, const iw_watch_result *so_far)

@@ -37,6 +37,11 @@ typedef struct iw_watch_event {
      * the innermost function first, or "user space". "": no tick came meanwhile, or the kernel hides its
      * functions. */
     char stack[512];
+    /* Who called it there: "burn < run < main < libc.so.6+0x2724a", as far as frame pointers lead, and in
+     * brackets why no further. "": as above, or a kernel thread, which has no other stack. */
+    char user_stack[512];
+    bool is_kernel_thread;
+    iw_source stack_source; /* whose stacks these are */
 } iw_watch_event;
 
 struct iw_watch_result;

@@ -38,6 +38,7 @@ iw_status iwi_detour_log_begin(struct iwi_detour_log *detours)
     for (size_t i = 0; i < recording->cpu_count; i++) {
         detours->place_of[recording->cpus[i].cpu] = (uint32_t)i;
     }
+    iwi_user_stacks_init(detours->log, "", &detours->user_stacks);
     detours->zero = detours->before = detours->now = iwi_instant_now();
     return detours->opts->on_event != NULL ? iwi_kernel_symbols_load(detours->log, "", &detours->symbols)
                                            : IW_OK;
@@ -48,6 +49,7 @@ void iwi_detour_log_release(struct iwi_detour_log *detours)
     free(detours->places);
     free(detours->place_of);
     iwi_kernel_symbols_release(&detours->symbols);
+    iwi_user_stacks_release(&detours->user_stacks);
 }
 
 /* ---- sources ---- */
@@ -180,25 +182,44 @@ static int64_t raw_of(const struct iwi_detour_log *detours, int64_t monotonic_ns
     return b->raw_ns + since_ns + (int64_t)((double)since_ns * (rate - 1.0));
 }
 
-static void tell(const struct iwi_detour_log *detours, const struct iwi_bpf_detour *detour,
-                 const struct parts *parts)
+static iw_status tell_stacks(struct iwi_detour_log *detours, const struct iwi_bpf_detour *detour,
+                             iw_watch_event *event)
+{
+    uint64_t addresses[IWI_BPF_STACK_DEPTH];
+    uint32_t source;
+
+    if (detour->stack < 0 && detour->user_stack < 0) {
+        return IW_OK;
+    }
+    event->is_kernel_thread = detour->pid == 0;
+    IW_TRY(iwi_detour_log_source(detours, detour->stack_source, &source));
+    event->stack_source = detours->recording->sources[source];
+    if (iwi_kernel_side_stack(detours->side, detour->stack, addresses)) {
+        iwi_kernel_stack_text(&detours->symbols, addresses, IWI_BPF_STACK_DEPTH, event->stack,
+                              sizeof event->stack);
+    }
+    return iwi_kernel_side_stack(detours->side, detour->user_stack, addresses)
+               ? iwi_user_stack_text(&detours->user_stacks, detour->pid, addresses, IWI_BPF_STACK_DEPTH,
+                                     event->user_stack, sizeof event->user_stack)
+               : IW_OK;
+}
+
+static iw_status tell(struct iwi_detour_log *detours, const struct iwi_bpf_detour *detour,
+                      const struct parts *parts)
 {
     iw_watch_event event = {.cpu = detour->cpu,
                             .start_ns = raw_of(detours, (int64_t)detour->start_ns) - detours->zero.raw_ns,
                             .duration_ns = (int64_t)detour->duration_ns,
                             .part_count = parts->count,
                             .is_waking = detour->is_waking != 0};
-    uint64_t addresses[IWI_BPF_STACK_DEPTH];
 
-    if (iwi_kernel_side_stack(detours->side, detour->stack, addresses)) {
-        iwi_kernel_stack_text(&detours->symbols, addresses, IWI_BPF_STACK_DEPTH, event.stack,
-                              sizeof event.stack);
-    }
+    IW_TRY(tell_stacks(detours, detour, &event));
     for (size_t i = 0; i < parts->count; i++) {
         event.parts[i].source = detours->recording->sources[parts->sources[i]];
         event.parts[i].ns = parts->ns[i];
     }
     detours->opts->on_event(detours->opts->arg, &event);
+    return IW_OK;
 }
 
 static iw_status take(void *arg, const struct iwi_bpf_detour *detour)
@@ -208,7 +229,7 @@ static iw_status take(void *arg, const struct iwi_bpf_detour *detour)
 
     IW_TRY(read_parts(detours, detour, &parts));
     if (detours->opts->on_event != NULL && (int64_t)detour->duration_ns >= detours->opts->notable_ns) {
-        tell(detours, detour, &parts);
+        IW_TRY(tell(detours, detour, &parts));
     }
     if (detour->is_waking != 0 || detours->opts->wants_sums_only ||
         (int64_t)detour->duration_ns < detours->opts->threshold_ns) {
@@ -224,6 +245,7 @@ iw_status iwi_detour_log_drain(struct iwi_detour_log *detours)
     IW_TRY(iwi_kernel_side_drain(detours->side, take, detours));
     if (detours->opts->on_event != NULL) {
         iwi_kernel_side_forget_stacks(detours->side);
+        iwi_user_stacks_forget(&detours->user_stacks);
     }
     return IW_OK;
 }

@@ -8,6 +8,7 @@
 
 #include "watch/kernel_side.h"
 #include "watch/kernel_symbols.h"
+#include "watch/user_stack.h"
 
 /* An instant on both clocks: the programs know the first, recordings the second. */
 struct iwi_instant {
@@ -31,6 +32,7 @@ struct iwi_detour_log {
     const iw_measure_sink *sink;          /* NULL: there is none, or it has failed */
     struct iwi_instant zero, before, now; /* of the last two drainings */
     struct iwi_kernel_symbols symbols;    /* for the stacks of detours that are told at once */
+    struct iwi_user_stacks user_stacks;
 };
 
 struct iwi_instant iwi_instant_now(void);

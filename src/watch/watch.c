@@ -45,7 +45,7 @@ static iw_status watch_by_programs(const iw_log *log, const iw_watch_opts *opts,
     *reason = (struct reason){
         true,
         "this build of idlewave cannot watch by programs in the kernel: it was made without libbpf, clang "
-        "or llvm-strip; on Debian: apt-get install libbpf-dev clang llvm, then build again"};
+        "or llvm-strip; on Debian: apt-get install libbpf-dev libelf-dev clang llvm, then build again"};
     return IW_ERR_UNSUPPORTED;
 }
 #endif

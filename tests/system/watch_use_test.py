@@ -21,7 +21,7 @@ import sys
 import termios
 import time
 
-from support import Bursts, Skip, last_cpu, run_checks
+from support import BURSTS_NAME, Bursts, Skip, last_cpu, run_checks
 from watch_support import LINE, Job, Watcher, pid_option
 
 NOBODY = 65534
@@ -175,6 +175,34 @@ def stacks_say_where_the_kernel_was(idlewave, _bursts, folder):
     assert any("random" in stack for stack in stacks), stacks[:10]
 
 
+def as_user(*caps):
+    """Before a command: as an ordinary user with these capabilities only."""
+    named = ",".join(["-all", *(f"+{cap}" for cap in caps)])
+    return ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", f"--inh-caps={named}", f"--ambient-caps={named}"]
+
+
+def stacks_say_which_program_called(idlewave, bursts, folder):
+    """Functions of a program with frame pointers, for root; for an ordinary user as much as the kernel lets it see."""
+    program = folder / "idlewave"  # the build may lie where others may not look
+    shutil.copy(idlewave, program)
+    # before ordinary processes: only the bursts take its CPU
+    work = "os.geteuid() or os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1)); spin(600)"
+    wanted = {"root": ((), "run_bursts < main")}
+    if os.geteuid() == 0 and shutil.which("setpriv") is not None:
+        wanted["nobody"] = (as_user("bpf", "perfmon"), "")
+    with Job(1, work, last_cpu()) as job, Bursts(bursts, folder, last_cpu(), 1000000, (8000, 8000), (30000, 30000)).running():
+        job.start()
+        for user, (prefix, words) in wanted.items():
+            for _ in range(10):  # others may leave it little time on that CPU
+                watcher = Watcher(program, folder, [*pid_option(job), "--on-threshold", "2ms", "--duration", "1s"], prefix)
+                watcher.finish()
+                stacks = [line.strip() for line in watcher.errors.splitlines() if line.startswith(f"    user stack of {BURSTS_NAME}: ")]
+                if any(words in stack for stack in stacks):
+                    break
+            print(f"{user}: {len(stacks)} user stacks of {BURSTS_NAME}; the first: {stacks[:1]}")
+            assert any(words in stack for stack in stacks), stacks[:10]
+
+
 def a_terminal_shows_it_live(idlewave, _bursts, folder):
     """What stands on a screen of 80 x 24 after 4 s: the head, and what takes the CPU, in so many lines."""
     master, slave = pty.openpty()
@@ -240,14 +268,12 @@ def two_capabilities_are_enough(idlewave, _bursts, folder):
         raise Skip("only root can give and take capabilities")
     program = folder / "idlewave"  # the build may lie where others may not look
     shutil.copy(idlewave, program)
-    user = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
     with Job(1, "spin(600)") as job:
         job.start()
-        both = [*user, "--inh-caps=-all,+bpf,+perfmon", "--ambient-caps=-all,+bpf,+perfmon"]
-        result = Watcher(program, folder, [*pid_option(job), "--duration", "1s"], both).finish()
+        result = Watcher(program, folder, [*pid_option(job), "--duration", "1s"], as_user("bpf", "perfmon")).finish()
         assert result["watch"]["totals"]["run_ns"] > 0
-        for lacking, caps in (("CAP_BPF and CAP_PERFMON", "-all"), ("CAP_PERFMON", "-all,+bpf"), ("CAP_BPF", "-all,+perfmon")):
-            done = subprocess.run([*user, f"--inh-caps={caps}", f"--ambient-caps={caps}", program, "watch", "--no-config", *pid_option(job),
+        for lacking, caps in (("CAP_BPF and CAP_PERFMON", ()), ("CAP_PERFMON", ("bpf",)), ("CAP_BPF", ("perfmon",))):
+            done = subprocess.run([*as_user(*caps), program, "watch", "--no-config", *pid_option(job),
                                    "--attribution", "bpf", "-o", folder / "refused.h5"], capture_output=True, text=True, check=False)
             assert done.returncode != 0 and f"needs {lacking}:" in done.stderr, f"without {lacking}: {done.stderr}"
 
@@ -255,4 +281,5 @@ def two_capabilities_are_enough(idlewave, _bursts, folder):
 if __name__ == "__main__":
     sys.exit(run_checks(__doc__, [kills_leave_nothing] if KILLS > 0 else
                         [loads_in_a_second, own_threads_and_sleep_are_no_noise, quotas_are_no_noise, nothing_is_lost_uncounted,
-                         stacks_say_where_the_kernel_was, a_terminal_shows_it_live, kills_leave_nothing, two_capabilities_are_enough]))
+                         stacks_say_where_the_kernel_was, stacks_say_which_program_called, a_terminal_shows_it_live,
+                         kills_leave_nothing, two_capabilities_are_enough]))

@@ -56,7 +56,10 @@ struct iwi_bpf_detour {
     __u64 start_ns, wanted_ns; /* wanted_ns: how long the CPU had been wanted when it began */
     __u64 duration_ns;
     __u32 cpu, part_count;
-    __s32 stack;     /* of what the last tick in it met, by its number in the map; negative: none */
+    __s32 stack,
+        user_stack; /* of what the last tick in it met, by their numbers in the map; negative: none */
+    __u32 pid;      /* of its process; 0: a kernel thread */
+    __u32 stack_source, unused; /* that thread */
     __u32 is_waking; /* threads waited that had just been woken: no detour, and no time is wanted */
     struct iwi_bpf_part parts[IWI_BPF_PARTS];
 };

@@ -146,7 +146,8 @@ static void bpf_open_detour(struct iwi_bpf_cpu *cpu, __u32 number, __u64 start)
     cpu->open.wanted_ns = cpu->totals.wanted_ns;
     cpu->open.cpu = number;
     cpu->open.part_count = 1;
-    cpu->open.stack = -1;
+    cpu->open.stack = cpu->open.user_stack = -1;
+    cpu->open.pid = 0;
     cpu->open.parts[0].ns = 0;
     cpu->open.parts[0].source = IWI_BPF_STEAL;
 }

@@ -292,9 +292,19 @@ __attribute__((noinline)) int leave(__u32 is_tick)
 static void keep_stack(struct bpf_raw_tracepoint_args *context)
 {
     struct iwi_bpf_cpu *cpu = bpf_cpu_of(bpf_get_smp_processor_id());
+    struct iwi_bpf_name name = {0};
+    struct task_struct *task;
 
-    if (cpu != NULL && cpu->base == IWI_BASE_OTHER && cpu->is_open != 0) {
-        cpu->open.stack = (__s32)bpf_get_stackid(context, &stacks, 0);
+    if (cpu == NULL || cpu->base != IWI_BASE_OTHER || cpu->is_open == 0) {
+        return;
+    }
+    task = (void *)bpf_get_current_task_btf();
+    bpf_get_current_comm(name.comm, sizeof name.comm);
+    cpu->open.stack_source = bpf_number_of(cpu, &name);
+    cpu->open.stack = (__s32)bpf_get_stackid(context, &stacks, 0);
+    if ((task->flags & KERNEL_THREAD) == 0) {
+        cpu->open.pid = (__u32)task->tgid;
+        cpu->open.user_stack = (__s32)bpf_get_stackid(context, &stacks, BPF_F_USER_STACK);
     }
 }
 
