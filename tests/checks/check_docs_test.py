@@ -70,6 +70,10 @@ class CheckDocs(unittest.TestCase):
         code, output = self.run_block("# exits 2\n$ true\n$ idlewave 2\n...\n")
         self.assertEqual(code, 0, output)
 
+    def test_accepts_that_a_reader_has_enough(self):
+        code, output = self.run_block("$ yes | head -n 1\ny\n")
+        self.assertEqual(code, 0, output)
+
     def test_commands_of_a_block_share_a_directory_and_go_on_over_lines(self):
         code, output = self.run_block("$ echo a \\\n> b > kept\n$ cat kept examples/small.txt\na b\nfrom the examples\n")
         self.assertEqual(code, 0, output)
