@@ -38,7 +38,8 @@ static void add_encounter(const struct iwi_waited_run *run, const struct iwi_enc
     for (uint32_t i = 0; i < encounter->count; i++) {
         arrivals->scratch[i] = (double)visits[i].enter_ps;
     }
-    middle = iwi_select(arrivals->scratch, encounter->count, encounter->count / 2);
+    /* of two in the middle the earlier one: of two ranks, it is the other that is late */
+    middle = iwi_select(arrivals->scratch, encounter->count, (encounter->count - 1) / 2);
     for (uint32_t i = 0; i < encounter->count; i++) {
         const uint32_t r = visits[i].rank;
 

@@ -243,6 +243,13 @@ static void note_all(struct iwi_kineto *kineto)
                         "Kernels of NCCL have no arguments: those of a stream are taken to be of all ranks, "
                         "sizes are not known.");
     }
+    if (kineto->on_host > 0) {
+        iwi_visits_note(visits,
+                        "No GPU: a rank computes while its main thread does not wait for a collective.");
+    }
+    if (kineto->without_bytes > 0) {
+        iwi_visits_note(visits, "Sizes of collectives are not known (record_shapes=True).");
+    }
     if (kineto->without_steps > 0) {
         iwi_visits_note(visits, "No steps: call profiler.step().");
     }
@@ -261,15 +268,43 @@ static void note_all(struct iwi_kineto *kineto)
 
 /* ---- files ---- */
 
-/* Reads a file that is open. */
-static iw_status read_file(struct iwi_kineto *kineto, struct iwi_kineto_file *file)
-{
-    iw_status status = iwi_kineto_collect(kineto, file);
+/* Either a path, or a text. */
+struct source {
+    const char *path;
+    const struct iwi_kineto_text *text;
+};
 
-    if (status == IW_OK) {
-        status = iwi_kineto_join(kineto, file);
+static iw_status open_file(const struct iwi_kineto *kineto, const struct source *source,
+                           struct iwi_kineto_file *file)
+{
+    file->name = source->path != NULL ? source->path : source->text->name;
+    return source->path != NULL ? iwi_json_open(kineto->log, file->name, IWI_JSON_ONE_ROOT, &file->items)
+                                : iwi_json_open_memory(kineto->log, file->name, source->text->data,
+                                                       source->text->size, IWI_JSON_ONE_ROOT, &file->items);
+}
+
+/* Operators of the host are not kept where there are kernels: there are too many of them. So whether they are
+ * needed is known only at the end of a file. */
+static iw_status read_open(struct iwi_kineto *kineto, const struct source *source,
+                           struct iwi_kineto_file *file)
+{
+    IW_TRY(iwi_kineto_collect(kineto, file));
+    if (iwi_kineto_is_on_host(file)) {
+        iwi_json_close(&file->items);
+        IW_TRY(open_file(kineto, source, file));
+        IW_TRY(iwi_kineto_collect_operators(kineto, file));
     }
-    iwi_kineto_file_release(file);
+    return iwi_kineto_join(kineto, file);
+}
+
+static iw_status read_file(struct iwi_kineto *kineto, const struct source *source)
+{
+    struct iwi_kineto_file file = {.rank = IWI_KINETO_NO_RANK};
+    iw_status status;
+
+    IW_TRY(open_file(kineto, source, &file));
+    status = read_open(kineto, source, &file);
+    iwi_kineto_file_release(&file);
     return status;
 }
 
@@ -291,15 +326,9 @@ static iw_status read_all(const iw_log *log, const char *const *paths, const str
 
     iwi_json_tree_init(&kineto.tree, log);
     for (size_t i = 0; i < count && status == IW_OK; i++) {
-        struct iwi_kineto_file file = {.rank = IWI_KINETO_NO_RANK};
+        const struct source source = {paths != NULL ? paths[i] : NULL, texts != NULL ? &texts[i] : NULL};
 
-        file.name = paths != NULL ? paths[i] : texts[i].name;
-        status = paths != NULL ? iwi_json_open(log, file.name, IWI_JSON_ONE_ROOT, &file.items)
-                               : iwi_json_open_memory(log, file.name, texts[i].data, texts[i].size,
-                                                      IWI_JSON_ONE_ROOT, &file.items);
-        if (status == IW_OK) {
-            status = read_file(&kineto, &file);
-        }
+        status = read_file(&kineto, &source);
     }
     if (status == IW_OK) {
         status = finish(&kineto);

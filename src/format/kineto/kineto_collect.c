@@ -10,8 +10,7 @@
 
 enum { MEMORY_LEAST_NS = 100000, US_DECIMALS = 3 };
 
-/* The name without its quotes, as written. */
-static struct iwi_json_span name_of(const struct iwi_json_item *item)
+struct iwi_json_span iwi_kineto_name(const struct iwi_json_item *item)
 {
     struct iwi_json_span name = iwi_json_member(item, "name");
 
@@ -23,8 +22,8 @@ static struct iwi_json_span name_of(const struct iwi_json_item *item)
     return (struct iwi_json_span){"", 0};
 }
 
-static iw_status times_of(const struct iwi_kineto_file *file, const struct iwi_json_item *item,
-                          int64_t *begin_p, int64_t *end_p)
+iw_status iwi_kineto_times(const struct iwi_kineto_file *file, const struct iwi_json_item *item,
+                           int64_t *begin_p, int64_t *end_p)
 {
     const struct iwi_json_span ts = iwi_json_member(item, "ts"), dur = iwi_json_member(item, "dur");
     int64_t length = 0;
@@ -87,12 +86,12 @@ static iw_status keep_comm(struct iwi_kineto *kineto, struct iwi_kineto_file *fi
 static iw_status take_kernel(struct iwi_kineto *kineto, struct iwi_kineto_file *file,
                              const struct iwi_json_item *item)
 {
-    const struct iwi_json_span name = name_of(item);
+    const struct iwi_json_span name = iwi_kineto_name(item);
     struct iwi_kineto_kernel kernel = {.launch_ns = INT64_MIN, .launch_end_ns = INT64_MIN};
     struct iwi_json_item args = {0};
     uint64_t stream;
 
-    IW_TRY(times_of(file, item, &kernel.begin_ns, &kernel.end_ns));
+    IW_TRY(iwi_kineto_times(file, item, &kernel.begin_ns, &kernel.end_ns));
     (void)iwi_json_inside(iwi_json_member(item, "args"), &args);
     stream = iwi_json_member(&args, "stream").size > 0 ? number_of(&args, "stream") : number_of(item, "tid");
     kernel.stream = stream < UINT16_MAX ? (uint16_t)stream : UINT16_MAX;
@@ -121,7 +120,7 @@ static iw_status keep_span(const struct iwi_kineto *kineto, struct iwi_kineto_sp
 static iw_status take_call(struct iwi_kineto *kineto, struct iwi_kineto_file *file,
                            const struct iwi_json_item *item)
 {
-    const struct iwi_json_span name = name_of(item);
+    const struct iwi_json_span name = iwi_kineto_name(item);
     const enum iwi_kineto_call call = iwi_kineto_call(name.text, name.size);
     struct iwi_kineto_launch launch = {0};
     struct iwi_json_item args = {0};
@@ -129,7 +128,7 @@ static iw_status take_call(struct iwi_kineto *kineto, struct iwi_kineto_file *fi
     if (call == IWI_KINETO_CALL_OTHER) {
         return IW_OK;
     }
-    IW_TRY(times_of(file, item, &launch.begin_ns, &launch.end_ns));
+    IW_TRY(iwi_kineto_times(file, item, &launch.begin_ns, &launch.end_ns));
     if (call != IWI_KINETO_LAUNCH) {
         const bool is_wait = call == IWI_KINETO_WAIT;
 
@@ -151,7 +150,7 @@ static iw_status take_call(struct iwi_kineto *kineto, struct iwi_kineto_file *fi
 static iw_status take_host(struct iwi_kineto *kineto, struct iwi_kineto_file *file,
                            const struct iwi_json_item *item)
 {
-    const struct iwi_json_span name = name_of(item);
+    const struct iwi_json_span name = iwi_kineto_name(item);
     const enum iwi_kineto_host host = iwi_kineto_host(name.text, name.size);
     struct iwi_kineto_span span = {.cause = host == IWI_KINETO_GC ? IWI_PAUSE_GC : IWI_PAUSE_LOADER};
     int64_t number;
@@ -159,7 +158,10 @@ static iw_status take_host(struct iwi_kineto *kineto, struct iwi_kineto_file *fi
     if (host == IWI_KINETO_HOST_OTHER) {
         return IW_OK;
     }
-    IW_TRY(times_of(file, item, &span.begin_ns, &span.end_ns));
+    if (host == IWI_KINETO_COLLECTIVE) {
+        return iwi_kineto_take_on_host(kineto, file, item, false);
+    }
+    IW_TRY(iwi_kineto_times(file, item, &span.begin_ns, &span.end_ns));
     if (host == IWI_KINETO_STEP) {
         const size_t head = strlen("ProfilerStep#");
 
@@ -168,6 +170,7 @@ static iw_status take_host(struct iwi_kineto *kineto, struct iwi_kineto_file *fi
             return IW_OK;
         }
         span.number = (uint32_t)number;
+        iwi_kineto_take_thread(file, item);
         return keep_span(kineto, &file->steps, span);
     }
     return keep_span(kineto, &file->pauses, span);
@@ -179,6 +182,9 @@ static iw_status take_operator(struct iwi_kineto *kineto, struct iwi_kineto_file
     struct iwi_kineto_comm comm;
     bool has;
 
+    if (iwi_json_begins(iwi_json_member(item, "name"), "c10d::")) {
+        return iwi_kineto_take_on_host(kineto, file, item, true);
+    }
     if (!iwi_json_is(iwi_json_member(item, "name"), "record_param_comms")) {
         return IW_OK;
     }
@@ -258,5 +264,8 @@ void iwi_kineto_file_release(struct iwi_kineto_file *file)
     free(file->steps.of);
     free(file->pauses.of);
     free(file->waits.of);
+    free(file->collectives.of);
+    free(file->calls.of);
+    free(file->operators.of);
     iwi_json_close(&file->items);
 }

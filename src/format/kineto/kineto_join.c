@@ -115,6 +115,14 @@ static void shift_spans(const struct iwi_kineto_file *file, struct iwi_kineto_sp
     }
 }
 
+static void shift_on_hosts(const struct iwi_kineto_file *file, struct iwi_kineto_on_hosts *list,
+                           int64_t *first_p, int64_t *last_p)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        shift(file, &list->of[i].begin_ns, &list->of[i].end_ns, first_p, last_p);
+    }
+}
+
 static iw_status shift_all(struct iwi_kineto *kineto, struct iwi_kineto_file *file)
 {
     const int64_t most_ns = IW_TIME_INPUT_MAX / IW_PS_PER_NS;
@@ -129,12 +137,9 @@ static iw_status shift_all(struct iwi_kineto *kineto, struct iwi_kineto_file *fi
     shift_spans(file, &file->steps, &first, &last);
     shift_spans(file, &file->pauses, &first, &last);
     shift_spans(file, &file->waits, &first, &last);
-    if (first == INT64_MAX) {
-        return iwi_fail(
-            kineto->log, IW_ERR_FORMAT,
-            "'%s' has no kernels, launches or steps: was the GPU profiled (ProfilerActivity.CUDA)?",
-            file->name);
-    }
+    shift_spans(file, &file->operators, &first, &last);
+    shift_on_hosts(file, &file->collectives, &first, &last);
+    shift_on_hosts(file, &file->calls, &first, &last);
     if (!kineto->has_zero) {
         kineto->has_zero = true;
         kineto->zero_ns = first;
@@ -148,6 +153,22 @@ static iw_status shift_all(struct iwi_kineto *kineto, struct iwi_kineto_file *fi
             file->name, kineto->first_name);
     }
     return IW_OK;
+}
+
+/* Without them there is nothing to say of a run. */
+static iw_status check_content(const struct iwi_kineto *kineto, const struct iwi_kineto_file *file)
+{
+    if (file->kernel_count > 0 || file->collectives.count > 0) {
+        return IW_OK;
+    }
+    return iwi_fail(kineto->log, IW_ERR_FORMAT,
+                    file->nccl_on_host > 0
+                        ? "'%s' has collectives of NCCL, but no kernels: profile the GPU too "
+                          "(ProfilerActivity.CUDA)"
+                        : "'%s' has neither kernels of a GPU nor collectives of the CPU ('gloo:all_reduce'): "
+                          "profile steps in which ranks meet, and the GPU too if there is one "
+                          "(ProfilerActivity.CUDA)",
+                    file->name);
 }
 
 /* ---- kernels and what belongs to them ---- */
@@ -244,7 +265,7 @@ static iw_status add_steps(struct iwi_kineto *kineto, const struct iwi_kineto_fi
         IW_TRY(iwi_visits_add_step(kineto->visits, &step));
     }
     kineto->without_steps += file->steps.count == 0;
-    kineto->without_launches += file->launch_count == 0;
+    kineto->without_launches += file->launch_count == 0 && file->kernel_count > 0;
     return IW_OK;
 }
 
@@ -252,12 +273,14 @@ iw_status iwi_kineto_join(struct iwi_kineto *kineto, struct iwi_kineto_file *fil
 {
     IW_TRY(find_rank(kineto, file));
     find_stage(kineto, file);
+    IW_TRY(check_content(kineto, file));
     IW_TRY(shift_all(kineto, file));
     iwi_kineto_sort_steps(&file->steps);
     iwi_kineto_unite(&file->pauses);
     iwi_kineto_unite(&file->waits);
     IW_TRY(link_kernels(kineto, file));
     IW_TRY(add_steps(kineto, file));
-    IW_TRY(iwi_kineto_add_visits(kineto, file));
+    IW_TRY(iwi_kineto_is_on_host(file) ? iwi_kineto_add_host_visits(kineto, file)
+                                       : iwi_kineto_add_visits(kineto, file));
     return iwi_kineto_add_pauses(kineto, file);
 }

@@ -95,6 +95,18 @@ unsigned iwi_kineto_type_bytes(const char *name)
         {"ComplexDouble", 16},
         {"QInt8", 1},
         {"QUInt8", 1},
+        {"float", 4}, /* names of C++ */
+        {"double", 8},
+        {"c10::BFloat16", 2},
+        {"c10::Half", 2},
+        {"unsigned char", 1},
+        {"signed char", 1},
+        {"bool", 1},
+        {"short int", 2},
+        {"short", 2},
+        {"int", 4},
+        {"long int", 8},
+        {"long", 8},
     };
 
     for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
@@ -118,10 +130,25 @@ static bool has_gc_word(const char *name, size_t size)
     return false;
 }
 
+bool iwi_kineto_is_of_device(const char *name, size_t size)
+{
+    return begins(name, size, "nccl:") || begins(name, size, "rccl:") || begins(name, size, "xccl:");
+}
+
+/* Annotations of a backend's threads while they carry out a collective. */
+static bool is_collective(const char *name, size_t size)
+{
+    return begins(name, size, "gloo:") || begins(name, size, "mpi:") || begins(name, size, "ucc:") ||
+           iwi_kineto_is_of_device(name, size);
+}
+
 enum iwi_kineto_host iwi_kineto_host(const char *name, size_t size)
 {
     if (begins(name, size, "ProfilerStep#")) {
         return IWI_KINETO_STEP;
+    }
+    if (is_collective(name, size)) {
+        return IWI_KINETO_COLLECTIVE;
     }
     if ((has(name, size, "DataLoader") || has(name, size, "dataloader")) && has(name, size, "__next__")) {
         return IWI_KINETO_LOADER;

@@ -13,14 +13,18 @@ enum iwi_visit_op iwi_kineto_op(const char *name, size_t size);
 /* "ncclDevKernel_...", "ncclKernel_...", "ncclSymkDevKernel_...", "ncclAllReduceRingLLKernel_..." */
 bool iwi_kineto_is_nccl(const char *name, size_t size);
 
-/* Bytes of "BFloat16"; 0: not known. */
+/* "nccl:all_reduce" of the host: its kernel is another event. */
+bool iwi_kineto_is_of_device(const char *name, size_t size);
+
+/* Bytes of "BFloat16", or of "c10::BFloat16", "long int", as arguments of operators have it; 0: not known. */
 unsigned iwi_kineto_type_bytes(const char *name);
 
 enum iwi_kineto_host {
     IWI_KINETO_HOST_OTHER,
-    IWI_KINETO_STEP,   /* "ProfilerStep#12" */
-    IWI_KINETO_LOADER, /* the loader's next batch */
-    IWI_KINETO_GC      /* garbage collection */
+    IWI_KINETO_STEP,      /* "ProfilerStep#12" */
+    IWI_KINETO_LOADER,    /* the loader's next batch */
+    IWI_KINETO_GC,        /* garbage collection */
+    IWI_KINETO_COLLECTIVE /* of a backend on the host: "gloo:all_reduce"; of NCCL: the host's part of it */
 };
 
 /* Of annotations and Python functions. */

@@ -52,12 +52,15 @@ struct iwi_kineto {
     size_t group_count, group_capacity;
     uint32_t seen_last[IWI_KINETO_SEEN]; /* indices of groups, by the lowest bits of their keys */
     struct iwi_kineto_usuals usuals;
+    int64_t loader_ns; /* what the loader usually takes on the rank where it is quickest; 0: not known */
     struct iwi_kineto_suspect *suspects;
     size_t suspect_count, suspect_capacity;
     /* what files lack, in sum */
     uint64_t nameless, outside; /* collectives left out: without a record; without a number, in no step */
     uint64_t batches;           /* kernels of several messages */
     size_t files, without_steps, without_launches, without_groups, numbered, unnumbered;
+    size_t on_host;         /* files of runs without a GPU */
+    uint64_t without_bytes; /* collectives of theirs */
     const char *first_name;
 };
 
@@ -102,6 +105,18 @@ struct iwi_kineto_spans {
     size_t count, capacity;
 };
 
+/* A collective that the host itself carries out (gloo, MPI), or the call that asked for it. */
+struct iwi_kineto_on_host {
+    int64_t begin_ns, end_ns;
+    uint64_t bytes; /* 0: not known */
+    uint8_t op;
+};
+
+struct iwi_kineto_on_hosts {
+    struct iwi_kineto_on_host *of;
+    size_t count, capacity;
+};
+
 /* distributedInfo's groups: who is in them, for arguments that do not tell it whole. */
 struct iwi_kineto_config {
     char name[IWI_VISIT_NAME_SIZE];
@@ -125,6 +140,11 @@ struct iwi_kineto_file {
     struct iwi_kineto_launch *launches;
     size_t launch_count, launch_capacity;
     struct iwi_kineto_spans steps, pauses, waits;
+    /* of runs without a GPU: */
+    struct iwi_kineto_on_hosts collectives, calls; /* on threads of the backend; where they were asked for */
+    struct iwi_kineto_spans operators;             /* of the main thread, read in a second pass */
+    uint64_t main_thread;                          /* that of the steps, or of the first call; 0: not known */
+    uint64_t nccl_on_host;                         /* annotations of NCCL, whose kernels are on a GPU */
 };
 
 /* ---- parts ---- */
@@ -132,6 +152,20 @@ struct iwi_kineto_file {
 /* Reads the items of an open file into its arrays. */
 IW_NODISCARD iw_status iwi_kineto_collect(struct iwi_kineto *kineto, struct iwi_kineto_file *file);
 void iwi_kineto_file_release(struct iwi_kineto_file *file);
+
+/* The name of an event without its quotes, as written; its times. */
+struct iwi_json_span iwi_kineto_name(const struct iwi_json_item *item);
+IW_NODISCARD iw_status iwi_kineto_times(const struct iwi_kineto_file *file, const struct iwi_json_item *item,
+                                        int64_t *begin_p, int64_t *end_p);
+
+/* Runs without a GPU (kineto_host.c): a collective ("gloo:all_reduce") or the call that asks for it
+ * ("c10d::allreduce_"), the thread of a step, and then, of the file opened again, what the main thread does.
+ */
+IW_NODISCARD iw_status iwi_kineto_take_on_host(struct iwi_kineto *kineto, struct iwi_kineto_file *file,
+                                               const struct iwi_json_item *item, bool is_call);
+void iwi_kineto_take_thread(struct iwi_kineto_file *file, const struct iwi_json_item *item);
+bool iwi_kineto_is_on_host(const struct iwi_kineto_file *file);
+IW_NODISCARD iw_status iwi_kineto_collect_operators(struct iwi_kineto *kineto, struct iwi_kineto_file *file);
 
 /* The arguments of a collective: a kernel's, or those of record_param_comms. *has_p: false: there are none.
  */
@@ -151,6 +185,7 @@ IW_NODISCARD iw_status iwi_kineto_group(struct iwi_kineto *kineto, const char *n
  * steps, pauses and waits. */
 IW_NODISCARD iw_status iwi_kineto_join(struct iwi_kineto *kineto, struct iwi_kineto_file *file);
 IW_NODISCARD iw_status iwi_kineto_add_visits(struct iwi_kineto *kineto, struct iwi_kineto_file *file);
+IW_NODISCARD iw_status iwi_kineto_add_host_visits(struct iwi_kineto *kineto, struct iwi_kineto_file *file);
 IW_NODISCARD iw_status iwi_kineto_add_pauses(struct iwi_kineto *kineto, struct iwi_kineto_file *file);
 
 /* Numbers of steps apart, each once; spans of the host by their begin, those of one cause joined where they
@@ -173,6 +208,7 @@ IW_NODISCARD iw_status iwi_kineto_usual_add(const iw_log *log, struct iwi_kineto
                                             int64_t length_ns);
 const struct iwi_kineto_usual *iwi_kineto_usual(const struct iwi_kineto_usuals *usuals, uint64_t key);
 int64_t iwi_kineto_usual_ns(const struct iwi_kineto_usual *usual); /* median */
+bool iwi_kineto_is_known(const struct iwi_kineto_usual *usual);    /* seen often enough; may be NULL */
 
 /* Suspects that took longer than usual become pauses. */
 IW_NODISCARD iw_status iwi_kineto_judge(struct iwi_kineto *kineto);

@@ -42,9 +42,20 @@ static iw_status suspect(struct iwi_kineto *kineto, const struct iwi_kineto_file
 
 /* ---- what the host says ---- */
 
+static void keep_quickest(struct iwi_kineto *kineto, uint64_t key)
+{
+    const struct iwi_kineto_usual *usual = iwi_kineto_usual(&kineto->usuals, key);
+
+    if (iwi_kineto_is_known(usual)) {
+        const int64_t ns = iwi_max(1, iwi_kineto_usual_ns(usual));
+
+        kineto->loader_ns = kineto->loader_ns > 0 ? iwi_min(kineto->loader_ns, ns) : ns;
+    }
+}
+
 static iw_status add_named(struct iwi_kineto *kineto, const struct iwi_kineto_file *file)
 {
-    const uint64_t loader = key_of("loader", 0, 0);
+    const uint64_t loader = key_of("loader", 0, 0), of_rank = key_of("loader", file->index, 1);
 
     for (size_t i = 0; i < file->pauses.count; i++) {
         const struct iwi_kineto_span *span = &file->pauses.of[i];
@@ -58,6 +69,8 @@ static iw_status add_named(struct iwi_kineto *kineto, const struct iwi_kineto_fi
 
         if (span->cause == IWI_PAUSE_LOADER) {
             IW_TRY(iwi_kineto_usual_add(kineto->log, &kineto->usuals, loader, span->end_ns - span->begin_ns));
+            IW_TRY(
+                iwi_kineto_usual_add(kineto->log, &kineto->usuals, of_rank, span->end_ns - span->begin_ns));
         }
         if (span->end_ns - span->begin_ns >= LEAST_NS) {
             IW_TRY(span->cause == IWI_PAUSE_LOADER
@@ -65,6 +78,7 @@ static iw_status add_named(struct iwi_kineto *kineto, const struct iwi_kineto_fi
                        : iwi_visits_add_pause(kineto->visits, &pause));
         }
     }
+    keep_quickest(kineto, of_rank);
     return IW_OK;
 }
 

@@ -90,6 +90,22 @@ int64_t iwi_kineto_usual_ns(const struct iwi_kineto_usual *usual)
     return (int64_t)(1000 * us[(count - 1) / 2]);
 }
 
+bool iwi_kineto_is_known(const struct iwi_kineto_usual *usual)
+{
+    return usual != NULL && usual->count >= ENOUGH;
+}
+
+/* Of the loader: what it takes on the rank where it is quickest, else a rank whose loader is always late
+ * would make that the usual. */
+static iw_time usual_ps(const struct iwi_kineto *kineto, const struct iwi_kineto_suspect *suspect,
+                        const struct iwi_kineto_usual *usual)
+{
+    if (suspect->pause.cause == IWI_PAUSE_LOADER && kineto->loader_ns > 0) {
+        return kineto->loader_ns * IW_PS_PER_NS;
+    }
+    return iwi_kineto_is_known(usual) ? iwi_kineto_usual_ns(usual) * IW_PS_PER_NS : 0;
+}
+
 /* A pause is what is beyond the usual, at the end of what took so long. Of a gap or a call of the loader that
  * was not seen often enough to say what is usual, it is all; a kernel needs others like it. */
 iw_status iwi_kineto_judge(struct iwi_kineto *kineto)
@@ -97,14 +113,13 @@ iw_status iwi_kineto_judge(struct iwi_kineto *kineto)
     for (size_t i = 0; i < kineto->suspect_count; i++) {
         const struct iwi_kineto_suspect *suspect = &kineto->suspects[i];
         const struct iwi_kineto_usual *usual = iwi_kineto_usual(&kineto->usuals, suspect->key);
-        const bool is_known = usual != NULL && usual->count >= ENOUGH;
-        const iw_time usual_ps = is_known ? iwi_kineto_usual_ns(usual) * IW_PS_PER_NS : 0;
+        const iw_time least_ps = usual_ps(kineto, suspect, usual);
         struct iwi_pause pause = suspect->pause;
         const iw_time length_ps = pause.end_ps - pause.begin_ps;
 
-        if ((is_known || pause.cause != IWI_PAUSE_SLOW) &&
-            length_ps > usual_ps + usual_ps / 2 + SLACK_NS * IW_PS_PER_NS) {
-            pause.begin_ps += usual_ps;
+        if ((iwi_kineto_is_known(usual) || pause.cause != IWI_PAUSE_SLOW) &&
+            length_ps > least_ps + least_ps / 2 + SLACK_NS * IW_PS_PER_NS) {
+            pause.begin_ps += least_ps;
             IW_TRY(iwi_visits_add_pause(kineto->visits, &pause));
         }
     }

@@ -9,6 +9,7 @@
 
 /* Less waiting than this is not worth a search. */
 static const double LITTLE = 0.01;
+static const double MOST_OF_IT = 0.9;
 
 enum { MOST_NAMED = 4 };
 
@@ -110,9 +111,20 @@ static const iw_waits_rank *small_culprit(const iw_waits *waits)
     return NULL;
 }
 
+/* Most of the waiting is one rank's doing, though too rarely to be told from chance. */
+static const iw_waits_rank *rare_culprit(const iw_waits *waits)
+{
+    for (size_t i = 0; i < waits->ranks_count; i++) {
+        if (waits->ranks[i].caused_ns > MOST_OF_IT * waits->waiting_ns) {
+            return &waits->ranks[i];
+        }
+    }
+    return NULL;
+}
+
 static void say_nobody(struct iwi_document *doc, const iw_waits *waits)
 {
-    const iw_waits_rank *small = small_culprit(waits);
+    const iw_waits_rank *small = small_culprit(waits), *rare = rare_culprit(waits);
     const double share = iwi_waits_share(waits, waits->waiting_ns);
 
     if (share < LITTLE) {
@@ -127,6 +139,15 @@ static void say_nobody(struct iwi_document *doc, const iw_waits *waits)
                     iwi_percent_short(doc, share), iwi_waits_rank_name(doc, waits, small),
                     iwi_percent_short(doc, iwi_waits_share(waits, small->caused_ns)),
                     iwi_percent_short(doc, waits->least_share));
+        return;
+    }
+    if (rare != NULL) {
+        iwi_verdict(
+            doc,
+            "Ranks wait for each other %s of their time. %s caused most of it (%s of all ranks' time), "
+            "but too rarely to be told from chance: trace more iterations.",
+            iwi_percent_short(doc, share), capital(doc, iwi_waits_rank_name(doc, waits, rare)),
+            iwi_percent_short(doc, iwi_waits_share(waits, rare->caused_ns)));
         return;
     }
     iwi_verdict(
@@ -148,6 +169,20 @@ static void say_bounds(struct iwi_document *doc, const iw_waits *waits)
         waits->rank_count == 1 ? "it" : "them");
 }
 
+/* Where all pauses of a cause are, if they are on one rank. */
+static const char *place_of(struct iwi_document *doc, const iw_waits *waits, const char *cause)
+{
+    for (size_t i = 0; i < waits->cost_count; i++) {
+        const iw_waits_cost *cost = &waits->costs[i];
+
+        if (strcmp(cost->cause, cause) == 0 && strcmp(cost->where, "everywhere") == 0 && cost->ranks == 1 &&
+            cost->culprits[0] != '\0') {
+            return iwi_say(doc, ", all of them on %s", cost->culprits);
+        }
+    }
+    return "";
+}
+
 /* The largest of the pauses that the trace names, if it matters. */
 static void say_pauses(struct iwi_document *doc, const iw_waits *waits)
 {
@@ -159,8 +194,9 @@ static void say_pauses(struct iwi_document *doc, const iw_waits *waits)
         }
     }
     if (largest != NULL && iwi_waits_share(waits, largest->caused_ns) >= waits->least_share) {
-        iwi_verdict(doc, "Of all ranks' time %s was lost to pauses that the trace names %s.",
-                    iwi_percent_short(doc, iwi_waits_share(waits, largest->caused_ns)), largest->name);
+        iwi_verdict(doc, "Of all ranks' time %s was lost to pauses that the trace names %s%s.",
+                    iwi_percent_short(doc, iwi_waits_share(waits, largest->caused_ns)), largest->name,
+                    place_of(doc, waits, largest->name));
     }
 }
 

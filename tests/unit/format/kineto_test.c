@@ -411,7 +411,7 @@ static void files_that_do_not_fit_are_refused(void **state)
                    "rank 5 takes part in group 'g', which it does not belong to");
     expect_refused(HEAD("0") REDUCE("10") "]}", HEAD("1") REDUCE("1000000000000") "]}", IW_ERR_RANGE,
                    "'b.json': its events are more than ten days away from the first one of 'a.json'");
-    expect_refused(HEAD("0") "]}", NULL, IW_ERR_FORMAT, "has no kernels, launches or steps");
+    expect_refused(HEAD("0") "]}", NULL, IW_ERR_FORMAT, "has neither kernels of a GPU nor");
     expect_refused(HEAD("0") "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"k\"}]}", NULL, IW_ERR_FORMAT,
                    "'a.json', byte 66: an event without a time");
     expect_refused(HEAD("0") KERNEL("1", "ncclDevKernel_ReduceScatter", "reduce_scatter") "]}",
