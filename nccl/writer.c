@@ -65,7 +65,7 @@ void iwi_nccl_count_lost(void)
 
 bool iwi_nccl_is_ours(void)
 {
-    return writer.is_running && writer.pid == getpid();
+    return writer.is_running;
 }
 
 /* ---- the ring ---- */
@@ -135,26 +135,44 @@ static void close_file(void)
     }
 }
 
-static void put_bytes(const char *data, size_t size)
+/* Of lines of which the disk took `put` bytes, whole ones stay; the others are counted. */
+static void give_up(const char *lines, size_t size, size_t put)
 {
-    while (size > 0 && writer.fd >= 0) {
-        const ssize_t put = write(writer.fd, data, size);
+    size_t whole = put;
+
+    while (whole > 0 && lines[whole - 1] != '\n') {
+        whole--;
+    }
+    if (whole < put) {
+        (void)!ftruncate(writer.fd, (off_t)(writer.bytes - (put - whole)));
+    }
+    for (size_t i = whole; i < size; i++) {
+        writer.lost += lines[i] == '\n';
+    }
+    close_file();
+}
+
+static void put_lines(const char *lines, size_t size)
+{
+    size_t done = 0;
+
+    while (done < size && writer.fd >= 0) {
+        const ssize_t put = write(writer.fd, lines + done, size - done);
 
         if (put < 0 && errno == EINTR) {
             continue;
         }
         if (put <= 0) {
             warn("cannot write", errno);
-            close_file();
+            give_up(lines, size, done);
             return;
         }
-        data += put;
-        size -= (size_t)put;
+        done += (size_t)put;
         writer.bytes += (uint64_t)put;
     }
 }
 
-/* Whole lines only: a job that is killed leaves a file that can be read. */
+/* Whole lines only: a job that is killed, or a disk that is full, leaves a file that can be read. */
 static void drain(void)
 {
     static char buffer[BUFFER_SIZE]; /* of the one thread that drains */
@@ -163,12 +181,11 @@ static void drain(void)
 
     while (take(&record)) {
         char line[IWI_NCCL_LINE_SIZE];
-        const size_t size =
-            iwi_nccl_line(&record, &writer.origin, iwi_nccl_wall_ns(), writer.lost, line);
+        const size_t size = iwi_nccl_line(&record, &writer.origin, iwi_nccl_wall_ns(), writer.lost, line);
 
         if (writer.fd < 0 || size == 0 || writer.bytes + used + size > writer.most_bytes) {
             if (writer.fd >= 0 && size > 0) {
-                put_bytes(buffer, used);
+                put_lines(buffer, used);
                 used = 0;
                 warn("IDLEWAVE_NCCL_MAX_BYTES reached:", 0);
                 close_file();
@@ -177,13 +194,13 @@ static void drain(void)
             continue;
         }
         if (used + size > sizeof buffer) {
-            put_bytes(buffer, used);
+            put_lines(buffer, used);
             used = 0;
         }
         memcpy(buffer + used, line, size);
         used += size;
     }
-    put_bytes(buffer, used);
+    put_lines(buffer, used);
 }
 
 static void read_settings(void)
@@ -216,6 +233,9 @@ static bool open_file(void)
         return false;
     }
     goes_on = strcmp(path, writer.path) == 0;
+    if (!goes_on) {
+        writer.lost = 0;
+    }
     memcpy(writer.path, path, (size_t)size + 1);
     (void)mkdir(folder, 0777); /* open() says what is wrong */
     writer.fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_APPEND | (goes_on ? 0 : O_TRUNC), 0666);
@@ -276,9 +296,23 @@ static void forget_parent(void)
     writer.path[0] = '\0';
     writer.is_ending = false;
     writer.has_thread = false;
-    writer.lost = 0;
     (void)pthread_mutex_init(&writer.mutex, NULL);
     (void)pthread_cond_init(&writer.wake, NULL);
+}
+
+/* In a child of fork(), at once: asking for its number at each event would be a system call. */
+static void stop_in_child(void)
+{
+    writer.is_running = false;
+}
+
+static int watch_forks(void)
+{
+    static bool is_watching; /* under the lock of beginning and end */
+    const int error = is_watching ? 0 : pthread_atfork(NULL, NULL, stop_in_child);
+
+    is_watching = error == 0;
+    return error;
 }
 
 bool iwi_nccl_writer_begin(iwi_nccl_log_fn log)
@@ -294,7 +328,8 @@ bool iwi_nccl_writer_begin(iwi_nccl_log_fn log)
     if (!open_file()) {
         return false;
     }
-    error = make_ring() ? start_thread() : ENOMEM;
+    error = make_ring() ? watch_forks() : ENOMEM;
+    error = error == 0 ? start_thread() : error;
     if (error != 0) {
         warn("cannot start a thread that writes", error);
         close_file();

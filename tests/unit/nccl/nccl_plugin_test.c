@@ -185,6 +185,36 @@ static void what_finds_no_room_is_counted(void **state)
     json_decref(all);
 }
 
+static size_t count_lines(void)
+{
+    char command[128];
+    size_t count = 0;
+    FILE *counted;
+
+    (void)snprintf(command, sizeof command, "cat %s/* | wc -l", folder);
+    counted = popen(command, "r");
+    assert_non_null(counted);
+    assert_int_equal(fscanf(counted, "%zu", &count), 1);
+    (void)pclose(counted);
+    return count;
+}
+
+/* Done faster than any thread could write them: the ring has room for 16,384. */
+static void what_is_done_too_fast_is_counted(void **state)
+{
+    enum { MANY = 20000 };
+    void *context = open_comm(1, 0);
+
+    (void)state;
+    for (size_t i = 0; i < MANY; i++) {
+        (void)v5->stop_event(start_coll(context, "AllReduce", 1, 0));
+    }
+    (void)v5->finalize(context);
+    assert_true(count_lines() >= 8000);
+    assert_int_equal(count_lines() + told_lost, MANY);
+    assert_int_equal(warnings, 0);
+}
+
 static void a_file_has_a_limit(void **state)
 {
     void *context;
@@ -212,6 +242,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(without_a_gpu_timer_the_host_must_do, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_makes_no_sense_does_no_harm, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_finds_no_room_is_counted, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(what_is_done_too_fast_is_counted, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_file_has_a_limit, set_up, tear_down),
     };
 

@@ -6,6 +6,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -48,7 +49,72 @@ static void without_a_folder_it_steps_aside(void **state)
     assert_int_equal(in_child(unwritable), 0);
 }
 
+/* Communicators of one process end side by side, as those of a job do, and others begin. */
+static void *begin_and_end(void *arg)
+{
+    enum { LIVES = 20 };
+    const struct iwi_nccl_profiler_v5 *profiler = v5;
+
+    for (int i = 0; i < LIVES; i++) {
+        void *context = NULL;
+        int mask;
+
+        (void)profiler->init(&context, 7, &mask, "c", 1, 2, *(int *)arg, log_line);
+        run_coll(context, "AllReduce", 1000);
+        (void)profiler->finalize(context);
+    }
+    return NULL;
+}
+
+static void communicators_may_end_at_once(void **state)
+{
+    pthread_t threads[4];
+    int ranks[4];
+    json_t *all;
+
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        ranks[i] = i;
+        assert_int_equal(pthread_create(&threads[i], NULL, begin_and_end, &ranks[i]), 0);
+    }
+    for (int i = 0; i < 4; i++) {
+        (void)pthread_join(threads[i], NULL);
+    }
+    all = lines();
+    assert_int_equal(json_array_size(all), 4 * 20); /* nothing is lost between the last end and a new begin */
+    assert_int_equal(warnings, 0);
+    json_decref(all);
+}
+
 #if !defined(__SANITIZE_THREAD__)
+/* The kernel takes no more than 3,000 bytes of a file; its signal must not end the job. */
+static void fill_disk(void)
+{
+    const struct rlimit least = {.rlim_cur = 3000, .rlim_max = 3000};
+    void *context;
+
+    if (setrlimit(RLIMIT_FSIZE, &least) != 0) {
+        _exit(1);
+    }
+    context = open_comm(1, 0);
+    for (int i = 0; i < 100; i++) {
+        run_coll(context, "AllReduce", 1000);
+    }
+    (void)v5->finalize(context);
+    _exit(warnings == 1 && told_lost >= 90 && told_lost < 100 ? 0 : 2);
+}
+
+static void a_full_disk_leaves_whole_lines_and_the_job(void **state)
+{
+    json_t *all;
+
+    (void)state;
+    assert_int_equal(in_child(fill_disk), 0);
+    all = lines(); /* each is JSON */
+    assert_in_range(json_array_size(all), 1, 9);
+    json_decref(all);
+}
+
 static void *inherited, *inherited_coll;
 
 /* Nothing of the parent's is written here; what the child begins itself goes to a file of its own. */
@@ -231,7 +297,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(without_a_folder_it_steps_aside, set_up, tear_down),
         cmocka_unit_test_setup_teardown(ranks_and_proxies_run_side_by_side, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(communicators_may_end_at_once, set_up, tear_down),
 #if !defined(__SANITIZE_THREAD__) /* which does not support threads of a child of a process with threads */
+        cmocka_unit_test_setup_teardown(a_full_disk_leaves_whole_lines_and_the_job, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_child_writes_nothing_of_its_parent, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_killed_program_leaves_whole_lines, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_program_may_end_without_ending_communicators, set_up, tear_down),
