@@ -16,8 +16,8 @@ struct stragglers_opts {
 #define ROW(...) OPT_ROW(struct stragglers_opts, __VA_ARGS__)
 static const struct opt rows[] = {
     ROW("meta", OPT_STRING, meta, "FILE",
-        "the file of sizes that comes with the timeline: compared with it, and the number of GPUs"),
-    ROW("leave-out", OPT_STRING, left_out, "STEP[-STEP][,...]", "do not look at these steps"),
+        "the file of sizes that comes with the timeline: it is checked, and says how many GPUs there were"),
+    ROW("leave-out", OPT_STRING, left_out, "STEP[-STEP][,...]", "ignore these steps"),
 };
 #undef ROW
 
@@ -33,15 +33,16 @@ static const char *const synopsis[] = {"[options] TIMELINE", NULL};
 static const char description[] =
     "Reads the timeline of a pipelined training job: how long each worker computed, and how long each "
     "transfer took once all had come. Replays it as it was, with the usual time of its kind for every "
-    "operation, and with some of both. Says by which factor S the job was slower than with usual times, and "
-    "what slow workers, unequal stages, micro-batches of unequal length and communication have to do with "
-    "it.\n"
+    "operation, and with mixtures of the two. Says by which factor S the job was slower than with usual "
+    "times, "
+    "and how much of that is due to slow workers, unequal stages, micro-batches of unequal length and "
+    "communication.\n"
     "Timelines are those of ByteDance's StragglerAnalysis: Chrome trace events named forward-compute, "
     "backward-send and so on, plain or gzipped. They hold no waiting, so 'idlewave waits' cannot read them.";
 
 static const struct example examples[] = {
     {"a published job", "idlewave stragglers timeline-SE.json.gz --meta meta-SE.yaml --leave-out 31,32"},
-    {"a page of it", "idlewave stragglers timeline-AR.json.gz --format html > AR.html"},
+    {"a page about another", "idlewave stragglers timeline-AR.json.gz --format html > AR.html"},
     {NULL, NULL},
 };
 

@@ -75,13 +75,13 @@ static const struct iwi_schema stragglers_schema = IWI_SCHEMA(iw_stragglers, str
 /* ---- words ---- */
 
 /* What each cause says to people. */
-static const struct {
+static const struct cause_words {
     const char *name, *blame, *change;
 } causes[] = {
-    {"workers", "single workers that are slow", "each worker as fast as its stage's median"},
+    {"workers", "single slow workers", "each worker as fast as its stage's median"},
     {"stages", "stages of unequal work", "all stages alike"},
     {"micro-batches", "micro-batches of unequal length", "all micro-batches alike"},
-    {"communication", "communication", "each transfer as its kind's median"},
+    {"communication", "communication", "each transfer as fast as its kind's median"},
 };
 
 static size_t cause_index(const iw_straggler_cause *cause)
@@ -104,6 +104,22 @@ static const char *share(struct iwi_document *doc, double value)
     return isnan(value) ? "-" : iwi_say(doc, "%.1f %%", 100.0 * value);
 }
 
+/* With the worker to look at first, where it is workers. Shares above 1: see the note below the causes. */
+static void say_blame(struct iwi_document *doc, const iw_stragglers *result, const iw_straggler_cause *cause)
+{
+    const struct cause_words *words = &causes[cause_index(cause)];
+
+    iwi_more(doc, " Most of it is due to %s", words->blame);
+    if (strcmp(cause->name, "workers") == 0 && result->worker_count > 0) {
+        const iw_straggler_worker *worst = &result->workers[0];
+
+        iwi_more(doc, ", above all rank %" PRIu32 " (replica %" PRIu32 ", stage %" PRIu32 ")", worst->rank,
+                 worst->replica, worst->stage);
+    }
+    iwi_more(doc, ": with %s, %s of it would be gone.", words->change,
+             cause->share < 1.0 ? share(doc, cause->share) : "all");
+}
+
 static void say_verdict(struct iwi_document *doc, const iw_stragglers *result)
 {
     const iw_straggler_cause *first = &result->causes[0];
@@ -118,8 +134,7 @@ static void say_verdict(struct iwi_document *doc, const iw_stragglers *result)
     iwi_more(doc, ": %s of each step of %s are lost.", iwi_ns(doc, result->replayed_ns - result->ideal_ns),
              iwi_ns(doc, result->replayed_ns));
     if (result->cause_count > 0 && first->share >= 0.5) {
-        iwi_more(doc, " Most of it is due to %s (%s).", causes[cause_index(first)].blame,
-                 share(doc, first->share));
+        say_blame(doc, result, first);
     } else {
         iwi_more(doc, " No cause alone explains half of it.");
     }
@@ -143,7 +158,10 @@ static void say_causes(struct iwi_document *doc, const iw_stragglers *result)
             "", "", share(doc, result->slow_workers_share));
     iwi_row(doc, "usual times for the last stage", "", "", share(doc, result->last_stage_share));
     iwi_unfold(doc);
-    iwi_note(doc, "One change at a time: shares overlap and need not add up to 100 %%.");
+    iwi_note(
+        doc,
+        "One change at a time: shares overlap and need not add up to 100 %%. One may be above 100 %%, since "
+        "slow workers are part of the means that are called usual.");
 }
 
 static void say_step(struct iwi_document *doc, const iw_stragglers *result)
@@ -230,15 +248,16 @@ static void show_steps(struct iwi_document *doc, const iw_stragglers *result)
 static void say_certainty(struct iwi_document *doc, const iw_stragglers *result)
 {
     iwi_section(doc, "certainty", "How sure");
+    iwi_item(
+        doc,
+        "Usual times are over all workers and steps: means of each kind of computation, medians of each kind "
+        "of transfer.");
     iwi_item(doc,
-             "The usual time of what is computed is the mean of its kind over all workers and steps, of what "
-             "is transferred the median.");
-    iwi_item(doc,
-             "The replay has no gaps between operations; the trace took %.2f %% longer: late launches, what "
-             "the timeline does not show.",
+             "The replay has no gaps between operations; the trace took %.2f %% longer, by late launches "
+             "and whatever else the timeline does not show.",
              100.0 * (result->traced_ns / result->replayed_ns - 1.0));
-    iwi_item(doc, "Micro-batches count by as much as all stages agree that they are longer or shorter; %s.",
-             result->stages > 1 ? "chance on one stage does not"
+    iwi_item(doc, "A micro-batch counts as longer or shorter only as far as all stages agree; %s.",
+             result->stages > 1 ? "chance on one stage does not count"
                                 : "with one stage this cannot be told from chance");
 }
 

@@ -60,7 +60,7 @@ static void show_bars(struct iwi_document *doc, const iw_training_result *result
     if (count == 0) {
         return;
     }
-    made = iwi_figure_new(doc->log, "What changes save", &figure);
+    made = iwi_figure_new(doc->log, "Largest savings", &figure);
     if (made == IW_OK) {
         bars = iwi_bar_rows_begin(figure, "Share of a step without jitter", IWI_AXIS_SHARE, count);
         for (uint32_t i = 0; i < count; i++) {

@@ -251,7 +251,7 @@ static void write_doc(struct iwi_document *doc, const void *subject)
 {
     const iw_waits *waits = subject;
 
-    iwi_title(doc, "Who made %s wait", waits->name);
+    iwi_title(doc, "Who made whom wait in %s", waits->name);
     iwi_subtitle(doc, "%s, %" PRIu32 " rank%s, %s, %s collectives and %s messages", waits->origin,
                  waits->rank_count, iwi_s(waits->rank_count), iwi_ns_round(doc, waits->run_ns),
                  iwi_count(doc, waits->collectives), iwi_count(doc, waits->messages));
