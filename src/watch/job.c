@@ -25,7 +25,8 @@ static iw_status find_cgroup(const iw_log *log, struct iwi_watched_job *job)
     char path[IWI_JOB_PATH_SIZE];
 
     if (realpath(job->cgroup, path) == NULL || statfs(path, &system) != 0 || stat(path, &folder) != 0) {
-        return iwi_fail(log, IW_ERR_RANGE, "'%s': %s", job->cgroup, strerror(errno));
+        return iwi_fail(log, IW_ERR_RANGE, "there is no control group '%s': %s", job->cgroup,
+                        strerror(errno));
     }
     if (system.f_type != CGROUP_V1 && system.f_type != CGROUP_V2) {
         return iwi_fail(log, IW_ERR_RANGE,
@@ -181,7 +182,8 @@ static iw_status find_processes(const iw_log *log, struct iwi_watched_job *job)
 
         snprintf(path, sizeof path, "/proc/%" PRIu32 "/status", job->pids[i]);
         if (!iwi_sysfile_value(job->root, path, "Tgid", ':', value, sizeof value)) {
-            return iwi_fail(log, IW_ERR_RANGE, "there is no process %" PRIu32, job->pids[i]);
+            return iwi_fail(log, IW_ERR_RANGE, "there is no process %" PRIu32 ": has it ended?",
+                            job->pids[i]);
         }
         if (strtoul(value, NULL, 10) != job->pids[i]) {
             return iwi_fail(log, IW_ERR_RANGE, "%" PRIu32 " is a thread of process %s: give that one",

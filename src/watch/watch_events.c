@@ -339,8 +339,10 @@ iw_status iwi_watch_events_run(const iw_log *log, const iw_watch_opts *opts, iw_
     iw_status status;
 
     if (!iwi_watch_events_can(opts)) {
-        return iwi_fail(log, IW_ERR_UNSUPPORTED,
-                        "trace events give the noise file of all detours on all CPUs, and nothing meanwhile");
+        return iwi_fail(
+            log, IW_ERR_UNSUPPORTED,
+            "trace events give all detours on all CPUs, and only at the end: --cpus, --threshold, "
+            "--on-threshold, --live and --metrics need BPF");
     }
     result = iwi_new_array(log, 1, sizeof *result);
     if (result == NULL) {

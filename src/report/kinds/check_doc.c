@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "base/short_number.h"
 #include "report/doc/kinds.h"
 #include "report/kinds/noise_words.h"
 #include "report/kinds/verify_words.h"
@@ -139,10 +140,16 @@ static void list_requirements(struct iwi_document *doc, const iw_check *check)
 
 /* ---- jobs ---- */
 
+/* Always in percent, as the limit is: beside it "4.77x" would be another number. */
+static const char *percent_text(struct iwi_document *doc, double share)
+{
+    return iwi_say(doc, "%s %%", iwi_short_percent(share, 3).text);
+}
+
 static const char *interval_text(struct iwi_document *doc, iw_estimate estimate)
 {
     return isfinite(estimate.high)
-               ? iwi_brackets(doc, iwi_slower(doc, estimate.low), iwi_slower(doc, estimate.high))
+               ? iwi_brackets(doc, percent_text(doc, estimate.low), percent_text(doc, estimate.high))
                : "a lower bound";
 }
 
@@ -154,11 +161,14 @@ static void add_job(struct iwi_document *doc, const iw_check_job *job)
         iwi_row(doc, job->name, "-", "no time was left", "", "");
         return;
     }
-    iwi_row(doc, job->name,
-            is_bound ? iwi_say(doc, "> %s", iwi_slower(doc, job->slowdown.low))
-                     : iwi_slower(doc, job->slowdown.value),
-            interval_text(doc, job->slowdown), job->worst,
-            has_worst(job) ? iwi_percent_short(doc, is_bound ? job->saving.low : job->saving.value) : "");
+    iwi_row(
+        doc, job->name,
+        is_bound ? iwi_say(doc, "> %s", percent_text(doc, job->slowdown.low))
+                 : percent_text(doc, job->slowdown.value),
+        interval_text(doc, job->slowdown), job->worst,
+        has_worst(job)
+            ? iwi_say(doc, "%s", iwi_short_percent(is_bound ? job->saving.low : job->saving.value, 3).text)
+            : "");
 }
 
 static void list_jobs(struct iwi_document *doc, const iw_check *check)
@@ -169,9 +179,9 @@ static void list_jobs(struct iwi_document *doc, const iw_check *check)
         return;
     }
     iwi_section(doc, "jobs", "What this noise costs jobs on such nodes");
-    IWI_TABLE(doc, "Slower than without noise; the source without which most is gained, and how much",
+    IWI_TABLE(doc, "By how much jobs are slower than without noise, and the source whose removal saves most",
               {"job", IWI_WORDS}, {"slower", IWI_NUMBER}, {"95 % CI", IWI_WORDS}, {"worst source", IWI_WORDS},
-              {"saves", IWI_NUMBER});
+              {"saves (points)", IWI_NUMBER});
     iwi_unfold(doc);
     for (size_t i = 0; i < check->job_count; i++) {
         add_job(doc, &check->jobs[i]);

@@ -215,8 +215,8 @@ void iwi_say_advice(struct iwi_document *doc, const iw_verify *verify)
                       "not show what happens on its CPUs.");
     }
     if (has_words) {
-        iwi_note(doc, "CPUS are the application's, OTHERS the rest: %s.",
-                 verify->quiet_origin[0] == '\0' ? "they are filled in where the application's CPUs are given"
+        iwi_note(doc, "CPUS stands for the application's CPUs, OTHERS for the rest: %s.",
+                 verify->quiet_origin[0] == '\0' ? "--cpus LIST fills them in"
                                                  : "the list is too long to show");
     }
 }

@@ -91,9 +91,9 @@ static void say_verdict(struct iwi_document *doc, const iw_watch_report *report)
                     iwi_ns_round(doc, (double)report->watch.watched_ns));
         return;
     }
-    iwi_verdict(doc, "%s lost %s of the time for which it wanted a CPU, in %s detours", job,
+    iwi_verdict(doc, "%s lost %s of the time for which it wanted a CPU, in %s detour%s", job,
                 iwi_percent(doc, share_of(totals->lost_ns, totals->wanted_ns)),
-                iwi_count(doc, totals->detours));
+                iwi_count(doc, totals->detours), iwi_s(totals->detours));
     if (report->noise.facts.all.max_ns > 0.0) {
         iwi_more(doc, "; the longest took %s", iwi_ns_round(doc, report->noise.facts.all.max_ns));
     }
