@@ -1,5 +1,5 @@
 #!/bin/bash
-# Health of a node by `idlewave check`: drains it while it is noisy or at odds with its settings, and takes that back.
+# Health of a node by `idlewave check`: drains it while it is noisy or at odds with its settings, and resumes it afterwards.
 # SPDX-License-Identifier: BSD-3-Clause
 #
 #   slurm.conf: HealthCheckProgram=/etc/slurm/check-health.sh  HealthCheckInterval=86400  HealthCheckNodeState=IDLE,CYCLE
@@ -18,9 +18,10 @@ arguments=(check --quiet --within "$within")
 if [ -r "$profile" ]; then
   arguments+=(--require "$profile")
 fi
-line=$("$idlewave" "${arguments[@]}" 2>&1)
+answer=$("$idlewave" "${arguments[@]}" 2>&1)
 code=$?
-"$logger" -t idlewave-check "exit $code: $line" 2> /dev/null
+line=${answer##*$'\n'} # behind warnings, if there are any
+"$logger" -t idlewave-check "exit $code: $answer" 2> /dev/null
 
 is_ours() {
   [[ $("$scontrol" --oneliner show node "$node") == *" Reason=idlewave: "* ]]

@@ -341,8 +341,8 @@ iw_status iwi_watch_events_run(const iw_log *log, const iw_watch_opts *opts, iw_
     if (!iwi_watch_events_can(opts)) {
         return iwi_fail(
             log, IW_ERR_UNSUPPORTED,
-            "trace events give all detours on all CPUs, and only at the end: --cpus, --threshold, "
-            "--on-threshold, --live and --metrics need BPF");
+            "trace events give all detours on all CPUs, and only at the end: chosen CPUs, thresholds, "
+            "a live view and metrics need BPF");
     }
     result = iwi_new_array(log, 1, sizeof *result);
     if (result == NULL) {

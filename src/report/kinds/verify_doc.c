@@ -216,7 +216,7 @@ void iwi_say_advice(struct iwi_document *doc, const iw_verify *verify)
     }
     if (has_words) {
         iwi_note(doc, "CPUS stands for the application's CPUs, OTHERS for the rest: %s.",
-                 verify->quiet_origin[0] == '\0' ? "--cpus LIST fills them in"
+                 verify->quiet_origin[0] == '\0' ? "name the application's CPUs to have both filled in"
                                                  : "the list is too long to show");
     }
 }
