@@ -14,6 +14,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -70,8 +71,8 @@ static void run_operation(void *context, uint64_t gpu_ns)
     event.coll.channels = CHANNELS;
     (void)plugin->start_event(context, &kernel.parent, &event);
     (void)plugin->stop_event(kernel.parent);
-    for (uint8_t i = 0; i < CHANNELS; i++) {
-        kernel.kernel.channel = i;
+    for (int i = 0; i < CHANNELS; i++) {
+        kernel.kernel.channel = (uint8_t)i;
         kernel.kernel.gpu_ns = gpu_ns;
         (void)plugin->start_event(context, &handles[i], &kernel);
     }
@@ -120,7 +121,9 @@ static void count_file(const char *folder, uint64_t *lines, uint64_t *bytes)
             (void)snprintf(path, sizeof path, "%s/%.200s", folder, entry->d_name);
         }
     }
-    (void)closedir(dir);
+    if (dir != NULL) {
+        (void)closedir(dir);
+    }
     file = fopen(path, "r");
     *lines = *bytes = 0;
     for (int c; file != NULL && (c = getc(file)) != EOF; (*bytes)++) {
@@ -166,14 +169,14 @@ static void measure(const char *folder, const struct run *run)
 
 static long resident_kib(void)
 {
-    long pages = 0;
+    char line[256] = "", *second = NULL;
     FILE *file = fopen("/proc/self/statm", "re");
 
     if (file != NULL) {
-        pages = fscanf(file, "%*s %ld", &pages) == 1 ? pages : 0;
+        second = fgets(line, sizeof line, file) != NULL ? strchr(line, ' ') : NULL;
         (void)fclose(file);
     }
-    return pages * sysconf(_SC_PAGESIZE) / 1024;
+    return second != NULL ? strtol(second, NULL, 10) * sysconf(_SC_PAGESIZE) / 1024 : 0;
 }
 
 int main(int argc, char **argv)

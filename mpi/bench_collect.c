@@ -9,8 +9,9 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "mpi/net_pair.h"
+#include "base/order.h"
 #include "bench/bench_stats.h"
+#include "mpi/net_pair.h"
 
 enum { CHUNK = 1 << 14 }; /* phases that are sent at once */
 
@@ -87,13 +88,6 @@ static void fill_means(const struct iwi_bench_keep *keep, iw_bench_rank *rank)
     }
 }
 
-static int by_value(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
 /* The 5 % quantile of the quiet phases; sorts them in `scratch`. */
 static double undisturbed_of(const struct iwi_bench_keep *keep, double *scratch)
 {
@@ -104,7 +98,7 @@ static double undisturbed_of(const struct iwi_bench_keep *keep, double *scratch)
             scratch[count++] = keep->qt_ns[i];
         }
     }
-    qsort(scratch, count, sizeof *scratch, by_value);
+    iwi_sort_doubles(scratch, count);
     return count > 0 ? scratch[count / 20] : 0.0;
 }
 

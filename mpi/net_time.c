@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/monotonic.h"
+#include "base/order.h"
 #include "mpi/net_pair.h"
 
 int64_t iwi_net_now_ns(void)
@@ -11,16 +12,9 @@ int64_t iwi_net_now_ns(void)
     return iwi_now_ns();
 }
 
-static int by_value(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
 double iwi_pair_median(double *values, size_t count)
 {
-    qsort(values, count, sizeof *values, by_value);
+    iwi_sort_doubles(values, count);
     return 0.5 * (values[(count - 1) / 2] + values[count / 2]);
 }
 

@@ -6,6 +6,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Negative, 0 or positive, as compare functions have it. */
@@ -18,6 +19,21 @@ static inline int iwi_order(uint64_t left, uint64_t right)
 static inline int iwi_order_texts(const char *left, const char *right)
 {
     return strcmp(left != NULL ? left : "", right != NULL ? right : "");
+}
+
+/* Of two doubles, for qsort(). */
+static inline int iwi_compare_doubles(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+static inline void iwi_sort_doubles(double *values, size_t count)
+{
+    if (count > 1) { /* of none there may be no array */
+        qsort(values, count, sizeof *values, iwi_compare_doubles);
+    }
 }
 
 /* Of two uint32_t, for qsort(). */

@@ -8,6 +8,7 @@
 #include <idlewave/result.h>
 
 #include "base/base.h"
+#include "base/order.h"
 #include "bench/bench_stats.h"
 #include "numeric/numeric.h"
 #include "stats/block_bootstrap.h"

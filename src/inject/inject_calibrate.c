@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "base/order.h"
 #include "base/rng.h"
 #include "inject/injector.h"
 
@@ -107,16 +108,9 @@ static void match(struct trial *trial)
     }
 }
 
-static int by_value(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
 static double quantile(double *values, size_t count, double p)
 {
-    qsort(values, count, sizeof *values, by_value);
+    iwi_sort_doubles(values, count);
     return values[(size_t)llround(p * (double)(count - 1))];
 }
 
@@ -148,7 +142,7 @@ static double densest(double *values, size_t count)
     const size_t quarter = count / 4;
     size_t best = 0;
 
-    qsort(values, count, sizeof *values, by_value);
+    iwi_sort_doubles(values, count);
     for (size_t i = 0; i + quarter < count; i++) {
         if (values[i + quarter] - values[i] < values[best + quarter] - values[best]) {
             best = i;

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "base/order.h"
 #include "model/law.h"
-#include "numeric/numeric.h"
 
 static void release(iw_law *law)
 {

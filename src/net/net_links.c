@@ -1,8 +1,8 @@
 /* Finds pairs of ranks that are slower than the others of their kind.
  * SPDX-License-Identifier: BSD-3-Clause
  */
+#include "base/order.h"
 #include "net/net_fit.h"
-#include "numeric/numeric.h"
 
 static double median_of(const iw_net_link *links, size_t count, bool is_inside, bool is_small,
                         double *scratch)

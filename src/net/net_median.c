@@ -4,8 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "net/net_fit.h"
-#include "numeric/numeric.h"
 
 iw_estimate iwi_net_median(const double *values, size_t count)
 {

@@ -44,8 +44,6 @@ void iwi_gauss_legendre(size_t count, double *points, double *weights);
 
 /* ---- samples ---- */
 
-void iwi_sort_doubles(double *values, size_t count);
-
 /* Of sorted values, interpolated as Hyndman and Fan's type 7 does; NaN of none. */
 double iwi_quantile_of_sorted(const double *sorted, size_t count, double q);
 

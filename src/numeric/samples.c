@@ -1,24 +1,9 @@
-/* Sorting and selecting.
+/* Quantiles and selecting.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include <math.h>
-#include <stdlib.h>
 
 #include "numeric/numeric.h"
-
-static int compare(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
-void iwi_sort_doubles(double *values, size_t count)
-{
-    if (count > 1) {
-        qsort(values, count, sizeof *values, compare);
-    }
-}
 
 double iwi_quantile_of_sorted(const double *sorted, size_t count, double q)
 {

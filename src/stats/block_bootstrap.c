@@ -9,8 +9,8 @@
 #include <idlewave/result.h>
 
 #include "base/base.h"
+#include "base/order.h"
 #include "base/rng.h"
-#include "numeric/numeric.h"
 
 static const int64_t SHORTEST_BLOCK_NS = 100000000;
 enum { LEAST_BLOCKS = 20, MOST_BLOCKS = 100 };

@@ -13,7 +13,7 @@
 #include <math.h>
 
 #include "base/base.h"
-#include "numeric/numeric.h"
+#include "base/order.h"
 
 static const double WINDOW_RATIO = 1.2;
 static const double TOLERANCE = 0.1; /* of the period */

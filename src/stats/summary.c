@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "base/order.h"
 #include "numeric/numeric.h"
 #include "stats/mean_interval.h"
 

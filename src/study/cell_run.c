@@ -12,6 +12,7 @@
 #include <idlewave/whatif.h>
 
 #include "base/base.h"
+#include "base/order.h"
 #include "format/study/study_line.h"
 #include "study/cell_training.h"
 
@@ -128,16 +129,9 @@ static iw_status new_laws_text(const iw_log *log, const iw_noise_set *set, char 
 
 /* ---- numbers ---- */
 
-static int compare_doubles(const void *left, const void *right)
-{
-    const double a = *(const double *)left, b = *(const double *)right;
-
-    return (a > b) - (a < b);
-}
-
 iw_status iwi_cell_sum_up(const iw_log *log, double *values, size_t count, iw_cell_result *result)
 {
-    qsort(values, count, sizeof *values, compare_doubles);
+    iwi_sort_doubles(values, count);
     result->p5_ns = iw_quantile_sorted(values, count, 0.05);
     result->p95_ns = iw_quantile_sorted(values, count, 0.95);
     return iw_summarize(log, values, count, &result->makespan_ns);

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "numeric/numeric.h"
+#include "base/order.h"
 #include "stats/mean_interval.h"
 #include "training/trials.h"
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "numeric/numeric.h"
+#include "base/order.h"
 #include "visits/clock_links.h"
 
 enum { ROUNDS = 6 };

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "numeric/numeric.h"
+#include "base/order.h"
 #include "stats/mean_interval.h"
 #include "visits/rerun.h"
 

@@ -12,7 +12,7 @@
 
 #include "analysis/compare/compare.h"
 #include "base/base.h"
-#include "numeric/numeric.h"
+#include "base/order.h"
 
 enum { BINS_PER_DECADE = 64, DECADES = 19, BINS = BINS_PER_DECADE * DECADES + 2 };
 

@@ -22,7 +22,7 @@
 #include "analysis/compare/compare.h"
 #include "analysis/fidelity/fidelity.h"
 #include "base/base.h"
-#include "numeric/numeric.h"
+#include "base/order.h"
 
 double iw_fidelity_quantile(size_t q)
 {

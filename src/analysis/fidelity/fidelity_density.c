@@ -19,7 +19,7 @@
 
 #include "analysis/fidelity/fidelity.h"
 #include "base/base.h"
-#include "numeric/numeric.h"
+#include "base/order.h"
 
 enum { GRID = 2048 };
 

@@ -13,7 +13,7 @@
 
 #include "analysis/fidelity/fidelity.h"
 #include "base/base.h"
-#include "numeric/numeric.h"
+#include "base/order.h"
 
 static const double SIGMAS = 3.0;
 static const double BUSY_SHARE = 0.10; /* of the time: the next seconds may be quite different */

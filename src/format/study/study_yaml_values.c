@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "format/study/study_yaml.h"
 
 enum { MAX_VALUES = 10000 };
@@ -126,13 +127,6 @@ static iw_status read_item(struct item *item, enum iwi_study_axis axis)
 
 /* ---- lists ---- */
 
-static int compare_values(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
 static iw_status check_distinct(const struct iwi_study_reader *reader, const char *key,
                                 const struct iwi_axis_values *values)
 {
@@ -143,7 +137,7 @@ static iw_status check_distinct(const struct iwi_study_reader *reader, const cha
         return IW_ERR_NOMEM;
     }
     memcpy(sorted, values->values, values->count * sizeof *sorted);
-    qsort(sorted, values->count, sizeof *sorted, compare_values);
+    iwi_sort_doubles(sorted, values->count);
     for (size_t i = 1; i < values->count && status == IW_OK; i++) {
         if (sorted[i] == sorted[i - 1]) {
             status = iwi_yaml_fail(&reader->yaml, values->line, IW_ERR_FORMAT,

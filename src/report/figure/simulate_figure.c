@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "base/order.h"
 #include "report/kinds/report.h"
 #include "report/kinds/simulate_report.h"
 
@@ -19,13 +20,6 @@ static const double WIDE_RANGE = 10.0;
 static double noiseless_ns(const iw_simulation *s)
 {
     return (double)s->run.noiseless_ps / (double)IW_PS_PER_NS;
-}
-
-static int compare_numbers(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
 }
 
 /* Every trial where all are known. */
@@ -42,7 +36,7 @@ static void add_trials(struct iwi_figure *figure, const iw_simulation *s)
     for (size_t i = 0; i < count; i++) {
         sorted_ns[i] = (double)s->trial_times[i].makespan_ps / (double)IW_PS_PER_NS;
     }
-    qsort(sorted_ns, count, sizeof *sorted_ns, compare_numbers);
+    iwi_sort_doubles(sorted_ns, count);
     iwi_mark_add(figure, steps, (double[]){sorted_ns[0], 0.0});
     for (size_t i = 0; i < count; i++) {
         iwi_mark_add(figure, steps, (double[]){sorted_ns[i], (double)(i + 1) / (double)count});
