@@ -84,6 +84,15 @@ IW_API IW_NODISCARD iw_status iw_digest_make(const iw_log *log, const char *node
                                              const iw_recording *recording, iw_digest **digest_p);
 IW_API void iw_digest_free(iw_digest *digest);
 
+/** How long detours are; all 0: there are none. */
+typedef struct iw_detour_lengths {
+    double median_ns, p99_ns; /* of their number; from powers of two, so right to a factor of two */
+    double longest_ns;
+} iw_detour_lengths;
+
+/** From numbers of detours by length, as a digest has them. */
+IW_API iw_detour_lengths iw_digest_lengths(const uint64_t by_length[IW_DIGEST_LENGTHS], double longest_ns);
+
 /** The value of a logarithm in a cell; 0: none. */
 IW_API double iw_digest_value(uint16_t code);
 

@@ -99,9 +99,10 @@ typedef struct iw_fleet_node {
 
 /** A source over the fleet: names that differ only in numbers (kworker/0:1, kworker/3:2) are one. */
 typedef struct iw_fleet_source {
-    iw_source source;  /* numbers that differ are '*' */
-    size_t node_count; /* that have it */
-    iw_spread share;   /* over all nodes */
+    iw_source source;          /* numbers that differ are '*' */
+    size_t node_count;         /* that have it */
+    iw_spread share;           /* over all nodes */
+    iw_detour_lengths lengths; /* each the median of the nodes that have it */
 } iw_fleet_source;
 
 /** One source on one node that is noisier than on the others, by more than chance and by enough to matter. */
@@ -118,6 +119,10 @@ typedef struct iw_fleet_finding {
     size_t others_count;
     size_t having_count; /* nodes with this source there */
     double excess_share; /* of CPU time, above the median */
+    /* Of the source, on all CPUs: */
+    iw_detour_lengths lengths;        /* of this node */
+    iw_detour_lengths others_lengths; /* each the median of nodes that do not stand out with it; all 0: none
+                                         of them has it */
 } iw_fleet_finding;
 
 typedef enum iw_fleet_difference_kind {

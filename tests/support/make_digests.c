@@ -86,6 +86,20 @@ static void must(iw_status status)
     }
 }
 
+/* Exponential durations: as many in each bin as expected, up to that of the longest. */
+static void add_lengths(iw_digest_source *source, double count, double typical_ns, double longest_ns)
+{
+    double before = 0.0;
+
+    for (int bin = 0; bin <= ilogb(longest_ns) && bin < IW_DIGEST_LENGTHS; bin++) {
+        const bool is_last = bin == ilogb(longest_ns);
+        const double until = is_last ? count : round(-count * expm1(-exp2(bin + 1) / typical_ns));
+
+        source->by_length[bin] += (uint64_t)(until - before);
+        before = until;
+    }
+}
+
 /* Exponential durations: so many of them, their sum, the longest. */
 static void add_cell(struct maker *m, size_t source, double rate_hz, double typical_ns)
 {
@@ -101,7 +115,8 @@ static void add_cell(struct maker *m, size_t source, double rate_hz, double typi
     s->count += (uint64_t)count;
     s->busy_ns += (int64_t)busy_ns;
     s->longest_ns = (int64_t)fmax((double)s->longest_ns, longest_ns);
-    s->by_length[ilogb(typical_ns)] += (uint64_t)count;
+    add_lengths(s, count, typical_ns, longest_ns);
+    add_lengths(&m->digest->sources[0], count, typical_ns, longest_ns);
     add_up(&m->all, &cell);
     must(iwi_digest_add_cell(NULL, s, &cell));
 }

@@ -165,7 +165,9 @@ static void sum_family(struct iwi_fleet_scratch *scratch, const iw_digest *diges
 static void add_exactly(const struct iwi_fleet_cells *cells, const iw_digest *digest, size_t begin,
                         size_t end, struct iwi_fleet_node_cell *cell)
 {
+    uint64_t by_length[IW_DIGEST_LENGTHS] = {0};
     int64_t most_ns = -1;
+    iw_detour_lengths lengths;
 
     for (size_t m = begin; m < end; m++) {
         const iw_digest_source *source = &digest->sources[cells->scratch->members[m].source];
@@ -173,11 +175,17 @@ static void add_exactly(const struct iwi_fleet_cells *cells, const iw_digest *di
         cell->all[IW_DIGEST_COUNT] += (double)source->count;
         cell->all[IW_DIGEST_BUSY] += (double)source->busy_ns;
         cell->all[IW_DIGEST_LONGEST] = fmax(cell->all[IW_DIGEST_LONGEST], (double)source->longest_ns);
+        for (size_t i = 0; i < IW_DIGEST_LENGTHS; i++) {
+            by_length[i] += source->by_length[i];
+        }
         if (source->busy_ns > most_ns) {
             most_ns = source->busy_ns;
             cell->name = cells->scratch->members[m].name;
         }
     }
+    lengths = iw_digest_lengths(by_length, cell->all[IW_DIGEST_LONGEST]);
+    cell->median_ns = (float)lengths.median_ns;
+    cell->p99_ns = (float)lengths.p99_ns;
 }
 
 static iw_status add_node_cell(const iw_log *log, struct iwi_fleet_cells *cells, uint32_t node,

@@ -21,6 +21,7 @@ struct iwi_fleet_node_cell {
     float top_ns;       /* so much */
     float steady[IW_DIGEST_SUMS];
     double all[IW_DIGEST_SUMS]; /* squares: not known */
+    float median_ns, p99_ns;    /* of its detours, as iw_detour_lengths */
 };
 
 /* What a family took of one CPU. */

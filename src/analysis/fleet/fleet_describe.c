@@ -63,6 +63,50 @@ const iw_source *iwi_fleet_source_of(const struct iwi_fleet_cells *cells, uint32
     return f->has_other_names ? &f->pattern : &cells->names[f->first_name].source;
 }
 
+iw_detour_lengths iwi_fleet_lengths_of(const struct iwi_fleet_node_cell *cell)
+{
+    return (iw_detour_lengths){cell->median_ns, cell->p99_ns, cell->all[IW_DIGEST_LONGEST]};
+}
+
+typedef double (*length_fn)(iw_detour_lengths lengths);
+
+static double median_of(iw_detour_lengths lengths)
+{
+    return lengths.median_ns;
+}
+
+static double p99_of(iw_detour_lengths lengths)
+{
+    return lengths.p99_ns;
+}
+
+static double longest_of(iw_detour_lengths lengths)
+{
+    return lengths.longest_ns;
+}
+
+static double usual(struct iwi_fleet_trial *judge, uint32_t family, const bool *is_left_out, length_fn of)
+{
+    size_t count = 0;
+
+    for (size_t i = judge->first_entry[family]; i < judge->first_entry[family + 1]; i++) {
+        const struct iwi_fleet_node_cell *cell = &judge->fleet->cells->cells[judge->sorted[i]];
+
+        if (is_left_out == NULL || !is_left_out[cell->node]) {
+            judge->scratch[count++] = of(iwi_fleet_lengths_of(cell));
+        }
+    }
+    return count > 0 ? iwi_select_quantile(judge->scratch, count, 0.5) : 0.0;
+}
+
+iw_detour_lengths iwi_fleet_usual_lengths(struct iwi_fleet_trial *judge, uint32_t family,
+                                          const bool *is_left_out)
+{
+    return (iw_detour_lengths){usual(judge, family, is_left_out, median_of),
+                               usual(judge, family, is_left_out, p99_of),
+                               usual(judge, family, is_left_out, longest_of)};
+}
+
 struct ranked {
     iw_fleet_source source;
     double mean;
@@ -88,6 +132,7 @@ static struct ranked describe_source(struct iwi_fleet_trial *judge, uint32_t fam
     if (count > 0) {
         ranked.source.share = iwi_fleet_spread(judge->scratch, count);
     }
+    ranked.source.lengths = iwi_fleet_usual_lengths(judge, family, NULL);
     return ranked;
 }
 

@@ -149,17 +149,23 @@ static void add_evidence(const struct pendings *p, struct pending *pending)
     }
 }
 
-static void hold_family(const struct pendings *p, uint32_t family)
+/* Nodes with an alarm about a family. */
+static void flag(const struct pendings *p, uint32_t family)
 {
     const struct iwi_fleet_trial *judge = p->judge;
 
-    iwi_fleet_gather(p->judge, family);
     memset(p->is_flagged, 0, judge->fleet->node_count * sizeof *p->is_flagged);
     for (size_t i = 0; i < judge->alarm_count; i++) {
         if (judge->alarms[i].family == family) {
             p->is_flagged[judge->alarms[i].node] = true;
         }
     }
+}
+
+static void hold_family(const struct pendings *p, uint32_t family)
+{
+    iwi_fleet_gather(p->judge, family);
+    flag(p, family);
 }
 
 static iw_status go_to_place(struct iwi_fleet_trial *judge, const iw_fleet_finding *finding)
@@ -244,6 +250,38 @@ static iw_status add_all_evidence(struct pendings *p)
     return IW_OK;
 }
 
+static int by_family(const void *a, const void *b)
+{
+    const struct pending *x = a, *y = b;
+
+    return x->family != y->family ? (x->family < y->family ? -1 : 1)
+                                  : (x->node > y->node) - (x->node < y->node);
+}
+
+/* Digests tell them of whole nodes. */
+static iw_status add_lengths(struct pendings *p)
+{
+    struct iwi_fleet_trial *judge = p->judge;
+    iw_detour_lengths others = {0.0, 0.0, 0.0};
+
+    IW_TRY(iwi_fleet_go_to(judge, NULL));
+    if (p->count > 0) {
+        qsort(p->list, p->count, sizeof *p->list, by_family);
+    }
+    for (size_t i = 0; i < p->count; i++) {
+        struct pending *pending = &p->list[i];
+
+        if (i == 0 || p->list[i - 1].family != pending->family) {
+            flag(p, pending->family);
+            others = iwi_fleet_usual_lengths(judge, pending->family, p->is_flagged);
+        }
+        pending->finding.lengths =
+            iwi_fleet_lengths_of(iwi_fleet_cell_of(judge->fleet->cells, pending->node, pending->family));
+        pending->finding.others_lengths = others;
+    }
+    return IW_OK;
+}
+
 /* ---- in order ---- */
 
 struct ranked_finding {
@@ -313,6 +351,7 @@ static iw_status find_all(struct iwi_fleet_trial *judge, iw_fleet *fleet)
         }
         status = add_findings(&p);
         status = status == IW_OK ? add_all_evidence(&p) : status;
+        status = status == IW_OK ? add_lengths(&p) : status;
         status = status == IW_OK ? rank_findings(&p, fleet) : status;
     }
     free(p.list);

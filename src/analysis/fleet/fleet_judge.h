@@ -120,6 +120,12 @@ double iwi_fleet_median_value(struct iwi_fleet_trial *judge, iw_fleet_metric met
 /* Of values, whose order is lost. */
 iw_spread iwi_fleet_spread(double *values, size_t count);
 
+/* How long detours of a family are: medians of the nodes that have it, but for those left out (NULL: none).
+ * The place is the node as a whole. */
+iw_detour_lengths iwi_fleet_usual_lengths(struct iwi_fleet_trial *judge, uint32_t family,
+                                          const bool *is_left_out);
+iw_detour_lengths iwi_fleet_lengths_of(const struct iwi_fleet_node_cell *cell);
+
 /* The name that stands for a family. */
 const iw_source *iwi_fleet_source_of(const struct iwi_fleet_cells *cells, uint32_t family);
 

@@ -18,12 +18,23 @@ static const struct iwi_field spread_fields[] = {
 };
 const struct iwi_schema iwi_spread_schema = IWI_SCHEMA(iw_spread, spread_fields);
 
+static const struct iwi_field lengths_fields[] = {
+    IWI_VALUE(iw_detour_lengths, median_ns),
+    IWI_VALUE(iw_detour_lengths, p99_ns),
+    IWI_VALUE(iw_detour_lengths, longest_ns),
+};
+static const struct iwi_schema lengths_schema = IWI_SCHEMA(iw_detour_lengths, lengths_fields);
+
 IWI_NAMED(metric_name, value < IW_FLEET_METRICS ? iw_fleet_metric_name((iw_fleet_metric)value) : NULL)
 IWI_OF(bool, has_cpu, iw_fleet_finding, it->has_cpu)
 
 IWI_OF(bool, has_source, iw_fleet_finding, !it->is_all)
 IWI_OF(const char *, advice, iw_fleet_finding,
        it->is_all ? NULL : iw_remedy_of(it->source.kind, it->source.name)->how)
+
+IWI_OF(bool, has_lengths, iw_fleet_finding, it->lengths.longest_ns > 0.0)
+IWI_OF(bool, has_others_lengths, iw_fleet_finding, it->others_lengths.longest_ns > 0.0)
+IWI_OF(bool, source_has_lengths, iw_fleet_source, it->lengths.longest_ns > 0.0)
 
 static const struct iwi_field finding_fields[] = {
     IWI_VALUE(iw_fleet_finding, node),
@@ -39,6 +50,9 @@ static const struct iwi_field finding_fields[] = {
     IWI_VALUE_AS(iw_fleet_finding, others_count, "others"),
     IWI_VALUE_AS(iw_fleet_finding, having_count, "nodes_with_it"),
     IWI_VALUE(iw_fleet_finding, excess_share),
+    IWI_OBJECT(iw_fleet_finding, lengths, lengths_schema, .is_there = has_lengths, .is_optional = true),
+    IWI_OBJECT(iw_fleet_finding, others_lengths, lengths_schema, .is_there = has_others_lengths,
+               .is_optional = true),
     IWI_TEXT_OF("advice", advice),
 };
 static const struct iwi_schema finding_schema = IWI_SCHEMA(iw_fleet_finding, finding_fields);
@@ -59,6 +73,7 @@ static const struct iwi_field source_fields[] = {
     IWI_INLINE(iw_fleet_source, source, iwi_source_schema),
     IWI_VALUE_AS(iw_fleet_source, node_count, "nodes"),
     IWI_OBJECT(iw_fleet_source, share, iwi_spread_schema),
+    IWI_OBJECT(iw_fleet_source, lengths, lengths_schema, .is_there = source_has_lengths, .is_optional = true),
 };
 static const struct iwi_schema source_schema = IWI_SCHEMA(iw_fleet_source, source_fields);
 
@@ -199,6 +214,28 @@ static void show_sources(struct iwi_document *doc, const iw_fleet *fleet)
     }
 }
 
+/* What stands out beside the others, and on pages each source. */
+static void show_lengths(struct iwi_document *doc, const iw_fleet *fleet)
+{
+    enum { MOST = 30 };
+    const size_t shown = shown_of(doc, fleet->finding_count, MOST);
+
+    iwi_section(doc, "lengths", "How long detours are");
+    if (shown > 0) {
+        iwi_fleet_show_lengths(doc, fleet, shown);
+        say_rest(doc, shown, fleet->finding_count);
+        iwi_note(
+            doc,
+            "On all CPUs of a node; right to a factor of two, the longest exactly. Others: the median of "
+            "the nodes that have the source and do not stand out with it.");
+    }
+    iwi_only(doc, IWI_ON_PAGES | IWI_IN_PLOTS);
+    iwi_fleet_show_lengths_figure(doc, fleet);
+    iwi_only(doc, IWI_ON_PAGES);
+    iwi_fleet_show_source_lengths(doc, fleet);
+    iwi_only(doc, IWI_EVERYWHERE);
+}
+
 static void show_nodes(struct iwi_document *doc, const iw_fleet *fleet)
 {
     static const struct iwi_column columns[] = {
@@ -257,12 +294,14 @@ static void write_doc(struct iwi_document *doc, const void *subject)
     if (is_many(fleet)) {
         show_distribution(doc, fleet);
         show_sources(doc, fleet);
+        show_lengths(doc, fleet);
         iwi_only(doc, IWI_ON_PAGES);
         show_nodes(doc, fleet);
         iwi_only(doc, IWI_EVERYWHERE);
     } else {
         show_nodes(doc, fleet);
         show_sources(doc, fleet);
+        show_lengths(doc, fleet);
     }
     say_differences(doc, fleet);
     say_unreadable(doc, fleet);

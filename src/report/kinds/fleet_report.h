@@ -37,4 +37,10 @@ void iwi_fleet_say_certainty(struct iwi_document *doc, const iw_fleet *fleet);
 void iwi_fleet_show_figure(struct iwi_document *doc, const iw_fleet *fleet, iw_fleet_metric metric);
 void iwi_fleet_show_bars(struct iwi_document *doc, const iw_fleet *fleet);
 
+/* How long detours are: of the first `count` findings beside those of the others, as a table and a figure; of
+ * each source on the usual node. Nothing where it is not known. */
+void iwi_fleet_show_lengths(struct iwi_document *doc, const iw_fleet *fleet, size_t count);
+void iwi_fleet_show_lengths_figure(struct iwi_document *doc, const iw_fleet *fleet);
+void iwi_fleet_show_source_lengths(struct iwi_document *doc, const iw_fleet *fleet);
+
 #endif

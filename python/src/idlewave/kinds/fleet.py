@@ -14,6 +14,20 @@ from .shared import Source, Spread
 
 
 @dataclass(frozen=True)
+class Lengths:
+    median_ns: Optional[float]
+    p99_ns: Optional[float]
+    longest_ns: Optional[float]
+
+
+@dataclass(frozen=True)
+class OthersLengths:
+    median_ns: Optional[float]
+    p99_ns: Optional[float]
+    longest_ns: Optional[float]
+
+
+@dataclass(frozen=True)
 class FindingsRow:
     node: str
     has_cpu: bool
@@ -28,6 +42,8 @@ class FindingsRow:
     others: int
     nodes_with_it: int
     excess_share: Optional[float]
+    lengths: Optional[Lengths]
+    others_lengths: Optional[OthersLengths]
     advice: Optional[str]
 
 
@@ -37,6 +53,7 @@ class SourcesRow:
     name: str
     nodes: int
     share: Spread
+    lengths: Optional[Lengths]
 
 
 @dataclass(frozen=True)
