@@ -135,6 +135,20 @@ static void fill_absorptions(const struct iwi_trials *trials, double *values, iw
     }
 }
 
+/* By what jitter adds, which is never negative, and so neither is its interval. */
+static void fill_step(const struct iwi_trials *trials, double *values, iw_training_result *result)
+{
+    const double noiseless_ns = (double)result->noiseless_ps / 1e3;
+    iw_estimate added;
+
+    for (uint64_t t = 0; t < trials->opts->trials; t++) {
+        values[t] = trials->mean_ns[t] - noiseless_ns;
+    }
+    added = iwi_mean_estimate(values, (size_t)trials->opts->trials);
+    result->step_ns =
+        (iw_estimate){added.value + noiseless_ns, added.low + noiseless_ns, added.high + noiseless_ns};
+}
+
 iw_status iwi_bill_fill(const iw_log *log, const struct iwi_trials *trials, iw_training_result *result)
 {
     double *values = iwi_new_array(log, (size_t)trials->opts->trials, sizeof *values);
@@ -143,7 +157,7 @@ iw_status iwi_bill_fill(const iw_log *log, const struct iwi_trials *trials, iw_t
     if (values == NULL) {
         return IW_ERR_NOMEM;
     }
-    result->step_ns = iwi_mean_estimate(trials->mean_ns, (size_t)trials->opts->trials);
+    fill_step(trials, values, result);
     fill_changes(trials, values, result);
     fill_absorptions(trials, values, result);
     status = sum_up_steps(log, trials, result);

@@ -305,6 +305,27 @@ static void variants_that_make_no_sense_are_refused(void **state)
 }
 
 /* Without jitter, a variant is what its noiseless step says. */
+/* Few rare pauses: the interval of the mean step does not go below a step without jitter. */
+static void jitter_never_saves_time(void **state)
+{
+    static const char *const sources[] = {"bernoulli:0.001,1s", "bernoulli:0.00377,1s", "bernoulli:0.005,1s"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof sources / sizeof sources[0]; i++) {
+        iw_training_result *result;
+        iw_training spec;
+
+        init(&spec, "1", "1");
+        set(&spec, "dp", "64");
+        add_noise(&spec, (iw_training_source_text){.source = sources[i]});
+        result = run(&spec, NULL, 0);
+        assert_true(result->step_ns.value > (double)result->noiseless_ps / 1e3);
+        assert_true(result->step_ns.low >= (double)result->noiseless_ps / 1e3);
+        iw_training_result_free(result);
+        iw_training_release(&spec);
+    }
+}
+
 static void tries_need_no_jitter(void **state)
 {
     static const char *const tries[] = {"forward=5ms,10ms,backward=20ms"};
@@ -357,6 +378,7 @@ int main(void)
         cmocka_unit_test(what_is_slower_for_a_time_stretches_work),
         cmocka_unit_test(what_lasts_longer_than_a_step_is_taken_from_all),
         cmocka_unit_test(variants_that_make_no_sense_are_refused),
+        cmocka_unit_test(jitter_never_saves_time),
         cmocka_unit_test(tries_need_no_jitter),
         cmocka_unit_test(jitter_that_makes_no_sense_is_refused),
     };
