@@ -120,9 +120,9 @@ bool iwi_is_simai(const char *data, size_t size)
     return next_word(&data, data + size, &word) && policy_of(&word) < sizeof policies / sizeof policies[0];
 }
 
-static iw_status read_setting(struct reader *r, const struct word *key, const struct word *value)
+/* Where keys that are counts of the layout go; NULL: it is none of them. */
+static uint32_t *layout_of(iw_training *spec, const struct word *key)
 {
-    iw_training *spec = r->spec;
     const struct {
         const char *key;
         uint32_t *target;
@@ -131,35 +131,36 @@ static iw_status read_setting(struct reader *r, const struct word *key, const st
                   {"pp", &spec->pp},
                   {"vpp", &spec->chunks},
                   {"ga", &spec->microbatches}};
-    const int colon = key->text[key->length - 1] == ':';
-    const struct word bare = {key->text, key->length - colon};
-    char what[SHOWN + 8];
-    uint64_t number = 0;
 
-    snprintf(what, sizeof what, "'%.*s'", WORD_ARGS(&bare));
-    if (!word_is(&bare, "pp_comm") && !colon) {
-        return iwi_fail(r->log, IW_ERR_FORMAT, "'%s:1': expected 'key: value', found '%.*s'", r->file,
-                        WORD_ARGS(key));
-    }
     for (size_t i = 0; i < sizeof layout / sizeof layout[0]; i++) {
-        if (word_is(&bare, layout[i].key)) {
-            IW_TRY(read_number(r, value, what, UINT32_MAX, &number));
-            if (number == 0) {
-                return iwi_fail(r->log, IW_ERR_RANGE, "'%s:1': %s is 0", r->file, what);
-            }
-            *layout[i].target = (uint32_t)number;
-            return IW_OK;
+        if (word_is(key, layout[i].key)) {
+            return layout[i].target;
         }
     }
-    if (word_is(&bare, "all_gpus")) {
+    return NULL;
+}
+
+/* A key without its colon; `what` is the key in quotes. */
+static iw_status read_known(struct reader *r, const struct word *key, const char *what,
+                            const struct word *value)
+{
+    uint32_t *target = layout_of(r->spec, key);
+    uint64_t number = 0;
+
+    if (target != NULL) {
+        IW_TRY(read_number(r, value, what, UINT32_MAX, &number));
+        *target = (uint32_t)number;
+        return number > 0 ? IW_OK : iwi_fail(r->log, IW_ERR_RANGE, "'%s:1': %s is 0", r->file, what);
+    }
+    if (word_is(key, "all_gpus")) {
         return read_number(r, value, what, UINT32_MAX, &r->gpus);
     }
-    if (word_is(&bare, "pp_comm")) {
+    if (word_is(key, "pp_comm")) {
         IW_TRY(read_number(r, value, what, MOST_BYTES, &number));
-        spec->message_bytes = (double)number;
+        r->spec->message_bytes = (double)number;
         return IW_OK;
     }
-    if (word_is(&bare, "checkpoints") || word_is(&bare, "checkpoint_initiates")) {
+    if (word_is(key, "checkpoints") || word_is(key, "checkpoint_initiates")) {
         IW_TRY(read_number(r, value, what, UINT32_MAX, &number));
         return number == 0 ? IW_OK
                            : iwi_fail(r->log, IW_ERR_UNSUPPORTED,
@@ -171,6 +172,20 @@ static iw_status read_setting(struct reader *r, const struct word *key, const st
                     "'%s:1': key %s is not known: there are model_parallel_NPU_group, ep, pp, vpp, ga, "
                     "all_gpus, checkpoints, checkpoint_initiates, pp_comm",
                     r->file, what);
+}
+
+static iw_status read_setting(struct reader *r, const struct word *key, const struct word *value)
+{
+    const int colon = key->text[key->length - 1] == ':';
+    const struct word bare = {key->text, key->length - colon};
+    char what[SHOWN + 8];
+
+    if (!word_is(&bare, "pp_comm") && !colon) {
+        return iwi_fail(r->log, IW_ERR_FORMAT, "'%s:1': expected 'key: value', found '%.*s'", r->file,
+                        WORD_ARGS(key));
+    }
+    snprintf(what, sizeof what, "'%.*s'", WORD_ARGS(&bare));
+    return read_known(r, &bare, what, value);
 }
 
 /* Data parallelism is what the GPUs leave. */
