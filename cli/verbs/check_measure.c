@@ -11,8 +11,9 @@
 #include "process/progress.h"
 #include "process/wall_clock.h"
 
-/* Accounts are kept in ticks of 10 ms: a look of less than a second does not tell. */
-static const int64_t LOOK_NS = 1050000000, SHORTEST_NS = 2000000000;
+/* Accounts are kept in ticks of 10 ms: a look of less than a second does not tell. Behind it more than the
+ * second must be left without which no node is judged. */
+static const int64_t LOOK_NS = 1050000000, SHORTEST_NS = 2200000000;
 
 /* Programs may end between looking and watching. */
 enum { MOST_LOOKS = 3 };
@@ -87,12 +88,14 @@ static void keep(void *arg, iw_log_level level, const char *text)
     }
 }
 
+/* IW_ERR_RANGE: those programs have ended. */
 static iw_status watch(struct measuring *m, const iw_look *look, struct reason *reason,
                        iw_recording **recording_p)
 {
     const iw_log log = {keep, reason};
     iw_watch_opts opts = IW_WATCH_OPTS_INIT;
     iw_watch_result *result = NULL;
+    iw_status status = IW_ERR_IO;
 
     opts.pids = look->pids;
     opts.pid_count = look->pid_count;
@@ -102,10 +105,15 @@ static iw_status watch(struct measuring *m, const iw_look *look, struct reason *
     opts.command = m->ui->command;
     opts.progress = (iw_progress){step, m};
     IW_TRY(iw_watch(&log, &opts, &result));
-    *recording_p = result->recording;
-    result->recording = NULL;
+    if (result->totals.wanted_ns > 0) {
+        *recording_p = result->recording;
+        result->recording = NULL;
+        status = IW_OK;
+    } else {
+        (void)snprintf(reason->text, sizeof reason->text, "%s wanted none of these CPUs", result->job);
+    }
     iw_watch_result_free(result);
-    return IW_OK;
+    return status;
 }
 
 /* Who used the CPUs is known from looking; `under` says that it is no surprise. */

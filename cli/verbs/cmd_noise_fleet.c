@@ -35,7 +35,7 @@ static const struct opt verdict_rows[] = {
 #define ROW(...) OPT_ROW(struct fleet_opts, __VA_ARGS__)
 static const struct opt question_rows[] = {
     ROW("correlate", OPT_FLAG, is_correlated, "",
-        "look instead whether nodes are hit at the same time, by their wall clocks: which sources, how "
+        "find out instead whether nodes are hit at the same time, by their wall clocks: which sources, how "
         "strongly, when; for recordings that were made at the same time"),
 };
 #undef ROW
@@ -51,21 +51,23 @@ static const struct fleet_opts defaults = {.false_alarms = "1%", .matters = "0.0
 static const char *const synopsis[] = {"[options] DIR|FILE", NULL};
 
 static const char description[] =
-    "Reads the noise files or digests of a folder, one per node, and reports which nodes and CPUs are "
-    "noisier than the "
-    "others, why, and what to do; and describes the fleet as a whole.\nEach source is compared on whole "
-    "nodes and CPU by CPU, by its share of time, its rate and its longest detours. The fleet itself shows "
-    "how much nodes differ: an alarm needs a value beyond that distribution's tail. Single bursts do not "
-    "count. With fewer than 12 nodes each whole node is compared with the others, and stands out only if it "
-    "is several times as noisy; it takes 3.\nNodes that are not noisier but "
-    "different (a source that all others have is missing, another kernel, another governor) are listed "
-    "apart. Files that cannot be read are listed and do not stop the rest.\nWith --correlate it tells "
-    "whether detours of several nodes coincide (cron, monitoring, time keeping), so that nodes are not "
-    "independent of each other; it takes two nodes.\nProcesses that a launcher of MPI starts share the "
-    "work, and one prints.\nExits with 2 if a node stands "
-    "out, or a source hits nodes together, otherwise with 1 if a file could not be read, with 3 if there are "
-    "too few nodes for a verdict, and "
-    "with 0 if none stands out.";
+    "Reads the noise files or digests of a folder, one per node, reports which nodes and CPUs are noisier "
+    "than "
+    "the others, why, and what to do, and describes the fleet as a whole.\n"
+    "Each source is compared on whole nodes and CPU by CPU, by its share of time, its rate and its longest "
+    "detours. The fleet itself shows how much nodes differ: an alarm needs a value beyond the tail of that "
+    "distribution. Single bursts do not count. With fewer than 12 nodes, each whole node is compared with "
+    "the "
+    "others, and stands out only if it is several times as noisy. At least 3 nodes are needed.\n"
+    "Nodes that are not noisier but different (a source that all others have is missing, another kernel, "
+    "another governor) are listed separately. Files that cannot be read are listed and do not stop the "
+    "rest.\n"
+    "With --correlate it tells whether detours on several nodes coincide (cron, monitoring, time keeping), "
+    "so "
+    "that the nodes are not independent of each other. That needs at least 2 nodes.\n"
+    "Under an MPI launcher all processes share the work, and one of them prints.\n"
+    "Exits with 2 if a node stands out or a source hits nodes together, otherwise with 1 if a file could not "
+    "be read, with 3 if there are too few nodes for a verdict, and with 0 if none stands out.";
 
 static const struct example examples[] = {
     {"record on all nodes, then look", "srun --ntasks-per-node 1 sh -c 'idlewave record -o "

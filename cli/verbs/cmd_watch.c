@@ -34,8 +34,7 @@ static const struct opt job_rows[] = {
     ROW("pid", OPT_STRING, pids, "LIST", "processes, and all that descend from them: 1234 or 1234,1240"),
     ROW("cgroup", OPT_STRING, cgroup, "FOLDER",
         "a control group and all below it: its folder in /sys/fs/cgroup"),
-    ROW("job", OPT_COUNT, job, "N", "a job of Slurm on this node, by its number", .min = 1,
-        .max = UINT32_MAX),
+    ROW("job", OPT_COUNT, job, "N", "a Slurm job on this node, by its number", .min = 1, .max = UINT32_MAX),
 };
 
 /* In the order of iw_watch_attribution. */
@@ -47,13 +46,14 @@ static const struct opt measure_rows[] = {
     ROW("threshold", OPT_TIME, threshold_ps, "TIME",
         "keep only detours of at least TIME one by one; shorter ones are in the sums only (default 0: all)"),
     ROW("attribution", OPT_CHOICE, attribution, "",
-        "how the kernel is asked: by programs of BPF, or by its trace events, of tracefs or else perf, or of "
-        "one of these, which see less and tell nothing meanwhile (default auto: the best that works)",
+        "what to ask the kernel with: BPF programs, or its trace events (from tracefs if possible, else "
+        "perf; "
+        "or one of the two), which show less, and only at the end (default auto: the best that works)",
         .choices = attributions),
     ROW("on-threshold", OPT_TIME, notable_ps, "TIME",
-        "print each detour of at least TIME as soon as it is known, with the kernel functions in which the "
-        "thread was "
-        "that took the CPU"),
+        "print each detour of at least TIME as soon as it is known, with the stacks of the thread that took "
+        "the "
+        "CPU"),
 };
 
 static const struct opt output_rows[] = {
@@ -61,9 +61,9 @@ static const struct opt output_rows[] = {
     SHOWN_OUTPUT_ROW(struct watch_opts, path, "FILE",
                      "the noise file, HDF5 (default watch-HOST.h5; none with --metrics)"),
     ROW("metrics", OPT_STRING, metrics, "WHERE",
-        "publish sums meanwhile, for Prometheus: a port of 127.0.0.1 (9913), an address with a port, or a "
-        "file "
-        "for node_exporter (NAME.prom)"),
+        "publish sums while watching, for Prometheus: a port of 127.0.0.1 (9913), an address with a port, or "
+        "a "
+        "file for node_exporter (NAME.prom)"),
 };
 #undef ROW
 
@@ -80,20 +80,25 @@ static const char *const synopsis[] = {"--pid PID [options]", "--cgroup FOLDER [
                                        "--job NUMBER [options]", NULL};
 
 static const char description[] =
-    "Tells what a running job loses to the operating system: the time for which one of its threads ran or "
-    "was "
-    "ready to, and the CPU did something else, by interrupt, softirq, thread and hypervisor. No CPU is kept "
-    "busy for that: small programs in the kernel (BPF) follow its switches and interrupts; where these are "
-    "not allowed, "
-    "its trace events do (--attribution).\nSleep, waiting behind "
-    "the job's own threads and quotas are not noise; they are shown apart. The noise file has the detours in "
-    "the time for which each CPU was wanted, and serves wherever one of 'record' does.\nNeeds CAP_BPF and "
-    "CAP_PERFMON, or root, and Linux 5.8 or newer with BTF. Nothing is left in the kernel at the end, even "
+    "Tells what a running job loses to the operating system: the time in which a CPU did something else "
+    "while a "
+    "thread of the job had it or waited for it, by interrupt, softirq, thread and hypervisor. No CPU is kept "
+    "busy for that: small programs in the kernel (BPF) follow its switches and interrupts. Where they are "
+    "not "
+    "allowed, the kernel's trace events are used instead (--attribution).\n"
+    "Sleep, waiting behind the job's own threads and quotas are not noise, and are shown separately. The "
+    "noise "
+    "file holds the detours in the time for which each CPU was wanted. It can be used wherever one of "
+    "'record' "
+    "can.\n"
+    "Needs CAP_BPF and CAP_PERFMON, or root, and Linux 5.8 or newer with BTF. Nothing is left in the kernel "
+    "at "
+    "the end, even if watching is killed.\n"
+    "With --metrics it goes on until the job ends or the control group is gone, keeps sums and no single "
+    "detours, and writes no noise file unless -o asks for one.\n"
+    "Ctrl-C, SIGTERM or SIGHUP ends it early; the file is still written. Exits with 3, and without a file, "
     "if "
-    "watching is killed.\nWith --metrics it goes on until the job ends or the control group is gone, keeps "
-    "no "
-    "detours one by one, and writes no noise file unless -o asks for one.\nCtrl-C, SIGTERM or SIGHUP ends it "
-    "early; the file is still written.";
+    "the job slept all the time.";
 
 static const struct example examples[] = {
     {"a running program until it ends", "idlewave watch --pid 1234"},
@@ -207,24 +212,40 @@ static void tell_stacks(const iw_watch_event *event)
     }
 }
 
-/* "12.345678901 s, CPU 1: 1.23 ms, thread backup 1.20 ms, irq local_timer 30.0 us" */
+static void sort_parts(const iw_watch_event *event, size_t order[IW_WATCH_MOST_PARTS])
+{
+    for (size_t i = 0; i < event->part_count; i++) {
+        size_t k = i;
+
+        for (; k > 0 && event->parts[order[k - 1]].ns < event->parts[i].ns; k--) {
+            order[k] = order[k - 1];
+        }
+        order[k] = i;
+    }
+}
+
+/* "12.345678901 s, CPU 1: 1.23 ms, thread backup 1.20 ms, irq local_timer 30.0 us": what took most comes
+ * first */
 static void tell_event(void *arg, const iw_watch_event *event)
 {
     struct watching *watching = arg;
+    size_t order[IW_WATCH_MOST_PARTS];
     char time[24];
 
     progress_wipe(&watching->progress);
     (void)fprintf(stderr, "%" PRId64 ".%09" PRId64 " s, CPU %" PRIu32 ": %s", event->start_ns / 1000000000,
                   event->start_ns % 1000000000, event->cpu,
                   iw_format_time(event->duration_ns * IW_PS_PER_NS, time, sizeof time));
+    sort_parts(event, order);
     for (size_t i = 0; i < event->part_count; i++) {
-        const iw_source *source = &event->parts[i].source;
+        const iw_source *source = &event->parts[order[i]].source;
 
         (void)fprintf(stderr, ", %s%s",
                       source->kind == IW_CLASS_UNKNOWN ? "other" : iw_class_name(source->kind),
                       source->name[0] != '\0' ? " " : "");
         tell_name(source);
-        (void)fprintf(stderr, " %s", iw_format_time(event->parts[i].ns * IW_PS_PER_NS, time, sizeof time));
+        (void)fprintf(stderr, " %s",
+                      iw_format_time(event->parts[order[i]].ns * IW_PS_PER_NS, time, sizeof time));
     }
     (void)fputs(event->is_waking ? ", on waking\n" : "\n", stderr);
     tell_stacks(event);
@@ -283,6 +304,15 @@ static int write_result(struct ui *ui, const struct watch_opts *opts, const iw_w
     return code;
 }
 
+/* Takes the file away that was begun. */
+static int tell_idle(const struct ui *ui, const iw_watch_result *result, const char *path)
+{
+    (void)unlink(path);
+    ui_error(ui, "%s wanted none of these CPUs while it was watched: there is nothing to say about noise",
+             result->job);
+    return UI_UNDECIDED;
+}
+
 /* `path`: of the noise file; NULL: none. */
 static int watch(struct ui *ui, const struct watch_opts *opts, const struct asked *asked, const char *path,
                  struct watching *watching)
@@ -311,7 +341,8 @@ static int watch(struct ui *ui, const struct watch_opts *opts, const struct aske
     progress_wipe(&watching->progress);
     live_end(&live);
     if (code == UI_DONE && path != NULL) {
-        code = write_result(ui, opts, result, path);
+        code =
+            result->totals.wanted_ns > 0 ? write_result(ui, opts, result, path) : tell_idle(ui, result, path);
     }
     interrupt_release(&interrupt);
     iw_watch_result_free(result);

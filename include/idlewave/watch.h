@@ -141,7 +141,8 @@ typedef struct iw_watch_result {
     iw_recording *recording;
 } iw_watch_result;
 
-/** Watches until the time is over, the job has ended or `progress` says so. Needs CAP_BPF and CAP_PERFMON, or
+/** Watches until the time is over, the job has ended or `progress` says so. A job that slept all the time has
+ * totals.wanted_ns 0, and a recording that says nothing. Needs CAP_BPF and CAP_PERFMON, or
  * root; nothing is left in the kernel afterwards, also if the process is killed. IW_ERR_UNSUPPORTED (this
  * build or kernel cannot), IW_ERR_IO (not permitted, with what is missing), IW_ERR_RANGE (no such job). */
 IW_API IW_NODISCARD iw_status iw_watch(const iw_log *log, const iw_watch_opts *opts,

@@ -225,23 +225,18 @@ static uint64_t most_wanted(const iw_watch_result *result)
     return most_ns;
 }
 
-static iw_status choose_kept(struct watcher *w, iw_cpu_set *kept)
+/* None where the job wanted no CPU. */
+static void choose_kept(iw_watch_result *result, iw_cpu_set *kept)
 {
-    iw_watch_result *result = w->result;
     const uint64_t most_ns = most_wanted(result);
 
-    if (most_ns == 0) {
-        return iwi_fail(w->log, IW_ERR_IO,
-                        "%s did not want any of these CPUs while it was watched: nothing to say about noise",
-                        w->job.text);
-    }
     for (size_t i = 0; i < result->cpu_count; i++) {
-        result->cpus[i].is_kept = (double)result->cpus[i].wanted_ns >= LEAST_WANTED * (double)most_ns;
+        result->cpus[i].is_kept =
+            most_ns > 0 && (double)result->cpus[i].wanted_ns >= LEAST_WANTED * (double)most_ns;
         if (result->cpus[i].is_kept) {
             iw_cpu_set_add(kept, result->cpus[i].cpu);
         }
     }
-    return IW_OK;
 }
 
 static iw_status complete(struct watcher *w)
@@ -269,8 +264,8 @@ static iw_status end(struct watcher *w)
     if (w->opts->wants_sums_only) {
         return IW_OK;
     }
-    IW_TRY(choose_kept(w, &kept));
-    if (iw_cpu_set_count(&kept) < w->result->cpu_count) {
+    choose_kept(w->result, &kept);
+    if (!iw_cpu_set_is_empty(&kept) && iw_cpu_set_count(&kept) < w->result->cpu_count) {
         IW_TRY(iw_recording_keep_cpus(w->log, "the watched job", &kept, &w->result->recording));
     }
     return complete(w);

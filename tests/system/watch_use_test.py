@@ -72,6 +72,22 @@ def own_threads_and_sleep_are_no_noise(idlewave, _bursts, folder):
 
 
 @contextlib.contextmanager
+def of_a_sleeper_there_is_nothing_to_say(idlewave, _bursts, folder):
+    """No verdict, and no file that says nothing."""
+    file = folder / "sleeper.h5"
+    with subprocess.Popen(["sleep", "600"]) as sleeper:
+        time.sleep(0.5)  # until it sleeps
+        try:
+            done = subprocess.run([idlewave, "watch", "--no-config", "--pid", str(sleeper.pid), "--duration", "500ms", "-o", file],
+                                  capture_output=True, text=True, check=False)
+        finally:
+            sleeper.kill()
+    if "watching needs" in done.stderr or "cannot watch" in done.stderr:
+        raise Skip(done.stderr.strip())
+    assert done.returncode == 3 and "wanted none of these CPUs" in done.stderr, f"exit {done.returncode}: {done.stderr}"
+    assert not file.exists(), "a file is left"
+
+
 def quota_group(share_of_cpu):
     """A control group of either version with that quota: its folder, and what tells its throttling in ns."""
     for parent, version in (("/sys/fs/cgroup/cpu", 1), ("/sys/fs/cgroup", 2)):
@@ -280,6 +296,6 @@ def two_capabilities_are_enough(idlewave, _bursts, folder):
 
 if __name__ == "__main__":
     sys.exit(run_checks(__doc__, [kills_leave_nothing] if KILLS > 0 else
-                        [loads_in_a_second, own_threads_and_sleep_are_no_noise, quotas_are_no_noise, nothing_is_lost_uncounted,
+                        [loads_in_a_second, own_threads_and_sleep_are_no_noise, of_a_sleeper_there_is_nothing_to_say, quotas_are_no_noise, nothing_is_lost_uncounted,
                          stacks_say_where_the_kernel_was, stacks_say_which_program_called, a_terminal_shows_it_live,
                          kills_leave_nothing, two_capabilities_are_enough]))
