@@ -36,18 +36,20 @@ static const char description[] =
     "Reads a traced run and reports which ranks made the others wait: in which collectives they came last, "
     "whether all through the run or in one period of it, and what that cost. A wait is followed to its "
     "cause: "
-    "where a rank is late because it waited itself, the one that it waited for is blamed.\nThe time of all "
-    "ranks is split into computing, transfer, imbalance (the same ranks are later every time) and noise "
-    "(what "
-    "varies), and told by node, stage, group and operation. Changes in the time of iterations are found.\nA "
-    "run "
-    "is a folder or a file, or several files, one a rank: OTF2 traces of MPI programs ('idlewave trace' "
-    "writes "
-    "them), and traces of training. One rank alone has bounds only.";
+    "where a rank is late because it waited itself, the rank that it waited for is blamed.\n"
+    "The time of all ranks is split into computing, transfer, imbalance (the same ranks are later every "
+    "time) "
+    "and noise (what varies), and shown by node, stage, group and operation. Iterations that become slower "
+    "or "
+    "faster for good are reported.\n"
+    "A run is a folder, a file, or several files, one for each rank: OTF2 traces of MPI programs (written by "
+    "'idlewave trace'), or, of training, profiles of PyTorch, execution traces of Chakra and lines of NCCL's "
+    "Inspector. One rank alone gives bounds only.";
 
 static const struct example examples[] = {
     {"trace and ask", "mpirun -n 64 idlewave trace -o run -- ./app\n  idlewave waits run"},
     {"a page with a map of ranks and iterations", "idlewave waits run --format html > waits.html"},
+    {"profiles of PyTorch, one file for each rank", "idlewave waits profiles"},
     {"only what costs 5 % or more", "idlewave waits run --least 5%"},
     {NULL, NULL},
 };
