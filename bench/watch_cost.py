@@ -3,11 +3,22 @@
 
 SPDX-License-Identifier: BSD-3-Clause
 
-Usage: watch_cost.py --idlewave PATH [--pairs N] [--only loop,hpcc,halo,programs]
+Usage: watch_cost.py --idlewave PATH [--build PATH] [--seconds N] [--pairs N] [--only programs,work,control,halo]
 
-Needs root. Each block runs the same work; the watcher watches this program and all that it starts. Printed is the ratio with/without of
-the CPU time that the work used, and of its wall-clock time: the median of all pairs and its 95 % interval by bootstrap. On a machine that
-others use only the first means something. `programs` lets the kernel time all programs (kernel.bpf_stats_enabled, put back afterwards).
+Needs root. `programs` lets the kernel time all programs (kernel.bpf_stats_enabled, put back afterwards).
+
+`work`: a process that lives on does blocks of a loop and of kernels as HPC Challenge has them (watch_work.c), at real-time priority, while
+the watcher is attached and taken off beside it: on, off, off, on, and so on. Attaching lies between blocks. Blocks that follow each
+other with and without it are a pair. Printed are medians of all pairs with 95 % intervals by bootstrap:
+- the ratio with/without of the CPU time, which has interrupts in it, but not what the hypervisor took;
+- the difference of what interruptions take, in per cent of the time: how much longer chunks of 30 us are than the median of their 64
+  neighbours. The clock rate, which changes from second to second on a shared host, drops out; so does a cost that all chunks have alike,
+  if there is one. A chunk over 0.2 ms longer is left out: the hypervisor had the CPU.
+Pairs are left out by what the hypervisor took during them, whatever they show (MOST_STOLEN).
+
+`control`: the same with a known cost in place of the watcher, a thread that takes the CPU for 30 us every 10 ms: 0.3 %, and the switches to it.
+
+`halo`: whole runs of an MPI program, on and off. On a machine that others use only its CPU time means something.
 """
 
 import argparse
@@ -24,21 +35,33 @@ import sys
 import tempfile
 import time
 
-LOOP = """
-x = 0
-for i in range(6000000):
-    x += i & 3
-"""
+KERNELS = ("loop", "triad", "random", "dgemm")
+WINDOW = 64  # chunks, of watch_work.c
+BLOCK_S = 0.12  # of each kernel, in a phase with or without the watcher
+SETTLE_S = 0.05  # after attaching and taking off
+MOST_STOLEN = 0.02  # of a phase's time
+
+
+def links_of(pid):
+    """How many programs the process has attached."""
+    count = 0
+    for fd in pathlib.Path(f"/proc/{pid}/fd").iterdir():
+        with contextlib.suppress(OSError):
+            count += os.readlink(fd) == "anon_inode:bpf_link"
+    return count
 
 
 @contextlib.contextmanager
-def watching(idlewave, folder):
+def watching(idlewave, folder, pid):
+    """From when its programs are attached on; afterwards they are gone."""
     file = folder / "cost.prom"
-    with subprocess.Popen([idlewave, "watch", "--no-config", "--pid", str(os.getpid()), "--metrics", str(file)]) as watcher:
-        while not file.exists():
+    with subprocess.Popen([idlewave, "watch", "--no-config", "--pid", str(pid), "--metrics", str(file)]) as watcher:
+        before, now = -1, 0
+        while now == 0 or now != before:  # until all its programs are attached
+            time.sleep(0.03)
             if watcher.poll() is not None:
                 raise SystemExit(f"watch exits {watcher.returncode}")
-            time.sleep(0.05)
+            before, now = now, links_of(watcher.pid)
         try:
             yield
         finally:
@@ -69,20 +92,97 @@ def compare(name, command, idlewave, folder, pairs):
     for number in range(pairs):
         got = {}
         for is_on in (number % 2 == 0, number % 2 != 0):
-            with watching(idlewave, folder) if is_on else contextlib.nullcontext():
+            with watching(idlewave, folder, os.getpid()) if is_on else contextlib.nullcontext():
                 got[is_on] = timed(command, folder)
         cpu.append(got[True][0] / got[False][0])
         wall.append(got[True][1] / got[False][1])
     print(f"{name}, {pairs} pairs: CPU time {interval(cpu)}, wall-clock time {interval(wall)}", flush=True)
 
 
-def small_hpcc(folder):
-    """hpcc's example input with a matrix that takes a second or two."""
-    lines = pathlib.Path("/usr/share/doc/hpcc/examples/_hpccinf.txt").read_text(encoding="utf-8").splitlines(keepends=True)
-    for place, text in ((5, "800          Ns\n"), (10, "1            Ps\n"), (11, "1            Qs\n")):
-        lines[place] = text
-    (folder / "hpccinf.txt").write_text("".join(lines), encoding="utf-8")
-    return ["hpcc"]
+class Work:
+    """A process that lives on, and does blocks."""
+
+    def __init__(self, program):
+        self.cpu = max(os.sched_getaffinity(0))
+        self.process = subprocess.Popen([program, str(self.cpu)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.chunks = {kernel: 16 * WINDOW for kernel in KERNELS}
+        for kernel in 2 * KERNELS:  # the second time in warm memory
+            self.chunks[kernel] = max(WINDOW, int(BLOCK_S * 1e9 * self.chunks[kernel] / self.block(kernel)[1]) // WINDOW * WINDOW)
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait()
+
+    def block(self, kernel):
+        """(CPU time, undisturbed time, time beyond that) in ns, and how many chunks were left out."""
+        self.process.stdin.write(f"{kernel} {self.chunks[kernel]}\n")
+        self.process.stdin.flush()
+        return [int(value) for value in self.process.stdout.readline().split()[:4]]
+
+    def stolen(self):
+        """Seconds that the hypervisor took from the CPU, in steps of 10 ms."""
+        for line in pathlib.Path("/proc/stat").read_text(encoding="ascii").splitlines():
+            if line.startswith(f"cpu{self.cpu} "):
+                return int(line.split()[8]) / os.sysconf("SC_CLK_TCK")
+        raise SystemExit(f"/proc/stat does not know CPU {self.cpu}")
+
+    def phase(self):
+        """Of each kernel (CPU time of a block, share beyond undisturbed time, share of chunks left out); and the share that was stolen."""
+        time.sleep(SETTLE_S)
+        before, start, got = self.stolen(), time.monotonic(), {}
+        for kernel in KERNELS:
+            cpu, plain, beyond, left_out = self.block(kernel)
+            got[kernel] = cpu, beyond / plain, left_out / self.chunks[kernel]
+        return got, (self.stolen() - before) / (time.monotonic() - start)
+
+
+@contextlib.contextmanager
+def bursting(program, folder, cpu):
+    with subprocess.Popen([program, str(cpu), "1000000", "30", "30", "9970", "9970", "1", "iw-control", folder / "control.log"]) as daemon:
+        try:
+            yield
+        finally:
+            daemon.terminate()
+
+
+def alternate(name, work, beside, seconds):
+    """Phases with and without, in the order on, off, off, on; each two are a pair."""
+    pairs, left_out, attached = [], 0, []
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        got = {}
+        for is_on in (True, False) if (len(pairs) + left_out) % 2 == 0 else (False, True):
+            begin = time.monotonic()
+            with beside() if is_on else contextlib.nullcontext():
+                attached += [time.monotonic() - begin] if is_on else []
+                got[is_on] = work.phase()
+        if max(stolen for _, stolen in got.values()) > MOST_STOLEN:
+            left_out += 1
+        else:
+            pairs.append((got[True][0], got[False][0]))
+    print(f"{name}: {len(pairs)} pairs, {left_out} more left out because the hypervisor took above {MOST_STOLEN:.0%} of a phase; "
+          f"switched on in {statistics.median(attached):.2f} s ({min(attached):.2f} to {max(attached):.2f}), outside of all blocks", flush=True)
+    for kernel in KERNELS if len(pairs) > 1 else ():
+        ratios = [on[kernel][0] / off[kernel][0] for on, off in pairs]
+        costs = [100 * (on[kernel][1] - off[kernel][1]) for on, off in pairs]
+        beyond = 100 * statistics.median(off[kernel][1] for _, off in pairs)
+        out = [100 * statistics.mean(phases[is_off][kernel][2] for phases in pairs) for is_off in (0, 1)]
+        print(f"  {kernel:6} CPU time x {interval(ratios)}; interruptions take {interval(costs)} % of the time more than {beyond:.3f} %; "
+              f"chunks left out {out[0]:.3f} % with it, {out[1]:.3f} % without", flush=True)
+    if len(pairs) > 1:
+        means = [100 * statistics.mean(on[kernel][1] - off[kernel][1] for kernel in KERNELS) for on, off in pairs]
+        print(f"  all    interruptions take {interval(means)} % of the time more", flush=True)
+
+
+def compare_blocks(idlewave, build, folder, wanted, seconds):
+    work = Work(build / "bench" / "watch_work")
+    try:
+        if "work" in wanted:
+            alternate("work", work, lambda: watching(idlewave, folder, work.process.pid), seconds)
+        if "control" in wanted:
+            alternate("control", work, lambda: bursting(build / "tests" / "system" / "iw_bursts", folder, work.cpu), seconds)
+    finally:
+        work.close()
 
 
 def programs(idlewave, folder, seconds=10):
@@ -92,7 +192,7 @@ def programs(idlewave, folder, seconds=10):
     jobs = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in os.sched_getaffinity(0)]
     try:
         switch.write_text("1", encoding="ascii")
-        with watching(idlewave, folder):
+        with watching(idlewave, folder, os.getpid()):
             start = time.monotonic()
             sums = [program_times()]
             time.sleep(seconds)
@@ -118,18 +218,19 @@ def program_times():
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--idlewave", required=True, type=pathlib.Path)
-    parser.add_argument("--pairs", type=int, default=15)
-    parser.add_argument("--only", default="programs,loop,hpcc,halo")
+    parser.add_argument("--build", type=pathlib.Path, help="where watch_work and iw_bursts were built; the command's own build if not given")
+    parser.add_argument("--seconds", type=float, default=120, help="for `work` and `control`, each")
+    parser.add_argument("--pairs", type=int, default=15, help="for `halo`")
+    parser.add_argument("--only", default="programs,work,control,halo")
     arguments = parser.parse_args()
     idlewave, wanted = arguments.idlewave.resolve(), arguments.only.split(",")
+    build = arguments.build or idlewave.parents[1]
     with tempfile.TemporaryDirectory(prefix="iw_cost_") as name:
         folder = pathlib.Path(name)
         if "programs" in wanted:
             programs(idlewave, folder)
-        if "loop" in wanted:
-            compare("a loop", [sys.executable, "-c", LOOP], idlewave, folder, arguments.pairs)
-        if "hpcc" in wanted and shutil.which("hpcc"):
-            compare("hpcc, one process", small_hpcc(folder), idlewave, folder, arguments.pairs)
+        if "work" in wanted or "control" in wanted:
+            compare_blocks(idlewave, build, folder, wanted, arguments.seconds)
         if "halo" in wanted and shutil.which("mpirun"):
             compare("an MPI halo exchange, 2 ranks, 1 ms of work",
                     ["mpirun", "--allow-run-as-root", "--oversubscribe", "-n", "2", idlewave, "bench", "halo", "--phases", "500"], idlewave,
