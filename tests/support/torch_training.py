@@ -105,7 +105,6 @@ def main():
         sys.exit(f"{options.page}: no 'active=' in the snippet")
     if not torch.profiler.kineto_available():
         sys.exit(f"PyTorch {torch.__version__} was built without Kineto")
-    os.makedirs("profiles", exist_ok=True)
     mp.start_processes(train, args=(options, snippet, free_port()), nprocs=options.ranks, start_method="spawn")
     print(f"PyTorch {torch.__version__}: {options.ranks} profiles of {options.active} steps")
 

@@ -268,19 +268,20 @@ static void note_all(struct iwi_kineto *kineto)
 
 /* ---- files ---- */
 
-/* Either a path, or a text. */
 struct source {
-    const char *path;
-    const struct iwi_kineto_text *text;
+    struct iwi_kineto_text text; /* its data only if it is in memory */
+    bool is_in_memory;
 };
 
 static iw_status open_file(const struct iwi_kineto *kineto, const struct source *source,
                            struct iwi_kineto_file *file)
 {
-    file->name = source->path != NULL ? source->path : source->text->name;
-    return source->path != NULL ? iwi_json_open(kineto->log, file->name, IWI_JSON_ONE_ROOT, &file->items)
-                                : iwi_json_open_memory(kineto->log, file->name, source->text->data,
-                                                       source->text->size, IWI_JSON_ONE_ROOT, &file->items);
+    const struct iwi_kineto_text *text = &source->text;
+
+    file->name = text->name;
+    return source->is_in_memory ? iwi_json_open_memory(kineto->log, text->name, text->data, text->size,
+                                                       IWI_JSON_ONE_ROOT, &file->items)
+                                : iwi_json_open(kineto->log, text->name, IWI_JSON_ONE_ROOT, &file->items);
 }
 
 /* Operators of the host are not kept where there are kernels: there are too many of them. So whether they are
@@ -326,8 +327,13 @@ static iw_status read_all(const iw_log *log, const char *const *paths, const str
 
     iwi_json_tree_init(&kineto.tree, log);
     for (size_t i = 0; i < count && status == IW_OK; i++) {
-        const struct source source = {paths != NULL ? paths[i] : NULL, texts != NULL ? &texts[i] : NULL};
+        struct source source = {.is_in_memory = paths == NULL};
 
+        if (paths != NULL) {
+            source.text.name = paths[i];
+        } else {
+            source.text = texts[i];
+        }
         status = read_file(&kineto, &source);
     }
     if (status == IW_OK) {

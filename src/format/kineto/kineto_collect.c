@@ -219,6 +219,11 @@ static iw_status take_event(struct iwi_kineto *kineto, struct iwi_kineto_file *f
             return takers[i].take(kineto, file, item);
         }
     }
+    if (cat.size == 0 && iwi_json_is(iwi_json_member(item, "pid"), "CPU functions")) {
+        return iwi_json_fail(&file->items, item->byte, IW_ERR_UNSUPPORTED,
+                             "a profile of a PyTorch without Kineto, which does not say who waits for whom: "
+                             "take a build in which torch.profiler.kineto_available() is True");
+    }
     return IW_OK;
 }
 
@@ -230,6 +235,15 @@ static iw_status take_base(struct iwi_kineto_file *file, const struct iwi_json_i
                              "'baseTimeNanoseconds' is no time since 1970");
     }
     return IW_OK;
+}
+
+static void take_host_name(struct iwi_kineto_file *file, const struct iwi_json_item *item)
+{
+    if (item->size > 2 && item->text[0] == '"') {
+        const size_t room = sizeof file->host - 1, size = item->size - 2;
+
+        memcpy(file->host, item->text + 1, size < room ? size : room);
+    }
 }
 
 iw_status iwi_kineto_collect(struct iwi_kineto *kineto, struct iwi_kineto_file *file)
@@ -245,6 +259,8 @@ iw_status iwi_kineto_collect(struct iwi_kineto *kineto, struct iwi_kineto_file *
             IW_TRY(take_event(kineto, file, &item));
         } else if (strcmp(item.key, "distributedInfo") == 0) {
             IW_TRY(iwi_kineto_info(kineto, file, &item));
+        } else if (strcmp(item.key, "host_name") == 0) {
+            take_host_name(file, &item);
         } else if (strcmp(item.key, "baseTimeNanoseconds") == 0) {
             IW_TRY(take_base(file, &item));
         }

@@ -66,7 +66,11 @@ static iw_status find_rank(struct iwi_kineto *kineto, struct iwi_kineto_file *fi
         file->rank = 0;
         iwi_visits_note(kineto->visits, "The file does not tell its rank: it is called 0.");
     }
-    node_of_name(file->name, node, sizeof node);
+    if (file->host[0] != '\0') {
+        (void)snprintf(node, sizeof node, "%s", file->host);
+    } else {
+        node_of_name(file->name, node, sizeof node);
+    }
     IW_TRY(iwi_visits_rank(kineto->visits, file->rank, node, &file->index));
     if (kineto->visits->rank_count == before) {
         return iwi_fail(kineto->log, IW_ERR_FORMAT,

@@ -127,6 +127,7 @@ struct iwi_kineto_config {
 
 struct iwi_kineto_file {
     const char *name;
+    char host[IWI_VISIT_NAME_SIZE]; /* "": the file does not tell it */
     struct iwi_json_items items;
     uint32_t rank;         /* IWI_KINETO_NO_RANK: not known yet */
     uint32_t world, index; /* index: in visits */

@@ -16,7 +16,13 @@ static bool is_kineto(const struct iwi_visits_head *head)
     while (first < head->size && strchr(" \t\r\n", head->bytes[first]) != NULL) {
         first++;
     }
-    if (head->is_folder || first == head->size || head->bytes[first] != '{') {
+    if (head->is_folder || first == head->size) {
+        return false;
+    }
+    if (head->bytes[first] == '[') { /* of a PyTorch without Kineto: known, to be refused with its reason */
+        return memmem(head->bytes, head->size, "\"CPU functions\"", strlen("\"CPU functions\"")) != NULL;
+    }
+    if (head->bytes[first] != '{') {
         return false;
     }
     for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++) {
