@@ -31,6 +31,10 @@ elseif(NOT CMAKE_BUILD_TYPE STREQUAL "Debug" AND NOT CMAKE_C_FLAGS MATCHES "_FOR
   target_compile_options(iw_plain_flags INTERFACE -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2) # needs optimisation
 endif()
 
+if(IW_ALL_CASES)
+  target_compile_definitions(iw_flags INTERFACE IWT_ALL_CASES) # of tests/support/support.h
+endif()
+
 # iw_component(noise SOURCES a.c b.c USES base [LIBRARIES gsl]): one folder of src as a static library.
 function(iw_component name)
   cmake_parse_arguments(A "" "" "SOURCES;USES;LIBRARIES;INCLUDES" ${ARGN})

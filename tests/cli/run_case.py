@@ -16,7 +16,8 @@ A case is text before the first section (what it is for), then sections that beg
   --- exit          the exit code
   --- stdout        exact, after hiding what differs from run to run; a line "<...>" stands for any lines;
                     without this section stdout is not looked at
-  --- stderr        each line must occur in stderr; without this section stderr must be empty
+  --- stderr        each line must occur in stderr; without this section stderr must be empty. Lines "RETRIED: what: why" are
+                    passed on to whoever runs the tests
 
 Exit code: 0 all as expected, 1 some not, 77 skipped.
 """
@@ -46,6 +47,9 @@ VOLATILE = [
 
 # what a verb tells on stderr of long work, and of how long it will be: only slow machines get it
 PROGRESS = re.compile(r"^idlewave: [a-z ]+: (?:\d+ % done, \d+:\d\d left|note: that will take about .*)\n", re.MULTILINE)
+
+# what a case did once more because the machine was busy
+RETRIED = re.compile(r"^RETRIED: .*\n", re.MULTILINE)
 
 
 class Case:
@@ -80,7 +84,9 @@ class Case:
             done = subprocess.run(["sh", "-c", self.sections["command"]], cwd=folder, env=environment,
                                   stdin=subprocess.DEVNULL, capture_output=True, text=True,
                                   timeout=TIMEOUT_SECONDS, check=False)
-        return done.returncode, hide_volatile(done.stdout), PROGRESS.sub("", done.stderr)
+        for line in RETRIED.findall(done.stderr):
+            print(line, end="")
+        return done.returncode, hide_volatile(done.stdout), RETRIED.sub("", PROGRESS.sub("", done.stderr))
 
     def bless(self, stdout):
         text = self.path.read_text(encoding="utf-8")

@@ -14,12 +14,15 @@
 
 #include <idlewave/log.h>
 
-/* Random cases are divided by this: sanitizers are several times as slow, and look at memory and threads, for
- * which a part of the cases will do; the release preset runs all of them. */
+/* Random cases are divided by IWT_FEWER: sanitizers are several times as slow (IWT_IS_SLOW), and look at
+ * memory and threads, for which a part of the cases will do; the release preset runs a quarter every day, and
+ * all of them in `.ci/run --full` (IW_ALL_CASES). */
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-enum { IWT_FEWER = 8 };
+enum { IWT_FEWER = 8, IWT_IS_SLOW = 1 };
+#elif defined(IWT_ALL_CASES)
+enum { IWT_FEWER = 1, IWT_IS_SLOW = 0 };
 #else
-enum { IWT_FEWER = 1 };
+enum { IWT_FEWER = 4, IWT_IS_SLOW = 0 };
 #endif
 
 struct iwt_log {

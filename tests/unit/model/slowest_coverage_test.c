@@ -31,7 +31,7 @@ struct tally {
     double n[RANKS], width[RANKS], bias[RANKS]; /* sums of n, and of log(high / low), log(value / truth) */
 };
 
-static unsigned repetitions = IWT_FEWER > 1 ? 6 : 12;
+static unsigned repetitions = IWT_IS_SLOW ? 6 : 12;
 static unsigned pooled_answers[RANKS], pooled_misses[RANKS]; /* over all laws */
 
 /* The truth for any n up to 10^8: a straight line of logarithms between 10 points a decade. */

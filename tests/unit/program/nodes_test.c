@@ -46,7 +46,7 @@ static void prove_placed(const struct iwt_model *model, uint32_t ranks, uint32_t
 /* All numbers of ranks in the release build, every third with sanitizers. */
 static void prove_all_shapes(const struct iwt_model *model, uint32_t most_ranks, uint64_t bytes)
 {
-    for (uint32_t ranks = 1; ranks <= most_ranks; ranks += IWT_FEWER > 1 ? 3 : 1) {
+    for (uint32_t ranks = 1; ranks <= most_ranks; ranks += IWT_IS_SLOW ? 3 : 1) {
         for (uint32_t node_ranks = 1; node_ranks <= MOST_OF_A_NODE; node_ranks++) {
             prove_placed(model, ranks, node_ranks, IW_PLACEMENT_BLOCK, bytes);
             prove_placed(model, ranks, node_ranks, IW_PLACEMENT_ROUND_ROBIN, bytes);

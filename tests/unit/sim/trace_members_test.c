@@ -170,7 +170,7 @@ static void long_runs_between_collectives_agree(void **state)
     make_wide_trace(&t);
     assert_ok(iw_noise_new(NULL, &noise));
     assert_ok(iw_noise_add(NULL, noise, "poisson:3000kHz,exp:30ns"));
-    for (uint32_t replicas = 1; replicas <= (IWT_FEWER > 1 ? 2 : 3); replicas++) {
+    for (uint32_t replicas = 1; replicas <= (IWT_IS_SLOW ? 2 : 3); replicas++) {
         iw_sim_opts opts = IW_SIM_OPTS_INIT;
         iw_program *program = NULL;
         iw_sim_result *one;

@@ -10,7 +10,7 @@
 #include "made_study.h"
 #include "processes.h"
 
-enum { MOST_PROCESSES = 6, ROUNDS = IWT_FEWER > 1 ? 3 : 8 };
+enum { MOST_PROCESSES = 6, ROUNDS = IWT_IS_SLOW ? 3 : 8 };
 
 static void run_all(const iw_study *study, const char *dir, uint32_t count, bool know_each_other)
 {
