@@ -13,6 +13,7 @@ struct show_opts {
     struct opt_origins origins;
     iw_time long_ps;
     uint64_t cpu;
+    const char *node;
     struct shown_opts shown;
 };
 
@@ -22,6 +23,7 @@ static const struct opt what_rows[] = {
     ROW("long", OPT_TIME, long_ps, "TIME",
         "detours of at least TIME delay a barrier; about the length of one of its rounds (default 20us)",
         .is_setting = true),
+    ROW("node", OPT_STRING, node, "NAME", "of a file of several digests: this node, its latest"),
 };
 #undef ROW
 
@@ -39,12 +41,13 @@ static const char description[] =
     "suffers: where ranks x share of time in long detours = 1.\nA source is called periodic, and its period "
     "is shown, if most of its detours follow each other at the same distance, on each CPU or over all of "
     "them. For FWQ and FTQ, each quantum counts as one detour, as long as what it lost against the best "
-    "quantum of its CPU.";
+    "quantum of its CPU.\nOf a digest it shows what each source takes and how long its detours are.";
 
 static const struct example examples[] = {
     {"what a recording says", "idlewave noise show node.h5"},
     {"for a paper", "idlewave noise show node.h5 --plot node.pdf"},
     {"the ten longest detours", "idlewave noise show node.h5 --format csv | sort -t, -k3nr | head"},
+    {"a node of many digests", "idlewave noise show week47.digest --node n0713"},
     {NULL, NULL},
 };
 
@@ -79,6 +82,67 @@ static int show(struct ui *ui, const struct show_opts *opts, const iw_recording 
     return code;
 }
 
+/* ---- digests ---- */
+
+/* The digest of a node, the latest of several; of any node if `node` is NULL. Counts how many fit. */
+static iw_status find_digest(const iw_log *log, iw_digest_file *file, const char *node, iw_digest **found_p,
+                             size_t *count_p)
+{
+    for (;;) {
+        iw_digest *digest = NULL;
+
+        IW_TRY(iw_digest_file_next(log, file, &digest));
+        if (digest == NULL) {
+            return IW_OK;
+        }
+        if (node != NULL && strcmp(digest->node, node) != 0) {
+            iw_digest_free(digest);
+            continue;
+        }
+        ++*count_p;
+        if (*found_p == NULL || digest->start_ns >= (*found_p)->start_ns) {
+            iw_digest_free(*found_p);
+            *found_p = digest;
+        } else {
+            iw_digest_free(digest);
+        }
+    }
+}
+
+static int show_found(struct ui *ui, const struct show_opts *opts, const iw_digest *digest, size_t count,
+                      const char *path)
+{
+    if (digest == NULL) {
+        ui_error(ui, "'%s' has no digest of '%s'", path, opts->node != NULL ? opts->node : "any node");
+        return UI_ERROR;
+    }
+    if (count > 1 && opts->node == NULL) {
+        return ui_usage(ui,
+                        "'%s' has %zu digests: --node NAME shows one, 'idlewave noise fleet' compares them",
+                        path, count);
+    }
+    return shown_write(ui, &opts->shown, iw_digest_doc(digest));
+}
+
+static int show_digest(struct ui *ui, const struct show_opts *opts, const char *path)
+{
+    iw_digest_file *file = NULL;
+    iw_digest *digest = NULL;
+    size_t count = 0;
+    iw_status status;
+    int code;
+
+    if (opt_given(opts, cpu)) {
+        return ui_usage(ui, "a digest has no detours of single CPUs: leave out --cpu");
+    }
+    status = iw_digest_file_open(&ui->log, path, &file);
+    status = status == IW_OK ? find_digest(&ui->log, file, opts->node, &digest, &count) : status;
+    code = status == IW_OK ? show_found(ui, opts, digest, count, path) : ui_exit_of(status);
+    iw_digest_free(digest);
+    iw_digest_file_close(file);
+    return code;
+}
+
 static int run(struct ui *ui, const void *values, const struct opt_args *args)
 {
     const struct show_opts *opts = values;
@@ -88,6 +152,12 @@ static int run(struct ui *ui, const void *values, const struct opt_args *args)
 
     if (args->count == 0) {
         return ui_usage(ui, "which recording? idlewave noise show FILE");
+    }
+    if (iw_is_digest_file(args->values[0])) {
+        return show_digest(ui, opts, args->values[0]);
+    }
+    if (opts->node != NULL) {
+        return ui_usage(ui, "--node chooses among digests; '%s' is no file of digests", args->values[0]);
     }
     status = iw_recording_load(&ui->log, args->values[0], &recording);
     if (status != IW_OK) {
@@ -110,7 +180,7 @@ const struct verb verb_noise_show = {
     .synopsis = synopsis,
     .description = description,
     .argument_name = "FILE",
-    .argument_help = "a recording (HDF5)",
+    .argument_help = "a recording (HDF5), or a digest",
     .groups = groups,
     .group_count = sizeof groups / sizeof groups[0],
     .examples = examples,

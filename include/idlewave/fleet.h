@@ -248,6 +248,10 @@ IW_API const char *iw_fleet_metric_name(iw_fleet_metric metric);
  * for each node. */
 IW_API iw_doc iw_fleet_doc(const iw_fleet *fleet);
 
+/** What the digest of one node says: sources, lengths of detours, settings. CSV has a line for each source.
+ */
+IW_API iw_doc iw_digest_doc(const iw_digest *digest);
+
 #ifdef __cplusplus
 }
 #endif

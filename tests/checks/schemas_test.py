@@ -35,6 +35,8 @@ EXAMPLES = {
                    "idlewave noise convert --length 62s node.csv together/$i.h5 >/dev/null; done; idlewave noise fleet together --correlate",
     "explain": None,  # an MPI, and the rights to see kernel events
     "fit": f"{NODE} >/dev/null && idlewave noise fit node.h5",
+    "digest": "idlewave noise synth irq/tick=poisson:100Hz,exp:20us --duration 5s -o n1.h5 >/dev/null && "
+              "idlewave noise digest n1.h5 -o n1.digest && idlewave noise show n1.digest",
     "fleet": "mkdir -p nodes && for i in {1..12}; do idlewave noise synth irq/tick=poisson:100Hz,exp:20us --duration 5s "
              "--seed $i -o nodes/$i.h5 >/dev/null; done && idlewave noise fleet nodes",
     "forecast": "idlewave simulate --pattern allreduce --ranks 64 --dry-run",

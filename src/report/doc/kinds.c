@@ -8,6 +8,7 @@ const struct iwi_kind *const iwi_kinds[] = {
     &iwi_bench_kind,
     &iwi_check_kind,
     &iwi_coincidence_kind,
+    &iwi_digest_kind,
     &iwi_explain_kind,
     &iwi_fidelity_kind,
     &iwi_fit_kind,

@@ -7,6 +7,7 @@ Made by tools/make_python.py: change the C sources, then make it again.
 from .bench import Bench
 from .check import Check
 from .coincidence import Coincidence
+from .digest import Digest
 from .explain import Explain
 from .fidelity import Fidelity
 from .fit import Fit
@@ -40,6 +41,7 @@ __all__ = [
     "Bench",
     "Check",
     "Coincidence",
+    "Digest",
     "Explain",
     "Fidelity",
     "Fit",
