@@ -105,13 +105,22 @@ static int check_outputs(struct ui *ui, const struct check_opts *opts)
     return ui_exit_of(status);
 }
 
+static int open_profile(struct ui *ui, const char *path, struct check_demands *demands)
+{
+    const iw_status status = iw_profile_open(&ui->log, path, &demands->profile, &demands->limits.profile);
+
+    if (status == IW_ERR_FORMAT) {
+        ui_hint(ui, "on a node that is good, 'idlewave check --learn FILE' writes a profile");
+    }
+    return ui_exit_of(status);
+}
+
 static int open_files(struct ui *ui, const struct check_opts *opts, struct check_demands *demands)
 {
     int code = UI_DONE;
 
     if (opts->require != NULL && opts->answer.learn == NULL) {
-        code =
-            ui_exit_of(iw_profile_open(&ui->log, opts->require, &demands->profile, &demands->limits.profile));
+        code = open_profile(ui, opts->require, demands);
     }
     if (code == UI_DONE && opts->baseline != NULL) {
         code = ui_exit_of(iw_recording_load(&ui->log, opts->baseline, &demands->baseline));

@@ -29,10 +29,13 @@ static const struct digest_opts defaults = {.output = NULL};
 static const char *const synopsis[] = {"[options] FILE|DIR... -o FILE", NULL};
 
 static const char description[] =
-    "Writes digests: what a recording loses by source and CPU, how long its detours are, and the settings of "
-    "the node, in a few kilobytes. 'noise fleet' takes digests in place of recordings and gives the same "
-    "answer. Simulations need recordings.\nA file holds any number of digests, so files can be joined by "
-    "this verb, or by cat. Of several digests of a node, fleets take the latest.";
+    "Writes digests: a few kilobytes that say what a recording loses by source and CPU, how long its detours "
+    "are, and "
+    "how the node is set up. 'noise fleet' takes digests in place of recordings and gives the same answer. "
+    "Simulations need recordings.\n"
+    "A file holds any number of digests, so files can be joined by this verb, or by cat. If a node has "
+    "several "
+    "digests, fleets take the latest.";
 
 static const struct example examples[] = {
     {"on each node",

@@ -44,15 +44,16 @@ static const struct history_opts defaults = {.false_alarms = "1%", .matters = "0
 static const char *const synopsis[] = {"[options] DIR|FILE", NULL};
 
 static const char description[] =
-    "Reads recordings or digests of nodes that were made at different times, and reports which sources take "
-    "more "
-    "or less of the fleet's time since a change (a new kernel, another setting), and which nodes changed "
-    "more "
-    "than the others.\nEach node is compared with itself, and the change of all nodes with what periods "
-    "differ "
-    "by chance. Recordings of a node need different files; digests of all times may be in one.\nExits with 2 "
-    "if "
-    "something changed, with 3 if no node has recordings on both sides, with 0 if nothing changed.";
+    "Reads recordings or digests that nodes made at different times, and reports which sources take more or "
+    "less of "
+    "the fleet's time since a change (a new kernel, another setting), and which nodes changed more than the "
+    "others.\n"
+    "Each node is compared with itself, and the change of all nodes with how much periods differ by chance. "
+    "Each "
+    "recording of a node needs a file of its own; digests of all times may be in one file.\n"
+    "Exits with 2 if something changed, with 3 if no node has recordings on both sides of the change, and "
+    "with 0 if "
+    "nothing changed.";
 
 static const struct example examples[] = {
     {"each week", "idlewave noise digest noise -o history/$(date +%F).digest && \\\n"

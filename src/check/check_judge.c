@@ -62,7 +62,8 @@ static void require_setting(const iw_profile_setting *wanted, iw_check *check)
     snprintf(requirement->wanted, sizeof requirement->wanted, "%s",
              wanted->setting[0] != '\0' ? wanted->setting : "configured");
     if (found == NULL) {
-        snprintf(requirement->found, sizeof requirement->found, "does not apply to this node");
+        snprintf(requirement->found, sizeof requirement->found,
+                 "does not apply to this node, or is not its name");
         return;
     }
     snprintf(requirement->found, sizeof requirement->found, "%s%s%.400s",
