@@ -227,11 +227,16 @@ IW_NODISCARD iw_status iwi_window_post(struct window_run *run, const struct wind
 /* A fixed receive is ready, and will be posted at nodes[recv].value. */
 IW_NODISCARD iw_status iwi_window_ready_fixed(struct window_run *run, const struct window_place *place,
                                               uint32_t recv);
+/* The same when the message comes: a receive that is not ready yet remembers it. */
+IW_NODISCARD iw_status iwi_window_notice_fixed(struct window_run *run, const struct window_place *place,
+                                               const struct iwi_window_message *message);
 
 /* A message can be seen now by a rank with wildcards; or is on its way to another, where the order of arrival
  * plays no role. */
 IW_NODISCARD iw_status iwi_window_notice(struct window_run *run, const struct window_place *place,
                                          const struct iwi_window_message *message);
+
+/* ---- window_deliver.c ---- */
 
 /* A message has been sent, or answered: it is delivered when the window has ended. */
 IW_NODISCARD iw_status iwi_window_send(struct window_run *run, struct iwi_window_message message);
