@@ -71,7 +71,6 @@ def own_threads_and_sleep_are_no_noise(idlewave, _bursts, folder):
     assert totals["wait_own_ns"] <= totals["wait_ns"], "they waited longer for each other than in all"
 
 
-@contextlib.contextmanager
 def of_a_sleeper_there_is_nothing_to_say(idlewave, _bursts, folder):
     """No verdict, and no file that says nothing."""
     file = folder / "sleeper.h5"
@@ -88,6 +87,7 @@ def of_a_sleeper_there_is_nothing_to_say(idlewave, _bursts, folder):
     assert not file.exists(), "a file is left"
 
 
+@contextlib.contextmanager
 def quota_group(share_of_cpu):
     """A control group of either version with that quota: its folder, and what tells its throttling in ns."""
     for parent, version in (("/sys/fs/cgroup/cpu", 1), ("/sys/fs/cgroup", 2)):
