@@ -120,36 +120,37 @@ bool iwi_is_simai(const char *data, size_t size)
     return next_word(&data, data + size, &word) && policy_of(&word) < sizeof policies / sizeof policies[0];
 }
 
-/* Where keys that are counts of the layout go; NULL: it is none of them. */
-static uint32_t *layout_of(iw_training *spec, const struct word *key)
+/* Where in the settings a key that is a count of the layout goes; false: it is none. */
+static bool find_layout(const struct word *key, size_t *offset_p)
 {
-    const struct {
+    static const struct {
         const char *key;
-        uint32_t *target;
-    } layout[] = {{"model_parallel_NPU_group", &spec->tp},
-                  {"ep", &spec->ep},
-                  {"pp", &spec->pp},
-                  {"vpp", &spec->chunks},
-                  {"ga", &spec->microbatches}};
+        size_t offset;
+    } layout[] = {{"model_parallel_NPU_group", offsetof(iw_training, tp)},
+                  {"ep", offsetof(iw_training, ep)},
+                  {"pp", offsetof(iw_training, pp)},
+                  {"vpp", offsetof(iw_training, chunks)},
+                  {"ga", offsetof(iw_training, microbatches)}};
 
     for (size_t i = 0; i < sizeof layout / sizeof layout[0]; i++) {
         if (word_is(key, layout[i].key)) {
-            return layout[i].target;
+            *offset_p = layout[i].offset;
+            return true;
         }
     }
-    return NULL;
+    return false;
 }
 
 /* A key without its colon; `what` is the key in quotes. */
 static iw_status read_known(struct reader *r, const struct word *key, const char *what,
                             const struct word *value)
 {
-    uint32_t *target = layout_of(r->spec, key);
+    size_t offset = 0;
     uint64_t number = 0;
 
-    if (target != NULL) {
+    if (find_layout(key, &offset)) {
         IW_TRY(read_number(r, value, what, UINT32_MAX, &number));
-        *target = (uint32_t)number;
+        *(uint32_t *)(void *)((char *)r->spec + offset) = (uint32_t)number;
         return number > 0 ? IW_OK : iwi_fail(r->log, IW_ERR_RANGE, "'%s:1': %s is 0", r->file, what);
     }
     if (word_is(key, "all_gpus")) {
