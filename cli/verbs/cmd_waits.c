@@ -17,7 +17,7 @@ struct waits_opts {
 #define ROW(...) OPT_ROW(struct waits_opts, __VA_ARGS__)
 static const struct opt rows[] = {
     ROW("least", OPT_STRING, least, "SHARE",
-        "name only ranks that cost at least this much of all ranks' time (default 1%)"),
+        "name only ranks that were busy longer than their peers by this share of the run (default 1%)"),
     ROW("top", OPT_COUNT, top, "N", "list N ranks, those that cost the most (default 10)", .min = 1,
         .max = UINT32_MAX),
 };
@@ -50,7 +50,7 @@ static const struct example examples[] = {
     {"trace and ask", "mpirun -n 64 idlewave trace -o run -- ./app\n  idlewave waits run"},
     {"a page with a map of ranks and iterations", "idlewave waits run --format html > waits.html"},
     {"profiles of PyTorch, one file for each rank", "idlewave waits profiles"},
-    {"only what costs 5 % or more", "idlewave waits run --least 5%"},
+    {"only ranks that are slower by 5 % of the run or more", "idlewave waits run --least 5%"},
     {NULL, NULL},
 };
 

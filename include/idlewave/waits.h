@@ -61,7 +61,9 @@ typedef struct iw_waits_rank {
     uint64_t met;         /* collectives with others */
     uint64_t last;        /* of them, those that it came to last */
     double usual_late_ns; /* the median of its arrivals, against the median rank's */
-    uint32_t blocks_won;  /* parts of the run in which it caused more waiting than any other rank */
+    uint32_t peers;       /* other ranks that do the same and that it is compared with */
+    double longer_ns;     /* by which it was busy (computing, other) longer than the median peer, in all */
+    uint32_t blocks_won;  /* parts of the run in which it was busy longer than any peer */
     double chance;        /* that any of equal ranks looks so conspicuous; NaN: nothing to judge */
     iw_waits_pattern pattern;
     double from_ns, to_ns; /* of the period; all of the run where there is none */
@@ -131,7 +133,7 @@ typedef struct iw_waits {
     double waiting_least_ns, waiting_most_ns;
     double clock_ns;      /* within which the ends of collectives agree; NaN: nothing to judge by */
     uint32_t block_count; /* parts of the run that were judged */
-    double least_share;   /* of the ranks' time that a rank must make others lose to be named */
+    double least_share;   /* of the run by which a rank must be busy longer than its peers to be named */
     uint32_t top;         /* ranks that texts and pages list */
     uint32_t named;       /* ranks that are not ordinary */
     uint64_t iterations;
@@ -140,7 +142,7 @@ typedef struct iw_waits {
     double iteration_ns;               /* the median */
     size_t ranks_count, node_count, stage_count, group_count, op_count, cause_count, change_count, time_count,
         row_count;
-    iw_waits_rank *ranks; /* the most caused first */
+    iw_waits_rank *ranks; /* those that are named first, then the most caused first */
     iw_waits_part *nodes, *stages, *groups, *ops;
     iw_waits_cause *causes;
     iw_waits_change *changes; /* in order */
@@ -155,7 +157,7 @@ typedef struct iw_waits {
 
 typedef struct iw_waits_opts {
     size_t size;        /* IW_WAITS_OPTS_INIT */
-    double least_share; /* of the ranks' time */
+    double least_share; /* of the run */
     uint32_t top;       /* ranks that texts and pages list */
 } iw_waits_opts;
 

@@ -42,4 +42,12 @@ static inline int iwi_compare_u32(const void *a, const void *b)
     return iwi_order(*(const uint32_t *)a, *(const uint32_t *)b);
 }
 
+/* Of two int64_t, such as times. */
+static inline int iwi_compare_i64(const void *a, const void *b)
+{
+    const int64_t left = *(const int64_t *)a, right = *(const int64_t *)b;
+
+    return (left > right) - (left < right);
+}
+
 #endif

@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hash.h"
+#include "base/order.h"
+#include "visits/peers.h"
 
 #define LEAST_PS (5 * IW_PS_PER_US)
 #define LEAST_SHARE 50 /* a 50th: 2 % */
@@ -36,27 +37,6 @@ struct search {
     size_t piece_count, turn_count;
     uint8_t cause;
 };
-
-/* ---- who is alike ---- */
-
-static uint64_t kind_of(const struct iwi_visits *visits, const struct iwi_visit *visit)
-{
-    return iwi_mix(iwi_mix(visit->bytes) + ((uint64_t)visits->groups[visit->group].size << 8) + visit->op);
-}
-
-static void find_peers(struct search *search)
-{
-    const struct iwi_visits *visits = search->visits;
-
-    for (size_t i = 0; i < visits->rank_count; i++) {
-        search->peers[i] = iwi_mix((uint64_t)visits->ranks[i].stage + 1);
-    }
-    for (size_t i = 0; i < visits->visit_count; i++) { /* a sum: their order may differ */
-        const struct iwi_visit *visit = &visits->visits[i];
-
-        search->peers[visit->rank] += kind_of(visits, visit);
-    }
-}
 
 /* ---- what they did ---- */
 
@@ -133,8 +113,8 @@ static struct doing *list_doings(const struct iwi_visits *visits, size_t count)
 
         doings[i] = i < visits->visit_count
                         ? (struct doing){visits->visits[i].rank, visits->visits[i].step,
-                                         kind_of(visits, &visits->visits[i]), visits->visits[i].enter_ps,
-                                         visits->visits[i].leave_ps}
+                                         iwi_visit_kind(visits, &visits->visits[i]),
+                                         visits->visits[i].enter_ps, visits->visits[i].leave_ps}
                         : (struct doing){visits->stretches[s].rank, visits->stretches[s].step, 0,
                                          visits->stretches[s].begin_ps, visits->stretches[s].end_ps};
     }
@@ -207,17 +187,10 @@ static void list_turns(struct search *search)
 
 /* ---- who lost time ---- */
 
-static int compare_times(const void *a, const void *b)
-{
-    const iw_time left = *(const iw_time *)a, right = *(const iw_time *)b;
-
-    return (left > right) - (left < right);
-}
-
 static iw_time lower_median(struct search *search, const iw_time *values_ps, size_t count)
 {
     memcpy(search->sorted_ps, values_ps, count * sizeof values_ps[0]);
-    qsort(search->sorted_ps, count, sizeof search->sorted_ps[0], compare_times);
+    qsort(search->sorted_ps, count, sizeof search->sorted_ps[0], iwi_compare_i64);
     return search->sorted_ps[(count - 1) / 2];
 }
 
@@ -230,7 +203,7 @@ static iw_time usual(struct search *search, size_t count, iw_time *limit_ps_p)
     for (size_t i = 0; i < count; i++) {
         search->sorted_ps[i] = llabs(search->lengths_ps[i] - median_ps);
     }
-    qsort(search->sorted_ps, count, sizeof search->sorted_ps[0], compare_times);
+    qsort(search->sorted_ps, count, sizeof search->sorted_ps[0], iwi_compare_i64);
     deviation_ps = search->sorted_ps[(count - 1) / 2];
     *limit_ps_p = median_ps + iwi_max(iwi_max(LEAST_PS, median_ps / LEAST_SHARE),
                                       (iw_time)(3.0 * 1.4826 * (double)deviation_ps));
@@ -326,7 +299,7 @@ static iw_status find_in(struct search *search)
 
 static iw_status find_all(struct search *search)
 {
-    find_peers(search);
+    IW_TRY(iwi_visits_peers(search->visits, search->peers));
     list_stretches(search);
     IW_TRY(find_in(search));
     IW_TRY(list_gaps(search));

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/order.h"
 
 const char *iwi_visit_op_name(unsigned op)
@@ -46,68 +47,95 @@ void iwi_visits_release(struct iwi_visits *visits)
     free(visits->pauses);
     free(visits->steps);
     free(visits->host_waits);
+    iwi_numbered_release(&visits->rank_table);
+    iwi_numbered_release(&visits->group_table);
     *visits = (struct iwi_visits){.log = visits->log};
+}
+
+static iw_status add_rank(struct iwi_visits *visits, uint32_t number, const char *node)
+{
+    struct iwi_visit_rank *rank;
+
+    IW_TRY(iwi_grow(visits->log, (void **)&visits->ranks, &visits->rank_capacity, visits->rank_count + 1,
+                    sizeof visits->ranks[0]));
+    IW_TRY(iwi_numbered_add(visits->log, &visits->rank_table, iwi_mix(number), (uint32_t)visits->rank_count));
+    rank = &visits->ranks[visits->rank_count++];
+    *rank = (struct iwi_visit_rank){.number = number, .stage = IWI_VISIT_NO_STAGE};
+    (void)snprintf(rank->node, sizeof rank->node, "%s", node != NULL ? node : "");
+    return IW_OK;
 }
 
 iw_status iwi_visits_rank(struct iwi_visits *visits, uint32_t number, const char *node, uint32_t *index_p)
 {
-    iw_status status;
+    const uint64_t hash = iwi_mix(number); /* one to one: no other number has it */
+    size_t at = iwi_numbered_first(&visits->rank_table, hash);
+    uint32_t index = iwi_numbered_at(&visits->rank_table, hash, &at);
 
-    for (size_t i = visits->rank_count; i-- > 0;) { /* files come rank by rank: the last one first */
-        if (visits->ranks[i].number == number) {
-            *index_p = (uint32_t)i;
+    if (index == IWI_NUMBERED_NONE) {
+        index = (uint32_t)visits->rank_count;
+        IW_TRY(add_rank(visits, number, node));
+    }
+    *index_p = index;
+    return IW_OK;
+}
+
+/* Whether it has that name, cut to what is kept of it, and these members. */
+static bool is_group(const struct iwi_visit_group *group, const struct iwi_visit_group *wanted)
+{
+    return group->count == wanted->count && group->size == wanted->size &&
+           strcmp(group->name, wanted->name) == 0 &&
+           memcmp(group->members, wanted->members, wanted->count * sizeof wanted->members[0]) == 0;
+}
+
+static uint64_t hash_group(const struct iwi_visit_group *group)
+{
+    struct iwi_hash hash;
+
+    iwi_hash_init(&hash, iwi_hash_key);
+    iwi_hash_add_text(&hash, group->name);
+    iwi_hash_add_u64(&hash, group->size);
+    iwi_hash_add(&hash, group->members, group->count * sizeof group->members[0]);
+    return iwi_hash_value(&hash);
+}
+
+/* Takes over the members of a new one. */
+static iw_status find_group(struct iwi_visits *visits, struct iwi_visit_group *wanted, uint32_t *index_p)
+{
+    const uint64_t hash = hash_group(wanted);
+    size_t at = iwi_numbered_first(&visits->group_table, hash);
+    uint32_t index;
+
+    while ((index = iwi_numbered_at(&visits->group_table, hash, &at)) != IWI_NUMBERED_NONE) {
+        if (is_group(&visits->groups[index], wanted)) {
+            *index_p = index;
             return IW_OK;
         }
     }
-    status = iwi_grow(visits->log, (void **)&visits->ranks, &visits->rank_capacity, visits->rank_count + 1,
-                      sizeof visits->ranks[0]);
-    if (status == IW_OK) {
-        struct iwi_visit_rank *rank = &visits->ranks[visits->rank_count];
-
-        *rank = (struct iwi_visit_rank){.number = number, .stage = IWI_VISIT_NO_STAGE};
-        (void)snprintf(rank->node, sizeof rank->node, "%s", node != NULL ? node : "");
-        *index_p = (uint32_t)visits->rank_count++;
-    }
-    return status;
-}
-
-static bool is_group(const struct iwi_visit_group *group, const char *name, const uint32_t *sorted,
-                     uint32_t count, uint32_t size)
-{
-    return group->count == count && group->size == size &&
-           strncmp(group->name, name, sizeof group->name - 1) == 0 &&
-           memcmp(group->members, sorted, count * sizeof sorted[0]) == 0;
+    IW_TRY(iwi_grow(visits->log, (void **)&visits->groups, &visits->group_capacity, visits->group_count + 1,
+                    sizeof visits->groups[0]));
+    IW_TRY(iwi_numbered_add(visits->log, &visits->group_table, hash, (uint32_t)visits->group_count));
+    visits->groups[visits->group_count] = *wanted;
+    wanted->members = NULL;
+    *index_p = (uint32_t)visits->group_count++;
+    return IW_OK;
 }
 
 iw_status iwi_visits_group(struct iwi_visits *visits, const char *name, const uint32_t *members,
                            uint32_t count, uint32_t size, uint32_t *index_p)
 {
-    uint32_t *sorted = iwi_new_array(visits->log, count, sizeof sorted[0]);
+    struct iwi_visit_group wanted = {.count = count, .size = size};
     iw_status status;
 
-    if (sorted == NULL) {
+    wanted.members = iwi_new_array(visits->log, count, sizeof wanted.members[0]);
+    if (wanted.members == NULL) {
         return IW_ERR_NOMEM;
     }
-    memcpy(sorted, members, count * sizeof sorted[0]);
-    qsort(sorted, count, sizeof sorted[0], iwi_compare_u32);
-    for (size_t i = visits->group_count; i-- > 0;) {
-        if (is_group(&visits->groups[i], name, sorted, count, size)) {
-            free(sorted);
-            *index_p = (uint32_t)i;
-            return IW_OK;
-        }
-    }
-    status = iwi_grow(visits->log, (void **)&visits->groups, &visits->group_capacity, visits->group_count + 1,
-                      sizeof visits->groups[0]);
-    if (status != IW_OK) {
-        free(sorted);
-        return status;
-    }
-    visits->groups[visits->group_count] =
-        (struct iwi_visit_group){.members = sorted, .count = count, .size = size};
-    (void)snprintf(visits->groups[visits->group_count].name, sizeof visits->groups[0].name, "%s", name);
-    *index_p = (uint32_t)visits->group_count++;
-    return IW_OK;
+    (void)snprintf(wanted.name, sizeof wanted.name, "%s", name);
+    memcpy(wanted.members, members, count * sizeof members[0]);
+    qsort(wanted.members, count, sizeof wanted.members[0], iwi_compare_u32);
+    status = find_group(visits, &wanted, index_p);
+    free(wanted.members);
+    return status;
 }
 
 #define ADD(ITEMS, COUNT, CAPACITY, ITEM)                                                        \

@@ -18,6 +18,7 @@
 #include <idlewave/time.h>
 
 #include "base/base.h"
+#include "visits/numbered.h"
 
 enum iwi_visit_op {
     IWI_VISIT_ALLREDUCE,
@@ -136,6 +137,7 @@ struct iwi_visits {
         host_wait_count;
     size_t rank_capacity, group_capacity, visit_capacity, encounter_capacity, stretch_capacity,
         pause_capacity, step_capacity, host_wait_capacity;
+    struct iwi_numbered rank_table, group_table; /* indices by hashes of what they are found by */
     /* by iwi_visits_align(): how well clocks agree (95 % of the ends of collectives are nearer to the middle
      * one of theirs, and half of them in every group; 0: not aligned), and sets of ranks whose clocks nothing
      * compares */

@@ -1,20 +1,12 @@
-/* Iterations of a run, and the blocks that it is judged by.
+/* Iterations of a run.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "waits/waited_run.h"
-
-enum { MOST_BLOCKS = 40, LEAST_BLOCKS = 10, ENCOUNTERS_OF_BLOCK = 10, LEAST_COLLECTIVES = 20 };
-
-static int compare_times(const void *left, const void *right)
-{
-    const iw_time a = *(const iw_time *)left, b = *(const iw_time *)right;
-
-    return (a > b) - (a < b);
-}
 
 /* ---- steps of the trace ---- */
 
@@ -145,7 +137,7 @@ static iw_status iterate_by_beat(struct iwi_waited_run *run)
             iterations->begin_ps[count++] = iwi_encounter_start_ps(visits, &visits->encounters[i]);
         }
     }
-    qsort(iterations->begin_ps, count, sizeof *iterations->begin_ps, compare_times);
+    qsort(iterations->begin_ps, count, sizeof *iterations->begin_ps, iwi_compare_i64);
     iterations->count = count - 1;
     iterations->is_shared = true;
     (void)snprintf(iterations->what, sizeof iterations->what, "from %s to %s of %.32s",
@@ -175,64 +167,11 @@ size_t iwi_iteration_at(const struct iwi_waited_run *run, uint32_t rank, iw_time
     return low;
 }
 
-/* ---- blocks ---- */
-
-static size_t list_starts(const struct iwi_visits *visits, bool wants_messages, iw_time *starts)
-{
-    size_t count = 0;
-
-    for (size_t i = 0; i < visits->encounter_count; i++) {
-        const struct iwi_encounter *encounter = &visits->encounters[i];
-
-        if (wants_messages ? encounter->count > 1 : iwi_is_met(visits, encounter)) {
-            starts[count++] = iwi_encounter_start_ps(visits, encounter);
-        }
-    }
-    return count;
-}
-
-/* What lasts for some encounters should lie in one block: ten of them in each, unless there are few. */
-static uint32_t choose_blocks(size_t encounters)
-{
-    size_t count = encounters / ENCOUNTERS_OF_BLOCK;
-
-    count = count > MOST_BLOCKS ? MOST_BLOCKS : count < LEAST_BLOCKS ? LEAST_BLOCKS : count;
-    return (uint32_t)(count < encounters ? count : encounters);
-}
-
-static iw_status make_blocks(struct iwi_waited_run *run)
-{
-    iw_time *starts = iwi_new_array(run->log, run->visits->encounter_count, sizeof *starts);
-    size_t count;
-
-    run->block_end_ps = iwi_new_array(run->log, MOST_BLOCKS, sizeof *run->block_end_ps);
-    if (starts == NULL || run->block_end_ps == NULL) {
-        free(starts);
-        return IW_ERR_NOMEM;
-    }
-    count = list_starts(run->visits, false, starts);
-    if (count < LEAST_COLLECTIVES) {
-        count = list_starts(run->visits, true, starts);
-    }
-    if (count > 0) {
-        qsort(starts, count, sizeof *starts, compare_times);
-    }
-    run->block_count = choose_blocks(count);
-    for (uint32_t b = 0; b < run->block_count; b++) {
-        run->block_end_ps[b] = starts[(b + 1) * count / run->block_count - 1];
-    }
-    if (run->block_count > 0) { /* what comes behind the last collective belongs to the last block */
-        run->block_end_ps[run->block_count - 1] = INT64_MAX;
-    }
-    free(starts);
-    return IW_OK;
-}
-
 iw_status iwi_waited_iterate(struct iwi_waited_run *run)
 {
     IW_TRY(iterate_by_steps(run));
     if (run->iterations.count == 0) {
         IW_TRY(iterate_by_beat(run));
     }
-    return make_blocks(run);
+    return IW_OK;
 }

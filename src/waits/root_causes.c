@@ -29,6 +29,7 @@ struct blamed {
 struct verdict {
     struct blamed of[MOST_BLAMED];
     size_t count;
+    double dropped_ps; /* the small ones of a crowd */
 };
 
 struct inquiry {
@@ -42,22 +43,6 @@ struct inquiry {
 };
 
 /* ---- what one is accused of ---- */
-
-static uint32_t block_at(const struct iwi_waited_run *run, iw_time at_ps)
-{
-    uint32_t low = 0, high = run->block_count;
-
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-
-        if (run->block_end_ps[middle] <= at_ps) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low < run->block_count ? low : run->block_count - 1;
-}
 
 /* Adds a piece of time, times a factor, to the iterations of a rank that it lies in. */
 static void add_to_iterations(const struct iwi_waited_run *run, double *of_rank, uint32_t rank,
@@ -88,13 +73,6 @@ static void accuse(struct iwi_waited_run *run, const struct blamed *blamed, iw_t
         run->caused_by_pause[blamed->cause] += blamed->ps;
     }
     add_to_iterations(run, run->caused_in_iteration, blamed->rank, begin_ps, end_ps, factor);
-    for (uint32_t b = block_at(run, begin_ps); begin_ps < end_ps; b++) {
-        const iw_time to_ps = b + 1 < run->block_count ? iwi_min(end_ps, run->block_end_ps[b]) : end_ps;
-
-        run->caused_in_block[(size_t)blamed->rank * run->block_count + b] +=
-            factor * (double)(to_ps - begin_ps);
-        begin_ps = to_ps;
-    }
 }
 
 /* ---- what a rank did ---- */
@@ -140,6 +118,8 @@ static void add_done(const struct inquiry *q, uint32_t rank, iw_time at_ps, doub
 
 static void blame(struct verdict *verdict, uint32_t rank, uint8_t cause, double ps)
 {
+    size_t smallest = 0;
+
     for (size_t i = 0; i < verdict->count; i++) {
         if (verdict->of[i].rank == rank && verdict->of[i].cause == cause) {
             verdict->of[i].ps += ps;
@@ -148,8 +128,27 @@ static void blame(struct verdict *verdict, uint32_t rank, uint8_t cause, double 
     }
     if (verdict->count < MOST_BLAMED) {
         verdict->of[verdict->count++] = (struct blamed){rank, cause, ps};
-    } else {
-        verdict->of[MOST_BLAMED - 1].ps += ps; /* the small ones of a crowd */
+        return;
+    }
+    for (size_t i = 1; i < MOST_BLAMED; i++) {
+        smallest = verdict->of[i].ps < verdict->of[smallest].ps ? i : smallest;
+    }
+    verdict->dropped_ps += fmin(ps, verdict->of[smallest].ps);
+    if (ps > verdict->of[smallest].ps) {
+        verdict->of[smallest] = (struct blamed){rank, cause, ps};
+    }
+}
+
+/* What was dropped is shared by those that were kept. */
+static void share_dropped(struct verdict *verdict)
+{
+    double sum_ps = 0.0;
+
+    for (size_t i = 0; i < verdict->count; i++) {
+        sum_ps += verdict->of[i].ps;
+    }
+    for (size_t i = 0; verdict->dropped_ps > 0.0 && i < verdict->count; i++) {
+        verdict->of[i].ps *= 1.0 + verdict->dropped_ps / sum_ps;
     }
 }
 
@@ -267,6 +266,7 @@ static iw_status inquire_all(struct inquiry *q, const struct wait *waits, size_t
         double sum_ps = 0.0;
 
         inquire(q, waits[i].rank, waits[i].segment, &verdict);
+        share_dropped(&verdict);
         IW_TRY(keep(q, waits[i].segment, &verdict));
         for (size_t k = 0; k < verdict.count; k++) {
             accuse(run, &verdict.of[k], segment->begin_ps, segment->end_ps);
@@ -320,12 +320,9 @@ static iw_status make_room(struct iwi_waited_run *run)
     const size_t cells = run->iterations.count * run->rank_count;
 
     run->caused = iwi_new_array(run->log, run->rank_count, sizeof *run->caused);
-    run->caused_in_block =
-        iwi_new_array(run->log, (size_t)run->rank_count * run->block_count, sizeof *run->caused_in_block);
     run->caused_in_iteration = iwi_new_array(run->log, cells, sizeof *run->caused_in_iteration);
     run->waited_in_iteration = iwi_new_array(run->log, cells, sizeof *run->waited_in_iteration);
-    return run->caused != NULL && run->caused_in_block != NULL && run->caused_in_iteration != NULL &&
-                   run->waited_in_iteration != NULL
+    return run->caused != NULL && run->caused_in_iteration != NULL && run->waited_in_iteration != NULL
                ? iwi_waited_sort_pauses(run)
                : IW_ERR_NOMEM;
 }

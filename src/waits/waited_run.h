@@ -49,12 +49,15 @@ struct iwi_waited_run {
     iw_time begin_ps, end_ps; /* of the run */
     struct iwi_iterations iterations;
 
-    /* Parts of the run with equally many encounters each; block b lasts until block_end_ps[b]. */
+    /* Parts of the run that ranks are judged by: whole iterations, or where these are few (block_end_ps is
+     * not NULL) equally many encounters. busy_in_block[rank * block_count + b]: neither waiting nor
+     * transferring. */
     uint32_t block_count;
     iw_time *block_end_ps;
+    double *busy_in_block;
 
-    /* What each rank caused: by block (rank * block_count + b), by iteration (rank * iterations + i). */
-    double *caused_in_block, *caused_in_iteration, *waited_in_iteration;
+    /* What each rank caused: by iteration (rank * iterations + i). */
+    double *caused_in_iteration, *waited_in_iteration;
     double *caused; /* of each rank */
     double through_transfer_ps;
     struct iwi_pause *pauses; /* by rank and time */
@@ -65,8 +68,9 @@ struct iwi_waited_run {
 
 IW_NODISCARD iw_status iwi_waited_await(struct iwi_waited_run *run);   /* first: whom visits wait for */
 IW_NODISCARD iw_status iwi_waited_segment(struct iwi_waited_run *run); /* second: the time of each rank */
-IW_NODISCARD iw_status iwi_waited_iterate(struct iwi_waited_run *run); /* third: iterations, blocks */
-IW_NODISCARD iw_status iwi_waited_blame(struct iwi_waited_run *run);   /* fourth: who caused what */
+IW_NODISCARD iw_status iwi_waited_iterate(struct iwi_waited_run *run); /* third: iterations */
+IW_NODISCARD iw_status iwi_waited_block(struct iwi_waited_run *run);   /* fourth: blocks */
+IW_NODISCARD iw_status iwi_waited_blame(struct iwi_waited_run *run);   /* fifth: who caused what */
 void iwi_waited_release(struct iwi_waited_run *run);
 
 /* Fills pauses, reach_ps, first_pause. */
@@ -90,8 +94,11 @@ const iw_time *iwi_iteration_borders(const struct iwi_waited_run *run, uint32_t 
  * where there are too few alike. `shares` has one number for each encounter. */
 IW_NODISCARD iw_status iwi_waited_imbalance(const struct iwi_waited_run *run, double *shares);
 
-/* Fills blocks_won, chance, pattern, from and to of ranks, by index; `waits->least_share` and
- * `waits->run_ns` are known. */
+/* When a block ends for a rank; INT64_MAX: the last one. */
+iw_time iwi_block_end_ps(const struct iwi_waited_run *run, uint32_t rank, uint32_t block);
+
+/* Fills peers, longer_ns, blocks_won, chance, pattern, from and to of ranks, by index; `waits->least_share`
+ * and `waits->run_ns` are known. */
 IW_NODISCARD iw_status iwi_waited_judge(const struct iwi_waited_run *run, iw_waits *waits,
                                         iw_waits_rank *by_index);
 

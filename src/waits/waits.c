@@ -18,7 +18,7 @@ void iwi_waited_release(struct iwi_waited_run *run)
     free(run->iterations.begin_ps);
     free(run->block_end_ps);
     free(run->caused);
-    free(run->caused_in_block);
+    free(run->busy_in_block);
     free(run->caused_in_iteration);
     free(run->waited_in_iteration);
     free(run->pauses);
@@ -67,10 +67,18 @@ static void describe_ranks(const struct iwi_waited_run *run, iw_waits *waits, iw
 
 /* ---- all of it ---- */
 
+/* Those that are named by how much longer they were busy, then the others by what they caused. */
 static int compare_ranks(const void *left, const void *right)
 {
     const iw_waits_rank *a = left, *b = right;
+    const bool is_named = a->pattern != IW_WAITS_ORDINARY;
 
+    if (is_named != (b->pattern != IW_WAITS_ORDINARY)) {
+        return is_named ? -1 : 1;
+    }
+    if (is_named && a->longer_ns != b->longer_ns) {
+        return a->longer_ns < b->longer_ns ? 1 : -1;
+    }
     return a->caused_ns != b->caused_ns ? (a->caused_ns < b->caused_ns ? 1 : -1)
                                         : (a->rank > b->rank) - (a->rank < b->rank);
 }
@@ -80,6 +88,7 @@ static iw_status find_waits(struct iwi_waited_run *run, iw_waits *waits)
     IW_TRY(iwi_waited_await(run));
     IW_TRY(iwi_waited_segment(run));
     IW_TRY(iwi_waited_iterate(run));
+    IW_TRY(iwi_waited_block(run));
     IW_TRY(iwi_waited_blame(run));
     waits->run_ns = ns((double)(run->end_ps - run->begin_ps));
     return IW_OK;

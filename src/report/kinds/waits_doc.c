@@ -27,7 +27,8 @@ static const struct iwi_field rank_fields[] = {
     IWI_VALUE(iw_waits_rank, waiting_ns),    IWI_VALUE(iw_waits_rank, transfer_ns),
     IWI_VALUE(iw_waits_rank, other_ns),      IWI_VALUE(iw_waits_rank, caused_ns),
     IWI_VALUE(iw_waits_rank, met),           IWI_VALUE(iw_waits_rank, last),
-    IWI_VALUE(iw_waits_rank, usual_late_ns), IWI_VALUE(iw_waits_rank, blocks_won),
+    IWI_VALUE(iw_waits_rank, usual_late_ns), IWI_VALUE(iw_waits_rank, peers),
+    IWI_VALUE(iw_waits_rank, longer_ns),     IWI_VALUE(iw_waits_rank, blocks_won),
     IWI_VALUE(iw_waits_rank, chance),        IWI_ENUM(iw_waits_rank, pattern, "pattern", pattern_name),
     IWI_VALUE(iw_waits_rank, from_ns),       IWI_VALUE(iw_waits_rank, to_ns),
 };

@@ -40,20 +40,27 @@ static const char *capital(struct iwi_document *doc, const char *sentence)
     return iwi_say(doc, "R%s", sentence + 1); /* rank ... */
 }
 
+/* Of the run: by how much longer than its peers it was busy. */
+static const char *longer_words(struct iwi_document *doc, const iw_waits *waits, const iw_waits_rank *rank)
+{
+    return iwi_percent_short(doc, rank->longer_ns / waits->run_ns);
+}
+
 /* The one, if there is one. */
 static void say_culprit(struct iwi_document *doc, const iw_waits *waits, const iw_waits_rank *rank)
 {
     const char *name = capital(doc, iwi_waits_rank_name(doc, waits, rank));
-    const char *share = iwi_percent_short(doc, iwi_waits_share(waits, rank->caused_ns));
 
     if (rank->pattern == IW_WAITS_PERIOD) {
-        iwi_verdict(doc,
-                    "%s made the others wait from %s to %s of the run: %s of all ranks' time was lost to it.",
-                    name, iwi_ns_round(doc, rank->from_ns), iwi_ns_round(doc, rank->to_ns), share);
+        iwi_verdict(doc, "%s made the others wait from %s to %s of the run:", name,
+                    iwi_ns_round(doc, rank->from_ns), iwi_ns_round(doc, rank->to_ns));
     } else {
-        iwi_verdict(doc, "%s makes the others wait: %s of all ranks' time was lost to it.", name, share);
+        iwi_verdict(doc, "%s makes the others wait:", name);
     }
-    iwi_more(doc, "%s", last_words(doc, rank));
+    iwi_more(doc, " it was busy longer than %s, by %s of the run.%s",
+             rank->peers > 1 ? iwi_say(doc, "the median of its %" PRIu32 " peers", rank->peers)
+                             : "its only peer",
+             longer_words(doc, waits, rank), last_words(doc, rank));
 }
 
 /* Of the ranks that are named, all on one node: its name, or NULL. */
@@ -77,7 +84,6 @@ static const char *common_node(const iw_waits *waits)
 static void say_culprits(struct iwi_document *doc, const iw_waits *waits)
 {
     const char *node = waits->node_count > 1 ? common_node(waits) : NULL;
-    double caused_ns = 0.0;
     size_t said = 0;
 
     iwi_verdict(doc, "%" PRIu32 " ranks make the others wait:", waits->named);
@@ -85,30 +91,31 @@ static void say_culprits(struct iwi_document *doc, const iw_waits *waits)
         const iw_waits_rank *rank = &waits->ranks[i];
 
         if (rank->pattern != IW_WAITS_ORDINARY) {
-            caused_ns += rank->caused_ns;
             if (said++ < MOST_NAMED) {
                 iwi_more(doc, "%s %" PRIu32 " (%s)", said > 1 ? "," : "", rank->rank,
-                         iwi_percent_short(doc, iwi_waits_share(waits, rank->caused_ns)));
+                         longer_words(doc, waits, rank));
             }
         }
     }
     if (said > MOST_NAMED) {
         iwi_more(doc, " and %zu more", said - MOST_NAMED);
     }
-    iwi_more(doc, ". Of all ranks' time %s was lost to them.%s",
-             iwi_percent_short(doc, iwi_waits_share(waits, caused_ns)),
+    iwi_more(doc, ". By so much of the run they were busy longer than their peers.%s",
              node != NULL ? iwi_say(doc, " All of them are on %s.", node) : "");
 }
 
-/* Told from chance, though it costs too little to be named; the one that costs most. */
+/* Told from chance, though by too little to be named; the one that is busy the longest. */
 static const iw_waits_rank *small_culprit(const iw_waits *waits)
 {
+    const iw_waits_rank *longest = NULL;
+
     for (size_t i = 0; i < waits->ranks_count; i++) {
-        if (waits->ranks[i].chance < 0.01) {
-            return &waits->ranks[i];
-        }
+        const iw_waits_rank *rank = &waits->ranks[i];
+
+        longest =
+            rank->chance < 0.01 && (longest == NULL || rank->longer_ns > longest->longer_ns) ? rank : longest;
     }
-    return NULL;
+    return longest;
 }
 
 /* Most of the waiting is one rank's doing, though too rarely to be told from chance. */
@@ -133,12 +140,12 @@ static void say_nobody(struct iwi_document *doc, const iw_waits *waits)
         return;
     }
     if (small != NULL) {
-        iwi_verdict(doc,
-                    "Ranks wait for each other %s of their time. The most conspicuous, %s, costs %s of all "
-                    "ranks' time, less than what matters (%s).",
-                    iwi_percent_short(doc, share), iwi_waits_rank_name(doc, waits, small),
-                    iwi_percent_short(doc, iwi_waits_share(waits, small->caused_ns)),
-                    iwi_percent_short(doc, waits->least_share));
+        iwi_verdict(
+            doc,
+            "Ranks wait for each other %s of their time. The most conspicuous, %s, is busy longer than "
+            "its peers by %s of the run, less than what matters (%s).",
+            iwi_percent_short(doc, share), iwi_waits_rank_name(doc, waits, small),
+            longer_words(doc, waits, small), iwi_percent_short(doc, waits->least_share));
         return;
     }
     if (rare != NULL) {
@@ -250,13 +257,18 @@ static void say_test(struct iwi_document *doc, const iw_waits *waits)
     }
     iwi_item(
         doc,
-        "A rank is named if it caused more waiting than any other in so many of %" PRIu32
-        " parts of the run, or in so many in a row, that equal ranks would do so in 1 %% of runs, and cost "
-        "at least %s of all ranks' time. Ranks that are not equal by design (a root, a border, a stage) may "
-        "be named for that.",
+        "A rank is named if it was busy (neither waiting nor transferring) longer than its peers in so many "
+        "of %" PRIu32
+        " parts of the run that equal ranks would be in 1 %% of runs, and by at least %s of the run. Peers "
+        "do the same: as many visits of each kind. A rank without any is compared with all, and may be named "
+        "because it has more to do by design.",
         waits->block_count, iwi_percent_short(doc, waits->least_share));
+    if (waits->computing_ns == 0.0) {
+        iwi_item(doc, "The files do not tell when ranks compute. So one rank is named at most: those whom it "
+                      "delays seem to be busy longer, too.");
+    }
     if (waits->block_count < 10) {
-        iwi_item(doc, "With so few collectives only a rank that is always the last can be told from chance.");
+        iwi_item(doc, "With so few collectives hardly anybody can be told from chance.");
     }
 }
 

@@ -31,6 +31,8 @@ static void init(struct sample *s)
         s->ranks[r] = (iw_waits_rank){.rank = 3 - r,
                                       .stage = -1,
                                       .caused_ns = r == 0 ? 3e9 : 0.3e9,
+                                      .peers = 3,
+                                      .longer_ns = r == 0 ? 0.75e9 : 0.075e9,
                                       .met = 400,
                                       .last = r == 0 ? 364 : 12,
                                       .usual_late_ns = r == 0 ? 1e6 : 0.0,
@@ -106,9 +108,9 @@ static void the_culprit_is_named_with_its_node(void **state)
     init(&s);
     s.ranks[0].pattern = IW_WAITS_PERSISTENT;
     s.waits.named = 1;
-    assert_says(&s,
-                "Rank 3 on node1 makes the others wait: 7.50 % of all ranks' time was lost to it. It came "
-                "last to 91.0 % of 400 collectives.");
+    assert_says(
+        &s, "Rank 3 on node1 makes the others wait: it was busy longer than the median of its 3 peers, by "
+            "7.50 % of the run. It came last to 91.0 % of 400 collectives.");
 }
 
 static void a_period_is_told_with_its_time(void **state)
@@ -136,11 +138,11 @@ static void several_on_one_node_are_that_node(void **state)
     s.ranks[0].pattern = s.ranks[1].pattern = IW_WAITS_PERSISTENT;
     s.waits.named = 2;
     assert_says(&s,
-                "2 ranks make the others wait: 3 (7.50 %), 2 (0.75 %). Of all ranks' time 8.25 % was lost to "
-                "them. All of them are on node1.");
+                "2 ranks make the others wait: 3 (7.50 %), 2 (0.75 %). By so much of the run they were busy "
+                "longer than their peers. All of them are on node1.");
     s.ranks[2].pattern = IW_WAITS_PERSISTENT;
     s.waits.named = 3;
-    assert_says(&s, "1 (0.75 %). Of all ranks' time 9.00 % was lost to them.  Who waits");
+    assert_says(&s, "1 (0.75 %). By so much of the run they were busy longer than their peers.  Who waits");
 }
 
 static void nobody_is_named_without_need(void **state)
@@ -149,8 +151,9 @@ static void nobody_is_named_without_need(void **state)
 
     (void)state;
     init(&s);
-    assert_says(&s, "The most conspicuous, rank 3 on node1, costs 7.50 % of all ranks' time, less than what "
-                    "matters (1.00 %).");
+    assert_says(&s,
+                "The most conspicuous, rank 3 on node1, is busy longer than its peers by 7.50 % of the run, "
+                "less than what matters (1.00 %).");
     s.ranks[0].chance = 0.3;
     assert_says(&s, "Ranks wait for each other 10.0 % of their time, but no rank stands out");
     s.waits.waiting_ns = 1e8;

@@ -1,6 +1,8 @@
 /* Visits become encounters: by their numbers, or in the order in which ranks came.
  * SPDX-License-Identifier: BSD-3-Clause
  */
+#include <time.h>
+
 #include "visits/visits.h"
 
 #include "support/support.h"
@@ -137,6 +139,53 @@ static void notes_are_kept_once(void **state)
     iwi_visits_release(&visits);
 }
 
+/* How many slots items stand behind their first one, in all. */
+static size_t looked_at(const struct iwi_numbered *table)
+{
+    size_t sum = 0;
+
+    for (size_t i = 0; i < table->size; i++) {
+        if (table->slots[i].item != IWI_NUMBERED_NONE) {
+            sum += (i - iwi_numbered_first(table, table->slots[i].hash)) & (table->size - 1);
+        }
+    }
+    return sum;
+}
+
+/* Ranks come in an order that is not theirs, and each is asked for twice, as by several files. */
+static void make_many(struct iwi_visits *visits, uint32_t count)
+{
+    iwi_visits_init(visits, NULL, "test");
+    for (uint32_t i = 0; i < 2 * count; i++) {
+        const uint32_t number = (uint32_t)((uint64_t)i * 7919 % count);
+        uint32_t members[2], group;
+
+        assert_ok(iwi_visits_rank(visits, number, NULL, &members[0]));
+        assert_ok(iwi_visits_rank(visits, (number + 1) % count, NULL, &members[1]));
+        assert_ok(iwi_visits_group(visits, "pair", members, 2, 2, &group));
+        assert_int_equal(visits->ranks[members[0]].number, number);
+        assert_int_equal(visits->groups[group].members[0], members[0] < members[1] ? members[0] : members[1]);
+    }
+}
+
+static void ranks_and_groups_are_found_without_a_search(void **state)
+{
+    (void)state;
+    for (uint32_t count = 2000; count <= 64000; count *= 2) {
+        struct iwi_visits visits;
+        const clock_t begun = clock();
+
+        make_many(&visits, count);
+        print_message("%u ranks and groups: %.0f ns of CPU for each call\n", count,
+                      1e9 * (double)(clock() - begun) / CLOCKS_PER_SEC / (6.0 * count));
+        assert_int_equal(visits.rank_count, count);
+        assert_int_equal(visits.group_count, count);
+        assert_true(looked_at(&visits.rank_table) <= count); /* half of a slot is usual, at half full */
+        assert_true(looked_at(&visits.group_table) <= count);
+        iwi_visits_release(&visits);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -146,6 +195,7 @@ int main(void)
         cmocka_unit_test(a_second_visit_or_another_operation_is_refused),
         cmocka_unit_test(who_visits_alone_is_counted),
         cmocka_unit_test(notes_are_kept_once),
+        cmocka_unit_test(ranks_and_groups_are_found_without_a_search),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

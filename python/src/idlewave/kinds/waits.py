@@ -25,6 +25,8 @@ class RanksRow:
     met: int
     last: int
     usual_late_ns: Optional[float]
+    peers: int
+    longer_ns: Optional[float]
     blocks_won: int
     chance: Optional[float]
     pattern: Literal["ordinary", "persistent", "period"]
