@@ -24,6 +24,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/order.h"
 #include "numeric/numeric.h"
 #include "visits/peers.h"
 #include "waits/waited_run.h"
