@@ -56,20 +56,27 @@ iw_time iwi_block_end_ps(const struct iwi_waited_run *run, uint32_t rank, uint32
                : iwi_iteration_borders(run, rank)[(block + 1) * run->iterations.count / run->block_count];
 }
 
+/* What a rank does before its first iteration and after its last one is in no block. */
 static void add_busy(struct iwi_waited_run *run, uint32_t rank)
 {
     double *busy = &run->busy_in_block[(size_t)rank * run->block_count];
+    const iw_time *borders = run->block_end_ps == NULL ? iwi_iteration_borders(run, rank) : NULL;
+    const iw_time first_ps = borders != NULL ? borders[0] : INT64_MIN,
+                  last_ps = borders != NULL ? borders[run->iterations.count] : INT64_MAX;
     uint32_t block = 0;
 
     for (size_t i = run->first_segment[rank]; i < run->first_segment[rank + 1]; i++) {
         const struct iwi_segment *segment = &run->segments[i];
         const bool is_busy = segment->doing == IWI_DOES_COMPUTE || segment->doing == IWI_DOES_OTHER;
 
-        for (iw_time from_ps = segment->begin_ps, to_ps; from_ps < segment->end_ps; from_ps = to_ps) {
+        const iw_time end_ps = iwi_min(segment->end_ps, last_ps);
+
+        for (iw_time from_ps = iwi_max(segment->begin_ps, first_ps), to_ps; from_ps < end_ps;
+             from_ps = to_ps) {
             while (iwi_block_end_ps(run, rank, block) <= from_ps) {
                 block++;
             }
-            to_ps = iwi_min(segment->end_ps, iwi_block_end_ps(run, rank, block));
+            to_ps = iwi_min(end_ps, iwi_block_end_ps(run, rank, block));
             busy[block] += is_busy ? (double)(to_ps - from_ps) : 0.0;
         }
     }

@@ -233,6 +233,9 @@ static void run_step(struct pipeline *p, struct team *teams)
         }
     }
     meet(p, p->world);
+    for (uint32_t r = 0; r < p->rank_count; r++) {
+        p->visits->steps[(size_t)p->step * p->rank_count + r].end_ps = p->ranks[r].at_ps;
+    }
 }
 
 /* ---- groups ---- */
