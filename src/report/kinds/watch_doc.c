@@ -185,7 +185,7 @@ static void say_losses(struct iwi_document *doc, const iw_watch_losses *losses)
                  iwi_count(doc, losses->threads));
     }
     if (losses->skipped > 0) {
-        iwi_item(doc, "%s kernel events were not seen; the time up to the next one is given to nobody.",
+        iwi_item(doc, "%s kernel events were not seen; the time up to the next one has no source.",
                  iwi_count(doc, losses->skipped));
     }
 }
@@ -204,7 +204,7 @@ static void say_limits(struct iwi_document *doc, const iw_watch_report *report)
                  is_by_events(report) ? "wanted" : "the job wanted", left_out == 1 ? "is" : "are");
     }
     if (watch->totals.steal_unplaced_ns > 0) {
-        iwi_item(doc, "The hypervisor took another %s while the job ran, but nobody knows when.",
+        iwi_item(doc, "The hypervisor took another %s while the job ran; when is not known.",
                  iwi_ns_short(doc, (double)watch->totals.steal_unplaced_ns));
     }
     if (watch->totals.nmi_count > 0) {
