@@ -261,6 +261,41 @@ static iw_status split_work(const iw_log *log, const iw_noise *noise, const iw_s
     return IW_OK;
 }
 
+static struct iwi_job make_job(const iw_program *program, const struct iwi_plan *plan, const iw_net *net,
+                               const struct iwi_levels *levels, const iw_noise *noise,
+                               const iw_sim_opts *opts)
+{
+    return (struct iwi_job){
+        .program = program,
+        .schedule = plan->schedule,
+        .net = net,
+        .levels = *levels,
+        .memory_ps = program->compute_bytes == 0
+                         ? 0
+                         : iwi_memory_lockstep(&net->memory, program->ranks, program->compute_bytes),
+        .has_delays = true,
+        .noise = noise != NULL && iw_noise_source_count(noise) > 0 ? noise : NULL,
+        .rendezvous = opts->rendezvous,
+        .seed = opts->seed,
+        .first_trial = opts->first_trial,
+        .steps = iwi_tells_steps(opts) ? &opts->steps : NULL,
+        .has_few_steps = opts->steps.step != NULL && iwi_steps_are_few(program)};
+}
+
+/* *factors_p is to be freed. */
+static iw_status set_node_speeds(const iw_log *log, const iw_sim_opts *opts, struct iwi_job *job,
+                                 int64_t **factors_p)
+{
+    if (opts->node_speeds == NULL) {
+        return IW_OK;
+    }
+    job->ranks_per_node = iwi_node_speeds_ranks(opts->node_speeds);
+    IW_TRY(iwi_node_factors(log, opts->node_speeds, job->program->ranks, opts->seed, opts->replaced_nodes,
+                            factors_p));
+    job->node_factors = *factors_p;
+    return IW_OK;
+}
+
 static iw_status simulate(const iw_log *log, const iw_program *program, const iw_net *net,
                           const iw_noise *noise, const iw_sim_opts *opts, iw_sim_result **result_p)
 {
@@ -279,27 +314,10 @@ static iw_status simulate(const iw_log *log, const iw_program *program, const iw
         iwi_levels_release(&levels);
         return status;
     }
-    batches.job = (struct iwi_job){
-        .program = program,
-        .schedule = plan.schedule,
-        .net = net,
-        .levels = levels,
-        .memory_ps = program->compute_bytes == 0
-                         ? 0
-                         : iwi_memory_lockstep(&net->memory, program->ranks, program->compute_bytes),
-        .has_delays = true,
-        .noise = noise != NULL && iw_noise_source_count(noise) > 0 ? noise : NULL,
-        .rendezvous = opts->rendezvous,
-        .seed = opts->seed,
-        .first_trial = opts->first_trial,
-        .steps = iwi_tells_steps(opts) ? &opts->steps : NULL,
-        .has_few_steps = opts->steps.step != NULL && iwi_steps_are_few(program)};
+    batches.job = make_job(program, &plan, net, &levels, noise, opts);
     status = opts->steps.step != NULL ? iwi_steps_check(log, opts->rules, plan.schedule) : IW_OK;
-    if (status == IW_OK && opts->node_speeds != NULL) {
-        batches.job.ranks_per_node = iwi_node_speeds_ranks(opts->node_speeds);
-        status = iwi_node_factors(log, opts->node_speeds, program->ranks, opts->seed, opts->replaced_nodes,
-                                  &factors);
-        batches.job.node_factors = factors;
+    if (status == IW_OK) {
+        status = set_node_speeds(log, opts, &batches.job, &factors);
     }
     if (status == IW_OK) {
         status = split_work(log, noise, opts, &batches, &checkpoint);
