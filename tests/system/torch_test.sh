@@ -12,6 +12,7 @@ release=${2:-trixie}
 sources=$(cd "$(dirname "$0")/../.." && pwd)
 work=$(mktemp -d "${TMPDIR:-/tmp}/torch.XXXXXX")
 trap 'rm -rf --one-file-system "$work"' EXIT
+trap 'exit 1' HUP INT TERM
 
 has_kineto='import sys, torch.profiler; sys.exit(not torch.profiler.kineto_available())'
 if /usr/bin/python3 -c "$has_kineto" 2>/dev/null; then
