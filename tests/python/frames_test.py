@@ -275,6 +275,15 @@ class Studies(Made):
         self.assertEqual(point["median_ns"].item(), cell["makespan_ns"]["median"])
         self.assertAlmostEqual(point["mean_slowdown"].item(), cell["makespan_ns"]["mean"] / cell["noiseless_ns"] - 1.0)
 
+    def test_settings_set_cells_apart(self):
+        def twice(text):
+            cells = [json.loads(line) for line in text.splitlines()]
+            return "".join(json.dumps({**cell, "settings": f"pp={pp}"}) + "\n" for pp in (1, 2) for cell in cells)
+
+        study, whole = self.copied(twice), len(idlewave.Study(self.folder_of_study).cells())
+        self.assertEqual(len(study.cells()), 2 * whole)
+        self.assertEqual(list(study.xarray()["settings"].values), ["pp=1", "pp=2"])
+
     def test_a_line_that_was_cut_off_does_not_count(self):
         whole = len(idlewave.Study(self.folder_of_study).cells())
         self.assertEqual(len(self.copied(lambda text: text[:-40]).cells()), whole - 1)

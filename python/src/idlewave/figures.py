@@ -112,7 +112,7 @@ def study(folder: Study, work: Optional[str] = None, statistic: str = "median", 
 
 def _draw_work(axes: "Axes", frame: Any, statistic: str) -> None:
     column = f"{statistic}_slowdown"
-    others = [name for name in ("settings", "bytes", "sync", "net_scale") if name in frame and frame[name].nunique() > 1]
+    others = [name for name in ("settings", "bytes", "sync", "net_scale") if frame[name].nunique() > 1]
     labels = frame["system"].str.cat([frame[name].astype(str) for name in others], sep=", ")
     for number, (label, rows) in enumerate(frame.groupby(labels, sort=False)):
         line = axes.plot(rows["ranks"], 1.0 + rows[column], marker=MARKS[number % len(MARKS)],

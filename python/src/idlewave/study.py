@@ -90,7 +90,7 @@ class Study:
         if frame.empty:
             raise FileError(f"no cell of '{self.folder}' is finished yet")
         numbers = [name for name in frame.columns if name.endswith("_ns") or "_ns_" in name or "slowdown" in name]
-        coordinates = [*COORDINATES, *(["settings"] if "settings" in frame else [])]
+        coordinates = [*COORDINATES, *(["settings"] if frame["settings"].notna().any() else [])]
         return frame.fillna({"settings": ""}).set_index(coordinates)[numbers].to_xarray()
 
     def report(self) -> str:
@@ -118,6 +118,7 @@ def _row(cell: Dict[str, Any]) -> Dict[str, Any]:
         if base in ("mean", "median"):
             row[f"{base}_slowdown_{end}" if end else f"{base}_slowdown"] = _slowdown(value, cell["noiseless_ns"])
     recording = cell.get("recording") or {}
+    row.setdefault("settings", float("nan"))
     row["is_bound"] = bool(recording.get("is_bound", False))
     return row
 
