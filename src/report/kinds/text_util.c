@@ -81,10 +81,13 @@ int iwi_write_bar(FILE *out, double share, int columns)
     return (eighths + 7) / 8;
 }
 
-/* Three significant digits, and no fewer than two decimals below 10 %: "0.41 %", "3.20 %", "87.5 %". */
+/* Three significant digits, and no fewer than two decimals below 10 %: "0.41 %", "3.20 %", "87.5 %". What is
+ * too small for a digit has no sign either. */
 const char *iwi_percent_text(double share, char buf[IWI_NUMBER_SIZE])
 {
-    snprintf(buf, IWI_NUMBER_SIZE, "%.*f %%", fabs(share) < 0.1 ? 2 : 1, 100.0 * share);
+    const double percent = fabs(100.0 * share) < 0.005 ? 0.0 : 100.0 * share;
+
+    snprintf(buf, IWI_NUMBER_SIZE, "%.*f %%", fabs(share) < 0.1 ? 2 : 1, percent);
     return buf;
 }
 

@@ -34,10 +34,14 @@ static void from_twice_the_time_on_it_is_how_many_times_as_long(void **state)
 
 static void what_rounds_to_nothing_has_no_sign_and_what_is_none_is_a_dash(void **state)
 {
+    char text[IWI_NUMBER_SIZE];
+
     (void)state;
     assert_text(0.0, "0.00 %");
     assert_text(-1e-9, "0.00 %");
     assert_text(NAN, "-");
+    assert_string_equal(iwi_percent_text(-4e-5, text), "0.00 %");
+    assert_string_equal(iwi_percent_text(-6e-5, text), "-0.01 %");
 }
 
 static void ranges_have_the_notation_of_each_end(void **state)
