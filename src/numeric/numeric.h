@@ -51,6 +51,11 @@ double iwi_quantile_of_sorted(const double *sorted, size_t count, double q);
  * smaller. */
 double iwi_select(double *values, size_t count, size_t index);
 
+/* The chance that positive differences have a sum of ranks as high as this, or higher, if each difference has
+ * either sign with chance 1/2 (F. Wilcoxon, 1945). Zeros do not count; at most IWI_SIGNED_RANKS_MOST. */
+enum { IWI_SIGNED_RANKS_MOST = 64 };
+double iwi_signed_ranks_above(const double *differences, size_t count);
+
 /* ---- spectra ---- */
 
 /* The squares of the first count / 2 numbers of the Fourier transform of real values, `count` a power of two

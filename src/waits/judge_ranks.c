@@ -14,6 +14,9 @@
  *     nearly always: blocks above the median   the same with 1/2: several slow ones share the blocks
  *     a period:    L blocks in a row won    (B - L + 1) n^-L
  *
+ * Of two peers, to be above the median is to win, and sizes can be compared as well: in place of the second
+ * test, signed ranks of the differences. Twelve blocks are then enough where one of them is lost by little.
+ *
  * What lasts longer than a block makes blocks alike: then who won one wins the next more often than by
  * chance. How much more is counted over all other ranks, as a correlation c; B blocks count as B (1 - c) / (1
  * + c), and each further block of a row has the chance c + (1 - c) / n.
@@ -52,7 +55,7 @@ struct judge {
     struct followed *followed, all_followed; /* of each rank; of all */
     double *longer_ps; /* of each rank and block: how much longer than the median peer it was busy */
     bool *has_won;     /* of each rank and block */
-    double *scratch;
+    double *scratch, *differences_ps; /* of ranks; of blocks */
 };
 
 /* ---- comparing ---- */
@@ -179,6 +182,18 @@ static double chance_of_row(uint32_t longest, uint32_t peers, uint32_t blocks, d
     return longest == 0 ? 1.0 : (blocks - longest + 1) * first * pow(next, longest - 1.0);
 }
 
+/* Of two, without anything that lasts: by how much each block was won too. */
+static double chance_of_pair(const struct judge *j, const struct peers *peers, uint32_t rank)
+{
+    const uint32_t other = peers->members[0] == rank ? peers->members[1] : peers->members[0];
+    const uint32_t blocks = j->run->block_count;
+
+    for (uint32_t b = 0; b < blocks; b++) {
+        j->differences_ps[b] = *busy_of(j->run, rank, b) - *busy_of(j->run, other, b);
+    }
+    return iwi_signed_ranks_above(j->differences_ps, blocks);
+}
+
 static double ns_since_begin(const struct iwi_waited_run *run, iw_time at_ps)
 {
     return (double)(iwi_min(at_ps, run->end_ps) - run->begin_ps) / IW_PS_PER_NS;
@@ -210,7 +225,9 @@ static void judge_rank(const struct judge *j, const struct peers *peers, const i
     const struct record record = record_of(j, r);
     const double correlation = correlation_without(j, r), weight = (1.0 - correlation) / (1.0 + correlation);
     const double by_won = chance_of(record.won, 1.0 / peers->count, blocks, weight),
-                 by_above = chance_of(record.above, 0.5, blocks, weight),
+                 by_above = peers->count == 2 && correlation == 0.0
+                                ? chance_of_pair(j, peers, r)
+                                : chance_of(record.above, 0.5, blocks, weight),
                  by_row = chance_of_row(record.longest, peers->count, blocks, correlation);
     const double least = ERROR_RATE / TESTS / j->run->rank_count;
     const double least_ns = waits->least_share * waits->run_ns;
@@ -334,13 +351,14 @@ iw_status iwi_waited_judge(const struct iwi_waited_run *run, iw_waits *waits, iw
                       .followed = iwi_new_array(run->log, run->rank_count, sizeof *j.followed),
                       .longer_ps = iwi_new_array(run->log, cells, sizeof *j.longer_ps),
                       .has_won = iwi_new_array(run->log, cells, sizeof *j.has_won),
-                      .scratch = iwi_new_array(run->log, run->rank_count, sizeof *j.scratch)};
+                      .scratch = iwi_new_array(run->log, run->rank_count, sizeof *j.scratch),
+                      .differences_ps = iwi_new_array(run->log, run->block_count, sizeof *j.differences_ps)};
     uint32_t *members = iwi_new_array(run->log, run->rank_count, sizeof *members);
     uint64_t *keys = iwi_new_array(run->log, run->rank_count, sizeof *keys);
-    iw_status status =
-        j.longer_ps != NULL && j.has_won != NULL && j.scratch != NULL && members != NULL && keys != NULL
-            ? order_ranks(run, members, keys)
-            : IW_ERR_NOMEM;
+    iw_status status = j.followed != NULL && j.longer_ps != NULL && j.has_won != NULL && j.scratch != NULL &&
+                               j.differences_ps != NULL && members != NULL && keys != NULL
+                           ? order_ranks(run, members, keys)
+                           : IW_ERR_NOMEM;
 
     waits->block_count = run->block_count;
     for (uint32_t r = 0; r < run->rank_count; r++) {
@@ -360,6 +378,7 @@ iw_status iwi_waited_judge(const struct iwi_waited_run *run, iw_waits *waits, iw
     free(j.longer_ps);
     free(j.has_won);
     free(j.scratch);
+    free(j.differences_ps);
     free(members);
     free(keys);
     return status;

@@ -75,11 +75,38 @@ static void the_quadrature(void **state)
     }
 }
 
+/* Of n differences without ties, 2^n signs: all positive is one of them, all but the smallest the next. */
+static void signed_ranks(void **state)
+{
+    const double all[] = {5.0, 1.0, 4.0, 2.0, 3.0}, but_smallest[] = {5.0, -1.0, 4.0, 2.0, 3.0},
+                 none[] = {-5.0, -1.0, -4.0}, tied[] = {1.0, -1.0}, zeros[] = {0.0, 2.0, 0.0};
+    double sum = 0.0;
+
+    (void)state;
+    assert_near(iwi_signed_ranks_above(all, 5), 1.0 / 32, CLOSE);
+    assert_near(iwi_signed_ranks_above(but_smallest, 5), 2.0 / 32, CLOSE);
+    assert_near(iwi_signed_ranks_above(none, 3), 1.0, CLOSE);
+    assert_near(iwi_signed_ranks_above(tied, 2), 3.0 / 4, CLOSE); /* ranks 1.5 and 1.5: sums 0, 1.5, 1.5, 3 */
+    assert_near(iwi_signed_ranks_above(zeros, 3), 1.0 / 2, CLOSE);
+    assert_near(iwi_signed_ranks_above(NULL, 0), 1.0, CLOSE);
+    assert_true(isnan(iwi_signed_ranks_above(all, IWI_SIGNED_RANKS_MOST + 1)));
+    for (unsigned signs = 0; signs < 1U << 10; signs++) { /* as counted: so many sums are at least as high */
+        double differences[10];
+
+        for (unsigned i = 0; i < 10; i++) {
+            differences[i] = (signs >> i & 1U) != 0 ? 1.0 + i : -1.0 - i;
+        }
+        sum += iwi_signed_ranks_above(differences, 10) <= 0.01;
+    }
+    assert_true(sum / (1U << 10) <= 0.01 && sum / (1U << 10) > 0.005);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sorting_and_selecting_agree),
         cmocka_unit_test(the_quadrature),
+        cmocka_unit_test(signed_ranks),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
