@@ -80,7 +80,9 @@ static void say_run(struct iwi_document *doc, const iw_trace_summary *summary)
 
     iwi_verdict(doc, "%" PRIu32 " rank%s ran for %s and spent %s of it in %s", summary->ranks,
                 iwi_s(summary->ranks), iwi_ps(doc, summary->run_ps), iwi_percent(doc, summary->mpi_share),
-                summary->calls > 0 || summary->run_ps == 0 ? "MPI" : "collectives"); /* of training */
+                summary->function_count > 0 || summary->run_ps == 0
+                    ? "MPI"
+                    : "collectives"); /* of training, which calls no functions */
     if (summary->ranks > 1 && strcmp(least, most) != 0) {
         iwi_more(doc, " (ranks: %s to %s)", least, most);
     }
