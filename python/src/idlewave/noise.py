@@ -36,6 +36,11 @@ def digest(*recordings: Path, output: Path, **options: Option) -> str:
     return run_command(["noise", "digest", *recordings, "-o", output], options).text
 
 
+def show_digest(digest_file: Path, **options: Option) -> kinds.Digest:
+    """What the digest of a node says."""
+    return run_as(kinds.Digest, ["noise", "show", digest_file], options)
+
+
 def coincidence(folder: Path, **options: Option) -> kinds.Coincidence:
     """Which sources hit the nodes of a folder of recordings together."""
     return run_as(kinds.Coincidence, ["noise", "fleet", "--correlate", folder], options)
