@@ -73,7 +73,7 @@ class Watcher:
                                          self.file], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         while self.process.poll() is None and not self.file.exists():
             time.sleep(0.02)
-        if self.process.poll() is not None:
+        if self.process.poll():  # it failed; a short watch may have ended already
             errors = self.process.communicate()[1]
             if any(words in errors for words in ("watching needs", "this build of idlewave cannot watch", "the kernel refuses")):
                 raise Skip(errors.strip().splitlines()[-1])
