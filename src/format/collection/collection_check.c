@@ -5,11 +5,11 @@
 #include <string.h>
 
 #include <idlewave/net.h>
-#include <idlewave/recording.h>
 
 #include "base/sha256.h"
 #include "format/collection/collection.h"
 #include "format/io/input.h"
+#include "format/recording/noise_file.h"
 
 iw_status iwi_sha256_of_file(const iw_log *log, const char *path, char **text_p, uint64_t *bytes_p)
 {
@@ -62,29 +62,18 @@ static iw_status check_net(const iw_log *log, const char *path)
     return IW_OK;
 }
 
-static iw_status check_noise(const iw_log *log, const char *spec_or_path)
-{
-    iw_noise *noise;
-    iw_status status;
-
-    IW_TRY(iw_noise_new(log, &noise));
-    status = iw_noise_open(log, noise, spec_or_path);
-    iw_noise_free(noise);
-    return status;
-}
-
 iw_status iw_collection_check(const iw_log *log, const char *folder, const iw_collected *entry)
 {
     char *path;
     iw_status status;
 
     if (entry->spec != NULL) {
-        return check_noise(log, entry->spec);
+        return iwi_noise_try(log, entry->spec);
     }
     path = iwi_collection_join(log, folder, entry->file);
     status = path != NULL ? check_bytes(log, path, entry) : IW_ERR_NOMEM;
     if (status == IW_OK) {
-        status = entry->kind == IW_COLLECTED_NET ? check_net(log, path) : check_noise(log, path);
+        status = entry->kind == IW_COLLECTED_NET ? check_net(log, path) : iwi_noise_try(log, path);
     }
     free(path);
     return status;

@@ -246,6 +246,12 @@ static void take_host_name(struct iwi_kineto_file *file, const struct iwi_json_i
     }
 }
 
+/* Some tools write the events alone, without a name for their list. */
+bool iwi_kineto_is_event(const struct iwi_json_item *item)
+{
+    return item->is_element && (strcmp(item->key, "traceEvents") == 0 || item->key[0] == '\0');
+}
+
 iw_status iwi_kineto_collect(struct iwi_kineto *kineto, struct iwi_kineto_file *file)
 {
     struct iwi_json_item item;
@@ -255,7 +261,7 @@ iw_status iwi_kineto_collect(struct iwi_kineto *kineto, struct iwi_kineto_file *
         if (item.text == NULL) {
             return IW_OK;
         }
-        if (item.is_element && (strcmp(item.key, "traceEvents") == 0 || item.key[0] == '\0')) {
+        if (iwi_kineto_is_event(&item)) {
             IW_TRY(take_event(kineto, file, &item));
         } else if (strcmp(item.key, "distributedInfo") == 0) {
             IW_TRY(iwi_kineto_info(kineto, file, &item));

@@ -133,7 +133,7 @@ iw_status iwi_kineto_collect_operators(struct iwi_kineto *kineto, struct iwi_kin
         if (item.text == NULL) {
             return IW_OK;
         }
-        if (item.is_element && (strcmp(item.key, "traceEvents") == 0 || item.key[0] == '\0')) {
+        if (iwi_kineto_is_event(&item)) {
             IW_TRY(take_operator(kineto, file, &item));
         }
     }

@@ -154,6 +154,8 @@ struct iwi_kineto_file {
 IW_NODISCARD iw_status iwi_kineto_collect(struct iwi_kineto *kineto, struct iwi_kineto_file *file);
 void iwi_kineto_file_release(struct iwi_kineto_file *file);
 
+bool iwi_kineto_is_event(const struct iwi_json_item *item);
+
 /* The name of an event without its quotes, as written; its times. */
 struct iwi_json_span iwi_kineto_name(const struct iwi_json_item *item);
 IW_NODISCARD iw_status iwi_kineto_times(const struct iwi_kineto_file *file, const struct iwi_json_item *item,

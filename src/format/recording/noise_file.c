@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/base.h"
+#include "format/recording/noise_file.h"
 #include "format/recording/noise_hdf5.h"
 #include "noise/recording_check.h"
 #include "noise/recording_noise.h"
@@ -84,4 +85,15 @@ iw_status iw_noise_open(const iw_log *log, iw_noise *noise, const char *spec_or_
     case IW_NOISE_RECORDING: return add_recording(log, noise, spec_or_path);
     default: return iw_noise_add(log, noise, spec_or_path);
     }
+}
+
+iw_status iwi_noise_try(const iw_log *log, const char *spec_or_path)
+{
+    iw_noise *noise;
+    iw_status status;
+
+    IW_TRY(iw_noise_new(log, &noise));
+    status = iw_noise_open(log, noise, spec_or_path);
+    iw_noise_free(noise);
+    return status;
 }

@@ -10,9 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <idlewave/recording.h>
-
 #include "format/io/input.h"
+#include "format/recording/noise_file.h"
 #include "format/study/study_settings.h"
 #include "noise/source.h"
 #include "training/setting_values.h"
@@ -187,18 +186,6 @@ static iw_status add_content(const struct axis *a, const char *path, struct jitt
     return IW_OK;
 }
 
-/* What the noise of a spec or a file says, said before the study begins. */
-static iw_status try_noise(const iw_log *log, const char *spec_or_path)
-{
-    iw_noise *noise;
-    iw_status status;
-
-    IW_TRY(iw_noise_new(log, &noise));
-    status = iw_noise_open(log, noise, spec_or_path);
-    iw_noise_free(noise);
-    return status;
-}
-
 /* `source` without its place and scope; *path_p is to be freed. */
 static iw_status find_source(const struct axis *a, const char *source, struct jitter *jitter, char **path_p)
 {
@@ -217,7 +204,7 @@ static iw_status find_source(const struct axis *a, const char *source, struct ji
         }
     }
     iwi_log_keeper_init(&keeper, a->reader->yaml.log);
-    status = try_noise(&keeper.log, *path_p);
+    status = iwi_noise_try(&keeper.log, *path_p);
     if (status == IW_OK && !iwi_noise_is_spec(*path_p)) {
         status = add_content(a, *path_p, jitter);
     }
