@@ -5,9 +5,9 @@ SPDX-License-Identifier: BSD-3-Clause
 
 Usage: run_tests.py BUILD [--labels REGEX] [--without REGEX] [--only REGEX] [--skips FILE] [--tables FILE] [--jobs N]
 
-Every test passes at once or fails, but those with the label `measures`, whose outcome depends on how quiet the machine is:
-they have TRIES tries. More than RETRY_BUDGET tests of one build that needed another try fail the run; those that measure once
-more by themselves are told only. A test that skips, or skips a part of itself, fails the run too, unless FILE lists it with a
+Every test passes at once or fails, but those of TRIES: with the label `measures`, whose outcome depends on how quiet the machine
+is, and with `mpi` or `live`, whose launchers and servers are not ours. Later tries have nothing of ours beside them. More than
+RETRY_BUDGET tests of one build that needed another try fail the run; those that measure once more by themselves are told only. A test that skips, or skips a part of itself, fails the run too, unless FILE lists it with a
 reason. What counts as a skip or as another try:
   * ctest's "Skipped" (exit code 77), cmocka's "[  SKIPPED ] name" and unittest's "(skipped=N)" inside a program that passes;
   * a line "SKIPPED: what: why" that a test prints of a part of itself;
@@ -20,16 +20,18 @@ Exit code: 0 all passed, 1 not, or no test ran.
 
 import argparse
 import collections
+import contextlib
 import json
 import os
 import pathlib
 import re
+import socket
 import subprocess
 import sys
 import tempfile
 import xml.etree.ElementTree
 
-TRIES = 5  # the later ones with nothing of ours beside them; a host that takes the CPUs away does so for minutes
+TRIES = {"measures": 5, "mpi": 2, "live": 2}  # by label; a host that takes the CPUs away does so for minutes
 RETRY_BUDGET = 12
 SLOWEST = 20
 JOBS_PER_CPU = 2  # half of the tests sleep most of their time: launchers that end, recordings, servers, killers
@@ -51,11 +53,19 @@ def selection(options):
     return arguments
 
 
-def measuring(options):
-    """Names of the tests with the label `measures`."""
-    text = subprocess.run(["ctest", "--test-dir", str(options.build), "-L", "^measures$", "--show-only=json-v1"],
+def names_with(label, options):
+    text = subprocess.run(["ctest", "--test-dir", str(options.build), "-L", f"^{label}$", "--show-only=json-v1"],
                           capture_output=True, text=True, check=True).stdout
     return {test["name"] for test in json.loads(text)["tests"]}
+
+
+def tries_allowed(options):
+    """How many tries a test has, for those with more than one."""
+    allowed = {}
+    for label, tries in TRIES.items():
+        for name in names_with(label, options):
+            allowed[name] = max(tries, allowed.get(name, 0))
+    return allowed
 
 
 def read_outcomes(path):
@@ -81,15 +91,26 @@ def run_ctest(arguments, jobs):
         return read_outcomes(report) if os.path.exists(report) else []
 
 
+@contextlib.contextmanager
+def sessions_held():
+    """Open MPI's launchers share a folder among the temporary files. Who ends last removes it, maybe under one that begins, which
+    then fails. It is not removed while there is a file in it."""
+    folder = pathlib.Path(tempfile.gettempdir()) / f"ompi.{socket.gethostname().split('.')[0]}.{os.geteuid()}"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    with tempfile.NamedTemporaryFile(prefix="held_", dir=folder):
+        yield
+
+
 def run(options):
     """(the last outcome of each test, how often those were tried that were tried again, names that several tests have)."""
     first = run_ctest(selection(options), options.jobs)
     last = {outcome.name: outcome for outcome in first}
     shared = [name for name, count in collections.Counter(outcome.name for outcome in first).items() if count > 1]
     tries = {}
-    may_repeat = measuring(options)
-    for number in range(2, TRIES + 1):
-        failed = [name for name, outcome in last.items() if outcome.status == "failed" and name in may_repeat]
+    allowed = tries_allowed(options)
+    for number in range(2, max(TRIES.values()) + 1):
+        failed = [name for name, outcome in last.items()
+                  if outcome.status == "failed" and allowed.get(name, 1) >= number]
         if not failed:
             break
         print(f"\n== try {number} of {', '.join(sorted(failed))}", flush=True)
@@ -160,7 +181,8 @@ def main(arguments):
     options = parser.parse_args(arguments)
     known = read_known(options.skips)
 
-    last, tries, shared = run(options)
+    with sessions_held():
+        last, tries, shared = run(options)
     outcomes = list(last.values())
     skips = judge_skips(outcomes, known)
     lines = tables(options, outcomes, tries, skips)

@@ -73,6 +73,17 @@ class RunTests(unittest.TestCase):
         self.add_flaky("noisy", 6, "measures")
         self.expect(1, "error: noisy failed")
 
+    def test_a_test_under_launchers_has_a_second_try_and_that_is_said(self):
+        self.add_flaky("launched", 2, "mpi")
+        self.add_flaky("served", 2, "live")
+        self.expect(0, "launched: 2 tries\n  served: 2 tries")
+        self.add_flaky("wrong", 3, "mpi")
+        self.expect(1, "error: wrong failed")
+
+    def test_measuring_under_launchers_has_five_tries(self):
+        self.add_flaky("patient", 5, "mpi;measures")
+        self.expect(0, "patient: 5 tries")
+
     def test_too_many_retries_fail(self):
         for number in range(13):
             self.add_flaky(f"noisy{number}", 2, "measures")

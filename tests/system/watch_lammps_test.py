@@ -11,6 +11,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import statistics
 import subprocess
 import sys
@@ -20,11 +21,14 @@ from support import Skip, run_checks
 
 RUNS = 10
 LEAST_INSIDE = 9
-# One run with and one without the daemon differ from the next two by 10 % and more on a host that others use too: the
-# clock of its CPUs changes by the second. What is measured is the median of so many pairs.
-PAIRS = 21
 STEPS = 800
-LAMMPS_INPUT = f"""units lj
+# The clock of a host that others use too changes by the second, and a run with and one without the daemon differ from the
+# next two by 10 % and more. So one run of LAMMPS stops the daemon and lets it go on for many short blocks of steps.
+BLOCKS = 150  # with the daemon, and as many without
+BLOCK_STEPS = 100
+STEADY_WITHIN = 0.05  # a block counts if those without the daemon before and after it differ by no more
+LEAST_STEADY = 20
+SYSTEM = """units lj
 lattice fcc 0.8442
 region box block 0 10 0 10 0 10
 create_box 1 box
@@ -34,38 +38,53 @@ velocity all create 1.44 87287 loop geom
 pair_style lj/cut 2.5
 pair_coeff 1 1 1.0 1.0 2.5
 fix 1 all nve
-thermo {STEPS}
-run {STEPS}
+thermo 100000
+"""
+STEADY = f"{SYSTEM}run {STEPS}\n"
+# the daemon's pauses are over when it goes on: it takes all CPUs at once, which the sleep passes over
+ALTERNATING = f"""{SYSTEM}shell kill -STOP ${{daemon}}
+run {BLOCK_STEPS} post no
+variable block loop {BLOCKS}
+label again
+shell kill -CONT ${{daemon}}
+shell sleep 0.1
+run {BLOCK_STEPS} post no
+shell kill -STOP ${{daemon}}
+run {BLOCK_STEPS} post no
+next block
+jump SELF again
 """
 DAEMON = "iw-daemon"
 LAUNCH = ["mpirun", "--allow-run-as-root", "--bind-to", "core", "-n", "2"]
 
 
-def lammps(folder, prefix=(), watcher=None):
-    """Seconds of its loop. With a watcher: launched when that sees all."""
-    command = ["sh", "-c", 'read go && exec "$@"', "sh", *LAUNCH, *prefix, "lmp", "-in", "in.lj"]
+def lammps(folder, script, prefix=(), options=(), watcher=None):
+    """Seconds of its loops. With a watcher: launched when that sees all."""
+    (folder / "in.lj").write_text(script)
+    command = ["sh", "-c", 'read go && exec "$@"', "sh", *LAUNCH, *prefix, "lmp", "-in", "in.lj", *options]
     with subprocess.Popen([*map(str, command)], cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                           text=True) as run:
         watching = watcher(run.pid) if watcher else None
         text, errors = run.communicate("go\n")
-    assert run.returncode == 0, f"LAMMPS exits {run.returncode}: {errors}"
+    assert run.returncode == 0, f"LAMMPS exits {run.returncode}: {text}{errors}"
     if watching:
         text_of_watch, errors = watching.communicate()
         assert watching.returncode == 0, f"watch exits {watching.returncode}: {errors}{text_of_watch}"
-    return float(re.search(r"Loop time of ([\d.]+)", text)[1])
+    return [float(seconds) for seconds in re.findall(r"Loop time of ([\d.]+)", text)]
 
 
 @contextlib.contextmanager
 def daemon(bursts, folder, seed):
-    """Takes each CPU for 1 to 5 ms after pauses of 10 to 30 ms."""
+    """Takes each CPU for 1 to 5 ms after pauses of 10 to 30 ms. Its processes."""
     running = [subprocess.Popen([*map(str, (bursts, cpu, 1000000, 1000, 5000, 10000, 30000, seed + cpu, DAEMON, folder / f"daemon{cpu}.log"))],
                                 stderr=subprocess.PIPE, text=True) for cpu in sorted(os.sched_getaffinity(0))]
     try:
         time.sleep(0.3)
-        yield
+        yield [str(process.pid) for process in running]
     finally:
         for process in running:
             process.terminate()
+            process.send_signal(signal.SIGCONT)
             _, errors = process.communicate()
             if "no real-time priority" in errors:
                 raise Skip("the daemon needs real-time priority")
@@ -101,19 +120,30 @@ def predict(idlewave, folder):
     return told["noiseless_ns"] * 1e-9, told["now"], change["slowdown"], change["saving"]
 
 
+def slowdowns(bursts, folder, seed):
+    """How much longer each block with the daemon is than the two without before and after it, if the host left these alike."""
+    with daemon(bursts, folder, seed) as processes:
+        seconds = lammps(folder, ALTERNATING, options=("-var", "daemon", " ".join(processes)))
+    triples = zip(seconds[0::2], seconds[1::2], seconds[2::2])
+    return [2 * with_it / (before + after) - 1 for before, with_it, after in triples if abs(before / after - 1) <= STEADY_WITHIN]
+
+
+def interquartile(values):
+    quartiles = statistics.quantiles(values, n=4)
+    return quartiles[2] - quartiles[0]
+
+
 def one_saving(idlewave, bursts, folder, number):
     """Whether the measured saving is inside what was predicted from one watched run, and what was predicted of that run over what it took."""
-    ratios, watched = [], 0.0
-    for pair in range(PAIRS):
-        with daemon(bursts, folder, 1000 * number + 10 * pair + 1):
-            with_it = lammps(folder, watcher=None if pair else watch(idlewave, folder))
-        watched = watched or with_it
-        ratios.append(with_it / lammps(folder) - 1)
+    with daemon(bursts, folder, 1000 * number + 1):
+        watched, = lammps(folder, STEADY, watcher=watch(idlewave, folder))
+    ratios = slowdowns(bursts, folder, 1000 * number + 501)
     noiseless, now, left, saving = predict(idlewave, folder)
     least, likely, most = (saving[key] / (1 + left["value"]) for key in ("low", "value", "high"))
-    measured = statistics.median(ratios)
+    assert len(ratios) >= LEAST_STEADY, f"the host changed its speed in all but {len(ratios)} of {BLOCKS} blocks"
+    measured, error = statistics.median(ratios), 0.93 * interquartile(ratios) / len(ratios) ** 0.5
     is_inside = least <= measured <= most
-    print(f"with the daemon {measured:+.1%} ({min(ratios):+.1%} to {max(ratios):+.1%}); predicted {likely:+.1%} ({least:+.1%} to {most:+.1%})"
+    print(f"with the daemon {measured:+.1%} (standard error {error:.1%}, {len(ratios)} blocks); predicted {likely:+.1%} ({least:+.1%} to {most:+.1%})"
           f"{'' if is_inside else ', OUTSIDE'}. With all that was met the watched run should take {noiseless * (1 + now['value']):.3f} s "
           f"({noiseless * (1 + now['low']):.3f} to {noiseless * (1 + now['high']):.3f}), it took {watched:.3f} s", flush=True)
     return is_inside, noiseless * (1 + now["value"]) / watched
@@ -123,11 +153,10 @@ def whatif_predicts_what_stopping_the_daemon_saves(idlewave, bursts, folder):
     for program in ("lmp", "mpirun"):
         if shutil.which(program) is None:
             raise Skip(f"{program} is not there")
-    (folder / "in.lj").write_text(LAMMPS_INPUT)
     # messages inside of this node: the default network, one between nodes, makes the run a fifth longer
     subprocess.run([*map(str, (*LAUNCH, idlewave, "net", "--no-config", "--duration", "2s", "-o", "node.yaml"))], cwd=folder, check=True,
                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    lammps(folder, [idlewave, "trace", "-q", "-o", "trace", "--"])
+    lammps(folder, STEADY, [idlewave, "trace", "-q", "-o", "trace", "--"])
     savings = [one_saving(idlewave, bursts, folder, number) for number in range(RUNS)]
     inside, whole = sum(saving[0] for saving in savings), sorted(saving[1] for saving in savings)
     print(f"{inside} of {RUNS} inside; the watched run is predicted {whole[0]:.2f} to {whole[-1]:.2f} times what it takes, "
