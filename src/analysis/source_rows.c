@@ -12,6 +12,7 @@
 
 #include "analysis/recording_stats.h"
 #include "base/base.h"
+#include "base/order.h"
 #include "stats/periodicity.h"
 
 /* Periods of different CPUs are the same up to this. */
@@ -113,13 +114,6 @@ static void place_cpu(const iw_detours *cpu, struct occurrences *o, size_t *befo
     }
 }
 
-static int compare_times(const void *a, const void *b)
-{
-    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-    return (x > y) - (x < y);
-}
-
 /* The period of source s, or 0. Reorders its starts. */
 static double period_of(struct occurrences *o, size_t s, const struct vote *vote, size_t cpu_count,
                         double *scratch)
@@ -133,7 +127,7 @@ static double period_of(struct occurrences *o, size_t s, const struct vote *vote
     if (cpu_count == 1 || count > MOST_MERGED) {
         return 0.0;
     }
-    qsort(start_ns, count, sizeof *start_ns, compare_times);
+    qsort(start_ns, count, sizeof *start_ns, iwi_compare_i64);
     return iwi_find_period(start_ns, count, scratch);
 }
 

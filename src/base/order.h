@@ -15,6 +15,12 @@ static inline int iwi_order(uint64_t left, uint64_t right)
     return (left > right) - (left < right);
 }
 
+/* The same of times and other signed numbers. */
+static inline int iwi_order_signed(int64_t left, int64_t right)
+{
+    return (left > right) - (left < right);
+}
+
 /* NULL is as "". */
 static inline int iwi_order_texts(const char *left, const char *right)
 {
@@ -45,9 +51,7 @@ static inline int iwi_compare_u32(const void *a, const void *b)
 /* Of two int64_t, such as times. */
 static inline int iwi_compare_i64(const void *a, const void *b)
 {
-    const int64_t left = *(const int64_t *)a, right = *(const int64_t *)b;
-
-    return (left > right) - (left < right);
+    return iwi_order_signed(*(const int64_t *)a, *(const int64_t *)b);
 }
 
 #endif

@@ -3,6 +3,7 @@
  */
 #include <stdlib.h>
 
+#include "base/order.h"
 #include "blame/run.h"
 #include "program/trace_index.h"
 
@@ -14,11 +15,9 @@ struct rest {
 static int compare_rests(const void *left, const void *right)
 {
     const struct rest *a = left, *b = right;
+    const int sign = iwi_order(a->class, b->class);
 
-    if (a->class != b->class) {
-        return a->class < b->class ? -1 : 1;
-    }
-    return (a->ns > b->ns) - (a->ns < b->ns);
+    return sign != 0 ? sign : iwi_order_signed(a->ns, b->ns);
 }
 
 static iw_status number_alike(struct iwi_blamed_run *run)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "blame/run.h"
 #include "noise/recording_head.h"
 #include "noise/recording_pieces.h"
@@ -134,11 +135,9 @@ static iw_status cut_recording(struct iwi_blamed_run *run, const iw_recording *r
 static int compare_losses(const void *left, const void *right)
 {
     const struct iwi_run_loss *a = left, *b = right;
+    const int sign = iwi_order(a->call, b->call);
 
-    if (a->call != b->call) {
-        return a->call < b->call ? -1 : 1;
-    }
-    return (a->at_ns > b->at_ns) - (a->at_ns < b->at_ns);
+    return sign != 0 ? sign : iwi_order_signed(a->at_ns, b->at_ns);
 }
 
 iw_status iwi_run_read_losses(struct iwi_blamed_run *run, const iw_recording *const *kernel, size_t count)

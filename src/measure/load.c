@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "base/order.h"
 #include "base/sysfile.h"
 
 enum { STAT_SIZE = 1024, CGROUP_SIZE = 8192, FIELDS = 20, SHOWN = 5 };
@@ -154,7 +155,7 @@ static int compare_pids(const void *a, const void *b)
 {
     const struct iwi_load_process *x = a, *y = b;
 
-    return (x->pid > y->pid) - (x->pid < y->pid);
+    return iwi_order(x->pid, y->pid);
 }
 
 /* "cpu3 user nice system idle ...": those that programs and kernel threads used. */

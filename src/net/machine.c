@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "base/order.h"
 #include "net/cost.h"
 
 static iw_time takes(const iw_net *net, uint32_t level, uint64_t bytes)
@@ -70,13 +71,6 @@ static iw_net_machine_level describe_level(const iw_net *net, const iw_net *alon
     return level;
 }
 
-static int by_number(const void *a, const void *b)
-{
-    const uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
-
-    return (left > right) - (left < right);
-}
-
 static iw_status count_nodes(const iw_log *log, const iw_node_list *list, uint32_t *count_p)
 {
     uint32_t *sorted = iwi_new_array(log, list->count, sizeof *sorted);
@@ -86,7 +80,7 @@ static iw_status count_nodes(const iw_log *log, const iw_node_list *list, uint32
         return IW_ERR_NOMEM;
     }
     memcpy(sorted, list->nodes, list->count * sizeof *sorted);
-    qsort(sorted, list->count, sizeof *sorted, by_number);
+    qsort(sorted, list->count, sizeof *sorted, iwi_compare_u32);
     for (uint32_t i = 0; i < list->count; i++) {
         count += i == 0 || sorted[i] != sorted[i - 1];
     }

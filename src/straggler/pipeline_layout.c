@@ -57,9 +57,9 @@ struct member {
 static int compare_members(const void *a, const void *b)
 {
     const struct member *left = a, *right = b;
+    const int sign = iwi_order(left->replica, right->replica);
 
-    return left->replica != right->replica ? (left->replica > right->replica ? 1 : -1)
-                                           : (left->rank > right->rank) - (left->rank < right->rank);
+    return sign != 0 ? sign : iwi_order(left->rank, right->rank);
 }
 
 /* Stages of a replica are its ranks in ascending order, as Megatron numbers them. */
@@ -200,16 +200,11 @@ struct computation {
 static int compare_computations(const void *a, const void *b)
 {
     const struct computation *left = a, *right = b;
+    int sign = iwi_order(left->turn.stage, right->turn.stage);
 
-    if (left->turn.stage != right->turn.stage) {
-        return left->turn.stage > right->turn.stage ? 1 : -1;
-    }
-    if (left->begin_ps != right->begin_ps) {
-        return left->begin_ps > right->begin_ps ? 1 : -1;
-    }
-    return left->turn.op != right->turn.op ? (int)left->turn.op - (int)right->turn.op
-                                           : (left->turn.microbatch > right->turn.microbatch) -
-                                                 (left->turn.microbatch < right->turn.microbatch);
+    sign = sign != 0 ? sign : iwi_order_signed(left->begin_ps, right->begin_ps);
+    sign = sign != 0 ? sign : iwi_order(left->turn.op, right->turn.op);
+    return sign != 0 ? sign : iwi_order(left->turn.microbatch, right->turn.microbatch);
 }
 
 /* Of the first replica in the first step: all have one schedule. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "base/order.h"
 #include "base/sysfile.h"
 #include "measure/kernel/proc_counts.h"
 #include "verify/node.h"
@@ -48,7 +49,7 @@ static int by_number(const void *a, const void *b)
 {
     const struct iwi_irq *x = a, *y = b;
 
-    return (x->number > y->number) - (x->number < y->number);
+    return iwi_order(x->number, y->number);
 }
 
 /* "24 nvme0q1": the number and the name of a row of counts. */

@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "base/base.h"
+#include "base/order.h"
 #include "base/sysfile.h"
 #include "measure/kernel/proc_counts.h"
 #include "verify/observed.h"
@@ -29,13 +30,6 @@ bool iwi_is_copied_twice(const char *root)
     return root[0] != '\0' && iwi_sysfile_exists(root, "/later/proc");
 }
 
-static int by_value(const void *a, const void *b)
-{
-    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-    return (x > y) - (x < y);
-}
-
 /* Lines "cpu3 user nice system idle iowait irq softirq steal", in ticks of the clock; zeros where not told.
  */
 static void take_times(const char *text, const uint32_t *cpus, size_t count, uint64_t (*times)[STAT_FIELDS])
@@ -44,7 +38,8 @@ static void take_times(const char *text, const uint32_t *cpus, size_t count, uin
     for (const char *line = strchr(text, '\n'); line != NULL && strncmp(++line, "cpu", 3) == 0;) {
         char *next;
         const uint32_t cpu = (uint32_t)strtoul(line + 3, &next, 10);
-        const uint32_t *found = next > line + 3 ? bsearch(&cpu, cpus, count, sizeof *cpus, by_value) : NULL;
+        const uint32_t *found =
+            next > line + 3 ? bsearch(&cpu, cpus, count, sizeof *cpus, iwi_compare_u32) : NULL;
 
         for (int i = 0; found != NULL && i < STAT_FIELDS; i++) {
             times[found - cpus][i] = strtoull(next, &next, 10);

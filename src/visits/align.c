@@ -146,14 +146,10 @@ static void list_ends(struct aligner *a, const struct iwi_rank_clock *clocks)
 static int compare_ends(const void *a, const void *b)
 {
     const struct iwi_clock_end *left = a, *right = b;
+    int sign = iwi_order(left->group, right->group);
 
-    if (left->group != right->group) {
-        return left->group < right->group ? -1 : 1;
-    }
-    if (left->rank != right->rank) {
-        return left->rank < right->rank ? -1 : 1;
-    }
-    return (left->at_ps > right->at_ps) - (left->at_ps < right->at_ps);
+    sign = sign != 0 ? sign : iwi_order(left->rank, right->rank);
+    return sign != 0 ? sign : (left->at_ps > right->at_ps) - (left->at_ps < right->at_ps);
 }
 
 /* ---- clocks ---- */

@@ -20,7 +20,7 @@ static int compare_of_rank(const void *a, const void *b)
     sign = sign != 0 ? sign : iwi_order(is_message(left), is_message(right));
     sign = sign != 0 ? sign : iwi_order(left->rank, right->rank);
     sign = sign != 0 ? sign : iwi_order(left->step, right->step);
-    return sign != 0 ? sign : (left->enter_ps > right->enter_ps) - (left->enter_ps < right->enter_ps);
+    return sign != 0 ? sign : iwi_order_signed(left->enter_ps, right->enter_ps);
 }
 
 /* By group, kind, sequence, rank. */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "visits/rerun_parts.h"
 
 struct interval {
@@ -19,11 +20,9 @@ struct intervals {
 static int compare_intervals(const void *a, const void *b)
 {
     const struct interval *left = a, *right = b;
+    const int sign = iwi_order(left->rank, right->rank);
 
-    if (left->rank != right->rank) {
-        return left->rank < right->rank ? -1 : 1;
-    }
-    return (left->begin_ps > right->begin_ps) - (left->begin_ps < right->begin_ps);
+    return sign != 0 ? sign : iwi_order_signed(left->begin_ps, right->begin_ps);
 }
 
 static iw_status add(const iw_log *log, struct intervals *to, uint32_t rank, iw_time begin_ps, iw_time end_ps)

@@ -3,19 +3,13 @@
  */
 #include <stdlib.h>
 
+#include "base/order.h"
 #include "visits/rerun_parts.h"
-
-static int compare_steps(const void *a, const void *b)
-{
-    const uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
-
-    return (left > right) - (left < right);
-}
 
 static size_t find_step(const struct iwi_rerun *rerun, uint32_t number)
 {
     const uint32_t *found = bsearch(&number, rerun->step_numbers, rerun->step_count,
-                                    sizeof rerun->step_numbers[0], compare_steps);
+                                    sizeof rerun->step_numbers[0], iwi_compare_u32);
 
     return (size_t)(found - rerun->step_numbers);
 }
@@ -32,7 +26,7 @@ static void number_steps(struct iwi_rerun *rerun)
             rerun->step_numbers[count++] = step;
         }
     }
-    qsort(rerun->step_numbers, count, sizeof rerun->step_numbers[0], compare_steps);
+    qsort(rerun->step_numbers, count, sizeof rerun->step_numbers[0], iwi_compare_u32);
     for (size_t i = 0; i < count; i++) {
         if (rerun->step_count == 0 || rerun->step_numbers[rerun->step_count - 1] != rerun->step_numbers[i]) {
             rerun->step_numbers[rerun->step_count++] = rerun->step_numbers[i];
@@ -81,11 +75,9 @@ struct mark {
 static int compare_marks(const void *a, const void *b)
 {
     const struct mark *left = a, *right = b;
+    const int sign = iwi_order_signed(left->at_ps, right->at_ps);
 
-    if (left->at_ps != right->at_ps) {
-        return left->at_ps < right->at_ps ? -1 : 1;
-    }
-    return (left->activity > right->activity) - (left->activity < right->activity);
+    return sign != 0 ? sign : iwi_order(left->activity, right->activity);
 }
 
 /* The n-th collective of its group that a rank comes to ends its n-th step. */

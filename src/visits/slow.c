@@ -43,30 +43,20 @@ struct search {
 static int compare_pieces(const void *a, const void *b)
 {
     const struct piece *left = a, *right = b;
+    int sign = iwi_order(left->rank, right->rank);
 
-    if (left->rank != right->rank) {
-        return left->rank < right->rank ? -1 : 1;
-    }
-    if (left->step != right->step) {
-        return left->step < right->step ? -1 : 1;
-    }
-    if (left->kind != right->kind) {
-        return left->kind < right->kind ? -1 : 1;
-    }
-    return (left->begin_ps > right->begin_ps) - (left->begin_ps < right->begin_ps);
+    sign = sign != 0 ? sign : iwi_order(left->step, right->step);
+    sign = sign != 0 ? sign : iwi_order(left->kind, right->kind);
+    return sign != 0 ? sign : iwi_order_signed(left->begin_ps, right->begin_ps);
 }
 
 static int compare_turns(const void *a, const void *b)
 {
     const struct turn *left = a, *right = b;
+    int sign = iwi_order(left->peers, right->peers);
 
-    if (left->peers != right->peers) {
-        return left->peers < right->peers ? -1 : 1;
-    }
-    if (left->step != right->step) {
-        return left->step < right->step ? -1 : 1;
-    }
-    return (left->rank > right->rank) - (left->rank < right->rank);
+    sign = sign != 0 ? sign : iwi_order(left->step, right->step);
+    return sign != 0 ? sign : iwi_order(left->rank, right->rank);
 }
 
 static void list_stretches(struct search *search)
@@ -97,11 +87,9 @@ struct doing {
 static int compare_doings(const void *a, const void *b)
 {
     const struct doing *left = a, *right = b;
+    const int sign = iwi_order(left->rank, right->rank);
 
-    if (left->rank != right->rank) {
-        return left->rank < right->rank ? -1 : 1;
-    }
-    return (left->begin_ps > right->begin_ps) - (left->begin_ps < right->begin_ps);
+    return sign != 0 ? sign : iwi_order_signed(left->begin_ps, right->begin_ps);
 }
 
 static struct doing *list_doings(const struct iwi_visits *visits, size_t count)

@@ -7,6 +7,7 @@
  */
 #include <stdlib.h>
 
+#include "base/order.h"
 #include "waits/waited_run.h"
 
 struct arrival {
@@ -17,9 +18,9 @@ struct arrival {
 static int compare_arrivals(const void *left, const void *right)
 {
     const struct arrival *a = left, *b = right;
+    const int sign = iwi_order_signed(a->enter_ps, b->enter_ps);
 
-    return a->enter_ps != b->enter_ps ? (a->enter_ps > b->enter_ps ? 1 : -1)
-                                      : (a->rank > b->rank) - (a->rank < b->rank);
+    return sign != 0 ? sign : iwi_order(a->rank, b->rank);
 }
 
 static bool needs_all(unsigned op)

@@ -9,6 +9,7 @@
  */
 #include <stdlib.h>
 
+#include "base/order.h"
 #include "waits/waited_run.h"
 
 struct repetition {
@@ -20,16 +21,11 @@ struct repetition {
 
 static int compare_kinds(const struct repetition *a, const struct repetition *b)
 {
-    if (a->rank != b->rank) {
-        return a->rank > b->rank ? 1 : -1;
-    }
-    if (a->group != b->group) {
-        return a->group > b->group ? 1 : -1;
-    }
-    if (a->op != b->op) {
-        return a->op > b->op ? 1 : -1;
-    }
-    return (a->bytes > b->bytes) - (a->bytes < b->bytes);
+    int sign = iwi_order(a->rank, b->rank);
+
+    sign = sign != 0 ? sign : iwi_order(a->group, b->group);
+    sign = sign != 0 ? sign : iwi_order(a->op, b->op);
+    return sign != 0 ? sign : iwi_order(a->bytes, b->bytes);
 }
 
 static int compare_repetitions(const void *left, const void *right)
@@ -37,7 +33,7 @@ static int compare_repetitions(const void *left, const void *right)
     const struct repetition *a = left, *b = right;
     const int sign = compare_kinds(a, b);
 
-    return sign != 0 ? sign : (a->took_ps > b->took_ps) - (a->took_ps < b->took_ps);
+    return sign != 0 ? sign : iwi_order_signed(a->took_ps, b->took_ps);
 }
 
 iw_status iwi_waited_bounds(const struct iwi_waited_run *run, iw_waits *waits)

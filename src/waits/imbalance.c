@@ -14,6 +14,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/order.h"
 #include "numeric/numeric.h"
 #include "waits/waited_run.h"
 
@@ -33,12 +34,12 @@ struct place {
 
 static int compare_keys(const struct place *a, const struct place *b)
 {
-    for (int k = 0; k < KEYS; k++) {
-        if (a->key[k] != b->key[k]) {
-            return a->key[k] > b->key[k] ? 1 : -1;
-        }
+    int sign = 0;
+
+    for (int k = 0; k < KEYS && sign == 0; k++) {
+        sign = iwi_order(a->key[k], b->key[k]);
     }
-    return (a->count > b->count) - (a->count < b->count);
+    return sign != 0 ? sign : iwi_order(a->count, b->count);
 }
 
 static int compare_places(const void *left, const void *right)
@@ -46,7 +47,7 @@ static int compare_places(const void *left, const void *right)
     const struct place *a = left, *b = right;
     const int sign = compare_keys(a, b);
 
-    return sign != 0 ? sign : (a->at_ps > b->at_ps) - (a->at_ps < b->at_ps);
+    return sign != 0 ? sign : iwi_order_signed(a->at_ps, b->at_ps);
 }
 
 /* The receiver of a message, which has two visits; else nothing. */

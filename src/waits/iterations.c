@@ -13,9 +13,9 @@
 static int compare_steps(const void *left, const void *right)
 {
     const struct iwi_visit_step *a = left, *b = right;
+    const int sign = iwi_order(a->rank, b->rank);
 
-    return a->rank != b->rank ? (a->rank > b->rank ? 1 : -1)
-                              : (a->begin_ps > b->begin_ps) - (a->begin_ps < b->begin_ps);
+    return sign != 0 ? sign : iwi_order_signed(a->begin_ps, b->begin_ps);
 }
 
 /* All ranks have the same ones, and at least two. Sorted. */

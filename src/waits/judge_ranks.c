@@ -252,8 +252,9 @@ struct keyed {
 static int compare_keyed(const void *left, const void *right)
 {
     const struct keyed *a = left, *b = right;
+    const int sign = iwi_order(a->key, b->key);
 
-    return a->key != b->key ? (a->key > b->key ? 1 : -1) : (a->rank > b->rank) - (a->rank < b->rank);
+    return sign != 0 ? sign : iwi_order(a->rank, b->rank);
 }
 
 /* Ranks by what they do: `members` in this order, `keys` their keys. */

@@ -5,6 +5,8 @@
 
 #include <stdlib.h>
 
+#include "base/order.h"
+
 enum { MOST_LOOKED_BACK = 4096 };
 
 struct timed {
@@ -16,12 +18,10 @@ struct timed {
 static int compare_timed(const void *left, const void *right)
 {
     const struct timed *a = left, *b = right;
+    int sign = iwi_order(a->rank, b->rank);
 
-    if (a->rank != b->rank) {
-        return a->rank > b->rank ? 1 : -1;
-    }
-    return a->enter_ps != b->enter_ps ? (a->enter_ps > b->enter_ps ? 1 : -1)
-                                      : (a->visit > b->visit) - (a->visit < b->visit);
+    sign = sign != 0 ? sign : iwi_order_signed(a->enter_ps, b->enter_ps);
+    return sign != 0 ? sign : iwi_order(a->visit, b->visit);
 }
 
 static iw_status order_visits(const iw_log *log, const struct iwi_visits *visits,

@@ -4,14 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "waits/waited_run.h"
 
 static int compare_pauses(const void *left, const void *right)
 {
     const struct iwi_pause *a = left, *b = right;
+    const int sign = iwi_order(a->rank, b->rank);
 
-    return a->rank != b->rank ? (a->rank > b->rank ? 1 : -1)
-                              : (a->begin_ps > b->begin_ps) - (a->begin_ps < b->begin_ps);
+    return sign != 0 ? sign : iwi_order_signed(a->begin_ps, b->begin_ps);
 }
 
 iw_status iwi_waited_sort_pauses(struct iwi_waited_run *run)

@@ -13,6 +13,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/order.h"
 #include "waits/last_met.h"
 #include "waits/waited_run.h"
 
@@ -251,9 +252,9 @@ struct wait {
 static int compare_waits(const void *left, const void *right)
 {
     const struct wait *a = left, *b = right;
+    const int sign = iwi_order_signed(a->end_ps, b->end_ps);
 
-    return a->end_ps != b->end_ps ? (a->end_ps > b->end_ps ? 1 : -1)
-                                  : (a->segment > b->segment) - (a->segment < b->segment);
+    return sign != 0 ? sign : iwi_order(a->segment, b->segment);
 }
 
 static iw_status inquire_all(struct inquiry *q, const struct wait *waits, size_t count)

@@ -7,6 +7,7 @@
  */
 #include <stdlib.h>
 
+#include "base/order.h"
 #include "waits/waited_run.h"
 
 struct span {
@@ -60,9 +61,9 @@ static void count_spans(const struct cutter *c)
 static int compare_spans(const void *left, const void *right)
 {
     const struct span *a = left, *b = right;
+    const int sign = iwi_order_signed(a->begin_ps, b->begin_ps);
 
-    return a->begin_ps != b->begin_ps ? (a->begin_ps > b->begin_ps ? 1 : -1)
-                                      : (a->end_ps > b->end_ps) - (a->end_ps < b->end_ps);
+    return sign != 0 ? sign : iwi_order_signed(a->end_ps, b->end_ps);
 }
 
 static iw_status make_spans(struct cutter *c)

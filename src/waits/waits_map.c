@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/order.h"
 #include "waits/waited_run.h"
 
 /* Ranks in the order of their numbers. */
@@ -22,7 +23,7 @@ static int compare_numbers(const void *left, const void *right)
 {
     const struct numbered *a = left, *b = right;
 
-    return (a->number > b->number) - (a->number < b->number);
+    return iwi_order(a->number, b->number);
 }
 
 static double rounded(double share)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "base/order.h"
 #include "numeric/numeric.h"
 
 /* In independent nodes so many instants would be found by chance. */
@@ -62,13 +63,6 @@ static size_t find_cells(const struct iwi_hit_cells *cells, struct instant *inst
 
 /* ---- which nodes, and when exactly ---- */
 
-static int compare_times(const void *a, const void *b)
-{
-    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-    return (x > y) - (x < y);
-}
-
 /* Its first hit within the instant; -1: none. */
 static int64_t first_hit(const struct iwi_hits *hits, int64_t from_ns, int64_t to_ns)
 {
@@ -101,7 +95,7 @@ static int64_t look_at(const struct iwi_hit_source *source, const struct iwi_hit
             takes_part[node]++;
         }
     }
-    qsort(times, count, sizeof *times, compare_times);
+    qsort(times, count, sizeof *times, iwi_compare_i64);
     *nodes_p = (uint32_t)count;
     return times[count / 2];
 }
@@ -123,7 +117,7 @@ static int64_t period_of(const int64_t *at_ns, size_t count, int64_t width_ns, i
     for (size_t i = 0; i + 1 < count; i++) {
         gaps[i] = at_ns[i + 1] - at_ns[i];
     }
-    qsort(gaps, count - 1, sizeof *gaps, compare_times);
+    qsort(gaps, count - 1, sizeof *gaps, iwi_compare_i64);
     median_ns = gaps[(count - 1) / 2];
     if (median_ns < 3 * width_ns) {
         return 0;

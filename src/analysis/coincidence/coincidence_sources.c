@@ -9,6 +9,7 @@
 #include "analysis/fleet/fleet_cells.h"
 #include "analysis/recording_stats.h"
 #include "base/base.h"
+#include "base/order.h"
 
 static iw_status find_source(const iw_log *log, struct iwi_hit_table *table, const iw_source *source,
                              size_t *index_p)
@@ -79,13 +80,6 @@ static iw_status collect_node(const iw_log *log, const iw_recording *recording, 
     return collector.status;
 }
 
-static int compare_times(const void *a, const void *b)
-{
-    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-    return (x > y) - (x < y);
-}
-
 iw_status iwi_hit_table_fill(const iw_log *log, iw_recording *const *recordings, size_t count,
                              int64_t length_ns, struct iwi_hit_table *table)
 {
@@ -98,7 +92,7 @@ iw_status iwi_hit_table_fill(const iw_log *log, iw_recording *const *recordings,
             struct iwi_hits *hits = &table->sources[i].nodes[node];
 
             if (hits->count > 1) {
-                qsort(hits->at_ns, hits->count, sizeof *hits->at_ns, compare_times);
+                qsort(hits->at_ns, hits->count, sizeof *hits->at_ns, iwi_compare_i64);
             }
         }
     }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "base/order.h"
 #include "noise/node_digest.h"
 
 /* Columns may take so much before those of the largest CPU numbers are put off. */
@@ -249,9 +250,9 @@ static iw_status add_column_cells(const iw_log *log, struct iwi_fleet_cells *cel
 static int by_family(const void *a, const void *b)
 {
     const struct member *x = a, *y = b;
+    const int sign = iwi_order(x->family, y->family);
 
-    return x->family != y->family ? (x->family < y->family ? -1 : 1)
-                                  : (x->source > y->source) - (x->source < y->source);
+    return sign != 0 ? sign : iwi_order(x->source, y->source);
 }
 
 /* Which families the node has, and room for their sums. */

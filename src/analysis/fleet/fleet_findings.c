@@ -7,6 +7,7 @@
 
 #include "analysis/fleet/fleet_share.h"
 #include "base/base.h"
+#include "base/order.h"
 
 /* A CPU with so much of a source's time on a node is the one to name. */
 static const double MOST_OF_IT = 0.75;
@@ -30,17 +31,12 @@ struct pendings {
 static int by_node_family_metric(const void *a, const void *b)
 {
     const struct iwi_fleet_alarm *x = a, *y = b;
+    int sign = iwi_order(x->node, y->node);
 
-    if (x->node != y->node) {
-        return x->node < y->node ? -1 : 1;
-    }
-    if (x->family != y->family) {
-        return x->family < y->family ? -1 : 1;
-    }
-    if (x->metric != y->metric) {
-        return x->metric < y->metric ? -1 : 1;
-    }
-    return x->is_cpu != y->is_cpu ? x->is_cpu - y->is_cpu : (x->cpu > y->cpu) - (x->cpu < y->cpu);
+    sign = sign != 0 ? sign : iwi_order(x->family, y->family);
+    sign = sign != 0 ? sign : iwi_order(x->metric, y->metric);
+    sign = sign != 0 ? sign : iwi_order(x->is_cpu, y->is_cpu);
+    return sign != 0 ? sign : iwi_order(x->cpu, y->cpu);
 }
 
 /* Which name and which CPU of the node have most of the family's time. */
@@ -113,18 +109,21 @@ static iw_status add_findings(struct pendings *p)
 
 /* ---- evidence ---- */
 
+static int by_family(const void *a, const void *b)
+{
+    const struct pending *x = a, *y = b;
+    const int sign = iwi_order(x->family, y->family);
+
+    return sign != 0 ? sign : iwi_order(x->node, y->node);
+}
+
 static int by_place_family(const void *a, const void *b)
 {
     const struct pending *x = a, *y = b;
+    int sign = iwi_order(x->finding.has_cpu, y->finding.has_cpu);
 
-    if (x->finding.has_cpu != y->finding.has_cpu) {
-        return x->finding.has_cpu ? 1 : -1;
-    }
-    if (x->finding.has_cpu && x->finding.cpu != y->finding.cpu) {
-        return x->finding.cpu < y->finding.cpu ? -1 : 1;
-    }
-    return x->family != y->family ? (x->family < y->family ? -1 : 1)
-                                  : (x->node > y->node) - (x->node < y->node);
+    sign = sign != 0 || !x->finding.has_cpu ? sign : iwi_order(x->finding.cpu, y->finding.cpu);
+    return sign != 0 ? sign : by_family(a, b);
 }
 
 /* The numbers of the fleet at the finding's place, which holds its family. */
@@ -248,14 +247,6 @@ static iw_status add_all_evidence(struct pendings *p)
         last = pending;
     }
     return IW_OK;
-}
-
-static int by_family(const void *a, const void *b)
-{
-    const struct pending *x = a, *y = b;
-
-    return x->family != y->family ? (x->family < y->family ? -1 : 1)
-                                  : (x->node > y->node) - (x->node < y->node);
 }
 
 /* Digests tell them of whole nodes. */

@@ -13,6 +13,7 @@
 
 #include "base/base.h"
 #include "base/opts.h"
+#include "base/order.h"
 #include "stats/select.h"
 
 /* A source has its place if on so many of the nodes that have it one CPU number has most of it. */
@@ -137,13 +138,6 @@ iw_status iwi_fleet_go_to(struct iwi_fleet_trial *judge, const struct iwi_fleet_
     return IW_OK;
 }
 
-static int by_number(const void *a, const void *b)
-{
-    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-    return (x > y) - (x < y);
-}
-
 size_t iwi_fleet_node_count(const iw_fleet *fleet)
 {
     return fleet->cells->share != NULL ? fleet->cells->share->node_count : fleet->node_count;
@@ -185,7 +179,7 @@ static bool is_placed(const struct iwi_fleet_trial *judge, uint32_t family, uint
     for (size_t i = 0; i < having; i++) {
         top[i] = judge->fleet->cells->cells[judge->sorted[begin + i]].top_cpu;
     }
-    qsort(top, having, sizeof *top, by_number);
+    qsort(top, having, sizeof *top, iwi_compare_u32);
     return (double)most_frequent(top, having) >= LEAST_PLACED * (double)having;
 }
 

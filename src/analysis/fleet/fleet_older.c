@@ -6,6 +6,7 @@
 
 #include "analysis/fleet/fleet_share.h"
 #include "base/base.h"
+#include "base/order.h"
 
 struct dated {
     const char *node;
@@ -17,13 +18,10 @@ struct dated {
 static int by_node_and_time(const void *a, const void *b)
 {
     const struct dated *x = a, *y = b;
-    const int by_node = strcmp(x->node, y->node);
+    int sign = strcmp(x->node, y->node);
 
-    if (by_node != 0) {
-        return by_node;
-    }
-    return x->start_ns != y->start_ns ? (x->start_ns < y->start_ns ? -1 : 1)
-                                      : (x->number > y->number) - (x->number < y->number);
+    sign = sign != 0 ? sign : iwi_order_signed(x->start_ns, y->start_ns);
+    return sign != 0 ? sign : iwi_order(x->number, y->number);
 }
 
 static int ascending(const void *a, const void *b)

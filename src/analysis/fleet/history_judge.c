@@ -15,6 +15,7 @@
 #include "analysis/fleet/history_judging.h"
 #include "base/base.h"
 #include "base/opts.h"
+#include "base/order.h"
 #include "numeric/numeric.h"
 #include "stats/select.h"
 
@@ -196,7 +197,7 @@ static int by_node_and_time(const void *a, const void *b)
     const struct iwi_history_entry *x = a, *y = b;
     const int by_node = strcmp(x->node, y->node);
 
-    return by_node != 0 ? by_node : (x->start_ns > y->start_ns) - (x->start_ns < y->start_ns);
+    return by_node != 0 ? by_node : iwi_order_signed(x->start_ns, y->start_ns);
 }
 
 static int larger_change_first(const void *a, const void *b)

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
+
 enum { PATH_BYTES = 64, NAME_BYTES = 12 };
 
 /* More CPUs than any node has; a file may name one CPU's data many times. */
@@ -184,13 +186,6 @@ static herr_t list_cpu(hid_t group, const char *name, const H5L_info_t *info, vo
     return 0;
 }
 
-static int by_number(const void *a, const void *b)
-{
-    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-    return (x > y) - (x < y);
-}
-
 /* In the order in which they were written, where the file knows it; else by number. */
 static iw_status list_cpus(struct cpu_list *list)
 {
@@ -211,7 +206,7 @@ static iw_status list_cpus(struct cpu_list *list)
     (void)H5Pclose(properties);
     (void)H5Gclose(group);
     if (tracked == 0 && list->count > 0) {
-        qsort(list->cpus, list->count, sizeof *list->cpus, by_number);
+        qsort(list->cpus, list->count, sizeof *list->cpus, iwi_compare_u32);
     }
     if (list->status == IW_OK && list->count == 0) {
         list->status = iwi_fail(h5->log, IW_ERR_FORMAT, "'%s': /cpu holds no CPU", h5->path);

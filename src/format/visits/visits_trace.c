@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "format/visits/visits_trace_parts.h"
 
 /* ---- a rank ---- */
@@ -14,14 +15,10 @@
 static int compare_points(const void *a, const void *b)
 {
     const struct iwi_visit_point *left = a, *right = b;
+    int sign = iwi_order_signed(left->at_ps, right->at_ps);
 
-    if (left->at_ps != right->at_ps) {
-        return left->at_ps < right->at_ps ? -1 : 1;
-    }
-    if (left->is_start != right->is_start) {
-        return left->is_start ? 1 : -1;
-    }
-    return (left->visit > right->visit) - (left->visit < right->visit);
+    sign = sign != 0 ? sign : iwi_order(left->is_start, right->is_start);
+    return sign != 0 ? sign : iwi_order(left->visit, right->visit);
 }
 
 /* Stretches that touch or overlap are one. */

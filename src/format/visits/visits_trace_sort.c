@@ -3,6 +3,7 @@
  */
 #include <stdlib.h>
 
+#include "base/order.h"
 #include "format/visits/visits_trace_parts.h"
 #include "program/trace_index.h"
 
@@ -15,11 +16,9 @@ struct keyed {
 static int compare_keyed(const void *a, const void *b)
 {
     const struct keyed *left = a, *right = b;
+    const int sign = iwi_order(left->rank, right->rank);
 
-    if (left->rank != right->rank) {
-        return left->rank < right->rank ? -1 : 1;
-    }
-    return (left->at_ps > right->at_ps) - (left->at_ps < right->at_ps);
+    return sign != 0 ? sign : iwi_order_signed(left->at_ps, right->at_ps);
 }
 
 /* Indices by rank and time; first[r + 1] counts those of rank r. Frees `keyed`. */

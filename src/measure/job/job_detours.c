@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/base.h"
+#include "base/order.h"
 
 /* What the kernel does between two things that it reports, as between an interrupt and the switch that
  * follows, is no time of the rank. */
@@ -169,11 +170,9 @@ static iw_status look(struct walk *walk, uint32_t place, int64_t from_ns, int64_
 static int compare_runs(const void *left, const void *right)
 {
     const struct iwi_job_run *a = left, *b = right;
+    const int sign = iwi_order_signed(a->at_ns, b->at_ns);
 
-    if (a->at_ns != b->at_ns) {
-        return a->at_ns < b->at_ns ? -1 : 1;
-    }
-    return (a->turn > b->turn) - (a->turn < b->turn); /* it leaves one CPU before it runs on another */
+    return sign != 0 ? sign : iwi_order(a->turn, b->turn); /* it leaves one CPU before it runs on another */
 }
 
 static iw_status walk_runs(struct walk *walk, const struct iwi_job_rank *rank)

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "base/base.h"
+#include "base/order.h"
 #include "net/memory.h"
 #include "sim/event/event_path.h"
 
@@ -43,13 +44,6 @@ struct event_memory {
     uint32_t *active; /* of all domains, one after the other */
 };
 
-static int by_value(const void *a, const void *b)
-{
-    const uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
-
-    return (left > right) - (left < right);
-}
-
 /* Places may have gaps, wide ones where a list says them: only domains with ranks are counted. */
 static iw_status number_domains(struct event_run *run, size_t *count_p)
 {
@@ -63,14 +57,14 @@ static iw_status number_domains(struct event_run *run, size_t *count_p)
         domain_of[rank] = known[rank];
     }
     if (domain_of != NULL && known != NULL) {
-        qsort(known, ranks, sizeof *known, by_value);
+        qsort(known, ranks, sizeof *known, iwi_compare_u32);
         for (uint32_t i = 0; i < ranks; i++) {
             if (count == 0 || known[count - 1] != known[i]) {
                 known[count++] = known[i];
             }
         }
         for (uint32_t rank = 0; rank < ranks; rank++) {
-            const uint32_t *found = bsearch(&domain_of[rank], known, count, sizeof *known, by_value);
+            const uint32_t *found = bsearch(&domain_of[rank], known, count, sizeof *known, iwi_compare_u32);
 
             domain_of[rank] = (uint32_t)(found - known);
         }
