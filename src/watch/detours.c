@@ -48,7 +48,7 @@ void iwi_detour_log_release(struct iwi_detour_log *detours)
 {
     free(detours->places);
     free(detours->place_of);
-    iwi_kernel_symbols_release(&detours->symbols);
+    iwi_symbols_release(&detours->symbols);
     iwi_user_stacks_release(&detours->user_stacks);
 }
 

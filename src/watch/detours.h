@@ -31,7 +31,7 @@ struct iwi_detour_log {
     uint32_t source_of[IWI_BPF_SOURCES];  /* number in the recording; 0: not known yet */
     const iw_measure_sink *sink;          /* NULL: there is none, or it has failed */
     struct iwi_instant zero, before, now; /* of the last two drainings */
-    struct iwi_kernel_symbols symbols;    /* for the stacks of detours that are told at once */
+    struct iwi_symbols symbols;           /* for the stacks of detours that are told at once */
     struct iwi_user_stacks user_stacks;
 };
 

@@ -9,23 +9,17 @@
 
 #include <idlewave/log.h>
 
+#include "watch/symbols.h"
+
 /* What of the file is loaded, and at which address of the file's own. */
 struct iwi_elf_segment {
     uint64_t offset, bytes, address;
 };
 
-struct iwi_elf_symbol {
-    uint64_t address, bytes; /* bytes 0: nobody knows */
-    size_t name;             /* where it is in `names` */
-};
-
 struct iwi_elf_symbols {
     struct iwi_elf_segment *segments;
     size_t segment_count, segment_capacity;
-    struct iwi_elf_symbol *array; /* by address, one for each */
-    size_t count, capacity;
-    char *names;
-    size_t names_size, names_capacity;
+    struct iwi_symbols functions; /* by the file's own addresses */
 };
 
 /* Of .symtab and .dynsym. Of a file that is damaged, or no ELF file, what can be read of it: nothing at
@@ -36,8 +30,5 @@ void iwi_elf_symbols_release(struct iwi_elf_symbols *symbols);
 /* The file's own address of a place in it, as `addr2line` wants it; the place itself where nothing is loaded.
  */
 uint64_t iwi_elf_address(const struct iwi_elf_symbols *symbols, uint64_t offset);
-
-/* The function at the file's own address; NULL: none is known. */
-const char *iwi_elf_symbol(const struct iwi_elf_symbols *symbols, uint64_t address);
 
 #endif

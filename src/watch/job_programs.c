@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "watch/kernel_btf.h"
 
 /* The first controller of the hierarchy in which `path` lies that the kernel knows. */
 static int controller_of(const char *path)

@@ -75,7 +75,4 @@ void iwi_kernel_side_forget_stacks(const struct iwi_kernel_side *side);
 /* Calls that came while the same program ran on that CPU, and were not made. */
 __u64 iwi_kernel_side_skipped(const struct iwi_kernel_side *side);
 
-/* Number of a controller among those of the kernel, for cgroup v1; -1: unknown. */
-int iwi_kernel_controller(const char *name);
-
 #endif

@@ -17,30 +17,8 @@ static const char DOOR[] = "asm_sysvec_apic_timer_interrupt";
 static const char SYSTEM_CALL[] = "do_syscall_64";
 enum { MOST_TOLD = 8 };
 
-static iw_status add_symbol(const iw_log *log, struct iwi_kernel_symbols *symbols, uint64_t address,
-                            const char *name)
-{
-    const size_t length = strlen(name) + 1;
-
-    IW_TRY(iwi_grow(log, (void **)&symbols->array, &symbols->capacity, symbols->count + 1,
-                    sizeof *symbols->array));
-    IW_TRY(
-        iwi_grow(log, (void **)&symbols->names, &symbols->names_capacity, symbols->names_size + length, 1));
-    memcpy(symbols->names + symbols->names_size, name, length);
-    symbols->array[symbols->count++] = (struct iwi_kernel_symbol){address, symbols->names_size};
-    symbols->names_size += length;
-    return IW_OK;
-}
-
-static int by_address(const void *a, const void *b)
-{
-    const struct iwi_kernel_symbol *x = a, *y = b;
-
-    return (x->address > y->address) - (x->address < y->address);
-}
-
 /* "ffffffff81000000 T _text": functions only. */
-static iw_status take_line(const iw_log *log, char *line, struct iwi_kernel_symbols *symbols)
+static iw_status take_line(const iw_log *log, char *line, struct iwi_symbols *symbols)
 {
     char *end;
     const uint64_t address = strtoull(line, &end, 16);
@@ -50,51 +28,26 @@ static iw_status take_line(const iw_log *log, char *line, struct iwi_kernel_symb
     }
     end += 3;
     end[strcspn(end, "\t\n ")] = '\0';
-    return add_symbol(log, symbols, address, end);
+    return iwi_symbols_add(log, symbols, address, 0, end);
 }
 
-iw_status iwi_kernel_symbols_load(const iw_log *log, const char *root, struct iwi_kernel_symbols *symbols)
+iw_status iwi_kernel_symbols_load(const iw_log *log, const char *root, struct iwi_symbols *symbols)
 {
     FILE *file = iwi_sysfile_open(root, "/proc/kallsyms");
     iw_status status = IW_OK;
     char line[1024];
 
-    *symbols = (struct iwi_kernel_symbols){.count = 0};
+    *symbols = (struct iwi_symbols){.count = 0};
     while (file != NULL && status == IW_OK && fgets(line, sizeof line, file) != NULL) {
         status = take_line(log, line, symbols);
     }
     if (file != NULL) {
         (void)fclose(file);
     }
-    if (symbols->count > 1) {
-        qsort(symbols->array, symbols->count, sizeof *symbols->array, by_address);
-    }
-    return status;
+    return status == IW_OK ? iwi_symbols_sort(log, symbols) : status;
 }
 
-void iwi_kernel_symbols_release(struct iwi_kernel_symbols *symbols)
-{
-    free(symbols->array);
-    free(symbols->names);
-}
-
-const char *iwi_kernel_symbol(const struct iwi_kernel_symbols *symbols, uint64_t address)
-{
-    size_t first = 0, end = symbols->count; /* array[first - 1] <= address < array[end] */
-
-    while (first < end) {
-        const size_t middle = first + (end - first) / 2;
-
-        if (symbols->array[middle].address <= address) {
-            first = middle + 1;
-        } else {
-            end = middle;
-        }
-    }
-    return first > 0 ? symbols->names + symbols->array[first - 1].name : NULL;
-}
-
-void iwi_kernel_stack_text(const struct iwi_kernel_symbols *symbols, const uint64_t *addresses, size_t count,
+void iwi_kernel_stack_text(const struct iwi_symbols *symbols, const uint64_t *addresses, size_t count,
                            char *text, size_t size)
 {
     bool is_outside = false;
@@ -102,7 +55,7 @@ void iwi_kernel_stack_text(const struct iwi_kernel_symbols *symbols, const uint6
 
     text[0] = '\0';
     for (size_t i = 0; i < count && addresses[i] != 0 && told <= MOST_TOLD && used < size; i++) {
-        const char *name = iwi_kernel_symbol(symbols, addresses[i]);
+        const char *name = iwi_symbols_find(symbols, addresses[i]);
 
         if (name == NULL || (is_outside && strcmp(name, SYSTEM_CALL) == 0)) {
             break;

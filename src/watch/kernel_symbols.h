@@ -9,30 +9,16 @@
 
 #include <idlewave/log.h>
 
-struct iwi_kernel_symbol {
-    uint64_t address;
-    size_t name; /* where it is in `names` */
-};
-
-struct iwi_kernel_symbols {
-    struct iwi_kernel_symbol *array; /* by address */
-    size_t count, capacity;
-    char *names;
-    size_t names_size, names_capacity;
-};
+#include "watch/symbols.h"
 
 /* None where the kernel hides addresses (kptr_restrict). To be released. IW_ERR_NOMEM. */
 IW_NODISCARD iw_status iwi_kernel_symbols_load(const iw_log *log, const char *root,
-                                               struct iwi_kernel_symbols *symbols);
-void iwi_kernel_symbols_release(struct iwi_kernel_symbols *symbols);
-
-/* The function that has the address; NULL: none is known. */
-const char *iwi_kernel_symbol(const struct iwi_kernel_symbols *symbols, uint64_t address);
+                                               struct iwi_symbols *symbols);
 
 /* "chacha_block_generic < urandom_read_iter < vfs_read": what an interrupt of the timer met, the innermost
  * first, given all addresses from the interrupt on; the interrupt's own functions are left out. "user space":
  * nothing of the kernel; "": nothing is known. */
-void iwi_kernel_stack_text(const struct iwi_kernel_symbols *symbols, const uint64_t *addresses, size_t count,
+void iwi_kernel_stack_text(const struct iwi_symbols *symbols, const uint64_t *addresses, size_t count,
                            char *text, size_t size);
 
 #endif

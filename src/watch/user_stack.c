@@ -31,7 +31,7 @@ void iwi_user_stacks_release(struct iwi_user_stacks *stacks)
         iwi_elf_symbols_release(&stacks->files[i].symbols);
     }
     free(stacks->areas);
-    free(stacks->names);
+    iwi_names_release(&stacks->names);
 }
 
 void iwi_user_stacks_forget(struct iwi_user_stacks *stacks)
@@ -80,20 +80,13 @@ static iw_status take_line(struct iwi_user_stacks *stacks, const char *line)
 {
     struct iwi_user_area area;
     const char *path;
-    size_t length;
 
     if (!read_line(line, &area, &path)) {
         return IW_OK;
     }
-    length = strcspn(path, "\n");
     IW_TRY(iwi_grow(stacks->log, (void **)&stacks->areas, &stacks->area_capacity, stacks->area_count + 1,
                     sizeof *stacks->areas));
-    IW_TRY(iwi_grow(stacks->log, (void **)&stacks->names, &stacks->names_capacity,
-                    stacks->names_size + length + 1, 1));
-    area.name = stacks->names_size;
-    memcpy(stacks->names + area.name, path, length);
-    stacks->names[area.name + length] = '\0';
-    stacks->names_size += length + 1;
+    IW_TRY(iwi_names_add(stacks->log, &stacks->names, path, strcspn(path, "\n"), &area.name));
     stacks->areas[stacks->area_count++] = area;
     return IW_OK;
 }
@@ -108,7 +101,7 @@ static iw_status look_at(struct iwi_user_stacks *stacks, uint32_t pid)
     if (stacks->pid == pid) {
         return IW_OK;
     }
-    stacks->area_count = stacks->names_size = 0;
+    stacks->area_count = stacks->names.size = 0;
     stacks->pid = 0;
     snprintf(path, sizeof path, "/proc/%" PRIu32 "/maps", pid);
     errno = 0;
@@ -152,7 +145,7 @@ static int open_regular(const char *path)
  * path as the process sees it; then as this one does, if that is the same file. -1: none of these. */
 static int open_mapped(const struct iwi_user_stacks *stacks, const struct iwi_user_area *area)
 {
-    const char *name = stacks->names + area->name;
+    const char *name = stacks->names.text + area->name;
     char path[2 * PATH_MAX];
     struct stat facts;
     int file;
@@ -188,7 +181,7 @@ static struct iwi_user_file *place_for(struct iwi_user_stacks *stacks)
         stacks->file_count++;
     }
     stacks->next_file = (stacks->next_file + 1) % IWI_USER_FILES;
-    *file = (struct iwi_user_file){.symbols = {.count = 0}};
+    *file = (struct iwi_user_file){.symbols = {.segment_count = 0}};
     return file;
 }
 
@@ -248,14 +241,14 @@ static iw_status say_address(struct iwi_user_stacks *stacks, const struct iwi_us
     const struct iwi_elf_symbols *symbols;
     const char *function = NULL, *path;
 
-    path = stacks->names + area->name;
+    path = stacks->names.text + area->name;
     if (path[0] != '/') {
         snprintf(name, NAME_SIZE, "%s", path[0] != '\0' ? path : "[code made at run time]");
         return IW_OK;
     }
     IW_TRY(symbols_of(stacks, area, &symbols));
     if (symbols != NULL) {
-        function = iwi_elf_symbol(symbols, iwi_elf_address(symbols, offset));
+        function = iwi_symbols_find(&symbols->functions, iwi_elf_address(symbols, offset));
     }
     if (function != NULL) {
         snprintf(name, NAME_SIZE, "%s", function);

@@ -35,8 +35,7 @@ struct iwi_user_stacks {
     int error;    /* why it is not: of errno */
     struct iwi_user_area *areas;
     size_t area_count, area_capacity;
-    char *names;
-    size_t names_size, names_capacity;
+    struct iwi_names names;
     struct iwi_user_file files[IWI_USER_FILES]; /* the last ones that were needed */
     size_t file_count, next_file;
 };

@@ -14,9 +14,8 @@
 #include "base/opts.h"
 #include "measure/attribution/attribution.h"
 #include "measure/cpus.h"
-#include "measure/job/job_detours.h"
+#include "measure/job/job_recording.h"
 #include "measure/job/job_threads.h"
-#include "measure/sysinfo.h"
 
 static const char root[] = ""; /* this machine's own /proc and /sys */
 
@@ -176,101 +175,6 @@ static iw_status drain(struct watch *watch)
     return IW_OK;
 }
 
-/* ---- the recording ---- */
-
-static int compare_ranks(const void *left, const void *right)
-{
-    const struct iwi_job_rank *a = left, *b = right;
-
-    return (a->rank > b->rank) - (a->rank < b->rank);
-}
-
-static iw_status set_number(const iw_log *log, iw_recording *recording, const char *name, int64_t value)
-{
-    char text[32];
-
-    snprintf(text, sizeof text, "%" PRId64, value);
-    return iw_recording_set(log, recording, name, text);
-}
-
-static iw_status describe(const struct watch *watch, const iw_job_watch_opts *opts, iw_recording *recording)
-{
-    const double error_ns = 0.5 * iwi_clock_ns(&watch->clock, (double)watch->widest_ticks);
-    struct iwi_sysinfo info;
-
-    iwi_sysinfo_read(root, &info);
-    IW_TRY(iw_recording_set(watch->log, recording, "host", info.host));
-    IW_TRY(iw_recording_set(watch->log, recording, "kernel", info.kernel));
-    IW_TRY(iw_recording_set(watch->log, recording, "command",
-                            opts->command != NULL ? opts->command : "unknown"));
-    IW_TRY(iw_recording_set(watch->log, recording, "version", iw_version()));
-    IW_TRY(iw_recording_set(watch->log, recording, "watched", opts->wants_wanted_time ? "threads" : "ranks"));
-    IW_TRY(iw_recording_set(watch->log, recording, "clock", "CLOCK_MONOTONIC"));
-    IW_TRY(set_number(watch->log, recording, "clock_error_ns", (int64_t)error_ns + 1));
-    IW_TRY(set_number(watch->log, recording, "start_mono_ns", watch->first.mono_ns));
-    return set_number(watch->log, recording, "kernel_events_lost", (int64_t)watch->rung.lost);
-}
-
-static iw_status copy_sources(const struct watch *watch, iw_recording *recording, uint32_t *others_p)
-{
-    const iw_recording *from = watch->rung.recording;
-    uint32_t number;
-
-    for (size_t i = 1; i < from->source_count; i++) {
-        IW_TRY(iw_recording_source(watch->log, recording, from->sources[i].kind, from->sources[i].name,
-                                   &number));
-    }
-    return others_p != NULL ? iw_recording_source(watch->log, recording, IW_CLASS_THREAD,
-                                                  "other ranks of the job", others_p)
-                            : IW_OK;
-}
-
-static iw_status fill(struct watch *watch, const iw_job_watch_opts *opts, iw_recording *recording)
-{
-    struct iwi_job_span span = {.zero_ns = watch->first.mono_ns,
-                                .end_ns = watch->last.mono_ns,
-                                .is_wanted_time = opts->wants_wanted_time};
-    int64_t own_ns, all_own_ns = 0;
-
-    recording->rung = watch->rung.ops->rung;
-    IW_TRY(copy_sources(watch, recording, opts->wants_wanted_time ? NULL : &span.others));
-    for (size_t i = 0; i < watch->rank_count; i++) {
-        iw_detours *detours = &recording->cpus[i];
-
-        detours->cpu = (uint32_t)watch->ranks[i].rank;
-        detours->t_min_ns = detours->threshold_ns = 1.0;
-        IW_TRY(iwi_job_detours(watch->log, &watch->ranks[i], watch->cpus, watch->rung.count, &span, detours,
-                               &own_ns));
-        all_own_ns += own_ns;
-    }
-    if (opts->wants_wanted_time) {
-        recording->probe = IW_PROBE_WATCH;
-        IW_TRY(set_number(watch->log, recording, "wait_own_ns", all_own_ns));
-    }
-    return describe(watch, opts, recording);
-}
-
-static iw_status make_recording(struct watch *watch, const iw_job_watch_opts *opts,
-                                iw_recording **recording_p)
-{
-    iw_recording *recording;
-    iw_status status;
-
-    if (watch->rank_count == 0) {
-        return iwi_fail(watch->log, IW_ERR_IO, "no %s of the job was seen to run on this node",
-                        opts->wants_wanted_time ? "thread" : "rank");
-    }
-    qsort(watch->ranks, watch->rank_count, sizeof *watch->ranks, compare_ranks);
-    IW_TRY(iw_recording_new(watch->log, watch->rank_count, &recording));
-    status = fill(watch, opts, recording);
-    if (status != IW_OK) {
-        iw_recording_free(recording);
-        return status;
-    }
-    *recording_p = recording;
-    return IW_OK;
-}
-
 /* ---- opening ---- */
 
 static iw_status open_rung(struct watch *watch, iw_attribution wanted)
@@ -377,6 +281,26 @@ static iw_status run(struct watch *watch, const iw_job_watch_opts *opts)
         IW_TRY(drain(watch));
     }
     return IW_OK;
+}
+
+static iw_status make_recording(const struct watch *watch, const iw_job_watch_opts *opts,
+                                iw_recording **recording_p)
+{
+    const double error_ns = 0.5 * iwi_clock_ns(&watch->clock, (double)watch->widest_ticks);
+    const struct iwi_job_seen seen = {
+        .start_ns = watch->first.mono_ns,
+        .end_ns = watch->last.mono_ns,
+        .clock_error_ns = (int64_t)error_ns + 1,
+        .ranks = watch->ranks,
+        .rank_count = watch->rank_count,
+        .cpus = watch->cpus,
+        .cpu_count = watch->rung.count,
+        .sources = watch->rung.recording,
+        .rung = watch->rung.ops->rung,
+        .lost = watch->rung.lost,
+    };
+
+    return iwi_job_recording(watch->log, &seen, opts, recording_p);
 }
 
 iw_status iw_watch_job(const iw_log *log, const iw_job_watch_opts *given, iw_recording **recording_p)

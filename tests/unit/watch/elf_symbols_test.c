@@ -90,15 +90,16 @@ static void functions_are_found_by_address(void **state)
 
     (void)state;
     load(&made, sizeof made, &symbols);
-    assert_int_equal(symbols.count, 3);
+    assert_int_equal(symbols.functions.count, 3);
     assert_int_equal(iwi_elf_address(&symbols, LOADED_FROM + 0x120), 0x1120);
     assert_int_equal(iwi_elf_address(&symbols, 5), 5); /* nothing is loaded there */
-    assert_null(iwi_elf_symbol(&symbols, 0x101f));
-    assert_string_equal(iwi_elf_symbol(&symbols, 0x1020), "sized");
-    assert_null(iwi_elf_symbol(&symbols, 0x1030));                 /* behind its end */
-    assert_string_equal(iwi_elf_symbol(&symbols, 0x111f), "burn"); /* the plain name, and the larger size */
-    assert_null(iwi_elf_symbol(&symbols, 0x1180));                 /* no function */
-    assert_string_equal(iwi_elf_symbol(&symbols, 0x9999), "unsized");
+    assert_null(iwi_symbols_find(&symbols.functions, 0x101f));
+    assert_string_equal(iwi_symbols_find(&symbols.functions, 0x1020), "sized");
+    assert_null(iwi_symbols_find(&symbols.functions, 0x1030)); /* behind its end */
+    assert_string_equal(iwi_symbols_find(&symbols.functions, 0x111f),
+                        "burn");                               /* the plain name, and the larger size */
+    assert_null(iwi_symbols_find(&symbols.functions, 0x1180)); /* no function */
+    assert_string_equal(iwi_symbols_find(&symbols.functions, 0x9999), "unsized");
     iwi_elf_symbols_release(&symbols);
 }
 
@@ -108,11 +109,11 @@ static void ask(const void *bytes, size_t size)
 
     load(bytes, size, &symbols);
     for (uint64_t address = 0; address < 0x2000; address += 0x10) {
-        const char *name = iwi_elf_symbol(&symbols, iwi_elf_address(&symbols, address));
+        const char *name = iwi_symbols_find(&symbols.functions, iwi_elf_address(&symbols, address));
 
         assert_true(name == NULL || strlen(name) < sizeof NAMES);
     }
-    assert_true(iwi_elf_symbol(&symbols, UINT64_MAX) == NULL || symbols.count > 0);
+    assert_true(iwi_symbols_find(&symbols.functions, UINT64_MAX) == NULL || symbols.functions.count > 0);
     iwi_elf_symbols_release(&symbols);
 }
 
@@ -150,8 +151,8 @@ static void what_is_no_elf_file_has_no_functions(void **state)
 
     (void)state;
     load("!<arch>\nnot an archive", 22, &symbols);
-    assert_int_equal(symbols.count, 0);
-    assert_null(iwi_elf_symbol(&symbols, 1));
+    assert_int_equal(symbols.functions.count, 0);
+    assert_null(iwi_symbols_find(&symbols.functions, 1));
     iwi_elf_symbols_release(&symbols);
 }
 

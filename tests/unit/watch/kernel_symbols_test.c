@@ -16,7 +16,7 @@ static const char TABLE[] = "ffff0000 T first\n"
                             "ffff5000 T do_syscall_64\n"
                             "nonsense\n";
 
-static void load(const char *table, struct iwi_kernel_symbols *symbols)
+static void load(const char *table, struct iwi_symbols *symbols)
 {
     char root[FAKE_ROOT_SIZE];
 
@@ -28,27 +28,27 @@ static void load(const char *table, struct iwi_kernel_symbols *symbols)
 
 static void check_text(const char *table, const uint64_t *addresses, size_t count, const char *expected)
 {
-    struct iwi_kernel_symbols symbols;
+    struct iwi_symbols symbols;
     char text[128];
 
     load(table, &symbols);
     iwi_kernel_stack_text(&symbols, addresses, count, text, sizeof text);
     assert_string_equal(text, expected);
-    iwi_kernel_symbols_release(&symbols);
+    iwi_symbols_release(&symbols);
 }
 
 static void an_address_belongs_to_the_function_before_it(void **state)
 {
-    struct iwi_kernel_symbols symbols;
+    struct iwi_symbols symbols;
 
     (void)state;
     load(TABLE, &symbols);
     assert_int_equal(symbols.count, 5);
-    assert_null(iwi_kernel_symbol(&symbols, 0xfffe0000));
-    assert_string_equal(iwi_kernel_symbol(&symbols, 0xffff0000), "first");
-    assert_string_equal(iwi_kernel_symbol(&symbols, 0xffff2fff), "asm_sysvec_apic_timer_interrupt");
-    assert_string_equal(iwi_kernel_symbol(&symbols, 0xffff4001), "read_zero");
-    iwi_kernel_symbols_release(&symbols);
+    assert_null(iwi_symbols_find(&symbols, 0xfffe0000));
+    assert_string_equal(iwi_symbols_find(&symbols, 0xffff0000), "first");
+    assert_string_equal(iwi_symbols_find(&symbols, 0xffff2fff), "asm_sysvec_apic_timer_interrupt");
+    assert_string_equal(iwi_symbols_find(&symbols, 0xffff4001), "read_zero");
+    iwi_symbols_release(&symbols);
 }
 
 static void what_was_interrupted_is_told_without_the_interrupt(void **state)
