@@ -94,10 +94,10 @@ def run_ctest(arguments, jobs):
 @contextlib.contextmanager
 def sessions_held():
     """Open MPI's launchers share a folder among the temporary files. Who ends last removes it, maybe under one that begins, which
-    then fails. It is not removed while there is a file in it."""
+    then fails. It is not removed while there is a folder in it; files in it are."""
     folder = pathlib.Path(tempfile.gettempdir()) / f"ompi.{socket.gethostname().split('.')[0]}.{os.geteuid()}"
     folder.mkdir(mode=0o700, exist_ok=True)
-    with tempfile.NamedTemporaryFile(prefix="held_", dir=folder):
+    with tempfile.TemporaryDirectory(prefix="held_", dir=folder, ignore_cleanup_errors=True):
         yield
 
 

@@ -4,7 +4,9 @@
 SPDX-License-Identifier: BSD-3-Clause
 """
 
+import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -32,15 +34,15 @@ class RunTests(unittest.TestCase):
     def add_flaky(self, name, needed, labels=""):
         self.add(name, FLAKY.format(name=name, needed=needed), labels)
 
-    def run_tool(self, skips="", *options):
+    def run_tool(self, skips="", *options, environment=None):
         (self.build / "CTestTestfile.cmake").write_text("\n".join(self.lines) + "\n", encoding="utf-8")
         (self.build / "skips").write_text(skips, encoding="utf-8")
         done = subprocess.run([sys.executable, TOOL, self.build, "--skips", self.build / "skips", *options],
-                              capture_output=True, text=True, check=False)
+                              capture_output=True, text=True, check=False, env={**os.environ, **(environment or {})})
         return done.returncode, done.stdout + done.stderr
 
-    def expect(self, code, text, skips="", *options):
-        got, output = self.run_tool(skips, *options)
+    def expect(self, code, text, skips="", *options, environment=None):
+        got, output = self.run_tool(skips, *options, environment=environment)
         self.assertEqual(got, code, output)
         self.assertIn(text, output)
 
@@ -83,6 +85,17 @@ class RunTests(unittest.TestCase):
     def test_measuring_under_launchers_has_five_tries(self):
         self.add_flaky("patient", 5, "mpi;measures")
         self.expect(0, "patient: 5 tries")
+
+    @unittest.skipIf(shutil.which("mpirun.openmpi") is None, "there is no launcher of Open MPI")
+    def test_launchers_keep_the_folder_that_they_share(self):
+        remembered = "for one in $TMPDIR/ompi.*; do echo $(stat -c %i $one) >>inodes; done"
+        self.add("launched", f"{remembered}; mpirun.openmpi --allow-run-as-root -n 1 true && {remembered}", "mpi")
+        tmp = self.build / "tmp"
+        tmp.mkdir()
+        self.expect(0, "1 tests", environment={"TMPDIR": str(tmp)})
+        inodes = (self.build / "inodes").read_text(encoding="utf-8").split()
+        self.assertEqual(len(set(inodes)), 1, "it was removed and made again")
+        self.assertEqual(list(tmp.glob("ompi.*/held_*")), [])
 
     def test_too_many_retries_fail(self):
         for number in range(13):
