@@ -14,25 +14,45 @@ static const double NO_SLOWDOWN = 5e-5;
 /* From this on people read a factor more easily than a percentage. */
 static const double LARGE_SLOWDOWN = 1.0;
 
-const char *iwi_slowdown_text(double slowdown, char buf[IWI_NUMBER_SIZE])
+static bool is_large(double slowdown)
+{
+    return slowdown >= LARGE_SLOWDOWN;
+}
+
+static void write_slowdown(double slowdown, bool as_factor, char buf[IWI_NUMBER_SIZE])
 {
     if (isnan(slowdown)) {
         snprintf(buf, IWI_NUMBER_SIZE, "-");
-    } else if (slowdown < LARGE_SLOWDOWN) {
+    } else if (!as_factor) {
         iwi_percent_text(fabs(slowdown) < NO_SLOWDOWN ? 0.0 : slowdown, buf);
     } else {
         const size_t length = strlen(iwi_factor_text(1.0 + slowdown, buf));
 
         snprintf(buf + length, IWI_NUMBER_SIZE - length, "x");
     }
+}
+
+const char *iwi_slowdown_text(double slowdown, char buf[IWI_NUMBER_SIZE])
+{
+    write_slowdown(slowdown, is_large(slowdown), buf);
     return buf;
+}
+
+/* Both ends in the unit of the larger one: they are read together. */
+static void write_ends(double low, double high, char from[IWI_NUMBER_SIZE], char to[IWI_NUMBER_SIZE])
+{
+    const bool as_factor = is_large(high);
+
+    write_slowdown(low, as_factor, from);
+    write_slowdown(high, as_factor, to);
 }
 
 const char *iwi_slowdown_range_text(double low, double high, char buf[IWI_RANGE_SIZE])
 {
     char from[IWI_NUMBER_SIZE], to[IWI_NUMBER_SIZE];
 
-    snprintf(buf, IWI_RANGE_SIZE, "%s to %s", iwi_slowdown_text(low, from), iwi_slowdown_text(high, to));
+    write_ends(low, high, from, to);
+    snprintf(buf, IWI_RANGE_SIZE, "%s to %s", from, to);
     return buf;
 }
 
@@ -44,11 +64,8 @@ const char *iwi_slowdown_span_text(double low, double high, char buf[IWI_RANGE_S
         snprintf(buf, IWI_RANGE_SIZE, "-");
         return buf;
     }
-    iwi_slowdown_text(low, from);
-    iwi_slowdown_text(high, to);
-    if ((low < LARGE_SLOWDOWN) == (high < LARGE_SLOWDOWN)) {
-        from[strcspn(from, " x")] = '\0'; /* the unit stands once */
-    }
+    write_ends(low, high, from, to);
+    from[strcspn(from, " x")] = '\0'; /* the unit stands once */
     snprintf(buf, IWI_RANGE_SIZE, "%s-%s", from, to);
     return buf;
 }
@@ -59,7 +76,7 @@ const char *iwi_slower_text(double slowdown, char buf[IWI_PHRASE_SIZE])
 
     if (fabs(slowdown) < NO_SLOWDOWN) {
         snprintf(buf, IWI_PHRASE_SIZE, "is not slower than");
-    } else if (slowdown >= LARGE_SLOWDOWN) {
+    } else if (is_large(slowdown)) {
         snprintf(buf, IWI_PHRASE_SIZE, "takes %s times as long as", iwi_factor_text(1.0 + slowdown, number));
     } else {
         snprintf(buf, IWI_PHRASE_SIZE, "is %s %s than", iwi_percent_text(fabs(slowdown), number),
