@@ -38,7 +38,7 @@ class Apps(replay_run.Case):
             self.skipTest(f"there is no {program}; on Debian: apt-get install hpcc lammps")
 
     def run_app(self, command, *options):
-        done = self.replay(2, command, *options, noise=NOISE, timeout=200)
+        done = self.replay(2, command, *options, noise=NOISE, timeout=400)
         self.assertEqual(done.returncode, 0, done.stdout[-2000:] + done.stderr[-2000:])
         self.assert_noisy(done, 2)
         return done.stdout

@@ -58,7 +58,7 @@ class Case(unittest.TestCase):
         """fifo takes CPUs away: each rank has one."""
         return BINDING if "fifo" in options else []
 
-    def replay(self, ranks, command, *options, noise="periodic:1kHz,50us", timeout=60):
+    def replay(self, ranks, command, *options, noise="periodic:1kHz,50us", timeout=run_mpi.TIMEOUT_SECONDS):
         return self.when_calibrated(lambda calibrate: run_mpi.launch(
             MPI, ranks, self.line(command, *options, noise=noise, calibrate=calibrate), cwd=self.folder, timeout=timeout,
             options=self.binding(options)))

@@ -94,7 +94,7 @@ class Failures(trace_run.Case):
         loader = pathlib.Path("/lib64/ld-linux-x86-64.so.2")
         if not program.exists() or not loader.exists():
             self.skipTest("needs both MPIs and a loader with --preload")
-        done = run_mpi.launch(other, 2, [loader, "--preload", trace_run.TRACER, program], cwd=self.folder, timeout=30)
+        done = run_mpi.launch(other, 2, [loader, "--preload", trace_run.TRACER, program], cwd=self.folder)
         self.assertEqual(done.stderr.count(f"not traced: a program of {other}"), 1, done.stderr)
         if trace_run.MPI == "openmpi":  # MPICH's wrappers have 32 bits for handles, and Open MPI's have 64
             self.assertEqual((done.returncode, done.stdout), (0, "ranks 2 sum 1\n"))

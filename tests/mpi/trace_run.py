@@ -42,7 +42,7 @@ class Case(unittest.TestCase):
             self.skipTest(f"there is no {path}")
         return path
 
-    def run_traced(self, ranks, name, *arguments, settings=(), timeout=90):
+    def run_traced(self, ranks, name, *arguments, settings=(), timeout=run_mpi.TIMEOUT_SECONDS):
         """By plain LD_PRELOAD; `settings` are of the form NAME=VALUE."""
         command = ["env", f"LD_PRELOAD={TRACER}", f"IDLEWAVE_TRACE_DIR={self.trace}", *settings, self.program(name),
                    *arguments]

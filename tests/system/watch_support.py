@@ -12,7 +12,7 @@ import time
 
 from support import Skip
 
-# A job that waits for a line on its standard input, works for so many seconds, and waits again: `work` is called.
+# A job that is ready, waits for a line on its standard input, works for so many seconds, and waits again: `work` is called.
 JOB = """
 import os, sys, time
 def spin(seconds):
@@ -21,6 +21,7 @@ def spin(seconds):
         pass
 def work():
     {work}
+print("ready", flush=True)
 sys.stdin.readline()
 work()
 print("done", flush=True)
@@ -40,7 +41,8 @@ class Job:
         self.pids = [process.pid for process in self.processes]
 
     def __enter__(self):
-        time.sleep(0.3)  # until all wait for their line
+        for process in self.processes:
+            process.stdout.readline()  # ready
         return self
 
     def __exit__(self, *_):

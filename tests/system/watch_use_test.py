@@ -74,13 +74,10 @@ def own_threads_and_sleep_are_no_noise(idlewave, _bursts, folder):
 def of_a_sleeper_there_is_nothing_to_say(idlewave, _bursts, folder):
     """No verdict, and no file that says nothing."""
     file = folder / "sleeper.h5"
-    with subprocess.Popen(["sleep", "600"]) as sleeper:
+    with Job(1, "pass") as sleeper:  # it waits for its line
         time.sleep(0.5)  # until it sleeps
-        try:
-            done = subprocess.run([idlewave, "watch", "--no-config", "--pid", str(sleeper.pid), "--duration", "500ms", "-o", file],
-                                  capture_output=True, text=True, check=False)
-        finally:
-            sleeper.kill()
+        done = subprocess.run([idlewave, "watch", "--no-config", *pid_option(sleeper), "--duration", "500ms", "-o", file],
+                              capture_output=True, text=True, check=False)
     if "watching needs" in done.stderr or "cannot watch" in done.stderr:
         raise Skip(done.stderr.strip())
     assert done.returncode == 3 and "wanted none of these CPUs" in done.stderr, f"exit {done.returncode}: {done.stderr}"

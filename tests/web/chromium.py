@@ -18,13 +18,18 @@ FLAGS = [
     "--disable-dev-shm-usage", "--hide-scrollbars", "--remote-debugging-pipe",
 ]
 TIMEOUT_S = 180
+LONGEST_TMP = 55  # the browser makes a socket in a folder of its own there, and a socket's path has 107 characters at most
+
+
+def short_tmp():
+    return tempfile.gettempdir() if len(tempfile.gettempdir()) <= LONGEST_TMP else "/tmp"
 
 
 class Browser:
     """One page in one browser, its network off; `events` are what the page has told so far."""
 
     def __init__(self, program):
-        self.profile = tempfile.TemporaryDirectory(prefix="iw-chromium-", ignore_cleanup_errors=True)
+        self.profile = tempfile.TemporaryDirectory(prefix="iw-chromium-", dir=short_tmp(), ignore_cleanup_errors=True)
         to_browser, self.write_end = os.pipe()
         self.read_end, from_browser = os.pipe()
 
@@ -36,7 +41,7 @@ class Browser:
         self.process = subprocess.Popen(
             [program, *FLAGS, f"--user-data-dir={self.profile.name}", "about:blank"],
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-            preexec_fn=take_pipes, close_fds=False)
+            env={**os.environ, "TMPDIR": short_tmp()}, preexec_fn=take_pipes, close_fds=False)
         os.close(to_browser)
         os.close(from_browser)
         self.number, self.buffer, self.events, self.session = 0, b"", [], None
