@@ -9,6 +9,7 @@
 #include "options/help.h"
 #include "options/program_opts.h"
 #include "verbs.h"
+#include "verbs/training_run.h"
 
 struct schedule_output_opts {
     struct opt_origins origins;
@@ -83,7 +84,7 @@ static const struct schedule_opts defaults = {.program = PROGRAM_OPTS_INIT,
 static const char *const synopsis[] = {"[options] --pattern OP[:ALGORITHM] --ranks N",
                                        "[options] FILE",
                                        "[options] TRACE [--ranks N]",
-                                       "[options] --training FILE.yaml",
+                                       "[options] FILE.yaml",
                                        "--list",
                                        NULL};
 
@@ -97,7 +98,7 @@ static const struct example examples[] = {
     {"a traced program, four times as large",
      "idlewave schedule run --ranks 256 --collectives mpich -o app.goal"},
     {"a step of training; simulate it with --goal-unit 1ps and --net none",
-     "idlewave schedule --training job.yaml --goal-unit 1ps -o step.goal"},
+     "idlewave schedule job.yaml --goal-unit 1ps -o step.goal"},
     {"GOAL text to binary", "idlewave schedule app.goal --format goal-bin -o app.bin"},
     {"all operations and algorithms", "idlewave schedule --list"},
     {NULL, NULL},
@@ -134,18 +135,29 @@ static int check(const struct ui *ui, const struct schedule_opts *opts)
     return UI_DONE;
 }
 
+/* The training program that is asked for; NULL: none. A file in YAML is one, as for the other verbs. */
+static const char *training_path(const struct schedule_opts *opts, const struct opt_args *args)
+{
+    return opts->training.path != NULL                                ? opts->training.path
+           : args->count == 1 && training_is_program(args->values[0]) ? args->values[0]
+                                                                      : NULL;
+}
+
 static int make_training(struct ui *ui, const struct schedule_opts *opts, const struct opt_args *args,
                          iw_program **program_p)
 {
+    const char *path = training_path(opts, args);
+    const bool is_argument = path != opts->training.path;
     iw_training spec;
     iw_status status;
 
-    if (args->count > 0 || opts->program.patterns.count > 0) {
-        return ui_usage(ui, "--training is what runs: leave out --pattern and '%s'",
-                        args->count > 0 ? args->values[0] : opts->program.patterns.items[0]);
+    if ((args->count > 0 && !is_argument) || opts->program.patterns.count > 0) {
+        return ui_usage(ui, "'%s' is what runs: leave out %s%s", path,
+                        opts->program.patterns.count > 0 ? "--pattern " : "",
+                        opts->program.patterns.count > 0 ? opts->program.patterns.items[0] : args->values[0]);
     }
     iw_training_init(&spec);
-    status = iw_training_load(&ui->log, opts->training.path, &spec);
+    status = iw_training_load(&ui->log, path, &spec);
     if (status == IW_OK) {
         status = iw_training_program(&ui->log, &spec, (uint32_t)opts->training.steps, opts->training.seed,
                                      program_p);
@@ -175,7 +187,7 @@ static int run(struct ui *ui, const void *values, const struct opt_args *args)
     }
     code = check(ui, opts);
     if (code == UI_DONE) {
-        code = opts->training.path != NULL
+        code = training_path(opts, args) != NULL
                    ? make_training(ui, opts, args, &program)
                    : program_make(ui, &opts->program, &place, args, &source, &program);
     }
@@ -193,7 +205,9 @@ const struct verb verb_schedule = {
     .synopsis = synopsis,
     .description = description,
     .argument_name = "FILE",
-    .argument_help = "a GOAL schedule to convert, text or binary, or a trace: the folder or a file of it",
+    .argument_help =
+        "a GOAL schedule to convert, text or binary, a trace: the folder or a file of it, or a training "
+        "program in YAML",
     .groups = groups,
     .group_count = sizeof groups / sizeof groups[0],
     .examples = examples,

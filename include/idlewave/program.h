@@ -206,11 +206,12 @@ IW_API IW_NODISCARD iw_status iw_program_from_trace(const iw_log *log, const iw_
 typedef struct iw_traced {
     uint32_t ranks, replicas;
     iw_time run_ps;   /* by the wall clock, from the first rank's begin to the last one's end */
-    double mpi_share; /* of the time of all ranks */
+    double mpi_share; /* of the time of all ranks; of a run of training, in collectives */
     double cpu_share; /* CPU time of the time between calls; NaN: the trace has no CPU times */
     bool is_by_cpu;   /* computation is predicted as CPU time */
     bool has_p2p;     /* point-to-point messages are simulated */
     iw_replica_compute replica_compute;
+    bool is_training; /* a run of training, not of MPI */
 } iw_traced;
 
 /** For a program made with these options. IW_ERR_NOMEM. */

@@ -297,6 +297,7 @@ typedef struct iw_trace_summary {
     char origin[16]; /* as iw_trace_info has it */
     uint32_t ranks;
     iw_time run_ps;                           /* from the first rank's begin to the last one's end */
+    bool is_training;                         /* a run of training: collectives, not MPI */
     double mpi_share;                         /* of the time of all ranks, polls included */
     double mpi_least, mpi_most;               /* of single ranks */
     iw_time compute_mean_ps, compute_most_ps; /* outside of MPI, of single ranks */

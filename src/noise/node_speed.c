@@ -4,6 +4,7 @@
 #include "noise/node_speed.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,7 +30,7 @@ struct iw_node_speeds {
     int64_t slow_factor;
     int64_t *list; /* SPEED_LIST */
     size_t count, room;
-    char *name; /* of the file */
+    char *name; /* the spec, or the path of the file */
 };
 
 uint32_t iwi_node_speeds_ranks(const iw_node_speeds *speeds)
@@ -189,6 +190,23 @@ void iw_node_speeds_free(iw_node_speeds *speeds)
 
 /* ---- the nodes of a run ---- */
 
+iw_status iwi_node_speeds_check(const iw_log *log, const iw_node_speeds *speeds, uint32_t nodes)
+{
+    if (speeds->kind == SPEED_SLOW && speeds->slow_count > nodes) {
+        return iwi_fail(log, IW_ERR_RANGE,
+                        "'%s' makes %" PRIu64 " slow, and there %s only %" PRIu32 ": ask for at most %" PRIu32
+                        ", or for a larger job",
+                        speeds->name, speeds->slow_count, nodes == 1 ? "is" : "are", nodes, nodes);
+    }
+    if (speeds->kind == SPEED_LIST && speeds->count < nodes) {
+        return iwi_fail(log, IW_ERR_RANGE,
+                        "'%s' has the speeds of %zu nodes, and the job has %" PRIu32
+                        ": say how many ranks a node has, or add the others",
+                        speeds->name, speeds->count, nodes);
+    }
+    return IW_OK;
+}
+
 /* A node by what orders it: a random number, or its factor. */
 struct place {
     uint64_t key;
@@ -215,18 +233,11 @@ static void change_first(struct place *places, uint32_t nodes, uint64_t count, i
     }
 }
 
-static iw_status fill_factors(const iw_log *log, const iw_node_speeds *speeds, uint32_t nodes, uint64_t seed,
-                              struct place *places, int64_t *factors)
+static void fill_factors(const iw_node_speeds *speeds, uint32_t nodes, uint64_t seed, struct place *places,
+                         int64_t *factors)
 {
     const struct iwi_draw_id draw = {.seed = seed, .purpose = IWI_DRAW_SPEED};
 
-    if (speeds->kind == SPEED_LIST && speeds->count < nodes) {
-        return iwi_fail(
-            log, IW_ERR_RANGE,
-            "'%s' has the speeds of %zu nodes, and the job has %u: say how many ranks a node has, or add "
-            "the others",
-            speeds->name, speeds->count, nodes);
-    }
     for (uint32_t node = 0; node < nodes; node++) {
         struct iwi_draw_id own = draw;
 
@@ -240,7 +251,6 @@ static iw_status fill_factors(const iw_log *log, const iw_node_speeds *speeds, u
     if (speeds->kind == SPEED_SLOW) {
         change_first(places, nodes, speeds->slow_count, speeds->slow_factor, factors);
     }
-    return IW_OK;
 }
 
 /* The slowest are as good as new; of several, those with the lowest numbers. */
@@ -259,18 +269,20 @@ iw_status iwi_node_factors(const iw_log *log, const iw_node_speeds *speeds, uint
                            uint32_t replaced_nodes, int64_t **factors_p)
 {
     const uint32_t nodes = (ranks - 1) / speeds->ranks_per_node + 1;
-    struct place *places = iwi_new_array(log, nodes, sizeof *places);
-    int64_t *factors = iwi_new_array(log, nodes, sizeof *factors);
-    iw_status status = places != NULL && factors != NULL
-                           ? fill_factors(log, speeds, nodes, seed, places, factors)
-                           : IW_ERR_NOMEM;
+    struct place *places;
+    int64_t *factors;
 
-    if (status == IW_OK) {
-        replace_slowest(nodes, replaced_nodes, places, factors);
-        *factors_p = factors;
-    } else {
+    IW_TRY(iwi_node_speeds_check(log, speeds, nodes));
+    places = iwi_new_array(log, nodes, sizeof *places);
+    factors = iwi_new_array(log, nodes, sizeof *factors);
+    if (places == NULL || factors == NULL) {
+        free(places);
         free(factors);
+        return IW_ERR_NOMEM;
     }
+    fill_factors(speeds, nodes, seed, places, factors);
+    replace_slowest(nodes, replaced_nodes, places, factors);
     free(places);
-    return status;
+    *factors_p = factors;
+    return IW_OK;
 }

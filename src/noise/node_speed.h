@@ -8,6 +8,10 @@
 
 enum { IWI_FACTOR_UNIT = 1000000000 }; /* factors are whole numbers of billionths */
 
+/* Whether a job of so many nodes can have them: it has no fewer than are to be slow, and no more than a file
+ * names. IW_ERR_RANGE. */
+IW_NODISCARD iw_status iwi_node_speeds_check(const iw_log *log, const iw_node_speeds *speeds, uint32_t nodes);
+
 /* The factor of work of each node of a run; owned, freed by free(). `seed` is that of the simulation. */
 IW_NODISCARD iw_status iwi_node_factors(const iw_log *log, const iw_node_speeds *speeds, uint32_t ranks,
                                         uint64_t seed, uint32_t replaced_nodes, int64_t **factors_p);

@@ -147,7 +147,7 @@ static iw_status choose_growing(struct iwi_trace_build *b)
         const bool is_called =
             told != NULL ? strcasestr(name, told) != NULL : iwi_comm_is_data_parallel(name);
 
-        program->grows[comm] = is_called || (b->trace->has_devices && iwi_trace_is_world(program, comm));
+        program->grows[comm] = is_called || (b->trace->is_training && iwi_trace_is_world(program, comm));
         has_some |= is_called;
     }
     return told == NULL || has_some
@@ -291,7 +291,7 @@ iw_status iwi_program_from_rules(const iw_log *log, const struct iw_trace *trace
     iw_program *program;
     iw_status status;
 
-    own.async = trace->has_devices ? IW_ASYNC_THREAD : opts->async;
+    own.async = trace->is_training ? IW_ASYNC_THREAD : opts->async;
     IW_TRY(check_opts(log, trace, opts));
     program = iwi_new_array(log, 1, sizeof *program);
     if (program == NULL || (program->trace = iwi_new_array(log, 1, sizeof *program->trace)) == NULL) {

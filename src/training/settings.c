@@ -9,6 +9,7 @@
 
 #include "base/base.h"
 #include "base/nearest.h"
+#include "noise/node_speed.h"
 #include "training/setting_values.h"
 #include "training/step_plan.h"
 
@@ -344,12 +345,28 @@ static iw_status check_split(const iw_log *log, const iw_training *spec)
     return IW_OK;
 }
 
+/* A law; of a file this is known when it is read, where jitter is drawn. */
+static iw_status check_speeds(const iw_log *log, const iw_training *spec)
+{
+    iw_node_speeds *speeds;
+    iw_status status;
+
+    if (!iwi_node_speed_is_spec(spec->slow)) {
+        return IW_OK;
+    }
+    IW_TRY(iw_node_speeds_new(log, spec->slow, 1, &speeds));
+    status = iwi_node_speeds_check(log, speeds, spec->tp * spec->cp * spec->pp * spec->dp);
+    iw_node_speeds_free(speeds);
+    return status;
+}
+
 iw_status iwi_training_check(const iw_log *log, const iw_training *spec)
 {
     IW_TRY(check_layout(log, spec));
     IW_TRY(check_model(log, spec));
     IW_TRY(check_lists(log, spec));
     IW_TRY(check_split(log, spec));
+    IW_TRY(check_speeds(log, spec));
     if (spec->launch_ps > IW_PS_PER_S) {
         return iwi_fail(log, IW_ERR_RANGE, "a launch of more than a second is none");
     }

@@ -88,6 +88,7 @@ iw_status iw_trace_summarize(const iw_log *log, const iw_trace *trace, iw_trace_
     }
     memcpy(summary->origin, trace->origin, sizeof summary->origin);
     summary->ranks = trace->rank_count;
+    summary->is_training = trace->is_training;
     summary->threaded_ranks = trace->threaded.ranks;
     summary->threaded_rank = trace->threaded.first;
     summary->threads = trace->threaded.threads;
@@ -133,7 +134,8 @@ iw_status iw_trace_recall(const iw_log *log, const iw_trace *trace, const iw_tra
                                      : NAN,
                     .is_by_cpu = trace->has_cpu_time && opts->clock != IW_COMPUTE_WALL,
                     .has_p2p = info.sends > 0 && !opts->drops_p2p,
-                    .replica_compute = opts->replica_compute};
+                    .replica_compute = opts->replica_compute,
+                    .is_training = trace->is_training};
     iw_trace_summary_free(summary);
     return IW_OK;
 }

@@ -200,7 +200,7 @@ static iw_status make_all(struct iwi_call_maker *m)
     IW_TRY(iwi_call_maker_sort(m));
     IW_TRY(make_comms(m));
     (void)snprintf(m->trace->origin, sizeof m->trace->origin, "%.15s", m->visits->origin);
-    m->trace->has_devices = true;
+    m->trace->is_training = true;
     for (m->rank = 0; m->rank < m->trace->rank_count; m->rank++) {
         IW_TRY(make_rank(m));
     }

@@ -174,6 +174,7 @@ static const struct iwi_field traced_fields[] = {
     IWI_VALUE(iw_traced, is_by_cpu),
     IWI_ENUM(iw_traced, replica_compute, "replica_compute", replica_name),
     IWI_VALUE(iw_traced, has_p2p),
+    IWI_VALUE(iw_traced, is_training),
 };
 static const struct iwi_schema traced_schema = IWI_SCHEMA(iw_traced, traced_fields);
 

@@ -212,9 +212,10 @@ void iwi_say_traced(struct iwi_document *doc, const iw_traced *traced)
         return;
     }
     iwi_row(doc, "traced",
-            iwi_say(doc, "%s on %" PRIu32 " rank%s: %s in MPI, %s between calls%s",
-                    iwi_ps(doc, traced->run_ps), traced->ranks, iwi_s(traced->ranks),
-                    iwi_percent(doc, traced->mpi_share), iwi_percent(doc, 1.0 - traced->mpi_share),
+            iwi_say(doc, "%s on %" PRIu32 " rank%s: %s in %s, %s between %s%s", iwi_ps(doc, traced->run_ps),
+                    traced->ranks, iwi_s(traced->ranks), iwi_percent(doc, traced->mpi_share),
+                    traced->is_training ? "collectives" : "MPI", iwi_percent(doc, 1.0 - traced->mpi_share),
+                    traced->is_training ? "them" : "calls",
                     isnan(traced->cpu_share)
                         ? ""
                         : iwi_say(doc, ", of which %s CPU time", iwi_percent(doc, traced->cpu_share))));

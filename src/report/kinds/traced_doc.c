@@ -31,6 +31,7 @@ static bool is_threaded(const void *object)
 static const struct iwi_field summary_fields[] = {
     IWI_CHARS(iw_trace_summary, origin),
     IWI_VALUE(iw_trace_summary, ranks),
+    IWI_VALUE(iw_trace_summary, is_training),
     IWI_TIME(iw_trace_summary, run_ps, "run_ns"),
     IWI_VALUE(iw_trace_summary, mpi_share),
     IWI_VALUE(iw_trace_summary, mpi_least),
@@ -80,9 +81,7 @@ static void say_run(struct iwi_document *doc, const iw_trace_summary *summary)
 
     iwi_verdict(doc, "%" PRIu32 " rank%s ran for %s and spent %s of it in %s", summary->ranks,
                 iwi_s(summary->ranks), iwi_ps(doc, summary->run_ps), iwi_percent(doc, summary->mpi_share),
-                summary->function_count > 0 || summary->run_ps == 0
-                    ? "MPI"
-                    : "collectives"); /* of training, which calls no functions */
+                summary->is_training ? "collectives" : "MPI");
     if (summary->ranks > 1 && strcmp(least, most) != 0) {
         iwi_more(doc, " (ranks: %s to %s)", least, most);
     }

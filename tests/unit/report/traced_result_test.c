@@ -49,6 +49,20 @@ static void the_traced_run_stands_beside_the_prediction(void **state)
     sample_release(&s);
 }
 
+static void training_is_told_in_its_own_words(void **state)
+{
+    iw_traced traced = run;
+    struct sample s;
+
+    (void)state;
+    traced.is_training = true;
+    traced.cpu_share = NAN;
+    write(&s, &traced, IW_DOC_TEXT);
+    assert_has(s.text, "\ntraced    2.500 s on 8 ranks: 25.0 % in collectives, 75.0 % between them\n");
+    assert_null(strstr(s.text, "MPI"));
+    sample_release(&s);
+}
+
 static void little_cpu_time_is_warned_of(void **state)
 {
     iw_traced traced = run;
@@ -135,6 +149,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_traced_run_stands_beside_the_prediction),
+        cmocka_unit_test(training_is_told_in_its_own_words),
         cmocka_unit_test(little_cpu_time_is_warned_of),
         cmocka_unit_test(replicas_tell_what_they_compute_and_cannot_carry),
         cmocka_unit_test(the_json_has_it_too),

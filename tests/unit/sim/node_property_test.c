@@ -86,7 +86,7 @@ static void compare_engines(uint64_t seed, struct tally *tally)
     iw_sim_result *event, *flow;
 
     if (iwt_below(&random, 2)) {
-        const char *const laws[] = {"normal:10%", "slow:2,1.37"};
+        const char *const laws[] = {"normal:10%", "slow:1,1.37"};
 
         assert_ok(iw_node_speeds_new(NULL, laws[iwt_below(&random, 2)], 1 + (uint32_t)iwt_below(&random, 9),
                                      &speeds));

@@ -85,6 +85,19 @@ static void as_many_nodes_are_slow_as_were_asked_for(void **state)
     assert_in_range(firsts, 20, 80); /* 4 in 16 of 200: 50, five standard deviations are 31 */
 }
 
+static void more_slow_nodes_than_there_are_are_refused(void **state)
+{
+    iw_node_speeds *speeds = NULL;
+    int64_t *factors = NULL;
+
+    (void)state;
+    assert_ok(iw_node_speeds_new(NULL, "slow:5,1.5", PER_NODE, &speeds));
+    assert_status(iwi_node_factors(NULL, speeds, 4 * PER_NODE, 1, 0, &factors), IW_ERR_RANGE);
+    assert_ok(iwi_node_factors(NULL, speeds, 4 * PER_NODE + 1, 1, 0, &factors));
+    free(factors);
+    iw_node_speeds_free(speeds);
+}
+
 /* A fourth of 1 ps is none, half of one is one; the largest work has no overflow. */
 static void work_is_rounded_to_the_nearest_picosecond(void **state)
 {
@@ -115,6 +128,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_synchronised_program_takes_as_long_as_its_slowest_node),
         cmocka_unit_test(as_many_nodes_are_slow_as_were_asked_for),
+        cmocka_unit_test(more_slow_nodes_than_there_are_are_refused),
         cmocka_unit_test(work_is_rounded_to_the_nearest_picosecond),
         cmocka_unit_test(bad_speeds_are_refused),
     };

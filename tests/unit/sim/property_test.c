@@ -37,7 +37,7 @@ static void set_up(struct fixture *f, uint64_t seed, enum noise_choice choice)
         iwt_place_randomly(&f->random, iw_program_ranks(f->program), &f->net);
     }
     if (choice == RANDOM_NOISE && seed % 2) {
-        assert_ok(iw_node_speeds_new(NULL, seed % 4 == 1 ? "normal:10%" : "slow:2,1.37",
+        assert_ok(iw_node_speeds_new(NULL, seed % 4 == 1 ? "normal:10%" : "slow:1,1.37",
                                      1 + (uint32_t)iwt_below(&f->random, 3), &f->speeds));
         f->opts.node_speeds = f->speeds;
         f->opts.replaced_nodes = (uint32_t)iwt_below(&f->random, 2);

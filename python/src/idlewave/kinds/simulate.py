@@ -133,6 +133,7 @@ class Traced:
     is_by_cpu: bool
     replica_compute: Literal["resample", "copy"]
     has_p2p: bool
+    is_training: bool
 
 
 @dataclass(frozen=True)

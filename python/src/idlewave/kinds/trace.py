@@ -54,6 +54,7 @@ class Trace(Result):
 
     origin: str
     ranks: int
+    is_training: bool
     run_ns: float
     mpi_share: Optional[float]
     mpi_least: Optional[float]
