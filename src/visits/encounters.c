@@ -11,7 +11,8 @@ static bool is_message(const struct iwi_visit *visit)
     return visit->op == IWI_VISIT_MESSAGE;
 }
 
-/* By group, kind, rank, step, time: the order in which a rank visits a group. */
+/* By group, kind, rank, step, time: the order in which a rank visits a group; messages of one kernel by size.
+ */
 static int compare_of_rank(const void *a, const void *b)
 {
     const struct iwi_visit *left = a, *right = b;
@@ -20,7 +21,8 @@ static int compare_of_rank(const void *a, const void *b)
     sign = sign != 0 ? sign : iwi_order(is_message(left), is_message(right));
     sign = sign != 0 ? sign : iwi_order(left->rank, right->rank);
     sign = sign != 0 ? sign : iwi_order(left->step, right->step);
-    return sign != 0 ? sign : iwi_order_signed(left->enter_ps, right->enter_ps);
+    sign = sign != 0 ? sign : iwi_order_signed(left->enter_ps, right->enter_ps);
+    return sign != 0 ? sign : iwi_order(left->bytes, right->bytes); /* of one kernel */
 }
 
 /* By group, kind, sequence, rank. */

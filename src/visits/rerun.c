@@ -131,12 +131,29 @@ static iw_time meet(const struct iwi_rerun *rerun, const struct iwi_activity *ac
     return iwi_max(others_ps, self_ps);
 }
 
+/* A kernel ends as long as it did after the last of its visits had met. */
+static void end_visits(struct iwi_rerun *rerun, uint32_t first)
+{
+    const struct iwi_activity *of = rerun->activities;
+    iw_time met_ps = INT64_MIN, traced_ps = INT64_MIN;
+
+    for (uint32_t i = first; i != IWI_RERUN_NONE; i = of[i].together) {
+        met_ps = iwi_max(met_ps, meet(rerun, &of[i], i));
+        traced_ps = iwi_max(traced_ps, of[i].met_ps);
+    }
+    for (uint32_t i = first; i != IWI_RERUN_NONE; i = of[i].together) {
+        rerun->end_ps[i] = met_ps + of[i].end_ps - traced_ps;
+    }
+}
+
 static void end(struct iwi_rerun *rerun, const struct iwi_cuts *cuts, uint32_t index)
 {
     const struct iwi_activity *activity = &rerun->activities[index];
 
     if (activity->encounter != IWI_RERUN_NONE) {
-        rerun->end_ps[index] = meet(rerun, activity, index) + activity->end_ps - activity->met_ps;
+        if (!activity->is_with_before) {
+            end_visits(rerun, index);
+        }
     } else {
         rerun->end_ps[index] =
             rerun->start_ps[index] +

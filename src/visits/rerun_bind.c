@@ -82,6 +82,21 @@ static bool is_in_gap(const struct iwi_activity *activity, const struct iwi_acti
     return activity->encounter == IWI_RERUN_NONE && (previous == NULL || at_ps > previous->end_ps);
 }
 
+/* Visits of a lane that come and go together are of one kernel: messages of a batch. */
+static void bind_together(struct iwi_rerun *rerun, uint32_t index, uint32_t before)
+{
+    struct iwi_activity *activity = &rerun->activities[index];
+
+    if (before != IWI_RERUN_NONE && activity->encounter != IWI_RERUN_NONE &&
+        rerun->activities[before].encounter != IWI_RERUN_NONE &&
+        activity->start_ps == rerun->activities[before].start_ps &&
+        activity->end_ps == rerun->activities[before].end_ps && activity->end_ps > activity->start_ps &&
+        activity->ahead_ps == 0 && rerun->activities[before].ahead_ps == 0) {
+        rerun->activities[before].together = index;
+        activity->is_with_before = true;
+    }
+}
+
 static void bind_start(struct iwi_rerun *rerun, uint32_t index)
 {
     struct iwi_activity *activity = &rerun->activities[index];
@@ -108,6 +123,7 @@ static void bind_start(struct iwi_rerun *rerun, uint32_t index)
     if (activity->bind != IWI_BIND_OTHER && !is_in_gap(activity, previous, at_ps)) {
         activity->other = IWI_RERUN_NONE;
     }
+    bind_together(rerun, index, lane->last_begun);
     lane->last_begun = index;
 }
 

@@ -40,6 +40,7 @@ static struct iwi_activity activity_of(uint32_t rank, uint32_t step, iw_time sta
                                  .other = IWI_RERUN_NONE,
                                  .root = IWI_RERUN_NONE,
                                  .went_on = IWI_RERUN_NONE,
+                                 .together = IWI_RERUN_NONE,
                                  .ready = {.activity = IWI_RERUN_NONE},
                                  .is_launched = queued_ps > 0,
                                  .start_ps = start_ps,

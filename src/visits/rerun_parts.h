@@ -37,8 +37,10 @@ struct iwi_activity {
     uint32_t root; /* the only one that it waits for, or IWI_RERUN_NONE: for all */
     uint32_t
         went_on; /* what it had ended when it began to wait, or IWI_RERUN_NONE: nothing since its start */
-    iw_time ahead_ps; /* after its start it went on for this long before it waited */
-    iw_time met_ps;   /* traced: when the last one had come whom it waited for, and it waited */
+    iw_time ahead_ps;    /* after its start it went on for this long before it waited */
+    iw_time met_ps;      /* traced: when the last one had come whom it waited for, and it waited */
+    uint32_t together;   /* the next visit of the same kernel, or IWI_RERUN_NONE */
+    bool is_with_before; /* it is the next of another */
 };
 
 struct iwi_rerun_lane {

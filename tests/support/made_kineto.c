@@ -10,6 +10,8 @@
 #include "base/rng.h"
 #include "support/made_kineto_parts.h"
 
+enum { HALVES = 4, AHEAD = 4 }; /* sends and receives of both neighbours; messages that one may be ahead by */
+
 enum { QUEUE = 1000, LOAD_NS = 300000, SYNC_NS = 4000, START_NS = 2000000, NS_PER_BYTE_INVERSE = 100 };
 
 enum { DRAW_KERNEL, DRAW_LAUNCH, DRAW_CLOCK, DRAW_DRIFT };
@@ -21,6 +23,8 @@ struct op {
     enum iwt_kineto_group group;
     uint32_t name, peer, waits; /* waits: bits of streams that it waits for */
     uint64_t elements;
+    bool is_pair; /* sends to `peer`, receives from `source` */
+    uint32_t source;
 };
 
 /* A rank on its way. */
@@ -33,8 +37,10 @@ struct walker {
     int64_t host_ns, step_begin_ns, stream_ns[IWT_STREAMS];
     int64_t queue_ns[QUEUE]; /* ends of the last launches */
     uint64_t launches;
-    uint64_t *sequence; /* of groups; of messages to each peer and from it */
-    bool is_waiting;    /* has arrived at ops[at] */
+    uint64_t *sequence;             /* of groups; of messages to each peer and from it */
+    bool is_waiting;                /* has arrived at ops[at] */
+    uint64_t halves[HALVES];        /* so many messages it has come to */
+    int64_t half_ns[HALVES][AHEAD]; /* when */
     struct iwt_kineto_event arrived;
 };
 
@@ -139,30 +145,46 @@ static void push_message(const struct run *run, struct walker *w, enum iwt_kinet
     }
 }
 
+/* Sends what was computed, and receives what comes next unless it is the last; by one kernel if both. */
+static void push_hop(const struct run *run, struct walker *w, bool is_forward, bool is_last)
+{
+    const size_t before = w->op_count;
+
+    push_message(run, w, IWT_SEND, is_forward);
+    if (!is_last) {
+        push_message(run, w, IWT_RECV, !is_forward);
+    }
+    if (run->made->is_batched && w->op_count == before + 2) {
+        w->ops[before].is_pair = true;
+        w->ops[before].source = w->ops[before + 1].peer;
+        w->op_count--;
+    }
+}
+
 static void push_step(const struct run *run, struct walker *w)
 {
     const struct iwt_kineto *made = run->made;
 
     push(w, (struct op){.kind = IWT_LOAD});
+    push_message(run, w, IWT_RECV, false);
     for (uint32_t m = 0; m < made->microbatches; m++) {
-        push_message(run, w, IWT_RECV, false);
         for (uint32_t l = 0; l < made->layers; l++) {
             if (m == made->microbatches / 2 && l == made->layers / 2) {
                 w->middle = w->op_count;
             }
             push_layer(run, w, 0);
         }
-        push_message(run, w, IWT_SEND, true);
+        push_hop(run, w, true, m + 1 == made->microbatches);
     }
+    push_message(run, w, IWT_RECV, true);
     for (uint32_t m = 0; m < made->microbatches; m++) {
-        push_message(run, w, IWT_RECV, true);
         for (uint32_t l = 0; l < made->layers; l++) {
             push_layer(run, w, 2);
             if (m + 1 == made->microbatches) {
                 push_collective(run, w, IWT_DP_GROUP, IWT_DP, 1 << 22);
             }
         }
-        push_message(run, w, IWT_SEND, false);
+        push_hop(run, w, false, m + 1 == made->microbatches);
     }
     push(w, (struct op){.kind = IWT_KERNEL, .name = 4, .waits = 1U << IWT_TP | 1U << IWT_DP | 1U << IWT_PP});
     push_collective(run, w, IWT_WORLD, IWT_DP, 1);
@@ -228,6 +250,8 @@ static struct iwt_kineto_event launch(const struct run *run, struct walker *w)
                                      .group = op->group,
                                      .name = op->name,
                                      .peer = op->peer,
+                                     .is_pair = op->is_pair,
+                                     .source = op->source,
                                      .elements = op->elements};
 
     event.launch_ns = iwi_max(w->host_ns, *slot);
@@ -257,32 +281,69 @@ static int64_t transfer_ns(const struct iwt_kineto_event *event)
     return 12000 + (int64_t)(event->elements * 4 / NS_PER_BYTE_INVERSE);
 }
 
-/* Whether another rank stands at the same collective or at the other half of the message; its start. */
+/* Whether another rank stands at the same collective. */
 static bool is_met(const struct walker *w, const struct walker *other)
 {
     const struct iwt_kineto_event *mine = &w->arrived, *its = &other->arrived;
 
-    if (!other->is_waiting) {
+    return other->is_waiting && its->kind == IWT_ALLREDUCE && its->group == mine->group &&
+           its->sequence == mine->sequence;
+}
+
+/* Messages that a rank sends to a peer, or receives from it: one of HALVES. */
+static unsigned half_of(uint32_t rank, uint32_t peer, bool is_send)
+{
+    return (is_send ? 2U : 0U) + (peer > rank);
+}
+
+static void come_to_half(struct walker *w, uint32_t peer, bool is_send)
+{
+    const unsigned half = half_of(w->rank, peer, is_send);
+
+    w->half_ns[half][w->halves[half]++ % AHEAD] = w->arrived.begin_ns;
+}
+
+static void come_to_messages(struct walker *w)
+{
+    come_to_half(w, w->arrived.peer, w->arrived.kind == IWT_SEND);
+    if (w->arrived.is_pair) {
+        come_to_half(w, w->arrived.source, false);
+    }
+}
+
+/* Whether the peer has come to the message that `w` came to last; *start_p: not before. */
+static bool is_half_met(const struct run *run, const struct walker *w, uint32_t peer, bool is_send,
+                        int64_t *start_p)
+{
+    const uint64_t number = w->halves[half_of(w->rank, peer, is_send)] - 1;
+    const unsigned its = half_of(peer, w->rank, !is_send);
+
+    if (run->walkers[peer].halves[its] <= number) {
         return false;
     }
-    if (mine->kind == IWT_ALLREDUCE) {
-        return its->kind == IWT_ALLREDUCE && its->group == mine->group && its->sequence == mine->sequence;
+    *start_p = iwi_max(*start_p, run->walkers[peer].half_ns[its][number % AHEAD]);
+    return true;
+}
+
+static bool meet_messages(struct run *run, struct walker *w)
+{
+    int64_t start_ns = w->arrived.begin_ns;
+
+    if (!is_half_met(run, w, w->arrived.peer, w->arrived.kind == IWT_SEND, &start_ns) ||
+        (w->arrived.is_pair && !is_half_met(run, w, w->arrived.source, false, &start_ns))) {
+        return false;
     }
-    return its->kind == (mine->kind == IWT_SEND ? IWT_RECV : IWT_SEND) && its->peer == w->rank;
+    w->is_waiting = false;
+    end_kernel(run, w, w->arrived, start_ns + transfer_ns(&w->arrived));
+    return true;
 }
 
 /* Ends what `w` waits for if all who take part have come. */
 static bool meet(struct run *run, struct walker *w)
 {
+    const uint32_t count = iwt_kineto_members(run->made, w->arrived.group, w->rank, run->members);
     int64_t start_ns = w->arrived.begin_ns;
-    uint32_t count = 2;
 
-    if (w->arrived.kind == IWT_ALLREDUCE) {
-        count = iwt_kineto_members(run->made, w->arrived.group, w->rank, run->members);
-    } else {
-        run->members[0] = w->rank;
-        run->members[1] = w->arrived.peer;
-    }
     for (uint32_t i = 0; i < count; i++) {
         const struct walker *other = &run->walkers[run->members[i]];
 
@@ -344,8 +405,11 @@ static bool advance(struct run *run, struct walker *w)
             w->arrived = launch(run, w);
             w->arrived.sequence = w->sequence[op->group]++;
             w->is_waiting = true;
+            if (op->kind != IWT_ALLREDUCE) {
+                come_to_messages(w);
+            }
         }
-        return meet(run, w);
+        return op->kind == IWT_ALLREDUCE ? meet(run, w) : meet_messages(run, w);
     }
     if (w->at == w->op_count) {
         end_step(run, w);

@@ -50,9 +50,11 @@ struct iwt_kineto {
     double clock_us, drift_ppm;   /* clocks of ranks: uniform within +- these */
     const struct iwt_kineto_pause *pauses;
     size_t pause_count;
-    unsigned padding;         /* other events for each kernel, as profiles with stacks have them */
-    bool is_without_steps;    /* no ProfilerStep */
-    bool is_without_info;     /* no distributedInfo */
+    unsigned padding;      /* other events for each kernel, as profiles with stacks have them */
+    bool is_batched;       /* messages by batch_isend_irecv: what a stage sends and then receives of one kind
+                            * of pass is one kernel */
+    bool is_without_steps; /* no ProfilerStep */
+    bool is_without_info;  /* no distributedInfo */
     bool is_without_launches; /* no events of the CUDA runtime */
     bool is_info_last;        /* distributedInfo behind traceEvents, as on-demand traces have it */
 };

@@ -29,6 +29,8 @@ struct iwt_kineto_event {
     enum iwt_kineto_group group;
     uint32_t step, name; /* name: which of the kernels */
     uint32_t peer;       /* of messages */
+    bool is_pair;        /* also receives, from `source` */
+    uint32_t source;
     uint64_t sequence, elements;
     int64_t launch_ns, launch_end_ns, begin_ns, end_ns;
 };

@@ -150,28 +150,57 @@ static void print_padding(struct printer *p, const struct iwt_kineto_event *even
     }
 }
 
+static void print_record(struct printer *p, const struct iwt_kineto_event *event, uint64_t id,
+                         int64_t begin_ns, int64_t end_ns)
+{
+    begin_event(p, "cpu_op", "record_param_comms", PID, begin_ns, end_ns);
+    (void)fprintf(p->out, "\"External id\": %" PRIu64, id);
+    print_collective(p, event);
+    end_event(p);
+}
+
+/* Messages of a batch are recorded one after the other; the kernel is launched behind them and has no id. */
+static void print_batch(struct printer *p, const struct iwt_kineto_event *event, uint64_t id)
+{
+    const int64_t quarter_ns = (event->launch_end_ns - event->launch_ns) / 4;
+    struct iwt_kineto_event half = *event;
+
+    print_record(p, &half, id + 2, event->launch_ns, event->launch_ns + quarter_ns);
+    if (event->is_pair) {
+        half.kind = IWT_RECV;
+        half.peer = event->source;
+        print_record(p, &half, id + 3, event->launch_ns + quarter_ns, event->launch_ns + 2 * quarter_ns);
+    }
+}
+
 static void print_kernel(struct printer *p, const struct iwt_kineto_event *event, uint64_t number)
 {
     const enum iwt_kineto_style style = p->run->made.style;
     const uint64_t id = 100 + number * CORRELATIONS;
     const bool is_collective = event->kind != IWT_KERNEL;
+    const bool is_batch = p->run->made.is_batched && (event->kind == IWT_SEND || event->kind == IWT_RECV);
+    const int64_t launch_ns =
+        is_batch ? event->launch_ns + (event->launch_end_ns - event->launch_ns) / 2 : event->launch_ns;
 
     print_padding(p, event, number);
     if (is_collective && style != IWT_KINETO_BARE) {
-        begin_event(p, "cpu_op", "record_param_comms", PID, event->launch_ns, event->launch_end_ns);
-        (void)fprintf(p->out, "\"External id\": %" PRIu64, id);
-        print_collective(p, event);
-        end_event(p);
+        if (is_batch) {
+            print_batch(p, event, id);
+        } else {
+            print_record(p, event, id, event->launch_ns, event->launch_end_ns);
+        }
     }
     if (!p->run->made.is_without_launches) {
         begin_event(p, "cuda_runtime", is_collective ? "cudaLaunchKernelExC" : "cudaLaunchKernel", PID,
-                    event->launch_ns, event->launch_end_ns);
-        (void)fprintf(p->out, "\"External id\": %" PRIu64 ", \"cbid\": 211, \"correlation\": %" PRIu64, id,
-                      id + 1);
+                    launch_ns, event->launch_end_ns);
+        if (!is_batch) {
+            (void)fprintf(p->out, "\"External id\": %" PRIu64 ", ", id);
+        }
+        (void)fprintf(p->out, "\"cbid\": 211, \"correlation\": %" PRIu64, id + 1);
         end_event(p);
     }
     begin_event(p, "kernel", name_of(p, event), STREAM_OF(event->stream), event->begin_ns, event->end_ns);
-    if (style != IWT_KINETO_OLD) { /* there only launches have it */
+    if (style != IWT_KINETO_OLD && !is_batch) { /* there only launches have it */
         (void)fprintf(p->out, "\"External id\": %" PRIu64 ", ", id);
     }
     (void)fprintf(
@@ -181,7 +210,7 @@ static void print_kernel(struct printer *p, const struct iwt_kineto_event *event
         "1.5, \"warps per SM\": 12, \"grid\": [16, 1, 1], \"block\": [512, 1, 1], \"est. achieved "
         "occupancy %%\": 40",
         p->rank % 8, STREAM_OF(event->stream), id + 1);
-    if (is_collective && style <= IWT_KINETO_MID) {
+    if (is_collective && style <= IWT_KINETO_MID && !is_batch) {
         print_collective(p, event);
     }
     end_event(p);

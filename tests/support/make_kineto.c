@@ -1,7 +1,7 @@
 /* Writes a run of training of known truth as files of PyTorch's profiler, one a rank, and truth.json:
  * iw_make_kineto FOLDER [seed=1 tp=2 dp=2 pp=2 steps=4 layers=3 microbatches=2 style=new|mid|old|bare
  * kernel_us=200 launch_us=6 jitter=0.02 clock_us=0 drift_ppm=0 padding=0 rank=N (only that one) ranks=N (so
- * many) without=steps|info|launches info=last format=kineto|inspector|inspector-brief
+ * many) batched=1 without=steps|info|launches info=last format=kineto|inspector|inspector-brief
  * pause=RANK:STEP:gc|loader|launch|slow|malloc:MS ...]
  * SPDX-License-Identifier: BSD-3-Clause
  */
@@ -85,7 +85,7 @@ static int take_number(struct asked *a, const char *key, double value)
 {
     switch (word(
         "seed tp dp pp steps layers microbatches kernel_us launch_us jitter clock_us drift_ppm padding rank "
-        "ranks",
+        "ranks batched",
         key)) {
     case 0: a->made.seed = (uint64_t)value; break;
     case 1: a->made.tp = (uint32_t)value; break;
@@ -105,6 +105,7 @@ static int take_number(struct asked *a, const char *key, double value)
         a->end = a->first + 1;
         break;
     case 14: a->end = (uint32_t)value; break;
+    case 15: a->made.is_batched = value > 0; break;
     default: return 0;
     }
     return 1;

@@ -263,7 +263,8 @@ static void note_all(struct iwi_kineto *kineto)
     }
     note_count(kineto, kineto->nameless, "kernels of NCCL without a record are left out");
     note_count(kineto, kineto->outside, "collectives outside of steps are left out");
-    note_count(kineto, kineto->batches, "kernels of several messages: whom they met is not known");
+    note_count(kineto, kineto->batches,
+               "kernels of messages have no records of these: whom they met is not known");
 }
 
 /* ---- files ---- */

@@ -181,7 +181,8 @@ iw_status iwi_kineto_args(struct iwi_kineto *kineto, struct iwi_kineto_file *fil
     }
     if (comm->op == IWI_VISIT_MESSAGE) {
         find_peer(tree, args, comm);
-    } else if (!iwi_json_u64(iwi_json_find(tree, args, "Seq"), &comm->sequence)) {
+    }
+    if (!iwi_json_u64(iwi_json_find(tree, args, "Seq"), &comm->sequence)) {
         (void)iwi_json_u64(iwi_json_find(tree, args, "Comms Id"), &comm->sequence);
     }
     comm->bytes = bytes_of(kineto, args, comm->op);

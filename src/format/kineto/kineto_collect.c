@@ -54,6 +54,12 @@ static uint64_t external_of(const struct iwi_json_item *args)
     return external != 0 ? external : number_of(args, "external id");
 }
 
+/* The thread of an event of the host; 0 for all where it is no number. */
+static uint32_t host_thread_of(const struct iwi_json_item *item)
+{
+    return (uint32_t)number_of(item, "tid");
+}
+
 /* Kernels of one name and shape do the same work. */
 static uint64_t key_of(struct iwi_json_span name, const struct iwi_json_item *args)
 {
@@ -140,6 +146,7 @@ static iw_status take_call(struct iwi_kineto *kineto, struct iwi_kineto_file *fi
     (void)iwi_json_inside(iwi_json_member(item, "args"), &args);
     launch.correlation = number_of(&args, "correlation");
     launch.external = external_of(&args);
+    launch.thread = host_thread_of(item);
     IW_TRY(iwi_grow(kineto->log, (void **)&file->launches, &file->launch_capacity, file->launch_count + 1,
                     sizeof launch));
     file->launches[file->launch_count++] = launch;
@@ -180,6 +187,7 @@ static iw_status take_operator(struct iwi_kineto *kineto, struct iwi_kineto_file
                                const struct iwi_json_item *item)
 {
     struct iwi_kineto_comm comm;
+    int64_t end_ns;
     bool has;
 
     if (iwi_json_begins(iwi_json_member(item, "name"), "c10d::")) {
@@ -190,6 +198,8 @@ static iw_status take_operator(struct iwi_kineto *kineto, struct iwi_kineto_file
     }
     IW_TRY(iwi_kineto_args(kineto, file, item, &comm, &has));
     if (has && comm.external != 0) {
+        IW_TRY(iwi_kineto_times(file, item, &comm.begin_ns, &end_ns));
+        comm.thread = host_thread_of(item);
         IW_TRY(iwi_grow(kineto->log, (void **)&file->records, &file->record_capacity, file->record_count + 1,
                         sizeof comm));
         file->records[file->record_count++] = comm;

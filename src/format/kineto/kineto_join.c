@@ -138,6 +138,9 @@ static iw_status shift_all(struct iwi_kineto *kineto, struct iwi_kineto_file *fi
     for (size_t i = 0; i < file->launch_count; i++) {
         shift(file, &file->launches[i].begin_ns, &file->launches[i].end_ns, &first, &last);
     }
+    for (size_t i = 0; i < file->record_count; i++) {
+        file->records[i].begin_ns += file->base_ns;
+    }
     shift_spans(file, &file->steps, &first, &last);
     shift_spans(file, &file->pauses, &first, &last);
     shift_spans(file, &file->waits, &first, &last);
@@ -191,15 +194,30 @@ static int compare_records(const void *a, const void *b)
     return (left->external > right->external) - (left->external < right->external);
 }
 
+const struct iwi_kineto_launch *iwi_kineto_find_launch(const struct iwi_kineto_file *file,
+                                                       uint64_t correlation)
+{
+    const struct iwi_kineto_launch key = {.correlation = correlation};
+
+    return correlation != 0 && file->launch_count > 0
+               ? bsearch(&key, file->launches, file->launch_count, sizeof key, compare_launches)
+               : NULL;
+}
+
+struct iwi_kineto_comm *iwi_kineto_find_record(const struct iwi_kineto_file *file, uint64_t external)
+{
+    const struct iwi_kineto_comm key = {.external = external};
+
+    return external != 0 && file->record_count > 0
+               ? bsearch(&key, file->records, file->record_count, sizeof key, compare_records)
+               : NULL;
+}
+
 /* The record of a kernel of NCCL that has no arguments itself: of the operator that launched it. */
 static iw_status link_record(struct iwi_kineto *kineto, struct iwi_kineto_file *file, uint64_t external,
                              struct iwi_kineto_kernel *kernel)
 {
-    const struct iwi_kineto_comm key = {.external = external};
-    const struct iwi_kineto_comm *record =
-        external != 0 && file->record_count > 0
-            ? bsearch(&key, file->records, file->record_count, sizeof key, compare_records)
-            : NULL;
+    const struct iwi_kineto_comm *record = iwi_kineto_find_record(file, external);
 
     if (record != NULL) {
         IW_TRY(iwi_grow(kineto->log, (void **)&file->comms, &file->comm_capacity, file->comm_count + 1,
@@ -213,11 +231,7 @@ static iw_status link_record(struct iwi_kineto *kineto, struct iwi_kineto_file *
 static iw_status link_kernel(struct iwi_kineto *kineto, struct iwi_kineto_file *file,
                              struct iwi_kineto_kernel *kernel)
 {
-    const struct iwi_kineto_launch key = {.correlation = kernel->correlation};
-    const struct iwi_kineto_launch *launch =
-        kernel->correlation != 0 && file->launch_count > 0
-            ? bsearch(&key, file->launches, file->launch_count, sizeof key, compare_launches)
-            : NULL;
+    const struct iwi_kineto_launch *launch = iwi_kineto_find_launch(file, kernel->correlation);
     uint64_t external = kernel->external;
 
     if (launch != NULL) {
@@ -283,6 +297,7 @@ iw_status iwi_kineto_join(struct iwi_kineto *kineto, struct iwi_kineto_file *fil
     iwi_kineto_unite(&file->pauses);
     iwi_kineto_unite(&file->waits);
     IW_TRY(link_kernels(kineto, file));
+    IW_TRY(iwi_kineto_link_batches(kineto, file));
     IW_TRY(add_steps(kineto, file));
     IW_TRY(iwi_kineto_is_on_host(file) ? iwi_kineto_add_host_visits(kineto, file)
                                        : iwi_kineto_add_visits(kineto, file));

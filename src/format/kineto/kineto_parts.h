@@ -57,7 +57,7 @@ struct iwi_kineto {
     size_t suspect_count, suspect_capacity;
     /* what files lack, in sum */
     uint64_t nameless, outside; /* collectives left out: without a record; without a number, in no step */
-    uint64_t batches;           /* kernels of several messages */
+    uint64_t batches;           /* kernels of messages that nothing says more of */
     size_t files, without_steps, without_launches, without_groups, numbered, unnumbered;
     size_t on_host;         /* files of runs without a GPU */
     uint64_t without_bytes; /* collectives of theirs */
@@ -74,15 +74,20 @@ struct iwi_kineto_comm {
     bool has_peer, is_send; /* of messages */
     uint32_t peer;          /* number of the rank, or, in some versions, in the group */
     uint64_t bytes, sequence;
+    /* of operators: */
+    int64_t begin_ns;
+    uint32_t thread;
+    bool is_taken; /* a kernel is known to be of it */
 };
 
 struct iwi_kineto_kernel {
     int64_t begin_ns, end_ns;
     int64_t launch_ns, launch_end_ns; /* INT64_MIN: not known */
     uint64_t correlation, external;
-    uint64_t key;  /* of its name and shape */
-    uint32_t comm; /* index + 1; 0: none */
-    uint32_t step; /* in which it was launched; IWI_VISIT_NO_STEP */
+    uint64_t key;      /* of its name and shape */
+    uint32_t comm;     /* index + 1; 0: none */
+    uint32_t messages; /* of a batch: so many comms from `comm` on; 0: no batch */
+    uint32_t step;     /* in which it was launched; IWI_VISIT_NO_STEP */
     uint16_t stream;
     uint8_t op; /* by its name, of NCCL's */
     bool is_nccl;
@@ -91,6 +96,7 @@ struct iwi_kineto_kernel {
 struct iwi_kineto_launch {
     uint64_t correlation, external;
     int64_t begin_ns, end_ns;
+    uint32_t thread;
 };
 
 /* Of the host. */
@@ -190,6 +196,14 @@ IW_NODISCARD iw_status iwi_kineto_join(struct iwi_kineto *kineto, struct iwi_kin
 IW_NODISCARD iw_status iwi_kineto_add_visits(struct iwi_kineto *kineto, struct iwi_kineto_file *file);
 IW_NODISCARD iw_status iwi_kineto_add_host_visits(struct iwi_kineto *kineto, struct iwi_kineto_file *file);
 IW_NODISCARD iw_status iwi_kineto_add_pauses(struct iwi_kineto *kineto, struct iwi_kineto_file *file);
+
+/* The launch of a kernel, and the record of an operator; NULL: there is none. Both are sorted by then. */
+const struct iwi_kineto_launch *iwi_kineto_find_launch(const struct iwi_kineto_file *file,
+                                                       uint64_t correlation);
+struct iwi_kineto_comm *iwi_kineto_find_record(const struct iwi_kineto_file *file, uint64_t external);
+
+/* Kernels of several messages (batch_isend_irecv) get the records of these. */
+IW_NODISCARD iw_status iwi_kineto_link_batches(struct iwi_kineto *kineto, struct iwi_kineto_file *file);
 
 /* Numbers of steps apart, each once; spans of the host by their begin, those of one cause joined where they
  * overlap. */

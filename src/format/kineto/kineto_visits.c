@@ -50,7 +50,7 @@ static iw_status message_group(struct iwi_kineto *kineto, const struct iwi_kinet
     return iwi_kineto_group(kineto, name, "", pair, 2, 2, &visit->group);
 }
 
-/* Several messages in one kernel: it meets several kernels of others, and nothing says which. */
+/* Messages of a kernel of which nothing says whom it met. */
 static iw_status batch_group(struct iwi_kineto *kineto, const struct iwi_kineto_file *file,
                              struct iwi_visit *visit)
 {
@@ -82,10 +82,9 @@ static iw_status stream_group(struct iwi_kineto *kineto, const struct iwi_kineto
 
 /* *is_left_p: it is left out. */
 static iw_status find_group(struct iwi_kineto *kineto, const struct iwi_kineto_file *file,
-                            const struct iwi_kineto_kernel *kernel, bool is_bare, struct iwi_visit *visit,
-                            bool *is_left_p)
+                            const struct iwi_kineto_kernel *kernel, const struct iwi_kineto_comm *comm,
+                            bool is_bare, struct iwi_visit *visit, bool *is_left_p)
 {
-    const struct iwi_kineto_comm *comm = kernel->comm > 0 ? &file->comms[kernel->comm - 1] : NULL;
     bool is_known = false;
 
     *is_left_p = false;
@@ -118,7 +117,8 @@ static iw_time since(int64_t at_ns, int64_t before_ns)
 }
 
 static iw_status add_visit(struct iwi_kineto *kineto, const struct iwi_kineto_file *file,
-                           const struct iwi_kineto_kernel *kernel, bool is_bare, int64_t computed_ns)
+                           const struct iwi_kineto_kernel *kernel, const struct iwi_kineto_comm *comm,
+                           bool is_bare, int64_t computed_ns)
 {
     struct iwi_visit visit = {.rank = file->index,
                               .stream = kernel->stream,
@@ -129,7 +129,7 @@ static iw_status add_visit(struct iwi_kineto *kineto, const struct iwi_kineto_fi
                               .ready_ps = since(kernel->begin_ns, computed_ns)};
     bool is_left;
 
-    IW_TRY(find_group(kineto, file, kernel, is_bare, &visit, &is_left));
+    IW_TRY(find_group(kineto, file, kernel, comm, is_bare, &visit, &is_left));
     if (is_left) {
         return IW_OK;
     }
@@ -140,6 +140,19 @@ static iw_status add_visit(struct iwi_kineto *kineto, const struct iwi_kineto_fi
     kineto->numbered += visit.sequence != IWI_VISIT_NO_SEQUENCE;
     kineto->unnumbered += visit.sequence == IWI_VISIT_NO_SEQUENCE && visit.op != IWI_VISIT_MESSAGE;
     return iwi_visits_add(kineto->visits, &visit);
+}
+
+/* A kernel is one visit; of a batch, one for each of its messages, which come and go together. */
+static iw_status add_kernel(struct iwi_kineto *kineto, const struct iwi_kineto_file *file,
+                            const struct iwi_kineto_kernel *kernel, bool is_bare, int64_t computed_ns)
+{
+    const struct iwi_kineto_comm *comm = kernel->comm > 0 ? &file->comms[kernel->comm - 1] : NULL;
+
+    IW_TRY(add_visit(kineto, file, kernel, comm, is_bare, computed_ns));
+    for (uint32_t i = 1; i < kernel->messages; i++) {
+        IW_TRY(add_visit(kineto, file, kernel, comm + i, is_bare, computed_ns));
+    }
+    return IW_OK;
 }
 
 /* ---- all of them ---- */
@@ -260,7 +273,7 @@ static iw_status add_all(struct iwi_kineto *kineto, const struct iwi_kineto_file
         const struct iwi_kineto_kernel *kernel = &file->kernels[i];
 
         has_nccl |= kernel->is_nccl;
-        IW_TRY(kernel->is_nccl ? add_visit(kineto, file, kernel, is_bare(file), computed[i])
+        IW_TRY(kernel->is_nccl ? add_kernel(kineto, file, kernel, is_bare(file), computed[i])
                                : add_stretch(kineto, file, kernel, last_of));
     }
     kineto->without_groups += has_nccl && is_bare(file);

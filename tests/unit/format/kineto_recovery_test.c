@@ -37,6 +37,7 @@ static void make(uint64_t seed, struct iwt_kineto *made, struct iwt_kineto_pause
     made->jitter = 0.01 * (double)below(seed, 3, 10);
     made->clock_us = (double)below(seed, 4, 1000);
     made->drift_ppm = (double)below(seed, 5, 30);
+    made->is_batched = below(seed, 6, 2) == 1;
     made->pauses = pauses;
     made->pause_count = PAUSES;
     ranks = made->tp * made->dp * made->pp;

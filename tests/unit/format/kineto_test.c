@@ -449,7 +449,7 @@ static void gaps_are_late_launches_or_dependences(void **state)
     iwi_visits_release(&visits);
 }
 
-static void messages_in_one_kernel_are_kept_apart(void **state)
+static void messages_of_whom_nothing_is_recorded_are_kept_apart(void **state)
 {
     struct iwt_log l;
     struct iwi_visits visits;
@@ -460,7 +460,7 @@ static void messages_in_one_kernel_are_kept_apart(void **state)
     assert_int_equal(visits.visit_count, 2);
     assert_int_equal(visits.encounter_count, 2);
     assert_string_equal(visits.groups[visits.visits[0].group].name, "messages of rank 0");
-    assert_non_null(strstr(visits.lacks, "2 kernels of several messages"));
+    assert_non_null(strstr(visits.lacks, "2 kernels of messages have no records of these"));
     iwi_visits_release(&visits);
 }
 
@@ -514,7 +514,7 @@ int main(void)
         cmocka_unit_test(waits_are_right_whatever_clocks_show),
         cmocka_unit_test(files_that_do_not_fit_are_refused),
         cmocka_unit_test(gaps_are_late_launches_or_dependences),
-        cmocka_unit_test(messages_in_one_kernel_are_kept_apart),
+        cmocka_unit_test(messages_of_whom_nothing_is_recorded_are_kept_apart),
         cmocka_unit_test(sizes_are_of_the_whole_buffer),
         cmocka_unit_test(a_file_cut_anywhere_is_refused),
     };

@@ -107,6 +107,7 @@ static void make(uint64_t seed, struct made *made)
     made->run.clock_us = is_fresh(seed) ? 500 : 300;
     made->run.drift_ppm = is_fresh(seed) ? 3 : 1;
     made->format = (enum format)(seed % FORMATS);
+    made->run.is_batched = made->format == KINETO && seed % 2 == 1; /* other formats tell messages apart */
     make_pauses(seed, &at, made);
 }
 
