@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include <idlewave/idlewave.h>
+#include <idlewave/internal/mpi.h>
 
 #include "options/collected.h"
 #include "options/config.h"
@@ -181,6 +182,10 @@ static int run_verb(struct ui *ui, struct node_log *node_log, const struct verb 
         code = UI_DONE;
         break;
     case OPT_WRONG: break;
+    }
+    if (verb->meets_others && (code == UI_ERROR || code == UI_USAGE) && !ui->has_mpi &&
+        node_log->is_one_of_many) {
+        iw_launcher_abort(code);
     }
     opt_release(call.groups, verb->group_count + 1, call.values, &call.args);
     ui->group_count = 0;

@@ -25,6 +25,8 @@ struct verb {
     const void *defaults;           /* what the values begin with */
     size_t values_size;
     size_t most_arguments;
+    bool meets_others; /* under a launcher its processes, or what they become, wait for each other in MPI_Init
+                        */
     bool takes_command; /* the first argument and all behind it are a command: options end there */
     /* NULL after the last, or NULL. A verb that has them and `run` too runs itself if its first argument is
      * none of them; without `run` it has no options and arguments of its own. */

@@ -186,9 +186,10 @@ int mpi_run_open(struct mpi_run *mpi_run, int code)
     }
     status = iw_mpi_load(&ui->log, mpi_run->launcher.name, &mpi_run->part);
     if (status == IW_OK) {
+        ui->has_mpi = true;
         status = mpi_run->part->link_open(&ui->log, &mpi_run->link);
     }
-    if (status != IW_OK) { /* all of them met it */
+    if (status != IW_OK) { /* all of them met it, or MPI is not started and main() ends them */
         return ui_exit_of(status);
     }
     return mpi_run_agree(mpi_run, code);

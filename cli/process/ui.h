@@ -31,6 +31,7 @@ struct ui {
     const char *command;       /* that gives the same result, quoted for a shell */
     struct config *config;     /* what configuration files say, or NULL */
     struct progress *progress; /* a bar to wipe before a message, or NULL */
+    bool has_mpi;              /* MPI was started: who fails from then on has told the others */
     const bool *is_heard;      /* NULL, or whether this process, of many alike, told an error */
 };
 

@@ -157,6 +157,7 @@ static int measure(struct ui *ui, struct inputs *inputs)
     if (inputs->opts->work == IW_BENCH_SLEEP) {
         patient_polls_use();
     }
+    ui->has_mpi = true;
     code = ui_exit_of(part->start(&ui->log, &rank, &size));
     if (code == UI_DONE) {
         fill_plan(inputs->opts, inputs->op, &plan);
@@ -232,12 +233,15 @@ static int run(struct ui *ui, const void *values, const struct opt_args *args)
 {
     struct inputs inputs = {.opts = values, .noise = {.opts = values}};
     struct node_log node_log;
-    int code = bench_check(ui, values, args, &inputs.op);
+    int code;
 
+    node_log_init(&node_log, ui);
+    node_log_take_ui(&node_log, ui);
+    code = bench_check(ui, values, args, &inputs.op);
+    node_log_leave_ui(&node_log, ui);
     if (code != UI_DONE) {
         return code;
     }
-    node_log_init(&node_log, ui);
     code = prepare(ui, &node_log, &inputs);
     if (code == UI_DONE && inputs.part != NULL) {
         code = measure(ui, &inputs);
@@ -262,6 +266,7 @@ const struct verb verb_bench = {
     .defaults = &bench_defaults,
     .values_size = sizeof(struct bench_opts),
     .most_arguments = 1,
+    .meets_others = true,
     .subverbs = subverbs,
     .run = run,
 };

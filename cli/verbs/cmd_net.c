@@ -146,9 +146,11 @@ static int measure(struct ui *ui, const struct net_measure_opts *opts, const iw_
     iw_net_samples *samples = NULL;
     struct progress progress;
     uint32_t rank, size;
-    iw_status status = part->start(&ui->log, &rank, &size);
+    iw_status status;
     int code;
 
+    ui->has_mpi = true;
+    status = part->start(&ui->log, &rank, &size);
     if (status == IW_OK) {
         plan.largest_bytes = opts->largest_bytes;
         plan.duration_seconds = (double)opts->duration_ps / (double)IW_PS_PER_S;
@@ -198,19 +200,14 @@ static int parse_sizes(struct ui *ui, const struct net_measure_opts *opts, uint6
     return UI_DONE;
 }
 
-static int measure_here(struct ui *ui, const struct net_measure_opts *opts)
+/* What needs no MPI. */
+static int prepare(struct ui *ui, const struct net_measure_opts *opts, uint64_t *sizes, size_t *count_p,
+                   const iw_mpi_plugin **part_p)
 {
-    uint64_t sizes[MOST_SIZES + 1];
-    struct node_log node_log;
-    const iw_mpi_plugin *part = NULL;
     iw_launcher launcher;
-    size_t size_count;
-    iw_status status;
-    int code;
+    int code = ui_exit_of(iw_launcher_detect(&ui->log, &launcher));
 
-    node_log_init(&node_log, ui);
-    status = iw_launcher_detect(&node_log.log, &launcher);
-    if (status == IW_OK && launcher.name == NULL) {
+    if (code == UI_DONE && launcher.name == NULL) {
         return ui_usage(ui, "name the launcher of an MPI: idlewave net -o my.yaml -- mpirun -n 2");
     }
     if (opt_typed(opts, launches)) {
@@ -219,14 +216,25 @@ static int measure_here(struct ui *ui, const struct net_measure_opts *opts)
                         "-- mpirun -n 2",
                         (unsigned long long)opts->launches);
     }
-    code = parse_sizes(ui, opts, sizes, &size_count);
-    if (code != UI_DONE) {
-        return code;
+    if (code == UI_DONE) {
+        code = parse_sizes(ui, opts, sizes, count_p);
     }
-    if (status == IW_OK) {
-        status = iw_mpi_load(&node_log.log, launcher.name, &part);
-    }
-    return status == IW_OK ? measure(ui, opts, part, sizes, size_count) : ui_exit_of(status);
+    return code == UI_DONE ? ui_exit_of(iw_mpi_load(&ui->log, launcher.name, part_p)) : code;
+}
+
+static int measure_here(struct ui *ui, const struct net_measure_opts *opts)
+{
+    uint64_t sizes[MOST_SIZES + 1];
+    const iw_mpi_plugin *part = NULL;
+    struct node_log node_log;
+    size_t size_count = 0;
+    int code;
+
+    node_log_init(&node_log, ui);
+    node_log_take_ui(&node_log, ui);
+    code = prepare(ui, opts, sizes, &size_count, &part);
+    node_log_leave_ui(&node_log, ui);
+    return code == UI_DONE ? measure(ui, opts, part, sizes, size_count) : code;
 }
 
 /* ---- several launches: this process starts them ---- */
@@ -279,6 +287,7 @@ const struct verb verb_net = {
     .defaults = &defaults,
     .values_size = sizeof(struct net_measure_opts),
     .most_arguments = (size_t)-1,
+    .meets_others = true,
     .takes_command = true,
     .subverbs = subverbs,
     .run = run,

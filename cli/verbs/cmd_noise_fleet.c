@@ -213,5 +213,6 @@ const struct verb verb_noise_fleet = {
     .defaults = &defaults,
     .values_size = sizeof(struct fleet_opts),
     .most_arguments = 1,
+    .meets_others = true,
     .run = run,
 };

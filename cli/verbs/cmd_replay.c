@@ -124,8 +124,11 @@ static int run(struct ui *ui, const void *values, const struct opt_args *args)
 {
     const struct replay_opts *opts = values;
     struct node_log node_log;
-    int code = replay_check(ui, opts);
+    int code;
 
+    node_log_init(&node_log, ui);
+    node_log_take_ui(&node_log, ui);
+    code = replay_check(ui, opts);
     if (code == UI_DONE && (opts->is_dry || opts->is_check)) {
         code = args->count == 0 ? UI_DONE
                                 : ui_usage(ui, "%s runs no program: leave '%s' out",
@@ -133,11 +136,8 @@ static int run(struct ui *ui, const void *values, const struct opt_args *args)
     } else if (code == UI_DONE) {
         code = exec_program_check(ui, args);
     }
-    if (code != UI_DONE) {
-        return code;
-    }
-    node_log_init(&node_log, ui);
-    return replay_program(ui, &node_log, opts, args);
+    node_log_leave_ui(&node_log, ui);
+    return code == UI_DONE ? replay_program(ui, &node_log, opts, args) : code;
 }
 
 const struct verb verb_replay = {
@@ -151,6 +151,7 @@ const struct verb verb_replay = {
     .defaults = &replay_defaults,
     .values_size = sizeof(struct replay_opts),
     .most_arguments = (size_t)-1,
+    .meets_others = true,
     .takes_command = true,
     .run = run,
 };

@@ -344,5 +344,6 @@ const struct verb verb_simulate = {
     .defaults = &simulate_defaults,
     .values_size = sizeof(struct simulate_opts),
     .most_arguments = 1,
+    .meets_others = true,
     .run = run,
 };

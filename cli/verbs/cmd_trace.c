@@ -250,10 +250,8 @@ static int trace(struct node_log *node_log, const struct tracing_opts *opts, con
     return code == UI_DONE ? exec_program(node_log, args) : code;
 }
 
-static int run(struct ui *ui, const void *values, const struct opt_args *args)
+static int check(const struct ui *ui, const struct tracing_opts *opts, const struct opt_args *args)
 {
-    const struct tracing_opts *opts = values;
-    struct node_log node_log;
     const int code = exec_program_check(ui, args);
 
     if (code != UI_DONE) {
@@ -265,8 +263,19 @@ static int run(struct ui *ui, const void *values, const struct opt_args *args)
     if (opts->is_shown && opts->wants_kernel) {
         return ui_usage(ui, "--kernel needs a process beside the program, which --show does not start");
     }
+    return UI_DONE;
+}
+
+static int run(struct ui *ui, const void *values, const struct opt_args *args)
+{
+    struct node_log node_log;
+    int code;
+
     node_log_init(&node_log, ui);
-    return trace(&node_log, opts, ui->command, args);
+    node_log_take_ui(&node_log, ui);
+    code = check(ui, values, args);
+    node_log_leave_ui(&node_log, ui);
+    return code == UI_DONE ? trace(&node_log, values, ui->command, args) : code;
 }
 
 const struct verb verb_trace = {
@@ -280,6 +289,7 @@ const struct verb verb_trace = {
     .defaults = &defaults,
     .values_size = sizeof(struct tracing_opts),
     .most_arguments = (size_t)-1,
+    .meets_others = true,
     .takes_command = true,
     .run = run,
 };

@@ -207,8 +207,8 @@ static iw_status evaluate(const iw_log *log, struct trial *trial, iw_inject_cost
     size_t count;
 
     if (!has_enough(trial)) {
-        return iwi_fail(log, IW_ERR_UNSUPPORTED,
-                        "calibration met only %zu detours by themselves: the CPU is too busy", trial->count);
+        return iwi_fail(log, IW_ERR_UNSUPPORTED, /* without numbers: ranks that all meet it tell it once */
+                        "calibration met too few detours by themselves: the CPU is too busy");
     }
     most_ns = HOST_NOISE * densest(trial->column, fill(trial, EXTRA, INFINITY));
     costs.overhead_ns = quantile(trial->column, fill(trial, EXTRA, most_ns), 0.5);

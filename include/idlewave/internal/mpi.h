@@ -38,6 +38,11 @@ IW_NODISCARD iw_status iw_launcher_detect(const iw_log *log, iw_launcher *launch
 /** The same for work that needs no MPI: whether idlewave has a part for it does not matter. */
 void iw_launcher_read(iw_launcher *launcher_p);
 
+/** Has the launcher end all processes of this run, with that exit code, where it would not do so when this
+ * one ends with an error: the others would wait for it in MPI_Init. Only before MPI is started. Returns;
+ * nothing without a launcher. */
+void iw_launcher_abort(int code);
+
 /** The MPI that the program at `path` (looked up in PATH) needs, by its needed libraries and those of the
  *  libraries it needs; *name_p is NULL if it needs none that can be seen (a script, a static program). */
 IW_NODISCARD iw_status iw_mpi_of_program(const iw_log *log, const char *path, const char **name_p);

@@ -1,7 +1,10 @@
 /* Launchers told apart by the variables they set, as seen on real systems.
  * SPDX-License-Identifier: BSD-3-Clause
  */
+#include <stdio.h>
 #include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <idlewave/internal/mpi.h>
 
@@ -184,6 +187,47 @@ static void lets_one_process_be_alone_without_a_launcher(void **state)
     assert_ok(iwi_launcher_check_size(NULL, "mpich", 1));
 }
 
+/* As PMI-1 has it: a greeting, its answer, the end of all. The answer may be there before. */
+static void has_the_launcher_end_all(void **state)
+{
+    static const char answer[] = "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0\n";
+    char number[16], said[256] = "";
+    int ends[2];
+
+    (void)state;
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+    (void)snprintf(number, sizeof number, "%d", ends[1]);
+    set("PMI_FD", number);
+    assert_int_equal(write(ends[0], answer, sizeof answer - 1), sizeof answer - 1);
+    iw_launcher_abort(64);
+    assert_true(read(ends[0], said, sizeof said - 1) > 0);
+    assert_string_equal(said, "cmd=init pmi_version=1 pmi_subversion=1\ncmd=abort exitcode=64\n");
+    assert_int_equal(close(ends[0]), 0);
+    iw_launcher_abort(64); /* nobody is there any more */
+    assert_int_equal(close(ends[1]), 0);
+}
+
+static void writes_to_nothing_that_is_no_launcher(void **state)
+{
+    static const char *const values[] = {"", "-1", "four", "99999999999999999999"};
+    FILE *file = tmpfile();
+    char number[16];
+
+    (void)state;
+    assert_non_null(file);
+    (void)snprintf(number, sizeof number, "%d", fileno(file));
+    set("PMI_FD", number);
+    iw_launcher_abort(1);
+    assert_int_equal(lseek(fileno(file), 0, SEEK_END), 0);
+    assert_int_equal(fclose(file), 0);
+    for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
+        set("PMI_FD", values[i]);
+        iw_launcher_abort(1);
+    }
+    assert_int_equal(unsetenv("PMI_FD"), 0);
+    iw_launcher_abort(1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -198,6 +242,8 @@ int main(void)
         cmocka_unit_test_setup(takes_variables_that_are_no_numbers_as_not_there, set_up),
         cmocka_unit_test_setup(refuses_to_be_alone_where_more_were_started, set_up),
         cmocka_unit_test_setup(lets_one_process_be_alone_without_a_launcher, set_up),
+        cmocka_unit_test_setup(has_the_launcher_end_all, set_up),
+        cmocka_unit_test_setup(writes_to_nothing_that_is_no_launcher, set_up),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
