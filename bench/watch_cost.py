@@ -3,9 +3,9 @@
 
 SPDX-License-Identifier: BSD-3-Clause
 
-Usage: watch_cost.py --idlewave PATH [--build PATH] [--seconds N] [--pairs N] [--only programs,work,control,halo]
+Usage: watch_cost.py --idlewave PATH [--build PATH] [--seconds N] [--only programs,work,control,halo,halo_control,lammps,hpcc]
 
-Needs root. `programs` lets the kernel time all programs (kernel.bpf_stats_enabled, put back afterwards).
+Needs root. `programs` lets the kernel time all programs (kernel.bpf_stats_enabled, put back afterwards), and says what the watcher's own process takes.
 
 `work`: a process that lives on does blocks of a loop and of kernels as HPC Challenge has them (watch_work.c), at real-time priority, while
 the watcher is attached and taken off beside it: on, off, off, on, and so on. Attaching lies between blocks. Blocks that follow each
@@ -18,7 +18,11 @@ Pairs are left out by what the hypervisor took during them, whatever they show (
 
 `control`: the same with a known cost in place of the watcher, a thread that takes the CPU for 30 us every 10 ms: 0.3 %, and the switches to it.
 
-`halo`: whole runs of an MPI program, on and off. On a machine that others use only its CPU time means something.
+`halo`, `lammps`, `hpcc`: MPI programs with a rank on each of two CPUs, at real-time priority, in wall-clock time. One run of each goes on while
+the watcher is switched on and off beside it (watch_programs.py): off, on, off, on, and so on, in blocks of a tenth of a second. It has no other
+process beside it then, nor that of the watcher, which `programs` counts. A block with it is compared with the two without before and after it,
+and counts if these differ by less than 5 %: the host left the speed of the CPUs as it was. Printed is the median of these with a 95 % interval
+(bootstrap of runs of neighbours). `halo_control`: the known cost, on both CPUs.
 """
 
 import argparse
@@ -26,8 +30,6 @@ import contextlib
 import json
 import os
 import pathlib
-import random
-import shutil
 import signal
 import statistics
 import subprocess
@@ -35,68 +37,13 @@ import sys
 import tempfile
 import time
 
+import watch_programs
+from watcher import SETTLE_S, alternating, bursting, interval, say, say_shares, watching
+
 KERNELS = ("loop", "triad", "random", "dgemm")
 WINDOW = 64  # chunks, of watch_work.c
 BLOCK_S = 0.12  # of each kernel, in a phase with or without the watcher
-SETTLE_S = 0.05  # after attaching and taking off
 MOST_STOLEN = 0.02  # of a phase's time
-
-
-def links_of(pid):
-    """How many programs the process has attached."""
-    count = 0
-    for fd in pathlib.Path(f"/proc/{pid}/fd").iterdir():
-        with contextlib.suppress(OSError):
-            count += os.readlink(fd) == "anon_inode:bpf_link"
-    return count
-
-
-@contextlib.contextmanager
-def watching(idlewave, folder, pid):
-    """From when its programs are attached on; afterwards they are gone."""
-    file = folder / "cost.prom"
-    with subprocess.Popen([idlewave, "watch", "--no-config", "--pid", str(pid), "--metrics", str(file)]) as watcher:
-        before, now = -1, 0
-        while now == 0 or now != before:  # until all its programs are attached
-            time.sleep(0.03)
-            if watcher.poll() is not None:
-                raise SystemExit(f"watch exits {watcher.returncode}")
-            before, now = now, links_of(watcher.pid)
-        try:
-            yield
-        finally:
-            watcher.send_signal(signal.SIGTERM)
-            watcher.wait()
-
-
-def timed(command, folder):
-    """CPU and wall-clock seconds."""
-    start = time.monotonic()
-    with subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
-        errors = process.stderr.read()
-        _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode != 0:
-        raise SystemExit(f"{command[0]} exits {process.returncode}: {errors}")
-    return usage.ru_utime + usage.ru_stime, time.monotonic() - start
-
-
-def interval(ratios):
-    draw = random.Random(1)
-    medians = sorted(statistics.median(draw.choices(ratios, k=len(ratios))) for _ in range(2000))
-    return f"{statistics.median(ratios):.4f} ({medians[50]:.4f} .. {medians[1949]:.4f})"
-
-
-def compare(name, command, idlewave, folder, pairs):
-    cpu, wall = [], []
-    for number in range(pairs):
-        got = {}
-        for is_on in (number % 2 == 0, number % 2 != 0):
-            with watching(idlewave, folder, os.getpid()) if is_on else contextlib.nullcontext():
-                got[is_on] = timed(command, folder)
-        cpu.append(got[True][0] / got[False][0])
-        wall.append(got[True][1] / got[False][1])
-    print(f"{name}, {pairs} pairs: CPU time {interval(cpu)}, wall-clock time {interval(wall)}", flush=True)
 
 
 class Work:
@@ -136,15 +83,6 @@ class Work:
         return got, (self.stolen() - before) / (time.monotonic() - start)
 
 
-@contextlib.contextmanager
-def bursting(program, folder, cpu):
-    with subprocess.Popen([program, str(cpu), "1000000", "30", "30", "9970", "9970", "1", "iw-control", folder / "control.log"]) as daemon:
-        try:
-            yield
-        finally:
-            daemon.terminate()
-
-
 def alternate(name, work, beside, seconds):
     """Phases with and without, in the order on, off, off, on; each two are a pair."""
     pairs, left_out, attached = [], 0, []
@@ -180,7 +118,7 @@ def compare_blocks(idlewave, build, folder, wanted, seconds):
         if "work" in wanted:
             alternate("work", work, lambda: watching(idlewave, folder, work.process.pid), seconds)
         if "control" in wanted:
-            alternate("control", work, lambda: bursting(build / "tests" / "system" / "iw_bursts", folder, work.cpu), seconds)
+            alternate("control", work, lambda: bursting(build / "tests" / "system" / "iw_bursts", folder, [work.cpu]), seconds)
     finally:
         work.close()
 
@@ -192,11 +130,12 @@ def programs(idlewave, folder, seconds=10):
     jobs = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in os.sched_getaffinity(0)]
     try:
         switch.write_text("1", encoding="ascii")
-        with watching(idlewave, folder, os.getpid()):
+        with watching(idlewave, folder, os.getpid()) as watcher:
             start = time.monotonic()
-            sums = [program_times()]
+            sums, own = [program_times()], [process_time(watcher.pid)]
             time.sleep(seconds)
             sums.append(program_times())
+            own.append(process_time(watcher.pid))
             passed = time.monotonic() - start
     finally:
         switch.write_text(before, encoding="ascii")
@@ -206,7 +145,12 @@ def programs(idlewave, folder, seconds=10):
     spent = sum(sums[1][name][0] - sums[0].get(name, (0, 0))[0] for name in sums[1]) * 1e-9
     runs = sum(sums[1][name][1] - sums[0].get(name, (0, 0))[1] for name in sums[1])
     print(f"programs: {runs / passed:.0f} runs a second, {spent / runs * 1e9:.0f} ns each with the counting's own share, "
-          f"{spent / passed / os.cpu_count():.3%} of CPU time")
+          f"{spent / passed / os.cpu_count():.3%} of CPU time; the watcher's process {(own[1] - own[0]) / passed / os.cpu_count():.3%}", flush=True)
+
+
+def process_time(pid):
+    """CPU seconds, by the scheduler."""
+    return int(pathlib.Path(f"/proc/{pid}/schedstat").read_text(encoding="ascii").split()[0]) * 1e-9
 
 
 def program_times():
@@ -215,26 +159,43 @@ def program_times():
             if program.get("name", "").startswith("on_")}
 
 
+def compare_halo(idlewave, build, folder, wanted, seconds):
+    with watch_programs.Halo(build / "tests" / "mpi" / "bin" / "openmpi" / "watch_halo", folder) as halo:
+        besides = {"halo": lambda: watching(idlewave, folder, halo.process.pid),
+                   "halo_control": lambda: bursting(build / "tests" / "system" / "iw_bursts", folder, sorted(os.sched_getaffinity(0))[:2])}
+        for name in (name for name in besides if name in wanted):
+            blocks = alternating(halo.block, besides[name], seconds)
+            say(name, [block[0] for block in blocks])
+            say_shares(name, [block[1] for block in blocks])
+
+
+def compare_programs(idlewave, folder, wanted, seconds):
+    for name, make in (("lammps", watch_programs.Lammps), ("hpcc", watch_programs.Hpcc)):
+        if name in wanted:
+            with make(folder) as program:
+                say(name, alternating(program.block, lambda: watching(idlewave, folder, program.process.pid), seconds))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--idlewave", required=True, type=pathlib.Path)
-    parser.add_argument("--build", type=pathlib.Path, help="where watch_work and iw_bursts were built; the command's own build if not given")
-    parser.add_argument("--seconds", type=float, default=120, help="for `work` and `control`, each")
-    parser.add_argument("--pairs", type=int, default=15, help="for `halo`")
-    parser.add_argument("--only", default="programs,work,control,halo")
+    parser.add_argument("--build", type=pathlib.Path, help="where watch_work, watch_halo and iw_bursts were built; the command's own build if not given")
+    parser.add_argument("--seconds", type=float, default=120, help="for each but `programs`")
+    parser.add_argument("--only", default="programs,work,control,halo,halo_control,lammps,hpcc")
     arguments = parser.parse_args()
     idlewave, wanted = arguments.idlewave.resolve(), arguments.only.split(",")
-    build = arguments.build or idlewave.parents[1]
+    build = (arguments.build or idlewave.parents[1]).resolve()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("terminated"))  # so that all that was started is ended
+    print(f"load {os.getloadavg()[0]:.1f} at the beginning", flush=True)
     with tempfile.TemporaryDirectory(prefix="iw_cost_") as name:
         folder = pathlib.Path(name)
         if "programs" in wanted:
             programs(idlewave, folder)
         if "work" in wanted or "control" in wanted:
             compare_blocks(idlewave, build, folder, wanted, arguments.seconds)
-        if "halo" in wanted and shutil.which("mpirun"):
-            compare("an MPI halo exchange, 2 ranks, 1 ms of work",
-                    ["mpirun", "--allow-run-as-root", "--oversubscribe", "-n", "2", idlewave, "bench", "halo", "--phases", "500"], idlewave,
-                    folder, arguments.pairs)
+        if "halo" in wanted or "halo_control" in wanted:
+            compare_halo(idlewave, build, folder, wanted, arguments.seconds)
+        compare_programs(idlewave, folder, wanted, arguments.seconds)
 
 
 if __name__ == "__main__":

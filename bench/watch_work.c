@@ -19,12 +19,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+
+#include "support/chunk_times.h"
 
 enum {
     MOST_CHUNKS = 1 << 20,
-    WINDOW = 64,
-    LONGEST_INTERRUPT_NS = 200000,
     SIDE = 48,
     TRIAD_SIZE = 1 << 20,
     TRIAD_STEP = 1 << 15,
@@ -40,14 +39,6 @@ static struct {
     size_t at;
 } memory;
 static int64_t times[MOST_CHUNKS];
-
-static int64_t now_ns(clockid_t clock)
-{
-    struct timespec now;
-
-    clock_gettime(clock, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
 
 static void do_loop(void)
 {
@@ -90,53 +81,22 @@ static const struct kernel {
     void (*run)(void);
 } kernels[] = {{"loop", do_loop}, {"triad", do_triad}, {"random", do_random}, {"dgemm", do_dgemm}};
 
-static int by_size(const void *a, const void *b)
-{
-    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-    return (x > y) - (x < y);
-}
-
-struct sums {
-    int64_t plain_ns, beyond_ns;
-    size_t left_out;
-};
-
-static void add_window(const int64_t *window, size_t count, struct sums *sums)
-{
-    int64_t sorted[WINDOW], median;
-
-    memcpy(sorted, window, count * sizeof sorted[0]);
-    qsort(sorted, count, sizeof sorted[0], by_size);
-    median = sorted[count / 2];
-    for (size_t i = 0; i < count; i++) {
-        if (window[i] > median + LONGEST_INTERRUPT_NS) {
-            sums->left_out++;
-        } else {
-            sums->plain_ns += median;
-            sums->beyond_ns += window[i] - median;
-        }
-    }
-}
-
 static void do_block(void (*run)(void), size_t chunks)
 {
-    const int64_t cpu_ns = now_ns(CLOCK_THREAD_CPUTIME_ID);
-    int64_t last_ns = now_ns(CLOCK_MONOTONIC_RAW), used_ns;
-    struct sums sums = {0, 0, 0};
+    const int64_t cpu_ns = chunk_now_ns(CLOCK_THREAD_CPUTIME_ID);
+    int64_t last_ns = chunk_now_ns(CLOCK_MONOTONIC_RAW), used_ns;
+    struct chunk_sums sums;
 
     for (size_t i = 0; i < chunks; i++) {
         int64_t done_ns;
 
         run();
-        done_ns = now_ns(CLOCK_MONOTONIC_RAW);
+        done_ns = chunk_now_ns(CLOCK_MONOTONIC_RAW);
         times[i] = done_ns - last_ns;
         last_ns = done_ns;
     }
-    used_ns = now_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns;
-    for (size_t i = 0; i + WINDOW <= chunks; i += WINDOW) {
-        add_window(&times[i], WINDOW, &sums);
-    }
+    used_ns = chunk_now_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns;
+    sums = chunk_sums_of(times, chunks);
     printf("%" PRId64 " %" PRId64 " %" PRId64 " %zu %g\n", used_ns, sums.plain_ns, sums.beyond_ns,
            sums.left_out, (double)memory.state + memory.a[7] + memory.z[3][3] + (double)memory.table[5]);
     fflush(stdout);

@@ -19,3 +19,8 @@ add_executable(patient_polls_test patient_polls_test.c ${PROJECT_SOURCE_DIR}/cli
 target_include_directories(patient_polls_test PRIVATE ${PROJECT_SOURCE_DIR}/cli)
 target_link_libraries(patient_polls_test PRIVATE iw_flags Threads::Threads ${CMAKE_DL_LIBS})
 add_test(NAME patient_polls_test COMMAND patient_polls_test)
+# What bench/watch_cost.py lets the watcher watch.
+iw_mpi_program(watch_halo SOURCES programs/watch_halo.c)
+foreach(mpi IN LISTS IW_MPIS)
+  target_include_directories(watch_halo_${mpi} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+endforeach()
