@@ -9,6 +9,7 @@ import subprocess
 import tempfile
 import unittest
 
+import net_support
 import run_mpi
 
 ARGUMENTS = run_mpi.test_arguments(__doc__)
@@ -78,6 +79,20 @@ class Fleet(unittest.TestCase):
         self.assertEqual((alone.returncode, len(told(alone.stderr))), (1, 1), alone.stderr)
         path.unlink()
         self.assertEqual(self.compare(self.folder, processes=(2,)).returncode, 1)
+
+    def test_two_hosts(self):
+        """Two processes on each of two network namespaces, over TCP."""
+        if not net_support.can_have_hosts():
+            self.skipTest("network namespaces need root and iproute2")
+        path = self.folder / "all.digest"
+        make(path, 40, 5, 0)
+        command = [IDLEWAVE, "noise", "fleet", path, "--format", "json"]
+        alone = run_mpi.run(list(map(str, command)))
+        with net_support.hosts() as hosts:
+            code, out, err = net_support.run_until(hosts.line(ARGUMENTS.mpi, 2, command),
+                                                   net_support.HOSTS_ENVIRONMENT[ARGUMENTS.mpi], net_support.is_json, 100)
+        self.assertEqual((code, alone.returncode), (0, 0), err)
+        self.assertEqual(out, alone.stdout)
 
 
 if __name__ == "__main__":

@@ -144,6 +144,17 @@ void iwi_fleet_show_figure(struct iwi_document *doc, const iw_fleet *fleet, iw_f
     iwi_show_figure(doc, status, figure);
 }
 
+/* How many bins from this one on are empty. */
+static size_t empty_run(const struct histogram *h, size_t bin)
+{
+    size_t end = bin;
+
+    while (end < h->bin_count && h->count[end] == 0) {
+        end++;
+    }
+    return end - bin;
+}
+
 void iwi_fleet_show_bars(struct iwi_document *doc, const iw_fleet *fleet)
 {
     static const struct iwi_column columns[] = {
@@ -160,7 +171,14 @@ void iwi_fleet_show_bars(struct iwi_document *doc, const iw_fleet *fleet)
     }
     for (size_t bin = 0; bin < h.bin_count; bin++) {
         const double count = (double)h.count[bin];
+        const size_t empty = empty_run(&h, bin);
 
+        if (empty > 2) { /* a far outlier is not to take a screen */
+            iwi_row(doc, "...", "0", "");
+            iwi_bar(doc, (iw_estimate){0.0, 0.0, 0.0});
+            bin += empty - 1;
+            continue;
+        }
         iwi_row(doc, iwi_percent_short(doc, bin_begin(&h, bin)), iwi_count(doc, h.count[bin]),
                 bin_names(doc, &h, bin));
         iwi_bar(doc, (iw_estimate){count, count, count});

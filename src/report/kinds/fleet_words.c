@@ -49,11 +49,28 @@ static void name_outliers(struct iwi_document *doc, const iw_fleet *fleet)
     iwi_more(doc, ".");
 }
 
-void iwi_fleet_say_verdict(struct iwi_document *doc, const iw_fleet *fleet)
+static void say_usual(struct iwi_document *doc, const iw_fleet *fleet)
 {
     const bool is_small = fleet->node_count < IW_FLEET_LEAST_NODES;
     const iw_spread *share = &fleet->spread[IW_FLEET_SHARE];
+    const char *least = iwi_percent_short(doc, is_small ? share->min : share->q1),
+               *most = iwi_percent_short(doc, is_small ? share->max : share->q3);
 
+    iwi_more(doc, " %s loses %s of its time to noise", fleet->node_count == 1 ? "It" : "The median node",
+             iwi_percent_short(doc, share->median));
+    if (fleet->node_count > 1) {
+        const bool are_equal = strcmp(least, most) == 0;
+
+        iwi_more(doc, " (%s %s%s%s)", is_small ? "all nodes" : "half of the nodes",
+                 are_equal ? "about that much" : least, are_equal ? "" : " to ", are_equal ? "" : most);
+    }
+    iwi_more(doc, "; it has detours at %s on a CPU, and its longest takes %s.",
+             iwi_rate(doc, fleet->spread[IW_FLEET_RATE].median),
+             iwi_ns_short(doc, fleet->spread[IW_FLEET_LONGEST].median));
+}
+
+void iwi_fleet_say_verdict(struct iwi_document *doc, const iw_fleet *fleet)
+{
     if (fleet->node_count < IW_FLEET_FEW_NODES) {
         iwi_verdict(doc, "%zu node%s too few to tell which one stands out: it takes %d.", fleet->node_count,
                     fleet->node_count == 1 ? " is" : "s are", IW_FLEET_FEW_NODES);
@@ -64,13 +81,7 @@ void iwi_fleet_say_verdict(struct iwi_document *doc, const iw_fleet *fleet)
                     fleet->outlier_count == 1 ? "s" : "");
         name_outliers(doc, fleet);
     }
-    iwi_more(doc, " The median node loses %s of its time to noise (%s %s to %s)",
-             iwi_percent_short(doc, share->median), is_small ? "all nodes" : "half of the nodes",
-             iwi_percent_short(doc, is_small ? share->min : share->q1),
-             iwi_percent_short(doc, is_small ? share->max : share->q3));
-    iwi_more(doc, "; it has detours at %s on a CPU, and its longest takes %s.",
-             iwi_rate(doc, fleet->spread[IW_FLEET_RATE].median),
-             iwi_ns_short(doc, fleet->spread[IW_FLEET_LONGEST].median));
+    say_usual(doc, fleet);
 }
 
 /* ---- findings ---- */
@@ -169,6 +180,10 @@ void iwi_fleet_say_facts(struct iwi_document *doc, const iw_fleet *fleet)
 
 void iwi_fleet_say_certainty(struct iwi_document *doc, const iw_fleet *fleet)
 {
+    if (fleet->node_count == 1) {
+        iwi_item(doc, "Of one node 'idlewave noise show' tells more.");
+        return;
+    }
     if (fleet->node_count < IW_FLEET_FEW_NODES) {
         iwi_item(doc, "Two nodes are compared by 'idlewave noise compare A B', which judges chance by the "
                       "stretches of time within each.");
