@@ -210,7 +210,11 @@ static iw_status build(struct builder *b, iw_noise *noise)
     IW_TRY(choose_length(b));
     IW_TRY(iwi_labels_init(b->log, &b->labels, b->recordings, b->count, b->length_ns));
     if (!iwi_labels_have_time(&b->labels)) {
-        iwi_warn(b->log, "'%s' holds no detours, so it adds no noise", b->name);
+        iwi_warn(b->log,
+                 b->length_ns > 0 ? "'%s' holds no detours, so it adds no noise"
+                                  : "'%s' was recorded for no time at all on one of its CPUs, so it adds no "
+                                    "noise: record again, or leave that CPU out",
+                 b->name);
         return IW_OK;
     }
     if (noise->count == IW_NOISE_MAX_SOURCES && !iwi_recorded_fold(noise)) {

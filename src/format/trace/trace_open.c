@@ -258,8 +258,9 @@ static iw_status refuse(const iw_log *log, const char *path, bool is_dir)
         return iwi_trace_refuse_foreign(log, path, foreign);
     }
     return iwi_fail(log, IW_ERR_FORMAT,
-                    "'%s' %s: neither an OTF2 anchor file (.otf2) nor a text of liballprof", path,
-                    is_dir ? "holds no trace of an MPI program" : "is no trace of an MPI program");
+                    "'%s' %s (an OTF2 anchor file, a text of liballprof) and no run of training (profiles of "
+                    "PyTorch, execution traces of Chakra, lines of NCCL's Inspector)",
+                    path, is_dir ? "holds no trace of an MPI program" : "is no trace of an MPI program");
 }
 
 iw_status iw_trace_open(const iw_log *log, const char *path, iw_trace **trace_p)

@@ -244,15 +244,21 @@ static iw_status find_files(struct run *run, const char *const *paths, size_t co
     return IW_OK;
 }
 
-/* Groups know their sizes, so the largest one tells how many ranks there were at least. */
-static void note_untraced(struct iwi_visits *visits)
+uint32_t iwi_visits_least_ranks(const struct iwi_visits *visits)
 {
     uint32_t ranks = 0;
-    char text[160];
 
     for (size_t i = 0; i < visits->group_count; i++) {
         ranks = visits->groups[i].size > ranks ? visits->groups[i].size : ranks;
     }
+    return ranks;
+}
+
+static void note_untraced(struct iwi_visits *visits)
+{
+    const uint32_t ranks = iwi_visits_least_ranks(visits);
+    char text[160];
+
     if (visits->rank_count > 1 && visits->rank_count < ranks) {
         (void)snprintf(text, sizeof text,
                        "There are traces of %zu of %" PRIu32

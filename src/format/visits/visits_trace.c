@@ -7,7 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base.h"
 #include "base/order.h"
+#include "format/visits/visits_reader.h"
 #include "format/visits/visits_trace_parts.h"
 
 /* ---- a rank ---- */
@@ -234,6 +236,12 @@ iw_status iwi_trace_of_run(const iw_log *log, const char *path, struct iw_trace 
 
     IW_TRY(iw_visits_open(log, &path, 1, &visits));
     status = iwi_trace_of_visits(log, visits, trace_p);
+    if (status == IW_OK && visits->rank_count < iwi_visits_least_ranks(visits)) {
+        iwi_warn(log,
+                 "'%s' has the traces of %zu of %" PRIu32
+                 " ranks: what these exchanged with the others is left out, and so are their waits",
+                 path, visits->rank_count, iwi_visits_least_ranks(visits));
+    }
     iw_visits_free(visits);
     return status;
 }

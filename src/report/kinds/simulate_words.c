@@ -112,10 +112,10 @@ void iwi_say_simulation_verdict(struct iwi_document *doc, const iw_simulation *s
     iwi_more(doc, ".");
     if (s->traced != NULL && s->traced->replicas < 2 &&
         (double)s->run.noiseless_ps > MOST_OF_TRACED * (double)s->traced->run_ps) {
-        iwi_more(
-            doc,
-            " Traced, with whatever noise there was, it took only %s: is the network that of the traced run?",
-            iwi_ps(doc, s->traced->run_ps));
+        iwi_more(doc, " Traced, with whatever noise there was, it took only %s: %s",
+                 iwi_ps(doc, s->traced->run_ps),
+                 s->traced->is_training ? "say what network the GPUs have (--net, or --L and --G)."
+                                        : "is the network that of the traced run?");
     }
 }
 

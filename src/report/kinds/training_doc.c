@@ -132,10 +132,11 @@ static void say_verdict(struct iwi_document *doc, const iw_training_result *resu
         iwi_training_say_best(doc, result);
         return;
     }
-    iwi_more(doc, ", and %s with it: %s longer%s. That costs %s of every %s GPU-hours",
+    iwi_more(doc, ", and %s with it: %s longer%s. That costs %s of every %s",
              iwi_ns(doc, result->step_ns.value), iwi_percent(doc, result->loss),
              iwi_training_loss_interval(doc, result), iwi_factor(doc, result->gpu_hours),
-             iwi_count(doc, result->sizes.gpus));
+             result->sizes.gpus == 1 ? "GPU-hour"
+                                     : iwi_say(doc, "%s GPU-hours", iwi_count(doc, result->sizes.gpus)));
     if (result->cost_per_hour > 0) {
         iwi_more(doc, ", or %s a day at %.2f per GPU-hour", iwi_training_money(doc, result->cost_per_day),
                  result->cost_per_hour);

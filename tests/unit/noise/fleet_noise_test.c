@@ -245,6 +245,22 @@ static void what_cannot_be_used_is_refused_by_name(void **unused)
     expect_refused(full, 2, IW_ERR_RANGE, "'n2': the detours of CPU 0 fill the whole length");
 }
 
+static void a_cpu_that_was_not_watched_is_told_from_a_quiet_node(void **unused)
+{
+    iw_recording *node = iwt_recording(2, LENGTH_NS);
+    iw_noise *noise = new_noise();
+    struct iwt_log l;
+
+    (void)unused;
+    iwt_detour(node, 0, 10, 5, 0);
+    node->cpus[1].length_ns = 0;
+    iwt_log_init(&l);
+    assert_ok(iw_noise_add_recording(&l.log, noise, node));
+    iwt_assert_logged(&l, "no time at all on one of its CPUs, so it adds no noise: record again");
+    iw_noise_free(noise);
+    iw_recording_free(node);
+}
+
 static void nodes_without_detours_count(void **unused)
 {
     iw_recording *nodes[] = {marked_node(1), iwt_recording(2, LENGTH_NS)};
@@ -272,6 +288,7 @@ int main(void)
         cmocka_unit_test(sources_are_told_apart_over_all_nodes_and_shares_are_means_over_nodes),
         cmocka_unit_test(all_are_cut_to_the_shortest_with_a_warning),
         cmocka_unit_test(what_cannot_be_used_is_refused_by_name),
+        cmocka_unit_test(a_cpu_that_was_not_watched_is_told_from_a_quiet_node),
         cmocka_unit_test(nodes_without_detours_count),
     };
 
