@@ -114,7 +114,7 @@ void iwi_say_simulation_verdict(struct iwi_document *doc, const iw_simulation *s
         (double)s->run.noiseless_ps > MOST_OF_TRACED * (double)s->traced->run_ps) {
         iwi_more(doc, " Traced, with whatever noise there was, it took only %s: %s",
                  iwi_ps(doc, s->traced->run_ps),
-                 s->traced->is_training ? "say what network the GPUs have (--net, or --L and --G)."
+                 s->traced->is_training ? "give the network that connects the GPUs."
                                         : "is the network that of the traced run?");
     }
 }
