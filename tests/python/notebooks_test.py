@@ -40,6 +40,8 @@ class Notebooks(unittest.TestCase):
         words = [str(cls.environment.python), "-m", "ipykernel_launcher", "-f", "{connection_file}"]
         (kernel / "kernel.json").write_text(json.dumps({"argv": words, "display_name": "test", "language": "python"}), encoding="utf-8")
         RESULTS.mkdir(parents=True, exist_ok=True)
+        # Matplotlib's list of fonts, made once: where that takes above 5 seconds it says so in a cell
+        run(cls.environment.python, "-c", "import matplotlib.font_manager", env=dict(os.environ, HOME=str(cls.folder)))
 
     def executed(self, name):
         """The cells of the notebook after it ran."""
