@@ -173,6 +173,7 @@ static void print_event(const struct iwt_kineto_run *run, const struct iwt_chakr
         put_number(&node, 6, begin_us);
     }
     put_number(&node, 7, end_us - begin_us);
+    put_number(&node, 4, id - 1); /* its launch */
     put_mark(&node, "is_cpu_op", VALUE_BOOL, 0, NULL);
     put_mark(&node, "stream", VALUE_INT64, 7 + 4 * (unsigned)event->stream, NULL);
     if (event->kind != IWT_KERNEL) {
@@ -191,21 +192,53 @@ static void print_event(const struct iwt_kineto_run *run, const struct iwt_chakr
 }
 
 /* What the host does: launches, batches, waiting for the device, of which what follows the wait is told. */
-static void print_host(const struct iwt_kineto_event *event, uint64_t id, const struct deps *deps, FILE *out)
+static void print_host(const struct iwt_kineto_event *event, uint64_t id, const struct deps *deps,
+                       const char *values, FILE *out)
 {
-    static struct message node;
+    static struct message node, tensors;
     const bool is_launch = event->kind <= IWT_RECV;
     const int64_t took_ns = is_launch                 ? event->launch_end_ns - event->launch_ns
                             : event->kind == IWT_SYNC ? 4000
                                                       : event->end_ns - event->begin_ns;
 
-    begin_node(&node, id, is_launch ? "c10d::allreduce_" : "host",
+    begin_node(&node, id,
+               values != NULL ? "record_param_comms"
+               : is_launch    ? "c10d::allreduce_"
+                              : "host",
                event->kind == IWT_ALLREDUCE ? NODE_COLLECTIVE : NODE_COMPUTE, deps);
     put_number(&node, 7, (uint64_t)(took_ns / 1000));
     put_mark(&node, "is_cpu_op", VALUE_BOOL, 1, NULL);
     put_mark(&node, "tid", VALUE_INT64, 1, NULL);
     put_mark(&node, "seq_id", VALUE_INT64, UINT64_MAX, NULL); /* -1 */
+    if (values != NULL) {
+        tensors.size = 0;
+        put_text(&tensors, 1, values);
+        put_bytes(&node, 8, tensors.bytes, tensors.size);
+    }
     print_message(&node, out);
+}
+
+/* The arguments of a send or receive as the converter prints them: the partner is a rank of the group. */
+static const char *record_of(const struct iwt_kineto_run *run, const struct iwt_chakra *made, uint32_t rank,
+                             const struct iwt_kineto_event *event, char *values, size_t size)
+{
+    uint32_t *members, partner = 0;
+
+    if (!made->has_records || (event->kind != IWT_SEND && event->kind != IWT_RECV)) {
+        return NULL;
+    }
+    members = calloc(run->ranks, sizeof *members);
+    (void)iwt_kineto_members(&run->made, event->group, rank, members);
+    while (members[partner] != event->peer) {
+        partner++;
+    }
+    (void)snprintf(values, size,
+                   "[[[21, 22, 0, %" PRIu64 ", 4, 'cuda:0']], [%" PRIu64 ", True], ['%u', 'pipe'], %" PRIu32
+                   ", '%s', [], [], 0, 1, 8]",
+                   event->elements, event->sequence, (unsigned)event->group, partner,
+                   event->kind == IWT_SEND ? "send" : "recv");
+    free(members);
+    return values;
 }
 
 /* As the run has it: the host in order, kernels behind their launch and behind other streams. */
@@ -231,6 +264,7 @@ void iwt_chakra_print(const struct iwt_kineto_run *run, const struct iwt_chakra 
 {
     static struct message metadata;
     uint64_t id = 4, host = 0, last[IWT_STREAMS] = {0};
+    char values[256];
 
     metadata.size = 0;
     put_text(&metadata, 1, "0.0.4");
@@ -249,7 +283,7 @@ void iwt_chakra_print(const struct iwt_kineto_run *run, const struct iwt_chakra 
                 deps = deps_of(event, host, last);
             }
             host = id;
-            print_host(event, id++, &deps, out);
+            print_host(event, id++, &deps, record_of(run, made, rank, event, values, sizeof values), out);
         }
         if (event->kind <= IWT_RECV) {
             const struct deps deps = deps_of(event, host, last);

@@ -7,9 +7,10 @@
 #include "support/made_kineto.h"
 
 struct iwt_chakra {
-    bool has_times;  /* start times; MLCommons' converter writes none */
-    bool has_groups; /* a node that lists process groups, whose names then repeat on disjoint ones */
-    bool has_peers;  /* sends and receives say to and from whom */
+    bool has_times;   /* start times; MLCommons' converter writes none */
+    bool has_groups;  /* a node that lists process groups, whose names then repeat on disjoint ones */
+    bool has_peers;   /* sends and receives say to and from whom */
+    bool has_records; /* nodes of the host that launch them say it, as MLCommons' converter leaves it */
 };
 
 /* The file of one rank, written field by field; times are rounded down to microseconds of its clock. */

@@ -133,8 +133,10 @@ static void print(const struct asked *a, const struct iwt_kineto_run *run, uint3
         iwt_inspector_print(run, &(struct iwt_inspector){.is_verbose = a->format == 1}, rank, out);
     } else {
         iwt_chakra_print(run,
-                         &(struct iwt_chakra){
-                             .has_times = a->format == 3, .has_groups = true, .has_peers = a->format == 3},
+                         &(struct iwt_chakra){.has_times = a->format == 3,
+                                              .has_groups = true,
+                                              .has_peers = a->format == 3,
+                                              .has_records = a->format == 4},
                          rank, out);
     }
 }

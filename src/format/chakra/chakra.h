@@ -21,11 +21,14 @@ struct iwi_chakra_group {
 
 /* A kernel of a collective, or of half a message. */
 struct iwi_chakra_comm {
-    uint32_t file, group; /* group: index; of messages NO_GROUP */
+    uint32_t file, group; /* group: index; of messages that tell their partner NO_GROUP */
     uint8_t op;
     bool is_receiver;
     uint16_t stream;
     uint32_t sender, receiver;
+    uint64_t parent;  /* of messages that do not tell their partner: the node that launched it */
+    uint32_t partner; /* what that says; IWI_CHAKRA_NO_RANK */
+    bool is_inferred;
     uint64_t sequence, bytes; /* sequence: of messages at first their tag */
     uint64_t number;          /* of the rank's nodes: as they stand in the file */
     size_t act;               /* where nodes have no start times */
@@ -33,6 +36,13 @@ struct iwi_chakra_comm {
 };
 
 #define IWI_CHAKRA_NO_GROUP UINT32_MAX
+#define IWI_CHAKRA_NO_RANK UINT32_MAX
+
+/* What a node of the host says of a message: its partner, as a rank of the process group. */
+struct iwi_chakra_record {
+    uint64_t id;
+    uint32_t partner;
+};
 
 /* A node, kept where nodes have no start times. */
 struct iwi_chakra_act {
@@ -65,12 +75,15 @@ struct iwi_chakra {
     struct iwi_chakra_kernel *kernels; /* merged */
     struct iwi_chakra_act *acts;
     uint64_t *deps;
-    size_t file_count, group_count, comm_count, kernel_count, act_count, dep_count;
-    size_t file_capacity, group_capacity, comm_capacity, kernel_capacity, act_capacity, dep_capacity;
-    size_t first_group, first_kernel; /* of the file that is being read */
-    bool has_times;                   /* any node has a start time */
-    uint64_t nodes, first_node;       /* first_node: of the file that is being read */
-    uint64_t without_peer;            /*  halves of messages that do not say whose */
+    struct iwi_chakra_record *records; /* of the file that is being read */
+    size_t file_count, group_count, comm_count, kernel_count, act_count, dep_count, record_count;
+    size_t file_capacity, group_capacity, comm_capacity, kernel_capacity, act_capacity, dep_capacity,
+        record_capacity;
+    size_t first_group, first_kernel, first_comm; /* of the file that is being read */
+    bool has_times;                               /* any node has a start time */
+    uint64_t nodes, first_node;                   /* first_node: of the file that is being read */
+    uint64_t without_peer;                        /* halves of messages that do not say whose */
+    uint64_t uneven; /* of pairs of ranks that have more of one half than of the other */
 };
 
 void iwi_chakra_init(struct iwi_chakra *all, const iw_log *log);
@@ -85,6 +98,20 @@ IW_NODISCARD iw_status iwi_chakra_read_groups(struct iwi_chakra *all, const char
 
 /* The group of the file that is being read; made at first sight. */
 IW_NODISCARD iw_status iwi_chakra_find_group(struct iwi_chakra *all, const char *name, uint32_t *group_p);
+
+/* A node of the host; kept if it is of a message. `values`: its arguments, or NULL. */
+IW_NODISCARD iw_status iwi_chakra_keep_record(struct iwi_chakra *all, uint64_t id, const char *name,
+                                              const char *values);
+
+/* Messages of the file that was read get the partners of their records. */
+void iwi_chakra_link_records(struct iwi_chakra *all);
+
+/* Senders and receivers, when ranks have numbers; what has none is left out and counted. */
+void iwi_chakra_name_partners(struct iwi_chakra *all);
+
+/* Leaves out inferred messages of pairs that have more sends than receives, or fewer; sorted by pair and
+ * side. */
+void iwi_chakra_drop_uneven(struct iwi_chakra *all);
 
 /* Kernels from all->first_kernel on, of one file: by stream and time, those that follow each other as one. */
 void iwi_chakra_merge(struct iwi_chakra *all);

@@ -181,6 +181,7 @@ static void number_messages(struct iwi_chakra *all)
     uint64_t tag = 0, number = 0;
 
     qsort(all->comms, all->comm_count, sizeof all->comms[0], compare_comms);
+    iwi_chakra_drop_uneven(all);
     for (size_t i = 0; i < all->comm_count; i++) {
         struct iwi_chakra_comm *comm = &all->comms[i];
         const struct iwi_chakra_comm *before = i > 0 ? comm - 1 : comm;
@@ -290,7 +291,7 @@ static iw_status first_time(const struct iwi_chakra *all, int64_t *first_us_p)
 
 static void note(const struct iwi_chakra *all, struct iwi_visits *visits)
 {
-    char text[160];
+    char text[200];
 
     iwi_visits_note(visits, "Execution traces tell no steps.");
     if (all->without_peer > 0) {
@@ -299,19 +300,27 @@ static void note(const struct iwi_chakra *all, struct iwi_visits *visits)
                        all->without_peer);
         iwi_visits_note(visits, text);
     }
+    if (all->uneven > 0) {
+        (void)snprintf(text, sizeof text,
+                       "%" PRIu64 " sends and receives were left out: their other halves are not all in the "
+                       "files (of a batch, one has a kernel).",
+                       all->uneven);
+        iwi_visits_note(visits, text);
+    }
 }
 
 iw_status iwi_chakra_fill(struct iwi_chakra *all, struct iwi_visits *visits)
 {
     int64_t zero_us;
 
+    IW_TRY(add_ranks(all, visits));
+    iwi_chakra_name_partners(all);
     if (all->comm_count == 0) {
         return iwi_fail(all->log, IW_ERR_FORMAT,
                         "%" PRIu64
                         " nodes, and none is a collective or message of a device: nobody meets anybody",
                         all->nodes);
     }
-    IW_TRY(add_ranks(all, visits));
     IW_TRY(add_groups(all, visits));
     IW_TRY(first_time(all, &zero_us));
     IW_TRY(add_visits(all, visits, zero_us));

@@ -40,6 +40,7 @@ void iwi_chakra_release(struct iwi_chakra *all)
     free(all->kernels);
     free(all->acts);
     free(all->deps);
+    free(all->records);
     *all = (struct iwi_chakra){.log = all->log};
 }
 
@@ -131,6 +132,8 @@ static iw_status add_comm(struct iwi_chakra *all, const IwiChakra__Node *node, c
                                    .stream = (uint16_t)marks->stream,
                                    .sender = (uint32_t)marks->source,
                                    .receiver = (uint32_t)marks->target,
+                                   .parent = node->n_ctrl_deps > 0 ? node->ctrl_deps[0] : 0,
+                                   .partner = IWI_CHAKRA_NO_RANK,
                                    .sequence = marks->tag & UINT32_MAX,
                                    .number = all->nodes - all->first_node,
                                    .act = all->act_count - 1,
@@ -138,14 +141,15 @@ static iw_status add_comm(struct iwi_chakra *all, const IwiChakra__Node *node, c
                                    .start_us = (int64_t)node->start_time_micros,
                                    .took_us = (int64_t)node->duration_micros};
 
+    comm.is_inferred = node->type != NODE_COLLECTIVE &&
+                       (!marks->has_source || !marks->has_target || marks->source >= IWI_CHAKRA_NO_RANK ||
+                        marks->target >= IWI_CHAKRA_NO_RANK);
+    if (node->type == NODE_COLLECTIVE || comm.is_inferred) {
+        IW_TRY(iwi_chakra_find_group(all, marks->group != NULL ? marks->group : "", &comm.group));
+    }
     if (node->type == NODE_COLLECTIVE) {
         comm.op = op_of(marks);
-        IW_TRY(iwi_chakra_find_group(all, marks->group != NULL ? marks->group : "", &comm.group));
         comm.sequence = all->groups[comm.group].visits++;
-    } else if (!marks->has_source || !marks->has_target || marks->source > UINT32_MAX ||
-               marks->target > UINT32_MAX) {
-        all->without_peer++;
-        return IW_OK;
     }
     IW_TRY(iwi_grow(all->log, (void **)&all->comms, &all->comm_capacity, all->comm_count + 1,
                     sizeof all->comms[0]));
@@ -197,7 +201,8 @@ static iw_status read_node(struct iwi_chakra *all, const struct iwi_chakra_strea
         IW_TRY(add_act(all, node, &marks));
     }
     if (marks.is_on_host) {
-        return IW_OK;
+        return iwi_chakra_keep_record(all, node->id, node->name,
+                                      node->inputs != NULL ? node->inputs->values : NULL);
     }
     switch (node->type) {
     case NODE_COMPUTE: return add_kernel(all, node, &marks);
@@ -305,6 +310,8 @@ iw_status iwi_chakra_read(struct iwi_chakra *all, const char *path, const char *
 
     all->first_group = all->group_count;
     all->first_kernel = all->kernel_count;
+    all->first_comm = all->comm_count;
+    all->record_count = 0;
     all->first_node = all->nodes;
     IW_TRY(iwi_grow(all->log, (void **)&all->files, &all->file_capacity, all->file_count + 1,
                     sizeof all->files[0]));
@@ -312,6 +319,7 @@ iw_status iwi_chakra_read(struct iwi_chakra *all, const char *path, const char *
     status = read_nodes(all, &stream);
     iwi_chakra_close(&stream);
     iwi_chakra_merge(all);
+    iwi_chakra_link_records(all);
     all->files[all->file_count++] = file_of(name);
     return status;
 }

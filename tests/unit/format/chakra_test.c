@@ -71,7 +71,9 @@ static void runs_come_back(void **state)
 
     (void)state;
     for (size_t i = 0; i < 8; i++) {
-        const struct iwt_chakra kind = {.has_times = true, .has_groups = i < 4, .has_peers = true};
+        const bool is_converted = i % 2 == 1 && i < 4; /* MLCommons' converter leaves partners to the host */
+        const struct iwt_chakra kind = {
+            .has_times = true, .has_groups = i < 4, .has_peers = !is_converted, .has_records = is_converted};
         struct iwt_kineto made = iwt_kineto_default();
         struct iwt_kineto_run run;
         struct iwi_visits visits;
@@ -185,24 +187,6 @@ static void times_are_replayed(void **state)
                 computed_ps[0] / 100);
     iwi_visits_release(&with);
     iwi_visits_release(&without);
-    iwt_kineto_release(&run);
-}
-
-static void messages_without_peers_are_left_out(void **state)
-{
-    const struct iwt_chakra kind = {.has_times = true, .has_groups = true};
-    struct iwt_kineto made = iwt_kineto_default();
-    struct iwt_kineto_run run;
-    struct iwi_visits visits;
-
-    (void)state;
-    iwt_kineto_run(&made, &run);
-    assert_ok(read_chakra(NULL, &run, &kind, &visits));
-    for (size_t i = 0; i < visits.visit_count; i++) {
-        assert_int_equal(visits.visits[i].op, IWI_VISIT_ALLREDUCE);
-    }
-    assert_non_null(strstr(visits.lacks, "do not say to or from whom"));
-    iwi_visits_release(&visits);
     iwt_kineto_release(&run);
 }
 
@@ -393,7 +377,6 @@ int main(void)
         cmocka_unit_test(computation_is_there),
         cmocka_unit_test(waits_follow_from_durations),
         cmocka_unit_test(times_are_replayed),
-        cmocka_unit_test(messages_without_peers_are_left_out),
         cmocka_unit_test(both_doors_lead_to_the_same),
         cmocka_unit_test(cut_anywhere_it_is_refused),
         cmocka_unit_test(mistakes_are_told),
