@@ -152,14 +152,20 @@ static bool is_gone(const iw_noise_set *set, size_t entry, const bool *is_remove
     return is_removed != NULL && part != IWI_NO_PART && is_removed[part];
 }
 
-static bool holds_detours(const iw_recording *recording)
+/* In the time that all CPUs of all nodes have: the rest of the longer ones is not used. */
+static bool hold_detours(const struct iwi_set_input *input, const iw_recording *const *recordings)
 {
-    for (size_t i = 0; i < recording->cpu_count; i++) {
-        if (recording->cpus[i].count > 0) {
-            return true;
+    int64_t length_ns = input->length_ns, first_ns = INT64_MAX;
+
+    for (size_t node = 0; node < input->node_count; node++) {
+        for (size_t i = 0; i < recordings[node]->cpu_count; i++) {
+            const iw_detours *cpu = &recordings[node]->cpus[i];
+
+            length_ns = iwi_min(length_ns, cpu->length_ns);
+            first_ns = iwi_min(first_ns, cpu->count > 0 ? cpu->start_ns[0] : INT64_MAX);
         }
     }
-    return false;
+    return first_ns < length_ns;
 }
 
 /* *rest_p: the recording without what is removed, to be freed; NULL if nothing of it is. */
@@ -198,12 +204,8 @@ iw_status iwi_set_add_nodes(const iw_log *log, const struct iwi_set_input *input
 static iw_status add_rest(const iw_log *log, const struct iwi_set_input *input, const char *const *names,
                           const iw_recording *const *recordings, iw_noise *noise)
 {
-    for (size_t i = 0; i < input->node_count; i++) {
-        if (holds_detours(recordings[i])) {
-            return iwi_set_add_nodes(log, input, names, recordings, noise);
-        }
-    }
-    return iw_noise_add(log, noise, "none");
+    return hold_detours(input, recordings) ? iwi_set_add_nodes(log, input, names, recordings, noise)
+                                           : iw_noise_add(log, noise, "none");
 }
 
 static iw_status add_recorded(const iw_log *log, const iw_noise_set *set, size_t index,

@@ -93,7 +93,7 @@ class Case(unittest.TestCase):
     """A program: COMMAND, RANKS, and prepare(), which puts its input into self.folder."""
 
     RANKS = 4
-    TIMEOUT_SECONDS = 120
+    TIMEOUT_SECONDS = 400  # whose ranks spin while they wait: beside others that takes very long
 
     def setUp(self):
         scratch = tempfile.TemporaryDirectory(prefix="iw_apps_")

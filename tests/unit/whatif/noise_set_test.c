@@ -267,6 +267,27 @@ static void what_is_left_of_nothing_is_no_noise(void **state)
     iw_noise_set_free(set);
 }
 
+/* One CPU is watched a little longer than the other, and what came then belongs to no part. */
+static void nor_is_what_came_behind_the_time_of_all(void **state)
+{
+    iw_recording *recording = sample();
+    iw_noise_set *set;
+    iw_noise *noise = NULL;
+    struct iwt_log l;
+
+    (void)state;
+    recording->cpus[1].length_ns += 5000;
+    iwt_detour(recording, 1, 1001000, 2000, iwt_source(recording, IW_CLASS_THREAD, "late"));
+    set = new_set(recording, 2);
+    assert_int_equal(iw_noise_set_part_count(set), 3);
+    iwt_log_init(&l);
+    assert_ok(iw_noise_set_make(&l.log, set, (const bool[]){true, true, true}, 1, 0, &noise));
+    assert_int_equal(iw_noise_source_count(noise), 0);
+    assert_int_equal(l.warnings, 0);
+    iw_noise_free(noise);
+    iw_noise_set_free(set);
+}
+
 /* ---- files and folders ---- */
 
 static void files_and_folders_are_inputs(void **state)
@@ -317,6 +338,7 @@ int main(void)
         cmocka_unit_test(a_recording_of_no_time_adds_nothing),
         cmocka_unit_test(names_are_shown_without_control_characters),
         cmocka_unit_test(what_is_left_of_nothing_is_no_noise),
+        cmocka_unit_test(nor_is_what_came_behind_the_time_of_all),
         cmocka_unit_test(files_and_folders_are_inputs),
     };
 
