@@ -64,6 +64,7 @@ static void others_than_root_are_told_so(void **state)
     if (geteuid() != 0) {
         skip();
     }
+    (void)umask(022); /* the files that are made are for all */
     fake_root_make(root);
     assert_int_equal(chmod(root, 0755), 0);
     fake_root_file(root, "/proc/self/mounts", "proc /proc proc rw 0 0\n");

@@ -59,8 +59,8 @@ static void draw(const char *folder, const char *format)
 {
     char command[256], *said;
 
-    snprintf(command, sizeof command, "cd %s && gnuplot -e \"format='%s'\" plot.gp >said 2>&1", folder,
-             format);
+    snprintf(command, sizeof command, "cd %s && LC_ALL=C.UTF-8 gnuplot -e \"format='%s'\" plot.gp >said 2>&1",
+             folder, format);
     if (system(command) != 0) {
         fail_msg("gnuplot failed:\n%s", study_read_file(folder, "said"));
     }
