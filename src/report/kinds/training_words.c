@@ -64,7 +64,8 @@ void iwi_training_say_best(struct iwi_document *doc, const iw_training_result *r
         }
         iwi_more(doc, ".");
     } else if (result->change_count > 0) {
-        iwi_verdict(doc, "No single change certainly saves anything.");
+        iwi_verdict(doc, "No change that keeps the batch as it is certainly saves anything%s.",
+                    result->has_jitter ? "; more steps narrow the intervals" : "");
     }
 }
 
