@@ -1,9 +1,9 @@
 /* Tells the launcher to end all processes, before MPI is started.
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * Open MPI's launcher does so by itself when a process ends with an error. MPICH's, and srun, would let the
- * others wait in MPI_Init; they are told by PMI-1, as MPI_Abort does: lines of "cmd=..." through a socket
- * whose number is in PMI_FD.
+ * Open MPI's launcher does so by itself when a process ends with an error. MPICH's, and srun --mpi=pmi2,
+ * would let the others wait in MPI_Init; they are told by PMI-1, as MPI_Abort does: lines of "cmd=..."
+ * through a socket whose number is in PMI_FD.
  */
 #include <idlewave/internal/mpi.h>
 
