@@ -18,13 +18,10 @@
 #include "base/monotonic.h"
 #include "base/sysfile.h"
 #include "watch/job.h"
+#include "watch/watch_rows.h"
 
 static const char root[] = ""; /* this machine's own /proc */
 static const int64_t PAUSE_NS = 200000000;
-
-/* Rows of threads that wanted a CPU less than this part of the time of the one that wanted it most are left
- * out, as CPUs are. */
-static const double LEAST_WANTED = 0.5;
 
 /* Numbers, ascending. */
 struct numbers {
@@ -232,13 +229,6 @@ static void add_row(iw_watch_result *result, const iw_detours *row, int64_t *of_
     result->totals.wanted_ns += (uint64_t)row->length_ns;
 }
 
-static int by_time(const void *a, const void *b)
-{
-    const iw_watch_source *x = a, *y = b;
-
-    return (x->time_ns < y->time_ns) - (x->time_ns > y->time_ns);
-}
-
 static uint64_t attribute(const iw_recording *recording, const char *name)
 {
     const char *value = iw_recording_get(recording, name);
@@ -266,30 +256,10 @@ static void sum_up(iw_watch_result *result, int64_t *of_source)
     result->totals.wait_own_ns = attribute(recording, "wait_own_ns");
     result->losses.skipped = attribute(recording, "kernel_events_lost");
     result->source_count = recording->source_count;
-    qsort(result->sources, result->source_count, sizeof *result->sources, by_time);
+    iwi_watch_sort_sources(result);
     while (result->source_count > 0 && result->sources[result->source_count - 1].count == 0) {
         result->source_count--;
     }
-}
-
-static iw_status keep_rows(const iw_log *log, iw_watch_result *result)
-{
-    iw_cpu_set kept = {{0}};
-    uint64_t most_ns = 0;
-
-    for (size_t i = 0; i < result->cpu_count; i++) {
-        most_ns = result->cpus[i].wanted_ns > most_ns ? result->cpus[i].wanted_ns : most_ns;
-    }
-    for (size_t i = 0; i < result->cpu_count; i++) {
-        result->cpus[i].is_kept = (double)result->cpus[i].wanted_ns >= LEAST_WANTED * (double)most_ns &&
-                                  result->cpus[i].cpu < IW_CPU_SET_MOST;
-        if (result->cpus[i].is_kept) {
-            iw_cpu_set_add(&kept, result->cpus[i].cpu);
-        }
-    }
-    return iw_cpu_set_count(&kept) < result->cpu_count
-               ? iw_recording_keep_cpus(log, "the watched job", &kept, &result->recording)
-               : IW_OK;
 }
 
 static iw_status fill(const struct events *events, iw_watch_result *result)
@@ -308,7 +278,7 @@ static iw_status fill(const struct events *events, iw_watch_result *result)
     }
     sum_up(result, of_source);
     free(of_source);
-    IW_TRY(keep_rows(log, result));
+    IW_TRY(iwi_watch_keep_rows(log, result));
     return iw_recording_set(log, result->recording, "job", events->job.text);
 }
 

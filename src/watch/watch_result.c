@@ -3,9 +3,8 @@
  */
 #include "watch/watch_result.h"
 
-#include <stdlib.h>
-
 #include "base/base.h"
+#include "watch/watch_rows.h"
 
 _Static_assert((int)IW_WATCH_SLOTS == (int)IWI_BPF_SLOTS, "the same histograms");
 _Static_assert((int)IW_WATCH_MOST_PARTS == (int)IWI_BPF_PARTS, "the same detours");
@@ -58,13 +57,6 @@ static void add_cpus(const struct iwi_detour_log *detours, iw_watch_result *resu
     }
 }
 
-static int by_time(const void *a, const void *b)
-{
-    const iw_watch_source *x = a, *y = b;
-
-    return (x->time_ns < y->time_ns) - (x->time_ns > y->time_ns);
-}
-
 /* Sources of one name, as those of the same thread on several CPUs, are one source of the recording. */
 static iw_status add_sources(struct iwi_detour_log *detours, iw_watch_result *result)
 {
@@ -87,7 +79,7 @@ static iw_status add_sources(struct iwi_detour_log *detours, iw_watch_result *re
         result->sources[used++] = sum;
     }
     result->source_count = used;
-    qsort(result->sources, used, sizeof *result->sources, by_time);
+    iwi_watch_sort_sources(result);
     return IW_OK;
 }
 

@@ -18,6 +18,7 @@
 #include "watch/detours.h"
 #include "watch/job_programs.h"
 #include "watch/watch_result.h"
+#include "watch/watch_rows.h"
 
 static const char root[] = ""; /* this machine's own /proc and /sys */
 
@@ -28,10 +29,6 @@ enum { CHOSEN_RING_BYTES = 8 << 20, LEAST_RING_BYTES = 4096, MOST_RING_BYTES = 1
 
 /* The sink gets what there is after 1, 2, 4, 8 and 16 s, then every 10 s, as that of `record`. */
 static const int64_t FIRST_STEP_NS = 1000000000, LONGEST_STEP_NS = 10000000000;
-
-/* A CPU that the job wanted less than this part of the time of the most wanted one is left out of the
- * recording: simulations use no more of a recording than its shortest CPU has. */
-static const double LEAST_WANTED = 0.5;
 
 struct watcher {
     const iw_log *log, *opening; /* opening: why the programs cannot be had */
@@ -215,30 +212,6 @@ static iw_status watch(struct watcher *w)
 
 /* ---- after ---- */
 
-static uint64_t most_wanted(const iw_watch_result *result)
-{
-    uint64_t most_ns = 0;
-
-    for (size_t i = 0; i < result->cpu_count; i++) {
-        most_ns = result->cpus[i].wanted_ns > most_ns ? result->cpus[i].wanted_ns : most_ns;
-    }
-    return most_ns;
-}
-
-/* None where the job wanted no CPU. */
-static void choose_kept(iw_watch_result *result, iw_cpu_set *kept)
-{
-    const uint64_t most_ns = most_wanted(result);
-
-    for (size_t i = 0; i < result->cpu_count; i++) {
-        result->cpus[i].is_kept =
-            most_ns > 0 && (double)result->cpus[i].wanted_ns >= LEAST_WANTED * (double)most_ns;
-        if (result->cpus[i].is_kept) {
-            iw_cpu_set_add(kept, result->cpus[i].cpu);
-        }
-    }
-}
-
 static iw_status complete(struct watcher *w)
 {
     const iw_watch_result *result = w->result;
@@ -255,8 +228,6 @@ static iw_status complete(struct watcher *w)
 
 static iw_status end(struct watcher *w)
 {
-    iw_cpu_set kept = {{0}};
-
     iwi_kernel_side_detach(&w->side);
     IW_TRY(iwi_detour_log_end(&w->detours));
     IW_TRY(iwi_watch_result_fill(&w->detours, w->result));
@@ -264,10 +235,7 @@ static iw_status end(struct watcher *w)
     if (w->opts->wants_sums_only) {
         return IW_OK;
     }
-    choose_kept(w->result, &kept);
-    if (!iw_cpu_set_is_empty(&kept) && iw_cpu_set_count(&kept) < w->result->cpu_count) {
-        IW_TRY(iw_recording_keep_cpus(w->log, "the watched job", &kept, &w->result->recording));
-    }
+    IW_TRY(iwi_watch_keep_rows(w->log, w->result));
     return complete(w);
 }
 
