@@ -18,22 +18,12 @@
 
 #include "base/output.h"
 #include "format/io/input.h"
+#include "format/io/paths.h"
 #include "format/study/study_line.h"
 
 static const char study_name[] = "study.yaml", origin_name[] = "origin.json";
 
 /* ---- files ---- */
-
-char *iwi_path_join(const iw_log *log, const char *dir, const char *name)
-{
-    const size_t size = strlen(dir) + strlen(name) + 2;
-    char *path = iwi_new_array(log, size, 1);
-
-    if (path != NULL) {
-        snprintf(path, size, "%s/%s", dir, name);
-    }
-    return path;
-}
 
 iw_status iwi_read_text(const iw_log *log, const char *path, char **text_p, size_t *size_p)
 {

@@ -8,9 +8,6 @@
 
 #include <idlewave/study.h>
 
-/* "DIR/NAME", to be freed; NULL with the failure logged. */
-char *iwi_path_join(const iw_log *log, const char *dir, const char *name);
-
 /* Makes a folder and those above it, as far as they are missing. */
 IW_NODISCARD iw_status iwi_folder_make(const iw_log *log, const char *dir);
 

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/output.h"
+#include "format/io/paths.h"
 #include "format/study/study_line.h"
 #include "study/folder.h"
 

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/base.h"
+#include "format/io/paths.h"
 #include "format/study/study_line.h"
 
 enum { CHUNK_SIZE = 1 << 18 /* longer than any line */ };

@@ -10,6 +10,7 @@
 #include "base/monotonic.h"
 #include "base/opts.h"
 #include "base/output.h"
+#include "format/io/paths.h"
 #include "format/study/study_line.h"
 #include "study/pool.h"
 #include "study/share.h"

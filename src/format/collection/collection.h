@@ -20,9 +20,6 @@ bool iwi_collected_name_is_good(const char *name);
 /* Names that stand for something without any collection: built-in networks and none. */
 bool iwi_collected_name_is_taken(const char *name);
 
-/* "<folder>/<name>", to be freed; NULL with the failure logged. */
-char *iwi_collection_join(const iw_log *log, const char *folder, const char *name);
-
 /* Writes one item of `entries`. */
 void iwi_collected_write(FILE *out, const iw_collected *entry);
 

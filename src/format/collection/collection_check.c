@@ -9,6 +9,7 @@
 #include "base/sha256.h"
 #include "format/collection/collection.h"
 #include "format/io/input.h"
+#include "format/io/paths.h"
 #include "format/recording/noise_file.h"
 
 iw_status iwi_sha256_of_file(const iw_log *log, const char *path, char **text_p, uint64_t *bytes_p)
@@ -70,7 +71,7 @@ iw_status iw_collection_check(const iw_log *log, const char *folder, const iw_co
     if (entry->spec != NULL) {
         return iwi_noise_try(log, entry->spec);
     }
-    path = iwi_collection_join(log, folder, entry->file);
+    path = iwi_path_join(log, folder, entry->file);
     status = path != NULL ? check_bytes(log, path, entry) : IW_ERR_NOMEM;
     if (status == IW_OK) {
         status = entry->kind == IW_COLLECTED_NET ? check_net(log, path) : iwi_noise_try(log, path);

@@ -9,6 +9,7 @@
 
 #include "format/collection/collection.h"
 #include "format/io/input.h"
+#include "format/io/paths.h"
 #include "format/io/yaml_doc.h"
 
 #define FILL_IN "FILL IN"
@@ -80,16 +81,10 @@ static iw_status write_net_origin(const iw_log *log, const char *path, FILE *out
 
 /* ---- the entry ---- */
 
-static bool ends_in(const char *path, const char *ending)
-{
-    const size_t length = strlen(path), tail = strlen(ending);
-
-    return length > tail && strcmp(path + length - tail, ending) == 0;
-}
-
 static iw_collected_kind kind_of(const char *path)
 {
-    return ends_in(path, ".yaml") || ends_in(path, ".yml") ? IW_COLLECTED_NET : IW_COLLECTED_NOISE;
+    return iwi_path_ends_in(path, ".yaml") || iwi_path_ends_in(path, ".yml") ? IW_COLLECTED_NET
+                                                                             : IW_COLLECTED_NOISE;
 }
 
 /* Whatever readers of such files refuse is refused. */

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "format/collection/collection.h"
+#include "format/io/paths.h"
 
 /* ---- places ---- */
 
@@ -66,7 +67,7 @@ bool iw_collection_place(size_t index, char *folder, size_t size)
 static iw_status text_of(const iw_log *log, const char *folder, const iw_collected *entry, char **found_p)
 {
     if (entry->spec == NULL) {
-        *found_p = iwi_collection_join(log, folder, entry->file);
+        *found_p = iwi_path_join(log, folder, entry->file);
         return *found_p != NULL ? IW_OK : IW_ERR_NOMEM;
     }
     *found_p = strdup(entry->spec);
@@ -78,7 +79,7 @@ static iw_status find_in(const iw_log *log, const char *folder, iw_collected_kin
 {
     iw_collection *collection;
     const iw_collected *entry;
-    char *index = iwi_collection_join(log, folder, IW_COLLECTION_INDEX);
+    char *index = iwi_path_join(log, folder, IW_COLLECTION_INDEX);
     const bool is_there = index != NULL && access(index, F_OK) == 0;
     iw_status status = index != NULL ? IW_OK : IW_ERR_NOMEM;
 

@@ -11,6 +11,7 @@
 #include <idlewave/time.h>
 
 #include "format/io/input.h"
+#include "format/io/paths.h"
 #include "format/io/yaml_doc.h"
 
 #define FORMAT "idlewave.collection/1"
@@ -68,17 +69,6 @@ static bool is_good_path(const char *path)
 
     return consists_of(path, plain) && path[0] != '/' && path[0] != '.' && strstr(path, "/.") == NULL &&
            strstr(path, "//") == NULL && path[strlen(path) - 1] != '/' && strlen(path) <= 200;
-}
-
-char *iwi_collection_join(const iw_log *log, const char *folder, const char *name)
-{
-    const size_t size = strlen(folder) + strlen(name) + 2;
-    char *path = iwi_new_array(log, size, 1);
-
-    if (path != NULL) {
-        snprintf(path, size, "%s/%s", folder, name);
-    }
-    return path;
 }
 
 /* ---- entries ---- */
@@ -281,7 +271,7 @@ iw_status iwi_collection_read_memory(const iw_log *log, const char *file, const 
 
 iw_status iw_collection_load(const iw_log *log, const char *folder, iw_collection **collection_p)
 {
-    char *path = iwi_collection_join(log, folder, IW_COLLECTION_INDEX);
+    char *path = iwi_path_join(log, folder, IW_COLLECTION_INDEX);
     struct iwi_input input;
     iw_status status = path != NULL ? iwi_input_open(log, path, &input) : IW_ERR_NOMEM;
 

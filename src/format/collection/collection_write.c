@@ -11,6 +11,7 @@
 #include "base/output.h"
 #include "format/collection/collection.h"
 #include "format/io/input.h"
+#include "format/io/paths.h"
 #include "format/io/yaml_text.h"
 
 static void write_value(FILE *out, const char *key, const char *text)
@@ -98,7 +99,7 @@ static iw_status write_index(const iw_log *log, char *path, const iw_collection 
 static iw_status add_to_index(const iw_log *log, const char *folder, const iw_collected *entry)
 {
     iw_collection *old = NULL;
-    char *path = iwi_collection_join(log, folder, IW_COLLECTION_INDEX);
+    char *path = iwi_path_join(log, folder, IW_COLLECTION_INDEX);
     iw_status status = path != NULL ? IW_OK : IW_ERR_NOMEM;
 
     if (status == IW_OK && access(path, F_OK) == 0) {
@@ -134,8 +135,8 @@ iw_status iw_collection_copy(const iw_log *log, const char *from, const iw_colle
     }
     name_file(entry, file, sizeof file);
     copy.file = file;
-    source = iwi_collection_join(log, from, entry->file);
-    target = iwi_collection_join(log, to, file);
+    source = iwi_path_join(log, from, entry->file);
+    target = iwi_path_join(log, to, file);
     status = source != NULL && target != NULL ? copy_file(log, source, target) : IW_ERR_NOMEM;
     if (status == IW_OK) {
         status = add_to_index(log, to, &copy);

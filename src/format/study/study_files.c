@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "format/io/paths.h"
 #include "format/study/study_line.h"
 
 /* Cells so far, and a table that finds them by their id. */
@@ -156,15 +157,13 @@ static iw_status read_lines(struct collection *c, const char *path, FILE *in)
 
 static iw_status read_file(struct collection *c, const char *dir, const char *name)
 {
-    const size_t size = strlen(dir) + strlen(name) + 2;
-    char *path = iwi_new_array(c->log, size, 1);
+    char *path = iwi_path_join(c->log, dir, name);
     iw_status status;
     FILE *in;
 
     if (path == NULL) {
         return IW_ERR_NOMEM;
     }
-    snprintf(path, size, "%s/%s", dir, name);
     in = fopen(path, "re");
     if (in == NULL) {
         status = iwi_fail(c->log, IW_ERR_IO, "cannot read '%s': %s", path, strerror(errno));

@@ -13,6 +13,7 @@
 
 #include "base/order.h"
 #include "format/io/input.h"
+#include "format/io/paths.h"
 #include "format/study/study_line.h"
 #include "format/study/study_settings.h"
 
@@ -47,19 +48,6 @@ void iw_study_results_free(iw_study_results *results)
     free(results->title);
     free(results->text);
     free(results);
-}
-
-/* "DIR/NAME", to be freed. */
-static iw_status join(const struct folder_reader *r, const char *name, char **path_p)
-{
-    const size_t size = strlen(r->dir) + strlen(name) + 2;
-
-    *path_p = iwi_new_array(r->log, size, 1);
-    if (*path_p == NULL) {
-        return IW_ERR_NOMEM;
-    }
-    snprintf(*path_p, size, "%s/%s", r->dir, name);
-    return IW_OK;
 }
 
 /* ---- origin.json ---- */
@@ -97,15 +85,15 @@ static iw_status take_attributes(struct folder_reader *r, json_t *origin)
 /* A study is worth reading without its origin. */
 static iw_status read_origin(struct folder_reader *r)
 {
+    char *path = iwi_path_join(r->log, r->dir, "origin.json");
     json_error_t error;
     iw_status status;
     json_t *origin;
-    char *path;
 
-    IW_TRY(join(r, "origin.json", &path));
-    if (access(path, F_OK) != 0) {
+    if (path == NULL || access(path, F_OK) != 0) {
+        status = path != NULL ? IW_OK : IW_ERR_NOMEM;
         free(path);
-        return IW_OK;
+        return status;
     }
     origin = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
     if (!json_is_object(origin)) {
@@ -177,11 +165,9 @@ static iw_status read_study(struct folder_reader *r)
 {
     iw_study_results *results = r->results;
     bool has_name = false;
-    iw_status status;
-    char *path;
+    char *path = iwi_path_join(r->log, r->dir, "study.yaml");
+    const iw_status status = path != NULL ? load_study(r, path, &has_name) : IW_ERR_NOMEM;
 
-    IW_TRY(join(r, "study.yaml", &path));
-    status = load_study(r, path, &has_name);
     free(path);
     IW_TRY(status);
     IW_TRY(read_origin(r));

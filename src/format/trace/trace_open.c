@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 
 #include "format/io/input.h"
+#include "format/io/paths.h"
 #include "format/otf2/trace_otf2.h"
 #include "format/trace/trace_allprof.h"
 #include "format/trace/trace_foreign.h"
@@ -45,13 +46,6 @@ static enum kind kind_of_file(const char *path)
     return iwi_allprof_is(head, size) ? KIND_ALLPROF : KIND_NONE;
 }
 
-static bool ends_with(const char *text, const char *end)
-{
-    const size_t size = strlen(text), end_size = strlen(end);
-
-    return size > end_size && strcmp(text + size - end_size, end) == 0;
-}
-
 /* The first file in a folder, by name, that is a trace: anchors of archives before text files. */
 static enum kind find_in_folder(const char *folder, char found[PATH_MAX])
 {
@@ -60,11 +54,11 @@ static enum kind find_in_folder(const char *folder, char found[PATH_MAX])
     struct dirent *entry;
 
     while (dir != NULL && (entry = readdir(dir)) != NULL) {
-        const bool is_anchor = ends_with(entry->d_name, ".otf2");
+        const bool is_anchor = iwi_path_ends_in(entry->d_name, ".otf2");
         char path[PATH_MAX];
         enum kind kind;
 
-        if ((!is_anchor && (best == KIND_OTF2 || !ends_with(entry->d_name, ".txt"))) ||
+        if ((!is_anchor && (best == KIND_OTF2 || !iwi_path_ends_in(entry->d_name, ".txt"))) ||
             (size_t)snprintf(path, sizeof path, "%s/%s", folder, entry->d_name) >= sizeof path) {
             continue;
         }
@@ -169,11 +163,8 @@ static iw_status add_file(const iw_log *log, struct files *files, size_t rank, c
         return iwi_fail(log, IW_ERR_FORMAT, "'%s' and '%s/%s' are both of rank %zu", files->names[rank],
                         folder, name, rank);
     }
-    if (asprintf(&files->names[rank], "%s/%s", folder, name) < 0) {
-        files->names[rank] = NULL;
-        return iwi_fail(log, IW_ERR_NOMEM, "out of memory for the names of files");
-    }
-    return IW_OK;
+    files->names[rank] = iwi_path_join(log, folder, name);
+    return files->names[rank] != NULL ? IW_OK : IW_ERR_NOMEM;
 }
 
 static iw_status list_files(const iw_log *log, const char *path, struct files *files)

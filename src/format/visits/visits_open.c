@@ -15,6 +15,7 @@
 
 #include <idlewave/program.h>
 
+#include "format/io/paths.h"
 #include "format/visits/visits_reader.h"
 #include "visits/slow.h"
 
@@ -82,13 +83,11 @@ static bool has_known(const char *folder, char *bytes)
     bool is_found = reader_of(&(struct iwi_visits_head){.path = folder, .is_folder = true}) != NULL;
 
     while (!is_found && dir != NULL && (entry = readdir(dir)) != NULL) {
-        char *path = NULL;
+        char *path = entry->d_name[0] != '.' ? iwi_path_join(NULL, folder, entry->d_name) : NULL;
         struct stat info;
 
-        if (entry->d_name[0] != '.' && asprintf(&path, "%s/%s", folder, entry->d_name) >= 0) {
-            is_found = stat(path, &info) == 0 && S_ISREG(info.st_mode) && is_known(path, bytes);
-            free(path);
-        }
+        is_found = path != NULL && stat(path, &info) == 0 && S_ISREG(info.st_mode) && is_known(path, bytes);
+        free(path);
     }
     if (dir != NULL) {
         (void)closedir(dir);
@@ -176,12 +175,12 @@ static iw_status look_at(struct run *run, const char *path, const struct iwi_vis
 static iw_status add_entry(struct run *run, const char *folder, const char *name)
 {
     const struct iwi_visits_reader *reader = NULL;
-    char *path = NULL;
+    char *path = iwi_path_join(run->log, folder, name);
     struct stat info;
     iw_status status = IW_OK;
 
-    if (asprintf(&path, "%s/%s", folder, name) < 0) {
-        return iwi_fail(run->log, IW_ERR_NOMEM, "out of memory for the names of files");
+    if (path == NULL) {
+        return IW_ERR_NOMEM;
     }
     if (name[0] != '.' && stat(path, &info) == 0 && S_ISREG(info.st_mode)) {
         status = look_at(run, path, &reader);
