@@ -171,20 +171,10 @@ static void evaluate_value(struct evaluation *e, const double *values_ns, int ki
     }
 }
 
-static double total(const double *values, size_t count)
-{
-    double sum = 0.0;
-
-    for (size_t i = 0; i < count; i++) {
-        sum += values[i];
-    }
-    return sum;
-}
-
 static void evaluate_blocks(struct evaluation *e, int kind, iw_bench_times *times)
 {
     const bool has_interval = resample(e, NULL, kind, e->replicates[0]);
-    const double mean_ns = total(e->sum, e->block_count) / total(e->phases, e->block_count);
+    const double mean_ns = iwi_sum(e->sum, e->block_count) / iwi_sum(e->phases, e->block_count);
 
     times->phase_ns = has_interval && isfinite(mean_ns) ? estimate_of(e, e->replicates[0], mean_ns)
                                                         : (iw_estimate){mean_ns, NAN, NAN};

@@ -44,12 +44,18 @@ void iwi_gauss_legendre(size_t count, double *points, double *weights);
 
 /* ---- samples ---- */
 
+double iwi_sum(const double *values, size_t count);
+double iwi_mean(const double *values, size_t count); /* NaN of none */
+
 /* Of sorted values, interpolated as Hyndman and Fan's type 7 does; NaN of none. */
 double iwi_quantile_of_sorted(const double *sorted, size_t count, double q);
 
 /* The value that sorting would put at `index`; afterwards no value before it is larger, none behind it
  * smaller. */
 double iwi_select(double *values, size_t count, size_t index);
+
+/* The mean of the two middle ones where there are two; count > 0. Leaves the values in another order. */
+double iwi_median(double *values, size_t count);
 
 /* The chance that positive differences have a sum of ranks as high as this, or higher, if each difference has
  * either sign with chance 1/2 (F. Wilcoxon, 1945). Zeros do not count; at most IWI_SIGNED_RANKS_MOST. */

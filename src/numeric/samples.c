@@ -1,9 +1,24 @@
-/* Quantiles and selecting.
+/* Sums, quantiles and selecting.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include <math.h>
 
 #include "numeric/numeric.h"
+
+double iwi_sum(const double *values, size_t count)
+{
+    double sum = 0.0;
+
+    for (size_t i = 0; i < count; i++) {
+        sum += values[i];
+    }
+    return sum;
+}
+
+double iwi_mean(const double *values, size_t count)
+{
+    return iwi_sum(values, count) / (double)count;
+}
 
 double iwi_quantile_of_sorted(const double *sorted, size_t count, double q)
 {
@@ -75,4 +90,19 @@ double iwi_select(double *values, size_t count, size_t index)
         }
     }
     return values[index];
+}
+
+double iwi_median(double *values, size_t count)
+{
+    const double upper = iwi_select(values, count, count / 2);
+    double lower;
+
+    if (count % 2 != 0) {
+        return upper;
+    }
+    lower = values[0]; /* the largest before it */
+    for (size_t i = 1; i < count / 2; i++) {
+        lower = fmax(lower, values[i]);
+    }
+    return (lower + upper) / 2;
 }

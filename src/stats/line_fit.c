@@ -29,23 +29,13 @@ static size_t group_end(const uint32_t *group, size_t first, size_t count)
     return end;
 }
 
-static double mean_of(const double *values, size_t count)
-{
-    double sum = 0.0;
-
-    for (size_t i = 0; i < count; i++) {
-        sum += values[i];
-    }
-    return sum / (double)count;
-}
-
 static struct sums sum_up(const double *x, const double *y, const uint32_t *group, size_t count)
 {
     struct sums sums = {0.0, 0.0, 0};
 
     for (size_t first = 0, end; first < count; first = end) {
         end = group_end(group, first, count);
-        const double mean_x = mean_of(&x[first], end - first), mean_y = mean_of(&y[first], end - first);
+        const double mean_x = iwi_mean(&x[first], end - first), mean_y = iwi_mean(&y[first], end - first);
 
         for (size_t i = first; i < end; i++) {
             sums.xx += (x[i] - mean_x) * (x[i] - mean_x);
@@ -63,7 +53,7 @@ static struct residuals residuals_of(const double *x, const double *y, const uin
 
     for (size_t first = 0, end; first < count; first = end) {
         end = group_end(group, first, count);
-        const double mean_x = mean_of(&x[first], end - first), mean_y = mean_of(&y[first], end - first);
+        const double mean_x = iwi_mean(&x[first], end - first), mean_y = iwi_mean(&y[first], end - first);
         double before = 0.0;
 
         for (size_t i = first; i < end; i++) {

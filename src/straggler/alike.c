@@ -12,21 +12,6 @@
 
 #include "numeric/numeric.h"
 
-static double median(double *values, size_t count)
-{
-    double upper, lower;
-
-    upper = iwi_select(values, count, count / 2);
-    if (count % 2 != 0) {
-        return upper;
-    }
-    lower = values[0]; /* the largest before it */
-    for (size_t i = 1; i < count / 2; i++) {
-        lower = fmax(lower, values[i]);
-    }
-    return (lower + upper) / 2;
-}
-
 /* ---- going through all operations ---- */
 
 typedef iw_time (*change_fn)(const struct iwi_alike *alike, const struct iwi_pipe_place *place,
@@ -83,16 +68,6 @@ static size_t take_lengths(const struct iw_straggler_job *job, unsigned op, doub
     return count;
 }
 
-static double mean(const double *values, size_t count)
-{
-    double sum = 0;
-
-    for (size_t i = 0; i < count; i++) {
-        sum += values[i];
-    }
-    return sum / (double)count;
-}
-
 static iw_status find_usual(struct iwi_alike *alike)
 {
     const struct iw_straggler_job *job = alike->job;
@@ -108,7 +83,7 @@ static iw_status find_usual(struct iwi_alike *alike)
 
         if (count > 0) {
             alike->usual_ps[op] =
-                llround(iwi_pipe_op_computes(op) ? mean(values, count) : median(values, count));
+                llround(iwi_pipe_op_computes(op) ? iwi_mean(values, count) : iwi_median(values, count));
         }
     }
     free(values);
@@ -155,9 +130,9 @@ static iw_status find_levels(struct iwi_alike *alike)
                 *worker_at(alike, op, replica, stage) = replicas[replica] =
                     mean_of_worker(job, op, replica, stage);
             }
-            *stage_at(alike, op, stage) = median(replicas, job->replica_count);
+            *stage_at(alike, op, stage) = iwi_median(replicas, job->replica_count);
         }
-        alike->all_ps[op] = mean(stage_at(alike, op, 0), job->stage_count);
+        alike->all_ps[op] = iwi_mean(stage_at(alike, op, 0), job->stage_count);
     }
     free(replicas);
     return IW_OK;

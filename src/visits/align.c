@@ -7,7 +7,9 @@
 #include <string.h>
 
 #include "base/order.h"
+#include "numeric/numeric.h"
 #include "visits/clock_links.h"
+#include "visits/sets.h"
 
 enum { ROUNDS = 6 };
 
@@ -38,24 +40,6 @@ static bool is_loose(uint8_t op)
 
 /* ---- which ranks can be compared ---- */
 
-static uint32_t root_of(uint32_t *set_of, uint32_t rank)
-{
-    while (set_of[rank] != rank) {
-        set_of[rank] = set_of[set_of[rank]];
-        rank = set_of[rank];
-    }
-    return rank;
-}
-
-/* True: they were apart. */
-static bool unite(uint32_t *set_of, uint32_t a, uint32_t b)
-{
-    a = root_of(set_of, a);
-    b = root_of(set_of, b);
-    set_of[a > b ? a : b] = a < b ? a : b;
-    return a != b;
-}
-
 static void unite_encounters(struct aligner *a, bool want_tight)
 {
     const struct iwi_visits *visits = a->visits;
@@ -68,7 +52,7 @@ static void unite_encounters(struct aligner *a, bool want_tight)
             continue;
         }
         for (uint32_t k = 1; k < encounter->count; k++) {
-            if (unite(a->set_of, of[0].rank, of[k].rank) && !want_tight) {
+            if (iwi_sets_unite(a->set_of, of[0].rank, of[k].rank) && !want_tight) {
                 a->is_used[of->group] = true;
             }
         }
@@ -79,14 +63,12 @@ static void find_sets(struct aligner *a)
 {
     struct iwi_visits *visits = a->visits;
 
-    for (uint32_t r = 0; r < visits->rank_count; r++) {
-        a->set_of[r] = r;
-    }
+    iwi_sets_init(a->set_of, visits->rank_count);
     unite_encounters(a, true);
     unite_encounters(a, false);
     visits->clock_sets = 0;
     for (uint32_t r = 0; r < visits->rank_count; r++) {
-        a->set_of[r] = root_of(a->set_of, r); /* the first rank of the set */
+        a->set_of[r] = iwi_set_lowest(a->set_of, r);
         visits->ranks[r].clock_set =
             a->set_of[r] == r ? visits->clock_sets++ : visits->ranks[a->set_of[r]].clock_set;
     }
@@ -133,7 +115,7 @@ static void list_ends(struct aligner *a, const struct iwi_rank_clock *clocks)
         for (uint32_t k = 0; k < encounter->count; k++) {
             a->room[k] = aligned(a, clocks, &of[k]);
         }
-        middle = iwi_clock_median(a->room, encounter->count);
+        middle = iwi_median(a->room, encounter->count);
         for (uint32_t k = 0; k < encounter->count; k++) {
             a->ends[a->end_count++] = (struct iwi_clock_end){.group = of[k].group,
                                                              .rank = of[k].rank,
@@ -291,7 +273,7 @@ static double find_last(const struct aligner *a)
             a->room[loose++] = (double)(last->leave_ps - last->enter_ps);
         }
     }
-    return iwi_clock_median(a->room, loose);
+    return loose > 0 ? iwi_median(a->room, loose) : 0.0;
 }
 
 static void note_sets(struct iwi_visits *visits)
@@ -327,7 +309,7 @@ static double error_ps(struct aligner *a)
         for (; end < a->end_count && a->ends[end].group == a->ends[first].group; end++) {
             a->room[end - first] = fabs(a->ends[end].off_ps);
         }
-        worst = fmax(worst, iwi_clock_median(a->room, end - first));
+        worst = fmax(worst, iwi_median(a->room, end - first));
     }
     return worst;
 }

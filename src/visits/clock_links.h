@@ -45,6 +45,4 @@ struct iwi_rank_clock iwi_clock_line(const struct iwi_clock_end *ends, size_t co
 IW_NODISCARD iw_status iwi_clock_solve(const iw_log *log, const struct iwi_clock_links *links, size_t ranks,
                                        size_t groups, const uint32_t *set_of, struct iwi_rank_clock *clocks);
 
-double iwi_clock_median(double *values, size_t count); /* sorts */
-
 #endif

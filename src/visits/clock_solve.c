@@ -4,26 +4,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/order.h"
+#include "numeric/numeric.h"
 #include "visits/clock_links.h"
 
 enum { STEPS_MAX = 2000 };
-
-double iwi_clock_median(double *values, size_t count)
-{
-    if (count == 0) {
-        return 0;
-    }
-    iwi_sort_doubles(values, count);
-    return (values[(count - 1) / 2] + values[count / 2]) / 2;
-}
 
 static double median_of(const struct iwi_clock_end *ends, size_t first, size_t end, bool is_at, double *room)
 {
     for (size_t i = first; i < end; i++) {
         room[i - first] = is_at ? ends[i].at_ps : ends[i].off_ps;
     }
-    return iwi_clock_median(room, end - first);
+    return iwi_median(room, end - first);
 }
 
 struct iwi_rank_clock iwi_clock_line(const struct iwi_clock_end *ends, size_t count, bool want_drift,
@@ -45,7 +36,7 @@ struct iwi_rank_clock iwi_clock_line(const struct iwi_clock_end *ends, size_t co
     for (size_t i = 0; i < count; i++) {
         room[i] = ends[i].off_ps - line.drift * ends[i].at_ps;
     }
-    line.offset_ps = iwi_clock_median(room, count);
+    line.offset_ps = iwi_median(room, count);
     return line;
 }
 

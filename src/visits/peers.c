@@ -6,20 +6,11 @@
 #include <stdlib.h>
 
 #include "base/hash.h"
+#include "visits/sets.h"
 
 uint64_t iwi_visit_kind(const struct iwi_visits *visits, const struct iwi_visit *visit)
 {
     return iwi_mix(iwi_mix(visit->bytes) + ((uint64_t)visits->groups[visit->group].size << 8) + visit->op);
-}
-
-/* The first of those that a rank is connected with, and the way to it made shorter. */
-static uint32_t first_of(uint32_t *leads, uint32_t rank)
-{
-    while (leads[rank] != rank) {
-        leads[rank] = leads[leads[rank]];
-        rank = leads[rank];
-    }
-    return rank;
 }
 
 /* Which groups have collectives, and whether there are messages. */
@@ -37,43 +28,38 @@ static bool list_groups(const struct iwi_visits *visits, bool *has_collectives)
 }
 
 /* Joins the members of a group; how many were not connected before. */
-static size_t connect(const struct iwi_visit_group *group, uint32_t *leads)
+static size_t connect(const struct iwi_visit_group *group, uint32_t *set_of)
 {
     size_t joined = 0;
 
     for (uint32_t i = 1; i < group->count; i++) {
-        const uint32_t a = first_of(leads, group->members[0]), b = first_of(leads, group->members[i]);
-
-        joined += a != b;
-        leads[iwi_max(a, b)] = (uint32_t)iwi_min(a, b);
+        joined += iwi_sets_unite(set_of, group->members[0], group->members[i]);
     }
     return joined;
 }
 
-static void add_connections(const struct iwi_visits *visits, uint64_t *peers, uint32_t *leads,
+static void add_connections(const struct iwi_visits *visits, uint64_t *peers, uint32_t *set_of,
                             bool *has_collectives)
 {
     const bool has_messages = list_groups(visits, has_collectives);
     size_t joined = 0;
 
-    for (uint32_t r = 0; r < visits->rank_count; r++) {
-        leads[r] = r;
-    }
+    iwi_sets_init(set_of, visits->rank_count);
     for (size_t g = 0; g < visits->group_count; g++) {
         const bool is_counted = has_messages || visits->groups[g].count < visits->rank_count;
 
-        joined += has_collectives[g] && is_counted ? connect(&visits->groups[g], leads) : 0;
+        joined += has_collectives[g] && is_counted ? connect(&visits->groups[g], set_of) : 0;
     }
     for (uint32_t r = 0; joined > 0 && r < visits->rank_count; r++) {
-        peers[r] += iwi_mix(first_of(leads, r));
+        peers[r] += iwi_mix(iwi_set_lowest(set_of, r));
     }
 }
 
 iw_status iwi_visits_peers(const struct iwi_visits *visits, uint64_t *peers)
 {
-    uint32_t *leads = iwi_new_array(visits->log, visits->rank_count, sizeof leads[0]);
+    uint32_t *set_of = iwi_new_array(visits->log, visits->rank_count, sizeof set_of[0]);
     bool *has_collectives = iwi_new_array(visits->log, visits->group_count, sizeof has_collectives[0]);
-    const iw_status status = leads != NULL && has_collectives != NULL ? IW_OK : IW_ERR_NOMEM;
+    const iw_status status = set_of != NULL && has_collectives != NULL ? IW_OK : IW_ERR_NOMEM;
 
     for (size_t r = 0; r < visits->rank_count; r++) {
         peers[r] = iwi_mix((uint64_t)visits->ranks[r].stage + 1);
@@ -82,9 +68,9 @@ iw_status iwi_visits_peers(const struct iwi_visits *visits, uint64_t *peers)
         peers[visits->visits[i].rank] += iwi_visit_kind(visits, &visits->visits[i]);
     }
     if (status == IW_OK) {
-        add_connections(visits, peers, leads, has_collectives);
+        add_connections(visits, peers, set_of, has_collectives);
     }
-    free(leads);
+    free(set_of);
     free(has_collectives);
     return status;
 }

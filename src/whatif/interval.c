@@ -39,16 +39,6 @@
 static const double NORMAL_975 = 1.95996;  /* quantile of the normal law */
 static const double LEAST_OF_ERROR = 0.15; /* by trial: 91 to 98 % cover, whatever the recording adds */
 
-static double mean_of(const double *values, size_t count)
-{
-    double sum = 0.0;
-
-    for (size_t i = 0; i < count; i++) {
-        sum += values[i];
-    }
-    return sum / (double)count;
-}
-
 static double squares_about(const double *values, size_t count, double center)
 {
     double sum = 0.0;
@@ -67,11 +57,11 @@ struct scatter {
 static struct scatter scatter_of(const struct iwi_sample *sample)
 {
     const size_t m = sample->per_redraw;
-    const double mean = mean_of(sample->redraws, sample->redraw_count * m);
+    const double mean = iwi_mean(sample->redraws, sample->redraw_count * m);
     struct scatter scatter = {0.0, 0.0};
 
     for (size_t k = 0; k < sample->redraw_count; k++) {
-        const double own_mean = mean_of(&sample->redraws[k * m], m);
+        const double own_mean = iwi_mean(&sample->redraws[k * m], m);
 
         scatter.within += squares_about(&sample->redraws[k * m], m, own_mean);
         scatter.between += (double)m * (own_mean - mean) * (own_mean - mean);

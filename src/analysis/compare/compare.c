@@ -11,6 +11,7 @@
 #include "analysis/recording_stats.h"
 #include "base/base.h"
 #include "base/opts.h"
+#include "numeric/numeric.h"
 #include "stats/sort_ns.h"
 
 /* Streams of random numbers. */
@@ -135,16 +136,6 @@ static void close_side(struct iwi_compared_side *side, const iw_recording *recor
     iwi_losses_free(side->losses);
 }
 
-static double sum_of(const double *values, size_t count)
-{
-    double sum = 0.0;
-
-    for (size_t i = 0; i < count; i++) {
-        sum += values[i];
-    }
-    return sum;
-}
-
 iw_status iwi_compare_ratio(const iw_log *log, const struct iwi_compared_side *a, const double *numerator_a,
                             const struct iwi_compared_side *b, const double *numerator_b,
                             iw_compare_value *value_p)
@@ -160,8 +151,8 @@ iw_status iwi_compare_ratio(const iw_log *log, const struct iwi_compared_side *a
     iwi_add_ratios(&a->resampling, numerator_a, a->watched_ns, -1.0, differences);
     interval = iwi_percentile_interval(differences, replicates);
     free(differences);
-    value_p->a = sum_of(numerator_a, a->blocks.count) / sum_of(a->watched_ns, a->blocks.count);
-    value_p->b = sum_of(numerator_b, b->blocks.count) / sum_of(b->watched_ns, b->blocks.count);
+    value_p->a = iwi_sum(numerator_a, a->blocks.count) / iwi_sum(a->watched_ns, a->blocks.count);
+    value_p->b = iwi_sum(numerator_b, b->blocks.count) / iwi_sum(b->watched_ns, b->blocks.count);
     value_p->difference = (iw_estimate){value_p->b - value_p->a, interval.low, interval.high};
     return IW_OK;
 }

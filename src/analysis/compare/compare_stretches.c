@@ -7,6 +7,7 @@
  */
 #include "analysis/compare/compare.h"
 #include "base/base.h"
+#include "numeric/numeric.h"
 
 enum { MOST_STRETCHES = 3 };
 
@@ -21,16 +22,6 @@ struct stretches {
     size_t count, block_count;
     double excess;
 };
-
-static double sum_of(const double *values, size_t count)
-{
-    double sum = 0.0;
-
-    for (size_t i = 0; i < count; i++) {
-        sum += values[i];
-    }
-    return sum;
-}
 
 /* Stretches of heavy blocks; a single light block does not part them. `usual` is the other side's ratio. */
 static struct stretches find_stretches(const struct iwi_compared_side *side, const double *numerator,
@@ -66,9 +57,9 @@ void iwi_compare_stretches(const struct iwi_compared_side *a, const struct iwi_c
     const struct iwi_compared_side *more = is_better ? a : b, *less = is_better ? b : a;
     const double *numerator = numerator_of(more, metric);
     const size_t count = more->blocks.count;
-    const double usual =
-        sum_of(numerator_of(less, metric), less->blocks.count) / sum_of(less->watched_ns, less->blocks.count);
-    const double excess = sum_of(numerator, count) - usual * sum_of(more->watched_ns, count);
+    const double usual = iwi_sum(numerator_of(less, metric), less->blocks.count) /
+                         iwi_sum(less->watched_ns, less->blocks.count);
+    const double excess = iwi_sum(numerator, count) - usual * iwi_sum(more->watched_ns, count);
     struct stretches found;
 
     if (comparison->verdict == IW_COMPARE_SAME || comparison->verdict == IW_COMPARE_UNKNOWN ||

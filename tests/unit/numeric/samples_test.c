@@ -42,7 +42,11 @@ static void sorting_and_selecting_agree(void **state)
                     assert_true(i < index ? selected[i] <= selected[index] : selected[i] >= selected[index]);
                 }
             }
+            memcpy(selected, ours, sizeof ours);
             gsl_sort(sorted, 1, count);
+            assert_near(iwi_median(selected, count), gsl_stats_median_from_sorted_data(sorted, 1, count),
+                        CLOSE);
+            assert_near(iwi_mean(ours, count) + 4.0, gsl_stats_mean(ours, 1, count) + 4.0, CLOSE);
             iwi_sort_doubles(ours, count);
             assert_memory_equal(ours, sorted, count * sizeof *ours);
             for (double q = 0.0; q <= 1.0; q += 0.0625) {
