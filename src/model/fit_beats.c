@@ -9,6 +9,7 @@
 
 #include "base/base.h"
 #include "model/fit.h"
+#include "stats/periodicity.h"
 
 enum {
     LOST = 8,     /* beats missing in a row: begin anew */
@@ -104,26 +105,6 @@ static size_t find_phase(const struct beats *b, size_t i)
     return b->count;
 }
 
-/* The event from *next_p on nearest to `expected_ns` within the tolerance, or the count; *next_p skips what
- * is too early. */
-static size_t find_beat(const struct beats *b, double expected_ns, size_t *next_p)
-{
-    size_t i = *next_p;
-
-    while (i < b->count && (double)b->start_ns[i] < expected_ns - b->tolerance_ns) {
-        i++;
-    }
-    *next_p = i;
-    if (i == b->count || (double)b->start_ns[i] > expected_ns + b->tolerance_ns) {
-        return b->count;
-    }
-    while (i + 1 < b->count &&
-           fabs((double)b->start_ns[i + 1] - expected_ns) < fabs((double)b->start_ns[i] - expected_ns)) {
-        i++;
-    }
-    return i;
-}
-
 /* Marks beats from one on until they are lost; returns where to look for the next one. */
 static size_t follow(struct beats *b, size_t beat)
 {
@@ -133,7 +114,8 @@ static size_t follow(struct beats *b, size_t beat)
     b->marked += b->is_beat[beat] == 0;
     b->is_beat[beat] = 1;
     while (missed < LOST && next < b->count) {
-        const size_t found = find_beat(b, (double)b->start_ns[beat] + (missed + 1) * b->period_ns, &next);
+        const double expected_ns = (double)b->start_ns[beat] + (missed + 1) * b->period_ns;
+        const size_t found = iwi_find_beat(b->start_ns, b->count, expected_ns, b->tolerance_ns, &next);
 
         if (found == b->count) {
             missed++;

@@ -6,22 +6,13 @@
 #include <stdlib.h>
 
 #include "base/base.h"
-
-static uint32_t highest_node(const iw_node_list *list, uint32_t rank_count)
-{
-    uint32_t highest = 0;
-
-    for (uint32_t rank = 0; rank < rank_count; rank++) {
-        highest = list->nodes[rank] > highest ? list->nodes[rank] : highest;
-    }
-    return highest;
-}
+#include "program/node_table.h"
 
 /* The ranks of a node sit side by side, in the order of their numbers. */
 static iw_status fill_places(const iw_log *log, const iw_net *net, uint32_t rank_count, uint32_t *places)
 {
     const iw_net_inner *node = &net->inner[net->list.level];
-    uint32_t *taken = iwi_new_array(log, (size_t)highest_node(&net->list, rank_count) + 1, sizeof *taken);
+    uint32_t *taken = iwi_new_array(log, (size_t)iwi_highest_node(&net->list, rank_count) + 1, sizeof *taken);
     iw_status status = taken == NULL ? IW_ERR_NOMEM : IW_OK;
 
     for (uint32_t rank = 0; rank < rank_count && status == IW_OK; rank++) {

@@ -25,6 +25,16 @@ bool iwi_is_of_the_whole(const char *attribute)
     return false;
 }
 
+int64_t iwi_common_length_ns(const iw_recording *recording)
+{
+    int64_t length_ns = recording->cpu_count > 0 ? INT64_MAX : 0;
+
+    for (size_t i = 0; i < recording->cpu_count; i++) {
+        length_ns = iwi_min(length_ns, recording->cpus[i].length_ns);
+    }
+    return length_ns;
+}
+
 void iwi_edit_count(iw_edit *edit, const iw_recording *recording)
 {
     edit->recording_count++;

@@ -13,6 +13,9 @@
  * sources may be missing, also in a part. */
 bool iwi_is_of_the_whole(const char *attribute);
 
+/* The time that all CPUs were recorded for; 0 of none. */
+int64_t iwi_common_length_ns(const iw_recording *recording);
+
 /* Adds what a recording amounts to. */
 void iwi_edit_count(iw_edit *edit, const iw_recording *recording);
 

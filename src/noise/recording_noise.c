@@ -10,6 +10,7 @@
 
 #include "base/base.h"
 #include "noise/recording_check.h"
+#include "noise/recording_head.h"
 #include "noise/recording_labels.h"
 #include "noise/recording_pieces.h"
 #include "noise/source.h"
@@ -147,16 +148,6 @@ void iwi_recorded_free(struct iwi_recorded *recorded)
 
 /* ---- into the noise ---- */
 
-static int64_t common_length_ns(const iw_recording *recording)
-{
-    int64_t length_ns = recording->cpu_count > 0 ? INT64_MAX : 0;
-
-    for (size_t i = 0; i < recording->cpu_count; i++) {
-        length_ns = iwi_min(length_ns, recording->cpus[i].length_ns);
-    }
-    return length_ns;
-}
-
 static iw_status check_recording(const iw_log *log, const char *name, const iw_recording *recording)
 {
     if (recording->probe == IW_PROBE_FTQ) {
@@ -180,7 +171,7 @@ static iw_status choose_length(struct builder *b)
         int64_t length_ns;
 
         IW_TRY(check_recording(b->log, b->names[i], b->recordings[i]));
-        length_ns = common_length_ns(b->recordings[i]);
+        length_ns = iwi_common_length_ns(b->recordings[i]);
         if (length_ns == 0 && b->count > 1) {
             return iwi_fail(
                 b->log, IW_ERR_RANGE,

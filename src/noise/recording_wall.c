@@ -12,6 +12,7 @@
 
 #include "base/base.h"
 #include "noise/recording_cut.h"
+#include "noise/recording_head.h"
 
 /* ---- what a recording says ---- */
 
@@ -76,16 +77,6 @@ int64_t iwi_wall_gain_ns(const struct iwi_wall *wall, int64_t ns)
 
 /* ---- the time that all watched ---- */
 
-static int64_t length_of(const iw_recording *recording)
-{
-    int64_t length_ns = recording->cpu_count > 0 ? INT64_MAX : 0;
-
-    for (size_t i = 0; i < recording->cpu_count; i++) {
-        length_ns = iwi_min(length_ns, recording->cpus[i].length_ns);
-    }
-    return length_ns;
-}
-
 static iw_status find_window(const iw_log *log, const char *const *names, iw_recording *const *recordings,
                              size_t count, struct iwi_wall *walls, iw_wall_window *window)
 {
@@ -94,7 +85,7 @@ static iw_status find_window(const iw_log *log, const char *const *names, iw_rec
 
     *window = (iw_wall_window){0};
     for (size_t i = 0; i < count; i++) {
-        const int64_t length_ns = length_of(recordings[i]);
+        const int64_t length_ns = iwi_common_length_ns(recordings[i]);
         int64_t end_ns;
 
         if (!iwi_recording_wall(recordings[i], &walls[i])) {
@@ -157,7 +148,8 @@ static iw_status cut_one(const iw_log *log, const char *name, const struct iwi_w
                          const iw_wall_window *window, iw_recording **recording)
 {
     const int64_t from_ns = own_ns(wall, window->from_wall_ns - wall->start_ns);
-    const int64_t to_ns = iwi_min(from_ns + own_ns(wall, window->length_ns), length_of(*recording));
+    const int64_t to_ns =
+        iwi_min(from_ns + own_ns(wall, window->length_ns), iwi_common_length_ns(*recording));
     iw_recording *cut;
 
     IW_TRY(iwi_recording_cut_time(log, name, *recording, from_ns, to_ns, &cut));

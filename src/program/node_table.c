@@ -26,7 +26,7 @@ static iw_status check(const iw_log *log, const iw_nodes *nodes, uint32_t ranks)
     return IW_OK;
 }
 
-static uint32_t highest_of(const iw_node_list *list, uint32_t ranks)
+uint32_t iwi_highest_node(const iw_node_list *list, uint32_t ranks)
 {
     uint32_t highest = 0;
 
@@ -39,7 +39,7 @@ static uint32_t highest_of(const iw_node_list *list, uint32_t ranks)
 /* Nodes get their numbers, ranks their seats; `before[n + 1]` is the size of node n for now. */
 static iw_status seat_ranks(const iw_log *log, const iw_nodes *nodes, struct iwi_node_table *table)
 {
-    const size_t highest = highest_of(&nodes->list, table->ranks);
+    const size_t highest = iwi_highest_node(&nodes->list, table->ranks);
     uint32_t *number = iwi_new_array(log, highest + 1, sizeof *number); /* of a node, from 1 on; 0: none */
     iw_status status = number == NULL ? IW_ERR_NOMEM : IW_OK;
 

@@ -20,6 +20,9 @@ struct iwi_node_table {
  * node. IW_ERR_NOMEM. NULL where nodes are not placed by a list, or not known. */
 IW_NODISCARD iw_status iwi_node_table_new(const iw_log *log, const iw_nodes *nodes, uint32_t ranks,
                                           struct iwi_node_table **table_p);
+/* The highest number in the list of a node of the first `ranks` ranks. */
+uint32_t iwi_highest_node(const iw_node_list *list, uint32_t ranks);
+
 /* What an operation has of them. */
 static inline iw_nodes iwi_operation_nodes(const iw_nodes *nodes, const struct iwi_node_table *table)
 {

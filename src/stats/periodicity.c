@@ -68,21 +68,18 @@ static size_t find_anchor(const struct walk *w, size_t i)
     return i + 1 < w->count ? i : w->count;
 }
 
-/* The event from *next_p on that is nearest to `expected` within the tolerance, or the count. Moves *next_p
- * past all that comes too early. */
-static size_t find_beat(const struct walk *w, double expected, size_t *next_p)
+size_t iwi_find_beat(const int64_t *times, size_t count, double expected, double tolerance, size_t *next_p)
 {
     size_t i = *next_p;
 
-    while (i < w->count && (double)w->times[i] < expected - w->tolerance) {
+    while (i < count && (double)times[i] < expected - tolerance) {
         i++;
     }
     *next_p = i;
-    if (i == w->count || (double)w->times[i] > expected + w->tolerance) {
-        return w->count;
+    if (i == count || (double)times[i] > expected + tolerance) {
+        return count;
     }
-    while (i + 1 < w->count &&
-           fabs((double)w->times[i + 1] - expected) < fabs((double)w->times[i] - expected)) {
+    while (i + 1 < count && fabs((double)times[i + 1] - expected) < fabs((double)times[i] - expected)) {
         i++;
     }
     return i;
@@ -103,7 +100,7 @@ static size_t follow(struct walk *w, size_t anchor)
         if (expected > last + w->tolerance) {
             return w->count;
         }
-        beat = find_beat(w, expected, &next);
+        beat = iwi_find_beat(w->times, w->count, expected, w->tolerance, &next);
         if (beat == w->count) {
             missed++;
             w->misses++;

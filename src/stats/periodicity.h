@@ -14,4 +14,8 @@ enum { IWI_PERIOD_SCRATCH = 4096 };
  * some percent, and have others in between, but most must be there. */
 double iwi_find_period(const int64_t *times, size_t count, double scratch[IWI_PERIOD_SCRATCH]);
 
+/* The time from *next_p on that is nearest to `expected` within the tolerance, or the count. Moves *next_p
+ * past all that comes too early. */
+size_t iwi_find_beat(const int64_t *times, size_t count, double expected, double tolerance, size_t *next_p);
+
 #endif
