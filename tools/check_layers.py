@@ -51,7 +51,7 @@ ARROWS = {
     "blame": (("base", "format", "noise", "numeric", "program"), ()),
     "waits": (("base", "numeric", "stats", "visits"), ()),
     "study": (("base", "format", "net", "noise", "program", "sim", "stats", "training", "whatif"), ("jansson",)),
-    "verify": (("analysis", "base", "measure", "noise"), ()),
+    "verify": (("analysis", "base", "measure", "noise", "numeric"), ()),
     "check": (("base", "verify"), ()),
     "watch": (("base", "measure", "noise"), ("libbpf", "libelf")),
     "report": (

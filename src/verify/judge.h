@@ -112,9 +112,6 @@ enum iwi_finding {
  * come by themselves. */
 #define IWI_CHANCE 0.001
 
-/* P(N >= count) of a Poisson law. */
-double iwi_poisson_tail(uint64_t count, double mean);
-
 /* `loud_hz`: a rate that must not be missed: watched so long that none of it would come with IWI_CHANCE only.
  */
 enum iwi_finding iwi_weigh(const struct iwi_case *c, const struct iwi_tally *tally, double allowed_hz,

@@ -8,6 +8,7 @@
 
 #include "base/base.h"
 #include "base/short_number.h"
+#include "numeric/numeric.h"
 #include "verify/judge.h"
 
 enum { SHOWN_NAMES = 3, SHOWN_COLUMNS = 40, MOST_MERGED = 64 };
@@ -188,31 +189,11 @@ void iwi_tally(const struct iwi_case *c, const iw_cpu_set *cpus, const struct iw
 
 /* ---- chance ---- */
 
-/* The sum of the terms from `count` on, which fall from there on where count > mean. */
-double iwi_poisson_tail(uint64_t count, double mean)
-{
-    const double n = (double)count;
-    int sign;
-    double term, sum = 0.0;
-
-    if (count == 0 || n <= mean) {
-        return 1.0; /* not below a half: nobody's evidence */
-    }
-    if (mean <= 0.0) {
-        return 0.0;
-    }
-    term = exp(n * log(mean) - mean - lgamma_r(n + 1.0, &sign));
-    for (double k = n + 1.0; term > 1e-12 * sum && term > 0.0; k += 1.0) {
-        sum += term;
-        term *= mean / k;
-    }
-    return sum;
-}
-
 /* So many within the time on the worst of the CPUs are beyond chance. */
 static bool is_loud(const struct iwi_tally *tally, uint64_t count, double seconds, double allowed_hz)
 {
-    return iwi_poisson_tail(count, allowed_hz * seconds) * (double)tally->cpu_count < IWI_CHANCE;
+    return count > 0 &&
+           iwi_poisson_above(count - 1, allowed_hz * seconds) * (double)tally->cpu_count < IWI_CHANCE;
 }
 
 enum iwi_finding iwi_weigh(const struct iwi_case *c, const struct iwi_tally *tally, double allowed_hz,

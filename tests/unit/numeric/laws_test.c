@@ -89,6 +89,8 @@ static void poisson(void **state)
             }
         }
     }
+    assert_true(iwi_poisson_above(2, 0.0) == 0.0);
+    assert_true(iwi_poisson_above(1999999, 1e6) == 0.0);
     assert_near(iwi_poisson_chance(0, 2.0), exp(-2.0), CLOSE);
     assert_near(iwi_poisson_chance(0, 0.0), 1.0, CLOSE);
     assert_near(iwi_poisson_chance(3, 2.0), exp(-2.0) * 8.0 / 6.0, CLOSE); /* 2^3 e^-2 / 3! */

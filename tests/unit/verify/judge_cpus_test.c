@@ -5,19 +5,6 @@
 
 /* ---- chance ---- */
 
-static void poisson_tails_are_right(void **state)
-{
-    (void)state;
-    assert_true(iwi_poisson_tail(0, 5.0) == 1.0);
-    assert_true(iwi_poisson_tail(3, 0.0) == 0.0);
-    /* 1 - e^-1 (1 + 1 + 1/2) = 0.0803014; 1 - e^-0.5 = 0.3934693 */
-    assert_true(fabs(iwi_poisson_tail(3, 1.0) - 0.0803014) < 1e-6);
-    assert_true(fabs(iwi_poisson_tail(1, 0.5) - 0.3934693) < 1e-6);
-    assert_true(iwi_poisson_tail(2000000, 1000000.0) == 0.0);
-    /* normal approximation: 3 standard deviations above 10^6 */
-    assert_true(fabs(iwi_poisson_tail(1003000, 1e6) - 0.00135) < 5e-5);
-}
-
 static void a_count_within_chance_is_not_loud(void **state)
 {
     struct bench *b = *state;
@@ -277,7 +264,6 @@ static void kernels_before_6_12_are_not_assumed_to_have_the_deadline_server(void
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(poisson_tails_are_right),
         TEST(a_count_within_chance_is_not_loud),
         TEST(a_burst_is_one_thing_that_happened),
         TEST(counters_do_not_tell_bursts_apart_in_two_seconds),
