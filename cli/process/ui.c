@@ -11,6 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <idlewave/time.h>
+
 #include "options/setting_names.h"
 #include "process/progress.h"
 
@@ -122,6 +124,16 @@ int ui_exit_of_value(const struct ui *ui, iw_status status)
         return UI_USAGE;
     }
     return ui_exit_of(status);
+}
+
+int ui_parse_share(struct ui *ui, const char *option, const char *text, double *share_p)
+{
+    iw_status status;
+
+    ui->option = option;
+    status = iw_parse_share(&ui->log, text, share_p);
+    ui->option = NULL;
+    return ui_exit_of_value(ui, status);
 }
 
 void *ui_grow(void *array, size_t count, size_t element_size)

@@ -62,6 +62,9 @@ bool ui_ends_with(const char *path, const char *end);
 /* As ui_exit_of(), for values that came straight from the command line: bad ones are usage errors. */
 int ui_exit_of_value(const struct ui *ui, iw_status status);
 
+/* A share that an option has: 1%, 0.01. The exit code says whether it is one. */
+int ui_parse_share(struct ui *ui, const char *option, const char *text, double *share_p);
+
 /* "text", quoted as JSON is. */
 void ui_write_json_string(const char *text, FILE *out);
 

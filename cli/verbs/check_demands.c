@@ -71,26 +71,17 @@ static int refuse(const struct ui *ui, const struct check_opts *opts, bool has_f
 
 /* ---- values and files ---- */
 
-static int read_share(struct ui *ui, const char *option, const char *text, double *share_p)
-{
-    iw_status status;
-
-    ui->option = option;
-    status = iw_parse_share(&ui->log, text, share_p);
-    ui->option = NULL;
-    return ui_exit_of_value(ui, status);
-}
-
 static int read_limits(struct ui *ui, const struct check_opts *opts, iw_check_opts *limits)
 {
-    int code = read_share(ui, "--limit", opts->limit, &limits->most_lost);
+    int code = ui_parse_share(ui, "--limit", opts->limit, &limits->most_lost);
 
     if (code == UI_DONE && limits->most_lost > 1.0) {
         code =
             ui_usage(ui, "--limit '%s' is more than all CPU time: write a share, 1%% or 0.01", opts->limit);
     }
-    return code == UI_DONE ? read_share(ui, "--slowdown-limit", opts->slowdown_limit, &limits->most_slowdown)
-                           : code;
+    return code == UI_DONE
+               ? ui_parse_share(ui, "--slowdown-limit", opts->slowdown_limit, &limits->most_slowdown)
+               : code;
 }
 
 static int check_outputs(struct ui *ui, const struct check_opts *opts)

@@ -46,16 +46,6 @@ int noise_exit(const struct ui *ui, iw_status written, iw_status drawn)
     return ui_exit_of(written != IW_OK ? written : drawn);
 }
 
-int noise_parse_share(struct ui *ui, const char *option, const char *text, double *share_p)
-{
-    iw_status status;
-
-    ui->option = option;
-    status = iw_parse_share(&ui->log, text, share_p);
-    ui->option = NULL;
-    return ui_exit_of_value(ui, status);
-}
-
 const struct verb verb_noise = {
     .name = "noise",
     .summary = "shows, compares, converts and makes noise files",

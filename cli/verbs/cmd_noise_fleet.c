@@ -165,9 +165,9 @@ static int read_opts(struct ui *ui, const struct fleet_opts *opts, const struct 
     if (args->count == 0) {
         return ui_usage(ui, "which nodes? idlewave noise fleet DIR, or a file of digests");
     }
-    code = noise_parse_share(ui, "--false-alarms", opts->false_alarms, &wanted->false_alarms);
+    code = ui_parse_share(ui, "--false-alarms", opts->false_alarms, &wanted->false_alarms);
     if (code == UI_DONE) {
-        code = noise_parse_share(ui, "--matters", opts->matters, &wanted->matters);
+        code = ui_parse_share(ui, "--matters", opts->matters, &wanted->matters);
     }
     wanted->threads = (uint32_t)opts->threads;
     if (code == UI_DONE && !(wanted->false_alarms > 0.0 && wanted->false_alarms <= 0.5)) {

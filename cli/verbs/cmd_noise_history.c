@@ -140,9 +140,9 @@ static int run(struct ui *ui, const void *values, const struct opt_args *args)
     if (opts->change != NULL && wanted.change_ns == 0) {
         return ui_usage(ui, "--change: '%s' is no date: write 2026-11-02 or 2026-11-02T13:00", opts->change);
     }
-    code = noise_parse_share(ui, "--false-alarms", opts->false_alarms, &wanted.false_alarms);
+    code = ui_parse_share(ui, "--false-alarms", opts->false_alarms, &wanted.false_alarms);
     if (code == UI_DONE) {
-        code = noise_parse_share(ui, "--matters", opts->matters, &wanted.matters);
+        code = ui_parse_share(ui, "--matters", opts->matters, &wanted.matters);
     }
     return code == UI_DONE ? judge(ui, opts, &wanted, args->values[0]) : code;
 }

@@ -5,7 +5,6 @@
 
 #include "options/shown_opts.h"
 #include "verbs.h"
-#include "verbs/noise_verbs.h"
 
 struct waits_opts {
     struct opt_origins origins;
@@ -78,7 +77,7 @@ static int run(struct ui *ui, const void *values, const struct opt_args *args)
     if (args->count == 0) {
         return ui_usage(ui, "which run? idlewave waits RUN");
     }
-    code = opts->least != NULL ? noise_parse_share(ui, "--least", opts->least, &how.least_share) : UI_DONE;
+    code = opts->least != NULL ? ui_parse_share(ui, "--least", opts->least, &how.least_share) : UI_DONE;
     if (code != UI_DONE) {
         return code;
     }

@@ -17,7 +17,4 @@ extern const struct verb verb_noise_synth, verb_noise_cut, verb_noise_merge, ver
  * not keep the numbers back. */
 int noise_exit(const struct ui *ui, iw_status written, iw_status drawn);
 
-/* A share that an option has: 1%, 0.01. The exit code says whether it is one. */
-int noise_parse_share(struct ui *ui, const char *option, const char *text, double *share_p);
-
 #endif
