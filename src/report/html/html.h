@@ -41,7 +41,6 @@ void iwi_html_text(FILE *out, const char *text);
 
 /* The same for sentences: no line is broken between a number and its '%'. */
 void iwi_html_prose(FILE *out, const char *text);
-void iwi_html_format(FILE *out, const char *format, ...) IW_PRINTF(2, 3);
 
 /* <h2 id="...">: a heading that links can reach. */
 void iwi_html_section(FILE *out, const char *id, const char *title);

@@ -101,15 +101,6 @@ static void format_list(FILE *out, enum breaks breaks, const char *format, va_li
     }
 }
 
-void iwi_html_format(FILE *out, const char *format, ...)
-{
-    va_list args;
-
-    va_start(args, format);
-    format_list(out, BREAK_NOT_AT_PERCENT, format, args);
-    va_end(args);
-}
-
 void iwi_html_section(FILE *out, const char *id, const char *title)
 {
     (void)fprintf(out, "<h2 id=\"%s\">", id);
