@@ -79,7 +79,7 @@ typedef struct iw_digest {
     iw_digest_source *sources;
 } iw_digest;
 
-/** Sums up a recording. */
+/** Sums up a recording, of which nothing is kept; to be freed by iw_digest_free(). IW_ERR_NOMEM. */
 IW_API IW_NODISCARD iw_status iw_digest_make(const iw_log *log, const char *node,
                                              const iw_recording *recording, iw_digest **digest_p);
 IW_API void iw_digest_free(iw_digest *digest);
@@ -104,6 +104,7 @@ IW_API const char *iw_digest_get(const iw_digest *digest, const char *name);
 /** A file that is written digest by digest. */
 typedef struct iw_digest_writer iw_digest_writer;
 
+/** Ended by iw_digest_writer_close(). IW_ERR_IO, IW_ERR_NOMEM. */
 IW_API IW_NODISCARD iw_status iw_digest_writer_open(const iw_log *log, const char *path,
                                                     iw_digest_writer **writer_p);
 IW_API IW_NODISCARD iw_status iw_digest_writer_add(iw_digest_writer *writer, const iw_digest *digest);
@@ -118,12 +119,15 @@ typedef struct iw_digest_file iw_digest_file;
 /** Whether it begins as files of digests do. */
 IW_API bool iw_is_digest_file(const char *path);
 
+/** To be closed by iw_digest_file_close(). IW_ERR_IO, IW_ERR_NOMEM. */
 IW_API IW_NODISCARD iw_status iw_digest_file_open(const iw_log *log, const char *path,
                                                   iw_digest_file **file_p);
 
-/** The next one, or NULL behind the last. IW_ERR_FORMAT: damaged, with the byte at which. */
+/** The next one, to be freed, or NULL behind the last. IW_ERR_FORMAT: damaged, with the byte at which. */
 IW_API IW_NODISCARD iw_status iw_digest_file_next(const iw_log *log, iw_digest_file *file,
                                                   iw_digest **digest_p);
+
+/** The next one is the first. */
 IW_API void iw_digest_file_rewind(iw_digest_file *file);
 
 /** The byte at which the next one begins, or the size of the file. */

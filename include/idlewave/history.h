@@ -94,10 +94,11 @@ typedef struct iw_history {
     struct iwi_history_data *data;
 } iw_history;
 
+/** `name`: of the folder, for people. To be freed by iw_history_free(). IW_ERR_NOMEM. */
 IW_API IW_NODISCARD iw_status iw_history_new(const iw_log *log, const char *name, iw_history **history_p);
 IW_API void iw_history_free(iw_history *history);
 
-/** Adds what a node lost at one time. */
+/** Adds what a node lost at one time; nothing of the digest is kept. IW_ERR_NOMEM. */
 IW_API IW_NODISCARD iw_status iw_history_add(const iw_log *log, iw_history *history, const iw_digest *digest);
 
 /** Finds what changed; once, when all is added. IW_ERR_RANGE: options out of range, or nothing has a date. */

@@ -95,6 +95,8 @@ typedef struct iw_stragglers {
     iw_straggler_step *steps;
 } iw_stragglers;
 
+/** Replays the job; the result, to be freed, does not need it any longer. IW_ERR_FORMAT: steps take no time;
+ * IW_ERR_NOMEM. */
 IW_API IW_NODISCARD iw_status iw_straggler_run(const iw_log *log, const iw_straggler_job *job,
                                                iw_stragglers **result_p);
 IW_API void iw_stragglers_free(iw_stragglers *result);

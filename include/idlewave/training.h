@@ -221,6 +221,7 @@ typedef struct iw_training_sizes {
     iw_time tp_ps, pp_ps, gradient_ps, gather_ps; /* of one collective, message; of the means */
 } iw_training_sizes;
 
+/** Without simulating anything. IW_ERR_RANGE: settings that do not fit together. */
 IW_API IW_NODISCARD iw_status iw_training_measure(const iw_log *log, const iw_training *spec,
                                                   iw_training_sizes *sizes_p);
 

@@ -143,8 +143,9 @@ typedef struct iw_watch_result {
 
 /** Watches until the time is over, the job has ended or `progress` says so. A job that slept all the time has
  * totals.wanted_ns 0, and a recording that says nothing. Needs CAP_BPF and CAP_PERFMON, or
- * root; nothing is left in the kernel afterwards, also if the process is killed. IW_ERR_UNSUPPORTED (this
- * build or kernel cannot), IW_ERR_IO (not permitted, with what is missing), IW_ERR_RANGE (no such job). */
+ * root; *result_p is to be freed by iw_watch_result_free(). Nothing is left in the kernel afterwards, also if
+ * the process is killed. IW_ERR_UNSUPPORTED (this build or kernel cannot), IW_ERR_IO (not permitted, with
+ * what is missing), IW_ERR_RANGE (no such job). */
 IW_API IW_NODISCARD iw_status iw_watch(const iw_log *log, const iw_watch_opts *opts,
                                        iw_watch_result **result_p);
 IW_API void iw_watch_result_free(iw_watch_result *result);
@@ -173,6 +174,7 @@ typedef enum iw_metrics_format {
     IW_METRICS_OPENMETRICS /* text format 1.0.0 */
 } iw_metrics_format;
 
+/** `log` is needed as long as the metrics. IW_ERR_NOMEM. */
 IW_API IW_NODISCARD iw_status iw_watch_metrics_new(const iw_log *log, iw_watch_metrics **metrics_p);
 IW_API void iw_watch_metrics_free(iw_watch_metrics *metrics);
 
