@@ -6,7 +6,6 @@
  * group.
  */
 #include <ctype.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,13 +14,24 @@
 
 /* ---- what nodes of the host say ---- */
 
+/* Up to nine digits at *at_p, which then stands behind them; false: there are none. */
+static bool take_rank(const char **at_p, uint32_t *rank_p)
+{
+    const char *at = *at_p;
+
+    *rank_p = 0;
+    while (isdigit((unsigned char)*at) && at - *at_p < 9) {
+        *rank_p = 10 * *rank_p + (uint32_t)(*at++ - '0');
+    }
+    return at > *at_p ? (*at_p = at, true) : false;
+}
+
 /* The argument before the first 'send' or 'recv', which may have quotes of either kind. */
 static bool partner_in_values(const char *values, uint32_t *partner_p)
 {
     const char *send = strstr(values, "send"), *receive = strstr(values, "recv");
     const char *word = send == NULL || (receive != NULL && receive < send) ? receive : send;
     const char *begin;
-    unsigned partner;
 
     if (word == NULL) {
         return false;
@@ -32,25 +42,23 @@ static bool partner_in_values(const char *values, uint32_t *partner_p)
     for (begin = word; begin > values && isdigit((unsigned char)begin[-1]) && word - begin < 9;) {
         begin--;
     }
-    if (begin == word || begin == values || strchr(" ,", begin[-1]) == NULL ||
-        sscanf(begin, "%u", &partner) != 1) {
-        return false;
-    }
-    *partner_p = partner;
-    return true;
+    return begin < word && begin > values && strchr(" ,", begin[-1]) != NULL && take_rank(&begin, partner_p);
 }
 
 /* "nccl:send 0->1", "nccl:recv 1<-0". */
 static bool partner_in_name(const char *name, uint32_t *partner_p)
 {
-    unsigned self, partner;
+    static const char sends[] = "nccl:send ", receives[] = "nccl:recv ";
+    const bool is_send = strncmp(name, sends, sizeof sends - 1) == 0;
+    const char *at = name + sizeof sends - 1;
+    uint32_t self;
 
-    if (sscanf(name, "nccl:send %9u->%9u", &self, &partner) != 2 &&
-        sscanf(name, "nccl:recv %9u<-%9u", &self, &partner) != 2) {
+    if ((!is_send && strncmp(name, receives, sizeof receives - 1) != 0) || !take_rank(&at, &self) ||
+        strncmp(at, is_send ? "->" : "<-", 2) != 0) {
         return false;
     }
-    *partner_p = partner;
-    return true;
+    at += 2;
+    return take_rank(&at, partner_p);
 }
 
 iw_status iwi_chakra_keep_record(struct iwi_chakra *all, uint64_t id, const char *name, const char *values)
