@@ -88,8 +88,8 @@ class Halo(Asked):
         return wall_ns * 1e-9, beyond_ns / plain_ns
 
 
-class Lammps(Asked):
-    SYSTEM = """units lj
+# A melt of 4,000 atoms, without steps.
+LAMMPS_MELT = """units lj
 lattice fcc 0.8442
 region box block 0 10 0 10 0 10
 create_box 1 box
@@ -102,9 +102,11 @@ fix 1 all nve
 thermo 100000
 """
 
+
+class Lammps(Asked):
     def __init__(self, folder):
         super().__init__(["stdbuf", "-oL", "lmp", "-log", "none"], folder)
-        self.process.stdin.write(self.SYSTEM)
+        self.process.stdin.write(LAMMPS_MELT)
         self.steps = 50
         for _ in range(3):
             self.steps = max(10, int(self.steps * BLOCK_S / self.block()))

@@ -9,6 +9,7 @@ Usage: watch_lammps_test.py --idlewave PATH --bursts PATH
 import contextlib
 import json
 import os
+import pathlib
 import re
 import shutil
 import signal
@@ -19,6 +20,10 @@ import time
 
 from support import Skip, run_checks
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
+from watch_programs import LAMMPS_MELT, LAUNCH  # noqa: E402
+from watcher import changes  # noqa: E402
+
 RUNS = 10
 LEAST_INSIDE = 9
 STEPS = 800
@@ -26,23 +31,10 @@ STEPS = 800
 # next two by 10 % and more. So one run of LAMMPS stops the daemon and lets it go on for many short blocks of steps.
 BLOCKS = 150  # with the daemon, and as many without
 BLOCK_STEPS = 100
-STEADY_WITHIN = 0.05  # a block counts if those without the daemon before and after it differ by no more
 LEAST_STEADY = 20
-SYSTEM = """units lj
-lattice fcc 0.8442
-region box block 0 10 0 10 0 10
-create_box 1 box
-create_atoms 1 box
-mass 1 1.0
-velocity all create 1.44 87287 loop geom
-pair_style lj/cut 2.5
-pair_coeff 1 1 1.0 1.0 2.5
-fix 1 all nve
-thermo 100000
-"""
-STEADY = f"{SYSTEM}run {STEPS}\n"
+STEADY = f"{LAMMPS_MELT}run {STEPS}\n"
 # the daemon's pauses are over when it goes on: it takes all CPUs at once, which the sleep passes over
-ALTERNATING = f"""{SYSTEM}shell kill -STOP ${{daemon}}
+ALTERNATING = f"""{LAMMPS_MELT}shell kill -STOP ${{daemon}}
 run {BLOCK_STEPS} post no
 variable block loop {BLOCKS}
 label again
@@ -55,7 +47,6 @@ next block
 jump SELF again
 """
 DAEMON = "iw-daemon"
-LAUNCH = ["mpirun", "--allow-run-as-root", "--bind-to", "core", "-n", "2"]
 
 
 def lammps(folder, script, prefix=(), options=(), watcher=None):
@@ -124,8 +115,7 @@ def slowdowns(bursts, folder, seed):
     """How much longer each block with the daemon is than the two without before and after it, if the host left these alike."""
     with daemon(bursts, folder, seed) as processes:
         seconds = lammps(folder, ALTERNATING, options=("-var", "daemon", " ".join(processes)))
-    triples = zip(seconds[0::2], seconds[1::2], seconds[2::2])
-    return [2 * with_it / (before + after) - 1 for before, with_it, after in triples if abs(before / after - 1) <= STEADY_WITHIN]
+    return [percent / 100 for percent in changes(seconds)]
 
 
 def interquartile(values):
