@@ -16,9 +16,9 @@
 #include "options/config.h"
 #include "options/help.h"
 #include "options/opt.h"
+#include "options/verbs.h"
 #include "process/node_log.h"
 #include "process/ui.h"
-#include "verbs.h"
 
 /* Appends one argument; quoted if a shell would not take it as it is. */
 static void append_quoted(FILE *out, const char *argument)

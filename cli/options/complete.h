@@ -4,7 +4,7 @@
 #ifndef IW_CLI_COMPLETE_H
 #define IW_CLI_COMPLETE_H
 
-#include "verbs.h"
+#include "options/verbs.h"
 
 /* "NAME NAME ... " */
 void complete_verb_names(void);

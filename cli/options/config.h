@@ -6,7 +6,7 @@
 #define IW_CLI_CONFIG_H
 
 #include "options/config_lines.h"
-#include "verbs.h"
+#include "options/verbs.h"
 
 /* Options of every verb. */
 struct config_opts {

@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-#include "verbs.h"
+#include "options/verbs.h"
 
 extern const char *const help_tagline, *const help_purpose;
 

@@ -10,7 +10,7 @@
 
 #include "options/config.h"
 #include "options/help.h"
-#include "verbs.h"
+#include "options/verbs.h"
 
 enum { USAGE_SIZE = 200, NAME_SIZE = 64 };
 

@@ -5,7 +5,7 @@
 
 #include <idlewave/doc.h>
 
-#include "verbs.h"
+#include "options/verbs.h"
 
 static int run(struct ui *ui, const void *values, const struct opt_args *args)
 {

@@ -101,7 +101,6 @@ int simulate_find_net(struct ui *ui, const char *name_or_path, uint64_t ranks_pe
 /* The memory, for programs that use it. */
 int simulate_set_memory(struct ui *ui, const struct memory_opts *opts, const struct program_opts *program,
                         iw_net *net);
-int simulate_make_set(struct ui *ui, const struct noise_opts *opts, iw_noise_set **set_p);
 
 /* --node-speed; mistakes in a SPEC are those of usage. */
 int simulate_make_speeds(struct ui *ui, const char *spec_or_path, uint32_t ranks_per_node,

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include <idlewave/files.h>
+
 #include "options/program_opts.h"
 
 /* In the order of iw_compute_clock. */

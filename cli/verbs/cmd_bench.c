@@ -11,10 +11,10 @@
 
 #include "options/bench_opts.h"
 #include "options/simulate_opts.h"
+#include "options/verbs.h"
 #include "process/node_log.h"
 #include "process/patient_polls.h"
 #include "process/progress.h"
-#include "verbs.h"
 #include "verbs/bench_noise.h"
 #include "verbs/bench_verbs.h"
 #include "verbs/injected_noise.h"

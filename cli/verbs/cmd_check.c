@@ -7,9 +7,9 @@
 #include <idlewave/idlewave.h>
 
 #include "options/cpu_list.h"
+#include "options/verbs.h"
 #include "process/interrupt.h"
 #include "process/wall_clock.h"
-#include "verbs.h"
 #include "verbs/check_demands.h"
 #include "verbs/check_fleet.h"
 #include "verbs/check_measure.h"

@@ -5,7 +5,7 @@
 #include <idlewave/idlewave.h>
 
 #include "options/shown_opts.h"
-#include "verbs.h"
+#include "options/verbs.h"
 
 struct explaining_opts {
     struct opt_origins origins;

@@ -10,8 +10,8 @@
 #include <idlewave/idlewave.h>
 
 #include "options/opt.h"
+#include "options/verbs.h"
 #include "process/interrupt.h"
-#include "verbs.h"
 #include "verbs/get_source.h"
 
 struct get_opts {

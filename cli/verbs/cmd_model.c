@@ -6,7 +6,7 @@
 #include <idlewave/idlewave.h>
 
 #include "options/model_opts.h"
-#include "verbs.h"
+#include "options/verbs.h"
 
 /* In the order of iw_model_barrier. */
 static const char *const barriers[] = {"tree", "dissemination", NULL};

@@ -9,9 +9,9 @@
 #include <idlewave/internal/net_measure.h>
 
 #include "options/shown_opts.h"
+#include "options/verbs.h"
 #include "process/node_log.h"
 #include "process/progress.h"
-#include "verbs.h"
 #include "verbs/net_launches.h"
 #include "verbs/net_verbs.h"
 

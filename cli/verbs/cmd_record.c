@@ -11,10 +11,10 @@
 
 #include "options/cpu_list.h"
 #include "options/shown_opts.h"
+#include "options/verbs.h"
 #include "process/background_command.h"
 #include "process/interrupt.h"
 #include "process/progress.h"
-#include "verbs.h"
 #include "verbs/live.h"
 
 struct record_opts {

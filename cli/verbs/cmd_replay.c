@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "options/verbs.h"
 #include "process/exec_program.h"
-#include "verbs.h"
 #include "verbs/replay_check.h"
 #include "verbs/replay_start.h"
 

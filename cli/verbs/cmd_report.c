@@ -9,10 +9,10 @@
 
 #include <idlewave/idlewave.h>
 
+#include "options/report_kinds.h"
 #include "options/shown_opts.h"
+#include "options/verbs.h"
 #include "options/window.h"
-#include "verbs.h"
-#include "verbs/report_kinds.h"
 
 struct report_opts {
     struct opt_origins origins;

@@ -8,7 +8,7 @@
 
 #include "options/help.h"
 #include "options/program_opts.h"
-#include "verbs.h"
+#include "options/verbs.h"
 #include "verbs/training_run.h"
 
 struct schedule_output_opts {

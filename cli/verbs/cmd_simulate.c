@@ -6,9 +6,10 @@
 #include <idlewave/idlewave.h>
 
 #include "options/simulate_opts.h"
+#include "options/verbs.h"
 #include "process/mpi_run.h"
 #include "process/progress.h"
-#include "verbs.h"
+#include "verbs/simulate_set.h"
 #include "verbs/simulate_timeline.h"
 #include "verbs/training_run.h"
 

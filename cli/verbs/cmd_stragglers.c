@@ -4,7 +4,7 @@
 #include <idlewave/idlewave.h>
 
 #include "options/shown_opts.h"
-#include "verbs.h"
+#include "options/verbs.h"
 #include "verbs/training_run.h"
 
 struct stragglers_opts {

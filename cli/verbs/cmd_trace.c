@@ -18,10 +18,10 @@
 #include <idlewave/idlewave.h>
 #include <idlewave/internal/mpi.h>
 
+#include "options/verbs.h"
 #include "process/exec_program.h"
 #include "process/kernel_watch.h"
 #include "process/node_log.h"
-#include "verbs.h"
 
 struct tracing_opts {
     struct opt_origins origins;

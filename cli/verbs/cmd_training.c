@@ -9,7 +9,7 @@
 
 #include "options/shown_opts.h"
 #include "options/training_opts.h"
-#include "verbs.h"
+#include "options/verbs.h"
 #include "verbs/training_run.h"
 
 struct training_opts {

@@ -6,7 +6,7 @@
 #include <idlewave/idlewave.h>
 
 #include "options/shown_opts.h"
-#include "verbs.h"
+#include "options/verbs.h"
 #include "verbs/verify_worth.h"
 
 struct verify_opts {

@@ -12,9 +12,9 @@
 
 #include "options/cpu_list.h"
 #include "options/shown_opts.h"
+#include "options/verbs.h"
 #include "process/interrupt.h"
 #include "process/progress.h"
-#include "verbs.h"
 #include "verbs/live.h"
 #include "verbs/watch_live.h"
 #include "verbs/watch_metrics.h"

@@ -10,7 +10,7 @@
 #include <idlewave/program.h>
 
 #include "options/shown_opts.h"
-#include "verbs.h"
+#include "options/verbs.h"
 
 struct wave_opts {
     struct opt_origins origins;

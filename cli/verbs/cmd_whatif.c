@@ -10,8 +10,8 @@
 
 #include "options/shown_opts.h"
 #include "options/training_opts.h"
+#include "options/verbs.h"
 #include "process/progress.h"
-#include "verbs.h"
 #include "verbs/training_run.h"
 #include "verbs/whatif_question.h"
 

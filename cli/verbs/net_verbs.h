@@ -4,7 +4,7 @@
 #ifndef IW_CLI_NET_VERBS_H
 #define IW_CLI_NET_VERBS_H
 
-#include "verbs.h"
+#include "options/verbs.h"
 
 extern const struct verb verb_net_show;
 

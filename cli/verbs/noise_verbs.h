@@ -5,7 +5,7 @@
 #ifndef IW_CLI_NOISE_VERBS_H
 #define IW_CLI_NOISE_VERBS_H
 
-#include "verbs.h"
+#include "options/verbs.h"
 
 extern const struct verb verb_noise_show;
 extern const struct verb verb_noise_compare, verb_noise_fleet, verb_noise_spectrum, verb_noise_fit;

@@ -6,8 +6,8 @@
 
 #include <idlewave/idlewave.h>
 
+#include "options/report_kinds.h"
 #include "process/ui.h"
-#include "verbs/report_kinds.h"
 
 static bool is_hdf5(const char *path)
 {

@@ -6,7 +6,7 @@
 
 #include <idlewave/idlewave.h>
 
-#include "verbs/report_kinds.h"
+#include "options/report_kinds.h"
 
 static bool is_study(const char *path)
 {

@@ -6,8 +6,8 @@
 #include <idlewave/idlewave.h>
 #include <idlewave/timeline.h>
 
+#include "options/report_kinds.h"
 #include "process/ui.h"
-#include "verbs/report_kinds.h"
 
 enum { COLUMNS = 80, LINES = 24 };
 

@@ -9,7 +9,7 @@
 #include <idlewave/study.h>
 
 #include "options/shard.h"
-#include "verbs.h"
+#include "options/verbs.h"
 
 extern const struct verb verb_study_merge;
 

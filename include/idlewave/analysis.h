@@ -158,25 +158,6 @@ typedef struct iw_edit_report {
 
 IW_API iw_doc iw_edit_doc(const iw_edit_report *report);
 
-/** Up to how many ranks that meet after each so much work a recording gives estimates. */
-typedef struct iw_record_reach {
-    double work_ns, ranks;
-} iw_record_reach;
-
-enum { IW_RECORD_REACHES = 2 };
-
-/** A recording that has just been measured. */
-typedef struct iw_record_report {
-    const char *file; /* where it was saved */
-    iw_noise_report noise;
-    iw_record_reach reach[IW_RECORD_REACHES];
-} iw_record_report;
-
-/** To be released by iw_noise_report_release(&report->noise). */
-IW_API IW_NODISCARD iw_status iw_record_report_init(const iw_log *log, const iw_recording *recording,
-                                                    const char *file, iw_record_report *report);
-IW_API iw_doc iw_record_doc(const iw_record_report *report);
-
 /* ======== Comparisons ========
  * Is one recording noisier than another, beyond chance, and because of what?
  *
@@ -378,5 +359,10 @@ IW_API iw_doc iw_noise_spectrum_doc(const iw_noise_spectrum *spectrum);
 
 #ifdef __cplusplus
 }
+#endif
+
+/* What has moved to other headers since 0.2: include those. IW_NEW_HEADERS leaves this out. */
+#ifndef IW_NEW_HEADERS
+#include <idlewave/measure.h>
 #endif
 #endif

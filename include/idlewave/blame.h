@@ -21,8 +21,8 @@
 #include <idlewave/doc.h>
 #include <idlewave/program.h>
 #include <idlewave/recording.h>
+#include <idlewave/remedy.h>
 #include <idlewave/result.h>
-#include <idlewave/whatif.h>
 
 #ifdef __cplusplus
 extern "C" {

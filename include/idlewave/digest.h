@@ -116,9 +116,6 @@ IW_API IW_NODISCARD iw_status iw_digest_writer_close(iw_digest_writer *writer, b
 /** A file that is read digest by digest, as often as wanted. */
 typedef struct iw_digest_file iw_digest_file;
 
-/** Whether it begins as files of digests do. */
-IW_API bool iw_is_digest_file(const char *path);
-
 /** To be closed by iw_digest_file_close(). IW_ERR_IO, IW_ERR_NOMEM. */
 IW_API IW_NODISCARD iw_status iw_digest_file_open(const iw_log *log, const char *path,
                                                   iw_digest_file **file_p);
@@ -142,5 +139,10 @@ IW_API void iw_digest_file_close(iw_digest_file *file);
 
 #ifdef __cplusplus
 }
+#endif
+
+/* What has moved to other headers since 0.2: include those. IW_NEW_HEADERS leaves this out. */
+#ifndef IW_NEW_HEADERS
+#include <idlewave/files.h>
 #endif
 #endif

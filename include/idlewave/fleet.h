@@ -26,53 +26,6 @@
 extern "C" {
 #endif
 
-/* ---- folders of noise files ---- */
-
-/** The noise files of a folder, sorted by name. */
-typedef struct iw_folder {
-    size_t count;   /* at least 1 */
-    char **paths;   /* with the folder */
-    size_t skipped; /* other files and folders in it */
-} iw_folder;
-
-/** Whether the path is a folder. */
-IW_API bool iw_is_folder(const char *path);
-
-/** Files that begin as HDF5 files do, and those named *.h5 (what is wrong with them is told when they are
- * read); hidden ones and those that are being written (*.tmp-*) are left out. A warning says how many others
- * there are. IW_ERR_IO: there is no such folder, or it cannot be read; IW_ERR_FORMAT: no noise file is in it.
- */
-IW_API IW_NODISCARD iw_status iw_folder_list(const iw_log *log, const char *path, iw_folder **folder_p);
-
-/** The same with files of digests, which tell less of a node than simulations need, but enough for a fleet.
- */
-IW_API IW_NODISCARD iw_status iw_folder_list_nodes(const iw_log *log, const char *path, iw_folder **folder_p);
-IW_API void iw_folder_free(iw_folder *folder);
-
-/** Loads all of them: folder->count recordings in a new array. The first that cannot be read is an error. */
-IW_API IW_NODISCARD iw_status iw_folder_load(const iw_log *log, const iw_folder *folder,
-                                             iw_recording ***recordings_p);
-
-/** Frees that array and what is in it. NULL is fine. */
-IW_API void iw_recordings_free(iw_recording **recordings, size_t count);
-
-/* ---- by the wall clock ---- */
-
-/** The time that several recordings watched together. */
-typedef struct iw_wall_window {
-    int64_t from_wall_ns; /* when it began: ns since 1970, UTC */
-    int64_t length_ns;
-    double error_ns;       /* how wrong the worst clock is, by the estimate of its kernel */
-    size_t unsynchronised; /* recordings of nodes whose clock nothing synchronises */
-} iw_wall_window;
-
-/** Cuts each recording to the time that all of them watched: what happened at one instant of the wall clock
- * is then at the same place in each. `names` are for messages. IW_ERR_RANGE: one does not say when it was
- * made, or they have no time in common. */
-IW_API IW_NODISCARD iw_status iw_recordings_cut_to_wall(const iw_log *log, const char *const *names,
-                                                        iw_recording **recordings, size_t count,
-                                                        iw_wall_window *window_p);
-
 /* ---- which nodes stand out ---- */
 
 typedef enum iw_fleet_metric {
@@ -254,5 +207,10 @@ IW_API iw_doc iw_digest_doc(const iw_digest *digest);
 
 #ifdef __cplusplus
 }
+#endif
+
+/* What has moved to other headers since 0.2: include those. IW_NEW_HEADERS leaves this out. */
+#ifndef IW_NEW_HEADERS
+#include <idlewave/files.h>
 #endif
 #endif

@@ -9,9 +9,12 @@
 #define IW_IDLEWAVE_H
 
 #include <idlewave/doc.h>
+#include <idlewave/estimate.h>
+#include <idlewave/files.h>
 #include <idlewave/log.h>
 #include <idlewave/net.h>
 #include <idlewave/noise.h>
+#include <idlewave/output.h>
 #include <idlewave/program.h>
 #include <idlewave/recording.h>
 #include <idlewave/result.h>
@@ -25,12 +28,15 @@
 #include <idlewave/check.h>
 #include <idlewave/coincidence.h>
 #include <idlewave/collection.h>
+#include <idlewave/convert.h>
 #include <idlewave/digest.h>
 #include <idlewave/fit.h>
 #include <idlewave/fleet.h>
 #include <idlewave/history.h>
 #include <idlewave/measure.h>
 #include <idlewave/model.h>
+#include <idlewave/noise_set.h>
+#include <idlewave/remedy.h>
 #include <idlewave/straggler.h>
 #include <idlewave/study.h>
 #include <idlewave/timeline.h>
@@ -38,16 +44,7 @@
 #include <idlewave/verify.h>
 #include <idlewave/waits.h>
 #include <idlewave/watch.h>
+#include <idlewave/wave.h>
 #include <idlewave/whatif.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
-/** The version of the library, "0.2.0". */
-IW_API const char *iw_version(void);
-
-#ifdef __cplusplus
-}
-#endif
 #endif

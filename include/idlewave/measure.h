@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include <idlewave/analysis.h>
+#include <idlewave/doc.h>
 #include <idlewave/recording.h>
 
 #ifdef __cplusplus
@@ -87,35 +89,32 @@ IW_API IW_NODISCARD iw_status iw_look_at(const iw_log *log, const uint32_t *cpus
                                          int64_t duration_ns, const char *command, iw_look *look_p);
 IW_API void iw_look_release(iw_look *look);
 
-typedef struct iw_job_watch_opts {
-    size_t size;         /* IW_JOB_WATCH_OPTS_INIT */
-    const char *job;     /* threads of processes with IDLEWAVE_TRACE_KERNEL=RANK:job in their environment are
-                            watched;     NULL: only those of next_rank() */
-    const char *command; /* for the recording's attributes; may be NULL */
-    void (*on_ready)(void *arg); /* from here on nothing is missed; may be NULL */
-    bool (*sleep)(void *arg);    /* for about a second; false: the job has ended */
-    bool (*next_rank)(void *arg, int64_t *pid_p, uint32_t *rank_p); /* a rank that has been started meanwhile;
-                                                                      false: no more. May be NULL */
-    void *arg;
-    bool wants_wanted_time; /* clocks of the recording stand still while their thread sleeps or waits for the
-                               job's own ones */
-    iw_attribution attribution; /* AUTO: tracefs, else perf; or one of these */
-} iw_job_watch_opts;
+/** Up to how many ranks that meet after each so much work a recording gives estimates. */
+typedef struct iw_record_reach {
+    double work_ns, ranks;
+} iw_record_reach;
 
-#define IW_JOB_WATCH_OPTS_INIT                                                                    \
-    {                                                                                             \
-        sizeof(iw_job_watch_opts), NULL, NULL, NULL, NULL, NULL, NULL, false, IW_ATTRIBUTION_AUTO \
-    }
+enum { IW_RECORD_REACHES = 2 };
 
-/** Watches the ranks of a job on this node without a probe, by the kernel's own events (a private tracefs
- * instance, else perf): what they lose to interrupts, and to other threads while they could run. The
- * recording has one `cpu` for each rank seen, whose number is the rank; time 0 is the attribute start_mono_ns
- * on CLOCK_MONOTONIC, with an error of at most clock_error_ns. Everything is put back when it returns, and if
- * the process is killed. IW_ERR_IO: the rights for it are missing, and what to do is logged. */
-IW_API IW_NODISCARD iw_status iw_watch_job(const iw_log *log, const iw_job_watch_opts *opts,
-                                           iw_recording **recording_p);
+/** A recording that has just been measured. */
+typedef struct iw_record_report {
+    const char *file; /* where it was saved */
+    iw_noise_report noise;
+    iw_record_reach reach[IW_RECORD_REACHES];
+} iw_record_report;
+
+/** To be released by iw_noise_report_release(&report->noise). */
+IW_API IW_NODISCARD iw_status iw_record_report_init(const iw_log *log, const iw_recording *recording,
+                                                    const char *file, iw_record_report *report);
+
+IW_API iw_doc iw_record_doc(const iw_record_report *report);
 
 #ifdef __cplusplus
 }
+#endif
+
+/* What has moved to other headers since 0.2: include those. IW_NEW_HEADERS leaves this out. */
+#ifndef IW_NEW_HEADERS
+#include <idlewave/watch.h>
 #endif
 #endif

@@ -101,6 +101,10 @@ typedef struct iw_memory {
 /** "ranks=20,domain=40GB/s,core=6.5GB/s". IW_ERR_FORMAT; IW_ERR_RANGE as iw_net_check(). */
 IW_API IW_NODISCARD iw_status iw_memory_parse(const iw_log *log, const char *text, iw_memory *memory_p);
 
+/** "ranks=10,domain=40GB/s,core=6.5GB/s", which iw_memory_parse() reads as the same. Returns `buf`. */
+enum { IW_MEMORY_TEXT_SIZE = 96 };
+IW_API char *iw_memory_text(const iw_memory *memory, char buf[IW_MEMORY_TEXT_SIZE]);
+
 typedef struct iw_net {
     char name[64];
     union { /* the same under two names: of the outermost level */
@@ -137,15 +141,6 @@ IW_API const char *iw_net_level_name(const iw_net *net, uint32_t level);
  * one that would have a single rank is left out. A network without levels stays as it is. */
 IW_API IW_NODISCARD iw_status iw_net_resize_nodes(const iw_log *log, iw_net *net, uint32_t ranks);
 
-/** Reads a YAML file (docs/reference/formats/net.md); IW_ERR_IO, IW_ERR_FORMAT, IW_ERR_RANGE logged as
- * 'file:line'. Whoever reads a network releases it, behind all of its copies. */
-IW_API IW_NODISCARD iw_status iw_net_load(const iw_log *log, const char *path, iw_net *net_p);
-
-/** The same for one of the levels of a measured file ("node", "network"); NULL: the outermost, as
- * iw_net_load(). IW_ERR_USAGE: the file has no such level; those that it has are logged. */
-IW_API IW_NODISCARD iw_status iw_net_load_level(const iw_log *log, const char *path, const char *level,
-                                                iw_net *net_p);
-
 /** Frees the list of a network that was read; others have nothing to free. */
 IW_API void iw_net_release(iw_net *net);
 
@@ -164,5 +159,10 @@ IW_API IW_NODISCARD iw_status iw_net_check(const iw_log *log, const iw_net *net)
 
 #ifdef __cplusplus
 }
+#endif
+
+/* What has moved to other headers since 0.2: include those. IW_NEW_HEADERS leaves this out. */
+#ifndef IW_NEW_HEADERS
+#include <idlewave/files.h>
 #endif
 #endif

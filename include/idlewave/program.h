@@ -71,19 +71,6 @@ IW_API void iw_pattern_scale_work(iw_pattern *pattern, double work);
 IW_API IW_NODISCARD iw_status iw_program_from_pattern(const iw_log *log, const char *operations,
                                                       const iw_pattern *pattern, iw_program **program_p);
 
-/** Reads a GOAL file, text or binary (told apart by content; docs/reference/formats/goal.md). Calc lengths
- * are in units of `unit_ps` (GOAL has no unit; LogGOPSim's is the nanosecond). Errors are logged as
- * 'file:line' or with the byte offset: IW_ERR_IO, IW_ERR_FORMAT, IW_ERR_TRUNCATED, IW_ERR_RANGE,
- * IW_ERR_NOMEM. */
-IW_API IW_NODISCARD iw_status iw_program_from_goal(const iw_log *log, const char *path, iw_time unit_ps,
-                                                   iw_program **program_p);
-
-/** Writes a program as GOAL to a file, or to standard output for "-"; a pattern is unrolled first. Calc
- * lengths are written in units of `unit_ps`, rounded to nearest; a warning tells when a length was not a
- * whole number of units. */
-IW_API IW_NODISCARD iw_status iw_program_write_goal(const iw_log *log, const iw_program *program,
-                                                    const char *path, bool is_binary, iw_time unit_ps);
-
 IW_API void iw_program_free(iw_program *program);
 
 IW_API uint32_t iw_program_ranks(const iw_program *program);
@@ -118,18 +105,7 @@ IW_API bool iw_algorithm_info(size_t index, const char **op_p, const char **algo
 
 typedef struct iw_trace iw_trace;
 
-/** Opens an OTF2 anchor file (or the folder it is in), a set of liballprof text files (the file of any
- *  rank, or their folder), or a run of training in any format that iw_visits_open() takes; told apart by
- * content. Reads all of it. What the trace lacks and could not be reconstructed is logged as warnings, once
- * for each kind, with the first place and the number of cases. IW_ERR_IO, IW_ERR_FORMAT (with file, rank and
- * number of the event), IW_ERR_TRUNCATED (also what a run left that did not end), IW_ERR_UNSUPPORTED (built
- * without OTF2; a format of other tools), IW_ERR_NOMEM. */
-IW_API IW_NODISCARD iw_status iw_trace_open(const iw_log *log, const char *path, iw_trace **trace_p);
 IW_API void iw_trace_free(iw_trace *trace);
-
-/** True if `path` looks like a trace. It may still be damaged, left by a run that did not end, or of a format
- *  that is not read: iw_trace_open() says so, and what to do. */
-IW_API bool iw_trace_is_trace(const char *path);
 
 /** What is in it. */
 typedef struct iw_trace_info {
@@ -143,8 +119,6 @@ typedef struct iw_trace_info {
     iw_time compute_timed_ps; /* of compute_wall_ps, what compute_cpu_ps is known of */
     uint32_t threaded_ranks;  /* that call MPI from several threads, whose calls are put into one sequence */
 } iw_trace_info;
-
-IW_API void iw_trace_describe(const iw_trace *trace, iw_trace_info *info_p);
 
 typedef enum iw_compute_clock {
     IW_COMPUTE_AUTO, /* CPU time where the trace has it */
@@ -195,13 +169,6 @@ typedef struct iw_trace_opts {
             1, {0, IW_PLACEMENT_BLOCK, {0, 0, NULL}}, IW_ASYNC_WAIT, NULL                                    \
     }
 
-/** A program of `trace`, which it borrows: free the trace after the program. Messages and collectives are
- *  generated while it runs, never stored (docs/explanation/extrapolation.md says what is replicated how).
- *  IW_ERR_USAGE (unknown rules or algorithm: the known ones are logged), IW_ERR_RANGE (ranks is no multiple),
- *  IW_ERR_FORMAT (ranks disagree on their collectives: logged with rank and call). */
-IW_API IW_NODISCARD iw_status iw_program_from_trace(const iw_log *log, const iw_trace *trace,
-                                                    const iw_trace_opts *opts, iw_program **program_p);
-
 /** What is told of the traced run beside a prediction. */
 typedef struct iw_traced {
     uint32_t ranks, replicas;
@@ -214,14 +181,15 @@ typedef struct iw_traced {
     bool is_training; /* a run of training, not of MPI */
 } iw_traced;
 
-/** For a program made with these options. IW_ERR_NOMEM. */
-IW_API IW_NODISCARD iw_status iw_trace_recall(const iw_log *log, const iw_trace *trace,
-                                              const iw_trace_opts *opts, iw_traced *traced_p);
-
 /** The rule sets, for help texts; NULL past the last. */
 IW_API const char *iw_rules_name(size_t index);
 
 #ifdef __cplusplus
 }
+#endif
+
+/* What has moved to other headers since 0.2: include those. IW_NEW_HEADERS leaves this out. */
+#ifndef IW_NEW_HEADERS
+#include <idlewave/files.h>
 #endif
 #endif

@@ -128,31 +128,6 @@ IW_API const char *iw_class_name(iw_class kind);
 IW_API const char *iw_rung_name(iw_rung rung);
 IW_API const char *iw_probe_name(iw_probe probe);
 
-/** Reads a noise file (HDF5, docs/reference/formats/noise-hdf5.md), also one whose writer was killed. */
-IW_API IW_NODISCARD iw_status iw_recording_load(const iw_log *log, const char *path,
-                                                iw_recording **recording_p);
-
-/** Writes all of it. */
-IW_API IW_NODISCARD iw_status iw_recording_save(const iw_log *log, const iw_recording *recording,
-                                                const char *path);
-
-/** A noise file that is written while it is measured: it has its name from the start, and holds what was
- * appended up to the last flush even if this process is killed. */
-typedef struct iw_live_file iw_live_file;
-
-/** Writes what `head` says of the CPUs, and its attributes. `log` is used until the file is closed. */
-IW_API IW_NODISCARD iw_status iw_live_file_open(const iw_log *log, const char *path, const iw_recording *head,
-                                                iw_live_file **file_p);
-
-/** Appends detours, parts and samples to CPU number `index` of the recording, which lists their sources.
- * part_detour counts from the batch's first detour; length_ns and dropped are those of all so far. */
-IW_API IW_NODISCARD iw_status iw_live_file_append(iw_live_file *file, const iw_recording *recording,
-                                                  size_t index, const iw_detours *batch);
-IW_API IW_NODISCARD iw_status iw_live_file_flush(iw_live_file *file);
-
-/** Ends it; returns the first failure there was. NULL is fine. */
-IW_API IW_NODISCARD iw_status iw_live_file_close(iw_live_file *file);
-
 /** Adds the recording to what a simulation meets: rank r sees CPU (r mod ranks_per_node) mod cpu_count of the
  * recording, all at the offset of its node. The largest recorded sources become sources of their own, the
  * rest one together. Nothing of the recording is kept. */
@@ -164,68 +139,6 @@ IW_API IW_NODISCARD iw_status iw_noise_add_recording(const iw_log *log, iw_noise
  * apart by class and name over all of them. IW_ERR_RANGE: count is 0. */
 IW_API IW_NODISCARD iw_status iw_noise_add_recordings(const iw_log *log, iw_noise *noise,
                                                       const iw_recording *const *recordings, size_t count);
-
-/** What a text that stands for noise is. */
-typedef enum iw_noise_form {
-    IW_NOISE_SPEC,      /* of iw_noise_add(): a kind and ':', also a kind that does not exist */
-    IW_NOISE_ABSENT,    /* a path, but nothing is there */
-    IW_NOISE_TEXT,      /* a file of two columns (docs/reference/formats/noise-text.md), or any other */
-    IW_NOISE_RECORDING, /* an HDF5 noise file, told by its content */
-    IW_NOISE_FOLDER     /* of HDF5 noise files, one a node */
-} iw_noise_form;
-
-IW_API iw_noise_form iw_noise_form_of(const char *spec_or_path);
-
-/** Adds noise of any form. */
-IW_API IW_NODISCARD iw_status iw_noise_open(const iw_log *log, iw_noise *noise, const char *spec_or_path);
-
-/* ======== Conversion ========
- * Recordings from and to the files of other tools.
- *
- *     iw_import_opts opts = IW_IMPORT_OPTS_INIT;
- *     st = iw_recording_import(log, "osnoise_trace.txt", &opts, &recording);
- *     st = iw_recording_export(log, recording, "node.csv", NULL);
- *
- * What each format keeps and loses: docs/reference/formats/noise-import.md.
- */
-
-typedef struct iw_convert_format {
-    const char *name;    /* "netgauge" */
-    const char *summary; /* "text of netgauge, which LogGOPSim reads too" */
-    const char *suffix;  /* of files that are written so: ".txt"; NULL: none tells it */
-    bool can_read, can_write;
-} iw_convert_format;
-
-/** The formats there are, one by one; NULL behind the last. */
-IW_API const iw_convert_format *iw_convert_format_at(size_t index);
-
-#define IW_IMPORT_ALL_CPUS UINT32_MAX
-
-typedef struct iw_import_opts {
-    size_t size;        /* IW_IMPORT_OPTS_INIT */
-    const char *format; /* its name; NULL: told by the content */
-    /* Only this CPU; a file that does not say of which CPU it is, is of this one. */
-    uint32_t cpu;
-    int64_t length_ns; /* watched so long; 0: what the file says, else up to its last detour */
-} iw_import_opts;
-
-#define IW_IMPORT_OPTS_INIT                                 \
-    {                                                       \
-        sizeof(iw_import_opts), NULL, IW_IMPORT_ALL_CPUS, 0 \
-    }
-
-/** Reads a file of one of the formats; `path` "-" is standard input. IW_ERR_USAGE (no such format, or none
- * told), IW_ERR_UNSUPPORTED (this build cannot read it), IW_ERR_IO, IW_ERR_FORMAT, IW_ERR_TRUNCATED,
- * IW_ERR_RANGE. Formats that a library decodes (trace.dat, jitterdebugger) are read in a child process. */
-IW_API IW_NODISCARD iw_status iw_recording_import(const iw_log *log, const char *path,
-                                                  const iw_import_opts *opts, iw_recording **recording_p);
-
-/** Writes a recording; `format` NULL: told by the suffix of `path`; "-" is standard output. What the format
- * cannot hold is named in one warning. Several CPUs in a format of one CPU a file become several files:
- * "node.txt" is written as "node.cpu0.txt", "node.cpu1.txt", ... IW_ERR_USAGE, IW_ERR_UNSUPPORTED (a
- * recording without detours in a format of detours), IW_ERR_IO. */
-IW_API IW_NODISCARD iw_status iw_recording_export(const iw_log *log, const iw_recording *recording,
-                                                  const char *path, const char *format);
 
 /* ======== Editing ========
  * Recordings from noise specs, parts of recordings, several recordings as one.
@@ -331,7 +244,30 @@ IW_API IW_NODISCARD iw_status iw_recording_merge(const iw_log *log, const iw_mer
 IW_API IW_NODISCARD iw_status iw_recording_append(const iw_log *log, const iw_merge_input *inputs,
                                                   size_t count, iw_recording **recording_p, iw_edit *edit_p);
 
+/* ---- by the wall clock ---- */
+
+/** The time that several recordings watched together. */
+typedef struct iw_wall_window {
+    int64_t from_wall_ns; /* when it began: ns since 1970, UTC */
+    int64_t length_ns;
+    double error_ns;       /* how wrong the worst clock is, by the estimate of its kernel */
+    size_t unsynchronised; /* recordings of nodes whose clock nothing synchronises */
+} iw_wall_window;
+
+/** Cuts each recording to the time that all of them watched: what happened at one instant of the wall clock
+ * is then at the same place in each. `names` are for messages. IW_ERR_RANGE: one does not say when it was
+ * made, or they have no time in common. */
+IW_API IW_NODISCARD iw_status iw_recordings_cut_to_wall(const iw_log *log, const char *const *names,
+                                                        iw_recording **recordings, size_t count,
+                                                        iw_wall_window *window_p);
+
 #ifdef __cplusplus
 }
+#endif
+
+/* What has moved to other headers since 0.2: include those. IW_NEW_HEADERS leaves this out. */
+#ifndef IW_NEW_HEADERS
+#include <idlewave/convert.h>
+#include <idlewave/files.h>
 #endif
 #endif

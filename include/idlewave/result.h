@@ -1,4 +1,4 @@
-/* idlewave/result.h - estimates, results of simulations as text, JSON and CSV, and how files are written.
+/* idlewave/result.h - results of simulations as text, JSON and CSV.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #ifndef IW_RESULT_H
@@ -7,57 +7,18 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 
 #include <idlewave/doc.h>
+#include <idlewave/estimate.h>
 #include <idlewave/log.h>
+#include <idlewave/output.h>
 #include <idlewave/sim.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* ======== Estimates ========
- * Numbers about samples. Pure functions: arrays in, numbers out.
- */
-
-/** A value and its 95 % interval; low = high = value where it is exact. */
-typedef struct iw_estimate {
-    double value, low, high;
-} iw_estimate;
-
-/** Fewest trials that have 95 % intervals: six lie on both sides of their median in 96.9 % of cases, five in
- *  93.8 %. Of fewer the lowest and the highest say what there is to say. */
-enum { IW_LEAST_TRIALS = 6 };
-
-/** What trials say; docs/explanation/statistics.md has the definitions and how often the intervals cover. */
-typedef struct iw_summary {
-    size_t count;
-    double min, q1, median, q3, max, mean;
-    double median_low, median_high; /* 95 % intervals; NaN for fewer than IW_LEAST_TRIALS values */
-    double mean_low, mean_high;
-} iw_summary;
-
-/** Quantile q of sorted values, linear interpolation between order statistics (R's type 7). count > 0. */
-IW_API double iw_quantile_sorted(const double *sorted, size_t count, double q);
-
-/** The chance of the interval of a median of `count` values to hold it, whatever their law: 0.95 or a little
- *  more; NaN for fewer than IW_LEAST_TRIALS. */
-IW_API double iw_median_level(size_t count);
-
-/** Summary of `count` > 0 values (not changed). */
-IW_API IW_NODISCARD iw_status iw_summarize(const iw_log *log, const double *values, size_t count,
-                                           iw_summary *summary_p);
-
-struct iw_sim_result; /* idlewave/sim.h */
-
-/** Summary of the makespans of all trials, in nanoseconds: what every verb that simulates tells. */
-IW_API IW_NODISCARD iw_status iw_summarize_trials(const iw_log *log, const struct iw_sim_result *result,
-                                                  iw_summary *makespan_ns_p);
-
-/* ======== Results of simulations ======== */
-
-typedef struct iw_certainty iw_certainty; /* idlewave/whatif.h */
+typedef struct iw_certainty iw_certainty; /* idlewave/noise_set.h */
 typedef struct iw_independence iw_independence;
 
 /** What a result was made from, for its origin. Strings are borrowed. */
@@ -185,30 +146,6 @@ IW_API iw_doc iw_simulation_doc(const iw_simulation *simulation);
 /** A header line and one for each rank (and trial, if there are several): [trial,]rank,end_ns. */
 IW_API IW_NODISCARD iw_status iw_result_write_end_times(const iw_log *log, const iw_sim_result *result,
                                                         const char *path);
-
-/* ======== Files ========
- * Written whole or not at all.
- *
- *     static iw_status write_it(const iw_log *log, void *arg, FILE *out) { ... fprintf(out, ...) ... }
- *     status = iw_write_file(log, "result.json", write_it, &result);
- *
- * Every file that the library writes goes this way (docs/decisions/0022-how-files-are-written.md): it is made
- * beside the old one under another name, reaches the disk, and then takes its place with the old one's mode.
- * Links of other users are not followed. Devices, pipes and /dev/stdout are written straight. Where a limit
- * of file sizes is set, a program that wants an error for every file ignores SIGXFSZ, as the command does.
- */
-
-/** Writes the content; `out` may be written and flushed, nothing else. Whether it was accepted need not be
- *  asked for: iw_write_file() does. */
-typedef iw_status (*iw_write_fn)(const iw_log *log, void *arg, FILE *out);
-
-/** The file `path` by `write`. Unless it returns IW_OK, nothing has changed. IW_ERR_IO. */
-IW_API IW_NODISCARD iw_status iw_write_file(const iw_log *log, const char *path, iw_write_fn write,
-                                            void *arg);
-
-/** Whether `path` could be written, without changing anything: for what takes long before it writes.
- *  `needs_regular`: devices, pipes and standard output will not do. IW_ERR_IO. */
-IW_API IW_NODISCARD iw_status iw_output_check(const iw_log *log, const char *path, bool needs_regular);
 
 #ifdef __cplusplus
 }

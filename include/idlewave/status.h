@@ -46,6 +46,9 @@ IW_API const char *iw_status_name(iw_status status);
 /** One line for people: "input/output error". */
 IW_API const char *iw_status_text(iw_status status);
 
+/** The version of the library, "0.2.0". */
+IW_API const char *iw_version(void);
+
 /* Pass an error on. Only where nothing is held that needs releasing. */
 #define IW_TRY(call)                             \
     do {                                         \

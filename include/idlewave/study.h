@@ -23,7 +23,6 @@
 #include <idlewave/noise.h>
 #include <idlewave/program.h>
 #include <idlewave/result.h>
-#include <idlewave/training.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -52,6 +51,8 @@ typedef struct iw_study_trace {
     iw_trace *trace; /* NULL: files were not to be read */
     uint64_t digest; /* of its calls */
 } iw_study_trace;
+
+typedef struct iw_training iw_training; /* idlewave/training.h */
 
 /** One thing of a training program that a study varies: a setting, or "jitter" that is added. */
 typedef struct iw_study_setting {
@@ -264,5 +265,10 @@ IW_API iw_doc iw_study_doc(const iw_study_results *results);
 
 #ifdef __cplusplus
 }
+#endif
+
+/* What has moved to other headers since 0.2: include those. IW_NEW_HEADERS leaves this out. */
+#ifndef IW_NEW_HEADERS
+#include <idlewave/training.h>
 #endif
 #endif

@@ -190,6 +190,36 @@ IW_API IW_NODISCARD iw_status iw_watch_metrics_text(const iw_watch_metrics *metr
 /** The folder of the control group of a Slurm job on this node; to be freed. IW_ERR_RANGE: there is none. */
 IW_API IW_NODISCARD iw_status iw_watch_slurm_cgroup(const iw_log *log, uint64_t job, char **path_p);
 
+/* ======== Traced jobs ======== */
+
+typedef struct iw_job_watch_opts {
+    size_t size;         /* IW_JOB_WATCH_OPTS_INIT */
+    const char *job;     /* threads of processes with IDLEWAVE_TRACE_KERNEL=RANK:job in their environment are
+                            watched;     NULL: only those of next_rank() */
+    const char *command; /* for the recording's attributes; may be NULL */
+    void (*on_ready)(void *arg); /* from here on nothing is missed; may be NULL */
+    bool (*sleep)(void *arg);    /* for about a second; false: the job has ended */
+    bool (*next_rank)(void *arg, int64_t *pid_p, uint32_t *rank_p); /* a rank that has been started meanwhile;
+                                                                      false: no more. May be NULL */
+    void *arg;
+    bool wants_wanted_time; /* clocks of the recording stand still while their thread sleeps or waits for the
+                               job's own ones */
+    iw_attribution attribution; /* AUTO: tracefs, else perf; or one of these */
+} iw_job_watch_opts;
+
+#define IW_JOB_WATCH_OPTS_INIT                                                                    \
+    {                                                                                             \
+        sizeof(iw_job_watch_opts), NULL, NULL, NULL, NULL, NULL, NULL, false, IW_ATTRIBUTION_AUTO \
+    }
+
+/** Watches the ranks of a job on this node without a probe, by the kernel's own events (a private tracefs
+ * instance, else perf): what they lose to interrupts, and to other threads while they could run. The
+ * recording has one `cpu` for each rank seen, whose number is the rank; time 0 is the attribute start_mono_ns
+ * on CLOCK_MONOTONIC, with an error of at most clock_error_ns. Everything is put back when it returns, and if
+ * the process is killed. IW_ERR_IO: the rights for it are missing, and what to do is logged. */
+IW_API IW_NODISCARD iw_status iw_watch_job(const iw_log *log, const iw_job_watch_opts *opts,
+                                           iw_recording **recording_p);
+
 #ifdef __cplusplus
 }
 #endif

@@ -33,6 +33,9 @@ IW_NODISCARD iw_status iwi_grow(const iw_log *log, void **array_p, size_t *capac
 #define IWI_VECTOR_VERSIONS
 #endif
 
+/* Before a function that measures: sanitizers leave it as it is. */
+#define IWI_UNTOUCHED __attribute__((no_sanitize("address", "undefined", "thread")))
+
 static inline int64_t iwi_max(int64_t a, int64_t b)
 {
     return a > b ? a : b;

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-#include <idlewave/result.h>
+#include <idlewave/output.h>
 
 #include "base/base.h"
 

@@ -3,8 +3,6 @@
  */
 #include <idlewave/status.h>
 
-#include <idlewave/idlewave.h>
-
 #include "base/base.h"
 
 const char *iw_status_name(iw_status status)

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <idlewave/files.h>
 #include <idlewave/fleet.h>
 
 #include "base/base.h"

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <idlewave/internal/memory_bench.h>
+#include <idlewave/net.h>
 
 #include "base/base.h"
 

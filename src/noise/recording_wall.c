@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <idlewave/fleet.h>
+#include <idlewave/recording.h>
 
 #include "base/base.h"
 #include "noise/recording_cut.h"

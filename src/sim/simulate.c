@@ -16,6 +16,13 @@
 #include "sim/split/parallel.h"
 #include "sim/step_watch.h"
 
+const char *iw_state_name(iw_state state)
+{
+    static const char *const names[IW_STATES] = {"delay", "compute", "noise", "comm", "wait"};
+
+    return (unsigned)state < IW_STATES ? names[state] : "?";
+}
+
 const char *iw_engine_name(iw_engine engine)
 {
     static const char *const names[] = {"auto", "event", "flow", "window"};

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include <idlewave/result.h>
+#include <idlewave/estimate.h>
 
 #include "base/base.h"
 #include "base/order.h"

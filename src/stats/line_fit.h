@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <idlewave/result.h>
+#include <idlewave/estimate.h>
 
 /* Least squares of y over x. Points of the same group (consecutive; NULL: all are one) share an intercept,
  * all groups share the slope. The 95 % interval is Student's from the residuals, widened where neighbouring

@@ -6,7 +6,7 @@
 
 #include <stddef.h>
 
-#include <idlewave/result.h>
+#include <idlewave/estimate.h>
 
 /* Mean of `count` > 0 values (not changed, in any order) with its interval: NaN for fewer than
  * IW_LEAST_TRIALS. */

@@ -1,7 +1,7 @@
 /* Quantiles of samples, and the interval of the median by order statistics.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include <idlewave/result.h>
+#include <idlewave/estimate.h>
 #include <idlewave/sim.h>
 
 #include <math.h>

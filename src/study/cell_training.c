@@ -8,7 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <idlewave/files.h>
 #include <idlewave/recording.h>
+#include <idlewave/training.h>
 
 #include "base/base.h"
 #include "format/study/study_line.h"

@@ -5,6 +5,8 @@
 
 #include <stdlib.h>
 
+#include <idlewave/files.h>
+
 #include "base/base.h"
 #include "format/study/study_nodes.h"
 #include "noise/node_speed.h"

@@ -9,13 +9,6 @@
 #include "base/opts.h"
 #include "wave/timeline_raster.h"
 
-const char *iw_state_name(iw_state state)
-{
-    static const char *const names[IW_STATES] = {"delay", "compute", "noise", "comm", "wait"};
-
-    return (unsigned)state < IW_STATES ? names[state] : "?";
-}
-
 /* ---- making one ---- */
 
 static iw_status check_opts(const iw_log *log, const iw_timeline_opts *opts)

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include <idlewave/wave.h>
+
 #include "base/base.h"
 #include "wave/wave_view.h"
 

@@ -2,7 +2,9 @@
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include "base/base.h"
+
 #include "wave/wave_view.h"
+#include <idlewave/wave.h>
 
 enum {
     MOST_STEPS_APART = 2,   /* of two waves that meet */

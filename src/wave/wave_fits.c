@@ -15,6 +15,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include <idlewave/wave.h>
+
 #include "base/base.h"
 #include "stats/line_fit.h"
 #include "wave/wave_view.h"

@@ -33,6 +33,8 @@
  */
 #include <stdlib.h>
 
+#include <idlewave/wave.h>
+
 #include "base/base.h"
 #include "wave/wave_view.h"
 

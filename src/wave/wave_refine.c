@@ -8,6 +8,8 @@
  */
 #include <stdlib.h>
 
+#include <idlewave/wave.h>
+
 #include "base/base.h"
 #include "stats/select.h"
 #include "wave/wave_view.h"

@@ -9,6 +9,8 @@
  */
 #include <math.h>
 
+#include <idlewave/wave.h>
+
 #include "base/base.h"
 #include "wave/timeline.h"
 #include "wave/wave_view.h"

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <idlewave/wave.h>
+
 #include "base/base.h"
 #include "wave/wave_view.h"
 

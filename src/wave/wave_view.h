@@ -7,6 +7,7 @@
 #include <stdbool.h>
 
 #include <idlewave/timeline.h>
+#include <idlewave/wave.h>
 
 /* The exact steps of a timeline as a matrix of ranks and steps, on the grid of the ranks. */
 struct iwi_wave_view {

@@ -4,6 +4,7 @@
 #ifndef IWI_NOISE_SET_H
 #define IWI_NOISE_SET_H
 
+#include <idlewave/files.h>
 #include <idlewave/fit.h>
 #include <idlewave/fleet.h>
 #include <idlewave/whatif.h>

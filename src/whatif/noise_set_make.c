@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <idlewave/files.h>
 #include <idlewave/recording.h>
 
 #include "base/base.h"

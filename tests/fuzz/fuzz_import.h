@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include <idlewave/convert.h>
+
 #include "format/import/convert.h"
 #include "fuzz.h"
 

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <idlewave/files.h>
 #include <idlewave/recording.h>
 
 #include "base/base.h"

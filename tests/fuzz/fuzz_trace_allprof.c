@@ -3,6 +3,8 @@
  */
 #include <string.h>
 
+#include <idlewave/files.h>
+
 #include "format/trace/trace_allprof.h"
 #include "fuzz.h"
 

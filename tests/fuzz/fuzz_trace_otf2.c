@@ -2,8 +2,10 @@
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include "format/otf2/trace_otf2.h"
+
 #include "fuzz_child.h"
 #include "fuzz_folder.h"
+#include <idlewave/files.h>
 
 /* Locations as our tracer and Score-P number them (rank, or thread << 32 | rank), then those of EZTrace. */
 static const char *const names[] = {

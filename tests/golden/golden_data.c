@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <idlewave/files.h>
+
 #include "support/support.h"
 
 enum { FS_PER_PS = 1000 };

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <idlewave/wave.h>
+
 #include "support/support.h"
 
 #include "base/base.h"

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 
 #include <idlewave/timeline.h>
+#include <idlewave/wave.h>
 
 #include "support/support.h"
 

@@ -6,6 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include <idlewave/estimate.h>
+#include <idlewave/wave.h>
+
 static void *room_for(size_t count, size_t size)
 {
     void *array = calloc(count + 1, size);

@@ -5,6 +5,7 @@
 #define IWT_MADE_TIMELINE_H
 
 #include <idlewave/timeline.h>
+#include <idlewave/wave.h>
 
 /* Ordinary steps: 3 ms of work, 20 us of messages, 80 us of waiting; ps. */
 #define IWT_WORK_PS INT64_C(3000000000)

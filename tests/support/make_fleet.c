@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include <idlewave/files.h>
 #include <idlewave/recording.h>
 
 #include "base/base.h"

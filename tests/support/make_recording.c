@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <idlewave/files.h>
+
 #include "base/base.h"
 #include "base/rng.h"
 #include "support/made_recording.h"

@@ -3,6 +3,7 @@
  */
 #include <idlewave/analysis.h>
 #include <idlewave/fleet.h>
+#include <idlewave/wave.h>
 #include <idlewave/whatif.h>
 
 #include <math.h>

@@ -108,10 +108,6 @@ IW_NODISCARD iw_status iw_memory_evaluate(const iw_log *log, const iw_memory_sam
                                           iw_memory_curve **curve_p);
 void iw_memory_curve_free(iw_memory_curve *curve);
 
-/** "ranks=10,domain=40GB/s,core=6.5GB/s", which iw_memory_parse() reads as the same. Returns `buf`. */
-enum { IW_MEMORY_TEXT_SIZE = 96 };
-char *iw_memory_text(const iw_memory *memory, char buf[IW_MEMORY_TEXT_SIZE]);
-
 /** Text, page, JSON of schema "idlewave.memory/1" (docs/reference/formats/memory-json.md), pictures; CSV has
  * a line for each number of cores. */
 iw_doc iw_memory_doc(const iw_memory_curve *curve);

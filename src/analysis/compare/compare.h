@@ -33,10 +33,6 @@ IW_NODISCARD iw_status iwi_compare_ratio(const iw_log *log, const struct iwi_com
                                          const double *numerator_a, const struct iwi_compared_side *b,
                                          const double *numerator_b, iw_compare_value *value_p);
 
-/* Kolmogorov and Smirnov's distance and Wasserstein's of first order; both have something. */
-void iwi_sorted_distances(const int64_t *a_ns, size_t count_a, const int64_t *b_ns, size_t count_b,
-                          double *ks_p, double *wasserstein_ns_p);
-
 /* Median, 99th percentile and longest with their intervals, and both distances. */
 IW_NODISCARD iw_status iwi_compare_durations(const iw_log *log, const struct iwi_compared_side *a,
                                              const struct iwi_compared_side *b,

@@ -23,6 +23,7 @@
 #include "analysis/fidelity/fidelity.h"
 #include "base/base.h"
 #include "base/order.h"
+#include "stats/distances.h"
 
 double iw_fidelity_quantile(size_t q)
 {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <idlewave/files.h>
 #include <idlewave/net.h>
 
 #include "base/sha256.h"

@@ -6,11 +6,11 @@
 
 #include <idlewave/digest.h>
 
+#include "format/io/digest_magic.h"
+
 /* Magic with the version, the payload's size as 4 bytes; behind the payload its SipHash as 8. Numbers of more
  * than one byte: the lowest byte first. */
-#define IWI_DIGEST_MAGIC "IWDIGST1"
 enum {
-    IWI_DIGEST_MAGIC_BYTES = 8,
     IWI_DIGEST_HEAD_BYTES = 12,
     IWI_DIGEST_HASH_BYTES = 8,
     IWI_DIGEST_TEXT_MOST = 4095 /* bytes of a name or a value */

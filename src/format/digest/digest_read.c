@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <idlewave/files.h>
+
 #include "base/base.h"
 #include "base/hash.h"
 #include "format/digest/digest_layout.h"
@@ -236,19 +238,6 @@ static iw_status take_digest(struct cursor *c, iw_digest **digest_p)
 }
 
 /* ---- files ---- */
-
-bool iw_is_digest_file(const char *path)
-{
-    char magic[IWI_DIGEST_MAGIC_BYTES];
-    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    const bool is_it = fd >= 0 && read(fd, magic, sizeof magic) == (ssize_t)sizeof magic &&
-                       memcmp(magic, IWI_DIGEST_MAGIC, sizeof magic) == 0;
-
-    if (fd >= 0) {
-        (void)close(fd);
-    }
-    return is_it;
-}
 
 iw_status iw_digest_file_open(const iw_log *log, const char *path, iw_digest_file **file_p)
 {

@@ -5,6 +5,8 @@
 
 #include <stdlib.h>
 
+#include <idlewave/files.h>
+
 #include "format/goal/goal_binary.h"
 
 /* The magic, or as much of it as a file that was cut short has. Text never begins with these bytes. */

@@ -3,6 +3,7 @@
  */
 #include "format/import/convert.h"
 
+#include <idlewave/convert.h>
 #include <idlewave/time.h>
 
 #include <stdio.h>

@@ -8,20 +8,14 @@
 #ifndef IWI_CONVERT_H
 #define IWI_CONVERT_H
 
+#include <idlewave/convert.h>
 #include <idlewave/recording.h>
 
+#include "format/import/convert_child.h"
 #include "format/io/out.h"
 
 /* The attribute of recordings that come from another tool. */
 #define IWI_IMPORTED_FROM "imported_from"
-
-/* A file to read. */
-struct iwi_import {
-    const iw_log *log;
-    const char *path; /* for messages; a real path only where needs_file is set */
-    const char *data;
-    size_t size;
-};
 
 /* What a format cannot hold. */
 enum iwi_convert_loss {

@@ -6,7 +6,15 @@
 
 #include <stdio.h>
 
-#include "format/import/convert.h"
+#include "format/io/out.h"
+
+/* A file to read. */
+struct iwi_import {
+    const iw_log *log;
+    const char *path; /* for messages; a real path only where needs_file is set */
+    const char *data;
+    size_t size;
+};
 
 /* Decodes `in` and writes records to `out`. Errors go to in->log, as everywhere; the first is passed on. */
 typedef iw_status (*iwi_child_work)(const struct iwi_import *in, FILE *out);

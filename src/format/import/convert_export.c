@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <idlewave/convert.h>
+
 #include "format/import/convert.h"
 #include "noise/recording_check.h"
 

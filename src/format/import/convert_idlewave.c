@@ -3,6 +3,8 @@
  */
 #include <string.h>
 
+#include <idlewave/files.h>
+
 #include "format/import/convert.h"
 
 static bool matches(const char *data, size_t size)

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <idlewave/files.h>
+
 #include "base/base.h"
 #include "format/io/input.h"
 

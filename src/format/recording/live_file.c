@@ -1,6 +1,7 @@
 /* A noise file that grows while its recording is measured.
  * SPDX-License-Identifier: BSD-3-Clause
  */
+#include <idlewave/files.h>
 #include <idlewave/recording.h>
 
 #include <stdlib.h>

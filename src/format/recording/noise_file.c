@@ -1,6 +1,7 @@
 /* Noise files as users see them: written whole, and added to a simulation by their path.
  * SPDX-License-Identifier: BSD-3-Clause
  */
+#include <idlewave/files.h>
 #include <idlewave/fleet.h>
 #include <idlewave/recording.h>
 

@@ -1,16 +1,20 @@
 /* Folders of noise files, one a node.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include <idlewave/fleet.h>
+#include <idlewave/files.h>
+#include <idlewave/recording.h>
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/base.h"
+#include "format/io/digest_magic.h"
 #include "format/recording/noise_hdf5.h"
 
 bool iw_is_folder(const char *path)
@@ -18,6 +22,19 @@ bool iw_is_folder(const char *path)
     struct stat facts;
 
     return stat(path, &facts) == 0 && S_ISDIR(facts.st_mode);
+}
+
+bool iw_is_digest_file(const char *path)
+{
+    char magic[IWI_DIGEST_MAGIC_BYTES];
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    const bool is_it = fd >= 0 && read(fd, magic, sizeof magic) == (ssize_t)sizeof magic &&
+                       memcmp(magic, IWI_DIGEST_MAGIC, sizeof magic) == 0;
+
+    if (fd >= 0) {
+        (void)close(fd);
+    }
+    return is_it;
 }
 
 static bool is_visible(const char *name)

@@ -1,6 +1,7 @@
 /* Reads noise files; nothing in them is trusted.
  * SPDX-License-Identifier: BSD-3-Clause
  */
+#include <idlewave/files.h>
 #include <idlewave/recording.h>
 
 #include <errno.h>

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <idlewave/training.h>
+
 static void setting_release(iw_study_setting *setting)
 {
     for (size_t i = 0; i < setting->count; i++) {

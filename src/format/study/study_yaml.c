@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <idlewave/training.h>
+
 #include "format/io/input.h"
 #include "format/study/study_settings.h"
 

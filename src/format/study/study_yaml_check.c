@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include <idlewave/training.h>
+
 #include "format/study/study_crossing.h"
 #include "format/study/study_nodes.h"
 #include "format/study/study_settings.h"

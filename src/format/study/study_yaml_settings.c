@@ -10,6 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <idlewave/files.h>
+
 #include "format/io/input.h"
 #include "format/recording/noise_file.h"
 #include "format/study/study_settings.h"

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <idlewave/collection.h>
+#include <idlewave/files.h>
 #include <idlewave/recording.h>
 
 #include "base/nearest.h"

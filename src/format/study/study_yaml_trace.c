@@ -5,6 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <idlewave/files.h>
+
 #include "format/io/input.h"
 #include "format/study/study_yaml.h"
 

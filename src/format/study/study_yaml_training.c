@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <idlewave/files.h>
 #include <idlewave/recording.h>
 
 #include "format/io/input.h"

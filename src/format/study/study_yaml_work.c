@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <idlewave/files.h>
+
 #include "base/nearest.h"
 #include "format/goal/goal.h"
 #include "format/io/input.h"

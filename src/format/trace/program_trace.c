@@ -1,6 +1,7 @@
 /* Programs of traces, as users make them: rules by name or from a file.
  * SPDX-License-Identifier: BSD-3-Clause
  */
+#include <idlewave/files.h>
 #include <idlewave/program.h>
 
 #include <string.h>

@@ -1,7 +1,7 @@
 /* Traces by their path: OTF2 archives and sets of liballprof files, told apart by what is in them.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include <idlewave/fleet.h>
+#include <idlewave/files.h>
 #include <idlewave/program.h>
 
 #include <ctype.h>
@@ -19,8 +19,6 @@
 #include "format/trace/trace_allprof.h"
 #include "format/trace/trace_foreign.h"
 #include "format/trace/trace_open.h"
-#include "format/visits/visits_reader.h"
-#include "format/visits/visits_trace.h"
 
 enum kind { KIND_NONE, KIND_OTF2, KIND_ALLPROF };
 
@@ -94,10 +92,20 @@ bool iwi_trace_is_readable(const char *path)
     return find(path, found) != KIND_NONE;
 }
 
+static const struct iwi_trace_reader *reader_of(const char *path)
+{
+    size_t i = 0;
+
+    while (iwi_trace_readers[i] != NULL && !iwi_trace_readers[i]->is_readable(path)) {
+        i++;
+    }
+    return iwi_trace_readers[i];
+}
+
 bool iw_trace_is_trace(const char *path)
 {
     return iwi_trace_is_readable(path) || iwi_trace_is_unfinished(path) || iwi_trace_foreign(path) != NULL ||
-           iwi_visits_is_readable(path);
+           reader_of(path) != NULL;
 }
 
 /* ---- a set of text files ---- */
@@ -241,6 +249,8 @@ static iw_status open_allprof(const iw_log *log, const char *path, struct iw_tra
 static iw_status refuse(const iw_log *log, const char *path, bool is_dir)
 {
     const struct iwi_foreign *foreign = iwi_trace_foreign(path);
+    char others[512] = "";
+    size_t used = 0;
 
     if (iwi_trace_is_unfinished(path)) {
         return iwi_trace_refuse_unfinished(log, path);
@@ -248,14 +258,17 @@ static iw_status refuse(const iw_log *log, const char *path, bool is_dir)
     if (foreign != NULL) {
         return iwi_trace_refuse_foreign(log, path, foreign);
     }
-    return iwi_fail(log, IW_ERR_FORMAT,
-                    "'%s' %s (an OTF2 anchor file, a text of liballprof) and no run of training (profiles of "
-                    "PyTorch, execution traces of Chakra, lines of NCCL's Inspector)",
-                    path, is_dir ? "holds no trace of an MPI program" : "is no trace of an MPI program");
+    for (size_t i = 0; iwi_trace_readers[i] != NULL && used < sizeof others; i++) {
+        used +=
+            (size_t)snprintf(others + used, sizeof others - used, " and no %s", iwi_trace_readers[i]->what);
+    }
+    return iwi_fail(log, IW_ERR_FORMAT, "'%s' %s (an OTF2 anchor file, a text of liballprof)%s", path,
+                    is_dir ? "holds no trace of an MPI program" : "is no trace of an MPI program", others);
 }
 
 iw_status iw_trace_open(const iw_log *log, const char *path, iw_trace **trace_p)
 {
+    const struct iwi_trace_reader *reader;
     char found[PATH_MAX];
     struct stat info;
 
@@ -266,8 +279,8 @@ iw_status iw_trace_open(const iw_log *log, const char *path, iw_trace **trace_p)
     case KIND_OTF2: return iwi_trace_otf2(log, found, trace_p);
     case KIND_ALLPROF: return open_allprof(log, found, trace_p);
     default:
-        return iwi_visits_is_readable(path) ? iwi_trace_of_run(log, path, trace_p)
-                                            : refuse(log, path, S_ISDIR(info.st_mode));
+        reader = reader_of(path);
+        return reader != NULL ? reader->open(log, path, trace_p) : refuse(log, path, S_ISDIR(info.st_mode));
     }
 }
 

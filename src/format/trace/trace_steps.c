@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <idlewave/files.h>
 #include <idlewave/timeline.h>
 
 #include "base/opts.h"

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <idlewave/files.h>
+
 #include "format/trace/trace_open.h"
 #include "format/visits/visits_mpi.h"
 #include "format/visits/visits_reader.h"

@@ -1,6 +1,7 @@
 /* Opens a traced run of any format: the table of formats, told apart by what is in the files.
  * SPDX-License-Identifier: BSD-3-Clause
  */
+#include <idlewave/files.h>
 #include <idlewave/waits.h>
 
 #include <dirent.h>

@@ -9,6 +9,7 @@
 
 #include "base/base.h"
 #include "base/order.h"
+#include "features/tables.h"
 #include "format/visits/visits_reader.h"
 #include "format/visits/visits_trace_parts.h"
 
@@ -229,7 +230,7 @@ iw_status iwi_trace_of_visits(const iw_log *log, const struct iwi_visits *visits
     return IW_OK;
 }
 
-iw_status iwi_trace_of_run(const iw_log *log, const char *path, struct iw_trace **trace_p)
+static iw_status trace_of_run(const iw_log *log, const char *path, struct iw_trace **trace_p)
 {
     iw_visits *visits;
     iw_status status;
@@ -245,3 +246,7 @@ iw_status iwi_trace_of_run(const iw_log *log, const char *path, struct iw_trace 
     iw_visits_free(visits);
     return status;
 }
+
+const struct iwi_trace_reader iwi_visits_trace_reader = {
+    "run of training (profiles of PyTorch, execution traces of Chakra, lines of NCCL's Inspector)",
+    iwi_visits_is_readable, trace_of_run};

@@ -16,7 +16,4 @@
 IW_NODISCARD iw_status iwi_trace_of_visits(const iw_log *log, const struct iwi_visits *visits,
                                            struct iw_trace **trace_p);
 
-/* The same of a file or a folder; errors as of iw_visits_open(). */
-IW_NODISCARD iw_status iwi_trace_of_run(const iw_log *log, const char *path, struct iw_trace **trace_p);
-
 #endif

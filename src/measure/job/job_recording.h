@@ -5,6 +5,7 @@
 #define IWI_JOB_RECORDING_H
 
 #include <idlewave/measure.h>
+#include <idlewave/watch.h>
 
 #include "measure/job/job_detours.h"
 

@@ -12,7 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define IWI_UNTOUCHED __attribute__((no_sanitize("address", "undefined", "thread")))
+#include "base/base.h"
+
 #define IWI_LOOP IWI_UNTOUCHED __attribute__((always_inline)) static inline
 
 typedef uint64_t (*iwi_read)(void *state); /* ticks, never fewer than before on one CPU */

@@ -8,7 +8,7 @@
 
 #include "base/base.h"
 #include "base/utf8.h"
-#include "report/kinds/noise_report.h"
+#include "report/kinds/report.h"
 
 /* What is added without memory goes here, and is lost. */
 static struct iwi_block *add_block(struct iwi_document *doc, enum iwi_block_kind kind)
@@ -308,6 +308,45 @@ const char *iwi_count(struct iwi_document *doc, uint64_t count)
 const char *iwi_brackets(struct iwi_document *doc, const char *low, const char *high)
 {
     return iwi_say(doc, "[%s, %s]", low, high);
+}
+
+const char *iwi_seconds(struct iwi_document *doc, double seconds)
+{
+    const double day_s = 86400.0, year_s = 365.25 * 86400.0;
+
+    if (seconds < 10 * day_s) {
+        return iwi_ns(doc, seconds * 1e9);
+    }
+    return seconds < year_s ? iwi_say(doc, "%.3g d", seconds / day_s)
+                            : iwi_say(doc, "%.3g y", seconds / year_s);
+}
+
+const char *iwi_memory_size(struct iwi_document *doc, double bytes)
+{
+    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+    size_t unit = 0;
+
+    while (bytes >= 1000.0 && unit + 1 < sizeof units / sizeof units[0]) {
+        bytes /= 1024.0;
+        unit++;
+    }
+    return iwi_say(doc, "%.3g %s", bytes, units[unit]);
+}
+
+const char *iwi_points(struct iwi_document *doc, double share)
+{
+    return isnan(share) ? "-" : iwi_say(doc, "%.*f", fabs(share) < 0.1 ? 2 : 1, 100.0 * share);
+}
+
+const char *iwi_points_words(struct iwi_document *doc, iw_estimate e, const char *unit)
+{
+    if (!isnan(e.low) && !isfinite(e.high)) {
+        return iwi_say(doc, "at least %s%s", iwi_points(doc, e.low), unit);
+    }
+    return iwi_say(doc, "%s%s%s", iwi_points(doc, e.value), unit,
+                   isfinite(e.low) && e.low < e.high
+                       ? iwi_say(doc, " (%s to %s)", iwi_points(doc, e.low), iwi_points(doc, e.high))
+                       : "");
 }
 
 /* ---- all of it ---- */

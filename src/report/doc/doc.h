@@ -48,7 +48,7 @@ struct iwi_kind {
     const struct iwi_asset *style, *scripts[2]; /* of its pages, behind those of all; or NULL */
 };
 
-/* All kinds that have JSON; ends with NULL. A new one is a line in kinds.c. */
+/* All kinds that have JSON; ends with NULL. A new one is a line in features/tables.c. */
 extern const struct iwi_kind *const iwi_kinds[];
 
 /* ---- blocks ---- */
@@ -177,6 +177,17 @@ const char *iwi_percent_short(struct iwi_document *doc, double share); /* "0.012
 const char *iwi_count(struct iwi_document *doc, uint64_t count);       /* "4001", "31.5 M" */
 const char *iwi_slower(struct iwi_document *doc, double slowdown);     /* "41.0 %", "2.431x" */
 const char *iwi_brackets(struct iwi_document *doc, const char *low, const char *high); /* "[low, high]" */
+
+/* Also of what nobody will wait for: "3.2 s", "5.4 min", "12 d", "3 y". */
+const char *iwi_seconds(struct iwi_document *doc, double seconds);
+
+/* "1.5 MiB" */
+const char *iwi_memory_size(struct iwi_document *doc, double bytes);
+
+/* Points of percent, as many digits as iwi_percent() has: "5.40". An estimate with `unit` behind the number:
+ * "5.40 points (4.60 to 6.10)"; of a lower bound "at least 4.60 points". */
+const char *iwi_points(struct iwi_document *doc, double share);
+const char *iwi_points_words(struct iwi_document *doc, iw_estimate e, const char *unit);
 
 /* "" for 1, "s" for others. */
 static inline const char *iwi_s(uint64_t count)

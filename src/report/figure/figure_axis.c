@@ -6,7 +6,7 @@
 
 #include "base/base.h"
 #include "report/figure/figure_parts.h"
-#include "report/kinds/noise_report.h"
+#include "report/kinds/report.h"
 #include "report/kinds/study_report.h"
 
 /* ---- length ---- */

@@ -5,7 +5,7 @@
 
 #include "base/base.h"
 #include "report/kinds/fit_report.h"
-#include "report/kinds/noise_report.h"
+#include "report/kinds/report.h"
 
 enum { CURVE_POINTS = 200, HALVINGS = 40, PANEL_COLUMNS = 28, SPECS = IW_FIT_LAWS };
 

@@ -6,7 +6,7 @@
 #include "base/base.h"
 #include "report/figure/histogram.h"
 #include "report/kinds/fleet_report.h"
-#include "report/kinds/noise_report.h"
+#include "report/kinds/report.h"
 
 enum { BINS = 64, FIGURE_BINS = 40, TEXT_BINS = 18, LABEL_COLUMNS = 16 };
 

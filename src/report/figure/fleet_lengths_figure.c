@@ -5,7 +5,7 @@
 
 #include "base/base.h"
 #include "report/kinds/fleet_report.h"
-#include "report/kinds/noise_report.h"
+#include "report/kinds/report.h"
 
 enum { MOST_ROWS = 12, NAME_COLUMNS = 40 };
 

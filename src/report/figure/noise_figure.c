@@ -7,7 +7,7 @@
 
 #include "base/base.h"
 #include "report/figure/histogram.h"
-#include "report/kinds/noise_report.h"
+#include "report/kinds/report.h"
 #include "report/kinds/study_report.h"
 
 enum { LABEL_COLUMNS = 28, TABLE_ROWS = 20 };

@@ -8,6 +8,8 @@
 #include <math.h>
 #include <string.h>
 
+#include <idlewave/wave.h>
+
 #include "base/base.h"
 #include "report/kinds/report.h"
 

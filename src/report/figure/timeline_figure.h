@@ -5,7 +5,9 @@
 #define IWI_TIMELINE_FIGURE_H
 
 #include "report/figure/figure.h"
+
 #include "report/kinds/timeline_report.h"
+#include <idlewave/wave.h>
 
 struct iwi_timeline_picture {
     struct iwi_figure *figure;

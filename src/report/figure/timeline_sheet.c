@@ -3,6 +3,8 @@
  */
 #include <string.h>
 
+#include <idlewave/wave.h>
+
 #include "base/base.h"
 #include "report/figure/figure_text.h"
 #include "report/figure/timeline_figure.h"

@@ -20,7 +20,7 @@ iw_status iwi_whatif_figure(struct iwi_document *doc, const iw_whatif *whatif, s
         const iw_change *change = &whatif->changes[i];
 
         iwi_bar_rows_add(figure, bars, iwi_change_words(doc, change), change->saving,
-                         iwi_points_words(doc, change->saving), false);
+                         iwi_points_words(doc, change->saving, ""), false);
     }
     figure->message = iwi_figure_text(figure, "The slowdown now is %s; lines: 95 %% intervals.",
                                       iwi_slower(doc, whatif->now.value));

@@ -35,10 +35,6 @@ IW_NODISCARD iw_status iwi_html_write(const iw_log *log, const struct iwi_html_k
 
 /* ---- text ---- */
 
-/* As it reads, whatever is in it: markup is escaped, bytes that are no UTF-8 and control characters become
- * U+FFFD. */
-void iwi_html_text(FILE *out, const char *text);
-
 /* The same for sentences: no line is broken between a number and its '%'. */
 void iwi_html_prose(FILE *out, const char *text);
 

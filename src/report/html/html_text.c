@@ -9,94 +9,19 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "base/utf8.h"
 #include "report/kinds/report.h"
-
-static bool is_control(unsigned char c)
-{
-    return (c < 0x20 && c != '\n' && c != '\t') || c == 0x7f;
-}
-
-static const char *entity(unsigned char c)
-{
-    switch (c) {
-    case '&': return "&amp;";
-    case '<': return "&lt;";
-    case '>': return "&gt;";
-    case '"': return "&quot;";
-    case '\'': return "&#39;";
-    default: return NULL;
-    }
-}
-
-/* Where no line is to be broken. */
-enum breaks { BREAK_ANYWHERE, BREAK_NOT_AT_PERCENT, BREAK_AFTER_TO };
-
-static bool is_fixed_space(const char *text, const char *at, enum breaks breaks)
-{
-    if (*at != ' ') {
-        return false;
-    }
-    if (breaks == BREAK_AFTER_TO) {
-        return at < text + 2 || at[-2] != 't' || at[-1] != 'o';
-    }
-    return breaks == BREAK_NOT_AT_PERCENT && at > text && at[-1] >= '0' && at[-1] <= '9' && at[1] == '%';
-}
-
-/* Bytes that are written as they are, whatever the breaks. */
-static size_t plain_length(const char *text)
-{
-    size_t length = 0;
-
-    while (text[length] > ' ' && text[length] < 0x7f && entity((unsigned char)text[length]) == NULL) {
-        length++;
-    }
-    return length;
-}
-
-static void write_text(FILE *out, const char *text, enum breaks breaks)
-{
-    const char *at = text + plain_length(text);
-
-    (void)fwrite(text, 1, (size_t)(at - text), out);
-    while (*at != '\0') {
-        uint32_t code;
-        const size_t size = iwi_utf8_size(at, &code);
-        const char *escaped = entity((unsigned char)*at);
-        size_t plain;
-
-        if (escaped != NULL) {
-            (void)fputs(escaped, out);
-        } else if (size == 0 || is_control((unsigned char)*at)) {
-            (void)fputs(IWI_UTF8_REPLACEMENT, out);
-        } else if (is_fixed_space(text, at, breaks)) {
-            (void)fputs("&nbsp;", out);
-        } else {
-            (void)fwrite(at, 1, size, out);
-        }
-        at += size > 0 ? size : 1;
-        plain = plain_length(at);
-        (void)fwrite(at, 1, plain, out);
-        at += plain;
-    }
-}
-
-void iwi_html_text(FILE *out, const char *text)
-{
-    write_text(out, text, BREAK_ANYWHERE);
-}
 
 void iwi_html_prose(FILE *out, const char *text)
 {
-    write_text(out, text, BREAK_NOT_AT_PERCENT);
+    iwi_html_escape(out, text, IWI_BREAK_NOT_AT_PERCENT);
 }
 
-static void format_list(FILE *out, enum breaks breaks, const char *format, va_list args)
+static void format_list(FILE *out, enum iwi_breaks breaks, const char *format, va_list args)
 {
     char *text = NULL;
 
     if (vasprintf(&text, format, args) >= 0) {
-        write_text(out, text, breaks);
+        iwi_html_escape(out, text, breaks);
         free(text);
     }
 }
@@ -118,7 +43,7 @@ void iwi_html_paragraph(FILE *out, const char *class_name, const char *format, .
         (void)fputs("<p>", out);
     }
     va_start(args, format);
-    format_list(out, BREAK_NOT_AT_PERCENT, format, args);
+    format_list(out, IWI_BREAK_NOT_AT_PERCENT, format, args);
     va_end(args);
     (void)fputs("</p>\n", out);
 }
@@ -150,7 +75,7 @@ void iwi_html_head(FILE *out, bool is_words, const char *format, ...)
 
     (void)fputs(is_words ? "<th scope=\"col\" class=\"words\">" : "<th scope=\"col\">", out);
     va_start(args, format);
-    format_list(out, BREAK_NOT_AT_PERCENT, format, args);
+    format_list(out, IWI_BREAK_NOT_AT_PERCENT, format, args);
     va_end(args);
     (void)fputs("</th>", out);
 }
@@ -178,7 +103,8 @@ void iwi_html_cell(FILE *out, enum iwi_html_cell kind, const char *format, ...)
     (void)fputs(begins[kind], out);
     va_start(args, format);
     format_list(out,
-                kind == IWI_CELL_NUMBER || kind == IWI_CELL_ROW_HEAD ? BREAK_AFTER_TO : BREAK_NOT_AT_PERCENT,
+                kind == IWI_CELL_NUMBER || kind == IWI_CELL_ROW_HEAD ? IWI_BREAK_AFTER_TO
+                                                                     : IWI_BREAK_NOT_AT_PERCENT,
                 format, args);
     va_end(args);
     (void)fputs(kind == IWI_CELL_NUMBER || kind == IWI_CELL_WORDS ? "</td>" : "</th>", out);

@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "base/base.h"
-#include "report/doc/kinds.h"
+#include "features/tables.h"
 #include "report/figure/bench_figure.h"
 #include "report/kinds/bench_report.h"
 #include "report/kinds/report.h"

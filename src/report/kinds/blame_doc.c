@@ -6,9 +6,9 @@
 #include <math.h>
 
 #include "base/base.h"
-#include "report/doc/kinds.h"
+#include "features/tables.h"
 #include "report/figure/bar_rows.h"
-#include "report/kinds/noise_report.h"
+#include "report/kinds/report.h"
 #include "report/kinds/whatif_report.h"
 
 enum { MOST_SOURCES = 10, MOST_CALLS = 8 };

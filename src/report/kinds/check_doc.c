@@ -8,7 +8,7 @@
 
 #include "base/base.h"
 #include "base/short_number.h"
-#include "report/doc/kinds.h"
+#include "features/tables.h"
 #include "report/kinds/noise_words.h"
 #include "report/kinds/verify_words.h"
 

@@ -7,21 +7,13 @@
 #include <time.h>
 
 #include "base/base.h"
-#include "report/doc/kinds.h"
+#include "features/tables.h"
 #include "report/kinds/fleet_report.h"
-#include "report/kinds/noise_report.h"
+#include "report/kinds/report.h"
 
 enum { NAMED_INSTANTS = 3, MOST_FIGURES = 3 };
 
 /* ---- the table ---- */
-
-static const struct iwi_field window_fields[] = {
-    IWI_VALUE(iw_wall_window, from_wall_ns),
-    IWI_VALUE(iw_wall_window, length_ns),
-    IWI_VALUE(iw_wall_window, error_ns),
-    IWI_VALUE(iw_wall_window, unsynchronised),
-};
-const struct iwi_schema iwi_wall_window_schema = IWI_SCHEMA(iw_wall_window, window_fields);
 
 static const struct iwi_field instant_fields[] = {
     IWI_VALUE(iw_coincidence_instant, wall_ns),

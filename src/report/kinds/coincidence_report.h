@@ -8,8 +8,6 @@
 
 #include "report/doc/doc.h"
 
-extern const struct iwi_schema iwi_wall_window_schema; /* iw_wall_window */
-
 /* How many nodes a source that coincides hit at once, over time. */
 void iwi_coincidence_show_figure(struct iwi_document *doc, const iw_coincidence *coincidence,
                                  const iw_coincidence_source *source);

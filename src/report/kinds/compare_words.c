@@ -6,7 +6,7 @@
 #include "base/attribute_text.h"
 #include "base/base.h"
 #include "report/kinds/compare_report.h"
-#include "report/kinds/noise_report.h"
+#include "report/kinds/report.h"
 
 /* Shorter blocks hardly keep bursts whole. */
 static const int64_t SHORT_BLOCK_NS = 100000000;

@@ -7,10 +7,10 @@
 
 #include "base/attribute_text.h"
 #include "base/base.h"
-#include "report/doc/kinds.h"
+#include "features/tables.h"
 #include "report/figure/histogram.h"
 #include "report/kinds/fleet_report.h"
-#include "report/kinds/noise_report.h"
+#include "report/kinds/report.h"
 
 /* ---- the table ---- */
 

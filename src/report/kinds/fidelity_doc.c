@@ -6,8 +6,8 @@
 #include <idlewave/internal/fidelity.h>
 
 #include "base/base.h"
-#include "report/doc/kinds.h"
-#include "report/kinds/noise_report.h"
+#include "features/tables.h"
+#include "report/kinds/report.h"
 
 enum { NAME_COLUMNS = 40 };
 

@@ -5,7 +5,7 @@
 
 #include "base/base.h"
 #include "report/kinds/fit_report.h"
-#include "report/kinds/noise_report.h"
+#include "report/kinds/report.h"
 
 /* Beyond chance, but as near as this: good enough for most uses. */
 static const double CLOSE = 0.05;

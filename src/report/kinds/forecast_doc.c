@@ -4,8 +4,7 @@
 #include <idlewave/whatif.h>
 
 #include "base/base.h"
-#include "report/doc/kinds.h"
-#include "report/kinds/forecast_report.h"
+#include "features/tables.h"
 #include "report/kinds/report.h"
 
 /* ---- the table ---- */
@@ -48,29 +47,6 @@ static const struct iwi_field forecast_fields[] = {
 static const struct iwi_schema forecast_schema = IWI_SCHEMA(iw_forecast, forecast_fields);
 
 /* ---- words ---- */
-
-const char *iwi_seconds(struct iwi_document *doc, double seconds)
-{
-    const double day_s = 86400.0, year_s = 365.25 * 86400.0;
-
-    if (seconds < 10 * day_s) {
-        return iwi_ns(doc, seconds * 1e9);
-    }
-    return seconds < year_s ? iwi_say(doc, "%.3g d", seconds / day_s)
-                            : iwi_say(doc, "%.3g y", seconds / year_s);
-}
-
-const char *iwi_memory_size(struct iwi_document *doc, double bytes)
-{
-    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
-    size_t unit = 0;
-
-    while (bytes >= 1000.0 && unit + 1 < sizeof units / sizeof units[0]) {
-        bytes /= 1024.0;
-        unit++;
-    }
-    return iwi_say(doc, "%.3g %s", bytes, units[unit]);
-}
 
 /* ---- the document ---- */
 

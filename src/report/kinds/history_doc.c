@@ -8,10 +8,10 @@
 #include <idlewave/whatif.h>
 
 #include "base/base.h"
-#include "report/doc/kinds.h"
+#include "features/tables.h"
 #include "report/figure/figure.h"
 #include "report/kinds/fleet_report.h"
-#include "report/kinds/noise_report.h"
+#include "report/kinds/report.h"
 
 /* ---- the table ---- */
 

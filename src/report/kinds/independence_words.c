@@ -18,11 +18,11 @@ static void say_overstated(struct iwi_document *doc, iw_estimate by)
     const iw_estimate less = {-by.value, -by.high, -by.low};
 
     if (may_be_chance(by)) {
-        iwi_more(doc, " The difference, %s points, may be chance.", iwi_points_words(doc, by));
+        iwi_more(doc, " The difference, %s points, may be chance.", iwi_points_words(doc, by, ""));
     } else {
         iwi_more(doc, " To assume that would %s the slowdown by %s points.",
                  by.value < 0.0 ? "understate" : "overstate",
-                 iwi_points_words(doc, by.value < 0.0 ? less : by));
+                 iwi_points_words(doc, by.value < 0.0 ? less : by, ""));
     }
 }
 

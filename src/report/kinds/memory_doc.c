@@ -7,8 +7,8 @@
 #include <idlewave/internal/memory_bench.h>
 
 #include "base/base.h"
-#include "report/doc/kinds.h"
-#include "report/kinds/simulate_report.h"
+#include "features/tables.h"
+#include "report/kinds/report.h"
 
 /* Arrays of fewer times the caches come partly from these. */
 static const double FEW_CACHES = 4.0;

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "report/doc/kinds.h"
+#include "features/tables.h"
 #include "report/kinds/model_report.h"
-#include "report/kinds/noise_report.h"
+#include "report/kinds/report.h"
 #include "report/kinds/study_report.h"
 
 /* ---- the table ---- */

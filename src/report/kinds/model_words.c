@@ -6,7 +6,7 @@
 
 #include "base/base.h"
 #include "report/kinds/model_report.h"
-#include "report/kinds/noise_report.h"
+#include "report/kinds/report.h"
 
 /* More ranks than any machine will have. */
 static const double MOST_MACHINES = 1e12;

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "report/doc/kinds.h"
+#include "features/tables.h"
 #include "report/kinds/net_report.h"
 
 #define POOR_FIT 0.1 /* as a share */

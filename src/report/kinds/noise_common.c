@@ -1,52 +1,13 @@
-/* Short numbers, safe names, and names in tables.
+/* Short numbers and safe names.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "report/kinds/noise_report.h"
+#include "report/kinds/report.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <idlewave/sim.h>
-
 #include "base/base.h"
-
-const char *iwi_class_at(unsigned kind)
-{
-    return kind < IW_CLASSES ? iw_class_name((iw_class)kind) : NULL;
-}
-
-static const struct iwi_field source_fields[] = {
-    IWI_ENUM(iw_source, kind, "class", iwi_class_at),
-    IWI_CHARS(iw_source, name),
-};
-const struct iwi_schema iwi_source_schema = IWI_SCHEMA(iw_source, source_fields);
-
-const char *iwi_probe_at(unsigned probe)
-{
-    return probe < IW_PROBES ? iw_probe_name((iw_probe)probe) : NULL;
-}
-
-const char *iwi_rung_at(unsigned rung)
-{
-    return rung < IW_RUNGS ? iw_rung_name((iw_rung)rung) : NULL;
-}
-
-const char *iwi_sync_name(unsigned sync)
-{
-    static const char *const names[] = {
-        [IW_SYNC_NONE] = "none", [IW_SYNC_START] = "start", [IW_SYNC_PHASE] = "phase"};
-
-    return sync < sizeof names / sizeof names[0] ? names[sync] : NULL;
-}
-
-const char *iwi_split_name(unsigned parallel)
-{
-    static const char *const names[] = {
-        [IW_PARALLEL_AUTO] = "auto", [IW_PARALLEL_TRIALS] = "trials", [IW_PARALLEL_RANKS] = "ranks"};
-
-    return parallel < sizeof names / sizeof names[0] ? names[parallel] : NULL;
-}
 
 /* Decimals that leave three significant digits of a value below 1000. */
 static int decimals_of(double value)

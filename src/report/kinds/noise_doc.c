@@ -6,8 +6,8 @@
 
 #include "base/attribute_text.h"
 #include "base/base.h"
+#include "features/tables.h"
 #include "format/import/convert_csv.h"
-#include "report/doc/kinds.h"
 #include "report/figure/noise_figure.h"
 #include "report/kinds/noise_words.h"
 #include "report/kinds/spectrum_report.h"

@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "base/base.h"
-#include "report/doc/kinds.h"
+#include "features/tables.h"
 #include "report/kinds/noise_words.h"
 #include "report/kinds/study_report.h"
 

@@ -4,8 +4,8 @@
 #include <math.h>
 
 #include "base/base.h"
-#include "report/kinds/noise_report.h"
 #include "report/kinds/noise_words.h"
+#include "report/kinds/report.h"
 #include "report/kinds/spectrum_report.h"
 
 /* Nothing that lasts longer, in ns, was ever recorded. */

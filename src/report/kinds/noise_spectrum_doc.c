@@ -4,9 +4,9 @@
 #include <math.h>
 
 #include "base/base.h"
-#include "report/doc/kinds.h"
+#include "features/tables.h"
 #include "report/figure/spectrum_figure.h"
-#include "report/kinds/noise_report.h"
+#include "report/kinds/report.h"
 #include "report/kinds/spectrum_report.h"
 
 enum { MOST_CARRIERS = 3 };

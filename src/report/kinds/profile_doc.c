@@ -6,7 +6,7 @@
 #include <math.h>
 
 #include "base/base.h"
-#include "report/doc/kinds.h"
+#include "features/tables.h"
 
 static const struct iwi_field setting_fields[] = {
     IWI_CHARS(iw_profile_setting, name),

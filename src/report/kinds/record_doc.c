@@ -4,12 +4,13 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include <idlewave/measure.h>
 #include <idlewave/whatif.h>
 
 #include "base/base.h"
-#include "report/doc/kinds.h"
-#include "report/kinds/noise_report.h"
+#include "features/tables.h"
 #include "report/kinds/noise_words.h"
+#include "report/kinds/report.h"
 #include "report/kinds/study_report.h"
 
 enum { LARGEST = 3 };

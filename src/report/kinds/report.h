@@ -1,13 +1,16 @@
-/* What the writers of results share.
+/* Numbers, names and phrases for people, and tables over types of the core.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #ifndef IWI_REPORT_H
 #define IWI_REPORT_H
 
-#include <idlewave/result.h>
+#include <idlewave/estimate.h>
+#include <idlewave/recording.h>
+#include <idlewave/time.h>
 
 #include "base/output.h"
 #include "schema/csv.h"
+#include "schema/schema.h"
 
 enum { IWI_NS_TEXT_SIZE = 24 };
 
@@ -56,5 +59,61 @@ const char *iwi_slower_text(double slowdown, char buf[IWI_PHRASE_SIZE]);
 
 /* A bar of up to `columns` columns for a share of 1, in eighths of a column; returns how many it takes. */
 int iwi_write_bar(FILE *out, double share, int columns);
+
+/* ---- tables ---- */
+extern const struct iwi_schema iwi_source_schema;      /* iw_source: "class" and "name" */
+extern const struct iwi_schema iwi_memory_schema;      /* iw_memory */
+extern const struct iwi_schema iwi_remedy_schema;      /* iw_remedy: what helps against a source */
+extern const struct iwi_schema iwi_wall_window_schema; /* iw_wall_window */
+
+/* Names of enums for tables: NULL behind the last. */
+const char *iwi_class_at(unsigned kind);
+const char *iwi_probe_at(unsigned probe);
+const char *iwi_rung_at(unsigned rung);
+
+/* ---- numbers for people, three digits, at most seven columns: "2.10 us", "1.23k/s", "<.001 %" ---- */
+const char *iwi_ns_short_text(double ns, char buf[IWI_NUMBER_SIZE]);
+const char *iwi_rate_text(double per_second, char buf[IWI_NUMBER_SIZE]);
+const char *iwi_share_text(double share, char buf[IWI_NUMBER_SIZE]);
+const char *iwi_count_text(uint64_t count, char buf[IWI_NUMBER_SIZE]);
+
+/* As short as it can be, for round values: "60 s", "4 ms". */
+const char *iwi_ns_round_text(double ns, char buf[IWI_NUMBER_SIZE]);
+
+/* `name` fit for a terminal, in `columns` columns at most: control characters and what is not ASCII become
+ * '?', the end of what is too long "..". Returns `buf`. */
+enum { IWI_NAME_SIZE = 80 };
+const char *iwi_plain_name(const char *name, size_t columns, char buf[IWI_NAME_SIZE]);
+
+/* All of it, to be wrapped. */
+const char *iwi_plain_text(const char *text, char buf[IWI_PARAGRAPH_SIZE]);
+
+/* Name of a source: its class where it has none. */
+const char *iwi_source_name(const iw_source *source);
+
+/* ---- ranks, lengths, bounds ---- */
+
+/* "1,048,576" */
+const char *iwi_ranks_text(uint64_t ranks, char buf[IWI_NUMBER_SIZE]);
+
+/* The same for estimates, with three significant digits: "291", "4,930", "123,000", "12.3 M". */
+const char *iwi_about_ranks_text(double ranks, char buf[IWI_NUMBER_SIZE]);
+
+/* "10 s", "40 min", "3 h", "2 days": lengths of recordings, two digits. */
+const char *iwi_length_text(double seconds, char buf[IWI_NUMBER_SIZE]);
+
+/* Of a bound: " takes at least 2.3 times as long as without noise: "; of too few trials to have one, what
+ * they say: " takes 2.3 times as long as without noise with what was recorded: ". `without`: "noise". */
+void iwi_append_bound(char paragraph[IWI_PARAGRAPH_SIZE], iw_estimate slowdown, const char *without);
+
+/* ---- pages ---- */
+
+/* Where no line is to be broken. */
+enum iwi_breaks { IWI_BREAK_ANYWHERE, IWI_BREAK_NOT_AT_PERCENT, IWI_BREAK_AFTER_TO };
+
+/* Text of a page as it reads, whatever is in it: markup is escaped, bytes that are no UTF-8 and control
+ * characters become U+FFFD. */
+void iwi_html_escape(FILE *out, const char *text, enum iwi_breaks breaks);
+void iwi_html_text(FILE *out, const char *text); /* broken anywhere */
 
 #endif

@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "base/base.h"
-#include "report/doc/kinds.h"
+#include "features/tables.h"
 #include "report/kinds/coincidence_report.h"
 #include "report/kinds/reach_report.h"
 #include "report/kinds/report.h"

@@ -4,13 +4,6 @@
 #include "base/base.h"
 #include "report/kinds/simulate_report.h"
 
-static const struct iwi_field memory_fields[] = {
-    IWI_VALUE(iw_memory, ranks),
-    IWI_VALUE(iw_memory, domain_bytes_per_s),
-    IWI_VALUE(iw_memory, core_bytes_per_s),
-};
-const struct iwi_schema iwi_memory_schema = IWI_SCHEMA(iw_memory, memory_fields);
-
 static const char *costs_words(struct iwi_document *doc, const iw_net_costs *costs)
 {
     const double fs_per_ns = 1e6;

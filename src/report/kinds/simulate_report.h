@@ -50,8 +50,6 @@ void iwi_say_simulation_certainty(struct iwi_document *doc, const iw_simulation 
  * replicas can and cannot show. Nothing for programs that are no traces. */
 void iwi_say_traced(struct iwi_document *doc, const iw_traced *traced);
 
-extern const struct iwi_schema iwi_memory_schema; /* iw_memory */
-
 /* Rows of the same table: nodes, network, memory. */
 void iwi_say_machine(struct iwi_document *doc, const iw_simulation *simulation);
 

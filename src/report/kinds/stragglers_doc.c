@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "report/doc/kinds.h"
+#include "features/tables.h"
 
 enum { MOST_WORKERS = 10 };
 

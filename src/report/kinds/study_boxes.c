@@ -6,7 +6,7 @@
 
 #include "base/base.h"
 #include "report/figure/study_figure.h"
-#include "report/kinds/noise_report.h"
+#include "report/kinds/report.h"
 #include "report/kinds/study_report.h"
 
 /* Heads the names of what a panel compares. */

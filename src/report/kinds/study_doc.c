@@ -4,8 +4,8 @@
 #include <math.h>
 
 #include "base/base.h"
-#include "report/doc/kinds.h"
-#include "report/kinds/noise_report.h"
+#include "features/tables.h"
+#include "report/kinds/report.h"
 #include "report/kinds/study_report.h"
 
 /* ---- the table: a line of CSV for each cell ---- */

@@ -4,8 +4,7 @@
 #include <idlewave/study.h>
 
 #include "base/base.h"
-#include "report/doc/kinds.h"
-#include "report/kinds/forecast_report.h"
+#include "features/tables.h"
 
 static const struct iwi_field row_fields[] = {
     IWI_VALUE(iw_study_estimate_row, system),        IWI_VALUE(iw_study_estimate_row, work),

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <idlewave/training.h>
+
 #include "base/base.h"
 #include "base/order.h"
 

@@ -140,12 +140,12 @@ void iwi_study_say_panels(const struct iwi_study_view *view);
 /* A section for each thing that varies. */
 void iwi_study_say_slowdowns(const struct iwi_study_view *view);
 
-/* ---- numbers ---- */
+/* Of a study: " 3 of 12 cells are lower bounds: their recordings cannot show ...; record 40 min for estimates
+ * of all." Nothing where there are none. */
+void iwi_append_bounds(char paragraph[IWI_PARAGRAPH_SIZE], const iw_study_results *results);
 
-/* "1,048,576" */
-const char *iwi_ranks_text(uint64_t ranks, char buf[IWI_NUMBER_SIZE]);
-
-/* The same for estimates, with three significant digits: "291", "4,930", "123,000", "12.3 M". */
-const char *iwi_about_ranks_text(double ranks, char buf[IWI_NUMBER_SIZE]);
+/* Of a study: " 3 of 12 cells are from laws fitted to the recording (poisson:9.9Hz,exp:20us), not from it."
+ * Nothing where there are none. */
+void iwi_append_extrapolated(char paragraph[IWI_PARAGRAPH_SIZE], const iw_study_results *results);
 
 #endif

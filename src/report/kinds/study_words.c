@@ -7,39 +7,11 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "report/kinds/noise_report.h"
 #include "report/kinds/reach_report.h"
+#include "report/kinds/report.h"
 
-/* From here on estimates and exact numbers are written in millions, so that tables stay narrow. */
-static const double MANY_ABOUT = 1e6, MANY_EXACT = 1e7;
-
-const char *iwi_ranks_text(uint64_t ranks, char buf[IWI_NUMBER_SIZE])
-{
-    char digits[IWI_NUMBER_SIZE];
-    const size_t length = (size_t)snprintf(digits, sizeof digits, "%" PRIu64, ranks);
-    size_t used = 0;
-
-    for (size_t i = 0; i < length; i++) {
-        if (i > 0 && (length - i) % 3 == 0) {
-            buf[used++] = ',';
-        }
-        buf[used++] = digits[i];
-    }
-    buf[used] = '\0';
-    return buf;
-}
-
-const char *iwi_about_ranks_text(double ranks, char buf[IWI_NUMBER_SIZE])
-{
-    const double unit = ranks >= 1000.0 ? pow(10.0, floor(log10(ranks)) - 2.0) : 1.0;
-
-    if (ranks < MANY_ABOUT) {
-        return iwi_ranks_text((uint64_t)(round(ranks / unit) * unit), buf);
-    }
-    iwi_si_text(ranks, buf);
-    buf[strlen(buf) - 1] = '\0'; /* the blank behind the prefix */
-    return buf;
-}
+/* From here on exact numbers of ranks are written as estimates are, so that tables stay narrow. */
+static const double MANY_EXACT = 1e7;
 
 const char *iwi_study_name(struct iwi_document *doc, const char *name)
 {

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <idlewave/wave.h>
+
 #include "base/base.h"
 #include "report/kinds/timeline_html.h"
 #include "report/kinds/wave_report.h"

@@ -3,6 +3,8 @@
  */
 #include "report/kinds/timeline_html.h"
 
+#include <idlewave/wave.h>
+
 #include "base/base.h"
 #include "report/doc/doc.h"
 #include "report/kinds/traced_report.h"

@@ -9,6 +9,7 @@
 #include <jansson.h>
 
 #include <idlewave/timeline.h>
+#include <idlewave/wave.h>
 
 #include "report/kinds/timeline_report.h"
 

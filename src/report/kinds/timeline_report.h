@@ -5,6 +5,7 @@
 #define IWI_TIMELINE_REPORT_H
 
 #include <idlewave/timeline.h>
+#include <idlewave/wave.h>
 
 enum { IWI_SHARE_ONE = 65535 }; /* of iw_raster */
 

@@ -6,8 +6,10 @@
 #include <math.h>
 #include <string.h>
 
+#include <idlewave/wave.h>
+
 #include "base/base.h"
-#include "report/doc/kinds.h"
+#include "features/tables.h"
 #include "report/figure/bar_rows.h"
 #include "report/kinds/wave_report.h"
 

@@ -5,6 +5,7 @@
 #define IWI_TRACED_REPORT_H
 
 #include <idlewave/timeline.h>
+#include <idlewave/wave.h>
 
 #include "report/doc/doc.h"
 

@@ -6,7 +6,7 @@
 #include <math.h>
 
 #include "base/base.h"
-#include "report/doc/kinds.h"
+#include "features/tables.h"
 #include "report/figure/bar_rows.h"
 #include "report/kinds/training_words.h"
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "report/doc/kinds.h"
+#include "features/tables.h"
 #include "report/kinds/training_bill.h"
 #include "report/kinds/training_words.h"
 

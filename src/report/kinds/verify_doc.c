@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "report/doc/kinds.h"
-#include "report/kinds/noise_report.h"
+#include "features/tables.h"
 #include "report/kinds/reach_report.h"
+#include "report/kinds/report.h"
 #include "report/kinds/verify_words.h"
 
 /* ---- the table ---- */

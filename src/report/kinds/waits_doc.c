@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "base/base.h"
-#include "report/doc/kinds.h"
+#include "features/tables.h"
 #include "report/kinds/waits_report.h"
 
 enum { MOST_PARTS = 8 };

@@ -6,9 +6,9 @@
 #include <idlewave/watch.h>
 
 #include "base/base.h"
-#include "report/doc/kinds.h"
-#include "report/kinds/noise_report.h"
+#include "features/tables.h"
 #include "report/kinds/noise_words.h"
+#include "report/kinds/report.h"
 
 /* ---- the table ---- */
 

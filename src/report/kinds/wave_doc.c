@@ -5,9 +5,10 @@
 #include <string.h>
 
 #include <idlewave/model.h>
+#include <idlewave/wave.h>
 
 #include "base/base.h"
-#include "report/doc/kinds.h"
+#include "features/tables.h"
 #include "report/kinds/wave_report.h"
 
 #define LEAST_DECAY_S 1e-12 /* times are whole picoseconds */

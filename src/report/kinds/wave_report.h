@@ -5,6 +5,7 @@
 #define IWI_WAVE_REPORT_H
 
 #include <idlewave/timeline.h>
+#include <idlewave/wave.h>
 
 #include "report/doc/doc.h"
 #include "report/kinds/report.h"

@@ -3,6 +3,8 @@
  */
 #include "report/kinds/wave_report.h"
 
+#include <idlewave/wave.h>
+
 static const struct iwi_field about_fields[] = {
     IWI_CHARS(iw_timeline_about, origin),
     IWI_CHARS(iw_timeline_about, title),

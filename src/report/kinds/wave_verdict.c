@@ -5,6 +5,8 @@
 #include <math.h>
 #include <string.h>
 
+#include <idlewave/wave.h>
+
 #include "base/base.h"
 #include "report/kinds/wave_report.h"
 

@@ -4,10 +4,9 @@
 #include <math.h>
 
 #include "base/base.h"
-#include "report/doc/kinds.h"
-#include "report/kinds/forecast_report.h"
-#include "report/kinds/noise_report.h"
+#include "features/tables.h"
 #include "report/kinds/reach_report.h"
+#include "report/kinds/report.h"
 #include "report/kinds/whatif_report.h"
 
 enum { MOST_ADVICE = 10 };
@@ -17,12 +16,6 @@ enum { MOST_ADVICE = 10 };
 IWI_NAMES(change_name, [IW_CHANGE_SOURCE] = "source", [IW_CHANGE_REST] = "rest", [IW_CHANGE_CLASS] = "class",
           [IW_CHANGE_SET] = "set", [IW_CHANGE_ALL] = "all", [IW_CHANGE_TOGETHER] = "together",
           [IW_CHANGE_RESERVE] = "reserve", [IW_CHANGE_REPLACE] = "replace", [IW_CHANGE_APART] = "apart")
-static const struct iwi_field remedy_fields[] = {
-    IWI_VALUE(iw_remedy, name),
-    IWI_VALUE(iw_remedy, how),
-};
-const struct iwi_schema iwi_remedy_schema = IWI_SCHEMA(iw_remedy, remedy_fields);
-
 static const struct iwi_field change_fields[] = {
     IWI_ENUM(iw_change, kind, "kind", change_name),
     IWI_CHARS(iw_change, name),
@@ -127,7 +120,7 @@ static void say_change(struct iwi_document *doc, const iw_change *change)
 
     iwi_row(doc, iwi_say(doc, "%s", iwi_plain_name(iwi_change_words(doc, change), columns, name)),
             change->share > 0.0 ? iwi_say(doc, "%s", iwi_share_text(change->share, share)) : "-",
-            left_words(doc, change->slowdown), iwi_points_words(doc, change->saving));
+            left_words(doc, change->slowdown), iwi_points_words(doc, change->saving, ""));
     iwi_bar(doc, change->saving);
 }
 

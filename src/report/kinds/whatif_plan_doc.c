@@ -4,9 +4,8 @@
 #include <idlewave/whatif.h>
 
 #include "base/base.h"
-#include "report/doc/kinds.h"
-#include "report/kinds/forecast_report.h"
-#include "report/kinds/noise_report.h"
+#include "features/tables.h"
+#include "report/kinds/report.h"
 
 static const struct iwi_field plan_fields[] = {
     IWI_VALUE(iw_whatif_plan, ranks),

@@ -8,14 +8,8 @@
 
 #include "report/doc/doc.h"
 
-/* What helps against a source. */
-extern const struct iwi_schema iwi_remedy_schema;
-
 /* "all noise", "class irq (3)", "irq/eno1". */
 const char *iwi_change_words(struct iwi_document *doc, const iw_change *change);
-
-/* Points of percent: "5.40 (4.60 to 6.10)"; of a lower bound "at least 4.60". */
-const char *iwi_points_words(struct iwi_document *doc, iw_estimate saving);
 
 /* More than chance. */
 static inline bool iwi_is_worth_it(const iw_change *change)

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "report/kinds/noise_report.h"
 #include "report/kinds/reach_report.h"
+#include "report/kinds/report.h"
 #include "report/kinds/study_report.h"
 #include "report/kinds/whatif_report.h"
 
@@ -15,38 +15,15 @@ enum { LISTED_SOURCES = 6 };
 
 /* ---- numbers and names ---- */
 
-/* Points of percent, as many digits as iwi_percent() has. */
-static const char *points(struct iwi_document *doc, double share)
-{
-    return isnan(share) ? "-" : iwi_say(doc, "%.*f", fabs(share) < 0.1 ? 2 : 1, 100.0 * share);
-}
-
 /* Beyond the reach of a recording: there is a lower end, and no upper one. */
 static bool is_bound(iw_estimate e)
 {
     return !isnan(e.low) && !isfinite(e.high);
 }
 
-/* With `unit` behind the number: "5.40 points (4.60 to 6.10)". */
-static const char *estimate_words(struct iwi_document *doc, iw_estimate e, const char *unit)
-{
-    if (is_bound(e)) {
-        return iwi_say(doc, "at least %s%s", points(doc, e.low), unit);
-    }
-    return iwi_say(doc, "%s%s%s", points(doc, e.value), unit,
-                   isfinite(e.low) && e.low < e.high
-                       ? iwi_say(doc, " (%s to %s)", points(doc, e.low), points(doc, e.high))
-                       : "");
-}
-
-const char *iwi_points_words(struct iwi_document *doc, iw_estimate saving)
-{
-    return estimate_words(doc, saving, "");
-}
-
 static const char *saving_words(struct iwi_document *doc, iw_estimate saving)
 {
-    return estimate_words(doc, saving, " points");
+    return iwi_points_words(doc, saving, " points");
 }
 
 /* "7.10 % (6.20 % to 8.00 %)", "at least 6.20 %" */
@@ -213,13 +190,13 @@ static void say_interaction(struct iwi_document *doc, const iw_whatif *whatif)
 {
     const iw_change *all = first_change(whatif, IW_CHANGE_ALL),
                     *first = first_change(whatif, IW_CHANGE_SOURCE);
-    const char *one = points(doc, whatif->sum_of_sources), *other;
+    const char *one = iwi_points(doc, whatif->sum_of_sources), *other;
 
     if (isnan(whatif->sum_of_sources) || all == NULL || !(all->saving.value > 0) || first == NULL ||
         iwi_next_change(whatif, IW_CHANGE_SOURCE, first) == NULL) {
         return;
     }
-    other = points(doc, all->saving.value);
+    other = iwi_points(doc, all->saving.value);
     if (strcmp(one, other) == 0) {
         iwi_paragraph(doc, "Savings add up here: %s points, one by one or all at once.", one);
         return;
@@ -386,7 +363,7 @@ void iwi_say_whatif_certainty(struct iwi_document *doc, const iw_whatif *whatif)
         iwi_item(doc, "'At least': what the recording cannot show may add to that.");
     } else if (whatif->reach.watched_s > 0.0 && !whatif->reach.is_extrapolated && whatif->redraws > 0) {
         iwi_item(doc, "Upper ends count what may be unseen, up to %s points.",
-                 points(doc, whatif->reach.unseen));
+                 iwi_points(doc, whatif->reach.unseen));
     }
     if (whatif->rare_limit_s > 0) {
         iwi_item(doc,

@@ -4,7 +4,7 @@
 #ifndef IWI_FORECAST_H
 #define IWI_FORECAST_H
 
-#include <idlewave/whatif.h>
+#include <idlewave/sim.h>
 
 #include "sim/plan.h"
 

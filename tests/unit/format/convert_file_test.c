@@ -6,6 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <idlewave/convert.h>
+
 enum { PATH_SIZE = 128 };
 
 struct folder {

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <idlewave/convert.h>
+
 #include "format/import/convert.h"
 #include "format/io/input.h"
 #include "support/made_recording.h"

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include <idlewave/digest.h>
+#include <idlewave/files.h>
 
 #include "noise/node_digest.h"
 #include "noise_hdf5_testing.h"

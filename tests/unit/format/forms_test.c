@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <idlewave/files.h>
 #include <idlewave/program.h>
 
 #include "program/trace_program.h"

@@ -6,6 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <idlewave/files.h>
+
 struct fixture {
     char path[64];
     struct iwt_log l;

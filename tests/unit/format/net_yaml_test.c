@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <idlewave/files.h>
+
 #include "format/net/net_yaml.h"
 
 static iw_status read_net(struct iwt_log *l, const char *text, iw_net *net)

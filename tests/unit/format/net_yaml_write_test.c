@@ -1,6 +1,7 @@
 /* Tests of iw_net_write_yaml(): what is written is read back as it was.
  * SPDX-License-Identifier: BSD-3-Clause
  */
+#include <idlewave/files.h>
 #include <idlewave/internal/net_measure.h>
 
 #include <stdio.h>

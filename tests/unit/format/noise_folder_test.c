@@ -5,6 +5,7 @@
 
 #include <sys/stat.h>
 
+#include <idlewave/files.h>
 #include <idlewave/fleet.h>
 
 /* One CPU of 1 ms with a detour of so many ns. */

@@ -5,6 +5,8 @@
 
 #include <sys/stat.h>
 
+#include <idlewave/files.h>
+
 /* Says what must not happen while a file is prepared. */
 #define MUST(call) assert_true((call) >= 0)
 

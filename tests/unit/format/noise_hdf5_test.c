@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include <idlewave/files.h>
+
 #include "base/rng.h"
 
 static uint64_t draw(uint64_t *index, uint64_t n)

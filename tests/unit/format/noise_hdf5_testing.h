@@ -12,6 +12,7 @@
 
 #include <hdf5.h>
 
+#include <idlewave/files.h>
 #include <idlewave/recording.h>
 
 #include "support/made_recording.h"

@@ -3,6 +3,8 @@
  */
 #include "study_testing.h"
 
+#include <idlewave/training.h>
+
 #include "format/study/study_settings.h"
 
 static const char job[] = "pp: 2\ndp: 4\nmicrobatches: 4\nforward: 10ms\nbackward: 20ms\n";

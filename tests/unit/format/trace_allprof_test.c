@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <idlewave/files.h>
+
 #include "format/trace/trace_allprof.h"
 
 #define WORLD(rank) "7000," #rank ",2"

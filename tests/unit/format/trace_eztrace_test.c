@@ -5,6 +5,8 @@
 
 #include <stdio.h>
 
+#include <idlewave/files.h>
+
 #include "format/trace/trace_read.h"
 
 static struct iwt_log log_;

@@ -12,6 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <idlewave/files.h>
+
 #include "format/trace/trace_read.h"
 #include "support/otf2_writer.h"
 

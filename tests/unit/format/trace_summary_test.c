@@ -1,6 +1,7 @@
 /* A traced run at a glance: computed by hand.
  * SPDX-License-Identifier: BSD-3-Clause
  */
+#include <idlewave/files.h>
 #include <idlewave/timeline.h>
 
 #include <math.h>

@@ -4,6 +4,7 @@
  */
 #include "format/visits/visits_trace.h"
 
+#include <idlewave/files.h>
 #include <idlewave/sim.h>
 
 #include <math.h>

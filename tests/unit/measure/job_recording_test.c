@@ -3,6 +3,8 @@
  */
 #include "measure/job/job_recording.h"
 
+#include <idlewave/watch.h>
+
 #include "base/base.h"
 #include "support/support.h"
 

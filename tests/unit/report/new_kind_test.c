@@ -8,7 +8,7 @@
 #include "report/doc/doc.h"
 #include "support/support.h"
 
-/* ---- the kind: all that a new one needs, its line in doc/kinds.c apart ---- */
+/* ---- the kind: all that a new one needs, its line in features/tables.c apart ---- */
 
 struct tide {
     double time_h, level_m;

@@ -1,7 +1,7 @@
 /* Plots made of characters, to the last cell.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "report/kinds/noise_report.h"
+#include "report/kinds/report.h"
 
 #include <stdlib.h>
 #include <string.h>

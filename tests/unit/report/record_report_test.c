@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include <idlewave/analysis.h>
+#include <idlewave/measure.h>
 
 #include <stdio.h>
 #include <stdlib.h>

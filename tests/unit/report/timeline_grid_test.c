@@ -4,6 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include <idlewave/wave.h>
+
 #include "report/figure/figure_parts.h"
 #include "report/kinds/timeline_report.h"
 #include "support/made_timeline.h"

@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <idlewave/estimate.h>
+#include <idlewave/wave.h>
+
 #include "report/kinds/timeline_html.h"
 #include "support/made_timeline.h"
 #include "support/support.h"

@@ -5,6 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <idlewave/wave.h>
+
 #include "report/kinds/timeline_report.h"
 #include "support/made_timeline.h"
 #include "support/support.h"

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <idlewave/wave.h>
+
 #include "support/made_timeline.h"
 #include "support/support.h"
 

@@ -6,6 +6,7 @@
 
 #include <idlewave/doc.h>
 #include <idlewave/timeline.h>
+#include <idlewave/wave.h>
 
 #include "support/support.h"
 

@@ -1,7 +1,10 @@
 /* Waves as text, JSON and CSV.
  * SPDX-License-Identifier: BSD-3-Clause
  */
+#include <idlewave/doc.h>
+#include <idlewave/estimate.h>
 #include <idlewave/timeline.h>
+#include <idlewave/wave.h>
 
 #include <stdio.h>
 #include <stdlib.h>

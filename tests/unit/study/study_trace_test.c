@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <idlewave/files.h>
 #include <idlewave/sim.h>
 
 #include "format/study/study_line.h"

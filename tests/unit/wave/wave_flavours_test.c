@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include <idlewave/timeline.h>
+#include <idlewave/wave.h>
 
 #include <math.h>
 #include <stdio.h>

@@ -4,6 +4,7 @@
  * wave_noise_test [all]: against last-passage percolation at one level and both ways, or in all cases.
  */
 #include <idlewave/timeline.h>
+#include <idlewave/wave.h>
 
 #include <math.h>
 #include <stdio.h>

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include <idlewave/files.h>
 #include <idlewave/whatif.h>
 
 #include "base/rng.h"

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <idlewave/files.h>
 #include <idlewave/whatif.h>
 
 #include "support/made_recording.h"

@@ -1,5 +1,5 @@
 /* The verbs: one row of a table each. To add one: write cmd_<verb>.c with a `const struct verb verb_<verb>`,
- * declare it here, list it in verbs.c, and add tests/cli/<verb>/. Verbs with subverbs
+ * declare it here, list it in cli/verbs.c, and add tests/cli/<verb>/. Verbs with subverbs
  * (`noise show`) list them in a table of the same kind; each is found, parsed and explained as a verb is.
  * SPDX-License-Identifier: BSD-3-Clause
  */

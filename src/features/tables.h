@@ -1,9 +1,10 @@
-/* The kinds of results; each is defined in kinds/<kind>_doc.c.
+/* What features define for the tables of the kit: kinds of results, and readers of traces.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#ifndef IWI_KINDS_H
-#define IWI_KINDS_H
+#ifndef IWI_TABLES_H
+#define IWI_TABLES_H
 
+#include "format/trace/trace_open.h"
 #include "report/doc/doc.h"
 
 extern const struct iwi_kind iwi_bench_kind;
@@ -25,7 +26,7 @@ extern const struct iwi_kind iwi_noise_kind;
 extern const struct iwi_kind iwi_noise_spectrum_kind;
 extern const struct iwi_kind iwi_profile_kind;
 extern const struct iwi_kind iwi_record_kind;
-extern const struct iwi_kind iwi_study_kind;
+extern const struct iwi_kind iwi_study_kind; /* in no table: it has its folder instead of JSON */
 extern const struct iwi_kind iwi_verify_kind;
 
 extern const struct iwi_kind iwi_simulate_kind;
@@ -41,6 +42,6 @@ extern const struct iwi_kind iwi_explain_kind;
 extern const struct iwi_kind iwi_whatif_kind;
 extern const struct iwi_kind iwi_whatif_plan_kind;
 
-/* A study has its folder instead of JSON. */
+extern const struct iwi_trace_reader iwi_visits_trace_reader;
 
 #endif

@@ -1,9 +1,10 @@
-/* All kinds of results that are written as JSON: one line each.
+/* What the features of this build give to the kit: one line each.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "report/doc/kinds.h"
+#include "features/tables.h"
 
 /* clang-format off */
+/* Kinds of results that are written as JSON. */
 const struct iwi_kind *const iwi_kinds[] = {
     &iwi_bench_kind,
     &iwi_check_kind,
@@ -37,5 +38,10 @@ const struct iwi_kind *const iwi_kinds[] = {
     &iwi_wave_kind,
     &iwi_whatif_kind,
     &iwi_whatif_plan_kind,
+    NULL,
+};
+
+const struct iwi_trace_reader *const iwi_trace_readers[] = {
+    &iwi_visits_trace_reader,
     NULL,
 };

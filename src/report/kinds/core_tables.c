@@ -1,0 +1,67 @@
+/* Tables over types of the core, and names of their enums.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include <idlewave/net.h>
+#include <idlewave/remedy.h>
+#include <idlewave/sim.h>
+
+#include "base/base.h"
+#include "report/kinds/report.h"
+
+const char *iwi_class_at(unsigned kind)
+{
+    return kind < IW_CLASSES ? iw_class_name((iw_class)kind) : NULL;
+}
+
+static const struct iwi_field source_fields[] = {
+    IWI_ENUM(iw_source, kind, "class", iwi_class_at),
+    IWI_CHARS(iw_source, name),
+};
+const struct iwi_schema iwi_source_schema = IWI_SCHEMA(iw_source, source_fields);
+
+const char *iwi_probe_at(unsigned probe)
+{
+    return probe < IW_PROBES ? iw_probe_name((iw_probe)probe) : NULL;
+}
+
+const char *iwi_rung_at(unsigned rung)
+{
+    return rung < IW_RUNGS ? iw_rung_name((iw_rung)rung) : NULL;
+}
+
+const char *iwi_sync_name(unsigned sync)
+{
+    static const char *const names[] = {
+        [IW_SYNC_NONE] = "none", [IW_SYNC_START] = "start", [IW_SYNC_PHASE] = "phase"};
+
+    return sync < sizeof names / sizeof names[0] ? names[sync] : NULL;
+}
+
+const char *iwi_split_name(unsigned parallel)
+{
+    static const char *const names[] = {
+        [IW_PARALLEL_AUTO] = "auto", [IW_PARALLEL_TRIALS] = "trials", [IW_PARALLEL_RANKS] = "ranks"};
+
+    return parallel < sizeof names / sizeof names[0] ? names[parallel] : NULL;
+}
+
+static const struct iwi_field memory_fields[] = {
+    IWI_VALUE(iw_memory, ranks),
+    IWI_VALUE(iw_memory, domain_bytes_per_s),
+    IWI_VALUE(iw_memory, core_bytes_per_s),
+};
+const struct iwi_schema iwi_memory_schema = IWI_SCHEMA(iw_memory, memory_fields);
+
+static const struct iwi_field window_fields[] = {
+    IWI_VALUE(iw_wall_window, from_wall_ns),
+    IWI_VALUE(iw_wall_window, length_ns),
+    IWI_VALUE(iw_wall_window, error_ns),
+    IWI_VALUE(iw_wall_window, unsynchronised),
+};
+const struct iwi_schema iwi_wall_window_schema = IWI_SCHEMA(iw_wall_window, window_fields);
+
+static const struct iwi_field remedy_fields[] = {
+    IWI_VALUE(iw_remedy, name),
+    IWI_VALUE(iw_remedy, how),
+};
+const struct iwi_schema iwi_remedy_schema = IWI_SCHEMA(iw_remedy, remedy_fields);
