@@ -41,6 +41,7 @@ VOLATILE = [
     (re.compile(r'("(?:engine_seconds|messages_per_second|peak_rss_bytes|threads|lanes)": )[^,\n]+'), r"\1<volatile>"),
     (re.compile(r"^(engine +\w+), .*(\n {9,}[^ (].*)*$", re.MULTILINE), r"\1, <volatile>"),
     (re.compile(r"^(took {2,})\d.*$", re.MULTILINE), r"\1<volatile>"),
+    (re.compile(r"\b(Done: \d+ cells?(?: of shard \d+ of \d+)? in )[0-9.]+ (?:ns|us|ms|s|min|h)\b"), r"\1<volatile>"),
     (re.compile(r"\bidlewave \d+\.\d+\.\d+"), "idlewave <version>"),
     (re.compile(r'("version": )"[^"]+"'), r"\1<volatile>"),
 ]
