@@ -3,11 +3,13 @@
 
 SPDX-License-Identifier: BSD-3-Clause
 
-Usage: run_case.py --idlewave PATH [--bless] CASE.test...
+Usage: run_case.py --idlewave PATH [--bless] [--parts NAME=ON,NAME=OFF,...] CASE.test...
     --bless    write the stdout that came instead of complaining about it; read the diff before committing
+    --parts    all that a build can have, and whether this one has it; without it all is taken to be there
 
 A case is text before the first section (what it is for), then sections that begin with "--- NAME":
-  --- needs         optional: programs or paths, one a line; the case is skipped if one is missing
+  --- needs         optional: programs, paths, or parts of the build, which begin with part- or feature- and are of --parts;
+                    one a line; the case is skipped if one is missing
   --- measures      optional: why the outcome depends on how quiet the machine is; such a case is a test of its own
   --- large         optional: why it takes long; such a case is a test of its own, without sanitizers
   --- file NAME     optional: an input file, made in the empty folder where the command runs
@@ -33,6 +35,7 @@ import sys
 import tempfile
 
 SKIPPED = 77
+OF_BUILD = ("part-", "feature-")
 TIMEOUT_SECONDS = 240
 TEST_DATA = pathlib.Path(__file__).resolve().parent.parent / "data"
 
@@ -70,11 +73,21 @@ class Case:
                 self.sections[name] = "".join(lines)
             name, lines = line[4:].strip(), []
 
-    def missing_need(self):
-        for need in self.sections.get("needs", "").split():
-            if not (os.path.exists(need) if "/" in need else shutil.which(need)):
-                return need
+    def needs(self):
+        return self.sections.get("needs", "").split()
+
+    def missing_need(self, parts):
+        """What keeps the case from being run, or None. A part that no build can have keeps none: check() complains."""
+        for need in self.needs():
+            if need.startswith(OF_BUILD):
+                if not parts.get(need, True):
+                    return f"this build has no {need}"
+            elif not (os.path.exists(need) if "/" in need else shutil.which(need)):
+                return f"there is no {need}"
         return None
+
+    def unknown_needs(self, parts):
+        return [need for need in self.needs() if parts and need.startswith(OF_BUILD) and need not in parts]
 
     def run(self, idlewave):
         with tempfile.TemporaryDirectory(prefix="iw_cli_") as folder:
@@ -118,10 +131,17 @@ def stderr_faults(expected, actual):
     return [f"stderr lacks '{line}'; it is:\n{actual}" for line in wanted if line not in actual]
 
 
-def check(case, idlewave, is_blessing):
+def parts_of(text):
+    """{"part-otf2": True} of "part-otf2=ON"."""
+    pairs = [item.split("=") for item in text.split(",") if item]
+    return {name: value == "ON" for name, value in pairs}
+
+
+def check(case, idlewave, parts, is_blessing):
     """The faults of one case, as texts."""
     code, stdout, stderr = case.run(idlewave)
-    faults = stderr_faults(case.sections.get("stderr"), stderr)
+    faults = [f"needs '{need}', which no build has" for need in case.unknown_needs(parts)]
+    faults += stderr_faults(case.sections.get("stderr"), stderr)
     expected_code = int(case.sections["exit"])
     if code != expected_code:
         faults.append(f"exit code {code} instead of {expected_code}; stderr:\n{stderr}")
@@ -140,17 +160,18 @@ def main():
     parser = argparse.ArgumentParser(description="Runs command-line cases.")
     parser.add_argument("--idlewave", required=True, type=pathlib.Path)
     parser.add_argument("--bless", action="store_true")
+    parser.add_argument("--parts", type=parts_of, default={})
     parser.add_argument("cases", nargs="+", type=pathlib.Path)
     arguments = parser.parse_args()
     failed, skipped = [], 0
     for path in arguments.cases:
         case = Case(path)
-        need = case.missing_need()
-        if need:
-            print(f"SKIPPED: {path}: there is no {need}")
+        lack = case.missing_need(arguments.parts)
+        if lack:
+            print(f"SKIPPED: {path}: {lack}")
             skipped += 1
             continue
-        faults = check(case, arguments.idlewave.resolve(), arguments.bless)
+        faults = check(case, arguments.idlewave.resolve(), arguments.parts, arguments.bless)
         for fault in faults:
             print(f"{path}: {fault}")
         failed += [str(path)] if faults else []
