@@ -1,4 +1,4 @@
-/* What watching needs of this process, names of sources, and jobs that cannot be watched.
+/* What watching needs of this process, names of sources, jobs that cannot be watched, and what is embedded.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include "watch/capabilities.h"
@@ -7,6 +7,7 @@
 
 #include "measure/fake_root.h"
 #include "support/support.h"
+#include "watch/embedded.h"
 #include "watch/job.h"
 #include "watch/source_names.h"
 
@@ -123,6 +124,18 @@ static void processes_are_followed_over_generations(void **state)
     fake_root_remove(root);
 }
 
+/* The object has names of its sources, which are texts of their own; it is there whatever the linker
+ * optimises. */
+static void what_is_embedded_knows_no_build_folder(void **state)
+{
+    static const char source[] = "\0./src/watch/bpf/watch.bpf.c";
+    const size_t size = (uintptr_t)iwi_watch_object_end - (uintptr_t)iwi_watch_object;
+
+    (void)state;
+    assert_memory_equal(iwi_watch_object, "\177ELF", 4);
+    assert_non_null(memmem(iwi_watch_object, size, source, sizeof source));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -130,6 +143,7 @@ int main(void)
         cmocka_unit_test(sources_have_the_names_that_record_gives),
         cmocka_unit_test(threads_and_dead_processes_are_no_jobs),
         cmocka_unit_test(processes_are_followed_over_generations),
+        cmocka_unit_test(what_is_embedded_knows_no_build_folder),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
