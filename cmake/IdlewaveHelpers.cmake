@@ -35,25 +35,44 @@ if(IW_ALL_CASES)
   target_compile_definitions(iw_flags INTERFACE IWT_ALL_CASES) # of tests/support/support.h
 endif()
 
-# iw_component(noise SOURCES a.c b.c USES base [LIBRARIES gsl]): one folder of src as a static library.
+# iw_component(noise [WITHOUT room/file.c room/ ...] [USES base] [LIBRARIES m] [INCLUDES ...]): one folder of src as a static library:
+# all sources below it but those of its tests and its verb, and those WITHOUT names by what their paths begin with.
 function(iw_component name)
-  cmake_parse_arguments(A "" "" "SOURCES;USES;LIBRARIES;INCLUDES" ${ARGN})
+  cmake_parse_arguments(A "" "" "SOURCES;WITHOUT;USES;LIBRARIES;INCLUDES" ${ARGN})
+  if(NOT A_SOURCES)
+    file(GLOB_RECURSE A_SOURCES CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} *.c)
+    list(FILTER A_SOURCES EXCLUDE REGEX "^(tests|verb|bpf)/")
+    foreach(part IN LISTS A_WITHOUT)
+      list(FILTER A_SOURCES EXCLUDE REGEX "^${part}")
+    endforeach()
+  endif()
   add_library(iw_${name} STATIC ${A_SOURCES})
+  set(A_USES ${IW_COMPONENTS}) # while folders move
+  list(REMOVE_ITEM A_USES ${name})
   list(TRANSFORM A_USES PREPEND iw_)
   target_link_libraries(iw_${name} PUBLIC iw_flags ${A_USES} ${A_LIBRARIES})
   target_include_directories(iw_${name} SYSTEM PUBLIC ${A_INCLUDES})
 endfunction()
 
-# iw_tests(noise [CORE] [LIBRARIES iw_noise ...] [SOURCES shared.c ...] TESTS finish_test align_test ...): <test>.c of this folder, all
-# in one program `noise_tests`; each is a ctest of its own by its own name. `noise_tests finish_test` runs one by hand.
+# iw_tests(noise [CORE] [LIBRARIES ...] [WITHOUT name ...] [SOURCES shared.c ...] [TESTS finish_test ...]): the tests of this folder, files
+# <test>_test.c, with the other sources here, all in one program `noise_tests`; each is a ctest of its own by its own name.
+# `noise_tests finish_test` runs one by hand. WITHOUT: tests and sources that are not for this program; TESTS: just these.
 # CORE: .ci/run runs them in the release preset too, where the compiler vectorises; all others in dev only (.ci/run --full: all).
 #
 # A test file keeps its main(), which the preprocessor renames to <test>_main. The program's table of them is made here; a
 # header with their prototypes is included before each, so that a main() that changes its arguments fails to compile until
 # cmake runs again.
 function(iw_tests name)
-  cmake_parse_arguments(A "CORE" "" "TESTS;SOURCES;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(A "CORE" "" "TESTS;SOURCES;LIBRARIES;WITHOUT" ${ARGN})
   set(program ${name}_tests)
+  if(NOT A_TESTS)
+    file(GLOB A_TESTS CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} *_test.c)
+    file(GLOB others CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} *.c)
+    list(REMOVE_ITEM others ${A_TESTS} ${A_WITHOUT})
+    list(APPEND A_SOURCES ${others})
+    list(TRANSFORM A_TESTS REPLACE "\\.c$" "")
+    list(REMOVE_ITEM A_TESTS "" ${A_WITHOUT})
+  endif()
   set(header ${CMAKE_CURRENT_BINARY_DIR}/${program}.h)
   set(prototypes "")
   set(rows "")
@@ -77,7 +96,7 @@ function(iw_tests name)
        "/* Made by iw_tests(). */\n#include \"support/test_program.h\"\n#include \"${header}\"\n\nconst struct iwt_test iwt_tests[] = {\n${rows}    {NULL, NULL, NULL},\n};\n")
   add_executable(${program} ${CMAKE_CURRENT_BINARY_DIR}/${program}.c ${PROJECT_SOURCE_DIR}/tests/support/test_program.c
                  ${sources} ${A_SOURCES})
-  target_link_libraries(${program} PRIVATE iw_flags ${A_LIBRARIES} iw_testing_support ${CMOCKA_LIBRARIES} m)
+  target_link_libraries(${program} PRIVATE iw_flags ${A_LIBRARIES} iw_testing_builder iw_testing_made iw_testing_support ${CMOCKA_LIBRARIES} m)
   target_include_directories(${program} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
   target_include_directories(${program} SYSTEM PRIVATE ${CMOCKA_INCLUDE_DIRS})
   target_compile_definitions(${program} PRIVATE IW_TEST_DATA="${PROJECT_SOURCE_DIR}/tests/data")
